@@ -1,0 +1,48 @@
+# The front door. Each target is a line or two; the logic is in tools/.
+#   make -o setup TARGET     skips the look for missing packages
+
+FUZZ_SECONDS ?= 30
+export FUZZ_SECONDS
+
+.DEFAULT_GOAL := help
+.PHONY: help setup gen build demo test lint bench fuzz soak docs clean
+
+help: ## list the targets (default)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install the packages that are missing; nothing if none is
+	@tools/setup.sh build
+
+gen: setup ## regenerate everything that comes from contract/spfe.toml
+	python3 contract/gen/generate.py
+
+build: setup ## build the library, the devices and the tools
+	cargo build --release --workspace
+
+demo: build ## measure the built-in device in a minute and write a report
+	target/release/spfe perf tables --quick --report target/demo
+	@echo 'The report is in target/demo/'
+
+test: setup ## every check and test; the last line says "N passed, N failed"
+	@tools/test.sh
+
+lint: setup ## only the checks of generated files, format, scripts and Rust code
+	@tools/test.sh lint
+
+bench: setup ## full measurements, beside the peers on this machine
+	@tools/setup.sh bench
+	tools/bench.sh
+
+fuzz: setup ## fuzz each target for FUZZ_SECONDS (30)
+	@tools/setup.sh fuzz
+	tools/fuzz.sh
+
+soak: build ## run random loads and faults for a long time
+	tools/soak.sh
+
+docs: build ## library documentation and manual pages, under target/
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
+	target/release/spfe man target/man
+
+clean: ## remove everything that was built
+	rm -rf target bench/out fuzz/target crates/*/fuzz/target

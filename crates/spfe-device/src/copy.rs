@@ -1,0 +1,275 @@
+//! The copy itself: by the runner alone, or shared with the far end through the flow's board.
+
+use crate::memory::{Address, READ, RegionMap, WRITE};
+use crate::queue::{QueueView, Time};
+use spfe_contract::Completion;
+use spfe_ring::Board;
+use spfe_ring::board::{Plan, Segment};
+
+/// One stretch of bytes to send: where it is for this process and, if it lies in a region, for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// First byte.
+    pub at: *const u8,
+    /// Its address, or `None` for bytes the runner holds itself (inline data, instruments).
+    pub address: Option<Address>,
+    /// Bytes.
+    pub length: u32,
+}
+
+/// Where bytes go.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// First byte.
+    pub at: *mut u8,
+    /// Its address, or `None` for memory only this process has.
+    pub address: Option<Address>,
+}
+
+impl Target {
+    /// The place `bytes` further on.
+    #[inline(always)]
+    pub fn plus(self, bytes: u32) -> Self {
+        Self {
+            at: self.at.wrapping_add(bytes as usize),
+            address: self.address.map(|a| Address(a.0 + u64::from(bytes))),
+        }
+    }
+}
+
+/// Which end of the flow a completion belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The sender.
+    Tx,
+    /// The receiver.
+    Rx,
+}
+
+/// Copies of at least this many bytes are worth sharing out.
+pub const SHARE_MIN_BYTES: u32 = 2048;
+/// A round worth opening to a helper has at least this many bytes.
+const ROUND_MIN_BYTES: u64 = 48 * 1024;
+/// A copy longer than this is cut, so that both ends get some of it.
+const CUT_BYTES: u32 = 32 * 1024;
+
+struct Deferred {
+    end: End,
+    job: u32,
+    position: u32,
+    completion: Completion,
+    time: Time,
+}
+
+/// A round being planned: copies on the board, and the completions that wait for them.
+pub struct Shared<'a> {
+    board: &'a Board,
+    plan: Plan,
+    bytes: u64,
+    job_bytes: u32,
+    deferred: &'a mut DeferredList,
+    id: u32,
+}
+
+/// Room for the completions of one round; allocated once per flow.
+pub struct DeferredList(Vec<Deferred>);
+
+impl Default for DeferredList {
+    fn default() -> Self {
+        Self(Vec::with_capacity(spfe_ring::board::SEGMENTS * 2))
+    }
+}
+
+/// How a step copies.
+pub enum Copier<'a> {
+    /// The runner alone, at once.
+    Alone,
+    /// With the far end's help, in rounds.
+    Shared(Shared<'a>),
+}
+
+/// Copies payload. The regions may be written by a hostile host meanwhile; only bytes are moved.
+///
+/// # Safety
+/// Both stretches are mapped for `length` bytes (`RegionMap::translate` said so).
+#[inline(always)]
+pub unsafe fn move_bytes(source: *const u8, target: *mut u8, length: u32) {
+    // SAFETY: mapped by the caller's promise. `copy` because both may be in one region.
+    unsafe { core::ptr::copy(source, target, length as usize) };
+}
+
+impl<'a> Copier<'a> {
+    /// A copier that shares large copies out.
+    pub fn shared(board: &'a Board, deferred: &'a mut DeferredList, id: u32) -> Self {
+        let shared =
+            Shared { board, plan: Plan::default(), bytes: 0, job_bytes: CUT_BYTES, deferred, id };
+        Self::Shared(shared)
+    }
+
+    /// Whether completions wait for copies (then everything later has to wait too).
+    #[inline(always)]
+    fn is_deferring(&self) -> bool {
+        match self {
+            Self::Alone => false,
+            Self::Shared(shared) => !shared.plan.is_empty(),
+        }
+    }
+
+    /// Whether the round is full and has to be settled before anything is added.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Alone => false,
+            Self::Shared(shared) => {
+                !shared.plan.has_room()
+                    || shared.deferred.0.len() + 2 > spfe_ring::board::SEGMENTS * 2
+            }
+        }
+    }
+
+    /// Copies now, or plans the copy.
+    ///
+    /// # Safety
+    /// Both ends are mapped for `length` bytes.
+    #[inline(always)]
+    pub unsafe fn copy(&mut self, source: Stretch, target: Target, length: u32) {
+        if let Self::Shared(shared) = self
+            && length >= SHARE_MIN_BYTES
+            && let (Some(from), Some(to)) = (source.address, target.address)
+        {
+            shared.add(from, to, length, source.at, target.at);
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { move_bytes(source.at, target.at, length) };
+    }
+
+    /// Writes a completion now, or when the copies planned so far are done.
+    #[inline(always)]
+    pub fn complete(
+        &mut self,
+        end: End,
+        view: &QueueView,
+        position: u32,
+        completion: Completion,
+        time: Time,
+    ) {
+        if self.is_deferring()
+            && let Self::Shared(shared) = self
+        {
+            let job = shared.plan.last_job();
+            shared.deferred.0.push(Deferred { end, job, position, completion, time });
+        } else {
+            view.complete_at(position, completion, time);
+        }
+    }
+}
+
+impl Shared<'_> {
+    #[inline]
+    fn add(&mut self, from: Address, to: Address, length: u32, source: *const u8, target: *mut u8) {
+        let mut done = 0;
+        while done < length {
+            let rest = length - done;
+            let cut = if rest > CUT_BYTES + CUT_BYTES / 2 { CUT_BYTES } else { rest };
+            let at = done as usize;
+            if !self.plan.has_room() {
+                // The round is full: the runner does the rest itself; it is published later anyway.
+                // SAFETY: both ends are mapped for the whole length (caller of `copy`).
+                unsafe { move_bytes(source.wrapping_add(at), target.wrapping_add(at), rest) };
+                return;
+            }
+            let segment = Segment {
+                source: from.0 + u64::from(done),
+                target: to.0 + u64::from(done),
+                length: cut,
+            };
+            self.board.add(&mut self.plan, segment, self.job_bytes);
+            self.bytes += u64::from(cut);
+            done += cut;
+        }
+    }
+}
+
+/// What both ends need to carry out a job of the board.
+pub struct Ends<'a> {
+    /// Regions of the sender.
+    pub tx_map: &'a RegionMap,
+    /// Regions of the receiver.
+    pub rx_map: &'a RegionMap,
+    /// Protection domain of the transmit queue.
+    pub tx_domain: u16,
+    /// Protection domain of the receive queue.
+    pub rx_domain: u16,
+}
+
+impl Ends<'_> {
+    /// Does one copy of a job; false if this process cannot (a region it has not mapped).
+    pub fn carry_out(&self, segment: Segment) -> bool {
+        let length = u64::from(segment.length);
+        let source = self.tx_map.translate(Address(segment.source), length, self.tx_domain, READ);
+        let target = self.rx_map.translate(Address(segment.target), length, self.rx_domain, WRITE);
+        match (source, target) {
+            (Ok(source), Ok(target)) => {
+                // SAFETY: both were just translated for this length.
+                unsafe { move_bytes(source, target, segment.length) };
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A helper's turn: takes jobs until none is left. Returns the number of jobs done.
+    pub fn help(&self, board: &Board, id: u32) -> u32 {
+        let mut jobs = 0;
+        while let Some(taken) = board.take(id) {
+            let done = board.segments(taken).all(|segment| self.carry_out(segment));
+            board.finish(taken, done);
+            jobs += u32::from(done);
+        }
+        jobs
+    }
+}
+
+impl Copier<'_> {
+    /// Ends the round: copies, waits for the helper's share, publishes what waited for it.
+    pub fn settle(
+        &mut self,
+        ends: &Ends<'_>,
+        tx: Option<&QueueView>,
+        rx: Option<&QueueView>,
+        is_dead: &mut dyn FnMut(u32) -> bool,
+    ) {
+        let Self::Shared(shared) = self else { return };
+        if shared.plan.is_empty() {
+            return;
+        }
+        let jobs = shared.board.open(&mut shared.plan);
+        ends.help(shared.board, shared.id);
+        let mut waiting = shared.deferred.0.drain(..).peekable();
+        for job in 0..jobs {
+            let again = |segment| {
+                ends.carry_out(segment);
+            };
+            let mut turns = 0u32;
+            shared.board.settle(job, &mut *is_dead, again, || {
+                turns = turns.wrapping_add(1);
+                if turns.is_multiple_of(256) {
+                    std::thread::yield_now();
+                }
+            });
+            while let Some(next) = waiting.next_if(|next| next.job <= job) {
+                if let Some(view) = if next.end == End::Tx { tx } else { rx } {
+                    view.complete_at(next.position, next.completion, next.time);
+                }
+            }
+        }
+        shared.plan = Plan::default();
+        shared.bytes = 0;
+    }
+
+    /// Whether the round is large enough that a helper should be woken for it.
+    pub fn is_large(&self) -> bool {
+        matches!(self, Self::Shared(shared) if shared.bytes >= ROUND_MIN_BYTES)
+    }
+}

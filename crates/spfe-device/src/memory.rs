@@ -1,0 +1,284 @@
+//! Memory regions: what an entry may name, and the check every access goes through.
+
+use spfe_contract::{self as contract, Status, access};
+use spfe_ring::sync::{AtomicU64, Ordering};
+
+/// Regions an endpoint of the soft device can have at a time.
+pub const REGIONS: usize = 256;
+
+const INDEX_BITS: u32 = contract::REGION_INDEX_BITS as u32;
+const GENERATIONS: u16 = 1 << contract::REGION_GENERATION_BITS;
+const OFFSET_MASK: u64 = (1 << contract::OFFSET_BITS) - 1;
+
+/// Where something is: {region 16, offset 48}, the first word of most entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Address(pub u64);
+
+impl Address {
+    /// An address in a region.
+    #[inline(always)]
+    pub const fn new(key: RegionKey, offset: u64) -> Self {
+        Self((key.0 as u64) << contract::OFFSET_BITS | offset & OFFSET_MASK)
+    }
+
+    /// The region it names.
+    #[inline(always)]
+    pub const fn key(self) -> RegionKey {
+        RegionKey((self.0 >> contract::OFFSET_BITS) as u16)
+    }
+
+    /// Byte offset in the region.
+    #[inline(always)]
+    pub const fn offset(self) -> u64 {
+        self.0 & OFFSET_MASK
+    }
+}
+
+/// The region field of an entry: index and generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RegionKey(pub u16);
+
+impl RegionKey {
+    /// A key from its parts; the generation is taken modulo 16.
+    pub const fn new(index: usize, generation: u16) -> Self {
+        Self((generation % GENERATIONS) << INDEX_BITS | (index as u16 & ((1 << INDEX_BITS) - 1)))
+    }
+
+    /// Index into the region table.
+    #[inline(always)]
+    pub const fn index(self) -> usize {
+        (self.0 & ((1 << INDEX_BITS) - 1)) as usize
+    }
+
+    /// Generation of that index.
+    pub const fn generation(self) -> u16 {
+        self.0 >> INDEX_BITS
+    }
+
+    /// The key of the next region at the same index.
+    pub const fn next(self) -> Self {
+        Self::new(self.index(), self.generation() + 1)
+    }
+}
+
+/// What makes a region usable, in one word: {valid 1, access 15, domain 16, key 16}.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegionTag(pub u64);
+
+impl RegionTag {
+    const VALID: u64 = 1 << 63;
+
+    /// The tag of a usable region.
+    pub const fn new(key: RegionKey, domain: u16, access: u32) -> Self {
+        Self(
+            Self::VALID
+                | (access as u64 & 0x7fff) << 48
+                | (domain as u64) << 16
+                | key.0 as u64,
+        )
+    }
+
+    /// Whether the region is usable at all.
+    pub const fn is_valid(self) -> bool {
+        self.0 & Self::VALID != 0
+    }
+
+    /// The key.
+    pub const fn key(self) -> RegionKey {
+        RegionKey(self.0 as u16)
+    }
+
+    /// Access bits of the contract.
+    pub const fn access(self) -> u32 {
+        (self.0 >> 48 & 0x7fff) as u32
+    }
+
+    /// Protection domain.
+    pub const fn domain(self) -> u16 {
+        (self.0 >> 16) as u16
+    }
+}
+
+/// A region as all runners see it, in shared memory. Written by the control plane only.
+#[repr(C)]
+#[derive(Default)]
+pub struct RegionShared {
+    /// [`RegionTag`], 0 when unused.
+    pub tag: AtomicU64,
+    /// Size in bytes.
+    pub size: AtomicU64,
+}
+
+impl RegionShared {
+    /// The tag now.
+    pub fn tag(&self) -> RegionTag {
+        RegionTag(self.tag.load(Ordering::Acquire))
+    }
+}
+
+/// A region as this process has mapped it.
+#[derive(Default)]
+struct Mapped {
+    tag: AtomicU64,
+    size: AtomicU64,
+    base: AtomicU64,
+}
+
+/// The regions of one endpoint as one process has mapped them.
+///
+/// Entries appear and disappear while other threads translate: the tag is stored last and cleared
+/// first. A cleared region's memory may only be unmapped when no flow that knew it is in its step
+/// (the control plane takes the seats first).
+pub struct RegionMap {
+    mapped: Box<[Mapped]>,
+}
+
+impl Default for RegionMap {
+    fn default() -> Self {
+        Self { mapped: (0..REGIONS).map(|_| Mapped::default()).collect() }
+    }
+}
+
+/// Why an access is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The fault is the entry's: complete it with this status.
+    Fault(Status),
+    /// The region is valid but this process has not mapped it yet.
+    Unmapped(RegionKey),
+}
+
+impl RegionMap {
+    /// Makes a mapped region usable for translation.
+    ///
+    /// # Safety
+    /// `base` points to `size` bytes that stay mapped until [`RegionMap::clear`] and until no step
+    /// that began before it is running.
+    pub unsafe fn set(&self, tag: RegionTag, base: *mut u8, size: u64) {
+        let mapped = &self.mapped[tag.key().index()];
+        mapped.tag.store(0, Ordering::Release);
+        mapped.size.store(size, Ordering::Relaxed);
+        mapped.base.store(base as u64, Ordering::Relaxed);
+        // Release pairs with the acquire in `translate`: who sees the tag sees base and size.
+        mapped.tag.store(tag.0, Ordering::Release);
+    }
+
+    /// Forgets the region at an index.
+    pub fn clear(&self, index: usize) {
+        if let Some(mapped) = self.mapped.get(index) {
+            mapped.tag.store(0, Ordering::Release);
+        }
+    }
+
+    /// Forgets every region whose tag is no longer the one in the shared table.
+    pub fn sync(&self, table: &[RegionShared]) {
+        for (mapped, shared) in self.mapped.iter().zip(table) {
+            let tag = mapped.tag.load(Ordering::Acquire);
+            if tag != 0 && tag != shared.tag.load(Ordering::Acquire) {
+                mapped.tag.store(0, Ordering::Release);
+            }
+        }
+    }
+
+    /// The memory an entry names, if `domain` may access `length` bytes there in the given way.
+    #[inline(always)]
+    pub fn translate(
+        &self,
+        address: Address,
+        length: u64,
+        domain: u16,
+        access: u32,
+    ) -> Result<*mut u8, Refusal> {
+        let key = address.key();
+        let Some(mapped) = self.mapped.get(key.index()) else {
+            return Err(Refusal::Fault(Status::BadRegion));
+        };
+        let tag = mapped.tag.load(Ordering::Acquire);
+        let want = RegionTag::new(key, domain, access).0;
+        // Key, domain and validity must be equal; every wanted access bit must be there.
+        const EXACT: u64 = RegionTag::VALID | 0xffff_ffff;
+        if (tag ^ want) & EXACT != 0 || want & !tag != 0 {
+            return Err(Self::refuse(RegionTag(tag), key, domain));
+        }
+        let size = mapped.size.load(Ordering::Relaxed);
+        let offset = address.offset();
+        // offset < 2^48 and length < 2^33, so the sum cannot overflow.
+        if offset + length > size {
+            return Err(Refusal::Fault(Status::OutOfBounds));
+        }
+        let base = mapped.base.load(Ordering::Relaxed) as *mut u8;
+        Ok(base.wrapping_add(offset as usize))
+    }
+
+    #[cold]
+    fn refuse(tag: RegionTag, key: RegionKey, domain: u16) -> Refusal {
+        if !tag.is_valid() || tag.key() != key {
+            Refusal::Unmapped(key)
+        } else if tag.domain() != domain {
+            Refusal::Fault(Status::BadRegion)
+        } else {
+            Refusal::Fault(Status::AccessDenied)
+        }
+    }
+
+    /// Whether the region is mapped here.
+    pub fn has(&self, tag: RegionTag) -> bool {
+        self.mapped
+            .get(tag.key().index())
+            .is_some_and(|mapped| mapped.tag.load(Ordering::Acquire) == tag.0)
+    }
+}
+
+/// What a transmit queue needs.
+pub const READ: u32 = access::LOCAL_READ;
+/// What a receive queue needs.
+pub const WRITE: u32 = access::LOCAL_WRITE;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(size: u64, bits: u32) -> (RegionMap, RegionKey, Vec<u8>) {
+        let mut bytes = vec![0u8; size as usize];
+        let key = RegionKey::new(3, 5);
+        let map = RegionMap::default();
+        // SAFETY: the vector outlives every use of the map in these tests.
+        unsafe { map.set(RegionTag::new(key, 7, bits), bytes.as_mut_ptr(), size) };
+        (map, key, bytes)
+    }
+
+    #[test]
+    fn bounds_are_exact_and_do_not_wrap() {
+        let (map, key, bytes) = map(100, READ);
+        let at = |offset, length| map.translate(Address::new(key, offset), length, 7, READ);
+        assert_eq!(at(0, 100), Ok(bytes.as_ptr().cast_mut()));
+        assert_eq!(at(99, 1), Ok(bytes.as_ptr().wrapping_add(99).cast_mut()));
+        assert_eq!(at(99, 2), Err(Refusal::Fault(Status::OutOfBounds)));
+        assert_eq!(at(OFFSET_MASK, 1), Err(Refusal::Fault(Status::OutOfBounds)));
+        assert_eq!(at(OFFSET_MASK, u64::from(u32::MAX)), Err(Refusal::Fault(Status::OutOfBounds)));
+    }
+
+    #[test]
+    fn access_domain_and_generation_are_checked() {
+        let (map, key, _bytes) = map(100, READ);
+        let at = |key, domain, bits| map.translate(Address::new(key, 0), 1, domain, bits);
+        assert_eq!(at(key, 7, WRITE), Err(Refusal::Fault(Status::AccessDenied)));
+        assert_eq!(at(key, 8, READ), Err(Refusal::Fault(Status::BadRegion)));
+        assert_eq!(at(key.next(), 7, READ), Err(Refusal::Unmapped(key.next())));
+        let beyond = RegionKey::new(4000, 0);
+        assert_eq!(at(beyond, 7, READ), Err(Refusal::Fault(Status::BadRegion)));
+        map.clear(key.index());
+        assert_eq!(at(key, 7, READ), Err(Refusal::Unmapped(key)));
+    }
+
+    #[test]
+    fn generations_wrap_after_sixteen() {
+        let key = RegionKey::new(9, 0);
+        let mut next = key;
+        for _ in 0..15 {
+            next = next.next();
+            assert_ne!(next, key);
+        }
+        assert_eq!(next.next(), key);
+    }
+}

@@ -1,0 +1,330 @@
+//! Broadcast messages and time-codes: small rings of their own, never behind data.
+//!
+//! A port has [`SLOTS`] transmit and receive contexts, so that several clients can listen. A
+//! message goes to every receive context of the far port whose filter matches. A receiver that
+//! does not keep up loses messages, never silently: they are counted, and the next message it gets
+//! says LOST. On a link a message takes 4 words (SBF, 2 data words, EBF) and goes ahead of data;
+//! that time is not modelled on packet-level links.
+
+use crate::flow::Regions;
+use crate::memory::RegionKey;
+use crate::queue::{Host, QueueView, Time, completion};
+use crate::shared::{Counters, Positions, QueueConfig, bump};
+use spfe_contract::{
+    EntryType, Message, MessageKind, QueueKind, Release, Status, completion_flags as cf,
+    submit_flags as sf,
+};
+use spfe_ring::sync::{AtomicU32, Ordering, relax};
+use std::cell::UnsafeCell;
+
+/// Transmit and receive contexts of each port.
+pub const SLOTS: usize = 4;
+
+/// Filter bit: only the channel in bits 7:0.
+pub const FILTER_CHANNEL: u32 = 1 << 16;
+/// Filter bit: only the type in bits 15:8.
+pub const FILTER_TYPE: u32 = 1 << 17;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SlotState {
+    at: Positions,
+    credits: u32,
+    lost: u32,
+}
+
+/// One message context.
+#[repr(C, align(64))]
+#[derive(Default)]
+pub struct MessageSlot {
+    state: UnsafeCell<SlotState>,
+    config: UnsafeCell<QueueConfig>,
+    /// Counters.
+    pub count: Counters,
+}
+
+/// The message contexts of a port.
+#[repr(C, align(64))]
+#[derive(Default)]
+pub struct MessagePort {
+    /// Who moves messages out of, or configures, this port.
+    lock: AtomicU32,
+    /// Goes up when a configuration changes.
+    epoch: AtomicU32,
+    /// Last time-code received.
+    pub time_code: AtomicU32,
+    /// Time-codes that were not one more than the last.
+    pub time_code_invalid: AtomicU32,
+    /// Transmit contexts.
+    pub tx: [MessageSlot; SLOTS],
+    /// Receive contexts.
+    pub rx: [MessageSlot; SLOTS],
+}
+
+// SAFETY: the cells are only touched under the lock of the port that sends into them.
+unsafe impl Sync for MessagePort {}
+
+/// Holds a port's lock.
+pub struct Guard<'a>(&'a MessagePort);
+
+impl MessagePort {
+    /// Takes the lock for participant `id`, if it is free.
+    pub fn try_lock(&self, id: u32) -> Option<Guard<'_>> {
+        let taken = self.lock.compare_exchange(0, id, Ordering::Acquire, Ordering::Relaxed);
+        taken.is_ok().then_some(Guard(self))
+    }
+
+    /// Makes every runner read configurations and regions again. Lock held.
+    pub fn touch(&self) {
+        self.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Takes the lock; holders keep it for one bounded step.
+    pub fn lock(&self, id: u32) -> Guard<'_> {
+        loop {
+            if let Some(guard) = self.try_lock(id) {
+                return guard;
+            }
+            relax();
+        }
+    }
+
+    /// Control plane: frees the lock of a dead participant.
+    pub fn break_dead(&self, id: u32) {
+        let _ = self.lock.compare_exchange(id, 0, Ordering::AcqRel, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.lock.store(0, Ordering::Release);
+    }
+}
+
+impl MessageSlot {
+    /// Configures the context. Both the lock of its port and that of the far port must be held.
+    pub fn configure(&self, config: QueueConfig, port: &MessagePort) {
+        // SAFETY: locks held.
+        unsafe {
+            *self.config.get() = config;
+            *self.state.get() = SlotState { credits: 1 << config.cq_log2, ..SlotState::default() };
+        }
+        port.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// The configuration. Lock held.
+    pub fn config(&self) -> QueueConfig {
+        // SAFETY: locks held.
+        unsafe { *self.config.get() }
+    }
+}
+
+/// Moves messages from one port to the far one, as one process sees them.
+pub struct Messages {
+    near: &'static MessagePort,
+    far: Option<&'static MessagePort>,
+    near_regions: Regions,
+    far_regions: Option<Regions>,
+    tx: [Option<QueueView>; SLOTS],
+    rx: [Option<QueueView>; SLOTS],
+    epochs: Option<(u32, u32)>,
+    id: u32,
+}
+
+impl Messages {
+    /// A runner for the messages out of `near`; without a far port they are sent into the void
+    /// (instruments do not answer messages).
+    pub fn new(
+        near: &'static MessagePort,
+        far: Option<(&'static MessagePort, Regions)>,
+        near_regions: Regions,
+        id: u32,
+    ) -> Self {
+        let (far, far_regions) = far.unzip();
+        let none = [const { None }; SLOTS];
+        Self { near, far, near_regions, far_regions, tx: none, rx: none, epochs: None, id }
+    }
+
+    fn current(&self) -> (u32, u32) {
+        let far = self.far.map_or(0, |far| far.epoch.load(Ordering::Acquire));
+        (self.near.epoch.load(Ordering::Acquire), far)
+    }
+
+    fn bind(&mut self) -> Result<(), (bool, RegionKey)> {
+        let epochs = self.current();
+        let views = |slots: &[MessageSlot; SLOTS], kind: QueueKind, regions: &Regions, near| {
+            regions.map.sync(regions.table);
+            let mut views = [const { None }; SLOTS];
+            for (slot, view) in slots.iter().zip(&mut views) {
+                let config = slot.config();
+                if config.kind == u32::from(kind.raw()) {
+                    *view = crate::flow::view(config, regions, near)?;
+                }
+            }
+            Ok(views)
+        };
+        self.tx = views(&self.near.tx, QueueKind::MessageTx, &self.near_regions, true)?;
+        if let (Some(far), Some(regions)) = (self.far, &self.far_regions) {
+            self.rx = views(&far.rx, QueueKind::MessageRx, regions, false)?;
+        }
+        self.epochs = Some(epochs);
+        Ok(())
+    }
+
+    /// Sends what is posted, at most `budget` messages. `Err` names a region to be mapped first
+    /// {this side's, key}.
+    pub fn step<H: Host>(&mut self, host: &mut H, budget: u32) -> Result<u32, (bool, RegionKey)> {
+        let near = self.near;
+        let _guard = near.lock(self.id);
+        if self.epochs != Some(self.current()) {
+            self.bind()?;
+        }
+        let mut sent = 0;
+        for index in 0..SLOTS {
+            let Some(view) = self.tx[index] else { continue };
+            // SAFETY: lock held.
+            let state = unsafe { &mut *near.tx[index].state.get() };
+            while sent < budget {
+                let Some(entry) = view.submissions.read(state.at.submission) else { break };
+                state.at.submission = state.at.submission.wrapping_add(1);
+                self.send(Message::from_words(entry), &view, state, index, host);
+                sent += 1;
+            }
+            view.notify(&mut state.at, &near.tx[index].count, host);
+        }
+        if sent != 0 {
+            self.notify_far(host);
+        }
+        Ok(sent)
+    }
+
+    fn send<H: Host>(
+        &mut self,
+        message: Message,
+        view: &QueueView,
+        state: &mut SlotState,
+        index: usize,
+        host: &mut H,
+    ) {
+        let status = check(&message);
+        let count = &self.near.tx[index].count;
+        let now = host.now_ns();
+        if status == Status::Ok {
+            self.deliver(message, now);
+            bump(&count.packets, 1);
+            bump(&count.bytes, 8);
+        } else {
+            bump(&count.errors, 1);
+        }
+        if message.flags & sf::SIGNAL != 0 || status != Status::Ok {
+            let mut done = completion(&view.config, state.at.submission.wrapping_sub(1), status);
+            done.packets = u16::from(status == Status::Ok);
+            let position = state.at.completion;
+            state.at.completion = position.wrapping_add(1);
+            view.complete_at(position, done, Time::Stamp(now));
+        }
+    }
+
+    fn deliver(&mut self, message: Message, now: u64) {
+        let Some(far) = self.far else { return };
+        if message.kind == MessageKind::TimeCode.raw() {
+            let last = far.time_code.swap(message.data as u32 & 0xff, Ordering::Relaxed);
+            if message.data & 0x3f != (u64::from(last) + 1) & 0x3f {
+                far.time_code_invalid.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        for (slot, view) in far.rx.iter().zip(&self.rx) {
+            if let Some(view) = view
+                && wants(view.config.filter, &message)
+            {
+                // SAFETY: the lock of the sending port is held; no other port sends here.
+                let state = unsafe { &mut *slot.state.get() };
+                put(message, now, view, state, &slot.count);
+            }
+        }
+    }
+
+    fn notify_far<H: Host>(&mut self, host: &mut H) {
+        let Some(far) = self.far else { return };
+        for (slot, view) in far.rx.iter().zip(&self.rx) {
+            if let Some(view) = view {
+                // SAFETY: as in `deliver`.
+                let state = unsafe { &mut *slot.state.get() };
+                view.notify(&mut state.at, &slot.count, host);
+            }
+        }
+    }
+
+    /// Whether anything is posted (a look without the lock, for polling).
+    pub fn has_work(&self) -> bool {
+        if self.epochs != Some(self.current()) {
+            return true;
+        }
+        self.tx.iter().zip(&self.near.tx).any(|(view, slot)| {
+            // SAFETY: a torn position only makes this look useless, never wrong: it is a hint.
+            let position = unsafe { std::ptr::addr_of!((*slot.state.get()).at.submission).read_volatile() };
+            view.is_some_and(|view| view.submissions.read(position).is_some())
+        })
+    }
+
+    /// Wakes receivers whose arming came after their message.
+    pub fn wake_due<H: Host>(&mut self, host: &mut H) {
+        if self.epochs.is_some() {
+            let near = self.near;
+            let _guard = near.lock(self.id);
+            self.notify_far(host);
+        }
+    }
+
+    /// Tells the senders whether the device sleeps.
+    pub fn set_need_doorbell(&self, on: bool) {
+        for view in self.tx.iter().flatten() {
+            view.device_line().set_need_doorbell(on);
+        }
+    }
+}
+
+fn check(message: &Message) -> Status {
+    let kind = message.flags & sf::TYPE_MASK == u16::from(EntryType::Message.raw());
+    if !kind {
+        return Status::BadOpcode;
+    }
+    match MessageKind::from_raw(message.kind) {
+        Some(MessageKind::Broadcast) if message.flags & sf::MBZ_MASK == 0 => Status::Ok,
+        Some(MessageKind::TimeCode) if message.data < 256 => Status::Ok,
+        _ => Status::BadField,
+    }
+}
+
+fn wants(filter: u32, message: &Message) -> bool {
+    (filter & FILTER_CHANNEL == 0 || filter as u8 == message.channel)
+        && (filter & FILTER_TYPE == 0 || (filter >> 8) as u8 == message.r#type)
+}
+
+fn put(mut message: Message, now: u64, view: &QueueView, state: &mut SlotState, count: &Counters) {
+    for _ in 0..view.submissions.size() {
+        let Some(entry) = view.submissions.read(state.at.submission) else { break };
+        state.at.submission = state.at.submission.wrapping_add(1);
+        let release = Release::from_words(entry);
+        let credits = state.credits.saturating_add(release.completions);
+        let kind = release.flags & sf::TYPE_MASK == u16::from(EntryType::Release.raw());
+        if kind && credits <= view.completions.size() {
+            state.credits = credits;
+        } else {
+            bump(&count.errors, 1);
+        }
+    }
+    if state.credits == 0 {
+        state.lost = 1;
+        bump(&count.dropped, 1);
+        return;
+    }
+    state.credits -= 1;
+    message.flags = if state.lost != 0 { cf::LOST } else { 0 };
+    state.lost = 0;
+    let position = state.at.completion;
+    state.at.completion = position.wrapping_add(1);
+    state.at.reported_bytes = state.at.reported_bytes.wrapping_add(8);
+    bump(&count.packets, 1);
+    bump(&count.bytes, 8);
+    view.message_at(position, message, now);
+}

@@ -1,0 +1,209 @@
+//! Link time: when a paced link would have delivered what the engine has already copied.
+//!
+//! There is no pacing thread. A packet that starts when the link is free ends after its bits; that
+//! end is stamped into the completion, which stays invisible before it. One [`LinkTime`] per
+//! direction is shared by all virtual channels of the link.
+//!
+//! Priorities follow the same idea. Each priority level has its own "free from" time. A packet
+//! pushes the free time of its own and of all lower levels, so urgent traffic never queues behind
+//! a backlog of less urgent traffic, and what it takes from the link is missing to the others.
+
+use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering, relax};
+
+/// Priority levels of ECSS-E-ST-50-11C (0 is the most urgent).
+pub const PRIORITIES: usize = 16;
+
+/// Picoseconds in a nanosecond: link time is kept in ps so that short packets do not round.
+pub const PS: u64 = 1000;
+
+/// How long the link takes for bytes, as the standard's overhead arithmetic says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Rate {
+    /// Femtoseconds per byte when only this direction carries data; 0 is not paced.
+    pub fs_per_byte: u64,
+    /// Femtoseconds per byte when the other direction carries data as well.
+    pub fs_per_byte_both: u64,
+}
+
+impl Rate {
+    /// A link without limit.
+    pub const UNLIMITED: Self = Self { fs_per_byte: 0, fs_per_byte_both: 0 };
+
+    /// SpaceFibre: `lanes` lanes of `mbps` Mbit/s signalling rate. Per 64 data rows one SDF, one
+    /// EDF and one ACK of an FCT are sent, both ways also an FCT and an ACK; 8b/10b; one SKIP per
+    /// 5000 words (clauses 5.3 and 5.7 of ECSS-E-ST-50-11C).
+    pub fn spacefibre(lanes: u32, mbps: u32) -> Self {
+        let bits_per_second = f64::from(lanes) * f64::from(mbps) * 1e6 * 0.8 * 5000.0 / 5001.0;
+        let fs = |rows: f64| (8e15 / (bits_per_second * 64.0 / rows)).round() as u64;
+        Self { fs_per_byte: fs(67.0), fs_per_byte_both: fs(69.0) }
+    }
+
+    /// SpaceWire: 10 bits per data character; both ways 4 bits of FCT per 8 characters more.
+    pub fn spacewire(mbps: u32) -> Self {
+        let fs = |bits: f64| (bits * 1e15 / (f64::from(mbps) * 1e6)).round() as u64;
+        Self { fs_per_byte: fs(10.0), fs_per_byte_both: fs(10.5) }
+    }
+
+    /// Whether the link is paced.
+    pub const fn is_paced(&self) -> bool {
+        self.fs_per_byte != 0
+    }
+
+    /// User rate one way in bits per second, 0 if not limited.
+    pub fn bits_per_second(&self) -> f64 {
+        if self.fs_per_byte == 0 { 0.0 } else { 8e15 / self.fs_per_byte as f64 }
+    }
+}
+
+/// One direction of a link, in shared memory.
+#[repr(C, align(64))]
+#[derive(Default)]
+pub struct LinkTime {
+    lock: AtomicU32,
+    pad: AtomicU32,
+    free_ps: [AtomicU64; PRIORITIES],
+    /// End of the last packet of any priority, for the other direction to look at.
+    busy_until_ps: AtomicU64,
+    /// Priorities of the virtual channels, 4 bits each (registers VC_PRIORITY_n).
+    priorities: [AtomicU32; 4],
+}
+
+/// A flow's access to its link.
+#[derive(Clone, Copy)]
+pub struct Pacer<'a> {
+    /// This direction.
+    pub link: &'a LinkTime,
+    /// The other direction.
+    pub reverse: &'a LinkTime,
+    /// The rate of the link.
+    pub rate: Rate,
+    /// The virtual channel, whose priority the link knows.
+    pub vc: u32,
+    /// Who asks, for the lock.
+    pub id: u32,
+}
+
+impl Pacer<'_> {
+    /// Books `bytes` on the link, not before `now_ns`; returns when the last bit is through, in ns.
+    /// A packet's last word also carries its end marker, hence whole words: (bytes + 1) to 4.
+    pub fn book(&self, now_ns: u64, bytes: u32, ends: bool) -> u64 {
+        let wire = if ends { (u64::from(bytes) + 4) & !3 } else { u64::from(bytes) };
+        let now = now_ns * PS;
+        let level = usize::from(self.link.priority(self.vc));
+        let _guard = Lock::take(&self.link.lock, self.id);
+        let free = self.link.free_ps[level].load(Ordering::Relaxed);
+        let start = free.max(now);
+        let both = self.reverse.busy_until_ps.load(Ordering::Relaxed) > start;
+        let rate = if both { self.rate.fs_per_byte_both } else { self.rate.fs_per_byte };
+        let takes = wire * rate / 1000;
+        let end = start + takes;
+        self.link.free_ps[level].store(end, Ordering::Relaxed);
+        for lower in &self.link.free_ps[level + 1..] {
+            let was = lower.load(Ordering::Relaxed).max(start);
+            lower.store(was + takes, Ordering::Relaxed);
+        }
+        let busy = self.link.busy_until_ps.load(Ordering::Relaxed).max(end);
+        self.link.busy_until_ps.store(busy, Ordering::Relaxed);
+        end.div_ceil(PS)
+    }
+
+    /// When the link is free for this priority, in ns.
+    pub fn free_ns(&self) -> u64 {
+        let level = usize::from(self.link.priority(self.vc));
+        self.link.free_ps[level].load(Ordering::Relaxed) / PS
+    }
+}
+
+impl LinkTime {
+    /// Priority of a virtual channel.
+    pub fn priority(&self, vc: u32) -> u8 {
+        let word = self.priorities[vc as usize / 8 % 4].load(Ordering::Relaxed);
+        (word >> (vc % 8 * 4) & 0xf) as u8
+    }
+
+    /// Control plane: sets the priority (0 to 15) of a virtual channel.
+    pub fn set_priority(&self, vc: u32, priority: u8) {
+        let word = &self.priorities[vc as usize / 8 % 4];
+        let shift = vc % 8 * 4;
+        let rest = word.load(Ordering::Relaxed) & !(0xf << shift);
+        word.store(rest | u32::from(priority & 0xf) << shift, Ordering::Relaxed);
+    }
+
+    /// Control plane: frees the lock if a dead participant held it.
+    pub fn break_dead(&self, id: u32) {
+        let _ = self.lock.compare_exchange(id, 0, Ordering::AcqRel, Ordering::Relaxed);
+    }
+}
+
+/// A short spin lock with its holder's id, so that a dead holder can be broken out.
+struct Lock<'a>(&'a AtomicU32);
+
+impl<'a> Lock<'a> {
+    fn take(word: &'a AtomicU32, id: u32) -> Self {
+        while word.compare_exchange_weak(0, id, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            relax();
+        }
+        Self(word)
+    }
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pacer<'a>(link: &'a LinkTime, reverse: &'a LinkTime, vc: u32) -> Pacer<'a> {
+        link.set_priority(vc, vc as u8);
+        Pacer { link, reverse, rate: Rate::spacefibre(4, 7500), vc, id: 1 }
+    }
+
+    #[test]
+    fn user_rates_are_those_of_the_overhead_arithmetic() {
+        let close = |rate: Rate, gbps: f64| (rate.bits_per_second() / 1e9 - gbps).abs() < 0.01;
+        assert!(close(Rate::spacefibre(4, 7500), 22.921));
+        assert!(close(Rate::spacefibre(4, 6250), 19.101));
+        assert!(close(Rate::spacefibre(1, 6250), 4.775));
+        assert!(close(Rate::spacefibre(4, 31250), 95.504));
+        assert!(close(Rate::spacewire(200), 0.160));
+        let both = Rate::spacefibre(4, 7500);
+        assert!((8e15 / both.fs_per_byte_both as f64 / 1e9 - 22.256).abs() < 0.01);
+    }
+
+    #[test]
+    fn packets_follow_each_other_and_idle_time_is_not_saved_up() {
+        let (link, reverse) = (LinkTime::default(), LinkTime::default());
+        let pacer = pacer(&link, &reverse, 0);
+        let first = pacer.book(1_000, 1020, true);
+        assert_eq!(first, 1_000 + (1024u64 * pacer.rate.fs_per_byte / 1000).div_ceil(1000));
+        let second = pacer.book(1_000, 1020, true);
+        assert!((second - 1_000).abs_diff(2 * (first - 1_000)) <= 1);
+        let later = pacer.book(10_000, 1020, true);
+        assert_eq!(later - 10_000, first - 1_000);
+    }
+
+    #[test]
+    fn urgent_traffic_passes_a_backlog_and_takes_its_share() {
+        let (link, reverse) = (LinkTime::default(), LinkTime::default());
+        let slow = pacer(&link, &reverse, 5);
+        let urgent = pacer(&link, &reverse, 1);
+        let backlog = (0..100).map(|_| slow.book(0, 4092, true)).last().unwrap();
+        let alone = urgent.book(0, 4092, true);
+        assert!(alone < backlog / 50, "urgent packet waited: {alone} of {backlog}");
+        let next = slow.book(0, 4092, true);
+        assert!(next.abs_diff(backlog + 2 * alone) <= 2, "the link gave more than it has");
+    }
+
+    #[test]
+    fn traffic_both_ways_is_slower_than_one_way() {
+        let (there, back) = (LinkTime::default(), LinkTime::default());
+        let one_way = pacer(&there, &back, 0).book(0, 1 << 20, true);
+        let both_ways = pacer(&back, &there, 0).book(0, 1 << 20, true);
+        assert!(both_ways > one_way);
+    }
+}

@@ -1,0 +1,255 @@
+//! Price of sleeping: futex wake-ups and timed sleeps.
+
+use std::hint::spin_loop;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Stats, measurement_cpus, now_ns, pin_to, thread_cpu_ns};
+
+/// Longest run of one measurement in this module.
+const LIMIT: Duration = Duration::from_millis(200);
+
+/// Price of one bare sleep and wake-up of a thread through a futex.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FutexWake {
+    /// Time the waking thread spends in the wake call, median, in nanoseconds.
+    pub waker_cost_ns: f64,
+    /// CPU time of the sleeping thread per sleep and wake-up, mean, in nanoseconds.
+    pub sleeper_cpu_ns: f64,
+    /// Time from just before the wake call until the sleeper runs, median, in nanoseconds.
+    pub latency_p50_ns: f64,
+    /// The same, 99th percentile, in nanoseconds.
+    pub latency_p99_ns: f64,
+    /// How long the sleeper slept before each wake-up, in nanoseconds.
+    pub gap_ns: u64,
+    /// Wake-ups that found the sleeper asleep.
+    pub samples: usize,
+}
+
+impl FutexWake {
+    /// CPU time both sides pay for one sleep and wake-up, in nanoseconds.
+    pub fn pair_cost_ns(&self) -> f64 {
+        self.waker_cost_ns + self.sleeper_cpu_ns
+    }
+}
+
+/// What a timed sleep costs beyond the time asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TimerOvershoot {
+    /// Length of each sleep asked for, in nanoseconds.
+    pub requested_ns: u64,
+    /// Median of the time slept too long, in nanoseconds.
+    pub p50_ns: f64,
+    /// 99th percentile of the time slept too long, in nanoseconds.
+    pub p99_ns: f64,
+    /// CPU time per sleep, mean, in nanoseconds.
+    pub cpu_per_sleep_ns: f64,
+    /// Number of sleeps.
+    pub samples: usize,
+}
+
+/// What the two threads of [`futex_wake`] share.
+struct Bed {
+    /// The futex: number of the wake-up last given.
+    word: AtomicU32,
+    /// Number of the wake-up the sleeper waits for next.
+    armed: AtomicU32,
+    /// When the wake-up `word` was given, in nanoseconds.
+    given_at: AtomicU64,
+    /// How many wake-ups there will be; lowered when time runs out.
+    rounds: AtomicU32,
+}
+
+/// Measures up to `rounds` wake-ups of a thread on `sleeper_cpu` by one on
+/// `waker_cpu`, each after the sleeper slept for `gap`; stops after 0.2 s.
+///
+/// The gap matters on machines whose idle loop polls for a while before it
+/// halts the CPU: a sleep shorter than that is cheap to end.
+pub fn futex_wake(waker_cpu: usize, sleeper_cpu: usize, gap: Duration, rounds: u32) -> FutexWake {
+    let bed = Bed {
+        word: AtomicU32::new(0),
+        armed: AtomicU32::new(0),
+        given_at: AtomicU64::new(0),
+        rounds: AtomicU32::new(rounds.max(1)),
+    };
+    let start = Barrier::new(2);
+    let (woken, (latencies, cpu_ns)) = thread::scope(|scope| {
+        let sleeper = scope.spawn(|| {
+            pin_to(sleeper_cpu);
+            start.wait();
+            sleep_rounds(&bed)
+        });
+        let waker = scope.spawn(|| {
+            pin_to(waker_cpu);
+            start.wait();
+            wake_rounds(&bed, gap, waker_cpu == sleeper_cpu)
+        });
+        let woken = waker.join().unwrap_or_default();
+        (woken, sleeper.join().unwrap_or_default())
+    });
+    let asleep = |(cost, latency): (&Option<f64>, &f64)| cost.map(|cost| (cost, *latency));
+    let pairs: Vec<_> = woken.iter().zip(&latencies).filter_map(asleep).collect();
+    let costs: Stats = pairs.iter().map(|p| p.0).collect::<Vec<_>>().into();
+    let latency: Stats = pairs.iter().map(|p| p.1).collect::<Vec<_>>().into();
+    // Zero instead of NaN without samples: JSON has no NaN.
+    let or_zero = |value: f64| if value.is_nan() { 0.0 } else { value };
+    FutexWake {
+        waker_cost_ns: or_zero(costs.median()),
+        sleeper_cpu_ns: cpu_ns as f64 / latencies.len().max(1) as f64,
+        latency_p50_ns: or_zero(latency.median()),
+        latency_p99_ns: or_zero(latency.percentile(99.0)),
+        gap_ns: gap.as_nanos() as u64,
+        samples: pairs.len(),
+    }
+}
+
+/// Sleeps until woken, again and again; wake latencies and own CPU time in ns.
+fn sleep_rounds(bed: &Bed) -> (Vec<f64>, u64) {
+    let mut latencies = Vec::with_capacity(bed.rounds.load(Ordering::Acquire) as usize);
+    let cpu_before = thread_cpu_ns();
+    let mut round = 0u32;
+    while round < bed.rounds.load(Ordering::Acquire) {
+        bed.armed.store(round + 1, Ordering::Release);
+        while bed.word.load(Ordering::Acquire) == round {
+            futex_wait(&bed.word, round);
+        }
+        latencies.push(now_ns().saturating_sub(bed.given_at.load(Ordering::Acquire)) as f64);
+        round += 1;
+    }
+    (latencies, thread_cpu_ns() - cpu_before)
+}
+
+/// Gives the wake-ups; the cost of each in ns, `None` if nobody was asleep.
+fn wake_rounds(bed: &Bed, gap: Duration, same_cpu: bool) -> Vec<Option<f64>> {
+    let deadline = now_ns() + LIMIT.as_nanos() as u64;
+    let rounds = bed.rounds.load(Ordering::Acquire);
+    let mut costs = Vec::with_capacity(rounds as usize);
+    for round in 0..rounds {
+        if now_ns() > deadline {
+            // The sleeper reads this after its next wake-up, the last one.
+            bed.rounds.store(round + 1, Ordering::Release);
+        }
+        while bed.armed.load(Ordering::Acquire) != round + 1 {
+            thread::yield_now();
+        }
+        if same_cpu {
+            thread::sleep(gap);
+        } else {
+            spin_for(gap);
+        }
+        let before = now_ns();
+        bed.given_at.store(before, Ordering::Release);
+        bed.word.store(round + 1, Ordering::Release);
+        let woken = futex_wake_one(&bed.word);
+        let cost = (now_ns() - before) as f64;
+        costs.push((woken > 0).then_some(cost));
+        if bed.rounds.load(Ordering::Relaxed) == round + 1 {
+            break;
+        }
+    }
+    costs
+}
+
+fn spin_for(time: Duration) {
+    let until = now_ns() + time.as_nanos() as u64;
+    while now_ns() < until {
+        spin_loop();
+    }
+}
+
+fn futex_wait(word: &AtomicU32, expected: u32) {
+    let no_timeout = std::ptr::null::<libc::timespec>();
+    let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word outlives the call; all outcomes lead to another look at it.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, expected, no_timeout) };
+}
+
+fn futex_wake_one(word: &AtomicU32) -> i64 {
+    let op = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word outlives the call and the kernel only uses its address.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, 1) }
+}
+
+/// Measures `clock_nanosleep` of 50 us, 300 times at most, for up to 0.2 s, on
+/// the first measurement CPU and with the smallest timer slack.
+pub fn timer_overshoot() -> TimerOvershoot {
+    const REQUESTED_NS: u64 = 50_000;
+    let sleeper = thread::spawn(|| {
+        pin_to(measurement_cpus().0);
+        // SAFETY: plain values; the slack of this short-lived thread only.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+        let deadline = now_ns() + LIMIT.as_nanos() as u64;
+        let mut late = Vec::with_capacity(300);
+        let cpu_before = thread_cpu_ns();
+        while late.len() < 300 && now_ns() < deadline {
+            let from = now_ns();
+            nanosleep(REQUESTED_NS);
+            late.push((now_ns() - from).saturating_sub(REQUESTED_NS) as f64);
+        }
+        (late, thread_cpu_ns() - cpu_before)
+    });
+    let (late, cpu_ns) = sleeper.join().unwrap_or_default();
+    let samples = late.len();
+    let late = Stats::from(if late.is_empty() { vec![0.0] } else { late });
+    TimerOvershoot {
+        requested_ns: REQUESTED_NS,
+        p50_ns: late.median(),
+        p99_ns: late.percentile(99.0),
+        cpu_per_sleep_ns: cpu_ns as f64 / samples.max(1) as f64,
+        samples,
+    }
+}
+
+fn nanosleep(ns: u64) {
+    let time = libc::timespec {
+        tv_sec: (ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: `time` is valid for the call; no remaining time is asked for.
+    unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &time, std::ptr::null_mut()) };
+}
+
+/// Estimate in nanoseconds of what one block and wake-up costs here, taken in
+/// about 20 ms: the CPU time of the waker and the sleeper together.
+///
+/// Spinning for this long before blocking never costs more than twice the best
+/// possible choice. It is the price after a short sleep (50 us), which is the
+/// kind of sleep that spinning competes with.
+pub fn block_wake_cost_ns() -> f64 {
+    let (waker, sleeper) = measurement_cpus();
+    futex_wake(waker, sleeper, Duration::from_micros(50), 200).pair_cost_ns()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wakes_have_a_price_on_two_cpus_and_on_one() {
+        let (a, b) = measurement_cpus();
+        for (a, b) in [(a, b), (a, a)] {
+            let w = futex_wake(a, b, Duration::from_micros(30), 20);
+            assert!(w.samples <= 20);
+            assert!(w.sleeper_cpu_ns > 0.0);
+            assert!(w.latency_p99_ns >= w.latency_p50_ns);
+            assert_eq!(w.gap_ns, 30_000);
+        }
+    }
+
+    #[test]
+    fn timed_sleeps_are_counted() {
+        let t = timer_overshoot();
+        assert!(t.samples > 0 && t.samples <= 300);
+        assert!(t.p99_ns >= t.p50_ns && t.cpu_per_sleep_ns > 0.0);
+    }
+
+    #[test]
+    fn block_wake_cost_is_a_positive_number() {
+        let ns = block_wake_cost_ns();
+        assert!(ns.is_finite() && ns > 0.0);
+    }
+}

@@ -1,0 +1,161 @@
+//! Real and virtual time.
+//!
+//! Virtual time stands still while anybody runs. Who would sleep until a time says so instead;
+//! when every participant has said so, the clock goes to the earliest of these times and that
+//! participant runs on. The same stamps that make a paced link wait in real time drive it.
+
+use crate::os;
+use spfe_ring::sync::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A source of time.
+#[derive(Clone)]
+pub enum Clock {
+    /// CLOCK_MONOTONIC.
+    Real,
+    /// Time that moves only when everybody waits.
+    Virtual(Arc<VirtualClock>),
+}
+
+/// The state of virtual time.
+pub struct VirtualClock {
+    now: &'static AtomicU64,
+    waits: Mutex<Waits>,
+    turn: Condvar,
+}
+
+#[derive(Default)]
+struct Waits {
+    running: usize,
+    until: Vec<(u64, u64)>,
+    next_id: u64,
+    generation: u64,
+}
+
+impl VirtualClock {
+    /// A clock on a word of the network's memory, with one participant.
+    pub fn new(now: &'static AtomicU64) -> Arc<Self> {
+        let waits = Waits { running: 1, ..Waits::default() };
+        Arc::new(Self { now, waits: Mutex::new(waits), turn: Condvar::new() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waits> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Another thread takes part from now on (call before starting it).
+    pub fn join(&self) {
+        self.lock().running += 1;
+    }
+
+    /// A thread takes part no more.
+    pub fn leave(&self) {
+        let mut waits = self.lock();
+        waits.running -= 1;
+        self.advance_if_idle(&mut waits);
+    }
+
+    /// Something happened that somebody may wait for: all look again.
+    pub fn poke(&self) {
+        let mut waits = self.lock();
+        waits.generation += 1;
+        self.turn.notify_all();
+    }
+
+    /// A value to hand to [`VirtualClock::wait`], taken before looking for what is waited for.
+    pub fn ticket(&self) -> u64 {
+        self.lock().generation
+    }
+
+    /// Blocks until virtual time reaches `until_ns` or somebody pokes after `ticket` was taken.
+    /// Returns false if nobody can ever wake this participant: all wait for ever.
+    pub fn wait(&self, ticket: u64, until_ns: Option<u64>) -> bool {
+        let mut waits = self.lock();
+        if waits.generation != ticket {
+            return true;
+        }
+        let until = until_ns.unwrap_or(u64::MAX);
+        let id = waits.next_id;
+        waits.next_id += 1;
+        waits.until.push((until, id));
+        waits.running -= 1;
+        let alive = self.advance_if_idle(&mut waits);
+        while alive && waits.generation == ticket && self.now.load(Ordering::Acquire) < until {
+            waits = self.turn.wait(waits).unwrap_or_else(PoisonError::into_inner);
+        }
+        waits.until.retain(|wait| wait.1 != id);
+        waits.running += 1;
+        alive
+    }
+
+    /// The last one to wait moves the clock. False if there is no time to move to.
+    fn advance_if_idle(&self, waits: &mut Waits) -> bool {
+        if waits.running != 0 {
+            return true;
+        }
+        let Some(earliest) = waits.until.iter().map(|wait| wait.0).min() else { return true };
+        if earliest == u64::MAX {
+            return false;
+        }
+        let now = self.now.load(Ordering::Relaxed).max(earliest);
+        self.now.store(now, Ordering::Release);
+        self.turn.notify_all();
+        true
+    }
+}
+
+impl Clock {
+    /// Time in ns.
+    #[inline]
+    pub fn now_ns(&self) -> u64 {
+        match self {
+            Self::Real => os::now_ns(),
+            Self::Virtual(clock) => clock.now.load(Ordering::Acquire),
+        }
+    }
+
+    /// Whether time is virtual.
+    pub const fn is_virtual(&self) -> bool {
+        matches!(self, Self::Virtual(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock() -> Arc<VirtualClock> {
+        VirtualClock::new(Box::leak(Box::new(AtomicU64::new(0))))
+    }
+
+    #[test]
+    fn a_single_participant_jumps() {
+        let clock = clock();
+        assert!(clock.wait(clock.ticket(), Some(5_000_000_000)));
+        assert_eq!(clock.now.load(Ordering::Relaxed), 5_000_000_000);
+    }
+
+    #[test]
+    fn waiting_for_ever_alone_is_reported() {
+        let clock = clock();
+        assert!(!clock.wait(clock.ticket(), None));
+    }
+
+    #[test]
+    fn the_earliest_of_two_goes_first() {
+        let clock = clock();
+        clock.join();
+        let other = clock.clone();
+        let thread = std::thread::spawn(move || {
+            assert!(other.wait(other.ticket(), Some(200)));
+            let woke = other.now.load(Ordering::Relaxed);
+            other.leave();
+            woke
+        });
+        assert!(clock.wait(clock.ticket(), Some(100)));
+        assert_eq!(clock.now.load(Ordering::Relaxed), 100);
+        assert!(clock.wait(clock.ticket(), Some(300)));
+        assert_eq!(thread.join().unwrap(), 200);
+        assert_eq!(clock.now.load(Ordering::Relaxed), 300);
+    }
+}

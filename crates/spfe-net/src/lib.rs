@@ -1,0 +1,32 @@
+//! The virtual SpaceFibre network.
+//!
+//! A [`Network`] holds endpoints, the cables between them and the instruments on them, in one block
+//! of shared memory (the [`arena`]). It is the control plane: it attaches clients, registers their
+//! memory, creates their queues and cleans up after them. The data plane is a [`View`]: one
+//! process's mappings, from which it makes [`Runner`]s for the flows it drives.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`topology`] | endpoints, cables, rates, instruments, and their text forms |
+//! | [`arena`] | the shared memory layout |
+//! | [`network`] | the control plane |
+//! | [`view`] | the data plane of one process: region maps and runners |
+//! | [`instrument`] | generator, sink with check, echo |
+//! | [`device_thread`] | a thread that stands for the hardware |
+//! | [`clock`] | real and virtual time |
+//! | [`os`] | shared memory, futexes, barriers |
+
+pub mod arena;
+pub mod clock;
+pub mod device_thread;
+pub mod instrument;
+pub mod network;
+pub mod os;
+pub mod topology;
+pub mod view;
+
+pub use clock::Clock;
+pub use device_thread::DeviceThread;
+pub use network::{Attachment, Error, Network, PortInfo, QueueRequest};
+pub use topology::{LinkRate, Mode, Peer, Topology};
+pub use view::{Runner, View};

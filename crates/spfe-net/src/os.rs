@@ -1,0 +1,186 @@
+//! What the network needs of Linux: shared memory, futexes, `membarrier`, time.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use spfe_ring::sync::AtomicU32;
+use std::io;
+use std::ptr::NonNull;
+use std::sync::Once;
+use std::time::Duration;
+
+/// Shared memory that cannot shrink under its users, mapped into this process.
+#[derive(Debug)]
+pub struct SharedMemory {
+    fd: OwnedFd,
+    base: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: a mapping has no thread affinity; users synchronise through atomics.
+unsafe impl Send for SharedMemory {}
+// SAFETY: as above.
+unsafe impl Sync for SharedMemory {}
+
+/// Seals a region must have: nobody can make a mapping of it fault by shrinking it.
+const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
+
+impl SharedMemory {
+    /// New zeroed memory of `size` bytes (rounded up to whole pages), every page present.
+    pub fn create(name: &str, size: usize) -> io::Result<Self> {
+        let page = rustix::param::page_size();
+        let size = size.max(1).checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let fd = memfd_create(name, flags)?;
+        ftruncate(&fd, size as u64)?;
+        fcntl_add_seals(&fd, SEALS | SealFlags::SEAL)?;
+        Self::map(fd, size)
+    }
+
+    /// Maps memory somebody else made. Refuses a file that could shrink, or that is shorter than
+    /// `size`: either could make this process fault later.
+    pub fn open(fd: OwnedFd, size: usize) -> io::Result<Self> {
+        let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what);
+        let seals = fcntl_get_seals(&fd)
+            .map_err(|_| invalid("not a memfd: regions must be sealed shared memory"))?;
+        if !seals.contains(SealFlags::SHRINK) {
+            return Err(invalid("memory is not sealed against shrinking (F_SEAL_SHRINK)"));
+        }
+        let actual = rustix::fs::fstat(&fd)?.st_size as u64;
+        if size == 0 || size as u64 > actual {
+            return Err(invalid("region is longer than its memory"));
+        }
+        Self::map(fd, size)
+    }
+
+    fn map(fd: OwnedFd, size: usize) -> io::Result<Self> {
+        let prot = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::POPULATE;
+        // SAFETY: a fresh mapping at an address the kernel chooses.
+        let base = unsafe { mmap(std::ptr::null_mut(), size, prot, flags, &fd, 0) }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { fd, base, size })
+    }
+
+    /// First byte.
+    pub fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Bytes mapped.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The descriptor, to pass to another process.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours; whoever holds pointers into it holds the owner too.
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.size) };
+    }
+}
+
+/// Nanoseconds of CLOCK_MONOTONIC, the time base of every process on the machine.
+#[inline]
+pub fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Sleeps while the word is `value`, at most until `deadline_ns` (CLOCK_MONOTONIC). Works across
+/// processes. Returns early for any reason; the caller looks again.
+pub fn futex_wait(word: &AtomicU32, value: u32, deadline_ns: Option<u64>) {
+    let timeout = deadline_ns.map(|at| libc::timespec {
+        tv_sec: (at / 1_000_000_000) as libc::time_t,
+        tv_nsec: (at % 1_000_000_000) as libc::c_long,
+    });
+    let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let op = libc::FUTEX_WAIT_BITSET;
+    let word = std::ptr::from_ref(word).cast::<u32>();
+    // SAFETY: the word is mapped for as long as the reference lives; the timeout outlives the call.
+    unsafe {
+        libc::syscall(libc::SYS_futex, word, op, value, timeout, std::ptr::null::<u32>(), !0u32)
+    };
+}
+
+/// Wakes everybody who sleeps on the word.
+pub fn futex_wake(word: &AtomicU32) {
+    let word = std::ptr::from_ref(word).cast::<u32>();
+    // SAFETY: the word is mapped for as long as the reference lives.
+    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Sleeps until `deadline_ns` (CLOCK_MONOTONIC).
+pub fn sleep_until(deadline_ns: u64) {
+    let at = libc::timespec {
+        tv_sec: (deadline_ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (deadline_ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: the time outlives the call.
+    unsafe {
+        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &at, std::ptr::null_mut())
+    };
+}
+
+const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+const MEMBARRIER_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: no memory is passed.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Makes this process take part in asymmetric barriers; falls back to fences where the kernel has
+/// none. Every process that maps a network calls it before it touches a ring.
+pub fn join_barriers() {
+    static JOINED: Once = Once::new();
+    JOINED.call_once(|| {
+        spfe_ring::sync::set_asymmetric(membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED));
+    });
+}
+
+/// The heavy side of the barrier pair: a fence on every thread of every process that joined.
+pub fn heavy_barrier() {
+    if !(spfe_ring::sync::is_asymmetric() && membarrier(MEMBARRIER_GLOBAL_EXPEDITED)) {
+        spfe_ring::sync::fence_barrier();
+    }
+}
+
+/// A duration as saturating nanoseconds.
+pub fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_could_shrink_is_refused() {
+        let fd = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
+        ftruncate(&fd, 8192).unwrap();
+        let error = SharedMemory::open(fd, 4096).unwrap_err();
+        assert!(error.to_string().contains("F_SEAL_SHRINK"), "{error}");
+    }
+
+    #[test]
+    fn memory_shorter_than_said_is_refused() {
+        let memory = SharedMemory::create("t", 4096).unwrap();
+        let fd = memory.fd().try_clone_to_owned().unwrap();
+        let error = SharedMemory::open(fd, 4097).unwrap_err();
+        assert!(error.to_string().contains("longer"), "{error}");
+    }
+
+    #[test]
+    fn a_futex_wait_ends_at_its_deadline() {
+        let word = AtomicU32::new(7);
+        let deadline = now_ns() + 1_000_000;
+        futex_wait(&word, 7, Some(deadline));
+        assert!(now_ns() >= deadline);
+    }
+}

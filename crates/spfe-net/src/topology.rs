@@ -1,0 +1,313 @@
+//! Endpoints, cables, rates and instruments, and how they are written down.
+
+use serde::{Deserialize, Serialize};
+use spfe_contract::PortKind;
+use spfe_device::pace::Rate;
+use std::fmt;
+use std::str::FromStr;
+
+/// Who copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The posting thread, before its call returns. All participants trust each other.
+    #[default]
+    Inline,
+    /// Both ends share large copies. All participants trust each other.
+    Coop,
+    /// A device thread in the process that owns the network (in a daemon: isolation).
+    Thread,
+}
+
+impl FromStr for Mode {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "inline" => Ok(Self::Inline),
+            "coop" => Ok(Self::Coop),
+            "thread" | "daemon" | "device" => Ok(Self::Thread),
+            _ => Err(format!("mode '{text}' is none of inline, coop, thread")),
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inline => "inline",
+            Self::Coop => "coop",
+            Self::Thread => "thread",
+        })
+    }
+}
+
+/// Rate of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum LinkRate {
+    /// As fast as memory.
+    #[default]
+    Unlimited,
+    /// SpaceFibre lanes.
+    SpaceFibre {
+        /// Number of lanes, 1 to 16.
+        lanes: u32,
+        /// Lane signalling rate in Mbit/s.
+        mbps: u32,
+    },
+    /// SpaceWire.
+    SpaceWire {
+        /// Signalling rate in Mbit/s.
+        mbps: u32,
+    },
+}
+
+impl LinkRate {
+    /// Link time per byte.
+    pub fn rate(&self) -> Rate {
+        match *self {
+            Self::Unlimited => Rate::UNLIMITED,
+            Self::SpaceFibre { lanes, mbps } => Rate::spacefibre(lanes, mbps),
+            Self::SpaceWire { mbps } => Rate::spacewire(mbps),
+        }
+    }
+
+    /// User data rate one way in Gbit/s, `None` without limit.
+    pub fn user_gbps(&self) -> Option<f64> {
+        let rate = self.rate();
+        rate.is_paced().then(|| rate.bits_per_second() / 1e9)
+    }
+}
+
+impl FromStr for LinkRate {
+    type Err = String;
+
+    /// `unlimited`, `4x7.5G` (lanes x Gbit/s), `4x6250M`, `spw:200M`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || {
+            format!(
+                "link '{text}' is none of: unlimited, LANESxRATE such as 4x7.5G (1 to 16 lanes, \
+                 up to 100G each), spw:RATE such as spw:200M (up to 400M)"
+            )
+        };
+        let mbps = |rate: &str, most: f64| -> Result<u32, String> {
+            let (number, scale) = match rate.strip_suffix(['G', 'g']) {
+                Some(number) => (number, 1000.0),
+                None => (rate.strip_suffix(['M', 'm']).unwrap_or(rate), 1.0),
+            };
+            let value = number.parse::<f64>().map_err(|_| bad())? * scale;
+            if (1.0..=most).contains(&value) { Ok(value.round() as u32) } else { Err(bad()) }
+        };
+        if text == "unlimited" {
+            return Ok(Self::Unlimited);
+        }
+        if let Some(rate) = text.strip_prefix("spw:") {
+            return Ok(Self::SpaceWire { mbps: mbps(rate, 400.0)? });
+        }
+        let (lanes, rate) = text.split_once('x').ok_or_else(bad)?;
+        let lanes = lanes.parse::<u32>().map_err(|_| bad())?;
+        if !(1..=16).contains(&lanes) {
+            return Err(bad());
+        }
+        Ok(Self::SpaceFibre { lanes, mbps: mbps(rate, 100_000.0)? })
+    }
+}
+
+impl fmt::Display for LinkRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Unlimited => f.write_str("unlimited"),
+            Self::SpaceFibre { lanes, mbps } => write!(f, "{lanes}x{}G", f64::from(mbps) / 1000.0),
+            Self::SpaceWire { mbps } => write!(f, "spw:{mbps}M"),
+        }
+    }
+}
+
+/// What a port is connected to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Peer {
+    /// Nothing.
+    #[default]
+    None,
+    /// A port of an endpoint of the network.
+    Port {
+        /// Endpoint.
+        endpoint: u32,
+        /// Port.
+        port: u32,
+    },
+    /// An instrument that takes every packet; with `check`, it verifies the test pattern.
+    Sink {
+        /// Verify sequence numbers and contents.
+        check: bool,
+    },
+    /// An instrument that sends for ever, on every virtual channel with a receiver.
+    Generator {
+        /// Shortest packet in bytes.
+        min_bytes: u32,
+        /// Longest packet in bytes.
+        max_bytes: u32,
+        /// Seed of the lengths.
+        seed: u64,
+    },
+    /// An instrument that sends every packet back on the virtual channel it came on.
+    Echo,
+}
+
+/// One port.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Port {
+    /// What it speaks.
+    pub space_wire: bool,
+    /// Virtual channels (SpaceWire: 1).
+    pub vcs: u32,
+    /// Rate of its link.
+    pub rate: LinkRate,
+    /// What it is connected to.
+    pub peer: Peer,
+}
+
+impl Port {
+    /// The contract's port kind.
+    pub fn kind(&self) -> PortKind {
+        if self.space_wire { PortKind::Spacewire } else { PortKind::Spacefibre }
+    }
+}
+
+/// A whole network.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Topology {
+    /// Ports of each endpoint.
+    pub endpoints: Vec<Vec<Port>>,
+    /// Who copies.
+    pub mode: Mode,
+    /// Virtual time: the clock stands still while anybody runs.
+    pub virtual_time: bool,
+}
+
+/// Most endpoints of a network.
+pub const ENDPOINTS_MAX: usize = 64;
+/// Most ports of an endpoint.
+pub const PORTS_MAX: usize = 8;
+/// Virtual channels of a SpaceFibre port unless said otherwise.
+pub const VCS_DEFAULT: u32 = 8;
+
+impl Topology {
+    /// One endpoint whose two SpaceFibre ports are joined by a cable, and whose two SpaceWire ports
+    /// are joined by another one (200 Mbit/s unless the SpaceFibre link is unlimited).
+    pub fn looped(rate: LinkRate, mode: Mode) -> Self {
+        let cable = |space_wire, rate, port| Port {
+            space_wire,
+            vcs: if space_wire { 1 } else { VCS_DEFAULT },
+            rate,
+            peer: Peer::Port { endpoint: 0, port },
+        };
+        let spw = match rate {
+            LinkRate::Unlimited => LinkRate::Unlimited,
+            _ => LinkRate::SpaceWire { mbps: 200 },
+        };
+        let ports =
+            vec![cable(false, rate, 1), cable(false, rate, 0), cable(true, spw, 3), cable(true, spw, 2)];
+        Self { endpoints: vec![ports], mode, virtual_time: false }
+    }
+
+    /// One endpoint with one port on an instrument.
+    pub fn instrument(peer: Peer, rate: LinkRate, mode: Mode) -> Self {
+        let port = Port { space_wire: false, vcs: VCS_DEFAULT, rate, peer };
+        Self { endpoints: vec![vec![port]], mode, virtual_time: false }
+    }
+
+    /// `count` endpoints in pairs: 0 and 1, 2 and 3, ... by SpaceFibre port 0 and SpaceWire port 1.
+    pub fn pairs(count: u32, rate: LinkRate, mode: Mode) -> Self {
+        let spw = match rate {
+            LinkRate::Unlimited => LinkRate::Unlimited,
+            _ => LinkRate::SpaceWire { mbps: 200 },
+        };
+        let endpoints = (0..count)
+            .map(|endpoint| {
+                let other = endpoint ^ 1;
+                let peer = |port| {
+                    if other < count { Peer::Port { endpoint: other, port } } else { Peer::None }
+                };
+                vec![
+                    Port { space_wire: false, vcs: VCS_DEFAULT, rate, peer: peer(0) },
+                    Port { space_wire: true, vcs: 1, rate: spw, peer: peer(1) },
+                ]
+            })
+            .collect();
+        Self { endpoints, mode, virtual_time: false }
+    }
+
+    /// Says what is wrong with a topology, if anything: object, value, limit.
+    pub fn check(&self) -> Result<(), String> {
+        if self.endpoints.is_empty() || self.endpoints.len() > ENDPOINTS_MAX {
+            return Err(format!("{} endpoints; 1 to {ENDPOINTS_MAX} allowed", self.endpoints.len()));
+        }
+        for (e, ports) in self.endpoints.iter().enumerate() {
+            if ports.is_empty() || ports.len() > PORTS_MAX {
+                return Err(format!("endpoint {e}: {} ports; 1 to {PORTS_MAX} allowed", ports.len()));
+            }
+            for (p, port) in ports.iter().enumerate() {
+                self.check_port(e, p, port)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_port(&self, e: usize, p: usize, port: &Port) -> Result<(), String> {
+        let most = if port.space_wire { 1 } else { spfe_contract::VC_MAX as u32 };
+        if port.vcs == 0 || port.vcs > most {
+            return Err(format!("endpoint {e} port {p}: {} VCs; 1 to {most} allowed", port.vcs));
+        }
+        match port.peer {
+            Peer::Port { endpoint, port: other } => {
+                let far = self
+                    .endpoints
+                    .get(endpoint as usize)
+                    .and_then(|ports| ports.get(other as usize))
+                    .ok_or(format!("endpoint {e} port {p}: no port {endpoint}:{other}"))?;
+                let back = Peer::Port { endpoint: e as u32, port: p as u32 };
+                if far.peer != back || far.vcs != port.vcs || far.rate != port.rate {
+                    return Err(format!(
+                        "endpoint {e} port {p} and endpoint {endpoint} port {other}: the two ends \
+                         of a cable must name each other and agree on VCs and rate"
+                    ));
+                }
+            }
+            Peer::Generator { min_bytes, max_bytes, .. } => {
+                if min_bytes == 0 || max_bytes < min_bytes || max_bytes > 1 << 24 {
+                    return Err(format!(
+                        "endpoint {e} port {p}: generator of {min_bytes} to {max_bytes} bytes; 1 \
+                         to 16777216 allowed, the shortest first"
+                    ));
+                }
+            }
+            Peer::None | Peer::Sink { .. } | Peer::Echo => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_and_written() {
+        for text in ["unlimited", "4x7.5G", "1x6.25G", "4x31.25G", "spw:200M"] {
+            assert_eq!(text.parse::<LinkRate>().unwrap().to_string(), text);
+        }
+        for text in ["", "4x", "x7G", "0x7G", "17x1G", "4x101G", "spw:0M", "4y5G", "4x-1G", "4xnanG"] {
+            let error = text.parse::<LinkRate>().unwrap_err();
+            assert!(error.contains("4x7.5G"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_cable_needs_both_ends() {
+        let mut topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Inline);
+        topology.check().unwrap();
+        topology.endpoints[1][0].vcs = 4;
+        assert!(topology.check().unwrap_err().contains("two ends"));
+        Topology::looped(LinkRate::Unlimited, Mode::Inline).check().unwrap();
+    }
+}

@@ -1,0 +1,432 @@
+//! The data plane of one process: its mappings of everybody's regions, and runners of flows.
+
+use crate::arena::Arena;
+use crate::clock::{Clock, VirtualClock};
+use crate::instrument::{self, Generator, Listener, SinkCheck, Talker};
+use crate::os::{self, SharedMemory};
+use crate::topology::{Mode, Peer};
+use rustix::fd::OwnedFd;
+use spfe_contract::Status;
+use spfe_device::flow::{Flow, Regions, Step};
+use spfe_device::memory::{Refusal, RegionKey, RegionMap};
+use spfe_device::message::Messages;
+use spfe_device::pace::Pacer;
+use spfe_device::queue::{Host, QueueView};
+use spfe_device::receive::RxPacked;
+use spfe_device::shared::{FlowShared, QueueConfig};
+use spfe_ring::DeviceLine;
+use spfe_ring::sync::{AtomicU32, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where a view gets what it has not mapped yet: the network itself, or the daemon that owns it.
+pub trait Fetch: Send + Sync {
+    /// Memory of a region of any endpoint.
+    fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>>;
+    /// The descriptor that signals an event vector of a participant.
+    fn event(&self, participant: u32, vector: u32) -> Option<Arc<OwnedFd>>;
+}
+
+/// One process's (or one client's) view of a network.
+pub struct View {
+    arena: Arc<Arena>,
+    id: u32,
+    clock: Clock,
+    maps: Vec<Arc<RegionMap>>,
+    held: Mutex<HashMap<(u32, usize), Arc<SharedMemory>>>,
+    events: Mutex<HashMap<(u32, u32), Arc<OwnedFd>>>,
+    fetch: Arc<dyn Fetch>,
+    measure: AtomicU32,
+}
+
+impl View {
+    /// A view for participant `id`.
+    pub fn new(arena: Arc<Arena>, id: u32, fetch: Arc<dyn Fetch>, clock: Clock) -> Arc<Self> {
+        os::join_barriers();
+        let maps = (0..arena.topology().endpoints.len()).map(|_| Arc::default()).collect();
+        Arc::new(Self {
+            arena,
+            id,
+            clock,
+            maps,
+            held: Mutex::default(),
+            events: Mutex::default(),
+            fetch,
+            measure: AtomicU32::new(0),
+        })
+    }
+
+    /// The clock a network's participants share, when it is theirs alone.
+    pub fn make_clock(arena: &Arena) -> Clock {
+        if arena.topology().virtual_time {
+            Clock::Virtual(VirtualClock::new(&arena.header().virtual_ns))
+        } else {
+            Clock::Real
+        }
+    }
+
+    /// The network's memory.
+    pub fn arena(&self) -> &Arc<Arena> {
+        &self.arena
+    }
+
+    /// Participant.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Time.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Measure engine time from now on (two clock readings per step that moves packets).
+    pub fn set_measure(&self, on: bool) {
+        self.measure.store(u32::from(on), Ordering::Relaxed);
+    }
+
+    /// Regions of an endpoint.
+    fn regions(&self, endpoint: u32) -> Regions {
+        let map = self.maps[endpoint as usize].clone();
+        Regions { map, table: self.arena.regions(endpoint) }
+    }
+
+    /// Maps a region; false if it does not exist or cannot be had.
+    pub fn map_region(&self, endpoint: u32, key: RegionKey) -> bool {
+        let table = self.arena.regions(endpoint);
+        let Some(shared) = table.get(key.index()) else { return false };
+        let tag = shared.tag();
+        if !tag.is_valid() || tag.key() != key {
+            return false;
+        }
+        if self.maps[endpoint as usize].has(tag) {
+            return true;
+        }
+        let Some(memory) = self.fetch.region(endpoint, key) else { return false };
+        let size = shared.size.load(Ordering::Acquire).min(memory.size() as u64);
+        // SAFETY: the mapping is held until another region takes this index, which the control
+        // plane allows only after every flow has been stopped (`Network::remove_region`).
+        unsafe { self.maps[endpoint as usize].set(tag, memory.base().as_ptr(), size) };
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.insert((endpoint, key.index()), memory);
+        true
+    }
+
+    /// Checks a queue's configuration and translates it (control plane).
+    pub fn queue_view(&self, endpoint: u32, config: QueueConfig) -> Result<QueueView, Status> {
+        QueueView::new(config, &self.maps[endpoint as usize]).map_err(refusal)
+    }
+
+    /// Checks the area of a packed receive queue (control plane).
+    pub fn check_area(
+        &self,
+        endpoint: u32,
+        view: QueueView,
+        flow: &FlowShared,
+    ) -> Result<(), Status> {
+        RxPacked::new(view, flow, &self.maps[endpoint as usize]).map(drop).map_err(refusal)
+    }
+
+    /// Signals an event vector of a participant.
+    fn signal(&self, participant: u32, vector: u32) {
+        let key = (participant, vector);
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        if !events.contains_key(&key)
+            && let Some(fd) = self.fetch.event(participant, vector)
+        {
+            events.insert(key, fd);
+        }
+        if let Some(fd) = events.get(&key) {
+            // A full counter already signals.
+            let _ = rustix::io::write(fd, &1u64.to_ne_bytes());
+        }
+    }
+
+    /// Forgets a participant's event vectors (it is gone; its id may be used again).
+    pub fn forget(&self, participant: u32) {
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        events.retain(|key, _| key.0 != participant);
+    }
+
+    /// A runner of the flow out of a port.
+    pub fn runner_out(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32, owner: bool) -> Runner {
+        let shared = self.arena.flow_out(endpoint, port, vc);
+        let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
+        let rx_endpoint = match config.peer {
+            Peer::Port { endpoint, .. } => endpoint,
+            _ => endpoint,
+        };
+        let (link, reverse) = self.arena.times_out(endpoint, port);
+        let pacer = self.pacer(config.rate.rate(), link, reverse, vc);
+        let ends = (endpoint, rx_endpoint);
+        let mut runner = self.runner(shared, ends, pacer, owner);
+        match config.peer {
+            Peer::Sink { check } => {
+                runner.flow.set_sink(Listener::Sink(SinkCheck::new(shared, check)));
+            }
+            Peer::Echo | Peer::Generator { .. } | Peer::None | Peer::Port { .. } => {}
+        }
+        runner
+    }
+
+    /// A runner of the flow into a port.
+    pub fn runner_into(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32, owner: bool) -> Runner {
+        let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
+        if let Peer::Port { endpoint, port } = config.peer {
+            return self.runner_out(endpoint, port, vc, owner);
+        }
+        let shared = self.arena.flow_into(endpoint, port, vc);
+        let (link, reverse) = self.arena.times_out(endpoint, port);
+        let pacer = self.pacer(config.rate.rate(), reverse, link, vc);
+        let mut runner = self.runner(shared, (endpoint, endpoint), pacer, owner);
+        if let Peer::Generator { min_bytes, max_bytes, seed } = config.peer {
+            let generator = Generator::new(shared, min_bytes, max_bytes, seed ^ u64::from(vc));
+            runner.flow.set_source(Talker::Generator(generator));
+        }
+        runner
+    }
+
+    /// Runners of both directions of an echo: out of the port into the echo, and back.
+    pub fn runners_echo(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32) -> (Runner, Runner) {
+        let mut out = self.runner_out(endpoint, port, vc, true);
+        let mut into = self.runner_into(endpoint, port, vc, true);
+        let (listener, talker) = instrument::echo(out.flow.shared());
+        out.flow.set_sink(Listener::Echo(listener));
+        into.flow.set_source(Talker::Echo(talker));
+        (out, into)
+    }
+
+    fn pacer(
+        &self,
+        rate: spfe_device::pace::Rate,
+        link: &'static spfe_device::pace::LinkTime,
+        reverse: &'static spfe_device::pace::LinkTime,
+        vc: u32,
+    ) -> Option<Pacer<'static>> {
+        rate.is_paced().then_some(Pacer { link, reverse, rate, vc, id: self.id })
+    }
+
+    fn runner(
+        self: &Arc<Self>,
+        shared: &'static FlowShared,
+        ends: (u32, u32),
+        pacer: Option<Pacer<'static>>,
+        owner: bool,
+    ) -> Runner {
+        let share = self.arena.topology().mode == Mode::Coop;
+        let (tx, rx) = (self.regions(ends.0), self.regions(ends.1));
+        let flow = Flow::new(shared, tx, rx, pacer, self.id, share);
+        Runner { flow, view: self.clone(), ends, owner, engine_ns: 0 }
+    }
+
+    /// A runner of the messages out of a port.
+    pub fn messages_out(self: &Arc<Self>, endpoint: u32, port: u32) -> MessageRunner {
+        let near = self.arena.messages(endpoint, port);
+        let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
+        let (far, far_endpoint) = match config.peer {
+            Peer::Port { endpoint, port } => {
+                (Some((self.arena.messages(endpoint, port), self.regions(endpoint))), endpoint)
+            }
+            _ => (None, endpoint),
+        };
+        let messages = Messages::new(near, far, self.regions(endpoint), self.id);
+        MessageRunner { messages, view: self.clone(), ends: (endpoint, far_endpoint) }
+    }
+}
+
+/// A region the control plane has not mapped does not exist.
+fn refusal(refusal: Refusal) -> Status {
+    match refusal {
+        Refusal::Fault(status) => status,
+        Refusal::Unmapped(_) => Status::BadRegion,
+    }
+}
+
+/// What the engine needs of a process.
+pub struct ViewHost<'a>(pub &'a View);
+
+impl Host for ViewHost<'_> {
+    #[inline]
+    fn now_ns(&mut self) -> u64 {
+        self.0.clock.now_ns()
+    }
+
+    #[cold]
+    fn wake(&mut self, line: &DeviceLine, queue: &QueueConfig, event: bool) {
+        os::futex_wake(&line.wake_seq);
+        if event {
+            self.0.signal(queue.owner, queue.vector);
+        }
+        if let Clock::Virtual(clock) = &self.0.clock {
+            clock.poke();
+        }
+    }
+
+    fn is_dead(&mut self, participant: u32) -> bool {
+        self.0.arena.is_dead(participant)
+    }
+}
+
+/// Turns a guest waits for the owner to leave the seat.
+const CLAIM_SPINS: u32 = 200;
+
+/// A flow, driven by this process.
+pub struct Runner {
+    flow: Flow<Talker, Listener>,
+    view: Arc<View>,
+    ends: (u32, u32),
+    owner: bool,
+    /// Engine time measured so far, ns.
+    pub engine_ns: u64,
+}
+
+impl Runner {
+    /// The state all runners of the flow share.
+    pub fn shared(&self) -> &'static FlowShared {
+        self.flow.shared()
+    }
+
+    /// Runs the engine for at most `budget` pieces. `None` if somebody else holds the seat.
+    #[inline]
+    pub fn run(&mut self, budget: u32) -> Option<Step> {
+        loop {
+            if !self.enter() {
+                return None;
+            }
+            let step = self.step(budget);
+            match step {
+                Step::Stale => {
+                    let bound = self.flow.bind();
+                    self.leave();
+                    if let Err((tx, key)) = bound {
+                        self.fetch(tx, key);
+                    }
+                }
+                Step::Unmapped(tx, key) => {
+                    self.leave();
+                    self.fetch(tx, key);
+                }
+                _ => {
+                    self.leave();
+                    return Some(step);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, budget: u32) -> Step {
+        let mut host = ViewHost(&self.view);
+        if self.view.measure.load(Ordering::Relaxed) == 0 {
+            return self.flow.step(&mut host, budget);
+        }
+        let start = os::now_ns();
+        let step = self.flow.step(&mut host, budget);
+        if step.packets() > 0 {
+            self.engine_ns += os::now_ns() - start;
+        }
+        step
+    }
+
+    /// Gets a region that is missing here; one that cannot be had is taken out of the table's view
+    /// by its owner's removal, so this ends.
+    #[cold]
+    fn fetch(&mut self, tx: bool, key: RegionKey) {
+        let endpoint = if tx { self.ends.0 } else { self.ends.1 };
+        if !self.view.map_region(endpoint, key) {
+            // The daemon is gone or out of mappings: do not spin on it.
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
+    #[inline(always)]
+    fn enter(&mut self) -> bool {
+        let (seat, id) = (&self.flow.shared().seat, self.view.id);
+        if !self.owner {
+            return seat.claim(id, os::heavy_barrier, CLAIM_SPINS);
+        }
+        let mut turns = 0u32;
+        while !seat.enter(id) {
+            turns += 1;
+            if turns.is_multiple_of(64) {
+                std::thread::yield_now();
+            }
+            if turns > 1 << 20 {
+                return false;
+            }
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn leave(&self) {
+        let seat = &self.flow.shared().seat;
+        if self.owner { seat.leave() } else { seat.release() }
+    }
+
+    /// Helps with copies somebody else shares out. Returns jobs done.
+    #[inline]
+    pub fn help(&self) -> u32 {
+        if self.flow.shared().board.has_work() { self.flow.help() } else { 0 }
+    }
+
+    /// Wakes hosts whose time has come; returns when the next one is due.
+    pub fn wake_due(&mut self) -> Option<u64> {
+        if !self.enter() {
+            return None;
+        }
+        self.flow.wake_due(&mut ViewHost(&self.view));
+        let due = self.flow.deadline();
+        self.leave();
+        due
+    }
+
+    /// The flow, for who has claimed its seat.
+    pub fn flow_mut(&mut self) -> &mut Flow<Talker, Listener> {
+        &mut self.flow
+    }
+
+    /// The flow, for looks that need no seat.
+    pub fn flow(&self) -> &Flow<Talker, Listener> {
+        &self.flow
+    }
+}
+
+/// Messages out of a port, driven by this process.
+pub struct MessageRunner {
+    messages: Messages,
+    view: Arc<View>,
+    ends: (u32, u32),
+}
+
+impl MessageRunner {
+    /// Sends what is posted; the number of messages.
+    pub fn run(&mut self, budget: u32) -> u32 {
+        // Each turn maps one region; an endpoint has few message queues.
+        for _ in 0..64 {
+            match self.messages.step(&mut ViewHost(&self.view), budget) {
+                Ok(sent) => return sent,
+                Err((near, key)) => {
+                    let endpoint = if near { self.ends.0 } else { self.ends.1 };
+                    self.view.map_region(endpoint, key);
+                }
+            }
+        }
+        0
+    }
+
+    /// Whether anything is posted.
+    pub fn has_work(&self) -> bool {
+        self.messages.has_work()
+    }
+
+    /// Tells senders whether the device sleeps.
+    pub fn set_need_doorbell(&self, on: bool) {
+        self.messages.set_need_doorbell(on);
+    }
+
+    /// Wakes receivers whose arming came late.
+    pub fn wake_due(&mut self) {
+        self.messages.wake_due(&mut ViewHost(&self.view));
+    }
+}

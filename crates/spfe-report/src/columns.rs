@@ -1,0 +1,215 @@
+//! The columns of a result table, shared by the terminal and the page.
+
+use crate::model::{LatencyNs, ResultRow};
+use crate::num::{NONE, fixed, optional, short, size, trimmed, with_worst};
+use crate::paper;
+use crate::section::Section;
+
+/// One column: heading, unit and one cell per row.
+pub(crate) struct Column {
+    /// Heading.
+    pub title: &'static str,
+    /// Unit, shown under the heading; may be empty.
+    pub unit: &'static str,
+    /// Whether it is left out where there is little width.
+    pub detail: bool,
+    /// Whether the figures are published ones, not ours.
+    pub published: bool,
+    /// One text per row.
+    pub cells: Vec<String>,
+}
+
+/// Collects the columns of one table over its rows.
+struct Table<'a> {
+    rows: &'a [&'a ResultRow],
+    columns: Vec<Column>,
+}
+
+impl Table<'_> {
+    fn add(
+        &mut self,
+        title: &'static str,
+        unit: &'static str,
+        cell: impl Fn(&ResultRow) -> String,
+    ) {
+        let cells = self.rows.iter().map(|row| cell(row)).collect();
+        self.columns.push(Column {
+            title,
+            unit,
+            detail: false,
+            published: false,
+            cells,
+        });
+    }
+
+    fn detail(
+        &mut self,
+        title: &'static str,
+        unit: &'static str,
+        cell: impl Fn(&ResultRow) -> String,
+    ) {
+        self.add(title, unit, cell);
+        self.columns.last_mut().expect("just added").detail = true;
+    }
+
+    fn published(
+        &mut self,
+        title: &'static str,
+        unit: &'static str,
+        cell: impl Fn(&ResultRow) -> String,
+    ) {
+        self.add(title, unit, cell);
+        self.columns.last_mut().expect("just added").published = true;
+    }
+
+    fn any(&self, has: impl Fn(&ResultRow) -> bool) -> bool {
+        self.rows.iter().any(|row| has(row))
+    }
+
+    fn add_case(&mut self, section: &Section<'_>) {
+        if section.is_random() {
+            self.add("Test", "", |row| row.scenario.clone());
+            self.add("Sizes", "", sizes);
+            self.detail("Seed", "", |row| {
+                row.seed.map_or(NONE.into(), |seed| seed.to_string())
+            });
+        } else {
+            self.add("Size", "", sizes);
+        }
+        if self.any(|row| row.group != 1) {
+            self.add("Group", "", |row| row.group.to_string());
+        }
+    }
+
+    fn add_loads(&mut self) {
+        self.add("Host (worst)", "% core", |row| {
+            with_worst(row.host_cpu_pct, row.highest_host_cpu_pct(), 1)
+        });
+        self.add("Device", "% core", |row| fixed(row.device_cpu_pct, 1));
+        self.add("Sum", "% core", |row| fixed(row.sum_cpu_pct(), 1));
+    }
+}
+
+/// The columns about rate and load. Those no row has anything for are left out.
+pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
+    let mut table = Table {
+        rows: &section.rows,
+        columns: Vec::new(),
+    };
+    table.add_case(section);
+    let published = table.any(|row| row.published().is_some());
+    table.add("Rate (worst)", "Gbit/s", |row| {
+        with_worst(row.rate_gbps, Some(row.worst_gbps), 2)
+    });
+    if table.any(|row| row.link_share_pct().is_some()) {
+        table.add("Of link", "%", |row| optional(row.link_share_pct(), 1));
+    }
+    if published {
+        table.published("Paper (worst)", "Gbit/s", paper_rate);
+    }
+    table.add_loads();
+    if published {
+        table.published("Paper (worst)", "% core, ×4", paper_cpu);
+    }
+    table.add("Wakes", "1/s", |row| short(row.wakes_per_s));
+    if table.any(|row| row.integrity_errors.is_some()) {
+        table.add("Errors", "packets", |row| {
+            row.integrity_errors
+                .map_or(NONE.into(), |errors| errors.to_string())
+        });
+    }
+    table.detail("Packets", "1/s", |row| short(row.packets_per_s));
+    table.detail("Per packet", "µs", |row| optional(row.packet_time_us(), 3));
+    if table.any(|row| row.packets_each_wake().is_some()) {
+        table.detail("Per wake", "packets", |row| {
+            row.packets_each_wake().map_or(NONE.into(), short)
+        });
+    }
+    table.columns
+}
+
+/// The columns about latency.
+pub(crate) fn latencies(section: &Section<'_>) -> Vec<Column> {
+    let mut table = Table {
+        rows: &section.rows,
+        columns: Vec::new(),
+    };
+    table.add_case(section);
+    let of = |pick: fn(&LatencyNs) -> f64| {
+        move |row: &ResultRow| optional(row.latency_ns.as_ref().map(|ns| pick(ns) / 1e3), 3)
+    };
+    table.add("Mean", "µs", of(|ns| ns.mean));
+    table.add("Min", "µs", of(|ns| ns.min));
+    table.add("50 %", "µs", of(|ns| ns.p50));
+    table.add("99 %", "µs", of(|ns| ns.p99));
+    table.add("99.9 %", "µs", of(|ns| ns.p999));
+    table.add("Max", "µs", of(|ns| ns.max));
+    if section.is_latency() {
+        table.add_loads();
+        table.add("Wakes", "1/s", |row| short(row.wakes_per_s));
+        table.detail("Rate", "Gbit/s", |row| fixed(row.rate_gbps, 2));
+        table.detail("Packets", "1/s", |row| short(row.packets_per_s));
+    }
+    table.columns
+}
+
+/// Size of a packet, or the range sizes were drawn from.
+fn sizes(row: &ResultRow) -> String {
+    match (row.size_min_bytes, row.size_max_bytes) {
+        (Some(min), Some(max)) => format!("{} to {}", size(min), size(max)),
+        _ => size(row.size_bytes),
+    }
+}
+
+/// The published worst cases belong to the published means, not to figures of another origin.
+fn paper_worst(row: &ResultRow) -> Option<&'static paper::PaperCase> {
+    let case = paper::figure(&row.scenario, row.size_bytes, row.group)?;
+    (Some(case.figure()) == row.published()).then_some(case)
+}
+
+fn paper_rate(row: &ResultRow) -> String {
+    let worst = paper_worst(row).map(|case| case.worst_gbps);
+    row.published()
+        .map_or(NONE.into(), |figure| with_worst(figure.rate_gbps, worst, 2))
+}
+
+fn paper_cpu(row: &ResultRow) -> String {
+    let worst = paper_worst(row).map(|case| case.worst_cpu_pct_of_4_cores * paper::CORES);
+    row.published().map_or(NONE.into(), |figure| {
+        with_worst(figure.cpu_pct_of_one_core(), worst, 1)
+    })
+}
+
+/// Names and values of a calibration record, nested names joined by dots.
+pub(crate) fn flatten(name: &str, value: &serde_json::Value, into: &mut Vec<(String, String)>) {
+    use serde_json::Value;
+    let below = |key: &str| {
+        if name.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{name}.{key}")
+        }
+    };
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .for_each(|(key, value)| flatten(&below(key), value, into)),
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                flatten(&below(&index.to_string()), value, into);
+            }
+        }
+        Value::Number(number) => {
+            let float = number
+                .as_f64()
+                .filter(|_| !number.is_i64() && !number.is_u64());
+            into.push((
+                name.to_owned(),
+                float.map_or_else(|| number.to_string(), trimmed),
+            ));
+        }
+        Value::String(text) => into.push((name.to_owned(), text.clone())),
+        Value::Bool(flag) => into.push((name.to_owned(), flag.to_string())),
+        Value::Null => into.push((name.to_owned(), NONE.to_owned())),
+    }
+}

@@ -1,0 +1,46 @@
+//! Results of `spfe perf`: the data model, the published figures they are held against, and three
+//! renderings.
+//!
+//! ```text
+//! measurement -> Document -> to_json      one file, the record
+//!                        |-> text         aligned tables for a terminal
+//!                        |-> tsv          one line per result, for other tools
+//!                        `-> html         one self-contained page with charts
+//! ```
+//!
+//! Everything here is a pure function of the [`Document`]: the same document gives the same bytes,
+//! on every machine. Nothing is measured, dated or looked up while rendering.
+//!
+//! Units: rates are user payload in Gbit/s (10^9 bit/s), sizes are bytes and one KB is 1024 bytes,
+//! CPU loads are % of **one** core, so a process that keeps two cores busy shows 200 %.
+//!
+//! ```
+//! use spfe_report::{Document, Point, ResultRow, scenario};
+//!
+//! let points = vec![
+//!     Point { rate_gbps: 20.0, host_cpu_pct: 9.0, device_cpu_pct: 40.0, wakes_per_s: 2400.0 },
+//!     Point { rate_gbps: 22.0, host_cpu_pct: 7.0, device_cpu_pct: 42.0, wakes_per_s: 2600.0 },
+//! ];
+//! let mut document = Document::default();
+//! document.results.push(ResultRow::from_points(scenario::SEND_SINGLE, 256 << 10, 1, points));
+//! assert_eq!(document.results[0].rate_gbps, 21.0);
+//! assert_eq!(document.results[0].worst_gbps, 20.0);
+//! assert!(spfe_report::text(&document).contains("256 KB"));
+//! assert!(spfe_report::html(&document).starts_with("<!doctype html>"));
+//! ```
+
+mod chart;
+mod columns;
+mod html;
+mod latency_chart;
+mod model;
+mod num;
+mod page;
+pub mod paper;
+mod section;
+mod svg;
+mod table;
+
+pub use html::html;
+pub use model::{Document, LatencyNs, Meta, PaperFigure, Point, ResultRow, scenario};
+pub use table::{text, tsv};

@@ -1,0 +1,323 @@
+//! The document `spfe perf` writes and every rendering reads.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::paper;
+
+/// Names of the scenarios `spfe perf` runs. Other names are legal and are rendered the same way.
+pub mod scenario {
+    /// One packet submitted and waited for at a time.
+    pub const SEND_SINGLE: &str = "send-single";
+    /// A group of packets per operation.
+    pub const SEND_GROUP: &str = "send-group";
+    /// Each received packet handled on its own.
+    pub const RECEIVE_SINGLE: &str = "receive-single";
+    /// Received packets handled at a fill threshold or after a timeout.
+    pub const RECEIVE_THRESHOLD: &str = "receive-threshold";
+    /// Highest rate, transmitting.
+    pub const RATE_TX: &str = "rate-tx";
+    /// Highest rate, receiving.
+    pub const RATE_RX: &str = "rate-rx";
+    /// Highest rate in both directions at once; the figure is that of one direction.
+    pub const RATE_BOTH: &str = "rate-both";
+    /// Packets of random size and content, transmitting.
+    pub const RANDOM_TX: &str = "random-tx";
+    /// Packets of random size and content, receiving.
+    pub const RANDOM_RX: &str = "random-rx";
+    /// Packets of random size and content in both directions at once.
+    pub const RANDOM_BOTH: &str = "random-both";
+    /// Time from submission to the reception at the far end.
+    pub const LATENCY: &str = "latency";
+
+    /// What all random scenarios begin with.
+    pub const RANDOM_PREFIX: &str = "random-";
+}
+
+/// One run of `spfe perf`: where and how it ran, and one row per test case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Where and how the run was made.
+    pub meta: Meta,
+    /// One row per test case, in the order they ran.
+    pub results: Vec<ResultRow>,
+    /// Calibration record of the same run, free in form; shown row by row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Value>,
+}
+
+/// Everything a reader needs to judge or repeat a run. Unknown text is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Meta {
+    /// Version of spfe.
+    pub version: String,
+    /// Git revision it was built from.
+    pub git_revision: String,
+    /// Start of the run, RFC 3339.
+    pub date: String,
+    /// Command line.
+    pub command: String,
+    /// Name of the CPU.
+    pub cpu_model: String,
+    /// Cores the run could use.
+    pub cores: u32,
+    /// Operating system kernel and its release.
+    pub kernel: String,
+    /// Who ran the device: `inline`, `coop`, `thread` or `daemon`.
+    pub mode: String,
+    /// The link, for example `4x7.5G`.
+    pub link: String,
+    /// Highest payload rate of the link in one direction, Gbit/s; 0 when it is not paced.
+    #[serde(deserialize_with = "number")]
+    pub link_limit_gbps: f64,
+    /// How the host waited, for example `block`, `spin` or `adaptive`.
+    pub wait_strategy: String,
+    /// Iterations per test case.
+    pub iterations: u32,
+    /// Length of one iteration, s.
+    #[serde(deserialize_with = "number")]
+    pub seconds: f64,
+    /// Prices measured in the same run (memory copy, block and wake, ...). Names carry their unit.
+    pub calibration: BTreeMap<String, Value>,
+}
+
+/// Mean, worst case and surroundings of one test case.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResultRow {
+    /// Name of the scenario, see [`scenario`].
+    pub scenario: String,
+    /// Payload of a packet, bytes. The mean size when sizes are random.
+    pub size_bytes: u64,
+    /// Packets per operation.
+    #[serde(default = "one")]
+    pub group: u32,
+    /// Mean payload rate, Gbit/s.
+    #[serde(deserialize_with = "number")]
+    pub rate_gbps: f64,
+    /// Lowest payload rate of any iteration, Gbit/s.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub worst_gbps: f64,
+    /// Mean packet rate, 1/s.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub packets_per_s: f64,
+    /// Mean load of the threads that run application, library and driver, % of one core.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub host_cpu_pct: f64,
+    /// Mean load of what stands for the FPGA, % of one core.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub device_cpu_pct: f64,
+    /// Mean wake-ups of the host, 1/s.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub wakes_per_s: f64,
+    /// Highest payload rate the link allows in this scenario, Gbit/s; 0 when it is not paced.
+    #[serde(default, deserialize_with = "number")]
+    pub link_limit_gbps: f64,
+
+    /// One point per iteration, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub iterations: Vec<Point>,
+    /// Highest host load of any iteration, % of one core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worst_host_cpu_pct: Option<f64>,
+    /// Packets handled per wake-up of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets_per_wake: Option<f64>,
+    /// Time per packet, µs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_per_packet_us: Option<f64>,
+    /// Distribution of the latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<LatencyNs>,
+    /// Smallest packet of a random test, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_min_bytes: Option<u64>,
+    /// Largest packet of a random test, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_max_bytes: Option<u64>,
+    /// Seed of a random test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The published figure of the same test case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paper: Option<PaperFigure>,
+    /// Packets that did not arrive as they were sent; absent when content was not checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integrity_errors: Option<u64>,
+}
+
+/// What one iteration measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Payload rate, Gbit/s.
+    #[serde(deserialize_with = "number")]
+    pub rate_gbps: f64,
+    /// Host load, % of one core.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub host_cpu_pct: f64,
+    /// Device load, % of one core.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub device_cpu_pct: f64,
+    /// Wake-ups of the host, 1/s.
+    #[serde(default = "unknown", deserialize_with = "number")]
+    pub wakes_per_s: f64,
+}
+
+/// Distribution of a latency, all in ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyNs {
+    /// Mean.
+    #[serde(deserialize_with = "number")]
+    pub mean: f64,
+    /// Median.
+    #[serde(deserialize_with = "number")]
+    pub p50: f64,
+    /// 99 % were not slower.
+    #[serde(deserialize_with = "number")]
+    pub p99: f64,
+    /// 99.9 % were not slower.
+    #[serde(deserialize_with = "number")]
+    pub p999: f64,
+    /// Slowest.
+    #[serde(deserialize_with = "number")]
+    pub max: f64,
+    /// Fastest.
+    #[serde(deserialize_with = "number")]
+    pub min: f64,
+}
+
+/// A published figure, as published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PaperFigure {
+    /// Mean payload rate, Gbit/s.
+    #[serde(deserialize_with = "number")]
+    pub rate_gbps: f64,
+    /// Mean load, % of **four** cores.
+    #[serde(deserialize_with = "number")]
+    pub cpu_pct_of_4_cores: f64,
+}
+
+impl Document {
+    /// Reads a document. Fields this version does not know are ignored.
+    ///
+    /// # Errors
+    /// The text is not JSON, or a field has another type than the model's.
+    pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(json)
+    }
+
+    /// Writes the document as indented JSON with a final line feed. A number that is not finite
+    /// becomes `null`, which reads back as "not measured".
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self)
+            .expect("no map with other keys than text, no writer that can fail");
+        json.push('\n');
+        json
+    }
+}
+
+impl ResultRow {
+    /// An empty row: rate and loads are 0 and everything optional is absent.
+    #[must_use]
+    pub fn new(scenario: &str, size_bytes: u64, group: u32) -> Self {
+        Self {
+            scenario: scenario.to_owned(),
+            size_bytes,
+            group,
+            ..Self::default()
+        }
+    }
+
+    /// A row from the points of its iterations: means, worst cases, packet rate, time per packet
+    /// and packets per wake-up are derived, and the published figure is added where there is one.
+    #[must_use]
+    pub fn from_points(scenario: &str, size_bytes: u64, group: u32, points: Vec<Point>) -> Self {
+        let mut row = Self::new(scenario, size_bytes, group);
+        row.paper = paper::figure(scenario, size_bytes, group).map(|case| case.figure());
+        if points.is_empty() {
+            return row;
+        }
+        let mean = |of: fn(&Point) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+        row.rate_gbps = mean(|p| p.rate_gbps);
+        row.host_cpu_pct = mean(|p| p.host_cpu_pct);
+        row.device_cpu_pct = mean(|p| p.device_cpu_pct);
+        row.wakes_per_s = mean(|p| p.wakes_per_s);
+        row.worst_gbps = points
+            .iter()
+            .map(|p| p.rate_gbps)
+            .fold(f64::INFINITY, f64::min);
+        row.worst_host_cpu_pct = points.iter().map(|p| p.host_cpu_pct).reduce(f64::max);
+        if size_bytes > 0 {
+            row.packets_per_s = row.rate_gbps * 1e9 / 8.0 / size_bytes as f64;
+        }
+        row.time_per_packet_us = positive(1e6 / row.packets_per_s);
+        row.packets_per_wake = positive(row.packets_per_s / row.wakes_per_s);
+        row.iterations = points;
+        row
+    }
+
+    /// Host and device load together, % of one core.
+    #[must_use]
+    pub fn sum_cpu_pct(&self) -> f64 {
+        self.host_cpu_pct + self.device_cpu_pct
+    }
+
+    /// Rate in % of what the link allows; nothing when the link is not paced.
+    #[must_use]
+    pub fn link_share_pct(&self) -> Option<f64> {
+        (self.link_limit_gbps > 0.0).then(|| 100.0 * self.rate_gbps / self.link_limit_gbps)
+    }
+
+    /// Highest host load of any iteration, % of one core: as recorded, else from the points.
+    #[must_use]
+    pub fn highest_host_cpu_pct(&self) -> Option<f64> {
+        let highest = || {
+            self.iterations
+                .iter()
+                .map(|p| p.host_cpu_pct)
+                .reduce(f64::max)
+        };
+        self.worst_host_cpu_pct.or_else(highest)
+    }
+
+    /// Time per packet, µs: as recorded, else from the packet rate.
+    #[must_use]
+    pub fn packet_time_us(&self) -> Option<f64> {
+        self.time_per_packet_us
+            .or_else(|| positive(1e6 / self.packets_per_s))
+    }
+
+    /// Packets per wake-up: as recorded, else from the two rates.
+    #[must_use]
+    pub fn packets_each_wake(&self) -> Option<f64> {
+        self.packets_per_wake
+            .or_else(|| positive(self.packets_per_s / self.wakes_per_s))
+    }
+
+    /// The published figure to hold this row against: as recorded, else looked up.
+    #[must_use]
+    pub fn published(&self) -> Option<PaperFigure> {
+        let known = || paper::figure(&self.scenario, self.size_bytes, self.group);
+        self.paper.or_else(|| known().map(|case| case.figure()))
+    }
+}
+
+fn positive(value: f64) -> Option<f64> {
+    (value.is_finite() && value > 0.0).then_some(value)
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn unknown() -> f64 {
+    f64::NAN
+}
+
+/// A number, where `null` stands for one that was not finite when it was written.
+fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
+}

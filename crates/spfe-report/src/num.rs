@@ -1,0 +1,121 @@
+//! Numbers and sizes as text. Everything that is not finite becomes [`NONE`].
+
+/// Shown where there is no number.
+pub(crate) const NONE: &str = "-";
+
+/// `value` with `decimals` places; very large magnitudes in scientific form.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    if value.abs() >= 1e12 {
+        return format!("{value:.2e}");
+    }
+    let text = format!("{value:.decimals$}");
+    let zero = text
+        .trim_start_matches('-')
+        .chars()
+        .all(|c| c == '0' || c == '.');
+    if zero {
+        text.trim_start_matches('-').to_owned()
+    } else {
+        text
+    }
+}
+
+/// Like [`fixed`], for a number that may be absent.
+pub(crate) fn optional(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| fixed(value, decimals))
+}
+
+/// `mean (worst)`, or the mean alone.
+pub(crate) fn with_worst(mean: f64, worst: Option<f64>, decimals: usize) -> String {
+    match worst.filter(|worst| worst.is_finite()) {
+        Some(worst) => format!("{} ({})", fixed(mean, decimals), fixed(worst, decimals)),
+        None => fixed(mean, decimals),
+    }
+}
+
+/// About three significant places: a rate that may be 0.4 or 21 million.
+pub(crate) fn short(value: f64) -> String {
+    match value.abs() {
+        magnitude if magnitude >= 100.0 => fixed(value, 0),
+        magnitude if magnitude >= 10.0 => fixed(value, 1),
+        _ => fixed(value, 2),
+    }
+}
+
+/// A packet size with its unit: `64 B`, `1 KB`, `1.5 KB`, `2 MB` above 1024 KB.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..=0xf_ffff => format!("{} KB", trimmed(bytes as f64 / 1024.0)),
+        _ => format!("{} MB", trimmed(bytes as f64 / 1_048_576.0)),
+    }
+}
+
+/// A packet size on an axis counted in KB: the bare number from 1 KB up.
+pub(crate) fn size_kb(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        _ => trimmed(bytes as f64 / 1024.0),
+    }
+}
+
+/// A time given in ns, with the unit that reads best.
+pub(crate) fn time_ns(ns: f64) -> String {
+    let (value, unit) = match ns.abs() {
+        magnitude if magnitude >= 1e9 => (ns / 1e9, "s"),
+        magnitude if magnitude >= 1e6 => (ns / 1e6, "ms"),
+        magnitude if magnitude >= 1e3 => (ns / 1e3, "µs"),
+        _ => (ns, "ns"),
+    };
+    format!("{} {unit}", trimmed(value))
+}
+
+/// Without decimals where there are none to show, else with two at most.
+pub(crate) fn trimmed(value: f64) -> String {
+    let text = fixed(value, 2);
+    if text.contains('e') || !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_never_show_as_nan_or_minus_zero() {
+        assert_eq!(fixed(f64::NAN, 2), "-");
+        assert_eq!(fixed(f64::NEG_INFINITY, 2), "-");
+        assert_eq!(fixed(-0.001, 2), "0.00");
+        assert_eq!(fixed(-1.0, 1), "-1.0");
+        assert_eq!(fixed(1.5e300, 2), "1.50e300");
+        assert_eq!(with_worst(2.0, Some(1.5), 2), "2.00 (1.50)");
+        assert_eq!(with_worst(2.0, Some(f64::NAN), 1), "2.0");
+        assert_eq!(
+            (short(0.456), short(45.6), short(4567.8)),
+            ("0.46".into(), "45.6".into(), "4568".into())
+        );
+    }
+
+    #[test]
+    fn sizes_and_times_read_well() {
+        assert_eq!(size(0), "0 B");
+        assert_eq!(size(1024), "1 KB");
+        assert_eq!(size(1536), "1.5 KB");
+        assert_eq!(size(1 << 20), "1 MB");
+        assert_eq!(size(u64::MAX), "1.76e13 MB");
+        assert_eq!(
+            (size_kb(64), size_kb(1 << 20)),
+            ("64 B".into(), "1024".into())
+        );
+        assert_eq!(
+            (time_ns(100.0), time_ns(1500.0)),
+            ("100 ns".into(), "1.5 µs".into())
+        );
+        assert_eq!(time_ns(2e9), "2 s");
+    }
+}

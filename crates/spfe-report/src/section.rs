@@ -1,0 +1,136 @@
+//! Rows put together the way a reader looks at them: one section per scenario.
+
+use crate::model::{Document, ResultRow, scenario};
+use crate::num::{size, size_kb};
+
+/// Rows that share a table and a chart.
+pub(crate) struct Section<'a> {
+    /// Name of the scenario, or `random` for all random ones together.
+    pub key: String,
+    /// Heading.
+    pub title: String,
+    /// One sentence on what is measured; may be empty.
+    pub about: &'static str,
+    /// The rows: by size and group, except that random tests keep their order.
+    pub rows: Vec<&'a ResultRow>,
+}
+
+/// All rows of the document, by scenario in order of first appearance.
+pub(crate) fn sections(document: &Document) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section<'_>> = Vec::new();
+    for row in &document.results {
+        let key = key(&row.scenario);
+        match sections.iter_mut().find(|section| section.key == key) {
+            Some(section) => section.rows.push(row),
+            None => sections.push(Section {
+                key: key.to_owned(),
+                title: title(key),
+                about: about(key),
+                rows: vec![row],
+            }),
+        }
+    }
+    for section in sections.iter_mut().filter(|section| !section.is_random()) {
+        section.rows.sort_by_key(|row| (row.size_bytes, row.group));
+    }
+    sections
+}
+
+impl Section<'_> {
+    /// Whether sizes are random, so that a line over them would mean nothing.
+    pub(crate) fn is_random(&self) -> bool {
+        self.key == RANDOM
+    }
+
+    /// Whether the rows are about time, not rate.
+    pub(crate) fn is_latency(&self) -> bool {
+        self.key == scenario::LATENCY
+    }
+
+    /// Whether any row carries a latency distribution.
+    pub(crate) fn has_latency(&self) -> bool {
+        self.rows.iter().any(|row| row.latency_ns.is_some())
+    }
+
+    /// Labels of one or two lines for rows of this section on an axis, and the axis' title.
+    pub(crate) fn categories(&self, rows: &[&ResultRow]) -> (Vec<Vec<String>>, &'static str) {
+        if self.is_random() {
+            let lines = |row: &&ResultRow| vec![row.scenario.clone(), size(row.size_bytes)];
+            return (
+                rows.iter().map(lines).collect(),
+                "Test and mean packet length",
+            );
+        }
+        if rows.iter().all(|row| row.group == 1) {
+            let lines = |row: &&ResultRow| vec![size_kb(row.size_bytes)];
+            return (rows.iter().map(lines).collect(), "Packet length (KB)");
+        }
+        let lines = |row: &&ResultRow| vec![size_kb(row.size_bytes), format!("×{}", row.group)];
+        (
+            rows.iter().map(lines).collect(),
+            "Packet length (KB) × packets per operation",
+        )
+    }
+
+    /// The row with the highest rate.
+    pub(crate) fn fastest(&self) -> Option<&ResultRow> {
+        let finite = self.rows.iter().filter(|row| row.rate_gbps.is_finite());
+        finite.copied().reduce(|best, row| {
+            if row.rate_gbps > best.rate_gbps {
+                row
+            } else {
+                best
+            }
+        })
+    }
+}
+
+const RANDOM: &str = "random";
+
+fn key(scenario: &str) -> &str {
+    if scenario.starts_with(scenario::RANDOM_PREFIX) {
+        RANDOM
+    } else {
+        scenario
+    }
+}
+
+fn title(key: &str) -> String {
+    let known = match key {
+        scenario::SEND_SINGLE => "Sending single packets",
+        scenario::SEND_GROUP => "Sending groups of packets",
+        scenario::RECEIVE_SINGLE => "Receiving single packets",
+        scenario::RECEIVE_THRESHOLD => "Receiving at a fill threshold",
+        scenario::RATE_TX => "Highest rate, transmitting",
+        scenario::RATE_RX => "Highest rate, receiving",
+        scenario::RATE_BOTH => "Highest rate, both directions",
+        scenario::LATENCY => "Latency",
+        RANDOM => "Random packets",
+        other => other,
+    };
+    known.to_owned()
+}
+
+fn about(key: &str) -> &'static str {
+    match key {
+        scenario::SEND_SINGLE => {
+            "Each packet is one operation; the next is submitted when it has completed."
+        }
+        scenario::SEND_GROUP => {
+            "One operation carries a whole group, so submission and completion are paid once for \
+             all of its packets."
+        }
+        scenario::RECEIVE_SINGLE => "The completion of each packet is handled before the next.",
+        scenario::RECEIVE_THRESHOLD => {
+            "Completions are handled together, once the buffers have filled to a threshold or the \
+             timeout after the first packet has passed."
+        }
+        scenario::RATE_TX | scenario::RATE_RX => "Many operations in flight, in one direction.",
+        scenario::RATE_BOTH => {
+            "Many operations in flight in both directions; the rate is that of one direction."
+        }
+        scenario::LATENCY => "Time from the submission of a packet to its reception.",
+        RANDOM => "Size and content are drawn at random from a seed and every packet is checked.",
+        _ => "",
+    }
+}

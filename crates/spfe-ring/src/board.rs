@@ -1,0 +1,236 @@
+//! Copies shared out between both ends of a flow.
+//!
+//! The holder of the flow's seat plans a *round*: up to [`SEGMENTS`] copies grouped into up to
+//! [`JOBS`] jobs, opens it, and copies too; any helper may take jobs meanwhile. Nothing is
+//! published to a ring before the holder has seen the job done, so a round is invisible until it
+//! is complete. Copies are idempotent: if a helper dies, the holder repeats its jobs.
+//!
+//! The ticket word is {round 32, jobs 16, next 16}; taking a job is one compare-and-swap on it, so
+//! a late helper can never take a job of a round that is over.
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering, relax};
+
+/// Copies in a round.
+pub const SEGMENTS: usize = 256;
+/// Jobs in a round.
+pub const JOBS: usize = 64;
+
+/// One copy, in terms any process can translate: {space, region and offset} of both ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Source address {region 16, offset 48}.
+    pub source: u64,
+    /// Destination address {region 16, offset 48}.
+    pub target: u64,
+    /// Bytes.
+    pub length: u32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct SharedSegment {
+    source: AtomicU64,
+    target: AtomicU64,
+    length: AtomicU32,
+    pad: AtomicU32,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Job {
+    first: AtomicU32,
+    count: AtomicU32,
+    /// Id of the worker that took it.
+    worker: AtomicU32,
+    /// Round for which it is done; with [`DECLINED`] the worker could not do it.
+    done: AtomicU32,
+}
+
+const DECLINED: u32 = 1 << 31;
+const ROUND_MASK: u32 = DECLINED - 1;
+
+/// The board, in shared memory. All zero is empty.
+#[repr(C, align(64))]
+pub struct Board {
+    ticket: AtomicU64,
+    pad: [AtomicU64; 7],
+    jobs: [Job; JOBS],
+    segments: [SharedSegment; SEGMENTS],
+}
+
+impl Default for Board {
+    fn default() -> Self {
+        Self {
+            ticket: AtomicU64::default(),
+            pad: Default::default(),
+            jobs: core::array::from_fn(|_| Job::default()),
+            segments: core::array::from_fn(|_| SharedSegment::default()),
+        }
+    }
+}
+
+/// A job somebody took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    round: u32,
+    index: u32,
+}
+
+/// A round being planned by the holder of the seat.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plan {
+    segments: u32,
+    jobs: u32,
+    job_first: u32,
+    job_bytes: u32,
+}
+
+impl Plan {
+    /// Whether another copy fits.
+    #[inline(always)]
+    pub const fn has_room(&self) -> bool {
+        (self.segments as usize) < SEGMENTS && (self.jobs as usize) < JOBS - 1
+    }
+
+    /// Copies planned.
+    pub const fn len(&self) -> u32 {
+        self.segments
+    }
+
+    /// Whether nothing is planned.
+    pub const fn is_empty(&self) -> bool {
+        self.segments == 0
+    }
+
+    /// Index of the job the last copy belongs to.
+    #[inline(always)]
+    pub const fn last_job(&self) -> u32 {
+        if self.segments == self.job_first && self.jobs > 0 { self.jobs - 1 } else { self.jobs }
+    }
+}
+
+impl Board {
+    /// Adds a copy to the plan; a job is closed when it has `job_bytes` bytes.
+    #[inline(always)]
+    pub fn add(&self, plan: &mut Plan, segment: Segment, job_bytes: u32) {
+        let index = plan.segments as usize;
+        debug_assert!(plan.has_room());
+        let shared = &self.segments[index & (SEGMENTS - 1)];
+        shared.source.store(segment.source, Ordering::Relaxed);
+        shared.target.store(segment.target, Ordering::Relaxed);
+        shared.length.store(segment.length, Ordering::Relaxed);
+        plan.segments += 1;
+        plan.job_bytes += segment.length;
+        if plan.job_bytes >= job_bytes {
+            self.close_job(plan);
+        }
+    }
+
+    fn close_job(&self, plan: &mut Plan) {
+        let job = &self.jobs[plan.jobs as usize & (JOBS - 1)];
+        job.first.store(plan.job_first, Ordering::Relaxed);
+        job.count.store(plan.segments - plan.job_first, Ordering::Relaxed);
+        job.worker.store(0, Ordering::Relaxed);
+        plan.jobs += 1;
+        plan.job_first = plan.segments;
+        plan.job_bytes = 0;
+    }
+
+    /// Opens the planned round; returns its number of jobs.
+    pub fn open(&self, plan: &mut Plan) -> u32 {
+        if plan.job_first < plan.segments {
+            self.close_job(plan);
+        }
+        let round = (self.round() + 1) & ROUND_MASK;
+        // Release pairs with the acquire in `take`: who takes a job sees its segments.
+        let ticket = u64::from(round) << 32 | u64::from(plan.jobs) << 16;
+        self.ticket.store(ticket, Ordering::Release);
+        plan.jobs
+    }
+
+    fn round(&self) -> u32 {
+        (self.ticket.load(Ordering::Relaxed) >> 32) as u32
+    }
+
+    /// Whether a job waits to be taken (a plain load, for polling).
+    #[inline(always)]
+    pub fn has_work(&self) -> bool {
+        let ticket = self.ticket.load(Ordering::Relaxed);
+        (ticket & 0xffff) < (ticket >> 16 & 0xffff)
+    }
+
+    /// Takes a job.
+    pub fn take(&self, id: u32) -> Option<Taken> {
+        let mut ticket = self.ticket.load(Ordering::Acquire);
+        loop {
+            let (jobs, next) = (ticket >> 16 & 0xffff, ticket & 0xffff);
+            if next >= jobs.min(JOBS as u64) {
+                return None;
+            }
+            match self.ticket.compare_exchange_weak(
+                ticket,
+                ticket + 1,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
+                Ok(_) => {
+                    let taken = Taken { round: (ticket >> 32) as u32, index: next as u32 };
+                    self.jobs[next as usize].worker.store(id, Ordering::Relaxed);
+                    return Some(taken);
+                }
+                Err(seen) => ticket = seen,
+            }
+        }
+    }
+
+    /// The copies of a job, read once each and bounded to the board.
+    pub fn segments(&self, taken: Taken) -> impl Iterator<Item = Segment> + '_ {
+        self.job_segments(taken.index)
+    }
+
+    fn job_segments(&self, index: u32) -> impl Iterator<Item = Segment> + '_ {
+        let job = &self.jobs[index as usize & (JOBS - 1)];
+        let first = job.first.load(Ordering::Relaxed) as usize;
+        let count = (job.count.load(Ordering::Relaxed) as usize).min(SEGMENTS);
+        (first..first + count).map(|at| {
+            let shared = &self.segments[at & (SEGMENTS - 1)];
+            Segment {
+                source: shared.source.load(Ordering::Relaxed),
+                target: shared.target.load(Ordering::Relaxed),
+                length: shared.length.load(Ordering::Relaxed),
+            }
+        })
+    }
+
+    /// Reports a job done, or declined (the holder then does it). Release: the bytes are there.
+    pub fn finish(&self, taken: Taken, done: bool) {
+        let mark = taken.round | if done { 0 } else { DECLINED };
+        self.jobs[taken.index as usize & (JOBS - 1)].done.store(mark, Ordering::Release);
+    }
+
+    /// Holder: waits until a job of the current round is done. `again` is called with the copies of
+    /// a job that was declined or whose worker `is_dead`; `idle` is called in each turn of the wait.
+    pub fn settle(
+        &self,
+        index: u32,
+        mut is_dead: impl FnMut(u32) -> bool,
+        mut again: impl FnMut(Segment),
+        mut idle: impl FnMut(),
+    ) {
+        let round = self.round();
+        let job = &self.jobs[index as usize & (JOBS - 1)];
+        loop {
+            // Acquire pairs with the release in `finish`.
+            let done = job.done.load(Ordering::Acquire);
+            if done == round {
+                return;
+            }
+            if done == round | DECLINED || is_dead(job.worker.load(Ordering::Relaxed)) {
+                self.job_segments(index).for_each(&mut again);
+                return;
+            }
+            relax();
+            idle();
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! What a host waits for and how a device wakes it: arm, barrier, look again, sleep.
+//!
+//! Each queue has two cache lines: the host writes one, the device the other. The host arms with
+//! what it wants; the device looks at the armed word after it has published completions. Either
+//! the device sees the arming, or the host's second look sees the completions: the barrier pair
+//! of [`crate::sync`] stands between store and load on both sides.
+
+use crate::sync::{AtomicU32, AtomicU64, Ordering, light_barrier};
+use spfe_contract::arm_flags;
+
+/// What a host waits for. Positions and byte totals are free-running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arm {
+    /// Wake at or past this completion position.
+    pub count: Option<u32>,
+    /// Wake at or past this byte total.
+    pub bytes: Option<u64>,
+    /// Wake this long after the first completion past `first_position`.
+    pub after_first_ns: Option<u64>,
+    /// Completion position the host has reported to the application.
+    pub first_position: u32,
+    /// Signal the event vector as well as the futex word.
+    pub event: bool,
+}
+
+/// Written by the host, read by the device (contract `host_line`).
+#[repr(C, align(64))]
+#[derive(Default)]
+pub struct HostLine {
+    arm: AtomicU32,
+    flags: AtomicU32,
+    want_count: AtomicU32,
+    reserved0: AtomicU32,
+    want_bytes: AtomicU64,
+    after_first_ns: AtomicU64,
+    first_position: AtomicU32,
+    reserved1: AtomicU32,
+    reserved2: [AtomicU64; 3],
+}
+
+/// Written by the device, read by the host (contract `device_line`).
+#[repr(C, align(64))]
+#[derive(Default)]
+pub struct DeviceLine {
+    /// The futex word.
+    pub wake_seq: AtomicU32,
+    need_doorbell: AtomicU32,
+    state: AtomicU32,
+    error: AtomicU32,
+    reserved: [AtomicU64; 6],
+}
+
+#[cfg(not(loom))]
+const _: () = {
+    use core::mem::{offset_of, size_of};
+    use spfe_contract::{device_line, host_line};
+    assert!(size_of::<HostLine>() == 64 && size_of::<DeviceLine>() == 64);
+    assert!(offset_of!(HostLine, flags) == host_line::FLAGS_OFFSET);
+    assert!(offset_of!(HostLine, want_count) == host_line::WANT_COUNT_OFFSET);
+    assert!(offset_of!(HostLine, want_bytes) == host_line::WANT_BYTES_OFFSET);
+    assert!(offset_of!(HostLine, after_first_ns) == host_line::AFTER_FIRST_NS_OFFSET);
+    assert!(offset_of!(HostLine, first_position) == host_line::FIRST_POSITION_OFFSET);
+    assert!(offset_of!(DeviceLine, need_doorbell) == device_line::NEED_DOORBELL_OFFSET);
+    assert!(offset_of!(DeviceLine, state) == device_line::STATE_OFFSET);
+    assert!(offset_of!(DeviceLine, error) == device_line::ERROR_OFFSET);
+};
+
+impl HostLine {
+    /// Arms: the caller then looks at its ring again and sleeps only if nothing has come.
+    ///
+    /// `heavy` is the heavy barrier that pairs with the light one in [`HostLine::armed`].
+    pub fn arm(&self, sequence: u32, arm: &Arm, heavy: impl FnOnce()) {
+        let mut flags = if arm.event { arm_flags::EVENT } else { 0 };
+        if let Some(count) = arm.count {
+            flags |= arm_flags::COUNT;
+            self.want_count.store(count, Ordering::Relaxed);
+        }
+        if let Some(bytes) = arm.bytes {
+            flags |= arm_flags::BYTES;
+            self.want_bytes.store(bytes, Ordering::Relaxed);
+        }
+        if let Some(after) = arm.after_first_ns {
+            flags |= arm_flags::TIME;
+            self.after_first_ns.store(after, Ordering::Relaxed);
+        }
+        self.first_position.store(arm.first_position, Ordering::Relaxed);
+        self.flags.store(flags, Ordering::Relaxed);
+        // Release pairs with the acquire in `armed`: who sees the sequence sees the wishes.
+        self.arm.store(sequence | 1, Ordering::Release);
+        heavy();
+    }
+
+    /// Disarms; a wake-up already on its way does no harm.
+    pub fn disarm(&self) {
+        self.arm.store(0, Ordering::Release);
+    }
+
+    /// Device side, after publishing: the arming it has to look at, or `None` (the fast path).
+    #[inline(always)]
+    pub fn armed(&self) -> Option<u32> {
+        light_barrier();
+        match self.arm.load(Ordering::Acquire) {
+            0 => None,
+            sequence => Some(sequence),
+        }
+    }
+
+    /// Device side: what the host wants, read once.
+    pub fn wishes(&self) -> Arm {
+        let flags = self.flags.load(Ordering::Relaxed);
+        let has = |bit: u32| flags & bit != 0;
+        Arm {
+            count: has(arm_flags::COUNT).then(|| self.want_count.load(Ordering::Relaxed)),
+            bytes: has(arm_flags::BYTES).then(|| self.want_bytes.load(Ordering::Relaxed)),
+            after_first_ns: has(arm_flags::TIME)
+                .then(|| self.after_first_ns.load(Ordering::Relaxed)),
+            first_position: self.first_position.load(Ordering::Relaxed),
+            event: has(arm_flags::EVENT),
+        }
+    }
+}
+
+impl Arm {
+    /// Whether completions up to `position` and a total of `bytes` are what the host waits for.
+    pub fn is_met(&self, position: u32, bytes: u64) -> bool {
+        self.count.is_some_and(|want| position.wrapping_sub(want) as i32 >= 0)
+            || self.bytes.is_some_and(|want| bytes >= want)
+    }
+
+    /// Whether there is a completion the host has not reported yet.
+    pub fn has_first(&self, position: u32) -> bool {
+        position.wrapping_sub(self.first_position) as i32 > 0
+    }
+}
+
+impl DeviceLine {
+    /// Device side: says that it will sleep (or not) and wants a doorbell.
+    pub fn set_need_doorbell(&self, on: bool) {
+        self.need_doorbell.store(u32::from(on), Ordering::Release);
+    }
+
+    /// Host side, after posting: whether to ring. Pairs with the device's heavy barrier.
+    #[inline(always)]
+    pub fn needs_doorbell(&self) -> bool {
+        light_barrier();
+        self.need_doorbell.load(Ordering::Acquire) != 0
+    }
+
+    /// Device side: one more wake-up. The caller then wakes the futex.
+    pub fn bump(&self) {
+        self.wake_seq.fetch_add(1, Ordering::Release);
+    }
+
+    /// Publishes the queue's state and the status that stopped it.
+    pub fn set_state(&self, state: u32, error: u32) {
+        self.error.store(error, Ordering::Relaxed);
+        self.state.store(state, Ordering::Release);
+    }
+
+    /// The queue's state (`queue_state`) and the status that stopped it.
+    pub fn state(&self) -> (u32, u32) {
+        let state = self.state.load(Ordering::Acquire);
+        (state, self.error.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,131 @@
+//! The byte area of packed receive.
+//!
+//! The device writes records {header, payload, padding to 8} one behind the other; a *run* is a
+//! stretch of them without a gap, reported by one completion. When a record does not fit before
+//! the end of the area the device starts a run at offset 0 and says so (WRAP); the skipped tail
+//! counts as used until the host gives that run back.
+//!
+//! A record is at most a quarter of the area, so an empty area always has room for the next one,
+//! skipped tail included; longer packets come in several records.
+
+use spfe_contract as contract;
+
+const ALIGN: u32 = contract::PACKED_ALIGN as u32;
+const HEADER: u32 = contract::PACKED_HEADER_BYTES as u32;
+
+/// Bytes a record of `length` payload bytes takes in the area.
+#[inline(always)]
+pub const fn record_bytes(length: u32) -> u32 {
+    (HEADER + length + (ALIGN - 1)) & !(ALIGN - 1)
+}
+
+/// Most payload bytes of one record in an area of this size.
+#[inline(always)]
+pub const fn record_max(area: u32) -> u32 {
+    area / 4 / ALIGN * ALIGN - HEADER
+}
+
+/// Where a record goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Offset of the record header in the area.
+    pub offset: u32,
+    /// The record starts at offset 0 and the bytes up to the end of the area are skipped.
+    pub wrapped: bool,
+}
+
+/// Device side of an area: plain positions, no memory access.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PackedWriter {
+    size: u32,
+    head: u32,
+    used: u32,
+}
+
+impl PackedWriter {
+    /// An empty area of `size` bytes (a multiple of 8, at least `PACKED_AREA_MIN_BYTES`).
+    pub const fn new(size: u32) -> Self {
+        Self { size, head: 0, used: 0 }
+    }
+
+    /// Most payload bytes of one record.
+    #[inline(always)]
+    pub const fn record_max(&self) -> u32 {
+        record_max(self.size)
+    }
+
+    /// Bytes in use, skipped tails included.
+    pub const fn used(&self) -> u32 {
+        self.used
+    }
+
+    /// Reserves room for a record of `length` payload bytes, or `None` until the host gives bytes
+    /// back. `length` must not exceed [`PackedWriter::record_max`].
+    #[inline(always)]
+    pub fn reserve(&mut self, length: u32) -> Option<Place> {
+        debug_assert!(length <= self.record_max());
+        let need = record_bytes(length);
+        let to_end = self.size - self.head;
+        let (skip, offset) = if need <= to_end { (0, self.head) } else { (to_end, 0) };
+        if self.size - self.used < skip + need {
+            return None;
+        }
+        self.used += skip + need;
+        self.head = offset + need;
+        Some(Place { offset, wrapped: skip != 0 || (offset == 0 && to_end == 0) })
+    }
+
+    /// Whether [`PackedWriter::reserve`] of `length` would succeed.
+    #[inline(always)]
+    pub fn fits(&self, length: u32) -> bool {
+        let mut probe = *self;
+        probe.reserve(length).is_some()
+    }
+
+    /// Takes bytes the host gave back; false if it gave back more than were in use.
+    #[inline(always)]
+    pub fn release(&mut self, bytes: u32) -> bool {
+        if bytes > self.used {
+            return false;
+        }
+        self.used -= bytes;
+        true
+    }
+}
+
+/// Host side of an area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedReader {
+    size: u32,
+    tail: u32,
+}
+
+/// One run of records, as a completion reported it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Offset of the first record header.
+    pub offset: u32,
+    /// Bytes of all records, headers and padding included.
+    pub bytes: u32,
+    /// Bytes to give back when the run has been used: the run and the tail skipped before it.
+    pub owed: u32,
+}
+
+impl PackedReader {
+    /// A reader at the start of a fresh area.
+    pub const fn new(size: u32) -> Self {
+        Self { size, tail: 0 }
+    }
+
+    /// Places the run of a completion; `None` if it does not lie in the area (a broken device).
+    #[inline(always)]
+    pub fn run(&mut self, bytes: u32, wrapped: bool) -> Option<Run> {
+        let (offset, skipped) = if wrapped { (0, self.size - self.tail) } else { (self.tail, 0) };
+        if bytes > self.size - offset {
+            return None;
+        }
+        self.tail = offset + bytes;
+        Some(Run { offset, bytes, owed: skipped + bytes })
+    }
+}

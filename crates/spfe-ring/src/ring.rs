@@ -1,0 +1,204 @@
+//! Entries, phases, and one side's position in a ring.
+
+use crate::sync::{AtomicU64, Ordering};
+use core::ptr::NonNull;
+
+/// The two words of an entry. Bits 63:48 of word 1 are the phase.
+pub type Entry = [u64; 2];
+
+const PHASE_SHIFT: u32 = 48;
+const BODY_MASK: u64 = (1 << PHASE_SHIFT) - 1;
+
+/// One ring entry in shared memory.
+#[repr(C, align(16))]
+#[derive(Default)]
+pub struct Slot {
+    word0: AtomicU64,
+    word1: AtomicU64,
+}
+
+impl Slot {
+    /// An empty slot: phase 0, which is not valid on the first lap.
+    pub fn new() -> Self {
+        Self { word0: AtomicU64::new(0), word1: AtomicU64::new(0) }
+    }
+}
+
+/// A view of a ring: where it is and how long. Copies of it are free.
+#[derive(Clone, Copy)]
+pub struct Ring {
+    slots: NonNull<Slot>,
+    log2: u32,
+}
+
+// SAFETY: a ring is only atomics behind a pointer whose lifetime the creator promised (`Ring::new`).
+unsafe impl Send for Ring {}
+// SAFETY: as above; all access through the view is atomic.
+unsafe impl Sync for Ring {}
+
+impl Ring {
+    /// A ring of `1 << log2` slots.
+    ///
+    /// # Safety
+    /// `slots` points to that many slots, which stay mapped while any copy of the view is used.
+    pub const unsafe fn new(slots: NonNull<Slot>, log2: u32) -> Self {
+        Self { slots, log2 }
+    }
+
+    /// Number of entries.
+    #[inline(always)]
+    pub const fn size(&self) -> u32 {
+        1 << self.log2
+    }
+
+    /// Lap number of a free-running position, from 1, modulo 65536.
+    #[inline(always)]
+    pub const fn phase(&self, position: u32) -> u16 {
+        ((position >> self.log2) as u16).wrapping_add(1)
+    }
+
+    #[inline(always)]
+    fn slot(&self, position: u32) -> &Slot {
+        let index = (position & (self.size() - 1)) as usize;
+        // SAFETY: the index is masked to the ring, which is mapped (`Ring::new`).
+        unsafe { &*self.slots.as_ptr().add(index) }
+    }
+
+    /// Writes an entry at a position and publishes it.
+    ///
+    /// The release store of word 1 pairs with the acquire load in [`Ring::read`]: who sees the
+    /// phase sees word 0 and everything the writer did before.
+    #[inline(always)]
+    pub fn write(&self, position: u32, entry: Entry) {
+        let phase = u64::from(self.phase(position));
+        let slot = self.slot(position);
+        slot.word0.store(entry[0], Ordering::Relaxed);
+        slot.word1.store((entry[1] & BODY_MASK) | phase << PHASE_SHIFT, Ordering::Release);
+    }
+
+    /// The entry at a position, if it is valid for that lap. Read once: the caller owns the copy.
+    #[inline(always)]
+    pub fn read(&self, position: u32) -> Option<Entry> {
+        let slot = self.slot(position);
+        let word1 = slot.word1.load(Ordering::Acquire);
+        if (word1 >> PHASE_SHIFT) as u16 != self.phase(position) {
+            return None;
+        }
+        Some([slot.word0.load(Ordering::Relaxed), word1])
+    }
+
+    /// Hints the processor to fetch the entry at a position.
+    #[inline(always)]
+    pub fn prefetch(&self, position: u32) {
+        #[cfg(all(target_arch = "x86_64", not(loom)))]
+        // SAFETY: prefetching has no effect on memory; the address is inside the ring.
+        unsafe {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(self.slot(position)).cast());
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+        let _ = position;
+    }
+
+    /// Makes every slot invalid for the first lap. Only before the ring is shared.
+    pub fn clear(&self) {
+        for position in 0..self.size() {
+            let slot = self.slot(position);
+            slot.word0.store(0, Ordering::Relaxed);
+            slot.word1.store(0, Ordering::Release);
+        }
+    }
+}
+
+/// The writing side of a ring.
+#[derive(Clone, Copy)]
+pub struct Producer {
+    /// The ring.
+    pub ring: Ring,
+    /// Free-running position of the next entry to write.
+    pub position: u32,
+}
+
+impl Producer {
+    /// Starts at position 0 of a fresh ring.
+    pub const fn new(ring: Ring) -> Self {
+        Self { ring, position: 0 }
+    }
+
+    /// Writes and publishes one entry.
+    #[inline(always)]
+    pub fn push(&mut self, entry: Entry) {
+        self.ring.write(self.position, entry);
+        self.position = self.position.wrapping_add(1);
+    }
+}
+
+/// The reading side of a ring.
+#[derive(Clone, Copy)]
+pub struct Consumer {
+    /// The ring.
+    pub ring: Ring,
+    /// Free-running position of the next entry to read.
+    pub position: u32,
+}
+
+impl Consumer {
+    /// Starts at position 0 of a fresh ring.
+    pub const fn new(ring: Ring) -> Self {
+        Self { ring, position: 0 }
+    }
+
+    /// The next entry, left in place.
+    #[inline(always)]
+    pub fn peek(&self) -> Option<Entry> {
+        self.ring.read(self.position)
+    }
+
+    /// The entry `ahead` places after the next one, left in place.
+    #[inline(always)]
+    pub fn peek_at(&self, ahead: u32) -> Option<Entry> {
+        self.ring.read(self.position.wrapping_add(ahead))
+    }
+
+    /// Takes the next entry.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<Entry> {
+        let entry = self.peek()?;
+        self.advance(1);
+        Some(entry)
+    }
+
+    /// Steps over entries that were peeked at.
+    #[inline(always)]
+    pub fn advance(&mut self, count: u32) {
+        self.position = self.position.wrapping_add(count);
+    }
+}
+
+/// Host-side credit of a submission ring: how many entries completions have freed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Credit {
+    /// Free-running position up to which entries are free again.
+    pub freed: u32,
+}
+
+impl Credit {
+    /// Entries that may be written now.
+    #[inline(always)]
+    pub const fn free(&self, size: u32, produced: u32) -> u32 {
+        size.wrapping_sub(produced.wrapping_sub(self.freed))
+    }
+
+    /// Takes a completion's 16-bit position; returns the positions it freed, oldest first, or
+    /// `None` if the device named a position that is not outstanding (a broken device).
+    #[inline(always)]
+    pub fn free_to(&mut self, position: u16, produced: u32) -> Option<core::ops::Range<u32>> {
+        let count = u32::from(position.wrapping_sub(self.freed as u16).wrapping_add(1));
+        if count == 0 || count > produced.wrapping_sub(self.freed) {
+            return None;
+        }
+        let start = self.freed;
+        self.freed = start.wrapping_add(count);
+        Some(start..self.freed)
+    }
+}

@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# Installs what the project needs and is missing; does nothing, quickly, when nothing is.
+#
+#   tools/setup.sh [GROUP...]      groups of tools/packages/debian.txt; without one: build
+#
+# Debian packages are installed with apt (through sudo when not root). A Rust toolchain is never
+# downloaded behind the user's back: if it is missing or too old, this script says what to do.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly list=tools/packages/debian.txt
+readonly cargo_fuzz_version=0.13.2
+readonly python_min=3.11
+
+say() { printf 'setup: %s\n' "$*"; }
+die() {
+    printf 'setup: %s\n' "$@" >&2
+    exit 1
+}
+
+# at_least HAVE WANT: true when version HAVE is WANT or newer (numbers and dots only).
+at_least() {
+    local -a have want
+    local i
+    IFS=. read -ra have <<<"$1"
+    IFS=. read -ra want <<<"$2"
+    for i in "${!want[@]}"; do
+        if ((10#${have[i]:-0} != 10#${want[i]})); then
+            ((10#${have[i]:-0} > 10#${want[i]}))
+            return
+        fi
+    done
+}
+
+# groups: prints the group names of the package list.
+groups() { sed -n 's/^\[\(.*\)\]$/\1/p' "$list"; }
+
+# missing GROUP...: prints the packages of these groups whose proof is not there.
+missing() {
+    local group='' package proof
+    while read -r package proof _; do
+        case $package in
+        '' | '#'*) continue ;;
+        '['*']') group=${package:1:-1} && continue ;;
+        esac
+        [[ " $* " == *" $group "* ]] || continue
+        case $proof in
+        /*) [[ -e $proof ]] || echo "$package" ;;
+        *) command -v "$proof" >/dev/null || echo "$package" ;;
+        esac
+    done <"$list"
+}
+
+# apt COMMAND...: apt-get that asks nothing, as root.
+apt() {
+    local -a as_root=()
+    if ((EUID != 0)); then
+        as_root=(sudo)
+        [[ -t 0 ]] || as_root+=(-n)
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq -y -o Dpkg::Use-Pty=0 "$@" </dev/null
+}
+
+# install_packages PACKAGE...
+install_packages() {
+    local -a advice=("install these packages, then try again: $*"
+        "or go on without them: make -o setup TARGET")
+    command -v apt-get >/dev/null || die "this machine has no apt-get" "${advice[@]}"
+    ((EUID == 0)) || command -v sudo >/dev/null || die "not root, and no sudo" "${advice[@]}"
+    say "installing with apt: $*"
+    apt update || say "apt-get update failed; trying with the package lists of before"
+    apt install --no-install-recommends "$@" || die "apt-get could not install them" "${advice[@]}"
+}
+
+# check_python: the python3 found first on the PATH is new enough.
+check_python() {
+    local have
+    have=$(python3 -ISc 'import sys; print("%d.%d" % sys.version_info[:2])') ||
+        die "python3 does not run; $python_min or newer is needed"
+    at_least "$have" "$python_min" ||
+        die "python3 is $have, too old: $python_min or newer is needed" \
+            "put a newer python3 first on the PATH"
+}
+
+# check_rust: rustc, cargo, rustfmt and clippy are there, and not older than the workspace asks for.
+check_rust() {
+    local want have sysroot tool
+    want=$(sed -n 's/^rust-version *= *"\(.*\)".*/\1/p' Cargo.toml)
+    [[ -n $want ]] || die "Cargo.toml names no rust-version"
+    if ! command -v rustc >/dev/null || ! command -v cargo >/dev/null; then
+        rust_advice "$want" "no Rust toolchain on the PATH"
+    fi
+    sysroot=$(rustc --print sysroot) || rust_advice "$want" "rustc does not run"
+    have=$("$sysroot/bin/rustc" --version) || rust_advice "$want" "rustc does not run"
+    have=${have#rustc } && have=${have%% *}
+    at_least "${have%%-*}" "$want" || rust_advice "$want" "rustc is $have, too old"
+    for tool in rustfmt cargo-clippy; do
+        [[ -x $sysroot/bin/$tool ]] || rust_advice "$want" "the toolchain has no $tool"
+    done
+}
+
+# rust_advice WANT PROBLEM: says what is wrong with the Rust toolchain and what to do, and ends.
+rust_advice() {
+    local apt_has=''
+    if command -v rustup >/dev/null; then
+        die "$2; Rust $1 or newer with rustfmt and clippy is needed" \
+            "run: rustup toolchain install stable --profile default"
+    fi
+    if command -v apt-cache >/dev/null; then
+        apt_has=$(apt-cache policy rustc 2>/dev/null |
+            sed -n 's/^ *Candidate: \([0-9.]*\).*/\1/p')
+    fi
+    if [[ -n $apt_has ]] && at_least "$apt_has" "$1"; then
+        die "$2; Rust $1 or newer is needed, and apt has $apt_has" \
+            "run: apt-get install rustc cargo rustfmt rust-clippy"
+    fi
+    die "$2; Rust $1 or newer is needed (apt has ${apt_has:-none})" \
+        "install rustup (a package from Debian 13 on; else use the Rust project's installer)," \
+        "then run: rustup toolchain install stable --profile default"
+}
+
+# check_fuzz: a nightly compiler and cargo-fuzz of the pinned version.
+check_fuzz() {
+    local toolchains have
+    command -v rustup >/dev/null || die "fuzzing needs rustup, to choose the nightly compiler"
+    toolchains=$(rustup toolchain list)
+    grep -q '^nightly' <<<"$toolchains" ||
+        die "fuzzing needs a nightly compiler" \
+            "run: rustup toolchain install nightly --profile minimal"
+    have=$(cargo-fuzz --version 2>/dev/null || true)
+    if [[ $have != "cargo-fuzz $cargo_fuzz_version" ]]; then
+        say "installing cargo-fuzz $cargo_fuzz_version (was: ${have:-none})"
+        cargo install --quiet --locked --force cargo-fuzz --version "$cargo_fuzz_version"
+    fi
+}
+
+main() {
+    local known group packages
+    (($#)) || set -- build
+    known=" $(groups | tr '\n' ' ')"
+    for group in "$@"; do
+        [[ $known == *" $group "* ]] || die "no group '$group'; there are:${known% }"
+    done
+
+    packages=$(missing "$@")
+    if [[ -n $packages ]]; then
+        # shellcheck disable=SC2086 # one word per package
+        install_packages $packages
+        hash -r
+        packages=$(missing "$@")
+        [[ -z $packages ]] ||
+            die "installed, but their proof is still missing: ${packages//$'\n'/ }"
+    fi
+    if [[ " $* " == *" build "* ]]; then
+        check_python
+        check_rust
+    fi
+    if [[ " $* " == *" fuzz "* ]]; then
+        check_fuzz
+    fi
+}
+
+main "$@"

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Every check and test of the project, cheapest first. A failing step does not stop the run.
+#
+#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit model e2e
+#
+# Logs of the steps: target/test-logs/. The last line is "N passed, N failed"; the exit code is 0
+# only if something passed and nothing failed. STEP_TIMEOUT (seconds, default 1800) ends a step
+# that hangs. tools/count_tests.py says how each kind of step is counted.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+readonly logs=target/test-logs
+readonly table=$logs/steps.txt
+readonly wanted=("$@")
+child=''
+failed_steps=()
+declare -A known=()
+
+trap '[[ -n $child ]] && kill "$child" 2>/dev/null; exit 130' INT TERM
+
+# selected GROUP NAME: true if the command line asks for this step.
+selected() {
+    known[$1]=1
+    known[$2]=1
+    ((${#wanted[@]} == 0)) || [[ " ${wanted[*]} " == *" $1 "* || " ${wanted[*]} " == *" $2 "* ]]
+}
+
+# record NAME PASSED FAILED SKIPPED
+record() {
+    printf '%s %s %s %s\n' "$2" "$3" "$4" "$1" >>"$table"
+    (($3 == 0)) || failed_steps+=("$1")
+}
+
+# step GROUP NAME KIND COMMAND...: runs one step, logs, counts and reports it.
+step() {
+    local group=$1 name=$2 kind=$3 log=$logs/$2.log code=0
+    local start=${EPOCHREALTIME/[.,]/} tenths counts
+    shift 3
+    selected "$group" "$name" || return 0
+    printf '%-20s ' "$name"
+    timeout --kill-after=10 "${STEP_TIMEOUT:-1800}" "$@" >"$log" 2>&1 </dev/null &
+    child=$!
+    wait "$child" || code=$?
+    child=''
+    tenths=$(((${EPOCHREALTIME/[.,]/} - start) / 100000))
+    ((code != 124)) || printf 'test.sh: ended after STEP_TIMEOUT\n' >>"$log"
+    read -ra counts < <(python3 -IS tools/count_tests.py step "$kind" "$code" "$log")
+    ((${#counts[@]} == 3)) || counts=(0 1 0)
+    record "$name" "${counts[@]}"
+    printf '%6d.%d s   %d passed, %d failed, %d skipped\n' \
+        $((tenths / 10)) $((tenths % 10)) "${counts[@]}"
+    if ((counts[1] > 0)); then
+        printf '    | exit code %d; the end of %s:\n' "$code" "$log"
+        tail -n 60 "$log" | sed 's/^/    | /'
+    fi
+}
+
+# absent GROUP NAME FILE: says that a step is left out because what it runs is not in this tree.
+absent() {
+    selected "$1" "$2" || return 0
+    printf '%-20s left out: there is no %s\n' "$2" "$3"
+}
+
+# What needs no compiler.
+run_quick() {
+    local -a scripts
+    mapfile -t scripts < <(
+        find . \( -name target -o -name .git \) -prune -o -name '*.sh' -print | sort
+    )
+    step lint contract check python3 contract/gen/generate.py --check
+    step unit generator unittest python3 -m unittest discover -s contract/gen
+    step unit tools unittest python3 -m unittest discover -s tools
+    if [[ -d bench/peers ]]; then
+        step unit peers unittest python3 -m unittest discover -s bench/peers -p 'test_*.py'
+    else
+        absent unit peers bench/peers
+    fi
+    step lint rustfmt check cargo fmt --all --check
+    step lint shellcheck check shellcheck -x -P SCRIPTDIR "${scripts[@]}" .ci/run
+}
+
+run_rust() {
+    step lint clippy check cargo clippy --workspace --all-targets -- -D warnings
+    step unit cargo-test cargo cargo test --workspace --no-fail-fast
+}
+
+run_models() {
+    step model loom cargo \
+        env RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=target/loom LOOM_MAX_PREEMPTIONS=3 \
+        cargo test -p spfe-ring --release --test loom --no-fail-fast
+    if [[ -f tools/callgrind.sh ]]; then
+        step model callgrind check tools/callgrind.sh --check
+    else
+        absent model callgrind tools/callgrind.sh
+    fi
+}
+
+run_e2e() {
+    local script
+    if ! compgen -G 'tests/*.sh' >/dev/null; then
+        absent e2e scripts 'tests/*.sh'
+        return
+    fi
+    step e2e build check cargo build --release --workspace
+    for script in tests/*.sh; do
+        step e2e "e2e-$(basename "$script" .sh)" tap bash "$script"
+    done
+}
+
+main() {
+    local name
+    mkdir -p "$logs"
+    rm -f "$logs"/*.log
+    : >"$table"
+    export CARGO_TERM_COLOR=never PYTHONDONTWRITEBYTECODE=1
+
+    run_quick
+    run_rust
+    run_models
+    run_e2e
+
+    for name in "${wanted[@]}"; do
+        [[ -n ${known[$name]:-} ]] || {
+            printf 'test.sh: there is no step or group "%s"\n' "$name"
+            record "$name" 0 1 0
+        }
+    done
+    ((${#failed_steps[@]} == 0)) || printf '\nfailed: %s\n' "${failed_steps[*]}"
+    exec python3 -IS tools/count_tests.py total "$table"
+}
+
+main

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Tests of count_tests.py on logs as the tools write them."""
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import count_tests
+from count_tests import Count, count_step
+
+CARGO_OK = """\
+    Finished `test` profile [unoptimized + debuginfo] target(s) in 0.52s
+     Running unittests src/lib.rs (target/debug/deps/spfe_ring-0123456789abcdef)
+
+running 3 tests
+test batch::tests::reserve ... ok
+test ring::tests::wraps ... ok
+test ring::tests::slow ... ignored
+
+test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+   Doc-tests spfe_ring
+
+running 1 test
+test src/lib.rs - (line 5) ... ok
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.21s
+"""
+
+CARGO_FAILED_AND_DIED = """\
+running 2 tests
+test good ... ok
+test bad ... FAILED
+
+failures:
+
+---- bad stdout ----
+thread 'bad' panicked at tests/a.rs:3:5:
+the inner run said "test result: ok. 9 passed; 0 failed; 0 ignored;"
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+error: test failed, to rerun pass `-p a --test a`
+     Running tests/b.rs (target/debug/deps/b-0123456789abcdef)
+
+running 2 tests
+error: test failed, to rerun pass `-p a --test b`
+
+Caused by:
+  process didn't exit successfully: `target/debug/deps/b-0123456789abcdef` (signal: 6, SIGABRT)
+error: 2 targets failed:
+    `-p a --test a`
+    `-p a --test b`
+"""
+
+CARGO_DOES_NOT_COMPILE = """\
+error[E0425]: cannot find value `x` in this scope
+error: could not compile `a` (lib test) due to 1 previous error
+"""
+
+UNITTEST_OK = """\
+..s.
+----------------------------------------------------------------------
+Ran 4 tests in 0.012s
+
+OK (skipped=1)
+"""
+
+UNITTEST_FAILED = """\
+======================================================================
+FAIL: test_a (test_x.X.test_a)
+----------------------------------------------------------------------
+Ran 6 tests in 0.001s
+
+FAILED (failures=1, errors=2, skipped=1, expected failures=1)
+"""
+
+UNITTEST_NONE = """\
+----------------------------------------------------------------------
+Ran 0 tests in 0.000s
+
+NO TESTS RAN
+"""
+
+TAP = """\
+starting
+ok sends a packet
+ok 2 - receives a packet
+ok needs a kernel module # SKIP not root
+not ok closes
+  okay, this line is none
+1..4
+"""
+
+
+class CountStep(unittest.TestCase):
+    """What one step counts for."""
+
+    def test_check(self):
+        self.assertEqual(count_step("check", 0, ""), Count(1, 0, 0))
+        self.assertEqual(count_step("check", 1, "ok"), Count(0, 1, 0))
+
+    def test_cargo(self):
+        self.assertEqual(count_step("cargo", 0, CARGO_OK), Count(3, 0, 1))
+        self.assertEqual(count_step("cargo", 101, CARGO_FAILED_AND_DIED), Count(1, 2, 0))
+        self.assertEqual(count_step("cargo", 101, CARGO_DOES_NOT_COMPILE), Count(0, 1, 0))
+
+    def test_cargo_that_ends_badly_after_good_results(self):
+        self.assertEqual(count_step("cargo", 124, CARGO_OK), Count(3, 1, 1))
+
+    def test_cargo_that_ran_no_test(self):
+        empty = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n"
+        self.assertEqual(count_step("cargo", 0, empty), Count(0, 1, 0))
+        self.assertEqual(count_step("cargo", 0, ""), Count(0, 1, 0))
+
+    def test_unittest(self):
+        self.assertEqual(count_step("unittest", 0, UNITTEST_OK), Count(3, 0, 1))
+        self.assertEqual(count_step("unittest", 1, UNITTEST_FAILED), Count(2, 3, 1))
+        self.assertEqual(count_step("unittest", 0, UNITTEST_OK + UNITTEST_OK), Count(6, 0, 2))
+
+    def test_unittest_that_ran_nothing(self):
+        self.assertEqual(count_step("unittest", 5, UNITTEST_NONE), Count(0, 1, 0))
+        self.assertEqual(count_step("unittest", 1, "ModuleNotFoundError: x"), Count(0, 1, 0))
+
+    def test_unittest_with_more_failures_than_tests(self):
+        log = "Ran 1 test in 0.001s\n\nFAILED (failures=3)\n"
+        self.assertEqual(count_step("unittest", 1, log), Count(0, 3, 0))
+
+    def test_unittest_of_this_interpreter(self):
+        class Inner(unittest.TestCase):
+            """One test of each outcome."""
+
+            def test_good(self):
+                pass
+
+            def test_bad(self):
+                self.fail()
+
+            def test_error(self):
+                raise KeyError
+
+            @unittest.skip("on purpose")
+            def test_skipped(self):
+                pass
+
+            @unittest.expectedFailure
+            def test_expected(self):
+                self.fail()
+
+            @unittest.expectedFailure
+            def test_unexpected(self):
+                pass
+
+        log = io.StringIO()
+        suite = unittest.defaultTestLoader.loadTestsFromTestCase(Inner)
+        unittest.TextTestRunner(stream=log).run(suite)
+        self.assertEqual(count_step("unittest", 1, log.getvalue()), Count(2, 3, 1))
+
+    def test_tap(self):
+        self.assertEqual(count_step("tap", 1, TAP), Count(2, 1, 1))
+        self.assertEqual(count_step("tap", 0, TAP), Count(2, 1, 1))
+
+    def test_tap_that_dies(self):
+        self.assertEqual(count_step("tap", 139, "ok one\n"), Count(1, 1, 0))
+        self.assertEqual(count_step("tap", 1, "command not found\n"), Count(0, 1, 0))
+        self.assertEqual(count_step("tap", 0, ""), Count(0, 1, 0))
+
+    def test_tap_that_only_skips(self):
+        self.assertEqual(count_step("tap", 0, "ok all # skip no daemon here\n"), Count(0, 0, 1))
+
+
+class Main(unittest.TestCase):
+    """The command line."""
+
+    def run_main(self, *arguments):
+        """Returns exit code and standard output."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            code = count_tests.main(list(arguments))
+        return code, out.getvalue()
+
+    def run_total(self, text):
+        """Returns exit code and output of `total` on a table with this text."""
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "table")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            return self.run_main("total", path)
+
+    def test_total(self):
+        self.assertEqual(self.run_total("3 0 1 a\n2 0 0 b\n"), (0, "5 passed, 0 failed\n"))
+        self.assertEqual(self.run_total("3 0 1 a\n\n2 4 0 b c\n"), (1, "5 passed, 4 failed\n"))
+
+    def test_nothing_ran(self):
+        self.assertEqual(self.run_total(""), (1, "0 passed, 0 failed\n"))
+        self.assertEqual(self.run_total("0 0 7 a\n"), (1, "0 passed, 0 failed\n"))
+
+    def test_step(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "log")
+            with open(path, "wb") as file:
+                file.write(b"\xff not text\nok one\n")
+            self.assertEqual(self.run_main("step", "tap", "0", path), (0, "1 0 0\n"))
+
+    def test_usage(self):
+        self.assertEqual(self.run_main()[0], 2)
+        self.assertEqual(self.run_main("step", "junit", "0", "/dev/null")[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
