@@ -5,40 +5,31 @@ import signal
 import subprocess
 import time
 
-FIFO_OWN, FIFO_CHILD = 20, 10
-ENV = dict(os.environ)
-
 
 class RunError(RuntimeError):
     """A program failed, hung or could not be started."""
 
 
-def go_fifo():
-    """Puts this script above the programs it watches, so that its time limits hold
-    while they spin; False without the right to do so."""
-    try:
-        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
-        os.sched_setscheduler(0, policy, os.sched_param(FIFO_OWN))
-        return True
-    except (OSError, AttributeError):
-        return False
+def placed(command, cpus, fifo, limit=20):
+    """The command restricted to `cpus` (e.g. "0,1") and to `limit` seconds.
+
+    Only the program itself is under SCHED_FIFO: what keeps the time limit, like this
+    script, lives on the share that the kernel reserves for ordinary processes.
+    """
+    bounded = ["timeout", "-s", "KILL", str(limit), "taskset", "-c", str(cpus)]
+    return bounded + ["chrt", "-f", "10"] * fifo + [str(part) for part in command]
 
 
-def placed(command, cpus, fifo):
-    """The command, restricted to `cpus` (e.g. "0,1") and under SCHED_FIFO if wanted."""
-    prefix = ["taskset", "-c", str(cpus)]
-    if fifo:
-        prefix += ["chrt", "-f", str(FIFO_CHILD)]
-    return prefix + [str(part) for part in command]
+def fifo_allowed():
+    """Whether programs started here may use SCHED_FIFO."""
+    return subprocess.run(["chrt", "-f", "10", "true"], check=False,
+                          stderr=subprocess.DEVNULL).returncode == 0
 
 
 def _start(command, env):
-    try:
-        return subprocess.Popen(
-            command, env=ENV | (env or {}), stdin=subprocess.DEVNULL, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    except OSError as error:
-        raise RunError(f"{command[0]}: {error}") from error
+    return subprocess.Popen(
+        command, env=os.environ | (env or {}), stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
 
 def _end(process):
@@ -49,52 +40,39 @@ def _end(process):
 
 
 def _finish(process, timeout, name):
+    """What the process printed until its end, within the time given."""
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as error:
         raise RunError(f"{name}: no end after {timeout:.0f} s") from error
+    finally:
+        _end(process)
     if process.returncode != 0:
-        last = (err.strip() or out.strip()).splitlines()[-1:] or ["no message"]
-        raise RunError(f"{name}: exit code {process.returncode}: {last[0][:200]}")
+        last = (err.strip() or out.strip() or "no message").splitlines()[-1]
+        raise RunError(f"{name}: exit code {process.returncode}: {last[:200]}")
     return out
 
 
-def run(command, timeout=20.0, env=None, name=None):
+def run(command, timeout=30.0, env=None, name=None):
     """Runs one program to its end and returns what it printed."""
-    process = _start(command, env)
+    return _finish(_start(command, env), timeout, name or os.path.basename(command[0]))
+
+
+def run_pair(server, client, timeout=30.0, env=None, name="peer"):
+    """Output of the client; it is started again if the server was not ready."""
+    serving, failure = _start(server, env), None
     try:
-        return _finish(process, timeout, name or os.path.basename(command[0]))
-    finally:
-        _end(process)
-
-
-def _listening(port):
-    wanted = f":{port:04X}"
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            with open(table, encoding="ascii") as lines:
-                for fields in map(str.split, lines):
-                    if fields[1].endswith(wanted) and fields[3] == "0A":
-                        return True
-        except OSError:
-            pass
-    return False
-
-
-def run_pair(server, client, port, timeout=20.0, env=None, name="peer"):
-    """Starts a server, the client as soon as `port` listens; what the client printed."""
-    if _listening(port):
-        raise RunError(f"{name}: port {port} is in use")
-    serving = _start(server, env)
-    try:
-        deadline = time.monotonic() + 5.0
-        while not _listening(port):
-            if serving.poll() is not None or time.monotonic() > deadline:
-                out, err = serving.communicate() if serving.poll() is not None else ("", "")
-                raise RunError(f"{name}: server does not listen {(err or out)[-200:].strip()}")
-            time.sleep(0.01)
-        printed = run(client, timeout, env, name)
-        _finish(serving, 5.0, f"{name} server")
-        return printed
+        for attempt in range(5):
+            time.sleep(0.1 + 0.1 * attempt)
+            if serving.poll() is not None:
+                _finish(serving, 1.0, f"{name} server")
+                break
+            try:
+                printed = run(client, timeout, env, name)
+                _finish(serving, 5.0, f"{name} server")
+                return printed
+            except RunError as error:
+                failure = error
+        raise failure or RunError(f"{name}: the server ended early")
     finally:
         _end(serving)

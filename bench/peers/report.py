@@ -6,6 +6,8 @@ NEAR_FACTOR = 1.6
 MIN_NEAR = 3
 TITLES = {"group": "Groups (throughput), Gbit/s", "single": "One outstanding, Gbit/s",
           "latency": "Latency one way, ns (p50; fi shm: mean)"}
+LIMITS = {"reused_gbps": "one chunk", "hot_gbps": "hot", "ring_gbps": "ring",
+          "ring_two_cores_gbps": "ring, 2 cores"}
 
 
 def is_near(sample, line_min):
@@ -13,59 +15,50 @@ def is_near(sample, line_min):
     return max(sample["before_ns"], sample["after_ns"]) <= NEAR_FACTOR * line_min
 
 
-def summarise(samples, test, line_min, wanted):
+def summarise(samples, test, line_min):
     """Median and best over the near samples, or over all (flagged) if too few are near."""
     near = [s["value"] for s in samples if is_near(s, line_min)]
-    flagged = len(near) < min(MIN_NEAR, wanted)
-    values = [s["value"] for s in samples] if flagged else near
+    values = near if len(near) >= MIN_NEAR else [s["value"] for s in samples]
     if not values:
         return None
-    best = min(values) if test == "latency" else max(values)
-    return {"median": median(values), "best": best, "used": len(values),
-            "taken": len(samples), "near": len(near), "flagged": flagged}
+    return {"median": median(values), "best": (min if test == "latency" else max)(values),
+            "used": len(values), "near": len(near), "flagged": len(near) < MIN_NEAR}
 
 
-def ratio(over, under):
-    """Quotient of two summaries' medians; None if one is missing."""
-    if not over or not under or not under["median"]:
+def ratio(over, under, peer=None):
+    """Quotient of the medians of two summaries (or of one and a number)."""
+    if not over or not under:
         return None
-    return {"ratio": over["median"] / under["median"],
+    if not isinstance(under, dict):
+        under = {"median": under, "flagged": False}
+    return {"ratio": over["median"] / under["median"], "peer": peer,
             "flagged": over["flagged"] or under["flagged"]}
 
 
 def best_of(cells, test, size, kinds, programs):
-    """Name and summary of the best program of these kinds, (None, None) without one."""
+    """Name and summary of the best program of these kinds, or (None, None)."""
     rows = [(p.name, cells.get((p.name, test, size))) for p in programs
             if p.test == test and p.kind in kinds]
-    rows = [row for row in rows if row[1]]
-    if not rows:
-        return None, None
     pick = min if test == "latency" else max
-    return pick(rows, key=lambda row: row[1]["median"])
+    return pick((row for row in rows if row[1]), key=lambda row: row[1]["median"],
+                default=(None, None))
 
 
 def ratios(cells, programs, size, line, copies):
     """Everything compared at one size: name -> ratio; `line` and `copies` are medians."""
-    out = {}
-    ours = {t: best_of(cells, t, size, ("ours",), programs)[1] for t in TITLES}
-    peer_name, peer = best_of(cells, "group", size, ("peer", "kernel"), programs)
-    out["group / best two-sided"] = (ratio(ours["group"], peer), peer_name)
-    out["group / ucx put"] = (ratio(ours["group"], cells.get(("ucx put", "group", size))), None)
-    single = cells.get(("ucx tag -O 1", "single", size))
-    out["single / ucx tag -O 1"] = (ratio(ours["single"], single), None)
-    out["latency / ucx am"] = (
-        ratio(ours["latency"], cells.get(("ucx am", "latency", size))), None)
-    out["latency / line"] = (
-        ratio(ours["latency"], {"median": line, "flagged": False}), None)
-    for mode, columns in (("inline", ("hot_gbps", "ring_gbps")),
-                          ("coop", ("ring_two_cores_gbps",))):
-        for column in columns:
-            limit = copies.get(size, {}).get(column)
-            under = {"median": limit, "flagged": False} if limit else None
-            label = column.removesuffix("_gbps").replace("_", " ")
-            out[f"{mode} group / memcpy {label}"] = (
-                ratio(cells.get((f"spfe {mode}", "group", size)), under), None)
-    return {name: found | {"peer": peer} for name, (found, peer) in out.items() if found}
+    ours = {test: best_of(cells, test, size, ("ours",), programs)[1] for test in TITLES}
+    name, peer = best_of(cells, "group", size, ("peer", "kernel"), programs)
+    out = {
+        "group / best two-sided": ratio(ours["group"], peer, name),
+        "group / ucx put": ratio(ours["group"], cells.get(("ucx put", "group", size))),
+        "single / ucx tag -O 1": ratio(ours["single"], cells.get(("ucx tag -O 1", "single", size))),
+        "latency / ucx am": ratio(ours["latency"], cells.get(("ucx am", "latency", size))),
+        "latency / line": ratio(ours["latency"], line)}
+    for mode, limits in (("inline", list(LIMITS)[:3]), ("coop", list(LIMITS)[3:])):
+        for limit in limits:
+            out[f"{mode} group / memcpy {LIMITS[limit]}"] = ratio(
+                cells.get((f"spfe {mode}", "group", size)), copies.get(size, {}).get(limit))
+    return {label: found for label, found in out.items() if found}
 
 
 def size_name(size):
@@ -74,44 +67,34 @@ def size_name(size):
 
 def number(value, flagged=False):
     text = f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
-    return text + ("*" if flagged else "")
+    return text + "*" * flagged
 
 
-def grid(head, rows):
+def grid(title, head, rows):
     """Text table, right-aligned."""
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    return "\n".join("  ".join(c.rjust(w) for c, w in zip(row, widths)) for row in [head, *rows])
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    text = ["  ".join(c.rjust(w) for c, w in zip(line, widths)) for line in [head, *rows]]
+    return "\n".join([title, *text])
 
 
-def tables(cells, programs, sizes, compared, line, copies):
+def tables(cells, programs, sizes, compared, copies):
     """The whole report as text; * marks values with too few near samples."""
     parts = []
     for test, title in TITLES.items():
         names = [p.name for p in programs if p.test == test]
-        if not names:
-            continue
-        rows = []
-        for size in sizes:
-            found = [cells.get((name, test, size)) for name in names]
-            rows.append([size_name(size)] + [
-                f"{number(c['median'], c['flagged'])} ({number(c['best'])})" if c else "-"
-                for c in found])
-        parts.append(f"{title}: median (best)\n" + grid(["size", *names], rows))
-    if copies:
-        rows = [[size_name(s)] + [number(copies[s][c]) for c in (
-            "hot_gbps", "ring_gbps", "ring_two_cores_gbps")] for s in sizes if s in copies]
-        parts.append("memcpy limit, Gbit/s (same run)\n" + grid(
-            ["size", "hot 1 core", "ring 1 core", "ring 2 cores"], rows))
-    names = list(dict.fromkeys(name for size in sizes for name in compared[size]))
-    if names:
-        rows = []
-        for name in names:
-            row = [name]
-            for found in (compared[size].get(name) for size in sizes):
-                peer = f" {found['peer']}" if found and found["peer"] else ""
-                row.append(number(found["ratio"], found["flagged"]) + peer if found else "-")
-            rows.append(row)
-        parts.append("Ratios, ours to theirs (latency: less is better)\n" + grid(
-            ["", *map(size_name, sizes)], rows))
-    parts.append(f"cache line one way: {line:.0f} ns median over the run")
+        rows = [[size_name(size)] + [
+            f"{number(c['median'], c['flagged'])} ({number(c['best'])})" if c else "-"
+            for c in (cells.get((name, test, size)) for name in names)] for size in sizes]
+        parts += [grid(f"{title}: median (best)", ["size", *names], rows)] if names else []
+    rows = [[size_name(s)] + [number(copies[s][c]) for c in LIMITS] for s in sizes if s in copies]
+    parts.append(grid("memcpy, Gbit/s (same run)", ["size", *LIMITS.values()], rows))
+    rows = []
+    for label in dict.fromkeys(label for size in sizes for label in compared[size]):
+        found = [compared[size].get(label) for size in sizes]
+        rows.append([label] + [
+            number(f["ratio"], f["flagged"]) + (f" {f['peer']}" if f["peer"] else "") if f else "-"
+            for f in found])
+    if rows:
+        head = ["", *map(size_name, sizes)]
+        parts.append(grid("Ratios, ours to theirs (latency: less is better)", head, rows))
     return "\n\n".join(parts)

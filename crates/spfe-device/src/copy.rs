@@ -1,6 +1,6 @@
 //! The copy itself: by the runner alone, or shared with the far end through the flow's board.
 
-use crate::memory::{Address, READ, RegionMap, WRITE};
+use crate::memory::{Address, READ, RegionKey, RegionMap, WRITE};
 use crate::queue::{QueueView, Time};
 use spfe_contract::Completion;
 use spfe_ring::Board;
@@ -204,30 +204,32 @@ pub struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Does one copy of a job; false if this process cannot (a region it has not mapped).
-    pub fn carry_out(&self, segment: Segment) -> bool {
+    /// Does one copy of a job; otherwise says what this process has not mapped {sender's, key}.
+    pub fn carry_out(&self, segment: Segment) -> Result<(), (bool, RegionKey)> {
         let length = u64::from(segment.length);
-        let source = self.tx_map.translate(Address(segment.source), length, self.tx_domain, READ);
-        let target = self.rx_map.translate(Address(segment.target), length, self.rx_domain, WRITE);
-        match (source, target) {
-            (Ok(source), Ok(target)) => {
-                // SAFETY: both were just translated for this length.
-                unsafe { move_bytes(source, target, segment.length) };
-                true
-            }
-            _ => false,
-        }
+        let (from, to) = (Address(segment.source), Address(segment.target));
+        let source = self.tx_map.translate(from, length, self.tx_domain, READ);
+        let target = self.rx_map.translate(to, length, self.rx_domain, WRITE);
+        let source = source.map_err(|_| (true, from.key()))?;
+        let target = target.map_err(|_| (false, to.key()))?;
+        // SAFETY: both were just translated for this length.
+        unsafe { move_bytes(source, target, segment.length) };
+        Ok(())
     }
 
-    /// A helper's turn: takes jobs until none is left. Returns the number of jobs done.
-    pub fn help(&self, board: &Board, id: u32) -> u32 {
+    /// A helper's turn: takes jobs until none is left. Returns the number of jobs done, and what
+    /// was missing for one that was not.
+    pub fn help(&self, board: &Board, id: u32) -> (u32, Option<(bool, RegionKey)>) {
         let mut jobs = 0;
         while let Some(taken) = board.take(id) {
-            let done = board.segments(taken).all(|segment| self.carry_out(segment));
-            board.finish(taken, done);
-            jobs += u32::from(done);
+            let done = board.segments(taken).try_for_each(|segment| self.carry_out(segment));
+            board.finish(taken, done.is_ok());
+            match done {
+                Ok(()) => jobs += 1,
+                Err(missing) => return (jobs, Some(missing)),
+            }
         }
-        jobs
+        (jobs, None)
     }
 }
 
@@ -249,7 +251,8 @@ impl Copier<'_> {
         let mut waiting = shared.deferred.0.drain(..).peekable();
         for job in 0..jobs {
             let again = |segment| {
-                ends.carry_out(segment);
+                // The holder translated these addresses when it planned the round.
+                let _ = ends.carry_out(segment);
             };
             let mut turns = 0u32;
             shared.board.settle(job, &mut *is_dead, again, || {

@@ -1,7 +1,7 @@
 //! Source to sink: the step that moves packets.
 
 use crate::copy::{Copier, DeferredList, Ends, Stretch};
-use crate::memory::{RegionKey, RegionMap, RegionShared};
+use crate::memory::{Refusal, RegionKey, RegionMap, RegionShared};
 use crate::pace::Pacer;
 use crate::queue::{Host, QueueView, Time};
 use crate::receive::{RxPacked, RxPosted};
@@ -425,8 +425,12 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 }
                 (Some(view), Some(QueueKind::RxPacked)) => {
                     let map = &self.rx_regions.map;
-                    if let Ok(packed) = RxPacked::new(view, self.shared, map) {
-                        self.rx = RxEnd::Packed(packed);
+                    match RxPacked::new(view, self.shared, map) {
+                        Ok(packed) => self.rx = RxEnd::Packed(packed),
+                        Err(Refusal::Unmapped(key)) if self.rx_regions.exists(key) => {
+                            return Err((false, key));
+                        }
+                        Err(_) => {}
                     }
                 }
                 _ => {}
@@ -474,13 +478,14 @@ impl<S: Source, D: Sink> Flow<S, D> {
         }
     }
 
-    /// Helps with the copies of a round somebody else runs; needs no seat. Returns jobs done.
-    pub fn help(&self) -> u32 {
-        let (TxEnd::Queue(tx), rx) = (&self.tx, &self.rx) else { return 0 };
+    /// Helps with the copies of a round somebody else runs; needs no seat. Returns jobs done, and
+    /// a region that has to be mapped for the next time.
+    pub fn help(&self) -> (u32, Option<(bool, RegionKey)>) {
+        let (TxEnd::Queue(tx), rx) = (&self.tx, &self.rx) else { return (0, None) };
         let rx_domain = match rx {
             RxEnd::Posted(rx) => rx.domain(),
             RxEnd::Packed(rx) => rx.domain(),
-            _ => return 0,
+            _ => return (0, None),
         };
         let ends = Ends {
             tx_map: &self.tx_regions.map,
@@ -507,6 +512,11 @@ impl<S: Source, D: Sink> Flow<S, D> {
             RxEnd::Packed(rx) => rx.view(),
             _ => None,
         }
+    }
+
+    /// Whether the configuration has changed since it was bound.
+    pub fn is_stale(&self) -> bool {
+        self.shared.epoch() != self.epoch
     }
 
     /// Whether anything can send here.
@@ -615,7 +625,7 @@ pub(crate) fn view(
 ) -> Result<Option<QueueView>, (bool, RegionKey)> {
     match QueueView::new(config, &regions.map) {
         Ok(view) => Ok(Some(view)),
-        Err(crate::memory::Refusal::Unmapped(key)) if regions.exists(key) => Err((tx, key)),
+        Err(Refusal::Unmapped(key)) if regions.exists(key) => Err((tx, key)),
         Err(_) => Ok(None),
     }
 }

@@ -192,15 +192,16 @@ pub struct RxState {
 #[repr(C, align(64))]
 #[derive(Default)]
 pub struct FlowShared {
-    /// Who runs the engine.
+    /// Who runs the engine. Alone on its line: its owner writes it at every step.
     pub seat: Seat,
+    pad0: [AtomicU32; 14],
     /// Goes up when the configuration or a region of either end changes.
     pub epoch: AtomicU32,
     /// Not 0: the sender has something that waits for a receive buffer.
     pub stalled: AtomicU32,
     /// Not 0: a participant of this flow is known to be dead (its id).
     pub dead: AtomicU32,
-    pad: [AtomicU32; 11],
+    pad1: [AtomicU32; 13],
     /// Transmit side; seat holder only.
     pub tx: UnsafeCell<TxState>,
     /// Receive side; seat holder only.

@@ -165,7 +165,7 @@ impl TxQueue {
         }
         let head = Submission::from_words(first);
         let flags = head.flags;
-        if ext.reserved0 != 0 || ext.count == 0 || flags & (sf::MBZ_MASK | sf::CHAIN) != 0 {
+        if ext.reserved0 != 0 || ext.reserved1 != 0 || ext.count == 0 || flags & (sf::MBZ_MASK | sf::CHAIN) != 0 {
             return Err(fault(Status::BadField, 2));
         }
         match end_of(flags) {

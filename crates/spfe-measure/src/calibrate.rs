@@ -24,6 +24,8 @@ const RING_DST: usize = 4 << 20;
 pub struct CopyLimit {
     /// Bytes per copy.
     pub chunk_bytes: usize,
+    /// One core, the same chunk to the same place again and again.
+    pub reused_gbps: f64,
     /// One core, 128 KiB to 128 KiB (or one chunk to one chunk if larger).
     pub hot_gbps: f64,
     /// One core, 1 MiB to 4 MiB.
@@ -84,12 +86,13 @@ pub fn calibrate_on(chunk_sizes: &[usize]) -> Calibration {
 
 fn copy_limit(chunk_bytes: usize) -> CopyLimit {
     let budget = Duration::from_millis(25);
-    let ring = |cores| memcpy_gbps_within(chunk_bytes, RING_SRC, RING_DST, cores, budget);
+    let rate = |src, dst, cores| memcpy_gbps_within(chunk_bytes, src, dst, cores, budget);
     CopyLimit {
         chunk_bytes,
-        hot_gbps: memcpy_gbps_within(chunk_bytes, HOT_SET, HOT_SET, 1, budget),
-        ring_gbps: ring(1),
-        ring_two_cores_gbps: ring(2),
+        reused_gbps: rate(chunk_bytes, chunk_bytes, 1),
+        hot_gbps: rate(HOT_SET, HOT_SET, 1),
+        ring_gbps: rate(RING_SRC, RING_DST, 1),
+        ring_two_cores_gbps: rate(RING_SRC, RING_DST, 2),
     }
 }
 
@@ -131,13 +134,14 @@ impl fmt::Display for Calibration {
         )?;
         writeln!(
             f,
-            "memcpy, Gbit/s    hot 1 core   ring 1 core   ring 2 cores"
+            "memcpy, Gbit/s     one chunk         hot        ring   ring, 2 cores"
         )?;
         for row in &self.copies {
             writeln!(
                 f,
-                "{:>14}    {:>10.0}   {:>11.0}   {:>12.0}",
+                "{:>14}    {:>10.0}  {:>10.0}  {:>10.0}   {:>13.0}",
                 size_text(row.chunk_bytes),
+                row.reused_gbps,
                 row.hot_gbps,
                 row.ring_gbps,
                 row.ring_two_cores_gbps

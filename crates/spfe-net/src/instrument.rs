@@ -157,7 +157,7 @@ impl Source for Talker {
                 talker.done = piece.done;
                 bump(&talker.shared.tx_count.stalls, 1);
             }
-            Self::Echo(talker) => talker.done = piece.done,
+            Self::Echo(talker) => lock(&talker.store).done = piece.done,
         }
     }
 
@@ -273,6 +273,9 @@ pub struct EchoStore {
     bytes: Vec<u8>,
     writer: PackedWriter,
     records: VecDeque<Record>,
+    /// The record being sent back, and how much of it has gone.
+    current: Option<Record>,
+    done: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -284,18 +287,18 @@ struct Record {
 }
 
 impl EchoStore {
-    fn new() -> Arc<Mutex<Self>> {
+    /// Empty memory.
+    pub fn new() -> Arc<Mutex<Self>> {
         let records = VecDeque::with_capacity(4096);
         let writer = PackedWriter::new(STORE_BYTES);
-        Arc::new(Mutex::new(Self { bytes: vec![0; STORE_BYTES as usize], writer, records }))
+        let bytes = vec![0; STORE_BYTES as usize];
+        Arc::new(Mutex::new(Self { bytes, writer, records, current: None, done: 0 }))
     }
 }
 
-/// The two ends of an echo.
-pub fn echo(into: &'static FlowShared) -> (EchoIn, EchoOut) {
-    let store = EchoStore::new();
-    let out = EchoOut { store: store.clone(), current: None, done: 0 };
-    (EchoIn { store, shared: into, open: false }, out)
+/// The two ends of an echo on the flow into it.
+pub fn echo(store: &Arc<Mutex<EchoStore>>, into: &'static FlowShared) -> (EchoIn, EchoOut) {
+    (EchoIn { store: store.clone(), shared: into, open: false }, EchoOut { store: store.clone() })
 }
 
 fn lock(store: &Mutex<EchoStore>) -> std::sync::MutexGuard<'_, EchoStore> {
@@ -342,32 +345,30 @@ impl EchoIn {
 /// Talking end of an echo.
 pub struct EchoOut {
     store: Arc<Mutex<EchoStore>>,
-    current: Option<Record>,
-    done: u32,
 }
 
 impl EchoOut {
     fn next(&mut self, piece: &mut Piece) -> Next {
         let mut store = lock(&self.store);
-        if self.current.is_none() {
-            self.current = store.records.pop_front();
+        if store.current.is_none() {
+            store.current = store.records.pop_front();
         }
-        let Some(record) = self.current else { return Next::Idle };
+        let Some(record) = store.current else { return Next::Idle };
         let start = record.offset as usize;
         piece.clear();
         // The bytes stay where they are until `finish` gives them back to the store.
         piece.add(own(&store.bytes[start..start + record.length as usize]));
         piece.finish(record.end, 0, 1);
-        piece.done = self.done;
+        piece.done = store.done;
         Next::Ready
     }
 
     fn finish(&mut self) {
-        if let Some(record) = self.current.take() {
-            let mut store = lock(&self.store);
+        let mut store = lock(&self.store);
+        if let Some(record) = store.current.take() {
             store.writer.release(record.owed);
         }
-        self.done = 0;
+        store.done = 0;
     }
 }
 

@@ -13,6 +13,7 @@
 //! | [`view`] | the data plane of one process: region maps and runners |
 //! | [`instrument`] | generator, sink with check, echo |
 //! | [`device_thread`] | a thread that stands for the hardware |
+//! | [`registers`] | the register face of an endpoint, as a driver sees it over a bus |
 //! | [`clock`] | real and virtual time |
 //! | [`os`] | shared memory, futexes, barriers |
 
@@ -22,11 +23,13 @@ pub mod device_thread;
 pub mod instrument;
 pub mod network;
 pub mod os;
+pub mod registers;
 pub mod topology;
 pub mod view;
 
 pub use clock::Clock;
 pub use device_thread::DeviceThread;
-pub use network::{Attachment, Error, Network, PortInfo, QueueRequest};
+pub use network::{Attachment, Error, Network, Placement, PortInfo, QueueRequest};
+pub use registers::RegisterFile;
 pub use topology::{LinkRate, Mode, Peer, Topology};
 pub use view::{Runner, View};

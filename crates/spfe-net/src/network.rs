@@ -86,12 +86,29 @@ pub struct QueueRequest {
     pub filter: u32,
 }
 
+/// Where an object is to be, for clients that number them as hardware does (register faces).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Protection domain inside the client: its queues name only regions of their own domain.
+    pub domain: u8,
+    /// Message slot or region index; `None` is any free one. Data queues have no choice.
+    pub index: Option<usize>,
+}
+
+impl Placement {
+    /// The domain as queues and region tags carry it: {domain 8, client 8}.
+    fn domain_of(self, client: u32) -> u16 {
+        const { assert!(PARTICIPANTS <= 256) };
+        u16::from(self.domain) << 8 | client as u16
+    }
+}
+
 impl QueueRequest {
-    fn config(&self, client: u32) -> QueueConfig {
+    fn config(&self, client: u32, place: Placement) -> QueueConfig {
         QueueConfig {
             kind: u32::from(self.kind),
             options: self.options,
-            domain: client,
+            domain: u32::from(place.domain_of(client)),
             vector: self.vector,
             sq_log2: self.sq_log2,
             cq_log2: self.cq_log2,
@@ -164,7 +181,6 @@ fn five(values: CounterValues) -> [u64; 5] {
 struct Client {
     endpoint: u32,
     name: String,
-    events: Vec<Arc<OwnedFd>>,
     messages: Vec<(u32, bool, usize)>,
 }
 
@@ -182,6 +198,14 @@ struct Inner {
     runners: HashMap<(u32, u32, u32), Runner>,
 }
 
+/// What runners ask for while the control plane may be busy with their flow: behind a lock of its
+/// own, which nobody keeps while waiting for anything.
+#[derive(Default)]
+struct Shares {
+    memories: HashMap<(u32, RegionKey), Arc<SharedMemory>>,
+    events: HashMap<u32, Vec<Arc<OwnedFd>>>,
+}
+
 /// A network and its control plane.
 pub struct Network {
     arena: Arc<Arena>,
@@ -189,7 +213,11 @@ pub struct Network {
     doorbell: Arc<SharedMemory>,
     clock: Clock,
     inner: Mutex<Inner>,
+    shares: Mutex<Shares>,
 }
+
+/// Most events of a client.
+pub const EVENTS_MAX: usize = 64;
 
 /// Longest time the control plane waits for a runner to leave a flow.
 const SEAT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -226,8 +254,12 @@ impl Network {
         Ok(Arc::new_cyclic(|weak: &Weak<Self>| {
             let fetch = Arc::new(Owned(weak.clone()));
             let view = View::new(arena.clone(), CONTROL, fetch, clock.clone());
-            Self { arena, view, doorbell, clock, inner: Mutex::new(inner) }
+            Self { arena, view, doorbell, clock, inner: Mutex::new(inner), shares: Mutex::default() }
         }))
+    }
+
+    fn shares(&self) -> MutexGuard<'_, Shares> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -242,6 +274,11 @@ impl Network {
     /// What the network is.
     pub fn topology(&self) -> &Topology {
         self.arena.topology()
+    }
+
+    /// The time its participants share.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// The page clients ring.
@@ -281,23 +318,41 @@ impl Network {
         let client = Client {
             endpoint,
             name: name.chars().take(64).collect(),
-            events: events.into_iter().map(Arc::new).collect(),
             messages: Vec::new(),
         };
         inner.clients.insert(id, client);
+        let events = events.into_iter().map(Arc::new).collect();
+        self.shares().events.insert(id, events);
         Ok(Attachment { client: id, endpoint })
     }
 
     /// Memory of a region, for a participant that has to map it.
     pub fn region_memory(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
-        let inner = self.lock();
-        let region = inner.regions.get(endpoint as usize)?.get(key.index())?;
-        if region.key == key { region.memory.clone() } else { None }
+        self.shares().memories.get(&(endpoint, key)).cloned()
     }
 
     /// The descriptor of a participant's event vector.
     pub fn event(&self, participant: u32, vector: u32) -> Option<Arc<OwnedFd>> {
-        self.lock().clients.get(&participant)?.events.get(vector as usize).cloned()
+        self.shares().events.get(&participant)?.get(vector as usize).cloned()
+    }
+
+    /// Registers a descriptor that is written (8 bytes, as to an eventfd) when a queue's event is
+    /// due; the vector queues name it by.
+    ///
+    /// # Errors
+    /// NO_RESOURCES beyond [`EVENTS_MAX`] of a client, NOT_FOUND if the client is not attached.
+    pub fn add_event(&self, at: Attachment, event: OwnedFd) -> Result<u32> {
+        let mut shares = self.shares();
+        let events = shares.events.get_mut(&at.client).ok_or_else(|| {
+            Error::new(Status::NotFound, format!("client {} is not attached", at.client))
+        })?;
+        let vector = events.len();
+        if vector >= EVENTS_MAX {
+            let what = format!("client {}: {EVENTS_MAX} events registered, the most there can be", at.client);
+            return Err(Error::new(Status::NoResources, what));
+        }
+        events.push(Arc::new(event));
+        Ok(vector as u32)
     }
 
     /// Registers memory of a client. The memory stays mapped until the region is removed.
@@ -307,18 +362,42 @@ impl Network {
         memory: Arc<SharedMemory>,
         access: u32,
     ) -> Result<RegionKey> {
+        let bytes = memory.size() as u64;
+        self.add_region_at(at, memory, bytes, access, Placement::default())
+    }
+
+    /// Registers the first `bytes` bytes of memory of a client, where the client wants it.
+    ///
+    /// # Errors
+    /// BUSY if the wished index is taken, NO_RESOURCES if all are.
+    pub fn add_region_at(
+        &self,
+        at: Attachment,
+        memory: Arc<SharedMemory>,
+        bytes: u64,
+        access: u32,
+        place: Placement,
+    ) -> Result<RegionKey> {
         let mut inner = self.lock();
         let regions = &mut inner.regions[at.endpoint as usize];
-        let region = regions.iter_mut().find(|region| region.memory.is_none()).ok_or_else(|| {
-            Error::new(Status::NoResources, format!("{REGIONS} regions registered, the most there can be"))
+        let mut free = regions.iter_mut().enumerate().filter(|(_, region)| region.memory.is_none());
+        let found = match place.index {
+            Some(wish) => free.find(|(index, _)| *index == wish),
+            None => free.next(),
+        };
+        let (_, region) = found.ok_or_else(|| match place.index {
+            Some(wish) => Error::new(Status::Busy, format!("region index {wish} is taken")),
+            None => Error::new(Status::NoResources, format!("{REGIONS} regions registered, the most there can be")),
         })?;
         region.key = region.key.next();
         region.client = at.client;
         region.memory = Some(memory.clone());
+        self.shares().memories.insert((at.endpoint, region.key), memory.clone());
         let key = region.key;
         let shared = &self.arena.regions(at.endpoint)[key.index()];
-        shared.size.store(memory.size() as u64, Ordering::Relaxed);
-        shared.tag.store(RegionTag::new(key, at.client as u16, access).0, Ordering::Release);
+        shared.size.store(bytes.min(memory.size() as u64), Ordering::Relaxed);
+        let domain = place.domain_of(at.client);
+        shared.tag.store(RegionTag::new(key, domain, access).0, Ordering::Release);
         drop(inner);
         self.view.map_region(at.endpoint, key);
         Ok(key)
@@ -346,6 +425,7 @@ impl Network {
         self.arena.regions(endpoint)[key.index()].tag.store(0, Ordering::Release);
         self.stop_all(inner, endpoint)?;
         inner.regions[endpoint as usize][key.index()].memory = None;
+        self.shares().memories.remove(&(endpoint, key));
         Ok(())
     }
 
@@ -426,6 +506,19 @@ impl Network {
 
     /// Creates a queue of a client.
     pub fn create_queue(&self, at: Attachment, request: QueueRequest) -> Result<()> {
+        self.create_queue_at(at, request, Placement::default())
+    }
+
+    /// Creates a queue of a client, where the client wants it.
+    ///
+    /// # Errors
+    /// BUSY if the virtual channel or the wished message slot is taken.
+    pub fn create_queue_at(
+        &self,
+        at: Attachment,
+        request: QueueRequest,
+        place: Placement,
+    ) -> Result<()> {
         let mut inner = self.lock();
         let port = self.port(at.endpoint, request.port)?;
         let kind = QueueKind::from_raw(request.kind);
@@ -435,10 +528,11 @@ impl Network {
                     let what = format!("VC {}: port {} has VCs 0 to {}", request.vc, request.port, port.vcs - 1);
                     return Err(Error::new(Status::BadVc, what));
                 }
-                self.create_data(&mut inner, at, request, kind == Some(QueueKind::Tx))
+                self.create_data(&mut inner, at, request, kind == Some(QueueKind::Tx), place)
             }
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
-                self.create_message(&mut inner, at, request, kind == Some(QueueKind::MessageTx))
+                let tx = kind == Some(QueueKind::MessageTx);
+                self.create_message(&mut inner, at, request, tx, place)
             }
             _ => {
                 let what = format!("queue kind {} is not one a client can create", request.kind);
@@ -465,6 +559,7 @@ impl Network {
         at: Attachment,
         request: QueueRequest,
         tx: bool,
+        place: Placement,
     ) -> Result<()> {
         let (port, vc) = (request.port, request.vc);
         let current = self.config(at.endpoint, port, vc, tx);
@@ -474,7 +569,7 @@ impl Network {
             let what = format!("{end} end of port {port} VC {vc} is open in client {} ({name})", current.owner);
             return Err(Error::new(Status::Busy, what));
         }
-        let config = request.config(at.client);
+        let config = request.config(at.client, place);
         let view = self.check_view(at, config)?;
         let mut state = RxState::default();
         if request.kind == QueueKind::RxPacked.raw() {
@@ -516,16 +611,28 @@ impl Network {
         at: Attachment,
         request: QueueRequest,
         tx: bool,
+        place: Placement,
     ) -> Result<()> {
-        let mut config = request.config(at.client);
+        let mut config = request.config(at.client, place);
         config.vc = 255;
         let view = self.check_view(at, config)?;
         let messages = self.arena.messages(at.endpoint, request.port);
         let slots = if tx { &messages.tx } else { &messages.rx };
         let guards = self.message_locks(at.endpoint, request.port);
-        let index = slots.iter().position(|slot| slot.config().kind == 0).ok_or_else(|| {
-            let what = format!("port {}: {SLOTS} message queues are open, the most there can be", request.port);
-            Error::new(Status::NoResources, what)
+        let free = |index: &usize| slots.get(*index).is_some_and(|slot| slot.config().kind == 0);
+        let index = match place.index {
+            Some(wish) => Some(wish).filter(free),
+            None => (0..SLOTS).find(free),
+        };
+        let index = index.ok_or_else(|| match place.index {
+            Some(wish) => {
+                let what = format!("port {}: message slot {wish} of {SLOTS} is taken", request.port);
+                Error::new(Status::Busy, what)
+            }
+            None => {
+                let what = format!("port {}: {SLOTS} message queues are open, the most there can be", request.port);
+                Error::new(Status::NoResources, what)
+            }
         })?;
         view.device_line().set_state(u32::from(QueueState::Enabled.raw()), 0);
         slots[index].configure(config, messages);
@@ -557,7 +664,7 @@ impl Network {
         match QueueKind::from_raw(kind) {
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
                 let tx = kind == QueueKind::MessageTx.raw();
-                self.destroy_message(&mut inner, at, port, tx);
+                self.destroy_message(&mut inner, at, port, tx, None);
                 Ok(())
             }
             _ => {
@@ -575,13 +682,36 @@ impl Network {
         }
     }
 
-    fn destroy_message(&self, inner: &mut Inner, at: Attachment, port: u32, tx: bool) {
-        let Some(client) = inner.clients.get_mut(&at.client) else { return };
-        let Some(found) = client.messages.iter().position(|slot| slot.0 == port && slot.1 == tx) else {
-            return;
+    /// Destroys the message queue of a client in one slot of a port.
+    ///
+    /// # Errors
+    /// NOT_FOUND if the client has no message queue there.
+    pub fn destroy_message_at(&self, at: Attachment, port: u32, tx: bool, slot: usize) -> Result<()> {
+        let mut inner = self.lock();
+        self.port(at.endpoint, port)?;
+        if self.destroy_message(&mut inner, at, port, tx, Some(slot)) {
+            return Ok(());
+        }
+        let what = format!("port {port} message slot {slot} has no such queue of this client");
+        Err(Error::new(Status::NotFound, what))
+    }
+
+    fn destroy_message(
+        &self,
+        inner: &mut Inner,
+        at: Attachment,
+        port: u32,
+        tx: bool,
+        slot: Option<usize>,
+    ) -> bool {
+        let Some(client) = inner.clients.get_mut(&at.client) else { return false };
+        let is_meant = |found: &(u32, bool, usize)| {
+            found.0 == port && found.1 == tx && slot.is_none_or(|slot| slot == found.2)
         };
+        let Some(found) = client.messages.iter().position(is_meant) else { return false };
         let (_, _, index) = client.messages.remove(found);
         self.free_slot(at.endpoint, port, tx, index);
+        true
     }
 
     fn free_slot(&self, endpoint: u32, port: u32, tx: bool, index: usize) {
@@ -689,6 +819,7 @@ impl Network {
         self.end_queues(&mut inner, at, ended)?;
         self.end_regions(&mut inner, at)?;
         inner.clients.remove(&at.client);
+        self.shares().events.remove(&at.client);
         Ok(())
     }
 

@@ -35,6 +35,7 @@ pub struct View {
     maps: Vec<Arc<RegionMap>>,
     held: Mutex<HashMap<(u32, usize), Arc<SharedMemory>>>,
     events: Mutex<HashMap<(u32, u32), Arc<OwnedFd>>>,
+    echoes: Mutex<HashMap<(u32, u32, u32), Arc<Mutex<instrument::EchoStore>>>>,
     fetch: Arc<dyn Fetch>,
     measure: AtomicU32,
 }
@@ -51,6 +52,7 @@ impl View {
             maps,
             held: Mutex::default(),
             events: Mutex::default(),
+            echoes: Mutex::default(),
             fetch,
             measure: AtomicU32::new(0),
         })
@@ -186,11 +188,19 @@ impl View {
         runner
     }
 
-    /// Runners of both directions of an echo: out of the port into the echo, and back.
+    /// What a port is connected to.
+    pub fn peer(&self, endpoint: u32, port: u32) -> Peer {
+        self.arena.topology().endpoints[endpoint as usize][port as usize].peer
+    }
+
+    /// Runners of both directions of an echo: out of the port into the echo, and back. All runners
+    /// of one view share the echo's memory.
     pub fn runners_echo(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32) -> (Runner, Runner) {
         let mut out = self.runner_out(endpoint, port, vc, true);
         let mut into = self.runner_into(endpoint, port, vc, true);
-        let (listener, talker) = instrument::echo(out.flow.shared());
+        let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = echoes.entry((endpoint, port, vc)).or_insert_with(instrument::EchoStore::new);
+        let (listener, talker) = instrument::echo(store, out.flow.shared());
         out.flow.set_sink(Listener::Echo(listener));
         into.flow.set_source(Talker::Echo(talker));
         (out, into)
@@ -217,6 +227,14 @@ impl View {
         let (tx, rx) = (self.regions(ends.0), self.regions(ends.1));
         let flow = Flow::new(shared, tx, rx, pacer, self.id, share);
         Runner { flow, view: self.clone(), ends, owner, engine_ns: 0 }
+    }
+
+    /// A runner of the messages into a port, where another endpoint sends them.
+    pub fn messages_into(self: &Arc<Self>, endpoint: u32, port: u32) -> Option<MessageRunner> {
+        match self.peer(endpoint, port) {
+            Peer::Port { endpoint, port } => Some(self.messages_out(endpoint, port)),
+            _ => None,
+        }
     }
 
     /// A runner of the messages out of a port.
@@ -364,10 +382,32 @@ impl Runner {
         if self.owner { seat.leave() } else { seat.release() }
     }
 
+    /// Whether this runner usually runs the flow.
+    pub fn is_owner(&self) -> bool {
+        self.owner
+    }
+
+    /// Whether there may be something to do (a plain look, for polling).
+    #[inline(always)]
+    pub fn has_work(&self) -> bool {
+        let shared = self.flow.shared();
+        self.owner || shared.stalled.load(Ordering::Relaxed) != 0 || shared.board.has_work()
+    }
+
     /// Helps with copies somebody else shares out. Returns jobs done.
     #[inline]
-    pub fn help(&self) -> u32 {
-        if self.flow.shared().board.has_work() { self.flow.help() } else { 0 }
+    pub fn help(&mut self) -> u32 {
+        if !self.flow.shared().board.has_work() {
+            return 0;
+        }
+        if self.flow.is_stale() {
+            self.run(0);
+        }
+        let (jobs, missing) = self.flow.help();
+        if let Some((tx, key)) = missing {
+            self.fetch(tx, key);
+        }
+        jobs
     }
 
     /// Wakes hosts whose time has come; returns when the next one is due.

@@ -10,6 +10,7 @@ use crate::ring::{Entry, Producer};
 const PER_LINE: u32 = 4;
 
 /// A batch being filled. Nothing is visible to the other side before [`Batch::publish`].
+#[must_use = "a batch ends with `publish` or `cancel`"]
 pub struct Batch {
     held: [Entry; PER_LINE as usize],
     hold: u32,
@@ -58,17 +59,24 @@ impl Batch {
         true
     }
 
-    /// Replaces the last entry added through `change` (to set flags known only at the end).
-    ///
-    /// Costs a second store when the entry is already in the ring; it is not yet visible there.
+    /// Replaces the entry added `back` entries ago (1 is the last one), to set flags that are known
+    /// only at the end. Costs a second store if it is already in the ring; it is not visible there.
     #[inline(always)]
-    pub fn amend_last(&mut self, producer: &Producer, entry: Entry) {
-        debug_assert!(self.count > 0);
-        let last = self.count - 1;
-        if last < self.hold {
-            self.held[last as usize & (PER_LINE as usize - 1)] = entry;
+    pub fn amend(&mut self, producer: &Producer, back: u32, entry: Entry) {
+        debug_assert!(back >= 1 && back <= self.count);
+        let index = self.count - back;
+        if index < self.hold {
+            self.held[index as usize & (PER_LINE as usize - 1)] = entry;
         } else {
-            producer.ring.write(producer.position.wrapping_add(last), entry);
+            producer.ring.write(producer.position.wrapping_add(index), entry);
+        }
+    }
+
+    /// Gives the batch up; dropping it is not enough. The entries past the held ones are in the ring
+    /// and would be taken for published when later ones reach them, so they become invalid again.
+    pub fn cancel(self, producer: &Producer) {
+        for index in self.hold..self.count {
+            producer.ring.invalidate(producer.position.wrapping_add(index));
         }
     }
 

@@ -10,10 +10,10 @@
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, relax};
 
-/// Copies in a round.
-pub const SEGMENTS: usize = 256;
+/// Copies in a round (few in a model, where each atomic costs).
+pub const SEGMENTS: usize = if cfg!(loom) { 4 } else { 256 };
 /// Jobs in a round.
-pub const JOBS: usize = 64;
+pub const JOBS: usize = if cfg!(loom) { 4 } else { 64 };
 
 /// One copy, in terms any process can translate: {space, region and offset} of both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,6 +131,8 @@ impl Board {
         job.first.store(plan.job_first, Ordering::Relaxed);
         job.count.store(plan.segments - plan.job_first, Ordering::Relaxed);
         job.worker.store(0, Ordering::Relaxed);
+        // Not done in the round to come, whatever was left here 2^31 rounds ago.
+        job.done.store(self.round(), Ordering::Relaxed);
         plan.jobs += 1;
         plan.job_first = plan.segments;
         plan.job_bytes = 0;
@@ -141,7 +143,7 @@ impl Board {
         if plan.job_first < plan.segments {
             self.close_job(plan);
         }
-        let round = (self.round() + 1) & ROUND_MASK;
+        let round = self.round().wrapping_add(1) & ROUND_MASK;
         // Release pairs with the acquire in `take`: who takes a job sees its segments.
         let ticket = u64::from(round) << 32 | u64::from(plan.jobs) << 16;
         self.ticket.store(ticket, Ordering::Release);
@@ -190,7 +192,7 @@ impl Board {
 
     fn job_segments(&self, index: u32) -> impl Iterator<Item = Segment> + '_ {
         let job = &self.jobs[index as usize & (JOBS - 1)];
-        let first = job.first.load(Ordering::Relaxed) as usize;
+        let first = job.first.load(Ordering::Relaxed) as usize & (SEGMENTS - 1);
         let count = (job.count.load(Ordering::Relaxed) as usize).min(SEGMENTS);
         (first..first + count).map(|at| {
             let shared = &self.segments[at & (SEGMENTS - 1)];
@@ -231,6 +233,18 @@ impl Board {
             }
             relax();
             idle();
+        }
+    }
+
+    /// Whoever claims the seat of a holder that died, before it plans a round: nothing can be taken
+    /// from the old one any more, and what was taken is done or its worker `is_dead`. Otherwise a
+    /// late helper copies what is being planned and marks the wrong round done.
+    pub fn end_round(&self, mut is_dead: impl FnMut(u32) -> bool, mut idle: impl FnMut()) {
+        // The round stays the same, so that the marks of its workers fit. Acquire pairs with the
+        // release in `open`: the jobs are those of that round.
+        let ticket = self.ticket.fetch_and(!0xffff_ffff, Ordering::AcqRel);
+        for index in 0..(ticket & 0xffff).min(JOBS as u64) as u32 {
+            self.settle(index, &mut is_dead, |_| {}, &mut idle);
         }
     }
 }

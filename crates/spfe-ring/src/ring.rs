@@ -76,6 +76,14 @@ impl Ring {
         slot.word1.store((entry[1] & BODY_MASK) | phase << PHASE_SHIFT, Ordering::Release);
     }
 
+    /// Makes the entry at a position invalid for its lap again, as it was after the lap before.
+    ///
+    /// Relaxed: a reader comes here only after it has seen a later release store of the writer.
+    pub(crate) fn invalidate(&self, position: u32) {
+        let phase = u64::from(self.phase(position).wrapping_sub(1));
+        self.slot(position).word1.store(phase << PHASE_SHIFT, Ordering::Relaxed);
+    }
+
     /// The entry at a position, if it is valid for that lap. Read once: the caller owns the copy.
     #[inline(always)]
     pub fn read(&self, position: u32) -> Option<Entry> {

@@ -25,15 +25,27 @@ Usage: spfe-ipc bw|lat --kind unix-stream|unix-seqpacket|pipe --size N
   --cpus A,B    CPUs of the child and of the measuring parent
   --fifo        run under SCHED_FIFO if allowed";
 
+/// The shape of `spfe perf --json`, so that one reader does for both.
 #[derive(Serialize)]
-struct Report<'a> {
-    test: &'a str,
-    kind: &'a str,
+struct Report {
+    meta: Meta,
+    results: [Outcome; 1],
+}
+
+#[derive(Serialize)]
+struct Meta {
+    program: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    scenario: String,
     size_bytes: usize,
     #[serde(flatten)]
     bandwidth: Option<Bandwidth>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    one_way_ns: Option<Latency>,
+    latency_ns: Option<Latency>,
 }
 
 struct Options {
@@ -76,39 +88,47 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
     })
 }
 
-fn measure(options: &Options) -> io::Result<Report<'_>> {
-    let (mut bandwidth, mut one_way_ns) = (None, None);
+fn measure(options: &Options) -> io::Result<Outcome> {
+    let (mut bandwidth, mut latency_ns) = (None, None);
     if options.test == "bw" {
         bandwidth = Some(options.job.bandwidth()?);
     } else {
-        one_way_ns = Some(options.job.latency()?);
+        latency_ns = Some(options.job.latency()?);
     }
-    Ok(Report {
-        test: &options.test,
-        kind: options.job.kind.name(),
+    Ok(Outcome {
+        scenario: format!("{} {}", options.job.kind.name(), options.test),
         size_bytes: options.job.size,
         bandwidth,
-        one_way_ns,
+        latency_ns,
     })
 }
 
-fn print(report: &Report<'_>, json: bool) -> io::Result<()> {
+fn print(outcome: Outcome, json: bool) -> io::Result<()> {
     if json {
-        println!("{}", serde_json::to_string(report)?);
+        let meta = Meta {
+            program: "spfe-ipc",
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        let results = [outcome];
+        println!("{}", serde_json::to_string(&Report { meta, results })?);
         return Ok(());
     }
-    print!("{} {} {} B: ", report.kind, report.test, report.size_bytes);
-    if let Some(bw) = &report.bandwidth {
+    print!("{}, {} B: ", outcome.scenario, outcome.size_bytes);
+    if let Some(bw) = outcome.bandwidth {
         println!(
             "{:.3} Gbit/s, {:.0} messages/s",
-            bw.rate_gbps, bw.messages_per_s
+            bw.rate_gbps, bw.packets_per_s
         );
     }
-    if let Some(ns) = &report.one_way_ns {
-        println!(
-            "one way p50 {:.0} ns, mean {:.0}, p99 {:.0}, max {:.0}",
-            ns.p50, ns.mean, ns.p99, ns.max
-        );
+    if let Some(ns) = outcome.latency_ns {
+        let Latency {
+            mean,
+            p50,
+            p99,
+            max,
+            ..
+        } = ns;
+        println!("one way p50 {p50:.0} ns, mean {mean:.0}, p99 {p99:.0}, max {max:.0}");
     }
     Ok(())
 }
@@ -121,7 +141,7 @@ fn main() -> ExitCode {
     if options.fifo && !set_fifo() {
         eprintln!("spfe-ipc: not allowed to use SCHED_FIFO, going on without");
     }
-    match measure(&options).and_then(|report| print(&report, options.json)) {
+    match measure(&options).and_then(|outcome| print(outcome, options.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("spfe-ipc: {error}");

@@ -26,7 +26,7 @@ pub struct Bandwidth {
     /// Payload received, in Gbit/s (10^9 bits per second).
     pub rate_gbps: f64,
     /// Messages received per second.
-    pub messages_per_s: f64,
+    pub packets_per_s: f64,
     /// Messages received.
     pub messages: u64,
 }
@@ -68,7 +68,7 @@ impl Job {
         let per_s = counted as f64 * 1e9 / (last - first).max(1) as f64;
         Ok(Bandwidth {
             rate_gbps: per_s * self.size as f64 * 8.0 / 1e9,
-            messages_per_s: per_s,
+            packets_per_s: per_s,
             messages,
         })
     }

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
+"""Rust: crates/spfe-contract/src/generated.rs."""
+
+from model import CLASSES, ERRNO
+
+KEYWORDS = {"type", "match", "ref", "move", "fn", "use", "in", "loop", "mod", "where", "box"}
+CLASS_DOC = {
+    "ok": "Nothing is wrong.",
+    "local": "The host, its device or its daemon.",
+    "remote": "The far end.",
+    "link": "What is between the two ends.",
+    "usage": "The submission itself; it would fail again.",
+}
+DERIVE = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]"
+DERIVE_STRUCT = "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]"
+
+
+def camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def ident(name):
+    return f"r#{name}" if name in KEYWORDS else name
+
+
+def literal(value):
+    return str(value) if value < 10 else f"{value:#x}"
+
+
+def const(name, kind, value, doc, indent=""):
+    return [f"{indent}/// {doc}", f"{indent}pub const {name}: {kind} = {value};"]
+
+
+def matches(contract_enum, result, signature, doc):
+    """A function of an enum that is one match; variants with one result share an arm."""
+    arms = {}
+    for value in contract_enum.values:
+        arms.setdefault(result(value), []).append(f"Self::{camel(value.name)}")
+    lines = ["", f"    /// {doc}", f"    pub const fn {signature} {{", "        match self {"]
+    for text, variants in arms.items():
+        lines.append(f"            {' | '.join(variants)} => {text},")
+    return lines + ["        }", "    }"]
+
+
+def enum(item):
+    kind, name = f"u{item.width}", camel(item.name)
+    lines = ["", f"/// {item.doc}", f"#[repr({kind})]", DERIVE, f"pub enum {name} {{"]
+    for value in item.values:
+        lines += [f"    /// {value.doc}", f"    {camel(value.name)} = {literal(value.value)},"]
+    lines += ["}", "", f"impl {name} {{", "    /// Every value, in the order of the contract."]
+    lines.append("    pub const ALL: &[Self] = &[")
+    lines += [f"        Self::{camel(value.name)}," for value in item.values]
+    lines += ["    ];", "", "    /// The value with this number, if the contract has one."]
+    lines += [f"    pub const fn from_raw(v: {kind}) -> Option<Self> {{", "        match v {"]
+    for value in item.values:
+        lines.append(f"            {literal(value.value)} => Some(Self::{camel(value.name)}),")
+    lines += ["            _ => None,", "        }", "    }", "", "    /// The number."]
+    lines += [f"    pub const fn raw(self) -> {kind} {{", f"        self as {kind}", "    }"]
+    lines += matches(item, lambda v: f'"{v.name}"', "name(self) -> &'static str",
+                     "The name in the contract.")
+    if item.name == "status":
+        lines += status(item)
+    return lines + ["}"]
+
+
+def status(item):
+    def text(value):
+        return '"' + value.doc.replace('"', '\\"') + '"'
+
+    return (
+        matches(item, lambda v: f"StatusClass::{camel(v.status_class)}",
+                "class(self) -> StatusClass", "Whose fault it was.")
+        + matches(item, lambda v: f'"{v.errno}"', "errno_name(self) -> &'static str",
+                  'Name of the Linux error it becomes, "0" for none.')
+        + matches(item, lambda v: str(ERRNO[v.errno]), "errno(self) -> i32",
+                  "Linux number of that error, 0 for none.")
+        + matches(item, text, "doc(self) -> &'static str", "What happened, in a sentence.")
+    )
+
+
+def status_class():
+    lines = ["", "/// Whose fault a status was.", DERIVE, "pub enum StatusClass {"]
+    for name in CLASSES:
+        lines += [f"    /// {CLASS_DOC[name]}", f"    {camel(name)},"]
+    return lines + ["}"]
+
+
+def bits(item):
+    kind, digits = f"u{item.width}", item.width // 4
+    lines = ["", f"/// {item.doc}", f"pub mod {item.name} {{"]
+    for field in item.fields:
+        if field.width == 1:
+            lines += const(field.name, kind, f"1 << {field.lsb}", field.doc, "    ")
+            continue
+        shift = f"Lowest bit of {field.name}."
+        lines += const(f"{field.name}_SHIFT", "u32", field.lsb, shift, "    ")
+        mask = f"0x{field.mask:0{digits}x}"
+        lines += const(f"{field.name}_MASK", kind, mask, f"{field.doc} In place.", "    ")
+    return lines + ["}"]
+
+
+def struct_head(item, attributes=()):
+    lines = ["", f"/// {item.doc}", *attributes, DERIVE_STRUCT, f"pub struct {camel(item.name)} {{"]
+    for field in item.fields:
+        lines += [f"    /// {field.doc}", f"    pub {ident(field.name)}: u{field.type_width},"]
+    return lines + ["}"]
+
+
+def pack(field):
+    text = f"self.{ident(field.name)}"
+    if field.width < field.type_width:
+        text = f"({text} & 0x{field.mask >> field.shift:x})"
+    if field.type_width < 64:
+        text = f"({text} as u64)"
+    return f"({text} << {field.shift})" if field.shift else text
+
+
+def unpack(field):
+    text = f"w[{field.word}]"
+    if field.shift:
+        text = f"({text} >> {field.shift})"
+    if field.width < field.type_width and field.shift + field.width < 64:
+        text = f"({text} & 0x{field.mask >> field.shift:x})"
+    if field.type_width < 64:
+        text = f"{text} as u{field.type_width}"
+    elif text[0] == "(":
+        text = text[1:-1]
+    return text
+
+
+def words_struct(item):
+    name = camel(item.name)
+    lines = struct_head(item) + ["", f"impl {name} {{"]
+    lines += ["    /// The entry as its two words; bits past a field's width are dropped."]
+    lines += ["    #[inline(always)]", "    pub const fn to_words(self) -> [u64; 2] {", "        ["]
+    for word in range(2):
+        parts = [pack(field) for field in item.fields if field.word == word]
+        lines.append("            " + " | ".join(parts) + ",")
+    lines += ["        ]", "    }", "", "    /// The entry in two words; takes any of them."]
+    lines += ["    #[inline(always)]", "    pub const fn from_words(w: [u64; 2]) -> Self {"]
+    lines.append("        Self {")
+    lines += [f"            {ident(field.name)}: {unpack(field)}," for field in item.fields]
+    lines += ["        }", "    }", "}", "", f"/// Where the fields of `{name}` are in its words."]
+    lines.append(f"pub mod {item.name} {{")
+    lines += const("SIZE", "usize", item.size, "Bytes of the entry.", "    ")
+    for field in item.fields:
+        upper = field.name.upper()
+        lines += const(f"{upper}_WORD", "usize", field.word, f"Word of {field.name}.", "    ")
+        shift = f"Lowest bit of {field.name} in its word."
+        lines += const(f"{upper}_SHIFT", "u32", field.shift, shift, "    ")
+        mask = f"0x{field.mask:016x}"
+        lines += const(f"{upper}_MASK", "u64", mask, f"{field.doc} In place.", "    ")
+    lines += ["}", "const _: () = {", f"    use {item.name} as at;"]
+    size = "at::SIZE as u64 == ENTRY_BYTES && at::SIZE == size_of::<[u64; 2]>()"
+    lines.append(f"    assert!({size});")
+    for word in range(2):
+        masks = [f"at::{f.name.upper()}_MASK" for f in item.fields if f.word == word]
+        lines.append(f"    assert!({' ^ '.join(masks)} == u64::MAX);")
+    return lines + ["};"]
+
+
+def offset_struct(item):
+    name = camel(item.name)
+    repr_c = "#[repr(C, align(64))]" if item.align == 64 else "#[repr(C)]"
+    lines = struct_head(item, (repr_c,))
+    lines += ["", f"/// Where the fields of `{name}` are.", f"pub mod {item.name} {{"]
+    lines += const("SIZE", "usize", item.size, "Bytes.", "    ")
+    for field in item.fields:
+        lines += const(f"{field.name.upper()}_OFFSET", "usize", field.offset, field.doc, "    ")
+    lines += ["}", "const _: () = {", f"    use {item.name} as at;"]
+    lines.append(f"    assert!(size_of::<{name}>() == {item.size} && at::SIZE == {item.size});")
+    lines.append(f"    assert!(align_of::<{name}>() == {item.align});")
+    for field in item.fields:
+        offset = f"core::mem::offset_of!({name}, {ident(field.name)})"
+        lines.append(f"    assert!({offset} == at::{field.name.upper()}_OFFSET);")
+    return lines + ["};"]
+
+
+def block(item):
+    lines = ["", f"/// {item.doc}", f"pub mod {item.name}_block {{"]
+    lines += const("TYPE", "u16", item.type_value, f"block_type {item.type_name}.", "    ")
+    lines += const("VERSION", "u16", item.version, "Version of this block.", "    ")
+    size = "Bytes of the header; the elements follow." if item.stride else "Bytes of the block."
+    lines += const("SIZE", "u32", f"{item.size:#x}", size, "    ")
+    if item.stride:
+        doc = "Bytes from one element to the next. Registers are at offsets in an element."
+        lines += const("STRIDE", "u32", f"{item.stride:#x}", doc, "    ")
+    for register in item.registers:
+        doc = f"{register.doc} ({register.access})"
+        lines += const(register.name, "u32", f"0x{register.offset:02x}", doc, "    ")
+    return lines + ["}"]
+
+
+def emit(contract, note):
+    lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {note}", ""]
+    lines += const("CONTRACT_MAGIC", "u32", f"{contract.magic:#x}", "What register MAGIC holds.")
+    lines += const("CONTRACT_VERSION_MAJOR", "u16", contract.major, "Must be equal on both sides.")
+    lines += const("CONTRACT_VERSION_MINOR", "u16", contract.minor, "Only ever adds things.")
+    for item in contract.consts:
+        lines += const(item.name, "u64", item.value, item.doc)
+    for item in contract.enums:
+        lines += enum(item)
+        if item.name == "status":
+            lines += status_class()
+    for item in contract.bits:
+        lines += bits(item)
+    for item in contract.structs:
+        lines += words_struct(item) if item.words else offset_struct(item)
+    for item in contract.blocks:
+        lines += block(item)
+    return "\n".join(lines) + "\n"

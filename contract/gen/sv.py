@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
+"""SystemVerilog: rtl/pkg/spfe_pkg.sv."""
+
+KEYWORDS = {"type", "end", "begin", "bit", "byte", "int", "reg", "wire", "logic", "input", "output",
+            "priority", "unique", "event", "time", "release", "force", "wait", "packed"}
+
+
+def ident(name):
+    return f"{name}_" if name in KEYWORDS else name
+
+
+def hexed(value, width):
+    return f"{width}'h{value:0{width // 4}x}"
+
+
+def param(name, value, width, doc):
+    return [f"  /// {doc}", f"  localparam logic [{width - 1}:0] {name} = {hexed(value, width)};"]
+
+
+def size_param(name, value, doc):
+    width = 32 if value < 2**32 else 64  # not int: Icarus 11 has no typed integer parameters
+    return [f"  /// {doc}", f"  localparam logic [{width - 1}:0] {name} = {width}'d{value};"]
+
+
+def enum(item):
+    prefix, rows = item.name.upper(), []
+    for index, value in enumerate(item.values):
+        comma = "," if index + 1 < len(item.values) else ""
+        rows += [f"    /// {value.doc}"]
+        rows += [f"    {prefix}_{value.name} = {hexed(value.value, item.width)}{comma}"]
+    head = f"  typedef enum logic [{item.width - 1}:0] {{"
+    return ["", f"  /// {item.doc}", head, *rows, f"  }} {item.name}_e;"]
+
+
+def bits(item):
+    lines = ["", f"  // {item.name}: {item.doc}"]
+    for field in item.fields:
+        name = f"{item.name.upper()}_{field.name}"
+        if field.width == 1:
+            lines += param(name, field.mask, item.width, field.doc)
+        else:
+            lines += size_param(f"{name}_SHIFT", field.lsb, f"Lowest bit of {field.name}.")
+            lines += param(f"{name}_MASK", field.mask, item.width, f"{field.doc} In place.")
+    return lines
+
+
+def words_struct(item):
+    lines = ["", f"  /// {item.doc}", "  typedef struct packed {"]
+    for field in reversed(item.fields):
+        kind = f"logic [{field.width - 1}:0]"
+        lines += [f"    /// {field.doc}", f"    {kind} {ident(field.name)};"]
+    return lines + [f"  }} {item.name}_t;"]
+
+
+def offset_struct(item):
+    prefix = item.name.upper()
+    lines = ["", f"  // {item.name}: {item.doc}"]
+    lines += size_param(f"{prefix}_BYTES", item.size, "Size in bytes.")
+    for field in item.fields:
+        lines += size_param(f"{prefix}_{field.name.upper()}_OFFSET", field.offset, field.doc)
+    return lines
+
+
+def block(item):
+    prefix = f"{item.name.upper()}_BLOCK"
+    lines = ["", f"  // {item.name} block: {item.doc}"]
+    lines += param(f"{prefix}_TYPE", item.type_value, 16, f"block_type {item.type_name}.")
+    lines += param(f"{prefix}_VERSION", item.version, 16, "Version of this block.")
+    lines += param(f"{prefix}_SIZE", item.size, 32, "Bytes of the block, or of its header.")
+    if item.stride:
+        lines += param(f"{prefix}_STRIDE", item.stride, 32, "Bytes from element to element.")
+    for register in item.registers:
+        doc = f"{register.doc} ({register.access})"
+        lines += param(f"{prefix}_{register.name}", register.offset, 32, doc)
+    return lines
+
+
+def checker(contract):
+    lines = ["", "/// Stops elaboration where a tool lays a type out in another size.",
+             "module spfe_pkg_check;", "`ifndef __ICARUS__  // Icarus 11 has no elaboration tasks"]
+    checks = [(f"{s.name}_t", s.size * 8) for s in contract.structs if s.words]
+    checks += [(f"{e.name}_e", e.width) for e in contract.enums]
+    for name, width in checks:
+        text = f'$error("spfe_pkg::{name} has %0d bits, not {width}", $bits(spfe_pkg::{name}))'
+        lines += [f"  if ($bits(spfe_pkg::{name}) != {width}) begin : gen_{name}", f"    {text};"]
+        lines.append("  end")
+    return lines + ["`endif", "endmodule"]
+
+
+def emit(contract, note):
+    lines = ["// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1", f"// {note}"]
+    lines += ["/* verilator lint_off UNUSEDPARAM */", "/* verilator lint_off DECLFILENAME */", ""]
+    lines += ["/// The spfe contract: constants, enums, ring entries, register offsets."]
+    lines += ["package spfe_pkg;"]
+    lines += param("CONTRACT_MAGIC", contract.magic, 32, "What the register MAGIC holds.")
+    lines += param("CONTRACT_VERSION_MAJOR", contract.major, 16, "Equal on both sides.")
+    lines += param("CONTRACT_VERSION_MINOR", contract.minor, 16, "Only ever adds things.")
+    for item in contract.consts:
+        lines += size_param(item.name, item.value, item.doc)
+    for item in contract.enums:
+        lines += enum(item)
+    for item in contract.bits:
+        lines += bits(item)
+    for item in contract.structs:
+        lines += words_struct(item) if item.words else offset_struct(item)
+    for item in contract.blocks:
+        lines += block(item)
+    lines += ["endpackage", *checker(contract), ""]
+    lines += ["/* verilator lint_on DECLFILENAME */", "/* verilator lint_on UNUSEDPARAM */"]
+    return "\n".join(lines) + "\n"

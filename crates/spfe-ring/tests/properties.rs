@@ -1,0 +1,539 @@
+//! Rings, batches, credit, packed areas and wake-up conditions beside models that are too simple to
+//! be wrong. Positions start where counters wrap as often as anywhere else.
+#![cfg(not(loom))]
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use spfe_contract as contract;
+use spfe_ring::packed::{Run, record_bytes, record_max};
+use spfe_ring::ring::Entry;
+use spfe_ring::{
+    Arm, Batch, Consumer, Credit, HostLine, PackedReader, PackedWriter, Producer, Ring, Slot,
+};
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+
+const BODY_MASK: u64 = (1 << 48) - 1;
+
+/// Random cases are repeated with the seed in PROPTEST_RNG_SEED, not from a file.
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// Memory of a ring, and a view of it.
+struct Memory {
+    slots: Box<[Slot]>,
+    log2: u32,
+}
+
+impl Memory {
+    fn new(log2: u32) -> Self {
+        Self { slots: (0..1 << log2).map(|_| Slot::new()).collect(), log2 }
+    }
+
+    fn ring(&self) -> Ring {
+        // SAFETY: there are `1 << log2` slots; every test keeps the memory longer than its views.
+        unsafe { Ring::new(NonNull::from(&self.slots[0]), self.log2) }
+    }
+
+    /// The ring as it is when everything before `position` has been written and read.
+    fn used_up_to(&self, position: u32) -> Ring {
+        let ring = self.ring();
+        for back in (1..=ring.size()).rev() {
+            ring.write(position.wrapping_sub(back), [u64::MAX, u64::MAX]);
+        }
+        ring
+    }
+}
+
+/// Positions to start from: near both wrap-arounds, the first lap, and anywhere.
+fn starts(log2: u32) -> impl Strategy<Value = u32> {
+    let near = 0..3u32 << log2;
+    let laps = 0x1_0000u64 << log2;
+    prop_oneof![
+        near.clone(),
+        near.clone().prop_map(|back| 0u32.wrapping_sub(back)),
+        (near, 1..=(1u64 << 32) / laps).prop_map(move |(back, round)| {
+            // The phase goes from 65535 to 0 one lap before the lap count does.
+            ((round * laps) as u32).wrapping_sub(back)
+        }),
+        any::<u32>(),
+    ]
+}
+
+// --------------------------------------------------------------------------------------- rings
+
+/// What a test does with a ring.
+#[derive(Clone, Debug)]
+enum Step {
+    /// One entry.
+    Push(Entry),
+    /// As many of these as there is room for, in one batch; then some are replaced.
+    Batch(Vec<Entry>, Vec<(prop::sample::Index, Entry)>),
+    /// A batch that is given up.
+    Cancel(Vec<Entry>),
+    /// Takes up to this many.
+    Pop(u32),
+    /// Looks at up to this many, then steps over them.
+    Look(u32),
+}
+
+fn entries(most: usize) -> impl Strategy<Value = Vec<Entry>> {
+    vec(any::<Entry>(), 0..=most)
+}
+
+fn step(log2: u32) -> impl Strategy<Value = Step> {
+    let size = 1usize << log2;
+    let amends = vec((any::<prop::sample::Index>(), any::<Entry>()), 0..4);
+    prop_oneof![
+        2 => any::<Entry>().prop_map(Step::Push),
+        4 => (entries(size + 2), amends).prop_map(|(batch, amends)| Step::Batch(batch, amends)),
+        1 => entries(size).prop_map(Step::Cancel),
+        3 => (0..=size as u32).prop_map(Step::Pop),
+        2 => (0..=size as u32).prop_map(Step::Look),
+    ]
+}
+
+/// A ring and the queue it should behave like.
+struct Pair {
+    producer: Producer,
+    consumer: Consumer,
+    model: VecDeque<Entry>,
+}
+
+impl Pair {
+    fn free(&self) -> u32 {
+        let credit = Credit { freed: self.consumer.position };
+        let free = credit.free(self.producer.ring.size(), self.producer.position);
+        assert_eq!(free as usize, self.producer.ring.size() as usize - self.model.len());
+        free
+    }
+
+    /// Word 0 and the body of word 1 arrive; the phase is the ring's.
+    fn compare(&self, ahead: u32, got: Entry) {
+        let sent = self.model[ahead as usize];
+        assert_eq!(got[0], sent[0]);
+        assert_eq!(got[1] & BODY_MASK, sent[1] & BODY_MASK);
+        let position = self.consumer.position.wrapping_add(ahead);
+        assert_eq!((got[1] >> 48) as u16, self.consumer.ring.phase(position));
+    }
+
+    /// Fills a batch as far as it goes.
+    fn fill(&self, entries: &[Entry]) -> Batch {
+        let free = self.free();
+        let mut batch = Batch::new(&self.producer, free);
+        for (index, &entry) in entries.iter().enumerate() {
+            let room = (index as u32) < free;
+            assert_eq!(batch.space(), free - batch.len());
+            assert_eq!(batch.push(&self.producer, entry), room);
+        }
+        assert_eq!(batch.len(), free.min(entries.len() as u32));
+        assert_eq!(batch.is_empty(), batch.len() == 0);
+        batch
+    }
+
+    fn batch(&mut self, mut entries: Vec<Entry>, amends: &[(prop::sample::Index, Entry)]) {
+        let mut batch = self.fill(&entries);
+        let count = batch.len();
+        entries.truncate(count as usize);
+        for (index, entry) in amends {
+            if count > 0 {
+                let index = index.index(count as usize);
+                entries[index] = *entry;
+                batch.amend(&self.producer, count - index as u32, *entry);
+            }
+        }
+        if self.model.is_empty() {
+            assert_eq!(self.consumer.peek(), None, "visible before it was published");
+        }
+        assert_eq!(batch.publish(&mut self.producer), count);
+        self.model.extend(entries);
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Push(entry) if self.free() > 0 => {
+                self.producer.push(entry);
+                self.model.push_back(entry);
+            }
+            Step::Push(_) => {}
+            Step::Batch(entries, amends) => self.batch(entries, &amends),
+            Step::Cancel(entries) => self.fill(&entries).cancel(&self.producer),
+            Step::Pop(most) => {
+                for _ in 0..most.min(self.model.len() as u32) {
+                    let position = self.consumer.position;
+                    assert_eq!(self.consumer.peek(), self.consumer.peek_at(0));
+                    let entry = self.consumer.peek().expect("an entry");
+                    self.compare(0, entry);
+                    assert_eq!(self.consumer.pop(), Some(entry));
+                    assert_eq!(self.consumer.position, position.wrapping_add(1));
+                    self.model.pop_front();
+                }
+            }
+            Step::Look(most) => {
+                let count = most.min(self.model.len() as u32);
+                for ahead in 0..count {
+                    self.consumer.ring.prefetch(self.consumer.position.wrapping_add(ahead));
+                    let entry = self.consumer.peek_at(ahead).expect("an entry");
+                    self.compare(ahead, entry);
+                }
+                self.consumer.advance(count);
+                self.model.drain(..count as usize);
+            }
+        }
+        // Nothing comes behind the last entry.
+        let ahead = self.model.len() as u32;
+        if ahead < self.producer.ring.size() {
+            assert_eq!(self.consumer.peek_at(ahead), None);
+        }
+    }
+}
+
+fn ring_case() -> impl Strategy<Value = (u32, u32, Vec<Step>)> {
+    (2..=6u32).prop_flat_map(|log2| (Just(log2), starts(log2), vec(step(log2), 1..60)))
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn ring_is_a_queue((log2, start, steps) in ring_case()) {
+        let memory = Memory::new(log2);
+        let ring = if start == 0 { memory.ring() } else { memory.used_up_to(start) };
+        let mut pair = Pair {
+            producer: Producer { ring, position: start },
+            consumer: Consumer { ring, position: start },
+            model: VecDeque::new(),
+        };
+        assert_eq!(pair.consumer.peek(), None);
+        steps.into_iter().for_each(|step| pair.step(step));
+    }
+
+    /// A slot is never valid for another lap than its own, 65536 laps apart excepted.
+    #[test]
+    fn phase_tells_laps_apart(log2 in 2..=15u32, position: u32, laps in 1..0x1_0000u32) {
+        let memory = Memory::new(2);
+        // SAFETY: only a position in the first four slots is used below.
+        let ring = unsafe { Ring::new(NonNull::from(&memory.slots[0]), log2) };
+        let position = position & !(ring.size() - 1) | (position & 3);
+        ring.write(position, [1, 2]);
+        prop_assert!(ring.read(position).is_some());
+        prop_assert_eq!(ring.read(position.wrapping_add(laps << log2)), None);
+    }
+
+    #[test]
+    fn cleared_ring_is_empty(log2 in 2..=6u32, start: u32) {
+        let memory = Memory::new(log2);
+        let ring = memory.used_up_to(start);
+        ring.clear();
+        for position in 0..ring.size() {
+            prop_assert_eq!(ring.read(position), None);
+        }
+    }
+}
+
+#[test]
+fn every_phase_is_used_once_around() {
+    let memory = Memory::new(2);
+    let (mut producer, mut consumer) =
+        (Producer::new(memory.ring()), Consumer::new(memory.ring()));
+    for number in 0..0x1_0002u64 * 4 {
+        assert_eq!(consumer.pop(), None);
+        producer.push([number, !number]);
+        let entry = consumer.pop().expect("what was pushed");
+        assert_eq!((entry[0], entry[1] & BODY_MASK), (number, !number & BODY_MASK));
+        assert_eq!((entry[1] >> 48) as u16, (number / 4 + 1) as u16);
+    }
+}
+
+// -------------------------------------------------------------------------------------- credit
+
+#[derive(Clone, Debug)]
+enum Account {
+    /// Posts this share of what is free.
+    Post(prop::sample::Index),
+    /// Completes this share of what is outstanding.
+    Complete(prop::sample::Index),
+    /// A device that names any position.
+    Hostile(u16),
+}
+
+fn account() -> impl Strategy<Value = Account> {
+    prop_oneof![
+        any::<prop::sample::Index>().prop_map(Account::Post),
+        any::<prop::sample::Index>().prop_map(Account::Complete),
+        any::<u16>().prop_map(Account::Hostile),
+    ]
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn credit_frees_what_is_outstanding_and_no_more(
+        (log2, start) in (2..=15u32).prop_flat_map(|log2| (Just(log2), starts(log2))),
+        steps in vec(account(), 1..60),
+    ) {
+        let size = 1u32 << log2;
+        // The model counts without wrapping.
+        let (mut freed, mut posted) = (u64::from(start), u64::from(start));
+        let mut credit = Credit { freed: start };
+        for step in steps {
+            let outstanding = posted - freed;
+            let position = match step {
+                Account::Post(share) => {
+                    posted += share.index((u64::from(size) - outstanding + 1) as usize) as u64;
+                    prop_assert_eq!(
+                        u64::from(credit.free(size, posted as u32)),
+                        u64::from(size) - (posted - freed)
+                    );
+                    continue;
+                }
+                Account::Complete(_) if outstanding == 0 => continue,
+                Account::Complete(share) => {
+                    (freed + share.index(outstanding as usize) as u64) as u16
+                }
+                Account::Hostile(position) => position,
+            };
+            let named = (freed..posted).find(|at| *at as u16 == position);
+            let before = credit;
+            match (credit.free_to(position, posted as u32), named) {
+                (Some(range), Some(last)) => {
+                    prop_assert_eq!(range, freed as u32..(last + 1) as u32);
+                    freed = last + 1;
+                    prop_assert_eq!(credit.freed, freed as u32);
+                }
+                (None, None) => prop_assert_eq!(credit, before),
+                (got, named) => prop_assert!(false, "{position}: got {got:?}, named {named:?}"),
+            }
+        }
+    }
+}
+
+// -------------------------------------------------------------------------------- packed areas
+
+#[derive(Clone, Debug)]
+enum Packing {
+    /// A record of this many bytes.
+    Record(u32),
+    /// The longest record there may be.
+    Longest,
+    /// Ends the run.
+    Publish,
+    /// The host gives back this many runs in one go, if it has them.
+    Release(usize),
+}
+
+fn packing() -> impl Strategy<Value = Packing> {
+    prop_oneof![
+        6 => (0..=2048u32).prop_map(Packing::Record),
+        2 => (0..=16u32).prop_map(Packing::Record),
+        1 => Just(Packing::Longest),
+        2 => Just(Packing::Publish),
+        3 => (1..5usize).prop_map(Packing::Release),
+    ]
+}
+
+/// A run the device has begun: where, its bytes, and whether it starts behind a skipped tail.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    offset: u32,
+    bytes: u32,
+    wrapped: bool,
+}
+
+/// Both sides of an area, who owns each byte of it, and its linear model.
+struct Area {
+    writer: PackedWriter,
+    reader: PackedReader,
+    taken: Vec<bool>,
+    begun: Option<Begun>,
+    published: VecDeque<Run>,
+    /// Bytes ever reserved and given back, skipped tails included: positions without wrapping.
+    head: u64,
+    tail: u64,
+}
+
+impl Area {
+    fn new(size: u32) -> Self {
+        Self {
+            writer: PackedWriter::new(size),
+            reader: PackedReader::new(size),
+            taken: vec![false; size as usize],
+            begun: None,
+            published: VecDeque::new(),
+            head: 0,
+            tail: 0,
+        }
+    }
+
+    fn size(&self) -> u32 {
+        self.taken.len() as u32
+    }
+
+    /// Where the model puts a record: bytes skipped, offset.
+    fn expected(&self, length: u32) -> Option<(u32, u32)> {
+        let need = u64::from(8 + length).next_multiple_of(8);
+        let size = u64::from(self.size());
+        let at = self.head % size;
+        let (skip, offset) = if at + need <= size { (0, at) } else { (size - at, 0) };
+        (self.head + skip + need - self.tail <= size).then_some((skip as u32, offset as u32))
+    }
+
+    fn record(&mut self, length: u32) {
+        let fits = self.writer.fits(length);
+        let place = self.writer.reserve(length);
+        assert_eq!(fits, place.is_some());
+        let expected = self.expected(length);
+        assert_eq!(place.map(|place| place.offset), expected.map(|(_, offset)| offset));
+        let (Some(place), Some((skip, offset))) = (place, expected) else { return };
+        let bytes = record_bytes(length);
+        assert!(bytes >= 8 + length && bytes < 8 + length + 8 && bytes.is_multiple_of(8));
+        assert_eq!(place.wrapped, offset == 0 && self.head > 0);
+        for byte in &mut self.taken[offset as usize..][..bytes as usize] {
+            assert!(!*byte, "record at {offset} overlaps another");
+            *byte = true;
+        }
+        self.head += u64::from(skip + bytes);
+        if place.wrapped {
+            self.publish();
+        }
+        let begun = self.begun.get_or_insert(Begun { offset, bytes: 0, wrapped: place.wrapped });
+        begun.bytes += bytes;
+    }
+
+    /// The device completes the run in hand; the host places it.
+    fn publish(&mut self) {
+        let Some(begun) = self.begun.take() else { return };
+        let run = self.reader.run(begun.bytes, begun.wrapped).expect("a run in the area");
+        assert_eq!((run.offset, run.bytes), (begun.offset, begun.bytes));
+        self.published.push_back(run);
+    }
+
+    fn release(&mut self, runs: usize) {
+        let runs = runs.min(self.published.len());
+        let mut owed = 0;
+        for run in self.published.drain(..runs) {
+            self.taken[run.offset as usize..][..run.bytes as usize].fill(false);
+            owed += run.owed;
+        }
+        assert!(self.writer.release(owed));
+        self.tail += u64::from(owed);
+        assert!(!self.writer.release(self.writer.used() + 1), "more than was in use");
+    }
+
+    fn step(&mut self, step: &Packing) {
+        match *step {
+            Packing::Record(length) => self.record(length.min(self.writer.record_max())),
+            Packing::Longest => self.record(self.writer.record_max()),
+            Packing::Publish => self.publish(),
+            Packing::Release(runs) => self.release(runs),
+        }
+        assert_eq!(u64::from(self.writer.used()), self.head - self.tail);
+        if self.begun.is_none() && self.published.is_empty() {
+            assert_eq!(self.writer.used(), 0, "bytes got lost");
+            assert!(self.taken.iter().all(|byte| !byte));
+        }
+        if self.writer.used() == 0 {
+            assert!(self.writer.fits(self.writer.record_max()), "an empty area is too small");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn packed_area_is_exact_to_the_byte(
+        words in prop_oneof![Just(512u32), 512..600u32, 512..4096u32],
+        steps in vec(packing(), 1..300),
+    ) {
+        let mut area = Area::new(words * 8);
+        steps.iter().for_each(|step| area.step(step));
+        area.publish();
+        area.release(usize::MAX);
+        area.step(&Packing::Longest);
+    }
+
+    /// From wherever the last record ended.
+    #[test]
+    fn empty_area_takes_the_longest_record(
+        words in prop_oneof![Just(512u32), 512..0x800_0000u32],
+        lengths in vec(any::<prop::sample::Index>(), 0..100),
+    ) {
+        let size = words * 8;
+        let mut writer = PackedWriter::new(size);
+        prop_assert!(record_bytes(record_max(size)) <= size / 4);
+        prop_assert!(record_max(size) + 8 > size / 4 - 8);
+        for length in lengths {
+            let length = length.index(record_max(size) as usize + 1) as u32;
+            let mut probe = writer;
+            prop_assert!(probe.reserve(record_max(size)).is_some());
+            prop_assert!(writer.reserve(length).is_some());
+            prop_assert!(writer.release(writer.used()));
+        }
+        prop_assert!(u64::from(size) <= contract::PACKET_MAX_BYTES);
+    }
+}
+
+// ------------------------------------------------------------------------------------ wake-ups
+
+fn arm() -> impl Strategy<Value = Arm> {
+    let wish = || proptest::option::of(any::<u64>());
+    (proptest::option::of(any::<u32>()), wish(), wish(), any::<u32>(), any::<bool>()).prop_map(
+        |(count, bytes, after_first_ns, first_position, event)| Arm {
+            count,
+            bytes,
+            after_first_ns,
+            first_position,
+            event,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn count_is_met_at_or_past_a_position_that_wraps(want: u32, by in 0..1u32 << 31) {
+        let arm = Arm { count: Some(want), ..Arm::default() };
+        prop_assert!(arm.is_met(want.wrapping_add(by), 0));
+        prop_assert!(!arm.is_met(want.wrapping_sub(by + 1), u64::MAX));
+    }
+
+    #[test]
+    fn first_is_behind_a_position_that_wraps(first_position: u32, by in 1..1u32 << 31) {
+        let arm = Arm { first_position, ..Arm::default() };
+        prop_assert!(arm.has_first(first_position.wrapping_add(by)));
+        prop_assert!(!arm.has_first(first_position.wrapping_sub(by)));
+        prop_assert!(!arm.has_first(first_position));
+    }
+
+    #[test]
+    fn either_wish_wakes(arm in arm(), position: u32, bytes: u64) {
+        let count = Arm { bytes: None, ..arm };
+        let total = Arm { count: None, ..arm };
+        prop_assert_eq!(total.is_met(position, bytes), arm.bytes.is_some_and(|want| bytes >= want));
+        prop_assert_eq!(
+            arm.is_met(position, bytes),
+            count.is_met(position, bytes) || total.is_met(position, bytes)
+        );
+        let none = Arm { count: None, bytes: None, ..arm };
+        prop_assert!(!none.is_met(position, bytes));
+    }
+
+    #[test]
+    fn device_reads_the_wishes_of_the_last_arming(arms in vec((any::<u32>(), arm()), 1..8)) {
+        let line = HostLine::default();
+        prop_assert_eq!(line.armed(), None);
+        for (sequence, arm) in arms {
+            let mut barriers = 0;
+            line.arm(sequence, &arm, || barriers += 1);
+            prop_assert_eq!(barriers, 1);
+            prop_assert_eq!(line.armed(), Some(sequence | 1));
+            prop_assert_eq!(line.wishes(), arm);
+            line.disarm();
+            prop_assert_eq!(line.armed(), None);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! How the library reaches a device: the few operations that are not the data path.
+//!
+//! | backend | what it reaches |
+//! | --- | --- |
+//! | [`embedded`] | a virtual network in this process |
+//! | `daemon` | a virtual network in the `spfed` daemon |
+//!
+//! Everything above is the same for all of them.
+
+pub mod daemon;
+pub mod embedded;
+
+use crate::Result;
+use rustix::fd::OwnedFd;
+use spfe_device::memory::RegionKey;
+use spfe_net::network::{PortInfo, QueueRequest};
+use spfe_net::os::SharedMemory;
+use spfe_net::{Clock, Mode, View};
+use std::sync::Arc;
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// How it was opened.
+    pub uri: String,
+    /// What stands behind it.
+    pub backend: &'static str,
+    /// Number of the endpoint in its network.
+    pub endpoint: u32,
+    /// Number of this client.
+    pub client: u32,
+    /// Ports.
+    pub ports: u32,
+    /// Who copies.
+    pub mode: Mode,
+    /// Contract version {major, minor}.
+    pub contract: (u16, u16),
+}
+
+/// A way to a device.
+pub trait Backend: Send + Sync {
+    /// What it is.
+    fn info(&self) -> DeviceInfo;
+    /// State and counters of a port.
+    fn port_info(&self, port: u32) -> Result<PortInfo>;
+    /// Registers memory; the key is what entries name.
+    fn add_region(&self, memory: &Arc<SharedMemory>, access: u32) -> Result<RegionKey>;
+    /// Revokes a region: when this returns the device does not touch it any more.
+    fn remove_region(&self, key: RegionKey) -> Result<()>;
+    /// Registers a descriptor that is written when a queue's event is due; its vector.
+    fn add_event(&self, event: OwnedFd) -> Result<u32>;
+    /// Creates a queue.
+    fn create_queue(&self, request: &QueueRequest) -> Result<()>;
+    /// Destroys a queue: when this returns its rings and buffers are the host's again.
+    fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()>;
+    /// Sets the priority of a virtual channel (0, the most urgent, to 15).
+    fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()>;
+    /// Resets this client's share of the device.
+    fn reset(&self) -> Result<()>;
+    /// The data plane, where this process runs the engine itself (inline, cooperative).
+    fn engine(&self) -> Option<&Arc<View>>;
+    /// Rings the doorbell of a sleeping device.
+    fn ring(&self);
+    /// The time completions are stamped with.
+    fn clock(&self) -> &Clock;
+    /// A queue's memory (its device line at offset 64): wake its sleepers when the device is gone.
+    fn watch(&self, memory: &Arc<SharedMemory>) {
+        let _ = memory;
+    }
+    /// That queue is no more.
+    fn unwatch(&self, memory: &Arc<SharedMemory>) {
+        let _ = memory;
+    }
+    /// Whether the device is gone (its daemon died).
+    fn is_gone(&self) -> bool;
+}

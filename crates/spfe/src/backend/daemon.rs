@@ -1,0 +1,211 @@
+//! A virtual network in the `spfed` daemon, reached over its UNIX socket.
+//!
+//! In mode thread the daemon's device thread moves the packets; this process shares only the
+//! regions it registers. In modes inline and coop this process runs the engine itself, on the
+//! memory of the network and of its peers: one trust domain.
+//!
+//! When the daemon dies, a thread of this module notices at once and wakes every sleeper.
+
+mod link;
+mod sleepers;
+
+use super::{Backend, DeviceInfo};
+use crate::{Error, Result};
+use link::{Link, Watcher};
+use rustix::fd::{AsFd, OwnedFd};
+use spfe_contract::Status;
+use spfe_device::memory::RegionKey;
+use spfe_net::arena::Arena;
+use spfe_net::network::{PortInfo, QueueRequest};
+use spfe_net::os::{self, SharedMemory};
+use spfe_net::{Clock, Mode, View, device_thread};
+use spfe_session::client::unexpected;
+use spfe_session::{ClientInfo, Connection, Hello, Reply, Request, Welcome};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes of the doorbell page.
+const DOORBELL_BYTES: usize = 4096;
+
+/// One client of a daemon.
+pub struct Daemon {
+    // Stops its thread before the rest goes.
+    watcher: Option<Watcher>,
+    link: Arc<Link>,
+    info: DeviceInfo,
+    doorbell: SharedMemory,
+    view: Option<Arc<View>>,
+    clock: Clock,
+}
+
+impl Daemon {
+    /// Attaches to an endpoint of the daemon at a socket; without a number, to the endpoint with the
+    /// fewest clients.
+    ///
+    /// # Errors
+    /// DEVICE_GONE when no daemon answers, BAD_VERSION when it speaks another protocol or contract,
+    /// NOT_FOUND when it has no such endpoint, NO_RESOURCES when it has no room.
+    pub fn connect(path: &Path, endpoint: Option<u32>, name: &str) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        Self::attach(connection, &format!("unix:{}", path.display()), endpoint, name)
+    }
+
+    /// Attaches over a SOCK_SEQPACKET socket that is connected to a daemon already.
+    pub fn over(socket: OwnedFd, endpoint: Option<u32>, name: &str) -> Result<Self> {
+        Self::attach(Connection::over(socket)?, "unix:", endpoint, name)
+    }
+
+    fn attach(
+        mut connection: Connection,
+        place: &str,
+        endpoint: Option<u32>,
+        name: &str,
+    ) -> Result<Self> {
+        os::join_barriers();
+        let (welcome, fds) = connection.hello(Hello::new(endpoint, name))?;
+        let info = check(&welcome, place)?;
+        let mut fds = fds.into_iter();
+        let mut next = |what: &str| {
+            let what = format!("daemon at {place}: sent no descriptor of {what}");
+            fds.next().ok_or_else(|| Error::device(Status::BadField, what))
+        };
+        let doorbell = SharedMemory::open(next("the doorbell page")?, DOORBELL_BYTES)
+            .map_err(|e| Error::io("doorbell page of the daemon", e))?;
+        let link = Arc::new(Link::new(connection)?);
+        let view = if info.mode == Mode::Thread {
+            None
+        } else {
+            let arena = Arena::open(next("the network's memory")?, welcome.topology)
+                .map_err(|e| Error::io("memory of the daemon's network", e))?;
+            Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real))
+        };
+        let watcher = Some(Watcher::start(&link)?);
+        Ok(Self { watcher, link, info, doorbell, view, clock: Clock::Real })
+    }
+
+    /// Who is attached to the daemon's network.
+    pub fn clients(&self) -> Result<Vec<ClientInfo>> {
+        match self.link.call(&Request::Clients, &[])? {
+            (Reply::Clients(clients), _) => Ok(clients),
+            (reply, _) => Err(unexpected("Clients", &reply).into()),
+        }
+    }
+
+    /// Asks the daemon whether it is there.
+    pub fn ping(&self) -> Result<()> {
+        self.done(&Request::Ping)
+    }
+
+    fn done(&self, request: &Request) -> Result<()> {
+        match self.link.call(request, &[])? {
+            (Reply::Done, _) => Ok(()),
+            (reply, _) => Err(unexpected(request.name(), &reply).into()),
+        }
+    }
+}
+
+/// What the daemon says of itself, if it can be.
+fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
+    let (topology, at) = (&welcome.topology, welcome.attachment);
+    let bad = |what: String| Error::device(Status::BadField, format!("daemon at {place}: {what}"));
+    topology.check().map_err(bad)?;
+    let ports = topology
+        .endpoints
+        .get(at.endpoint as usize)
+        .ok_or_else(|| bad(format!("attached to endpoint {}, which it has not", at.endpoint)))?;
+    if topology.virtual_time {
+        return Err(bad("virtual time works inside one process only".to_owned()));
+    }
+    Ok(DeviceInfo {
+        uri: format!("{place}/{}", at.endpoint),
+        backend: "virtual, daemon",
+        endpoint: at.endpoint,
+        client: at.client,
+        ports: ports.len() as u32,
+        mode: topology.mode,
+        contract: welcome.contract,
+    })
+}
+
+impl Backend for Daemon {
+    fn info(&self) -> DeviceInfo {
+        self.info.clone()
+    }
+
+    fn port_info(&self, port: u32) -> Result<PortInfo> {
+        match self.link.call(&Request::PortInfo { port }, &[])? {
+            (Reply::Port(info), _) => Ok(info),
+            (reply, _) => Err(unexpected("PortInfo", &reply).into()),
+        }
+    }
+
+    fn add_region(&self, memory: &Arc<SharedMemory>, access: u32) -> Result<RegionKey> {
+        let request = Request::AddRegion { size: memory.size() as u64, access };
+        match self.link.call(&request, &[memory.fd()])? {
+            (Reply::Region { key }, _) => Ok(RegionKey(key)),
+            (reply, _) => Err(unexpected("AddRegion", &reply).into()),
+        }
+    }
+
+    fn remove_region(&self, key: RegionKey) -> Result<()> {
+        self.done(&Request::RemoveRegion { key: key.0 })
+    }
+
+    fn add_event(&self, event: OwnedFd) -> Result<u32> {
+        match self.link.call(&Request::AddEvent, &[event.as_fd()])? {
+            (Reply::Vector { vector }, _) => {
+                self.link.sleepers.add_event(event);
+                Ok(vector)
+            }
+            (reply, _) => Err(unexpected("AddEvent", &reply).into()),
+        }
+    }
+
+    fn create_queue(&self, request: &QueueRequest) -> Result<()> {
+        self.done(&Request::CreateQueue(*request))
+    }
+
+    fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()> {
+        self.done(&Request::DestroyQueue { port, vc, kind })
+    }
+
+    fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
+        self.done(&Request::SetPriority { port, vc, priority })
+    }
+
+    fn reset(&self) -> Result<()> {
+        self.done(&Request::Reset)
+    }
+
+    fn engine(&self) -> Option<&Arc<View>> {
+        self.view.as_ref()
+    }
+
+    fn ring(&self) {
+        device_thread::ring(&self.doorbell);
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn is_gone(&self) -> bool {
+        self.link.sleepers.is_gone()
+    }
+
+    fn watch(&self, memory: &Arc<SharedMemory>) {
+        self.link.sleepers.watch(memory);
+    }
+
+    fn unwatch(&self, memory: &Arc<SharedMemory>) {
+        self.link.sleepers.unwatch(memory);
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // Waits until the daemon has let go of everything; one that is gone has already.
+        let _ = self.link.call(&Request::Goodbye, &[]);
+        drop(self.watcher.take());
+    }
+}

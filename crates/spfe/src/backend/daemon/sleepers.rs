@@ -1,0 +1,114 @@
+//! Who has to be woken when the device goes.
+
+use rustix::fd::OwnedFd;
+use spfe_net::os::{self, SharedMemory};
+use spfe_ring::DeviceLine;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where the device line is in a queue's memory: behind the host line.
+const DEVICE_LINE: usize = 64;
+
+#[derive(Default)]
+struct Lists {
+    queues: Vec<Arc<SharedMemory>>,
+    events: Vec<OwnedFd>,
+}
+
+/// Memory of queues (host line at 0, device line at 64) and event descriptors.
+#[derive(Default)]
+pub(super) struct Sleepers {
+    gone: AtomicBool,
+    lists: Mutex<Lists>,
+}
+
+fn wake(memory: &SharedMemory) {
+    if memory.size() < DEVICE_LINE + size_of::<DeviceLine>() {
+        return;
+    }
+    // SAFETY: inside the mapping, aligned to 64 as mappings are to pages; atomics only.
+    let line = unsafe { &*memory.base().as_ptr().add(DEVICE_LINE).cast::<DeviceLine>() };
+    line.bump();
+    os::futex_wake(&line.wake_seq);
+}
+
+fn signal(event: &OwnedFd) {
+    // A full counter already signals.
+    let _ = rustix::io::write(event, &1u64.to_ne_bytes());
+}
+
+impl Sleepers {
+    fn lock(&self) -> MutexGuard<'_, Lists> {
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_gone(&self) -> bool {
+        // Acquire pairs with the store in `set_gone`: a sleeper that reads the `wake_seq` of before
+        // and then false here finds `wake_seq` changed when it goes to sleep.
+        self.gone.load(Ordering::Acquire)
+    }
+
+    /// The device is gone: whoever sleeps looks again.
+    pub fn set_gone(&self) {
+        let lists = self.lock();
+        if self.gone.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        lists.queues.iter().for_each(|memory| wake(memory));
+        lists.events.iter().for_each(signal);
+    }
+
+    pub fn watch(&self, memory: &Arc<SharedMemory>) {
+        let mut lists = self.lock();
+        lists.queues.push(memory.clone());
+        if self.is_gone() {
+            wake(memory);
+        }
+    }
+
+    pub fn unwatch(&self, memory: &Arc<SharedMemory>) {
+        let mut lists = self.lock();
+        if let Some(index) = lists.queues.iter().position(|known| Arc::ptr_eq(known, memory)) {
+            lists.queues.swap_remove(index);
+        }
+    }
+
+    pub fn add_event(&self, event: OwnedFd) {
+        let mut lists = self.lock();
+        if self.is_gone() {
+            signal(&event);
+        }
+        lists.events.push(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::event::{EventfdFlags, eventfd};
+
+    #[test]
+    fn everybody_is_woken_once() {
+        let memory = Arc::new(SharedMemory::create("t", 4096).unwrap());
+        let late = Arc::new(SharedMemory::create("t", 4096).unwrap());
+        let other = Arc::new(SharedMemory::create("t", 4096).unwrap());
+        let event = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
+        let sleepers = Sleepers::default();
+        sleepers.watch(&memory);
+        sleepers.watch(&other);
+        sleepers.unwatch(&other);
+        sleepers.add_event(event.try_clone().unwrap());
+        sleepers.set_gone();
+        sleepers.set_gone();
+        sleepers.watch(&late);
+        let woken = |memory: &SharedMemory| {
+            // SAFETY: a mapped page of atomics.
+            let line = unsafe { &*memory.base().as_ptr().add(DEVICE_LINE).cast::<DeviceLine>() };
+            line.wake_seq.load(std::sync::atomic::Ordering::Relaxed)
+        };
+        assert_eq!((woken(&memory), woken(&late), woken(&other)), (1, 1, 0));
+        let mut count = [0u8; 8];
+        rustix::io::read(&event, &mut count).unwrap();
+        assert_eq!(u64::from_ne_bytes(count), 1);
+    }
+}

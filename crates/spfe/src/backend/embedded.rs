@@ -1,0 +1,144 @@
+//! A virtual network in this process: no daemon, no privileges.
+
+use super::{Backend, DeviceInfo};
+use crate::{Error, Result};
+use rustix::fd::OwnedFd;
+use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
+use spfe_device::memory::RegionKey;
+use spfe_net::network::{Attachment, PortInfo, QueueRequest};
+use spfe_net::os::SharedMemory;
+use spfe_net::{Clock, DeviceThread, Mode, Network, Topology, View};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// A network in this process, with its device thread if it has one.
+pub struct Embedded {
+    network: Arc<Network>,
+    device: Option<DeviceThread>,
+}
+
+impl Embedded {
+    /// A network of this topology.
+    pub fn new(topology: Topology) -> Result<Arc<Self>> {
+        let threaded = topology.mode == Mode::Thread;
+        if threaded && topology.virtual_time {
+            let what = "virtual time needs mode inline: a device thread has its own pace";
+            return Err(Error::device(Status::BadField, what));
+        }
+        let network = Network::new(topology)?;
+        let device = if threaded { Some(DeviceThread::start(&network)?) } else { None };
+        Ok(Arc::new(Self { network, device }))
+    }
+
+    /// The network of that name in this process, made on first use.
+    pub fn named(name: &str, topology: impl FnOnce() -> Topology) -> Result<Arc<Self>> {
+        static NAMED: Mutex<Option<HashMap<String, Weak<Embedded>>>> = Mutex::new(None);
+        let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = named.get_or_insert_default();
+        if let Some(network) = named.get(name).and_then(Weak::upgrade) {
+            return Ok(network);
+        }
+        let network = Self::new(topology())?;
+        named.retain(|_, weak| weak.strong_count() > 0);
+        named.insert(name.to_owned(), Arc::downgrade(&network));
+        Ok(network)
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Arc<Network> {
+        &self.network
+    }
+
+    /// Processor time of the device thread, ns; 0 without one.
+    pub fn device_cpu_ns(&self) -> u64 {
+        self.device.as_ref().map_or(0, DeviceThread::cpu_ns)
+    }
+}
+
+/// One client of an embedded network.
+pub struct EmbeddedBackend {
+    embedded: Arc<Embedded>,
+    at: Attachment,
+    view: Arc<View>,
+    uri: String,
+}
+
+impl EmbeddedBackend {
+    /// Attaches to an endpoint.
+    pub fn attach(embedded: Arc<Embedded>, endpoint: u32, uri: &str) -> Result<Self> {
+        let name = format!("process {}", std::process::id());
+        let at = embedded.network.attach(endpoint, &name, Vec::new())?;
+        let view = embedded.network.view(at.client);
+        Ok(Self { embedded, at, view, uri: uri.to_owned() })
+    }
+}
+
+impl Backend for EmbeddedBackend {
+    fn info(&self) -> DeviceInfo {
+        let topology = self.embedded.network.topology();
+        DeviceInfo {
+            uri: self.uri.clone(),
+            backend: "virtual, embedded",
+            endpoint: self.at.endpoint,
+            client: self.at.client,
+            ports: topology.endpoints[self.at.endpoint as usize].len() as u32,
+            mode: topology.mode,
+            contract: (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR),
+        }
+    }
+
+    fn port_info(&self, port: u32) -> Result<PortInfo> {
+        Ok(self.embedded.network.port_info(self.at.endpoint, port)?)
+    }
+
+    fn add_region(&self, memory: &Arc<SharedMemory>, access: u32) -> Result<RegionKey> {
+        Ok(self.embedded.network.add_region(self.at, memory.clone(), access)?)
+    }
+
+    fn remove_region(&self, key: RegionKey) -> Result<()> {
+        Ok(self.embedded.network.remove_region(self.at, key)?)
+    }
+
+    fn add_event(&self, event: OwnedFd) -> Result<u32> {
+        Ok(self.embedded.network.add_event(self.at, event)?)
+    }
+
+    fn create_queue(&self, request: &QueueRequest) -> Result<()> {
+        Ok(self.embedded.network.create_queue(self.at, *request)?)
+    }
+
+    fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()> {
+        Ok(self.embedded.network.destroy_queue(self.at, port, vc, kind)?)
+    }
+
+    fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
+        Ok(self.embedded.network.set_priority(self.at, port, vc, priority)?)
+    }
+
+    fn reset(&self) -> Result<()> {
+        Ok(self.embedded.network.reset(self.at)?)
+    }
+
+    fn engine(&self) -> Option<&Arc<View>> {
+        (self.embedded.network.topology().mode != Mode::Thread).then_some(&self.view)
+    }
+
+    fn ring(&self) {
+        self.embedded.network.ring();
+    }
+
+    fn clock(&self) -> &Clock {
+        self.view.clock()
+    }
+
+    fn is_gone(&self) -> bool {
+        false
+    }
+}
+
+impl Drop for EmbeddedBackend {
+    fn drop(&mut self) {
+        // Queues and regions of the client have been closed by their owners; this frees its id.
+        let _ = self.embedded.network.detach(self.at, false);
+    }
+}

@@ -1,0 +1,248 @@
+//! Endpoints, ports and virtual channels: what is opened before anything moves.
+
+use crate::backend::embedded::{Embedded, EmbeddedBackend};
+use crate::backend::{Backend, DeviceInfo};
+use crate::message::{Broadcast, TimeCode};
+use crate::packed::{PackedOptions, PackedRx};
+use crate::queue::QueueOptions;
+use crate::rx::Rx;
+use crate::tx::Tx;
+use crate::uri::Uri;
+use crate::{Error, Region, Result};
+use spfe_contract::{PortKind, Status};
+use spfe_net::network::PortInfo;
+use spfe_net::{LinkRate, Mode, Topology};
+use std::sync::Arc;
+
+/// An open device, shared by everything opened from it.
+pub(crate) struct Device {
+    backend: Box<dyn Backend>,
+}
+
+impl Device {
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+}
+
+/// An open SpaceFibre processor endpoint.
+///
+/// Everything opened from it keeps it open; drop things in any order.
+#[derive(Clone)]
+pub struct Endpoint {
+    device: Arc<Device>,
+    embedded: Option<Arc<Embedded>>,
+}
+
+impl Endpoint {
+    /// Opens a device by name.
+    ///
+    /// * `virtual:` is a private endpoint whose ports 0 and 1 (SpaceFibre) and 2 and 3 (SpaceWire)
+    ///   are joined by cables. Nothing has to be installed or started.
+    /// * `virtual:lab/0` and `virtual:lab/1` are two endpoints of the network `lab` of this process,
+    ///   joined by port 0 (SpaceFibre) and port 1 (SpaceWire).
+    /// * `virtual:?peer=echo` and so on put an instrument on port 0; `link=4x7.5G` paces the link.
+    /// * `unix:/run/spfe.sock/0` is endpoint 0 of the network in the `spfed` at that socket.
+    ///
+    /// ```
+    /// let endpoint = spfe::Endpoint::open("virtual:")?;
+    /// assert_eq!(endpoint.info().ports, 4);
+    /// # Ok::<(), spfe::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// NOT_FOUND with the grammar for a name it does not understand, DEVICE_GONE when no daemon
+    /// answers, BAD_VERSION when it speaks another contract.
+    pub fn open(name: &str) -> Result<Self> {
+        match Uri::parse(name)? {
+            Uri::Virtual { name: None, endpoint, topology } => {
+                Self::attach(&Embedded::new(topology)?, endpoint, name)
+            }
+            Uri::Virtual { name: Some(network), endpoint, topology } => {
+                Self::attach(&Embedded::named(&network, || topology)?, endpoint, name)
+            }
+            Uri::Daemon { path, endpoint } => {
+                let _ = (path, endpoint);
+                Err(Error::device(Status::DeviceGone, "DAEMON"))
+            }
+        }
+    }
+
+    /// Opens an endpoint of an embedded network made by hand.
+    pub fn attach(network: &Arc<Embedded>, endpoint: u32, name: &str) -> Result<Self> {
+        let backend = EmbeddedBackend::attach(network.clone(), endpoint, name)?;
+        let device = Arc::new(Device { backend: Box::new(backend) });
+        Ok(Self { device, embedded: Some(network.clone()) })
+    }
+
+    /// Two endpoints joined by a cable, in a network of their own.
+    ///
+    /// ```
+    /// use spfe::{Endpoint, LinkRate, Mode};
+    /// let (a, b) = Endpoint::pair(LinkRate::Unlimited, Mode::Inline)?;
+    /// # Ok::<(), spfe::Error>(())
+    /// ```
+    pub fn pair(rate: LinkRate, mode: Mode) -> Result<(Self, Self)> {
+        let network = Embedded::new(Topology::pairs(2, rate, mode))?;
+        Ok((Self::attach(&network, 0, "virtual:0")?, Self::attach(&network, 1, "virtual:1")?))
+    }
+
+    /// What this is.
+    pub fn info(&self) -> DeviceInfo {
+        self.device.backend().info()
+    }
+
+    /// The embedded network behind it, if it is one.
+    pub fn embedded(&self) -> Option<&Arc<Embedded>> {
+        self.embedded.as_ref()
+    }
+
+    /// Registers `bytes` of fresh zeroed memory (rounded up to whole pages).
+    pub fn alloc(&self, bytes: usize) -> Result<Region> {
+        Region::new(self.device.clone(), "spfe-region", bytes)
+    }
+
+    /// A port, by number.
+    pub fn port(&self, number: u32) -> Result<Port> {
+        let info = self.device.backend().port_info(number)?;
+        Ok(Port { device: self.device.clone(), number, vcs: info.vcs, kind: info.kind })
+    }
+
+    /// Measures the time the engine takes when it runs in this process (two clock readings a step).
+    pub fn measure_engine(&self, on: bool) {
+        if let Some(view) = self.device.backend().engine() {
+            view.set_measure(on);
+        }
+    }
+
+    /// Resets this client's share of the device: every queue stops, what was pending completes with
+    /// DEVICE_RESET, regions are revoked. Open queues and regions have to be opened again.
+    pub fn reset(&self) -> Result<()> {
+        self.device.backend().reset()
+    }
+
+    /// Device time in ns: what completions are stamped with.
+    pub fn now_ns(&self) -> u64 {
+        self.device.backend().clock().now_ns()
+    }
+
+    /// The clock, to take part in virtual time from several threads.
+    pub fn clock(&self) -> &spfe_net::Clock {
+        self.device.backend().clock()
+    }
+}
+
+/// A network port of an endpoint.
+#[derive(Clone)]
+pub struct Port {
+    device: Arc<Device>,
+    number: u32,
+    vcs: u32,
+    kind: u8,
+}
+
+impl Port {
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// What it speaks.
+    pub fn kind(&self) -> PortKind {
+        PortKind::from_raw(self.kind).unwrap_or(PortKind::None)
+    }
+
+    /// State, far end and counters, now.
+    pub fn info(&self) -> Result<PortInfo> {
+        self.device.backend().port_info(self.number)
+    }
+
+    /// A virtual channel (SpaceWire ports have only VC 0).
+    ///
+    /// # Errors
+    /// BAD_VC if the port has no such channel.
+    pub fn vc(&self, number: u32) -> Result<Vc> {
+        if number >= self.vcs {
+            let what = format!("VC {number}: port {} has VCs 0 to {}", self.number, self.vcs - 1);
+            return Err(Error::device(Status::BadVc, what));
+        }
+        Ok(Vc { device: self.device.clone(), port: self.number, number })
+    }
+
+    /// Broadcast messages of a SpaceFibre port.
+    pub fn broadcast(&self) -> Result<Broadcast> {
+        self.speaks(PortKind::Spacefibre, "broadcast messages")?;
+        Broadcast::open(self.device.clone(), self.number, None)
+    }
+
+    /// Broadcast messages of a SpaceFibre port, receiving only those of a channel or type.
+    pub fn broadcast_filtered(&self, channel: Option<u8>, kind: Option<u8>) -> Result<Broadcast> {
+        self.speaks(PortKind::Spacefibre, "broadcast messages")?;
+        Broadcast::open(self.device.clone(), self.number, Some((channel, kind)))
+    }
+
+    /// Time-codes of a SpaceWire port.
+    pub fn time_code(&self) -> Result<TimeCode> {
+        self.speaks(PortKind::Spacewire, "time-codes")?;
+        TimeCode::open(self.device.clone(), self.number)
+    }
+
+    fn speaks(&self, kind: PortKind, what: &str) -> Result<()> {
+        if self.kind() == kind {
+            return Ok(());
+        }
+        let what = format!("port {} speaks {}: no {what}", self.number, self.kind().name());
+        Err(Error::device(Status::BadOpcode, what))
+    }
+}
+
+/// A virtual channel of a port.
+#[derive(Clone)]
+pub struct Vc {
+    device: Arc<Device>,
+    port: u32,
+    number: u32,
+}
+
+impl Vc {
+    /// Its number.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Sets its priority on the way out: 0 (the most urgent) to 15 (ECSS-E-ST-50-11C 5.7.4).
+    pub fn set_priority(&self, priority: u8) -> Result<()> {
+        self.device.backend().set_priority(self.port, self.number, priority)
+    }
+
+    /// Opens the transmit end with 1024 entries.
+    ///
+    /// # Errors
+    /// BUSY, naming the owner, if it is open elsewhere.
+    pub fn tx(&self) -> Result<Tx> {
+        self.tx_with(QueueOptions::default())
+    }
+
+    /// Opens the transmit end.
+    pub fn tx_with(&self, options: QueueOptions) -> Result<Tx> {
+        Tx::open(self.device.clone(), self.port, self.number, options)
+    }
+
+    /// Opens the receive end with 1024 posted buffers at most.
+    ///
+    /// # Errors
+    /// BUSY, naming the owner, if it is open elsewhere.
+    pub fn rx(&self) -> Result<Rx> {
+        self.rx_with(QueueOptions::default())
+    }
+
+    /// Opens the receive end.
+    pub fn rx_with(&self, options: QueueOptions) -> Result<Rx> {
+        Rx::open(self.device.clone(), self.port, self.number, options)
+    }
+
+    /// Opens the receive end with a packed area: the least cost for small packets.
+    pub fn rx_packed(&self, options: PackedOptions) -> Result<PackedRx> {
+        PackedRx::open(self.device.clone(), self.port, self.number, options)
+    }
+}

@@ -1,0 +1,51 @@
+//! Packets between user memory and a SpaceFibre network.
+//!
+//! A program registers memory ([`Region`]), cuts buffers from it ([`Buf`]) and hands them to the
+//! transmit or receive end of a virtual channel ([`Tx`], [`Rx`], [`PackedRx`]). The device moves the
+//! bytes; the processor does not copy them, and while there is work no system call is made.
+//!
+//! ```
+//! use spfe::{Deadline, Endpoint};
+//! // An endpoint of a virtual network; ports 0 and 1 are joined by a cable.
+//! let endpoint = Endpoint::open("virtual:")?;
+//! let (mut tx, mut rx) = (endpoint.port(0)?.vc(0)?.tx()?, endpoint.port(1)?.vc(0)?.rx()?);
+//! let memory = endpoint.alloc(1 << 16)?;
+//! rx.post_all(&mut memory.split(4096, 8)?);
+//! let mut packet = memory.buf(32768..36864)?;
+//! packet.put(b"from here to there");
+//! tx.send(packet)?;
+//! let received = rx.recv(Deadline::NEVER)?;
+//! assert_eq!(&received.buf[..], b"from here to there");
+//! # Ok::<(), spfe::Error>(())
+//! ```
+//!
+//! The same program runs on a daemon's network (`unix:/run/spfe.sock/0`) unchanged.
+//!
+//! Virtual networks in mode inline or coop run the engine in the threads that post and wait, so all
+//! their users trust each other. Mode thread, and a daemon in that mode, isolate them.
+
+pub mod backend;
+mod endpoint;
+mod error;
+mod message;
+mod packed;
+mod queue;
+mod region;
+mod rx;
+mod tx;
+mod uri;
+mod wait;
+
+pub use backend::DeviceInfo;
+pub use backend::embedded::Embedded;
+pub use endpoint::{Endpoint, Port, Vc};
+pub use error::{Error, Full, Result};
+pub use message::{Broadcast, BroadcastMessage, TimeCode, TimeCodeValue};
+pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
+pub use queue::{QueueOptions, QueueStats};
+pub use region::{Buf, Region};
+pub use rx::{Received, Rx};
+pub use spfe_contract::{PortKind, Status, StatusClass};
+pub use spfe_net::{Clock, LinkRate, Mode, Peer, Topology};
+pub use tx::{Batch, End, Sent, Tx};
+pub use wait::{Deadline, Ready, SleepCost, Strategy, Threshold, sleep_cost};

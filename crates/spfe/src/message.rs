@@ -1,0 +1,249 @@
+//! Broadcast messages and time-codes: rings of their own, never behind data.
+
+use crate::endpoint::Device;
+use crate::queue::{Place, Queue, QueueOptions};
+use crate::wait::{Deadline, Strategy, Threshold};
+use crate::{Error, Result};
+use spfe_contract::{
+    Completion, EntryType, Message, MessageKind, QueueKind, Release, Status, completion_flags as cf,
+    message_flags, submit_flags as sf,
+};
+use spfe_device::message::{FILTER_CHANNEL, FILTER_TYPE};
+use spfe_net::view::MessageRunner;
+use std::sync::Arc;
+
+/// A SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BroadcastMessage {
+    /// Broadcast channel.
+    pub channel: u8,
+    /// Broadcast type.
+    pub kind: u8,
+    /// The eight data bytes.
+    pub data: [u8; 8],
+    /// It was sent late because a retry held it up (received messages).
+    pub late: bool,
+    /// It waited for another broadcast message (received messages).
+    pub delayed: bool,
+    /// Messages were dropped before this one: the ring was full (received messages).
+    pub lost_before: bool,
+    /// Device time in ns at which it was received.
+    pub time_ns: u64,
+}
+
+/// A SpaceWire time-code (ECSS-E-ST-50-12C).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeCodeValue {
+    /// Time, 0 to 63.
+    pub time: u8,
+    /// The two flag bits.
+    pub flags: u8,
+    /// Device time in ns at which it was received.
+    pub time_ns: u64,
+}
+
+const DEPTH: u32 = 64;
+
+/// Both directions of a port's messages of one kind.
+struct Messages {
+    out: Queue,
+    into: Queue,
+    runner: Option<MessageRunner>,
+    back: Option<MessageRunner>,
+}
+
+impl Messages {
+    fn open(device: Arc<Device>, port: u32, filter: u32) -> Result<Self> {
+        let options = QueueOptions::default().depth(DEPTH).stamps(true);
+        let open = |kind| {
+            let place = Place { port, vc: 255, kind };
+            Queue::open(device.clone(), place, &options, |request| request.filter = filter)
+        };
+        let (out, into) = (open(QueueKind::MessageTx)?, open(QueueKind::MessageRx)?);
+        let endpoint = device.backend().info().endpoint;
+        let runner = device.backend().engine().map(|view| view.messages_out(endpoint, port));
+        let back = device.backend().engine().and_then(|view| view.messages_into(endpoint, port));
+        Ok(Self { out, into, runner, back })
+    }
+
+    fn post(&mut self, message: Message) -> Result<()> {
+        while let Some(words) = self.out.peek() {
+            let done = Completion::from_words(words);
+            self.out.take(&done);
+        }
+        if self.out.free() == 0 {
+            self.out.check()?;
+            let what = format!("{DEPTH} messages are waiting to be sent, the most there can be");
+            return Err(Error::device(Status::Busy, what));
+        }
+        self.out.sq.push(message.to_words());
+        match &mut self.runner {
+            Some(runner) => {
+                runner.run(DEPTH);
+            }
+            None if self.out.device_line().needs_doorbell() => self.out.device.backend().ring(),
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Option<(Message, u64)> {
+        let words = match self.into.peek() {
+            Some(words) => words,
+            None => {
+                // Somebody may have posted without being able to deliver.
+                if self.back.as_ref().is_some_and(MessageRunner::has_work)
+                    && let Some(back) = &mut self.back
+                {
+                    back.run(DEPTH);
+                }
+                self.into.peek()?
+            }
+        };
+        let time_ns = self.into.stamp(self.into.cq.position);
+        self.into.taken_bytes += 8;
+        self.into.cq.advance(1);
+        let release =
+            Release { completions: 1, flags: u16::from(EntryType::Release.raw()), ..Release::default() };
+        self.into.sq.push(release.to_words());
+        Some((Message::from_words(words), time_ns))
+    }
+
+    fn recv(&mut self, deadline: Deadline) -> Result<(Message, u64)> {
+        loop {
+            if let Some(message) = self.poll() {
+                return Ok(message);
+            }
+            self.into.wait(&Threshold::ONE, deadline)?;
+        }
+    }
+}
+
+/// Sends and receives broadcast messages of a SpaceFibre port.
+///
+/// ```
+/// use spfe::{BroadcastMessage, Deadline, Endpoint, LinkRate, Mode};
+/// let (a, b) = Endpoint::pair(LinkRate::Unlimited, Mode::Inline)?;
+/// let (mut sender, mut listener) = (a.port(0)?.broadcast()?, b.port(0)?.broadcast()?);
+/// sender.send(1, 0x20, *b"8 bytes!")?;
+/// assert_eq!(listener.recv(Deadline::NEVER)?.data, *b"8 bytes!");
+/// # Ok::<(), spfe::Error>(())
+/// ```
+pub struct Broadcast {
+    messages: Messages,
+}
+
+impl Broadcast {
+    pub(crate) fn open(
+        device: Arc<Device>,
+        port: u32,
+        filter: Option<(Option<u8>, Option<u8>)>,
+    ) -> Result<Self> {
+        let (channel, kind) = filter.unwrap_or_default();
+        let bits = channel.map_or(0, |channel| FILTER_CHANNEL | u32::from(channel))
+            | kind.map_or(0, |kind| FILTER_TYPE | u32::from(kind) << 8);
+        Ok(Self { messages: Messages::open(device, port, bits)? })
+    }
+
+    /// Sends a message on a channel. It goes ahead of all data.
+    ///
+    /// # Errors
+    /// BUSY when 64 messages wait to be sent.
+    pub fn send(&mut self, channel: u8, kind: u8, data: [u8; 8]) -> Result<()> {
+        self.messages.post(Message {
+            data: u64::from_le_bytes(data),
+            channel,
+            r#type: kind,
+            kind: MessageKind::Broadcast.raw(),
+            flags: u16::from(EntryType::Message.raw()) | sf::SIGNAL,
+            ..Message::default()
+        })
+    }
+
+    /// The next message, if one is there.
+    pub fn poll(&mut self) -> Option<BroadcastMessage> {
+        self.messages.poll().map(|(message, time)| broadcast(&message, time))
+    }
+
+    /// Waits for a message.
+    ///
+    /// # Errors
+    /// Timed out (nothing is consumed), or why nothing will come any more.
+    pub fn recv(&mut self, deadline: Deadline) -> Result<BroadcastMessage> {
+        let (message, time) = self.messages.recv(deadline)?;
+        Ok(broadcast(&message, time))
+    }
+
+    /// Waits this way from now on.
+    pub fn set_strategy(&mut self, strategy: Strategy) {
+        self.messages.into.strategy = strategy;
+    }
+}
+
+fn broadcast(message: &Message, time_ns: u64) -> BroadcastMessage {
+    BroadcastMessage {
+        channel: message.channel,
+        kind: message.r#type,
+        data: message.data.to_le_bytes(),
+        late: message.status & message_flags::LATE != 0,
+        delayed: message.status & message_flags::DELAYED != 0,
+        lost_before: message.flags & cf::LOST != 0,
+        time_ns,
+    }
+}
+
+/// Sends and receives time-codes of a SpaceWire port.
+pub struct TimeCode {
+    messages: Messages,
+    next: u8,
+}
+
+impl TimeCode {
+    pub(crate) fn open(device: Arc<Device>, port: u32) -> Result<Self> {
+        Ok(Self { messages: Messages::open(device, port, 0)?, next: 1 })
+    }
+
+    /// Sends a time-code.
+    ///
+    /// # Errors
+    /// BAD_FIELD for a time over 63 or flags over 3; BUSY when 64 wait to be sent.
+    pub fn send(&mut self, time: u8, flags: u8) -> Result<()> {
+        if time > 63 || flags > 3 {
+            let what = format!("time-code {time} with flags {flags}: 0 to 63 and 0 to 3 allowed");
+            return Err(Error::device(Status::BadField, what));
+        }
+        self.messages.post(Message {
+            data: u64::from(flags << 6 | time),
+            kind: MessageKind::TimeCode.raw(),
+            flags: u16::from(EntryType::Message.raw()) | sf::SIGNAL,
+            ..Message::default()
+        })
+    }
+
+    /// Sends the time-code after the last one this object sent (the first is 1).
+    pub fn tick(&mut self) -> Result<u8> {
+        let time = self.next;
+        self.send(time, 0)?;
+        self.next = (time + 1) % 64;
+        Ok(time)
+    }
+
+    /// The next time-code, if one is there.
+    pub fn poll(&mut self) -> Option<TimeCodeValue> {
+        self.messages.poll().map(|(message, time)| time_code(&message, time))
+    }
+
+    /// Waits for a time-code.
+    ///
+    /// # Errors
+    /// Timed out (nothing is consumed), or why nothing will come any more.
+    pub fn recv(&mut self, deadline: Deadline) -> Result<TimeCodeValue> {
+        let (message, time) = self.messages.recv(deadline)?;
+        Ok(time_code(&message, time))
+    }
+}
+
+fn time_code(message: &Message, time_ns: u64) -> TimeCodeValue {
+    let value = message.data as u8;
+    TimeCodeValue { time: value & 63, flags: value >> 6, time_ns }
+}

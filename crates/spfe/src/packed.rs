@@ -1,0 +1,277 @@
+//! Packed receive: packets back to back in one area, the least cost for small ones.
+
+use crate::endpoint::Device;
+use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::rx::runner;
+use crate::tx::End;
+use crate::wait::{Deadline, Ready, Threshold};
+use crate::{Error, Region, Result};
+use rustix::fd::BorrowedFd;
+use spfe_contract::{
+    self as contract, Completion, EndMarker, EntryType, QueueKind, RecordHeader, Release, Status,
+    completion_flags as cf,
+};
+use spfe_ring::PackedReader;
+use spfe_ring::packed::record_bytes;
+use std::sync::Arc;
+
+/// How a packed receive end is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedOptions {
+    /// Bytes of the area: 4096 to 1 GiB, rounded up to a multiple of 8.
+    pub area_bytes: u32,
+    /// Everything else; the depth is in runs.
+    pub queue: QueueOptions,
+}
+
+impl Default for PackedOptions {
+    fn default() -> Self {
+        Self { area_bytes: 1 << 20, queue: QueueOptions::default() }
+    }
+}
+
+impl PackedOptions {
+    /// An area of this many bytes.
+    pub fn area(mut self, bytes: u32) -> Self {
+        self.area_bytes = bytes;
+        self
+    }
+
+    /// With these queue options.
+    pub fn queue(mut self, options: QueueOptions) -> Self {
+        self.queue = options;
+        self
+    }
+}
+
+/// The receive end of a virtual channel, with a packed area.
+///
+/// A packet longer than a quarter of the area comes in several records ([`Record::more`]). When the
+/// area is full the sender waits; nothing is lost.
+///
+/// ```
+/// use spfe::{Deadline, Endpoint, LinkRate, Mode, PackedOptions, Threshold};
+/// let (a, b) = Endpoint::pair(LinkRate::Unlimited, Mode::Inline)?;
+/// let mut rx = b.port(0)?.vc(0)?.rx_packed(PackedOptions::default())?;
+/// let mut tx = a.port(0)?.vc(0)?.tx()?;
+/// tx.send_burst(a.alloc(4096)?.buf(0..4096)?, 64, 64, 64)?;
+/// rx.wait(&Threshold::count(64), Deadline::NEVER)?;
+/// let mut packets = 0;
+/// while let Some(run) = rx.poll() {
+///     packets += run.records().filter(|record| record.bytes.len() == 64).count();
+/// }
+/// assert_eq!(packets, 64);
+/// # Ok::<(), spfe::Error>(())
+/// ```
+pub struct PackedRx {
+    queue: Queue,
+    area: Region,
+    size: u32,
+    reader: PackedReader,
+    owed_bytes: u32,
+    owed_runs: u32,
+}
+
+/// Records that arrived together. Their bytes are given back when it is dropped.
+pub struct Run<'a> {
+    rx: &'a mut PackedRx,
+    offset: u32,
+    bytes: u32,
+    /// Records in it, as the device says.
+    pub packets: u32,
+    /// Device time in ns, where stamps were asked for or the link is paced.
+    pub time_ns: Option<u64>,
+}
+
+/// One packet, or a part of one, in place.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// How the packet ended; [`End::More`] when it goes on in the next record.
+    pub end: End,
+}
+
+impl Record<'_> {
+    /// Whether the packet goes on in the next record.
+    pub fn more(&self) -> bool {
+        self.end == End::More
+    }
+}
+
+/// The records of a run.
+pub struct Records<'a> {
+    bytes: &'a [u8],
+}
+
+impl PackedRx {
+    pub(crate) fn open(
+        device: Arc<Device>,
+        port: u32,
+        vc: u32,
+        options: PackedOptions,
+    ) -> Result<Self> {
+        let limits = contract::PACKED_AREA_MIN_BYTES..=contract::PACKET_MAX_BYTES;
+        if !limits.contains(&u64::from(options.area_bytes)) {
+            let what = format!("packed area of {} bytes: {limits:?} allowed", options.area_bytes);
+            return Err(Error::device(Status::BadRing, what));
+        }
+        let size = options.area_bytes.next_multiple_of(contract::PACKED_ALIGN as u32);
+        let area = Region::new(device.clone(), "spfe-packed", size as usize)?;
+        let place = Place { port, vc, kind: QueueKind::RxPacked };
+        let mut queue = Queue::open(device.clone(), place, &options.queue, |request| {
+            request.area = area.address(0);
+            request.area_bytes = size;
+        })?;
+        queue.runner = runner(&device, port, vc);
+        let reader = PackedReader::new(size);
+        Ok(Self { queue, area, size, reader, owed_bytes: 0, owed_runs: 0 })
+    }
+
+    /// The next run of records, if one is there.
+    #[inline]
+    pub fn poll(&mut self) -> Option<Run<'_>> {
+        let Some(words) = self.queue.peek() else {
+            self.give_back();
+            self.queue.progress_stalled();
+            return None;
+        };
+        let done = Completion::from_words(words);
+        let time_ns = self.queue.time_of(done.flags, self.queue.cq.position);
+        self.queue.take_uncredited(&done);
+        let Some(run) = self.reader.run(done.bytes, done.flags & cf::WRAP != 0) else {
+            self.queue.set_broken();
+            return None;
+        };
+        self.owed_bytes += run.owed;
+        self.owed_runs += 1;
+        let packets = u32::from(done.packets);
+        Some(Run { offset: run.offset, bytes: run.bytes, packets, time_ns, rx: self })
+    }
+
+    /// Waits for a threshold. Takes nothing: poll afterwards.
+    ///
+    /// # Errors
+    /// Timed out (nothing is consumed), or why nothing will come any more.
+    pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+        self.give_back();
+        self.queue.wait(threshold, deadline)
+    }
+
+    /// A threshold of `percent` of the area, headers and padding included.
+    pub fn fill_threshold(&self, percent: u32) -> Threshold {
+        Threshold::bytes((u64::from(self.size) * u64::from(percent) / 100).max(1))
+    }
+
+    /// Bytes of the area.
+    pub fn area_bytes(&self) -> u32 {
+        self.size
+    }
+
+    /// Counters of this end.
+    pub fn stats(&self) -> QueueStats {
+        self.queue.stats
+    }
+
+    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    pub fn engine_ns(&self) -> u64 {
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+    }
+
+    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
+        self.queue.event()
+    }
+
+    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+        self.give_back();
+        self.queue.request_event(threshold)
+    }
+
+    /// Gives used bytes and completions back to the device: one entry for all of them.
+    #[inline]
+    fn give_back(&mut self) {
+        if self.owed_runs == 0 {
+            return;
+        }
+        let release = Release {
+            bytes: self.owed_bytes,
+            completions: self.owed_runs,
+            flags: u16::from(EntryType::Release.raw()),
+            ..Release::default()
+        };
+        self.queue.sq.push(release.to_words());
+        self.owed_bytes = 0;
+        self.owed_runs = 0;
+        if self.queue.runner.is_none() && self.queue.device_line().needs_doorbell() {
+            self.queue.stats.doorbells += 1;
+            self.queue.device.backend().ring();
+        }
+    }
+
+    /// Gives back before much of the area or of the completions is owed.
+    #[inline]
+    fn settle(&mut self) {
+        let many = self.owed_runs * 4 >= self.queue.cq.ring.size();
+        if many || self.owed_bytes >= self.size / 8 {
+            self.give_back();
+            self.queue.progress_stalled();
+        }
+    }
+}
+
+impl Drop for PackedRx {
+    fn drop(&mut self) {
+        // Before the area goes: the device must have let go of it.
+        self.queue.stop();
+    }
+}
+
+impl Run<'_> {
+    /// The records, in order.
+    #[inline]
+    pub fn records(&self) -> Records<'_> {
+        // SAFETY: `PackedReader::run` placed the run inside the area; the device does not write
+        // there before it is given back, and that needs the run to be dropped.
+        let bytes = unsafe {
+            let first = self.rx.area.base().as_ptr().add(self.offset as usize);
+            std::slice::from_raw_parts(first, self.bytes as usize)
+        };
+        Records { bytes }
+    }
+}
+
+impl Drop for Run<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.rx.settle();
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    /// A header that does not fit its run ends the iteration (a broken device).
+    #[inline]
+    fn next(&mut self) -> Option<Record<'a>> {
+        const HEADER: usize = size_of::<RecordHeader>();
+        let header = self.bytes.first_chunk::<HEADER>()?;
+        let word = u64::from_le_bytes(*header);
+        let length = word as u32;
+        let total = record_bytes_checked(length)?;
+        let bytes = self.bytes.get(HEADER..HEADER + length as usize)?;
+        self.bytes = self.bytes.get(total..).unwrap_or_default();
+        let end = match EndMarker::from_raw((word >> 32) as u8) {
+            Some(EndMarker::Eop) => End::Eop,
+            Some(EndMarker::None) => End::More,
+            _ => End::Eep,
+        };
+        Some(Record { bytes, end })
+    }
+}
+
+#[inline(always)]
+fn record_bytes_checked(length: u32) -> Option<usize> {
+    (u64::from(length) <= contract::PACKET_MAX_BYTES).then(|| record_bytes(length) as usize)
+}

@@ -1,0 +1,241 @@
+//! Registered memory, and buffers cut from it.
+
+use crate::endpoint::Device;
+use crate::{Error, Result};
+use spfe_contract::{PACKET_MAX_BYTES, Status, access};
+use spfe_device::memory::{Address, RegionKey};
+use spfe_net::os::SharedMemory;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Deref, DerefMut, Range};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Memory a device may read and write, registered once.
+///
+/// A region is cut into [`Buf`]s; each byte belongs to one at most. A region ends when the last of
+/// its clones and buffers is dropped; it is then revoked, and only when the device has let go of it
+/// the memory is unmapped.
+#[derive(Clone)]
+pub struct Region {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    memory: Arc<SharedMemory>,
+    key: RegionKey,
+    device: Arc<Device>,
+    taken: Mutex<BTreeMap<usize, usize>>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // The device is gone or lets go: either way it does not touch the memory any more.
+        let _ = self.device.backend().remove_region(self.key);
+    }
+}
+
+impl fmt::Debug for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Region(key {:#06x}, {} bytes)", self.inner.key.0, self.size())
+    }
+}
+
+impl Region {
+    pub(crate) fn new(device: Arc<Device>, name: &str, size: usize) -> Result<Self> {
+        let memory = Arc::new(
+            SharedMemory::create(name, size)
+                .map_err(|source| Error::io(format!("region of {size} bytes"), source))?,
+        );
+        let both = access::LOCAL_READ | access::LOCAL_WRITE;
+        let key = device.backend().add_region(&memory, both)?;
+        let inner = Inner { memory, key, device, taken: Mutex::default() };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Bytes (what was asked for, rounded up to whole pages).
+    pub fn size(&self) -> usize {
+        self.inner.memory.size()
+    }
+
+    /// The key entries name it by.
+    pub fn key(&self) -> RegionKey {
+        self.inner.key
+    }
+
+    /// The memory behind it.
+    pub(crate) fn shared(&self) -> &Arc<SharedMemory> {
+        &self.inner.memory
+    }
+
+    /// Base address in this process.
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.inner.memory.base()
+    }
+
+    /// The address of an offset, as entries carry it.
+    pub(crate) fn address(&self, offset: usize) -> u64 {
+        Address::new(self.inner.key, offset as u64).0
+    }
+
+    /// Takes a range of the region as a buffer.
+    ///
+    /// # Errors
+    /// OUT_OF_BOUNDS past the end, EMPTY for no bytes, TOO_LONG over 1 GiB, BUSY if another buffer
+    /// has any of these bytes.
+    pub fn buf(&self, range: Range<usize>) -> Result<Buf> {
+        let size = self.size();
+        let say = |status, what: &str| {
+            let what = format!("bytes {range:?} of a region of {size} bytes: {what}");
+            Error::device(status, what)
+        };
+        if range.start >= range.end {
+            return Err(say(Status::Empty, "a buffer has at least one byte"));
+        }
+        if range.end > size {
+            return Err(say(Status::OutOfBounds, "past the end"));
+        }
+        if range.len() as u64 > PACKET_MAX_BYTES {
+            return Err(say(Status::TooLong, "a buffer has at most 1 GiB"));
+        }
+        let mut taken = self.inner.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = taken.range(..range.end).next_back();
+        if before.is_some_and(|(_, end)| *end > range.start) {
+            return Err(say(Status::Busy, "another buffer has some of them"));
+        }
+        taken.insert(range.start, range.end);
+        drop(taken);
+        Ok(Buf {
+            // SAFETY: inside the mapping, checked above.
+            at: unsafe { self.base().add(range.start) },
+            address: self.address(range.start),
+            length: range.len() as u32,
+            capacity: range.len() as u32,
+            tag: 0,
+            region: self.clone(),
+        })
+    }
+
+    /// Cuts the region into `count` buffers of `bytes` each, one behind the other from offset 0.
+    pub fn split(&self, bytes: usize, count: usize) -> Result<Vec<Buf>> {
+        (0..count).map(|i| self.buf(i * bytes..(i + 1) * bytes)).collect()
+    }
+
+    fn give_back(&self, offset: usize) {
+        self.inner.taken.lock().unwrap_or_else(PoisonError::into_inner).remove(&offset);
+    }
+}
+
+/// Exclusive use of some bytes of a [`Region`]. Reads and writes as a byte slice.
+///
+/// Posting a buffer moves it to the queue; a completion moves it back. So nobody can touch what the
+/// device is reading or writing.
+pub struct Buf {
+    at: NonNull<u8>,
+    address: u64,
+    length: u32,
+    capacity: u32,
+    /// Yours: comes back with the buffer.
+    pub tag: u64,
+    region: Region,
+}
+
+// SAFETY: a Buf owns its bytes; moving it to another thread moves that ownership.
+unsafe impl Send for Buf {}
+// SAFETY: shared references only read.
+unsafe impl Sync for Buf {}
+
+impl Buf {
+    /// The entry address of the first byte.
+    #[inline(always)]
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Bytes in use: what will be sent, or what was received.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.length as usize
+    }
+
+    /// Whether no bytes are in use.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Bytes there are.
+    #[inline(always)]
+    pub fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn length32(&self) -> u32 {
+        self.length
+    }
+
+    #[inline(always)]
+    pub(crate) fn capacity32(&self) -> u32 {
+        self.capacity
+    }
+
+    /// Uses the first `length` bytes.
+    ///
+    /// # Panics
+    /// If there are not that many.
+    #[inline]
+    pub fn set_len(&mut self, length: usize) {
+        assert!(length <= self.capacity(), "length {length} of a buffer of {}", self.capacity);
+        self.length = length as u32;
+    }
+
+    #[inline(always)]
+    pub(crate) fn received(&mut self, length: u32) {
+        self.length = length.min(self.capacity);
+    }
+
+    /// Copies bytes to the front and uses just these.
+    ///
+    /// # Panics
+    /// If they do not fit.
+    pub fn put(&mut self, bytes: &[u8]) {
+        self.set_len(bytes.len());
+        self.copy_from_slice(bytes);
+    }
+
+    /// The region it is cut from.
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+}
+
+impl Deref for Buf {
+    type Target = [u8];
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the bytes are mapped while the region lives and are this Buf's alone; the device
+        // touches them only while the queue owns the Buf.
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.length as usize) }
+    }
+}
+
+impl DerefMut for Buf {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `deref`, and the Buf is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.length as usize) }
+    }
+}
+
+impl fmt::Debug for Buf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buf({} of {} bytes, tag {})", self.length, self.capacity, self.tag)
+    }
+}
+
+impl Drop for Buf {
+    fn drop(&mut self) {
+        let base = self.region.base();
+        self.region.give_back(self.at.as_ptr() as usize - base.as_ptr() as usize);
+    }
+}

@@ -1,0 +1,250 @@
+//! Receive into posted buffers.
+
+use crate::endpoint::Device;
+use crate::error::Full;
+use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::tx::End;
+use crate::wait::{Deadline, Ready, Threshold};
+use crate::{Buf, Error, Result};
+use rustix::fd::BorrowedFd;
+use spfe_contract::{Completion, EntryType, QueueKind, Status, completion_flags as cf};
+use spfe_net::{Peer, Runner};
+use std::sync::Arc;
+
+/// A packet, or the part of one that filled a buffer.
+#[derive(Debug)]
+pub struct Received {
+    /// The buffer; its length is the number of bytes received.
+    pub buf: Buf,
+    /// How the packet ended; [`End::More`] when it goes on in the next buffer.
+    pub end: End,
+    /// OK; PACKET_CUT with EEP; or why the buffer could not be used (it then holds nothing).
+    pub status: Status,
+    /// Device time in ns, where stamps were asked for or the link is paced.
+    pub time_ns: Option<u64>,
+}
+
+impl Received {
+    /// Whether the packet goes on in the next buffer.
+    pub fn more(&self) -> bool {
+        self.end == End::More
+    }
+}
+
+/// The receive end of a virtual channel, with posted buffers.
+///
+/// Packets fill buffers in the order both come. A packet longer than a buffer goes on in the next
+/// one ([`Received::more`]); nothing is cut off. Without a buffer the sender waits; nothing is lost.
+pub struct Rx {
+    queue: Queue,
+    slots: Box<[Option<Buf>]>,
+}
+
+/// The engine a receive end drives: as owner where an instrument sends, else as a helper.
+pub(crate) fn runner(device: &Device, port: u32, vc: u32) -> Option<Runner> {
+    let endpoint = device.backend().info().endpoint;
+    let view = device.backend().engine()?;
+    let mut runner = match view.peer(endpoint, port) {
+        Peer::Echo => view.runners_echo(endpoint, port, vc).1,
+        Peer::Port { .. } => view.runner_into(endpoint, port, vc, false),
+        _ => view.runner_into(endpoint, port, vc, true),
+    };
+    runner.run(0);
+    Some(runner)
+}
+
+impl Rx {
+    pub(crate) fn open(
+        device: Arc<Device>,
+        port: u32,
+        vc: u32,
+        options: QueueOptions,
+    ) -> Result<Self> {
+        let place = Place { port, vc, kind: QueueKind::Rx };
+        let mut queue = Queue::open(device.clone(), place, &options, |_| {})?;
+        queue.runner = runner(&device, port, vc);
+        let slots = (0..queue.sq.ring.size()).map(|_| None).collect();
+        Ok(Self { queue, slots })
+    }
+
+    /// Gives a buffer to the device: all of its capacity will be used.
+    ///
+    /// # Errors
+    /// Gives it back when the queue is full.
+    #[inline]
+    pub fn post(&mut self, buf: Buf) -> Result<(), Full<Buf>> {
+        if self.queue.free() == 0 {
+            self.queue.stats.full += 1;
+            return Err(Full(buf));
+        }
+        let entry = Self::entry(&buf);
+        let position = self.queue.sq.position;
+        self.put(position, buf);
+        self.queue.sq.push(entry);
+        self.posted();
+        Ok(())
+    }
+
+    /// Gives buffers to the device, from the front of `bufs` as far as there is room; returns how
+    /// many. One publication for all of them.
+    pub fn post_all(&mut self, bufs: &mut Vec<Buf>) -> usize {
+        let count = bufs.len().min(self.queue.free() as usize);
+        if count == 0 {
+            return 0;
+        }
+        let first = self.queue.sq.position;
+        for (index, buf) in bufs.drain(..count).enumerate().rev() {
+            let position = first.wrapping_add(index as u32);
+            self.queue.sq.ring.write(position, Self::entry(&buf));
+            self.put(position, buf);
+        }
+        self.queue.sq.position = first.wrapping_add(count as u32);
+        self.posted();
+        count
+    }
+
+    /// The next packet, or part of one, if it is there.
+    #[inline]
+    pub fn poll(&mut self) -> Option<Received> {
+        let Some(words) = self.queue.peek() else {
+            self.queue.progress_stalled();
+            return None;
+        };
+        let done = Completion::from_words(words);
+        let position = self.queue.cq.position;
+        let time_ns = self.queue.time_of(done.flags, position);
+        let freed = self.queue.take(&done)?;
+        let mut buf = self.slots[(freed.start & self.mask()) as usize].take()?;
+        buf.received(done.bytes);
+        Some(Received { buf, end: end(&done), status: status(&done), time_ns })
+    }
+
+    /// Waits for one packet and takes it.
+    ///
+    /// # Errors
+    /// Timed out (nothing is consumed), or why nothing will come any more.
+    pub fn recv(&mut self, deadline: Deadline) -> Result<Received> {
+        loop {
+            if let Some(received) = self.poll() {
+                return Ok(received);
+            }
+            self.queue.wait(&Threshold::ONE, deadline)?;
+        }
+    }
+
+    /// Waits for a threshold. Takes nothing: poll afterwards.
+    ///
+    /// # Errors
+    /// Timed out (nothing is consumed), or why nothing will come any more.
+    pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+        self.queue.wait(threshold, deadline)
+    }
+
+    /// A threshold of `percent` of the buffers now posted, at least one.
+    pub fn fill_threshold(&self, percent: u32) -> Threshold {
+        let posted = u64::from(self.queue.outstanding());
+        Threshold::count(((posted * u64::from(percent)).div_ceil(100) as u32).max(1))
+    }
+
+    /// Takes every buffer back: stops the queue and starts it again. A packet half received ends
+    /// there: its sender is told PEER_GONE. Returns the buffers; received ones not polled included.
+    pub fn cancel(&mut self) -> Result<Vec<Buf>> {
+        let restarted = self.queue.restart();
+        let bufs = self.slots.iter_mut().filter_map(Option::take).collect();
+        restarted?;
+        if let Some(runner) = &mut self.queue.runner {
+            runner.run(0);
+        }
+        Ok(bufs)
+    }
+
+    /// Buffers that can be posted now.
+    pub fn free(&self) -> u32 {
+        self.queue.free()
+    }
+
+    /// Buffers posted and not reported.
+    pub fn posted_buffers(&self) -> u32 {
+        self.queue.outstanding()
+    }
+
+    /// Counters of this end.
+    pub fn stats(&self) -> QueueStats {
+        self.queue.stats
+    }
+
+    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    pub fn engine_ns(&self) -> u64 {
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+    }
+
+    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
+        self.queue.event()
+    }
+
+    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    /// Where the sender's thread is the engine, a time after the first packet signals at the first
+    /// packet: ask again.
+    pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+        self.queue.request_event(threshold)
+    }
+
+    #[inline(always)]
+    fn entry(buf: &Buf) -> [u64; 2] {
+        const FLAGS: u64 = (EntryType::Buffer.raw() as u64) << 32;
+        [buf.address(), u64::from(buf.capacity32()) | FLAGS]
+    }
+
+    #[inline(always)]
+    fn mask(&self) -> u32 {
+        self.slots.len() as u32 - 1
+    }
+
+    #[inline(always)]
+    fn put(&mut self, position: u32, buf: Buf) {
+        let index = (position & self.mask()) as usize;
+        self.slots[index] = Some(buf);
+    }
+
+    /// After posting: a sender that waits for room goes on, whoever drives it.
+    #[inline(always)]
+    fn posted(&mut self) {
+        if self.queue.runner.is_some() {
+            self.queue.progress_stalled();
+        } else if self.queue.device_line().needs_doorbell() {
+            self.queue.stats.doorbells += 1;
+            self.queue.device.backend().ring();
+        }
+    }
+}
+
+impl Drop for Rx {
+    fn drop(&mut self) {
+        // Before the buffers go: the device must have let go of them.
+        self.queue.stop();
+    }
+}
+
+fn status(done: &Completion) -> Status {
+    Status::from_raw(done.status).unwrap_or(Status::BadField)
+}
+
+#[inline(always)]
+fn end(done: &Completion) -> End {
+    match done.flags & (cf::END_MASK | cf::MORE) {
+        0 => End::Eop,
+        1 => End::Eep,
+        _ => End::More,
+    }
+}
+
+/// Turns a received packet's status into an error, for those who treat a cut packet as one.
+impl From<&Received> for Result<()> {
+    fn from(received: &Received) -> Self {
+        match received.status {
+            Status::Ok => Ok(()),
+            status => Err(Error::device(status, "a packet did not arrive whole")),
+        }
+    }
+}

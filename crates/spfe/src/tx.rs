@@ -1,0 +1,447 @@
+//! Transmit: post many, ring once, get the buffers back.
+
+use crate::endpoint::Device;
+use crate::error::Full;
+use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::wait::{Deadline, Ready, Threshold};
+use crate::{Buf, Error, Result};
+use rustix::fd::BorrowedFd;
+use spfe_contract::{
+    self as contract, BurstExt, Completion, EndMarker, EntryType, InlineSubmission, QueueKind,
+    Status, submit_flags as sf,
+};
+use spfe_net::Peer;
+use std::sync::Arc;
+
+/// How a packet ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// End of packet.
+    #[default]
+    Eop,
+    /// Error end of packet: tells the receiver the packet is not whole.
+    Eep,
+    /// Not yet: the next submission goes on with the same packet.
+    More,
+}
+
+impl End {
+    #[inline(always)]
+    fn flags(self) -> u16 {
+        let marker = match self {
+            Self::Eop => EndMarker::Eop,
+            Self::Eep => EndMarker::Eep,
+            Self::More => EndMarker::None,
+        };
+        u16::from(marker.raw()) << sf::END_SHIFT
+    }
+}
+
+/// One completion of the transmit queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// OK, or why the last submission it speaks of was not sent.
+    pub status: Status,
+    /// Packets sent since the completion before.
+    pub packets: u32,
+    /// Bytes of them; with an error, bytes of the failed packet the receiver has got (it then ends
+    /// with EEP there).
+    pub bytes: u32,
+    /// Device time in ns, where stamps were asked for or the link is paced.
+    pub time_ns: Option<u64>,
+}
+
+/// The transmit end of a virtual channel.
+///
+/// ```
+/// use spfe::{Deadline, Endpoint, LinkRate, Mode};
+/// let (a, b) = Endpoint::pair(LinkRate::Unlimited, Mode::Inline)?;
+/// let mut rx = b.port(0)?.vc(0)?.rx()?;
+/// rx.post(b.alloc(4096)?.buf(0..4096)?)?;
+/// let mut tx = a.port(0)?.vc(0)?.tx()?;
+/// let mut packet = a.alloc(4096)?.buf(0..4096)?;
+/// packet.put(b"hello");
+/// tx.send(packet)?;
+/// assert_eq!(&rx.recv(Deadline::NEVER)?.buf[..], b"hello");
+/// # Ok::<(), spfe::Error>(())
+/// ```
+pub struct Tx {
+    queue: Queue,
+    slots: Box<[Option<Buf>]>,
+    /// Positions whose buffers have been handed out.
+    taken: u32,
+}
+
+/// Entries being gathered for one publication. Dropping it without [`Batch::submit`] posts nothing;
+/// its buffers then come back through [`Tx::take`].
+pub struct Batch<'a> {
+    tx: &'a mut Tx,
+    batch: spfe_ring::Batch,
+    last: spfe_ring::ring::Entry,
+}
+
+impl Tx {
+    pub(crate) fn open(
+        device: Arc<Device>,
+        port: u32,
+        vc: u32,
+        options: QueueOptions,
+    ) -> Result<Self> {
+        let place = Place { port, vc, kind: QueueKind::Tx };
+        let mut queue = Queue::open(device.clone(), place, &options, |_| {})?;
+        let endpoint = device.backend().info().endpoint;
+        queue.runner = device.backend().engine().map(|view| {
+            let mut runner = if view.peer(endpoint, port) == Peer::Echo {
+                view.runners_echo(endpoint, port, vc).0
+            } else {
+                view.runner_out(endpoint, port, vc, true)
+            };
+            runner.run(0);
+            runner
+        });
+        let slots = (0..queue.sq.ring.size()).map(|_| None).collect();
+        Ok(Self { queue, slots, taken: 0 })
+    }
+
+    /// Sends one packet: all bytes in use of `packet`. Completes on its own.
+    ///
+    /// # Errors
+    /// Gives the buffer back when the queue is full: take completions first.
+    #[inline]
+    pub fn send(&mut self, packet: Buf) -> Result<(), Full<Buf>> {
+        self.send_ending(packet, End::Eop)
+    }
+
+    /// Sends one packet, or a piece of one, with the given end.
+    #[inline]
+    pub fn send_ending(&mut self, packet: Buf, end: End) -> Result<(), Full<Buf>> {
+        if self.queue.free() == 0 {
+            self.queue.stats.full += 1;
+            return Err(Full(packet));
+        }
+        const FLAGS: u16 = EntryType::Data.raw() as u16 | sf::SIGNAL | sf::LAST;
+        let entry = entry(&packet, FLAGS | end.flags());
+        let position = self.queue.sq.position;
+        self.put(position, packet);
+        self.queue.sq.push(entry);
+        self.queue.kick();
+        Ok(())
+    }
+
+    /// Sends packets as one group: one submission, one completion. Takes buffers from the front of
+    /// `packets` as far as there is room; returns how many.
+    pub fn send_group(&mut self, packets: &mut Vec<Buf>) -> usize {
+        let count = packets.len().min(self.queue.free() as usize);
+        if count == 0 {
+            self.queue.stats.full += u64::from(!packets.is_empty());
+            return 0;
+        }
+        // Last to first: the first entry's phase makes the group visible, all at once.
+        let first = self.queue.sq.position;
+        let mut flags = EntryType::Data.raw() as u16 | sf::SIGNAL | sf::LAST;
+        for (index, packet) in packets.drain(..count).enumerate().rev() {
+            let position = first.wrapping_add(index as u32);
+            self.queue.sq.ring.write(position, entry(&packet, flags));
+            self.put(position, packet);
+            flags = EntryType::Data.raw() as u16;
+        }
+        self.queue.sq.position = first.wrapping_add(count as u32);
+        self.queue.kick();
+        count
+    }
+
+    /// Sends `count` packets of `length` bytes that lie `stride` bytes apart in one buffer: one
+    /// submission for all of them, whatever their number (1 to 65535). A stride of 0 sends the same
+    /// bytes again and again.
+    ///
+    /// # Errors
+    /// OUT_OF_BOUNDS if they do not lie in the buffer, EMPTY, TOO_LONG; BUSY when the queue is full.
+    pub fn send_burst(&mut self, packets: Buf, length: u32, stride: u32, count: u32) -> Result<()> {
+        let mut batch = self.batch();
+        batch.push_burst(packets, length, stride, count).map_err(|(_, error)| error)?;
+        batch.submit();
+        Ok(())
+    }
+
+    /// Starts gathering entries for one publication.
+    pub fn batch(&mut self) -> Batch<'_> {
+        let batch = spfe_ring::Batch::new(&self.queue.sq, self.queue.free());
+        Batch { tx: self, batch, last: [0; 2] }
+    }
+
+    /// The next completion, if one is there. Its buffers then come back through [`Tx::take`].
+    #[inline]
+    pub fn poll(&mut self) -> Option<Sent> {
+        let Some(words) = self.queue.peek() else {
+            if self.queue.credit.freed != self.queue.sq.position {
+                self.queue.progress_stalled();
+            }
+            return None;
+        };
+        let done = Completion::from_words(words);
+        let position = self.queue.cq.position;
+        let time_ns = self.queue.time_of(done.flags, position);
+        self.queue.take(&done);
+        let status = Status::from_raw(done.status).unwrap_or(Status::BadField);
+        Some(Sent { status, packets: u32::from(done.packets), bytes: done.bytes, time_ns })
+    }
+
+    /// The next buffer that completions have given back, in the order they were posted.
+    #[inline]
+    pub fn take(&mut self) -> Option<Buf> {
+        while self.taken != self.queue.credit.freed {
+            let index = (self.taken & (self.slots.len() as u32 - 1)) as usize;
+            self.taken = self.taken.wrapping_add(1);
+            if let Some(buf) = self.slots[index].take() {
+                return Some(buf);
+            }
+        }
+        None
+    }
+
+    /// Waits until there is a completion to poll.
+    ///
+    /// # Errors
+    /// Timed out (nothing is consumed), or why nothing will come any more.
+    pub fn wait(&mut self, deadline: Deadline) -> Result<Ready> {
+        self.queue.wait(&Threshold::ONE, deadline)
+    }
+
+    /// Waits for a number of completions, or a time after the first.
+    pub fn wait_for(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+        self.queue.wait(threshold, deadline)
+    }
+
+    /// Waits until everything posted has completed, polling on the way. Returns packets sent.
+    ///
+    /// # Errors
+    /// Timed out; or the first error a completion carries.
+    pub fn drain(&mut self, deadline: Deadline) -> Result<u64> {
+        let mut packets = 0;
+        while self.queue.outstanding() != 0 {
+            self.wait(deadline)?;
+            while let Some(sent) = self.poll() {
+                packets += u64::from(sent.packets);
+                if sent.status != Status::Ok {
+                    let what = format!("a packet was not sent: {}", sent.status.doc());
+                    return Err(Error::device(sent.status, what));
+                }
+            }
+        }
+        Ok(packets)
+    }
+
+    /// Takes back everything that has not been sent: stops the queue and starts it again. What the
+    /// far end has half of ends with EEP there. Returns the buffers, sent ones included.
+    pub fn cancel(&mut self) -> Result<Vec<Buf>> {
+        let restarted = self.queue.restart();
+        self.taken = 0;
+        let bufs = self.slots.iter_mut().filter_map(Option::take).collect();
+        restarted?;
+        if let Some(runner) = &mut self.queue.runner {
+            runner.run(0);
+        }
+        Ok(bufs)
+    }
+
+    /// Entries that can be posted now.
+    pub fn free(&self) -> u32 {
+        self.queue.free()
+    }
+
+    /// Entries posted and not completed.
+    pub fn outstanding(&self) -> u32 {
+        self.queue.outstanding()
+    }
+
+    /// Counters of this end.
+    pub fn stats(&self) -> QueueStats {
+        self.queue.stats
+    }
+
+    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    pub fn engine_ns(&self) -> u64 {
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+    }
+
+    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
+        self.queue.event()
+    }
+
+    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+        self.queue.request_event(threshold)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, position: u32, packet: Buf) {
+        let index = (position & (self.slots.len() as u32 - 1)) as usize;
+        self.slots[index] = Some(packet);
+        // A buffer nobody took from this slot has just been dropped: it went back to its region.
+        if position.wrapping_sub(self.taken) >= self.slots.len() as u32 {
+            self.taken = self.taken.wrapping_add(1);
+        }
+    }
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        // Before the buffers go: the device must have let go of them.
+        self.queue.stop();
+    }
+}
+
+#[inline(always)]
+fn entry(packet: &Buf, flags: u16) -> [u64; 2] {
+    [packet.address(), u64::from(packet.length32()) | u64::from(flags) << 32]
+}
+
+impl Batch<'_> {
+    /// Entries that still fit.
+    pub fn space(&self) -> u32 {
+        self.batch.space()
+    }
+
+    /// Adds a packet.
+    #[inline]
+    pub fn push(&mut self, packet: Buf) -> Result<(), Full<Buf>> {
+        self.push_ending(packet, End::Eop)
+    }
+
+    /// Adds a packet, or a piece of one.
+    #[inline]
+    pub fn push_ending(&mut self, packet: Buf, end: End) -> Result<(), Full<Buf>> {
+        self.add(packet, u16::from(EntryType::Data.raw()) | end.flags())
+    }
+
+    /// Adds a packet behind 1 to 11 bytes that need no buffer: a path address.
+    pub fn push_with_path(&mut self, path: &[u8], packet: Buf) -> Result<(), Full<Buf>> {
+        if self.batch.space() < 2 || path.len() as u64 > contract::INLINE_MAX_BYTES {
+            return Err(Full(packet));
+        }
+        if !path.is_empty() {
+            self.inline(path);
+        }
+        self.push(packet)
+    }
+
+    /// Adds one packet gathered from up to 16 buffers.
+    pub fn push_gather(&mut self, parts: Vec<Buf>) -> Result<(), Full<Vec<Buf>>> {
+        let count = parts.len();
+        if count == 0 || count > contract::CHAIN_MAX as usize || self.batch.space() < count as u32 {
+            return Err(Full(parts));
+        }
+        for (index, part) in parts.into_iter().enumerate() {
+            let chain = if index + 1 < count { sf::CHAIN } else { 0 };
+            // Room for all of them was checked.
+            let _ = self.add(part, u16::from(EntryType::Data.raw()) | chain);
+        }
+        Ok(())
+    }
+
+    /// Adds a burst; see [`Tx::send_burst`].
+    pub fn push_burst(
+        &mut self,
+        packets: Buf,
+        length: u32,
+        stride: u32,
+        count: u32,
+    ) -> Result<(), (Buf, Error)> {
+        let span = u64::from(stride) * u64::from(count.saturating_sub(1)) + u64::from(length);
+        let fault = if length == 0 || count == 0 {
+            Some(Status::Empty)
+        } else if u64::from(count) > contract::BURST_MAX
+            || u64::from(length) * u64::from(count) > u64::from(u32::MAX)
+        {
+            Some(Status::TooLong)
+        } else if span > packets.len() as u64 {
+            Some(Status::OutOfBounds)
+        } else if self.batch.space() < 2 {
+            Some(Status::Busy)
+        } else {
+            None
+        };
+        if let Some(status) = fault {
+            let what = format!(
+                "burst of {count} packets of {length} bytes, {stride} apart, in a buffer of {} \
+                 bytes; queue room for {} entries, a burst takes 2",
+                packets.len(),
+                self.batch.space()
+            );
+            return Err((packets, Error::device(status, what)));
+        }
+        let head = u64::from(length) | u64::from(EntryType::Burst.raw()) << 32;
+        let head = [packets.address(), head];
+        let ext = BurstExt {
+            stride,
+            count: count as u16,
+            flags: u16::from(EntryType::BurstExt.raw()),
+            ..BurstExt::default()
+        };
+        let position = self.tx.queue.sq.position.wrapping_add(self.batch.len());
+        self.tx.put(position, packets);
+        self.batch.push(&self.tx.queue.sq, head);
+        self.batch.push(&self.tx.queue.sq, ext.to_words());
+        self.last = head;
+        Ok(())
+    }
+
+    fn inline(&mut self, bytes: &[u8]) {
+        let mut data = [0u8; 12];
+        data[..bytes.len()].copy_from_slice(bytes);
+        let low = u64::from_le_bytes([
+            data[0], data[1], data[2], data[3], data[4], data[5], data[6], data[7],
+        ]);
+        let entry = InlineSubmission {
+            data_lo: low,
+            data_hi: u32::from_le_bytes([data[8], data[9], data[10], 0]),
+            count: bytes.len() as u8,
+            flags: u16::from(EntryType::Inline.raw()) | sf::CHAIN,
+            phase: 0,
+        };
+        self.batch.push(&self.tx.queue.sq, entry.to_words());
+    }
+
+    #[inline(always)]
+    fn add(&mut self, packet: Buf, flags: u16) -> Result<(), Full<Buf>> {
+        let entry = entry(&packet, flags);
+        if !self.batch.push(&self.tx.queue.sq, entry) {
+            self.tx.queue.stats.full += 1;
+            return Err(Full(packet));
+        }
+        let position = self.tx.queue.sq.position.wrapping_add(self.batch.len() - 1);
+        self.tx.put(position, packet);
+        self.last = entry;
+        Ok(())
+    }
+
+    /// Publishes the batch as one group: one completion when all of it is sent. Returns entries.
+    pub fn submit(mut self) -> u32 {
+        if self.batch.is_empty() {
+            return 0;
+        }
+        // The last entry asks for the completion. A burst's flags are in its first entry.
+        let signal = u64::from(sf::SIGNAL | sf::LAST) << 32;
+        let marked = [self.last[0], self.last[1] | signal];
+        let burst = (self.last[1] >> 32) as u16 & sf::TYPE_MASK == u16::from(EntryType::Burst.raw());
+        let sq = &mut self.tx.queue.sq;
+        self.batch.amend(sq, if burst { 2 } else { 1 }, marked);
+        let count = self.batch.len();
+        let batch = std::mem::replace(&mut self.batch, spfe_ring::Batch::new(sq, 0));
+        batch.publish(sq);
+        self.tx.queue.kick();
+        count
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        // Not submitted: the entries were never visible; their buffers go back to their region.
+        let first = self.tx.queue.sq.position;
+        for index in 0..self.batch.len() {
+            let slot = first.wrapping_add(index) & (self.tx.slots.len() as u32 - 1);
+            self.tx.slots[slot as usize] = None;
+        }
+    }
+}

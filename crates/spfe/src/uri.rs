@@ -1,0 +1,163 @@
+//! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`.
+
+use crate::{Error, Result};
+use spfe_contract::Status;
+use spfe_net::{LinkRate, Mode, Peer, Topology};
+
+/// A parsed device name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Uri {
+    /// A network in this process.
+    Virtual {
+        /// Its name; without one it is this endpoint's alone.
+        name: Option<String>,
+        /// Endpoint in it.
+        endpoint: u32,
+        /// What it is, if it has to be made.
+        topology: Topology,
+    },
+    /// A daemon's socket.
+    Daemon {
+        /// Path of the socket.
+        path: String,
+        /// Endpoint, or the first free one.
+        endpoint: Option<u32>,
+    },
+}
+
+fn bad(text: &str, what: impl std::fmt::Display) -> Error {
+    let what = format!(
+        "device '{text}': {what}; use virtual:[NAME/N][?link=4x7.5G&mode=inline|coop|thread&\
+         peer=loop|pair|sink|check|echo|generator:MIN:MAX&time=real|virtual] or unix:SOCKET[/N]"
+    );
+    Error::device(Status::NotFound, what)
+}
+
+impl Uri {
+    /// Parses a device name.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (scheme, rest) = text.split_once(':').ok_or_else(|| bad(text, "no scheme"))?;
+        match scheme {
+            "virtual" => Self::parse_virtual(text, rest),
+            "unix" | "spfed" => Ok(Self::parse_daemon(rest)),
+            _ => Err(bad(text, format!("unknown scheme '{scheme}'"))),
+        }
+    }
+
+    fn parse_daemon(rest: &str) -> Self {
+        if let Some((path, number)) = rest.rsplit_once('/')
+            && let Ok(endpoint) = number.parse()
+        {
+            return Self::Daemon { path: path.to_owned(), endpoint: Some(endpoint) };
+        }
+        Self::Daemon { path: rest.to_owned(), endpoint: None }
+    }
+
+    fn parse_virtual(text: &str, rest: &str) -> Result<Self> {
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (name, endpoint) = match place.split_once('/') {
+            None if place.is_empty() => (None, 0),
+            None => (Some(place.to_owned()), 0),
+            Some((name, number)) => {
+                let number = number.parse().map_err(|_| bad(text, format!("endpoint '{number}'")))?;
+                (Some(name.to_owned()), number)
+            }
+        };
+        let options = Options::parse(text, query)?;
+        let peer = options.peer.unwrap_or(if name.is_some() { "pair" } else { "loop" });
+        let mut topology = options.topology(peer).map_err(|what| bad(text, what))?;
+        topology.virtual_time = options.virtual_time;
+        Ok(Self::Virtual { name, endpoint, topology })
+    }
+}
+
+struct Options<'a> {
+    rate: LinkRate,
+    mode: Mode,
+    peer: Option<&'a str>,
+    virtual_time: bool,
+    endpoints: u32,
+    seed: u64,
+}
+
+impl<'a> Options<'a> {
+    fn parse(text: &str, query: &'a str) -> Result<Self> {
+        let mut options = Self {
+            rate: LinkRate::Unlimited,
+            mode: Mode::Inline,
+            peer: None,
+            virtual_time: false,
+            endpoints: 2,
+            seed: 1,
+        };
+        for option in query.split('&').filter(|option| !option.is_empty()) {
+            let (key, value) =
+                option.split_once('=').ok_or_else(|| bad(text, format!("option '{option}'")))?;
+            let number = || value.parse::<u64>().map_err(|_| bad(text, format!("{key}={value}")));
+            match key {
+                "link" => options.rate = value.parse().map_err(|what: String| bad(text, what))?,
+                "mode" => options.mode = value.parse().map_err(|what: String| bad(text, what))?,
+                "peer" => options.peer = Some(value),
+                "endpoints" => options.endpoints = number()? as u32,
+                "seed" => options.seed = number()?,
+                "time" if value == "virtual" => options.virtual_time = true,
+                "time" if value == "real" => options.virtual_time = false,
+                _ => return Err(bad(text, format!("unknown option '{option}'"))),
+            }
+        }
+        Ok(options)
+    }
+
+    fn topology(&self, peer: &str) -> std::result::Result<Topology, String> {
+        let instrument = |peer| Topology::instrument(peer, self.rate, self.mode);
+        let topology = match peer {
+            "loop" => Topology::looped(self.rate, self.mode),
+            "pair" => Topology::pairs(self.endpoints, self.rate, self.mode),
+            "sink" => instrument(Peer::Sink { check: false }),
+            "check" => instrument(Peer::Sink { check: true }),
+            "echo" => instrument(Peer::Echo),
+            _ => instrument(self.generator(peer).ok_or(format!("peer '{peer}'"))?),
+        };
+        topology.check()?;
+        Ok(topology)
+    }
+
+    fn generator(&self, peer: &str) -> Option<Peer> {
+        let mut sizes = peer.strip_prefix("generator")?.split(':').skip(1);
+        let min_bytes = sizes.next().map_or(Some(1024), |size| size.parse().ok())?;
+        let max_bytes = sizes.next().map_or(Some(min_bytes), |size| size.parse().ok())?;
+        Some(Peer::Generator { min_bytes, max_bytes, seed: self.seed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_understood() {
+        assert!(matches!(Uri::parse("virtual:").unwrap(), Uri::Virtual { name: None, .. }));
+        let Uri::Virtual { name, endpoint, topology } =
+            Uri::parse("virtual:lab/1?link=4x7.5G&mode=coop").unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!((name.as_deref(), endpoint), (Some("lab"), 1));
+        assert_eq!(topology.mode, Mode::Coop);
+        let daemon = Uri::Daemon { path: "/run/spfe.sock".into(), endpoint: Some(3) };
+        assert_eq!(Uri::parse("unix:/run/spfe.sock/3").unwrap(), daemon);
+        let daemon = Uri::Daemon { path: "/run/spfe.sock".into(), endpoint: None };
+        assert_eq!(Uri::parse("unix:/run/spfe.sock").unwrap(), daemon);
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_the_grammar() {
+        for text in [
+            "", "x", "pci:0", "virtual:a/b", "virtual:?link", "virtual:?link=5", "virtual:?peer=x",
+            "virtual:?peer=generator:0", "virtual:?color=red", "virtual:?peer=pair&endpoints=1000",
+        ] {
+            let error = Uri::parse(text).unwrap_err().to_string();
+            assert!(error.contains("virtual:[NAME/N]"), "{text}: {error}");
+        }
+    }
+}

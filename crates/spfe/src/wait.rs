@@ -1,0 +1,441 @@
+//! Waiting: look, spin for as long as sleeping would cost, arm, look again, sleep.
+
+use crate::queue::Queue;
+use crate::{Error, Result};
+use spfe_contract::{Completion, QueueKind, Status};
+use spfe_net::os;
+use spfe_net::{Clock, Mode};
+use spfe_ring::Arm;
+use spfe_ring::sync::Ordering;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How a queue waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// Never sleep: the shortest latency, a whole core.
+    Poll,
+    /// Sleep at once: the least processor time.
+    Block,
+    /// Spin for about the price of one sleep and wake, then sleep.
+    #[default]
+    Adaptive,
+}
+
+/// Until when to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline(Option<u64>);
+
+impl Deadline {
+    /// For ever.
+    pub const NEVER: Self = Self(None);
+    /// Not at all: look once.
+    pub const NOW: Self = Self(Some(0));
+
+    /// Until this device time in ns ([`crate::Endpoint::now_ns`]).
+    pub const fn at_ns(ns: u64) -> Self {
+        Self(Some(ns))
+    }
+
+    /// This long from now, in real time.
+    pub fn after(duration: Duration) -> Self {
+        Self(Some(os::now_ns().saturating_add(os::ns(duration))))
+    }
+
+    fn passed(self, now: u64) -> bool {
+        self.0.is_some_and(|at| at <= now)
+    }
+}
+
+/// What to wait for: whichever of these comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threshold {
+    /// This many packets (transmit: completions).
+    pub count: Option<u32>,
+    /// This many bytes (packed receive: headers and padding included).
+    pub bytes: Option<u64>,
+    /// This long after the first one.
+    pub after_first: Option<Duration>,
+}
+
+impl Threshold {
+    /// One packet.
+    pub const ONE: Self = Self { count: Some(1), bytes: None, after_first: None };
+
+    /// This many packets.
+    pub const fn count(count: u32) -> Self {
+        Self { count: Some(count), bytes: None, after_first: None }
+    }
+
+    /// This many bytes.
+    pub const fn bytes(bytes: u64) -> Self {
+        Self { count: None, bytes: Some(bytes), after_first: None }
+    }
+
+    /// Also this long after the first packet.
+    pub const fn or_after_first(mut self, after: Duration) -> Self {
+        self.after_first = Some(after);
+        self
+    }
+
+    /// Also this many bytes.
+    pub const fn or_bytes(mut self, bytes: u64) -> Self {
+        self.bytes = Some(bytes);
+        self
+    }
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// Count or bytes reached.
+    Threshold,
+    /// The time after the first packet has passed.
+    AfterFirst,
+    /// Something ended with an error or was cut: look at it before going on.
+    Attention,
+}
+
+/// How long sleeping really takes here.
+#[derive(Clone, Copy, Debug)]
+pub struct SleepCost {
+    /// How much later than asked a timed sleep ends, ns: wake that much earlier and spin.
+    pub overshoot_ns: u64,
+    /// How long to spin before sleeping, ns.
+    pub spin_ns: u64,
+}
+
+/// Measures the price of sleeping, once per process (about a millisecond).
+pub fn sleep_cost() -> SleepCost {
+    static COST: OnceLock<SleepCost> = OnceLock::new();
+    *COST.get_or_init(|| {
+        sharpen_timers();
+        let mut late: Vec<u64> = (0..15)
+            .map(|_| {
+                let at = os::now_ns() + 30_000;
+                os::sleep_until(at);
+                os::now_ns().saturating_sub(at)
+            })
+            .collect();
+        late.sort_unstable();
+        let overshoot_ns = late[late.len() * 2 / 3].clamp(2_000, 100_000);
+        SleepCost { overshoot_ns, spin_ns: overshoot_ns.clamp(5_000, 50_000) }
+    })
+}
+
+/// Asks the kernel not to round this thread's timers (the default slack is 50 us).
+fn sharpen_timers() {
+    thread_local!(static DONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    DONE.with(|done| {
+        if !done.replace(true) {
+            // SAFETY: sets a number of the calling thread.
+            unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+        }
+    });
+}
+
+/// What a look at the completion ring has found.
+enum Look {
+    Met(Ready),
+    /// It will be met then: nothing has to happen any more.
+    At(u64),
+    /// Not before something happens, or at the time after the first.
+    NotYet { first_ns: Option<u64> },
+}
+
+/// How far ahead the completion ring has been looked at.
+#[derive(Default)]
+struct Scan {
+    ahead: u32,
+    packets: u64,
+    bytes: u64,
+    first_ns: Option<u64>,
+    met: Option<(u64, Ready)>,
+}
+
+impl Scan {
+    /// Looks at what has come since the last look. Each completion is looked at once.
+    fn look(&mut self, queue: &Queue, goal: &Threshold) -> Look {
+        while self.met.is_none() {
+            let position = queue.cq.position.wrapping_add(self.ahead);
+            // The ring holds at most its size of completions the host has not taken.
+            if self.ahead >= queue.cq.ring.size() {
+                self.met = Some((0, Ready::Threshold));
+                break;
+            }
+            let Some(entry) = queue.cq.peek_at(self.ahead) else { break };
+            let at = queue.not_before(entry, position);
+            self.ahead += 1;
+            self.add(queue, entry, at, goal);
+        }
+        let after = goal.after_first.map(os::ns);
+        match self.met {
+            Some((0, ready)) => Look::Met(ready),
+            Some((at, ready)) => {
+                let now = queue.device.backend().clock().now_ns();
+                let timed = self.first_ns.zip(after).map(|(first, after)| first + after);
+                match timed {
+                    _ if at <= now => Look::Met(ready),
+                    Some(first) if first <= now => Look::Met(Ready::AfterFirst),
+                    Some(first) if first < at => Look::At(first),
+                    _ => Look::At(at),
+                }
+            }
+            None => self.not_yet(queue, after),
+        }
+    }
+
+    fn not_yet(&self, queue: &Queue, after: Option<u64>) -> Look {
+        let Some((first, after)) = self.first_ns.zip(after) else {
+            return Look::NotYet { first_ns: None };
+        };
+        if first.saturating_add(after) <= queue.device.backend().clock().now_ns() {
+            return Look::Met(Ready::AfterFirst);
+        }
+        Look::NotYet { first_ns: Some(first) }
+    }
+
+    fn add(&mut self, queue: &Queue, entry: [u64; 2], at: u64, goal: &Threshold) {
+        let message = queue.place.kind == QueueKind::MessageRx;
+        let done = Completion::from_words(entry);
+        let (packets, bytes) =
+            if message { (1, 8) } else { (u64::from(done.packets), u64::from(done.bytes)) };
+        let sends = matches!(queue.place.kind, QueueKind::Tx | QueueKind::MessageTx);
+        self.packets += if sends { 1 } else { packets };
+        self.bytes += bytes;
+        if self.first_ns.is_none() && goal.after_first.is_some() {
+            let now = || queue.device.backend().clock().now_ns();
+            self.first_ns = Some(if at != 0 { at } else { now() });
+        }
+        let enough = goal.count.is_some_and(|count| self.packets >= u64::from(count))
+            || goal.bytes.is_some_and(|want| self.bytes >= want);
+        if !message && done.status != Status::Ok.raw() {
+            self.met = Some((at, Ready::Attention));
+        } else if enough {
+            self.met = Some((at, Ready::Threshold));
+        }
+    }
+}
+
+/// Turns of the spin loop between looks at the clock and at rarer matters.
+const TURNS: u32 = 64;
+
+impl Queue {
+    /// Waits for completions. Takes nothing: polling afterwards finds what was waited for.
+    pub fn wait(&mut self, goal: &Threshold, deadline: Deadline) -> Result<Ready> {
+        let mut scan = Scan::default();
+        self.progress();
+        if let Look::Met(ready) = scan.look(self, goal) {
+            return Ok(ready);
+        }
+        self.check()?;
+        if deadline == Deadline::NOW {
+            return Err(Error::TimedOut("nothing to report now"));
+        }
+        match self.device.backend().clock().clone() {
+            Clock::Real => self.wait_real(goal, deadline, scan),
+            Clock::Virtual(clock) => self.wait_virtual(goal, deadline, scan, &clock),
+        }
+    }
+
+    /// Moves what this thread is able to move.
+    pub fn progress(&mut self) {
+        let Some(runner) = &mut self.runner else { return };
+        if runner.is_owner() {
+            runner.run(u32::MAX);
+        } else {
+            if runner.shared().stalled.load(Ordering::Relaxed) != 0 {
+                runner.run(u32::MAX);
+            }
+            runner.help();
+        }
+    }
+
+    fn wait_real(&mut self, goal: &Threshold, deadline: Deadline, mut scan: Scan) -> Result<Ready> {
+        let start = os::now_ns();
+        let spin_ns = match self.strategy {
+            Strategy::Poll => u64::MAX,
+            Strategy::Block => 0,
+            Strategy::Adaptive => sleep_cost().spin_ns,
+        };
+        let mut idle_rounds = 0u32;
+        loop {
+            let now = os::now_ns();
+            let (at, first) = match scan.look(self, goal) {
+                Look::Met(ready) => return Ok(ready),
+                Look::At(at) => (Some(at), None),
+                Look::NotYet { first_ns } => (None, first_ns),
+            };
+            if deadline.passed(now) {
+                return Err(Error::TimedOut("the deadline passed"));
+            }
+            self.check()?;
+            if let Some(at) = at {
+                self.sleep_to(at, deadline, spin_ns == u64::MAX);
+            } else if now - start < spin_ns {
+                self.spin(&mut scan, goal);
+                if now - start > 1_000_000 {
+                    std::thread::yield_now();
+                }
+            } else {
+                self.sleep(goal, deadline, &mut scan, first, idle_rounds);
+                idle_rounds += 1;
+            }
+        }
+    }
+
+    /// Some turns of looking, without the clock.
+    #[inline]
+    fn spin(&mut self, scan: &mut Scan, goal: &Threshold) {
+        for turn in 0..TURNS {
+            if self.cq.peek_at(scan.ahead).is_some() {
+                if matches!(scan.look(self, goal), Look::NotYet { .. }) {
+                    continue;
+                }
+                return;
+            }
+            if turn.is_multiple_of(8) {
+                if self.runner.as_ref().is_some_and(|runner| runner.has_work()) {
+                    self.progress();
+                }
+            }
+            std::hint::spin_loop();
+        }
+        self.progress();
+    }
+
+    /// The completion is there and will be due: sleep most of the way, spin the rest.
+    fn sleep_to(&mut self, at: u64, deadline: Deadline, poll: bool) {
+        let end = deadline.0.map_or(at, |deadline| deadline.min(at));
+        let guard = sleep_cost().overshoot_ns;
+        if !poll && os::now_ns() + guard < end {
+            sharpen_timers();
+            self.stats.sleeps += 1;
+            os::sleep_until(end - guard);
+        }
+        while os::now_ns() < end {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn sleep(
+        &mut self,
+        goal: &Threshold,
+        deadline: Deadline,
+        scan: &mut Scan,
+        first: Option<u64>,
+        idle_rounds: u32,
+    ) {
+        let after = goal.after_first.map(os::ns);
+        // Nothing has come in a whole period: sleep until the first one, whose time then counts.
+        let deep = after.is_some() && first.is_none() && idle_rounds > 0;
+        let until = match (first, after) {
+            (Some(first), Some(after)) => Some(first.saturating_add(after)),
+            (None, Some(after)) if !deep => Some(os::now_ns().saturating_add(after)),
+            _ => None,
+        };
+        let until = until.into_iter().chain(deadline.0).min();
+        let seen = self.device_line().wake_seq.load(Ordering::Acquire);
+        self.arm(goal, deep, false);
+        self.progress();
+        if matches!(scan.look(self, goal), Look::NotYet { .. }) && self.check().is_ok() {
+            sharpen_timers();
+            self.stats.sleeps += 1;
+            os::futex_wait(&self.device_line().wake_seq, seen, until);
+        }
+        self.host_line().disarm();
+    }
+
+    /// Arms the device for a goal; `first` asks for the very next completion.
+    fn arm(&mut self, goal: &Threshold, first: bool, event: bool) {
+        let position = self.cq.position;
+        // Packed receive reports runs of packets, so a count of packets is not one of completions.
+        let exact = self.place.kind != QueueKind::RxPacked;
+        let count = match goal.count {
+            _ if first => Some(1),
+            Some(count) if exact => Some(count),
+            Some(_) => Some(1),
+            None => None,
+        };
+        let arm = Arm {
+            count: count.map(|count| position.wrapping_add(count)),
+            bytes: goal.bytes.map(|bytes| self.taken_bytes.wrapping_add(bytes)),
+            after_first_ns: if event { goal.after_first.map(os::ns) } else { None },
+            first_position: position,
+            event,
+        };
+        self.arm_sequence = self.arm_sequence.wrapping_add(2) | 1;
+        self.host_line().arm(self.arm_sequence, &arm, os::heavy_barrier);
+        if self.runner.is_none() && self.device_line().needs_doorbell() && event {
+            // A sleeping device has to take note of the time condition.
+            self.device.backend().ring();
+        }
+    }
+
+    /// Asks for the event descriptor to be signalled when the goal is met. True if it already is:
+    /// then nothing will be signalled.
+    pub fn request_event(&mut self, goal: &Threshold) -> Result<bool> {
+        self.event()?;
+        let mut scan = Scan::default();
+        let timed = matches!(scan.look(self, goal), Look::At(..));
+        // With the engine in the sender's hands nobody keeps time for a sleeping receiver: the
+        // first packet signals, and the caller asks again.
+        let inline = self.device.backend().info().mode != Mode::Thread;
+        let first = timed || (inline && goal.after_first.is_some());
+        self.arm(goal, first, true);
+        self.progress();
+        let met = matches!(scan.look(self, goal), Look::Met(_));
+        if met {
+            self.host_line().disarm();
+        }
+        Ok(met)
+    }
+
+    fn wait_virtual(
+        &mut self,
+        goal: &Threshold,
+        deadline: Deadline,
+        mut scan: Scan,
+        clock: &spfe_net::clock::VirtualClock,
+    ) -> Result<Ready> {
+        loop {
+            let ticket = clock.ticket();
+            self.progress();
+            let mut look = scan.look(self, goal);
+            if matches!(look, Look::NotYet { .. }) {
+                self.arm(goal, goal.after_first.is_some(), false);
+                self.progress();
+                look = scan.look(self, goal);
+            }
+            let until = match look {
+                Look::Met(ready) => {
+                    self.host_line().disarm();
+                    return Ok(ready);
+                }
+                Look::At(at) => Some(at),
+                Look::NotYet { first_ns } => {
+                    first_ns.zip(goal.after_first).map(|(first, after)| first + os::ns(after))
+                }
+            };
+            self.check()?;
+            if deadline.passed(self.device.backend().clock().now_ns()) {
+                self.host_line().disarm();
+                return Err(Error::TimedOut("the deadline passed in virtual time"));
+            }
+            let until = until.into_iter().chain(deadline.0).chain(self.engine_due()).min();
+            if !clock.wait(ticket, until) {
+                self.host_line().disarm();
+                return Err(Error::TimedOut("everybody waits for ever: virtual time stands still"));
+            }
+        }
+    }
+
+    /// When the engine this thread runs could do more (an instrument's next packet).
+    fn engine_due(&mut self) -> Option<u64> {
+        let runner = self.runner.as_mut().filter(|runner| runner.is_owner())?;
+        match runner.run(0)? {
+            spfe_device::Step::Until(at, _) => Some(at),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The daemon's socket: nobody else's is taken away, a stale one is replaced, ours is removed.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{FlockOperation, Mode, OFlags, chmod, fchmod, flock, open};
+use rustix::net::{self, SocketAddrUnix, SocketFlags};
+use spfe_contract::Status;
+use spfe_session::{Error, Result, socket};
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Connections that wait for the daemon to accept them.
+const BACKLOG: i32 = 64;
+/// User and group of the daemon may attach.
+const PERMISSIONS: u32 = 0o660;
+
+/// A listening socket; its path is removed when it is dropped.
+#[derive(Debug)]
+pub struct Listener {
+    socket: OwnedFd,
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+fn failed(path: &Path, doing: &str) -> impl FnOnce(io::Error) -> Error {
+    let what = format!("socket {}: {doing}", path.display());
+    move |error| Error::new(Status::NoResources, format!("{what}: {error}"))
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let meta = std::fs::symlink_metadata(path)?;
+    Ok((meta.dev(), meta.ino()))
+}
+
+impl Listener {
+    /// Listens at a path.
+    ///
+    /// # Errors
+    /// BUSY if a daemon listens there or something else has that name.
+    pub fn bind(path: &Path) -> Result<Self> {
+        let address = SocketAddrUnix::new(path).map_err(|_| {
+            let what = format!("socket {}: a path of at most 107 bytes", path.display());
+            Error::new(Status::TooLong, what)
+        })?;
+        // Until this lock is released no other daemon looks whether the socket is stale.
+        let _lock = lock_directory(path)?;
+        remove_stale(path, &address)?;
+        let socket = socket::new(SocketFlags::NONBLOCK).map_err(failed(path, "create"))?;
+        let mode = Mode::from_raw_mode(PERMISSIONS);
+        // Before it has a name, so that it never allows more; afterwards against the umask.
+        fchmod(&socket, mode).map_err(io::Error::from).map_err(failed(path, "permissions"))?;
+        net::bind(&socket, &address).map_err(io::Error::from).map_err(failed(path, "bind"))?;
+        let identity = identity(path).map_err(failed(path, "bind"))?;
+        let listener = Self { socket, path: path.to_owned(), identity };
+        chmod(path, mode).map_err(io::Error::from).map_err(failed(path, "permissions"))?;
+        net::listen(&listener.socket, BACKLOG)
+            .map_err(io::Error::from)
+            .map_err(failed(path, "listen"))?;
+        Ok(listener)
+    }
+
+    /// The next connection, non-blocking, if there is one.
+    pub fn accept(&self) -> io::Result<OwnedFd> {
+        Ok(net::accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?)
+    }
+
+    /// Where it listens.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // Only if it is still ours.
+        if identity(&self.path).is_ok_and(|now| now == self.identity) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn lock_directory(path: &Path) -> Result<OwnedFd> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = parent.unwrap_or(Path::new("."));
+    let doing = format!("directory {}", directory.display());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let locked = open(directory, flags, Mode::empty()).and_then(|directory| {
+        flock(&directory, FlockOperation::LockExclusive)?;
+        Ok(directory)
+    });
+    locked.map_err(io::Error::from).map_err(failed(path, &doing))
+}
+
+/// Makes room at the path, if what is there is the socket of a daemon that is no more.
+fn remove_stale(path: &Path, address: &SocketAddrUnix) -> Result<()> {
+    let busy = |what: &str| {
+        let what = format!("socket {}: {what}; choose another with --listen", path.display());
+        Err(Error::new(Status::Busy, what))
+    };
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(path, "look")(error)),
+        Ok(meta) if !meta.file_type().is_socket() => return busy("a file that is no socket"),
+        Ok(_) => {}
+    }
+    // Non-blocking: a daemon whose backlog is full is alive too.
+    let probe = socket::new(SocketFlags::NONBLOCK).map_err(failed(path, "probe"))?;
+    match net::connect(&probe, address) {
+        Err(rustix::io::Errno::CONNREFUSED) => {
+            std::fs::remove_file(path).map_err(failed(path, "remove the stale one"))
+        }
+        Ok(()) | Err(rustix::io::Errno::AGAIN) => busy("in use by a running daemon"),
+        Err(error) => busy(&format!("in use ({})", io::Error::from(error))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn place(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("spfed-{}-{name}.sock", std::process::id()))
+    }
+
+    #[test]
+    fn a_live_socket_is_left_alone_and_a_stale_one_replaced() {
+        let path = place("live");
+        let first = Listener::bind(&path).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o660);
+        let error = Listener::bind(&path).unwrap_err();
+        assert_eq!(error.status(), Status::Busy);
+        assert!(error.what.contains("running daemon"), "{error}");
+        // What a killed daemon leaves behind: the name, and nobody listening.
+        let Listener { socket, .. } = &first;
+        net::shutdown(socket, net::Shutdown::Both).unwrap();
+        let second = Listener::bind(&path).unwrap();
+        drop(first);
+        assert!(path.exists(), "the name belongs to the second one now");
+        drop(second);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn other_files_are_left_alone() {
+        let path = place("file");
+        std::fs::write(&path, "precious").unwrap();
+        let error = Listener::bind(&path).unwrap_err();
+        assert!(error.what.contains("no socket"), "{error}");
+        std::fs::remove_file(&path).unwrap();
+        let long = Path::new("/tmp").join("x".repeat(120));
+        assert!(Listener::bind(&long).unwrap_err().what.contains("107"));
+    }
+}

@@ -1,0 +1,171 @@
+//! The command line.
+
+use crate::ServerConfig;
+use clap::Parser;
+use spfe_net::{LinkRate, Mode, Peer, Topology};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+const AFTER: &str = "\
+Exit codes: 0 stopped by SIGTERM, SIGINT or --once; 1 cannot start or go on; 2 wrong usage.
+
+Programs attach with the device name unix:PATH/ENDPOINT, for instance:
+  spfed --listen /tmp/spfe.sock &
+  spfe info unix:/tmp/spfe.sock/0";
+
+/// Owns a virtual SpaceFibre network that several processes share.
+///
+/// In mode thread the daemon moves the packets and its clients need not trust each other. In modes
+/// inline and coop the clients move them, on each other's memory: one trust domain.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "spfed", version, after_help = AFTER)]
+pub struct Options {
+    /// Socket to listen at [default: $XDG_RUNTIME_DIR/spfe.sock, or /run/spfe.sock].
+    #[arg(long, value_name = "PATH")]
+    pub listen: Option<PathBuf>,
+    /// Endpoints, joined in pairs 0-1, 2-3 ... (1 to 64; for --topology pairs only).
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub endpoints: u32,
+    /// Rate of the SpaceFibre links: unlimited, LANESxRATE such as 4x7.5G, spw:200M.
+    #[arg(long, value_name = "RATE", default_value = "unlimited")]
+    pub link: LinkRate,
+    /// Who moves the packets: thread (the daemon), or inline or coop (its clients, which then share
+    /// one trust domain).
+    #[arg(long, default_value = "thread")]
+    pub mode: Mode,
+    /// What the network is: pairs, loop (one endpoint, ports 0 and 1 joined), or one endpoint with
+    /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (bytes).
+    #[arg(long, value_name = "KIND", default_value = "pairs")]
+    pub topology: Kind,
+    /// Most memory a client may register: bytes, or with K, M, G (1024).
+    #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
+    pub max_memory: u64,
+    /// Exit when the last client has left.
+    #[arg(long)]
+    pub once: bool,
+    /// Say who comes, who goes and what is refused.
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+/// What the network is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Endpoints in pairs.
+    Pairs,
+    /// One endpoint, its ports joined.
+    Loop,
+    /// One endpoint with an instrument.
+    Instrument(Peer),
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || {
+            format!("topology '{text}' is none of pairs, loop, sink, check, echo, generator[:MIN[:MAX]]")
+        };
+        let mut parts = text.split(':');
+        let kind = match parts.next() {
+            Some("pairs") => Self::Pairs,
+            Some("loop") => Self::Loop,
+            Some("sink") => Self::Instrument(Peer::Sink { check: false }),
+            Some("check") => Self::Instrument(Peer::Sink { check: true }),
+            Some("echo") => Self::Instrument(Peer::Echo),
+            Some("generator") => {
+                let mut size = |or: u32| parts.next().map_or(Ok(or), |n| n.parse().map_err(|_| bad()));
+                let min_bytes = size(1024)?;
+                let max_bytes = size(min_bytes)?;
+                Self::Instrument(Peer::Generator { min_bytes, max_bytes, seed: 1 })
+            }
+            _ => return Err(bad()),
+        };
+        if parts.next().is_some() { Err(bad()) } else { Ok(kind) }
+    }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let (number, shift) = match text.char_indices().last() {
+        Some((end, 'K' | 'k')) => (&text[..end], 10),
+        Some((end, 'M' | 'm')) => (&text[..end], 20),
+        Some((end, 'G' | 'g')) => (&text[..end], 30),
+        _ => (text, 0),
+    };
+    let value = number.parse::<u64>().ok().and_then(|value| value.checked_mul(1 << shift));
+    value.ok_or_else(|| format!("'{text}' is no number of bytes such as 65536, 64K, 512M or 4G"))
+}
+
+/// Where to listen unless said otherwise.
+pub fn default_path() -> PathBuf {
+    let directory = std::env::var_os("XDG_RUNTIME_DIR").filter(|directory| !directory.is_empty());
+    directory.map_or(PathBuf::from("/run"), PathBuf::from).join("spfe.sock")
+}
+
+impl Options {
+    /// The server they describe.
+    ///
+    /// # Errors
+    /// What does not go together, with object, value and limit.
+    pub fn config(&self) -> Result<ServerConfig, String> {
+        if self.endpoints != 2 && self.topology != Kind::Pairs {
+            return Err(format!("--endpoints {} is for --topology pairs only", self.endpoints));
+        }
+        if self.endpoints as usize > spfe_net::topology::ENDPOINTS_MAX {
+            let most = spfe_net::topology::ENDPOINTS_MAX;
+            return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
+        }
+        let topology = match self.topology {
+            Kind::Pairs => Topology::pairs(self.endpoints, self.link, self.mode),
+            Kind::Loop => Topology::looped(self.link, self.mode),
+            Kind::Instrument(peer) => Topology::instrument(peer, self.link, self.mode),
+        };
+        topology.check()?;
+        Ok(ServerConfig {
+            listen: Some(self.listen.clone().unwrap_or_else(default_path)),
+            max_memory: self.max_memory,
+            once: self.once,
+            verbose: self.verbose,
+            ..ServerConfig::new(topology)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<ServerConfig, String> {
+        let words = std::iter::once("spfed").chain(line.split_whitespace());
+        Options::try_parse_from(words).map_err(|error| error.to_string())?.config()
+    }
+
+    #[test]
+    fn options_become_a_network() {
+        let config = parse("--listen /tmp/x --endpoints 4 --link 4x7.5G --max-memory 1M").unwrap();
+        assert_eq!((config.topology.endpoints.len(), config.max_memory), (4, 1 << 20));
+        assert_eq!(config.topology.mode, Mode::Thread);
+        let config = parse("--topology generator:64:256 --mode inline").unwrap();
+        let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
+        assert_eq!(config.topology.endpoints[0][0].peer, peer);
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        for (line, part) in [
+            ("--endpoints 65", "1 to 64"),
+            ("--endpoints 0", "0 endpoints"),
+            ("--endpoints 3 --topology loop", "--topology pairs only"),
+            ("--topology ring", "'ring' is none of"),
+            ("--topology echo:1", "'echo:1' is none of"),
+            ("--topology generator:9:3", "shortest first"),
+            ("--link 99x1G", "1 to 16 lanes"),
+            ("--mode magic", "'magic' is none of"),
+            ("--max-memory lots", "'lots' is no number"),
+            ("--max-memory 99999999999G", "is no number"),
+        ] {
+            let error = parse(line).unwrap_err();
+            assert!(error.contains(part), "{line}: {error}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a client hands over, and who it is: nothing of it is believed.
+
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstatfs};
+use spfe_contract::Status;
+use spfe_net::os::SharedMemory;
+use spfe_session::{Error, Result};
+use std::io;
+
+/// File system of memfds of ordinary pages (`TMPFS_MAGIC`).
+const TMPFS: i64 = 0x0102_1994;
+
+fn refuse<T>(what: impl Into<String>) -> Result<T> {
+    Err(Error::new(Status::BadRegion, what))
+}
+
+/// Memory of a region, mapped: it cannot become shorter or fault under the device.
+pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
+    // Huge pages can be punched out and not come back: the device would die of SIGBUS.
+    let kind = fstatfs(&fd).map_err(io::Error::from)?.f_type;
+    if i64::from(kind) != TMPFS {
+        return refuse(format!(
+            "region of {size} bytes: not a memfd of ordinary pages (file system {kind:#x}); make it \
+             with memfd_create and seal it with F_SEAL_SHRINK"
+        ));
+    }
+    let Ok(bytes) = usize::try_from(size) else {
+        return refuse(format!("region of {size} bytes: more than there are addresses"));
+    };
+    SharedMemory::open(fd, bytes)
+        .or_else(|error| refuse(format!("region of {size} bytes: {error}")))
+}
+
+/// Takes an eventfd, and makes sure that writing to it returns.
+pub(crate) fn check_event(fd: &OwnedFd) -> Result<()> {
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
+    if link.as_os_str() != "anon_inode:[eventfd]" {
+        let what = format!("event: {} is not an eventfd", link.display());
+        return Err(Error::new(Status::BadField, what));
+    }
+    let flags = fcntl_getfl(fd).map_err(io::Error::from)?;
+    fcntl_setfl(fd, flags | OFlags::NONBLOCK).map_err(io::Error::from)?;
+    Ok(())
+}
+
+/// Who is at the other end of a socket, for the log.
+pub(crate) fn peer(socket: &OwnedFd) -> String {
+    let mut who = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+    let at = std::ptr::from_mut(&mut who).cast();
+    // SAFETY: the kernel writes at most `length` bytes to a structure of that size.
+    let result = unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, at, &mut length) };
+    if result != 0 {
+        return "unknown process".to_owned();
+    }
+    format!("pid {} uid {} gid {}", who.pid, who.uid, who.gid)
+}

@@ -1,0 +1,118 @@
+//! A server, raw clients, and a queue in registered memory.
+#![allow(dead_code)]
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use spfe_contract::{QueueKind, Status, access};
+use spfe_device::memory::{Address, RegionKey};
+use spfe_net::network::QueueRequest;
+use spfe_net::os::SharedMemory;
+use spfe_net::{LinkRate, Mode, Topology};
+use spfe_session::{Connection, Error, Hello, Reply, Request, Welcome, socket};
+use spfed::{Server, ServerConfig};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Longest time anything that is bounded may take on a loaded machine.
+pub const SOON: Duration = Duration::from_secs(20);
+
+pub fn config(mode: Mode) -> ServerConfig {
+    ServerConfig::new(Topology::pairs(2, LinkRate::Unlimited, mode))
+}
+
+pub fn server(mode: Mode) -> Server {
+    Server::start(config(mode)).unwrap()
+}
+
+pub fn place(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("spfed-test-{}-{name}.sock", std::process::id()))
+}
+
+/// A connection that has not said hello.
+pub fn socket_of(server: &Server) -> OwnedFd {
+    let (ours, theirs) = socket::pair().unwrap();
+    server.adopt(theirs).unwrap();
+    ours
+}
+
+pub struct Client {
+    pub connection: Connection,
+    pub welcome: Welcome,
+    pub fds: Vec<OwnedFd>,
+}
+
+impl Client {
+    pub fn over(mut connection: Connection, endpoint: Option<u32>) -> Result<Self, Error> {
+        let (welcome, fds) = connection.hello(Hello::new(endpoint, "test"))?;
+        Ok(Self { connection, welcome, fds })
+    }
+
+    pub fn new(server: &Server, endpoint: u32) -> Self {
+        let connection = Connection::over(socket_of(server)).unwrap();
+        Self::over(connection, Some(endpoint)).unwrap()
+    }
+
+    pub fn id(&self) -> u32 {
+        self.welcome.attachment.client
+    }
+
+    pub fn ask(&mut self, request: &Request) -> Result<Reply, Error> {
+        self.connection.call(request, &[]).map(|(reply, _)| reply)
+    }
+
+    pub fn ask_with(&mut self, request: &Request, fd: BorrowedFd<'_>) -> Result<Reply, Error> {
+        self.connection.call(request, &[fd]).map(|(reply, _)| reply)
+    }
+
+    pub fn add_region(&mut self, fd: impl AsFd, size: u64) -> Result<RegionKey, Error> {
+        let access = access::LOCAL_READ | access::LOCAL_WRITE;
+        match self.ask_with(&Request::AddRegion { size, access }, fd.as_fd())? {
+            Reply::Region { key } => Ok(RegionKey(key)),
+            reply => panic!("{reply:?}"),
+        }
+    }
+
+    /// A queue of 16 entries on port 0 VC 0, in memory of its own.
+    pub fn add_queue(&mut self, kind: QueueKind) -> Result<(SharedMemory, RegionKey), Error> {
+        let memory = SharedMemory::create("test-queue", 4096).unwrap();
+        let key = self.add_region(memory.fd(), memory.size() as u64)?;
+        self.ask(&Request::CreateQueue(queue(key, kind)))?;
+        Ok((memory, key))
+    }
+
+    /// Who sends on port 0 VC 0; 0: nobody.
+    pub fn tx_owner(&mut self) -> u32 {
+        match self.ask(&Request::PortInfo { port: 0 }).unwrap() {
+            Reply::Port(info) => info.channels[0].tx_owner,
+            reply => panic!("{reply:?}"),
+        }
+    }
+}
+
+/// Lines at 0, submissions at 128, completions at 384, times at 640.
+pub fn queue(key: RegionKey, kind: QueueKind) -> QueueRequest {
+    let at = |offset| Address::new(key, offset).0;
+    QueueRequest {
+        kind: kind.raw(),
+        sq_log2: 4,
+        cq_log2: 4,
+        sq: at(128),
+        cq: at(384),
+        stamps: at(640),
+        lines: at(0),
+        ..QueueRequest::default()
+    }
+}
+
+/// The status and text of what must be refused.
+pub fn refused<T: std::fmt::Debug>(result: Result<T, Error>) -> (Status, String) {
+    let error = result.unwrap_err();
+    (error.status(), error.what)
+}
+
+pub fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+    let deadline = Instant::now() + SOON;
+    while !done() {
+        assert!(Instant::now() < deadline, "{what}: not in {SOON:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

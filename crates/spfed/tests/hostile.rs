@@ -1,0 +1,186 @@
+//! Clients that die, flood, do not listen, or come in crowds.
+
+mod common;
+
+use common::{Client, config, eventually, place, refused, server, socket_of};
+use rustix::fd::AsFd;
+use spfe_contract::{QueueKind, Status};
+use spfe_net::Mode;
+use spfe_net::os::SharedMemory;
+use spfe_session::{Connection, Hello, Request, codec, socket};
+use spfed::{CLIENTS_MAX, Server};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Not a test: what the child process of the tests below does.
+#[test]
+fn child() {
+    let Some(path) = std::env::var_os("SPFED_TEST_CHILD") else { return };
+    let connection = Connection::open(Path::new(&path)).unwrap();
+    let mut client = Client::over(connection, Some(0)).unwrap();
+    let _queues = [QueueKind::Tx, QueueKind::Rx].map(|kind| client.add_queue(kind).unwrap());
+    println!("\nready");
+    loop {
+        std::thread::park();
+    }
+}
+
+fn spawn_child(path: &Path) -> Child {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--nocapture"])
+        .env("SPFED_TEST_CHILD", path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap() == "ready"), "the child has failed");
+    child
+}
+
+#[test]
+fn what_a_killed_client_held_is_free_again() {
+    for mode in [Mode::Thread, Mode::Inline, Mode::Coop] {
+        let path = place(&format!("kill-{mode}"));
+        let server = Server::start(config(mode).listen(&path)).unwrap();
+        let mut client = Client::new(&server, 0);
+        let mut child = spawn_child(&path);
+        assert_eq!(refused(client.add_queue(QueueKind::Tx)).0, Status::Busy);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        eventually("both ends are free", || client.tx_owner() == 0);
+        let _queues = [QueueKind::Tx, QueueKind::Rx].map(|kind| client.add_queue(kind).unwrap());
+        eventually("one client is left", || server.network().clients().len() == 1);
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_its_replies_is_dropped() {
+    let server = server(Mode::Thread);
+    let mut good = Client::new(&server, 0);
+    let deaf = socket_of(&server);
+    let hello = codec::encode_request(1, &Request::Hello(Hello::new(Some(0), "deaf"))).unwrap();
+    let ask = codec::encode_request(2, &Request::PortInfo { port: 0 }).unwrap();
+    socket::send(&deaf, &hello, &[], true).unwrap();
+    // Until the daemon closes: it takes requests as long as its replies fit.
+    eventually("the deaf client is dropped", || {
+        good.ask(&Request::Ping).unwrap();
+        match socket::send(&deaf, &ask, &[], false) {
+            Ok(()) => false,
+            Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+        }
+    });
+    eventually("it is forgotten", || server.network().clients().len() == 1);
+}
+
+#[test]
+fn a_flood_does_not_keep_others_from_being_served() {
+    let server = server(Mode::Thread);
+    let mut good = Client::new(&server, 0);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut flood = Client::new(&server, 0);
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    flood.ask(&Request::Clients).unwrap();
+                }
+            });
+        }
+        for _ in 0..200 {
+            good.ask(&Request::Ping).unwrap();
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn too_many_descriptors_are_malformed_and_do_not_stay() {
+    let server = server(Mode::Thread);
+    let memory = SharedMemory::create("t", 4096).unwrap();
+    let mut client = Client::new(&server, 0);
+    let two = [memory.fd(), memory.fd()];
+    let request = Request::AddRegion { size: 4096, access: 1 };
+    let (status, what) = refused(client.connection.call(&request, &two));
+    assert_eq!((status, what.as_str()), (
+        Status::BadField,
+        "AddRegion with 2 descriptors; it takes one"
+    ));
+    let raw = socket_of(&server);
+    send_many(raw.as_fd(), &codec::encode_request(1, &request).unwrap(), memory.fd());
+    let (_, reply) = codec::decode_reply(&socket::receive(&raw).unwrap().bytes).unwrap();
+    assert!(refused(reply).1.contains("descriptors"));
+    client.ask(&Request::Ping).unwrap();
+}
+
+fn send_many(
+    socket: rustix::fd::BorrowedFd<'_>,
+    datagram: &[u8],
+    fd: rustix::fd::BorrowedFd<'_>,
+) {
+    use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(16))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let fds = [fd; 16];
+    assert!(control.push(SendAncillaryMessage::ScmRights(&fds)));
+    let parts = [std::io::IoSlice::new(datagram)];
+    sendmsg(socket, &parts, &mut control, SendFlags::empty()).unwrap();
+}
+
+#[test]
+fn clients_are_limited() {
+    let server = server(Mode::Thread);
+    let mut clients: Vec<_> = (0..CLIENTS_MAX).map(|_| Client::new(&server, 0)).collect();
+    let mut late = Connection::over(socket_of(&server)).unwrap();
+    let (status, what) = refused(late.hello(Hello::new(None, "late")));
+    assert_eq!(status, Status::NoResources);
+    assert!(what.contains("64 clients"), "{what}");
+    clients.pop();
+    eventually("there is room again", || late.hello(Hello::new(None, "late")).is_ok());
+}
+
+#[test]
+fn a_second_daemon_does_not_take_the_socket() {
+    let path = place("second");
+    let first = Server::start(config(Mode::Thread).listen(&path)).unwrap();
+    let second = Server::start(config(Mode::Thread).listen(&path));
+    let (status, what) = refused(second.map(drop));
+    assert_eq!(status, Status::Busy);
+    assert!(what.contains("running daemon") && what.contains("--listen"), "{what}");
+    let mut client = Client::over(Connection::open(&path).unwrap(), None).unwrap();
+    client.ask(&Request::Ping).unwrap();
+    drop(first);
+    assert_eq!(refused(client.ask(&Request::Ping)).0, Status::DeviceGone);
+    assert!(!path.exists());
+}
+
+#[test]
+fn the_binary_starts_refuses_and_stops() {
+    let path = place("binary");
+    let start = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spfed"));
+        command.arg("--listen").arg(&path).stderr(Stdio::piped());
+        command
+    };
+    let ready = |child: &mut Child| {
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        line
+    };
+    let mut first = start().spawn().unwrap();
+    let line = ready(&mut first);
+    assert!(line.contains("listening on") && line.contains("mode thread"), "{line}");
+    let refused = start().output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("running daemon"));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(path.exists(), "killed: the socket is left behind");
+    let mut second = start().spawn().unwrap();
+    ready(&mut second);
+    Client::over(Connection::open(&path).unwrap(), Some(1)).unwrap();
+    // SAFETY: the signal goes to our own child, which has not been waited for.
+    unsafe { libc::kill(second.id() as libc::pid_t, libc::SIGTERM) };
+    assert_eq!(second.wait().unwrap().code(), Some(0));
+    assert!(!path.exists(), "stopped in good order: the socket is removed");
+}

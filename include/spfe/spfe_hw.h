@@ -1,0 +1,818 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause */
+/* Generated from contract/spfe.toml by contract/gen/generate.py: do not edit; run `make gen`. */
+#ifndef SPFE_HW_H
+#define SPFE_HW_H
+
+#ifdef __KERNEL__
+#include <linux/stddef.h>
+#include <linux/types.h>
+typedef __u8 spfe_u8;
+typedef __le16 spfe_le16;
+typedef __le32 spfe_le32;
+typedef __le64 spfe_le64;
+#else
+#include <stddef.h>
+#include <stdint.h>
+/* Little-endian in memory; a big-endian host swaps what it loads and stores. */
+typedef uint8_t spfe_u8;
+typedef uint16_t spfe_le16;
+typedef uint32_t spfe_le32;
+typedef uint64_t spfe_le64;
+#endif
+
+#ifdef __cplusplus
+#define SPFE_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define SPFE_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+#define SPFE_ALIGNED(bytes) __attribute__((aligned(bytes)))
+
+#define SPFE_CONTRACT_MAGIC 0x53504645U
+#define SPFE_CONTRACT_VERSION_MAJOR 1
+#define SPFE_CONTRACT_VERSION_MINOR 0
+/* Size of every ring entry, submission or completion. */
+#define SPFE_ENTRY_BYTES 16U
+/* Smallest ring: 4 entries, one cache line of 64 bytes. */
+#define SPFE_RING_LOG2_MIN 2U
+/* Largest ring: 32768 entries, so a 16-bit ring position is never ambiguous. */
+#define SPFE_RING_LOG2_MAX 15U
+/* Low bits of the 16-bit region field of an entry: index into the memory-region table. */
+#define SPFE_REGION_INDEX_BITS 12U
+/* High bits of the region field: generation of that index, so that an entry naming a revoked region is caught. */
+#define SPFE_REGION_GENERATION_BITS 4U
+/* Bits of the byte offset inside a region. */
+#define SPFE_OFFSET_BITS 48U
+/* Most bytes one inline entry carries (8 in the address word, 3 in the length word): a SpaceFibre path address. */
+#define SPFE_INLINE_MAX_BYTES 11U
+/* Most entries one packet may be gathered from; a longer chain is CHAIN_TOO_LONG. */
+#define SPFE_CHAIN_MAX 16U
+/* Most packets one burst entry describes. */
+#define SPFE_BURST_MAX 65535U
+/* Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker NONE. */
+#define SPFE_PACKET_MAX_BYTES 1073741824U
+/* Records of a packed receive area start at multiples of this many bytes. */
+#define SPFE_PACKED_ALIGN 8U
+/* Size of the header in front of each record of a packed receive area. */
+#define SPFE_PACKED_HEADER_BYTES 8U
+/* Smallest packed receive area; larger areas are multiples of 8 bytes up to 1 GiB. */
+#define SPFE_PACKED_AREA_MIN_BYTES 4096U
+/* Most virtual channels of one SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31). */
+#define SPFE_VC_MAX 32U
+/* Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set. */
+#define SPFE_DOORBELL_STRIDE 4096U
+
+/* What a submission entry asks for (bits 3:0 of its flags). */
+enum spfe_entry_type {
+	/* Never valid; an all-zero entry is an error, not a transfer. */
+	SPFE_ENTRY_TYPE_INVALID = 0x00,
+	/* Transmit: bytes at an address. */
+	SPFE_ENTRY_TYPE_DATA = 0x01,
+	/* Transmit: up to 11 bytes carried in the entry itself. */
+	SPFE_ENTRY_TYPE_INLINE = 0x02,
+	/* Transmit: count packets of one length at a stride; followed by one BURST_EXT entry. */
+	SPFE_ENTRY_TYPE_BURST = 0x03,
+	/* Second half of a burst. */
+	SPFE_ENTRY_TYPE_BURST_EXT = 0x04,
+	/* Receive: one buffer to fill. */
+	SPFE_ENTRY_TYPE_BUFFER = 0x05,
+	/* Packed and message receive: gives bytes and completion credits back. */
+	SPFE_ENTRY_TYPE_RELEASE = 0x06,
+	/* Transmit: one broadcast message or time-code. */
+	SPFE_ENTRY_TYPE_MESSAGE = 0x07,
+	/* Reserved for RDMA work requests with extension entries. */
+	SPFE_ENTRY_TYPE_RDMA = 0x08,
+};
+
+/* How a packet or a piece of one ends (ECSS-E-ST-50-11C 5.3.7). */
+enum spfe_end_marker {
+	/* End of packet. */
+	SPFE_END_MARKER_EOP = 0x00,
+	/* Error end of packet: the packet was cut by an error. */
+	SPFE_END_MARKER_EEP = 0x01,
+	/* No end marker: the packet goes on in the next entry, buffer or record. */
+	SPFE_END_MARKER_NONE = 0x02,
+};
+
+/* What a queue context does. */
+enum spfe_queue_kind {
+	/* Unused context. */
+	SPFE_QUEUE_KIND_NONE = 0x00,
+	/* Packets to one virtual channel. */
+	SPFE_QUEUE_KIND_TX = 0x01,
+	/* Packets from one virtual channel into posted buffers. */
+	SPFE_QUEUE_KIND_RX = 0x02,
+	/* Packets from one virtual channel, back to back in one area. */
+	SPFE_QUEUE_KIND_RX_PACKED = 0x03,
+	/* Broadcast messages or time-codes out. */
+	SPFE_QUEUE_KIND_MESSAGE_TX = 0x04,
+	/* Broadcast messages or time-codes in. */
+	SPFE_QUEUE_KIND_MESSAGE_RX = 0x05,
+};
+
+/* What a port speaks. */
+enum spfe_port_kind {
+	/* No port. */
+	SPFE_PORT_KIND_NONE = 0x00,
+	/* SpaceFibre port: virtual channels and broadcast messages. */
+	SPFE_PORT_KIND_SPACEFIBRE = 0x01,
+	/* SpaceWire port: one channel and time-codes. */
+	SPFE_PORT_KIND_SPACEWIRE = 0x02,
+	/* PCIe fabric port. */
+	SPFE_PORT_KIND_FABRIC = 0x03,
+};
+
+/* Link state as software needs it; the lane and link state machines are in the port's MIB. */
+enum spfe_port_state {
+	/* Not connected or disabled. */
+	SPFE_PORT_STATE_DOWN = 0x00,
+	/* Initialising. */
+	SPFE_PORT_STATE_STARTING = 0x01,
+	/* Moving packets. */
+	SPFE_PORT_STATE_UP = 0x02,
+};
+
+/* State of a queue context. */
+enum spfe_queue_state {
+	/* Not configured, or disabled; the rings belong to the host. */
+	SPFE_QUEUE_STATE_DISABLED = 0x00,
+	/* Working. */
+	SPFE_QUEUE_STATE_ENABLED = 0x01,
+	/* The rings could not be read; destroy and create the queue again. */
+	SPFE_QUEUE_STATE_ERROR = 0x02,
+};
+
+/* What a message entry carries. */
+enum spfe_message_kind {
+	/* SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5). */
+	SPFE_MESSAGE_KIND_BROADCAST = 0x01,
+	/* SpaceWire time-code (ECSS-E-ST-50-12C). */
+	SPFE_MESSAGE_KIND_TIME_CODE = 0x02,
+};
+
+/* Type of a register block; the list starts at offset 0 and is linked by the next field. */
+enum spfe_block_type {
+	/* No block. */
+	SPFE_BLOCK_TYPE_END = 0x00,
+	/* Identity, capabilities, configuration latch, reset. */
+	SPFE_BLOCK_TYPE_GLOBAL = 0x01,
+	/* One per port. */
+	SPFE_BLOCK_TYPE_PORT = 0x02,
+	/* Queue contexts, an array. */
+	SPFE_BLOCK_TYPE_QUEUE = 0x03,
+	/* Memory-region table, an array. */
+	SPFE_BLOCK_TYPE_REGION = 0x04,
+	/* Event vectors, an array. */
+	SPFE_BLOCK_TYPE_EVENT = 0x05,
+	/* Broadcast configuration of one SpaceFibre port. */
+	SPFE_BLOCK_TYPE_BROADCAST = 0x06,
+	/* Time-code configuration of one SpaceWire port. */
+	SPFE_BLOCK_TYPE_TIME_CODE = 0x07,
+	/* Counters of one queue context, an array. */
+	SPFE_BLOCK_TYPE_STATISTICS = 0x08,
+};
+
+/* What the configuration latch of the global block does when CFG_SEQ changes. */
+enum spfe_command {
+	/* Acknowledge only. */
+	SPFE_COMMAND_NOP = 0x00,
+	/* Read the queue context named by CFG_INDEX and start it. */
+	SPFE_COMMAND_QUEUE_ENABLE = 0x01,
+	/* Stop the queue; when acknowledged the device touches its rings and buffers no more. */
+	SPFE_COMMAND_QUEUE_DISABLE = 0x02,
+	/* Read the region entry named by CFG_INDEX and make it usable. */
+	SPFE_COMMAND_REGION_ENABLE = 0x03,
+	/* Revoke the region; when acknowledged no access is in flight. */
+	SPFE_COMMAND_REGION_DISABLE = 0x04,
+	/* Apply the configuration of the port named by CFG_INDEX. */
+	SPFE_COMMAND_PORT_CONFIGURE = 0x05,
+	/* Stop every queue and revoke every region. */
+	SPFE_COMMAND_RESET = 0x06,
+};
+
+/* Outcome of a submission. The class says whose fault it was. */
+enum spfe_status {
+	/* Done. */
+	SPFE_STATUS_OK = 0x00,
+	/* Cancelled by its owner before it started. */
+	SPFE_STATUS_CANCELLED = 0x10,
+	/* The device was reset while the submission was pending. */
+	SPFE_STATUS_DEVICE_RESET = 0x11,
+	/* The device or its daemon is gone. */
+	SPFE_STATUS_DEVICE_GONE = 0x12,
+	/* The device has no free queue, region or memory for it. */
+	SPFE_STATUS_NO_RESOURCES = 0x13,
+	/* Another owner holds the object. */
+	SPFE_STATUS_BUSY = 0x14,
+	/* The far end went away with the packet unfinished. */
+	SPFE_STATUS_PEER_GONE = 0x20,
+	/* The link went down and the submission was not delivered. */
+	SPFE_STATUS_LINK_DOWN = 0x30,
+	/* The packet ended with EEP. */
+	SPFE_STATUS_PACKET_CUT = 0x31,
+	/* The entry type is unknown or not allowed on this queue. */
+	SPFE_STATUS_BAD_OPCODE = 0x40,
+	/* The region was never registered, was revoked, or belongs to another client. */
+	SPFE_STATUS_BAD_REGION = 0x41,
+	/* Offset plus length goes past the end of the region. */
+	SPFE_STATUS_OUT_OF_BOUNDS = 0x42,
+	/* The region does not allow this kind of access. */
+	SPFE_STATUS_ACCESS_DENIED = 0x43,
+	/* A packet or buffer of zero bytes. */
+	SPFE_STATUS_EMPTY = 0x44,
+	/* Longer than PACKET_MAX_BYTES, or a burst of 4 GiB or more. */
+	SPFE_STATUS_TOO_LONG = 0x45,
+	/* More than CHAIN_MAX entries before the end of the packet. */
+	SPFE_STATUS_CHAIN_TOO_LONG = 0x46,
+	/* The port has no such virtual channel. */
+	SPFE_STATUS_BAD_VC = 0x47,
+	/* A field that must be zero is not, or a value is out of its range. */
+	SPFE_STATUS_BAD_FIELD = 0x48,
+	/* Ring address, size or alignment is not acceptable. */
+	SPFE_STATUS_BAD_RING = 0x49,
+	/* Host and device speak different major versions of this contract. */
+	SPFE_STATUS_BAD_VERSION = 0x4a,
+	/* No such endpoint, port or queue. */
+	SPFE_STATUS_NOT_FOUND = 0x4b,
+};
+
+/* Every status: X(name, number, class, errno, text). */
+#define SPFE_STATUS_TABLE(X) \
+	X(OK, 0x00, OK, 0, "Done.") \
+	X(CANCELLED, 0x10, LOCAL, ECANCELED, "Cancelled by its owner before it started.") \
+	X(DEVICE_RESET, 0x11, LOCAL, ESHUTDOWN, "The device was reset while the submission was pending.") \
+	X(DEVICE_GONE, 0x12, LOCAL, ENODEV, "The device or its daemon is gone.") \
+	X(NO_RESOURCES, 0x13, LOCAL, ENOMEM, "The device has no free queue, region or memory for it.") \
+	X(BUSY, 0x14, LOCAL, EBUSY, "Another owner holds the object.") \
+	X(PEER_GONE, 0x20, REMOTE, EPIPE, "The far end went away with the packet unfinished.") \
+	X(LINK_DOWN, 0x30, LINK, ENETDOWN, "The link went down and the submission was not delivered.") \
+	X(PACKET_CUT, 0x31, LINK, EIO, "The packet ended with EEP.") \
+	X(BAD_OPCODE, 0x40, USAGE, EOPNOTSUPP, "The entry type is unknown or not allowed on this queue.") \
+	X(BAD_REGION, 0x41, USAGE, EACCES, "The region was never registered, was revoked, or belongs to another client.") \
+	X(OUT_OF_BOUNDS, 0x42, USAGE, EFAULT, "Offset plus length goes past the end of the region.") \
+	X(ACCESS_DENIED, 0x43, USAGE, EPERM, "The region does not allow this kind of access.") \
+	X(EMPTY, 0x44, USAGE, EINVAL, "A packet or buffer of zero bytes.") \
+	X(TOO_LONG, 0x45, USAGE, EMSGSIZE, "Longer than PACKET_MAX_BYTES, or a burst of 4 GiB or more.") \
+	X(CHAIN_TOO_LONG, 0x46, USAGE, E2BIG, "More than CHAIN_MAX entries before the end of the packet.") \
+	X(BAD_VC, 0x47, USAGE, ENXIO, "The port has no such virtual channel.") \
+	X(BAD_FIELD, 0x48, USAGE, EINVAL, "A field that must be zero is not, or a value is out of its range.") \
+	X(BAD_RING, 0x49, USAGE, EINVAL, "Ring address, size or alignment is not acceptable.") \
+	X(BAD_VERSION, 0x4a, USAGE, EPROTONOSUPPORT, "Host and device speak different major versions of this contract.") \
+	X(NOT_FOUND, 0x4b, USAGE, ENOENT, "No such endpoint, port or queue.")
+
+/* Flags of a submission entry. */
+/* entry_type. */
+#define SPFE_SUBMIT_FLAGS_TYPE_SHIFT 0
+#define SPFE_SUBMIT_FLAGS_TYPE_MASK 0x000fU
+/* Write a completion when done; one completion frees every earlier entry. Errors are always signalled. */
+#define SPFE_SUBMIT_FLAGS_SIGNAL 0x0010U
+/* Last entry of a group: publish completions and receive runs now. */
+#define SPFE_SUBMIT_FLAGS_LAST 0x0020U
+/* The packet goes on in the next entry of this ring (gather). */
+#define SPFE_SUBMIT_FLAGS_CHAIN 0x0040U
+/* end_marker. */
+#define SPFE_SUBMIT_FLAGS_END_SHIFT 7
+#define SPFE_SUBMIT_FLAGS_END_MASK 0x0180U
+/* Start only after everything before it is done. Transmit queues are in order, so this matters for RDMA only. */
+#define SPFE_SUBMIT_FLAGS_FENCE 0x0200U
+/* Must be zero. */
+#define SPFE_SUBMIT_FLAGS_MBZ_SHIFT 10
+#define SPFE_SUBMIT_FLAGS_MBZ_MASK 0xfc00U
+
+/* Flags of a completion entry. */
+/* end_marker of the packet or piece (posted receive). */
+#define SPFE_COMPLETION_FLAGS_END_SHIFT 0
+#define SPFE_COMPLETION_FLAGS_END_MASK 0x0003U
+/* The packet goes on in the next buffer (posted receive). */
+#define SPFE_COMPLETION_FLAGS_MORE 0x0004U
+/* Not to be reported before the time in the side array (paced virtual links). */
+#define SPFE_COMPLETION_FLAGS_TIMED 0x0008U
+/* The side array holds a time for this completion. */
+#define SPFE_COMPLETION_FLAGS_STAMPED 0x0010U
+/* This run starts at offset 0 of the packed area; the bytes from the end of the last run to the end of the area are unused. */
+#define SPFE_COMPLETION_FLAGS_WRAP 0x0020U
+/* Messages were dropped before this one because the ring was full (message receive only). */
+#define SPFE_COMPLETION_FLAGS_LOST 0x0040U
+
+/* Flags of a record header in a packed receive area. */
+/* The packet goes on in the next record. */
+#define SPFE_RECORD_FLAGS_MORE 0x01U
+
+/* Status of a broadcast message (ECSS-E-ST-50-11C 5.8.9). */
+/* The message was sent late because a retry held it up. */
+#define SPFE_MESSAGE_FLAGS_LATE 0x01U
+/* The message waited for another broadcast message. */
+#define SPFE_MESSAGE_FLAGS_DELAYED 0x02U
+
+/* Optional features; query, never assume. */
+/* Burst entries. */
+#define SPFE_CAPABILITY_BURST 0x00000001U
+/* Packed receive. */
+#define SPFE_CAPABILITY_PACKED 0x00000002U
+/* Timestamps on completions. */
+#define SPFE_CAPABILITY_STAMP 0x00000004U
+/* Doorbell pages are 64 KiB apart. */
+#define SPFE_CAPABILITY_DOORBELL_64K 0x00000008U
+/* Broadcast and time-code queues. */
+#define SPFE_CAPABILITY_MESSAGE 0x00000010U
+/* Regions are given as bus addresses (page lists), not as shared memory. */
+#define SPFE_CAPABILITY_IOVA 0x00000020U
+/* RESET while busy completes pending submissions with DEVICE_RESET. */
+#define SPFE_CAPABILITY_RESET 0x00000040U
+
+/* What a device may do with a memory region (values of InfiniBand verbs where they exist). */
+/* The device may write (receive into it). */
+#define SPFE_ACCESS_LOCAL_WRITE 0x00000001U
+/* RDMA write from a peer. */
+#define SPFE_ACCESS_REMOTE_WRITE 0x00000002U
+/* RDMA read from a peer. */
+#define SPFE_ACCESS_REMOTE_READ 0x00000004U
+/* The device may read (transmit from it). */
+#define SPFE_ACCESS_LOCAL_READ 0x00000100U
+
+/* Options of a queue context. */
+/* Write a timestamp for every completion. */
+#define SPFE_QUEUE_OPTIONS_STAMP 0x00000001U
+/* Completions in submission order (always so today). */
+#define SPFE_QUEUE_OPTIONS_RETURN_IN_ORDER 0x00000002U
+
+/* What the host waits for; any condition that is met wakes. */
+/* want_count is valid. */
+#define SPFE_ARM_FLAGS_COUNT 0x00000001U
+/* want_bytes is valid. */
+#define SPFE_ARM_FLAGS_BYTES 0x00000002U
+/* after_first_ns is valid. */
+#define SPFE_ARM_FLAGS_TIME 0x00000004U
+/* Signal the event vector (file descriptor) as well. */
+#define SPFE_ARM_FLAGS_EVENT 0x00000008U
+
+/* The 64-bit store to a doorbell page. A hint: what is to be done is in the rings. */
+/* Queue context index. */
+#define SPFE_DOORBELL_QUEUE_SHIFT 0
+#define SPFE_DOORBELL_QUEUE_MASK 0x000000000000ffffULL
+/* 0 submissions, 1 completion queue armed, 2 configuration latch. */
+#define SPFE_DOORBELL_KIND_SHIFT 16
+#define SPFE_DOORBELL_KIND_MASK 0x0000000000ff0000ULL
+/* Free-running producer index (submissions) or arm sequence (armed). */
+#define SPFE_DOORBELL_INDEX_SHIFT 32
+#define SPFE_DOORBELL_INDEX_MASK 0xffffffff00000000ULL
+
+/* DATA and BUFFER entry: transmit from, or receive into, an address. */
+struct spfe_submission {
+	spfe_le64 word0;
+	spfe_le64 word1;
+} SPFE_ALIGNED(16);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_submission) == 16, "size of spfe_submission");
+/* Byte offset in the region. */
+#define SPFE_SUBMISSION_OFFSET_WORD 0
+#define SPFE_SUBMISSION_OFFSET_SHIFT 0
+#define SPFE_SUBMISSION_OFFSET_MASK 0x0000ffffffffffffULL
+/* Region: index (12 bits) and generation (4 bits). */
+#define SPFE_SUBMISSION_REGION_WORD 0
+#define SPFE_SUBMISSION_REGION_SHIFT 48
+#define SPFE_SUBMISSION_REGION_MASK 0xffff000000000000ULL
+/* Bytes. */
+#define SPFE_SUBMISSION_LENGTH_WORD 1
+#define SPFE_SUBMISSION_LENGTH_SHIFT 0
+#define SPFE_SUBMISSION_LENGTH_MASK 0x00000000ffffffffULL
+/* submit_flags. */
+#define SPFE_SUBMISSION_FLAGS_WORD 1
+#define SPFE_SUBMISSION_FLAGS_SHIFT 32
+#define SPFE_SUBMISSION_FLAGS_MASK 0x0000ffff00000000ULL
+/* Lap number of the ring position, from 1; the entry is valid when it matches. */
+#define SPFE_SUBMISSION_PHASE_WORD 1
+#define SPFE_SUBMISSION_PHASE_SHIFT 48
+#define SPFE_SUBMISSION_PHASE_MASK 0xffff000000000000ULL
+
+/* INLINE entry: up to 11 bytes in the entry. */
+struct spfe_inline_submission {
+	spfe_le64 word0;
+	spfe_le64 word1;
+} SPFE_ALIGNED(16);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_inline_submission) == 16, "size of spfe_inline_submission");
+/* Bytes 0 to 7, byte 0 in the least significant byte. */
+#define SPFE_INLINE_SUBMISSION_DATA_LO_WORD 0
+#define SPFE_INLINE_SUBMISSION_DATA_LO_SHIFT 0
+#define SPFE_INLINE_SUBMISSION_DATA_LO_MASK 0xffffffffffffffffULL
+/* Bytes used, 1 to 11. */
+#define SPFE_INLINE_SUBMISSION_COUNT_WORD 1
+#define SPFE_INLINE_SUBMISSION_COUNT_SHIFT 0
+#define SPFE_INLINE_SUBMISSION_COUNT_MASK 0x00000000000000ffULL
+/* Bytes 8 to 10. */
+#define SPFE_INLINE_SUBMISSION_DATA_HI_WORD 1
+#define SPFE_INLINE_SUBMISSION_DATA_HI_SHIFT 8
+#define SPFE_INLINE_SUBMISSION_DATA_HI_MASK 0x00000000ffffff00ULL
+/* submit_flags. */
+#define SPFE_INLINE_SUBMISSION_FLAGS_WORD 1
+#define SPFE_INLINE_SUBMISSION_FLAGS_SHIFT 32
+#define SPFE_INLINE_SUBMISSION_FLAGS_MASK 0x0000ffff00000000ULL
+/* Lap number. */
+#define SPFE_INLINE_SUBMISSION_PHASE_WORD 1
+#define SPFE_INLINE_SUBMISSION_PHASE_SHIFT 48
+#define SPFE_INLINE_SUBMISSION_PHASE_MASK 0xffff000000000000ULL
+
+/* Second entry of a BURST: the first is a submission with the address and length of packet 0. */
+struct spfe_burst_ext {
+	spfe_le64 word0;
+	spfe_le64 word1;
+} SPFE_ALIGNED(16);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_burst_ext) == 16, "size of spfe_burst_ext");
+/* Bytes from the start of one packet to the next; 0 sends the same bytes again. */
+#define SPFE_BURST_EXT_STRIDE_WORD 0
+#define SPFE_BURST_EXT_STRIDE_SHIFT 0
+#define SPFE_BURST_EXT_STRIDE_MASK 0x00000000ffffffffULL
+/* Packets, 1 to 65535. */
+#define SPFE_BURST_EXT_COUNT_WORD 0
+#define SPFE_BURST_EXT_COUNT_SHIFT 32
+#define SPFE_BURST_EXT_COUNT_MASK 0x0000ffff00000000ULL
+/* Must be zero. */
+#define SPFE_BURST_EXT_RESERVED0_WORD 0
+#define SPFE_BURST_EXT_RESERVED0_SHIFT 48
+#define SPFE_BURST_EXT_RESERVED0_MASK 0xffff000000000000ULL
+/* Must be zero. */
+#define SPFE_BURST_EXT_RESERVED1_WORD 1
+#define SPFE_BURST_EXT_RESERVED1_SHIFT 0
+#define SPFE_BURST_EXT_RESERVED1_MASK 0x00000000ffffffffULL
+/* submit_flags with TYPE = BURST_EXT. */
+#define SPFE_BURST_EXT_FLAGS_WORD 1
+#define SPFE_BURST_EXT_FLAGS_SHIFT 32
+#define SPFE_BURST_EXT_FLAGS_MASK 0x0000ffff00000000ULL
+/* Lap number. */
+#define SPFE_BURST_EXT_PHASE_WORD 1
+#define SPFE_BURST_EXT_PHASE_SHIFT 48
+#define SPFE_BURST_EXT_PHASE_MASK 0xffff000000000000ULL
+
+/* RELEASE entry of packed and message receive. */
+struct spfe_release {
+	spfe_le64 word0;
+	spfe_le64 word1;
+} SPFE_ALIGNED(16);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_release) == 16, "size of spfe_release");
+/* Bytes of the packed area given back, skipped tail included. */
+#define SPFE_RELEASE_BYTES_WORD 0
+#define SPFE_RELEASE_BYTES_SHIFT 0
+#define SPFE_RELEASE_BYTES_MASK 0x00000000ffffffffULL
+/* Completions consumed, 1 or more: the device may write as many again. */
+#define SPFE_RELEASE_COMPLETIONS_WORD 0
+#define SPFE_RELEASE_COMPLETIONS_SHIFT 32
+#define SPFE_RELEASE_COMPLETIONS_MASK 0xffffffff00000000ULL
+/* Must be zero. */
+#define SPFE_RELEASE_RESERVED0_WORD 1
+#define SPFE_RELEASE_RESERVED0_SHIFT 0
+#define SPFE_RELEASE_RESERVED0_MASK 0x00000000ffffffffULL
+/* submit_flags with TYPE = RELEASE. */
+#define SPFE_RELEASE_FLAGS_WORD 1
+#define SPFE_RELEASE_FLAGS_SHIFT 32
+#define SPFE_RELEASE_FLAGS_MASK 0x0000ffff00000000ULL
+/* Lap number. */
+#define SPFE_RELEASE_PHASE_WORD 1
+#define SPFE_RELEASE_PHASE_SHIFT 48
+#define SPFE_RELEASE_PHASE_MASK 0xffff000000000000ULL
+
+/* Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way in. */
+struct spfe_message {
+	spfe_le64 word0;
+	spfe_le64 word1;
+} SPFE_ALIGNED(16);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_message) == 16, "size of spfe_message");
+/* Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags. */
+#define SPFE_MESSAGE_DATA_WORD 0
+#define SPFE_MESSAGE_DATA_SHIFT 0
+#define SPFE_MESSAGE_DATA_MASK 0xffffffffffffffffULL
+/* Broadcast channel number. */
+#define SPFE_MESSAGE_CHANNEL_WORD 1
+#define SPFE_MESSAGE_CHANNEL_SHIFT 0
+#define SPFE_MESSAGE_CHANNEL_MASK 0x00000000000000ffULL
+/* Broadcast type. */
+#define SPFE_MESSAGE_TYPE_WORD 1
+#define SPFE_MESSAGE_TYPE_SHIFT 8
+#define SPFE_MESSAGE_TYPE_MASK 0x000000000000ff00ULL
+/* message_kind. */
+#define SPFE_MESSAGE_KIND_WORD 1
+#define SPFE_MESSAGE_KIND_SHIFT 16
+#define SPFE_MESSAGE_KIND_MASK 0x0000000000ff0000ULL
+/* message_flags. */
+#define SPFE_MESSAGE_STATUS_WORD 1
+#define SPFE_MESSAGE_STATUS_SHIFT 24
+#define SPFE_MESSAGE_STATUS_MASK 0x00000000ff000000ULL
+/* submit_flags (out) or completion_flags (in). */
+#define SPFE_MESSAGE_FLAGS_WORD 1
+#define SPFE_MESSAGE_FLAGS_SHIFT 32
+#define SPFE_MESSAGE_FLAGS_MASK 0x0000ffff00000000ULL
+/* Lap number. */
+#define SPFE_MESSAGE_PHASE_WORD 1
+#define SPFE_MESSAGE_PHASE_SHIFT 48
+#define SPFE_MESSAGE_PHASE_MASK 0xffff000000000000ULL
+
+/* Completion of one or more submissions of one queue. */
+struct spfe_completion {
+	spfe_le64 word0;
+	spfe_le64 word1;
+} SPFE_ALIGNED(16);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_completion) == 16, "size of spfe_completion");
+/* Bytes of all packets this completion reports; status detail where status is not OK. */
+#define SPFE_COMPLETION_BYTES_WORD 0
+#define SPFE_COMPLETION_BYTES_SHIFT 0
+#define SPFE_COMPLETION_BYTES_MASK 0x00000000ffffffffULL
+/* Packets (posted receive: 1 per buffer; packed receive: records) this completion reports. */
+#define SPFE_COMPLETION_PACKETS_WORD 0
+#define SPFE_COMPLETION_PACKETS_SHIFT 32
+#define SPFE_COMPLETION_PACKETS_MASK 0x0000ffff00000000ULL
+/* Virtual channel. */
+#define SPFE_COMPLETION_VC_WORD 0
+#define SPFE_COMPLETION_VC_SHIFT 48
+#define SPFE_COMPLETION_VC_MASK 0x00ff000000000000ULL
+/* status. */
+#define SPFE_COMPLETION_STATUS_WORD 0
+#define SPFE_COMPLETION_STATUS_SHIFT 56
+#define SPFE_COMPLETION_STATUS_MASK 0xff00000000000000ULL
+/* Free-running position (mod 65536) of the last submission entry this completion frees. */
+#define SPFE_COMPLETION_POSITION_WORD 1
+#define SPFE_COMPLETION_POSITION_SHIFT 0
+#define SPFE_COMPLETION_POSITION_MASK 0x000000000000ffffULL
+/* Zero. */
+#define SPFE_COMPLETION_RESERVED0_WORD 1
+#define SPFE_COMPLETION_RESERVED0_SHIFT 16
+#define SPFE_COMPLETION_RESERVED0_MASK 0x00000000ffff0000ULL
+/* completion_flags. */
+#define SPFE_COMPLETION_FLAGS_WORD 1
+#define SPFE_COMPLETION_FLAGS_SHIFT 32
+#define SPFE_COMPLETION_FLAGS_MASK 0x0000ffff00000000ULL
+/* Lap number. */
+#define SPFE_COMPLETION_PHASE_WORD 1
+#define SPFE_COMPLETION_PHASE_SHIFT 48
+#define SPFE_COMPLETION_PHASE_MASK 0xffff000000000000ULL
+
+/* In front of each record of a packed receive area; the next one starts at the next multiple of 8 bytes. */
+struct spfe_record_header {
+	spfe_le32 length; /* Bytes of the record without header and padding. */
+	spfe_u8 end; /* end_marker. */
+	spfe_u8 flags; /* record_flags. */
+	spfe_le16 reserved0; /* Zero. */
+} SPFE_ALIGNED(4);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_record_header) == 8, "size of spfe_record_header");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, length) == 0, "offset of record_header.length");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, end) == 4, "offset of record_header.end");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, flags) == 5, "offset of record_header.flags");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, reserved0) == 6, "offset of record_header.reserved0");
+
+/* Per queue, written by the host, read by the device: what the host waits for. Alone on its cache line. */
+struct spfe_host_line {
+	spfe_le32 arm; /* 0 not armed; otherwise the arm sequence number (odd numbers, +2 each time). */
+	spfe_le32 flags; /* arm_flags. */
+	spfe_le32 want_count; /* Free-running completion position at or past which to wake. */
+	spfe_le32 reserved0; /* Zero. */
+	spfe_le64 want_bytes; /* Free-running count of received or sent bytes at or past which to wake. */
+	spfe_le64 after_first_ns; /* Wake this long after the first completion at or past first_position. */
+	spfe_le32 first_position; /* Free-running completion position of the first completion not yet reported to the application. */
+	spfe_le32 reserved1; /* Zero. */
+	spfe_le64 reserved2; /* Zero. */
+	spfe_le64 reserved3; /* Zero. */
+	spfe_le64 reserved4; /* Zero. */
+} SPFE_ALIGNED(64);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_host_line) == 64, "size of spfe_host_line");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, arm) == 0, "offset of host_line.arm");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, flags) == 4, "offset of host_line.flags");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, want_count) == 8, "offset of host_line.want_count");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved0) == 12, "offset of host_line.reserved0");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, want_bytes) == 16, "offset of host_line.want_bytes");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, after_first_ns) == 24, "offset of host_line.after_first_ns");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, first_position) == 32, "offset of host_line.first_position");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved1) == 36, "offset of host_line.reserved1");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved2) == 40, "offset of host_line.reserved2");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved3) == 48, "offset of host_line.reserved3");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved4) == 56, "offset of host_line.reserved4");
+
+/* Per queue, written by the device, read by the host. Alone on its cache line. */
+struct spfe_device_line {
+	spfe_le32 wake_seq; /* Goes up by one at each wake-up; the word a host sleeps on (futex). */
+	spfe_le32 need_doorbell; /* 1: the device sleeps; ring the doorbell after posting. */
+	spfe_le32 state; /* queue_state. */
+	spfe_le32 error; /* status that stopped the queue, or 0. */
+	spfe_le64 reserved0; /* Zero. */
+	spfe_le64 reserved1; /* Zero. */
+	spfe_le64 reserved2; /* Zero. */
+	spfe_le64 reserved3; /* Zero. */
+	spfe_le64 reserved4; /* Zero. */
+	spfe_le64 reserved5; /* Zero. */
+} SPFE_ALIGNED(64);
+SPFE_STATIC_ASSERT(sizeof(struct spfe_device_line) == 64, "size of spfe_device_line");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, wake_seq) == 0, "offset of device_line.wake_seq");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, need_doorbell) == 4, "offset of device_line.need_doorbell");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, state) == 8, "offset of device_line.state");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, error) == 12, "offset of device_line.error");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved0) == 16, "offset of device_line.reserved0");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved1) == 24, "offset of device_line.reserved1");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved2) == 32, "offset of device_line.reserved2");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved3) == 40, "offset of device_line.reserved3");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved4) == 48, "offset of device_line.reserved4");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset of device_line.reserved5");
+
+/* Identity, capabilities, the configuration latch. */
+#define SPFE_GLOBAL_BLOCK_TYPE 1
+#define SPFE_GLOBAL_BLOCK_VERSION 1
+#define SPFE_GLOBAL_BLOCK_SIZE 0x00000100U
+/* 0x53504645; 0xffffffff means the device is gone. (ro) */
+#define SPFE_GLOBAL_BLOCK_MAGIC 0x00000010U
+/* major << 16 | minor. (ro) */
+#define SPFE_GLOBAL_BLOCK_CONTRACT_VERSION 0x00000014U
+/* capability bits. (ro) */
+#define SPFE_GLOBAL_BLOCK_CAPABILITY 0x00000018U
+/* Number of ports. (ro) */
+#define SPFE_GLOBAL_BLOCK_PORTS 0x0000001cU
+/* Number of queue contexts. (ro) */
+#define SPFE_GLOBAL_BLOCK_QUEUES 0x00000020U
+/* Entries of the memory-region table. (ro) */
+#define SPFE_GLOBAL_BLOCK_REGIONS 0x00000024U
+/* Number of event vectors. (ro) */
+#define SPFE_GLOBAL_BLOCK_EVENTS 0x00000028U
+/* Byte offset of the first doorbell page. (ro) */
+#define SPFE_GLOBAL_BLOCK_DOORBELL_OFFSET 0x0000002cU
+/* CFG_SEQ of the last command carried out. (ro) */
+#define SPFE_GLOBAL_BLOCK_CFG_ACK 0x00000030U
+/* status of that command. (ro) */
+#define SPFE_GLOBAL_BLOCK_CFG_STATUS 0x00000034U
+/* Goes up while the device lives, at least once a second. (ro) */
+#define SPFE_GLOBAL_BLOCK_HEARTBEAT 0x00000038U
+/* Resets since power-up. (ro) */
+#define SPFE_GLOBAL_BLOCK_RESETS 0x0000003cU
+/* Device time in ns, low word; read HI, LO, HI. (ro) */
+#define SPFE_GLOBAL_BLOCK_TIME_LO 0x00000040U
+/* Device time in ns, high word. (ro) */
+#define SPFE_GLOBAL_BLOCK_TIME_HI 0x00000044U
+/* PACKET_MAX_BYTES of this device. (ro) */
+#define SPFE_GLOBAL_BLOCK_PACKET_MAX 0x00000048U
+/* command. (rw) */
+#define SPFE_GLOBAL_BLOCK_CFG_COMMAND 0x00000080U
+/* Object the command is about. (rw) */
+#define SPFE_GLOBAL_BLOCK_CFG_INDEX 0x00000084U
+/* Write a new non-zero value last, ring the doorbell, wait for CFG_ACK. (rw) */
+#define SPFE_GLOBAL_BLOCK_CFG_SEQ 0x00000088U
+
+/* One network port. */
+#define SPFE_PORT_BLOCK_TYPE 2
+#define SPFE_PORT_BLOCK_VERSION 1
+#define SPFE_PORT_BLOCK_SIZE 0x00000100U
+/* port_kind. (ro) */
+#define SPFE_PORT_BLOCK_KIND 0x00000010U
+/* port_state. (ro) */
+#define SPFE_PORT_BLOCK_STATE 0x00000014U
+/* Virtual channels. (ro) */
+#define SPFE_PORT_BLOCK_VCS 0x00000018U
+/* Lanes. (ro) */
+#define SPFE_PORT_BLOCK_LANES 0x0000001cU
+/* Lane signalling rate in Mbit/s; 0 = not paced. (ro) */
+#define SPFE_PORT_BLOCK_LANE_RATE_MBPS 0x00000020U
+/* User data rate one way in kbit/s; 0 = not limited. (ro) */
+#define SPFE_PORT_BLOCK_USER_RATE_KBPS 0x00000024U
+/* Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ... then message contexts. (ro) */
+#define SPFE_PORT_BLOCK_FIRST_QUEUE 0x00000028U
+/* Queue contexts of this port. (ro) */
+#define SPFE_PORT_BLOCK_QUEUE_COUNT 0x0000002cU
+/* 1: start the link. (rw) */
+#define SPFE_PORT_BLOCK_LINK_START 0x00000080U
+/* Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw) */
+#define SPFE_PORT_BLOCK_VC_PRIORITY_0 0x00000084U
+/* Priorities of VC 8 to 15. (rw) */
+#define SPFE_PORT_BLOCK_VC_PRIORITY_1 0x00000088U
+/* Priorities of VC 16 to 23. (rw) */
+#define SPFE_PORT_BLOCK_VC_PRIORITY_2 0x0000008cU
+/* Priorities of VC 24 to 31. (rw) */
+#define SPFE_PORT_BLOCK_VC_PRIORITY_3 0x00000090U
+
+/* Array of queue contexts, QUEUES elements of the stride, right behind the header. */
+#define SPFE_QUEUE_BLOCK_TYPE 3
+#define SPFE_QUEUE_BLOCK_VERSION 1
+#define SPFE_QUEUE_BLOCK_SIZE 0x00000010U
+#define SPFE_QUEUE_BLOCK_STRIDE 0x000000c0U
+/* queue_state. (ro) */
+#define SPFE_QUEUE_BLOCK_STATE 0x00000000U
+/* status that stopped the queue. (ro) */
+#define SPFE_QUEUE_BLOCK_ERROR 0x00000004U
+/* Port. (ro) */
+#define SPFE_QUEUE_BLOCK_PORT 0x00000008U
+/* Virtual channel; 255 for message contexts. (ro) */
+#define SPFE_QUEUE_BLOCK_VC 0x0000000cU
+/* queue_kind. (rw) */
+#define SPFE_QUEUE_BLOCK_KIND 0x00000040U
+/* queue_options. (rw) */
+#define SPFE_QUEUE_BLOCK_OPTIONS 0x00000044U
+/* Protection domain whose regions the queue may name. (rw) */
+#define SPFE_QUEUE_BLOCK_DOMAIN 0x00000048U
+/* Event vector. (rw) */
+#define SPFE_QUEUE_BLOCK_VECTOR 0x0000004cU
+/* log2 of the entries of the submission ring. (rw) */
+#define SPFE_QUEUE_BLOCK_SQ_LOG2 0x00000050U
+/* log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and MESSAGE_RX. (rw) */
+#define SPFE_QUEUE_BLOCK_CQ_LOG2 0x00000054U
+/* Submission ring address {region, offset}, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_SQ_LO 0x00000058U
+/* Submission ring address, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_SQ_HI 0x0000005cU
+/* Completion ring address, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_CQ_LO 0x00000060U
+/* Completion ring address, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_CQ_HI 0x00000064U
+/* Side array of 64-bit times, one per completion, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_STAMP_LO 0x00000068U
+/* Side array, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_STAMP_HI 0x0000006cU
+/* host_line followed by device_line, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_LINES_LO 0x00000070U
+/* Lines, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_LINES_HI 0x00000074U
+/* Packed area address, low word. (rw) */
+#define SPFE_QUEUE_BLOCK_AREA_LO 0x00000078U
+/* Packed area address, high word. (rw) */
+#define SPFE_QUEUE_BLOCK_AREA_HI 0x0000007cU
+/* Packed area size in bytes. (rw) */
+#define SPFE_QUEUE_BLOCK_AREA_BYTES 0x00000080U
+/* Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type. (rw) */
+#define SPFE_QUEUE_BLOCK_FILTER 0x00000084U
+
+/* Memory-region table, REGIONS elements of the stride, right behind the header. */
+#define SPFE_REGION_BLOCK_TYPE 4
+#define SPFE_REGION_BLOCK_VERSION 1
+#define SPFE_REGION_BLOCK_SIZE 0x00000010U
+#define SPFE_REGION_BLOCK_STRIDE 0x00000080U
+/* lkey: generation << 20 | index, valid after REGION_ENABLE. (ro) */
+#define SPFE_REGION_BLOCK_KEY 0x00000000U
+/* Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw) */
+#define SPFE_REGION_BLOCK_BASE_LO 0x00000040U
+/* Bus address, high word. (rw) */
+#define SPFE_REGION_BLOCK_BASE_HI 0x00000044U
+/* Size in bytes, low word. (rw) */
+#define SPFE_REGION_BLOCK_SIZE_LO 0x00000048U
+/* Size in bytes, high word. (rw) */
+#define SPFE_REGION_BLOCK_SIZE_HI 0x0000004cU
+/* access bits. (rw) */
+#define SPFE_REGION_BLOCK_ACCESS 0x00000050U
+/* Protection domain. (rw) */
+#define SPFE_REGION_BLOCK_DOMAIN 0x00000054U
+/* 0 contiguous; otherwise log2 of the page size of the page list at BASE. (rw) */
+#define SPFE_REGION_BLOCK_PAGE_LIST 0x00000058U
+
+/* Event vectors, EVENTS elements of the stride, right behind the header. */
+#define SPFE_EVENT_BLOCK_TYPE 5
+#define SPFE_EVENT_BLOCK_VERSION 1
+#define SPFE_EVENT_BLOCK_SIZE 0x00000010U
+#define SPFE_EVENT_BLOCK_STRIDE 0x00000080U
+/* Events signalled since power-up; the cause is in the completion rings. (ro) */
+#define SPFE_EVENT_BLOCK_COUNT 0x00000000U
+/* 1: signal. (rw) */
+#define SPFE_EVENT_BLOCK_ENABLE 0x00000040U
+
+/* Broadcast configuration of the port named by the block's instance. */
+#define SPFE_BROADCAST_BLOCK_TYPE 6
+#define SPFE_BROADCAST_BLOCK_VERSION 1
+#define SPFE_BROADCAST_BLOCK_SIZE 0x00000100U
+/* Broadcast messages sent (mod 2^32). (ro) */
+#define SPFE_BROADCAST_BLOCK_SENT 0x00000010U
+/* Broadcast messages received. (ro) */
+#define SPFE_BROADCAST_BLOCK_RECEIVED 0x00000014U
+/* Received but dropped because a receive ring was full. (ro) */
+#define SPFE_BROADCAST_BLOCK_DROPPED 0x00000018U
+/* Broadcast channel number this endpoint sends on by default. (rw) */
+#define SPFE_BROADCAST_BLOCK_CHANNEL 0x00000080U
+
+/* Time-code configuration of the port named by the block's instance. */
+#define SPFE_TIME_CODE_BLOCK_TYPE 7
+#define SPFE_TIME_CODE_BLOCK_VERSION 1
+#define SPFE_TIME_CODE_BLOCK_SIZE 0x00000100U
+/* Last time-code received (bits 7:0). (ro) */
+#define SPFE_TIME_CODE_BLOCK_LAST 0x00000010U
+/* Time-codes received (mod 2^32). (ro) */
+#define SPFE_TIME_CODE_BLOCK_RECEIVED 0x00000014U
+/* Received time-codes that were not one more than the last (mod 64). (ro) */
+#define SPFE_TIME_CODE_BLOCK_INVALID 0x00000018U
+
+/* Counters, one element per queue context, right behind the header. 64-bit pairs; read HI, LO, HI. */
+#define SPFE_STATISTICS_BLOCK_TYPE 8
+#define SPFE_STATISTICS_BLOCK_VERSION 1
+#define SPFE_STATISTICS_BLOCK_SIZE 0x00000010U
+#define SPFE_STATISTICS_BLOCK_STRIDE 0x00000040U
+/* Packets moved, low word. (ro) */
+#define SPFE_STATISTICS_BLOCK_PACKETS_LO 0x00000000U
+/* Packets moved, high word. (ro) */
+#define SPFE_STATISTICS_BLOCK_PACKETS_HI 0x00000004U
+/* Payload bytes moved, low word. (ro) */
+#define SPFE_STATISTICS_BLOCK_BYTES_LO 0x00000008U
+/* Payload bytes moved, high word. (ro) */
+#define SPFE_STATISTICS_BLOCK_BYTES_HI 0x0000000cU
+/* Submissions refused with an error status, low word. (ro) */
+#define SPFE_STATISTICS_BLOCK_ERRORS_LO 0x00000010U
+/* High word. (ro) */
+#define SPFE_STATISTICS_BLOCK_ERRORS_HI 0x00000014U
+/* Times a packet had to wait for a receive buffer or area, low word. (ro) */
+#define SPFE_STATISTICS_BLOCK_STALLS_LO 0x00000018U
+/* High word. (ro) */
+#define SPFE_STATISTICS_BLOCK_STALLS_HI 0x0000001cU
+/* Wake-ups given to the host, low word. (ro) */
+#define SPFE_STATISTICS_BLOCK_WAKES_LO 0x00000020U
+/* High word. (ro) */
+#define SPFE_STATISTICS_BLOCK_WAKES_HI 0x00000024U
+/* Messages dropped (message receive only; packets are never dropped), low word. (ro) */
+#define SPFE_STATISTICS_BLOCK_DROPPED_LO 0x00000028U
+/* High word. (ro) */
+#define SPFE_STATISTICS_BLOCK_DROPPED_HI 0x0000002cU
+
+#endif
