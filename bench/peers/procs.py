@@ -22,8 +22,7 @@ def placed(command, cpus, fifo, limit=20):
 
 def fifo_allowed():
     """Whether programs started here may use SCHED_FIFO."""
-    return subprocess.run(["chrt", "-f", "10", "true"], check=False,
-                          stderr=subprocess.DEVNULL).returncode == 0
+    return not subprocess.call(["chrt", "-f", "10", "true"], stderr=subprocess.DEVNULL)
 
 
 def _start(command, env):
@@ -48,7 +47,7 @@ def _finish(process, timeout, name):
     finally:
         _end(process)
     if process.returncode != 0:
-        last = (err.strip() or out.strip() or "no message").splitlines()[-1]
+        last = (err.strip() or out.strip() or "no message (-9: took too long)").splitlines()[-1]
         raise RunError(f"{name}: exit code {process.returncode}: {last[:200]}")
     return out
 
@@ -58,7 +57,7 @@ def run(command, timeout=30.0, env=None, name=None):
     return _finish(_start(command, env), timeout, name or os.path.basename(command[0]))
 
 
-def run_pair(server, client, timeout=30.0, env=None, name="peer"):
+def run_pair(server, client, env=None, name="peer"):
     """Output of the client; it is started again if the server was not ready."""
     serving, failure = _start(server, env), None
     try:
@@ -68,7 +67,7 @@ def run_pair(server, client, timeout=30.0, env=None, name="peer"):
                 _finish(serving, 1.0, f"{name} server")
                 break
             try:
-                printed = run(client, timeout, env, name)
+                printed = run(client, env=env, name=name)
                 _finish(serving, 5.0, f"{name} server")
                 return printed
             except RunError as error:

@@ -10,6 +10,7 @@ import parse
 from procs import RunError, placed, run, run_pair
 
 ROOT = Path(__file__).resolve().parents[2]
+UCX_ENV = {"UCX_TLS": "posix,self"}
 # Peers that come as server and client and are told a number of messages, not a time.
 PAIRED = {"ucx_perftest": parse.ucx, "fi_pingpong": parse.fi_pingpong}
 UCX_TESTS = (("ucx tag", "group", "peer", ("-t", "tag_bw")),
@@ -64,9 +65,8 @@ class Program:
         command = [self.path, *self.options]
         command += (["-s", size, "-n", count, "-w", 500, "-f"] if self.tool == "ucx_perftest"
                     else ["-S", size, "-I", count])
-        text = run_pair(placed(command, cpus[0], fifo),
-                        placed(command + ["127.0.0.1"], cpus[1], fifo), env={"UCX_TLS": "posix,self"},
-                        name=self.name)
+        client = placed(command + ["127.0.0.1"], cpus[1], fifo)
+        text = run_pair(placed(command, cpus[0], fifo), client, UCX_ENV, self.name)
         found = PAIRED[self.tool](text, size)
         self.per_op_ns[size] = found["per_op_ns"]
         return found

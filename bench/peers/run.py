@@ -56,9 +56,9 @@ class Bench:
 
     def line(self):
         """Cache-line time now, in ns."""
-        ns = float(self.ask_probe("--line-only", "--ms", "10", "--cpus", self.args.both))
-        self.lines.append(ns)
-        return ns
+        text = self.ask_probe("--line-only", "--ms", "10", "--cpus", self.args.both)
+        self.lines.append(float(text))
+        return self.lines[-1]
 
     def attempt(self, program, size):
         """The value of one sample that counts in its table, or None."""
@@ -141,14 +141,13 @@ def write_text(bench, versions, cells, line, copies, ratios):
 def main():
     args = arguments()
     probe = progs.find_own("spfe-probe") or sys.exit("spfe-probe is missing: build spfe-measure")
-    found, versions = progs.available()
-    chosen = [p for p in found if any(w in f"{p.name} {p.test}" for w in args.only.split(","))]
+    chosen, versions = progs.available()
+    chosen = [p for p in chosen if any(w in f"{p.name} {p.test}" for w in args.only.split(","))]
     with open(os.path.join(tempfile.gettempdir(), f"spfe-bench-{os.getuid()}"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # one run at a time
         bench = Bench(args, not args.no_fifo and procs.fifo_allowed(), chosen, probe)
         bench.run()
-    outcome = bench.outcome()
-    write_text(bench, versions, *outcome)
+    write_text(bench, versions, *(outcome := bench.outcome()))
     if args.json:
         write_json(bench, versions, *outcome)
 

@@ -563,7 +563,7 @@ proptest! {
 
     #[test]
     fn no_sequence_of_accesses_harms_the_device(steps in steps()) {
-        let driver = Driver::of(Topology::looped(LinkRate::Unlimited, Mode::Inline), false);
+        let driver = Driver::new();
         let blocks = walk(&driver.registers).len();
         for step in steps {
             take(&driver, step);

@@ -93,7 +93,11 @@ fn entry(number: u32) -> Entry {
 /// The number of an entry whose words belong together.
 fn number(entry: Entry) -> u32 {
     let number = entry[1] as u32;
-    assert_eq!(entry[0], 0xa000_0000 | u64::from(number), "the words of two laps mixed");
+    assert_eq!(
+        entry[0],
+        0xa000_0000 | u64::from(number),
+        "the words of two laps mixed"
+    );
     number
 }
 
@@ -134,7 +138,9 @@ fn post(submissions: Ring, completions: Ring, buffers: &Bytes, entries: u32) {
             posted.push(entry(position));
         }
         let position = number(pop_waiting(&mut done)) as u16;
-        let freed = credit.free_to(position, posted.position).expect("an outstanding position");
+        let freed = credit
+            .free_to(position, posted.position)
+            .expect("an outstanding position");
         assert_eq!(freed.end, u32::from(position) + 1);
         for position in freed {
             assert_eq!(buffers.get(position % SIZE), 200 + position);
@@ -180,7 +186,10 @@ fn batches(log2: u32, start: u32, counts: &'static [u32]) {
             ring.write(start.wrapping_sub(back), entry(9000 + back));
         }
         let host = thread::spawn(move || {
-            let mut producer = Producer { ring, position: start };
+            let mut producer = Producer {
+                ring,
+                position: start,
+            };
             for &count in counts {
                 let mut batch = Batch::new(&producer, count);
                 let first = producer.position;
@@ -190,10 +199,15 @@ fn batches(log2: u32, start: u32, counts: &'static [u32]) {
                 assert_eq!(batch.publish(&mut producer), count);
             }
         });
-        let mut consumer = Consumer { ring, position: start };
+        let mut consumer = Consumer {
+            ring,
+            position: start,
+        };
         let mut take = |count: u32| {
             let first = consumer.position;
-            let Some(head) = consumer.pop() else { return false };
+            let Some(head) = consumer.pop() else {
+                return false;
+            };
             assert_eq!(number(head), first);
             for index in 1..count {
                 let next = consumer.pop().expect("all entries of the batch");
@@ -209,7 +223,10 @@ fn batches(log2: u32, start: u32, counts: &'static [u32]) {
         assert!(counts[early..].iter().all(|&count| take(count)));
         assert!(consumer.pop().is_none());
     });
-    assert!(seen_early.get() > 0, "no run saw a batch before its producer ended");
+    assert!(
+        seen_early.get() > 0,
+        "no run saw a batch before its producer ended"
+    );
 }
 
 #[test]
@@ -287,7 +304,12 @@ struct Waiter {
 
 impl Waiter {
     fn new(lines: &Arc<Lines>, ring: Ring) -> Self {
-        Self { lines: lines.clone(), completions: Consumer::new(ring), bytes: 0, sequence: 0 }
+        Self {
+            lines: lines.clone(),
+            completions: Consumer::new(ring),
+            bytes: 0,
+            sequence: 0,
+        }
     }
 
     fn look(&mut self, arm: &Arm) -> bool {
@@ -342,19 +364,47 @@ fn armed_once(arm: Arm, bytes: &'static [u32]) {
             tallies.1.add();
         }
     });
-    assert!(slept.get() > 0 && stayed.get() > 0, "not both ways were taken");
+    assert!(
+        slept.get() > 0 && stayed.get() > 0,
+        "not both ways were taken"
+    );
 }
 
 #[test]
 fn no_wake_up_is_lost_by_count() {
-    armed_once(Arm { count: Some(1), ..Arm::default() }, &[10]);
-    armed_once(Arm { count: Some(2), ..Arm::default() }, &[10, 10, 10]);
+    armed_once(
+        Arm {
+            count: Some(1),
+            ..Arm::default()
+        },
+        &[10],
+    );
+    armed_once(
+        Arm {
+            count: Some(2),
+            ..Arm::default()
+        },
+        &[10, 10, 10],
+    );
 }
 
 #[test]
 fn no_wake_up_is_lost_by_bytes() {
-    armed_once(Arm { bytes: Some(25), ..Arm::default() }, &[10, 20]);
-    armed_once(Arm { bytes: Some(10), count: Some(4), ..Arm::default() }, &[10, 20]);
+    armed_once(
+        Arm {
+            bytes: Some(25),
+            ..Arm::default()
+        },
+        &[10, 20],
+    );
+    armed_once(
+        Arm {
+            bytes: Some(10),
+            count: Some(4),
+            ..Arm::default()
+        },
+        &[10, 20],
+    );
 }
 
 #[test]
@@ -368,10 +418,45 @@ fn arming_again_loses_no_wake_up() {
             move || complete(&lines, ring, &[10, 20])
         });
         let mut host = Waiter::new(&lines, ring);
-        host.wait(&Arm { count: Some(1), ..Arm::default() });
-        host.wait(&Arm { bytes: Some(30), ..Arm::default() });
+        host.wait(&Arm {
+            count: Some(1),
+            ..Arm::default()
+        });
+        host.wait(&Arm {
+            bytes: Some(30),
+            ..Arm::default()
+        });
         device.join().unwrap();
         assert_eq!(host.completions.position, 2);
+    });
+}
+
+#[test]
+fn who_sees_an_arming_sees_its_wishes() {
+    check(|| {
+        let line = Arc::new(HostLine::default());
+        let host = thread::spawn({
+            let line = line.clone();
+            move || {
+                for sequence in [1, 3] {
+                    let position = 10 * sequence;
+                    let count = Some(position);
+                    let arm = Arm {
+                        count,
+                        first_position: position,
+                        ..Arm::default()
+                    };
+                    line.arm(sequence, &arm, fence_barrier);
+                }
+            }
+        });
+        if let Some(sequence) = line.armed() {
+            let wishes = line.wishes();
+            // Not older; a later arming may be on its way.
+            assert!(wishes.count.expect("a count") >= 10 * sequence);
+            assert!(wishes.first_position >= 10 * sequence);
+        }
+        host.join().unwrap();
     });
 }
 
@@ -423,7 +508,10 @@ fn device_and_host_never_both_miss() {
         }
         device.join().unwrap();
     });
-    assert!(rung.get() > 0 && saved.get() > 0, "not both ways were taken");
+    assert!(
+        rung.get() > 0 && saved.get() > 0,
+        "not both ways were taken"
+    );
 }
 
 // ---------------------------------------------------------------------------------------- seat
@@ -438,7 +526,10 @@ const OWNER: u32 = 1;
 
 impl Guarded {
     fn new() -> Arc<Self> {
-        Arc::new(Self { seat: Seat::default(), state: Bytes::new(1) })
+        Arc::new(Self {
+            seat: Seat::default(),
+            state: Bytes::new(1),
+        })
     }
 
     fn work(&self) {
@@ -480,7 +571,9 @@ fn seat(turns: u32, claimers: &'static [u32]) {
             })
             .collect();
         let owned = (0..turns).filter(|_| guarded.own()).count();
-        let visits = threads.into_iter().filter_map(|thread| thread.join().unwrap().then_some(()));
+        let visits = threads
+            .into_iter()
+            .filter_map(|thread| thread.join().unwrap().then_some(()));
         let visits = visits.count();
         assert_eq!(guarded.state.get(0) as usize, owned + visits);
         assert_eq!((guarded.seat.busy(), guarded.seat.claimed()), (0, 0));
@@ -488,7 +581,11 @@ fn seat(turns: u32, claimers: &'static [u32]) {
         if owned < turns as usize {
             tallies.0.add();
         }
-        let tally = if visits < claimers.len() { &tallies.1 } else { &tallies.2 };
+        let tally = if visits < claimers.len() {
+            &tallies.1
+        } else {
+            &tallies.2
+        };
         tally.add();
     });
     let seen = [refused.get(), gave_up.get(), got_in.get()];
@@ -525,13 +622,19 @@ fn seat_of_a_dead_owner_is_broken_and_claimed() {
         });
         // Its end is how the control plane knows.
         let died_inside = owner.join().unwrap();
-        assert!(!guarded.seat.break_dead(9), "somebody else's seat was broken");
+        assert!(
+            !guarded.seat.break_dead(9),
+            "somebody else's seat was broken"
+        );
         assert_eq!(guarded.seat.break_dead(OWNER), died_inside);
         while !guarded.visit(3, 1) {
             thread::yield_now();
         }
         let visited = visitor.join().unwrap();
-        assert_eq!(guarded.state.get(0), u32::from(died_inside) + u32::from(visited) + 1);
+        assert_eq!(
+            guarded.state.get(0),
+            u32::from(died_inside) + u32::from(visited) + 1
+        );
         assert_eq!((guarded.seat.busy(), guarded.seat.claimed()), (0, 0));
     });
 }
@@ -557,7 +660,10 @@ fn seat_of_a_dead_claimer_is_broken_and_entered() {
         let died_inside = claimer.join().unwrap();
         assert_eq!(guarded.seat.break_dead(2), died_inside);
         let (first, second) = owner.join().unwrap();
-        let turns = [died_inside, first, second].into_iter().filter(|&turn| turn).count();
+        let turns = [died_inside, first, second]
+            .into_iter()
+            .filter(|&turn| turn)
+            .count();
         assert_eq!(guarded.state.get(0) as usize, turns);
         assert!(guarded.own(), "the seat is not free");
     });
@@ -592,7 +698,8 @@ impl Shop {
 
     fn copy(&self, segment: Segment) {
         assert_eq!(segment.length, COPY);
-        self.targets.put(segment.target as u32, segment.source as u32);
+        self.targets
+            .put(segment.target as u32, segment.source as u32);
         self.copies[segment.target as usize].add();
     }
 
@@ -601,7 +708,11 @@ impl Shop {
         let mut plan = Plan::default();
         for (target, &value) in (0..).zip(values) {
             assert!(plan.has_room());
-            let segment = Segment { source: value.into(), target, length: COPY };
+            let segment = Segment {
+                source: value.into(),
+                target,
+                length: COPY,
+            };
             self.board.add(&mut plan, segment, per_job * COPY);
         }
         self.board.open(&mut plan)
@@ -609,8 +720,12 @@ impl Shop {
 
     /// Takes one job and does it; false if there was none.
     fn take(&self, id: u32) -> bool {
-        let Some(taken) = self.board.take(id) else { return false };
-        self.board.segments(taken).for_each(|segment| self.copy(segment));
+        let Some(taken) = self.board.take(id) else {
+            return false;
+        };
+        self.board
+            .segments(taken)
+            .for_each(|segment| self.copy(segment));
         self.board.finish(taken, true);
         true
     }
@@ -807,14 +922,24 @@ fn pack(submissions: Ring, completions: Ring, area: &Bytes, packets: u32) {
     for packet in 0..packets {
         let place = loop {
             // As a real device does, which may have to end one run and begin another.
-            let place = if credits >= 2 { writer.reserve(RECORD) } else { None };
+            let place = if credits >= 2 {
+                writer.reserve(RECORD)
+            } else {
+                None
+            };
             if let Some(place) = place {
                 break place;
             }
             while let Some(entry) = released.pop() {
                 credits += number(entry) >> 16;
-                assert!(credits <= SIZE, "more completions given back than there are");
-                assert!(writer.release(number(entry) & 0xffff), "more bytes given back");
+                assert!(
+                    credits <= SIZE,
+                    "more completions given back than there are"
+                );
+                assert!(
+                    writer.release(number(entry) & 0xffff),
+                    "more bytes given back"
+                );
             }
             thread::yield_now();
         };

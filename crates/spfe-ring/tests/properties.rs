@@ -17,7 +17,10 @@ const BODY_MASK: u64 = (1 << 48) - 1;
 
 /// Random cases are repeated with the seed in PROPTEST_RNG_SEED, not from a file.
 fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 /// Memory of a ring, and a view of it.
@@ -28,7 +31,10 @@ struct Memory {
 
 impl Memory {
     fn new(log2: u32) -> Self {
-        Self { slots: (0..1 << log2).map(|_| Slot::new()).collect(), log2 }
+        Self {
+            slots: (0..1 << log2).map(|_| Slot::new()).collect(),
+            log2,
+        }
     }
 
     fn ring(&self) -> Ring {
@@ -103,9 +109,14 @@ struct Pair {
 
 impl Pair {
     fn free(&self) -> u32 {
-        let credit = Credit { freed: self.consumer.position };
+        let credit = Credit {
+            freed: self.consumer.position,
+        };
         let free = credit.free(self.producer.ring.size(), self.producer.position);
-        assert_eq!(free as usize, self.producer.ring.size() as usize - self.model.len());
+        assert_eq!(
+            free as usize,
+            self.producer.ring.size() as usize - self.model.len()
+        );
         free
     }
 
@@ -144,7 +155,11 @@ impl Pair {
             }
         }
         if self.model.is_empty() {
-            assert_eq!(self.consumer.peek(), None, "visible before it was published");
+            assert_eq!(
+                self.consumer.peek(),
+                None,
+                "visible before it was published"
+            );
         }
         assert_eq!(batch.publish(&mut self.producer), count);
         self.model.extend(entries);
@@ -173,7 +188,9 @@ impl Pair {
             Step::Look(most) => {
                 let count = most.min(self.model.len() as u32);
                 for ahead in 0..count {
-                    self.consumer.ring.prefetch(self.consumer.position.wrapping_add(ahead));
+                    self.consumer
+                        .ring
+                        .prefetch(self.consumer.position.wrapping_add(ahead));
                     let entry = self.consumer.peek_at(ahead).expect("an entry");
                     self.compare(ahead, entry);
                 }
@@ -235,13 +252,15 @@ proptest! {
 #[test]
 fn every_phase_is_used_once_around() {
     let memory = Memory::new(2);
-    let (mut producer, mut consumer) =
-        (Producer::new(memory.ring()), Consumer::new(memory.ring()));
+    let (mut producer, mut consumer) = (Producer::new(memory.ring()), Consumer::new(memory.ring()));
     for number in 0..0x1_0002u64 * 4 {
         assert_eq!(consumer.pop(), None);
         producer.push([number, !number]);
         let entry = consumer.pop().expect("what was pushed");
-        assert_eq!((entry[0], entry[1] & BODY_MASK), (number, !number & BODY_MASK));
+        assert_eq!(
+            (entry[0], entry[1] & BODY_MASK),
+            (number, !number & BODY_MASK)
+        );
         assert_eq!((entry[1] >> 48) as u16, (number / 4 + 1) as u16);
     }
 }
@@ -376,7 +395,11 @@ impl Area {
         let need = u64::from(8 + length).next_multiple_of(8);
         let size = u64::from(self.size());
         let at = self.head % size;
-        let (skip, offset) = if at + need <= size { (0, at) } else { (size - at, 0) };
+        let (skip, offset) = if at + need <= size {
+            (0, at)
+        } else {
+            (size - at, 0)
+        };
         (self.head + skip + need - self.tail <= size).then_some((skip as u32, offset as u32))
     }
 
@@ -385,8 +408,13 @@ impl Area {
         let place = self.writer.reserve(length);
         assert_eq!(fits, place.is_some());
         let expected = self.expected(length);
-        assert_eq!(place.map(|place| place.offset), expected.map(|(_, offset)| offset));
-        let (Some(place), Some((skip, offset))) = (place, expected) else { return };
+        assert_eq!(
+            place.map(|place| place.offset),
+            expected.map(|(_, offset)| offset)
+        );
+        let (Some(place), Some((skip, offset))) = (place, expected) else {
+            return;
+        };
         let bytes = record_bytes(length);
         assert!(bytes >= 8 + length && bytes < 8 + length + 8 && bytes.is_multiple_of(8));
         assert_eq!(place.wrapped, offset == 0 && self.head > 0);
@@ -398,14 +426,23 @@ impl Area {
         if place.wrapped {
             self.publish();
         }
-        let begun = self.begun.get_or_insert(Begun { offset, bytes: 0, wrapped: place.wrapped });
+        let begun = self.begun.get_or_insert(Begun {
+            offset,
+            bytes: 0,
+            wrapped: place.wrapped,
+        });
         begun.bytes += bytes;
     }
 
     /// The device completes the run in hand; the host places it.
     fn publish(&mut self) {
-        let Some(begun) = self.begun.take() else { return };
-        let run = self.reader.run(begun.bytes, begun.wrapped).expect("a run in the area");
+        let Some(begun) = self.begun.take() else {
+            return;
+        };
+        let run = self
+            .reader
+            .run(begun.bytes, begun.wrapped)
+            .expect("a run in the area");
         assert_eq!((run.offset, run.bytes), (begun.offset, begun.bytes));
         self.published.push_back(run);
     }
@@ -419,7 +456,10 @@ impl Area {
         }
         assert!(self.writer.release(owed));
         self.tail += u64::from(owed);
-        assert!(!self.writer.release(self.writer.used() + 1), "more than was in use");
+        assert!(
+            !self.writer.release(self.writer.used() + 1),
+            "more than was in use"
+        );
     }
 
     fn step(&mut self, step: &Packing) {
@@ -435,7 +475,10 @@ impl Area {
             assert!(self.taken.iter().all(|byte| !byte));
         }
         if self.writer.used() == 0 {
-            assert!(self.writer.fits(self.writer.record_max()), "an empty area is too small");
+            assert!(
+                self.writer.fits(self.writer.record_max()),
+                "an empty area is too small"
+            );
         }
     }
 }
@@ -480,15 +523,22 @@ proptest! {
 
 fn arm() -> impl Strategy<Value = Arm> {
     let wish = || proptest::option::of(any::<u64>());
-    (proptest::option::of(any::<u32>()), wish(), wish(), any::<u32>(), any::<bool>()).prop_map(
-        |(count, bytes, after_first_ns, first_position, event)| Arm {
-            count,
-            bytes,
-            after_first_ns,
-            first_position,
-            event,
-        },
+    (
+        proptest::option::of(any::<u32>()),
+        wish(),
+        wish(),
+        any::<u32>(),
+        any::<bool>(),
     )
+        .prop_map(
+            |(count, bytes, after_first_ns, first_position, event)| Arm {
+                count,
+                bytes,
+                after_first_ns,
+                first_position,
+                event,
+            },
+        )
 }
 
 proptest! {

@@ -30,7 +30,7 @@ pub mod socket;
 
 pub use client::Connection;
 pub use codec::{decode_reply, decode_request, encode_reply, encode_request};
-pub use message::{ClientInfo, Hello, Reply, Request, Welcome, WANT_ENGINE};
+pub use message::{ClientInfo, Hello, Reply, Request, WANT_ENGINE, Welcome};
 pub use spfe_net::network::Error;
 
 /// Version of this protocol. Goes up with every change of a message.

@@ -1,16 +1,13 @@
-//! One client: its requests and its limits.
+//! One client: its socket, and what it holds.
 
+use crate::requests::{Answer, Carry, refuse};
+use crate::say;
 use crate::server::ServerConfig;
-use crate::{CLIENTS_MAX, say};
 use rustix::event::PollFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
-use spfe_device::memory::RegionKey;
-use spfe_net::os::SharedMemory;
-use spfe_net::{Attachment, Mode, Network};
-use spfe_session::{
-    ClientInfo, Error, Hello, Reply, Request, Result, WANT_ENGINE, Welcome, codec, socket,
-};
+use spfe_contract::Status;
+use spfe_net::{Attachment, Network};
+use spfe_session::{Error, Request, codec, socket};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::ErrorKind;
@@ -51,35 +48,26 @@ impl fmt::Display for End {
     }
 }
 
-/// Descriptors that go with a reply.
-enum Carry {
-    Nothing,
-    Network(bool),
-    Memory(Arc<SharedMemory>),
-    Event(Arc<OwnedFd>),
-}
-
-type Answer = Result<(Reply, Carry)>;
-
-const DONE: Answer = Ok((Reply::Done, Carry::Nothing));
-
 /// A connection, attached or not yet.
 pub(crate) struct Connection {
     socket: OwnedFd,
     since: Instant,
-    at: Option<Attachment>,
-    name: String,
-    regions: HashMap<u16, u64>,
-}
-
-fn refuse<T>(status: Status, what: impl Into<String>) -> Result<T> {
-    Err(Error::new(status, what))
+    pub(crate) at: Option<Attachment>,
+    pub(crate) name: String,
+    /// Bytes of each region, by key.
+    pub(crate) regions: HashMap<u16, u64>,
 }
 
 impl Connection {
     pub fn new(socket: OwnedFd) -> Self {
         let since = Instant::now();
-        Self { socket, since, at: None, name: String::new(), regions: HashMap::new() }
+        Self {
+            socket,
+            since,
+            at: None,
+            name: String::new(),
+            regions: HashMap::new(),
+        }
     }
 
     pub fn socket(&self) -> &OwnedFd {
@@ -96,15 +84,15 @@ impl Connection {
 
     pub fn label(&self) -> String {
         let id = self.at.map_or(0, |at| at.client);
-        format!("client {id} ({:?}, {})", self.name, crate::peer::peer(&self.socket))
+        format!(
+            "client {id} ({:?}, {})",
+            self.name,
+            crate::peer::peer(&self.socket)
+        )
     }
 
     /// Answers one request.
-    pub fn serve(
-        &mut self,
-        flags: PollFlags,
-        shared: &mut Shared,
-    ) -> std::result::Result<(), End> {
+    pub fn serve(&mut self, flags: PollFlags, shared: &mut Shared) -> std::result::Result<(), End> {
         if !flags.contains(PollFlags::IN) {
             return Err(End::Died);
         }
@@ -115,7 +103,10 @@ impl Connection {
             Err(_) => return Err(End::Died),
         };
         let decoded = if received.cut {
-            refuse(Status::BadField, "more bytes or descriptors than a request may have")
+            refuse(
+                Status::BadField,
+                "more bytes or descriptors than a request may have",
+            )
         } else {
             codec::decode_request(&received.bytes)
         };
@@ -143,12 +134,7 @@ impl Connection {
         }
     }
 
-    fn send(
-        &self,
-        sequence: u32,
-        answer: Answer,
-        shared: &Shared,
-    ) -> std::result::Result<(), End> {
+    fn send(&self, sequence: u32, answer: Answer, shared: &Shared) -> std::result::Result<(), End> {
         let (reply, carry) = match answer {
             Ok((reply, carry)) => (Ok(reply), carry),
             Err(error) => (Err(error), Carry::Nothing),
@@ -169,185 +155,4 @@ impl Connection {
             _ => End::Deaf,
         })
     }
-
-    fn answer(&mut self, request: &Request, fds: Vec<OwnedFd>, shared: &mut Shared) -> Answer {
-        if let Request::Hello(hello) = request {
-            return self.hello(hello, shared);
-        }
-        let Some(at) = self.at else {
-            return refuse(Status::BadField, format!("{} before Hello", request.name()));
-        };
-        let network = shared.network.clone();
-        match *request {
-            Request::Hello(_) | Request::Ping => DONE,
-            Request::Goodbye => network.detach(at, false).and(DONE),
-            Request::AddRegion { size, access } => {
-                self.add_region(at, size, access, fds, shared)
-            }
-            Request::RemoveRegion { key } => {
-                network.remove_region(at, RegionKey(key))?;
-                self.regions.remove(&key);
-                DONE
-            }
-            Request::RegionMemory { endpoint, key } => region_memory(&network, endpoint, key),
-            Request::AddEvent => {
-                let vector = network.add_event(at, event(fds)?)?;
-                Ok((Reply::Vector { vector }, Carry::Nothing))
-            }
-            Request::Event { participant, vector } => event_of(&network, participant, vector),
-            Request::CreateQueue(ref queue) => network.create_queue(at, *queue).and(DONE),
-            Request::DestroyQueue { port, vc, kind } => {
-                network.destroy_queue(at, port, vc, kind).and(DONE)
-            }
-            Request::PortInfo { port } => {
-                let info = network.port_info(at.endpoint, port)?;
-                Ok((Reply::Port(info), Carry::Nothing))
-            }
-            Request::SetPriority { port, vc, priority } => {
-                network.set_priority(at, port, vc, priority).and(DONE)
-            }
-            Request::Reset => {
-                network.reset(at)?;
-                self.regions.clear();
-                DONE
-            }
-            Request::Clients => Ok((Reply::Clients(clients(&network)), Carry::Nothing)),
-        }
-    }
-
-    fn hello(&mut self, hello: &Hello, shared: &mut Shared) -> Answer {
-        if self.at.is_some() {
-            return refuse(Status::BadField, "a second Hello on a connection");
-        }
-        let ours = (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR);
-        let theirs = hello.contract;
-        if theirs.0 != ours.0 {
-            let what = format!(
-                "the daemon has contract {}.{}, the client {}.{}: the major versions must be \
-                 equal; install both of the same release",
-                ours.0, ours.1, theirs.0, theirs.1
-            );
-            return refuse(Status::BadVersion, what);
-        }
-        let topology = shared.network.topology().clone();
-        let shares = topology.mode != Mode::Thread;
-        if hello.wants & !WANT_ENGINE != 0 {
-            let what = format!("Hello wants {:#x}; this daemon knows {WANT_ENGINE:#x}", hello.wants);
-            return refuse(Status::BadVersion, what);
-        }
-        if shares && hello.wants & WANT_ENGINE == 0 {
-            let what = format!(
-                "mode {}: the clients move the packets, and this one cannot: start the daemon with \
-                 --mode thread",
-                topology.mode
-            );
-            return refuse(Status::BadField, what);
-        }
-        if shared.clients >= CLIENTS_MAX {
-            let what = format!("{CLIENTS_MAX} clients attached, the most there can be");
-            return refuse(Status::NoResources, what);
-        }
-        let endpoint = hello.endpoint.unwrap_or_else(|| least_used(&shared.network));
-        let at = shared.network.attach(endpoint, &hello.name, Vec::new())?;
-        (self.at, self.name) = (Some(at), hello.name.clone());
-        shared.clients += 1;
-        shared.served = true;
-        if shared.config.verbose {
-            say(format_args!("{} attached to endpoint {endpoint}", self.label()));
-        }
-        let welcome = Welcome { contract: ours, attachment: at, topology };
-        Ok((Reply::Welcome(welcome), Carry::Network(shares)))
-    }
-
-    fn add_region(
-        &mut self,
-        at: Attachment,
-        size: u64,
-        access: u32,
-        fds: Vec<OwnedFd>,
-        shared: &Shared,
-    ) -> Answer {
-        let config = &shared.config;
-        if self.regions.len() >= config.max_regions {
-            let what = format!(
-                "{} regions registered, the most a client can have: use fewer and larger ones",
-                config.max_regions
-            );
-            return refuse(Status::NoResources, what);
-        }
-        let used: u64 = self.regions.values().sum();
-        if size > config.max_memory.saturating_sub(used) {
-            let what = format!(
-                "region of {size} bytes: {used} of the {} bytes a client can register are in use; \
-                 spfed --max-memory sets the limit",
-                config.max_memory
-            );
-            return refuse(Status::NoResources, what);
-        }
-        let memory = crate::peer::memory(one(fds, "AddRegion")?, size)?;
-        let key = shared.network.add_region(at, Arc::new(memory), access)?;
-        self.regions.insert(key.0, size);
-        Ok((Reply::Region { key: key.0 }, Carry::Nothing))
-    }
-}
-
-/// The one descriptor a request must come with.
-fn one(fds: Vec<OwnedFd>, request: &str) -> Result<OwnedFd> {
-    let count = fds.len();
-    match <[OwnedFd; 1]>::try_from(fds) {
-        Ok([fd]) => Ok(fd),
-        Err(_) => {
-            refuse(Status::BadField, format!("{request} with {count} descriptors; it takes one"))
-        }
-    }
-}
-
-fn event(fds: Vec<OwnedFd>) -> Result<OwnedFd> {
-    let fd = one(fds, "AddEvent")?;
-    crate::peer::check_event(&fd)?;
-    Ok(fd)
-}
-
-fn closed<T>(network: &Network, what: &str) -> Result<T> {
-    let what = format!("mode {}: {what} of others are not given out", network.topology().mode);
-    refuse(Status::AccessDenied, what)
-}
-
-fn region_memory(network: &Network, endpoint: u32, key: u16) -> Answer {
-    if network.topology().mode == Mode::Thread {
-        return closed(network, "regions");
-    }
-    match network.region_memory(endpoint, RegionKey(key)) {
-        Some(memory) => {
-            Ok((Reply::Memory { size: memory.size() as u64 }, Carry::Memory(memory)))
-        }
-        None => {
-            let what = format!("endpoint {endpoint}: region {key:#06x} is not registered");
-            refuse(Status::BadRegion, what)
-        }
-    }
-}
-
-fn event_of(network: &Network, participant: u32, vector: u32) -> Answer {
-    if network.topology().mode == Mode::Thread {
-        return closed(network, "events");
-    }
-    match network.event(participant, vector) {
-        Some(event) => Ok((Reply::Event, Carry::Event(event))),
-        None => {
-            refuse(Status::NotFound, format!("client {participant} has no event {vector}"))
-        }
-    }
-}
-
-fn clients(network: &Network) -> Vec<ClientInfo> {
-    let info = |(client, endpoint, name)| ClientInfo { client, endpoint, name };
-    network.clients().into_iter().map(info).collect()
-}
-
-/// The endpoint with the fewest clients, the lowest number first.
-fn least_used(network: &Network) -> u32 {
-    let clients = network.clients();
-    let used = |endpoint: &u32| clients.iter().filter(|client| client.1 == *endpoint).count();
-    (0..network.topology().endpoints.len() as u32).min_by_key(used).unwrap_or(0)
 }

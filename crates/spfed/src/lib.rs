@@ -7,11 +7,12 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`server`] | starting, stopping, the loop over all connections |
+//! | [`server`] | starting and stopping |
 //! | [`listen`] | the socket: in use, stale, permissions, removal |
 //! | [`options`] | the command line |
 //! | [`notify`] | telling a service manager |
-//! | `connection` | one client: its requests and its limits |
+//! | `serve` | the loop over all connections |
+//! | `connection`, `requests` | one client: what it asks for, and its limits |
 //!
 //! The socket's permissions (mode 0660) say who may attach.
 
@@ -20,6 +21,7 @@ pub mod listen;
 pub mod notify;
 pub mod options;
 mod peer;
+mod requests;
 mod serve;
 pub mod server;
 

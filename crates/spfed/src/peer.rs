@@ -8,7 +8,7 @@ use spfe_session::{Error, Result};
 use std::io;
 
 /// File system of memfds of ordinary pages (`TMPFS_MAGIC`).
-const TMPFS: i64 = 0x0102_1994;
+const TMPFS: u32 = 0x0102_1994;
 
 fn refuse<T>(what: impl Into<String>) -> Result<T> {
     Err(Error::new(Status::BadRegion, what))
@@ -18,14 +18,16 @@ fn refuse<T>(what: impl Into<String>) -> Result<T> {
 pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
     // Huge pages can be punched out and not come back: the device would die of SIGBUS.
     let kind = fstatfs(&fd).map_err(io::Error::from)?.f_type;
-    if i64::from(kind) != TMPFS {
+    if kind as u32 != TMPFS {
         return refuse(format!(
             "region of {size} bytes: not a memfd of ordinary pages (file system {kind:#x}); make it \
              with memfd_create and seal it with F_SEAL_SHRINK"
         ));
     }
     let Ok(bytes) = usize::try_from(size) else {
-        return refuse(format!("region of {size} bytes: more than there are addresses"));
+        return refuse(format!(
+            "region of {size} bytes: more than there are addresses"
+        ));
     };
     SharedMemory::open(fd, bytes)
         .or_else(|error| refuse(format!("region of {size} bytes: {error}")))
@@ -45,7 +47,11 @@ pub(crate) fn check_event(fd: &OwnedFd) -> Result<()> {
 
 /// Who is at the other end of a socket, for the log.
 pub(crate) fn peer(socket: &OwnedFd) -> String {
-    let mut who = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut who = libc::ucred {
+        pid: 0,
+        uid: 0,
+        gid: 0,
+    };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
     let at = std::ptr::from_mut(&mut who).cast();

@@ -3,8 +3,11 @@
 mod common;
 
 use common::{config, place};
-use spfe::{Deadline, Endpoint, Mode, Status};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
+use spfe::{Deadline, Endpoint, Mode, QueueOptions, Status, Threshold};
 use spfed::Server;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const MODES: [Mode; 3] = [Mode::Thread, Mode::Inline, Mode::Coop];
@@ -14,7 +17,8 @@ fn packets_go_from_one_client_to_another() {
     for mode in MODES {
         let path = place(&format!("packets-{mode}"));
         let server = Server::start(config(mode).listen(&path)).unwrap();
-        let open = |endpoint| Endpoint::open(&format!("unix:{}/{endpoint}", path.display())).unwrap();
+        let open =
+            |endpoint| Endpoint::open(&format!("unix:{}/{endpoint}", path.display())).unwrap();
         let (a, b) = (open(0), open(1));
         assert_eq!((a.info().mode, b.info().endpoint), (mode, 1));
         let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
@@ -22,15 +26,57 @@ fn packets_go_from_one_client_to_another() {
         let (from, to) = (a.alloc(1 << 16).unwrap(), b.alloc(1 << 16).unwrap());
         rx.post_all(&mut to.split(4096, 8).unwrap());
         for turn in 0..5u8 {
-            let mut packet = from.buf(0..4096).unwrap();
+            let at = usize::from(turn) * 4096;
+            let mut packet = from.buf(at..at + 4096).unwrap();
             packet.fill(turn);
             tx.send(packet).unwrap();
             let got = rx.recv(Deadline::after(common::SOON)).unwrap();
             assert_eq!((got.buf.len(), got.buf[4095]), (4096, turn), "{mode}");
         }
         drop((tx, rx, from, to, a, b));
-        assert!(server.network().clients().is_empty(), "{mode}: all have said goodbye");
+        assert!(
+            server.network().clients().is_empty(),
+            "{mode}: all have said goodbye"
+        );
     }
+}
+
+#[test]
+fn events_are_signalled_across_clients() {
+    for mode in MODES {
+        let path = place(&format!("event-{mode}"));
+        let server = Server::start(config(mode).listen(&path)).unwrap();
+        let open =
+            |endpoint| Endpoint::open(&format!("unix:{}/{endpoint}", path.display())).unwrap();
+        let (a, b) = (open(0), open(1));
+        let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+        let options = QueueOptions::default().event(true);
+        let mut rx = b.port(0).unwrap().vc(0).unwrap().rx_with(options).unwrap();
+        let (from, to) = (a.alloc(1 << 16).unwrap(), b.alloc(1 << 16).unwrap());
+        rx.post_all(&mut to.split(4096, 8).unwrap());
+        for turn in 0..3 {
+            assert!(!rx.request_event(&Threshold::ONE).unwrap(), "{mode}");
+            tx.send(from.buf(turn * 4096..(turn + 1) * 4096).unwrap())
+                .unwrap();
+            assert!(
+                readable(rx.fd().unwrap(), common::SOON),
+                "{mode}: packet {turn}"
+            );
+            rx.recv(Deadline::NOW).unwrap();
+            rustix::io::read(rx.fd().unwrap(), &mut [0u8; 8]).unwrap();
+        }
+        drop(server);
+        assert!(
+            readable(rx.fd().unwrap(), common::SOON),
+            "{mode}: the end is an event too"
+        );
+    }
+}
+
+fn readable(fd: BorrowedFd<'_>, within: Duration) -> bool {
+    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+    let within = Timespec::try_from(within).unwrap();
+    poll(&mut fds, Some(&within)).unwrap() == 1
 }
 
 #[test]
@@ -47,13 +93,84 @@ fn a_sleeper_notices_the_end_of_the_daemon() {
         drop(server);
         let error = waiter.join().unwrap().unwrap_err();
         assert_eq!(error.status(), Some(Status::DeviceGone), "{mode}: {error}");
-        assert_eq!(endpoint.alloc(4096).unwrap_err().status(), Some(Status::DeviceGone));
+        assert_eq!(
+            endpoint.alloc(4096).unwrap_err().status(),
+            Some(Status::DeviceGone)
+        );
     }
 }
 
 #[test]
 fn no_daemon_says_how_to_start_one() {
-    let error = Endpoint::open("unix:/nowhere/spfe.sock").map(drop).unwrap_err();
+    let error = Endpoint::open("unix:/nowhere/spfe.sock")
+        .map(drop)
+        .unwrap_err();
     assert_eq!(error.status(), Some(Status::DeviceGone));
-    assert!(error.to_string().contains("spfed --listen /nowhere/spfe.sock"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("spfed --listen /nowhere/spfe.sock"),
+        "{error}"
+    );
+}
+
+/// Not a test: the child process that sends until it is killed.
+#[test]
+fn child_sends() {
+    let Some(path) = std::env::var_os("SPFED_TEST_SENDER") else {
+        return;
+    };
+    let endpoint = Endpoint::open(&format!("unix:{}/0", path.display())).unwrap();
+    let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+    let mut opened = None;
+    common::eventually("the sender before is forgotten", || {
+        opened = vc.tx().ok();
+        opened.is_some()
+    });
+    let mut tx = opened.unwrap();
+    let memory = endpoint.alloc(1 << 20).unwrap();
+    let mut packets = memory.split(65536, 16).unwrap();
+    loop {
+        while let Some(packet) = packets.pop() {
+            tx.send(packet).unwrap();
+        }
+        tx.wait(Deadline::NEVER).unwrap();
+        while let Some(packet) = tx.take() {
+            packets.push(packet);
+        }
+    }
+}
+
+#[test]
+fn a_receiver_survives_senders_that_are_killed_in_mid_packet() {
+    for mode in MODES {
+        let path = place(&format!("sender-{mode}"));
+        let _server = Server::start(config(mode).listen(&path)).unwrap();
+        let endpoint = Endpoint::open(&format!("unix:{}/1", path.display())).unwrap();
+        let memory = endpoint.alloc(1 << 20).unwrap();
+        let mut rx = endpoint.port(0).unwrap().vc(0).unwrap().rx().unwrap();
+        rx.post_all(&mut memory.split(65536, 16).unwrap());
+        let mut turn = |stop: &mut dyn FnMut() -> bool| {
+            while !stop() {
+                let got = rx.recv(Deadline::after(common::SOON));
+                rx.post(got.unwrap_or_else(|error| panic!("{mode}: {error}")).buf)
+                    .unwrap();
+            }
+        };
+        for round in 0..4 {
+            let mut child = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "child_sends"])
+                .env("SPFED_TEST_SENDER", &path)
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            let mut packets = 0;
+            turn(&mut || {
+                packets += 1;
+                packets > 200 + round * 37
+            });
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
 }

@@ -30,6 +30,11 @@ impl Embedded {
         Ok(Arc::new(Self { network, device }))
     }
 
+    /// A network of mode thread whose engine the caller runs itself (benchmarks, simulations).
+    pub fn without_device(topology: Topology) -> Result<Arc<Self>> {
+        Ok(Arc::new(Self { network: Network::new(topology)?, device: None }))
+    }
+
     /// The network of that name in this process, made on first use.
     pub fn named(name: &str, topology: impl FnOnce() -> Topology) -> Result<Arc<Self>> {
         static NAMED: Mutex<Option<HashMap<String, Weak<Embedded>>>> = Mutex::new(None);

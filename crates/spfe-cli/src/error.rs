@@ -1,0 +1,154 @@
+//! How a command fails: one line for people, a status for programs, an exit code for the shell.
+
+use serde_json::json;
+use spfe::{Error, Status, StatusClass};
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// The exit codes, as `--help` and the manual page give them.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0    done (also: interrupted, where a command runs until it is interrupted)
+  1    failed: the device, the link or the operating system
+  2    usage: wrong options or values
+  3    timed out
+  4    data damaged: checksum, contents, or a packet that was cut (EEP)
+  5    not there: device, daemon, endpoint or port
+  130  interrupted before it was done";
+
+/// The kinds of failure; each has an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The device, the link or the operating system.
+    Failed,
+    /// Wrong options or values.
+    Usage,
+    /// A deadline passed.
+    TimedOut,
+    /// Data did not arrive as they were sent.
+    Damaged,
+    /// No such device, daemon, endpoint or port.
+    NotThere,
+    /// SIGINT or SIGTERM.
+    Interrupted,
+}
+
+impl Kind {
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::TimedOut => 3,
+            Self::Damaged => 4,
+            Self::NotThere => 5,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// The status where the contract has none.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Failed => "FAILED",
+            Self::Usage => "USAGE",
+            Self::TimedOut => "TIMED_OUT",
+            Self::Damaged => "DAMAGED",
+            Self::NotThere => "NOT_THERE",
+            Self::Interrupted => "INTERRUPTED",
+        }
+    }
+}
+
+/// Why a command failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: Kind,
+    /// Object, value, limit, and what to do; one line.
+    pub what: String,
+    /// The contract's status, where there is one.
+    status: Option<Status>,
+}
+
+impl Failure {
+    /// A failure of a kind.
+    pub fn new(kind: Kind, what: impl Into<String>) -> Self {
+        Self { kind, what: what.into(), status: None }
+    }
+
+    /// The device, the link or the operating system.
+    pub fn failed(what: impl Into<String>) -> Self {
+        Self::new(Kind::Failed, what)
+    }
+
+    /// Wrong options or values.
+    pub fn usage(what: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, what)
+    }
+
+    /// A deadline passed.
+    pub fn timed_out(what: impl Into<String>) -> Self {
+        Self::new(Kind::TimedOut, what)
+    }
+
+    /// Data did not arrive as they were sent.
+    pub fn damaged(what: impl Into<String>) -> Self {
+        Self::new(Kind::Damaged, what)
+    }
+
+    /// No such device, daemon, endpoint or port.
+    pub fn not_there(what: impl Into<String>) -> Self {
+        Self::new(Kind::NotThere, what)
+    }
+
+    /// SIGINT or SIGTERM came before the command was done.
+    pub fn interrupted() -> Self {
+        Self::new(Kind::Interrupted, "interrupted")
+    }
+
+    /// The operating system refused something: reading a file, writing a report.
+    pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
+        Self::failed(format!("{what}: {error}"))
+    }
+
+    /// Status for programs: the contract's, or the name of the kind.
+    pub fn status(&self) -> &'static str {
+        self.status.map_or(self.kind.name(), Status::name)
+    }
+
+    /// The object `--json` prints.
+    pub fn json(&self) -> serde_json::Value {
+        json!({ "error": self.what, "status": self.status(), "exit": self.kind.code() })
+    }
+
+    /// Says it on stderr; with `json` also on stdout. Returns the exit code.
+    pub fn report(&self, json: bool) -> ExitCode {
+        // Nobody reading it is no reason to fail differently.
+        let _ = writeln!(io::stderr(), "spfe: {self}");
+        if json {
+            let _ = writeln!(io::stdout(), "{}", self.json());
+        }
+        ExitCode::from(self.kind.code())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let kind = match error.status() {
+            None if error.is_timeout() => Kind::TimedOut,
+            Some(Status::DeviceGone | Status::NotFound) => Kind::NotThere,
+            Some(Status::PacketCut) => Kind::Damaged,
+            Some(Status::BadVersion | Status::AccessDenied) => Kind::Failed,
+            Some(status) if status.class() == StatusClass::Usage => Kind::Usage,
+            _ => Kind::Failed,
+        };
+        Self { kind, what: error.to_string(), status: error.status() }
+    }
+}

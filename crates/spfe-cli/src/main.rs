@@ -1,0 +1,5 @@
+//! `spfe`: the library on the command line.
+
+mod error;
+
+fn main() {}

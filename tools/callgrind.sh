@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Instructions per packet, counted by callgrind: no noise, so a gate. Each scenario is run with N
+# and 2N rounds; the difference, divided by its packets, is what one packet costs.
+#
+#   tools/callgrind.sh           print the table
+#   tools/callgrind.sh --check   compare with bench/instructions.tsv; exit 1 if any got worse
+#   tools/callgrind.sh --accept  write the table to bench/instructions.tsv
+set -euo pipefail
+cd "$(dirname "$0")/.."
+limits=bench/instructions.tsv
+# Room for a compiler's mood between patch releases: 3 %.
+slack=103
+command -v valgrind >/dev/null || { echo "callgrind: valgrind is missing (make setup)" >&2; exit 1; }
+cargo build --release -q -p spfe-bench --bin instructions
+bin=${CARGO_TARGET_DIR:-target}/release/instructions
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+# count SCENARIO ROUNDS PREFIX: "instructions packets" collected in functions of that prefix
+count() {
+  local packets
+  packets=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg" --collect-atstart=no \
+    --toggle-collect="*measured_$3*" "$bin" "$1" "$2" 2>"$out/log")
+  echo "$(sed -n 's/.*Collected : //p' "$out/log") $packets"
+}
+
+# per_packet SCENARIO PREFIX
+per_packet() {
+  local one two
+  read -r -a one <<<"$(count "$1" 100 "$2")"
+  read -r -a two <<<"$(count "$1" 200 "$2")"
+  awk -v i=$((two[0] - one[0])) -v p=$((two[1] - one[1])) 'BEGIN { printf "%.1f", i / p }'
+}
+
+table() {
+  printf 'scenario\tapplication\tengine\n'
+  for scenario in single group burst packed; do
+    printf '%s\t%s\t%s\n' "$scenario" "$(per_packet "$scenario" app_)" "$(per_packet "$scenario" engine_)"
+  done
+}
+
+table >"$out/table"
+cat "$out/table"
+case ${1:-} in
+  --accept) cp "$out/table" "$limits" ;;
+  --check)
+    paste "$limits" "$out/table" | awk -F'\t' -v slack="$slack" '
+      NR > 1 {
+        for (side = 2; side <= 3; side++) {
+          name = $1 " " (side == 2 ? "application" : "engine")
+          if ($1 != $4) { print "not ok " name ": " $4 " is not in the table"; bad = 1 }
+          else if ($(side + 3) * 100 > $side * slack) {
+            print "not ok " name ": " $(side + 3) " instructions, " $side " allowed"; bad = 1
+          } else print "ok " name
+        }
+      }
+      END { exit bad }'
+    ;;
+esac
