@@ -94,8 +94,20 @@ pub enum Copier<'a> {
 /// Both stretches are mapped for `length` bytes (`RegionMap::translate` said so).
 #[inline(always)]
 pub unsafe fn move_bytes(source: *const u8, target: *mut u8, length: u32) {
-    // SAFETY: mapped by the caller's promise. `copy` because both may be in one region.
-    unsafe { core::ptr::copy(source, target, length as usize) };
+    // SAFETY: mapped by the caller's promise. Short ones are two words that may overlap, all loads
+    // before all stores; `copy` for the rest because both may be in one region.
+    unsafe {
+        match length {
+            8..=16 => {
+                let tail = length as usize - 8;
+                let first = source.cast::<u64>().read_unaligned();
+                let last = source.add(tail).cast::<u64>().read_unaligned();
+                target.cast::<u64>().write_unaligned(first);
+                target.add(tail).cast::<u64>().write_unaligned(last);
+            }
+            _ => core::ptr::copy(source, target, length as usize),
+        }
+    };
 }
 
 impl<'a> Copier<'a> {

@@ -1,7 +1,8 @@
 //! Source to sink: the step that moves packets.
 
 use crate::copy::{Copier, DeferredList, Ends, Stretch};
-use crate::memory::{Refusal, RegionKey, RegionMap, RegionShared};
+use crate::fast;
+use crate::memory::{Refusal, RegionKey, RegionMap, RegionShared, Window};
 use crate::pace::Pacer;
 use crate::queue::{Host, QueueView, Time};
 use crate::receive::{RxPacked, RxPosted};
@@ -282,6 +283,17 @@ pub enum Step {
 }
 
 impl Step {
+    /// The same after `before` more packets.
+    fn after(self, before: u32) -> Self {
+        match self {
+            Self::Idle(n) => Self::Idle(n + before),
+            Self::More(n) => Self::More(n + before),
+            Self::Stalled(n) => Self::Stalled(n + before),
+            Self::Until(at, n) => Self::Until(at, n + before),
+            other => other,
+        }
+    }
+
     /// Packets moved.
     pub const fn packets(self) -> u32 {
         match self {
@@ -345,6 +357,10 @@ pub struct Flow<S, D> {
     deferred: DeferredList,
     id: u32,
     share: bool,
+    /// The fast path can be used.
+    plain: bool,
+    /// Regions the fast path used last.
+    windows: (Window, Window),
 }
 
 impl<S: Source, D: Sink> Flow<S, D> {
@@ -371,6 +387,8 @@ impl<S: Source, D: Sink> Flow<S, D> {
             deferred: DeferredList::default(),
             id,
             share,
+            plain: false,
+            windows: Default::default(),
         }
     }
 
@@ -436,6 +454,13 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 _ => {}
             }
         }
+        self.windows = Default::default();
+        self.plain = match (&self.tx, &self.rx) {
+            (TxEnd::Queue(tx), RxEnd::Posted(rx)) => {
+                self.pacer.is_none() && !self.share && rx.view().is_some_and(|rx| fast::suits(&tx.view, rx))
+            }
+            _ => false,
+        };
         self.epoch = epoch;
         Ok(())
     }
@@ -446,6 +471,48 @@ impl<S: Source, D: Sink> Flow<S, D> {
         if self.shared.epoch() != self.epoch {
             return Step::Stale;
         }
+        let (fast, step) = self.step_fast(host, budget);
+        match step {
+            Some(step) => step,
+            None => self.step_general(host, budget - fast).after(fast),
+        }
+    }
+
+    /// The fast path alone: packets moved, and the end of the step if there was nothing else.
+    #[inline(always)]
+    fn step_fast<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, Option<Step>) {
+        let (true, TxEnd::Queue(tx), RxEnd::Posted(rx)) = (self.plain, &mut self.tx, &mut self.rx)
+        else {
+            return (0, None);
+        };
+        let maps = (&*self.tx_regions.map, &*self.rx_regions.map);
+        let (packets, ended) = rx.run_fast(tx, maps, &mut self.windows, budget);
+        if ended == fast::Ended::General {
+            return (packets, None);
+        }
+        if self.shared.stalled.load(Ordering::Relaxed) != 0 {
+            self.shared.stalled.store(0, Ordering::Release);
+        }
+        if packets != 0 {
+            tx.flush_step(host);
+            rx.flush_step(host);
+        }
+        match ended {
+            fast::Ended::Budget => (packets, Some(Step::More(packets))),
+            _ => (packets, Some(Step::Idle(packets))),
+        }
+    }
+
+    /// What a poster does: moves everything that is plain and ready. False if there is more to it
+    /// (then [`Flow::step`] goes on).
+    #[inline(always)]
+    pub fn sweep<H: Host>(&mut self, host: &mut H) -> bool {
+        self.shared.epoch() == self.epoch && self.step_fast(host, u32::MAX).1.is_some()
+    }
+
+    /// Everything the fast path leaves.
+    #[inline(never)]
+    fn step_general<H: Host>(&mut self, host: &mut H, budget: u32) -> Step {
         let copier = if self.share {
             Copier::shared(&self.shared.board, &mut self.deferred, self.id)
         } else {

@@ -14,6 +14,7 @@
 //! | [`transmit`] | the transmit ring as a source of pieces of packets |
 //! | [`receive`] | posted buffers and packed area as sinks of them |
 //! | [`flow`] | source to sink: the step |
+//! | `fast` | the common case of a step, short |
 //! | [`copy`] | the copy itself, alone or shared with the far end |
 //! | [`pace`] | link time: when a paced link would have delivered |
 //! | [`message`] | broadcast messages and time-codes |
@@ -23,6 +24,7 @@
 //! arithmetic, and a bad one costs its owner an error completion and nobody else anything.
 
 pub mod copy;
+mod fast;
 pub mod flow;
 pub mod memory;
 pub mod message;

@@ -210,6 +210,21 @@ impl RegionMap {
         Ok(base.wrapping_add(offset as usize))
     }
 
+    /// A region as a tight loop uses it: looked up once, valid until the end of the step.
+    #[inline(always)]
+    pub fn window(&self, address: Address, domain: u16, access: u32) -> Option<Window> {
+        let key = address.key();
+        let mapped = self.mapped.get(key.index())?;
+        let tag = RegionTag(mapped.tag.load(Ordering::Acquire));
+        let good = tag.is_valid() && tag.key() == key && tag.domain() == domain;
+        if !good || tag.access() & access != access {
+            return None;
+        }
+        let (base, size) =
+            (mapped.base.load(Ordering::Relaxed), mapped.size.load(Ordering::Relaxed));
+        Some(Window { key: u64::from(key.0), base, size })
+    }
+
     #[cold]
     fn refuse(tag: RegionTag, key: RegionKey, domain: u16) -> Refusal {
         if !tag.is_valid() || tag.key() != key {
@@ -226,6 +241,27 @@ impl RegionMap {
         self.mapped
             .get(tag.key().index())
             .is_some_and(|mapped| mapped.tag.load(Ordering::Acquire) == tag.0)
+    }
+}
+
+/// A region looked up by [`RegionMap::window`].
+#[derive(Clone, Copy, Default)]
+pub struct Window {
+    key: u64,
+    base: u64,
+    size: u64,
+}
+
+impl Window {
+    /// The memory of `length` bytes at an address, if it is in this region and inside its bounds.
+    #[inline(always)]
+    pub fn at(&self, address: u64, length: u32) -> Option<*mut u8> {
+        let offset = address & OFFSET_MASK;
+        // The sum cannot overflow: 48 and 32 bits.
+        if address >> contract::OFFSET_BITS != self.key || offset + u64::from(length) > self.size {
+            return None;
+        }
+        Some((self.base + offset) as *mut u8)
     }
 }
 

@@ -1,8 +1,10 @@
 //! Posted buffers and the packed area as sinks of packets.
 
 use crate::copy::{End, Target};
+use crate::fast;
+use crate::transmit::TxQueue;
 use crate::flow::{Cx, Piece, Sink, Taken};
-use crate::memory::{Address, Refusal, RegionKey, RegionMap, WRITE};
+use crate::memory::{Address, Refusal, RegionKey, RegionMap, WRITE, Window};
 use crate::queue::{Host, QueueView, completion};
 use crate::shared::{Counters, FlowShared, RxState, bump};
 use spfe_contract::{
@@ -158,6 +160,38 @@ impl RxPosted {
 }
 
 impl RxPosted {
+    /// The fast path of a step: see `fast`.
+    #[inline(always)]
+    pub(crate) fn run_fast(
+        &mut self,
+        tx: &mut TxQueue,
+        maps: (&RegionMap, &RegionMap),
+        windows: &mut (Window, Window),
+        budget: u32,
+    ) -> (u32, fast::Ended) {
+        let (tx_view, tx_state, tx_count) = tx.parts();
+        // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
+        let (rx_state, rx_count) =
+            unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
+        let rx = &self.view;
+        let ((tx_map, rx_map), (source, target)) = (maps, windows);
+        let mut pair = fast::Pair {
+            tx: tx_view,
+            rx,
+            tx_state,
+            rx_state,
+            tx_count,
+            rx_count,
+            tx_map,
+            rx_map,
+            source,
+            target,
+        };
+        // The buffer in hand, if any, is untouched: the general path looks it up again.
+        self.buffer = None;
+        fast::run(&mut pair, budget)
+    }
+
     /// Completes every posted buffer with `status` (reset). Bounded by the ring size.
     pub fn flush<H: Host>(&mut self, status: Status, cx: &mut Cx<'_, '_, H>) -> u32 {
         let mut flushed = 0;

@@ -57,6 +57,13 @@ impl TxQueue {
         unsafe { self.state.as_mut() }
     }
 
+    /// View, state and counters, borrowed apart.
+    #[inline(always)]
+    pub(crate) fn parts(&mut self) -> (&QueueView, &mut TxState, &Counters) {
+        // SAFETY: the runner holds the seat; the counters are atomics elsewhere in shared memory.
+        unsafe { (&self.view, self.state.as_mut(), self.counters.as_ref()) }
+    }
+
     #[inline(always)]
     fn counters(&self) -> &Counters {
         // SAFETY: in shared memory that outlives the queue; atomics only.
@@ -241,9 +248,8 @@ impl TxQueue {
     }
 
     fn write_completion(&mut self, status: Status, bytes: u32, time: Time, copier: &mut Copier<'_>) {
-        let config = self.view.config;
-        let state = self.state();
-        let mut done = completion(&config, state.at.submission.wrapping_sub(1), status);
+        let (view, state, _) = self.parts();
+        let mut done = completion(&view.config, state.at.submission.wrapping_sub(1), status);
         done.packets = state.pending_packets as u16;
         done.bytes = bytes;
         state.pending_packets = 0;
@@ -251,8 +257,7 @@ impl TxQueue {
         let position = state.at.completion;
         state.at.completion = position.wrapping_add(1);
         state.at.reported_bytes = state.at.reported_bytes.wrapping_add(u64::from(bytes));
-        let view = self.view;
-        copier.complete(End::Tx, &view, position, done, time);
+        copier.complete(End::Tx, view, position, done, time);
     }
 
     /// Completes everything before the entry in hand, if it has not been reported yet, so that an

@@ -29,6 +29,7 @@ impl Slot {
 pub struct Ring {
     slots: NonNull<Slot>,
     log2: u32,
+    mask: u32,
 }
 
 // SAFETY: a ring is only atomics behind a pointer whose lifetime the creator promised (`Ring::new`).
@@ -42,13 +43,13 @@ impl Ring {
     /// # Safety
     /// `slots` points to that many slots, which stay mapped while any copy of the view is used.
     pub const unsafe fn new(slots: NonNull<Slot>, log2: u32) -> Self {
-        Self { slots, log2 }
+        Self { slots, log2, mask: (1 << log2) - 1 }
     }
 
     /// Number of entries.
     #[inline(always)]
     pub const fn size(&self) -> u32 {
-        1 << self.log2
+        self.mask + 1
     }
 
     /// Lap number of a free-running position, from 1, modulo 65536.
@@ -59,7 +60,7 @@ impl Ring {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> &Slot {
-        let index = (position & (self.size() - 1)) as usize;
+        let index = (position & self.mask) as usize;
         // SAFETY: the index is masked to the ring, which is mapped (`Ring::new`).
         unsafe { &*self.slots.as_ptr().add(index) }
     }
@@ -114,6 +115,51 @@ impl Ring {
             let slot = self.slot(position);
             slot.word0.store(0, Ordering::Relaxed);
             slot.word1.store(0, Ordering::Release);
+        }
+    }
+}
+
+/// A place in a ring that only moves forward: what a tight loop keeps in registers instead of a
+/// position.
+#[derive(Clone, Copy)]
+pub struct Spot {
+    index: u32,
+    phase: u16,
+}
+
+impl Spot {
+    /// The place of a position.
+    #[inline(always)]
+    pub const fn new(ring: &Ring, position: u32) -> Self {
+        Self { index: position & ring.mask, phase: ring.phase(position) }
+    }
+
+    /// The entry here, if it is valid; see [`Ring::read`].
+    #[inline(always)]
+    pub fn read(&self, ring: &Ring) -> Option<Entry> {
+        let slot = ring.slot(self.index);
+        let word1 = slot.word1.load(Ordering::Acquire);
+        if (word1 >> PHASE_SHIFT) as u16 != self.phase {
+            return None;
+        }
+        Some([slot.word0.load(Ordering::Relaxed), word1])
+    }
+
+    /// Writes an entry here, whose phase bits are clear, and publishes it; see [`Ring::write`].
+    #[inline(always)]
+    pub fn write(&self, ring: &Ring, entry: Entry) {
+        let slot = ring.slot(self.index);
+        slot.word0.store(entry[0], Ordering::Relaxed);
+        slot.word1.store(entry[1] | u64::from(self.phase) << PHASE_SHIFT, Ordering::Release);
+    }
+
+    /// One place on.
+    #[inline(always)]
+    pub fn advance(&mut self, ring: &Ring) {
+        self.index += 1;
+        if self.index > ring.mask {
+            self.index = 0;
+            self.phase = self.phase.wrapping_add(1);
         }
     }
 }

@@ -105,13 +105,15 @@ fn beside(peer: impl FnMut() + Send, victim: impl FnOnce()) {
 
 // --------------------------------------------------------------------------------------- rings
 
+const BODY_MASK: u64 = (1 << 48) - 1;
+
 fn slots(log2: u32) -> Box<[Slot]> {
     (0..1 << log2).map(|_| Slot::new()).collect()
 }
 
 fn ring(slots: &[Slot]) -> Ring {
     // SAFETY: a power of two of slots, which the tests keep longer than the view.
-    unsafe { Ring::new(NonNull::from(&slots[0]), slots.len().trailing_zeros()) }
+    unsafe { Ring::new(NonNull::from(slots).cast(), slots.len().trailing_zeros()) }
 }
 
 fn garbage_ring() -> impl Strategy<Value = (u32, Vec<(u64, u64)>)> {
@@ -123,14 +125,8 @@ fn garbage_ring() -> impl Strategy<Value = (u32, Vec<(u64, u64)>)> {
             let words = words.into_iter().map(|(word0, word1, phase)| {
                 let lap = (position >> log2).wrapping_add(u32::from(phase));
                 let phase_bits = u64::from(lap as u16) << 48;
-                (
-                    word0,
-                    if phase == 0 {
-                        word1
-                    } else {
-                        word1 & (1 << 48) - 1 | phase_bits
-                    },
-                )
+                let tagged = word1 & BODY_MASK | phase_bits;
+                (word0, if phase == 0 { word1 } else { tagged })
             });
             (position, words.collect())
         })
@@ -173,7 +169,7 @@ fn ring_that_changes_under_its_reader() {
         for slot in &memory {
             let phase = random.next() & 3;
             Raw(slot).set64(0, random.next());
-            Raw(slot).set64(8, random.next() & (1 << 48) - 1 | phase << 48);
+            Raw(slot).set64(8, random.next() & BODY_MASK | phase << 48);
         }
     };
     beside(scribble, || {
@@ -314,6 +310,8 @@ const JOBS_AT: usize = 64;
 const JOB_BYTES: usize = 16;
 const SEGMENTS_AT: usize = JOBS_AT + JOBS * JOB_BYTES;
 const SEGMENT_BYTES: usize = 24;
+const DECLINED: u32 = 1 << 31;
+const ROUND_MASK: u32 = DECLINED - 1;
 
 /// What a hostile participant leaves on a board.
 #[derive(Clone, Debug)]
@@ -432,8 +430,8 @@ proptest! {
                 prop_assert!(garbage.segments.contains(&known));
             }
             board.finish(job, taken % 2 == 0);
-            let mark = word(&board, index, 3) & !(1 << 31);
-            prop_assert_eq!(mark, (garbage.ticket >> 32) as u32 & !(1 << 31));
+            let mark = word(&board, index, 3) & ROUND_MASK;
+            prop_assert_eq!(mark, (garbage.ticket >> 32) as u32 & ROUND_MASK);
         }
         prop_assert_eq!(taken, jobs.min(JOBS as u64).saturating_sub(next));
     }
@@ -448,9 +446,9 @@ proptest! {
     #[test]
     fn new_round_owes_nothing_to_the_old_one(garbage in garbage(), round in bits32()) {
         let mut garbage = garbage;
-        garbage.ticket = u64::from(round & (1 << 31) - 1) << 32;
-        let next = round.wrapping_add(1) & (1 << 31) - 1;
-        for (job, mark) in garbage.jobs.iter_mut().zip([next, next | 1 << 31]) {
+        garbage.ticket = u64::from(round & ROUND_MASK) << 32;
+        let next = round.wrapping_add(1) & ROUND_MASK;
+        for (job, mark) in garbage.jobs.iter_mut().zip([next, next | DECLINED]) {
             job[3] = mark;
         }
         let board = garbage.board();

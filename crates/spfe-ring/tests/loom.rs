@@ -22,7 +22,7 @@ use spfe_ring::{
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// The smallest ring: 4 entries.
 const LOG2: u32 = 2;
@@ -35,18 +35,18 @@ fn check(model: impl Fn() + Sync + Send + 'static) {
     builder.check(model);
 }
 
-/// How often something happened in all runs of a model together; invisible to loom.
-#[derive(Clone, Default)]
-struct Tally(Arc<AtomicUsize>);
-
-impl Tally {
-    fn add(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn get(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
-    }
+/// Runs a model that says which ways a run took; each has to be taken by some run.
+fn check_ways<const WAYS: usize>(model: impl Fn() -> [bool; WAYS] + Sync + Send + 'static) {
+    // Of the standard library, so that loom does not see them.
+    let taken: Arc<[AtomicBool; WAYS]> = Arc::new([const { AtomicBool::new(false) }; WAYS]);
+    let ways = taken.clone();
+    check(move || {
+        for (way, took) in ways.iter().zip(model()) {
+            way.fetch_or(took, Ordering::SeqCst);
+        }
+    });
+    let taken = taken.each_ref().map(|way| way.load(Ordering::SeqCst));
+    assert_eq!(taken, [true; WAYS], "some way was never taken");
 }
 
 /// Memory of a ring; the owner joins every thread that uses a view before it drops it.
@@ -59,7 +59,12 @@ impl Memory {
 
     fn ring(&self) -> Ring {
         // SAFETY: the slice has a power of two of slots, which outlive the threads of the model.
-        unsafe { Ring::new(NonNull::from(&self.0[0]), self.0.len().trailing_zeros()) }
+        unsafe {
+            Ring::new(
+                NonNull::from(&*self.0).cast(),
+                self.0.len().trailing_zeros(),
+            )
+        }
     }
 }
 
@@ -177,9 +182,8 @@ fn one_completion_frees_several_submissions() {
 
 /// Publishes `counts` batches behind each other; whoever sees the first entry sees the batch.
 fn batches(log2: u32, start: u32, counts: &'static [u32]) {
-    let seen_early = Tally::default();
-    let tally = seen_early.clone();
-    check(move || {
+    // Some run has to see a batch while its producer goes on.
+    check_ways(move || {
         let memory = Memory::new(log2);
         let ring = memory.ring();
         for back in 1..=ring.size() {
@@ -216,17 +220,11 @@ fn batches(log2: u32, start: u32, counts: &'static [u32]) {
             true
         };
         let early = counts.iter().take_while(|&&count| take(count)).count();
-        if early > 0 {
-            tally.add();
-        }
         host.join().unwrap();
         assert!(counts[early..].iter().all(|&count| take(count)));
         assert!(consumer.pop().is_none());
+        [early > 0]
     });
-    assert!(
-        seen_early.get() > 0,
-        "no run saw a batch before its producer ended"
-    );
 }
 
 #[test]
@@ -342,9 +340,7 @@ impl Waiter {
 
 /// Whoever would sleep after arming and looking again has been woken when the device is through.
 fn armed_once(arm: Arm, bytes: &'static [u32]) {
-    let (slept, stayed) = (Tally::default(), Tally::default());
-    let tallies = (slept.clone(), stayed.clone());
-    check(move || {
+    check_ways(move || {
         let memory = Memory::new(LOG2);
         let ring = memory.ring();
         let lines = Arc::new(Lines::default());
@@ -356,18 +352,12 @@ fn armed_once(arm: Arm, bytes: &'static [u32]) {
         let sleeps = host.arm(&arm);
         device.join().unwrap();
         if let Some(seen) = sleeps {
-            tallies.0.add();
             let now = lines.device.wake_seq.load(Ordering::Acquire);
             assert_ne!(now, seen, "the host sleeps for ever");
             assert!(host.look(&arm), "woken for nothing");
-        } else {
-            tallies.1.add();
         }
+        [sleeps.is_some(), sleeps.is_none()]
     });
-    assert!(
-        slept.get() > 0 && stayed.get() > 0,
-        "not both ways were taken"
-    );
 }
 
 #[test]
@@ -485,9 +475,7 @@ fn serve(line: &DeviceLine, doorbell: &AtomicU32, submissions: Ring, entries: u3
 
 #[test]
 fn device_and_host_never_both_miss() {
-    let (rung, saved) = (Tally::default(), Tally::default());
-    let tallies = (rung.clone(), saved.clone());
-    check(move || {
+    check_ways(|| {
         const ENTRIES: u32 = 2;
         let memory = Memory::new(LOG2);
         let ring = memory.ring();
@@ -497,21 +485,17 @@ fn device_and_host_never_both_miss() {
             move || serve(&shared.0, &shared.1, ring, ENTRIES)
         });
         let mut producer = Producer::new(ring);
+        let mut rung = 0;
         for number in 0..ENTRIES {
             producer.push(entry(number));
             if shared.0.needs_doorbell() {
                 shared.1.fetch_add(1, Ordering::Release);
-                tallies.0.add();
-            } else {
-                tallies.1.add();
+                rung += 1;
             }
         }
         device.join().unwrap();
+        [rung == 0, rung == ENTRIES]
     });
-    assert!(
-        rung.get() > 0 && saved.get() > 0,
-        "not both ways were taken"
-    );
 }
 
 // ---------------------------------------------------------------------------------------- seat
@@ -559,9 +543,7 @@ impl Guarded {
 
 /// The owner takes `turns` turns beside claimers with these patiences.
 fn seat(turns: u32, claimers: &'static [u32]) {
-    let (refused, gave_up, got_in) = (Tally::default(), Tally::default(), Tally::default());
-    let tallies = (refused.clone(), gave_up.clone(), got_in.clone());
-    check(move || {
+    check_ways(move || {
         let guarded = Guarded::new();
         let threads: Vec<_> = (2..)
             .zip(claimers)
@@ -571,25 +553,17 @@ fn seat(turns: u32, claimers: &'static [u32]) {
             })
             .collect();
         let owned = (0..turns).filter(|_| guarded.own()).count();
-        let visits = threads
+        let visits: Vec<_> = threads
             .into_iter()
-            .filter_map(|thread| thread.join().unwrap().then_some(()));
-        let visits = visits.count();
+            .map(|thread| thread.join().unwrap())
+            .collect();
+        let visits = visits.into_iter().filter(|&inside| inside).count();
         assert_eq!(guarded.state.get(0) as usize, owned + visits);
         assert_eq!((guarded.seat.busy(), guarded.seat.claimed()), (0, 0));
         assert!(guarded.own() && guarded.visit(2, 1), "the seat is not free");
-        if owned < turns as usize {
-            tallies.0.add();
-        }
-        let tally = if visits < claimers.len() {
-            &tallies.1
-        } else {
-            &tallies.2
-        };
-        tally.add();
+        let (refused, gave_up) = (owned < turns as usize, visits < claimers.len());
+        [refused, gave_up, !refused && !gave_up]
     });
-    let seen = [refused.get(), gave_up.get(), got_in.get()];
-    assert!(!seen.contains(&0), "a way was never taken: {seen:?}");
 }
 
 #[test]
@@ -604,7 +578,7 @@ fn owner_and_two_claimers_exclude_each_other() {
 
 #[test]
 fn seat_of_a_dead_owner_is_broken_and_claimed() {
-    check(|| {
+    check_ways(|| {
         let guarded = Guarded::new();
         let visitor = thread::spawn({
             let guarded = guarded.clone();
@@ -636,12 +610,13 @@ fn seat_of_a_dead_owner_is_broken_and_claimed() {
             u32::from(died_inside) + u32::from(visited) + 1
         );
         assert_eq!((guarded.seat.busy(), guarded.seat.claimed()), (0, 0));
+        [died_inside, visited]
     });
 }
 
 #[test]
 fn seat_of_a_dead_claimer_is_broken_and_entered() {
-    check(|| {
+    check_ways(|| {
         let guarded = Guarded::new();
         let claimer = thread::spawn({
             let guarded = guarded.clone();
@@ -666,6 +641,7 @@ fn seat_of_a_dead_claimer_is_broken_and_entered() {
             .count();
         assert_eq!(guarded.state.get(0) as usize, turns);
         assert!(guarded.own(), "the seat is not free");
+        [died_inside, first, second, first && second]
     });
 }
 
@@ -680,10 +656,10 @@ const COPY: u32 = 64;
 struct Shop {
     board: Board,
     targets: Arc<Bytes>,
-    /// Not 0: the helper or the holder has died.
+    /// A helper that has died, or 0.
     dead: AtomicU32,
-    /// Copies made, by target.
-    copies: [Tally; 3],
+    /// Copies made, by target (not seen by loom).
+    copies: [AtomicUsize; 3],
 }
 
 impl Shop {
@@ -700,7 +676,7 @@ impl Shop {
         assert_eq!(segment.length, COPY);
         self.targets
             .put(segment.target as u32, segment.source as u32);
-        self.copies[segment.target as usize].add();
+        self.copies[segment.target as usize].fetch_add(1, Ordering::SeqCst);
     }
 
     /// Plans copies of `values` to the first targets, `per_job` to a job, and opens the round.
@@ -734,10 +710,7 @@ impl Shop {
     fn settle(&self, jobs: u32) -> u32 {
         let mut repeated = 0;
         for job in 0..jobs {
-            let is_dead = |id| {
-                let dead = self.dead.load(Ordering::Acquire);
-                dead != 0 && (id == 0 || id == dead)
-            };
+            let is_dead = |id| id != 0 && id == self.dead.load(Ordering::Acquire);
             let again = |segment| {
                 repeated += 1;
                 self.copy(segment);
@@ -756,15 +729,18 @@ impl Shop {
     }
 
     fn copies(&self) -> [usize; 3] {
-        [0, 1, 2].map(|target: usize| self.copies[target].get())
+        [0, 1, 2].map(|target: usize| self.copies[target].load(Ordering::SeqCst))
     }
+}
+
+/// Jobs the helper got of the two it looked for: each number has to occur.
+fn ways(helped: usize) -> [bool; 3] {
+    [helped == 0, helped == 1, helped == 2]
 }
 
 #[test]
 fn every_job_is_done_once_and_seen() {
-    let helped = Tally::default();
-    let tally = helped.clone();
-    check(move || {
+    check_ways(|| {
         let shop = Shop::new();
         let helper = thread::spawn({
             let shop = shop.clone();
@@ -777,18 +753,13 @@ fn every_job_is_done_once_and_seen() {
         assert_eq!(shop.settle(jobs), 0);
         shop.use_up(&values);
         assert_eq!(shop.copies(), [1; 3]);
-        if helper.join().unwrap() > 0 {
-            tally.add();
-        }
+        ways(helper.join().unwrap())
     });
-    assert!(helped.get() > 0, "the helper never got a job");
 }
 
 #[test]
 fn late_helper_takes_nothing_from_a_finished_round() {
-    let helped = Tally::default();
-    let tally = helped.clone();
-    check(move || {
+    check_ways(|| {
         let shop = Shop::new();
         let helper = thread::spawn({
             let shop = shop.clone();
@@ -801,21 +772,17 @@ fn late_helper_takes_nothing_from_a_finished_round() {
             shop.use_up(values);
             assert!(!shop.board.has_work());
         }
-        if helper.join().unwrap() > 0 {
-            tally.add();
-        }
+        let helped = helper.join().unwrap();
         assert_eq!(shop.copies(), [2, 1, 0]);
         assert_eq!(shop.targets.get(0), 0, "copied after the round was over");
         assert_eq!(shop.targets.get(1), 0, "copied after the round was over");
+        ways(helped)
     });
-    assert!(helped.get() > 0, "the helper never got a job");
 }
 
 #[test]
 fn declined_job_is_repeated_by_the_holder() {
-    let declined = Tally::default();
-    let tally = declined.clone();
-    check(move || {
+    check_ways(|| {
         let shop = Shop::new();
         let helper = thread::spawn({
             let shop = shop.clone();
@@ -834,18 +801,13 @@ fn declined_job_is_repeated_by_the_holder() {
         shop.use_up(&values);
         assert_eq!(helper.join().unwrap(), repeated == 1);
         assert_eq!(shop.copies(), [1, 1, 0]);
-        if repeated > 0 {
-            tally.add();
-        }
+        [repeated == 0, repeated == 1]
     });
-    assert!(declined.get() > 0, "the helper never got a job");
 }
 
 #[test]
 fn job_of_a_dead_helper_is_repeated_by_the_holder() {
-    let died = Tally::default();
-    let tally = died.clone();
-    check(move || {
+    check_ways(|| {
         let shop = Shop::new();
         let helper = thread::spawn({
             let shop = shop.clone();
@@ -866,18 +828,34 @@ fn job_of_a_dead_helper_is_repeated_by_the_holder() {
         let had_job = helper.join().unwrap();
         assert_eq!(repeated, if had_job { 2 } else { 0 });
         assert_eq!(shop.copies(), [1 + usize::from(had_job), 1, 0]);
-        if had_job {
-            tally.add();
-        }
+        [!had_job, had_job]
     });
-    assert!(died.get() > 0, "the helper never got a job");
+}
+
+#[test]
+fn dead_helper_is_not_blamed_for_a_later_round() {
+    check(|| {
+        const DEAD: u32 = 3;
+        let shop = Shop::new();
+        let jobs = shop.open(&[11], 1);
+        assert!(shop.take(DEAD));
+        assert_eq!(shop.settle(jobs), 0);
+        shop.dead.store(DEAD, Ordering::Release);
+        let helper = thread::spawn({
+            let shop = shop.clone();
+            move || shop.take(HELPER)
+        });
+        let jobs = shop.open(&[21], 1);
+        while shop.take(HOLDER) {}
+        assert_eq!(shop.settle(jobs), 0);
+        shop.use_up(&[21]);
+        helper.join().unwrap();
+    });
 }
 
 #[test]
 fn round_of_a_dead_holder_ends_before_the_next_begins() {
-    let helped = Tally::default();
-    let tally = helped.clone();
-    check(move || {
+    check_ways(|| {
         let shop = Shop::new();
         let helper = thread::spawn({
             let shop = shop.clone();
@@ -902,11 +880,8 @@ fn round_of_a_dead_holder_ends_before_the_next_begins() {
         while shop.take(HOLDER) {}
         assert_eq!(shop.settle(jobs), 0);
         shop.use_up(&values);
-        if helper.join().unwrap() > 0 {
-            tally.add();
-        }
+        ways(helper.join().unwrap())
     });
-    assert!(helped.get() > 0, "the helper never got a job");
 }
 
 // ------------------------------------------------------------------------------ packed receive

@@ -233,9 +233,7 @@ impl Queue {
     #[inline(always)]
     pub fn kick(&mut self) {
         match &mut self.runner {
-            Some(runner) => {
-                runner.run(u32::MAX);
-            }
+            Some(runner) => runner.kick(),
             None => {
                 if self.device_line().needs_doorbell() {
                     self.stats.doorbells += 1;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Client, config, eventually, place, refused, server, socket_of};
+use common::{Client, Mortal, config, eventually, place, refused, server, socket_of};
 use rustix::fd::AsFd;
 use spfe_contract::{QueueKind, Status};
 use spfe_net::Mode;
@@ -28,7 +28,7 @@ fn child() {
     }
 }
 
-fn spawn_child(path: &Path) -> Child {
+fn spawn_child(path: &Path) -> Mortal {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--nocapture"])
         .env("SPFED_TEST_CHILD", path)
@@ -40,7 +40,7 @@ fn spawn_child(path: &Path) -> Child {
         lines.any(|line| line.unwrap() == "ready"),
         "the child has failed"
     );
-    child
+    Mortal(child)
 }
 
 #[test]
@@ -49,10 +49,9 @@ fn what_a_killed_client_held_is_free_again() {
         let path = place(&format!("kill-{mode}"));
         let server = Server::start(config(mode).listen(&path)).unwrap();
         let mut client = Client::new(&server, 0);
-        let mut child = spawn_child(&path);
+        let child = spawn_child(&path);
         assert_eq!(refused(client.add_queue(QueueKind::Tx)).0, Status::Busy);
-        child.kill().unwrap();
-        child.wait().unwrap();
+        drop(child);
         eventually("both ends are free", || client.tx_owner() == 0);
         let _queues = [QueueKind::Tx, QueueKind::Rx].map(|kind| client.add_queue(kind).unwrap());
         eventually("one client is left", || {

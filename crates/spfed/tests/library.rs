@@ -135,6 +135,7 @@ fn child_sends() {
             tx.send(packet).unwrap();
         }
         tx.wait(Deadline::NEVER).unwrap();
+        while tx.poll().is_some() {}
         while let Some(packet) = tx.take() {
             packets.push(packet);
         }
@@ -158,19 +159,17 @@ fn a_receiver_survives_senders_that_are_killed_in_mid_packet() {
             }
         };
         for round in 0..4 {
-            let mut child = Command::new(std::env::current_exe().unwrap())
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            command
                 .args(["--exact", "child_sends"])
-                .env("SPFED_TEST_SENDER", &path)
-                .stdout(Stdio::null())
-                .spawn()
-                .unwrap();
+                .env("SPFED_TEST_SENDER", &path);
+            let child = common::Mortal(command.stdout(Stdio::null()).spawn().unwrap());
             let mut packets = 0;
             turn(&mut || {
                 packets += 1;
                 packets > 200 + round * 37
             });
-            child.kill().unwrap();
-            child.wait().unwrap();
+            drop(child);
         }
     }
 }

@@ -38,8 +38,8 @@ fn receiver(b: &Endpoint) -> Rx {
 }
 
 #[inline(never)]
-fn measured_engine_step(engine: &mut Runner) -> u32 {
-    engine.run(u32::MAX).map_or(0, |step| step.packets())
+fn measured_engine_step(engine: &mut Runner) {
+    engine.kick();
 }
 
 #[inline(never)]

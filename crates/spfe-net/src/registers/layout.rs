@@ -25,13 +25,20 @@ pub struct Block {
     kind: BlockType,
     version: u16,
     at: u32,
+    /// What its header says: bytes of the block; of an array, bytes before the first element.
     size: u32,
     next: u32,
     instance: u32,
     stride: u32,
+    /// Bytes of the elements of an array.
+    elements: u32,
 }
 
 impl Block {
+    fn end(&self) -> u32 {
+        self.at + self.size + self.elements
+    }
+
     /// A word of the header, by its byte offset.
     pub fn header(&self, offset: u32) -> u32 {
         match offset {
@@ -88,7 +95,11 @@ pub struct Context {
 impl Context {
     /// What the VC register says.
     pub fn vc(&self) -> u32 {
-        if let End::Data(vc) = self.end { vc } else { NO_VC }
+        if let End::Data(vc) = self.end {
+            vc
+        } else {
+            NO_VC
+        }
     }
 
     /// Whether the context can be a queue of this kind.
@@ -113,7 +124,11 @@ fn contexts(ports: &[Port]) -> Vec<Context> {
         let data = (0..port.vcs).flat_map(|vc| [(End::Data(vc), true), (End::Data(vc), false)]);
         let slots = |tx| (0..SLOTS).map(move |slot| (End::Message(slot), tx));
         let ends = data.chain(slots(true)).chain(slots(false));
-        all.extend(ends.map(|(end, tx)| Context { port: index, end, tx }));
+        all.extend(ends.map(|(end, tx)| Context {
+            port: index,
+            end,
+            tx,
+        }));
     }
     all
 }
@@ -133,7 +148,12 @@ impl Layout {
     /// The register space of an endpoint with these ports.
     pub fn new(ports: &[Port]) -> Self {
         let contexts = contexts(ports);
-        let mut layout = Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0 };
+        let mut layout = Self {
+            blocks: Vec::new(),
+            contexts,
+            doorbells: 0,
+            size: 0,
+        };
         let queues = layout.contexts.len() as u32;
         layout.add(BlockType::Global, global::VERSION, global::SIZE, 0);
         for port in 0..ports.len() as u32 {
@@ -161,16 +181,36 @@ impl Layout {
     }
 
     fn end(&self) -> u32 {
-        self.blocks.last().map_or(0, |block| block.at + block.size)
+        self.blocks.last().map_or(0, Block::end)
     }
 
     fn add(&mut self, kind: BlockType, version: u16, size: u32, instance: u32) {
-        self.link(Block { kind, version, at: 0, size, next: 0, instance, stride: 0 });
+        let (at, next, stride, elements) = (0, 0, 0, 0);
+        self.link(Block {
+            kind,
+            version,
+            at,
+            size,
+            next,
+            instance,
+            stride,
+            elements,
+        });
     }
 
     fn array(&mut self, kind: BlockType, version: u16, stride: u32, count: u32) {
-        let size = HEADER_BYTES + stride * count;
-        self.link(Block { kind, version, at: 0, size, next: 0, instance: 0, stride });
+        let (at, size, next, instance) = (0, HEADER_BYTES, 0, 0);
+        let elements = stride * count;
+        self.link(Block {
+            kind,
+            version,
+            at,
+            size,
+            next,
+            instance,
+            stride,
+            elements,
+        });
     }
 
     fn link(&mut self, mut block: Block) {
@@ -197,10 +237,10 @@ impl Layout {
         }
         let after = self.blocks.partition_point(|block| block.at <= offset);
         let block = self.blocks.get(after.checked_sub(1)?)?;
-        let inside = offset - block.at;
-        if inside >= block.size {
+        if offset >= block.end() {
             return None;
         }
+        let inside = offset - block.at;
         let Some(behind) = inside.checked_sub(HEADER_BYTES) else {
             return Some(Place::Header(block, inside));
         };
@@ -208,12 +248,20 @@ impl Layout {
             0 => (block.instance, inside),
             stride => (behind / stride, behind % stride),
         };
-        Some(Place::Register(Register { kind: block.kind, element, offset }))
+        Some(Place::Register(Register {
+            kind: block.kind,
+            element,
+            offset,
+        }))
     }
 
     /// Where a register is in the register space; `element` must be one the layout has.
     pub fn offset(&self, register: Register) -> Option<u32> {
-        let Register { kind, element, offset } = register;
+        let Register {
+            kind,
+            element,
+            offset,
+        } = register;
         let mut blocks = self.blocks.iter().filter(|block| block.kind == kind);
         let block = blocks.find(|block| block.stride != 0 || block.instance == element)?;
         Some(match block.stride {
@@ -233,9 +281,14 @@ impl Register {
     pub fn is_configuration(self) -> bool {
         match self.kind {
             BlockType::Global => {
-                matches!(self.offset, global::CFG_COMMAND | global::CFG_INDEX | global::CFG_SEQ)
+                matches!(
+                    self.offset,
+                    global::CFG_COMMAND | global::CFG_INDEX | global::CFG_SEQ
+                )
             }
-            BlockType::Port => (port_block::LINK_START..=port_block::VC_PRIORITY_3).contains(&self.offset),
+            BlockType::Port => {
+                (port_block::LINK_START..=port_block::VC_PRIORITY_3).contains(&self.offset)
+            }
             BlockType::Queue => (queue::KIND..=queue::FILTER).contains(&self.offset),
             BlockType::Region => (region::BASE_LO..=region::PAGE_LIST).contains(&self.offset),
             BlockType::Event => self.offset == event::ENABLE,

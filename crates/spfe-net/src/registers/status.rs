@@ -1,7 +1,7 @@
 //! The registers the device writes: what each of them says now.
 
 use super::layout::{Context, End, Register, contexts_of};
-use super::{EVENTS, RegisterFile, State, low, high};
+use super::{EVENTS, RegisterFile, State, high, low};
 use crate::os;
 use crate::topology::{LinkRate, Peer};
 use spfe_contract::{
@@ -35,13 +35,20 @@ fn lkey(key: RegionKey) -> u32 {
 }
 
 fn sum(slots: &[MessageSlot; SLOTS], pick: fn(CounterValues) -> u64) -> u32 {
-    slots.iter().map(|slot| pick(slot.count.values())).fold(0, u64::wrapping_add) as u32
+    slots
+        .iter()
+        .map(|slot| pick(slot.count.values()))
+        .fold(0, u64::wrapping_add) as u32
 }
 
 impl RegisterFile {
     /// A status register's value; 0 for offsets that are none.
     pub(super) fn status(&self, state: &mut State, register: Register) -> u32 {
-        let Register { kind, element, offset } = register;
+        let Register {
+            kind,
+            element,
+            offset,
+        } = register;
         match kind {
             BlockType::Global => self.global(state, offset),
             BlockType::Port => self.port(element, offset),
@@ -50,9 +57,10 @@ impl RegisterFile {
                 let key = state.regions.get(element as usize).copied().flatten();
                 key.map_or(0, lkey)
             }
-            BlockType::Event if offset == event::COUNT => {
-                state.events.get_mut(element as usize).map_or(0, |vector| low(vector.count()))
-            }
+            BlockType::Event if offset == event::COUNT => state
+                .events
+                .get_mut(element as usize)
+                .map_or(0, |vector| low(vector.count())),
             BlockType::Broadcast => self.broadcast(element, offset),
             BlockType::TimeCode => self.time_code(element, offset),
             BlockType::Statistics => self.statistics(element, offset),
@@ -84,13 +92,19 @@ impl RegisterFile {
     }
 
     fn port(&self, index: u32, offset: u32) -> u32 {
-        let Some(port) = self.ports().get(index as usize) else { return 0 };
+        let Some(port) = self.ports().get(index as usize) else {
+            return 0;
+        };
         let (lanes, mbps) = match port.rate {
             LinkRate::Unlimited => (1, 0),
             LinkRate::SpaceFibre { lanes, mbps } => (lanes, mbps),
             LinkRate::SpaceWire { mbps } => (1, mbps),
         };
-        let state = if port.peer == Peer::None { PortState::Down } else { PortState::Up };
+        let state = if port.peer == Peer::None {
+            PortState::Down
+        } else {
+            PortState::Up
+        };
         match offset {
             port_block::KIND => u32::from(port.kind().raw()),
             port_block::STATE => u32::from(state.raw()),
@@ -107,7 +121,9 @@ impl RegisterFile {
     fn queue(&self, state: &State, index: u32, offset: u32) -> u32 {
         let index = index as usize;
         let (context, face) = (self.layout.contexts.get(index), state.queues.get(index));
-        let (Some(context), Some(face)) = (context, face) else { return 0 };
+        let (Some(context), Some(face)) = (context, face) else {
+            return 0;
+        };
         match offset {
             queue::STATE => u32::from(face.state.raw()),
             queue::ERROR => u32::from(face.error.raw()),
@@ -131,9 +147,10 @@ impl RegisterFile {
     /// listens to it.
     fn messages_received(&self, port: u32) -> u32 {
         match self.ports().get(port as usize).map(|port| port.peer) {
-            Some(Peer::Port { endpoint, port }) => {
-                sum(&self.network.arena().messages(endpoint, port).tx, |values| values.packets)
-            }
+            Some(Peer::Port { endpoint, port }) => sum(
+                &self.network.arena().messages(endpoint, port).tx,
+                |values| values.packets,
+            ),
             _ => 0,
         }
     }
@@ -149,7 +166,9 @@ impl RegisterFile {
     }
 
     fn statistics(&self, index: u32, offset: u32) -> u32 {
-        let Some(context) = self.layout.contexts.get(index as usize) else { return 0 };
+        let Some(context) = self.layout.contexts.get(index as usize) else {
+            return 0;
+        };
         let values = self.counters(context);
         match offset {
             statistics::PACKETS_LO => low(values.packets),
@@ -173,7 +192,10 @@ impl RegisterFile {
         let (arena, endpoint) = (self.network.arena(), self.at.endpoint);
         match (context.end, context.tx) {
             (End::Data(vc), true) => arena.flow_out(endpoint, context.port, vc).tx_count.values(),
-            (End::Data(vc), false) => arena.flow_into(endpoint, context.port, vc).rx_count.values(),
+            (End::Data(vc), false) => arena
+                .flow_into(endpoint, context.port, vc)
+                .rx_count
+                .values(),
             (End::Message(slot), tx) => {
                 let messages = arena.messages(endpoint, context.port);
                 let slots = if tx { &messages.tx } else { &messages.rx };

@@ -37,7 +37,13 @@ pub fn walk(registers: &RegisterFile) -> Vec<Block> {
         let head = registers.read32(at);
         let kind = BlockType::from_raw(head as u16).expect("block type");
         let (size, instance) = (registers.read32(at + 4), registers.read32(at + 12));
-        blocks.push(Block { kind, version: (head >> 16) as u16, at, size, instance });
+        blocks.push(Block {
+            kind,
+            version: (head >> 16) as u16,
+            at,
+            size,
+            instance,
+        });
         assert!(blocks.len() <= 64, "the block list does not end");
         at = match registers.read32(at + 8) {
             0 => return blocks,
@@ -83,7 +89,14 @@ impl Driver {
         let memory = Arc::new(SharedMemory::create("driver", MEMORY_BYTES).unwrap());
         let segment = registers.add_segment(memory.clone());
         let blocks = walk(&registers);
-        Self { network, registers, memory, segment, blocks, _device: device }
+        Self {
+            network,
+            registers,
+            memory,
+            segment,
+            blocks,
+            _device: device,
+        }
     }
 
     /// Offset of a block's first register; for arrays, of an element.
@@ -96,8 +109,14 @@ impl Driver {
             _ => 0,
         };
         let mut of_kind = self.blocks.iter().filter(|block| block.kind == kind);
-        let block = of_kind.find(|block| stride != 0 || block.instance == element).unwrap();
-        if stride == 0 { block.at } else { block.at + queue::SIZE + stride * element }
+        let block = of_kind
+            .find(|block| stride != 0 || block.instance == element)
+            .unwrap();
+        if stride == 0 {
+            block.at
+        } else {
+            block.at + block.size + stride * element
+        }
     }
 
     pub fn read(&self, kind: BlockType, element: u32, register: u32) -> u32 {
@@ -105,7 +124,8 @@ impl Driver {
     }
 
     pub fn write(&self, kind: BlockType, element: u32, register: u32, value: u32) {
-        self.registers.write32(self.at(kind, element) + register, value);
+        self.registers
+            .write32(self.at(kind, element) + register, value);
     }
 
     /// A 64-bit register pair, read HI, LO, HI.
@@ -121,12 +141,18 @@ impl Driver {
 
     /// Carries a command out as the contract says: command, index, new CFG_SEQ, doorbell, CFG_ACK.
     pub fn command_raw(&self, command: u32, index: u32) -> Status {
-        let sequence = self.registers.read32(global::CFG_ACK).wrapping_add(1).max(1);
+        let sequence = self
+            .registers
+            .read32(global::CFG_ACK)
+            .wrapping_add(1)
+            .max(1);
         self.registers.write32(global::CFG_COMMAND, command);
         self.registers.write32(global::CFG_INDEX, index);
         self.registers.write32(global::CFG_SEQ, sequence);
         self.ring(2, 0, 0);
-        wait("CFG_ACK", || self.registers.read32(global::CFG_ACK) == sequence);
+        wait("CFG_ACK", || {
+            self.registers.read32(global::CFG_ACK) == sequence
+        });
         Status::from_raw(self.registers.read32(global::CFG_STATUS) as u8).unwrap()
     }
 
@@ -185,10 +211,20 @@ impl Driver {
         queue
     }
 
-    pub fn bytes(&self, offset: u64, length: usize) -> &mut [u8] {
+    /// Writes bytes to a buffer the device has not got.
+    pub fn put(&self, offset: u64, bytes: &[u8]) {
+        assert!(offset as usize + bytes.len() <= MEMORY_BYTES);
+        // SAFETY: inside the mapping, which nothing else in this process refers to.
+        unsafe { std::ptr::copy(bytes.as_ptr(), self.at_memory(offset), bytes.len()) };
+    }
+
+    /// Bytes of a buffer the device has given back.
+    pub fn get(&self, offset: u64, length: usize) -> Vec<u8> {
         assert!(offset as usize + length <= MEMORY_BYTES);
-        // SAFETY: inside the mapping; the tests touch buffers only while the device does not.
-        unsafe { std::slice::from_raw_parts_mut(self.at_memory(offset), length) }
+        let mut bytes = vec![0; length];
+        // SAFETY: as for `put`.
+        unsafe { std::ptr::copy(self.at_memory(offset), bytes.as_mut_ptr(), length) };
+        bytes
     }
 
     fn at_memory(&self, offset: u64) -> *mut u8 {
@@ -209,7 +245,8 @@ pub struct Queue<'a> {
 impl<'a> Queue<'a> {
     fn new(driver: &'a Driver, index: u32, region: u16, place: u64) -> Self {
         let ring = |offset| {
-            let slots = std::ptr::NonNull::new(driver.at_memory(place * QUEUE_BYTES + offset)).unwrap();
+            let slots =
+                std::ptr::NonNull::new(driver.at_memory(place * QUEUE_BYTES + offset)).unwrap();
             // SAFETY: inside the driver's memory, which outlives the queue.
             unsafe { Ring::new(slots.cast(), LOG2) }
         };
@@ -217,7 +254,14 @@ impl<'a> Queue<'a> {
         submissions.clear();
         completions.clear();
         let (submissions, completions) = (Producer::new(submissions), Consumer::new(completions));
-        Self { driver, index, region, place, submissions, completions }
+        Self {
+            driver,
+            index,
+            region,
+            place,
+            submissions,
+            completions,
+        }
     }
 
     /// Posts a buffer to send from or to receive into.
@@ -226,7 +270,13 @@ impl<'a> Queue<'a> {
         if kind == EntryType::Data {
             flags |= submit_flags::SIGNAL | submit_flags::LAST;
         }
-        let entry = Submission { offset, region: self.region, length, flags, phase: 0 };
+        let entry = Submission {
+            offset,
+            region: self.region,
+            length,
+            flags,
+            phase: 0,
+        };
         self.push(entry.to_words());
     }
 
@@ -246,7 +296,8 @@ impl<'a> Queue<'a> {
     }
 
     fn line(&self, offset: u64) -> *mut u8 {
-        self.driver.at_memory(self.place * QUEUE_BYTES + 0x3000 + offset)
+        self.driver
+            .at_memory(self.place * QUEUE_BYTES + 0x3000 + offset)
     }
 
     /// Arms the queue for its next completion and an event.
@@ -254,7 +305,11 @@ impl<'a> Queue<'a> {
         // SAFETY: the line lies in the driver's memory, aligned; all its fields are atomics.
         let line = unsafe { &*self.line(0).cast::<HostLine>() };
         let count = Some(self.completions.position.wrapping_add(1));
-        let arm = Arm { count, event: true, ..Arm::default() };
+        let arm = Arm {
+            count,
+            event: true,
+            ..Arm::default()
+        };
         line.arm(sequence, &arm, spfe_net::os::heavy_barrier);
         self.driver.ring(1, self.index, sequence);
     }

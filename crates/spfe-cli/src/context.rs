@@ -1,0 +1,137 @@
+//! What all commands share: the device, the form of the output, waiting that notices signals.
+
+use crate::error::Failure;
+use crate::signal;
+use spfe::{Deadline, Endpoint, Port, PortKind};
+use std::time::Duration;
+
+/// The device unless said otherwise.
+pub const DEFAULT_DEVICE: &str = "virtual:";
+
+/// The global options.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// `--device` or `SPFE_DEVICE`, if given.
+    pub device: Option<String>,
+    /// `--json`.
+    pub json: bool,
+    /// `-q`.
+    pub quiet: bool,
+}
+
+impl Context {
+    /// Opens the device, or this one if none was named.
+    pub fn open_or(&self, default: &str) -> Result<Endpoint, Failure> {
+        Ok(Endpoint::open(self.device.as_deref().unwrap_or(default))?)
+    }
+
+    /// Opens the device.
+    pub fn open(&self) -> Result<Endpoint, Failure> {
+        self.open_or(DEFAULT_DEVICE)
+    }
+
+    /// Says something that is not a result, on stderr; not with `-q`.
+    pub fn say(&self, what: &str) {
+        if !self.quiet {
+            eprintln!("{what}");
+        }
+    }
+}
+
+/// The port with this number, or the first one of a kind.
+pub fn port_of(endpoint: &Endpoint, number: Option<u32>, kind: PortKind) -> Result<Port, Failure> {
+    if let Some(number) = number {
+        return Ok(endpoint.port(number)?);
+    }
+    for number in 0..endpoint.info().ports {
+        let port = endpoint.port(number)?;
+        if port.kind() == kind {
+            return Ok(port);
+        }
+    }
+    let what = format!("device {}: no port speaks {}", endpoint.info().uri, kind.name());
+    Err(Failure::not_there(what))
+}
+
+/// Waits that end when a signal comes or nothing has moved for too long. Works in virtual time too.
+pub struct Patience {
+    endpoint: Endpoint,
+    limit_ns: Option<u64>,
+    until_ns: Option<u64>,
+}
+
+impl Patience {
+    /// Longest time without a signal being noticed.
+    const SLICE_NS: u64 = 200_000_000;
+
+    /// Patience for `limit` without progress; without a limit for ever.
+    pub fn new(endpoint: &Endpoint, limit: Option<Duration>) -> Self {
+        let limit_ns = limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
+        let mut patience = Self { endpoint: endpoint.clone(), limit_ns, until_ns: None };
+        patience.renew();
+        patience
+    }
+
+    /// Something has moved: the time starts again.
+    pub fn renew(&mut self) {
+        if let Some(limit) = self.limit_ns {
+            self.until_ns = Some(self.endpoint.now_ns().saturating_add(limit));
+        }
+    }
+
+    /// Waits with `wait` until it succeeds or fails.
+    ///
+    /// # Errors
+    /// Timed out, naming what was waited for; interrupted; what `wait` fails with.
+    pub fn wait<T>(
+        &self,
+        what: &str,
+        mut wait: impl FnMut(Deadline) -> spfe::Result<T>,
+    ) -> Result<T, Failure> {
+        loop {
+            if signal::caught() {
+                return Err(Failure::interrupted());
+            }
+            let now = self.endpoint.now_ns();
+            let slice = now.saturating_add(Self::SLICE_NS);
+            let end = self.until_ns.map_or(slice, |until| until.min(slice));
+            match wait(Deadline::at_ns(end)) {
+                Ok(found) => return Ok(found),
+                Err(error) if !error.is_timeout() => return Err(error.into()),
+                Err(_) if self.until_ns.is_some_and(|until| until <= self.endpoint.now_ns()) => {
+                    let seconds = self.limit_ns.unwrap_or_default() as f64 / 1e9;
+                    return Err(Failure::timed_out(format!("{what} for {seconds} s: timed out")));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn patience_ends_in_real_and_virtual_time() {
+        for device in ["virtual:", "virtual:?time=virtual"] {
+            let endpoint = Endpoint::open(device).unwrap();
+            let mut rx = endpoint.port(0).unwrap().vc(0).unwrap().rx().unwrap();
+            let patience = Patience::new(&endpoint, Some(Duration::from_millis(10)));
+            let failure = patience.wait("no packet", |until| rx.recv(until)).unwrap_err();
+            assert_eq!(failure.kind, Kind::TimedOut, "{device}");
+            assert_eq!(failure.what, "no packet for 0.01 s: timed out");
+        }
+    }
+
+    #[test]
+    fn ports_are_found_by_kind() {
+        let endpoint = Endpoint::open("virtual:").unwrap();
+        assert_eq!(port_of(&endpoint, None, PortKind::Spacewire).unwrap().number(), 2);
+        assert_eq!(port_of(&endpoint, Some(1), PortKind::Spacewire).unwrap().number(), 1);
+        let endpoint = Endpoint::open("virtual:?peer=sink").unwrap();
+        let failure = port_of(&endpoint, None, PortKind::Spacewire).err().unwrap();
+        assert_eq!(failure.kind, Kind::NotThere);
+    }
+}

@@ -1,0 +1,269 @@
+//! `spfe recv`: what `spfe send` sends, into a file or to standard output.
+
+use crate::context::{Context, Patience};
+use crate::error::{Failure, Kind};
+use crate::frame::{Header, Trailer};
+use crate::target::Target;
+use crate::transfer::{Meter, Totals, TransferArgs};
+use crate::{output, parse, signal};
+use clap::Args;
+use sha2::{Digest, Sha256};
+use spfe::{Buf, End, Endpoint, Error, Received, Rx, Status, Threshold};
+use std::time::Duration;
+
+/// A group that is not full is taken so long after its first packet.
+const LINGER: Duration = Duration::from_millis(1);
+
+const AFTER: &str = "\
+The file gets its name only when all of it has come and its SHA-256 is right; until then it is \
+FILE.part. With - the bytes go to standard output and the digest to standard error.
+
+With --raw packets are written as they come, one behind the other, until --count, --bytes or \
+--idle says so, or until it is interrupted.";
+
+/// Receive a file.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = AFTER)]
+pub struct RecvArgs {
+    /// File to write; - for standard output.
+    #[arg(value_name = "FILE")]
+    file: String,
+    #[command(flatten)]
+    transfer: TransferArgs,
+    /// With --raw: end after this many packets.
+    #[arg(long, value_name = "N", requires = "raw", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// With --raw: end after the packet that makes it this many bytes or more.
+    #[arg(long, value_name = "BYTES", requires = "raw", value_parser = parse::size)]
+    bytes: Option<u64>,
+    /// With --raw: end when nothing has come for so long after the first packet.
+    #[arg(long, value_name = "SECONDS", requires = "raw", value_parser = parse::seconds)]
+    idle: Option<Duration>,
+}
+
+impl RecvArgs {
+    /// Whether stdout has the data, so that nothing else may go there.
+    pub fn owns_stdout(&self) -> bool {
+        self.file == "-"
+    }
+
+    fn is_enough(&self, meter: &Meter) -> bool {
+        self.count.is_some_and(|count| meter.packets >= count)
+            || self.bytes.is_some_and(|bytes| meter.bytes >= bytes)
+    }
+
+    /// Nothing but a signal ends it.
+    fn is_endless(&self) -> bool {
+        self.count.is_none() && self.bytes.is_none() && self.idle.is_none()
+    }
+}
+
+/// Receives a file.
+pub fn run(args: &RecvArgs, context: &Context) -> Result<(), Failure> {
+    let endpoint = context.open()?;
+    let mut receiver = Receiver::open(&endpoint, &args.transfer)?;
+    let mut target = Target::open(&args.file)?;
+    let totals = if args.transfer.raw {
+        receiver.receive_raw(args, &mut target, context)?
+    } else {
+        receiver.receive_file(&mut target, context)?
+    };
+    target.commit()?;
+    totals.report(&args.file, &args.transfer, context, "received");
+    Ok(())
+}
+
+/// The receive end and its buffers: most posted, some used and not posted again yet.
+struct Receiver {
+    rx: Rx,
+    endpoint: Endpoint,
+    patience: Patience,
+    used: Vec<Buf>,
+    group: usize,
+    goal: Threshold,
+    place: String,
+}
+
+impl Receiver {
+    fn open(endpoint: &Endpoint, args: &TransferArgs) -> Result<Self, Failure> {
+        let mut buffers = args.buffers(endpoint)?;
+        let mut rx = args.channel(endpoint)?.rx_with(args.queue())?;
+        rx.post_all(&mut buffers);
+        Ok(Self {
+            rx,
+            endpoint: endpoint.clone(),
+            patience: Patience::new(endpoint, args.deadline),
+            used: buffers,
+            group: args.group,
+            goal: Threshold::count(args.group as u32).or_after_first(LINGER),
+            place: format!("port {} VC {}", args.port, args.vc),
+        })
+    }
+
+    /// The next packet or part of one. Posts used buffers again before it waits.
+    fn next(&mut self) -> Result<Received, Failure> {
+        loop {
+            if let Some(received) = self.rx.poll() {
+                self.patience.renew();
+                return Ok(received);
+            }
+            self.rx.post_all(&mut self.used);
+            let (rx, goal) = (&mut self.rx, &self.goal);
+            let what = format!("{}: no packet", self.place);
+            self.patience.wait(&what, |until| rx.wait(goal, until))?;
+        }
+    }
+
+    /// A buffer whose bytes have been used.
+    fn give_back(&mut self, buf: Buf) {
+        self.used.push(buf);
+        if self.used.len() >= self.group {
+            self.rx.post_all(&mut self.used);
+        }
+    }
+
+    fn receive_file(&mut self, target: &mut Target, context: &Context) -> Result<Totals, Failure> {
+        let mut meter = Meter::new(&self.endpoint);
+        let (mut assembly, mut hash) = (Assembly::new(&self.place), Sha256::new());
+        loop {
+            let received = self.next()?;
+            match assembly.take(&received, meter.bytes)? {
+                Step::Header(header) => {
+                    meter.start(header.length, context);
+                    context.say(&announce(&header));
+                }
+                Step::Data => {
+                    hash.update(&received.buf[..]);
+                    target.write(&received.buf)?;
+                    meter.count(received.buf.len(), !received.more());
+                }
+                Step::Done(trailer) => {
+                    let sha256 = hash.finalize().into();
+                    check(&trailer, meter.bytes, sha256)?;
+                    return Ok(meter.finish(sha256));
+                }
+            }
+            self.give_back(received.buf);
+        }
+    }
+
+    fn receive_raw(
+        &mut self,
+        args: &RecvArgs,
+        target: &mut Target,
+        context: &Context,
+    ) -> Result<Totals, Failure> {
+        let (mut meter, mut hash) = (Meter::new(&self.endpoint), Sha256::new());
+        while !args.is_enough(&meter) {
+            let received = match self.next() {
+                Ok(received) => received,
+                Err(failure) if is_end(&failure, args, meter.bytes) => break,
+                Err(failure) => return Err(failure),
+            };
+            if meter.bytes == 0 {
+                meter.start(args.bytes, context);
+                if args.idle.is_some() {
+                    self.patience = Patience::new(&self.endpoint, args.idle);
+                }
+            }
+            whole(&received, &self.place, meter.bytes)?;
+            hash.update(&received.buf[..]);
+            target.write(&received.buf)?;
+            meter.count(received.buf.len(), !received.more());
+            self.give_back(received.buf);
+        }
+        Ok(meter.finish(hash.finalize().into()))
+    }
+}
+
+/// Whether a raw reception has come to its end rather than failed.
+fn is_end(failure: &Failure, args: &RecvArgs, bytes: u64) -> bool {
+    match failure.kind {
+        Kind::TimedOut => args.idle.is_some() && bytes != 0,
+        Kind::Interrupted => signal::caught() && args.is_endless(),
+        _ => false,
+    }
+}
+
+fn announce(header: &Header) -> String {
+    let name = if header.name.is_empty() { "standard input" } else { &header.name };
+    let length = header.length.map_or("unknown length".to_owned(), output::bytes);
+    format!("receiving {}, {length}", output::printable(name))
+}
+
+/// That a packet, or part of one, is good.
+fn whole(received: &Received, place: &str, bytes: u64) -> Result<(), Failure> {
+    match (received.status, received.end) {
+        (Status::Ok, End::Eop | End::More) => Ok(()),
+        (Status::Ok | Status::PacketCut, _) => Err(Failure::damaged(format!(
+            "{place}: a packet ended with EEP after {} of the file: the sender gave up, or the \
+             link cut it; nothing was kept",
+            output::bytes(bytes)
+        ))),
+        (status, _) => {
+            Err(Error::device(status, format!("{place}: a buffer was not used: {}", status.doc())))?
+        }
+    }
+}
+
+/// Holds the trailer against what has come.
+fn check(trailer: &Trailer, bytes: u64, sha256: [u8; 32]) -> Result<(), Failure> {
+    if trailer.length != bytes {
+        let what = format!("{} bytes were sent and {bytes} have come", trailer.length);
+        return Err(Failure::damaged(format!("{what}; nothing was kept")));
+    }
+    if trailer.sha256 != sha256 {
+        return Err(Failure::damaged(format!(
+            "SHA-256 {} was sent and {} has come; nothing was kept",
+            parse::hex(&trailer.sha256),
+            parse::hex(&sha256)
+        )));
+    }
+    Ok(())
+}
+
+/// What a packet is.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Header(Header),
+    Data,
+    Done(Trailer),
+}
+
+/// Tells header, data and trailer apart.
+struct Assembly<'a> {
+    place: &'a str,
+    header: Option<Header>,
+    /// The last part said that its packet goes on.
+    inside: bool,
+}
+
+impl<'a> Assembly<'a> {
+    fn new(place: &'a str) -> Self {
+        Self { place, header: None, inside: false }
+    }
+
+    fn take(&mut self, received: &Received, bytes: u64) -> Result<Step, Failure> {
+        whole(received, self.place, bytes)?;
+        let is_packet = !self.inside && !received.more();
+        self.inside = received.more();
+        let Some(header) = &self.header else {
+            let header = match Header::decode(&received.buf) {
+                Ok(header) if is_packet => header,
+                wrong => return Err(self.no_header(&wrong.err().unwrap_or_default())),
+            };
+            self.header = Some(header.clone());
+            return Ok(Step::Header(header));
+        };
+        let trailer = if is_packet { Trailer::decode(&received.buf, &header.id) } else { None };
+        Ok(trailer.map_or(Step::Data, Step::Done))
+    }
+
+    fn no_header(&self, why: &str) -> Failure {
+        Failure::damaged(format!(
+            "{}: the first packet is no header of `spfe send` ({why}); --raw takes packets as they \
+             come",
+            self.place
+        ))
+    }
+}

@@ -1,0 +1,227 @@
+//! `spfe send`: a file, or standard input, to the other end of a virtual channel.
+
+use crate::context::{Context, Patience};
+use crate::error::Failure;
+use crate::frame::{self, Header, Id, Trailer};
+use crate::transfer::{Meter, Totals, TransferArgs};
+use crate::{output, signal};
+use clap::Args;
+use sha2::{Digest, Sha256};
+use spfe::{Buf, Deadline, End, Endpoint, Error, Status, Tx};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+const AFTER: &str = "\
+A file travels as a header packet (name, length), the bytes in packets of --packet bytes, and a \
+trailer packet (length, SHA-256). Start the two ends in any order: the sender waits for the \
+receiver. Both print the SHA-256 in the form of sha256sum. A sender that gives up sends a packet \
+that ends with EEP; the receiver then exits with 4.
+
+Example, with a daemon started by `spfed --listen /tmp/spfe.sock`:
+  spfe --device unix:/tmp/spfe.sock/1 recv copy.bin &
+  spfe --device unix:/tmp/spfe.sock/0 send file.bin";
+
+/// Send a file or standard input.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = AFTER)]
+pub struct SendArgs {
+    /// File to send; - for standard input.
+    #[arg(value_name = "FILE")]
+    file: String,
+    #[command(flatten)]
+    transfer: TransferArgs,
+}
+
+/// Sends a file.
+pub fn run(args: &SendArgs, context: &Context) -> Result<(), Failure> {
+    let mut source = Source::open(&args.file)?;
+    let endpoint = context.open()?;
+    let mut sender = Sender::open(&endpoint, &args.transfer)?;
+    match sender.send_file(&mut source, context) {
+        Ok(totals) => {
+            totals.report(&args.file, &args.transfer, context, "sent");
+            Ok(())
+        }
+        Err(failure) => {
+            sender.give_up();
+            Err(failure)
+        }
+    }
+}
+
+/// What is sent.
+struct Source {
+    file: File,
+    what: String,
+    name: String,
+    length: Option<u64>,
+}
+
+impl Source {
+    fn open(path: &str) -> Result<Self, Failure> {
+        if path == "-" {
+            let stdin = io::stdin().as_fd().try_clone_to_owned();
+            let what = "standard input".to_owned();
+            let file = stdin.map_err(|error| Failure::io(&what, &error))?.into();
+            return Ok(Self { file, what, name: String::new(), length: None });
+        }
+        let what = format!("file '{}'", output::printable(path));
+        let failed = |error| Failure::io(&what, &error);
+        let file = File::open(path).map_err(failed)?;
+        let meta = file.metadata().map_err(failed)?;
+        if meta.is_dir() {
+            return Err(Failure::failed(format!("{what}: a directory cannot be sent")));
+        }
+        let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let length = meta.is_file().then_some(meta.len());
+        Ok(Self { file, what, name, length })
+    }
+
+    /// Reads straight into a registered buffer, as much as a packet holds. False at the end.
+    fn fill(&mut self, buf: &mut Buf, packet: usize) -> Result<bool, Failure> {
+        buf.set_len(packet);
+        let mut filled = 0;
+        while filled < packet {
+            match self.file.read(&mut buf[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::io(&self.what, &error)),
+            }
+            if signal::caught() {
+                return Err(Failure::interrupted());
+            }
+        }
+        buf.set_len(filled);
+        Ok(filled != 0)
+    }
+}
+
+/// The transmit end and its buffers: some free, some of the next group, some under way.
+struct Sender {
+    tx: Tx,
+    endpoint: Endpoint,
+    patience: Patience,
+    free: Vec<Buf>,
+    ready: Vec<Buf>,
+    packet: usize,
+    group: usize,
+    raw: bool,
+}
+
+impl Sender {
+    fn open(endpoint: &Endpoint, args: &TransferArgs) -> Result<Self, Failure> {
+        let free = args.buffers(endpoint)?;
+        let tx = args.channel(endpoint)?.tx_with(args.queue())?;
+        Ok(Self {
+            tx,
+            endpoint: endpoint.clone(),
+            patience: Patience::new(endpoint, args.deadline),
+            free,
+            ready: Vec::with_capacity(args.group),
+            packet: args.packet,
+            group: args.group,
+            raw: args.raw,
+        })
+    }
+
+    fn send_file(&mut self, source: &mut Source, context: &Context) -> Result<Totals, Failure> {
+        let (mut hash, mut meter) = (Sha256::new(), Meter::new(&self.endpoint));
+        let id = frame::random_id();
+        self.send_header(source, id)?;
+        meter.start(source.length, context);
+        loop {
+            let mut buf = self.buffer()?;
+            if !source.fill(&mut buf, self.packet)? {
+                self.free.push(buf);
+                break;
+            }
+            hash.update(&buf[..]);
+            meter.count(buf.len(), true);
+            self.ready.push(buf);
+            if self.ready.len() == self.group {
+                self.flush();
+            }
+        }
+        let sha256 = hash.finalize().into();
+        self.send_trailer(Trailer { id, length: meter.bytes, sha256 })?;
+        self.flush();
+        while self.tx.outstanding() != 0 {
+            self.wait()?;
+        }
+        Ok(meter.finish(sha256))
+    }
+
+    fn send_header(&mut self, source: &Source, id: Id) -> Result<(), Failure> {
+        if self.raw {
+            return Ok(());
+        }
+        let header = Header { id, length: source.length, name: source.name.clone() };
+        let mut buf = self.buffer()?;
+        buf.put(&header.encode());
+        self.ready.push(buf);
+        self.flush();
+        Ok(())
+    }
+
+    fn send_trailer(&mut self, trailer: Trailer) -> Result<(), Failure> {
+        if self.raw {
+            return Ok(());
+        }
+        let mut buf = self.buffer()?;
+        buf.put(&trailer.encode());
+        self.ready.push(buf);
+        Ok(())
+    }
+
+    /// Posts what is ready as one group. The queue holds all buffers there are.
+    fn flush(&mut self) {
+        self.tx.send_group(&mut self.ready);
+    }
+
+    /// A free buffer; waits for a group to complete if there is none.
+    fn buffer(&mut self) -> Result<Buf, Failure> {
+        loop {
+            if let Some(buf) = self.free.pop() {
+                return Ok(buf);
+            }
+            self.flush();
+            self.wait()?;
+        }
+    }
+
+    /// Waits for a completion and takes all there are.
+    fn wait(&mut self) -> Result<(), Failure> {
+        let tx = &mut self.tx;
+        self.patience.wait("no packet was taken by the far end", |until| tx.wait(until))?;
+        self.patience.renew();
+        while let Some(sent) = self.tx.poll() {
+            if sent.status != Status::Ok {
+                let what = format!("a packet was not sent: {}", sent.status.doc());
+                return Err(Error::device(sent.status, what).into());
+            }
+        }
+        while let Some(buf) = self.tx.take() {
+            self.free.push(buf);
+        }
+        Ok(())
+    }
+
+    /// Takes back what has not been sent and tells the receiver, if it listens, not to wait for it.
+    fn give_up(&mut self) {
+        const PATIENCE_NS: u64 = 300_000_000;
+        let Ok(mut bufs) = self.tx.cancel() else { return };
+        bufs.append(&mut self.ready);
+        bufs.append(&mut self.free);
+        if let Some(mut buf) = bufs.pop() {
+            buf.put(&[0]);
+            let until = Deadline::at_ns(self.endpoint.now_ns().saturating_add(PATIENCE_NS));
+            if self.tx.send_ending(buf, End::Eep).is_ok() {
+                // Nobody may be there to take it.
+                let _ = self.tx.drain(until);
+            }
+        }
+    }
+}

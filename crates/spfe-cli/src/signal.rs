@@ -1,0 +1,44 @@
+//! SIGINT and SIGTERM: the first one ends the work in good order, the second one at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+static CAUGHT: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn catch(_: libc::c_int) {
+    CAUGHT.store(true, Ordering::Relaxed);
+}
+
+/// Catches SIGINT and SIGTERM once each. SIGPIPE ends the process again, as people expect of a
+/// command whose output nobody reads any more.
+pub fn install() {
+    // SAFETY: the handler only stores to an atomic; the structure is zeroed before it is filled in.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = catch as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        // Without SA_RESTART a blocked read returns, and the signal is noticed.
+        action.sa_flags = libc::SA_RESETHAND;
+        libc::sigaction(libc::SIGINT, &action, std::ptr::null_mut());
+        libc::sigaction(libc::SIGTERM, &action, std::ptr::null_mut());
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
+}
+
+/// Whether a signal has come.
+pub fn caught() -> bool {
+    CAUGHT.load(Ordering::Relaxed)
+}
+
+/// Sleeps, or less if a signal comes. True if the whole time has passed.
+pub fn sleep(time: Duration) -> bool {
+    const SLICE: Duration = Duration::from_millis(50);
+    let end = Instant::now() + time;
+    while !caught() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(SLICE));
+    }
+    false
+}

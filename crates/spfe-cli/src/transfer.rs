@@ -1,0 +1,217 @@
+//! What sending and receiving a file share: options, buffers, progress, the report at the end.
+
+use crate::context::Context;
+use crate::error::Failure;
+use crate::frame::HEADER_MAX;
+use crate::{output, parse};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use spfe::{Buf, Endpoint, QueueOptions, Vc};
+use std::time::Duration;
+
+/// Groups that are under way at a time, and the fewest there may be.
+const GROUPS: usize = 4;
+const GROUPS_MIN: usize = 2;
+/// Most memory for the groups under way; with larger packets there are fewer groups.
+const MEMORY: usize = 256 << 20;
+const MEMORY_MAX: usize = 3 << 30;
+
+/// Options of both directions.
+#[derive(Clone, Debug, Args)]
+pub struct TransferArgs {
+    /// Port.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u32,
+    /// Virtual channel.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub vc: u32,
+    /// Length of the packets (send) or buffers (recv): bytes, or with K, M, G (1024).
+    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = parse::packet)]
+    pub packet: usize,
+    /// Packets in a group: one submission, one completion, one wake-up.
+    #[arg(long, value_name = "N", default_value = "16", value_parser = parse::group)]
+    pub group: usize,
+    /// Fail when nothing has moved for so long [default: wait for ever].
+    #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
+    pub deadline: Option<Duration>,
+    /// The bytes only: no header, no trailer, so the receiver cannot check the file.
+    #[arg(long)]
+    pub raw: bool,
+}
+
+impl TransferArgs {
+    /// The virtual channel.
+    pub fn channel(&self, endpoint: &Endpoint) -> Result<Vc, Failure> {
+        Ok(endpoint.port(self.port)?.vc(self.vc)?)
+    }
+
+    /// Bytes of a buffer, and how many groups of them there are.
+    fn shape(&self) -> Result<(usize, usize), Failure> {
+        let stride = self.packet.max(HEADER_MAX).next_multiple_of(64);
+        let group = stride.saturating_mul(self.group);
+        let groups = (MEMORY / group).clamp(GROUPS_MIN, GROUPS);
+        if group.saturating_mul(groups) > MEMORY_MAX {
+            return Err(Failure::usage(format!(
+                "two groups of {} packets of {} bytes take {}: at most {} allowed",
+                self.group,
+                self.packet,
+                output::bytes((group * groups) as u64),
+                output::bytes(MEMORY_MAX as u64)
+            )));
+        }
+        Ok((stride, groups))
+    }
+
+    /// Buffers for all groups under way: each long enough for a packet and for a header.
+    pub fn buffers(&self, endpoint: &Endpoint) -> Result<Vec<Buf>, Failure> {
+        let (stride, groups) = self.shape()?;
+        let count = groups * self.group;
+        let length = self.packet.max(HEADER_MAX);
+        let memory = endpoint.alloc(stride * count)?;
+        let cut = |index| memory.buf(index * stride..index * stride + length);
+        Ok((0..count).map(cut).collect::<spfe::Result<_>>()?)
+    }
+
+    /// A queue that holds all groups under way.
+    pub fn queue(&self) -> QueueOptions {
+        let entries = (GROUPS * self.group).max(1 << spfe_contract::RING_LOG2_MIN);
+        QueueOptions::default().depth(entries as u32)
+    }
+}
+
+/// Counts what has moved, and shows it on a terminal.
+pub struct Meter {
+    endpoint: Endpoint,
+    bar: ProgressBar,
+    start_ns: Option<u64>,
+    /// File bytes so far.
+    pub bytes: u64,
+    /// Data packets so far.
+    pub packets: u64,
+}
+
+impl Meter {
+    /// A meter that shows nothing yet.
+    pub fn new(endpoint: &Endpoint) -> Self {
+        let bar = ProgressBar::hidden();
+        Self { endpoint: endpoint.clone(), bar, start_ns: None, bytes: 0, packets: 0 }
+    }
+
+    /// Starts the clock, and the progress bar unless it is unwanted or stderr is no terminal.
+    pub fn start(&mut self, length: Option<u64>, context: &Context) {
+        self.start_ns = Some(self.endpoint.now_ns());
+        if context.quiet {
+            return;
+        }
+        let (form, bar) = match length {
+            Some(length) => (
+                "{bytes:>11} of {total_bytes} {wide_bar} {binary_bytes_per_sec} {eta}",
+                ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr()),
+            ),
+            None => (
+                "{bytes:>11} {spinner} {binary_bytes_per_sec}",
+                ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()),
+            ),
+        };
+        self.bar = bar;
+        if let Ok(style) = ProgressStyle::with_template(form) {
+            self.bar.set_style(style);
+        }
+    }
+
+    /// A data packet, or a part of one (`whole` false).
+    pub fn count(&mut self, bytes: usize, whole: bool) {
+        self.bytes += bytes as u64;
+        self.packets += u64::from(whole);
+        self.bar.set_position(self.bytes);
+    }
+
+    /// Seconds since the start.
+    fn seconds(&self) -> f64 {
+        let start = self.start_ns.unwrap_or_else(|| self.endpoint.now_ns());
+        self.endpoint.now_ns().saturating_sub(start) as f64 / 1e9
+    }
+
+    /// Stops the clock: what there is to report.
+    pub fn finish(self, sha256: [u8; 32]) -> Totals {
+        let seconds = self.seconds();
+        self.bar.finish_and_clear();
+        Totals { bytes: self.bytes, packets: self.packets, seconds, sha256 }
+    }
+}
+
+/// What a transfer came to.
+#[derive(Clone, Copy, Debug)]
+pub struct Totals {
+    bytes: u64,
+    packets: u64,
+    seconds: f64,
+    sha256: [u8; 32],
+}
+
+impl Totals {
+    /// Prints digest and rate: the digest as sha256sum does, so that it can check it.
+    ///
+    /// On stderr if stdout has the data.
+    pub fn report(&self, file: &str, args: &TransferArgs, context: &Context, verb: &str) {
+        let gbps = output::gbps(self.bytes, self.seconds);
+        let result = if context.json {
+            json!({
+                "file": file,
+                "port": args.port,
+                "vc": args.vc,
+                "bytes": self.bytes,
+                "packets": self.packets,
+                "sha256": parse::hex(&self.sha256),
+                "seconds": output::rounded(self.seconds),
+                "gbps": output::rounded(gbps),
+            })
+            .to_string()
+        } else {
+            format!("{}  {file}", parse::hex(&self.sha256))
+        };
+        if verb == "received" && file == "-" {
+            eprintln!("{result}");
+        } else {
+            println!("{result}");
+        }
+        context.say(&format!(
+            "{verb} {} in {} packets, {:.3} s, {gbps:.2} Gbit/s",
+            output::bytes(self.bytes),
+            self.packets,
+            self.seconds
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(packet: usize, group: usize) -> TransferArgs {
+        TransferArgs { port: 0, vc: 0, packet, group, deadline: None, raw: false }
+    }
+
+    #[test]
+    fn two_groups_at_least_are_under_way() {
+        assert_eq!(args(65536, 16).shape().unwrap(), (65536, 4));
+        assert_eq!(args(1, 1).shape().unwrap(), (320, 4));
+        assert_eq!(args(64 << 20, 2).shape().unwrap(), (64 << 20, 2));
+        assert_eq!(args(1 << 30, 1).shape().unwrap(), (1 << 30, 2));
+        let failure = args(1 << 30, 8192).shape().unwrap_err();
+        assert!(failure.what.contains("at most 3 GiB allowed"), "{failure}");
+    }
+
+    #[test]
+    fn buffers_fit_queue_and_region() {
+        let endpoint = Endpoint::open("virtual:").unwrap();
+        for (packet, group) in [(1, 1), (65, 3), (4096, 64)] {
+            let args = args(packet, group);
+            let mut buffers = args.buffers(&endpoint).unwrap();
+            assert_eq!(buffers.len(), 4 * group);
+            let mut rx = args.channel(&endpoint).unwrap().rx_with(args.queue()).unwrap();
+            assert_eq!(rx.post_all(&mut buffers), 4 * group);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! What cases are made of: endpoints with queues, known bytes, whole packets.
+
+use crate::Fixture;
+use spfe::{
+    Buf, Deadline, End, Endpoint, PackedOptions, PackedRx, QueueOptions, Received, Region, Rx,
+    Status, Threshold, Tx,
+};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Longest time anything that is bounded may take on a loaded machine.
+pub const SOON: Duration = Duration::from_secs(10);
+
+/// A deadline that is never reached where all is well.
+pub fn soon() -> Deadline {
+    Deadline::after(SOON)
+}
+
+/// Asks until it is true.
+///
+/// # Panics
+/// If it does not become true in [`SOON`].
+pub fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
+    let end = Instant::now() + SOON;
+    while !is_true() {
+        assert!(Instant::now() < end, "{what}: not in {SOON:?}");
+        std::thread::yield_now();
+    }
+}
+
+/// A prime, so that no two stretches of a packet that lie a power of two apart are alike.
+const TABLE: usize = 1_048_573;
+
+fn table() -> &'static [u8] {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    BYTES.get_or_init(|| {
+        let mut random = Random(1);
+        (0..TABLE).map(|_| (random.next() >> 56) as u8).collect()
+    })
+}
+
+/// Where the bytes of packet `seed` begin in the table.
+fn start(seed: u64, from: usize) -> usize {
+    ((seed.wrapping_mul(7919) % TABLE as u64) as usize + from) % TABLE
+}
+
+/// Writes bytes `from` and on of packet `seed`.
+pub fn fill(bytes: &mut [u8], seed: u64, from: usize) {
+    let (mut done, mut at) = (0, start(seed, from));
+    while done < bytes.len() {
+        let part = (bytes.len() - done).min(TABLE - at);
+        bytes[done..done + part].copy_from_slice(&table()[at..at + part]);
+        (done, at) = (done + part, 0);
+    }
+}
+
+/// Whether these are bytes `from` and on of packet `seed`.
+pub fn matches(bytes: &[u8], seed: u64, from: usize) -> bool {
+    let (mut done, mut at) = (0, start(seed, from));
+    while done < bytes.len() {
+        let part = (bytes.len() - done).min(TABLE - at);
+        if bytes[done..done + part] != table()[at..at + part] {
+            return false;
+        }
+        (done, at) = (done + part, 0);
+    }
+    true
+}
+
+/// Seeded numbers, the same everywhere (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next one.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// One below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+}
+
+/// Two endpoints; packets go from `a` to `b`.
+pub struct Pair {
+    /// Sends.
+    pub a: Endpoint,
+    /// Receives.
+    pub b: Endpoint,
+}
+
+/// Small rings: they wrap early.
+pub fn depth(entries: u32) -> QueueOptions {
+    QueueOptions::default().depth(entries)
+}
+
+impl Pair {
+    /// Two endpoints of a fresh network.
+    pub fn new(fixture: &Fixture) -> Self {
+        let (a, b) = (fixture.open)();
+        Self { a, b }
+    }
+
+    /// A transmit end of `a`.
+    pub fn tx(&self, vc: u32) -> Tx {
+        self.tx_with(vc, QueueOptions::default())
+    }
+
+    /// A transmit end of `a`, opened this way.
+    pub fn tx_with(&self, vc: u32, options: QueueOptions) -> Tx {
+        self.a.port(0).unwrap().vc(vc).unwrap().tx_with(options).unwrap()
+    }
+
+    /// A receive end of `b`.
+    pub fn rx(&self, vc: u32) -> Rx {
+        self.rx_with(vc, QueueOptions::default())
+    }
+
+    /// A receive end of `b`, opened this way.
+    pub fn rx_with(&self, vc: u32, options: QueueOptions) -> Rx {
+        self.b.port(0).unwrap().vc(vc).unwrap().rx_with(options).unwrap()
+    }
+
+    /// A receive end of `b` with `count` buffers of `bytes` posted.
+    pub fn rx_posted(&self, vc: u32, bytes: usize, count: usize) -> Rx {
+        let mut rx = self.rx(vc);
+        let mut bufs = self.b.alloc(bytes * count).unwrap().split(bytes, count).unwrap();
+        assert_eq!(rx.post_all(&mut bufs), count);
+        rx
+    }
+
+    /// A packed receive end of `b`.
+    pub fn packed(&self, vc: u32, area: u32) -> PackedRx {
+        let options = PackedOptions::default().area(area);
+        self.b.port(0).unwrap().vc(vc).unwrap().rx_packed(options).unwrap()
+    }
+
+    /// One buffer of `bytes` at `a`.
+    pub fn buf(&self, bytes: usize) -> Buf {
+        self.a.alloc(bytes).unwrap().buf(0..bytes).unwrap()
+    }
+
+    /// A buffer at `a` that holds packet `seed`.
+    pub fn packet(&self, bytes: usize, seed: u64) -> Buf {
+        let mut buf = self.buf(bytes);
+        fill(&mut buf, seed, 0);
+        buf
+    }
+}
+
+/// Cuts a packet with these bytes from a region, at an offset that is given on.
+pub fn cut(region: &Region, at: &mut usize, bytes: usize, seed: u64) -> Buf {
+    let mut buf = region.buf(*at..*at + bytes).unwrap();
+    *at += bytes;
+    fill(&mut buf, seed, 0);
+    buf
+}
+
+/// A received packet, put together again.
+#[derive(Debug)]
+pub struct Packet {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// How it ended.
+    pub end: End,
+    /// Status of its last part.
+    pub status: Status,
+    /// Parts it came in.
+    pub parts: usize,
+}
+
+impl Packet {
+    /// It is whole and equal to packet `seed` of this many bytes.
+    #[track_caller]
+    pub fn is(&self, length: usize, seed: u64) {
+        assert_eq!((self.end, self.status), (End::Eop, Status::Ok), "packet {seed}");
+        assert_eq!(self.bytes.len(), length, "packet {seed}");
+        assert!(matches(&self.bytes, seed, 0), "packet {seed} of {length} bytes differs");
+    }
+}
+
+/// The next packet; its buffers are posted again.
+#[track_caller]
+pub fn receive(rx: &mut Rx) -> Packet {
+    receive_with(rx, |rx, got| rx.post(got.buf).unwrap())
+}
+
+/// The next packet; `then` has each of its parts.
+#[track_caller]
+pub fn receive_with(rx: &mut Rx, mut then: impl FnMut(&mut Rx, Received)) -> Packet {
+    let mut packet = Packet { bytes: Vec::new(), end: End::More, status: Status::Ok, parts: 0 };
+    while packet.end == End::More {
+        let got = rx.recv(soon()).unwrap();
+        packet.bytes.extend_from_slice(&got.buf);
+        (packet.end, packet.status) = (got.end, got.status);
+        packet.parts += 1;
+        then(rx, got);
+    }
+    packet
+}
+
+/// Packets of a packed receive end, as they come.
+#[derive(Default)]
+pub struct Unpacked {
+    open: Vec<u8>,
+    /// Whole packets, in order.
+    pub packets: Vec<(Vec<u8>, End)>,
+    /// Records they came in.
+    pub records: usize,
+}
+
+impl Unpacked {
+    /// Takes every run there is.
+    pub fn take(&mut self, rx: &mut PackedRx) {
+        while let Some(run) = rx.poll() {
+            let before = self.records;
+            for record in run.records() {
+                self.records += 1;
+                self.open.extend_from_slice(record.bytes);
+                if !record.more() {
+                    self.packets.push((std::mem::take(&mut self.open), record.end));
+                }
+            }
+            assert_eq!(self.records - before, run.packets as usize, "records in a run");
+        }
+    }
+
+    /// Waits for `count` packets in all.
+    #[track_caller]
+    pub fn wait(&mut self, rx: &mut PackedRx, count: usize) {
+        self.take(rx);
+        while self.packets.len() < count {
+            if let Err(error) = rx.wait(&Threshold::ONE, soon()) {
+                panic!("{} of {count} packets: {error}", self.packets.len());
+            }
+            self.take(rx);
+        }
+    }
+
+    /// The packets so far are these {length, seed}.
+    #[track_caller]
+    pub fn are(&self, expected: impl Iterator<Item = (usize, u64)>) {
+        let mut count = 0;
+        for ((bytes, end), (length, seed)) in self.packets.iter().zip(expected) {
+            assert_eq!((bytes.len(), *end), (length, End::Eop), "packet {count}");
+            assert!(matches(bytes, seed, 0), "packet {count} of {length} bytes differs");
+            count += 1;
+        }
+        assert_eq!(self.packets.len(), count, "more packets than were sent");
+    }
+}
+
+/// Every buffer that has come back so far, with its tag.
+pub fn take_all(tx: &mut Tx) -> Vec<Buf> {
+    std::iter::from_fn(|| tx.take()).collect()
+}
+
+/// The tags 0 to `count` - 1 are all there, once each.
+#[track_caller]
+pub fn tags_are_complete<'a>(bufs: impl IntoIterator<Item = &'a Buf>, count: u64) {
+    let mut tags: Vec<u64> = bufs.into_iter().map(|buf| buf.tag).collect();
+    tags.sort_unstable();
+    assert_eq!(tags, (0..count).collect::<Vec<_>>());
+}
+
+/// Buffers of `bytes` with tags from 0, holding packets of that number.
+pub fn tagged(region: &Region, bytes: usize, count: usize) -> Vec<Buf> {
+    let mut bufs = region.split(bytes, count).unwrap();
+    for (tag, buf) in bufs.iter_mut().enumerate() {
+        buf.tag = tag as u64;
+        fill(buf, tag as u64, 0);
+    }
+    bufs
+}

@@ -1,0 +1,180 @@
+//! One suite of behaviour for every device and every face of it.
+//!
+//! A [`Fixture`] opens two endpoints that are joined by port 0 (SpaceFibre) and port 1 (SpaceWire)
+//! and says what its device is able to do; [`run_all`] runs every [`Case`] on it. A case that needs
+//! more than the device has is skipped, and the skip says what is missing. Cases know nothing of
+//! what is behind the library: whatever passes here behaves alike.
+//!
+//! | module | what it asks |
+//! | --- | --- |
+//! | [`packets`] | every size, group, burst, chain and end arrives byte for byte |
+//! | [`receive`] | packed areas and posted buffers, full and empty; nothing is ever lost |
+//! | [`waiting`] | deadlines, thresholds, descriptors; no wake-up is lost |
+//! | [`lifetime`] | cancel, close, drop and reset at any moment; every buffer comes back |
+//! | [`messages`] | broadcast messages and time-codes |
+//! | [`load`] | everything at once, and counters that add up |
+//! | [`time`] | paced links in virtual time: priorities and determinism |
+//!
+//! No case looks at how long anything takes; every wait is bounded.
+
+pub mod kit;
+pub mod lifetime;
+pub mod load;
+pub mod messages;
+pub mod packets;
+pub mod receive;
+pub mod time;
+pub mod waiting;
+
+use spfe::Endpoint;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Something a device may be without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// Its time is that of the machine.
+    RealTime,
+    /// Its time moves only when everybody waits.
+    VirtualTime,
+    /// Its SpaceFibre link takes time.
+    Paced,
+    /// Burst entries.
+    Burst,
+    /// Packed receive.
+    Packed,
+    /// Broadcast messages and time-codes.
+    Message,
+    /// Descriptors that become readable.
+    Event,
+    /// A reset completes what is pending.
+    Reset,
+}
+
+impl Capability {
+    /// All that an unpaced device in real time can have.
+    pub const UNLIMITED: [Self; 6] =
+        [Self::RealTime, Self::Burst, Self::Packed, Self::Message, Self::Event, Self::Reset];
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::RealTime => "real time",
+            Self::VirtualTime => "virtual time",
+            Self::Paced => "a paced link",
+            Self::Burst => "burst entries",
+            Self::Packed => "packed receive",
+            Self::Message => "broadcast messages and time-codes",
+            Self::Event => "event descriptors",
+            Self::Reset => "reset of what is pending",
+        })
+    }
+}
+
+/// A device to be held to the suite.
+pub struct Fixture {
+    /// Its name, for people.
+    pub name: String,
+    /// Two endpoints of a fresh network, joined by port 0 (SpaceFibre) and port 1 (SpaceWire).
+    pub open: Box<dyn Fn() -> (Endpoint, Endpoint) + Send + Sync>,
+    /// What it is able to do.
+    pub capabilities: Vec<Capability>,
+}
+
+impl Fixture {
+    /// A device.
+    pub fn new(
+        name: impl Into<String>,
+        capabilities: &[Capability],
+        open: impl Fn() -> (Endpoint, Endpoint) + Send + Sync + 'static,
+    ) -> Self {
+        Self { name: name.into(), open: Box::new(open), capabilities: capabilities.to_vec() }
+    }
+
+    /// What a case needs and the device has not.
+    pub fn missing(&self, case: &Case) -> Option<Capability> {
+        case.needs.iter().copied().find(|need| !self.capabilities.contains(need))
+    }
+}
+
+/// One behaviour.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// Its name: what is true when it passes.
+    pub name: &'static str,
+    /// What the device must be able to do.
+    pub needs: &'static [Capability],
+    /// Panics if it is not true.
+    pub run: fn(&Fixture),
+}
+
+/// The cases of a module: functions of that name, with what they need.
+macro_rules! cases {
+    ($($name:ident: [$($need:ident),*]),* $(,)?) => {
+        /// The cases of this module.
+        pub const CASES: &[$crate::Case] = &[$($crate::Case {
+            name: stringify!($name),
+            needs: &[$($crate::Capability::$need),*],
+            run: $name,
+        }),*];
+    };
+}
+pub(crate) use cases;
+
+/// Every case of the suite, by module.
+pub const CASES: &[&[Case]] = &[
+    packets::CASES,
+    receive::CASES,
+    waiting::CASES,
+    lifetime::CASES,
+    messages::CASES,
+    load::CASES,
+    time::CASES,
+];
+
+/// After this long a case hangs. Its own waits are much shorter.
+const HANGS: Duration = Duration::from_secs(60);
+
+/// Runs every case on a device; with SPFE_CASE in the environment only those whose name contains
+/// it. Prints one line for each case.
+///
+/// # Panics
+/// When all have run, if any failed.
+pub fn run_all(fixture: &'static Fixture) {
+    let wanted = std::env::var("SPFE_CASE").unwrap_or_default();
+    let mut failed = Vec::new();
+    for case in CASES.iter().copied().flatten().filter(|case| case.name.contains(&wanted)) {
+        if let Some(missing) = fixture.missing(case) {
+            println!("skip {} on {}: needs {missing}", case.name, fixture.name);
+        } else if let Err(why) = run(fixture, case) {
+            println!("FAIL {} on {}: {why}", case.name, fixture.name);
+            failed.push(case.name);
+        } else {
+            println!("ok   {} on {}", case.name, fixture.name);
+        }
+    }
+    assert!(failed.is_empty(), "{}: {} cases failed: {failed:?}", fixture.name, failed.len());
+}
+
+/// Runs a case in a thread of its own, so that one that hangs is known by its name.
+fn run(fixture: &'static Fixture, case: &'static Case) -> Result<(), &'static str> {
+    let (done, result) = channel();
+    let body = move || {
+        let passed = catch_unwind(AssertUnwindSafe(|| (case.run)(fixture))).is_ok();
+        // Nobody listens to a case that was given up.
+        let _ = done.send(passed);
+    };
+    let thread = std::thread::Builder::new().name(case.name.to_owned()).spawn(body);
+    let thread = thread.map_err(|_| "no thread")?;
+    match result.recv_timeout(HANGS) {
+        Ok(passed) => {
+            let _ = thread.join();
+            if passed { Ok(()) } else { Err("see above") }
+        }
+        Err(RecvTimeoutError::Timeout) => Err("it hangs"),
+        Err(RecvTimeoutError::Disconnected) => Err("its thread is gone"),
+    }
+}

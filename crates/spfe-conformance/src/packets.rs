@@ -1,0 +1,339 @@
+//! Every size, group, burst, chain and end arrives byte for byte.
+
+use crate::kit::{Pair, cut, depth, fill, matches, receive, soon, tagged, take_all};
+use crate::{Fixture, cases};
+use spfe::{Deadline, End, Status, Threshold};
+
+cases! {
+    packets_of_every_size_arrive_whole: [RealTime],
+    a_packet_of_more_than_16_mib_arrives_whole: [RealTime],
+    a_group_is_one_completion: [RealTime],
+    a_group_is_partial_when_the_queue_is_full: [RealTime],
+    a_burst_is_as_many_packets: [RealTime, Burst, Packed],
+    a_burst_beyond_its_buffer_is_refused: [RealTime, Burst],
+    a_packet_is_gathered_from_up_to_16_buffers: [RealTime],
+    a_path_of_1_to_11_bytes_goes_in_front: [RealTime],
+    an_error_end_arrives_as_one: [RealTime],
+    pieces_make_one_packet: [RealTime],
+    pieces_go_on_whoever_runs_the_device: [RealTime],
+    untaken_buffers_never_alias_posted_ones: [RealTime, Burst],
+    a_dropped_batch_posts_nothing: [RealTime],
+}
+
+const BUFFER: usize = 4096;
+
+fn packets_of_every_size_arrive_whole(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 16);
+    let mut tx = pair.tx(0);
+    let around = [BUFFER - 1, BUFFER, BUFFER + 1, 2 * BUFFER, 2 * BUFFER + 1];
+    let small = [1, 2, 3, 4, 7, 8, 9, 63, 64, 65, 255, 256, 257];
+    for (seed, length) in small.into_iter().chain(around).chain([1 << 20]).enumerate() {
+        tx.send(pair.packet(length, seed as u64)).unwrap();
+        let packet = receive(&mut rx);
+        packet.is(length, seed as u64);
+        assert_eq!(packet.parts, length.div_ceil(BUFFER), "parts of {length} bytes");
+        assert_eq!(tx.drain(soon()).unwrap(), 1);
+        assert_eq!(tx.take().unwrap().len(), length);
+    }
+    assert_eq!(rx.posted_buffers(), 16);
+}
+
+fn a_packet_of_more_than_16_mib_arrives_whole(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, 65536, 16);
+    let mut tx = pair.tx(0);
+    let length = (16 << 20) + 65537;
+    tx.send(pair.packet(length, 5)).unwrap();
+    let mut at = 0;
+    loop {
+        let part = rx.recv(soon()).unwrap();
+        assert!(matches(&part.buf, 5, at), "bytes {at} and on differ");
+        at += part.buf.len();
+        let more = part.more();
+        rx.post(part.buf).unwrap();
+        if !more {
+            break;
+        }
+    }
+    assert_eq!(at, length);
+    assert_eq!(tx.drain(soon()).unwrap(), 1);
+}
+
+fn a_group_is_one_completion(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 129);
+    let mut tx = pair.tx_with(0, depth(256));
+    let region = pair.a.alloc(129 * 64).unwrap();
+    for count in [1, 2, 127, 128, 129] {
+        let mut group = tagged(&region, 64, count);
+        assert_eq!(tx.send_group(&mut group), count);
+        for seed in 0..count as u64 {
+            receive(&mut rx).is(64, seed);
+        }
+        tx.wait(soon()).unwrap();
+        let sent = tx.poll().unwrap();
+        assert_eq!((sent.status, sent.packets as usize), (Status::Ok, count));
+        assert_eq!(sent.bytes as usize, 64 * count);
+        assert!(tx.poll().is_none());
+        let tags: Vec<u64> = take_all(&mut tx).iter().map(|buf| buf.tag).collect();
+        assert_eq!(tags, (0..count as u64).collect::<Vec<_>>());
+    }
+}
+
+fn a_group_is_partial_when_the_queue_is_full(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut tx = pair.tx_with(0, depth(16));
+    let region = pair.a.alloc(21 * 64).unwrap();
+    let mut group = tagged(&region, 64, 21);
+    assert_eq!(tx.send_group(&mut group), 16);
+    assert_eq!((group.len(), group[0].tag), (5, 16), "the rest stays, in order");
+    assert_eq!((tx.free(), tx.outstanding()), (0, 16));
+    assert_eq!(tx.send_group(&mut group), 0);
+    assert_eq!(tx.send(group.remove(0)).unwrap_err().0.tag, 16);
+    assert_eq!(tx.stats().full, 2);
+    let mut rx = pair.rx_posted(0, BUFFER, 4);
+    for seed in 0..16 {
+        receive(&mut rx).is(64, seed);
+    }
+    assert_eq!(tx.drain(soon()).unwrap(), 16);
+    assert_eq!(tx.send_group(&mut group), 4);
+    for seed in 17..21 {
+        receive(&mut rx).is(64, seed);
+    }
+}
+
+fn a_burst_is_as_many_packets(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.packed(0, 1 << 20);
+    let mut tx = pair.tx(0);
+    let length = 24;
+    for count in [1, 128, 1000, 65535] {
+        for stride in [0, length, length + 8] {
+            let packet = pair.packet(stride * (count - 1) + length, 3);
+            tx.send_burst(packet, length as u32, stride as u32, count as u32).unwrap();
+            let (mut got, mut records) = (0, 0);
+            while got < count {
+                rx.wait(&Threshold::ONE, soon()).unwrap();
+                while let Some(run) = rx.poll() {
+                    for record in run.records() {
+                        assert_eq!((record.bytes.len(), record.end), (length, End::Eop));
+                        assert!(matches(record.bytes, 3, got * stride), "{count} {stride}: {got}");
+                        got += 1;
+                    }
+                    records += run.packets as usize;
+                }
+            }
+            assert_eq!((got, records), (count, count));
+            tx.wait(soon()).unwrap();
+            let sent = tx.poll().unwrap();
+            assert_eq!((sent.status, sent.packets as usize), (Status::Ok, count));
+            assert_eq!(sent.bytes as usize, count * length);
+            assert_eq!((tx.outstanding(), take_all(&mut tx).len()), (0, 1));
+        }
+    }
+}
+
+fn a_burst_beyond_its_buffer_is_refused(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut tx = pair.tx_with(0, depth(4));
+    let mut refused = |length, stride, count| {
+        tx.send_burst(pair.buf(4096), length, stride, count).unwrap_err().status().unwrap()
+    };
+    assert_eq!(refused(64, 64, 65), Status::OutOfBounds);
+    assert_eq!(refused(64, u32::MAX, 65535), Status::OutOfBounds);
+    assert_eq!(refused(0, 64, 1), Status::Empty);
+    assert_eq!(refused(64, 64, 0), Status::Empty);
+    assert_eq!(refused(64, 0, 65536), Status::TooLong);
+    tx.send_burst(pair.buf(4096), 64, 64, 64).unwrap();
+    tx.send_burst(pair.buf(4096), 4096, 0, 2).unwrap();
+    let full = tx.send_burst(pair.buf(4096), 64, 64, 64).unwrap_err();
+    assert_eq!(full.status(), Some(Status::Busy), "{full}");
+}
+
+fn a_packet_is_gathered_from_up_to_16_buffers(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 16);
+    let mut tx = pair.tx_with(0, depth(32));
+    let region = pair.a.alloc(1 << 20).unwrap();
+    for (turn, count) in (2..=16).chain([16, 2]).enumerate() {
+        let (mut at, mut parts, seed) = (0, Vec::new(), turn as u64);
+        for part in 0..count {
+            let length = 1 + (part * 977 + turn * 131) % 3000;
+            let mut buf = region.buf(at..at + length).unwrap();
+            fill(&mut buf, seed, at);
+            at += length;
+            parts.push(buf);
+        }
+        let mut batch = tx.batch();
+        batch.push_gather(parts).unwrap();
+        assert_eq!(batch.submit(), count as u32);
+        receive(&mut rx).is(at, seed);
+        assert_eq!(tx.drain(soon()).unwrap(), 1);
+        assert_eq!(take_all(&mut tx).len(), count);
+    }
+    let many = region.split(8, 17).unwrap();
+    assert_eq!(tx.batch().push_gather(many).unwrap_err().0.len(), 17);
+}
+
+fn a_path_of_1_to_11_bytes_goes_in_front(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 16);
+    let mut tx = pair.tx_with(0, depth(16));
+    let path: Vec<u8> = (1..=11).collect();
+    for count in 0..=11 {
+        for length in [1, 500, BUFFER] {
+            let mut batch = tx.batch();
+            batch.push_with_path(&path[..count], pair.packet(length, 9)).unwrap();
+            batch.submit();
+            let packet = receive(&mut rx);
+            assert_eq!((packet.end, packet.bytes.len()), (End::Eop, count + length));
+            assert_eq!(packet.bytes[..count], path[..count]);
+            assert!(matches(&packet.bytes[count..], 9, 0), "{count} + {length}");
+            assert_eq!(tx.drain(soon()).unwrap(), 1);
+            assert_eq!(take_all(&mut tx).len(), 1);
+        }
+    }
+}
+
+fn an_error_end_arrives_as_one(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 16);
+    let mut tx = pair.tx(0);
+    for length in [1, 100, BUFFER, 3 * BUFFER + 5] {
+        tx.send_ending(pair.packet(length, 1), End::Eep).unwrap();
+        let packet = receive(&mut rx);
+        assert_eq!((packet.end, packet.status), (End::Eep, Status::PacketCut));
+        assert_eq!(packet.bytes.len(), length);
+        assert!(matches(&packet.bytes, 1, 0));
+        assert_eq!(tx.drain(soon()).unwrap(), 1, "it was sent as asked");
+        tx.send(pair.packet(length, 2)).unwrap();
+        receive(&mut rx).is(length, 2);
+        tx.drain(soon()).unwrap();
+    }
+}
+
+fn pieces_make_one_packet(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 16);
+    let mut tx = pair.tx(0);
+    let lengths: [&[usize]; 5] =
+        [&[1, 1], &[100, 200, 300], &[BUFFER, BUFFER], &[5000, 1, 9000, 3], &[BUFFER - 1, 1, 1]];
+    for (turn, lengths) in lengths.into_iter().enumerate() {
+        for empty in [false, true] {
+            let (mut at, seed) = (0, turn as u64);
+            for (index, length) in lengths.iter().enumerate() {
+                let mut piece = pair.buf(*length);
+                fill(&mut piece, seed, at);
+                at += length;
+                let last = index + 1 == lengths.len() && !empty;
+                tx.send_ending(piece, if last { End::Eop } else { End::More }).unwrap();
+            }
+            if empty {
+                let mut closing = pair.buf(1);
+                closing.set_len(0);
+                tx.send_ending(closing, End::Eop).unwrap();
+            }
+            receive(&mut rx).is(at, seed);
+            assert_eq!(tx.drain(soon()).unwrap(), 1, "one packet in pieces is one packet");
+            take_all(&mut tx);
+        }
+    }
+    let mut empty = pair.buf(1);
+    empty.set_len(0);
+    tx.send(empty).unwrap();
+    assert_eq!(tx.drain(soon()).unwrap_err().status(), Some(Status::Empty));
+}
+
+/// A piece leaves a buffer half full; the packet goes on from whoever drives the device next, the
+/// sender that posts or the receiver that makes room.
+fn pieces_go_on_whoever_runs_the_device(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 2);
+    let mut tx = pair.tx(0);
+    for turn in 0..20u64 {
+        let lengths = [3 * BUFFER + 100, 50, 2 * BUFFER, 3 * BUFFER + 9];
+        let ends = [End::More, End::More, End::Eop, End::Eop];
+        let mut at = 0;
+        for (length, end) in lengths.into_iter().zip(ends) {
+            let mut piece = pair.buf(length);
+            fill(&mut piece, turn, at);
+            at = if end == End::More { at + length } else { 0 };
+            tx.send_ending(piece, end).unwrap();
+        }
+        // Receiving makes room, so the receiver may move the rest.
+        receive(&mut rx).is(lengths[0] + lengths[1] + lengths[2], turn);
+        receive(&mut rx).is(lengths[3], turn);
+        tx.drain(soon()).unwrap();
+        tx.send(pair.packet(BUFFER / 2, 77)).unwrap();
+        receive(&mut rx).is(BUFFER / 2, 77);
+        tx.drain(soon()).unwrap();
+        take_all(&mut tx);
+    }
+}
+
+/// Nobody takes the buffers that came back before the queue wraps: those given out later must be
+/// ones the device has done with.
+fn untaken_buffers_never_alias_posted_ones(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 16);
+    let mut tx = pair.tx_with(0, depth(4));
+    for seed in 0..4 {
+        tx.send(pair.packet(32, seed)).unwrap();
+        receive(&mut rx).is(32, seed);
+    }
+    tx.drain(soon()).unwrap();
+    drop(rx.cancel().unwrap());
+    let region = pair.a.alloc(4096).unwrap();
+    let mut at = 0;
+    let mut group: Vec<_> = (10..13).map(|seed| cut(&region, &mut at, 32, seed)).collect();
+    group.iter_mut().for_each(|buf| buf.tag = 99);
+    assert_eq!(tx.send_group(&mut group), 3);
+    assert!(take_all(&mut tx).iter().all(|buf| buf.tag != 99), "posted buffers were given out");
+    let region = pair.b.alloc(16 * BUFFER).unwrap();
+    rx.post_all(&mut region.split(BUFFER, 16).unwrap());
+    for seed in 10..13 {
+        receive(&mut rx).is(32, seed);
+    }
+    tx.drain(soon()).unwrap();
+    drop(rx.cancel().unwrap());
+    for turn in 0..2 {
+        let mut burst = pair.packet(64, turn);
+        burst.tag = 98;
+        tx.send_burst(burst, 32, 32, 2).unwrap();
+    }
+    let early = take_all(&mut tx);
+    assert!(early.iter().all(|buf| buf.tag != 98), "posted buffers were given out");
+    assert_eq!(tx.outstanding(), 4);
+    drop(early);
+    rx.post_all(&mut region.split(BUFFER, 16).unwrap());
+    for seed in [0, 0, 1, 1] {
+        let packet = receive(&mut rx);
+        assert_eq!(packet.bytes.len(), 32);
+        assert!(matches(&packet.bytes, seed, 0) || matches(&packet.bytes, seed, 32));
+    }
+}
+
+fn a_dropped_batch_posts_nothing(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 16);
+    let mut tx = pair.tx_with(0, depth(16));
+    let region = pair.a.alloc(1 << 16).unwrap();
+    for turn in 0..3 {
+        let mut at = 0;
+        let mut batch = tx.batch();
+        for seed in 100..112 {
+            batch.push(cut(&region, &mut at, 64, seed)).unwrap();
+        }
+        drop(batch);
+        assert_eq!((tx.outstanding(), rx.wait(&Threshold::ONE, Deadline::NOW).is_ok()), (0, false));
+        region.buf(0..at).unwrap_or_else(|error| panic!("buffers of the batch are free: {error}"));
+        for seed in 0..7 {
+            tx.send(pair.packet(64, seed)).unwrap();
+            receive(&mut rx).is(64, seed);
+        }
+        assert_eq!(tx.drain(soon()).unwrap(), 7, "turn {turn}");
+        take_all(&mut tx);
+        assert!(rx.wait(&Threshold::ONE, Deadline::NOW).is_err(), "a packet nobody sent");
+    }
+}

@@ -1,0 +1,395 @@
+//! Deadlines, thresholds, descriptors; no wake-up is lost.
+
+use crate::kit::{Pair, SOON, Unpacked, depth, receive, soon, take_all};
+use crate::{Fixture, cases};
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
+use rustix::fd::BorrowedFd;
+use spfe::{
+    Deadline, PackedOptions, QueueOptions, Ready, Rx, Status, Strategy, Threshold, Tx,
+};
+use std::time::Duration;
+
+cases! {
+    a_wait_that_times_out_consumes_nothing: [RealTime],
+    every_strategy_waits_for_a_late_packet: [RealTime],
+    a_count_ends_a_wait: [RealTime],
+    bytes_end_a_wait: [RealTime],
+    a_fill_level_ends_a_wait: [RealTime, Packed],
+    a_time_after_the_first_packet_ends_a_wait: [RealTime],
+    transmit_waits_for_completions: [RealTime],
+    an_error_ends_a_wait: [RealTime],
+    a_descriptor_is_readable_exactly_when_due: [RealTime, Event],
+    a_descriptor_of_a_packed_end_counts_bytes: [RealTime, Event, Packed],
+    a_descriptor_of_a_transmit_end_tells_of_completions: [RealTime, Event],
+    a_descriptor_tells_of_a_time_after_the_first: [RealTime, Event],
+    no_event_is_lost_to_a_concurrent_sender: [RealTime, Event],
+    no_wake_up_is_lost_to_a_concurrent_sender: [RealTime],
+    a_descriptor_is_refused_where_none_was_asked_for: [RealTime],
+}
+
+/// A time that passes while the test waits for something that must not come.
+const SHORT: Duration = Duration::from_millis(20);
+
+fn a_wait_that_times_out_consumes_nothing(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (pair.rx_posted(0, 64, 8), pair.tx(0));
+    for deadline in [Deadline::NOW, Deadline::after(SHORT), Deadline::at_ns(1)] {
+        assert!(rx.recv(deadline).unwrap_err().is_timeout());
+        assert!(rx.wait(&Threshold::ONE, deadline).unwrap_err().is_timeout());
+    }
+    assert!(rx.poll().is_none());
+    tx.send(pair.packet(64, 0)).unwrap();
+    tx.send(pair.packet(64, 1)).unwrap();
+    rx.wait(&Threshold::count(2), soon()).unwrap();
+    assert!(rx.wait(&Threshold::count(3), Deadline::after(SHORT)).unwrap_err().is_timeout());
+    tx.send(pair.packet(64, 2)).unwrap();
+    assert_eq!(rx.wait(&Threshold::count(3), soon()).unwrap(), Ready::Threshold);
+    for seed in 0..3 {
+        receive(&mut rx).is(64, seed);
+    }
+    assert_eq!(tx.drain(soon()).unwrap(), 3);
+    assert!(tx.wait(Deadline::after(SHORT)).unwrap_err().is_timeout());
+}
+
+fn every_strategy_waits_for_a_late_packet(fixture: &Fixture) {
+    for strategy in [Strategy::Poll, Strategy::Block, Strategy::Adaptive] {
+        let pair = Pair::new(fixture);
+        let mut rx = pair.rx_with(0, QueueOptions::default().strategy(strategy));
+        let mut tx = pair.tx(0);
+        rx.post_all(&mut pair.b.alloc(4096).unwrap().split(64, 64).unwrap());
+        let packets: Vec<_> = (0..50).map(|seed| pair.packet(64, seed)).collect();
+        let sender = std::thread::spawn(move || {
+            for (index, packet) in packets.into_iter().enumerate() {
+                if index % 10 == 0 {
+                    std::thread::sleep(Duration::from_millis(3));
+                }
+                tx.send(packet).unwrap();
+            }
+            tx.drain(soon()).unwrap()
+        });
+        for seed in 0..50 {
+            receive(&mut rx).is(64, seed);
+        }
+        assert_eq!(sender.join().unwrap(), 50);
+    }
+}
+
+fn a_count_ends_a_wait(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (pair.rx_posted(0, 64, 32), pair.tx(0));
+    for count in [1, 2, 7] {
+        for seed in 1..count {
+            tx.send(pair.packet(64, u64::from(seed))).unwrap();
+        }
+        let goal = Threshold::count(count);
+        assert!(rx.wait(&goal, Deadline::after(SHORT)).unwrap_err().is_timeout());
+        tx.send(pair.packet(64, 0)).unwrap();
+        assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::Threshold);
+        (0..count).for_each(|_| drop(receive(&mut rx)));
+        assert!(rx.poll().is_none());
+    }
+}
+
+fn bytes_end_a_wait(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (pair.rx_posted(0, 1000, 32), pair.tx(0));
+    for turn in 0..3 {
+        let goal = Threshold::bytes(2500);
+        for seed in 0..2 {
+            tx.send(pair.packet(1000, seed)).unwrap();
+        }
+        assert!(rx.wait(&goal, Deadline::after(SHORT)).unwrap_err().is_timeout());
+        assert_eq!(rx.wait(&Threshold::count(9).or_bytes(2000), soon()).unwrap(), Ready::Threshold);
+        tx.send(pair.packet(500, 2)).unwrap();
+        assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::Threshold, "turn {turn}");
+        (0..3).for_each(|_| drop(receive(&mut rx)));
+    }
+}
+
+fn a_fill_level_ends_a_wait(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (pair.rx_posted(0, 64, 10), pair.tx(0));
+    for percent in [50, 100] {
+        let goal = rx.fill_threshold(percent);
+        assert_eq!(goal.count, Some(percent / 10));
+        for seed in 1..u64::from(percent / 10) {
+            tx.send(pair.packet(64, seed)).unwrap();
+        }
+        assert!(rx.wait(&goal, Deadline::after(SHORT)).unwrap_err().is_timeout());
+        tx.send(pair.packet(64, 0)).unwrap();
+        rx.wait(&goal, soon()).unwrap();
+        (0..percent / 10).for_each(|_| drop(receive(&mut rx)));
+    }
+    assert_eq!(pair.rx(1).fill_threshold(1).count, Some(1));
+    let (mut rx, mut tx) = (pair.packed(2, 8192), pair.tx(2));
+    let goal = rx.fill_threshold(50);
+    assert_eq!(goal.bytes, Some(4096));
+    for seed in 0..31 {
+        tx.send(pair.packet(120, seed)).unwrap();
+    }
+    assert!(rx.wait(&goal, Deadline::after(SHORT)).unwrap_err().is_timeout());
+    tx.send(pair.packet(120, 31)).unwrap();
+    assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::Threshold);
+    let mut got = Unpacked::default();
+    got.take(&mut rx);
+    got.are((0..32).map(|seed| (120, seed)));
+}
+
+fn a_time_after_the_first_packet_ends_a_wait(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    for strategy in [Strategy::Block, Strategy::Adaptive] {
+        let mut rx = pair.rx_with(0, QueueOptions::default().strategy(strategy));
+        rx.post_all(&mut pair.b.alloc(4096).unwrap().split(64, 64).unwrap());
+        let mut tx = pair.tx(0);
+        let goal = Threshold::count(50).or_after_first(Duration::from_millis(5));
+        // Nothing is received: the time does not begin, only the deadline ends the wait.
+        let before = pair.b.now_ns();
+        assert!(rx.wait(&goal, Deadline::after(4 * SHORT)).unwrap_err().is_timeout());
+        assert!(pair.b.now_ns() - before >= 80_000_000, "ended before its deadline");
+        tx.send(pair.packet(64, 0)).unwrap();
+        assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::AfterFirst);
+        receive(&mut rx).is(64, 0);
+        let packets: Vec<_> = (0..2).map(|seed| pair.packet(64, seed)).collect();
+        let sender = std::thread::spawn(move || {
+            for packet in packets {
+                std::thread::sleep(2 * SHORT);
+                tx.send(packet).unwrap();
+            }
+            tx
+        });
+        assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::AfterFirst);
+        receive(&mut rx).is(64, 0);
+        receive(&mut rx).is(64, 1);
+        let mut tx = sender.join().unwrap();
+        for seed in 0..50 {
+            tx.send(pair.packet(64, seed)).unwrap();
+        }
+        let goal = Threshold::count(50).or_after_first(SOON * 3);
+        assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::Threshold);
+    }
+}
+
+fn transmit_waits_for_completions(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (pair.rx(0), pair.tx(0));
+    let region = pair.a.alloc(16 * 64).unwrap();
+    for _ in 0..3 {
+        for bufs in region.split(64, 16).unwrap().chunks_mut(4) {
+            let mut group: Vec<_> = bufs.iter_mut().map(|_| pair.packet(64, 0)).collect();
+            assert_eq!(tx.send_group(&mut group), 4);
+        }
+        let goal = Threshold::count(4);
+        assert!(tx.wait_for(&goal, Deadline::after(SHORT)).unwrap_err().is_timeout());
+        rx.post_all(&mut pair.b.alloc(4096).unwrap().split(64, 16).unwrap());
+        assert_eq!(tx.wait_for(&goal, soon()).unwrap(), Ready::Threshold);
+        let sent: Vec<_> = std::iter::from_fn(|| tx.poll()).collect();
+        assert_eq!(sent.iter().map(|sent| sent.packets).collect::<Vec<_>>(), [4; 4]);
+        assert_eq!(take_all(&mut tx).len(), 16);
+        for _ in 0..16 {
+            rx.recv(soon()).unwrap();
+        }
+    }
+}
+
+fn an_error_ends_a_wait(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (pair.rx_posted(0, 64, 8), pair.tx(0));
+    let mut empty = pair.buf(1);
+    empty.set_len(0);
+    tx.send(empty).unwrap();
+    assert_eq!(tx.wait_for(&Threshold::count(9), soon()).unwrap(), Ready::Attention);
+    assert_eq!(tx.poll().unwrap().status, Status::Empty);
+    assert_eq!(take_all(&mut tx).len(), 1);
+    tx.send_ending(pair.packet(64, 0), spfe::End::Eep).unwrap();
+    assert_eq!(rx.wait(&Threshold::count(9), soon()).unwrap(), Ready::Attention);
+    assert_eq!(rx.poll().unwrap().status, Status::PacketCut);
+}
+
+/// Whether a descriptor is readable within a time, as poll and as epoll see it.
+fn readable(fd: BorrowedFd<'_>, within: Duration) -> bool {
+    let set = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+    epoll::add(&set, fd, epoll::EventData::new_u64(7), epoll::EventFlags::IN).unwrap();
+    let within = Timespec::try_from(within).unwrap();
+    let mut events = [epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) }; 2];
+    let count = epoll::wait(&set, &mut events[..], Some(&within)).unwrap();
+    let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+    assert_eq!(poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap(), count);
+    count == 1
+}
+
+/// Makes it unreadable again.
+fn clear(fd: BorrowedFd<'_>) {
+    rustix::io::read(fd, &mut [0u8; 8]).unwrap();
+}
+
+/// Waits for the descriptor as a program does: ask, and look at it only if it is not due.
+fn await_event(rx: &mut Rx, goal: &Threshold) {
+    if !rx.request_event(goal).unwrap() {
+        assert!(readable(rx.fd().unwrap(), SOON), "no event");
+        clear(rx.fd().unwrap());
+    }
+}
+
+fn with_event(pair: &Pair, bytes: usize, count: usize) -> Rx {
+    let mut rx = pair.rx_with(0, QueueOptions::default().event(true));
+    let region = pair.b.alloc(bytes * count).unwrap();
+    rx.post_all(&mut region.split(bytes, count).unwrap());
+    rx
+}
+
+fn a_descriptor_is_readable_exactly_when_due(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (with_event(&pair, 64, 64), pair.tx(0));
+    assert!(!readable(rx.fd().unwrap(), Duration::ZERO));
+    tx.send(pair.packet(64, 0)).unwrap();
+    rx.wait(&Threshold::ONE, soon()).unwrap();
+    assert!(!readable(rx.fd().unwrap(), SHORT), "nobody asked");
+    assert!(rx.request_event(&Threshold::ONE).unwrap(), "it is there already");
+    receive(&mut rx).is(64, 0);
+    for turn in 0..5u64 {
+        let goal = if turn % 2 == 0 { Threshold::count(3) } else { Threshold::bytes(3 * 64) };
+        assert!(!rx.request_event(&goal).unwrap());
+        for seed in 0..2 {
+            tx.send(pair.packet(64, seed)).unwrap();
+        }
+        assert!(!readable(rx.fd().unwrap(), SHORT), "two of three packets");
+        tx.send(pair.packet(64, 2)).unwrap();
+        assert!(readable(rx.fd().unwrap(), SOON), "turn {turn}");
+        clear(rx.fd().unwrap());
+        tx.send(pair.packet(64, 3)).unwrap();
+        assert!(!readable(rx.fd().unwrap(), SHORT), "one request, one event");
+        for seed in 0..4 {
+            receive(&mut rx).is(64, seed);
+        }
+        tx.drain(soon()).unwrap();
+    }
+}
+
+fn a_descriptor_of_a_packed_end_counts_bytes(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let options = PackedOptions::default().area(8192).queue(QueueOptions::default().event(true));
+    let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx_packed(options).unwrap();
+    let mut tx = pair.tx(0);
+    for _ in 0..5 {
+        assert!(!rx.request_event(&Threshold::bytes(3 * 128)).unwrap());
+        tx.send(pair.packet(120, 0)).unwrap();
+        tx.send(pair.packet(120, 1)).unwrap();
+        assert!(!readable(rx.fd().unwrap(), SHORT));
+        tx.send(pair.packet(120, 2)).unwrap();
+        assert!(readable(rx.fd().unwrap(), SOON));
+        clear(rx.fd().unwrap());
+        let mut got = Unpacked::default();
+        got.take(&mut rx);
+        got.are((0..3).map(|seed| (120, seed)));
+    }
+}
+
+fn a_descriptor_of_a_transmit_end_tells_of_completions(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx(0);
+    let mut tx: Tx = pair.tx_with(0, QueueOptions::default().event(true));
+    for turn in 0..5 {
+        tx.send(pair.packet(64, turn)).unwrap();
+        assert!(!tx.request_event(&Threshold::ONE).unwrap());
+        assert!(!readable(tx.fd().unwrap(), SHORT));
+        rx.post(pair.b.alloc(64).unwrap().buf(0..64).unwrap()).unwrap();
+        let got = rx.recv(soon()).unwrap();
+        assert!(readable(tx.fd().unwrap(), SOON));
+        clear(tx.fd().unwrap());
+        assert_eq!(tx.poll().unwrap().packets, 1);
+        drop(got);
+        take_all(&mut tx);
+    }
+}
+
+fn a_descriptor_tells_of_a_time_after_the_first(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (with_event(&pair, 64, 64), pair.tx(0));
+    let goal = Threshold::count(50).or_after_first(SHORT);
+    for turn in 0..3 {
+        assert!(!rx.request_event(&goal).unwrap());
+        assert!(!readable(rx.fd().unwrap(), 2 * SHORT), "nothing was received");
+        tx.send(pair.packet(64, turn)).unwrap();
+        // It may be readable at the first packet already: then the caller asks again.
+        while rx.wait(&goal, Deadline::NOW).is_err() {
+            if !rx.request_event(&goal).unwrap() {
+                readable(rx.fd().unwrap(), SHORT);
+            }
+        }
+        receive(&mut rx).is(64, turn);
+        if readable(rx.fd().unwrap(), Duration::ZERO) {
+            clear(rx.fd().unwrap());
+        }
+    }
+}
+
+/// Arms while packets come: an event that falls between the arming and the second look is seen by
+/// one of them.
+fn no_event_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
+    const PACKETS: u64 = 4000;
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (with_event(&pair, 64, 16), pair.tx_with(0, depth(16)));
+    let mut free: Vec<_> = (0..8).map(|_| pair.buf(64)).collect();
+    let sender = std::thread::spawn(move || {
+        for seed in 0..PACKETS {
+            while free.is_empty() {
+                tx.wait(soon()).unwrap();
+                while tx.poll().is_some() {}
+                free = take_all(&mut tx);
+            }
+            let mut buf = free.pop().unwrap();
+            crate::kit::fill(&mut buf, seed, 0);
+            tx.send(buf).unwrap();
+            if seed % 3 == 0 {
+                tx.drain(soon()).unwrap();
+                free.extend(take_all(&mut tx));
+            }
+        }
+        tx.drain(soon()).unwrap();
+    });
+    for seed in 0..PACKETS {
+        await_event(&mut rx, &Threshold::ONE);
+        receive(&mut rx).is(64, seed);
+    }
+    sender.join().unwrap();
+}
+
+/// The same with threads that sleep: each waits for the other's packet.
+fn no_wake_up_is_lost_to_a_concurrent_sender(fixture: &Fixture) {
+    const TURNS: u64 = 3000;
+    let pair = Pair::new(fixture);
+    let block = QueueOptions::default().strategy(Strategy::Block);
+    let open = |endpoint: &spfe::Endpoint| {
+        let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+        let (tx, mut rx) = (vc.tx_with(block).unwrap(), vc.rx_with(block).unwrap());
+        rx.post_all(&mut endpoint.alloc(4 * 64).unwrap().split(64, 4).unwrap());
+        (tx, rx, endpoint.alloc(64).unwrap().buf(0..64).unwrap())
+    };
+    let (mut tx, mut rx, mut packet) = open(&pair.a);
+    let (mut back, mut at, mut answer) = open(&pair.b);
+    let echo = std::thread::spawn(move || {
+        for seed in 0..TURNS {
+            receive(&mut at).is(64, seed);
+            crate::kit::fill(&mut answer, seed + 1, 0);
+            back.send(answer).unwrap();
+            back.drain(soon()).unwrap();
+            answer = back.take().unwrap();
+        }
+    });
+    for seed in 0..TURNS {
+        crate::kit::fill(&mut packet, seed, 0);
+        tx.send(packet).unwrap();
+        receive(&mut rx).is(64, seed + 1);
+        tx.drain(soon()).unwrap();
+        packet = tx.take().unwrap();
+    }
+    echo.join().unwrap();
+}
+
+fn a_descriptor_is_refused_where_none_was_asked_for(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (pair.rx(0), pair.tx(0));
+    assert_eq!(rx.fd().unwrap_err().status(), Some(Status::BadField));
+    assert_eq!(rx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
+    assert_eq!(tx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
+}
