@@ -1,5 +1,29 @@
 //! `spfe`: the library on the command line.
 
+mod assembly;
+mod broadcast;
+mod cli;
+mod completions;
+mod context;
+mod echo;
 mod error;
+mod frame;
+mod info;
+mod list;
+mod man;
+mod output;
+mod parse;
+mod ping;
+mod ports;
+mod post;
+mod recv;
+mod send;
+mod signal;
+mod stats;
+mod target;
+mod timecode;
+mod transfer;
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

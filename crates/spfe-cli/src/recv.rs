@@ -1,14 +1,15 @@
 //! `spfe recv`: what `spfe send` sends, into a file or to standard output.
 
+use crate::assembly::{Assembly, Step, whole};
 use crate::context::{Context, Patience};
 use crate::error::{Failure, Kind};
 use crate::frame::{Header, Trailer};
 use crate::target::Target;
 use crate::transfer::{Meter, Totals, TransferArgs};
-use crate::{output, parse, signal};
+use crate::{output, parse};
 use clap::Args;
 use sha2::{Digest, Sha256};
-use spfe::{Buf, End, Endpoint, Error, Received, Rx, Status, Threshold};
+use spfe::{Buf, Endpoint, Received, Rx, Threshold};
 use std::time::Duration;
 
 /// A group that is not full is taken so long after its first packet.
@@ -180,7 +181,7 @@ impl Receiver {
 fn is_end(failure: &Failure, args: &RecvArgs, bytes: u64) -> bool {
     match failure.kind {
         Kind::TimedOut => args.idle.is_some() && bytes != 0,
-        Kind::Interrupted => signal::caught() && args.is_endless(),
+        Kind::Interrupted => args.is_endless(),
         _ => false,
     }
 }
@@ -191,79 +192,18 @@ fn announce(header: &Header) -> String {
     format!("receiving {}, {length}", output::printable(name))
 }
 
-/// That a packet, or part of one, is good.
-fn whole(received: &Received, place: &str, bytes: u64) -> Result<(), Failure> {
-    match (received.status, received.end) {
-        (Status::Ok, End::Eop | End::More) => Ok(()),
-        (Status::Ok | Status::PacketCut, _) => Err(Failure::damaged(format!(
-            "{place}: a packet ended with EEP after {} of the file: the sender gave up, or the \
-             link cut it; nothing was kept",
-            output::bytes(bytes)
-        ))),
-        (status, _) => {
-            Err(Error::device(status, format!("{place}: a buffer was not used: {}", status.doc())))?
-        }
-    }
-}
-
 /// Holds the trailer against what has come.
 fn check(trailer: &Trailer, bytes: u64, sha256: [u8; 32]) -> Result<(), Failure> {
     if trailer.length != bytes {
         let what = format!("{} bytes were sent and {bytes} have come", trailer.length);
-        return Err(Failure::damaged(format!("{what}; nothing was kept")));
+        return Err(Failure::damaged(what));
     }
     if trailer.sha256 != sha256 {
         return Err(Failure::damaged(format!(
-            "SHA-256 {} was sent and {} has come; nothing was kept",
+            "SHA-256 {} was sent and {} has come",
             parse::hex(&trailer.sha256),
             parse::hex(&sha256)
         )));
     }
     Ok(())
-}
-
-/// What a packet is.
-#[derive(Debug, PartialEq, Eq)]
-enum Step {
-    Header(Header),
-    Data,
-    Done(Trailer),
-}
-
-/// Tells header, data and trailer apart.
-struct Assembly<'a> {
-    place: &'a str,
-    header: Option<Header>,
-    /// The last part said that its packet goes on.
-    inside: bool,
-}
-
-impl<'a> Assembly<'a> {
-    fn new(place: &'a str) -> Self {
-        Self { place, header: None, inside: false }
-    }
-
-    fn take(&mut self, received: &Received, bytes: u64) -> Result<Step, Failure> {
-        whole(received, self.place, bytes)?;
-        let is_packet = !self.inside && !received.more();
-        self.inside = received.more();
-        let Some(header) = &self.header else {
-            let header = match Header::decode(&received.buf) {
-                Ok(header) if is_packet => header,
-                wrong => return Err(self.no_header(&wrong.err().unwrap_or_default())),
-            };
-            self.header = Some(header.clone());
-            return Ok(Step::Header(header));
-        };
-        let trailer = if is_packet { Trailer::decode(&received.buf, &header.id) } else { None };
-        Ok(trailer.map_or(Step::Data, Step::Done))
-    }
-
-    fn no_header(&self, why: &str) -> Failure {
-        Failure::damaged(format!(
-            "{}: the first packet is no header of `spfe send` ({why}); --raw takes packets as they \
-             come",
-            self.place
-        ))
-    }
 }

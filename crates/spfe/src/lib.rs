@@ -32,6 +32,7 @@ mod packed;
 mod queue;
 mod region;
 mod rx;
+mod slots;
 mod tx;
 mod uri;
 mod wait;

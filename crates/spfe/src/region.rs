@@ -106,8 +106,6 @@ impl Region {
         taken.insert(range.start, range.end);
         drop(taken);
         Ok(Buf {
-            // SAFETY: inside the mapping, checked above.
-            at: unsafe { self.base().add(range.start) },
             address: self.address(range.start),
             length: range.len() as u32,
             capacity: range.len() as u32,
@@ -131,7 +129,7 @@ impl Region {
 /// Posting a buffer moves it to the queue; a completion moves it back. So nobody can touch what the
 /// device is reading or writing.
 pub struct Buf {
-    at: NonNull<u8>,
+    /// {region, offset}: what entries carry. The pointer is made from it when it is needed.
     address: u64,
     length: u32,
     capacity: u32,
@@ -140,12 +138,14 @@ pub struct Buf {
     region: Region,
 }
 
-// SAFETY: a Buf owns its bytes; moving it to another thread moves that ownership.
-unsafe impl Send for Buf {}
-// SAFETY: shared references only read.
-unsafe impl Sync for Buf {}
-
 impl Buf {
+    #[inline(always)]
+    fn at(&self) -> *mut u8 {
+        let offset = Address(self.address).offset() as usize;
+        // SAFETY: `Region::buf` checked that the range lies in the mapping, which the region keeps.
+        unsafe { self.region.base().as_ptr().add(offset) }
+    }
+
     /// The entry address of the first byte.
     #[inline(always)]
     pub(crate) fn address(&self) -> u64 {
@@ -215,7 +215,7 @@ impl Deref for Buf {
     fn deref(&self) -> &[u8] {
         // SAFETY: the bytes are mapped while the region lives and are this Buf's alone; the device
         // touches them only while the queue owns the Buf.
-        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.length as usize) }
+        unsafe { std::slice::from_raw_parts(self.at(), self.length as usize) }
     }
 }
 
@@ -223,7 +223,7 @@ impl DerefMut for Buf {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         // SAFETY: as for `deref`, and the Buf is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.at.as_ptr(), self.length as usize) }
+        unsafe { std::slice::from_raw_parts_mut(self.at(), self.length as usize) }
     }
 }
 
@@ -235,7 +235,6 @@ impl fmt::Debug for Buf {
 
 impl Drop for Buf {
     fn drop(&mut self) {
-        let base = self.region.base();
-        self.region.give_back(self.at.as_ptr() as usize - base.as_ptr() as usize);
+        self.region.give_back(Address(self.address).offset() as usize);
     }
 }

@@ -3,7 +3,8 @@
 use crate::endpoint::Device;
 use crate::error::Full;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
-use crate::tx::End;
+use crate::slots::Slots;
+use crate::tx::{End, status_of};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
 use rustix::fd::BorrowedFd;
@@ -37,7 +38,7 @@ impl Received {
 /// one ([`Received::more`]); nothing is cut off. Without a buffer the sender waits; nothing is lost.
 pub struct Rx {
     queue: Queue,
-    slots: Box<[Option<Buf>]>,
+    slots: Slots,
 }
 
 /// The engine a receive end drives: as owner where an instrument sends, else as a helper.
@@ -63,7 +64,7 @@ impl Rx {
         let place = Place { port, vc, kind: QueueKind::Rx };
         let mut queue = Queue::open(device.clone(), place, &options, |_| {})?;
         queue.runner = runner(&device, port, vc);
-        let slots = (0..queue.sq.ring.size()).map(|_| None).collect();
+        let slots = Slots::new(queue.sq.ring.size());
         Ok(Self { queue, slots })
     }
 
@@ -114,9 +115,9 @@ impl Rx {
         let position = self.queue.cq.position;
         let time_ns = self.queue.time_of(done.flags, position);
         let freed = self.queue.take(&done)?;
-        let mut buf = self.slots[(freed.start & self.mask()) as usize].take()?;
+        let mut buf = self.slots.take(freed.start)?;
         buf.received(done.bytes);
-        Some(Received { buf, end: end(&done), status: status(&done), time_ns })
+        Some(Received { buf, end: end(&done), status: status_of(&done), time_ns })
     }
 
     /// Waits for one packet and takes it.
@@ -150,7 +151,7 @@ impl Rx {
     /// there: its sender is told PEER_GONE. Returns the buffers; received ones not polled included.
     pub fn cancel(&mut self) -> Result<Vec<Buf>> {
         let restarted = self.queue.restart();
-        let bufs = self.slots.iter_mut().filter_map(Option::take).collect();
+        let bufs = self.slots.take_all();
         restarted?;
         if let Some(runner) = &mut self.queue.runner {
             runner.run(0);
@@ -197,14 +198,8 @@ impl Rx {
     }
 
     #[inline(always)]
-    fn mask(&self) -> u32 {
-        self.slots.len() as u32 - 1
-    }
-
-    #[inline(always)]
     fn put(&mut self, position: u32, buf: Buf) {
-        let index = (position & self.mask()) as usize;
-        self.slots[index] = Some(buf);
+        self.slots.put(position, buf);
     }
 
     /// After posting: a sender that waits for room goes on, whoever drives it.
@@ -224,10 +219,6 @@ impl Drop for Rx {
         // Before the buffers go: the device must have let go of them.
         self.queue.stop();
     }
-}
-
-fn status(done: &Completion) -> Status {
-    Status::from_raw(done.status).unwrap_or(Status::BadField)
 }
 
 #[inline(always)]

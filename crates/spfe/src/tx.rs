@@ -3,6 +3,7 @@
 use crate::endpoint::Device;
 use crate::error::Full;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::slots::Slots;
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
 use rustix::fd::BorrowedFd;
@@ -12,6 +13,16 @@ use spfe_contract::{
 };
 use spfe_net::Peer;
 use std::sync::Arc;
+
+/// The status of a completion; OK is the one that has to be quick.
+#[inline(always)]
+pub(crate) fn status_of(done: &Completion) -> Status {
+    #[cold]
+    fn other(raw: u8) -> Status {
+        Status::from_raw(raw).unwrap_or(Status::BadField)
+    }
+    if done.status == Status::Ok.raw() { Status::Ok } else { other(done.status) }
+}
 
 /// How a packet ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +78,7 @@ pub struct Sent {
 /// ```
 pub struct Tx {
     queue: Queue,
-    slots: Box<[Option<Buf>]>,
+    slots: Slots,
     /// Positions whose buffers have been handed out.
     taken: u32,
 }
@@ -99,7 +110,7 @@ impl Tx {
             runner.run(0);
             runner
         });
-        let slots = (0..queue.sq.ring.size()).map(|_| None).collect();
+        let slots = Slots::new(queue.sq.ring.size());
         Ok(Self { queue, slots, taken: 0 })
     }
 
@@ -182,7 +193,7 @@ impl Tx {
         let position = self.queue.cq.position;
         let time_ns = self.queue.time_of(done.flags, position);
         self.queue.take(&done);
-        let status = Status::from_raw(done.status).unwrap_or(Status::BadField);
+        let status = status_of(&done);
         Some(Sent { status, packets: u32::from(done.packets), bytes: done.bytes, time_ns })
     }
 
@@ -190,9 +201,9 @@ impl Tx {
     #[inline]
     pub fn take(&mut self) -> Option<Buf> {
         while self.taken != self.queue.credit.freed {
-            let index = (self.taken & (self.slots.len() as u32 - 1)) as usize;
-            self.taken = self.taken.wrapping_add(1);
-            if let Some(buf) = self.slots[index].take() {
+            let position = self.taken;
+            self.taken = position.wrapping_add(1);
+            if let Some(buf) = self.slots.take(position) {
                 return Some(buf);
             }
         }
@@ -236,7 +247,7 @@ impl Tx {
     pub fn cancel(&mut self) -> Result<Vec<Buf>> {
         let restarted = self.queue.restart();
         self.taken = 0;
-        let bufs = self.slots.iter_mut().filter_map(Option::take).collect();
+        let bufs = self.slots.take_all();
         restarted?;
         if let Some(runner) = &mut self.queue.runner {
             runner.run(0);
@@ -276,10 +287,9 @@ impl Tx {
 
     #[inline(always)]
     fn put(&mut self, position: u32, packet: Buf) {
-        let index = (position & (self.slots.len() as u32 - 1)) as usize;
-        self.slots[index] = Some(packet);
-        // A buffer nobody took from this slot has just been dropped: it went back to its region.
-        if position.wrapping_sub(self.taken) >= self.slots.len() as u32 {
+        self.slots.put(position, packet);
+        // A buffer nobody took from this place has just been dropped: it went back to its region.
+        if position.wrapping_sub(self.taken) >= self.slots.size() {
             self.taken = self.taken.wrapping_add(1);
         }
     }
@@ -440,8 +450,7 @@ impl Drop for Batch<'_> {
         // Not submitted: the entries were never visible; their buffers go back to their region.
         let first = self.tx.queue.sq.position;
         for index in 0..self.batch.len() {
-            let slot = first.wrapping_add(index) & (self.tx.slots.len() as u32 - 1);
-            self.tx.slots[slot as usize] = None;
+            self.tx.slots.take(first.wrapping_add(index));
         }
     }
 }

@@ -1,0 +1,147 @@
+//! The command line: global options, commands, and what happens when it is wrong.
+
+use crate::broadcast::{self, BroadcastArgs};
+use crate::completions::{self, CompletionsArgs};
+use crate::context::Context;
+use crate::error::{EXIT_CODES, Failure};
+use crate::info::{self, InfoArgs};
+use crate::list;
+use crate::man::{self, ManArgs};
+use crate::ping::{self, PingArgs};
+use crate::recv::{self, RecvArgs};
+use crate::send::{self, SendArgs};
+use crate::signal;
+use crate::stats::{self, StatsArgs};
+use crate::timecode::{self, TimeCodeArgs};
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// SpaceFibre packets, messages and measurements on the command line.
+///
+/// A device is virtual: (a network in this process), virtual:?peer=echo (with an instrument at the
+/// other end), or unix:SOCKET/N (endpoint N of the network in the spfed that listens there).
+#[derive(Clone, Debug, Parser)]
+#[command(name = "spfe", version, after_help = EXIT_CODES, max_term_width = 100)]
+pub struct Cli {
+    /// Device to use [default: virtual:].
+    #[arg(long, global = true, value_name = "NAME", env = "SPFE_DEVICE")]
+    device: Option<String>,
+    /// Print results and errors as JSON, one object a line.
+    #[arg(long, global = true)]
+    json: bool,
+    /// No progress, no remarks: results and errors only.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Command {
+    /// List the built-in device and the daemons of this machine.
+    ///
+    /// Daemons are looked for at $SPFE_SOCKET, $XDG_RUNTIME_DIR/spfe.sock and /run/spfe.sock.
+    List,
+    Info(InfoArgs),
+    Send(SendArgs),
+    Recv(RecvArgs),
+    Ping(PingArgs),
+    #[command(subcommand)]
+    Broadcast(BroadcastArgs),
+    #[command(subcommand)]
+    Timecode(TimeCodeArgs),
+    Stats(StatsArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+impl Cli {
+    fn context(&self) -> Context {
+        let device = self.device.clone().filter(|name| !name.is_empty());
+        Context { device, json: self.json, quiet: self.quiet }
+    }
+
+    fn run(self) -> Result<(), Failure> {
+        let context = self.context();
+        match &self.command {
+            Command::List => list::run(&context),
+            Command::Info(args) => info::run(args, &context),
+            Command::Send(args) => send::run(args, &context),
+            Command::Recv(args) => recv::run(args, &context),
+            Command::Ping(args) => ping::run(args, &context),
+            Command::Broadcast(args) => broadcast::run(args, &context),
+            Command::Timecode(args) => timecode::run(args, &context),
+            Command::Stats(args) => stats::run(args, &context),
+            Command::Completions(args) => completions::run(args),
+            Command::Man(args) => man::run(args, &context),
+        }
+    }
+}
+
+/// Parses the command line, runs the command, reports its failure.
+pub fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // Known before the rest is understood: usage errors are JSON too.
+    let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error, json),
+    };
+    signal::install();
+    // Errors never go where the data go.
+    let json = json && !matches!(&cli.command, Command::Recv(args) if args.owns_stdout());
+    match cli.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(json),
+    }
+}
+
+/// Help and version are no errors; everything else is said in one line.
+fn refuse(error: &clap::Error, json: bool) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let what = "a command is missing: `spfe --help` lists them";
+        return Failure::usage(what).report(json);
+    }
+    Failure::usage(one_line(&error.to_string())).report(json)
+}
+
+/// The first paragraphs of clap's message, up to the usage, in one line.
+fn one_line(message: &str) -> String {
+    let message = message.strip_prefix("error: ").unwrap_or(message);
+    let lines = message.lines().map(str::trim);
+    let lines = lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn usage_errors_fit_on_a_line() {
+        for words in [
+            &["spfe", "send"][..],
+            &["spfe", "send", "x", "--packet", "0"],
+            &["spfe", "recv", "x", "--count", "3"],
+            &["spfe", "pong"],
+            &["spfe", "timecode", "send", "--time", "64"],
+        ] {
+            let error = Cli::try_parse_from(words).unwrap_err();
+            let line = one_line(&error.to_string());
+            assert!(!line.is_empty() && !line.contains('\n') && !line.contains("Usage"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `spfe ping --respond`: the echo. Packets go back from the very buffers they came into.
+
+use crate::context::{Context, Patience};
+use crate::error::{Failure, Kind};
+use crate::ping::PingArgs;
+use serde_json::json;
+use spfe::{Buf, End, Endpoint, Error, QueueOptions, Received, Rx, Status, Threshold, Tx};
+
+/// Length of the buffers unless said otherwise; longer packets go back in parts.
+const SIZE: usize = 64 << 10;
+/// Buffers, as far as they fit the memory.
+const BUFFERS: usize = 256;
+const MEMORY: usize = 64 << 20;
+
+/// Answers until it has answered `--count` packets or is interrupted.
+pub fn run(args: &PingArgs, context: &Context) -> Result<(), Failure> {
+    let endpoint = context.open()?;
+    let mut echo = Echo::open(&endpoint, args)?;
+    context.say(&format!("echo on port {} VC {}", args.port, args.vc));
+    let outcome = echo.answer(args.count.unwrap_or(0));
+    let (packets, bytes) = (echo.packets, echo.bytes);
+    if context.json {
+        println!("{}", json!({ "packets": packets, "bytes": bytes }));
+    } else {
+        println!("{packets} packets, {bytes} bytes sent back");
+    }
+    match outcome {
+        Err(failure) if failure.kind == Kind::Interrupted && args.count.unwrap_or(0) == 0 => Ok(()),
+        outcome => outcome,
+    }
+}
+
+struct Echo {
+    tx: Tx,
+    rx: Rx,
+    patience: Patience,
+    used: Vec<Buf>,
+    /// A packet has gone back in part.
+    inside: bool,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Echo {
+    fn open(endpoint: &Endpoint, args: &PingArgs) -> Result<Self, Failure> {
+        let size = args.size.unwrap_or(SIZE);
+        let stride = size.next_multiple_of(64);
+        let count = (MEMORY / stride).clamp(2, BUFFERS);
+        let memory = endpoint.alloc(stride * count)?;
+        let cut = |index| memory.buf(index * stride..index * stride + size);
+        let mut bufs = (0..count).map(cut).collect::<spfe::Result<Vec<_>>>()?;
+        let vc = endpoint.port(args.port)?.vc(args.vc)?;
+        let options = QueueOptions::default().depth(BUFFERS as u32);
+        let (mut rx, tx) = (vc.rx_with(options)?, vc.tx_with(options)?);
+        rx.post_all(&mut bufs);
+        let patience = Patience::new(endpoint, args.deadline);
+        Ok(Self { tx, rx, patience, used: bufs, inside: false, packets: 0, bytes: 0 })
+    }
+
+    fn answer(&mut self, count: u64) -> Result<(), Failure> {
+        while count == 0 || self.packets < count {
+            let (rx, goal) = (&mut self.rx, Threshold::ONE);
+            self.patience.wait("no packet", |until| rx.wait(&goal, until))?;
+            self.patience.renew();
+            while let Some(received) = self.rx.poll() {
+                self.send_back(received)?;
+            }
+            self.reclaim()?;
+            self.rx.post_all(&mut self.used);
+            if self.rx.posted_buffers() == 0 {
+                // All buffers are on their way back.
+                let tx = &mut self.tx;
+                self.patience.wait("no packet was taken back", |until| tx.wait(until))?;
+                self.reclaim()?;
+                self.rx.post_all(&mut self.used);
+            }
+        }
+        while self.tx.outstanding() != 0 {
+            let tx = &mut self.tx;
+            self.patience.wait("no packet was taken back", |until| tx.wait(until))?;
+            self.reclaim()?;
+        }
+        Ok(())
+    }
+
+    fn send_back(&mut self, received: Received) -> Result<(), Failure> {
+        let Received { mut buf, end, status, .. } = received;
+        if !matches!(status, Status::Ok | Status::PacketCut) {
+            let what = format!("a buffer was not used: {}", status.doc());
+            return Err(Error::device(status, what).into());
+        }
+        if buf.is_empty() && !self.inside {
+            self.used.push(buf);
+            return Ok(());
+        }
+        self.bytes += buf.len() as u64;
+        self.packets += u64::from(end != End::More);
+        self.inside = end == End::More;
+        if buf.is_empty() {
+            // The rest of a packet that was cut: no entry is empty, and what it ends is cut anyway.
+            buf.put(&[0]);
+        }
+        // The queue holds all buffers there are.
+        Ok(self.tx.send_ending(buf, end).map_err(Error::from)?)
+    }
+
+    fn reclaim(&mut self) -> Result<(), Failure> {
+        while let Some(sent) = self.tx.poll() {
+            // The one who asked may be gone by now; that ends no echo.
+            if !matches!(sent.status, Status::Ok | Status::PeerGone) {
+                let what = format!("a packet was not sent back: {}", sent.status.doc());
+                return Err(Error::device(sent.status, what).into());
+            }
+        }
+        while let Some(buf) = self.tx.take() {
+            self.used.push(buf);
+        }
+        Ok(())
+    }
+}

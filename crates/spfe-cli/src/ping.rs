@@ -1,0 +1,223 @@
+//! `spfe ping`: packets to an echo and back, and the echo itself.
+
+use crate::context::{Context, Patience};
+use crate::error::{Failure, Kind};
+use crate::frame::random_id;
+use crate::{echo, output, parse, signal};
+use clap::Args;
+use hdrhistogram::Histogram;
+use serde_json::json;
+use spfe::{Buf, End, Endpoint, Error, Rx, Status, Tx};
+use std::time::Duration;
+
+/// Device with an echo: what is pinged if no device is named.
+const ECHO_DEVICE: &str = "virtual:?peer=echo";
+/// Pings unless said otherwise.
+const COUNT: u64 = 10;
+/// How long to wait for an answer unless said otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A packet starts with the number of this run (16 bytes) and its own (8 bytes).
+const HEAD: usize = 24;
+
+const AFTER: &str = "\
+Without --device and SPFE_DEVICE the device is virtual:?peer=echo. To ping another process, start \
+the echo at the other end first:
+  spfe --device unix:/tmp/spfe.sock/1 ping --respond &
+  spfe --device unix:/tmp/spfe.sock/0 ping --count 1000 --interval 0
+
+Interrupted, it prints what it has measured, and the exit code is 0 if an answer has come.";
+
+/// Measure the time of packets to an echo and back.
+#[derive(Clone, Debug, Args)]
+#[command(after_long_help = AFTER)]
+pub struct PingArgs {
+    /// Port.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub port: u32,
+    /// Virtual channel.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub vc: u32,
+    /// Length of the packets; with --respond of the buffers: bytes, or with K, M, G (1024)
+    /// [default: 64; with --respond 64K].
+    #[arg(long, value_name = "BYTES", value_parser = parse::packet)]
+    pub size: Option<usize>,
+    /// End after this many packets, 0: only when interrupted [default: 10; with --respond 0].
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// Time from one packet to the next.
+    #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = parse::seconds)]
+    pub interval: Duration,
+    /// Fail when nothing has come for so long [default: 5; with --respond wait for ever].
+    #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
+    pub deadline: Option<Duration>,
+    /// Be the echo: receive packets and send them back.
+    #[arg(long)]
+    pub respond: bool,
+}
+
+/// Pings, or answers pings.
+pub fn run(args: &PingArgs, context: &Context) -> Result<(), Failure> {
+    if args.respond {
+        return echo::run(args, context);
+    }
+    let endpoint = context.open_or(ECHO_DEVICE)?;
+    let mut pinger = Pinger::open(&endpoint, args)?;
+    let outcome = pinger.ping_all(args, context);
+    pinger.report(args, context);
+    match outcome {
+        Err(failure) if failure.kind == Kind::Interrupted && !pinger.times.is_empty() => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// Both ends of a virtual channel, and what has been measured.
+struct Pinger {
+    tx: Tx,
+    rx: Rx,
+    endpoint: Endpoint,
+    patience: Patience,
+    run: [u8; 16],
+    sent: u64,
+    times: Histogram<u64>,
+    size: usize,
+    free: Vec<Buf>,
+}
+
+impl Pinger {
+    fn open(endpoint: &Endpoint, args: &PingArgs) -> Result<Self, Failure> {
+        const BUFS: usize = 4;
+        let size = args.size.unwrap_or(64);
+        let stride = size.next_multiple_of(64);
+        let memory = endpoint.alloc(stride * BUFS)?;
+        let cut = |index| memory.buf(index * stride..index * stride + size);
+        let mut bufs = (0..BUFS).map(cut).collect::<spfe::Result<Vec<_>>>()?;
+        let vc = endpoint.port(args.port)?.vc(args.vc)?;
+        let mut rx = vc.rx()?;
+        rx.post_all(&mut bufs.split_off(BUFS / 2));
+        // Three significant digits; it grows with what it holds.
+        let times = Histogram::new(3).map_err(|error| Failure::failed(error.to_string()))?;
+        Ok(Self {
+            tx: vc.tx()?,
+            rx,
+            endpoint: endpoint.clone(),
+            patience: Patience::new(endpoint, Some(args.deadline.unwrap_or(PATIENCE))),
+            run: random_id(),
+            sent: 0,
+            times,
+            size,
+            free: bufs,
+        })
+    }
+
+    fn ping_all(&mut self, args: &PingArgs, context: &Context) -> Result<(), Failure> {
+        let count = args.count.unwrap_or(COUNT);
+        let mut due_ns = self.endpoint.now_ns();
+        while count == 0 || self.sent < count {
+            let now = self.endpoint.now_ns();
+            let interval = Duration::from_nanos(due_ns.saturating_sub(now));
+            if !interval.is_zero() && !signal::sleep(interval) {
+                return Err(Failure::interrupted());
+            }
+            due_ns = due_ns.max(now).saturating_add(args.interval.as_nanos() as u64);
+            let ns = self.ping()?;
+            // A histogram that grows takes every value.
+            let _ = self.times.record(ns);
+            if !context.json && !context.quiet {
+                let (seq, size) = (self.sent - 1, self.size);
+                println!("{size} bytes: seq={seq} time={} us", output::micros(ns));
+            }
+        }
+        Ok(())
+    }
+
+    /// One packet there and back: ns.
+    fn ping(&mut self) -> Result<u64, Failure> {
+        let mut packet = self.buffer()?;
+        let pattern = self.pattern(self.sent);
+        packet.put(&pattern);
+        self.patience.renew();
+        let start = self.endpoint.now_ns();
+        self.tx.send(packet).map_err(|full| Failure::from(Error::from(full)))?;
+        self.sent += 1;
+        loop {
+            let rx = &mut self.rx;
+            let what = format!("seq={}: no answer", self.sent - 1);
+            let received = self.patience.wait(&what, |until| rx.recv(until))?;
+            let end = self.endpoint.now_ns();
+            let good = received.status == Status::Ok && received.end == End::Eop;
+            let matches = good && received.buf[..] == pattern[..];
+            let own = self.is_own(&received.buf);
+            let length = received.buf.len();
+            self.rx.post(received.buf).map_err(|full| Failure::from(Error::from(full)))?;
+            if matches {
+                return Ok(end - start);
+            }
+            if own {
+                return Err(Failure::damaged(format!(
+                    "seq={}: {length} bytes came back, not the {} that were sent",
+                    self.sent - 1,
+                    self.size
+                )));
+            }
+            // An answer to an earlier run that did not wait for it.
+        }
+    }
+
+    /// Whether a packet is of this run. Short ones do not say so and are taken for it.
+    fn is_own(&self, packet: &[u8]) -> bool {
+        packet.len() < HEAD || self.size < HEAD || packet[..16] == self.run
+    }
+
+    /// A buffer that is not under way.
+    fn buffer(&mut self) -> Result<Buf, Failure> {
+        loop {
+            while let Some(sent) = self.tx.poll() {
+                if sent.status != Status::Ok {
+                    let what = format!("a packet was not sent: {}", sent.status.doc());
+                    return Err(Error::device(sent.status, what).into());
+                }
+            }
+            while let Some(buf) = self.tx.take() {
+                self.free.push(buf);
+            }
+            if let Some(buf) = self.free.pop() {
+                return Ok(buf);
+            }
+            let tx = &mut self.tx;
+            self.patience.wait("no packet was taken by the far end", |until| tx.wait(until))?;
+        }
+    }
+
+    /// What packet `number` holds: run, number, and bytes that depend on both.
+    fn pattern(&self, number: u64) -> Vec<u8> {
+        let head = self.run.iter().copied().chain(number.to_le_bytes());
+        let body = (HEAD..).map(|at| (at as u64).wrapping_add(number) as u8);
+        head.chain(body).take(self.size).collect()
+    }
+
+    fn report(&self, args: &PingArgs, context: &Context) {
+        let times = &self.times;
+        let (min, p50, p99) = (times.min(), times.value_at_quantile(0.5), times.value_at_quantile(0.99));
+        let (mean, max) = (times.mean() as u64, times.max());
+        if context.json {
+            let ns = json!({ "min": min, "p50": p50, "mean": mean, "p99": p99, "max": max });
+            let rtt = if times.is_empty() { serde_json::Value::Null } else { ns };
+            let object = json!({
+                "device": self.endpoint.info().uri,
+                "port": args.port,
+                "vc": args.vc,
+                "size": self.size,
+                "sent": self.sent,
+                "received": times.len(),
+                "rtt_ns": rtt,
+            });
+            println!("{object}");
+            return;
+        }
+        println!("{} packets of {} bytes sent, {} came back", self.sent, self.size, times.len());
+        if !times.is_empty() {
+            let us = [min, p50, mean, p99, max].map(output::micros).join("/");
+            println!("round trip min/p50/mean/p99/max = {us} us");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Ports in words and in JSON.
+
+use crate::output;
+use serde_json::{Value, json};
+use spfe::{LinkRate, Peer, PortKind};
+use spfe_contract::PortState;
+use spfe_net::PortInfo;
+
+/// What a port speaks.
+pub fn kind(info: &PortInfo) -> &'static str {
+    match PortKind::from_raw(info.kind) {
+        Some(PortKind::Spacefibre) => "SpaceFibre",
+        Some(PortKind::Spacewire) => "SpaceWire",
+        Some(kind) => kind.name(),
+        None => "unknown",
+    }
+}
+
+/// Whether it moves packets.
+pub fn state(info: &PortInfo) -> &'static str {
+    match PortState::from_raw(info.state) {
+        Some(PortState::Up) => "up",
+        Some(PortState::Starting) => "starting",
+        Some(PortState::Down) => "down",
+        None => "unknown",
+    }
+}
+
+/// What is at the other end of the cable.
+pub fn peer(info: &PortInfo) -> String {
+    match info.peer {
+        Peer::None => "nothing".to_owned(),
+        Peer::Port { endpoint, port } => format!("endpoint {endpoint} port {port}"),
+        Peer::Sink { check: false } => "sink".to_owned(),
+        Peer::Sink { check: true } => "sink that checks".to_owned(),
+        Peer::Generator { min_bytes, max_bytes, .. } => {
+            format!("generator of {min_bytes} to {max_bytes} bytes")
+        }
+        Peer::Echo => "echo".to_owned(),
+    }
+}
+
+fn user_rate(rate: &LinkRate) -> String {
+    rate.user_gbps().map_or("unlimited".to_owned(), |gbps| format!("{gbps:.3} Gbit/s"))
+}
+
+/// Columns of [`row`]; the first is text.
+pub const COLUMNS: [&str; 7] = ["PORT", "KIND", "STATE", "RATE", "USER RATE", "VCS", "PEER"];
+
+/// A port as a row of a table.
+pub fn row(number: u32, info: &PortInfo) -> Vec<String> {
+    vec![
+        number.to_string(),
+        kind(info).to_owned(),
+        state(info).to_owned(),
+        info.rate.to_string(),
+        user_rate(&info.rate),
+        info.vcs.to_string(),
+        peer(info),
+    ]
+}
+
+/// A port as an object.
+pub fn json(number: u32, info: &PortInfo) -> Value {
+    json!({
+        "port": number,
+        "kind": kind(info),
+        "state": state(info),
+        "rate": info.rate.to_string(),
+        "user_gbps": info.rate.user_gbps().map(output::rounded),
+        "vcs": info.vcs,
+        "peer": peer(info),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spfe::Endpoint;
+
+    #[test]
+    fn every_peer_has_words() {
+        for (device, words) in [
+            ("virtual:", "endpoint 0 port 1"),
+            ("virtual:?peer=sink", "sink"),
+            ("virtual:?peer=check", "sink that checks"),
+            ("virtual:?peer=echo", "echo"),
+            ("virtual:?peer=generator:64:256", "generator of 64 to 256 bytes"),
+        ] {
+            let info = Endpoint::open(device).unwrap().port(0).unwrap().info().unwrap();
+            assert_eq!(peer(&info), words);
+            assert_eq!((kind(&info), state(&info)), ("SpaceFibre", "up"));
+        }
+    }
+
+    #[test]
+    fn paced_links_have_a_user_rate() {
+        let endpoint = Endpoint::open("virtual:?link=4x7.5G").unwrap();
+        let info = endpoint.port(0).unwrap().info().unwrap();
+        let row = row(0, &info);
+        assert_eq!((row[3].as_str(), row.len()), ("4x7.5G", COLUMNS.len()));
+        assert!(row[4].starts_with("22.9"), "{}", row[4]);
+        assert!(json(0, &info)["user_gbps"].as_f64().unwrap() > 22.0);
+    }
+}

@@ -1,0 +1,192 @@
+//! `spfe stats`: the counters of a device's ports.
+
+use crate::context::Context;
+use crate::error::Failure;
+use crate::{output, parse, signal};
+use clap::Args;
+use serde_json::{Value, json};
+use spfe::Endpoint;
+use spfe_net::PortInfo;
+use std::time::Duration;
+
+/// Show the counters of ports, virtual channels and messages.
+///
+/// Only what is not zero, unless --all is given. The counters run freely since the network was made.
+#[derive(Clone, Debug, Args)]
+pub struct StatsArgs {
+    /// Show them again and again, with the rates in between, until interrupted.
+    #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
+    watch: Option<Duration>,
+    /// Also what is zero.
+    #[arg(long)]
+    all: bool,
+    /// Only this port.
+    #[arg(long, value_name = "N")]
+    port: Option<u32>,
+}
+
+/// The counters of a device at a time.
+struct Snapshot {
+    at_ns: u64,
+    ports: Vec<(u32, PortInfo)>,
+}
+
+/// Shows the counters.
+pub fn run(args: &StatsArgs, context: &Context) -> Result<(), Failure> {
+    let endpoint = context.open()?;
+    let mut now = take(&endpoint, args)?;
+    print(&now, None, args, context);
+    let Some(period) = args.watch else { return Ok(()) };
+    while signal::sleep(period.max(Duration::from_millis(10))) {
+        let before = std::mem::replace(&mut now, take(&endpoint, args)?);
+        print(&now, Some(&before), args, context);
+    }
+    Ok(())
+}
+
+fn take(endpoint: &Endpoint, args: &StatsArgs) -> Result<Snapshot, Failure> {
+    let numbers = match args.port {
+        Some(number) => number..number + 1,
+        None => 0..endpoint.info().ports,
+    };
+    let ports = numbers.map(|number| Ok((number, endpoint.port(number)?.info()?)));
+    let ports = ports.collect::<Result<Vec<_>, Failure>>()?;
+    Ok(Snapshot { at_ns: endpoint.now_ns(), ports })
+}
+
+/// One direction of one virtual channel.
+struct Line {
+    port: u32,
+    vc: usize,
+    direction: &'static str,
+    owner: u32,
+    counters: [u64; 5],
+}
+
+const NAMES: [&str; 5] = ["packets", "bytes", "errors", "stalls", "wakes"];
+
+impl Snapshot {
+    fn lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (port, info) in &self.ports {
+            for (vc, channel) in info.channels.iter().enumerate() {
+                let line = |direction, owner, counters| Line { port: *port, vc, direction, owner, counters };
+                lines.push(line("tx", channel.tx_owner, channel.tx));
+                lines.push(line("rx", channel.rx_owner, channel.rx));
+            }
+        }
+        lines
+    }
+}
+
+impl Line {
+    fn is_zero(&self) -> bool {
+        self.counters == [0; 5] && self.owner == 0
+    }
+
+    /// Packets and Gbit per second since an earlier line.
+    fn rates(&self, before: &Self, seconds: f64) -> (f64, f64) {
+        let change = |index: usize| self.counters[index].wrapping_sub(before.counters[index]);
+        (change(0) as f64 / seconds, output::gbps(change(1), seconds))
+    }
+}
+
+fn print(now: &Snapshot, before: Option<&Snapshot>, args: &StatsArgs, context: &Context) {
+    let seconds = before.map(|before| now.at_ns.saturating_sub(before.at_ns).max(1) as f64 / 1e9);
+    let earlier = before.map(Snapshot::lines).unwrap_or_default();
+    let lines = now.lines();
+    let lines = lines.iter().enumerate().map(|(index, line)| {
+        let rates = earlier.get(index).zip(seconds).map(|(then, s)| line.rates(then, s));
+        (line, rates)
+    });
+    let lines: Vec<_> = lines.filter(|(line, _)| args.all || !line.is_zero()).collect();
+    if context.json {
+        println!("{}", snapshot_json(now, &lines, args.all));
+        return;
+    }
+    let mut head = vec!["PORT", "VC", "END", "CLIENT", "PACKETS", "BYTES", "ERRORS", "STALLS", "WAKES"];
+    if before.is_some() {
+        head.extend(["PACKETS/S", "GBIT/S"]);
+    }
+    let rows: Vec<_> = lines.iter().map(|(line, rates)| row(line, *rates)).collect();
+    print!("{}", output::table(&head, 3, &rows));
+    let rows: Vec<_> = now.ports.iter().filter_map(|(n, info)| messages(*n, info, args.all)).collect();
+    if !rows.is_empty() {
+        let head = ["PORT", "MESSAGES SENT", "RECEIVED", "DROPPED", "LAST TIME-CODE", "INVALID"];
+        print!("\n{}", output::table(&head, 1, &rows));
+    }
+    if before.is_some() {
+        println!();
+    }
+}
+
+fn row(line: &Line, rates: Option<(f64, f64)>) -> Vec<String> {
+    let mut row = vec![line.port.to_string(), line.vc.to_string(), line.direction.to_owned()];
+    row.push(if line.owner == 0 { "-".to_owned() } else { line.owner.to_string() });
+    row.extend(line.counters.iter().map(u64::to_string));
+    row.extend(rates.into_iter().flat_map(|(packets, gbps)| {
+        [format!("{packets:.0}"), format!("{gbps:.3}")]
+    }));
+    row
+}
+
+fn has_messages(info: &PortInfo) -> bool {
+    info.messages != (0, 0, 0) || info.time_code != (0, 0)
+}
+
+fn messages(number: u32, info: &PortInfo, all: bool) -> Option<Vec<String>> {
+    let (sent, received, dropped) = info.messages;
+    let (time, invalid) = info.time_code;
+    (all || has_messages(info)).then(|| {
+        let numbers = [u64::from(number), sent, received, dropped, u64::from(time & 63)];
+        numbers.iter().map(u64::to_string).chain([invalid.to_string()]).collect()
+    })
+}
+
+fn snapshot_json(now: &Snapshot, lines: &[(&Line, Option<(f64, f64)>)], all: bool) -> Value {
+    let ports = now.ports.iter().map(|(number, info)| {
+        let own = lines.iter().filter(|(line, _)| line.port == *number);
+        let (sent, received, dropped) = info.messages;
+        let mut port = json!({
+            "port": number,
+            "channels": own.map(|(line, rates)| line_json(line, *rates)).collect::<Vec<_>>(),
+        });
+        if all || has_messages(info) {
+            port["messages"] = json!({ "sent": sent, "received": received, "dropped": dropped });
+            port["time_code"] = json!({ "last": info.time_code.0 & 63, "invalid": info.time_code.1 });
+        }
+        port
+    });
+    json!({ "time_ns": now.at_ns, "ports": ports.collect::<Vec<_>>() })
+}
+
+fn line_json(line: &Line, rates: Option<(f64, f64)>) -> Value {
+    let mut object = json!({ "vc": line.vc, "end": line.direction, "client": line.owner });
+    for (name, value) in NAMES.iter().zip(line.counters) {
+        object[*name] = value.into();
+    }
+    if let Some((packets, gbps)) = rates {
+        object["packets_per_s"] = output::rounded(packets).into();
+        object["gbps"] = output::rounded(gbps).into();
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_changes_over_time() {
+        let line = |packets, bytes| Line {
+            port: 0,
+            vc: 0,
+            direction: "tx",
+            owner: 0,
+            counters: [packets, bytes, 0, 0, 0],
+        };
+        let (packets, gbps) = line(30, 2_500_000_000).rates(&line(10, 0), 2.0);
+        assert_eq!((packets, gbps), (10.0, 10.0));
+        assert!(line(0, 0).is_zero() && !line(1, 0).is_zero());
+    }
+}
