@@ -16,15 +16,16 @@ bin=${CARGO_TARGET_DIR:-target}/release/instructions
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# count SCENARIO ROUNDS PREFIX: "instructions packets" collected in functions of that prefix
+# count SCENARIO ROUNDS OPTION: "instructions packets" collected; the engine's functions switch
+# counting off inside the application's
 count() {
   local packets
-  packets=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg" --collect-atstart=no \
-    --toggle-collect="*measured_$3*" "$bin" "$1" "$2" 2>"$out/log")
+  packets=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg"  \
+    --toggle-collect="*measured_engine_*" $3 "$bin" "$1" "$2" 2>"$out/log")
   echo "$(sed -n 's/.*Collected : //p' "$out/log") $packets"
 }
 
-# per_packet SCENARIO PREFIX
+# per_packet SCENARIO OPTION
 per_packet() {
   local one two
   read -r -a one <<<"$(count "$1" 100 "$2")"
@@ -34,8 +35,9 @@ per_packet() {
 
 table() {
   printf 'scenario\tapplication\tengine\n'
-  for scenario in single group burst packed; do
-    printf '%s\t%s\t%s\n' "$scenario" "$(per_packet "$scenario" app_)" "$(per_packet "$scenario" engine_)"
+  for scenario in pooled-single pooled-group single group burst packed; do
+    printf '%s\t%s\t%s\n' "$scenario" "$(per_packet "$scenario" --toggle-collect=*measured_app_*)" \
+      "$(per_packet "$scenario" --collect-atstart=no)"
   done
 }
 

@@ -100,9 +100,15 @@ fn listen(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     context.say(&format!("listening on port {}", port.number()));
     let mut patience = Patience::new(&endpoint, args.deadline);
     let recv = |until| messages.recv(until);
-    post::listen(&mut patience, args.count, "no broadcast message", recv, |message| {
-        show(&message, context);
-    })
+    post::listen(
+        &mut patience,
+        args.count,
+        "no broadcast message",
+        recv,
+        |message| {
+            show(&message, context);
+        },
+    )
 }
 
 fn show(message: &BroadcastMessage, context: &Context) {
@@ -119,8 +125,16 @@ fn show(message: &BroadcastMessage, context: &Context) {
         println!("{object}");
         return;
     }
-    let flags = [(message.late, " late"), (message.delayed, " delayed"), (message.lost_before, " lost-before")];
-    let flags: String = flags.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
+    let flags = [
+        (message.late, " late"),
+        (message.delayed, " delayed"),
+        (message.lost_before, " lost-before"),
+    ];
+    let flags: String = flags
+        .iter()
+        .filter(|(on, _)| *on)
+        .map(|(_, name)| *name)
+        .collect();
     println!(
         "{} channel {} type {:#04x} data {} '{}'{flags}",
         post::stamp(message.time_ns),
@@ -133,6 +147,9 @@ fn show(message: &BroadcastMessage, context: &Context) {
 
 /// The bytes as text, without the zeros behind it.
 fn text(data: &[u8; 8]) -> String {
-    let end = data.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let end = data
+        .iter()
+        .rposition(|byte| *byte != 0)
+        .map_or(0, |last| last + 1);
     output::printable(&String::from_utf8_lossy(&data[..end]))
 }

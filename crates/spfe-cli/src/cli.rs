@@ -60,7 +60,11 @@ enum Command {
 impl Cli {
     fn context(&self) -> Context {
         let device = self.device.clone().filter(|name| !name.is_empty());
-        Context { device, json: self.json, quiet: self.quiet }
+        Context {
+            device,
+            json: self.json,
+            quiet: self.quiet,
+        }
     }
 
     fn run(self) -> Result<(), Failure> {
@@ -84,7 +88,10 @@ impl Cli {
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     // Known before the rest is understood: usage errors are JSON too.
-    let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    let json = words
+        .iter()
+        .take_while(|word| *word != "--")
+        .any(|word| word == "--json");
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, json),
@@ -100,7 +107,10 @@ pub fn main() -> ExitCode {
 
 /// Help and version are no errors; everything else is said in one line.
 fn refuse(error: &clap::Error, json: bool) -> ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
@@ -115,7 +125,8 @@ fn refuse(error: &clap::Error, json: bool) -> ExitCode {
 fn one_line(message: &str) -> String {
     let message = message.strip_prefix("error: ").unwrap_or(message);
     let lines = message.lines().map(str::trim);
-    let lines = lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let lines =
+        lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
     let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
     lines.join(" ")
 }
@@ -141,7 +152,10 @@ mod tests {
         ] {
             let error = Cli::try_parse_from(words).unwrap_err();
             let line = one_line(&error.to_string());
-            assert!(!line.is_empty() && !line.contains('\n') && !line.contains("Usage"), "{line}");
+            assert!(
+                !line.is_empty() && !line.contains('\n') && !line.contains("Usage"),
+                "{line}"
+            );
         }
     }
 }

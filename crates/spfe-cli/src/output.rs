@@ -3,8 +3,14 @@
 /// A table: the first columns left-aligned, the others (numbers) right-aligned.
 pub fn table(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain(head.get(column).map(|name| name.len())).max().unwrap_or(0)
+        let cells = rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count());
+        cells
+            .chain(head.get(column).map(|name| name.len()))
+            .max()
+            .unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let mut text = line(head.iter().copied(), &widths, left);
@@ -47,7 +53,11 @@ pub fn bytes(count: u64) -> String {
 
 /// Gbit/s of user data.
 pub fn gbps(bytes: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e9 } else { 0.0 }
+    if seconds > 0.0 {
+        bytes as f64 * 8.0 / seconds / 1e9
+    } else {
+        0.0
+    }
 }
 
 /// A number of JSON with no more digits than it has meaning.
@@ -78,18 +88,33 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let rows = [vec!["a".into(), "1".into()], vec!["long".into(), "234".into()]];
-        assert_eq!(table(&["NAME", "N"], 1, &rows), "NAME    N\na       1\nlong  234\n");
+        let rows = [
+            vec!["a".into(), "1".into()],
+            vec!["long".into(), "234".into()],
+        ];
+        assert_eq!(
+            table(&["NAME", "N"], 1, &rows),
+            "NAME    N\na       1\nlong  234\n"
+        );
     }
 
     #[test]
     fn bytes_have_units() {
-        for (count, text) in
-            [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1 KiB"), (1536, "1.50 KiB")]
-        {
+        for (count, text) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1 KiB"),
+            (1536, "1.50 KiB"),
+        ] {
             assert_eq!(bytes(count), text);
         }
-        assert_eq!(printable("a'b\u{1b}[31m\u{202e}é"), "a'b\\u{1b}[31m\\u{202e}é");
-        assert_eq!((bytes(64 << 20), bytes(3 << 29)), ("64 MiB".into(), "1.50 GiB".into()));
+        assert_eq!(
+            printable("a'b\u{1b}[31m\u{202e}é"),
+            "a'b\\u{1b}[31m\\u{202e}é"
+        );
+        assert_eq!(
+            (bytes(64 << 20), bytes(3 << 29)),
+            ("64 MiB".into(), "1.50 GiB".into())
+        );
     }
 }

@@ -33,7 +33,10 @@ pub fn repeat(
     let end = Instant::now() + LINGER;
     while port.info()?.messages.0 < before + posted {
         if Instant::now() > end {
-            let what = format!("port {}: a message has not been sent for 2 s", port.number());
+            let what = format!(
+                "port {}: a message has not been sent for 2 s",
+                port.number()
+            );
             return Err(Failure::timed_out(what));
         }
         std::thread::sleep(Duration::from_micros(100));

@@ -65,18 +65,34 @@ impl Source {
             let stdin = io::stdin().as_fd().try_clone_to_owned();
             let what = "standard input".to_owned();
             let file = stdin.map_err(|error| Failure::io(&what, &error))?.into();
-            return Ok(Self { file, what, name: String::new(), length: None });
+            return Ok(Self {
+                file,
+                what,
+                name: String::new(),
+                length: None,
+            });
         }
         let what = format!("file '{}'", output::printable(path));
         let failed = |error| Failure::io(&what, &error);
         let file = File::open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         if meta.is_dir() {
-            return Err(Failure::failed(format!("{what}: a directory cannot be sent")));
+            return Err(Failure::failed(format!(
+                "{what}: a directory cannot be sent"
+            )));
         }
-        let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = Path::new(path)
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let length = meta.is_file().then_some(meta.len());
-        Ok(Self { file, what, name, length })
+        Ok(Self {
+            file,
+            what,
+            name,
+            length,
+        })
     }
 
     /// Reads straight into a registered buffer, as much as a packet holds. False at the end.
@@ -146,7 +162,11 @@ impl Sender {
             }
         }
         let sha256 = hash.finalize().into();
-        self.send_trailer(Trailer { id, length: meter.bytes, sha256 })?;
+        self.send_trailer(Trailer {
+            id,
+            length: meter.bytes,
+            sha256,
+        })?;
         self.flush();
         while self.tx.outstanding() != 0 {
             self.wait()?;
@@ -158,7 +178,11 @@ impl Sender {
         if self.raw {
             return Ok(());
         }
-        let header = Header { id, length: source.length, name: source.name.clone() };
+        let header = Header {
+            id,
+            length: source.length,
+            name: source.name.clone(),
+        };
         let mut buf = self.buffer()?;
         buf.put(&header.encode());
         self.ready.push(buf);
@@ -195,7 +219,8 @@ impl Sender {
     /// Waits for a completion and takes all there are.
     fn wait(&mut self) -> Result<(), Failure> {
         let tx = &mut self.tx;
-        self.patience.wait("no packet was taken by the far end", |until| tx.wait(until))?;
+        self.patience
+            .wait("no packet was taken by the far end", |until| tx.wait(until))?;
         self.patience.renew();
         while let Some(sent) = self.tx.poll() {
             if sent.status != Status::Ok {
@@ -212,7 +237,9 @@ impl Sender {
     /// Takes back what has not been sent and tells the receiver, if it listens, not to wait for it.
     fn give_up(&mut self) {
         const PATIENCE_NS: u64 = 300_000_000;
-        let Ok(mut bufs) = self.tx.cancel() else { return };
+        let Ok(mut bufs) = self.tx.cancel() else {
+            return;
+        };
         bufs.append(&mut self.ready);
         bufs.append(&mut self.free);
         if let Some(mut buf) = bufs.pop() {

@@ -109,6 +109,11 @@ impl Ring {
         let _ = position;
     }
 
+    /// Stores the first word of a slot that keeps it for good, before the ring is shared.
+    pub fn prepare(&self, position: u32, word0: u64) {
+        self.slot(position).word0.store(word0, Ordering::Relaxed);
+    }
+
     /// Makes every slot invalid for the first lap. Only before the ring is shared.
     pub fn clear(&self) {
         for position in 0..self.size() {
@@ -151,6 +156,26 @@ impl Spot {
         let slot = ring.slot(self.index);
         slot.word0.store(entry[0], Ordering::Relaxed);
         slot.word1.store(entry[1] | u64::from(self.phase) << PHASE_SHIFT, Ordering::Release);
+    }
+
+    /// Index of the slot.
+    #[inline(always)]
+    pub const fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Publishes an entry whose first word is already there; the phase bits of `word1` are clear.
+    #[inline(always)]
+    pub fn publish(&self, ring: &Ring, word1: u64) {
+        let word1 = word1 | u64::from(self.phase) << PHASE_SHIFT;
+        ring.slot(self.index).word1.store(word1, Ordering::Release);
+    }
+
+    /// The same for the next lap's use of the slot.
+    #[inline(always)]
+    pub fn publish_next_lap(&self, ring: &Ring, word1: u64) {
+        let word1 = word1 | u64::from(self.phase.wrapping_add(1)) << PHASE_SHIFT;
+        ring.slot(self.index).word1.store(word1, Ordering::Release);
     }
 
     /// One place on.

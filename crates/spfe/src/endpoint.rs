@@ -1,9 +1,11 @@
 //! Endpoints, ports and virtual channels: what is opened before anything moves.
 
+use crate::backend::daemon::Daemon;
 use crate::backend::embedded::{Embedded, EmbeddedBackend};
 use crate::backend::{Backend, DeviceInfo};
 use crate::message::{Broadcast, TimeCode};
 use crate::packed::{PackedOptions, PackedRx};
+use crate::pooled::{PoolOptions, PooledRx, PooledTx};
 use crate::queue::QueueOptions;
 use crate::rx::Rx;
 use crate::tx::Tx;
@@ -62,8 +64,10 @@ impl Endpoint {
                 Self::attach(&Embedded::named(&network, || topology)?, endpoint, name)
             }
             Uri::Daemon { path, endpoint } => {
-                let _ = (path, endpoint);
-                Err(Error::device(Status::DeviceGone, "DAEMON"))
+                let client = format!("process {}", std::process::id());
+                let backend = Daemon::connect(path.as_ref(), endpoint, &client)?;
+                let device = Arc::new(Device { backend: Box::new(backend) });
+                Ok(Self { device, embedded: None })
             }
         }
     }
@@ -239,6 +243,16 @@ impl Vc {
     /// Opens the receive end.
     pub fn rx_with(&self, options: QueueOptions) -> Result<Rx> {
         Rx::open(self.device.clone(), self.port, self.number, options)
+    }
+
+    /// Opens the transmit end with its own buffers: reserve, fill, submit.
+    pub fn tx_pooled(&self, options: PoolOptions) -> Result<PooledTx> {
+        PooledTx::open(self.device.clone(), self.port, self.number, options)
+    }
+
+    /// Opens the receive end with its own buffers: peek, use, release.
+    pub fn rx_pooled(&self, options: PoolOptions) -> Result<PooledRx> {
+        PooledRx::open(self.device.clone(), self.port, self.number, options)
     }
 
     /// Opens the receive end with a packed area: the least cost for small packets.

@@ -19,6 +19,12 @@
 //! # Ok::<(), spfe::Error>(())
 //! ```
 //!
+//! | to send or receive | use |
+//! | --- | --- |
+//! | from and into memory you lay out | [`Tx`], [`Rx`] and [`Buf`]s |
+//! | packets you make and read in place, fastest | [`PooledTx`], [`PooledRx`] |
+//! | very many small packets | [`Tx::send_burst`], [`PackedRx`] |
+//!
 //! The same program runs on a daemon's network (`unix:/run/spfe.sock/0`) unchanged.
 //!
 //! Virtual networks in mode inline or coop run the engine in the threads that post and wait, so all
@@ -29,6 +35,7 @@ mod endpoint;
 mod error;
 mod message;
 mod packed;
+mod pooled;
 mod queue;
 mod region;
 mod rx;
@@ -43,6 +50,7 @@ pub use endpoint::{Endpoint, Port, Vc};
 pub use error::{Error, Full, Result};
 pub use message::{Broadcast, BroadcastMessage, TimeCode, TimeCodeValue};
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
+pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
 pub use queue::{QueueOptions, QueueStats};
 pub use region::{Buf, Region};
 pub use rx::{Received, Rx};

@@ -273,7 +273,7 @@ impl Queue {
     }
 
     #[cold]
-    fn is_due(&self) -> bool {
+    pub fn is_due(&self) -> bool {
         self.stamp(self.cq.position) <= self.device.backend().clock().now_ns()
     }
 

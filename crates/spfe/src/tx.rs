@@ -11,7 +11,7 @@ use spfe_contract::{
     self as contract, BurstExt, Completion, EndMarker, EntryType, InlineSubmission, QueueKind,
     Status, submit_flags as sf,
 };
-use spfe_net::Peer;
+use spfe_net::{Peer, Runner};
 use std::sync::Arc;
 
 /// The status of a completion; OK is the one that has to be quick.
@@ -91,6 +91,19 @@ pub struct Batch<'a> {
     last: spfe_ring::ring::Entry,
 }
 
+/// The engine a transmit end drives, where this process runs it.
+pub(crate) fn runner(device: &Device, port: u32, vc: u32) -> Option<Runner> {
+    let endpoint = device.backend().info().endpoint;
+    let view = device.backend().engine()?;
+    let mut runner = if view.peer(endpoint, port) == Peer::Echo {
+        view.runners_echo(endpoint, port, vc).0
+    } else {
+        view.runner_out(endpoint, port, vc, true)
+    };
+    runner.run(0);
+    Some(runner)
+}
+
 impl Tx {
     pub(crate) fn open(
         device: Arc<Device>,
@@ -100,16 +113,7 @@ impl Tx {
     ) -> Result<Self> {
         let place = Place { port, vc, kind: QueueKind::Tx };
         let mut queue = Queue::open(device.clone(), place, &options, |_| {})?;
-        let endpoint = device.backend().info().endpoint;
-        queue.runner = device.backend().engine().map(|view| {
-            let mut runner = if view.peer(endpoint, port) == Peer::Echo {
-                view.runners_echo(endpoint, port, vc).0
-            } else {
-                view.runner_out(endpoint, port, vc, true)
-            };
-            runner.run(0);
-            runner
-        });
+        queue.runner = runner(&device, port, vc);
         let slots = Slots::new(queue.sq.ring.size());
         Ok(Self { queue, slots, taken: 0 })
     }

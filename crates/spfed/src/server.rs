@@ -123,7 +123,6 @@ pub struct Server {
     path: Option<PathBuf>,
     control: Arc<Control>,
     thread: Option<JoinHandle<()>>,
-    // After the serving thread, whose clients it serves.
     device: Option<DeviceThread>,
 }
 
@@ -216,5 +215,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stopper().stop();
         let _ = self.wait();
+        // While there is a network: what the device looks for in vain, it looks for again.
+        self.device = None;
     }
 }

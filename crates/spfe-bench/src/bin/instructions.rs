@@ -4,7 +4,10 @@
 //! `instructions SCENARIO ROUNDS`, SCENARIO one of `single`, `group`, `burst`, `packed`. A round is
 //! 16 packets of 8 bytes for `single` and `group` (16 at a time), 128 for `burst` and `packed`.
 
-use spfe::{Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, Rx, Topology, Tx};
+use spfe::{
+    Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, PoolOptions, PooledRx, PooledTx, Rx,
+    Topology, Tx,
+};
 use spfe_net::Runner;
 
 const SIZE: usize = 8;
@@ -12,23 +15,23 @@ const GROUP: usize = 16;
 const BURST: usize = 128;
 
 struct Rig {
-    tx: Tx,
+    tx: Option<Tx>,
     out: Vec<Buf>,
     engine: Runner,
-    _ends: (Endpoint, Endpoint),
+    ends: (Endpoint, Endpoint),
 }
 
 /// Mode thread without the thread: the engine is run by hand.
-fn rig() -> (Rig, Endpoint) {
+fn rig(with_tx: bool) -> (Rig, Endpoint) {
     let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
     let network = Embedded::without_device(topology).expect("a network");
     let a = Endpoint::attach(&network, 0, "a").expect("endpoint 0");
     let b = Endpoint::attach(&network, 1, "b").expect("endpoint 1");
-    let tx = a.port(0).and_then(|port| port.vc(0)).and_then(|vc| vc.tx()).expect("tx");
+    let tx = with_tx.then(|| a.port(0).and_then(|port| port.vc(0)).and_then(|vc| vc.tx()).expect("tx"));
     let mut out = a.alloc(1 << 16).and_then(|region| region.split(64, 256)).expect("buffers");
     out.iter_mut().for_each(|buf| buf.set_len(SIZE));
     let engine = network.network().view(spfe_net::arena::DEVICE).runner_out(0, 0, 0, true);
-    (Rig { tx, out, engine, _ends: (a, b.clone()) }, b)
+    (Rig { tx, out, engine, ends: (a, b.clone()) }, b)
 }
 
 fn receiver(b: &Endpoint) -> Rx {
@@ -46,11 +49,12 @@ fn measured_engine_step(engine: &mut Runner) {
 #[inline(never)]
 fn measured_app_single(rig: &mut Rig, rx: &mut Rx, next: &mut Option<Buf>) -> usize {
     if let Some(buf) = next.take() {
-        let _ = rig.tx.send(buf);
+        let _ = rig.tx.as_mut().expect("tx").send(buf);
     }
     measured_engine_step(&mut rig.engine);
-    if rig.tx.poll().is_some() {
-        *next = rig.tx.take();
+    let tx = rig.tx.as_mut().expect("tx");
+    if tx.poll().is_some() {
+        *next = tx.take();
     }
     match rx.poll() {
         Some(received) => {
@@ -62,46 +66,53 @@ fn measured_app_single(rig: &mut Rig, rx: &mut Rx, next: &mut Option<Buf>) -> us
     }
 }
 
+/// Post, let the engine work (callgrind stops counting inside it), poll both ends, release.
 #[inline(never)]
-fn measured_app_send_group(tx: &mut Tx, group: &mut Vec<Buf>) {
-    tx.send_group(group);
-}
-
-#[inline(never)]
-fn measured_app_take_sent(tx: &mut Tx, out: &mut Vec<Buf>) {
-    while tx.poll().is_some() {}
-    while let Some(buf) = tx.take() {
-        out.push(buf);
-    }
-}
-
-#[inline(never)]
-fn measured_app_receive_group(rx: &mut Rx, used: &mut Vec<Buf>) -> usize {
-    let mut bytes = 0;
-    while let Some(received) = rx.poll() {
-        bytes += received.buf.len();
-        used.push(received.buf);
-    }
-    rx.post_all(used);
+fn measured_app_pooled_single(tx: &mut PooledTx, rx: &mut PooledRx, engine: &mut Runner) -> usize {
+    let _ = tx.send(SIZE);
+    measured_engine_step(engine);
+    tx.poll();
+    let bytes = rx.peek().map_or(0, |packet| packet.bytes.len());
+    rx.release();
     bytes
 }
 
 #[inline(never)]
-fn measured_app_send_burst(tx: &mut Tx, buf: Buf) {
-    let _ = tx.send_burst(buf, SIZE as u32, SIZE as u32, BURST as u32);
+fn measured_app_pooled_group(tx: &mut PooledTx, rx: &mut PooledRx, engine: &mut Runner) -> usize {
+    for _ in 0..GROUP {
+        let _ = tx.stage(SIZE);
+    }
+    tx.submit();
+    measured_engine_step(engine);
+    tx.poll();
+    let mut bytes = 0;
+    while let Some(packet) = rx.peek() {
+        bytes += packet.bytes.len();
+        rx.release();
+    }
+    bytes
 }
 
-#[inline(never)]
-fn measured_app_receive_packed(rx: &mut PackedRx) -> usize {
+fn pooled(rounds: usize, grouped: bool) -> usize {
+    let (rig, b) = rig(false);
+    let options = PoolOptions::new(256, 64);
+    let vc = |end: &Endpoint| end.port(0).and_then(|port| port.vc(0)).expect("VC 0");
+    let mut tx = vc(&rig.ends.0).tx_pooled(options).expect("tx");
+    let mut rx = vc(&b).rx_pooled(options).expect("rx");
+    let mut engine = rig.engine;
     let mut bytes = 0;
-    while let Some(run) = rx.poll() {
-        bytes += run.records().map(|record| record.bytes.len()).sum::<usize>();
+    for _ in 0..if grouped { rounds } else { rounds * GROUP } {
+        bytes += if grouped {
+            measured_app_pooled_group(&mut tx, &mut rx, &mut engine)
+        } else {
+            measured_app_pooled_single(&mut tx, &mut rx, &mut engine)
+        };
     }
     bytes
 }
 
 fn single(rounds: usize) -> usize {
-    let (mut rig, b) = rig();
+    let (mut rig, b) = rig(true);
     let mut rx = receiver(&b);
     let mut bytes = 0;
     let mut next = rig.out.pop();
@@ -111,44 +122,76 @@ fn single(rounds: usize) -> usize {
     bytes
 }
 
+/// One group by moving buffers: send, let the engine work, take back, receive, repost.
+#[inline(never)]
+fn measured_app_group(rig: &mut Rig, rx: &mut Rx, group: &mut Vec<Buf>, used: &mut Vec<Buf>) -> usize {
+    let tx = rig.tx.as_mut().expect("tx");
+    tx.send_group(group);
+    measured_engine_step(&mut rig.engine);
+    tx.poll();
+    while let Some(buf) = tx.take() {
+        group.push(buf);
+    }
+    let mut bytes = 0;
+    while let Some(received) = rx.poll() {
+        bytes += received.buf.len();
+        used.push(received.buf);
+    }
+    rx.post_all(used);
+    bytes
+}
+
 fn group(rounds: usize) -> usize {
-    let (mut rig, b) = rig();
+    let (mut rig, b) = rig(true);
     let mut rx = receiver(&b);
     let mut used = Vec::with_capacity(256);
     let mut group: Vec<Buf> = rig.out.drain(..GROUP).collect();
+    (0..rounds).map(|_| measured_app_group(&mut rig, &mut rx, &mut group, &mut used)).sum()
+}
+
+/// A burst of 128 packets, received packed or pooled.
+#[inline(never)]
+fn measured_app_burst(rig: &mut Rig, rx: &mut Receiver, back: &mut Option<Buf>) -> usize {
+    let tx = rig.tx.as_mut().expect("tx");
+    if let Some(buf) = back.take() {
+        let _ = tx.send_burst(buf, SIZE as u32, SIZE as u32, BURST as u32);
+    }
+    measured_engine_step(&mut rig.engine);
+    tx.poll();
+    *back = tx.take();
     let mut bytes = 0;
-    for _ in 0..rounds {
-        measured_app_send_group(&mut rig.tx, &mut group);
-        measured_engine_step(&mut rig.engine);
-        measured_app_take_sent(&mut rig.tx, &mut group);
-        bytes += measured_app_receive_group(&mut rx, &mut used);
+    match rx {
+        Receiver::Packed(rx) => {
+            while let Some(run) = rx.poll() {
+                bytes += run.records().map(|record| record.bytes.len()).sum::<usize>();
+            }
+        }
+        Receiver::Pooled(rx) => {
+            while let Some(packet) = rx.peek() {
+                bytes += packet.bytes.len();
+                rx.release();
+            }
+        }
     }
     bytes
 }
 
+enum Receiver {
+    Packed(PackedRx),
+    Pooled(PooledRx),
+}
+
 fn burst(rounds: usize, packed: bool) -> usize {
-    let (mut rig, b) = rig();
-    rig.out.clear();
-    let region = rig._ends.0.alloc(1 << 16).expect("memory");
-    let mut back = vec![region.buf(0..SIZE * BURST).expect("a buffer")];
+    let (mut rig, b) = rig(true);
+    let region = rig.ends.0.alloc(1 << 16).expect("memory");
+    let mut back = Some(region.buf(0..SIZE * BURST).expect("a buffer"));
     let vc = b.port(0).and_then(|port| port.vc(0)).expect("VC 0");
-    let mut posted = (!packed).then(|| receiver(&b));
-    let mut area = packed.then(|| vc.rx_packed(PackedOptions::default()).expect("packed"));
-    let mut used = Vec::with_capacity(256);
-    let mut bytes = 0;
-    for _ in 0..rounds {
-        if let Some(buf) = back.pop() {
-            measured_app_send_burst(&mut rig.tx, buf);
-        }
-        measured_engine_step(&mut rig.engine);
-        measured_app_take_sent(&mut rig.tx, &mut back);
-        bytes += match (&mut posted, &mut area) {
-            (Some(rx), _) => measured_app_receive_group(rx, &mut used),
-            (_, Some(rx)) => measured_app_receive_packed(rx),
-            _ => 0,
-        };
-    }
-    bytes
+    let mut rx = if packed {
+        Receiver::Packed(vc.rx_packed(PackedOptions::default()).expect("packed"))
+    } else {
+        Receiver::Pooled(vc.rx_pooled(PoolOptions::new(256, 64)).expect("pooled"))
+    };
+    (0..rounds).map(|_| measured_app_burst(&mut rig, &mut rx, &mut back)).sum()
 }
 
 fn main() {
@@ -157,11 +200,13 @@ fn main() {
     let rounds = args.next().and_then(|text| text.parse().ok()).unwrap_or(100);
     let (bytes, packets) = match scenario.as_str() {
         "single" => (single(rounds), rounds * GROUP),
+        "pooled-single" => (pooled(rounds, false), rounds * GROUP),
+        "pooled-group" => (pooled(rounds, true), rounds * GROUP),
         "group" => (group(rounds), rounds * GROUP),
         "burst" => (burst(rounds, false), rounds * BURST),
         "packed" => (burst(rounds, true), rounds * BURST),
         other => {
-            eprintln!("scenario '{other}' is none of single, group, burst, packed");
+            eprintln!("scenario '{other}' is none of single, group, pooled-single, pooled-group, burst, packed");
             std::process::exit(2);
         }
     };

@@ -1,0 +1,451 @@
+//! Cancel, close, drop and reset at any moment; every buffer comes back.
+
+use crate::kit::{
+    Pair, Random, Unpacked, depth, eventually, fill, matches, receive, soon, tagged,
+    tags_are_complete, take_all,
+};
+use crate::{Fixture, cases};
+use spfe::{Buf, Deadline, End, Endpoint, PackedRx, Region, Rx, Status, Threshold, Tx};
+use std::any::Any;
+
+cases! {
+    cancel_of_transmit_returns_every_buffer: [RealTime],
+    cancel_of_receive_returns_every_buffer: [RealTime],
+    cancel_in_the_middle_of_a_packet_cuts_it: [RealTime],
+    a_cut_waits_for_a_buffer: [RealTime],
+    a_cut_waits_for_room_in_a_packed_area: [RealTime, Packed],
+    a_receiver_that_leaves_tells_the_sender: [RealTime],
+    pieces_that_lost_their_receiver_are_not_a_packet: [RealTime],
+    what_waits_outlives_a_change_of_receiver: [RealTime],
+    everything_drops_in_every_order: [RealTime, Packed],
+    a_region_stays_while_its_buffers_live: [RealTime],
+    a_region_gives_each_byte_to_one_buffer: [RealTime],
+    a_second_opener_is_told_who_has_it: [RealTime],
+    a_refused_second_opener_harms_nobody: [RealTime],
+    a_reset_completes_what_is_pending: [RealTime, Reset],
+    a_reset_under_load_ends_everything: [RealTime, Reset],
+    a_queue_replaced_after_a_reset_works: [RealTime, Reset],
+    a_queue_is_opened_and_closed_many_times: [RealTime],
+    unknown_ports_and_channels_are_named: [],
+}
+
+const BUFFER: usize = 4096;
+
+fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut tx = pair.tx_with(0, depth(64));
+    let region = pair.a.alloc(40 * 64).unwrap();
+    for turn in 0..5 {
+        let mut group = tagged(&region, 64, 40);
+        for buf in group.drain(..20) {
+            tx.send(buf).unwrap();
+        }
+        assert_eq!(tx.send_group(&mut group), 20);
+        // With a receiver some have gone when the rest is taken back.
+        let rx = (turn % 2 == 1).then(|| pair.rx_posted(0, 64, 10));
+        let bufs = tx.cancel().unwrap();
+        tags_are_complete(&bufs, 40);
+        assert_eq!((tx.outstanding(), take_all(&mut tx).len()), (0, 0));
+        drop((rx, bufs));
+        let mut rx = pair.rx_posted(0, BUFFER, 4);
+        tx.send(pair.packet(100, 5)).unwrap();
+        receive(&mut rx).is(100, 5);
+        assert_eq!(tx.drain(soon()).unwrap(), 1);
+        take_all(&mut tx);
+    }
+}
+
+fn cancel_of_receive_returns_every_buffer(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_with(0, depth(64));
+    let mut tx = pair.tx(0);
+    let region = pair.b.alloc(40 * 64).unwrap();
+    for turn in 0..5 {
+        assert_eq!(rx.post_all(&mut tagged(&region, 64, 40)), 40);
+        for seed in 0..turn * 3 {
+            tx.send(pair.packet(64, seed)).unwrap();
+        }
+        let polled: Vec<Buf> = (0..turn).map(|_| rx.recv(soon()).unwrap().buf).collect();
+        let bufs = rx.cancel().unwrap();
+        tags_are_complete(polled.iter().chain(&bufs), 40);
+        assert_eq!(rx.posted_buffers(), 0);
+        drop((polled, bufs));
+        let _ = tx.cancel().unwrap();
+        assert_eq!(rx.post_all(&mut region.split(64, 4).unwrap()), 4);
+        tx.send(pair.packet(64, 9)).unwrap();
+        receive(&mut rx).is(64, 9);
+        tx.drain(soon()).unwrap();
+        drop(rx.cancel().unwrap());
+    }
+}
+
+/// The packet's first part has arrived when its sender gives up.
+fn cancel_in_the_middle_of_a_packet_cuts_it(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx(0);
+    let mut tx = pair.tx(0);
+    let region = pair.b.alloc(4 * BUFFER).unwrap();
+    rx.post(region.buf(0..BUFFER).unwrap()).unwrap();
+    rx.post(region.buf(BUFFER..2 * BUFFER).unwrap()).unwrap();
+    tx.send(pair.packet(10 * BUFFER, 3)).unwrap();
+    tx.send(pair.packet(100, 4)).unwrap();
+    rx.wait(&Threshold::count(2), soon()).unwrap();
+    rx.post(region.buf(2 * BUFFER..3 * BUFFER).unwrap()).unwrap();
+    rx.wait(&Threshold::count(3), soon()).unwrap();
+    rx.post(region.buf(3 * BUFFER..3 * BUFFER + 100).unwrap()).unwrap();
+    eventually("the last buffer is full", || rx.wait(&Threshold::count(4), soon()).is_ok());
+    assert_eq!(tx.cancel().unwrap().len(), 2);
+    for part in 0..4 {
+        let got = rx.recv(soon()).unwrap();
+        assert!(got.more() && matches(&got.buf, 3, part * BUFFER));
+    }
+    rx.post_all(&mut region.split(BUFFER, 2).unwrap());
+    let end = rx.recv(soon()).unwrap();
+    assert_eq!((end.end, end.status, end.buf.len()), (End::Eep, Status::PacketCut, 0));
+    tx.send(pair.packet(100, 4)).unwrap();
+    receive(&mut rx).is(100, 4);
+}
+
+/// The sender is gone before the receiver has a buffer for the end of its packet.
+fn a_cut_waits_for_a_buffer(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 1);
+    let mut tx = pair.tx(0);
+    tx.send(pair.packet(2 * BUFFER, 3)).unwrap();
+    let part = rx.recv(soon()).unwrap();
+    assert!(part.more() && matches(&part.buf, 3, 0));
+    drop(tx);
+    assert!(rx.recv(Deadline::NOW).unwrap_err().is_timeout());
+    rx.post(part.buf).unwrap();
+    let end = rx.recv(soon()).unwrap();
+    assert_eq!((end.end, end.status, end.buf.len()), (End::Eep, Status::PacketCut, 0));
+    let mut tx = pair.tx(0);
+    rx.post(end.buf).unwrap();
+    tx.send(pair.packet(BUFFER, 4)).unwrap();
+    receive(&mut rx).is(BUFFER, 4);
+}
+
+fn a_cut_waits_for_room_in_a_packed_area(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.packed(0, 4096);
+    let mut tx = pair.tx(0);
+    tx.send(pair.packet(20_000, 3)).unwrap();
+    rx.wait(&Threshold::bytes(3000), soon()).unwrap();
+    drop(tx);
+    let mut got = Unpacked::default();
+    got.wait(&mut rx, 1);
+    let (bytes, end) = &got.packets[0];
+    assert!(*end == End::Eep && bytes.len() < 20_000 && matches(bytes, 3, 0));
+    let mut tx = pair.tx(0);
+    tx.send(pair.packet(50, 4)).unwrap();
+    got.wait(&mut rx, 2);
+    assert_eq!((got.packets[1].0.len(), got.packets[1].1), (50, End::Eop));
+    assert!(matches(&got.packets[1].0, 4, 0));
+}
+
+fn a_receiver_that_leaves_tells_the_sender(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 2);
+    let mut tx = pair.tx(0);
+    tx.send(pair.packet(100, 1)).unwrap();
+    tx.send(pair.packet(5 * BUFFER, 2)).unwrap();
+    tx.send(pair.packet(100, 3)).unwrap();
+    rx.wait(&Threshold::count(2), soon()).unwrap();
+    drop(rx);
+    tx.wait_for(&Threshold::count(2), soon()).unwrap();
+    let sent: Vec<_> = (0..2).map(|_| tx.poll().unwrap()).collect();
+    assert_eq!((sent[0].status, sent[0].packets), (Status::Ok, 1));
+    assert_eq!((sent[1].status, sent[1].packets), (Status::PeerGone, 0));
+    assert_eq!(sent[1].bytes as usize, BUFFER, "what the receiver had got");
+    assert!(tx.poll().is_none(), "what had not begun waits for the next receiver");
+    let mut rx = pair.rx_posted(0, BUFFER, 2);
+    receive(&mut rx).is(100, 3);
+    assert_eq!(tx.drain(soon()).unwrap(), 1);
+    assert_eq!(take_all(&mut tx).len(), 3);
+}
+
+/// The first piece went to a receiver that is gone: the others must not look like a packet.
+fn pieces_that_lost_their_receiver_are_not_a_packet(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, BUFFER, 2);
+    let mut tx = pair.tx(0);
+    tx.send_ending(pair.packet(BUFFER, 1), End::More).unwrap();
+    assert_eq!(tx.drain(soon()).unwrap(), 0);
+    assert!(rx.recv(soon()).unwrap().more());
+    drop(rx);
+    tx.send_ending(pair.packet(50, 1), End::More).unwrap();
+    tx.send_ending(pair.packet(60, 1), End::Eop).unwrap();
+    tx.send(pair.packet(100, 3)).unwrap();
+    let mut rx = pair.rx_posted(0, BUFFER, 4);
+    receive(&mut rx).is(100, 3);
+    tx.wait_for(&Threshold::count(1), soon()).unwrap();
+    let statuses: Vec<_> = std::iter::from_fn(|| tx.poll()).map(|sent| sent.status).collect();
+    assert_eq!(statuses, [Status::PeerGone, Status::PeerGone, Status::Ok]);
+}
+
+fn what_waits_outlives_a_change_of_receiver(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut tx = pair.tx_with(0, depth(128));
+    for seed in 0..100 {
+        tx.send(pair.packet(100, seed)).unwrap();
+    }
+    let mut next = 0;
+    for turn in 0..10 {
+        let mut rx = pair.rx_posted(0, 128, 7);
+        for _ in 0..7 {
+            let got = rx.recv(soon()).unwrap();
+            assert!(got.buf.len() == 100 && matches(&got.buf, next, 0), "turn {turn}");
+            next += 1;
+        }
+        drop(rx);
+    }
+    let mut rx = pair.rx_posted(0, 128, 30);
+    for seed in next..100 {
+        receive(&mut rx).is(100, seed);
+    }
+    assert_eq!(tx.drain(soon()).unwrap(), 100);
+}
+
+/// Things of a pair with traffic on it, in the order they are dropped in.
+fn things(fixture: &Fixture) -> Vec<Box<dyn Any + Send>> {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx): (Tx, Rx) = (pair.tx(0), pair.rx_posted(0, 64, 8));
+    let (mut out, mut into): (Tx, PackedRx) = (pair.tx(1), pair.packed(1, 4096));
+    let region: Region = pair.a.alloc(1 << 16).unwrap();
+    for seed in 0..10 {
+        tx.send(pair.packet(100, seed)).unwrap();
+        let at = seed as usize * 1000;
+        out.send(region.buf(at..at + 1000).unwrap()).unwrap();
+    }
+    rx.wait(&Threshold::count(3), soon()).unwrap();
+    into.wait(&Threshold::ONE, soon()).unwrap();
+    let (part, kept): (Buf, Buf) = (rx.recv(soon()).unwrap().buf, pair.packet(10, 1));
+    let Pair { a, b } = pair;
+    let (a, b): (Endpoint, Endpoint) = (a, b);
+    vec![
+        Box::new(tx), Box::new(rx), Box::new(out), Box::new(into), Box::new(region),
+        Box::new(part), Box::new(kept), Box::new(a), Box::new(b),
+    ]
+}
+
+fn everything_drops_in_every_order(fixture: &Fixture) {
+    let mut random = Random(3);
+    for turn in 0..40 {
+        let mut things = things(fixture);
+        let count = things.len();
+        for _ in 0..count {
+            // The first orders are the two extremes; the others are shuffled.
+            let at = match turn {
+                0 => 0,
+                1 => things.len() - 1,
+                _ => random.below(things.len()),
+            };
+            let thing = things.remove(at);
+            if turn % 5 == 4 {
+                std::thread::spawn(move || drop(thing)).join().unwrap();
+            } else {
+                drop(thing);
+            }
+        }
+    }
+}
+
+fn a_region_stays_while_its_buffers_live(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut tx = pair.tx(0);
+    let mut rx = pair.rx(0);
+    let mut bufs = pair.b.alloc(4 * BUFFER).unwrap().split(BUFFER, 4).unwrap();
+    let region = pair.a.alloc(BUFFER).unwrap();
+    let mut packet = region.buf(0..BUFFER).unwrap();
+    drop(region);
+    fill(&mut packet, 1, 0);
+    rx.post_all(&mut bufs);
+    tx.send(packet).unwrap();
+    // Other regions come and go; the ones in use keep their keys.
+    for _ in 0..20 {
+        drop(pair.a.alloc(BUFFER).unwrap());
+    }
+    receive(&mut rx).is(BUFFER, 1);
+    tx.drain(soon()).unwrap();
+    let packet = tx.take().unwrap();
+    assert!(matches(&packet, 1, 0));
+    let again = packet.region().clone();
+    drop(packet);
+    drop(again.buf(0..BUFFER).unwrap());
+}
+
+fn a_region_gives_each_byte_to_one_buffer(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let region = pair.a.alloc(10_000).unwrap();
+    let size = region.size();
+    assert!(size >= 10_000);
+    let status = |range| region.buf(range).unwrap_err().status().unwrap();
+    assert_eq!(status(0..size + 1), Status::OutOfBounds);
+    assert_eq!(status(5..5), Status::Empty);
+    #[allow(clippy::reversed_empty_ranges)]
+    let reversed = 6..5;
+    assert_eq!(status(reversed), Status::Empty);
+    let middle = region.buf(100..200).unwrap();
+    for taken in [100..101, 199..200, 0..101, 199..300, 0..300, 120..130] {
+        assert_eq!(status(taken), Status::Busy);
+    }
+    let sides = (region.buf(0..100).unwrap(), region.buf(200..size).unwrap());
+    drop((middle, sides));
+    assert_eq!(region.buf(0..size).unwrap().len(), size);
+}
+
+fn a_second_opener_is_told_who_has_it(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (tx, rx) = (pair.tx(0), pair.rx(0));
+    let refused = |endpoint: &Endpoint, sends: bool| {
+        let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+        let error = if sends { vc.tx().map(drop) } else { vc.rx().map(drop) }.unwrap_err();
+        assert_eq!(error.status(), Some(Status::Busy), "{error}");
+        let owner = format!("client {}", endpoint.info().client);
+        assert!(error.to_string().contains(&owner), "{error} does not name {owner}");
+        assert!(error.to_string().contains("port 0 VC 0"), "{error}");
+    };
+    refused(&pair.a, true);
+    refused(&pair.b, false);
+    drop((tx, rx));
+    let _ = (pair.tx(0), pair.rx(0));
+}
+
+fn a_refused_second_opener_harms_nobody(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 64, 8));
+    for seed in 0..5 {
+        assert!(pair.a.port(0).unwrap().vc(0).unwrap().tx().is_err());
+        assert!(pair.b.port(0).unwrap().vc(0).unwrap().rx().is_err());
+        assert!(pair.b.port(0).unwrap().vc(0).unwrap().rx_packed(Default::default()).is_err());
+        tx.send(pair.packet(64, seed)).unwrap();
+        receive(&mut rx).is(64, seed);
+        assert_eq!(tx.drain(soon()).unwrap(), 1);
+    }
+}
+
+fn a_reset_completes_what_is_pending(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 1));
+    let mut posted = pair.rx_posted(1, 64, 8);
+    tx.send(pair.packet(3 * BUFFER, 1)).unwrap();
+    tx.send(pair.packet(64, 2)).unwrap();
+    rx.wait(&Threshold::ONE, soon()).unwrap();
+    pair.a.reset().unwrap();
+    tx.wait(soon()).unwrap();
+    let statuses: Vec<_> = std::iter::from_fn(|| tx.poll()).map(|sent| sent.status).collect();
+    assert_eq!(statuses, [Status::DeviceReset; 2]);
+    assert_eq!(take_all(&mut tx).len(), 2);
+    assert_eq!(tx.wait(soon()).unwrap_err().status(), Some(Status::DeviceReset));
+    let part = rx.recv(soon()).unwrap();
+    assert!(part.more());
+    rx.post(part.buf).unwrap();
+    assert_eq!(rx.recv(soon()).unwrap().end, End::Eep, "the packet was cut");
+    pair.b.reset().unwrap();
+    for _ in 0..8 {
+        assert_eq!(posted.recv(soon()).unwrap().status, Status::DeviceReset);
+    }
+    assert_eq!(posted.recv(soon()).unwrap_err().status(), Some(Status::DeviceReset));
+}
+
+fn a_reset_under_load_ends_everything(fixture: &Fixture) {
+    for turn in 0..4 {
+        let pair = Pair::new(fixture);
+        let (mut tx, mut rx) = (pair.tx_with(0, depth(32)), pair.rx_posted(0, BUFFER, 16));
+        let (mut out, mut into) = (pair.tx(1), pair.packed(1, 16384));
+        let bufs: Vec<Buf> = (0..8).map(|tag| pair.packet(2 * BUFFER, tag)).collect();
+        let burst: Vec<Buf> = (0..4).map(|tag| pair.packet(BUFFER, tag)).collect();
+        let sender = std::thread::spawn(move || {
+            let mut free = bufs;
+            let ended = loop {
+                while let Some(buf) = free.pop() {
+                    tx.send(buf).unwrap();
+                }
+                if let Err(error) = tx.wait(soon()) {
+                    break error;
+                }
+                while tx.poll().is_some() {}
+                free.extend(take_all(&mut tx));
+            };
+            (ended.status(), tx.outstanding(), free.len())
+        });
+        let receiver = std::thread::spawn(move || {
+            loop {
+                match rx.recv(soon()) {
+                    Ok(got) => drop(rx.post(got.buf)),
+                    Err(error) => break error.status(),
+                }
+            }
+        });
+        for buf in burst {
+            out.send_burst(buf, 64, 64, 64).unwrap();
+        }
+        into.wait(&Threshold::ONE, soon()).unwrap();
+        let (first, second) = if turn % 2 == 0 { (&pair.a, &pair.b) } else { (&pair.b, &pair.a) };
+        first.reset().unwrap();
+        second.reset().unwrap();
+        assert_eq!(sender.join().unwrap(), (Some(Status::DeviceReset), 0, 8));
+        assert_eq!(receiver.join().unwrap(), Some(Status::DeviceReset));
+        drop((out, into));
+        works_again(&pair);
+    }
+}
+
+/// Everything can be opened again, and moves packets.
+fn works_again(pair: &Pair) {
+    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 16));
+    for seed in 0..20 {
+        tx.send(pair.packet(2 * BUFFER, seed)).unwrap();
+        receive(&mut rx).is(2 * BUFFER, seed);
+    }
+    tx.drain(soon()).unwrap();
+}
+
+/// The old queue is dropped after the new one was opened, as assignments do.
+fn a_queue_replaced_after_a_reset_works(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 64, 4));
+    for seed in 0..4 {
+        assert!(tx.poll().is_none() && rx.poll().is_none());
+        pair.a.reset().unwrap();
+        pair.b.reset().unwrap();
+        tx = pair.tx(0);
+        rx = pair.rx_posted(0, 64, 4);
+        tx.send(pair.packet(64, seed)).unwrap();
+        receive(&mut rx).is(64, seed);
+        tx.drain(soon()).unwrap();
+    }
+}
+
+fn a_queue_is_opened_and_closed_many_times(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, 64, 4);
+    for seed in 0..50 {
+        let mut tx = pair.tx(0);
+        tx.send(pair.packet(64, seed)).unwrap();
+        tx.drain(soon()).unwrap();
+        drop(tx);
+        receive(&mut rx).is(64, seed);
+    }
+    let mut tx = pair.tx(0);
+    drop(rx);
+    for seed in 0..50 {
+        tx.send(pair.packet(64, seed)).unwrap();
+        receive(&mut pair.rx_posted(0, 64, 4)).is(64, seed);
+        tx.drain(soon()).unwrap();
+        take_all(&mut tx);
+    }
+}
+
+fn unknown_ports_and_channels_are_named(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let error = pair.a.port(99).map(drop).unwrap_err();
+    assert_eq!(error.status(), Some(Status::NotFound), "{error}");
+    assert!(error.to_string().contains("99"), "{error}");
+    let error = pair.a.port(0).unwrap().vc(99).map(drop).unwrap_err();
+    assert_eq!(error.status(), Some(Status::BadVc), "{error}");
+    let error = pair.a.port(1).unwrap().broadcast().map(drop).unwrap_err();
+    assert_eq!(error.status(), Some(Status::BadOpcode), "{error}");
+    let error = pair.a.port(0).unwrap().time_code().map(drop).unwrap_err();
+    assert_eq!(error.status(), Some(Status::BadOpcode), "{error}");
+}

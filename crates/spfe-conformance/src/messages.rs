@@ -1,0 +1,233 @@
+//! Broadcast messages and time-codes.
+
+use crate::kit::{Pair, soon};
+use crate::{Fixture, cases};
+use spfe::{Broadcast, Deadline, Status, Strategy, TimeCode};
+
+cases! {
+    messages_arrive_in_order: [RealTime, Message],
+    a_filter_passes_its_channel_and_type: [RealTime, Message],
+    a_full_ring_drops_and_says_so: [RealTime, Message],
+    messages_are_not_behind_data: [RealTime, Message],
+    a_sleeping_listener_is_woken: [RealTime, Message],
+    listeners_come_and_go_alone: [RealTime, Message],
+    a_fifth_listener_is_refused: [RealTime, Message],
+    a_reset_ends_listening: [RealTime, Message, Reset],
+    time_codes_tick_and_wrap: [RealTime, Message],
+    a_time_code_out_of_sequence_is_counted: [RealTime, Message],
+    time_codes_have_flags: [RealTime, Message],
+}
+
+fn broadcast(endpoint: &spfe::Endpoint) -> Broadcast {
+    endpoint.port(0).unwrap().broadcast().unwrap()
+}
+
+fn time_code(endpoint: &spfe::Endpoint) -> TimeCode {
+    endpoint.port(1).unwrap().time_code().unwrap()
+}
+
+fn messages_arrive_in_order(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
+    let mut last = 0;
+    for number in 0..500u64 {
+        let (channel, kind) = (number as u8, (number * 3) as u8);
+        sender.send(channel, kind, number.to_le_bytes()).unwrap();
+        let got = listener.recv(soon()).unwrap();
+        assert_eq!((got.channel, got.kind, got.data), (channel, kind, number.to_le_bytes()));
+        assert!(!got.lost_before && !got.late && !got.delayed);
+        assert!(got.time_ns >= last, "time goes on");
+        last = got.time_ns;
+        listener.send(1, 2, [3; 8]).unwrap();
+        assert_eq!(sender.recv(soon()).unwrap().data, [3; 8], "the other way as well");
+    }
+    assert!(listener.poll().is_none() && sender.poll().is_none());
+    assert!(listener.recv(Deadline::NOW).unwrap_err().is_timeout());
+}
+
+fn a_filter_passes_its_channel_and_type(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut sender = broadcast(&pair.a);
+    let port = pair.b.port(0).unwrap();
+    let mut listeners = [
+        (None, None), (Some(2), None), (None, Some(1)), (Some(2), Some(1)),
+    ]
+    .map(|(channel, kind)| port.broadcast_filtered(channel, kind).unwrap());
+    for channel in 0..4 {
+        for kind in 0..3 {
+            sender.send(channel, kind, [channel, kind, 0, 0, 0, 0, 0, 0]).unwrap();
+        }
+    }
+    let mut expect = |listener: usize, wanted: &dyn Fn(u8, u8) -> bool| {
+        for (channel, kind) in (0..4).flat_map(|c| (0..3).map(move |k| (c, k))) {
+            if wanted(channel, kind) {
+                let got = listeners[listener].recv(soon()).unwrap();
+                assert_eq!((got.channel, got.kind), (channel, kind), "listener {listener}");
+            }
+        }
+        assert!(listeners[listener].poll().is_none(), "listener {listener}");
+    };
+    expect(0, &|_, _| true);
+    expect(1, &|channel, _| channel == 2);
+    expect(2, &|_, kind| kind == 1);
+    expect(3, &|channel, kind| channel == 2 && kind == 1);
+}
+
+fn a_full_ring_drops_and_says_so(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
+    let mut quiet = pair.b.port(0).unwrap().broadcast_filtered(Some(9), None).unwrap();
+    let dropped = || pair.b.port(0).unwrap().info().unwrap().messages.2;
+    let mut number = 0u64;
+    for turn in 1..4 {
+        // The listener's ring has 64 entries; 36 of 100 do not fit.
+        for _ in 0..100 {
+            send(&mut sender, number);
+            number += 1;
+        }
+        crate::kit::eventually("36 dropped", || dropped() == 36 * turn);
+        for index in 0..64 {
+            let got = listener.recv(soon()).unwrap();
+            assert_eq!(got.data, (number - 100 + index).to_le_bytes());
+            assert_eq!(got.lost_before, index == 0 && turn > 1, "message {index} of turn {turn}");
+        }
+        assert!(listener.poll().is_none());
+    }
+    assert!(quiet.poll().is_none());
+}
+
+/// Sends a message; where 64 wait to be sent already, until one has gone.
+fn send(sender: &mut Broadcast, number: u64) {
+    crate::kit::eventually("room for a message", || {
+        match sender.send(1, 0, number.to_le_bytes()) {
+            Ok(()) => true,
+            Err(error) => {
+                assert_eq!(error.status(), Some(Status::Busy), "{error}");
+                false
+            }
+        }
+    });
+}
+
+fn messages_are_not_behind_data(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
+    // Nobody receives these; they stall their channels for ever.
+    let mut stalled: Vec<_> = (0..8).map(|vc| pair.tx(vc)).collect();
+    let _rx = pair.rx(0);
+    for (vc, tx) in stalled.iter_mut().enumerate() {
+        for seed in 0..100 {
+            tx.send(pair.packet(100, seed)).unwrap();
+        }
+        sender.send(7, 7, [vc as u8; 8]).unwrap();
+        assert_eq!(listener.recv(soon()).unwrap().data, [vc as u8; 8]);
+    }
+}
+
+fn a_sleeping_listener_is_woken(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
+    listener.set_strategy(Strategy::Block);
+    let thread = std::thread::spawn(move || {
+        for number in 0..1000u64 {
+            assert_eq!(listener.recv(soon()).unwrap().data, number.to_le_bytes());
+            listener.send(0, 0, number.to_le_bytes()).unwrap();
+        }
+    });
+    sender.set_strategy(Strategy::Block);
+    for number in 0..1000u64 {
+        sender.send(0, 0, number.to_le_bytes()).unwrap();
+        assert_eq!(sender.recv(soon()).unwrap().data, number.to_le_bytes());
+    }
+    thread.join().unwrap();
+}
+
+/// Closing one leaves the others of the same port alone.
+fn listeners_come_and_go_alone(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut sender = broadcast(&pair.a);
+    let mut kept = broadcast(&pair.b);
+    for number in 0..20u64 {
+        let mut other = broadcast(&pair.b);
+        let third = pair.b.port(0).unwrap().broadcast_filtered(Some(1), None).unwrap();
+        sender.send(1, 1, number.to_le_bytes()).unwrap();
+        assert_eq!(other.recv(soon()).unwrap().data, number.to_le_bytes());
+        assert_eq!(kept.recv(soon()).unwrap().data, number.to_le_bytes());
+        if number % 2 == 0 {
+            drop(std::mem::replace(&mut kept, other));
+        } else {
+            drop(other);
+        }
+        drop(third);
+        kept.send(1, 1, number.to_le_bytes()).unwrap();
+        assert_eq!(sender.recv(soon()).unwrap().data, number.to_le_bytes());
+        assert!(kept.poll().is_none());
+    }
+}
+
+fn a_fifth_listener_is_refused(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut open: Vec<Broadcast> = (0..4).map(|_| broadcast(&pair.b)).collect();
+    let error = pair.b.port(0).unwrap().broadcast().map(drop).unwrap_err();
+    assert_eq!(error.status(), Some(Status::NoResources), "{error}");
+    let mut sender = broadcast(&pair.a);
+    sender.send(1, 1, [5; 8]).unwrap();
+    for listener in &mut open {
+        assert_eq!(listener.recv(soon()).unwrap().data, [5; 8], "the refusal harmed an open one");
+    }
+    open.pop();
+    open.push(broadcast(&pair.b));
+    sender.send(1, 1, [6; 8]).unwrap();
+    for listener in &mut open {
+        assert_eq!(listener.recv(soon()).unwrap().data, [6; 8]);
+    }
+}
+
+fn a_reset_ends_listening(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
+    pair.b.reset().unwrap();
+    let error = listener.recv(soon()).unwrap_err();
+    assert_eq!(error.status(), Some(Status::DeviceReset), "{error}");
+    listener = broadcast(&pair.b);
+    sender.send(1, 1, [7; 8]).unwrap();
+    assert_eq!(listener.recv(soon()).unwrap().data, [7; 8]);
+}
+
+fn time_codes_tick_and_wrap(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut master, mut slave) = (time_code(&pair.a), time_code(&pair.b));
+    for number in 1..=150u32 {
+        assert_eq!(u32::from(master.tick().unwrap()), number % 64);
+        let got = slave.recv(soon()).unwrap();
+        assert_eq!((u32::from(got.time), got.flags), (number % 64, 0));
+    }
+    let info = pair.b.port(1).unwrap().info().unwrap();
+    assert_eq!(info.time_code, (150 % 64, 0));
+    assert!(slave.poll().is_none());
+}
+
+fn a_time_code_out_of_sequence_is_counted(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut master, mut slave) = (time_code(&pair.a), time_code(&pair.b));
+    let invalid = || pair.b.port(1).unwrap().info().unwrap().time_code.1;
+    for (time, expected) in [(1, 0), (2, 0), (4, 1), (5, 1), (5, 2), (63, 3), (0, 3), (1, 3)] {
+        master.send(time, 0).unwrap();
+        assert_eq!(slave.recv(soon()).unwrap().time, time, "it is delivered all the same");
+        assert_eq!(invalid(), expected, "after {time}");
+    }
+    for (time, flags) in [(64, 0), (0, 4), (255, 255)] {
+        let error = master.send(time, flags).unwrap_err();
+        assert_eq!(error.status(), Some(Status::BadField), "{error}");
+    }
+}
+
+fn time_codes_have_flags(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut master, mut slave) = (time_code(&pair.a), time_code(&pair.b));
+    for (time, flags) in [(1, 0), (2, 1), (3, 2), (4, 3), (63, 3)] {
+        master.send(time, flags).unwrap();
+        let got = slave.recv(soon()).unwrap();
+        assert_eq!((got.time, got.flags), (time, flags));
+    }
+}

@@ -1,0 +1,169 @@
+//! Paced links in virtual time: priorities and determinism.
+
+use crate::kit::{Pair, Random, depth, fill};
+use crate::{Fixture, cases};
+use spfe::{Deadline, Endpoint, Ready, Threshold};
+use std::time::Duration;
+
+cases! {
+    the_same_load_has_the_same_times: [VirtualTime, Paced],
+    a_packet_is_not_there_before_its_time: [VirtualTime, Paced],
+    times_go_up_and_keep_the_rate: [VirtualTime, Paced],
+    an_urgent_channel_passes_a_backlog: [VirtualTime, Paced],
+    equal_channels_share_the_link: [VirtualTime, Paced],
+    a_deadline_passes_in_virtual_time: [VirtualTime],
+    a_time_after_the_first_is_exact: [VirtualTime, Paced],
+    waiting_for_nothing_ends: [VirtualTime],
+}
+
+/// Times of a load on three channels: when each packet was received and each was sent.
+fn times(fixture: &Fixture) -> Vec<(u32, u64, u64)> {
+    let pair = Pair::new(fixture);
+    let mut random = Random(11);
+    let mut times = Vec::new();
+    let mut ends: Vec<_> =
+        (0..3).map(|vc| (pair.tx_with(vc, depth(64)), pair.rx_posted(vc, 4096, 8))).collect();
+    for (vc, (tx, _)) in ends.iter_mut().enumerate() {
+        for seed in 0..20 {
+            tx.send(pair.packet(1 + random.below(9000), seed + vc as u64)).unwrap();
+        }
+    }
+    for turn in 0..3 * 20 {
+        let (tx, rx) = &mut ends[turn % 3];
+        loop {
+            let got = rx.recv(Deadline::NEVER).unwrap();
+            times.push((turn as u32 % 3, got.time_ns.unwrap(), pair.b.now_ns()));
+            let more = got.more();
+            rx.post(got.buf).unwrap();
+            if !more {
+                break;
+            }
+        }
+        while let Some(sent) = tx.poll() {
+            times.push((10 + turn as u32 % 3, sent.time_ns.unwrap(), pair.a.now_ns()));
+        }
+    }
+    times
+}
+
+fn the_same_load_has_the_same_times(fixture: &Fixture) {
+    let first = times(fixture);
+    assert!(first.len() > 3 * 20);
+    for _ in 0..3 {
+        assert_eq!(times(fixture), first);
+    }
+}
+
+fn a_packet_is_not_there_before_its_time(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 65536, 4));
+    let start = pair.a.now_ns();
+    tx.send(pair.packet(65536, 0)).unwrap();
+    assert!(rx.poll().is_none() && tx.poll().is_none());
+    assert!(rx.recv(Deadline::NOW).unwrap_err().is_timeout());
+    assert!(rx.recv(Deadline::at_ns(start + 100)).unwrap_err().is_timeout());
+    assert_eq!(pair.a.now_ns(), start + 100);
+    let got = rx.recv(Deadline::NEVER).unwrap();
+    assert_eq!(got.time_ns, Some(pair.b.now_ns()));
+    assert!(pair.b.now_ns() > start + 100);
+    tx.drain(Deadline::NEVER).unwrap();
+    assert_eq!(got.time_ns, Some(pair.a.now_ns()));
+}
+
+fn times_go_up_and_keep_the_rate(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 4092, 512));
+    let region = pair.a.alloc(512 * 4092).unwrap();
+    let start = pair.a.now_ns();
+    let mut group = region.split(4092, 512).unwrap();
+    for (seed, buf) in group.iter_mut().enumerate() {
+        fill(buf, seed as u64, 0);
+    }
+    assert_eq!(tx.send_group(&mut group), 512);
+    let mut last = start;
+    let mut spacing = Vec::new();
+    for seed in 0..512 {
+        let got = rx.recv(Deadline::NEVER).unwrap();
+        assert!(crate::kit::matches(&got.buf, seed, 0));
+        let time = got.time_ns.unwrap();
+        spacing.push(time - last);
+        last = time;
+    }
+    let (least, most) = (spacing.iter().min().unwrap(), spacing.iter().max().unwrap());
+    assert!(most - least <= 1, "packets of one length are {least} to {most} ns apart");
+    let gbps = 8.0 * 512.0 * 4096.0 / (last - start) as f64;
+    let rate = pair.a.port(0).unwrap().info().unwrap().rate.user_gbps().unwrap();
+    assert!((gbps / rate - 1.0).abs() < 1e-3, "{gbps} Gbit/s on a link of {rate}");
+}
+
+fn an_urgent_channel_passes_a_backlog(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let vc = |endpoint: &Endpoint, vc| endpoint.port(0).unwrap().vc(vc).unwrap();
+    vc(&pair.a, 0).set_priority(8).unwrap();
+    vc(&pair.a, 1).set_priority(0).unwrap();
+    assert!(vc(&pair.a, 1).set_priority(16).is_err());
+    let (mut slow, mut urgent) = (pair.tx(0), pair.tx(1));
+    let (mut backlog, mut rx) = (pair.rx_posted(0, 4096, 256), pair.rx_posted(1, 4096, 4));
+    for seed in 0..256 {
+        slow.send(pair.packet(4096, seed)).unwrap();
+    }
+    urgent.send(pair.packet(4096, 1)).unwrap();
+    let first = rx.recv(Deadline::NEVER).unwrap().time_ns.unwrap();
+    let times: Vec<u64> =
+        (0..256).map(|_| backlog.recv(Deadline::NEVER).unwrap().time_ns.unwrap()).collect();
+    let passed = times.iter().filter(|time| **time < first).count();
+    assert!(passed <= 2, "{passed} packets of the backlog went before the urgent one");
+    assert_eq!(pair.a.port(0).unwrap().info().unwrap().channels[0].priority, 8);
+}
+
+fn equal_channels_share_the_link(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut ends: Vec<_> = (0..2).map(|vc| (pair.tx(vc), pair.rx_posted(vc, 4092, 64))).collect();
+    let start = pair.a.now_ns();
+    for seed in 0..64 {
+        for (tx, _) in &mut ends {
+            tx.send(pair.packet(4092, seed)).unwrap();
+        }
+    }
+    let mut last = 0;
+    for (tx, rx) in &mut ends {
+        for seed in 0..64 {
+            let got = rx.recv(Deadline::NEVER).unwrap();
+            assert!(crate::kit::matches(&got.buf, seed, 0));
+            last = last.max(got.time_ns.unwrap());
+        }
+        tx.drain(Deadline::NEVER).unwrap();
+    }
+    let gbps = 8.0 * 128.0 * 4096.0 / (last - start) as f64;
+    let rate = pair.a.port(0).unwrap().info().unwrap().rate.user_gbps().unwrap();
+    assert!((gbps / rate - 1.0).abs() < 1e-3, "{gbps} Gbit/s on a link of {rate}");
+}
+
+fn a_deadline_passes_in_virtual_time(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, 64, 4);
+    for hours in 1..4u64 {
+        let at = pair.b.now_ns() + hours * 3_600_000_000_000;
+        assert!(rx.recv(Deadline::at_ns(at)).unwrap_err().is_timeout());
+        assert_eq!(pair.b.now_ns(), at);
+    }
+    let mut tx = pair.tx(0);
+    tx.send(pair.packet(64, 0)).unwrap();
+    crate::kit::receive_with(&mut rx, |_, got| drop(got)).is(64, 0);
+}
+
+fn a_time_after_the_first_is_exact(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, 65536, 4));
+    let goal = Threshold::count(2).or_after_first(Duration::from_millis(3));
+    tx.send(pair.packet(65536, 0)).unwrap();
+    assert_eq!(rx.wait(&goal, Deadline::NEVER).unwrap(), Ready::AfterFirst);
+    let got = rx.poll().unwrap();
+    assert_eq!(pair.b.now_ns(), got.time_ns.unwrap() + 3_000_000);
+}
+
+fn waiting_for_nothing_ends(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, 64, 4);
+    assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
+}

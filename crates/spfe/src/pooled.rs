@@ -1,0 +1,414 @@
+//! Queues that come with their own buffers, one per ring entry, all of one size.
+//!
+//! Reserve, fill, submit; peek, use, release. Since a slot never changes its buffer, posting is one
+//! 8-byte store and nothing moves on the host side: this is the least the contract allows per
+//! packet. Use [`crate::Tx`] and [`crate::Rx`] where the bytes are already somewhere.
+
+use crate::endpoint::Device;
+use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::rx::runner;
+use crate::tx::{End, Sent, status_of};
+use crate::wait::{Deadline, Ready, Threshold};
+use crate::{Error, Region, Result};
+use spfe_contract::{
+    self as contract, Completion, EntryType, QueueKind, Status, completion_flags as cf,
+    submit_flags as sf,
+};
+use spfe_ring::ring::Spot;
+use std::sync::Arc;
+
+/// How a pooled queue is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolOptions {
+    /// Bytes of each slot, 1 to 1 GiB.
+    pub slot_bytes: u32,
+    /// Everything else; the depth is the number of slots.
+    pub queue: QueueOptions,
+}
+
+impl PoolOptions {
+    /// `slots` slots of `bytes` each.
+    pub fn new(slots: u32, bytes: u32) -> Self {
+        Self { slot_bytes: bytes, queue: QueueOptions::default().depth(slots) }
+    }
+
+    /// With these queue options (their depth is the number of slots).
+    pub fn queue(mut self, options: QueueOptions) -> Self {
+        let depth = self.queue.depth;
+        self.queue = options.depth(depth);
+        self
+    }
+}
+
+/// The slots' memory: as many as the ring has entries, cache lines apart.
+struct Pool {
+    region: Region,
+    stride: usize,
+    bytes: u32,
+}
+
+impl Pool {
+    fn new(device: &Arc<Device>, options: &PoolOptions) -> Result<Self> {
+        let bytes = options.slot_bytes;
+        if bytes == 0 || u64::from(bytes) > contract::PACKET_MAX_BYTES {
+            let what = format!("slots of {bytes} bytes: 1 to {} allowed", contract::PACKET_MAX_BYTES);
+            return Err(Error::device(Status::BadField, what));
+        }
+        let stride = (bytes as usize).next_multiple_of(64);
+        let region = Region::new(device.clone(), "spfe-pool", stride << options.queue.log2()?)?;
+        Ok(Self { region, stride, bytes })
+    }
+
+    #[inline(always)]
+    fn at(&self, index: u32) -> *mut u8 {
+        // SAFETY: as many slots as the ring has entries; indices come from the ring's mask.
+        unsafe { self.region.base().as_ptr().add(self.stride * index as usize) }
+    }
+
+    fn address(&self, index: u32) -> u64 {
+        self.region.address(self.stride * index as usize)
+    }
+}
+
+const DATA: u64 = (EntryType::Data.raw() as u64) << 32;
+const SIGNAL: u64 = ((sf::SIGNAL | sf::LAST) as u64) << 32;
+const BUFFER: u64 = (EntryType::Buffer.raw() as u64) << 32;
+const TIMED: u64 = (cf::TIMED as u64) << 32;
+
+/// The transmit end of a virtual channel, with its own buffers: reserve, fill, submit.
+///
+/// ```
+/// use spfe::{Deadline, Endpoint, LinkRate, Mode, PoolOptions};
+/// let (a, b) = Endpoint::pair(LinkRate::Unlimited, Mode::Inline)?;
+/// let mut rx = b.port(0)?.vc(0)?.rx_pooled(PoolOptions::new(64, 4096))?;
+/// let mut tx = a.port(0)?.vc(0)?.tx_pooled(PoolOptions::new(64, 4096))?;
+/// // A group of three packets: one submission, one completion.
+/// for word in ["one", "two", "three"] {
+///     tx.slot().expect("64 slots are free")[..word.len()].copy_from_slice(word.as_bytes());
+///     tx.stage(word.len())?;
+/// }
+/// tx.submit();
+/// rx.wait(&spfe::Threshold::count(3), Deadline::NEVER)?;
+/// let mut words = Vec::new();
+/// while let Some(packet) = rx.peek() {
+///     words.push(packet.bytes.to_vec());
+///     rx.release();
+/// }
+/// assert_eq!(words.concat(), b"onetwothree");
+/// # Ok::<(), spfe::Error>(())
+/// ```
+pub struct PooledTx {
+    queue: Queue,
+    pool: Pool,
+    next: Spot,
+    done: Spot,
+    /// Slots filled and not completed, staged ones included.
+    busy: u32,
+    /// Packets staged and not visible yet, and the first one's second word.
+    staged: u32,
+    first: (Spot, u64),
+    /// The last one staged, if it is not the first.
+    last: (Spot, u64),
+}
+
+impl PooledTx {
+    pub(crate) fn open(
+        device: Arc<Device>,
+        port: u32,
+        vc: u32,
+        options: PoolOptions,
+    ) -> Result<Self> {
+        let pool = Pool::new(&device, &options)?;
+        let place = Place { port, vc, kind: QueueKind::Tx };
+        let mut queue = Queue::open(device.clone(), place, &options.queue, |_| {})?;
+        queue.runner = crate::tx::runner(&device, port, vc);
+        let (next, done) = (Spot::new(&queue.sq.ring, 0), Spot::new(&queue.cq.ring, 0));
+        for index in 0..queue.sq.ring.size() {
+            queue.sq.ring.prepare(index, pool.address(index));
+        }
+        Ok(Self { queue, pool, next, done, busy: 0, staged: 0, first: (next, 0), last: (next, 0) })
+    }
+
+    /// The next free slot, to be filled; `None` while all are busy. The same one until it is staged
+    /// or sent.
+    #[inline(always)]
+    pub fn slot(&mut self) -> Option<&mut [u8]> {
+        if self.busy >= self.queue.sq.ring.size() {
+            self.queue.stats.full += 1;
+            return None;
+        }
+        let at = self.pool.at(self.next.index());
+        // SAFETY: the slot is free, so the device does not touch it, and it is borrowed mutably.
+        Some(unsafe { std::slice::from_raw_parts_mut(at, self.pool.bytes as usize) })
+    }
+
+    /// Sends the first `length` bytes of the slot as a packet of its own.
+    ///
+    /// # Errors
+    /// EMPTY or TOO_LONG for a length that is not 1 to the slot's size, BUSY without a free slot.
+    #[inline(always)]
+    pub fn send(&mut self, length: usize) -> Result<()> {
+        self.check(length)?;
+        if self.staged != 0 {
+            self.stage_checked(length);
+            self.submit();
+            return Ok(());
+        }
+        self.next.publish(&self.queue.sq.ring, length as u64 | DATA | SIGNAL);
+        self.step();
+        self.queue.kick();
+        Ok(())
+    }
+
+    /// Adds the first `length` bytes of the slot to the group being gathered.
+    ///
+    /// # Errors
+    /// As for [`PooledTx::send`].
+    #[inline(always)]
+    pub fn stage(&mut self, length: usize) -> Result<()> {
+        self.check(length)?;
+        self.stage_checked(length);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn stage_checked(&mut self, length: usize) {
+        let word = length as u64 | DATA;
+        // The first one is stored last: its phase makes the whole group visible.
+        if self.staged == 0 {
+            self.first = (self.next, word);
+        } else {
+            self.last = (self.next, word);
+            self.next.publish(&self.queue.sq.ring, word);
+        }
+        self.staged += 1;
+        self.step();
+    }
+
+    /// Sends the group: one submission, one completion.
+    #[inline]
+    pub fn submit(&mut self) {
+        let ring = self.queue.sq.ring;
+        let (first, mut word) = self.first;
+        match self.staged {
+            0 => return,
+            1 => word |= SIGNAL,
+            _ => self.last.0.publish(&ring, self.last.1 | SIGNAL),
+        }
+        first.publish(&ring, word);
+        self.staged = 0;
+        self.queue.kick();
+    }
+
+    #[inline(always)]
+    fn check(&self, length: usize) -> Result<()> {
+        let full = self.busy >= self.queue.sq.ring.size();
+        if full || length.wrapping_sub(1) >= self.pool.bytes as usize {
+            return Err(self.refuse(length, full));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, length: usize, full: bool) -> Error {
+        let status = match length {
+            _ if full => Status::Busy,
+            0 => Status::Empty,
+            _ => Status::TooLong,
+        };
+        let what = format!(
+            "packet of {length} bytes in a slot of {}; {} of {} slots busy",
+            self.pool.bytes,
+            self.busy,
+            self.queue.sq.ring.size()
+        );
+        Error::device(status, what)
+    }
+
+    #[inline(always)]
+    fn step(&mut self) {
+        self.next.advance(&self.queue.sq.ring);
+        self.busy += 1;
+        self.queue.sq.position = self.queue.sq.position.wrapping_add(1);
+    }
+
+    /// The next completion, if one is there: its slots are free again.
+    #[inline(always)]
+    pub fn poll(&mut self) -> Option<Sent> {
+        let Some([w0, w1]) = self.done.read(&self.queue.cq.ring) else {
+            if self.busy != 0 {
+                self.queue.progress_stalled();
+            }
+            return None;
+        };
+        if w1 & TIMED != 0 && !self.queue.is_due() {
+            return None;
+        }
+        let done = Completion::from_words([w0, w1]);
+        let position = self.queue.cq.position;
+        self.done.advance(&self.queue.cq.ring);
+        let freed = self.queue.take(&done)?;
+        self.busy -= freed.end.wrapping_sub(freed.start);
+        let time_ns = self.queue.time_of(done.flags, position);
+        let packets = u32::from(done.packets);
+        Some(Sent { status: status_of(&done), packets, bytes: done.bytes, time_ns })
+    }
+
+    /// Waits until there is a completion to poll.
+    ///
+    /// # Errors
+    /// Timed out (nothing is consumed), or why nothing will come any more.
+    pub fn wait(&mut self, deadline: Deadline) -> Result<Ready> {
+        self.queue.wait(&Threshold::ONE, deadline)
+    }
+
+    /// Slots that are not busy.
+    pub fn free(&self) -> u32 {
+        self.queue.sq.ring.size() - self.busy
+    }
+
+    /// Bytes of a slot.
+    pub fn slot_bytes(&self) -> usize {
+        self.pool.bytes as usize
+    }
+
+    /// Counters of this end.
+    pub fn stats(&self) -> QueueStats {
+        self.queue.stats
+    }
+
+    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    pub fn engine_ns(&self) -> u64 {
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+    }
+}
+
+impl Drop for PooledTx {
+    fn drop(&mut self) {
+        // Before the pool goes: the device must have let go of it.
+        self.queue.stop();
+    }
+}
+
+/// A received packet, or the part of one that filled a slot, in place.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// How it ended; [`End::More`] when it goes on in the next slot.
+    pub end: End,
+    /// OK, or PACKET_CUT with EEP.
+    pub status: Status,
+}
+
+/// The receive end of a virtual channel, with its own buffers: peek, use, release.
+pub struct PooledRx {
+    queue: Queue,
+    pool: Pool,
+    next: Spot,
+}
+
+impl PooledRx {
+    pub(crate) fn open(
+        device: Arc<Device>,
+        port: u32,
+        vc: u32,
+        options: PoolOptions,
+    ) -> Result<Self> {
+        let pool = Pool::new(&device, &options)?;
+        let place = Place { port, vc, kind: QueueKind::Rx };
+        let mut queue = Queue::open(device.clone(), place, &options.queue, |_| {})?;
+        for index in 0..queue.sq.ring.size() {
+            queue.sq.ring.prepare(index, pool.address(index));
+            Spot::new(&queue.sq.ring, index)
+                .publish(&queue.sq.ring, u64::from(pool.bytes) | BUFFER);
+        }
+        queue.sq.position = queue.sq.ring.size();
+        queue.runner = runner(&device, port, vc);
+        let mut pooled = Self { next: Spot::new(&queue.cq.ring, 0), queue, pool };
+        pooled.posted();
+        Ok(pooled)
+    }
+
+    /// The next packet, or part of one, if it is there. The same one until it is released.
+    #[inline(always)]
+    pub fn peek(&mut self) -> Option<Packet<'_>> {
+        let Some([w0, w1]) = self.next.read(&self.queue.cq.ring) else {
+            self.queue.progress_stalled();
+            return None;
+        };
+        if w1 & TIMED != 0 && !self.queue.is_due() {
+            return None;
+        }
+        let length = (w0 as u32).min(self.pool.bytes);
+        let at = self.pool.at(self.next.index());
+        // SAFETY: completed, so the device does not touch the slot until it is released, and that
+        // needs the queue mutably.
+        let bytes = unsafe { std::slice::from_raw_parts(at, length as usize) };
+        let end = match (w1 >> 32) as u16 & (cf::END_MASK | cf::MORE) {
+            0 => End::Eop,
+            1 => End::Eep,
+            _ => End::More,
+        };
+        Some(Packet { bytes, end, status: status_of(&Completion::from_words([w0, w1])) })
+    }
+
+    /// Gives the slot of the packet last peeked at back to the device. Does nothing if there is none.
+    #[inline(always)]
+    pub fn release(&mut self) {
+        let Some([w0, _]) = self.next.read(&self.queue.cq.ring) else { return };
+        // Slots and completions go round together: the slot's next use is one lap on.
+        let word = u64::from(self.pool.bytes) | BUFFER;
+        self.next.publish_next_lap(&self.queue.sq.ring, word);
+        self.next.advance(&self.queue.cq.ring);
+        self.queue.taken_bytes = self.queue.taken_bytes.wrapping_add(w0 & 0xffff_ffff);
+        self.queue.cq.advance(1);
+        self.queue.sq.position = self.queue.sq.position.wrapping_add(1);
+        self.posted();
+    }
+
+    #[inline(always)]
+    fn posted(&mut self) {
+        if self.queue.runner.is_some() {
+            self.queue.progress_stalled();
+        } else if self.queue.device_line().needs_doorbell() {
+            self.queue.stats.doorbells += 1;
+            self.queue.device.backend().ring();
+        }
+    }
+
+    /// Waits for a threshold. Takes nothing: peek afterwards.
+    ///
+    /// # Errors
+    /// Timed out (nothing is consumed), or why nothing will come any more.
+    pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+        self.queue.wait(threshold, deadline)
+    }
+
+    /// Slots.
+    pub fn slots(&self) -> u32 {
+        self.queue.sq.ring.size()
+    }
+
+    /// A threshold of `percent` of the slots, at least one.
+    pub fn fill_threshold(&self, percent: u32) -> Threshold {
+        Threshold::count((self.slots() * percent).div_ceil(100).max(1))
+    }
+
+    /// Counters of this end.
+    pub fn stats(&self) -> QueueStats {
+        self.queue.stats
+    }
+
+    /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
+    pub fn engine_ns(&self) -> u64 {
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+    }
+}
+
+impl Drop for PooledRx {
+    fn drop(&mut self) {
+        // Before the pool goes: the device must have let go of it.
+        self.queue.stop();
+    }
+}
