@@ -11,7 +11,7 @@ use crate::memory::RegionKey;
 use crate::queue::{Host, QueueView, Time, completion};
 use crate::shared::{Counters, Positions, QueueConfig, bump};
 use spfe_contract::{
-    EntryType, Message, MessageKind, QueueKind, Release, Status, completion_flags as cf,
+    EntryType, Message, MessageKind, QueueKind, QueueState, Release, Status, completion_flags as cf,
     submit_flags as sf,
 };
 use spfe_ring::sync::{AtomicU32, Ordering, relax};
@@ -109,6 +109,26 @@ impl MessageSlot {
             *self.state.get() = SlotState { credits: 1 << config.cq_log2, ..SlotState::default() };
         }
         port.epoch.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Ends the queue: what is posted completes with `status` if `flush` is set, and its host is
+    /// told. Locks held. Bounded by the ring size.
+    pub fn end<H: Host>(&self, view: &QueueView, flush: bool, status: Status, host: &mut H) {
+        // SAFETY: locks held.
+        let state = unsafe { &mut *self.state.get() };
+        for _ in 0..view.submissions.size() {
+            if !flush || view.submissions.read(state.at.submission).is_none() {
+                break;
+            }
+            let done = completion(&view.config, state.at.submission, status);
+            view.complete_at(state.at.completion, done, Time::None);
+            state.at.submission = state.at.submission.wrapping_add(1);
+            state.at.completion = state.at.completion.wrapping_add(1);
+            bump(&self.count.errors, 1);
+        }
+        let stopped = u32::from(QueueState::Disabled.raw());
+        view.device_line().set_state(stopped, u32::from(status.raw()));
+        view.kick(host);
     }
 
     /// The configuration. Lock held.

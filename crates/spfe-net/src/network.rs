@@ -440,9 +440,9 @@ impl Network {
             shared.seat.release();
         }
         for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
-            let messages = self.arena.messages(endpoint, port);
-            let _near = messages.lock(CONTROL);
-            messages.touch();
+            // Receive slots are written under the sending port's lock, hence both.
+            let _both = self.message_locks(endpoint, port);
+            self.arena.messages(endpoint, port).touch();
         }
         Ok(())
     }
@@ -475,11 +475,20 @@ impl Network {
     }
 
     fn holds_rings(&self, at: Attachment, key: RegionKey) -> Option<(u32, u32)> {
-        self.flows(at.endpoint).into_iter().find_map(|(port, vc, out)| {
-            let config = self.config(at.endpoint, port, vc, out);
+        let holds = |config: QueueConfig| {
             let used = [config.sq, config.cq, config.stamps, config.lines, config.area];
             let mine = config.kind != 0 && config.owner == at.client;
-            (mine && used.iter().any(|a| *a != 0 && Address(*a).key() == key)).then_some((port, vc))
+            mine && used.iter().any(|a| *a != 0 && Address(*a).key() == key)
+        };
+        let data = self.flows(at.endpoint).into_iter().find_map(|(port, vc, out)| {
+            holds(self.config(at.endpoint, port, vc, out)).then_some((port, vc))
+        });
+        data.or_else(|| {
+            (0..self.topology().endpoints[at.endpoint as usize].len() as u32).find_map(|port| {
+                let messages = self.arena.messages(at.endpoint, port);
+                let mut slots = messages.tx.iter().chain(&messages.rx);
+                slots.any(|slot| holds(slot.config())).then_some((port, 255))
+            })
         })
     }
 
@@ -710,15 +719,23 @@ impl Network {
         };
         let Some(found) = client.messages.iter().position(is_meant) else { return false };
         let (_, _, index) = client.messages.remove(found);
-        self.free_slot(at.endpoint, port, tx, index);
+        self.free_slot(at.endpoint, port, tx, index, Ended::Closed);
         true
     }
 
-    fn free_slot(&self, endpoint: u32, port: u32, tx: bool, index: usize) {
+    fn free_slot(&self, endpoint: u32, port: u32, tx: bool, index: usize, ended: Ended) {
         let messages = self.arena.messages(endpoint, port);
         let slots = if tx { &messages.tx } else { &messages.rx };
         let _guards = self.message_locks(endpoint, port);
-        slots[index].configure(QueueConfig::default(), messages);
+        let slot = &slots[index];
+        if ended != Ended::Died
+            && let Ok(view) = self.view.queue_view(endpoint, slot.config())
+        {
+            let reset = ended == Ended::Reset;
+            let status = if reset { Status::DeviceReset } else { Status::Ok };
+            slot.end(&view, tx && reset, status, &mut ViewHost(&self.view));
+        }
+        slot.configure(QueueConfig::default(), messages);
     }
 
     fn destroy_data(
@@ -789,7 +806,7 @@ impl Network {
         }
         let slots = inner.clients.get_mut(&at.client).map(|client| std::mem::take(&mut client.messages));
         for (port, tx, index) in slots.into_iter().flatten() {
-            self.free_slot(at.endpoint, port, tx, index);
+            self.free_slot(at.endpoint, port, tx, index, ended);
         }
         Ok(())
     }

@@ -288,6 +288,8 @@ impl Host for ViewHost<'_> {
 
 /// Turns a guest waits for the owner to leave the seat.
 const CLAIM_SPINS: u32 = 200;
+/// Times a region that cannot be mapped is asked for, a millisecond apart.
+const FETCH_TRIES: u32 = 64;
 
 /// A flow, driven by this process.
 pub struct Runner {
@@ -308,10 +310,13 @@ impl Runner {
         self.flow.shared()
     }
 
-    /// Runs the engine for at most `budget` pieces. `None` if somebody else holds the seat.
+    /// Runs the engine for at most `budget` pieces. `None` if somebody else holds the seat, or if a
+    /// region it needs cannot be mapped (its daemon is gone).
     #[inline(never)]
     pub fn run(&mut self, budget: u32) -> Option<Step> {
-        loop {
+        // Regions that cannot be had are retried for a while: their owner may be removing them.
+        let mut missed = 0;
+        while missed < FETCH_TRIES {
             if !self.enter() {
                 return None;
             }
@@ -321,12 +326,12 @@ impl Runner {
                     let bound = self.flow.bind();
                     self.leave();
                     if let Err((tx, key)) = bound {
-                        self.fetch(tx, key);
+                        missed += u32::from(!self.fetch(tx, key));
                     }
                 }
                 Step::Unmapped(tx, key) => {
                     self.leave();
-                    self.fetch(tx, key);
+                    missed += u32::from(!self.fetch(tx, key));
                 }
                 _ => {
                     self.leave();
@@ -334,6 +339,7 @@ impl Runner {
                 }
             }
         }
+        None
     }
 
     /// What a poster does after posting: the common case without detours, everything else through
@@ -365,15 +371,16 @@ impl Runner {
         step
     }
 
-    /// Gets a region that is missing here; one that cannot be had is taken out of the table's view
-    /// by its owner's removal, so this ends.
+    /// Gets a region that is missing here; false if it cannot be had (now).
     #[cold]
-    fn fetch(&mut self, tx: bool, key: RegionKey) {
+    fn fetch(&mut self, tx: bool, key: RegionKey) -> bool {
         let endpoint = if tx { self.ends.0 } else { self.ends.1 };
-        if !self.view.map_region(endpoint, key) {
+        let mapped = self.view.map_region(endpoint, key);
+        if !mapped {
             // The daemon is gone or out of mappings: do not spin on it.
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
+        mapped
     }
 
     #[inline(always)]

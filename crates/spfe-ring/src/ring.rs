@@ -65,6 +65,13 @@ impl Ring {
         unsafe { &*self.slots.as_ptr().add(index) }
     }
 
+    #[inline(always)]
+    fn slot_at(&self, index: u32) -> &Slot {
+        debug_assert!(index <= self.mask);
+        // SAFETY: a `Spot` of this ring keeps its index within the mask.
+        unsafe { &*self.slots.as_ptr().add(index as usize) }
+    }
+
     /// Writes an entry at a position and publishes it.
     ///
     /// The release store of word 1 pairs with the acquire load in [`Ring::read`]: who sees the
@@ -142,7 +149,7 @@ impl Spot {
     /// The entry here, if it is valid; see [`Ring::read`].
     #[inline(always)]
     pub fn read(&self, ring: &Ring) -> Option<Entry> {
-        let slot = ring.slot(self.index);
+        let slot = ring.slot_at(self.index);
         let word1 = slot.word1.load(Ordering::Acquire);
         if (word1 >> PHASE_SHIFT) as u16 != self.phase {
             return None;
@@ -153,7 +160,7 @@ impl Spot {
     /// Writes an entry here, whose phase bits are clear, and publishes it; see [`Ring::write`].
     #[inline(always)]
     pub fn write(&self, ring: &Ring, entry: Entry) {
-        let slot = ring.slot(self.index);
+        let slot = ring.slot_at(self.index);
         slot.word0.store(entry[0], Ordering::Relaxed);
         slot.word1.store(entry[1] | u64::from(self.phase) << PHASE_SHIFT, Ordering::Release);
     }
@@ -168,14 +175,14 @@ impl Spot {
     #[inline(always)]
     pub fn publish(&self, ring: &Ring, word1: u64) {
         let word1 = word1 | u64::from(self.phase) << PHASE_SHIFT;
-        ring.slot(self.index).word1.store(word1, Ordering::Release);
+        ring.slot_at(self.index).word1.store(word1, Ordering::Release);
     }
 
     /// The same for the next lap's use of the slot.
     #[inline(always)]
     pub fn publish_next_lap(&self, ring: &Ring, word1: u64) {
         let word1 = word1 | u64::from(self.phase.wrapping_add(1)) << PHASE_SHIFT;
-        ring.slot(self.index).word1.store(word1, Ordering::Release);
+        ring.slot_at(self.index).word1.store(word1, Ordering::Release);
     }
 
     /// One place on.

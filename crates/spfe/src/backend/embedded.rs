@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A network in this process, with its device thread if it has one.
 pub struct Embedded {
-    network: Arc<Network>,
+    /// Before the network: it stops first.
     device: Option<DeviceThread>,
+    network: Arc<Network>,
 }
 
 impl Embedded {
