@@ -14,10 +14,9 @@ pub fn whole(received: &Received, place: &str, bytes: u64) -> Result<(), Failure
              link cut it",
             output::bytes(bytes)
         ))),
-        (status, _) => Err(Error::device(
-            status,
-            format!("{place}: a buffer was not used: {}", status.doc()),
-        ))?,
+        (status, _) => {
+            Err(Error::device(status, format!("{place}: a buffer was not used: {}", status.doc())))?
+        }
     }
 }
 
@@ -43,11 +42,7 @@ pub struct Assembly {
 impl Assembly {
     /// Nothing has come yet.
     pub fn new(place: &str) -> Self {
-        Self {
-            place: place.to_owned(),
-            header: None,
-            inside: false,
-        }
+        Self { place: place.to_owned(), header: None, inside: false }
     }
 
     /// What the next packet, or part of one, is; `bytes` of the file have come before it.
@@ -63,11 +58,7 @@ impl Assembly {
             self.header = Some(header.clone());
             return Ok(Step::Header(header));
         };
-        let trailer = if is_packet {
-            Trailer::decode(&received.buf, &header.id)
-        } else {
-            None
-        };
+        let trailer = if is_packet { Trailer::decode(&received.buf, &header.id) } else { None };
         Ok(trailer.map_or(Step::Data, Step::Done))
     }
 
@@ -90,12 +81,7 @@ mod tests {
         let endpoint = Endpoint::open("virtual:").unwrap();
         let mut buf = endpoint.alloc(4096).unwrap().buf(0..4096).unwrap();
         buf.put(bytes);
-        Received {
-            buf,
-            end,
-            status,
-            time_ns: None,
-        }
+        Received { buf, end, status, time_ns: None }
     }
 
     fn packet(bytes: &[u8]) -> Received {
@@ -104,60 +90,28 @@ mod tests {
 
     #[test]
     fn a_file_is_header_data_trailer() {
-        let header = Header {
-            id: [3; 16],
-            length: Some(4),
-            name: "x".into(),
-        };
-        let trailer = Trailer {
-            id: [3; 16],
-            length: 4,
-            sha256: [0; 32],
-        };
+        let header = Header { id: [3; 16], length: Some(4), name: "x".into() };
+        let trailer = Trailer { id: [3; 16], length: 4, sha256: [0; 32] };
         let mut assembly = Assembly::new("port 0 VC 0");
         let step = assembly.take(&packet(&header.encode()), 0).unwrap();
         assert_eq!(step, Step::Header(header.clone()));
         // The same again is data, and so are the trailer of another transfer and a trailer that is
         // the end of a longer packet.
-        assert_eq!(
-            assembly.take(&packet(&header.encode()), 0).unwrap(),
-            Step::Data
-        );
-        let other = Trailer {
-            id: [4; 16],
-            ..trailer
-        };
-        assert_eq!(
-            assembly.take(&packet(&other.encode()), 0).unwrap(),
-            Step::Data
-        );
+        assert_eq!(assembly.take(&packet(&header.encode()), 0).unwrap(), Step::Data);
+        let other = Trailer { id: [4; 16], ..trailer };
+        assert_eq!(assembly.take(&packet(&other.encode()), 0).unwrap(), Step::Data);
         let part = received(b"part", End::More, Status::Ok);
         assert_eq!(assembly.take(&part, 0).unwrap(), Step::Data);
-        assert_eq!(
-            assembly.take(&packet(&trailer.encode()), 0).unwrap(),
-            Step::Data
-        );
-        assert_eq!(
-            assembly.take(&packet(&trailer.encode()), 0).unwrap(),
-            Step::Done(trailer)
-        );
+        assert_eq!(assembly.take(&packet(&trailer.encode()), 0).unwrap(), Step::Data);
+        assert_eq!(assembly.take(&packet(&trailer.encode()), 0).unwrap(), Step::Done(trailer));
     }
 
     #[test]
     fn what_is_no_header_is_named() {
-        let failure = Assembly::new("port 0 VC 0")
-            .take(&packet(b"hello"), 0)
-            .unwrap_err();
+        let failure = Assembly::new("port 0 VC 0").take(&packet(b"hello"), 0).unwrap_err();
         assert_eq!(failure.kind, Kind::Damaged);
-        assert!(
-            failure.what.contains("5 bytes, a header has 40"),
-            "{failure}"
-        );
-        let header = Header {
-            id: [0; 16],
-            length: None,
-            name: String::new(),
-        };
+        assert!(failure.what.contains("5 bytes, a header has 40"), "{failure}");
+        let header = Header { id: [0; 16], length: None, name: String::new() };
         let part = received(&header.encode(), End::More, Status::Ok);
         let failure = Assembly::new("port 0 VC 0").take(&part, 0).unwrap_err();
         assert!(failure.what.contains("longer than its buffer"), "{failure}");

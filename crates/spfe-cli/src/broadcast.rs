@@ -88,7 +88,7 @@ fn send(args: &SendArgs, context: &Context) -> Result<(), Failure> {
         });
         println!("{object}");
     } else {
-        post::summary(sent, "messages", context);
+        post::summary(sent, "message", context);
     }
     Ok(())
 }
@@ -100,15 +100,9 @@ fn listen(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     context.say(&format!("listening on port {}", port.number()));
     let mut patience = Patience::new(&endpoint, args.deadline);
     let recv = |until| messages.recv(until);
-    post::listen(
-        &mut patience,
-        args.count,
-        "no broadcast message",
-        recv,
-        |message| {
-            show(&message, context);
-        },
-    )
+    post::listen(&mut patience, args.count, "no broadcast message", recv, |message| {
+        show(&message, context);
+    })
 }
 
 fn show(message: &BroadcastMessage, context: &Context) {
@@ -130,11 +124,7 @@ fn show(message: &BroadcastMessage, context: &Context) {
         (message.delayed, " delayed"),
         (message.lost_before, " lost-before"),
     ];
-    let flags: String = flags
-        .iter()
-        .filter(|(on, _)| *on)
-        .map(|(_, name)| *name)
-        .collect();
+    let flags: String = flags.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
     println!(
         "{} channel {} type {:#04x} data {} '{}'{flags}",
         post::stamp(message.time_ns),
@@ -147,9 +137,6 @@ fn show(message: &BroadcastMessage, context: &Context) {
 
 /// The bytes as text, without the zeros behind it.
 fn text(data: &[u8; 8]) -> String {
-    let end = data
-        .iter()
-        .rposition(|byte| *byte != 0)
-        .map_or(0, |last| last + 1);
+    let end = data.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     output::printable(&String::from_utf8_lossy(&data[..end]))
 }

@@ -60,11 +60,7 @@ enum Command {
 impl Cli {
     fn context(&self) -> Context {
         let device = self.device.clone().filter(|name| !name.is_empty());
-        Context {
-            device,
-            json: self.json,
-            quiet: self.quiet,
-        }
+        Context { device, json: self.json, quiet: self.quiet }
     }
 
     fn run(self) -> Result<(), Failure> {
@@ -88,10 +84,7 @@ impl Cli {
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     // Known before the rest is understood: usage errors are JSON too.
-    let json = words
-        .iter()
-        .take_while(|word| *word != "--")
-        .any(|word| word == "--json");
+    let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, json),
@@ -107,10 +100,7 @@ pub fn main() -> ExitCode {
 
 /// Help and version are no errors; everything else is said in one line.
 fn refuse(error: &clap::Error, json: bool) -> ExitCode {
-    if matches!(
-        error.kind(),
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
-    ) {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
@@ -152,10 +142,7 @@ mod tests {
         ] {
             let error = Cli::try_parse_from(words).unwrap_err();
             let line = one_line(&error.to_string());
-            assert!(
-                !line.is_empty() && !line.contains('\n') && !line.contains("Usage"),
-                "{line}"
-            );
+            assert!(!line.is_empty() && !line.contains('\n') && !line.contains("Usage"), "{line}");
         }
     }
 }

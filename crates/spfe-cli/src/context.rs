@@ -49,11 +49,7 @@ pub fn port_of(endpoint: &Endpoint, number: Option<u32>, kind: PortKind) -> Resu
             return Ok(port);
         }
     }
-    let what = format!(
-        "device {}: no port speaks {}",
-        endpoint.info().uri,
-        kind.name()
-    );
+    let what = format!("device {}: no port speaks {}", endpoint.info().uri, kind.name());
     Err(Failure::not_there(what))
 }
 
@@ -71,11 +67,7 @@ impl Patience {
     /// Patience for `limit` without progress; without a limit for ever.
     pub fn new(endpoint: &Endpoint, limit: Option<Duration>) -> Self {
         let limit_ns = limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
-        let mut patience = Self {
-            endpoint: endpoint.clone(),
-            limit_ns,
-            until_ns: None,
-        };
+        let mut patience = Self { endpoint: endpoint.clone(), limit_ns, until_ns: None };
         patience.renew();
         patience
     }
@@ -106,15 +98,9 @@ impl Patience {
             match wait(Deadline::at_ns(end)) {
                 Ok(found) => return Ok(found),
                 Err(error) if !error.is_timeout() => return Err(error.into()),
-                Err(_)
-                    if self
-                        .until_ns
-                        .is_some_and(|until| until <= self.endpoint.now_ns()) =>
-                {
+                Err(_) if self.until_ns.is_some_and(|until| until <= self.endpoint.now_ns()) => {
                     let seconds = self.limit_ns.unwrap_or_default() as f64 / 1e9;
-                    return Err(Failure::timed_out(format!(
-                        "{what} for {seconds} s: timed out"
-                    )));
+                    return Err(Failure::timed_out(format!("{what} for {seconds} s: timed out")));
                 }
                 Err(_) => {}
             }
@@ -133,9 +119,7 @@ mod tests {
             let endpoint = Endpoint::open(device).unwrap();
             let mut rx = endpoint.port(0).unwrap().vc(0).unwrap().rx().unwrap();
             let patience = Patience::new(&endpoint, Some(Duration::from_millis(10)));
-            let failure = patience
-                .wait("no packet", |until| rx.recv(until))
-                .unwrap_err();
+            let failure = patience.wait("no packet", |until| rx.recv(until)).unwrap_err();
             assert_eq!(failure.kind, Kind::TimedOut, "{device}");
             assert_eq!(failure.what, "no packet for 0.01 s: timed out");
         }
@@ -144,18 +128,8 @@ mod tests {
     #[test]
     fn ports_are_found_by_kind() {
         let endpoint = Endpoint::open("virtual:").unwrap();
-        assert_eq!(
-            port_of(&endpoint, None, PortKind::Spacewire)
-                .unwrap()
-                .number(),
-            2
-        );
-        assert_eq!(
-            port_of(&endpoint, Some(1), PortKind::Spacewire)
-                .unwrap()
-                .number(),
-            1
-        );
+        assert_eq!(port_of(&endpoint, None, PortKind::Spacewire).unwrap().number(), 2);
+        assert_eq!(port_of(&endpoint, Some(1), PortKind::Spacewire).unwrap().number(), 1);
         let endpoint = Endpoint::open("virtual:?peer=sink").unwrap();
         let failure = port_of(&endpoint, None, PortKind::Spacewire).err().unwrap();
         assert_eq!(failure.kind, Kind::NotThere);

@@ -54,22 +54,13 @@ impl Echo {
         let (mut rx, tx) = (vc.rx_with(options)?, vc.tx_with(options)?);
         rx.post_all(&mut bufs);
         let patience = Patience::new(endpoint, args.deadline);
-        Ok(Self {
-            tx,
-            rx,
-            patience,
-            used: bufs,
-            inside: false,
-            packets: 0,
-            bytes: 0,
-        })
+        Ok(Self { tx, rx, patience, used: bufs, inside: false, packets: 0, bytes: 0 })
     }
 
     fn answer(&mut self, count: u64) -> Result<(), Failure> {
         while count == 0 || self.packets < count {
             let (rx, goal) = (&mut self.rx, Threshold::ONE);
-            self.patience
-                .wait("no packet", |until| rx.wait(&goal, until))?;
+            self.patience.wait("no packet", |until| rx.wait(&goal, until))?;
             self.patience.renew();
             while let Some(received) = self.rx.poll() {
                 self.send_back(received)?;
@@ -79,28 +70,21 @@ impl Echo {
             if self.rx.posted_buffers() == 0 {
                 // All buffers are on their way back.
                 let tx = &mut self.tx;
-                self.patience
-                    .wait("no packet was taken back", |until| tx.wait(until))?;
+                self.patience.wait("no packet was taken back", |until| tx.wait(until))?;
                 self.reclaim()?;
                 self.rx.post_all(&mut self.used);
             }
         }
         while self.tx.outstanding() != 0 {
             let tx = &mut self.tx;
-            self.patience
-                .wait("no packet was taken back", |until| tx.wait(until))?;
+            self.patience.wait("no packet was taken back", |until| tx.wait(until))?;
             self.reclaim()?;
         }
         Ok(())
     }
 
     fn send_back(&mut self, received: Received) -> Result<(), Failure> {
-        let Received {
-            mut buf,
-            end,
-            status,
-            ..
-        } = received;
+        let Received { mut buf, end, status, .. } = received;
         if !matches!(status, Status::Ok | Status::PacketCut) {
             let what = format!("a buffer was not used: {}", status.doc());
             return Err(Error::device(status, what).into());

@@ -74,11 +74,7 @@ pub struct Failure {
 impl Failure {
     /// A failure of a kind.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self {
-            kind,
-            what: what.into(),
-            status: None,
-        }
+        Self { kind, what: what.into(), status: None }
     }
 
     /// The device, the link or the operating system.
@@ -153,10 +149,6 @@ impl From<Error> for Failure {
             Some(status) if status.class() == StatusClass::Usage => Kind::Usage,
             _ => Kind::Failed,
         };
-        Self {
-            kind,
-            what: error.to_string(),
-            status: error.status(),
-        }
+        Self { kind, what: error.to_string(), status: error.status() }
     }
 }

@@ -66,11 +66,7 @@ pub struct Trailer {
 
 /// A number nobody can guess.
 pub fn random_id() -> Id {
-    let word = || {
-        RandomState::new()
-            .hash_one(std::process::id())
-            .to_le_bytes()
-    };
+    let word = || RandomState::new().hash_one(std::process::id()).to_le_bytes();
     let mut id = [0; 16];
     id[..8].copy_from_slice(&word());
     id[8..].copy_from_slice(&word());
@@ -84,11 +80,7 @@ impl Header {
         while !self.name.is_char_boundary(end) {
             end -= 1;
         }
-        let flags = if self.length.is_some() {
-            LENGTH_KNOWN
-        } else {
-            0
-        };
+        let flags = if self.length.is_some() { LENGTH_KNOWN } else { 0 };
         let mut packet = Vec::with_capacity(HEADER_BYTES + end);
         packet.extend(MAGIC);
         packet.extend(VERSION.to_le_bytes());
@@ -107,30 +99,20 @@ impl Header {
     /// What is wrong with it, in words.
     pub fn decode(packet: &[u8]) -> Result<Self, String> {
         let Some((head, name)) = packet.split_first_chunk::<HEADER_BYTES>() else {
-            return Err(format!(
-                "{} bytes, a header has {HEADER_BYTES} or more",
-                packet.len()
-            ));
+            return Err(format!("{} bytes, a header has {HEADER_BYTES} or more", packet.len()));
         };
         if head[..8] != MAGIC {
             return Err("it does not start with SPFEFILE".to_owned());
         }
         let half = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
         if half(8) != VERSION {
-            return Err(format!(
-                "it has version {}, this spfe reads {VERSION}",
-                half(8)
-            ));
+            return Err(format!("it has version {}, this spfe reads {VERSION}", half(8)));
         }
         if half(10) & !LENGTH_KNOWN != 0 || half(14) != 0 {
             return Err("bits that must be zero are not".to_owned());
         }
         if name.len() != usize::from(half(12)) || name.len() > NAME_MAX {
-            return Err(format!(
-                "a name of {} bytes where {} are said",
-                name.len(),
-                half(12)
-            ));
+            return Err(format!("a name of {} bytes where {} are said", name.len(), half(12)));
         }
         let name = std::str::from_utf8(name).map_err(|_| "the name is not UTF-8".to_owned())?;
         let length = u64::from_le_bytes(array(&head[16..24]));
@@ -160,11 +142,7 @@ impl Trailer {
             return None;
         }
         let length = u64::from_le_bytes(array(&packet[24..32]));
-        Some(Self {
-            id: *id,
-            length,
-            sha256: array(&packet[32..64]),
-        })
+        Some(Self { id: *id, length, sha256: array(&packet[32..64]) })
     }
 }
 
@@ -180,11 +158,7 @@ mod tests {
 
     #[test]
     fn headers_say_what_is_wrong() {
-        let header = Header {
-            id: [7; 16],
-            length: Some(3),
-            name: "a.bin".into(),
-        };
+        let header = Header { id: [7; 16], length: Some(3), name: "a.bin".into() };
         let good = header.encode();
         assert_eq!(Header::decode(&good), Ok(header));
         let broken = |at: usize, value: u8| {
@@ -197,20 +171,12 @@ mod tests {
         assert!(broken(10, 0xff).contains("must be zero"));
         assert!(broken(12, 4).contains("a name of 5 bytes where 4 are said"));
         assert!(broken(40, 0xff).contains("UTF-8"));
-        assert!(
-            Header::decode(&good[..39])
-                .unwrap_err()
-                .contains("39 bytes")
-        );
+        assert!(Header::decode(&good[..39]).unwrap_err().contains("39 bytes"));
     }
 
     #[test]
     fn a_trailer_belongs_to_its_transfer() {
-        let trailer = Trailer {
-            id: random_id(),
-            length: 5,
-            sha256: [9; 32],
-        };
+        let trailer = Trailer { id: random_id(), length: 5, sha256: [9; 32] };
         let packet = trailer.encode();
         assert_eq!(Trailer::decode(&packet, &trailer.id), Some(trailer));
         assert_eq!(Trailer::decode(&packet, &random_id()), None);

@@ -27,10 +27,7 @@ pub fn run(args: &InfoArgs, context: &Context) -> Result<(), Failure> {
     let port_infos = port_infos.collect::<Result<Vec<_>, Failure>>()?;
     let contract = format!("{}.{}", info.contract.0, info.contract.1);
     if context.json {
-        let ports: Vec<_> = port_infos
-            .iter()
-            .map(|(n, info)| ports::json(*n, info))
-            .collect();
+        let ports: Vec<_> = port_infos.iter().map(|(n, info)| ports::json(*n, info)).collect();
         let object = json!({
             "device": info.uri,
             "backend": info.backend,
@@ -49,13 +46,7 @@ pub fn run(args: &InfoArgs, context: &Context) -> Result<(), Failure> {
     println!("client    {}", info.client);
     println!("mode      {}", info.mode);
     println!("contract  {contract}\n");
-    let rows: Vec<_> = port_infos
-        .iter()
-        .map(|(n, info)| ports::row(*n, info))
-        .collect();
-    print!(
-        "{}",
-        output::table(&ports::COLUMNS, ports::COLUMNS.len(), &rows)
-    );
+    let rows: Vec<_> = port_infos.iter().map(|(n, info)| ports::row(*n, info)).collect();
+    print!("{}", output::table(&ports::COLUMNS, ports::COLUMNS.len(), &rows));
     Ok(())
 }

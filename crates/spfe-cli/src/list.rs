@@ -26,14 +26,13 @@ struct Place {
 
 /// Lists the built-in device and the daemons of this machine.
 pub fn run(context: &Context) -> Result<(), Failure> {
-    let mut places = vec![Place {
-        name: DEFAULT_DEVICE.to_owned(),
-        endpoints: built_in(),
-    }];
-    places.extend(sockets().iter().map(|path| Place {
-        name: format!("unix:{}", path.display()),
-        endpoints: daemon(path),
-    }));
+    let mut places = vec![Place { name: DEFAULT_DEVICE.to_owned(), endpoints: built_in() }];
+    places.extend(
+        sockets().iter().map(|path| Place {
+            name: format!("unix:{}", path.display()),
+            endpoints: daemon(path),
+        }),
+    );
     if context.json {
         let devices: Vec<_> = places.iter().map(place_json).collect();
         println!("{}", json!({ "devices": devices }));
@@ -73,11 +72,7 @@ fn built_in() -> Result<Vec<Found>, Failure> {
     let info = endpoint.info();
     let ports = (0..info.ports).map(|number| endpoint.port(number)?.info());
     let ports = ports.collect::<spfe::Result<_>>()?;
-    Ok(vec![Found {
-        info,
-        ports,
-        clients: Vec::new(),
-    }])
+    Ok(vec![Found { info, ports, clients: Vec::new() }])
 }
 
 /// All endpoints of a daemon: attaches to one after the other, until there is none.
@@ -95,29 +90,17 @@ fn daemon(path: &Path) -> Result<Vec<Found>, Failure> {
         let others = daemon.clients()?.into_iter();
         let others = others.filter(|c| c.endpoint == info.endpoint && c.client != info.client);
         let clients = others.map(|client| (client.client, client.name)).collect();
-        found.push(Found {
-            info,
-            ports,
-            clients,
-        });
+        found.push(Found { info, ports, clients });
     }
     Ok(found)
 }
 
 fn endpoint_rows(found: &Found) -> Vec<Vec<String>> {
-    let names: Vec<_> = found
-        .clients
-        .iter()
-        .map(|(_, name)| output::printable(name))
-        .collect();
+    let names: Vec<_> = found.clients.iter().map(|(_, name)| output::printable(name)).collect();
     let rows = found.ports.iter().enumerate().map(|(number, info)| {
         let mut row = vec![found.info.uri.clone()];
         row.extend(ports::row(number as u32, info));
-        row.push(if number == 0 {
-            names.join(", ")
-        } else {
-            String::new()
-        });
+        row.push(if number == 0 { names.join(", ") } else { String::new() });
         row
     });
     rows.collect()
@@ -142,10 +125,7 @@ fn place_json(place: &Place) -> Value {
 
 fn endpoint_json(found: &Found) -> Value {
     let ports = found.ports.iter().enumerate();
-    let clients = found
-        .clients
-        .iter()
-        .map(|(id, name)| json!({ "client": id, "name": name }));
+    let clients = found.clients.iter().map(|(id, name)| json!({ "client": id, "name": name }));
     json!({
         "device": found.info.uri,
         "endpoint": found.info.endpoint,

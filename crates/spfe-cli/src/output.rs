@@ -3,14 +3,8 @@
 /// A table: the first columns left-aligned, the others (numbers) right-aligned.
 pub fn table(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
-        let cells = rows
-            .iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| cell.chars().count());
-        cells
-            .chain(head.get(column).map(|name| name.len()))
-            .max()
-            .unwrap_or(0)
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        cells.chain(head.get(column).map(|name| name.len())).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let mut text = line(head.iter().copied(), &widths, left);
@@ -40,7 +34,7 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], left: usize)
 /// Bytes, with a binary unit where it helps.
 pub fn bytes(count: u64) -> String {
     let (unit, scale) = match count {
-        0..1024 => return format!("{count} bytes"),
+        0..1024 => return plural(count, "byte"),
         1024..0x10_0000 => ("KiB", 1u64 << 10),
         0x10_0000..0x4000_0000 => ("MiB", 1 << 20),
         _ => ("GiB", 1 << 30),
@@ -51,13 +45,15 @@ pub fn bytes(count: u64) -> String {
     format!("{:.2} {unit}", count as f64 / scale as f64)
 }
 
+/// A number of things: `1 packet`, `2 packets`.
+pub fn plural(count: u64, thing: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{ending}")
+}
+
 /// Gbit/s of user data.
 pub fn gbps(bytes: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 {
-        bytes as f64 * 8.0 / seconds / 1e9
-    } else {
-        0.0
-    }
+    if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e9 } else { 0.0 }
 }
 
 /// A number of JSON with no more digits than it has meaning.
@@ -88,33 +84,18 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let rows = [
-            vec!["a".into(), "1".into()],
-            vec!["long".into(), "234".into()],
-        ];
-        assert_eq!(
-            table(&["NAME", "N"], 1, &rows),
-            "NAME    N\na       1\nlong  234\n"
-        );
+        let rows = [vec!["a".into(), "1".into()], vec!["long".into(), "234".into()]];
+        assert_eq!(table(&["NAME", "N"], 1, &rows), "NAME    N\na       1\nlong  234\n");
     }
 
     #[test]
     fn bytes_have_units() {
-        for (count, text) in [
-            (0, "0 bytes"),
-            (1023, "1023 bytes"),
-            (1024, "1 KiB"),
-            (1536, "1.50 KiB"),
-        ] {
+        for (count, text) in
+            [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1 KiB"), (1536, "1.50 KiB")]
+        {
             assert_eq!(bytes(count), text);
         }
-        assert_eq!(
-            printable("a'b\u{1b}[31m\u{202e}é"),
-            "a'b\\u{1b}[31m\\u{202e}é"
-        );
-        assert_eq!(
-            (bytes(64 << 20), bytes(3 << 29)),
-            ("64 MiB".into(), "1.50 GiB".into())
-        );
+        assert_eq!(printable("a'b\u{1b}[31m\u{202e}é"), "a'b\\u{1b}[31m\\u{202e}é");
+        assert_eq!((bytes(64 << 20), bytes(3 << 29)), ("64 MiB".into(), "1.50 GiB".into()));
     }
 }

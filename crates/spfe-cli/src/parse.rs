@@ -42,18 +42,13 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     let bad = || format!("'{text}' is no time such as 2 (seconds), 0.25, 250ms or 50us");
     let value = decimal(number).ok_or_else(bad)? * scale;
     // More than 30 years is a mistake, and would not fit nanoseconds in 64 bits for long.
-    Duration::try_from_secs_f64(value)
-        .ok()
-        .filter(|time| time.as_secs() < 1 << 30)
-        .ok_or_else(bad)
+    Duration::try_from_secs_f64(value).ok().filter(|time| time.as_secs() < 1 << 30).ok_or_else(bad)
 }
 
 /// A rate in 1/s: over 0 up to a million.
 pub fn hertz(text: &str) -> Result<f64, String> {
     let bad = || format!("'{text}' is no rate per second over 0, at most 1000000");
-    decimal(text)
-        .filter(|rate| *rate > 0.0 && *rate <= 1e6)
-        .ok_or_else(bad)
+    decimal(text).filter(|rate| *rate > 0.0 && *rate <= 1e6).ok_or_else(bad)
 }
 
 /// A byte: `32` or `0x20`.
@@ -89,9 +84,8 @@ pub fn data(text: &str) -> Result<[u8; 8], String> {
     }
     for (byte, pair) in data.iter_mut().zip(digits.as_bytes().chunks(2)) {
         let nibble = |c: u8| char::from(c).to_digit(16);
-        let value = nibble(pair[0])
-            .zip(nibble(pair[1]))
-            .ok_or_else(|| bad("is not hexadecimal"))?;
+        let value =
+            nibble(pair[0]).zip(nibble(pair[1])).ok_or_else(|| bad("is not hexadecimal"))?;
         *byte = (value.0 << 4 | value.1) as u8;
     }
     Ok(data)
@@ -104,10 +98,7 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// Digits only: no sign, no blank.
 fn unsigned(text: &str) -> Option<u64> {
-    text.bytes()
-        .all(|c| c.is_ascii_digit())
-        .then(|| text.parse().ok())
-        .flatten()
+    text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 /// Digits with one decimal point at most.
@@ -120,11 +111,7 @@ fn within(what: &str, value: u64, range: RangeInclusive<u64>) -> Result<u64, Str
     if range.contains(&value) {
         return Ok(value);
     }
-    Err(format!(
-        "{what} of {value}: {} to {} allowed",
-        range.start(),
-        range.end()
-    ))
+    Err(format!("{what} of {value}: {} to {} allowed", range.start(), range.end()))
 }
 
 #[cfg(test)]
@@ -138,21 +125,8 @@ mod tests {
             assert_eq!(size(text), Ok(value));
         }
         assert_eq!(size("4G"), Ok(4 << 30));
-        for text in [
-            "",
-            "K",
-            "-1",
-            "+1",
-            "1 K",
-            "1.5M",
-            "64KB",
-            "99999999999999999999",
-            "64Ж",
-        ] {
-            assert!(
-                size(text).unwrap_err().contains("no number of bytes"),
-                "{text}"
-            );
+        for text in ["", "K", "-1", "+1", "1 K", "1.5M", "64KB", "99999999999999999999", "64Ж"] {
+            assert!(size(text).unwrap_err().contains("no number of bytes"), "{text}");
         }
         assert!(size("18446744073709551615G").is_err());
     }
@@ -173,21 +147,8 @@ mod tests {
         assert_eq!(seconds("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(seconds("50us"), Ok(Duration::from_micros(50)));
         assert_eq!(seconds("3s"), Ok(Duration::from_secs(3)));
-        for text in [
-            "",
-            "s",
-            "ms",
-            "-1",
-            "nan",
-            "inf",
-            "1e3",
-            "1.2.3",
-            "99999999999999",
-        ] {
-            assert!(
-                seconds(text).unwrap_err().contains("no time such as"),
-                "{text}"
-            );
+        for text in ["", "s", "ms", "-1", "nan", "inf", "1e3", "1.2.3", "99999999999999"] {
+            assert!(seconds(text).unwrap_err().contains("no time such as"), "{text}");
         }
         assert_eq!(hertz("0.5"), Ok(0.5));
         for text in ["0", "", "-2", "1000001", "NaN"] {
@@ -201,16 +162,9 @@ mod tests {
         assert_eq!(data("hello"), Ok(*b"hello\0\0\0"));
         assert_eq!(data(""), Ok([0; 8]));
         for text in ["0x", "0x1", "0xgg", "0x+1", "0x010203040506070809"] {
-            assert!(
-                data(text).unwrap_err().contains("2 to 16 hexadecimal"),
-                "{text}"
-            );
+            assert!(data(text).unwrap_err().contains("2 to 16 hexadecimal"), "{text}");
         }
-        assert!(
-            data("nine bytes")
-                .unwrap_err()
-                .contains("10 bytes, at most 8")
-        );
+        assert!(data("nine bytes").unwrap_err().contains("10 bytes, at most 8"));
         assert_eq!((byte("0x20"), byte("255")), (Ok(32), Ok(255)));
         for text in ["", "256", "0x100", "0x", "-1", "0x+1"] {
             assert!(byte(text).is_err(), "{text}");

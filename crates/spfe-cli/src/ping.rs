@@ -7,7 +7,7 @@ use crate::{echo, output, parse, signal};
 use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;
-use spfe::{Buf, End, Endpoint, Error, Rx, Status, Tx};
+use spfe::{Buf, Deadline, End, Endpoint, Error, Rx, Status, Tx};
 use std::time::Duration;
 
 /// Device with an echo: what is pinged if no device is named.
@@ -118,9 +118,7 @@ impl Pinger {
             if !interval.is_zero() && !signal::sleep(interval) {
                 return Err(Failure::interrupted());
             }
-            due_ns = due_ns
-                .max(now)
-                .saturating_add(args.interval.as_nanos() as u64);
+            due_ns = due_ns.max(now).saturating_add(args.interval.as_nanos() as u64);
             let ns = self.ping()?;
             // A histogram that grows takes every value.
             let _ = self.times.record(ns);
@@ -139,22 +137,22 @@ impl Pinger {
         packet.put(&pattern);
         self.patience.renew();
         let start = self.endpoint.now_ns();
-        self.tx
-            .send(packet)
-            .map_err(|full| Failure::from(Error::from(full)))?;
+        self.tx.send(packet).map_err(|full| Failure::from(Error::from(full)))?;
         self.sent += 1;
         loop {
-            let rx = &mut self.rx;
+            let (tx, rx) = (&mut self.tx, &mut self.rx);
             let what = format!("seq={}: no answer", self.sent - 1);
-            let received = self.patience.wait(&what, |until| rx.recv(until))?;
+            let received = self.patience.wait(&what, |until| {
+                // Where this thread is the engine, what it has sent moves on when it looks.
+                let _ = tx.wait(Deadline::NOW);
+                rx.recv(until)
+            })?;
             let end = self.endpoint.now_ns();
             let good = received.status == Status::Ok && received.end == End::Eop;
             let matches = good && received.buf[..] == pattern[..];
             let own = self.is_own(&received.buf);
             let length = received.buf.len();
-            self.rx
-                .post(received.buf)
-                .map_err(|full| Failure::from(Error::from(full)))?;
+            self.rx.post(received.buf).map_err(|full| Failure::from(Error::from(full)))?;
             if matches {
                 return Ok(end - start);
             }
@@ -190,8 +188,7 @@ impl Pinger {
                 return Ok(buf);
             }
             let tx = &mut self.tx;
-            self.patience
-                .wait("no packet was taken by the far end", |until| tx.wait(until))?;
+            self.patience.wait("no packet was taken by the far end", |until| tx.wait(until))?;
         }
     }
 
@@ -204,19 +201,12 @@ impl Pinger {
 
     fn report(&self, args: &PingArgs, context: &Context) {
         let times = &self.times;
-        let (min, p50, p99) = (
-            times.min(),
-            times.value_at_quantile(0.5),
-            times.value_at_quantile(0.99),
-        );
+        let (min, p50, p99) =
+            (times.min(), times.value_at_quantile(0.5), times.value_at_quantile(0.99));
         let (mean, max) = (times.mean() as u64, times.max());
         if context.json {
             let ns = json!({ "min": min, "p50": p50, "mean": mean, "p99": p99, "max": max });
-            let rtt = if times.is_empty() {
-                serde_json::Value::Null
-            } else {
-                ns
-            };
+            let rtt = if times.is_empty() { serde_json::Value::Null } else { ns };
             let object = json!({
                 "device": self.endpoint.info().uri,
                 "port": args.port,
@@ -229,12 +219,9 @@ impl Pinger {
             println!("{object}");
             return;
         }
-        println!(
-            "{} packets of {} bytes sent, {} came back",
-            self.sent,
-            self.size,
-            times.len()
-        );
+        let sent = output::plural(self.sent, "packet");
+        let size = output::bytes(self.size as u64);
+        println!("{sent} of {size} sent, {} came back", times.len());
         if !times.is_empty() {
             let us = [min, p50, mean, p99, max].map(output::micros).join("/");
             println!("round trip min/p50/mean/p99/max = {us} us");

@@ -33,11 +33,7 @@ pub fn peer(info: &PortInfo) -> String {
         Peer::Port { endpoint, port } => format!("endpoint {endpoint} port {port}"),
         Peer::Sink { check: false } => "sink".to_owned(),
         Peer::Sink { check: true } => "sink that checks".to_owned(),
-        Peer::Generator {
-            min_bytes,
-            max_bytes,
-            ..
-        } => {
+        Peer::Generator { min_bytes, max_bytes, .. } => {
             format!("generator of {min_bytes} to {max_bytes} bytes")
         }
         Peer::Echo => "echo".to_owned(),
@@ -45,8 +41,7 @@ pub fn peer(info: &PortInfo) -> String {
 }
 
 fn user_rate(rate: &LinkRate) -> String {
-    rate.user_gbps()
-        .map_or("unlimited".to_owned(), |gbps| format!("{gbps:.3} Gbit/s"))
+    rate.user_gbps().map_or("unlimited".to_owned(), |gbps| format!("{gbps:.3} Gbit/s"))
 }
 
 /// Columns of [`row`]; the first is text.
@@ -90,17 +85,9 @@ mod tests {
             ("virtual:?peer=sink", "sink"),
             ("virtual:?peer=check", "sink that checks"),
             ("virtual:?peer=echo", "echo"),
-            (
-                "virtual:?peer=generator:64:256",
-                "generator of 64 to 256 bytes",
-            ),
+            ("virtual:?peer=generator:64:256", "generator of 64 to 256 bytes"),
         ] {
-            let info = Endpoint::open(device)
-                .unwrap()
-                .port(0)
-                .unwrap()
-                .info()
-                .unwrap();
+            let info = Endpoint::open(device).unwrap().port(0).unwrap().info().unwrap();
             assert_eq!(peer(&info), words);
             assert_eq!((kind(&info), state(&info)), ("SpaceFibre", "up"));
         }

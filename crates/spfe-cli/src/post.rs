@@ -2,7 +2,7 @@
 
 use crate::context::{Context, Patience};
 use crate::error::{Failure, Kind};
-use crate::signal;
+use crate::{output, signal};
 use spfe::{Port, Status};
 use std::time::{Duration, Instant};
 
@@ -33,10 +33,7 @@ pub fn repeat(
     let end = Instant::now() + LINGER;
     while port.info()?.messages.0 < before + posted {
         if Instant::now() > end {
-            let what = format!(
-                "port {}: a message has not been sent for 2 s",
-                port.number()
-            );
+            let what = format!("port {}: a message has not been sent for 2 s", port.number());
             return Err(Failure::timed_out(what));
         }
         std::thread::sleep(Duration::from_micros(100));
@@ -87,6 +84,6 @@ pub fn stamp(ns: u64) -> String {
 /// Says how many were sent, where that is no matter of course.
 pub fn summary(sent: u64, what: &str, context: &Context) {
     if sent != 1 {
-        context.say(&format!("{sent} {what} sent"));
+        context.say(&format!("{} sent", output::plural(sent, what)));
     }
 }

@@ -187,14 +187,8 @@ fn is_end(failure: &Failure, args: &RecvArgs, bytes: u64) -> bool {
 }
 
 fn announce(header: &Header) -> String {
-    let name = if header.name.is_empty() {
-        "standard input"
-    } else {
-        &header.name
-    };
-    let length = header
-        .length
-        .map_or("unknown length".to_owned(), output::bytes);
+    let name = if header.name.is_empty() { "standard input" } else { &header.name };
+    let length = header.length.map_or("unknown length".to_owned(), output::bytes);
     format!("receiving {}, {length}", output::printable(name))
 }
 

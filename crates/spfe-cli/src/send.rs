@@ -6,6 +6,7 @@ use crate::frame::{self, Header, Id, Trailer};
 use crate::transfer::{Meter, Totals, TransferArgs};
 use crate::{output, signal};
 use clap::Args;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use sha2::{Digest, Sha256};
 use spfe::{Buf, Deadline, End, Endpoint, Error, Status, Tx};
 use std::fs::File;
@@ -65,34 +66,24 @@ impl Source {
             let stdin = io::stdin().as_fd().try_clone_to_owned();
             let what = "standard input".to_owned();
             let file = stdin.map_err(|error| Failure::io(&what, &error))?.into();
-            return Ok(Self {
-                file,
-                what,
-                name: String::new(),
-                length: None,
-            });
+            return Ok(Self { file, what, name: String::new(), length: None });
         }
         let what = format!("file '{}'", output::printable(path));
         let failed = |error| Failure::io(&what, &error);
         let file = File::open(path).map_err(failed)?;
         let meta = file.metadata().map_err(failed)?;
         if meta.is_dir() {
-            return Err(Failure::failed(format!(
-                "{what}: a directory cannot be sent"
-            )));
+            return Err(Failure::failed(format!("{what}: a directory cannot be sent")));
         }
-        let name = Path::new(path)
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let length = meta.is_file().then_some(meta.len());
-        Ok(Self {
-            file,
-            what,
-            name,
-            length,
-        })
+        Ok(Self { file, what, name, length })
+    }
+
+    /// Whether reading has to wait for somebody to write.
+    fn would_block(&self) -> bool {
+        let mut fds = [PollFd::new(&self.file, PollFlags::IN)];
+        self.length.is_none() && poll(&mut fds, Some(&Timespec::default())) == Ok(0)
     }
 
     /// Reads straight into a registered buffer, as much as a packet holds. False at the end.
@@ -150,6 +141,9 @@ impl Sender {
         meter.start(source.length, context);
         loop {
             let mut buf = self.buffer()?;
+            if source.would_block() {
+                self.flush();
+            }
             if !source.fill(&mut buf, self.packet)? {
                 self.free.push(buf);
                 break;
@@ -162,11 +156,7 @@ impl Sender {
             }
         }
         let sha256 = hash.finalize().into();
-        self.send_trailer(Trailer {
-            id,
-            length: meter.bytes,
-            sha256,
-        })?;
+        self.send_trailer(Trailer { id, length: meter.bytes, sha256 })?;
         self.flush();
         while self.tx.outstanding() != 0 {
             self.wait()?;
@@ -178,11 +168,7 @@ impl Sender {
         if self.raw {
             return Ok(());
         }
-        let header = Header {
-            id,
-            length: source.length,
-            name: source.name.clone(),
-        };
+        let header = Header { id, length: source.length, name: source.name.clone() };
         let mut buf = self.buffer()?;
         buf.put(&header.encode());
         self.ready.push(buf);
@@ -219,8 +205,7 @@ impl Sender {
     /// Waits for a completion and takes all there are.
     fn wait(&mut self) -> Result<(), Failure> {
         let tx = &mut self.tx;
-        self.patience
-            .wait("no packet was taken by the far end", |until| tx.wait(until))?;
+        self.patience.wait("no packet was taken by the far end", |until| tx.wait(until))?;
         self.patience.renew();
         while let Some(sent) = self.tx.poll() {
             if sent.status != Status::Ok {

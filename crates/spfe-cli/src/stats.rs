@@ -53,10 +53,7 @@ fn take(endpoint: &Endpoint, args: &StatsArgs) -> Result<Snapshot, Failure> {
     };
     let ports = numbers.map(|number| Ok((number, endpoint.port(number)?.info()?)));
     let ports = ports.collect::<Result<Vec<_>, Failure>>()?;
-    Ok(Snapshot {
-        at_ns: endpoint.now_ns(),
-        ports,
-    })
+    Ok(Snapshot { at_ns: endpoint.now_ns(), ports })
 }
 
 /// One direction of one virtual channel.
@@ -107,44 +104,25 @@ fn print(now: &Snapshot, before: Option<&Snapshot>, args: &StatsArgs, context: &
     let earlier = before.map(Snapshot::lines).unwrap_or_default();
     let lines = now.lines();
     let lines = lines.iter().enumerate().map(|(index, line)| {
-        let rates = earlier
-            .get(index)
-            .zip(seconds)
-            .map(|(then, s)| line.rates(then, s));
+        let rates = earlier.get(index).zip(seconds).map(|(then, s)| line.rates(then, s));
         (line, rates)
     });
-    let lines: Vec<_> = lines
-        .filter(|(line, _)| args.all || !line.is_zero())
-        .collect();
+    let lines: Vec<_> = lines.filter(|(line, _)| args.all || !line.is_zero()).collect();
     if context.json {
         println!("{}", snapshot_json(now, &lines, args.all));
         return;
     }
-    let mut head = vec![
-        "PORT", "VC", "END", "CLIENT", "PACKETS", "BYTES", "ERRORS", "STALLS", "WAKES",
-    ];
+    let mut head =
+        vec!["PORT", "VC", "END", "CLIENT", "PACKETS", "BYTES", "ERRORS", "STALLS", "WAKES"];
     if before.is_some() {
         head.extend(["PACKETS/S", "GBIT/S"]);
     }
-    let rows: Vec<_> = lines
-        .iter()
-        .map(|(line, rates)| row(line, *rates))
-        .collect();
+    let rows: Vec<_> = lines.iter().map(|(line, rates)| row(line, *rates)).collect();
     print!("{}", output::table(&head, 3, &rows));
-    let rows: Vec<_> = now
-        .ports
-        .iter()
-        .filter_map(|(n, info)| messages(*n, info, args.all))
-        .collect();
+    let rows: Vec<_> =
+        now.ports.iter().filter_map(|(n, info)| messages(*n, info, args.all)).collect();
     if !rows.is_empty() {
-        let head = [
-            "PORT",
-            "MESSAGES SENT",
-            "RECEIVED",
-            "DROPPED",
-            "LAST TIME-CODE",
-            "INVALID",
-        ];
+        let head = ["PORT", "MESSAGES SENT", "RECEIVED", "DROPPED", "LAST TIME-CODE", "INVALID"];
         print!("\n{}", output::table(&head, 1, &rows));
     }
     if before.is_some() {
@@ -153,16 +131,8 @@ fn print(now: &Snapshot, before: Option<&Snapshot>, args: &StatsArgs, context: &
 }
 
 fn row(line: &Line, rates: Option<(f64, f64)>) -> Vec<String> {
-    let mut row = vec![
-        line.port.to_string(),
-        line.vc.to_string(),
-        line.direction.to_owned(),
-    ];
-    row.push(if line.owner == 0 {
-        "-".to_owned()
-    } else {
-        line.owner.to_string()
-    });
+    let mut row = vec![line.port.to_string(), line.vc.to_string(), line.direction.to_owned()];
+    row.push(if line.owner == 0 { "-".to_owned() } else { line.owner.to_string() });
     row.extend(line.counters.iter().map(u64::to_string));
     row.extend(
         rates
@@ -180,18 +150,8 @@ fn messages(number: u32, info: &PortInfo, all: bool) -> Option<Vec<String>> {
     let (sent, received, dropped) = info.messages;
     let (time, invalid) = info.time_code;
     (all || has_messages(info)).then(|| {
-        let numbers = [
-            u64::from(number),
-            sent,
-            received,
-            dropped,
-            u64::from(time & 63),
-        ];
-        numbers
-            .iter()
-            .map(u64::to_string)
-            .chain([invalid.to_string()])
-            .collect()
+        let numbers = [u64::from(number), sent, received, dropped, u64::from(time & 63)];
+        numbers.iter().map(u64::to_string).chain([invalid.to_string()]).collect()
     })
 }
 

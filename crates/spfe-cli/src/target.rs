@@ -23,22 +23,14 @@ impl Target {
             let what = "standard output".to_owned();
             let stdout = io::stdout().as_fd().try_clone_to_owned();
             let file = stdout.map_err(|error| Failure::io(&what, &error))?.into();
-            return Ok(Self {
-                file,
-                what,
-                rename: None,
-            });
+            return Ok(Self { file, what, rename: None });
         }
         let what = format!("file '{}'", output::printable(path));
         let plain = match fs::symlink_metadata(path) {
             Ok(meta) => meta.is_file(),
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
-        let part = if plain {
-            format!("{path}.part")
-        } else {
-            path.to_owned()
-        };
+        let part = if plain { format!("{path}.part") } else { path.to_owned() };
         let file = File::create(&part).map_err(|error| Failure::io(&what, &error))?;
         let rename = plain.then(|| (PathBuf::from(part), PathBuf::from(path)));
         Ok(Self { file, what, rename })
@@ -46,9 +38,7 @@ impl Target {
 
     /// Writes straight from a registered buffer.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.file
-            .write_all(bytes)
-            .map_err(|error| Failure::io(&self.what, &error))
+        self.file.write_all(bytes).map_err(|error| Failure::io(&self.what, &error))
     }
 
     /// All of it is there: gives it its name.

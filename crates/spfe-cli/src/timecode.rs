@@ -68,29 +68,21 @@ fn send(args: &SendArgs, context: &Context) -> Result<(), Failure> {
     let mut time_codes = port.time_code()?;
     let count = args.count.unwrap_or(if args.tick { 0 } else { 1 });
     let (mut time, mut last, mut sent) = (args.time.unwrap_or(1), 0, 0u64);
-    post::repeat(
-        &port,
-        count,
-        Duration::from_secs_f64(1.0 / args.rate),
-        || {
-            last = if args.tick {
-                time_codes.tick()?
-            } else {
-                time_codes.send(time, args.flags)?;
-                time
-            };
-            time = (last + 1) % 64;
-            sent += 1;
-            Ok(())
-        },
-    )?;
+    post::repeat(&port, count, Duration::from_secs_f64(1.0 / args.rate), || {
+        last = if args.tick {
+            time_codes.tick()?
+        } else {
+            time_codes.send(time, args.flags)?;
+            time
+        };
+        time = (last + 1) % 64;
+        sent += 1;
+        Ok(())
+    })?;
     if context.json {
-        println!(
-            "{}",
-            json!({ "port": port.number(), "sent": sent, "last": last })
-        );
+        println!("{}", json!({ "port": port.number(), "sent": sent, "last": last }));
     } else {
-        post::summary(sent, "time-codes", context);
+        post::summary(sent, "time-code", context);
     }
     Ok(())
 }
@@ -109,19 +101,13 @@ fn listen(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
 }
 
 fn show(value: &TimeCodeValue, before_ns: Option<u64>, context: &Context) {
-    let TimeCodeValue {
-        time,
-        flags,
-        time_ns,
-    } = *value;
+    let TimeCodeValue { time, flags, time_ns } = *value;
     let since = before_ns.map(|before| time_ns.saturating_sub(before));
     if context.json {
         let object = json!({ "time": time, "flags": flags, "time_ns": time_ns, "since_ns": since });
         println!("{object}");
         return;
     }
-    let since = since
-        .map(|ns| format!(" +{} us", output::micros(ns)))
-        .unwrap_or_default();
+    let since = since.map(|ns| format!(" +{} us", output::micros(ns))).unwrap_or_default();
     println!("{} time {time} flags {flags}{since}", post::stamp(time_ns));
 }

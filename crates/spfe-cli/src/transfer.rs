@@ -95,13 +95,7 @@ impl Meter {
     /// A meter that shows nothing yet.
     pub fn new(endpoint: &Endpoint) -> Self {
         let bar = ProgressBar::hidden();
-        Self {
-            endpoint: endpoint.clone(),
-            bar,
-            start_ns: None,
-            bytes: 0,
-            packets: 0,
-        }
+        Self { endpoint: endpoint.clone(), bar, start_ns: None, bytes: 0, packets: 0 }
     }
 
     /// Starts the clock, and the progress bar unless it is unwanted or stderr is no terminal.
@@ -143,12 +137,7 @@ impl Meter {
     pub fn finish(self, sha256: [u8; 32]) -> Totals {
         let seconds = self.seconds();
         self.bar.finish_and_clear();
-        Totals {
-            bytes: self.bytes,
-            packets: self.packets,
-            seconds,
-            sha256,
-        }
+        Totals { bytes: self.bytes, packets: self.packets, seconds, sha256 }
     }
 }
 
@@ -188,9 +177,9 @@ impl Totals {
             println!("{result}");
         }
         context.say(&format!(
-            "{verb} {} in {} packets, {:.3} s, {gbps:.2} Gbit/s",
+            "{verb} {} in {}, {:.3} s, {gbps:.2} Gbit/s",
             output::bytes(self.bytes),
-            self.packets,
+            output::plural(self.packets, "packet"),
             self.seconds
         ));
     }
@@ -201,14 +190,7 @@ mod tests {
     use super::*;
 
     fn args(packet: usize, group: usize) -> TransferArgs {
-        TransferArgs {
-            port: 0,
-            vc: 0,
-            packet,
-            group,
-            deadline: None,
-            raw: false,
-        }
+        TransferArgs { port: 0, vc: 0, packet, group, deadline: None, raw: false }
     }
 
     #[test]
@@ -228,11 +210,7 @@ mod tests {
             let args = args(packet, group);
             let mut buffers = args.buffers(&endpoint).unwrap();
             assert_eq!(buffers.len(), 4 * group);
-            let mut rx = args
-                .channel(&endpoint)
-                .unwrap()
-                .rx_with(args.queue())
-                .unwrap();
+            let mut rx = args.channel(&endpoint).unwrap().rx_with(args.queue()).unwrap();
             assert_eq!(rx.post_all(&mut buffers), 4 * group);
         }
     }

@@ -9,8 +9,11 @@ use crate::receive::{RxPacked, RxPosted};
 use crate::shared::{FlowShared, QueueConfig};
 use crate::transmit::TxQueue;
 use spfe_contract::{self as contract, EndMarker, QueueKind, QueueState, Status};
-use spfe_ring::sync::Ordering;
+use spfe_ring::sync::{Ordering, light_barrier};
 use std::sync::Arc;
+
+/// Times a stalled step looks again whether room was made meanwhile.
+const LOOKS: u32 = 64;
 
 /// A packet, or a piece of one, gathered from its stretches.
 pub struct Piece {
@@ -217,6 +220,14 @@ pub trait Sink {
     fn domain(&self) -> u16;
     /// Whether the last packet has begun and not ended.
     fn is_open(&self) -> bool;
+    /// Whether an EEP waits for room.
+    fn is_cut(&self) -> bool {
+        false
+    }
+    /// Whether the host has made room that no step has seen yet.
+    fn has_room(&self) -> bool {
+        false
+    }
 }
 
 /// What a step works with.
@@ -285,11 +296,16 @@ pub enum Step {
 impl Step {
     /// The same after `before` more packets.
     fn after(self, before: u32) -> Self {
+        self.with(self.packets() + before)
+    }
+
+    /// The same with another number of packets.
+    fn with(self, packets: u32) -> Self {
         match self {
-            Self::Idle(n) => Self::Idle(n + before),
-            Self::More(n) => Self::More(n + before),
-            Self::Stalled(n) => Self::Stalled(n + before),
-            Self::Until(at, n) => Self::Until(at, n + before),
+            Self::Idle(_) => Self::Idle(packets),
+            Self::More(_) => Self::More(packets),
+            Self::Stalled(_) => Self::Stalled(packets),
+            Self::Until(at, _) => Self::Until(at, packets),
             other => other,
         }
     }
@@ -361,6 +377,8 @@ pub struct Flow<S, D> {
     plain: bool,
     /// Regions the fast path used last.
     windows: (Window, Window),
+    /// When it was bound, a packet waited for its EEP.
+    cut_waits: bool,
 }
 
 impl<S: Source, D: Sink> Flow<S, D> {
@@ -389,6 +407,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             share,
             plain: false,
             windows: Default::default(),
+            cut_waits: false,
         }
     }
 
@@ -455,6 +474,11 @@ impl<S: Source, D: Sink> Flow<S, D> {
             }
         }
         self.windows = Default::default();
+        self.cut_waits = match &self.rx {
+            RxEnd::Posted(rx) => rx.is_cut(),
+            RxEnd::Packed(rx) => rx.is_cut(),
+            RxEnd::None | RxEnd::Instrument(_) => false,
+        };
         self.plain = match (&self.tx, &self.rx) {
             (TxEnd::Queue(tx), RxEnd::Posted(rx)) => {
                 self.pacer.is_none() && !self.share && rx.view().is_some_and(|rx| fast::suits(&tx.view, rx))
@@ -490,7 +514,8 @@ impl<S: Source, D: Sink> Flow<S, D> {
         if ended == fast::Ended::General {
             return (packets, None);
         }
-        if self.shared.stalled.load(Ordering::Relaxed) != 0 {
+        // A look (budget 0) says nothing about what waits.
+        if budget != 0 && self.shared.stalled.load(Ordering::Relaxed) != 0 {
             self.shared.stalled.store(0, Ordering::Release);
         }
         if packets != 0 {
@@ -537,11 +562,17 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 // SAFETY: the caller holds the seat.
                 unsafe { (*self.shared.tx.get()).at.submission },
             ) {
-                Some(_) => Step::Stalled(0),
+                Some(_) => {
+                    // Whoever receives here one day has to fetch it.
+                    self.shared.stalled.store(1, Ordering::Release);
+                    Step::Stalled(0)
+                }
                 None => Step::Idle(0),
             },
             (TxEnd::Instrument(_), RxEnd::None) => Step::Stalled(0),
-            (TxEnd::None, _) => Step::Idle(0),
+            (TxEnd::None, RxEnd::Posted(rx)) => run.only_cut(rx, &mut cx),
+            (TxEnd::None, RxEnd::Packed(rx)) => run.only_cut(rx, &mut cx),
+            (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)) => Step::Idle(0),
         }
     }
 
@@ -586,9 +617,9 @@ impl<S: Source, D: Sink> Flow<S, D> {
         self.shared.epoch() != self.epoch
     }
 
-    /// Whether anything can send here.
-    pub fn has_source(&self) -> bool {
-        !matches!(self.tx, TxEnd::None)
+    /// Whether a step could do anything: there is a sender, or one left a packet without its end.
+    pub fn is_active(&self) -> bool {
+        self.cut_waits || !matches!(self.tx, TxEnd::None)
     }
 
     /// The transmit queue's lines and rings, if there is one and it is bound.
@@ -628,6 +659,8 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 flushed = tx.flush(status, &mut Copier::Alone);
             } else if begun {
                 flushed = tx.flush_one(status, &mut Copier::Alone);
+            } else {
+                tx.lose();
             }
             if flushed != 0 {
                 tx.view.kick(host);
@@ -713,17 +746,73 @@ impl Run<'_> {
         sink: &mut D,
         cx: &mut Cx<'_, '_, H>,
     ) -> Step {
-        let step = self.pieces(source, sink, cx);
+        let mut step = self.pieces(source, sink, cx);
         sink.publish(cx);
         self.settle(source, sink, cx);
-        let stalled = matches!(step, Step::Stalled(_));
-        // The receiver looks at this after it has posted a buffer.
-        if stalled || self.shared.stalled.load(Ordering::Relaxed) != 0 {
-            self.shared.stalled.store(u32::from(stalled), Ordering::Release);
+        if self.budget != 0 {
+            if let Step::Stalled(packets) = step {
+                step = self.stall(source, sink, cx, packets);
+            } else if self.shared.stalled.load(Ordering::Relaxed) != 0 {
+                self.shared.stalled.store(0, Ordering::Release);
+            }
         }
         source.flush_step(cx.host);
         sink.flush_step(cx.host);
         step
+    }
+
+    /// Says that the sender waits for room. A receiver that posts and then looks at the flag may
+    /// have looked too early: then its room is there now.
+    #[cold]
+    fn stall<S: Source, D: Sink, H: Host>(
+        &mut self,
+        source: &mut S,
+        sink: &mut D,
+        cx: &mut Cx<'_, '_, H>,
+        mut packets: u32,
+    ) -> Step {
+        // Bounded: a host that posts nonsense as fast as it is refused may stay stalled.
+        for _ in 0..LOOKS {
+            self.shared.stalled.store(1, Ordering::Release);
+            // Pairs with the heavy barrier of a receiver that falls asleep: it sees the flag, or
+            // its room is seen here.
+            light_barrier();
+            if !sink.has_room() {
+                break;
+            }
+            let step = self.pieces(source, sink, cx);
+            sink.publish(cx);
+            self.settle(source, sink, cx);
+            packets += step.packets();
+            match step {
+                Step::Stalled(_) => {}
+                Step::Unmapped(..) | Step::Stale => return step,
+                _ => {
+                    self.shared.stalled.store(0, Ordering::Release);
+                    return step.with(packets);
+                }
+            }
+        }
+        Step::Stalled(packets)
+    }
+
+    /// Nobody sends; the last sender's packet may still need its EEP.
+    fn only_cut<D: Sink, H: Host>(self, sink: &mut D, cx: &mut Cx<'_, '_, H>) -> Step {
+        for _ in 0..LOOKS {
+            if !sink.is_cut() {
+                break;
+            }
+            sink.cut(cx);
+            sink.publish(cx);
+            let waits = sink.is_cut();
+            self.shared.stalled.store(u32::from(waits), Ordering::Release);
+            light_barrier();
+            if waits && !sink.has_room() {
+                return Step::Stalled(0);
+            }
+            sink.flush_step(cx.host);
+        }
+        Step::Idle(0)
     }
 
     #[inline(always)]
@@ -734,6 +823,12 @@ impl Run<'_> {
         cx: &mut Cx<'_, '_, H>,
     ) -> Step {
         let mut packets = 0;
+        if sink.is_cut() {
+            sink.cut(cx);
+            if sink.is_cut() {
+                return Step::Stalled(0);
+            }
+        }
         for _ in 0..self.budget {
             if cx.copier.is_full() {
                 self.settle(source, sink, cx);

@@ -55,7 +55,9 @@ impl Shared {
 pub struct RxPosted {
     view: QueueView,
     shared: Shared,
-    buffer: Option<Buffer>,
+    /// The buffer being filled and the position it was posted at: another process may have
+    /// completed it meanwhile.
+    buffer: Option<(u32, Buffer)>,
 }
 
 #[derive(Clone, Copy)]
@@ -80,7 +82,9 @@ impl RxPosted {
         map: &RegionMap,
         cx: &mut Cx<'_, '_, H>,
     ) -> Result<Option<Buffer>, RegionKey> {
-        if let Some(buffer) = self.buffer {
+        if let Some((position, buffer)) = self.buffer
+            && position == self.shared.state().at.submission
+        {
             return Ok(Some(buffer));
         }
         // At most one lap: each turn takes an entry that was refused.
@@ -92,7 +96,7 @@ impl RxPosted {
             self.view.submissions.prefetch(position.wrapping_add(8));
             match Self::check(&self.view, map, entry) {
                 Ok(buffer) => {
-                    self.buffer = Some(buffer);
+                    self.buffer = Some((position, buffer));
                     return Ok(Some(buffer));
                 }
                 Err(Refusal::Unmapped(key)) => return Err(key),
@@ -107,7 +111,9 @@ impl RxPosted {
         let submission = Submission::from_words(entry);
         let flags = submission.flags;
         if flags & (sf::TYPE_MASK | sf::MBZ_MASK) != u16::from(EntryType::Buffer.raw()) {
-            return Err(Refusal::Fault(Status::BadOpcode));
+            let known = flags & sf::TYPE_MASK == u16::from(EntryType::Buffer.raw());
+            let status = if known { Status::BadField } else { Status::BadOpcode };
+            return Err(Refusal::Fault(status));
         }
         let length = submission.length;
         if length == 0 {
@@ -289,6 +295,18 @@ impl Sink for RxPosted {
     fn is_open(&self) -> bool {
         // SAFETY: seat held.
         unsafe { self.shared.state.as_ref().open != 0 }
+    }
+
+    #[inline(always)]
+    fn is_cut(&self) -> bool {
+        // SAFETY: seat held.
+        unsafe { self.shared.state.as_ref().cut != 0 }
+    }
+
+    fn has_room(&self) -> bool {
+        // SAFETY: seat held.
+        let position = unsafe { self.shared.state.as_ref().at.submission };
+        self.view.submissions.read(position).is_some()
     }
 }
 
@@ -534,6 +552,18 @@ impl Sink for RxPacked {
     fn is_open(&self) -> bool {
         // SAFETY: seat held.
         unsafe { self.shared.state.as_ref().open != 0 }
+    }
+
+    #[inline(always)]
+    fn is_cut(&self) -> bool {
+        // SAFETY: seat held.
+        unsafe { self.shared.state.as_ref().cut != 0 }
+    }
+
+    fn has_room(&self) -> bool {
+        // SAFETY: seat held.
+        let position = unsafe { self.shared.state.as_ref().at.submission };
+        self.view.submissions.read(position).is_some()
     }
 }
 

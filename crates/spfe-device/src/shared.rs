@@ -142,7 +142,8 @@ pub struct TxState {
     pub at: Positions,
     /// Bytes of the current piece already delivered.
     pub done: u32,
-    /// A piece without end marker was the last thing sent: the packet is open.
+    /// A piece without end marker was the last thing sent: the packet is open (1), or its receiver
+    /// is gone (2).
     pub open: u32,
     /// The burst being sent.
     pub burst: BurstState,

@@ -14,6 +14,10 @@ use std::ptr::NonNull;
 
 const CHAIN_MAX: usize = contract::CHAIN_MAX as usize;
 const PACKET_MAX: u64 = contract::PACKET_MAX_BYTES;
+/// The last packet has its end.
+const CLOSED: u32 = 0;
+/// The open packet's receiver is gone: its pieces up to its end complete with PEER_GONE.
+const LOST: u32 = 2;
 const NOT_SIMPLE: u16 = sf::TYPE_MASK | sf::CHAIN | sf::MBZ_MASK;
 
 /// A transmit queue and what is needed to read it.
@@ -99,22 +103,29 @@ impl TxQueue {
         Ok(())
     }
 
-    /// INLINE entries and chains of DATA and INLINE entries.
+    /// INLINE entries and chains of DATA and INLINE entries. A fault takes the whole chain with it.
     #[cold]
     fn gather(&mut self, map: &RegionMap, first: Entry, piece: &mut Piece) -> Result<(), Fault> {
+        self.gather_chain(map, first, piece)
+            .map_err(|refusal| Fault { refusal, entries: self.submission().0 })
+    }
+
+    fn gather_chain(
+        &mut self,
+        map: &RegionMap,
+        first: Entry,
+        piece: &mut Piece,
+    ) -> Result<(), Refusal> {
         piece.clear();
         let (mut entry, mut total) = (first, 0u64);
         for index in 0..CHAIN_MAX {
-            let entries = index as u32 + 1;
-            let fault = |status| Fault { refusal: Refusal::Fault(status), entries };
+            let fault = Refusal::Fault;
             let flags = flags_of(entry);
             if flags & sf::MBZ_MASK != 0 {
                 return Err(fault(Status::BadField));
             }
             let stretch = match EntryType::from_raw((flags & sf::TYPE_MASK) as u8) {
-                Some(EntryType::Data) => self
-                    .stretch(map, entry)
-                    .map_err(|refusal| Fault { refusal, entries })?,
+                Some(EntryType::Data) => self.stretch(map, entry)?,
                 Some(EntryType::Inline) => self.inline(index, entry).map_err(fault)?,
                 _ => return Err(fault(Status::BadOpcode)),
             };
@@ -123,6 +134,7 @@ impl TxQueue {
                 return Err(fault(Status::TooLong));
             }
             piece.add(stretch);
+            let entries = index as u32 + 1;
             if flags & sf::CHAIN == 0 {
                 let end = end_of(flags).ok_or(fault(Status::BadField))?;
                 if total == 0 && (end == EndMarker::None || self.state().open == 0) {
@@ -135,8 +147,31 @@ impl TxQueue {
             let next = self.state().at.submission.wrapping_add(entries);
             entry = self.view.submissions.read(next).ok_or(fault(Status::BadField))?;
         }
-        let entries = CHAIN_MAX as u32;
-        Err(Fault { refusal: Refusal::Fault(Status::ChainTooLong), entries })
+        Err(Refusal::Fault(Status::ChainTooLong))
+    }
+
+    /// Entries the submission in hand takes, and whether the packet ends with it. Bounded by the
+    /// ring size.
+    fn submission(&mut self) -> (u32, bool) {
+        let (position, in_burst) = (self.state().at.submission, self.state().burst.left != 0);
+        let ring = self.view.submissions;
+        let flags_at = |ahead| ring.read(position.wrapping_add(ahead)).map(flags_of);
+        let kind = |flags: u16| EntryType::from_raw((flags & sf::TYPE_MASK) as u8);
+        let mut flags = flags_at(0).unwrap_or_default();
+        if in_burst {
+            return (2, true);
+        }
+        if kind(flags) == Some(EntryType::Burst) {
+            let whole = flags_at(1).and_then(kind) == Some(EntryType::BurstExt);
+            return (1 + u32::from(whole), true);
+        }
+        let mut entries = 1;
+        while flags & sf::CHAIN != 0 && entries < ring.size() {
+            let Some(next) = flags_at(entries) else { break };
+            flags = next;
+            entries += 1;
+        }
+        (entries, end_of(flags) != Some(EndMarker::None))
     }
 
     fn inline(&mut self, index: usize, entry: Entry) -> Result<Stretch, Status> {
@@ -263,7 +298,7 @@ impl TxQueue {
     /// Completes everything before the entry in hand, if it has not been reported yet, so that an
     /// error completion speaks of one submission only.
     fn report_pending(&mut self, copier: &mut Copier<'_>) {
-        if self.state().pending_packets != 0 {
+        if self.state().pending_packets != 0 || self.state().pending_bytes != 0 {
             let bytes = self.state().pending_bytes as u32;
             self.write_completion(Status::Ok, bytes, Time::None, copier);
         }
@@ -285,15 +320,24 @@ impl TxQueue {
         bump(&self.counters().errors, 1);
     }
 
-    /// Completes the entry in hand with `status`.
+    /// Completes the submission in hand with `status`. What is still to come of its packet is lost.
     pub fn flush_one(&mut self, status: Status, copier: &mut Copier<'_>) -> u32 {
-        let entries = if self.state().burst.left != 0 { 2 } else { 1 };
         let position = self.state().at.submission;
         if self.view.submissions.read(position).is_none() {
             return 0;
         }
+        let (entries, ends) = self.submission();
         self.fail(status, entries, copier);
+        self.state().open = if ends { CLOSED } else { LOST };
         1
+    }
+
+    /// The receiver of the open packet is gone: the rest of the packet must not look like one.
+    pub fn lose(&mut self) {
+        let state = self.state();
+        if state.open != CLOSED {
+            state.open = LOST;
+        }
     }
 
     /// Completes every valid entry of the ring with `status` (reset, dead peer). Bounded by the
@@ -306,7 +350,7 @@ impl TxQueue {
             }
             flushed += 1;
         }
-        self.state().open = 0;
+        self.lose();
         flushed
     }
 }
@@ -321,6 +365,12 @@ impl Source for TxQueue {
     #[inline(always)]
     fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> Next {
         match self.next_piece(map, piece, copier) {
+            Ok(Next::Ready) if self.state().open == LOST => {
+                let (entries, ends) = self.submission();
+                self.fail(Status::PeerGone, entries, copier);
+                self.state().open = if ends { CLOSED } else { LOST };
+                Next::Failed { cut: false }
+            }
             Ok(next) => {
                 piece.done = self.state().done;
                 next

@@ -163,7 +163,7 @@ impl Device {
         self.active.clear();
         for (index, runner) in self.flows.iter_mut().enumerate() {
             // Binds, and leaves flows alone that have nobody to send.
-            if runner.run(0).is_some() && runner.flow().has_source() {
+            if runner.run(0).is_some() && runner.flow().is_active() {
                 self.active.push(index);
             }
         }

@@ -58,7 +58,8 @@ type Result<T> = std::result::Result<T, Error>;
 pub struct QueueRequest {
     /// Port.
     pub port: u32,
-    /// Virtual channel; ignored for messages.
+    /// Virtual channel. For messages any number: what [`Network::destroy_queue`] finds it by, where
+    /// a client has several on a port.
     pub vc: u32,
     /// `queue_kind`.
     pub kind: u8,
@@ -181,7 +182,17 @@ fn five(values: CounterValues) -> [u64; 5] {
 struct Client {
     endpoint: u32,
     name: String,
-    messages: Vec<(u32, bool, usize)>,
+    messages: Vec<MessageQueue>,
+}
+
+/// A message queue of a client.
+#[derive(Clone, Copy)]
+struct MessageQueue {
+    port: u32,
+    tx: bool,
+    slot: usize,
+    /// The number its client gave it.
+    number: u32,
 }
 
 #[derive(Default)]
@@ -647,7 +658,8 @@ impl Network {
         slots[index].configure(config, messages);
         drop(guards);
         if let Some(client) = inner.clients.get_mut(&at.client) {
-            client.messages.push((request.port, tx, index));
+            let number = request.vc;
+            client.messages.push(MessageQueue { port: request.port, tx, slot: index, number });
         }
         self.changed();
         Ok(())
@@ -673,7 +685,8 @@ impl Network {
         match QueueKind::from_raw(kind) {
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
                 let tx = kind == QueueKind::MessageTx.raw();
-                self.destroy_message(&mut inner, at, port, tx, None);
+                let mine = |queue: &MessageQueue| (queue.port, queue.tx, queue.number) == (port, tx, vc);
+                self.destroy_message(&mut inner, at, mine);
                 Ok(())
             }
             _ => {
@@ -698,7 +711,8 @@ impl Network {
     pub fn destroy_message_at(&self, at: Attachment, port: u32, tx: bool, slot: usize) -> Result<()> {
         let mut inner = self.lock();
         self.port(at.endpoint, port)?;
-        if self.destroy_message(&mut inner, at, port, tx, Some(slot)) {
+        let mine = |queue: &MessageQueue| (queue.port, queue.tx, queue.slot) == (port, tx, slot);
+        if self.destroy_message(&mut inner, at, mine) {
             return Ok(());
         }
         let what = format!("port {port} message slot {slot} has no such queue of this client");
@@ -709,17 +723,12 @@ impl Network {
         &self,
         inner: &mut Inner,
         at: Attachment,
-        port: u32,
-        tx: bool,
-        slot: Option<usize>,
+        is_meant: impl Fn(&MessageQueue) -> bool,
     ) -> bool {
         let Some(client) = inner.clients.get_mut(&at.client) else { return false };
-        let is_meant = |found: &(u32, bool, usize)| {
-            found.0 == port && found.1 == tx && slot.is_none_or(|slot| slot == found.2)
-        };
         let Some(found) = client.messages.iter().position(is_meant) else { return false };
-        let (_, _, index) = client.messages.remove(found);
-        self.free_slot(at.endpoint, port, tx, index, Ended::Closed);
+        let queue = client.messages.remove(found);
+        self.free_slot(at.endpoint, queue.port, queue.tx, queue.slot, Ended::Closed);
         true
     }
 
@@ -805,8 +814,8 @@ impl Network {
             }
         }
         let slots = inner.clients.get_mut(&at.client).map(|client| std::mem::take(&mut client.messages));
-        for (port, tx, index) in slots.into_iter().flatten() {
-            self.free_slot(at.endpoint, port, tx, index, ended);
+        for queue in slots.into_iter().flatten() {
+            self.free_slot(at.endpoint, queue.port, queue.tx, queue.slot, ended);
         }
         Ok(())
     }

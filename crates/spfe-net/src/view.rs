@@ -387,7 +387,8 @@ impl Runner {
     fn enter(&mut self) -> bool {
         let (seat, id) = (&self.flow.shared().seat, self.view.id);
         if !self.owner {
-            return seat.claim(id, os::heavy_barrier, CLAIM_SPINS);
+            // With the owner inside there is nothing for a guest to do.
+            return seat.busy() == 0 && seat.claim(id, os::heavy_barrier, CLAIM_SPINS);
         }
         let mut turns = 0u32;
         while !seat.enter(id) {

@@ -18,10 +18,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Each test prints its seed, which is seen when it fails, and takes it back from the environment.
 fn config() -> ProptestConfig {
-    let mut config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let seed = match config.rng_seed {
         RngSeed::Fixed(seed) => seed,
         RngSeed::Random => RandomState::new().hash_one(0),
@@ -343,14 +340,8 @@ impl Garbage {
     fn new(ticket: u64, random: &mut Random) -> Self {
         let mut next = || random.next();
         let jobs = (0..JOBS).map(|_| [(); 4].map(|()| next() as u32)).collect();
-        let segments = (0..SEGMENTS)
-            .map(|_| (next(), next(), next() as u32))
-            .collect();
-        Self {
-            ticket,
-            jobs,
-            segments,
-        }
+        let segments = (0..SEGMENTS).map(|_| (next(), next(), next() as u32)).collect();
+        Self { ticket, jobs, segments }
     }
 
     fn write(&self, board: &Board) {
@@ -382,9 +373,7 @@ fn ticket(board: &Board) -> u64 {
 }
 
 fn word(board: &Board, job: usize, index: usize) -> u32 {
-    Raw(board)
-        .at::<AtomicU32>(JOBS_AT + job * JOB_BYTES + index * 4)
-        .load(Ordering::Relaxed)
+    Raw(board).at::<AtomicU32>(JOBS_AT + job * JOB_BYTES + index * 4).load(Ordering::Relaxed)
 }
 
 /// Settles a job whose worker is found dead after `patience` looks; the copies repeated.
@@ -404,15 +393,7 @@ fn two_job_round(board: &Board) -> u32 {
     let mut plan = Plan::default();
     for target in 0..3 {
         assert!(plan.has_room());
-        board.add(
-            &mut plan,
-            Segment {
-                source: 7,
-                target,
-                length: 64,
-            },
-            128,
-        );
+        board.add(&mut plan, Segment { source: 7, target, length: 64 }, 128);
     }
     board.open(&mut plan)
 }

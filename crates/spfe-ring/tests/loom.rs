@@ -13,7 +13,7 @@
 use loom::cell::UnsafeCell;
 use loom::thread;
 use spfe_ring::board::{Plan, Segment};
-use spfe_ring::ring::Entry;
+use spfe_ring::ring::{Entry, Spot};
 use spfe_ring::sync::{AtomicU32, Ordering, fence_barrier};
 use spfe_ring::{
     Arm, Batch, Board, Consumer, Credit, DeviceLine, HostLine, PackedReader, PackedWriter,
@@ -59,12 +59,7 @@ impl Memory {
 
     fn ring(&self) -> Ring {
         // SAFETY: the slice has a power of two of slots, which outlive the threads of the model.
-        unsafe {
-            Ring::new(
-                NonNull::from(&*self.0).cast(),
-                self.0.len().trailing_zeros(),
-            )
-        }
+        unsafe { Ring::new(NonNull::from(&*self.0).cast(), self.0.len().trailing_zeros()) }
     }
 }
 
@@ -98,11 +93,7 @@ fn entry(number: u32) -> Entry {
 /// The number of an entry whose words belong together.
 fn number(entry: Entry) -> u32 {
     let number = entry[1] as u32;
-    assert_eq!(
-        entry[0],
-        0xa000_0000 | u64::from(number),
-        "the words of two laps mixed"
-    );
+    assert_eq!(entry[0], 0xa000_0000 | u64::from(number), "the words of two laps mixed");
     number
 }
 
@@ -143,9 +134,7 @@ fn post(submissions: Ring, completions: Ring, buffers: &Bytes, entries: u32) {
             posted.push(entry(position));
         }
         let position = number(pop_waiting(&mut done)) as u16;
-        let freed = credit
-            .free_to(position, posted.position)
-            .expect("an outstanding position");
+        let freed = credit.free_to(position, posted.position).expect("an outstanding position");
         assert_eq!(freed.end, u32::from(position) + 1);
         for position in freed {
             assert_eq!(buffers.get(position % SIZE), 200 + position);
@@ -178,6 +167,53 @@ fn one_completion_frees_several_submissions() {
     ring_pair(8, 2);
 }
 
+/// Slots that keep their first word go round: completed, used, posted for the next lap.
+#[test]
+fn slots_are_posted_again_for_the_next_lap() {
+    const PACKETS: u32 = 6;
+    check(|| {
+        let memory = [Memory::new(LOG2), Memory::new(LOG2)];
+        let (submissions, completions) = (memory[0].ring(), memory[1].ring());
+        let buffers = Bytes::new(SIZE);
+        for index in 0..SIZE {
+            submissions.prepare(index, entry(index)[0]);
+            Spot::new(&submissions, index).publish(&submissions, u64::from(index));
+        }
+        let device = thread::spawn({
+            let buffers = buffers.clone();
+            move || {
+                let mut spot = Spot::new(&submissions, 0);
+                for packet in 0..PACKETS {
+                    let posted = loop {
+                        match spot.read(&submissions) {
+                            Some(entry) => break number(entry),
+                            None => thread::yield_now(),
+                        }
+                    };
+                    assert_eq!(posted, packet % SIZE);
+                    buffers.put(posted, packet);
+                    spot.write(&completions, entry(packet));
+                    spot.advance(&submissions);
+                }
+            }
+        });
+        let mut spot = Spot::new(&completions, 0);
+        for packet in 0..PACKETS {
+            let done = loop {
+                match spot.read(&completions) {
+                    Some(entry) => break number(entry),
+                    None => thread::yield_now(),
+                }
+            };
+            assert_eq!(done, packet);
+            assert_eq!(buffers.get(spot.index()), packet);
+            spot.publish_next_lap(&submissions, u64::from(spot.index()));
+            spot.advance(&completions);
+        }
+        device.join().unwrap();
+    });
+}
+
 // ------------------------------------------------------------------------------------- batches
 
 /// Publishes `counts` batches behind each other; whoever sees the first entry sees the batch.
@@ -190,10 +226,7 @@ fn batches(log2: u32, start: u32, counts: &'static [u32]) {
             ring.write(start.wrapping_sub(back), entry(9000 + back));
         }
         let host = thread::spawn(move || {
-            let mut producer = Producer {
-                ring,
-                position: start,
-            };
+            let mut producer = Producer { ring, position: start };
             for &count in counts {
                 let mut batch = Batch::new(&producer, count);
                 let first = producer.position;
@@ -203,10 +236,7 @@ fn batches(log2: u32, start: u32, counts: &'static [u32]) {
                 assert_eq!(batch.publish(&mut producer), count);
             }
         });
-        let mut consumer = Consumer {
-            ring,
-            position: start,
-        };
+        let mut consumer = Consumer { ring, position: start };
         let mut take = |count: u32| {
             let first = consumer.position;
             let Some(head) = consumer.pop() else {
@@ -302,12 +332,7 @@ struct Waiter {
 
 impl Waiter {
     fn new(lines: &Arc<Lines>, ring: Ring) -> Self {
-        Self {
-            lines: lines.clone(),
-            completions: Consumer::new(ring),
-            bytes: 0,
-            sequence: 0,
-        }
+        Self { lines: lines.clone(), completions: Consumer::new(ring), bytes: 0, sequence: 0 }
     }
 
     fn look(&mut self, arm: &Arm) -> bool {
@@ -362,39 +387,14 @@ fn armed_once(arm: Arm, bytes: &'static [u32]) {
 
 #[test]
 fn no_wake_up_is_lost_by_count() {
-    armed_once(
-        Arm {
-            count: Some(1),
-            ..Arm::default()
-        },
-        &[10],
-    );
-    armed_once(
-        Arm {
-            count: Some(2),
-            ..Arm::default()
-        },
-        &[10, 10, 10],
-    );
+    armed_once(Arm { count: Some(1), ..Arm::default() }, &[10]);
+    armed_once(Arm { count: Some(2), ..Arm::default() }, &[10, 10, 10]);
 }
 
 #[test]
 fn no_wake_up_is_lost_by_bytes() {
-    armed_once(
-        Arm {
-            bytes: Some(25),
-            ..Arm::default()
-        },
-        &[10, 20],
-    );
-    armed_once(
-        Arm {
-            bytes: Some(10),
-            count: Some(4),
-            ..Arm::default()
-        },
-        &[10, 20],
-    );
+    armed_once(Arm { bytes: Some(25), ..Arm::default() }, &[10, 20]);
+    armed_once(Arm { bytes: Some(10), count: Some(4), ..Arm::default() }, &[10, 20]);
 }
 
 #[test]
@@ -408,14 +408,8 @@ fn arming_again_loses_no_wake_up() {
             move || complete(&lines, ring, &[10, 20])
         });
         let mut host = Waiter::new(&lines, ring);
-        host.wait(&Arm {
-            count: Some(1),
-            ..Arm::default()
-        });
-        host.wait(&Arm {
-            bytes: Some(30),
-            ..Arm::default()
-        });
+        host.wait(&Arm { count: Some(1), ..Arm::default() });
+        host.wait(&Arm { bytes: Some(30), ..Arm::default() });
         device.join().unwrap();
         assert_eq!(host.completions.position, 2);
     });
@@ -431,11 +425,7 @@ fn who_sees_an_arming_sees_its_wishes() {
                 for sequence in [1, 3] {
                     let position = 10 * sequence;
                     let count = Some(position);
-                    let arm = Arm {
-                        count,
-                        first_position: position,
-                        ..Arm::default()
-                    };
+                    let arm = Arm { count, first_position: position, ..Arm::default() };
                     line.arm(sequence, &arm, fence_barrier);
                 }
             }
@@ -510,10 +500,7 @@ const OWNER: u32 = 1;
 
 impl Guarded {
     fn new() -> Arc<Self> {
-        Arc::new(Self {
-            seat: Seat::default(),
-            state: Bytes::new(1),
-        })
+        Arc::new(Self { seat: Seat::default(), state: Bytes::new(1) })
     }
 
     fn work(&self) {
@@ -553,10 +540,7 @@ fn seat(turns: u32, claimers: &'static [u32]) {
             })
             .collect();
         let owned = (0..turns).filter(|_| guarded.own()).count();
-        let visits: Vec<_> = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap())
-            .collect();
+        let visits: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
         let visits = visits.into_iter().filter(|&inside| inside).count();
         assert_eq!(guarded.state.get(0) as usize, owned + visits);
         assert_eq!((guarded.seat.busy(), guarded.seat.claimed()), (0, 0));
@@ -596,19 +580,13 @@ fn seat_of_a_dead_owner_is_broken_and_claimed() {
         });
         // Its end is how the control plane knows.
         let died_inside = owner.join().unwrap();
-        assert!(
-            !guarded.seat.break_dead(9),
-            "somebody else's seat was broken"
-        );
+        assert!(!guarded.seat.break_dead(9), "somebody else's seat was broken");
         assert_eq!(guarded.seat.break_dead(OWNER), died_inside);
         while !guarded.visit(3, 1) {
             thread::yield_now();
         }
         let visited = visitor.join().unwrap();
-        assert_eq!(
-            guarded.state.get(0),
-            u32::from(died_inside) + u32::from(visited) + 1
-        );
+        assert_eq!(guarded.state.get(0), u32::from(died_inside) + u32::from(visited) + 1);
         assert_eq!((guarded.seat.busy(), guarded.seat.claimed()), (0, 0));
         [died_inside, visited]
     });
@@ -635,10 +613,7 @@ fn seat_of_a_dead_claimer_is_broken_and_entered() {
         let died_inside = claimer.join().unwrap();
         assert_eq!(guarded.seat.break_dead(2), died_inside);
         let (first, second) = owner.join().unwrap();
-        let turns = [died_inside, first, second]
-            .into_iter()
-            .filter(|&turn| turn)
-            .count();
+        let turns = [died_inside, first, second].into_iter().filter(|&turn| turn).count();
         assert_eq!(guarded.state.get(0) as usize, turns);
         assert!(guarded.own(), "the seat is not free");
         [died_inside, first, second, first && second]
@@ -674,8 +649,7 @@ impl Shop {
 
     fn copy(&self, segment: Segment) {
         assert_eq!(segment.length, COPY);
-        self.targets
-            .put(segment.target as u32, segment.source as u32);
+        self.targets.put(segment.target as u32, segment.source as u32);
         self.copies[segment.target as usize].fetch_add(1, Ordering::SeqCst);
     }
 
@@ -684,11 +658,7 @@ impl Shop {
         let mut plan = Plan::default();
         for (target, &value) in (0..).zip(values) {
             assert!(plan.has_room());
-            let segment = Segment {
-                source: value.into(),
-                target,
-                length: COPY,
-            };
+            let segment = Segment { source: value.into(), target, length: COPY };
             self.board.add(&mut plan, segment, per_job * COPY);
         }
         self.board.open(&mut plan)
@@ -699,9 +669,7 @@ impl Shop {
         let Some(taken) = self.board.take(id) else {
             return false;
         };
-        self.board
-            .segments(taken)
-            .for_each(|segment| self.copy(segment));
+        self.board.segments(taken).for_each(|segment| self.copy(segment));
         self.board.finish(taken, true);
         true
     }
@@ -897,24 +865,14 @@ fn pack(submissions: Ring, completions: Ring, area: &Bytes, packets: u32) {
     for packet in 0..packets {
         let place = loop {
             // As a real device does, which may have to end one run and begin another.
-            let place = if credits >= 2 {
-                writer.reserve(RECORD)
-            } else {
-                None
-            };
+            let place = if credits >= 2 { writer.reserve(RECORD) } else { None };
             if let Some(place) = place {
                 break place;
             }
             while let Some(entry) = released.pop() {
                 credits += number(entry) >> 16;
-                assert!(
-                    credits <= SIZE,
-                    "more completions given back than there are"
-                );
-                assert!(
-                    writer.release(number(entry) & 0xffff),
-                    "more bytes given back"
-                );
+                assert!(credits <= SIZE, "more completions given back than there are");
+                assert!(writer.release(number(entry) & 0xffff), "more bytes given back");
             }
             thread::yield_now();
         };

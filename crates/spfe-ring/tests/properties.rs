@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use spfe_contract as contract;
 use spfe_ring::packed::{Run, record_bytes, record_max};
-use spfe_ring::ring::Entry;
+use spfe_ring::ring::{Entry, Spot};
 use spfe_ring::{
     Arm, Batch, Consumer, Credit, HostLine, PackedReader, PackedWriter, Producer, Ring, Slot,
 };
@@ -19,10 +19,7 @@ const BODY_MASK: u64 = (1 << 48) - 1;
 
 /// Each test prints its seed, which is seen when it fails, and takes it back from the environment.
 fn config() -> ProptestConfig {
-    let mut config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let seed = match config.rng_seed {
         RngSeed::Fixed(seed) => seed,
         RngSeed::Random => RandomState::new().hash_one(0),
@@ -40,10 +37,7 @@ struct Memory {
 
 impl Memory {
     fn new(log2: u32) -> Self {
-        Self {
-            slots: (0..1 << log2).map(|_| Slot::new()).collect(),
-            log2,
-        }
+        Self { slots: (0..1 << log2).map(|_| Slot::new()).collect(), log2 }
     }
 
     fn ring(&self) -> Ring {
@@ -118,14 +112,9 @@ struct Pair {
 
 impl Pair {
     fn free(&self) -> u32 {
-        let credit = Credit {
-            freed: self.consumer.position,
-        };
+        let credit = Credit { freed: self.consumer.position };
         let free = credit.free(self.producer.ring.size(), self.producer.position);
-        assert_eq!(
-            free as usize,
-            self.producer.ring.size() as usize - self.model.len()
-        );
+        assert_eq!(free as usize, self.producer.ring.size() as usize - self.model.len());
         free
     }
 
@@ -163,11 +152,7 @@ impl Pair {
             }
         }
         if self.model.is_empty() {
-            assert_eq!(
-                self.consumer.peek(),
-                None,
-                "visible before it was published"
-            );
+            assert_eq!(self.consumer.peek(), None, "visible before it was published");
         }
         assert_eq!(batch.publish(&mut self.producer), count);
         self.model.extend(entries);
@@ -196,9 +181,7 @@ impl Pair {
             Step::Look(most) => {
                 let count = most.min(self.model.len() as u32);
                 for ahead in 0..count {
-                    self.consumer
-                        .ring
-                        .prefetch(self.consumer.position.wrapping_add(ahead));
+                    self.consumer.ring.prefetch(self.consumer.position.wrapping_add(ahead));
                     let entry = self.consumer.peek_at(ahead).expect("an entry");
                     self.compare(ahead, entry);
                 }
@@ -244,6 +227,44 @@ proptest! {
         prop_assert_eq!(ring.read(position.wrapping_add(laps << log2)), None);
     }
 
+    /// A spot is at every place what its position is, and its next lap is one lap on.
+    #[test]
+    fn spot_is_a_position(
+        (log2, start) in (2..=6u32).prop_flat_map(|log2| (Just(log2), starts(log2))),
+        entries in vec((0..1u64 << 48, 0..1u64 << 48, 0..4u8), 1..300),
+    ) {
+        let memory = Memory::new(log2);
+        let ring = memory.used_up_to(start);
+        let mut spot = Spot::new(&ring, start);
+        for (ahead, (word0, word1, way)) in (0..).zip(entries) {
+            let position = start.wrapping_add(ahead);
+            let mut valid = position;
+            prop_assert_eq!(spot.index(), position & (ring.size() - 1));
+            prop_assert_eq!(spot.read(&ring), None);
+            match way {
+                0 => spot.write(&ring, [word0, word1]),
+                1 => ring.write(position, [word0, word1]),
+                _ => {
+                    ring.prepare(position, word0);
+                    prop_assert_eq!(spot.read(&ring), None);
+                    if way == 2 {
+                        spot.publish(&ring, word1);
+                    } else {
+                        spot.publish_next_lap(&ring, word1);
+                        valid = position.wrapping_add(ring.size());
+                    }
+                }
+            }
+            let entry = ring.read(valid).expect("what was written");
+            prop_assert_eq!((entry[0], entry[1] & BODY_MASK), (word0, word1));
+            prop_assert_eq!(spot.read(&ring), (valid == position).then_some(entry));
+            prop_assert_eq!(Spot::new(&ring, valid).read(&ring), Some(entry));
+            // Used up, or the next lap would find it.
+            ring.write(position, entry);
+            spot.advance(&ring);
+        }
+    }
+
     #[test]
     fn cleared_ring_is_empty(log2 in 2..=6u32, start: u32) {
         let memory = Memory::new(log2);
@@ -263,10 +284,7 @@ fn every_phase_is_used_once_around() {
         assert_eq!(consumer.pop(), None);
         producer.push([number, !number]);
         let entry = consumer.pop().expect("what was pushed");
-        assert_eq!(
-            (entry[0], entry[1] & BODY_MASK),
-            (number, !number & BODY_MASK)
-        );
+        assert_eq!((entry[0], entry[1] & BODY_MASK), (number, !number & BODY_MASK));
         assert_eq!((entry[1] >> 48) as u16, (number / 4 + 1) as u16);
     }
 }
@@ -407,11 +425,7 @@ impl Area {
         let need = u64::from(8 + length).next_multiple_of(8);
         let size = u64::from(self.size());
         let at = self.head % size;
-        let (skip, offset) = if at + need <= size {
-            (0, at)
-        } else {
-            (size - at, 0)
-        };
+        let (skip, offset) = if at + need <= size { (0, at) } else { (size - at, 0) };
         (self.head + skip + need - self.tail <= size).then_some((skip as u32, offset as u32))
     }
 
@@ -420,10 +434,7 @@ impl Area {
         let place = self.writer.reserve(length);
         assert_eq!(fits, place.is_some());
         let expected = self.expected(length);
-        assert_eq!(
-            place.map(|place| place.offset),
-            expected.map(|(_, offset)| offset)
-        );
+        assert_eq!(place.map(|place| place.offset), expected.map(|(_, offset)| offset));
         let (Some(place), Some((skip, offset))) = (place, expected) else {
             return;
         };
@@ -438,11 +449,7 @@ impl Area {
         if place.wrapped {
             self.publish();
         }
-        let begun = self.begun.get_or_insert(Begun {
-            offset,
-            bytes: 0,
-            wrapped: place.wrapped,
-        });
+        let begun = self.begun.get_or_insert(Begun { offset, bytes: 0, wrapped: place.wrapped });
         begun.bytes += bytes;
     }
 
@@ -451,10 +458,7 @@ impl Area {
         let Some(begun) = self.begun.take() else {
             return;
         };
-        let run = self
-            .reader
-            .run(begun.bytes, begun.wrapped)
-            .expect("a run in the area");
+        let run = self.reader.run(begun.bytes, begun.wrapped).expect("a run in the area");
         assert_eq!((run.offset, run.bytes), (begun.offset, begun.bytes));
         self.published.push_back(run);
     }
@@ -468,10 +472,7 @@ impl Area {
         }
         assert!(self.writer.release(owed));
         self.tail += u64::from(owed);
-        assert!(
-            !self.writer.release(self.writer.used() + 1),
-            "more than was in use"
-        );
+        assert!(!self.writer.release(self.writer.used() + 1), "more than was in use");
     }
 
     fn step(&mut self, step: &Packing) {
@@ -487,10 +488,7 @@ impl Area {
             assert!(self.taken.iter().all(|byte| !byte));
         }
         if self.writer.used() == 0 {
-            assert!(
-                self.writer.fits(self.writer.record_max()),
-                "an empty area is too small"
-            );
+            assert!(self.writer.fits(self.writer.record_max()), "an empty area is too small");
         }
     }
 }
@@ -541,22 +539,15 @@ fn distance() -> impl Strategy<Value = u32> {
 
 fn arm() -> impl Strategy<Value = Arm> {
     let wish = || proptest::option::of(any::<u64>());
-    (
-        proptest::option::of(any::<u32>()),
-        wish(),
-        wish(),
-        any::<u32>(),
-        any::<bool>(),
+    (proptest::option::of(any::<u32>()), wish(), wish(), any::<u32>(), any::<bool>()).prop_map(
+        |(count, bytes, after_first_ns, first_position, event)| Arm {
+            count,
+            bytes,
+            after_first_ns,
+            first_position,
+            event,
+        },
     )
-        .prop_map(
-            |(count, bytes, after_first_ns, first_position, event)| Arm {
-                count,
-                bytes,
-                after_first_ns,
-                first_position,
-                event,
-            },
-        )
 }
 
 proptest! {

@@ -204,10 +204,7 @@ impl PackedRx {
         self.queue.sq.push(release.to_words());
         self.owed_bytes = 0;
         self.owed_runs = 0;
-        if self.queue.runner.is_none() && self.queue.device_line().needs_doorbell() {
-            self.queue.stats.doorbells += 1;
-            self.queue.device.backend().ring();
-        }
+        self.queue.posted_room(true);
     }
 
     /// Gives back before much of the area or of the completions is owed.
@@ -216,7 +213,6 @@ impl PackedRx {
         let many = self.owed_runs * 4 >= self.queue.cq.ring.size();
         if many || self.owed_bytes >= self.size / 8 {
             self.give_back();
-            self.queue.progress_stalled();
         }
     }
 }
@@ -224,7 +220,9 @@ impl PackedRx {
 impl Drop for PackedRx {
     fn drop(&mut self) {
         // Before the area goes: the device must have let go of it.
-        self.queue.stop();
+        if !self.queue.stop() {
+            std::mem::forget(self.area.clone());
+        }
     }
 }
 

@@ -286,7 +286,9 @@ impl PooledTx {
 impl Drop for PooledTx {
     fn drop(&mut self) {
         // Before the pool goes: the device must have let go of it.
-        self.queue.stop();
+        if !self.queue.stop() {
+            std::mem::forget(self.pool.region.clone());
+        }
     }
 }
 
@@ -326,7 +328,7 @@ impl PooledRx {
         queue.sq.position = queue.sq.ring.size();
         queue.runner = runner(&device, port, vc);
         let mut pooled = Self { next: Spot::new(&queue.cq.ring, 0), queue, pool };
-        pooled.posted();
+        pooled.queue.posted_room(true);
         Ok(pooled)
     }
 
@@ -364,17 +366,7 @@ impl PooledRx {
         self.queue.taken_bytes = self.queue.taken_bytes.wrapping_add(w0 & 0xffff_ffff);
         self.queue.cq.advance(1);
         self.queue.sq.position = self.queue.sq.position.wrapping_add(1);
-        self.posted();
-    }
-
-    #[inline(always)]
-    fn posted(&mut self) {
-        if self.queue.runner.is_some() {
-            self.queue.progress_stalled();
-        } else if self.queue.device_line().needs_doorbell() {
-            self.queue.stats.doorbells += 1;
-            self.queue.device.backend().ring();
-        }
+        self.queue.posted_room(false);
     }
 
     /// Waits for a threshold. Takes nothing: peek afterwards.
@@ -409,6 +401,8 @@ impl PooledRx {
 impl Drop for PooledRx {
     fn drop(&mut self) {
         // Before the pool goes: the device must have let go of it.
-        self.queue.stop();
+        if !self.queue.stop() {
+            std::mem::forget(self.pool.region.clone());
+        }
     }
 }

@@ -109,6 +109,7 @@ pub(crate) struct Queue {
     stamps: NonNull<AtomicU64>,
     host_line: NonNull<HostLine>,
     pub arm_sequence: u32,
+    nudges: u32,
     pub strategy: Strategy,
     event: Option<OwnedFd>,
     request: QueueRequest,
@@ -148,6 +149,11 @@ impl Queue {
         let log2 = options.log2()?;
         let at = layout(log2, log2);
         let memory = Region::new(device.clone(), "spfe-queue", at.bytes)?;
+        let mut place = place;
+        if matches!(place.kind, QueueKind::MessageTx | QueueKind::MessageRx) {
+            // A port has several: this number, the client's own, tells them apart.
+            place.vc = u32::from(memory.key().0);
+        }
         let (event, vector) = if options.event {
             let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
                 .map_err(|e| Error::io("eventfd", e.into()))?;
@@ -194,6 +200,7 @@ impl Queue {
             stamps,
             host_line,
             arm_sequence: 1,
+            nudges: 0,
             strategy: options.strategy,
             event,
             request,
@@ -310,6 +317,31 @@ impl Queue {
         }
     }
 
+    /// After receive buffers were posted: a sender that waits for room goes on. Where the sender's
+    /// own thread is the engine it finds them by itself while it polls; a claim of its seat costs a
+    /// heavy barrier, so one is tried for a batch or for every 16th single buffer only. What that
+    /// leaves is done by the next empty poll here, or by the sender, which does not sleep longer
+    /// than [`crate::wait`]'s stall period while it is stalled.
+    #[inline(always)]
+    pub fn posted_room(&mut self, many: bool) {
+        match &self.runner {
+            Some(runner) => {
+                if runner.has_work() {
+                    self.nudges = self.nudges.wrapping_add(1);
+                    if many || self.nudges.is_multiple_of(16) {
+                        self.progress();
+                    }
+                }
+            }
+            None => {
+                if self.device_line().needs_doorbell() {
+                    self.stats.doorbells += 1;
+                    self.device.backend().ring();
+                }
+            }
+        }
+    }
+
     /// The time of the completion at a position, if it has one.
     #[inline(always)]
     pub fn time_of(&self, flags: u16, position: u32) -> Option<u64> {
@@ -345,7 +377,11 @@ impl Queue {
 
     /// Stops the queue and starts it again with empty rings: whatever was posted is the host's.
     pub fn restart(&mut self) -> Result<()> {
-        self.stop();
+        if !self.stop() {
+            let Place { port, vc, kind } = self.place;
+            let what = format!("{} queue of port {port} VC {vc} cannot be stopped now", kind.name());
+            return Err(Error::device(Status::Busy, what));
+        }
         self.sq.ring.clear();
         self.cq.ring.clear();
         self.host_line().disarm();
@@ -357,17 +393,33 @@ impl Queue {
         self.device.backend().create_queue(&self.request)
     }
 
-    /// Stops the queue: when this returns the device touches its rings and buffers no more.
-    pub fn stop(&mut self) {
-        // Fails only if the device is gone or has stopped the queue itself (reset).
+    /// Stops the queue: when this returns true the device touches its rings and buffers no more.
+    /// Otherwise nobody knows, and the buffers must stay.
+    #[must_use]
+    pub fn stop(&mut self) -> bool {
+        // Never started, or stopped already: its place may be another queue's by now.
+        if self.device_line().state().0 != u32::from(QueueState::Enabled.raw()) {
+            return true;
+        }
+        let backend = self.device.backend();
         let Place { port, vc, kind } = self.place;
-        let _ = self.device.backend().destroy_queue(port, vc, kind.raw());
+        match backend.destroy_queue(port, vc, kind.raw()) {
+            Ok(()) => true,
+            Err(error) => match error.status() {
+                Some(Status::NotFound) => true,
+                // A daemon's device thread is gone with it; other clients' engines are not.
+                Some(Status::DeviceGone) => backend.engine().is_none(),
+                _ => false,
+            },
+        }
     }
 }
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        self.stop();
+        if !self.stop() {
+            std::mem::forget(self.memory.clone());
+        }
         self.device.backend().unwatch(self.memory.shared());
     }
 }

@@ -82,7 +82,7 @@ impl Rx {
         let position = self.queue.sq.position;
         self.put(position, buf);
         self.queue.sq.push(entry);
-        self.posted();
+        self.queue.posted_room(false);
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl Rx {
             self.put(position, buf);
         }
         self.queue.sq.position = first.wrapping_add(count as u32);
-        self.posted();
+        self.queue.posted_room(true);
         count
     }
 
@@ -150,9 +150,8 @@ impl Rx {
     /// Takes every buffer back: stops the queue and starts it again. A packet half received ends
     /// there: its sender is told PEER_GONE. Returns the buffers; received ones not polled included.
     pub fn cancel(&mut self) -> Result<Vec<Buf>> {
-        let restarted = self.queue.restart();
+        self.queue.restart()?;
         let bufs = self.slots.take_all();
-        restarted?;
         if let Some(runner) = &mut self.queue.runner {
             runner.run(0);
         }
@@ -201,23 +200,14 @@ impl Rx {
     fn put(&mut self, position: u32, buf: Buf) {
         self.slots.put(position, buf);
     }
-
-    /// After posting: a sender that waits for room goes on, whoever drives it.
-    #[inline(always)]
-    fn posted(&mut self) {
-        if self.queue.runner.is_some() {
-            self.queue.progress_stalled();
-        } else if self.queue.device_line().needs_doorbell() {
-            self.queue.stats.doorbells += 1;
-            self.queue.device.backend().ring();
-        }
-    }
 }
 
 impl Drop for Rx {
     fn drop(&mut self) {
         // Before the buffers go: the device must have let go of them.
-        self.queue.stop();
+        if !self.queue.stop() {
+            self.slots.take_all().into_iter().for_each(std::mem::forget);
+        }
     }
 }
 

@@ -84,7 +84,7 @@ pub struct Tx {
 }
 
 /// Entries being gathered for one publication. Dropping it without [`Batch::submit`] posts nothing;
-/// its buffers then come back through [`Tx::take`].
+/// its buffers are dropped with it.
 pub struct Batch<'a> {
     tx: &'a mut Tx,
     batch: spfe_ring::Batch,
@@ -249,10 +249,9 @@ impl Tx {
     /// Takes back everything that has not been sent: stops the queue and starts it again. What the
     /// far end has half of ends with EEP there. Returns the buffers, sent ones included.
     pub fn cancel(&mut self) -> Result<Vec<Buf>> {
-        let restarted = self.queue.restart();
+        self.queue.restart()?;
         self.taken = 0;
         let bufs = self.slots.take_all();
-        restarted?;
         if let Some(runner) = &mut self.queue.runner {
             runner.run(0);
         }
@@ -292,9 +291,10 @@ impl Tx {
     #[inline(always)]
     fn put(&mut self, position: u32, packet: Buf) {
         self.slots.put(position, packet);
-        // A buffer nobody took from this place has just been dropped: it went back to its region.
+        // Places from here to one lap back belong to new entries now: what nobody took from them has
+        // been dropped, or will be when they are filled. Groups are put last to first.
         if position.wrapping_sub(self.taken) >= self.slots.size() {
-            self.taken = self.taken.wrapping_add(1);
+            self.taken = position.wrapping_sub(self.slots.size() - 1);
         }
     }
 }
@@ -302,7 +302,9 @@ impl Tx {
 impl Drop for Tx {
     fn drop(&mut self) {
         // Before the buffers go: the device must have let go of them.
-        self.queue.stop();
+        if !self.queue.stop() {
+            self.slots.take_all().into_iter().for_each(std::mem::forget);
+        }
     }
 }
 
@@ -456,5 +458,7 @@ impl Drop for Batch<'_> {
         for index in 0..self.batch.len() {
             self.tx.slots.take(first.wrapping_add(index));
         }
+        let sq = &self.tx.queue.sq;
+        std::mem::replace(&mut self.batch, spfe_ring::Batch::new(sq, 0)).cancel(sq);
     }
 }

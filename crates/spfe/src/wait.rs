@@ -217,6 +217,8 @@ impl Scan {
     }
 }
 
+/// How long a sender sleeps at most while the receiver has no room, ns.
+const STALL_NS: u64 = 1_000_000;
 /// Turns of the spin loop between looks at the clock and at rarer matters.
 const TURNS: u32 = 64;
 
@@ -238,17 +240,17 @@ impl Queue {
         }
     }
 
-    /// Moves what this thread is able to move.
-    pub fn progress(&mut self) {
-        let Some(runner) = &mut self.runner else { return };
+    /// Moves what this thread is able to move. False if somebody else holds the engine at the
+    /// moment: what was posted here may have come too late for them.
+    pub fn progress(&mut self) -> bool {
+        let Some(runner) = &mut self.runner else { return true };
         if runner.is_owner() {
-            runner.run(u32::MAX);
-        } else {
-            if runner.shared().stalled.load(Ordering::Relaxed) != 0 {
-                runner.run(u32::MAX);
-            }
-            runner.help();
+            return runner.run(u32::MAX).is_some();
         }
+        let stalled = runner.shared().stalled.load(Ordering::Relaxed) != 0;
+        let ran = !stalled || runner.run(u32::MAX).is_some();
+        runner.help();
+        ran
     }
 
     fn wait_real(&mut self, goal: &Threshold, deadline: Deadline, mut scan: Scan) -> Result<Ready> {
@@ -334,11 +336,16 @@ impl Queue {
             (None, Some(after)) if !deep => Some(os::now_ns().saturating_add(after)),
             _ => None,
         };
-        let until = until.into_iter().chain(deadline.0).min();
+        // A sender without room looks again by itself now and then (see `Queue::posted_room`).
+        let sender = self.runner.as_ref().filter(|runner| runner.is_owner());
+        let stalled = sender.is_some_and(|tx| tx.shared().stalled.load(Ordering::Relaxed) != 0);
+        let again = stalled.then(|| os::now_ns() + STALL_NS);
+        let until = until.into_iter().chain(deadline.0).chain(again).min();
         let seen = self.device_line().wake_seq.load(Ordering::Acquire);
         self.arm(goal, deep, false);
-        self.progress();
-        if matches!(scan.look(self, goal), Look::NotYet { .. }) && self.check().is_ok() {
+        let ran = self.progress();
+        let waits = matches!(scan.look(self, goal), Look::NotYet { .. });
+        if ran && waits && self.check().is_ok() {
             sharpen_timers();
             self.stats.sleeps += 1;
             os::futex_wait(&self.device_line().wake_seq, seen, until);

@@ -1,0 +1,261 @@
+//! The command line by itself: results, JSON, exit codes, error texts.
+
+mod common;
+
+use common::{Directory, command, end, spfe, start};
+use std::time::{Duration, Instant};
+
+#[test]
+fn list_shows_the_built_in_device() {
+    let run = spfe(&["list"]).exits(0);
+    assert!(run.text().starts_with("DEVICE"), "{}", run.text());
+    assert_eq!(run.text().lines().filter(|line| line.starts_with("virtual: ")).count(), 4);
+    let devices = spfe(&["list", "--json"]).exits(0).json();
+    let device = &devices["devices"][0];
+    assert_eq!((&device["device"], &device["state"]), (&"virtual:".into(), &"running".into()));
+    assert_eq!(device["endpoints"][0]["ports"][2]["kind"], "SpaceWire");
+}
+
+#[test]
+fn list_says_where_no_daemon_answers() {
+    let run = common::Run::from(
+        command(&["list", "--json"]).env("SPFE_SOCKET", "/no/such/socket").output().unwrap(),
+    );
+    let devices = run.exits(0).json();
+    assert_eq!(devices["devices"][1]["state"], "DEVICE_GONE");
+    assert!(devices["devices"][1]["error"].as_str().unwrap().contains("/no/such/socket"));
+}
+
+#[test]
+fn info_tells_ports_and_rates() {
+    let run = spfe(&["info"]).exits(0);
+    assert!(run.text().contains("contract  1.") && run.text().contains("PORT  KIND"));
+    let info = spfe(&["info", "virtual:?link=4x7.5G&mode=coop", "--json"]).exits(0).json();
+    assert_eq!(info["mode"], "coop");
+    assert_eq!(info["ports"][0]["rate"], "4x7.5G");
+    assert_eq!(info["ports"][0]["peer"], "endpoint 0 port 1");
+    let gbps = info["ports"][0]["user_gbps"].as_f64().unwrap();
+    assert!((22.0..23.0).contains(&gbps), "{gbps}");
+    let run =
+        command(&["info", "--json"]).env("SPFE_DEVICE", "virtual:?peer=sink").output().unwrap();
+    let info = common::Run::from(run).exits(0).json();
+    assert_eq!(
+        (&info["device"], &info["ports"][0]["peer"]),
+        (&"virtual:?peer=sink".into(), &"sink".into())
+    );
+}
+
+#[test]
+fn devices_that_are_not_there_exit_with_5() {
+    for (device, words) in [
+        ("pci:0", "unknown scheme 'pci'"),
+        ("nonsense", "no scheme"),
+        ("virtual:?link=fast", "LANESxRATE"),
+        ("virtual:lab/7", "endpoint 7"),
+        ("unix:/no/such/socket/0", "/no/such/socket"),
+    ] {
+        let run = spfe(&["--device", device, "info", "--json"]).fails(5, words);
+        let error = run.json();
+        assert!(error["error"].as_str().unwrap().contains(words), "{error}");
+        let status = error["status"].as_str().unwrap();
+        assert!(["NOT_FOUND", "DEVICE_GONE"].contains(&status), "{error}");
+        assert_eq!(error["exit"], 5);
+    }
+    spfe(&["ping", "--port", "9"]).fails(5, "ports 0 to 0");
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    for (words, text) in [
+        (&["send"][..], "required arguments were not provided: <FILE>"),
+        (&["send", "x", "--packet", "0"], "packet of 0: 1 to 1073741824 allowed"),
+        (&["send", "x", "--packet", "64KB"], "no number of bytes such as 65536, 64K"),
+        (&["recv", "x", "--group", "9999"], "group of 9999"),
+        (&["recv", "x", "--count", "1"], "--raw"),
+        (&["ping", "--interval", "soon"], "no time such as 2"),
+        (&["ping", "--vc", "9"], "port 0 has VCs 0 to 7"),
+        (&["broadcast", "send", "--data", "0x123"], "no whole number of bytes"),
+        (&["broadcast", "send", "--type", "256"], "0 to 255"),
+        (&["broadcast", "send", "--port", "2"], "no broadcast messages"),
+        (&["timecode", "send", "--time", "64"], "--time"),
+        (&["timecode", "listen", "--port", "0"], "no time-codes"),
+        (&["completions", "dosshell"], "dosshell"),
+        (&["pong"], "pong"),
+        (&[], "a command is missing"),
+    ] {
+        let run = spfe(words).fails(2, text);
+        assert!(run.stdout.is_empty(), "{}", run.text());
+    }
+    let error = spfe(&["pong", "--json"]).fails(2, "pong").json();
+    assert_eq!((&error["status"], &error["exit"]), (&"USAGE".into(), &2.into()));
+}
+
+#[test]
+fn ping_measures_the_echo() {
+    let run = spfe(&["ping", "--count", "3", "--interval", "0"]).exits(0);
+    let text = run.text();
+    assert_eq!(text.lines().filter(|line| line.contains("seq=")).count(), 3, "{text}");
+    assert!(text.contains("3 packets of 64 bytes sent, 3 came back"), "{text}");
+    for size in ["1", "8", "23", "64K"] {
+        let words = ["ping", "--json", "--count", "20", "--interval", "0", "--size", size];
+        let result = spfe(&words).exits(0).json();
+        assert_eq!((&result["sent"], &result["received"]), (&20.into(), &20.into()));
+        let rtt = |name: &str| result["rtt_ns"][name].as_u64().unwrap();
+        assert!(rtt("min") <= rtt("p50") && rtt("p50") <= rtt("p99") && rtt("p99") <= rtt("max"));
+        assert!(rtt("min") <= rtt("mean") && rtt("mean") <= rtt("max"));
+    }
+}
+
+#[test]
+fn ping_in_virtual_time_is_exact() {
+    let device = "virtual:?peer=echo&link=1x6.25G&time=virtual";
+    let words = ["--device", device, "ping", "--json", "--count", "5", "--interval", "0"];
+    let first = spfe(&words).exits(0).json();
+    assert_eq!(first["rtt_ns"], spfe(&words).exits(0).json()["rtt_ns"]);
+}
+
+#[test]
+fn ping_without_an_answer_times_out() {
+    let words = ["--device", "virtual:?peer=sink", "ping", "--deadline", "0.05", "--json"];
+    let run = spfe(&words).fails(3, "seq=0: no answer for 0.05 s");
+    let lines: Vec<_> = run.text().lines().map(str::to_owned).collect();
+    assert!(lines[0].contains("\"received\":0") && lines[0].contains("\"rtt_ns\":null"));
+    assert_eq!(run.json()["status"], "TIMED_OUT");
+}
+
+#[test]
+fn an_interrupted_ping_reports_what_it_has() {
+    let child = start(&["ping", "--count", "0", "--interval", "0.001", "--json"]);
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&child);
+    assert!(end(child).exits(0).json()["received"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn an_interrupted_command_exits_with_130() {
+    let child = start(&["broadcast", "listen", "--count", "1"]);
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&child);
+    end(child).fails(130, "interrupted");
+    let child = start(&["timecode", "listen"]);
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&child);
+    end(child).exits(0);
+}
+
+fn interrupt(child: &std::process::Child) {
+    // SAFETY: the child has not been waited for, so its number is still its own.
+    let result = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+    assert_eq!(result, 0);
+}
+
+#[test]
+fn messages_are_sent() {
+    for mode in ["inline", "coop", "thread"] {
+        let device = format!("virtual:?mode={mode}");
+        let words = ["--device", &device, "--json", "broadcast", "send", "--type", "0x20"];
+        let more = ["--data", "hello", "--count", "200", "--interval", "0"];
+        let result = spfe(&[&words[..], &more].concat()).exits(0).json();
+        assert_eq!((&result["sent"], &result["type"]), (&200.into(), &0x20.into()));
+        assert_eq!(result["data"], "68656c6c6f000000");
+        let words = ["--device", &device, "--json", "timecode", "send", "--time", "62"];
+        let more = ["--count", "4", "--rate", "1000"];
+        let result = spfe(&[&words[..], &more].concat()).exits(0).json();
+        assert_eq!((&result["sent"], &result["last"]), (&4.into(), &1.into()));
+    }
+    let words = ["timecode", "send", "--tick", "--count", "3", "--rate", "1000", "--json"];
+    assert_eq!(spfe(&words).exits(0).json()["last"], 3);
+    spfe(&["broadcast", "listen", "--deadline", "50ms"])
+        .fails(3, "no broadcast message for 0.05 s");
+}
+
+#[test]
+fn a_file_goes_into_a_sink_and_comes_from_a_generator() {
+    let directory = Directory::new("ends");
+    let file = directory.path("file");
+    let words =
+        ["--device", "virtual:?peer=generator:1000", "recv", &file, "--raw", "--count", "30"];
+    let run = spfe(&words).exits(0);
+    assert!(run.stderr.contains("30 packets"), "{}", run.stderr);
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 30_000);
+    let digest = run.text().split_whitespace().next().unwrap().to_owned();
+    let words =
+        ["--device", "virtual:?peer=sink", "--json", "-q", "send", &file, "--packet", "1000"];
+    let run = spfe(&words).exits(0);
+    assert!(run.stderr.is_empty(), "{}", run.stderr);
+    let result = run.json();
+    assert_eq!((&result["bytes"], &result["packets"]), (&30_000.into(), &30.into()));
+    assert_eq!(result["sha256"], digest);
+    // The generator's packets are no file of `spfe send`.
+    let words = ["--device", "virtual:?peer=generator:1000", "--json", "recv", &file];
+    let run = spfe(&words).fails(4, "no header of `spfe send`");
+    assert_eq!(run.json()["status"], "DAMAGED");
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 30_000, "the old file was touched");
+}
+
+#[test]
+fn transfers_that_do_not_move_time_out() {
+    let directory = Directory::new("stuck");
+    let file = directory.path("file");
+    std::fs::write(&file, "x").unwrap();
+    spfe(&["send", &file, "--deadline", "0.05"]).fails(3, "taken by the far end for 0.05 s");
+    let run = spfe(&["recv", "-", "--deadline", "0.05", "--json"]).fails(3, "no packet for 0.05 s");
+    assert!(run.stdout.is_empty(), "an error among the data");
+    spfe(&["recv", &directory.path("new"), "--deadline", "0.05"]).exits(3);
+    assert!(!std::fs::exists(directory.path("new.part")).unwrap());
+    spfe(&["send", &directory.path("none")]).fails(1, "No such file");
+    spfe(&["send", &directory.path("")]).fails(1, "directory");
+}
+
+#[test]
+fn stats_show_what_is_not_zero() {
+    let run = spfe(&["stats"]).exits(0);
+    assert_eq!(run.text().lines().count(), 1, "{}", run.text());
+    let run = spfe(&["stats", "--all", "--port", "0"]).exits(0);
+    assert_eq!(run.text().lines().filter(|line| line.starts_with("0 ")).count(), 17);
+    let stats = spfe(&["stats", "--all", "--json"]).exits(0).json();
+    assert_eq!(stats["ports"].as_array().unwrap().len(), 4);
+    assert_eq!(stats["ports"][0]["channels"][0]["packets"], 0);
+    assert_eq!(stats["ports"][0]["messages"]["dropped"], 0);
+}
+
+#[test]
+fn every_shell_has_completions() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = spfe(&["completions", shell]).exits(0);
+        assert!(run.text().contains("broadcast"), "{shell}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let directory = Directory::new("man");
+    let man = directory.path("man/man1");
+    spfe(&["man", &man]).exits(0);
+    let page = |name: &str| std::fs::read_to_string(format!("{man}/{name}")).unwrap();
+    assert!(page("spfe.1").contains("130"), "exit codes are missing");
+    for name in
+        ["list", "info", "send", "recv", "ping", "stats", "broadcast-listen", "timecode-send"]
+    {
+        assert!(page(&format!("spfe-{name}.1")).contains(".SH NAME"), "{name}");
+    }
+    spfe(&["man", "/proc/nowhere"]).fails(1, "directory '/proc/nowhere'");
+}
+
+#[test]
+fn help_is_no_error() {
+    for words in [&["--help"][..], &["send", "--help"], &["broadcast", "send", "-h"], &["-V"]] {
+        let run = spfe(words).exits(0);
+        assert!(run.stderr.is_empty() && !run.stdout.is_empty());
+    }
+    assert!(spfe(&["--help"]).text().contains("4    data damaged"));
+}
+
+#[test]
+fn nobody_reading_is_no_reason_to_hang() {
+    let mut child = start(&["ping", "--count", "0", "--interval", "0.001"]);
+    drop(child.stdout.take());
+    let start = Instant::now();
+    let code = end(child).code;
+    assert!(code != Some(0) && start.elapsed() < Duration::from_secs(10), "{code:?}");
+}

@@ -1,0 +1,217 @@
+//! Two processes on a daemon's network: files, echo, messages, what happens when one goes away.
+
+mod common;
+
+use common::{Directory, Run, command, end, spfe, start};
+use spfe_net::{LinkRate, Mode, Topology};
+use spfed::{Server, ServerConfig};
+use std::io::Write;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+const MODES: [Mode; 3] = [Mode::Thread, Mode::Inline, Mode::Coop];
+/// Nothing takes that long: a test that hangs fails.
+const DEADLINE: &str = "20";
+
+/// A daemon with two endpoints, in this process.
+struct Network {
+    server: Server,
+    directory: Directory,
+    ends: [String; 2],
+}
+
+impl Network {
+    fn new(mode: Mode, name: &str) -> Self {
+        let directory = Directory::new(&format!("{name}-{mode}"));
+        let socket = directory.path("sock");
+        let topology = Topology::pairs(2, LinkRate::Unlimited, mode);
+        let server = Server::start(ServerConfig::new(topology).listen(&socket)).unwrap();
+        let ends = [0, 1].map(|end| format!("unix:{socket}/{end}"));
+        Self { server, directory, ends }
+    }
+
+    fn start(&self, end: usize, words: &[&str]) -> Child {
+        start(&[&["--device", self.ends[end].as_str()], words].concat())
+    }
+
+    fn run(&self, end: usize, words: &[&str]) -> Run {
+        spfe(&[&["--device", self.ends[end].as_str()], words].concat())
+    }
+
+    /// A file of that many bytes, no two stretches of it alike.
+    fn file(&self, name: &str, length: usize) -> (String, Vec<u8>) {
+        let mut state = length as u64 + 1;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        };
+        let bytes: Vec<u8> = (0..length).map(|_| next()).collect();
+        let path = self.directory.path(name);
+        std::fs::write(&path, &bytes).unwrap();
+        (path, bytes)
+    }
+}
+
+#[test]
+fn files_arrive_whole() {
+    for mode in MODES {
+        let network = Network::new(mode, "files");
+        let copy = network.directory.path("copy");
+        for (length, packet, vc) in [(3_000_000, "64K", "0"), (100_001, "333", "7"), (0, "1", "0")]
+        {
+            let (file, bytes) = network.file("file", length);
+            let options = ["--packet", packet, "--vc", vc, "--deadline", DEADLINE, "--json"];
+            let receiver = network.start(1, &[&["recv", copy.as_str()], &options[..]].concat());
+            let sent = network.run(0, &[&["send", file.as_str()], &options[..]].concat());
+            let (sent, received) = (sent.exits(0).json(), end(receiver).exits(0).json());
+            assert_eq!(sent["sha256"], received["sha256"]);
+            assert_eq!(sent["packets"], received["packets"]);
+            assert_eq!(sent["bytes"], length);
+            assert!(std::fs::read(&copy).unwrap() == bytes, "mode {mode} {length} bytes");
+        }
+    }
+}
+
+#[test]
+fn packets_longer_than_buffers_arrive_in_parts() {
+    let network = Network::new(Mode::Thread, "parts");
+    let (file, bytes) = network.file("file", 500_000);
+    let copy = network.directory.path("copy");
+    let small = ["recv", &copy, "--packet", "1000", "--group", "3", "--deadline", DEADLINE];
+    let receiver = network.start(1, &small);
+    network.run(0, &["send", &file, "--packet", "70000", "--deadline", DEADLINE]).exits(0);
+    let received = end(receiver).exits(0);
+    assert!(std::fs::read(&copy).unwrap() == bytes);
+    assert!(received.stderr.contains("in 8 packets"), "{}", received.stderr);
+}
+
+#[test]
+fn standard_input_ends_when_it_is_closed() {
+    let network = Network::new(Mode::Thread, "stdin");
+    let receiver = network.start(1, &["recv", "-", "--deadline", DEADLINE]);
+    let mut sender = command(&["--device", &network.ends[0], "send", "-", "--deadline", DEADLINE])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = sender.stdin.take().unwrap();
+    for _ in 0..3 {
+        input.write_all(b"a few bytes ").unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(input);
+    assert!(end(sender).exits(0).text().ends_with("  -\n"));
+    assert_eq!(end(receiver).exits(0).text(), "a few bytes ".repeat(3));
+}
+
+#[test]
+fn a_sender_that_gives_up_is_damage_to_the_receiver() {
+    for mode in MODES {
+        let network = Network::new(mode, "gives-up");
+        let copy = network.directory.path("copy");
+        let receiver = network.start(1, &["recv", &copy, "--deadline", DEADLINE, "--json"]);
+        let mut sender = command(&["--device", &network.ends[0], "send", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = sender.stdin.take();
+        std::thread::sleep(Duration::from_millis(300));
+        // SAFETY: the child has not been waited for, so its number is still its own.
+        unsafe { libc::kill(sender.id() as libc::pid_t, libc::SIGTERM) };
+        let sender = sender.wait_with_output().unwrap();
+        drop(input);
+        assert_eq!(sender.status.code(), Some(130));
+        let received = end(receiver).fails(4, "EEP");
+        assert_eq!(received.json()["status"], "DAMAGED");
+        assert!(!std::fs::exists(&copy).unwrap() && !std::fs::exists(copy + ".part").unwrap());
+    }
+}
+
+#[test]
+fn a_second_receiver_is_refused() {
+    let network = Network::new(Mode::Thread, "second");
+    let first = network.start(1, &["recv", "-", "--deadline", "2"]);
+    std::thread::sleep(Duration::from_millis(300));
+    network.run(1, &["recv", "-", "--deadline", DEADLINE]).fails(1, "BUSY");
+    end(first).exits(3);
+}
+
+#[test]
+fn pings_go_to_another_process() {
+    for mode in MODES {
+        let network = Network::new(mode, "ping");
+        let echo = network.start(1, &["ping", "--respond", "--count", "200", "--json"]);
+        let words = ["ping", "--count", "200", "--interval", "0", "--size", "1000", "--json"];
+        let result = network.run(0, &words).exits(0).json();
+        assert_eq!((&result["received"], &result["size"]), (&200.into(), &1000.into()));
+        let echoed = end(echo).exits(0).json();
+        assert_eq!((&echoed["packets"], &echoed["bytes"]), (&200.into(), &200_000.into()));
+    }
+}
+
+#[test]
+fn messages_go_to_another_process() {
+    for mode in MODES {
+        let network = Network::new(mode, "messages");
+        let listen = ["broadcast", "listen", "--type", "7", "--count", "3", "--json"];
+        let listener = network.start(1, &[&listen[..], &["--deadline", DEADLINE]].concat());
+        let clock = ["timecode", "listen", "--count", "3", "--json", "--deadline", DEADLINE];
+        let clock = network.start(1, &clock);
+        std::thread::sleep(Duration::from_millis(400));
+        let send = ["broadcast", "send", "--type", "7", "--data", "0xff00", "--channel", "3"];
+        network.run(0, &[&send[..], &["--count", "3", "--interval", "0"]].concat()).exits(0);
+        network
+            .run(0, &["timecode", "send", "--time", "9", "--count", "3", "--rate", "100"])
+            .exits(0);
+        let message = end(listener).exits(0).json();
+        assert_eq!((&message["channel"], &message["type"]), (&3.into(), &7.into()));
+        assert_eq!(
+            (&message["data"], &message["lost_before"]),
+            (&"ff00000000000000".into(), &false.into())
+        );
+        let time_code = end(clock).exits(0).json();
+        assert_eq!((&time_code["time"], &time_code["flags"]), (&11.into(), &0.into()));
+        assert!(time_code["since_ns"].as_u64().unwrap() > 1_000_000);
+    }
+}
+
+#[test]
+fn list_and_stats_see_others() {
+    let network = Network::new(Mode::Thread, "see");
+    let socket = network.directory.path("sock");
+    let (file, _) = network.file("file", 1000);
+    let echo = network.start(1, &["ping", "--respond", "--count", "5"]);
+    network.run(0, &["ping", "--count", "4", "--interval", "0"]).exits(0);
+    let list = command(&["list", "--json"]).env("SPFE_SOCKET", &socket).output().unwrap();
+    let list = Run::from(list).exits(0).json();
+    let daemon = &list["devices"][1];
+    assert_eq!((&daemon["state"], &daemon["mode"]), (&"running".into(), &"thread".into()));
+    assert_eq!(daemon["endpoints"].as_array().unwrap().len(), 2);
+    assert_eq!(daemon["endpoints"][0]["clients"].as_array().unwrap().len(), 0);
+    assert_eq!(daemon["endpoints"][1]["clients"].as_array().unwrap().len(), 1);
+    let list = command(&["list"]).env("SPFE_SOCKET", &socket).output().unwrap();
+    assert!(Run::from(list).exits(0).text().contains(&format!("{}  0", network.ends[1])));
+    let stats = network.run(0, &["stats", "--json"]).exits(0).json();
+    let sent = &stats["ports"][0]["channels"][0];
+    assert_eq!(
+        (&sent["end"], &sent["packets"], &sent["bytes"]),
+        (&"tx".into(), &4.into(), &256.into())
+    );
+    // The echo ends with its fifth packet, which is not sent back to anybody.
+    network.run(0, &["send", &file, "--raw", "--deadline", DEADLINE]).exits(0);
+    drop(network.server);
+    end(echo);
+}
+
+#[test]
+fn a_daemon_that_goes_takes_its_clients_along() {
+    let network = Network::new(Mode::Thread, "goes");
+    let receiver = network.start(1, &["recv", "-", "--json"]);
+    std::thread::sleep(Duration::from_millis(300));
+    drop(network.server);
+    end(receiver).fails(5, "DEVICE_GONE");
+    spfe(&["--device", &network.ends[0], "info"]).fails(5, "no daemon");
+}
