@@ -454,8 +454,12 @@ impl Batch<'_> {
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         // Not submitted: the entries were never visible; their buffers go back to their region.
-        let first = self.tx.queue.sq.position;
-        for index in 0..self.batch.len() {
+        let sq = &self.tx.queue.sq;
+        let first = sq.position;
+        let batch = std::mem::replace(&mut self.batch, spfe_ring::Batch::new(sq, 0));
+        let count = batch.len();
+        batch.cancel(sq);
+        for index in 0..count {
             self.tx.slots.take(first.wrapping_add(index));
         }
         let sq = &self.tx.queue.sq;
