@@ -133,7 +133,7 @@ counters() {
     local packets
     packets=$(cli 1 --json stats 2>"$dir/stats.err" \
         | grep -o '"end":"rx","errors":0,"packets":[0-9]*' | head -n 1)
-    ((${packets##*:} >= bytes / 65536))
+    [[ -n $packets ]] && ((${packets##*:} >= bytes / 65536))
 }
 
 ping_across() {
@@ -175,7 +175,13 @@ start_daemon() {
 }
 
 main() {
-    local size
+    local size program
+    for program in "$spfe" "$spfed"; do
+        [[ -x $program ]] || {
+            printf 'not ok %s is there: build it with "make build"\n' "$program"
+            return 1
+        }
+    done
     head -c "$bytes" /dev/urandom >"$dir/large"
     head -c 1234567 /dev/urandom >"$dir/small"
     : >"$dir/empty"

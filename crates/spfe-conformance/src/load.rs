@@ -125,6 +125,7 @@ fn counters_account_for_every_byte(fixture: &Fixture) {
         bytes as u64
     });
     assert_eq!(tx.drain(soon()).unwrap(), expected);
+    take_all(&mut tx);
     let more = pump(tx, free, 200, 4);
     let bytes = receiver.join().unwrap();
     assert_eq!(bytes, 4096 + 103 + 30 + 15);

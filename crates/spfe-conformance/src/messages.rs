@@ -11,6 +11,7 @@ cases! {
     messages_are_not_behind_data: [RealTime, Message],
     a_sleeping_listener_is_woken: [RealTime, Message],
     listeners_come_and_go_alone: [RealTime, Message],
+    a_message_posted_before_closing_arrives: [RealTime, Message],
     a_fifth_listener_is_refused: [RealTime, Message],
     a_reset_ends_listening: [RealTime, Message, Reset],
     time_codes_tick_and_wrap: [RealTime, Message],
@@ -116,8 +117,8 @@ fn messages_are_not_behind_data(fixture: &Fixture) {
     let mut stalled: Vec<_> = (0..8).map(|vc| pair.tx(vc)).collect();
     let _rx = pair.rx(0);
     for (vc, tx) in stalled.iter_mut().enumerate() {
-        for seed in 0..100 {
-            tx.send(pair.packet(100, seed)).unwrap();
+        for packet in pair.a.alloc(10_000).unwrap().split(100, 100).unwrap() {
+            tx.send(packet).unwrap();
         }
         sender.send(7, 7, [vc as u8; 8]).unwrap();
         assert_eq!(listener.recv(soon()).unwrap().data, [vc as u8; 8]);
@@ -130,14 +131,18 @@ fn a_sleeping_listener_is_woken(fixture: &Fixture) {
     listener.set_strategy(Strategy::Block);
     let thread = std::thread::spawn(move || {
         for number in 0..1000u64 {
-            assert_eq!(listener.recv(soon()).unwrap().data, number.to_le_bytes());
+            let got = listener.recv(soon());
+            let got = got.unwrap_or_else(|error| panic!("listener, {number}: {error}"));
+            assert_eq!(got.data, number.to_le_bytes());
             listener.send(0, 0, number.to_le_bytes()).unwrap();
         }
     });
     sender.set_strategy(Strategy::Block);
     for number in 0..1000u64 {
         sender.send(0, 0, number.to_le_bytes()).unwrap();
-        assert_eq!(sender.recv(soon()).unwrap().data, number.to_le_bytes());
+        let got = sender.recv(soon());
+        let got = got.unwrap_or_else(|error| panic!("sender, {number}: {error}"));
+        assert_eq!(got.data, number.to_le_bytes());
     }
     thread.join().unwrap();
 }
@@ -162,6 +167,19 @@ fn listeners_come_and_go_alone(fixture: &Fixture) {
         kept.send(1, 1, number.to_le_bytes()).unwrap();
         assert_eq!(sender.recv(soon()).unwrap().data, number.to_le_bytes());
         assert!(kept.poll().is_none());
+    }
+}
+
+fn a_message_posted_before_closing_arrives(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut listener = broadcast(&pair.b);
+    for number in 0..100u64 {
+        let mut sender = broadcast(&pair.a);
+        sender.send(1, 1, number.to_le_bytes()).unwrap();
+        drop(sender);
+        let got = listener.recv(soon());
+        let got = got.unwrap_or_else(|error| panic!("message {number}: {error}"));
+        assert_eq!(got.data, number.to_le_bytes());
     }
 }
 

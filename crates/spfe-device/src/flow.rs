@@ -479,12 +479,14 @@ impl<S: Source, D: Sink> Flow<S, D> {
             RxEnd::Packed(rx) => rx.is_cut(),
             RxEnd::None | RxEnd::Instrument(_) => false,
         };
-        self.plain = match (&self.tx, &self.rx) {
-            (TxEnd::Queue(tx), RxEnd::Posted(rx)) => {
-                self.pacer.is_none() && !self.share && rx.view().is_some_and(|rx| fast::suits(&tx.view, rx))
-            }
+        let alone = self.pacer.is_none() && !self.share;
+        let sends = matches!(&self.tx, TxEnd::Queue(tx) if !tx.view.wants_stamps());
+        let takes = match &self.rx {
+            RxEnd::Posted(rx) => rx.view().is_some_and(fast::Posted::suits),
+            RxEnd::Packed(rx) => rx.view().is_some_and(|view| !view.wants_stamps()),
             _ => false,
         };
+        self.plain = alone && sends && takes;
         self.epoch = epoch;
         Ok(())
     }
@@ -505,12 +507,14 @@ impl<S: Source, D: Sink> Flow<S, D> {
     /// The fast path alone: packets moved, and the end of the step if there was nothing else.
     #[inline(always)]
     fn step_fast<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, Option<Step>) {
-        let (true, TxEnd::Queue(tx), RxEnd::Posted(rx)) = (self.plain, &mut self.tx, &mut self.rx)
-        else {
-            return (0, None);
+        let (true, TxEnd::Queue(tx)) = (self.plain, &mut self.tx) else { return (0, None) };
+        let (source, target) = (&mut self.windows.0, &mut self.windows.1);
+        let sender = fast::Sender { tx, map: &self.tx_regions.map, window: source };
+        let (packets, ended) = match &mut self.rx {
+            RxEnd::Posted(rx) => rx.run_fast(sender, &self.rx_regions.map, target, budget),
+            RxEnd::Packed(rx) => rx.run_fast(sender, host, budget),
+            _ => return (0, None),
         };
-        let maps = (&*self.tx_regions.map, &*self.rx_regions.map);
-        let (packets, ended) = rx.run_fast(tx, maps, &mut self.windows, budget);
         if ended == fast::Ended::General {
             return (packets, None);
         }
@@ -519,8 +523,14 @@ impl<S: Source, D: Sink> Flow<S, D> {
             self.shared.stalled.store(0, Ordering::Release);
         }
         if packets != 0 {
-            tx.flush_step(host);
-            rx.flush_step(host);
+            if let TxEnd::Queue(tx) = &mut self.tx {
+                tx.flush_step(host);
+            }
+            match &mut self.rx {
+                RxEnd::Posted(rx) => rx.flush_step(host),
+                RxEnd::Packed(rx) => rx.flush_step(host),
+                _ => {}
+            }
         }
         match ended {
             fast::Ended::Budget => (packets, Some(Step::More(packets))),

@@ -2,7 +2,6 @@
 
 use crate::copy::{End, Target};
 use crate::fast;
-use crate::transmit::TxQueue;
 use crate::flow::{Cx, Piece, Sink, Taken};
 use crate::memory::{Address, Refusal, RegionKey, RegionMap, WRITE, Window};
 use crate::queue::{Host, QueueView, completion};
@@ -170,32 +169,19 @@ impl RxPosted {
     #[inline(always)]
     pub(crate) fn run_fast(
         &mut self,
-        tx: &mut TxQueue,
-        maps: (&RegionMap, &RegionMap),
-        windows: &mut (Window, Window),
+        mut sender: fast::Sender<'_>,
+        map: &RegionMap,
+        window: &mut Window,
         budget: u32,
     ) -> (u32, fast::Ended) {
-        let (tx_view, tx_state, tx_count) = tx.parts();
-        // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
-        let (rx_state, rx_count) =
-            unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
-        let rx = &self.view;
-        let ((tx_map, rx_map), (source, target)) = (maps, windows);
-        let mut pair = fast::Pair {
-            tx: tx_view,
-            rx,
-            tx_state,
-            rx_state,
-            tx_count,
-            rx_count,
-            tx_map,
-            rx_map,
-            source,
-            target,
-        };
         // The buffer in hand, if any, is untouched: the general path looks it up again.
         self.buffer = None;
-        fast::run(&mut pair, budget)
+        // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
+        let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
+        match fast::Posted::new(&self.view, state, count, map, window) {
+            Some(posted) => sender.run(posted, budget),
+            None => (0, fast::Ended::General),
+        }
     }
 
     /// Completes every posted buffer with `status` (reset). Bounded by the ring size.
@@ -338,6 +324,29 @@ impl RxPacked {
         let area = Target { at, address: Some(address) };
         let run_limit = (config.area_bytes / 8).min(64 * 1024);
         Ok(Self { view, shared: Shared::new(flow), area, run_limit })
+    }
+
+    /// The fast path of a step: see `fast`. The run is published before it returns idle.
+    #[inline(always)]
+    pub(crate) fn run_fast<H: Host>(
+        &mut self,
+        mut sender: fast::Sender<'_>,
+        host: &mut H,
+        budget: u32,
+    ) -> (u32, fast::Ended) {
+        // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
+        let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
+        let (area, size) = (self.area.at, self.view.config.area_bytes);
+        let completion = state.at.completion;
+        let packed = fast::Packed::new(area, size, self.run_limit, state, completion, count);
+        let Some(packed) = packed else { return (0, fast::Ended::General) };
+        let result = sender.run(packed, budget);
+        if result.1 != fast::Ended::General {
+            let copier = crate::copy::Copier::Alone;
+            let mut cx = Cx { host, pacer: None, copier, now_ns: 0, through_ns: 0 };
+            self.publish_run(&mut cx);
+        }
+        result
     }
 
     /// Prepares the state of a fresh queue.

@@ -237,6 +237,13 @@ impl TxQueue {
         Ok(())
     }
 
+    /// Opens a burst for the fast path; false leaves it, and what is wrong with it, to the general.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn open_burst_plain(&mut self, map: &RegionMap, first: Entry) -> bool {
+        self.open_burst(map, first, &mut Copier::Alone).is_ok()
+    }
+
     /// The next packet of the open burst. Its region may have been revoked since it was opened.
     #[inline(always)]
     fn burst_piece(&mut self, map: &RegionMap, piece: &mut Piece) -> Result<(), Fault> {

@@ -60,6 +60,27 @@ impl PackedWriter {
         self.used
     }
 
+    /// Offset of the next record, where it needs no wrap.
+    #[inline(always)]
+    pub const fn head(&self) -> u32 {
+        self.head
+    }
+
+    /// Free bytes from the head on without a wrap.
+    #[inline(always)]
+    pub const fn straight(&self) -> u32 {
+        let (to_end, free) = (self.size - self.head, self.size - self.used);
+        if to_end < free { to_end } else { free }
+    }
+
+    /// Takes bytes of whole records from the head on, at most [`PackedWriter::straight`].
+    #[inline(always)]
+    pub fn take_straight(&mut self, bytes: u32) {
+        debug_assert!(bytes <= self.straight());
+        self.head += bytes;
+        self.used += bytes;
+    }
+
     /// Reserves room for a record of `length` payload bytes, or `None` until the host gives bytes
     /// back. `length` must not exceed [`PackedWriter::record_max`].
     #[inline(always)]

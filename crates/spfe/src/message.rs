@@ -9,6 +9,7 @@ use spfe_contract::{
     message_flags, submit_flags as sf,
 };
 use spfe_device::message::{FILTER_CHANNEL, FILTER_TYPE};
+use spfe_net::os;
 use spfe_net::view::MessageRunner;
 use std::sync::Arc;
 
@@ -43,6 +44,8 @@ pub struct TimeCodeValue {
 }
 
 const DEPTH: u32 = 64;
+/// Longest time closing waits for messages that are on their way.
+const LINGER_NS: u64 = 100_000_000;
 
 /// Both directions of a port's messages of one kind.
 struct Messages {
@@ -66,11 +69,18 @@ impl Messages {
         Ok(Self { out, into, runner, back })
     }
 
-    fn post(&mut self, message: Message) -> Result<()> {
+    /// Takes the completions of what was sent.
+    fn collect(&mut self) {
         while let Some(words) = self.out.peek() {
             let done = Completion::from_words(words);
-            self.out.take(&done);
+            if self.out.take(&done).is_none() {
+                break;
+            }
         }
+    }
+
+    fn post(&mut self, message: Message) -> Result<()> {
+        self.collect();
         if self.out.free() == 0 {
             self.out.check()?;
             let what = format!("{DEPTH} messages are waiting to be sent, the most there can be");
@@ -115,6 +125,18 @@ impl Messages {
                 return Ok(message);
             }
             self.into.wait(&Threshold::ONE, deadline)?;
+        }
+    }
+}
+
+impl Drop for Messages {
+    /// What was posted is on its way at once, but a device thread takes a moment to take it.
+    fn drop(&mut self) {
+        let end = os::now_ns() + LINGER_NS;
+        self.collect();
+        while self.out.outstanding() != 0 && self.out.check().is_ok() && os::now_ns() < end {
+            std::thread::yield_now();
+            self.collect();
         }
     }
 }

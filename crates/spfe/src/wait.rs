@@ -230,7 +230,9 @@ impl Queue {
         if let Look::Met(ready) = scan.look(self, goal) {
             return Ok(ready);
         }
-        self.check()?;
+        if let Err(error) = self.check() {
+            return if let Look::Met(ready) = scan.look(self, goal) { Ok(ready) } else { Err(error) };
+        }
         if deadline == Deadline::NOW {
             return Err(Error::TimedOut("nothing to report now"));
         }
@@ -271,7 +273,10 @@ impl Queue {
             if deadline.passed(now) {
                 return Err(Error::TimedOut("the deadline passed"));
             }
-            self.check()?;
+            if let Err(error) = self.check() {
+                // What is pending was completed before the queue stopped.
+                return if let Look::Met(ready) = scan.look(self, goal) { Ok(ready) } else { Err(error) };
+            }
             if let Some(at) = at {
                 self.sleep_to(at, deadline, spin_ns == u64::MAX);
             } else if now - start < spin_ns {
@@ -424,7 +429,10 @@ impl Queue {
                     first_ns.zip(goal.after_first).map(|(first, after)| first + os::ns(after))
                 }
             };
-            self.check()?;
+            if let Err(error) = self.check() {
+                // What is pending was completed before the queue stopped.
+                return if let Look::Met(ready) = scan.look(self, goal) { Ok(ready) } else { Err(error) };
+            }
             if deadline.passed(self.device.backend().clock().now_ns()) {
                 self.host_line().disarm();
                 return Err(Error::TimedOut("the deadline passed in virtual time"));
