@@ -1,4 +1,5 @@
 //! Time per entry of the ring operations, one thread.
+#![allow(missing_docs, reason = "criterion_group! makes an undocumented function")]
 
 use criterion::{Criterion, Throughput, black_box, criterion_group, criterion_main};
 use spfe_ring::{Batch, Consumer, Producer, Ring, Slot};

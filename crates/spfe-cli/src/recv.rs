@@ -6,7 +6,7 @@ use crate::error::{Failure, Kind};
 use crate::frame::{Header, Trailer};
 use crate::target::Target;
 use crate::transfer::{Meter, Totals, TransferArgs};
-use crate::{output, parse};
+use crate::{output, parse, signal};
 use clap::Args;
 use sha2::{Digest, Sha256};
 use spfe::{Buf, Endpoint, Received, Rx, Threshold};
@@ -104,6 +104,10 @@ impl Receiver {
     /// The next packet or part of one. Posts used buffers again before it waits.
     fn next(&mut self) -> Result<Received, Failure> {
         loop {
+            // Where packets never fail to come nobody waits, and waiting is what notices signals.
+            if signal::caught() {
+                return Err(Failure::interrupted());
+            }
             if let Some(received) = self.rx.poll() {
                 self.patience.renew();
                 return Ok(received);

@@ -194,6 +194,29 @@ fn a_file_goes_into_a_sink_and_comes_from_a_generator() {
 }
 
 #[test]
+fn an_interrupted_raw_reception_keeps_what_it_has() {
+    let directory = Directory::new("raw");
+    let file = directory.path("file");
+    let device = "virtual:?peer=generator:100&link=spw:1M";
+    let child = start(&["--device", device, "recv", &file, "--raw", "--json"]);
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&child);
+    let result = end(child).exits(0).json();
+    let length = std::fs::metadata(&file).unwrap().len();
+    assert!(length > 0 && result["bytes"] == length, "{result} {length}");
+    assert!(!std::fs::exists(directory.path("file.part")).unwrap());
+}
+
+#[test]
+fn raw_reception_ends_at_its_limits() {
+    let device = "virtual:?peer=generator:100";
+    for (option, value, bytes) in [("--bytes", "250", 300), ("--count", "7", 700)] {
+        let run = spfe(&["--device", device, "recv", "-", "--raw", option, value]).exits(0);
+        assert_eq!(run.stdout.len(), bytes);
+    }
+}
+
+#[test]
 fn transfers_that_do_not_move_time_out() {
     let directory = Directory::new("stuck");
     let file = directory.path("file");

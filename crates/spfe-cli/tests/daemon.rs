@@ -131,6 +131,18 @@ fn a_sender_that_gives_up_is_damage_to_the_receiver() {
 }
 
 #[test]
+fn raw_reception_ends_when_nothing_comes_any_more() {
+    let network = Network::new(Mode::Coop, "idle");
+    let (file, bytes) = network.file("file", 20_000);
+    let copy = network.directory.path("copy");
+    let words = ["recv", &copy, "--raw", "--idle", "0.5", "--deadline", DEADLINE];
+    let receiver = network.start(1, &words);
+    network.run(0, &["send", &file, "--raw", "--packet", "999", "--deadline", DEADLINE]).exits(0);
+    end(receiver).exits(0);
+    assert!(std::fs::read(&copy).unwrap() == bytes);
+}
+
+#[test]
 fn a_second_receiver_is_refused() {
     let network = Network::new(Mode::Thread, "second");
     let first = network.start(1, &["recv", "-", "--deadline", "2"]);

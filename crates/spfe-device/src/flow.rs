@@ -320,6 +320,7 @@ impl Step {
 }
 
 /// Who fills receive queues when it is not the far end's transmit queue.
+#[expect(clippy::large_enum_variant, reason = "one per flow; a box would cost a load per step")]
 pub enum TxEnd<S> {
     /// Nobody.
     None,
@@ -377,8 +378,6 @@ pub struct Flow<S, D> {
     plain: bool,
     /// Regions the fast path used last.
     windows: (Window, Window),
-    /// When it was bound, a packet waited for its EEP.
-    cut_waits: bool,
 }
 
 impl<S: Source, D: Sink> Flow<S, D> {
@@ -407,7 +406,6 @@ impl<S: Source, D: Sink> Flow<S, D> {
             share,
             plain: false,
             windows: Default::default(),
-            cut_waits: false,
         }
     }
 
@@ -474,10 +472,12 @@ impl<S: Source, D: Sink> Flow<S, D> {
             }
         }
         self.windows = Default::default();
-        self.cut_waits = match &self.rx {
-            RxEnd::Posted(rx) => rx.is_cut(),
-            RxEnd::Packed(rx) => rx.is_cut(),
-            RxEnd::None | RxEnd::Instrument(_) => false,
+        let alone = self.pacer.is_none() && !self.share;
+        let sends = matches!(&self.tx, TxEnd::Queue(tx) if !tx.view.wants_stamps());
+        let takes = match &self.rx {
+            RxEnd::Posted(rx) => rx.view().is_some_and(fast::Posted::suits),
+            RxEnd::Packed(rx) => rx.view().is_some_and(|view| !view.wants_stamps()),
+            _ => false,
         };
         let alone = self.pacer.is_none() && !self.share;
         let sends = matches!(&self.tx, TxEnd::Queue(tx) if !tx.view.wants_stamps());
@@ -606,6 +606,9 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// When a waiting host has to be woken because of time (device threads ask).
     pub fn deadline(&self) -> Option<u64> {
+        if self.is_stale() {
+            return None;
+        }
         // SAFETY: the caller holds the seat.
         let (tx, rx) = unsafe { (&*self.shared.tx.get(), &*self.shared.rx.get()) };
         let tx_view = if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None };
@@ -627,9 +630,10 @@ impl<S: Source, D: Sink> Flow<S, D> {
         self.shared.epoch() != self.epoch
     }
 
-    /// Whether a step could do anything: there is a sender, or one left a packet without its end.
+    /// Whether a device has to look at this flow: it has a queue at either end. A receiver alone may
+    /// still wait for the end of its last packet, or for a time.
     pub fn is_active(&self) -> bool {
-        self.cut_waits || !matches!(self.tx, TxEnd::None)
+        !matches!((&self.tx, &self.rx), (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)))
     }
 
     /// The transmit queue's lines and rings, if there is one and it is bound.
@@ -639,6 +643,9 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// Wakes hosts whose time condition is due, and those that a late arming missed.
     pub fn wake_due<H: Host>(&mut self, host: &mut H) {
+        if self.is_stale() {
+            return;
+        }
         match &mut self.tx {
             TxEnd::Queue(tx) => tx.flush_step(host),
             TxEnd::None | TxEnd::Instrument(_) => {}
@@ -652,6 +659,10 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// Tells both hosts whether the device sleeps and wants a doorbell.
     pub fn set_need_doorbell(&self, on: bool) {
+        // The rings bound before the change may be somebody else's memory by now.
+        if self.is_stale() {
+            return;
+        }
         let tx = if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None };
         for view in tx.into_iter().chain(self.rx_view()) {
             view.device_line().set_need_doorbell(on);

@@ -288,15 +288,19 @@ impl Messages {
 
     /// Wakes receivers whose arming came after their message.
     pub fn wake_due<H: Host>(&mut self, host: &mut H) {
-        if self.epochs.is_some() {
-            let near = self.near;
-            let _guard = near.lock(self.id);
+        let near = self.near;
+        let _guard = near.lock(self.id);
+        // Rings bound before a change may be somebody else's memory by now.
+        if self.epochs == Some(self.current()) {
             self.notify_far(host);
         }
     }
 
     /// Tells the senders whether the device sleeps.
     pub fn set_need_doorbell(&self, on: bool) {
+        if self.epochs != Some(self.current()) {
+            return;
+        }
         for view in self.tx.iter().flatten() {
             view.device_line().set_need_doorbell(on);
         }

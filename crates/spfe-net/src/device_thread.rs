@@ -161,13 +161,22 @@ impl Device {
             return;
         }
         self.active.clear();
+        let mut all = true;
         for (index, runner) in self.flows.iter_mut().enumerate() {
             // Binds, and leaves flows alone that have nobody to send.
-            if runner.run(0).is_some() && runner.flow().is_active() {
+            all &= runner.run(0).is_some();
+            if runner.flow().is_active() {
+                // A queue that was started again on the same memory may still have it set.
+                runner.flow().set_need_doorbell(false);
                 self.active.push(index);
             }
         }
-        self.epoch = Some(epoch);
+        // A flow that somebody held is looked at again.
+        self.epoch = all.then_some(epoch);
+    }
+
+    fn is_current(&self) -> bool {
+        self.epoch == Some(self.view.arena().header().config_epoch.load(Ordering::Acquire))
     }
 
     fn turn(&mut self) -> Turn {
@@ -178,8 +187,9 @@ impl Device {
                     turn.moved |= packets > 0;
                     turn.until = Some(turn.until.map_or(at, |was| was.min(at)));
                 }
+                // Refused entries are no packets, but there are more of them.
+                Some(Step::More(_)) | None => turn.moved = true,
                 Some(step) => turn.moved |= step.packets() > 0,
-                None => turn.moved = true,
             }
         }
         for messages in &mut self.messages {
@@ -206,7 +216,9 @@ impl Device {
         for messages in &mut self.messages {
             messages.wake_due();
         }
-        if !turn.moved && self.stop.load(Ordering::Acquire) == 0 {
+        // A change after this look also rings, after `seen` was read.
+        let idle = !turn.moved && self.is_current();
+        if idle && self.stop.load(Ordering::Acquire) == 0 {
             self.account();
             // A heartbeat wakes it once a second at least.
             let beat = os::now_ns() + 1_000_000_000;

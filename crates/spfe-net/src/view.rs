@@ -27,6 +27,8 @@ pub trait Fetch: Send + Sync {
     fn event(&self, participant: u32, vector: u32) -> Option<Arc<OwnedFd>>;
 }
 
+type Echo = Arc<Mutex<instrument::EchoStore>>;
+
 /// One process's (or one client's) view of a network.
 pub struct View {
     arena: Arc<Arena>,
@@ -35,7 +37,7 @@ pub struct View {
     maps: Vec<Arc<RegionMap>>,
     held: Mutex<HashMap<(u32, usize), Arc<SharedMemory>>>,
     events: Mutex<HashMap<(u32, u32), Arc<OwnedFd>>>,
-    echoes: Mutex<HashMap<(u32, u32, u32), Arc<Mutex<instrument::EchoStore>>>>,
+    echoes: Mutex<HashMap<(u32, u32, u32), Echo>>,
     fetch: Arc<dyn Fetch>,
     measure: AtomicU32,
 }

@@ -40,6 +40,7 @@ mod queue;
 mod region;
 mod rx;
 mod slots;
+mod timer;
 mod tx;
 mod uri;
 mod wait;

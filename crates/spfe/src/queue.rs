@@ -2,10 +2,11 @@
 //! the doorbell.
 
 use crate::endpoint::Device;
+use crate::timer::Event;
 use crate::wait::Strategy;
 use crate::{Error, Region, Result};
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd};
 use spfe_contract::{
     self as contract, Completion, QueueKind, QueueState, Status, completion_flags as cf,
     queue_options,
@@ -15,6 +16,7 @@ use spfe_net::Runner;
 use spfe_ring::ring::Entry;
 use spfe_ring::sync::{AtomicU64, Ordering};
 use spfe_ring::{Consumer, Credit, DeviceLine, HostLine, Producer, Ring, Slot};
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -111,7 +113,9 @@ pub(crate) struct Queue {
     pub arm_sequence: u32,
     nudges: u32,
     pub strategy: Strategy,
-    event: Option<OwnedFd>,
+    pub event: Option<Arc<Event>>,
+    /// The first completion not taken that a wait has seen: its position, and when that was.
+    pub first_seen: Cell<Option<(u32, u64)>>,
     request: QueueRequest,
     pub place: Place,
     memory: Region,
@@ -158,7 +162,7 @@ impl Queue {
             let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
                 .map_err(|e| Error::io("eventfd", e.into()))?;
             let vector = device.backend().add_event(fd.try_clone()?)?;
-            (Some(fd), vector)
+            (Some(Event::new(fd)), vector)
         } else {
             (None, 0)
         };
@@ -203,6 +207,7 @@ impl Queue {
             nudges: 0,
             strategy: options.strategy,
             event,
+            first_seen: Cell::new(None),
             request,
             place,
             memory,
@@ -370,7 +375,7 @@ impl Queue {
 
     /// The descriptor that becomes readable, if the queue was opened with one.
     pub fn event(&self) -> Result<BorrowedFd<'_>> {
-        self.event.as_ref().map(AsFd::as_fd).ok_or_else(|| {
+        self.event.as_ref().map(|event| event.fd.as_fd()).ok_or_else(|| {
             Error::device(Status::BadField, "opened without a descriptor: QueueOptions::event(true)")
         })
     }
@@ -389,6 +394,7 @@ impl Queue {
         self.cq.position = 0;
         self.credit = Credit::default();
         self.taken_bytes = 0;
+        self.first_seen.set(None);
         self.broken = None;
         self.device.backend().create_queue(&self.request)
     }

@@ -204,8 +204,7 @@ impl Scan {
         self.packets += if sends { 1 } else { packets };
         self.bytes += bytes;
         if self.first_ns.is_none() && goal.after_first.is_some() {
-            let now = || queue.device.backend().clock().now_ns();
-            self.first_ns = Some(if at != 0 { at } else { now() });
+            self.first_ns = Some(if at != 0 { at } else { first_seen(queue) });
         }
         let enough = goal.count.is_some_and(|count| self.packets >= u64::from(count))
             || goal.bytes.is_some_and(|want| self.bytes >= want);
@@ -219,8 +218,23 @@ impl Scan {
 
 /// How long a sender sleeps at most while the receiver has no room, ns.
 const STALL_NS: u64 = 1_000_000;
+/// When the first completion not taken was seen first: waiting again does not start its time again.
+fn first_seen(queue: &Queue) -> u64 {
+    let position = queue.cq.position;
+    match queue.first_seen.get() {
+        Some((seen, ns)) if seen == position => ns,
+        _ => {
+            let now = queue.device.backend().clock().now_ns();
+            queue.first_seen.set(Some((position, now)));
+            now
+        }
+    }
+}
+
 /// Turns of the spin loop between looks at the clock and at rarer matters.
 const TURNS: u32 = 64;
+/// Times to try again while somebody else holds the engine.
+const BUSY_TURNS: u32 = 10_000;
 
 impl Queue {
     /// Waits for completions. Takes nothing: polling afterwards finds what was waited for.
@@ -302,9 +316,7 @@ impl Queue {
                 return;
             }
             if turn.is_multiple_of(8) {
-                if self.runner.as_ref().is_some_and(|runner| runner.has_work()) {
-                    self.progress();
-                }
+                self.progress_stalled();
             }
             std::hint::spin_loop();
         }
@@ -388,19 +400,38 @@ impl Queue {
     /// then nothing will be signalled.
     pub fn request_event(&mut self, goal: &Threshold) -> Result<bool> {
         self.event()?;
+        let Some(event) = self.event.clone() else { return Ok(false) };
         let mut scan = Scan::default();
-        let timed = matches!(scan.look(self, goal), Look::At(..));
+        event.forget();
         // With the engine in the sender's hands nobody keeps time for a sleeping receiver: the
         // first packet signals, and the caller asks again.
         let inline = self.device.backend().info().mode != Mode::Thread;
-        let first = timed || (inline && goal.after_first.is_some());
-        self.arm(goal, first, true);
-        self.progress();
-        let met = matches!(scan.look(self, goal), Look::Met(_));
-        if met {
-            self.host_line().disarm();
+        let pending = matches!(scan.look(self, goal), Look::At(..));
+        if !pending {
+            self.arm(goal, inline && goal.after_first.is_some(), true);
         }
-        Ok(met)
+        let mut turns = 0;
+        while !self.progress() {
+            turns += 1;
+            if turns > BUSY_TURNS {
+                // Whoever holds the engine may miss what was posted here: the caller asks again.
+                event.signal();
+                break;
+            }
+            std::thread::yield_now();
+        }
+        let due = match scan.look(self, goal) {
+            Look::Met(_) => {
+                self.host_line().disarm();
+                return Ok(true);
+            }
+            Look::At(at) => Some(at),
+            Look::NotYet { first_ns } => first_ns.zip(goal.after_first).map(|(first, after)| first.saturating_add(os::ns(after))),
+        };
+        if let (Some(due), Clock::Real) = (due, self.device.backend().clock()) {
+            event.signal_at(due).map_err(|e| Error::io("timer thread", e))?;
+        }
+        Ok(false)
     }
 
     fn wait_virtual(

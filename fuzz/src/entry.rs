@@ -1,0 +1,162 @@
+//! Ring entries from fuzz input: mostly sensible, with everything that can be wrong about them.
+
+use arbitrary::{Arbitrary, Result, Unstructured};
+use spfe_contract::{EntryType, submit_flags as sf};
+use spfe_device::memory::RegionKey;
+
+/// What an entry's region field names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The client's buffers.
+    Data,
+    /// The client's rings.
+    Rings,
+    /// A region of the client that the device may only read.
+    ReadOnly,
+    /// A region of the client that the device may only write.
+    WriteOnly,
+    /// A region of another client on the same endpoint.
+    Foreign,
+    /// Whatever the number says.
+    Key(u16),
+}
+
+impl<'a> Arbitrary<'a> for Place {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        Ok(match u.int_in_range(0..=15u8)? {
+            0 => Self::Rings,
+            1 => Self::ReadOnly,
+            2 => Self::WriteOnly,
+            3 => Self::Foreign,
+            4 => Self::Key(u.arbitrary()?),
+            _ => Self::Data,
+        })
+    }
+}
+
+/// Keys of a client's regions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Keys {
+    /// Buffers.
+    pub data: RegionKey,
+    /// Rings.
+    pub rings: RegionKey,
+    /// Only read by the device.
+    pub read_only: RegionKey,
+    /// Only written by the device.
+    pub write_only: RegionKey,
+    /// Another client's.
+    pub foreign: RegionKey,
+}
+
+impl Keys {
+    /// The key a place stands for.
+    pub fn of(&self, place: Place) -> RegionKey {
+        match place {
+            Place::Data => self.data,
+            Place::Rings => self.rings,
+            Place::ReadOnly => self.read_only,
+            Place::WriteOnly => self.write_only,
+            Place::Foreign => self.foreign,
+            Place::Key(key) => RegionKey(key),
+        }
+    }
+
+    /// An address in a region.
+    pub fn address(&self, place: Place, offset: u64) -> u64 {
+        spfe_device::Address::new(self.of(place), offset).0
+    }
+}
+
+/// A number of bytes: small, of the order of the memory there is, or any.
+#[derive(Clone, Copy, Debug)]
+pub struct Length(pub u32);
+
+impl<'a> Arbitrary<'a> for Length {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        Ok(Self(match u.int_in_range(0..=7u8)? {
+            0..=3 => u.int_in_range(0..=64)?,
+            4 | 5 => u32::from(u.arbitrary::<u16>()?),
+            6 => u.int_in_range(0..=100_000)?,
+            _ => u.arbitrary()?,
+        }))
+    }
+}
+
+/// Flags of an entry beside its type.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub struct Flags(u8);
+
+impl Flags {
+    fn with(self, kind: EntryType) -> u16 {
+        // SIGNAL, LAST, CHAIN and END; now and then a bit that must be zero.
+        let wrong = if self.0 & 0xe0 == 0xe0 { 1 << 15 } else { 0 };
+        u16::from(kind.raw()) | u16::from(self.0 & 0x1f) << 4 | wrong
+    }
+}
+
+/// A submission of any queue.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Entry {
+    /// Transmit from memory.
+    Data(Place, u16, Length, Flags),
+    /// Transmit from the entry.
+    Inline(u64, u32, u8, Flags),
+    /// First half of a burst.
+    Burst(Place, u16, Length, Flags),
+    /// Second half of a burst.
+    BurstExt(Length, u16, bool),
+    /// A receive buffer.
+    Buffer(Place, u16, Length, bool),
+    /// Bytes and completions given back.
+    Release(Length, u32, Flags),
+    /// A broadcast message or time-code.
+    Message(u64, [u8; 4], Flags),
+    /// Anything.
+    Raw([u64; 2]),
+}
+
+fn words(word0: u64, length: u32, flags: u16) -> [u64; 2] {
+    [word0, u64::from(length) | u64::from(flags) << 32]
+}
+
+impl Entry {
+    /// The entry's two words; the phase is the writer's business.
+    pub fn words(self, keys: &Keys) -> [u64; 2] {
+        match self {
+            Self::Data(place, offset, length, flags) => {
+                let address = keys.address(place, u64::from(offset));
+                words(address, length.0, flags.with(EntryType::Data))
+            }
+            Self::Inline(low, high, count, flags) => {
+                // Mostly a count that is allowed.
+                let count = if count & 0x80 == 0 { count % 12 } else { count };
+                let word = u32::from(count) | high << 8;
+                words(low, word, flags.with(EntryType::Inline))
+            }
+            Self::Burst(place, offset, length, flags) => {
+                let address = keys.address(place, u64::from(offset));
+                let flags = flags.with(EntryType::Burst);
+                words(address, length.0, flags & !sf::CHAIN)
+            }
+            Self::BurstExt(stride, count, wrong) => {
+                let word0 = u64::from(stride.0) | u64::from(count) << 32;
+                words(word0, u32::from(wrong), u16::from(EntryType::BurstExt.raw()))
+            }
+            Self::Buffer(place, offset, length, wrong) => {
+                let flags = u16::from(EntryType::Buffer.raw()) | u16::from(wrong) << 12;
+                words(keys.address(place, u64::from(offset)), length.0, flags)
+            }
+            Self::Release(bytes, completions, flags) => {
+                let completions = u64::from(completions) << 32;
+                let flags = flags.with(EntryType::Release);
+                words(u64::from(bytes.0) | completions, 0, flags)
+            }
+            Self::Message(data, [channel, kind, status, class], flags) => {
+                let word = u32::from_le_bytes([channel, kind, class % 4, status]);
+                words(data, word, flags.with(EntryType::Message))
+            }
+            Self::Raw(words) => words,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Shared memory that is used again in every run, with patterns that have to stay.
+
+use spfe_net::os::SharedMemory;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// What is behind the end of a region, in the same mapping.
+pub const BEHIND: u8 = 0xc5;
+/// What another client has.
+pub const FOREIGN: u8 = 0xee;
+/// What the device may write and not read.
+pub const SECRET: u8 = 0xdd;
+/// A run of a byte that must not get out is a leak from this length on.
+const LEAK_BYTES: usize = 24;
+
+thread_local! {
+    static POOL: RefCell<Vec<Arc<SharedMemory>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Memory of the pool, by number; made on first use, of `bytes` bytes.
+pub fn pooled(number: usize, bytes: usize) -> Arc<SharedMemory> {
+    POOL.with_borrow_mut(|pool| {
+        while pool.len() <= number {
+            let memory = SharedMemory::create("spfe-fuzz", bytes).expect("shared memory");
+            pool.push(Arc::new(memory));
+        }
+        assert!(pool[number].size() >= bytes, "memory {number} has another size");
+        pool[number].clone()
+    })
+}
+
+/// The bytes of a mapping. Nobody else runs: the engine is called from this thread.
+pub fn bytes(memory: &SharedMemory) -> &[u8] {
+    // SAFETY: mapped while borrowed; only this thread touches it, and not during the borrow.
+    unsafe { std::slice::from_raw_parts(memory.base().as_ptr(), memory.size()) }
+}
+
+/// The same, to be written.
+#[allow(clippy::mut_from_ref)]
+pub fn bytes_mut(memory: &SharedMemory) -> &mut [u8] {
+    // SAFETY: as for `bytes`; no caller keeps two of them.
+    unsafe { std::slice::from_raw_parts_mut(memory.base().as_ptr(), memory.size()) }
+}
+
+/// Payload that can be told from everything that must not get out: 1 to 127, by place.
+pub fn fill_payload(memory: &mut [u8]) {
+    for (index, byte) in memory.iter_mut().enumerate() {
+        *byte = 1 + (index % 127) as u8;
+    }
+}
+
+/// Fails if a long run of bytes is there that no client was allowed to read.
+pub fn check_no_leak(received: &[u8]) {
+    for secret in [BEHIND, FOREIGN, SECRET] {
+        let mut run = 0;
+        for byte in received {
+            run = if *byte == secret { run + 1 } else { 0 };
+            assert!(run < LEAK_BYTES, "{secret:#x} bytes that nobody may read were delivered");
+        }
+    }
+}
+
+/// Bytes of a region the device was told it may write.
+#[derive(Debug)]
+pub struct Allowed {
+    bits: Vec<bool>,
+}
+
+impl Allowed {
+    /// None of `size` bytes.
+    pub fn none(size: usize) -> Self {
+        Self { bits: vec![false; size] }
+    }
+
+    /// These may be written from now on.
+    pub fn add(&mut self, offset: u64, length: u64) {
+        let end = offset.saturating_add(length).min(self.bits.len() as u64);
+        if offset < end {
+            self.bits[offset as usize..end as usize].fill(true);
+        }
+    }
+
+    /// Fails if another byte than those allowed is not `value`.
+    pub fn check(&self, memory: &[u8], value: u8) {
+        let wrong = self.bits.iter().zip(memory).position(|(allowed, byte)| !allowed && *byte != value);
+        assert_eq!(wrong, None, "the device wrote a byte that is in no buffer");
+    }
+}

@@ -1,0 +1,172 @@
+//! A queue as a host works it: positions, credit, and stores it should not make.
+
+use crate::entry::{Keys, Place};
+use arbitrary::Arbitrary;
+use spfe_contract::{Completion, PACKED_AREA_MIN_BYTES, QueueKind, queue_options};
+use spfe_net::network::QueueRequest;
+use spfe_net::os::SharedMemory;
+use spfe_ring::{Credit, DeviceLine, HostLine, Ring, Slot};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Bytes of the memory rings lie in.
+pub const RINGS_BYTES: usize = 8192;
+/// Most entries of a ring, log2.
+const LOG2_MAX: u32 = 4;
+/// Where the submission ring starts, behind the lines.
+const SQ: u64 = 128;
+
+/// How a queue is configured.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub struct Shape {
+    log2: u8,
+    more: bool,
+    stamps: bool,
+    area: u16,
+    /// Addresses of submissions, completions, times, lines and area, if they are to be odd.
+    odd: Option<[(Place, u16); 5]>,
+    /// Sizes of the rings and of the area, if they are to be odd.
+    sizes: Option<(u32, u32, u32)>,
+}
+
+impl Shape {
+    /// Whether rings and area are where an honest host puts them.
+    pub fn is_plain(&self) -> bool {
+        self.odd.is_none() && self.sizes.is_none()
+    }
+
+    /// Takes the odd parts out.
+    pub fn plain(mut self) -> Self {
+        self.odd = None;
+        self.sizes = None;
+        self
+    }
+
+    /// Whether something lies among the client's buffers on purpose.
+    pub fn touches_data(&self) -> bool {
+        self.odd.is_some_and(|odd| odd.iter().any(|(place, _)| !matches!(place, Place::Rings)))
+    }
+
+    /// The request for a queue.
+    pub fn request(&self, kind: QueueKind, keys: &Keys) -> QueueRequest {
+        let log2 = 2 + u32::from(self.log2) % (LOG2_MAX - 1);
+        let equal = matches!(kind, QueueKind::RxPacked | QueueKind::MessageRx);
+        let cq_log2 = log2 + u32::from(self.more && !equal);
+        let cq = SQ + (16 << LOG2_MAX);
+        let stamps = cq + (16 << (LOG2_MAX + 1));
+        let mut request = QueueRequest {
+            kind: kind.raw(),
+            options: if self.stamps { queue_options::STAMP } else { 0 },
+            sq_log2: log2,
+            cq_log2,
+            sq: keys.address(Place::Rings, SQ),
+            cq: keys.address(Place::Rings, cq),
+            stamps: keys.address(Place::Rings, stamps),
+            lines: keys.address(Place::Rings, 0),
+            area: keys.address(Place::Data, 0),
+            area_bytes: PACKED_AREA_MIN_BYTES as u32 + u32::from(self.area) / 4 * 8,
+            ..QueueRequest::default()
+        };
+        if let Some(odd) = self.odd {
+            let [sq, cq, stamps, lines, area] =
+                odd.map(|(place, offset)| keys.address(place, u64::from(offset & !7)));
+            (request.sq, request.cq, request.stamps) = (sq & !63, cq & !63, stamps);
+            (request.lines, request.area) = (lines & !63, area);
+        }
+        if let Some((sq, cq, area)) = self.sizes {
+            (request.sq_log2, request.cq_log2, request.area_bytes) = (sq % 20, cq % 20, area);
+        }
+        request
+    }
+}
+
+/// The host's side of a queue that is where an honest host puts it.
+pub struct HostQueue {
+    memory: Arc<SharedMemory>,
+    /// Submission ring.
+    pub sq: Ring,
+    /// Completion ring.
+    pub cq: Ring,
+    /// Position of the next submission.
+    pub posted: u32,
+    /// Position of the next completion.
+    pub consumed: u32,
+    credit: Credit,
+}
+
+impl HostQueue {
+    /// Zeroed rings; before the queue is created.
+    pub fn new(memory: Arc<SharedMemory>, request: &QueueRequest) -> Self {
+        crate::memory::bytes_mut(&memory)[..].fill(0);
+        let at = |address: u64, log2: u32| {
+            let offset = spfe_device::Address(address).offset() as usize;
+            let last = memory.size() - (16 << log2);
+            // SAFETY: inside the mapping, which the queue keeps; 64-byte aligned.
+            unsafe {
+                let slots = memory.base().add(offset.min(last) & !63).cast::<Slot>();
+                Ring::new(slots, log2)
+            }
+        };
+        let log2 = |log2: u32| log2.clamp(2, LOG2_MAX + 1);
+        let sq = at(request.sq, log2(request.sq_log2));
+        let cq = at(request.cq, log2(request.cq_log2));
+        Self { memory, sq, cq, posted: 0, consumed: 0, credit: Credit::default() }
+    }
+
+    /// Submissions an honest host may post.
+    pub fn free(&self) -> u32 {
+        self.credit.free(self.sq.size(), self.posted)
+    }
+
+    /// Publishes a submission.
+    pub fn post(&mut self, words: [u64; 2]) {
+        self.sq.write(self.posted, words);
+        self.posted = self.posted.wrapping_add(1);
+    }
+
+    /// Writes a submission again that has been posted, which no honest host does.
+    pub fn rewrite(&self, back: u8, words: [u64; 2]) {
+        let back = 1 + u32::from(back) % self.sq.size();
+        self.sq.write(self.posted.wrapping_sub(back), words);
+    }
+
+    /// Stores a word anywhere in the ring memory, which no honest host does.
+    pub fn scribble(&self, offset: u16, value: u64) {
+        let word = usize::from(offset) % (RINGS_BYTES / 8);
+        crate::memory::bytes_mut(&self.memory)[word * 8..][..8].copy_from_slice(&value.to_le_bytes());
+    }
+
+    /// The next completion, left in place.
+    pub fn peek(&self) -> Option<Completion> {
+        self.cq.read(self.consumed).map(Completion::from_words)
+    }
+
+    /// Takes the next completion; the submissions it frees, as an honest device says them.
+    pub fn take(&mut self) -> Option<(Completion, std::ops::Range<u32>)> {
+        let done = self.peek()?;
+        self.consumed = self.consumed.wrapping_add(1);
+        let freed = self.credit.free_to(done.position, self.posted);
+        Some((done, freed.expect("a completion of what is not outstanding")))
+    }
+
+    /// Takes the next completion of a queue whose completions free nothing.
+    pub fn take_uncredited(&mut self) -> Option<Completion> {
+        let done = self.peek()?;
+        self.consumed = self.consumed.wrapping_add(1);
+        Some(done)
+    }
+
+    /// The line the host writes.
+    pub fn host_line(&self) -> &HostLine {
+        // SAFETY: at the start of the mapping, which the queue keeps; atomics only.
+        unsafe { self.memory.base().cast::<HostLine>().as_ref() }
+    }
+
+    /// The line the device writes.
+    pub fn device_line(&self) -> &DeviceLine {
+        // SAFETY: as for the host line.
+        let line: NonNull<DeviceLine> = unsafe { self.memory.base().add(64) }.cast();
+        // SAFETY: as above.
+        unsafe { line.as_ref() }
+    }
+}

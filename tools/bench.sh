@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Everything that is measured, one after the other; results in bench/out.
+#
+#   tools/bench.sh            rings (criterion), instructions (callgrind), peers side by side, the tables
+#   tools/bench.sh --quick    the same, shorter
+#   tools/bench.sh STEP...    some of: rings instructions peers tables
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=bench/out
+mkdir -p "$out"
+quick=()
+steps=()
+for arg in "$@"; do
+  case $arg in
+    --quick) quick=(--quick) ;;
+    rings | instructions | peers | tables) steps+=("$arg") ;;
+    *) echo "bench: unknown step '$arg' (rings, instructions, peers, tables, --quick)" >&2; exit 2 ;;
+  esac
+done
+[ ${#steps[@]} -gt 0 ] || steps=(rings instructions peers tables)
+
+say() { printf '\n== %s\n' "$*"; }
+
+for step in "${steps[@]}"; do
+  case $step in
+    rings)
+      say "rings: time per entry (criterion)"
+      cargo bench -q -p spfe-bench --bench rings -- --noplot "${quick[@]}"
+      ;;
+    instructions)
+      say "instructions per packet (callgrind)"
+      tools/callgrind.sh | tee "$out/instructions.tsv"
+      ;;
+    peers)
+      say "peers, side by side"
+      tools/setup.sh bench
+      cargo build --release -q -p spfe-cli -p spfed -p spfe-measure
+      python3 bench/peers/run.py "${quick[@]}" --json "$out/peers.json" | tee "$out/peers.txt"
+      ;;
+    tables)
+      say "the four scenarios of the published tables"
+      cargo build --release -q -p spfe-cli -p spfed
+      target/release/spfe perf tables --quick --report "$out/tables"
+      target/release/spfe perf tables --quick --link 4x31.25G --report "$out/tables-100g"
+      ;;
+  esac
+done
+say "results in $out"
