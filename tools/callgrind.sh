@@ -21,7 +21,7 @@ trap 'rm -rf "$out"' EXIT
 count() {
   local packets
   packets=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg"  \
-    --toggle-collect="*measured_engine_*" $3 "$bin" "$1" "$2" 2>"$out/log")
+    --toggle-collect="*measured_engine_*" "$3" "$bin" "$1" "$2" 2>"$out/log")
   echo "$(sed -n 's/.*Collected : //p' "$out/log") $packets"
 }
 

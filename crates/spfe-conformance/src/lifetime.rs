@@ -356,15 +356,17 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
         let bufs: Vec<Buf> = (0..8).map(|tag| pair.packet(2 * BUFFER, tag)).collect();
         let burst: Vec<Buf> = (0..4).map(|tag| pair.packet(BUFFER, tag)).collect();
         let sender = std::thread::spawn(move || {
-            let mut free = bufs;
+            let (mut free, mut reset) = (bufs, false);
             let ended = loop {
-                while let Some(buf) = free.pop() {
+                while !reset && let Some(buf) = free.pop() {
                     tx.send(buf).unwrap();
                 }
                 if let Err(error) = tx.wait(soon()) {
                     break error;
                 }
-                while tx.poll().is_some() {}
+                while let Some(sent) = tx.poll() {
+                    reset |= sent.status == Status::DeviceReset;
+                }
                 free.extend(take_all(&mut tx));
             };
             (ended.status(), tx.outstanding(), free.len())

@@ -104,8 +104,8 @@ fn an_urgent_channel_passes_a_backlog(fixture: &Fixture) {
     assert!(vc(&pair.a, 1).set_priority(16).is_err());
     let (mut slow, mut urgent) = (pair.tx(0), pair.tx(1));
     let (mut backlog, mut rx) = (pair.rx_posted(0, 4096, 256), pair.rx_posted(1, 4096, 4));
-    for seed in 0..256 {
-        slow.send(pair.packet(4096, seed)).unwrap();
+    for packet in pair.a.alloc(256 * 4096).unwrap().split(4096, 256).unwrap() {
+        slow.send(packet).unwrap();
     }
     urgent.send(pair.packet(4096, 1)).unwrap();
     let first = rx.recv(Deadline::NEVER).unwrap().time_ns.unwrap();
@@ -149,7 +149,7 @@ fn a_deadline_passes_in_virtual_time(fixture: &Fixture) {
     }
     let mut tx = pair.tx(0);
     tx.send(pair.packet(64, 0)).unwrap();
-    crate::kit::receive_with(&mut rx, |_, got| drop(got)).is(64, 0);
+    assert_eq!(rx.recv(Deadline::NEVER).unwrap().buf.len(), 64);
 }
 
 fn a_time_after_the_first_is_exact(fixture: &Fixture) {

@@ -479,13 +479,6 @@ impl<S: Source, D: Sink> Flow<S, D> {
             RxEnd::Packed(rx) => rx.view().is_some_and(|view| !view.wants_stamps()),
             _ => false,
         };
-        let alone = self.pacer.is_none() && !self.share;
-        let sends = matches!(&self.tx, TxEnd::Queue(tx) if !tx.view.wants_stamps());
-        let takes = match &self.rx {
-            RxEnd::Posted(rx) => rx.view().is_some_and(fast::Posted::suits),
-            RxEnd::Packed(rx) => rx.view().is_some_and(|view| !view.wants_stamps()),
-            _ => false,
-        };
         self.plain = alone && sends && takes;
         self.epoch = epoch;
         Ok(())

@@ -462,7 +462,5 @@ impl Drop for Batch<'_> {
         for index in 0..count {
             self.tx.slots.take(first.wrapping_add(index));
         }
-        let sq = &self.tx.queue.sq;
-        std::mem::replace(&mut self.batch, spfe_ring::Batch::new(sq, 0)).cancel(sq);
     }
 }

@@ -1,0 +1,7 @@
+//! Transmit ring and posted receive ring: any entries, changed at any time.
+#![no_main]
+
+use spfe_contract::QueueKind;
+use spfe_fuzz::lab::{Input, run};
+
+libfuzzer_sys::fuzz_target!(|input: Input| run(input, QueueKind::Rx));

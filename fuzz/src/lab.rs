@@ -1,0 +1,580 @@
+//! Two clients with a cable between them, a neighbour on each endpoint, and the engine.
+//!
+//! The clients do what the input says. An honest one posts any entry, but only where it has credit,
+//! and leaves its rings alone afterwards; a hostile one stores what it likes where it likes. What is
+//! held against the engine:
+//!
+//! * memory of neighbours, memory behind a region, memory only to be read and revoked memory stay as
+//!   they are, and so does every byte of a region that no receive buffer names;
+//! * nothing of that is delivered to anybody;
+//! * a step is bounded, and there is never more than one completion for a submission;
+//! * for an honest host no completion is overwritten before it was consumed, none frees what is not
+//!   outstanding, and records stay as they were until they are given back.
+
+use crate::entry::{Entry, Keys};
+use crate::memory::{self, Allowed};
+use crate::ring::{HostQueue, RINGS_BYTES, Shape};
+use arbitrary::Arbitrary;
+use spfe_contract::{Completion, EntryType, QueueKind, Release, Status, Submission, access};
+use spfe_contract::{RecordHeader, completion_flags as cf};
+use spfe_device::flow::Step;
+use spfe_net::arena::DEVICE;
+use spfe_net::network::{Attachment, Placement};
+use spfe_net::os::{self, SharedMemory};
+use spfe_net::topology::Port;
+use spfe_net::{Clock, LinkRate, Mode, Network, Peer, Runner, Topology};
+use spfe_ring::{Arm, PackedReader};
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock};
+
+/// Bytes of a data region; the memory goes on behind it.
+const DATA_BYTES: usize = 73_000;
+const DATA_MEMORY_BYTES: usize = 80 << 10;
+const SMALL_BYTES: usize = 4096;
+/// Pieces of a step, and steps until all that is posted must have been looked at.
+const BUDGET: u32 = 64;
+const TURNS_MAX: usize = 1000;
+
+static PAYLOAD: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut bytes = vec![memory::BEHIND; DATA_MEMORY_BYTES];
+    memory::fill_payload(&mut bytes[..DATA_BYTES]);
+    bytes
+});
+static ZEROS: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut bytes = vec![memory::BEHIND; DATA_MEMORY_BYTES];
+    bytes[..DATA_BYTES].fill(0);
+    bytes
+});
+
+/// Which client.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The sender.
+    Tx,
+    /// The receiver.
+    Rx,
+}
+
+/// What happens next.
+#[derive(Arbitrary, Clone, Debug)]
+pub enum Op {
+    /// A submission.
+    Post(End, Entry),
+    /// Several submissions at once.
+    PostAll(End, Vec<Entry>),
+    /// The engine runs, as the device or as the receiver.
+    Step(u8, bool),
+    /// Completions are consumed.
+    Consume(End, u8),
+    /// Packed receive: runs are given back.
+    Give(u8),
+    /// A host asks to be woken.
+    Arm(End, Option<u8>, Option<u32>, Option<u32>, bool),
+    /// The engine looks whether somebody is to be woken.
+    Due,
+    /// Time passes.
+    Time(u16),
+    /// A submission is changed after it was posted.
+    Rewrite(End, u8, Entry),
+    /// A word is stored into the memory of the rings.
+    Scribble(End, u16, u64),
+    /// A queue is closed.
+    Close(End),
+    /// A queue is opened.
+    Open(End, Shape),
+    /// A client resets its share of the device.
+    Reset(End),
+    /// A client dies, and another one takes its place.
+    Die(End),
+    /// A client revokes its buffers and registers other ones.
+    Revoke(End),
+}
+
+/// One run.
+#[derive(Arbitrary, Clone, Debug)]
+pub struct Input {
+    honest: bool,
+    paced: bool,
+    coop: bool,
+    shapes: [Shape; 2],
+    ops: Vec<Op>,
+}
+
+/// A run of a packed area that the host has not given back.
+struct Kept {
+    offset: usize,
+    bytes: Vec<u8>,
+    owed: u32,
+}
+
+struct Side {
+    end: End,
+    kind: QueueKind,
+    at: Attachment,
+    rings: Arc<SharedMemory>,
+    data: Arc<SharedMemory>,
+    spare: Arc<SharedMemory>,
+    is_revoked: bool,
+    read_only: Arc<SharedMemory>,
+    write_only: Arc<SharedMemory>,
+    foreign: Arc<SharedMemory>,
+    keys: Keys,
+    queue: Option<HostQueue>,
+    allowed: Allowed,
+    /// Where the device may write cannot be said any more.
+    is_open: bool,
+    /// Bytes of each posted buffer, by position (honest hosts).
+    lengths: VecDeque<u32>,
+    reader: PackedReader,
+    area_bytes: u32,
+    kept: VecDeque<Kept>,
+}
+
+impl Side {
+    fn new(network: &Arc<Network>, end: End, kind: QueueKind) -> Self {
+        let first = if end == End::Tx { 0 } else { 6 };
+        let pooled = |number: usize, bytes| memory::pooled(first + number, bytes);
+        let rings = pooled(0, RINGS_BYTES.max(DATA_MEMORY_BYTES));
+        let (data, spare) = (pooled(1, DATA_MEMORY_BYTES), pooled(2, DATA_MEMORY_BYTES));
+        let [read_only, write_only, foreign] = [3, 4, 5].map(|n| pooled(n, SMALL_BYTES));
+        let clean = Self::clean(end);
+        memory::bytes_mut(&data)[..DATA_MEMORY_BYTES].copy_from_slice(clean);
+        memory::bytes_mut(&spare)[..DATA_MEMORY_BYTES].copy_from_slice(clean);
+        memory::fill_payload(memory::bytes_mut(&read_only));
+        memory::bytes_mut(&write_only).fill(memory::SECRET);
+        memory::bytes_mut(&foreign).fill(memory::FOREIGN);
+        let at = attach(network, end);
+        let neighbour = attach(network, end);
+        let both = access::LOCAL_READ | access::LOCAL_WRITE;
+        let foreign_key = network.add_region(neighbour, foreign.clone(), both);
+        let keys = Keys { foreign: foreign_key.expect("a free region"), ..Keys::default() };
+        let mut side = Self {
+            end,
+            kind,
+            at,
+            rings,
+            data,
+            spare,
+            is_revoked: false,
+            read_only,
+            write_only,
+            foreign,
+            keys,
+            queue: None,
+            allowed: Allowed::default(),
+            is_open: false,
+            lengths: VecDeque::new(),
+            reader: PackedReader::new(0),
+            area_bytes: 0,
+            kept: VecDeque::new(),
+        };
+        side.register(network);
+        side
+    }
+
+    /// What the device finds in the buffers.
+    fn clean(end: End) -> &'static [u8] {
+        if end == End::Tx { &PAYLOAD } else { &ZEROS }
+    }
+
+    fn register(&mut self, network: &Network) {
+        let (read, write) = (access::LOCAL_READ, access::LOCAL_WRITE);
+        let add = |memory: &Arc<SharedMemory>, bytes: usize, access| {
+            let place = Placement::default();
+            let key = network.add_region_at(self.at, memory.clone(), bytes as u64, access, place);
+            key.expect("a free region")
+        };
+        self.keys = Keys {
+            rings: add(&self.rings, RINGS_BYTES, read | write),
+            data: add(&self.data, DATA_BYTES, read | write),
+            read_only: add(&self.read_only, SMALL_BYTES, read),
+            write_only: add(&self.write_only, SMALL_BYTES, write),
+            foreign: self.keys.foreign,
+        };
+    }
+
+    fn open(&mut self, network: &Network, shape: Shape) {
+        if self.queue.is_some() {
+            return;
+        }
+        let request = shape.request(self.kind, &self.keys);
+        let queue = HostQueue::new(self.rings.clone(), &request);
+        if network.create_queue(self.at, request).is_err() {
+            return;
+        }
+        self.queue = Some(queue);
+        self.is_open |= !shape.is_plain();
+        self.lengths.clear();
+        self.kept.clear();
+        self.reader = PackedReader::new(request.area_bytes);
+        self.area_bytes = request.area_bytes;
+        if self.kind == QueueKind::RxPacked {
+            self.allowed.add(0, u64::from(request.area_bytes), DATA_BYTES);
+        }
+    }
+
+    /// Notes what an entry allows the device; false if an honest host would not post it.
+    fn note(&mut self, words: [u64; 2]) -> bool {
+        let entry = Submission::from_words(words);
+        if self.end == End::Tx {
+            return true;
+        }
+        if entry.region == self.keys.data.0 {
+            self.allowed.add(entry.offset, u64::from(entry.length), DATA_BYTES);
+        }
+        let overlaid = entry.region == self.keys.rings.0;
+        self.is_open |= overlaid;
+        !overlaid
+    }
+
+    fn post(&mut self, entry: Entry, honest: bool) {
+        let words = entry.words(&self.keys);
+        let overlaid = Submission::from_words(words).region == self.keys.rings.0;
+        let packed = self.kind == QueueKind::RxPacked;
+        let Some(queue) = &self.queue else { return };
+        if honest && (packed || overlaid || queue.free() == 0) {
+            return;
+        }
+        self.note(words);
+        self.lengths.push_back(Submission::from_words(words).length);
+        if let Some(queue) = &mut self.queue {
+            queue.post(words);
+        }
+    }
+
+    fn rewrite(&mut self, back: u8, entry: Entry) {
+        let words = entry.words(&self.keys);
+        self.note(words);
+        if let Some(queue) = &self.queue {
+            queue.rewrite(back, words);
+        }
+    }
+
+    fn scribble(&mut self, offset: u16, value: u64) {
+        self.is_open = true;
+        if let Some(queue) = &self.queue {
+            queue.scribble(offset, value);
+        }
+    }
+
+    fn consume(&mut self, honest: bool) {
+        match self.kind {
+            _ if !honest => {
+                let _ = self.queue.as_mut().and_then(HostQueue::take_uncredited);
+            }
+            QueueKind::RxPacked => self.consume_run(),
+            _ => self.consume_credited(),
+        }
+    }
+
+    fn consume_credited(&mut self) {
+        let Some((done, freed)) = self.queue.as_mut().and_then(HostQueue::take) else { return };
+        if self.end == End::Tx {
+            return;
+        }
+        assert_eq!(freed.len(), 1, "a receive completion is about one buffer");
+        let length = self.lengths.pop_front().expect("a posted buffer");
+        let status = Status::from_raw(done.status).expect("a status");
+        if matches!(status, Status::Ok | Status::PacketCut) {
+            assert!(done.bytes <= length, "{} bytes in a buffer of {length}", done.bytes);
+        }
+    }
+
+    fn consume_run(&mut self) {
+        let Some(done) = self.queue.as_mut().and_then(HostQueue::take_uncredited) else { return };
+        let run = self.reader.run(done.bytes, done.flags & cf::WRAP != 0);
+        let run = run.expect("a run in the area");
+        let area = &memory::bytes(&self.data)[..self.area_bytes as usize];
+        let offset = run.offset as usize;
+        let bytes = area[offset..][..run.bytes as usize].to_vec();
+        assert_eq!(records(&bytes), usize::from(done.packets), "records of a run");
+        self.kept.push_back(Kept { offset, bytes, owed: run.owed });
+    }
+
+    /// Gives runs back, as one release.
+    fn give(&mut self, count: u8) {
+        let count = usize::from(count % 4 + 1).min(self.kept.len());
+        if count == 0 {
+            return;
+        }
+        let mut bytes = 0;
+        let area = memory::bytes(&self.data);
+        for kept in self.kept.drain(..count) {
+            let now = &area[kept.offset..][..kept.bytes.len()];
+            assert!(now == kept.bytes, "records were overwritten before they were given back");
+            bytes += kept.owed;
+        }
+        let flags = u16::from(EntryType::Release.raw());
+        let release = Release { bytes, completions: count as u32, flags, ..Release::default() };
+        if let Some(queue) = &mut self.queue {
+            queue.post(release.to_words());
+        }
+    }
+
+    fn revoke(&mut self, network: &Network) {
+        if self.is_revoked || network.remove_region(self.at, self.keys.data).is_err() {
+            return;
+        }
+        self.is_revoked = true;
+        std::mem::swap(&mut self.data, &mut self.spare);
+        // What was delivered so far is looked at; from now on there is a secret instead.
+        if !self.is_open {
+            self.allowed.check(memory::bytes(&self.spare), Self::clean(self.end));
+        }
+        memory::bytes_mut(&self.spare).fill(memory::SECRET);
+        self.allowed = Allowed::default();
+        let both = access::LOCAL_READ | access::LOCAL_WRITE;
+        let place = Placement::default();
+        let bytes = DATA_BYTES as u64;
+        let key = network.add_region_at(self.at, self.data.clone(), bytes, both, place);
+        self.keys.data = key.expect("a free region");
+    }
+
+    fn check(&mut self) {
+        let all = |memory: &SharedMemory, value: u8| {
+            memory::bytes(memory)[..SMALL_BYTES].iter().all(|byte| *byte == value)
+        };
+        assert!(all(&self.foreign, memory::FOREIGN), "memory of another client was written");
+        let read_only = &memory::bytes(&self.read_only)[..SMALL_BYTES];
+        assert!(read_only == &PAYLOAD[..SMALL_BYTES], "memory only to be read was written");
+        let behind = &memory::bytes(&self.data)[DATA_BYTES..];
+        assert!(behind == &PAYLOAD[DATA_BYTES..], "memory behind a region was written");
+        if self.is_revoked {
+            let revoked = memory::bytes(&self.spare);
+            assert!(revoked.iter().all(|byte| *byte == memory::SECRET), "revoked memory was written");
+        }
+        if !self.is_open {
+            self.allowed.check(memory::bytes(&self.data), Self::clean(self.end));
+        }
+    }
+}
+
+/// Records of a run, which must be a row of whole ones.
+fn records(mut bytes: &[u8]) -> usize {
+    let mut count = 0;
+    while let Some(head) = bytes.first_chunk::<8>() {
+        let head = u64::from_le_bytes(*head);
+        let header = RecordHeader { length: head as u32, end: (head >> 32) as u8, ..Default::default() };
+        assert!(header.end <= 2, "end marker {}", header.end);
+        let total = spfe_ring::packed::record_bytes(header.length) as usize;
+        assert!(total <= bytes.len(), "a record that leaves its run");
+        bytes = &bytes[total..];
+        count += 1;
+    }
+    assert!(bytes.is_empty());
+    count
+}
+
+fn attach(network: &Network, end: End) -> Attachment {
+    let endpoint = if end == End::Tx { 0 } else { 1 };
+    network.attach(endpoint, "fuzz", Vec::new()).expect("room for a client")
+}
+
+/// Two endpoints with one port and one virtual channel each, joined by a cable.
+pub fn cable(rate: LinkRate, mode: Mode, virtual_time: bool) -> Topology {
+    let port = |endpoint| Port {
+        space_wire: false,
+        vcs: 1,
+        rate,
+        peer: Peer::Port { endpoint, port: 0 },
+    };
+    Topology { endpoints: vec![vec![port(1)], vec![port(0)]], mode, virtual_time }
+}
+
+struct Lab {
+    network: Arc<Network>,
+    device: Runner,
+    guest: Runner,
+    tx: Side,
+    rx: Side,
+    honest: bool,
+    /// A client has died: its peer's state was rebuilt from rings a hostile host has written.
+    recovered: bool,
+}
+
+impl Lab {
+    fn new(input: &Input, kind: QueueKind) -> Self {
+        let rate = match input.paced {
+            true => LinkRate::SpaceFibre { lanes: 1, mbps: 1000 },
+            false => LinkRate::Unlimited,
+        };
+        let mode = if input.coop { Mode::Coop } else { Mode::Thread };
+        let network = Network::new(cable(rate, mode, true)).expect("a network");
+        let device = network.view(DEVICE).runner_out(0, 0, 0, true);
+        let tx = Side::new(&network, End::Tx, QueueKind::Tx);
+        let rx = Side::new(&network, End::Rx, kind);
+        let guest = network.view(rx.at.client).runner_into(1, 0, 0, false);
+        let honest = input.honest;
+        let mut lab = Self { network, device, guest, tx, rx, honest, recovered: false };
+        for (end, shape) in [End::Tx, End::Rx].into_iter().zip(input.shapes) {
+            lab.open(end, shape);
+        }
+        lab
+    }
+
+    fn side(&mut self, end: End) -> &mut Side {
+        if end == End::Tx { &mut self.tx } else { &mut self.rx }
+    }
+
+    fn open(&mut self, end: End, shape: Shape) {
+        let shape = if self.honest { shape.plain() } else { shape };
+        let network = self.network.clone();
+        self.side(end).open(&network, shape);
+    }
+
+    fn close(&mut self, end: End) {
+        let network = self.network.clone();
+        let side = self.side(end);
+        if side.queue.take().is_some() {
+            let closed = network.destroy_queue(side.at, 0, 0, side.kind.raw());
+            closed.expect("a queue that can be closed");
+        }
+    }
+
+    fn take(&mut self, op: Op) {
+        let (honest, network) = (self.honest, self.network.clone());
+        match op {
+            Op::Post(end, entry) => self.side(end).post(entry, honest),
+            Op::PostAll(end, entries) => {
+                entries.into_iter().for_each(|entry| self.side(end).post(entry, honest));
+            }
+            Op::Step(budget, guest) => self.step(budget, guest),
+            Op::Consume(end, count) => (0..count % 8).for_each(|_| self.side(end).consume(honest)),
+            Op::Give(count) => self.rx.give(count),
+            Op::Arm(end, count, bytes, after, event) => self.arm(end, count, bytes, after, event),
+            Op::Due => drop(self.device.wake_due()),
+            Op::Time(ns) => self.pass(u64::from(ns)),
+            Op::Rewrite(end, back, entry) if !honest => self.side(end).rewrite(back, entry),
+            Op::Scribble(end, at, value) if !honest => self.side(end).scribble(at, value),
+            Op::Rewrite(..) | Op::Scribble(..) => {}
+            Op::Close(end) => self.close(end),
+            Op::Open(end, shape) => self.open(end, shape),
+            Op::Reset(end) => self.reset(end),
+            Op::Die(end) => self.die(end),
+            Op::Revoke(end) => self.side(end).revoke(&network),
+        }
+    }
+
+    fn step(&mut self, budget: u8, guest: bool) {
+        let budget = if budget == u8::MAX { u32::MAX } else { u32::from(budget % BUDGET as u8) };
+        let runner = if guest { &mut self.guest } else { &mut self.device };
+        let step = runner.run(budget);
+        assert!(step.is_some(), "nobody else has the seat, and every region can be had");
+        self.check_positions();
+    }
+
+    fn arm(
+        &mut self,
+        end: End,
+        count: Option<u8>,
+        bytes: Option<u32>,
+        after: Option<u32>,
+        event: bool,
+    ) {
+        let Some(queue) = &self.side(end).queue else { return };
+        let first_position = queue.consumed;
+        let arm = Arm {
+            count: count.map(|count| first_position.wrapping_add(u32::from(count))),
+            bytes: bytes.map(u64::from),
+            after_first_ns: after.map(u64::from),
+            first_position,
+            event,
+        };
+        queue.host_line().arm(first_position.wrapping_mul(2) | 1, &arm, os::heavy_barrier);
+    }
+
+    fn pass(&self, ns: u64) {
+        if let Clock::Virtual(clock) = self.network.clock() {
+            let until = self.network.clock().now_ns() + ns;
+            clock.wait(clock.ticket(), Some(until));
+        }
+    }
+
+    fn reset(&mut self, end: End) {
+        let network = self.network.clone();
+        let side = self.side(end);
+        network.reset(side.at).expect("a reset");
+        side.queue = None;
+        side.register(&network);
+    }
+
+    fn die(&mut self, end: End) {
+        let network = self.network.clone();
+        self.recovered = true;
+        let side = self.side(end);
+        network.detach(side.at, true).expect("a clean end");
+        side.queue = None;
+        side.at = attach(&network, end);
+        side.register(&network);
+    }
+
+    fn check_positions(&mut self) {
+        let shared = self.device.shared();
+        // SAFETY: nobody runs.
+        let (tx, rx) = unsafe { (*shared.tx.get(), *shared.rx.get()) };
+        if !self.honest && self.recovered {
+            return;
+        }
+        let more = |submissions: u32, completions: u32| {
+            submissions.wrapping_sub(completions) as i32 >= 0
+        };
+        assert!(more(tx.at.submission, tx.at.completion), "{:?}", tx.at);
+        if self.rx.kind == QueueKind::Rx {
+            assert_eq!(rx.at.submission, rx.at.completion);
+        }
+        if self.honest {
+            for (side, at) in [(&self.tx, tx.at), (&self.rx, rx.at)] {
+                check_unread(side, at.completion);
+            }
+        }
+    }
+
+    /// Runs until nothing moves any more.
+    fn finish(&mut self) {
+        for _ in 0..TURNS_MAX {
+            self.pass(1_000_000);
+            match self.device.run(BUDGET) {
+                Some(Step::More(_)) => self.check_positions(),
+                Some(_) => {
+                    self.check_positions();
+                    return;
+                }
+                None => panic!("nobody else has the seat"),
+            }
+        }
+        panic!("the engine does not come to an end");
+    }
+}
+
+/// Completions an honest host has not consumed are all there.
+fn check_unread(side: &Side, completion: u32) {
+    let Some(queue) = &side.queue else { return };
+    let unread = completion.wrapping_sub(queue.consumed);
+    assert!(unread <= queue.cq.size(), "{unread} unread completions in a ring of {}", queue.cq.size());
+    for position in 0..unread {
+        let entry = queue.cq.read(queue.consumed.wrapping_add(position));
+        let done = Completion::from_words(entry.expect("a completion that was written"));
+        assert!(Status::from_raw(done.status).is_some());
+    }
+    assert!(queue.cq.read(completion).is_none(), "a completion the device does not know of");
+}
+
+/// Runs one input; `kind` is the receiver's kind of queue.
+pub fn run(input: Input, kind: QueueKind) {
+    let mut lab = Lab::new(&input, kind);
+    for op in input.ops {
+        lab.take(op);
+    }
+    lab.finish();
+    lab.tx.check();
+    lab.rx.check();
+    for end in [End::Rx, End::Tx] {
+        lab.close(end);
+    }
+    lab.tx.check();
+    lab.rx.check();
+    // The engine is none the worse for it.
+    let released = lab.device.run(BUDGET);
+    assert!(released.is_some());
+}
+
