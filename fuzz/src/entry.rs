@@ -1,7 +1,7 @@
 //! Ring entries from fuzz input: mostly sensible, with everything that can be wrong about them.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use spfe_contract::{EntryType, submit_flags as sf};
+use spfe_contract::{EndMarker, EntryType, submit_flags as sf};
 use spfe_device::memory::RegionKey;
 
 /// What an entry's region field names.
@@ -84,19 +84,32 @@ impl<'a> Arbitrary<'a> for Length {
 }
 
 /// Flags of an entry beside its type.
-#[derive(Arbitrary, Clone, Copy, Debug)]
-pub struct Flags(u8);
+#[derive(Clone, Copy, Debug)]
+pub struct Flags(u16);
+
+impl<'a> Arbitrary<'a> for Flags {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let end = |marker: EndMarker| u16::from(marker.raw()) << sf::END_SHIFT;
+        Ok(Self(match u.int_in_range(0..=15u8)? {
+            0..=4 => sf::SIGNAL | sf::LAST,
+            5..=7 => 0,
+            8..=10 => end(EndMarker::None),
+            11 => end(EndMarker::None) | sf::SIGNAL,
+            12 => end(EndMarker::Eep) | sf::SIGNAL,
+            13 => sf::CHAIN,
+            _ => u.arbitrary()?,
+        }))
+    }
+}
 
 impl Flags {
     fn with(self, kind: EntryType) -> u16 {
-        // SIGNAL, LAST, CHAIN and END; now and then a bit that must be zero.
-        let wrong = if self.0 & 0xe0 == 0xe0 { 1 << 15 } else { 0 };
-        u16::from(kind.raw()) | u16::from(self.0 & 0x1f) << 4 | wrong
+        u16::from(kind.raw()) | self.0 & !sf::TYPE_MASK
     }
 }
 
 /// A submission of any queue.
-#[derive(Arbitrary, Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Entry {
     /// Transmit from memory.
     Data(Place, u16, Length, Flags),
@@ -121,6 +134,58 @@ fn words(word0: u64, length: u32, flags: u16) -> [u64; 2] {
 }
 
 impl Entry {
+    /// An entry a sender posts, as a rule.
+    pub fn to_send(u: &mut Unstructured<'_>) -> Result<Self> {
+        Ok(match u.int_in_range(0..=15u8)? {
+            0..=9 => Self::Data(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            10 | 11 => Self::Inline(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            12 => Self::burst(u)?,
+            13 => Self::burst_ext(u)?,
+            14 => Self::Raw(u.arbitrary()?),
+            _ => Self::Buffer(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, false),
+        })
+    }
+
+    /// First half of a burst.
+    pub fn burst(u: &mut Unstructured<'_>) -> Result<Self> {
+        Ok(Self::Burst(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?))
+    }
+
+    /// Second half of a burst.
+    pub fn burst_ext(u: &mut Unstructured<'_>) -> Result<Self> {
+        let count = if u.ratio(7, 8)? { u.int_in_range(0..=64)? } else { u.arbitrary()? };
+        Ok(Self::BurstExt(u.arbitrary()?, count, u.ratio(1, 16)?))
+    }
+
+    /// An entry of a receive queue, as a rule: buffers, or what a packed area takes.
+    pub fn to_receive(u: &mut Unstructured<'_>) -> Result<Self> {
+        Ok(match u.int_in_range(0..=15u8)? {
+            0..=9 => {
+                let wrong = u.ratio(1, 16)?;
+                Self::Buffer(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, wrong)
+            }
+            10..=12 => Self::release(u)?,
+            13 => Self::Data(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            _ => Self::Raw(u.arbitrary()?),
+        })
+    }
+
+    /// Bytes and completions given back.
+    pub fn release(u: &mut Unstructured<'_>) -> Result<Self> {
+        let completions = if u.ratio(7, 8)? { u.int_in_range(0..=20)? } else { u.arbitrary()? };
+        let flags = if u.ratio(7, 8)? { Flags(0) } else { u.arbitrary()? };
+        Ok(Self::Release(u.arbitrary()?, completions, flags))
+    }
+
+    /// An entry of a message queue.
+    pub fn message(u: &mut Unstructured<'_>) -> Result<Self> {
+        Ok(match u.int_in_range(0..=7u8)? {
+            0..=4 => Self::Message(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            5 | 6 => Self::release(u)?,
+            _ => Self::Raw(u.arbitrary()?),
+        })
+    }
+
     /// The entry's two words; the phase is the writer's business.
     pub fn words(self, keys: &Keys) -> [u64; 2] {
         match self {

@@ -14,7 +14,7 @@
 use crate::entry::{Entry, Keys};
 use crate::memory::{self, Allowed};
 use crate::ring::{HostQueue, RINGS_BYTES, Shape};
-use arbitrary::Arbitrary;
+use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{Completion, EntryType, QueueKind, Release, Status, Submission, access};
 use spfe_contract::{RecordHeader, completion_flags as cf};
 use spfe_device::flow::Step;
@@ -56,12 +56,10 @@ pub enum End {
 }
 
 /// What happens next.
-#[derive(Arbitrary, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub enum Op {
-    /// A submission.
-    Post(End, Entry),
-    /// Several submissions at once.
-    PostAll(End, Vec<Entry>),
+    /// Submissions.
+    Post(End, Vec<Entry>),
     /// The engine runs, as the device or as the receiver.
     Step(u8, bool),
     /// Completions are consumed.
@@ -69,7 +67,7 @@ pub enum Op {
     /// Packed receive: runs are given back.
     Give(u8),
     /// A host asks to be woken.
-    Arm(End, Option<u8>, Option<u32>, Option<u32>, bool),
+    Arm(End, Wish),
     /// The engine looks whether somebody is to be woken.
     Due,
     /// Time passes.
@@ -88,6 +86,56 @@ pub enum Op {
     Die(End),
     /// A client revokes its buffers and registers other ones.
     Revoke(End),
+}
+
+/// What a host wants to be woken for: completions, bytes, a time, a signal.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub struct Wish {
+    count: Option<u8>,
+    bytes: Option<u32>,
+    after: Option<u32>,
+    event: bool,
+}
+
+fn entry(u: &mut Unstructured<'_>, end: End) -> Result<Entry> {
+    if end == End::Tx { Entry::to_send(u) } else { Entry::to_receive(u) }
+}
+
+impl Op {
+    fn post(u: &mut Unstructured<'_>) -> Result<Self> {
+        let end = u.arbitrary()?;
+        let entries = if end == End::Tx && u.ratio(1, 8)? {
+            vec![Entry::burst(u)?, Entry::burst_ext(u)?]
+        } else {
+            let count = u.int_in_range(1..=4u8)?;
+            (0..count).map(|_| entry(u, end)).collect::<Result<_>>()?
+        };
+        Ok(Self::Post(end, entries))
+    }
+}
+
+impl<'a> Arbitrary<'a> for Op {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        Ok(match u.int_in_range(0..=31u8)? {
+            0..=9 => Self::post(u)?,
+            10..=15 => Self::Step(u.arbitrary()?, u.ratio(1, 4)?),
+            16..=18 => Self::Consume(u.arbitrary()?, u.arbitrary()?),
+            19 | 20 => Self::Give(u.arbitrary()?),
+            21 => Self::Arm(u.arbitrary()?, u.arbitrary()?),
+            22 => Self::Due,
+            23 => Self::Time(u.arbitrary()?),
+            24 | 25 => {
+                let end = u.arbitrary()?;
+                Self::Rewrite(end, u.arbitrary::<u8>()? % 4, entry(u, end)?)
+            }
+            26 => Self::Scribble(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            27 => Self::Close(u.arbitrary()?),
+            28 => Self::Open(u.arbitrary()?, u.arbitrary()?),
+            29 => Self::Reset(u.arbitrary()?),
+            30 => Self::Die(u.arbitrary()?),
+            _ => Self::Revoke(u.arbitrary()?),
+        })
+    }
 }
 
 /// One run.
@@ -134,7 +182,7 @@ impl Side {
     fn new(network: &Arc<Network>, end: End, kind: QueueKind) -> Self {
         let first = if end == End::Tx { 0 } else { 6 };
         let pooled = |number: usize, bytes| memory::pooled(first + number, bytes);
-        let rings = pooled(0, RINGS_BYTES.max(DATA_MEMORY_BYTES));
+        let rings = pooled(0, RINGS_BYTES);
         let (data, spare) = (pooled(1, DATA_MEMORY_BYTES), pooled(2, DATA_MEMORY_BYTES));
         let [read_only, write_only, foreign] = [3, 4, 5].map(|n| pooled(n, SMALL_BYTES));
         let clean = Self::clean(end);
@@ -434,14 +482,13 @@ impl Lab {
     fn take(&mut self, op: Op) {
         let (honest, network) = (self.honest, self.network.clone());
         match op {
-            Op::Post(end, entry) => self.side(end).post(entry, honest),
-            Op::PostAll(end, entries) => {
+            Op::Post(end, entries) => {
                 entries.into_iter().for_each(|entry| self.side(end).post(entry, honest));
             }
             Op::Step(budget, guest) => self.step(budget, guest),
             Op::Consume(end, count) => (0..count % 8).for_each(|_| self.side(end).consume(honest)),
             Op::Give(count) => self.rx.give(count),
-            Op::Arm(end, count, bytes, after, event) => self.arm(end, count, bytes, after, event),
+            Op::Arm(end, wish) => self.arm(end, wish),
             Op::Due => drop(self.device.wake_due()),
             Op::Time(ns) => self.pass(u64::from(ns)),
             Op::Rewrite(end, back, entry) if !honest => self.side(end).rewrite(back, entry),
@@ -463,22 +510,15 @@ impl Lab {
         self.check_positions();
     }
 
-    fn arm(
-        &mut self,
-        end: End,
-        count: Option<u8>,
-        bytes: Option<u32>,
-        after: Option<u32>,
-        event: bool,
-    ) {
+    fn arm(&mut self, end: End, wish: Wish) {
         let Some(queue) = &self.side(end).queue else { return };
         let first_position = queue.consumed;
         let arm = Arm {
-            count: count.map(|count| first_position.wrapping_add(u32::from(count))),
-            bytes: bytes.map(u64::from),
-            after_first_ns: after.map(u64::from),
+            count: wish.count.map(|count| first_position.wrapping_add(u32::from(count))),
+            bytes: wish.bytes.map(u64::from),
+            after_first_ns: wish.after.map(u64::from),
             first_position,
-            event,
+            event: wish.event,
         };
         queue.host_line().arm(first_position.wrapping_mul(2) | 1, &arm, os::heavy_barrier);
     }
@@ -573,6 +613,10 @@ pub fn run(input: Input, kind: QueueKind) {
     }
     lab.tx.check();
     lab.rx.check();
+    if std::env::var_os("STAT").is_some() {
+        let s = lab.device.shared();
+        eprintln!("STAT tx {:?} rx {:?}", s.tx_count.values(), s.rx_count.values());
+    }
     // The engine is none the worse for it.
     let released = lab.device.run(BUDGET);
     assert!(released.is_some());

@@ -1,7 +1,7 @@
 //! A queue as a host works it: positions, credit, and stores it should not make.
 
 use crate::entry::{Keys, Place};
-use arbitrary::Arbitrary;
+use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{Completion, PACKED_AREA_MIN_BYTES, QueueKind, queue_options};
 use spfe_net::network::QueueRequest;
 use spfe_net::os::SharedMemory;
@@ -17,7 +17,7 @@ const LOG2_MAX: u32 = 4;
 const SQ: u64 = 128;
 
 /// How a queue is configured.
-#[derive(Arbitrary, Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Shape {
     log2: u8,
     more: bool,
@@ -27,6 +27,19 @@ pub struct Shape {
     odd: Option<[(Place, u16); 5]>,
     /// Sizes of the rings and of the area, if they are to be odd.
     sizes: Option<(u32, u32, u32)>,
+}
+
+impl<'a> Arbitrary<'a> for Shape {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        Ok(Self {
+            log2: u.arbitrary()?,
+            more: u.arbitrary()?,
+            stamps: u.arbitrary()?,
+            area: u.arbitrary()?,
+            odd: if u.ratio(1, 8)? { Some(u.arbitrary()?) } else { None },
+            sizes: if u.ratio(1, 8)? { Some(u.arbitrary()?) } else { None },
+        })
+    }
 }
 
 impl Shape {

@@ -7,6 +7,7 @@ use crate::error::{EXIT_CODES, Failure};
 use crate::info::{self, InfoArgs};
 use crate::list;
 use crate::man::{self, ManArgs};
+use crate::perf::{self, PerfArgs, WorkerArgs};
 use crate::ping::{self, PingArgs};
 use crate::recv::{self, RecvArgs};
 use crate::send::{self, SendArgs};
@@ -53,6 +54,9 @@ enum Command {
     #[command(subcommand)]
     Timecode(TimeCodeArgs),
     Stats(StatsArgs),
+    Perf(PerfArgs),
+    #[command(hide = true)]
+    PerfWorker(WorkerArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -74,6 +78,8 @@ impl Cli {
             Command::Broadcast(args) => broadcast::run(args, &context),
             Command::Timecode(args) => timecode::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
+            Command::Perf(args) => perf::run(args, &context),
+            Command::PerfWorker(args) => perf::worker(args),
             Command::Completions(args) => completions::run(args),
             Command::Man(args) => man::run(args, &context),
         }

@@ -13,6 +13,7 @@ mod list;
 mod man;
 mod output;
 mod parse;
+mod perf;
 mod ping;
 mod ports;
 mod post;

@@ -120,7 +120,7 @@ impl<'a> Copier<'a> {
 
     /// Whether completions wait for copies (then everything later has to wait too).
     #[inline(always)]
-    fn is_deferring(&self) -> bool {
+    pub fn is_deferring(&self) -> bool {
         match self {
             Self::Alone => false,
             Self::Shared(shared) => !shared.plan.is_empty(),

@@ -192,15 +192,12 @@ impl<'a> Packed<'a> {
         size: u32,
         run_limit: u32,
         state: &'a mut RxState,
-        completion: u32,
         count: &'a Counters,
     ) -> Option<Self> {
         if state.open | state.cut != 0 || state.credits < 2 || state.run_records >= RUN_RECORDS {
             return None;
         }
         if state.run_records == 0 {
-            state.before_run = state.packed;
-            state.run_completion = completion;
             state.run_offset = state.packed.head();
             state.run_wrapped = 0;
             state.run_first_ns = 0;

@@ -702,8 +702,8 @@ impl<S: Source, D: Sink> Flow<S, D> {
         }
     }
 
-    /// Puts the state in line with the rings after the runner at one end died.
-    pub fn recover(&mut self, tx_died: bool) {
+    /// Puts the state in line with the rings after a participant died while it ran the engine.
+    pub fn recover(&mut self) {
         let dead = self.shared.dead.load(Ordering::Acquire);
         // A worker that has taken a job but not signed it yet may live: it signs within a few turns.
         let mut turns = 0u32;
@@ -712,10 +712,11 @@ impl<S: Source, D: Sink> Flow<S, D> {
             (id == dead && dead != 0) || (id == 0 && turns > 100_000)
         };
         self.shared.board.end_round(gone, || {});
-        match (tx_died, self.rx_view(), self.tx_view()) {
-            (true, Some(view), _) => crate::recover::receive(self.shared, view),
-            (false, _, Some(view)) => crate::recover::transmit(self.shared, view),
-            _ => {}
+        if let Some(view) = self.rx_view() {
+            crate::recover::receive(self.shared, view, self.share);
+        }
+        if let Some(view) = self.tx_view() {
+            crate::recover::transmit(self.shared, view);
         }
     }
 

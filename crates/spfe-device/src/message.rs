@@ -30,6 +30,13 @@ struct SlotState {
     at: Positions,
     credits: u32,
     lost: u32,
+    /// Completions the host has given back since the queue was enabled (mod 2^32).
+    released: u32,
+    /// What is being sent, for a recovery: whether anything is, its completion position, and the
+    /// submission position behind it.
+    sending: u32,
+    begun: u32,
+    behind: u32,
 }
 
 /// One message context.
@@ -88,9 +95,16 @@ impl MessagePort {
         }
     }
 
-    /// Control plane: frees the lock of a dead participant.
-    pub fn break_dead(&self, id: u32) {
-        let _ = self.lock.compare_exchange(id, 0, Ordering::AcqRel, Ordering::Relaxed);
+    /// Participant that holds the lock, 0 if none.
+    pub fn holder(&self) -> u32 {
+        self.lock.load(Ordering::Relaxed)
+    }
+
+    /// Control plane: takes the lock from a dead participant, if it holds it; then what it was doing
+    /// has to be put right ([`MessageSlot::recover`]).
+    pub fn take_over(&self, dead: u32, id: u32) -> Option<Guard<'_>> {
+        let taken = self.lock.compare_exchange(dead, id, Ordering::AcqRel, Ordering::Relaxed);
+        taken.is_ok().then_some(Guard(self))
     }
 }
 
@@ -129,6 +143,25 @@ impl MessageSlot {
         let stopped = u32::from(QueueState::Disabled.raw());
         view.device_line().set_state(stopped, u32::from(status.raw()));
         view.kick(host);
+    }
+
+    /// Puts the state in line with the rings after a participant died while it sent messages. Lock
+    /// of the sending port held. A message that had begun may have arrived or not.
+    pub fn recover(&self, view: &QueueView) {
+        // SAFETY: lock held.
+        let state = unsafe { &mut *self.state.get() };
+        let mut free = crate::recover::first_free(view, state.at.completion);
+        let size = view.completions.size();
+        if view.config.kind == u32::from(QueueKind::MessageRx.raw()) {
+            state.credits = size.saturating_sub(free.wrapping_sub(state.released));
+        } else if state.sending != 0 && state.behind == state.at.submission && free == state.begun {
+            let position = state.at.submission.wrapping_sub(1);
+            let done = completion(&view.config, position, Status::DeviceReset);
+            view.complete_at(free, done, Time::None);
+            free = free.wrapping_add(1);
+        }
+        state.sending = 0;
+        state.at.completion = free;
     }
 
     /// The configuration. Lock held.
@@ -205,8 +238,12 @@ impl Messages {
             let state = unsafe { &mut *near.tx[index].state.get() };
             while sent < budget {
                 let Some(entry) = view.submissions.read(state.at.submission) else { break };
-                state.at.submission = state.at.submission.wrapping_add(1);
+                state.begun = state.at.completion;
+                state.behind = state.at.submission.wrapping_add(1);
+                state.sending = 1;
+                state.at.submission = state.behind;
                 self.send(Message::from_words(entry), &view, state, index, host);
+                state.sending = 0;
                 sent += 1;
             }
             view.notify(&mut state.at, &near.tx[index].count, host);
@@ -333,6 +370,7 @@ fn put(mut message: Message, now: u64, view: &QueueView, state: &mut SlotState, 
         let kind = release.flags & sf::TYPE_MASK == u16::from(EntryType::Release.raw());
         if kind && credits <= view.completions.size() {
             state.credits = credits;
+            state.released = state.released.wrapping_add(release.completions);
         } else {
             bump(&count.errors, 1);
         }

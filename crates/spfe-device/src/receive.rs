@@ -5,7 +5,7 @@ use crate::fast;
 use crate::flow::{Cx, Piece, Sink, Taken};
 use crate::memory::{Address, Refusal, RegionKey, RegionMap, WRITE, Window};
 use crate::queue::{Host, QueueView, completion};
-use crate::shared::{Counters, FlowShared, RxState, bump};
+use crate::shared::{AreaMark, Counters, FlowShared, RxState, bump};
 use spfe_contract::{
     self as contract, EndMarker, EntryType, RecordHeader, Release, Status, Submission,
     completion_flags as cf, record_flags, submit_flags as sf,
@@ -337,8 +337,7 @@ impl RxPacked {
         // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
         let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
         let (area, size) = (self.area.at, self.view.config.area_bytes);
-        let completion = state.at.completion;
-        let packed = fast::Packed::new(area, size, self.run_limit, state, completion, count);
+        let packed = fast::Packed::new(area, size, self.run_limit, state, count);
         let Some(packed) = packed else { return (0, fast::Ended::General) };
         let result = sender.run(packed, budget);
         if result.1 != fast::Ended::General {
@@ -369,7 +368,7 @@ impl RxPacked {
             if kind && credits <= size && state.packed.release(release.bytes) {
                 state.credits = credits;
                 state.released = state.released.wrapping_add(release.completions);
-                state.before_run.release(release.bytes);
+                state.released_bytes = state.released_bytes.wrapping_add(release.bytes);
             } else {
                 bump(&self.shared.counters().errors, 1);
             }
@@ -382,10 +381,6 @@ impl RxPacked {
         let state = self.shared.state();
         if state.credits < 2 {
             return None;
-        }
-        if state.run_records == 0 {
-            state.before_run = state.packed;
-            state.run_completion = state.at.completion;
         }
         state.packed.reserve(length)
     }
@@ -441,11 +436,8 @@ impl RxPacked {
         cx: &mut Cx<'_, '_, H>,
     ) {
         if place.wrapped && self.shared.state().run_records != 0 {
-            self.publish_run(cx);
             // The tail skipped for this record belongs to the run that now begins.
-            let state = self.shared.state();
-            state.before_run = state.packed;
-            state.run_completion = state.at.completion;
+            self.publish_run(cx);
         }
         let state = self.shared.state();
         if state.run_records == 0 {
@@ -478,6 +470,17 @@ impl RxPacked {
         done.packets = state.run_records as u16;
         done.flags = if state.run_wrapped != 0 { cf::WRAP } else { 0 };
         let position = state.at.completion;
+        if !cx.copier.is_deferring() {
+            state.known = state.handed;
+        }
+        let skipped =
+            if state.run_wrapped != 0 { config.area_bytes - state.handed.head } else { 0 };
+        state.handed = AreaMark {
+            head: state.run_offset + state.run_bytes,
+            bytes: state.handed.bytes.wrapping_add(skipped + state.run_bytes),
+            open: state.open,
+            position: position.wrapping_add(1),
+        };
         state.at.completion = position.wrapping_add(1);
         state.at.reported_bytes = state.at.reported_bytes.wrapping_add(u64::from(state.run_bytes));
         state.credits -= 1;

@@ -155,6 +155,20 @@ pub struct TxState {
     pub pending_bytes: u64,
 }
 
+/// How far a packed area has been filled: what a recovery starts from.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AreaMark {
+    /// Offset behind the last record.
+    pub head: u32,
+    /// Bytes used since the queue was enabled, skipped tails included (mod 2^32).
+    pub bytes: u32,
+    /// The last record's packet goes on.
+    pub open: u32,
+    /// Completion position of the next run.
+    pub position: u32,
+}
+
 /// Receive side of a flow.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default)]
@@ -169,10 +183,12 @@ pub struct RxState {
     pub cut: u32,
     /// Packed area.
     pub packed: PackedWriter,
-    /// The area as it was before the run in hand was begun.
-    pub before_run: PackedWriter,
-    /// Completion position the run in hand will be published at.
-    pub run_completion: u32,
+    /// The area after the last run that was handed out to be published.
+    pub handed: AreaMark,
+    /// The same after a run that has been published for sure, with all runs before it.
+    pub known: AreaMark,
+    /// Bytes the host has given back since the queue was enabled (mod 2^32).
+    pub released_bytes: u32,
     /// Completions the host has given back since the queue was enabled (mod 2^32).
     pub released: u32,
     /// Completions the device may still write (packed receive).

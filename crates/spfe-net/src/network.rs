@@ -9,10 +9,11 @@ use rustix::fd::OwnedFd;
 use serde::{Deserialize, Serialize};
 use spfe_contract::{PortKind, QueueKind, QueueState, Status};
 use spfe_device::memory::{Address, REGIONS, RegionKey, RegionTag};
-use spfe_device::message::SLOTS;
+use spfe_device::message::{Guard, MessagePort, MessageSlot, SLOTS};
 use spfe_device::queue::QueueView;
 use spfe_device::receive::RxPacked;
 use spfe_device::shared::{CounterValues, QueueConfig, RxState, TxState};
+use spfe_ring::Seat;
 use spfe_ring::sync::Ordering;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -452,7 +453,7 @@ impl Network {
         }
         for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
             // Receive slots are written under the sending port's lock, hence both.
-            let _both = self.message_locks(endpoint, port);
+            let _both = self.message_locks(endpoint, port)?;
             self.arena.messages(endpoint, port).touch();
         }
         Ok(())
@@ -638,7 +639,7 @@ impl Network {
         let view = self.check_view(at, config)?;
         let messages = self.arena.messages(at.endpoint, request.port);
         let slots = if tx { &messages.tx } else { &messages.rx };
-        let guards = self.message_locks(at.endpoint, request.port);
+        let guards = self.message_locks(at.endpoint, request.port)?;
         let free = |index: &usize| slots.get(*index).is_some_and(|slot| slot.config().kind == 0);
         let index = match place.index {
             Some(wish) => Some(wish).filter(free),
@@ -667,7 +668,7 @@ impl Network {
 
     /// Locks the messages of a port: its own sending, and the far port's sending to it. Always in
     /// order of address, so that two control operations cannot wait for each other.
-    fn message_locks(&self, endpoint: u32, port: u32) -> Vec<spfe_device::message::Guard<'static>> {
+    fn message_locks(&self, endpoint: u32, port: u32) -> Result<Vec<Guard<'static>>> {
         let mut ports = vec![self.arena.messages(endpoint, port)];
         if let Peer::Port { endpoint: far, port: far_port } =
             self.topology().endpoints[endpoint as usize][port as usize].peer
@@ -675,7 +676,13 @@ impl Network {
             ports.push(self.arena.messages(far, far_port));
         }
         ports.sort_by_key(|port| std::ptr::from_ref(*port) as usize);
-        ports.into_iter().map(|port| port.lock(CONTROL)).collect()
+        let lock = |port: &'static MessagePort| {
+            patiently(|| port.try_lock(CONTROL)).ok_or_else(|| {
+                let what = format!("client {} has held a message port too long; is it stopped?", port.holder());
+                Error::new(Status::Busy, what)
+            })
+        };
+        ports.into_iter().map(lock).collect()
     }
 
     /// Destroys a queue of a client: when this returns its rings and buffers belong to the client.
@@ -686,8 +693,7 @@ impl Network {
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
                 let tx = kind == QueueKind::MessageTx.raw();
                 let mine = |queue: &MessageQueue| (queue.port, queue.tx, queue.number) == (port, tx, vc);
-                self.destroy_message(&mut inner, at, mine);
-                Ok(())
+                self.destroy_message(&mut inner, at, mine).map(drop)
             }
             _ => {
                 if vc >= self.port(at.endpoint, port)?.vcs {
@@ -712,7 +718,7 @@ impl Network {
         let mut inner = self.lock();
         self.port(at.endpoint, port)?;
         let mine = |queue: &MessageQueue| (queue.port, queue.tx, queue.slot) == (port, tx, slot);
-        if self.destroy_message(&mut inner, at, mine) {
+        if self.destroy_message(&mut inner, at, mine)? {
             return Ok(());
         }
         let what = format!("port {port} message slot {slot} has no such queue of this client");
@@ -724,18 +730,26 @@ impl Network {
         inner: &mut Inner,
         at: Attachment,
         is_meant: impl Fn(&MessageQueue) -> bool,
-    ) -> bool {
-        let Some(client) = inner.clients.get_mut(&at.client) else { return false };
-        let Some(found) = client.messages.iter().position(is_meant) else { return false };
-        let queue = client.messages.remove(found);
-        self.free_slot(at.endpoint, queue.port, queue.tx, queue.slot, Ended::Closed);
-        true
+    ) -> Result<bool> {
+        let Some(client) = inner.clients.get_mut(&at.client) else { return Ok(false) };
+        let Some(found) = client.messages.iter().position(is_meant) else { return Ok(false) };
+        let queue = client.messages[found];
+        self.free_slot(at.endpoint, queue.port, queue.tx, queue.slot, Ended::Closed)?;
+        client.messages.remove(found);
+        Ok(true)
     }
 
-    fn free_slot(&self, endpoint: u32, port: u32, tx: bool, index: usize, ended: Ended) {
+    fn free_slot(
+        &self,
+        endpoint: u32,
+        port: u32,
+        tx: bool,
+        index: usize,
+        ended: Ended,
+    ) -> Result<()> {
         let messages = self.arena.messages(endpoint, port);
         let slots = if tx { &messages.tx } else { &messages.rx };
-        let _guards = self.message_locks(endpoint, port);
+        let _guards = self.message_locks(endpoint, port)?;
         let slot = &slots[index];
         if ended != Ended::Died
             && let Ok(view) = self.view.queue_view(endpoint, slot.config())
@@ -745,6 +759,7 @@ impl Network {
             slot.end(&view, tx && reset, status, &mut ViewHost(&self.view));
         }
         slot.configure(QueueConfig::default(), messages);
+        Ok(())
     }
 
     fn destroy_data(
@@ -763,9 +778,6 @@ impl Network {
         claim(runner)?;
         let flow = runner.flow_mut();
         let mut host = ViewHost(&view);
-        if ended == Ended::Died {
-            flow.recover(tx);
-        }
         match (tx, ended) {
             (true, Ended::Reset) => {
                 flow.flush(&mut host, Status::DeviceReset, false);
@@ -813,9 +825,10 @@ impl Network {
                 self.destroy_data(inner, at.endpoint, port, vc, out, ended)?;
             }
         }
-        let slots = inner.clients.get_mut(&at.client).map(|client| std::mem::take(&mut client.messages));
-        for queue in slots.into_iter().flatten() {
-            self.free_slot(at.endpoint, queue.port, queue.tx, queue.slot, ended);
+        let Some(client) = inner.clients.get_mut(&at.client) else { return Ok(()) };
+        while let Some(queue) = client.messages.last().copied() {
+            self.free_slot(at.endpoint, queue.port, queue.tx, queue.slot, ended)?;
+            client.messages.pop();
         }
         Ok(())
     }
@@ -839,7 +852,7 @@ impl Network {
             return Ok(());
         }
         if died {
-            self.break_seats(at);
+            self.take_over(&mut inner, at)?;
         }
         let ended = if died { Ended::Died } else { Ended::Closed };
         self.end_queues(&mut inner, at, ended)?;
@@ -849,8 +862,8 @@ impl Network {
         Ok(())
     }
 
-    /// Frees every lock and seat a dead participant held.
-    fn break_seats(&self, at: Attachment) {
+    /// Frees every lock and seat a dead participant held, and puts right what it was doing.
+    fn take_over(&self, inner: &mut Inner, at: Attachment) -> Result<()> {
         self.arena.mark_dead(at.client, true);
         for endpoint in 0..self.topology().endpoints.len() as u32 {
             for (port, vc, out) in self.flows(endpoint) {
@@ -859,18 +872,57 @@ impl Network {
                 } else {
                     self.arena.flow_into(endpoint, port, vc)
                 };
-                if endpoint == at.endpoint {
+                // SAFETY: configurations are only written under the lock of `inner`.
+                let owners = unsafe {
+                    [(*shared.tx_config.get()).owner, (*shared.rx_config.get()).owner]
+                };
+                if owners.contains(&at.client) {
                     shared.dead.store(at.client, Ordering::Release);
                 }
-                shared.seat.break_dead(at.client);
+                if [shared.seat.busy(), shared.seat.claimed()].contains(&at.client) {
+                    self.recover(self.control(inner, endpoint, port, vc, out))?;
+                }
             }
             for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
-                self.arena.messages(endpoint, port).break_dead(at.client);
+                self.recover_messages(endpoint, port, at.client);
                 let (out, into) = self.arena.times_out(endpoint, port);
                 out.break_dead(at.client);
                 into.break_dead(at.client);
             }
         }
+        Ok(())
+    }
+
+    /// Takes the lock of a port's messages from a dead client, and puts right what it was sending.
+    fn recover_messages(&self, endpoint: u32, port: u32, dead: u32) {
+        let near = self.arena.messages(endpoint, port);
+        let Some(_guard) = near.take_over(dead, CONTROL) else { return };
+        let recover = |endpoint, slots: &[MessageSlot; SLOTS]| {
+            for slot in slots.iter().filter(|slot| slot.config().kind != 0) {
+                if let Ok(view) = self.view.queue_view(endpoint, slot.config()) {
+                    slot.recover(&view);
+                }
+            }
+        };
+        recover(endpoint, &near.tx);
+        if let Peer::Port { endpoint: far, port: far_port } =
+            self.topology().endpoints[endpoint as usize][port as usize].peer
+        {
+            recover(far, &self.arena.messages(far, far_port).rx);
+        }
+    }
+
+    /// Takes a flow's seat from the dead and puts the flow right.
+    fn recover(&self, runner: &mut Runner) -> Result<()> {
+        let seat = &runner.shared().seat;
+        let dead = |id| self.arena.is_dead(id);
+        let torn = patiently(|| seat.take_over(CONTROL, dead, os::heavy_barrier, 1000))
+            .ok_or_else(|| held(seat))?;
+        if torn && runner.rebind() {
+            runner.flow_mut().recover();
+        }
+        seat.release();
+        Ok(())
     }
 
     /// Sets the priority of a virtual channel out of a port (0, the most urgent, to 15).
@@ -968,22 +1020,35 @@ enum Ended {
     Reset,
 }
 
-/// Claims a flow's seat for the control plane, in bounded time.
-fn claim(runner: &mut Runner) -> Result<()> {
+/// Tries until it works, in bounded time.
+fn patiently<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + SEAT_TIMEOUT;
-    let seat = &runner.shared().seat;
-    while !seat.claim(CONTROL, os::heavy_barrier, 1000) {
+    loop {
+        if let Some(done) = attempt() {
+            return Some(done);
+        }
         if Instant::now() > deadline {
-            let what = format!(
-                "a participant (client {}) has held a flow for {} s; is it stopped?",
-                seat.busy().max(seat.claimed()),
-                SEAT_TIMEOUT.as_secs()
-            );
-            return Err(Error::new(Status::Busy, what));
+            return None;
         }
         std::thread::yield_now();
     }
-    Ok(())
+}
+
+/// Somebody has held a seat too long.
+fn held(seat: &Seat) -> Error {
+    let what = format!(
+        "a participant (client {}) has held a flow for {} s; is it stopped?",
+        seat.busy().max(seat.claimed()),
+        SEAT_TIMEOUT.as_secs()
+    );
+    Error::new(Status::Busy, what)
+}
+
+/// Claims a flow's seat for the control plane, in bounded time.
+fn claim(runner: &mut Runner) -> Result<()> {
+    let seat = &runner.shared().seat;
+    let claim = || seat.claim(CONTROL, os::heavy_barrier, 1000).then_some(());
+    patiently(claim).ok_or_else(|| held(seat))
 }
 
 /// Brings the control plane's runner up to date with the flow's configuration.

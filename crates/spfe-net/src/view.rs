@@ -450,6 +450,19 @@ impl Runner {
         due
     }
 
+    /// Reads configuration and regions again without a step, for who has claimed the seat: the
+    /// state may be torn.
+    pub fn rebind(&mut self) -> bool {
+        // Each turn maps one region; a flow has few.
+        (0..64).any(|_| match self.flow.bind() {
+            Ok(()) => true,
+            Err((tx, key)) => {
+                self.fetch(tx, key);
+                false
+            }
+        })
+    }
+
     /// The flow, for who has claimed its seat.
     pub fn flow_mut(&mut self) -> &mut Flow<Talker, Listener> {
         &mut self.flow

@@ -49,6 +49,11 @@ impl PackedWriter {
         Self { size, head: 0, used: 0 }
     }
 
+    /// An area with the next record at `head` and `used` bytes in use.
+    pub const fn at(size: u32, head: u32, used: u32) -> Self {
+        Self { size, head, used }
+    }
+
     /// Most payload bytes of one record.
     #[inline(always)]
     pub const fn record_max(&self) -> u32 {

@@ -69,6 +69,38 @@ impl Seat {
         self.claim.load(Ordering::Acquire)
     }
 
+    /// Control plane: claims a seat that dead participants hold, so that nobody else gets in before
+    /// what they were doing is put right. `Some` when it is claimed; true if one of the dead may have
+    /// been inside. `None` if somebody alive has it.
+    pub fn take_over(
+        &self,
+        id: u32,
+        is_dead: impl Fn(u32) -> bool,
+        heavy: impl FnOnce(),
+        spins: u32,
+    ) -> Option<bool> {
+        let claimer = self.claim.load(Ordering::Acquire);
+        let mut torn = claimer != 0;
+        if torn && !is_dead(claimer) {
+            return None;
+        }
+        self.claim.compare_exchange(claimer, id, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+        heavy();
+        for _ in 0..spins.max(1) {
+            let owner = self.busy.load(Ordering::Acquire);
+            if owner == 0 {
+                return Some(torn);
+            }
+            if is_dead(owner) {
+                let free = &self.busy;
+                torn |= free.compare_exchange(owner, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            }
+            relax();
+        }
+        self.claim.store(0, Ordering::Release);
+        None
+    }
+
     /// Control plane: a participant is dead; whatever it held is free. True if it held anything.
     pub fn break_dead(&self, id: u32) -> bool {
         let mut held = false;

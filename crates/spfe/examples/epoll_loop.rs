@@ -38,7 +38,7 @@ fn send(endpoint: &Endpoint) -> Result<()> {
     Ok(())
 }
 
-/// Takes everything that is there. Returns packets.
+/// Takes everything that is there. `next` is the number of the next packet.
 fn take_all(rx: &mut Rx, next: &mut u64) -> Result<()> {
     while let Some(received) = rx.poll() {
         if received.status != Status::Ok || received.buf[..8] != next.to_le_bytes() {

@@ -56,6 +56,7 @@ pub use queue::{QueueOptions, QueueStats};
 pub use region::{Buf, Region};
 pub use rx::{Received, Rx};
 pub use spfe_contract::{PortKind, Status, StatusClass};
+pub use spfe_net::instrument::{Lengths, Pattern};
 pub use spfe_net::{Clock, LinkRate, Mode, Peer, Topology};
 pub use tx::{Batch, End, Sent, Tx};
 pub use wait::{Deadline, Ready, SleepCost, Strategy, Threshold, sleep_cost};

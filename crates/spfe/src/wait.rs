@@ -241,11 +241,9 @@ impl Queue {
     pub fn wait(&mut self, goal: &Threshold, deadline: Deadline) -> Result<Ready> {
         let mut scan = Scan::default();
         self.progress();
-        if let Look::Met(ready) = scan.look(self, goal) {
+        let look = scan.look(self, goal);
+        if let Look::Met(ready) = self.unless_ended(look, &mut scan, goal)? {
             return Ok(ready);
-        }
-        if let Err(error) = self.check() {
-            return if let Look::Met(ready) = scan.look(self, goal) { Ok(ready) } else { Err(error) };
         }
         if deadline == Deadline::NOW {
             return Err(Error::TimedOut("nothing to report now"));
@@ -269,6 +267,20 @@ impl Queue {
         ran
     }
 
+    /// Why nothing more will come, if so and if nothing has come: what was pending when the queue
+    /// stopped was completed before, and is reported first.
+    fn unless_ended(&self, look: Look, scan: &mut Scan, goal: &Threshold) -> Result<Look> {
+        if matches!(look, Look::NotYet { .. })
+            && let Err(error) = self.check()
+        {
+            return match scan.look(self, goal) {
+                Look::NotYet { .. } => Err(error),
+                look => Ok(look),
+            };
+        }
+        Ok(look)
+    }
+
     fn wait_real(&mut self, goal: &Threshold, deadline: Deadline, mut scan: Scan) -> Result<Ready> {
         let start = os::now_ns();
         let spin_ns = match self.strategy {
@@ -279,18 +291,15 @@ impl Queue {
         let mut idle_rounds = 0u32;
         loop {
             let now = os::now_ns();
-            let (at, first) = match scan.look(self, goal) {
+            let look = scan.look(self, goal);
+            if !matches!(look, Look::Met(_)) && deadline.passed(now) {
+                return Err(Error::TimedOut("the deadline passed"));
+            }
+            let (at, first) = match self.unless_ended(look, &mut scan, goal)? {
                 Look::Met(ready) => return Ok(ready),
                 Look::At(at) => (Some(at), None),
                 Look::NotYet { first_ns } => (None, first_ns),
             };
-            if deadline.passed(now) {
-                return Err(Error::TimedOut("the deadline passed"));
-            }
-            if let Err(error) = self.check() {
-                // What is pending was completed before the queue stopped.
-                return if let Look::Met(ready) = scan.look(self, goal) { Ok(ready) } else { Err(error) };
-            }
             if let Some(at) = at {
                 self.sleep_to(at, deadline, spin_ns == u64::MAX);
             } else if now - start < spin_ns {
@@ -450,7 +459,7 @@ impl Queue {
                 self.progress();
                 look = scan.look(self, goal);
             }
-            let until = match look {
+            let until = match self.unless_ended(look, &mut scan, goal)? {
                 Look::Met(ready) => {
                     self.host_line().disarm();
                     return Ok(ready);
@@ -460,10 +469,6 @@ impl Queue {
                     first_ns.zip(goal.after_first).map(|(first, after)| first + os::ns(after))
                 }
             };
-            if let Err(error) = self.check() {
-                // What is pending was completed before the queue stopped.
-                return if let Look::Met(ready) = scan.look(self, goal) { Ok(ready) } else { Err(error) };
-            }
             if deadline.passed(self.device.backend().clock().now_ns()) {
                 self.host_line().disarm();
                 return Err(Error::TimedOut("the deadline passed in virtual time"));

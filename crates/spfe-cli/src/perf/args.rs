@@ -1,0 +1,374 @@
+//! The command line of `spfe perf`.
+
+use crate::parse;
+use clap::{Args, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+use spfe::{LinkRate, Mode, Strategy};
+use std::path::PathBuf;
+
+/// Largest packet and largest window, bytes.
+const BYTES_MAX: u64 = 16 << 20;
+
+/// Measures rates, latencies and processor loads.
+#[derive(Args, Clone, Debug)]
+pub struct PerfArgs {
+    /// Which test.
+    #[command(subcommand)]
+    pub test: Test,
+}
+
+/// Plays the far end of a measurement.
+#[derive(Args, Clone, Debug)]
+pub struct WorkerArgs {
+    /// Device to be the far end at.
+    pub device: String,
+    /// CPU to run on.
+    #[arg(long)]
+    pub cpu: Option<usize>,
+    /// Run under SCHED_FIFO.
+    #[arg(long)]
+    pub fifo: bool,
+}
+
+/// The tests.
+#[derive(Subcommand, Clone, Debug)]
+pub enum Test {
+    /// The highest rate with packets of fixed sizes.
+    Rate(RateArgs),
+    /// The highest rate with packets of random sizes; the smallest size rises from test to test.
+    Random(RandomArgs),
+    /// The time from sending a packet to its reception: one out, one back, again and again.
+    Latency(LatencyArgs),
+    /// The four published scenarios beside the published figures.
+    Tables(TablesArgs),
+}
+
+/// Packets of fixed sizes.
+#[derive(Args, Clone, Debug)]
+pub struct RateArgs {
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+    #[command(flatten)]
+    pub traffic: TrafficArgs,
+    #[command(flatten)]
+    pub setup: SetupArgs,
+}
+
+/// Packets of random sizes.
+#[derive(Args, Clone, Debug)]
+pub struct RandomArgs {
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+    /// Seed of sizes [default: drawn, and printed].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Neither write nor verify contents (sizes are verified all the same).
+    #[arg(long, conflicts_with = "check")]
+    pub no_check: bool,
+    #[command(flatten)]
+    pub traffic: TrafficArgs,
+    #[command(flatten)]
+    pub setup: SetupArgs,
+}
+
+/// Round trips.
+#[derive(Args, Clone, Debug)]
+pub struct LatencyArgs {
+    #[command(flatten)]
+    pub sizes: SizeArgs,
+    /// Verify contents.
+    #[arg(long)]
+    pub check: bool,
+    #[command(flatten)]
+    pub setup: SetupArgs,
+}
+
+/// The published scenarios.
+#[derive(Args, Clone, Debug)]
+pub struct TablesArgs {
+    /// One short iteration per case: the whole run takes less than a minute.
+    #[arg(long)]
+    pub quick: bool,
+    #[command(flatten)]
+    pub setup: SetupArgs,
+}
+
+/// Which sizes.
+#[derive(Args, Clone, Debug)]
+pub struct SizeArgs {
+    /// Smallest packet: bytes, or with K, M (1024) [default: 1K; latency: 64].
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub size_min: Option<u64>,
+    /// Largest packet [default: 256K; latency: 64K].
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub size_max: Option<u64>,
+    /// From one size to the next: times N (xN) or plus N bytes (+N).
+    #[arg(long, value_name = "xN|+N", default_value = "x2", value_parser = step)]
+    pub step: Step,
+}
+
+/// What is sent and how it is received.
+#[derive(Args, Clone, Debug)]
+pub struct TrafficArgs {
+    /// tx: from here to a sink or to the other process; rx: from a generator or the other process
+    /// to here; both: at once.
+    #[arg(long, value_enum, default_value = "tx")]
+    pub direction: Direction,
+    /// Packets per operation; auto: as many as fit into 1 MiB, up to 128.
+    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = group)]
+    pub group: Group,
+    /// Describe each group in one burst entry instead of one entry per packet.
+    #[arg(long)]
+    pub burst: bool,
+    /// Receive packed: packets back to back in one area.
+    #[arg(long)]
+    pub packed: bool,
+    /// Receive when this share of the buffers is full (%).
+    #[arg(long, value_name = "PCT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub threshold: Option<u32>,
+    /// With a threshold: or this long after the first packet (us).
+    #[arg(long, value_name = "US", default_value_t = 100, requires = "threshold")]
+    pub timeout: u64,
+    /// Bytes of buffers to send from and to receive into [default: 128 packets, at most 1M, and
+    /// 512 packets, 512K to 4M].
+    #[arg(long, value_name = "TX,RX", value_parser = window)]
+    pub window: Option<(u64, u64)>,
+    /// Verify contents: the sender writes and the receiver reads every byte.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Where and how it runs, and what is printed.
+#[derive(Args, Clone, Debug)]
+pub struct SetupArgs {
+    /// Who moves the packets: the posting thread, both ends, a device thread, or the daemon.
+    #[arg(long, value_enum, default_value = "inline")]
+    pub mode: Device,
+    /// Rate of the link: unlimited, LANESxRATE such as 4x7.5G, spw:RATE
+    /// [default: unlimited; tables: 4x7.5G].
+    #[arg(long, value_name = "RATE")]
+    pub link: Option<LinkRate>,
+    /// How to wait: poll (never sleep), block (sleep at once), adaptive (spin for the price of a
+    /// sleep, then sleep).
+    #[arg(long, value_enum, default_value = "adaptive")]
+    pub wait: Wait,
+    /// 2: sender and receiver in two processes, joined by a daemon's network in the first one.
+    #[arg(long, value_name = "1|2", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=2))]
+    pub processes: u32,
+    /// Iterations per case [default: 1; tables: 10].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
+    /// Length of an iteration [default: 1; tables: 10].
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// CPUs of the near and the far end; auto: two ends get a CPU each.
+    #[arg(long, value_name = "A,B|auto|none", default_value = "auto", value_parser = pin)]
+    pub pin: Pin,
+    /// Run under SCHED_FIFO (needs the right to).
+    #[arg(long)]
+    pub fifo: bool,
+    /// Print tab-separated values.
+    #[arg(long, conflicts_with = "json")]
+    pub tsv: bool,
+    /// Also write report.html, results.json and results.tsv there, with the machine's prices.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+}
+
+/// Who moves the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Device {
+    /// The posting thread.
+    Inline,
+    /// Both ends.
+    Coop,
+    /// A thread of this process.
+    Thread,
+    /// A thread of the daemon.
+    Daemon,
+}
+
+impl Device {
+    /// The mode of its network.
+    pub fn mode(self) -> Mode {
+        match self {
+            Self::Inline => Mode::Inline,
+            Self::Coop => Mode::Coop,
+            Self::Thread | Self::Daemon => Mode::Thread,
+        }
+    }
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Daemon => "daemon",
+            Self::Inline => "inline",
+            Self::Coop => "coop",
+            Self::Thread => "thread",
+        }
+    }
+}
+
+/// How both ends wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub enum Wait {
+    /// Never sleep.
+    Poll,
+    /// Sleep at once.
+    Block,
+    /// Spin for the price of a sleep, then sleep.
+    Adaptive,
+}
+
+impl Wait {
+    /// The library's name for it.
+    pub fn strategy(self) -> Strategy {
+        match self {
+            Self::Poll => Strategy::Poll,
+            Self::Block => Strategy::Block,
+            Self::Adaptive => Strategy::Adaptive,
+        }
+    }
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Poll => "poll",
+            Self::Block => "block",
+            Self::Adaptive => "adaptive",
+        }
+    }
+}
+
+/// Which way the packets go, seen from the near end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub enum Direction {
+    /// Out.
+    Tx,
+    /// In.
+    Rx,
+    /// Out and in at once.
+    Both,
+}
+
+/// From one size to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// This many times.
+    Times(u64),
+    /// Plus this many bytes.
+    Plus(u64),
+}
+
+/// Packets per operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// As many as fit into 1 MiB, up to 128.
+    Auto,
+    /// This many.
+    Of(u32),
+}
+
+impl Group {
+    /// For packets of a size.
+    pub fn of(self, size: u64) -> u32 {
+        match self {
+            Self::Auto => spfe_report::paper::group(size),
+            Self::Of(count) => count,
+        }
+    }
+}
+
+/// Where the ends run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pin {
+    /// Two ends get a CPU each, one end is left alone.
+    Auto,
+    /// Left alone.
+    None,
+    /// Near and far.
+    Cpus(usize, usize),
+}
+
+/// A size of a packet, or of the buffers.
+fn bytes(text: &str) -> Result<u64, String> {
+    match parse::size(text)? {
+        0 => Err(format!("'{text}': 1 byte to 16M allowed")),
+        bytes if bytes > BYTES_MAX => Err(format!("'{text}': 1 byte to 16M allowed")),
+        bytes => Ok(bytes),
+    }
+}
+
+fn step(text: &str) -> Result<Step, String> {
+    let by = |rest: &str, least| bytes(rest).ok().filter(|by| *by >= least);
+    let step = match text.split_at_checked(1) {
+        Some(("x", rest)) => by(rest, 2).map(Step::Times),
+        Some(("+", rest)) => by(rest, 1).map(Step::Plus),
+        _ => None,
+    };
+    step.ok_or_else(|| format!("'{text}' is no step such as x2 or +1K"))
+}
+
+fn group(text: &str) -> Result<Group, String> {
+    if text == "auto" {
+        return Ok(Group::Auto);
+    }
+    match text.parse() {
+        Ok(count @ 1..=16384) => Ok(Group::Of(count)),
+        _ => Err(format!("group '{text}' is neither auto nor a number from 1 to 16384")),
+    }
+}
+
+fn window(text: &str) -> Result<(u64, u64), String> {
+    let (tx, rx) = text.split_once(',').unwrap_or((text, text));
+    Ok((bytes(tx)?, bytes(rx)?))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match parse::seconds(text)?.as_secs_f64() {
+        value if (0.001..=86400.0).contains(&value) => Ok(value),
+        _ => Err(format!("'{text}': 1 ms to a day allowed")),
+    }
+}
+
+fn pin(text: &str) -> Result<Pin, String> {
+    let cpus = || {
+        let (near, far) = text.split_once(',')?;
+        Some(Pin::Cpus(near.parse().ok()?, far.parse().ok()?))
+    };
+    match text {
+        "auto" => Ok(Pin::Auto),
+        "none" => Ok(Pin::None),
+        _ => cpus().ok_or_else(|| format!("'{text}' is neither two CPUs such as 0,1 nor auto, none")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_groups_hold_up_to_128_packets_and_1_mib() {
+        let groups: Vec<u32> = (6..=21).map(|log2| Group::Auto.of(1 << log2)).collect();
+        let expected = [128; 8].into_iter().chain([64, 32, 16, 8, 4, 2, 1, 1]);
+        assert!(groups.into_iter().eq(expected));
+        assert_eq!(Group::Of(7).of(1 << 20), 7);
+    }
+
+    #[test]
+    fn words_are_read_or_named() {
+        assert_eq!((bytes("1500"), bytes("64K")), (Ok(1500), Ok(65536)));
+        assert_eq!((step("x2"), step("+1K")), (Ok(Step::Times(2)), Ok(Step::Plus(1024))));
+        assert_eq!(window("64K"), Ok((65536, 65536)));
+        assert_eq!(pin("0,3"), Ok(Pin::Cpus(0, 3)));
+        for text in ["0", "17M", "lots"] {
+            assert!(bytes(text).unwrap_err().contains(text));
+        }
+        for text in ["", "x", "x1", "+0", "2"] {
+            assert!(step(text).unwrap_err().contains("x2"), "{text}");
+        }
+        assert!(group("0").is_err() && group("16385").is_err() && pin("1").is_err());
+        assert!(seconds("0").is_err() && seconds("nan").is_err());
+    }
+}

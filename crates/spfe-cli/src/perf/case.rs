@@ -1,0 +1,257 @@
+//! One test case: everything both ends have to know of it.
+
+use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
+use serde::{Deserialize, Serialize};
+use spfe::{Lengths, LinkRate, Result};
+
+/// Most entries of a queue that are used, whatever the window.
+const ENTRIES_MAX: u64 = 4096;
+
+/// Sizes of the packets of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// Smallest, bytes.
+    pub min: u32,
+    /// Largest, bytes.
+    pub max: u32,
+    /// Seed, where they differ.
+    pub seed: u64,
+}
+
+impl Sizes {
+    /// All the same.
+    pub fn fixed(bytes: u64) -> Self {
+        Self { min: bytes as u32, max: bytes as u32, seed: 1 }
+    }
+
+    /// Whether all are the same.
+    pub fn is_fixed(self) -> bool {
+        self.min == self.max
+    }
+
+    /// The mean of many, bytes.
+    pub fn mean(self) -> u64 {
+        (u64::from(self.min) + u64::from(self.max)).div_ceil(2)
+    }
+
+    /// One size after the other, the same at both ends.
+    pub fn lengths(self) -> Lengths {
+        Lengths::new(self.min, self.max, self.seed)
+    }
+}
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// Packets in one or both directions.
+    Stream(Direction),
+    /// One out, one back.
+    RoundTrip,
+}
+
+/// How packets are received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Receive {
+    /// Each is handled, and its buffer posted again, before the next.
+    Each,
+    /// Whatever is there is handled; buffers are posted again many at a time.
+    Batch,
+    /// Waits until this share of the buffers (%) is full, or this long after the first packet (us).
+    Threshold(u32, u64),
+}
+
+/// One test case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Its name in the results.
+    pub scenario: String,
+    /// What is sent.
+    pub kind: Kind,
+    /// How long the packets are.
+    pub sizes: Sizes,
+    /// Packets per operation.
+    pub group: u32,
+    /// One entry per group.
+    pub burst: bool,
+    /// How they are received.
+    pub receive: Receive,
+    /// Packets back to back in one area instead of a buffer each.
+    pub packed: bool,
+    /// How both ends wait.
+    pub wait: Wait,
+    /// Bytes of buffers to send from.
+    pub tx_window: u64,
+    /// Bytes of buffers to receive into.
+    pub rx_window: u64,
+    /// Write and verify contents.
+    pub check: bool,
+    /// The link is not paced: looking at the clock in each operation would cost too much.
+    pub unlimited: bool,
+    /// Length of an iteration.
+    pub seconds: f64,
+}
+
+impl Case {
+    /// A case as the command line describes it.
+    pub fn new(scenario: &str, sizes: Sizes, traffic: &TrafficArgs, wait: Wait) -> Self {
+        let receive = match traffic.threshold {
+            Some(percent) => Receive::Threshold(percent, traffic.timeout),
+            None => Receive::Batch,
+        };
+        let (tx_window, rx_window) =
+            traffic.window.unwrap_or_else(|| usual_windows(u64::from(sizes.max)));
+        Self {
+            scenario: scenario.to_owned(),
+            kind: Kind::Stream(traffic.direction),
+            sizes,
+            group: traffic.group.of(sizes.mean()),
+            burst: traffic.burst,
+            receive,
+            packed: traffic.packed,
+            wait,
+            tx_window,
+            rx_window,
+            check: traffic.check,
+            unlimited: true,
+            seconds: 1.0,
+        }
+    }
+
+    /// A round trip of single packets.
+    pub fn round_trip(sizes: Sizes, check: bool, wait: Wait) -> Self {
+        Self {
+            scenario: spfe_report::scenario::LATENCY.to_owned(),
+            kind: Kind::RoundTrip,
+            sizes,
+            group: 1,
+            burst: false,
+            receive: Receive::Each,
+            packed: false,
+            wait,
+            tx_window: 0,
+            rx_window: 0,
+            check,
+            unlimited: true,
+            seconds: 1.0,
+        }
+    }
+
+    /// On this link, this long.
+    pub fn on(mut self, link: LinkRate, seconds: f64) -> Self {
+        self.unlimited = link == LinkRate::Unlimited;
+        self.seconds = seconds;
+        self
+    }
+
+    /// Groups of buffers to send from: what the window holds, at least one.
+    pub fn tx_groups(&self) -> usize {
+        let group = u64::from(self.sizes.max) * u64::from(self.group);
+        let most = (ENTRIES_MAX / u64::from(self.group)).max(1);
+        (self.tx_window / group).clamp(1, most) as usize
+    }
+
+    /// Buffers to receive into: what the window holds, but two groups at least, so that the sender
+    /// fills one while the other is being handled.
+    pub fn rx_buffers(&self) -> usize {
+        let least = (2 * u64::from(self.group)).max(4);
+        (self.rx_window / u64::from(self.sizes.max)).clamp(least, ENTRIES_MAX.max(least)) as usize
+    }
+
+    /// Whether the near end sends packets, and whether it receives some.
+    pub fn near(&self) -> (bool, bool) {
+        match self.kind {
+            Kind::Stream(Direction::Tx) => (true, false),
+            Kind::Stream(Direction::Rx) => (false, true),
+            Kind::Stream(Direction::Both) | Kind::RoundTrip => (true, true),
+        }
+    }
+
+    /// Refuses what does not go together.
+    pub fn check(&self) -> Result<()> {
+        let random = !self.sizes.is_fixed();
+        let what = if self.burst && random {
+            "--burst: the packets of a burst have one size"
+        } else if self.sizes.min > self.sizes.max {
+            "--size-min is larger than --size-max"
+        } else {
+            return Ok(());
+        };
+        Err(spfe::Error::device(spfe::Status::BadField, what))
+    }
+}
+
+/// Bytes of buffers to send from and to receive into unless said otherwise. Fewer would fill up
+/// before the other end has had its turn, more would only spread over more cache.
+fn usual_windows(size: u64) -> (u64, u64) {
+    ((128 * size).min(1 << 20), (512 * size).clamp(512 << 10, 4 << 20))
+}
+
+/// The sizes from the smallest to the largest.
+pub fn sizes(args: &SizeArgs, least: u64, most: u64) -> Result<Vec<u64>> {
+    // One of them alone may lie outside the usual range.
+    let most = args.size_max.unwrap_or(most.max(args.size_min.unwrap_or(0)));
+    let least = args.size_min.unwrap_or(least.min(most));
+    if least > most {
+        let what = format!("--size-min {least} is larger than --size-max {most}");
+        return Err(spfe::Error::device(spfe::Status::BadField, what));
+    }
+    let next = |size: &u64| match args.step {
+        Step::Times(by) => size.checked_mul(by),
+        Step::Plus(by) => size.checked_add(by),
+    };
+    Ok(std::iter::successors(Some(least), next).take_while(|size| *size <= most).collect())
+}
+
+/// Traffic of the published scenarios.
+pub fn published(direction: Direction, group: Group) -> TrafficArgs {
+    TrafficArgs {
+        direction,
+        group,
+        burst: false,
+        packed: false,
+        threshold: None,
+        timeout: 100,
+        window: Some((1 << 20, 1 << 20)),
+        check: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(min: Option<u64>, max: Option<u64>, step: Step) -> Result<Vec<u64>> {
+        sizes(&SizeArgs { size_min: min, size_max: max, step }, 1024, 4096)
+    }
+
+    #[test]
+    fn sizes_go_from_the_smallest_to_the_largest() {
+        assert_eq!(range(None, None, Step::Times(2)).unwrap(), [1024, 2048, 4096]);
+        assert_eq!(range(Some(10), Some(35), Step::Plus(10)).unwrap(), [10, 20, 30]);
+        assert_eq!(range(Some(8192), None, Step::Times(2)).unwrap(), [8192]);
+        assert_eq!(range(None, Some(64), Step::Times(2)).unwrap(), [64]);
+        let error = range(Some(2), Some(1), Step::Times(2)).unwrap_err().to_string();
+        assert!(error.contains("--size-min 2"), "{error}");
+    }
+
+    #[test]
+    fn a_seed_repeats_its_sizes_and_another_does_not() {
+        let draw = |seed| {
+            let mut lengths = Sizes { min: 64, max: 9000, seed }.lengths();
+            std::iter::repeat_with(|| lengths.next_length()).take(1000).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(7), draw(7));
+        assert_ne!(draw(7), draw(8));
+    }
+
+    #[test]
+    fn windows_hold_a_group_to_send_and_two_to_receive() {
+        let case = |size, group| {
+            let traffic = published(Direction::Tx, Group::Of(group));
+            Case::new("x", Sizes::fixed(size), &traffic, Wait::Poll)
+        };
+        assert_eq!((case(1024, 128).tx_groups(), case(1024, 128).rx_buffers()), (8, 1024));
+        assert_eq!((case(262_144, 4).tx_groups(), case(262_144, 4).rx_buffers()), (1, 8));
+        assert_eq!((case(64, 1).tx_groups(), case(64, 16384).rx_buffers()), (4096, 32768));
+    }
+}

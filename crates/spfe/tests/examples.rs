@@ -1,0 +1,50 @@
+//! The examples run to their end. `cargo test` builds them beside the tests.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Where cargo puts an example: beside `deps`, where this test is.
+fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let profile = test.ancestors().nth(2).expect("tests are in PROFILE/deps");
+    profile.join("examples").join(name)
+}
+
+fn run(name: &str) {
+    let path = example(name);
+    if !path.exists() {
+        // `cargo test --test examples` does not build them.
+        eprintln!("skipped: there is no {}: cargo build --example {name}", path.display());
+        return;
+    }
+    let output = Command::new(path).output().expect("the example starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {}\n{said}{error}", output.status);
+    assert!(!said.is_empty(), "{name} printed nothing");
+}
+
+#[test]
+fn hello() {
+    run("hello");
+}
+
+#[test]
+fn grouped_send() {
+    run("grouped_send");
+}
+
+#[test]
+fn threshold_receive() {
+    run("threshold_receive");
+}
+
+#[test]
+fn broadcast_ping() {
+    run("broadcast_ping");
+}
+
+#[test]
+fn epoll_loop() {
+    run("epoll_loop");
+}
