@@ -24,11 +24,11 @@ pub enum Place {
 impl<'a> Arbitrary<'a> for Place {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         Ok(match u.int_in_range(0..=15u8)? {
-            0 => Self::Rings,
-            1 => Self::ReadOnly,
-            2 => Self::WriteOnly,
-            3 => Self::Foreign,
-            4 => Self::Key(u.arbitrary()?),
+            11 => Self::Rings,
+            12 => Self::ReadOnly,
+            13 => Self::WriteOnly,
+            14 => Self::Foreign,
+            15 => Self::Key(u.arbitrary()?),
             _ => Self::Data,
         })
     }
@@ -75,8 +75,8 @@ pub struct Length(pub u32);
 impl<'a> Arbitrary<'a> for Length {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         Ok(Self(match u.int_in_range(0..=7u8)? {
-            0..=3 => u.int_in_range(0..=64)?,
-            4 | 5 => u32::from(u.arbitrary::<u16>()?),
+            0..=4 => u.int_in_range(1..=64)?,
+            5 => u32::from(u.arbitrary::<u16>()?),
             6 => u.int_in_range(0..=100_000)?,
             _ => u.arbitrary()?,
         }))
@@ -154,14 +154,14 @@ impl Entry {
     /// Second half of a burst.
     pub fn burst_ext(u: &mut Unstructured<'_>) -> Result<Self> {
         let count = if u.ratio(7, 8)? { u.int_in_range(0..=64)? } else { u.arbitrary()? };
-        Ok(Self::BurstExt(u.arbitrary()?, count, u.ratio(1, 16)?))
+        Ok(Self::BurstExt(u.arbitrary()?, count, !u.ratio(15, 16)?))
     }
 
     /// An entry of a receive queue, as a rule: buffers, or what a packed area takes.
     pub fn to_receive(u: &mut Unstructured<'_>) -> Result<Self> {
         Ok(match u.int_in_range(0..=15u8)? {
             0..=9 => {
-                let wrong = u.ratio(1, 16)?;
+                let wrong = !u.ratio(15, 16)?;
                 Self::Buffer(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, wrong)
             }
             10..=12 => Self::release(u)?,

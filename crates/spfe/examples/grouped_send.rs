@@ -2,9 +2,8 @@
 //!
 //!     cargo run --release --example grouped_send
 //!
-//! A group becomes visible to the device as a whole, by the store of its first entry, and completes
-//! as a whole: one completion and at most one wake-up for it. Two ways to send one: slots of the
-//! queue ([`spfe::PooledTx`]), and buffers of your own ([`spfe::Tx`]).
+//! A group is posted as a whole and completes as a whole: one completion, at most one wake-up. Two
+//! ways to send one: slots of the queue ([`spfe::PooledTx`]), buffers of your own ([`spfe::Tx`]).
 
 use spfe::{Deadline, Endpoint, LinkRate, Mode, PoolOptions, Status, Threshold};
 use std::time::{Duration, Instant};
@@ -15,12 +14,8 @@ const GROUP: usize = 128;
 const GROUPS: usize = 500;
 const PACKETS: u64 = (GROUP * GROUPS) as u64;
 /// Bytes of a packet (1 KB), and slots or buffers of each end.
-const BYTES: usize = 1024;
-const DEPTH: usize = 8 * GROUP;
-
-fn pool() -> PoolOptions {
-    PoolOptions::new(DEPTH as u32, BYTES as u32)
-}
+const BYTES: u32 = 1024;
+const DEPTH: u32 = 1024;
 
 fn soon() -> Deadline {
     Deadline::after(Duration::from_secs(5))
@@ -28,7 +23,7 @@ fn soon() -> Deadline {
 
 /// Takes the packets, many with one wake-up. Returns how often it slept.
 fn receive(endpoint: &Endpoint) -> Result<u64> {
-    let mut rx = endpoint.port(0)?.vc(0)?.rx_pooled(pool())?;
+    let mut rx = endpoint.port(0)?.vc(0)?.rx_pooled(PoolOptions::new(DEPTH, BYTES))?;
     // The time is for the end, when fewer are left than the count.
     let goal = Threshold::count(GROUP as u32).or_after_first(Duration::from_micros(100));
     let mut got = 0u64;
@@ -46,14 +41,14 @@ fn receive(endpoint: &Endpoint) -> Result<u64> {
 
 /// Slots of the queue: fill, stage, submit. Returns how often it slept.
 fn send_slots(endpoint: &Endpoint) -> Result<u64> {
-    let mut tx = endpoint.port(0)?.vc(0)?.tx_pooled(pool())?;
+    let mut tx = endpoint.port(0)?.vc(0)?.tx_pooled(PoolOptions::new(DEPTH, BYTES))?;
     let (mut completions, mut number) = (0, 0u64);
     while completions < GROUPS {
         while number < PACKETS && tx.free() as usize >= GROUP {
             for _ in 0..GROUP {
                 let slot = tx.slot().ok_or("no slot is free")?;
                 slot[..8].copy_from_slice(&number.to_le_bytes());
-                tx.stage(BYTES)?;
+                tx.stage(BYTES as usize)?;
                 number += 1;
             }
             tx.submit();
@@ -70,7 +65,8 @@ fn send_slots(endpoint: &Endpoint) -> Result<u64> {
 /// Buffers of your own: they move to the queue and come back, in order.
 fn send_buffers(endpoint: &Endpoint) -> Result<u64> {
     let mut tx = endpoint.port(0)?.vc(0)?.tx()?;
-    let mut idle = endpoint.alloc(DEPTH * BYTES)?.split(BYTES, DEPTH)?;
+    let (count, bytes) = (DEPTH as usize, BYTES as usize);
+    let mut idle = endpoint.alloc(count * bytes)?.split(bytes, count)?;
     let (mut completions, mut number) = (0, 0u64);
     while completions < GROUPS {
         while number < PACKETS && idle.len() >= GROUP {
@@ -97,7 +93,7 @@ fn main() -> Result<()> {
         let start = Instant::now();
         let receiver = std::thread::spawn(move || receive(&b));
         let slept = (send(&a)?, receiver.join().map_err(|_| "the receiver panicked")??);
-        let gbps = (PACKETS * BYTES as u64 * 8) as f64 / start.elapsed().as_nanos() as f64;
+        let gbps = (PACKETS * u64::from(BYTES) * 8) as f64 / start.elapsed().as_nanos() as f64;
         println!("{name}: {PACKETS} packets of 1 KB in {GROUPS} groups, {gbps:.1} Gbit/s");
         println!("  wake-ups: {} of the sender, {} of the receiver", slept.0, slept.1);
     }
