@@ -34,6 +34,7 @@ const SMALL_BYTES: usize = 4096;
 /// Pieces of a step, and steps until all that is posted must have been looked at.
 const BUDGET: u32 = 64;
 const TURNS_MAX: usize = 1000;
+const OPS_MAX: usize = 200;
 
 static PAYLOAD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut bytes = vec![memory::BEHIND; DATA_MEMORY_BYTES];
@@ -122,36 +123,48 @@ impl Op {
 
 impl<'a> Arbitrary<'a> for Op {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        Ok(match u.int_in_range(0..=31u8)? {
-            0..=9 => Self::post(u)?,
-            10..=15 => Self::Step(u.arbitrary()?, !u.ratio(3, 4)?),
-            16..=18 => Self::Consume(u.arbitrary()?, u.arbitrary()?),
-            19 | 20 => Self::Give(u.arbitrary()?),
-            21 => Self::Arm(u.arbitrary()?, u.arbitrary()?),
-            22 => Self::Due,
-            23 => Self::Time(u.arbitrary()?),
-            24 | 25 => {
+        Ok(match u.int_in_range(0..=63u8)? {
+            0..=21 => Self::post(u)?,
+            22..=35 => Self::Step(u.arbitrary()?, !u.ratio(3, 4)?),
+            36..=42 => Self::Consume(u.arbitrary()?, u.arbitrary()?),
+            43..=45 => Self::Give(u.arbitrary()?),
+            46 | 47 => Self::Arm(u.arbitrary()?, u.arbitrary()?),
+            48 => Self::Due,
+            49 | 50 => Self::Time(u.arbitrary()?),
+            51..=54 => {
                 let end = u.arbitrary()?;
                 Self::Rewrite(end, u.arbitrary::<u8>()? % 4, entry(u, end)?)
             }
-            26 => Self::Scribble(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
-            27 => Self::Close(u.arbitrary()?),
-            28 => Self::Open(u.arbitrary()?, u.arbitrary()?),
-            29 => Self::Reset(u.arbitrary()?),
-            30 => Self::Die(u.arbitrary()?),
+            55 | 56 => Self::Scribble(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
+            57 => Self::Close(u.arbitrary()?),
+            58..=60 => Self::Open(u.arbitrary()?, u.arbitrary()?),
+            61 => Self::Reset(u.arbitrary()?),
+            62 => Self::Die(u.arbitrary()?),
             _ => Self::Revoke(u.arbitrary()?),
         })
     }
 }
 
 /// One run.
-#[derive(Arbitrary, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub struct Input {
     honest: bool,
     paced: bool,
     coop: bool,
     shapes: [Shape; 2],
     ops: Vec<Op>,
+}
+
+impl<'a> Arbitrary<'a> for Input {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let bits: u8 = u.arbitrary()?;
+        let shapes = u.arbitrary()?;
+        let mut ops = Vec::new();
+        while !u.is_empty() && ops.len() < OPS_MAX {
+            ops.push(u.arbitrary()?);
+        }
+        Ok(Self { honest: bits & 1 != 0, paced: bits & 2 != 0, coop: bits & 4 != 0, shapes, ops })
+    }
 }
 
 /// A run of a packed area that the host has not given back.

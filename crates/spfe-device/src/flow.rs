@@ -547,6 +547,10 @@ impl<S: Source, D: Sink> Flow<S, D> {
             Copier::Alone
         };
         let mut cx = Cx { host, pacer: self.pacer, copier, now_ns: 0, through_ns: 0 };
+        if cx.pacer.is_some() {
+            // Link time starts before the copy, not after it: hardware sends while it reads.
+            cx.now();
+        }
         let run = Run {
             shared: self.shared,
             tx_regions: &self.tx_regions,

@@ -112,6 +112,8 @@ pub(crate) struct Queue {
     host_line: NonNull<HostLine>,
     pub arm_sequence: u32,
     nudges: u32,
+    /// How much earlier than needed a timed sleep is asked to end (learnt).
+    pub guard_ns: u64,
     pub strategy: Strategy,
     pub event: Option<Arc<Event>>,
     /// The first completion not taken that a wait has seen: its position, and when that was.
@@ -205,6 +207,7 @@ impl Queue {
             host_line,
             arm_sequence: 1,
             nudges: 0,
+            guard_ns: 0,
             strategy: options.strategy,
             event,
             first_seen: Cell::new(None),

@@ -231,6 +231,8 @@ fn first_seen(queue: &Queue) -> u64 {
     }
 }
 
+/// Most a sleep is cut short to wake in time, ns.
+const GUARD_MOST_NS: u64 = 200_000;
 /// Turns of the spin loop between looks at the clock and at rarer matters.
 const TURNS: u32 = 64;
 /// Times to try again while somebody else holds the engine.
@@ -332,14 +334,23 @@ impl Queue {
         self.progress();
     }
 
+    /// Follows how late sleeps really end: quickly up, slowly down, so that about one in thirty is
+    /// later than the guard. A processor that sleeps longer wakes later, so this is per queue.
+    fn learn(&mut self, guard: u64, late: u64) {
+        let next = if late > guard { guard + (late - guard) / 2 } else { guard - (guard - late) / 32 };
+        self.guard_ns = next.min(GUARD_MOST_NS);
+    }
+
     /// The completion is there and will be due: sleep most of the way, spin the rest.
     fn sleep_to(&mut self, at: u64, deadline: Deadline, poll: bool) {
         let end = deadline.0.map_or(at, |deadline| deadline.min(at));
-        let guard = sleep_cost().overshoot_ns;
+        let guard = self.guard_ns.max(sleep_cost().overshoot_ns);
         if !poll && os::now_ns() + guard < end {
             sharpen_timers();
             self.stats.sleeps += 1;
-            os::sleep_until(end - guard);
+            let asked = end - guard;
+            os::sleep_until(asked);
+            self.learn(guard, os::now_ns().saturating_sub(asked));
         }
         while os::now_ns() < end {
             std::hint::spin_loop();

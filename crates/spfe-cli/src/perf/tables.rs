@@ -19,7 +19,9 @@ pub fn cases(plan: &Plan, wait: Wait) -> Vec<Case> {
     let case = |(name, direction, group, receive), size| {
         let traffic = published(direction, group);
         let case = Case::new(name, Sizes::fixed(size), &traffic, wait);
-        Case { receive, ..case }.on(plan.setup.link, plan.seconds)
+        // A group is one operation, as in the publication: one burst entry for all its packets.
+        let burst = group == Group::Auto;
+        Case { receive, burst, ..case }.on(plan.setup.link, plan.seconds)
     };
     let sizes = || paper::SEND_SINGLE.iter().map(|line| line.size_kb << 10);
     scenarios.into_iter().flat_map(|this| sizes().map(move |size| case(this, size))).collect()
