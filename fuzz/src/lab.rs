@@ -163,7 +163,8 @@ impl<'a> Arbitrary<'a> for Input {
         while !u.is_empty() && ops.len() < OPS_MAX {
             ops.push(u.arbitrary()?);
         }
-        Ok(Self { honest: bits & 1 != 0, paced: bits & 2 != 0, coop: bits & 4 != 0, shapes, ops })
+        let of = |shift: u32| bits >> shift & 3 == 3;
+        Ok(Self { honest: of(0), paced: of(2), coop: of(4), shapes, ops })
     }
 }
 
@@ -455,6 +456,8 @@ struct Lab {
     tx: Side,
     rx: Side,
     honest: bool,
+    /// What queues are opened with.
+    shapes: [Shape; 2],
     /// A client has died: its peer's state was rebuilt from rings a hostile host has written.
     recovered: bool,
 }
@@ -472,9 +475,10 @@ impl Lab {
         let rx = Side::new(&network, End::Rx, kind);
         let guest = network.view(rx.at.client).runner_into(1, 0, 0, false);
         let honest = input.honest;
-        let mut lab = Self { network, device, guest, tx, rx, honest, recovered: false };
-        for (end, shape) in [End::Tx, End::Rx].into_iter().zip(input.shapes) {
-            lab.open(end, shape);
+        let shapes = input.shapes;
+        let mut lab = Self { network, device, guest, tx, rx, honest, shapes, recovered: false };
+        for end in [End::Tx, End::Rx] {
+            lab.open(end, shapes[end as usize]);
         }
         lab
     }
@@ -484,6 +488,7 @@ impl Lab {
     }
 
     fn open(&mut self, end: End, shape: Shape) {
+        self.shapes[end as usize] = shape;
         let shape = if self.honest { shape.plain() } else { shape };
         let network = self.network.clone();
         self.side(end).open(&network, shape);
@@ -502,6 +507,9 @@ impl Lab {
         let (honest, network) = (self.honest, self.network.clone());
         match op {
             Op::Post(end, entries) => {
+                // Who has something to post has a queue.
+                let shape = self.shapes[end as usize];
+                self.open(end, shape);
                 entries.into_iter().for_each(|entry| self.side(end).post(entry, honest));
             }
             Op::Step(budget, guest) => self.step(budget, guest),

@@ -33,8 +33,8 @@ impl<'a> Arbitrary<'a> for Shape {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         Ok(Self {
             log2: u.arbitrary()?,
-            more: u.arbitrary()?,
-            stamps: u.arbitrary()?,
+            more: !u.ratio(3, 4)?,
+            stamps: !u.ratio(3, 4)?,
             area: u.arbitrary()?,
             // Nothing odd once the input has ended.
             odd: if u.ratio(15, 16)? { None } else { Some(u.arbitrary()?) },

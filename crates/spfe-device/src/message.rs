@@ -9,6 +9,7 @@
 use crate::flow::Regions;
 use crate::memory::RegionKey;
 use crate::queue::{Host, QueueView, Time, completion};
+use crate::receive::is_release;
 use crate::shared::{Counters, Positions, QueueConfig, bump};
 use spfe_contract::{
     EntryType, Message, MessageKind, QueueKind, QueueState, Release, Status, completion_flags as cf,
@@ -349,8 +350,11 @@ fn check(message: &Message) -> Status {
     if !kind {
         return Status::BadOpcode;
     }
+    if message.flags & sf::MBZ_MASK != 0 {
+        return Status::BadField;
+    }
     match MessageKind::from_raw(message.kind) {
-        Some(MessageKind::Broadcast) if message.flags & sf::MBZ_MASK == 0 => Status::Ok,
+        Some(MessageKind::Broadcast) => Status::Ok,
         Some(MessageKind::TimeCode) if message.data < 256 => Status::Ok,
         _ => Status::BadField,
     }
@@ -367,8 +371,7 @@ fn put(mut message: Message, now: u64, view: &QueueView, state: &mut SlotState, 
         state.at.submission = state.at.submission.wrapping_add(1);
         let release = Release::from_words(entry);
         let credits = state.credits.saturating_add(release.completions);
-        let kind = release.flags & sf::TYPE_MASK == u16::from(EntryType::Release.raw());
-        if kind && credits <= view.completions.size() {
+        if is_release(&release) && credits <= view.completions.size() {
             state.credits = credits;
             state.released = state.released.wrapping_add(release.completions);
         } else {

@@ -296,6 +296,12 @@ impl Sink for RxPosted {
     }
 }
 
+/// Whether an entry gives back at all; otherwise it is an error.
+pub(crate) fn is_release(entry: &Release) -> bool {
+    let kind = entry.flags & (sf::TYPE_MASK | sf::MBZ_MASK);
+    kind == u16::from(EntryType::Release.raw()) && entry.reserved0 == 0 && entry.completions != 0
+}
+
 /// A receive queue with a packed area.
 pub struct RxPacked {
     view: QueueView,
@@ -363,9 +369,8 @@ impl RxPacked {
             let size = self.view.completions.size();
             let state = self.shared.state();
             state.at.submission = position.wrapping_add(1);
-            let kind = release.flags & sf::TYPE_MASK == u16::from(EntryType::Release.raw());
             let credits = state.credits.saturating_add(release.completions);
-            if kind && credits <= size && state.packed.release(release.bytes) {
+            if is_release(&release) && credits <= size && state.packed.release(release.bytes) {
                 state.credits = credits;
                 state.released = state.released.wrapping_add(release.completions);
                 state.released_bytes = state.released_bytes.wrapping_add(release.bytes);

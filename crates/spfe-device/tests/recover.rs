@@ -46,7 +46,7 @@ impl Host for Quiet {
 enum Nothing {}
 
 mod nothing {
-    use super::{Host, Nothing, QueueView, RegionKey, RegionMap, Status};
+    use super::{Host, Nothing, QueueView, RegionMap, Status};
     use spfe_device::copy::Copier;
     use spfe_device::flow::{Cx, Next, Piece, Sink, Source, Taken};
     use spfe_device::queue::Time;
@@ -93,8 +93,6 @@ mod nothing {
         }
     }
 
-    #[allow(dead_code)]
-    fn key(_: RegionKey) {}
 }
 
 /// One side: its memory, mapped as region 0, and the host's view of its rings.
@@ -338,7 +336,8 @@ impl Got {
                 assert!(cut, "an empty packet that is whole");
                 continue;
             };
-            assert!(bytes.iter().all(|byte| byte == first), "two packets in one: {bytes:?}");
+            let other = bytes.iter().find(|byte| *byte != first);
+            assert!(other.is_none(), "packets {first} and {other:?} in one");
             assert!(*first > last, "packet {first} after packet {last}");
             last = *first;
         }

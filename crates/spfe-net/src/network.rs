@@ -1053,12 +1053,5 @@ fn claim(runner: &mut Runner) -> Result<()> {
 
 /// Brings the control plane's runner up to date with the flow's configuration.
 fn bind(runner: &mut Runner) -> Result<()> {
-    let deadline = Instant::now() + SEAT_TIMEOUT;
-    while runner.run(0).is_none() {
-        if Instant::now() > deadline {
-            return Err(Error::new(Status::Busy, "a flow cannot be stopped".to_owned()));
-        }
-        std::thread::yield_now();
-    }
-    Ok(())
+    patiently(|| runner.run(0)).map(drop).ok_or_else(|| held(&runner.shared().seat))
 }

@@ -334,17 +334,20 @@ impl Queue {
         self.progress();
     }
 
-    /// Follows how late sleeps really end: quickly up, slowly down, so that about one in thirty is
-    /// later than the guard. A processor that sleeps longer wakes later, so this is per queue.
+    /// Follows how late sleeps really end: quickly up, slowly down, so that few are later
+    /// than the guard. A processor that sleeps longer wakes later, so this is per queue.
     fn learn(&mut self, guard: u64, late: u64) {
-        let next = if late > guard { guard + (late - guard) / 2 } else { guard - (guard - late) / 32 };
+        let next = if late > guard { late } else { guard - (guard - late) / 64 };
         self.guard_ns = next.min(GUARD_MOST_NS);
     }
 
     /// The completion is there and will be due: sleep most of the way, spin the rest.
     fn sleep_to(&mut self, at: u64, deadline: Deadline, poll: bool) {
         let end = deadline.0.map_or(at, |deadline| deadline.min(at));
-        let guard = self.guard_ns.max(sleep_cost().overshoot_ns);
+        // A receiver that wakes late finds more; a sender that does leaves the link idle meanwhile.
+        let sends = self.place.kind == QueueKind::Tx;
+        let learnt = if sends { self.guard_ns } else { 0 };
+        let guard = learnt.max(sleep_cost().overshoot_ns);
         if !poll && os::now_ns() + guard < end {
             sharpen_timers();
             self.stats.sleeps += 1;
