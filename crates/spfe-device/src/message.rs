@@ -78,7 +78,7 @@ impl MessagePort {
     /// Takes the lock for participant `id`, if it is free.
     pub fn try_lock(&self, id: u32) -> Option<Guard<'_>> {
         let taken = self.lock.compare_exchange(0, id, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then_some(Guard(self))
+        taken.is_ok().then(|| Guard(self))
     }
 
     /// Makes every runner read configurations and regions again. Lock held.
@@ -105,7 +105,7 @@ impl MessagePort {
     /// has to be put right ([`MessageSlot::recover`]).
     pub fn take_over(&self, dead: u32, id: u32) -> Option<Guard<'_>> {
         let taken = self.lock.compare_exchange(dead, id, Ordering::AcqRel, Ordering::Relaxed);
-        taken.is_ok().then_some(Guard(self))
+        taken.is_ok().then(|| Guard(self))
     }
 }
 
