@@ -409,7 +409,8 @@ impl Side {
         assert!(behind == &PAYLOAD[DATA_BYTES..], "memory behind a region was written");
         if self.is_revoked {
             let revoked = memory::bytes(&self.spare);
-            assert!(revoked.iter().all(|byte| *byte == memory::SECRET), "revoked memory was written");
+            let written = revoked.iter().position(|byte| *byte != memory::SECRET);
+            assert_eq!(written, None, "revoked memory was written ({:?})", self.end);
         }
         if !self.is_open {
             self.allowed.check(memory::bytes(&self.data), Self::clean(self.end));

@@ -212,43 +212,35 @@ fn what_waits_for_a_dead_receiver_comes_back_and_the_rest_of_its_packet_too() {
 /// A helper died with a job of a round: the sender that waits for it finishes alone.
 #[test]
 fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
-    let mut lab = Lab::new(Mode::Coop, QueueKind::Rx);
-    let length = 100_000;
-    lab.a.write(DATA, &vec![9; length]);
-    lab.rx.push(buffer(lab.b.address(DATA), length as u32));
-    lab.tx.push(data(lab.a.address(DATA), length as u32));
-    let (flow, helper) = (lab.flow(), lab.b.at.client);
-    let mut runner = lab.a.runner(VC, true);
-    runner.run(0);
-    let taker = std::thread::spawn(move || {
-        let end = Instant::now() + raw::SOON;
-        while Instant::now() < end {
-            if flow.board.take(helper).is_some() {
-                return true;
-            }
-            std::hint::spin_loop();
-        }
-        false
-    });
+    let Lab { network, a, b, mut tx, mut rx } = Lab::new(Mode::Coop, QueueKind::Rx);
+    let length = 150_000;
+    a.write(DATA, &vec![9; length]);
+    let (from, to) = (a.address(DATA), b.address(DATA));
+    let (flow, dead) = (network.arena().flow_out(0, 0, VC), b.at);
+    let over = Arc::new(AtomicU32::new(0));
+    let mut runner = a.runner(VC, true);
+    let stop = over.clone();
+    // Rounds are short: it takes a few until the helper comes in time for one.
     let sender = std::thread::spawn(move || {
-        while !taker.is_finished() {
-            // Rounds are short: the helper may come too late for one.
-            runner.run(10).unwrap();
-            std::thread::yield_now();
-            if runner.shared().rx_count.values().packets != 0 {
-                break;
-            }
+        while stop.load(Ordering::Relaxed) == 0 {
+            rx.push(buffer(to, length as u32));
+            tx.push(data(from, length as u32));
+            runner.run(10).expect("the seat is free");
+            assert_eq!(rx.wait().bytes, length as u32);
+            assert_eq!(status(&tx.wait()), Status::Ok);
         }
-        (runner, taker)
     });
-    std::thread::sleep(std::time::Duration::from_millis(50));
-    lab.kill(&lab.b);
-    let (_runner, taker) = soon("the copy", || sender.join().unwrap());
-    if soon("the helper", || taker.join().unwrap()) {
-        let sent = lab.tx.wait();
-        assert!([Status::Ok, Status::PeerGone].contains(&status(&sent)));
+    let start = Instant::now();
+    while flow.board.take(dead.client).is_none() {
+        assert!(start.elapsed() < raw::SOON, "no job to be had");
     }
-    lab.goes_on(false);
+    over.store(1, Ordering::Relaxed);
+    // It stays alive for the moment, so the round is not over.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert!(!sender.is_finished());
+    soon("detach", || network.detach(dead, true)).unwrap();
+    soon("the copy", || sender.join()).unwrap();
+    assert_eq!(b.read(DATA, length), vec![9; length], "the helper's share was copied by the sender");
 }
 
 /// The sender died in the middle of a round, and the helper has not finished its job.
@@ -333,6 +325,20 @@ fn a_message_lock_of_the_dead_is_free() {
         assert_eq!(got.data, number);
         rx.push(release(0, 1));
     }
+}
+
+#[test]
+fn a_message_lock_excludes() {
+    let network = network(Mode::Inline);
+    let port = network.arena().messages(0, 0);
+    let guard = port.try_lock(5).unwrap();
+    for _ in 0..3 {
+        assert!(port.try_lock(6).is_none());
+        assert!(port.take_over(7, 1).is_none());
+        assert_eq!(port.holder(), 5, "trying to take it freed it");
+    }
+    drop(guard);
+    assert!(port.try_lock(6).is_some());
 }
 
 /// One that is only stopped is waited for, but not for ever.
