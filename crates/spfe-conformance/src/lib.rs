@@ -30,7 +30,7 @@ use spfe::Endpoint;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Something a device may be without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,11 +149,17 @@ pub fn run_all(fixture: &'static Fixture) {
     for case in CASES.iter().copied().flatten().filter(|case| case.name.contains(&wanted)) {
         if let Some(missing) = fixture.missing(case) {
             println!("skip {} on {}: needs {missing}", case.name, fixture.name);
-        } else if let Err(why) = run(fixture, case) {
-            println!("FAIL {} on {}: {why}", case.name, fixture.name);
-            failed.push(case.name);
-        } else {
-            println!("ok   {} on {}", case.name, fixture.name);
+            continue;
+        }
+        let start = Instant::now();
+        let result = run(fixture, case);
+        let ms = start.elapsed().as_millis();
+        match result {
+            Ok(()) => println!("ok   {} on {} ({ms} ms)", case.name, fixture.name),
+            Err(why) => {
+                println!("FAIL {} on {} ({ms} ms): {why}", case.name, fixture.name);
+                failed.push(case.name);
+            }
         }
     }
     assert!(failed.is_empty(), "{}: {} cases failed: {failed:?}", fixture.name, failed.len());

@@ -223,8 +223,15 @@ fn things(fixture: &Fixture) -> Vec<Box<dyn Any + Send>> {
     let Pair { a, b } = pair;
     let (a, b): (Endpoint, Endpoint) = (a, b);
     vec![
-        Box::new(tx), Box::new(rx), Box::new(out), Box::new(into), Box::new(region),
-        Box::new(part), Box::new(kept), Box::new(a), Box::new(b),
+        Box::new(tx),
+        Box::new(rx),
+        Box::new(out),
+        Box::new(into),
+        Box::new(region),
+        Box::new(part),
+        Box::new(kept),
+        Box::new(a),
+        Box::new(b),
     ]
 }
 

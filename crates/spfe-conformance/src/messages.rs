@@ -50,10 +50,8 @@ fn a_filter_passes_its_channel_and_type(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut sender = broadcast(&pair.a);
     let port = pair.b.port(0).unwrap();
-    let mut listeners = [
-        (None, None), (Some(2), None), (None, Some(1)), (Some(2), Some(1)),
-    ]
-    .map(|(channel, kind)| port.broadcast_filtered(channel, kind).unwrap());
+    let mut listeners = [(None, None), (Some(2), None), (None, Some(1)), (Some(2), Some(1))]
+        .map(|(channel, kind)| port.broadcast_filtered(channel, kind).unwrap());
     for channel in 0..4 {
         for kind in 0..3 {
             sender.send(channel, kind, [channel, kind, 0, 0, 0, 0, 0, 0]).unwrap();

@@ -2,7 +2,9 @@
 
 use crate::kit::{Pair, Random, Unpacked, depth, fill, matches, receive, soon, take_all};
 use crate::{Fixture, cases};
-use spfe::{Buf, Deadline, End, Error, PackedOptions, QueueOptions, Status, Strategy, Threshold, Tx};
+use spfe::{
+    Buf, Deadline, End, Error, PackedOptions, QueueOptions, Status, Strategy, Threshold, Tx,
+};
 use std::sync::mpsc::channel;
 
 cases! {
@@ -74,10 +76,7 @@ fn a_full_packed_area_makes_the_sender_wait(fixture: &Fixture) {
         tx.send(pair.packet(500, seed)).unwrap();
     }
     rx.wait(&Threshold::count(4), soon()).unwrap();
-    assert!(matches!(
-        tx.wait_for(&Threshold::count(100), Deadline::NOW),
-        Err(Error::TimedOut(_))
-    ));
+    assert!(matches!(tx.wait_for(&Threshold::count(100), Deadline::NOW), Err(Error::TimedOut(_))));
     let mut got = Unpacked::default();
     got.wait(&mut rx, 100);
     got.are((0..100).map(|seed| (500, seed)));

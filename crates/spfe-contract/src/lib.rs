@@ -70,10 +70,7 @@ mod tests {
             flags: completion_flags::WRAP | completion_flags::STAMPED,
             phase: 0xbbcc,
         };
-        assert_eq!(
-            completion.to_words(),
-            [0x8877_5566_1122_3344, 0xbbcc_0030_0000_99aa]
-        );
+        assert_eq!(completion.to_words(), [0x8877_5566_1122_3344, 0xbbcc_0030_0000_99aa]);
     }
 
     #[test]
@@ -81,30 +78,16 @@ mod tests {
         let flags = u16::from(EntryType::Data.raw())
             | submit_flags::SIGNAL
             | u16::from(EndMarker::None.raw()) << submit_flags::END_SHIFT;
-        let submission = Submission {
-            offset: 0x1000,
-            region: 0x5003,
-            length: 4096,
-            flags,
-            phase: 1,
-        };
-        assert_eq!(
-            submission.to_words(),
-            [0x5003_0000_0000_1000, 0x0001_0111_0000_1000]
-        );
+        let submission =
+            Submission { offset: 0x1000, region: 0x5003, length: 4096, flags, phase: 1 };
+        assert_eq!(submission.to_words(), [0x5003_0000_0000_1000, 0x0001_0111_0000_1000]);
     }
 
     #[test]
     fn bits_past_a_field_are_dropped() {
-        let wide = Submission {
-            offset: u64::MAX,
-            ..Submission::default()
-        };
+        let wide = Submission { offset: u64::MAX, ..Submission::default() };
         assert_eq!(wide.to_words(), [0x0000_ffff_ffff_ffff, 0]);
-        let wide = InlineSubmission {
-            data_hi: u32::MAX,
-            ..InlineSubmission::default()
-        };
+        let wide = InlineSubmission { data_hi: u32::MAX, ..InlineSubmission::default() };
         assert_eq!(wide.to_words(), [0, 0xffff_ff00]);
     }
 
@@ -130,10 +113,7 @@ mod tests {
         }
         for raw in 0..=u8::MAX {
             let status = Status::from_raw(raw);
-            assert_eq!(
-                status.is_some(),
-                Status::ALL.iter().any(|known| known.raw() == raw)
-            );
+            assert_eq!(status.is_some(), Status::ALL.iter().any(|known| known.raw() == raw));
             assert!(status.is_none_or(|status| status.raw() == raw));
         }
     }
@@ -150,18 +130,8 @@ mod tests {
                 other => panic!("{}: {other:#x} is in no class", status.name()),
             };
             assert_eq!(status.class(), class, "{}", status.name());
-            assert_eq!(
-                status.errno() == 0,
-                *status == Status::Ok,
-                "{}",
-                status.name()
-            );
-            assert_eq!(
-                status.errno_name() == "0",
-                *status == Status::Ok,
-                "{}",
-                status.name()
-            );
+            assert_eq!(status.errno() == 0, *status == Status::Ok, "{}", status.name());
+            assert_eq!(status.errno_name() == "0", *status == Status::Ok, "{}", status.name());
             assert!(!status.doc().is_empty());
         }
     }

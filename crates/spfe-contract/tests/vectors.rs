@@ -3,10 +3,7 @@
 use serde_json::Value;
 use spfe_contract::{BurstExt, Completion, InlineSubmission, Message, Release, Submission};
 
-const VECTORS: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../contract/vectors/entries.json"
-);
+const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/vectors/entries.json");
 
 fn number(text: &str) -> u64 {
     let digits = text.strip_prefix("0x").expect("numbers are hexadecimal");
@@ -16,11 +13,7 @@ fn number(text: &str) -> u64 {
 /// The two words in 16 bytes, each little-endian.
 fn words(hex: &str) -> [u64; 2] {
     assert_eq!(hex.len(), 32, "{hex}");
-    let word = |digits: &str| {
-        u64::from_str_radix(digits, 16)
-            .expect("hexadecimal")
-            .swap_bytes()
-    };
+    let word = |digits: &str| u64::from_str_radix(digits, 16).expect("hexadecimal").swap_bytes();
     [word(&hex[..16]), word(&hex[16..])]
 }
 
@@ -53,90 +46,23 @@ fn entries_are_the_golden_bytes() {
     let file: Value = serde_json::from_str(&text).expect(VECTORS);
     let all = &file["entries"];
     let mut seen = Vec::new();
-    check!(
-        all,
-        seen,
-        "submission",
-        Submission {
-            offset,
-            region,
-            length,
-            flags,
-            phase
-        }
-    );
+    check!(all, seen, "submission", Submission { offset, region, length, flags, phase });
     check!(
         all,
         seen,
         "inline_submission",
-        InlineSubmission {
-            data_lo,
-            count,
-            data_hi,
-            flags,
-            phase
-        }
+        InlineSubmission { data_lo, count, data_hi, flags, phase }
     );
-    check!(
-        all,
-        seen,
-        "burst_ext",
-        BurstExt {
-            stride,
-            count,
-            reserved0,
-            reserved1,
-            flags,
-            phase
-        }
-    );
-    check!(
-        all,
-        seen,
-        "release",
-        Release {
-            bytes,
-            completions,
-            reserved0,
-            flags,
-            phase
-        }
-    );
-    check!(
-        all,
-        seen,
-        "message",
-        Message {
-            data,
-            channel,
-            r#type,
-            kind,
-            status,
-            flags,
-            phase
-        }
-    );
+    check!(all, seen, "burst_ext", BurstExt { stride, count, reserved0, reserved1, flags, phase });
+    check!(all, seen, "release", Release { bytes, completions, reserved0, flags, phase });
+    check!(all, seen, "message", Message { data, channel, r#type, kind, status, flags, phase });
     check!(
         all,
         seen,
         "completion",
-        Completion {
-            bytes,
-            packets,
-            vc,
-            status,
-            position,
-            reserved0,
-            flags,
-            phase
-        }
+        Completion { bytes, packets, vc, status, position, reserved0, flags, phase }
     );
-    let mut names: Vec<&str> = all
-        .as_object()
-        .expect("entries")
-        .keys()
-        .map(|k| &**k)
-        .collect();
+    let mut names: Vec<&str> = all.as_object().expect("entries").keys().map(|k| &**k).collect();
     names.sort_unstable();
     seen.sort_unstable();
     assert_eq!(names, seen, "every entry of the contract is checked");

@@ -394,9 +394,8 @@ impl Sender<'_> {
 #[inline(always)]
 fn signal(view: &QueueView, state: &mut TxState, next: u32, bytes: u64) {
     let count = state.pending_packets.wrapping_add(next).wrapping_sub(state.at.submission);
-    let word0 = bytes & 0xffff_ffff
-        | u64::from(count as u16) << 32
-        | u64::from(view.config.vc as u8) << 48;
+    let word0 =
+        bytes & 0xffff_ffff | u64::from(count as u16) << 32 | u64::from(view.config.vc as u8) << 48;
     let done = state.at.completion;
     view.completions.write(done, [word0, u64::from(next.wrapping_sub(1) as u16)]);
     state.at.completion = done.wrapping_add(1);

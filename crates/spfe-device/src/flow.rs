@@ -204,8 +204,12 @@ pub enum Taken {
 /// Where pieces go.
 pub trait Sink {
     /// Takes as much of the piece as there is room for.
-    fn take<H: Host>(&mut self, piece: &mut Piece, map: &RegionMap, cx: &mut Cx<'_, '_, H>)
-    -> Taken;
+    fn take<H: Host>(
+        &mut self,
+        piece: &mut Piece,
+        map: &RegionMap,
+        cx: &mut Cx<'_, '_, H>,
+    ) -> Taken;
     /// The open packet will not go on: end it with EEP.
     fn cut<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>);
     /// Its room names a region that does not exist after all.
@@ -441,8 +445,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
         self.tx_regions.map.sync(self.tx_regions.table);
         self.rx_regions.map.sync(self.rx_regions.table);
         // SAFETY: the caller holds the seat.
-        let (tx, rx) =
-            unsafe { (*self.shared.tx_config.get(), *self.shared.rx_config.get()) };
+        let (tx, rx) = unsafe { (*self.shared.tx_config.get(), *self.shared.rx_config.get()) };
         if !matches!(self.tx, TxEnd::Instrument(_)) {
             self.tx = TxEnd::None;
             if tx.kind == u32::from(QueueKind::Tx.raw())

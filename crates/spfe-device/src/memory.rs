@@ -61,7 +61,10 @@ impl RegionKey {
     }
 }
 
-/// What makes a region usable, in one word: {valid 1, access 15, domain 16, key 16}.
+/// What makes a region usable, in one word: {valid 1, access 15, serial 16, domain 16, key 16}.
+///
+/// Generations come round after 16 regions at an index; the serial number tells a runner that has
+/// not looked meanwhile that what it has mapped is an older region of the same key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionTag(pub u64);
 
@@ -70,12 +73,12 @@ impl RegionTag {
 
     /// The tag of a usable region.
     pub const fn new(key: RegionKey, domain: u16, access: u32) -> Self {
-        Self(
-            Self::VALID
-                | (access as u64 & 0x7fff) << 48
-                | (domain as u64) << 16
-                | key.0 as u64,
-        )
+        Self(Self::VALID | (access as u64 & 0x7fff) << 48 | (domain as u64) << 16 | key.0 as u64)
+    }
+
+    /// The same with a number that is another one in each round of generations.
+    pub const fn with_serial(self, serial: u16) -> Self {
+        Self(self.0 & !(0xffff << 32) | (serial as u64) << 32)
     }
 
     /// Whether the region is usable at all.
@@ -195,7 +198,8 @@ impl RegionMap {
         };
         let tag = mapped.tag.load(Ordering::Acquire);
         let want = RegionTag::new(key, domain, access).0;
-        // Key, domain and validity must be equal; every wanted access bit must be there.
+        // Key, domain and validity must be equal; every wanted access bit must be there. The serial
+        // number is the control plane's business.
         const EXACT: u64 = RegionTag::VALID | 0xffff_ffff;
         if (tag ^ want) & EXACT != 0 || want & !tag != 0 {
             return Err(Self::refuse(RegionTag(tag), key, domain));
@@ -305,6 +309,22 @@ mod tests {
         assert_eq!(at(beyond, 7, READ), Err(Refusal::Fault(Status::BadRegion)));
         map.clear(key.index());
         assert_eq!(at(key, 7, READ), Err(Refusal::Unmapped(key)));
+    }
+
+    #[test]
+    fn a_region_of_an_earlier_round_of_generations_is_forgotten() {
+        let (map, key, _bytes) = map(100, READ);
+        let tag = RegionTag::new(key, 7, READ);
+        assert!(map.has(tag) && !map.has(tag.with_serial(1)));
+        let table: Vec<_> = (0..REGIONS).map(|_| RegionShared::default()).collect();
+        table[key.index()].tag.store(tag.0, Ordering::Release);
+        map.sync(&table);
+        assert!(map.translate(Address::new(key, 0), 1, 7, READ).is_ok());
+        table[key.index()].tag.store(tag.with_serial(1).0, Ordering::Release);
+        map.sync(&table);
+        assert_eq!(map.translate(Address::new(key, 0), 1, 7, READ), Err(Refusal::Unmapped(key)));
+        let tag = tag.with_serial(u16::MAX);
+        assert_eq!((tag.key(), tag.domain(), tag.access()), (key, 7, READ));
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::queue::{Host, QueueView, Time, completion};
 use crate::receive::is_release;
 use crate::shared::{Counters, Positions, QueueConfig, bump};
 use spfe_contract::{
-    EntryType, Message, MessageKind, QueueKind, QueueState, Release, Status, completion_flags as cf,
-    submit_flags as sf,
+    EntryType, Message, MessageKind, QueueKind, QueueState, Release, Status,
+    completion_flags as cf, submit_flags as sf,
 };
 use spfe_ring::sync::{AtomicU32, Ordering, relax};
 use std::cell::UnsafeCell;
@@ -319,7 +319,8 @@ impl Messages {
         }
         self.tx.iter().zip(&self.near.tx).any(|(view, slot)| {
             // SAFETY: a torn position only makes this look useless, never wrong: it is a hint.
-            let position = unsafe { std::ptr::addr_of!((*slot.state.get()).at.submission).read_volatile() };
+            let position =
+                unsafe { std::ptr::addr_of!((*slot.state.get()).at.submission).read_volatile() };
             view.is_some_and(|view| view.submissions.read(position).is_some())
         })
     }

@@ -1,8 +1,10 @@
 //! A queue as its runner sees it: rings, lines, completions, wake-ups.
 
-use crate::memory::{Address, Refusal, RegionMap, READ, WRITE};
+use crate::memory::{Address, READ, Refusal, RegionMap, WRITE};
 use crate::shared::{Counters, Positions, QueueConfig, bump};
-use spfe_contract::{self as contract, Completion, Message, Status, completion_flags, queue_options};
+use spfe_contract::{
+    self as contract, Completion, Message, Status, completion_flags, queue_options,
+};
 use spfe_ring::sync::{AtomicU64, Ordering};
 use spfe_ring::{DeviceLine, HostLine, Ring, Slot};
 use std::ptr::NonNull;
@@ -44,12 +46,7 @@ unsafe impl Send for QueueView {}
 /// Bytes of the two lines of a queue.
 const LINES_BYTES: u64 = 128;
 
-fn ring_at(
-    map: &RegionMap,
-    address: u64,
-    log2: u32,
-    domain: u16,
-) -> Result<Ring, Refusal> {
+fn ring_at(map: &RegionMap, address: u64, log2: u32, domain: u16) -> Result<Ring, Refusal> {
     let (min, max) = (contract::RING_LOG2_MIN as u32, contract::RING_LOG2_MAX as u32);
     if !(min..=max).contains(&log2) {
         return Err(Refusal::Fault(Status::BadRing));
@@ -157,7 +154,7 @@ impl QueueView {
             return;
         }
         let wishes = self.host_line().wishes();
-        let mut met = wishes.is_met(at.completion, at.reported_bytes);
+        let mut met = at.urgent != 0 || wishes.is_met(at.completion, at.reported_bytes);
         if let Some(after) = wishes.after_first_ns
             && !met
             && wishes.has_first(at.completion)
@@ -171,6 +168,7 @@ impl QueueView {
         }
         if met {
             at.answered = sequence;
+            at.urgent = 0;
             bump(&count.wakes, 1);
             self.device_line().bump();
             host.wake(self.device_line(), &self.config, wishes.event);

@@ -134,6 +134,7 @@ impl RxPosted {
         state.at.completion = position.wrapping_add(1);
         state.at.submission = state.at.submission.wrapping_add(1);
         state.fill = 0;
+        state.at.urgent = 1;
         self.buffer = None;
         bump(&self.shared.counters().errors, 1);
         let time = cx.time(self.view.wants_stamps());
@@ -145,7 +146,9 @@ impl RxPosted {
     fn complete<H: Host>(&mut self, end: EndMarker, more: bool, cx: &mut Cx<'_, '_, H>) {
         let config = &self.view.config;
         let state = self.shared.state();
-        let status = if end == EndMarker::Eep { Status::PacketCut } else { Status::Ok };
+        let cut = end == EndMarker::Eep;
+        let status = if cut { Status::PacketCut } else { Status::Ok };
+        state.at.urgent |= u32::from(cut);
         let mut done = completion(config, state.at.submission, status);
         done.bytes = state.fill;
         done.packets = 1;
@@ -319,7 +322,8 @@ impl RxPacked {
         let config = view.config;
         let size = u64::from(config.area_bytes);
         let fits = (contract::PACKED_AREA_MIN_BYTES..=contract::PACKET_MAX_BYTES).contains(&size);
-        if !fits || !size.is_multiple_of(contract::PACKED_ALIGN) || config.sq_log2 < config.cq_log2 {
+        if !fits || !size.is_multiple_of(contract::PACKED_ALIGN) || config.sq_log2 < config.cq_log2
+        {
             return Err(Refusal::Fault(Status::BadRing));
         }
         let address = Address(config.area);
@@ -583,4 +587,3 @@ impl Sink for RxPacked {
         self.view.submissions.read(position).is_some()
     }
 }
-

@@ -112,6 +112,10 @@ pub struct Positions {
     pub answered: u32,
     /// Arm sequence whose first completion has been seen (time condition).
     pub timed: u32,
+    /// Not 0: something ended with an error since the host was last woken. It wakes.
+    pub urgent: u32,
+    /// Keeps the layout without holes.
+    pub reserved: u32,
     /// When that first completion came.
     pub first_ns: u64,
     /// Payload bytes reported in completions since the queue was enabled.

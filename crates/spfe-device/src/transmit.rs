@@ -207,7 +207,11 @@ impl TxQueue {
         }
         let head = Submission::from_words(first);
         let flags = head.flags;
-        if ext.reserved0 != 0 || ext.reserved1 != 0 || ext.count == 0 || flags & (sf::MBZ_MASK | sf::CHAIN) != 0 {
+        if ext.reserved0 != 0
+            || ext.reserved1 != 0
+            || ext.count == 0
+            || flags & (sf::MBZ_MASK | sf::CHAIN) != 0
+        {
             return Err(fault(Status::BadField, 2));
         }
         match end_of(flags) {
@@ -289,7 +293,13 @@ impl TxQueue {
         Ok(Next::Ready)
     }
 
-    fn write_completion(&mut self, status: Status, bytes: u32, time: Time, copier: &mut Copier<'_>) {
+    fn write_completion(
+        &mut self,
+        status: Status,
+        bytes: u32,
+        time: Time,
+        copier: &mut Copier<'_>,
+    ) {
         let (view, state, _) = self.parts();
         let mut done = completion(&view.config, state.at.submission.wrapping_sub(1), status);
         done.packets = state.pending_packets as u16;
@@ -323,6 +333,7 @@ impl TxQueue {
         let done = state.done;
         state.done = 0;
         state.burst.left = 0;
+        state.at.urgent = 1;
         self.write_completion(status, done, Time::None, copier);
         bump(&self.counters().errors, 1);
     }

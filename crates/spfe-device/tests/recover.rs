@@ -70,12 +70,7 @@ mod nothing {
     }
 
     impl Sink for Nothing {
-        fn take<H: Host>(
-            &mut self,
-            _: &mut Piece,
-            _: &RegionMap,
-            _: &mut Cx<'_, '_, H>,
-        ) -> Taken {
+        fn take<H: Host>(&mut self, _: &mut Piece, _: &RegionMap, _: &mut Cx<'_, '_, H>) -> Taken {
             match *self {}
         }
         fn cut<H: Host>(&mut self, _: &mut Cx<'_, '_, H>) {}
@@ -92,7 +87,6 @@ mod nothing {
             false
         }
     }
-
 }
 
 /// One side: its memory, mapped as region 0, and the host's view of its rings.
@@ -207,8 +201,7 @@ impl Pair {
             *shared.tx_config.get() = tx.config;
             *shared.rx_config.get() = rx.config;
         }
-        let mut flow =
-            Flow::new(shared, tx.regions.clone(), rx.regions.clone(), None, 7, share);
+        let mut flow = Flow::new(shared, tx.regions.clone(), rx.regions.clone(), None, 7, share);
         assert_eq!(flow.bind(), Ok(()));
         Self { shared, flow, tx, rx, next: 1, share, unit: unit(share) }
     }
@@ -309,8 +302,11 @@ struct Tear {
 }
 
 fn tears() -> impl Strategy<Value = Tear> {
-    (0u32..=8, any::<bool>(), any::<bool>())
-        .prop_map(|(written, early, ahead)| Tear { written, early, ahead })
+    (0u32..=8, any::<bool>(), any::<bool>()).prop_map(|(written, early, ahead)| Tear {
+        written,
+        early,
+        ahead,
+    })
 }
 
 /// Every posted receive buffer, as its host sees them: what has been received so far.

@@ -127,15 +127,8 @@ impl fmt::Display for Calibration {
             us(self.timer.cpu_per_sleep_ns),
             self.timer.samples
         )?;
-        writeln!(
-            f,
-            "block and wake    {:.1} us CPU",
-            us(self.block_wake_cost_ns)
-        )?;
-        writeln!(
-            f,
-            "memcpy, Gbit/s     one chunk         hot        ring   ring, 2 cores"
-        )?;
+        writeln!(f, "block and wake    {:.1} us CPU", us(self.block_wake_cost_ns))?;
+        writeln!(f, "memcpy, Gbit/s     one chunk         hot        ring   ring, 2 cores")?;
         for row in &self.copies {
             writeln!(
                 f,
@@ -199,12 +192,7 @@ mod tests {
     fn calibration_survives_json_and_prints_a_row_per_size() {
         let taken = calibrate_on(&[64, 4096]);
         assert_eq!(taken.copies.len(), 2);
-        assert!(
-            taken
-                .copies
-                .iter()
-                .all(|c| c.hot_gbps > 0.0 && c.ring_gbps > 0.0)
-        );
+        assert!(taken.copies.iter().all(|c| c.hot_gbps > 0.0 && c.ring_gbps > 0.0));
         let text = serde_json::to_string(&taken).unwrap();
         let back: Calibration = serde_json::from_str(&text).unwrap();
         assert_eq!(back.copies.len(), taken.copies.len());

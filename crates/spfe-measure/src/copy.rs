@@ -42,11 +42,7 @@ pub fn memcpy_gbps_within(
 ) -> f64 {
     let chunk = chunk_bytes.max(1);
     let (cpu_a, cpu_b) = measurement_cpus();
-    let cpus = if cores >= 2 {
-        vec![cpu_a, cpu_b]
-    } else {
-        vec![cpu_a]
-    };
+    let cpus = if cores >= 2 { vec![cpu_a, cpu_b] } else { vec![cpu_a] };
     let start = Barrier::new(cpus.len());
     let budget_ns = budget.as_nanos() as u64;
     thread::scope(|scope| {
@@ -63,10 +59,7 @@ pub fn memcpy_gbps_within(
                 })
             })
             .collect();
-        copiers
-            .into_iter()
-            .map(|copier| copier.join().unwrap_or(f64::NAN))
-            .sum()
+        copiers.into_iter().map(|copier| copier.join().unwrap_or(f64::NAN)).sum()
     })
 }
 
@@ -147,9 +140,7 @@ impl Buffer {
         let layout = Layout::from_size_align(len.max(1), PAGE).expect("buffer size in range");
         // SAFETY: the layout has a size above zero.
         let raw = unsafe { alloc_zeroed(layout) };
-        let Some(start) = NonNull::new(raw) else {
-            handle_alloc_error(layout)
-        };
+        let Some(start) = NonNull::new(raw) else { handle_alloc_error(layout) };
         // SAFETY: `len` is at most the size just allocated.
         unsafe { start.as_ptr().write_bytes(fill, len) };
         Self { start, len, layout }

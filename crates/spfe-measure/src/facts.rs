@@ -40,9 +40,7 @@ pub fn machine_facts() -> MachineFacts {
     let [l1d_bytes, l2_bytes, l3_bytes] = cache_sizes();
     MachineFacts {
         cpu_model: model.unwrap_or("unknown").to_owned(),
-        cpus_online: parse_cpu_list(&read("/sys/devices/system/cpu/online"))
-            .len()
-            .max(1),
+        cpus_online: parse_cpu_list(&read("/sys/devices/system/cpu/online")).len().max(1),
         kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
         memory_bytes: memory_bytes(&read("/proc/meminfo")),
         hypervisor: flags.split_whitespace().any(|flag| flag == "hypervisor"),

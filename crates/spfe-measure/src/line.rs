@@ -57,11 +57,7 @@ impl LinePingPong {
         let stats = Stats::new(&samples);
         let p90_ns = stats.percentile(90.0);
         let usual: Vec<f64> = samples.into_iter().filter(|&ns| ns <= p90_ns).collect();
-        Self {
-            mean_ns: Stats::from(usual).mean(),
-            p10_ns: stats.percentile(10.0),
-            p90_ns,
-        }
+        Self { mean_ns: Stats::from(usual).mean(), p10_ns: stats.percentile(10.0), p90_ns }
     }
 }
 

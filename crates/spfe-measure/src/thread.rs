@@ -7,10 +7,7 @@ use std::mem;
 pub const FIFO_PRIORITY: i32 = 10;
 
 fn clock_ns(clock: libc::clockid_t) -> u64 {
-    let mut t = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `t` is a valid timespec for the duration of the call.
     let rc = unsafe { libc::clock_gettime(clock, &mut t) };
     if rc != 0 {
@@ -54,9 +51,7 @@ pub fn pin_to(cpu: usize) -> bool {
 /// Moves the calling thread to `SCHED_FIFO` at [`FIFO_PRIORITY`]; `false`
 /// without the right to do so, and then nothing has changed.
 pub fn set_fifo() -> bool {
-    let param = libc::sched_param {
-        sched_priority: FIFO_PRIORITY,
-    };
+    let param = libc::sched_param { sched_priority: FIFO_PRIORITY };
     // SAFETY: `param` is valid for the call; 0 is the calling thread.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &param) == 0 }
 }

@@ -97,7 +97,8 @@ impl Arena {
     /// New memory for a topology that has been checked.
     pub fn create(topology: Topology) -> io::Result<Self> {
         let (ports, regions, size) = places(&topology);
-        let arena = Self { memory: SharedMemory::create("spfe-arena", size)?, topology, ports, regions };
+        let arena =
+            Self { memory: SharedMemory::create("spfe-arena", size)?, topology, ports, regions };
         arena.header().version.store(LAYOUT_VERSION, Ordering::Relaxed);
         arena.header().magic.store(MAGIC, Ordering::Release);
         Ok(arena)
@@ -111,7 +112,8 @@ impl Arena {
         let header = arena.header();
         let version = header.version.load(Ordering::Relaxed);
         if header.magic.load(Ordering::Acquire) != MAGIC || version != LAYOUT_VERSION {
-            let what = format!("network memory of layout {version}, this build has {LAYOUT_VERSION}");
+            let what =
+                format!("network memory of layout {version}, this build has {LAYOUT_VERSION}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         Ok(arena)

@@ -45,10 +45,10 @@ impl DeviceThread {
         let stop = Arc::new(AtomicU32::new(0));
         let cpu_ns = Arc::new(spfe_ring::sync::AtomicU64::new(0));
         let doorbell = network.doorbell().clone();
-        let mut device = Device::new(network.view(DEVICE), doorbell.clone(), stop.clone(), cpu_ns.clone());
-        let thread = std::thread::Builder::new()
-            .name("spfe-device".into())
-            .spawn(move || device.run())?;
+        let mut device =
+            Device::new(network.view(DEVICE), doorbell.clone(), stop.clone(), cpu_ns.clone());
+        let thread =
+            std::thread::Builder::new().name("spfe-device".into()).spawn(move || device.run())?;
         Ok(Self { stop, doorbell, thread: Some(thread), cpu_ns })
     }
 

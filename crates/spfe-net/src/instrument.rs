@@ -404,19 +404,19 @@ impl Sink for Listener {
                 let mut store = lock(&echo.store);
                 if let Some(place) = store.writer.reserve(0) {
                     let offset = place.offset + 8;
-                    store.records.push_back(Record { offset, length: 0, owed: 8, end: EndMarker::Eep });
+                    store.records.push_back(Record {
+                        offset,
+                        length: 0,
+                        owed: 8,
+                        end: EndMarker::Eep,
+                    });
                 }
                 echo.open = false;
             }
         }
     }
 
-    fn fail_unmapped<H: Host>(
-        &mut self,
-        _status: spfe_contract::Status,
-        _cx: &mut Cx<'_, '_, H>,
-    ) {
-    }
+    fn fail_unmapped<H: Host>(&mut self, _status: spfe_contract::Status, _cx: &mut Cx<'_, '_, H>) {}
 
     fn publish<H: Host>(&mut self, _cx: &mut Cx<'_, '_, H>) {}
 

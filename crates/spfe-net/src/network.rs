@@ -201,6 +201,8 @@ struct Region {
     memory: Option<Arc<SharedMemory>>,
     client: u32,
     key: RegionKey,
+    /// Rounds of generations so far.
+    serial: u16,
 }
 
 struct Inner {
@@ -255,7 +257,11 @@ impl Network {
         let clock = View::make_clock(&arena);
         let doorbell = Arc::new(SharedMemory::create("spfe-doorbell", 4096)?);
         let regions = (0..endpoints)
-            .map(|_| (0..REGIONS).map(|i| Region { key: RegionKey::new(i, 0), ..Region::default() }).collect())
+            .map(|_| {
+                (0..REGIONS)
+                    .map(|i| Region { key: RegionKey::new(i, 0), ..Region::default() })
+                    .collect()
+            })
             .collect();
         let inner = Inner {
             clients: HashMap::new(),
@@ -266,7 +272,14 @@ impl Network {
         Ok(Arc::new_cyclic(|weak: &Weak<Self>| {
             let fetch = Arc::new(Owned(weak.clone()));
             let view = View::new(arena.clone(), CONTROL, fetch, clock.clone());
-            Self { arena, view, doorbell, clock, inner: Mutex::new(inner), shares: Mutex::default() }
+            Self {
+                arena,
+                view,
+                doorbell,
+                clock,
+                inner: Mutex::new(inner),
+                shares: Mutex::default(),
+            }
         }))
     }
 
@@ -322,16 +335,16 @@ impl Network {
             .map(|step| FIRST_CLIENT + (inner.next_client - FIRST_CLIENT + step) % room)
             .find(|id| !inner.clients.contains_key(id))
             .ok_or_else(|| {
-                Error::new(Status::NoResources, format!("{room} clients attached, the most there can be"))
+                Error::new(
+                    Status::NoResources,
+                    format!("{room} clients attached, the most there can be"),
+                )
             })?;
         inner.next_client = FIRST_CLIENT + (id + 1 - FIRST_CLIENT) % room;
         self.arena.mark_dead(id, false);
         self.view.forget(id);
-        let client = Client {
-            endpoint,
-            name: name.chars().take(64).collect(),
-            messages: Vec::new(),
-        };
+        let client =
+            Client { endpoint, name: name.chars().take(64).collect(), messages: Vec::new() };
         inner.clients.insert(id, client);
         let events = events.into_iter().map(Arc::new).collect();
         self.shares().events.insert(id, events);
@@ -360,7 +373,10 @@ impl Network {
         })?;
         let vector = events.len();
         if vector >= EVENTS_MAX {
-            let what = format!("client {}: {EVENTS_MAX} events registered, the most there can be", at.client);
+            let what = format!(
+                "client {}: {EVENTS_MAX} events registered, the most there can be",
+                at.client
+            );
             return Err(Error::new(Status::NoResources, what));
         }
         events.push(Arc::new(event));
@@ -399,17 +415,22 @@ impl Network {
         };
         let (_, region) = found.ok_or_else(|| match place.index {
             Some(wish) => Error::new(Status::Busy, format!("region index {wish} is taken")),
-            None => Error::new(Status::NoResources, format!("{REGIONS} regions registered, the most there can be")),
+            None => Error::new(
+                Status::NoResources,
+                format!("{REGIONS} regions registered, the most there can be"),
+            ),
         })?;
         region.key = region.key.next();
+        region.serial = region.serial.wrapping_add(u16::from(region.key.generation() == 0));
         region.client = at.client;
         region.memory = Some(memory.clone());
         self.shares().memories.insert((at.endpoint, region.key), memory.clone());
-        let key = region.key;
+        let (key, serial) = (region.key, region.serial);
         let shared = &self.arena.regions(at.endpoint)[key.index()];
         shared.size.store(bytes.min(memory.size() as u64), Ordering::Relaxed);
         let domain = place.domain_of(at.client);
-        shared.tag.store(RegionTag::new(key, domain, access).0, Ordering::Release);
+        let tag = RegionTag::new(key, domain, access).with_serial(serial);
+        shared.tag.store(tag.0, Ordering::Release);
         drop(inner);
         self.view.map_region(at.endpoint, key);
         Ok(key)
@@ -427,7 +448,10 @@ impl Network {
             return Err(Error::new(Status::BadRegion, what));
         }
         if let Some((port, vc)) = self.holds_rings(at, key) {
-            let what = format!("region {:#06x} holds the rings of port {port} VC {vc}: close them first", key.0);
+            let what = format!(
+                "region {:#06x} holds the rings of port {port} VC {vc}: close them first",
+                key.0
+            );
             return Err(Error::new(Status::Busy, what));
         }
         self.revoke(&mut inner, at.endpoint, key)
@@ -520,7 +544,8 @@ impl Network {
     fn port(&self, endpoint: u32, port: u32) -> Result<&crate::topology::Port> {
         let ports = &self.topology().endpoints[endpoint as usize];
         ports.get(port as usize).ok_or_else(|| {
-            let what = format!("port {port}: endpoint {endpoint} has ports 0 to {}", ports.len() - 1);
+            let what =
+                format!("port {port}: endpoint {endpoint} has ports 0 to {}", ports.len() - 1);
             Error::new(Status::NotFound, what)
         })
     }
@@ -546,7 +571,12 @@ impl Network {
         match kind {
             Some(QueueKind::Tx | QueueKind::Rx | QueueKind::RxPacked) => {
                 if request.vc >= port.vcs {
-                    let what = format!("VC {}: port {} has VCs 0 to {}", request.vc, request.port, port.vcs - 1);
+                    let what = format!(
+                        "VC {}: port {} has VCs 0 to {}",
+                        request.vc,
+                        request.port,
+                        port.vcs - 1
+                    );
                     return Err(Error::new(Status::BadVc, what));
                 }
                 self.create_data(&mut inner, at, request, kind == Some(QueueKind::Tx), place)
@@ -587,7 +617,10 @@ impl Network {
         if current.kind != 0 {
             let name = inner.clients.get(&current.owner).map_or("?", |client| &client.name);
             let end = if tx { "transmit" } else { "receive" };
-            let what = format!("{end} end of port {port} VC {vc} is open in client {} ({name})", current.owner);
+            let what = format!(
+                "{end} end of port {port} VC {vc} is open in client {} ({name})",
+                current.owner
+            );
             return Err(Error::new(Status::Busy, what));
         }
         let config = request.config(at.client, place);
@@ -647,11 +680,15 @@ impl Network {
         };
         let index = index.ok_or_else(|| match place.index {
             Some(wish) => {
-                let what = format!("port {}: message slot {wish} of {SLOTS} is taken", request.port);
+                let what =
+                    format!("port {}: message slot {wish} of {SLOTS} is taken", request.port);
                 Error::new(Status::Busy, what)
             }
             None => {
-                let what = format!("port {}: {SLOTS} message queues are open, the most there can be", request.port);
+                let what = format!(
+                    "port {}: {SLOTS} message queues are open, the most there can be",
+                    request.port
+                );
                 Error::new(Status::NoResources, what)
             }
         })?;
@@ -678,7 +715,10 @@ impl Network {
         ports.sort_by_key(|port| std::ptr::from_ref(*port) as usize);
         let lock = |port: &'static MessagePort| {
             patiently(|| port.try_lock(CONTROL)).ok_or_else(|| {
-                let what = format!("client {} has held a message port too long; is it stopped?", port.holder());
+                let what = format!(
+                    "client {} has held a message port too long; is it stopped?",
+                    port.holder()
+                );
                 Error::new(Status::Busy, what)
             })
         };
@@ -692,7 +732,8 @@ impl Network {
         match QueueKind::from_raw(kind) {
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
                 let tx = kind == QueueKind::MessageTx.raw();
-                let mine = |queue: &MessageQueue| (queue.port, queue.tx, queue.number) == (port, tx, vc);
+                let mine =
+                    |queue: &MessageQueue| (queue.port, queue.tx, queue.number) == (port, tx, vc);
                 self.destroy_message(&mut inner, at, mine).map(drop)
             }
             _ => {
@@ -714,7 +755,13 @@ impl Network {
     ///
     /// # Errors
     /// NOT_FOUND if the client has no message queue there.
-    pub fn destroy_message_at(&self, at: Attachment, port: u32, tx: bool, slot: usize) -> Result<()> {
+    pub fn destroy_message_at(
+        &self,
+        at: Attachment,
+        port: u32,
+        tx: bool,
+        slot: usize,
+    ) -> Result<()> {
         let mut inner = self.lock();
         self.port(at.endpoint, port)?;
         let mine = |queue: &MessageQueue| (queue.port, queue.tx, queue.slot) == (port, tx, slot);
@@ -873,9 +920,8 @@ impl Network {
                     self.arena.flow_into(endpoint, port, vc)
                 };
                 // SAFETY: configurations are only written under the lock of `inner`.
-                let owners = unsafe {
-                    [(*shared.tx_config.get()).owner, (*shared.rx_config.get()).owner]
-                };
+                let owners =
+                    unsafe { [(*shared.tx_config.get()).owner, (*shared.rx_config.get()).owner] };
                 if owners.contains(&at.client) {
                     shared.dead.store(at.client, Ordering::Release);
                 }
@@ -929,7 +975,10 @@ impl Network {
     pub fn set_priority(&self, at: Attachment, port: u32, vc: u32, priority: u8) -> Result<()> {
         let config = self.port(at.endpoint, port)?;
         if vc >= config.vcs || priority > 15 {
-            let what = format!("VC {vc} priority {priority}: port {port} has VCs 0 to {}, priorities 0 to 15", config.vcs - 1);
+            let what = format!(
+                "VC {vc} priority {priority}: port {port} has VCs 0 to {}, priorities 0 to 15",
+                config.vcs - 1
+            );
             return Err(Error::new(Status::BadVc, what));
         }
         self.arena.times_out(at.endpoint, port).0.set_priority(vc, priority);
@@ -942,15 +991,21 @@ impl Network {
         self.exists(endpoint)?;
         let config = self.port(endpoint, port)?;
         let connected = config.peer != Peer::None;
-        let state = if connected { spfe_contract::PortState::Up } else { spfe_contract::PortState::Down };
+        let state =
+            if connected { spfe_contract::PortState::Up } else { spfe_contract::PortState::Down };
         let messages = self.arena.messages(endpoint, port);
-        let sum = |slots: &[spfe_device::message::MessageSlot; SLOTS], pick: fn(CounterValues) -> u64| {
+        let sum = |slots: &[spfe_device::message::MessageSlot; SLOTS],
+                   pick: fn(CounterValues) -> u64| {
             slots.iter().map(|slot| pick(slot.count.values())).sum::<u64>()
         };
         let channels = (0..config.vcs).map(|vc| self.channel(endpoint, port, vc)).collect();
         drop(inner);
         Ok(PortInfo {
-            kind: if config.space_wire { PortKind::Spacewire.raw() } else { PortKind::Spacefibre.raw() },
+            kind: if config.space_wire {
+                PortKind::Spacewire.raw()
+            } else {
+                PortKind::Spacefibre.raw()
+            },
             state: state.raw(),
             vcs: config.vcs,
             rate: config.rate,
@@ -972,7 +1027,8 @@ impl Network {
         let (out, into) =
             (self.arena.flow_out(endpoint, port, vc), self.arena.flow_into(endpoint, port, vc));
         // SAFETY: configurations are only written under the lock the caller holds.
-        let (far_rx, far_tx) = unsafe { ((*out.rx_config.get()).kind, (*into.tx_config.get()).kind) };
+        let (far_rx, far_tx) =
+            unsafe { ((*out.rx_config.get()).kind, (*into.tx_config.get()).kind) };
         let peer = self.topology().endpoints[endpoint as usize][port as usize].peer;
         ChannelInfo {
             priority: self.arena.times_out(endpoint, port).0.priority(vc),

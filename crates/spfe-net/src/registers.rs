@@ -81,20 +81,12 @@ pub struct RegisterFile {
 impl RegisterFile {
     /// The register face of an endpoint, attached to its network as a client.
     pub fn new(network: Arc<Network>, endpoint: u32) -> Result<Self, Error> {
-        let events = (0..EVENTS)
-            .map(|_| EventVector::new())
-            .collect::<Result<Vec<_>, _>>()?;
-        let descriptors = events
-            .iter()
-            .map(|vector| vector.descriptor().try_clone_to_owned());
+        let events = (0..EVENTS).map(|_| EventVector::new()).collect::<Result<Vec<_>, _>>()?;
+        let descriptors = events.iter().map(|vector| vector.descriptor().try_clone_to_owned());
         let descriptors = descriptors.collect::<std::io::Result<Vec<OwnedFd>>>()?;
         let at = network.attach(endpoint, "registers", descriptors)?;
         let layout = Layout::new(&network.topology().endpoints[endpoint as usize]);
-        let idle = || Queue {
-            state: QueueState::Disabled,
-            error: Status::Ok,
-            holds: [0; 4],
-        };
+        let idle = || Queue { state: QueueState::Disabled, error: Status::Ok, holds: [0; 4] };
         let state = State {
             attached: true,
             words: vec![0; layout.doorbells as usize / 4].into(),
@@ -107,14 +99,7 @@ impl RegisterFile {
             events,
         };
         let (gone, state) = (AtomicBool::new(false), Mutex::new(state));
-        Ok(Self {
-            network,
-            at,
-            layout,
-            start_ns: os::now_ns(),
-            gone,
-            state,
-        })
+        Ok(Self { network, at, layout, start_ns: os::now_ns(), gone, state })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -198,22 +183,14 @@ impl RegisterFile {
     /// vectors into interrupts; then [`RegisterFile::take_event`]. `None` past the last vector.
     pub fn event_descriptor(&self, vector: u32) -> Option<OwnedFd> {
         let state = self.lock();
-        state
-            .events
-            .get(vector as usize)?
-            .descriptor()
-            .try_clone_to_owned()
-            .ok()
+        state.events.get(vector as usize)?.descriptor().try_clone_to_owned().ok()
     }
 
     /// Takes what an event vector was signalled; whether the host is to be interrupted (it was
     /// signalled, and the host has enabled it).
     pub fn take_event(&self, vector: u32) -> bool {
         let mut state = self.lock();
-        state
-            .events
-            .get_mut(vector as usize)
-            .is_some_and(EventVector::take)
+        state.events.get_mut(vector as usize).is_some_and(EventVector::take)
     }
 
     /// What a reset of the bus does: the RESET command, and every register the host writes is 0
@@ -224,10 +201,7 @@ impl RegisterFile {
         state.words.fill(0);
         state.acknowledged = 0;
         state.status = Status::Ok;
-        state
-            .events
-            .iter_mut()
-            .for_each(|vector| vector.enabled = false);
+        state.events.iter_mut().for_each(|vector| vector.enabled = false);
         Ok(())
     }
 

@@ -205,8 +205,12 @@ impl Topology {
             LinkRate::Unlimited => LinkRate::Unlimited,
             _ => LinkRate::SpaceWire { mbps: 200 },
         };
-        let ports =
-            vec![cable(false, rate, 1), cable(false, rate, 0), cable(true, spw, 3), cable(true, spw, 2)];
+        let ports = vec![
+            cable(false, rate, 1),
+            cable(false, rate, 0),
+            cable(true, spw, 3),
+            cable(true, spw, 2),
+        ];
         Self { endpoints: vec![ports], mode, virtual_time: false }
     }
 
@@ -240,11 +244,17 @@ impl Topology {
     /// Says what is wrong with a topology, if anything: object, value, limit.
     pub fn check(&self) -> Result<(), String> {
         if self.endpoints.is_empty() || self.endpoints.len() > ENDPOINTS_MAX {
-            return Err(format!("{} endpoints; 1 to {ENDPOINTS_MAX} allowed", self.endpoints.len()));
+            return Err(format!(
+                "{} endpoints; 1 to {ENDPOINTS_MAX} allowed",
+                self.endpoints.len()
+            ));
         }
         for (e, ports) in self.endpoints.iter().enumerate() {
             if ports.is_empty() || ports.len() > PORTS_MAX {
-                return Err(format!("endpoint {e}: {} ports; 1 to {PORTS_MAX} allowed", ports.len()));
+                return Err(format!(
+                    "endpoint {e}: {} ports; 1 to {PORTS_MAX} allowed",
+                    ports.len()
+                ));
             }
             for (p, port) in ports.iter().enumerate() {
                 self.check_port(e, p, port)?;
@@ -296,7 +306,9 @@ mod tests {
         for text in ["unlimited", "4x7.5G", "1x6.25G", "4x31.25G", "spw:200M"] {
             assert_eq!(text.parse::<LinkRate>().unwrap().to_string(), text);
         }
-        for text in ["", "4x", "x7G", "0x7G", "17x1G", "4x101G", "spw:0M", "4y5G", "4x-1G", "4xnanG"] {
+        for text in
+            ["", "4x", "x7G", "0x7G", "17x1G", "4x101G", "spw:0M", "4y5G", "4x-1G", "4xnanG"]
+        {
             let error = text.parse::<LinkRate>().unwrap_err();
             assert!(error.contains("4x7.5G"), "{error}");
         }

@@ -5,7 +5,9 @@
 mod raw;
 
 use raw::{Client, DATA, Queue, SIZE, buffer, data, end, entry, flags, network, release, status};
-use spfe_contract::{EndMarker, EntryType, Message, MessageKind, QueueKind, Status, submit_flags as sf};
+use spfe_contract::{
+    EndMarker, EntryType, Message, MessageKind, QueueKind, Status, submit_flags as sf,
+};
 use spfe_device::pace::LinkTime;
 use spfe_net::{Mode, Network, Topology};
 use std::sync::Arc;
@@ -240,7 +242,11 @@ fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
     assert!(!sender.is_finished());
     soon("detach", || network.detach(dead, true)).unwrap();
     soon("the copy", || sender.join()).unwrap();
-    assert_eq!(b.read(DATA, length), vec![9; length], "the helper's share was copied by the sender");
+    assert_eq!(
+        b.read(DATA, length),
+        vec![9; length],
+        "the helper's share was copied by the sender"
+    );
 }
 
 /// The sender died in the middle of a round, and the helper has not finished its job.

@@ -112,8 +112,16 @@ fn wrong_transmits(lab: &Lab) -> Vec<(&'static str, Vec<Entry>, Status)> {
         ("a burst of 4 GiB", burst(at, 70_000, 0, BURST_MAX as u16).to_vec(), Status::TooLong),
         ("a burst past the end", burst(at, 8, 1 << 20, 4).to_vec(), Status::OutOfBounds),
         ("a burst of all strides", burst(at, 8, u32::MAX, 65535).to_vec(), Status::OutOfBounds),
-        ("a burst of pieces", burst_with(&|e| e[0][1] |= u64::from(end(EndMarker::None)) << 32), Status::BadField),
-        ("a chained burst", burst_with(&|e| e[0][1] |= u64::from(sf::CHAIN) << 32), Status::BadField),
+        (
+            "a burst of pieces",
+            burst_with(&|e| e[0][1] |= u64::from(end(EndMarker::None)) << 32),
+            Status::BadField,
+        ),
+        (
+            "a chained burst",
+            burst_with(&|e| e[0][1] |= u64::from(sf::CHAIN) << 32),
+            Status::BadField,
+        ),
         ("a burst with reserved bits", burst_with(&|e| e[0][1] |= 1 << 44), Status::BadField),
         ("a burst with reserved fields", burst_with(&|e| e[1][0] |= 1 << 50), Status::BadField),
         ("a burst without its half", burst(at, 8, 8, 4)[..1].to_vec(), Status::BadField),
@@ -210,10 +218,7 @@ fn a_region_has_its_client_its_access_and_its_end() {
         (add(&lab.a, access::LOCAL_WRITE), add(&lab.b, access::LOCAL_READ));
     let gone = add(&lab.a, access::LOCAL_READ);
     network.remove_region(lab.a.at, gone).unwrap();
-    assert_eq!(
-        network.remove_region(lab.a.at, other.key).unwrap_err().status(),
-        Status::BadRegion
-    );
+    assert_eq!(network.remove_region(lab.a.at, other.key).unwrap_err().status(), Status::BadRegion);
     let domain = Placement { domain: 1, index: None };
     let elsewhere =
         network.add_region_at(lab.a.at, memory(), 4096, access::LOCAL_READ, domain).unwrap();
@@ -420,8 +425,11 @@ fn a_wrong_message_gets_its_status() {
     let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
     let (mut tx, mut rx) = (a.queue(QueueKind::MessageTx, 0), b.queue(QueueKind::MessageRx, 0));
     let mut runner = a.message_runner(0);
-    let message = |kind: u8, data, bits: u16| {
-        Message { kind, data, flags: flags(EntryType::Message, bits), ..Default::default() }
+    let message = |kind: u8, data, bits: u16| Message {
+        kind,
+        data,
+        flags: flags(EntryType::Message, bits),
+        ..Default::default()
     };
     let (broadcast, time) = (MessageKind::Broadcast.raw(), MessageKind::TimeCode.raw());
     let wrong = [

@@ -38,10 +38,7 @@ fn packets_go_from_port_to_port_by_registers_alone() {
     let (tx, rx) = pair(&driver, 0);
     let mut sender = driver.enable_queue(tx, QueueKind::Tx, field, 0);
     let mut receiver = driver.enable_queue(rx, QueueKind::Rx, field, 1);
-    assert_eq!(
-        driver.read(BlockType::Queue, tx, queue::STATE),
-        STATE_ENABLED
-    );
+    assert_eq!(driver.read(BlockType::Queue, tx, queue::STATE), STATE_ENABLED);
     assert_eq!(sender.device_state(), (STATE_ENABLED, 0));
 
     let sizes = [1usize, 3, 64, 255, 256, 4096, 65_536, 100_000];
@@ -56,14 +53,8 @@ fn packets_go_from_port_to_port_by_registers_alone() {
     for (index, &size) in sizes.iter().enumerate() {
         let (sent, got) = (sender.complete(), receiver.complete());
         assert_eq!((sent.status, sent.bytes, sent.packets), (0, size as u32, 1));
-        assert_eq!(
-            (got.status, got.bytes, got.position),
-            (0, size as u32, index as u16)
-        );
-        assert_eq!(
-            got.flags & completion_flags::END_MASK,
-            u16::from(EndMarker::Eop.raw())
-        );
+        assert_eq!((got.status, got.bytes, got.position), (0, size as u32, index as u16));
+        assert_eq!(got.flags & completion_flags::END_MASK, u16::from(EndMarker::Eop.raw()));
         assert!(driver.get(to, size) == pattern(size, index), "{size} bytes");
         to += 102_400;
     }
@@ -76,10 +67,7 @@ fn packets_go_from_port_to_port_by_registers_alone() {
     }
     assert_eq!(driver.command(Command::QueueDisable, tx), Status::Ok);
     assert_eq!(driver.command(Command::QueueDisable, rx), Status::Ok);
-    assert_eq!(
-        driver.read(BlockType::Queue, rx, queue::STATE),
-        STATE_DISABLED
-    );
+    assert_eq!(driver.read(BlockType::Queue, rx, queue::STATE), STATE_DISABLED);
     assert_eq!(driver.command(Command::RegionDisable, 3), Status::Ok);
     assert_eq!(driver.read(BlockType::Region, 3, region::KEY), 0);
 }
@@ -98,15 +86,9 @@ fn configuration_is_inert_until_its_sequence_number_changes() {
     registers.write32(global::CFG_SEQ, 0);
     driver.ring(2, 0, 0);
     assert_eq!(registers.read32(global::CFG_ACK), acknowledged);
-    assert_eq!(
-        driver.read(BlockType::Queue, 0, queue::STATE),
-        STATE_DISABLED
-    );
+    assert_eq!(driver.read(BlockType::Queue, 0, queue::STATE), STATE_DISABLED);
     registers.write32(global::CFG_SEQ, acknowledged + 1);
-    assert_eq!(
-        driver.read(BlockType::Queue, 0, queue::STATE),
-        STATE_ENABLED
-    );
+    assert_eq!(driver.read(BlockType::Queue, 0, queue::STATE), STATE_ENABLED);
     // The same number again is no new command: a second enable would be BUSY.
     registers.write32(global::CFG_SEQ, acknowledged + 1);
     assert_eq!(registers.read32(global::CFG_STATUS), 0);
@@ -117,10 +99,7 @@ fn priorities_are_those_of_the_port_configuration() {
     let driver = Driver::new();
     let priorities = || {
         let info = driver.network.port_info(0, 1).unwrap();
-        info.channels
-            .iter()
-            .map(|channel| channel.priority)
-            .collect::<Vec<_>>()
+        info.channels.iter().map(|channel| channel.priority).collect::<Vec<_>>()
     };
     driver.write(BlockType::Port, 1, port::LINK_START, 1);
     driver.write(BlockType::Port, 1, port::VC_PRIORITY_0, 0xf765_4321);
@@ -138,11 +117,7 @@ fn a_reset_under_load_completes_everything_pending() {
     let field = driver.enable_region(0);
     let (tx, rx) = pair(&driver, 2);
     for round in 0..3 {
-        let field = if round == 0 {
-            field
-        } else {
-            driver.enable_region(0)
-        };
+        let field = if round == 0 { field } else { driver.enable_region(0) };
         let mut sender = driver.enable_queue(tx, QueueKind::Tx, field, 0);
         let mut receiver = driver.enable_queue(rx, QueueKind::Rx, field, 1);
         let (packets, buffers) = (60, [20, 60, 0][round as usize]);
@@ -159,14 +134,8 @@ fn a_reset_under_load_completes_everything_pending() {
         assert_eq!(receiver.completions.peek(), None);
         let reset = Status::DeviceReset.raw();
         for statuses in [&sent, &got] {
-            assert!(
-                statuses.iter().all(|status| [0, reset].contains(status)),
-                "{statuses:?}"
-            );
-            assert!(
-                statuses.is_sorted(),
-                "something was delivered after the reset"
-            );
+            assert!(statuses.iter().all(|status| [0, reset].contains(status)), "{statuses:?}");
+            assert!(statuses.is_sorted(), "something was delivered after the reset");
         }
         let delivered = |statuses: &[u8]| statuses.iter().filter(|status| **status == 0).count();
         assert_eq!(delivered(&sent), delivered(&got));
@@ -206,27 +175,15 @@ fn messages_have_contexts_of_their_own() {
     assert_eq!((got.data, got.channel, got.r#type), (message.data, 5, 6));
     assert_eq!(driver.read(BlockType::Broadcast, 0, broadcast::SENT), 1);
     assert_eq!(driver.read(BlockType::Broadcast, 1, broadcast::RECEIVED), 1);
-    assert_eq!(
-        driver.read64(BlockType::Statistics, tx, statistics::PACKETS_LO),
-        1
-    );
-    assert_eq!(
-        driver.read64(BlockType::Statistics, rx, statistics::BYTES_LO),
-        8
-    );
+    assert_eq!(driver.read64(BlockType::Statistics, tx, statistics::PACKETS_LO), 1);
+    assert_eq!(driver.read64(BlockType::Statistics, rx, statistics::BYTES_LO), 8);
     assert_eq!(driver.command(Command::RegionDisable, 0), Status::Busy);
     assert_eq!(driver.command(Command::QueueEnable, tx), Status::Busy);
     driver.configure_queue(tx - 1, QueueKind::MessageRx, field, 2);
-    assert_eq!(
-        driver.command(Command::QueueEnable, tx - 1),
-        Status::BadField
-    );
+    assert_eq!(driver.command(Command::QueueEnable, tx - 1), Status::BadField);
     for queue in [tx, rx] {
         assert_eq!(driver.command(Command::QueueDisable, queue), Status::Ok);
-        assert_eq!(
-            driver.command(Command::QueueDisable, queue),
-            Status::NotFound
-        );
+        assert_eq!(driver.command(Command::QueueDisable, queue), Status::NotFound);
     }
     assert_eq!(driver.command(Command::RegionDisable, 0), Status::Ok);
 }
@@ -240,15 +197,7 @@ fn time_codes_are_counted_at_their_port() {
     for time in [1, 2, 9] {
         let kind = MessageKind::TimeCode.raw();
         let flags = u16::from(EntryType::Message.raw());
-        sender.push(
-            Message {
-                data: time,
-                kind,
-                flags,
-                ..Message::default()
-            }
-            .to_words(),
-        );
+        sender.push(Message { data: time, kind, flags, ..Message::default() }.to_words());
     }
     let read = |register| driver.read(BlockType::TimeCode, 3, register);
     wait("time-codes", || read(time_code::RECEIVED) == 3);
@@ -271,13 +220,8 @@ fn an_armed_queue_signals_its_event_vector() {
         receiver.arm(2 * round + 1);
         receiver.post(EntryType::Buffer, BUFFERS, 4096);
         sender.post(EntryType::Data, BUFFERS + 4096, 100);
-        wait("an event", || {
-            driver.read(BlockType::Event, 3, event::COUNT) > count
-        });
-        assert!(
-            driver.registers.take_event(3),
-            "reading the count took the interrupt"
-        );
+        wait("an event", || driver.read(BlockType::Event, 3, event::COUNT) > count);
+        assert!(driver.registers.take_event(3), "reading the count took the interrupt");
         receiver.complete();
         sender.complete();
     }
@@ -304,10 +248,7 @@ fn a_bus_reset_forgets_the_configuration() {
 #[test]
 fn time_and_heartbeat_go_on() {
     let driver = Driver::new();
-    let (time, beat) = (
-        || driver.read64(BlockType::Global, 0, global::TIME_LO),
-        global::HEARTBEAT,
-    );
+    let (time, beat) = (|| driver.read64(BlockType::Global, 0, global::TIME_LO), global::HEARTBEAT);
     let (then, beat_then) = (time(), driver.registers.read32(beat));
     wait("time", || time() > then);
     wait("a heartbeat", || driver.registers.read32(beat) > beat_then);
@@ -319,14 +260,7 @@ fn a_device_that_is_gone_reads_all_ones() {
     let field = driver.enable_region(0);
     let queue = driver.enable_queue(0, QueueKind::Tx, field, 0);
     driver.registers.detach().unwrap();
-    for offset in [
-        0,
-        3,
-        global::MAGIC,
-        global::CFG_SEQ,
-        driver.registers.size(),
-        u32::MAX,
-    ] {
+    for offset in [0, 3, global::MAGIC, global::CFG_SEQ, driver.registers.size(), u32::MAX] {
         assert_eq!(driver.registers.read32(offset), u32::MAX);
         driver.registers.write32(offset, 1);
     }

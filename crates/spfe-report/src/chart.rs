@@ -58,26 +58,19 @@ const SERIES: [&Series; 4] = [&PAPER, &SUM, &HOST, &RATE];
 
 impl Series {
     fn points(&self, row: &ResultRow) -> Vec<f64> {
-        let each = self
-            .point
-            .into_iter()
-            .flat_map(|of| row.iterations.iter().map(of));
+        let each = self.point.into_iter().flat_map(|of| row.iterations.iter().map(of));
         each.filter_map(drawable).collect()
     }
 
     fn values(&self, rows: &[&ResultRow]) -> Vec<f64> {
-        rows.iter()
-            .flat_map(|row| self.points(row).into_iter().chain([(self.mean)(row)]))
-            .collect()
+        rows.iter().flat_map(|row| self.points(row).into_iter().chain([(self.mean)(row)])).collect()
     }
 
     fn draw(&self, rows: &[&ResultRow], slots: &Slots, scale: &Scale, connect: bool) -> String {
         let y = |value: f64| drawable(value).map(|value| scale.y(value));
         let means: Vec<Option<f64>> = rows.iter().map(|row| y((self.mean)(row))).collect();
-        let dots: Vec<Vec<f64>> = rows
-            .iter()
-            .map(|row| self.points(row).into_iter().filter_map(y).collect())
-            .collect();
+        let dots: Vec<Vec<f64>> =
+            rows.iter().map(|row| self.points(row).into_iter().filter_map(y).collect()).collect();
         let mut out = slots.dots(&format!("{} dots", self.class), &dots);
         if connect {
             out.push_str(&slots.line(&format!("{} line", self.class), &means));
@@ -86,24 +79,14 @@ impl Series {
             if let Some(mean) = mean {
                 let class = format!("{} mark", self.class);
                 let tip = self.tip(rows[index]);
-                out.push_str(&svg::marker(
-                    self.marker,
-                    &class,
-                    slots.x(index),
-                    *mean,
-                    &tip,
-                ));
+                out.push_str(&svg::marker(self.marker, &class, slots.x(index), *mean, &tip));
             }
         }
         out
     }
 
     fn tip(&self, row: &ResultRow) -> String {
-        let unit = if self.right_axis {
-            "% of one core"
-        } else {
-            "Gbit/s"
-        };
+        let unit = if self.right_axis { "% of one core" } else { "Gbit/s" };
         let name = self.name.split(" (").next().unwrap_or(self.name);
         let wakes = if self.right_axis && row.wakes_per_s.is_finite() {
             format!(", {} wakes/s", short(row.wakes_per_s))
@@ -120,11 +103,7 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     let rows = &section.rows;
     let slots = Slots::new(rows.len());
     let limits: Vec<f64> = rows.iter().map(|row| row.link_limit_gbps).collect();
-    let lefts = RATE
-        .values(rows)
-        .into_iter()
-        .chain(PAPER.values(rows))
-        .chain(limits.clone());
+    let lefts = RATE.values(rows).into_iter().chain(PAPER.values(rows)).chain(limits.clone());
     let left = Scale::holding(lefts);
     let rights = HOST.values(rows).into_iter().chain(SUM.values(rows));
     let right = Scale::beside(&left, rights);
@@ -132,10 +111,8 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     let mut body = axes(&left, &right);
     let (labels, title) = section.categories(rows);
     body.push_str(&slots.axis(&labels, title));
-    let limit: Vec<Option<f64>> = limits
-        .iter()
-        .map(|limit| (*limit > 0.0).then(|| left.y(*limit)))
-        .collect();
+    let limit: Vec<Option<f64>> =
+        limits.iter().map(|limit| (*limit > 0.0).then(|| left.y(*limit))).collect();
     body.push_str(&slots.levels("limit line", &limit));
     for series in SERIES {
         let scale = if series.right_axis { &right } else { &left };
@@ -153,26 +130,11 @@ fn axes(left: &Scale, right: &Scale) -> String {
         if tick > 0 {
             out.push_str(&svg::grid_line(y));
         }
-        out.push_str(&label(
-            svg::LEFT - 7.0,
-            y + 4.5,
-            "end rate-text",
-            &svg::tick_label(ours),
-        ));
-        out.push_str(&label(
-            RIGHT + 7.0,
-            y + 4.5,
-            "start host-text",
-            &svg::tick_label(beside),
-        ));
+        out.push_str(&label(svg::LEFT - 7.0, y + 4.5, "end rate-text", &svg::tick_label(ours)));
+        out.push_str(&label(RIGHT + 7.0, y + 4.5, "start host-text", &svg::tick_label(beside)));
     }
     out.push_str(&label(4.0, TOP - 14.0, "start rate-text axis", "Gbit/s"));
-    out.push_str(&label(
-        svg::WIDTH - 4.0,
-        TOP - 14.0,
-        "end host-text axis",
-        "CPU, % of one core",
-    ));
+    out.push_str(&label(svg::WIDTH - 4.0, TOP - 14.0, "end host-text axis", "CPU, % of one core"));
     out
 }
 
@@ -226,9 +188,8 @@ fn legend(section: &Section<'_>) -> String {
 
 /// One entry of a legend.
 fn entry(class: &str, marker: Option<Marker>, name: &str) -> String {
-    let mark = marker.map_or(String::new(), |shape| {
-        svg::marker(shape, &format!("{class} mark"), 14.0, 6.0, "")
-    });
+    let mark = marker
+        .map_or(String::new(), |shape| svg::marker(shape, &format!("{class} mark"), 14.0, 6.0, ""));
     format!(
         "<span class=\"key\"><svg viewBox=\"0 0 28 12\" aria-hidden=\"true\">\
          <path class=\"{class} line\" d=\"M0 6H{}\"/>{}</svg>{}</span>\n",

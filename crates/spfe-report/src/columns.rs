@@ -33,13 +33,7 @@ impl Table<'_> {
         cell: impl Fn(&ResultRow) -> String,
     ) {
         let cells = self.rows.iter().map(|row| cell(row)).collect();
-        self.columns.push(Column {
-            title,
-            unit,
-            detail: false,
-            published: false,
-            cells,
-        });
+        self.columns.push(Column { title, unit, detail: false, published: false, cells });
     }
 
     fn detail(
@@ -70,9 +64,7 @@ impl Table<'_> {
         if section.is_random() {
             self.add("Test", "", |row| row.scenario.clone());
             self.add("Sizes", "", sizes);
-            self.detail("Seed", "", |row| {
-                row.seed.map_or(NONE.into(), |seed| seed.to_string())
-            });
+            self.detail("Seed", "", |row| row.seed.map_or(NONE.into(), |seed| seed.to_string()));
         } else {
             self.add("Size", "", sizes);
         }
@@ -92,15 +84,10 @@ impl Table<'_> {
 
 /// The columns about rate and load. Those no row has anything for are left out.
 pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
-    let mut table = Table {
-        rows: &section.rows,
-        columns: Vec::new(),
-    };
+    let mut table = Table { rows: &section.rows, columns: Vec::new() };
     table.add_case(section);
     let published = table.any(|row| row.published().is_some());
-    table.add("Rate (worst)", "Gbit/s", |row| {
-        with_worst(row.rate_gbps, Some(row.worst_gbps), 2)
-    });
+    table.add("Rate (worst)", "Gbit/s", |row| with_worst(row.rate_gbps, Some(row.worst_gbps), 2));
     if table.any(|row| row.link_share_pct().is_some()) {
         table.add("Of link", "%", |row| optional(row.link_share_pct(), 1));
     }
@@ -114,8 +101,7 @@ pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
     table.add("Wakes", "1/s", |row| short(row.wakes_per_s));
     if table.any(|row| row.integrity_errors.is_some()) {
         table.add("Errors", "packets", |row| {
-            row.integrity_errors
-                .map_or(NONE.into(), |errors| errors.to_string())
+            row.integrity_errors.map_or(NONE.into(), |errors| errors.to_string())
         });
     }
     table.detail("Packets", "1/s", |row| short(row.packets_per_s));
@@ -130,10 +116,7 @@ pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
 
 /// The columns about latency.
 pub(crate) fn latencies(section: &Section<'_>) -> Vec<Column> {
-    let mut table = Table {
-        rows: &section.rows,
-        columns: Vec::new(),
-    };
+    let mut table = Table { rows: &section.rows, columns: Vec::new() };
     table.add_case(section);
     let of = |pick: fn(&LatencyNs) -> f64| {
         move |row: &ResultRow| optional(row.latency_ns.as_ref().map(|ns| pick(ns) / 1e3), 3)
@@ -169,44 +152,30 @@ fn paper_worst(row: &ResultRow) -> Option<&'static paper::PaperCase> {
 
 fn paper_rate(row: &ResultRow) -> String {
     let worst = paper_worst(row).map(|case| case.worst_gbps);
-    row.published()
-        .map_or(NONE.into(), |figure| with_worst(figure.rate_gbps, worst, 2))
+    row.published().map_or(NONE.into(), |figure| with_worst(figure.rate_gbps, worst, 2))
 }
 
 fn paper_cpu(row: &ResultRow) -> String {
     let worst = paper_worst(row).map(|case| case.worst_cpu_pct_of_4_cores * paper::CORES);
-    row.published().map_or(NONE.into(), |figure| {
-        with_worst(figure.cpu_pct_of_one_core(), worst, 1)
-    })
+    row.published().map_or(NONE.into(), |figure| with_worst(figure.cpu_pct_of_one_core(), worst, 1))
 }
 
 /// Names and values of a calibration record, nested names joined by dots.
 pub(crate) fn flatten(name: &str, value: &serde_json::Value, into: &mut Vec<(String, String)>) {
     use serde_json::Value;
     let below = |key: &str| {
-        if name.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{name}.{key}")
-        }
+        if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") }
     };
     match value {
-        Value::Object(map) => map
-            .iter()
-            .for_each(|(key, value)| flatten(&below(key), value, into)),
+        Value::Object(map) => map.iter().for_each(|(key, value)| flatten(&below(key), value, into)),
         Value::Array(values) => {
             for (index, value) in values.iter().enumerate() {
                 flatten(&below(&index.to_string()), value, into);
             }
         }
         Value::Number(number) => {
-            let float = number
-                .as_f64()
-                .filter(|_| !number.is_i64() && !number.is_u64());
-            into.push((
-                name.to_owned(),
-                float.map_or_else(|| number.to_string(), trimmed),
-            ));
+            let float = number.as_f64().filter(|_| !number.is_i64() && !number.is_u64());
+            into.push((name.to_owned(), float.map_or_else(|| number.to_string(), trimmed)));
         }
         Value::String(text) => into.push((name.to_owned(), text.clone())),
         Value::Bool(flag) => into.push((name.to_owned(), flag.to_string())),

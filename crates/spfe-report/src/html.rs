@@ -60,10 +60,7 @@ fn render_section(section: &Section<'_>, anchor: &str) -> String {
             String::new()
         };
         let name = format!("{}: percentiles", section.title);
-        out.push_str(&beside(
-            &figure,
-            &table(&name, &columns::latencies(section)),
-        ));
+        out.push_str(&beside(&figure, &table(&name, &columns::latencies(section))));
     }
     out.push_str("</section>\n");
     out
@@ -82,11 +79,7 @@ fn table(name: &str, columns: &[Column]) -> String {
          <caption>{name}</caption>\n<thead>\n<tr>"
     );
     for column in columns {
-        let class = if column.published {
-            " class=\"published\""
-        } else {
-            ""
-        };
+        let class = if column.published { " class=\"published\"" } else { "" };
         let _ = write!(
             out,
             "<th scope=\"col\"{class}>{} <small>{}</small></th>",
@@ -113,11 +106,7 @@ fn cell(text: &str, heading: bool, published: bool) -> String {
     if heading {
         return format!("<th scope=\"row\">{text}</th>");
     }
-    let class = if published {
-        " class=\"published\""
-    } else {
-        ""
-    };
+    let class = if published { " class=\"published\"" } else { "" };
     match text.split_once(" (") {
         Some((mean, worst)) => format!("<td{class}>{mean} <small>({worst}</small></td>"),
         None => format!("<td{class}>{text}</td>"),

@@ -16,36 +16,11 @@ struct Curve {
 }
 
 const CURVES: [Curve; 5] = [
-    Curve {
-        class: "l-max",
-        name: "max",
-        marker: Marker::Ring,
-        pick: |ns| ns.max,
-    },
-    Curve {
-        class: "l-p999",
-        name: "99.9 %",
-        marker: Marker::Diamond,
-        pick: |ns| ns.p999,
-    },
-    Curve {
-        class: "l-p99",
-        name: "99 %",
-        marker: Marker::Square,
-        pick: |ns| ns.p99,
-    },
-    Curve {
-        class: "l-p50",
-        name: "50 %",
-        marker: Marker::Circle,
-        pick: |ns| ns.p50,
-    },
-    Curve {
-        class: "l-min",
-        name: "min",
-        marker: Marker::Ring,
-        pick: |ns| ns.min,
-    },
+    Curve { class: "l-max", name: "max", marker: Marker::Ring, pick: |ns| ns.max },
+    Curve { class: "l-p999", name: "99.9 %", marker: Marker::Diamond, pick: |ns| ns.p999 },
+    Curve { class: "l-p99", name: "99 %", marker: Marker::Square, pick: |ns| ns.p99 },
+    Curve { class: "l-p50", name: "50 %", marker: Marker::Circle, pick: |ns| ns.p50 },
+    Curve { class: "l-min", name: "min", marker: Marker::Ring, pick: |ns| ns.min },
 ];
 
 /// A logarithmic axis over whole decades.
@@ -58,17 +33,14 @@ impl LogScale {
     /// At least one decade, holding every value.
     fn holding(values: impl Iterator<Item = f64>) -> Self {
         let none = (f64::INFINITY, f64::NEG_INFINITY);
-        let (low, high) = values.map(f64::log10).fold(none, |(low, high), decade| {
-            (low.min(decade), high.max(decade))
-        });
+        let (low, high) = values
+            .map(f64::log10)
+            .fold(none, |(low, high), decade| (low.min(decade), high.max(decade)));
         if !low.is_finite() || !high.is_finite() {
             return Self { first: 2, last: 5 };
         }
         let first = low.floor() as i32;
-        Self {
-            first,
-            last: (high.ceil() as i32).max(first + 1),
-        }
+        Self { first, last: (high.ceil() as i32).max(first + 1) }
     }
 
     fn y(&self, ns: f64) -> f64 {
@@ -81,14 +53,8 @@ impl LogScale {
     fn ticks(&self) -> Vec<f64> {
         let decades = self.last - self.first;
         let every = usize::try_from(decades / 7 + 1).unwrap_or(1);
-        let within: &[f64] = if decades <= 2 {
-            &[1.0, 2.0, 5.0]
-        } else {
-            &[1.0]
-        };
-        let tens = (self.first..=self.last)
-            .step_by(every)
-            .map(|power| 10_f64.powi(power));
+        let within: &[f64] = if decades <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let tens = (self.first..=self.last).step_by(every).map(|power| 10_f64.powi(power));
         let all = tens.flat_map(|ten| within.iter().map(move |factor| factor * ten));
         let top = 10_f64.powi(self.last) * 1.000_001;
         all.filter(|tick| *tick <= top).collect()
@@ -102,15 +68,9 @@ fn drawable(ns: f64) -> Option<f64> {
 
 /// The chart of the rows that carry a latency, as a `figure` element.
 pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
-    let rows: Vec<&ResultRow> = section
-        .rows
-        .iter()
-        .copied()
-        .filter(|row| row.latency_ns.is_some())
-        .collect();
-    let values = CURVES
-        .iter()
-        .flat_map(|curve| rows.iter().filter_map(|row| curve.value(row)));
+    let rows: Vec<&ResultRow> =
+        section.rows.iter().copied().filter(|row| row.latency_ns.is_some()).collect();
+    let values = CURVES.iter().flat_map(|curve| rows.iter().filter_map(|row| curve.value(row)));
     let scale = LogScale::holding(values);
     let slots = Slots::new(rows.len());
     let (labels, title) = section.categories(&rows);
@@ -119,10 +79,8 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     body.push_str(&slots.axis(&labels, title));
     let mut ends = Vec::new();
     for curve in &CURVES {
-        let ys: Vec<Option<f64>> = rows
-            .iter()
-            .map(|row| curve.value(row).map(|ns| scale.y(ns)))
-            .collect();
+        let ys: Vec<Option<f64>> =
+            rows.iter().map(|row| curve.value(row).map(|ns| scale.y(ns))).collect();
         if !section.is_random() {
             body.push_str(&slots.line(&format!("{} line", curve.class), &ys));
         }
@@ -139,9 +97,7 @@ pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
 
 impl Curve {
     fn value(&self, row: &ResultRow) -> Option<f64> {
-        row.latency_ns
-            .as_ref()
-            .and_then(|ns| drawable((self.pick)(ns)))
+        row.latency_ns.as_ref().and_then(|ns| drawable((self.pick)(ns)))
     }
 
     fn markers(&self, rows: &[&ResultRow], ys: &[Option<f64>], slots: &Slots) -> String {
@@ -151,12 +107,8 @@ impl Curve {
             let (Some(y), Some(ns)) = (y, &row.latency_ns) else {
                 continue;
             };
-            let tip = format!(
-                "{}: {} {}",
-                size(row.size_bytes),
-                self.name,
-                time_ns((self.pick)(ns))
-            );
+            let tip =
+                format!("{}: {} {}", size(row.size_bytes), self.name, time_ns((self.pick)(ns)));
             out.push_str(&svg::marker(self.marker, &class, slots.x(index), *y, &tip));
         }
         out
@@ -188,12 +140,7 @@ fn end_labels(mut ends: Vec<(f64, &Curve)>) -> String {
         limit = end.0 - APART;
     }
     let draw = |(y, curve): &(f64, &Curve)| {
-        label(
-            RIGHT + 2.0,
-            y + 4.5,
-            &format!("start {}-text", curve.class),
-            curve.name,
-        )
+        label(RIGHT + 2.0, y + 4.5, &format!("start {}-text", curve.class), curve.name)
     };
     ends.iter().map(draw).collect()
 }
@@ -204,11 +151,7 @@ fn describe(rows: &[&ResultRow]) -> String {
         let Some(ns) = &row.latency_ns else { continue };
         let _ = write!(text, " {}:", size(row.size_bytes));
         for curve in CURVES.iter().rev() {
-            let comma = if curve.class == CURVES[0].class {
-                "."
-            } else {
-                ","
-            };
+            let comma = if curve.class == CURVES[0].class { "." } else { "," };
             let _ = write!(text, " {} {}{comma}", curve.name, time_ns((curve.pick)(ns)));
         }
     }

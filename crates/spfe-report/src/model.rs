@@ -223,12 +223,7 @@ impl ResultRow {
     /// An empty row: rate and loads are 0 and everything optional is absent.
     #[must_use]
     pub fn new(scenario: &str, size_bytes: u64, group: u32) -> Self {
-        Self {
-            scenario: scenario.to_owned(),
-            size_bytes,
-            group,
-            ..Self::default()
-        }
+        Self { scenario: scenario.to_owned(), size_bytes, group, ..Self::default() }
     }
 
     /// A row from the points of its iterations: means, worst cases, packet rate, time per packet
@@ -245,10 +240,7 @@ impl ResultRow {
         row.host_cpu_pct = mean(|p| p.host_cpu_pct);
         row.device_cpu_pct = mean(|p| p.device_cpu_pct);
         row.wakes_per_s = mean(|p| p.wakes_per_s);
-        row.worst_gbps = points
-            .iter()
-            .map(|p| p.rate_gbps)
-            .fold(f64::INFINITY, f64::min);
+        row.worst_gbps = points.iter().map(|p| p.rate_gbps).fold(f64::INFINITY, f64::min);
         row.worst_host_cpu_pct = points.iter().map(|p| p.host_cpu_pct).reduce(f64::max);
         if size_bytes > 0 {
             row.packets_per_s = row.rate_gbps * 1e9 / 8.0 / size_bytes as f64;
@@ -274,27 +266,20 @@ impl ResultRow {
     /// Highest host load of any iteration, % of one core: as recorded, else from the points.
     #[must_use]
     pub fn highest_host_cpu_pct(&self) -> Option<f64> {
-        let highest = || {
-            self.iterations
-                .iter()
-                .map(|p| p.host_cpu_pct)
-                .reduce(f64::max)
-        };
+        let highest = || self.iterations.iter().map(|p| p.host_cpu_pct).reduce(f64::max);
         self.worst_host_cpu_pct.or_else(highest)
     }
 
     /// Time per packet, µs: as recorded, else from the packet rate.
     #[must_use]
     pub fn packet_time_us(&self) -> Option<f64> {
-        self.time_per_packet_us
-            .or_else(|| positive(1e6 / self.packets_per_s))
+        self.time_per_packet_us.or_else(|| positive(1e6 / self.packets_per_s))
     }
 
     /// Packets per wake-up: as recorded, else from the two rates.
     #[must_use]
     pub fn packets_each_wake(&self) -> Option<f64> {
-        self.packets_per_wake
-            .or_else(|| positive(self.packets_per_s / self.wakes_per_s))
+        self.packets_per_wake.or_else(|| positive(self.packets_per_s / self.wakes_per_s))
     }
 
     /// The published figure to hold this row against: as recorded, else looked up.

@@ -12,15 +12,8 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
         return format!("{value:.2e}");
     }
     let text = format!("{value:.decimals$}");
-    let zero = text
-        .trim_start_matches('-')
-        .chars()
-        .all(|c| c == '0' || c == '.');
-    if zero {
-        text.trim_start_matches('-').to_owned()
-    } else {
-        text
-    }
+    let zero = text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.');
+    if zero { text.trim_start_matches('-').to_owned() } else { text }
 }
 
 /// Like [`fixed`], for a number that may be absent.
@@ -108,14 +101,8 @@ mod tests {
         assert_eq!(size(1536), "1.5 KB");
         assert_eq!(size(1 << 20), "1 MB");
         assert_eq!(size(u64::MAX), "1.76e13 MB");
-        assert_eq!(
-            (size_kb(64), size_kb(1 << 20)),
-            ("64 B".into(), "1024".into())
-        );
-        assert_eq!(
-            (time_ns(100.0), time_ns(1500.0)),
-            ("100 ns".into(), "1.5 µs".into())
-        );
+        assert_eq!((size_kb(64), size_kb(1 << 20)), ("64 B".into(), "1024".into()));
+        assert_eq!((time_ns(100.0), time_ns(1500.0)), ("100 ns".into(), "1.5 µs".into()));
         assert_eq!(time_ns(2e9), "2 s");
     }
 }

@@ -12,11 +12,7 @@ use crate::svg::escape;
 /// Title of the page.
 pub(crate) fn title(meta: &Meta) -> String {
     let date = meta.date.split('T').next().unwrap_or_default();
-    let date = if date.is_empty() {
-        String::new()
-    } else {
-        format!(", {date}")
-    };
+    let date = if date.is_empty() { String::new() } else { format!(", {date}") };
     format!("spfe performance{date}")
 }
 
@@ -29,13 +25,7 @@ pub(crate) fn anchor(index: usize) -> String {
 pub(crate) fn header(document: &Document, sections: &[Section<'_>]) -> String {
     let meta = &document.meta;
     let mut out = String::from("<header>\n<h1>spfe performance</h1>\n<p class=\"facts\">");
-    out.push_str(
-        &main_facts(meta)
-            .iter()
-            .map(|fact| escape(fact))
-            .collect::<Vec<_>>()
-            .join(" · "),
-    );
+    out.push_str(&main_facts(meta).iter().map(|fact| escape(fact)).collect::<Vec<_>>().join(" · "));
     out.push_str("</p>\n");
     out.push_str(&integrity(document));
     if !sections.is_empty() {
@@ -71,14 +61,7 @@ fn main_facts(meta: &Meta) -> Vec<String> {
     push("link ", &meta.link);
     push("", &meta.cpu_model);
     if meta.iterations > 0 {
-        push(
-            "",
-            &format!(
-                "{} × {}\u{a0}s per case",
-                meta.iterations,
-                trimmed(meta.seconds)
-            ),
-        );
+        push("", &format!("{} × {}\u{a0}s per case", meta.iterations, trimmed(meta.seconds)));
     }
     facts
 }
@@ -105,24 +88,14 @@ fn best(section: &Section<'_>) -> (String, String) {
 }
 
 fn quickest(section: &Section<'_>) -> (String, String) {
-    let medians = section
-        .rows
-        .iter()
-        .filter_map(|row| row.latency_ns.map(|ns| (row, ns)));
+    let medians = section.rows.iter().filter_map(|row| row.latency_ns.map(|ns| (row, ns)));
     let finite = medians.filter(|(_, ns)| ns.p50.is_finite());
-    let best = finite.reduce(|best, other| {
-        if other.1.p50 < best.1.p50 {
-            other
-        } else {
-            best
-        }
-    });
+    let best = finite.reduce(|best, other| if other.1.p50 < best.1.p50 { other } else { best });
     match best {
         None => ("not measured".to_owned(), String::new()),
-        Some((row, ns)) => (
-            time_ns(ns.p50),
-            format!("median {}; 99.9 % within {}", at(row), time_ns(ns.p999)),
-        ),
+        Some((row, ns)) => {
+            (time_ns(ns.p50), format!("median {}; 99.9 % within {}", at(row), time_ns(ns.p999)))
+        }
     }
 }
 
@@ -130,24 +103,15 @@ fn at(row: &ResultRow) -> String {
     if row.size_min_bytes.is_some() || row.size_max_bytes.is_some() {
         return format!("in {}", row.scenario);
     }
-    let group = if row.group == 1 {
-        String::new()
-    } else {
-        format!(" × {}", row.group)
-    };
+    let group = if row.group == 1 { String::new() } else { format!(" × {}", row.group) };
     format!("at {}{group}", size(row.size_bytes))
 }
 
 /// Whether content was checked, and a warning when it arrived damaged.
 fn integrity(document: &Document) -> String {
-    let checked: Vec<u64> = document
-        .results
-        .iter()
-        .filter_map(|row| row.integrity_errors)
-        .collect();
-    let errors = checked
-        .iter()
-        .fold(0_u64, |sum, errors| sum.saturating_add(*errors));
+    let checked: Vec<u64> =
+        document.results.iter().filter_map(|row| row.integrity_errors).collect();
+    let errors = checked.iter().fold(0_u64, |sum, errors| sum.saturating_add(*errors));
     match (checked.len(), errors) {
         (0, _) => String::new(),
         (cases, 0) => format!(
@@ -217,15 +181,10 @@ pub(crate) fn machine(document: &Document) -> String {
         ("Link", meta.link.clone()),
         ("Link limit", limit),
         ("Iterations", count(meta.iterations)),
-        (
-            "Length of one iteration",
-            format!("{} s", trimmed(meta.seconds)),
-        ),
+        ("Length of one iteration", format!("{} s", trimmed(meta.seconds))),
     ];
-    let facts: Vec<(String, String)> = facts
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect();
+    let facts: Vec<(String, String)> =
+        facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let mut out = String::from("<section id=\"machine\">\n<h2>Machine and run</h2>\n");
     out.push_str("<div class=\"pair facts-pair\">\n");
     out.push_str(&facts_table("Machine and run", &facts));
@@ -237,10 +196,7 @@ pub(crate) fn machine(document: &Document) -> String {
         flatten("", record, &mut prices);
     }
     if !prices.is_empty() {
-        out.push_str(&facts_table(
-            "Calibration, measured in the same run",
-            &prices,
-        ));
+        out.push_str(&facts_table("Calibration, measured in the same run", &prices));
     }
     out.push_str("</div>\n</section>\n");
     out
@@ -248,11 +204,7 @@ pub(crate) fn machine(document: &Document) -> String {
 
 /// A count, where 0 stands for unknown.
 fn count(number: u32) -> String {
-    if number == 0 {
-        String::new()
-    } else {
-        number.to_string()
-    }
+    if number == 0 { String::new() } else { number.to_string() }
 }
 
 fn facts_table(name: &str, facts: &[(String, String)]) -> String {

@@ -41,10 +41,7 @@ impl PaperCase {
     /// The means, in the form a result row carries.
     #[must_use]
     pub fn figure(&self) -> PaperFigure {
-        PaperFigure {
-            rate_gbps: self.rate_gbps,
-            cpu_pct_of_4_cores: self.cpu_pct_of_4_cores,
-        }
+        PaperFigure { rate_gbps: self.rate_gbps, cpu_pct_of_4_cores: self.cpu_pct_of_4_cores }
     }
 }
 
@@ -145,9 +142,7 @@ pub fn figure(scenario: &str, size_bytes: u64, group: u32) -> Option<&'static Pa
     if grouped && group != self::group(size_bytes) {
         return None;
     }
-    table(scenario)?
-        .iter()
-        .find(|case| case.size_kb * 1024 == size_bytes)
+    table(scenario)?.iter().find(|case| case.size_kb * 1024 == size_bytes)
 }
 
 #[cfg(test)]
@@ -156,12 +151,7 @@ mod tests {
 
     #[test]
     fn every_table_doubles_from_1_to_256_kb_and_worst_is_worse() {
-        for cases in [
-            &SEND_SINGLE,
-            &SEND_GROUP,
-            &RECEIVE_SINGLE,
-            &RECEIVE_THRESHOLD,
-        ] {
+        for cases in [&SEND_SINGLE, &SEND_GROUP, &RECEIVE_SINGLE, &RECEIVE_THRESHOLD] {
             for (step, case) in cases.iter().enumerate() {
                 assert_eq!(case.size_kb, 1 << step);
                 assert!(case.worst_gbps <= case.rate_gbps && case.rate_gbps < LINK_LIMIT_GBPS);
@@ -172,10 +162,7 @@ mod tests {
 
     #[test]
     fn groups_follow_the_published_rule() {
-        let groups: Vec<u32> = SEND_GROUP
-            .iter()
-            .map(|case| group(case.size_kb << 10))
-            .collect();
+        let groups: Vec<u32> = SEND_GROUP.iter().map(|case| group(case.size_kb << 10)).collect();
         assert_eq!(groups, [128, 128, 128, 128, 64, 32, 16, 8, 4]);
         assert_eq!((group(0), group(u64::MAX)), (128, 1));
     }

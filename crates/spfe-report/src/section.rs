@@ -56,43 +56,27 @@ impl Section<'_> {
     pub(crate) fn categories(&self, rows: &[&ResultRow]) -> (Vec<Vec<String>>, &'static str) {
         if self.is_random() {
             let lines = |row: &&ResultRow| vec![row.scenario.clone(), size(row.size_bytes)];
-            return (
-                rows.iter().map(lines).collect(),
-                "Test and mean packet length",
-            );
+            return (rows.iter().map(lines).collect(), "Test and mean packet length");
         }
         if rows.iter().all(|row| row.group == 1) {
             let lines = |row: &&ResultRow| vec![size_kb(row.size_bytes)];
             return (rows.iter().map(lines).collect(), "Packet length (KB)");
         }
         let lines = |row: &&ResultRow| vec![size_kb(row.size_bytes), format!("×{}", row.group)];
-        (
-            rows.iter().map(lines).collect(),
-            "Packet length (KB) × packets per operation",
-        )
+        (rows.iter().map(lines).collect(), "Packet length (KB) × packets per operation")
     }
 
     /// The row with the highest rate.
     pub(crate) fn fastest(&self) -> Option<&ResultRow> {
         let finite = self.rows.iter().filter(|row| row.rate_gbps.is_finite());
-        finite.copied().reduce(|best, row| {
-            if row.rate_gbps > best.rate_gbps {
-                row
-            } else {
-                best
-            }
-        })
+        finite.copied().reduce(|best, row| if row.rate_gbps > best.rate_gbps { row } else { best })
     }
 }
 
 const RANDOM: &str = "random";
 
 fn key(scenario: &str) -> &str {
-    if scenario.starts_with(scenario::RANDOM_PREFIX) {
-        RANDOM
-    } else {
-        scenario
-    }
+    if scenario.starts_with(scenario::RANDOM_PREFIX) { RANDOM } else { scenario }
 }
 
 fn title(key: &str) -> String {

@@ -32,11 +32,7 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// A coordinate with one decimal, always finite.
 pub(crate) fn coord(value: f64) -> String {
-    let value = if value.is_finite() {
-        value.clamp(-1e5, 1e5)
-    } else {
-        0.0
-    };
+    let value = if value.is_finite() { value.clamp(-1e5, 1e5) } else { 0.0 };
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
@@ -57,10 +53,7 @@ impl Scale {
     pub(crate) fn holding(values: impl Iterator<Item = f64>) -> Self {
         let max = largest(values);
         let step = round_up(max / 5.0, &[1.0, 2.0, 2.5, 5.0]);
-        Self {
-            step,
-            steps: ((max / step).ceil() as u32).clamp(1, 6),
-        }
+        Self { step, steps: ((max / step).ceil() as u32).clamp(1, 6) }
     }
 
     /// An axis that holds every value in the steps of another one, so that both share a grid.
@@ -102,11 +95,7 @@ fn round_up(value: f64, factors: &[f64]) -> f64 {
 
 /// Label of a tick.
 pub(crate) fn tick_label(value: f64) -> String {
-    if value >= 1e5 {
-        format!("{value:.0e}")
-    } else {
-        trimmed(value)
-    }
+    if value >= 1e5 { format!("{value:.0e}") } else { trimmed(value) }
 }
 
 /// A text element.
@@ -121,12 +110,7 @@ pub(crate) fn label(x: f64, y: f64, class: &str, text: &str) -> String {
 
 /// A line from tick to tick across the plot.
 pub(crate) fn grid_line(y: f64) -> String {
-    format!(
-        "<path class=\"grid\" d=\"M{} {}H{}\"/>\n",
-        coord(LEFT),
-        coord(y),
-        coord(RIGHT)
-    )
+    format!("<path class=\"grid\" d=\"M{} {}H{}\"/>\n", coord(LEFT), coord(y), coord(RIGHT))
 }
 
 /// Where categories lie: the plot is divided into equal slots.
@@ -137,9 +121,7 @@ pub(crate) struct Slots {
 impl Slots {
     /// Room for `count` categories.
     pub(crate) fn new(count: usize) -> Self {
-        Self {
-            count: count.max(1),
-        }
+        Self { count: count.max(1) }
     }
 
     /// Width of a slot.
@@ -154,12 +136,7 @@ impl Slots {
 
     /// Base line and labels of up to two lines; some are left out when they would overlap.
     pub(crate) fn axis(&self, labels: &[Vec<String>], title: &str) -> String {
-        let widest = labels
-            .iter()
-            .flatten()
-            .map(|line| line.chars().count())
-            .max()
-            .unwrap_or(0);
+        let widest = labels.iter().flatten().map(|line| line.chars().count()).max().unwrap_or(0);
         let every = ((widest as f64 * 8.5 + 6.0) / self.width()).ceil().max(1.0) as usize;
         let mut out = format!(
             "<path class=\"base\" d=\"M{} {}H{}\"/>\n",
@@ -173,12 +150,7 @@ impl Slots {
                 out.push_str(&label(self.x(index), y, "mid", text));
             }
         }
-        out.push_str(&label(
-            (LEFT + RIGHT) / 2.0,
-            height(labels) - 9.0,
-            "mid axis",
-            title,
-        ));
+        out.push_str(&label((LEFT + RIGHT) / 2.0, height(labels) - 9.0, "mid axis", title));
         out
     }
 
@@ -193,11 +165,7 @@ impl Slots {
             }
             pen_down = y.is_some();
         }
-        if path.is_empty() {
-            path
-        } else {
-            format!("<path class=\"{class}\" d=\"{path}\"/>\n")
-        }
+        if path.is_empty() { path } else { format!("<path class=\"{class}\" d=\"{path}\"/>\n") }
     }
 
     /// Dots: lines of no length with round ends, all in one path.
@@ -208,11 +176,7 @@ impl Slots {
                 let _ = write!(path, "M{} {}h0", coord(self.x(index)), coord(*y));
             }
         }
-        if path.is_empty() {
-            path
-        } else {
-            format!("<path class=\"{class}\" d=\"{path}\"/>\n")
-        }
+        if path.is_empty() { path } else { format!("<path class=\"{class}\" d=\"{path}\"/>\n") }
     }
 
     /// Level marks as wide as their slots.
@@ -229,11 +193,7 @@ impl Slots {
             }
             last = *y;
         }
-        if path.is_empty() {
-            path
-        } else {
-            format!("<path class=\"{class}\" d=\"{path}\"/>\n")
-        }
+        if path.is_empty() { path } else { format!("<path class=\"{class}\" d=\"{path}\"/>\n") }
     }
 }
 
@@ -254,11 +214,8 @@ pub(crate) enum Marker {
 
 /// A marker with a tool tip.
 pub(crate) fn marker(shape: Marker, class: &str, x: f64, y: f64, tip: &str) -> String {
-    let tip = if tip.is_empty() {
-        String::new()
-    } else {
-        format!("<title>{}</title>", escape(tip))
-    };
+    let tip =
+        if tip.is_empty() { String::new() } else { format!("<title>{}</title>", escape(tip)) };
     let (cx, cy) = (coord(x), coord(y));
     match shape {
         Marker::Circle => {

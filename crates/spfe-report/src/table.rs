@@ -17,11 +17,7 @@ pub fn text(document: &Document) -> String {
         out.push_str("\nno results\n");
     }
     for section in &sections {
-        let name = if section.is_random() {
-            &section.title
-        } else {
-            &section.key
-        };
+        let name = if section.is_random() { &section.title } else { &section.key };
         let _ = writeln!(out, "\n{}", one_line(name));
         if !section.is_latency() {
             out.push_str(&aligned(&columns::rates(section)));
@@ -62,12 +58,7 @@ pub fn tsv(document: &Document) -> String {
 }
 
 fn tsv_line(row: &ResultRow) -> String {
-    let mut line = format!(
-        "{}\t{}\t{}",
-        one_line(&row.scenario),
-        row.size_bytes,
-        row.group
-    );
+    let mut line = format!("{}\t{}\t{}", one_line(&row.scenario), row.size_bytes, row.group);
     let values = [
         Some(row.rate_gbps),
         Some(row.worst_gbps),
@@ -94,11 +85,7 @@ fn machine(value: Option<f64>) -> String {
         Some(value) => {
             let text = format!("{value:.6}");
             let text = text.trim_end_matches('0').trim_end_matches('.');
-            if text == "-0" {
-                "0".to_owned()
-            } else {
-                text.to_owned()
-            }
+            if text == "-0" { "0".to_owned() } else { text.to_owned() }
         }
     }
 }
@@ -116,10 +103,7 @@ fn conditions(meta: &Meta) -> String {
     push("wait ", meta.wait_strategy.clone());
     push("link ", meta.link.clone());
     if meta.link_limit_gbps > 0.0 {
-        push(
-            "limit ",
-            format!("{} Gbit/s", trimmed(meta.link_limit_gbps)),
-        );
+        push("limit ", format!("{} Gbit/s", trimmed(meta.link_limit_gbps)));
     }
     push("", meta.cpu_model.clone());
     if meta.cores > 0 {
@@ -127,10 +111,7 @@ fn conditions(meta: &Meta) -> String {
     }
     push("", meta.kernel.clone());
     if meta.iterations > 0 {
-        push(
-            "",
-            format!("{} x {} s", meta.iterations, trimmed(meta.seconds)),
-        );
+        push("", format!("{} x {} s", meta.iterations, trimmed(meta.seconds)));
     }
     let mut out = wrapped(&facts.iter().map(|fact| one_line(fact)).collect::<Vec<_>>());
     if !meta.command.is_empty() {
@@ -168,24 +149,16 @@ fn aligned(columns: &[Column]) -> String {
         .filter(|column| !column.detail)
         .map(|column| {
             let heading = [column.title, column.unit].map(str::to_owned);
-            let cells: Vec<String> = heading
-                .into_iter()
-                .chain(column.cells.iter().map(|cell| one_line(cell)))
-                .collect();
-            let width = cells
-                .iter()
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or(0);
+            let cells: Vec<String> =
+                heading.into_iter().chain(column.cells.iter().map(|cell| one_line(cell))).collect();
+            let width = cells.iter().map(|cell| cell.chars().count()).max().unwrap_or(0);
             (cells, width)
         })
         .collect();
     let lines = shown.first().map_or(0, |(cells, _)| cells.len());
     let mut out = String::new();
     for line in 0..lines {
-        let cells = shown
-            .iter()
-            .map(|(cells, width)| format!("{:>width$}", cells[line]));
+        let cells = shown.iter().map(|(cells, width)| format!("{:>width$}", cells[line]));
         let text = cells.collect::<Vec<_>>().join("  ");
         let _ = writeln!(out, "  {}", text.trim_end());
     }
@@ -194,7 +167,5 @@ fn aligned(columns: &[Column]) -> String {
 
 /// Text of unknown origin without anything that could break a line, a field or a terminal.
 fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -11,17 +11,12 @@ use std::{env, fs};
 use spfe_report::Document;
 
 fn check(name: &str, rendered: &str) {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(name);
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if env::var_os("SPFE_BLESS").is_some() {
         fs::write(&path, rendered).expect("golden file is writable");
     }
     let golden = fs::read_to_string(&path).expect("golden file exists");
-    let difference = golden
-        .lines()
-        .zip(rendered.lines())
-        .position(|(old, new)| old != new);
+    let difference = golden.lines().zip(rendered.lines()).position(|(old, new)| old != new);
     assert!(
         golden == rendered,
         "{name} differs from line {:?} on; see the head of {}",

@@ -3,20 +3,13 @@
 use spfe_report::{Document, LatencyNs, Point, ResultRow, scenario};
 
 fn keys(value: &serde_json::Value) -> Vec<&str> {
-    value
-        .as_object()
-        .expect("object")
-        .keys()
-        .map(String::as_str)
-        .collect()
+    value.as_object().expect("object").keys().map(String::as_str).collect()
 }
 
 #[test]
 fn a_plain_row_has_the_ten_required_fields_only() {
     let mut document = Document::default();
-    document
-        .results
-        .push(ResultRow::new(scenario::RATE_TX, 4096, 1));
+    document.results.push(ResultRow::new(scenario::RATE_TX, 4096, 1));
     let json: serde_json::Value = serde_json::from_str(&document.to_json()).expect("JSON");
     assert_eq!(keys(&json), ["meta", "results"]);
     let mut expected = [
@@ -40,19 +33,10 @@ fn a_plain_row_has_the_ten_required_fields_only() {
 #[test]
 fn optional_fields_keep_their_names() {
     let mut row = ResultRow::from_points(scenario::SEND_SINGLE, 1024, 1, vec![Point::default()]);
-    row.latency_ns = Some(LatencyNs {
-        mean: 1.0,
-        p50: 1.0,
-        p99: 2.0,
-        p999: 3.0,
-        max: 4.0,
-        min: 0.5,
-    });
+    row.latency_ns =
+        Some(LatencyNs { mean: 1.0, p50: 1.0, p99: 2.0, p999: 3.0, max: 4.0, min: 0.5 });
     row.integrity_errors = Some(0);
-    let document = Document {
-        results: vec![row],
-        ..Document::default()
-    };
+    let document = Document { results: vec![row], ..Document::default() };
     let json: serde_json::Value = serde_json::from_str(&document.to_json()).expect("JSON");
     let row = &json["results"][0];
     assert_eq!(row["latency_ns"]["p999"], 3.0);
@@ -71,10 +55,7 @@ fn a_sparse_document_reads_and_missing_numbers_show_as_missing() {
     assert!(document.results[0].rate_gbps.is_nan());
     assert!(spfe_report::tsv(&document).ends_with("x\t2048\t1\t\t\t\t\t\t\t\t0\n"));
     assert!(spfe_report::text(&document).contains("2 KB"));
-    assert!(
-        Document::from_json(r#"{"meta": {}}"#).is_err(),
-        "no results"
-    );
+    assert!(Document::from_json(r#"{"meta": {}}"#).is_err(), "no results");
 }
 
 #[test]
@@ -88,16 +69,10 @@ fn rows_derive_means_and_worst_cases() {
     let points = vec![point(8.0, 10.0, 500.0), point(8.384, 30.0, 500.0)];
     let row = ResultRow::from_points(scenario::SEND_GROUP, 8192, 128, points);
     assert_eq!((row.rate_gbps, row.worst_gbps), (8.192, 8.0));
-    assert_eq!(
-        (row.host_cpu_pct, row.worst_host_cpu_pct),
-        (20.0, Some(30.0))
-    );
+    assert_eq!((row.host_cpu_pct, row.worst_host_cpu_pct), (20.0, Some(30.0)));
     assert_eq!(row.sum_cpu_pct(), 60.0);
     assert_eq!(row.packets_per_s, 125_000.0);
-    assert_eq!(
-        (row.time_per_packet_us, row.packets_per_wake),
-        (Some(8.0), Some(250.0))
-    );
+    assert_eq!((row.time_per_packet_us, row.packets_per_wake), (Some(8.0), Some(250.0)));
     assert_eq!(row.paper.map(|paper| paper.rate_gbps), Some(22.01));
     assert_eq!(row.link_share_pct(), None);
 

@@ -104,10 +104,7 @@ impl Random {
         document.meta.command = HOSTILE.to_owned();
         document.meta.seconds = self.number();
         document.meta.link_limit_gbps = self.number();
-        document
-            .meta
-            .calibration
-            .insert(HOSTILE.to_owned(), json!([HOSTILE, null, 1.5, true]));
+        document.meta.calibration.insert(HOSTILE.to_owned(), json!([HOSTILE, null, 1.5, true]));
         document.calibration =
             self.maybe(|_| json!({ HOSTILE: { "copy_gbps": 80.5, "n": [1, 2] } }));
         let rows = [0, 1, 2, 9, 60][self.below(5)];
@@ -124,19 +121,14 @@ fn documents() -> impl Iterator<Item = Document> {
 
 /// Everything between `<svg` and `</svg>`, with the tag of each element and its attributes.
 fn drawings(html: &str) -> Vec<&str> {
-    html.split("<svg")
-        .skip(1)
-        .map(|rest| rest.split("</svg>").next().unwrap_or(rest))
-        .collect()
+    html.split("<svg").skip(1).map(|rest| rest.split("</svg>").next().unwrap_or(rest)).collect()
 }
 
 /// Values of the attribute `name` inside the tags of a drawing.
 fn attributes<'a>(drawing: &'a str, name: &str) -> Vec<&'a str> {
     let start = format!(" {name}=\"");
     let parts = drawing.split(start.as_str()).skip(1);
-    parts
-        .map(|rest| rest.split('"').next().unwrap_or(rest))
-        .collect()
+    parts.map(|rest| rest.split('"').next().unwrap_or(rest)).collect()
 }
 
 /// Numbers of an attribute or path; panics on anything that is not one.
@@ -149,10 +141,7 @@ fn numbers(text: &str) -> Vec<f64> {
             c => vec![c],
         })
         .collect();
-    let parse = |word: &str| {
-        word.parse::<f64>()
-            .unwrap_or_else(|_| panic!("{word:?} in {text:?}"))
-    };
+    let parse = |word: &str| word.parse::<f64>().unwrap_or_else(|_| panic!("{word:?} in {text:?}"));
     spaced.split_whitespace().map(parse).collect()
 }
 
@@ -185,10 +174,7 @@ fn no_rendering_shows_nan_or_infinity() {
         ] {
             let words = rendered.split(|c: char| !c.is_alphanumeric());
             for word in words {
-                assert!(
-                    !["NaN", "nan", "inf", "Infinity"].contains(&word),
-                    "{rendered}"
-                );
+                assert!(!["NaN", "nan", "inf", "Infinity"].contains(&word), "{rendered}");
             }
         }
     }
@@ -227,11 +213,7 @@ fn tags_are_balanced_and_foreign_text_is_escaped() {
             assert!(!html.contains(loading), "{loading}");
         }
         let mut open = Vec::new();
-        for tag in html
-            .split('<')
-            .skip(1)
-            .map(|rest| rest.split('>').next().unwrap_or(rest))
-        {
+        for tag in html.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or(rest)) {
             let name = tag.split_whitespace().next().unwrap_or(tag);
             if let Some(name) = name.strip_prefix('/') {
                 assert_eq!(open.pop(), Some(name), "closing tag");
@@ -285,17 +267,10 @@ fn every_row_is_in_every_table() {
                 assert_eq!(text.matches(&format!(" {rate}")).count(), 1, "{rate}");
             }
         }
-        let latencies = document
-            .results
-            .iter()
-            .filter(|row| row.scenario == scenario::LATENCY);
+        let latencies = document.results.iter().filter(|row| row.scenario == scenario::LATENCY);
         let heading = text.lines().position(|line| line == scenario::LATENCY);
-        let lines = heading.map_or(0, |at| {
-            text.lines()
-                .skip(at + 3)
-                .take_while(|line| !line.is_empty())
-                .count()
-        });
+        let lines = heading
+            .map_or(0, |at| text.lines().skip(at + 3).take_while(|line| !line.is_empty()).count());
         assert_eq!(lines, latencies.count());
     }
 }
@@ -309,10 +284,6 @@ fn every_iteration_is_a_point() {
         .filter(|line| line.contains(" dots\"") && !line.contains("any dots"))
         .map(|line| line.matches("h0").count())
         .sum();
-    let iterations: usize = document
-        .results
-        .iter()
-        .map(|row| row.iterations.len())
-        .sum();
+    let iterations: usize = document.results.iter().map(|row| row.iterations.len()).sum();
     assert_eq!(dots, 3 * iterations, "rate, host and sum of each");
 }

@@ -93,7 +93,8 @@ impl Seat {
             }
             if is_dead(owner) {
                 let free = &self.busy;
-                torn |= free.compare_exchange(owner, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+                torn |=
+                    free.compare_exchange(owner, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
             }
             relax();
         }

@@ -6,10 +6,10 @@
 //! can force a fence on every other thread (Linux `membarrier`), and the slow side passes that as
 //! `heavy` to whatever needs it. Without `membarrier` both are full fences.
 
-#[cfg(loom)]
-pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 #[cfg(not(loom))]
 use core::sync::atomic::{AtomicBool, compiler_fence};

@@ -52,10 +52,7 @@ impl Connection {
         for side in [Timeout::Recv, Timeout::Send] {
             set_socket_timeout(&socket, side, Some(REPLY_TIMEOUT)).map_err(io::Error::from)?;
         }
-        Ok(Self {
-            socket,
-            sequence: 0,
-        })
+        Ok(Self { socket, sequence: 0 })
     }
 
     /// The socket, to watch for the end of the daemon.
@@ -100,9 +97,7 @@ impl Connection {
                 Err(error) => return Err(gone(error)),
             };
             if received.is_end() {
-                let reason = sent
-                    .err()
-                    .map_or("connection closed".to_owned(), |e| e.to_string());
+                let reason = sent.err().map_or("connection closed".to_owned(), |e| e.to_string());
                 return Err(gone(reason));
             }
             let (sequence, reply) = codec::decode_reply(&received.bytes)?;

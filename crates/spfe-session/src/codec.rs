@@ -27,32 +27,20 @@ pub struct Header {
 pub fn decode_header(datagram: &[u8]) -> Result<Header> {
     let bad = |what: String| Err(Error::new(Status::BadField, what));
     if datagram.len() > DATAGRAM_MAX {
-        return bad(format!(
-            "datagram of {} bytes; at most {DATAGRAM_MAX}",
-            datagram.len()
-        ));
+        return bad(format!("datagram of {} bytes; at most {DATAGRAM_MAX}", datagram.len()));
     }
     let Some(header) = datagram.first_chunk::<HEADER_BYTES>() else {
-        return bad(format!(
-            "datagram of {} bytes; at least {HEADER_BYTES}",
-            datagram.len()
-        ));
+        return bad(format!("datagram of {} bytes; at least {HEADER_BYTES}", datagram.len()));
     };
     let [a, b, c, d, v0, v1, r0, r1, s0, s1, s2, s3] = *header;
     if [a, b, c, d] != MAGIC {
-        return bad(format!(
-            "datagram starts with {:02x?}, not with 'SPFS'",
-            [a, b, c, d]
-        ));
+        return bad(format!("datagram starts with {:02x?}, not with 'SPFS'", [a, b, c, d]));
     }
     let protocol = u16::from_le_bytes([v0, v1]);
     if protocol == PROTOCOL && [r0, r1] != [0, 0] {
         return bad("reserved bytes 6 and 7 of a datagram are not zero".to_owned());
     }
-    Ok(Header {
-        protocol,
-        sequence: u32::from_le_bytes([s0, s1, s2, s3]),
-    })
+    Ok(Header { protocol, sequence: u32::from_le_bytes([s0, s1, s2, s3]) })
 }
 
 fn encode<T: Serialize>(sequence: u32, message: &T) -> Result<Vec<u8>> {
@@ -64,10 +52,7 @@ fn encode<T: Serialize>(sequence: u32, message: &T) -> Result<Vec<u8>> {
     let datagram = postcard::to_extend(message, datagram)
         .map_err(|error| Error::new(Status::BadField, format!("message: {error}")))?;
     if datagram.len() > DATAGRAM_MAX {
-        let what = format!(
-            "message of {} bytes; at most {DATAGRAM_MAX}",
-            datagram.len()
-        );
+        let what = format!("message of {} bytes; at most {DATAGRAM_MAX}", datagram.len());
         return Err(Error::new(Status::TooLong, what));
     }
     Ok(datagram)
@@ -81,10 +66,7 @@ fn decode_body<T: DeserializeOwned>(datagram: &[u8]) -> Result<T> {
             let what = format!("{} bytes behind the message", rest.len());
             Err(Error::new(Status::BadField, what))
         }
-        Err(error) => Err(Error::new(
-            Status::BadField,
-            format!("malformed message: {error}"),
-        )),
+        Err(error) => Err(Error::new(Status::BadField, format!("malformed message: {error}"))),
     }
 }
 
@@ -115,10 +97,7 @@ pub fn decode_request(datagram: &[u8]) -> Result<(u32, Request)> {
     if let Request::Hello(hello) = &request
         && hello.name.len() > NAME_MAX
     {
-        let what = format!(
-            "client name of {} bytes; at most {NAME_MAX}",
-            hello.name.len()
-        );
+        let what = format!("client name of {} bytes; at most {NAME_MAX}", hello.name.len());
         return Err(Error::new(Status::BadField, what));
     }
     Ok((header.sequence, request))
@@ -164,36 +143,17 @@ mod tests {
 
     #[test]
     fn the_largest_topology_fits() {
-        let peer = Peer::Generator {
-            min_bytes: 1 << 24,
-            max_bytes: 1 << 24,
-            seed: u64::MAX,
-        };
-        let rate = LinkRate::SpaceFibre {
-            lanes: 16,
-            mbps: 100_000,
-        };
-        let port = Port {
-            space_wire: false,
-            vcs: 32,
-            rate,
-            peer,
-        };
+        let peer = Peer::Generator { min_bytes: 1 << 24, max_bytes: 1 << 24, seed: u64::MAX };
+        let rate = LinkRate::SpaceFibre { lanes: 16, mbps: 100_000 };
+        let port = Port { space_wire: false, vcs: 32, rate, peer };
         let topology = Topology {
             endpoints: vec![vec![port; 8]; 64],
             mode: Mode::Thread,
             virtual_time: false,
         };
         topology.check().unwrap();
-        let attachment = Attachment {
-            client: 255,
-            endpoint: 63,
-        };
-        let reply = Ok(Reply::Welcome(Welcome {
-            contract: (1, 0),
-            attachment,
-            topology,
-        }));
+        let attachment = Attachment { client: 255, endpoint: 63 };
+        let reply = Ok(Reply::Welcome(Welcome { contract: (1, 0), attachment, topology }));
         let datagram = encode_reply(u32::MAX, &reply).unwrap();
         assert_eq!(decode_reply(&datagram).unwrap(), (u32::MAX, reply));
     }
@@ -204,10 +164,7 @@ mod tests {
         datagram[4] = 9;
         let error = decode_request(&datagram).unwrap_err();
         assert_eq!(error.status(), Status::BadVersion);
-        assert!(
-            error.what.contains("protocol 1") && error.what.contains("speaks 9"),
-            "{error}"
-        );
+        assert!(error.what.contains("protocol 1") && error.what.contains("speaks 9"), "{error}");
         let mut datagram = encode_reply(1, &Ok(Reply::Done)).unwrap();
         datagram[4] = 9;
         let error = decode_reply(&datagram).unwrap().1.unwrap_err();
@@ -216,25 +173,12 @@ mod tests {
 
     #[test]
     fn long_names_and_trailing_bytes_are_refused() {
-        let hello = Hello {
-            name: "x".repeat(65),
-            ..Hello::new(None, "")
-        };
+        let hello = Hello { name: "x".repeat(65), ..Hello::new(None, "") };
         let datagram = encode_request(1, &Request::Hello(hello)).unwrap();
-        assert!(
-            decode_request(&datagram)
-                .unwrap_err()
-                .what
-                .contains("at most 64")
-        );
+        assert!(decode_request(&datagram).unwrap_err().what.contains("at most 64"));
         let mut datagram = encode_request(1, &Request::Ping).unwrap();
         datagram.push(0);
-        assert!(
-            decode_request(&datagram)
-                .unwrap_err()
-                .what
-                .contains("1 bytes behind")
-        );
+        assert!(decode_request(&datagram).unwrap_err().what.contains("1 bytes behind"));
         assert_eq!(Hello::new(None, &"é".repeat(40)).name.len(), 64);
     }
 

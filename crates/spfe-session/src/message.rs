@@ -30,12 +30,7 @@ impl Hello {
         while !name.is_char_boundary(end) {
             end -= 1;
         }
-        Self {
-            contract,
-            endpoint,
-            wants: WANT_ENGINE,
-            name: name[..end].to_owned(),
-        }
+        Self { contract, endpoint, wants: WANT_ENGINE, name: name[..end].to_owned() }
     }
 }
 

@@ -16,12 +16,7 @@ const SPACE: usize = rustix::cmsg_space!(ScmRights(FDS_MAX));
 /// A new socket that is closed on exec.
 pub fn new(flags: SocketFlags) -> io::Result<OwnedFd> {
     let flags = flags | SocketFlags::CLOEXEC;
-    Ok(net::socket_with(
-        AddressFamily::UNIX,
-        SocketType::SEQPACKET,
-        flags,
-        None,
-    )?)
+    Ok(net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
 /// A socket connected to a path.
@@ -34,12 +29,7 @@ pub fn connect(path: &Path) -> io::Result<OwnedFd> {
 /// Two sockets connected to each other.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let flags = SocketFlags::CLOEXEC;
-    Ok(net::socketpair(
-        AddressFamily::UNIX,
-        SocketType::SEQPACKET,
-        flags,
-        None,
-    )?)
+    Ok(net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
 }
 
 /// Sends one datagram, with descriptors. Never raises SIGPIPE; with `wait` false it fails with
@@ -56,12 +46,7 @@ pub fn send(
         let what = format!("{} descriptors; at most {FDS_MAX}", fds.len());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
-    let flags = SendFlags::NOSIGNAL
-        | if wait {
-            SendFlags::empty()
-        } else {
-            SendFlags::DONTWAIT
-        };
+    let flags = SendFlags::NOSIGNAL | if wait { SendFlags::empty() } else { SendFlags::DONTWAIT };
     loop {
         match net::sendmsg(&socket, &[IoSlice::new(datagram)], &mut control, flags) {
             Err(Errno::INTR) => {}
@@ -107,9 +92,7 @@ pub fn receive(socket: impl AsFd) -> io::Result<Received> {
         }
     }
     bytes.truncate(message.bytes);
-    let cut = message
-        .flags
-        .intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
+    let cut = message.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC);
     Ok(Received { bytes, fds, cut })
 }
 
@@ -122,10 +105,7 @@ mod tests {
         let (a, b) = pair().unwrap();
         send(&a, b"hello", &[b.as_fd()], false).unwrap();
         let got = receive(&b).unwrap();
-        assert_eq!(
-            (got.bytes.as_slice(), got.fds.len(), got.cut),
-            (&b"hello"[..], 1, false)
-        );
+        assert_eq!((got.bytes.as_slice(), got.fds.len(), got.cut), (&b"hello"[..], 1, false));
         drop(a);
         assert!(receive(&b).unwrap().is_end());
     }

@@ -5,8 +5,8 @@ use crate::queue::{Place, Queue, QueueOptions};
 use crate::wait::{Deadline, Strategy, Threshold};
 use crate::{Error, Result};
 use spfe_contract::{
-    Completion, EntryType, Message, MessageKind, QueueKind, Release, Status, completion_flags as cf,
-    message_flags, submit_flags as sf,
+    Completion, EntryType, Message, MessageKind, QueueKind, Release, Status,
+    completion_flags as cf, message_flags, submit_flags as sf,
 };
 use spfe_device::message::{FILTER_CHANNEL, FILTER_TYPE};
 use spfe_net::os;
@@ -113,8 +113,11 @@ impl Messages {
         let time_ns = self.into.stamp(self.into.cq.position);
         self.into.taken_bytes += 8;
         self.into.cq.advance(1);
-        let release =
-            Release { completions: 1, flags: u16::from(EntryType::Release.raw()), ..Release::default() };
+        let release = Release {
+            completions: 1,
+            flags: u16::from(EntryType::Release.raw()),
+            ..Release::default()
+        };
         self.into.sq.push(release.to_words());
         Some((Message::from_words(words), time_ns))
     }

@@ -51,7 +51,8 @@ impl Pool {
     fn new(device: &Arc<Device>, options: &PoolOptions) -> Result<Self> {
         let bytes = options.slot_bytes;
         if bytes == 0 || u64::from(bytes) > contract::PACKET_MAX_BYTES {
-            let what = format!("slots of {bytes} bytes: 1 to {} allowed", contract::PACKET_MAX_BYTES);
+            let what =
+                format!("slots of {bytes} bytes: 1 to {} allowed", contract::PACKET_MAX_BYTES);
             return Err(Error::device(Status::BadField, what));
         }
         let stride = (bytes as usize).next_multiple_of(64);

@@ -11,8 +11,8 @@ use spfe_contract::{
     self as contract, Completion, QueueKind, QueueState, Status, completion_flags as cf,
     queue_options,
 };
-use spfe_net::network::QueueRequest;
 use spfe_net::Runner;
+use spfe_net::network::QueueRequest;
 use spfe_ring::ring::Entry;
 use spfe_ring::sync::{AtomicU64, Ordering};
 use spfe_ring::{Consumer, Credit, DeviceLine, HostLine, Producer, Ring, Slot};
@@ -363,7 +363,8 @@ impl Queue {
             return Err(Error::device(Status::DeviceGone, "the device is gone: open it again"));
         }
         if let Some(status) = self.broken {
-            let what = format!("{} queue of port {port} VC {vc}: the device broke the ring", kind.name());
+            let what =
+                format!("{} queue of port {port} VC {vc}: the device broke the ring", kind.name());
             return Err(Error::device(status, what));
         }
         let (state, error) = self.device_line().state();
@@ -372,14 +373,18 @@ impl Queue {
         }
         let status = Status::from_raw(error as u8).filter(|status| *status != Status::Ok);
         let status = status.unwrap_or(Status::DeviceReset);
-        let what = format!("{} queue of port {port} VC {vc} was stopped: open it again", kind.name());
+        let what =
+            format!("{} queue of port {port} VC {vc} was stopped: open it again", kind.name());
         Err(Error::device(status, what))
     }
 
     /// The descriptor that becomes readable, if the queue was opened with one.
     pub fn event(&self) -> Result<BorrowedFd<'_>> {
         self.event.as_ref().map(|event| event.fd.as_fd()).ok_or_else(|| {
-            Error::device(Status::BadField, "opened without a descriptor: QueueOptions::event(true)")
+            Error::device(
+                Status::BadField,
+                "opened without a descriptor: QueueOptions::event(true)",
+            )
         })
     }
 
@@ -387,7 +392,8 @@ impl Queue {
     pub fn restart(&mut self) -> Result<()> {
         if !self.stop() {
             let Place { port, vc, kind } = self.place;
-            let what = format!("{} queue of port {port} VC {vc} cannot be stopped now", kind.name());
+            let what =
+                format!("{} queue of port {port} VC {vc} cannot be stopped now", kind.name());
             return Err(Error::device(Status::Busy, what));
         }
         self.sq.ring.clear();

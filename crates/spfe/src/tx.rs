@@ -440,7 +440,8 @@ impl Batch<'_> {
         // The last entry asks for the completion. A burst's flags are in its first entry.
         let signal = u64::from(sf::SIGNAL | sf::LAST) << 32;
         let marked = [self.last[0], self.last[1] | signal];
-        let burst = (self.last[1] >> 32) as u16 & sf::TYPE_MASK == u16::from(EntryType::Burst.raw());
+        let burst =
+            (self.last[1] >> 32) as u16 & sf::TYPE_MASK == u16::from(EntryType::Burst.raw());
         let sq = &mut self.tx.queue.sq;
         self.batch.amend(sq, if burst { 2 } else { 1 }, marked);
         let count = self.batch.len();

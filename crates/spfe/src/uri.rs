@@ -59,7 +59,8 @@ impl Uri {
             None if place.is_empty() => (None, 0),
             None => (Some(place.to_owned()), 0),
             Some((name, number)) => {
-                let number = number.parse().map_err(|_| bad(text, format!("endpoint '{number}'")))?;
+                let number =
+                    number.parse().map_err(|_| bad(text, format!("endpoint '{number}'")))?;
                 (Some(name.to_owned()), number)
             }
         };
@@ -153,8 +154,16 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_the_grammar() {
         for text in [
-            "", "x", "pci:0", "virtual:a/b", "virtual:?link", "virtual:?link=5", "virtual:?peer=x",
-            "virtual:?peer=generator:0", "virtual:?color=red", "virtual:?peer=pair&endpoints=1000",
+            "",
+            "x",
+            "pci:0",
+            "virtual:a/b",
+            "virtual:?link",
+            "virtual:?link=5",
+            "virtual:?peer=x",
+            "virtual:?peer=generator:0",
+            "virtual:?color=red",
+            "virtual:?peer=pair&endpoints=1000",
         ] {
             let error = Uri::parse(text).unwrap_err().to_string();
             assert!(error.contains("virtual:[NAME/N]"), "{text}: {error}");

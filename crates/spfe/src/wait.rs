@@ -140,7 +140,9 @@ enum Look {
     /// It will be met then: nothing has to happen any more.
     At(u64),
     /// Not before something happens, or at the time after the first.
-    NotYet { first_ns: Option<u64> },
+    NotYet {
+        first_ns: Option<u64>,
+    },
 }
 
 /// How far ahead the completion ring has been looked at.
@@ -449,7 +451,9 @@ impl Queue {
                 return Ok(true);
             }
             Look::At(at) => Some(at),
-            Look::NotYet { first_ns } => first_ns.zip(goal.after_first).map(|(first, after)| first.saturating_add(os::ns(after))),
+            Look::NotYet { first_ns } => first_ns
+                .zip(goal.after_first)
+                .map(|(first, after)| first.saturating_add(os::ns(after))),
         };
         if let (Some(due), Clock::Real) = (due, self.device.backend().clock()) {
             event.signal_at(due).map_err(|e| Error::io("timer thread", e))?;

@@ -99,7 +99,12 @@ fn packed_receive_takes_everything() {
         let mut got = 0;
         while got < 655 {
             if let Err(e) = rx.wait(&Threshold::ONE, Deadline::after(Duration::from_secs(2))) {
-                panic!("mode {mode} got {got}: {e} {:?} {:?} {:?}", rx.stats(), tx.stats(), b.port(0).unwrap().info().unwrap().channels[0]);
+                panic!(
+                    "mode {mode} got {got}: {e} {:?} {:?} {:?}",
+                    rx.stats(),
+                    tx.stats(),
+                    b.port(0).unwrap().info().unwrap().channels[0]
+                );
             }
             while let Some(run) = rx.poll() {
                 for record in run.records() {

@@ -61,13 +61,7 @@ pub(crate) struct Connection {
 impl Connection {
     pub fn new(socket: OwnedFd) -> Self {
         let since = Instant::now();
-        Self {
-            socket,
-            since,
-            at: None,
-            name: String::new(),
-            regions: HashMap::new(),
-        }
+        Self { socket, since, at: None, name: String::new(), regions: HashMap::new() }
     }
 
     pub fn socket(&self) -> &OwnedFd {
@@ -84,11 +78,7 @@ impl Connection {
 
     pub fn label(&self) -> String {
         let id = self.at.map_or(0, |at| at.client);
-        format!(
-            "client {id} ({:?}, {})",
-            self.name,
-            crate::peer::peer(&self.socket)
-        )
+        format!("client {id} ({:?}, {})", self.name, crate::peer::peer(&self.socket))
     }
 
     /// Answers one request.
@@ -103,10 +93,7 @@ impl Connection {
             Err(_) => return Err(End::Died),
         };
         let decoded = if received.cut {
-            refuse(
-                Status::BadField,
-                "more bytes or descriptors than a request may have",
-            )
+            refuse(Status::BadField, "more bytes or descriptors than a request may have")
         } else {
             codec::decode_request(&received.bytes)
         };

@@ -48,21 +48,11 @@ impl Listener {
         let socket = socket::new(SocketFlags::NONBLOCK).map_err(failed(path, "create"))?;
         let mode = Mode::from_raw_mode(PERMISSIONS);
         // Before it has a name, so that it never allows more; afterwards against the umask.
-        fchmod(&socket, mode)
-            .map_err(io::Error::from)
-            .map_err(failed(path, "permissions"))?;
-        net::bind(&socket, &address)
-            .map_err(io::Error::from)
-            .map_err(failed(path, "bind"))?;
+        fchmod(&socket, mode).map_err(io::Error::from).map_err(failed(path, "permissions"))?;
+        net::bind(&socket, &address).map_err(io::Error::from).map_err(failed(path, "bind"))?;
         let identity = identity(path).map_err(failed(path, "bind"))?;
-        let listener = Self {
-            socket,
-            path: path.to_owned(),
-            identity,
-        };
-        chmod(path, mode)
-            .map_err(io::Error::from)
-            .map_err(failed(path, "permissions"))?;
+        let listener = Self { socket, path: path.to_owned(), identity };
+        chmod(path, mode).map_err(io::Error::from).map_err(failed(path, "permissions"))?;
         net::listen(&listener.socket, BACKLOG)
             .map_err(io::Error::from)
             .map_err(failed(path, "listen"))?;
@@ -71,10 +61,7 @@ impl Listener {
 
     /// The next connection, non-blocking, if there is one.
     pub fn accept(&self) -> io::Result<OwnedFd> {
-        Ok(net::accept_with(
-            &self.socket,
-            SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
-        )?)
+        Ok(net::accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?)
     }
 
     /// Where it listens.
@@ -99,9 +86,7 @@ impl Drop for Listener {
 }
 
 fn lock_directory(path: &Path) -> Result<OwnedFd> {
-    let parent = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let directory = parent.unwrap_or(Path::new("."));
     let doing = format!("directory {}", directory.display());
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -109,18 +94,13 @@ fn lock_directory(path: &Path) -> Result<OwnedFd> {
         flock(&directory, FlockOperation::LockExclusive)?;
         Ok(directory)
     });
-    locked
-        .map_err(io::Error::from)
-        .map_err(failed(path, &doing))
+    locked.map_err(io::Error::from).map_err(failed(path, &doing))
 }
 
 /// Makes room at the path, if what is there is the socket of a daemon that is no more.
 fn remove_stale(path: &Path, address: &SocketAddrUnix) -> Result<()> {
     let busy = |what: &str| {
-        let what = format!(
-            "socket {}: {what}; choose another with --listen",
-            path.display()
-        );
+        let what = format!("socket {}: {what}; choose another with --listen", path.display());
         Err(Error::new(Status::Busy, what))
     };
     match std::fs::symlink_metadata(path) {

@@ -23,10 +23,7 @@ fn run(options: &Options) -> Result<(), String> {
     let topology = config.topology.clone();
     let mut server = Server::start(config).map_err(|error| error.to_string())?;
     stop_on_signal(signals, server.stopper()).map_err(|error| format!("signals: {error}"))?;
-    let path = server
-        .path()
-        .map(|path| path.display().to_string())
-        .unwrap_or_default();
+    let path = server.path().map(|path| path.display().to_string()).unwrap_or_default();
     say(format_args!(
         "listening on {path} (mode {}, link {}, {} endpoints)",
         topology.mode,
@@ -54,28 +51,20 @@ fn block_signals() -> libc::sigset_t {
 
 /// The first signal stops in good order, the second at once.
 fn stop_on_signal(set: libc::sigset_t, stopper: Stopper) -> std::io::Result<()> {
-    std::thread::Builder::new()
-        .name("spfed-signals".into())
-        .spawn(move || {
-            let mut signal = 0;
-            // SAFETY: the set was initialised by `block_signals`, which every thread inherited.
-            let wait = |signal: &mut libc::c_int| unsafe { libc::sigwait(&set, signal) };
-            wait(&mut signal);
-            stopper.stop();
-            wait(&mut signal);
-            std::process::exit(1);
-        })?;
+    std::thread::Builder::new().name("spfed-signals".into()).spawn(move || {
+        let mut signal = 0;
+        // SAFETY: the set was initialised by `block_signals`, which every thread inherited.
+        let wait = |signal: &mut libc::c_int| unsafe { libc::sigwait(&set, signal) };
+        wait(&mut signal);
+        stopper.stop();
+        wait(&mut signal);
+        std::process::exit(1);
+    })?;
     Ok(())
 }
 
 /// Every region and event of a client is a descriptor: 1024 are few for 64 clients.
 fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            ..limit
-        },
-    );
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

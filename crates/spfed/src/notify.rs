@@ -19,9 +19,7 @@ fn send(place: &OsStr, state: &str) -> io::Result<()> {
         Some(name) => SocketAddr::from_abstract_name(name)?,
         None => SocketAddr::from_pathname(place)?,
     };
-    UnixDatagram::unbound()?
-        .send_to_addr(state.as_bytes(), &address)
-        .map(drop)
+    UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address).map(drop)
 }
 
 #[cfg(test)]

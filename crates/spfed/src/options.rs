@@ -76,26 +76,15 @@ impl FromStr for Kind {
             Some("check") => Self::Instrument(Peer::Sink { check: true }),
             Some("echo") => Self::Instrument(Peer::Echo),
             Some("generator") => {
-                let mut size = |or: u32| {
-                    parts
-                        .next()
-                        .map_or(Ok(or), |n| n.parse().map_err(|_| bad()))
-                };
+                let mut size =
+                    |or: u32| parts.next().map_or(Ok(or), |n| n.parse().map_err(|_| bad()));
                 let min_bytes = size(1024)?;
                 let max_bytes = size(min_bytes)?;
-                Self::Instrument(Peer::Generator {
-                    min_bytes,
-                    max_bytes,
-                    seed: 1,
-                })
+                Self::Instrument(Peer::Generator { min_bytes, max_bytes, seed: 1 })
             }
             _ => return Err(bad()),
         };
-        if parts.next().is_some() {
-            Err(bad())
-        } else {
-            Ok(kind)
-        }
+        if parts.next().is_some() { Err(bad()) } else { Ok(kind) }
     }
 }
 
@@ -106,19 +95,14 @@ fn bytes(text: &str) -> Result<u64, String> {
         Some((end, 'G' | 'g')) => (&text[..end], 30),
         _ => (text, 0),
     };
-    let value = number
-        .parse::<u64>()
-        .ok()
-        .and_then(|value| value.checked_mul(1 << shift));
+    let value = number.parse::<u64>().ok().and_then(|value| value.checked_mul(1 << shift));
     value.ok_or_else(|| format!("'{text}' is no number of bytes such as 65536, 64K, 512M or 4G"))
 }
 
 /// Where to listen unless said otherwise.
 pub fn default_path() -> PathBuf {
     let directory = std::env::var_os("XDG_RUNTIME_DIR").filter(|directory| !directory.is_empty());
-    directory
-        .map_or(PathBuf::from("/run"), PathBuf::from)
-        .join("spfe.sock")
+    directory.map_or(PathBuf::from("/run"), PathBuf::from).join("spfe.sock")
 }
 
 impl Options {
@@ -128,17 +112,11 @@ impl Options {
     /// What does not go together, with object, value and limit.
     pub fn config(&self) -> Result<ServerConfig, String> {
         if self.endpoints != 2 && self.topology != Kind::Pairs {
-            return Err(format!(
-                "--endpoints {} is for --topology pairs only",
-                self.endpoints
-            ));
+            return Err(format!("--endpoints {} is for --topology pairs only", self.endpoints));
         }
         if self.endpoints as usize > spfe_net::topology::ENDPOINTS_MAX {
             let most = spfe_net::topology::ENDPOINTS_MAX;
-            return Err(format!(
-                "--endpoints {}: 1 to {most} allowed",
-                self.endpoints
-            ));
+            return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
         }
         let topology = match self.topology {
             Kind::Pairs => Topology::pairs(self.endpoints, self.link, self.mode),
@@ -162,25 +140,16 @@ mod tests {
 
     fn parse(line: &str) -> Result<ServerConfig, String> {
         let words = std::iter::once("spfed").chain(line.split_whitespace());
-        Options::try_parse_from(words)
-            .map_err(|error| error.to_string())?
-            .config()
+        Options::try_parse_from(words).map_err(|error| error.to_string())?.config()
     }
 
     #[test]
     fn options_become_a_network() {
         let config = parse("--listen /tmp/x --endpoints 4 --link 4x7.5G --max-memory 1M").unwrap();
-        assert_eq!(
-            (config.topology.endpoints.len(), config.max_memory),
-            (4, 1 << 20)
-        );
+        assert_eq!((config.topology.endpoints.len(), config.max_memory), (4, 1 << 20));
         assert_eq!(config.topology.mode, Mode::Thread);
         let config = parse("--topology generator:64:256 --mode inline").unwrap();
-        let peer = Peer::Generator {
-            min_bytes: 64,
-            max_bytes: 256,
-            seed: 1,
-        };
+        let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
     }
 

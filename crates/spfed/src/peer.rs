@@ -25,9 +25,7 @@ pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
         ));
     }
     let Ok(bytes) = usize::try_from(size) else {
-        return refuse(format!(
-            "region of {size} bytes: more than there are addresses"
-        ));
+        return refuse(format!("region of {size} bytes: more than there are addresses"));
     };
     SharedMemory::open(fd, bytes)
         .or_else(|error| refuse(format!("region of {size} bytes: {error}")))
@@ -47,11 +45,7 @@ pub(crate) fn check_event(fd: &OwnedFd) -> Result<()> {
 
 /// Who is at the other end of a socket, for the log.
 pub(crate) fn peer(socket: &OwnedFd) -> String {
-    let mut who = libc::ucred {
-        pid: 0,
-        uid: 0,
-        gid: 0,
-    };
+    let mut who = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
     let at = std::ptr::from_mut(&mut who).cast();

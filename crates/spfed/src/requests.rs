@@ -51,10 +51,7 @@ impl Connection {
                 let vector = network.add_event(at, event(fds)?)?;
                 Ok((Reply::Vector { vector }, Carry::Nothing))
             }
-            Request::Event {
-                participant,
-                vector,
-            } => event_of(&network, participant, vector),
+            Request::Event { participant, vector } => event_of(&network, participant, vector),
             Request::CreateQueue(ref queue) => network.create_queue(at, *queue).and(DONE),
             Request::DestroyQueue { port, vc, kind } => {
                 network.destroy_queue(at, port, vc, kind).and(DONE)
@@ -92,10 +89,8 @@ impl Connection {
         let topology = shared.network.topology().clone();
         let shares = topology.mode != Mode::Thread;
         if hello.wants & !WANT_ENGINE != 0 {
-            let what = format!(
-                "Hello wants {:#x}; this daemon knows {WANT_ENGINE:#x}",
-                hello.wants
-            );
+            let what =
+                format!("Hello wants {:#x}; this daemon knows {WANT_ENGINE:#x}", hello.wants);
             return refuse(Status::BadVersion, what);
         }
         if shares && hello.wants & WANT_ENGINE == 0 {
@@ -110,24 +105,15 @@ impl Connection {
             let what = format!("{CLIENTS_MAX} clients attached, the most there can be");
             return refuse(Status::NoResources, what);
         }
-        let endpoint = hello
-            .endpoint
-            .unwrap_or_else(|| least_used(&shared.network));
+        let endpoint = hello.endpoint.unwrap_or_else(|| least_used(&shared.network));
         let at = shared.network.attach(endpoint, &hello.name, Vec::new())?;
         (self.at, self.name) = (Some(at), hello.name.clone());
         shared.clients += 1;
         shared.served = true;
         if shared.config.verbose {
-            say(format_args!(
-                "{} attached to endpoint {endpoint}",
-                self.label()
-            ));
+            say(format_args!("{} attached to endpoint {endpoint}", self.label()));
         }
-        let welcome = Welcome {
-            contract: ours,
-            attachment: at,
-            topology,
-        };
+        let welcome = Welcome { contract: ours, attachment: at, topology };
         Ok((Reply::Welcome(welcome), Carry::Network(shares)))
     }
 
@@ -168,10 +154,9 @@ fn one(fds: Vec<OwnedFd>, request: &str) -> Result<OwnedFd> {
     let count = fds.len();
     match <[OwnedFd; 1]>::try_from(fds) {
         Ok([fd]) => Ok(fd),
-        Err(_) => refuse(
-            Status::BadField,
-            format!("{request} with {count} descriptors; it takes one"),
-        ),
+        Err(_) => {
+            refuse(Status::BadField, format!("{request} with {count} descriptors; it takes one"))
+        }
     }
 }
 
@@ -182,10 +167,7 @@ fn event(fds: Vec<OwnedFd>) -> Result<OwnedFd> {
 }
 
 fn closed<T>(network: &Network, what: &str) -> Result<T> {
-    let what = format!(
-        "mode {}: {what} of others are not given out",
-        network.topology().mode
-    );
+    let what = format!("mode {}: {what} of others are not given out", network.topology().mode);
     refuse(Status::AccessDenied, what)
 }
 
@@ -194,12 +176,7 @@ fn region_memory(network: &Network, endpoint: u32, key: u16) -> Answer {
         return closed(network, "regions");
     }
     match network.region_memory(endpoint, RegionKey(key)) {
-        Some(memory) => Ok((
-            Reply::Memory {
-                size: memory.size() as u64,
-            },
-            Carry::Memory(memory),
-        )),
+        Some(memory) => Ok((Reply::Memory { size: memory.size() as u64 }, Carry::Memory(memory))),
         None => {
             let what = format!("endpoint {endpoint}: region {key:#06x} is not registered");
             refuse(Status::BadRegion, what)
@@ -213,32 +190,18 @@ fn event_of(network: &Network, participant: u32, vector: u32) -> Answer {
     }
     match network.event(participant, vector) {
         Some(event) => Ok((Reply::Event, Carry::Event(event))),
-        None => refuse(
-            Status::NotFound,
-            format!("client {participant} has no event {vector}"),
-        ),
+        None => refuse(Status::NotFound, format!("client {participant} has no event {vector}")),
     }
 }
 
 fn clients(network: &Network) -> Vec<ClientInfo> {
-    let info = |(client, endpoint, name)| ClientInfo {
-        client,
-        endpoint,
-        name,
-    };
+    let info = |(client, endpoint, name)| ClientInfo { client, endpoint, name };
     network.clients().into_iter().map(info).collect()
 }
 
 /// The endpoint with the fewest clients, the lowest number first.
 fn least_used(network: &Network) -> u32 {
     let clients = network.clients();
-    let used = |endpoint: &u32| {
-        clients
-            .iter()
-            .filter(|client| client.1 == *endpoint)
-            .count()
-    };
-    (0..network.topology().endpoints.len() as u32)
-        .min_by_key(used)
-        .unwrap_or(0)
+    let used = |endpoint: &u32| clients.iter().filter(|client| client.1 == *endpoint).count();
+    (0..network.topology().endpoints.len() as u32).min_by_key(used).unwrap_or(0)
 }

@@ -43,22 +43,9 @@ impl Serve {
         control: Arc<Control>,
     ) -> Self {
         let once = config.once;
-        let shared = Shared {
-            network,
-            config,
-            clients: 0,
-            served: false,
-        };
+        let shared = Shared { network, config, clients: 0, served: false };
         let (connections, leaving) = (Vec::new(), Vec::new());
-        Self {
-            shared,
-            listener,
-            control,
-            connections,
-            leaving,
-            pause: None,
-            once,
-        }
+        Self { shared, listener, control, connections, leaving, pause: None, once }
     }
 
     /// Serves until stopped.
@@ -86,10 +73,7 @@ impl Serve {
     fn turn(&mut self) -> Result<(), Errno> {
         let (rung, incoming, ready) = self.wait()?;
         if rung {
-            self.control
-                .take()
-                .into_iter()
-                .for_each(|socket| self.add(socket));
+            self.control.take().into_iter().for_each(|socket| self.add(socket));
         }
         let mut ended = Vec::new();
         for (index, flags) in ready {
@@ -120,16 +104,10 @@ impl Serve {
         fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
         let waits = self.connections.iter();
         fds.extend(waits.map(|connection| PollFd::new(connection.socket(), PollFlags::IN)));
-        let beat = Timespec {
-            tv_sec: 0,
-            tv_nsec: BEAT.as_nanos() as _,
-        };
+        let beat = Timespec { tv_sec: 0, tv_nsec: BEAT.as_nanos() as _ };
         let restless = !self.leaving.is_empty()
             || self.pause.is_some()
-            || self
-                .connections
-                .iter()
-                .any(|connection| connection.attachment().is_none());
+            || self.connections.iter().any(|connection| connection.attachment().is_none());
         match poll(&mut fds, restless.then_some(&beat)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error),

@@ -67,11 +67,7 @@ impl Control {
     fn new() -> Result<Arc<Self>> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let bell = eventfd(0, flags).map_err(std::io::Error::from)?;
-        Ok(Arc::new(Self {
-            stop: AtomicBool::new(false),
-            bell,
-            inbox: Mutex::default(),
-        }))
+        Ok(Arc::new(Self { stop: AtomicBool::new(false), bell, inbox: Mutex::default() }))
     }
 
     fn inbox(&self) -> MutexGuard<'_, Inbox> {
@@ -141,24 +137,14 @@ impl Server {
         let path = listener.as_ref().map(|listener| listener.path().to_owned());
         let threaded = config.topology.mode == Mode::Thread;
         let network = Network::new(config.topology.clone())?;
-        let device = if threaded {
-            Some(DeviceThread::start(&network)?)
-        } else {
-            None
-        };
+        let device = if threaded { Some(DeviceThread::start(&network)?) } else { None };
         let control = Control::new()?;
         let mut serve = Serve::new(config, network.clone(), listener, control.clone());
         let thread = std::thread::Builder::new()
             .name("spfed".into())
             .spawn(move || serve.run())
             .map_err(Error::from)?;
-        Ok(Self {
-            network,
-            path,
-            control,
-            thread: Some(thread),
-            device,
-        })
+        Ok(Self { network, path, control, thread: Some(thread), device })
     }
 
     /// Serves a connected SOCK_SEQPACKET socket, as if it had been accepted.
@@ -205,9 +191,7 @@ impl Server {
         let Some(thread) = self.thread.take() else {
             return Ok(());
         };
-        thread
-            .join()
-            .map_err(|_| Error::new(Status::DeviceGone, "the serving thread has failed"))
+        thread.join().map_err(|_| Error::new(Status::DeviceGone, "the serving thread has failed"))
     }
 }
 

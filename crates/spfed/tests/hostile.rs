@@ -36,10 +36,7 @@ fn spawn_child(path: &Path) -> Mortal {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(
-        lines.any(|line| line.unwrap() == "ready"),
-        "the child has failed"
-    );
+    assert!(lines.any(|line| line.unwrap() == "ready"), "the child has failed");
     Mortal(child)
 }
 
@@ -54,9 +51,7 @@ fn what_a_killed_client_held_is_free_again() {
         drop(child);
         eventually("both ends are free", || client.tx_owner() == 0);
         let _queues = [QueueKind::Tx, QueueKind::Rx].map(|kind| client.add_queue(kind).unwrap());
-        eventually("one client is left", || {
-            server.network().clients().len() == 1
-        });
+        eventually("one client is left", || server.network().clients().len() == 1);
     }
 }
 
@@ -106,24 +101,14 @@ fn too_many_descriptors_are_malformed_and_do_not_stay() {
     let memory = SharedMemory::create("t", 4096).unwrap();
     let mut client = Client::new(&server, 0);
     let two = [memory.fd(), memory.fd()];
-    let request = Request::AddRegion {
-        size: 4096,
-        access: 1,
-    };
+    let request = Request::AddRegion { size: 4096, access: 1 };
     let (status, what) = refused(client.connection.call(&request, &two));
     assert_eq!(
         (status, what.as_str()),
-        (
-            Status::BadField,
-            "AddRegion with 2 descriptors; it takes one"
-        )
+        (Status::BadField, "AddRegion with 2 descriptors; it takes one")
     );
     let raw = socket_of(&server);
-    send_many(
-        raw.as_fd(),
-        &codec::encode_request(1, &request).unwrap(),
-        memory.fd(),
-    );
+    send_many(raw.as_fd(), &codec::encode_request(1, &request).unwrap(), memory.fd());
     let (_, reply) = codec::decode_reply(&socket::receive(&raw).unwrap().bytes).unwrap();
     assert!(refused(reply).1.contains("descriptors"));
     client.ask(&Request::Ping).unwrap();
@@ -148,9 +133,7 @@ fn clients_are_limited() {
     assert_eq!(status, Status::NoResources);
     assert!(what.contains("64 clients"), "{what}");
     clients.pop();
-    eventually("there is room again", || {
-        late.hello(Hello::new(None, "late")).is_ok()
-    });
+    eventually("there is room again", || late.hello(Hello::new(None, "late")).is_ok());
 }
 
 #[test]
@@ -160,10 +143,7 @@ fn a_second_daemon_does_not_take_the_socket() {
     let second = Server::start(config(Mode::Thread).listen(&path));
     let (status, what) = refused(second.map(drop));
     assert_eq!(status, Status::Busy);
-    assert!(
-        what.contains("running daemon") && what.contains("--listen"),
-        "{what}"
-    );
+    assert!(what.contains("running daemon") && what.contains("--listen"), "{what}");
     let mut client = Client::over(Connection::open(&path).unwrap(), None).unwrap();
     client.ask(&Request::Ping).unwrap();
     drop(first);
@@ -181,17 +161,12 @@ fn the_binary_starts_refuses_and_stops() {
     };
     let ready = |child: &mut Child| {
         let mut line = String::new();
-        BufReader::new(child.stderr.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
         line
     };
     let mut first = start().spawn().unwrap();
     let line = ready(&mut first);
-    assert!(
-        line.contains("listening on") && line.contains("mode thread"),
-        "{line}"
-    );
+    assert!(line.contains("listening on") && line.contains("mode thread"), "{line}");
     let refused = start().output().unwrap();
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("running daemon"));
@@ -204,8 +179,5 @@ fn the_binary_starts_refuses_and_stops() {
     // SAFETY: the signal goes to our own child, which has not been waited for.
     unsafe { libc::kill(second.id() as libc::pid_t, libc::SIGTERM) };
     assert_eq!(second.wait().unwrap().code(), Some(0));
-    assert!(
-        !path.exists(),
-        "stopped in good order: the socket is removed"
-    );
+    assert!(!path.exists(), "stopped in good order: the socket is removed");
 }

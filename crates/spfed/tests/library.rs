@@ -34,10 +34,7 @@ fn packets_go_from_one_client_to_another() {
             assert_eq!((got.buf.len(), got.buf[4095]), (4096, turn), "{mode}");
         }
         drop((tx, rx, from, to, a, b));
-        assert!(
-            server.network().clients().is_empty(),
-            "{mode}: all have said goodbye"
-        );
+        assert!(server.network().clients().is_empty(), "{mode}: all have said goodbye");
     }
 }
 
@@ -56,20 +53,13 @@ fn events_are_signalled_across_clients() {
         rx.post_all(&mut to.split(4096, 8).unwrap());
         for turn in 0..3 {
             assert!(!rx.request_event(&Threshold::ONE).unwrap(), "{mode}");
-            tx.send(from.buf(turn * 4096..(turn + 1) * 4096).unwrap())
-                .unwrap();
-            assert!(
-                readable(rx.fd().unwrap(), common::SOON),
-                "{mode}: packet {turn}"
-            );
+            tx.send(from.buf(turn * 4096..(turn + 1) * 4096).unwrap()).unwrap();
+            assert!(readable(rx.fd().unwrap(), common::SOON), "{mode}: packet {turn}");
             rx.recv(Deadline::NOW).unwrap();
             rustix::io::read(rx.fd().unwrap(), &mut [0u8; 8]).unwrap();
         }
         drop(server);
-        assert!(
-            readable(rx.fd().unwrap(), common::SOON),
-            "{mode}: the end is an event too"
-        );
+        assert!(readable(rx.fd().unwrap(), common::SOON), "{mode}: the end is an event too");
     }
 }
 
@@ -93,25 +83,15 @@ fn a_sleeper_notices_the_end_of_the_daemon() {
         drop(server);
         let error = waiter.join().unwrap().unwrap_err();
         assert_eq!(error.status(), Some(Status::DeviceGone), "{mode}: {error}");
-        assert_eq!(
-            endpoint.alloc(4096).unwrap_err().status(),
-            Some(Status::DeviceGone)
-        );
+        assert_eq!(endpoint.alloc(4096).unwrap_err().status(), Some(Status::DeviceGone));
     }
 }
 
 #[test]
 fn no_daemon_says_how_to_start_one() {
-    let error = Endpoint::open("unix:/nowhere/spfe.sock")
-        .map(drop)
-        .unwrap_err();
+    let error = Endpoint::open("unix:/nowhere/spfe.sock").map(drop).unwrap_err();
     assert_eq!(error.status(), Some(Status::DeviceGone));
-    assert!(
-        error
-            .to_string()
-            .contains("spfed --listen /nowhere/spfe.sock"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("spfed --listen /nowhere/spfe.sock"), "{error}");
 }
 
 /// Not a test: the child process that sends until it is killed.
@@ -154,15 +134,12 @@ fn a_receiver_survives_senders_that_are_killed_in_mid_packet() {
         let mut turn = |stop: &mut dyn FnMut() -> bool| {
             while !stop() {
                 let got = rx.recv(Deadline::after(common::SOON));
-                rx.post(got.unwrap_or_else(|error| panic!("{mode}: {error}")).buf)
-                    .unwrap();
+                rx.post(got.unwrap_or_else(|error| panic!("{mode}: {error}")).buf).unwrap();
             }
         };
         for round in 0..4 {
             let mut command = Command::new(std::env::current_exe().unwrap());
-            command
-                .args(["--exact", "child_sends"])
-                .env("SPFED_TEST_SENDER", &path);
+            command.args(["--exact", "child_sends"]).env("SPFED_TEST_SENDER", &path);
             let child = common::Mortal(command.stdout(Stdio::null()).spawn().unwrap());
             let mut packets = 0;
             turn(&mut || {

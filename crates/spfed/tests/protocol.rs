@@ -17,15 +17,9 @@ fn a_client_attaches_and_leaves() {
     let server = server(Mode::Thread);
     let mut client = Client::new(&server, 1);
     assert_eq!(client.welcome.attachment.endpoint, 1);
-    assert_eq!(
-        client.fds.len(),
-        1,
-        "thread mode gives out the doorbell page only"
-    );
+    assert_eq!(client.fds.len(), 1, "thread mode gives out the doorbell page only");
     assert_eq!(client.ask(&Request::Ping).unwrap(), Reply::Done);
-    let Reply::Clients(clients) = client.ask(&Request::Clients).unwrap() else {
-        panic!()
-    };
+    let Reply::Clients(clients) = client.ask(&Request::Clients).unwrap() else { panic!() };
     assert_eq!((clients.len(), clients[0].name.as_str()), (1, "test"));
     assert_eq!(client.ask(&Request::Goodbye).unwrap(), Reply::Done);
     assert!(server.network().clients().is_empty());
@@ -36,16 +30,10 @@ fn a_client_attaches_and_leaves() {
 fn other_versions_are_refused_by_name() {
     let server = server(Mode::Thread);
     let mut connection = Connection::over(socket_of(&server)).unwrap();
-    let hello = Hello {
-        contract: (99, 0),
-        ..Hello::new(None, "old")
-    };
+    let hello = Hello { contract: (99, 0), ..Hello::new(None, "old") };
     let (status, what) = refused(connection.hello(hello));
     assert_eq!(status, Status::BadVersion);
-    assert!(
-        what.contains("contract 1.0") && what.contains("99.0"),
-        "{what}"
-    );
+    assert!(what.contains("contract 1.0") && what.contains("99.0"), "{what}");
 
     let raw = socket_of(&server);
     let mut datagram = codec::encode_request(5, &Request::Ping).unwrap();
@@ -82,10 +70,7 @@ fn hello_comes_first_and_once() {
     let server = server(Mode::Thread);
     let mut connection = Connection::over(socket_of(&server)).unwrap();
     let (status, what) = refused(connection.call(&Request::Ping, &[]));
-    assert_eq!(
-        (status, what.as_str()),
-        (Status::BadField, "Ping before Hello")
-    );
+    assert_eq!((status, what.as_str()), (Status::BadField, "Ping before Hello"));
     let mut client = Client::over(connection, None).unwrap();
     let again = Request::Hello(Hello::new(None, "twice"));
     assert_eq!(refused(client.ask(&again)).0, Status::BadField);
@@ -97,15 +82,9 @@ fn endpoints_are_checked_and_the_least_used_is_the_default() {
     let connect = |endpoint| Client::over(Connection::over(socket_of(&server)).unwrap(), endpoint);
     let (status, what) = refused(connect(Some(7)).map(drop));
     assert_eq!(status, Status::NotFound);
-    assert!(
-        what.contains("endpoint 7") && what.contains("0 to 1"),
-        "{what}"
-    );
+    assert!(what.contains("endpoint 7") && what.contains("0 to 1"), "{what}");
     let clients: Vec<_> = (0..3).map(|_| connect(None).unwrap()).collect();
-    let at: Vec<_> = clients
-        .iter()
-        .map(|c| c.welcome.attachment.endpoint)
-        .collect();
+    let at: Vec<_> = clients.iter().map(|c| c.welcome.attachment.endpoint).collect();
     assert_eq!(at, [0, 1, 0]);
 }
 
@@ -117,19 +96,9 @@ fn an_end_of_a_channel_has_one_owner() {
     assert_eq!(b.tx_owner(), a.id());
     let (status, what) = refused(b.add_queue(QueueKind::Tx));
     assert_eq!(status, Status::Busy);
-    assert!(
-        what.contains("port 0 VC 0") && what.contains("(test)"),
-        "{what}"
-    );
-    assert_eq!(
-        refused(a.ask(&Request::RemoveRegion { key: key.0 })).0,
-        Status::Busy
-    );
-    let destroy = Request::DestroyQueue {
-        port: 0,
-        vc: 0,
-        kind: QueueKind::Tx.raw(),
-    };
+    assert!(what.contains("port 0 VC 0") && what.contains("(test)"), "{what}");
+    assert_eq!(refused(a.ask(&Request::RemoveRegion { key: key.0 })).0, Status::Busy);
+    let destroy = Request::DestroyQueue { port: 0, vc: 0, kind: QueueKind::Tx.raw() };
     assert_eq!(refused(b.ask(&destroy)).0, Status::NotFound);
     a.ask(&destroy).unwrap();
     a.ask(&Request::RemoveRegion { key: key.0 }).unwrap();
@@ -143,10 +112,7 @@ fn memory_of_another_client_cannot_hold_a_queue() {
     let (_memory, key) = a.add_queue(QueueKind::Tx).unwrap();
     let stolen = Request::CreateQueue(queue(key, QueueKind::Rx));
     assert_eq!(refused(b.ask(&stolen)).0, Status::BadRegion);
-    assert_eq!(
-        refused(b.ask(&Request::RemoveRegion { key: key.0 })).0,
-        Status::BadRegion
-    );
+    assert_eq!(refused(b.ask(&Request::RemoveRegion { key: key.0 })).0, Status::BadRegion);
 }
 
 #[test]
@@ -162,24 +128,15 @@ fn memory_that_could_fault_is_refused() {
     client.add_region(&unsealed, 8192).unwrap();
     for size in [8193, 0, u64::MAX >> 20] {
         let (status, what) = refused(client.add_region(&unsealed, size));
-        assert!(
-            matches!(status, Status::BadRegion | Status::NoResources),
-            "{size}: {what}"
-        );
+        assert!(matches!(status, Status::BadRegion | Status::NoResources), "{size}: {what}");
     }
     let file = std::fs::File::open("/proc/self/exe").unwrap();
     let (status, what) = refused(client.add_region(&file, 4096));
     assert_eq!(status, Status::BadRegion);
     assert!(what.contains("not a memfd"), "{what}");
     let pipe = rustix::pipe::pipe().unwrap();
-    assert_eq!(
-        refused(client.add_region(&pipe.0, 4096)).0,
-        Status::BadRegion
-    );
-    let none = Request::AddRegion {
-        size: 4096,
-        access: 1,
-    };
+    assert_eq!(refused(client.add_region(&pipe.0, 4096)).0, Status::BadRegion);
+    let none = Request::AddRegion { size: 4096, access: 1 };
     assert_eq!(refused(client.ask(&none)).0, Status::BadField);
     client.ask(&Request::Ping).unwrap();
 }
@@ -203,21 +160,14 @@ fn events_are_eventfds_and_not_endless() {
 
 #[test]
 fn regions_and_bytes_are_limited_for_each_client() {
-    let config = ServerConfig {
-        max_memory: 64 << 10,
-        max_regions: 3,
-        ..config(Mode::Thread)
-    };
+    let config = ServerConfig { max_memory: 64 << 10, max_regions: 3, ..config(Mode::Thread) };
     let server = Server::start(config).unwrap();
     let (mut client, mut other) = (Client::new(&server, 0), Client::new(&server, 0));
     let memory = SharedMemory::create("t", 40 << 10).unwrap();
     let key = client.add_region(memory.fd(), 40 << 10).unwrap();
     let (status, what) = refused(client.add_region(memory.fd(), 40 << 10));
     assert_eq!(status, Status::NoResources);
-    assert!(
-        what.contains("65536") && what.contains("--max-memory"),
-        "{what}"
-    );
+    assert!(what.contains("65536") && what.contains("--max-memory"), "{what}");
     other.add_region(memory.fd(), 40 << 10).unwrap();
     client.ask(&Request::RemoveRegion { key: key.0 }).unwrap();
     for _ in 0..3 {
@@ -240,13 +190,8 @@ fn memory_of_others_is_given_out_in_one_trust_domain_only() {
         let memory = SharedMemory::create("t", 4096).unwrap();
         let key = a.add_region(memory.fd(), 4096).unwrap().0;
         a.ask_with(&Request::AddEvent, event.as_fd()).unwrap();
-        let region = b
-            .connection
-            .call(&Request::RegionMemory { endpoint: 0, key }, &[]);
-        let vector = Request::Event {
-            participant: a.id(),
-            vector: 0,
-        };
+        let region = b.connection.call(&Request::RegionMemory { endpoint: 0, key }, &[]);
+        let vector = Request::Event { participant: a.id(), vector: 0 };
         let signal = b.connection.call(&vector, &[]);
         if mode == Mode::Thread {
             assert_eq!(refused(region).0, Status::AccessDenied);
@@ -258,10 +203,7 @@ fn memory_of_others_is_given_out_in_one_trust_domain_only() {
         assert_eq!(signal.unwrap().1.len(), 1);
         let missing = Request::RegionMemory { endpoint: 9, key };
         assert_eq!(refused(b.ask(&missing)).0, Status::BadRegion);
-        let mute = Hello {
-            wants: 0,
-            ..Hello::new(None, "mute")
-        };
+        let mute = Hello { wants: 0, ..Hello::new(None, "mute") };
         let mut connection = Connection::over(socket_of(&server)).unwrap();
         assert!(refused(connection.hello(mute)).1.contains("--mode thread"));
     }
@@ -270,11 +212,7 @@ fn memory_of_others_is_given_out_in_one_trust_domain_only() {
 #[test]
 fn once_ends_with_the_last_client() {
     let path = place("once");
-    let config = ServerConfig {
-        once: true,
-        ..config(Mode::Thread)
-    }
-    .listen(&path);
+    let config = ServerConfig { once: true, ..config(Mode::Thread) }.listen(&path);
     let mut server = Server::start(config).unwrap();
     let connect = || Client::over(Connection::open(&path).unwrap(), None).unwrap();
     let (a, b) = (connect(), connect());
@@ -285,8 +223,5 @@ fn once_ends_with_the_last_client() {
     let (status, what) = refused(Connection::open(&path));
     assert_eq!(status, Status::DeviceGone);
     assert!(what.contains("spfed --listen"), "{what}");
-    assert_eq!(
-        refused(server.adopt(socket::pair().unwrap().0)).0,
-        Status::DeviceGone
-    );
+    assert_eq!(refused(server.adopt(socket::pair().unwrap().0)).0, Status::DeviceGone);
 }

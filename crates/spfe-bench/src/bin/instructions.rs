@@ -5,8 +5,8 @@
 //! 16 packets of 8 bytes for `single` and `group` (16 at a time), 128 for `burst` and `packed`.
 
 use spfe::{
-    Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, PoolOptions, PooledRx, PooledTx, Rx,
-    Topology, Tx,
+    Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, PoolOptions, PooledRx,
+    PooledTx, Rx, Topology, Tx,
 };
 use spfe_net::Runner;
 
@@ -27,7 +27,8 @@ fn rig(with_tx: bool) -> (Rig, Endpoint) {
     let network = Embedded::without_device(topology).expect("a network");
     let a = Endpoint::attach(&network, 0, "a").expect("endpoint 0");
     let b = Endpoint::attach(&network, 1, "b").expect("endpoint 1");
-    let tx = with_tx.then(|| a.port(0).and_then(|port| port.vc(0)).and_then(|vc| vc.tx()).expect("tx"));
+    let tx =
+        with_tx.then(|| a.port(0).and_then(|port| port.vc(0)).and_then(|vc| vc.tx()).expect("tx"));
     let mut out = a.alloc(1 << 16).and_then(|region| region.split(64, 256)).expect("buffers");
     out.iter_mut().for_each(|buf| buf.set_len(SIZE));
     let engine = network.network().view(spfe_net::arena::DEVICE).runner_out(0, 0, 0, true);
@@ -124,7 +125,12 @@ fn single(rounds: usize) -> usize {
 
 /// One group by moving buffers: send, let the engine work, take back, receive, repost.
 #[inline(never)]
-fn measured_app_group(rig: &mut Rig, rx: &mut Rx, group: &mut Vec<Buf>, used: &mut Vec<Buf>) -> usize {
+fn measured_app_group(
+    rig: &mut Rig,
+    rx: &mut Rx,
+    group: &mut Vec<Buf>,
+    used: &mut Vec<Buf>,
+) -> usize {
     let tx = rig.tx.as_mut().expect("tx");
     tx.send_group(group);
     measured_engine_step(&mut rig.engine);
@@ -206,7 +212,9 @@ fn main() {
         "burst" => (burst(rounds, false), rounds * BURST),
         "packed" => (burst(rounds, true), rounds * BURST),
         other => {
-            eprintln!("scenario '{other}' is none of single, group, pooled-single, pooled-group, burst, packed");
+            eprintln!(
+                "scenario '{other}' is none of single, group, pooled-single, pooled-group, burst, packed"
+            );
             std::process::exit(2);
         }
     };

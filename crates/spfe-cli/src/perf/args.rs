@@ -340,7 +340,9 @@ fn pin(text: &str) -> Result<Pin, String> {
     match text {
         "auto" => Ok(Pin::Auto),
         "none" => Ok(Pin::None),
-        _ => cpus().ok_or_else(|| format!("'{text}' is neither two CPUs such as 0,1 nor auto, none")),
+        _ => {
+            cpus().ok_or_else(|| format!("'{text}' is neither two CPUs such as 0,1 nor auto, none"))
+        }
     }
 }
 

@@ -29,8 +29,8 @@ mod tables;
 
 use crate::context::Context;
 use crate::error::Failure;
-pub use args::{PerfArgs, WorkerArgs};
 use args::{LatencyArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test};
+pub use args::{PerfArgs, WorkerArgs};
 use cases::{Plan, Runner};
 use lab::Setup;
 use spfe::{Endpoint, LinkRate};

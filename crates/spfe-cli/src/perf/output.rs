@@ -1,8 +1,8 @@
 //! What a run leaves behind: text, tab-separated values or JSON on stdout, a report on disk.
 
 use super::args::SetupArgs;
-use super::cases::{Plan, link_limit};
 use super::case::Kind;
+use super::cases::{Plan, link_limit};
 use crate::context::Context;
 use crate::error::Failure;
 use serde_json::{Value, json};

@@ -72,9 +72,9 @@ impl PackedReceiver {
         let options = PackedOptions::default().area(area).queue(queue);
         let rx = endpoint.port(0)?.vc(DATA_VC)?.rx_packed(options)?;
         let threshold = match case.receive {
-            Receive::Threshold(percent, timeout_us) => rx
-                .fill_threshold(percent)
-                .or_after_first(Duration::from_micros(timeout_us)),
+            Receive::Threshold(percent, timeout_us) => {
+                rx.fill_threshold(percent).or_after_first(Duration::from_micros(timeout_us))
+            }
             Receive::Each | Receive::Batch => Threshold::ONE,
         };
         let take = Take {

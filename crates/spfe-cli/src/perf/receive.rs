@@ -79,9 +79,9 @@ impl Receiver {
         let mut bufs = endpoint.alloc(size * buffers)?.split(size, buffers)?;
         rx.post_all(&mut bufs);
         let threshold = match case.receive {
-            Receive::Threshold(percent, timeout_us) => rx
-                .fill_threshold(percent)
-                .or_after_first(Duration::from_micros(timeout_us)),
+            Receive::Threshold(percent, timeout_us) => {
+                rx.fill_threshold(percent).or_after_first(Duration::from_micros(timeout_us))
+            }
             Receive::Each | Receive::Batch => Threshold::ONE,
         };
         // A quarter: the other three stay posted meanwhile.

@@ -78,7 +78,8 @@ impl Ends {
                 (Some(sender), Some(inlet)) => {
                     let sending = scope.spawn(move || sender.run(peered));
                     let receive = inlet.run(peered);
-                    let lost = |_| Err(Error::device(Status::BadField, "the sending thread failed"));
+                    let lost =
+                        |_| Err(Error::device(Status::BadField, "the sending thread failed"));
                     (Some(sending.join().unwrap_or_else(lost)), Some(receive))
                 }
                 (sender, inlet) => {

@@ -75,7 +75,8 @@ pub struct Sender {
 impl Sender {
     /// Opens the transmit end and cuts the buffers.
     pub fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
-        let (size, group, groups) = (case.sizes.max as usize, case.group as usize, case.tx_groups());
+        let (size, group, groups) =
+            (case.sizes.max as usize, case.group as usize, case.tx_groups());
         let options = QueueOptions::default()
             .depth((group * groups + 2).next_power_of_two().clamp(16, 32768) as u32)
             .strategy(case.wait.strategy());

@@ -24,13 +24,8 @@ struct Options {
 }
 
 fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
-    let mut options = Options {
-        json: false,
-        fifo: false,
-        line_only: false,
-        ms: 50,
-        cpus: measurement_cpus(),
-    };
+    let mut options =
+        Options { json: false, fifo: false, line_only: false, ms: 50, cpus: measurement_cpus() };
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--json" => options.json = true,

@@ -59,22 +59,12 @@ impl RegisterFile {
 
     /// A configuration register as the host wrote it.
     fn configured(&self, state: &State, kind: BlockType, element: u32, offset: u32) -> u32 {
-        let at = self.layout.offset(Register {
-            kind,
-            element,
-            offset,
-        });
-        at.and_then(|at| state.words.get(at as usize / 4))
-            .copied()
-            .unwrap_or(0)
+        let at = self.layout.offset(Register { kind, element, offset });
+        at.and_then(|at| state.words.get(at as usize / 4)).copied().unwrap_or(0)
     }
 
     fn context(&self, index: u32) -> Result<Context, Status> {
-        self.layout
-            .contexts
-            .get(index as usize)
-            .copied()
-            .ok_or(Status::NotFound)
+        self.layout.contexts.get(index as usize).copied().ok_or(Status::NotFound)
     }
 
     fn enable_queue(&self, state: &mut State, index: u32) -> Done {
@@ -83,18 +73,9 @@ impl RegisterFile {
             return Err(Status::Busy);
         }
         let (request, domain) = self.queue_request(state, context, index)?;
-        let slot = if let End::Message(slot) = context.end {
-            Some(slot)
-        } else {
-            None
-        };
-        let place = Placement {
-            domain,
-            index: slot,
-        };
-        self.network
-            .create_queue_at(self.at, request, place)
-            .map_err(status)?;
+        let slot = if let End::Message(slot) = context.end { Some(slot) } else { None };
+        let place = Placement { domain, index: slot };
+        self.network.create_queue_at(self.at, request, place).map_err(status)?;
         let queue = &mut state.queues[index as usize];
         queue.state = QueueState::Enabled;
         queue.error = Status::Ok;
@@ -147,11 +128,7 @@ impl RegisterFile {
         let done = match context.end {
             End::Message(slot) => network.destroy_message_at(at, port, context.tx, slot),
             End::Data(vc) => {
-                let kind = if context.tx {
-                    QueueKind::Tx
-                } else {
-                    QueueKind::Rx
-                };
+                let kind = if context.tx { QueueKind::Tx } else { QueueKind::Rx };
                 network.destroy_queue(at, port, vc, kind.raw())
             }
         };
@@ -179,24 +156,15 @@ impl RegisterFile {
             return Err(Status::OutOfBounds);
         }
         let domain = u8::try_from(word(region::DOMAIN)).map_err(|_| Status::BadField)?;
-        let place = Placement {
-            domain,
-            index: Some(index as usize),
-        };
+        let place = Placement { domain, index: Some(index as usize) };
         let access = word(region::ACCESS) & ACCESS;
-        let key = self
-            .network
-            .add_region_at(self.at, memory, bytes, access, place);
+        let key = self.network.add_region_at(self.at, memory, bytes, access, place);
         state.regions[index as usize] = Some(key.map_err(status)?);
         Ok(())
     }
 
     fn disable_region(&self, state: &mut State, index: u32) -> Done {
-        let slot = state
-            .regions
-            .get(index as usize)
-            .copied()
-            .ok_or(Status::NotFound)?;
+        let slot = state.regions.get(index as usize).copied().ok_or(Status::NotFound)?;
         let key = slot.ok_or(Status::BadRegion)?;
         // The network looks at packet queues itself, not at those of messages.
         if state.queues.iter().any(|queue| queue.is_in(key)) {
@@ -217,9 +185,7 @@ impl RegisterFile {
         for vc in 0..port.vcs {
             let register = port_block::VC_PRIORITY_0 + 4 * (vc / VCS_PER_REGISTER);
             let priority = word(register) >> (vc % VCS_PER_REGISTER * 4) & 0xf;
-            self.network
-                .set_priority(self.at, index, vc, priority as u8)
-                .map_err(status)?;
+            self.network.set_priority(self.at, index, vc, priority as u8).map_err(status)?;
         }
         Ok(())
     }
@@ -239,11 +205,7 @@ impl RegisterFile {
 
 impl super::Queue {
     fn stop(&mut self, error: Status) {
-        *self = Self {
-            state: QueueState::Disabled,
-            error,
-            holds: [0; 4],
-        };
+        *self = Self { state: QueueState::Disabled, error, holds: [0; 4] };
     }
 
     /// Whether the queue's rings or lines lie in a region.

@@ -19,12 +19,7 @@ impl EventVector {
     pub fn new() -> Result<Self, Error> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let descriptor = eventfd(0, flags).map_err(std::io::Error::from)?;
-        Ok(Self {
-            descriptor,
-            count: 0,
-            carried: 0,
-            enabled: false,
-        })
+        Ok(Self { descriptor, count: 0, carried: 0, enabled: false })
     }
 
     /// The descriptor: readable from a signal until [`EventVector::take`].

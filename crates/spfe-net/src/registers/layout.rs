@@ -95,11 +95,7 @@ pub struct Context {
 impl Context {
     /// What the VC register says.
     pub fn vc(&self) -> u32 {
-        if let End::Data(vc) = self.end {
-            vc
-        } else {
-            NO_VC
-        }
+        if let End::Data(vc) = self.end { vc } else { NO_VC }
     }
 
     /// Whether the context can be a queue of this kind.
@@ -124,11 +120,7 @@ fn contexts(ports: &[Port]) -> Vec<Context> {
         let data = (0..port.vcs).flat_map(|vc| [(End::Data(vc), true), (End::Data(vc), false)]);
         let slots = |tx| (0..SLOTS).map(move |slot| (End::Message(slot), tx));
         let ends = data.chain(slots(true)).chain(slots(false));
-        all.extend(ends.map(|(end, tx)| Context {
-            port: index,
-            end,
-            tx,
-        }));
+        all.extend(ends.map(|(end, tx)| Context { port: index, end, tx }));
     }
     all
 }
@@ -148,12 +140,7 @@ impl Layout {
     /// The register space of an endpoint with these ports.
     pub fn new(ports: &[Port]) -> Self {
         let contexts = contexts(ports);
-        let mut layout = Self {
-            blocks: Vec::new(),
-            contexts,
-            doorbells: 0,
-            size: 0,
-        };
+        let mut layout = Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0 };
         let queues = layout.contexts.len() as u32;
         layout.add(BlockType::Global, global::VERSION, global::SIZE, 0);
         for port in 0..ports.len() as u32 {
@@ -186,31 +173,13 @@ impl Layout {
 
     fn add(&mut self, kind: BlockType, version: u16, size: u32, instance: u32) {
         let (at, next, stride, elements) = (0, 0, 0, 0);
-        self.link(Block {
-            kind,
-            version,
-            at,
-            size,
-            next,
-            instance,
-            stride,
-            elements,
-        });
+        self.link(Block { kind, version, at, size, next, instance, stride, elements });
     }
 
     fn array(&mut self, kind: BlockType, version: u16, stride: u32, count: u32) {
         let (at, size, next, instance) = (0, HEADER_BYTES, 0, 0);
         let elements = stride * count;
-        self.link(Block {
-            kind,
-            version,
-            at,
-            size,
-            next,
-            instance,
-            stride,
-            elements,
-        });
+        self.link(Block { kind, version, at, size, next, instance, stride, elements });
     }
 
     fn link(&mut self, mut block: Block) {
@@ -248,20 +217,12 @@ impl Layout {
             0 => (block.instance, inside),
             stride => (behind / stride, behind % stride),
         };
-        Some(Place::Register(Register {
-            kind: block.kind,
-            element,
-            offset,
-        }))
+        Some(Place::Register(Register { kind: block.kind, element, offset }))
     }
 
     /// Where a register is in the register space; `element` must be one the layout has.
     pub fn offset(&self, register: Register) -> Option<u32> {
-        let Register {
-            kind,
-            element,
-            offset,
-        } = register;
+        let Register { kind, element, offset } = register;
         let mut blocks = self.blocks.iter().filter(|block| block.kind == kind);
         let block = blocks.find(|block| block.stride != 0 || block.instance == element)?;
         Some(match block.stride {
@@ -281,10 +242,7 @@ impl Register {
     pub fn is_configuration(self) -> bool {
         match self.kind {
             BlockType::Global => {
-                matches!(
-                    self.offset,
-                    global::CFG_COMMAND | global::CFG_INDEX | global::CFG_SEQ
-                )
+                matches!(self.offset, global::CFG_COMMAND | global::CFG_INDEX | global::CFG_SEQ)
             }
             BlockType::Port => {
                 (port_block::LINK_START..=port_block::VC_PRIORITY_3).contains(&self.offset)

@@ -35,20 +35,13 @@ fn lkey(key: RegionKey) -> u32 {
 }
 
 fn sum(slots: &[MessageSlot; SLOTS], pick: fn(CounterValues) -> u64) -> u32 {
-    slots
-        .iter()
-        .map(|slot| pick(slot.count.values()))
-        .fold(0, u64::wrapping_add) as u32
+    slots.iter().map(|slot| pick(slot.count.values())).fold(0, u64::wrapping_add) as u32
 }
 
 impl RegisterFile {
     /// A status register's value; 0 for offsets that are none.
     pub(super) fn status(&self, state: &mut State, register: Register) -> u32 {
-        let Register {
-            kind,
-            element,
-            offset,
-        } = register;
+        let Register { kind, element, offset } = register;
         match kind {
             BlockType::Global => self.global(state, offset),
             BlockType::Port => self.port(element, offset),
@@ -57,10 +50,9 @@ impl RegisterFile {
                 let key = state.regions.get(element as usize).copied().flatten();
                 key.map_or(0, lkey)
             }
-            BlockType::Event if offset == event::COUNT => state
-                .events
-                .get_mut(element as usize)
-                .map_or(0, |vector| low(vector.count())),
+            BlockType::Event if offset == event::COUNT => {
+                state.events.get_mut(element as usize).map_or(0, |vector| low(vector.count()))
+            }
             BlockType::Broadcast => self.broadcast(element, offset),
             BlockType::TimeCode => self.time_code(element, offset),
             BlockType::Statistics => self.statistics(element, offset),
@@ -100,11 +92,7 @@ impl RegisterFile {
             LinkRate::SpaceFibre { lanes, mbps } => (lanes, mbps),
             LinkRate::SpaceWire { mbps } => (1, mbps),
         };
-        let state = if port.peer == Peer::None {
-            PortState::Down
-        } else {
-            PortState::Up
-        };
+        let state = if port.peer == Peer::None { PortState::Down } else { PortState::Up };
         match offset {
             port_block::KIND => u32::from(port.kind().raw()),
             port_block::STATE => u32::from(state.raw()),
@@ -147,10 +135,9 @@ impl RegisterFile {
     /// listens to it.
     fn messages_received(&self, port: u32) -> u32 {
         match self.ports().get(port as usize).map(|port| port.peer) {
-            Some(Peer::Port { endpoint, port }) => sum(
-                &self.network.arena().messages(endpoint, port).tx,
-                |values| values.packets,
-            ),
+            Some(Peer::Port { endpoint, port }) => {
+                sum(&self.network.arena().messages(endpoint, port).tx, |values| values.packets)
+            }
             _ => 0,
         }
     }
@@ -192,10 +179,7 @@ impl RegisterFile {
         let (arena, endpoint) = (self.network.arena(), self.at.endpoint);
         match (context.end, context.tx) {
             (End::Data(vc), true) => arena.flow_out(endpoint, context.port, vc).tx_count.values(),
-            (End::Data(vc), false) => arena
-                .flow_into(endpoint, context.port, vc)
-                .rx_count
-                .values(),
+            (End::Data(vc), false) => arena.flow_into(endpoint, context.port, vc).rx_count.values(),
             (End::Message(slot), tx) => {
                 let messages = arena.messages(endpoint, context.port);
                 let slots = if tx { &messages.tx } else { &messages.rx };

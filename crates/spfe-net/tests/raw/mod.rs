@@ -111,12 +111,7 @@ impl Client {
         };
         // SAFETY: inside the mapping, aligned; the queue keeps it.
         let (sq, cq) = unsafe { (Ring::new(at(SQ), LOG2), Ring::new(at(CQ), LOG2)) };
-        Queue {
-            sq: Producer::new(sq),
-            cq: Consumer::new(cq),
-            memory: self.memory.clone(),
-            base,
-        }
+        Queue { sq: Producer::new(sq), cq: Consumer::new(cq), memory: self.memory.clone(), base }
     }
 
     pub fn write(&self, offset: u64, bytes: &[u8]) {
@@ -221,7 +216,8 @@ pub fn buffer(address: u64, length: u32) -> Entry {
 }
 
 pub fn burst(address: u64, length: u32, stride: u32, count: u16) -> [Entry; 2] {
-    let ext = BurstExt { stride, count, flags: flags(EntryType::BurstExt, 0), ..Default::default() };
+    let ext =
+        BurstExt { stride, count, flags: flags(EntryType::BurstExt, 0), ..Default::default() };
     [entry(address, length, flags(EntryType::Burst, sf::SIGNAL)), ext.to_words()]
 }
 

@@ -37,13 +37,7 @@ pub fn walk(registers: &RegisterFile) -> Vec<Block> {
         let head = registers.read32(at);
         let kind = BlockType::from_raw(head as u16).expect("block type");
         let (size, instance) = (registers.read32(at + 4), registers.read32(at + 12));
-        blocks.push(Block {
-            kind,
-            version: (head >> 16) as u16,
-            at,
-            size,
-            instance,
-        });
+        blocks.push(Block { kind, version: (head >> 16) as u16, at, size, instance });
         assert!(blocks.len() <= 64, "the block list does not end");
         at = match registers.read32(at + 8) {
             0 => return blocks,
@@ -89,14 +83,7 @@ impl Driver {
         let memory = Arc::new(SharedMemory::create("driver", MEMORY_BYTES).unwrap());
         let segment = registers.add_segment(memory.clone());
         let blocks = walk(&registers);
-        Self {
-            network,
-            registers,
-            memory,
-            segment,
-            blocks,
-            _device: device,
-        }
+        Self { network, registers, memory, segment, blocks, _device: device }
     }
 
     /// Offset of a block's first register; for arrays, of an element.
@@ -109,14 +96,8 @@ impl Driver {
             _ => 0,
         };
         let mut of_kind = self.blocks.iter().filter(|block| block.kind == kind);
-        let block = of_kind
-            .find(|block| stride != 0 || block.instance == element)
-            .unwrap();
-        if stride == 0 {
-            block.at
-        } else {
-            block.at + block.size + stride * element
-        }
+        let block = of_kind.find(|block| stride != 0 || block.instance == element).unwrap();
+        if stride == 0 { block.at } else { block.at + block.size + stride * element }
     }
 
     pub fn read(&self, kind: BlockType, element: u32, register: u32) -> u32 {
@@ -124,8 +105,7 @@ impl Driver {
     }
 
     pub fn write(&self, kind: BlockType, element: u32, register: u32, value: u32) {
-        self.registers
-            .write32(self.at(kind, element) + register, value);
+        self.registers.write32(self.at(kind, element) + register, value);
     }
 
     /// A 64-bit register pair, read HI, LO, HI.
@@ -141,18 +121,12 @@ impl Driver {
 
     /// Carries a command out as the contract says: command, index, new CFG_SEQ, doorbell, CFG_ACK.
     pub fn command_raw(&self, command: u32, index: u32) -> Status {
-        let sequence = self
-            .registers
-            .read32(global::CFG_ACK)
-            .wrapping_add(1)
-            .max(1);
+        let sequence = self.registers.read32(global::CFG_ACK).wrapping_add(1).max(1);
         self.registers.write32(global::CFG_COMMAND, command);
         self.registers.write32(global::CFG_INDEX, index);
         self.registers.write32(global::CFG_SEQ, sequence);
         self.ring(2, 0, 0);
-        wait("CFG_ACK", || {
-            self.registers.read32(global::CFG_ACK) == sequence
-        });
+        wait("CFG_ACK", || self.registers.read32(global::CFG_ACK) == sequence);
         Status::from_raw(self.registers.read32(global::CFG_STATUS) as u8).unwrap()
     }
 
@@ -254,14 +228,7 @@ impl<'a> Queue<'a> {
         submissions.clear();
         completions.clear();
         let (submissions, completions) = (Producer::new(submissions), Consumer::new(completions));
-        Self {
-            driver,
-            index,
-            region,
-            place,
-            submissions,
-            completions,
-        }
+        Self { driver, index, region, place, submissions, completions }
     }
 
     /// Posts a buffer to send from or to receive into.
@@ -270,13 +237,7 @@ impl<'a> Queue<'a> {
         if kind == EntryType::Data {
             flags |= submit_flags::SIGNAL | submit_flags::LAST;
         }
-        let entry = Submission {
-            offset,
-            region: self.region,
-            length,
-            flags,
-            phase: 0,
-        };
+        let entry = Submission { offset, region: self.region, length, flags, phase: 0 };
         self.push(entry.to_words());
     }
 
@@ -296,8 +257,7 @@ impl<'a> Queue<'a> {
     }
 
     fn line(&self, offset: u64) -> *mut u8 {
-        self.driver
-            .at_memory(self.place * QUEUE_BYTES + 0x3000 + offset)
+        self.driver.at_memory(self.place * QUEUE_BYTES + 0x3000 + offset)
     }
 
     /// Arms the queue for its next completion and an event.
@@ -305,11 +265,7 @@ impl<'a> Queue<'a> {
         // SAFETY: the line lies in the driver's memory, aligned; all its fields are atomics.
         let line = unsafe { &*self.line(0).cast::<HostLine>() };
         let count = Some(self.completions.position.wrapping_add(1));
-        let arm = Arm {
-            count,
-            event: true,
-            ..Arm::default()
-        };
+        let arm = Arm { count, event: true, ..Arm::default() };
         line.arm(sequence, &arm, spfe_net::os::heavy_barrier);
         self.driver.ring(1, self.index, sequence);
     }

@@ -66,12 +66,7 @@ fn the_block_list_ends_and_blocks_do_not_overlap() {
     assert_eq!(instances(BlockType::Port), [0, 1, 2, 3]);
     assert_eq!(instances(BlockType::Broadcast), [0, 1]);
     assert_eq!(instances(BlockType::TimeCode), [2, 3]);
-    for kind in [
-        BlockType::Queue,
-        BlockType::Region,
-        BlockType::Event,
-        BlockType::Statistics,
-    ] {
+    for kind in [BlockType::Queue, BlockType::Region, BlockType::Event, BlockType::Statistics] {
         assert_eq!(instances(kind).len(), 1, "{kind:?}");
     }
 }
@@ -87,9 +82,7 @@ fn status_and_configuration_never_share_a_cache_line() {
         let (count, stride) = elements(registers, block.kind);
         let firsts: Vec<u32> = match count {
             0 => vec![block.at],
-            _ => (0..count)
-                .map(|index| block.at + block.size + index * stride)
-                .collect(),
+            _ => (0..count).map(|index| block.at + block.size + index * stride).collect(),
         };
         for first in firsts {
             let registers = read_only(block.kind).into_iter();
@@ -97,29 +90,17 @@ fn status_and_configuration_never_share_a_cache_line() {
         }
     }
     let end = registers.read32(global::DOORBELL_OFFSET);
-    let before: Vec<u32> = (0..end)
-        .step_by(4)
-        .map(|offset| registers.read32(offset))
-        .collect();
+    let before: Vec<u32> = (0..end).step_by(4).map(|offset| registers.read32(offset)).collect();
     let mut writable = 0;
-    for offset in (0..end)
-        .step_by(4)
-        .filter(|offset| *offset != global::CFG_SEQ)
-    {
+    for offset in (0..end).step_by(4).filter(|offset| *offset != global::CFG_SEQ) {
         registers.write32(offset, 0x5a5a_0000 + offset);
         if registers.read32(offset) == 0x5a5a_0000 + offset {
             writable += 1;
-            assert!(
-                !status.contains(&line(offset)),
-                "{offset:#x} shares a line with status"
-            );
+            assert!(!status.contains(&line(offset)), "{offset:#x} shares a line with status");
             registers.write32(offset, 0);
         }
     }
-    let (queues, regions) = (
-        registers.read32(global::QUEUES),
-        registers.read32(global::REGIONS),
-    );
+    let (queues, regions) = (registers.read32(global::QUEUES), registers.read32(global::REGIONS));
     // global 2 (CFG_SEQ left out), 5 of each port, 1 of each broadcast block, 18, 7 and 1.
     let events = registers.read32(global::EVENTS);
     assert_eq!(writable, 2 + 4 * 5 + 2 + 18 * queues + 7 * regions + events);
@@ -133,10 +114,7 @@ fn status_and_configuration_never_share_a_cache_line() {
 
 #[test]
 fn ports_and_contexts_are_numbered_as_the_contract_says() {
-    let paced = LinkRate::SpaceFibre {
-        lanes: 4,
-        mbps: 7500,
-    };
+    let paced = LinkRate::SpaceFibre { lanes: 4, mbps: 7500 };
     let driver = Driver::of(Topology::looped(paced, Mode::Thread), false);
     let port = |index, register| driver.read(BlockType::Port, index, register);
     assert_eq!(driver.registers.read32(global::PORTS), 4);
@@ -145,30 +123,15 @@ fn ports_and_contexts_are_numbered_as_the_contract_says() {
     assert_eq!(port(0, port::LANE_RATE_MBPS), 7500);
     assert!((22_900_000..23_000_000).contains(&port(0, port::USER_RATE_KBPS)));
     assert_eq!(port(2, port::KIND), u32::from(PortKind::Spacewire.raw()));
-    assert_eq!(
-        (port(2, port::VCS), port(2, port::USER_RATE_KBPS)),
-        (1, 160_000)
-    );
-    assert_eq!(
-        (port(1, port::FIRST_QUEUE), port(1, port::QUEUE_COUNT)),
-        (24, 24)
-    );
-    assert_eq!(
-        (port(3, port::FIRST_QUEUE), port(3, port::QUEUE_COUNT)),
-        (58, 10)
-    );
+    assert_eq!((port(2, port::VCS), port(2, port::USER_RATE_KBPS)), (1, 160_000));
+    assert_eq!((port(1, port::FIRST_QUEUE), port(1, port::QUEUE_COUNT)), (24, 24));
+    assert_eq!((port(3, port::FIRST_QUEUE), port(3, port::QUEUE_COUNT)), (58, 10));
     assert_eq!(driver.registers.read32(global::QUEUES), 68);
     let context = |index| {
         let read = |register| driver.read(BlockType::Queue, index, register);
         (read(queue::PORT), read(queue::VC))
     };
-    assert_eq!(
-        (context(0), context(1), context(3)),
-        ((0, 0), (0, 0), (0, 1))
-    );
-    assert_eq!(
-        (context(15), context(16), context(23)),
-        ((0, 7), (0, 255), (0, 255))
-    );
+    assert_eq!((context(0), context(1), context(3)), ((0, 0), (0, 0), (0, 1)));
+    assert_eq!((context(15), context(16), context(23)), ((0, 7), (0, 255), (0, 255)));
     assert_eq!((context(24), context(67)), ((1, 0), (3, 255)));
 }

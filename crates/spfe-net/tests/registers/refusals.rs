@@ -15,10 +15,7 @@ fn wrong_queue_configurations_get_their_status() {
         driver.configure_queue(0, QueueKind::Tx, field, 0);
         driver.write(BlockType::Queue, 0, register, value);
         let status = driver.command(Command::QueueEnable, 0);
-        assert_eq!(
-            driver.read(BlockType::Queue, 0, queue::STATE),
-            STATE_DISABLED
-        );
+        assert_eq!(driver.read(BlockType::Queue, 0, queue::STATE), STATE_DISABLED);
         driver.write(BlockType::Queue, 0, queue::VECTOR, 0);
         status
     };
@@ -27,21 +24,12 @@ fn wrong_queue_configurations_get_their_status() {
     assert_eq!(try_with(queue::CQ_LOG2, 16), Status::BadRing);
     assert_eq!(try_with(queue::CQ_LOG2, u32::MAX), Status::BadRing);
     assert_eq!(try_with(queue::SQ_LO, 8), Status::BadRing);
-    assert_eq!(
-        try_with(queue::SQ_LO, MEMORY_BYTES as u32),
-        Status::OutOfBounds
-    );
+    assert_eq!(try_with(queue::SQ_LO, MEMORY_BYTES as u32), Status::OutOfBounds);
     assert_eq!(try_with(queue::SQ_HI, 0x0fff_0000), Status::BadRegion);
-    assert_eq!(
-        try_with(queue::LINES_HI, u32::from(field ^ 0x1000) << 16),
-        Status::BadRegion
-    );
+    assert_eq!(try_with(queue::LINES_HI, u32::from(field ^ 0x1000) << 16), Status::BadRegion);
     assert_eq!(try_with(queue::DOMAIN, 1), Status::BadRegion);
     assert_eq!(try_with(queue::DOMAIN, 256), Status::BadField);
-    assert_eq!(
-        try_with(queue::KIND, u32::from(QueueKind::Rx.raw())),
-        Status::BadField
-    );
+    assert_eq!(try_with(queue::KIND, u32::from(QueueKind::Rx.raw())), Status::BadField);
     assert_eq!(try_with(queue::KIND, 0x102), Status::BadField);
     assert_eq!(try_with(queue::KIND, 77), Status::BadField);
     assert_eq!(try_with(queue::VECTOR, 1000), Status::BadField);
@@ -90,22 +78,13 @@ fn wrong_region_configurations_get_their_status() {
     assert_eq!(try_with(region::BASE_LO, 1), Status::BadField);
     assert_eq!(try_with(region::BASE_HI, 1), Status::BadField);
     assert_eq!(try_with(region::SIZE_LO, 0), Status::BadField);
-    assert_eq!(
-        try_with(region::SIZE_LO, MEMORY_BYTES as u32 + 1),
-        Status::OutOfBounds
-    );
+    assert_eq!(try_with(region::SIZE_LO, MEMORY_BYTES as u32 + 1), Status::OutOfBounds);
     assert_eq!(try_with(region::SIZE_HI, 1), Status::OutOfBounds);
     assert_eq!(try_with(region::DOMAIN, 256), Status::BadField);
     assert_eq!(try_with(region::PAGE_LIST, 12), Status::BadField);
     let regions = driver.registers.read32(global::REGIONS);
-    assert_eq!(
-        driver.command(Command::RegionEnable, regions),
-        Status::NotFound
-    );
-    assert_eq!(
-        driver.command(Command::RegionDisable, regions),
-        Status::NotFound
-    );
+    assert_eq!(driver.command(Command::RegionEnable, regions), Status::NotFound);
+    assert_eq!(driver.command(Command::RegionDisable, regions), Status::NotFound);
     assert_eq!(driver.command(Command::RegionDisable, 9), Status::BadRegion);
     driver.enable_region(9);
     assert_eq!(driver.command(Command::RegionEnable, 9), Status::Busy);

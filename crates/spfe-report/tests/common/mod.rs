@@ -20,16 +20,9 @@ pub fn sample() -> Document {
             results.push(sweep_row(name, size, group, base));
         }
     }
-    results.extend([
-        random_row(scenario::RANDOM_TX, 14.2),
-        random_row(scenario::RANDOM_RX, 11.9),
-    ]);
+    results.extend([random_row(scenario::RANDOM_TX, 14.2), random_row(scenario::RANDOM_RX, 11.9)]);
     results.extend((0..7).map(|step| latency_row(64 << (2 * step))));
-    Document {
-        meta: meta(),
-        results,
-        calibration: None,
-    }
+    Document { meta: meta(), results, calibration: None }
 }
 
 fn meta() -> Meta {
@@ -53,19 +46,13 @@ fn meta() -> Meta {
         wait_strategy: "adaptive".into(),
         iterations: 4,
         seconds: 10.0,
-        calibration: calibration
-            .map(|(name, value)| (name.to_owned(), value))
-            .into(),
+        calibration: calibration.map(|(name, value)| (name.to_owned(), value)).into(),
     }
 }
 
 fn sweep_row(name: &str, size: u64, group: u32, base: f64) -> ResultRow {
     let kb = (size / 1024) as f64;
-    let limit = if name == scenario::RATE_BOTH {
-        paper::LINK_LIMIT_BOTH_GBPS
-    } else {
-        LIMIT
-    };
+    let limit = if name == scenario::RATE_BOTH { paper::LINK_LIMIT_BOTH_GBPS } else { LIMIT };
     let rate = (base * kb * limit) / (base * kb + limit);
     let host = 100.0 / (1.0 + kb * base / 12.0);
     let points = [-0.02, 0.01, 0.005, -0.01].map(|noise: f64| Point {

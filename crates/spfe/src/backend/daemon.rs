@@ -47,12 +47,7 @@ impl Daemon {
     /// NOT_FOUND when it has no such endpoint, NO_RESOURCES when it has no room.
     pub fn connect(path: &Path, endpoint: Option<u32>, name: &str) -> Result<Self> {
         let connection = Connection::open(path)?;
-        Self::attach(
-            connection,
-            &format!("unix:{}", path.display()),
-            endpoint,
-            name,
-        )
+        Self::attach(connection, &format!("unix:{}", path.display()), endpoint, name)
     }
 
     /// Attaches over a SOCK_SEQPACKET socket that is connected to a daemon already.
@@ -72,8 +67,7 @@ impl Daemon {
         let mut fds = fds.into_iter();
         let mut next = |what: &str| {
             let what = format!("daemon at {place}: sent no descriptor of {what}");
-            fds.next()
-                .ok_or_else(|| Error::device(Status::BadField, what))
+            fds.next().ok_or_else(|| Error::device(Status::BadField, what))
         };
         let doorbell = SharedMemory::open(next("the doorbell page")?, DOORBELL_BYTES)
             .map_err(|e| Error::io("doorbell page of the daemon", e))?;
@@ -83,22 +77,10 @@ impl Daemon {
         } else {
             let arena = Arena::open(next("the network's memory")?, welcome.topology)
                 .map_err(|e| Error::io("memory of the daemon's network", e))?;
-            Some(View::new(
-                Arc::new(arena),
-                info.client,
-                link.clone(),
-                Clock::Real,
-            ))
+            Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real))
         };
         let watcher = Some(Watcher::start(&link)?);
-        Ok(Self {
-            watcher,
-            link,
-            info,
-            doorbell,
-            view,
-            clock: Clock::Real,
-        })
+        Ok(Self { watcher, link, info, doorbell, view, clock: Clock::Real })
     }
 
     /// Who is attached to the daemon's network.
@@ -130,12 +112,7 @@ fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
     let ports = topology
         .endpoints
         .get(at.endpoint as usize)
-        .ok_or_else(|| {
-            bad(format!(
-                "attached to endpoint {}, which it has not",
-                at.endpoint
-            ))
-        })?;
+        .ok_or_else(|| bad(format!("attached to endpoint {}, which it has not", at.endpoint)))?;
     if topology.virtual_time {
         return Err(bad("virtual time works inside one process only".to_owned()));
     }
@@ -163,10 +140,7 @@ impl Backend for Daemon {
     }
 
     fn add_region(&self, memory: &Arc<SharedMemory>, access: u32) -> Result<RegionKey> {
-        let request = Request::AddRegion {
-            size: memory.size() as u64,
-            access,
-        };
+        let request = Request::AddRegion { size: memory.size() as u64, access };
         match self.link.call(&request, &[memory.fd()])? {
             (Reply::Region { key }, _) => Ok(RegionKey(key)),
             (reply, _) => Err(unexpected("AddRegion", &reply).into()),

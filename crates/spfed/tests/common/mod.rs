@@ -43,11 +43,7 @@ pub struct Client {
 impl Client {
     pub fn over(mut connection: Connection, endpoint: Option<u32>) -> Result<Self, Error> {
         let (welcome, fds) = connection.hello(Hello::new(endpoint, "test"))?;
-        Ok(Self {
-            connection,
-            welcome,
-            fds,
-        })
+        Ok(Self { connection, welcome, fds })
     }
 
     pub fn new(server: &Server, endpoint: u32) -> Self {

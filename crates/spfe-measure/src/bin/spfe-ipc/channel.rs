@@ -54,12 +54,7 @@ impl End {
             grow_send_buffer(&a, size);
             grow_send_buffer(&b, size);
         }
-        let end = |fd: File| {
-            Ok::<_, io::Error>(Self {
-                rx: fd.try_clone()?,
-                tx: fd,
-            })
-        };
+        let end = |fd: File| Ok::<_, io::Error>(Self { rx: fd.try_clone()?, tx: fd });
         Ok((end(a)?, end(b)?))
     }
 
@@ -81,20 +76,11 @@ impl End {
 fn owned(fds: [RawFd; 2]) -> (File, File) {
     // SAFETY: the caller just got both descriptors from the kernel, open and
     // owned by nobody else.
-    unsafe {
-        (
-            OwnedFd::from_raw_fd(fds[0]).into(),
-            OwnedFd::from_raw_fd(fds[1]).into(),
-        )
-    }
+    unsafe { (OwnedFd::from_raw_fd(fds[0]).into(), OwnedFd::from_raw_fd(fds[1]).into()) }
 }
 
 fn checked(rc: i32) -> io::Result<()> {
-    if rc == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn pipe() -> io::Result<(File, File)> {
@@ -109,11 +95,7 @@ fn pipe() -> io::Result<(File, File)> {
 }
 
 fn socket_pair(seqpacket: bool) -> io::Result<(File, File)> {
-    let shape = if seqpacket {
-        libc::SOCK_SEQPACKET
-    } else {
-        libc::SOCK_STREAM
-    };
+    let shape = if seqpacket { libc::SOCK_SEQPACKET } else { libc::SOCK_STREAM };
     let mut fds = [0; 2];
     let flags = shape | libc::SOCK_CLOEXEC;
     // SAFETY: `fds` has room for the two descriptors.

@@ -74,18 +74,9 @@ fn parse(mut args: impl Iterator<Item = String>) -> Option<Options> {
             _ => return None,
         }
     }
-    let job = Job {
-        kind: kind?,
-        size: size?,
-        time: Duration::try_from_secs_f64(seconds).ok()?,
-        cpus,
-    };
-    Some(Options {
-        test,
-        job,
-        fifo,
-        json,
-    })
+    let job =
+        Job { kind: kind?, size: size?, time: Duration::try_from_secs_f64(seconds).ok()?, cpus };
+    Some(Options { test, job, fifo, json })
 }
 
 fn measure(options: &Options) -> io::Result<Outcome> {
@@ -105,29 +96,17 @@ fn measure(options: &Options) -> io::Result<Outcome> {
 
 fn print(outcome: Outcome, json: bool) -> io::Result<()> {
     if json {
-        let meta = Meta {
-            program: "spfe-ipc",
-            version: env!("CARGO_PKG_VERSION"),
-        };
+        let meta = Meta { program: "spfe-ipc", version: env!("CARGO_PKG_VERSION") };
         let results = [outcome];
         println!("{}", serde_json::to_string(&Report { meta, results })?);
         return Ok(());
     }
     print!("{}, {} B: ", outcome.scenario, outcome.size_bytes);
     if let Some(bw) = outcome.bandwidth {
-        println!(
-            "{:.3} Gbit/s, {:.0} messages/s",
-            bw.rate_gbps, bw.packets_per_s
-        );
+        println!("{:.3} Gbit/s, {:.0} messages/s", bw.rate_gbps, bw.packets_per_s);
     }
     if let Some(ns) = outcome.latency_ns {
-        let Latency {
-            mean,
-            p50,
-            p99,
-            max,
-            ..
-        } = ns;
+        let Latency { mean, p50, p99, max, .. } = ns;
         println!("one way p50 {p50:.0} ns, mean {mean:.0}, p99 {p99:.0}, max {max:.0}");
     }
     Ok(())

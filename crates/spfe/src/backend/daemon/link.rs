@@ -56,10 +56,7 @@ impl Link {
     /// Asks the daemon and waits for its answer.
     pub fn call(&self, request: &Request, fds: &[BorrowedFd<'_>]) -> Result<(Reply, Vec<OwnedFd>)> {
         if self.sleepers.is_gone() {
-            return Err(Error::device(
-                Status::DeviceGone,
-                "the daemon is gone: open it again",
-            ));
+            return Err(Error::device(Status::DeviceGone, "the daemon is gone: open it again"));
         }
         let answer = lock(&self.connection).call(request, fds);
         if let Err(error) = &answer
@@ -79,13 +76,7 @@ impl Link {
     fn fetch_events(&self) {
         let wanted = std::mem::take(&mut lock(&self.events).wanted);
         for (participant, vector) in wanted {
-            let answer = self.call(
-                &Request::Event {
-                    participant,
-                    vector,
-                },
-                &[],
-            );
+            let answer = self.call(&Request::Event { participant, vector }, &[]);
             let Ok((Reply::Event, fds)) = answer else {
                 continue;
             };
@@ -93,9 +84,7 @@ impl Link {
                 continue;
             };
             let _ = rustix::io::write(&fd, &1u64.to_ne_bytes());
-            lock(&self.events)
-                .known
-                .insert((participant, vector), Arc::new(fd));
+            lock(&self.events).known.insert((participant, vector), Arc::new(fd));
         }
     }
 
@@ -129,17 +118,12 @@ impl Link {
 
 impl Fetch for Link {
     fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
-        let request = Request::RegionMemory {
-            endpoint,
-            key: key.0,
-        };
+        let request = Request::RegionMemory { endpoint, key: key.0 };
         let Ok((Reply::Memory { size }, fds)) = self.call(&request, &[]) else {
             return None;
         };
         let fd = fds.into_iter().next()?;
-        SharedMemory::open(fd, usize::try_from(size).ok()?)
-            .ok()
-            .map(Arc::new)
+        SharedMemory::open(fd, usize::try_from(size).ok()?).ok().map(Arc::new)
     }
 
     /// Called by the engine with a flow's seat held, which the daemon may be waiting for: it must
@@ -169,10 +153,7 @@ impl Watcher {
             .name("spfe-watch".into())
             .spawn(move || watched.watch())
             .map_err(|e| Error::io("thread that watches the daemon", e))?;
-        Ok(Self {
-            link: link.clone(),
-            thread: Some(thread),
-        })
+        Ok(Self { link: link.clone(), thread: Some(thread) })
     }
 }
 

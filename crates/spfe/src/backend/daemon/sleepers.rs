@@ -68,11 +68,7 @@ impl Sleepers {
 
     pub fn unwatch(&self, memory: &Arc<SharedMemory>) {
         let mut lists = self.lock();
-        if let Some(index) = lists
-            .queues
-            .iter()
-            .position(|known| Arc::ptr_eq(known, memory))
-        {
+        if let Some(index) = lists.queues.iter().position(|known| Arc::ptr_eq(known, memory)) {
             lists.queues.swap_remove(index);
         }
     }
