@@ -465,7 +465,7 @@ fn noise(random: &mut Random, key: RegionKey) -> Vec<u8> {
         }
         if choice & 2 == 0 {
             // A length that may fit and a type that may be known.
-            pair[1] = pair[1] % 3000 | (pair[1] >> 20 & 0x0fff) << 32;
+            pair[1] = (pair[1] % 3000) | (((pair[1] >> 20) & 0x0fff) << 32);
         }
         let phase = 1 + choice % 3;
         pair[1] = pair[1] & ((1 << 48) - 1) | phase << 48;
