@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | [`packets`] | every size, group, burst, chain and end arrives byte for byte |
 //! | [`receive`] | packed areas and posted buffers, full and empty; nothing is ever lost |
+//! | [`pooled`] | the same for queues that have their own buffers |
 //! | [`waiting`] | deadlines, thresholds, descriptors; no wake-up is lost |
 //! | [`lifetime`] | cancel, close, drop and reset at any moment; every buffer comes back |
 //! | [`messages`] | broadcast messages and time-codes |
@@ -22,6 +23,7 @@ pub mod lifetime;
 pub mod load;
 pub mod messages;
 pub mod packets;
+pub mod pooled;
 pub mod receive;
 pub mod time;
 pub mod waiting;
@@ -128,6 +130,7 @@ pub(crate) use cases;
 pub const CASES: &[&[Case]] = &[
     packets::CASES,
     receive::CASES,
+    pooled::CASES,
     waiting::CASES,
     lifetime::CASES,
     messages::CASES,

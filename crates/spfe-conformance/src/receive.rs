@@ -32,6 +32,8 @@ fn send_all(pair: &Pair, tx: &mut Tx, lengths: &[usize], mut step: impl FnMut(us
             step(seed);
             while tx.poll().is_some() {}
             free = take_all(tx);
+            // The device may need this core.
+            std::thread::yield_now();
         }
         let mut buf: Buf = free.pop().unwrap();
         buf.set_len(*length);

@@ -223,6 +223,11 @@ impl Sink for RxPosted {
                 Err(key) => return Taken::Unmapped(key),
             };
             let fill = self.shared.state().fill;
+            if fill > buffer.length {
+                // The host has shortened it since part of the packet went into it.
+                self.refuse(Status::BadField, cx);
+                continue;
+            }
             let part = piece.rest().min(buffer.length - fill);
             // SAFETY: the buffer was translated for its whole length; `part` fits behind `fill`.
             unsafe { piece.take(buffer.target.plus(fill), part, &mut cx.copier) };

@@ -389,6 +389,13 @@ impl Source for TxQueue {
                 self.state().open = if ends { CLOSED } else { LOST };
                 Next::Failed { cut: false }
             }
+            Ok(Next::Ready) if self.state().done > piece.length => {
+                // The host has shortened the submission since part of it was sent.
+                let (entries, _) = self.submission();
+                self.fail(Status::BadField, entries, copier);
+                self.state().open = 0;
+                Next::Failed { cut: true }
+            }
             Ok(next) => {
                 piece.done = self.state().done;
                 next

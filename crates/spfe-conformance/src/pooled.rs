@@ -1,0 +1,294 @@
+//! Queues with their own buffers: reserve, fill, submit; peek, use, release.
+
+use crate::kit::{Pair, Random, depth, fill, matches, soon};
+use crate::{Fixture, cases};
+use spfe::{Deadline, End, PoolOptions, PooledRx, PooledTx, QueueOptions, Status, Strategy, Threshold};
+use std::sync::mpsc::channel;
+
+cases! {
+    pooled_packets_of_every_size_arrive_whole: [RealTime],
+    a_pooled_group_is_one_completion: [RealTime],
+    a_pooled_queue_wraps_many_times: [RealTime],
+    a_full_pool_makes_the_sender_wait: [RealTime],
+    a_packet_longer_than_a_slot_goes_on_in_the_next: [RealTime],
+    a_peeked_packet_is_not_overwritten: [RealTime],
+    pooled_ends_work_with_the_others: [RealTime, Packed],
+    a_sleeping_pooled_receiver_moves_a_sender_that_is_away: [RealTime],
+    a_staged_group_that_is_dropped_is_not_sent: [RealTime],
+    a_length_no_slot_has_is_refused: [RealTime],
+    a_reset_ends_pooled_queues: [RealTime, Reset],
+}
+
+fn open(pair: &Pair, slots: u32, bytes: u32) -> (PooledTx, PooledRx) {
+    let options = PoolOptions::new(slots, bytes);
+    let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
+    (vc(&pair.a).tx_pooled(options).unwrap(), vc(&pair.b).rx_pooled(options).unwrap())
+}
+
+/// Puts packet `seed` into the next slot, waiting for one.
+#[track_caller]
+fn put(tx: &mut PooledTx, length: usize, seed: u64) {
+    while tx.slot().is_none() {
+        tx.wait(soon()).unwrap();
+        while tx.poll().is_some() {}
+    }
+    fill(&mut tx.slot().unwrap()[..length], seed, 0);
+}
+
+/// The next packet is this one, in one slot.
+#[track_caller]
+fn expect(rx: &mut PooledRx, length: usize, seed: u64) {
+    rx.wait(&Threshold::ONE, soon()).unwrap();
+    let packet = rx.peek().unwrap();
+    assert_eq!((packet.bytes.len(), packet.end, packet.status), (length, End::Eop, Status::Ok));
+    assert!(matches(packet.bytes, seed, 0), "packet {seed} differs");
+    rx.release();
+}
+
+fn pooled_packets_of_every_size_arrive_whole(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = open(&pair, 16, 4096);
+    for (seed, length) in (1..70).chain([255, 256, 257, 4095, 4096]).enumerate() {
+        put(&mut tx, length, seed as u64);
+        tx.send(length).unwrap();
+        expect(&mut rx, length, seed as u64);
+    }
+    assert!(rx.peek().is_none());
+}
+
+fn a_pooled_group_is_one_completion(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = open(&pair, 256, 64);
+    for count in [1, 2, 3, 127, 128, 129, 256] {
+        for seed in 0..count {
+            put(&mut tx, 40, seed);
+            if seed + 1 < count {
+                tx.stage(40).unwrap();
+            }
+        }
+        assert!(rx.peek().is_none(), "a group is visible before it is whole");
+        // The last one ends the group.
+        tx.send(40).unwrap();
+        for seed in 0..count {
+            expect(&mut rx, 40, seed);
+        }
+        tx.wait(soon()).unwrap();
+        let sent = tx.poll().unwrap();
+        assert_eq!((sent.status, u64::from(sent.packets)), (Status::Ok, count));
+        assert!(tx.poll().is_none());
+        assert_eq!(tx.free(), 256);
+    }
+}
+
+fn a_pooled_queue_wraps_many_times(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = open(&pair, 8, 512);
+    let sender = std::thread::spawn(move || {
+        let mut random = Random(5);
+        for seed in 0..5000 {
+            let length = 1 + random.below(512);
+            put(&mut tx, length, seed);
+            if random.below(3) == 0 {
+                tx.stage(length).unwrap();
+                if tx.free() == 0 {
+                    tx.submit();
+                }
+            } else {
+                tx.send(length).unwrap();
+            }
+        }
+        tx.submit();
+        while tx.free() != 8 {
+            tx.wait(soon()).unwrap();
+            while tx.poll().is_some() {}
+        }
+    });
+    let mut random = Random(5);
+    for seed in 0..5000 {
+        expect(&mut rx, 1 + random.below(512), seed);
+        random.below(3);
+    }
+    sender.join().unwrap();
+}
+
+fn a_full_pool_makes_the_sender_wait(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = open(&pair, 16, 64);
+    for seed in 0..16 {
+        put(&mut tx, 64, seed);
+        tx.send(64).unwrap();
+    }
+    rx.wait(&Threshold::count(16), soon()).unwrap();
+    for seed in 16..32 {
+        put(&mut tx, 64, seed);
+        tx.send(64).unwrap();
+    }
+    while tx.poll().is_some() {}
+    assert!(tx.slot().is_none(), "32 slots for 32 packets");
+    assert_eq!(tx.send(64).unwrap_err().status(), Some(Status::Busy));
+    assert!(tx.wait(Deadline::NOW).unwrap_err().is_timeout());
+    for seed in 0..32 {
+        expect(&mut rx, 64, seed);
+    }
+}
+
+fn a_packet_longer_than_a_slot_goes_on_in_the_next(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let options = PoolOptions::new(4, 100);
+    let mut rx = pair.b.port(0).unwrap().vc(0).unwrap().rx_pooled(options).unwrap();
+    let mut tx = pair.tx(0);
+    for (seed, length) in [1234, 100, 101, 400, 5000].into_iter().enumerate() {
+        tx.send(pair.packet(length, seed as u64)).unwrap();
+        let mut at = 0;
+        loop {
+            rx.wait(&Threshold::ONE, soon()).unwrap();
+            let part = rx.peek().unwrap();
+            assert!(matches(part.bytes, seed as u64, at));
+            at += part.bytes.len();
+            let end = part.end;
+            rx.release();
+            if end != End::More {
+                break;
+            }
+        }
+        assert_eq!(at, length);
+        tx.drain(soon()).unwrap();
+    }
+}
+
+fn a_peeked_packet_is_not_overwritten(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = open(&pair, 4, 64);
+    for seed in 0..8 {
+        put(&mut tx, 64, seed);
+        tx.send(64).unwrap();
+        rx.wait(&Threshold::ONE, soon()).unwrap();
+        for _ in 0..20 {
+            while tx.poll().is_some() {}
+            assert!(matches(rx.peek().unwrap().bytes, 0, 0));
+        }
+        if seed == 3 {
+            rx.wait(&Threshold::count(4), soon()).unwrap();
+        }
+    }
+    for seed in 0..8 {
+        expect(&mut rx, 64, seed);
+    }
+    assert!(rx.peek().is_none());
+    // Nothing is there to be released.
+    rx.release();
+    put(&mut tx, 64, 9);
+    tx.send(64).unwrap();
+    expect(&mut rx, 64, 9);
+}
+
+fn pooled_ends_work_with_the_others(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let options = PoolOptions::new(16, 256);
+    let vc = |endpoint: &spfe::Endpoint, vc| endpoint.port(0).unwrap().vc(vc).unwrap();
+    let mut out = vc(&pair.a, 0).tx_pooled(options).unwrap();
+    let mut into = vc(&pair.b, 1).rx_pooled(options).unwrap();
+    let (mut packed, mut tx) = (pair.packed(0, 8192), pair.tx_with(1, depth(16)));
+    let mut got = crate::kit::Unpacked::default();
+    for seed in 0..200 {
+        put(&mut out, 200, seed);
+        out.send(200).unwrap();
+        got.wait(&mut packed, seed as usize + 1);
+        tx.send(pair.packet(200, seed)).unwrap();
+        expect(&mut into, 200, seed);
+        tx.drain(soon()).unwrap();
+        drop(tx.take());
+    }
+    got.are((0..200).map(|seed| (200, seed)));
+    drop(packed);
+    let mut rx = pair.rx_posted(0, 64, 8);
+    put(&mut out, 200, 1);
+    out.send(200).unwrap();
+    crate::kit::receive(&mut rx).is(200, 1);
+}
+
+fn a_sleeping_pooled_receiver_moves_a_sender_that_is_away(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let queue = QueueOptions::default().strategy(Strategy::Block);
+    let (from, into) = (PoolOptions::new(16, 64), PoolOptions::new(4, 64).queue(queue));
+    let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
+    let mut tx = vc(&pair.a).tx_pooled(from).unwrap();
+    let mut rx = vc(&pair.b).rx_pooled(into).unwrap();
+    let (go, turns) = channel::<u64>();
+    let thread = std::thread::spawn(move || {
+        for turn in turns {
+            while tx.poll().is_some() {}
+            for part in 0..8 {
+                put(&mut tx, 64, 8 * turn + part);
+                tx.send(64).unwrap();
+            }
+        }
+    });
+    for turn in 0..1000 {
+        go.send(turn).unwrap();
+        for part in 0..8 {
+            expect(&mut rx, 64, 8 * turn + part);
+        }
+    }
+    drop(go);
+    thread.join().unwrap();
+}
+
+fn a_staged_group_that_is_dropped_is_not_sent(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = open(&pair, 16, 64);
+    for turn in 0..3 {
+        put(&mut tx, 64, 1);
+        tx.send(64).unwrap();
+        expect(&mut rx, 64, 1);
+        for seed in 0..5 {
+            put(&mut tx, 64, seed);
+            tx.stage(64).unwrap();
+        }
+        drop(tx);
+        assert!(rx.wait(&Threshold::ONE, Deadline::NOW).is_err(), "turn {turn}");
+        let options = PoolOptions::new(16, 64);
+        tx = pair.a.port(0).unwrap().vc(0).unwrap().tx_pooled(options).unwrap();
+    }
+}
+
+fn a_length_no_slot_has_is_refused(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, _rx) = open(&pair, 16, 64);
+    for (length, expected) in [(0, Status::Empty), (65, Status::TooLong), (1 << 40, Status::TooLong)] {
+        assert_eq!(tx.send(length).unwrap_err().status(), Some(expected));
+        assert_eq!(tx.stage(length).unwrap_err().status(), Some(expected));
+    }
+    let vc = pair.a.port(0).unwrap().vc(1).unwrap();
+    for (slots, bytes, expected) in
+        [(16, 0, Status::BadField), (16, u32::MAX, Status::BadField), (3, 64, Status::BadRing)]
+    {
+        let error = vc.tx_pooled(PoolOptions::new(slots, bytes)).map(drop).unwrap_err();
+        assert_eq!(error.status(), Some(expected), "{error}");
+    }
+}
+
+fn a_reset_ends_pooled_queues(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut tx, mut rx) = open(&pair, 16, 64);
+    put(&mut tx, 64, 1);
+    tx.send(64).unwrap();
+    expect(&mut rx, 64, 1);
+    pair.b.reset().unwrap();
+    for _ in 0..16 {
+        // The slots come back as what they are: posted and never filled.
+        rx.wait(&Threshold::ONE, soon()).unwrap();
+        assert_eq!(rx.peek().unwrap().status, Status::DeviceReset);
+        rx.release();
+    }
+    assert_eq!(rx.wait(&Threshold::ONE, soon()).unwrap_err().status(), Some(Status::DeviceReset));
+    pair.a.reset().unwrap();
+    tx.wait(soon()).unwrap();
+    while tx.poll().is_some() {}
+    assert_eq!(tx.wait(soon()).unwrap_err().status(), Some(Status::DeviceReset));
+    let (mut new_tx, mut new_rx) = open(&pair, 16, 64);
+    drop((tx, rx));
+    put(&mut new_tx, 64, 2);
+    new_tx.send(64).unwrap();
+    expect(&mut new_rx, 64, 2);
+}
