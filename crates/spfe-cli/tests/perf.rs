@@ -22,7 +22,8 @@ fn every_mode_measures_and_says_what() {
         assert_eq!(document["meta"]["mode"], mode);
         let row = &document["results"][0];
         assert_eq!((row["size_bytes"].as_u64(), row["group"].as_u64()), (Some(4096), Some(128)));
-        for field in ["rate_gbps", "worst_gbps", "packets_per_s", "host_cpu_pct", "device_cpu_pct"] {
+        for field in ["rate_gbps", "worst_gbps", "packets_per_s", "host_cpu_pct", "device_cpu_pct"]
+        {
             assert!(row[field].is_number(), "{mode}: {field} is {}", row[field]);
         }
         assert!(row["packets_per_s"].as_f64() > Some(0.0), "{mode}: nothing moved");

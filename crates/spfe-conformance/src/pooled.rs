@@ -2,7 +2,9 @@
 
 use crate::kit::{Pair, Random, depth, fill, matches, soon};
 use crate::{Fixture, cases};
-use spfe::{Deadline, End, PoolOptions, PooledRx, PooledTx, QueueOptions, Status, Strategy, Threshold};
+use spfe::{
+    Deadline, End, PoolOptions, PooledRx, PooledTx, QueueOptions, Status, Strategy, Threshold,
+};
 use std::sync::mpsc::channel;
 
 cases! {
@@ -255,7 +257,9 @@ fn a_staged_group_that_is_dropped_is_not_sent(fixture: &Fixture) {
 fn a_length_no_slot_has_is_refused(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, _rx) = open(&pair, 16, 64);
-    for (length, expected) in [(0, Status::Empty), (65, Status::TooLong), (1 << 40, Status::TooLong)] {
+    for (length, expected) in
+        [(0, Status::Empty), (65, Status::TooLong), (1 << 40, Status::TooLong)]
+    {
         assert_eq!(tx.send(length).unwrap_err().status(), Some(expected));
         assert_eq!(tx.stage(length).unwrap_err().status(), Some(expected));
     }

@@ -376,8 +376,8 @@ fn everything_a_dead_client_had_is_free_again() {
         queues.extend((0..3).map(|vc| b.queue(QueueKind::Rx, vc)));
         queues.push(a.queue(QueueKind::MessageTx, 0));
         queues.push(b.queue(QueueKind::MessageRx, 0));
-        for vc in 0..3 {
-            queues[vc].push(data(a.address(DATA), 50));
+        for (vc, queue) in queues.iter_mut().take(3).enumerate() {
+            queue.push(data(a.address(DATA), 50));
             a.runner(vc as u32, true).run(10);
         }
         let (first, second) = if turn % 2 == 0 { (a.at, b.at) } else { (b.at, a.at) };

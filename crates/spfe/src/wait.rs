@@ -47,7 +47,8 @@ impl Deadline {
     }
 }
 
-/// What to wait for: whichever of these comes first.
+/// What to wait for: whichever of these comes first. A receive end that has no more room counts as
+/// having reached it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     /// This many packets (transmit: completions).
@@ -152,6 +153,7 @@ struct Scan {
     packets: u64,
     bytes: u64,
     first_ns: Option<u64>,
+    last_ns: u64,
     met: Option<(u64, Ready)>,
 }
 
@@ -160,14 +162,15 @@ impl Scan {
     fn look(&mut self, queue: &Queue, goal: &Threshold) -> Look {
         while self.met.is_none() {
             let position = queue.cq.position.wrapping_add(self.ahead);
-            // The ring holds at most its size of completions the host has not taken.
-            if self.ahead >= queue.cq.ring.size() {
-                self.met = Some((0, Ready::Threshold));
+            // Nothing more can come before the host takes some of what is there.
+            if self.ahead != 0 && self.ahead >= queue.most_pending() {
+                self.met = Some((self.last_ns, Ready::Threshold));
                 break;
             }
             let Some(entry) = queue.cq.peek_at(self.ahead) else { break };
             let at = queue.not_before(entry, position);
             self.ahead += 1;
+            self.last_ns = at;
             self.add(queue, entry, at, goal);
         }
         let after = goal.after_first.map(os::ns);
@@ -395,6 +398,17 @@ impl Queue {
         self.host_line().disarm();
     }
 
+    /// Completions after which nothing more can come until the host has taken some.
+    fn most_pending(&self) -> u32 {
+        match self.place.kind {
+            // One for each posted buffer.
+            QueueKind::Rx => self.sq.position.wrapping_sub(self.cq.position),
+            // The device keeps one for the end of a packet.
+            QueueKind::RxPacked => self.cq.ring.size() - 1,
+            _ => self.cq.ring.size(),
+        }
+    }
+
     /// Arms the device for a goal; `first` asks for the very next completion.
     fn arm(&mut self, goal: &Threshold, first: bool, event: bool) {
         let position = self.cq.position;
@@ -405,6 +419,11 @@ impl Queue {
             Some(count) if exact => Some(count),
             Some(_) => Some(1),
             None => None,
+        };
+        let count = match self.place.kind {
+            // With every buffer full nothing more comes, whatever is waited for.
+            QueueKind::Rx => Some(count.unwrap_or(u32::MAX).min(self.most_pending().max(1))),
+            _ => count,
         };
         let arm = Arm {
             count: count.map(|count| position.wrapping_add(count)),
