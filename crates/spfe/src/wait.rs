@@ -47,9 +47,8 @@ impl Deadline {
     }
 }
 
-/// What to wait for: whichever of these comes first. With all buffers full, or half of a packed
-/// area, bytes count as reached, and so does a count with all buffers full. Do not wait for more
-/// packets than half of a packed area has room for.
+/// What to wait for: whichever of these comes first. A receive end that has no more room counts as
+/// having reached it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     /// This many packets (transmit: completions).
