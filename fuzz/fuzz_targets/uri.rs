@@ -1,0 +1,116 @@
+//! Names of devices, rates of links, topologies.
+#![no_main]
+
+use arbitrary::{Arbitrary, Unstructured};
+// What the library's parser, which is private to it, finds at the root of its crate.
+use spfe::{Error, Result};
+use spfe_net::topology::Port;
+use spfe_net::{LinkRate, Mode, Peer, Topology};
+
+#[allow(dead_code)]
+#[path = "../../crates/spfe/src/uri.rs"]
+mod uri;
+
+const WORDS: [&str; 40] = [
+    "virtual:", "unix:", "spfed:", "lab", "/", "?", "&", "=", ":", "0", "1", "7", "link=", "mode=",
+    "peer=", "endpoints=", "seed=", "time=", "real", "virtual", "inline", "coop", "thread", "loop",
+    "pair", "sink", "check", "echo", "generator", "4x7.5G", "16x100G", "spw:200M", "unlimited",
+    "4294967298", "18446744073709551616", "-1", "1e3", "nan", "inf", "16777216",
+];
+
+fn text(u: &mut Unstructured<'_>) -> arbitrary::Result<String> {
+    let mut text = String::new();
+    while !u.is_empty() && text.len() < 200 {
+        let number = usize::from(u.arbitrary::<u8>()?);
+        match WORDS.get(number) {
+            Some(word) => text += word,
+            None => text.push(u.arbitrary()?),
+        }
+    }
+    Ok(text)
+}
+
+#[derive(Debug)]
+enum Input {
+    Words(String),
+    Text(String),
+    Network(Topology),
+}
+
+fn number(u: &mut Unstructured<'_>) -> arbitrary::Result<u32> {
+    Ok(if u.ratio(7, 8)? { u.int_in_range(0..=3)? } else { u.arbitrary()? })
+}
+
+fn port(u: &mut Unstructured<'_>) -> arbitrary::Result<Port> {
+    let rate = match u.int_in_range(0..=3u8)? {
+        0 => LinkRate::SpaceFibre { lanes: u.arbitrary()?, mbps: u.arbitrary()? },
+        1 => LinkRate::SpaceWire { mbps: u.arbitrary()? },
+        _ => LinkRate::Unlimited,
+    };
+    let peer = match u.int_in_range(0..=7u8)? {
+        0 => Peer::None,
+        1 => Peer::Sink { check: u.arbitrary()? },
+        2 => Peer::Echo,
+        3 => {
+            let (min_bytes, max_bytes) = (u.arbitrary()?, u.arbitrary()?);
+            Peer::Generator { min_bytes, max_bytes, seed: u.arbitrary()? }
+        }
+        _ => Peer::Port { endpoint: number(u)?, port: number(u)? },
+    };
+    Ok(Port { space_wire: u.arbitrary()?, vcs: number(u)?, rate, peer })
+}
+
+impl<'a> Arbitrary<'a> for Input {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        Ok(match u.int_in_range(0..=3u8)? {
+            0 | 1 => Self::Words(text(u)?),
+            2 => Self::Text(u.arbitrary()?),
+            _ => {
+                let endpoint = |u: &mut Unstructured<'_>| -> arbitrary::Result<Vec<Port>> {
+                    (0..u.int_in_range(0..=4u8)?).map(|_| port(u)).collect()
+                };
+                let endpoints = (0..u.int_in_range(0..=3u8)?).map(|_| endpoint(u));
+                let endpoints = endpoints.collect::<arbitrary::Result<_>>()?;
+                Self::Network(Topology { endpoints, mode: Mode::Inline, virtual_time: false })
+            }
+        })
+    }
+}
+
+/// A rate that can be read is written so that it is read the same again.
+fn check_rate(text: &str) {
+    if let Ok(rate) = text.parse::<LinkRate>() {
+        assert_eq!(rate.to_string().parse::<LinkRate>(), Ok(rate), "{text} is {rate}");
+        assert!(rate.rate().is_paced() == (rate != LinkRate::Unlimited));
+        assert!(rate.user_gbps().is_none_or(|gbps| gbps.is_finite() && gbps > 0.0));
+    }
+}
+
+fn check_name(text: &str) {
+    check_rate(text);
+    let parsed: Result<uri::Uri> = uri::Uri::parse(text);
+    match parsed {
+        Ok(uri::Uri::Virtual { topology, .. }) => {
+            topology.check().expect("a name stands for a sound network");
+        }
+        Ok(uri::Uri::Daemon { .. }) => {}
+        Err(error @ Error::Device { .. }) => {
+            assert!(error.to_string().contains("virtual:[NAME/N]"), "{error}");
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+libfuzzer_sys::fuzz_target!(|input: Input| {
+    match input {
+        Input::Words(text) | Input::Text(text) => check_name(&text),
+        Input::Network(topology) => {
+            if topology.check().is_ok() {
+                for port in topology.endpoints.iter().flatten() {
+                    let rate = port.rate.rate();
+                    assert!(rate.fs_per_byte_both >= rate.fs_per_byte);
+                }
+            }
+        }
+    }
+});
