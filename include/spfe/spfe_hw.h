@@ -588,7 +588,7 @@ struct spfe_device_line {
 	spfe_le32 need_doorbell; /* 1: the device sleeps; ring the doorbell after posting. */
 	spfe_le32 state; /* queue_state. */
 	spfe_le32 error; /* status that stopped the queue, or 0. */
-	spfe_le64 reserved0; /* Zero. */
+	spfe_le64 full; /* Receive: a packet waited for room when completions up to position 31:0 were written and submissions up to position 63:32 used. */
 	spfe_le64 reserved1; /* Zero. */
 	spfe_le64 reserved2; /* Zero. */
 	spfe_le64 reserved3; /* Zero. */
@@ -600,7 +600,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, wake_seq) == 0, "offset of 
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, need_doorbell) == 4, "offset of device_line.need_doorbell");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, state) == 8, "offset of device_line.state");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, error) == 12, "offset of device_line.error");
-SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved0) == 16, "offset of device_line.reserved0");
+SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, full) == 16, "offset of device_line.full");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved1) == 24, "offset of device_line.reserved1");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved2) == 32, "offset of device_line.reserved2");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved3) == 40, "offset of device_line.reserved3");

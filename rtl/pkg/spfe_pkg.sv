@@ -465,8 +465,8 @@ package spfe_pkg;
   localparam logic [31:0] DEVICE_LINE_STATE_OFFSET = 32'd8;
   /// status that stopped the queue, or 0.
   localparam logic [31:0] DEVICE_LINE_ERROR_OFFSET = 32'd12;
-  /// Zero.
-  localparam logic [31:0] DEVICE_LINE_RESERVED0_OFFSET = 32'd16;
+  /// Receive: a packet waited for room when completions up to position 31:0 were written and submissions up to position 63:32 used.
+  localparam logic [31:0] DEVICE_LINE_FULL_OFFSET = 32'd16;
   /// Zero.
   localparam logic [31:0] DEVICE_LINE_RESERVED1_OFFSET = 32'd24;
   /// Zero.

@@ -108,10 +108,15 @@ fn cancel_in_the_middle_of_a_packet_cuts_it(fixture: &Fixture) {
 
 /// The sender is gone before the receiver has a buffer for the end of its packet.
 fn a_cut_waits_for_a_buffer(fixture: &Fixture) {
-    let pair = Pair::new(fixture);
+    for (length, end) in [(2 * BUFFER, End::Eop), (BUFFER, End::More)] {
+        cut_without_buffer(&Pair::new(fixture), length, end);
+    }
+}
+
+fn cut_without_buffer(pair: &Pair, length: usize, end: End) {
     let mut rx = pair.rx_posted(0, BUFFER, 1);
     let mut tx = pair.tx(0);
-    tx.send(pair.packet(2 * BUFFER, 3)).unwrap();
+    tx.send_ending(pair.packet(length, 3), end).unwrap();
     let part = rx.recv(soon()).unwrap();
     assert!(part.more() && matches(&part.buf, 3, 0));
     drop(tx);

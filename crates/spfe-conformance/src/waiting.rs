@@ -13,6 +13,7 @@ cases! {
     a_count_ends_a_wait: [RealTime],
     bytes_end_a_wait: [RealTime],
     a_fill_level_ends_a_wait: [RealTime, Packed],
+    a_full_receiver_ends_a_wait: [RealTime, Packed, Event],
     a_time_after_the_first_packet_ends_a_wait: [RealTime],
     transmit_waits_for_completions: [RealTime],
     an_error_ends_a_wait: [RealTime],
@@ -131,6 +132,38 @@ fn a_fill_level_ends_a_wait(fixture: &Fixture) {
     let mut got = Unpacked::default();
     got.take(&mut rx);
     got.are((0..32).map(|seed| (120, seed)));
+}
+
+/// More is asked for than there is room for: the sender waits, so must not the receiver.
+fn a_full_receiver_ends_a_wait(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    for strategy in [Strategy::Block, Strategy::Poll] {
+        let queue = QueueOptions::default().strategy(strategy).event(true).depth(64);
+        let goals = [Threshold::count(1000), Threshold::bytes(1 << 30)];
+        for goal in goals {
+            let (mut rx, mut tx) = (pair.rx_with(0, queue), pair.tx(0));
+            let region = pair.b.alloc(10 * 64).unwrap();
+            rx.post_all(&mut region.split(64, 10).unwrap());
+            let due = rx.request_event(&goal).unwrap();
+            assert!(!due);
+            tx.send_burst(pair.packet(64, 1), 64, 0, 100).unwrap();
+            assert!(readable(rx.fd().unwrap(), SOON));
+            assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::Threshold);
+            assert_eq!(std::iter::from_fn(|| rx.poll()).count(), 10);
+            drop((rx, tx));
+            for length in [1000, 16] {
+                let options = PackedOptions::default().area(4096).queue(queue);
+                let vc = pair.b.port(0).unwrap().vc(0).unwrap();
+                let (mut rx, mut tx) = (vc.rx_packed(options).unwrap(), pair.tx(0));
+                let region = pair.a.alloc(300 * length).unwrap();
+                for packet in region.split(length, 300).unwrap() {
+                    tx.send(packet).unwrap();
+                }
+                assert_eq!(rx.wait(&goal, soon()).unwrap(), Ready::Threshold);
+                Unpacked::default().wait(&mut rx, 300);
+            }
+        }
+    }
 }
 
 fn a_time_after_the_first_packet_ends_a_wait(fixture: &Fixture) {

@@ -1553,8 +1553,8 @@ pub struct DeviceLine {
     pub state: u32,
     /// status that stopped the queue, or 0.
     pub error: u32,
-    /// Zero.
-    pub reserved0: u64,
+    /// Receive: a packet waited for room when completions up to position 31:0 were written and submissions up to position 63:32 used.
+    pub full: u64,
     /// Zero.
     pub reserved1: u64,
     /// Zero.
@@ -1579,8 +1579,8 @@ pub mod device_line {
     pub const STATE_OFFSET: usize = 8;
     /// status that stopped the queue, or 0.
     pub const ERROR_OFFSET: usize = 12;
-    /// Zero.
-    pub const RESERVED0_OFFSET: usize = 16;
+    /// Receive: a packet waited for room when completions up to position 31:0 were written and submissions up to position 63:32 used.
+    pub const FULL_OFFSET: usize = 16;
     /// Zero.
     pub const RESERVED1_OFFSET: usize = 24;
     /// Zero.
@@ -1600,7 +1600,7 @@ const _: () = {
     assert!(core::mem::offset_of!(DeviceLine, need_doorbell) == at::NEED_DOORBELL_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, state) == at::STATE_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, error) == at::ERROR_OFFSET);
-    assert!(core::mem::offset_of!(DeviceLine, reserved0) == at::RESERVED0_OFFSET);
+    assert!(core::mem::offset_of!(DeviceLine, full) == at::FULL_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, reserved1) == at::RESERVED1_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, reserved2) == at::RESERVED2_OFFSET);
     assert!(core::mem::offset_of!(DeviceLine, reserved3) == at::RESERVED3_OFFSET);

@@ -228,6 +228,8 @@ pub trait Sink {
     fn is_cut(&self) -> bool {
         false
     }
+    /// A packet waits for room: tells a host that waits for more than it has room for.
+    fn mark_full(&mut self) {}
     /// Whether the host has made room that no step has seen yet.
     fn has_room(&self) -> bool {
         false
@@ -743,6 +745,18 @@ impl<S: Source, D: Sink> Flow<S, D> {
             RxEnd::Instrument(rx) if rx.is_open() => rx.cut(&mut cx),
             _ => {}
         }
+        if self.rx_is_cut() {
+            // The receiver that makes room runs the engine for it.
+            self.shared.stalled.store(1, Ordering::Release);
+        }
+    }
+
+    fn rx_is_cut(&self) -> bool {
+        match &self.rx {
+            RxEnd::Posted(rx) => rx.is_cut(),
+            RxEnd::Packed(rx) => rx.is_cut(),
+            _ => false,
+        }
     }
 }
 
@@ -804,6 +818,7 @@ impl Run<'_> {
         // Bounded: a host that posts nonsense as fast as it is refused may stay stalled.
         for _ in 0..LOOKS {
             self.shared.stalled.store(1, Ordering::Release);
+            sink.mark_full();
             // Pairs with the heavy barrier of a receiver that falls asleep: it sees the flag, or
             // its room is seen here.
             light_barrier();

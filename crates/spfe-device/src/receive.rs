@@ -48,6 +48,17 @@ impl Shared {
         let (state, counters) = unsafe { (self.state.as_mut(), self.counters.as_ref()) };
         view.notify(&mut state.at, counters, host);
     }
+
+    /// A host that waits for more than it has room for is woken for what is there. One that arms
+    /// later finds the mark when it looks again.
+    fn mark_full(&mut self, view: &QueueView) {
+        let at = &mut self.state().at;
+        view.device_line().set_full(at.completion, at.submission);
+        if view.host_line().armed().is_some() && view.host_line().wishes().has_first(at.completion)
+        {
+            at.urgent = 1;
+        }
+    }
 }
 
 /// A receive queue with posted buffers.
@@ -584,6 +595,10 @@ impl Sink for RxPacked {
     fn is_cut(&self) -> bool {
         // SAFETY: seat held.
         unsafe { self.shared.state.as_ref().cut != 0 }
+    }
+
+    fn mark_full(&mut self) {
+        self.shared.mark_full(&self.view);
     }
 
     fn has_room(&self) -> bool {

@@ -60,8 +60,10 @@ impl Lab {
     }
 }
 
-/// Submissions that are wrong, with the status each deserves. All are one batch.
-fn wrong_transmits(lab: &Lab) -> Vec<(&'static str, Vec<Entry>, Status)> {
+/// A submission that is wrong, published as one batch, and the status it deserves.
+type Wrong = (&'static str, Vec<Entry>, Status);
+
+fn wrong_transmits(lab: &Lab) -> Vec<Wrong> {
     let (at, most) = (lab.a.address(DATA), PACKET_MAX_BYTES as u32);
     let key = |key: u16| Address::new(RegionKey(key), 0).0;
     let typed = |kind: u16| vec![entry(at, 8, kind | sf::SIGNAL)];
@@ -73,11 +75,6 @@ fn wrong_transmits(lab: &Lab) -> Vec<(&'static str, Vec<Entry>, Status)> {
     let inline = |count: u8| {
         let flags = flags(EntryType::Inline, sf::SIGNAL);
         vec![InlineSubmission { count, flags, ..Default::default() }.to_words()]
-    };
-    let burst_with = |change: &dyn Fn(&mut [Entry; 2])| {
-        let mut entries = burst(at, 8, 8, 4);
-        change(&mut entries);
-        entries.to_vec()
     };
     let link = |bits: u16| entry(at, 8, flags(EntryType::Data, sf::CHAIN | bits));
     vec![
@@ -107,6 +104,17 @@ fn wrong_transmits(lab: &Lab) -> Vec<(&'static str, Vec<Entry>, Status)> {
         ("no inline bytes", inline(0), Status::BadField),
         ("12 inline bytes", inline(12), Status::BadField),
         ("255 inline bytes", inline(255), Status::BadField),
+    ]
+}
+
+fn wrong_bursts(lab: &Lab) -> Vec<Wrong> {
+    let at = lab.a.address(DATA);
+    let burst_with = |change: &dyn Fn(&mut [Entry; 2])| {
+        let mut entries = burst(at, 8, 8, 4);
+        change(&mut entries);
+        entries.to_vec()
+    };
+    vec![
         ("a burst of none", burst(at, 8, 8, 0).to_vec(), Status::BadField),
         ("a burst of empty packets", burst(at, 0, 8, 4).to_vec(), Status::Empty),
         ("a burst of 4 GiB", burst(at, 70_000, 0, BURST_MAX as u16).to_vec(), Status::TooLong),
@@ -130,9 +138,10 @@ fn wrong_transmits(lab: &Lab) -> Vec<(&'static str, Vec<Entry>, Status)> {
 
 #[test]
 fn a_wrong_transmit_costs_only_itself() {
-    for index in 0..wrong_transmits(&Lab::new()).len() {
+    let all = |lab: &Lab| [wrong_transmits(lab), wrong_bursts(lab)].concat();
+    for index in 0..all(&Lab::new()).len() {
         let mut lab = Lab::new();
-        let (what, entries, expected) = wrong_transmits(&lab).swap_remove(index);
+        let (what, entries, expected) = all(&lab).swap_remove(index);
         lab.works(1);
         lab.rx.push(buffer(lab.b.address(DATA), 128));
         lab.tx.push_all(&entries);

@@ -47,7 +47,8 @@ pub struct DeviceLine {
     need_doorbell: AtomicU32,
     state: AtomicU32,
     error: AtomicU32,
-    reserved: [AtomicU64; 6],
+    full: AtomicU64,
+    reserved: [AtomicU64; 5],
 }
 
 #[cfg(not(loom))]
@@ -63,6 +64,7 @@ const _: () = {
     assert!(offset_of!(DeviceLine, need_doorbell) == device_line::NEED_DOORBELL_OFFSET);
     assert!(offset_of!(DeviceLine, state) == device_line::STATE_OFFSET);
     assert!(offset_of!(DeviceLine, error) == device_line::ERROR_OFFSET);
+    assert!(offset_of!(DeviceLine, full) == device_line::FULL_OFFSET);
 };
 
 impl HostLine {
@@ -149,6 +151,21 @@ impl DeviceLine {
     /// Device side: one more wake-up. The caller then wakes the futex.
     pub fn bump(&self) {
         self.wake_seq.fetch_add(1, Ordering::Release);
+    }
+
+    /// Device side: a packet waits for room, with completions written up to `completion` and
+    /// everything posted up to `submission` used. A light barrier follows before it looks at what
+    /// the host waits for.
+    pub fn set_full(&self, completion: u32, submission: u32) {
+        let full = u64::from(submission) << 32 | u64::from(completion);
+        self.full.store(full, Ordering::Release);
+    }
+
+    /// Host side: whether a packet waits for room beyond what these positions have.
+    #[inline]
+    pub fn is_full(&self, completion: u32, submission: u32) -> bool {
+        let full = self.full.load(Ordering::Acquire);
+        full == u64::from(submission) << 32 | u64::from(completion)
     }
 
     /// Publishes the queue's state and the status that stopped it.

@@ -155,18 +155,12 @@ impl PackedRx {
     /// Timed out (nothing is consumed), or why nothing will come any more.
     pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
         self.give_back();
-        self.queue.wait(&self.reachable(threshold), deadline)
+        self.queue.wait(threshold, deadline)
     }
 
-    /// With a quarter of the area for the next record, and as much skipped at its end, a sender may
-    /// have to wait when half of it is full.
-    fn reachable(&self, threshold: &Threshold) -> Threshold {
-        let bytes = threshold.bytes.map(|bytes| bytes.min(u64::from(self.size) / 2));
-        Threshold { bytes, ..*threshold }
-    }
-
-    /// A threshold of `percent` of the area, headers and padding included. More than half of it
-    /// counts as half: the sender may have no room for more.
+    /// A threshold of `percent` of the area, headers and padding included. With more than half of
+    /// it the sender may have to wait for room first, which ends the wait too: a record takes up to
+    /// a quarter of the area, and as much may be skipped at its end.
     pub fn fill_threshold(&self, percent: u32) -> Threshold {
         Threshold::bytes((u64::from(self.size) * u64::from(percent) / 100).max(1))
     }
@@ -194,7 +188,7 @@ impl PackedRx {
     /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
     pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
         self.give_back();
-        self.queue.request_event(&self.reachable(threshold))
+        self.queue.request_event(threshold)
     }
 
     /// Gives used bytes and completions back to the device: one entry for all of them.

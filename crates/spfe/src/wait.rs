@@ -47,8 +47,8 @@ impl Deadline {
     }
 }
 
-/// What to wait for: whichever of these comes first. A receive end that has no more room counts as
-/// having reached it.
+/// What to wait for: whichever of these comes first. A receiver without room for the next packet
+/// has reached any count and any number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     /// This many packets (transmit: completions).
@@ -167,7 +167,12 @@ impl Scan {
                 self.met = Some((self.last_ns, Ready::Threshold));
                 break;
             }
-            let Some(entry) = queue.cq.peek_at(self.ahead) else { break };
+            let Some(entry) = queue.cq.peek_at(self.ahead) else {
+                if self.ahead != 0 && queue.is_full(position) {
+                    self.met = Some((self.last_ns, Ready::Threshold));
+                }
+                break;
+            };
             let at = queue.not_before(entry, position);
             self.ahead += 1;
             self.last_ns = at;
@@ -403,10 +408,14 @@ impl Queue {
         match self.place.kind {
             // One for each posted buffer.
             QueueKind::Rx => self.sq.position.wrapping_sub(self.cq.position),
-            // The device keeps one for the end of a packet.
-            QueueKind::RxPacked => self.cq.ring.size() - 1,
             _ => self.cq.ring.size(),
         }
+    }
+
+    /// Whether a packet waits for room while `position` is the next completion to come.
+    fn is_full(&self, position: u32) -> bool {
+        self.place.kind == QueueKind::RxPacked
+            && self.device_line().is_full(position, self.sq.position)
     }
 
     /// Arms the device for a goal; `first` asks for the very next completion.
@@ -421,7 +430,7 @@ impl Queue {
             None => None,
         };
         let count = match self.place.kind {
-            // With every buffer full nothing more comes, whatever is waited for.
+            // Without buffers nothing more comes, whatever is waited for.
             QueueKind::Rx => Some(count.unwrap_or(u32::MAX).min(self.most_pending().max(1))),
             _ => count,
         };

@@ -1,0 +1,133 @@
+//! After a client left or died: its share is taken back, what it held is freed, and what it was
+//! doing is put right. All of it in bounded time.
+
+use super::{Attachment, Ended, Error, Inner, Network, Result};
+use crate::arena::CONTROL;
+use crate::os;
+use crate::topology::Peer;
+use crate::view::Runner;
+use spfe_contract::Status;
+use spfe_device::message::{MessageSlot, SLOTS};
+use spfe_ring::Seat;
+use spfe_ring::sync::Ordering;
+use std::time::{Duration, Instant};
+
+/// Longest time the control plane waits for a participant to leave a flow.
+const SEAT_TIMEOUT: Duration = Duration::from_secs(2);
+
+impl Network {
+    /// A client left, or died: everything it had is taken back, its peers are told.
+    pub fn detach(&self, at: Attachment, died: bool) -> Result<()> {
+        let mut inner = self.lock();
+        if !inner.clients.contains_key(&at.client) {
+            return Ok(());
+        }
+        if died {
+            self.take_over(&mut inner, at)?;
+        }
+        let ended = if died { Ended::Died } else { Ended::Closed };
+        self.end_queues(&mut inner, at, ended)?;
+        self.end_regions(&mut inner, at)?;
+        inner.clients.remove(&at.client);
+        self.shares().events.remove(&at.client);
+        Ok(())
+    }
+
+    /// Frees every lock and seat a dead participant held, and puts right what it was doing.
+    fn take_over(&self, inner: &mut Inner, at: Attachment) -> Result<()> {
+        self.arena.mark_dead(at.client, true);
+        for endpoint in 0..self.topology().endpoints.len() as u32 {
+            for (port, vc, out) in self.flows(endpoint) {
+                let shared = if out {
+                    self.arena.flow_out(endpoint, port, vc)
+                } else {
+                    self.arena.flow_into(endpoint, port, vc)
+                };
+                // SAFETY: configurations are only written under the lock of `inner`.
+                let owners =
+                    unsafe { [(*shared.tx_config.get()).owner, (*shared.rx_config.get()).owner] };
+                if owners.contains(&at.client) {
+                    shared.dead.store(at.client, Ordering::Release);
+                }
+                if [shared.seat.busy(), shared.seat.claimed()].contains(&at.client) {
+                    self.recover(self.control(inner, endpoint, port, vc, out))?;
+                }
+            }
+            for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
+                self.recover_messages(endpoint, port, at.client);
+                let (out, into) = self.arena.times_out(endpoint, port);
+                out.break_dead(at.client);
+                into.break_dead(at.client);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the lock of a port's messages from a dead client, and puts right what it was sending.
+    fn recover_messages(&self, endpoint: u32, port: u32, dead: u32) {
+        let near = self.arena.messages(endpoint, port);
+        let Some(_guard) = near.take_over(dead, CONTROL) else { return };
+        let recover = |endpoint, slots: &[MessageSlot; SLOTS]| {
+            for slot in slots.iter().filter(|slot| slot.config().kind != 0) {
+                if let Ok(view) = self.view.queue_view(endpoint, slot.config()) {
+                    slot.recover(&view);
+                }
+            }
+        };
+        recover(endpoint, &near.tx);
+        if let Peer::Port { endpoint: far, port: far_port } =
+            self.topology().endpoints[endpoint as usize][port as usize].peer
+        {
+            recover(far, &self.arena.messages(far, far_port).rx);
+        }
+    }
+
+    /// Takes a flow's seat from the dead and puts the flow right.
+    fn recover(&self, runner: &mut Runner) -> Result<()> {
+        let seat = &runner.shared().seat;
+        let dead = |id| self.arena.is_dead(id);
+        let torn = patiently(|| seat.take_over(CONTROL, dead, os::heavy_barrier, 1000))
+            .ok_or_else(|| held(seat))?;
+        if torn && runner.rebind() {
+            runner.flow_mut().recover();
+        }
+        seat.release();
+        Ok(())
+    }
+}
+
+/// Tries until it works, in bounded time.
+pub(super) fn patiently<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+    let deadline = Instant::now() + SEAT_TIMEOUT;
+    loop {
+        if let Some(done) = attempt() {
+            return Some(done);
+        }
+        if Instant::now() > deadline {
+            return None;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Somebody has held a seat too long.
+fn held(seat: &Seat) -> Error {
+    let what = format!(
+        "a participant (client {}) has held a flow for {} s; is it stopped?",
+        seat.busy().max(seat.claimed()),
+        SEAT_TIMEOUT.as_secs()
+    );
+    Error::new(Status::Busy, what)
+}
+
+/// Claims a flow's seat for the control plane, in bounded time.
+pub(super) fn claim(runner: &mut Runner) -> Result<()> {
+    let seat = &runner.shared().seat;
+    let claim = || seat.claim(CONTROL, os::heavy_barrier, 1000).then_some(());
+    patiently(claim).ok_or_else(|| held(seat))
+}
+
+/// Brings the control plane's runner up to date with the flow's configuration.
+pub(super) fn bind(runner: &mut Runner) -> Result<()> {
+    patiently(|| runner.run(0)).map(drop).ok_or_else(|| held(&runner.shared().seat))
+}
