@@ -29,7 +29,8 @@ impl Slot {
 pub struct Ring {
     slots: NonNull<Slot>,
     log2: u32,
-    mask: u32,
+    /// Offset of the last slot, bytes.
+    last: u32,
 }
 
 // SAFETY: a ring is only atomics behind a pointer whose lifetime the creator promised (`Ring::new`).
@@ -43,13 +44,19 @@ impl Ring {
     /// # Safety
     /// `slots` points to that many slots, which stay mapped while any copy of the view is used.
     pub const unsafe fn new(slots: NonNull<Slot>, log2: u32) -> Self {
-        Self { slots, log2, mask: (1 << log2) - 1 }
+        Self { slots, log2, last: ((1 << log2) - 1) * SLOT as u32 }
     }
 
     /// Number of entries.
     #[inline(always)]
     pub const fn size(&self) -> u32 {
-        self.mask + 1
+        1 << self.log2
+    }
+
+    /// Offset of a position's slot, bytes.
+    #[inline(always)]
+    const fn offset(&self, position: u32) -> usize {
+        (position.wrapping_mul(SLOT as u32) & self.last) as usize
     }
 
     /// Lap number of a free-running position, from 1, modulo 65536.
@@ -60,9 +67,8 @@ impl Ring {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> &Slot {
-        let index = (position & self.mask) as usize;
-        // SAFETY: the index is masked to the ring, which is mapped (`Ring::new`).
-        unsafe { &*self.slots.as_ptr().add(index) }
+        // SAFETY: the offset is masked to the ring, which is mapped (`Ring::new`).
+        unsafe { &*self.slots.as_ptr().byte_add(self.offset(position)) }
     }
 
     /// Writes an entry at a position and publishes it.
@@ -145,13 +151,12 @@ impl Spot {
     /// The place of a position.
     #[inline(always)]
     pub const fn new(ring: &Ring, position: u32) -> Self {
-        let offset = (position & ring.mask) as usize * SLOT;
-        Self { offset, phase: (position >> ring.log2).wrapping_add(1) << 16 }
+        Self { offset: ring.offset(position), phase: (position >> ring.log2).wrapping_add(1) << 16 }
     }
 
     #[inline(always)]
     fn slot<'a>(&self, ring: &'a Ring) -> &'a Slot {
-        debug_assert!(self.offset <= ring.mask as usize * SLOT);
+        debug_assert!(self.offset <= ring.last as usize);
         // SAFETY: the offset stays within the ring this spot was made for, or one of its size.
         unsafe { &*ring.slots.as_ptr().byte_add(self.offset) }
     }
@@ -237,10 +242,21 @@ impl Spot {
     /// Begins the next lap if the last slot of this one has been passed.
     #[inline(always)]
     pub const fn turn(&mut self, ring: &Ring) {
-        if self.offset > ring.mask as usize * SLOT {
+        if self.offset > ring.last as usize {
             self.offset = 0;
             self.phase = self.phase.wrapping_add(ONE_LAP);
         }
+    }
+
+    /// The place before.
+    #[inline]
+    pub const fn before(mut self, ring: &Ring) -> Self {
+        if self.offset == 0 {
+            self.offset = ring.last as usize + SLOT;
+            self.phase = self.phase.wrapping_sub(ONE_LAP);
+        }
+        self.offset -= SLOT;
+        self
     }
 
     /// One place on.
