@@ -340,7 +340,7 @@ impl Lab {
         let mut batch = tx.batch();
         match batch.push_burst(buf, u32::from(length), stride % 64, u32::from(count)) {
             Ok(()) => drop(batch.submit()),
-            Err((buf, _)) => self.bufs.push(buf),
+            Err(refused) => self.bufs.push(refused.back),
         }
     }
 
@@ -350,8 +350,8 @@ impl Lab {
         let mut batch: Batch<'_> = tx.batch();
         for _ in 0..count {
             let Some(buf) = self.bufs.pop() else { break };
-            if let Err(full) = batch.push_with_path(&[count; 3], buf) {
-                self.bufs.push(full.0);
+            if let Err(refused) = batch.push_with_path(&[count; 3], buf) {
+                self.bufs.push(refused.back);
                 break;
             }
         }

@@ -81,6 +81,41 @@ impl From<io::Error> for Error {
 /// A result of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Buffers that were not taken, given back, and why.
+#[derive(Debug)]
+pub struct Refused<T> {
+    /// The buffers, as they were.
+    pub back: T,
+    /// BUSY: take completions first, then try again. Any other status: it never fits.
+    pub error: Error,
+}
+
+impl<T> Refused<T> {
+    #[cold]
+    pub(crate) fn new(back: T, status: Status, what: impl Into<String>) -> Self {
+        Self { back, error: Error::device(status, what) }
+    }
+
+    /// The contract's status.
+    pub fn status(&self) -> Option<Status> {
+        self.error.status()
+    }
+}
+
+impl<T> std::fmt::Display for Refused<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<T: std::fmt::Debug> std::error::Error for Refused<T> {}
+
+impl<T> From<Refused<T>> for Error {
+    fn from(refused: Refused<T>) -> Self {
+        refused.error
+    }
+}
+
 /// A buffer the queue had no room for, given back.
 #[derive(Debug)]
 pub struct Full<T>(pub T);

@@ -48,7 +48,7 @@ mod wait;
 pub use backend::DeviceInfo;
 pub use backend::embedded::Embedded;
 pub use endpoint::{Endpoint, Port, Vc};
-pub use error::{Error, Full, Result};
+pub use error::{Error, Full, Refused, Result};
 pub use message::{Broadcast, BroadcastMessage, TimeCode, TimeCodeValue};
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
 pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
