@@ -4,7 +4,9 @@ use crate::kit::{Pair, SOON, Unpacked, depth, receive, soon, take_all};
 use crate::{Fixture, cases};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::BorrowedFd;
-use spfe::{Deadline, PackedOptions, QueueOptions, Ready, Rx, Status, Strategy, Threshold, Tx};
+use spfe::{
+    Deadline, PackedOptions, PoolOptions, QueueOptions, Ready, Rx, Status, Strategy, Threshold, Tx,
+};
 use std::time::Duration;
 
 cases! {
@@ -20,6 +22,7 @@ cases! {
     a_descriptor_is_readable_exactly_when_due: [RealTime, Event],
     a_descriptor_of_a_packed_end_counts_bytes: [RealTime, Event, Packed],
     a_descriptor_of_a_transmit_end_tells_of_completions: [RealTime, Event],
+    descriptors_of_pooled_ends_tell_of_packets_and_completions: [RealTime, Event],
     a_descriptor_tells_of_a_time_after_the_first: [RealTime, Event],
     no_event_is_lost_to_a_concurrent_sender: [RealTime, Event],
     no_wake_up_is_lost_to_a_concurrent_sender: [RealTime],
@@ -333,6 +336,41 @@ fn a_descriptor_of_a_transmit_end_tells_of_completions(fixture: &Fixture) {
         drop(got);
         take_all(&mut tx);
     }
+}
+
+fn descriptors_of_pooled_ends_tell_of_packets_and_completions(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
+    let options = PoolOptions::new(4, 64).queue(QueueOptions::default().event(true));
+    let mut tx = vc(&pair.a).tx_pooled(options).unwrap();
+    let mut rx = vc(&pair.b).rx_pooled(options).unwrap();
+    for turn in 0..5 {
+        // The receiver is full after 4; the descriptor of the sender tells of the fifth.
+        assert!(!rx.request_event(&Threshold::count(4)).unwrap());
+        for seed in 0..4 {
+            assert!(!readable(rx.fd().unwrap(), SHORT), "{seed} of 4 packets");
+            crate::kit::fill(tx.slot().unwrap(), seed, 0);
+            tx.send(64).unwrap();
+        }
+        assert!(readable(rx.fd().unwrap(), SOON), "turn {turn}");
+        clear(rx.fd().unwrap());
+        tx.wait_for(&Threshold::count(4), soon()).unwrap();
+        assert_eq!(std::iter::from_fn(|| tx.poll()).count(), 4);
+        tx.send(64).unwrap();
+        assert!(!tx.request_event(&Threshold::ONE).unwrap());
+        assert!(!readable(tx.fd().unwrap(), SHORT), "there is no room");
+        for _ in 0..5 {
+            rx.wait(&Threshold::ONE, soon()).unwrap();
+            assert_eq!(rx.peek().unwrap().bytes.len(), 64);
+            rx.release();
+        }
+        assert!(readable(tx.fd().unwrap(), SOON), "turn {turn}");
+        clear(tx.fd().unwrap());
+        assert_eq!(tx.poll().unwrap().packets, 1);
+    }
+    let mut rx = pair.b.port(0).unwrap().vc(1).unwrap().rx_pooled(PoolOptions::new(4, 64)).unwrap();
+    assert_eq!(rx.fd().unwrap_err().status(), Some(Status::BadField));
+    assert_eq!(rx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
 }
 
 fn a_descriptor_tells_of_a_time_after_the_first(fixture: &Fixture) {

@@ -10,6 +10,7 @@ use crate::rx::runner;
 use crate::tx::{End, Sent, status_of};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Error, Region, Result};
+use rustix::fd::BorrowedFd;
 use spfe_contract::{
     self as contract, Completion, EntryType, QueueKind, Status, completion_flags as cf,
     submit_flags as sf,
@@ -272,6 +273,21 @@ impl PooledTx {
         self.queue.wait(&Threshold::ONE, deadline)
     }
 
+    /// Waits for a number of completions, or a time after the first.
+    pub fn wait_for(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+        self.queue.wait(threshold, deadline)
+    }
+
+    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
+        self.queue.event()
+    }
+
+    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+        self.queue.request_event(threshold)
+    }
+
     /// Slots that are not busy.
     pub fn free(&self) -> u32 {
         self.slots - self.busy
@@ -428,6 +444,18 @@ impl PooledRx {
     pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
         self.tell();
         self.queue.wait(threshold, deadline)
+    }
+
+    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
+        self.queue.event()
+    }
+
+    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    /// Where the sender's thread is the engine, a time after the first packet signals at the first
+    /// packet: ask again.
+    pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+        self.queue.request_event(threshold)
     }
 
     /// Slots.
