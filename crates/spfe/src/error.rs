@@ -9,6 +9,15 @@ pub enum Error {
     /// The deadline passed first. Nothing was consumed; waiting again goes on where this ended.
     #[error("timed out: {0}")]
     TimedOut(&'static str),
+    /// A device name is not one: nothing was looked for. (A well-formed name of a device that is not
+    /// there is NOT_FOUND or DEVICE_GONE.)
+    #[error("device '{name}': {what}; use {}", crate::uri::GRAMMAR)]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The device, the control plane or the contract says no.
     #[error("{what} ({})", .status.name())]
     Device {
@@ -38,10 +47,11 @@ impl Error {
         Self::Io { what: what.into(), source }
     }
 
-    /// The contract's status, if it has one.
+    /// The contract's status, if it has one. A malformed name is a BAD_FIELD.
     pub fn status(&self) -> Option<Status> {
         match self {
             Self::Device { status, .. } => Some(*status),
+            Self::Name { .. } => Some(Status::BadField),
             Self::TimedOut(_) | Self::Io { .. } => None,
         }
     }
@@ -61,6 +71,7 @@ impl Error {
         match self {
             Self::TimedOut(_) => libc::ETIMEDOUT,
             Self::Device { status, .. } => status.errno(),
+            Self::Name { .. } => Status::BadField.errno(),
             Self::Io { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
         }
     }
