@@ -146,6 +146,9 @@ fn a_deadline_passes_in_virtual_time(fixture: &Fixture) {
         let at = pair.b.now_ns() + hours * 3_600_000_000_000;
         assert!(rx.recv(Deadline::at_ns(at)).unwrap_err().is_timeout());
         assert_eq!(pair.b.now_ns(), at);
+        let deadline = pair.b.deadline_after(Duration::from_secs(3600 * hours));
+        assert!(rx.recv(deadline).unwrap_err().is_timeout());
+        assert_eq!(pair.b.now_ns(), at + hours * 3_600_000_000_000);
     }
     let mut tx = pair.tx(0);
     tx.send(pair.packet(64, 0)).unwrap();

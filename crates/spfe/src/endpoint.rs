@@ -10,11 +10,13 @@ use crate::queue::QueueOptions;
 use crate::rx::Rx;
 use crate::tx::Tx;
 use crate::uri::Uri;
+use crate::wait::Deadline;
 use crate::{Error, Region, Result};
 use spfe_contract::{PortKind, Status};
 use spfe_net::network::PortInfo;
 use spfe_net::{LinkRate, Mode, Topology};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An open device, shared by everything opened from it.
 pub(crate) struct Device {
@@ -53,8 +55,8 @@ impl Endpoint {
     /// ```
     ///
     /// # Errors
-    /// NOT_FOUND with the grammar for a name it does not understand, DEVICE_GONE when no daemon
-    /// answers, BAD_VERSION when it speaks another contract.
+    /// [`Error::Name`] with the grammar for a name it does not understand, NOT_FOUND when there is no
+    /// such endpoint, DEVICE_GONE when no daemon answers, BAD_VERSION when it speaks another contract.
     pub fn open(name: &str) -> Result<Self> {
         match Uri::parse(name)? {
             Uri::Virtual { name: None, endpoint, topology } => {
@@ -128,6 +130,23 @@ impl Endpoint {
     /// Device time in ns: what completions are stamped with.
     pub fn now_ns(&self) -> u64 {
         self.device.backend().clock().now_ns()
+    }
+
+    /// The deadline this long from now on the clock of this endpoint, real or virtual.
+    ///
+    /// ```
+    /// use spfe::{Endpoint, Threshold};
+    /// use std::time::Duration;
+    /// // Nobody waits a minute here: time goes there at once, where it is virtual.
+    /// let endpoint = Endpoint::open("virtual:?time=virtual")?;
+    /// let mut rx = endpoint.port(0)?.vc(0)?.rx()?;
+    /// let deadline = endpoint.deadline_after(Duration::from_secs(60));
+    /// assert!(rx.wait(&Threshold::ONE, deadline).unwrap_err().is_timeout());
+    /// assert_eq!(endpoint.now_ns(), 60_000_000_000);
+    /// # Ok::<(), spfe::Error>(())
+    /// ```
+    pub fn deadline_after(&self, duration: Duration) -> Deadline {
+        Deadline::at_ns(self.now_ns().saturating_add(spfe_net::os::ns(duration)))
     }
 
     /// The clock, to take part in virtual time from several threads.

@@ -37,7 +37,8 @@ impl Deadline {
         Self(Some(ns))
     }
 
-    /// This long from now, in real time.
+    /// This long from now, in real time only. For an endpoint whose time may be virtual use
+    /// [`crate::Endpoint::deadline_after`]: a real time means nothing to a virtual clock.
     pub fn after(duration: Duration) -> Self {
         Self(Some(os::now_ns().saturating_add(os::ns(duration))))
     }
