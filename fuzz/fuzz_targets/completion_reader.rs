@@ -435,8 +435,14 @@ impl Lab {
 
     fn cancel(&mut self) {
         match &mut self.open {
-            Open::Tx(tx) => self.bufs.extend(tx.cancel().unwrap_or_default()),
-            Open::Rx(rx) => self.bufs.extend(rx.cancel().unwrap_or_default()),
+            Open::Tx(tx) => {
+                let back = tx.cancel().unwrap_or_default();
+                self.bufs.extend(back.into_iter().map(|back| back.buf));
+            }
+            Open::Rx(rx) => {
+                let back = rx.cancel().unwrap_or_default();
+                self.bufs.extend(back.into_iter().map(|back| back.buf));
+            }
             _ => return,
         }
         self.device = Device::new(&self.network, self.kind);

@@ -43,10 +43,14 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
         assert_eq!(tx.send_group(&mut group), 20);
         // With a receiver some have gone when the rest is taken back.
         let rx = (turn % 2 == 1).then(|| pair.rx_posted(0, 64, 10));
-        let bufs = tx.cancel().unwrap();
-        tags_are_complete(&bufs, 40);
+        let back = tx.cancel().unwrap();
+        // In the order they were posted: sent ones first, then those that were not.
+        assert!(back.iter().map(|back| back.buf.tag).eq(0..40), "turn {turn}");
+        let sent = back.iter().take_while(|back| back.status == Status::Ok).count();
+        assert!(back[sent..].iter().all(|back| back.status == Status::Cancelled), "{sent} sent");
+        assert!(sent <= if rx.is_some() { 10 } else { 0 }, "{sent} sent");
         assert_eq!((tx.outstanding(), take_all(&mut tx).len()), (0, 0));
-        drop((rx, bufs));
+        drop((rx, back));
         let mut rx = pair.rx_posted(0, BUFFER, 4);
         tx.send(pair.packet(100, 5)).unwrap();
         receive(&mut rx).is(100, 5);
@@ -66,10 +70,22 @@ fn cancel_of_receive_returns_every_buffer(fixture: &Fixture) {
             tx.send(pair.packet(64, seed)).unwrap();
         }
         let polled: Vec<Buf> = (0..turn).map(|_| rx.recv(soon()).unwrap().buf).collect();
-        let bufs = rx.cancel().unwrap();
-        tags_are_complete(polled.iter().chain(&bufs), 40);
+        if turn != 0 {
+            rx.wait(&Threshold::count(2 * turn as u32), soon()).unwrap();
+        }
+        let back = rx.cancel().unwrap();
+        tags_are_complete(polled.iter().chain(back.iter().map(|back| &back.buf)), 40);
+        for (index, back) in back.iter().enumerate() {
+            let packet = turn + index as u64;
+            if packet < turn * 3 {
+                assert_eq!(back.status, Status::Ok, "turn {turn}, packet {packet}");
+                assert!(back.buf.len() == 64 && matches(&back.buf, packet, 0));
+            } else {
+                assert_eq!((back.status, back.buf.len()), (Status::Cancelled, 0), "turn {turn}");
+            }
+        }
         assert_eq!(rx.posted_buffers(), 0);
-        drop((polled, bufs));
+        drop((polled, back));
         let _ = tx.cancel().unwrap();
         assert_eq!(rx.post_all(&mut region.split(64, 4).unwrap()), 4);
         tx.send(pair.packet(64, 9)).unwrap();
@@ -94,7 +110,8 @@ fn cancel_in_the_middle_of_a_packet_cuts_it(fixture: &Fixture) {
     rx.wait(&Threshold::count(3), soon()).unwrap();
     rx.post(region.buf(3 * BUFFER..3 * BUFFER + 100).unwrap()).unwrap();
     eventually("the last buffer is full", || rx.wait(&Threshold::count(4), soon()).is_ok());
-    assert_eq!(tx.cancel().unwrap().len(), 2);
+    let back = tx.cancel().unwrap();
+    assert_eq!(back.iter().map(|back| back.status).collect::<Vec<_>>(), [Status::Cancelled; 2]);
     for part in 0..4 {
         let got = rx.recv(soon()).unwrap();
         assert!(got.more() && matches(&got.buf, 3, part * BUFFER));

@@ -2,7 +2,7 @@
 
 use crate::kit::{Pair, soon};
 use crate::{Fixture, cases};
-use spfe::{Broadcast, Deadline, Status, Strategy, TimeCode};
+use spfe::{Broadcast, Deadline, Status, Strategy, Threshold, TimeCode};
 
 cases! {
     messages_arrive_in_order: [RealTime, Message],
@@ -10,6 +10,7 @@ cases! {
     a_full_ring_drops_and_says_so: [RealTime, Message],
     messages_are_not_behind_data: [RealTime, Message],
     a_sleeping_listener_is_woken: [RealTime, Message],
+    draining_messages_waits_until_all_are_gone: [RealTime, Message],
     listeners_come_and_go_alone: [RealTime, Message],
     a_message_posted_before_closing_arrives: [RealTime, Message],
     a_fifth_listener_is_refused: [RealTime, Message],
@@ -146,6 +147,32 @@ fn a_sleeping_listener_is_woken(fixture: &Fixture) {
 }
 
 /// Closing one leaves the others of the same port alone.
+fn draining_messages_waits_until_all_are_gone(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
+    let (mut codes, mut clock) = (time_code(&pair.a), time_code(&pair.b));
+    for strategy in [Strategy::Block, Strategy::Adaptive, Strategy::Poll] {
+        sender.set_strategy(strategy);
+        codes.set_strategy(strategy);
+        for turn in 1..=60 {
+            send(&mut sender, turn);
+            codes.tick().unwrap();
+            if turn % 20 == 0 {
+                sender.drain(soon()).unwrap();
+                codes.drain(soon()).unwrap();
+                assert_eq!((sender.outstanding(), codes.outstanding()), (0, 0));
+            }
+        }
+        // What has gone out is there.
+        sender.drain(Deadline::NOW).unwrap();
+        listener.wait(&Threshold::count(60), soon()).unwrap();
+        clock.wait(&Threshold::count(60), soon()).unwrap();
+        assert_eq!(std::iter::from_fn(|| listener.poll()).count(), 60);
+        assert_eq!(std::iter::from_fn(|| clock.poll()).count(), 60);
+        assert!(listener.stats().polls >= 60 && clock.stats().empty_polls > 0);
+    }
+}
+
 fn listeners_come_and_go_alone(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut sender = broadcast(&pair.a);

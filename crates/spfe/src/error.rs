@@ -9,6 +9,10 @@ pub enum Error {
     /// The deadline passed first. Nothing was consumed; waiting again goes on where this ended.
     #[error("timed out: {0}")]
     TimedOut(&'static str),
+    /// A [`crate::Canceller`] ended the wait. Nothing was consumed; waiting again goes on where this
+    /// ended.
+    #[error("cancelled: {0}")]
+    Cancelled(&'static str),
     /// A device name is not one: nothing was looked for. (A well-formed name of a device that is not
     /// there is NOT_FOUND or DEVICE_GONE.)
     #[error("device '{name}': {what}; use {}", crate::uri::GRAMMAR)]
@@ -47,11 +51,13 @@ impl Error {
         Self::Io { what: what.into(), source }
     }
 
-    /// The contract's status, if it has one. A malformed name is a BAD_FIELD.
+    /// The contract's status, if it has one. A malformed name is a BAD_FIELD, a wait that was ended
+    /// CANCELLED.
     pub fn status(&self) -> Option<Status> {
         match self {
             Self::Device { status, .. } => Some(*status),
             Self::Name { .. } => Some(Status::BadField),
+            Self::Cancelled(_) => Some(Status::Cancelled),
             Self::TimedOut(_) | Self::Io { .. } => None,
         }
     }
@@ -66,12 +72,18 @@ impl Error {
         matches!(self, Self::TimedOut(_))
     }
 
+    /// Whether a [`crate::Canceller`] ended the wait.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled(_))
+    }
+
     /// The Linux errno that says the same.
     pub fn errno(&self) -> i32 {
         match self {
             Self::TimedOut(_) => libc::ETIMEDOUT,
             Self::Device { status, .. } => status.errno(),
             Self::Name { .. } => Status::BadField.errno(),
+            Self::Cancelled(_) => Status::Cancelled.errno(),
             Self::Io { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
         }
     }

@@ -31,6 +31,7 @@
 //! their users trust each other. Mode thread, and a daemon in that mode, isolate them.
 
 pub mod backend;
+mod cancel;
 mod endpoint;
 mod error;
 mod message;
@@ -47,6 +48,7 @@ mod wait;
 
 pub use backend::DeviceInfo;
 pub use backend::embedded::Embedded;
+pub use cancel::Canceller;
 pub use endpoint::{Endpoint, Port, Vc};
 pub use error::{Error, Full, Refused, Result};
 pub use message::{Broadcast, BroadcastMessage, TimeCode, TimeCodeValue};
@@ -55,6 +57,7 @@ pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
 pub use queue::{QueueOptions, QueueStats};
 pub use region::{Buf, Region};
 pub use rx::{Received, Rx};
+pub use slots::Returned;
 pub use spfe_contract::{PortKind, Status, StatusClass};
 pub use spfe_net::instrument::{Lengths, Pattern};
 pub use spfe_net::{Clock, LinkRate, Mode, Peer, Topology};

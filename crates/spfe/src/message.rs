@@ -1,8 +1,10 @@
 //! Broadcast messages and time-codes: rings of their own, never behind data.
 
+use crate::cancel::Canceller;
 use crate::endpoint::Device;
-use crate::queue::{Place, Queue, QueueOptions};
-use crate::wait::{Deadline, Strategy, Threshold};
+use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::tx::status_of;
+use crate::wait::{Deadline, Ready, Strategy, Threshold};
 use crate::{Error, Result};
 use spfe_contract::{
     Completion, EntryType, Message, MessageKind, QueueKind, Release, Status,
@@ -53,6 +55,8 @@ struct Messages {
     into: Queue,
     runner: Option<MessageRunner>,
     back: Option<MessageRunner>,
+    /// Why a message was not sent, the first since the last drain.
+    refused: Option<Status>,
 }
 
 impl Messages {
@@ -66,7 +70,7 @@ impl Messages {
         let endpoint = device.backend().info().endpoint;
         let runner = device.backend().engine().map(|view| view.messages_out(endpoint, port));
         let back = device.backend().engine().and_then(|view| view.messages_into(endpoint, port));
-        Ok(Self { out, into, runner, back })
+        Ok(Self { out, into, runner, back, refused: None })
     }
 
     /// Takes the completions of what was sent.
@@ -75,6 +79,10 @@ impl Messages {
             let done = Completion::from_words(words);
             if self.out.take(&done).is_none() {
                 break;
+            }
+            match status_of(&done) {
+                Status::Ok => {}
+                status => drop(self.refused.get_or_insert(status)),
             }
         }
     }
@@ -128,6 +136,24 @@ impl Messages {
                 return Ok(message);
             }
             self.into.wait(&Threshold::ONE, deadline)?;
+        }
+    }
+
+    /// Waits until everything posted has completed.
+    fn drain(&mut self, deadline: Deadline) -> Result<()> {
+        loop {
+            if let Some(runner) = &mut self.runner {
+                runner.run(DEPTH);
+            }
+            self.collect();
+            if let Some(status) = self.refused.take() {
+                let what = format!("a message was not sent: {}", status.doc());
+                return Err(Error::device(status, what));
+            }
+            if self.out.outstanding() == 0 {
+                return Ok(());
+            }
+            self.out.wait(&Threshold::ONE, deadline)?;
         }
     }
 }
@@ -198,12 +224,56 @@ impl Broadcast {
         let (message, time) = self.messages.recv(deadline)?;
         Ok(broadcast(&message, time))
     }
-
-    /// Waits this way from now on.
-    pub fn set_strategy(&mut self, strategy: Strategy) {
-        self.messages.into.strategy = strategy;
-    }
 }
+
+/// What both kinds have.
+macro_rules! both_directions {
+    ($end:ident) => {
+        impl $end {
+            /// Waits until everything sent has gone out.
+            ///
+            /// # Errors
+            /// Timed out; or the first error since the last drain that a message ended with.
+            pub fn drain(&mut self, deadline: Deadline) -> Result<()> {
+                self.messages.drain(deadline)
+            }
+
+            /// Messages sent that have not gone out yet.
+            pub fn outstanding(&mut self) -> u32 {
+                self.messages.collect();
+                self.messages.out.outstanding()
+            }
+
+            /// Waits until this many have come, or for a time after the first. Takes nothing: poll
+            /// afterwards.
+            ///
+            /// # Errors
+            /// Timed out (nothing is consumed), or why nothing will come any more.
+            pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+                self.messages.into.wait(threshold, deadline)
+            }
+
+            /// Waits this way from now on.
+            pub fn set_strategy(&mut self, strategy: Strategy) {
+                self.messages.into.strategy = strategy;
+                self.messages.out.strategy = strategy;
+            }
+
+            /// A handle with which any thread ends a wait for messages.
+            pub fn canceller(&mut self) -> Canceller {
+                self.messages.into.canceller()
+            }
+
+            /// Counters of the receive end.
+            pub fn stats(&self) -> QueueStats {
+                self.messages.into.stats
+            }
+        }
+    };
+}
+
+both_directions!(Broadcast);
+both_directions!(TimeCode);
 
 fn broadcast(message: &Message, time_ns: u64) -> BroadcastMessage {
     BroadcastMessage {

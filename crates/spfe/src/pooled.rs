@@ -4,6 +4,7 @@
 //! 8-byte store and nothing moves on the host side: this is the least the contract allows per
 //! packet. Use [`crate::Tx`] and [`crate::Rx`] where the bytes are already somewhere.
 
+use crate::cancel::Canceller;
 use crate::endpoint::Device;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
 use crate::rx::runner;
@@ -298,6 +299,11 @@ impl PooledTx {
         self.pool.bytes as usize
     }
 
+    /// A handle with which any thread ends a wait of this end.
+    pub fn canceller(&mut self) -> Canceller {
+        self.queue.canceller()
+    }
+
     /// Counters of this end.
     pub fn stats(&self) -> QueueStats {
         self.queue.stats
@@ -466,6 +472,11 @@ impl PooledRx {
     /// A threshold of `percent` of the slots, at least one.
     pub fn fill_threshold(&self, percent: u32) -> Threshold {
         Threshold::count((self.slots() * percent).div_ceil(100).max(1))
+    }
+
+    /// A handle with which any thread ends a wait of this end.
+    pub fn canceller(&mut self) -> Canceller {
+        self.queue.canceller()
     }
 
     /// Counters of this end.

@@ -1,9 +1,10 @@
 //! Transmit: post many, ring once, get the buffers back.
 
+use crate::cancel::Canceller;
 use crate::endpoint::Device;
 use crate::error::{Full, Refused};
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
-use crate::slots::Slots;
+use crate::slots::{Returned, Slots};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
 use rustix::fd::BorrowedFd;
@@ -254,11 +255,16 @@ impl Tx {
     }
 
     /// Takes back everything that has not been sent: stops the queue and starts it again. What the
-    /// far end has half of ends with EEP there. Returns the buffers, sent ones included.
-    pub fn cancel(&mut self) -> Result<Vec<Buf>> {
-        self.queue.restart()?;
+    /// far end has half of ends with EEP there. Returns the buffers, oldest first: those not sent are
+    /// CANCELLED, those sent and not taken are there as well.
+    ///
+    /// # Errors
+    /// BUSY if the queue cannot be stopped now: nothing has changed. Else it cannot be started again.
+    pub fn cancel(&mut self) -> Result<Vec<Returned>> {
+        self.queue.halt()?;
+        let bufs = self.slots.take_back(&mut self.queue, false);
         self.taken = 0;
-        let bufs = self.slots.take_all();
+        self.queue.start_again()?;
         if let Some(runner) = &mut self.queue.runner {
             runner.run(0);
         }
@@ -273,6 +279,11 @@ impl Tx {
     /// Entries posted and not completed.
     pub fn outstanding(&self) -> u32 {
         self.queue.outstanding()
+    }
+
+    /// A handle with which any thread ends a wait of this end.
+    pub fn canceller(&mut self) -> Canceller {
+        self.queue.canceller()
     }
 
     /// Counters of this end.
