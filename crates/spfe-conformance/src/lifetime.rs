@@ -5,10 +5,14 @@ use crate::kit::{
     tags_are_complete, take_all,
 };
 use crate::{Fixture, cases};
-use spfe::{Buf, Deadline, End, Endpoint, PackedRx, Region, Rx, Status, Threshold, Tx};
+use spfe::{
+    Buf, Deadline, End, Endpoint, PackedRx, Peer, PortKind, PortState, Region, Rx, Status,
+    Threshold, Tx,
+};
 use std::any::Any;
 
 cases! {
+    a_port_says_who_uses_it: [RealTime],
     cancel_of_transmit_returns_every_buffer: [RealTime],
     cancel_of_receive_returns_every_buffer: [RealTime],
     cancel_in_the_middle_of_a_packet_cuts_it: [RealTime],
@@ -485,4 +489,30 @@ fn unknown_ports_and_channels_are_named(fixture: &Fixture) {
     assert_eq!(error.status(), Some(Status::BadOpcode), "{error}");
     let error = pair.a.port(0).unwrap().time_code().map(drop).unwrap_err();
     assert_eq!(error.status(), Some(Status::BadOpcode), "{error}");
+}
+
+fn a_port_says_who_uses_it(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let info = |endpoint: &Endpoint, port| endpoint.port(port).unwrap().info().unwrap();
+    for (port, kind) in [(0, PortKind::Spacefibre), (1, PortKind::Spacewire)] {
+        let info = info(&pair.a, port);
+        assert_eq!((info.kind, info.state), (kind, PortState::Up));
+        assert_eq!(pair.a.port(port).unwrap().kind(), kind);
+        assert!(if kind == PortKind::Spacewire { info.vcs == 1 } else { info.vcs > 3 });
+        assert_eq!(info.channels.len(), info.vcs as usize);
+        assert!(matches!(info.peer, Peer::Port { port: far, .. } if far == port), "{info:?}");
+    }
+    let ends = |endpoint: &Endpoint| {
+        let channel = info(endpoint, 0).channels[3];
+        (channel.sender, channel.receiver, channel.far_sends, channel.far_receives)
+    };
+    assert_eq!(ends(&pair.a), (None, None, false, false));
+    let tx = pair.tx(3);
+    assert_eq!(ends(&pair.a), (Some(pair.a.info().client), None, false, false));
+    assert_eq!(ends(&pair.b), (None, None, true, false));
+    let rx = pair.rx(3);
+    assert_eq!(ends(&pair.a), (Some(pair.a.info().client), None, false, true));
+    assert_eq!(ends(&pair.b), (None, Some(pair.b.info().client), true, false));
+    drop((tx, rx));
+    assert_eq!(ends(&pair.a), (None, None, false, false));
 }

@@ -77,7 +77,7 @@ fn a_full_ring_drops_and_says_so(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     let mut quiet = pair.b.port(0).unwrap().broadcast_filtered(Some(9), None).unwrap();
-    let dropped = || pair.b.port(0).unwrap().info().unwrap().messages.2;
+    let dropped = || pair.b.port(0).unwrap().info().unwrap().messages.dropped;
     let mut number = 0u64;
     for turn in 1..4 {
         // The listener's ring has 64 entries; 36 of 100 do not fit.
@@ -246,14 +246,14 @@ fn time_codes_tick_and_wrap(fixture: &Fixture) {
         assert_eq!((u32::from(got.time), got.flags), (number % 64, 0));
     }
     let info = pair.b.port(1).unwrap().info().unwrap();
-    assert_eq!(info.time_code, (150 % 64, 0));
+    assert_eq!((info.time_codes.last.time, info.time_codes.out_of_sequence), (150 % 64, 0));
     assert!(slave.poll().is_none());
 }
 
 fn a_time_code_out_of_sequence_is_counted(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut master, mut slave) = (time_code(&pair.a), time_code(&pair.b));
-    let invalid = || pair.b.port(1).unwrap().info().unwrap().time_code.1;
+    let invalid = || pair.b.port(1).unwrap().info().unwrap().time_codes.out_of_sequence;
     for (time, expected) in [(1, 0), (2, 0), (4, 1), (5, 1), (5, 2), (63, 3), (0, 3), (1, 3)] {
         master.send(time, 0).unwrap();
         assert_eq!(slave.recv(soon()).unwrap().time, time, "it is delivered all the same");

@@ -11,9 +11,8 @@ use crate::rx::Rx;
 use crate::tx::Tx;
 use crate::uri::Uri;
 use crate::wait::Deadline;
-use crate::{Error, Region, Result};
+use crate::{Error, PortInfo, Region, Result};
 use spfe_contract::{PortKind, Status};
-use spfe_net::network::PortInfo;
 use spfe_net::{LinkRate, Mode, Topology};
 use std::sync::Arc;
 use std::time::Duration;
@@ -161,7 +160,7 @@ pub struct Port {
     device: Arc<Device>,
     number: u32,
     vcs: u32,
-    kind: u8,
+    kind: PortKind,
 }
 
 impl Port {
@@ -172,7 +171,7 @@ impl Port {
 
     /// What it speaks.
     pub fn kind(&self) -> PortKind {
-        PortKind::from_raw(self.kind).unwrap_or(PortKind::None)
+        self.kind
     }
 
     /// State, far end and counters, now.

@@ -339,6 +339,12 @@ impl TimeCode {
 }
 
 fn time_code(message: &Message, time_ns: u64) -> TimeCodeValue {
-    let value = message.data as u8;
-    TimeCodeValue { time: value & 63, flags: value >> 6, time_ns }
+    TimeCodeValue::new(message.data as u8, time_ns)
+}
+
+impl TimeCodeValue {
+    /// From the byte on the link: two flag bits, six bits of time.
+    pub(crate) fn new(code: u8, time_ns: u64) -> Self {
+        Self { time: code & 63, flags: code >> 6, time_ns }
+    }
 }
