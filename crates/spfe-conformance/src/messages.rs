@@ -2,7 +2,11 @@
 
 use crate::kit::{Pair, soon};
 use crate::{Fixture, cases};
-use spfe::{Broadcast, Deadline, Status, Strategy, Threshold, TimeCode};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
+use spfe::{
+    Broadcast, Deadline, MessageOptions, QueueOptions, Status, Strategy, Threshold, TimeCode,
+};
 
 cases! {
     messages_arrive_in_order: [RealTime, Message],
@@ -10,6 +14,7 @@ cases! {
     a_full_ring_drops_and_says_so: [RealTime, Message],
     messages_are_not_behind_data: [RealTime, Message],
     a_sleeping_listener_is_woken: [RealTime, Message],
+    a_descriptor_tells_of_messages: [RealTime, Message, Event],
     draining_messages_waits_until_all_are_gone: [RealTime, Message],
     listeners_come_and_go_alone: [RealTime, Message],
     a_message_posted_before_closing_arrives: [RealTime, Message],
@@ -147,6 +152,42 @@ fn a_sleeping_listener_is_woken(fixture: &Fixture) {
 }
 
 /// Closing one leaves the others of the same port alone.
+fn a_descriptor_tells_of_messages(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let event = QueueOptions::default().depth(16).event(true);
+    let options = MessageOptions::default().channel(1).queue(event);
+    let mut listener = pair.b.port(0).unwrap().broadcast_with(options).unwrap();
+    let mut clock = pair.b.port(1).unwrap().time_code_with(event).unwrap();
+    let (mut sender, mut codes) = (broadcast(&pair.a), time_code(&pair.a));
+    let readable = |fd: BorrowedFd<'_>, seconds| {
+        let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+        let ready = poll(&mut fds, Some(&Timespec { tv_sec: seconds, tv_nsec: 0 })).unwrap() == 1;
+        if ready {
+            rustix::io::read(fd, &mut [0u8; 8]).unwrap();
+        }
+        ready
+    };
+    let soon_s = crate::kit::SOON.as_secs() as i64;
+    for turn in 0..5 {
+        assert!(!listener.request_event(&Threshold::count(2)).unwrap());
+        assert!(!clock.request_event(&Threshold::ONE).unwrap());
+        send(&mut sender, 2 * turn);
+        // Another channel's does not count.
+        sender.send(2, 0, [0; 8]).unwrap();
+        sender.drain(soon()).unwrap();
+        assert!(!readable(listener.fd().unwrap(), 0), "one of two");
+        send(&mut sender, 2 * turn + 1);
+        codes.tick().unwrap();
+        assert!(readable(listener.fd().unwrap(), soon_s) && readable(clock.fd().unwrap(), soon_s));
+        assert!(listener.request_event(&Threshold::count(2)).unwrap(), "they are there");
+        for number in [2 * turn, 2 * turn + 1] {
+            assert_eq!(listener.poll().unwrap().data, number.to_le_bytes());
+        }
+        assert_eq!(u64::from(clock.poll().unwrap().time), turn + 1);
+    }
+    assert_eq!(sender.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
+}
+
 fn draining_messages_waits_until_all_are_gone(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));

@@ -3,7 +3,7 @@
 use crate::backend::daemon::Daemon;
 use crate::backend::embedded::{Embedded, EmbeddedBackend};
 use crate::backend::{Backend, DeviceInfo};
-use crate::message::{Broadcast, TimeCode};
+use crate::message::{Broadcast, MessageOptions, TimeCode};
 use crate::packed::{PackedOptions, PackedRx};
 use crate::pooled::{PoolOptions, PooledRx, PooledTx};
 use crate::queue::QueueOptions;
@@ -193,20 +193,30 @@ impl Port {
 
     /// Broadcast messages of a SpaceFibre port.
     pub fn broadcast(&self) -> Result<Broadcast> {
-        self.speaks(PortKind::Spacefibre, "broadcast messages")?;
-        Broadcast::open(self.device.clone(), self.number, None)
+        self.broadcast_with(MessageOptions::default())
     }
 
     /// Broadcast messages of a SpaceFibre port, receiving only those of a channel or type.
     pub fn broadcast_filtered(&self, channel: Option<u8>, kind: Option<u8>) -> Result<Broadcast> {
+        self.broadcast_with(MessageOptions { channel, kind, ..MessageOptions::default() })
+    }
+
+    /// Broadcast messages of a SpaceFibre port, with a filter and queue options.
+    pub fn broadcast_with(&self, options: MessageOptions) -> Result<Broadcast> {
         self.speaks(PortKind::Spacefibre, "broadcast messages")?;
-        Broadcast::open(self.device.clone(), self.number, Some((channel, kind)))
+        Broadcast::open(self.device.clone(), self.number, &options)
     }
 
     /// Time-codes of a SpaceWire port.
     pub fn time_code(&self) -> Result<TimeCode> {
+        self.time_code_with(QueueOptions::default().depth(MessageOptions::default().queue.depth))
+    }
+
+    /// Time-codes of a SpaceWire port, with these queue options.
+    pub fn time_code_with(&self, options: QueueOptions) -> Result<TimeCode> {
         self.speaks(PortKind::Spacewire, "time-codes")?;
-        TimeCode::open(self.device.clone(), self.number)
+        let options = MessageOptions::default().queue(options);
+        TimeCode::open(self.device.clone(), self.number, &options)
     }
 
     fn speaks(&self, kind: PortKind, what: &str) -> Result<()> {

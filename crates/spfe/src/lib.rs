@@ -53,7 +53,7 @@ pub use cancel::Canceller;
 pub use endpoint::{Endpoint, Port, Vc};
 pub use error::{Error, Full, Refused, Result};
 pub use info::{ChannelCounters, ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo};
-pub use message::{Broadcast, BroadcastMessage, TimeCode, TimeCodeValue};
+pub use message::{Broadcast, BroadcastMessage, MessageOptions, TimeCode, TimeCodeValue};
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
 pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
 pub use queue::{QueueOptions, QueueStats};
