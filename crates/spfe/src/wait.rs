@@ -473,7 +473,7 @@ impl Queue {
     }
 
     /// Asks for the event descriptor to be signalled when the goal is met. True if it already is:
-    /// then nothing will be signalled.
+    /// then nothing will be signalled, unless it was met while this was asking.
     pub fn request_event(&mut self, goal: &Threshold) -> Result<bool> {
         self.event()?;
         let Some(event) = self.event.clone() else { return Ok(false) };
@@ -482,9 +482,14 @@ impl Queue {
         // With the engine in the sender's hands nobody keeps time for a sleeping receiver: the
         // first packet signals, and the caller asks again.
         let inline = self.device.backend().info().mode != Mode::Thread;
-        let pending = matches!(scan.look(self, goal), Look::At(..));
-        if !pending {
-            self.arm(goal, inline && goal.after_first.is_some(), true);
+        match scan.look(self, goal) {
+            Look::Met(_) => {
+                // Never armed for what is there: a device that looks just then would signal it.
+                self.host_line().disarm();
+                return Ok(true);
+            }
+            Look::At(_) => {}
+            Look::NotYet { .. } => self.arm(goal, inline && goal.after_first.is_some(), true),
         }
         let mut turns = 0;
         while !self.progress() {
