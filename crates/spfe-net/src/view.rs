@@ -202,7 +202,7 @@ impl View {
         let mut into = self.runner_into(endpoint, port, vc, true);
         let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);
         let store = echoes.entry((endpoint, port, vc)).or_insert_with(instrument::EchoStore::new);
-        let (listener, talker) = instrument::echo(store, out.flow.shared());
+        let (listener, talker) = instrument::echo(store, out.flow.shared(), &self.clock);
         out.flow.set_sink(Listener::Echo(listener));
         into.flow.set_source(Talker::Echo(talker));
         (out, into)
@@ -229,7 +229,7 @@ impl View {
         let (tx, rx) = (self.regions(ends.0), self.regions(ends.1));
         let flow = Flow::new(shared, tx, rx, pacer, self.id, share);
         let swift = owner && self.measure.load(Ordering::Relaxed) == 0;
-        Runner { flow, id: self.id, swift, view: self.clone(), ends, owner, engine_ns: 0 }
+        Runner { flow, id: self.id, swift, view: self.clone(), ends, owner, engine_ns: 0, due_ns: None }
     }
 
     /// A runner of the messages into a port, where another endpoint sends them.
@@ -304,6 +304,8 @@ pub struct Runner {
     swift: bool,
     /// Engine time measured so far, ns.
     pub engine_ns: u64,
+    /// When the engine could do more than at its last run, ns.
+    due_ns: Option<u64>,
 }
 
 impl Runner {
@@ -337,6 +339,10 @@ impl Runner {
                 }
                 _ => {
                     self.leave();
+                    self.due_ns = match step {
+                        Step::Until(at, _) => Some(at),
+                        _ => None,
+                    };
                     return Some(step);
                 }
             }
@@ -409,6 +415,11 @@ impl Runner {
     fn leave(&self) {
         let seat = &self.flow.shared().seat;
         if self.owner { seat.leave() } else { seat.release() }
+    }
+
+    /// When the engine could do more than at its last run, ns: an instrument's next packet.
+    pub fn due_ns(&self) -> Option<u64> {
+        self.due_ns
     }
 
     /// Whether this runner usually runs the flow.

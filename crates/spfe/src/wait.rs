@@ -390,10 +390,10 @@ impl Queue {
         let sender = self.runner.as_ref().filter(|runner| runner.is_owner());
         let stalled = sender.is_some_and(|tx| tx.shared().stalled.load(Ordering::Relaxed) != 0);
         let again = stalled.then(|| os::now_ns() + STALL_NS);
-        let until = until.into_iter().chain(deadline.0).chain(again).min();
         let seen = self.device_line().wake_seq.load(Ordering::Acquire);
         self.arm(goal, deep, false);
         let ran = self.progress();
+        let until = until.into_iter().chain(deadline.0).chain(again).chain(self.engine_due()).min();
         let waits = matches!(scan.look(self, goal), Look::NotYet { .. });
         if ran && waits && self.check().is_ok() {
             sharpen_timers();
@@ -481,7 +481,10 @@ impl Queue {
             Look::At(at) => Some(at),
             Look::NotYet { first_ns } => first_ns
                 .zip(goal.after_first)
-                .map(|(first, after)| first.saturating_add(os::ns(after))),
+                .map(|(first, after)| first.saturating_add(os::ns(after)))
+                .into_iter()
+                .chain(self.engine_due())
+                .min(),
         };
         if let (Some(due), Clock::Real) = (due, self.device.backend().clock()) {
             event.signal_at(due).map_err(|e| Error::io("timer thread", e))?;
@@ -528,11 +531,7 @@ impl Queue {
     }
 
     /// When the engine this thread runs could do more (an instrument's next packet).
-    fn engine_due(&mut self) -> Option<u64> {
-        let runner = self.runner.as_mut().filter(|runner| runner.is_owner())?;
-        match runner.run(0)? {
-            spfe_device::Step::Until(at, _) => Some(at),
-            _ => None,
-        }
+    fn engine_due(&self) -> Option<u64> {
+        self.runner.as_ref().filter(|runner| runner.is_owner())?.due_ns()
     }
 }
