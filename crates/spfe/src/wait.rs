@@ -243,6 +243,8 @@ fn first_seen(queue: &Queue) -> u64 {
 
 /// Most a sleep is cut short to wake in time, ns.
 const GUARD_MOST_NS: u64 = 200_000;
+/// Most completions that are looked at to see how long a sender's link stays busy.
+const BACKLOG_LOOKS: u32 = 64;
 /// Turns of the spin loop between looks at the clock and at rarer matters.
 const TURNS: u32 = 64;
 /// Times to try again while somebody else holds the engine.
@@ -313,7 +315,7 @@ impl Queue {
                 Look::NotYet { first_ns } => (None, first_ns),
             };
             if let Some(at) = at {
-                self.sleep_to(at, deadline, spin_ns == u64::MAX);
+                self.sleep_to(at, deadline, &scan, spin_ns == u64::MAX);
             } else if now - start < spin_ns {
                 self.spin(&mut scan, goal);
                 if now - start > 1_000_000 {
@@ -352,22 +354,41 @@ impl Queue {
     }
 
     /// The completion is there and will be due: sleep most of the way, spin the rest.
-    fn sleep_to(&mut self, at: u64, deadline: Deadline, poll: bool) {
+    fn sleep_to(&mut self, at: u64, deadline: Deadline, scan: &Scan, poll: bool) {
         let end = deadline.0.map_or(at, |deadline| deadline.min(at));
-        // A receiver that wakes late finds more; a sender that does leaves the link idle meanwhile.
+        // A receiver that wakes late finds more; a sender that does leaves the link idle meanwhile,
+        // unless there is more under way.
         let sends = self.place.kind == QueueKind::Tx;
         let learnt = if sends { self.guard_ns } else { 0 };
-        let guard = learnt.max(sleep_cost().overshoot_ns);
-        if !poll && os::now_ns() + guard < end {
+        let least = sleep_cost().overshoot_ns;
+        let guard = learnt.max(least).saturating_sub(self.backlog(scan, at));
+        let now = os::now_ns();
+        if poll {
+        } else if now + guard.max(least) < end {
             sharpen_timers();
             self.stats.sleeps += 1;
             let asked = end - guard;
             os::sleep_until(asked);
-            self.learn(guard, os::now_ns().saturating_sub(asked));
+            self.learn(learnt.max(least), os::now_ns().saturating_sub(asked));
+        } else {
+            // One that was very late once would keep this thread from sleeping for ever.
+            self.guard_ns -= self.guard_ns / 1024;
         }
         while os::now_ns() < end {
             std::hint::spin_loop();
         }
+    }
+
+    /// For how long after `at` the link of a sender stays busy with what was posted after that, ns.
+    fn backlog(&self, scan: &Scan, at: u64) -> u64 {
+        if self.place.kind != QueueKind::Tx {
+            return 0;
+        }
+        let more = (scan.ahead..scan.ahead + BACKLOG_LOOKS).map_while(|ahead| {
+            let entry = self.cq.peek_at(ahead)?;
+            Some(self.not_before(entry, self.cq.position.wrapping_add(ahead)))
+        });
+        more.max().unwrap_or(0).saturating_sub(at)
     }
 
     fn sleep(

@@ -1,6 +1,7 @@
 //! One test case: everything both ends have to know of it.
 
-use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
+use super::args::{Device, Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
+use super::lab::Setup;
 use serde::{Deserialize, Serialize};
 use spfe::{Lengths, LinkRate, Result};
 
@@ -49,17 +50,6 @@ pub enum Kind {
     RoundTrip,
 }
 
-/// How packets are received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Receive {
-    /// Each is handled, and its buffer posted again, before the next.
-    Each,
-    /// Whatever is there is handled; buffers are posted again many at a time.
-    Batch,
-    /// Waits until this share of the buffers (%) is full, or this long after the first packet (us).
-    Threshold(u32, u64),
-}
-
 /// One test case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
@@ -73,8 +63,8 @@ pub struct Case {
     pub group: u32,
     /// One entry per group.
     pub burst: bool,
-    /// How they are received.
-    pub receive: Receive,
+    /// Receive when this share of the buffers (%) is full, or this long after the first packet (us).
+    pub threshold: Option<(u32, u64)>,
     /// Packets back to back in one area instead of a buffer each.
     pub packed: bool,
     /// How both ends wait.
@@ -85,8 +75,8 @@ pub struct Case {
     pub rx_window: u64,
     /// Write and verify contents.
     pub check: bool,
-    /// The link is not paced: looking at the clock in each operation would cost too much.
-    pub unlimited: bool,
+    /// The engine in the sending thread moves a packet at once: nothing is ever under way.
+    pub immediate: bool,
     /// Length of an iteration.
     pub seconds: f64,
 }
@@ -94,10 +84,6 @@ pub struct Case {
 impl Case {
     /// A case as the command line describes it.
     pub fn new(scenario: &str, sizes: Sizes, traffic: &TrafficArgs, wait: Wait) -> Self {
-        let receive = match traffic.threshold {
-            Some(percent) => Receive::Threshold(percent, traffic.timeout),
-            None => Receive::Batch,
-        };
         let (tx_window, rx_window) =
             traffic.window.unwrap_or_else(|| usual_windows(u64::from(sizes.max)));
         Self {
@@ -106,13 +92,13 @@ impl Case {
             sizes,
             group: traffic.group.of(sizes.mean()),
             burst: traffic.burst,
-            receive,
+            threshold: traffic.threshold.map(|percent| (percent, traffic.timeout)),
             packed: traffic.packed,
             wait,
             tx_window,
             rx_window,
             check: traffic.check,
-            unlimited: true,
+            immediate: false,
             seconds: 1.0,
         }
     }
@@ -125,29 +111,35 @@ impl Case {
             sizes,
             group: 1,
             burst: false,
-            receive: Receive::Each,
+            threshold: None,
             packed: false,
             wait,
             tx_window: 0,
             rx_window: 0,
             check,
-            unlimited: true,
+            immediate: false,
             seconds: 1.0,
         }
     }
 
-    /// On this link, this long.
-    pub fn on(mut self, link: LinkRate, seconds: f64) -> Self {
-        self.unlimited = link == LinkRate::Unlimited;
+    /// On this network, this long.
+    pub fn on(mut self, setup: &Setup, seconds: f64) -> Self {
+        self.immediate = setup.device == Device::Inline && setup.link == LinkRate::Unlimited;
         self.seconds = seconds;
         self
     }
 
-    /// Groups of buffers to send from: what the window holds, at least one.
+    /// Whether the next group is sent before the last one has completed. Single packets are not.
+    pub fn ahead(&self) -> bool {
+        self.group > 1 && !self.immediate
+    }
+
+    /// Groups of buffers to send from: what the window holds, at least one, or two to be ahead.
     pub fn tx_groups(&self) -> usize {
         let group = u64::from(self.sizes.max) * u64::from(self.group);
         let most = (ENTRIES_MAX / u64::from(self.group)).max(1);
-        (self.tx_window / group).clamp(1, most) as usize
+        let least = 1 + u64::from(self.ahead());
+        (self.tx_window / group).clamp(least, most.max(least)) as usize
     }
 
     /// Buffers to receive into: what the window holds, but two groups at least, so that the sender
