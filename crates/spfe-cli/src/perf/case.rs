@@ -84,8 +84,7 @@ pub struct Case {
 impl Case {
     /// A case as the command line describes it.
     pub fn new(scenario: &str, sizes: Sizes, traffic: &TrafficArgs, wait: Wait) -> Self {
-        let (tx_window, rx_window) =
-            traffic.window.unwrap_or_else(|| usual_windows(u64::from(sizes.max)));
+        let (tx_window, rx_window) = traffic.window.unwrap_or(USUAL_WINDOWS);
         Self {
             scenario: scenario.to_owned(),
             kind: Kind::Stream(traffic.direction),
@@ -172,11 +171,9 @@ impl Case {
     }
 }
 
-/// Bytes of buffers to send from and to receive into unless said otherwise. Fewer would fill up
-/// before the other end has had its turn, more would only spread over more cache.
-fn usual_windows(size: u64) -> (u64, u64) {
-    ((128 * size).min(1 << 20), (512 * size).clamp(512 << 10, 4 << 20))
-}
+/// Bytes of buffers to send from and to receive into unless said otherwise: they share the
+/// second-level cache of one processor.
+const USUAL_WINDOWS: (u64, u64) = (512 << 10, 512 << 10);
 
 /// The sizes from the smallest to the largest.
 pub fn sizes(args: &SizeArgs, least: u64, most: u64) -> Result<Vec<u64>> {
@@ -236,14 +233,25 @@ mod tests {
         assert_ne!(draw(7), draw(8));
     }
 
+    fn case(size: u64, group: u32) -> Case {
+        let traffic = published(Direction::Tx, Group::Of(group));
+        Case::new("x", Sizes::fixed(size), &traffic, Wait::Poll)
+    }
+
     #[test]
-    fn windows_hold_a_group_to_send_and_two_to_receive() {
-        let case = |size, group| {
-            let traffic = published(Direction::Tx, Group::Of(group));
-            Case::new("x", Sizes::fixed(size), &traffic, Wait::Poll)
-        };
-        assert_eq!((case(1024, 128).tx_groups(), case(1024, 128).rx_buffers()), (8, 1024));
-        assert_eq!((case(262_144, 4).tx_groups(), case(262_144, 4).rx_buffers()), (1, 8));
-        assert_eq!((case(64, 1).tx_groups(), case(64, 16384).rx_buffers()), (4096, 32768));
+    fn windows_hold_the_groups_under_way_and_two_to_receive() {
+        let room = |case: Case| (case.tx_groups(), case.rx_buffers());
+        assert_eq!(room(case(1024, 128)), (8, 1024));
+        assert_eq!(room(case(262_144, 4)), (2, 8));
+        assert_eq!(room(Case { immediate: true, ..case(262_144, 4) }), (1, 8));
+        assert_eq!(room(case(64, 1)), (4096, 4096));
+        assert_eq!(room(case(64, 16384)), (2, 32768));
+    }
+
+    #[test]
+    fn only_groups_that_take_time_are_sent_ahead() {
+        assert!(case(1024, 128).ahead());
+        assert!(!case(1024, 1).ahead());
+        assert!(!Case { immediate: true, ..case(1024, 128) }.ahead());
     }
 }
