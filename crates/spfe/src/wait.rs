@@ -315,7 +315,7 @@ impl Queue {
                 Look::NotYet { first_ns } => (None, first_ns),
             };
             if let Some(at) = at {
-                self.sleep_to(at, deadline, &scan, spin_ns == u64::MAX);
+                self.sleep_to(at, deadline, &scan, goal);
             } else if now - start < spin_ns {
                 self.spin(&mut scan, goal);
                 if now - start > 1_000_000 {
@@ -354,22 +354,24 @@ impl Queue {
     }
 
     /// The completion is there and will be due: sleep most of the way, spin the rest.
-    fn sleep_to(&mut self, at: u64, deadline: Deadline, scan: &Scan, poll: bool) {
+    fn sleep_to(&mut self, at: u64, deadline: Deadline, scan: &Scan, goal: &Threshold) {
         let end = deadline.0.map_or(at, |deadline| deadline.min(at));
-        // A receiver that wakes late finds more; a sender that does leaves the link idle meanwhile,
-        // unless there is more under way.
-        let sends = self.place.kind == QueueKind::Tx;
-        let learnt = if sends { self.guard_ns } else { 0 };
         let least = sleep_cost().overshoot_ns;
-        let guard = learnt.max(least).saturating_sub(self.backlog(scan, at));
+        let usual = self.guard_ns.max(least);
+        let guard = match self.place.kind {
+            // One that wakes late leaves the link idle, unless there is more under way.
+            QueueKind::Tx => usual.saturating_sub(self.backlog(scan, at)),
+            // One that wakes late finds more, which is what a threshold is for.
+            _ if self.strategy == Strategy::Block || goal.count != Some(1) => 0,
+            _ => least,
+        };
         let now = os::now_ns();
-        if poll {
-        } else if now + guard.max(least) < end {
+        if self.strategy != Strategy::Poll && now + guard.max(least) < end {
             sharpen_timers();
             self.stats.sleeps += 1;
             let asked = end - guard;
             os::sleep_until(asked);
-            self.learn(learnt.max(least), os::now_ns().saturating_sub(asked));
+            self.learn(usual, os::now_ns().saturating_sub(asked));
         } else {
             // One that was very late once would keep this thread from sleeping for ever.
             self.guard_ns -= self.guard_ns / 1024;
@@ -381,9 +383,6 @@ impl Queue {
 
     /// For how long after `at` the link of a sender stays busy with what was posted after that, ns.
     fn backlog(&self, scan: &Scan, at: u64) -> u64 {
-        if self.place.kind != QueueKind::Tx {
-            return 0;
-        }
         let more = (scan.ahead..scan.ahead + BACKLOG_LOOKS).map_while(|ahead| {
             let entry = self.cq.peek_at(ahead)?;
             Some(self.not_before(entry, self.cq.position.wrapping_add(ahead)))
