@@ -4,7 +4,8 @@
 //! (`flow::Run`).
 //!
 //! Places live in registers and positions are stored when a loop ends. Should the runner die inside
-//! it, the rings say how far it came (`recover`).
+//! it, the rings say how far it came (`recover`). What is not inlined here gets and returns values:
+//! a reference to a loop's variable would keep all of them in memory.
 
 use crate::copy::move_bytes;
 use crate::memory::{Address, READ, RegionMap, WRITE, Window};
@@ -15,29 +16,35 @@ use spfe_contract::{self as contract, EntryType, submit_flags as sf};
 use spfe_ring::Ring;
 use spfe_ring::packed::{record_bytes, record_max};
 use spfe_ring::ring::Spot;
+use std::cell::Cell;
 
-/// Why the loop ended.
+/// Why a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// Nothing is posted.
     Idle,
-    /// Something the loop does not do is next.
+    /// A burst is open or next.
+    Burst,
+    /// Something the loops do not do is next.
     General,
     /// The budget is used up.
     Budget,
 }
 
-const BUFFER: u64 = (EntryType::Buffer.raw() as u64) << 32;
-const DATA: u64 = (EntryType::Data.raw() as u64) << 32;
-const BURST: u64 = (EntryType::Burst.raw() as u64) << 32;
-const TYPE: u64 = (sf::TYPE_MASK as u64) << 32;
-const TX_CHECK: u64 = ((sf::TYPE_MASK | sf::CHAIN | sf::MBZ_MASK | sf::END_MASK) as u64) << 32;
-const RX_CHECK: u64 = ((sf::TYPE_MASK | sf::MBZ_MASK) as u64) << 32;
-const SIGNAL: u64 = (sf::SIGNAL as u64) << 32;
+/// Flags of entries, where the upper half of their second word has them.
+const BUFFER: u32 = EntryType::Buffer.raw() as u32;
+const DATA: u32 = EntryType::Data.raw() as u32;
+const BURST: u32 = EntryType::Burst.raw() as u32;
+const TYPE: u32 = sf::TYPE_MASK as u32;
+const SIGNAL: u32 = sf::SIGNAL as u32;
+const TX_CHECK: u32 =
+    Spot::PHASE | (sf::TYPE_MASK | sf::CHAIN | sf::MBZ_MASK | sf::END_MASK) as u32;
+const RX_CHECK: u32 = Spot::PHASE | (sf::TYPE_MASK | sf::MBZ_MASK) as u32;
 const ONE_PACKET: u64 = 1 << 32;
 const MOST: u32 = contract::PACKET_MAX_BYTES as u32;
-/// More pending bytes than this would not fit a completion's count.
-const PENDING_MOST: u64 = 0x8000_0000;
+/// Bytes the loops may leave pending in a whole ring: what comes on top still fits a completion's
+/// count.
+const PENDING_MOST: u32 = 0x8000_0000;
 
 /// Hints the processor to get a line for writing.
 #[inline(always)]
@@ -52,26 +59,80 @@ fn prefetch_write(at: *const u8) {
     let _ = at;
 }
 
+/// What the loops use of a bound flow. Cells, for the reason given at [`Window`].
+pub struct Places {
+    /// Transmit ring and its completions.
+    posted: Cell<Ring>,
+    sent: Cell<Ring>,
+    /// Where packets come from.
+    source: Window,
+    /// Domain and longest packet of the sender.
+    from: Cell<(u16, u32)>,
+    /// Posted buffers and their completions.
+    buffers: Cell<Ring>,
+    received: Cell<Ring>,
+    /// Where packets go.
+    target: Window,
+    /// Domain of the receiver.
+    to: Cell<u16>,
+    /// The virtual channels where completions have them: of the sender, and of one received packet.
+    vc: Cell<(u64, u64)>,
+}
+
+impl Places {
+    /// Of the queues at both ends.
+    pub fn new(tx: &QueueView, rx: &QueueView) -> Self {
+        let vc = |view: &QueueView| u64::from(view.config.vc as u8) << 48;
+        Self {
+            posted: tx.submissions.into(),
+            sent: tx.completions.into(),
+            source: Window::default(),
+            from: (tx.config.domain as u16, PENDING_MOST >> tx.config.sq_log2).into(),
+            buffers: rx.submissions.into(),
+            received: rx.completions.into(),
+            target: Window::default(),
+            to: (rx.config.domain as u16).into(),
+            vc: (vc(tx), vc(rx) | ONE_PACKET).into(),
+        }
+    }
+
+    /// The next packet is in another region than the last one, or not where it says.
+    #[cold]
+    #[inline(never)]
+    fn other_source(&self, map: &RegionMap, from: u64, length: u32) -> Option<*mut u8> {
+        let (domain, most) = self.from.get();
+        self.source.set(map.window(Address(from), domain, READ, most)?);
+        self.source.at(from, length)
+    }
+
+    /// The same of the next buffer.
+    #[cold]
+    #[inline(never)]
+    fn other_target(&self, map: &RegionMap, to: u64, room: u32) -> Option<*mut u8> {
+        self.target.set(map.window(Address(to), self.to.get(), WRITE, MOST)?);
+        self.target.at(to, room)
+    }
+}
+
 /// A receive queue as the loops use it, for the time of a step.
 pub trait Quick {
-    /// Puts one whole packet there; false if it takes the general path.
+    /// Packets that can be put there before the next turn, at least 1 after it.
+    fn left(&self) -> u32;
+    /// Begins the next lap if one has ended.
+    fn turn(&mut self);
+    /// Puts one whole packet there, one of those left; false if it takes the general path.
     fn put(&mut self, source: *const u8, length: u32) -> bool;
-    /// Stores what the loops kept in registers. Nothing may be put after it.
-    fn finish(self);
+    /// Stores what the loops kept in registers, after so many packets and bytes.
+    fn finish(self, packets: u32, bytes: u64);
 }
 
 /// Posted buffers. Every buffer has exactly one completion, so one place serves both rings.
 pub struct Posted<'a> {
-    buffers: Ring,
-    received: Ring,
+    places: &'a Places,
     at: Spot,
-    first: u32,
-    vc: u64,
-    packets: u32,
-    bytes: u64,
-    window: &'a mut Window,
+    /// The next completion's second word.
+    done: u64,
     map: &'a RegionMap,
-    domain: u16,
     state: &'a mut RxState,
     count: &'a Counters,
 }
@@ -82,87 +143,81 @@ impl<'a> Posted<'a> {
         view.config.sq_log2 == view.config.cq_log2 && !view.wants_stamps()
     }
 
-    /// For one step, if nothing is half done.
+    /// For one loop, if nothing is half done.
     #[inline(always)]
     pub fn new(
-        view: &QueueView,
+        places: &'a Places,
         state: &'a mut RxState,
         count: &'a Counters,
         map: &'a RegionMap,
-        window: &'a mut Window,
     ) -> Option<Self> {
         if state.fill | state.open | state.cut != 0 {
             return None;
         }
-        let first = state.at.submission;
-        Some(Self {
-            buffers: view.submissions,
-            received: view.completions,
-            at: Spot::new(&view.submissions, first),
-            first,
-            vc: ONE_PACKET | u64::from(view.config.vc as u8) << 48,
-            packets: 0,
-            bytes: 0,
-            window,
-            map,
-            domain: view.config.domain as u16,
-            state,
-            count,
-        })
+        let position = state.at.submission;
+        let at = Spot::new(&places.buffers.get(), position);
+        Some(Self { places, at, done: done_at(&at, position), map, state, count })
     }
+}
 
-    /// The next buffer is in another region than the last one, or not where it says.
-    #[cold]
-    #[inline(never)]
-    fn look_up(&mut self, to: u64, room: u32) -> Option<*mut u8> {
-        *self.window = self.map.window(Address(to), self.domain, WRITE)?;
-        self.window.at(to, room)
-    }
+/// The second word of the completion of the buffer posted at a position.
+#[inline(always)]
+fn done_at(at: &Spot, position: u32) -> u64 {
+    u64::from(at.phase()) << 32 | u64::from(position as u16)
 }
 
 impl Quick for Posted<'_> {
     #[inline(always)]
+    fn left(&self) -> u32 {
+        self.at.left(&self.places.buffers.get())
+    }
+
+    #[inline(always)]
+    fn turn(&mut self) {
+        self.at.turn(&self.places.buffers.get());
+        self.done = u64::from(self.at.phase()) << 32 | u64::from(self.done as u16);
+    }
+
+    #[inline(always)]
     fn put(&mut self, source: *const u8, length: u32) -> bool {
-        let Some([to, r]) = self.at.read(&self.buffers) else { return false };
-        let room = r as u32;
-        if r & RX_CHECK != BUFFER || length > room || room > MOST {
+        let (buffers, received) = (self.places.buffers.get(), self.places.received.get());
+        let entry = self.at.word1(&buffers);
+        let (flags, room) = ((entry >> 32) as u32, entry as u32);
+        if (flags ^ (self.at.phase() | BUFFER)) & RX_CHECK != 0 || length > room {
             return false;
         }
-        let target = match self.window.at(to, room) {
+        let to = self.at.word0(&buffers);
+        let target = match self.places.target.at(to, room) {
             Some(target) => target,
-            None => match self.look_up(to, room) {
+            None => match self.places.other_target(self.map, to, room) {
                 Some(target) => target,
                 None => return false,
             },
         };
         // SAFETY: the caller's source and this buffer are mapped until the end of the step.
         unsafe { move_bytes(source, target, length) };
-        let position = u64::from(self.first.wrapping_add(self.packets) as u16);
-        self.at.write(&self.received, [u64::from(length) | self.vc, position]);
-        self.at.advance(&self.buffers);
-        self.packets += 1;
-        self.bytes += u64::from(length);
+        let word0 = u64::from(length) | self.places.vc.get().1;
+        self.at.write_phased(&received, [word0, self.done]);
+        // SAFETY: the caller counts what is left.
+        unsafe { self.at.step() };
+        // Positions of one lap do not carry into the phase: a lap divides their 16 bits.
+        self.done += 1;
         true
     }
 
     #[inline(always)]
-    fn finish(self) {
-        if self.packets == 0 {
-            return;
-        }
-        // The next packet's buffer and the lines it will touch, while there is time.
-        if let Some([to, _]) = self.at.read(&self.buffers)
-            && let Some(target) = self.window.at(to, 1)
-        {
-            prefetch_write(target);
-        }
-        let next = self.first.wrapping_add(self.packets);
-        self.buffers.prefetch(next.wrapping_add(4));
+    fn finish(self, packets: u32, bytes: u64) {
+        // The lines the next packet will touch, while there is time. A stale address does no harm.
+        let (mut at, buffers) = (self.at, self.places.buffers.get());
+        at.turn(&buffers);
+        prefetch_write(self.places.target.guess(at.word0(&buffers)));
+        let next = self.state.at.submission.wrapping_add(packets);
+        buffers.prefetch(next.wrapping_add(4));
         self.state.at.submission = next;
-        self.state.at.completion = self.state.at.completion.wrapping_add(self.packets);
-        self.state.at.reported_bytes = self.state.at.reported_bytes.wrapping_add(self.bytes);
-        bump(&self.count.packets, u64::from(self.packets));
-        bump(&self.count.bytes, self.bytes);
+        self.state.at.completion = self.state.at.completion.wrapping_add(packets);
+        self.state.at.reported_bytes = self.state.at.reported_bytes.wrapping_add(bytes);
+        bump(&self.count.packets, u64::from(packets));
+        bump(&self.count.bytes, bytes);
     }
 }
 
@@ -170,22 +225,18 @@ impl Quick for Posted<'_> {
 /// taking releases are left to the general path, once per run.
 pub struct Packed<'a> {
     area: *mut u8,
-    head: u32,
     room: u32,
-    run_room: u32,
     most: u32,
-    records: u32,
-    run_bytes: u32,
-    bytes: u64,
+    bytes: u32,
     state: &'a mut RxState,
     count: &'a Counters,
 }
 
-/// Most records of a run.
+/// Most records of a run; the loops add half as many at most.
 const RUN_RECORDS: u32 = 0xf000;
 
 impl<'a> Packed<'a> {
-    /// For one step, if nothing is half done and a run can be begun or added to.
+    /// For one loop, if nothing is half done and a run can be begun or added to.
     #[inline(always)]
     pub fn new(
         area: *mut u8,
@@ -202,14 +253,11 @@ impl<'a> Packed<'a> {
             state.run_wrapped = 0;
             state.run_first_ns = 0;
         }
+        let run_room = run_limit.saturating_sub(state.run_bytes);
         Some(Self {
-            area,
-            head: state.packed.head(),
-            room: state.packed.straight(),
-            run_room: run_limit.saturating_sub(state.run_bytes),
+            area: area.wrapping_add(state.packed.head() as usize),
+            room: state.packed.straight().min(run_room),
             most: record_max(size),
-            records: 0,
-            run_bytes: 0,
             bytes: 0,
             state,
             count,
@@ -219,33 +267,38 @@ impl<'a> Packed<'a> {
 
 impl Quick for Packed<'_> {
     #[inline(always)]
+    fn left(&self) -> u32 {
+        RUN_RECORDS / 2
+    }
+
+    #[inline(always)]
+    fn turn(&mut self) {}
+
+    #[inline(always)]
     fn put(&mut self, source: *const u8, length: u32) -> bool {
-        let need = record_bytes(length);
-        let full = self.run_bytes + need > self.run_room || self.records >= RUN_RECORDS / 2;
-        if length > self.most || self.run_bytes + need > self.room || full {
+        let end = self.bytes + record_bytes(length);
+        if length > self.most || end > self.room {
             return false;
         }
-        // SAFETY: `straight` bytes from the head are free and inside the area; the record is
-        // aligned because all of them are. The caller's source is mapped for `length`.
+        // SAFETY: `room` bytes from the head are free and inside the area; the record is aligned
+        // because all of them are. The caller's source is mapped for `length`.
         unsafe {
-            let record = self.area.add((self.head + self.run_bytes) as usize);
+            let record = self.area.add(self.bytes as usize);
             // Length, EOP, no flags.
             record.cast::<u64>().write(u64::from(length));
             move_bytes(source, record.add(contract::PACKED_HEADER_BYTES as usize), length);
         }
-        self.run_bytes += need;
-        self.records += 1;
-        self.bytes += u64::from(length);
+        self.bytes = end;
         true
     }
 
     #[inline(always)]
-    fn finish(self) {
-        self.state.packed.take_straight(self.run_bytes);
-        self.state.run_bytes += self.run_bytes;
-        self.state.run_records += self.records;
-        bump(&self.count.packets, u64::from(self.records));
-        bump(&self.count.bytes, self.bytes);
+    fn finish(self, packets: u32, bytes: u64) {
+        self.state.packed.take_straight(self.bytes);
+        self.state.run_bytes += self.bytes;
+        self.state.run_records += packets;
+        bump(&self.count.packets, u64::from(packets));
+        bump(&self.count.bytes, bytes);
     }
 }
 
@@ -255,152 +308,225 @@ pub struct Sender<'a> {
     pub tx: &'a mut TxQueue,
     /// Its regions.
     pub map: &'a RegionMap,
-    /// The region the last packet came from; forgotten whenever regions change.
-    pub window: &'a mut Window,
+    /// What the loops use.
+    pub places: &'a Places,
 }
 
 impl Sender<'_> {
-    #[cold]
-    #[inline(never)]
-    fn look_up(&mut self, from: u64, length: u32) -> Option<*mut u8> {
-        let domain = self.tx.view.config.domain as u16;
-        *self.window = self.map.window(Address(from), domain, READ)?;
-        self.window.at(from, length)
-    }
-
+    /// Moves DATA entries. Returns how many, and why it ended.
     #[inline(always)]
-    fn source(&mut self, from: u64, length: u32) -> Option<*const u8> {
-        match self.window.at(from, length) {
-            Some(source) => Some(source),
-            None => self.look_up(from, length).map(<*mut u8>::cast_const),
+    pub fn packets<K: Quick>(&mut self, sink: K, budget: u32) -> (u32, Ended) {
+        let places = self.places;
+        let (_, state, _) = self.tx.parts();
+        if state.done | state.open | state.burst.left != 0 {
+            let other = state.done | state.open != 0;
+            return (0, if other { Ended::General } else { Ended::Burst });
+        }
+        // One alone is worth a way without the loop's preparations.
+        let second = state.at.submission.wrapping_add(1);
+        if budget != 0 && places.posted.get().read(second).is_none() {
+            self.one(sink)
+        } else {
+            self.many(sink, budget)
         }
     }
 
-    /// Moves packets while they are of the common kinds. Returns how many, and why it ended.
+    /// The next entry alone.
     #[inline(always)]
-    pub fn run<K: Quick>(&mut self, mut sink: K, budget: u32) -> (u32, Ended) {
-        let state = self.tx.parts().1;
-        if state.done | state.open != 0 {
+    fn one<K: Quick>(&mut self, mut sink: K) -> (u32, Ended) {
+        let places = self.places;
+        let first = self.tx.parts().1.at.submission;
+        let at = Spot::new(&places.posted.get(), first);
+        let (source, length, flags) = match take(places, self.map, at, at.phase() | DATA) {
+            Ok(taken) => taken,
+            Err(ended) => return (0, ended),
+        };
+        if !sink.put(source, length) {
             return (0, Ended::General);
         }
-        let mut moved = 0;
-        let ended = loop {
-            if self.tx.parts().1.burst.left != 0 {
-                let (packets, whole) = self.burst(&mut sink, budget - moved);
-                moved += packets;
-                if !whole {
-                    break if moved == budget { Ended::Budget } else { Ended::General };
-                }
-                continue;
-            }
-            let (packets, ended, burst) = self.packets(&mut sink, budget - moved);
-            moved += packets;
-            match burst {
-                Some(entry) if self.tx.open_burst_plain(self.map, entry) => {}
-                _ => break ended,
-            }
-        };
-        sink.finish();
-        if moved != 0 {
-            let (_, _, count) = self.tx.parts();
-            bump(&count.packets, u64::from(moved));
+        let (_, state, count) = self.tx.parts();
+        let (next, bytes) = (first.wrapping_add(1), u64::from(length));
+        if flags & SIGNAL != 0 {
+            signal(places, state, next, state.pending_bytes + bytes);
+            state.pending_bytes = 0;
+        } else {
+            state.at.submission = next;
+            state.pending_packets += 1;
+            state.pending_bytes += bytes;
         }
-        (moved, ended)
+        bump(&count.packets, 1);
+        bump(&count.bytes, bytes);
+        sink.finish(1, bytes);
+        (1, Ended::Idle)
     }
 
-    /// DATA entries. Also returns the burst entry it stopped at, if it did.
+    /// Entries until none is left.
     #[inline(always)]
-    fn packets<K: Quick>(&mut self, sink: &mut K, budget: u32) -> (u32, Ended, Option<[u64; 2]>) {
-        let posted = self.tx.view.submissions;
-        let first = self.tx.parts().1.at.submission;
-        let mut at = Spot::new(&posted, first);
-        let mut pending_bytes = self.tx.parts().1.pending_bytes;
-        let (mut packets, mut bytes) = (0u32, 0u64);
-        let mut burst = None;
+    fn many<K: Quick>(&mut self, mut sink: K, budget: u32) -> (u32, Ended) {
+        let places = self.places;
+        let map = self.map;
+        let (_, state, count) = self.tx.parts();
+        let first = state.at.submission;
+        let mut next = first;
+        let mut at = Spot::new(&places.posted.get(), first);
+        // All bytes that were pending or are sent here, and those of them that are reported.
+        let before = state.pending_bytes;
+        let (mut bytes, mut reported) = (before, 0);
         let ended = loop {
-            let Some([from, w]) = at.read(&posted) else { break Ended::Idle };
-            let length = w as u32;
-            if packets == budget {
+            let straight = at.left(&places.posted.get()).min(sink.left());
+            let straight = straight.min(budget - next.wrapping_sub(first));
+            if straight == 0 {
                 break Ended::Budget;
             }
-            if w & TX_CHECK != DATA || length.wrapping_sub(1) >= MOST {
-                burst = (w & TYPE == BURST).then_some([from, w]);
-                break Ended::General;
+            let expected = at.phase() | DATA;
+            let lap = next.wrapping_add(straight);
+            let mut left = straight;
+            let ended = loop {
+                let (source, length, flags) = match take(places, map, at, expected) {
+                    Ok(taken) => taken,
+                    Err(ended) => break Some(ended),
+                };
+                if !sink.put(source, length) {
+                    break Some(Ended::General);
+                }
+                // SAFETY: `left` counts them.
+                unsafe { at.step() };
+                left -= 1;
+                bytes += u64::from(length);
+                if flags & SIGNAL != 0 {
+                    signal(places, state, lap.wrapping_sub(left), bytes - reported);
+                    reported = bytes;
+                }
+                if left == 0 {
+                    break None;
+                }
+            };
+            next = lap.wrapping_sub(left);
+            if let Some(ended) = ended {
+                break ended;
             }
-            let Some(source) = self.source(from, length) else { break Ended::General };
-            if !sink.put(source, length) {
-                break Ended::General;
-            }
-            at.advance(&posted);
-            packets += 1;
-            bytes += u64::from(length);
-            pending_bytes += u64::from(length);
-            if w & SIGNAL != 0 || pending_bytes > PENDING_MOST {
-                let (view, state, _) = self.tx.parts();
-                signal(view, state, first.wrapping_add(packets), pending_bytes);
-                pending_bytes = 0;
-            }
+            at.turn(&places.posted.get());
+            sink.turn();
         };
+        let packets = next.wrapping_sub(first);
         if packets != 0 {
-            let (_, state, count) = self.tx.parts();
-            let next = first.wrapping_add(packets);
             // `signal` has counted those that were reported.
             state.pending_packets += next.wrapping_sub(state.at.submission);
-            state.pending_bytes = pending_bytes;
+            state.pending_bytes = bytes - reported;
             state.at.submission = next;
-            bump(&count.bytes, bytes);
+            bump(&count.packets, u64::from(packets));
+            bump(&count.bytes, bytes - before);
+            sink.finish(packets, bytes - before);
         }
-        (packets, ended, burst)
+        (packets, ended)
     }
 
-    /// The rest of the open burst; true when it is done (and completed, if that was asked for).
+    /// The rest of the open burst, or the next one. [`Ended::Burst`] when it is done (and
+    /// completed, if that was asked for).
     #[inline(always)]
-    fn burst<K: Quick>(&mut self, sink: &mut K, budget: u32) -> (u32, bool) {
+    pub fn burst<K: Quick>(&mut self, mut sink: K, budget: u32) -> (u32, Ended) {
+        if self.tx.parts().1.burst.left == 0 {
+            let (view, state, _) = self.tx.parts();
+            match view.submissions.read(state.at.submission) {
+                Some(entry) if self.tx.open_burst_plain(self.map, entry) => {}
+                _ => return (0, Ended::General),
+            }
+        }
         let burst = self.tx.parts().1.burst;
         let (length, stride) = (burst.length, u64::from(burst.stride));
         let plain = (burst.flags as u16 & sf::END_MASK) == 0;
         let span = u64::from(burst.left - 1) * stride + u64::from(length);
         let whole = u32::try_from(span).ok().and_then(|span| self.source(burst.address, span));
-        let (true, Some(mut source)) = (plain, whole) else { return (0, false) };
+        let (true, Some(mut source)) = (plain, whole) else { return (0, Ended::General) };
         let most = burst.left.min(budget);
         let mut packets = 0;
-        while packets < most && sink.put(source, length) {
-            source = source.wrapping_add(stride as usize);
-            packets += 1;
+        'laps: while packets < most {
+            let lap = most.min(packets.saturating_add(sink.left()));
+            while packets < lap {
+                if !sink.put(source, length) {
+                    break 'laps;
+                }
+                source = source.wrapping_add(stride as usize);
+                packets += 1;
+            }
+            sink.turn();
         }
         let bytes = u64::from(packets) * u64::from(length);
-        let (view, state, count) = self.tx.parts();
+        let (_, state, count) = self.tx.parts();
         state.burst.address = burst.address + u64::from(packets) * stride;
         state.burst.left -= packets;
         state.pending_packets += packets;
         state.pending_bytes += bytes;
+        bump(&count.packets, u64::from(packets));
         bump(&count.bytes, bytes);
+        if packets != 0 {
+            sink.finish(packets, bytes);
+        }
         if state.burst.left != 0 {
-            return (packets, false);
+            return (packets, if packets == budget { Ended::Budget } else { Ended::General });
         }
         let next = state.at.submission.wrapping_add(2);
         if burst.flags & u32::from(sf::SIGNAL) != 0 {
             let (pending, bytes) = (state.pending_packets, state.pending_bytes);
             // `signal` counts positions; a burst's packets are counted already.
             state.pending_packets = pending.wrapping_sub(2);
-            signal(view, state, next, bytes);
+            signal(self.places, state, next, bytes);
+            state.pending_bytes = 0;
         }
         state.at.submission = next;
-        (packets, true)
+        (packets, Ended::Burst)
+    }
+
+    /// Where the packets of a burst begin.
+    #[inline(always)]
+    fn source(&mut self, from: u64, span: u32) -> Option<*const u8> {
+        let domain = self.tx.view.config.domain as u16;
+        let window = self.map.window(Address(from), domain, READ, u32::MAX)?;
+        window.at(from, span).map(<*mut u8>::cast_const)
+    }
+}
+
+/// Where the packet of a valid DATA entry is, how long it is, and the entry's flags.
+#[inline(always)]
+fn take(
+    places: &Places,
+    map: &RegionMap,
+    at: Spot,
+    expected: u32,
+) -> Result<(*const u8, u32, u32), Ended> {
+    let posted = places.posted.get();
+    let entry = at.word1(&posted);
+    let (flags, length) = ((entry >> 32) as u32, entry as u32);
+    if (flags ^ expected) & TX_CHECK != 0 {
+        return Err(other_than_data(flags, at.phase()));
+    }
+    let from = at.word0(&posted);
+    let source = match places.source.at(from, length) {
+        Some(source) => source,
+        None => places.other_source(map, from, length).ok_or(Ended::General)?,
+    };
+    Ok((source, length, flags))
+}
+
+/// What the entry where a loop of DATA entries ended means.
+#[inline(always)]
+fn other_than_data(flags: u32, phase: u32) -> Ended {
+    match flags & TYPE {
+        _ if flags & Spot::PHASE != phase => Ended::Idle,
+        BURST => Ended::Burst,
+        _ => Ended::General,
     }
 }
 
 /// Writes the sender's completion for everything before position `next`.
 #[inline(always)]
-fn signal(view: &QueueView, state: &mut TxState, next: u32, bytes: u64) {
+fn signal(places: &Places, state: &mut TxState, next: u32, bytes: u64) {
     let count = state.pending_packets.wrapping_add(next).wrapping_sub(state.at.submission);
-    let word0 =
-        bytes & 0xffff_ffff | u64::from(count as u16) << 32 | u64::from(view.config.vc as u8) << 48;
+    let word0 = bytes & 0xffff_ffff | u64::from(count as u16) << 32 | places.vc.get().0;
     let done = state.at.completion;
-    view.completions.write(done, [word0, u64::from(next.wrapping_sub(1) as u16)]);
+    places.sent.get().write(done, [word0, u64::from(next.wrapping_sub(1) as u16)]);
     state.at.completion = done.wrapping_add(1);
     state.at.submission = next;
     state.at.reported_bytes = state.at.reported_bytes.wrapping_add(bytes);
     state.pending_packets = 0;
-    state.pending_bytes = 0;
 }

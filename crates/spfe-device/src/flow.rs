@@ -2,7 +2,7 @@
 
 use crate::copy::{Copier, DeferredList, Ends, Stretch};
 use crate::fast;
-use crate::memory::{Refusal, RegionKey, RegionMap, RegionShared, Window};
+use crate::memory::{Refusal, RegionKey, RegionMap, RegionShared};
 use crate::pace::Pacer;
 use crate::queue::{Host, QueueView, Time};
 use crate::receive::{RxPacked, RxPosted};
@@ -380,10 +380,8 @@ pub struct Flow<S, D> {
     deferred: DeferredList,
     id: u32,
     share: bool,
-    /// The fast path can be used.
-    plain: bool,
-    /// Regions the fast path used last.
-    windows: (Window, Window),
+    /// What the fast path uses, if it can be used.
+    plain: Option<fast::Places>,
 }
 
 impl<S: Source, D: Sink> Flow<S, D> {
@@ -410,8 +408,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             deferred: DeferredList::default(),
             id,
             share,
-            plain: false,
-            windows: Default::default(),
+            plain: None,
         }
     }
 
@@ -476,15 +473,20 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 _ => {}
             }
         }
-        self.windows = Default::default();
         let alone = self.pacer.is_none() && !self.share;
-        let sends = matches!(&self.tx, TxEnd::Queue(tx) if !tx.view.wants_stamps());
-        let takes = match &self.rx {
-            RxEnd::Posted(rx) => rx.view().is_some_and(fast::Posted::suits),
-            RxEnd::Packed(rx) => rx.view().is_some_and(|view| !view.wants_stamps()),
-            _ => false,
+        self.plain = match (&self.tx, &self.rx) {
+            _ if !alone => None,
+            (TxEnd::Queue(tx), _) if tx.view.wants_stamps() => None,
+            (TxEnd::Queue(tx), RxEnd::Posted(rx)) => rx
+                .view()
+                .filter(|view| fast::Posted::suits(view))
+                .map(|view| fast::Places::new(&tx.view, view)),
+            (TxEnd::Queue(tx), RxEnd::Packed(rx)) => rx
+                .view()
+                .filter(|view| !view.wants_stamps())
+                .map(|view| fast::Places::new(&tx.view, view)),
+            _ => None,
         };
-        self.plain = alone && sends && takes;
         self.epoch = epoch;
         Ok(())
     }
@@ -505,35 +507,57 @@ impl<S: Source, D: Sink> Flow<S, D> {
     /// The fast path alone: packets moved, and the end of the step if there was nothing else.
     #[inline(always)]
     fn step_fast<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, Option<Step>) {
-        let (true, TxEnd::Queue(tx)) = (self.plain, &mut self.tx) else { return (0, None) };
-        let (source, target) = (&mut self.windows.0, &mut self.windows.1);
-        let sender = fast::Sender { tx, map: &self.tx_regions.map, window: source };
-        let (packets, ended) = match &mut self.rx {
-            RxEnd::Posted(rx) => rx.run_fast(sender, &self.rx_regions.map, target, budget),
-            RxEnd::Packed(rx) => rx.run_fast(sender, host, budget),
-            _ => return (0, None),
-        };
+        let (mut packets, mut ended) = self.run_fast(host, budget, false);
+        if ended == fast::Ended::Burst {
+            let more;
+            (more, ended) = self.run_fast(host, budget - packets, true);
+            packets += more;
+        }
         if ended == fast::Ended::General {
             return (packets, None);
         }
         // A look (budget 0) says nothing about what waits.
-        if budget != 0 && self.shared.stalled.load(Ordering::Relaxed) != 0 {
+        if self.shared.stalled.load(Ordering::Relaxed) != 0 && budget != 0 {
             self.shared.stalled.store(0, Ordering::Release);
         }
-        if packets != 0 {
-            if let TxEnd::Queue(tx) = &mut self.tx {
-                tx.flush_step(host);
-            }
-            match &mut self.rx {
-                RxEnd::Posted(rx) => rx.flush_step(host),
-                RxEnd::Packed(rx) => rx.flush_step(host),
-                _ => {}
-            }
+        if packets != 0 && self.is_awaited() {
+            self.wake(host);
         }
         match ended {
             fast::Ended::Budget => (packets, Some(Step::More(packets))),
             _ => (packets, Some(Step::Idle(packets))),
         }
+    }
+
+    /// The loops of the fast path, with or without bursts.
+    #[inline(always)]
+    fn run_fast<H: Host>(&mut self, host: &mut H, budget: u32, bursts: bool) -> (u32, fast::Ended) {
+        let (Some(places), TxEnd::Queue(tx)) = (&self.plain, &mut self.tx) else {
+            return (0, fast::Ended::General);
+        };
+        let sender = fast::Sender { tx, map: &self.tx_regions.map, places };
+        let map = &self.rx_regions.map;
+        match &mut self.rx {
+            RxEnd::Posted(rx) if bursts => rx.run_bursts(sender, map, budget),
+            RxEnd::Posted(rx) => rx.run_fast(sender, map, budget),
+            RxEnd::Packed(rx) if bursts => rx.run_bursts(sender, host, budget),
+            RxEnd::Packed(rx) => rx.run_fast(sender, host, budget),
+            _ => (0, fast::Ended::General),
+        }
+    }
+
+    /// Whether a host of either end is armed. Pairs with its heavy barrier after arming.
+    #[inline(always)]
+    fn is_awaited(&self) -> bool {
+        light_barrier();
+        let (TxEnd::Queue(tx), Some(rx)) = (&self.tx, self.rx_view()) else { return false };
+        tx.view.host_line().is_armed() | rx.host_line().is_armed()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake<H: Host>(&mut self, host: &mut H) {
+        self.wake_due(host);
     }
 
     /// What a poster does: moves everything that is plain and ready. False if there is more to it

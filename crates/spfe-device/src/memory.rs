@@ -2,6 +2,7 @@
 
 use spfe_contract::{self as contract, Status, access};
 use spfe_ring::sync::{AtomicU64, Ordering};
+use std::cell::Cell;
 
 /// Regions an endpoint of the soft device can have at a time.
 pub const REGIONS: usize = 256;
@@ -214,9 +215,10 @@ impl RegionMap {
         Ok(base.wrapping_add(offset as usize))
     }
 
-    /// A region as a tight loop uses it: looked up once, valid until the end of the step.
+    /// A region as a tight loop uses it for stretches of at most `most` bytes: looked up once,
+    /// valid until the end of the step.
     #[inline(always)]
-    pub fn window(&self, address: Address, domain: u16, access: u32) -> Option<Window> {
+    pub fn window(&self, address: Address, domain: u16, access: u32, most: u32) -> Option<Window> {
         let key = address.key();
         let mapped = self.mapped.get(key.index())?;
         let tag = RegionTag(mapped.tag.load(Ordering::Acquire));
@@ -226,7 +228,15 @@ impl RegionMap {
         }
         let (base, size) =
             (mapped.base.load(Ordering::Relaxed), mapped.size.load(Ordering::Relaxed));
-        Some(Window { key: u64::from(key.0), base, size })
+        let start = Address::new(key, 0).0;
+        let most = size.min(u64::from(most)) as u32;
+        let delta = base.wrapping_sub(start);
+        Some(Window {
+            start: start.into(),
+            size: size.into(),
+            delta: delta.into(),
+            most: most.into(),
+        })
     }
 
     #[cold]
@@ -248,24 +258,45 @@ impl RegionMap {
     }
 }
 
-/// A region looked up by [`RegionMap::window`].
-#[derive(Clone, Copy, Default)]
+/// A region looked up by [`RegionMap::window`]: where it begins as an entry names it, how long it
+/// is, and what to add to an address in it to get the memory.
+///
+/// Cells, so that a loop reads what it needs where it needs it: copies of all of them would not fit
+/// into the processor's registers.
+#[derive(Clone, Default)]
 pub struct Window {
-    key: u64,
-    base: u64,
-    size: u64,
+    start: Cell<u64>,
+    size: Cell<u64>,
+    delta: Cell<u64>,
+    /// Longest stretch; not more than the size.
+    most: Cell<u32>,
 }
 
 impl Window {
-    /// The memory of `length` bytes at an address, if it is in this region and inside its bounds.
+    /// The memory of `length` bytes at an address, if they are in this region and neither none nor
+    /// more than the longest stretch.
     #[inline(always)]
     pub fn at(&self, address: u64, length: u32) -> Option<*mut u8> {
-        let offset = address & OFFSET_MASK;
-        // The sum cannot overflow: 48 and 32 bits.
-        if address >> contract::OFFSET_BITS != self.key || offset + u64::from(length) > self.size {
+        if length.wrapping_sub(1) >= self.most.get() {
             return None;
         }
-        Some((self.base + offset) as *mut u8)
+        // An address before the start is a huge offset. The difference cannot be negative.
+        let offset = address.wrapping_sub(self.start.get());
+        (offset <= self.size.get() - u64::from(length)).then(|| self.guess(address).cast_mut())
+    }
+
+    /// Where an address is if it is in this region. Only for hints: nothing is checked.
+    #[inline(always)]
+    pub fn guess(&self, address: u64) -> *const u8 {
+        address.wrapping_add(self.delta.get()) as *const u8
+    }
+
+    /// Becomes another region's.
+    pub fn set(&self, other: Self) {
+        self.start.set(other.start.get());
+        self.size.set(other.size.get());
+        self.delta.set(other.delta.get());
+        self.most.set(other.most.get());
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::copy::{End, Target};
 use crate::fast;
 use crate::flow::{Cx, Piece, Sink, Taken};
-use crate::memory::{Address, Refusal, RegionKey, RegionMap, WRITE, Window};
+use crate::memory::{Address, Refusal, RegionKey, RegionMap, WRITE};
 use crate::queue::{Host, QueueView, completion};
 use crate::shared::{AreaMark, Counters, FlowShared, RxState, bump};
 use spfe_contract::{
@@ -185,17 +185,54 @@ impl RxPosted {
         &mut self,
         mut sender: fast::Sender<'_>,
         map: &RegionMap,
-        window: &mut Window,
         budget: u32,
     ) -> (u32, fast::Ended) {
         // The buffer in hand, if any, is untouched: the general path looks it up again.
         self.buffer = None;
-        // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
-        let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
-        match fast::Posted::new(&self.view, state, count, map, window) {
-            Some(posted) => sender.run(posted, budget),
+        match self.quick(sender.places, map) {
+            Some(posted) => sender.packets(posted, budget),
             None => (0, fast::Ended::General),
         }
+    }
+
+    /// The same where bursts come, too.
+    #[inline(never)]
+    pub(crate) fn run_bursts(
+        &mut self,
+        mut sender: fast::Sender<'_>,
+        map: &RegionMap,
+        budget: u32,
+    ) -> (u32, fast::Ended) {
+        let mut moved = 0;
+        loop {
+            let Some(posted) = self.quick(sender.places, map) else {
+                return (moved, fast::Ended::General);
+            };
+            let (packets, ended) = sender.burst(posted, budget - moved);
+            moved += packets;
+            if ended != fast::Ended::Burst {
+                return (moved, ended);
+            }
+            let Some(posted) = self.quick(sender.places, map) else {
+                return (moved, fast::Ended::General);
+            };
+            let (packets, ended) = sender.packets(posted, budget - moved);
+            moved += packets;
+            if ended != fast::Ended::Burst {
+                return (moved, ended);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn quick<'a>(
+        &'a mut self,
+        places: &'a fast::Places,
+        map: &'a RegionMap,
+    ) -> Option<fast::Posted<'a>> {
+        // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
+        let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
+        fast::Posted::new(places, state, count, map)
     }
 
     /// Completes every posted buffer with `status` (reset). Bounded by the ring size.
@@ -360,18 +397,54 @@ impl RxPacked {
         host: &mut H,
         budget: u32,
     ) -> (u32, fast::Ended) {
-        // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
-        let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
-        let (area, size) = (self.area.at, self.view.config.area_bytes);
-        let packed = fast::Packed::new(area, size, self.run_limit, state, count);
-        let Some(packed) = packed else { return (0, fast::Ended::General) };
-        let result = sender.run(packed, budget);
-        if result.1 != fast::Ended::General {
-            let copier = crate::copy::Copier::Alone;
-            let mut cx = Cx { host, pacer: None, copier, now_ns: 0, through_ns: 0 };
-            self.publish_run(&mut cx);
+        let Some(packed) = self.quick() else { return (0, fast::Ended::General) };
+        let result = sender.packets(packed, budget);
+        if !matches!(result.1, fast::Ended::General | fast::Ended::Burst) {
+            self.publish_fast(host);
         }
         result
+    }
+
+    /// The same where bursts come, too.
+    #[inline(never)]
+    pub(crate) fn run_bursts<H: Host>(
+        &mut self,
+        mut sender: fast::Sender<'_>,
+        host: &mut H,
+        budget: u32,
+    ) -> (u32, fast::Ended) {
+        let mut moved = 0;
+        let ended = loop {
+            let Some(packed) = self.quick() else { break fast::Ended::General };
+            let (packets, ended) = sender.burst(packed, budget - moved);
+            moved += packets;
+            if ended != fast::Ended::Burst {
+                break ended;
+            }
+            let Some(packed) = self.quick() else { break fast::Ended::General };
+            let (packets, ended) = sender.packets(packed, budget - moved);
+            moved += packets;
+            if ended != fast::Ended::Burst {
+                break ended;
+            }
+        };
+        if ended != fast::Ended::General {
+            self.publish_fast(host);
+        }
+        (moved, ended)
+    }
+
+    #[inline(always)]
+    fn quick(&mut self) -> Option<fast::Packed<'_>> {
+        // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
+        let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
+        fast::Packed::new(self.area.at, self.view.config.area_bytes, self.run_limit, state, count)
+    }
+
+    #[inline(always)]
+    fn publish_fast<H: Host>(&mut self, host: &mut H) {
+        let copier = crate::copy::Copier::Alone;
+        self.publish_run(&mut Cx { host, pacer: None, copier, now_ns: 0, through_ns: 0 });
     }
 
     /// Prepares the state of a fresh queue.

@@ -47,7 +47,7 @@ pub fn machine_facts() -> MachineFacts {
         l1d_bytes,
         l2_bytes,
         l3_bytes,
-        git_revision: option_env!("SPFE_GIT_REV").unwrap_or("unknown").to_owned(),
+        git_revision: env!("SPFE_GIT_REV").to_owned(),
         load_average: load_average(&read("/proc/loadavg")),
     }
 }

@@ -107,6 +107,12 @@ impl HostLine {
         }
     }
 
+    /// The same after a light barrier of the caller's: a plain look.
+    #[inline(always)]
+    pub fn is_armed(&self) -> bool {
+        self.arm.load(Ordering::Acquire) != 0
+    }
+
     /// Device side: what the host wants, read once.
     pub fn wishes(&self) -> Arm {
         let flags = self.flags.load(Ordering::Relaxed);

@@ -29,7 +29,8 @@ impl Slot {
 pub struct Ring {
     slots: NonNull<Slot>,
     log2: u32,
-    mask: u32,
+    /// Offset of the last slot, bytes.
+    last: u32,
 }
 
 // SAFETY: a ring is only atomics behind a pointer whose lifetime the creator promised (`Ring::new`).
@@ -43,13 +44,19 @@ impl Ring {
     /// # Safety
     /// `slots` points to that many slots, which stay mapped while any copy of the view is used.
     pub const unsafe fn new(slots: NonNull<Slot>, log2: u32) -> Self {
-        Self { slots, log2, mask: (1 << log2) - 1 }
+        Self { slots, log2, last: ((1 << log2) - 1) * SLOT as u32 }
     }
 
     /// Number of entries.
     #[inline(always)]
     pub const fn size(&self) -> u32 {
-        self.mask + 1
+        1 << self.log2
+    }
+
+    /// Offset of a position's slot, bytes.
+    #[inline(always)]
+    const fn offset(&self, position: u32) -> usize {
+        (position.wrapping_mul(SLOT as u32) & self.last) as usize
     }
 
     /// Lap number of a free-running position, from 1, modulo 65536.
@@ -60,16 +67,8 @@ impl Ring {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> &Slot {
-        let index = (position & self.mask) as usize;
-        // SAFETY: the index is masked to the ring, which is mapped (`Ring::new`).
-        unsafe { &*self.slots.as_ptr().add(index) }
-    }
-
-    #[inline(always)]
-    fn slot_at(&self, index: u32) -> &Slot {
-        debug_assert!(index <= self.mask);
-        // SAFETY: a `Spot` of this ring keeps its index within the mask.
-        unsafe { &*self.slots.as_ptr().add(index as usize) }
+        // SAFETY: the offset is masked to the ring, which is mapped (`Ring::new`).
+        unsafe { &*self.slots.as_ptr().byte_add(self.offset(position)) }
     }
 
     /// Writes an entry at a position and publishes it.
@@ -132,67 +131,139 @@ impl Ring {
 }
 
 /// A place in a ring that only moves forward: what a tight loop keeps in registers instead of a
-/// position.
+/// position. It is made for one ring and may be used with rings of that size only.
 #[derive(Clone, Copy)]
 pub struct Spot {
-    index: u32,
-    phase: u16,
+    /// Bytes from the start of the ring.
+    offset: usize,
+    /// The lap number, where the upper half of an entry's second word has it.
+    phase: u32,
 }
 
+/// Bytes of a slot.
+const SLOT: usize = size_of::<Slot>();
+const ONE_LAP: u32 = 1 << 16;
+
 impl Spot {
+    /// Where the phase is in the upper half of an entry's second word.
+    pub const PHASE: u32 = 0xffff_0000;
+
     /// The place of a position.
     #[inline(always)]
     pub const fn new(ring: &Ring, position: u32) -> Self {
-        Self { index: position & ring.mask, phase: ring.phase(position) }
+        Self { offset: ring.offset(position), phase: (position >> ring.log2).wrapping_add(1) << 16 }
+    }
+
+    #[inline(always)]
+    fn slot<'a>(&self, ring: &'a Ring) -> &'a Slot {
+        debug_assert!(self.offset <= ring.last as usize);
+        // SAFETY: the offset stays within the ring this spot was made for, or one of its size.
+        unsafe { &*ring.slots.as_ptr().byte_add(self.offset) }
+    }
+
+    /// The phase of a valid entry here, where the upper half of its second word has it.
+    #[inline(always)]
+    pub const fn phase(&self) -> u32 {
+        self.phase
+    }
+
+    /// The second word here, valid or not; see [`Ring::read`]. It comes before the first.
+    #[inline(always)]
+    pub fn word1(&self, ring: &Ring) -> u64 {
+        self.slot(ring).word1.load(Ordering::Acquire)
+    }
+
+    /// The first word here, after the second was seen to be valid.
+    #[inline(always)]
+    pub fn word0(&self, ring: &Ring) -> u64 {
+        self.slot(ring).word0.load(Ordering::Relaxed)
     }
 
     /// The entry here, if it is valid; see [`Ring::read`].
     #[inline(always)]
     pub fn read(&self, ring: &Ring) -> Option<Entry> {
-        let slot = ring.slot_at(self.index);
-        let word1 = slot.word1.load(Ordering::Acquire);
-        if (word1 >> PHASE_SHIFT) as u16 != self.phase {
+        let word1 = self.word1(ring);
+        if (word1 >> 32) as u32 & Self::PHASE != self.phase {
             return None;
         }
-        Some([slot.word0.load(Ordering::Relaxed), word1])
+        Some([self.word0(ring), word1])
     }
 
     /// Writes an entry here, whose phase bits are clear, and publishes it; see [`Ring::write`].
     #[inline(always)]
     pub fn write(&self, ring: &Ring, entry: Entry) {
-        let slot = ring.slot_at(self.index);
+        let slot = self.slot(ring);
         slot.word0.store(entry[0], Ordering::Relaxed);
-        slot.word1.store(entry[1] | u64::from(self.phase) << PHASE_SHIFT, Ordering::Release);
+        slot.word1.store(entry[1] | u64::from(self.phase) << 32, Ordering::Release);
     }
 
     /// Index of the slot.
     #[inline(always)]
     pub const fn index(&self) -> u32 {
-        self.index
+        (self.offset / SLOT) as u32
     }
 
     /// Publishes an entry whose first word is already there; the phase bits of `word1` are clear.
     #[inline(always)]
     pub fn publish(&self, ring: &Ring, word1: u64) {
-        let word1 = word1 | u64::from(self.phase) << PHASE_SHIFT;
-        ring.slot_at(self.index).word1.store(word1, Ordering::Release);
+        self.slot(ring).word1.store(word1 | u64::from(self.phase) << 32, Ordering::Release);
     }
 
     /// The same for the next lap's use of the slot.
     #[inline(always)]
     pub fn publish_next_lap(&self, ring: &Ring, word1: u64) {
-        let word1 = word1 | u64::from(self.phase.wrapping_add(1)) << PHASE_SHIFT;
-        ring.slot_at(self.index).word1.store(word1, Ordering::Release);
+        let phase = u64::from(self.phase.wrapping_add(ONE_LAP)) << 32;
+        self.slot(ring).word1.store(word1 | phase, Ordering::Release);
+    }
+
+    /// Writes an entry whose phase bits are there already, and publishes it; see [`Ring::write`].
+    #[inline(always)]
+    pub fn write_phased(&self, ring: &Ring, entry: Entry) {
+        let slot = self.slot(ring);
+        slot.word0.store(entry[0], Ordering::Relaxed);
+        slot.word1.store(entry[1], Ordering::Release);
+    }
+
+    /// Slots from here to the end of the lap, at least 1 (0 behind the last, before the turn).
+    #[inline(always)]
+    pub const fn left(&self, ring: &Ring) -> u32 {
+        ring.size() - self.index()
+    }
+
+    /// One place on in the same lap; [`Spot::turn`] follows when none is left.
+    ///
+    /// # Safety
+    /// There is one left ([`Spot::left`]) and it is not used before the turn if it was the last.
+    #[inline(always)]
+    pub const unsafe fn step(&mut self) {
+        self.offset += SLOT;
+    }
+
+    /// Begins the next lap if the last slot of this one has been passed.
+    #[inline(always)]
+    pub const fn turn(&mut self, ring: &Ring) {
+        if self.offset > ring.last as usize {
+            self.offset = 0;
+            self.phase = self.phase.wrapping_add(ONE_LAP);
+        }
+    }
+
+    /// The place before.
+    #[inline]
+    pub const fn before(mut self, ring: &Ring) -> Self {
+        if self.offset == 0 {
+            self.offset = ring.last as usize + SLOT;
+            self.phase = self.phase.wrapping_sub(ONE_LAP);
+        }
+        self.offset -= SLOT;
+        self
     }
 
     /// One place on.
     #[inline(always)]
     pub fn advance(&mut self, ring: &Ring) {
-        self.index += 1;
-        if self.index > ring.mask {
-            self.index = 0;
-            self.phase = self.phase.wrapping_add(1);
-        }
+        self.offset += SLOT;
+        self.turn(ring);
     }
 }
 

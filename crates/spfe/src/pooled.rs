@@ -105,11 +105,12 @@ pub struct PooledTx {
     done: Spot,
     /// Slots filled and not completed, staged ones included.
     busy: u32,
+    /// Position of the first of them, as completions name it.
+    freed: u16,
     /// Packets staged and not visible yet, and the first one's second word.
     staged: u32,
     first: (Spot, u64),
-    /// The last one staged, if it is not the first.
-    last: (Spot, u64),
+    slots: u32,
 }
 
 impl PooledTx {
@@ -127,14 +128,16 @@ impl PooledTx {
         for index in 0..queue.sq.ring.size() {
             queue.sq.ring.prepare(index, pool.address(index));
         }
-        Ok(Self { queue, pool, next, done, busy: 0, staged: 0, first: (next, 0), last: (next, 0) })
+        let slots = queue.sq.ring.size();
+        let first = (next, 0);
+        Ok(Self { queue, pool, next, done, busy: 0, freed: 0, staged: 0, first, slots })
     }
 
     /// The next free slot, to be filled; `None` while all are busy. The same one until it is staged
     /// or sent.
     #[inline(always)]
     pub fn slot(&mut self) -> Option<&mut [u8]> {
-        if self.busy >= self.queue.sq.ring.size() {
+        if self.busy >= self.slots {
             self.queue.stats.full += 1;
             return None;
         }
@@ -179,7 +182,6 @@ impl PooledTx {
         if self.staged == 0 {
             self.first = (self.next, word);
         } else {
-            self.last = (self.next, word);
             self.next.publish(&self.queue.sq.ring, word);
         }
         self.staged += 1;
@@ -194,7 +196,10 @@ impl PooledTx {
         match self.staged {
             0 => return,
             1 => word |= SIGNAL,
-            _ => self.last.0.publish(&ring, self.last.1 | SIGNAL),
+            _ => {
+                let last = self.next.before(&ring);
+                last.publish(&ring, last.word1(&ring) | SIGNAL);
+            }
         }
         first.publish(&ring, word);
         self.staged = 0;
@@ -203,9 +208,11 @@ impl PooledTx {
 
     #[inline(always)]
     fn check(&self, length: usize) -> Result<()> {
-        let full = self.busy >= self.queue.sq.ring.size();
-        if full || length.wrapping_sub(1) >= self.pool.bytes as usize {
-            return Err(self.refuse(length, full));
+        if self.busy >= self.slots {
+            return Err(self.refuse(length, true));
+        }
+        if length.wrapping_sub(1) >= self.pool.bytes as usize {
+            return Err(self.refuse(length, false));
         }
         Ok(())
     }
@@ -219,9 +226,7 @@ impl PooledTx {
         };
         let what = format!(
             "packet of {length} bytes in a slot of {}; {} of {} slots busy",
-            self.pool.bytes,
-            self.busy,
-            self.queue.sq.ring.size()
+            self.pool.bytes, self.busy, self.slots
         );
         Error::device(status, what)
     }
@@ -230,7 +235,6 @@ impl PooledTx {
     fn step(&mut self) {
         self.next.advance(&self.queue.sq.ring);
         self.busy += 1;
-        self.queue.sq.position = self.queue.sq.position.wrapping_add(1);
     }
 
     /// The next completion, if one is there: its slots are free again.
@@ -246,11 +250,16 @@ impl PooledTx {
             return None;
         }
         let done = Completion::from_words([w0, w1]);
-        let position = self.queue.cq.position;
+        let count = done.position.wrapping_sub(self.freed).wrapping_add(1);
+        if u32::from(count).wrapping_sub(1) >= self.busy - self.staged {
+            self.queue.set_broken();
+            return None;
+        }
+        self.freed = self.freed.wrapping_add(count);
+        self.busy -= u32::from(count);
         self.done.advance(&self.queue.cq.ring);
-        let freed = self.queue.take(&done)?;
-        self.busy -= freed.end.wrapping_sub(freed.start);
-        let time_ns = self.queue.time_of(done.flags, position);
+        let time_ns = self.queue.time_of(done.flags, self.queue.cq.position);
+        self.queue.take_uncredited(&done);
         let packets = u32::from(done.packets);
         Some(Sent { status: status_of(&done), packets, bytes: done.bytes, time_ns })
     }
@@ -265,7 +274,7 @@ impl PooledTx {
 
     /// Slots that are not busy.
     pub fn free(&self) -> u32 {
-        self.queue.sq.ring.size() - self.busy
+        self.slots - self.busy
     }
 
     /// Bytes of a slot.
@@ -309,7 +318,12 @@ pub struct PooledRx {
     queue: Queue,
     pool: Pool,
     next: Spot,
+    /// Position up to which the device has been told of slots given back.
+    told: u32,
 }
+
+/// Slots given back before the device is told; an empty look tells it, too.
+const QUIET: u32 = 16;
 
 impl PooledRx {
     pub(crate) fn open(
@@ -328,7 +342,8 @@ impl PooledRx {
         }
         queue.sq.position = queue.sq.ring.size();
         queue.runner = runner(&device, port, vc);
-        let mut pooled = Self { next: Spot::new(&queue.cq.ring, 0), queue, pool };
+        let (next, told) = (Spot::new(&queue.cq.ring, 0), queue.sq.position);
+        let mut pooled = Self { next, queue, pool, told };
         pooled.queue.posted_room(true);
         Ok(pooled)
     }
@@ -336,16 +351,41 @@ impl PooledRx {
     /// The next packet, or part of one, if it is there. The same one until it is released.
     #[inline(always)]
     pub fn peek(&mut self) -> Option<Packet<'_>> {
-        let Some([w0, w1]) = self.next.read(&self.queue.cq.ring) else {
-            self.queue.progress_stalled();
+        let words = self.look()?;
+        Some(self.packet(words))
+    }
+
+    /// Gives the slot of the packet last peeked at back to the device. Does nothing if there is none.
+    #[inline(always)]
+    pub fn release(&mut self) {
+        if let Some(words) = self.next.read(&self.queue.cq.ring) {
+            self.give_back(words);
+        }
+    }
+
+    /// The next packet, or part of one, used and released: the least a packet can cost.
+    #[inline(always)]
+    pub fn take<R>(&mut self, using: impl FnOnce(Packet<'_>) -> R) -> Option<R> {
+        let words = self.look()?;
+        let result = using(self.packet(words));
+        self.give_back(words);
+        Some(result)
+    }
+
+    #[inline(always)]
+    fn look(&mut self) -> Option<[u64; 2]> {
+        let Some(words) = self.next.read(&self.queue.cq.ring) else {
+            self.tell();
             return None;
         };
-        if w1 & TIMED != 0 && !self.queue.is_due() {
-            return None;
-        }
+        (words[1] & TIMED == 0 || self.queue.is_due()).then_some(words)
+    }
+
+    #[inline(always)]
+    fn packet(&self, [w0, w1]: [u64; 2]) -> Packet<'_> {
         let length = (w0 as u32).min(self.pool.bytes);
         let at = self.pool.at(self.next.index());
-        // SAFETY: completed, so the device does not touch the slot until it is released, and that
+        // SAFETY: completed, so the device does not touch the slot until it is given back, and that
         // needs the queue mutably.
         let bytes = unsafe { std::slice::from_raw_parts(at, length as usize) };
         let end = match (w1 >> 32) as u16 & (cf::END_MASK | cf::MORE) {
@@ -353,13 +393,11 @@ impl PooledRx {
             1 => End::Eep,
             _ => End::More,
         };
-        Some(Packet { bytes, end, status: status_of(&Completion::from_words([w0, w1])) })
+        Packet { bytes, end, status: status_of(&Completion::from_words([w0, w1])) }
     }
 
-    /// Gives the slot of the packet last peeked at back to the device. Does nothing if there is none.
     #[inline(always)]
-    pub fn release(&mut self) {
-        let Some([w0, _]) = self.next.read(&self.queue.cq.ring) else { return };
+    fn give_back(&mut self, [w0, _]: [u64; 2]) {
         // Slots and completions go round together: the slot's next use is one lap on.
         let word = u64::from(self.pool.bytes) | BUFFER;
         self.next.publish_next_lap(&self.queue.sq.ring, word);
@@ -367,7 +405,20 @@ impl PooledRx {
         self.queue.taken_bytes = self.queue.taken_bytes.wrapping_add(w0 & 0xffff_ffff);
         self.queue.cq.advance(1);
         self.queue.sq.position = self.queue.sq.position.wrapping_add(1);
-        self.queue.posted_room(false);
+        if self.queue.sq.position.is_multiple_of(QUIET) {
+            self.tell();
+        }
+    }
+
+    /// Nothing is there, or many slots have been given back: a sender that waits for room goes on.
+    #[inline(never)]
+    fn tell(&mut self) {
+        let position = self.queue.sq.position;
+        if std::mem::replace(&mut self.told, position) != position {
+            self.queue.posted_room(true);
+        } else {
+            self.queue.progress_stalled();
+        }
     }
 
     /// Waits for a threshold. Takes nothing: peek afterwards.
@@ -375,6 +426,7 @@ impl PooledRx {
     /// # Errors
     /// Timed out (nothing is consumed), or why nothing will come any more.
     pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+        self.tell();
         self.queue.wait(threshold, deadline)
     }
 

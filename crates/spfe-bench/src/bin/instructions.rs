@@ -67,14 +67,17 @@ fn measured_app_single(rig: &mut Rig, rx: &mut Rx, next: &mut Option<Buf>) -> us
     }
 }
 
-/// Post, let the engine work (callgrind stops counting inside it), poll both ends, release.
+/// Post, let the engine work (callgrind stops counting inside it), poll both ends, release; one
+/// packet after the other.
 #[inline(never)]
 fn measured_app_pooled_single(tx: &mut PooledTx, rx: &mut PooledRx, engine: &mut Runner) -> usize {
-    let _ = tx.send(SIZE);
-    measured_engine_step(engine);
-    tx.poll();
-    let bytes = rx.peek().map_or(0, |packet| packet.bytes.len());
-    rx.release();
+    let mut bytes = 0;
+    for _ in 0..GROUP {
+        let _ = tx.send(SIZE);
+        measured_engine_step(engine);
+        tx.poll();
+        bytes += rx.take(|packet| packet.bytes.len()).unwrap_or_default();
+    }
     bytes
 }
 
@@ -87,9 +90,8 @@ fn measured_app_pooled_group(tx: &mut PooledTx, rx: &mut PooledRx, engine: &mut 
     measured_engine_step(engine);
     tx.poll();
     let mut bytes = 0;
-    while let Some(packet) = rx.peek() {
-        bytes += packet.bytes.len();
-        rx.release();
+    while let Some(length) = rx.take(|packet| packet.bytes.len()) {
+        bytes += length;
     }
     bytes
 }
@@ -102,7 +104,7 @@ fn pooled(rounds: usize, grouped: bool) -> usize {
     let mut rx = vc(&b).rx_pooled(options).expect("rx");
     let mut engine = rig.engine;
     let mut bytes = 0;
-    for _ in 0..if grouped { rounds } else { rounds * GROUP } {
+    for _ in 0..rounds {
         bytes += if grouped {
             measured_app_pooled_group(&mut tx, &mut rx, &mut engine)
         } else {
@@ -173,9 +175,8 @@ fn measured_app_burst(rig: &mut Rig, rx: &mut Receiver, back: &mut Option<Buf>) 
             }
         }
         Receiver::Pooled(rx) => {
-            while let Some(packet) = rx.peek() {
-                bytes += packet.bytes.len();
-                rx.release();
+            while let Some(length) = rx.take(|packet| packet.bytes.len()) {
+                bytes += length;
             }
         }
     }
