@@ -340,7 +340,7 @@ impl Lab {
         let mut batch = tx.batch();
         match batch.push_burst(buf, u32::from(length), stride % 64, u32::from(count)) {
             Ok(()) => drop(batch.submit()),
-            Err((buf, _)) => self.bufs.push(buf),
+            Err(refused) => self.bufs.push(refused.back),
         }
     }
 
@@ -350,8 +350,8 @@ impl Lab {
         let mut batch: Batch<'_> = tx.batch();
         for _ in 0..count {
             let Some(buf) = self.bufs.pop() else { break };
-            if let Err(full) = batch.push_with_path(&[count; 3], buf) {
-                self.bufs.push(full.0);
+            if let Err(refused) = batch.push_with_path(&[count; 3], buf) {
+                self.bufs.push(refused.back);
                 break;
             }
         }
@@ -435,8 +435,14 @@ impl Lab {
 
     fn cancel(&mut self) {
         match &mut self.open {
-            Open::Tx(tx) => self.bufs.extend(tx.cancel().unwrap_or_default()),
-            Open::Rx(rx) => self.bufs.extend(rx.cancel().unwrap_or_default()),
+            Open::Tx(tx) => {
+                let back = tx.cancel().unwrap_or_default();
+                self.bufs.extend(back.into_iter().map(|back| back.buf));
+            }
+            Open::Rx(rx) => {
+                let back = rx.cancel().unwrap_or_default();
+                self.bufs.extend(back.into_iter().map(|back| back.buf));
+            }
             _ => return,
         }
         self.device = Device::new(&self.network, self.kind);

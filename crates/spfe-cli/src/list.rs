@@ -6,8 +6,7 @@ use crate::{output, ports};
 use serde_json::{Value, json};
 use spfe::backend::Backend;
 use spfe::backend::daemon::Daemon;
-use spfe::{DeviceInfo, Endpoint, Status};
-use spfe_net::PortInfo;
+use spfe::{DeviceInfo, Endpoint, PortInfo, Status};
 use std::path::{Path, PathBuf};
 
 /// One endpoint of a device.

@@ -2,27 +2,23 @@
 
 use crate::output;
 use serde_json::{Value, json};
-use spfe::{LinkRate, Peer, PortKind};
-use spfe_contract::PortState;
-use spfe_net::PortInfo;
+use spfe::{LinkRate, Peer, PortInfo, PortKind, PortState};
 
 /// What a port speaks.
 pub fn kind(info: &PortInfo) -> &'static str {
-    match PortKind::from_raw(info.kind) {
-        Some(PortKind::Spacefibre) => "SpaceFibre",
-        Some(PortKind::Spacewire) => "SpaceWire",
-        Some(kind) => kind.name(),
-        None => "unknown",
+    match info.kind {
+        PortKind::Spacefibre => "SpaceFibre",
+        PortKind::Spacewire => "SpaceWire",
+        kind => kind.name(),
     }
 }
 
 /// Whether it moves packets.
 pub fn state(info: &PortInfo) -> &'static str {
-    match PortState::from_raw(info.state) {
-        Some(PortState::Up) => "up",
-        Some(PortState::Starting) => "starting",
-        Some(PortState::Down) => "down",
-        None => "unknown",
+    match info.state {
+        PortState::Up => "up",
+        PortState::Starting => "starting",
+        PortState::Down => "down",
     }
 }
 

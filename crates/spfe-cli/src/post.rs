@@ -17,7 +17,7 @@ pub fn repeat(
     interval: Duration,
     mut post: impl FnMut() -> spfe::Result<()>,
 ) -> Result<(), Failure> {
-    let before = port.info()?.messages.0;
+    let before = port.info()?.messages.sent;
     let mut posted = 0;
     while count == 0 || posted < count {
         if posted != 0 && !signal::sleep(interval) {
@@ -31,7 +31,7 @@ pub fn repeat(
     }
     // Closing the queue takes back what it holds: stay until the device has sent it.
     let end = Instant::now() + LINGER;
-    while port.info()?.messages.0 < before + posted {
+    while port.info()?.messages.sent < before + posted {
         if Instant::now() > end {
             let what = format!("port {}: a message has not been sent for 2 s", port.number());
             return Err(Failure::timed_out(what));

@@ -222,9 +222,10 @@ impl Sender {
     /// Takes back what has not been sent and tells the receiver, if it listens, not to wait for it.
     fn give_up(&mut self) {
         const PATIENCE_NS: u64 = 300_000_000;
-        let Ok(mut bufs) = self.tx.cancel() else {
+        let Ok(back) = self.tx.cancel() else {
             return;
         };
+        let mut bufs: Vec<_> = back.into_iter().map(|back| back.buf).collect();
         bufs.append(&mut self.ready);
         bufs.append(&mut self.free);
         if let Some(mut buf) = bufs.pop() {

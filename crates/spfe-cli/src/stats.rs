@@ -5,8 +5,7 @@ use crate::error::Failure;
 use crate::{output, parse, signal};
 use clap::Args;
 use serde_json::{Value, json};
-use spfe::Endpoint;
-use spfe_net::PortInfo;
+use spfe::{ChannelCounters, Endpoint, MessageCounters, PortInfo, TimeCodeInfo};
 use std::time::Duration;
 
 /// Show the counters of ports, virtual channels and messages.
@@ -61,26 +60,36 @@ struct Line {
     port: u32,
     vc: usize,
     direction: &'static str,
-    owner: u32,
-    counters: [u64; 5],
+    client: Option<u32>,
+    counters: ChannelCounters,
 }
 
-const NAMES: [&str; 5] = ["packets", "bytes", "errors", "stalls", "wakes"];
+/// Counters with their names, in the order they are shown.
+fn named(counters: &ChannelCounters) -> [(&'static str, u64); 5] {
+    let ChannelCounters { packets, bytes, errors, stalls, wakes } = *counters;
+    [
+        ("packets", packets),
+        ("bytes", bytes),
+        ("errors", errors),
+        ("stalls", stalls),
+        ("wakes", wakes),
+    ]
+}
 
 impl Snapshot {
     fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         for (port, info) in &self.ports {
             for (vc, channel) in info.channels.iter().enumerate() {
-                let line = |direction, owner, counters| Line {
+                let line = |direction, client, counters| Line {
                     port: *port,
                     vc,
                     direction,
-                    owner,
+                    client,
                     counters,
                 };
-                lines.push(line("tx", channel.tx_owner, channel.tx));
-                lines.push(line("rx", channel.rx_owner, channel.rx));
+                lines.push(line("tx", channel.sender, channel.tx));
+                lines.push(line("rx", channel.receiver, channel.rx));
             }
         }
         lines
@@ -89,13 +98,14 @@ impl Snapshot {
 
 impl Line {
     fn is_zero(&self) -> bool {
-        self.counters == [0; 5] && self.owner == 0
+        self.counters == ChannelCounters::default() && self.client.is_none()
     }
 
     /// Packets and Gbit per second since an earlier line.
     fn rates(&self, before: &Self, seconds: f64) -> (f64, f64) {
-        let change = |index: usize| self.counters[index].wrapping_sub(before.counters[index]);
-        (change(0) as f64 / seconds, output::gbps(change(1), seconds))
+        let (now, then) = (&self.counters, &before.counters);
+        let packets = now.packets.wrapping_sub(then.packets);
+        (packets as f64 / seconds, output::gbps(now.bytes.wrapping_sub(then.bytes), seconds))
     }
 }
 
@@ -132,8 +142,8 @@ fn print(now: &Snapshot, before: Option<&Snapshot>, args: &StatsArgs, context: &
 
 fn row(line: &Line, rates: Option<(f64, f64)>) -> Vec<String> {
     let mut row = vec![line.port.to_string(), line.vc.to_string(), line.direction.to_owned()];
-    row.push(if line.owner == 0 { "-".to_owned() } else { line.owner.to_string() });
-    row.extend(line.counters.iter().map(u64::to_string));
+    row.push(line.client.map_or("-".to_owned(), |client| client.to_string()));
+    row.extend(named(&line.counters).map(|(_, value)| value.to_string()));
     row.extend(
         rates
             .into_iter()
@@ -143,30 +153,30 @@ fn row(line: &Line, rates: Option<(f64, f64)>) -> Vec<String> {
 }
 
 fn has_messages(info: &PortInfo) -> bool {
-    info.messages != (0, 0, 0) || info.time_code != (0, 0)
+    info.messages != MessageCounters::default() || info.time_codes != TimeCodeInfo::default()
 }
 
 fn messages(number: u32, info: &PortInfo, all: bool) -> Option<Vec<String>> {
-    let (sent, received, dropped) = info.messages;
-    let (time, invalid) = info.time_code;
+    let MessageCounters { sent, received, dropped } = info.messages;
+    let TimeCodeInfo { last, out_of_sequence } = info.time_codes;
     (all || has_messages(info)).then(|| {
-        let numbers = [u64::from(number), sent, received, dropped, u64::from(time & 63)];
-        numbers.iter().map(u64::to_string).chain([invalid.to_string()]).collect()
+        let numbers = [u64::from(number), sent, received, dropped, u64::from(last.time)];
+        numbers.iter().map(u64::to_string).chain([out_of_sequence.to_string()]).collect()
     })
 }
 
 fn snapshot_json(now: &Snapshot, lines: &[(&Line, Option<(f64, f64)>)], all: bool) -> Value {
     let ports = now.ports.iter().map(|(number, info)| {
         let own = lines.iter().filter(|(line, _)| line.port == *number);
-        let (sent, received, dropped) = info.messages;
+        let MessageCounters { sent, received, dropped } = info.messages;
         let mut port = json!({
             "port": number,
             "channels": own.map(|(line, rates)| line_json(line, *rates)).collect::<Vec<_>>(),
         });
         if all || has_messages(info) {
             port["messages"] = json!({ "sent": sent, "received": received, "dropped": dropped });
-            port["time_code"] =
-                json!({ "last": info.time_code.0 & 63, "invalid": info.time_code.1 });
+            let TimeCodeInfo { last, out_of_sequence } = info.time_codes;
+            port["time_code"] = json!({ "last": last.time, "invalid": out_of_sequence });
         }
         port
     });
@@ -174,9 +184,10 @@ fn snapshot_json(now: &Snapshot, lines: &[(&Line, Option<(f64, f64)>)], all: boo
 }
 
 fn line_json(line: &Line, rates: Option<(f64, f64)>) -> Value {
-    let mut object = json!({ "vc": line.vc, "end": line.direction, "client": line.owner });
-    for (name, value) in NAMES.iter().zip(line.counters) {
-        object[*name] = value.into();
+    let mut object =
+        json!({ "vc": line.vc, "end": line.direction, "client": line.client.unwrap_or(0) });
+    for (name, value) in named(&line.counters) {
+        object[name] = value.into();
     }
     if let Some((packets, gbps)) = rates {
         object["packets_per_s"] = output::rounded(packets).into();
@@ -195,8 +206,8 @@ mod tests {
             port: 0,
             vc: 0,
             direction: "tx",
-            owner: 0,
-            counters: [packets, bytes, 0, 0, 0],
+            client: None,
+            counters: ChannelCounters { packets, bytes, ..ChannelCounters::default() },
         };
         let (packets, gbps) = line(30, 2_500_000_000).rates(&line(10, 0), 2.0);
         assert_eq!((packets, gbps), (10.0, 10.0));

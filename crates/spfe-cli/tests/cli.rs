@@ -47,13 +47,9 @@ fn info_tells_ports_and_rates() {
 
 #[test]
 fn devices_that_are_not_there_exit_with_5() {
-    for (device, words) in [
-        ("pci:0", "unknown scheme 'pci'"),
-        ("nonsense", "no scheme"),
-        ("virtual:?link=fast", "LANESxRATE"),
-        ("virtual:lab/7", "endpoint 7"),
-        ("unix:/no/such/socket/0", "/no/such/socket"),
-    ] {
+    for (device, words) in
+        [("virtual:lab/7", "endpoint 7"), ("unix:/no/such/socket/0", "/no/such/socket")]
+    {
         let run = spfe(&["--device", device, "info", "--json"]).fails(5, words);
         let error = run.json();
         assert!(error["error"].as_str().unwrap().contains(words), "{error}");
@@ -62,6 +58,19 @@ fn devices_that_are_not_there_exit_with_5() {
         assert_eq!(error["exit"], 5);
     }
     spfe(&["ping", "--port", "9"]).fails(5, "ports 0 to 0");
+}
+
+#[test]
+fn malformed_device_names_are_wrong_usage() {
+    for (device, words) in [
+        ("pci:0", "unknown scheme 'pci'"),
+        ("nonsense", "no scheme"),
+        ("virtual:?link=fast", "LANESxRATE"),
+    ] {
+        let error = spfe(&["--device", device, "info", "--json"]).fails(2, words).json();
+        assert!(error["error"].as_str().unwrap().contains("unix:SOCKET[/N]"), "{error}");
+        assert_eq!((&error["status"], &error["exit"]), (&"BAD_FIELD".into(), &2.into()));
+    }
 }
 
 #[test]

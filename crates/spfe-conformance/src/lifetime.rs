@@ -5,10 +5,14 @@ use crate::kit::{
     tags_are_complete, take_all,
 };
 use crate::{Fixture, cases};
-use spfe::{Buf, Deadline, End, Endpoint, PackedRx, Region, Rx, Status, Threshold, Tx};
+use spfe::{
+    Buf, Deadline, End, Endpoint, PackedRx, Peer, PortKind, PortState, Region, Rx, Status,
+    Threshold, Tx,
+};
 use std::any::Any;
 
 cases! {
+    a_port_says_who_uses_it: [RealTime],
     cancel_of_transmit_returns_every_buffer: [RealTime],
     cancel_of_receive_returns_every_buffer: [RealTime],
     cancel_in_the_middle_of_a_packet_cuts_it: [RealTime],
@@ -43,10 +47,14 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
         assert_eq!(tx.send_group(&mut group), 20);
         // With a receiver some have gone when the rest is taken back.
         let rx = (turn % 2 == 1).then(|| pair.rx_posted(0, 64, 10));
-        let bufs = tx.cancel().unwrap();
-        tags_are_complete(&bufs, 40);
+        let back = tx.cancel().unwrap();
+        // In the order they were posted: sent ones first, then those that were not.
+        assert!(back.iter().map(|back| back.buf.tag).eq(0..40), "turn {turn}");
+        let sent = back.iter().take_while(|back| back.status == Status::Ok).count();
+        assert!(back[sent..].iter().all(|back| back.status == Status::Cancelled), "{sent} sent");
+        assert!(sent <= if rx.is_some() { 10 } else { 0 }, "{sent} sent");
         assert_eq!((tx.outstanding(), take_all(&mut tx).len()), (0, 0));
-        drop((rx, bufs));
+        drop((rx, back));
         let mut rx = pair.rx_posted(0, BUFFER, 4);
         tx.send(pair.packet(100, 5)).unwrap();
         receive(&mut rx).is(100, 5);
@@ -66,10 +74,22 @@ fn cancel_of_receive_returns_every_buffer(fixture: &Fixture) {
             tx.send(pair.packet(64, seed)).unwrap();
         }
         let polled: Vec<Buf> = (0..turn).map(|_| rx.recv(soon()).unwrap().buf).collect();
-        let bufs = rx.cancel().unwrap();
-        tags_are_complete(polled.iter().chain(&bufs), 40);
+        if turn != 0 {
+            rx.wait(&Threshold::count(2 * turn as u32), soon()).unwrap();
+        }
+        let back = rx.cancel().unwrap();
+        tags_are_complete(polled.iter().chain(back.iter().map(|back| &back.buf)), 40);
+        for (index, back) in back.iter().enumerate() {
+            let packet = turn + index as u64;
+            if packet < turn * 3 {
+                assert_eq!(back.status, Status::Ok, "turn {turn}, packet {packet}");
+                assert!(back.buf.len() == 64 && matches(&back.buf, packet, 0));
+            } else {
+                assert_eq!((back.status, back.buf.len()), (Status::Cancelled, 0), "turn {turn}");
+            }
+        }
         assert_eq!(rx.posted_buffers(), 0);
-        drop((polled, bufs));
+        drop((polled, back));
         let _ = tx.cancel().unwrap();
         assert_eq!(rx.post_all(&mut region.split(64, 4).unwrap()), 4);
         tx.send(pair.packet(64, 9)).unwrap();
@@ -94,7 +114,8 @@ fn cancel_in_the_middle_of_a_packet_cuts_it(fixture: &Fixture) {
     rx.wait(&Threshold::count(3), soon()).unwrap();
     rx.post(region.buf(3 * BUFFER..3 * BUFFER + 100).unwrap()).unwrap();
     eventually("the last buffer is full", || rx.wait(&Threshold::count(4), soon()).is_ok());
-    assert_eq!(tx.cancel().unwrap().len(), 2);
+    let back = tx.cancel().unwrap();
+    assert_eq!(back.iter().map(|back| back.status).collect::<Vec<_>>(), [Status::Cancelled; 2]);
     for part in 0..4 {
         let got = rx.recv(soon()).unwrap();
         assert!(got.more() && matches(&got.buf, 3, part * BUFFER));
@@ -468,4 +489,30 @@ fn unknown_ports_and_channels_are_named(fixture: &Fixture) {
     assert_eq!(error.status(), Some(Status::BadOpcode), "{error}");
     let error = pair.a.port(0).unwrap().time_code().map(drop).unwrap_err();
     assert_eq!(error.status(), Some(Status::BadOpcode), "{error}");
+}
+
+fn a_port_says_who_uses_it(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let info = |endpoint: &Endpoint, port| endpoint.port(port).unwrap().info().unwrap();
+    for (port, kind) in [(0, PortKind::Spacefibre), (1, PortKind::Spacewire)] {
+        let info = info(&pair.a, port);
+        assert_eq!((info.kind, info.state), (kind, PortState::Up));
+        assert_eq!(pair.a.port(port).unwrap().kind(), kind);
+        assert!(if kind == PortKind::Spacewire { info.vcs == 1 } else { info.vcs > 3 });
+        assert_eq!(info.channels.len(), info.vcs as usize);
+        assert!(matches!(info.peer, Peer::Port { port: far, .. } if far == port), "{info:?}");
+    }
+    let ends = |endpoint: &Endpoint| {
+        let channel = info(endpoint, 0).channels[3];
+        (channel.sender, channel.receiver, channel.far_sends, channel.far_receives)
+    };
+    assert_eq!(ends(&pair.a), (None, None, false, false));
+    let tx = pair.tx(3);
+    assert_eq!(ends(&pair.a), (Some(pair.a.info().client), None, false, false));
+    assert_eq!(ends(&pair.b), (None, None, true, false));
+    let rx = pair.rx(3);
+    assert_eq!(ends(&pair.a), (Some(pair.a.info().client), None, false, true));
+    assert_eq!(ends(&pair.b), (None, Some(pair.b.info().client), true, false));
+    drop((tx, rx));
+    assert_eq!(ends(&pair.a), (None, None, false, false));
 }

@@ -2,7 +2,11 @@
 
 use crate::kit::{Pair, soon};
 use crate::{Fixture, cases};
-use spfe::{Broadcast, Deadline, Status, Strategy, TimeCode};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
+use spfe::{
+    Broadcast, Deadline, MessageOptions, QueueOptions, Status, Strategy, Threshold, TimeCode,
+};
 
 cases! {
     messages_arrive_in_order: [RealTime, Message],
@@ -10,6 +14,8 @@ cases! {
     a_full_ring_drops_and_says_so: [RealTime, Message],
     messages_are_not_behind_data: [RealTime, Message],
     a_sleeping_listener_is_woken: [RealTime, Message],
+    a_descriptor_tells_of_messages: [RealTime, Message, Event],
+    draining_messages_waits_until_all_are_gone: [RealTime, Message],
     listeners_come_and_go_alone: [RealTime, Message],
     a_message_posted_before_closing_arrives: [RealTime, Message],
     a_fifth_listener_is_refused: [RealTime, Message],
@@ -76,7 +82,7 @@ fn a_full_ring_drops_and_says_so(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     let mut quiet = pair.b.port(0).unwrap().broadcast_filtered(Some(9), None).unwrap();
-    let dropped = || pair.b.port(0).unwrap().info().unwrap().messages.2;
+    let dropped = || pair.b.port(0).unwrap().info().unwrap().messages.dropped;
     let mut number = 0u64;
     for turn in 1..4 {
         // The listener's ring has 64 entries; 36 of 100 do not fit.
@@ -146,6 +152,68 @@ fn a_sleeping_listener_is_woken(fixture: &Fixture) {
 }
 
 /// Closing one leaves the others of the same port alone.
+fn a_descriptor_tells_of_messages(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let event = QueueOptions::default().depth(16).event(true);
+    let options = MessageOptions::default().channel(1).queue(event);
+    let mut listener = pair.b.port(0).unwrap().broadcast_with(options).unwrap();
+    let mut clock = pair.b.port(1).unwrap().time_code_with(event).unwrap();
+    let (mut sender, mut codes) = (broadcast(&pair.a), time_code(&pair.a));
+    let readable = |fd: BorrowedFd<'_>, seconds| {
+        let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+        let ready = poll(&mut fds, Some(&Timespec { tv_sec: seconds, tv_nsec: 0 })).unwrap() == 1;
+        if ready {
+            rustix::io::read(fd, &mut [0u8; 8]).unwrap();
+        }
+        ready
+    };
+    let soon_s = crate::kit::SOON.as_secs() as i64;
+    for turn in 0..5 {
+        assert!(!listener.request_event(&Threshold::count(2)).unwrap());
+        assert!(!clock.request_event(&Threshold::ONE).unwrap());
+        send(&mut sender, 2 * turn);
+        // Another channel's does not count.
+        sender.send(2, 0, [0; 8]).unwrap();
+        sender.drain(soon()).unwrap();
+        assert!(!readable(listener.fd().unwrap(), 0), "one of two");
+        send(&mut sender, 2 * turn + 1);
+        codes.tick().unwrap();
+        assert!(readable(listener.fd().unwrap(), soon_s) && readable(clock.fd().unwrap(), soon_s));
+        assert!(listener.request_event(&Threshold::count(2)).unwrap(), "they are there");
+        for number in [2 * turn, 2 * turn + 1] {
+            assert_eq!(listener.poll().unwrap().data, number.to_le_bytes());
+        }
+        assert_eq!(u64::from(clock.poll().unwrap().time), turn + 1);
+    }
+    assert_eq!(sender.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
+}
+
+fn draining_messages_waits_until_all_are_gone(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
+    let (mut codes, mut clock) = (time_code(&pair.a), time_code(&pair.b));
+    for strategy in [Strategy::Block, Strategy::Adaptive, Strategy::Poll] {
+        sender.set_strategy(strategy);
+        codes.set_strategy(strategy);
+        for turn in 1..=60 {
+            send(&mut sender, turn);
+            codes.tick().unwrap();
+            if turn % 20 == 0 {
+                sender.drain(soon()).unwrap();
+                codes.drain(soon()).unwrap();
+                assert_eq!((sender.outstanding(), codes.outstanding()), (0, 0));
+            }
+        }
+        // What has gone out is there.
+        sender.drain(Deadline::NOW).unwrap();
+        listener.wait(&Threshold::count(60), soon()).unwrap();
+        clock.wait(&Threshold::count(60), soon()).unwrap();
+        assert_eq!(std::iter::from_fn(|| listener.poll()).count(), 60);
+        assert_eq!(std::iter::from_fn(|| clock.poll()).count(), 60);
+        assert!(listener.stats().polls >= 60 && clock.stats().empty_polls > 0);
+    }
+}
+
 fn listeners_come_and_go_alone(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut sender = broadcast(&pair.a);
@@ -219,14 +287,14 @@ fn time_codes_tick_and_wrap(fixture: &Fixture) {
         assert_eq!((u32::from(got.time), got.flags), (number % 64, 0));
     }
     let info = pair.b.port(1).unwrap().info().unwrap();
-    assert_eq!(info.time_code, (150 % 64, 0));
+    assert_eq!((info.time_codes.last.time, info.time_codes.out_of_sequence), (150 % 64, 0));
     assert!(slave.poll().is_none());
 }
 
 fn a_time_code_out_of_sequence_is_counted(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut master, mut slave) = (time_code(&pair.a), time_code(&pair.b));
-    let invalid = || pair.b.port(1).unwrap().info().unwrap().time_code.1;
+    let invalid = || pair.b.port(1).unwrap().info().unwrap().time_codes.out_of_sequence;
     for (time, expected) in [(1, 0), (2, 0), (4, 1), (5, 1), (5, 2), (63, 3), (0, 3), (1, 3)] {
         master.send(time, 0).unwrap();
         assert_eq!(slave.recv(soon()).unwrap().time, time, "it is delivered all the same");

@@ -12,6 +12,7 @@ cases! {
     a_burst_is_as_many_packets: [RealTime, Burst, Packed],
     a_burst_beyond_its_buffer_is_refused: [RealTime, Burst],
     a_packet_is_gathered_from_up_to_16_buffers: [RealTime],
+    parts_that_never_fit_are_refused: [RealTime],
     a_path_of_1_to_11_bytes_goes_in_front: [RealTime],
     an_error_end_arrives_as_one: [RealTime],
     pieces_make_one_packet: [RealTime],
@@ -138,7 +139,9 @@ fn a_burst_beyond_its_buffer_is_refused(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut tx = pair.tx_with(0, depth(4));
     let mut refused = |length, stride, count| {
-        tx.send_burst(pair.buf(4096), length, stride, count).unwrap_err().status().unwrap()
+        let refused = tx.send_burst(pair.packet(4096, 5), length, stride, count).unwrap_err();
+        assert!(refused.back.len() == 4096 && matches(&refused.back, 5, 0), "another buffer");
+        refused.status().unwrap()
     };
     assert_eq!(refused(64, 64, 65), Status::OutOfBounds);
     assert_eq!(refused(64, u32::MAX, 65535), Status::OutOfBounds);
@@ -148,7 +151,7 @@ fn a_burst_beyond_its_buffer_is_refused(fixture: &Fixture) {
     tx.send_burst(pair.buf(4096), 64, 64, 64).unwrap();
     tx.send_burst(pair.buf(4096), 4096, 0, 2).unwrap();
     let full = tx.send_burst(pair.buf(4096), 64, 64, 64).unwrap_err();
-    assert_eq!(full.status(), Some(Status::Busy), "{full}");
+    assert_eq!((full.status(), full.back.len()), (Some(Status::Busy), 4096), "{full}");
 }
 
 fn a_packet_is_gathered_from_up_to_16_buffers(fixture: &Fixture) {
@@ -172,8 +175,41 @@ fn a_packet_is_gathered_from_up_to_16_buffers(fixture: &Fixture) {
         assert_eq!(tx.drain(soon()).unwrap(), 1);
         assert_eq!(take_all(&mut tx).len(), count);
     }
-    let many = region.split(8, 17).unwrap();
-    assert_eq!(tx.batch().push_gather(many).unwrap_err().0.len(), 17);
+}
+
+/// What never fits has a status of its own, not that of a full queue; every buffer comes back.
+fn parts_that_never_fit_are_refused(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut tx = pair.tx_with(0, depth(32));
+    let region = pair.a.alloc(32 * 8).unwrap();
+    let parts = |count| region.split(8, count).unwrap();
+    let mut gather = |parts: Vec<spfe::Buf>| {
+        let count = parts.len();
+        let refused = tx.batch().push_gather(parts).unwrap_err();
+        assert_eq!(refused.back.len(), count, "{refused}");
+        refused.status().unwrap()
+    };
+    assert_eq!(gather(Vec::new()), Status::Empty);
+    assert_eq!(gather(parts(17)), Status::ChainTooLong);
+    let refused = tx.batch().push_with_path(&[1; 12], pair.packet(8, 1)).unwrap_err();
+    assert_eq!((refused.status(), refused.back.len()), (Some(Status::TooLong), 8), "{refused}");
+
+    // With less room than the ring has: BUSY. More than the ring has: never.
+    let mut tx = pair.tx_with(1, depth(4));
+    assert_eq!(tx.batch().push_gather(parts(5)).unwrap_err().status(), Some(Status::ChainTooLong));
+    let mut batch = tx.batch();
+    batch.push_gather(parts(3)).unwrap();
+    let refused = batch.push_with_path(&[1], pair.packet(8, 1)).unwrap_err();
+    assert_eq!((refused.status(), refused.back.len()), (Some(Status::Busy), 8), "{refused}");
+    let two = (0..2).map(|_| pair.packet(8, 1)).collect();
+    let refused = batch.push_gather(two).unwrap_err();
+    assert_eq!((refused.status(), refused.back.len()), (Some(Status::Busy), 2), "{refused}");
+    // A path of no bytes takes no entry.
+    batch.push_with_path(&[], pair.packet(8, 1)).unwrap();
+    assert_eq!(batch.submit(), 4);
+    let mut rx = pair.rx_posted(1, BUFFER, 4);
+    assert_eq!(receive(&mut rx).bytes.len(), 24);
+    receive(&mut rx).is(8, 1);
 }
 
 fn a_path_of_1_to_11_bytes_goes_in_front(fixture: &Fixture) {

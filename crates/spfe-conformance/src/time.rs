@@ -12,6 +12,7 @@ cases! {
     an_urgent_channel_passes_a_backlog: [VirtualTime, Paced],
     equal_channels_share_the_link: [VirtualTime, Paced],
     a_deadline_passes_in_virtual_time: [VirtualTime],
+    a_wait_in_virtual_time_is_cancelled: [VirtualTime],
     a_time_after_the_first_is_exact: [VirtualTime, Paced],
     waiting_for_nothing_ends: [VirtualTime],
 }
@@ -146,10 +147,36 @@ fn a_deadline_passes_in_virtual_time(fixture: &Fixture) {
         let at = pair.b.now_ns() + hours * 3_600_000_000_000;
         assert!(rx.recv(Deadline::at_ns(at)).unwrap_err().is_timeout());
         assert_eq!(pair.b.now_ns(), at);
+        let deadline = pair.b.deadline_after(Duration::from_secs(3600 * hours));
+        assert!(rx.recv(deadline).unwrap_err().is_timeout());
+        assert_eq!(pair.b.now_ns(), at + hours * 3_600_000_000_000);
     }
     let mut tx = pair.tx(0);
     tx.send(pair.packet(64, 0)).unwrap();
     assert_eq!(rx.recv(Deadline::NEVER).unwrap().buf.len(), 64);
+}
+
+fn a_wait_in_virtual_time_is_cancelled(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let mut rx = pair.rx_posted(0, 64, 4);
+    let canceller = rx.canceller();
+    // Time stands still: this thread takes part and does not wait.
+    let clock = pair.b.clock().clone();
+    let spfe::Clock::Virtual(clock) = clock else { panic!("real time") };
+    clock.join();
+    let end = pair.b.deadline_after(Duration::from_secs(3600));
+    let waiter = std::thread::spawn(move || {
+        for _ in 0..100 {
+            assert!(rx.recv(end).unwrap_err().is_cancelled());
+        }
+        clock.leave();
+    });
+    while !waiter.is_finished() {
+        canceller.cancel();
+        std::thread::yield_now();
+    }
+    assert!(waiter.join().is_ok(), "a wait ended otherwise");
+    assert_eq!(pair.b.now_ns(), 0);
 }
 
 fn a_time_after_the_first_is_exact(fixture: &Fixture) {

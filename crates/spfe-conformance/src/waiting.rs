@@ -4,7 +4,9 @@ use crate::kit::{Pair, SOON, Unpacked, depth, receive, soon, take_all};
 use crate::{Fixture, cases};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::BorrowedFd;
-use spfe::{Deadline, PackedOptions, QueueOptions, Ready, Rx, Status, Strategy, Threshold, Tx};
+use spfe::{
+    Deadline, PackedOptions, PoolOptions, QueueOptions, Ready, Rx, Status, Strategy, Threshold, Tx,
+};
 use std::time::Duration;
 
 cases! {
@@ -20,10 +22,14 @@ cases! {
     a_descriptor_is_readable_exactly_when_due: [RealTime, Event],
     a_descriptor_of_a_packed_end_counts_bytes: [RealTime, Event, Packed],
     a_descriptor_of_a_transmit_end_tells_of_completions: [RealTime, Event],
+    descriptors_of_pooled_ends_tell_of_packets_and_completions: [RealTime, Event],
     a_descriptor_tells_of_a_time_after_the_first: [RealTime, Event],
     no_event_is_lost_to_a_concurrent_sender: [RealTime, Event],
     no_wake_up_is_lost_to_a_concurrent_sender: [RealTime],
     a_descriptor_is_refused_where_none_was_asked_for: [RealTime],
+    a_wait_is_cancelled_from_another_thread: [RealTime],
+    waits_of_every_end_are_cancelled: [RealTime, Packed, Message],
+    a_cancellation_ends_one_wait_that_found_nothing: [RealTime],
 }
 
 /// A time that passes while the test waits for something that must not come.
@@ -335,6 +341,41 @@ fn a_descriptor_of_a_transmit_end_tells_of_completions(fixture: &Fixture) {
     }
 }
 
+fn descriptors_of_pooled_ends_tell_of_packets_and_completions(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
+    let options = PoolOptions::new(4, 64).queue(QueueOptions::default().event(true));
+    let mut tx = vc(&pair.a).tx_pooled(options).unwrap();
+    let mut rx = vc(&pair.b).rx_pooled(options).unwrap();
+    for turn in 0..5 {
+        // The receiver is full after 4; the descriptor of the sender tells of the fifth.
+        assert!(!rx.request_event(&Threshold::count(4)).unwrap());
+        for seed in 0..4 {
+            assert!(!readable(rx.fd().unwrap(), SHORT), "{seed} of 4 packets");
+            crate::kit::fill(tx.slot().unwrap(), seed, 0);
+            tx.send(64).unwrap();
+        }
+        assert!(readable(rx.fd().unwrap(), SOON), "turn {turn}");
+        clear(rx.fd().unwrap());
+        tx.wait_for(&Threshold::count(4), soon()).unwrap();
+        assert_eq!(std::iter::from_fn(|| tx.poll()).count(), 4);
+        tx.send(64).unwrap();
+        assert!(!tx.request_event(&Threshold::ONE).unwrap());
+        assert!(!readable(tx.fd().unwrap(), SHORT), "there is no room");
+        for _ in 0..5 {
+            rx.wait(&Threshold::ONE, soon()).unwrap();
+            assert_eq!(rx.peek().unwrap().bytes.len(), 64);
+            rx.release();
+        }
+        assert!(readable(tx.fd().unwrap(), SOON), "turn {turn}");
+        clear(tx.fd().unwrap());
+        assert_eq!(tx.poll().unwrap().packets, 1);
+    }
+    let mut rx = pair.b.port(0).unwrap().vc(1).unwrap().rx_pooled(PoolOptions::new(4, 64)).unwrap();
+    assert_eq!(rx.fd().unwrap_err().status(), Some(Status::BadField));
+    assert_eq!(rx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
+}
+
 fn a_descriptor_tells_of_a_time_after_the_first(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut rx, mut tx) = (with_event(&pair, 64, 64), pair.tx(0));
@@ -426,4 +467,82 @@ fn a_descriptor_is_refused_where_none_was_asked_for(fixture: &Fixture) {
     assert_eq!(rx.fd().unwrap_err().status(), Some(Status::BadField));
     assert_eq!(rx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
     assert_eq!(tx.request_event(&Threshold::ONE).unwrap_err().status(), Some(Status::BadField));
+}
+
+/// Whatever the waiting thread does at the moment: each cancellation ends one wait, soon.
+fn a_wait_is_cancelled_from_another_thread(fixture: &Fixture) {
+    for strategy in [Strategy::Block, Strategy::Adaptive, Strategy::Poll] {
+        let pair = Pair::new(fixture);
+        let mut rx = pair.rx_with(0, QueueOptions::default().strategy(strategy));
+        rx.post(pair.b.alloc(64).unwrap().buf(0..64).unwrap()).unwrap();
+        let canceller = rx.canceller();
+        let (ended, ends) = std::sync::mpsc::channel();
+        let waiter = std::thread::spawn(move || {
+            for _ in 0..500 {
+                ended.send(rx.recv(soon()).unwrap_err()).unwrap();
+            }
+            rx
+        });
+        for turn in 0..500 {
+            if turn % 100 == 0 {
+                // It sleeps by now, if it ever does.
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            canceller.clone().cancel();
+            let error = ends.recv_timeout(SOON).expect("the wait goes on");
+            assert!(error.is_cancelled(), "{error}");
+            assert_eq!(error.status(), Some(Status::Cancelled));
+        }
+        let mut rx = waiter.join().unwrap();
+        let mut tx = pair.tx(0);
+        tx.send(pair.packet(64, 3)).unwrap();
+        receive(&mut rx).is(64, 3);
+        // It does not keep the queue: cancelling a closed one does nothing.
+        drop(rx);
+        canceller.cancel();
+    }
+}
+
+fn waits_of_every_end_are_cancelled(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let vc = |number| pair.a.port(0).unwrap().vc(number).unwrap();
+    let (mut tx, mut rx) = (vc(0).tx().unwrap(), vc(0).rx().unwrap());
+    let mut pooled_tx = vc(1).tx_pooled(PoolOptions::new(4, 64)).unwrap();
+    let mut pooled_rx = vc(1).rx_pooled(PoolOptions::new(4, 64)).unwrap();
+    let mut packed = vc(2).rx_packed(PackedOptions::default()).unwrap();
+    let mut broadcast = pair.a.port(0).unwrap().broadcast().unwrap();
+    let mut codes = pair.a.port(1).unwrap().time_code().unwrap();
+    // Nobody receives: these never complete.
+    tx.send(pair.packet(64, 0)).unwrap();
+    pooled_tx.send(64).unwrap();
+    let one = Threshold::ONE;
+    let check = |canceller: spfe::Canceller, wait: &mut dyn FnMut() -> spfe::Result<()>| {
+        canceller.cancel();
+        let error = wait().unwrap_err();
+        assert!(error.is_cancelled(), "{error}");
+        assert!(wait().unwrap_err().is_timeout(), "it ends one wait");
+    };
+    let short = || Deadline::after(SHORT);
+    check(tx.canceller(), &mut || tx.drain(short()).map(drop));
+    check(rx.canceller(), &mut || rx.wait(&one, short()).map(drop));
+    check(pooled_tx.canceller(), &mut || pooled_tx.wait(short()).map(drop));
+    check(pooled_rx.canceller(), &mut || pooled_rx.wait(&one, short()).map(drop));
+    check(packed.canceller(), &mut || packed.wait(&one, short()).map(drop));
+    check(broadcast.canceller(), &mut || broadcast.recv(short()).map(drop));
+    check(codes.canceller(), &mut || codes.wait(&one, short()).map(drop));
+}
+
+fn a_cancellation_ends_one_wait_that_found_nothing(fixture: &Fixture) {
+    let pair = Pair::new(fixture);
+    let (mut rx, mut tx) = (pair.rx_posted(0, 64, 4), pair.tx(0));
+    let canceller = rx.canceller();
+    canceller.cancel();
+    canceller.cancel();
+    tx.send(pair.packet(64, 1)).unwrap();
+    tx.drain(soon()).unwrap();
+    // What is there comes first; the wait after it is ended, and no more than that one.
+    assert_eq!(rx.wait(&Threshold::ONE, soon()).unwrap(), Ready::Threshold);
+    receive(&mut rx).is(64, 1);
+    assert!(rx.wait(&Threshold::ONE, soon()).unwrap_err().is_cancelled());
+    assert!(rx.wait(&Threshold::ONE, Deadline::NOW).unwrap_err().is_timeout());
 }

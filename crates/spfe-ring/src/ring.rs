@@ -132,6 +132,18 @@ impl Ring {
 
 /// A place in a ring that only moves forward: what a tight loop keeps in registers instead of a
 /// position. It is made for one ring and may be used with rings of that size only.
+///
+/// # Safety contract
+/// The methods take any ring and check the place only in debug builds: a mask or a comparison for
+/// each entry is what a spot is there to save. So who holds a spot owes this, although the methods
+/// are not marked `unsafe`: *every ring a spot is used with has the size of the ring it was made
+/// for*. Then the offset is inside the ring at all times: [`Spot::new`] masks it, [`Spot::turn`] and
+/// [`Spot::advance`] wrap it at the same size, and [`Spot::step`] is `unsafe` because it does not.
+/// Nothing that the other side writes gets into a spot, so nobody outside can break this.
+///
+/// The users keep it by construction. Host side: `Queue::open` gives both rings of a queue one size.
+/// Device side: a spot lives for one loop, in which the rings stay bound, and one that serves both
+/// rings of a receive queue is made only where they have one size (`Posted::suits`).
 #[derive(Clone, Copy)]
 pub struct Spot {
     /// Bytes from the start of the ring.
@@ -157,7 +169,8 @@ impl Spot {
     #[inline(always)]
     fn slot<'a>(&self, ring: &'a Ring) -> &'a Slot {
         debug_assert!(self.offset <= ring.last as usize);
-        // SAFETY: the offset stays within the ring this spot was made for, or one of its size.
+        // SAFETY: the offset stays within the ring this spot was made for, or one of its size
+        // (the contract of `Spot`), and that ring is mapped (`Ring::new`).
         unsafe { &*ring.slots.as_ptr().byte_add(self.offset) }
     }
 

@@ -10,10 +10,10 @@
 pub mod daemon;
 pub mod embedded;
 
-use crate::Result;
+use crate::{PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_device::memory::RegionKey;
-use spfe_net::network::{PortInfo, QueueRequest};
+use spfe_net::network::QueueRequest;
 use spfe_net::os::SharedMemory;
 use spfe_net::{Clock, Mode, View};
 use std::sync::Arc;

@@ -3,18 +3,19 @@
 use crate::backend::daemon::Daemon;
 use crate::backend::embedded::{Embedded, EmbeddedBackend};
 use crate::backend::{Backend, DeviceInfo};
-use crate::message::{Broadcast, TimeCode};
+use crate::message::{Broadcast, MessageOptions, TimeCode};
 use crate::packed::{PackedOptions, PackedRx};
 use crate::pooled::{PoolOptions, PooledRx, PooledTx};
 use crate::queue::QueueOptions;
 use crate::rx::Rx;
 use crate::tx::Tx;
 use crate::uri::Uri;
-use crate::{Error, Region, Result};
+use crate::wait::Deadline;
+use crate::{Error, PortInfo, Region, Result};
 use spfe_contract::{PortKind, Status};
-use spfe_net::network::PortInfo;
 use spfe_net::{LinkRate, Mode, Topology};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// An open device, shared by everything opened from it.
 pub(crate) struct Device {
@@ -53,8 +54,8 @@ impl Endpoint {
     /// ```
     ///
     /// # Errors
-    /// NOT_FOUND with the grammar for a name it does not understand, DEVICE_GONE when no daemon
-    /// answers, BAD_VERSION when it speaks another contract.
+    /// [`Error::Name`] with the grammar for a name it does not understand, NOT_FOUND when there is no
+    /// such endpoint, DEVICE_GONE when no daemon answers, BAD_VERSION when it speaks another contract.
     pub fn open(name: &str) -> Result<Self> {
         match Uri::parse(name)? {
             Uri::Virtual { name: None, endpoint, topology } => {
@@ -131,6 +132,23 @@ impl Endpoint {
         self.device.backend().clock().now_ns()
     }
 
+    /// The deadline this long from now on the clock of this endpoint, real or virtual.
+    ///
+    /// ```
+    /// use spfe::{Endpoint, Threshold};
+    /// use std::time::Duration;
+    /// // Nobody waits a minute here: time goes there at once, where it is virtual.
+    /// let endpoint = Endpoint::open("virtual:?time=virtual")?;
+    /// let mut rx = endpoint.port(0)?.vc(0)?.rx()?;
+    /// let deadline = endpoint.deadline_after(Duration::from_secs(60));
+    /// assert!(rx.wait(&Threshold::ONE, deadline).unwrap_err().is_timeout());
+    /// assert_eq!(endpoint.now_ns(), 60_000_000_000);
+    /// # Ok::<(), spfe::Error>(())
+    /// ```
+    pub fn deadline_after(&self, duration: Duration) -> Deadline {
+        Deadline::at_ns(self.now_ns().saturating_add(spfe_net::os::ns(duration)))
+    }
+
     /// The clock, to take part in virtual time from several threads.
     pub fn clock(&self) -> &spfe_net::Clock {
         self.device.backend().clock()
@@ -143,7 +161,7 @@ pub struct Port {
     device: Arc<Device>,
     number: u32,
     vcs: u32,
-    kind: u8,
+    kind: PortKind,
 }
 
 impl Port {
@@ -154,7 +172,7 @@ impl Port {
 
     /// What it speaks.
     pub fn kind(&self) -> PortKind {
-        PortKind::from_raw(self.kind).unwrap_or(PortKind::None)
+        self.kind
     }
 
     /// State, far end and counters, now.
@@ -176,20 +194,30 @@ impl Port {
 
     /// Broadcast messages of a SpaceFibre port.
     pub fn broadcast(&self) -> Result<Broadcast> {
-        self.speaks(PortKind::Spacefibre, "broadcast messages")?;
-        Broadcast::open(self.device.clone(), self.number, None)
+        self.broadcast_with(MessageOptions::default())
     }
 
     /// Broadcast messages of a SpaceFibre port, receiving only those of a channel or type.
     pub fn broadcast_filtered(&self, channel: Option<u8>, kind: Option<u8>) -> Result<Broadcast> {
+        self.broadcast_with(MessageOptions { channel, kind, ..MessageOptions::default() })
+    }
+
+    /// Broadcast messages of a SpaceFibre port, with a filter and queue options.
+    pub fn broadcast_with(&self, options: MessageOptions) -> Result<Broadcast> {
         self.speaks(PortKind::Spacefibre, "broadcast messages")?;
-        Broadcast::open(self.device.clone(), self.number, Some((channel, kind)))
+        Broadcast::open(self.device.clone(), self.number, &options)
     }
 
     /// Time-codes of a SpaceWire port.
     pub fn time_code(&self) -> Result<TimeCode> {
+        self.time_code_with(QueueOptions::default().depth(MessageOptions::default().queue.depth))
+    }
+
+    /// Time-codes of a SpaceWire port, with these queue options.
+    pub fn time_code_with(&self, options: QueueOptions) -> Result<TimeCode> {
         self.speaks(PortKind::Spacewire, "time-codes")?;
-        TimeCode::open(self.device.clone(), self.number)
+        let options = MessageOptions::default().queue(options);
+        TimeCode::open(self.device.clone(), self.number, &options)
     }
 
     fn speaks(&self, kind: PortKind, what: &str) -> Result<()> {

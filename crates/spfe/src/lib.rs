@@ -31,8 +31,10 @@
 //! their users trust each other. Mode thread, and a daemon in that mode, isolate them.
 
 pub mod backend;
+mod cancel;
 mod endpoint;
 mod error;
+mod info;
 mod message;
 mod packed;
 mod pooled;
@@ -47,15 +49,18 @@ mod wait;
 
 pub use backend::DeviceInfo;
 pub use backend::embedded::Embedded;
+pub use cancel::Canceller;
 pub use endpoint::{Endpoint, Port, Vc};
-pub use error::{Error, Full, Result};
-pub use message::{Broadcast, BroadcastMessage, TimeCode, TimeCodeValue};
+pub use error::{Error, Full, Refused, Result};
+pub use info::{ChannelCounters, ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo};
+pub use message::{Broadcast, BroadcastMessage, MessageOptions, TimeCode, TimeCodeValue};
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
 pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
 pub use queue::{QueueOptions, QueueStats};
 pub use region::{Buf, Region};
 pub use rx::{Received, Rx};
-pub use spfe_contract::{PortKind, Status, StatusClass};
+pub use slots::Returned;
+pub use spfe_contract::{PortKind, PortState, Status, StatusClass};
 pub use spfe_net::instrument::{Lengths, Pattern};
 pub use spfe_net::{Clock, LinkRate, Mode, Peer, Topology};
 pub use tx::{Batch, End, Sent, Tx};

@@ -1,9 +1,12 @@
 //! Broadcast messages and time-codes: rings of their own, never behind data.
 
+use crate::cancel::Canceller;
 use crate::endpoint::Device;
-use crate::queue::{Place, Queue, QueueOptions};
-use crate::wait::{Deadline, Strategy, Threshold};
+use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::tx::status_of;
+use crate::wait::{Deadline, Ready, Strategy, Threshold};
 use crate::{Error, Result};
+use rustix::fd::BorrowedFd;
 use spfe_contract::{
     Completion, EntryType, Message, MessageKind, QueueKind, Release, Status,
     completion_flags as cf, message_flags, submit_flags as sf,
@@ -43,6 +46,48 @@ pub struct TimeCodeValue {
     pub time_ns: u64,
 }
 
+/// How the messages of a port are opened.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageOptions {
+    /// Receive only broadcast messages of this channel.
+    pub channel: Option<u8>,
+    /// Receive only broadcast messages of this type.
+    pub kind: Option<u8>,
+    /// Everything else; the depth is in messages. Messages are always stamped.
+    pub queue: QueueOptions,
+}
+
+impl Default for MessageOptions {
+    fn default() -> Self {
+        Self { channel: None, kind: None, queue: QueueOptions::default().depth(DEPTH) }
+    }
+}
+
+impl MessageOptions {
+    /// Only broadcast messages of this channel.
+    pub fn channel(mut self, channel: u8) -> Self {
+        self.channel = Some(channel);
+        self
+    }
+
+    /// Only broadcast messages of this type.
+    pub fn kind(mut self, kind: u8) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// With these queue options.
+    pub fn queue(mut self, options: QueueOptions) -> Self {
+        self.queue = options;
+        self
+    }
+
+    fn filter(&self) -> u32 {
+        self.channel.map_or(0, |channel| FILTER_CHANNEL | u32::from(channel))
+            | self.kind.map_or(0, |kind| FILTER_TYPE | u32::from(kind) << 8)
+    }
+}
+
 const DEPTH: u32 = 64;
 /// Longest time closing waits for messages that are on their way.
 const LINGER_NS: u64 = 100_000_000;
@@ -53,20 +98,23 @@ struct Messages {
     into: Queue,
     runner: Option<MessageRunner>,
     back: Option<MessageRunner>,
+    /// Why a message was not sent, the first since the last drain.
+    refused: Option<Status>,
 }
 
 impl Messages {
-    fn open(device: Arc<Device>, port: u32, filter: u32) -> Result<Self> {
-        let options = QueueOptions::default().depth(DEPTH).stamps(true);
-        let open = |kind| {
+    fn open(device: Arc<Device>, port: u32, options: &MessageOptions) -> Result<Self> {
+        let open = |kind, event| {
             let place = Place { port, vc: 255, kind };
-            Queue::open(device.clone(), place, &options, |request| request.filter = filter)
+            let queue = options.queue.stamps(true).event(event);
+            Queue::open(device.clone(), place, &queue, |request| request.filter = options.filter())
         };
-        let (out, into) = (open(QueueKind::MessageTx)?, open(QueueKind::MessageRx)?);
+        let out = open(QueueKind::MessageTx, false)?;
+        let into = open(QueueKind::MessageRx, options.queue.event)?;
         let endpoint = device.backend().info().endpoint;
         let runner = device.backend().engine().map(|view| view.messages_out(endpoint, port));
         let back = device.backend().engine().and_then(|view| view.messages_into(endpoint, port));
-        Ok(Self { out, into, runner, back })
+        Ok(Self { out, into, runner, back, refused: None })
     }
 
     /// Takes the completions of what was sent.
@@ -76,6 +124,10 @@ impl Messages {
             if self.out.take(&done).is_none() {
                 break;
             }
+            match status_of(&done) {
+                Status::Ok => {}
+                status => drop(self.refused.get_or_insert(status)),
+            }
         }
     }
 
@@ -83,7 +135,8 @@ impl Messages {
         self.collect();
         if self.out.free() == 0 {
             self.out.check()?;
-            let what = format!("{DEPTH} messages are waiting to be sent, the most there can be");
+            let most = self.out.sq.ring.size();
+            let what = format!("{most} messages are waiting to be sent, the most there can be");
             return Err(Error::device(Status::Busy, what));
         }
         self.out.sq.push(message.to_words());
@@ -97,16 +150,20 @@ impl Messages {
         Ok(())
     }
 
+    /// Somebody may have posted without being able to deliver.
+    fn fetch(&mut self) {
+        if self.back.as_ref().is_some_and(MessageRunner::has_work)
+            && let Some(back) = &mut self.back
+        {
+            back.run(DEPTH);
+        }
+    }
+
     fn poll(&mut self) -> Option<(Message, u64)> {
         let words = match self.into.peek() {
             Some(words) => words,
             None => {
-                // Somebody may have posted without being able to deliver.
-                if self.back.as_ref().is_some_and(MessageRunner::has_work)
-                    && let Some(back) = &mut self.back
-                {
-                    back.run(DEPTH);
-                }
+                self.fetch();
                 self.into.peek()?
             }
         };
@@ -128,6 +185,24 @@ impl Messages {
                 return Ok(message);
             }
             self.into.wait(&Threshold::ONE, deadline)?;
+        }
+    }
+
+    /// Waits until everything posted has completed.
+    fn drain(&mut self, deadline: Deadline) -> Result<()> {
+        loop {
+            if let Some(runner) = &mut self.runner {
+                runner.run(DEPTH);
+            }
+            self.collect();
+            if let Some(status) = self.refused.take() {
+                let what = format!("a message was not sent: {}", status.doc());
+                return Err(Error::device(status, what));
+            }
+            if self.out.outstanding() == 0 {
+                return Ok(());
+            }
+            self.out.wait(&Threshold::ONE, deadline)?;
         }
     }
 }
@@ -159,21 +234,14 @@ pub struct Broadcast {
 }
 
 impl Broadcast {
-    pub(crate) fn open(
-        device: Arc<Device>,
-        port: u32,
-        filter: Option<(Option<u8>, Option<u8>)>,
-    ) -> Result<Self> {
-        let (channel, kind) = filter.unwrap_or_default();
-        let bits = channel.map_or(0, |channel| FILTER_CHANNEL | u32::from(channel))
-            | kind.map_or(0, |kind| FILTER_TYPE | u32::from(kind) << 8);
-        Ok(Self { messages: Messages::open(device, port, bits)? })
+    pub(crate) fn open(device: Arc<Device>, port: u32, options: &MessageOptions) -> Result<Self> {
+        Ok(Self { messages: Messages::open(device, port, options)? })
     }
 
     /// Sends a message on a channel. It goes ahead of all data.
     ///
     /// # Errors
-    /// BUSY when 64 messages wait to be sent.
+    /// BUSY when as many wait to be sent as the queue holds (64).
     pub fn send(&mut self, channel: u8, kind: u8, data: [u8; 8]) -> Result<()> {
         self.messages.post(Message {
             data: u64::from_le_bytes(data),
@@ -198,12 +266,68 @@ impl Broadcast {
         let (message, time) = self.messages.recv(deadline)?;
         Ok(broadcast(&message, time))
     }
-
-    /// Waits this way from now on.
-    pub fn set_strategy(&mut self, strategy: Strategy) {
-        self.messages.into.strategy = strategy;
-    }
 }
+
+/// What both kinds have.
+macro_rules! both_directions {
+    ($end:ident) => {
+        impl $end {
+            /// Waits until everything sent has gone out.
+            ///
+            /// # Errors
+            /// Timed out; or the first error since the last drain that a message ended with.
+            pub fn drain(&mut self, deadline: Deadline) -> Result<()> {
+                self.messages.drain(deadline)
+            }
+
+            /// Messages sent that have not gone out yet.
+            pub fn outstanding(&mut self) -> u32 {
+                self.messages.collect();
+                self.messages.out.outstanding()
+            }
+
+            /// Waits until this many have come, or for a time after the first. Takes nothing: poll
+            /// afterwards.
+            ///
+            /// # Errors
+            /// Timed out (nothing is consumed), or why nothing will come any more.
+            pub fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+                self.messages.into.wait(threshold, deadline)
+            }
+
+            /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+            pub fn fd(&self) -> Result<BorrowedFd<'_>> {
+                self.messages.into.event()
+            }
+
+            /// Asks for the descriptor to become readable when this many have come; true if they
+            /// are there already.
+            pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+                self.messages.fetch();
+                self.messages.into.request_event(threshold)
+            }
+
+            /// Waits this way from now on.
+            pub fn set_strategy(&mut self, strategy: Strategy) {
+                self.messages.into.strategy = strategy;
+                self.messages.out.strategy = strategy;
+            }
+
+            /// A handle with which any thread ends a wait for messages.
+            pub fn canceller(&mut self) -> Canceller {
+                self.messages.into.canceller()
+            }
+
+            /// Counters of the receive end.
+            pub fn stats(&self) -> QueueStats {
+                self.messages.into.stats
+            }
+        }
+    };
+}
+
+both_directions!(Broadcast);
+both_directions!(TimeCode);
 
 fn broadcast(message: &Message, time_ns: u64) -> BroadcastMessage {
     BroadcastMessage {
@@ -224,14 +348,15 @@ pub struct TimeCode {
 }
 
 impl TimeCode {
-    pub(crate) fn open(device: Arc<Device>, port: u32) -> Result<Self> {
-        Ok(Self { messages: Messages::open(device, port, 0)?, next: 1 })
+    pub(crate) fn open(device: Arc<Device>, port: u32, options: &MessageOptions) -> Result<Self> {
+        Ok(Self { messages: Messages::open(device, port, options)?, next: 1 })
     }
 
     /// Sends a time-code.
     ///
     /// # Errors
-    /// BAD_FIELD for a time over 63 or flags over 3; BUSY when 64 wait to be sent.
+    /// BAD_FIELD for a time over 63 or flags over 3; BUSY when as many wait to be sent as the
+    /// queue holds (64).
     pub fn send(&mut self, time: u8, flags: u8) -> Result<()> {
         if time > 63 || flags > 3 {
             let what = format!("time-code {time} with flags {flags}: 0 to 63 and 0 to 3 allowed");
@@ -269,6 +394,12 @@ impl TimeCode {
 }
 
 fn time_code(message: &Message, time_ns: u64) -> TimeCodeValue {
-    let value = message.data as u8;
-    TimeCodeValue { time: value & 63, flags: value >> 6, time_ns }
+    TimeCodeValue::new(message.data as u8, time_ns)
+}
+
+impl TimeCodeValue {
+    /// From the byte on the link: two flag bits, six bits of time.
+    pub(crate) fn new(code: u8, time_ns: u64) -> Self {
+        Self { time: code & 63, flags: code >> 6, time_ns }
+    }
 }

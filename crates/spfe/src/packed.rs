@@ -1,5 +1,6 @@
 //! Packed receive: packets back to back in one area, the least cost for small ones.
 
+use crate::cancel::Canceller;
 use crate::endpoint::Device;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
 use crate::rx::runner;
@@ -168,6 +169,11 @@ impl PackedRx {
     /// Bytes of the area.
     pub fn area_bytes(&self) -> u32 {
         self.size
+    }
+
+    /// A handle with which any thread ends a wait of this end.
+    pub fn canceller(&mut self) -> Canceller {
+        self.queue.canceller()
     }
 
     /// Counters of this end.

@@ -4,12 +4,14 @@
 //! 8-byte store and nothing moves on the host side: this is the least the contract allows per
 //! packet. Use [`crate::Tx`] and [`crate::Rx`] where the bytes are already somewhere.
 
+use crate::cancel::Canceller;
 use crate::endpoint::Device;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
 use crate::rx::runner;
 use crate::tx::{End, Sent, status_of};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Error, Region, Result};
+use rustix::fd::BorrowedFd;
 use spfe_contract::{
     self as contract, Completion, EntryType, QueueKind, Status, completion_flags as cf,
     submit_flags as sf,
@@ -272,6 +274,21 @@ impl PooledTx {
         self.queue.wait(&Threshold::ONE, deadline)
     }
 
+    /// Waits for a number of completions, or a time after the first.
+    pub fn wait_for(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+        self.queue.wait(threshold, deadline)
+    }
+
+    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
+        self.queue.event()
+    }
+
+    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+        self.queue.request_event(threshold)
+    }
+
     /// Slots that are not busy.
     pub fn free(&self) -> u32 {
         self.slots - self.busy
@@ -280,6 +297,11 @@ impl PooledTx {
     /// Bytes of a slot.
     pub fn slot_bytes(&self) -> usize {
         self.pool.bytes as usize
+    }
+
+    /// A handle with which any thread ends a wait of this end.
+    pub fn canceller(&mut self) -> Canceller {
+        self.queue.canceller()
     }
 
     /// Counters of this end.
@@ -430,6 +452,18 @@ impl PooledRx {
         self.queue.wait(threshold, deadline)
     }
 
+    /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
+    pub fn fd(&self) -> Result<BorrowedFd<'_>> {
+        self.queue.event()
+    }
+
+    /// Asks for the descriptor to become readable when the threshold is met; true if it already is.
+    /// Where the sender's thread is the engine, a time after the first packet signals at the first
+    /// packet: ask again.
+    pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
+        self.queue.request_event(threshold)
+    }
+
     /// Slots.
     pub fn slots(&self) -> u32 {
         self.queue.sq.ring.size()
@@ -438,6 +472,11 @@ impl PooledRx {
     /// A threshold of `percent` of the slots, at least one.
     pub fn fill_threshold(&self, percent: u32) -> Threshold {
         Threshold::count((self.slots() * percent).div_ceil(100).max(1))
+    }
+
+    /// A handle with which any thread ends a wait of this end.
+    pub fn canceller(&mut self) -> Canceller {
+        self.queue.canceller()
     }
 
     /// Counters of this end.

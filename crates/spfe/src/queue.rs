@@ -1,6 +1,7 @@
 //! What every queue of a host has: rings in registered memory, credit, completions, the engine or
 //! the doorbell.
 
+use crate::cancel::{self, Canceller};
 use crate::endpoint::Device;
 use crate::timer::Event;
 use crate::wait::Strategy;
@@ -116,6 +117,8 @@ pub(crate) struct Queue {
     pub guard_ns: u64,
     pub strategy: Strategy,
     pub event: Option<Arc<Event>>,
+    /// Only with a [`Canceller`].
+    pub cancel: Option<Arc<cancel::Shared>>,
     /// The first completion not taken that a wait has seen: its position, and when that was.
     pub first_seen: Cell<Option<(u32, u64)>>,
     request: QueueRequest,
@@ -210,6 +213,7 @@ impl Queue {
             guard_ns: 0,
             strategy: options.strategy,
             event,
+            cancel: None,
             first_seen: Cell::new(None),
             request,
             place,
@@ -388,14 +392,32 @@ impl Queue {
         })
     }
 
-    /// Stops the queue and starts it again with empty rings: whatever was posted is the host's.
-    pub fn restart(&mut self) -> Result<()> {
-        if !self.stop() {
-            let Place { port, vc, kind } = self.place;
-            let what =
-                format!("{} queue of port {port} VC {vc} cannot be stopped now", kind.name());
-            return Err(Error::device(Status::Busy, what));
+    /// A handle that ends waits of this queue.
+    pub fn canceller(&mut self) -> Canceller {
+        let (memory, clock) = (&self.memory, self.device.backend().clock());
+        let shared = self
+            .cancel
+            .get_or_insert_with(|| cancel::Shared::new(memory.shared().clone(), clock.clone()));
+        Canceller::new(shared.clone())
+    }
+
+    /// Whether another thread asks for the end of the wait.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(|cancel| cancel.is_asked())
+    }
+
+    /// Stops the queue to start it again: whatever was posted is the host's.
+    pub fn halt(&mut self) -> Result<()> {
+        if self.stop() {
+            return Ok(());
         }
+        let Place { port, vc, kind } = self.place;
+        let what = format!("{} queue of port {port} VC {vc} cannot be stopped now", kind.name());
+        Err(Error::device(Status::Busy, what))
+    }
+
+    /// Starts a queue that has stopped again, with empty rings.
+    pub fn start_again(&mut self) -> Result<()> {
         self.sq.ring.clear();
         self.cq.ring.clear();
         self.host_line().disarm();

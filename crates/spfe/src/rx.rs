@@ -1,9 +1,10 @@
 //! Receive into posted buffers.
 
+use crate::cancel::Canceller;
 use crate::endpoint::Device;
 use crate::error::Full;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
-use crate::slots::Slots;
+use crate::slots::{Returned, Slots};
 use crate::tx::{End, status_of};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
@@ -148,10 +149,15 @@ impl Rx {
     }
 
     /// Takes every buffer back: stops the queue and starts it again. A packet half received ends
-    /// there: its sender is told PEER_GONE. Returns the buffers; received ones not polled included.
-    pub fn cancel(&mut self) -> Result<Vec<Buf>> {
-        self.queue.restart()?;
-        let bufs = self.slots.take_all();
+    /// there: its sender is told PEER_GONE. Returns the buffers, oldest first: those without a packet
+    /// are CANCELLED, those received and not polled are there as well.
+    ///
+    /// # Errors
+    /// BUSY if the queue cannot be stopped now: nothing has changed. Else it cannot be started again.
+    pub fn cancel(&mut self) -> Result<Vec<Returned>> {
+        self.queue.halt()?;
+        let bufs = self.slots.take_back(&mut self.queue, true);
+        self.queue.start_again()?;
         if let Some(runner) = &mut self.queue.runner {
             runner.run(0);
         }
@@ -166,6 +172,11 @@ impl Rx {
     /// Buffers posted and not reported.
     pub fn posted_buffers(&self) -> u32 {
         self.queue.outstanding()
+    }
+
+    /// A handle with which any thread ends a wait of this end.
+    pub fn canceller(&mut self) -> Canceller {
+        self.queue.canceller()
     }
 
     /// Counters of this end.

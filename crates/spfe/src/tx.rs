@@ -1,9 +1,10 @@
 //! Transmit: post many, ring once, get the buffers back.
 
+use crate::cancel::Canceller;
 use crate::endpoint::Device;
-use crate::error::Full;
+use crate::error::{Full, Refused};
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
-use crate::slots::Slots;
+use crate::slots::{Returned, Slots};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
 use rustix::fd::BorrowedFd;
@@ -170,10 +171,17 @@ impl Tx {
     /// bytes again and again.
     ///
     /// # Errors
-    /// OUT_OF_BOUNDS if they do not lie in the buffer, EMPTY, TOO_LONG; BUSY when the queue is full.
-    pub fn send_burst(&mut self, packets: Buf, length: u32, stride: u32, count: u32) -> Result<()> {
+    /// Gives the buffer back: OUT_OF_BOUNDS if they do not lie in it, EMPTY for no packets or no
+    /// bytes, TOO_LONG for 4 GiB or more; BUSY when the queue is full: take completions first.
+    pub fn send_burst(
+        &mut self,
+        packets: Buf,
+        length: u32,
+        stride: u32,
+        count: u32,
+    ) -> Result<(), Refused<Buf>> {
         let mut batch = self.batch();
-        batch.push_burst(packets, length, stride, count).map_err(|(_, error)| error)?;
+        batch.push_burst(packets, length, stride, count)?;
         batch.submit();
         Ok(())
     }
@@ -247,11 +255,16 @@ impl Tx {
     }
 
     /// Takes back everything that has not been sent: stops the queue and starts it again. What the
-    /// far end has half of ends with EEP there. Returns the buffers, sent ones included.
-    pub fn cancel(&mut self) -> Result<Vec<Buf>> {
-        self.queue.restart()?;
+    /// far end has half of ends with EEP there. Returns the buffers, oldest first: those not sent are
+    /// CANCELLED, those sent and not taken are there as well.
+    ///
+    /// # Errors
+    /// BUSY if the queue cannot be stopped now: nothing has changed. Else it cannot be started again.
+    pub fn cancel(&mut self) -> Result<Vec<Returned>> {
+        self.queue.halt()?;
+        let bufs = self.slots.take_back(&mut self.queue, false);
         self.taken = 0;
-        let bufs = self.slots.take_all();
+        self.queue.start_again()?;
         if let Some(runner) = &mut self.queue.runner {
             runner.run(0);
         }
@@ -266,6 +279,11 @@ impl Tx {
     /// Entries posted and not completed.
     pub fn outstanding(&self) -> u32 {
         self.queue.outstanding()
+    }
+
+    /// A handle with which any thread ends a wait of this end.
+    pub fn canceller(&mut self) -> Canceller {
+        self.queue.canceller()
     }
 
     /// Counters of this end.
@@ -331,22 +349,62 @@ impl Batch<'_> {
         self.add(packet, u16::from(EntryType::Data.raw()) | end.flags())
     }
 
-    /// Adds a packet behind 1 to 11 bytes that need no buffer: a path address.
-    pub fn push_with_path(&mut self, path: &[u8], packet: Buf) -> Result<(), Full<Buf>> {
-        if self.batch.space() < 2 || path.len() as u64 > contract::INLINE_MAX_BYTES {
-            return Err(Full(packet));
+    /// Adds a packet behind up to 11 bytes that need no buffer: a path address.
+    ///
+    /// # Errors
+    /// Gives the buffer back: TOO_LONG for a longer path, or if both are over 1 GiB; BUSY when the
+    /// queue is full: take completions first.
+    pub fn push_with_path(&mut self, path: &[u8], packet: Buf) -> Result<(), Refused<Buf>> {
+        let total = (path.len() + packet.len()) as u64;
+        if path.len() as u64 > contract::INLINE_MAX_BYTES || total > contract::PACKET_MAX_BYTES {
+            let what = format!(
+                "path of {} bytes before a packet of {}: at most {} and {} in all; put a longer \
+                 path at the front of the packet",
+                path.len(),
+                packet.len(),
+                contract::INLINE_MAX_BYTES,
+                contract::PACKET_MAX_BYTES
+            );
+            return Err(Refused::new(packet, Status::TooLong, what));
+        }
+        let entries = 1 + u32::from(!path.is_empty());
+        if self.batch.space() < entries {
+            return Err(self.no_room(packet, entries));
         }
         if !path.is_empty() {
             self.inline(path);
         }
-        self.push(packet)
+        // Room for it was checked.
+        let _ = self.push(packet);
+        Ok(())
     }
 
     /// Adds one packet gathered from up to 16 buffers.
-    pub fn push_gather(&mut self, parts: Vec<Buf>) -> Result<(), Full<Vec<Buf>>> {
+    ///
+    /// # Errors
+    /// Gives the buffers back: EMPTY if there are none, CHAIN_TOO_LONG for more than 16 or more than
+    /// the queue has entries, TOO_LONG for over 1 GiB; BUSY when the queue is full: take completions
+    /// first.
+    pub fn push_gather(&mut self, parts: Vec<Buf>) -> Result<(), Refused<Vec<Buf>>> {
         let count = parts.len();
-        if count == 0 || count > contract::CHAIN_MAX as usize || self.batch.space() < count as u32 {
-            return Err(Full(parts));
+        let bytes: u64 = parts.iter().map(|part| part.len() as u64).sum();
+        let most = contract::CHAIN_MAX.min(u64::from(self.tx.queue.sq.ring.size()));
+        let fault = match () {
+            () if count == 0 => Some(Status::Empty),
+            () if count as u64 > most => Some(Status::ChainTooLong),
+            () if bytes > contract::PACKET_MAX_BYTES => Some(Status::TooLong),
+            () => None,
+        };
+        if let Some(status) = fault {
+            let what = format!(
+                "packet of {bytes} bytes gathered from {count} buffers: at most {} bytes and 1 \
+                 to {most} buffers; send pieces",
+                contract::PACKET_MAX_BYTES
+            );
+            return Err(Refused::new(parts, status, what));
+        }
+        if self.batch.space() < count as u32 {
+            return Err(self.no_room(parts, count as u32));
         }
         for (index, part) in parts.into_iter().enumerate() {
             let chain = if index + 1 < count { sf::CHAIN } else { 0 };
@@ -356,6 +414,16 @@ impl Batch<'_> {
         Ok(())
     }
 
+    #[cold]
+    fn no_room<T>(&mut self, back: T, entries: u32) -> Refused<T> {
+        self.tx.queue.stats.full += 1;
+        let what = format!(
+            "queue room for {} entries, {entries} asked for: take completions first",
+            self.batch.space()
+        );
+        Refused::new(back, Status::Busy, what)
+    }
+
     /// Adds a burst; see [`Tx::send_burst`].
     pub fn push_burst(
         &mut self,
@@ -363,7 +431,7 @@ impl Batch<'_> {
         length: u32,
         stride: u32,
         count: u32,
-    ) -> Result<(), (Buf, Error)> {
+    ) -> Result<(), Refused<Buf>> {
         let span = u64::from(stride) * u64::from(count.saturating_sub(1)) + u64::from(length);
         let fault = if length == 0 || count == 0 {
             Some(Status::Empty)
@@ -385,7 +453,7 @@ impl Batch<'_> {
                 packets.len(),
                 self.batch.space()
             );
-            return Err((packets, Error::device(status, what)));
+            return Err(Refused::new(packets, status, what));
         }
         let head = u64::from(length) | u64::from(EntryType::Burst.raw()) << 32;
         let head = [packets.address(), head];

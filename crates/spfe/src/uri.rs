@@ -1,7 +1,6 @@
 //! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`.
 
 use crate::{Error, Result};
-use spfe_contract::Status;
 use spfe_net::{LinkRate, Mode, Peer, Topology};
 
 /// A parsed device name.
@@ -25,12 +24,13 @@ pub enum Uri {
     },
 }
 
+/// What device names look like.
+pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=4x7.5G&mode=inline|coop|thread&\
+    peer=loop|pair|sink|check|echo|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
+    unix:SOCKET[/N]";
+
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
-    let what = format!(
-        "device '{text}': {what}; use virtual:[NAME/N][?link=4x7.5G&mode=inline|coop|thread&\
-         peer=loop|pair|sink|check|echo|generator:MIN:MAX&time=real|virtual] or unix:SOCKET[/N]"
-    );
-    Error::device(Status::NotFound, what)
+    Error::Name { name: text.to_owned(), what: what.to_string() }
 }
 
 impl Uri {
@@ -39,6 +39,7 @@ impl Uri {
         let (scheme, rest) = text.split_once(':').ok_or_else(|| bad(text, "no scheme"))?;
         match scheme {
             "virtual" => Self::parse_virtual(text, rest),
+            "unix" | "spfed" if rest.is_empty() => Err(bad(text, "no path of a socket")),
             "unix" | "spfed" => Ok(Self::parse_daemon(rest)),
             _ => Err(bad(text, format!("unknown scheme '{scheme}'"))),
         }
@@ -61,6 +62,9 @@ impl Uri {
             Some((name, number)) => {
                 let number =
                     number.parse().map_err(|_| bad(text, format!("endpoint '{number}'")))?;
+                if name.is_empty() {
+                    return Err(bad(text, "no name of a network before '/'"));
+                }
                 (Some(name.to_owned()), number)
             }
         };
@@ -99,7 +103,10 @@ impl<'a> Options<'a> {
                 "link" => options.rate = value.parse().map_err(|what: String| bad(text, what))?,
                 "mode" => options.mode = value.parse().map_err(|what: String| bad(text, what))?,
                 "peer" => options.peer = Some(value),
-                "endpoints" => options.endpoints = number()? as u32,
+                "endpoints" => {
+                    let count = u32::try_from(number()?);
+                    options.endpoints = count.map_err(|_| bad(text, format!("{key}={value}")))?;
+                }
                 "seed" => options.seed = number()?,
                 "time" if value == "virtual" => options.virtual_time = true,
                 "time" if value == "real" => options.virtual_time = false,
@@ -134,6 +141,7 @@ impl<'a> Options<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spfe_contract::Status;
 
     #[test]
     fn names_are_understood() {
@@ -152,12 +160,26 @@ mod tests {
     }
 
     #[test]
+    fn names_of_nobody_are_another_error() {
+        for (name, status) in
+            [("virtual:uri-test/7", Status::NotFound), ("unix:/no/such/0", Status::DeviceGone)]
+        {
+            let error = crate::Endpoint::open(name).map(drop).unwrap_err();
+            assert!(matches!(error, Error::Device { .. }), "{error:?}");
+            assert_eq!(error.status(), Some(status), "{error}");
+        }
+    }
+
+    #[test]
     fn nonsense_is_refused_with_the_grammar() {
         for text in [
             "",
             "x",
             "pci:0",
             "virtual:a/b",
+            "virtual:/1",
+            "unix:",
+            "virtual:?peer=pair&endpoints=4294967298",
             "virtual:?link",
             "virtual:?link=5",
             "virtual:?peer=x",
@@ -165,8 +187,13 @@ mod tests {
             "virtual:?color=red",
             "virtual:?peer=pair&endpoints=1000",
         ] {
-            let error = Uri::parse(text).unwrap_err().to_string();
-            assert!(error.contains("virtual:[NAME/N]"), "{text}: {error}");
+            let error = Uri::parse(text).unwrap_err();
+            assert!(
+                matches!(&error, Error::Name { name, .. } if name == text),
+                "{text}: {error:?}"
+            );
+            assert_eq!(error.class(), spfe_contract::StatusClass::Usage);
+            assert!(error.to_string().contains("virtual:[NAME/N]"), "{text}: {error}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::queue::Queue;
 use crate::{Error, Result};
 use spfe_contract::{Completion, QueueKind, Status};
+use spfe_net::clock::VirtualClock;
 use spfe_net::os;
 use spfe_net::{Clock, Mode};
 use spfe_ring::Arm;
@@ -37,7 +38,8 @@ impl Deadline {
         Self(Some(ns))
     }
 
-    /// This long from now, in real time.
+    /// This long from now, in real time only. For an endpoint whose time may be virtual use
+    /// [`crate::Endpoint::deadline_after`]: a real time means nothing to a virtual clock.
     pub fn after(duration: Duration) -> Self {
         Self(Some(os::now_ns().saturating_add(os::ns(duration))))
     }
@@ -281,9 +283,14 @@ impl Queue {
         ran
     }
 
-    /// Why nothing more will come, if so and if nothing has come: what was pending when the queue
-    /// stopped was completed before, and is reported first.
+    /// Why the wait ends, if so: it was cancelled, or nothing more will come and nothing has come.
+    /// What was pending when the queue stopped was completed before, and is reported first.
     fn unless_ended(&self, look: Look, scan: &mut Scan, goal: &Threshold) -> Result<Look> {
+        if !matches!(look, Look::Met(_))
+            && let Some(cancel) = &self.cancel
+        {
+            cancel.check()?;
+        }
         if matches!(look, Look::NotYet { .. })
             && let Err(error) = self.check()
         {
@@ -370,13 +377,15 @@ impl Queue {
             sharpen_timers();
             self.stats.sleeps += 1;
             let asked = end - guard;
-            os::sleep_until(asked);
+            if !self.sleep_until(asked) {
+                return;
+            }
             self.learn(usual, os::now_ns().saturating_sub(asked));
         } else {
             // One that was very late once would keep this thread from sleeping for ever.
             self.guard_ns -= self.guard_ns / 1024;
         }
-        while os::now_ns() < end {
+        while os::now_ns() < end && !self.is_cancelled() {
             std::hint::spin_loop();
         }
     }
@@ -388,6 +397,20 @@ impl Queue {
             Some(self.not_before(entry, self.cq.position.wrapping_add(ahead)))
         });
         more.max().unwrap_or(0).saturating_sub(at)
+    }
+
+    /// Sleeps until a time. False if it is not that late yet: somebody may have cancelled the wait.
+    fn sleep_until(&self, at_ns: u64) -> bool {
+        if self.cancel.is_none() {
+            os::sleep_until(at_ns);
+            return true;
+        }
+        let seen = self.device_line().wake_seq.load(Ordering::Acquire);
+        if self.is_cancelled() {
+            return false;
+        }
+        os::futex_wait(&self.device_line().wake_seq, seen, Some(at_ns));
+        os::now_ns() >= at_ns
     }
 
     fn sleep(
@@ -415,7 +438,7 @@ impl Queue {
         let ran = self.progress();
         let until = until.into_iter().chain(deadline.0).chain(again).chain(self.engine_due()).min();
         let waits = matches!(scan.look(self, goal), Look::NotYet { .. });
-        if ran && waits && self.check().is_ok() {
+        if ran && waits && self.check().is_ok() && !self.is_cancelled() {
             sharpen_timers();
             self.stats.sleeps += 1;
             os::futex_wait(&self.device_line().wake_seq, seen, until);
@@ -470,7 +493,7 @@ impl Queue {
     }
 
     /// Asks for the event descriptor to be signalled when the goal is met. True if it already is:
-    /// then nothing will be signalled.
+    /// then nothing will be signalled, unless it was met while this was asking.
     pub fn request_event(&mut self, goal: &Threshold) -> Result<bool> {
         self.event()?;
         let Some(event) = self.event.clone() else { return Ok(false) };
@@ -479,9 +502,14 @@ impl Queue {
         // With the engine in the sender's hands nobody keeps time for a sleeping receiver: the
         // first packet signals, and the caller asks again.
         let inline = self.device.backend().info().mode != Mode::Thread;
-        let pending = matches!(scan.look(self, goal), Look::At(..));
-        if !pending {
-            self.arm(goal, inline && goal.after_first.is_some(), true);
+        match scan.look(self, goal) {
+            Look::Met(_) => {
+                // Never armed for what is there: a device that looks just then would signal it.
+                self.host_line().disarm();
+                return Ok(true);
+            }
+            Look::At(_) => {}
+            Look::NotYet { .. } => self.arm(goal, inline && goal.after_first.is_some(), true),
         }
         let mut turns = 0;
         while !self.progress() {
@@ -516,8 +544,20 @@ impl Queue {
         &mut self,
         goal: &Threshold,
         deadline: Deadline,
+        scan: Scan,
+        clock: &VirtualClock,
+    ) -> Result<Ready> {
+        let result = self.wait_armed(goal, deadline, scan, clock);
+        self.host_line().disarm();
+        result
+    }
+
+    fn wait_armed(
+        &mut self,
+        goal: &Threshold,
+        deadline: Deadline,
         mut scan: Scan,
-        clock: &spfe_net::clock::VirtualClock,
+        clock: &VirtualClock,
     ) -> Result<Ready> {
         loop {
             let ticket = clock.ticket();
@@ -529,22 +569,17 @@ impl Queue {
                 look = scan.look(self, goal);
             }
             let until = match self.unless_ended(look, &mut scan, goal)? {
-                Look::Met(ready) => {
-                    self.host_line().disarm();
-                    return Ok(ready);
-                }
+                Look::Met(ready) => return Ok(ready),
                 Look::At(at) => Some(at),
                 Look::NotYet { first_ns } => {
                     first_ns.zip(goal.after_first).map(|(first, after)| first + os::ns(after))
                 }
             };
             if deadline.passed(self.device.backend().clock().now_ns()) {
-                self.host_line().disarm();
                 return Err(Error::TimedOut("the deadline passed in virtual time"));
             }
             let until = until.into_iter().chain(deadline.0).chain(self.engine_due()).min();
             if !clock.wait(ticket, until) {
-                self.host_line().disarm();
                 return Err(Error::TimedOut("everybody waits for ever: virtual time stands still"));
             }
         }

@@ -48,3 +48,8 @@ fn broadcast_ping() {
 fn epoll_loop() {
     run("epoll_loop");
 }
+
+#[test]
+fn round_trip() {
+    run("round_trip");
+}

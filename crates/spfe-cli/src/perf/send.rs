@@ -98,7 +98,7 @@ impl Outlet {
                     packets.chunks_exact_mut(writer.size).for_each(|packet| writer.fill(packet));
                 }
                 let size = writer.size as u32;
-                tx.send_burst(packets, size, size, group)
+                Ok(tx.send_burst(packets, size, size, group)?)
             }
         }
     }
@@ -117,9 +117,10 @@ impl Outlet {
     }
 
     fn wait(&mut self, completions: u32, deadline: Deadline) -> Result<Ready> {
+        let half = Threshold::count(completions);
         match self {
-            Self::Slots(tx) => tx.wait(deadline),
-            Self::Bursts(tx, _) => tx.wait_for(&Threshold::count(completions), deadline),
+            Self::Slots(tx) => tx.wait_for(&half, deadline),
+            Self::Bursts(tx, _) => tx.wait_for(&half, deadline),
         }
     }
 

@@ -10,13 +10,13 @@ mod link;
 mod sleepers;
 
 use super::{Backend, DeviceInfo};
-use crate::{Error, Result};
+use crate::{Error, PortInfo, Result};
 use link::{Link, Watcher};
 use rustix::fd::{AsFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_device::memory::RegionKey;
 use spfe_net::arena::Arena;
-use spfe_net::network::{PortInfo, QueueRequest};
+use spfe_net::network::QueueRequest;
 use spfe_net::os::{self, SharedMemory};
 use spfe_net::{Clock, Mode, View, device_thread};
 use spfe_session::client::unexpected;
@@ -134,7 +134,7 @@ impl Backend for Daemon {
 
     fn port_info(&self, port: u32) -> Result<PortInfo> {
         match self.link.call(&Request::PortInfo { port }, &[])? {
-            (Reply::Port(info), _) => Ok(info),
+            (Reply::Port(info), _) => Ok(info.into()),
             (reply, _) => Err(unexpected("PortInfo", &reply).into()),
         }
     }

@@ -1,11 +1,11 @@
 //! A virtual network in this process: no daemon, no privileges.
 
 use super::{Backend, DeviceInfo};
-use crate::{Error, Result};
+use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
 use spfe_device::memory::RegionKey;
-use spfe_net::network::{Attachment, PortInfo, QueueRequest};
+use spfe_net::network::{Attachment, QueueRequest};
 use spfe_net::os::SharedMemory;
 use spfe_net::{Clock, DeviceThread, Mode, Network, Topology, View};
 use std::collections::HashMap;
@@ -94,7 +94,7 @@ impl Backend for EmbeddedBackend {
     }
 
     fn port_info(&self, port: u32) -> Result<PortInfo> {
-        Ok(self.embedded.network.port_info(self.at.endpoint, port)?)
+        Ok(self.embedded.network.port_info(self.at.endpoint, port)?.into())
     }
 
     fn add_region(&self, memory: &Arc<SharedMemory>, access: u32) -> Result<RegionKey> {

@@ -1,0 +1,156 @@
+//! Round trips: polled, for the shortest latency, or blocking, for the least processor time.
+//!
+//!     cargo run --release --example round_trip
+//!     cargo run --release --example round_trip -- FROM TO poll|block ROUND_TRIPS
+//!
+//! FROM and TO are devices whose ports 0 are joined, such as `virtual:lab/0?mode=thread` and
+//! `virtual:lab/1?mode=thread`, or `unix:/run/spfe.sock/0` and `unix:/run/spfe.sock/1`.
+//!
+//! Who polls makes no system call for a packet. Who blocks makes one to sleep and one before, and
+//! who wakes him makes one. `tests/syscalls.sh` holds the library to that.
+
+use spfe::{
+    Deadline, Endpoint, PoolOptions, PooledRx, PooledTx, QueueOptions, Strategy, Threshold,
+};
+use std::time::{Duration, Instant};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+const BYTES: usize = 64;
+
+/// One side: it sends on virtual channel 0 of port 0 and receives there.
+struct Side {
+    endpoint: Endpoint,
+    tx: PooledTx,
+    rx: PooledRx,
+    /// Wake-ups that the device had counted before: a daemon's network is older than this program.
+    wakes_before: u64,
+}
+
+/// What a side has counted.
+#[derive(Default)]
+struct Count {
+    sleeps: u64,
+    doorbells: u64,
+    wakes: u64,
+}
+
+/// Wake-ups the device has given to both ends of the channel.
+fn wakes(endpoint: &Endpoint) -> Result<u64> {
+    let channel = endpoint.port(0)?.info()?.channels[0];
+    Ok(channel.tx.wakes + channel.rx.wakes)
+}
+
+impl Side {
+    fn open(device: &str) -> Result<Self> {
+        let endpoint = Endpoint::open(device)?;
+        let vc = endpoint.port(0)?.vc(0)?;
+        // The strategy is that of `wait`. Who calls `poll` and `peek` in a loop does not wait.
+        let queue = QueueOptions::default().strategy(Strategy::Block);
+        let options = PoolOptions::new(16, BYTES as u32).queue(queue);
+        let (tx, rx) = (vc.tx_pooled(options)?, vc.rx_pooled(options)?);
+        let wakes_before = wakes(&endpoint)?;
+        Ok(Self { endpoint, tx, rx, wakes_before })
+    }
+
+    fn send(&mut self, number: u64) -> Result<()> {
+        // Completions of packets sent before: their slots are free again.
+        while self.tx.poll().is_some() {}
+        let slot = self.tx.slot().ok_or("no slot is free")?;
+        slot[..8].copy_from_slice(&number.to_le_bytes());
+        Ok(self.tx.send(BYTES)?)
+    }
+
+    /// Takes the next packet, if it is there.
+    fn poll(&mut self) -> Option<u64> {
+        let number = *self.rx.peek()?.bytes.first_chunk()?;
+        self.rx.release();
+        Some(u64::from_le_bytes(number))
+    }
+
+    /// Sleeps until there is a packet, and takes it.
+    fn receive(&mut self) -> Result<u64> {
+        self.rx.wait(&Threshold::ONE, Deadline::after(Duration::from_secs(10)))?;
+        Ok(self.poll().ok_or("woken without a packet")?)
+    }
+
+    fn count(&self) -> Result<Count> {
+        let (tx, rx) = (self.tx.stats(), self.rx.stats());
+        Ok(Count {
+            sleeps: tx.sleeps + rx.sleeps,
+            doorbells: tx.doorbells + rx.doorbells,
+            wakes: wakes(&self.endpoint)? - self.wakes_before,
+        })
+    }
+}
+
+/// Both sides in one thread, which never sleeps.
+fn poll(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
+    for number in 0..round_trips {
+        here.send(number)?;
+        let there_got = loop {
+            if let Some(number) = there.poll() {
+                break number;
+            }
+            std::hint::spin_loop();
+        };
+        there.send(there_got)?;
+        let back = loop {
+            if let Some(number) = here.poll() {
+                break number;
+            }
+            std::hint::spin_loop();
+        };
+        assert_eq!(back, number, "packets came in another order");
+    }
+    Ok(())
+}
+
+/// A thread for each side; both sleep while they wait.
+fn block(here: &mut Side, there: &mut Side, round_trips: u64) -> Result<()> {
+    std::thread::scope(|scope| {
+        let echo = scope.spawn(|| -> Result<()> {
+            for _ in 0..round_trips {
+                let number = there.receive()?;
+                there.send(number)?;
+            }
+            Ok(())
+        });
+        for number in 0..round_trips {
+            here.send(number)?;
+            assert_eq!(here.receive()?, number, "packets came in another order");
+        }
+        echo.join().map_err(|_| "the other side panicked")?
+    })
+}
+
+fn run(from: &str, to: &str, how: &str, round_trips: u64) -> Result<()> {
+    let (mut here, mut there) = (Side::open(from)?, Side::open(to)?);
+    let start = Instant::now();
+    match how {
+        "poll" => poll(&mut here, &mut there, round_trips)?,
+        "block" => block(&mut here, &mut there, round_trips)?,
+        _ => return Err(format!("'{how}': poll or block").into()),
+    }
+    let ns = start.elapsed().as_nanos() / u128::from(round_trips.max(1));
+    let (here, there) = (here.count()?, there.count()?);
+    println!("{how}: {round_trips} round trips of {BYTES} bytes, {ns} ns each");
+    println!("sleeps: {}", here.sleeps + there.sleeps);
+    println!("wake-ups: {}", here.wakes + there.wakes);
+    println!("doorbells: {}", here.doorbells + there.doorbells);
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
+            for how in ["poll", "block"] {
+                run("virtual:lab/0", "virtual:lab/1", how, 10_000)?;
+            }
+            Ok(())
+        }
+        [from, to, how, round_trips] => run(from, to, how, round_trips.parse()?),
+        _ => Err("usage: round_trip [FROM TO poll|block ROUND_TRIPS]".into()),
+    }
+}
