@@ -31,6 +31,64 @@ fn every_mode_measures_and_says_what() {
 }
 
 #[test]
+fn random_sizes_arrive_as_they_were_sent_in_every_mode() {
+    for mode in ["inline", "coop", "thread", "daemon"] {
+        for direction in ["tx", "rx", "both"] {
+            let traffic = ["random", "--mode", mode, "--direction", direction, "--seed", "7"];
+            let size = ["--size-min", "64", "--size-max", "16K", "--step", "x256"];
+            let rest = ["--seconds", "0.02", "--json"];
+            let document = json(&[&traffic[..], &size, &rest].concat());
+            let results = document["results"].as_array().expect("results");
+            assert_eq!(results.len(), 2, "{mode} {direction}");
+            for row in results {
+                assert_eq!(row["integrity_errors"], 0, "{mode} {direction}: {row}");
+                assert!(row["packets_per_s"].as_f64() > Some(0.0), "{mode} {direction}: {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_way_to_send_and_to_receive_ends_at_its_time() {
+    // A generator without a rate is never at an end, and neither are groups under way on a link.
+    for words in [
+        &["--direction", "rx"][..],
+        &["--direction", "rx", "--threshold", "25", "--timeout", "50"],
+        &["--direction", "rx", "--packed", "--threshold", "100"],
+        &["--direction", "rx", "--wait", "poll"],
+        &["--direction", "tx", "--group", "1"],
+        &["--direction", "tx", "--burst", "--check"],
+        &["--direction", "tx", "--link", "4x7.5G", "--burst"],
+        &["--direction", "both", "--link", "4x7.5G", "--group", "8"],
+    ] {
+        let size = ["--size-min", "1K", "--size-max", "64K", "--step", "x64"];
+        let rest = ["--seconds", "0.02", "--json"];
+        let document = json(&[&["rate"][..], words, &size, &rest].concat());
+        for row in document["results"].as_array().expect("results") {
+            assert!(row["packets_per_s"].as_f64() > Some(0.0), "{words:?}: {row}");
+            assert!(row["host_cpu_pct"].as_f64() >= Some(0.0), "{words:?}: {row}");
+        }
+    }
+}
+
+#[test]
+fn a_report_is_three_files() {
+    let folder = std::env::temp_dir().join(format!("spfe-perf-report-{}", std::process::id()));
+    let path = folder.to_str().expect("text");
+    let size = ["--size-min", "1K", "--size-max", "1K", "--seconds", "0.01"];
+    let output = perf(&[&["rate", "--report", path][..], &size].concat());
+    let read = |name| std::fs::read_to_string(folder.join(name));
+    let files = ["report.html", "results.json", "results.tsv"].map(read);
+    std::fs::remove_dir_all(&folder).expect("the folder of the report");
+    assert!(output.status.success());
+    let [html, json, tsv] = files.map(|file| file.expect("a file of the report"));
+    assert!(html.contains("rate-tx") && tsv.starts_with("scenario\t"));
+    let document: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(document["results"].as_array().map(Vec::len), Some(1));
+    assert!(document["calibration"].is_object());
+}
+
+#[test]
 fn latency_has_its_percentiles() {
     let words = ["latency", "--size-min", "64", "--size-max", "64", "--seconds", "0.02", "--json"];
     let document = json(&words);

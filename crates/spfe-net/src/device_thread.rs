@@ -149,9 +149,7 @@ impl Device {
     }
 
     fn account(&self) {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        let ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-        self.cpu_ns.store(ns, Ordering::Relaxed);
+        self.cpu_ns.store(os::thread_cpu_ns(), Ordering::Relaxed);
     }
 
     /// Looks at which flows have anybody at both ends, after queues have changed.

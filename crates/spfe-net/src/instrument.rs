@@ -1,6 +1,7 @@
 //! Instruments: what a laboratory would plug into a port. A generator, a sink that can check, and
 //! an echo, as ends of a flow. They belong to whoever runs the flow and have no thread.
 
+use crate::clock::Clock;
 use spfe_contract::EndMarker;
 use spfe_device::copy::{Copier, Stretch, Target};
 use spfe_device::flow::{Cx, Next, Piece, Sink, Source, Taken};
@@ -212,11 +213,12 @@ pub struct SinkCheck {
 }
 
 impl SinkCheck {
-    /// A sink on a flow; packets are checked up to 1 MiB each.
+    /// A sink on a flow; packets are checked up to 1 MiB each. Without a check little memory will
+    /// do: it stands for a unit that leaves the processor's cache alone.
     pub fn new(shared: &'static FlowShared, check: bool) -> Self {
         Self {
             shared,
-            store: vec![0; 1 << 20],
+            store: vec![0; if check { 1 << 20 } else { 256 << 10 }],
             at: 0,
             fill: 0,
             packet_bytes: 0,
@@ -284,6 +286,8 @@ struct Record {
     length: u32,
     owed: u32,
     end: EndMarker,
+    /// When the last of it has come over a paced link, ns: it does not go back before.
+    through_ns: u64,
 }
 
 impl EchoStore {
@@ -297,8 +301,13 @@ impl EchoStore {
 }
 
 /// The two ends of an echo on the flow into it.
-pub fn echo(store: &Arc<Mutex<EchoStore>>, into: &'static FlowShared) -> (EchoIn, EchoOut) {
-    (EchoIn { store: store.clone(), shared: into, open: false }, EchoOut { store: store.clone() })
+pub fn echo(
+    store: &Arc<Mutex<EchoStore>>,
+    into: &'static FlowShared,
+    clock: &Clock,
+) -> (EchoIn, EchoOut) {
+    let talker = EchoOut { store: store.clone(), clock: clock.clone() };
+    (EchoIn { store: store.clone(), shared: into, open: false }, talker)
 }
 
 fn lock(store: &Mutex<EchoStore>) -> std::sync::MutexGuard<'_, EchoStore> {
@@ -331,8 +340,9 @@ impl EchoIn {
             let whole = piece.rest() == 0;
             let end = if whole { piece.end } else { EndMarker::None };
             debug_assert!(owed >= record_bytes(length));
-            store.records.push_back(Record { offset: place.offset + 8, length, owed, end });
             cx.book(length, whole && end != EndMarker::None);
+            let (offset, through_ns) = (place.offset + 8, cx.through_ns);
+            store.records.push_back(Record { offset, length, owed, end, through_ns });
             if whole {
                 self.open = piece.end == EndMarker::None;
                 count(&self.shared.rx_count, piece.length);
@@ -345,6 +355,7 @@ impl EchoIn {
 /// Talking end of an echo.
 pub struct EchoOut {
     store: Arc<Mutex<EchoStore>>,
+    clock: Clock,
 }
 
 impl EchoOut {
@@ -354,6 +365,9 @@ impl EchoOut {
             store.current = store.records.pop_front();
         }
         let Some(record) = store.current else { return Next::Idle };
+        if record.through_ns != 0 && record.through_ns > self.clock.now_ns() {
+            return Next::At(record.through_ns);
+        }
         let start = record.offset as usize;
         piece.clear();
         // The bytes stay where they are until `finish` gives them back to the store.
@@ -396,11 +410,12 @@ impl Sink for Listener {
         }
     }
 
-    fn cut<H: Host>(&mut self, _cx: &mut Cx<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>) {
         match self {
             Self::Sink(sink) if sink.open => sink.finish(EndMarker::Eep),
             Self::Sink(_) => {}
             Self::Echo(echo) => {
+                let through_ns = cx.through_ns;
                 let mut store = lock(&echo.store);
                 if let Some(place) = store.writer.reserve(0) {
                     let offset = place.offset + 8;
@@ -409,6 +424,7 @@ impl Sink for Listener {
                         length: 0,
                         owed: 8,
                         end: EndMarker::Eep,
+                        through_ns,
                     });
                 }
                 echo.open = false;

@@ -13,6 +13,7 @@
 //! | [`view`] | the data plane of one process: region maps and runners |
 //! | [`instrument`] | generator, sink with check, echo |
 //! | [`device_thread`] | a thread that stands for the hardware |
+//! | [`engine_time`] | processor time of the engine inside a thread of the application |
 //! | [`registers`] | the register face of an endpoint, as a driver sees it over a bus |
 //! | [`clock`] | real and virtual time |
 //! | [`os`] | shared memory, futexes, barriers |
@@ -20,6 +21,7 @@
 pub mod arena;
 pub mod clock;
 pub mod device_thread;
+mod engine_time;
 pub mod instrument;
 pub mod network;
 pub mod os;

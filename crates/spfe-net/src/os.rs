@@ -94,6 +94,12 @@ pub fn now_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// Nanoseconds of processor time the calling thread has used.
+pub fn thread_cpu_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// Sleeps while the word is `value`, at most until `deadline_ns` (CLOCK_MONOTONIC). Works across
 /// processes. Returns early for any reason; the caller looks again.
 pub fn futex_wait(word: &AtomicU32, value: u32, deadline_ns: Option<u64>) {

@@ -2,6 +2,7 @@
 
 use crate::arena::Arena;
 use crate::clock::{Clock, VirtualClock};
+use crate::engine_time::EngineTime;
 use crate::instrument::{self, Generator, Listener, SinkCheck, Talker};
 use crate::os::{self, SharedMemory};
 use crate::topology::{Mode, Peer};
@@ -84,7 +85,7 @@ impl View {
         &self.clock
     }
 
-    /// Measure engine time from now on (two clock readings per step that moves packets).
+    /// Whether runners made from now on measure the time of their engine.
     pub fn set_measure(&self, on: bool) {
         self.measure.store(u32::from(on), Ordering::Relaxed);
     }
@@ -202,7 +203,7 @@ impl View {
         let mut into = self.runner_into(endpoint, port, vc, true);
         let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);
         let store = echoes.entry((endpoint, port, vc)).or_insert_with(instrument::EchoStore::new);
-        let (listener, talker) = instrument::echo(store, out.flow.shared());
+        let (listener, talker) = instrument::echo(store, out.flow.shared(), &self.clock);
         out.flow.set_sink(Listener::Echo(listener));
         into.flow.set_source(Talker::Echo(talker));
         (out, into)
@@ -228,8 +229,17 @@ impl View {
         let share = self.arena.topology().mode == Mode::Coop;
         let (tx, rx) = (self.regions(ends.0), self.regions(ends.1));
         let flow = Flow::new(shared, tx, rx, pacer, self.id, share);
-        let swift = owner && self.measure.load(Ordering::Relaxed) == 0;
-        Runner { flow, id: self.id, swift, view: self.clone(), ends, owner, engine_ns: 0 }
+        let time = EngineTime::new(self.measure.load(Ordering::Relaxed) != 0);
+        Runner {
+            flow,
+            id: self.id,
+            view: self.clone(),
+            ends,
+            owner,
+            time,
+            engine_ns: 0,
+            due_ns: None,
+        }
     }
 
     /// A runner of the messages into a port, where another endpoint sends them.
@@ -300,10 +310,11 @@ pub struct Runner {
     ends: (u32, u32),
     owner: bool,
     id: u32,
-    /// No engine time is measured: posting takes the short way.
-    swift: bool,
-    /// Engine time measured so far, ns.
+    time: EngineTime,
+    /// Time the engine has taken in this thread, ns, if it is measured.
     pub engine_ns: u64,
+    /// When the engine could do more than at its last run, ns.
+    due_ns: Option<u64>,
 }
 
 impl Runner {
@@ -320,6 +331,8 @@ impl Runner {
         let mut missed = 0;
         while missed < FETCH_TRIES {
             if !self.enter() {
+                // What was begun did not come to anything.
+                self.time.end(false);
                 return None;
             }
             let step = self.step(budget);
@@ -337,6 +350,10 @@ impl Runner {
                 }
                 _ => {
                     self.leave();
+                    self.due_ns = match step {
+                        Step::Until(at, _) => Some(at),
+                        _ => None,
+                    };
                     return Some(step);
                 }
             }
@@ -349,10 +366,12 @@ impl Runner {
     #[inline(always)]
     pub fn kick(&mut self) {
         let seat = &self.flow.shared().seat;
-        if self.swift && seat.enter(self.id) {
+        if self.owner && seat.enter(self.id) {
+            self.time.begin();
             let done = self.flow.sweep(&mut ViewHost(&self.view));
             seat.leave();
             if done {
+                self.engine_ns += self.time.end(true);
                 return;
             }
         }
@@ -361,15 +380,9 @@ impl Runner {
 
     #[inline]
     fn step(&mut self, budget: u32) -> Step {
-        let mut host = ViewHost(&self.view);
-        if self.view.measure.load(Ordering::Relaxed) == 0 {
-            return self.flow.step(&mut host, budget);
-        }
-        let start = os::now_ns();
-        let step = self.flow.step(&mut host, budget);
-        if step.packets() > 0 {
-            self.engine_ns += os::now_ns() - start;
-        }
+        self.time.begin();
+        let step = self.flow.step(&mut ViewHost(&self.view), budget);
+        self.engine_ns += self.time.end(step.packets() > 0);
         step
     }
 
@@ -411,6 +424,11 @@ impl Runner {
         if self.owner { seat.leave() } else { seat.release() }
     }
 
+    /// When the engine could do more than at its last run, ns: an instrument's next packet.
+    pub fn due_ns(&self) -> Option<u64> {
+        self.due_ns
+    }
+
     /// Whether this runner usually runs the flow.
     pub fn is_owner(&self) -> bool {
         self.owner
@@ -432,7 +450,9 @@ impl Runner {
         if self.flow.is_stale() {
             self.run(0);
         }
+        self.time.begin();
         let (jobs, missing) = self.flow.help();
+        self.engine_ns += self.time.end(jobs > 0);
         if let Some((tx, key)) = missing {
             self.fetch(tx, key);
         }

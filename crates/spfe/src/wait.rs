@@ -245,6 +245,8 @@ fn first_seen(queue: &Queue) -> u64 {
 
 /// Most a sleep is cut short to wake in time, ns.
 const GUARD_MOST_NS: u64 = 200_000;
+/// Most completions that are looked at to see how long a sender's link stays busy.
+const BACKLOG_LOOKS: u32 = 64;
 /// Turns of the spin loop between looks at the clock and at rarer matters.
 const TURNS: u32 = 64;
 /// Times to try again while somebody else holds the engine.
@@ -320,7 +322,7 @@ impl Queue {
                 Look::NotYet { first_ns } => (None, first_ns),
             };
             if let Some(at) = at {
-                self.sleep_to(at, deadline, spin_ns == u64::MAX);
+                self.sleep_to(at, deadline, &scan, goal);
             } else if now - start < spin_ns {
                 self.spin(&mut scan, goal);
                 if now - start > 1_000_000 {
@@ -359,24 +361,42 @@ impl Queue {
     }
 
     /// The completion is there and will be due: sleep most of the way, spin the rest.
-    fn sleep_to(&mut self, at: u64, deadline: Deadline, poll: bool) {
+    fn sleep_to(&mut self, at: u64, deadline: Deadline, scan: &Scan, goal: &Threshold) {
         let end = deadline.0.map_or(at, |deadline| deadline.min(at));
-        // A receiver that wakes late finds more; a sender that does leaves the link idle meanwhile.
-        let sends = self.place.kind == QueueKind::Tx;
-        let learnt = if sends { self.guard_ns } else { 0 };
-        let guard = learnt.max(sleep_cost().overshoot_ns);
-        if !poll && os::now_ns() + guard < end {
+        let least = sleep_cost().overshoot_ns;
+        let usual = self.guard_ns.max(least);
+        let guard = match self.place.kind {
+            // One that wakes late leaves the link idle, unless there is more under way.
+            QueueKind::Tx => usual.saturating_sub(self.backlog(scan, at)),
+            // One that wakes late finds more, which is what a threshold is for.
+            _ if self.strategy == Strategy::Block || goal.count != Some(1) => 0,
+            _ => least,
+        };
+        let now = os::now_ns();
+        if self.strategy != Strategy::Poll && now + guard.max(least) < end {
             sharpen_timers();
             self.stats.sleeps += 1;
             let asked = end - guard;
             if !self.sleep_until(asked) {
                 return;
             }
-            self.learn(guard, os::now_ns().saturating_sub(asked));
+            self.learn(usual, os::now_ns().saturating_sub(asked));
+        } else {
+            // One that was very late once would keep this thread from sleeping for ever.
+            self.guard_ns -= self.guard_ns / 1024;
         }
         while os::now_ns() < end && !self.is_cancelled() {
             std::hint::spin_loop();
         }
+    }
+
+    /// For how long after `at` the link of a sender stays busy with what was posted after that, ns.
+    fn backlog(&self, scan: &Scan, at: u64) -> u64 {
+        let more = (scan.ahead..scan.ahead + BACKLOG_LOOKS).map_while(|ahead| {
+            let entry = self.cq.peek_at(ahead)?;
+            Some(self.not_before(entry, self.cq.position.wrapping_add(ahead)))
+        });
+        more.max().unwrap_or(0).saturating_sub(at)
     }
 
     /// Sleeps until a time. False if it is not that late yet: somebody may have cancelled the wait.
@@ -413,10 +433,10 @@ impl Queue {
         let sender = self.runner.as_ref().filter(|runner| runner.is_owner());
         let stalled = sender.is_some_and(|tx| tx.shared().stalled.load(Ordering::Relaxed) != 0);
         let again = stalled.then(|| os::now_ns() + STALL_NS);
-        let until = until.into_iter().chain(deadline.0).chain(again).min();
         let seen = self.device_line().wake_seq.load(Ordering::Acquire);
         self.arm(goal, deep, false);
         let ran = self.progress();
+        let until = until.into_iter().chain(deadline.0).chain(again).chain(self.engine_due()).min();
         let waits = matches!(scan.look(self, goal), Look::NotYet { .. });
         if ran && waits && self.check().is_ok() && !self.is_cancelled() {
             sharpen_timers();
@@ -509,7 +529,10 @@ impl Queue {
             Look::At(at) => Some(at),
             Look::NotYet { first_ns } => first_ns
                 .zip(goal.after_first)
-                .map(|(first, after)| first.saturating_add(os::ns(after))),
+                .map(|(first, after)| first.saturating_add(os::ns(after)))
+                .into_iter()
+                .chain(self.engine_due())
+                .min(),
         };
         if let (Some(due), Clock::Real) = (due, self.device.backend().clock()) {
             event.signal_at(due).map_err(|e| Error::io("timer thread", e))?;
@@ -563,11 +586,7 @@ impl Queue {
     }
 
     /// When the engine this thread runs could do more (an instrument's next packet).
-    fn engine_due(&mut self) -> Option<u64> {
-        let runner = self.runner.as_mut().filter(|runner| runner.is_owner())?;
-        match runner.run(0)? {
-            spfe_device::Step::Until(at, _) => Some(at),
-            _ => None,
-        }
+    fn engine_due(&self) -> Option<u64> {
+        self.runner.as_ref().filter(|runner| runner.is_owner())?.due_ns()
     }
 }

@@ -129,8 +129,8 @@ pub struct TrafficArgs {
     /// With a threshold: or this long after the first packet (us).
     #[arg(long, value_name = "US", default_value_t = 100, requires = "threshold")]
     pub timeout: u64,
-    /// Bytes of buffers to send from and to receive into [default: 128 packets, at most 1M, and
-    /// 512 packets, 512K to 4M].
+    /// Bytes of buffers to send from and to receive into [default: 512K,512K]; two groups at least
+    /// where more than one is under way.
     #[arg(long, value_name = "TX,RX", value_parser = window)]
     pub window: Option<(u64, u64)>,
     /// Verify contents: the sender writes and the receiver reads every byte.

@@ -1,6 +1,7 @@
 //! One test case: everything both ends have to know of it.
 
-use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
+use super::args::{Device, Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
+use super::lab::Setup;
 use serde::{Deserialize, Serialize};
 use spfe::{Lengths, LinkRate, Result};
 
@@ -49,17 +50,6 @@ pub enum Kind {
     RoundTrip,
 }
 
-/// How packets are received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Receive {
-    /// Each is handled, and its buffer posted again, before the next.
-    Each,
-    /// Whatever is there is handled; buffers are posted again many at a time.
-    Batch,
-    /// Waits until this share of the buffers (%) is full, or this long after the first packet (us).
-    Threshold(u32, u64),
-}
-
 /// One test case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
@@ -73,8 +63,8 @@ pub struct Case {
     pub group: u32,
     /// One entry per group.
     pub burst: bool,
-    /// How they are received.
-    pub receive: Receive,
+    /// Receive when this share of the buffers (%) is full, or this long after the first packet (us).
+    pub threshold: Option<(u32, u64)>,
     /// Packets back to back in one area instead of a buffer each.
     pub packed: bool,
     /// How both ends wait.
@@ -85,8 +75,8 @@ pub struct Case {
     pub rx_window: u64,
     /// Write and verify contents.
     pub check: bool,
-    /// The link is not paced: looking at the clock in each operation would cost too much.
-    pub unlimited: bool,
+    /// The engine in the sending thread moves a packet at once: nothing is ever under way.
+    pub immediate: bool,
     /// Length of an iteration.
     pub seconds: f64,
 }
@@ -94,25 +84,20 @@ pub struct Case {
 impl Case {
     /// A case as the command line describes it.
     pub fn new(scenario: &str, sizes: Sizes, traffic: &TrafficArgs, wait: Wait) -> Self {
-        let receive = match traffic.threshold {
-            Some(percent) => Receive::Threshold(percent, traffic.timeout),
-            None => Receive::Batch,
-        };
-        let (tx_window, rx_window) =
-            traffic.window.unwrap_or_else(|| usual_windows(u64::from(sizes.max)));
+        let (tx_window, rx_window) = traffic.window.unwrap_or(USUAL_WINDOWS);
         Self {
             scenario: scenario.to_owned(),
             kind: Kind::Stream(traffic.direction),
             sizes,
             group: traffic.group.of(sizes.mean()),
             burst: traffic.burst,
-            receive,
+            threshold: traffic.threshold.map(|percent| (percent, traffic.timeout)),
             packed: traffic.packed,
             wait,
             tx_window,
             rx_window,
             check: traffic.check,
-            unlimited: true,
+            immediate: false,
             seconds: 1.0,
         }
     }
@@ -125,29 +110,35 @@ impl Case {
             sizes,
             group: 1,
             burst: false,
-            receive: Receive::Each,
+            threshold: None,
             packed: false,
             wait,
             tx_window: 0,
             rx_window: 0,
             check,
-            unlimited: true,
+            immediate: false,
             seconds: 1.0,
         }
     }
 
-    /// On this link, this long.
-    pub fn on(mut self, link: LinkRate, seconds: f64) -> Self {
-        self.unlimited = link == LinkRate::Unlimited;
+    /// On this network, this long.
+    pub fn on(mut self, setup: &Setup, seconds: f64) -> Self {
+        self.immediate = setup.device == Device::Inline && setup.link == LinkRate::Unlimited;
         self.seconds = seconds;
         self
     }
 
-    /// Groups of buffers to send from: what the window holds, at least one.
+    /// Whether the next group is sent before the last one has completed. Single packets are not.
+    pub fn ahead(&self) -> bool {
+        self.group > 1 && !self.immediate
+    }
+
+    /// Groups of buffers to send from: what the window holds, at least one, or two to be ahead.
     pub fn tx_groups(&self) -> usize {
         let group = u64::from(self.sizes.max) * u64::from(self.group);
         let most = (ENTRIES_MAX / u64::from(self.group)).max(1);
-        (self.tx_window / group).clamp(1, most) as usize
+        let least = 1 + u64::from(self.ahead());
+        (self.tx_window / group).clamp(least, most.max(least)) as usize
     }
 
     /// Buffers to receive into: what the window holds, but two groups at least, so that the sender
@@ -180,11 +171,9 @@ impl Case {
     }
 }
 
-/// Bytes of buffers to send from and to receive into unless said otherwise. Fewer would fill up
-/// before the other end has had its turn, more would only spread over more cache.
-fn usual_windows(size: u64) -> (u64, u64) {
-    ((128 * size).min(1 << 20), (512 * size).clamp(512 << 10, 4 << 20))
-}
+/// Bytes of buffers to send from and to receive into unless said otherwise: they share the
+/// second-level cache of one processor.
+const USUAL_WINDOWS: (u64, u64) = (512 << 10, 512 << 10);
 
 /// The sizes from the smallest to the largest.
 pub fn sizes(args: &SizeArgs, least: u64, most: u64) -> Result<Vec<u64>> {
@@ -244,14 +233,25 @@ mod tests {
         assert_ne!(draw(7), draw(8));
     }
 
+    fn case(size: u64, group: u32) -> Case {
+        let traffic = published(Direction::Tx, Group::Of(group));
+        Case::new("x", Sizes::fixed(size), &traffic, Wait::Poll)
+    }
+
     #[test]
-    fn windows_hold_a_group_to_send_and_two_to_receive() {
-        let case = |size, group| {
-            let traffic = published(Direction::Tx, Group::Of(group));
-            Case::new("x", Sizes::fixed(size), &traffic, Wait::Poll)
-        };
-        assert_eq!((case(1024, 128).tx_groups(), case(1024, 128).rx_buffers()), (8, 1024));
-        assert_eq!((case(262_144, 4).tx_groups(), case(262_144, 4).rx_buffers()), (1, 8));
-        assert_eq!((case(64, 1).tx_groups(), case(64, 16384).rx_buffers()), (4096, 32768));
+    fn windows_hold_the_groups_under_way_and_two_to_receive() {
+        let room = |case: Case| (case.tx_groups(), case.rx_buffers());
+        assert_eq!(room(case(1024, 128)), (8, 1024));
+        assert_eq!(room(case(262_144, 4)), (2, 8));
+        assert_eq!(room(Case { immediate: true, ..case(262_144, 4) }), (1, 8));
+        assert_eq!(room(case(64, 1)), (4096, 4096));
+        assert_eq!(room(case(64, 16384)), (2, 32768));
+    }
+
+    #[test]
+    fn only_groups_that_take_time_are_sent_ahead() {
+        assert!(case(1024, 128).ahead());
+        assert!(!case(1024, 1).ahead());
+        assert!(!Case { immediate: true, ..case(1024, 128) }.ahead());
     }
 }

@@ -31,7 +31,7 @@ pub fn rate(args: &RateArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     };
     let case = |size| {
         let sizes = Sizes::fixed(size);
-        Case::new(name, sizes, &args.traffic, args.setup.wait).on(plan.setup.link, plan.seconds)
+        Case::new(name, sizes, &args.traffic, args.setup.wait).on(&plan.setup, plan.seconds)
     };
     Ok(sizes(&args.sizes, 1 << 10, 256 << 10)?.into_iter().map(case).collect())
 }
@@ -51,7 +51,7 @@ pub fn random(args: &RandomArgs, plan: &Plan, context: &Context) -> Result<Vec<C
         let sizes = Sizes { min: min as u32, max, seed };
         let mut case = Case::new(name, sizes, &args.traffic, args.setup.wait);
         case.check = !args.no_check;
-        case.on(plan.setup.link, plan.seconds)
+        case.on(&plan.setup, plan.seconds)
     };
     Ok(all.into_iter().map(case).collect())
 }
@@ -60,7 +60,7 @@ pub fn random(args: &RandomArgs, plan: &Plan, context: &Context) -> Result<Vec<C
 pub fn latency(args: &LatencyArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     let case = |size| {
         let case = Case::round_trip(Sizes::fixed(size), args.check, args.setup.wait);
-        case.on(plan.setup.link, plan.seconds)
+        case.on(&plan.setup, plan.seconds)
     };
     Ok(sizes(&args.sizes, 64, 64 << 10)?.into_iter().map(case).collect())
 }

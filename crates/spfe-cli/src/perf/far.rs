@@ -128,7 +128,7 @@ pub fn serve(endpoint: &Endpoint, place: Place) -> Result<()> {
 
 /// One iteration of a case at the far end.
 fn perform(endpoint: &Endpoint, case: &Case, control: &mut Control) -> Result<Streams> {
-    let meter = || Meter::new(endpoint, case.seconds, case.unlimited);
+    let meter = || Meter::new(endpoint, case.seconds);
     if case.kind == Kind::RoundTrip {
         let echo = Echo::open(endpoint, case, meter())?;
         control.say(&Answer::Ready)?;

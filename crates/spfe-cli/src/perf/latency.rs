@@ -12,7 +12,7 @@ use super::args::Wait;
 use super::case::Case;
 use super::meter::{Count, Meter, Tally};
 use super::receive::Reader;
-use super::send::DATA_VC;
+use super::send::{DATA_VC, lost, not_sent};
 use hdrhistogram::Histogram;
 use spfe::{
     Buf, End, Endpoint, Error, Pattern, QueueOptions, Received, Result, Rx, Status, Threshold, Tx,
@@ -73,9 +73,8 @@ impl Ends {
         loop {
             if let Some(sent) = self.tx.poll() {
                 if sent.status != Status::Ok {
-                    return Err(Error::device(sent.status, "a packet was not sent"));
+                    return Err(not_sent(sent.status));
                 }
-                let lost = || Error::device(Status::BadRing, "a completion gave back no buffer");
                 return self.tx.take().ok_or_else(lost);
             }
             self.tx.wait(self.meter.deadline())?;

@@ -99,7 +99,6 @@ pub struct Meter {
     device: Option<DeviceClock>,
     label: Option<String>,
     seconds: f64,
-    sampled: bool,
     phase: Phase,
     turns: u32,
     looked_ns: u64,
@@ -107,21 +106,17 @@ pub struct Meter {
     said: (u64, u64),
     begin: Snapshot,
     end: Snapshot,
-    /// Engine time per packet, taken while warming up.
-    engine_ns_per_packet: Option<f64>,
 }
 
 impl Meter {
-    /// A meter for a run of `seconds`. On an unlimited link the engine's time per packet is
-    /// `sampled` while warming up: two clock readings per operation would slow down the rest.
-    pub fn new(endpoint: &Endpoint, seconds: f64, sampled: bool) -> Self {
+    /// A meter for a run of `seconds`. Queues opened after this measure their engine.
+    pub fn new(endpoint: &Endpoint, seconds: f64) -> Self {
         endpoint.measure_engine(true);
         Self {
             endpoint: endpoint.clone(),
             device: None,
             label: None,
             seconds,
-            sampled,
             phase: Phase::WarmUp,
             turns: 1,
             looked_ns: endpoint.now_ns(),
@@ -129,7 +124,6 @@ impl Meter {
             said: (0, 0),
             begin: Snapshot::default(),
             end: Snapshot::default(),
-            engine_ns_per_packet: None,
         }
     }
 
@@ -192,7 +186,8 @@ impl Meter {
         self.looked_packets = count.packets;
         let since = (now - self.begin.now_ns) as f64 / 1e9;
         if self.phase == Phase::WarmUp && since >= warm_up(self.seconds) && count.packets > 0 {
-            self.begin_measuring(count);
+            self.phase = Phase::Measuring;
+            self.begin = self.snapshot(count);
         } else if self.phase == Phase::Measuring && since >= self.seconds {
             self.finish(count);
         }
@@ -200,17 +195,6 @@ impl Meter {
             self.say(now, count.bytes);
         }
         self.phase != Phase::Over && !signal::caught()
-    }
-
-    fn begin_measuring(&mut self, count: &Count) {
-        if self.sampled {
-            self.endpoint.measure_engine(false);
-            let engine_ns = count.engine_ns - self.begin.count.engine_ns;
-            let packets = count.packets - self.begin.count.packets;
-            self.engine_ns_per_packet = Some(engine_ns as f64 / packets.max(1) as f64);
-        }
-        self.phase = Phase::Measuring;
-        self.begin = self.snapshot(count);
     }
 
     /// The run is over: nothing after this counts.
@@ -233,19 +217,16 @@ impl Meter {
     /// What was measured; `all` is the count at the very end.
     pub fn tally(&self, all: &Count) -> Tally {
         let (begin, end) = (&self.begin, &self.end);
-        let packets = end.count.packets - begin.count.packets;
         let cpu_ns = end.cpu_ns - begin.cpu_ns;
-        let engine_ns = match self.engine_ns_per_packet {
-            Some(each) => (each * packets as f64) as u64,
-            None => end.count.engine_ns - begin.count.engine_ns,
-        };
+        let engine_ns = end.count.engine_ns - begin.count.engine_ns;
         Tally {
             count: Count {
-                packets,
+                packets: end.count.packets - begin.count.packets,
                 bytes: end.count.bytes - begin.count.bytes,
                 errors: all.errors,
                 sleeps: end.count.sleeps - begin.count.sleeps,
-                // The engine ran in this thread, so it cannot have taken more than the thread.
+                // The engine ran in this thread, so it cannot have taken more than the thread;
+                // it is measured by samples.
                 engine_ns: engine_ns.min(cpu_ns),
             },
             all_packets: all.packets,

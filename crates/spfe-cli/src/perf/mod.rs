@@ -1,6 +1,6 @@
 //! `spfe perf`: rates, latencies and processor loads, measured with the library as any program
-//! would use it. Also the example of how to be fast with it: [`send`], [`receive`], [`packed`] and
-//! [`latency`] are the four loops, and their comments say why they are as they are.
+//! would use it. Also the example of how to be fast with it: [`send`], [`receive`] and [`latency`]
+//! are the loops, and their comments say why they are as they are.
 //!
 //! | module | what it holds |
 //! | --- | --- |
@@ -9,7 +9,7 @@
 //! | [`lab`] | the network a case runs on: instruments, two ends, a daemon |
 //! | [`far`] | the far end, in a thread or a process of its own |
 //! | [`run`] | one iteration: both ends run, their figures are put together |
-//! | [`send`], [`receive`], [`packed`], [`latency`] | the loops |
+//! | [`send`], [`receive`], [`latency`] | the loops |
 //! | [`meter`] | clocks and counts of an end |
 //! | [`output`] | documents, reports, the machine's prices |
 
@@ -21,7 +21,6 @@ mod lab;
 mod latency;
 mod meter;
 mod output;
-mod packed;
 mod receive;
 mod run;
 mod send;

@@ -1,46 +1,78 @@
-//! The receiving end with posted buffers, and how to be fast at it.
+//! The receiving end, and how to be fast at it.
 //!
-//! * Buffers are posted again many at a time: one publication for all of them. As long as most of
-//!   the ring is posted the sender never waits for it.
-//! * All that is there is taken before the next wait, so under load there are no waits at all.
+//! * Slots of the queue's own need no posting: a packet is read where it lies, and giving its slot
+//!   back is one store. They are few, so that they stay in the cache.
+//! * In a packed area packets lie back to back and one completion publishes a run of them: the
+//!   least cost for small packets.
+//! * What is there is taken before the next wait, so under load there are no waits at all.
 //! * With a fill threshold the thread sleeps through a whole batch and is woken once for it.
 
 use super::args::Wait;
-use super::case::{Case, Receive};
+use super::case::Case;
 use super::meter::{Count, Meter, Tally};
 use super::send::DATA_VC;
 use spfe::{
-    Buf, Deadline, End, Endpoint, Lengths, Pattern, QueueOptions, Received, Result, Rx, Threshold,
+    Deadline, End, Endpoint, Lengths, PackedOptions, PackedRx, Pattern, PoolOptions, PooledRx,
+    QueueOptions, Ready, Result, Threshold,
 };
 use std::time::Duration;
 
 /// Turns of the processor's pause between two looks, and looks before the first wait.
 const PAUSES: u32 = 32;
 const LOOKS: u32 = 1000;
+/// Runs of packets a packed area has room to report.
+const RUNS: u32 = 1024;
 
-/// Verifies what is received: lengths, and contents where they are verified.
+/// Verifies and counts what is received.
 pub struct Reader {
     size: usize,
     lengths: Option<Lengths>,
     pattern: Option<Pattern>,
     number: u64,
+    /// What there is of a packet that goes on: its length, its bytes where they are verified.
+    length: usize,
+    parts: Vec<u8>,
+    /// What was received.
+    pub count: Count,
+    /// The sender has said goodbye.
+    pub goodbye: bool,
 }
 
 impl Reader {
     /// For the packets of a case, from the first one on.
     pub fn new(case: &Case) -> Self {
-        let lengths = (!case.sizes.is_fixed()).then(|| case.sizes.lengths());
-        let pattern = case.check.then(|| Pattern::new(case.sizes.max as usize));
-        Self { size: case.sizes.max as usize, lengths, pattern, number: 0 }
+        Self {
+            size: case.sizes.max as usize,
+            lengths: (!case.sizes.is_fixed()).then(|| case.sizes.lengths()),
+            pattern: case.check.then(|| Pattern::new(case.sizes.max as usize)),
+            number: 0,
+            length: 0,
+            parts: Vec::new(),
+            count: Count::default(),
+            goodbye: false,
+        }
     }
 
-    /// Whether the bytes themselves are looked at.
-    pub fn wants_contents(&self) -> bool {
-        self.pattern.is_some()
+    /// Takes a packet, or a part of one.
+    #[inline(always)]
+    pub fn take(&mut self, bytes: &[u8], end: End) {
+        if end == End::Eop && self.length == 0 {
+            self.packet(bytes.len(), bytes);
+        } else {
+            self.part(bytes, end);
+        }
     }
 
-    /// Whether the next packet is as it was sent; `bytes` may be left out if they are not wanted.
-    #[inline]
+    #[inline(always)]
+    fn packet(&mut self, length: usize, bytes: &[u8]) {
+        let good = self.accepts(length, bytes);
+        self.count.packets += 1;
+        self.count.bytes += length as u64;
+        self.count.errors += u64::from(!good);
+    }
+
+    /// Whether the next packet is as it was sent.
+    #[inline(always)]
     pub fn accepts(&mut self, length: usize, bytes: &[u8]) -> bool {
         let expected = match &mut self.lengths {
             Some(lengths) => lengths.next_length() as usize,
@@ -51,167 +83,167 @@ impl Reader {
         length == expected
             && self.pattern.as_ref().is_none_or(|pattern| pattern.matches(number, bytes))
     }
+
+    #[cold]
+    fn part(&mut self, bytes: &[u8], end: End) {
+        self.length += bytes.len();
+        if self.pattern.is_some() {
+            self.parts.extend_from_slice(bytes);
+        }
+        match end {
+            End::More => return,
+            End::Eep => self.goodbye = true,
+            End::Eop => {
+                let parts = std::mem::take(&mut self.parts);
+                self.packet(self.length, &parts);
+            }
+        }
+        self.parts.clear();
+        self.length = 0;
+    }
+}
+
+/// A way to receive.
+enum Inlet {
+    /// The queue's own slots: peek, use, release.
+    Slots(PooledRx),
+    /// A packed area.
+    Packed(PackedRx),
+}
+
+impl Inlet {
+    fn open(endpoint: &Endpoint, case: &Case) -> Result<Self> {
+        let vc = endpoint.port(0)?.vc(DATA_VC)?;
+        let queue = QueueOptions::default().strategy(case.wait.strategy());
+        let size = case.sizes.max;
+        if case.packed {
+            // Room for eight packets at least, so that sender and receiver work at the same time.
+            let area = case.rx_window.max(8 * (u64::from(size) + 8)).max(65536) as u32;
+            let options = PackedOptions::default().area(area).queue(queue.depth(RUNS));
+            return Ok(Self::Packed(vc.rx_packed(options)?));
+        }
+        let slots = case.rx_buffers().next_power_of_two().clamp(4, 32768) as u32;
+        Ok(Self::Slots(vc.rx_pooled(PoolOptions::new(slots, size).queue(queue))?))
+    }
+
+    /// Takes what is there, but no more than all buffers hold: those given back may be full again
+    /// already, and nobody would look at the time. False if there is nothing.
+    #[inline]
+    fn take(&mut self, reader: &mut Reader) -> bool {
+        match self {
+            Self::Slots(rx) => {
+                for turn in 0..rx.slots() {
+                    let Some(packet) = rx.peek() else { return turn != 0 };
+                    reader.take(packet.bytes, packet.end);
+                    rx.release();
+                }
+            }
+            Self::Packed(rx) => {
+                for turn in 0..RUNS {
+                    let Some(run) = rx.poll() else { return turn != 0 };
+                    // The records are read in place; dropping the run gives their bytes back.
+                    run.records().for_each(|record| reader.take(record.bytes, record.end));
+                }
+            }
+        }
+        true
+    }
+
+    /// Waits; takes nothing.
+    fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
+        match self {
+            Self::Slots(rx) => rx.wait(threshold, deadline),
+            Self::Packed(rx) => rx.wait(threshold, deadline),
+        }
+    }
+
+    fn fill_threshold(&self, percent: u32) -> Threshold {
+        match self {
+            Self::Slots(rx) => rx.fill_threshold(percent),
+            Self::Packed(rx) => rx.fill_threshold(percent),
+        }
+    }
+
+    /// Sleeps and engine time so far.
+    fn totals(&self) -> (u64, u64) {
+        match self {
+            Self::Slots(rx) => (rx.stats().sleeps, rx.engine_ns()),
+            Self::Packed(rx) => (rx.stats().sleeps, rx.engine_ns()),
+        }
+    }
 }
 
 /// Receives packets until the time is over or the sender says goodbye.
 pub struct Receiver {
-    rx: Rx,
-    receive: Receive,
-    threshold: Threshold,
-    /// Handled, and to be posted again together.
-    back: Vec<Buf>,
-    batch: usize,
+    inlet: Inlet,
+    threshold: Option<Threshold>,
     looks: u32,
     reader: Reader,
-    count: Count,
     meter: Meter,
-    goodbye: bool,
 }
 
 impl Receiver {
-    /// Opens the receive end and posts the buffers.
+    /// Opens the receive end; its buffers are posted.
     pub fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
-        let (size, buffers) = (case.sizes.max as usize, case.rx_buffers());
-        let options = QueueOptions::default()
-            .depth(buffers.next_power_of_two() as u32)
-            .strategy(case.wait.strategy());
-        let mut rx = endpoint.port(0)?.vc(DATA_VC)?.rx_with(options)?;
-        let mut bufs = endpoint.alloc(size * buffers)?.split(size, buffers)?;
-        rx.post_all(&mut bufs);
-        let threshold = match case.receive {
-            Receive::Threshold(percent, timeout_us) => {
-                rx.fill_threshold(percent).or_after_first(Duration::from_micros(timeout_us))
-            }
-            Receive::Each | Receive::Batch => Threshold::ONE,
-        };
-        // A quarter: the other three stay posted meanwhile.
-        let batch = if case.receive == Receive::Each { 1 } else { (buffers / 4).max(1) };
-        Ok(Self {
-            rx,
-            receive: case.receive,
-            threshold,
-            back: bufs,
-            batch,
-            looks: if case.wait == Wait::Poll { LOOKS } else { 0 },
-            reader: Reader::new(case),
-            count: Count::default(),
-            meter,
-            goodbye: false,
-        })
+        let inlet = Inlet::open(endpoint, case)?;
+        let threshold = case.threshold.map(|(percent, timeout_us)| {
+            inlet.fill_threshold(percent).or_after_first(Duration::from_micros(timeout_us))
+        });
+        let looks = if case.wait == Wait::Poll { LOOKS } else { 1 };
+        Ok(Self { inlet, threshold, looks, reader: Reader::new(case), meter })
     }
 
     /// Receives until the time is over, or for ever with `patient`, until the sender says goodbye.
     pub fn run(mut self, patient: bool) -> Result<Tally> {
         // The time before the first packet is not ours.
-        self.wait(&Threshold::ONE)?;
-        self.meter.start(&self.count);
-        match self.receive {
-            Receive::Each => self.repeat(Self::each, patient)?,
-            Receive::Batch => self.repeat(Self::batch, patient)?,
-            Receive::Threshold(..) => self.repeat(Self::filled, patient)?,
-        }
-        self.meter.finish(&self.count);
-        Ok(self.meter.tally(&self.count))
-    }
-
-    #[inline]
-    fn repeat(&mut self, operation: impl Fn(&mut Self) -> Result<()>, patient: bool) -> Result<()> {
-        while !self.goodbye {
+        self.wait(Threshold::ONE)?;
+        self.meter.start(&self.reader.count);
+        while !self.reader.goodbye {
             for _ in 0..self.meter.turns() {
-                operation(self)?;
-                if self.goodbye {
+                // A wait has looked at clocks anyway.
+                if self.turn()? || self.reader.goodbye {
                     break;
                 }
             }
-            self.update();
-            if !self.meter.look(&self.count) && !patient {
+            (self.reader.count.sleeps, self.reader.count.engine_ns) = self.inlet.totals();
+            if !self.meter.look(&self.reader.count) && !patient {
                 break;
             }
         }
-        Ok(())
+        self.meter.finish(&self.reader.count);
+        Ok(self.meter.tally(&self.reader.count))
     }
 
-    fn update(&mut self) {
-        self.count.sleeps = self.rx.stats().sleeps;
-        self.count.engine_ns = self.rx.engine_ns();
-    }
-
-    /// The next packet, if it comes soon. Polling, a look at an empty place takes its cache line
-    /// away from the sender, who is about to write it: so between looks there is a pause, in which
-    /// several packets arrive.
+    /// Takes what is there, or waits. Whether it has waited. Polling, a look at an empty place
+    /// takes its cache line away from the sender, who is about to write it: so between looks there
+    /// is a pause, in which several packets arrive.
     #[inline]
-    fn look(&mut self) -> Option<Received> {
-        for _ in 0..self.looks {
-            let received = self.rx.poll();
-            if received.is_some() {
-                return received;
+    fn turn(&mut self) -> Result<bool> {
+        if let Some(threshold) = self.threshold {
+            self.wait(threshold)?;
+            self.inlet.take(&mut self.reader);
+            return Ok(true);
+        }
+        for look in 0..self.looks {
+            if look != 0 {
+                (0..PAUSES).for_each(|_| std::hint::spin_loop());
             }
-            (0..PAUSES).for_each(|_| std::hint::spin_loop());
-        }
-        self.rx.poll()
-    }
-
-    /// One packet: wait for it, handle it, post its buffer again.
-    #[inline]
-    fn each(&mut self) -> Result<()> {
-        let Some(received) = self.rx.poll() else { return self.wait(&Threshold::ONE) };
-        if let Some(buf) = self.handle(received) {
-            self.rx.post(buf)?;
-        }
-        Ok(())
-    }
-
-    /// One packet; its buffer is posted again with those of others.
-    #[inline]
-    fn batch(&mut self) -> Result<()> {
-        let Some(received) = self.look() else { return self.wait(&Threshold::ONE) };
-        if let Some(buf) = self.handle(received) {
-            self.back.push(buf);
-            if self.back.len() == self.batch {
-                self.rx.post_all(&mut self.back);
+            if self.inlet.take(&mut self.reader) {
+                return Ok(false);
             }
         }
-        Ok(())
+        self.wait(Threshold::ONE)?;
+        Ok(true)
     }
 
-    /// Waits for the threshold, handles everything that is there, posts all of it again.
-    #[inline]
-    fn filled(&mut self) -> Result<()> {
-        let threshold = self.threshold;
-        self.wait(&threshold)?;
-        while let Some(received) = self.rx.poll() {
-            if let Some(buf) = self.handle(received) {
-                self.back.push(buf);
-            }
-        }
-        self.rx.post_all(&mut self.back);
-        Ok(())
-    }
-
-    /// Counts and verifies; gives the buffer back unless it was the goodbye.
-    #[inline]
-    fn handle(&mut self, received: Received) -> Option<Buf> {
-        if received.end != End::Eop {
-            self.goodbye = true;
-            self.update();
-            self.meter.finish(&self.count);
-            return None;
-        }
-        self.count.packets += 1;
-        self.count.bytes += received.buf.len() as u64;
-        self.count.errors += u64::from(!self.reader.accepts(received.buf.len(), &received.buf));
-        Some(received.buf)
-    }
-
-    #[inline]
-    fn wait(&mut self, threshold: &Threshold) -> Result<()> {
+    fn wait(&mut self, threshold: Threshold) -> Result<()> {
         loop {
-            match self.rx.wait(threshold, self.meter.deadline()) {
-                Ok(_) => return Ok(()),
-                Err(error) if error.is_timeout() && self.meter.progressed(&self.count) => {}
-                Err(error) => return Err(error),
+            match self.inlet.wait(&threshold, self.meter.deadline()) {
+                Err(error) if error.is_timeout() && self.meter.progressed(&self.reader.count) => {}
+                other => return other.map(drop),
             }
-            if self.rx.wait(&Threshold::ONE, Deadline::NOW).is_ok() {
+            // A threshold that is never reached: what is there has waited long enough.
+            if self.inlet.wait(&Threshold::ONE, Deadline::NOW).is_ok() {
                 return Ok(());
             }
         }

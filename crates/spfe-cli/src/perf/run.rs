@@ -4,7 +4,6 @@ use super::case::{Case, Kind};
 use super::lab::Lab;
 use super::latency::Pinger;
 use super::meter::{Meter, Tally};
-use super::packed::PackedReceiver;
 use super::receive::Receiver;
 use super::send::Sender;
 use serde::{Deserialize, Serialize};
@@ -26,33 +25,10 @@ impl Streams {
     }
 }
 
-/// A receive end of either form.
-enum Inlet {
-    Posted(Box<Receiver>),
-    Packed(Box<PackedReceiver>),
-}
-
-impl Inlet {
-    fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
-        Ok(if case.packed {
-            Self::Packed(Box::new(PackedReceiver::open(endpoint, case, meter)?))
-        } else {
-            Self::Posted(Box::new(Receiver::open(endpoint, case, meter)?))
-        })
-    }
-
-    fn run(self, patient: bool) -> Result<Tally> {
-        match self {
-            Self::Posted(receiver) => receiver.run(patient),
-            Self::Packed(receiver) => receiver.run(patient),
-        }
-    }
-}
-
 /// The queues an end uses in a case.
 pub struct Ends {
     sender: Option<Sender>,
-    inlet: Option<Inlet>,
+    receiver: Option<Receiver>,
 }
 
 impl Ends {
@@ -64,26 +40,27 @@ impl Ends {
         meter: impl Fn() -> Meter,
     ) -> Result<Self> {
         // Receiving first: then nobody's first packet has to wait for buffers.
-        let inlet = receives.then(|| Inlet::open(endpoint, case, meter())).transpose()?;
+        let receiver = receives.then(|| Receiver::open(endpoint, case, meter())).transpose()?;
         let sender = sends.then(|| Sender::open(endpoint, case, meter())).transpose()?;
-        Ok(Self { sender, inlet })
+        Ok(Self { sender, receiver })
     }
 
     /// Runs; `peered` with an end of our own at the other side, which hears when it is over. To
     /// send and to receive takes a thread each.
     pub fn run(self, peered: bool) -> Result<Streams> {
         std::thread::scope(|scope| {
-            let Self { sender, inlet } = self;
-            let (send, receive) = match (sender, inlet) {
-                (Some(sender), Some(inlet)) => {
+            let Self { sender, receiver } = self;
+            let (send, receive) = match (sender, receiver) {
+                (Some(sender), Some(receiver)) => {
                     let sending = scope.spawn(move || sender.run(peered));
-                    let receive = inlet.run(peered);
+                    let receive = receiver.run(peered);
                     let lost =
                         |_| Err(Error::device(Status::BadField, "the sending thread failed"));
                     (Some(sending.join().unwrap_or_else(lost)), Some(receive))
                 }
-                (sender, inlet) => {
-                    (sender.map(|sender| sender.run(peered)), inlet.map(|inlet| inlet.run(peered)))
+                (sender, receiver) => {
+                    let send = sender.map(|sender| sender.run(peered));
+                    (send, receiver.map(|receiver| receiver.run(peered)))
                 }
             };
             Ok(Streams { send: send.transpose()?, receive: receive.transpose()? })
@@ -109,7 +86,7 @@ pub fn iteration(lab: &mut Lab, case: &Case, label: Option<String>) -> Result<It
     let device = lab.device_clock();
     let meter = || {
         // One of the threads of an end reads the clock of the device.
-        Meter::new(&lab.near, case.seconds, case.unlimited).saying(label.clone())
+        Meter::new(&lab.near, case.seconds).saying(label.clone())
     };
     let mut latency = None;
     let (near, far) = if case.kind == Kind::RoundTrip {

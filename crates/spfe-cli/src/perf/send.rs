@@ -1,15 +1,21 @@
 //! The sending end, and how to be fast at it.
 //!
-//! * Buffers are cut from one region at the start and used again and again: nothing is allocated,
-//!   registered or unmapped while packets move.
+//! * Buffers exist before the first packet and are used again and again: nothing is allocated,
+//!   registered or unmapped while packets move. They are few, so that they stay in the cache.
+//! * Slots of the queue's own cost least: entry and buffer never part, and posting is one store.
 //! * A group of packets is one publication and has one completion, so its cost is paid once for
 //!   all of them. A burst is one *entry* for all of them.
+//! * More than one group is under way where somebody else moves them, or a link: neither has to
+//!   wait for this thread to wake up. Then a wait is for half of them.
 //! * A look at the completion queue comes before a wait: `wait` reads clocks and may sleep, and
 //!   with the engine in this thread the completion is usually there already.
 
 use super::case::Case;
 use super::meter::{Count, Meter, Tally};
-use spfe::{Buf, End, Endpoint, Error, Lengths, Pattern, QueueOptions, Result, Sent, Status, Tx};
+use spfe::{
+    Buf, Deadline, End, Endpoint, Error, Lengths, Pattern, PoolOptions, PooledTx, QueueOptions,
+    Ready, Result, Sent, Status, Threshold, Tx,
+};
 use std::collections::VecDeque;
 
 /// The virtual channel packets are measured on.
@@ -17,6 +23,7 @@ pub const DATA_VC: u32 = 0;
 
 /// Writes what is sent: lengths, and contents where they are verified.
 struct Writer {
+    size: usize,
     lengths: Option<Lengths>,
     pattern: Option<Pattern>,
     number: u64,
@@ -24,186 +31,215 @@ struct Writer {
 
 impl Writer {
     fn new(case: &Case) -> Self {
+        let size = case.sizes.max as usize;
         let lengths = (!case.sizes.is_fixed()).then(|| case.sizes.lengths());
-        let pattern = case.check.then(|| Pattern::new(case.sizes.max as usize));
-        Self { lengths, pattern, number: 0 }
+        let pattern = case.check.then(|| Pattern::new(size));
+        Self { size, lengths, pattern, number: 0 }
     }
 
-    /// Whether the packets are all alike and can be sent as they are.
-    fn is_idle(&self) -> bool {
-        self.lengths.is_none() && self.pattern.is_none()
+    /// Length of the next packet.
+    #[inline]
+    fn length(&mut self) -> usize {
+        self.lengths.as_mut().map_or(self.size, |lengths| lengths.next_length() as usize)
     }
 
-    fn prepare(&mut self, packet: &mut Buf) {
-        if let Some(lengths) = &mut self.lengths {
-            packet.set_len(lengths.next_length() as usize);
-        }
+    /// Fills the next packet, where contents are verified.
+    #[inline]
+    fn fill(&mut self, packet: &mut [u8]) {
         if let Some(pattern) = &self.pattern {
             pattern.fill(self.number, packet);
-        }
-        self.number += 1;
-    }
-
-    /// The packets of a burst lie one behind the other in one buffer.
-    fn prepare_burst(&mut self, packets: &mut Buf, size: usize) {
-        if let Some(pattern) = &self.pattern {
-            for packet in packets.chunks_exact_mut(size) {
-                pattern.fill(self.number, packet);
-                self.number += 1;
-            }
+            self.number += 1;
         }
     }
 }
 
+/// A way to send.
+enum Outlet {
+    /// Single packets and groups from the queue's own slots: reserve, fill, submit.
+    Slots(PooledTx),
+    /// Groups of packets one behind the other in a buffer; the buffers are used in turn.
+    Bursts(Tx, VecDeque<Buf>),
+}
+
+impl Outlet {
+    fn open(endpoint: &Endpoint, case: &Case) -> Result<Self> {
+        let vc = endpoint.port(0)?.vc(DATA_VC)?;
+        let (size, group, groups) = (case.sizes.max, case.group as usize, case.tx_groups());
+        let queue = QueueOptions::default().strategy(case.wait.strategy());
+        if !case.burst {
+            let slots = (group * groups).next_power_of_two().clamp(4, 32768) as u32;
+            return Ok(Self::Slots(vc.tx_pooled(PoolOptions::new(slots, size).queue(queue))?));
+        }
+        // A burst takes two entries.
+        let tx = vc.tx_with(queue.depth((2 * groups).next_power_of_two().max(16) as u32))?;
+        let bytes = size as usize * group;
+        Ok(Self::Bursts(tx, endpoint.alloc(bytes * groups)?.split(bytes, groups)?.into()))
+    }
+
+    /// Submits a packet or a group.
+    #[inline]
+    fn post(&mut self, writer: &mut Writer, group: u32) -> Result<()> {
+        match self {
+            Self::Slots(tx) if group == 1 => {
+                let length = slot(tx, writer)?;
+                tx.send(length)
+            }
+            Self::Slots(tx) => {
+                for _ in 0..group {
+                    let length = slot(tx, writer)?;
+                    tx.stage(length)?;
+                }
+                tx.submit();
+                Ok(())
+            }
+            Self::Bursts(tx, free) => {
+                let mut packets = free.pop_front().ok_or_else(lost)?;
+                if writer.pattern.is_some() {
+                    packets.chunks_exact_mut(writer.size).for_each(|packet| writer.fill(packet));
+                }
+                let size = writer.size as u32;
+                Ok(tx.send_burst(packets, size, size, group)?)
+            }
+        }
+    }
+
+    /// The next completion, if it is there.
+    #[inline]
+    fn poll(&mut self) -> Result<Option<Sent>> {
+        match self {
+            Self::Slots(tx) => Ok(tx.poll()),
+            Self::Bursts(tx, free) => {
+                let Some(sent) = tx.poll() else { return Ok(None) };
+                free.push_back(tx.take().ok_or_else(lost)?);
+                Ok(Some(sent))
+            }
+        }
+    }
+
+    fn wait(&mut self, completions: u32, deadline: Deadline) -> Result<Ready> {
+        let half = Threshold::count(completions);
+        match self {
+            Self::Slots(tx) => tx.wait_for(&half, deadline),
+            Self::Bursts(tx, _) => tx.wait_for(&half, deadline),
+        }
+    }
+
+    /// Sleeps and engine time so far.
+    fn totals(&self) -> (u64, u64) {
+        match self {
+            Self::Slots(tx) => (tx.stats().sleeps, tx.engine_ns()),
+            Self::Bursts(tx, _) => (tx.stats().sleeps, tx.engine_ns()),
+        }
+    }
+}
+
+/// Prepares the next packet in its slot; its length.
+#[inline]
+fn slot(tx: &mut PooledTx, writer: &mut Writer) -> Result<usize> {
+    let length = writer.length();
+    if writer.pattern.is_some() {
+        writer.fill(&mut tx.slot().ok_or_else(lost)?[..length]);
+    }
+    Ok(length)
+}
+
 /// Sends packets until the time is over.
 pub struct Sender {
-    tx: Tx,
-    /// Groups of buffers, used in turn; each keeps its place in memory and its vector.
-    groups: Vec<Vec<Buf>>,
-    turn: usize,
-    /// Buffers for single packets, or for whole bursts, used in turn.
-    ring: VecDeque<Buf>,
-    goodbye: Option<Buf>,
+    outlet: Outlet,
+    endpoint: Endpoint,
     writer: Writer,
-    size: u32,
     group: u32,
-    burst: bool,
+    /// Groups under way, and the most there may be.
+    under_way: u32,
+    most: u32,
     count: Count,
     meter: Meter,
 }
 
 impl Sender {
-    /// Opens the transmit end and cuts the buffers.
+    /// Opens the transmit end and makes its buffers.
     pub fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
-        let (size, group, groups) =
-            (case.sizes.max as usize, case.group as usize, case.tx_groups());
-        let options = QueueOptions::default()
-            .depth((group * groups + 2).next_power_of_two().clamp(16, 32768) as u32)
-            .strategy(case.wait.strategy());
-        let tx = endpoint.port(0)?.vc(DATA_VC)?.tx_with(options)?;
-        let memory = endpoint.alloc(size * group * groups + 1)?;
-        let end = size * group * groups;
-        let each = if case.burst { size * group } else { size };
-        let mut bufs = memory.split(each, end / each)?;
-        // Every page is there before the first packet.
-        bufs.iter_mut().for_each(|buf| buf.fill(0x5a));
-        let (mut sets, mut ring) = (Vec::new(), VecDeque::new());
-        if case.burst || group == 1 {
-            ring.extend(bufs);
-        } else {
-            while !bufs.is_empty() {
-                let rest = bufs.split_off(group);
-                sets.push(std::mem::replace(&mut bufs, rest));
-            }
-        }
         Ok(Self {
-            tx,
-            groups: sets,
-            turn: 0,
-            ring,
-            goodbye: Some(memory.buf(end..end + 1)?),
+            outlet: Outlet::open(endpoint, case)?,
+            endpoint: endpoint.clone(),
             writer: Writer::new(case),
-            size: case.sizes.max,
             group: case.group,
-            burst: case.burst,
+            under_way: 0,
+            most: if case.ahead() { case.tx_groups() as u32 } else { 1 },
             count: Count::default(),
             meter,
         })
     }
 
-    /// Sends until the time is over. Then `goodbye` tells a receiver that was all: one byte, ended
-    /// by an error end of packet, which no packet of a measurement has.
+    /// Sends until the time is over. Then `goodbye` tells a receiver that was all.
     pub fn run(mut self, goodbye: bool) -> Result<Tally> {
         self.meter.start(&self.count);
-        match (self.burst, self.group) {
-            (true, _) => self.repeat(Self::burst)?,
-            (false, 1) => self.repeat(Self::single)?,
-            (false, _) => self.repeat(Self::group)?,
+        loop {
+            for _ in 0..self.meter.turns() {
+                self.outlet.post(&mut self.writer, self.group)?;
+                self.under_way += 1;
+                // A wait has looked at clocks anyway.
+                if self.settle(self.most)? {
+                    break;
+                }
+            }
+            (self.count.sleeps, self.count.engine_ns) = self.outlet.totals();
+            if !self.meter.look(&self.count) {
+                break;
+            }
         }
-        if let Some(packet) = self.goodbye.take().filter(|_| goodbye) {
-            self.tx.send_ending(packet, End::Eep)?;
-            self.tx.drain(self.meter.deadline())?;
+        self.settle(1)?;
+        if goodbye {
+            drop(self.outlet);
+            say_goodbye(&self.endpoint, self.meter.deadline())?;
         }
         Ok(self.meter.tally(&self.count))
     }
 
+    /// Takes the completions that are there, and waits until fewer than `most` groups are under
+    /// way. Whether it has waited.
     #[inline]
-    fn repeat(&mut self, operation: impl Fn(&mut Self) -> Result<()>) -> Result<()> {
+    fn settle(&mut self, most: u32) -> Result<bool> {
+        let mut waited = false;
         loop {
-            for _ in 0..self.meter.turns() {
-                operation(self)?;
+            while self.under_way > 0
+                && let Some(sent) = self.outlet.poll()?
+            {
+                self.add(&sent)?;
             }
-            self.count.sleeps = self.tx.stats().sleeps;
-            self.count.engine_ns = self.tx.engine_ns();
-            if !self.meter.look(&self.count) {
-                return Ok(());
+            if self.under_way < most {
+                return Ok(waited);
             }
+            self.outlet.wait((self.under_way / 2).max(1), self.meter.deadline())?;
+            waited = true;
         }
     }
 
-    /// One packet: submit it, wait for its completion.
     #[inline]
-    fn single(&mut self) -> Result<()> {
-        let Some(mut packet) = self.ring.pop_front() else { return Err(lost()) };
-        if !self.writer.is_idle() {
-            self.writer.prepare(&mut packet);
-        }
-        self.tx.send(packet)?;
-        self.completed()?;
-        let back = self.tx.take().ok_or_else(lost)?;
-        self.ring.push_back(back);
-        Ok(())
-    }
-
-    /// A group: submit all of it at once, wait for its one completion.
-    #[inline]
-    fn group(&mut self) -> Result<()> {
-        let packets = &mut self.groups[self.turn];
-        if !self.writer.is_idle() {
-            packets.iter_mut().for_each(|packet| self.writer.prepare(packet));
-        }
-        // Takes the buffers out of the vector, whose memory stays for the next time.
-        self.tx.send_group(packets);
-        self.completed()?;
-        let packets = &mut self.groups[self.turn];
-        while let Some(packet) = self.tx.take() {
-            packets.push(packet);
-        }
-        self.turn = (self.turn + 1) % self.groups.len();
-        Ok(())
-    }
-
-    /// A burst: one entry describes the whole group.
-    #[inline]
-    fn burst(&mut self) -> Result<()> {
-        let Some(mut packets) = self.ring.pop_front() else { return Err(lost()) };
-        self.writer.prepare_burst(&mut packets, self.size as usize);
-        self.tx.send_burst(packets, self.size, self.size, self.group)?;
-        self.completed()?;
-        let back = self.tx.take().ok_or_else(lost)?;
-        self.ring.push_back(back);
-        Ok(())
-    }
-
-    #[inline]
-    fn completed(&mut self) -> Result<()> {
-        let sent = loop {
-            if let Some(sent) = self.tx.poll() {
-                break sent;
-            }
-            self.tx.wait(self.meter.deadline())?;
-        };
-        let Sent { status, packets, bytes, .. } = sent;
-        if status != Status::Ok {
-            return Err(Error::device(status, format!("a packet was not sent: {}", status.doc())));
-        }
-        self.count.packets += u64::from(packets);
-        self.count.bytes += u64::from(bytes);
-        Ok(())
+    fn add(&mut self, sent: &Sent) -> Result<()> {
+        self.under_way -= 1;
+        self.count.packets += u64::from(sent.packets);
+        self.count.bytes += u64::from(sent.bytes);
+        if sent.status == Status::Ok { Ok(()) } else { Err(not_sent(sent.status)) }
     }
 }
 
+/// One byte ended by an error end of packet, which no packet of a measurement has. The transmit
+/// end must not be open elsewhere.
+fn say_goodbye(endpoint: &Endpoint, deadline: Deadline) -> Result<()> {
+    let mut tx = endpoint.port(0)?.vc(DATA_VC)?.tx()?;
+    tx.send_ending(endpoint.alloc(1)?.buf(0..1)?, End::Eep)?;
+    tx.drain(deadline)?;
+    Ok(())
+}
+
+/// Why a packet was not sent.
 #[cold]
-fn lost() -> Error {
+pub fn not_sent(status: Status) -> Error {
+    Error::device(status, format!("a packet was not sent: {}", status.doc()))
+}
+
+#[cold]
+pub fn lost() -> Error {
     Error::device(Status::BadRing, "a completion gave back no buffer")
 }
