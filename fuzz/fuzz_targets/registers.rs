@@ -114,7 +114,7 @@ impl Driver {
             messages.push(view.messages_out(0, index));
         }
         // Somebody else on the same endpoint.
-        let other = network.attach(0, "other", Vec::new()).expect("room");
+        let other = network.attach(0, "other").expect("room");
         let foreign = memory::pooled(1, SEGMENT_BYTES);
         memory::bytes_mut(&foreign).fill(memory::FOREIGN);
         let both = access::LOCAL_READ | access::LOCAL_WRITE;

@@ -14,12 +14,14 @@
 //! | [`instrument`] | generator, sink with check, echo |
 //! | [`device_thread`] | a thread that stands for the hardware |
 //! | [`registers`] | the register face of an endpoint, as a driver sees it over a bus |
+//! | [`event`] | descriptors that tell a host of an event |
 //! | [`clock`] | real and virtual time |
 //! | [`os`] | shared memory, futexes, barriers |
 
 pub mod arena;
 pub mod clock;
 pub mod device_thread;
+pub mod event;
 pub mod instrument;
 pub mod network;
 pub mod os;
@@ -29,6 +31,7 @@ pub mod view;
 
 pub use clock::Clock;
 pub use device_thread::DeviceThread;
+pub use event::Event;
 pub use network::{Attachment, Error, Network, Placement, PortInfo, QueueRequest};
 pub use registers::RegisterFile;
 pub use topology::{LinkRate, Mode, Peer, Topology};

@@ -1,14 +1,17 @@
 //! The control plane: clients, regions, queues, and cleaning up after all of them.
 
 mod cleanup;
+mod events;
 
 use crate::arena::{Arena, CONTROL, FIRST_CLIENT, PARTICIPANTS};
 use crate::clock::Clock;
+use crate::event::Event;
 use crate::os::{self, SharedMemory};
 use crate::topology::{Peer, Topology};
 use crate::view::{Fetch, Runner, View, ViewHost};
 use cleanup::{bind, claim, patiently};
-use rustix::fd::OwnedFd;
+pub use events::EVENTS_MAX;
+use events::Vector;
 use serde::{Deserialize, Serialize};
 use spfe_contract::{PortKind, QueueKind, QueueState, Status};
 use spfe_device::memory::{Address, REGIONS, RegionKey, RegionTag};
@@ -67,7 +70,7 @@ pub struct QueueRequest {
     pub kind: u8,
     /// `queue_options`.
     pub options: u32,
-    /// Event vector.
+    /// Event vector ([`Network::add_event`]); 0: none.
     pub vector: u32,
     /// Submission ring entries, log2.
     pub sq_log2: u32,
@@ -218,7 +221,9 @@ struct Inner {
 #[derive(Default)]
 struct Shares {
     memories: HashMap<(u32, RegionKey), Arc<SharedMemory>>,
-    events: HashMap<u32, Vec<Arc<OwnedFd>>>,
+    /// Event vectors of each client.
+    events: HashMap<u32, Vec<Vector>>,
+    last_vector: u32,
 }
 
 /// A network and its control plane.
@@ -231,16 +236,13 @@ pub struct Network {
     shares: Mutex<Shares>,
 }
 
-/// Most events of a client.
-pub const EVENTS_MAX: usize = 64;
-
 struct Owned(Weak<Network>);
 
 impl Fetch for Owned {
     fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
         self.0.upgrade()?.region_memory(endpoint, key)
     }
-    fn event(&self, participant: u32, vector: u32) -> Option<Arc<OwnedFd>> {
+    fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>> {
         self.0.upgrade()?.event(participant, vector)
     }
 }
@@ -324,8 +326,8 @@ impl Network {
         Err(Error::new(Status::NotFound, what))
     }
 
-    /// A new client on an endpoint; `events` are the descriptors that signal its event vectors.
-    pub fn attach(&self, endpoint: u32, name: &str, events: Vec<OwnedFd>) -> Result<Attachment> {
+    /// A new client on an endpoint.
+    pub fn attach(&self, endpoint: u32, name: &str) -> Result<Attachment> {
         self.exists(endpoint)?;
         let mut inner = self.lock();
         let room = PARTICIPANTS as u32 - FIRST_CLIENT;
@@ -340,45 +342,16 @@ impl Network {
             })?;
         inner.next_client = FIRST_CLIENT + (id + 1 - FIRST_CLIENT) % room;
         self.arena.mark_dead(id, false);
-        self.view.forget(id);
         let client =
             Client { endpoint, name: name.chars().take(64).collect(), messages: Vec::new() };
         inner.clients.insert(id, client);
-        let events = events.into_iter().map(Arc::new).collect();
-        self.shares().events.insert(id, events);
+        self.shares().events.insert(id, Vec::new());
         Ok(Attachment { client: id, endpoint })
     }
 
     /// Memory of a region, for a participant that has to map it.
     pub fn region_memory(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
         self.shares().memories.get(&(endpoint, key)).cloned()
-    }
-
-    /// The descriptor of a participant's event vector.
-    pub fn event(&self, participant: u32, vector: u32) -> Option<Arc<OwnedFd>> {
-        self.shares().events.get(&participant)?.get(vector as usize).cloned()
-    }
-
-    /// Registers a descriptor that is written (8 bytes, as to an eventfd) when a queue's event is
-    /// due; the vector queues name it by.
-    ///
-    /// # Errors
-    /// NO_RESOURCES beyond [`EVENTS_MAX`] of a client, NOT_FOUND if the client is not attached.
-    pub fn add_event(&self, at: Attachment, event: OwnedFd) -> Result<u32> {
-        let mut shares = self.shares();
-        let events = shares.events.get_mut(&at.client).ok_or_else(|| {
-            Error::new(Status::NotFound, format!("client {} is not attached", at.client))
-        })?;
-        let vector = events.len();
-        if vector >= EVENTS_MAX {
-            let what = format!(
-                "client {}: {EVENTS_MAX} events registered, the most there can be",
-                at.client
-            );
-            return Err(Error::new(Status::NoResources, what));
-        }
-        events.push(Arc::new(event));
-        Ok(vector as u32)
     }
 
     /// Registers memory of a client. The memory stays mapped until the region is removed.
@@ -556,7 +529,8 @@ impl Network {
     /// Creates a queue of a client, where the client wants it.
     ///
     /// # Errors
-    /// BUSY if the virtual channel or the wished message slot is taken.
+    /// BUSY if the virtual channel or the wished message slot is taken; NOT_FOUND if the port or the
+    /// event vector is none of the client's.
     pub fn create_queue_at(
         &self,
         at: Attachment,
@@ -564,6 +538,21 @@ impl Network {
         place: Placement,
     ) -> Result<()> {
         let mut inner = self.lock();
+        self.use_event(at.client, request.vector)?;
+        let done = self.create(&mut inner, at, request, place);
+        if done.is_err() {
+            self.leave_event(at.client, request.vector);
+        }
+        done
+    }
+
+    fn create(
+        &self,
+        inner: &mut Inner,
+        at: Attachment,
+        request: QueueRequest,
+        place: Placement,
+    ) -> Result<()> {
         let port = self.port(at.endpoint, request.port)?;
         let kind = QueueKind::from_raw(request.kind);
         match kind {
@@ -577,11 +566,11 @@ impl Network {
                     );
                     return Err(Error::new(Status::BadVc, what));
                 }
-                self.create_data(&mut inner, at, request, kind == Some(QueueKind::Tx), place)
+                self.create_data(inner, at, request, kind == Some(QueueKind::Tx), place)
             }
             Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
                 let tx = kind == Some(QueueKind::MessageTx);
-                self.create_message(&mut inner, at, request, tx, place)
+                self.create_message(inner, at, request, tx, place)
             }
             _ => {
                 let what = format!("queue kind {} is not one a client can create", request.kind);
@@ -803,7 +792,9 @@ impl Network {
             let status = if reset { Status::DeviceReset } else { Status::Ok };
             slot.end(&view, tx && reset, status, &mut ViewHost(&self.view));
         }
+        let QueueConfig { owner, vector, .. } = slot.config();
         slot.configure(QueueConfig::default(), messages);
+        self.leave_event(owner, vector);
         Ok(())
     }
 
@@ -817,6 +808,7 @@ impl Network {
         ended: Ended,
     ) -> Result<()> {
         let view = self.view.clone();
+        let QueueConfig { owner, vector, .. } = self.config(endpoint, port, vc, tx);
         let runner = self.control(inner, endpoint, port, vc, tx);
         let shared = runner.shared();
         bind(runner)?;
@@ -851,6 +843,7 @@ impl Network {
         }
         shared.bump_epoch();
         shared.seat.release();
+        self.leave_event(owner, vector);
         self.changed();
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::requests::{Answer, Carry, refuse};
 use crate::say;
 use crate::server::ServerConfig;
 use rustix::event::PollFlags;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{BorrowedFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_net::{Attachment, Network};
 use spfe_session::{Error, Request, codec, socket};
@@ -132,7 +132,7 @@ impl Connection {
             Carry::Network(false) => vec![network.doorbell().fd()],
             Carry::Network(true) => vec![network.doorbell().fd(), network.arena().memory().fd()],
             Carry::Memory(memory) => vec![memory.fd()],
-            Carry::Event(event) => vec![event.as_fd()],
+            Carry::Event(event) => vec![event.fd()],
         };
         let datagram = codec::encode_reply(sequence, &reply)
             .or_else(|error| codec::encode_reply(sequence, &Err(error)))

@@ -6,7 +6,7 @@ use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::os::SharedMemory;
-use spfe_net::{Attachment, Mode, Network};
+use spfe_net::{Attachment, Event, Mode, Network};
 use spfe_session::{ClientInfo, Error, Hello, Reply, Request, Result, WANT_ENGINE, Welcome};
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub(crate) enum Carry {
     Nothing,
     Network(bool),
     Memory(Arc<SharedMemory>),
-    Event(Arc<OwnedFd>),
+    Event(Arc<Event>),
 }
 
 /// The reply to a request, or why it is refused.
@@ -106,7 +106,7 @@ impl Connection {
             return refuse(Status::NoResources, what);
         }
         let endpoint = hello.endpoint.unwrap_or_else(|| least_used(&shared.network));
-        let at = shared.network.attach(endpoint, &hello.name, Vec::new())?;
+        let at = shared.network.attach(endpoint, &hello.name)?;
         (self.at, self.name) = (Some(at), hello.name.clone());
         shared.clients += 1;
         shared.served = true;
@@ -160,10 +160,8 @@ fn one(fds: Vec<OwnedFd>, request: &str) -> Result<OwnedFd> {
     }
 }
 
-fn event(fds: Vec<OwnedFd>) -> Result<OwnedFd> {
-    let fd = one(fds, "AddEvent")?;
-    crate::peer::check_event(&fd)?;
-    Ok(fd)
+fn event(fds: Vec<OwnedFd>) -> Result<Event> {
+    crate::peer::event(one(fds, "AddEvent")?)
 }
 
 fn closed<T>(network: &Network, what: &str) -> Result<T> {

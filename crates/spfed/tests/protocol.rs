@@ -7,8 +7,8 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::AsFd;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use spfe_contract::{QueueKind, Status};
-use spfe_net::Mode;
 use spfe_net::os::SharedMemory;
+use spfe_net::{Mode, QueueRequest};
 use spfe_session::{Connection, Hello, Reply, Request, codec, socket};
 use spfed::{Server, ServerConfig};
 
@@ -141,18 +141,38 @@ fn memory_that_could_fault_is_refused() {
     client.ask(&Request::Ping).unwrap();
 }
 
+fn add_event(client: &mut Client, event: impl AsFd) -> Result<u32, spfe_session::Error> {
+    match client.ask_with(&Request::AddEvent, event.as_fd())? {
+        Reply::Vector { vector } => Ok(vector),
+        reply => panic!("{reply:?}"),
+    }
+}
+
 #[test]
 fn events_are_eventfds_and_not_endless() {
     let server = server(Mode::Thread);
     let mut client = Client::new(&server, 0);
     let event = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-    for vector in 0..64 {
-        let reply = client.ask_with(&Request::AddEvent, event.as_fd()).unwrap();
-        assert_eq!(reply, Reply::Vector { vector });
+    let mut vectors = Vec::new();
+    for _ in 0..64 {
+        vectors.push(add_event(&mut client, &event).unwrap());
     }
-    let (status, what) = refused(client.ask_with(&Request::AddEvent, event.as_fd()));
+    let (status, what) = refused(add_event(&mut client, &event));
     assert_eq!(status, Status::NoResources);
     assert!(what.contains("64 events"), "{what}");
+    // With its queue a vector goes, and makes room for another.
+    let memory = SharedMemory::create("t", 4096).unwrap();
+    let key = client.add_region(memory.fd(), 4096).unwrap();
+    let wish = QueueRequest { vector: vectors[7], ..queue(key, QueueKind::Tx) };
+    client.ask(&Request::CreateQueue(wish)).unwrap();
+    assert_eq!(refused(add_event(&mut client, &event)).0, Status::NoResources);
+    client.ask(&Request::DestroyQueue { port: 0, vc: 0, kind: QueueKind::Tx.raw() }).unwrap();
+    let (status, what) = refused(client.ask(&Request::CreateQueue(wish)));
+    assert_eq!(status, Status::NotFound);
+    assert!(what.contains("is not registered"), "{what}");
+    let fresh = add_event(&mut client, &event).unwrap();
+    assert!(!vectors.contains(&fresh), "vector {fresh} was somebody else's");
+    assert_eq!(refused(add_event(&mut client, &event)).0, Status::NoResources);
     let pipe = rustix::pipe::pipe().unwrap();
     let (status, what) = refused(client.ask_with(&Request::AddEvent, pipe.1.as_fd()));
     assert_eq!(status, Status::BadField, "{what}");
@@ -189,10 +209,10 @@ fn memory_of_others_is_given_out_in_one_trust_domain_only() {
         assert_eq!(a.fds.len(), if mode == Mode::Thread { 1 } else { 2 });
         let memory = SharedMemory::create("t", 4096).unwrap();
         let key = a.add_region(memory.fd(), 4096).unwrap().0;
-        a.ask_with(&Request::AddEvent, event.as_fd()).unwrap();
+        let vector = add_event(&mut a, &event).unwrap();
         let region = b.connection.call(&Request::RegionMemory { endpoint: 0, key }, &[]);
-        let vector = Request::Event { participant: a.id(), vector: 0 };
-        let signal = b.connection.call(&vector, &[]);
+        let signal = Request::Event { participant: a.id(), vector };
+        let signal = b.connection.call(&signal, &[]);
         if mode == Mode::Thread {
             assert_eq!(refused(region).0, Status::AccessDenied);
             assert_eq!(refused(signal).0, Status::AccessDenied);

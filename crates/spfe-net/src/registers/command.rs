@@ -95,16 +95,15 @@ impl RegisterFile {
         let byte = |offset| u8::try_from(word(offset)).map_err(|_| Status::BadField);
         let kind = byte(queue::KIND)?;
         let known = QueueKind::from_raw(kind).is_some_and(|kind| context.can_be(kind));
-        if !known || word(queue::VECTOR) >= EVENTS {
-            return Err(Status::BadField);
-        }
+        let vector = self.vectors.get(word(queue::VECTOR) as usize).copied();
+        let vector = vector.filter(|_| known).ok_or(Status::BadField)?;
         let vc = context.vc();
         let request = QueueRequest {
             port: context.port,
             vc: if vc == NO_VC { 0 } else { vc },
             kind,
             options: word(queue::OPTIONS),
-            vector: word(queue::VECTOR),
+            vector,
             sq_log2: word(queue::SQ_LOG2),
             cq_log2: word(queue::CQ_LOG2),
             sq: pair(queue::SQ_LO, queue::SQ_HI),

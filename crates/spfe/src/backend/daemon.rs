@@ -21,8 +21,9 @@ use spfe_net::os::{self, SharedMemory};
 use spfe_net::{Clock, Mode, View, device_thread};
 use spfe_session::client::unexpected;
 use spfe_session::{ClientInfo, Connection, Hello, Reply, Request, Welcome};
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of the doorbell page.
 const DOORBELL_BYTES: usize = 4096;
@@ -36,6 +37,8 @@ pub struct Daemon {
     doorbell: SharedMemory,
     view: Option<Arc<View>>,
     clock: Clock,
+    /// Event vectors of open queues {port, VC, kind}.
+    vectors: Mutex<HashMap<(u32, u32, u8), u32>>,
 }
 
 impl Daemon {
@@ -80,7 +83,15 @@ impl Daemon {
             Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real))
         };
         let watcher = Some(Watcher::start(&link)?);
-        Ok(Self { watcher, link, info, doorbell, view, clock: Clock::Real })
+        Ok(Self {
+            watcher,
+            link,
+            info,
+            doorbell,
+            view,
+            clock: Clock::Real,
+            vectors: Mutex::default(),
+        })
     }
 
     /// Who is attached to the daemon's network.
@@ -94,6 +105,10 @@ impl Daemon {
     /// Asks the daemon whether it is there.
     pub fn ping(&self) -> Result<()> {
         self.done(&Request::Ping)
+    }
+
+    fn vectors(&self) -> MutexGuard<'_, HashMap<(u32, u32, u8), u32>> {
+        self.vectors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn done(&self, request: &Request) -> Result<()> {
@@ -154,7 +169,7 @@ impl Backend for Daemon {
     fn add_event(&self, event: OwnedFd) -> Result<u32> {
         match self.link.call(&Request::AddEvent, &[event.as_fd()])? {
             (Reply::Vector { vector }, _) => {
-                self.link.sleepers.add_event(event);
+                self.link.sleepers.add_event(vector, event);
                 Ok(vector)
             }
             (reply, _) => Err(unexpected("AddEvent", &reply).into()),
@@ -162,11 +177,26 @@ impl Backend for Daemon {
     }
 
     fn create_queue(&self, request: &QueueRequest) -> Result<()> {
-        self.done(&Request::CreateQueue(*request))
+        let name = (request.port, request.vc, request.kind);
+        let done = self.done(&Request::CreateQueue(*request));
+        // A vector goes with its queue, also if that was refused.
+        match &done {
+            Ok(()) if request.vector != 0 => {
+                self.vectors().insert(name, request.vector);
+            }
+            Ok(()) => {}
+            Err(_) => self.link.sleepers.remove_event(request.vector),
+        }
+        done
     }
 
     fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()> {
-        self.done(&Request::DestroyQueue { port, vc, kind })
+        let vector = self.vectors().remove(&(port, vc, kind));
+        let done = self.done(&Request::DestroyQueue { port, vc, kind });
+        if let Some(vector) = vector {
+            self.link.sleepers.remove_event(vector);
+        }
+        done
     }
 
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
