@@ -13,9 +13,9 @@ use cleanup::{bind, claim, patiently};
 pub use events::EVENTS_MAX;
 use events::Vector;
 use serde::{Deserialize, Serialize};
-use spfe_contract::{PortKind, QueueKind, QueueState, Status};
+use spfe_contract::{MessageKind, QueueKind, QueueState, Status};
 use spfe_device::memory::{Address, REGIONS, RegionKey, RegionTag};
-use spfe_device::message::{Guard, MessagePort, SLOTS};
+use spfe_device::message::{FILTER_CHANNEL, FILTER_TYPE, Guard, MessagePort, SLOTS};
 use spfe_device::queue::QueueView;
 use spfe_device::receive::RxPacked;
 use spfe_device::shared::{CounterValues, QueueConfig, RxState, TxState};
@@ -646,6 +646,25 @@ impl Network {
         Ok(())
     }
 
+    /// Channels and types are those of broadcast messages.
+    fn check_filter(&self, at: Attachment, request: QueueRequest) -> Result<()> {
+        let port = self.port(at.endpoint, request.port)?;
+        let known = match port.carries() {
+            MessageKind::Broadcast => FILTER_CHANNEL | FILTER_TYPE | 0xffff,
+            MessageKind::TimeCode => 0,
+        };
+        if request.filter & !known == 0 {
+            return Ok(());
+        }
+        let what = format!(
+            "filter {:#x}: port {} speaks {}, allowed are the bits {known:#x}",
+            request.filter,
+            request.port,
+            port.kind().name()
+        );
+        Err(Error::new(Status::BadField, what))
+    }
+
     fn create_message(
         &self,
         inner: &mut Inner,
@@ -654,6 +673,7 @@ impl Network {
         tx: bool,
         place: Placement,
     ) -> Result<()> {
+        self.check_filter(at, request)?;
         let mut config = request.config(at.client, place);
         config.vc = 255;
         let view = self.check_view(at, config)?;
@@ -913,11 +933,7 @@ impl Network {
         let channels = (0..config.vcs).map(|vc| self.channel(endpoint, port, vc)).collect();
         drop(inner);
         Ok(PortInfo {
-            kind: if config.space_wire {
-                PortKind::Spacewire.raw()
-            } else {
-                PortKind::Spacefibre.raw()
-            },
+            kind: config.kind().raw(),
             state: state.raw(),
             vcs: config.vcs,
             rate: config.rate,

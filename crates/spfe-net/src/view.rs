@@ -236,7 +236,7 @@ impl View {
             }
             _ => (None, endpoint),
         };
-        let messages = Messages::new(near, far, self.regions(endpoint), self.id);
+        let messages = Messages::new(config.carries(), near, far, self.regions(endpoint), self.id);
         MessageRunner { messages, view: self.clone(), ends: (endpoint, far_endpoint) }
     }
 }

@@ -104,7 +104,7 @@ impl Client {
         self.try_queue(kind, vc).unwrap()
     }
 
-    fn queue_at(&self, base: u64) -> Queue {
+    pub fn queue_at(&self, base: u64) -> Queue {
         let at = |offset: u64| {
             let at = self.memory.base().as_ptr().wrapping_add((base + offset) as usize);
             NonNull::new(at.cast::<Slot>()).unwrap()
