@@ -1,5 +1,6 @@
 //! One client: its socket, and what it holds.
 
+use crate::populate::Unmapped;
 use crate::requests::{Answer, Carry, refuse};
 use crate::say;
 use crate::server::ServerConfig;
@@ -22,6 +23,8 @@ pub(crate) struct Shared {
     pub clients: usize,
     /// Somebody has attached once.
     pub served: bool,
+    /// Regions whose pages are not mapped yet.
+    pub unmapped: Unmapped,
 }
 
 /// Why a connection ends.

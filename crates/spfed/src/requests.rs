@@ -123,7 +123,7 @@ impl Connection {
         size: u64,
         access: u32,
         fds: Vec<OwnedFd>,
-        shared: &Shared,
+        shared: &mut Shared,
     ) -> Answer {
         let config = &shared.config;
         if self.regions.len() >= config.max_regions {
@@ -142,8 +142,11 @@ impl Connection {
             );
             return refuse(Status::NoResources, what);
         }
-        let memory = crate::peer::memory(one(fds, "AddRegion")?, size)?;
-        let key = shared.network.add_region(at, Arc::new(memory), access)?;
+        let memory = Arc::new(crate::peer::memory(one(fds, "AddRegion")?, size)?);
+        let key = shared.network.add_region(at, memory.clone(), access)?;
+        if shared.network.topology().mode == Mode::Thread {
+            shared.unmapped.add(&memory);
+        }
         self.regions.insert(key.0, size);
         Ok((Reply::Region { key: key.0 }, Carry::Nothing))
     }

@@ -201,6 +201,27 @@ fn regions_and_bytes_are_limited_for_each_client() {
 }
 
 #[test]
+fn a_large_region_is_taken_without_making_its_pages() {
+    let server = server(Mode::Thread);
+    let mut client = Client::new(&server, 0);
+    let large = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
+    ftruncate(&large, 8 << 30).unwrap();
+    fcntl_add_seals(&large, SealFlags::SHRINK).unwrap();
+    let key = client.add_region(&large, 4 << 30).unwrap();
+    let pages = || rustix::fs::fstat(&large).unwrap().st_blocks;
+    assert_eq!(pages(), 0);
+    client.ask(&Request::Ping).unwrap();
+    let (status, what) = refused(client.add_region(&large, 4096));
+    assert_eq!(status, Status::NoResources);
+    assert!(what.contains("4294967296 of the 4294967296 bytes"), "{what}");
+    client.ask(&Request::RemoveRegion { key: key.0 }).unwrap();
+    let (status, what) = refused(client.add_region(&large, 5 << 30));
+    assert_eq!(status, Status::NoResources);
+    assert!(what.contains("--max-memory"), "{what}");
+    assert_eq!(pages(), 0);
+}
+
+#[test]
 fn memory_of_others_is_given_out_in_one_trust_domain_only() {
     let event = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
     for mode in [Mode::Thread, Mode::Inline] {

@@ -134,7 +134,9 @@ impl Fetch for Link {
             return None;
         };
         let fd = fds.into_iter().next()?;
-        SharedMemory::open(fd, usize::try_from(size).ok()?).ok().map(Arc::new)
+        let memory = SharedMemory::open(fd, usize::try_from(size).ok()?).ok()?;
+        memory.populate(0, memory.size());
+        Some(Arc::new(memory))
     }
 
     /// Called by the engine with a flow's seat held, which the daemon may be waiting for: it must
