@@ -7,7 +7,9 @@ use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::os::SharedMemory;
 use spfe_net::{Attachment, Event, Mode, Network};
-use spfe_session::{ClientInfo, Error, Hello, Reply, Request, Result, WANT_ENGINE, Welcome};
+use spfe_session::{
+    ClientInfo, Error, Hello, NetworkInfo, Reply, Request, Result, WANT_ENGINE, Welcome,
+};
 use std::sync::Arc;
 
 /// Descriptors that go with a reply.
@@ -32,6 +34,9 @@ impl Connection {
     pub fn answer(&mut self, request: &Request, fds: Vec<OwnedFd>, shared: &mut Shared) -> Answer {
         if let Request::Hello(hello) = request {
             return self.hello(hello, shared);
+        }
+        if let Some(answer) = look(request, &shared.network) {
+            return answer;
         }
         let Some(at) = self.at else {
             return refuse(Status::BadField, format!("{} before Hello", request.name()));
@@ -68,7 +73,8 @@ impl Connection {
                 self.regions.clear();
                 DONE
             }
-            Request::Clients => Ok((Reply::Clients(clients(&network)), Carry::Nothing)),
+            // Answered above.
+            Request::Clients | Request::Look | Request::LookAtPort { .. } => DONE,
         }
     }
 
@@ -165,6 +171,23 @@ fn one(fds: Vec<OwnedFd>, request: &str) -> Result<OwnedFd> {
 
 fn event(fds: Vec<OwnedFd>) -> Result<Event> {
     crate::peer::event(one(fds, "AddEvent")?)
+}
+
+/// What changes nothing and needs no attachment.
+fn look(request: &Request, network: &Network) -> Option<Answer> {
+    let reply = match *request {
+        Request::Clients => Reply::Clients(clients(network)),
+        Request::Look => Reply::Network(NetworkInfo {
+            contract: (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR),
+            topology: network.topology().clone(),
+        }),
+        Request::LookAtPort { endpoint, port } => match network.port_info(endpoint, port) {
+            Ok(info) => Reply::Port(info),
+            Err(error) => return Some(Err(error)),
+        },
+        _ => return None,
+    };
+    Some(Ok((reply, Carry::Nothing)))
 }
 
 fn closed<T>(network: &Network, what: &str) -> Result<T> {

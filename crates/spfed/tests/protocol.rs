@@ -43,7 +43,7 @@ fn other_versions_are_refused_by_name() {
     let (sequence, reply) = codec::decode_reply(&reply.bytes).unwrap();
     let (status, what) = refused(reply);
     assert_eq!((sequence, status), (5, Status::BadVersion));
-    assert!(what.contains("protocol 1") && what.contains("77"), "{what}");
+    assert!(what.contains("protocol 2") && what.contains("77"), "{what}");
     assert!(socket::receive(&raw).unwrap().is_end());
 }
 
@@ -74,6 +74,40 @@ fn hello_comes_first_and_once() {
     let mut client = Client::over(connection, None).unwrap();
     let again = Request::Hello(Hello::new(None, "twice"));
     assert_eq!(refused(client.ask(&again)).0, Status::BadField);
+}
+
+#[test]
+fn who_looks_is_no_client() {
+    let path = place("look");
+    let config = ServerConfig { once: true, ..config(Mode::Thread) }.listen(&path);
+    let mut server = Server::start(config).unwrap();
+    let mut looker = Connection::open(&path).unwrap();
+    let mut look = |request: &Request| {
+        looker.call(request, &[]).map(|(reply, fds)| {
+            assert!(fds.is_empty(), "{request:?} gives out memory");
+            reply
+        })
+    };
+    let Reply::Network(found) = look(&Request::Look).unwrap() else { panic!() };
+    assert_eq!(found.topology, *server.network().topology());
+    assert_eq!(look(&Request::Clients).unwrap(), Reply::Clients(Vec::new()));
+    let Reply::Port(port) = look(&Request::LookAtPort { endpoint: 1, port: 0 }).unwrap() else {
+        panic!()
+    };
+    assert_eq!(port, server.network().port_info(1, 0).unwrap());
+    for (endpoint, port) in [(2, 0), (0, 9), (u32::MAX, u32::MAX)] {
+        let (status, what) = refused(look(&Request::LookAtPort { endpoint, port }));
+        assert_eq!(status, Status::NotFound, "{what}");
+    }
+    let key = Request::RemoveRegion { key: 0 };
+    assert_eq!(refused(look(&key)).1, "RemoveRegion before Hello");
+    drop(looker);
+    // With --once the daemon waits for its first client; who looked was none.
+    let mut client = Client::over(Connection::open(&path).unwrap(), None).unwrap();
+    let Reply::Clients(clients) = client.ask(&Request::Clients).unwrap() else { panic!() };
+    assert_eq!(clients.len(), 1);
+    drop(client);
+    server.wait().unwrap();
 }
 
 #[test]

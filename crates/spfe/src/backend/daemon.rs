@@ -7,11 +7,13 @@
 //! When the daemon dies, a thread of this module notices at once and wakes every sleeper.
 
 mod link;
+mod look;
 mod sleepers;
 
 use super::{Backend, DeviceInfo};
 use crate::{Error, Result};
 use link::{Link, Watcher};
+pub use look::Look;
 use rustix::fd::{AsFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_device::memory::RegionKey;
@@ -20,11 +22,13 @@ use spfe_net::network::{PortInfo, QueueRequest};
 use spfe_net::os::{self, SharedMemory};
 use spfe_net::{Clock, Mode, View, device_thread};
 use spfe_session::client::unexpected;
-use spfe_session::{ClientInfo, Connection, Hello, Reply, Request, Welcome};
+use spfe_session::{Connection, Hello, Reply, Request, Welcome};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What stands behind a device of a daemon.
+const BACKEND: &str = "virtual, daemon";
 /// Bytes of the doorbell page.
 const DOORBELL_BYTES: usize = 4096;
 
@@ -94,14 +98,6 @@ impl Daemon {
         })
     }
 
-    /// Who is attached to the daemon's network.
-    pub fn clients(&self) -> Result<Vec<ClientInfo>> {
-        match self.link.call(&Request::Clients, &[])? {
-            (Reply::Clients(clients), _) => Ok(clients),
-            (reply, _) => Err(unexpected("Clients", &reply).into()),
-        }
-    }
-
     /// Asks the daemon whether it is there.
     pub fn ping(&self) -> Result<()> {
         self.done(&Request::Ping)
@@ -133,7 +129,7 @@ fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
     }
     Ok(DeviceInfo {
         uri: format!("{place}/{}", at.endpoint),
-        backend: "virtual, daemon",
+        backend: BACKEND,
         endpoint: at.endpoint,
         client: at.client,
         ports: ports.len() as u32,
