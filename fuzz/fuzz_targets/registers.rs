@@ -162,7 +162,7 @@ impl Driver {
     /// The region field of an address in an enabled region.
     fn field(&self, index: u32) -> u64 {
         let key = self.read(BlockType::Region, index, region::KEY);
-        u64::from(key >> 20 << 12 | key & 0xfff) << 48
+        u64::from(key) << 48
     }
 
     fn queue(&mut self, index: u32, region: u32, packed: bool) {

@@ -677,6 +677,13 @@ impl Network {
         let mut config = request.config(at.client, place);
         config.vc = 255;
         let view = self.check_view(at, config)?;
+        if !tx && config.sq_log2 != config.cq_log2 {
+            let what = format!(
+                "message queue of port {}: 2^{} submissions, 2^{} completions: must be equal",
+                request.port, config.sq_log2, config.cq_log2
+            );
+            return Err(Error::new(Status::BadRing, what));
+        }
         let messages = self.arena.messages(at.endpoint, request.port);
         let slots = if tx { &messages.tx } else { &messages.rx };
         let guards = self.message_locks(at.endpoint, request.port)?;

@@ -33,6 +33,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Event vectors of a register face.
 pub const EVENTS: u32 = 16;
+/// Protection domains of a register face: what [`Placement`](crate::Placement) has room for.
+const DOMAINS: u32 = 1 << u8::BITS;
 /// What every register of a device that is gone reads.
 const GONE: u32 = u32::MAX;
 /// Doorbell kind: look at the configuration latch.

@@ -500,6 +500,9 @@ fn a_port_refuses_messages_of_the_other_kind() {
             assert_eq!(error.status(), Status::BadField, "port {port}: {filter:#x}");
             assert!(error.what.contains(&format!("port {port} speaks SPACE")), "{error}");
         }
+        let uneven = QueueRequest { port, sq_log2: raw::LOG2 - 1, ..request };
+        let error = network.create_queue(b.at, uneven).unwrap_err();
+        assert_eq!(error.status(), Status::BadRing, "{error}");
         drop((tx, rx));
         [a, b].iter().for_each(|client| network.detach(client.at, false).unwrap());
     }
