@@ -4,7 +4,7 @@ mod common;
 
 use common::{config, place};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::BorrowedFd;
+use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use spfe::{Deadline, Endpoint, Mode, QueueOptions, Status, Threshold};
 use spfed::Server;
@@ -78,6 +78,16 @@ fn event_vectors_go_with_their_queues() {
     }
 }
 
+/// Makes room in an eventfd when dropped: a device that waits for it goes on, and the test ends.
+struct Emptied(OwnedFd);
+
+impl Drop for Emptied {
+    fn drop(&mut self) {
+        fcntl_setfl(&self.0, OFlags::NONBLOCK).unwrap();
+        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
+    }
+}
+
 /// A client that fills the counter of its own eventfd and makes writing to it wait.
 #[test]
 fn a_full_event_of_a_client_stops_nobody_else() {
@@ -98,6 +108,7 @@ fn a_full_event_of_a_client_stops_nobody_else() {
     let flags = fcntl_getfl(event).unwrap();
     fcntl_setfl(event, flags - OFlags::NONBLOCK).unwrap();
     rustix::io::write(event, &(u64::MAX - 1).to_ne_bytes()).unwrap();
+    let _emptied = Emptied(event.try_clone_to_owned().unwrap());
     assert!(!hostile.request_event(&Threshold::ONE).unwrap());
     bait.send(from.buf(0..64).unwrap()).unwrap();
     hostile.recv(Deadline::after(common::SOON)).unwrap();
