@@ -303,6 +303,16 @@ class Header(Tree):
         self.compile(self.tool("cc"), text, "-std=c11", "-fsyntax-only")
 
 
+class Licence(unittest.TestCase):
+    def test_the_contract_says_what_the_licence_file_says(self):
+        text = (ROOT / "contract/spfe.toml").read_text(encoding="utf-8")
+        licence = re.search('^licence = "(.*)"$', text, re.M)[1]
+        rows = (ROOT / "LICENSE.md").read_text(encoding="utf-8").splitlines()
+        row = next(row for row in rows if row.startswith("| the contract and"))
+        self.assertIn(f"`{licence}`", row)
+        self.assertTrue(text.startswith(f"# SPDX-License-Identifier: {licence}\n"))
+
+
 class Package(Tree):
     def lint(self, top, *more):
         package = str(self.root / "rtl/pkg/spfe_pkg.sv")

@@ -88,7 +88,7 @@ impl Lab {
     fn new(honest: bool) -> Self {
         let topology = cable(LinkRate::Unlimited, Mode::Thread, true);
         let network = Network::new(topology).expect("a network");
-        let attach = |end| network.attach(end, "fuzz", Vec::new()).expect("room");
+        let attach = |end| network.attach(end, "fuzz").expect("room");
         let at = [attach(0), attach(1)];
         let mut foreign = Vec::new();
         let mut foreign_keys = Vec::new();
@@ -213,7 +213,7 @@ impl Lab {
 
     fn die(&mut self, end: usize) {
         self.network.detach(self.at[end], true).expect("a clean end");
-        self.at[end] = self.network.attach(end as u32, "fuzz", Vec::new()).expect("room");
+        self.at[end] = self.network.attach(end as u32, "fuzz").expect("room");
         for number in 0..QUEUES {
             if self.queues[number].end == end {
                 self.queues[number].host = None;

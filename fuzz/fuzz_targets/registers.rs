@@ -114,7 +114,7 @@ impl Driver {
             messages.push(view.messages_out(0, index));
         }
         // Somebody else on the same endpoint.
-        let other = network.attach(0, "other", Vec::new()).expect("room");
+        let other = network.attach(0, "other").expect("room");
         let foreign = memory::pooled(1, SEGMENT_BYTES);
         memory::bytes_mut(&foreign).fill(memory::FOREIGN);
         let both = access::LOCAL_READ | access::LOCAL_WRITE;
@@ -162,7 +162,7 @@ impl Driver {
     /// The region field of an address in an enabled region.
     fn field(&self, index: u32) -> u64 {
         let key = self.read(BlockType::Region, index, region::KEY);
-        u64::from(key >> 20 << 12 | key & 0xfff) << 48
+        u64::from(key) << 48
     }
 
     fn queue(&mut self, index: u32, region: u32, packed: bool) {

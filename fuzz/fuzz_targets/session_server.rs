@@ -74,11 +74,13 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
         12 => Request::Event { participant: small(u)? + 3, vector: small(u)? },
         13 => Request::PortInfo { port: small(u)? },
         14 => Request::SetPriority { port: small(u)?, vc: small(u)?, priority: u.arbitrary()? },
-        _ => match u.int_in_range(0..=4u8)? {
+        _ => match u.int_in_range(0..=6u8)? {
             0 => Request::Ping,
             1 => Request::Reset,
             2 => Request::Clients,
             3 => Request::Goodbye,
+            4 => Request::Look,
+            5 => Request::LookAtPort { endpoint: small(u)?, port: small(u)? },
             _ => Request::Hello(Hello::new(Some(small(u)?), "again")),
         },
     })

@@ -436,7 +436,7 @@ fn records(mut bytes: &[u8]) -> usize {
 
 fn attach(network: &Network, end: End) -> Attachment {
     let endpoint = if end == End::Tx { 0 } else { 1 };
-    network.attach(endpoint, "fuzz", Vec::new()).expect("room for a client")
+    network.attach(endpoint, "fuzz").expect("room for a client")
 }
 
 /// Two endpoints with one port and one virtual channel each, joined by a cable.

@@ -143,9 +143,9 @@ enum spfe_queue_state {
 
 /* What a message entry carries. */
 enum spfe_message_kind {
-	/* SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5). */
+	/* SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5); BAD_OPCODE on other ports. */
 	SPFE_MESSAGE_KIND_BROADCAST = 0x01,
-	/* SpaceWire time-code (ECSS-E-ST-50-12C). */
+	/* SpaceWire time-code (ECSS-E-ST-50-12C); BAD_OPCODE on other ports. */
 	SPFE_MESSAGE_KIND_TIME_CODE = 0x02,
 };
 
@@ -209,7 +209,7 @@ enum spfe_status {
 	SPFE_STATUS_LINK_DOWN = 0x30,
 	/* The packet ended with EEP. */
 	SPFE_STATUS_PACKET_CUT = 0x31,
-	/* The entry type is unknown or not allowed on this queue. */
+	/* The entry type, message kind or command is unknown or not allowed here. */
 	SPFE_STATUS_BAD_OPCODE = 0x40,
 	/* The region was never registered, was revoked, or belongs to another client. */
 	SPFE_STATUS_BAD_REGION = 0x41,
@@ -231,7 +231,7 @@ enum spfe_status {
 	SPFE_STATUS_BAD_RING = 0x49,
 	/* Host and device speak different major versions of this contract. */
 	SPFE_STATUS_BAD_VERSION = 0x4a,
-	/* No such endpoint, port or queue. */
+	/* No such endpoint, port, queue, region index or event vector. */
 	SPFE_STATUS_NOT_FOUND = 0x4b,
 };
 
@@ -246,7 +246,7 @@ enum spfe_status {
 	X(PEER_GONE, 0x20, REMOTE, EPIPE, "The far end went away with the packet unfinished.") \
 	X(LINK_DOWN, 0x30, LINK, ENETDOWN, "The link went down and the submission was not delivered.") \
 	X(PACKET_CUT, 0x31, LINK, EIO, "The packet ended with EEP.") \
-	X(BAD_OPCODE, 0x40, USAGE, EOPNOTSUPP, "The entry type is unknown or not allowed on this queue.") \
+	X(BAD_OPCODE, 0x40, USAGE, EOPNOTSUPP, "The entry type, message kind or command is unknown or not allowed here.") \
 	X(BAD_REGION, 0x41, USAGE, EACCES, "The region was never registered, was revoked, or belongs to another client.") \
 	X(OUT_OF_BOUNDS, 0x42, USAGE, EFAULT, "Offset plus length goes past the end of the region.") \
 	X(ACCESS_DENIED, 0x43, USAGE, EPERM, "The region does not allow this kind of access.") \
@@ -257,7 +257,7 @@ enum spfe_status {
 	X(BAD_FIELD, 0x48, USAGE, EINVAL, "A field that must be zero is not, or a value is out of its range.") \
 	X(BAD_RING, 0x49, USAGE, EINVAL, "Ring address, size or alignment is not acceptable.") \
 	X(BAD_VERSION, 0x4a, USAGE, EPROTONOSUPPORT, "Host and device speak different major versions of this contract.") \
-	X(NOT_FOUND, 0x4b, USAGE, ENOENT, "No such endpoint, port or queue.")
+	X(NOT_FOUND, 0x4b, USAGE, ENOENT, "No such endpoint, port, queue, region index or event vector.")
 
 /* Flags of a submission entry. */
 /* entry_type. */
@@ -641,11 +641,15 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_GLOBAL_BLOCK_TIME_HI 0x00000044U
 /* PACKET_MAX_BYTES of this device. (ro) */
 #define SPFE_GLOBAL_BLOCK_PACKET_MAX 0x00000048U
+/* Number of doorbell pages, DOORBELL_STRIDE apart; 1 or more. (ro) */
+#define SPFE_GLOBAL_BLOCK_DOORBELL_PAGES 0x0000004cU
+/* Number of protection domains; 1 or more, at most 65536. (ro) */
+#define SPFE_GLOBAL_BLOCK_DOMAINS 0x00000050U
 /* command. (rw) */
 #define SPFE_GLOBAL_BLOCK_CFG_COMMAND 0x00000080U
 /* Object the command is about. (rw) */
 #define SPFE_GLOBAL_BLOCK_CFG_INDEX 0x00000084U
-/* Write a new non-zero value last, ring the doorbell, wait for CFG_ACK. (rw) */
+/* Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw) */
 #define SPFE_GLOBAL_BLOCK_CFG_SEQ 0x00000088U
 
 /* One network port. */
@@ -696,9 +700,9 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_KIND 0x00000040U
 /* queue_options. (rw) */
 #define SPFE_QUEUE_BLOCK_OPTIONS 0x00000044U
-/* Protection domain whose regions the queue may name. (rw) */
+/* Protection domain whose regions the queue may name: less than DOMAINS. (rw) */
 #define SPFE_QUEUE_BLOCK_DOMAIN 0x00000048U
-/* Event vector. (rw) */
+/* Event vector: less than EVENTS. (rw) */
 #define SPFE_QUEUE_BLOCK_VECTOR 0x0000004cU
 /* log2 of the entries of the submission ring. (rw) */
 #define SPFE_QUEUE_BLOCK_SQ_LOG2 0x00000050U
@@ -726,7 +730,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_AREA_HI 0x0000007cU
 /* Packed area size in bytes. (rw) */
 #define SPFE_QUEUE_BLOCK_AREA_BYTES 0x00000080U
-/* Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type. (rw) */
+/* Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a SpaceWire port. (rw) */
 #define SPFE_QUEUE_BLOCK_FILTER 0x00000084U
 
 /* Memory-region table, REGIONS elements of the stride, right behind the header. */
@@ -734,7 +738,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_REGION_BLOCK_VERSION 1
 #define SPFE_REGION_BLOCK_SIZE 0x00000010U
 #define SPFE_REGION_BLOCK_STRIDE 0x00000080U
-/* lkey: generation << 20 | index, valid after REGION_ENABLE. (ro) */
+/* Region field of entries and addresses: generation << 12 | index, 16 bits. Valid while the region is enabled, else 0. (ro) */
 #define SPFE_REGION_BLOCK_KEY 0x00000000U
 /* Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw) */
 #define SPFE_REGION_BLOCK_BASE_LO 0x00000040U
@@ -746,7 +750,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_REGION_BLOCK_SIZE_HI 0x0000004cU
 /* access bits. (rw) */
 #define SPFE_REGION_BLOCK_ACCESS 0x00000050U
-/* Protection domain. (rw) */
+/* Protection domain: less than DOMAINS. (rw) */
 #define SPFE_REGION_BLOCK_DOMAIN 0x00000054U
 /* 0 contiguous; otherwise log2 of the page size of the page list at BASE. (rw) */
 #define SPFE_REGION_BLOCK_PAGE_LIST 0x00000058U
@@ -758,7 +762,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_EVENT_BLOCK_STRIDE 0x00000080U
 /* Events signalled since power-up; the cause is in the completion rings. (ro) */
 #define SPFE_EVENT_BLOCK_COUNT 0x00000000U
-/* 1: signal. (rw) */
+/* 1: interrupt the host when signalled. Latched by every command. (rw) */
 #define SPFE_EVENT_BLOCK_ENABLE 0x00000040U
 
 /* Broadcast configuration of the port named by the block's instance. */
@@ -771,7 +775,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_BROADCAST_BLOCK_RECEIVED 0x00000014U
 /* Received but dropped because a receive ring was full. (ro) */
 #define SPFE_BROADCAST_BLOCK_DROPPED 0x00000018U
-/* Broadcast channel number this endpoint sends on by default. (rw) */
+/* Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own. Latched by PORT_CONFIGURE. (rw) */
 #define SPFE_BROADCAST_BLOCK_CHANNEL 0x00000080U
 
 /* Time-code configuration of the port named by the block's instance. */

@@ -124,9 +124,9 @@ package spfe_pkg;
 
   /// What a message entry carries.
   typedef enum logic [7:0] {
-    /// SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5).
+    /// SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5); BAD_OPCODE on other ports.
     MESSAGE_KIND_BROADCAST = 8'h01,
-    /// SpaceWire time-code (ECSS-E-ST-50-12C).
+    /// SpaceWire time-code (ECSS-E-ST-50-12C); BAD_OPCODE on other ports.
     MESSAGE_KIND_TIME_CODE = 8'h02
   } message_kind_e;
 
@@ -190,7 +190,7 @@ package spfe_pkg;
     STATUS_LINK_DOWN = 8'h30,
     /// The packet ended with EEP.
     STATUS_PACKET_CUT = 8'h31,
-    /// The entry type is unknown or not allowed on this queue.
+    /// The entry type, message kind or command is unknown or not allowed here.
     STATUS_BAD_OPCODE = 8'h40,
     /// The region was never registered, was revoked, or belongs to another client.
     STATUS_BAD_REGION = 8'h41,
@@ -212,7 +212,7 @@ package spfe_pkg;
     STATUS_BAD_RING = 8'h49,
     /// Host and device speak different major versions of this contract.
     STATUS_BAD_VERSION = 8'h4a,
-    /// No such endpoint, port or queue.
+    /// No such endpoint, port, queue, region index or event vector.
     STATUS_NOT_FOUND = 8'h4b
   } status_e;
 
@@ -515,11 +515,15 @@ package spfe_pkg;
   localparam logic [31:0] GLOBAL_BLOCK_TIME_HI = 32'h00000044;
   /// PACKET_MAX_BYTES of this device. (ro)
   localparam logic [31:0] GLOBAL_BLOCK_PACKET_MAX = 32'h00000048;
+  /// Number of doorbell pages, DOORBELL_STRIDE apart; 1 or more. (ro)
+  localparam logic [31:0] GLOBAL_BLOCK_DOORBELL_PAGES = 32'h0000004c;
+  /// Number of protection domains; 1 or more, at most 65536. (ro)
+  localparam logic [31:0] GLOBAL_BLOCK_DOMAINS = 32'h00000050;
   /// command. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_CFG_COMMAND = 32'h00000080;
   /// Object the command is about. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_CFG_INDEX = 32'h00000084;
-  /// Write a new non-zero value last, ring the doorbell, wait for CFG_ACK. (rw)
+  /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_CFG_SEQ = 32'h00000088;
 
   // port block: One network port.
@@ -577,9 +581,9 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_KIND = 32'h00000040;
   /// queue_options. (rw)
   localparam logic [31:0] QUEUE_BLOCK_OPTIONS = 32'h00000044;
-  /// Protection domain whose regions the queue may name. (rw)
+  /// Protection domain whose regions the queue may name: less than DOMAINS. (rw)
   localparam logic [31:0] QUEUE_BLOCK_DOMAIN = 32'h00000048;
-  /// Event vector. (rw)
+  /// Event vector: less than EVENTS. (rw)
   localparam logic [31:0] QUEUE_BLOCK_VECTOR = 32'h0000004c;
   /// log2 of the entries of the submission ring. (rw)
   localparam logic [31:0] QUEUE_BLOCK_SQ_LOG2 = 32'h00000050;
@@ -607,7 +611,7 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_AREA_HI = 32'h0000007c;
   /// Packed area size in bytes. (rw)
   localparam logic [31:0] QUEUE_BLOCK_AREA_BYTES = 32'h00000080;
-  /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type. (rw)
+  /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a SpaceWire port. (rw)
   localparam logic [31:0] QUEUE_BLOCK_FILTER = 32'h00000084;
 
   // region block: Memory-region table, REGIONS elements of the stride, right behind the header.
@@ -619,7 +623,7 @@ package spfe_pkg;
   localparam logic [31:0] REGION_BLOCK_SIZE = 32'h00000010;
   /// Bytes from element to element.
   localparam logic [31:0] REGION_BLOCK_STRIDE = 32'h00000080;
-  /// lkey: generation << 20 | index, valid after REGION_ENABLE. (ro)
+  /// Region field of entries and addresses: generation << 12 | index, 16 bits. Valid while the region is enabled, else 0. (ro)
   localparam logic [31:0] REGION_BLOCK_KEY = 32'h00000000;
   /// Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw)
   localparam logic [31:0] REGION_BLOCK_BASE_LO = 32'h00000040;
@@ -631,7 +635,7 @@ package spfe_pkg;
   localparam logic [31:0] REGION_BLOCK_SIZE_HI = 32'h0000004c;
   /// access bits. (rw)
   localparam logic [31:0] REGION_BLOCK_ACCESS = 32'h00000050;
-  /// Protection domain. (rw)
+  /// Protection domain: less than DOMAINS. (rw)
   localparam logic [31:0] REGION_BLOCK_DOMAIN = 32'h00000054;
   /// 0 contiguous; otherwise log2 of the page size of the page list at BASE. (rw)
   localparam logic [31:0] REGION_BLOCK_PAGE_LIST = 32'h00000058;
@@ -647,7 +651,7 @@ package spfe_pkg;
   localparam logic [31:0] EVENT_BLOCK_STRIDE = 32'h00000080;
   /// Events signalled since power-up; the cause is in the completion rings. (ro)
   localparam logic [31:0] EVENT_BLOCK_COUNT = 32'h00000000;
-  /// 1: signal. (rw)
+  /// 1: interrupt the host when signalled. Latched by every command. (rw)
   localparam logic [31:0] EVENT_BLOCK_ENABLE = 32'h00000040;
 
   // broadcast block: Broadcast configuration of the port named by the block's instance.
@@ -663,7 +667,7 @@ package spfe_pkg;
   localparam logic [31:0] BROADCAST_BLOCK_RECEIVED = 32'h00000014;
   /// Received but dropped because a receive ring was full. (ro)
   localparam logic [31:0] BROADCAST_BLOCK_DROPPED = 32'h00000018;
-  /// Broadcast channel number this endpoint sends on by default. (rw)
+  /// Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own. Latched by PORT_CONFIGURE. (rw)
   localparam logic [31:0] BROADCAST_BLOCK_CHANNEL = 32'h00000080;
 
   // time_code block: Time-code configuration of the port named by the block's instance.

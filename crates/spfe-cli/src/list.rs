@@ -4,16 +4,15 @@ use crate::context::{Context, DEFAULT_DEVICE};
 use crate::error::Failure;
 use crate::{output, ports};
 use serde_json::{Value, json};
-use spfe::backend::Backend;
-use spfe::backend::daemon::Daemon;
-use spfe::{DeviceInfo, Endpoint, PortInfo, Status};
+use spfe::backend::daemon::Look;
+use spfe::{DeviceInfo, Endpoint, PortInfo};
 use std::path::{Path, PathBuf};
 
 /// One endpoint of a device.
 struct Found {
     info: DeviceInfo,
     ports: Vec<PortInfo>,
-    /// Clients attached to it, without this command.
+    /// Clients attached to it.
     clients: Vec<(u32, String)>,
 }
 
@@ -74,24 +73,18 @@ fn built_in() -> Result<Vec<Found>, Failure> {
     Ok(vec![Found { info, ports, clients: Vec::new() }])
 }
 
-/// All endpoints of a daemon: attaches to one after the other, until there is none.
+/// All endpoints of a daemon, without being one of its clients.
 fn daemon(path: &Path) -> Result<Vec<Found>, Failure> {
-    let mut found = Vec::new();
-    for number in 0..spfe_net::topology::ENDPOINTS_MAX as u32 {
-        let daemon = match Daemon::connect(path, Some(number), "spfe list") {
-            Ok(daemon) => daemon,
-            Err(error) if error.status() == Some(Status::NotFound) => break,
-            Err(error) => return Err(error.into()),
-        };
-        let info = daemon.info();
-        let ports = (0..info.ports).map(|port| daemon.port_info(port));
+    let mut look = Look::open(path)?;
+    let clients = look.clients()?;
+    let endpoints = look.endpoints().into_iter().map(|info| {
+        let ports = (0..info.ports).map(|port| look.port_info(info.endpoint, port));
         let ports = ports.collect::<spfe::Result<_>>()?;
-        let others = daemon.clients()?.into_iter();
-        let others = others.filter(|c| c.endpoint == info.endpoint && c.client != info.client);
-        let clients = others.map(|client| (client.client, client.name)).collect();
-        found.push(Found { info, ports, clients });
-    }
-    Ok(found)
+        let here = clients.iter().filter(|client| client.endpoint == info.endpoint);
+        let clients = here.map(|client| (client.client, client.name.clone())).collect();
+        Ok(Found { info, ports, clients })
+    });
+    endpoints.collect()
 }
 
 fn endpoint_rows(found: &Found) -> Vec<Vec<String>> {

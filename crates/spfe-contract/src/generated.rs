@@ -362,9 +362,9 @@ impl QueueState {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageKind {
-    /// SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5).
+    /// SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5); BAD_OPCODE on other ports.
     Broadcast = 1,
-    /// SpaceWire time-code (ECSS-E-ST-50-12C).
+    /// SpaceWire time-code (ECSS-E-ST-50-12C); BAD_OPCODE on other ports.
     TimeCode = 2,
 }
 
@@ -560,7 +560,7 @@ pub enum Status {
     LinkDown = 0x30,
     /// The packet ended with EEP.
     PacketCut = 0x31,
-    /// The entry type is unknown or not allowed on this queue.
+    /// The entry type, message kind or command is unknown or not allowed here.
     BadOpcode = 0x40,
     /// The region was never registered, was revoked, or belongs to another client.
     BadRegion = 0x41,
@@ -582,7 +582,7 @@ pub enum Status {
     BadRing = 0x49,
     /// Host and device speak different major versions of this contract.
     BadVersion = 0x4a,
-    /// No such endpoint, port or queue.
+    /// No such endpoint, port, queue, region index or event vector.
     NotFound = 0x4b,
 }
 
@@ -745,7 +745,7 @@ impl Status {
             Self::PeerGone => "The far end went away with the packet unfinished.",
             Self::LinkDown => "The link went down and the submission was not delivered.",
             Self::PacketCut => "The packet ended with EEP.",
-            Self::BadOpcode => "The entry type is unknown or not allowed on this queue.",
+            Self::BadOpcode => "The entry type, message kind or command is unknown or not allowed here.",
             Self::BadRegion => "The region was never registered, was revoked, or belongs to another client.",
             Self::OutOfBounds => "Offset plus length goes past the end of the region.",
             Self::AccessDenied => "The region does not allow this kind of access.",
@@ -756,7 +756,7 @@ impl Status {
             Self::BadField => "A field that must be zero is not, or a value is out of its range.",
             Self::BadRing => "Ring address, size or alignment is not acceptable.",
             Self::BadVersion => "Host and device speak different major versions of this contract.",
-            Self::NotFound => "No such endpoint, port or queue.",
+            Self::NotFound => "No such endpoint, port, queue, region index or event vector.",
         }
     }
 }
@@ -1646,11 +1646,15 @@ pub mod global_block {
     pub const TIME_HI: u32 = 0x44;
     /// PACKET_MAX_BYTES of this device. (ro)
     pub const PACKET_MAX: u32 = 0x48;
+    /// Number of doorbell pages, DOORBELL_STRIDE apart; 1 or more. (ro)
+    pub const DOORBELL_PAGES: u32 = 0x4c;
+    /// Number of protection domains; 1 or more, at most 65536. (ro)
+    pub const DOMAINS: u32 = 0x50;
     /// command. (rw)
     pub const CFG_COMMAND: u32 = 0x80;
     /// Object the command is about. (rw)
     pub const CFG_INDEX: u32 = 0x84;
-    /// Write a new non-zero value last, ring the doorbell, wait for CFG_ACK. (rw)
+    /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw)
     pub const CFG_SEQ: u32 = 0x88;
 }
 
@@ -1712,9 +1716,9 @@ pub mod queue_block {
     pub const KIND: u32 = 0x40;
     /// queue_options. (rw)
     pub const OPTIONS: u32 = 0x44;
-    /// Protection domain whose regions the queue may name. (rw)
+    /// Protection domain whose regions the queue may name: less than DOMAINS. (rw)
     pub const DOMAIN: u32 = 0x48;
-    /// Event vector. (rw)
+    /// Event vector: less than EVENTS. (rw)
     pub const VECTOR: u32 = 0x4c;
     /// log2 of the entries of the submission ring. (rw)
     pub const SQ_LOG2: u32 = 0x50;
@@ -1742,7 +1746,7 @@ pub mod queue_block {
     pub const AREA_HI: u32 = 0x7c;
     /// Packed area size in bytes. (rw)
     pub const AREA_BYTES: u32 = 0x80;
-    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type. (rw)
+    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a SpaceWire port. (rw)
     pub const FILTER: u32 = 0x84;
 }
 
@@ -1756,7 +1760,7 @@ pub mod region_block {
     pub const SIZE: u32 = 0x10;
     /// Bytes from one element to the next. Registers are at offsets in an element.
     pub const STRIDE: u32 = 0x80;
-    /// lkey: generation << 20 | index, valid after REGION_ENABLE. (ro)
+    /// Region field of entries and addresses: generation << 12 | index, 16 bits. Valid while the region is enabled, else 0. (ro)
     pub const KEY: u32 = 0x00;
     /// Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw)
     pub const BASE_LO: u32 = 0x40;
@@ -1768,7 +1772,7 @@ pub mod region_block {
     pub const SIZE_HI: u32 = 0x4c;
     /// access bits. (rw)
     pub const ACCESS: u32 = 0x50;
-    /// Protection domain. (rw)
+    /// Protection domain: less than DOMAINS. (rw)
     pub const DOMAIN: u32 = 0x54;
     /// 0 contiguous; otherwise log2 of the page size of the page list at BASE. (rw)
     pub const PAGE_LIST: u32 = 0x58;
@@ -1786,7 +1790,7 @@ pub mod event_block {
     pub const STRIDE: u32 = 0x80;
     /// Events signalled since power-up; the cause is in the completion rings. (ro)
     pub const COUNT: u32 = 0x00;
-    /// 1: signal. (rw)
+    /// 1: interrupt the host when signalled. Latched by every command. (rw)
     pub const ENABLE: u32 = 0x40;
 }
 
@@ -1804,7 +1808,7 @@ pub mod broadcast_block {
     pub const RECEIVED: u32 = 0x14;
     /// Received but dropped because a receive ring was full. (ro)
     pub const DROPPED: u32 = 0x18;
-    /// Broadcast channel number this endpoint sends on by default. (rw)
+    /// Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own. Latched by PORT_CONFIGURE. (rw)
     pub const CHANNEL: u32 = 0x80;
 }
 

@@ -181,13 +181,16 @@ pub struct Messages {
     tx: [Option<QueueView>; SLOTS],
     rx: [Option<QueueView>; SLOTS],
     epochs: Option<(u32, u32)>,
+    carries: MessageKind,
     id: u32,
 }
 
 impl Messages {
     /// A runner for the messages out of `near`; without a far port they are sent into the void
-    /// (instruments do not answer messages).
+    /// (instruments do not answer messages). The link carries messages of one kind: entries of
+    /// another are BAD_OPCODE.
     pub fn new(
+        carries: MessageKind,
         near: &'static MessagePort,
         far: Option<(&'static MessagePort, Regions)>,
         near_regions: Regions,
@@ -195,7 +198,8 @@ impl Messages {
     ) -> Self {
         let (far, far_regions) = far.unzip();
         let none = [const { None }; SLOTS];
-        Self { near, far, near_regions, far_regions, tx: none, rx: none, epochs: None, id }
+        let (tx, rx) = (none, none);
+        Self { near, far, near_regions, far_regions, tx, rx, epochs: None, carries, id }
     }
 
     fn current(&self) -> (u32, u32) {
@@ -263,7 +267,7 @@ impl Messages {
         index: usize,
         host: &mut H,
     ) {
-        let status = check(&message);
+        let status = check(&message, self.carries);
         let count = &self.near.tx[index].count;
         let now = host.now_ns();
         if status == Status::Ok {
@@ -346,7 +350,8 @@ impl Messages {
     }
 }
 
-fn check(message: &Message) -> Status {
+/// Whether a message can go out of a port that carries messages of one kind.
+fn check(message: &Message, carries: MessageKind) -> Status {
     let kind = message.flags & sf::TYPE_MASK == u16::from(EntryType::Message.raw());
     if !kind {
         return Status::BadOpcode;
@@ -355,9 +360,11 @@ fn check(message: &Message) -> Status {
         return Status::BadField;
     }
     match MessageKind::from_raw(message.kind) {
-        Some(MessageKind::Broadcast) => Status::Ok,
-        Some(MessageKind::TimeCode) if message.data < 256 => Status::Ok,
-        _ => Status::BadField,
+        Some(MessageKind::TimeCode) if message.data > 0xff => Status::BadField,
+        Some(kind) if kind == carries => Status::Ok,
+        // SpaceFibre has no time-codes, SpaceWire no broadcast messages.
+        Some(_) => Status::BadOpcode,
+        None => Status::BadField,
     }
 }
 

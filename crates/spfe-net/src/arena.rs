@@ -109,6 +109,7 @@ impl Arena {
         topology.check().map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))?;
         let (ports, regions, size) = places(&topology);
         let arena = Self { memory: SharedMemory::open(memory, size)?, topology, ports, regions };
+        arena.memory.populate(0, size);
         let header = arena.header();
         let version = header.version.load(Ordering::Relaxed);
         if header.magic.load(Ordering::Acquire) != MAGIC || version != LAYOUT_VERSION {

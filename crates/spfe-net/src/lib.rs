@@ -15,6 +15,7 @@
 //! | [`device_thread`] | a thread that stands for the hardware |
 //! | [`engine_time`] | processor time of the engine inside a thread of the application |
 //! | [`registers`] | the register face of an endpoint, as a driver sees it over a bus |
+//! | [`event`] | descriptors that tell a host of an event |
 //! | [`clock`] | real and virtual time |
 //! | [`os`] | shared memory, futexes, barriers |
 
@@ -22,6 +23,7 @@ pub mod arena;
 pub mod clock;
 pub mod device_thread;
 mod engine_time;
+pub mod event;
 pub mod instrument;
 pub mod network;
 pub mod os;
@@ -31,6 +33,7 @@ pub mod view;
 
 pub use clock::Clock;
 pub use device_thread::DeviceThread;
+pub use event::Event;
 pub use network::{Attachment, Error, Network, Placement, PortInfo, QueueRequest};
 pub use registers::RegisterFile;
 pub use topology::{LinkRate, Mode, Peer, Topology};

@@ -4,7 +4,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create,
 };
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use spfe_ring::sync::AtomicU32;
 use std::io;
 use std::ptr::NonNull;
@@ -36,11 +36,12 @@ impl SharedMemory {
         let fd = memfd_create(name, flags)?;
         ftruncate(&fd, size as u64)?;
         fcntl_add_seals(&fd, SEALS | SealFlags::SEAL)?;
-        Self::map(fd, size)
+        Self::map(fd, size, MapFlags::POPULATE)
     }
 
     /// Maps memory somebody else made. Refuses a file that could shrink, or that is shorter than
-    /// `size`: either could make this process fault later.
+    /// `size`: either could make this process fault later. The time it takes does not depend on the
+    /// size: pages are mapped when they are touched, or by [`SharedMemory::populate`].
     pub fn open(fd: OwnedFd, size: usize) -> io::Result<Self> {
         let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what);
         let seals = fcntl_get_seals(&fd)
@@ -52,16 +53,43 @@ impl SharedMemory {
         if size == 0 || size as u64 > actual {
             return Err(invalid("region is longer than its memory"));
         }
-        Self::map(fd, size)
+        Self::map(fd, size, MapFlags::empty())
     }
 
-    fn map(fd: OwnedFd, size: usize) -> io::Result<Self> {
+    fn map(fd: OwnedFd, size: usize, flags: MapFlags) -> io::Result<Self> {
         let prot = ProtFlags::READ | ProtFlags::WRITE;
-        let flags = MapFlags::SHARED | MapFlags::POPULATE;
+        let flags = MapFlags::SHARED | flags;
         // SAFETY: a fresh mapping at an address the kernel chooses.
         let base = unsafe { mmap(std::ptr::null_mut(), size, prot, flags, &fd, 0) }?;
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { fd, base, size })
+    }
+
+    /// Maps the pages of up to `bytes` bytes from `from` (a multiple of the page size) that exist,
+    /// so that the first access to them is no page fault. Makes no pages: that is for who made the
+    /// memory, and costs whoever does it. Returns where to go on; the size when done.
+    pub fn populate(&self, from: usize, bytes: usize) -> usize {
+        let page = rustix::param::page_size();
+        let end = from.saturating_add(bytes.next_multiple_of(page)).min(self.size);
+        if from >= end {
+            return self.size;
+        }
+        let mut present = vec![0u8; (end - from).div_ceil(page)];
+        let at = self.base.as_ptr().wrapping_add(from);
+        // SAFETY: inside the mapping, and a byte of `present` for each page.
+        let known = unsafe { libc::mincore(at.cast(), end - from, present.as_mut_ptr()) } == 0;
+        let mut first = 0;
+        for run in present.chunk_by(|a, b| a & 1 == b & 1) {
+            if known && run[0] & 1 == 1 {
+                let at = at.wrapping_add(first * page);
+                let advice = Advice::LinuxPopulateWrite;
+                // SAFETY: inside the mapping; contents do not change. Older systems refuse, and
+                // fault later.
+                let _ = unsafe { madvise(at.cast(), run.len() * page, advice) };
+            }
+            first += run.len();
+        }
+        end
     }
 
     /// First byte.
@@ -182,6 +210,36 @@ mod tests {
         let fd = memory.fd().try_clone_to_owned().unwrap();
         let error = SharedMemory::open(fd, 4097).unwrap_err();
         assert!(error.to_string().contains("longer"), "{error}");
+    }
+
+    /// KiB of a mapping that this process has pages of.
+    fn mapped_kib(memory: &SharedMemory) -> usize {
+        let start = format!("{:x}-", memory.base().as_ptr() as usize);
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let lines = maps.lines().skip_while(|line| !line.starts_with(&start));
+        let rss = lines.into_iter().find_map(|line| line.strip_prefix("Rss:")).unwrap();
+        rss.trim_end_matches("kB").trim().parse().unwrap()
+    }
+
+    #[test]
+    fn populating_maps_what_is_there_and_makes_nothing() {
+        let page = rustix::param::page_size();
+        let fd = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
+        ftruncate(&fd, 64 * page as u64).unwrap();
+        fcntl_add_seals(&fd, SEALS).unwrap();
+        for number in [0, 1, 30, 63] {
+            rustix::io::pwrite(&fd, b"x", number * page as u64).unwrap();
+        }
+        let blocks = || rustix::fs::fstat(&fd).unwrap().st_blocks as usize;
+        let before = blocks();
+        let memory = SharedMemory::open(fd.try_clone().unwrap(), 64 * page).unwrap();
+        assert_eq!(mapped_kib(&memory), 0, "opening maps no page");
+        assert_eq!(memory.populate(0, 16 * page), 16 * page);
+        assert_eq!(mapped_kib(&memory), 2 * page / 1024);
+        assert_eq!(memory.populate(16 * page, usize::MAX / 2), 64 * page);
+        assert_eq!(mapped_kib(&memory), 4 * page / 1024);
+        assert_eq!(memory.populate(64 * page, page), 64 * page);
+        assert_eq!((before * 512, blocks()), (4 * page, before));
     }
 
     #[test]

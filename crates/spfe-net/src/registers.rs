@@ -33,6 +33,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Event vectors of a register face.
 pub const EVENTS: u32 = 16;
+/// Protection domains of a register face: what [`Placement`](crate::Placement) has room for.
+const DOMAINS: u32 = 1 << u8::BITS;
 /// What every register of a device that is gone reads.
 const GONE: u32 = u32::MAX;
 /// Doorbell kind: look at the configuration latch.
@@ -73,6 +75,8 @@ pub struct RegisterFile {
     network: Arc<Network>,
     at: Attachment,
     layout: Layout,
+    /// The network's number of each event vector.
+    vectors: Vec<u32>,
     start_ns: u64,
     gone: AtomicBool,
     state: Mutex<State>,
@@ -84,7 +88,11 @@ impl RegisterFile {
         let events = (0..EVENTS).map(|_| EventVector::new()).collect::<Result<Vec<_>, _>>()?;
         let descriptors = events.iter().map(|vector| vector.descriptor().try_clone_to_owned());
         let descriptors = descriptors.collect::<std::io::Result<Vec<OwnedFd>>>()?;
-        let at = network.attach(endpoint, "registers", descriptors)?;
+        let at = network.attach(endpoint, "registers")?;
+        let vectors = descriptors
+            .into_iter()
+            .map(|descriptor| network.add_event_for_good(at, crate::Event::own(descriptor)))
+            .collect::<Result<Vec<_>, _>>()?;
         let layout = Layout::new(&network.topology().endpoints[endpoint as usize]);
         let idle = || Queue { state: QueueState::Disabled, error: Status::Ok, holds: [0; 4] };
         let state = State {
@@ -99,7 +107,7 @@ impl RegisterFile {
             events,
         };
         let (gone, state) = (AtomicBool::new(false), Mutex::new(state));
-        Ok(Self { network, at, layout, start_ns: os::now_ns(), gone, state })
+        Ok(Self { network, at, layout, vectors, start_ns: os::now_ns(), gone, state })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,7 +1,7 @@
 //! Endpoints, cables, rates and instruments, and how they are written down.
 
 use serde::{Deserialize, Serialize};
-use spfe_contract::PortKind;
+use spfe_contract::{MessageKind, PortKind};
 use spfe_device::pace::Rate;
 use std::fmt;
 use std::str::FromStr;
@@ -170,6 +170,11 @@ impl Port {
     /// The contract's port kind.
     pub fn kind(&self) -> PortKind {
         if self.space_wire { PortKind::Spacewire } else { PortKind::Spacefibre }
+    }
+
+    /// The kind of messages its link carries.
+    pub fn carries(&self) -> MessageKind {
+        if self.space_wire { MessageKind::TimeCode } else { MessageKind::Broadcast }
     }
 }
 

@@ -3,10 +3,10 @@
 use crate::arena::Arena;
 use crate::clock::{Clock, VirtualClock};
 use crate::engine_time::EngineTime;
+use crate::event::Event;
 use crate::instrument::{self, Generator, Listener, SinkCheck, Talker};
 use crate::os::{self, SharedMemory};
 use crate::topology::{Mode, Peer};
-use rustix::fd::OwnedFd;
 use spfe_contract::Status;
 use spfe_device::flow::{Flow, Regions, Step};
 use spfe_device::memory::{Refusal, RegionKey, RegionMap};
@@ -24,8 +24,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub trait Fetch: Send + Sync {
     /// Memory of a region of any endpoint.
     fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>>;
-    /// The descriptor that signals an event vector of a participant.
-    fn event(&self, participant: u32, vector: u32) -> Option<Arc<OwnedFd>>;
+    /// What signals an event vector of a participant; `None` if there is no such vector (any more).
+    /// Called with a flow's seat held: it must not wait for the control plane.
+    fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>>;
 }
 
 type Echo = Arc<Mutex<instrument::EchoStore>>;
@@ -37,7 +38,6 @@ pub struct View {
     clock: Clock,
     maps: Vec<Arc<RegionMap>>,
     held: Mutex<HashMap<(u32, usize), Arc<SharedMemory>>>,
-    events: Mutex<HashMap<(u32, u32), Arc<OwnedFd>>>,
     echoes: Mutex<HashMap<(u32, u32, u32), Echo>>,
     fetch: Arc<dyn Fetch>,
     measure: AtomicU32,
@@ -54,7 +54,6 @@ impl View {
             clock,
             maps,
             held: Mutex::default(),
-            events: Mutex::default(),
             echoes: Mutex::default(),
             fetch,
             measure: AtomicU32::new(0),
@@ -132,25 +131,12 @@ impl View {
         RxPacked::new(view, flow, &self.maps[endpoint as usize]).map(drop).map_err(refusal)
     }
 
-    /// Signals an event vector of a participant.
+    /// Signals an event vector of a participant. What it is, is asked every time: a queue's vector
+    /// goes with the queue.
     fn signal(&self, participant: u32, vector: u32) {
-        let key = (participant, vector);
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        if !events.contains_key(&key)
-            && let Some(fd) = self.fetch.event(participant, vector)
-        {
-            events.insert(key, fd);
+        if let Some(event) = self.fetch.event(participant, vector) {
+            event.signal();
         }
-        if let Some(fd) = events.get(&key) {
-            // A full counter already signals.
-            let _ = rustix::io::write(fd, &1u64.to_ne_bytes());
-        }
-    }
-
-    /// Forgets a participant's event vectors (it is gone; its id may be used again).
-    pub fn forget(&self, participant: u32) {
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        events.retain(|key, _| key.0 != participant);
     }
 
     /// A runner of the flow out of a port.
@@ -260,7 +246,7 @@ impl View {
             }
             _ => (None, endpoint),
         };
-        let messages = Messages::new(near, far, self.regions(endpoint), self.id);
+        let messages = Messages::new(config.carries(), near, far, self.regions(endpoint), self.id);
         MessageRunner { messages, view: self.clone(), ends: (endpoint, far_endpoint) }
     }
 }

@@ -464,6 +464,50 @@ fn a_wrong_message_gets_its_status() {
     }
 }
 
+/// Port 0 speaks SpaceFibre, port 1 SpaceWire; each carries messages of its own kind only.
+#[test]
+fn a_port_refuses_messages_of_the_other_kind() {
+    let network = network(Mode::Inline);
+    for (port, good, wrong) in [
+        (0, MessageKind::Broadcast, MessageKind::TimeCode),
+        (1, MessageKind::TimeCode, MessageKind::Broadcast),
+    ] {
+        let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
+        let open = |client: &mut Client, kind| {
+            let (request, base) = client.request(kind, 0);
+            network.create_queue(client.at, QueueRequest { port, ..request }).unwrap();
+            client.queue_at(base)
+        };
+        let mut tx = open(&mut a, QueueKind::MessageTx);
+        let mut rx = open(&mut b, QueueKind::MessageRx);
+        let mut runner = a.message_runner(port);
+        let flags = flags(EntryType::Message, sf::SIGNAL);
+        for (kind, expected) in [(wrong, Status::BadOpcode), (good, Status::Ok)] {
+            tx.push(Message { kind: kind.raw(), data: 7, flags, ..Default::default() }.to_words());
+            runner.run(100);
+            assert_eq!(status(&tx.pop().unwrap()), expected, "port {port}: {kind:?}");
+            assert_eq!(rx.cq.pop().is_some(), kind == good, "port {port}: {kind:?}");
+        }
+        let (request, _) = b.request(QueueKind::MessageRx, 0);
+        for filter in [1 << 16 | 5, 1 << 17 | 5 << 8, 1 << 18] {
+            let done = network.create_queue(b.at, QueueRequest { port, filter, ..request });
+            if port == 0 && filter != 1 << 18 {
+                done.unwrap();
+                network.destroy_queue(b.at, port, 0, QueueKind::MessageRx.raw()).unwrap();
+                continue;
+            }
+            let error = done.unwrap_err();
+            assert_eq!(error.status(), Status::BadField, "port {port}: {filter:#x}");
+            assert!(error.what.contains(&format!("port {port} speaks SPACE")), "{error}");
+        }
+        let uneven = QueueRequest { port, sq_log2: raw::LOG2 - 1, ..request };
+        let error = network.create_queue(b.at, uneven).unwrap_err();
+        assert_eq!(error.status(), Status::BadRing, "{error}");
+        drop((tx, rx));
+        [a, b].iter().for_each(|client| network.detach(client.at, false).unwrap());
+    }
+}
+
 /// Bytes that look like ring entries now and then: random, but with phases that are due.
 fn noise(random: &mut Random, key: RegionKey) -> Vec<u8> {
     let mut words: Vec<u64> = (0..128).map(|_| random.number()).collect();

@@ -20,6 +20,9 @@
 //! | 6 to 7 | zero |
 //! | 8 to 11 | sequence number, chosen by the client and repeated in the reply |
 //!
+//! `Hello` makes a connection a client. Without it the daemon answers only what looks at it and
+//! changes nothing (`Look`, `LookAtPort`, `Clients`), and closes the connection after 5 s.
+//!
 //! Header and error reply keep their form in every version, so that two builds that do not
 //! understand each other can say so.
 
@@ -30,11 +33,11 @@ pub mod socket;
 
 pub use client::Connection;
 pub use codec::{decode_reply, decode_request, encode_reply, encode_request};
-pub use message::{ClientInfo, Hello, Reply, Request, WANT_ENGINE, Welcome};
+pub use message::{ClientInfo, Hello, NetworkInfo, Reply, Request, WANT_ENGINE, Welcome};
 pub use spfe_net::network::Error;
 
 /// Version of this protocol. Goes up with every change of a message.
-pub const PROTOCOL: u16 = 1;
+pub const PROTOCOL: u16 = 2;
 /// Longest datagram in bytes: the topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
 /// Most descriptors beside a datagram: the doorbell page and the network's memory.

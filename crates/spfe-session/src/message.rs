@@ -9,7 +9,7 @@ use spfe_net::topology::Topology;
 /// nobody else to run it and refuse a client without.
 pub const WANT_ENGINE: u32 = 1;
 
-/// The first request on a connection.
+/// The first request on a connection that is to be a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// Contract version of the client {major, minor}. The major versions must be equal.
@@ -42,6 +42,15 @@ pub struct Welcome {
     pub contract: (u16, u16),
     /// Who the client is from now on.
     pub attachment: Attachment,
+    /// What the network is, and who copies.
+    pub topology: Topology,
+}
+
+/// The answer to [`Request::Look`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NetworkInfo {
+    /// Contract version of the daemon {major, minor}.
+    pub contract: (u16, u16),
     /// What the network is, and who copies.
     pub topology: Topology,
 }
@@ -110,8 +119,17 @@ pub enum Request {
     },
     /// Reset the client's share of the device.
     Reset,
-    /// Who is attached.
+    /// Who is attached. Also without attaching.
     Clients,
+    /// What the network is. Also without attaching: whoever only looks is no client.
+    Look,
+    /// State and counters of a port of any endpoint. Also without attaching.
+    LookAtPort {
+        /// Endpoint.
+        endpoint: u32,
+        /// Port.
+        port: u32,
+    },
 }
 
 impl Request {
@@ -132,6 +150,8 @@ impl Request {
             Self::SetPriority { .. } => "SetPriority",
             Self::Reset => "Reset",
             Self::Clients => "Clients",
+            Self::Look => "Look",
+            Self::LookAtPort { .. } => "LookAtPort",
         }
     }
 }
@@ -160,10 +180,12 @@ pub enum Reply {
     },
     /// To Event; the eventfd comes along.
     Event,
-    /// To PortInfo.
+    /// To PortInfo and LookAtPort.
     Port(PortInfo),
     /// To Clients.
     Clients(Vec<ClientInfo>),
+    /// To Look.
+    Network(NetworkInfo),
 }
 
 /// One client of a network.

@@ -21,7 +21,8 @@ use std::sync::Arc;
 pub struct PackedOptions {
     /// Bytes of the area: 4096 to 1 GiB, rounded up to a multiple of 8.
     pub area_bytes: u32,
-    /// Everything else; the depth is in runs.
+    /// Everything else; the depth is in runs. With a depth of n, n - 1 runs can wait to be taken: the
+    /// device keeps one completion for the run it is writing.
     pub queue: QueueOptions,
 }
 

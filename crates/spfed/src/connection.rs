@@ -1,10 +1,11 @@
 //! One client: its socket, and what it holds.
 
+use crate::populate::Unmapped;
 use crate::requests::{Answer, Carry, refuse};
 use crate::say;
 use crate::server::ServerConfig;
 use rustix::event::PollFlags;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{BorrowedFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_net::{Attachment, Network};
 use spfe_session::{Error, Request, codec, socket};
@@ -22,6 +23,8 @@ pub(crate) struct Shared {
     pub clients: usize,
     /// Somebody has attached once.
     pub served: bool,
+    /// Regions whose pages are not mapped yet.
+    pub unmapped: Unmapped,
 }
 
 /// Why a connection ends.
@@ -132,7 +135,7 @@ impl Connection {
             Carry::Network(false) => vec![network.doorbell().fd()],
             Carry::Network(true) => vec![network.doorbell().fd(), network.arena().memory().fd()],
             Carry::Memory(memory) => vec![memory.fd()],
-            Carry::Event(event) => vec![event.as_fd()],
+            Carry::Event(event) => vec![event.fd()],
         };
         let datagram = codec::encode_reply(sequence, &reply)
             .or_else(|error| codec::encode_reply(sequence, &Err(error)))

@@ -13,6 +13,7 @@
 //! | [`notify`] | telling a service manager |
 //! | `serve` | the loop over all connections |
 //! | `connection`, `requests` | one client: what it asks for, and its limits |
+//! | `populate` | mapping the pages of regions, a little at a time |
 //!
 //! The socket's permissions (mode 0660) say who may attach.
 
@@ -21,6 +22,7 @@ pub mod listen;
 pub mod notify;
 pub mod options;
 mod peer;
+mod populate;
 mod requests;
 mod serve;
 pub mod server;

@@ -1,8 +1,9 @@
 //! What a client hands over, and who it is: nothing of it is believed.
 
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstatfs};
+use rustix::fs::fstatfs;
 use spfe_contract::Status;
+use spfe_net::Event;
 use spfe_net::os::SharedMemory;
 use spfe_session::{Error, Result};
 use std::io;
@@ -31,16 +32,15 @@ pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
         .or_else(|error| refuse(format!("region of {size} bytes: {error}")))
 }
 
-/// Takes an eventfd, and makes sure that writing to it returns.
-pub(crate) fn check_event(fd: &OwnedFd) -> Result<()> {
-    let link = std::fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
-    if link.as_os_str() != "anon_inode:[eventfd]" {
-        let what = format!("event: {} is not an eventfd", link.display());
-        return Err(Error::new(Status::BadField, what));
-    }
-    let flags = fcntl_getfl(fd).map_err(io::Error::from)?;
-    fcntl_setfl(fd, flags | OFlags::NONBLOCK).map_err(io::Error::from)?;
-    Ok(())
+/// An eventfd: whatever the client does to it, signalling it does not wait.
+pub(crate) fn event(fd: OwnedFd) -> Result<Event> {
+    Event::foreign(fd).map_err(|error| {
+        let status = match error.kind() {
+            io::ErrorKind::Unsupported => Status::NoResources,
+            _ => Status::BadField,
+        };
+        Error::new(status, format!("event: {error}"))
+    })
 }
 
 /// Who is at the other end of a socket, for the log.

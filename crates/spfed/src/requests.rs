@@ -6,8 +6,10 @@ use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::os::SharedMemory;
-use spfe_net::{Attachment, Mode, Network};
-use spfe_session::{ClientInfo, Error, Hello, Reply, Request, Result, WANT_ENGINE, Welcome};
+use spfe_net::{Attachment, Event, Mode, Network};
+use spfe_session::{
+    ClientInfo, Error, Hello, NetworkInfo, Reply, Request, Result, WANT_ENGINE, Welcome,
+};
 use std::sync::Arc;
 
 /// Descriptors that go with a reply.
@@ -15,7 +17,7 @@ pub(crate) enum Carry {
     Nothing,
     Network(bool),
     Memory(Arc<SharedMemory>),
-    Event(Arc<OwnedFd>),
+    Event(Arc<Event>),
 }
 
 /// The reply to a request, or why it is refused.
@@ -32,6 +34,9 @@ impl Connection {
     pub fn answer(&mut self, request: &Request, fds: Vec<OwnedFd>, shared: &mut Shared) -> Answer {
         if let Request::Hello(hello) = request {
             return self.hello(hello, shared);
+        }
+        if let Some(answer) = look(request, &shared.network) {
+            return answer;
         }
         let Some(at) = self.at else {
             return refuse(Status::BadField, format!("{} before Hello", request.name()));
@@ -68,7 +73,8 @@ impl Connection {
                 self.regions.clear();
                 DONE
             }
-            Request::Clients => Ok((Reply::Clients(clients(&network)), Carry::Nothing)),
+            // Answered above.
+            Request::Clients | Request::Look | Request::LookAtPort { .. } => DONE,
         }
     }
 
@@ -106,7 +112,7 @@ impl Connection {
             return refuse(Status::NoResources, what);
         }
         let endpoint = hello.endpoint.unwrap_or_else(|| least_used(&shared.network));
-        let at = shared.network.attach(endpoint, &hello.name, Vec::new())?;
+        let at = shared.network.attach(endpoint, &hello.name)?;
         (self.at, self.name) = (Some(at), hello.name.clone());
         shared.clients += 1;
         shared.served = true;
@@ -123,7 +129,7 @@ impl Connection {
         size: u64,
         access: u32,
         fds: Vec<OwnedFd>,
-        shared: &Shared,
+        shared: &mut Shared,
     ) -> Answer {
         let config = &shared.config;
         if self.regions.len() >= config.max_regions {
@@ -142,8 +148,11 @@ impl Connection {
             );
             return refuse(Status::NoResources, what);
         }
-        let memory = crate::peer::memory(one(fds, "AddRegion")?, size)?;
-        let key = shared.network.add_region(at, Arc::new(memory), access)?;
+        let memory = Arc::new(crate::peer::memory(one(fds, "AddRegion")?, size)?);
+        let key = shared.network.add_region(at, memory.clone(), access)?;
+        if shared.network.topology().mode == Mode::Thread {
+            shared.unmapped.add(&memory);
+        }
         self.regions.insert(key.0, size);
         Ok((Reply::Region { key: key.0 }, Carry::Nothing))
     }
@@ -160,10 +169,25 @@ fn one(fds: Vec<OwnedFd>, request: &str) -> Result<OwnedFd> {
     }
 }
 
-fn event(fds: Vec<OwnedFd>) -> Result<OwnedFd> {
-    let fd = one(fds, "AddEvent")?;
-    crate::peer::check_event(&fd)?;
-    Ok(fd)
+fn event(fds: Vec<OwnedFd>) -> Result<Event> {
+    crate::peer::event(one(fds, "AddEvent")?)
+}
+
+/// What changes nothing and needs no attachment.
+fn look(request: &Request, network: &Network) -> Option<Answer> {
+    let reply = match *request {
+        Request::Clients => Reply::Clients(clients(network)),
+        Request::Look => Reply::Network(NetworkInfo {
+            contract: (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR),
+            topology: network.topology().clone(),
+        }),
+        Request::LookAtPort { endpoint, port } => match network.port_info(endpoint, port) {
+            Ok(info) => Reply::Port(info),
+            Err(error) => return Some(Err(error)),
+        },
+        _ => return None,
+    };
+    Some(Ok((reply, Carry::Nothing)))
 }
 
 fn closed<T>(network: &Network, what: &str) -> Result<T> {

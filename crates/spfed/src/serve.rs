@@ -2,6 +2,7 @@
 
 use crate::connection::{Connection, End, Shared};
 use crate::listen::Listener;
+use crate::populate::Unmapped;
 use crate::server::{Control, ServerConfig};
 use crate::{CLIENTS_MAX, say};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -43,7 +44,8 @@ impl Serve {
         control: Arc<Control>,
     ) -> Self {
         let once = config.once;
-        let shared = Shared { network, config, clients: 0, served: false };
+        let shared =
+            Shared { network, config, clients: 0, served: false, unmapped: Unmapped::default() };
         let (connections, leaving) = (Vec::new(), Vec::new());
         Self { shared, listener, control, connections, leaving, pause: None, once }
     }
@@ -92,6 +94,7 @@ impl Serve {
         }
         self.expire();
         self.retry();
+        self.shared.unmapped.step();
         Ok(())
     }
 
@@ -108,7 +111,13 @@ impl Serve {
         let restless = !self.leaving.is_empty()
             || self.pause.is_some()
             || self.connections.iter().any(|connection| connection.attachment().is_none());
-        match poll(&mut fds, restless.then_some(&beat)) {
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let timeout = if self.shared.unmapped.is_empty() {
+            restless.then_some(&beat)
+        } else {
+            Some(&at_once)
+        };
+        match poll(&mut fds, timeout) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error),
         }

@@ -4,7 +4,8 @@ mod common;
 
 use common::{config, place};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::BorrowedFd;
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use spfe::{Deadline, Endpoint, Mode, QueueOptions, Status, Threshold};
 use spfed::Server;
 use std::process::{Command, Stdio};
@@ -61,6 +62,65 @@ fn events_are_signalled_across_clients() {
         drop(server);
         assert!(readable(rx.fd().unwrap(), common::SOON), "{mode}: the end is an event too");
     }
+}
+
+#[test]
+fn event_vectors_go_with_their_queues() {
+    for mode in MODES {
+        let path = place(&format!("vectors-{mode}"));
+        let _server = Server::start(config(mode).listen(&path)).unwrap();
+        let endpoint = Endpoint::open(&format!("unix:{}/0", path.display())).unwrap();
+        let vc = endpoint.port(0).unwrap().vc(0).unwrap();
+        // More than a client can have at a time.
+        for _ in 0..80 {
+            vc.rx_with(QueueOptions::default().event(true)).unwrap();
+        }
+    }
+}
+
+/// Makes room in an eventfd when dropped: a device that waits for it goes on, and the test ends.
+struct Emptied(OwnedFd);
+
+impl Drop for Emptied {
+    fn drop(&mut self) {
+        fcntl_setfl(&self.0, OFlags::NONBLOCK).unwrap();
+        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
+    }
+}
+
+/// A client that fills the counter of its own eventfd and makes writing to it wait.
+#[test]
+fn a_full_event_of_a_client_stops_nobody_else() {
+    let path = place("full-event");
+    let server = Server::start(config(Mode::Thread).listen(&path)).unwrap();
+    let open = |endpoint| Endpoint::open(&format!("unix:{}/{endpoint}", path.display())).unwrap();
+    let (a, b) = (open(0), open(1));
+    let channel = |endpoint: &Endpoint, vc| endpoint.port(0).unwrap().vc(vc).unwrap();
+    let mut hostile = channel(&b, 0).rx_with(QueueOptions::default().event(true)).unwrap();
+    let mut good = channel(&b, 1).rx().unwrap();
+    let (mut bait, mut tx) = (channel(&a, 0).tx().unwrap(), channel(&a, 1).tx().unwrap());
+    let (from, to) = (a.alloc(1 << 16).unwrap(), b.alloc(1 << 16).unwrap());
+    let mut buffers = to.split(4096, 16).unwrap();
+    hostile.post_all(&mut buffers.split_off(8));
+    good.post_all(&mut buffers);
+
+    let event = hostile.fd().unwrap();
+    let flags = fcntl_getfl(event).unwrap();
+    fcntl_setfl(event, flags - OFlags::NONBLOCK).unwrap();
+    rustix::io::write(event, &(u64::MAX - 1).to_ne_bytes()).unwrap();
+    let _emptied = Emptied(event.try_clone_to_owned().unwrap());
+    assert!(!hostile.request_event(&Threshold::ONE).unwrap());
+    bait.send(from.buf(0..64).unwrap()).unwrap();
+    hostile.recv(Deadline::after(common::SOON)).unwrap();
+    // Whoever signals has been there; now that of the control plane too.
+    assert!(!hostile.request_event(&Threshold::ONE).unwrap());
+    drop(bait);
+    for packet in 0..4 {
+        tx.send(from.buf(packet * 4096..packet * 4096 + 64).unwrap()).unwrap();
+        good.recv(Deadline::after(common::SOON)).unwrap();
+    }
+    drop((hostile, good, tx, from, to, a, b));
+    assert!(server.network().clients().is_empty(), "all could say goodbye");
 }
 
 fn readable(fd: BorrowedFd<'_>, within: Duration) -> bool {

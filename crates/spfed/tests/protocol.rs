@@ -7,8 +7,8 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::AsFd;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use spfe_contract::{QueueKind, Status};
-use spfe_net::Mode;
 use spfe_net::os::SharedMemory;
+use spfe_net::{Mode, QueueRequest};
 use spfe_session::{Connection, Hello, Reply, Request, codec, socket};
 use spfed::{Server, ServerConfig};
 
@@ -43,7 +43,7 @@ fn other_versions_are_refused_by_name() {
     let (sequence, reply) = codec::decode_reply(&reply.bytes).unwrap();
     let (status, what) = refused(reply);
     assert_eq!((sequence, status), (5, Status::BadVersion));
-    assert!(what.contains("protocol 1") && what.contains("77"), "{what}");
+    assert!(what.contains("protocol 2") && what.contains("77"), "{what}");
     assert!(socket::receive(&raw).unwrap().is_end());
 }
 
@@ -74,6 +74,40 @@ fn hello_comes_first_and_once() {
     let mut client = Client::over(connection, None).unwrap();
     let again = Request::Hello(Hello::new(None, "twice"));
     assert_eq!(refused(client.ask(&again)).0, Status::BadField);
+}
+
+#[test]
+fn who_looks_is_no_client() {
+    let path = place("look");
+    let config = ServerConfig { once: true, ..config(Mode::Thread) }.listen(&path);
+    let mut server = Server::start(config).unwrap();
+    let mut looker = Connection::open(&path).unwrap();
+    let mut look = |request: &Request| {
+        looker.call(request, &[]).map(|(reply, fds)| {
+            assert!(fds.is_empty(), "{request:?} gives out memory");
+            reply
+        })
+    };
+    let Reply::Network(found) = look(&Request::Look).unwrap() else { panic!() };
+    assert_eq!(found.topology, *server.network().topology());
+    assert_eq!(look(&Request::Clients).unwrap(), Reply::Clients(Vec::new()));
+    let Reply::Port(port) = look(&Request::LookAtPort { endpoint: 1, port: 0 }).unwrap() else {
+        panic!()
+    };
+    assert_eq!(port, server.network().port_info(1, 0).unwrap());
+    for (endpoint, port) in [(2, 0), (0, 9), (u32::MAX, u32::MAX)] {
+        let (status, what) = refused(look(&Request::LookAtPort { endpoint, port }));
+        assert_eq!(status, Status::NotFound, "{what}");
+    }
+    let key = Request::RemoveRegion { key: 0 };
+    assert_eq!(refused(look(&key)).1, "RemoveRegion before Hello");
+    drop(looker);
+    // With --once the daemon waits for its first client; who looked was none.
+    let mut client = Client::over(Connection::open(&path).unwrap(), None).unwrap();
+    let Reply::Clients(clients) = client.ask(&Request::Clients).unwrap() else { panic!() };
+    assert_eq!(clients.len(), 1);
+    drop(client);
+    server.wait().unwrap();
 }
 
 #[test]
@@ -141,18 +175,38 @@ fn memory_that_could_fault_is_refused() {
     client.ask(&Request::Ping).unwrap();
 }
 
+fn add_event(client: &mut Client, event: impl AsFd) -> Result<u32, spfe_session::Error> {
+    match client.ask_with(&Request::AddEvent, event.as_fd())? {
+        Reply::Vector { vector } => Ok(vector),
+        reply => panic!("{reply:?}"),
+    }
+}
+
 #[test]
 fn events_are_eventfds_and_not_endless() {
     let server = server(Mode::Thread);
     let mut client = Client::new(&server, 0);
     let event = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-    for vector in 0..64 {
-        let reply = client.ask_with(&Request::AddEvent, event.as_fd()).unwrap();
-        assert_eq!(reply, Reply::Vector { vector });
+    let mut vectors = Vec::new();
+    for _ in 0..64 {
+        vectors.push(add_event(&mut client, &event).unwrap());
     }
-    let (status, what) = refused(client.ask_with(&Request::AddEvent, event.as_fd()));
+    let (status, what) = refused(add_event(&mut client, &event));
     assert_eq!(status, Status::NoResources);
     assert!(what.contains("64 events"), "{what}");
+    // With its queue a vector goes, and makes room for another.
+    let memory = SharedMemory::create("t", 4096).unwrap();
+    let key = client.add_region(memory.fd(), 4096).unwrap();
+    let wish = QueueRequest { vector: vectors[7], ..queue(key, QueueKind::Tx) };
+    client.ask(&Request::CreateQueue(wish)).unwrap();
+    assert_eq!(refused(add_event(&mut client, &event)).0, Status::NoResources);
+    client.ask(&Request::DestroyQueue { port: 0, vc: 0, kind: QueueKind::Tx.raw() }).unwrap();
+    let (status, what) = refused(client.ask(&Request::CreateQueue(wish)));
+    assert_eq!(status, Status::NotFound);
+    assert!(what.contains("is not registered"), "{what}");
+    let fresh = add_event(&mut client, &event).unwrap();
+    assert!(!vectors.contains(&fresh), "vector {fresh} was somebody else's");
+    assert_eq!(refused(add_event(&mut client, &event)).0, Status::NoResources);
     let pipe = rustix::pipe::pipe().unwrap();
     let (status, what) = refused(client.ask_with(&Request::AddEvent, pipe.1.as_fd()));
     assert_eq!(status, Status::BadField, "{what}");
@@ -181,6 +235,27 @@ fn regions_and_bytes_are_limited_for_each_client() {
 }
 
 #[test]
+fn a_large_region_is_taken_without_making_its_pages() {
+    let server = server(Mode::Thread);
+    let mut client = Client::new(&server, 0);
+    let large = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
+    ftruncate(&large, 8 << 30).unwrap();
+    fcntl_add_seals(&large, SealFlags::SHRINK).unwrap();
+    let key = client.add_region(&large, 4 << 30).unwrap();
+    let pages = || rustix::fs::fstat(&large).unwrap().st_blocks;
+    assert_eq!(pages(), 0);
+    client.ask(&Request::Ping).unwrap();
+    let (status, what) = refused(client.add_region(&large, 4096));
+    assert_eq!(status, Status::NoResources);
+    assert!(what.contains("4294967296 of the 4294967296 bytes"), "{what}");
+    client.ask(&Request::RemoveRegion { key: key.0 }).unwrap();
+    let (status, what) = refused(client.add_region(&large, 5 << 30));
+    assert_eq!(status, Status::NoResources);
+    assert!(what.contains("--max-memory"), "{what}");
+    assert_eq!(pages(), 0);
+}
+
+#[test]
 fn memory_of_others_is_given_out_in_one_trust_domain_only() {
     let event = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
     for mode in [Mode::Thread, Mode::Inline] {
@@ -189,10 +264,10 @@ fn memory_of_others_is_given_out_in_one_trust_domain_only() {
         assert_eq!(a.fds.len(), if mode == Mode::Thread { 1 } else { 2 });
         let memory = SharedMemory::create("t", 4096).unwrap();
         let key = a.add_region(memory.fd(), 4096).unwrap().0;
-        a.ask_with(&Request::AddEvent, event.as_fd()).unwrap();
+        let vector = add_event(&mut a, &event).unwrap();
         let region = b.connection.call(&Request::RegionMemory { endpoint: 0, key }, &[]);
-        let vector = Request::Event { participant: a.id(), vector: 0 };
-        let signal = b.connection.call(&vector, &[]);
+        let signal = Request::Event { participant: a.id(), vector };
+        let signal = b.connection.call(&signal, &[]);
         if mode == Mode::Thread {
             assert_eq!(refused(region).0, Status::AccessDenied);
             assert_eq!(refused(signal).0, Status::AccessDenied);

@@ -1,12 +1,14 @@
-//! After a client left or died: its share is taken back, what it held is freed, and what it was
-//! doing is put right. All of it in bounded time.
+//! After a client left, died or asked for a reset: its share is taken back, what it held is freed,
+//! and what it was doing is put right. All of it in bounded time.
 
-use super::{Attachment, Ended, Error, Inner, Network, Result};
+use super::queues::Ended;
+use super::{Attachment, Error, Inner, Network, Result};
 use crate::arena::CONTROL;
 use crate::os;
 use crate::topology::Peer;
 use crate::view::Runner;
 use spfe_contract::Status;
+use spfe_device::memory::RegionKey;
 use spfe_device::message::{MessageSlot, SLOTS};
 use spfe_ring::Seat;
 use spfe_ring::sync::Ordering;
@@ -30,6 +32,41 @@ impl Network {
         self.end_regions(&mut inner, at)?;
         inner.clients.remove(&at.client);
         self.shares().events.remove(&at.client);
+        Ok(())
+    }
+
+    /// Resets the client's share of the device: queues stop, what was pending completes with
+    /// DEVICE_RESET, regions are revoked.
+    pub fn reset(&self, at: Attachment) -> Result<()> {
+        let mut inner = self.lock();
+        self.end_queues(&mut inner, at, Ended::Reset)?;
+        self.end_regions(&mut inner, at)
+    }
+
+    fn end_queues(&self, inner: &mut Inner, at: Attachment, ended: Ended) -> Result<()> {
+        for (port, vc, out) in self.flows(at.endpoint) {
+            let config = self.config(at.endpoint, port, vc, out);
+            if config.kind != 0 && config.owner == at.client {
+                self.destroy_data(inner, at.endpoint, port, vc, out, ended)?;
+            }
+        }
+        let Some(client) = inner.clients.get_mut(&at.client) else { return Ok(()) };
+        while let Some(queue) = client.messages.last().copied() {
+            self.free_slot(at.endpoint, queue.port, queue.tx, queue.slot, ended)?;
+            client.messages.pop();
+        }
+        Ok(())
+    }
+
+    fn end_regions(&self, inner: &mut Inner, at: Attachment) -> Result<()> {
+        let keys: Vec<RegionKey> = inner.regions[at.endpoint as usize]
+            .iter()
+            .filter(|region| region.client == at.client && region.memory.is_some())
+            .map(|region| region.key)
+            .collect();
+        for key in keys {
+            self.revoke(inner, at.endpoint, key)?;
+        }
         Ok(())
     }
 

@@ -4,8 +4,9 @@ use super::layout::{Context, End, NO_VC, Register};
 use super::{EVENTS, RegisterFile, State};
 use crate::network::{Error, Placement, QueueRequest};
 use spfe_contract::{
-    BlockType, Command, QueueKind, QueueState, Status, access, event_block as event,
-    global_block as global, port_block, queue_block as queue, region_block as region,
+    BlockType, Command, QueueKind, QueueState, Status, access, broadcast_block as broadcast,
+    event_block as event, global_block as global, port_block, queue_block as queue,
+    region_block as region,
 };
 use spfe_device::memory::{Address, RegionKey};
 
@@ -95,16 +96,15 @@ impl RegisterFile {
         let byte = |offset| u8::try_from(word(offset)).map_err(|_| Status::BadField);
         let kind = byte(queue::KIND)?;
         let known = QueueKind::from_raw(kind).is_some_and(|kind| context.can_be(kind));
-        if !known || word(queue::VECTOR) >= EVENTS {
-            return Err(Status::BadField);
-        }
+        let vector = self.vectors.get(word(queue::VECTOR) as usize).copied();
+        let vector = vector.filter(|_| known).ok_or(Status::BadField)?;
         let vc = context.vc();
         let request = QueueRequest {
             port: context.port,
             vc: if vc == NO_VC { 0 } else { vc },
             kind,
             options: word(queue::OPTIONS),
-            vector: word(queue::VECTOR),
+            vector,
             sq_log2: word(queue::SQ_LOG2),
             cq_log2: word(queue::CQ_LOG2),
             sq: pair(queue::SQ_LO, queue::SQ_HI),
@@ -180,6 +180,10 @@ impl RegisterFile {
         let word = |offset| self.configured(state, BlockType::Port, index, offset);
         // Links of the virtual network are up as long as their cable is plugged in.
         if word(port_block::LINK_START) > 1 {
+            return Err(Status::BadField);
+        }
+        let channel = self.configured(state, BlockType::Broadcast, index, broadcast::CHANNEL);
+        if !port.space_wire && channel > u32::from(u8::MAX) {
             return Err(Status::BadField);
         }
         for vc in 0..port.vcs {

@@ -1,16 +1,16 @@
 //! The registers the device writes: what each of them says now.
 
 use super::layout::{Context, End, Register, contexts_of};
-use super::{EVENTS, RegisterFile, State, high, low};
+use super::{DOMAINS, EVENTS, RegisterFile, State, high, low};
 use crate::os;
 use crate::topology::{LinkRate, Peer};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, PACKET_MAX_BYTES,
-    PortState, REGION_INDEX_BITS, broadcast_block as broadcast, capability, event_block as event,
+    PortState, broadcast_block as broadcast, capability, event_block as event,
     global_block as global, port_block, queue_block as queue, region_block as region,
     statistics_block as statistics, time_code_block as time_code,
 };
-use spfe_device::memory::{REGIONS, RegionKey};
+use spfe_device::memory::REGIONS;
 use spfe_device::message::{MessageSlot, SLOTS};
 use spfe_device::shared::CounterValues;
 use spfe_ring::sync::Ordering;
@@ -24,15 +24,6 @@ const CAPABILITY: u32 = capability::BURST
 
 /// Time from one heartbeat to the next, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
-
-/// Bits of the region index in a KEY register; the generation is above them.
-const KEY_INDEX_BITS: u32 = 20;
-const _: () = assert!(REGION_INDEX_BITS as u32 <= KEY_INDEX_BITS);
-
-/// The KEY register of an enabled region: generation << 20 | index.
-fn lkey(key: RegionKey) -> u32 {
-    u32::from(key.generation()) << KEY_INDEX_BITS | key.index() as u32
-}
 
 fn sum(slots: &[MessageSlot; SLOTS], pick: fn(CounterValues) -> u64) -> u32 {
     slots.iter().map(|slot| pick(slot.count.values())).fold(0, u64::wrapping_add) as u32
@@ -48,7 +39,7 @@ impl RegisterFile {
             BlockType::Queue => self.queue(state, element, offset),
             BlockType::Region if offset == region::KEY => {
                 let key = state.regions.get(element as usize).copied().flatten();
-                key.map_or(0, lkey)
+                key.map_or(0, |key| u32::from(key.0))
             }
             BlockType::Event if offset == event::COUNT => {
                 state.events.get_mut(element as usize).map_or(0, |vector| low(vector.count()))
@@ -79,6 +70,8 @@ impl RegisterFile {
             global::TIME_LO => low(self.network.clock().now_ns()),
             global::TIME_HI => high(self.network.clock().now_ns()),
             global::PACKET_MAX => PACKET_MAX_BYTES as u32,
+            global::DOORBELL_PAGES => self.layout.pages(),
+            global::DOMAINS => DOMAINS,
             _ => 0,
         }
     }

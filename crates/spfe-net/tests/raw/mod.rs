@@ -46,7 +46,7 @@ pub struct Client {
 
 impl Client {
     pub fn new(network: &Arc<Network>, endpoint: u32) -> Self {
-        let at = network.attach(endpoint, "raw", Vec::new()).unwrap();
+        let at = network.attach(endpoint, "raw").unwrap();
         let memory = Arc::new(SharedMemory::create("raw", BYTES).unwrap());
         let both = access::LOCAL_READ | access::LOCAL_WRITE;
         let key = network.add_region(at, memory.clone(), both).unwrap();
@@ -104,7 +104,7 @@ impl Client {
         self.try_queue(kind, vc).unwrap()
     }
 
-    fn queue_at(&self, base: u64) -> Queue {
+    pub fn queue_at(&self, base: u64) -> Queue {
         let at = |offset: u64| {
             let at = self.memory.base().as_ptr().wrapping_add((base + offset) as usize);
             NonNull::new(at.cast::<Slot>()).unwrap()

@@ -11,7 +11,7 @@ use spfe_net::{LinkRate, Mode, RegisterFile, Topology};
 /// Registers the contract marks "ro", by block.
 fn read_only(kind: BlockType) -> Vec<u32> {
     match kind {
-        BlockType::Global => (global::MAGIC..=global::PACKET_MAX).step_by(4).collect(),
+        BlockType::Global => (global::MAGIC..=global::DOMAINS).step_by(4).collect(),
         BlockType::Port => (port::KIND..=port::QUEUE_COUNT).step_by(4).collect(),
         BlockType::Queue => vec![queue::STATE, queue::ERROR, queue::PORT, queue::VC],
         BlockType::Region => vec![region::KEY],
@@ -57,6 +57,9 @@ fn the_block_list_ends_and_blocks_do_not_overlap() {
         assert_eq!((block.size, block.version), (size, 1), "{block:?}");
         end = block.at + block.size + count * stride;
     }
+    let pages = registers.read32(global::DOORBELL_PAGES);
+    assert!(pages >= 1);
+    assert_eq!(u64::from(registers.size() - doorbells), u64::from(pages) * DOORBELL_STRIDE);
     assert!(doorbells >= end && u64::from(doorbells).is_multiple_of(DOORBELL_STRIDE));
     assert!(registers.size() > doorbells && registers.size().is_power_of_two());
     let instances = |kind| {

@@ -3,8 +3,8 @@
 use crate::STATE_DISABLED;
 use crate::driver::{Driver, LOG2, MEMORY_BYTES, region_field};
 use spfe_contract::{
-    BlockType, Command, QueueKind, Status, global_block as global, queue_block as queue,
-    region_block as region,
+    BlockType, Command, QueueKind, Status, broadcast_block as broadcast, event_block as event,
+    global_block as global, port_block as port, queue_block as queue, region_block as region,
 };
 
 #[test]
@@ -28,7 +28,9 @@ fn wrong_queue_configurations_get_their_status() {
     assert_eq!(try_with(queue::SQ_HI, 0x0fff_0000), Status::BadRegion);
     assert_eq!(try_with(queue::LINES_HI, u32::from(field ^ 0x1000) << 16), Status::BadRegion);
     assert_eq!(try_with(queue::DOMAIN, 1), Status::BadRegion);
-    assert_eq!(try_with(queue::DOMAIN, 256), Status::BadField);
+    let domains = driver.registers.read32(global::DOMAINS);
+    assert_eq!(try_with(queue::DOMAIN, domains - 1), Status::BadRegion);
+    assert_eq!(try_with(queue::DOMAIN, domains), Status::BadField);
     assert_eq!(try_with(queue::KIND, u32::from(QueueKind::Rx.raw())), Status::BadField);
     assert_eq!(try_with(queue::KIND, 0x102), Status::BadField);
     assert_eq!(try_with(queue::KIND, 77), Status::BadField);
@@ -46,6 +48,42 @@ fn wrong_queue_configurations_get_their_status() {
     assert_eq!(driver.command_raw(99, 0), Status::BadOpcode);
     assert_eq!(driver.command_raw(0x100, 0), Status::BadOpcode);
     assert_eq!(driver.command(Command::Nop, 0), Status::Ok);
+}
+
+#[test]
+fn wrong_port_configurations_get_their_status() {
+    let driver = Driver::new();
+    let configure = |port| driver.command(Command::PortConfigure, port);
+    assert_eq!(configure(driver.registers.read32(global::PORTS)), Status::NotFound);
+    driver.write(BlockType::Broadcast, 1, broadcast::CHANNEL, 256);
+    assert_eq!(configure(1), Status::BadField);
+    assert_eq!(configure(0), Status::Ok, "its own CHANNEL is right");
+    driver.write(BlockType::Broadcast, 1, broadcast::CHANNEL, 255);
+    assert_eq!(configure(1), Status::Ok);
+    driver.write(BlockType::Port, 1, port::LINK_START, 2);
+    assert_eq!(configure(1), Status::BadField);
+}
+
+/// Every command takes ENABLE of the vectors over, also one that fails.
+#[test]
+fn enabling_a_vector_takes_effect_with_the_next_command() {
+    let driver = Driver::new();
+    let signal = || {
+        let descriptor = driver.registers.event_descriptor(5).unwrap();
+        rustix::io::write(descriptor, &1u64.to_ne_bytes()).unwrap();
+    };
+    driver.write(BlockType::Event, 5, event::ENABLE, 1);
+    signal();
+    assert!(!driver.registers.take_event(5), "not latched yet");
+    assert_eq!(driver.command_raw(99, 0), Status::BadOpcode);
+    assert!(!driver.registers.take_event(5), "what came before is not made up for");
+    signal();
+    assert!(driver.registers.take_event(5));
+    driver.write(BlockType::Event, 5, event::ENABLE, 0);
+    assert_eq!(driver.command(Command::Nop, 0), Status::Ok);
+    signal();
+    assert!(!driver.registers.take_event(5));
+    assert_eq!(driver.read(BlockType::Event, 5, event::COUNT), 3);
 }
 
 #[test]

@@ -7,11 +7,13 @@
 //! When the daemon dies, a thread of this module notices at once and wakes every sleeper.
 
 mod link;
+mod look;
 mod sleepers;
 
 use super::{Backend, DeviceInfo};
 use crate::{Error, PortInfo, Result};
 use link::{Link, Watcher};
+pub use look::Look;
 use rustix::fd::{AsFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_device::memory::RegionKey;
@@ -20,10 +22,13 @@ use spfe_net::network::QueueRequest;
 use spfe_net::os::{self, SharedMemory};
 use spfe_net::{Clock, Mode, View, device_thread};
 use spfe_session::client::unexpected;
-use spfe_session::{ClientInfo, Connection, Hello, Reply, Request, Welcome};
+use spfe_session::{Connection, Hello, Reply, Request, Welcome};
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What stands behind a device of a daemon.
+const BACKEND: &str = "virtual, daemon";
 /// Bytes of the doorbell page.
 const DOORBELL_BYTES: usize = 4096;
 
@@ -36,6 +41,8 @@ pub struct Daemon {
     doorbell: SharedMemory,
     view: Option<Arc<View>>,
     clock: Clock,
+    /// Event vectors of open queues {port, VC, kind}.
+    vectors: Mutex<HashMap<(u32, u32, u8), u32>>,
 }
 
 impl Daemon {
@@ -80,20 +87,24 @@ impl Daemon {
             Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real))
         };
         let watcher = Some(Watcher::start(&link)?);
-        Ok(Self { watcher, link, info, doorbell, view, clock: Clock::Real })
-    }
-
-    /// Who is attached to the daemon's network.
-    pub fn clients(&self) -> Result<Vec<ClientInfo>> {
-        match self.link.call(&Request::Clients, &[])? {
-            (Reply::Clients(clients), _) => Ok(clients),
-            (reply, _) => Err(unexpected("Clients", &reply).into()),
-        }
+        Ok(Self {
+            watcher,
+            link,
+            info,
+            doorbell,
+            view,
+            clock: Clock::Real,
+            vectors: Mutex::default(),
+        })
     }
 
     /// Asks the daemon whether it is there.
     pub fn ping(&self) -> Result<()> {
         self.done(&Request::Ping)
+    }
+
+    fn vectors(&self) -> MutexGuard<'_, HashMap<(u32, u32, u8), u32>> {
+        self.vectors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn done(&self, request: &Request) -> Result<()> {
@@ -118,7 +129,7 @@ fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
     }
     Ok(DeviceInfo {
         uri: format!("{place}/{}", at.endpoint),
-        backend: "virtual, daemon",
+        backend: BACKEND,
         endpoint: at.endpoint,
         client: at.client,
         ports: ports.len() as u32,
@@ -154,7 +165,7 @@ impl Backend for Daemon {
     fn add_event(&self, event: OwnedFd) -> Result<u32> {
         match self.link.call(&Request::AddEvent, &[event.as_fd()])? {
             (Reply::Vector { vector }, _) => {
-                self.link.sleepers.add_event(event);
+                self.link.sleepers.add_event(vector, event);
                 Ok(vector)
             }
             (reply, _) => Err(unexpected("AddEvent", &reply).into()),
@@ -162,11 +173,26 @@ impl Backend for Daemon {
     }
 
     fn create_queue(&self, request: &QueueRequest) -> Result<()> {
-        self.done(&Request::CreateQueue(*request))
+        let name = (request.port, request.vc, request.kind);
+        let done = self.done(&Request::CreateQueue(*request));
+        // A vector goes with its queue, also if that was refused.
+        match &done {
+            Ok(()) if request.vector != 0 => {
+                self.vectors().insert(name, request.vector);
+            }
+            Ok(()) => {}
+            Err(_) => self.link.sleepers.remove_event(request.vector),
+        }
+        done
     }
 
     fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()> {
-        self.done(&Request::DestroyQueue { port, vc, kind })
+        let vector = self.vectors().remove(&(port, vc, kind));
+        let done = self.done(&Request::DestroyQueue { port, vc, kind });
+        if let Some(vector) = vector {
+            self.link.sleepers.remove_event(vector);
+        }
+        done
     }
 
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {

@@ -7,7 +7,7 @@ use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::network::{Attachment, QueueRequest};
 use spfe_net::os::SharedMemory;
-use spfe_net::{Clock, DeviceThread, Mode, Network, Topology, View};
+use spfe_net::{Clock, DeviceThread, Event, Mode, Network, Topology, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -73,7 +73,7 @@ impl EmbeddedBackend {
     /// Attaches to an endpoint.
     pub fn attach(embedded: Arc<Embedded>, endpoint: u32, uri: &str) -> Result<Self> {
         let name = format!("process {}", std::process::id());
-        let at = embedded.network.attach(endpoint, &name, Vec::new())?;
+        let at = embedded.network.attach(endpoint, &name)?;
         let view = embedded.network.view(at.client);
         Ok(Self { embedded, at, view, uri: uri.to_owned() })
     }
@@ -106,7 +106,7 @@ impl Backend for EmbeddedBackend {
     }
 
     fn add_event(&self, event: OwnedFd) -> Result<u32> {
-        Ok(self.embedded.network.add_event(self.at, event)?)
+        Ok(self.embedded.network.add_event(self.at, Event::own(event))?)
     }
 
     fn create_queue(&self, request: &QueueRequest) -> Result<()> {

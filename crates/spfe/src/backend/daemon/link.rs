@@ -6,6 +6,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::{BorrowedFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_device::memory::RegionKey;
+use spfe_net::Event;
 use spfe_net::os::SharedMemory;
 use spfe_net::view::Fetch;
 use spfe_session::{Connection, Reply, Request};
@@ -16,9 +17,13 @@ use std::thread::JoinHandle;
 
 type EventKey = (u32, u32);
 
+/// Most descriptors of others kept: most are of queues that are gone.
+const KNOWN_MAX: usize = 256;
+
 #[derive(Default)]
 struct Events {
-    known: HashMap<EventKey, Arc<OwnedFd>>,
+    /// What others' vectors are; numbers are never used again, so what is old is never wrong.
+    known: HashMap<EventKey, Arc<Event>>,
     wanted: Vec<EventKey>,
 }
 
@@ -83,8 +88,14 @@ impl Link {
             let Some(fd) = fds.into_iter().next() else {
                 continue;
             };
-            let _ = rustix::io::write(&fd, &1u64.to_ne_bytes());
-            lock(&self.events).known.insert((participant, vector), Arc::new(fd));
+            // One trust domain: the daemon gives these out in modes inline and coop only.
+            let event = Event::own(fd);
+            event.signal();
+            let mut events = lock(&self.events);
+            if events.known.len() >= KNOWN_MAX {
+                events.known.clear();
+            }
+            events.known.insert((participant, vector), Arc::new(event));
         }
     }
 
@@ -123,15 +134,17 @@ impl Fetch for Link {
             return None;
         };
         let fd = fds.into_iter().next()?;
-        SharedMemory::open(fd, usize::try_from(size).ok()?).ok().map(Arc::new)
+        let memory = SharedMemory::open(fd, usize::try_from(size).ok()?).ok()?;
+        memory.populate(0, memory.size());
+        Some(Arc::new(memory))
     }
 
     /// Called by the engine with a flow's seat held, which the daemon may be waiting for: it must
     /// not wait for the daemon. The watcher asks, and signals when it has the answer.
-    fn event(&self, participant: u32, vector: u32) -> Option<Arc<OwnedFd>> {
+    fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>> {
         let mut events = lock(&self.events);
         let key = (participant, vector);
-        let known = events.known.remove(&key);
+        let known = events.known.get(&key).cloned();
         if known.is_none() && !events.wanted.contains(&key) {
             events.wanted.push(key);
             self.ring();

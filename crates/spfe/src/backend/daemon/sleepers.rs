@@ -12,7 +12,7 @@ const DEVICE_LINE: usize = 64;
 #[derive(Default)]
 struct Lists {
     queues: Vec<Arc<SharedMemory>>,
-    events: Vec<OwnedFd>,
+    events: Vec<(u32, OwnedFd)>,
 }
 
 /// Memory of queues (host line at 0, device line at 64) and event descriptors.
@@ -55,7 +55,7 @@ impl Sleepers {
             return;
         }
         lists.queues.iter().for_each(|memory| wake(memory));
-        lists.events.iter().for_each(signal);
+        lists.events.iter().for_each(|(_, event)| signal(event));
     }
 
     pub fn watch(&self, memory: &Arc<SharedMemory>) {
@@ -73,12 +73,16 @@ impl Sleepers {
         }
     }
 
-    pub fn add_event(&self, event: OwnedFd) {
+    pub fn add_event(&self, vector: u32, event: OwnedFd) {
         let mut lists = self.lock();
         if self.is_gone() {
             signal(&event);
         }
-        lists.events.push(event);
+        lists.events.push((vector, event));
+    }
+
+    pub fn remove_event(&self, vector: u32) {
+        self.lock().events.retain(|(known, _)| *known != vector);
     }
 }
 
@@ -97,7 +101,10 @@ mod tests {
         sleepers.watch(&memory);
         sleepers.watch(&other);
         sleepers.unwatch(&other);
-        sleepers.add_event(event.try_clone().unwrap());
+        let closed = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
+        sleepers.add_event(1, event.try_clone().unwrap());
+        sleepers.add_event(2, closed.try_clone().unwrap());
+        sleepers.remove_event(2);
         sleepers.set_gone();
         sleepers.set_gone();
         sleepers.watch(&late);
@@ -110,5 +117,6 @@ mod tests {
         let mut count = [0u8; 8];
         rustix::io::read(&event, &mut count).unwrap();
         assert_eq!(u64::from_ne_bytes(count), 1);
+        assert!(rustix::io::read(&closed, &mut count).is_err(), "its queue is closed");
     }
 }

@@ -1,0 +1,71 @@
+//! Looking at a daemon without being one of its clients.
+
+use super::BACKEND;
+use crate::backend::DeviceInfo;
+use crate::{Error, PortInfo, Result};
+use spfe_contract::Status;
+use spfe_session::client::unexpected;
+use spfe_session::{ClientInfo, Connection, NetworkInfo, Reply, Request};
+use std::path::Path;
+
+/// A look at a daemon's network. The daemon ends it 5 s after it was opened; it is for questions
+/// one after the other, not for watching.
+pub struct Look {
+    connection: Connection,
+    place: String,
+    network: NetworkInfo,
+}
+
+impl Look {
+    /// Looks at the daemon at a socket.
+    ///
+    /// # Errors
+    /// DEVICE_GONE when no daemon answers, BAD_VERSION when it speaks another protocol.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut connection = Connection::open(path)?;
+        let place = format!("unix:{}", path.display());
+        match connection.call(&Request::Look, &[])?.0 {
+            Reply::Network(network) => {
+                network.topology.check().map_err(|what| {
+                    Error::device(Status::BadField, format!("daemon at {place}: {what}"))
+                })?;
+                Ok(Self { connection, place, network })
+            }
+            reply => Err(unexpected("Look", &reply).into()),
+        }
+    }
+
+    /// What its endpoints are; the client number is 0.
+    pub fn endpoints(&self) -> Vec<DeviceInfo> {
+        let topology = &self.network.topology;
+        let info = |(number, ports): (u32, &Vec<_>)| DeviceInfo {
+            uri: format!("{}/{number}", self.place),
+            backend: BACKEND,
+            endpoint: number,
+            client: 0,
+            ports: ports.len() as u32,
+            mode: topology.mode,
+            contract: self.network.contract,
+        };
+        (0..).zip(&topology.endpoints).map(info).collect()
+    }
+
+    /// State and counters of a port.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such port.
+    pub fn port_info(&mut self, endpoint: u32, port: u32) -> Result<PortInfo> {
+        match self.connection.call(&Request::LookAtPort { endpoint, port }, &[])?.0 {
+            Reply::Port(info) => Ok(info.into()),
+            reply => Err(unexpected("LookAtPort", &reply).into()),
+        }
+    }
+
+    /// Who is attached.
+    pub fn clients(&mut self) -> Result<Vec<ClientInfo>> {
+        match self.connection.call(&Request::Clients, &[])?.0 {
+            Reply::Clients(clients) => Ok(clients),
+            reply => Err(unexpected("Clients", &reply).into()),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Mapping the pages of regions before the device touches them, a little at a time.
+//!
+//! Mapping all of a large region at once takes long, and meanwhile nobody else would be served. So
+//! the reply goes out at once, and the serving thread maps a piece in each turn of its loop. What the
+//! device touches before that is a page fault.
+
+use spfe_net::os::SharedMemory;
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+
+/// Bytes of a piece: well under a millisecond.
+const STEP_BYTES: usize = 4 << 20;
+
+/// Regions whose pages are not all mapped yet, and where to go on.
+#[derive(Default)]
+pub(crate) struct Unmapped(VecDeque<(Weak<SharedMemory>, usize)>);
+
+impl Unmapped {
+    pub fn add(&mut self, memory: &Arc<SharedMemory>) {
+        self.0.push_back((Arc::downgrade(memory), 0));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Maps a piece of the region whose turn it is; nothing of one that has been revoked.
+    pub fn step(&mut self) {
+        let Some((region, from)) = self.0.pop_front() else { return };
+        let Some(memory) = region.upgrade() else { return };
+        let next = memory.populate(from, STEP_BYTES);
+        if next < memory.size() {
+            self.0.push_back((region, next));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_take_turns_until_they_are_done_or_gone() {
+        let sizes = [2 * STEP_BYTES + 4096, 4096, 3 * STEP_BYTES];
+        let mut regions: Vec<_> =
+            sizes.map(|size| Arc::new(SharedMemory::create("t", size).unwrap())).into();
+        let mut unmapped = Unmapped::default();
+        regions.iter().for_each(|region| unmapped.add(region));
+        drop(regions.pop());
+        let mut left = Vec::new();
+        while !unmapped.is_empty() {
+            unmapped.step();
+            left.push(unmapped.0.len());
+        }
+        assert_eq!(left, [3, 2, 1, 1, 0]);
+    }
+}
