@@ -97,11 +97,8 @@ impl<'a> Arbitrary<'a> for Input {
         let mut datagrams = Vec::new();
         while !u.is_empty() && datagrams.len() < DATAGRAMS_MAX {
             let raw = !u.ratio(15, 16)?;
-            let datagram = if raw {
-                Datagram::Raw(u.arbitrary()?)
-            } else {
-                Datagram::Sound(request(u)?)
-            };
+            let datagram =
+                if raw { Datagram::Raw(u.arbitrary()?) } else { Datagram::Sound(request(u)?) };
             let carried = match &datagram {
                 Datagram::Sound(Request::AddRegion { .. }) if u.ratio(7, 8)? => Carried::Memory,
                 Datagram::Sound(Request::AddEvent) if u.ratio(7, 8)? => Carried::Event,
