@@ -391,6 +391,11 @@ impl Side {
         }
     }
 
+    /// Whether a packed area lies in the buffers, or is still to be given back.
+    fn has_area(&self) -> bool {
+        self.kind == QueueKind::RxPacked && (self.queue.is_some() || !self.kept.is_empty())
+    }
+
     fn revoke(&mut self, network: &Network) {
         if self.is_revoked || network.remove_region(self.at, self.keys.data).is_err() {
             return;
@@ -540,6 +545,8 @@ impl Lab {
             Op::Open(end, shape) => self.open(end, shape),
             Op::Reset(end) => self.reset(end),
             Op::Die(end) => self.die(end),
+            // Nobody honest revokes an area in use.
+            Op::Revoke(end) if honest && self.side(end).has_area() => {}
             Op::Revoke(end) => self.side(end).revoke(&network),
         }
     }

@@ -388,8 +388,9 @@ impl Queue {
         })
     }
 
-    /// Stops the queue and starts it again with empty rings: whatever was posted is the host's.
-    pub fn restart(&mut self) -> Result<()> {
+    /// Stops the queue and empties its rings: whatever was posted is the host's, and positions start
+    /// from 0. [`Queue::begin`] starts it again, which a device may refuse.
+    pub fn halt(&mut self) -> Result<()> {
         if !self.stop() {
             let Place { port, vc, kind } = self.place;
             let what =
@@ -405,6 +406,11 @@ impl Queue {
         self.taken_bytes = 0;
         self.first_seen.set(None);
         self.broken = None;
+        Ok(())
+    }
+
+    /// Starts the queue again after [`Queue::halt`].
+    pub fn begin(&mut self) -> Result<()> {
         self.device.backend().create_queue(&self.request)
     }
 

@@ -150,7 +150,8 @@ impl Rx {
     /// Takes every buffer back: stops the queue and starts it again. A packet half received ends
     /// there: its sender is told PEER_GONE. Returns the buffers; received ones not polled included.
     pub fn cancel(&mut self) -> Result<Vec<Buf>> {
-        self.queue.restart()?;
+        self.queue.halt()?;
+        self.queue.begin()?;
         let bufs = self.slots.take_all();
         if let Some(runner) = &mut self.queue.runner {
             runner.run(0);
