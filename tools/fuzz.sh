@@ -84,7 +84,8 @@ fuzz() {
     # The fuzzer ends by itself; if it does not, that is a failure too.
     timeout --kill-after=10 $((seconds + 300)) \
         "${cargo_fuzz[@]}" run "${options[@]}" --fuzz-dir "$crate" "$target" "${corpus[@]}" -- \
-        -max_total_time="$seconds" -len_control=0 -max_len=2048 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
+        -max_total_time="$seconds" -len_control=0 -max_len=2048 -timeout=20 \
+        -rss_limit_mb=4096 -print_final_stats=1 \
         </dev/null >"$log" 2>&1 || code=$?
     ran=$((ran + 1))
     printf '%4d s %10s runs %6s MiB   %s\n' "$seconds" "$(stat number_of_executed_units "$log")" \

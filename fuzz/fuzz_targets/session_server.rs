@@ -42,7 +42,8 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
     Ok(match u.int_in_range(0..=15u8)? {
         0..=3 => {
             let at = |u: &mut Unstructured<'_>| -> Result<u64> {
-                Ok(u64::from(key(u)?) << 48 | u64::from(u.int_in_range(0..=63u8)?) * 64)
+                let line = u64::from(u.int_in_range(0..=63u8)?) * 64;
+                Ok(u64::from(key(u)?) << 48 | line)
             };
             Request::CreateQueue(QueueRequest {
                 port: small(u)?,
