@@ -81,6 +81,7 @@ run_quick() {
 
 run_rust() {
     step lint clippy check cargo clippy --workspace --all-targets -- -D warnings
+    step lint fuzz-check check tools/fuzz.sh --check
     step unit cargo-test cargo cargo test --workspace --no-fail-fast
 }
 

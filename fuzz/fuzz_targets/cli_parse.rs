@@ -2,11 +2,22 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
+use spfe::{End, Endpoint, Received, Region, Status};
+use std::sync::LazyLock;
 
-// Modules of a program cannot be named from outside; these two need nothing of it.
+// Modules of a program cannot be named from outside; these need nothing else of it.
+#[allow(dead_code)]
+#[path = "../../crates/spfe-cli/src/assembly.rs"]
+mod assembly;
+#[allow(dead_code)]
+#[path = "../../crates/spfe-cli/src/error.rs"]
+mod error;
 #[allow(dead_code)]
 #[path = "../../crates/spfe-cli/src/frame.rs"]
 mod frame;
+#[allow(dead_code)]
+#[path = "../../crates/spfe-cli/src/output.rs"]
+mod output;
 #[allow(dead_code)]
 #[path = "../../crates/spfe-cli/src/parse.rs"]
 mod parse;
@@ -22,6 +33,96 @@ enum Input {
     /// A packet of the length of a trailer.
     Trailer([u8; 32], [u8; 24]),
     File([u8; 16], Option<u64>, String),
+    /// What `spfe recv` gets: a header or none, then anything.
+    Transfer(bool, Vec<Part>),
+}
+
+/// A packet, or part of one.
+#[derive(Arbitrary, Debug)]
+enum Part {
+    Header,
+    Trailer(u64),
+    /// The trailer of another transfer.
+    Other([u8; 16]),
+    Bytes(Vec<u8>, u8, u8),
+    /// The first bytes of a header, or of a trailer.
+    Short(bool, u8, u8),
+}
+
+const PART_MAX: usize = 4096;
+const ID: frame::Id = [7; 16];
+
+static MEMORY: LazyLock<Region> = LazyLock::new(|| {
+    let endpoint = Endpoint::open("virtual:").expect("the built-in device");
+    endpoint.alloc(PART_MAX).expect("a buffer")
+});
+
+fn trailer(id: frame::Id, length: u64) -> Vec<u8> {
+    frame::Trailer { id, length, sha256: [1; 32] }.encode()
+}
+
+fn header() -> Vec<u8> {
+    frame::Header { id: ID, length: None, name: "a.bin".to_owned() }.encode()
+}
+
+impl Part {
+    fn packet(&self) -> (Vec<u8>, End, Status) {
+        let end = |end: u8| match end % 8 {
+            0 => End::More,
+            1 => End::Eep,
+            _ => End::Eop,
+        };
+        let whole = |bytes| (bytes, End::Eop, Status::Ok);
+        match self {
+            Self::Header => whole(header()),
+            Self::Trailer(length) => whole(trailer(ID, *length)),
+            Self::Other(id) => whole(trailer(*id, 0)),
+            Self::Bytes(bytes, ending, status) => {
+                let status = Status::from_raw(*status).unwrap_or(Status::Ok);
+                (bytes[..bytes.len().min(PART_MAX)].to_vec(), end(*ending), status)
+            }
+            Self::Short(first, length, ending) => {
+                let mut bytes = if *first { header() } else { trailer(ID, 0) };
+                bytes.truncate((*length).into());
+                (bytes, end(*ending), Status::Ok)
+            }
+        }
+    }
+}
+
+/// A file begins with its header and ends with its trailer, whatever comes.
+fn check_transfer(parts: &[(Vec<u8>, End, Status)]) {
+    let mut assembly = assembly::Assembly::new("port 0 VC 0");
+    let mut buf = Some(MEMORY.buf(0..PART_MAX).expect("the only user"));
+    let (mut bytes, mut begun, mut inside) = (0, false, false);
+    for (part, end, status) in parts {
+        let Some(mut buf_now) = buf.take() else { break };
+        buf_now.set_len(0);
+        buf_now.put(part);
+        let received = Received { buf: buf_now, end: *end, status: *status, time_ns: None };
+        match assembly.take(&received, bytes) {
+            Ok(assembly::Step::Header(header)) => {
+                assert!(!begun && !inside && *end == End::Eop);
+                assert_eq!(frame::Header::decode(part), Ok(header));
+                begun = true;
+            }
+            Ok(assembly::Step::Data) => {
+                assert!(begun && *status == Status::Ok && *end != End::Eep);
+                bytes += part.len() as u64;
+            }
+            Ok(assembly::Step::Done(done)) => {
+                assert!(begun && !inside && *end == End::Eop && part.len() == 64);
+                assert_eq!(done.encode(), *part);
+                return;
+            }
+            Err(failure) => {
+                assert!(failure.kind.code() != 0 && !failure.what.is_empty());
+                return;
+            }
+        }
+        inside = *end == End::More;
+        buf = Some(received.buf);
+    }
 }
 
 fn check_text(text: &str) {
@@ -37,7 +138,10 @@ fn check_text(text: &str) {
     if let Ok(time) = parse::seconds(text) {
         assert!(time.as_secs() < 1 << 30);
     }
-    assert!(parse::hertz(text).is_ok_and(|rate| rate > 0.0 && rate <= 1e6) || parse::hertz(text).is_err());
+    assert!(
+        parse::hertz(text).is_ok_and(|rate| rate > 0.0 && rate <= 1e6)
+            || parse::hertz(text).is_err()
+    );
     if let Ok(byte) = parse::byte(text) {
         assert_eq!(parse::byte(&format!("{byte:#04x}")), Ok(byte));
     }
@@ -82,6 +186,11 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
             packet.extend(first);
             packet.extend(last);
             check_packet(&packet);
+        }
+        Input::Transfer(greets, parts) => {
+            let first = greets.then(|| Part::Header.packet());
+            let parts = first.into_iter().chain(parts.iter().map(Part::packet));
+            check_transfer(&parts.collect::<Vec<_>>());
         }
         Input::File(id, length, name) => {
             let packet = frame::Header { id, length, name: name.clone() }.encode();

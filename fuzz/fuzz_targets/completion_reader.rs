@@ -150,12 +150,8 @@ struct Device {
 }
 
 fn topology() -> Topology {
-    let port = |space_wire| Port {
-        space_wire,
-        vcs: 1,
-        rate: LinkRate::Unlimited,
-        peer: Peer::None,
-    };
+    let port =
+        |space_wire| Port { space_wire, vcs: 1, rate: LinkRate::Unlimited, peer: Peer::None };
     // Virtual time, so that waiting for a time the device makes up takes none.
     Topology {
         endpoints: vec![vec![port(false), port(true)]],
@@ -202,9 +198,8 @@ impl Device {
     }
 
     fn record(&self, word: u16, header: RecordHeader) {
-        let value = u64::from(header.length)
-            | u64::from(header.end) << 32
-            | u64::from(header.flags) << 40;
+        let value =
+            u64::from(header.length) | u64::from(header.end) << 32 | u64::from(header.flags) << 40;
         self.area(usize::from(word) % 64, value);
     }
 
@@ -421,7 +416,8 @@ impl Lab {
             after_first: wish.after.map(|ns| Duration::from_nanos(u64::from(ns))),
         };
         let now = self.network.network().clock().now_ns();
-        let deadline = deadline.map_or(Deadline::NOW, |ns| Deadline::at_ns(now.saturating_add(ns.into())));
+        let deadline =
+            deadline.map_or(Deadline::NOW, |ns| Deadline::at_ns(now.saturating_add(ns.into())));
         match &mut self.open {
             Open::Tx(tx) => drop(tx.wait_for(&goal, deadline)),
             Open::Rx(rx) => drop(rx.wait(&goal, deadline)),

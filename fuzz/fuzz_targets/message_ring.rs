@@ -226,7 +226,10 @@ impl Lab {
     fn check_rings(&self) {
         for host in self.queues.iter().filter_map(|queue| queue.host.as_ref()) {
             let next_lap = host.consumed.wrapping_add(host.cq.size());
-            assert!(!self.honest || host.cq.read(next_lap).is_none(), "an unread completion is lost");
+            assert!(
+                !self.honest || host.cq.read(next_lap).is_none(),
+                "an unread completion is lost"
+            );
         }
     }
 

@@ -55,7 +55,7 @@ fn op(u: &mut Unstructured<'_>) -> Result<Op> {
     Ok(match u.int_in_range(0..=31u8)? {
         0..=5 => Op::Queue(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
         6..=10 => Op::Region(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
-        11..=14 => Op::Register(block(u)?, u.arbitrary()?, value(u)? * 4, value(u)?),
+        11..=14 => Op::Register(block(u)?, u.arbitrary()?, value(u)?.wrapping_mul(4), value(u)?),
         15..=18 => Op::Command(u.int_in_range(0..=7)?, value(u)?),
         19..=23 => Op::Post(u.arbitrary()?, u.arbitrary()?, u.arbitrary()?, u.arbitrary()?),
         24 | 25 => Op::Step,
@@ -174,7 +174,8 @@ impl Driver {
             (..) if packed => QueueKind::RxPacked,
             (..) => QueueKind::Rx,
         };
-        let base = self.field(region) | (u64::from(index) % 32) * PLACE_BYTES;
+        let place = u64::from(index) % 32 * PLACE_BYTES;
+        let base = self.field(region) | place;
         let address = |register, offset| {
             self.write(BlockType::Queue, index, register, (base + offset) as u32);
             self.write(BlockType::Queue, index, register + 4, ((base + offset) >> 32) as u32);
@@ -202,7 +203,7 @@ impl Driver {
         let memory = memory::pooled(0, SEGMENT_BYTES);
         // SAFETY: inside the segment, 64-byte aligned; the pool keeps the memory.
         let ring = unsafe { Ring::new(memory.base().add(place).cast::<Slot>(), LOG2) };
-        let kind = if index % 2 == 0 { EntryType::Data } else { EntryType::Buffer };
+        let kind = if index.is_multiple_of(2) { EntryType::Data } else { EntryType::Buffer };
         let (region, flags) = (u32::from(flags >> 6), u16::from(flags & 0x1f) << 4);
         let entry = Submission {
             length: length.into(),
@@ -235,7 +236,12 @@ impl Driver {
             }
             Op::Region(index, segment, bytes, domain) => {
                 let bytes = if bytes & 3 == 0 { bytes } else { SEGMENT_BYTES as u32 };
-                self.region((index % 4).into(), (segment / 128).into(), bytes, (domain / 64).into());
+                self.region(
+                    (index % 4).into(),
+                    (segment / 128).into(),
+                    bytes,
+                    (domain / 64).into(),
+                );
             }
             Op::Queue(index, region, packed) => {
                 self.queue((index % 48).into(), (region % 4).into(), packed);

@@ -75,9 +75,8 @@ fn row(u: &mut Unstructured<'_>) -> Result<ResultRow> {
     row.latency_ns = optional(u, latency)?;
     (row.size_min_bytes, row.size_max_bytes) = (optional(u, size)?, optional(u, size)?);
     row.seed = u.arbitrary()?;
-    row.paper = optional(u, |u| {
-        Ok(PaperFigure { rate_gbps: number(u)?, cpu_pct_of_4_cores: number(u)? })
-    })?;
+    row.paper =
+        optional(u, |u| Ok(PaperFigure { rate_gbps: number(u)?, cpu_pct_of_4_cores: number(u)? }))?;
     row.integrity_errors = u.arbitrary()?;
     Ok(row)
 }

@@ -42,7 +42,8 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
     Ok(match u.int_in_range(0..=15u8)? {
         0..=3 => {
             let at = |u: &mut Unstructured<'_>| -> Result<u64> {
-                Ok(u64::from(key(u)?) << 48 | u64::from(u.int_in_range(0..=63u8)?) * 64)
+                let line = u64::from(u.int_in_range(0..=63u8)?) * 64;
+                Ok(u64::from(key(u)?) << 48 | line)
             };
             Request::CreateQueue(QueueRequest {
                 port: small(u)?,
@@ -50,8 +51,8 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
                 kind: u.int_in_range(0..=6)?,
                 options: small(u)?,
                 vector: small(u)?,
-                sq_log2: small(u)? + 2,
-                cq_log2: small(u)? + 2,
+                sq_log2: small(u)?.wrapping_add(2),
+                cq_log2: small(u)?.wrapping_add(2),
                 sq: at(u)?,
                 cq: at(u)?,
                 stamps: at(u)?,
@@ -71,7 +72,7 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
         9 => Request::RemoveRegion { key: key(u)? },
         10 => Request::RegionMemory { endpoint: small(u)?, key: key(u)? },
         11 => Request::AddEvent,
-        12 => Request::Event { participant: small(u)? + 3, vector: small(u)? },
+        12 => Request::Event { participant: small(u)?.wrapping_add(3), vector: small(u)? },
         13 => Request::PortInfo { port: small(u)? },
         14 => Request::SetPriority { port: small(u)?, vc: small(u)?, priority: u.arbitrary()? },
         _ => match u.int_in_range(0..=6u8)? {
@@ -99,11 +100,8 @@ impl<'a> Arbitrary<'a> for Input {
         let mut datagrams = Vec::new();
         while !u.is_empty() && datagrams.len() < DATAGRAMS_MAX {
             let raw = !u.ratio(15, 16)?;
-            let datagram = if raw {
-                Datagram::Raw(u.arbitrary()?)
-            } else {
-                Datagram::Sound(request(u)?)
-            };
+            let datagram =
+                if raw { Datagram::Raw(u.arbitrary()?) } else { Datagram::Sound(request(u)?) };
             let carried = match &datagram {
                 Datagram::Sound(Request::AddRegion { .. }) if u.ratio(7, 8)? => Carried::Memory,
                 Datagram::Sound(Request::AddEvent) if u.ratio(7, 8)? => Carried::Event,

@@ -103,6 +103,9 @@ impl<'a> Arbitrary<'a> for Flags {
 }
 
 impl Flags {
+    /// The packet ends here, and a completion is wanted.
+    pub const END: Self = Self(sf::SIGNAL | sf::LAST);
+
     fn with(self, kind: EntryType) -> u16 {
         u16::from(kind.raw()) | self.0 & !sf::TYPE_MASK
     }

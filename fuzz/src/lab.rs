@@ -9,9 +9,12 @@
 //! * nothing of that is delivered to anybody;
 //! * a step is bounded, and there is never more than one completion for a submission;
 //! * for an honest host no completion is overwritten before it was consumed, none frees what is not
-//!   outstanding, and records stay as they were until they are given back.
+//!   outstanding, and records stay as they were until they are given back;
+//! * what an honest host has posted is completed, each with a status, as long as the other end gives
+//!   room for it, and the counters say what the completions said.
 
-use crate::entry::{Entry, Keys};
+use crate::account::{Reported, Totals, states};
+use crate::entry::{Entry, Flags, Keys, Length, Place};
 use crate::memory::{self, Allowed};
 use crate::ring::{HostQueue, RINGS_BYTES, Shape};
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -35,6 +38,10 @@ const SMALL_BYTES: usize = 4096;
 const BUDGET: u32 = 64;
 const TURNS_MAX: usize = 1000;
 const OPS_MAX: usize = 200;
+/// Turns without any change after which nothing will change.
+const STILL_TURNS: usize = 16;
+/// Bytes of the buffers posted at the end.
+const LAST_BYTES: u32 = 4096;
 
 static PAYLOAD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut bytes = vec![memory::BEHIND; DATA_MEMORY_BYTES];
@@ -196,6 +203,7 @@ struct Side {
     reader: PackedReader,
     area_bytes: u32,
     kept: VecDeque<Kept>,
+    reported: Reported,
 }
 
 impl Side {
@@ -235,6 +243,7 @@ impl Side {
             reader: PackedReader::new(0),
             area_bytes: 0,
             kept: VecDeque::new(),
+            reported: Reported::default(),
         };
         side.register(network);
         side
@@ -274,6 +283,7 @@ impl Side {
         self.is_open |= !shape.is_plain();
         self.lengths.clear();
         self.kept.clear();
+        self.reported = Reported::default();
         self.reader = PackedReader::new(request.area_bytes);
         self.area_bytes = request.area_bytes;
         if self.kind == QueueKind::RxPacked {
@@ -337,6 +347,8 @@ impl Side {
 
     fn consume_credited(&mut self) {
         let Some((done, freed)) = self.queue.as_mut().and_then(HostQueue::take) else { return };
+        self.reported.packets += u64::from(done.packets);
+        self.reported.bytes += u64::from(done.bytes);
         if self.end == End::Tx {
             return;
         }
@@ -377,6 +389,11 @@ impl Side {
         if let Some(queue) = &mut self.queue {
             queue.post(release.to_words());
         }
+    }
+
+    /// Whether a packed area lies in the buffers, or is still to be given back.
+    fn has_area(&self) -> bool {
+        self.kind == QueueKind::RxPacked && (self.queue.is_some() || !self.kept.is_empty())
     }
 
     fn revoke(&mut self, network: &Network) {
@@ -423,7 +440,8 @@ fn records(mut bytes: &[u8]) -> usize {
     let mut count = 0;
     while let Some(head) = bytes.first_chunk::<8>() {
         let head = u64::from_le_bytes(*head);
-        let header = RecordHeader { length: head as u32, end: (head >> 32) as u8, ..Default::default() };
+        let header =
+            RecordHeader { length: head as u32, end: (head >> 32) as u8, ..Default::default() };
         assert!(header.end <= 2, "end marker {}", header.end);
         let total = spfe_ring::packed::record_bytes(header.length) as usize;
         assert!(total <= bytes.len(), "a record that leaves its run");
@@ -441,12 +459,8 @@ fn attach(network: &Network, end: End) -> Attachment {
 
 /// Two endpoints with one port and one virtual channel each, joined by a cable.
 pub fn cable(rate: LinkRate, mode: Mode, virtual_time: bool) -> Topology {
-    let port = |endpoint| Port {
-        space_wire: false,
-        vcs: 1,
-        rate,
-        peer: Peer::Port { endpoint, port: 0 },
-    };
+    let port =
+        |endpoint| Port { space_wire: false, vcs: 1, rate, peer: Peer::Port { endpoint, port: 0 } };
     Topology { endpoints: vec![vec![port(1)], vec![port(0)]], mode, virtual_time }
 }
 
@@ -492,7 +506,12 @@ impl Lab {
         self.shapes[end as usize] = shape;
         let shape = if self.honest { shape.plain() } else { shape };
         let network = self.network.clone();
-        self.side(end).open(&network, shape);
+        let base = Totals::of(self.device.shared()).count[end as usize];
+        let side = self.side(end);
+        if side.queue.is_none() {
+            side.open(&network, shape);
+            side.reported.base = base;
+        }
     }
 
     fn close(&mut self, end: End) {
@@ -513,7 +532,7 @@ impl Lab {
                 self.open(end, shape);
                 entries.into_iter().for_each(|entry| self.side(end).post(entry, honest));
             }
-            Op::Step(budget, guest) => self.step(budget, guest),
+            Op::Step(budget, guest) => drop(self.step(budget, guest)),
             Op::Consume(end, count) => (0..count % 8).for_each(|_| self.side(end).consume(honest)),
             Op::Give(count) => self.rx.give(count),
             Op::Arm(end, wish) => self.arm(end, wish),
@@ -526,16 +545,22 @@ impl Lab {
             Op::Open(end, shape) => self.open(end, shape),
             Op::Reset(end) => self.reset(end),
             Op::Die(end) => self.die(end),
+            // Nobody honest revokes an area in use.
+            Op::Revoke(end) if honest && self.side(end).has_area() => {}
             Op::Revoke(end) => self.side(end).revoke(&network),
         }
     }
 
-    fn step(&mut self, budget: u8, guest: bool) {
+    fn step(&mut self, budget: u8, guest: bool) -> Step {
         let budget = if budget == u8::MAX { u32::MAX } else { u32::from(budget % BUDGET as u8) };
+        let before = Totals::of(self.device.shared());
         let runner = if guest { &mut self.guest } else { &mut self.device };
         let step = runner.run(budget);
-        assert!(step.is_some(), "nobody else has the seat, and every region can be had");
+        let step = step.expect("nobody else has the seat, and every region can be had");
+        let now = Totals::of(self.device.shared());
+        before.check_step(&now, budget, step.packets());
         self.check_positions();
+        step
     }
 
     fn arm(&mut self, end: End, wish: Wish) {
@@ -577,15 +602,12 @@ impl Lab {
     }
 
     fn check_positions(&mut self) {
-        let shared = self.device.shared();
-        // SAFETY: nobody runs.
-        let (tx, rx) = unsafe { (*shared.tx.get(), *shared.rx.get()) };
+        let (tx, rx) = states(self.device.shared());
         if !self.honest && self.recovered {
             return;
         }
-        let more = |submissions: u32, completions: u32| {
-            submissions.wrapping_sub(completions) as i32 >= 0
-        };
+        let more =
+            |submissions: u32, completions: u32| submissions.wrapping_sub(completions) as i32 >= 0;
         assert!(more(tx.at.submission, tx.at.completion), "{:?}", tx.at);
         if self.rx.kind == QueueKind::Rx {
             assert_eq!(rx.at.submission, rx.at.completion);
@@ -612,13 +634,75 @@ impl Lab {
         }
         panic!("the engine does not come to an end");
     }
+
+    /// With room enough at the other end, an honest host gets back all it has posted.
+    fn settle(&mut self) {
+        for end in [End::Tx, End::Rx] {
+            self.open(end, self.shapes[end as usize]);
+        }
+        // The last packet ends whatever is open, and asks for a completion of all before it.
+        let last = Entry::Inline(0, 0, 8, Flags::END);
+        let (mut posted, mut still) = (false, 0);
+        for _ in 0..TURNS_MAX {
+            let before = Totals::of(self.device.shared());
+            let (Some(queue), true) = (&self.tx.queue, self.rx.queue.is_some()) else { return };
+            if posted && queue.free() == queue.sq.size() {
+                return self.check_counters();
+            }
+            if !posted && queue.free() != 0 {
+                self.tx.post(last, true);
+                posted = true;
+            }
+            self.make_room();
+            self.pass(1_000_000);
+            let steps = [false, true].map(|guest| self.step(BUDGET as u8 - 1, guest));
+            self.consume_all();
+            let same = before == Totals::of(self.device.shared());
+            still = if same { still + 1 } else { 0 };
+            if still > STILL_TURNS {
+                // A ring full of entries that ask for no completion stays full.
+                let now = self.network.clock().now_ns();
+                assert!(!posted, "at {now} ns {steps:?}: posted and never completed: {before:?}");
+                return;
+            }
+        }
+    }
+
+    /// The receiver posts all the buffers it can, or gives back all it has.
+    fn make_room(&mut self) {
+        let buffer = Entry::Buffer(Place::Data, 0, Length(LAST_BYTES), false);
+        let free = self.rx.queue.as_ref().map_or(0, HostQueue::free);
+        if self.rx.kind == QueueKind::RxPacked {
+            self.rx.give(u8::MAX);
+        } else {
+            (0..free).for_each(|_| self.rx.post(buffer, true));
+        }
+    }
+
+    fn consume_all(&mut self) {
+        for side in [&mut self.tx, &mut self.rx] {
+            while side.queue.as_ref().is_some_and(|queue| queue.peek().is_some()) {
+                side.consume(true);
+            }
+        }
+    }
+
+    /// All that was sent has been completed: the counters say the same.
+    fn check_counters(&self) {
+        let now = Totals::of(self.device.shared());
+        self.tx.reported.check(now.count[0], "sender");
+    }
 }
 
 /// Completions an honest host has not consumed are all there.
 fn check_unread(side: &Side, completion: u32) {
     let Some(queue) = &side.queue else { return };
     let unread = completion.wrapping_sub(queue.consumed);
-    assert!(unread <= queue.cq.size(), "{unread} unread completions in a ring of {}", queue.cq.size());
+    assert!(
+        unread <= queue.cq.size(),
+        "{unread} unread completions in a ring of {}",
+        queue.cq.size()
+    );
     for position in 0..unread {
         let entry = queue.cq.read(queue.consumed.wrapping_add(position));
         let done = Completion::from_words(entry.expect("a completion that was written"));
@@ -634,6 +718,9 @@ pub fn run(input: Input, kind: QueueKind) {
         lab.take(op);
     }
     lab.finish();
+    if lab.honest {
+        lab.settle();
+    }
     lab.tx.check();
     lab.rx.check();
     for end in [End::Rx, End::Tx] {
@@ -641,12 +728,7 @@ pub fn run(input: Input, kind: QueueKind) {
     }
     lab.tx.check();
     lab.rx.check();
-    if std::env::var_os("STAT").is_some() {
-        let s = lab.device.shared();
-        eprintln!("STAT tx {:?} rx {:?}", s.tx_count.values(), s.rx_count.values());
-    }
     // The engine is none the worse for it.
     let released = lab.device.run(BUDGET);
     assert!(released.is_some());
 }
-

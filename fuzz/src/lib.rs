@@ -3,11 +3,13 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
+//! | [`account`] | what a step may do, and what counters say |
 //! | [`entry`] | ring entries from fuzz input |
 //! | [`memory`] | memory with a pattern that has to stay |
 //! | [`ring`] | a queue as a host works it, honest or not |
 //! | [`lab`] | two clients, their neighbours and the engine between them |
 
+pub mod account;
 pub mod entry;
 pub mod lab;
 pub mod memory;

@@ -49,9 +49,10 @@ impl Shape {
         self.odd.is_none() && self.sizes.is_none()
     }
 
-    /// Takes the odd parts out.
+    /// Takes the odd parts out; the area then fits a region.
     pub fn plain(mut self) -> Self {
         self.odd = None;
+        self.area %= 1 << 15;
         self.sizes = None;
         self
     }
@@ -147,7 +148,8 @@ impl HostQueue {
     /// Stores a word anywhere in the ring memory, which no honest host does.
     pub fn scribble(&self, offset: u16, value: u64) {
         let word = usize::from(offset) % (RINGS_BYTES / 8);
-        crate::memory::bytes_mut(&self.memory)[word * 8..][..8].copy_from_slice(&value.to_le_bytes());
+        crate::memory::bytes_mut(&self.memory)[word * 8..][..8]
+            .copy_from_slice(&value.to_le_bytes());
     }
 
     /// The next completion, left in place.

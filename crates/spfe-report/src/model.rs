@@ -120,13 +120,13 @@ pub struct ResultRow {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub iterations: Vec<Point>,
     /// Highest host load of any iteration, % of one core.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "unmeasured")]
     pub worst_host_cpu_pct: Option<f64>,
     /// Packets handled per wake-up of the host.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "unmeasured")]
     pub packets_per_wake: Option<f64>,
     /// Time per packet, µs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "unmeasured")]
     pub time_per_packet_us: Option<f64>,
     /// Distribution of the latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -292,6 +292,11 @@ impl ResultRow {
 
 fn positive(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
+}
+
+/// What is not finite would be written as `null` and read as absent.
+fn unmeasured(value: &Option<f64>) -> bool {
+    !value.is_some_and(f64::is_finite)
 }
 
 fn one() -> u32 {

@@ -59,6 +59,17 @@ fn a_sparse_document_reads_and_missing_numbers_show_as_missing() {
 }
 
 #[test]
+fn what_is_not_finite_is_left_out_where_it_may_be_absent() {
+    let mut row = ResultRow::new(scenario::SEND_GROUP, 64, 1);
+    row.worst_host_cpu_pct = Some(f64::NAN);
+    row.packets_per_wake = Some(f64::INFINITY);
+    row.time_per_packet_us = Some(f64::NEG_INFINITY);
+    let json = Document { results: vec![row], ..Document::default() }.to_json();
+    assert!(!json.contains("null"), "{json}");
+    assert_eq!(Document::from_json(&json).expect("JSON").to_json(), json);
+}
+
+#[test]
 fn rows_derive_means_and_worst_cases() {
     let point = |rate, host, wakes| Point {
         rate_gbps: rate,
