@@ -309,7 +309,8 @@ impl Runner {
         self.flow.shared()
     }
 
-    /// Runs the engine for at most `budget` pieces. `None` if somebody else holds the seat, or if a
+    /// Runs the engine for at most `budget` pieces, and as many again after each region that had to
+    /// be mapped first. `None` if somebody else holds the seat, or if a
     /// region it needs cannot be mapped (its daemon is gone).
     #[inline(never)]
     pub fn run(&mut self, budget: u32) -> Option<Step> {
