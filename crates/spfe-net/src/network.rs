@@ -94,6 +94,8 @@ pub struct Network {
     clock: Clock,
     inner: Mutex<Inner>,
     shares: Mutex<Shares>,
+    /// Views of participants in this process.
+    views: Mutex<Vec<Weak<View>>>,
 }
 
 struct Owned(Weak<Network>);
@@ -139,6 +141,7 @@ impl Network {
                 clock,
                 inner: Mutex::new(inner),
                 shares: Mutex::default(),
+                views: Mutex::default(),
             }
         }))
     }
@@ -174,7 +177,11 @@ impl Network {
     /// A data-plane view for a participant in this process.
     pub fn view(self: &Arc<Self>, participant: u32) -> Arc<View> {
         let fetch = Arc::new(Owned(Arc::downgrade(self)));
-        View::new(self.arena.clone(), participant, fetch, self.clock.clone())
+        let view = View::new(self.arena.clone(), participant, fetch, self.clock.clone());
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        views.retain(|view| view.strong_count() != 0);
+        views.push(Arc::downgrade(&view));
+        view
     }
 
     fn exists(&self, endpoint: u32) -> Result<()> {

@@ -108,12 +108,23 @@ impl View {
         }
         let Some(memory) = self.fetch.region(endpoint, key) else { return false };
         let size = shared.size.load(Ordering::Acquire).min(memory.size() as u64);
-        // SAFETY: the mapping is held until another region takes this index, which the control
-        // plane allows only after every flow has been stopped (`Network::remove_region`).
+        // SAFETY: the mapping is held until the region is revoked, which the control plane says
+        // only after every flow has been stopped (`Network::remove_region`), or until another
+        // region takes its index.
         unsafe { self.maps[endpoint as usize].set(tag, memory.base().as_ptr(), size) };
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.insert((endpoint, key.index()), memory);
         true
+    }
+
+    /// Lets go of a revoked region's memory (control plane, when no step uses it any more).
+    pub fn release(&self, endpoint: u32, key: RegionKey) {
+        self.maps[endpoint as usize].clear(key.index());
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = held.remove(&(endpoint, key.index()));
+        drop(held);
+        // Unmapping takes its time: without the lock.
+        drop(memory);
     }
 
     /// Checks a queue's configuration and translates it (control plane).
@@ -310,8 +321,8 @@ impl Runner {
     }
 
     /// Runs the engine for at most `budget` pieces, and as many again after each region that had to
-    /// be mapped first. `None` if somebody else holds the seat, or if a
-    /// region it needs cannot be mapped (its daemon is gone).
+    /// be mapped first. `None` if somebody else holds the seat, or if a region it needs cannot be
+    /// mapped (its daemon is gone).
     #[inline(never)]
     pub fn run(&mut self, budget: u32) -> Option<Step> {
         // Regions that cannot be had are retried for a while: their owner may be removing them.

@@ -7,7 +7,7 @@ use spfe_contract::Status;
 use spfe_device::memory::{Address, REGIONS, RegionKey, RegionTag};
 use spfe_device::shared::QueueConfig;
 use spfe_ring::sync::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, Weak};
 
 impl Network {
     /// Memory of a region, for a participant that has to map it.
@@ -94,6 +94,10 @@ impl Network {
         self.stop_all(inner, endpoint)?;
         inner.regions[endpoint as usize][key.index()].memory = None;
         self.shares().memories.remove(&(endpoint, key));
+        // Every runner reads the table again before its next step, so nobody uses the memory now.
+        self.view.release(endpoint, key);
+        let views = self.views.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        views.iter().filter_map(Weak::upgrade).for_each(|view| view.release(endpoint, key));
         Ok(())
     }
 
