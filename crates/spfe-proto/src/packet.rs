@@ -38,6 +38,13 @@ pub(crate) fn room(out: &mut [u8], needed: usize) -> Result<&mut [u8], NoRoom> {
     out.get_mut(..needed).ok_or(NoRoom { bytes, needed })
 }
 
+/// Writes parts one behind the other to the start of a buffer; returns how many bytes they have.
+pub(crate) fn put(out: &mut [u8], parts: &[&[u8]]) -> Result<usize, NoRoom> {
+    let bytes = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
+    gather(room(out, bytes)?, parts);
+    Ok(bytes)
+}
+
 /// Copies parts one behind the other; `out` is exactly as long as they are together.
 pub(crate) fn gather(mut out: &mut [u8], parts: &[&[u8]]) {
     for part in parts {

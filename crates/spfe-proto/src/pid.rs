@@ -2,7 +2,7 @@
 //!
 //! The byte behind the target logical address names the protocol; 0 says that two more bytes do.
 
-use crate::packet::{NoRoom, gather, room};
+use crate::packet::{NoRoom, put};
 use core::fmt;
 
 /// A protocol, by the range of its identifier.
@@ -128,9 +128,7 @@ impl<'a> Packet<'a> {
             }
             _ => &[],
         };
-        let bytes = path.len() + 2 + identifier.len() + self.cargo.len();
         let start = [self.target, self.protocol.pid()];
-        gather(room(out, bytes)?, &[path, &start, identifier, self.cargo]);
-        Ok(bytes)
+        put(out, &[path, &start, identifier, self.cargo])
     }
 }

@@ -8,7 +8,7 @@ pub mod space_packet;
 
 pub use space_packet::{PacketKind, PrimaryHeader, SequenceFlags, SpacePacket, SpacePacketError};
 
-use crate::packet::{End, NoRoom, gather, room};
+use crate::packet::{End, NoRoom, put};
 use core::fmt;
 
 /// The protocol identifier of CCSDS packet transfer (50-51C).
@@ -99,10 +99,8 @@ impl<'a> Transfer<'a> {
     /// Writes the packet behind the bytes of its path; returns how many bytes it wrote. The cargo is
     /// the user's and goes as it is.
     pub fn write(&self, path: &[u8], out: &mut [u8]) -> Result<usize, NoRoom> {
-        let bytes = path.len() + HEADER + self.cargo.len();
         let header = [self.target, PID, 0, self.user_application];
-        gather(room(out, bytes)?, &[path, &header, self.cargo]);
-        Ok(bytes)
+        put(out, &[path, &header, self.cargo])
     }
 }
 

@@ -1,6 +1,6 @@
 //! The primary header of a CCSDS space packet (CCSDS 133.0-B 4.1.3).
 
-use crate::packet::{gather, room};
+use crate::packet::put;
 use core::fmt;
 
 /// Bytes of the primary header.
@@ -194,8 +194,6 @@ impl<'a> SpacePacket<'a> {
     /// Writes the space packet; returns how many bytes it wrote.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, SpacePacketError> {
         let header = self.header.to_bytes(self.data.len())?;
-        let bytes = PRIMARY_HEADER + self.data.len();
-        gather(room(out, bytes)?, &[&header, self.data]);
-        Ok(bytes)
+        Ok(put(out, &[&header, self.data])?)
     }
 }

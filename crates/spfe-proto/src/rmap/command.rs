@@ -1,11 +1,11 @@
 //! Commands (50-52C 5.3.1, 5.4.1, 5.5.1).
 
-use super::crc::{Crc, crc};
+use super::crc::Crc;
 use super::{
     ADDRESS_MAX, BuildError, HeaderError, Instruction, LENGTH_MAX, PID, PacketError, PacketType,
     ReplyAddress, body,
 };
-use crate::packet::{End, gather, room};
+use crate::packet::{End, gather, put, room};
 
 /// The shortest header of a command, in bytes: no reply address.
 pub const HEADER_MIN: usize = 16;
@@ -71,17 +71,7 @@ impl CommandHeader {
     /// Writes the header with its CRC; returns [`CommandHeader::bytes`]. Nothing goes in front:
     /// path bytes and, for [`Command::write`], data are the caller's.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, BuildError> {
-        if self.address > ADDRESS_MAX {
-            return Err(BuildError::Address { address: self.address });
-        }
-        if self.length > LENGTH_MAX {
-            return Err(BuildError::Length { length: self.length as usize });
-        }
-        let instruction = self.instruction.with_words(self.reply_address.words());
-        if instruction.packet_type() == PacketType::Reply {
-            return Err(BuildError::Instruction { instruction });
-        }
-        let header = room(out, self.bytes())?;
+        let instruction = self.sayable()?;
         let start = [self.target, PID, instruction.0, self.key];
         let [t1, t0] = self.transaction.to_be_bytes();
         let [_, _, _, a4, a3, a2, a1, a0] = self.address.to_be_bytes();
@@ -89,8 +79,22 @@ impl CommandHeader {
         let rest = [self.initiator, t1, t0, a4, a3, a2, a1, a0, l2, l1, l0];
         let field = self.reply_address.field();
         let sum = Crc::new().bytes(&start).bytes(field).bytes(&rest).value();
-        gather(header, &[&start, field, &rest, &[sum]]);
-        Ok(self.bytes())
+        Ok(put(out, &[&start, field, &rest, &[sum]])?)
+    }
+
+    /// The instruction to write, if the header is one that can be written.
+    fn sayable(&self) -> Result<Instruction, BuildError> {
+        if self.address > ADDRESS_MAX {
+            return Err(BuildError::Address { address: self.address });
+        }
+        if self.length > LENGTH_MAX {
+            return Err(BuildError::Length { length: self.length as usize });
+        }
+        let instruction = self.instruction.with_words(self.reply_address.words());
+        match instruction.packet_type() {
+            PacketType::Reply => Err(BuildError::Instruction { instruction }),
+            _ => Ok(instruction),
+        }
     }
 
     /// Writes path, header, and the data in its parts with their CRC, if the command has data.
@@ -100,8 +104,11 @@ impl CommandHeader {
         parts: [&[u8]; 2],
         out: &mut [u8],
     ) -> Result<usize, BuildError> {
-        let instruction = self.instruction;
-        let operation = instruction.operation().ok_or(BuildError::Instruction { instruction })?;
+        let instruction = self.sayable()?;
+        let operation = match (instruction.packet_type(), instruction.operation()) {
+            (PacketType::Command, Some(operation)) => operation,
+            _ => return Err(BuildError::Instruction { instruction }),
+        };
         let bytes = parts[0].len().saturating_add(parts[1].len());
         let expected = if operation.carries_data() { self.length as usize } else { 0 };
         if bytes != expected {
@@ -110,7 +117,6 @@ impl CommandHeader {
         let tail = if operation.carries_data() { bytes + 1 } else { 0 };
         let packet = room(out, path.len() + self.bytes() + tail)?;
         let needed = packet.len();
-        // The header is written first: it refuses what it cannot say before anything is touched.
         self.write(packet.get_mut(path.len()..).unwrap_or_default())?;
         gather(packet, &[path]);
         if operation.carries_data() {
@@ -151,10 +157,5 @@ impl<'a> Command<'a> {
     /// Writes the packet behind the bytes of its path; returns how many bytes it wrote.
     pub fn write(&self, path: &[u8], out: &mut [u8]) -> Result<usize, BuildError> {
         self.header.write_packet(path, [self.data, &[]], out)
-    }
-
-    /// The CRC of the data.
-    pub fn data_crc(&self) -> u8 {
-        crc(self.data)
     }
 }

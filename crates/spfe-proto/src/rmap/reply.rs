@@ -4,7 +4,7 @@ use super::crc::crc;
 use super::{
     BuildError, HeaderError, Instruction, LENGTH_MAX, PID, PacketError, PacketType, Status, body,
 };
-use crate::packet::{End, gather, room};
+use crate::packet::{End, gather, put, room};
 
 /// The header of a write reply, in bytes: the whole reply.
 pub const WRITE_HEADER: usize = 8;
@@ -64,21 +64,26 @@ impl ReplyHeader {
 
     /// Writes the header with its CRC; returns [`ReplyHeader::bytes`].
     pub fn write(&self, out: &mut [u8]) -> Result<usize, BuildError> {
-        let instruction = self.instruction;
-        if instruction.packet_type() != PacketType::Reply {
-            return Err(BuildError::Instruction { instruction });
-        }
-        let limit = if instruction.is_write() { 0 } else { LENGTH_MAX };
-        if self.length > limit {
-            return Err(BuildError::Length { length: self.length as usize });
-        }
+        let instruction = self.sayable()?;
         let [t1, t0] = self.transaction.to_be_bytes();
         let [_, l2, l1, l0] = self.length.to_be_bytes();
         let (initiator, target, status) = (self.initiator, self.target, self.status.0);
         let fields = [initiator, PID, instruction.0, status, target, t1, t0, 0, l2, l1, l0];
         let fields = fields.get(..self.bytes() - 1).unwrap_or(&[]);
-        gather(room(out, self.bytes())?, &[fields, &[crc(fields)]]);
-        Ok(self.bytes())
+        Ok(put(out, &[fields, &[crc(fields)]])?)
+    }
+
+    /// The instruction, if the header is one that can be written.
+    fn sayable(&self) -> Result<Instruction, BuildError> {
+        let instruction = self.instruction;
+        if instruction.packet_type() != PacketType::Reply {
+            return Err(BuildError::Instruction { instruction });
+        }
+        let limit = if instruction.is_write() { 0 } else { LENGTH_MAX };
+        match self.length > limit {
+            true => Err(BuildError::Length { length: self.length as usize }),
+            false => Ok(instruction),
+        }
     }
 }
 
@@ -105,6 +110,7 @@ impl<'a> Reply<'a> {
 
     /// Writes the packet behind the bytes of its path; returns how many bytes it wrote.
     pub fn write(&self, path: &[u8], out: &mut [u8]) -> Result<usize, BuildError> {
+        self.header.sayable()?;
         let (bytes, expected) = (self.data.len(), self.header.length as usize);
         if bytes != expected {
             return Err(BuildError::Data { bytes, expected });

@@ -47,8 +47,8 @@ fn kind(code: u8) -> &'static str {
     match code {
         0b0010 | 0b0011 => "read",
         0b0111 => "modify",
-        0b1000 | 0b1001 | 0b1010 | 0b1011 => "write",
-        0b1100 | 0b1101 | 0b1110 | 0b1111 => "verified write",
+        0b1000..=0b1011 => "write",
+        0b1100..=0b1111 => "verified write",
         _ => "invalid",
     }
 }
@@ -184,7 +184,7 @@ impl Case {
         let writes = self.instruction & 0x20 != 0;
         let memory = [0xa1, 0xa2, 0xa3, 0xa4, 0, 0, 0, 0];
         let data = match (kind(self.code()), status) {
-            ("read", 0) if self.code() % 2 == 0 => {
+            ("read", 0) if self.code() & 1 == 0 => {
                 memory[..4].iter().cycle().take(self.length).copied().collect()
             }
             ("read", 0) => memory[..self.length].to_vec(),

@@ -5,8 +5,8 @@ use crate::lab::{Access, Watched, with_crc};
 use proptest::prelude::*;
 use spfe_proto::End;
 use spfe_proto::rmap::{
-    Command, CommandHeader, Config, Denial, Initiator, Instruction, Node, Outcome, PacketType,
-    Reply, ReplyAddress, ReplyHeader, Request, Status, Target,
+    Command, CommandHeader, Config, Denial, Initiator, Instruction, Node, Outcome, PacketError,
+    PacketType, Reply, ReplyAddress, ReplyHeader, Request, Status, Target,
 };
 
 fn reply_address() -> impl Strategy<Value = ReplyAddress> {
@@ -192,6 +192,21 @@ proptest! {
             }
             Err(error) => prop_assert!(!error.to_string().is_empty()),
         }
+    }
+
+    /// Only commands with a code in use can be written whole, and read.
+    #[test]
+    fn no_other_commands(header in header(3)) {
+        let header = CommandHeader { length: 0, ..header };
+        let mut out = [0; 64];
+        let written = Command { header, data: &[] }.write(&[], &mut out);
+        let instruction = header.instruction;
+        let good = instruction.packet_type() == PacketType::Command && instruction.operation().is_some();
+        prop_assert_eq!(written.is_ok(), good);
+        let bytes = header.write(&mut out).unwrap();
+        let error = Command::parse(&out[..bytes], End::Eop).err();
+        let refused = error == Some(PacketError::Code { instruction });
+        prop_assert_eq!(refused, !good);
     }
 
     /// Any buffer is too small with a reason, or large enough.
