@@ -48,6 +48,7 @@
 //! assert_eq!(done.result, Ok(&[0xde, 0xad, 0xbe, 0xef][..]));
 //! ```
 #![no_std]
+#![forbid(unsafe_code)]
 
 mod packet;
 pub mod pid;

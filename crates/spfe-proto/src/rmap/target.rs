@@ -23,9 +23,9 @@ pub const REPLY_OVERHEAD: usize = REPLY_ADDRESS_MAX + READ_HEADER + 1;
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Its logical address.
-    pub logical_address: u8,
-    /// It answers to 254 too.
+    /// Its logical address; `None`, if it has several, leaves them to the authorisation.
+    pub logical_address: Option<u8>,
+    /// It answers to 254 besides its own.
     pub accept_default: bool,
     /// The key it wants; `None` leaves keys to the authorisation.
     pub key: Option<u8>,
@@ -43,7 +43,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            logical_address: DEFAULT_LOGICAL_ADDRESS,
+            logical_address: Some(DEFAULT_LOGICAL_ADDRESS),
             accept_default: true,
             key: None,
             verify_bytes: 4096,
@@ -220,7 +220,7 @@ impl Execution<'_> {
     /// What the header alone decides.
     fn check(&self, operation: Operation, allowed: Result<(), Denial>) -> Result<(), Status> {
         let (header, config) = (self.header, self.config);
-        let ours = header.target == config.logical_address
+        let ours = config.logical_address.is_none_or(|own| own == header.target)
             || config.accept_default && header.target == DEFAULT_LOGICAL_ADDRESS;
         if !ours || allowed == Err(Denial::LogicalAddress) {
             return Err(Status::INVALID_LOGICAL_ADDRESS);

@@ -149,7 +149,7 @@ impl Case {
         let rest = packet.len() - self.header().len();
         let expected = self.expected(rest, end);
         let mut target = Target::new(Config {
-            logical_address: 0x42,
+            logical_address: Some(0x42),
             accept_default: false,
             key: Some(0x20),
             verify_bytes: self.verify_bytes,
@@ -245,7 +245,7 @@ fn summary() {
     let (mut executed, mut refused, mut replied, mut discarded) = (vec![], vec![], vec![], 0);
     for instruction in 0..=255 {
         let (packet, end) = case(instruction).packet();
-        let config = Config { logical_address: 0x42, ..Config::default() };
+        let config = Config { logical_address: Some(0x42), ..Config::default() };
         let answer = ask(&mut Target::new(config), &packet, end, &mut Watched::default());
         match answer.outcome {
             Outcome::Executed { .. } => executed.push(instruction),

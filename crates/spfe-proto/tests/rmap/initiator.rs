@@ -123,8 +123,8 @@ fn time_outs() {
     let read = Request::read(1);
     assert_eq!((initiator.next_deadline_ns(), initiator.expire(u64::MAX)), (None, None));
     let (first, _) = begin(&mut initiator, &read, 0).unwrap();
-    let (second, _) = begin(&mut initiator, &read, 50).unwrap();
     let (third, _) = begin(&mut initiator, &read, 0).unwrap();
+    let (second, _) = begin(&mut initiator, &read, 50).unwrap();
     assert_eq!(initiator.next_deadline_ns(), Some(100));
     assert_eq!(initiator.expire(99), None);
     let mut expired = [initiator.expire(100).unwrap(), initiator.expire(100).unwrap()];

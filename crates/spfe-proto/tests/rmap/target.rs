@@ -66,10 +66,12 @@ fn damaged_headers_and_other_protocols() {
 #[test]
 fn logical_addresses() {
     for (own, accept_default, to, status) in [
-        (0x30, true, 0x30, 0),
-        (0x30, true, 0xfe, 0),
-        (0x30, false, 0xfe, 12),
-        (0x30, true, 0x31, 12),
+        (Some(0x30), true, 0x30, 0),
+        (Some(0x30), true, 0xfe, 0),
+        (Some(0x30), false, 0xfe, 12),
+        (Some(0x30), true, 0x31, 12),
+        (Some(0xfe), false, 0xfe, 0),
+        (None, false, 0x31, 0),
     ] {
         let config = Config { logical_address: own, accept_default, ..Config::default() };
         let header = CommandHeader { target: to, ..header(READ, 0, 4) };
