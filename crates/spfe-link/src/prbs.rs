@@ -1,0 +1,90 @@
+//! The pseudo-random sequence of idle frames and of the scrambler (50-11C 5.7.6.2).
+
+use crate::word::Word;
+
+/// What a set output bit does to the state: x^16 + x^5 + x^4 + x^3 + 1.
+const TAPS: u16 = 0x0039;
+
+/// For each upper byte of the state: what eight steps leave there for the lower one to be added
+/// to, and the eight output bits, first in bit 0.
+const STEP8: [(u16, u8); 256] = {
+    let mut table = [(0, 0); 256];
+    let mut index = 0;
+    while index < 256 {
+        let mut state = (index as u16) << 8;
+        let mut out = 0;
+        let mut bit = 0;
+        while bit < 8 {
+            let msb = state >> 15;
+            out |= (msb as u8) << bit;
+            state = state << 1 ^ if msb != 0 { TAPS } else { 0 };
+            bit += 1;
+        }
+        table[index] = (state, out);
+        index += 1;
+    }
+    table
+};
+
+/// The generator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prbs {
+    state: u16,
+}
+
+impl Default for Prbs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Prbs {
+    /// Seeded: after a link reset for idle frames, at each SDF for the scrambler.
+    pub const fn new() -> Self {
+        Self { state: 0xffff }
+    }
+
+    /// The state.
+    pub const fn state(&self) -> u16 {
+        self.state
+    }
+
+    /// The next eight bits, the first in bit 0.
+    #[inline(always)]
+    pub const fn byte(&mut self) -> u8 {
+        let (rest, out) = STEP8[(self.state >> 8) as usize];
+        self.state = self.state << 8 ^ rest;
+        out
+    }
+
+    /// The next 32 bits, the first in bit 0.
+    #[inline(always)]
+    pub const fn word(&mut self) -> u32 {
+        u32::from_le_bytes([self.byte(), self.byte(), self.byte(), self.byte()])
+    }
+
+    /// Scrambles a data word, or unscrambles it: data characters only, but the sequence goes on
+    /// under the others too.
+    #[inline(always)]
+    pub const fn scramble(&mut self, word: Word) -> Word {
+        let mask = BYTES[(word.k & 0xf) as usize];
+        Word { bits: word.bits ^ (self.word() & mask), k: word.k }
+    }
+}
+
+/// The bytes of data characters, for each K mask.
+const BYTES: [u32; 16] = {
+    let mut table = [0; 16];
+    let mut k = 0;
+    while k < 16 {
+        let mut index = 0;
+        while index < 4 {
+            if k >> index & 1 == 0 {
+                table[k] |= 0xff << (8 * index);
+            }
+            index += 1;
+        }
+        k += 1;
+    }
+    table
+};

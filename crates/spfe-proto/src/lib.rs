@@ -1,0 +1,58 @@
+//! Protocols above SpaceWire and SpaceFibre packets: identifiers, RMAP, CCSDS packet transfer.
+//!
+//! Pure packet logic, `no_std` and without allocation: packets come in as borrowed bytes, replies
+//! and commands go out into the caller's buffers, time is a parameter. No input makes it panic.
+//! A packet here starts at its target logical address: routers have taken the path bytes off.
+//!
+//! | module | clause | what it holds |
+//! | --- | --- | --- |
+//! | [`pid`] | ECSS-E-ST-50-51C | which protocol a packet belongs to |
+//! | [`rmap`] | ECSS-E-ST-50-52C | remote memory access: packets, initiator, target |
+//! | [`ptp`] | ECSS-E-ST-50-53C | CCSDS packet transfer, and the header of a space packet |
+//!
+//! # Example
+//!
+//! An initiator writes four bytes into the memory of a target, and reads them back:
+//!
+//! ```
+//! use spfe_proto::End;
+//! use spfe_proto::rmap::{Config, Initiator, Node, Ram, Request, Target};
+//!
+//! let mut bytes = [0; 64];
+//! let mut memory = Ram { base: 0x4000_0000, word_bytes: 4, bytes: &mut bytes };
+//! let mut target = Target::new(Config { key: Some(0x20), ..Config::default() });
+//! let mut initiator = Initiator::<8>::new();
+//! let node = Node { key: 0x20, initiator: 0x67, ..Node::default() };
+//! let (mut command, mut reply) = ([0; 64], [0; 64]);
+//! let (now_ns, timeout_ns) = (0, 1_000_000);
+//!
+//! // A verified, acknowledged write: the command goes out, its reply comes back.
+//! let write = Request::write(&[0xde, 0xad, 0xbe, 0xef]);
+//! let sent = initiator
+//!     .begin(&node, 0x4000_0010, &write, now_ns, timeout_ns, &mut command)
+//!     .unwrap();
+//! let outcome = target
+//!     .handle(&command[..sent.bytes], End::Eop, &mut memory, |_| Ok(()), &mut reply)
+//!     .unwrap();
+//! let done = initiator.handle(&reply[..outcome.reply_bytes()], End::Eop).unwrap();
+//! assert_eq!((done.transaction, done.result), (sent.transaction, Ok(&[][..])));
+//!
+//! // A read: its reply carries the data.
+//! let sent = initiator
+//!     .begin(&node, 0x4000_0010, &Request::read(4), now_ns, timeout_ns, &mut command)
+//!     .unwrap();
+//! let outcome = target
+//!     .handle(&command[..sent.bytes], End::Eop, &mut memory, |_| Ok(()), &mut reply)
+//!     .unwrap();
+//! let done = initiator.handle(&reply[..outcome.reply_bytes()], End::Eop).unwrap();
+//! assert_eq!(done.result, Ok(&[0xde, 0xad, 0xbe, 0xef][..]));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod packet;
+pub mod pid;
+pub mod ptp;
+pub mod rmap;
+
+pub use packet::{DEFAULT_LOGICAL_ADDRESS, End, NoRoom};

@@ -1,0 +1,68 @@
+//! The CRC of RMAP headers and data (50-52C 5.2): x^8 + x^2 + x + 1, least significant bit first,
+//! seed 0.
+
+/// The generator, reflected.
+const POLY: u8 = 0xe0;
+/// Bytes taken in one step.
+const STEP: usize = 8;
+
+/// `TABLES[n][byte]`: what a byte does that has `n` bytes behind it.
+const TABLES: [[u8; 256]; STEP] = {
+    let mut tables = [[0; 256]; STEP];
+    let mut index = 0;
+    while index < 256 {
+        let mut rest = index as u8;
+        let mut bit = 0;
+        while bit < 8 {
+            rest = if rest & 1 != 0 { rest >> 1 ^ POLY } else { rest >> 1 };
+            bit += 1;
+        }
+        tables[0][index] = rest;
+        index += 1;
+    }
+    let mut n = 1;
+    while n < STEP {
+        let mut index = 0;
+        while index < 256 {
+            tables[n][index] = tables[0][tables[n - 1][index] as usize];
+            index += 1;
+        }
+        n += 1;
+    }
+    tables
+};
+
+/// A CRC under way. Over data and the CRC behind it, it ends at 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Crc(u8);
+
+impl Crc {
+    /// Before the first byte.
+    pub const fn new() -> Self {
+        Self(0)
+    }
+
+    /// After more bytes.
+    pub fn bytes(self, bytes: &[u8]) -> Self {
+        let (steps, rest) = bytes.as_chunks::<STEP>();
+        let mut value = self.0;
+        for step in steps {
+            let mut next = TABLES[STEP - 1][(value ^ step[0]) as usize];
+            for (index, byte) in step.iter().enumerate().skip(1) {
+                next ^= TABLES[STEP - 1 - index][*byte as usize];
+            }
+            value = next;
+        }
+        Self(rest.iter().fold(value, |value, byte| TABLES[0][(value ^ byte) as usize]))
+    }
+
+    /// The CRC so far.
+    pub const fn value(self) -> u8 {
+        self.0
+    }
+}
+
+/// The CRC of bytes; 0 of none.
+pub fn crc(bytes: &[u8]) -> u8 {
+    Crc::new().bytes(bytes).value()
+}

@@ -1,0 +1,248 @@
+//! The initiator: writes commands, and finds the transaction of each reply (50-52C 5.3.3, 5.4.3,
+//! 5.5.3).
+
+mod counters;
+mod request;
+
+pub use counters::{Counters, Discard, Failure};
+pub use request::{Node, Request};
+
+use super::{BuildError, CommandHeader, Instruction, ReplyHeader, Status, body};
+use crate::packet::End;
+
+/// A command on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Its transaction identifier.
+    pub transaction: u16,
+    /// Bytes of the packet, path in front.
+    pub bytes: usize,
+    /// A reply will come, or a time-out.
+    pub outstanding: bool,
+}
+
+/// A transaction that ended with a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion<'a> {
+    /// Its transaction identifier.
+    pub transaction: u16,
+    /// The data of the reply, in the packet; none for a write.
+    pub result: Result<&'a [u8], Failure>,
+}
+
+/// A transaction that awaits its reply.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    transaction: u16,
+    initiator: u8,
+    target: u8,
+    instruction: Instruction,
+    length: u32,
+    deadline_ns: u64,
+}
+
+/// An initiator with at most `N` transactions outstanding, 1 to 65536.
+///
+/// A transaction is in its table before the caller sees the packet: a reply cannot be too early. The
+/// identifier's remainder by `N` is its place, so no two outstanding ones are the same.
+#[derive(Clone, Debug)]
+pub struct Initiator<const N: usize> {
+    table: [Option<Pending>; N],
+    outstanding: usize,
+    next: u16,
+    /// No deadline is earlier.
+    earliest_ns: u64,
+    counters: Counters,
+}
+
+impl<const N: usize> Default for Initiator<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> Initiator<N> {
+    /// An initiator that asked for nothing.
+    pub const fn new() -> Self {
+        const { assert!(0 < N && N <= 0x1_0000) };
+        Self {
+            table: [None; N],
+            outstanding: 0,
+            next: 0,
+            earliest_ns: u64::MAX,
+            counters: Counters::NONE,
+        }
+    }
+
+    /// The same with another first transaction identifier, so that a restarted initiator does not
+    /// take old replies for new ones.
+    pub const fn with_transaction(mut self, next: u16) -> Self {
+        self.next = next;
+        self
+    }
+
+    /// What it counted.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Transactions that await their replies.
+    pub const fn outstanding(&self) -> usize {
+        self.outstanding
+    }
+
+    /// Writes a command, path bytes in front, to the start of `out`. If it gets a reply, that is
+    /// awaited until `now_ns + timeout_ns`.
+    ///
+    /// # Errors
+    ///
+    /// The command cannot be said, `out` is too small, or all places are taken; nothing was done.
+    pub fn begin(
+        &mut self,
+        node: &Node<'_>,
+        address: u64,
+        request: &Request<'_>,
+        now_ns: u64,
+        timeout_ns: u64,
+        out: &mut [u8],
+    ) -> Result<Sent, BuildError> {
+        let (length, reply_length) = request.lengths();
+        let instruction = Instruction::command(request.operation());
+        let outstanding = instruction.wants_reply();
+        let transaction = if outstanding { self.free()? } else { self.next };
+        let header = CommandHeader {
+            target: node.target,
+            instruction: instruction.with_words(node.reply_address.words()),
+            key: node.key,
+            reply_address: node.reply_address,
+            initiator: node.initiator,
+            transaction,
+            address,
+            length: u32::try_from(length).map_err(|_| BuildError::Length { length })?,
+        };
+        let bytes = header.write_packet(node.path, request.parts()?, out)?;
+        self.next = transaction.wrapping_add(1);
+        self.counters.commands += 1;
+        if outstanding {
+            let deadline_ns = now_ns.saturating_add(timeout_ns);
+            self.remember(&header, reply_length, deadline_ns);
+        }
+        Ok(Sent { transaction, bytes, outstanding })
+    }
+
+    /// The next identifier whose place is free.
+    fn free(&self) -> Result<u16, BuildError> {
+        let full = BuildError::Outstanding { capacity: N };
+        if self.outstanding >= N {
+            return Err(full);
+        }
+        // Twice, because the places start again where the identifiers wrap.
+        let mut ids = (0..2 * N).map(|step| self.next.wrapping_add(step as u16));
+        ids.find(|id| self.table[usize::from(*id) % N].is_none()).ok_or(full)
+    }
+
+    fn remember(&mut self, header: &CommandHeader, length: u32, deadline_ns: u64) {
+        self.table[usize::from(header.transaction) % N] = Some(Pending {
+            transaction: header.transaction,
+            initiator: header.initiator,
+            target: header.target,
+            instruction: header.instruction.to_reply(),
+            length,
+            deadline_ns,
+        });
+        self.outstanding += 1;
+        self.earliest_ns = self.earliest_ns.min(deadline_ns);
+    }
+
+    fn pending(&self, transaction: u16) -> Option<&Pending> {
+        let pending = self.table[usize::from(transaction) % N].as_ref()?;
+        (pending.transaction == transaction).then_some(pending)
+    }
+
+    fn forget(&mut self, transaction: u16) {
+        self.table[usize::from(transaction) % N] = None;
+        self.outstanding -= 1;
+    }
+
+    /// Gives a transaction up; its reply will be discarded. False if it is not outstanding.
+    pub fn cancel(&mut self, transaction: u16) -> bool {
+        let known = self.pending(transaction).is_some();
+        if known {
+            self.forget(transaction);
+        }
+        known
+    }
+
+    /// Takes a packet that starts at its initiator logical address.
+    ///
+    /// # Errors
+    ///
+    /// The packet completes no transaction. It was counted; outstanding transactions go on.
+    pub fn handle<'a>(&mut self, packet: &'a [u8], end: End) -> Result<Completion<'a>, Discard> {
+        let found = self.find(packet).inspect_err(|discard| self.counters.discarded(*discard));
+        let (header, length) = found?;
+        self.forget(header.transaction);
+        let rest = packet.get(header.bytes()..).unwrap_or(&[]);
+        let result = outcome(&header, rest, length, end);
+        self.counters.ended(result);
+        Ok(Completion { transaction: header.transaction, result })
+    }
+
+    /// The header of a reply that somebody waits for, and how much data it should have.
+    fn find(&self, packet: &[u8]) -> Result<(ReplyHeader, u32), Discard> {
+        let header = ReplyHeader::parse(packet).map_err(Discard::Header)?;
+        let (instruction, transaction) = (header.instruction, header.transaction);
+        if !instruction.wants_reply() || instruction.operation().is_none() {
+            return Err(Discard::Instruction { instruction });
+        }
+        let pending = self.pending(transaction).ok_or(Discard::Unknown { transaction })?;
+        let found = (header.initiator, header.target, instruction);
+        if found != (pending.initiator, pending.target, pending.instruction) {
+            return Err(Discard::Mismatch { transaction });
+        }
+        Ok((header, pending.length))
+    }
+
+    /// The next transaction whose time is over, if there is one; ask until there is none. The
+    /// standard knows no time-outs and no retry: what to do then is the user's.
+    pub fn expire(&mut self, now_ns: u64) -> Option<u16> {
+        if now_ns < self.earliest_ns {
+            return None;
+        }
+        let late = |pending: &&Pending| pending.deadline_ns <= now_ns;
+        let Some(transaction) = self.table.iter().flatten().find(late).map(|p| p.transaction)
+        else {
+            self.earliest_ns = self.next_deadline_ns().unwrap_or(u64::MAX);
+            return None;
+        };
+        self.forget(transaction);
+        self.counters.timed_out += 1;
+        Some(transaction)
+    }
+
+    /// When the next transaction times out.
+    pub fn next_deadline_ns(&self) -> Option<u64> {
+        self.table.iter().flatten().map(|pending| pending.deadline_ns).min()
+    }
+}
+
+/// What a reply says. An error status stands whatever follows it: the header CRC covers it.
+fn outcome<'a>(
+    header: &ReplyHeader,
+    rest: &'a [u8],
+    expected: u32,
+    end: End,
+) -> Result<&'a [u8], Failure> {
+    if header.status != Status::SUCCESS {
+        return Err(Failure::Status(header.status));
+    }
+    let length = header.length;
+    if length != expected {
+        return Err(Failure::Length { length, expected });
+    }
+    if header.instruction.is_write() {
+        body::nothing(rest, end).map_err(Failure::Body)?;
+        return Ok(&[]);
+    }
+    body::data(rest, length, end).map_err(Failure::Body)
+}

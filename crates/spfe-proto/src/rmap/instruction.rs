@@ -1,0 +1,143 @@
+//! The instruction byte: packet type, command code, reply address length (50-52C 5.1).
+
+/// The instruction byte of a command or reply; every value can be held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Instruction(pub u8);
+
+/// Bits 7 and 6 of the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketType {
+    /// 00
+    Reply,
+    /// 01
+    Command,
+    /// 10 and 11
+    Reserved,
+}
+
+/// What a command does: its command code, bits 5 to 2 of the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// 0010, 0011
+    Read {
+        /// Consecutive addresses; otherwise one address for all data.
+        increment: bool,
+    },
+    /// 0111: consecutive addresses, always with a reply.
+    ReadModifyWrite,
+    /// 1000 to 1111
+    Write {
+        /// Check all data before writing any.
+        verify: bool,
+        /// Acknowledge with a reply.
+        reply: bool,
+        /// Consecutive addresses; otherwise one address for all data.
+        increment: bool,
+    },
+}
+
+const RESERVED: u8 = 0x80;
+const COMMAND: u8 = 0x40;
+const WRITE: u8 = 0x20;
+const VERIFY: u8 = 0x10;
+const REPLY: u8 = 0x08;
+const INCREMENT: u8 = 0x04;
+const WORDS: u8 = 0x03;
+
+const fn bit(set: bool, mask: u8) -> u8 {
+    if set { mask } else { 0 }
+}
+
+impl Operation {
+    /// Is data sent with the command?
+    pub const fn carries_data(self) -> bool {
+        !matches!(self, Self::Read { .. })
+    }
+
+    /// Does the data go to or come from consecutive addresses?
+    pub const fn increments(self) -> bool {
+        match self {
+            Self::Read { increment } | Self::Write { increment, .. } => increment,
+            Self::ReadModifyWrite => true,
+        }
+    }
+}
+
+impl Instruction {
+    /// The instruction of a command without a reply address.
+    pub const fn command(operation: Operation) -> Self {
+        Self(match operation {
+            Operation::Read { increment } => COMMAND | REPLY | bit(increment, INCREMENT),
+            Operation::ReadModifyWrite => COMMAND | VERIFY | REPLY | INCREMENT,
+            Operation::Write { verify, reply, increment } => {
+                COMMAND
+                    | WRITE
+                    | bit(verify, VERIFY)
+                    | bit(reply, REPLY)
+                    | bit(increment, INCREMENT)
+            }
+        })
+    }
+
+    /// The instruction of a packet that starts at its logical address, if it is RMAP and long enough.
+    pub const fn of(packet: &[u8]) -> Option<Self> {
+        match packet {
+            [_, super::PID, instruction, ..] => Some(Self(*instruction)),
+            _ => None,
+        }
+    }
+
+    /// Command, reply or neither.
+    pub const fn packet_type(self) -> PacketType {
+        match self.0 & (RESERVED | COMMAND) {
+            0 => PacketType::Reply,
+            COMMAND => PacketType::Command,
+            _ => PacketType::Reserved,
+        }
+    }
+
+    /// The command code, 0 to 15.
+    pub const fn code(self) -> u8 {
+        self.0 >> 2 & 0x0f
+    }
+
+    /// What the command code means; none for 0000, 0001, 0100, 0101 and 0110.
+    pub const fn operation(self) -> Option<Operation> {
+        let increment = self.0 & INCREMENT != 0;
+        match self.code() {
+            0b0010 | 0b0011 => Some(Operation::Read { increment }),
+            0b0111 => Some(Operation::ReadModifyWrite),
+            0b1000.. => Some(Operation::Write {
+                verify: self.0 & VERIFY != 0,
+                reply: self.0 & REPLY != 0,
+                increment,
+            }),
+            _ => None,
+        }
+    }
+
+    /// Is the write bit set? It decides the form of the reply.
+    pub const fn is_write(self) -> bool {
+        self.0 & WRITE != 0
+    }
+
+    /// Is the reply bit set?
+    pub const fn wants_reply(self) -> bool {
+        self.0 & REPLY != 0
+    }
+
+    /// Bytes of the reply address field: 0, 4, 8 or 12.
+    pub const fn reply_address_bytes(self) -> usize {
+        (self.0 & WORDS) as usize * 4
+    }
+
+    /// The same with a reply address field of this many words of four bytes.
+    pub(super) const fn with_words(self, words: u8) -> Self {
+        Self(self.0 & !WORDS | words & WORDS)
+    }
+
+    /// The instruction of the reply: the same bits, packet type 00.
+    pub const fn to_reply(self) -> Self {
+        Self(self.0 & !(RESERVED | COMMAND))
+    }
+}

@@ -1,0 +1,90 @@
+//! What a target gives access to.
+
+use super::RMW_MAX;
+
+/// Why memory did not do what it was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It does not have that address, alignment or length: status 10.
+    Refused,
+    /// It tried and failed: status 1.
+    Failed,
+}
+
+/// The memory of a target. It sees only what was authorised, never no bytes at all, and never an
+/// incrementing access that ends above the 40-bit addresses.
+pub trait Memory {
+    /// Reads all of `data`; from one address only if not `increment`.
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault>;
+
+    /// Writes all of `data`; to one address only if not `increment`.
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault>;
+
+    /// Reads 1 to 4 bytes into `old`, and writes them with the bits of `data` where `mask` is one.
+    /// No other access comes between (50-52C 5.5). All three are of one length.
+    fn modify(
+        &mut self,
+        address: u64,
+        data: &[u8],
+        mask: &[u8],
+        old: &mut [u8],
+    ) -> Result<(), Fault> {
+        let mut new = [0; RMW_MAX];
+        let new = new.get_mut(..old.len()).ok_or(Fault::Refused)?;
+        self.read(address, true, old)?;
+        for (((new, old), data), mask) in new.iter_mut().zip(&*old).zip(data).zip(mask) {
+            *new = mask & data | !mask & old;
+        }
+        self.write(address, true, new)
+    }
+}
+
+/// Plain memory from `base` on.
+#[derive(Debug)]
+pub struct Ram<'a> {
+    /// Address of the first byte.
+    pub base: u64,
+    /// Bytes of a word: an access to a single address is in whole words of it.
+    pub word_bytes: usize,
+    /// The bytes.
+    pub bytes: &'a mut [u8],
+}
+
+impl Ram<'_> {
+    fn place(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
+        let offset = address.checked_sub(self.base).ok_or(Fault::Refused)?;
+        let start = usize::try_from(offset).map_err(|_| Fault::Refused)?;
+        let end = start.checked_add(bytes).ok_or(Fault::Refused)?;
+        self.bytes.get_mut(start..end).ok_or(Fault::Refused)
+    }
+
+    fn word(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
+        let word = self.word_bytes;
+        if word == 0 || !bytes.is_multiple_of(word) {
+            return Err(Fault::Refused);
+        }
+        self.place(address, word)
+    }
+}
+
+impl Memory for Ram<'_> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+        if increment {
+            data.copy_from_slice(self.place(address, data.len())?);
+            return Ok(());
+        }
+        let word = self.word(address, data.len())?;
+        data.chunks_exact_mut(word.len()).for_each(|chunk| chunk.copy_from_slice(word));
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+        if increment {
+            self.place(address, data.len())?.copy_from_slice(data);
+            return Ok(());
+        }
+        let word = self.word(address, data.len())?;
+        data.chunks_exact(word.len()).for_each(|chunk| word.copy_from_slice(chunk));
+        Ok(())
+    }
+}

@@ -1,0 +1,9 @@
+//! RMAP: the vectors, every command code, target and initiator, random packets.
+
+mod codes;
+mod crcs;
+mod initiator;
+mod lab;
+mod properties;
+mod target;
+mod vectors;

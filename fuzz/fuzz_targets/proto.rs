@@ -1,0 +1,140 @@
+//! Packets of RMAP and CCSDS packet transfer, as the other side of a link may send them.
+#![no_main]
+
+use arbitrary::Arbitrary;
+use spfe_proto::rmap::crc::crc;
+use spfe_proto::rmap::{
+    Command, CommandHeader, Config, Fault, Initiator, Instruction, Memory, Node, PacketType, Reply,
+    Request, Target,
+};
+use spfe_proto::{End, pid, ptp};
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    packets: Vec<Packet>,
+    check_all_writes: bool,
+    reply_to_reserved: bool,
+    verify_bytes: u16,
+    reply_bytes: u8,
+    fault: u8,
+}
+
+#[derive(Arbitrary, Debug)]
+struct Packet {
+    bytes: Vec<u8>,
+    eep: bool,
+    /// Makes it RMAP with an intact header, so that the input comes further.
+    mended: bool,
+}
+
+impl Packet {
+    fn mend(&mut self) {
+        if !self.mended || self.bytes.len() < 3 {
+            return;
+        }
+        self.bytes[1] = spfe_proto::rmap::PID;
+        let instruction = Instruction(self.bytes[2]);
+        let header = match instruction.packet_type() {
+            PacketType::Reply if instruction.is_write() => 8,
+            PacketType::Reply => 12,
+            _ => 16 + instruction.reply_address_bytes(),
+        };
+        if self.bytes.len() >= header {
+            self.bytes[header - 1] = crc(&self.bytes[..header - 1]);
+        }
+        // With a length that fits, and an intact data CRC: all that follows the header.
+        if let Some(data) = self.bytes.len().checked_sub(header + 1) {
+            let length = (data as u32).to_be_bytes();
+            self.bytes[header - 4..header - 1].copy_from_slice(&length[1..]);
+            self.bytes[header - 1] = crc(&self.bytes[..header - 1]);
+            let last = self.bytes.len() - 1;
+            self.bytes[last] = crc(&self.bytes[header..last]);
+        }
+    }
+}
+
+/// Sees only what the header of the packet names.
+struct Inside {
+    header: Option<CommandHeader>,
+    fault: u8,
+}
+
+impl Inside {
+    fn check(&self, address: u64, increment: bool, bytes: usize) -> Result<(), Fault> {
+        let header = self.header.expect("an access comes from a command");
+        let operation = header.instruction.operation().expect("with a code in use");
+        assert_eq!((address, increment), (header.address, operation.increments()));
+        assert!(0 < bytes && bytes <= header.length as usize);
+        assert!(!increment || address + bytes as u64 <= 1 << 40);
+        match self.fault {
+            0 => Err(Fault::Failed),
+            1 => Err(Fault::Refused),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Memory for Inside {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+        self.check(address, increment, data.len())
+    }
+
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+        self.check(address, increment, data.len())
+    }
+}
+
+/// Read is refused, or written again as it was.
+fn there_and_back(bytes: &[u8], end: End) {
+    let mut out = vec![0; bytes.len()];
+    if let Ok(command) = Command::parse(bytes, end) {
+        assert_eq!(command.write(&[], &mut out), Ok(bytes.len()));
+        assert_eq!(out, bytes);
+    }
+    if let Ok(reply) = Reply::parse(bytes, end) {
+        assert_eq!(reply.write(&[], &mut out), Ok(bytes.len()));
+        assert_eq!(out, bytes);
+    }
+    if let Ok(packet) = pid::Packet::parse(bytes) {
+        assert_eq!(packet.write(&[], &mut out), Ok(bytes.len()));
+        assert_eq!(out, bytes);
+    }
+    if let Ok(transfer) = ptp::Transfer::parse(bytes, end) {
+        assert_eq!(transfer.write(&[], &mut out), Ok(bytes.len()));
+        assert_eq!(out, bytes);
+    }
+    if let Ok(packet) = ptp::SpacePacket::parse(bytes) {
+        assert_eq!(packet.write(&mut out), Ok(bytes.len()));
+        assert_eq!(out, bytes);
+    }
+}
+
+libfuzzer_sys::fuzz_target!(|input: Input| {
+    let mut target = Target::new(Config {
+        verify_bytes: input.verify_bytes.into(),
+        check_all_writes: input.check_all_writes,
+        reply_to_reserved: input.reply_to_reserved,
+        ..Config::default()
+    });
+    let mut initiator = Initiator::<4>::new();
+    for request in [Request::read(4), Request::write(&[1])] {
+        initiator.begin(&Node::default(), 0, &request, 0, 1, &mut [0; 64]).unwrap();
+    }
+    let mut out = vec![0; input.reply_bytes.into()];
+    for mut packet in input.packets {
+        packet.mend();
+        let (bytes, end) = (&packet.bytes, if packet.eep { End::Eep } else { End::Eop });
+        there_and_back(bytes, end);
+        let _ = initiator.handle(bytes, end);
+        let header = CommandHeader::parse(bytes).ok();
+        let mut memory = Inside { header, fault: input.fault };
+        let Ok(outcome) = target.handle(bytes, end, &mut memory, |_| Ok(()), &mut out) else {
+            continue;
+        };
+        let reply = &out[..outcome.reply_bytes()];
+        if !reply.is_empty() {
+            let path = header.expect("a reply has its command").reply_address.path().len();
+            Reply::parse(&reply[path..], End::Eop).expect("replies are intact");
+        }
+    }
+});
