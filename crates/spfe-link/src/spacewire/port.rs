@@ -66,6 +66,7 @@ pub struct Counters {
 /// * When the transmitter is free: [`Port::transmit`], then keep the wire busy for
 ///   [`Port::character_ps`].
 /// * When signals change, or are known to keep changing: [`Port::signal`].
+/// * When they stop before the time announced: [`Port::silence`].
 /// * When a character is complete at the receiver: [`Port::receive`].
 /// * When [`Port::deadline_ns`] is there: [`Port::poll`].
 ///
@@ -135,11 +136,13 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
         self.control
     }
 
-    /// Management asks for something else.
+    /// Management asks for something else. The queues are emptied when port reset begins and when
+    /// it ends.
     pub fn set_control(&mut self, now_ns: u64, control: Control) {
+        let reset = self.control.reset || control.reset;
         self.control = control;
         self.poll(now_ns);
-        if control.reset {
+        if reset {
             self.clear();
         }
     }
@@ -263,6 +266,12 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
             let until_ns = until_ns.max(now_ns);
             self.last_edge_ns = Some(self.last_edge_ns.map_or(until_ns, |ns| ns.max(until_ns)));
         }
+    }
+
+    /// The signals stop now, before the time announced: the sender turned off, the cable is out.
+    pub fn silence(&mut self, now_ns: u64) {
+        self.last_edge_ns = self.last_edge_ns.map(|ns| ns.min(now_ns));
+        self.poll(now_ns);
     }
 
     /// A character, or an error of one, came from the wire. Gives back a broadcast code to hand up.

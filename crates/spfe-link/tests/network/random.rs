@@ -185,7 +185,11 @@ proptest! {
             if k & 3 == 3 {
                 symbols[3] = 0xfd;
             }
-            let k = if k & 3 == 3 { 8 } else { k & 15 & u8::from(k & 4 != 0) * 15 };
+            let k = match (k & 3, k & 4) {
+                (3, _) => 8,
+                (_, 4) => k & 15,
+                _ => 0,
+            };
             switch.send(port, vc, [Word::from_symbols(symbols, k)]);
             switch.step(now_ns);
             now_ns += 50;

@@ -130,3 +130,19 @@ fn waiting_ends_too() {
     switch.settle(3 * LIMIT_NS);
     assert_eq!(reasons(&switch), [Reason::NotRunning, Reason::Blocked]);
 }
+
+#[test]
+fn a_multicast_to_a_port_that_does_not_run_holds_no_other_up() {
+    let mut switch = SpaceWire::new(8);
+    let wait_timeout_ns = Some(LIMIT_NS);
+    switch.router.set(1, Settings { wait_timeout_ns, ..Settings::default() });
+    switch.table.set(0, 70, Some(Entry::each_of(0b0_1100))).unwrap();
+    switch.queues.running[2] = false;
+    switch.send(1, 0, packet(&[70, 1]));
+    switch.settle(0);
+    switch.send(4, 0, packet(&[3, 4]));
+    switch.settle(0);
+    assert_eq!(switch.out(3, 0), packet(&[4]));
+    switch.settle(LIMIT_NS);
+    assert_eq!(reasons(&switch), [Reason::NotRunning]);
+}

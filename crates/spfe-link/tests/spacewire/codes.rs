@@ -5,7 +5,7 @@ use spfe_link::spacewire::character::Meaning;
 use spfe_link::spacewire::interrupt::{Flags, Mode, Relay};
 use spfe_link::spacewire::schedule::Schedule;
 use spfe_link::spacewire::timecode::TimeCodeRegister;
-use spfe_link::spacewire::{BroadcastCode, Character, State};
+use spfe_link::spacewire::{BroadcastCode, Character, Received, State};
 
 #[test]
 fn meanings() {
@@ -34,6 +34,18 @@ fn offered_outside_run_it_is_discarded() {
     assert!(!pair.sides[0].port.broadcast(BroadcastCode(0x40)));
     pair.run_ns(20_000);
     assert!(pair.sides[1].codes.is_empty());
+}
+
+#[test]
+fn one_that_waits_is_dropped_with_the_link() {
+    let mut pair = Pair::<8, 8>::running([10_000_000; 2]);
+    assert!(pair.sides[0].port.broadcast(BroadcastCode::time(1)));
+    pair.inject(0, Received::ParityError);
+    pair.until(|pair| pair.both(State::ErrorReset));
+    pair.until(|pair| pair.both(State::Run));
+    pair.run_ns(20_000);
+    assert!(pair.sides[1].codes.is_empty());
+    assert_eq!(pair.sides[0].port.counters().sent_broadcasts, 0);
 }
 
 #[test]

@@ -187,8 +187,11 @@ fn errors_of_each_kind() {
         let errors = pair.sides[0].port.errors();
         assert_eq!(errors.parity, received == Received::ParityError);
         assert_eq!(errors.escape, received == Received::EscapeError);
+        let fallen_ns = pair.now_ns;
         pair.until(|pair| pair.both(State::ErrorReset));
         assert!(pair.sides[1].port.errors().disconnect);
+        // Silence for 850 ns, and the way of 20 ns.
+        assert!((850..=890).contains(&(pair.now_ns - fallen_ns)));
         pair.until(|pair| pair.both(State::Run));
     }
 }
@@ -239,6 +242,26 @@ fn connecting_takes_n_chars_only_after_an_fct() {
     assert_eq!((port.state(), port.front()), (State::Connecting, Some(NChar::Data(5))));
     port.transmit(20_400);
     assert_eq!(port.state(), State::Run);
+}
+
+#[test]
+fn a_credit_error_in_connecting_waits_for_run() {
+    let mut port = connecting();
+    for _ in 0..8 {
+        port.receive(20_100, Received::Character(Character::Fct));
+    }
+    assert_eq!((port.state(), port.credit().transmit()), (State::Connecting, 56));
+    port.transmit(20_400);
+    assert_eq!((port.state(), port.counters().runs), (State::ErrorReset, 1));
+    assert!(port.errors().credit);
+    // Another error does not wait, and is the one that is noted.
+    let mut port = connecting();
+    for _ in 0..8 {
+        port.receive(20_100, Received::Character(Character::Fct));
+    }
+    port.receive(20_200, Received::EscapeError);
+    assert_eq!((port.state(), port.counters().runs), (State::ErrorReset, 0));
+    assert!(port.errors().escape && !port.errors().credit);
 }
 
 #[test]

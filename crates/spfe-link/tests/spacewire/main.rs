@@ -4,4 +4,5 @@ mod codes;
 mod links;
 mod pair;
 mod random;
+mod switched;
 mod wires;

@@ -11,6 +11,7 @@ pub const STEP_NS: u64 = 5;
 /// What the cable carries: when it arrives, and what.
 enum Event {
     Signal { until_ns: u64 },
+    Silence,
     Character(Character),
 }
 
@@ -67,6 +68,7 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
             while side.cable.front().is_some_and(|(at_ns, _)| *at_ns <= self.now_ns) {
                 match side.cable.pop_front().unwrap().1 {
                     Event::Signal { until_ns } => side.port.signal(self.now_ns, until_ns),
+                    Event::Silence => side.port.silence(self.now_ns),
                     Event::Character(character) => {
                         side.seen.push(character);
                         let received = Received::Character(character);
@@ -86,6 +88,9 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
             // What is not yet complete is lost.
             let limit_ns = now_ns + self.delay_ns;
             self.sides[1 - from].cable.retain(|(at_ns, _)| *at_ns <= limit_ns);
+            if self.sides[from].free_ps > now_ns * 1000 {
+                self.sides[1 - from].cable.push_back((limit_ns, Event::Silence));
+            }
             self.sides[from].free_ps = now_ns * 1000;
         }
         let side = &mut self.sides[from];
