@@ -98,6 +98,8 @@ pub struct Fabric<U, const P: usize, const V: usize> {
     /// What nodes got, per switch, port and virtual channel.
     pub got: Vec<Vec<Vec<Vec<U>>>>,
     pub room: usize,
+    /// Nodes take nothing of this virtual channel.
+    pub blocked_vc: Option<usize>,
 }
 
 impl<U: Unit, const P: usize, const V: usize> Fabric<U, P, V> {
@@ -108,6 +110,7 @@ impl<U: Unit, const P: usize, const V: usize> Fabric<U, P, V> {
             links: Vec::new(),
             got: vec![vec![vec![Vec::new(); V]; P]; switches],
             room,
+            blocked_vc: None,
         }
     }
 
@@ -140,7 +143,7 @@ impl<U: Unit, const P: usize, const V: usize> Fabric<U, P, V> {
                 if self.is_link(switch, port) {
                     continue;
                 }
-                for vc in 0..V {
+                for vc in (0..V).filter(|vc| self.blocked_vc != Some(*vc)) {
                     let units = self.switches[switch].out(port, vc);
                     moved |= !units.is_empty();
                     self.got[switch][port][vc].extend(units);

@@ -10,7 +10,7 @@ use spfe_link::spacewire::NChar;
 const P: usize = 6;
 
 /// Switches joined to a tree: each one after the first hangs from a port of an earlier one.
-fn tree(parents: &[usize], room: usize) -> Fabric<NChar, P, 1> {
+fn tree<const V: usize>(parents: &[usize], room: usize) -> Fabric<NChar, P, V> {
     let mut fabric = Fabric::new(parents.len() + 1, room);
     for (child, parent) in parents.iter().enumerate() {
         let mut parent = parent % (child + 1);
@@ -72,7 +72,7 @@ proptest! {
         packets in prop::collection::vec((any::<usize>(), any::<usize>(), 1usize..40), 1..60),
         room in 1usize..5,
     ) {
-        let mut fabric = tree(&parents, room);
+        let mut fabric = tree::<1>(&parents, room);
         let count = fabric.switches.len();
         for (number, (from, to, length)) in packets.iter().enumerate() {
             let (from, to) = (from % count, to % count);
@@ -84,6 +84,43 @@ proptest! {
         prop_assert!(fabric.is_idle());
         prop_assert_eq!(fabric.dropped(), []);
         prop_assert_eq!(whole(&fabric), (0..packets.len() as u8).collect::<Vec<_>>());
+    }
+
+    /// Virtual network 0 stands still everywhere; on another, over the same links, each packet
+    /// arrives, in the same number of steps as without the first.
+    #[test]
+    fn virtual_networks_are_apart(
+        parents in prop::collection::vec(any::<usize>(), 0..5),
+        packets in prop::collection::vec((any::<usize>(), any::<usize>(), 1usize..30), 1..40),
+        room in 1usize..4,
+    ) {
+        let mut steps = Vec::new();
+        for with_other in [false, true] {
+            let mut fabric = tree::<2>(&parents, room);
+            let count = fabric.switches.len();
+            fabric.blocked_vc = Some(0);
+            for switch in &mut fabric.switches {
+                (0..P).for_each(|port| switch.router.map(port, 1, Some(5)).unwrap());
+            }
+            for (number, (from, to, length)) in packets.iter().enumerate() {
+                let mut data = path(&fabric, from % count, to % count);
+                data.extend(vec![number as u8; *length]);
+                fabric.switches[from % count].send(5, 1, packet(&data));
+                if with_other {
+                    let mut data = path(&fabric, to % count, from % count);
+                    data.extend([0; 30]);
+                    fabric.switches[to % count].send(5, 0, packet(&data));
+                }
+            }
+            while whole(&fabric).len() < packets.len() {
+                fabric.step();
+                prop_assert!(fabric.now_ns < 1_000_000);
+            }
+            steps.push(fabric.now_ns);
+            fabric.settle();
+            prop_assert_eq!(fabric.is_idle(), !with_other);
+        }
+        prop_assert_eq!(steps[0], steps[1]);
     }
 
     /// Any links, loops too, any addresses and tables, some packets without an end, links that do
