@@ -3,7 +3,7 @@
 //!
 //! | module | clause | what it holds |
 //! | --- | --- | --- |
-//! | [`unit`] | 50-11C 5.3.7 | what moves: words of a virtual channel, or N-Chars |
+//! | [`mod@unit`] | 50-11C 5.3.7 | what moves: words of a virtual channel, or N-Chars |
 //! | [`table`] | 50-11C 5.8, 50-12C 5.6.8 | logical addresses: groups, multicast, header deletion |
 //! | [`ports`] | | the queues of a switch, which the caller owns |
 //! | [`router`] | 50-11C 5.8, 50-12C 5.6.8 | addressing, arbitration, wormholes, time-outs |
@@ -29,7 +29,7 @@ pub const NETWORKS: usize = 64;
 /// The most ports of a switch; port 0 is its configuration port.
 pub const MAX_PORTS: usize = 32;
 
-/// The numbers of the set bits of a mask, lowest first.
+/// The numbers of the set bits of a mask of ports, lowest first.
 pub fn bits_of(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     core::iter::from_fn(move || {

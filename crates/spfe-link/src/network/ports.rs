@@ -48,7 +48,7 @@ pub struct Dropped {
 /// Why a packet was discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// No data character in it.
+    /// No data character at its start.
     Empty,
     /// No valid entry in the routing table, or 255.
     InvalidAddress,

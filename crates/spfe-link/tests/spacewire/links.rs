@@ -128,6 +128,33 @@ fn a_flipped_bit_brings_the_link_down_and_back() {
 }
 
 #[test]
+fn wires_before_and_after_a_fall() {
+    let mut wires = Wires::running();
+    // Contents with an odd number of ones, so that a parity kept over the fall would show.
+    push(&mut wires.sides[0].port, &[NChar::Data(1); 40]);
+    wires.until(|wires| wires.sides[1].port.waiting() == 5);
+    wires.sides[1].flip_next_bit();
+    wires.until(|wires| wires.both(State::ErrorReset));
+    wires.until(|wires| wires.both(State::Run));
+    let mut starts = 0;
+    for (index, pair) in wires.trace.windows(2).enumerate() {
+        let ((before_ns, before), (after_ns, after)) = (pair[0], pair[1]);
+        // Never both at once; at 10 Mbit/s a bit is 100 ns.
+        assert!((before.d == after.d) != (before.s == after.s), "{index}");
+        assert!(index == 0 || after_ns - before_ns >= 100);
+        if after_ns - before_ns < 6_400 {
+            continue;
+        }
+        starts += 1;
+        let first: Vec<_> = wires.trace[index + 1..index + 9].iter().map(|(_, s)| *s).collect();
+        let of = |bits: &str| bits.chars().map(|bit| bit == '1').collect::<Vec<_>>();
+        assert_eq!(first.iter().map(|s| s.d).collect::<Vec<_>>(), of("01110100"));
+        assert_eq!(first.iter().map(|s| s.s).collect::<Vec<_>>(), of("11011110"));
+    }
+    assert_eq!(starts, 2);
+}
+
+#[test]
 fn credit_stops_the_sender_at_fifty_six() {
     let mut pair = Pair::<100, 64>::running([100 * M; 2]);
     push(&mut pair.sides[0].port, &packet(&[7; 99]));

@@ -1,5 +1,6 @@
 //! Two ports joined by a cable, in steps of 5 ns.
 
+use spfe_link::spacewire::ds::Signals;
 use spfe_link::spacewire::port::START_RATE_BPS;
 use spfe_link::spacewire::serial::Serial;
 use spfe_link::spacewire::state::Control;
@@ -135,6 +136,8 @@ pub struct Wires {
     pub cut: bool,
     pub sides: [Serial<64, 64>; 2],
     pub codes: [Vec<BroadcastCode>; 2],
+    /// The signals of side 0 where they change, and when.
+    pub trace: Vec<(u64, Signals)>,
     free_ps: [u64; 2],
 }
 
@@ -145,6 +148,7 @@ impl Wires {
             cut: false,
             sides: rates_bps.map(|rate_bps| Serial::new(port(rate_bps))),
             codes: [Vec::new(), Vec::new()],
+            trace: vec![(0, Signals::default())],
             free_ps: [0; 2],
         }
     }
@@ -165,6 +169,9 @@ impl Wires {
                 continue;
             }
             let signals = self.sides[from].transmit(self.now_ns);
+            if from == 0 && self.trace.last().is_some_and(|(_, last)| *last != signals) {
+                self.trace.push((self.now_ns, signals));
+            }
 
             self.free_ps[from] += self.sides[from].port.bit_ps();
             if !self.cut {
