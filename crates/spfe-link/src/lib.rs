@@ -10,11 +10,15 @@
 //! | --- | --- | --- |
 //! | [`word`], [`control`] | 50-11C 5.3 | words of four symbols, and every control word |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
+//! | [`network`] | 50-11C 5.8, 50-12C 5.6 | routing switches of both |
+//! | [`spacewire`] | 50-12C 5.4, 5.5 | characters, wires, the link and its broadcast codes |
 #![no_std]
 
 pub mod control;
 pub mod crc;
+pub mod network;
 pub mod prbs;
+pub mod spacewire;
 pub mod word;
 
 pub use control::Control;

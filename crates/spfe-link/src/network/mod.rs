@@ -1,0 +1,40 @@
+//! The network layer of routing switches: SpaceFibre (ECSS-E-ST-50-11C 5.8) and SpaceWire
+//! (ECSS-E-ST-50-12C 5.6).
+//!
+//! | module | clause | what it holds |
+//! | --- | --- | --- |
+//! | [`mod@unit`] | 50-11C 5.3.7 | what moves: words of a virtual channel, or N-Chars |
+//! | [`table`] | 50-11C 5.8, 50-12C 5.6.8 | logical addresses: groups, multicast, header deletion |
+//! | [`ports`] | | the queues of a switch, which the caller owns |
+//! | [`router`] | 50-11C 5.8, 50-12C 5.6.8 | addressing, arbitration, wormholes, time-outs |
+//! | [`broadcast`] | 50-11C 5.8 | broadcast messages, each once in spite of loops |
+//! | [`codes`] | 50-12C 5.6.3, 5.6.4 | time-codes and interrupts of a SpaceWire switch |
+//!
+//! A SpaceWire switch is one with a single virtual channel per port, on virtual network 0.
+
+pub mod broadcast;
+pub mod codes;
+pub mod ports;
+pub mod router;
+pub mod table;
+pub mod unit;
+
+pub use ports::{Dropped, Ports, Reason};
+pub use router::Router;
+pub use table::{Entry, Routes, Table};
+pub use unit::Unit;
+
+/// Virtual networks, 0 to 63.
+pub const NETWORKS: usize = 64;
+/// The most ports of a switch; port 0 is its configuration port.
+pub const MAX_PORTS: usize = 32;
+
+/// The numbers of the set bits of a mask of ports, lowest first.
+pub fn bits_of(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    core::iter::from_fn(move || {
+        let bit = (rest != 0).then(|| rest.trailing_zeros() as usize);
+        rest &= rest.wrapping_sub(1);
+        bit
+    })
+}

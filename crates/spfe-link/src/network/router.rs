@@ -1,0 +1,493 @@
+//! Wormhole switching (50-11C 5.8, 50-12C 5.6.8): addressing, arbitration, time-outs.
+//!
+//! Every virtual network is a switch of its own: packets of different ones share nothing here.
+//!
+//! *Arbitration.* A packet that waits longer goes first, those of one step in turn, those with
+//! priority before the others (and as long as there are such, only they). As each input has one packet that waits, that is round robin among
+//! the inputs. A multicast waits until all its ports are free; from its turn on, packets behind it
+//! do not get the ports that are, so that it is served too.
+//!
+//! *Deadlock.* A packet that waits holds nothing, so unicast packets on a tree always move on.
+//! Multicasts that cross, and loops, can stop each other, which is in the nature of wormholes: the
+//! packet time-out ends it.
+
+use super::ports::{Dropped, Ports, Reason};
+use super::table::{Entry, Routes};
+use super::unit::Unit;
+use super::{MAX_PORTS, NETWORKS, bits_of};
+
+const NONE: u16 = u16::MAX;
+const UNMAPPED: u8 = u8::MAX;
+const FIRST_LOGICAL: u8 = super::table::FIRST;
+
+/// Settings of a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// A packet that came in here and is under way is cut when it has not moved for so long; none
+    /// for ever.
+    pub packet_timeout_ns: Option<u64>,
+    /// A packet that came in here is discarded when it has waited for an output for so long; none
+    /// for ever.
+    pub wait_timeout_ns: Option<u64>,
+    /// Packets with the path address of this port have priority.
+    pub priority: bool,
+}
+
+/// Why a virtual channel is not given to a virtual network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapError {
+    /// No such port, virtual channel or virtual network.
+    Range,
+    /// Virtual channel 0 and virtual network 0 always belong together.
+    Fixed,
+    /// The virtual network has another virtual channel on this port.
+    Taken,
+    /// A packet is under way.
+    Busy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Between packets.
+    Idle,
+    /// A packet waits for its outputs.
+    Waiting,
+    /// A packet has its outputs.
+    Moving,
+    /// The rest of a packet is thrown away.
+    Spilling,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Input {
+    phase: Phase,
+    network: u8,
+    /// Waiting: the ports it may or must get. Moving: the ports it has.
+    targets: u32,
+    multicast: bool,
+    /// The address is still to be taken off.
+    delete: bool,
+    /// Something of the packet went out.
+    sent: bool,
+    /// Start of waiting, or the last move.
+    since_ns: u64,
+    /// The next in the list of those that wait.
+    next: u16,
+}
+
+impl Input {
+    const IDLE: Self = Self {
+        phase: Phase::Idle,
+        network: 0,
+        targets: 0,
+        multicast: false,
+        delete: false,
+        sent: false,
+        since_ns: 0,
+        next: NONE,
+    };
+}
+
+/// Inputs that wait, in the order they came.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u16,
+    last: u16,
+}
+
+/// Where a packet goes.
+struct Route {
+    targets: u32,
+    multicast: bool,
+    delete: bool,
+    priority: bool,
+}
+
+/// A switch with `P` ports, the configuration port included, of `V` virtual channels.
+#[derive(Clone, Debug)]
+pub struct Router<const P: usize, const V: usize> {
+    settings: [Settings; P],
+    /// Virtual network of each virtual channel, and back.
+    network_of: [[u8; V]; P],
+    vc_of: [[u8; NETWORKS]; P],
+    inputs: [[Input; V]; P],
+    /// With priority, without.
+    waiting: [List; 2],
+    /// Ports taken by a packet, per virtual network.
+    busy: [u32; NETWORKS],
+    /// Ports among them that only wait for room for an EEP.
+    closing: [u32; NETWORKS],
+    /// Virtual networks with such ports.
+    closing_networks: u64,
+    /// The port that is looked at first.
+    turn: usize,
+}
+
+impl<const P: usize, const V: usize> Default for Router<P, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const P: usize, const V: usize> Router<P, V> {
+    /// As at reset: virtual channel 0 on virtual network 0, the others on none, no time-outs.
+    pub const fn new() -> Self {
+        const { assert!(P >= 1 && P <= MAX_PORTS, "1 to 32 ports") };
+        const { assert!(V >= 1 && V <= 32, "1 to 32 virtual channels") };
+        let mut network_of = [[UNMAPPED; V]; P];
+        let mut vc_of = [[UNMAPPED; NETWORKS]; P];
+        let mut port = 0;
+        while port < P {
+            network_of[port][0] = 0;
+            vc_of[port][0] = 0;
+            port += 1;
+        }
+        let settings = Settings { packet_timeout_ns: None, wait_timeout_ns: None, priority: false };
+        Self {
+            settings: [settings; P],
+            network_of,
+            vc_of,
+            inputs: [[Input::IDLE; V]; P],
+            waiting: [List { first: NONE, last: NONE }; 2],
+            busy: [0; NETWORKS],
+            closing: [0; NETWORKS],
+            closing_networks: 0,
+            turn: 0,
+        }
+    }
+
+    /// Sets a port; false if there is none of that number.
+    pub fn set(&mut self, port: usize, settings: Settings) -> bool {
+        self.settings.get_mut(port).map(|place| *place = settings).is_some()
+    }
+
+    /// The settings of a port.
+    pub fn settings(&self, port: usize) -> Option<Settings> {
+        self.settings.get(port).copied()
+    }
+
+    /// Gives a virtual channel of a port to a virtual network, or takes it from all.
+    pub fn map(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError> {
+        let in_range = network.is_none_or(|network| usize::from(network) < NETWORKS);
+        if port >= P || vc >= V || !in_range {
+            return Err(MapError::Range);
+        }
+        let (before, after) = (self.network_of[port][vc], network.unwrap_or(UNMAPPED));
+        if before == after {
+            return Ok(());
+        }
+        if vc == 0 || after == 0 {
+            return Err(MapError::Fixed);
+        }
+        if network.is_some_and(|network| self.vc(port, network).is_some()) {
+            return Err(MapError::Taken);
+        }
+        let under_way = self.inputs[port][vc].phase != Phase::Idle;
+        if under_way || before != UNMAPPED && self.uses(port, before) {
+            return Err(MapError::Busy);
+        }
+        if let Some(place) = self.vc_of[port].get_mut(usize::from(before)) {
+            *place = UNMAPPED;
+        }
+        if let Some(place) = self.vc_of[port].get_mut(usize::from(after)) {
+            *place = vc as u8;
+        }
+        self.network_of[port][vc] = after;
+        Ok(())
+    }
+
+    /// The virtual channel of a virtual network on a port.
+    pub fn vc(&self, port: usize, network: u8) -> Option<usize> {
+        let vc = *self.vc_of.get(port)?.get(usize::from(network))?;
+        (vc != UNMAPPED).then_some(usize::from(vc))
+    }
+
+    /// Whether no packet waits, moves or is being discarded.
+    pub fn is_idle(&self) -> bool {
+        self.closing_networks == 0
+            && self.inputs.iter().flatten().all(|input| input.phase == Phase::Idle)
+    }
+
+    /// When the first time-out ends, if nothing moves until then: step then.
+    pub fn deadline_ns(&self) -> Option<u64> {
+        let of_port = |(inputs, settings): (&[Input; V], &Settings)| {
+            let of_input = |input: &Input| {
+                let limit_ns = match input.phase {
+                    Phase::Waiting => settings.wait_timeout_ns?,
+                    Phase::Moving => settings.packet_timeout_ns?,
+                    Phase::Idle | Phase::Spilling => return None,
+                };
+                Some(input.since_ns.saturating_add(limit_ns))
+            };
+            inputs.iter().filter_map(of_input).min()
+        };
+        self.inputs.iter().zip(&self.settings).filter_map(of_port).min()
+    }
+
+    /// One step: each input moves one unit at most. Gives back how many moved or were discarded;
+    /// with 0, and the same time, another step does nothing new.
+    pub fn step<Q: Ports>(&mut self, now_ns: u64, routes: &impl Routes, ports: &mut Q) -> usize {
+        let mut moved = self.close(ports);
+        let first = self.turn;
+        self.turn = if first + 1 == P { 0 } else { first + 1 };
+        let order = || (first..P).chain(0..first).flat_map(|port| (0..V).map(move |vc| (port, vc)));
+        for (port, vc) in order() {
+            if self.inputs[port][vc].phase == Phase::Idle {
+                moved += usize::from(self.begin(now_ns, port, vc, routes, ports));
+            }
+        }
+        let mut running = 0;
+        for port in 0..P {
+            running |= u32::from(ports.is_running(port)) << port;
+        }
+        let mut claimed = [0; NETWORKS];
+        for list in 0..2 {
+            self.grant(now_ns, list, running, &mut claimed, ports);
+        }
+        for (port, vc) in order() {
+            moved += usize::from(match self.inputs[port][vc].phase {
+                Phase::Moving => self.advance(now_ns, port, vc, ports),
+                Phase::Spilling => self.spill(port, vc, ports),
+                Phase::Idle | Phase::Waiting => false,
+            });
+        }
+        moved
+    }
+
+    /// Whether a virtual network has a packet to a port, or one that waits for it.
+    fn uses(&self, port: usize, network: u8) -> bool {
+        let busy = self.busy.get(usize::from(network)).is_some_and(|busy| busy >> port & 1 != 0);
+        busy || self.inputs.iter().flatten().any(|input| {
+            input.phase == Phase::Waiting
+                && input.network == network
+                && input.targets >> port & 1 != 0
+        })
+    }
+
+    /// Gives the EEPs of cut packets to outputs with room.
+    fn close<Q: Ports>(&mut self, ports: &mut Q) -> usize {
+        let mut closed = 0;
+        let mut networks = self.closing_networks;
+        while networks != 0 {
+            let network = networks.trailing_zeros() as usize;
+            networks &= networks - 1;
+            for port in bits_of(self.closing[network]) {
+                let Some(vc) = self.vc(port, network as u8) else { continue };
+                if ports.has_room(port, vc) {
+                    ports.put(port, vc, Q::Unit::EEP);
+                    self.closing[network] &= !(1 << port);
+                    self.busy[network] &= !(1 << port);
+                    closed += 1;
+                }
+            }
+            if self.closing[network] == 0 {
+                self.closing_networks &= !(1 << network);
+            }
+        }
+        closed
+    }
+
+    /// Looks for a packet on an input, and where it goes. True if a unit was used up.
+    fn begin<Q: Ports>(
+        &mut self,
+        now_ns: u64,
+        port: usize,
+        vc: usize,
+        routes: &impl Routes,
+        ports: &mut Q,
+    ) -> bool {
+        let Some(unit) = ports.peek(port, vc) else { return false };
+        if unit.is_empty() {
+            ports.take(port, vc);
+            return true;
+        }
+        let network = self.network_of[port][vc];
+        let route = match unit.address() {
+            _ if network == UNMAPPED => Err(Reason::InputUnmapped),
+            None => Err(Reason::Empty),
+            Some(address) => self.route(network, address, routes),
+        };
+        match route {
+            Ok(route) => {
+                self.inputs[port][vc] = Input {
+                    phase: Phase::Waiting,
+                    network,
+                    targets: route.targets,
+                    multicast: route.multicast,
+                    delete: route.delete,
+                    sent: false,
+                    since_ns: now_ns,
+                    next: NONE,
+                };
+                self.append(usize::from(!route.priority), (port * V + vc) as u16);
+                false
+            }
+            Err(reason) => {
+                self.report(port, vc, unit.address(), reason, ports);
+                self.inputs[port][vc].phase = Phase::Spilling;
+                self.spill(port, vc, ports)
+            }
+        }
+    }
+
+    /// Where an address leads (50-12C 5.6.8.3).
+    fn route(&self, network: u8, address: u8, routes: &impl Routes) -> Result<Route, Reason> {
+        if address < FIRST_LOGICAL {
+            let port = usize::from(address);
+            let settings = self.settings.get(port).ok_or(Reason::NoPort)?;
+            self.vc(port, network).ok_or(Reason::OutputUnmapped)?;
+            let (targets, priority) = (1 << port, settings.priority);
+            return Ok(Route { targets, multicast: false, delete: true, priority });
+        }
+        let entry = routes.entry(network, address).filter(|_| address != u8::MAX);
+        let entry = entry.ok_or(Reason::InvalidAddress)?;
+        let existing = entry.ports & (u32::MAX >> (MAX_PORTS - P)) & !1;
+        let mapped = bits_of(existing).filter(|port| self.vc(*port, network).is_some());
+        let targets = mapped.fold(0, |mask, port| mask | 1 << port);
+        if existing == 0 || entry.multicast && existing != entry.ports {
+            return Err(Reason::NoPort);
+        }
+        if targets == 0 || entry.multicast && targets != existing {
+            return Err(Reason::OutputUnmapped);
+        }
+        let Entry { multicast, delete, priority, .. } = entry;
+        Ok(Route { targets, multicast, delete, priority })
+    }
+
+    fn append(&mut self, list: usize, index: u16) {
+        let last = core::mem::replace(&mut self.waiting[list].last, index);
+        match self.input(last) {
+            Some(input) => input.next = index,
+            None => self.waiting[list].first = index,
+        }
+    }
+
+    fn input(&mut self, index: u16) -> Option<&mut Input> {
+        self.inputs.as_flattened_mut().get_mut(usize::from(index))
+    }
+
+    /// Goes through a list, gives free ports away, and takes out those that are served or late.
+    fn grant<Q: Ports>(
+        &mut self,
+        now_ns: u64,
+        list: usize,
+        running: u32,
+        claimed: &mut [u32; NETWORKS],
+        ports: &mut Q,
+    ) {
+        let mut index = self.waiting[list].first;
+        self.waiting[list] = List { first: NONE, last: NONE };
+        while let Some(input) = self.input(index).copied() {
+            let (port, vc) = (usize::from(index) / V, usize::from(index) % V);
+            if let Some(targets) = self.choose(&input, running, claimed) {
+                self.busy[usize::from(input.network)] |= targets;
+                let moving = Input { phase: Phase::Moving, targets, since_ns: now_ns, ..input };
+                self.inputs[port][vc] = moving;
+            } else if is_late(now_ns, input.since_ns, self.settings[port].wait_timeout_ns) {
+                let none_runs = input.targets & running == 0
+                    || input.multicast && input.targets & !running != 0;
+                let reason = if none_runs { Reason::NotRunning } else { Reason::Blocked };
+                let address = ports.peek(port, vc).and_then(Unit::address);
+                self.report(port, vc, address, reason, ports);
+                self.inputs[port][vc].phase = Phase::Spilling;
+            } else {
+                self.inputs[port][vc].next = NONE;
+                self.append(list, index);
+            }
+            index = input.next;
+        }
+    }
+
+    /// The ports a waiting packet gets, if it is its turn.
+    fn choose(&self, input: &Input, running: u32, claimed: &mut [u32; NETWORKS]) -> Option<u32> {
+        let network = usize::from(input.network);
+        let claimed = claimed.get_mut(network)?;
+        let free = input.targets & running & !self.busy.get(network)? & !*claimed;
+        if !input.multicast {
+            return (free != 0).then_some(free & free.wrapping_neg());
+        }
+        if free == input.targets {
+            return Some(free);
+        }
+        if input.targets & !running == 0 {
+            *claimed |= input.targets;
+        }
+        None
+    }
+
+    /// Moves one unit of a packet that has its outputs. True if one was used up.
+    fn advance<Q: Ports>(&mut self, now_ns: u64, port: usize, vc: usize, ports: &mut Q) -> bool {
+        let input = self.inputs[port][vc];
+        let network = usize::from(input.network);
+        let unit = ports.peek(port, vc);
+        let out = unit.and_then(|unit| match input.delete {
+            true => unit.without_address(),
+            false => (!unit.is_empty()).then_some(unit),
+        });
+        let vc_of = &self.vc_of;
+        let mut outputs = bits_of(input.targets).map(|to| (to, usize::from(vc_of[to][network])));
+        let room = out.is_none() || outputs.all(|(to, vc)| ports.has_room(to, vc));
+        if unit.is_none() || !room {
+            let late = is_late(now_ns, input.since_ns, self.settings[port].packet_timeout_ns);
+            if late {
+                self.cut(port, vc, ports);
+            }
+            return late;
+        }
+        ports.take(port, vc);
+        let kept = &mut self.inputs[port][vc];
+        kept.delete = false;
+        kept.since_ns = now_ns;
+        if let Some(out) = out {
+            kept.sent = true;
+            for to in bits_of(input.targets) {
+                ports.put(to, usize::from(self.vc_of[to][network]), out);
+            }
+            if out.is_end() {
+                kept.phase = Phase::Idle;
+                self.busy[network] &= !input.targets;
+            }
+        }
+        true
+    }
+
+    /// Ends a packet under way: an EEP to its outputs, the rest thrown away.
+    fn cut<Q: Ports>(&mut self, port: usize, vc: usize, ports: &mut Q) {
+        let input = self.inputs[port][vc];
+        let network = usize::from(input.network);
+        self.report(port, vc, None, Reason::Timeout, ports);
+        self.inputs[port][vc].phase = Phase::Spilling;
+        if input.sent {
+            self.closing[network] |= input.targets;
+            self.closing_networks |= 1 << network;
+        } else {
+            self.busy[network] &= !input.targets;
+        }
+    }
+
+    /// Throws one unit away. True if there was one.
+    fn spill<Q: Ports>(&mut self, port: usize, vc: usize, ports: &mut Q) -> bool {
+        let Some(unit) = ports.peek(port, vc) else { return false };
+        ports.take(port, vc);
+        if unit.is_end() {
+            self.inputs[port][vc].phase = Phase::Idle;
+        }
+        true
+    }
+
+    fn report<Q: Ports>(
+        &self,
+        port: usize,
+        vc: usize,
+        address: Option<u8>,
+        reason: Reason,
+        ports: &mut Q,
+    ) {
+        let network = Some(self.network_of[port][vc]).filter(|network| *network != UNMAPPED);
+        ports.dropped(Dropped { port: port as u8, vc: vc as u8, network, address, reason });
+    }
+}
+
+fn is_late(now_ns: u64, since_ns: u64, timeout_ns: Option<u64>) -> bool {
+    timeout_ns.is_some_and(|limit_ns| now_ns.saturating_sub(since_ns) >= limit_ns)
+}

@@ -1,0 +1,77 @@
+//! What a switch moves: words of a virtual channel (50-11C 5.3.7), or N-Chars (50-12C 5.4.2).
+
+use crate::spacewire::NChar;
+use crate::word::{Word, k};
+
+/// A piece of a packet that moves in one go.
+pub trait Unit: Copy {
+    /// An error end of packet alone.
+    const EEP: Self;
+
+    /// The first data character, unless an end marker comes before it.
+    fn address(self) -> Option<u8>;
+
+    /// What is left without that character; none if that is no N-Char.
+    fn without_address(self) -> Option<Self>;
+
+    /// Whether there is an EOP or EEP in it.
+    fn is_end(self) -> bool;
+
+    /// Whether there is no N-Char in it: it carries nothing and need not be sent.
+    fn is_empty(self) -> bool;
+}
+
+impl Unit for NChar {
+    const EEP: Self = Self::Eep;
+
+    fn address(self) -> Option<u8> {
+        match self {
+            Self::Data(byte) => Some(byte),
+            Self::Eop | Self::Eep => None,
+        }
+    }
+
+    fn without_address(self) -> Option<Self> {
+        self.is_end().then_some(self)
+    }
+
+    fn is_end(self) -> bool {
+        Self::is_end(self)
+    }
+
+    fn is_empty(self) -> bool {
+        false
+    }
+}
+
+/// In a word, a deleted character becomes a Fill: Fills may stand before the first data character.
+impl Unit for Word {
+    const EEP: Self = Self::from_symbols([k::EEP, k::FILL, k::FILL, k::FILL], 0xf);
+
+    fn address(self) -> Option<u8> {
+        first_data(self).map(|index| self.symbol(index))
+    }
+
+    fn without_address(self) -> Option<Self> {
+        let Some(index) = first_data(self) else {
+            return (!self.is_empty()).then_some(self);
+        };
+        let bits = self.bits & !(0xff << (8 * index)) | u32::from(k::FILL) << (8 * index);
+        let rest = Self { bits, k: self.k | 1 << index };
+        (!rest.is_empty()).then_some(rest)
+    }
+
+    fn is_end(self) -> bool {
+        (0..4).any(|index| self.is_k(index) && matches!(self.symbol(index), k::EOP | k::EEP))
+    }
+
+    fn is_empty(self) -> bool {
+        (0..4).all(|index| self.is_k(index) && self.symbol(index) == k::FILL)
+    }
+}
+
+/// Where the first data character is, with nothing but Fills before it.
+fn first_data(word: Word) -> Option<u32> {
+    let index = (0..4).find(|index| !word.is_k(*index) || word.symbol(*index) != k::FILL)?;
+    (!word.is_k(index)).then_some(index)
+}

@@ -1,0 +1,145 @@
+//! Bits to characters (50-12C 5.4.4, 5.4.7): the first NULL, parity and escape errors.
+//!
+//! The parity bit that covers the content of a character is in the next one. A character is
+//! therefore handed on two bits after its end, when the flag of the next is there: nothing is ever
+//! handed on that its parity does not cover.
+
+use super::character::{BroadcastCode, Character, NChar};
+use super::encode::kind;
+
+/// The NULL that ends the search, and the parity bit of the control character after it. Last nine
+/// bits, the newest in bit 0.
+const FIRST_NULL: u16 = 0b0_1110_1000;
+
+/// What came out of the decoder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// A character with good parity. The first one is always the NULL of gotNull.
+    Character(Character),
+    /// Parity does not hold.
+    ParityError,
+    /// ESC and then ESC, EOP or EEP.
+    EscapeError,
+}
+
+/// A complete character, its parity not yet known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Data(u8),
+    Control(u8),
+}
+
+/// The receiver's decoder: one call per bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoder {
+    got_null: bool,
+    /// An error was given out: nothing more until reset.
+    stopped: bool,
+    /// The last bits in the search, then those of the character under way.
+    shift: u16,
+    /// How many bits of the character under way there are.
+    count: u8,
+    /// The character before, until its parity is known.
+    held: Option<Part>,
+    /// The character before the held one was an ESC.
+    escape: bool,
+    odd: bool,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Decoder {
+    /// As after the receiver is enabled: it looks for the first NULL.
+    pub const fn new() -> Self {
+        Self {
+            got_null: false,
+            stopped: false,
+            // Ones, so that the first eight bits cannot match.
+            shift: 0x1ff,
+            count: 0,
+            held: None,
+            escape: false,
+            odd: false,
+        }
+    }
+
+    /// gotNull: errors are looked for from then on.
+    pub const fn got_null(&self) -> bool {
+        self.got_null
+    }
+
+    /// Takes a bit. After an error it is silent until it is made anew.
+    pub fn bit(&mut self, bit: bool) -> Option<Received> {
+        if self.stopped {
+            return None;
+        }
+        if !self.got_null {
+            return self.search(bit);
+        }
+        self.shift |= u16::from(bit) << self.count;
+        self.count += 1;
+        if self.count == 2 {
+            return self.flag();
+        }
+        self.complete();
+        None
+    }
+
+    fn search(&mut self, bit: bool) -> Option<Received> {
+        self.shift = (self.shift << 1 | u16::from(bit)) & 0x1ff;
+        if self.shift != FIRST_NULL {
+            return None;
+        }
+        self.got_null = true;
+        // The ninth bit is the first of the next character: parity 0 after a content of no ones.
+        self.shift = 0;
+        self.count = 1;
+        Some(Received::Character(Character::Null))
+    }
+
+    /// Parity bit and flag are there: the character before is now covered.
+    fn flag(&mut self) -> Option<Received> {
+        let (parity, flag) = (self.shift & 1 != 0, self.shift & 2 != 0);
+        if !(parity ^ flag ^ self.odd) {
+            self.stopped = true;
+            return Some(Received::ParityError);
+        }
+        let received = self.release();
+        self.stopped = matches!(received, Some(Received::EscapeError));
+        received
+    }
+
+    /// The held character, as part of a control code or alone.
+    fn release(&mut self) -> Option<Received> {
+        let part = self.held.take()?;
+        let escape = core::mem::replace(&mut self.escape, part == Part::Control(kind::ESC));
+        let character = match (escape, part) {
+            (false, Part::Control(kind::ESC)) => return None,
+            (false, Part::Control(kind::FCT)) => Character::Fct,
+            (false, Part::Control(kind::EOP)) => Character::NChar(NChar::Eop),
+            (false, Part::Control(_)) => Character::NChar(NChar::Eep),
+            (false, Part::Data(data)) => Character::NChar(NChar::Data(data)),
+            (true, Part::Control(kind::FCT)) => Character::Null,
+            (true, Part::Data(data)) => Character::Broadcast(BroadcastCode(data)),
+            (true, Part::Control(_)) => return Some(Received::EscapeError),
+        };
+        Some(Received::Character(character))
+    }
+
+    fn complete(&mut self) {
+        let control = self.shift & 2 != 0;
+        let length = if control { 4 } else { 10 };
+        if self.count < length {
+            return;
+        }
+        let content = (self.shift >> 2) as u8;
+        self.held = Some(if control { Part::Control(content) } else { Part::Data(content) });
+        self.odd = content.count_ones() & 1 != 0;
+        self.shift = 0;
+        self.count = 0;
+    }
+}

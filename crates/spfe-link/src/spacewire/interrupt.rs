@@ -1,0 +1,117 @@
+//! Distributed interrupts (50-12C 5.6.4, optional): the relay of a router, the flags of a node.
+
+use super::character::{BroadcastCode, Meaning};
+
+/// How interrupts are used in a network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// 32 interrupts, no acknowledge codes.
+    #[default]
+    Interrupt,
+    /// 32 interrupts, each acknowledged.
+    Acknowledged,
+    /// 64 interrupts, no acknowledge codes. In drafts of the standard and in parts, not in the
+    /// published one.
+    Extended,
+}
+
+/// A code as the mode reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    Interrupt(usize),
+    Acknowledge(usize),
+}
+
+const fn event(mode: Mode, code: BroadcastCode) -> Option<Event> {
+    match (mode, code.meaning()) {
+        (_, Meaning::Interrupt(id)) => Some(Event::Interrupt(id as usize)),
+        (Mode::Acknowledged, Meaning::Acknowledge(id)) => Some(Event::Acknowledge(id as usize)),
+        (Mode::Extended, Meaning::Acknowledge(id)) => Some(Event::Interrupt(id as usize + 32)),
+        _ => None,
+    }
+}
+
+/// A router's register of interrupts under way, with a timer each. It lets each pass once, which
+/// ends loops.
+#[derive(Clone, Copy, Debug)]
+pub struct Relay {
+    mode: Mode,
+    timeout_ns: u64,
+    ends_ns: [Option<u64>; 64],
+}
+
+impl Relay {
+    /// Nothing under way. The time-out must be above the longest way through the network, with
+    /// acknowledges above the way there, the handler, and the way back.
+    pub const fn new(mode: Mode, timeout_ns: u64) -> Self {
+        Self { mode, timeout_ns, ends_ns: [None; 64] }
+    }
+
+    /// A code came. True if it is to be handed on.
+    pub fn receive(&mut self, now_ns: u64, code: BroadcastCode) -> bool {
+        let Some(event) = event(self.mode, code) else { return false };
+        let (Event::Interrupt(id) | Event::Acknowledge(id)) = event;
+        let Some(end) = self.ends_ns.get_mut(id) else { return false };
+        let set = end.is_some_and(|end_ns| now_ns < end_ns);
+        match event {
+            Event::Interrupt(_) if !set => *end = Some(now_ns.saturating_add(self.timeout_ns)),
+            Event::Acknowledge(_) if set => *end = None,
+            _ => return false,
+        }
+        true
+    }
+
+    /// Whether an interrupt is under way.
+    pub fn is_set(&self, now_ns: u64, id: u8) -> bool {
+        let end = self.ends_ns.get(usize::from(id)).copied().flatten();
+        end.is_some_and(|end_ns| now_ns < end_ns)
+    }
+}
+
+/// A node's flags: an interrupt is active from its code until the host has handled it.
+#[derive(Clone, Copy, Debug)]
+pub struct Flags {
+    mode: Mode,
+    /// Shortest time from an interrupt to its acknowledge, in ns.
+    acknowledge_ns: u64,
+    active: u64,
+    since_ns: [u64; 64],
+}
+
+impl Flags {
+    /// All ready. In acknowledged mode an acknowledge goes out no sooner than the time given after
+    /// its interrupt: the network's longest way.
+    pub const fn new(mode: Mode, acknowledge_ns: u64) -> Self {
+        Self { mode, acknowledge_ns, active: 0, since_ns: [0; 64] }
+    }
+
+    /// Active interrupts, bit per identifier.
+    pub const fn active(&self) -> u64 {
+        self.active
+    }
+
+    /// A code came. The identifier, if the host is to be told.
+    pub fn receive(&mut self, now_ns: u64, code: BroadcastCode) -> Option<u8> {
+        let Event::Interrupt(id) = event(self.mode, code)? else { return None };
+        if self.active >> id & 1 != 0 {
+            return None;
+        }
+        self.active |= 1 << id;
+        *self.since_ns.get_mut(id)? = now_ns;
+        Some(id as u8)
+    }
+
+    /// The host has handled an interrupt. Gives back what to send, and from when on.
+    pub fn handled(&mut self, now_ns: u64, id: u8) -> Option<(BroadcastCode, u64)> {
+        let since_ns = *self.since_ns.get(usize::from(id))?;
+        let bit = 1 << id;
+        if self.active & bit == 0 {
+            return None;
+        }
+        self.active &= !bit;
+        (self.mode == Mode::Acknowledged).then(|| {
+            let from_ns = since_ns.saturating_add(self.acknowledge_ns).max(now_ns);
+            (BroadcastCode::acknowledge(id), from_ns)
+        })
+    }
+}

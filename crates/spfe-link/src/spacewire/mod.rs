@@ -1,0 +1,36 @@
+//! SpaceWire links (ECSS-E-ST-50-12C Rev.1): from wires to N-Chars and back.
+//!
+//! | module | clause | what it holds |
+//! | --- | --- | --- |
+//! | [`character`] | 5.4.2, 5.4.3 | N-Chars, L-Chars, broadcast codes |
+//! | [`encode`], [`decode`] | 5.4.4 | bits in the order of the wire, parity, the first NULL |
+//! | [`ds`] | 5.4.5 | data and strobe |
+//! | [`credit`] | 5.5.4 | FCT credit of both directions |
+//! | [`state`] | 5.5.7 | the link state machine and its timers |
+//! | [`port`] | 5.5 | all of a link: queues, priority, recovery, status |
+//! | [`serial`] | 5.4 | a port with its wires, bit by bit |
+//! | [`schedule`] | 5.5.3 | broadcast codes that wait to be sent |
+//! | [`timecode`], [`interrupt`] | 5.6.3, 5.6.4 | time-codes and distributed interrupts |
+//!
+//! A [`Port`] is called once per *character period*: [`Port::transmit`] when the transmitter is
+//! free, [`Port::receive`] when a character is complete. This is what networks use.
+//! [`serial::Serial`] puts bits and wires under it: one call per bit, for traces and for the
+//! errors that only bits can have.
+
+pub mod character;
+pub mod credit;
+pub mod decode;
+pub mod ds;
+pub mod encode;
+pub mod interrupt;
+pub mod port;
+mod queue;
+pub mod schedule;
+pub mod serial;
+pub mod state;
+pub mod timecode;
+
+pub use character::{BroadcastCode, Character, NChar};
+pub use decode::Received;
+pub use port::Port;
+pub use state::{Cause, State, Timing};

@@ -1,0 +1,460 @@
+//! A SpaceWire port (50-12C 5.5): queues, credit, state machine, priority, recovery and status.
+
+use super::character::{BroadcastCode, Character, NChar};
+use super::credit::Credit;
+use super::decode::Received;
+use super::queue::Queue;
+use super::schedule::Schedule;
+use super::state::{Cause, Control, Machine, State, Timing};
+
+/// Transmit rate outside Run, in bit/s (50-12C 5.4.6).
+pub const START_RATE_BPS: u64 = 10_000_000;
+/// Lowest transmit rate, in bit/s.
+pub const MIN_RATE_BPS: u64 = 2_000_000;
+const PS_PER_S: u64 = 1_000_000_000_000;
+/// More steps than the state machine can take at one time.
+const MAX_STEPS: u32 = 8;
+
+/// Errors since the last look; each stays set until it is cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// No edge for too long.
+    pub disconnect: bool,
+    /// Parity.
+    pub parity: bool,
+    /// ESC and then no FCT or data.
+    pub escape: bool,
+    /// More FCTs or N-Chars than the credit allows.
+    pub credit: bool,
+    /// A character that does not belong in the state.
+    pub sequence: bool,
+    /// The far end did not answer in Started or Connecting. Usual when it is off.
+    pub timeout: bool,
+}
+
+/// What a port counts, from its making on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Times Run was entered.
+    pub runs: u64,
+    /// Times ErrorReset was entered again.
+    pub falls: u64,
+    /// N-Chars sent.
+    pub sent_n_chars: u64,
+    /// Packets sent to their end marker.
+    pub sent_packets: u64,
+    /// Broadcast codes sent.
+    pub sent_broadcasts: u64,
+    /// N-Chars of a cut packet that were thrown away instead of sent.
+    pub spilled_n_chars: u64,
+    /// N-Chars received.
+    pub received_n_chars: u64,
+    /// End markers received.
+    pub received_packets: u64,
+    /// EEPs received.
+    pub received_eeps: u64,
+    /// EEPs put at the end of packets that the link cut.
+    pub appended_eeps: u64,
+    /// Broadcast codes received.
+    pub received_broadcasts: u64,
+    /// Broadcast codes offered and discarded.
+    pub discarded_broadcasts: u64,
+}
+
+/// One end of a link, with `TX` and `RX` places for N-Chars.
+///
+/// * When the transmitter is free: [`Port::transmit`], then keep the wire busy for
+///   [`Port::character_ps`].
+/// * When signals change, or are known to keep changing: [`Port::signal`].
+/// * When they stop before the time announced: [`Port::silence`].
+/// * When a character is complete at the receiver: [`Port::receive`].
+/// * When [`Port::deadline_ns`] is there: [`Port::poll`].
+///
+/// Time is in ns and never goes back.
+#[derive(Clone, Debug)]
+pub struct Port<const TX: usize, const RX: usize> {
+    control: Control,
+    timing: Timing,
+    run_rate_bps: u64,
+    machine: Machine,
+    credit: Credit,
+    tx: Queue<TX>,
+    rx: Queue<RX>,
+    schedule: Schedule,
+    /// The character on the wire.
+    in_progress: Option<Character>,
+    /// A packet is partly sent.
+    tx_in_packet: bool,
+    /// The rest of a cut packet is being thrown away.
+    spilling: bool,
+    /// The last N-Char written to the receive queue was data.
+    rx_in_packet: bool,
+    /// An EEP waits for a place in the receive queue.
+    eep_owed: bool,
+    /// The last edge seen or announced.
+    last_edge_ns: Option<u64>,
+    errors: Errors,
+    counters: Counters,
+}
+
+impl<const TX: usize, const RX: usize> Port<TX, RX> {
+    /// In ErrorReset from now on. The rate is that of Run, in bit/s, at least 2 Mbit/s.
+    pub fn new(now_ns: u64, control: Control, timing: Timing, run_rate_bps: u64) -> Self {
+        const { assert!(TX >= 1 && RX >= 8, "one FCT needs eight places") };
+        Self {
+            control,
+            timing,
+            run_rate_bps: run_rate_bps.clamp(MIN_RATE_BPS, PS_PER_S),
+            machine: Machine::new(now_ns),
+            credit: Credit::new(),
+            tx: Queue::new(),
+            rx: Queue::new(),
+            schedule: Schedule::new(),
+            in_progress: None,
+            tx_in_packet: false,
+            spilling: false,
+            rx_in_packet: false,
+            eep_owed: false,
+            last_edge_ns: None,
+            errors: Errors::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The state.
+    pub fn state(&self) -> State {
+        self.machine.state
+    }
+
+    /// Whether the transmitter is on.
+    pub fn transmits(&self) -> bool {
+        matches!(self.machine.state, State::Started | State::Connecting | State::Run)
+    }
+
+    /// What management asks for.
+    pub fn control(&self) -> Control {
+        self.control
+    }
+
+    /// Management asks for something else. The queues are emptied when port reset begins and when
+    /// it ends.
+    pub fn set_control(&mut self, now_ns: u64, control: Control) {
+        let reset = self.control.reset || control.reset;
+        self.control = control;
+        self.poll(now_ns);
+        if reset {
+            self.clear();
+        }
+    }
+
+    /// Sets the rate of Run, in bit/s, at least 2 Mbit/s.
+    pub fn set_run_rate_bps(&mut self, rate_bps: u64) {
+        self.run_rate_bps = rate_bps.clamp(MIN_RATE_BPS, PS_PER_S);
+    }
+
+    /// The rate of the transmitter now, in bit/s.
+    pub fn rate_bps(&self) -> u64 {
+        if self.machine.state == State::Run { self.run_rate_bps } else { START_RATE_BPS }
+    }
+
+    /// One bit of the transmitter now, in ps.
+    pub fn bit_ps(&self) -> u64 {
+        PS_PER_S / self.rate_bps()
+    }
+
+    /// How long a character takes now, in ps.
+    pub fn character_ps(&self, character: Character) -> u64 {
+        self.bit_ps() * u64::from(character.length_bits())
+    }
+
+    /// The credit of both directions.
+    pub fn credit(&self) -> Credit {
+        self.credit
+    }
+
+    /// Errors since they were last cleared.
+    pub fn errors(&self) -> Errors {
+        self.errors
+    }
+
+    /// Clears the errors.
+    pub fn clear_errors(&mut self) {
+        self.errors = Errors::default();
+    }
+
+    /// The counters.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Puts an N-Char into the transmit queue; false if it is full. While the rest of a cut packet
+    /// is thrown away, so is what comes here, up to its end marker.
+    pub fn push(&mut self, n_char: NChar) -> bool {
+        if self.spilling {
+            self.spill(n_char);
+            return true;
+        }
+        self.tx.push(n_char)
+    }
+
+    /// Places free in the transmit queue.
+    pub fn push_room(&self) -> usize {
+        self.tx.free()
+    }
+
+    /// The next N-Char of the receive queue.
+    pub fn front(&self) -> Option<NChar> {
+        self.rx.front()
+    }
+
+    /// N-Chars in the receive queue.
+    pub fn waiting(&self) -> usize {
+        self.rx.len()
+    }
+
+    /// Takes the next N-Char from the receive queue.
+    pub fn pop(&mut self) -> Option<NChar> {
+        let n_char = self.rx.pop();
+        if self.eep_owed {
+            self.eep_owed = !self.rx.push(NChar::Eep);
+        }
+        n_char
+    }
+
+    /// Offers a broadcast code; false if it is discarded: not in Run, or of a reserved type.
+    pub fn broadcast(&mut self, code: BroadcastCode) -> bool {
+        let taken = self.machine.state == State::Run && self.schedule.offer(code);
+        self.counters.discarded_broadcasts += u64::from(!taken);
+        taken
+    }
+
+    /// When time alone will change something, in ns: call [`Port::poll`] then.
+    pub fn deadline_ns(&self) -> Option<u64> {
+        let machine = self.machine.deadline_ns(&self.control, &self.timing);
+        let disconnect = self.last_edge_ns.map(|ns| ns.saturating_add(self.timing.disconnect_ns));
+        match (machine, disconnect) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// Takes the steps that are due.
+    pub fn poll(&mut self, now_ns: u64) {
+        let limit_ns = self.timing.disconnect_ns;
+        if self.last_edge_ns.is_some_and(|ns| now_ns.saturating_sub(ns) >= limit_ns) {
+            self.fail(Cause::Disconnect);
+        }
+        for _ in 0..MAX_STEPS {
+            if let Some(cause) = self.machine.failure(now_ns, &self.control, &self.timing) {
+                self.fall(now_ns, cause);
+                return;
+            }
+            let Some(next) = self.machine.success(now_ns, &self.control, &self.timing) else {
+                return;
+            };
+            self.machine.enter(now_ns, next);
+            self.counters.runs += u64::from(next == State::Run);
+        }
+    }
+
+    /// The signals change now, and are known to go on changing up to a time: now for one edge, the
+    /// end of a character for those who see only characters. Without it the link is disconnected
+    /// 850 ns after the last one (5.4.8).
+    pub fn signal(&mut self, now_ns: u64, until_ns: u64) {
+        self.poll(now_ns);
+        if self.machine.state != State::ErrorReset {
+            let until_ns = until_ns.max(now_ns);
+            self.last_edge_ns = Some(self.last_edge_ns.map_or(until_ns, |ns| ns.max(until_ns)));
+        }
+    }
+
+    /// The signals stop now, before the time announced: the sender turned off, the cable is out.
+    pub fn silence(&mut self, now_ns: u64) {
+        self.last_edge_ns = self.last_edge_ns.map(|ns| ns.min(now_ns));
+        self.poll(now_ns);
+    }
+
+    /// A character, or an error of one, came from the wire. Gives back a broadcast code to hand up.
+    pub fn receive(&mut self, now_ns: u64, received: Received) -> Option<BroadcastCode> {
+        self.signal(now_ns, now_ns);
+        if self.machine.state == State::ErrorReset {
+            return None;
+        }
+        let up = match received {
+            Received::Character(character) => self.take(character),
+            // Errors count from gotNull on only.
+            _ if !self.machine.seen.got_null => None,
+            Received::ParityError => {
+                self.fail(Cause::Parity);
+                None
+            }
+            Received::EscapeError => {
+                self.fail(Cause::Escape);
+                None
+            }
+        };
+        self.poll(now_ns);
+        up
+    }
+
+    /// The transmitter is free: what it sends next, in the order of priority (5.5.3). None while
+    /// it is off. The character before counts as sent from here on.
+    pub fn transmit(&mut self, now_ns: u64) -> Option<Character> {
+        match self.in_progress.take() {
+            Some(Character::Null) => self.machine.seen.null_sent = true,
+            Some(Character::Fct) => self.machine.seen.fct_sent = true,
+            _ => {}
+        }
+        self.poll(now_ns);
+        let character = match self.machine.state {
+            State::Started => Character::Null,
+            State::Connecting => self.next_fct().unwrap_or(Character::Null),
+            State::Run => self.next(),
+            _ => return None,
+        };
+        self.in_progress = Some(character);
+        Some(character)
+    }
+
+    fn next(&mut self) -> Character {
+        if let Some(code) = self.schedule.take() {
+            self.counters.sent_broadcasts += 1;
+            return Character::Broadcast(code);
+        }
+        if let Some(fct) = self.next_fct() {
+            return fct;
+        }
+        match self.next_n_char() {
+            Some(n_char) => Character::NChar(n_char),
+            None => Character::Null,
+        }
+    }
+
+    fn next_fct(&mut self) -> Option<Character> {
+        if !self.credit.may_send_fct(self.rx.free()) {
+            return None;
+        }
+        self.credit.send_fct();
+        Some(Character::Fct)
+    }
+
+    fn next_n_char(&mut self) -> Option<NChar> {
+        self.tx.front()?;
+        if !self.credit.send_n_char() {
+            return None;
+        }
+        let n_char = self.tx.pop()?;
+        self.tx_in_packet = !n_char.is_end();
+        self.counters.sent_n_chars += 1;
+        self.counters.sent_packets += u64::from(n_char.is_end());
+        Some(n_char)
+    }
+
+    /// A character with good parity.
+    fn take(&mut self, character: Character) -> Option<BroadcastCode> {
+        let seen = &mut self.machine.seen;
+        seen.got_null |= character == Character::Null;
+        if !seen.got_null || character == Character::Null {
+            return None;
+        }
+        let expected = match self.machine.state {
+            State::Run => true,
+            State::Connecting => seen.got_fct || character == Character::Fct,
+            _ => false,
+        };
+        if !expected {
+            self.fail(Cause::Sequence);
+            return None;
+        }
+        match character {
+            Character::Null => {}
+            Character::Fct => {
+                seen.got_fct = true;
+                if self.credit.receive_fct().is_err() {
+                    self.fail(Cause::Credit);
+                }
+            }
+            Character::NChar(n_char) => self.take_n_char(n_char),
+            Character::Broadcast(code) => {
+                self.counters.received_broadcasts += 1;
+                return Some(code);
+            }
+        }
+        None
+    }
+
+    fn take_n_char(&mut self, n_char: NChar) {
+        if self.credit.receive_n_char().is_err() || !self.rx.push(n_char) {
+            self.fail(Cause::Credit);
+            return;
+        }
+        self.rx_in_packet = !n_char.is_end();
+        self.counters.received_n_chars += 1;
+        self.counters.received_packets += u64::from(n_char.is_end());
+        self.counters.received_eeps += u64::from(n_char == NChar::Eep);
+    }
+
+    /// Notes the first failure; a credit error that waits for Run gives way to any other.
+    fn fail(&mut self, cause: Cause) {
+        let first = &mut self.machine.seen.cause;
+        if matches!(first, None | Some(Cause::Credit)) {
+            *first = Some(cause);
+        }
+    }
+
+    /// Back to ErrorReset, with the recovery of 5.5.8.
+    fn fall(&mut self, now_ns: u64, cause: Cause) {
+        self.record(cause);
+        self.counters.falls += 1;
+        if self.tx_in_packet {
+            self.tx_in_packet = false;
+            self.spilling = true;
+            while self.spilling {
+                let Some(n_char) = self.tx.pop() else { break };
+                self.spill(n_char);
+            }
+        }
+        // Also in Connecting, where a faster far end may have begun a packet.
+        if self.rx_in_packet {
+            self.rx_in_packet = false;
+            self.counters.appended_eeps += 1;
+            self.eep_owed = !self.rx.push(NChar::Eep);
+        }
+        self.credit = Credit::new();
+        self.schedule = Schedule::new();
+        self.in_progress = None;
+        self.last_edge_ns = None;
+        self.machine.enter(now_ns, State::ErrorReset);
+        if cause == Cause::Reset {
+            self.clear();
+        }
+    }
+
+    fn spill(&mut self, n_char: NChar) {
+        self.spilling = !n_char.is_end();
+        self.counters.spilled_n_chars += 1;
+    }
+
+    /// Port reset: both queues are emptied.
+    fn clear(&mut self) {
+        self.tx.clear();
+        self.rx.clear();
+        self.tx_in_packet = false;
+        self.rx_in_packet = false;
+        self.spilling = false;
+        self.eep_owed = false;
+    }
+
+    fn record(&mut self, cause: Cause) {
+        let errors = &mut self.errors;
+        match cause {
+            Cause::Disconnect => errors.disconnect = true,
+            Cause::Parity => errors.parity = true,
+            Cause::Escape => errors.escape = true,
+            Cause::Credit => errors.credit = true,
+            Cause::Sequence => errors.sequence = true,
+            Cause::Timeout => errors.timeout = true,
+            Cause::Disabled | Cause::Reset => {}
+        }
+    }
+}

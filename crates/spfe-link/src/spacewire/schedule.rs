@@ -1,0 +1,48 @@
+//! Broadcast codes that wait for the character in progress to end (50-12C 5.5.3, 5.6).
+
+use super::character::{BroadcastCode, Meaning};
+
+/// One place for each code: a time-code, 32 acknowledges, 32 interrupts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    time: Option<u8>,
+    acknowledges: u32,
+    interrupts: u32,
+}
+
+impl Schedule {
+    /// Nothing waits.
+    pub const fn new() -> Self {
+        Self { time: None, acknowledges: 0, interrupts: 0 }
+    }
+
+    /// Takes a code. A time-code takes the place of one that still waits; an interrupt that waits
+    /// already is not doubled. False for the reserved types, which are not sent.
+    pub const fn offer(&mut self, code: BroadcastCode) -> bool {
+        match code.meaning() {
+            Meaning::Time(value) => self.time = Some(value),
+            Meaning::Acknowledge(id) => self.acknowledges |= 1 << id,
+            Meaning::Interrupt(id) => self.interrupts |= 1 << id,
+            Meaning::Reserved => return false,
+        }
+        true
+    }
+
+    /// The next to send: time-code, then acknowledges, then interrupts, lowest identifier first.
+    pub const fn take(&mut self) -> Option<BroadcastCode> {
+        if let Some(value) = self.time.take() {
+            return Some(BroadcastCode::time(value));
+        }
+        if self.acknowledges != 0 {
+            let id = self.acknowledges.trailing_zeros() as u8;
+            self.acknowledges &= self.acknowledges - 1;
+            return Some(BroadcastCode::acknowledge(id));
+        }
+        if self.interrupts != 0 {
+            let id = self.interrupts.trailing_zeros() as u8;
+            self.interrupts &= self.interrupts - 1;
+            return Some(BroadcastCode::interrupt(id));
+        }
+        None
+    }
+}

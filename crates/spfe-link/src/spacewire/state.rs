@@ -1,0 +1,182 @@
+//! The link state machine (50-12C 5.5.7) with its timers.
+
+use core::ops::RangeInclusive;
+
+/// Time limits of the standard for "6.4 us" in ns (5.5.7.2).
+pub const RESET_NS: RangeInclusive<u64> = 5_820..=7_220;
+/// Time limits of the standard for "12.8 us" in ns.
+pub const WAIT_NS: RangeInclusive<u64> = 11_640..=14_330;
+/// Limits of the disconnect time-out in ns (5.4.8).
+pub const DISCONNECT_NS: RangeInclusive<u64> = 727..=1_000;
+
+/// The timers of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// Time in ErrorReset.
+    pub reset_ns: u64,
+    /// Time in ErrorWait, longest time in Started and in Connecting.
+    pub wait_ns: u64,
+    /// Longest time without an edge.
+    pub disconnect_ns: u64,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self::NOMINAL
+    }
+}
+
+impl Timing {
+    /// The nominal values.
+    pub const NOMINAL: Self = Self { reset_ns: 6_400, wait_ns: 12_800, disconnect_ns: 850 };
+
+    /// Whether all are inside the limits of the standard.
+    pub fn is_standard(&self) -> bool {
+        RESET_NS.contains(&self.reset_ns)
+            && WAIT_NS.contains(&self.wait_ns)
+            && DISCONNECT_NS.contains(&self.disconnect_ns)
+    }
+}
+
+/// States of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum State {
+    /// Transmitter and receiver off.
+    #[default]
+    ErrorReset,
+    /// Receiver on.
+    ErrorWait,
+    /// Waits for leave to start.
+    Ready,
+    /// Sends NULLs.
+    Started,
+    /// Sends FCTs and NULLs.
+    Connecting,
+    /// Sends everything.
+    Run,
+}
+
+/// Why a link fell back to ErrorReset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cause {
+    /// No edge for the disconnect time-out.
+    Disconnect,
+    /// Parity error.
+    Parity,
+    /// Escape error.
+    Escape,
+    /// Credit error.
+    Credit,
+    /// A character that does not belong in the state.
+    Sequence,
+    /// Nothing came in time from the far end, in Started or Connecting.
+    Timeout,
+    /// Disabled.
+    Disabled,
+    /// Port reset.
+    Reset,
+}
+
+/// What management asks of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// The inverse is LinkDisabled. A port that is not enabled stays in ErrorReset.
+    pub enabled: bool,
+    /// Start when Ready.
+    pub link_start: bool,
+    /// Start when Ready and the far end sends NULLs.
+    pub auto_start: bool,
+    /// Held in reset; clears both queues.
+    pub reset: bool,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self { enabled: true, link_start: true, auto_start: false, reset: false }
+    }
+}
+
+/// What the state machine has seen since ErrorReset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub got_null: bool,
+    pub got_fct: bool,
+    pub null_sent: bool,
+    pub fct_sent: bool,
+    /// The first failure.
+    pub cause: Option<Cause>,
+}
+
+/// State, and when it was entered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Machine {
+    pub state: State,
+    pub since_ns: u64,
+    pub seen: Seen,
+}
+
+impl Machine {
+    pub fn new(now_ns: u64) -> Self {
+        Self { state: State::ErrorReset, since_ns: now_ns, seen: Seen::default() }
+    }
+
+    /// The failure that ends the state now, if any.
+    pub fn failure(&self, now_ns: u64, control: &Control, timing: &Timing) -> Option<Cause> {
+        if self.state == State::ErrorReset {
+            return None;
+        }
+        if control.reset {
+            return Some(Cause::Reset);
+        }
+        if !control.enabled {
+            return Some(Cause::Disabled);
+        }
+        match self.seen.cause {
+            // Credit errors count in Run only; before, they wait for it.
+            Some(Cause::Credit) if self.state != State::Run => {}
+            Some(cause) => return Some(cause),
+            None => {}
+        }
+        let waits = matches!(self.state, State::Started | State::Connecting);
+        let late = now_ns.saturating_sub(self.since_ns) >= timing.wait_ns;
+        // Success at the same time goes first.
+        (waits && late && self.success(now_ns, control, timing).is_none()).then_some(Cause::Timeout)
+    }
+
+    /// The next state, if all that it takes is there.
+    pub fn success(&self, now_ns: u64, control: &Control, timing: &Timing) -> Option<State> {
+        let spent_ns = now_ns.saturating_sub(self.since_ns);
+        let seen = &self.seen;
+        let (next, when) = match self.state {
+            State::ErrorReset => {
+                (State::ErrorWait, control.enabled && !control.reset && spent_ns >= timing.reset_ns)
+            }
+            State::ErrorWait => (State::Ready, spent_ns >= timing.wait_ns),
+            State::Ready => {
+                (State::Started, control.link_start || control.auto_start && seen.got_null)
+            }
+            State::Started => (State::Connecting, seen.got_null && seen.null_sent),
+            State::Connecting => (State::Run, seen.got_fct && seen.fct_sent),
+            State::Run => return None,
+        };
+        when.then_some(next)
+    }
+
+    pub fn enter(&mut self, now_ns: u64, state: State) {
+        self.state = state;
+        self.since_ns = now_ns;
+        if state == State::ErrorReset {
+            self.seen = Seen::default();
+        }
+    }
+
+    /// When time alone changes something.
+    pub fn deadline_ns(&self, control: &Control, timing: &Timing) -> Option<u64> {
+        let after = match self.state {
+            State::ErrorReset if control.enabled && !control.reset => timing.reset_ns,
+            State::ErrorWait | State::Started | State::Connecting => timing.wait_ns,
+            _ => return None,
+        };
+        Some(self.since_ns.saturating_add(after))
+    }
+}

@@ -1,0 +1,9 @@
+//! Switches: addressing, arbitration, time-outs, virtual networks, broadcasts, random networks.
+
+mod arbitration;
+mod broadcasts;
+mod fabric;
+mod random;
+mod routing;
+mod timeouts;
+mod units;

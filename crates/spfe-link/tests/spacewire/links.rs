@@ -1,0 +1,384 @@
+//! Two ports back to back: start, credit, errors, recovery.
+
+use crate::pair::{Pair, Wires, drain, packet, push};
+use spfe_link::spacewire::port::{Errors, Port, START_RATE_BPS};
+use spfe_link::spacewire::state::Control;
+use spfe_link::spacewire::{BroadcastCode, Character, NChar, Received, State, Timing};
+
+const M: u64 = 1_000_000;
+
+#[test]
+fn timers_inside_the_limits() {
+    assert!(Timing::NOMINAL.is_standard());
+    assert!(!Timing { reset_ns: 5_819, ..Timing::NOMINAL }.is_standard());
+    assert!(!Timing { wait_ns: 14_331, ..Timing::NOMINAL }.is_standard());
+    assert!(!Timing { disconnect_ns: 726, ..Timing::NOMINAL }.is_standard());
+}
+
+#[test]
+fn start_bit_by_bit() {
+    let mut wires = Wires::new([200 * M, 100 * M]);
+    wires.until(|wires| wires.both(State::Ready) || wires.both(State::Started));
+    assert!((19_200..=19_210).contains(&wires.now_ns), "{} ns", wires.now_ns);
+    assert_eq!(wires.sides[0].port.rate_bps(), START_RATE_BPS);
+    wires.until(|wires| wires.both(State::Run));
+    assert!((20_800..=23_000).contains(&wires.now_ns), "{} ns", wires.now_ns);
+    assert_eq!(wires.sides[0].port.bit_ps(), 5_000);
+    assert_eq!(wires.sides[1].port.bit_ps(), 10_000);
+    wires.run_ns(20_000);
+    assert!(wires.both(State::Run));
+    assert_eq!(wires.sides[0].port.errors(), Errors::default());
+    assert_eq!(wires.sides[0].port.credit().transmit(), 56);
+}
+
+#[test]
+fn start_character_by_character() {
+    let pair = Pair::<64, 64>::running([200 * M, 10 * M]);
+    assert!((20_400..=23_000).contains(&pair.now_ns), "{} ns", pair.now_ns);
+}
+
+#[test]
+fn packets_bit_by_bit() {
+    let mut wires = Wires::running();
+    let n_chars = packet(&[1, 2, 3, 0x55, 0xff, 0]);
+    push(&mut wires.sides[0].port, &n_chars);
+    push(&mut wires.sides[1].port, &packet(&[9]));
+    wires.run_ns(20_000);
+    assert_eq!(drain(&mut wires.sides[1].port), n_chars);
+    assert_eq!(drain(&mut wires.sides[0].port), packet(&[9]));
+    assert_eq!(wires.sides[1].port.counters().received_packets, 1);
+}
+
+#[test]
+fn alone_it_tries_and_falls_back() {
+    let mut port = Port::<8, 8>::new(0, Control::default(), Timing::NOMINAL, START_RATE_BPS);
+    let mut now_ns = 0;
+    for state in [State::ErrorReset, State::ErrorWait, State::Started, State::ErrorReset] {
+        assert_eq!(port.state(), state);
+        now_ns = port.deadline_ns().unwrap();
+        port.poll(now_ns);
+    }
+    // 6.4 + 12.8 + 12.8 us, and ErrorReset once more.
+    assert_eq!(now_ns, 38_400);
+    assert!(port.errors().timeout);
+}
+
+#[test]
+fn auto_start_waits_for_a_null() {
+    let control = Control { link_start: false, auto_start: true, ..Control::default() };
+    let mut port = Port::<8, 8>::new(0, control, Timing::NOMINAL, START_RATE_BPS);
+    port.poll(6_400);
+    port.poll(50_000);
+    port.poll(60_000);
+    assert_eq!(port.state(), State::Ready);
+    port.receive(70_000, Received::Character(Character::Null));
+    assert_eq!(port.state(), State::Started);
+    // Connecting takes a NULL sent, too.
+    assert_eq!(port.transmit(70_000), Some(Character::Null));
+    assert_eq!(port.state(), State::Started);
+    port.signal(70_000, 71_000);
+    assert_eq!(port.transmit(70_800), Some(Character::Fct));
+    assert_eq!(port.state(), State::Connecting);
+}
+
+#[test]
+fn neither_start_nor_disabled_leaves() {
+    let still = Control { link_start: false, ..Control::default() };
+    let mut port = Port::<8, 8>::new(0, still, Timing::NOMINAL, START_RATE_BPS);
+    for now_ns in [10_000, 30_000, 100_000] {
+        port.poll(now_ns);
+    }
+    assert_eq!(port.state(), State::Ready);
+    port.set_control(100_000, Control { enabled: false, ..still });
+    assert_eq!(port.state(), State::ErrorReset);
+    port.poll(900_000);
+    assert_eq!((port.state(), port.deadline_ns()), (State::ErrorReset, None));
+}
+
+#[test]
+fn disconnect_and_recovery() {
+    let mut wires = Wires::running();
+    wires.run_ns(5_000);
+    wires.cut = true;
+    let cut_ns = wires.now_ns;
+    wires.until(|wires| wires.sides[0].port.state() == State::ErrorReset);
+    let fallen_ns = wires.now_ns;
+    assert!((800..=960).contains(&(fallen_ns - cut_ns)), "{} ns", fallen_ns - cut_ns);
+    wires.until(|wires| wires.sides[1].port.state() == State::ErrorReset);
+    wires.cut = false;
+    assert!(wires.sides[0].port.errors().disconnect);
+    wires.until(|wires| wires.sides[0].port.transmits());
+    let silence_ns = wires.now_ns - fallen_ns;
+    assert!((19_190..=19_310).contains(&silence_ns), "{silence_ns} ns");
+    wires.until(|wires| wires.both(State::Run));
+    assert!((20_400..=23_000).contains(&(wires.now_ns - fallen_ns)));
+}
+
+#[test]
+fn a_flipped_bit_brings_the_link_down_and_back() {
+    let mut wires = Wires::running();
+    wires.run_ns(3_000);
+    wires.sides[0].flip_next_bit();
+    wires.until(|wires| wires.both(State::ErrorReset));
+    let errors = wires.sides[1].port.errors();
+    assert!(errors.parity || errors.escape || errors.sequence, "{errors:?}");
+    // The other side hears signals that end anywhere in a character.
+    assert_ne!(wires.sides[0].port.errors(), Errors::default());
+    wires.until(|wires| wires.both(State::Run));
+}
+
+#[test]
+fn wires_before_and_after_a_fall() {
+    let mut wires = Wires::running();
+    // Contents with an odd number of ones, so that a parity kept over the fall would show.
+    push(&mut wires.sides[0].port, &[NChar::Data(1); 40]);
+    wires.until(|wires| wires.sides[1].port.waiting() == 5);
+    wires.sides[1].flip_next_bit();
+    wires.until(|wires| wires.both(State::ErrorReset));
+    wires.until(|wires| wires.both(State::Run));
+    let mut starts = 0;
+    for (index, pair) in wires.trace.windows(2).enumerate() {
+        let ((before_ns, before), (after_ns, after)) = (pair[0], pair[1]);
+        // Never both at once; at 10 Mbit/s a bit is 100 ns.
+        assert!((before.d == after.d) != (before.s == after.s), "{index}");
+        assert!(index == 0 || after_ns - before_ns >= 100);
+        if after_ns - before_ns < 6_400 {
+            continue;
+        }
+        starts += 1;
+        let first: Vec<_> = wires.trace[index + 1..index + 9].iter().map(|(_, s)| *s).collect();
+        let of = |bits: &str| bits.chars().map(|bit| bit == '1').collect::<Vec<_>>();
+        assert_eq!(first.iter().map(|s| s.d).collect::<Vec<_>>(), of("01110100"));
+        assert_eq!(first.iter().map(|s| s.s).collect::<Vec<_>>(), of("11011110"));
+    }
+    assert_eq!(starts, 2);
+}
+
+#[test]
+fn credit_stops_the_sender_at_fifty_six() {
+    let mut pair = Pair::<100, 64>::running([100 * M; 2]);
+    push(&mut pair.sides[0].port, &packet(&[7; 99]));
+    pair.run_ns(40_000);
+    // 64 places, 56 N-Chars of credit at most, then 8 more for the 8 places above.
+    assert_eq!(pair.sides[1].port.waiting(), 64);
+    assert_eq!(pair.sides[0].port.credit().transmit(), 0);
+    for _ in 0..7 {
+        pair.sides[1].port.pop();
+    }
+    pair.run_ns(5_000);
+    assert_eq!(pair.sides[1].port.waiting(), 57);
+    pair.sides[1].port.pop();
+    pair.run_ns(5_000);
+    assert_eq!(pair.sides[1].port.waiting(), 64);
+    assert_eq!(pair.sides[0].port.counters().sent_n_chars, 72);
+    assert!(pair.both(State::Run));
+}
+
+#[test]
+fn at_most_seven_fcts_to_start_with() {
+    let mut pair = Pair::<8, 200>::running([100 * M; 2]);
+    pair.run_ns(20_000);
+    let fcts = pair.sides[0].seen.iter().filter(|character| **character == Character::Fct);
+    assert_eq!(fcts.count(), 7);
+    let mut small = Pair::<8, 20>::running([100 * M; 2]);
+    small.run_ns(20_000);
+    assert_eq!(small.sides[0].port.credit().transmit(), 16);
+}
+
+#[test]
+fn credit_errors() {
+    // An FCT above 56.
+    let mut pair = Pair::<8, 64>::running([100 * M; 2]);
+    pair.run_ns(20_000);
+    pair.inject(0, Received::Character(Character::Fct));
+    assert_eq!(pair.sides[0].port.state(), State::ErrorReset);
+    assert!(pair.sides[0].port.errors().credit);
+    // An N-Char without credit.
+    let mut pair = Pair::<8, 8>::running([100 * M; 2]);
+    pair.run_ns(20_000);
+    for left in (0..=8).rev() {
+        assert_eq!(pair.sides[0].port.state(), State::Run, "{left}");
+        pair.inject(0, Received::Character(Character::NChar(NChar::Data(left))));
+    }
+    assert_eq!(pair.sides[0].port.state(), State::ErrorReset);
+    assert!(pair.sides[0].port.errors().credit);
+}
+
+#[test]
+fn errors_of_each_kind() {
+    let bad = [Received::ParityError, Received::EscapeError];
+    for received in bad {
+        let mut pair = Pair::<8, 8>::running([100 * M; 2]);
+        pair.inject(0, received);
+        assert_eq!(pair.sides[0].port.state(), State::ErrorReset);
+        let errors = pair.sides[0].port.errors();
+        assert_eq!(errors.parity, received == Received::ParityError);
+        assert_eq!(errors.escape, received == Received::EscapeError);
+        let fallen_ns = pair.now_ns;
+        pair.until(|pair| pair.both(State::ErrorReset));
+        assert!(pair.sides[1].port.errors().disconnect);
+        // Silence for 850 ns, and the way of 20 ns.
+        assert!((850..=890).contains(&(pair.now_ns - fallen_ns)));
+        pair.until(|pair| pair.both(State::Run));
+    }
+}
+
+#[test]
+fn characters_out_of_sequence() {
+    let n_char = Character::NChar(NChar::Data(0));
+    let code = Character::Broadcast(BroadcastCode::time(1));
+    for character in [Character::Fct, n_char, code] {
+        let mut port = Port::<8, 8>::new(0, Control::default(), Timing::NOMINAL, START_RATE_BPS);
+        port.poll(6_400);
+        assert_eq!(port.state(), State::ErrorWait);
+        // Nothing counts before gotNull.
+        assert_eq!(port.receive(6_500, Received::Character(character)), None);
+        assert_eq!(port.receive(6_500, Received::ParityError), None);
+        assert_eq!(port.state(), State::ErrorWait);
+        port.receive(6_600, Received::Character(Character::Null));
+        assert_eq!(port.receive(6_700, Received::Character(character)), None);
+        assert_eq!(port.state(), State::ErrorReset, "{character:?}");
+        assert!(port.errors().sequence);
+    }
+}
+
+/// A port in Connecting at 20 us.
+fn connecting() -> Port<8, 16> {
+    let mut port = Port::new(0, Control::default(), Timing::NOMINAL, START_RATE_BPS);
+    port.poll(6_400);
+    port.poll(19_200);
+    port.transmit(19_200);
+    port.receive(20_000, Received::Character(Character::Null));
+    port.transmit(20_000);
+    assert_eq!(port.state(), State::Connecting);
+    port
+}
+
+#[test]
+fn connecting_takes_n_chars_only_after_an_fct() {
+    let data = Received::Character(Character::NChar(NChar::Data(5)));
+    let mut port = connecting();
+    port.receive(20_100, data);
+    assert_eq!(port.state(), State::ErrorReset);
+    assert!(port.errors().sequence);
+    let mut port = connecting();
+    port.receive(20_100, Received::Character(Character::Fct));
+    // Its own FCT is still on the wire.
+    assert_eq!(port.state(), State::Connecting);
+    port.receive(20_200, data);
+    assert_eq!((port.state(), port.front()), (State::Connecting, Some(NChar::Data(5))));
+    port.transmit(20_400);
+    assert_eq!(port.state(), State::Run);
+}
+
+#[test]
+fn a_credit_error_in_connecting_waits_for_run() {
+    let mut port = connecting();
+    for _ in 0..8 {
+        port.receive(20_100, Received::Character(Character::Fct));
+    }
+    assert_eq!((port.state(), port.credit().transmit()), (State::Connecting, 56));
+    port.transmit(20_400);
+    assert_eq!((port.state(), port.counters().runs), (State::ErrorReset, 1));
+    assert!(port.errors().credit);
+    // Another error does not wait, and is the one that is noted.
+    let mut port = connecting();
+    for _ in 0..8 {
+        port.receive(20_100, Received::Character(Character::Fct));
+    }
+    port.receive(20_200, Received::EscapeError);
+    assert_eq!((port.state(), port.counters().runs), (State::ErrorReset, 0));
+    assert!(port.errors().escape && !port.errors().credit);
+}
+
+#[test]
+fn recovery_cuts_both_packets() {
+    let mut pair = Pair::<64, 64>::running([10 * M; 2]);
+    let mut n_chars = packet(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    n_chars.extend(packet(&[10, 11]));
+    push(&mut pair.sides[0].port, &n_chars);
+    pair.until(|pair| pair.sides[1].port.waiting() == 4);
+    pair.inject(1, Received::ParityError);
+    // The end marker of the packet under way comes at once.
+    let received = drain(&mut pair.sides[1].port);
+    assert_eq!(received[..4], n_chars[..4]);
+    assert_eq!(received[4..], [NChar::Eep]);
+    pair.until(|pair| pair.both(State::ErrorReset));
+    assert!(pair.sides[0].port.counters().spilled_n_chars >= 4);
+    pair.until(|pair| pair.both(State::Run));
+    pair.run_ns(20_000);
+    assert_eq!(drain(&mut pair.sides[1].port), packet(&[10, 11]));
+}
+
+#[test]
+fn spill_goes_on_with_what_is_pushed_later() {
+    let mut pair = Pair::<64, 64>::running([10 * M; 2]);
+    push(&mut pair.sides[0].port, &[NChar::Data(1), NChar::Data(2)]);
+    pair.until(|pair| pair.sides[1].port.waiting() == 2);
+    let off = Control { enabled: false, ..Control::default() };
+    let now_ns = pair.now_ns;
+    pair.sides[0].port.set_control(now_ns, off);
+    push(&mut pair.sides[0].port, &packet(&[3]));
+    push(&mut pair.sides[0].port, &packet(&[4]));
+    pair.sides[0].port.set_control(now_ns, Control::default());
+    pair.run_ns(60_000);
+    let end = [NChar::Data(1), NChar::Data(2), NChar::Eep, NChar::Data(4), NChar::Eop];
+    assert_eq!(drain(&mut pair.sides[1].port), end);
+    assert_eq!(pair.sides[0].port.counters().spilled_n_chars, 2);
+}
+
+#[test]
+fn an_eep_waits_for_a_place() {
+    let mut pair = Pair::<64, 8>::running([10 * M; 2]);
+    push(&mut pair.sides[0].port, &packet(&[1; 20]));
+    pair.until(|pair| pair.sides[1].port.waiting() == 8);
+    pair.inject(1, Received::EscapeError);
+    let mut n_chars = vec![NChar::Data(1); 8];
+    n_chars.push(NChar::Eep);
+    assert_eq!(pair.sides[1].port.waiting(), 8);
+    assert_eq!(drain(&mut pair.sides[1].port), n_chars);
+}
+
+#[test]
+fn port_reset_empties_the_queues() {
+    let mut pair = Pair::<64, 64>::running([10 * M; 2]);
+    push(&mut pair.sides[0].port, &packet(&[1; 20]));
+    pair.until(|pair| pair.sides[1].port.waiting() == 3);
+    let now_ns = pair.now_ns;
+    for side in &mut pair.sides {
+        side.port.set_control(now_ns, Control { reset: true, ..Control::default() });
+        assert_eq!((side.port.waiting(), side.port.push_room()), (0, 64));
+    }
+    pair.run_ns(50_000);
+    assert!(pair.both(State::ErrorReset));
+    let now_ns = pair.now_ns;
+    for side in &mut pair.sides {
+        side.port.set_control(now_ns, Control::default());
+    }
+    push(&mut pair.sides[0].port, &packet(&[5]));
+    pair.run_ns(30_000);
+    assert_eq!(drain(&mut pair.sides[1].port), packet(&[5]));
+}
+
+/// Rates of 60-byte packets at 200 Mbit/s: 604 bits each alone, 10.5 n + 4.5 with the same traffic
+/// in the other direction.
+#[test]
+fn rate_of_packets() {
+    for (both, bits) in [(false, 604.0), (true, 634.5)] {
+        let mut pair = Pair::<256, 256>::running([200 * M; 2]);
+        let mut ends = 0;
+        let start_ns = pair.now_ns;
+        pair.until(|pair| {
+            for (index, side) in pair.sides.iter_mut().enumerate() {
+                while (both || index == 0) && side.port.push_room() > 61 {
+                    push(&mut side.port, &packet(&[0; 60]));
+                }
+                let n_chars = drain(&mut side.port);
+                ends += n_chars.iter().filter(|n_char| index == 1 && n_char.is_end()).count();
+            }
+            ends == 300
+        });
+        let ratio = (pair.now_ns - start_ns) as f64 / (300.0 * bits * 5.0);
+        assert!((0.99..1.01).contains(&ratio), "{ratio}");
+    }
+}

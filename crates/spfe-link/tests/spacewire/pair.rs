@@ -1,0 +1,216 @@
+//! Two ports joined by a cable, in steps of 5 ns.
+
+use spfe_link::spacewire::ds::Signals;
+use spfe_link::spacewire::port::START_RATE_BPS;
+use spfe_link::spacewire::serial::Serial;
+use spfe_link::spacewire::state::Control;
+use spfe_link::spacewire::{BroadcastCode, Character, NChar, Port, Received, State, Timing};
+use std::collections::VecDeque;
+
+pub const STEP_NS: u64 = 5;
+
+/// What the cable carries: when it arrives, and what.
+enum Event {
+    Signal { until_ns: u64 },
+    Silence,
+    Character(Character),
+}
+
+pub struct Side<const TX: usize, const RX: usize> {
+    pub port: Port<TX, RX>,
+    pub codes: Vec<BroadcastCode>,
+    /// Characters that arrived.
+    pub seen: Vec<Character>,
+    cable: VecDeque<(u64, Event)>,
+    free_ps: u64,
+}
+
+/// Character by character.
+pub struct Pair<const TX: usize, const RX: usize> {
+    pub now_ns: u64,
+    pub delay_ns: u64,
+    pub cut: bool,
+    pub sides: [Side<TX, RX>; 2],
+}
+
+pub fn port<const TX: usize, const RX: usize>(rate_bps: u64) -> Port<TX, RX> {
+    Port::new(0, Control::default(), Timing::NOMINAL, rate_bps)
+}
+
+impl<const TX: usize, const RX: usize> Pair<TX, RX> {
+    pub fn new(rates_bps: [u64; 2]) -> Self {
+        let side = |rate_bps| Side {
+            port: port(rate_bps),
+            codes: Vec::new(),
+            seen: Vec::new(),
+            cable: VecDeque::new(),
+            free_ps: 0,
+        };
+        Self { now_ns: 0, delay_ns: 20, cut: false, sides: rates_bps.map(side) }
+    }
+
+    /// In Run on both sides.
+    pub fn running(rates_bps: [u64; 2]) -> Self {
+        let mut pair = Self::new(rates_bps);
+        pair.until(|pair| pair.both(State::Run));
+        pair
+    }
+
+    pub fn both(&self, state: State) -> bool {
+        self.sides.iter().all(|side| side.port.state() == state)
+    }
+
+    pub fn step(&mut self) {
+        for from in 0..2 {
+            self.send(from);
+        }
+        for side in &mut self.sides {
+            side.port.poll(self.now_ns);
+            while side.cable.front().is_some_and(|(at_ns, _)| *at_ns <= self.now_ns) {
+                match side.cable.pop_front().unwrap().1 {
+                    Event::Signal { until_ns } => side.port.signal(self.now_ns, until_ns),
+                    Event::Silence => side.port.silence(self.now_ns),
+                    Event::Character(character) => {
+                        side.seen.push(character);
+                        let received = Received::Character(character);
+                        side.codes.extend(side.port.receive(self.now_ns, received));
+                    }
+                }
+            }
+        }
+        self.now_ns += STEP_NS;
+    }
+
+    fn send(&mut self, from: usize) {
+        let now_ns = self.now_ns;
+        let side = &mut self.sides[from];
+        side.port.poll(now_ns);
+        if !side.port.transmits() {
+            // What is not yet complete is lost.
+            let limit_ns = now_ns + self.delay_ns;
+            self.sides[1 - from].cable.retain(|(at_ns, _)| *at_ns <= limit_ns);
+            if self.sides[from].free_ps > now_ns * 1000 {
+                self.sides[1 - from].cable.push_back((limit_ns, Event::Silence));
+            }
+            self.sides[from].free_ps = now_ns * 1000;
+        }
+        let side = &mut self.sides[from];
+        if now_ns * 1000 < side.free_ps {
+            return;
+        }
+        let Some(character) = side.port.transmit(now_ns) else { return };
+        side.free_ps += side.port.character_ps(character);
+        let end_ns = side.free_ps / 1000 + self.delay_ns;
+        if !self.cut {
+            let cable = &mut self.sides[1 - from].cable;
+            cable.push_back((now_ns + self.delay_ns, Event::Signal { until_ns: end_ns }));
+            cable.push_back((end_ns, Event::Character(character)));
+        }
+    }
+
+    pub fn until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
+        for _ in 0..2_000_000 {
+            if done(self) {
+                return;
+            }
+            self.step();
+        }
+        panic!("not done at {} ns", self.now_ns);
+    }
+
+    pub fn run_ns(&mut self, ns: u64) {
+        let end_ns = self.now_ns + ns;
+        self.until(|pair| pair.now_ns >= end_ns);
+    }
+
+    /// Puts a character of our own on the wire to a side, out of turn.
+    pub fn inject(&mut self, to: usize, received: Received) {
+        let now_ns = self.now_ns;
+        self.sides[to].port.receive(now_ns, received);
+    }
+}
+
+/// Bit by bit. The sides start at the same time.
+pub struct Wires {
+    pub now_ns: u64,
+    pub cut: bool,
+    pub sides: [Serial<64, 64>; 2],
+    pub codes: [Vec<BroadcastCode>; 2],
+    /// The signals of side 0 where they change, and when.
+    pub trace: Vec<(u64, Signals)>,
+    free_ps: [u64; 2],
+}
+
+impl Wires {
+    pub fn new(rates_bps: [u64; 2]) -> Self {
+        Self {
+            now_ns: 0,
+            cut: false,
+            sides: rates_bps.map(|rate_bps| Serial::new(port(rate_bps))),
+            codes: [Vec::new(), Vec::new()],
+            trace: vec![(0, Signals::default())],
+            free_ps: [0; 2],
+        }
+    }
+
+    pub fn running() -> Self {
+        let mut wires = Self::new([START_RATE_BPS; 2]);
+        wires.until(|wires| wires.both(State::Run));
+        wires
+    }
+
+    pub fn both(&self, state: State) -> bool {
+        self.sides.iter().all(|side| side.port.state() == state)
+    }
+
+    pub fn step(&mut self) {
+        for from in 0..2 {
+            if self.now_ns * 1000 < self.free_ps[from] {
+                continue;
+            }
+            let signals = self.sides[from].transmit(self.now_ns);
+            if from == 0 && self.trace.last().is_some_and(|(_, last)| *last != signals) {
+                self.trace.push((self.now_ns, signals));
+            }
+
+            self.free_ps[from] += self.sides[from].port.bit_ps();
+            if !self.cut {
+                let code = self.sides[1 - from].receive(self.now_ns, signals);
+                self.codes[1 - from].extend(code);
+            }
+        }
+        for side in &mut self.sides {
+            side.port.poll(self.now_ns);
+        }
+        self.now_ns += STEP_NS;
+    }
+
+    pub fn until(&mut self, mut done: impl FnMut(&mut Self) -> bool) {
+        for _ in 0..2_000_000 {
+            if done(self) {
+                return;
+            }
+            self.step();
+        }
+        panic!("not done at {} ns", self.now_ns);
+    }
+
+    pub fn run_ns(&mut self, ns: u64) {
+        let end_ns = self.now_ns + ns;
+        self.until(|wires| wires.now_ns >= end_ns);
+    }
+}
+
+pub fn drain<const TX: usize, const RX: usize>(port: &mut Port<TX, RX>) -> Vec<NChar> {
+    std::iter::from_fn(|| port.pop()).collect()
+}
+
+pub fn push<const TX: usize, const RX: usize>(port: &mut Port<TX, RX>, n_chars: &[NChar]) {
+    for n_char in n_chars {
+        assert!(port.push(*n_char));
+    }
+}
+
+pub fn packet(data: &[u8]) -> Vec<NChar> {
+    data.iter().map(|byte| NChar::Data(*byte)).chain([NChar::Eop]).collect()
+}

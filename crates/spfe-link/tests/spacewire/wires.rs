@@ -1,0 +1,141 @@
+//! Bits in the order of the wire, parity, data and strobe, the first NULL, errors of bits.
+
+use spfe_link::spacewire::decode::Decoder;
+use spfe_link::spacewire::ds::{DsDecoder, DsEncoder, Edge, Signals};
+use spfe_link::spacewire::encode::{Bits, Encoder};
+use spfe_link::spacewire::{BroadcastCode, Character, NChar, Received};
+
+fn text(mut bits: Bits) -> String {
+    std::iter::from_fn(|| bits.next_bit()).map(|bit| if bit { '1' } else { '0' }).collect()
+}
+
+fn encoded(characters: &[Character]) -> Vec<String> {
+    let mut encoder = Encoder::new();
+    characters.iter().map(|character| text(encoder.encode(*character))).collect()
+}
+
+fn decoded(bits: &str) -> Vec<Received> {
+    let mut decoder = Decoder::new();
+    let bits = bits.chars().filter(|c| *c != ' ');
+    bits.filter_map(|bit| decoder.bit(bit == '1')).collect()
+}
+
+const DATA_55: Character = Character::NChar(NChar::Data(0x55));
+const EOP: Character = Character::NChar(NChar::Eop);
+const EEP: Character = Character::NChar(NChar::Eep);
+
+#[test]
+fn first_null_and_fcts() {
+    use Character::{Fct, Null};
+    assert_eq!(encoded(&[Null, Null, Fct, Fct]), ["01110100", "01110100", "0100", "0100"]);
+}
+
+#[test]
+fn first_null_on_data_and_strobe() {
+    let mut encoder = DsEncoder::new();
+    let (mut d, mut s) = (String::new(), String::new());
+    for bit in "01110100".chars() {
+        let signals = encoder.bit(bit == '1');
+        d.push(if signals.d { '1' } else { '0' });
+        s.push(if signals.s { '1' } else { '0' });
+    }
+    assert_eq!((d.as_str(), s.as_str()), ("01110100", "11011110"));
+}
+
+#[test]
+fn data_end_markers_and_time_code() {
+    let bits = encoded(&[Character::Null, DATA_55, EOP]);
+    assert_eq!(bits, ["01110100", "1010101010", "0101"]);
+    // The content of EOP and of EEP is odd, so the parity bit after it changes.
+    assert_eq!(encoded(&[EOP, EEP, EOP]), ["0101", "1110", "1101"]);
+    let time = Character::Broadcast(BroadcastCode::time(0x3f));
+    assert_eq!(encoded(&[time]), ["01111011111100"]);
+    for character in [Character::Null, Character::Fct, DATA_55, EOP, EEP, time] {
+        let length = encoded(&[character])[0].len();
+        assert_eq!(length, usize::from(character.length_bits()), "{character:?}");
+    }
+}
+
+#[test]
+fn decoder_gives_back_what_was_encoded() {
+    let mut characters = vec![Character::Null, Character::Null];
+    characters.extend((0..=255).map(|byte| Character::NChar(NChar::Data(byte))));
+    characters.extend([EOP, EEP, Character::Fct, Character::Null, EOP, Character::Null]);
+    characters.extend((0..=255).map(|byte| Character::Broadcast(BroadcastCode(byte))));
+    characters.push(Character::Null);
+    let received = decoded(&encoded(&characters).concat());
+    // The last one waits for its parity.
+    let good = characters[..characters.len() - 1].iter().map(|c| Received::Character(*c));
+    assert_eq!(received, good.collect::<Vec<_>>());
+}
+
+#[test]
+fn got_null_takes_nine_bits() {
+    assert_eq!(decoded("01110100"), []);
+    assert_eq!(decoded("01110100 0"), [Received::Character(Character::Null)]);
+    // Wherever in the stream the receiver comes in.
+    assert_eq!(decoded("10100 01110100 0"), [Received::Character(Character::Null)]);
+    // Not with a wrong parity bit after it.
+    assert_eq!(decoded("01110100 1"), []);
+    assert_eq!(decoded("11110100 0"), []);
+}
+
+#[test]
+fn parity_error_keeps_the_character_back() {
+    let null = Received::Character(Character::Null);
+    let good = "01110100 01110100 1010101010 0101 1100";
+    let n_chars = [DATA_55, EOP].map(Received::Character);
+    assert_eq!(decoded(good), [null, null, n_chars[0], n_chars[1]]);
+    // One bit of the data wrong: it is never handed on, nor is what follows.
+    assert_eq!(
+        decoded("01110100 01110100 1011101010 0101 1100"),
+        [null, null, Received::ParityError]
+    );
+    // Its own parity bit wrong: that one covers the NULL before.
+    assert_eq!(decoded("01110100 01110100 0010101010 0101"), [null, Received::ParityError]);
+}
+
+#[test]
+fn each_single_bit_error_is_seen() {
+    let good =
+        "01110100".to_owned() + "0100" + "1010101010" + "0101" + "11110100" + "01110100" + "01";
+    assert!(!decoded(&good).contains(&Received::ParityError));
+    for wrong in 9..good.len() {
+        let mut bits: Vec<u8> = good.clone().into_bytes();
+        bits[wrong] ^= 1;
+        let received = decoded(core::str::from_utf8(&bits).unwrap());
+        // A wrong flag moves the boundaries of characters, so that the error may show later; no
+        // character before the wrong bit is changed.
+        assert_ne!(received, decoded(&good), "bit {wrong}");
+    }
+}
+
+#[test]
+fn escape_errors() {
+    let null = Received::Character(Character::Null);
+    // ESC, then ESC (parity 0), EOP, EEP, then the parity and flag that release them.
+    for bits in ["01110100 0111 0111 01", "01110100 0111 0101 11", "01110100 0111 0110 11"] {
+        assert_eq!(decoded(bits), [null, Received::EscapeError], "{bits}");
+    }
+}
+
+#[test]
+fn data_and_strobe_back() {
+    let mut encoder = DsEncoder::new();
+    let mut decoder = DsDecoder::new();
+    let bits = [false, true, true, true, false, true, false, false, false, true];
+    for bit in bits {
+        assert_eq!(decoder.signals(encoder.bit(bit)), Edge::Bit(bit));
+        assert_eq!(decoder.signals(encoder.signals()), Edge::None);
+    }
+    // Both at once is no bit, and one at a time is how the transmitter turns off.
+    let now = encoder.signals();
+    assert_eq!(decoder.signals(Signals { d: !now.d, s: !now.s }), Edge::Both);
+    let mut before = encoder.signals();
+    for _ in 0..3 {
+        let after = encoder.quiet();
+        assert!(before.d == after.d || before.s == after.s);
+        before = after;
+    }
+    assert_eq!(before, Signals::default());
+}
