@@ -130,7 +130,7 @@ fn check_name(text: &str) {
             topology.check().expect("a name stands for a sound network");
         }
         Ok(uri::Uri::Daemon { .. }) => {}
-        Err(error @ Error::Device { .. }) => {
+        Err(error @ Error::Name { .. }) => {
             assert!(error.to_string().contains("virtual:[NAME/N]"), "{error}");
         }
         Err(error) => panic!("{error}"),
