@@ -1,6 +1,7 @@
 //! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`.
 
 use crate::{Error, Result};
+use spfe_net::topology::ENDPOINTS_MAX;
 use spfe_net::{LinkRate, Mode, Peer, Topology};
 
 /// A parsed device name.
@@ -104,8 +105,11 @@ impl<'a> Options<'a> {
                 "mode" => options.mode = value.parse().map_err(|what: String| bad(text, what))?,
                 "peer" => options.peer = Some(value),
                 "endpoints" => {
-                    let count = u32::try_from(number()?);
-                    options.endpoints = count.map_err(|_| bad(text, format!("{key}={value}")))?;
+                    // Before a network of that many is made.
+                    let count = u32::try_from(number()?).ok();
+                    let allowed = count.filter(|count| *count as usize <= ENDPOINTS_MAX);
+                    let what = || format!("{key}={value}: 1 to {ENDPOINTS_MAX} allowed");
+                    options.endpoints = allowed.ok_or_else(|| bad(text, what()))?;
                 }
                 "seed" => options.seed = number()?,
                 "time" if value == "virtual" => options.virtual_time = true,
@@ -142,6 +146,15 @@ impl<'a> Options<'a> {
 mod tests {
     use super::*;
     use spfe_contract::Status;
+
+    #[test]
+    fn a_network_of_too_many_endpoints_is_not_begun() {
+        for count in ["0", "65", "4294967295", "4294967296", "18446744073709551615"] {
+            let error = Uri::parse(&format!("virtual:lab?endpoints={count}")).unwrap_err();
+            assert!(error.to_string().contains("1 to 64 allowed"), "{error}");
+        }
+        assert!(Uri::parse("virtual:lab?endpoints=64").is_ok());
+    }
 
     #[test]
     fn names_are_understood() {
