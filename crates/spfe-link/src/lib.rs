@@ -10,12 +10,15 @@
 //! | --- | --- | --- |
 //! | [`word`], [`control`] | 50-11C 5.3 | words of four symbols, and every control word |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
+//! | [`row`] | 50-11C 5.6.4 | what the data link and multi-lane layers hand each other |
 #![no_std]
 
 pub mod control;
 pub mod crc;
 pub mod prbs;
+pub mod row;
 pub mod word;
 
 pub use control::Control;
+pub use row::{Received, Row};
 pub use word::Word;
