@@ -9,10 +9,12 @@
 //! | module | clause | what it holds |
 //! | --- | --- | --- |
 //! | [`word`], [`control`] | 50-11C 5.3 | words of four symbols, and every control word |
+//! | [`code`] | 50-11C 5.5.9 | 8b/10b |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
 //! | [`row`] | 50-11C 5.6.4 | what the data link and multi-lane layers hand each other |
 #![no_std]
 
+pub mod code;
 pub mod control;
 pub mod crc;
 pub mod prbs;
