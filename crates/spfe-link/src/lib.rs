@@ -12,18 +12,22 @@
 //! | [`code`] | 50-11C 5.5.9 | 8b/10b |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
 //! | [`lane`] | 50-11C 5.5 | lane initialisation, word synchronisation, SKIP, RXERR |
+//! | [`multilane`], [`column`] | 50-11C 5.6 | rows over lanes, alignment; each lane's CRC-16 and scrambler |
 //! | [`row`] | 50-11C 5.6.4 | what the data link and multi-lane layers hand each other |
 #![no_std]
 
 pub mod code;
+pub mod column;
 pub mod control;
 pub mod crc;
 pub mod lane;
+pub mod multilane;
 pub mod prbs;
 pub mod row;
 pub mod word;
 
 pub use control::Control;
 pub use lane::Lane;
+pub use multilane::MultiLane;
 pub use row::{Received, Row};
 pub use word::Word;
