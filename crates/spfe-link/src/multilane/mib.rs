@@ -29,6 +29,10 @@ pub struct Config {
     pub align_count: AlignCount,
     /// A row with an RXERR starts alignment again.
     pub rxerr_row_misaligns: bool,
+    /// In Near-End Ready, while the far end sends ACTIVE, the word before each ALIGN is an ACTIVE.
+    /// Without it two ends can wait for each other for ever: one is ready before the other has had
+    /// its ACTIVE words.
+    pub repeats_active: bool,
 }
 
 impl Config {
@@ -42,6 +46,7 @@ impl Config {
             bypass: false,
             align_count: AlignCount::Transmitting,
             rxerr_row_misaligns: false,
+            repeats_active: true,
         }
     }
 }

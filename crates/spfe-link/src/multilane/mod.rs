@@ -75,7 +75,11 @@ pub struct MultiLane<const L: usize> {
     heard: u16,
     aligned: bool,
     misaligned: Option<Misaligned>,
+    /// A valid ACTIVE came in this word period.
     far_end_starts: bool,
+    /// One came since the last ALIGN was sent.
+    far_end_asks: bool,
+    repeats_active: bool,
     data_received: bool,
     /// Word periods since Near-End Ready.
     ready_periods: u32,
@@ -135,6 +139,8 @@ impl<const L: usize> MultiLane<L> {
             aligned: false,
             misaligned: None,
             far_end_starts: false,
+            far_end_asks: false,
+            repeats_active: config.repeats_active,
             data_received: false,
             ready_periods: 0,
             capability_heard: 0,

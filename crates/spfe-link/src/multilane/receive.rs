@@ -61,10 +61,16 @@ impl<const L: usize> MultiLane<L> {
             let word = up.into_iter().next().flatten()?;
             return self.receive_single(word);
         }
+        let mut room = true;
         for (index, word) in up.into_iter().enumerate() {
             if let Some(word) = word {
-                self.arrive(index, word);
+                room &= self.arrive(index, word);
             }
+        }
+        if !room {
+            // All of them together, or one would keep a word more than the others.
+            self.flush();
+            self.misaligned = Some(Misaligned::FifoOverflow);
         }
         self.update();
         let lost = self.settle();
@@ -94,10 +100,11 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// A word out of an active lane: what it says about lanes, and into the alignment buffer.
-    fn arrive(&mut self, lane: usize, word: Word) {
+    /// False if that is full.
+    fn arrive(&mut self, lane: usize, word: Word) -> bool {
         let bit = 1 << lane;
         if self.active_receiving() & bit == 0 {
-            return;
+            return true;
         }
         let control = if word.k == 1 { Control::decode(word) } else { None };
         match control {
@@ -122,10 +129,7 @@ impl<const L: usize> MultiLane<L> {
             }
             _ => {}
         }
-        if self.status.data_receiving & bit != 0 && !self.fifos[lane].push(word) {
-            self.flush();
-            self.misaligned = Some(Misaligned::FifoOverflow);
-        }
+        self.status.data_receiving & bit == 0 || self.fifos[lane].push(word)
     }
 
     /// An ACTIVE is valid if the one before on its lane said the same.
@@ -134,6 +138,7 @@ impl<const L: usize> MultiLane<L> {
             return;
         }
         self.far_end_starts = true;
+        self.far_end_asks = self.repeats_active;
         if active != self.status.far_end_active {
             self.status.far_end_active = active;
             self.misaligned = Some(Misaligned::FarEndActiveLanes);

@@ -44,6 +44,9 @@ impl<const L: usize> MultiLane<L> {
             Alignment::NotReady if self.position < BETWEEN_ALIGNS => Slot::Active,
             Alignment::NotReady => Slot::Align,
             Alignment::NearEndReady if self.position >= BETWEEN_ALIGNS => Slot::Align,
+            Alignment::NearEndReady if self.far_end_asks && self.position == BETWEEN_ALIGNS - 1 => {
+                Slot::Active
+            }
             _ => Slot::Row,
         }
     }
@@ -72,7 +75,12 @@ impl<const L: usize> MultiLane<L> {
             return false;
         }
         self.skip_left = self.skip_left.saturating_sub(1);
-        self.position = if slot == Slot::Align { 0 } else { self.position.saturating_add(1) };
+        if slot == Slot::Align {
+            self.position = 0;
+            self.far_end_asks = false;
+        } else {
+            self.position = self.position.saturating_add(1);
+        }
         match slot {
             Slot::Active => {
                 let active = Control::Active { lanes: self.status.active }.encode();

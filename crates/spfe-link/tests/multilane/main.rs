@@ -21,7 +21,7 @@ fn passes<const L: usize>(skew: &[usize], config: &Config) {
     let mut bench = Bench::<L>::new(config, skew, &LENGTHS);
     if L > 1 {
         let took = bench.until_aligned();
-        assert!(took < 1900, "{took}");
+        assert!(took < 1900, "{took} {skew:?}");
     } else {
         bench.until("active", |bench| bench.ends.iter().all(MultiLane::any_lane_active));
         bench.run(10);
@@ -194,8 +194,7 @@ fn alignment_words_and_skip_on_all_lanes() {
     assert!(aligns.windows(2).all(|two| two[1] - two[0] == 8), "{aligns:?}");
     // Near-End Ready: an ALIGN after every seven rows.
     bench.uppers[1].lengths.clear();
-    let mut since = 0;
-    let mut seen = 0;
+    let (mut since, mut seen) = (0, 0);
     while bench.alignments()[0] == Alignment::NearEndReady && seen < 10 {
         bench.step();
         let words = bench.sent[0].map(Option::unwrap);
@@ -241,7 +240,7 @@ fn a_lane_is_lost_and_comes_back() {
         });
         assert!(took < 200, "{took} words");
         assert!(bench.uppers[0].rxerr >= 1 && bench.uppers[1].rxerr >= 1);
-        assert_eq!(bench.ends[0].status().misaligned_cause.is_some(), true);
+        assert!(bench.ends[0].status().misaligned_cause.is_some());
         bench.run(500);
         bench.forget();
         bench.run(2000);
@@ -429,7 +428,9 @@ fn misalignment_causes() {
         if expected.is_some() {
             assert_eq!(status.misaligned_cause, expected, "{word}");
         }
-        assert_eq!(bench.uppers[1].rxerr, 1, "{word}: one RXERR");
+        // One for the row, then those rows that the far end had under way.
+        let most = if expected.is_some() { 8 } else { 1 };
+        assert!((1..=most).contains(&bench.uppers[1].rxerr), "{word}");
         bench.until_aligned();
         bench.run(500);
         bench.forget();
