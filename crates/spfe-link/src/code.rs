@@ -15,7 +15,14 @@ pub enum Disparity {
     Plus,
 }
 
-/// The 40 bits of a word.
+impl Disparity {
+    #[inline(always)]
+    const fn from_bit(plus: u32) -> Self {
+        if plus & 1 != 0 { Self::Plus } else { Self::Minus }
+    }
+}
+
+/// Bits of a word on the line.
 pub const GROUP_BITS: u32 = 40;
 const GROUP_MASK: u64 = (1 << GROUP_BITS) - 1;
 const SYMBOL_MASK: u64 = 0x3ff;
@@ -34,9 +41,9 @@ const FOUR_K: [u8; 8] = [0b1011, 0b0110, 0b1010, 0b1100, 0b1101, 0b0101, 0b1001,
 /// `fghj` that takes the place of `.7` where five equal bits in a row would follow otherwise.
 const FOUR_ALTERNATE: u8 = 0b0111;
 
-/// Marks a table entry that is no code.
+/// Marks a symbol that has no code.
 const NONE: u16 = 0xffff;
-/// In an encoding entry: the disparity after the symbol is positive.
+/// With a code: the disparity after the symbol is positive.
 const AFTER_PLUS: u16 = 1 << 15;
 
 const fn is_k_character(value: u8) -> bool {
@@ -72,13 +79,22 @@ const fn entry(value: u8, is_k: bool, plus: bool) -> u16 {
     leftmost_first.reverse_bits() >> 6 | if after { AFTER_PLUS } else { 0 }
 }
 
-/// `ENCODE[plus][k << 8 | value]`.
-static ENCODE: [[u16; 512]; 2] = {
-    let mut table = [[NONE; 512]; 2];
+/// In an encoding entry: the symbol changes the disparity.
+const CHANGES: u32 = 1 << 31;
+
+/// `ENCODE[k << 8 | value]`: bits 9:0 the code after negative disparity, bits 19:10 that after
+/// positive one. Whether the disparity changes does not depend on it, so that the look-ups of a
+/// word need not wait for each other. A K character that does not exist has zeros.
+static ENCODE: [u32; 512] = {
+    let mut table = [0; 512];
     let mut index = 0;
     while index < 512 {
-        table[0][index] = entry(index as u8, index >= 256, false);
-        table[1][index] = entry(index as u8, index >= 256, true);
+        let minus = entry(index as u8, index >= 256, false);
+        let plus = entry(index as u8, index >= 256, true);
+        if minus != NONE {
+            let changes = if minus & AFTER_PLUS != 0 { CHANGES } else { 0 };
+            table[index] = (minus & 0x3ff) as u32 | ((plus & 0x3ff) as u32) << 10 | changes;
+        }
         index += 1;
     }
     table
@@ -132,6 +148,31 @@ static DECODE: [[u16; 1024]; 2] = {
     table
 };
 
+/// In an entry of `GOOD`: valid after negative disparity; the next bit, after positive one.
+const GOOD_MINUS: u16 = 1 << 9;
+/// In an entry of `GOOD`: the symbol changes the disparity.
+const GOOD_CHANGES: u16 = 1 << 11;
+
+/// `GOOD[code]`: both disparities in one, for words without an error.
+static GOOD: [u16; 1024] = {
+    let mut table = [0; 1024];
+    let mut plus = 0;
+    while plus < 2 {
+        let mut code = 0;
+        while code < 1024 {
+            let entry = DECODE[plus][code];
+            if entry & DECODED_ERROR == 0 {
+                let changes = (entry & DECODED_PLUS != 0) != (plus == 1);
+                table[code] |=
+                    entry & 0x1ff | GOOD_MINUS << plus | if changes { GOOD_CHANGES } else { 0 };
+            }
+            code += 1;
+        }
+        plus += 1;
+    }
+    table
+};
+
 const fn k_error() -> u16 {
     DECODED_K | k::ERROR as u16
 }
@@ -177,22 +218,23 @@ impl Encoder {
     /// no code, and leaves the disparity.
     #[inline]
     pub fn symbol(&mut self, value: u8, is_k: bool) -> u16 {
-        let index = usize::from(is_k) << 8 | usize::from(value);
-        let entry = ENCODE[self.disparity as usize][index];
-        if entry == NONE {
-            return 0;
-        }
-        self.disparity = if entry & AFTER_PLUS != 0 { Disparity::Plus } else { Disparity::Minus };
-        entry & 0x3ff
+        let entry = ENCODE[usize::from(is_k) << 8 | usize::from(value)];
+        let plus = self.disparity as u32;
+        self.disparity = Disparity::from_bit(plus ^ entry >> 31);
+        (entry >> (10 * plus) & 0x3ff) as u16
     }
 
     /// The 40 bits of a word.
     #[inline]
     pub fn word(&mut self, word: Word) -> u64 {
-        let mut bits = 0;
+        let (mut bits, mut plus) = (0, self.disparity as u32);
         for index in 0..4 {
-            bits |= u64::from(self.symbol(word.symbol(index), word.is_k(index))) << (10 * index);
+            let at = usize::from(word.is_k(index)) << 8 | usize::from(word.symbol(index));
+            let entry = ENCODE[at];
+            bits |= u64::from(entry >> (10 * plus) & 0x3ff) << (10 * index);
+            plus ^= entry >> 31;
         }
+        self.disparity = Disparity::from_bit(plus);
         bits
     }
 }
@@ -217,7 +259,7 @@ impl Decoder {
     #[inline]
     fn entry(&mut self, code: u64) -> u16 {
         let entry = DECODE[self.disparity as usize][(code & SYMBOL_MASK) as usize];
-        self.disparity = if entry & DECODED_PLUS != 0 { Disparity::Plus } else { Disparity::Minus };
+        self.disparity = Disparity::from_bit(u32::from(entry / DECODED_PLUS));
         entry
     }
 
@@ -237,6 +279,23 @@ impl Decoder {
     /// (50-11C 5.5.7).
     #[inline]
     pub fn word(&mut self, group: u64) -> (Word, u8) {
+        let (mut bits, mut k, mut plus, mut good) = (0, 0, self.disparity as u16, GOOD_MINUS);
+        for index in 0..4 {
+            let entry = GOOD[(group >> (10 * index) & SYMBOL_MASK) as usize];
+            bits |= u32::from(entry as u8) << (8 * index);
+            k |= (entry >> 8 & 1) << index;
+            good &= entry >> plus;
+            plus ^= entry >> 11 & 1;
+        }
+        if good == 0 {
+            return self.damaged_word(group);
+        }
+        self.disparity = Disparity::from_bit(u32::from(plus));
+        (Word { bits, k: k as u8 }, 0)
+    }
+
+    #[cold]
+    fn damaged_word(&mut self, group: u64) -> (Word, u8) {
         let (mut bits, mut k, mut errors) = (0, 0, 0);
         for index in 0..4 {
             let entry = self.entry(group >> (10 * index));
@@ -259,8 +318,8 @@ static INVERTED: [u16; 512] = {
     let mut table = [k_error(); 512];
     let mut index = 0;
     while index < 512 {
-        let code = ENCODE[0][index];
-        if code != NONE {
+        let code = ENCODE[index];
+        if code != 0 {
             let other = DECODE[1][(!code & 0x3ff) as usize];
             if other & DECODED_ERROR == 0 {
                 table[index] = other & 0x1ff;

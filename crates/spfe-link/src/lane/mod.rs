@@ -303,15 +303,25 @@ impl Lane {
             self.advance();
             return (!self.is_active() && self.parameters.rx_en).then_some(Word::RXERR);
         };
-        let mut up = Some(word);
         self.leak_rxerr();
-        if word.k == 0 {
+        let up = if word.k == 0 {
             self.seen.stop(None);
+            if self.is_steady() {
+                return Some(word);
+            }
+            Some(word)
         } else {
-            up = self.receive_control(word);
-        }
+            self.receive_control(word)
+        };
         self.advance();
         if self.is_active() { up } else { Some(Word::RXERR) }
+    }
+
+    /// Whether a data word leaves the lane in Active.
+    #[inline]
+    fn is_steady(&self) -> bool {
+        let Parameters { lane_start, auto_start, lane_reset, .. } = self.parameters;
+        !self.status.no_signal && !self.reset && !lane_reset && (lane_start || auto_start)
     }
 
     /// Filters what is not for the layers above (50-11C 5.5.4).

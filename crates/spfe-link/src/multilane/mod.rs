@@ -59,6 +59,10 @@ pub struct MultiLane<const L: usize> {
     max_data_sending: u32,
     /// Active transmitting lanes.
     transmitting: u16,
+    /// Active receiving lanes.
+    receiving: u16,
+    /// Sets of lanes have to be looked at again.
+    changed: bool,
     /// Number of data-sending lanes.
     width: u8,
     skip_left: u32,
@@ -101,6 +105,8 @@ fn each<T, const L: usize>(set: u16, items: &mut [T; L], mut f: impl FnMut(usize
 }
 
 impl<const L: usize> MultiLane<L> {
+    /// The set of all lanes.
+    const ALL: u16 = ((1u32 << L) - 1) as u16;
     const LANES: () = assert!(L >= 1 && L <= 16, "1 to 16 lanes");
 
     /// All lanes in ClearLine, with the parameters after reset.
@@ -126,6 +132,8 @@ impl<const L: usize> MultiLane<L> {
             link_reset_flag: false,
             max_data_sending: L as u32,
             transmitting: 0,
+            receiving: 0,
+            changed: true,
             width: 0,
             skip_left: config.lane.skip_interval_words,
             position: 0,
@@ -160,6 +168,7 @@ impl<const L: usize> MultiLane<L> {
 
     /// A lane, for its parameters and its line.
     pub fn lane_mut(&mut self, index: usize) -> Option<&mut Lane> {
+        self.changed = true;
         self.lanes.get_mut(index)
     }
 
@@ -170,6 +179,7 @@ impl<const L: usize> MultiLane<L> {
 
     /// The lanes, for their parameters and lines.
     pub const fn lanes_mut(&mut self) -> &mut [Lane; L] {
+        self.changed = true;
         &mut self.lanes
     }
 
@@ -248,12 +258,9 @@ impl<const L: usize> MultiLane<L> {
         set
     }
 
-    fn active_receiving(&self) -> u16 {
-        self.mask(|lane| lane.is_active() && lane.parameters.rx_en)
-    }
-
     /// Sets of lanes, and what they mean for each lane (50-11C 5.6.3, 5.6.5).
     fn update(&mut self) {
+        self.changed = false;
         let active = self.mask(Lane::is_active);
         if active == 0 {
             self.take_parameters();
@@ -262,7 +269,8 @@ impl<const L: usize> MultiLane<L> {
             self.status.active = active;
             self.misaligned = Some(Misaligned::ActiveLanes);
         }
-        let receiving = self.status.data_receiving & self.active_receiving();
+        self.receiving = self.mask(|lane| lane.is_active() && lane.parameters.rx_en);
+        let receiving = self.status.data_receiving & self.receiving;
         if receiving != self.status.data_receiving {
             let left = self.status.data_receiving & !receiving;
             each(left, &mut self.fifos, |_, fifo| fifo.flush());
@@ -334,7 +342,7 @@ impl<const L: usize> MultiLane<L> {
         let data = core::mem::take(&mut self.data_received);
         match self.status.alignment {
             Alignment::NotReady => {
-                let receiving = self.active_receiving();
+                let receiving = self.receiving;
                 let same = self.status.far_end_active == self.status.active;
                 if self.aligned && same && self.heard & receiving == receiving {
                     self.near_end_ready();

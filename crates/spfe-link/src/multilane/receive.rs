@@ -3,12 +3,12 @@
 use super::mib::{Alignment, Misaligned};
 use super::{Frame, MultiLane, each};
 use crate::control::Control;
-use crate::lane::capability;
+use crate::lane::{State, capability};
 use crate::row::Received;
 use crate::word::{Word, k};
 
 /// What the words of a row are.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct Kinds {
     data: u32,
     pad: u32,
@@ -51,12 +51,16 @@ impl<const L: usize> MultiLane<L> {
     pub fn receive(&mut self, lines: [Option<Word>; L]) -> Option<Received<L>> {
         let mut up = [None; L];
         for (index, line) in lines.into_iter().enumerate() {
-            let before = self.lanes[index].is_active();
+            let before = self.lanes[index].state();
             up[index] = self.lanes[index].receive(line);
-            self.follow(index, before);
+            if before != State::Active || !self.lanes[index].is_active() {
+                self.follow(index, before == State::Active);
+            }
+        }
+        if self.changed || self.status.active != Self::ALL {
+            self.update();
         }
         if self.status.bypass {
-            self.update();
             self.misaligned = None;
             let word = up.into_iter().next().flatten()?;
             return self.receive_single(word);
@@ -72,7 +76,6 @@ impl<const L: usize> MultiLane<L> {
             self.flush();
             self.misaligned = Some(Misaligned::FifoOverflow);
         }
-        self.update();
         let lost = self.settle();
         let row = self.read();
         let lost = self.settle() || lost;
@@ -103,7 +106,7 @@ impl<const L: usize> MultiLane<L> {
     /// False if that is full.
     fn arrive(&mut self, lane: usize, word: Word) -> bool {
         let bit = 1 << lane;
-        if self.active_receiving() & bit == 0 {
+        if self.receiving & bit == 0 {
             return true;
         }
         let control = if word.k == 1 { Control::decode(word) } else { None };
@@ -141,6 +144,7 @@ impl<const L: usize> MultiLane<L> {
         self.far_end_asks = self.repeats_active;
         if active != self.status.far_end_active {
             self.status.far_end_active = active;
+            self.changed = true;
             self.misaligned = Some(Misaligned::FarEndActiveLanes);
         }
     }
@@ -149,7 +153,7 @@ impl<const L: usize> MultiLane<L> {
         let Some(Control::Align { lanes, inverse }) = Control::decode(word) else {
             return false;
         };
-        let count = self.active_receiving().count_ones() as u8 & 0xf;
+        let count = self.receiving.count_ones() as u8 & 0xf;
         inverse == !lanes && lanes & 0xf == count && usize::from(lanes >> 4) == lane
     }
 
@@ -305,8 +309,9 @@ impl<const L: usize> MultiLane<L> {
         });
     }
 
-    /// What a lane's change of state brings.
+    /// What a lane brings that was not active or is not.
     fn follow(&mut self, index: usize, was_active: bool) {
+        self.changed = true;
         let bit = 1 << index;
         let lane = &mut self.lanes[index];
         if let Some(bits) = lane.take_far_end_capability() {
@@ -326,7 +331,7 @@ impl<const L: usize> MultiLane<L> {
             self.act_before[index] = None;
             self.heard &= !bit;
         }
-        if lane.state() == crate::lane::State::ClearLine {
+        if lane.state() == State::ClearLine {
             self.status.far_end_active &= !bit;
         }
     }
