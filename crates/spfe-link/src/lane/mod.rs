@@ -260,9 +260,26 @@ impl Lane {
 
     /// One word period of the receiver: the line, and the word for the layer above. On the line a
     /// damaged word is [`Word::RXERR`], or has K0.0 where a symbol is damaged.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, line: Option<Word>) -> Option<Word> {
         self.line = line;
+        match line {
+            // Data words of a lane that runs; any other word takes the longer way.
+            Some(word) if word.k == 0 && self.is_steady() => {
+                self.leak_rxerr();
+                let word = self.sync.receive(word);
+                if word.k == 0 {
+                    self.seen.stop(None);
+                    return Some(word);
+                }
+                self.receive_in_active(word)
+            }
+            _ => self.receive_any(line),
+        }
+    }
+
+    #[inline(never)]
+    fn receive_any(&mut self, line: Option<Word>) -> Option<Word> {
         let near = self.parameters.near_end_parallel_loopback;
         let line = if near { self.sent } else { line };
         self.status.no_signal = line.is_none() && !near;
@@ -297,18 +314,20 @@ impl Lane {
         None
     }
 
-    #[inline]
     fn receive_active(&mut self, word: Option<Word>) -> Option<Word> {
         let Some(word) = word else {
             self.advance();
             return (!self.is_active() && self.parameters.rx_en).then_some(Word::RXERR);
         };
         self.leak_rxerr();
+        self.receive_in_active(word)
+    }
+
+    /// A word that may end Active.
+    #[inline(never)]
+    fn receive_in_active(&mut self, word: Word) -> Option<Word> {
         let up = if word.k == 0 {
             self.seen.stop(None);
-            if self.is_steady() {
-                return Some(word);
-            }
             Some(word)
         } else {
             self.receive_control(word)
@@ -317,11 +336,16 @@ impl Lane {
         if self.is_active() { up } else { Some(Word::RXERR) }
     }
 
-    /// Whether a data word leaves the lane in Active.
-    #[inline]
+    /// Whether data words pass without a change of state.
+    #[inline(always)]
     fn is_steady(&self) -> bool {
-        let Parameters { lane_start, auto_start, lane_reset, .. } = self.parameters;
-        !self.status.no_signal && !self.reset && !lane_reset && (lane_start || auto_start)
+        let Parameters { lane_start, auto_start, lane_reset, rx_en, .. } = self.parameters;
+        let Status { no_signal, rx_polarity_inverted, .. } = self.status;
+        let inverts = rx_polarity_inverted && self.config.inverts_words;
+        let near = self.parameters.near_end_parallel_loopback;
+        let stays = rx_en && (lane_start || auto_start);
+        let changes = no_signal | self.reset | lane_reset | inverts | near;
+        self.is_active() && stays && !changes
     }
 
     /// Filters what is not for the layers above (50-11C 5.5.4).
@@ -351,7 +375,7 @@ impl Lane {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn leak_rxerr(&mut self) {
         self.leak = self.leak.saturating_sub(1);
         if self.leak == 0 {
