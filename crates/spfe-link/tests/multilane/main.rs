@@ -559,6 +559,75 @@ fn link_reset_starts_alignment_again() {
     assert_eq!(bench.ends[1].status().data_receiving, 1);
 }
 
+/// Both ends hear of a lane at about the same time, one of them is ready first: it repeats ACTIVE
+/// until the other has heard it twice.
+#[test]
+fn neither_end_waits_for_ever() {
+    let lanes_back = |repeats_active| {
+        let mut bench = Bench::<3>::new(&Config { repeats_active, ..config() }, &[1, 0, 0], &[1]);
+        bench.until_aligned();
+        bench.cut[0] ^= 2;
+        bench.run(2);
+        bench.cut[0] ^= 1;
+        bench.run(1);
+        bench.cut = [0; 2];
+        bench.run(20_000);
+        bench.alignments() == [Alignment::BothEndsReady; 2]
+    };
+    assert!(lanes_back(true));
+    assert!(!lanes_back(false), "the rule is needed");
+}
+
+/// Bits instead of words, with other cuts and polarities on each lane.
+#[test]
+fn coded_lines() {
+    use spfe_link::lane::Coded;
+    const BITS: u64 = 0xff_ffff_ffff;
+    let mut inner = config();
+    inner.lane.inverts_words = false;
+    let mut ends = [MultiLane::<2>::new(&inner), MultiLane::<2>::new(&inner)];
+    let mut codes = [[Coded::new(); 2]; 2];
+    let mut rest = [[0u64; 2]; 2];
+    for lane in ends.iter_mut().flat_map(MultiLane::lanes_mut) {
+        lane.parameters.lane_start = true;
+    }
+    let (mut next, mut expected) = (0, 0);
+    for _ in 0..6000 {
+        for end in 0..2 {
+            let wants = ends[end].wants();
+            let row = (wants == 2 && end == 0)
+                .then_some(Row::Data { words: [Word::data(next), Word::data(next + 1)], count: 2 });
+            next += if row.is_some() { 2 } else { 0 };
+            let idle = Row::Control(Control::Retry.encode());
+            let (sent, _) = ends[end].transmit(row.as_ref().or((wants > 0).then_some(&idle)));
+            let mut lines = [None; 2];
+            for lane in 0..2 {
+                let (shift, inverted) = ([7, 33][lane], lane == end);
+                lines[lane] = codes[end][lane].transmit(sent[lane]).map(|bits| {
+                    let window = u128::from(bits) << shift | u128::from(rest[end][lane]);
+                    rest[end][lane] = (window >> 40) as u64;
+                    let bits = window as u64 & BITS;
+                    if inverted { !bits & BITS } else { bits }
+                });
+            }
+            let other = end ^ 1;
+            let mut words = [None; 2];
+            for lane in 0..2 {
+                let at = ends[other].lane_mut(lane).unwrap();
+                words[lane] = codes[other][lane].receive(at, lines[lane]);
+            }
+            if let Some(Received::Data { words, count: 2 }) = ends[other].receive(words) {
+                // Rows sent before the far end is ready are lost.
+                assert!(words[0].bits >= expected && words[1].bits == words[0].bits + 1);
+                expected = words[0].bits + 2;
+            }
+        }
+    }
+    assert_eq!(ends[0].status().alignment, Alignment::NearEndReady, "no data rows come back");
+    assert_eq!(ends[1].status().alignment, Alignment::BothEndsReady);
+    assert!(expected > 5000 && next - expected < 20);
+}
+
 fn any_word() -> impl Strategy<Value = Option<Word>> {
     let control = prop_oneof![
         Just(Control::Init1),
