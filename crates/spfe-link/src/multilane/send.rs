@@ -20,8 +20,21 @@ enum Slot {
 }
 
 impl<const L: usize> MultiLane<L> {
-    /// How many data words the row for this word period has: 0 if none will be taken, else the
-    /// number of data-sending lanes.
+    /// How many data words a row has: the number of data-sending lanes, or 0 while none is active
+    /// or they are not aligned.
+    #[inline]
+    pub fn width(&self) -> u8 {
+        if self.status.bypass {
+            self.lanes.first().map_or(0, |lane| u8::from(lane.is_active()))
+        } else if self.status.alignment == Alignment::NotReady {
+            0
+        } else {
+            self.width
+        }
+    }
+
+    /// [`MultiLane::width`] if a row will be taken in this word period, and 0 if not: then a SKIP,
+    /// an ALIGN or an ACTIVE is due.
     #[inline]
     pub fn wants(&self) -> u8 {
         if self.status.bypass {

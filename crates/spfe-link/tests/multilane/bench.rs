@@ -145,6 +145,7 @@ impl<const L: usize> Bench<L> {
     pub fn step(&mut self) {
         for end in 0..2 {
             let wants = self.ends[end].wants();
+            assert!(wants == 0 || wants == self.ends[end].width());
             let row = (wants > 0).then(|| self.uppers[end].row(usize::from(wants)));
             let (sent, taken) = self.ends[end].transmit(row.as_ref());
             assert_eq!(taken, row.is_some());

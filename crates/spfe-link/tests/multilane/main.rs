@@ -217,6 +217,7 @@ fn alignment_words_and_skip_on_all_lanes() {
         let words = bench.sent[0].map(|word| Control::decode(word.unwrap()));
         let skip = words.iter().filter(|word| **word == Some(Control::Skip)).count();
         assert!(skip == 0 || skip == 4);
+        assert_eq!(bench.ends[0].width(), 4, "also in the word period of a SKIP");
         if skip != 0 {
             skips.push(period);
         }
@@ -351,6 +352,28 @@ fn a_lane_of_one_direction() {
     bench.run(3000);
     assert_eq!(bench.ends[0].lanes()[1].state(), State::ClearLine);
     assert_eq!(bench.alignments(), [Alignment::BothEndsReady; 2]);
+}
+
+#[test]
+fn lanes_of_both_single_directions() {
+    let mut bench = Bench::<4>::new(&config(), &[0, 1, 2, 3], &LENGTHS);
+    // Lane 1 and 3 go one way, lane 2 the other.
+    for (lane, sender) in [(1, 0), (3, 0), (2, 1)] {
+        bench.ends[sender].lane_mut(lane).unwrap().parameters.rx_en = false;
+        bench.ends[sender ^ 1].lane_mut(lane).unwrap().parameters.tx_en = false;
+    }
+    bench.until("three lanes and two", |bench| {
+        bench.alignments() == [Alignment::BothEndsReady; 2]
+            && bench.ends[1].status().data_receiving == 0b1011
+            && bench.ends[0].status().data_receiving == 0b0101
+    });
+    bench.run(500);
+    bench.forget();
+    bench.run(3000);
+    for upper in &bench.uppers {
+        assert!(upper.numbers().len() > 20);
+        assert_eq!((upper.rxerr, upper.bad_crc), (0, 0));
+    }
 }
 
 #[test]
