@@ -390,6 +390,7 @@ fn three_word_stop_rule() {
         State::InvertRxPolarity,
         State::Connecting,
         State::Active,
+        State::PrepareStandby,
         State::LossOfSignal,
     ];
     for state in from {
@@ -432,6 +433,10 @@ fn initialisation_times_out() {
     assert!(probe.lane.status().timeout);
     probe.lane.clear_status();
     assert!(!probe.lane.status().timeout);
+    let mut probe = Probe::in_state(State::InvertRxPolarity);
+    assert_eq!(probe.words(Word::data(0), 4900), State::InvertRxPolarity);
+    assert_eq!(probe.words(Word::data(0), 100), State::ClearLine);
+    assert!(probe.lane.status().timeout);
     // The timer is that of Started in Connecting and Connected too.
     for (state, spent) in [(State::Connecting, 1026), (State::Connected, 1032)] {
         let mut probe = Probe::in_state(state);
