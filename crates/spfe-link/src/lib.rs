@@ -12,7 +12,7 @@
 //! | [`code`] | 50-11C 5.5.9 | 8b/10b |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
 //! | [`lane`] | 50-11C 5.5 | lane initialisation, word synchronisation, SKIP, RXERR |
-//! | [`multilane`], [`column`] | 50-11C 5.6 | rows over lanes, alignment; each lane's CRC-16 and scrambler |
+//! | [`multilane`], [`mod@column`] | 50-11C 5.6 | rows over lanes, alignment; each lane's CRC-16 and scrambler |
 //! | [`row`] | 50-11C 5.6.4 | what the data link and multi-lane layers hand each other |
 #![no_std]
 
