@@ -9,17 +9,29 @@
 //! | module | clause | what it holds |
 //! | --- | --- | --- |
 //! | [`word`], [`control`] | 50-11C 5.3 | words of four symbols, and every control word |
+//! | [`code`] | 50-11C 5.5.9 | 8b/10b |
 //! | [`crc`], [`prbs`] | 50-11C 5.7.6 | CRC-8, CRC-16, the idle and scrambling sequence |
+//! | [`lane`] | 50-11C 5.5 | lane initialisation, word synchronisation, SKIP, RXERR |
+//! | [`multilane`], [`mod@column`] | 50-11C 5.6 | rows over lanes, alignment; each lane's CRC-16 and scrambler |
+//! | [`row`] | 50-11C 5.6.4 | what the data link and multi-lane layers hand each other |
 //! | [`network`] | 50-11C 5.8, 50-12C 5.6 | routing switches of both |
 //! | [`spacewire`] | 50-12C 5.4, 5.5 | characters, wires, the link and its broadcast codes |
 #![no_std]
 
+pub mod code;
+pub mod column;
 pub mod control;
 pub mod crc;
+pub mod lane;
+pub mod multilane;
 pub mod network;
 pub mod prbs;
+pub mod row;
 pub mod spacewire;
 pub mod word;
 
 pub use control::Control;
+pub use lane::Lane;
+pub use multilane::MultiLane;
+pub use row::{Received, Row};
 pub use word::Word;

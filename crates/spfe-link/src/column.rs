@@ -1,0 +1,58 @@
+//! A lane's share of a data frame: its own scrambler and its own CRC-16 (50-11C 5.6.4.2, 5.7.6.2,
+//! 5.7.6.4).
+
+use crate::control::edf;
+use crate::crc::Crc16;
+use crate::prbs::Prbs;
+use crate::word::Word;
+
+/// One column of a data frame, in one direction.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    crc: Crc16,
+    prbs: Prbs,
+    scrambled: bool,
+    crc_covers_scrambled: bool,
+}
+
+impl Column {
+    /// Before any frame. The CRC is over the words on the line, or else over those before
+    /// scrambling.
+    pub const fn new(crc_covers_scrambled: bool) -> Self {
+        Self { crc: Crc16::new(), prbs: Prbs::new(), scrambled: false, crc_covers_scrambled }
+    }
+
+    /// The SDF: a frame begins, scrambled or not.
+    #[inline]
+    pub const fn start(&mut self, sdf: Word, scrambled: bool) {
+        self.crc = Crc16::new().word(sdf);
+        self.prbs = Prbs::new();
+        self.scrambled = scrambled;
+    }
+
+    /// A data word to the word on the line.
+    #[inline]
+    pub const fn send(&mut self, plain: Word) -> Word {
+        let sent = if self.scrambled { self.prbs.scramble(plain) } else { plain };
+        self.crc = self.crc.word(if self.crc_covers_scrambled { sent } else { plain });
+        sent
+    }
+
+    /// A word on the line to the data word.
+    #[inline]
+    pub const fn receive(&mut self, sent: Word) -> Word {
+        let plain = if self.scrambled { self.prbs.scramble(sent) } else { sent };
+        self.crc = self.crc.word(if self.crc_covers_scrambled { sent } else { plain });
+        plain
+    }
+
+    /// The EDF of this column.
+    pub const fn end(&self, seq: u8) -> Word {
+        edf(self.crc, seq)
+    }
+
+    /// Whether an EDF has the CRC of what was received.
+    pub fn is_good(&self, received: Word) -> bool {
+        received == self.end(received.symbol(1))
+    }
+}

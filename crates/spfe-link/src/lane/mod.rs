@@ -1,0 +1,434 @@
+//! A lane: initialisation, SKIP and IDLE, word synchronisation, RXERR, loopbacks (50-11C 5.5).
+//!
+//! Once in each word period call [`Lane::transmit`], then [`Lane::receive`]. On the line, `None` is
+//! a driver that is off, or a cable that is pulled. A lane works on words; [`Coded`] puts the code
+//! and the bits of the line round it.
+
+mod coded;
+mod elastic;
+pub mod mib;
+mod seen;
+mod state;
+mod sync;
+
+pub use coded::{BitSync, Coded};
+pub use elastic::Elastic;
+pub use mib::{Config, LostSignalCause, Parameters, Status};
+pub use state::State;
+pub use sync::{Sync, SyncState};
+
+use crate::code::invert_word;
+use crate::control::Control;
+use crate::prbs::Prbs;
+use crate::word::Word;
+use seen::Seen;
+
+/// Bits of the capability field of INIT3 (50-11C 5.3.3.8).
+pub mod capability {
+    /// The sender's link reset is not finished.
+    pub const LINK_RESET: u8 = 1;
+    /// LaneStart of the sending lane. The lane puts it in.
+    pub const LANE_START: u8 = 1 << 1;
+    /// Data frames of the sender are scrambled.
+    pub const DATA_SCRAMBLED: u8 = 1 << 2;
+    /// The sender knows the multi-lane protocol.
+    pub const MULTI_LANE: u8 = 1 << 3;
+    /// The sender is a routing switch.
+    pub const ROUTING_SWITCH: u8 = 1 << 4;
+}
+
+/// How long ClearLine lasts.
+pub const CLEAR_LINE_NS: u64 = 2000;
+
+/// One end of a lane.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    config: Config,
+    /// Management may change them at any time.
+    pub parameters: Parameters,
+    status: Status,
+    sync: Sync,
+    seen: Seen,
+    clear_line_words: u32,
+    /// Word periods in this state.
+    periods: u32,
+    /// Word periods since Started.
+    timer: u32,
+    /// Words until the next SKIP.
+    skip_left: u32,
+    filler: Prbs,
+    filler_left: u8,
+    init3_sent: u8,
+    /// Bits of INIT3 that come from above.
+    capability: u8,
+    /// As sent in this initialisation.
+    capability_sent: u8,
+    capability_event: Option<u8>,
+    far_end_active: bool,
+    rx_only: bool,
+    reset: bool,
+    leak: u32,
+    sent: Option<Word>,
+    line: Option<Word>,
+}
+
+impl Lane {
+    /// A lane in ClearLine, with the parameters after reset.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            parameters: Parameters::new(),
+            status: Status { no_signal: true, ..Status::default() },
+            sync: Sync::new(&config),
+            seen: Seen::default(),
+            clear_line_words: config.words_in_ns(CLEAR_LINE_NS),
+            periods: 0,
+            timer: 0,
+            skip_left: config.skip_interval_words,
+            filler: Prbs::new(),
+            filler_left: 0,
+            init3_sent: 0,
+            capability: 0,
+            capability_sent: 0,
+            capability_event: None,
+            far_end_active: false,
+            rx_only: false,
+            reset: false,
+            leak: config.rxerr_leak_words,
+            sent: None,
+            line: None,
+        }
+    }
+
+    /// What it was made with.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Status, for the management information base.
+    pub const fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Its state.
+    #[inline(always)]
+    pub const fn state(&self) -> State {
+        self.status.state
+    }
+
+    /// Whether words of the upper layers pass.
+    #[inline(always)]
+    pub fn is_active(&self) -> bool {
+        self.status.state == State::Active
+    }
+
+    /// State of the receive synchronisation.
+    pub const fn sync_state(&self) -> SyncState {
+        self.sync.state()
+    }
+
+    /// Clears the flags of the status that stay.
+    pub fn clear_status(&mut self) {
+        let Status { state, rxerr_count, far_end_capability, .. } = self.status;
+        let Status { rx_polarity_inverted, no_signal, .. } = self.status;
+        self.status = Status {
+            state,
+            rxerr_count,
+            far_end_capability,
+            rx_polarity_inverted,
+            no_signal,
+            ..Status::default()
+        };
+    }
+
+    /// LaneReset: ClearLine at the end of this word period.
+    pub fn reset(&mut self) {
+        self.reset = true;
+    }
+
+    /// The bits of the capability field that come from above, see [`capability`]. Those of an
+    /// initialisation are taken as Connected begins.
+    pub fn set_capability(&mut self, bits: u8) {
+        self.capability = bits & !capability::LANE_START;
+    }
+
+    /// The capability field of the INIT3 sent last.
+    pub const fn capability_sent(&self) -> u8 {
+        self.capability_sent
+    }
+
+    /// The far end's capability field, once for each time that three equal INIT3 came.
+    pub fn take_far_end_capability(&mut self) -> Option<u8> {
+        self.capability_event.take()
+    }
+
+    /// FarEndActive, as the multi-lane layer learnt it from ACTIVE words.
+    pub fn set_far_end_active(&mut self, active: bool) {
+        self.far_end_active = active;
+    }
+
+    /// RxOnly: the lane comes up without being heard (50-11C 5.6.5).
+    pub fn set_rx_only(&mut self, rx_only: bool) {
+        self.rx_only = rx_only;
+    }
+
+    /// TxOnly: it comes up without hearing.
+    pub fn tx_only(&self) -> bool {
+        let Parameters { tx_en, rx_en, .. } = self.parameters;
+        tx_en && !rx_en && self.state() != State::ClearLine
+    }
+
+    /// Whether received bits are to be inverted, for a physical layer that works on bits.
+    pub const fn invert_rx(&self) -> bool {
+        self.status.rx_polarity_inverted
+    }
+
+    /// The word boundary moved: the word in progress is lost.
+    pub fn realign(&mut self) {
+        self.sync.lose();
+    }
+
+    /// Whether a word offered in this word period would be taken.
+    #[inline]
+    pub fn takes(&self) -> bool {
+        self.is_active() && !self.skip_due() && !self.parameters.far_end_parallel_loopback
+    }
+
+    fn skip_due(&self) -> bool {
+        self.skip_left == 0 && self.config.skip_interval_words != 0
+    }
+
+    /// One word period of the driver: the word on the line, and whether the offered one was taken.
+    #[inline]
+    pub fn transmit(&mut self, offered: Option<Word>) -> (Option<Word>, bool) {
+        let (word, mut taken) = if self.is_active() {
+            self.transmit_active(offered)
+        } else {
+            (self.transmit_starting(), false)
+        };
+        let drives = self.state().drives() && !self.rx_only && self.parameters.tx_en;
+        self.sent = drives.then_some(word);
+        if self.parameters.far_end_parallel_loopback {
+            taken = false;
+            if drives {
+                return (self.line, false);
+            }
+        }
+        (self.sent, taken)
+    }
+
+    #[inline]
+    fn transmit_active(&mut self, offered: Option<Word>) -> (Word, bool) {
+        if self.skip_due() {
+            self.skip_left = self.config.skip_interval_words - 1;
+            return (Control::Skip.encode(), false);
+        }
+        self.skip_left = self.skip_left.saturating_sub(1);
+        match offered {
+            Some(word) => (word, true),
+            None => (const { Control::Idle.encode() }, false),
+        }
+    }
+
+    fn transmit_starting(&mut self) -> Word {
+        let (control, filler) = match self.state() {
+            State::Started | State::InvertRxPolarity => (Control::Init1, self.config.filler_words),
+            State::Connecting => (Control::Init2, self.config.filler_words),
+            State::Connected => {
+                let capability = self.capability_sent;
+                (Control::Init3 { capability }, self.config.init3_filler_words)
+            }
+            State::PrepareStandby => {
+                (Control::Standby { reason: self.parameters.standby_reason }, 0)
+            }
+            State::LossOfSignal => {
+                let cause = self.status.lost_signal_cause.map_or(0, |cause| cause as u8);
+                (Control::LostSignal { cause }, 0)
+            }
+            _ => (Control::Idle, 0),
+        };
+        if self.filler_left != 0 {
+            self.filler_left -= 1;
+            return Word::data(self.filler.word());
+        }
+        self.filler_left = filler;
+        if self.state() == State::Connected {
+            self.init3_sent = self.init3_sent.saturating_add(1);
+        }
+        control.encode()
+    }
+
+    /// One word period of the receiver: the line, and the word for the layer above. On the line a
+    /// damaged word is [`Word::RXERR`], or has K0.0 where a symbol is damaged.
+    #[inline(always)]
+    pub fn receive(&mut self, line: Option<Word>) -> Option<Word> {
+        self.line = line;
+        match line {
+            // Data words of a lane that runs; any other word takes the longer way.
+            Some(word) if word.k == 0 && self.is_steady() => {
+                self.leak_rxerr();
+                let word = self.sync.receive(word);
+                if word.k == 0 {
+                    self.seen.stop(None);
+                    return Some(word);
+                }
+                self.receive_in_active(word)
+            }
+            _ => self.receive_any(line),
+        }
+    }
+
+    #[inline(never)]
+    fn receive_any(&mut self, line: Option<Word>) -> Option<Word> {
+        let near = self.parameters.near_end_parallel_loopback;
+        let line = if near { self.sent } else { line };
+        self.status.no_signal = line.is_none() && !near;
+        let hears = self.state().receives() && self.parameters.rx_en;
+        let word = if hears {
+            let word = match line {
+                Some(word) if self.status.rx_polarity_inverted && self.config.inverts_words => {
+                    invert_word(word)
+                }
+                Some(word) => word,
+                None => Word::RXERR,
+            };
+            Some(self.sync.receive(word))
+        } else {
+            self.sync.lose();
+            None
+        };
+        if self.is_active() { self.receive_active(word) } else { self.receive_starting(word) }
+    }
+
+    fn receive_starting(&mut self, word: Option<Word>) -> Option<Word> {
+        if let Some(word) = word {
+            let before = self.seen.init3;
+            self.seen.word(word, Control::decode(word));
+            let listening = matches!(self.state(), State::Connecting | State::Connected);
+            if listening && self.seen.init3 == 3 && before < 3 {
+                self.status.far_end_capability = Some(self.seen.capability);
+                self.capability_event = Some(self.seen.capability);
+            }
+        }
+        self.advance();
+        None
+    }
+
+    fn receive_active(&mut self, word: Option<Word>) -> Option<Word> {
+        let Some(word) = word else {
+            self.advance();
+            return (!self.is_active() && self.parameters.rx_en).then_some(Word::RXERR);
+        };
+        self.leak_rxerr();
+        self.receive_in_active(word)
+    }
+
+    /// A word that may end Active.
+    #[inline(never)]
+    fn receive_in_active(&mut self, word: Word) -> Option<Word> {
+        let up = if word.k == 0 {
+            self.seen.stop(None);
+            Some(word)
+        } else {
+            self.receive_control(word)
+        };
+        self.advance();
+        if self.is_active() { up } else { Some(Word::RXERR) }
+    }
+
+    /// Whether data words pass without a change of state.
+    #[inline(always)]
+    fn is_steady(&self) -> bool {
+        let Parameters { lane_start, auto_start, lane_reset, rx_en, .. } = self.parameters;
+        let Status { no_signal, rx_polarity_inverted, .. } = self.status;
+        let inverts = rx_polarity_inverted && self.config.inverts_words;
+        let near = self.parameters.near_end_parallel_loopback;
+        let stays = rx_en && (lane_start || auto_start);
+        let changes = no_signal | self.reset | lane_reset | inverts | near;
+        self.is_active() && stays && !changes
+    }
+
+    /// Filters what is not for the layers above (50-11C 5.5.4).
+    fn receive_control(&mut self, word: Word) -> Option<Word> {
+        let control = Control::decode(word);
+        self.seen.stop(control);
+        match control {
+            Some(Control::RxErr) => {
+                self.status.rxerr_count = self.status.rxerr_count.saturating_add(1);
+                self.status.rxerr_overflow |= self.status.rxerr_count == state::RXERR_LIMIT;
+                Some(word)
+            }
+            Some(Control::Init1) => {
+                self.seen.init1 = true;
+                Some(Word::RXERR)
+            }
+            Some(Control::Standby { .. } | Control::LostSignal { .. }) => Some(Word::RXERR),
+            Some(
+                Control::Skip
+                | Control::Idle
+                | Control::Init2
+                | Control::Init3 { .. }
+                | Control::Init1Inverted
+                | Control::Init2Inverted,
+            ) => None,
+            _ => Some(word),
+        }
+    }
+
+    #[inline(always)]
+    fn leak_rxerr(&mut self) {
+        self.leak = self.leak.saturating_sub(1);
+        if self.leak == 0 {
+            self.leak = self.config.rxerr_leak_words;
+            // At its limit it stays, for management to read.
+            if self.status.rxerr_count != state::RXERR_LIMIT {
+                self.status.rxerr_count = self.status.rxerr_count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// The end of a word period.
+    #[inline]
+    fn advance(&mut self) {
+        self.periods = self.periods.saturating_add(1);
+        self.timer = self.timer.saturating_add(1);
+        let reset = self.reset || self.parameters.lane_reset;
+        let next = if reset { State::ClearLine } else { self.next_state() };
+        if reset || next != self.status.state {
+            self.enter(next, reset);
+        }
+    }
+
+    fn enter(&mut self, next: State, reset: bool) {
+        let before = core::mem::replace(&mut self.status.state, next);
+        self.seen.clear(before == State::Connecting && next == State::Connected);
+        self.periods = 0;
+        self.filler_left = 0;
+        match next {
+            State::ClearLine => {
+                self.reset = false;
+                self.status.rx_polarity_inverted = false;
+                self.sync.lose();
+                if reset {
+                    self.status.rxerr_count = 0;
+                }
+            }
+            State::Started => {
+                self.timer = 0;
+                self.filler = Prbs::new();
+            }
+            State::InvertRxPolarity => {
+                self.status.rx_polarity_inverted = !self.status.rx_polarity_inverted;
+            }
+            State::Connected => {
+                self.status.rxerr_count = 0;
+                self.leak = self.config.rxerr_leak_words;
+                self.init3_sent = 0;
+                let start = if self.parameters.lane_start { capability::LANE_START } else { 0 };
+                self.capability_sent = self.capability | start;
+            }
+            State::Active => self.skip_left = self.config.skip_interval_words,
+            _ => {}
+        }
+    }
+}

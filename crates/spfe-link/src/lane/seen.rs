@@ -1,0 +1,95 @@
+//! What was received since the lane came into its state (50-11C 5.5.2).
+
+use crate::control::Control;
+use crate::word::{Word, k};
+
+/// Counters of words received. They stop at their last value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Words in a row without RXERR.
+    pub good_words: u32,
+    /// An INIT1 or INIT2 is among them.
+    pub init1_or_init2: bool,
+    /// An INIT1.
+    pub init1: bool,
+    /// INIT2 without RXERR between them.
+    pub init2: u8,
+    /// Equal INIT3 without RXERR between them.
+    pub init3: u8,
+    /// Their capability field.
+    pub capability: u8,
+    /// iINIT1 without RXERR between them.
+    pub init1_inverted: u8,
+    /// iINIT2 without RXERR between them.
+    pub init2_inverted: u8,
+    /// STANDBY in a row.
+    pub standby: u8,
+    /// LOST_SIGNAL in a row.
+    pub lost_signal: u8,
+    /// Reason or cause in the last of them.
+    pub stop_field: u8,
+    /// A word that begins with K28.7.
+    pub comma: bool,
+}
+
+impl Seen {
+    /// Into a new state: INIT3 of Connecting still count in Connected.
+    pub fn clear(&mut self, keep_init3: bool) {
+        let (init3, capability) = if keep_init3 { (self.init3, self.capability) } else { (0, 0) };
+        *self = Self { init3, capability, ..Self::default() };
+    }
+
+    /// One more word, in a state of initialisation.
+    pub fn word(&mut self, word: Word, control: Option<Control>) {
+        if word == Word::RXERR {
+            *self = Self::default();
+            return;
+        }
+        self.good_words = self.good_words.saturating_add(1);
+        self.comma |= word.k & 1 != 0 && word.symbol(0) == k::COMMA;
+        match control {
+            Some(Control::Init1) => {
+                self.init1 = true;
+                self.init1_or_init2 = true;
+            }
+            Some(Control::Init2) => {
+                self.init1_or_init2 = true;
+                self.init2 = self.init2.saturating_add(1);
+            }
+            Some(Control::Init3 { capability }) => {
+                let same = self.init3 != 0 && self.capability == capability;
+                self.init3 = if same { self.init3.saturating_add(1) } else { 1 };
+                self.capability = capability;
+            }
+            Some(Control::Init1Inverted) => {
+                self.init1_inverted = self.init1_inverted.saturating_add(1);
+            }
+            Some(Control::Init2Inverted) => {
+                self.init2_inverted = self.init2_inverted.saturating_add(1);
+            }
+            _ => {}
+        }
+        self.stop(control);
+    }
+
+    /// Counts STANDBY and LOST_SIGNAL. Only SKIP may stand between them.
+    pub fn stop(&mut self, control: Option<Control>) {
+        match control {
+            Some(Control::Skip) => {}
+            Some(Control::Standby { reason }) => {
+                self.standby = self.standby.saturating_add(1);
+                self.lost_signal = 0;
+                self.stop_field = reason;
+            }
+            Some(Control::LostSignal { cause }) => {
+                self.lost_signal = self.lost_signal.saturating_add(1);
+                self.standby = 0;
+                self.stop_field = cause;
+            }
+            _ => {
+                self.standby = 0;
+                self.lost_signal = 0;
+            }
+        }
+    }
+}

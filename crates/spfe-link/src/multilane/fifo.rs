@@ -1,0 +1,46 @@
+//! The alignment buffer of a lane (50-11C 5.6.4.5).
+
+use crate::word::Word;
+
+/// Words it holds: lanes may be this less one apart.
+pub const DEPTH: usize = 4;
+
+/// Words of a lane that wait for those of the other lanes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fifo {
+    words: [Word; DEPTH],
+    first: usize,
+    count: usize,
+}
+
+impl Fifo {
+    pub const fn flush(&mut self) {
+        self.count = 0;
+    }
+
+    /// False if there is no room.
+    #[inline]
+    pub const fn push(&mut self, word: Word) -> bool {
+        if self.count == DEPTH {
+            return false;
+        }
+        self.words[(self.first + self.count) % DEPTH] = word;
+        self.count += 1;
+        true
+    }
+
+    #[inline]
+    pub const fn head(&self) -> Option<Word> {
+        if self.count == 0 { None } else { Some(self.words[self.first % DEPTH]) }
+    }
+
+    #[inline]
+    pub const fn pop(&mut self) -> Option<Word> {
+        let head = self.head();
+        if head.is_some() {
+            self.first = (self.first + 1) % DEPTH;
+            self.count -= 1;
+        }
+        head
+    }
+}

@@ -1,0 +1,364 @@
+//! The multi-lane layer: rows over 1 to 16 lanes, alignment, lanes that fail, lanes in reserve and
+//! lanes of one direction (50-11C 5.6).
+//!
+//! Once in each word period: ask [`MultiLane::wants`], make a row, [`MultiLane::transmit`], then
+//! [`MultiLane::receive`]. With one lane the layer is bypassed and costs nothing.
+
+mod fifo;
+pub mod mib;
+mod receive;
+mod send;
+
+pub use fifo::DEPTH as ALIGNMENT_WORDS;
+pub use mib::{AlignCount, Alignment, Config, Misaligned, Parameters, Status};
+
+use crate::column::Column;
+use crate::lane::{Lane, capability};
+use crate::prbs::Prbs;
+use fifo::Fifo;
+
+/// An RXERR so soon after Near-End Ready starts alignment again.
+const EARLY_NS: u64 = 4000;
+
+/// The frame that received rows are in, as far as the columns need it (50-11C 5.6.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Frame {
+    None,
+    Data,
+    Broadcast,
+    BroadcastInData,
+    Idle,
+}
+
+/// The far end's capability field, out of three equal INIT3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FarEnd {
+    /// The field, see [`crate::lane::capability`].
+    pub capability: u8,
+    /// Whether a lane was active then.
+    pub lane_active: bool,
+}
+
+/// One end of a link of up to `L` lanes.
+#[derive(Clone, Debug)]
+pub struct MultiLane<const L: usize> {
+    lanes: [Lane; L],
+    /// Management may change them at any time.
+    pub parameters: Parameters,
+    status: Status,
+    /// More than one lane is implemented, and not bypassed.
+    multi_lane: bool,
+    routing_switch: bool,
+    data_scrambled: bool,
+    align_count: AlignCount,
+    rxerr_row_misaligns: bool,
+    skip_interval: u32,
+    early: u32,
+    link_reset_flag: bool,
+    /// Parameters in effect.
+    max_data_sending: u32,
+    /// Active transmitting lanes.
+    transmitting: u16,
+    /// Active receiving lanes.
+    receiving: u16,
+    /// Sets of lanes have to be looked at again.
+    changed: bool,
+    /// Number of data-sending lanes.
+    width: u8,
+    skip_left: u32,
+    /// Words sent since the last ALIGN.
+    position: u8,
+    idle: Prbs,
+    columns_sent: [Column; L],
+    columns_received: [Column; L],
+    fifos: [Fifo; L],
+    frame: Frame,
+    /// ACT of the last ACTIVE on each lane.
+    act_before: [Option<u16>; L],
+    /// Lanes with an ALIGN of either kind since they became active.
+    heard: u16,
+    aligned: bool,
+    misaligned: Option<Misaligned>,
+    /// A valid ACTIVE came in this word period.
+    far_end_starts: bool,
+    /// One came since the last ALIGN was sent.
+    far_end_asks: bool,
+    repeats_active: bool,
+    data_received: bool,
+    /// Word periods since Near-End Ready.
+    ready_periods: u32,
+    capability_heard: u16,
+    far_end_scrambles: u16,
+    any_scrambles: bool,
+    rx_only: u16,
+    capability_event: Option<FarEnd>,
+}
+
+/// Calls `f` with each item whose bit is set.
+#[inline]
+fn each<T, const L: usize>(set: u16, items: &mut [T; L], mut f: impl FnMut(usize, &mut T)) {
+    for (index, item) in items.iter_mut().enumerate() {
+        if set >> index & 1 != 0 {
+            f(index, item);
+        }
+    }
+}
+
+impl<const L: usize> MultiLane<L> {
+    /// The set of all lanes.
+    const ALL: u16 = ((1u32 << L) - 1) as u16;
+    const LANES: () = assert!(L >= 1 && L <= 16, "1 to 16 lanes");
+
+    /// All lanes in ClearLine, with the parameters after reset.
+    pub fn new(config: &Config) -> Self {
+        let () = Self::LANES;
+        let multi_lane = L > 1 && !config.bypass;
+        let mut lane = config.lane;
+        if multi_lane {
+            lane.skip_interval_words = 0;
+        }
+        let column = Column::new(config.crc_covers_scrambled);
+        let mut new = Self {
+            lanes: core::array::from_fn(|_| Lane::new(lane)),
+            parameters: Parameters { max_data_sending: L as u8 },
+            status: Status { bypass: !multi_lane, ..Status::default() },
+            multi_lane,
+            routing_switch: config.routing_switch,
+            data_scrambled: config.data_scrambled,
+            align_count: config.align_count,
+            rxerr_row_misaligns: config.rxerr_row_misaligns,
+            skip_interval: config.lane.skip_interval_words,
+            early: config.lane.words_in_ns(EARLY_NS),
+            link_reset_flag: false,
+            max_data_sending: L as u32,
+            transmitting: 0,
+            receiving: 0,
+            changed: true,
+            width: 0,
+            skip_left: config.lane.skip_interval_words,
+            position: 0,
+            idle: Prbs::new(),
+            columns_sent: [column; L],
+            columns_received: [column; L],
+            fifos: [Fifo::default(); L],
+            frame: Frame::None,
+            act_before: [None; L],
+            heard: 0,
+            aligned: false,
+            misaligned: None,
+            far_end_starts: false,
+            far_end_asks: false,
+            repeats_active: config.repeats_active,
+            data_received: false,
+            ready_periods: 0,
+            capability_heard: 0,
+            far_end_scrambles: 0,
+            any_scrambles: false,
+            rx_only: 0,
+            capability_event: None,
+        };
+        new.announce();
+        new
+    }
+
+    /// A lane, 0 to `L` - 1.
+    pub fn lane(&self, index: usize) -> Option<&Lane> {
+        self.lanes.get(index)
+    }
+
+    /// A lane, for its parameters and its line.
+    pub fn lane_mut(&mut self, index: usize) -> Option<&mut Lane> {
+        self.changed = true;
+        self.lanes.get_mut(index)
+    }
+
+    /// The lanes.
+    pub const fn lanes(&self) -> &[Lane; L] {
+        &self.lanes
+    }
+
+    /// The lanes, for their parameters and lines.
+    pub const fn lanes_mut(&mut self) -> &mut [Lane; L] {
+        self.changed = true;
+        &mut self.lanes
+    }
+
+    /// Status, for the management information base.
+    pub const fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Whether a lane is active.
+    pub const fn any_lane_active(&self) -> bool {
+        self.status.active != 0
+    }
+
+    /// Maximum number of data-sending lanes in effect: a data frame has up to 64 rows of it.
+    pub const fn max_data_sending(&self) -> u8 {
+        self.max_data_sending as u8
+    }
+
+    /// The LinkReset flag in INIT3, from the link reset of the data link layer.
+    pub fn set_link_reset_flag(&mut self, flag: bool) {
+        self.link_reset_flag = flag;
+        self.announce();
+    }
+
+    fn announce(&mut self) {
+        let bit = |set, bit| if set { bit } else { 0 };
+        let bits = bit(self.link_reset_flag, capability::LINK_RESET)
+            | bit(self.data_scrambled, capability::DATA_SCRAMBLED)
+            | bit(self.multi_lane, capability::MULTI_LANE)
+            | bit(self.routing_switch, capability::ROUTING_SWITCH);
+        for lane in &mut self.lanes {
+            lane.set_capability(bits);
+        }
+    }
+
+    /// The far end's capability field, once each time that a lane received three equal INIT3.
+    pub fn take_far_end_capability(&mut self) -> Option<FarEnd> {
+        self.capability_event.take()
+    }
+
+    /// LaneReset of every lane.
+    pub fn lane_reset(&mut self) {
+        for lane in &mut self.lanes {
+            lane.reset();
+        }
+    }
+
+    /// Link reset: frames, alignment and its buffers begin again. The lanes are left alone, see
+    /// [`MultiLane::lane_reset`].
+    pub fn link_reset(&mut self) {
+        self.flush();
+        self.frame = Frame::None;
+        self.status.alignment = Alignment::NotReady;
+        self.aligned = false;
+        self.misaligned = None;
+        self.position = 0;
+        self.idle = Prbs::new();
+        self.take_parameters();
+    }
+
+    fn take_parameters(&mut self) {
+        self.max_data_sending = u32::from(self.parameters.max_data_sending).clamp(1, L as u32);
+    }
+
+    fn flush(&mut self) {
+        for fifo in &mut self.fifos {
+            fifo.flush();
+        }
+    }
+
+    fn mask(&self, mut f: impl FnMut(&Lane) -> bool) -> u16 {
+        let mut set = 0;
+        for (index, lane) in self.lanes.iter().enumerate() {
+            set |= u16::from(f(lane)) << index;
+        }
+        set
+    }
+
+    /// Sets of lanes, and what they mean for each lane (50-11C 5.6.3, 5.6.5).
+    fn update(&mut self) {
+        self.changed = false;
+        let active = self.mask(Lane::is_active);
+        if active == 0 {
+            self.take_parameters();
+        }
+        if active != self.status.active {
+            self.status.active = active;
+            self.misaligned = Some(Misaligned::ActiveLanes);
+        }
+        self.receiving = self.mask(|lane| lane.is_active() && lane.parameters.rx_en);
+        let receiving = self.status.data_receiving & self.receiving;
+        if receiving != self.status.data_receiving {
+            let left = self.status.data_receiving & !receiving;
+            each(left, &mut self.fifos, |_, fifo| fifo.flush());
+            self.status.data_receiving = receiving;
+            self.misaligned = Some(Misaligned::DataReceivingLanes);
+        }
+        self.transmitting = self.mask(|lane| lane.is_active() && lane.parameters.tx_en);
+        let mut sending = self.transmitting;
+        while sending.count_ones() > self.max_data_sending {
+            sending &= !(1 << sending.ilog2());
+        }
+        self.status.data_sending = sending;
+        self.status.hot_redundant = self.transmitting & !sending;
+        self.width = sending.count_ones() as u8;
+        self.direct();
+    }
+
+    /// TxOnly, RxOnly, FarEndActive and LaneReset of each lane.
+    fn direct(&mut self) {
+        if self.status.bypass {
+            for lane in self.lanes.iter_mut().skip(1) {
+                lane.reset();
+            }
+            return;
+        }
+        let both_ways = self
+            .lanes
+            .iter()
+            .any(|lane| lane.is_active() && lane.parameters.tx_en && lane.parameters.rx_en);
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            let bit = 1 << index;
+            let (tx_en, rx_en) = (lane.parameters.tx_en, lane.parameters.rx_en);
+            if tx_en || !rx_en {
+                self.rx_only &= !bit;
+            } else if both_ways {
+                self.rx_only |= bit;
+            }
+            lane.set_rx_only(self.rx_only & bit != 0);
+            let far_end_active = self.status.far_end_active & bit != 0;
+            // A lane that hears for itself goes by what it hears.
+            lane.set_far_end_active(far_end_active && lane.tx_only());
+            let deaf = lane.is_active() && lane.tx_only() && !(far_end_active && both_ways);
+            if deaf || !tx_en && !rx_en {
+                lane.reset();
+            }
+        }
+    }
+
+    /// Alignment starts again if it has to. True if rows were lost by it.
+    fn settle(&mut self) -> bool {
+        let Some(cause) = self.misaligned.take() else {
+            return false;
+        };
+        self.status.misaligned_events = self.status.misaligned_events.saturating_add(1);
+        self.status.misaligned_cause = Some(cause);
+        self.aligned = false;
+        if self.status.alignment == Alignment::NotReady {
+            return false;
+        }
+        self.status.alignment = Alignment::NotReady;
+        self.position = 0;
+        true
+    }
+
+    /// The alignment at the end of a word period (50-11C 5.6.4.3).
+    fn advance(&mut self) {
+        self.ready_periods = self.ready_periods.saturating_add(1);
+        let starts = core::mem::take(&mut self.far_end_starts);
+        let data = core::mem::take(&mut self.data_received);
+        match self.status.alignment {
+            Alignment::NotReady => {
+                let receiving = self.receiving;
+                let same = self.status.far_end_active == self.status.active;
+                if self.aligned && same && self.heard & receiving == receiving {
+                    self.near_end_ready();
+                }
+            }
+            Alignment::NearEndReady if data => {
+                self.status.alignment = Alignment::BothEndsReady;
+            }
+            Alignment::BothEndsReady if starts => self.near_end_ready(),
+            _ => {}
+        }
+    }
+
+    fn near_end_ready(&mut self) {
+        self.status.alignment = Alignment::NearEndReady;
+        self.ready_periods = 0;
+        self.position = 0;
+    }
+}

@@ -1,0 +1,338 @@
+//! Words on lanes to rows (50-11C 5.6.4.4 to 5.6.4.6).
+
+use super::mib::{Alignment, Misaligned};
+use super::{Frame, MultiLane, each};
+use crate::control::Control;
+use crate::lane::{State, capability};
+use crate::row::Received;
+use crate::word::{Word, k};
+
+/// What the words of a row are.
+#[derive(Clone, Copy, Default)]
+struct Kinds {
+    data: u32,
+    pad: u32,
+    rxerr: u32,
+    active: u32,
+    align: u32,
+    control: u32,
+    /// A data word stands right of a PAD.
+    gap: bool,
+}
+
+impl Kinds {
+    fn add(&mut self, word: Word) {
+        if word.k & 1 == 0 {
+            self.gap |= self.pad != 0;
+            self.data += 1;
+            return;
+        }
+        match Control::decode(word) {
+            Some(Control::RxErr) => self.rxerr += 1,
+            Some(Control::Pad) => self.pad += 1,
+            Some(Control::Active { .. }) => self.active += 1,
+            Some(Control::Align { .. }) => self.align += 1,
+            _ if matches!(word.symbol(0), k::FILL | k::EOP | k::EEP) => {
+                self.gap |= self.pad != 0;
+                self.data += 1;
+            }
+            _ => self.control += 1,
+        }
+    }
+
+    /// Only ACTIVE and ALIGN.
+    fn is_multi_lane(&self) -> bool {
+        self.data + self.pad + self.rxerr + self.control == 0
+    }
+}
+
+impl<const L: usize> MultiLane<L> {
+    /// One word period of the receivers.
+    pub fn receive(&mut self, lines: [Option<Word>; L]) -> Option<Received<L>> {
+        let mut up = [None; L];
+        for (index, line) in lines.into_iter().enumerate() {
+            let before = self.lanes[index].state();
+            up[index] = self.lanes[index].receive(line);
+            if before != State::Active || !self.lanes[index].is_active() {
+                self.follow(index, before == State::Active);
+            }
+        }
+        if self.changed || self.status.active != Self::ALL {
+            self.update();
+        }
+        if self.status.bypass {
+            self.misaligned = None;
+            let word = up.into_iter().next().flatten()?;
+            return self.receive_single(word);
+        }
+        let mut room = true;
+        for (index, word) in up.into_iter().enumerate() {
+            if let Some(word) = word {
+                room &= self.arrive(index, word);
+            }
+        }
+        if !room {
+            // All of them together, or one would keep a word more than the others.
+            self.flush();
+            self.misaligned = Some(Misaligned::FifoOverflow);
+        }
+        let lost = self.settle();
+        let row = self.read();
+        let lost = self.settle() || lost;
+        let row = if lost {
+            self.frame = Frame::None;
+            Some(Received::RxErr)
+        } else {
+            row
+        };
+        self.advance();
+        row
+    }
+
+    /// A word of lane 0 while the layer is bypassed.
+    fn receive_single(&mut self, word: Word) -> Option<Received<L>> {
+        let mut kinds = Kinds::default();
+        kinds.add(word);
+        if kinds.rxerr != 0 {
+            self.frame = Frame::None;
+            return Some(Received::RxErr);
+        }
+        let mut words = [Word::default(); L];
+        *words.first_mut()? = word;
+        (kinds.data + kinds.control != 0).then(|| self.pass(words, 1, kinds))
+    }
+
+    /// A word out of an active lane: what it says about lanes, and into the alignment buffer.
+    /// False if that is full.
+    fn arrive(&mut self, lane: usize, word: Word) -> bool {
+        let bit = 1 << lane;
+        if self.receiving & bit == 0 {
+            return true;
+        }
+        let control = if word.k == 1 { Control::decode(word) } else { None };
+        match control {
+            Some(Control::Active { lanes }) => self.far_end_says(lane, lanes),
+            Some(Control::Align { lanes: 0, inverse: 0 }) => {
+                self.heard |= bit;
+                if self.status.data_receiving & bit != 0 {
+                    self.status.data_receiving &= !bit;
+                    self.fifos[lane].flush();
+                    self.misaligned = Some(Misaligned::DataReceivingLanes);
+                }
+            }
+            Some(Control::Align { lanes, inverse }) if inverse == !lanes => {
+                self.heard |= bit;
+                if self.status.data_receiving & bit == 0 {
+                    self.status.data_receiving |= bit;
+                    self.misaligned = Some(Misaligned::DataReceivingLanes);
+                }
+                if !self.is_valid_align(lane, word) {
+                    self.misaligned = Some(Misaligned::InvalidAlign);
+                }
+            }
+            _ => {}
+        }
+        self.status.data_receiving & bit == 0 || self.fifos[lane].push(word)
+    }
+
+    /// An ACTIVE is valid if the one before on its lane said the same.
+    fn far_end_says(&mut self, lane: usize, active: u16) {
+        if self.act_before[lane].replace(active) != Some(active) {
+            return;
+        }
+        self.far_end_starts = true;
+        self.far_end_asks = self.repeats_active;
+        if active != self.status.far_end_active {
+            self.status.far_end_active = active;
+            self.changed = true;
+            self.misaligned = Some(Misaligned::FarEndActiveLanes);
+        }
+    }
+
+    fn is_valid_align(&self, lane: usize, word: Word) -> bool {
+        let Some(Control::Align { lanes, inverse }) = Control::decode(word) else {
+            return false;
+        };
+        let count = self.receiving.count_ones() as u8 & 0xf;
+        inverse == !lanes && lanes & 0xf == count && usize::from(lanes >> 4) == lane
+    }
+
+    /// A row, when every data-receiving lane has a word.
+    fn read(&mut self) -> Option<Received<L>> {
+        let from = self.status.data_receiving;
+        let (mut held, mut ready) = (0, from != 0);
+        for lane in 0..L {
+            if from >> lane & 1 != 0 {
+                match self.fifos[lane].head() {
+                    None => ready = false,
+                    Some(word) if word.k == 1 && self.is_valid_align(lane, word) => {
+                        held |= 1 << lane;
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        if !ready {
+            return None;
+        }
+        let taken = if held == from { from } else { from & !held };
+        let (mut words, mut kinds) = ([Word::default(); L], Kinds::default());
+        let mut place = 0;
+        for lane in 0..L {
+            if taken >> lane & 1 != 0
+                && let Some(word) = self.fifos[lane].pop()
+            {
+                words[place] = word;
+                kinds.add(word);
+                place += 1;
+            }
+        }
+        if held == from {
+            self.aligned = true;
+            return None;
+        }
+        if held != 0 {
+            if self.aligned {
+                self.misaligned = Some(Misaligned::HeldAlign);
+            }
+            return if kinds.is_multi_lane() { None } else { Some(self.lose()) };
+        }
+        self.judge(words, kinds)
+    }
+
+    fn lose(&mut self) -> Received<L> {
+        self.frame = Frame::None;
+        if self.status.alignment != Alignment::NotReady && self.ready_periods < self.early {
+            self.misaligned = Some(Misaligned::EarlyRxErr);
+        }
+        Received::RxErr
+    }
+
+    /// Whether a row is one (50-11C 5.6.4.6).
+    fn judge(&mut self, words: [Word; L], kinds: Kinds) -> Option<Received<L>> {
+        let lanes = self.status.data_receiving;
+        let count = lanes.count_ones();
+        if kinds.active == count || kinds.align == count {
+            return None;
+        }
+        if self.status.alignment == Alignment::NotReady {
+            return if kinds.is_multi_lane() { None } else { Some(self.lose()) };
+        }
+        if kinds.rxerr != 0 {
+            if self.rxerr_row_misaligns {
+                self.misaligned = Some(Misaligned::RxErrRow);
+            }
+            return Some(self.lose());
+        }
+        if kinds.active + kinds.align != 0 {
+            return Some(self.lose());
+        }
+        let data_row = kinds.control == 0 && kinds.data != 0 && !kinds.gap;
+        let control_row = kinds.control == count;
+        if !data_row && !control_row {
+            self.misaligned = Some(Misaligned::InvalidRow);
+            return Some(self.lose());
+        }
+        self.data_received |= data_row;
+        Some(self.pass(words, lanes, kinds))
+    }
+
+    /// A good row, by what frame it is in.
+    fn pass(&mut self, words: [Word; L], lanes: u16, kinds: Kinds) -> Received<L> {
+        let word = words.first().copied().unwrap_or(Word::RXERR);
+        if kinds.control != 0 {
+            return Received::Control { word, crc16_good: self.control(&words, lanes) };
+        }
+        match self.frame {
+            Frame::Broadcast | Frame::BroadcastInData | Frame::Idle => {
+                Received::Control { word, crc16_good: true }
+            }
+            Frame::None => Received::Data { words, count: kinds.data as u8 },
+            Frame::Data => {
+                let (mut words, mut place) = (words, 0);
+                let columns = &mut self.columns_received;
+                each(lanes, columns, |_, column| {
+                    if place < kinds.data as usize {
+                        words[place] = column.receive(words[place]);
+                        place += 1;
+                    }
+                });
+                Received::Data { words, count: kinds.data as u8 }
+            }
+        }
+    }
+
+    /// Follows frames through a control row; says whether the CRC-16 of all columns is good.
+    fn control(&mut self, words: &[Word; L], lanes: u16) -> bool {
+        let before = self.frame;
+        match words.first().copied().and_then(Control::decode) {
+            Some(Control::Sdf { .. }) => {
+                self.frame = Frame::Data;
+                self.start_columns(words, lanes);
+            }
+            Some(Control::Edf { .. }) => {
+                self.frame = Frame::None;
+                let (mut good, mut place) = (before == Frame::Data, 0);
+                each(lanes, &mut self.columns_received, |_, column| {
+                    good &= column.is_good(words[place]);
+                    place += 1;
+                });
+                return good;
+            }
+            Some(Control::Sbf { .. }) => {
+                self.frame = match before {
+                    Frame::Data => Frame::BroadcastInData,
+                    Frame::None | Frame::Idle => Frame::Broadcast,
+                    Frame::Broadcast | Frame::BroadcastInData => Frame::None,
+                };
+            }
+            Some(Control::Ebf { .. }) => {
+                let inside = before == Frame::BroadcastInData;
+                self.frame = if inside { Frame::Data } else { Frame::None };
+            }
+            Some(Control::Sif { .. }) => self.frame = Frame::Idle,
+            Some(Control::Retry) => self.frame = Frame::None,
+            _ => {}
+        }
+        true
+    }
+
+    fn start_columns(&mut self, words: &[Word; L], lanes: u16) {
+        let mut place = 0;
+        let (scrambled, heard) = (self.far_end_scrambles, self.capability_heard);
+        each(lanes, &mut self.columns_received, |lane, column| {
+            let bit = 1 << lane;
+            // A lane that only receives has no INIT3: what any lane heard last holds for it.
+            let bits = if heard & bit != 0 { scrambled & bit != 0 } else { self.any_scrambles };
+            column.start(words[place], bits);
+            place += 1;
+        });
+    }
+
+    /// What a lane brings that was not active or is not.
+    fn follow(&mut self, index: usize, was_active: bool) {
+        self.changed = true;
+        let bit = 1 << index;
+        let lane = &mut self.lanes[index];
+        if let Some(bits) = lane.take_far_end_capability() {
+            let scrambles = bits & capability::DATA_SCRAMBLED != 0;
+            self.any_scrambles = scrambles;
+            self.capability_heard |= bit;
+            self.far_end_scrambles &= !bit;
+            self.far_end_scrambles |= if scrambles { bit } else { 0 };
+            self.capability_event =
+                Some(super::FarEnd { capability: bits, lane_active: self.status.active != 0 });
+            if index == 0 && self.multi_lane {
+                self.status.bypass = bits & capability::MULTI_LANE == 0;
+            }
+        }
+        if lane.is_active() && !was_active {
+            self.fifos[index].flush();
+            self.act_before[index] = None;
+            self.heard &= !bit;
+        }
+        if lane.state() == State::ClearLine {
+            self.status.far_end_active &= !bit;
+        }
+    }
+}

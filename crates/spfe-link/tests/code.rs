@@ -1,0 +1,145 @@
+//! 8b/10b against `vectors/spacefibre.json` (dossier 9.1).
+
+use proptest::prelude::*;
+use serde_json::Value;
+use spfe_link::code::{Decoder, Disparity, Encoder, invert_group, invert_word};
+use spfe_link::control::Control;
+use spfe_link::word::{Word, k};
+
+const BOTH: [(&str, Disparity); 2] = [("rd_minus", Disparity::Minus), ("rd_plus", Disparity::Plus)];
+
+fn vectors() -> Value {
+    serde_json::from_str(include_str!("../../../vectors/spacefibre.json")).unwrap()
+}
+
+fn code(text: &Value) -> u16 {
+    let text = text.as_str().unwrap();
+    assert_eq!(text.len(), 10);
+    text.bytes().rev().fold(0, |code, bit| code << 1 | u16::from(bit == b'1'))
+}
+
+fn disparity(value: &Value) -> Disparity {
+    if value.as_i64().unwrap() > 0 { Disparity::Plus } else { Disparity::Minus }
+}
+
+#[test]
+fn every_symbol_in_both_disparities_and_directions() {
+    let all = vectors();
+    let (mut codes, mut known) = ([0; 2], [[false; 1024]; 2]);
+    for (class, is_k) in [("data", false), ("control", true)] {
+        for case in all["code_8b10b"][class].as_array().unwrap() {
+            let value = u8::try_from(case["byte"].as_u64().unwrap()).unwrap();
+            for (name, before) in BOTH {
+                let (expected, after) = (code(&case[name][0]), disparity(&case[name][1]));
+                let mut encoder = Encoder::new(before);
+                assert_eq!(encoder.symbol(value, is_k), expected, "{case} {name}");
+                assert_eq!(encoder.disparity(), after, "{case} {name}");
+                let mut decoder = Decoder::new(before);
+                let symbol = decoder.symbol(expected);
+                assert_eq!((symbol.value, symbol.is_k), (value, is_k), "{case} {name}");
+                assert!(!symbol.is_error());
+                assert_eq!(decoder.disparity(), after, "{case} {name}");
+                known[before as usize][usize::from(expected)] = true;
+                codes[usize::from(is_k)] += 1;
+            }
+        }
+    }
+    assert_eq!(codes, [512, 24]);
+    for bits in 0..1024u16 {
+        for before in [Disparity::Minus, Disparity::Plus] {
+            let symbol = Decoder::new(before).symbol(bits);
+            let here = known[before as usize][usize::from(bits)];
+            let there = known[before as usize ^ 1][usize::from(bits)];
+            assert_eq!(symbol.not_in_table, !here && !there, "{bits:010b}");
+            assert_eq!(symbol.disparity_error, !here && there, "{bits:010b}");
+            if symbol.is_error() {
+                assert_eq!((symbol.value, symbol.is_k), (k::ERROR, true));
+            }
+        }
+    }
+}
+
+#[test]
+fn control_words() {
+    for case in vectors()["control_words"].as_array().unwrap() {
+        let word = Word {
+            bits: u32::from_str_radix(case["word"].as_str().unwrap(), 16).unwrap(),
+            k: u8::try_from(case["k"].as_u64().unwrap()).unwrap(),
+        };
+        for (name, before) in BOTH {
+            let codes = case[name]["code"].as_array().unwrap();
+            let group = codes.iter().rev().fold(0u64, |group, c| group << 10 | u64::from(code(c)));
+            let mut encoder = Encoder::new(before);
+            assert_eq!(encoder.word(word), group, "{case}");
+            assert_eq!(encoder.disparity(), disparity(&case[name]["end_rd"]), "{case}");
+            let mut decoder = Decoder::new(before);
+            assert_eq!(decoder.word(group), (word, 0), "{case}");
+            assert_eq!(decoder.disparity(), encoder.disparity(), "{case}");
+        }
+    }
+}
+
+/// Dossier 2.2: what a swapped pair makes of symbols and words.
+#[test]
+fn swapped_pair() {
+    let pairs = [
+        (Control::Init1, Word::control(0xb9b9_31bc)),
+        (Control::Init2, Word::control(0x5959_31bc)),
+        (Control::Skip, Word::control(0x7f7f_31fc)),
+        (Control::Idle, Word::control(0x2f2f_31fc)),
+    ];
+    for (control, other) in pairs {
+        assert_eq!(invert_word(control.encode()), other);
+        for before in [Disparity::Minus, Disparity::Plus] {
+            let group = invert_group(Encoder::new(before).word(control.encode()));
+            let against =
+                if before == Disparity::Plus { Disparity::Minus } else { Disparity::Plus };
+            assert_eq!(Decoder::new(against).word(group), (other, 0));
+        }
+    }
+    assert_eq!(Control::decode(pairs[0].1), Some(Control::Init1Inverted));
+    assert_eq!(Control::decode(pairs[1].1), Some(Control::Init2Inverted));
+    assert_eq!(Control::decode(pairs[2].1), None);
+    // Of every symbol, the same from both disparities, in place and back.
+    for (value, is_k) in (0..=255).map(|value| (value, false)).chain([(k::INIT_COMMA, true)]) {
+        let word = Word::from_symbols([value, 0xb5, 0xb5, 0xb5], u8::from(is_k));
+        for before in [Disparity::Minus, Disparity::Plus] {
+            let against =
+                if before == Disparity::Plus { Disparity::Minus } else { Disparity::Plus };
+            let group = invert_group(Encoder::new(before).word(word));
+            let (seen, errors) = Decoder::new(against).word(group);
+            let expected = invert_word(word);
+            assert_eq!(seen.symbol(0), expected.symbol(0), "{word} {before:?}");
+            assert_eq!(errors & 1 != 0, expected.is_k(0) && expected.symbol(0) == k::ERROR);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn words_come_back(words in proptest::collection::vec((any::<u32>(), any::<bool>()), 1..64)) {
+        let (mut encoder, mut decoder) = (Encoder::default(), Decoder::default());
+        for (bits, comma) in words {
+            let word = if comma { Word::control(bits & !0xff | 0xfc) } else { Word::data(bits) };
+            prop_assert_eq!(decoder.word(encoder.word(word)), (word, 0));
+            prop_assert_eq!(decoder.disparity(), encoder.disparity());
+        }
+    }
+
+    /// One wrong bit is seen in the word or through the disparity in the next ones, or gives
+    /// another symbol: never a panic, and the decoder finds back.
+    #[test]
+    fn wrong_bits(bits in any::<u32>(), group in 0..(1u64 << 40)) {
+        let mut decoder = Decoder::default();
+        let (word, errors) = decoder.word(group);
+        for index in 0..4 {
+            if errors >> index & 1 != 0 {
+                prop_assert!(word.is_k(index) && word.symbol(index) == 0);
+            }
+        }
+        decoder.word(Encoder::new(decoder.disparity()).word(Word::data(bits)));
+        let after = decoder.disparity();
+        let next = Encoder::new(after).word(Word::data(!bits));
+        prop_assert_eq!(decoder.word(next), (Word::data(!bits), 0));
+    }
+}
