@@ -19,22 +19,26 @@ UCX_TESTS = (("ucx tag", "group", "peer", ("-t", "tag_bw")),
              ("ucx tag -O 1", "single", "peer", ("-t", "tag_bw", "-O", "1")),
              ("ucx tag", "latency", "peer", ("-t", "tag_lat")),
              ("ucx am", "latency", "peer", ("-t", "ucp_am_lat")))
-OURS_TESTS = (("group", "rate", "auto"), ("single", "rate", "1"), ("latency", "latency", None))
+# The buffers of "ring" are those of the memcpy row of that name; "group" has its usual ones.
+RING_WINDOW = "1M,4M"
+OURS_TESTS = (("group", "rate", "auto", None), ("ring", "rate", "auto", RING_WINDOW),
+              ("single", "rate", "1", None), ("latency", "latency", None, None))
 
 
 def ours_command(path, options, size, seconds):
-    """How `spfe perf` is called: the only place that knows. `options`: test, mode, group."""
-    test, mode, group = options
+    """How `spfe perf` is called: the only place that knows. `options`: test, mode, group, window."""
+    test, mode, group, window = options
     command = [path, "perf", test, "--mode", mode, "--processes", 2, "--size-min", size,
                "--size-max", size, "--link", "unlimited", "--seconds", seconds, "--wait", "poll"]
-    return command + (["--group", group] if group else []) + ["--json"]
+    command += ["--group", group] if group else []
+    return command + (["--window", window] if window else []) + ["--json"]
 
 
 @dataclass
 class Program:
     """One column of one table."""
     name: str
-    test: str  # group, single or latency
+    test: str  # group, ring, single or latency
     kind: str  # ours, peer (two-sided), put (one-sided) or kernel
     path: str
     options: tuple = ()
@@ -101,8 +105,8 @@ def available():
     """All programs found on this machine, and the versions of the peers by path."""
     found, versions = [], {}
     if path := find_own("spfe"):
-        found += [Program(f"spfe {mode}", test, "ours", path, (how, mode, group))
-                  for mode in ("inline", "coop") for test, how, group in OURS_TESTS]
+        found += [Program(f"spfe {mode}", test, "ours", path, (how, mode, group, window))
+                  for mode in ("inline", "coop") for test, how, group, window in OURS_TESTS]
     if path := find_peer("ucx_perftest"):
         versions[path] = peer_version(path, "ucx_info", "-v")
         found += [Program(*test[:3], path, test[3]) for test in UCX_TESTS]

@@ -115,12 +115,15 @@ class Evaluation(unittest.TestCase):
         rates = {"spfe inline": 30, "ucx tag": 10, "pipe": 2, "ucx put": 20}
         cells = {(name, "group", 64): report.summarise([sample(rate, 50, 50)] * 3, "group", 50)
                  for name, rate in rates.items()}
+        chosen.append(programs.Program("spfe coop", "ring", "ours", "spfe"))
+        cells["spfe coop", "ring", 64] = report.summarise([sample(90, 50, 50)] * 3, "ring", 50)
         copies = {64: dict.fromkeys(report.LIMITS, 60.0)}
         found = report.ratios(cells, chosen, 64, 50.0, copies)
         best = found["group / best two-sided"]
         self.assertEqual((best["ratio"], best["peer"]), (3.0, "ucx tag"))
         self.assertEqual(found["group / ucx put"]["ratio"], 1.5)
         self.assertEqual(found["inline group / memcpy hot"]["ratio"], 0.5)
+        self.assertEqual(found["coop ring / memcpy ring"]["ratio"], 1.5)
         self.assertNotIn("latency / line", found)
         text = report.tables(cells, chosen, [64], {64: found}, copies)
         self.assertIn("3.00 ucx tag", text)
@@ -132,10 +135,11 @@ class Evaluation(unittest.TestCase):
 
 class Invocation(unittest.TestCase):
     def test_group_is_for_rates_only(self):
-        rate = programs.ours_command("spfe", ("rate", "coop", "auto"), 64, 0.3)
+        rate = programs.ours_command("spfe", ("rate", "coop", "auto", "1M,4M"), 64, 0.3)
+        self.assertEqual(rate[rate.index("--window") + 1], "1M,4M")
         self.assertEqual(rate[rate.index("--group") + 1], "auto")
         self.assertEqual(rate[rate.index("--size-max") + 1], 64)
-        self.assertNotIn("--group", programs.ours_command("spfe", ("latency", "inline", None), 8, 1))
+        self.assertNotIn("--group", programs.ours_command("spfe", ("latency", "inline", None, None), 8, 1))
 
     def test_iterations_follow_the_pilot(self):
         program = programs.Program("ucx tag", "group", "peer", "/x/ucx_perftest")

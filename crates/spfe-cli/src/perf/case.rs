@@ -123,7 +123,8 @@ impl Case {
 
     /// On this network, this long.
     pub fn on(mut self, setup: &Setup, seconds: f64) -> Self {
-        self.immediate = setup.device == Device::Inline && setup.link == LinkRate::Unlimited;
+        let in_sender = matches!(setup.device, Device::Inline | Device::Coop);
+        self.immediate = in_sender && setup.link == LinkRate::Unlimited;
         self.seconds = seconds;
         self
     }
@@ -141,10 +142,12 @@ impl Case {
         (self.tx_window / group).clamp(least, most.max(least)) as usize
     }
 
-    /// Buffers to receive into: what the window holds, but two groups at least, so that the sender
-    /// fills one while the other is being handled.
+    /// Buffers to receive into: what the window holds, but two groups at least, so that one is
+    /// filled while the other is being handled. Where both ends run all the time a group need not
+    /// fit: memory that stays in the cache is worth more.
     pub fn rx_buffers(&self) -> usize {
-        let least = (2 * u64::from(self.group)).max(4);
+        let awake = self.immediate && self.wait != Wait::Block;
+        let least = if awake { 4 } else { (2 * u64::from(self.group)).max(4) };
         (self.rx_window / u64::from(self.sizes.max)).clamp(least, ENTRIES_MAX.max(least)) as usize
     }
 
@@ -243,7 +246,9 @@ mod tests {
         let room = |case: Case| (case.tx_groups(), case.rx_buffers());
         assert_eq!(room(case(1024, 128)), (8, 1024));
         assert_eq!(room(case(262_144, 4)), (2, 8));
-        assert_eq!(room(Case { immediate: true, ..case(262_144, 4) }), (1, 8));
+        assert_eq!(room(Case { immediate: true, ..case(262_144, 4) }), (1, 4));
+        let asleep = Case { wait: Wait::Block, ..case(262_144, 4) };
+        assert_eq!(room(Case { immediate: true, ..asleep }), (1, 8));
         assert_eq!(room(case(64, 1)), (4096, 4096));
         assert_eq!(room(case(64, 16384)), (2, 32768));
     }
