@@ -57,10 +57,11 @@ class Program:
         if self.tool in PAIRED:
             return self._pair(cpus, fifo, size, seconds)
         both = f"{cpus[0]},{cpus[1]}"
-        command = ours_command(self.path, self.options, size, seconds)
         if self.kind == "kernel":
             command = [self.path, *self.options, "--size", size, "--seconds", seconds,
                        "--cpus", both, "--json"]
+        else:
+            command = ours_command(self.path, self.options, size, seconds)
         return parse.spfe(run(placed(command, both, fifo), name=self.name), size)
 
     def _pair(self, cpus, fifo, size, seconds):
