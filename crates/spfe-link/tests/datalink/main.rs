@@ -1,0 +1,4 @@
+//! The Data Link layer, two ends joined.
+
+mod basics;
+mod harness;
