@@ -2,3 +2,8 @@
 
 mod basics;
 mod harness;
+mod qos;
+mod random;
+mod rate;
+mod recovery;
+mod table;

@@ -1,0 +1,127 @@
+//! Random traffic through random errors: nothing is lost, doubled, moved or changed.
+
+use crate::harness::{Link, Random, Sizes, packet, sizes};
+use spfe_link::datalink::{Broadcast, Config};
+use spfe_link::word::Word;
+
+/// A bit error: mostly the code finds it, and the word before it is lost too; else a bit of a
+/// symbol is wrong.
+fn errors<const L: usize>(seed: u64, one_in: u32) -> crate::harness::Fault<L> {
+    let mut random = Random(seed);
+    let mut again = [false; 2];
+    Box::new(move |from, _, wire| {
+        let Some(words) = wire else { return };
+        if again[from] {
+            again[from] = false;
+            words[0] = Word::RXERR;
+        } else if random.below(one_in) == 0 {
+            let lane = random.below(L as u32) as usize;
+            match random.below(4) {
+                0 => words[lane] = Word::RXERR,
+                1 => {
+                    words[lane] = Word::RXERR;
+                    again[from] = true;
+                }
+                _ => words[lane].bits ^= 1 << random.below(32),
+            }
+        }
+    })
+}
+
+fn campaign<const L: usize, const V: usize>(seed: u64, one_in: u32, config: Config, delay: usize) {
+    eprintln!("seed {seed}, one error in {one_in} words, {L} lanes, delay {delay}");
+    let small = Sizes { output: 256 * L.next_power_of_two(), ..sizes(L) };
+    let mut link = Link::<L, V>::started(config, small, delay);
+    link.run(2 * delay as u64 + 200);
+    link.fault = errors(seed ^ 0x5eed, one_in);
+    let mut random = Random(seed);
+    let mut messages = [0u32; 2];
+    let mut arrived = [0u32; 2];
+    for _ in 0..6000 {
+        for end in 0..2 {
+            let vc = random.below(V as u32) as usize;
+            let words = packet(random.below(90) as usize, random.next());
+            let room = link.ends[end].dl.writable(vc);
+            if random.below(40) == 0 && room >= words.len() {
+                link.write(end, vc, &words);
+            }
+            if random.below(3) == 0 {
+                link.drain(end, random.below(V as u32) as usize);
+            }
+            let mut data = [0; 8];
+            data[..4].copy_from_slice(&messages[end].to_le_bytes());
+            let message = Broadcast { data, ..Broadcast::default() };
+            if random.below(100) == 0 && link.ends[end].dl.send_broadcast(message) {
+                messages[end] += 1;
+            }
+            while let Some(message) = link.ends[end].dl.receive_broadcast() {
+                let number = u32::from_le_bytes(message.data[..4].try_into().unwrap());
+                assert_eq!(number, arrived[end], "broadcast messages come once and in order");
+                arrived[end] += 1;
+            }
+        }
+        link.step();
+    }
+    link.fault = Box::new(|_, _, _| {});
+    link.finish(20_000);
+    link.run(2000);
+    for end in 0..2 {
+        while link.ends[end].dl.receive_broadcast().is_some() {
+            arrived[end] += 1;
+        }
+    }
+    assert_eq!(arrived, [messages[1], messages[0]], "every broadcast message");
+    assert_eq!(link.resets, 1, "no link reset: seed {seed}");
+    for end in &link.ends {
+        let status = end.dl.status();
+        assert!(!status.protocol_error);
+        assert!(one_in > 500 || status.error_recovery_attempts > 4);
+        assert!(end.words_read > 1000, "{} words", end.words_read);
+    }
+}
+
+#[test]
+fn one_lane() {
+    for seed in 0..24 {
+        let one_in = [20, 60, 200, 1000][seed as usize % 4];
+        let delay = [0, 5, 60, 150][seed as usize / 4 % 4];
+        campaign::<1, 3>(seed, one_in, Config::default(), delay);
+    }
+}
+
+#[test]
+fn several_lanes() {
+    for seed in 100..108 {
+        let config = Config { fct_multiplier: 3, segment_multiplier: 3, ..Config::default() };
+        campaign::<3, 2>(seed, 100, config, 20);
+        let config = Config { fct_multiplier: 2, segment_multiplier: 4, ..Config::default() };
+        campaign::<4, 4>(seed, 100, config, 20);
+    }
+}
+
+/// Lanes fail and come back in the middle of it.
+#[test]
+fn lanes_fail_at_random() {
+    for seed in 200..206 {
+        let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 10);
+        let mut random = Random(seed);
+        link.fault = errors(seed, 300);
+        for _ in 0..5000 {
+            let words = packet(random.below(90) as usize, random.next());
+            for end in 0..2 {
+                let vc = random.below(2) as usize;
+                if random.below(50) == 0 && link.ends[end].dl.writable(vc) >= words.len() {
+                    link.write(end, vc, &words);
+                }
+                link.drain(end, vc);
+            }
+            if random.below(400) == 0 {
+                link.lane_failure(u64::from(random.below(60)));
+            }
+            link.step();
+        }
+        link.fault = Box::new(|_, _, _| {});
+        link.finish(20_000);
+        assert_eq!(link.resets, 1);
+    }
+}
