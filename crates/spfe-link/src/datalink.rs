@@ -188,7 +188,10 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         let quantum = self.quantum();
         let Some(input) = self.inputs.get_mut(vc) else { return 0 };
         let count = input.read(words);
-        self.fct_due |= u32::from(input.has_room(quantum)) << vc;
+        if input.has_room(quantum) {
+            self.fct_due |= 1 << vc;
+            self.transmitter.look_up();
+        }
         count
     }
 
@@ -206,6 +209,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             || self.transmitter.no_lane()
             || self.transmitter.is_retrying()
             || self.recovery.broadcasts.is_pending() && !self.transmitter.in_broadcast();
+        self.transmitter.look_up();
         self.waiting.push(message)
     }
 
@@ -223,6 +227,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// SCHEDULE.request: a time-slot begins, 0 to 63. A frame under way is completed.
     pub fn schedule(&mut self, slot: u8) {
+        self.transmitter.look_up();
         self.qos.schedule(slot);
     }
 
@@ -243,6 +248,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         if parameters.expected_broadcast_bandwidth != self.parameters.expected_broadcast_bandwidth {
             self.flow.set_expected_bandwidth(parameters.expected_broadcast_bandwidth);
         }
+        self.transmitter.look_up();
         self.parameters = parameters;
         for (vc, output) in self.outputs.iter_mut().enumerate() {
             output.continuous = parameters.continuous_mode >> (vc & 31) & 1 != 0;
@@ -256,6 +262,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Sets them. False if there is no such virtual channel.
     pub fn set_qos_parameters(&mut self, vc: usize, parameters: qos::Parameters) -> bool {
+        self.transmitter.look_up();
         self.qos.set_parameters(vc, parameters)
     }
 
@@ -363,6 +370,9 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             return;
         };
         let ready = *credit != 0 && output.has_segment(segment);
+        if ready && self.ready >> vc & 1 == 0 {
+            self.transmitter.look_up();
+        }
         self.ready = self.ready & !(1 << vc) | u32::from(ready) << vc;
     }
 

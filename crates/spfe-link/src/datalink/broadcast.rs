@@ -50,16 +50,22 @@ impl Flow {
         Self { credit: 0, left: interval, interval }
     }
 
-    /// A row is sent.
-    #[inline(always)]
-    pub fn row(&mut self) {
-        self.left = self.left.wrapping_sub(1);
-        if self.left == 0 {
-            self.left = self.interval;
-            if self.interval != 0 {
-                self.credit = (self.credit + 1).min(CREDIT_LIMIT);
-            }
+    /// Rows are sent.
+    pub fn rows(&mut self, mut count: u32) {
+        if self.interval == 0 {
+            return;
         }
+        while count >= self.left {
+            count -= self.left;
+            self.left = self.interval;
+            self.credit = (self.credit + 1).min(CREDIT_LIMIT);
+        }
+        self.left -= count;
+    }
+
+    /// Rows that bring no credit.
+    pub fn quiet_rows(&self) -> u32 {
+        if self.interval == 0 { u32::MAX } else { self.left - 1 }
     }
 
     #[inline(always)]

@@ -47,8 +47,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
                 let count = usize::from(count).min(L);
                 self.receive_data(words.get(..count).unwrap_or(&[]));
             }
+            Received::Control { word, .. } if word.k == 0 => self.receive_data(&[word]),
             Received::Control { word, crc16_good } => self.receive_control(word, crc16_good),
-            Received::RxErr => self.receive_event(Event::RxErr, 0),
+            Received::RxErr => {
+                self.transmitter.look_up();
+                self.receive_event(Event::RxErr, 0);
+            }
         }
     }
 
@@ -61,7 +65,9 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             Outcome::Accept if state == State::RxDataFrame => {
                 self.receiver.words += count;
                 if let Some(input) = self.inputs.get_mut(usize::from(self.receiver.vc)) {
-                    words.iter().for_each(|word| input.stage(*word));
+                    for word in words {
+                        input.stage(*word);
+                    }
                 }
             }
             Outcome::Accept if state != State::RxIdleFrame => {
@@ -73,6 +79,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 
     fn receive_control(&mut self, word: Word, crc16_good: bool) {
+        self.transmitter.look_up();
         let Some(control) = Control::decode(word) else {
             if word.is_n_chars() {
                 self.receive_data(&[word]);

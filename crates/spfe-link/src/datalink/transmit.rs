@@ -50,6 +50,10 @@ pub(super) struct Transmitter {
     /// Rows since the bandwidth credits were brought up to date.
     since_update: u32,
     fct_turn: u32,
+    /// Rows that the frame under way can go on for without a look at anything else.
+    quiet: u32,
+    /// Rows of those that are not counted yet.
+    skipped: u32,
 }
 
 impl Transmitter {
@@ -80,6 +84,12 @@ impl Transmitter {
         self.full = false;
     }
 
+    /// Something has changed: everything is looked at before the next row.
+    #[inline(always)]
+    pub fn look_up(&mut self) {
+        self.quiet = 0;
+    }
+
     fn blocked(&mut self) {
         if !self.full {
             self.full = true;
@@ -97,29 +107,87 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             self.transmit_nothing(lanes);
             return None;
         }
-        self.count_row();
+        if self.transmitter.quiet != 0 {
+            self.transmitter.quiet -= 1;
+            self.transmitter.skipped += 1;
+            if let Some(row) = self.continue_frame(lanes) {
+                return Some(row);
+            }
+            self.transmitter.skipped -= 1;
+        }
+        Some(self.transmit_checked(lanes))
+    }
+
+    /// The next row of the frame under way; none if it is through.
+    #[inline(always)]
+    fn continue_frame(&mut self, lanes: usize) -> Option<Row<L>> {
+        match &mut self.transmitter.frame {
+            Frame::Data { position, end, rows, .. } if position != end => {
+                let first = *position;
+                let count = end.wrapping_sub(first).min(lanes).min(L);
+                *position = first.wrapping_add(count);
+                *rows += 1;
+                let ring = self.recovery.words();
+                let mut words = [Word::default(); L];
+                for (index, word) in words.iter_mut().enumerate().take(count) {
+                    *word = ring.at(first.wrapping_add(index));
+                }
+                Some(Row::Data { words, count: count as u8 })
+            }
+            Frame::Idle { left } if *left != 0 => {
+                *left -= 1;
+                Some(Row::Control(Word::data(self.prbs.word())))
+            }
+            _ => None,
+        }
+    }
+
+    /// A row before which everything is looked at.
+    fn transmit_checked(&mut self, lanes: usize) -> Row<L> {
+        self.count_rows();
         if let Some(word) = self.urgent() {
-            return Some(Row::Control(word));
+            return Row::Control(word);
         }
-        if let Frame::Data { position, end, vc, rows } = self.transmitter.frame {
-            let count = (end.wrapping_sub(position)).min(lanes).min(L);
-            if count == 0 {
-                return Some(Row::Control(self.end_data_frame(vc, rows)));
+        match self.transmitter.frame {
+            Frame::Data { position, end, vc, rows } if position == end => {
+                Row::Control(self.end_data_frame(vc, rows))
             }
-            let ring = self.recovery.words();
-            let mut words = [Word::default(); L];
-            for (index, word) in words.iter_mut().enumerate().take(count) {
-                *word = ring.at(position.wrapping_add(index));
-            }
-            let position = position.wrapping_add(count);
-            self.transmitter.frame = Frame::Data { position, end, vc, rows: rows + 1 };
-            return Some(Row::Data { words, count: count as u8 });
+            Frame::Data { .. } => self.go_on(lanes),
+            _ => match self.between_frames() {
+                Some(word) => Row::Control(word),
+                None => self.go_on(lanes),
+            },
         }
-        Some(Row::Control(self.between_frames()))
+    }
+
+    /// Goes on with the frame, and finds out for how many rows it can without looking up.
+    fn go_on(&mut self, lanes: usize) -> Row<L> {
+        let row = self.continue_frame(lanes);
+        let t = &self.transmitter;
+        let mut quiet = self.flow.quiet_rows();
+        if !matches!(t.frame, Frame::Data { vc: Some(_), .. }) {
+            quiet = quiet.min((UPDATE_ROWS - 1).saturating_sub(t.since_update));
+        }
+        let until = |row: u64| row.saturating_sub(t.rows + 1).min(u64::from(u32::MAX)) as u32;
+        if self.sequence.reply() != Reply::None {
+            quiet = quiet.min(until(t.next_ack));
+        }
+        if t.full {
+            quiet = quiet.min(until(t.next_full));
+        }
+        // Something waits for room, or to be looked at between frames.
+        let idle = matches!(t.frame, Frame::Idle { .. });
+        if self.fct_due != 0 || idle && self.qos.competing(self.ready) != 0 {
+            quiet = 0;
+        }
+        self.transmitter.quiet = quiet;
+        // There is always a row here; the other way costs a SIF.
+        row.unwrap_or_else(|| Row::Control(self.start_idle_frame()))
     }
 
     #[cold]
     fn transmit_nothing(&mut self, lanes: usize) {
+        self.transmitter.look_up();
         if self.reset.step() {
             self.reset_layer();
         }
@@ -138,14 +206,18 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    #[inline(always)]
-    fn count_row(&mut self) {
+    /// Counts this row, and those since the last time.
+    fn count_rows(&mut self) {
         self.reset.lane_active();
-        self.flow.row();
         let t = &mut self.transmitter;
+        let rows = t.skipped + 1;
         t.no_lane = false;
-        t.rows += 1;
-        t.since_update += 1;
+        t.quiet = 0;
+        t.skipped = 0;
+        t.rows += u64::from(rows);
+        t.since_update += rows;
+        self.flow.rows(rows);
+        let t = &self.transmitter;
         if t.since_update >= UPDATE_ROWS && !matches!(t.frame, Frame::Data { vc: Some(_), .. }) {
             self.update_qos(None);
         }
@@ -157,7 +229,6 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 
     /// Words that go before those of data and idle frames, in their order.
-    #[inline(always)]
     fn urgent(&mut self) -> Option<Word> {
         if self.transmitter.retry {
             return Some(self.send_retry());
@@ -294,29 +365,33 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         Control::Edf { seq, crc: 0 }.encode()
     }
 
-    /// The first word of a data frame if there is one to send, else a word of an idle frame.
-    fn between_frames(&mut self) -> Word {
+    /// The first word of a data frame if there is one to send, else a SIF; none if the idle frame
+    /// goes on.
+    fn between_frames(&mut self) -> Option<Word> {
         if let Some(frame) = self.recovery.frames.next().copied() {
-            return self.start_data_frame(frame.vc, frame.start, frame.words, false);
+            return Some(self.start_data_frame(frame.vc, frame.start, frame.words, false));
         }
         if self.qos.competing(self.ready) != 0
             && let Some(vc) = self.qos.select(self.ready)
         {
             if let Some((start, words)) = self.take_segment(vc) {
-                return self.start_data_frame(vc as u8, start, words, true);
+                return Some(self.start_data_frame(vc as u8, start, words, true));
             }
             self.transmitter.blocked();
             if self.transmitter.rows >= self.transmitter.next_full {
                 self.transmitter.next_full = self.transmitter.rows + FULL_ROWS;
-                return self.send_full();
+                return Some(self.send_full());
             }
         } else if self.transmitter.full_after_error {
             self.transmitter.full_after_error = false;
             if !self.recovery.is_empty() {
-                return self.send_full();
+                return Some(self.send_full());
             }
         }
-        self.idle()
+        match self.transmitter.frame {
+            Frame::Idle { left } if left != 0 => None,
+            _ => Some(self.start_idle_frame()),
+        }
     }
 
     /// Moves a segment of a virtual channel into the error recovery buffer (5.7.2), if it has room.
@@ -346,18 +421,9 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         Control::Sdf { vc }.encode()
     }
 
-    #[inline]
-    fn idle(&mut self) -> Word {
-        match self.transmitter.frame {
-            Frame::Idle { left } if left != 0 => {
-                self.transmitter.frame = Frame::Idle { left: left - 1 };
-                Word::data(self.prbs.word())
-            }
-            _ => {
-                self.transmitter.frame = Frame::Idle { left: SEGMENT_WORDS as u8 };
-                self.status.sent.idle_frames += 1;
-                Control::Sif { seq: self.recovery.seq(), crc: 0 }.sealed()
-            }
-        }
+    fn start_idle_frame(&mut self) -> Word {
+        self.transmitter.frame = Frame::Idle { left: SEGMENT_WORDS as u8 };
+        self.status.sent.idle_frames += 1;
+        Control::Sif { seq: self.recovery.seq(), crc: 0 }.sealed()
     }
 }
