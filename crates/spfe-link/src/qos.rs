@@ -223,12 +223,12 @@ impl<const V: usize> Qos<V> {
         }
         let turn = match self.limits.tie_break {
             TieBreak::LowestFirst => 0,
-            TieBreak::RoundRobin => self.last + 1 & 31,
+            TieBreak::RoundRobin => (self.last + 1) & 31,
         };
         let mut rest = competing.rotate_right(turn);
         let mut best: Option<(i64, usize)> = None;
         while rest != 0 {
-            let vc = (rest.trailing_zeros() + turn & 31) as usize;
+            let vc = ((rest.trailing_zeros() + turn) & 31) as usize;
             rest &= rest - 1;
             let Some(channel) = self.channels.get(vc) else { continue };
             let precedence = self.precedence(channel);

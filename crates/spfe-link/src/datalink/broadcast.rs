@@ -90,5 +90,5 @@ impl Flow {
 /// Rows for one broadcast frame of four: 40 at 10 %.
 fn interval(expected_bandwidth: u16) -> u32 {
     let share = u32::from(expected_bandwidth);
-    if share == 0 { 0 } else { ((4 << 16) + share / 2) / share }
+    ((4 << 16) + share / 2).checked_div(share).unwrap_or(0)
 }

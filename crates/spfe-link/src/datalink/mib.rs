@@ -87,9 +87,9 @@ pub struct Status {
     /// The error recovery buffer is empty.
     pub error_recovery_buffer_empty: bool,
     /// Error recovery attempts: valid NACKs received. No number of them resets the link.
-    pub error_recovery_attempts: u32,
+    pub error_recovery_attempts: u64,
     /// Broadcast messages lost because the user did not fetch earlier ones.
-    pub broadcasts_dropped: u32,
+    pub broadcasts_dropped: u64,
     /// What was sent.
     pub sent: Counters,
     /// What was received and accepted.
@@ -104,19 +104,19 @@ pub struct Counters {
     /// Words of data frames.
     pub data_words: u64,
     /// Broadcast frames.
-    pub broadcast_frames: u32,
+    pub broadcast_frames: u64,
     /// FCTs.
-    pub fcts: u32,
+    pub fcts: u64,
     /// ACKs.
-    pub acks: u32,
+    pub acks: u64,
     /// NACKs.
-    pub nacks: u32,
+    pub nacks: u64,
     /// FULLs.
-    pub fulls: u32,
+    pub fulls: u64,
     /// RETRYs.
-    pub retries: u32,
+    pub retries: u64,
     /// SIFs.
-    pub idle_frames: u32,
+    pub idle_frames: u64,
 }
 
 impl Status {

@@ -120,34 +120,42 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// SIF, FCT, ACK, NACK and FULL; words of other layers and unknown ones are ignored.
     fn receive_single(&mut self, control: Control) {
         let crc = control.crc8_is_good();
-        match control {
+        let (event, seq) = match control {
             Control::Sif { seq, .. } => {
-                if self.check(Event::Sif { crc, seq: self.sequence.is_current(seq) }, seq) {
-                    self.status.received.idle_frames += 1;
-                }
+                (Event::Sif { crc, seq: self.sequence.is_current(seq) }, seq)
             }
-            Control::Fct { multiplier, vc, seq, .. } => {
-                if self.check(Event::Single { crc, seq: self.sequence.is_next(seq) }, seq) {
-                    self.accept_fct(usize::from(vc), multiplier);
-                }
+            Control::Fct { seq, .. } => {
+                (Event::Single { crc, seq: self.sequence.is_next(seq) }, seq)
             }
             Control::Full { seq, .. } => {
-                if self.check(Event::Single { crc, seq: self.sequence.is_current(seq) }, seq) {
-                    self.status.received.fulls += 1;
-                    self.sequence.request_ack();
-                }
+                (Event::Single { crc, seq: self.sequence.is_current(seq) }, seq)
+            }
+            Control::Ack { seq, .. } | Control::Nack { seq, .. } => {
+                (Event::Single { crc, seq: true }, seq)
+            }
+            _ => return,
+        };
+        if self.check(event, seq) {
+            self.accept_single(control);
+        }
+    }
+
+    fn accept_single(&mut self, control: Control) {
+        let received = &mut self.status.received;
+        match control {
+            Control::Sif { .. } => received.idle_frames += 1,
+            Control::Fct { multiplier, vc, .. } => self.accept_fct(usize::from(vc), multiplier),
+            Control::Full { .. } => {
+                received.fulls += 1;
+                self.sequence.request_ack();
             }
             Control::Ack { seq, .. } => {
-                if self.check(Event::Single { crc, seq: true }, seq) {
-                    self.status.received.acks += 1;
-                    self.acknowledged(seq);
-                }
+                received.acks += 1;
+                self.acknowledged(seq);
             }
             Control::Nack { seq, .. } => {
-                if self.check(Event::Single { crc, seq: true }, seq) {
-                    self.status.received.nacks += 1;
-                    self.refused(seq);
-                }
+                received.nacks += 1;
+                self.refused(seq);
             }
             _ => {}
         }

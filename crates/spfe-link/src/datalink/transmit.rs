@@ -330,8 +330,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             return false;
         }
         let turn = self.transmitter.fct_turn;
-        let vc = self.fct_due.rotate_right(turn).trailing_zeros() + turn & 31;
-        self.transmitter.fct_turn = vc + 1 & 31;
+        let vc = (self.fct_due.rotate_right(turn).trailing_zeros() + turn) & 31;
+        self.transmitter.fct_turn = (vc + 1) & 31;
         let quantum = self.quantum();
         let Some(input) = self.inputs.get_mut(vc as usize) else { return false };
         input.grant(quantum);

@@ -258,7 +258,7 @@ fn continuous_mode_never_waits() {
     let eep = all.iter().position(|word| crate::harness::is_eep(*word)).expect("an EEP");
     let begun = all[..eep].iter().rposition(|word| *word == EOP).map_or(0, |at| at + 1);
     assert!(all[begun..eep].iter().all(|word| word.k == 0));
-    assert_eq!(link.ends[0].dl.status().protocol_error, false);
+    assert!(!link.ends[0].dl.status().protocol_error);
 }
 
 #[test]

@@ -269,6 +269,8 @@ pub struct Link<const L: usize, const V: usize> {
     pub fault: Fault<L>,
     pub time: u64,
     pub lanes_down: u64,
+    /// Data-sending lanes, both ways.
+    pub lanes: usize,
     pub resets: u32,
     input: usize,
     numbers: [u64; 2],
@@ -312,6 +314,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
             fault: Box::new(|_, _, _| {}),
             time: 0,
             lanes_down: 20,
+            lanes: L,
             resets: 0,
             input: sizes.input,
             numbers: [0; 2],
@@ -335,9 +338,9 @@ impl<const L: usize, const V: usize> Link<L, V> {
     /// One word period.
     pub fn step(&mut self) {
         self.time += 1;
-        self.lanes();
+        self.start_lanes();
         for from in 0..2 {
-            let lanes = if self.lanes_down == 0 { L } else { 0 };
+            let lanes = if self.lanes_down == 0 { self.lanes } else { 0 };
             let end = &mut self.ends[from];
             let row = end.dl.transmit(lanes);
             let mut sent = None;
@@ -368,7 +371,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
     }
 
     /// The lanes: a LaneReset takes them down for a while, then both ends hear of the other.
-    fn lanes(&mut self) {
+    fn start_lanes(&mut self) {
         let asked = [0, 1].map(|end: usize| self.ends[end].dl.take_lane_reset());
         if asked != [false; 2] {
             self.resets += 1;
@@ -414,14 +417,14 @@ impl<const L: usize, const V: usize> Link<L, V> {
         }
         let quantum = 64 * u64::from(self.ends[0].dl.config().fct_multiplier);
         for (near, far) in [(0, 1), (1, 0)] {
-            let fcts = u64::from(self.ends[near].dl.status().received.fcts) * quantum;
+            let fcts = self.ends[near].dl.status().received.fcts * quantum;
             let status = self.ends[far].dl.status();
             assert!(status.received.data_words <= fcts, "credit is kept");
             let room = (self.input * V) as u64 + self.ends[far].words_read;
             assert!(fcts <= room, "credit is given for room only");
             let items = status.received.data_frames
-                + u64::from(status.received.broadcast_frames)
-                + u64::from(status.received.fcts);
+                + status.received.broadcast_frames
+                + status.received.fcts;
             assert_eq!((items & 0x7f) as u8, self.ends[far].dl.sequence().count());
         }
     }

@@ -7,3 +7,4 @@ mod random;
 mod rate;
 mod recovery;
 mod table;
+mod vectors;

@@ -2,7 +2,7 @@
 
 use crate::harness::{Link, Random, Sizes, packet, sizes};
 use spfe_link::datalink::{Broadcast, Config};
-use spfe_link::word::Word;
+use spfe_link::{Control, Received, Word};
 
 /// A bit error: mostly the code finds it, and the word before it is lost too; else a bit of a
 /// symbol is wrong.
@@ -65,9 +65,9 @@ fn campaign<const L: usize, const V: usize>(seed: u64, one_in: u32, config: Conf
     link.fault = Box::new(|_, _, _| {});
     link.finish(20_000);
     link.run(2000);
-    for end in 0..2 {
-        while link.ends[end].dl.receive_broadcast().is_some() {
-            arrived[end] += 1;
+    for (end, arrived) in link.ends.iter_mut().zip(&mut arrived) {
+        while end.dl.receive_broadcast().is_some() {
+            *arrived += 1;
         }
     }
     assert_eq!(arrived, [messages[1], messages[0]], "every broadcast message");
@@ -99,6 +99,34 @@ fn several_lanes() {
     }
 }
 
+/// A link of four lanes goes on with fewer of them: frames stay as long as they were, and a row
+/// that is lost at each change is sent again.
+#[test]
+fn fewer_lanes() {
+    for seed in 300..306 {
+        let config = Config { fct_multiplier: 4, segment_multiplier: 4, ..Config::default() };
+        let mut link = Link::<4, 2>::started(config, sizes(4), 10);
+        let mut random = Random(seed);
+        for _ in 0..4000 {
+            let words = packet(random.below(400) as usize, random.next());
+            for end in 0..2 {
+                let vc = random.below(2) as usize;
+                if random.below(50) == 0 && link.ends[end].dl.writable(vc) >= words.len() {
+                    link.write(end, vc, &words);
+                }
+                link.drain(end, vc);
+            }
+            if random.below(300) == 0 {
+                link.lane_failure(u64::from(random.below(10)));
+                link.lanes = 1 + random.below(4) as usize;
+            }
+            link.step();
+        }
+        link.finish(20_000);
+        assert_eq!(link.resets, 1);
+    }
+}
+
 /// Lanes fail and come back in the middle of it.
 #[test]
 fn lanes_fail_at_random() {
@@ -123,5 +151,53 @@ fn lanes_fail_at_random() {
         link.fault = Box::new(|_, _, _| {});
         link.finish(20_000);
         assert_eq!(link.resets, 1);
+    }
+}
+
+/// Rows of any kind in any order, from a far end that keeps no rule: no panic, and a link reset at
+/// most.
+#[test]
+fn any_rows() {
+    for seed in 400..440 {
+        let mut link = Link::<2, 2>::started(
+            Config { segment_multiplier: 2, fct_multiplier: 2, ..Config::default() },
+            sizes(2),
+            3,
+        );
+        let mut random = Random(seed);
+        let dl = &mut link.ends[0].dl;
+        for _ in 0..3000 {
+            let seq = random.below(256) as u8;
+            let next = (dl.sequence().count() + 1) & 0x7f;
+            let seq = if random.below(2) == 0 { seq } else { next };
+            let vc = random.below(40) as u8;
+            let word = match random.below(12) {
+                0 => Control::Sdf { vc }.encode(),
+                1 => Control::Edf { seq, crc: 0 }.encode(),
+                2 => Control::Sbf { channel: vc, kind: vc }.encode(),
+                3 => Control::Ebf { status: vc, seq, crc: seq }.encode(),
+                4 => Control::Sif { seq, crc: 0 }.sealed(),
+                5 => Control::Fct { multiplier: vc & 7 | 1, vc, seq, crc: 0 }.sealed(),
+                6 => Control::Ack { seq, crc: 0 }.sealed(),
+                7 => Control::Nack { seq, crc: 0 }.sealed(),
+                8 => Control::Full { seq, crc: 0 }.sealed(),
+                9 => Control::Retry.encode(),
+                10 => Word { bits: random.next(), k: random.below(16) as u8 },
+                _ => Word::data(random.next()),
+            };
+            let crc16_good = random.below(4) != 0;
+            dl.receive(match random.below(8) {
+                0 => Received::RxErr,
+                1 | 2 => Received::Data { words: [word; 2], count: random.below(256) as u8 },
+                _ => Received::Control { word, crc16_good },
+            });
+            dl.write(random.below(40) as usize, &[word, word]);
+            dl.read(random.below(40) as usize, &mut [Word::default(); 5]);
+            dl.transmit(random.below(20) as usize);
+            if random.below(20) == 0 {
+                dl.take_lane_reset();
+                dl.far_end_capability(random.below(256) as u8, seq, random.below(2) == 0);
+            }
+        }
     }
 }
