@@ -184,17 +184,27 @@ fn full_asks_for_an_acknowledgement() {
 
 #[test]
 fn full_once_after_an_error_when_idle() {
-    let mut link = started();
-    // The only ACK is damaged, and nothing else is to be sent.
-    let done = damage(&mut link, |from, c| from == 1 && matches!(c, Control::Ack { .. }), 1);
-    link.ends[0].log = Some(Vec::new());
-    link.write(0, 0, &packet(10, 1));
-    link.run(200);
-    assert_eq!(*done.borrow(), 1);
-    let fulls = logged(&link, 0).iter().filter(|c| matches!(c, Control::Full { .. })).count();
-    assert_eq!(fulls, 1);
-    assert!(link.ends[0].dl.status().error_recovery_buffer_empty);
-    link.finish(1);
+    // The only ACK is damaged, in a way that the code finds or that the CRC-8 finds, and nothing
+    // else is to be sent.
+    for wrong in [None, Some(1 << 27)] {
+        let mut link = started();
+        let mut hit = false;
+        link.fault = Box::new(move |from, _, wire| {
+            let Some([word]) = wire else { return };
+            if from == 1 && !hit && matches!(Control::decode(*word), Some(Control::Ack { .. })) {
+                hit = true;
+                *word = wrong.map_or(Word::RXERR, |bit| Word { bits: word.bits ^ bit, ..*word });
+            }
+        });
+        link.ends[0].log = Some(Vec::new());
+        link.write(0, 0, &packet(10, 1));
+        link.run(200);
+        let fulls = logged(&link, 0).iter().filter(|c| matches!(c, Control::Full { .. })).count();
+        assert_eq!(fulls, 1);
+        assert!(link.ends[0].dl.status().error_recovery_buffer_empty);
+        assert_eq!(link.ends[0].dl.status().crc8_error, wrong.is_some());
+        link.finish(1);
+    }
 }
 
 #[test]
@@ -360,4 +370,28 @@ fn lanes_fail_and_come_back() {
     }
     link.finish(1000);
     assert_eq!(link.resets, 1);
+}
+
+/// Words of before a link reset that come late do nothing.
+#[test]
+fn words_between_sessions_are_ignored() {
+    let mut link = started();
+    let dl = &mut link.ends[0].dl;
+    dl.link_reset();
+    dl.transmit(0);
+    dl.take_lane_reset();
+    dl.transmit(0);
+    let before = dl.status();
+    for control in [
+        Control::Ack { seq: 40, crc: 0 },
+        Control::Fct { multiplier: 1, vc: 0, seq: 1, crc: 0 },
+        Control::Nack { seq: 99, crc: 0 },
+    ] {
+        let word = control.sealed();
+        dl.receive(spfe_link::Received::Control { word, crc16_good: true });
+    }
+    dl.receive(spfe_link::Received::RxErr);
+    assert_eq!(dl.status(), before);
+    assert_eq!((dl.fct_credit(0), dl.sequence().count()), (0, 0));
+    assert_eq!(dl.reset_state(), spfe_link::datalink::ResetState::CheckFarEndReset);
 }

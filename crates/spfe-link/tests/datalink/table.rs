@@ -4,7 +4,7 @@ use spfe_link::datalink::IdentificationState::{
     self as State, RxBroadcastAndDataFrame as BD, RxBroadcastFrame as B, RxDataFrame as D,
     RxIdleFrame as I, RxNothing as N,
 };
-use spfe_link::datalink::{Event, Identification, Outcome};
+use spfe_link::datalink::{Event, Identification, Outcome, ReceiveError, Reply, Sequence};
 
 const STATES: [State; 5] = [N, D, B, BD, I];
 
@@ -116,7 +116,55 @@ fn data_words() {
     assert_eq!(machine.step(Event::Data(1)), Outcome::FrameError);
 }
 
-/// The same seen from outside, where a word is no control word at all: it is ignored everywhere,
+/// The receive error state machine, from every state.
+#[test]
+fn receive_errors() {
+    use ReceiveError::{ErrorNegative, ErrorPositive, ValidNegative, ValidPositive};
+    let reach = |state| {
+        let mut sequence = Sequence::new();
+        match state {
+            ValidPositive => {}
+            ErrorNegative => sequence.request_nack(),
+            ValidNegative => {
+                sequence.request_nack();
+                sequence.request_ack();
+            }
+            ErrorPositive => {
+                sequence.request_nack();
+                sequence.request_ack();
+                sequence.request_nack();
+            }
+        }
+        assert_eq!(sequence.state(), state);
+        sequence
+    };
+    // From; after an ACK request, a NACK request, a wrong number of polarity 0, of polarity 1.
+    let table = [
+        (ValidPositive, [ValidPositive, ErrorNegative, ErrorNegative, ErrorNegative]),
+        (ValidNegative, [ValidNegative, ErrorPositive, ErrorPositive, ErrorPositive]),
+        (ErrorPositive, [ValidPositive, ErrorPositive, ErrorNegative, ErrorPositive]),
+        (ErrorNegative, [ValidNegative, ErrorNegative, ErrorNegative, ErrorPositive]),
+    ];
+    for (from, after) in table {
+        for (action, expected) in after.into_iter().enumerate() {
+            let mut sequence = reach(from);
+            match action {
+                0 => sequence.request_ack(),
+                1 => sequence.request_nack(),
+                2 => sequence.sequence_error(0x10),
+                _ => sequence.sequence_error(0x90),
+            }
+            assert_eq!(sequence.state(), expected, "{from:?}, action {action}");
+            let negative = matches!(expected, ValidNegative | ErrorNegative);
+            assert_eq!(sequence.is_negative(), negative);
+            let reply = if action == 0 { Reply::Ack } else { Reply::Nack };
+            assert_eq!(sequence.reply(), reply);
+            assert_eq!(sequence.reply_seq(), u8::from(negative == (action == 0)) << 7);
+        }
+    }
+}
+
+/// From outside: where a word is no control word at all: it is ignored everywhere,
 /// and so are the words of the layers below.
 #[test]
 fn unknown_words_are_ignored() {
