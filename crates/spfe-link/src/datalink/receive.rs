@@ -78,6 +78,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
+    #[inline(never)]
     fn receive_control(&mut self, word: Word, crc16_good: bool) {
         self.transmitter.look_up();
         let Some(control) = Control::decode(word) else {
@@ -171,6 +172,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         outcome == Outcome::Accept
     }
 
+    #[inline(never)]
     fn receive_event(&mut self, event: Event, seq: u8) {
         self.check(event, seq);
     }

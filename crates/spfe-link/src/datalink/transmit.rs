@@ -142,7 +142,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    /// A row before which everything is looked at.
+    /// A row before which everything is looked at. Apart, so that the other rows stay short.
+    #[inline(never)]
     fn transmit_checked(&mut self, lanes: usize) -> Row<L> {
         self.count_rows();
         if let Some(word) = self.urgent() {
