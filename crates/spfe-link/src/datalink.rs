@@ -8,14 +8,24 @@
 //!
 //! CRC-16 and scrambling are done column by column below (5.6.4.2).
 //!
-//! Choices where the standard leaves one, or its text was not at hand:
+//! Choices where the standard leaves one, or where its text was not at hand:
 //!
-//! * A segment is never cut because the error recovery buffer has little room: it waits. The
-//!   buffer counts as full (FULL is sent) while something ready finds no room in it.
-//! * A segment is charged to the virtual channel when first sent; a resend is free.
-//! * A broadcast message sent again needs no broadcast credit.
-//! * An input buffer overflow is one only when the frame is good: a damaged SDF names any channel.
-//! * Nothing but the user's management resets the link after many retries.
+//! | question | here |
+//! | --- | --- |
+//! | CRC-16 over scrambled or plain data | of the columns below; `data_scrambled` off avoids it |
+//! | SIF symbol | D4.2; an unknown control word is ignored, so another one does no harm |
+//! | retries before a link reset | no limit; they are counted |
+//! | length of an idle frame on several lanes | sends up to 64 words, accepts 64 for each lane |
+//! | two channels of the same precedence | [`qos::TieBreak`] |
+//! | NACK after a CRC error of a single word inside a frame | [`Config::nack_on_single_crc`] |
+//! | distance of a NACK from an ACK | [`Config::nack_keeps_gap`] |
+//! | FCT and frame size when lanes fail | stay: `fct_multiplier`, `segment_multiplier` |
+//! | error recovery buffer nearly full | a segment waits until it fits whole; the buffer counts as full, and FULL is sent, while something ready finds no room |
+//! | bandwidth of a resend | free: a segment is charged when first sent |
+//! | broadcast credit of a resend | none needed |
+//! | broadcast messages that wait at a link reset | stay, and are late; those sent are lost |
+//! | overflow of an input buffer | one only when the frame is good: a damaged SDF names any channel |
+//! | data frame without words | accepted; never sent |
 
 mod broadcast;
 mod buffer;

@@ -2,7 +2,7 @@
 
 use crate::harness::{Link, packet, sizes};
 use spfe_link::datalink::Config;
-use spfe_link::qos::{Limits, Parameters, Qos};
+use spfe_link::qos::{Limits, Parameters, Qos, TieBreak};
 use spfe_link::word::Word;
 
 const SHARE: f64 = 65536.0;
@@ -184,4 +184,21 @@ fn no_bandwidth_bars_a_channel() {
     set(&mut link, 1, 0, 0.0);
     let words = saturate(&mut link, 0b11, 3000);
     assert!(words[1] == 0 && words[0] > 2000);
+}
+
+#[test]
+fn ties() {
+    let mut lowest = Qos::<4>::new(Limits::default());
+    let limits = Limits { tie_break: TieBreak::RoundRobin, ..Limits::default() };
+    let mut round = Qos::<4>::new(limits);
+    let mut order = Vec::new();
+    for _ in 0..6 {
+        assert_eq!(lowest.select(0b1110), Some(1));
+        lowest.selected(1);
+        let vc = round.select(0b1110).unwrap();
+        round.selected(vc);
+        order.push(vc);
+    }
+    assert_eq!(order, [1, 2, 3, 1, 2, 3]);
+    assert_eq!(lowest.select(0), None);
 }

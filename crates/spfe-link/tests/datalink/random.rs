@@ -4,6 +4,15 @@ use crate::harness::{Link, Random, Sizes, packet, sizes};
 use spfe_link::datalink::{Broadcast, Config};
 use spfe_link::{Control, Received, Word};
 
+/// Seeds of a campaign: `SPFE_SEED` repeats one, `SPFE_SEEDS` asks for more of them.
+fn seeds(first: u64, count: u64) -> std::ops::Range<u64> {
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    match number("SPFE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => first..first + number("SPFE_SEEDS").unwrap_or(count),
+    }
+}
+
 /// A bit error: mostly the code finds it, and the word before it is lost too; else a bit of a
 /// symbol is wrong.
 fn errors<const L: usize>(seed: u64, one_in: u32) -> crate::harness::Fault<L> {
@@ -63,35 +72,40 @@ fn campaign<const L: usize, const V: usize>(seed: u64, one_in: u32, config: Conf
         link.step();
     }
     link.fault = Box::new(|_, _, _| {});
-    link.finish(20_000);
-    link.run(2000);
-    for (end, arrived) in link.ends.iter_mut().zip(&mut arrived) {
-        while end.dl.receive_broadcast().is_some() {
-            *arrived += 1;
+    for _ in 0..2000 {
+        link.step();
+        for (end, arrived) in link.ends.iter_mut().zip(&mut arrived) {
+            *arrived += u32::from(end.dl.receive_broadcast().is_some());
         }
     }
+    link.finish(20_000);
     assert_eq!(arrived, [messages[1], messages[0]], "every broadcast message");
     assert_eq!(link.resets, 1, "no link reset: seed {seed}");
     for end in &link.ends {
         let status = end.dl.status();
         assert!(!status.protocol_error);
         assert!(one_in > 500 || status.error_recovery_attempts > 4);
-        assert!(end.words_read > 1000, "{} words", end.words_read);
+        assert!(end.words_read > 100, "{} words", end.words_read);
     }
 }
 
 #[test]
 fn one_lane() {
-    for seed in 0..24 {
+    for seed in seeds(0, 24) {
         let one_in = [20, 60, 200, 1000][seed as usize % 4];
         let delay = [0, 5, 60, 150][seed as usize / 4 % 4];
-        campaign::<1, 3>(seed, one_in, Config::default(), delay);
+        let config = Config {
+            nack_on_single_crc: seed % 3 != 1,
+            nack_keeps_gap: seed % 5 == 1,
+            ..Config::default()
+        };
+        campaign::<1, 3>(seed, one_in, config, delay);
     }
 }
 
 #[test]
 fn several_lanes() {
-    for seed in 100..108 {
+    for seed in seeds(100, 8) {
         let config = Config { fct_multiplier: 3, segment_multiplier: 3, ..Config::default() };
         campaign::<3, 2>(seed, 100, config, 20);
         let config = Config { fct_multiplier: 2, segment_multiplier: 4, ..Config::default() };
@@ -103,7 +117,8 @@ fn several_lanes() {
 /// that is lost at each change is sent again.
 #[test]
 fn fewer_lanes() {
-    for seed in 300..306 {
+    for seed in seeds(300, 6) {
+        eprintln!("seed {seed}");
         let config = Config { fct_multiplier: 4, segment_multiplier: 4, ..Config::default() };
         let mut link = Link::<4, 2>::started(config, sizes(4), 10);
         let mut random = Random(seed);
@@ -130,7 +145,8 @@ fn fewer_lanes() {
 /// Lanes fail and come back in the middle of it.
 #[test]
 fn lanes_fail_at_random() {
-    for seed in 200..206 {
+    for seed in seeds(200, 6) {
+        eprintln!("seed {seed}");
         let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 10);
         let mut random = Random(seed);
         link.fault = errors(seed, 300);
@@ -158,7 +174,8 @@ fn lanes_fail_at_random() {
 /// most.
 #[test]
 fn any_rows() {
-    for seed in 400..440 {
+    for seed in seeds(400, 40) {
+        eprintln!("seed {seed}");
         let mut link = Link::<2, 2>::started(
             Config { segment_multiplier: 2, fct_multiplier: 2, ..Config::default() },
             sizes(2),

@@ -395,3 +395,50 @@ fn words_between_sessions_are_ignored() {
     assert_eq!((dl.fct_credit(0), dl.sequence().count()), (0, 0));
     assert_eq!(dl.reset_state(), spfe_link::datalink::ResetState::CheckFarEndReset);
 }
+
+/// The two readings of rules that are not settled.
+#[test]
+fn nack_rules_that_can_be_chosen() {
+    let bad = Control::Ack { seq: 1, crc: 0 }.encode();
+    let control = |word| spfe_link::Received::Control { word, crc16_good: true };
+    for nack_on_single_crc in [true, false] {
+        let config = Config { nack_on_single_crc, ..Config::default() };
+        let mut link = Link::<1, 1>::started(config, sizes(1), 5);
+        let dl = &mut link.ends[0].dl;
+        dl.receive(control(Control::Sdf { vc: 0 }.encode()));
+        dl.receive(control(bad));
+        assert!(dl.status().crc8_error);
+        let in_error = dl.sequence().state() == ReceiveError::ErrorNegative;
+        assert_eq!(in_error, nack_on_single_crc);
+    }
+    for nack_keeps_gap in [true, false] {
+        let config = Config { nack_keeps_gap, ..Config::default() };
+        let mut link = Link::<1, 1>::started(config, sizes(1), 5);
+        link.run(100);
+        link.ends[1].log = Some(Vec::new());
+        // A good frame is acknowledged; the damaged one behind it is refused.
+        link.write(0, 0, &[Word::data(1), EEP]);
+        link.run(5);
+        link.write(0, 0, &[Word::data(2), EEP]);
+        let mut frames = 0;
+        link.fault = Box::new(move |from, _, wire| {
+            let Some([word]) = wire else { return };
+            if from == 0 && matches!(Control::decode(*word), Some(Control::Edf { .. })) {
+                frames += 1;
+                if frames == 2 {
+                    *word = Word::RXERR;
+                }
+            }
+        });
+        link.run(60);
+        let log = link.ends[1].log.as_ref().unwrap();
+        let find = |is: fn(Control) -> bool| {
+            log.iter().position(|row| control_of(row).is_some_and(is)).unwrap()
+        };
+        let ack = find(|control| matches!(control, Control::Ack { .. }));
+        let nack = find(|control| matches!(control, Control::Nack { .. }));
+        let gap = nack - ack - 1;
+        assert_eq!(gap >= 15, nack_keeps_gap, "{gap} words");
+        link.finish(200);
+    }
+}
