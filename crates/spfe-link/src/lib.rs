@@ -14,6 +14,7 @@
 //! | [`lane`] | 50-11C 5.5 | lane initialisation, word synchronisation, SKIP, RXERR |
 //! | [`multilane`], [`mod@column`] | 50-11C 5.6 | rows over lanes, alignment; each lane's CRC-16 and scrambler |
 //! | [`row`] | 50-11C 5.6.4 | what the data link and multi-lane layers hand each other |
+//! | [`datalink`], [`qos`] | 50-11C 5.7 | virtual channels, frames, error recovery, link reset, medium access |
 //! | [`network`] | 50-11C 5.8, 50-12C 5.6 | routing switches of both |
 //! | [`spacewire`] | 50-12C 5.4, 5.5 | characters, wires, the link and its broadcast codes |
 #![no_std]
@@ -22,15 +23,18 @@ pub mod code;
 pub mod column;
 pub mod control;
 pub mod crc;
+pub mod datalink;
 pub mod lane;
 pub mod multilane;
 pub mod network;
 pub mod prbs;
+pub mod qos;
 pub mod row;
 pub mod spacewire;
 pub mod word;
 
 pub use control::Control;
+pub use datalink::DataLink;
 pub use lane::Lane;
 pub use multilane::MultiLane;
 pub use row::{Received, Row};

@@ -1,0 +1,94 @@
+//! Broadcast messages and their flow control (50-11C 5.3.5.4, 5.7.5).
+
+use crate::word::Word;
+
+/// Most broadcast credit.
+pub const CREDIT_LIMIT: u16 = 256;
+
+/// A broadcast message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Broadcast {
+    /// Broadcast channel.
+    pub channel: u8,
+    /// Broadcast type (B_TYPE).
+    pub kind: u8,
+    /// The eight bytes.
+    pub data: [u8; 8],
+    /// It did not go at once: no lane was active, or the link recovered from an error.
+    pub late: bool,
+    /// A routing switch had to hold it.
+    pub delayed: bool,
+}
+
+impl Broadcast {
+    /// STATUS of the EBF.
+    pub const fn status(&self) -> u8 {
+        self.late as u8 | (self.delayed as u8) << 1
+    }
+
+    /// First or second data word.
+    pub const fn word(&self, second: bool) -> Word {
+        let [a, b, c, d, e, f, g, h] = self.data;
+        let symbols = if second { [e, f, g, h] } else { [a, b, c, d] };
+        Word::from_symbols(symbols, 0)
+    }
+}
+
+/// Broadcast flow control: so many broadcast frames may go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    credit: u16,
+    /// Rows until the next credit; 0 is never.
+    left: u32,
+    interval: u32,
+}
+
+impl Flow {
+    /// After link reset.
+    pub fn new(expected_bandwidth: u16) -> Self {
+        let interval = interval(expected_bandwidth);
+        Self { credit: 0, left: interval, interval }
+    }
+
+    /// Rows are sent.
+    pub fn rows(&mut self, mut count: u32) {
+        if self.interval == 0 {
+            return;
+        }
+        while count >= self.left {
+            count -= self.left;
+            self.left = self.interval;
+            self.credit = (self.credit + 1).min(CREDIT_LIMIT);
+        }
+        self.left -= count;
+    }
+
+    /// Rows that bring no credit.
+    pub fn quiet_rows(&self) -> u32 {
+        if self.interval == 0 { u32::MAX } else { self.left - 1 }
+    }
+
+    #[inline(always)]
+    pub fn may_send(&self) -> bool {
+        self.credit != 0
+    }
+
+    pub fn sent(&mut self) {
+        self.credit = self.credit.saturating_sub(1);
+    }
+
+    pub fn credit(&self) -> u16 {
+        self.credit
+    }
+
+    pub fn set_expected_bandwidth(&mut self, value: u16) {
+        self.interval = interval(value);
+        self.left = self.interval;
+    }
+}
+
+/// Rows for one broadcast frame of four: 40 at 10 %.
+fn interval(expected_bandwidth: u16) -> u32 {
+    let share = u32::from(expected_bandwidth);
+    ((4 << 16) + share / 2).checked_div(share).unwrap_or(0)
+}

@@ -1,0 +1,362 @@
+//! Virtual channel buffers (50-11C 5.7.2) and what may stand in them (5.3.7, 5.3.9).
+
+use crate::word::{Word, k};
+
+/// A word with an EEP alone.
+pub const EEP: Word =
+    Word { bits: u32::from_le_bytes([k::EEP, k::FILL, k::FILL, k::FILL]), k: 0xf };
+
+/// Memory for words: an array, a slice lent by the owner, or a box.
+pub trait Store: AsRef<[Word]> + AsMut<[Word]> {}
+
+impl<T: AsRef<[Word]> + AsMut<[Word]>> Store for T {}
+
+/// What a word of a virtual channel holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Data characters, maybe Fill, no end marker.
+    Data,
+    /// Fill only: carries nothing.
+    Fill,
+    /// An end marker, and after it only Fill.
+    End,
+    /// Any other K character, or characters after an end marker.
+    Illegal {
+        /// Whether an end marker is in it.
+        end: bool,
+    },
+}
+
+/// What a word holds.
+#[inline]
+pub fn content(word: Word) -> Content {
+    if word.k == 0 { Content::Data } else { content_with_k(word) }
+}
+
+fn content_with_k(word: Word) -> Content {
+    let (mut data, mut end, mut illegal) = (false, false, false);
+    for index in 0..4 {
+        match (word.is_k(index), word.symbol(index)) {
+            (true, k::FILL) => {}
+            (true, k::EOP | k::EEP) => {
+                illegal |= end;
+                end = true;
+            }
+            (is_k, _) => {
+                illegal |= is_k || end;
+                data = true;
+            }
+        }
+    }
+    match (illegal, end, data) {
+        (true, end, _) => Content::Illegal { end },
+        (false, true, _) => Content::End,
+        (false, false, true) => Content::Data,
+        (false, false, false) => Content::Fill,
+    }
+}
+
+/// A queue of words in memory of a power of two.
+pub(super) struct Ring<B> {
+    words: B,
+    head: usize,
+    tail: usize,
+}
+
+impl<B: Store> Ring<B> {
+    /// The caller has looked that the memory is a power of two of words.
+    pub fn new(words: B) -> Self {
+        Self { words, head: 0, tail: 0 }
+    }
+
+    #[inline(always)]
+    pub fn capacity(&self) -> usize {
+        self.words.as_ref().len()
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    #[inline(always)]
+    pub fn free(&self) -> usize {
+        self.capacity() - self.len()
+    }
+
+    /// Position of the next word written; positions go on over the end of the memory.
+    #[inline(always)]
+    pub fn tail(&self) -> usize {
+        self.tail
+    }
+
+    #[inline(always)]
+    pub fn head(&self) -> usize {
+        self.head
+    }
+
+    #[inline(always)]
+    pub fn at(&self, position: usize) -> Word {
+        let words = self.words.as_ref();
+        words[position & (words.len() - 1)]
+    }
+
+    /// The caller has looked that there is room.
+    #[inline(always)]
+    pub fn put(&mut self, position: usize, word: Word) {
+        let words = self.words.as_mut();
+        let mask = words.len() - 1;
+        words[position & mask] = word;
+    }
+
+    #[inline(always)]
+    pub fn push(&mut self, word: Word) {
+        self.put(self.tail, word);
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    #[inline(always)]
+    pub fn advance_tail(&mut self, count: usize) {
+        self.tail = self.tail.wrapping_add(count);
+    }
+
+    #[inline(always)]
+    pub fn advance_head(&mut self, count: usize) {
+        self.head = self.head.wrapping_add(count);
+    }
+
+    pub fn clear(&mut self) {
+        self.head = self.tail;
+    }
+}
+
+/// Output virtual channel buffer: at least 64 words.
+pub(super) struct Output<B> {
+    ring: Ring<B>,
+    /// End markers in the buffer.
+    ends: usize,
+    /// A packet was begun by the user and not ended.
+    open: bool,
+    /// User words are dropped up to and with the next end marker.
+    discarding: bool,
+    /// The user never waits (continuous mode).
+    pub continuous: bool,
+}
+
+impl<B: Store> Output<B> {
+    pub fn new(words: B) -> Self {
+        let ring = Ring::new(words);
+        Self { ring, ends: 0, open: false, discarding: false, continuous: false }
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.ring.capacity()
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.ring.len()
+    }
+
+    #[inline(always)]
+    pub fn free(&self) -> usize {
+        self.ring.free()
+    }
+
+    /// Whether a segment may be made: a whole one is there, or an end marker, or no more room.
+    #[inline]
+    pub fn has_segment(&self, whole: usize) -> bool {
+        self.ring.len() >= whole || self.ends != 0 || self.ring.free() == 0
+    }
+
+    /// Takes words from the user; how many were taken, dropped ones included.
+    pub fn write(&mut self, words: &[Word]) -> usize {
+        for (index, &word) in words.iter().enumerate() {
+            if word.k == 0 && !self.discarding && self.ring.free() != 0 {
+                self.ring.push(word);
+                self.open = true;
+            } else if !self.write_other(word) {
+                return index;
+            }
+        }
+        words.len()
+    }
+
+    fn write_other(&mut self, word: Word) -> bool {
+        let content = content(word);
+        if self.discarding {
+            let end = matches!(content, Content::End | Content::Illegal { end: true });
+            self.discarding = !end;
+            return true;
+        }
+        if content == Content::Fill {
+            return true;
+        }
+        if self.ring.free() == 0 {
+            if !self.continuous {
+                return false;
+            }
+            self.truncate();
+            self.discarding &=
+                content == Content::Data || content == Content::Illegal { end: false };
+            return true;
+        }
+        match content {
+            Content::Data | Content::Fill => {
+                self.ring.push(word);
+                self.open = true;
+            }
+            Content::End => self.push_end(word),
+            Content::Illegal { end } => {
+                self.push_end(EEP);
+                self.discarding = !end;
+            }
+        }
+        true
+    }
+
+    fn push_end(&mut self, word: Word) {
+        self.ring.push(word);
+        self.ends += 1;
+        self.open = false;
+    }
+
+    /// Continuous mode: what waits is flushed, an EEP goes in its place, and the rest of the
+    /// packet is dropped.
+    fn truncate(&mut self) {
+        self.ring.clear();
+        self.ends = 0;
+        self.push_end(EEP);
+        self.discarding = true;
+    }
+
+    /// Continuous mode without a lane.
+    pub fn lane_lost(&mut self) {
+        let waits =
+            self.ring.len() > 1 || self.ring.len() == 1 && self.ring.at(self.ring.head()) != EEP;
+        if self.continuous && waits {
+            let open = self.open;
+            self.truncate();
+            self.discarding = open;
+        }
+    }
+
+    /// Moves words into the error recovery buffer.
+    pub fn take(&mut self, count: usize, to: &mut Ring<B>) {
+        for index in 0..count {
+            let word = self.ring.at(self.ring.head().wrapping_add(index));
+            if word.k != 0 && content(word) == Content::End {
+                self.ends -= 1;
+            }
+            to.push(word);
+        }
+        self.ring.advance_head(count);
+    }
+
+    /// Link reset: what waits is flushed, and the rest of an open packet is dropped.
+    pub fn link_reset(&mut self) {
+        self.ring.clear();
+        self.ends = 0;
+        self.discarding |= self.open;
+        self.open = false;
+    }
+}
+
+/// Input virtual channel buffer: at least 64 words for each data-sending lane.
+pub(super) struct Input<B> {
+    ring: Ring<B>,
+    /// Words of the frame under way, behind the accepted ones.
+    staged: usize,
+    /// One of them found no room.
+    overflow: bool,
+    /// Room not given to the far end yet, in words.
+    room: usize,
+    /// The user has read the begin of a packet and not its end.
+    open: bool,
+    /// An EEP is due before anything else.
+    truncated: bool,
+}
+
+impl<B: Store> Input<B> {
+    pub fn new(words: B) -> Self {
+        let ring = Ring::new(words);
+        let room = ring.capacity();
+        Self { ring, staged: 0, overflow: false, room, open: false, truncated: false }
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.ring.capacity()
+    }
+
+    /// A data frame begins.
+    pub fn begin(&mut self) {
+        self.staged = 0;
+        self.overflow = false;
+    }
+
+    /// A word of the frame.
+    #[inline(always)]
+    pub fn stage(&mut self, word: Word) {
+        if self.staged < self.ring.free() {
+            self.ring.put(self.ring.tail().wrapping_add(self.staged), word);
+            self.staged += 1;
+        } else {
+            self.overflow = true;
+        }
+    }
+
+    /// The frame is good. False if it did not fit.
+    pub fn accept(&mut self) -> bool {
+        if !self.overflow {
+            self.ring.advance_tail(self.staged);
+        }
+        self.staged = 0;
+        !self.overflow
+    }
+
+    /// Room for one more flow control token of some words.
+    #[inline(always)]
+    pub fn has_room(&self, words: usize) -> bool {
+        self.room >= words
+    }
+
+    pub fn grant(&mut self, words: usize) {
+        self.room -= words;
+    }
+
+    /// Words to read.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ring.len() + usize::from(self.truncated)
+    }
+
+    /// Gives words to the user; how many.
+    pub fn read(&mut self, words: &mut [Word]) -> usize {
+        let mut done = 0;
+        if self.truncated && !words.is_empty() {
+            words[0] = EEP;
+            self.truncated = false;
+            self.open = false;
+            done = 1;
+        }
+        let count = self.ring.len().min(words.len() - done);
+        for (index, out) in words[done..done + count].iter_mut().enumerate() {
+            let word = self.ring.at(self.ring.head().wrapping_add(index));
+            self.open = word.k == 0 || content(word) != Content::End;
+            *out = word;
+        }
+        self.ring.advance_head(count);
+        self.room += count;
+        // The words of a frame under way stay where they are: the tail did not move.
+        done + count
+    }
+
+    /// Link reset: what waits is flushed, and an EEP ends the packet that is being read.
+    pub fn link_reset(&mut self) {
+        self.ring.clear();
+        self.staged = 0;
+        self.room = self.ring.capacity();
+        self.truncated |= self.open;
+        self.open = false;
+    }
+}

@@ -1,0 +1,98 @@
+//! Queues of fixed size.
+
+/// A queue whose first items may have been given out already, and are kept (50-11C 5.7.7).
+#[derive(Clone, Debug)]
+pub(super) struct Queue<T, const N: usize> {
+    items: [T; N],
+    head: usize,
+    sent: usize,
+    tail: usize,
+}
+
+impl<T: Copy + Default, const N: usize> Queue<T, N> {
+    const MASK: usize = {
+        assert!(N.is_power_of_two());
+        N - 1
+    };
+
+    pub fn new() -> Self {
+        Self { items: [T::default(); N], head: 0, sent: 0, tail: 0 }
+    }
+
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.len() == N
+    }
+
+    /// Whether items wait to be sent.
+    #[inline(always)]
+    pub fn is_pending(&self) -> bool {
+        self.sent != self.tail
+    }
+
+    pub fn push(&mut self, item: T) -> bool {
+        let room = !self.is_full();
+        if room {
+            self.items[self.tail & Self::MASK] = item;
+            self.tail = self.tail.wrapping_add(1);
+        }
+        room
+    }
+
+    pub fn pop(&mut self) -> Option<T> {
+        let item = *self.first()?;
+        if self.sent == self.head {
+            self.sent = self.sent.wrapping_add(1);
+        }
+        self.head = self.head.wrapping_add(1);
+        Some(item)
+    }
+
+    pub fn first(&self) -> Option<&T> {
+        (self.len() != 0).then(|| &self.items[self.head & Self::MASK])
+    }
+
+    /// The first item, if it was sent.
+    pub fn first_sent(&self) -> Option<&T> {
+        (self.sent != self.head).then(|| &self.items[self.head & Self::MASK])
+    }
+
+    /// The next item to send.
+    #[inline(always)]
+    pub fn next(&self) -> Option<&T> {
+        self.is_pending().then(|| &self.items[self.sent & Self::MASK])
+    }
+
+    pub fn next_mut(&mut self) -> Option<&mut T> {
+        self.is_pending().then(|| &mut self.items[self.sent & Self::MASK])
+    }
+
+    /// The next item is sent.
+    pub fn advance(&mut self) {
+        if self.is_pending() {
+            self.sent = self.sent.wrapping_add(1);
+        }
+    }
+
+    /// All items are to be sent again.
+    pub fn rewind(&mut self) {
+        self.sent = self.head;
+    }
+
+    pub fn for_each(&mut self, mut change: impl FnMut(&mut T)) {
+        let mut position = self.head;
+        while position != self.tail {
+            change(&mut self.items[position & Self::MASK]);
+            position = position.wrapping_add(1);
+        }
+    }
+
+    pub fn clear(&mut self) {
+        (self.head, self.sent) = (self.tail, self.tail);
+    }
+}

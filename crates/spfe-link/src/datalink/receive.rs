@@ -1,0 +1,285 @@
+//! Receive side: checks, data word identification, replies (50-11C 5.7.7, 5.7.8).
+
+use super::broadcast::Broadcast;
+use super::buffer::Store;
+use super::identify::{Event, Outcome, State};
+use super::{DataLink, SEGMENT_WORDS};
+use crate::control::Control;
+use crate::crc::Crc8;
+use crate::row::Received;
+use crate::word::Word;
+
+/// What is being received.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Receiver {
+    /// Virtual channel of the data frame.
+    vc: u8,
+    words: u32,
+    broadcast: Broadcast,
+    second: bool,
+    crc8: Crc8,
+}
+
+impl Receiver {
+    fn broadcast_word(&mut self, word: Word) {
+        self.crc8 = self.crc8.symbols(word, 4);
+        let [a, b, c, d] = word.symbols();
+        let [e, f, g, h] = {
+            let data = self.broadcast.data;
+            if self.second { [data[0], data[1], data[2], data[3]] } else { [0; 4] }
+        };
+        self.broadcast.data =
+            if self.second { [e, f, g, h, a, b, c, d] } else { [a, b, c, d, 0, 0, 0, 0] };
+        self.second = true;
+    }
+}
+
+impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
+    /// Takes the row of this word period, if there was one; words of lanes (SKIP, IDLE) are none.
+    #[inline]
+    pub fn receive(&mut self, row: Received<L>) {
+        if !self.reset.is_initialised() {
+            // An acknowledgement of before the reset would look like a protocol error.
+            return;
+        }
+        match row {
+            Received::Data { words, count } => {
+                let count = usize::from(count).min(L);
+                self.receive_data(words.get(..count).unwrap_or(&[]));
+            }
+            Received::Control { word, .. } if word.k == 0 => self.receive_data(&[word]),
+            Received::Control { word, crc16_good } => self.receive_control(word, crc16_good),
+            Received::RxErr => {
+                self.transmitter.look_up();
+                self.receive_event(Event::RxErr, 0);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn receive_data(&mut self, words: &[Word]) {
+        let Some(first) = words.first() else { return };
+        let state = self.identification.state();
+        let count = if state == State::RxDataFrame { words.len() as u32 } else { 1 };
+        match self.identification.step(Event::Data(count)) {
+            Outcome::Accept if state == State::RxDataFrame => {
+                self.receiver.words += count;
+                if let Some(input) = self.inputs.get_mut(usize::from(self.receiver.vc)) {
+                    for word in words {
+                        input.stage(*word);
+                    }
+                }
+            }
+            Outcome::Accept if state != State::RxIdleFrame => {
+                self.receiver.broadcast_word(*first);
+            }
+            Outcome::FrameError => self.status.frame_error = true,
+            _ => {}
+        }
+    }
+
+    #[inline(never)]
+    fn receive_control(&mut self, word: Word, crc16_good: bool) {
+        self.transmitter.look_up();
+        let Some(control) = Control::decode(word) else {
+            if word.is_n_chars() {
+                self.receive_data(&[word]);
+            }
+            return;
+        };
+        match control {
+            Control::Sdf { vc } => self.receive_sdf(vc),
+            Control::Edf { seq, .. } => {
+                let event = Event::Edf { crc: crc16_good, seq: self.sequence.is_next(seq) };
+                if self.check(event, seq) {
+                    self.accept_data_frame();
+                }
+            }
+            Control::Sbf { channel, kind } => {
+                if self.check(Event::Sbf, 0) {
+                    self.receiver.broadcast = Broadcast { channel, kind, ..Broadcast::default() };
+                    self.receiver.second = false;
+                    self.receiver.crc8 = Crc8::new().symbols(word, 4);
+                }
+            }
+            Control::Ebf { status, seq, crc } => {
+                let good = self.receiver.crc8.symbols(word, 3).value() == crc;
+                let event = Event::Ebf { crc: good, seq: self.sequence.is_next(seq) };
+                if self.check(event, seq) {
+                    self.accept_broadcast(status);
+                }
+            }
+            Control::RxErr => self.receive_event(Event::RxErr, 0),
+            Control::Retry => {
+                self.status.received.retries += 1;
+                self.receive_event(Event::Retry, 0);
+            }
+            _ => self.receive_single(control),
+        }
+    }
+
+    /// SIF, FCT, ACK, NACK and FULL; words of other layers and unknown ones are ignored.
+    fn receive_single(&mut self, control: Control) {
+        let crc = control.crc8_is_good();
+        let (event, seq) = match control {
+            Control::Sif { seq, .. } => {
+                (Event::Sif { crc, seq: self.sequence.is_current(seq) }, seq)
+            }
+            Control::Fct { seq, .. } => {
+                (Event::Single { crc, seq: self.sequence.is_next(seq) }, seq)
+            }
+            Control::Full { seq, .. } => {
+                (Event::Single { crc, seq: self.sequence.is_current(seq) }, seq)
+            }
+            Control::Ack { seq, .. } | Control::Nack { seq, .. } => {
+                (Event::Single { crc, seq: true }, seq)
+            }
+            _ => return,
+        };
+        if self.check(event, seq) {
+            self.accept_single(control);
+        }
+    }
+
+    fn accept_single(&mut self, control: Control) {
+        let received = &mut self.status.received;
+        match control {
+            Control::Sif { .. } => received.idle_frames += 1,
+            Control::Fct { multiplier, vc, .. } => self.accept_fct(usize::from(vc), multiplier),
+            Control::Full { .. } => {
+                received.fulls += 1;
+                self.sequence.request_ack();
+            }
+            Control::Ack { seq, .. } => {
+                received.acks += 1;
+                self.acknowledged(seq);
+            }
+            Control::Nack { seq, .. } => {
+                received.nacks += 1;
+                self.refused(seq);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether to use a word; errors are dealt with here.
+    #[inline]
+    fn check(&mut self, event: Event, seq: u8) -> bool {
+        let outcome = self.identification.step(event);
+        if outcome != Outcome::Accept {
+            self.refuse(event, outcome, seq);
+        }
+        outcome == Outcome::Accept
+    }
+
+    #[inline(never)]
+    fn receive_event(&mut self, event: Event, seq: u8) {
+        self.check(event, seq);
+    }
+
+    #[cold]
+    fn refuse(&mut self, event: Event, outcome: Outcome, seq: u8) {
+        match outcome {
+            Outcome::Ignore | Outcome::Accept => {}
+            Outcome::FrameError => self.status.frame_error = true,
+            Outcome::CrcError { nack } => {
+                let single = matches!(event, Event::Single { .. } | Event::Sif { .. });
+                if matches!(event, Event::Edf { .. }) {
+                    self.status.crc16_error = true;
+                } else {
+                    self.status.crc8_error = true;
+                }
+                self.transmitter.ask_when_idle();
+                if nack && (!single || self.config.nack_on_single_crc) {
+                    self.sequence.request_nack();
+                }
+            }
+            Outcome::SequenceError => {
+                self.status.sequence_error = true;
+                self.sequence.sequence_error(seq);
+            }
+            Outcome::RxErr { nack } => {
+                self.transmitter.ask_when_idle();
+                if nack {
+                    self.sequence.request_nack();
+                }
+            }
+        }
+    }
+
+    fn receive_sdf(&mut self, vc: u8) {
+        if self.check(Event::Sdf, 0) {
+            self.receiver.vc = vc;
+            self.receiver.words = 0;
+            if let Some(input) = self.inputs.get_mut(usize::from(vc)) {
+                input.begin();
+            }
+        }
+    }
+
+    /// A frame for a channel that does not exist is accepted, and its data dropped.
+    fn accept_data_frame(&mut self) {
+        self.sequence.accept();
+        self.status.received.data_frames += 1;
+        self.status.received.data_words += u64::from(self.receiver.words);
+        let vc = usize::from(self.receiver.vc);
+        if let Some(input) = self.inputs.get_mut(vc)
+            && !input.accept()
+        {
+            self.status.input_buffer_overflow |= 1 << (vc & 31);
+            self.reset.link_reset();
+        }
+    }
+
+    fn accept_broadcast(&mut self, status: u8) {
+        self.sequence.accept();
+        self.status.received.broadcast_frames += 1;
+        let mut message = self.receiver.broadcast;
+        message.late = status & 1 != 0;
+        message.delayed = status & 2 != 0;
+        if !self.arrived.push(message) {
+            self.status.broadcasts_dropped += 1;
+        }
+    }
+
+    fn accept_fct(&mut self, vc: usize, multiplier: u8) {
+        self.sequence.accept();
+        self.status.received.fcts += 1;
+        let Some(credit) = self.credit.get_mut(vc) else { return };
+        *credit += u32::from(multiplier) * SEGMENT_WORDS as u32;
+        if *credit > self.config.fct_credit_limit_words {
+            *credit = self.config.fct_credit_limit_words;
+            self.status.fct_credit_overflow |= 1 << (vc & 31);
+        }
+        self.refresh(vc);
+    }
+
+    fn acknowledged(&mut self, seq: u8) {
+        if !self.recovery.is_valid(seq) {
+            return;
+        }
+        if self.recovery.acknowledge(seq).is_err() {
+            self.protocol_error();
+            return;
+        }
+        self.transmitter.acknowledged();
+    }
+
+    fn refused(&mut self, seq: u8) {
+        if !self.recovery.is_valid(seq) {
+            return;
+        }
+        if self.recovery.refuse(seq).is_err() {
+            self.protocol_error();
+            return;
+        }
+        self.status.error_recovery_attempts += 1;
+        self.transmitter.retry();
+        self.waiting.for_each(|message| message.late = true);
+    }
+
+    fn protocol_error(&mut self) {
+        self.status.protocol_error = true;
+        self.reset.link_reset();
+    }
+}

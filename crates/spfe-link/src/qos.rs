@@ -1,0 +1,254 @@
+//! Quality of service of virtual channels (50-11C 5.7.4): priority, bandwidth, time-slots.
+//!
+//! Bandwidth credit is counted in rows of the link, which are words on a link of one lane, with
+//! eight binary places. It is brought up to date after each data segment, and after
+//! [`UPDATE_ROWS`] rows without one. A segment sent again is not paid for twice.
+
+/// Rows after which the credit is brought up to date when no segment ends.
+pub const UPDATE_ROWS: u32 = 66;
+/// Expected bandwidth of virtual channel 0 after reset: 10 %.
+pub const BANDWIDTH_VC0: u16 = 6554;
+/// Expected bandwidth of the others after reset, and the smallest useful one: 0.39 %.
+pub const BANDWIDTH_MINIMUM: u16 = 256;
+
+const FRACTION: u32 = 8;
+
+/// Parameters of a virtual channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// 0 is the highest; above [`Limits::priority_levels`] - 1 counts as the lowest.
+    pub priority: u8,
+    /// Expected share of the link in 65536ths; 65535 is all of it, 0 bars the channel from sending.
+    pub expected_bandwidth: u16,
+    /// Bit T: may send in time-slot T.
+    pub time_slots: u64,
+}
+
+/// Who goes first of two with the same precedence. The standard does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TieBreak {
+    /// The lowest virtual channel number.
+    #[default]
+    LowestFirst,
+    /// The next one after the last that sent.
+    RoundRobin,
+}
+
+/// Parameters of the link; constants in many implementations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Priority levels, 4 to 16.
+    pub priority_levels: u8,
+    /// Bandwidth credit limit in rows, at most 2^24.
+    pub bandwidth_credit_limit: u32,
+    /// Minimum bandwidth credit threshold, in tenths of the limit below zero.
+    pub minimum_threshold_tenths: u8,
+    /// Idle time limit in rows: full credit for longer is under-use.
+    pub idle_time_limit: u32,
+    /// Who goes first of two with the same precedence.
+    pub tie_break: TieBreak,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            priority_levels: 16,
+            bandwidth_credit_limit: 16384,
+            minimum_threshold_tenths: 9,
+            // 1 ms at 6.25 Gbit/s.
+            idle_time_limit: 0x2625a,
+            tie_break: TieBreak::LowestFirst,
+        }
+    }
+}
+
+/// Status of the medium access. Bit V is of virtual channel V.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Bandwidth over-use, sticky.
+    pub bandwidth_over_use: u32,
+    /// Bandwidth under-use, sticky.
+    pub bandwidth_under_use: u32,
+    /// Current time-slot.
+    pub current_time_slot: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Channel {
+    parameters: Parameters,
+    /// Rows times 2^8.
+    credit: i64,
+    /// Price of a row of a segment: 1 / expected bandwidth.
+    price: i64,
+    /// Rows at full credit.
+    idle: u32,
+}
+
+/// The medium access controller's accounts.
+#[derive(Clone, Debug)]
+pub struct Qos<const V: usize> {
+    channels: [Channel; V],
+    limits: Limits,
+    /// Channels that may send in this time-slot.
+    allowed: u32,
+    last: u32,
+    status: Status,
+}
+
+impl<const V: usize> Qos<V> {
+    /// After Interface Reset.
+    pub fn new(limits: Limits) -> Self {
+        let mut limits = limits;
+        limits.priority_levels = limits.priority_levels.clamp(4, 16);
+        limits.bandwidth_credit_limit = limits.bandwidth_credit_limit.clamp(1, 1 << 24);
+        limits.minimum_threshold_tenths = limits.minimum_threshold_tenths.min(10);
+        let channel = |vc| {
+            let expected_bandwidth = if vc == 0 { BANDWIDTH_VC0 } else { BANDWIDTH_MINIMUM };
+            let parameters = Parameters {
+                priority: limits.priority_levels - 1,
+                expected_bandwidth,
+                time_slots: u64::MAX,
+            };
+            Channel { parameters, credit: 0, price: price(expected_bandwidth), idle: 0 }
+        };
+        let channels = core::array::from_fn(channel);
+        let mut this = Self { channels, limits, allowed: 0, last: 0, status: Status::default() };
+        this.allow();
+        this
+    }
+
+    /// Parameters of a virtual channel.
+    pub fn parameters(&self, vc: usize) -> Option<Parameters> {
+        self.channels.get(vc).map(|channel| channel.parameters)
+    }
+
+    /// Sets the parameters of a virtual channel. False if there is none of that number.
+    pub fn set_parameters(&mut self, vc: usize, parameters: Parameters) -> bool {
+        let Some(channel) = self.channels.get_mut(vc) else { return false };
+        channel.parameters = parameters;
+        channel.price = price(parameters.expected_bandwidth);
+        self.allow();
+        true
+    }
+
+    /// Parameters of the link.
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Status.
+    pub const fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Clears the sticky bits.
+    pub fn clear_errors(&mut self) {
+        self.status.bandwidth_over_use = 0;
+        self.status.bandwidth_under_use = 0;
+    }
+
+    /// Bandwidth credit of a virtual channel in rows.
+    pub fn credit(&self, vc: usize) -> Option<i64> {
+        self.channels.get(vc).map(|channel| channel.credit >> FRACTION)
+    }
+
+    /// SCHEDULE.request (6.3.4): a time-slot begins, 0 to 63.
+    pub fn schedule(&mut self, slot: u8) {
+        self.status.current_time_slot = slot & 63;
+        self.allow();
+    }
+
+    fn allow(&mut self) {
+        self.allowed = 0;
+        for (vc, channel) in self.channels.iter().enumerate().take(32) {
+            let p = &channel.parameters;
+            let slot = p.time_slots >> self.status.current_time_slot & 1 != 0;
+            self.allowed |= u32::from(slot && p.expected_bandwidth != 0) << vc;
+        }
+    }
+
+    fn limit(&self) -> i64 {
+        i64::from(self.limits.bandwidth_credit_limit) << FRACTION
+    }
+
+    fn threshold(&self) -> i64 {
+        -self.limit() * i64::from(self.limits.minimum_threshold_tenths) / 10
+    }
+
+    /// Rows have gone by on the link; the last ones, if `used` says so, with a segment of a
+    /// virtual channel of that many rows, SDF and EDF with it.
+    pub fn update(&mut self, rows: u32, used: Option<(usize, u32)>) {
+        let limit = self.limit();
+        let threshold = self.threshold();
+        for (vc, channel) in self.channels.iter_mut().enumerate() {
+            let price = match used {
+                Some((user, segment)) if user == vc => i64::from(segment) * channel.price,
+                _ => 0,
+            };
+            let credit = channel.credit + (i64::from(rows) << FRACTION) - price;
+            channel.credit = credit.clamp(-limit, limit);
+            if channel.credit < threshold {
+                self.status.bandwidth_over_use |= 1 << (vc & 31);
+            }
+            channel.idle =
+                if channel.credit < limit { 0 } else { channel.idle.saturating_add(rows) };
+            if channel.idle > self.limits.idle_time_limit {
+                self.status.bandwidth_under_use |= 1 << (vc & 31);
+            }
+        }
+    }
+
+    /// The precedence of a virtual channel: bands for the priorities, and the credit inside.
+    fn precedence(&self, channel: &Channel) -> i64 {
+        let limit = self.limit();
+        if channel.credit < self.threshold() {
+            return channel.credit;
+        }
+        let levels = self.limits.priority_levels - 1;
+        let rank = i64::from(levels - channel.parameters.priority.min(levels));
+        2 * limit * rank + limit + channel.credit
+    }
+
+    /// Channels of a mask that may send now.
+    #[inline(always)]
+    pub const fn competing(&self, ready: u32) -> u32 {
+        ready & self.allowed
+    }
+
+    /// The one of the channels with a segment ready (bit V for virtual channel V) that sends next.
+    pub fn select(&self, ready: u32) -> Option<usize> {
+        let competing = self.competing(ready);
+        if competing & competing.wrapping_sub(1) == 0 {
+            return (competing != 0).then(|| competing.trailing_zeros() as usize);
+        }
+        let turn = match self.limits.tie_break {
+            TieBreak::LowestFirst => 0,
+            TieBreak::RoundRobin => (self.last + 1) & 31,
+        };
+        let mut rest = competing.rotate_right(turn);
+        let mut best: Option<(i64, usize)> = None;
+        while rest != 0 {
+            let vc = ((rest.trailing_zeros() + turn) & 31) as usize;
+            rest &= rest - 1;
+            let Some(channel) = self.channels.get(vc) else { continue };
+            let precedence = self.precedence(channel);
+            if best.is_none_or(|(most, _)| precedence > most) {
+                best = Some((precedence, vc));
+            }
+        }
+        best.map(|(_, vc)| vc)
+    }
+
+    /// The selected channel begins to send.
+    pub fn selected(&mut self, vc: usize) {
+        self.last = vc as u32 & 31;
+    }
+}
+
+fn price(share: u16) -> i64 {
+    match share {
+        0 => 0,
+        u16::MAX => 1 << FRACTION,
+        _ => (1 << (16 + FRACTION)) / i64::from(share),
+    }
+}

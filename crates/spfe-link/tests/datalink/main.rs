@@ -1,0 +1,10 @@
+//! The Data Link layer, two ends joined.
+
+mod basics;
+mod harness;
+mod qos;
+mod random;
+mod rate;
+mod recovery;
+mod table;
+mod vectors;

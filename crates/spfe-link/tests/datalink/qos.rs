@@ -1,0 +1,204 @@
+//! Medium access (50-11C 5.7.4): shares, priority, time-slots, over-use and under-use.
+
+use crate::harness::{Link, packet, sizes};
+use spfe_link::datalink::Config;
+use spfe_link::qos::{Limits, Parameters, Qos, TieBreak};
+use spfe_link::word::Word;
+
+const SHARE: f64 = 65536.0;
+
+fn share(percent: f64) -> u16 {
+    (SHARE * percent / 100.0).round().min(65535.0) as u16
+}
+
+fn set<const V: usize>(link: &mut Link<1, V>, vc: usize, priority: u8, percent: f64) {
+    let parameters =
+        Parameters { priority, expected_bandwidth: share(percent), time_slots: u64::MAX };
+    assert!(link.ends[0].dl.set_qos_parameters(vc, parameters));
+}
+
+/// Words of each channel in some word periods with the channels of a mask saturated.
+fn saturate<const V: usize>(link: &mut Link<1, V>, mask: u32, periods: u32) -> [usize; V] {
+    let mut words = [0; V];
+    let load: Vec<Word> = packet(1000, 0)[..64].to_vec();
+    for _ in 0..periods {
+        for (vc, count) in words.iter_mut().enumerate() {
+            if mask >> vc & 1 != 0 && link.ends[0].dl.writable(vc) >= 64 {
+                link.write(0, vc, &load);
+            }
+            *count += link.drain(1, vc);
+        }
+        link.step();
+    }
+    words
+}
+
+#[test]
+fn shares() {
+    let mut link = Link::<1, 4>::started(Config::default(), sizes(1), 5);
+    // Of what is left after the ACKs: the sum is below 64 / 67.
+    let percents = [50.0, 25.0, 12.5, 6.25];
+    for (vc, percent) in percents.into_iter().enumerate() {
+        set(&mut link, vc, 3, percent);
+    }
+    saturate(&mut link, 0xf, 20_000);
+    let words = saturate(&mut link, 0xf, 150_000);
+    let all: usize = words.iter().sum();
+    for (count, percent) in words.into_iter().zip(percents) {
+        let got = count as f64 / all as f64;
+        let expected = percent / 93.75;
+        assert!((got - expected).abs() < 0.01, "{got:.4} of {expected:.4}");
+    }
+}
+
+#[test]
+fn strict_priority() {
+    let mut link = Link::<1, 3>::started(Config::default(), sizes(1), 5);
+    set(&mut link, 0, 2, 90.0);
+    set(&mut link, 1, 0, 100.0);
+    set(&mut link, 2, 1, 100.0);
+    let words = saturate(&mut link, 0b111, 20_000);
+    // What VC 1 cannot use for want of a segment at the right moment is nothing here.
+    assert!(words[1] > 18_500, "{words:?}");
+    assert!(words[0] + words[2] < 256, "{words:?}");
+    // The highest one pauses, the next one takes all.
+    let words = saturate(&mut link, 0b101, 20_000);
+    assert!(words[2] > 18_000 && words[0] < 256, "{words:?}");
+}
+
+#[test]
+fn time_slots_are_never_violated() {
+    let mut link = Link::<1, 4>::started(Config::default(), sizes(1), 0);
+    for vc in 0..4 {
+        set(&mut link, vc, 3, 25.0);
+        let p = link.ends[0].dl.qos_parameters(vc).unwrap();
+        let time_slots = (0..64).filter(|s| s % 4 == vc).map(|s| 1u64 << s).sum();
+        link.ends[0].dl.set_qos_parameters(vc, Parameters { time_slots, ..p });
+    }
+    link.ends[0].log = Some(Vec::new());
+    let mut counts = [0usize; 4];
+    for slot in 0..128u8 {
+        link.ends[0].dl.schedule(slot);
+        assert_eq!(link.ends[0].dl.qos().status().current_time_slot, slot & 63);
+        link.ends[0].log.as_mut().unwrap().clear();
+        let words = saturate(&mut link, 0xf, 500);
+        for (count, more) in counts.iter_mut().zip(words) {
+            *count += more;
+        }
+        let log = link.ends[0].log.as_ref().unwrap();
+        for row in log {
+            if let Some(spfe_link::Control::Sdf { vc }) = crate::harness::control_of(row) {
+                assert_eq!(vc, slot % 4, "slot {slot}");
+            }
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 10_000), "{counts:?}");
+}
+
+#[test]
+fn babbling_channel_takes_nothing_from_others() {
+    // VC 2 has the highest priority, a share of 10 %, and always more to send.
+    let run = |mask| {
+        let mut link = Link::<1, 3>::started(Config::default(), sizes(1), 5);
+        set(&mut link, 0, 1, 50.0);
+        set(&mut link, 1, 1, 30.0);
+        set(&mut link, 2, 0, 10.0);
+        saturate(&mut link, mask, 30_000);
+        let words = saturate(&mut link, mask, 100_000);
+        (words, link.ends[0].dl.qos().status())
+    };
+    let (words, status) = run(0b111);
+    let rows = 100_000.0 * 64.0 / 66.0;
+    assert!(words[0] as f64 / rows > 0.5 * 0.99, "{words:?}");
+    assert!(words[1] as f64 / rows > 0.3 * 0.99, "{words:?}");
+    assert!(status.bandwidth_over_use & 0b100 != 0);
+}
+
+#[test]
+fn over_use_is_flagged_within_one_credit_period() {
+    let limits = Limits::default();
+    let mut qos = Qos::<2>::new(limits);
+    let p = Parameters { priority: 0, expected_bandwidth: share(50.0), time_slots: u64::MAX };
+    qos.set_parameters(0, p);
+    qos.set_parameters(1, p);
+    // Credit goes down by one row for each row: from 0 to -0.9 B.
+    let mut rows = 0;
+    while qos.status().bandwidth_over_use == 0 {
+        qos.update(66, Some((0, 66)));
+        rows += 66;
+        assert!(rows <= limits.bandwidth_credit_limit);
+    }
+    assert!(rows >= limits.bandwidth_credit_limit * 9 / 10);
+    assert_eq!(qos.status().bandwidth_over_use, 0b01);
+    // It is below a channel of the lowest priority from now on.
+    qos.set_parameters(1, Parameters { priority: 15, ..p });
+    assert_eq!(qos.select(0b11), Some(1));
+    // Its own rate in the long run keeps the credit where it is.
+    let before = qos.credit(0).unwrap();
+    for _ in 0..1000 {
+        qos.update(132, Some((0, 66)));
+    }
+    assert_eq!(qos.credit(0).unwrap(), before);
+    qos.clear_errors();
+    assert_eq!(qos.status().bandwidth_over_use, 0);
+}
+
+#[test]
+fn under_use_is_flagged_after_the_idle_time() {
+    let limits = Limits { idle_time_limit: 1000, ..Limits::default() };
+    let mut qos = Qos::<1>::new(limits);
+    let mut rows = 0;
+    while qos.status().bandwidth_under_use == 0 {
+        qos.update(66, None);
+        rows += 66;
+        assert!(rows < 16384 + 1000 + 132);
+    }
+    assert!(rows >= 16384 + 1000);
+}
+
+#[test]
+fn worked_example() {
+    let limits = Limits { priority_levels: 4, ..Limits::default() };
+    let mut qos = Qos::<3>::new(limits);
+    for (vc, percent) in [(1, 50.0), (2, 25.0)] {
+        let expected_bandwidth = share(percent);
+        let p = Parameters { priority: 1, expected_bandwidth, time_slots: u64::MAX };
+        qos.set_parameters(vc, p);
+    }
+    qos.update(66, Some((1, 66)));
+    assert_eq!([qos.credit(1), qos.credit(2)], [Some(-66), Some(66)]);
+    qos.update(66, Some((2, 66)));
+    assert_eq!([qos.credit(1), qos.credit(2)], [Some(0), Some(-132)]);
+    let mut turns = [0; 3];
+    for _ in 0..150 {
+        let vc = qos.select(0b110).unwrap();
+        turns[vc] += 1;
+        qos.update(66, Some((vc, 66)));
+    }
+    assert_eq!(turns, [0, 100, 50]);
+}
+
+#[test]
+fn no_bandwidth_bars_a_channel() {
+    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    set(&mut link, 1, 0, 0.0);
+    let words = saturate(&mut link, 0b11, 3000);
+    assert!(words[1] == 0 && words[0] > 2000);
+}
+
+#[test]
+fn ties() {
+    let mut lowest = Qos::<4>::new(Limits::default());
+    let limits = Limits { tie_break: TieBreak::RoundRobin, ..Limits::default() };
+    let mut round = Qos::<4>::new(limits);
+    let mut order = Vec::new();
+    for _ in 0..6 {
+        assert_eq!(lowest.select(0b1110), Some(1));
+        lowest.selected(1);
+        let vc = round.select(0b1110).unwrap();
+        round.selected(vc);
+        order.push(vc);
+    }
+    assert_eq!(order, [1, 2, 3, 1, 2, 3]);
+    assert_eq!(lowest.select(0), None);
+}

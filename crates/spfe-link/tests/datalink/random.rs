@@ -1,0 +1,229 @@
+//! Random traffic through random errors: nothing is lost, doubled, moved or changed.
+
+use crate::harness::{Link, Random, Sizes, packet, sizes};
+use spfe_link::datalink::{Broadcast, Config};
+use spfe_link::{Control, Received, Word};
+
+/// Seeds of a campaign: `SPFE_SEED` repeats one, `SPFE_SEEDS` asks for more of them.
+fn seeds(first: u64, count: u64) -> std::ops::Range<u64> {
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    match number("SPFE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => first..first + number("SPFE_SEEDS").unwrap_or(count),
+    }
+}
+
+/// A bit error: mostly the code finds it, and the word before it is lost too; else a bit of a
+/// symbol is wrong.
+fn errors<const L: usize>(seed: u64, one_in: u32) -> crate::harness::Fault<L> {
+    let mut random = Random(seed);
+    let mut again = [false; 2];
+    Box::new(move |from, _, wire| {
+        let Some(words) = wire else { return };
+        if again[from] {
+            again[from] = false;
+            words[0] = Word::RXERR;
+        } else if random.below(one_in) == 0 {
+            let lane = random.below(L as u32) as usize;
+            match random.below(4) {
+                0 => words[lane] = Word::RXERR,
+                1 => {
+                    words[lane] = Word::RXERR;
+                    again[from] = true;
+                }
+                // A damaged K character is always found: another one is three bits away. One bit
+                // would make FCTs with a good CRC-8 of some SBFs, which have no check of their own.
+                _ => {
+                    let bit = random.below(32);
+                    if words[lane].is_k(bit / 8) {
+                        words[lane] = Word::RXERR;
+                    } else {
+                        words[lane].bits ^= 1 << bit;
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn campaign<const L: usize, const V: usize>(seed: u64, one_in: u32, config: Config, delay: usize) {
+    eprintln!("seed {seed}, one error in {one_in} words, {L} lanes, delay {delay}");
+    let small = Sizes { output: 256 * L.next_power_of_two(), ..sizes(L) };
+    let mut link = Link::<L, V>::started(config, small, delay);
+    link.run(2 * delay as u64 + 200);
+    link.fault = errors(seed ^ 0x5eed, one_in);
+    let mut random = Random(seed);
+    let mut messages = [0u32; 2];
+    let mut arrived = [0u32; 2];
+    for _ in 0..6000 {
+        for end in 0..2 {
+            let vc = random.below(V as u32) as usize;
+            let words = packet(random.below(90) as usize, random.next());
+            let room = link.ends[end].dl.writable(vc);
+            if random.below(40) == 0 && room >= words.len() {
+                link.write(end, vc, &words);
+            }
+            if random.below(3) == 0 {
+                link.drain(end, random.below(V as u32) as usize);
+            }
+            let mut data = [0; 8];
+            data[..4].copy_from_slice(&messages[end].to_le_bytes());
+            let message = Broadcast { data, ..Broadcast::default() };
+            if random.below(100) == 0 && link.ends[end].dl.send_broadcast(message) {
+                messages[end] += 1;
+            }
+            while let Some(message) = link.ends[end].dl.receive_broadcast() {
+                let number = u32::from_le_bytes(message.data[..4].try_into().unwrap());
+                assert_eq!(number, arrived[end], "broadcast messages come once and in order");
+                arrived[end] += 1;
+            }
+        }
+        link.step();
+    }
+    link.fault = Box::new(|_, _, _| {});
+    for _ in 0..2000 {
+        link.step();
+        for (end, arrived) in link.ends.iter_mut().zip(&mut arrived) {
+            *arrived += u32::from(end.dl.receive_broadcast().is_some());
+        }
+    }
+    link.finish(20_000);
+    assert_eq!(arrived, [messages[1], messages[0]], "every broadcast message");
+    assert_eq!(link.resets, 1, "no link reset: seed {seed}");
+    for end in &link.ends {
+        let status = end.dl.status();
+        assert!(!status.protocol_error);
+        assert!(one_in > 500 || status.error_recovery_attempts > 4);
+        assert!(end.words_read > 100, "{} words", end.words_read);
+    }
+}
+
+#[test]
+fn one_lane() {
+    for seed in seeds(0, 24) {
+        let one_in = [20, 60, 200, 1000][seed as usize % 4];
+        let delay = [0, 5, 60, 150][seed as usize / 4 % 4];
+        let config = Config {
+            nack_on_single_crc: seed % 3 != 1,
+            nack_keeps_gap: seed % 5 == 1,
+            ..Config::default()
+        };
+        campaign::<1, 3>(seed, one_in, config, delay);
+    }
+}
+
+#[test]
+fn several_lanes() {
+    for seed in seeds(100, 8) {
+        let config = Config { fct_multiplier: 3, segment_multiplier: 3, ..Config::default() };
+        campaign::<3, 2>(seed, 100, config, 20);
+        let config = Config { fct_multiplier: 2, segment_multiplier: 4, ..Config::default() };
+        campaign::<4, 4>(seed, 100, config, 20);
+    }
+}
+
+/// A link of four lanes goes on with fewer of them: frames stay as long as they were, and a row
+/// that is lost at each change is sent again.
+#[test]
+fn fewer_lanes() {
+    for seed in seeds(300, 6) {
+        eprintln!("seed {seed}");
+        let config = Config { fct_multiplier: 4, segment_multiplier: 4, ..Config::default() };
+        let mut link = Link::<4, 2>::started(config, sizes(4), 10);
+        let mut random = Random(seed);
+        for _ in 0..4000 {
+            let words = packet(random.below(400) as usize, random.next());
+            for end in 0..2 {
+                let vc = random.below(2) as usize;
+                if random.below(50) == 0 && link.ends[end].dl.writable(vc) >= words.len() {
+                    link.write(end, vc, &words);
+                }
+                link.drain(end, vc);
+            }
+            if random.below(300) == 0 {
+                link.lane_failure(u64::from(random.below(10)));
+                link.lanes = 1 + random.below(4) as usize;
+            }
+            link.step();
+        }
+        link.finish(20_000);
+        assert_eq!(link.resets, 1);
+    }
+}
+
+/// Lanes fail and come back in the middle of it.
+#[test]
+fn lanes_fail_at_random() {
+    for seed in seeds(200, 6) {
+        eprintln!("seed {seed}");
+        let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 10);
+        let mut random = Random(seed);
+        link.fault = errors(seed, 300);
+        for _ in 0..5000 {
+            let words = packet(random.below(90) as usize, random.next());
+            for end in 0..2 {
+                let vc = random.below(2) as usize;
+                if random.below(50) == 0 && link.ends[end].dl.writable(vc) >= words.len() {
+                    link.write(end, vc, &words);
+                }
+                link.drain(end, vc);
+            }
+            if random.below(400) == 0 {
+                link.lane_failure(u64::from(random.below(60)));
+            }
+            link.step();
+        }
+        link.fault = Box::new(|_, _, _| {});
+        link.finish(20_000);
+        assert_eq!(link.resets, 1);
+    }
+}
+
+/// Rows of any kind in any order, from a far end that keeps no rule: no panic, and a link reset at
+/// most.
+#[test]
+fn any_rows() {
+    for seed in seeds(400, 40) {
+        eprintln!("seed {seed}");
+        let mut link = Link::<2, 2>::started(
+            Config { segment_multiplier: 2, fct_multiplier: 2, ..Config::default() },
+            sizes(2),
+            3,
+        );
+        let mut random = Random(seed);
+        let dl = &mut link.ends[0].dl;
+        for _ in 0..3000 {
+            let seq = random.below(256) as u8;
+            let next = (dl.sequence().count() + 1) & 0x7f;
+            let seq = if random.below(2) == 0 { seq } else { next };
+            let vc = random.below(40) as u8;
+            let word = match random.below(12) {
+                0 => Control::Sdf { vc }.encode(),
+                1 => Control::Edf { seq, crc: 0 }.encode(),
+                2 => Control::Sbf { channel: vc, kind: vc }.encode(),
+                3 => Control::Ebf { status: vc, seq, crc: seq }.encode(),
+                4 => Control::Sif { seq, crc: 0 }.sealed(),
+                5 => Control::Fct { multiplier: vc & 7 | 1, vc, seq, crc: 0 }.sealed(),
+                6 => Control::Ack { seq, crc: 0 }.sealed(),
+                7 => Control::Nack { seq, crc: 0 }.sealed(),
+                8 => Control::Full { seq, crc: 0 }.sealed(),
+                9 => Control::Retry.encode(),
+                10 => Word { bits: random.next(), k: random.below(16) as u8 },
+                _ => Word::data(random.next()),
+            };
+            let crc16_good = random.below(4) != 0;
+            dl.receive(match random.below(8) {
+                0 => Received::RxErr,
+                1 | 2 => Received::Data { words: [word; 2], count: random.below(256) as u8 },
+                _ => Received::Control { word, crc16_good },
+            });
+            dl.write(random.below(40) as usize, &[word, word]);
+            dl.read(random.below(40) as usize, &mut [Word::default(); 5]);
+            dl.transmit(random.below(20) as usize);
+            if random.below(20) == 0 {
+                dl.take_lane_reset();
+                dl.far_end_capability(random.below(256) as u8, seq, random.below(2) == 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Saturated links against the arithmetic of the protocol: SDF, EDF, FCT and ACK rows beside the
+//! data rows, 8b/10b, and a SKIP in 5001 words.
+
+use crate::harness::{EOP, Link, sizes};
+use spfe_link::datalink::Config;
+use spfe_link::word::Word;
+
+/// Endless packets of 64 KiB and an EOP.
+struct Source(u32);
+
+impl Source {
+    fn next(&mut self) -> Word {
+        let index = self.0;
+        self.0 = (self.0 + 1) % 16385;
+        if index == 16384 { EOP } else { Word::data(index) }
+    }
+}
+
+/// User rate as a share of the signalling rate, of the direction from end 0.
+fn rate<const L: usize>(both: bool) -> f64 {
+    let config = Config {
+        fct_multiplier: L.min(8) as u8,
+        segment_multiplier: L as u8,
+        multi_lane_capable: L > 1,
+        ..Config::default()
+    };
+    let mut link = Link::<L, 1>::started(config, sizes(L), 20);
+    let mut sources = [Source(0), Source(0)];
+    let mut words = 0;
+    let mut rows = 0;
+    let warm_up = 2000;
+    let periods = warm_up + 20_000;
+    for period in 0..periods {
+        if period == warm_up {
+            rows = link.ends[0].rows;
+            words = 0;
+        }
+        for (end, source) in sources.iter_mut().enumerate() {
+            if end == 0 || both {
+                while link.ends[end].dl.writable(0) != 0 {
+                    link.write(end, 0, &[source.next()]);
+                }
+            }
+        }
+        link.step();
+        words += link.drain(1, 0);
+        link.drain(0, 0);
+    }
+    rows = link.ends[0].rows - rows;
+    assert_eq!(link.ends[0].dl.status().sent.fulls, 0, "the recovery buffer is large enough");
+    0.8 * 5000.0 / 5001.0 * words as f64 / (rows as f64 * L as f64)
+}
+
+fn close(rate: f64, expected: f64) {
+    assert!((rate / expected - 1.0).abs() < 0.005, "{rate:.4} R, expected {expected:.4} R");
+}
+
+#[test]
+fn one_way() {
+    close(rate::<1>(false), 0.7640);
+    close(rate::<2>(false), 0.7640);
+    close(rate::<3>(false), 0.7640);
+    close(rate::<4>(false), 0.7640);
+    close(rate::<8>(false), 0.7640);
+}
+
+#[test]
+fn both_ways() {
+    close(rate::<1>(true), 0.7419);
+    close(rate::<2>(true), 0.7419);
+    close(rate::<3>(true), 0.7419);
+    close(rate::<4>(true), 0.7419);
+    close(rate::<8>(true), 0.7419);
+}
+
+/// An FCT is worth eight segments of 64 words at most, so a frame of 16 lanes takes two FCTs: one
+/// row more for each, and for its ACK.
+#[test]
+fn sixteen_lanes() {
+    let base = 0.8 * 5000.0 / 5001.0 * 64.0;
+    close(rate::<16>(false), base / 68.0);
+    let both = rate::<16>(true);
+    assert!((base / 71.0 * 0.995..base / 69.0 * 1.005).contains(&both), "{both:.4} R");
+}
