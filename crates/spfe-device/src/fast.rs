@@ -46,6 +46,21 @@ const MOST: u32 = contract::PACKET_MAX_BYTES as u32;
 /// count.
 const PENDING_MOST: u32 = 0x8000_0000;
 
+/// Copies of at least this many bytes are worth a look ahead at where the next one begins.
+const AHEAD_BYTES: u32 = 512;
+/// Of longer ones the first lines are enough: the processor then sees where it goes.
+const LONG_BYTES: u32 = 2048;
+
+/// Hints the processor to get what will be copied next: a short packet whole, the beginning of a
+/// long one, both taken to be as long as the one before.
+#[inline(always)]
+fn ahead(at: *const u8, length: u32) {
+    let lines = if length < LONG_BYTES { length.div_ceil(64) } else { 8 };
+    for line in 0..lines as usize {
+        prefetch_write(at.wrapping_add(64 * line));
+    }
+}
+
 /// Hints the processor to get a line for writing.
 #[inline(always)]
 fn prefetch_write(at: *const u8) {
@@ -105,7 +120,17 @@ impl Places {
         self.source.at(from, length)
     }
 
-    /// The same of the next buffer.
+    /// Hints the processor to get what will be copied after this one.
+    #[inline(never)]
+    fn look_ahead(&self, from: Spot, to: Option<Spot>, length: u32) {
+        let posted = self.posted.get();
+        ahead(self.source.guess(from.next_word0(&posted)), length);
+        if let Some(to) = to {
+            ahead(self.target.guess(to.next_word0(&self.buffers.get())), length);
+        }
+    }
+
+    /// The next buffer is in another region than the last one, or not where it says.
     #[cold]
     #[inline(never)]
     fn other_target(&self, map: &RegionMap, to: u64, room: u32) -> Option<*mut u8> {
@@ -122,6 +147,8 @@ pub trait Quick {
     fn turn(&mut self);
     /// Puts one whole packet there, one of those left; false if it takes the general path.
     fn put(&mut self, source: *const u8, length: u32) -> bool;
+    /// Where the next packet's buffer is posted, if that is how it takes them.
+    fn place(&self) -> Option<Spot>;
     /// Stores what the loops kept in registers, after so many packets and bytes.
     fn finish(self, packets: u32, bytes: u64);
 }
@@ -167,6 +194,11 @@ fn done_at(at: &Spot, position: u32) -> u64 {
 }
 
 impl Quick for Posted<'_> {
+    #[inline(always)]
+    fn place(&self) -> Option<Spot> {
+        Some(self.at)
+    }
+
     #[inline(always)]
     fn left(&self) -> u32 {
         self.at.left(&self.places.buffers.get())
@@ -266,6 +298,11 @@ impl<'a> Packed<'a> {
 }
 
 impl Quick for Packed<'_> {
+    #[inline(always)]
+    fn place(&self) -> Option<Spot> {
+        None
+    }
+
     #[inline(always)]
     fn left(&self) -> u32 {
         RUN_RECORDS / 2
@@ -386,6 +423,9 @@ impl Sender<'_> {
                     Ok(taken) => taken,
                     Err(ended) => break Some(ended),
                 };
+                if length >= AHEAD_BYTES {
+                    places.look_ahead(at, sink.place(), length);
+                }
                 if !sink.put(source, length) {
                     break Some(Ended::General);
                 }

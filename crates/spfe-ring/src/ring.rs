@@ -243,6 +243,12 @@ impl Spot {
         ring.size() - self.index()
     }
 
+    /// The first word of the next place of the same lap, whatever it is: for hints.
+    #[inline(always)]
+    pub fn next_word0(&self, ring: &Ring) -> u64 {
+        Self { offset: (self.offset + SLOT) & ring.last as usize, ..*self }.word0(ring)
+    }
+
     /// One place on in the same lap; [`Spot::turn`] follows when none is left.
     ///
     /// # Safety
