@@ -261,7 +261,19 @@ proptest! {
             prop_assert_eq!(Spot::new(&ring, valid).read(&ring), Some(entry));
             // Used up, or the next lap would find it.
             ring.write(position, entry);
-            spot.advance(&ring);
+            let here = spot;
+            // A tight loop counts what is left and turns by itself.
+            prop_assert_eq!(spot.left(&ring), ring.size() - spot.index());
+            // SAFETY: `left` is at least 1 before every turn.
+            unsafe { spot.step() };
+            prop_assert_eq!(spot.left(&ring), here.left(&ring) - 1);
+            spot.turn(&ring);
+            let mut other = here;
+            other.advance(&ring);
+            prop_assert_eq!((spot.index(), spot.phase()), (other.index(), other.phase()));
+            let back = spot.before(&ring);
+            prop_assert_eq!((back.index(), back.phase()), (here.index(), here.phase()));
+            prop_assert_eq!(here.next_word0(&ring), spot.word0(&ring));
         }
     }
 
