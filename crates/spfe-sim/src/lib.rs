@@ -9,7 +9,11 @@
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
 //! | [`link`] | what every link is: two ends and what happens between them |
 //! | [`fault`] | what can go wrong, when, and how often |
+//! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
+//! | [`results`] | what a simulation has measured, as a JSON document |
 
 pub mod fault;
 pub mod link;
+pub mod results;
+pub mod scenario;
 pub mod time;
