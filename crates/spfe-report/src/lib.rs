@@ -31,6 +31,7 @@
 
 mod chart;
 mod columns;
+pub mod diagram;
 mod html;
 mod latency_chart;
 mod model;
@@ -38,6 +39,7 @@ mod num;
 mod page;
 pub mod paper;
 mod section;
+pub mod simulation;
 mod svg;
 mod table;
 

@@ -1,0 +1,241 @@
+//! A network as SVG.
+
+use super::layout::{Item, Layout};
+use super::{Diagram, Edge, Kind, Vertex};
+use crate::svg::{coord, escape, label};
+use std::fmt::Write;
+
+const BOX_WIDTH: f64 = 132.0;
+/// Between columns: room for the links' names.
+const GAP: f64 = 210.0;
+const MARGIN: f64 = 14.0;
+/// Between items of a column.
+const SPACE: f64 = 26.0;
+/// Height of a box, and of each link at its side.
+const BOX_HEIGHT: f64 = 46.0;
+const PORT: f64 = 22.0;
+/// A link that passes.
+const PASS: f64 = 18.0;
+
+/// The drawing as an `svg` element, for a page with the styles of the reports.
+#[must_use]
+pub fn svg(diagram: &Diagram, id: &str) -> String {
+    let places = Places::new(diagram);
+    let (width, height) = (coord(places.width), coord(places.height));
+    let id = escape(id);
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}-t\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n<title id=\"{id}-t\">Topology: {}</title>\n",
+        escape(&sentence(diagram))
+    );
+    let mut labels = String::new();
+    for (index, edge) in diagram.edges.iter().enumerate() {
+        let points = places.points(index);
+        out.push_str(&line(edge, &points));
+        let a_is_left = places.layout.chains[index].first() == Some(&edge.ends[0].0);
+        labels.push_str(&names(edge, &points, a_is_left));
+    }
+    for (index, vertex) in diagram.vertices.iter().enumerate() {
+        out.push_str(&places.frame(index, vertex));
+    }
+    // Above lines and boxes.
+    out.push_str(&labels);
+    out.push_str("</svg>\n");
+    out
+}
+
+/// The drawing as a file of its own.
+#[must_use]
+pub fn document(diagram: &Diagram) -> String {
+    let places = Places::new(diagram);
+    let style =
+        format!("<svg width=\"{}\" height=\"{}\" ", coord(places.width), coord(places.height));
+    let drawing = svg(diagram, "topology").replacen("<svg ", &style, 1);
+    let styles = format!(
+        "<style>\n{}svg {{ background: var(--card); font-family: sans-serif; }}\n</style>\n",
+        include_str!("../style.css")
+    );
+    drawing.replacen("<title", &format!("{styles}<title"), 1)
+}
+
+fn sentence(diagram: &Diagram) -> String {
+    let links: Vec<&str> = diagram.edges.iter().map(|edge| edge.tip.as_str()).collect();
+    links.join("; ")
+}
+
+/// Coordinates of everything.
+struct Places<'a> {
+    diagram: &'a Diagram,
+    layout: Layout,
+    /// Left edge, top edge and height of each item.
+    items: Vec<(f64, f64, f64)>,
+    width: f64,
+    height: f64,
+}
+
+impl<'a> Places<'a> {
+    fn new(diagram: &'a Diagram) -> Self {
+        let layout = Layout::new(diagram);
+        let mut sides = vec![[0usize; 2]; layout.items.len()];
+        for chain in &layout.chains {
+            if let [first, .., last] = chain[..] {
+                sides[first][1] += 1;
+                sides[last][usize::from(in_one_column(&layout, chain))] += 1;
+            }
+        }
+        let high = |item: usize| match layout.items[item] {
+            Item::Pass => PASS,
+            Item::Box(_) => {
+                BOX_HEIGHT.max(PORT * (sides[item][0].max(sides[item][1]) as f64 + 0.5))
+            }
+        };
+        let column_height = |column: &Vec<usize>| {
+            column.iter().map(|item| high(*item) + SPACE).sum::<f64>() - SPACE
+        };
+        let tallest = layout.columns.iter().map(column_height).fold(0.0, f64::max);
+        let mut items = vec![(0.0, 0.0, 0.0); layout.items.len()];
+        for (index, column) in layout.columns.iter().enumerate() {
+            let x = MARGIN + index as f64 * (BOX_WIDTH + GAP);
+            let mut y = MARGIN + (tallest - column_height(column)) / 2.0;
+            for item in column {
+                items[*item] = (x, y, high(*item));
+                y += high(*item) + SPACE;
+            }
+        }
+        let columns = layout.columns.len() as f64;
+        let loops = layout.chains.iter().any(|chain| in_one_column(&layout, chain));
+        let width = columns * (BOX_WIDTH + GAP) - if loops { 0.0 } else { GAP };
+        let width = width.max(BOX_WIDTH) + 2.0 * MARGIN;
+        let height = tallest.max(BOX_HEIGHT) + 2.0 * MARGIN;
+        Self { diagram, layout, items, width, height }
+    }
+
+    fn middle(&self, item: usize) -> f64 {
+        let (_, y, height) = self.items[item];
+        y + height / 2.0
+    }
+
+    /// Where a link leaves a box: those of one side in the order of where they go.
+    fn port(&self, item: usize, edge: usize, right: bool) -> (f64, f64) {
+        let toward = |chain: &[usize]| match chain {
+            [first, next, ..] if right && *first == item => Some(self.middle(*next)),
+            [.., before, last] if *last == item => {
+                let inside = in_one_column(&self.layout, chain);
+                (right == inside).then(|| self.middle(*before))
+            }
+            _ => None,
+        };
+        let mut here: Vec<(f64, usize)> = (self.layout.chains.iter().enumerate())
+            .filter_map(|(edge, chain)| toward(chain).map(|y| (y, edge)))
+            .collect();
+        here.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let place = here.iter().position(|(_, other)| *other == edge).unwrap_or(0);
+        let (x, y, height) = self.items[item];
+        let x = if right { x + BOX_WIDTH } else { x };
+        (x, y + height * (place as f64 + 1.0) / (here.len() as f64 + 1.0))
+    }
+
+    /// The points that a link goes through.
+    fn points(&self, edge: usize) -> Vec<(f64, f64)> {
+        let chain = &self.layout.chains[edge];
+        let [first, .., last] = chain[..] else { return Vec::new() };
+        let mut points = vec![self.port(first, edge, true)];
+        for item in &chain[1..chain.len() - 1] {
+            let (x, ..) = self.items[*item];
+            points.push((x, self.middle(*item)));
+            points.push((x + BOX_WIDTH, self.middle(*item)));
+        }
+        points.push(self.port(last, edge, in_one_column(&self.layout, chain)));
+        points
+    }
+
+    fn frame(&self, index: usize, vertex: &Vertex) -> String {
+        let (x, y, height) = self.items[index];
+        let class = match vertex.kind {
+            Kind::Router => "unit router",
+            Kind::Source => "unit source",
+            Kind::Sink => "unit",
+        };
+        let round = if vertex.kind == Kind::Router { "14" } else { "4" };
+        let mut out = format!(
+            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{BOX_WIDTH}\" height=\"{}\" \
+             rx=\"{round}\"><title>{}</title></rect>\n",
+            coord(x),
+            coord(y),
+            coord(height),
+            escape(&self.about(index, vertex)),
+        );
+        let (x, y) = (x + BOX_WIDTH / 2.0, y + height / 2.0);
+        out.push_str(&label(x, y - 3.0, "mid strong", &shortened(&vertex.name, 17)));
+        out.push_str(&label(x, y + 13.0, "mid small", &vertex.about));
+        out
+    }
+
+    fn about(&self, index: usize, vertex: &Vertex) -> String {
+        let links = self.diagram.edges.iter();
+        let links = links.filter(|edge| edge.ends.iter().any(|(end, _)| *end == index));
+        format!("{}: {}, {} links", vertex.name, vertex.about, links.count())
+    }
+}
+
+fn in_one_column(layout: &Layout, chain: &[usize]) -> bool {
+    match chain {
+        [a, b] => layout.columns.iter().any(|column| column.contains(a) && column.contains(b)),
+        _ => false,
+    }
+}
+
+/// A name that fits.
+fn shortened(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
+        return name.to_owned();
+    }
+    name.chars().take(most - 1).chain(['…']).collect()
+}
+
+fn line(edge: &Edge, points: &[(f64, f64)]) -> String {
+    let Some(((x, y), rest)) = points.split_first() else { return String::new() };
+    let mut path = format!("M{} {}", coord(*x), coord(*y));
+    let mut last = (*x, *y);
+    for &(x, y) in rest {
+        // Both tangents are level; a link inside a column bulges to the right.
+        let bulge = if x > last.0 { (x - last.0) / 2.0 } else { GAP / 2.0 };
+        let far = if x > last.0 { x - bulge } else { x + bulge };
+        let _ = write!(
+            path,
+            "C{} {} {} {} {} {}",
+            coord(last.0 + bulge),
+            coord(last.1),
+            coord(far),
+            coord(y),
+            coord(x),
+            coord(y)
+        );
+        last = (x, y);
+    }
+    let class = if edge.thin { "link thin" } else { "link" };
+    let width = if edge.thin { 1.0 } else { 1.5 + f64::from(edge.lanes.min(16)) / 2.0 };
+    format!(
+        "<path class=\"{class}\" stroke-width=\"{width}\" d=\"{path}\"><title>{}</title></path>\n",
+        escape(&edge.tip)
+    )
+}
+
+/// Name and rate in the middle of the first stretch, port numbers at the ends.
+fn names(edge: &Edge, points: &[(f64, f64)], a_is_left: bool) -> String {
+    let (Some(first), Some(second), Some(last)) = (points.first(), points.get(1), points.last())
+    else {
+        return String::new();
+    };
+    let inside = last.0 <= first.0;
+    let x = if inside { first.0 + GAP * 0.37 } else { (first.0 + second.0) / 2.0 };
+    let y = (first.1 + second.1) / 2.0;
+    let name = shortened(&edge.name, 16);
+    let text = if name.is_empty() { edge.label.clone() } else { format!("{name}: {}", edge.label) };
+    let mut out = label(x, y - 6.0, "mid small halo", &text);
+    let [left, right] = if a_is_left { edge.ends } else { [edge.ends[1], edge.ends[0]] };
+    out.push_str(&label(first.0 + 4.0, first.1 - 4.0, "start tiny halo", &left.1.to_string()));
+    let (class, step) = if inside { ("start tiny halo", 4.0) } else { ("end tiny halo", -4.0) };
+    out.push_str(&label(last.0 + step, last.1 - 4.0, class, &right.1.to_string()));
+    out
+}

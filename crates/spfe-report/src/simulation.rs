@@ -1,0 +1,50 @@
+//! The page of a simulation: its network, what links carried over time, latencies, errors and
+//! recoveries, and whether every packet is accounted for.
+//!
+//! As everything here it is a pure function of what it is given: one file, without scripts.
+
+mod area;
+mod axis;
+mod bars;
+mod grid;
+mod head;
+mod links;
+mod tables;
+mod text;
+mod timeline;
+
+pub use text::text;
+
+use crate::diagram::{self, Diagram};
+use crate::svg::escape;
+use spfe_sim::results::Results;
+
+/// The page. The diagram is that of the scenario.
+#[must_use]
+pub fn html(results: &Results, diagram: &Diagram) -> String {
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{}: spfe simulation</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+        escape(&results.title),
+        include_str!("style.css"),
+    );
+    out.push_str(&head::header(results));
+    out.push_str("<main>\n<section id=\"network\">\n<h2>Network</h2>\n<figure class=\"wide\">\n");
+    out.push_str(&diagram::svg(diagram, "topology"));
+    out.push_str(
+        "<figcaption>Green: sources. Violet: routers. Width: lanes; orange: SpaceWire. \
+         Small numbers: ports.</figcaption>\n</figure>\n</section>\n",
+    );
+    out.push_str(&tables::flows(results));
+    for index in 0..results.links.len() {
+        out.push_str(&links::section(results, index));
+    }
+    out.push_str(&tables::units(results));
+    out.push_str(&tables::faults(results));
+    out.push_str(&tables::events(results));
+    out.push_str(&head::definitions());
+    out.push_str("</main>\n</body>\n</html>\n");
+    out
+}
