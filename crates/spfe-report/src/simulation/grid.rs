@@ -3,6 +3,17 @@
 use crate::svg::escape;
 use std::fmt::Write;
 
+/// Columns of words, from the left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Words {
+    /// The first.
+    One,
+    /// The first two.
+    Two,
+    /// All.
+    All,
+}
+
 /// A table: headings with units, and lines of cells.
 pub(super) struct Grid<'a> {
     /// Caption.
@@ -11,8 +22,8 @@ pub(super) struct Grid<'a> {
     pub head: &'a [(&'a str, &'a str)],
     /// Lines.
     pub rows: Vec<Vec<String>>,
-    /// Cells are words, not numbers.
-    pub words: bool,
+    /// Which cells are words, not numbers.
+    pub words: Words,
 }
 
 impl Grid<'_> {
@@ -21,7 +32,11 @@ impl Grid<'_> {
         if self.rows.is_empty() {
             return String::new();
         }
-        let class = if self.words { "sim names" } else { "sim" };
+        let class = match self.words {
+            Words::One => "sim",
+            Words::Two => "sim two",
+            Words::All => "sim names",
+        };
         let mut out = format!(
             "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\">\n\
              <table class=\"{class}\">\n<caption>{0}</caption>\n<thead>\n<tr>",

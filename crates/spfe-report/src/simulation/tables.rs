@@ -3,7 +3,7 @@
 use super::area::{Chart, Series};
 use super::axis::time;
 use super::bars;
-use super::grid::Grid;
+use super::grid::{Grid, Words};
 use super::links::axis_rate;
 use crate::num::NONE;
 use crate::svg::escape;
@@ -121,7 +121,7 @@ fn flow_table(results: &Results) -> String {
         ("99.9 %", "latency"),
         ("Max", "latency"),
     ];
-    Grid { name: "Flows", head: &head, rows: rows.collect(), words: false }.html()
+    Grid { name: "Flows", head: &head, rows: rows.collect(), words: Words::Two }.html()
 }
 
 fn rmap_table(results: &Results) -> String {
@@ -158,7 +158,7 @@ fn rmap_table(results: &Results) -> String {
         ("99 %", "latency"),
         ("Max", "latency"),
     ];
-    Grid { name: "RMAP initiators", head: &head, rows: rows.collect(), words: false }.html()
+    Grid { name: "RMAP initiators", head: &head, rows: rows.collect(), words: Words::Two }.html()
 }
 
 fn broadcast_table(results: &Results) -> String {
@@ -190,7 +190,7 @@ fn broadcast_table(results: &Results) -> String {
         ("Max", "latency"),
     ];
     let name = "Broadcast messages and time-codes";
-    Grid { name, head: &head, rows: rows.collect(), words: false }.html()
+    Grid { name, head: &head, rows: rows.collect(), words: Words::Two }.html()
 }
 
 /// Routers and nodes.
@@ -204,7 +204,7 @@ pub(super) fn units(results: &Results) -> String {
     });
     let head = [("Port", "came in at"), ("VC", ""), ("Reason", ""), ("Packets", "")];
     let name = "Packets that routers discarded";
-    out.push_str(&Grid { name, head: &head, rows: drops.collect(), words: false }.html());
+    out.push_str(&Grid { name, head: &head, rows: drops.collect(), words: Words::One }.html());
     let counters = results.routers.iter().map(|router| (&router.name, &router.counters));
     let counters = counters.chain(results.nodes.iter().map(|node| (&node.name, &node.counters)));
     let rows = counters.flat_map(|(unit, counters)| {
@@ -228,9 +228,12 @@ pub(super) fn units(results: &Results) -> String {
         ("Received", "bytes"),
         ("Truncated", "packets"),
     ];
-    out.push_str(&Grid { name: "Nodes", head: &head, rows: nodes.collect(), words: false }.html());
+    out.push_str(
+        &Grid { name: "Nodes", head: &head, rows: nodes.collect(), words: Words::One }.html(),
+    );
     let head = [("Unit", ""), ("Counter", ""), ("Value", "")];
-    let table = Grid { name: "Counters", head: &head, rows: rows.collect(), words: false }.html();
+    let table =
+        Grid { name: "Counters", head: &head, rows: rows.collect(), words: Words::Two }.html();
     if !table.is_empty() {
         out.push_str(&format!("<details>\n<summary>Counters</summary>\n{table}</details>\n"));
     }
@@ -245,7 +248,7 @@ pub(super) fn faults(results: &Results) -> String {
         name: "Faults that were brought about",
         head: &[("Fault", ""), ("Times", "")],
         rows: rows.collect(),
-        words: false,
+        words: Words::One,
     };
     match grid.html() {
         table if table.is_empty() => table,
@@ -276,7 +279,7 @@ pub(super) fn events(results: &Results) -> String {
     let all = results.events.len() as u64 + results.events_left_out;
     let caption = format!("The first {} of {all} events", rows.len());
     let head = [("Time", ""), ("Link", ""), ("Kind", ""), ("What", "")];
-    let table = Grid { name: &caption, head: &head, rows, words: true }.html();
+    let table = Grid { name: &caption, head: &head, rows, words: Words::All }.html();
     if table.is_empty() {
         return table;
     }
