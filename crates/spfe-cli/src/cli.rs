@@ -14,6 +14,7 @@ use crate::send::{self, SendArgs};
 use crate::signal;
 use crate::stats::{self, StatsArgs};
 use crate::timecode::{self, TimeCodeArgs};
+use crate::topo::{self, TopoArgs};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -55,6 +56,7 @@ enum Command {
     Timecode(TimeCodeArgs),
     Stats(StatsArgs),
     Perf(PerfArgs),
+    Topo(TopoArgs),
     #[command(hide = true)]
     PerfWorker(WorkerArgs),
     Completions(CompletionsArgs),
@@ -79,6 +81,7 @@ impl Cli {
             Command::Timecode(args) => timecode::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
+            Command::Topo(args) => topo::run(args, &context),
             Command::PerfWorker(args) => perf::worker(args),
             Command::Completions(args) => completions::run(args),
             Command::Man(args) => man::run(args, &context),

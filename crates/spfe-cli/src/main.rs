@@ -18,11 +18,13 @@ mod ping;
 mod ports;
 mod post;
 mod recv;
+mod scenario;
 mod send;
 mod signal;
 mod stats;
 mod target;
 mod timecode;
+mod topo;
 mod transfer;
 
 fn main() -> std::process::ExitCode {

@@ -1,0 +1,142 @@
+//! `spfe sim`: simulates a scenario word for word.
+
+use crate::context::Context;
+use crate::error::Failure;
+use crate::output::plural;
+use crate::scenario::{self, File};
+use crate::signal;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spfe_report::diagram::Diagram;
+use spfe_report::simulation;
+use spfe_sim::Simulation;
+use spfe_sim::link::Blind;
+use spfe_sim::results::{Results, fingerprint};
+use spfe_sim::scenario::{Scenario, Time};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Pieces of the simulated time between two looks at signals and at the progress bar.
+const PIECES: u64 = 500;
+
+/// Simulate a network word for word: links, routers, traffic and faults of a scenario file.
+///
+/// The same scenario with the same seed gives the same words and the same results. Fails with exit
+/// code 1 when a packet is lost, doubled, out of order or altered without a reason.
+#[derive(Clone, Debug, Args)]
+pub struct SimArgs {
+    /// Scenario (docs/scenarios.md); - for standard input.
+    #[arg(value_name = "FILE.toml")]
+    file: PathBuf,
+    /// Simulated time, such as 500us, instead of that of the file.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    duration: Option<Time>,
+    /// Seed of all random numbers, instead of that of the file.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Write the results as a JSON document; - for standard output, instead of the tables.
+    #[arg(long, value_name = "FILE.json")]
+    results: Option<PathBuf>,
+    /// Write a report: a page FILE.html, or a directory for report.html and results.json.
+    #[arg(long, value_name = "FILE.html|DIR")]
+    report: Option<PathBuf>,
+}
+
+fn time(text: &str) -> Result<Time, String> {
+    text.parse()
+}
+
+/// Simulates.
+///
+/// # Errors
+/// Usage, files that cannot be read or written, and a violation of the conservation of packets.
+pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
+    let File { text, mut scenario } = scenario::read(&args.file)?;
+    scenario.seed = args.seed.unwrap_or(scenario.seed);
+    scenario.duration = args.duration.unwrap_or(scenario.duration);
+    // Another duration may not fit the rest.
+    scenario.check().map_err(|error| Failure::usage(error.to_string().replace('\n', "; ")))?;
+    let mut results = simulate(&scenario, context)?;
+    results.scenario = fingerprint(&text);
+    let json = results.to_json().map_err(|error| Failure::failed(format!("results: {error}")))?;
+    if let Some(place) = &args.report {
+        report(place, &results, &json, &scenario, context)?;
+    }
+    let to_stdout = args.results.as_deref() == Some(Path::new("-"));
+    if let Some(path) = args.results.as_deref().filter(|_| !to_stdout) {
+        write(path, &json)?;
+        context.say(&format!("results written to {}", path.display()));
+    }
+    if to_stdout || context.json {
+        println!("{json}");
+    } else {
+        print!("{}", simulation::text(&results));
+    }
+    if results.duration_ps < scenario.duration.0 {
+        return Err(Failure::interrupted());
+    }
+    if !results.conservation.kept {
+        let conservation = &results.conservation;
+        let count = conservation.violations.len() as u64 + conservation.left_out;
+        let first = conservation.violations.first().map_or("", String::as_str);
+        let what = format!("conservation: {}; the first: {first}", plural(count, "violation"));
+        return Err(Failure::failed(what));
+    }
+    Ok(())
+}
+
+/// Runs it to its end, or until a signal comes.
+fn simulate(scenario: &Scenario, context: &Context) -> Result<Results, Failure> {
+    let mut simulation =
+        Simulation::new(scenario).map_err(|error| Failure::usage(error.to_string()))?;
+    let bar = bar(context);
+    let duration = scenario.duration.0;
+    for piece in 1..=PIECES {
+        let until = (u128::from(duration) * u128::from(piece) / u128::from(PIECES)) as u64;
+        simulation.run(until, &mut Blind);
+        bar.set_position(piece);
+        bar.set_message(format!("{} of {}", Time(until), scenario.duration));
+        if signal::caught() {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+    Ok(simulation.results())
+}
+
+/// Shown where stderr is a terminal.
+fn bar(context: &Context) -> ProgressBar {
+    if context.quiet {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(PIECES), ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{bar:40} {percent:>3} % {eta} left  {msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// A page, or a directory of a page and the results.
+fn report(
+    place: &Path,
+    results: &Results,
+    json: &str,
+    scenario: &Scenario,
+    context: &Context,
+) -> Result<(), Failure> {
+    let page = simulation::html(results, &Diagram::of(scenario));
+    let is_page = place.extension().is_some_and(|extension| extension == "html");
+    let path = if is_page { place.to_owned() } else { place.join("report.html") };
+    if !is_page {
+        let failed = |error| Failure::io(format_args!("directory '{}'", place.display()), &error);
+        fs::create_dir_all(place).map_err(failed)?;
+        write(&place.join("results.json"), json)?;
+    }
+    write(&path, &page)?;
+    context.say(&format!("report written to {}", path.display()));
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))
+}
