@@ -130,6 +130,8 @@ impl<const P: usize, const V: usize> Default for Router<P, V> {
 }
 
 impl<const P: usize, const V: usize> Router<P, V> {
+    const CHANNELS: u32 = u32::MAX >> (32 - V);
+
     /// As at reset: virtual channel 0 on virtual network 0, the others on none, no time-outs.
     pub const fn new() -> Self {
         const { assert!(P >= 1 && P <= MAX_PORTS, "1 to 32 ports") };
@@ -224,16 +226,18 @@ impl<const P: usize, const V: usize> Router<P, V> {
         self.inputs.iter().zip(&self.settings).filter_map(of_port).min()
     }
 
-    /// One step: each input moves one unit at most. Gives back how many moved or were discarded;
-    /// with 0, and the same time, another step does nothing new.
+    /// One step: each input moves [`Ports::BURST`] units at most. Gives back how many moved or were
+    /// discarded; with 0, and the same time, another step does nothing new.
     pub fn step<Q: Ports>(&mut self, now_ns: u64, routes: &impl Routes, ports: &mut Q) -> usize {
         let mut moved = self.close(ports);
         let first = self.turn;
         self.turn = if first + 1 == P { 0 } else { first + 1 };
-        let order = || (first..P).chain(0..first).flat_map(|port| (0..V).map(move |vc| (port, vc)));
-        for (port, vc) in order() {
-            if self.inputs[port][vc].phase == Phase::Idle {
-                moved += usize::from(self.begin(now_ns, port, vc, routes, ports));
+        let waiting: [u32; P] = core::array::from_fn(|port| ports.waiting(port) & Self::CHANNELS);
+        for port in (first..P).chain(0..first) {
+            for vc in bits_of(waiting[port]) {
+                if self.inputs[port][vc].phase == Phase::Idle {
+                    moved += usize::from(self.begin(now_ns, port, vc, routes, ports));
+                }
             }
         }
         let mut running = 0;
@@ -244,12 +248,29 @@ impl<const P: usize, const V: usize> Router<P, V> {
         for list in 0..2 {
             self.grant(now_ns, list, running, &mut claimed, ports);
         }
-        for (port, vc) in order() {
-            moved += usize::from(match self.inputs[port][vc].phase {
+        for port in (first..P).chain(0..first) {
+            let times_out = self.settings[port].packet_timeout_ns.is_some();
+            for vc in bits_of(if times_out { Self::CHANNELS } else { waiting[port] }) {
+                moved += self.proceed(now_ns, port, vc, ports);
+            }
+        }
+        moved
+    }
+
+    /// Moves or discards units of a packet; how many.
+    fn proceed<Q: Ports>(&mut self, now_ns: u64, port: usize, vc: usize, ports: &mut Q) -> usize {
+        let phase = self.inputs[port][vc].phase;
+        let mut moved = 0;
+        while moved < Q::BURST && self.inputs[port][vc].phase == phase {
+            let more = match phase {
                 Phase::Moving => self.advance(now_ns, port, vc, ports),
                 Phase::Spilling => self.spill(port, vc, ports),
                 Phase::Idle | Phase::Waiting => false,
-            });
+            };
+            if !more {
+                break;
+            }
+            moved += 1;
         }
         moved
     }
