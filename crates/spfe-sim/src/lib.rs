@@ -9,10 +9,12 @@
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
 //! | [`link`] | what every link is: two ends and what happens between them |
 //! | [`fault`] | what can go wrong, when, and how often |
+//! | [`ledger`] | whether every packet came, and why not |
 //! | [`packet`] | contents of packets, made and checked on the way |
 //! | [`rng`] | random numbers, a stream for each object |
 
 pub mod fault;
+pub mod ledger;
 pub mod link;
 pub mod packet;
 pub mod rng;
