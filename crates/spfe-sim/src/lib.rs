@@ -12,10 +12,14 @@
 //! | [`ledger`] | whether every packet came, and why not |
 //! | [`packet`] | contents of packets, made and checked on the way |
 //! | [`rng`] | random numbers, a stream for each object |
+//! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
+//! | [`results`] | what a simulation has measured, as a JSON document |
 
 pub mod fault;
 pub mod ledger;
 pub mod link;
 pub mod packet;
 pub mod rng;
+pub mod results;
+pub mod scenario;
 pub mod time;

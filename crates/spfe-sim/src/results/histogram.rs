@@ -1,0 +1,169 @@
+//! Histograms of times.
+
+use crate::time::Ps;
+use hdrhistogram::Histogram as Hdr;
+use serde::{Deserialize, Serialize};
+
+/// Buckets of a histogram for each doubling.
+const PER_DOUBLING: u32 = 4;
+/// Longest time that is told from longer ones: 1000 s.
+const LONGEST_PS: u64 = 1_000_000_000_000_000;
+
+/// Times up to one and above the one of the bucket before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bucket {
+    /// Up to this.
+    pub up_to_ps: Ps,
+    /// How many.
+    pub count: u64,
+}
+
+/// A histogram. All is 0 when nothing was recorded; values are exact to three digits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// Times recorded.
+    pub count: u64,
+    /// Least.
+    pub min_ps: Ps,
+    /// Mean.
+    pub mean_ps: f64,
+    /// Half of them are not above.
+    pub p50_ps: Ps,
+    /// 90 % of them are not above.
+    pub p90_ps: Ps,
+    /// 99 % of them are not above.
+    pub p99_ps: Ps,
+    /// 99.9 % of them are not above.
+    pub p999_ps: Ps,
+    /// Greatest.
+    pub max_ps: Ps,
+    /// Four for each doubling, from the first that holds any to the last.
+    pub buckets: Vec<Bucket>,
+}
+
+/// Records times.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    /// None until the first time.
+    hdr: Option<Box<Hdr<u64>>>,
+    min: Ps,
+    max: Ps,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self { hdr: None, min: Ps::MAX, max: 0 }
+    }
+}
+
+impl Recorder {
+    /// Nothing recorded.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A time.
+    pub fn record(&mut self, time: Ps) {
+        if self.hdr.is_none() {
+            self.hdr = Hdr::new_with_bounds(1, LONGEST_PS, 3).ok().map(Box::new);
+        }
+        if let Some(hdr) = &mut self.hdr {
+            hdr.saturating_record(time);
+        }
+        self.min = self.min.min(time);
+        self.max = self.max.max(time);
+    }
+
+    /// What was recorded.
+    pub fn histogram(&self) -> Histogram {
+        let Some(hdr) = &self.hdr else { return Histogram::default() };
+        // A quantile is the upper bound of a small range: never above the greatest time itself.
+        let quantile = |q: f64| hdr.value_at_quantile(q).clamp(self.min, self.max);
+        Histogram {
+            count: hdr.len(),
+            min_ps: self.min,
+            mean_ps: hdr.mean(),
+            p50_ps: quantile(0.5),
+            p90_ps: quantile(0.9),
+            p99_ps: quantile(0.99),
+            p999_ps: quantile(0.999),
+            max_ps: self.max,
+            buckets: self.buckets(hdr),
+        }
+    }
+
+    fn buckets(&self, hdr: &Hdr<u64>) -> Vec<Bucket> {
+        let mut buckets: Vec<Bucket> = Vec::new();
+        for value in hdr.iter_recorded() {
+            let bound = upper_bound(value.value_iterated_to().clamp(self.min, self.max));
+            let count = value.count_since_last_iteration();
+            loop {
+                match buckets.last_mut() {
+                    Some(last) if last.up_to_ps >= bound => {
+                        last.count += count;
+                        break;
+                    }
+                    Some(last) => {
+                        let up_to_ps = upper_bound(last.up_to_ps + 1);
+                        buckets.push(Bucket { up_to_ps, count: 0 });
+                    }
+                    None => buckets.push(Bucket { up_to_ps: bound, count: 0 }),
+                }
+            }
+        }
+        buckets
+    }
+}
+
+/// The least of the bounds 2^(n/4), rounded, that is not below a time.
+fn upper_bound(time: Ps) -> Ps {
+    let bound = |n: u32| 2f64.powf(f64::from(n) / f64::from(PER_DOUBLING)).round() as Ps;
+    let time = time.max(1);
+    let guess = (time.ilog2() * PER_DOUBLING).saturating_sub(1);
+    (guess..=guess + PER_DOUBLING + 2).map(bound).find(|bound| *bound >= time).unwrap_or(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_recorded() {
+        assert_eq!(Recorder::new().histogram(), Histogram::default());
+    }
+
+    #[test]
+    fn percentiles_and_buckets() {
+        let mut recorder = Recorder::new();
+        (1..=1000).for_each(|us| recorder.record(us * 1_000_000));
+        let histogram = recorder.histogram();
+        let near = |value: u64, us: f64| (value as f64 / (us * 1e6) - 1.0).abs() < 0.002;
+        assert_eq!((histogram.count, histogram.min_ps), (1000, 1_000_000));
+        assert_eq!(histogram.max_ps, 1_000_000_000);
+        assert!(near(histogram.p50_ps, 500.0) && near(histogram.p99_ps, 990.0), "{histogram:?}");
+        assert!((histogram.mean_ps / 500.5e6 - 1.0).abs() < 0.001, "{histogram:?}");
+        assert_eq!(histogram.buckets.iter().map(|bucket| bucket.count).sum::<u64>(), 1000);
+        let bounds: Vec<_> = histogram.buckets.iter().map(|bucket| bucket.up_to_ps).collect();
+        assert!(bounds.is_sorted_by(|a, b| a < b), "{bounds:?}");
+        // Ten doublings, four for each.
+        assert!((40..=42).contains(&bounds.len()), "{bounds:?}");
+        assert!(bounds.last().is_some_and(|last| *last >= 1_000_000_000));
+    }
+
+    #[test]
+    fn bounds_are_not_below() {
+        for time in (1..5000).chain([u64::from(u32::MAX), 1 << 49, LONGEST_PS]) {
+            let bound = upper_bound(time);
+            assert!(bound >= time && bound as f64 <= time as f64 * 1.3 + 1.0, "{time} {bound}");
+        }
+    }
+
+    #[test]
+    fn greater_times_than_are_told_apart_are_kept() {
+        let mut recorder = Recorder::new();
+        recorder.record(0);
+        recorder.record(u64::MAX);
+        let histogram = recorder.histogram();
+        assert_eq!((histogram.count, histogram.min_ps, histogram.max_ps), (2, 0, u64::MAX));
+    }
+}

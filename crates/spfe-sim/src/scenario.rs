@@ -1,0 +1,206 @@
+//! What is simulated: a network, its traffic and its faults, as a TOML file.
+//!
+//! [`Scenario::parse`] reads a file and checks all of it. Names are kept as names;
+//! [`Scenario::unit`] and [`Scenario::link_at`] find what they stand for. `docs/scenarios.md`
+//! has every key with its unit and default.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`units`] | times, rates, sizes, shares |
+//! | [`place`] | ports, directions, routes, time-slots |
+//! | [`mod@unit`] | nodes and routers |
+//! | [`link`] | links |
+//! | [`traffic`] | flows, broadcast messages, time-codes, RMAP commands, the schedule |
+//! | [`fault`] | what goes wrong, and when |
+//! | [`error`] | what is wrong with a file |
+
+mod check;
+pub mod error;
+pub mod fault;
+pub mod link;
+pub mod place;
+pub mod traffic;
+pub mod unit;
+pub mod units;
+
+pub use error::{Problem, ScenarioError};
+pub use fault::{Fault, What, When};
+pub use link::{Link, Medium, Qos, SpaceFibre, SpaceWire, Start};
+pub use place::{Direction, Place, Route, Slots};
+pub use traffic::{Broadcast, Flow, Operation, Pace, PacketSize, Rmap, Schedule, TimeCodes};
+pub use unit::{Entry, EntryMode, Map, Node, NodeKind, Router, Target};
+pub use units::{BitRate, Cable, Probability, Share, Size, Time};
+
+use crate::link::Side;
+use crate::time::{MS, Ps};
+use serde::Deserialize;
+
+/// What is captured, when a capture is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Capture {
+    /// Packets, as they come out of links.
+    pub packets: bool,
+    /// Broadcast messages and time-codes.
+    pub messages: bool,
+    /// What happens to links.
+    pub events: bool,
+    /// Links that all this is captured of; none given: all.
+    pub links: Vec<String>,
+    /// Links that every word, or character, is captured of.
+    pub words: Vec<String>,
+}
+
+impl Default for Capture {
+    fn default() -> Self {
+        Self { packets: true, messages: true, events: true, links: Vec::new(), words: Vec::new() }
+    }
+}
+
+/// A scenario.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// Title.
+    pub title: String,
+    /// What it shows.
+    #[serde(default)]
+    pub description: String,
+    /// Seed of all random numbers.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// Simulated time.
+    #[serde(default = "default_duration")]
+    pub duration: Time,
+    /// Time step at which nodes and routers exchange words with links. None: 8 word periods of the
+    /// fastest lane, see [`Scenario::quantum_ps`].
+    pub quantum: Option<Time>,
+    /// Time step of the results. None: a hundredth of the duration.
+    pub step: Option<Time>,
+    /// Events that are kept; those after them are counted.
+    #[serde(default = "default_events")]
+    pub events: usize,
+    /// Nodes.
+    #[serde(rename = "node", default)]
+    pub nodes: Vec<Node>,
+    /// Routers.
+    #[serde(rename = "router", default)]
+    pub routers: Vec<Router>,
+    /// Links.
+    #[serde(rename = "link", default)]
+    pub links: Vec<Link>,
+    /// The schedule of time-slots.
+    pub schedule: Option<Schedule>,
+    /// Packets.
+    #[serde(rename = "flow", default)]
+    pub flows: Vec<Flow>,
+    /// Broadcast messages.
+    #[serde(rename = "broadcast", default)]
+    pub broadcasts: Vec<Broadcast>,
+    /// Time-codes.
+    pub time_codes: Option<TimeCodes>,
+    /// RMAP commands.
+    #[serde(rename = "rmap", default)]
+    pub rmaps: Vec<Rmap>,
+    /// Faults.
+    #[serde(rename = "fault", default)]
+    pub faults: Vec<Fault>,
+    /// What a capture holds.
+    #[serde(default)]
+    pub capture: Capture,
+}
+
+const fn default_seed() -> u64 {
+    1
+}
+
+const fn default_duration() -> Time {
+    Time(MS)
+}
+
+const fn default_events() -> usize {
+    10_000
+}
+
+/// A node or router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unit {
+    /// Node, by its place in [`Scenario::nodes`].
+    Node(usize),
+    /// Router, by its place in [`Scenario::routers`].
+    Router(usize),
+}
+
+impl Scenario {
+    /// Reads a file and checks it.
+    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+        let scenario: Self = toml::from_str(text).map_err(|error| {
+            let line = error.span().map(|span| error::line_of(text, span.start));
+            let message = error.message().to_owned();
+            ScenarioError { problems: vec![Problem { line, message }] }
+        })?;
+        check::check(&scenario, text)?;
+        Ok(scenario)
+    }
+
+    /// Checks a scenario that was changed, or not read from a file.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        check::check(self, "")
+    }
+
+    /// What a name stands for.
+    pub fn unit(&self, name: &str) -> Option<Unit> {
+        let node = self.nodes.iter().position(|node| node.name == name).map(Unit::Node);
+        node.or_else(|| {
+            self.routers.iter().position(|router| router.name == name).map(Unit::Router)
+        })
+    }
+
+    /// A unit's name.
+    pub fn name_of(&self, unit: Unit) -> &str {
+        match unit {
+            Unit::Node(index) => self.nodes.get(index).map_or("", |node| &node.name),
+            Unit::Router(index) => self.routers.get(index).map_or("", |router| &router.name),
+        }
+    }
+
+    /// The link at a port, by its place in [`Scenario::links`], and which end of it that is.
+    pub fn link_at(&self, place: &Place) -> Option<(usize, Side)> {
+        self.links.iter().enumerate().find_map(|(index, link)| {
+            let [a, b] = &link.ends;
+            let side = if a == place {
+                Side::A
+            } else if b == place {
+                Side::B
+            } else {
+                return None;
+            };
+            Some((index, side))
+        })
+    }
+
+    /// The link of a name, by its place in [`Scenario::links`].
+    pub fn link(&self, name: &str) -> Option<usize> {
+        self.links.iter().position(|link| link.name == name)
+    }
+
+    /// Time step at which nodes and routers exchange words with links.
+    pub fn quantum_ps(&self) -> Ps {
+        const PERIODS: u64 = 8;
+        const BITS: u64 = 40;
+        let fastest = |spacewire: bool| {
+            let rates =
+                self.links.iter().filter(|link| link.is_spacewire() == spacewire).map(|l| l.rate.0);
+            rates.max()
+        };
+        // A SpaceWire word is four characters of ten bits: as long as one of a lane.
+        let rate = fastest(false).or_else(|| fastest(true)).unwrap_or(6_250_000_000).max(1);
+        let usual = (PERIODS * BITS * 1_000_000_000_000).div_ceil(rate);
+        self.quantum.map_or(usual, |quantum| quantum.0).max(1)
+    }
+
+    /// Time step of the results.
+    pub fn step_ps(&self) -> Ps {
+        self.step.map_or(self.duration.0.div_ceil(100), |step| step.0).max(1)
+    }
+}

@@ -1,0 +1,367 @@
+//! What goes wrong, and when.
+
+use super::place::{Direction, Place};
+use super::units::{Probability, Time};
+use crate::fault::{Command, Kind, Target};
+use crate::link::Side;
+use serde::Deserialize;
+
+/// When something happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Once.
+    At(Time),
+    /// Again and again, from `from` on.
+    Every {
+        /// Time from one to the next.
+        period: Time,
+        /// The interval is random, exponential, and this is its mean.
+        random: bool,
+        /// First (random: from when on).
+        from: Time,
+        /// Not from this time on.
+        until: Option<Time>,
+        /// Most of them.
+        count: Option<u64>,
+    },
+    /// All the time.
+    During {
+        /// Begin.
+        from: Time,
+        /// End; none for the end of the simulation.
+        until: Option<Time>,
+    },
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// To words on the wires of a link.
+    Words {
+        /// Link.
+        link: String,
+        /// Directions.
+        direction: Direction,
+        /// Lane; none for all.
+        lane: Option<u8>,
+        /// Words that it waits for.
+        target: Target,
+        /// What happens.
+        kind: Kind,
+    },
+    /// Bit errors at a rate, during a time.
+    BitErrorRate {
+        /// Link.
+        link: String,
+        /// Directions.
+        direction: Direction,
+        /// Lane; none for all.
+        lane: Option<u8>,
+        /// Probability for each bit.
+        rate: f64,
+    },
+    /// A unit resets its end of a link.
+    Command {
+        /// Link.
+        link: String,
+        /// End.
+        end: Side,
+        /// Command.
+        command: Command,
+    },
+    /// A flow sends as fast as it can, during a time.
+    Babble {
+        /// Flow.
+        flow: String,
+    },
+    /// A node takes nothing, during a time.
+    Block {
+        /// Node, and port.
+        node: Place,
+        /// Virtual channel; none for all.
+        vc: Option<u8>,
+    },
+    /// A master sends no time-codes, during a time.
+    TimeCodeLoss {
+        /// Node.
+        node: Place,
+    },
+}
+
+/// A fault.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Fault {
+    /// Name; "what" and where if there is none.
+    pub name: String,
+    /// What.
+    pub what: What,
+    /// When.
+    pub when: When,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Name {
+    BitErrors,
+    BitError,
+    Burst,
+    Drop,
+    Duplicate,
+    Reorder,
+    Cut,
+    PolaritySwap,
+    Skew,
+    LinkReset,
+    InterfaceReset,
+    LaneReset,
+    Babble,
+    BlockedReceiver,
+    TimeCodeLoss,
+}
+
+impl Name {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::BitErrors => "bit-errors",
+            Self::BitError => "bit-error",
+            Self::Burst => "burst",
+            Self::Drop => "drop",
+            Self::Duplicate => "duplicate",
+            Self::Reorder => "reorder",
+            Self::Cut => "cut",
+            Self::PolaritySwap => "polarity-swap",
+            Self::Skew => "skew",
+            Self::LinkReset => "link-reset",
+            Self::InterfaceReset => "interface-reset",
+            Self::LaneReset => "lane-reset",
+            Self::Babble => "babble",
+            Self::BlockedReceiver => "blocked-receiver",
+            Self::TimeCodeLoss => "time-code-loss",
+        }
+    }
+
+    /// Lasts for a time, instead of happening at one.
+    const fn lasts(self) -> bool {
+        matches!(self, Self::BitErrors | Self::Babble | Self::BlockedReceiver | Self::TimeCodeLoss)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Words {
+    Any,
+    Ack,
+    Nack,
+    Retry,
+    Full,
+    Fct,
+    Sdf,
+    Edf,
+    Sbf,
+    Ebf,
+    Sif,
+    Data,
+}
+
+impl From<Words> for Target {
+    fn from(words: Words) -> Self {
+        match words {
+            Words::Any => Self::Any,
+            Words::Ack => Self::Ack,
+            Words::Nack => Self::Nack,
+            Words::Retry => Self::Retry,
+            Words::Full => Self::Full,
+            Words::Fct => Self::Fct,
+            Words::Sdf => Self::Sdf,
+            Words::Edf => Self::Edf,
+            Words::Sbf => Self::Sbf,
+            Words::Ebf => Self::Ebf,
+            Words::Sif => Self::Sif,
+            Words::Data => Self::Data,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum End {
+    A,
+    B,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Written {
+    name: Option<String>,
+    what: Name,
+    link: Option<String>,
+    direction: Option<Direction>,
+    lane: Option<u8>,
+    word: Option<Words>,
+    bits: Option<i32>,
+    rate: Option<Probability>,
+    duration: Option<Time>,
+    end: Option<End>,
+    flow: Option<String>,
+    node: Option<Place>,
+    vc: Option<u8>,
+    at: Option<Time>,
+    every: Option<Time>,
+    random: Option<Time>,
+    from: Option<Time>,
+    until: Option<Time>,
+    count: Option<u64>,
+}
+
+/// Gives a key's value, which this fault must have.
+fn need<T>(what: Name, key: &str, value: Option<T>) -> Result<T, String> {
+    value.ok_or_else(|| format!("fault \"{}\" has no {key}; give one", what.text()))
+}
+
+impl Written {
+    /// A key that is left over does not belong to this fault.
+    fn nothing_left(&self) -> Result<(), String> {
+        let left = [
+            ("link", self.link.is_some()),
+            ("direction", self.direction.is_some()),
+            ("lane", self.lane.is_some()),
+            ("word", self.word.is_some()),
+            ("bits", self.bits.is_some()),
+            ("rate", self.rate.is_some()),
+            ("duration", self.duration.is_some()),
+            ("end", self.end.is_some()),
+            ("flow", self.flow.is_some()),
+            ("node", self.node.is_some()),
+            ("vc", self.vc.is_some()),
+            ("at", self.at.is_some()),
+            ("every", self.every.is_some()),
+            ("random", self.random.is_some()),
+            ("from", self.from.is_some()),
+            ("until", self.until.is_some()),
+            ("count", self.count.is_some()),
+        ];
+        match left.iter().find(|(_, is_left)| *is_left) {
+            Some((key, _)) => {
+                Err(format!("fault \"{}\" has no use for {key}; leave it out", self.what.text()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn words(&mut self, kind: Kind) -> Result<What, String> {
+        Ok(What::Words {
+            link: need(self.what, "link", self.link.take())?,
+            direction: self.direction.take().unwrap_or_default(),
+            lane: self.lane.take(),
+            target: self.word.take().map_or(Target::Any, Target::from),
+            kind,
+        })
+    }
+
+    /// To the wire itself, not to a word.
+    fn wire(&mut self, kind: Kind) -> Result<What, String> {
+        match self.word {
+            Some(_) => Err(format!(
+                "fault \"{}\" is of the wire and has no use for word; leave it out",
+                self.what.text()
+            )),
+            None => self.words(kind),
+        }
+    }
+
+    fn command(&mut self, command: Command) -> Result<What, String> {
+        let end = match need(self.what, "end (\"a\" or \"b\")", self.end.take())? {
+            End::A => Side::A,
+            End::B => Side::B,
+        };
+        Ok(What::Command { link: need(self.what, "link", self.link.take())?, end, command })
+    }
+
+    fn what(&mut self) -> Result<What, String> {
+        let what = self.what;
+        match what {
+            Name::BitErrors => Ok(What::BitErrorRate {
+                link: need(what, "link", self.link.take())?,
+                direction: self.direction.take().unwrap_or_default(),
+                lane: self.lane.take(),
+                rate: need(what, "rate", self.rate.take())?.0,
+            }),
+            Name::BitError => self.words(Kind::BitError),
+            Name::Burst => {
+                let bits = need(what, "bits", self.bits.take())?;
+                let bits = u32::try_from(bits)
+                    .map_err(|_| format!("fault \"burst\": bits {bits} is below 1"))?;
+                self.words(Kind::Burst { bits })
+            }
+            Name::Drop => self.words(Kind::Drop),
+            Name::Duplicate => self.words(Kind::Duplicate),
+            Name::Reorder => self.words(Kind::Reorder),
+            Name::Cut => {
+                let duration_ps = need(what, "duration", self.duration.take())?.0;
+                self.wire(Kind::Cut { duration_ps })
+            }
+            Name::PolaritySwap => self.wire(Kind::PolaritySwap),
+            Name::Skew => {
+                let bits = need(what, "bits", self.bits.take())?;
+                self.wire(Kind::Skew { bits })
+            }
+            Name::LinkReset => self.command(Command::LinkReset),
+            Name::InterfaceReset => self.command(Command::InterfaceReset),
+            Name::LaneReset => {
+                let lane = self.lane.take();
+                self.command(Command::LaneReset(lane))
+            }
+            Name::Babble => Ok(What::Babble { flow: need(what, "flow", self.flow.take())? }),
+            Name::BlockedReceiver => {
+                Ok(What::Block { node: need(what, "node", self.node.take())?, vc: self.vc.take() })
+            }
+            Name::TimeCodeLoss => {
+                Ok(What::TimeCodeLoss { node: need(what, "node", self.node.take())? })
+            }
+        }
+    }
+
+    fn when(&mut self) -> Result<When, String> {
+        let text = self.what.text();
+        if self.what.lasts() {
+            let from = self.from.take().unwrap_or_default();
+            return Ok(When::During { from, until: self.until.take() });
+        }
+        let one = || format!("fault \"{text}\": give one of at, every, random to say when");
+        match (self.at.take(), self.every.take(), self.random.take()) {
+            (Some(at), None, None) => Ok(When::At(at)),
+            (None, Some(period), None) | (None, None, Some(period)) if period.0 == 0 => {
+                Err(format!("fault \"{text}\": an interval of 0; give one above"))
+            }
+            (None, every, random) if every.is_some() != random.is_some() => Ok(When::Every {
+                period: every.or(random).ok_or_else(one)?,
+                random: random.is_some(),
+                from: self.from.take().unwrap_or_default(),
+                until: self.until.take(),
+                count: self.count.take(),
+            }),
+            _ => Err(one()),
+        }
+    }
+}
+
+impl TryFrom<Written> for Fault {
+    type Error = String;
+
+    fn try_from(mut written: Written) -> Result<Self, String> {
+        let what = written.what()?;
+        let when = written.when()?;
+        written.nothing_left()?;
+        let name = written.name.unwrap_or_else(|| match &what {
+            What::Words { link, .. }
+            | What::BitErrorRate { link, .. }
+            | What::Command { link, .. } => format!("{} on {link}", written.what.text()),
+            What::Babble { flow } => format!("babble of {flow}"),
+            What::Block { node, .. } | What::TimeCodeLoss { node } => {
+                format!("{} at {node}", written.what.text())
+            }
+        });
+        Ok(Self { name, what, when })
+    }
+}

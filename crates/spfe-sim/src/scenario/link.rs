@@ -1,0 +1,274 @@
+//! Links.
+
+use super::place::{Direction, Place, Slots};
+use super::units::{BitRate, Cable, Share};
+use crate::link::Side;
+use serde::Deserialize;
+use spfe_link::qos;
+
+/// How an end is started (LaneStart and AutoStart, or LinkStart and AutoStart).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// By itself.
+    #[default]
+    Start,
+    /// When the other end does.
+    Auto,
+    /// Not at all, until a command says so.
+    Off,
+}
+
+/// Quality of service of virtual channels (50-11C 5.7.4).
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Qos {
+    /// Virtual channel.
+    pub vc: u8,
+    /// Directions that it is for.
+    #[serde(default)]
+    pub direction: Direction,
+    /// Priority level, 0 to 15; 0 is the highest. None: the lowest.
+    pub priority: Option<u8>,
+    /// Expected bandwidth, a share of the link.
+    pub bandwidth: Option<Share>,
+    /// Time-slots it may send in; all unless said.
+    pub slots: Option<Slots>,
+}
+
+/// Who goes first of two with the same precedence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieBreak {
+    /// The lowest virtual channel.
+    #[default]
+    Lowest,
+    /// In turn.
+    RoundRobin,
+}
+
+impl From<TieBreak> for qos::TieBreak {
+    fn from(rule: TieBreak) -> Self {
+        match rule {
+            TieBreak::Lowest => Self::LowestFirst,
+            TieBreak::RoundRobin => Self::RoundRobin,
+        }
+    }
+}
+
+/// What a SpaceFibre link is.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct SpaceFibre {
+    /// Lanes, 1 to 16.
+    pub lanes: u8,
+    /// Most lanes that send data; the others are hot redundant. None: all.
+    pub sending_lanes: Option<u8>,
+    /// Lanes that only go from A to B.
+    pub a_to_b_lanes: Vec<u8>,
+    /// Lanes that only go from B to A.
+    pub b_to_a_lanes: Vec<u8>,
+    /// Virtual channels, 1 to 32.
+    pub channels: u8,
+    /// Bits by which lanes are longer than the cable, in the order of lanes; 0 for those left out.
+    pub skew_bits: Vec<u32>,
+    /// Parts in a million by which the clocks of A and B are fast, -100 to 100.
+    pub ppm: [f64; 2],
+    /// Data frames are scrambled.
+    pub scramble: bool,
+    /// FCT multiplier, 1 to 8. None: the number of sending lanes, at most 8.
+    pub fct_multiplier: Option<u8>,
+    /// Segment multiplier, 1 to 16. None: the number of sending lanes.
+    pub segment_multiplier: Option<u8>,
+    /// Words of an output virtual channel buffer, a power of two. None: four segments.
+    pub output_words: Option<u32>,
+    /// Words of an input virtual channel buffer, a power of two. None: enough for the full rate.
+    pub input_words: Option<u32>,
+    /// Words of the error recovery buffer for data, a power of two. None: enough for the full rate.
+    pub recovery_words: Option<u32>,
+    /// Virtual channels in continuous mode.
+    pub continuous: Vec<u8>,
+    /// Expected bandwidth of broadcast messages.
+    pub broadcast_bandwidth: Share,
+    /// Bandwidth credit limit in rows, 64 to 2^24.
+    pub credit_limit_rows: u32,
+    /// Full credit for more rows than this is under-use.
+    pub idle_limit_rows: u32,
+    /// Who goes first of two with the same precedence.
+    pub tie_break: TieBreak,
+    /// How the ends are started.
+    pub start: [Start; 2],
+    /// Quality of service. Channels not named have what they have after reset.
+    pub qos: Vec<Qos>,
+}
+
+impl Default for SpaceFibre {
+    fn default() -> Self {
+        let limits = qos::Limits::default();
+        Self {
+            lanes: 1,
+            sending_lanes: None,
+            a_to_b_lanes: Vec::new(),
+            b_to_a_lanes: Vec::new(),
+            channels: 8,
+            skew_bits: Vec::new(),
+            ppm: [0.0; 2],
+            scramble: true,
+            fct_multiplier: None,
+            segment_multiplier: None,
+            output_words: None,
+            input_words: None,
+            recovery_words: None,
+            continuous: Vec::new(),
+            broadcast_bandwidth: Share(0.1),
+            credit_limit_rows: limits.bandwidth_credit_limit,
+            idle_limit_rows: limits.idle_time_limit,
+            tie_break: TieBreak::default(),
+            start: [Start::Start; 2],
+            qos: Vec::new(),
+        }
+    }
+}
+
+impl SpaceFibre {
+    /// Most lanes that send data from an end.
+    pub fn sending(&self, from: Side) -> u8 {
+        let deaf = match from {
+            Side::A => &self.b_to_a_lanes,
+            Side::B => &self.a_to_b_lanes,
+        };
+        let lanes = self.lanes.saturating_sub(deaf.len() as u8).max(1);
+        self.sending_lanes.unwrap_or(lanes).min(lanes)
+    }
+
+    /// The wider direction's sending lanes.
+    fn widest(&self) -> u8 {
+        self.sending(Side::A).max(self.sending(Side::B))
+    }
+
+    /// FCT multiplier in effect.
+    pub fn fct_multiplier(&self) -> u8 {
+        self.fct_multiplier.unwrap_or_else(|| self.widest().min(8))
+    }
+
+    /// Segment multiplier in effect.
+    pub fn segment_multiplier(&self) -> u8 {
+        self.segment_multiplier.unwrap_or_else(|| self.widest())
+    }
+
+    /// Parameters of a virtual channel that is named, at the end that sends.
+    pub fn qos(&self, from: Side, vc: u8) -> Option<qos::Parameters> {
+        let mut named = self
+            .qos
+            .iter()
+            .filter(|qos| qos.vc == vc && qos.direction.from().contains(&from))
+            .peekable();
+        named.peek()?;
+        let share = if vc == 0 { qos::BANDWIDTH_VC0 } else { qos::BANDWIDTH_MINIMUM };
+        let mut parameters =
+            qos::Parameters { priority: 15, expected_bandwidth: share, time_slots: u64::MAX };
+        for qos in named {
+            parameters.priority = qos.priority.unwrap_or(parameters.priority);
+            if let Some(share) = qos.bandwidth {
+                parameters.expected_bandwidth = parts_of_65536(share);
+            }
+            parameters.time_slots = qos.slots.map_or(parameters.time_slots, |slots| slots.0);
+        }
+        Some(parameters)
+    }
+}
+
+/// A share as the standard's parameters have it.
+pub fn parts_of_65536(share: Share) -> u16 {
+    (share.0 * 65536.0).round().clamp(0.0, 65535.0) as u16
+}
+
+/// What a SpaceWire link is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct SpaceWire {
+    /// How the ends are started.
+    pub start: [Start; 2],
+}
+
+/// SpaceFibre or SpaceWire.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Medium {
+    /// SpaceFibre.
+    SpaceFibre(SpaceFibre),
+    /// SpaceWire.
+    SpaceWire(SpaceWire),
+}
+
+/// A link between two ports.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Link {
+    /// Name.
+    pub name: String,
+    /// End A and end B.
+    pub ends: [Place; 2],
+    /// Signalling rate, of a lane.
+    pub rate: BitRate,
+    /// Signal time.
+    pub cable: Cable,
+    /// SpaceFibre or SpaceWire.
+    pub medium: Medium,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Written {
+    name: String,
+    ends: [Place; 2],
+    rate: Option<BitRate>,
+    #[serde(default)]
+    cable: Cable,
+    spacefibre: Option<SpaceFibre>,
+    spacewire: Option<SpaceWire>,
+}
+
+impl TryFrom<Written> for Link {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let Written { name, ends, rate, cable, spacefibre, spacewire } = written;
+        let medium = match (spacefibre, spacewire) {
+            (Some(_), Some(_)) => {
+                return Err(format!(
+                    "link '{name}' is both spacefibre and spacewire; leave one out"
+                ));
+            }
+            (None, Some(spacewire)) => Medium::SpaceWire(spacewire),
+            (spacefibre, None) => Medium::SpaceFibre(spacefibre.unwrap_or_default()),
+        };
+        let usual = match medium {
+            Medium::SpaceFibre(_) => BitRate(6_250_000_000),
+            Medium::SpaceWire(_) => BitRate(200_000_000),
+        };
+        Ok(Self { name, ends, rate: rate.unwrap_or(usual), cable, medium })
+    }
+}
+
+impl Link {
+    /// Virtual channels; 1 for SpaceWire.
+    pub const fn channels(&self) -> u8 {
+        match &self.medium {
+            Medium::SpaceFibre(link) => link.channels,
+            Medium::SpaceWire(_) => 1,
+        }
+    }
+
+    /// Lanes; 1 for SpaceWire.
+    pub const fn lanes(&self) -> u8 {
+        match &self.medium {
+            Medium::SpaceFibre(link) => link.lanes,
+            Medium::SpaceWire(_) => 1,
+        }
+    }
+
+    /// Whether it is SpaceWire.
+    pub const fn is_spacewire(&self) -> bool {
+        matches!(self.medium, Medium::SpaceWire(_))
+    }
+}

@@ -1,0 +1,186 @@
+//! Where something is: a port of a node or router; a direction; a way through the network.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use std::fmt;
+use std::str::FromStr;
+
+/// A port, written "unit:port" or, for port 1, "unit".
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Name of a node or router.
+    pub unit: String,
+    /// Port, 1 to 31.
+    pub port: u8,
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (unit, port) = text.split_once(':').unwrap_or((text, "1"));
+        let bad =
+            || format!("'{text}' is not a place; give UNIT or UNIT:PORT with a port of 1 to 31");
+        let port = port.parse().ok().filter(|port| (1..=31).contains(port)).ok_or_else(bad)?;
+        if unit.is_empty() {
+            return Err(bad());
+        }
+        Ok(Self { unit: unit.into(), port })
+    }
+}
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.unit, self.port)
+    }
+}
+
+/// Directions of a link. Its ends are A and B, in the order they are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// What A sends.
+    AToB,
+    /// What B sends.
+    BToA,
+    /// Both.
+    #[default]
+    Both,
+}
+
+impl Direction {
+    /// The ends that send.
+    pub const fn from(self) -> &'static [crate::link::Side] {
+        use crate::link::Side;
+        match self {
+            Self::AToB => &[Side::A],
+            Self::BToA => &[Side::B],
+            Self::Both => &Side::BOTH,
+        }
+    }
+}
+
+/// The way of packets through the network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Route {
+    /// Path addresses along the shortest way, computed from the topology.
+    #[default]
+    Auto,
+    /// Path addresses, 0 to 31 each, in front of the packet. None on a direct link.
+    Path(Vec<u8>),
+    /// A logical address, 32 to 254, that the routers have in their tables.
+    Logical(u8),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Path(Vec<i64>),
+    Logical(i64),
+    Word(String),
+}
+
+impl<'de> Deserialize<'de> for Route {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let bad = |what: &str| {
+            D::Error::custom(format!(
+                "{what} is not a route; give a list of path addresses 0 to 31, a logical address \
+                 32 to 254, or \"auto\""
+            ))
+        };
+        match Written::deserialize(from).map_err(|_| bad("this"))? {
+            Written::Path(path) => path
+                .iter()
+                .map(|&port| u8::try_from(port).ok().filter(|port| *port < 32))
+                .collect::<Option<_>>()
+                .map(Self::Path)
+                .ok_or_else(|| bad(&format!("{path:?}"))),
+            Written::Logical(address) => u8::try_from(address)
+                .ok()
+                .filter(|address| (32..=254).contains(address))
+                .map(Self::Logical)
+                .ok_or_else(|| bad(&address.to_string())),
+            Written::Word(word) if word == "auto" => Ok(Self::Auto),
+            Written::Word(word) => Err(bad(&format!("'{word}'"))),
+        }
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Path(path) => {
+                let ports: Vec<_> = path.iter().map(u8::to_string).collect();
+                write!(f, "path {}", ports.join("."))
+            }
+            Self::Logical(address) => write!(f, "address {address}"),
+        }
+    }
+}
+
+/// Time-slots, written as a list of numbers and ranges: "0-7, 32". Bit T is time-slot T.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots(pub u64);
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self(u64::MAX)
+    }
+}
+
+impl FromStr for Slots {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = || format!("'{text}' is not a list of time-slots 0 to 63 such as \"0-7, 32\"");
+        let number = |text: &str| text.trim().parse().ok().filter(|slot: &u32| *slot < 64);
+        let mut slots = 0;
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last) = (number(first).ok_or_else(bad)?, number(last).ok_or_else(bad)?);
+            if first > last {
+                return Err(bad());
+            }
+            for slot in first..=last {
+                slots |= 1u64 << slot;
+            }
+        }
+        Ok(Self(slots))
+    }
+}
+
+impl<'de> Deserialize<'de> for Slots {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places() {
+        assert_eq!("a:3".parse(), Ok(Place { unit: "a".into(), port: 3 }));
+        assert_eq!("a".parse(), Ok(Place { unit: "a".into(), port: 1 }));
+        for text in ["", ":1", "a:0", "a:32", "a:", "a:b", "a:1:2"] {
+            assert!(text.parse::<Place>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn slots() {
+        assert_eq!("0-3, 63".parse(), Ok(Slots(0xF | 1 << 63)));
+        assert_eq!("0-63".parse(), Ok(Slots(u64::MAX)));
+        for text in ["", "64", "5-3", "1-", "x"] {
+            assert!(text.parse::<Slots>().is_err(), "{text}");
+        }
+    }
+}
