@@ -7,6 +7,10 @@ use crate::qos::Limits;
 /// What is fixed when the link is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// Virtual channels there are: 1 to those that the link is made for; 0 is all of these. A
+    /// channel above them is one that does not exist: nothing is taken for it and no FCT sent, and
+    /// a data frame or an FCT to it is accepted and has no effect.
+    pub virtual_channels: u8,
     /// FCT multiplier M, 1 to 8: an FCT is worth M times 64 words. It stays the same when lanes
     /// fail.
     pub fct_multiplier: u8,
@@ -33,6 +37,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            virtual_channels: 0,
             fct_multiplier: 1,
             segment_multiplier: 1,
             fct_credit_limit_words: 65535,

@@ -9,6 +9,9 @@ use crate::crc::Crc8;
 use crate::row::Received;
 use crate::word::Word;
 
+/// The virtual channel of a data frame for one that does not exist.
+const NO_CHANNEL: u8 = u8::MAX;
+
 /// What is being received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Receiver {
@@ -209,6 +212,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     fn receive_sdf(&mut self, vc: u8) {
         if self.check(Event::Sdf, 0) {
+            let vc = if usize::from(vc) < self.channels { vc } else { NO_CHANNEL };
             self.receiver.vc = vc;
             self.receiver.words = 0;
             if let Some(input) = self.inputs.get_mut(usize::from(vc)) {
@@ -245,7 +249,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn accept_fct(&mut self, vc: usize, multiplier: u8) {
         self.sequence.accept();
         self.status.received.fcts += 1;
-        let Some(credit) = self.credit.get_mut(vc) else { return };
+        let Some(credit) = self.credit.get_mut(vc).filter(|_| vc < self.channels) else { return };
         *credit += u32::from(multiplier) * SEGMENT_WORDS as u32;
         if *credit > self.config.fct_credit_limit_words {
             *credit = self.config.fct_credit_limit_words;

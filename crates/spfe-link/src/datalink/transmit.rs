@@ -199,7 +199,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             while rest != 0 {
                 let vc = rest.trailing_zeros() as usize;
                 rest &= rest - 1;
-                if let Some(output) = self.outputs.get_mut(vc) {
+                if let Some(output) = self.output_mut(vc) {
                     output.lane_lost();
                     self.refresh(vc);
                 }
