@@ -8,8 +8,12 @@
 //! | --- | --- |
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
 //! | [`link`] | what every link is: two ends and what happens between them |
+//! | [`spacefibre`] | a link of 1 to 16 lanes, symbol by symbol |
+//! | [`wire`] | a lane's wire: delay, skew, and what goes wrong on it |
 //! | [`fault`] | what can go wrong, when, and how often |
 
 pub mod fault;
 pub mod link;
+pub mod spacefibre;
 pub mod time;
+pub mod wire;
