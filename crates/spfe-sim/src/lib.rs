@@ -8,6 +8,8 @@
 //! | --- | --- |
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
 //! | [`link`] | what every link is: two ends and what happens between them |
+//! | [`spacefibre`] | a link of 1 to 16 lanes, symbol by symbol |
+//! | [`wire`] | a lane's wire: delay, skew, and what goes wrong on it |
 //! | [`fault`] | what can go wrong, when, and how often |
 //! | [`ledger`] | whether every packet came, and why not |
 //! | [`packet`] | contents of packets, made and checked on the way |
@@ -19,7 +21,9 @@ pub mod fault;
 pub mod ledger;
 pub mod link;
 pub mod packet;
-pub mod rng;
 pub mod results;
+pub mod rng;
 pub mod scenario;
+pub mod spacefibre;
 pub mod time;
+pub mod wire;
