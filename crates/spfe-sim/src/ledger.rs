@@ -10,7 +10,7 @@
 mod cause;
 mod track;
 
-pub use cause::Cause;
+pub use cause::{Cause, name_of as reason_name};
 pub use track::Totals;
 
 use crate::packet::{Arrived, Header};
@@ -179,7 +179,7 @@ impl Ledger {
             (None, End::Eop) => format!("has {bytes} of {} bytes and no EEP", header.bytes),
             (None, End::Eep) => {
                 let cause = self.explain(index, number);
-                self.tracks[index].cut(number, cause);
+                self.tracks[index].cut(number, bytes, cause);
                 if cause.is_some() {
                     return Verdict::Cut;
                 }
@@ -262,6 +262,19 @@ impl Ledger {
                 track.excuse(cause);
             }
         }
+    }
+
+    /// The packet under way that the bytes are the start of.
+    pub fn identify(&self, bytes: &[u8]) -> Option<Header> {
+        let fits = |header: &Header| {
+            let Some(flow) = self.flows.get(usize::from(header.flow)) else { return false };
+            let outstanding = |track: &usize| {
+                let track = &self.tracks[*track];
+                matches!(track.look_up(track.number_of(header.number)), Lookup::Outstanding(_))
+            };
+            flow.target == header.target && flow.tracks.iter().any(outstanding)
+        };
+        Header::candidates(bytes).find(fits)
     }
 
     /// A router threw a packet away, or cut it at [`Visit`]. Which packet it was is known if its

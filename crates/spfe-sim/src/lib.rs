@@ -18,12 +18,21 @@
 //! | [`results`] | what a simulation has measured, as a JSON document |
 
 pub mod fault;
+pub mod flow;
 pub mod ledger;
 pub mod link;
+pub mod messages;
+pub mod node;
 pub mod packet;
+pub mod records;
 pub mod results;
+pub mod rmap;
 pub mod rng;
+pub mod route;
+pub mod router;
 pub mod scenario;
 pub mod spacefibre;
+pub mod tap;
 pub mod time;
+pub mod traffic;
 pub mod wire;

@@ -52,6 +52,19 @@ impl Header {
         let flow = u16::from_be_bytes([high, low]);
         Some(Self { target, flow, number: number.swap_bytes(), bytes: bytes.swap_bytes() })
     }
+
+    /// Headers that the bytes may have, behind address bytes.
+    pub fn candidates(bytes: &[u8]) -> impl Iterator<Item = Self> {
+        bytes.windows(HEADER_BYTES as usize).filter_map(|header| {
+            let cell = |index: usize| {
+                header
+                    .get(4 * index..)
+                    .and_then(<[u8]>::first_chunk)
+                    .map(|b| u32::from_le_bytes(*b))
+            };
+            Self::parse([cell(0)?, cell(1)?, cell(2)?])
+        })
+    }
 }
 
 /// The body of a packet.

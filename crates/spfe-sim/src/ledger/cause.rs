@@ -1,6 +1,8 @@
 //! Why a packet did not come, or not whole.
 
+use crate::scenario::Scenario;
 use spfe_link::network::Reason;
+use spfe_proto::rmap::Status;
 
 /// A reason of the standard's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,5 +31,24 @@ pub const fn name_of(reason: Reason) -> &'static str {
         Reason::NotRunning => "output port did not run",
         Reason::Blocked => "waiting time-out",
         Reason::Timeout => "packet time-out",
+    }
+}
+
+impl Cause {
+    /// Where it happened, and what, in words.
+    pub fn text(self, scenario: &Scenario) -> (String, String) {
+        let link = |link: u32| {
+            scenario.links.get(link as usize).map_or(String::new(), |link| link.name.clone())
+        };
+        match self {
+            Self::LinkReset(of) => (link(of), "link reset".into()),
+            Self::Disconnect(of) => (link(of), "SpaceWire link disconnected".into()),
+            Self::Fault(of) => (link(of), "fault on a SpaceWire link".into()),
+            Self::Router(of, reason) => {
+                let router = scenario.routers.get(of as usize);
+                (router.map_or(String::new(), |router| router.name.clone()), reason.into())
+            }
+            Self::Status(status) => ("target".into(), Status(status).to_string()),
+        }
     }
 }

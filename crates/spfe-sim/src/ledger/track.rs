@@ -20,12 +20,14 @@ pub struct Totals<'a> {
     pub bytes: u64,
     /// Delivered with an EEP, for a reason.
     pub cut: u64,
+    /// Bytes of those.
+    pub cut_bytes: u64,
     /// Not delivered, or not as they were, for a reason.
     pub lost: u64,
     /// On their way.
     pub in_flight: u64,
-    /// The reasons, and how often.
-    pub causes: &'a BTreeMap<Cause, u64>,
+    /// The reasons, and how often packets were lost and cut for them.
+    pub causes: &'a BTreeMap<Cause, [u64; 2]>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +63,10 @@ pub(super) struct Track {
     delivered: u64,
     bytes: u64,
     cut: u64,
+    cut_bytes: u64,
     lost: u64,
     in_flight: u64,
-    causes: BTreeMap<Cause, u64>,
+    causes: BTreeMap<Cause, [u64; 2]>,
 }
 
 impl Track {
@@ -80,6 +83,7 @@ impl Track {
             delivered: 0,
             bytes: 0,
             cut: 0,
+            cut_bytes: 0,
             lost: 0,
             in_flight: 0,
             causes: BTreeMap::new(),
@@ -168,10 +172,11 @@ impl Track {
         self.end(number, true);
     }
 
-    pub fn cut(&mut self, number: u64, cause: Option<Cause>) {
+    pub fn cut(&mut self, number: u64, bytes: u64, cause: Option<Cause>) {
         if let Some(cause) = cause {
             self.cut += 1;
-            *self.causes.entry(cause).or_default() += 1;
+            self.cut_bytes += bytes;
+            self.causes.entry(cause).or_default()[1] += 1;
         }
         self.end(number, true);
     }
@@ -180,7 +185,7 @@ impl Track {
     pub fn gone(&mut self, number: u64, cause: Option<Cause>) {
         if let Some(cause) = cause {
             self.lost += 1;
-            *self.causes.entry(cause).or_default() += 1;
+            self.causes.entry(cause).or_default()[0] += 1;
         }
         self.end(number, false);
     }
@@ -215,6 +220,7 @@ impl Track {
             delivered: self.delivered,
             bytes: self.bytes,
             cut: self.cut,
+            cut_bytes: self.cut_bytes,
             lost: self.lost,
             in_flight: self.in_flight,
             causes: &self.causes,

@@ -6,7 +6,7 @@ use spfe_link::word::k;
 use spfe_proto::End;
 
 /// Bytes that are kept of a packet of another protocol.
-const KEPT: usize = 1 << 17;
+const KEPT: usize = 17 << 20;
 
 /// A packet that came to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,9 +53,6 @@ pub struct Checker {
     altered: Option<u64>,
     /// Bytes of another protocol.
     other: Vec<u8>,
-    /// Whether to keep the bytes of all packets.
-    keep: bool,
-    kept: Vec<u8>,
 }
 
 impl Default for Checker {
@@ -76,19 +73,7 @@ impl Checker {
             held_bytes: 0,
             altered: None,
             other: Vec::new(),
-            keep: false,
-            kept: Vec::new(),
         }
-    }
-
-    /// Whether to keep the bytes of all packets from now on.
-    pub const fn keep(&mut self, keep: bool) {
-        self.keep = keep;
-    }
-
-    /// The bytes that were kept of the packet that came last.
-    pub fn take_kept(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.kept)
     }
 
     /// Whether a packet has begun and not ended.
@@ -100,9 +85,7 @@ impl Checker {
     pub fn take(&mut self, words: &[Word]) -> (usize, Option<Arrived>) {
         let mut index = 0;
         while let Some(&word) = words.get(index) {
-            if let Phase::Body { body, .. } = self.phase
-                && !self.keep
-            {
+            if let Phase::Body { body, .. } = self.phase {
                 index += self.take_body(body, words.get(index..).unwrap_or(&[]));
                 if index == words.len() {
                     break;
@@ -152,9 +135,6 @@ impl Checker {
     }
 
     fn take_byte(&mut self, byte: u8) {
-        if self.keep && self.kept.len() < KEPT {
-            self.kept.push(byte);
-        }
         if matches!(self.phase, Phase::Other) {
             if self.other.len() < KEPT {
                 self.other.push(byte);
@@ -224,8 +204,7 @@ impl Checker {
             }
             Phase::Other => Arrived::Other { bytes: std::mem::take(&mut self.other), end },
         };
-        let (keep, kept) = (self.keep, std::mem::take(&mut self.kept));
-        *self = Self { keep, kept, ..Self::new() };
+        *self = Self::new();
         arrived
     }
 }

@@ -17,9 +17,8 @@ fn words(mut maker: Maker, step: usize) -> Vec<Word> {
     all
 }
 
-fn receive(words: &[Word], step: usize, keep: bool) -> (Vec<Arrived>, Vec<u8>) {
+fn receive(words: &[Word], step: usize) -> Vec<Arrived> {
     let (mut checker, mut all) = (Checker::new(), Vec::new());
-    checker.keep(keep);
     for mut chunk in words.chunks(step) {
         while !chunk.is_empty() {
             let (taken, arrived) = checker.take(chunk);
@@ -28,7 +27,7 @@ fn receive(words: &[Word], step: usize, keep: bool) -> (Vec<Arrived>, Vec<u8>) {
         }
     }
     assert!(!checker.is_open());
-    (all, checker.take_kept())
+    all
 }
 
 fn good(header: Header) -> Arrived {
@@ -63,10 +62,8 @@ fn what_is_made_passes_whatever_the_lengths() {
             }
             for sent in [repacked(&sent), sent] {
                 for step in [1, 5, 64] {
-                    assert_eq!(receive(&sent, step, false).0, [good(header)], "{bytes} {path:?}");
+                    assert_eq!(receive(&sent, step), [good(header)], "{bytes} {path:?}");
                 }
-                let (arrived, kept) = receive(&sent, 64, true);
-                assert_eq!((arrived, kept.len()), (vec![good(header)], bytes as usize));
             }
         }
     }
@@ -77,7 +74,7 @@ fn other_packets_keep_their_bytes() {
     for length in [0, 1, 3, 11, 12, 13, 500] {
         let bytes: Vec<u8> = (0..length).map(|i| (i * 7) as u8).collect();
         let sent = words(Maker::bytes(bytes.clone()), 3);
-        assert_eq!(receive(&sent, 2, false).0, [Arrived::Other { bytes, end: End::Eop }]);
+        assert_eq!(receive(&sent, 2), [Arrived::Other { bytes, end: End::Eop }]);
     }
 }
 
@@ -89,7 +86,7 @@ fn each_altered_byte_is_found() {
         let mut sent = words(Maker::traffic(&[], header), 64);
         let byte = rng.between(12, u64::from(header.bytes) - 1);
         sent[byte as usize / 4].bits ^= 1 << (8 * (byte % 4) + rng.below(8));
-        let (arrived, _) = receive(&sent, 9, false);
+        let arrived = receive(&sent, 9);
         let [Arrived::Traffic { altered: Some(at), .. }] = arrived[..] else {
             panic!("byte {byte} of {}: {arrived:?}", header.bytes);
         };
@@ -103,12 +100,12 @@ fn short_long_and_cut_packets_are_told() {
     let sent = words(Maker::traffic(&[], header), 64);
     let short = [&sent[..5], &sent[10..]].concat();
     let traffic = |bytes, altered, end| Arrived::Traffic { header, bytes, altered, end };
-    assert_eq!(receive(&short, 4, false).0, [traffic(20, None, End::Eop)]);
+    assert_eq!(receive(&short, 4), [traffic(20, None, End::Eop)]);
     let cut = [&sent[..5], &[Word::EEP]].concat();
-    assert_eq!(receive(&cut, 4, false).0, [traffic(20, None, End::Eep)]);
+    assert_eq!(receive(&cut, 4), [traffic(20, None, End::Eep)]);
     let long = [&sent[..10], &sent[9..]].concat();
-    assert_eq!(receive(&long, 4, false).0, [traffic(44, Some(40), End::Eop)]);
+    assert_eq!(receive(&long, 4), [traffic(44, Some(40), End::Eop)]);
     let runt = [&sent[..2], &[Word::EEP]].concat();
-    let (arrived, _) = receive(&runt, 4, false);
+    let arrived = receive(&runt, 4);
     assert!(matches!(&arrived[..], [Arrived::Other { bytes, end: End::Eep }] if bytes.len() == 8));
 }
