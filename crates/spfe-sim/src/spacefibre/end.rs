@@ -161,7 +161,7 @@ impl<const L: usize> End<L> {
         if let Some(far) = self.lanes.take_far_end_capability() {
             self.data_link.far_end_capability(0, far.capability, far.lane_active);
         }
-        let resets = self.data_link.reset_state() != datalink::ResetState::LinkInitialised;
+        let resets = self.in_reset();
         if resets != self.says_reset {
             self.says_reset = resets;
             let flag = self.data_link.capability() & capability::LINK_RESET != 0;
@@ -195,6 +195,11 @@ impl<const L: usize> End<L> {
         self.is_healthy() && lanes.iter().all(settled) && self.data_link.is_idle()
     }
 
+    /// The buffers are held in reset: what is written there would be lost.
+    fn in_reset(&self) -> bool {
+        self.data_link.reset_state() != datalink::ResetState::LinkInitialised
+    }
+
     fn each_lane(&mut self, lane: Option<u8>, mut change: impl FnMut(&mut lane::Lane)) -> bool {
         let chosen = |index: &usize| lane.is_none_or(|lane| usize::from(lane) == *index);
         let mut any = false;
@@ -219,11 +224,11 @@ impl<const L: usize> link::End for End<L> {
     }
 
     fn writable(&self, channel: usize) -> usize {
-        self.data_link.writable(channel)
+        if self.in_reset() { 0 } else { self.data_link.writable(channel) }
     }
 
     fn write(&mut self, channel: usize, words: &[Word]) -> usize {
-        self.data_link.write(channel, words)
+        if self.in_reset() { 0 } else { self.data_link.write(channel, words) }
     }
 
     fn readable(&self, channel: usize) -> usize {
