@@ -16,7 +16,9 @@
 //! | [`rng`] | random numbers, a stream for each object |
 //! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
 //! | [`results`] | what a simulation has measured, as a JSON document |
+//! | [`campaign`] | random errors on a link, and everything held against what was sent |
 
+pub mod campaign;
 pub mod fault;
 pub mod flow;
 pub mod ledger;
