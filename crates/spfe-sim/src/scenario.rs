@@ -12,6 +12,7 @@
 //! | [`link`] | links |
 //! | [`traffic`] | flows, broadcast messages, time-codes, RMAP commands, the schedule |
 //! | [`fault`] | what goes wrong, and when |
+//! | [`way`] | ways through the network |
 //! | [`error`] | what is wrong with a file |
 
 mod check;
@@ -22,6 +23,7 @@ pub mod place;
 pub mod traffic;
 pub mod unit;
 pub mod units;
+pub mod way;
 
 pub use error::{Problem, ScenarioError};
 pub use fault::{Fault, What, When};

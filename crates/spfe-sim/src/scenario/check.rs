@@ -1,8 +1,261 @@
 //! Whether a scenario makes sense.
 
-use super::{Scenario, ScenarioError};
+mod faults;
+mod links;
+mod traffic;
+mod units;
 
-/// Checks all of it.
-pub(super) fn check(_scenario: &Scenario, _text: &str) -> Result<(), ScenarioError> {
-    Ok(())
+use super::error::line_of;
+use super::way::Ways;
+use super::{Place, Problem, Scenario, ScenarioError, Time, Unit};
+use crate::time::{MS, Ps};
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use toml::de::{DeTable, DeValue};
+
+/// Longest simulated time: 1000 s.
+const LONGEST_PS: Ps = 1_000_000 * MS;
+/// Most time steps of the results.
+const MOST_STEPS: u64 = 10_000;
+/// Most things of one kind.
+const MOST: usize = 4096;
+
+/// Checks all of it. The text is the file, if there is one: for the numbers of lines.
+pub(super) fn check(scenario: &Scenario, text: &str) -> Result<(), ScenarioError> {
+    let document = DeTable::parse(text).ok().map(toml::Spanned::into_inner);
+    let ways = Ways::new(scenario);
+    let mut checker = Checker { scenario, text, document, ways, problems: Vec::new() };
+    checker.whole();
+    checker.units();
+    checker.links();
+    checker.traffic();
+    checker.faults();
+    if checker.problems.is_empty() {
+        return Ok(());
+    }
+    checker.problems.sort_by_key(|problem| problem.line);
+    Err(ScenarioError { problems: checker.problems })
+}
+
+/// Where in the file: the key of the table ("link"), the number of the table, and a key in it.
+#[derive(Clone, Copy)]
+struct At {
+    table: &'static str,
+    index: Option<usize>,
+    key: &'static str,
+}
+
+impl At {
+    /// One of a list of tables.
+    const fn list(table: &'static str, index: usize) -> Self {
+        Self { table, index: Some(index), key: "" }
+    }
+
+    /// A table, or a key of the whole.
+    const fn one(table: &'static str) -> Self {
+        Self { table, index: None, key: "" }
+    }
+
+    /// A key in it.
+    const fn key(self, key: &'static str) -> Self {
+        Self { key, ..self }
+    }
+}
+
+struct Checker<'a> {
+    scenario: &'a Scenario,
+    text: &'a str,
+    document: Option<DeTable<'a>>,
+    ways: Ways<'a>,
+    problems: Vec<Problem>,
+}
+
+impl Checker<'_> {
+    /// Something is wrong.
+    fn problem(&mut self, at: At, message: String) {
+        let line = self.byte(at).map(|byte| line_of(self.text, byte));
+        self.problems.push(Problem { line, message });
+    }
+
+    /// Begin of the key, or else of its table.
+    fn byte(&self, at: At) -> Option<usize> {
+        let (key, value) = self.document.as_ref()?.get_key_value(at.table)?;
+        let mut byte = key.span().start;
+        let mut value = value;
+        if let (Some(index), DeValue::Array(list)) = (at.index, value.get_ref()) {
+            value = list.get(index)?;
+            byte = value.span().start;
+        }
+        // A key may be in a table of its own, such as "spacefibre".
+        let mut tables = vec![value.get_ref().as_table()];
+        while let Some(Some(table)) = tables.pop() {
+            if let Some((key, _)) = table.get_key_value(at.key) {
+                return Some(key.span().start);
+            }
+            tables.extend(table.values().map(|value| value.get_ref().as_table()));
+        }
+        Some(byte)
+    }
+
+    /// A number has to be in a range.
+    fn range<T: PartialOrd + Display>(
+        &mut self,
+        at: At,
+        object: &str,
+        value: T,
+        range: RangeInclusive<T>,
+    ) {
+        if !range.contains(&value) {
+            let (least, most) = (range.start(), range.end());
+            let message =
+                format!("{object}: {} {value} is not in {least} to {most}", words(at.key));
+            self.problem(at, message);
+        }
+    }
+
+    /// A time has to be in a range.
+    fn time(&mut self, at: At, object: &str, time: Time, range: RangeInclusive<Ps>) {
+        let (least, most) = (Time(*range.start()), Time(*range.end()));
+        self.range(at, object, time, least..=most);
+    }
+
+    /// An interval that things come again at: 1 ns to 1000 s.
+    fn interval(&mut self, at: At, object: &str, time: Time) {
+        self.time(at, object, time, 1_000..=LONGEST_PS);
+    }
+
+    /// A start before a stop.
+    fn window(&mut self, at: At, object: &str, start: Time, stop: Option<Time>) {
+        if let Some(stop) = stop.filter(|stop| *stop <= start) {
+            let message =
+                format!("{object}: ends at {stop}, not after its start at {start}; make it longer");
+            self.problem(at, message);
+        }
+    }
+
+    /// Names: letters, digits and "-_.", each once.
+    fn names<'n>(&mut self, names: impl IntoIterator<Item = (At, &'static str, &'n str)>) {
+        let mut seen = HashSet::new();
+        for (at, what, name) in names {
+            let at = at.key("name");
+            let good = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+            if name.is_empty() || name.chars().count() > 40 || !name.chars().all(good) {
+                let message =
+                    format!("{what} '{name}': a name has 1 to 40 letters, digits, '-', '_' or '.'");
+                self.problem(at, message);
+            }
+            if !seen.insert(name) {
+                let message = format!("{what} '{name}': the name is taken; give another");
+                self.problem(at, message);
+            }
+        }
+    }
+
+    /// Not more than [`MOST`] of a kind.
+    fn amount(&mut self, table: &'static str, amount: usize) {
+        if amount > MOST {
+            let message = format!("{amount} of [[{table}]] are above {MOST}; leave some out");
+            self.problem(At::one(table), message);
+        }
+    }
+
+    /// A port of a node that has a link: its virtual channels.
+    fn port(&mut self, at: At, object: &str, place: &Place) -> Option<u8> {
+        let scenario = self.scenario;
+        match scenario.unit(&place.unit) {
+            Some(Unit::Node(_)) => {}
+            Some(Unit::Router(_)) => {
+                let message = format!("{object}: '{}' is a router; name a node", place.unit);
+                self.problem(at, message);
+                return None;
+            }
+            None => {
+                self.unknown(
+                    at,
+                    object,
+                    "node",
+                    &place.unit,
+                    scenario.nodes.iter().map(|n| &n.name),
+                );
+                return None;
+            }
+        }
+        let link = scenario.link_at(place).and_then(|(link, _)| scenario.links.get(link));
+        if link.is_none() {
+            let message = format!("{object}: no link has the port {place}; connect it");
+            self.problem(at, message);
+        }
+        link.map(super::Link::channels)
+    }
+
+    /// A virtual channel of a port.
+    fn channel(&mut self, at: At, object: &str, place: &Place, vc: u8) {
+        if let Some(channels) = self.port(at, object, place)
+            && vc >= channels
+        {
+            let message = format!(
+                "{object}: virtual channel {vc} is not there: the link at {place} has {channels}"
+            );
+            self.problem(at.key("vc"), message);
+        }
+    }
+
+    /// There is nothing of that name.
+    fn unknown<'n>(
+        &mut self,
+        at: At,
+        object: &str,
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = &'n String>,
+    ) {
+        let known: Vec<&str> = known.take(8).map(String::as_str).collect();
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        let message = format!("{object}: no {what} '{name}'; there are: {known}");
+        self.problem(at, message);
+    }
+
+    /// What belongs to no part.
+    fn whole(&mut self) {
+        let scenario = self.scenario;
+        if scenario.title.trim().is_empty() {
+            self.problem(At::one("title"), "title is empty; say what the scenario shows".into());
+        }
+        let (duration, most) = (scenario.duration, Time(LONGEST_PS));
+        if duration.0 == 0 || duration > most {
+            let message = format!("duration {duration} is not above 0 and up to {most}");
+            self.problem(At::one("duration"), message);
+        }
+        if let Some(step) = scenario.step
+            && (step.0 == 0 || duration.0.div_ceil(step.0) > MOST_STEPS)
+        {
+            let message =
+                format!("step {step}: {duration} in more than {MOST_STEPS} steps; make it longer");
+            self.problem(At::one("step"), message);
+        }
+        if let Some(quantum) = scenario.quantum
+            && !(1..=MS).contains(&quantum.0)
+        {
+            self.problem(At::one("quantum"), format!("quantum {quantum} is not in 1 ps to 1 ms"));
+        }
+        if scenario.events > 1_000_000 {
+            let message = format!("events {} are above 1000000; give fewer", scenario.events);
+            self.problem(At::one("events"), message);
+        }
+        if scenario.links.is_empty() {
+            self.problem(At::one("link"), "there is no link; give at least one [[link]]".into());
+        }
+        for name in scenario.capture.links.iter().chain(&scenario.capture.words) {
+            if scenario.link(name).is_none() {
+                let known = scenario.links.iter().map(|link| &link.name);
+                self.unknown(At::one("capture"), "capture", "link", name, known);
+            }
+        }
+    }
+}
+
+/// A key as words.
+fn words(key: &str) -> String {
+    key.replace('-', " ")
 }

@@ -1,0 +1,118 @@
+//! Faults.
+
+use super::{At, Checker, LONGEST_PS};
+use crate::fault::{Command, Kind, Target};
+use crate::scenario::{Fault, Link, What, When};
+
+/// Longest burst, and largest skew, in bits.
+const MOST_BITS: u32 = 100_000;
+
+impl<'a> Checker<'a> {
+    pub(super) fn faults(&mut self) {
+        let scenario = self.scenario;
+        self.amount("fault", scenario.faults.len());
+        for (index, fault) in scenario.faults.iter().enumerate() {
+            self.fault(At::list("fault", index), fault);
+        }
+    }
+
+    fn fault(&mut self, at: At, fault: &Fault) {
+        let object = format!("fault '{}'", fault.name);
+        let scenario = self.scenario;
+        match &fault.what {
+            What::Words { link, lane, target, kind, .. } => {
+                if let Some(link) = self.fault_link(at, &object, link) {
+                    self.lane(at, &object, link, *lane);
+                    self.kind(at, &object, link, *target, *kind);
+                }
+            }
+            What::BitErrorRate { link, lane, rate, .. } => {
+                if let Some(link) = self.fault_link(at, &object, link) {
+                    self.lane(at, &object, link, *lane);
+                }
+                self.range(at.key("rate"), &object, *rate, 0.0..=0.5);
+            }
+            What::Command { link, command, .. } => {
+                let Some(link) = self.fault_link(at, &object, link) else { return };
+                if let Command::LaneReset(lane) = command {
+                    self.lane(at, &object, link, *lane);
+                }
+            }
+            What::Babble { flow } => {
+                if !scenario.flows.iter().any(|known| known.name == *flow) {
+                    let known = scenario.flows.iter().map(|flow| &flow.name);
+                    self.unknown(at.key("flow"), &object, "flow", flow, known);
+                }
+            }
+            What::Block { node, vc } => {
+                self.channel(at.key("node"), &object, node, vc.unwrap_or(0));
+            }
+            What::TimeCodeLoss { node } => {
+                let master = scenario.time_codes.as_ref().map(|codes| &codes.master.unit);
+                if master != Some(&node.unit) {
+                    let message = format!("{object}: '{}' is no time-code master", node.unit);
+                    self.problem(at.key("node"), message);
+                }
+            }
+        }
+        self.when(at, &object, &fault.when);
+    }
+
+    fn fault_link(&mut self, at: At, object: &str, name: &str) -> Option<&'a Link> {
+        let scenario = self.scenario;
+        let link = scenario.link(name).and_then(|index| scenario.links.get(index));
+        if link.is_none() {
+            let known = scenario.links.iter().map(|link| &link.name);
+            self.unknown(at.key("link"), object, "link", name, known);
+        }
+        link
+    }
+
+    fn lane(&mut self, at: At, object: &str, link: &Link, lane: Option<u8>) {
+        if let Some(lane) = lane.filter(|lane| *lane >= link.lanes()) {
+            let message = format!(
+                "{object}: lane {lane} is not there: link '{}' has {}",
+                link.name,
+                link.lanes()
+            );
+            self.problem(at.key("lane"), message);
+        }
+    }
+
+    fn kind(&mut self, at: At, object: &str, link: &Link, target: Target, kind: Kind) {
+        match kind {
+            Kind::Burst { bits } => self.range(at.key("bits"), object, bits, 1..=MOST_BITS),
+            Kind::Skew { bits } => {
+                self.range(at.key("bits"), object, bits.unsigned_abs(), 1..=MOST_BITS);
+            }
+            Kind::Cut { duration_ps } => {
+                let duration = crate::scenario::Time(duration_ps);
+                self.time(at.key("duration"), object, duration, 1..=LONGEST_PS);
+            }
+            _ => {}
+        }
+        let strange = match kind {
+            Kind::PolaritySwap | Kind::Skew { .. } => Some("this fault"),
+            _ if !matches!(target, Target::Any | Target::Fct | Target::Data) => Some("this word"),
+            _ => None,
+        };
+        if let Some(what) = strange.filter(|_| link.is_spacewire()) {
+            let message = format!(
+                "{object}: link '{}' is SpaceWire, which has not {what}; leave it out",
+                link.name
+            );
+            self.problem(at.key("what"), message);
+        }
+    }
+
+    fn when(&mut self, at: At, object: &str, when: &When) {
+        match *when {
+            When::At(time) => self.time(at.key("at"), object, time, 0..=LONGEST_PS),
+            When::Every { period, from, until, random, .. } => {
+                self.interval(at.key(if random { "random" } else { "every" }), object, period);
+                self.window(at.key("until"), object, from, until);
+            }
+            When::During { from, until } => self.window(at.key("until"), object, from, until),
+        }
+    }
+}

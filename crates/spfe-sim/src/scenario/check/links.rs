@@ -1,0 +1,201 @@
+//! Links.
+
+use super::{At, Checker};
+use crate::link::Side;
+use crate::scenario::{Link, Medium, Place, SpaceFibre, Start, Unit};
+use crate::time::US;
+use spfe_link::datalink::SEGMENT_WORDS;
+use std::collections::{HashMap, HashSet};
+
+/// Longest signal time: 20 km of cable.
+const LONGEST_CABLE: u64 = 100 * US;
+/// Largest buffer in words.
+const MOST_WORDS: u32 = 1 << 16;
+/// Largest skew in bits.
+const MOST_SKEW: u32 = 1000;
+
+impl Checker<'_> {
+    pub(super) fn links(&mut self) {
+        let scenario = self.scenario;
+        self.amount("link", scenario.links.len());
+        let links = scenario.links.iter().enumerate();
+        self.names(
+            links.map(|(index, link)| (At::list("link", index), "link", link.name.as_str())),
+        );
+        let mut taken: HashMap<&Place, &str> = HashMap::new();
+        for (index, link) in scenario.links.iter().enumerate() {
+            let at = At::list("link", index);
+            for place in &link.ends {
+                self.end(at.key("ends"), link, place);
+                if let Some(other) = taken.insert(place, &link.name) {
+                    let message = format!(
+                        "link '{}': port {place} has the link '{other}'; give another port",
+                        link.name
+                    );
+                    self.problem(at.key("ends"), message);
+                }
+            }
+            self.link(at, link);
+        }
+    }
+
+    fn end(&mut self, at: At, link: &Link, place: &Place) {
+        let scenario = self.scenario;
+        let object = format!("link '{}'", link.name);
+        match scenario.unit(&place.unit) {
+            Some(Unit::Node(_)) => {}
+            Some(Unit::Router(index)) => {
+                let ports = scenario.routers.get(index).map_or(0, |router| router.ports);
+                if place.port > ports {
+                    let message = format!(
+                        "{object}: port {} of router '{}' is above {ports}",
+                        place.port, place.unit
+                    );
+                    self.problem(at, message);
+                }
+            }
+            None => {
+                let nodes = scenario.nodes.iter().map(|node| &node.name);
+                let known = nodes.chain(scenario.routers.iter().map(|router| &router.name));
+                self.unknown(at, &object, "node or router", &place.unit, known);
+            }
+        }
+    }
+
+    fn link(&mut self, at: At, link: &Link) {
+        let object = format!("link '{}'", link.name);
+        let most = match link.medium {
+            Medium::SpaceFibre(_) => 100_000_000..=100_000_000_000,
+            Medium::SpaceWire(_) => 2_000_000..=400_000_000,
+        };
+        let (least, most) = (most.start(), most.end());
+        let rate = link.rate;
+        if !(*least..=*most).contains(&rate.0) || !rate.0.is_multiple_of(1_000_000) {
+            let message = format!(
+                "{object}: rate {rate} is not a whole number of Mbit/s from {} to {}",
+                crate::scenario::BitRate(*least),
+                crate::scenario::BitRate(*most)
+            );
+            self.problem(at.key("rate"), message);
+        }
+        let cable = crate::scenario::Time(link.cable.0);
+        self.time(at.key("cable"), &object, cable, 0..=LONGEST_CABLE);
+        let start = match &link.medium {
+            Medium::SpaceFibre(spacefibre) => {
+                self.spacefibre(at, &object, spacefibre);
+                spacefibre.start
+            }
+            Medium::SpaceWire(spacewire) => spacewire.start,
+        };
+        if start == [Start::Auto; 2] {
+            let message =
+                format!("{object}: each end waits for the other; let one of them \"start\"");
+            self.problem(at.key("start"), message);
+        }
+    }
+
+    fn spacefibre(&mut self, at: At, object: &str, link: &SpaceFibre) {
+        self.range(at.key("lanes"), object, link.lanes, 1..=16);
+        self.range(at.key("channels"), object, link.channels, 1..=32);
+        if let Some(sending) = link.sending_lanes {
+            self.range(at.key("sending-lanes"), object, sending, 1..=link.lanes.max(1));
+        }
+        self.one_way(at, object, link);
+        for ppm in link.ppm {
+            self.range(at.key("ppm"), object, ppm, -100.0..=100.0);
+        }
+        if link.skew_bits.len() > usize::from(link.lanes) {
+            let message = format!(
+                "{object}: {} values of skew-bits for {} lanes; leave some out",
+                link.skew_bits.len(),
+                link.lanes
+            );
+            self.problem(at.key("skew-bits"), message);
+        }
+        for &bits in &link.skew_bits {
+            self.range(at.key("skew-bits"), object, bits, 0..=MOST_SKEW);
+        }
+        self.range(at.key("fct-multiplier"), object, link.fct_multiplier(), 1..=8);
+        let segment = link.segment_multiplier();
+        self.range(at.key("segment-multiplier"), object, segment, 1..=link.lanes.clamp(1, 16));
+        self.buffers(at, object, link);
+        let share = link.broadcast_bandwidth.0;
+        self.range(at.key("broadcast-bandwidth"), object, share, 0.0..=1.0);
+        self.range(at.key("credit-limit-rows"), object, link.credit_limit_rows, 64..=1 << 24);
+        self.channels(at, object, link);
+    }
+
+    fn one_way(&mut self, at: At, object: &str, link: &SpaceFibre) {
+        let mut lanes = HashSet::new();
+        for &lane in link.a_to_b_lanes.iter().chain(&link.b_to_a_lanes) {
+            let at = at.key(if link.a_to_b_lanes.contains(&lane) {
+                "a-to-b-lanes"
+            } else {
+                "b-to-a-lanes"
+            });
+            if lane >= link.lanes {
+                let message =
+                    format!("{object}: lane {lane} is not there: it has {} lanes", link.lanes);
+                self.problem(at, message);
+            }
+            if !lanes.insert(lane) {
+                let message = format!("{object}: lane {lane} is named twice; leave one out");
+                self.problem(at, message);
+            }
+        }
+        if lanes.len() >= usize::from(link.lanes) && !lanes.is_empty() {
+            let message =
+                format!("{object}: every lane goes one way; at least one has to go both ways");
+            self.problem(at.key("lanes"), message);
+        }
+    }
+
+    fn buffers(&mut self, at: At, object: &str, link: &SpaceFibre) {
+        let segment = SEGMENT_WORDS as u32 * u32::from(link.segment_multiplier());
+        let fct = SEGMENT_WORDS as u32 * u32::from(link.fct_multiplier());
+        for (key, words, least) in [
+            ("output-words", link.output_words, segment),
+            ("input-words", link.input_words, segment + fct),
+            ("recovery-words", link.recovery_words, segment),
+        ] {
+            if let Some(words) = words
+                && !(words.is_power_of_two() && (least..=MOST_WORDS).contains(&words))
+            {
+                let message = format!(
+                    "{object}: {key} {words} is not a power of two from {least} to {MOST_WORDS}"
+                );
+                self.problem(at.key(key), message);
+            }
+        }
+    }
+
+    /// What is given for single virtual channels.
+    fn channels(&mut self, at: At, object: &str, link: &SpaceFibre) {
+        let qos = link.qos.iter().map(|qos| ("qos", qos.vc));
+        let continuous = link.continuous.iter().map(|vc| ("continuous", *vc));
+        for (key, vc) in qos.chain(continuous) {
+            if vc >= link.channels {
+                let message = format!(
+                    "{object}: {key}: virtual channel {vc} is not there: it has {}",
+                    link.channels
+                );
+                self.problem(at.key(key), message);
+            }
+        }
+        let mut seen = HashSet::new();
+        for qos in &link.qos {
+            let at = at.key("qos");
+            let object = format!("{object}: virtual channel {}", qos.vc);
+            let mut twice = |side: &Side| !seen.insert((qos.vc, *side));
+            if qos.direction.from().iter().filter(|side| twice(side)).count() > 0 {
+                self.problem(at, format!("{object} has two qos of one direction; leave one out"));
+            }
+            if let Some(priority) = qos.priority.filter(|priority| *priority > 15) {
+                self.problem(at, format!("{object}: priority {priority} is not in 0 to 15"));
+            }
+            if let Some(share) = qos.bandwidth.filter(|share| !(0.0..=1.0).contains(&share.0)) {
+                self.problem(at, format!("{object}: bandwidth {} is not in 0 to 1", share.0));
+            }
+        }
+    }
+}

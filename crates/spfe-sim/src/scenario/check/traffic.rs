@@ -1,0 +1,188 @@
+//! Flows, broadcast messages, time-codes, RMAP commands, the schedule.
+
+use super::{At, Checker};
+use crate::scenario::{Flow, Operation, Pace, Place, Rmap, Route, Unit};
+use std::collections::{HashMap, HashSet};
+
+/// Largest packet: 16 MiB.
+const MOST_BYTES: u64 = 1 << 24;
+/// Most data bytes of an RMAP command (50-52C 5.1.3).
+const MOST_RMAP: u64 = (1 << 24) - 1;
+
+impl Checker<'_> {
+    pub(super) fn traffic(&mut self) {
+        let scenario = self.scenario;
+        self.amount("flow", scenario.flows.len());
+        self.amount("broadcast", scenario.broadcasts.len());
+        self.amount("rmap", scenario.rmaps.len());
+        let flows = scenario.flows.iter().enumerate();
+        let rmaps = scenario.rmaps.iter().enumerate();
+        let broadcasts = scenario.broadcasts.iter().enumerate();
+        let flows = flows.map(|(i, flow)| (At::list("flow", i), "flow", flow.name.as_str()));
+        let rmaps = rmaps.map(|(i, rmap)| (At::list("rmap", i), "rmap", rmap.name.as_str()));
+        let messages =
+            broadcasts.map(|(i, b)| (At::list("broadcast", i), "broadcast", b.name.as_str()));
+        self.names(flows.chain(rmaps).chain(messages));
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            self.flow(At::list("flow", index), flow);
+        }
+        for (index, rmap) in scenario.rmaps.iter().enumerate() {
+            self.rmap(At::list("rmap", index), rmap);
+        }
+        self.broadcasts();
+        self.schedule();
+    }
+
+    fn flow(&mut self, at: At, flow: &Flow) {
+        let object = format!("flow '{}'", flow.name);
+        self.channel(at.key("from"), &object, &flow.from, flow.vc);
+        if flow.to.is_empty() {
+            self.problem(at.key("to"), format!("{object} goes nowhere; give a node in to"));
+        }
+        let mut seen = HashSet::new();
+        for place in &flow.to {
+            self.port(at.key("to"), &object, place);
+            if place.unit == flow.from.unit || !seen.insert(&place.unit) {
+                let message =
+                    format!("{object}: '{}' is named twice; give another node", place.unit);
+                self.problem(at.key("to"), message);
+            }
+        }
+        match &flow.route {
+            Route::Logical(_) => {}
+            Route::Auto | Route::Path(_) if flow.to.len() > 1 => {
+                let message = format!(
+                    "{object} has {} receivers; give the logical address of a multicast as route",
+                    flow.to.len()
+                );
+                self.problem(at.key("to"), message);
+            }
+            Route::Auto => {
+                for to in &flow.to {
+                    self.reachable(at, &object, &flow.from, flow.vc, to);
+                }
+            }
+            Route::Path(_) => {}
+        }
+        let (min, max) = flow.size.range();
+        self.range(at.key("size"), &object, min, 1..=max.min(MOST_BYTES));
+        self.range(at.key("size"), &object, max, 1..=MOST_BYTES);
+        self.range(at.key("size"), &object, flow.size.mean(), 1..=MOST_BYTES);
+        match flow.pace {
+            Pace::Saturate => {}
+            Pace::Rate(rate) => {
+                self.range(at.key("rate"), &object, rate.0, 1_000..=10_000_000_000_000);
+            }
+            Pace::Period { period, jitter, burst } => {
+                self.interval(at.key("period"), &object, period);
+                self.range(at.key("jitter"), &object, jitter, Default::default()..=period);
+                self.range(at.key("burst"), &object, burst, 1..=65535);
+            }
+        }
+        self.window(at.key("stop"), &object, flow.start, flow.stop);
+    }
+
+    /// There is a way between two ports.
+    fn reachable(&mut self, at: At, object: &str, from: &Place, vc: u8, to: &Place) {
+        let scenario = self.scenario;
+        let known = scenario.link_at(from).is_some_and(|(link, _)| {
+            scenario.links.get(link).is_some_and(|link| vc < link.channels())
+        });
+        if known && scenario.unit(&to.unit).is_some() && self.ways.shortest(from, vc, to).is_none()
+        {
+            let message = format!(
+                "{object}: no way from {from} on virtual channel {vc} to {to}; connect them, or \
+                 map the channels of the routers between"
+            );
+            self.problem(at.key("to"), message);
+        }
+    }
+
+    fn rmap(&mut self, at: At, rmap: &Rmap) {
+        let scenario = self.scenario;
+        let object = format!("rmap '{}'", rmap.name);
+        self.channel(at.key("from"), &object, &rmap.from, rmap.vc);
+        match scenario.unit(&rmap.to.unit) {
+            None => {
+                let nodes = scenario.nodes.iter().filter(|node| node.target.is_some());
+                let known = nodes.map(|node| &node.name);
+                let known = known.chain(scenario.routers.iter().map(|router| &router.name));
+                self.unknown(at.key("to"), &object, "target", &rmap.to.unit, known);
+            }
+            Some(Unit::Node(index)) => match scenario.nodes.get(index).and_then(|n| n.target) {
+                None => {
+                    let message =
+                        format!("{object}: node '{}' has no target; give it one", rmap.to.unit);
+                    self.problem(at.key("to"), message);
+                }
+                Some(target) => {
+                    let end = rmap.address.saturating_add(rmap.size.0);
+                    if end > target.bytes.0 {
+                        let message = format!(
+                            "{object}: {} bytes at {:#x} end after the {} bytes of '{}'",
+                            rmap.size.0, rmap.address, target.bytes.0, rmap.to.unit
+                        );
+                        self.problem(at.key("address"), message);
+                    }
+                }
+            },
+            Some(Unit::Router(_)) => {}
+        }
+        if rmap.route == Route::Auto {
+            self.reachable(at, &object, &rmap.from, rmap.vc, &rmap.to);
+        }
+        let most = if rmap.operation == Operation::Rmw { 4 } else { MOST_RMAP };
+        self.range(at.key("size"), &object, rmap.size.0, 1..=most);
+        self.range(at.key("outstanding"), &object, rmap.outstanding, 1..=1024);
+        if let Some(period) = rmap.period {
+            self.interval(at.key("period"), &object, period);
+        }
+        self.interval(at.key("timeout"), &object, rmap.timeout);
+        self.window(at.key("stop"), &object, rmap.start, rmap.stop);
+    }
+
+    fn broadcasts(&mut self) {
+        let scenario = self.scenario;
+        // Each channel has one source (50-11C 5.8).
+        let mut sources: Vec<(At, String, &Place, u8)> = Vec::new();
+        for (index, broadcast) in scenario.broadcasts.iter().enumerate() {
+            let at = At::list("broadcast", index);
+            let object = format!("broadcast '{}'", broadcast.name);
+            self.interval(at.key("period"), &object, broadcast.period);
+            let jitter = broadcast.jitter;
+            self.range(at.key("jitter"), &object, jitter, Default::default()..=broadcast.period);
+            self.window(at.key("stop"), &object, broadcast.start, broadcast.stop);
+            sources.push((at, object, &broadcast.from, broadcast.channel));
+        }
+        if let Some(codes) = &scenario.time_codes {
+            let at = At::one("time-codes");
+            self.interval(at.key("period"), "time-codes", codes.period);
+            sources.push((at, "time-codes".into(), &codes.master, codes.channel));
+        }
+        if let Some(schedule) = &scenario.schedule
+            && let Some(source) = &schedule.source
+        {
+            sources.push((At::one("schedule"), "schedule".into(), source, schedule.channel));
+        }
+        let mut taken: HashMap<u8, &str> = HashMap::new();
+        for (at, object, from, channel) in &sources {
+            self.port(at.key("from"), object, from);
+            if let Some(other) = taken.insert(*channel, &from.unit)
+                && other != from.unit
+            {
+                let message = format!(
+                    "{object}: broadcast channel {channel} is that of '{other}'; give another"
+                );
+                self.problem(at.key("channel"), message);
+            }
+        }
+    }
+
+    fn schedule(&mut self) {
+        if let Some(schedule) = &self.scenario.schedule {
+            let at = At::one("schedule");
+            self.interval(at.key("slot"), "schedule", schedule.slot);
+            self.range(at.key("slots"), "schedule", schedule.slots, 1..=64);
+        }
+    }
+}
