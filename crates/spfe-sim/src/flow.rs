@@ -88,7 +88,7 @@ impl Flow {
     pub fn begin(&mut self, now: Ps, ledger: &mut Ledger) -> Option<(Maker, Header)> {
         let due = self.source.due(now)?;
         let since = if self.saturates { now } else { due.at_ps };
-        let number = ledger.begin(self.number, since) as u32;
+        let number = ledger.begin(self.number, since, due.bytes) as u32;
         let header =
             Header { target: self.plan.target, flow: self.number, number, bytes: due.bytes };
         self.source.take(now);
@@ -140,15 +140,11 @@ impl Flow {
             truncated.packets += totals.cut;
             truncated.bytes += totals.cut_bytes;
             in_flight.packets += totals.in_flight;
+            in_flight.bytes += totals.in_flight_bytes;
             for (cause, [packets, _]) in totals.causes.iter().filter(|(_, [lost, _])| *lost != 0) {
                 let (place, reason) = cause.text(scenario);
                 dropped.push(Drop { place, reason, packets: *packets });
             }
-        }
-        let all = self.sent.bytes * self.tracks.len() as u64;
-        in_flight.bytes = all.saturating_sub(delivered.bytes + truncated.bytes);
-        if in_flight.packets == 0 {
-            in_flight.bytes = 0;
         }
         let span_ps = self.span_ps.map_or(0, |(first, last)| last - first);
         let mut series = self.series.clone();

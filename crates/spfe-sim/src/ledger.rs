@@ -116,10 +116,10 @@ impl Ledger {
     }
 
     /// The first byte of the next packet of a flow is handed in. Its number.
-    pub fn begin(&mut self, flow: u16, at: Ps) -> u64 {
+    pub fn begin(&mut self, flow: u16, at: Ps, bytes: u32) -> u64 {
         let Some(flow) = self.flows.get_mut(usize::from(flow)) else { return 0 };
         for track in &flow.tracks {
-            self.tracks[*track].begin(at);
+            self.tracks[*track].begin(at, bytes);
         }
         flow.next += 1;
         flow.next - 1

@@ -33,6 +33,7 @@ pub mod rng;
 pub mod route;
 pub mod router;
 pub mod scenario;
+pub mod simulation;
 pub mod spacefibre;
 pub mod tap;
 pub mod time;

@@ -131,6 +131,11 @@ impl Node {
         Some((port.link, port.side))
     }
 
+    /// Whether an application reads and writes its ports.
+    pub const fn is_attached(&self) -> bool {
+        self.attached
+    }
+
     /// Links, and this node's ends of them.
     pub fn links(&self) -> impl Iterator<Item = (usize, Side)> {
         self.ports.iter().map(|port| (port.link, port.side))

@@ -90,8 +90,10 @@ impl Records {
                 let series = &mut of_link.series[side as usize];
                 series.resize(sent.len(), Vec::new());
                 for ((sent, before), series) in sent.iter().zip(before).zip(series) {
-                    series.resize(step, 0);
-                    series.push(sent.saturating_sub(*before));
+                    series.resize(series.len().max(step + 1), 0);
+                    if let Some(sum) = series.get_mut(step) {
+                        *sum += sent.saturating_sub(*before);
+                    }
                     *before = *sent;
                 }
             }

@@ -27,7 +27,7 @@ fn cut(number: u32) -> Arrived {
 
 fn send(ledger: &mut Ledger, count: u64) {
     for at in 0..count {
-        ledger.begin(0, at * 10);
+        ledger.begin(0, at * 10, 100);
     }
 }
 
@@ -51,6 +51,7 @@ fn packets_that_come_as_they_went_are_well() {
     let totals = ledger.totals(track);
     assert_eq!((totals.sent, totals.delivered, totals.in_flight), (100, 99, 1));
     assert_eq!((totals.bytes, totals.cut, totals.lost), (9900, 0, 0));
+    assert_eq!(totals.in_flight_bytes, 100);
     assert_eq!(ledger.violation_count(), 0);
 }
 
@@ -176,8 +177,8 @@ fn a_link_reset_excuses_what_is_under_way_and_no_more() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 3);
     ledger.link_event(Cause::LinkReset(7));
-    ledger.begin(0, 40);
-    ledger.begin(0, 50);
+    ledger.begin(0, 40, 100);
+    ledger.begin(0, 50, 100);
     assert_eq!(ledger.arrive(1, 60, &cut(0)), Verdict::Cut);
     assert!(matches!(ledger.arrive(1, 70, &whole(2)), Verdict::Delivered { .. }));
     let totals = ledger.totals(track);
@@ -233,7 +234,7 @@ fn a_packet_time_out_excuses_one_packet() {
     assert_eq!(ledger.arrive(1, 60, &cut(1)), Verdict::Bad);
     assert_eq!(ledger.totals(track).cut, 1);
     // One before its time excuses nothing.
-    ledger.begin(0, 100);
+    ledger.begin(0, 100, 100);
     ledger.dropped(99, VISIT, Reason::Timeout, None);
     assert_eq!(ledger.arrive(1, 110, &cut(2)), Verdict::Bad);
     assert_eq!(ledger.violation_count(), 2);
@@ -270,7 +271,7 @@ fn a_multicast_comes_once_to_each() {
 fn numbers_go_on_over_32_bits() {
     let mut track = Track::new(0, 0, Way::default(), true);
     for number in 0..10 {
-        track.begin(number);
+        track.begin(number, 9);
     }
     track.delivered(0, 1);
     assert_eq!((track.number_of(0), track.number_of(5), track.number_of(1)), (0, 5, 1));

@@ -26,6 +26,8 @@ pub struct Totals<'a> {
     pub lost: u64,
     /// On their way.
     pub in_flight: u64,
+    /// Bytes of those.
+    pub in_flight_bytes: u64,
     /// The reasons, and how often packets were lost and cut for them.
     pub causes: &'a BTreeMap<Cause, [u64; 2]>,
 }
@@ -33,6 +35,7 @@ pub struct Totals<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     start: Ps,
+    bytes: u32,
     /// Delivered, or gone.
     ended: Option<bool>,
 }
@@ -66,6 +69,7 @@ pub(super) struct Track {
     cut_bytes: u64,
     lost: u64,
     in_flight: u64,
+    in_flight_bytes: u64,
     causes: BTreeMap<Cause, [u64; 2]>,
 }
 
@@ -86,13 +90,15 @@ impl Track {
             cut_bytes: 0,
             lost: 0,
             in_flight: 0,
+            in_flight_bytes: 0,
             causes: BTreeMap::new(),
         }
     }
 
-    pub fn begin(&mut self, start: Ps) {
-        self.window.push_back(Entry { start, ended: None });
+    pub fn begin(&mut self, start: Ps, bytes: u32) {
+        self.window.push_back(Entry { start, bytes, ended: None });
         self.in_flight += 1;
+        self.in_flight_bytes += u64::from(bytes);
     }
 
     fn sent(&self) -> u64 {
@@ -113,7 +119,7 @@ impl Track {
         };
         match self.window.get(index as usize) {
             None => Lookup::Never,
-            Some(Entry { start, ended: None }) => Lookup::Outstanding(*start),
+            Some(Entry { start, ended: None, .. }) => Lookup::Outstanding(*start),
             Some(Entry { ended: Some(true), .. }) => Lookup::Delivered,
             Some(Entry { ended: Some(false), .. }) => Lookup::Gone,
         }
@@ -195,6 +201,7 @@ impl Track {
         if let Some(entry) = self.window.get_mut(index).filter(|entry| entry.ended.is_none()) {
             entry.ended = Some(delivered);
             self.in_flight -= 1;
+            self.in_flight_bytes -= u64::from(entry.bytes);
         }
         while let Some(Entry { ended: Some(delivered), .. }) = self.window.front() {
             self.history = self.history << 1 | u64::from(*delivered);
@@ -223,6 +230,7 @@ impl Track {
             cut_bytes: self.cut_bytes,
             lost: self.lost,
             in_flight: self.in_flight,
+            in_flight_bytes: self.in_flight_bytes,
             causes: &self.causes,
         }
     }

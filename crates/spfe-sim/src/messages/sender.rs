@@ -64,17 +64,29 @@ pub struct Sender {
 
 /// How a source of messages is made.
 pub struct Settings<'a> {
+    /// Name.
     pub name: &'a str,
+    /// Place that sends.
     pub from: &'a Place,
+    /// What is sent.
     pub kind: Kind,
+    /// Broadcast channel.
     pub channel: u8,
+    /// B_TYPE.
     pub b_type: u8,
+    /// Link, and the end that sends.
     pub link: (usize, Side),
+    /// The link is SpaceWire.
     pub spacewire: bool,
+    /// Time from one to the next.
     pub period_ps: Ps,
+    /// Each is late by a random time below this.
     pub jitter_ps: Ps,
+    /// First one.
     pub start_ps: Ps,
+    /// None from this time on.
     pub stop_ps: Option<Ps>,
+    /// Most of them.
     pub count: Option<u64>,
 }
 
@@ -158,6 +170,16 @@ impl Sender {
             Kind::TimeCodes => code.0.into(),
             Kind::Slots(slots) => number % u64::from(slots.max(1)),
         }
+    }
+
+    /// Whether it sends the numbers of time-slots.
+    pub const fn is_schedule(&self) -> bool {
+        matches!(self.kind, Kind::Slots(_))
+    }
+
+    /// Whether it is the time-code master at a place.
+    pub fn is_master(&self, place: &Place) -> bool {
+        self.kind == Kind::TimeCodes && self.from == *place
     }
 
     /// The link took it, or not.

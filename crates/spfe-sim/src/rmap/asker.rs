@@ -10,9 +10,7 @@ use crate::scenario::{self, Place, Route, Scenario};
 use crate::time::Ps;
 use spfe_proto::End;
 use spfe_proto::rmap::initiator::{Discard, Failure};
-use spfe_proto::rmap::{
-    CommandHeader, Initiator, Node, RMW_MAX, ReplyAddress, Request, Status,
-};
+use spfe_proto::rmap::{CommandHeader, Initiator, Node, RMW_MAX, ReplyAddress, Request, Status};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Commands under way at most.
@@ -175,7 +173,7 @@ impl Asker {
             self.next = None;
             return None;
         }
-        let number = ledger.begin(self.flow, now);
+        let number = ledger.begin(self.flow, now, self.settings.size.0 as u32);
         let packet = self.command(now, number);
         self.left -= 1;
         self.next = match self.settings.period {

@@ -74,9 +74,15 @@ impl Unit {
         Some((now.saturating_add(self.latency_ps), reply))
     }
 
-    /// Commands executed, refused and discarded.
-    pub const fn target(&self) -> &Target {
-        &self.target
+    /// What it counted, by name.
+    pub fn counters(&self) -> [(&'static str, u64); 4] {
+        let counters = self.target.counters();
+        [
+            ("RMAP reads", counters.reads),
+            ("RMAP writes", counters.writes),
+            ("RMAP read-modify-writes", counters.modifies),
+            ("RMAP replies", counters.replies),
+        ]
     }
 }
 
