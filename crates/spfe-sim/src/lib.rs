@@ -9,7 +9,11 @@
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
 //! | [`link`] | what every link is: two ends and what happens between them |
 //! | [`fault`] | what can go wrong, when, and how often |
+//! | [`rng`] | random numbers, a stream for each object |
+//! | [`spacewire`] | SpaceWire links, character by character |
 
 pub mod fault;
 pub mod link;
+pub mod rng;
+pub mod spacewire;
 pub mod time;
