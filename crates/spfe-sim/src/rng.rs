@@ -54,7 +54,8 @@ mod tests {
     fn streams_depend_on_seed_and_name_only() {
         let first = |seed, name| Rng::of(seed, name).bits();
         assert_eq!(first(1, "node"), first(1, "node"));
-        let all = [first(1, "node"), first(1, "edon"), first(2, "node"), first(1, ""), first(0, "")];
+        let all =
+            [first(1, "node"), first(1, "edon"), first(2, "node"), first(1, ""), first(0, "")];
         for (index, value) in all.iter().enumerate() {
             assert!(!all[..index].contains(value), "{all:x?}");
         }

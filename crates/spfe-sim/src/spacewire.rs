@@ -23,6 +23,8 @@
 mod count;
 mod disturb;
 mod pace;
+#[cfg(test)]
+mod tests;
 mod unit;
 mod wire;
 pub mod words;
@@ -311,6 +313,7 @@ impl Link for SpaceWire {
         let until = until.saturating_sub(self.skipped);
         // Commands since the last time.
         self.follow_both(self.now);
+        self.show(observer);
         let cuts = self.disturbers.iter().any(|disturber| disturber.next_cut().is_some());
         loop {
             let mut next = self.next();

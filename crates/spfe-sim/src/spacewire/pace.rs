@@ -20,8 +20,20 @@ impl Pace {
         // Half of the time-out, so that rounding to a nanosecond does no harm.
         let bits = disconnect_ps / 2 / (whole_ps as u64 + 1);
         // The gap to the second bit of the next character is two bits.
-        let stride = if bits < 2 { 0 } else if bits > 14 { 14 } else { bits as u8 };
+        let stride = if bits < 2 {
+            0
+        } else if bits > 14 {
+            14
+        } else {
+            bits as u8
+        };
         Self { mbps, whole_ps, part, stride, skips: bits >= 14 }
+    }
+
+    /// Each bit is looked at.
+    #[cfg(test)]
+    pub const fn bit_by_bit(self) -> Self {
+        Self { stride: 0, skips: false, ..self }
     }
 
     /// How long some bits are, rounded down to a ps.

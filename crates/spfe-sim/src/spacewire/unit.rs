@@ -111,9 +111,16 @@ impl Unit {
         self.port.state()
     }
 
+    /// The far end looks at each bit.
+    #[cfg(test)]
+    pub fn send_bit_by_bit(&mut self) {
+        self.start_pace = self.start_pace.bit_by_bit();
+        self.run_pace = self.run_pace.bit_by_bit();
+    }
+
     /// What management asks for.
     pub fn set_control(&mut self, control: Control) {
-        let reset = self.port.control().reset || control.reset;
+        let reset = control.reset && !self.port.control().reset;
         self.port.set_control(self.now / NS, control);
         self.set_timer();
         if reset {
@@ -121,7 +128,7 @@ impl Unit {
         }
     }
 
-    /// Port reset has emptied the port's queues: so are those behind it. What remains of packets
+    /// Port reset empties the port's queues: so are those behind it. What remains of packets
     /// under way is dropped here, and ended with an EEP there.
     fn clear(&mut self) {
         self.to_send.clear();
@@ -136,7 +143,7 @@ impl Unit {
     /// Whether the far end will hear nothing but NULLs from here, or nothing at all.
     pub fn is_quiet(&self) -> bool {
         let idle = match self.port.state() {
-            State::Run => !self.codes_wait && self.port.credit().receive() == 56,
+            State::Run => !self.codes_wait && !self.port.credit().may_send_fct(RX),
             _ => self.transmit_at == NEVER && self.port.deadline_ns().is_none(),
         };
         let empty = self.port.waiting() == 0 && !self.packer.waiting();
@@ -146,8 +153,9 @@ impl Unit {
     /// Puts words that wait into the port, as many as it has room for.
     #[inline]
     fn feed(&mut self) {
-        // While the port drops the rest of a cut packet, it always has.
-        while self.port.push_room() >= 4 {
+        // The port empties its queues once more when it leaves reset. While it drops the rest of a
+        // cut packet it always has room.
+        while !self.port.control().reset && self.port.push_room() >= 4 {
             let Some(word) = self.to_send.pop_front() else { return };
             let port = &mut self.port;
             self.unpacker.take(word, |n_char| {
@@ -430,7 +438,9 @@ impl End for Unit {
             Command::InterfaceReset => Control { reset: true, ..before },
             Command::LaneStart(None | Some(0), on) => Control { link_start: on, ..before },
             Command::AutoStart(None | Some(0), on) => Control { auto_start: on, ..before },
-            Command::LaneReset(_) | Command::LaneStart(..) | Command::AutoStart(..) => return false,
+            Command::LaneReset(_) | Command::LaneStart(..) | Command::AutoStart(..) => {
+                return false;
+            }
         };
         self.report(self.now, Event::Command(command));
         self.set_control(changed);

@@ -300,8 +300,9 @@ impl Wire {
                     step = Step::Received(Received::Character(*last));
                 }
                 self.index = at + 1;
-                // With the next one there, its second bit is the next edge to look at.
-                let follows = self.chunks.len() > 1 && front.pace.skips_characters();
+                // With the next one there, its second bit, or its first, is the next edge to look at.
+                let follows = front.pace.skips_characters()
+                    && self.chunks.get(1).is_some_and(|next| next.present & 1 != 0);
                 if self.index == front.bits.count || follows {
                     *last = front.character;
                     self.pop();
