@@ -266,8 +266,8 @@ impl SpaceWire {
     }
 
     fn cut(&mut self, side: usize, now: Ps, duration_ps: Ps) {
-        if self.wires[side].cut(now, duration_ps) {
-            self.units[1 - side].edge(now);
+        if let Some(at) = self.wires[side].cut(now, duration_ps) {
+            self.units[1 - side].edge(at);
         }
     }
 
@@ -276,8 +276,8 @@ impl SpaceWire {
     fn follow(&mut self, side: usize, now: Ps) {
         let fell = self.units[side].follow(now);
         let on = self.units[side].state() != State::ErrorReset;
-        if fell && self.wires[side].stop(now) {
-            self.units[1 - side].edge(now);
+        if fell && let Some(at) = self.wires[side].stop(now) {
+            self.units[1 - side].edge(at);
         }
         let ear = &mut self.wires[1 - side];
         if fell || on != ear.listens() {

@@ -183,8 +183,8 @@ impl Wire {
         }
     }
 
-    /// The wire is open from now on for a time. True if the receiver must be told of the last edge.
-    pub fn cut(&mut self, now: Ps, duration_ps: Ps) -> bool {
+    /// The wire is open from now on for a time. The last edge, if the receiver is to be told of it.
+    pub fn cut(&mut self, now: Ps, duration_ps: Ps) -> Option<Ps> {
         self.cut_until = self.cut_until.max(now.saturating_add(duration_ps));
         for chunk in &mut self.chunks {
             chunk.remove(now, self.cut_until);
@@ -193,13 +193,14 @@ impl Wire {
     }
 
     /// The transmitter turns off: no bit that is not on the wire leaves any more, and both signals
-    /// go to 0, strobe first (5.4.5). True as in [`Wire::cut`].
-    pub fn stop(&mut self, now: Ps) -> bool {
+    /// go to 0, strobe first (5.4.5). The last edge as in
+    /// [`Wire::cut`].
+    pub fn stop(&mut self, now: Ps) -> Option<Ps> {
         // A character that comes twice may not have begun.
         while self.chunks.len() > 1 && self.chunks.back().is_some_and(|last| last.at >= now) {
             self.chunks.pop_back().inspect(|last| self.signals = last.before);
         }
-        let Some(last) = self.chunks.back_mut() else { return false };
+        let last = self.chunks.back_mut()?;
         last.remove(now, NEVER);
         let kept = last.bits.count.min(last.begun(now));
         let mut signals = last.before;
@@ -232,8 +233,8 @@ impl Wire {
     }
 
     /// Bits have changed that may be on their way: if they are of the character the receiver is
-    /// amid, it looks at them one by one from now on. True if it had passed some.
-    fn disturbed(&mut self, now: Ps) -> bool {
+    /// amid, it looks at them one by one from now on. The last edge it had passed without a look.
+    fn disturbed(&mut self, now: Ps) -> Option<Ps> {
         let old = self.index;
         if let Ear::InStep(last) = self.ear
             && self.chunks.front().is_some_and(|front| !front.intact)
@@ -249,7 +250,8 @@ impl Wire {
             self.ear = Ear::Bits(decoder);
         }
         self.schedule();
-        self.index != old
+        let front = self.chunks.front().filter(|_| self.index != old)?;
+        Some(front.time(self.index - 1) + self.delay_ps)
     }
 
     /// Passes the bits of the front chunk that arrived before now. How many it then has behind it.
