@@ -27,8 +27,14 @@ pub enum Target {
     Ebf,
     /// SIF.
     Sif,
-    /// A data word of a frame of any kind.
+    /// A data word of a frame of any kind; SpaceWire: a data character.
     Data,
+    /// SpaceWire: NULL.
+    Null,
+    /// SpaceWire: EOP or EEP.
+    EndMarker,
+    /// SpaceWire: a time-code or interrupt.
+    Code,
 }
 
 /// What goes wrong with words on their way.

@@ -17,6 +17,7 @@
 //! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
 //! | [`results`] | what a simulation has measured, as a JSON document |
 //! | [`campaign`] | random errors on a link, and everything held against what was sent |
+//! | [`spacewire`] | SpaceWire links, character by character |
 
 pub mod campaign;
 pub mod fault;
@@ -35,6 +36,7 @@ pub mod router;
 pub mod scenario;
 pub mod simulation;
 pub mod spacefibre;
+pub mod spacewire;
 pub mod tap;
 pub mod time;
 pub mod traffic;
