@@ -1,5 +1,6 @@
 //! Endpoints, cables, rates and instruments, and how they are written down.
 
+use crate::instrument::RmapUnit;
 use serde::{Deserialize, Serialize};
 use spfe_contract::{MessageKind, PortKind};
 use spfe_device::pace::Rate;
@@ -151,6 +152,15 @@ pub enum Peer {
     },
     /// An instrument that sends every packet back on the virtual channel it came on.
     Echo,
+    /// An instrument with memory that RMAP commands read and write, on each virtual channel.
+    Rmap(RmapUnit),
+}
+
+impl Peer {
+    /// An instrument that takes packets and sends packets because of them.
+    pub const fn answers(&self) -> bool {
+        matches!(self, Self::Echo | Self::Rmap(_))
+    }
 }
 
 /// One port.
@@ -295,6 +305,9 @@ impl Topology {
                          to 16777216 allowed, the shortest first"
                     ));
                 }
+            }
+            Peer::Rmap(unit) => {
+                unit.check().map_err(|what| format!("endpoint {e} port {p}: {what}"))?;
             }
             Peer::None | Peer::Sink { .. } | Peer::Echo => {}
         }

@@ -27,7 +27,7 @@ pub enum Uri {
 
 /// What device names look like.
 pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=4x7.5G&mode=inline|coop|thread&\
-    peer=loop|pair|sink|check|echo|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
+    peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
     unix:SOCKET[/N]";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
@@ -128,6 +128,7 @@ impl<'a> Options<'a> {
             "sink" => instrument(Peer::Sink { check: false }),
             "check" => instrument(Peer::Sink { check: true }),
             "echo" => instrument(Peer::Echo),
+            _ if peer.starts_with("rmap") => instrument(rmap(peer)?),
             _ => instrument(self.generator(peer).ok_or(format!("peer '{peer}'"))?),
         };
         topology.check()?;
@@ -139,6 +140,14 @@ impl<'a> Options<'a> {
         let min_bytes = sizes.next().map_or(Some(1024), |size| size.parse().ok())?;
         let max_bytes = sizes.next().map_or(Some(min_bytes), |size| size.parse().ok())?;
         Some(Peer::Generator { min_bytes, max_bytes, seed: self.seed })
+    }
+}
+
+/// `rmap`, or `rmap:` and what the unit is.
+fn rmap(peer: &str) -> std::result::Result<Peer, String> {
+    match peer.strip_prefix("rmap").map(|rest| rest.split_at_checked(1).unwrap_or(("", ""))) {
+        Some(("" | ":", unit)) => Ok(Peer::Rmap(unit.parse()?)),
+        _ => Err(format!("peer '{peer}'")),
     }
 }
 
