@@ -137,7 +137,7 @@ fn commands_of_any_length() {
     let vc = endpoint.port(0).unwrap().vc(0).unwrap();
     let (mut tx, mut rx) = (vc.tx().unwrap(), vc.rx().unwrap());
     rx.post_all(&mut endpoint.alloc(2 << 20).unwrap().split(1 << 19, 4).unwrap());
-    let data: Vec<u8> = (0..700_000u32).map(|n| (n * 7 >> 3) as u8).collect();
+    let data: Vec<u8> = (0..700_000u32).map(|n| (n / 3) as u8).collect();
     let mut packet = vec![0; data.len() + 64];
     let mut initiator = Initiator::<4>::new();
     let node = Node::default();
