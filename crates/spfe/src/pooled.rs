@@ -294,6 +294,11 @@ impl PooledTx {
         self.slots - self.busy
     }
 
+    /// Slots filled and not completed.
+    pub fn outstanding(&self) -> u32 {
+        self.busy
+    }
+
     /// Bytes of a slot.
     pub fn slot_bytes(&self) -> usize {
         self.pool.bytes as usize

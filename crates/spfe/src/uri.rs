@@ -182,6 +182,20 @@ mod tests {
     }
 
     #[test]
+    fn a_memory_has_a_key_and_an_address() {
+        for (peer, base) in [("rmap", 0), ("rmap:64K:base=0x40000000:key=0x20", 0x4000_0000)] {
+            let Uri::Virtual { topology, .. } =
+                Uri::parse(&format!("virtual:?peer={peer}&mode=coop")).unwrap()
+            else {
+                panic!()
+            };
+            let Peer::Rmap(unit) = topology.endpoints[0][0].peer else { panic!() };
+            assert_eq!((unit.base, unit.key.is_some()), (base, base != 0));
+            assert_eq!(topology.mode, Mode::Coop);
+        }
+    }
+
+    #[test]
     fn names_of_nobody_are_another_error() {
         for (name, status) in
             [("virtual:uri-test/7", Status::NotFound), ("unix:/no/such/0", Status::DeviceGone)]
@@ -206,6 +220,9 @@ mod tests {
             "virtual:?link=5",
             "virtual:?peer=x",
             "virtual:?peer=generator:0",
+            "virtual:?peer=rmap:0",
+            "virtual:?peer=rmapx",
+            "virtual:?peer=rmap:1M:key=x",
             "virtual:?color=red",
             "virtual:?peer=pair&endpoints=1000",
         ] {

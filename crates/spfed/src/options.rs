@@ -157,6 +157,11 @@ mod tests {
         let config = parse("--topology generator:64:256 --mode inline").unwrap();
         let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
+        for (line, unit) in [("rmap", "1M"), ("rmap:64K:key=7", "64K:key=7")] {
+            let config = parse(&format!("--topology {line}")).unwrap();
+            let peer = Peer::Rmap(unit.parse().unwrap());
+            assert_eq!(config.topology.endpoints[0][0].peer, peer);
+        }
     }
 
     #[test]
@@ -168,6 +173,8 @@ mod tests {
             ("--topology ring", "'ring' is none of"),
             ("--topology echo:1", "'echo:1' is none of"),
             ("--topology generator:9:3", "shortest first"),
+            ("--topology rmap:1M:key=256", "key=KEY"),
+            ("--topology rmap:5G", "1 to 4G"),
             ("--link 99x1G", "1 to 16 lanes"),
             ("--mode magic", "'magic' is none of"),
             ("--max-memory lots", "'lots' is no number"),

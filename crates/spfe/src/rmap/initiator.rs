@@ -336,6 +336,19 @@ impl Initiator {
         self.next(deadline, |transaction, result| (transaction, result.map(<[u8]>::to_vec)))
     }
 
+    /// Waits until all commands have been taken by the far end.
+    ///
+    /// # Errors
+    /// Timed out, or why one was not sent.
+    pub fn flush(&mut self, deadline: Deadline) -> Result<()> {
+        self.reclaim()?;
+        while self.tx.outstanding() != 0 {
+            self.tx.wait(deadline)?;
+            self.reclaim()?;
+        }
+        Ok(())
+    }
+
     /// Gives a transaction up; its reply will be discarded. False if it is not outstanding.
     pub fn cancel(&mut self, transaction: u16) -> bool {
         self.core.cancel(transaction)

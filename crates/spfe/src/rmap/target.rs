@@ -135,6 +135,19 @@ impl Target {
         }
     }
 
+    /// Waits until all replies have been taken by the far end.
+    ///
+    /// # Errors
+    /// Timed out, or why one was not sent.
+    pub fn flush(&mut self, deadline: Deadline) -> Result<()> {
+        self.reclaim()?;
+        while self.tx.outstanding() != 0 {
+            self.tx.wait(deadline)?;
+            self.reclaim()?;
+        }
+        Ok(())
+    }
+
     /// Takes pieces up to the end of a packet, if they are there. The end waits for a free slot: so
     /// no reply is ever dropped.
     fn take(&mut self) -> Result<Option<Outcome>> {
