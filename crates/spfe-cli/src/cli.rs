@@ -10,6 +10,7 @@ use crate::man::{self, ManArgs};
 use crate::perf::{self, PerfArgs, WorkerArgs};
 use crate::ping::{self, PingArgs};
 use crate::recv::{self, RecvArgs};
+use crate::rmap::{self, RmapArgs};
 use crate::send::{self, SendArgs};
 use crate::signal;
 use crate::stats::{self, StatsArgs};
@@ -53,12 +54,25 @@ enum Command {
     Broadcast(BroadcastArgs),
     #[command(subcommand)]
     Timecode(TimeCodeArgs),
+    #[command(subcommand)]
+    Rmap(RmapArgs),
     Stats(StatsArgs),
     Perf(PerfArgs),
     #[command(hide = true)]
     PerfWorker(WorkerArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+}
+
+impl Command {
+    /// Whether data go where results go.
+    fn owns_stdout(&self) -> bool {
+        match self {
+            Self::Recv(args) => args.owns_stdout(),
+            Self::Rmap(args) => args.owns_stdout(),
+            _ => false,
+        }
+    }
 }
 
 impl Cli {
@@ -77,6 +91,7 @@ impl Cli {
             Command::Ping(args) => ping::run(args, &context),
             Command::Broadcast(args) => broadcast::run(args, &context),
             Command::Timecode(args) => timecode::run(args, &context),
+            Command::Rmap(args) => rmap::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
             Command::PerfWorker(args) => perf::worker(args),
@@ -97,7 +112,7 @@ pub fn main() -> ExitCode {
     };
     signal::install();
     // Errors never go where the data go.
-    let json = json && !matches!(&cli.command, Command::Recv(args) if args.owns_stdout());
+    let json = json && !cli.command.owns_stdout();
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(json),

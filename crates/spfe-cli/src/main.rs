@@ -18,6 +18,7 @@ mod ping;
 mod ports;
 mod post;
 mod recv;
+mod rmap;
 mod send;
 mod signal;
 mod stats;

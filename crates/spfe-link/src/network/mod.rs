@@ -8,12 +8,14 @@
 //! | [`ports`] | | the queues of a switch, which the caller owns |
 //! | [`router`] | 50-11C 5.8, 50-12C 5.6.8 | addressing, arbitration, wormholes, time-outs |
 //! | [`broadcast`] | 50-11C 5.8 | broadcast messages, each once in spite of loops |
+//! | [`config`] | 50-12C 5.6.8 | the registers behind the configuration port |
 //! | [`codes`] | 50-12C 5.6.3, 5.6.4 | time-codes and interrupts of a SpaceWire switch |
 //!
 //! A SpaceWire switch is one with a single virtual channel per port, on virtual network 0.
 
 pub mod broadcast;
 pub mod codes;
+pub mod config;
 pub mod ports;
 pub mod router;
 pub mod table;

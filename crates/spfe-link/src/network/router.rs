@@ -198,6 +198,12 @@ impl<const P: usize, const V: usize> Router<P, V> {
         Ok(())
     }
 
+    /// The virtual network of a virtual channel of a port.
+    pub fn network(&self, port: usize, vc: usize) -> Option<u8> {
+        let network = *self.network_of.get(port)?.get(vc)?;
+        (network != UNMAPPED).then_some(network)
+    }
+
     /// The virtual channel of a virtual network on a port.
     pub fn vc(&self, port: usize, network: u8) -> Option<usize> {
         let vc = *self.vc_of.get(port)?.get(usize::from(network))?;

@@ -2,6 +2,7 @@
 
 mod arbitration;
 mod broadcasts;
+mod config;
 mod fabric;
 mod random;
 mod routing;
