@@ -84,6 +84,7 @@ pub struct MultiLane<const L: usize> {
     /// One came since the last ALIGN was sent.
     far_end_asks: bool,
     repeats_active: bool,
+    checks_reserve: bool,
     data_received: bool,
     /// Word periods since Near-End Ready.
     ready_periods: u32,
@@ -149,6 +150,7 @@ impl<const L: usize> MultiLane<L> {
             far_end_starts: false,
             far_end_asks: false,
             repeats_active: config.repeats_active,
+            checks_reserve: config.checks_reserve,
             data_received: false,
             ready_periods: 0,
             capability_heard: 0,
