@@ -26,6 +26,12 @@ pub struct Config {
     /// Whether a CRC error of FCT, FULL, ACK, NACK or SIF inside a data or broadcast frame asks for
     /// a NACK.
     pub nack_on_single_crc: bool,
+    /// Word periods with lanes active and aligned after which an end whose link reset waits for
+    /// that of the far end resets the lanes again; 0 is never. It goes beyond the standard: of
+    /// several lanes that come up one after the other some bring INIT3 of before a reset and some
+    /// of after it, and a far end that takes two resets for one would be waited for without end.
+    /// Not less than the initialisation timer of a lane.
+    pub link_reset_retry_words: u32,
     /// Capability: can operate the Multi-Lane protocol.
     pub multi_lane_capable: bool,
     /// Capability: is a routing switch.
@@ -44,6 +50,7 @@ impl Default for Config {
             ack_gap_words: 15,
             nack_keeps_gap: false,
             nack_on_single_crc: true,
+            link_reset_retry_words: 5000,
             multi_lane_capable: false,
             routing_switch: false,
             qos: Limits::default(),
@@ -54,7 +61,7 @@ impl Default for Config {
 /// What Interface Reset puts back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// DataScrambled: data frames are scrambled. Goes into the next link reset's INIT3.
+    /// DataScrambled: data frames are scrambled. Taken over by the next link reset.
     pub data_scrambled: bool,
     /// Expected broadcast bandwidth in 65536ths of the link; 0 stops broadcast messages.
     pub expected_broadcast_bandwidth: u16,

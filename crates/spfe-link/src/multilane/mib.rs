@@ -17,9 +17,9 @@ pub enum AlignCount {
 pub struct Config {
     /// Of each lane. SKIP of a multi-lane link comes from its layer, at the same interval.
     pub lane: lane::Config,
-    /// Data frames are scrambled, and INIT3 says so.
+    /// Data frames are scrambled, and INIT3 says so; until [`super::MultiLane::set_capability`].
     pub data_scrambled: bool,
-    /// INIT3 says that this is a routing switch.
+    /// INIT3 says that this is a routing switch; until [`super::MultiLane::set_capability`].
     pub routing_switch: bool,
     /// The CRC-16 is over the words after scrambling, not before.
     pub crc_covers_scrambled: bool,

@@ -78,7 +78,7 @@ impl<const L: usize> MultiLane<L> {
                 self.follow(index, before == State::Active);
             }
         }
-        if self.changed || self.status.active != Self::ALL {
+        if self.changed || !self.all_lanes_active() {
             self.update();
         }
         if self.status.bypass {
@@ -348,8 +348,8 @@ impl<const L: usize> MultiLane<L> {
             self.capability_heard |= bit;
             self.far_end_scrambles &= !bit;
             self.far_end_scrambles |= if scrambles { bit } else { 0 };
-            self.capability_event =
-                Some(super::FarEnd { capability: bits, lane_active: self.status.active != 0 });
+            self.capability_events |= bit;
+            self.lane_was_active = self.status.active != 0;
             if index == 0 && self.multi_lane {
                 self.status.bypass = bits & capability::MULTI_LANE == 0;
             }

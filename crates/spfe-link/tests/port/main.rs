@@ -1,0 +1,4 @@
+//! Both layers together: two ports, their lanes and cables.
+
+mod bench;
+mod reset;
