@@ -237,6 +237,19 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.waiting.push(message)
     }
 
+    /// Whether a broadcast message given now goes with no other before it. A network layer marks
+    /// one that does not DELAYED.
+    pub fn broadcasts_at_once(&self) -> bool {
+        self.reset.is_initialised()
+            && !self.transmitter.no_lane()
+            && !self.transmitter.is_retrying()
+            && !self.transmitter.in_broadcast()
+            && !self.recovery.broadcasts.is_pending()
+            && self.recovery.has_broadcast_room()
+            && self.waiting.len() == 0
+            && self.flow.may_send()
+    }
+
     /// A broadcast message that arrived.
     pub fn receive_broadcast(&mut self) -> Option<Broadcast> {
         self.arrived.pop()
