@@ -308,6 +308,11 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.qos.set_parameters(vc, parameters)
     }
 
+    /// Sets the idle time limit of the bandwidth under-use, in rows.
+    pub fn set_idle_time_limit(&mut self, rows: u32) {
+        self.qos.set_idle_time_limit(rows);
+    }
+
     /// The medium access controller's accounts.
     pub const fn qos(&self) -> &Qos<V> {
         &self.qos

@@ -4,6 +4,7 @@
 //! takes those that came. Both layers stay at hand for users and management.
 
 use crate::datalink::{DataLink, Store};
+use crate::mib::{Mib, Node};
 use crate::multilane::MultiLane;
 use crate::word::Word;
 
@@ -13,12 +14,19 @@ pub struct Port<B, const L: usize, const V: usize> {
     pub link: DataLink<B, L, V>,
     /// The multi-lane layer, and the lanes in it.
     pub lanes: MultiLane<L>,
+    /// Registers of the network layer of a node.
+    pub node: Node<V>,
 }
 
 impl<B: Store, const L: usize, const V: usize> Port<B, L, V> {
     /// Joins them. The capability field of INIT3 comes from the data link layer.
     pub fn new(link: DataLink<B, L, V>, lanes: MultiLane<L>) -> Self {
-        Self { link, lanes }
+        Self { link, lanes, node: Node::new() }
+    }
+
+    /// The management information base.
+    pub fn mib(&mut self) -> Mib<'_, B, L, V> {
+        Mib { link: &mut self.link, lanes: &mut self.lanes, node: &mut self.node }
     }
 
     /// One word period of the drivers: the words on the lines.

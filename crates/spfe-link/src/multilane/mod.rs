@@ -196,6 +196,13 @@ impl<const L: usize> MultiLane<L> {
         &self.status
     }
 
+    /// Clears the events of this layer and the flags of the lanes that stay.
+    pub fn clear_status(&mut self) {
+        self.status.misaligned_events = 0;
+        self.status.misaligned_cause = None;
+        self.lanes.iter_mut().for_each(Lane::clear_status);
+    }
+
     /// Whether all lanes are active.
     #[inline(always)]
     pub const fn all_lanes_active(&self) -> bool {
