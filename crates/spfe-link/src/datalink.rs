@@ -42,7 +42,7 @@ mod transmit;
 pub use broadcast::Broadcast;
 pub use buffer::{Content, EEP, Store, content};
 pub use identify::{Event, Identification, Outcome, State as IdentificationState};
-pub use mib::{Config, Counters, Parameters, Status};
+pub use mib::{Config, Counters, Errors, Parameters, Status};
 pub use reset::{LinkReset, State as ResetState, capability};
 pub use sequence::{ReceiveError, Reply, Sequence};
 
@@ -120,6 +120,8 @@ pub struct DataLink<B, const L: usize, const V: usize> {
     channels: usize,
     outputs: [Output<B>; V],
     inputs: [Input<B>; V],
+    /// Words sent for the first time, and accepted.
+    words: [[u64; V]; 2],
     /// FCT credit in words.
     credit: [u32; V],
     /// Channels with credit and a segment.
@@ -170,6 +172,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             channels,
             outputs,
             inputs,
+            words: [[0; V]; 2],
             credit: [0; V],
             ready: 0,
             fct_due: 0,
@@ -222,6 +225,16 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// Words that wait on a virtual channel.
     pub fn readable(&self, vc: usize) -> usize {
         self.inputs.get(vc).map_or(0, Input::len)
+    }
+
+    /// Words of data frames that a virtual channel has sent, each once however often it went.
+    pub fn sent_words(&self, vc: usize) -> u64 {
+        self.words[0].get(vc).copied().unwrap_or(0)
+    }
+
+    /// Words of data frames that a virtual channel has received and accepted.
+    pub fn received_words(&self, vc: usize) -> u64 {
+        self.words[1].get(vc).copied().unwrap_or(0)
     }
 
     // Broadcast messages (6.3.3)
@@ -327,6 +340,25 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         status
     }
 
+    /// What [`DataLink::status`] gives, without what has to be computed for it: `has_credit` and
+    /// `error_recovery_buffer_empty`.
+    #[inline(always)]
+    pub const fn latched(&self) -> &Status {
+        &self.status
+    }
+
+    /// Whether there is nothing to send but idle frames: no packet, no broadcast message, no FCT,
+    /// no reply, and all that was sent is acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.outputs.iter().take(self.channels).all(Output::is_empty)
+            && self.recovery.is_empty()
+            && !self.waiting.is_pending()
+            && self.fct_due == 0
+            && self.sequence.reply() == Reply::None
+            && !self.transmitter.is_retrying()
+            && !self.transmitter.in_broadcast()
+    }
+
     /// Clears the errors of the layer and of the quality of service; the counters stay.
     pub fn clear_errors(&mut self) {
         self.status.clear_errors();
@@ -396,6 +428,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.far_end = Some(field);
         if self.reset.far_end_capability(lane, field, any_lane_active) {
             self.status.far_end_link_reset = true;
+            self.status.errors.far_end_link_reset += 1;
         }
     }
 

@@ -105,10 +105,35 @@ pub struct Status {
     pub error_recovery_attempts: u64,
     /// Broadcast messages lost because the user did not fetch earlier ones.
     pub broadcasts_dropped: u64,
+    /// How often each error came.
+    pub errors: Errors,
     /// What was sent.
     pub sent: Counters,
     /// What was received and accepted.
     pub received: Counters,
+}
+
+/// How often errors came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// RXERR words and rows.
+    pub rxerr: u64,
+    /// CRC-16 errors.
+    pub crc16: u64,
+    /// CRC-8 errors.
+    pub crc8: u64,
+    /// Frame errors.
+    pub frame: u64,
+    /// Sequence errors.
+    pub sequence: u64,
+    /// Link resets caused by a protocol error.
+    pub protocol: u64,
+    /// Link resets that the far end asked for.
+    pub far_end_link_reset: u64,
+    /// Input buffer overflows.
+    pub input_buffer_overflow: u64,
+    /// FCT credit overflows.
+    pub fct_credit_overflow: u64,
 }
 
 /// Words and frames.
@@ -139,6 +164,7 @@ impl Status {
         *self = Self {
             error_recovery_attempts: self.error_recovery_attempts,
             broadcasts_dropped: self.broadcasts_dropped,
+            errors: self.errors,
             sent: self.sent,
             received: self.received,
             ..Self::default()
