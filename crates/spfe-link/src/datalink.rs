@@ -26,6 +26,7 @@
 //! | broadcast messages that wait at a link reset | stay, and are late; those sent are lost |
 //! | overflow of an input buffer | one only when the frame is good: a damaged SDF names any channel |
 //! | data frame without words | accepted; never sent |
+//! | far end that took two link resets for one | [`Config::link_reset_retry_words`] |
 
 mod broadcast;
 mod buffer;
@@ -131,6 +132,8 @@ pub struct DataLink<B, const L: usize, const V: usize> {
     sequence: Sequence,
     identification: Identification,
     reset: LinkReset,
+    /// DataScrambled as of the last link reset.
+    data_scrambled: bool,
     far_end: Option<u8>,
     qos: Qos<V>,
     flow: Flow,
@@ -177,6 +180,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             sequence: Sequence::new(),
             identification: Identification::new(segment as u32),
             reset: LinkReset::default(),
+            data_scrambled: parameters.data_scrambled,
             far_end: None,
             qos: Qos::with_channels(config.qos, channels),
             flow: Flow::new(parameters.expected_broadcast_bandwidth),
@@ -246,6 +250,19 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.waiting.push(message)
     }
 
+    /// Whether a broadcast message given now goes with no other before it. A network layer marks
+    /// one that does not DELAYED.
+    pub fn broadcasts_at_once(&self) -> bool {
+        self.reset.is_initialised()
+            && !self.transmitter.no_lane()
+            && !self.transmitter.is_retrying()
+            && !self.transmitter.in_broadcast()
+            && !self.recovery.broadcasts.is_pending()
+            && self.recovery.has_broadcast_room()
+            && self.waiting.len() == 0
+            && self.flow.may_send()
+    }
+
     /// A broadcast message that arrived.
     pub fn receive_broadcast(&mut self) -> Option<Broadcast> {
         self.arrived.pop()
@@ -302,6 +319,11 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     pub fn set_qos_parameters(&mut self, vc: usize, parameters: qos::Parameters) -> bool {
         self.transmitter.look_up();
         self.qos.set_parameters(vc, parameters)
+    }
+
+    /// Sets the idle time limit of the bandwidth under-use, in rows.
+    pub fn set_idle_time_limit(&mut self, rows: u32) {
+        self.qos.set_idle_time_limit(rows);
     }
 
     /// The medium access controller's accounts.
@@ -365,6 +387,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.reset.state()
     }
 
+    /// Whether the link is through its link reset.
+    #[inline(always)]
+    pub const fn is_initialised(&self) -> bool {
+        self.reset.is_initialised()
+    }
+
     /// Interface Reset: link reset, and the parameters go back to what they are after power-on.
     pub fn interface_reset(&mut self) {
         self.set_parameters(Parameters::default());
@@ -385,11 +413,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.reset.take_lane_reset()
     }
 
-    /// Capability field that the lanes send in INIT3; a lane puts LaneStart in.
+    /// Capability field that the lanes send in INIT3; a lane puts LaneStart in. DataScrambled is
+    /// the parameter as it was at the last link reset, so that all lanes of a session say the same.
     pub fn capability(&self) -> u8 {
         let flag = |on: bool, bit: u8| if on { bit } else { 0 };
         flag(!self.reset.is_initialised(), capability::LINK_RESET)
-            | flag(self.parameters.data_scrambled, capability::DATA_SCRAMBLED)
+            | flag(self.data_scrambled, capability::DATA_SCRAMBLED)
             | flag(self.config.multi_lane_capable, capability::MULTI_LANE)
             | flag(self.config.routing_switch, capability::ROUTING_SWITCH)
     }
@@ -443,6 +472,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// the quality of service. Broadcast messages that wait stay, and are late.
     fn reset_layer(&mut self) {
         let quantum = self.quantum();
+        self.data_scrambled = self.parameters.data_scrambled;
         self.recovery.link_reset();
         self.sequence = Sequence::new();
         self.identification = Identification::new(self.segment() as u32);

@@ -181,6 +181,11 @@ impl<const V: usize> Qos<V> {
         self.limits
     }
 
+    /// Sets the idle time limit in rows.
+    pub fn set_idle_time_limit(&mut self, rows: u32) {
+        self.limits.idle_time_limit = rows;
+    }
+
     /// Status.
     pub fn status(&self) -> Status {
         let mut status = self.status;

@@ -19,13 +19,22 @@ pub struct Config {
     pub segment_multiplier: u8,
     /// FCT credit limit in words: what goes above is lost, with a status. Four FCTs at least.
     pub fct_credit_limit_words: u32,
-    /// Words between one ACK and the next: 15 or more.
+    /// Words between one ACK and the next: 15 or more. An ACK covers all that came before it. With
+    /// 16 lanes a frame is worth two FCTs, and 64 words, one ACK for a frame, keep the rate of
+    /// fewer lanes (0.7640 of the signalling rate one way and 0.7419 both ways); with 15 it is
+    /// 0.753. The far end's error recovery buffer has to hold as many rows more.
     pub ack_gap_words: u8,
     /// Whether a NACK keeps that distance from an ACK too. The standard is read as: it does not.
     pub nack_keeps_gap: bool,
     /// Whether a CRC error of FCT, FULL, ACK, NACK or SIF inside a data or broadcast frame asks for
     /// a NACK.
     pub nack_on_single_crc: bool,
+    /// Word periods with lanes active and aligned after which an end whose link reset waits for
+    /// that of the far end resets the lanes again; 0 is never. It goes beyond the standard: of
+    /// several lanes that come up one after the other some bring INIT3 of before a reset and some
+    /// of after it, and a far end that takes two resets for one would be waited for without end.
+    /// Not less than the initialisation timer of a lane.
+    pub link_reset_retry_words: u32,
     /// Capability: can operate the Multi-Lane protocol.
     pub multi_lane_capable: bool,
     /// Capability: is a routing switch.
@@ -44,6 +53,7 @@ impl Default for Config {
             ack_gap_words: 15,
             nack_keeps_gap: false,
             nack_on_single_crc: true,
+            link_reset_retry_words: 5000,
             multi_lane_capable: false,
             routing_switch: false,
             qos: Limits::default(),
@@ -54,7 +64,7 @@ impl Default for Config {
 /// What Interface Reset puts back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// DataScrambled: data frames are scrambled. Goes into the next link reset's INIT3.
+    /// DataScrambled: data frames are scrambled. Taken over by the next link reset.
     pub data_scrambled: bool,
     /// Expected broadcast bandwidth in 65536ths of the link; 0 stops broadcast messages.
     pub expected_broadcast_bandwidth: u16,

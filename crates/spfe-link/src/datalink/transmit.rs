@@ -189,7 +189,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     #[cold]
     fn transmit_nothing(&mut self, lanes: usize) {
         self.transmitter.look_up();
-        if self.reset.step() {
+        if self.reset.step(lanes != 0, self.config.link_reset_retry_words) {
             self.reset_layer();
         }
         if lanes == 0 {

@@ -1,7 +1,7 @@
 //! Bits instead of words: symbol synchronisation and the 8b/10b code round a lane (50-11C 5.5.6 to
 //! 5.5.9).
 
-use super::Lane;
+use super::{Lane, Parameters};
 use crate::code::{Decoder, Encoder, GROUP_BITS, invert_group};
 use crate::word::Word;
 
@@ -57,6 +57,10 @@ pub struct Coded {
     bits: BitSync,
     error_symbols: u64,
     realignments: u64,
+    /// Sent last, for the near-end serial loopback.
+    sent: Option<u64>,
+    /// To be sent: what was received, while the far-end serial loopback is on.
+    back: Option<Option<u64>>,
 }
 
 impl Coded {
@@ -68,20 +72,28 @@ impl Coded {
             bits: BitSync::new(),
             error_symbols: 0,
             realignments: 0,
+            sent: None,
+            back: None,
         }
     }
 
     /// The 40 bits of the word that [`Lane::transmit`] gave.
     #[inline]
     pub fn transmit(&mut self, word: Option<Word>) -> Option<u64> {
-        word.map(|word| self.encoder.word(word))
+        self.sent = word.map(|word| self.encoder.word(word));
+        match self.back {
+            None => self.sent,
+            Some(back) => back,
+        }
     }
 
     /// 40 bits of the line to the word for [`Lane::receive`], cut at any place. Inverts them if the
     /// lane says so, and tells it when the word boundary moves.
     #[inline]
     pub fn receive(&mut self, lane: &mut Lane, line: Option<u64>) -> Option<Word> {
-        let group = line?;
+        let Parameters { near_end_serial_loopback, far_end_serial_loopback, .. } = lane.parameters;
+        self.back = far_end_serial_loopback.then_some(line);
+        let group = if near_end_serial_loopback { self.sent? } else { line? };
         let group = if lane.invert_rx() { invert_group(group) } else { group };
         let (group, moved) = self.bits.receive(group);
         if moved {

@@ -77,3 +77,17 @@ pub enum Reason {
     /// Under way, it did not move for the packet time-out: its outputs get an EEP.
     Timeout,
 }
+
+impl Reason {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::Empty,
+        Self::InvalidAddress,
+        Self::NoPort,
+        Self::InputUnmapped,
+        Self::OutputUnmapped,
+        Self::NotRunning,
+        Self::Blocked,
+        Self::Timeout,
+    ];
+}

@@ -3,14 +3,15 @@
 //! Every virtual network is a switch of its own: packets of different ones share nothing here.
 //!
 //! *Arbitration.* A packet that waits longer goes first, those of one step in turn, those with
-//! priority before the others (and as long as there are such, only they). As each input has one packet that waits, that is round robin among
-//! the inputs. A multicast waits until all its ports are free; from its turn on, packets behind it
+//! priority before the others (and as long as there are such, only they). As each input has one
+//! packet that waits, that is round robin among the inputs. A multicast waits until all its ports are free; from its turn on, packets behind it
 //! do not get the ports that are, so that it is served too.
 //!
 //! *Deadlock.* A packet that waits holds nothing, so unicast packets on a tree always move on.
 //! Multicasts that cross, and loops, can stop each other, which is in the nature of wormholes: the
 //! packet time-out ends it.
 
+use super::counters::Counters;
 use super::ports::{Dropped, Ports, Reason};
 use super::table::{Entry, Routes};
 use super::unit::Unit;
@@ -121,6 +122,7 @@ pub struct Router<const P: usize, const V: usize> {
     closing_networks: u64,
     /// The port that is looked at first.
     turn: usize,
+    counters: [Counters; P],
 }
 
 impl<const P: usize, const V: usize> Default for Router<P, V> {
@@ -155,12 +157,18 @@ impl<const P: usize, const V: usize> Router<P, V> {
             closing: [0; NETWORKS],
             closing_networks: 0,
             turn: 0,
+            counters: [Counters::new(); P],
         }
     }
 
     /// Sets a port; false if there is none of that number.
     pub fn set(&mut self, port: usize, settings: Settings) -> bool {
         self.settings.get_mut(port).map(|place| *place = settings).is_some()
+    }
+
+    /// The counters of a port.
+    pub fn counters(&self, port: usize) -> Option<&Counters> {
+        self.counters.get(port)
     }
 
     /// The settings of a port.
@@ -302,6 +310,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
                 let Some(vc) = self.vc(port, network as u8) else { continue };
                 if ports.has_room(port, vc) {
                     ports.put(port, vc, Q::Unit::EEP);
+                    self.counters[port].sent.add(Q::Unit::EEP);
                     self.closing[network] &= !(1 << port);
                     self.busy[network] &= !(1 << port);
                     closed += 1;
@@ -326,6 +335,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
         let Some(unit) = ports.peek(port, vc) else { return false };
         if unit.is_empty() {
             ports.take(port, vc);
+            self.counters[port].received.add(unit);
             return true;
         }
         let network = self.network_of[port][vc];
@@ -462,6 +472,9 @@ impl<const P: usize, const V: usize> Router<P, V> {
             return late;
         }
         ports.take(port, vc);
+        if let Some(unit) = unit {
+            self.counters[port].received.add(unit);
+        }
         let kept = &mut self.inputs[port][vc];
         kept.delete = false;
         kept.since_ns = now_ns;
@@ -469,6 +482,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
             kept.sent = true;
             for to in bits_of(input.targets) {
                 ports.put(to, usize::from(self.vc_of[to][network]), out);
+                self.counters[to].sent.add(out);
             }
             if out.is_end() {
                 kept.phase = Phase::Idle;
@@ -496,6 +510,8 @@ impl<const P: usize, const V: usize> Router<P, V> {
     fn spill<Q: Ports>(&mut self, port: usize, vc: usize, ports: &mut Q) -> bool {
         let Some(unit) = ports.peek(port, vc) else { return false };
         ports.take(port, vc);
+        self.counters[port].received.add(unit);
+        self.counters[port].spilled_units += 1;
         if unit.is_end() {
             self.inputs[port][vc].phase = Phase::Idle;
         }
@@ -503,13 +519,14 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     fn report<Q: Ports>(
-        &self,
+        &mut self,
         port: usize,
         vc: usize,
         address: Option<u8>,
         reason: Reason,
         ports: &mut Q,
     ) {
+        self.counters[port].drop(reason);
         let network = Some(self.network_of[port][vc]).filter(|network| *network != UNMAPPED);
         ports.dropped(Dropped { port: port as u8, vc: vc as u8, network, address, reason });
     }
