@@ -7,10 +7,12 @@
 //! | [`entry`] | ring entries from fuzz input |
 //! | [`memory`] | memory with a pattern that has to stay |
 //! | [`ring`] | a queue as a host works it, honest or not |
+//! | [`link`] | words of a SpaceFibre line |
 //! | [`lab`] | two clients, their neighbours and the engine between them |
 
 pub mod account;
 pub mod entry;
 pub mod lab;
+pub mod link;
 pub mod memory;
 pub mod ring;

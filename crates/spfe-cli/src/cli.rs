@@ -10,8 +10,10 @@ use crate::man::{self, ManArgs};
 use crate::perf::{self, PerfArgs, WorkerArgs};
 use crate::ping::{self, PingArgs};
 use crate::recv::{self, RecvArgs};
+use crate::rmap::{self, RmapArgs};
 use crate::send::{self, SendArgs};
 use crate::signal;
+use crate::sim::{self, SimArgs};
 use crate::stats::{self, StatsArgs};
 use crate::timecode::{self, TimeCodeArgs};
 use crate::topo::{self, TopoArgs};
@@ -54,13 +56,27 @@ enum Command {
     Broadcast(BroadcastArgs),
     #[command(subcommand)]
     Timecode(TimeCodeArgs),
+    #[command(subcommand)]
+    Rmap(RmapArgs),
     Stats(StatsArgs),
     Perf(PerfArgs),
+    Sim(SimArgs),
     Topo(TopoArgs),
     #[command(hide = true)]
     PerfWorker(WorkerArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
+}
+
+impl Command {
+    /// Whether data go where results go.
+    fn owns_stdout(&self) -> bool {
+        match self {
+            Self::Recv(args) => args.owns_stdout(),
+            Self::Rmap(args) => args.owns_stdout(),
+            _ => false,
+        }
+    }
 }
 
 impl Cli {
@@ -79,8 +95,10 @@ impl Cli {
             Command::Ping(args) => ping::run(args, &context),
             Command::Broadcast(args) => broadcast::run(args, &context),
             Command::Timecode(args) => timecode::run(args, &context),
+            Command::Rmap(args) => rmap::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
+            Command::Sim(args) => sim::run(args, &context),
             Command::Topo(args) => topo::run(args, &context),
             Command::PerfWorker(args) => perf::worker(args),
             Command::Completions(args) => completions::run(args),
@@ -100,7 +118,7 @@ pub fn main() -> ExitCode {
     };
     signal::install();
     // Errors never go where the data go.
-    let json = json && !matches!(&cli.command, Command::Recv(args) if args.owns_stdout());
+    let json = json && !cli.command.owns_stdout();
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(json),

@@ -33,6 +33,7 @@ pub fn peer(info: &PortInfo) -> String {
             format!("generator of {min_bytes} to {max_bytes} bytes")
         }
         Peer::Echo => "echo".to_owned(),
+        Peer::Rmap(unit) => unit.to_string(),
     }
 }
 
@@ -81,6 +82,10 @@ mod tests {
             ("virtual:?peer=sink", "sink"),
             ("virtual:?peer=check", "sink that checks"),
             ("virtual:?peer=echo", "echo"),
+            (
+                "virtual:?peer=rmap:64K:key=0x20",
+                "RMAP target 0xfe with 65536 bytes at 0x0, rwm, key 0x20",
+            ),
             ("virtual:?peer=generator:64:256", "generator of 64 to 256 bytes"),
         ] {
             let info = Endpoint::open(device).unwrap().port(0).unwrap().info().unwrap();

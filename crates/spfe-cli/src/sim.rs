@@ -9,10 +9,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spfe_report::diagram::Diagram;
 use spfe_report::simulation;
-use spfe_sim::Simulation;
 use spfe_sim::link::Blind;
 use spfe_sim::results::{Results, fingerprint};
 use spfe_sim::scenario::{Scenario, Time};
+use spfe_sim::simulation::Simulation;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -15,6 +15,8 @@
 //! | [`multilane`], [`mod@column`] | 50-11C 5.6 | rows over lanes, alignment; each lane's CRC-16 and scrambler |
 //! | [`row`] | 50-11C 5.6.4 | what the data link and multi-lane layers hand each other |
 //! | [`datalink`], [`qos`] | 50-11C 5.7 | virtual channels, frames, error recovery, link reset, medium access |
+//! | [`port`] | 50-11C 5.5 to 5.7 | one end of a link: the data link layer over its lanes |
+//! | [`mib`] | 50-11C 5.9 | every parameter, status and error by its name |
 //! | [`network`] | 50-11C 5.8, 50-12C 5.6 | routing switches of both |
 //! | [`spacewire`] | 50-12C 5.4, 5.5 | characters, wires, the link and its broadcast codes |
 #![no_std]
@@ -25,8 +27,10 @@ pub mod control;
 pub mod crc;
 pub mod datalink;
 pub mod lane;
+pub mod mib;
 pub mod multilane;
 pub mod network;
+pub mod port;
 pub mod prbs;
 pub mod qos;
 pub mod row;
@@ -37,5 +41,6 @@ pub use control::Control;
 pub use datalink::DataLink;
 pub use lane::Lane;
 pub use multilane::MultiLane;
+pub use port::Port;
 pub use row::{Received, Row};
 pub use word::Word;

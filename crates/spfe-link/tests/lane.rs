@@ -834,6 +834,36 @@ fn lanes_with_two_clocks() {
     assert!(buffers[1].deleted() > 40 && buffers[0].repeated() > 40);
 }
 
+/// Bits of the own driver, or bits that the far end sends back: the lane comes up with itself.
+#[test]
+fn serial_loopbacks() {
+    let config = Config { inverts_words: false, ..config() };
+    for near_end in [false, true] {
+        let mut lanes = [starting(config), Lane::new(config)];
+        lanes[0].parameters.near_end_serial_loopback = near_end;
+        lanes[1].parameters.far_end_serial_loopback = !near_end;
+        lanes[1].parameters.auto_start = false;
+        let mut codes = [Coded::new(); 2];
+        let (mut up, mut next) = (vec![], 0);
+        for _ in 0..4000 {
+            let takes = lanes[0].takes();
+            let words = [lanes[0].transmit(Some(Word::data(next))).0, lanes[1].transmit(None).0];
+            next += u32::from(takes);
+            let lines = [codes[0].transmit(words[0]), codes[1].transmit(words[1])];
+            // No cable with the near-end loopback.
+            let to_near = lines[1].filter(|_| !near_end);
+            let word = codes[0].receive(&mut lanes[0], to_near);
+            up.extend(lanes[0].receive(word));
+            let word = codes[1].receive(&mut lanes[1], lines[0].filter(|_| !near_end));
+            assert_eq!(lanes[1].receive(word), None);
+        }
+        assert_eq!(lanes[0].state(), State::Active, "near end {near_end}");
+        assert_ne!(lanes[1].state(), State::Active);
+        let data: Vec<u32> = up.iter().filter(|word| word.k == 0).map(|word| word.bits).collect();
+        assert!(data.len() > 1000 && data.windows(2).all(|two| two[1] == two[0] + 1));
+    }
+}
+
 /// The line as bits: any cut, either polarity, one wrong bit.
 #[test]
 fn coded_lanes() {

@@ -4,6 +4,7 @@
 //! out of it, the flows into it (used when the far end is an instrument), link times and message
 //! slots. A cable's flow into one port *is* the flow out of the other.
 
+use crate::instrument::rmap::{self, RmapPort};
 use crate::os::SharedMemory;
 use crate::topology::{Peer, Topology};
 use spfe_device::FlowShared;
@@ -13,6 +14,7 @@ use spfe_device::pace::LinkTime;
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use std::io;
 use std::mem::size_of;
+use std::sync::Arc;
 
 /// Participants a network can have at a time (clients, their instruments, the control plane).
 pub const PARTICIPANTS: usize = 256;
@@ -46,6 +48,8 @@ pub struct Arena {
     topology: Topology,
     ports: Vec<Vec<PortPlace>>,
     regions: Vec<usize>,
+    /// Of this process, not of the block.
+    rmap: Vec<Vec<Option<Arc<RmapPort>>>>,
 }
 
 struct PortPlace {
@@ -97,8 +101,8 @@ impl Arena {
     /// New memory for a topology that has been checked.
     pub fn create(topology: Topology) -> io::Result<Self> {
         let (ports, regions, size) = places(&topology);
-        let arena =
-            Self { memory: SharedMemory::create("spfe-arena", size)?, topology, ports, regions };
+        let (memory, rmap) = (SharedMemory::create("spfe-arena", size)?, rmap::ports(&topology));
+        let arena = Self { memory, topology, ports, regions, rmap };
         arena.header().version.store(LAYOUT_VERSION, Ordering::Relaxed);
         arena.header().magic.store(MAGIC, Ordering::Release);
         Ok(arena)
@@ -108,7 +112,8 @@ impl Arena {
     pub fn open(memory: rustix::fd::OwnedFd, topology: Topology) -> io::Result<Self> {
         topology.check().map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))?;
         let (ports, regions, size) = places(&topology);
-        let arena = Self { memory: SharedMemory::open(memory, size)?, topology, ports, regions };
+        let (memory, rmap) = (SharedMemory::open(memory, size)?, rmap::ports(&topology));
+        let arena = Self { memory, topology, ports, regions, rmap };
         arena.memory.populate(0, size);
         let header = arena.header();
         let version = header.version.load(Ordering::Relaxed);
@@ -187,6 +192,11 @@ impl Arena {
     /// Message slots of a port.
     pub fn messages(&self, endpoint: u32, port: u32) -> &'static MessagePort {
         self.at(self.place(endpoint, port).messages)
+    }
+
+    /// The RMAP target on a port, as this process has it.
+    pub fn rmap(&self, endpoint: u32, port: u32) -> Option<&Arc<RmapPort>> {
+        self.rmap.get(endpoint as usize)?.get(port as usize)?.as_ref()
     }
 
     /// Marks a participant dead, for those who wait for it.

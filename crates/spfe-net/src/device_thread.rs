@@ -108,8 +108,8 @@ impl Device {
                 messages.push(view.messages_out(e, p));
                 for vc in 0..port.vcs {
                     match port.peer {
-                        Peer::Echo => {
-                            let (out, into) = view.runners_echo(e, p, vc);
+                        peer if peer.answers() => {
+                            let (out, into) = view.runners_answering(e, p, vc);
                             flows.extend([out, into]);
                         }
                         Peer::Generator { .. } => flows.push(view.runner_into(e, p, vc, true)),

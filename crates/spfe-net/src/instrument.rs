@@ -1,5 +1,11 @@
-//! Instruments: what a laboratory would plug into a port. A generator, a sink that can check, and
-//! an echo, as ends of a flow. They belong to whoever runs the flow and have no thread.
+//! Instruments: what a laboratory would plug into a port. A generator, a sink that can check, an
+//! echo, and a memory behind an RMAP target, as ends of a flow. They belong to whoever runs the flow and have no thread.
+
+mod configuration;
+pub mod rmap;
+
+pub use configuration::Configuration;
+pub use rmap::RmapUnit;
 
 use crate::clock::Clock;
 use spfe_contract::EndMarker;
@@ -89,6 +95,8 @@ pub enum Talker {
     Generator(Generator),
     /// Sends back what its listener took.
     Echo(EchoOut),
+    /// Sends the replies of its listener.
+    Rmap(rmap::RmapOut),
 }
 
 /// What listens at a port.
@@ -97,6 +105,8 @@ pub enum Listener {
     Sink(SinkCheck),
     /// Keeps packets for its talker.
     Echo(EchoIn),
+    /// Executes RMAP commands.
+    Rmap(rmap::RmapIn),
 }
 
 /// Sends for ever.
@@ -149,6 +159,7 @@ impl Source for Talker {
                 Next::Ready
             }
             Self::Echo(talker) => talker.next(piece),
+            Self::Rmap(talker) => talker.next(piece),
         }
     }
 
@@ -159,6 +170,7 @@ impl Source for Talker {
                 bump(&talker.shared.tx_count.stalls, 1);
             }
             Self::Echo(talker) => lock(&talker.store).done = piece.done,
+            Self::Rmap(talker) => talker.pause(piece.done),
         }
     }
 
@@ -171,6 +183,7 @@ impl Source for Talker {
                 talker.current = talker.lengths.next_length();
             }
             Self::Echo(talker) => talker.finish(),
+            Self::Rmap(talker) => talker.finish(piece),
         }
     }
 
@@ -407,6 +420,7 @@ impl Sink for Listener {
                 Taken::Whole
             }
             Self::Echo(echo) => echo.take(piece, cx),
+            Self::Rmap(target) => target.take(piece, cx),
         }
     }
 
@@ -414,6 +428,7 @@ impl Sink for Listener {
         match self {
             Self::Sink(sink) if sink.open => sink.finish(EndMarker::Eep),
             Self::Sink(_) => {}
+            Self::Rmap(target) => target.cut(cx.through_ns),
             Self::Echo(echo) => {
                 let through_ns = cx.through_ns;
                 let mut store = lock(&echo.store);
@@ -450,6 +465,7 @@ impl Sink for Listener {
         match self {
             Self::Sink(sink) => sink.open,
             Self::Echo(echo) => echo.open,
+            Self::Rmap(target) => target.is_open(),
         }
     }
 }

@@ -11,7 +11,7 @@
 //! | [`arena`] | the shared memory layout |
 //! | [`network`] | the control plane |
 //! | [`view`] | the data plane of one process: region maps and runners |
-//! | [`instrument`] | generator, sink with check, echo |
+//! | [`instrument`] | generator, sink with check, echo, RMAP target |
 //! | [`device_thread`] | a thread that stands for the hardware |
 //! | [`engine_time`] | processor time of the engine inside a thread of the application |
 //! | [`registers`] | the register face of an endpoint, as a driver sees it over a bus |

@@ -1,5 +1,6 @@
 //! Endpoints, cables, rates and instruments, and how they are written down.
 
+use crate::instrument::RmapUnit;
 use serde::{Deserialize, Serialize};
 use spfe_contract::{MessageKind, PortKind};
 use spfe_device::pace::Rate;
@@ -151,6 +152,15 @@ pub enum Peer {
     },
     /// An instrument that sends every packet back on the virtual channel it came on.
     Echo,
+    /// An instrument with memory that RMAP commands read and write, on each virtual channel.
+    Rmap(RmapUnit),
+}
+
+impl Peer {
+    /// An instrument that takes packets and sends packets because of them.
+    pub const fn answers(&self) -> bool {
+        matches!(self, Self::Echo | Self::Rmap(_))
+    }
 }
 
 /// One port.
@@ -193,6 +203,8 @@ pub struct Topology {
 pub const ENDPOINTS_MAX: usize = 64;
 /// Most ports of an endpoint.
 pub const PORTS_MAX: usize = 8;
+/// Most bytes of all memories behind RMAP targets together.
+pub const RMAP_BYTES_MAX: u64 = 1 << 32;
 /// Virtual channels of a SpaceFibre port unless said otherwise.
 pub const VCS_DEFAULT: u32 = 8;
 
@@ -265,6 +277,16 @@ impl Topology {
                 self.check_port(e, p, port)?;
             }
         }
+        let ports = self.endpoints.iter().flatten();
+        let rmap_bytes = ports.fold(0u64, |sum, port| match port.peer {
+            Peer::Rmap(unit) => sum.saturating_add(unit.bytes),
+            _ => sum,
+        });
+        if rmap_bytes > RMAP_BYTES_MAX {
+            return Err(format!(
+                "RMAP memories of {rmap_bytes} bytes in all: {RMAP_BYTES_MAX} allowed"
+            ));
+        }
         Ok(())
     }
 
@@ -296,6 +318,9 @@ impl Topology {
                     ));
                 }
             }
+            Peer::Rmap(unit) => {
+                unit.check().map_err(|what| format!("endpoint {e} port {p}: {what}"))?;
+            }
             Peer::None | Peer::Sink { .. } | Peer::Echo => {}
         }
         Ok(())
@@ -326,5 +351,17 @@ mod tests {
         topology.endpoints[1][0].vcs = 4;
         assert!(topology.check().unwrap_err().contains("two ends"));
         Topology::looped(LinkRate::Unlimited, Mode::Inline).check().unwrap();
+    }
+
+    #[test]
+    fn memories_have_a_sum() {
+        let unit = RmapUnit { bytes: 3 << 30, ..RmapUnit::default() };
+        let peer = Peer::Rmap(unit);
+        let mut topology = Topology::instrument(peer, LinkRate::Unlimited, Mode::Inline);
+        topology.check().unwrap();
+        topology.endpoints.push(topology.endpoints[0].clone());
+        assert!(topology.check().unwrap_err().contains("4294967296 allowed"));
+        topology.endpoints[0][0].peer = Peer::Rmap(RmapUnit { bytes: 0, ..unit });
+        assert!(topology.check().unwrap_err().contains("endpoint 0 port 0: RMAP memory"));
     }
 }

@@ -166,7 +166,11 @@ impl View {
             Peer::Sink { check } => {
                 runner.flow.set_sink(Listener::Sink(SinkCheck::new(shared, check)));
             }
-            Peer::Echo | Peer::Generator { .. } | Peer::None | Peer::Port { .. } => {}
+            Peer::Echo
+            | Peer::Rmap(_)
+            | Peer::Generator { .. }
+            | Peer::None
+            | Peer::Port { .. } => {}
         }
         runner
     }
@@ -193,11 +197,23 @@ impl View {
         self.arena.topology().endpoints[endpoint as usize][port as usize].peer
     }
 
-    /// Runners of both directions of an echo: out of the port into the echo, and back. All runners
-    /// of one view share the echo's memory.
-    pub fn runners_echo(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32) -> (Runner, Runner) {
+    /// Runners of both directions of an instrument that answers: out of the port into it, and back.
+    /// All runners of one view share the instrument's memory.
+    pub fn runners_answering(
+        self: &Arc<Self>,
+        endpoint: u32,
+        port: u32,
+        vc: u32,
+    ) -> (Runner, Runner) {
         let mut out = self.runner_out(endpoint, port, vc, true);
         let mut into = self.runner_into(endpoint, port, vc, true);
+        if let Some(target) = self.arena.rmap(endpoint, port) {
+            let (commands, replies) = (out.flow.shared(), into.flow.shared());
+            let (listener, talker) = target.ends(vc, commands, replies, &self.clock);
+            out.flow.set_sink(Listener::Rmap(listener));
+            into.flow.set_source(Talker::Rmap(talker));
+            return (out, into);
+        }
         let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);
         let store = echoes.entry((endpoint, port, vc)).or_insert_with(instrument::EchoStore::new);
         let (listener, talker) = instrument::echo(store, out.flow.shared(), &self.clock);

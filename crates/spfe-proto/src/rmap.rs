@@ -34,7 +34,7 @@ pub use instruction::{Instruction, Operation, PacketType};
 pub use memory::{Fault, Memory, Ram};
 pub use reply::{Reply, ReplyHeader};
 pub use status::Status;
-pub use target::{Config, Denial, Outcome, Target};
+pub use target::{Config, Denial, Outcome, Stream, Target};
 
 /// The protocol identifier of RMAP (50-51C).
 pub const PID: u8 = 1;

@@ -27,8 +27,14 @@ pub enum Target {
     Ebf,
     /// SIF.
     Sif,
-    /// A data word of a frame of any kind.
+    /// A data word of a frame of any kind; SpaceWire: a data character.
     Data,
+    /// SpaceWire: NULL.
+    Null,
+    /// SpaceWire: EOP or EEP.
+    EndMarker,
+    /// SpaceWire: a time-code or interrupt.
+    Code,
 }
 
 /// What goes wrong with words on their way.
@@ -45,7 +51,7 @@ pub enum Kind {
     Drop,
     /// The word comes twice.
     Duplicate,
-    /// The word and the next change places.
+    /// The word and the one before it change places.
     Reorder,
     /// The wire is open for so long.
     Cut {

@@ -1,11 +1,14 @@
 //! What every link is: two ends, and what happens between them.
 
 use crate::fault::{Command, Fault};
+use crate::packet::Header;
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_link::datalink::Broadcast;
+use spfe_link::network::Dropped;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
+use spfe_proto::End as PacketEnd;
 
 /// An end of a link. A direction has the name of the end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,6 +102,42 @@ pub trait Observer {
     ) {
         let _ = (at, link, side, character);
     }
+
+    /// Whether [`Observer::packet`] is to be called.
+    fn wants_packets(&self) -> bool {
+        false
+    }
+
+    /// The end of a packet was taken from a link at an end, by a node or router: its bytes, from
+    /// the path on that was left.
+    fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: PacketEnd) {
+        let _ = (at, link, side, channel, bytes, end);
+    }
+
+    /// A node began to hand a packet of a flow in at its end of a link.
+    fn handed_in(&mut self, at: Ps, link: u32, side: Side, channel: u8, packet: Header) {
+        let _ = (at, link, side, channel, packet);
+    }
+
+    /// A packet of a flow came to the node it was for, whole and in order.
+    fn delivered(&mut self, at: Ps, link: u32, side: Side, channel: u8, packet: Header) {
+        let _ = (at, link, side, channel, packet);
+    }
+
+    /// A router threw a packet away.
+    fn dropped(&mut self, at: Ps, router: u32, dropped: Dropped) {
+        let _ = (at, router, dropped);
+    }
+
+    /// A broadcast message was handed to a link at an end, or taken from it.
+    fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &Broadcast) {
+        let _ = (at, link, side, sent, message);
+    }
+
+    /// A time-code or interrupt was handed to a link at an end, or taken from it.
+    fn code(&mut self, at: Ps, link: u32, side: Side, sent: bool, code: BroadcastCode) {
+        let _ = (at, link, side, sent, code);
+    }
 }
 
 /// Looks away.
@@ -131,7 +170,7 @@ pub trait End {
     /// Whether packets and messages can go: the link is initialised and a lane is active.
     fn is_running(&self) -> bool;
 
-    /// Words there is room for.
+    /// Words there is room for; none while the link is being reset.
     fn writable(&self, channel: usize) -> usize;
 
     /// Takes words of packets; how many.

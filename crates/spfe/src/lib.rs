@@ -24,6 +24,7 @@
 //! | from and into memory you lay out | [`Tx`], [`Rx`] and [`Buf`]s |
 //! | packets you make and read in place, fastest | [`PooledTx`], [`PooledRx`] |
 //! | very many small packets | [`Tx::send_burst`], [`PackedRx`] |
+//! | reads and writes of remote memory (RMAP) | [`rmap`] |
 //!
 //! The same program runs on a daemon's network (`unix:/run/spfe.sock/0`) unchanged.
 //!
@@ -40,6 +41,7 @@ mod packed;
 mod pooled;
 mod queue;
 mod region;
+pub mod rmap;
 mod rx;
 mod slots;
 mod timer;

@@ -294,9 +294,19 @@ impl PooledTx {
         self.slots - self.busy
     }
 
+    /// Slots filled and not completed.
+    pub fn outstanding(&self) -> u32 {
+        self.busy
+    }
+
     /// Bytes of a slot.
     pub fn slot_bytes(&self) -> usize {
         self.pool.bytes as usize
+    }
+
+    /// Device time in ns.
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.queue.device.backend().clock().now_ns()
     }
 
     /// A handle with which any thread ends a wait of this end.
@@ -462,6 +472,11 @@ impl PooledRx {
     /// packet: ask again.
     pub fn request_event(&mut self, threshold: &Threshold) -> Result<bool> {
         self.queue.request_event(threshold)
+    }
+
+    /// Bytes of a slot.
+    pub fn slot_bytes(&self) -> usize {
+        self.pool.bytes as usize
     }
 
     /// Slots.

@@ -47,7 +47,7 @@ pub(crate) fn runner(device: &Device, port: u32, vc: u32) -> Option<Runner> {
     let endpoint = device.backend().info().endpoint;
     let view = device.backend().engine()?;
     let mut runner = match view.peer(endpoint, port) {
-        Peer::Echo => view.runners_echo(endpoint, port, vc).1,
+        peer if peer.answers() => view.runners_answering(endpoint, port, vc).1,
         Peer::Port { .. } => view.runner_into(endpoint, port, vc, false),
         _ => view.runner_into(endpoint, port, vc, true),
     };

@@ -12,7 +12,7 @@ use spfe_contract::{
     self as contract, BurstExt, Completion, EndMarker, EntryType, InlineSubmission, QueueKind,
     Status, submit_flags as sf,
 };
-use spfe_net::{Peer, Runner};
+use spfe_net::Runner;
 use std::sync::Arc;
 
 /// The status of a completion; OK is the one that has to be quick.
@@ -96,8 +96,8 @@ pub struct Batch<'a> {
 pub(crate) fn runner(device: &Device, port: u32, vc: u32) -> Option<Runner> {
     let endpoint = device.backend().info().endpoint;
     let view = device.backend().engine()?;
-    let mut runner = if view.peer(endpoint, port) == Peer::Echo {
-        view.runners_echo(endpoint, port, vc).0
+    let mut runner = if view.peer(endpoint, port).answers() {
+        view.runners_answering(endpoint, port, vc).0
     } else {
         view.runner_out(endpoint, port, vc, true)
     };

@@ -27,7 +27,7 @@ pub enum Uri {
 
 /// What device names look like.
 pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=4x7.5G&mode=inline|coop|thread&\
-    peer=loop|pair|sink|check|echo|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
+    peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
     unix:SOCKET[/N]";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
@@ -128,6 +128,7 @@ impl<'a> Options<'a> {
             "sink" => instrument(Peer::Sink { check: false }),
             "check" => instrument(Peer::Sink { check: true }),
             "echo" => instrument(Peer::Echo),
+            _ if peer.starts_with("rmap") => instrument(rmap(peer)?),
             _ => instrument(self.generator(peer).ok_or(format!("peer '{peer}'"))?),
         };
         topology.check()?;
@@ -139,6 +140,14 @@ impl<'a> Options<'a> {
         let min_bytes = sizes.next().map_or(Some(1024), |size| size.parse().ok())?;
         let max_bytes = sizes.next().map_or(Some(min_bytes), |size| size.parse().ok())?;
         Some(Peer::Generator { min_bytes, max_bytes, seed: self.seed })
+    }
+}
+
+/// `rmap`, or `rmap:` and what the unit is.
+fn rmap(peer: &str) -> std::result::Result<Peer, String> {
+    match peer.strip_prefix("rmap").map(|rest| rest.split_at_checked(1).unwrap_or(("", ""))) {
+        Some(("" | ":", unit)) => Ok(Peer::Rmap(unit.parse()?)),
+        _ => Err(format!("peer '{peer}'")),
     }
 }
 
@@ -173,6 +182,20 @@ mod tests {
     }
 
     #[test]
+    fn a_memory_has_a_key_and_an_address() {
+        for (peer, base) in [("rmap", 0), ("rmap:64K:base=0x40000000:key=0x20", 0x4000_0000)] {
+            let Uri::Virtual { topology, .. } =
+                Uri::parse(&format!("virtual:?peer={peer}&mode=coop")).unwrap()
+            else {
+                panic!()
+            };
+            let Peer::Rmap(unit) = topology.endpoints[0][0].peer else { panic!() };
+            assert_eq!((unit.base, unit.key.is_some()), (base, base != 0));
+            assert_eq!(topology.mode, Mode::Coop);
+        }
+    }
+
+    #[test]
     fn names_of_nobody_are_another_error() {
         for (name, status) in
             [("virtual:uri-test/7", Status::NotFound), ("unix:/no/such/0", Status::DeviceGone)]
@@ -197,6 +220,9 @@ mod tests {
             "virtual:?link=5",
             "virtual:?peer=x",
             "virtual:?peer=generator:0",
+            "virtual:?peer=rmap:0",
+            "virtual:?peer=rmapx",
+            "virtual:?peer=rmap:1M:key=x",
             "virtual:?color=red",
             "virtual:?peer=pair&endpoints=1000",
         ] {

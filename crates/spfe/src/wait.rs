@@ -44,6 +44,11 @@ impl Deadline {
         Self(Some(os::now_ns().saturating_add(os::ns(duration))))
     }
 
+    /// The time, ns; the end of all times for never.
+    pub(crate) fn ns(self) -> u64 {
+        self.0.unwrap_or(u64::MAX)
+    }
+
     fn passed(self, now: u64) -> bool {
         self.0.is_some_and(|at| at <= now)
     }

@@ -50,6 +50,11 @@ fn epoll_loop() {
 }
 
 #[test]
+fn remote_memory() {
+    run("remote_memory");
+}
+
+#[test]
 fn round_trip() {
     run("round_trip");
 }

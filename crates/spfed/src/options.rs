@@ -34,7 +34,8 @@ pub struct Options {
     #[arg(long, default_value = "thread")]
     pub mode: Mode,
     /// What the network is: pairs, loop (one endpoint, ports 0 and 1 joined), or one endpoint with
-    /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (bytes).
+    /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (bytes),
+    /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target).
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
     /// Most memory a client may register: bytes, or with K, M, G (1024).
@@ -65,7 +66,8 @@ impl FromStr for Kind {
     fn from_str(text: &str) -> Result<Self, String> {
         let bad = || {
             format!(
-                "topology '{text}' is none of pairs, loop, sink, check, echo, generator[:MIN[:MAX]]"
+                "topology '{text}' is none of pairs, loop, sink, check, echo, rmap[:BYTES...], \
+                 generator[:MIN[:MAX]]"
             )
         };
         let mut parts = text.split(':');
@@ -75,6 +77,10 @@ impl FromStr for Kind {
             Some("sink") => Self::Instrument(Peer::Sink { check: false }),
             Some("check") => Self::Instrument(Peer::Sink { check: true }),
             Some("echo") => Self::Instrument(Peer::Echo),
+            Some("rmap") => {
+                let unit = text.split_once(':').map_or("", |(_, unit)| unit);
+                return Ok(Self::Instrument(Peer::Rmap(unit.parse()?)));
+            }
             Some("generator") => {
                 let mut size =
                     |or: u32| parts.next().map_or(Ok(or), |n| n.parse().map_err(|_| bad()));
@@ -151,6 +157,11 @@ mod tests {
         let config = parse("--topology generator:64:256 --mode inline").unwrap();
         let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
+        for (line, unit) in [("rmap", "1M"), ("rmap:64K:key=7", "64K:key=7")] {
+            let config = parse(&format!("--topology {line}")).unwrap();
+            let peer = Peer::Rmap(unit.parse().unwrap());
+            assert_eq!(config.topology.endpoints[0][0].peer, peer);
+        }
     }
 
     #[test]
@@ -162,6 +173,8 @@ mod tests {
             ("--topology ring", "'ring' is none of"),
             ("--topology echo:1", "'echo:1' is none of"),
             ("--topology generator:9:3", "shortest first"),
+            ("--topology rmap:1M:key=256", "key=KEY"),
+            ("--topology rmap:5G", "1 to 4G"),
             ("--link 99x1G", "1 to 16 lanes"),
             ("--mode magic", "'magic' is none of"),
             ("--max-memory lots", "'lots' is no number"),

@@ -7,6 +7,10 @@ use crate::qos::Limits;
 /// What is fixed when the link is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// Virtual channels there are: 1 to those that the link is made for; 0 is all of these. A
+    /// channel above them is one that does not exist: nothing is taken for it and no FCT sent, and
+    /// a data frame or an FCT to it is accepted and has no effect.
+    pub virtual_channels: u8,
     /// FCT multiplier M, 1 to 8: an FCT is worth M times 64 words. It stays the same when lanes
     /// fail.
     pub fct_multiplier: u8,
@@ -15,13 +19,22 @@ pub struct Config {
     pub segment_multiplier: u8,
     /// FCT credit limit in words: what goes above is lost, with a status. Four FCTs at least.
     pub fct_credit_limit_words: u32,
-    /// Words between one ACK and the next: 15 or more.
+    /// Words between one ACK and the next: 15 or more. An ACK covers all that came before it. With
+    /// 16 lanes a frame is worth two FCTs, and 64 words, one ACK for a frame, keep the rate of
+    /// fewer lanes (0.7640 of the signalling rate one way and 0.7419 both ways); with 15 it is
+    /// 0.753. The far end's error recovery buffer has to hold as many rows more.
     pub ack_gap_words: u8,
     /// Whether a NACK keeps that distance from an ACK too. The standard is read as: it does not.
     pub nack_keeps_gap: bool,
     /// Whether a CRC error of FCT, FULL, ACK, NACK or SIF inside a data or broadcast frame asks for
     /// a NACK.
     pub nack_on_single_crc: bool,
+    /// Word periods with lanes active and aligned after which an end whose link reset waits for
+    /// that of the far end resets the lanes again; 0 is never. It goes beyond the standard: of
+    /// several lanes that come up one after the other some bring INIT3 of before a reset and some
+    /// of after it, and a far end that takes two resets for one would be waited for without end.
+    /// Not less than the initialisation timer of a lane.
+    pub link_reset_retry_words: u32,
     /// Capability: can operate the Multi-Lane protocol.
     pub multi_lane_capable: bool,
     /// Capability: is a routing switch.
@@ -33,12 +46,14 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            virtual_channels: 0,
             fct_multiplier: 1,
             segment_multiplier: 1,
             fct_credit_limit_words: 65535,
             ack_gap_words: 15,
             nack_keeps_gap: false,
             nack_on_single_crc: true,
+            link_reset_retry_words: 5000,
             multi_lane_capable: false,
             routing_switch: false,
             qos: Limits::default(),
@@ -49,7 +64,7 @@ impl Default for Config {
 /// What Interface Reset puts back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// DataScrambled: data frames are scrambled. Goes into the next link reset's INIT3.
+    /// DataScrambled: data frames are scrambled. Taken over by the next link reset.
     pub data_scrambled: bool,
     /// Expected broadcast bandwidth in 65536ths of the link; 0 stops broadcast messages.
     pub expected_broadcast_bandwidth: u16,
@@ -90,10 +105,35 @@ pub struct Status {
     pub error_recovery_attempts: u64,
     /// Broadcast messages lost because the user did not fetch earlier ones.
     pub broadcasts_dropped: u64,
+    /// How often each error came.
+    pub errors: Errors,
     /// What was sent.
     pub sent: Counters,
     /// What was received and accepted.
     pub received: Counters,
+}
+
+/// How often errors came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// RXERR words and rows.
+    pub rxerr: u64,
+    /// CRC-16 errors.
+    pub crc16: u64,
+    /// CRC-8 errors.
+    pub crc8: u64,
+    /// Frame errors.
+    pub frame: u64,
+    /// Sequence errors.
+    pub sequence: u64,
+    /// Link resets caused by a protocol error.
+    pub protocol: u64,
+    /// Link resets that the far end asked for.
+    pub far_end_link_reset: u64,
+    /// Input buffer overflows.
+    pub input_buffer_overflow: u64,
+    /// FCT credit overflows.
+    pub fct_credit_overflow: u64,
 }
 
 /// Words and frames.
@@ -124,6 +164,7 @@ impl Status {
         *self = Self {
             error_recovery_attempts: self.error_recovery_attempts,
             broadcasts_dropped: self.broadcasts_dropped,
+            errors: self.errors,
             sent: self.sent,
             received: self.received,
             ..Self::default()

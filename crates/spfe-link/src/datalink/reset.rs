@@ -1,18 +1,6 @@
 //! Link reset state machine and the capability exchange of INIT3 (50-11C 5.7.9, 5.7.10, 5.3.3.8).
 
-/// Capability field of INIT3.
-pub mod capability {
-    /// The sender's link reset is not through.
-    pub const LINK_RESET: u8 = 1 << 0;
-    /// LaneStart of the sending lane; put in by the Lane layer.
-    pub const LANE_START: u8 = 1 << 1;
-    /// The sender scrambles its data frames.
-    pub const DATA_SCRAMBLED: u8 = 1 << 2;
-    /// The sender can operate the Multi-Lane protocol.
-    pub const MULTI_LANE: u8 = 1 << 3;
-    /// The sender is a routing switch.
-    pub const ROUTING_SWITCH: u8 = 1 << 4;
-}
+pub use crate::lane::capability;
 
 /// States of the link reset state machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +24,8 @@ pub struct LinkReset {
     lane_reset: bool,
     /// Lanes that told of a capability since the link is initialised and no lane was active.
     heard: u16,
+    /// Word periods that this end has waited for the far end although rows could be sent.
+    waited: u32,
 }
 
 impl LinkReset {
@@ -70,8 +60,13 @@ impl LinkReset {
         core::mem::take(&mut self.lane_reset)
     }
 
-    /// A word period has gone by. True when this end has to be reset now.
-    pub fn step(&mut self) -> bool {
+    /// A word period without a row has gone by. `rows_pass`: lanes are active and aligned. True
+    /// when this end has to be reset now.
+    ///
+    /// Lanes that are active bring no INIT3: a far end that is initialised and has missed the flag
+    /// of this end would never be asked again. After `retry` word periods (0 is never) the lanes
+    /// start anew, and it hears the flag while none of its lanes is active.
+    pub fn step(&mut self, rows_pass: bool, retry: u32) -> bool {
         match self.state {
             State::ConfigurationReset => {
                 self.lane_reset = true;
@@ -81,7 +76,16 @@ impl LinkReset {
             // The lanes are reset before the far end is listened to.
             State::NearEndReset if !self.lane_reset => {
                 self.state = State::CheckFarEndReset;
+                self.waited = 0;
                 true
+            }
+            State::CheckFarEndReset if rows_pass => {
+                self.waited = self.waited.wrapping_add(1);
+                if retry != 0 && self.waited >= retry {
+                    self.waited = 0;
+                    self.lane_reset = true;
+                }
+                false
             }
             _ => false,
         }

@@ -76,6 +76,10 @@ pub struct Parameters {
     pub near_end_parallel_loopback: bool,
     /// What is sent is what is received.
     pub far_end_parallel_loopback: bool,
+    /// Physical layer: the bits received are those sent here. [`super::Coded`] does it.
+    pub near_end_serial_loopback: bool,
+    /// Physical layer: the bits sent are those received. [`super::Coded`] does it.
+    pub far_end_serial_loopback: bool,
     /// Sent in STANDBY.
     pub standby_reason: u8,
     /// The lane sends (a multi-lane parameter).
@@ -93,6 +97,8 @@ impl Parameters {
             lane_reset: false,
             near_end_parallel_loopback: false,
             far_end_parallel_loopback: false,
+            near_end_serial_loopback: false,
+            far_end_serial_loopback: false,
             standby_reason: 0,
             tx_en: true,
             rx_en: true,

@@ -17,9 +17,9 @@ pub enum AlignCount {
 pub struct Config {
     /// Of each lane. SKIP of a multi-lane link comes from its layer, at the same interval.
     pub lane: lane::Config,
-    /// Data frames are scrambled, and INIT3 says so.
+    /// Data frames are scrambled, and INIT3 says so; until [`super::MultiLane::set_capability`].
     pub data_scrambled: bool,
-    /// INIT3 says that this is a routing switch.
+    /// INIT3 says that this is a routing switch; until [`super::MultiLane::set_capability`].
     pub routing_switch: bool,
     /// The CRC-16 is over the words after scrambling, not before.
     pub crc_covers_scrambled: bool,
@@ -33,6 +33,10 @@ pub struct Config {
     /// Without it two ends can wait for each other for ever: one is ready before the other has had
     /// its ACTIVE words.
     pub repeats_active: bool,
+    /// A lane that is in reserve as its last ALIGN said, and brings a word of the data link layer,
+    /// starts alignment again: it is not in reserve, that ALIGN was not what the far end sent.
+    /// Without it such a lane can stay out of use for ever, and its words be missing in each row.
+    pub checks_reserve: bool,
 }
 
 impl Config {
@@ -47,6 +51,7 @@ impl Config {
             align_count: AlignCount::Transmitting,
             rxerr_row_misaligns: false,
             repeats_active: true,
+            checks_reserve: true,
         }
     }
 }
@@ -87,6 +92,8 @@ pub enum Misaligned {
     HeldAlign,
     /// Data words and control words in one row.
     InvalidRow,
+    /// A lane in reserve brought a word of the data link layer.
+    ReserveInUse,
     /// An RXERR went up within 4 us of Near-End Ready.
     EarlyRxErr,
     /// An RXERR in a row, where the configuration says so.

@@ -33,6 +33,8 @@ enum Frame {
 /// The far end's capability field, out of three equal INIT3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FarEnd {
+    /// The lane.
+    pub lane: u8,
     /// The field, see [`crate::lane::capability`].
     pub capability: u8,
     /// Whether a lane was active then.
@@ -48,13 +50,12 @@ pub struct MultiLane<const L: usize> {
     status: Status,
     /// More than one lane is implemented, and not bypassed.
     multi_lane: bool,
-    routing_switch: bool,
-    data_scrambled: bool,
     align_count: AlignCount,
     rxerr_row_misaligns: bool,
     skip_interval: u32,
     early: u32,
-    link_reset_flag: bool,
+    /// Capability field for INIT3.
+    capability: u8,
     /// Parameters in effect.
     max_data_sending: u32,
     /// Active transmitting lanes.
@@ -84,6 +85,7 @@ pub struct MultiLane<const L: usize> {
     /// One came since the last ALIGN was sent.
     far_end_asks: bool,
     repeats_active: bool,
+    checks_reserve: bool,
     data_received: bool,
     /// Word periods since Near-End Ready.
     ready_periods: u32,
@@ -91,7 +93,9 @@ pub struct MultiLane<const L: usize> {
     far_end_scrambles: u16,
     any_scrambles: bool,
     rx_only: u16,
-    capability_event: Option<FarEnd>,
+    /// Lanes that heard a capability that has not been fetched, and whether one was active then.
+    capability_events: u16,
+    lane_was_active: bool,
 }
 
 /// Calls `f` with each item whose bit is set.
@@ -123,13 +127,11 @@ impl<const L: usize> MultiLane<L> {
             parameters: Parameters { max_data_sending: L as u8 },
             status: Status { bypass: !multi_lane, ..Status::default() },
             multi_lane,
-            routing_switch: config.routing_switch,
-            data_scrambled: config.data_scrambled,
             align_count: config.align_count,
             rxerr_row_misaligns: config.rxerr_row_misaligns,
             skip_interval: config.lane.skip_interval_words,
             early: config.lane.words_in_ns(EARLY_NS),
-            link_reset_flag: false,
+            capability: 0,
             max_data_sending: L as u32,
             transmitting: 0,
             receiving: 0,
@@ -149,15 +151,21 @@ impl<const L: usize> MultiLane<L> {
             far_end_starts: false,
             far_end_asks: false,
             repeats_active: config.repeats_active,
+            checks_reserve: config.checks_reserve,
             data_received: false,
             ready_periods: 0,
             capability_heard: 0,
             far_end_scrambles: 0,
             any_scrambles: false,
             rx_only: 0,
-            capability_event: None,
+            capability_events: 0,
+            lane_was_active: false,
         };
-        new.announce();
+        let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+        new.set_capability(
+            flag(config.data_scrambled, capability::DATA_SCRAMBLED)
+                | flag(config.routing_switch, capability::ROUTING_SWITCH),
+        );
         new
     }
 
@@ -183,9 +191,28 @@ impl<const L: usize> MultiLane<L> {
         &mut self.lanes
     }
 
+    /// The lanes, for the code between them and their lines, which changes no parameter.
+    #[inline(always)]
+    pub const fn lines_mut(&mut self) -> &mut [Lane; L] {
+        &mut self.lanes
+    }
+
     /// Status, for the management information base.
     pub const fn status(&self) -> &Status {
         &self.status
+    }
+
+    /// Clears the events of this layer and the flags of the lanes that stay.
+    pub fn clear_status(&mut self) {
+        self.status.misaligned_events = 0;
+        self.status.misaligned_cause = None;
+        self.lanes.iter_mut().for_each(Lane::clear_status);
+    }
+
+    /// Whether all lanes are active.
+    #[inline(always)]
+    pub const fn all_lanes_active(&self) -> bool {
+        self.status.active == Self::ALL
     }
 
     /// Whether a lane is active.
@@ -198,26 +225,32 @@ impl<const L: usize> MultiLane<L> {
         self.max_data_sending as u8
     }
 
-    /// The LinkReset flag in INIT3, from the link reset of the data link layer.
-    pub fn set_link_reset_flag(&mut self, flag: bool) {
-        self.link_reset_flag = flag;
-        self.announce();
-    }
-
-    fn announce(&mut self) {
-        let bit = |set, bit| if set { bit } else { 0 };
-        let bits = bit(self.link_reset_flag, capability::LINK_RESET)
-            | bit(self.data_scrambled, capability::DATA_SCRAMBLED)
-            | bit(self.multi_lane, capability::MULTI_LANE)
-            | bit(self.routing_switch, capability::ROUTING_SWITCH);
-        for lane in &mut self.lanes {
-            lane.set_capability(bits);
+    /// The capability field for INIT3, from the data link layer. A lane takes it as Connected
+    /// begins, so it has to be said only while a lane is not active. LaneStart and
+    /// Multi-LaneCapable are of the lanes and of this layer.
+    #[inline]
+    pub fn set_capability(&mut self, field: u8) {
+        let own = if self.multi_lane { capability::MULTI_LANE } else { 0 };
+        let field = field & !capability::MULTI_LANE | own;
+        if field != self.capability {
+            self.capability = field;
+            for lane in &mut self.lanes {
+                lane.set_capability(field);
+            }
         }
     }
 
-    /// The far end's capability field, once each time that a lane received three equal INIT3.
+    /// The far end's capability field, once for each time that a lane received three equal INIT3.
+    /// Several lanes may do so in one word period.
+    #[inline]
     pub fn take_far_end_capability(&mut self) -> Option<FarEnd> {
-        self.capability_event.take()
+        if self.capability_events == 0 {
+            return None;
+        }
+        let lane = self.capability_events.trailing_zeros();
+        self.capability_events &= self.capability_events - 1;
+        let capability = self.lanes.get(lane as usize)?.status().far_end_capability?;
+        Some(FarEnd { lane: lane as u8, capability, lane_active: self.lane_was_active })
     }
 
     /// LaneReset of every lane.

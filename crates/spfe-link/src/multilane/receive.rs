@@ -46,6 +46,27 @@ impl Kinds {
     }
 }
 
+/// Whether a word is a control word of the data link layer, or PAD: a lane in reserve has none.
+fn is_data_link(word: Word) -> bool {
+    word.k & 1 != 0
+        && matches!(
+            Control::decode(word),
+            Some(
+                Control::Pad
+                    | Control::Sdf { .. }
+                    | Control::Edf { .. }
+                    | Control::Sbf { .. }
+                    | Control::Ebf { .. }
+                    | Control::Sif { .. }
+                    | Control::Fct { .. }
+                    | Control::Ack { .. }
+                    | Control::Nack { .. }
+                    | Control::Full { .. }
+                    | Control::Retry
+            )
+        )
+}
+
 impl<const L: usize> MultiLane<L> {
     /// One word period of the receivers.
     pub fn receive(&mut self, lines: [Option<Word>; L]) -> Option<Received<L>> {
@@ -57,7 +78,7 @@ impl<const L: usize> MultiLane<L> {
                 self.follow(index, before == State::Active);
             }
         }
-        if self.changed || self.status.active != Self::ALL {
+        if self.changed || !self.all_lanes_active() {
             self.update();
         }
         if self.status.bypass {
@@ -90,7 +111,16 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// A word of lane 0 while the layer is bypassed.
+    #[inline(always)]
     fn receive_single(&mut self, word: Word) -> Option<Received<L>> {
+        if word.k == 0 {
+            let word = match self.frame {
+                Frame::Data => self.columns_received.first_mut()?.receive(word),
+                Frame::None => word,
+                _ => return Some(Received::Control { word, crc16_good: true }),
+            };
+            return Some(Received::Data { words: [word; L], count: 1 });
+        }
         let mut kinds = Kinds::default();
         kinds.add(word);
         if kinds.rxerr != 0 {
@@ -132,7 +162,14 @@ impl<const L: usize> MultiLane<L> {
             }
             _ => {}
         }
-        self.status.data_receiving & bit == 0 || self.fifos[lane].push(word)
+        if self.status.data_receiving & bit != 0 {
+            return self.fifos[lane].push(word);
+        }
+        let runs = self.checks_reserve && self.status.alignment != Alignment::NotReady;
+        if runs && is_data_link(word) {
+            self.misaligned = Some(Misaligned::ReserveInUse);
+        }
+        true
     }
 
     /// An ACTIVE is valid if the one before on its lane said the same.
@@ -320,8 +357,8 @@ impl<const L: usize> MultiLane<L> {
             self.capability_heard |= bit;
             self.far_end_scrambles &= !bit;
             self.far_end_scrambles |= if scrambles { bit } else { 0 };
-            self.capability_event =
-                Some(super::FarEnd { capability: bits, lane_active: self.status.active != 0 });
+            self.capability_events |= bit;
+            self.lane_was_active = self.status.active != 0;
             if index == 0 && self.multi_lane {
                 self.status.bypass = bits & capability::MULTI_LANE == 0;
             }

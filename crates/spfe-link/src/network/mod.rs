@@ -8,17 +8,24 @@
 //! | [`ports`] | | the queues of a switch, which the caller owns |
 //! | [`router`] | 50-11C 5.8, 50-12C 5.6.8 | addressing, arbitration, wormholes, time-outs |
 //! | [`broadcast`] | 50-11C 5.8 | broadcast messages, each once in spite of loops |
+//! | [`config`] | 50-12C 5.6.8 | the registers behind the configuration port |
+//! | [`bridge`] | 50-11C 5.8, 50-12C 5.6 | SpaceWire broadcast codes as broadcast messages, and back |
+//! | [`counters`] | | what a switch counts |
 //! | [`codes`] | 50-12C 5.6.3, 5.6.4 | time-codes and interrupts of a SpaceWire switch |
 //!
 //! A SpaceWire switch is one with a single virtual channel per port, on virtual network 0.
 
+pub mod bridge;
 pub mod broadcast;
 pub mod codes;
+pub mod config;
+pub mod counters;
 pub mod ports;
 pub mod router;
 pub mod table;
 pub mod unit;
 
+pub use bridge::Bridge;
 pub use ports::{Dropped, Ports, Reason};
 pub use router::Router;
 pub use table::{Entry, Routes, Table};

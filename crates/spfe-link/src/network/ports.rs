@@ -8,6 +8,17 @@ pub trait Ports {
     /// What moves.
     type Unit: Unit;
 
+    /// Units of a packet under way that one step moves at most: as many as the queues hold costs
+    /// least. Packets do not go in another order for it, as their outputs are theirs alone.
+    const BURST: usize = 1;
+
+    /// Virtual channels of a port whose input queues may hold a unit: bit V for virtual channel V.
+    /// The others are not looked at, but for their time-outs.
+    fn waiting(&mut self, port: usize) -> u32 {
+        let _ = port;
+        u32::MAX
+    }
+
     /// The first unit of an input queue.
     fn peek(&mut self, port: usize, vc: usize) -> Option<Self::Unit>;
 
@@ -65,4 +76,18 @@ pub enum Reason {
     Blocked,
     /// Under way, it did not move for the packet time-out: its outputs get an EEP.
     Timeout,
+}
+
+impl Reason {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::Empty,
+        Self::InvalidAddress,
+        Self::NoPort,
+        Self::InputUnmapped,
+        Self::OutputUnmapped,
+        Self::NotRunning,
+        Self::Blocked,
+        Self::Timeout,
+    ];
 }

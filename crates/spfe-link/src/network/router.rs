@@ -3,14 +3,15 @@
 //! Every virtual network is a switch of its own: packets of different ones share nothing here.
 //!
 //! *Arbitration.* A packet that waits longer goes first, those of one step in turn, those with
-//! priority before the others (and as long as there are such, only they). As each input has one packet that waits, that is round robin among
-//! the inputs. A multicast waits until all its ports are free; from its turn on, packets behind it
+//! priority before the others (and as long as there are such, only they). As each input has one
+//! packet that waits, that is round robin among the inputs. A multicast waits until all its ports are free; from its turn on, packets behind it
 //! do not get the ports that are, so that it is served too.
 //!
 //! *Deadlock.* A packet that waits holds nothing, so unicast packets on a tree always move on.
 //! Multicasts that cross, and loops, can stop each other, which is in the nature of wormholes: the
 //! packet time-out ends it.
 
+use super::counters::Counters;
 use super::ports::{Dropped, Ports, Reason};
 use super::table::{Entry, Routes};
 use super::unit::Unit;
@@ -121,6 +122,7 @@ pub struct Router<const P: usize, const V: usize> {
     closing_networks: u64,
     /// The port that is looked at first.
     turn: usize,
+    counters: [Counters; P],
 }
 
 impl<const P: usize, const V: usize> Default for Router<P, V> {
@@ -130,6 +132,8 @@ impl<const P: usize, const V: usize> Default for Router<P, V> {
 }
 
 impl<const P: usize, const V: usize> Router<P, V> {
+    const CHANNELS: u32 = u32::MAX >> (32 - V);
+
     /// As at reset: virtual channel 0 on virtual network 0, the others on none, no time-outs.
     pub const fn new() -> Self {
         const { assert!(P >= 1 && P <= MAX_PORTS, "1 to 32 ports") };
@@ -153,12 +157,18 @@ impl<const P: usize, const V: usize> Router<P, V> {
             closing: [0; NETWORKS],
             closing_networks: 0,
             turn: 0,
+            counters: [Counters::new(); P],
         }
     }
 
     /// Sets a port; false if there is none of that number.
     pub fn set(&mut self, port: usize, settings: Settings) -> bool {
         self.settings.get_mut(port).map(|place| *place = settings).is_some()
+    }
+
+    /// The counters of a port.
+    pub fn counters(&self, port: usize) -> Option<&Counters> {
+        self.counters.get(port)
     }
 
     /// The settings of a port.
@@ -196,6 +206,12 @@ impl<const P: usize, const V: usize> Router<P, V> {
         Ok(())
     }
 
+    /// The virtual network of a virtual channel of a port.
+    pub fn network(&self, port: usize, vc: usize) -> Option<u8> {
+        let network = *self.network_of.get(port)?.get(vc)?;
+        (network != UNMAPPED).then_some(network)
+    }
+
     /// The virtual channel of a virtual network on a port.
     pub fn vc(&self, port: usize, network: u8) -> Option<usize> {
         let vc = *self.vc_of.get(port)?.get(usize::from(network))?;
@@ -224,16 +240,18 @@ impl<const P: usize, const V: usize> Router<P, V> {
         self.inputs.iter().zip(&self.settings).filter_map(of_port).min()
     }
 
-    /// One step: each input moves one unit at most. Gives back how many moved or were discarded;
-    /// with 0, and the same time, another step does nothing new.
+    /// One step: each input moves [`Ports::BURST`] units at most. Gives back how many moved or were
+    /// discarded; with 0, and the same time, another step does nothing new.
     pub fn step<Q: Ports>(&mut self, now_ns: u64, routes: &impl Routes, ports: &mut Q) -> usize {
         let mut moved = self.close(ports);
         let first = self.turn;
         self.turn = if first + 1 == P { 0 } else { first + 1 };
-        let order = || (first..P).chain(0..first).flat_map(|port| (0..V).map(move |vc| (port, vc)));
-        for (port, vc) in order() {
-            if self.inputs[port][vc].phase == Phase::Idle {
-                moved += usize::from(self.begin(now_ns, port, vc, routes, ports));
+        let waiting: [u32; P] = core::array::from_fn(|port| ports.waiting(port) & Self::CHANNELS);
+        for port in (first..P).chain(0..first) {
+            for vc in bits_of(waiting[port]) {
+                if self.inputs[port][vc].phase == Phase::Idle {
+                    moved += usize::from(self.begin(now_ns, port, vc, routes, ports));
+                }
             }
         }
         let mut running = 0;
@@ -244,12 +262,29 @@ impl<const P: usize, const V: usize> Router<P, V> {
         for list in 0..2 {
             self.grant(now_ns, list, running, &mut claimed, ports);
         }
-        for (port, vc) in order() {
-            moved += usize::from(match self.inputs[port][vc].phase {
+        for port in (first..P).chain(0..first) {
+            let times_out = self.settings[port].packet_timeout_ns.is_some();
+            for vc in bits_of(if times_out { Self::CHANNELS } else { waiting[port] }) {
+                moved += self.proceed(now_ns, port, vc, ports);
+            }
+        }
+        moved
+    }
+
+    /// Moves or discards units of a packet; how many.
+    fn proceed<Q: Ports>(&mut self, now_ns: u64, port: usize, vc: usize, ports: &mut Q) -> usize {
+        let phase = self.inputs[port][vc].phase;
+        let mut moved = 0;
+        while moved < Q::BURST && self.inputs[port][vc].phase == phase {
+            let more = match phase {
                 Phase::Moving => self.advance(now_ns, port, vc, ports),
                 Phase::Spilling => self.spill(port, vc, ports),
                 Phase::Idle | Phase::Waiting => false,
-            });
+            };
+            if !more {
+                break;
+            }
+            moved += 1;
         }
         moved
     }
@@ -275,6 +310,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
                 let Some(vc) = self.vc(port, network as u8) else { continue };
                 if ports.has_room(port, vc) {
                     ports.put(port, vc, Q::Unit::EEP);
+                    self.counters[port].sent.add(Q::Unit::EEP);
                     self.closing[network] &= !(1 << port);
                     self.busy[network] &= !(1 << port);
                     closed += 1;
@@ -299,6 +335,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
         let Some(unit) = ports.peek(port, vc) else { return false };
         if unit.is_empty() {
             ports.take(port, vc);
+            self.counters[port].received.add(unit);
             return true;
         }
         let network = self.network_of[port][vc];
@@ -435,6 +472,9 @@ impl<const P: usize, const V: usize> Router<P, V> {
             return late;
         }
         ports.take(port, vc);
+        if let Some(unit) = unit {
+            self.counters[port].received.add(unit);
+        }
         let kept = &mut self.inputs[port][vc];
         kept.delete = false;
         kept.since_ns = now_ns;
@@ -442,6 +482,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
             kept.sent = true;
             for to in bits_of(input.targets) {
                 ports.put(to, usize::from(self.vc_of[to][network]), out);
+                self.counters[to].sent.add(out);
             }
             if out.is_end() {
                 kept.phase = Phase::Idle;
@@ -469,6 +510,8 @@ impl<const P: usize, const V: usize> Router<P, V> {
     fn spill<Q: Ports>(&mut self, port: usize, vc: usize, ports: &mut Q) -> bool {
         let Some(unit) = ports.peek(port, vc) else { return false };
         ports.take(port, vc);
+        self.counters[port].received.add(unit);
+        self.counters[port].spilled_units += 1;
         if unit.is_end() {
             self.inputs[port][vc].phase = Phase::Idle;
         }
@@ -476,13 +519,14 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     fn report<Q: Ports>(
-        &self,
+        &mut self,
         port: usize,
         vc: usize,
         address: Option<u8>,
         reason: Reason,
         ports: &mut Q,
     ) {
+        self.counters[port].drop(reason);
         let network = Some(self.network_of[port][vc]).filter(|network| *network != UNMAPPED);
         ports.dropped(Dropped { port: port as u8, vc: vc as u8, network, address, reason });
     }

@@ -96,6 +96,18 @@ impl<const T: usize> Table<T> {
         Ok(())
     }
 
+    /// The entry of a logical address in a table; none if it is invalid.
+    pub fn get(&self, table: u8, address: u8) -> Option<Entry> {
+        let index = usize::from(address.checked_sub(FIRST)?);
+        let entry = *self.entries.get(usize::from(table))?.get(index)?;
+        (entry.ports != 0).then_some(entry)
+    }
+
+    /// The table of a virtual network.
+    pub fn table_of(&self, network: u8) -> Option<u8> {
+        self.table_of.get(usize::from(network)).copied()
+    }
+
     /// Gives a virtual network its table.
     pub fn use_table(&mut self, network: u8, table: u8) -> Result<(), TableError> {
         let place = self.table_of.get_mut(usize::from(network)).ok_or(TableError::NoTable)?;
@@ -109,9 +121,6 @@ impl<const T: usize> Table<T> {
 
 impl<const T: usize> Routes for Table<T> {
     fn entry(&self, network: u8, address: u8) -> Option<Entry> {
-        let table = *self.table_of.get(usize::from(network))?;
-        let index = usize::from(address.checked_sub(FIRST)?);
-        let entry = *self.entries.get(usize::from(table))?.get(index)?;
-        (entry.ports != 0).then_some(entry)
+        self.get(self.table_of(network)?, address)
     }
 }

@@ -17,8 +17,14 @@ pub trait Unit: Copy {
     /// Whether there is an EOP or EEP in it.
     fn is_end(self) -> bool;
 
+    /// Whether there is an EEP in it.
+    fn is_error_end(self) -> bool;
+
     /// Whether there is no N-Char in it: it carries nothing and need not be sent.
     fn is_empty(self) -> bool;
+
+    /// Data characters in it.
+    fn data_chars(self) -> u32;
 }
 
 impl Unit for NChar {
@@ -39,8 +45,16 @@ impl Unit for NChar {
         Self::is_end(self)
     }
 
+    fn is_error_end(self) -> bool {
+        self == Self::Eep
+    }
+
     fn is_empty(self) -> bool {
         false
+    }
+
+    fn data_chars(self) -> u32 {
+        u32::from(!self.is_end())
     }
 }
 
@@ -65,8 +79,16 @@ impl Unit for Word {
         (0..4).any(|index| self.is_k(index) && matches!(self.symbol(index), k::EOP | k::EEP))
     }
 
+    fn is_error_end(self) -> bool {
+        (0..4).any(|index| self.is_k(index) && self.symbol(index) == k::EEP)
+    }
+
     fn is_empty(self) -> bool {
         (0..4).all(|index| self.is_k(index) && self.symbol(index) == k::FILL)
+    }
+
+    fn data_chars(self) -> u32 {
+        4 - (self.k & 0xf).count_ones()
     }
 }
 

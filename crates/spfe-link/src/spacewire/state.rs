@@ -82,6 +82,9 @@ pub enum Cause {
 pub struct Control {
     /// The inverse is LinkDisabled. A port that is not enabled stays in ErrorReset.
     pub enabled: bool,
+    /// LinkDisabled as in the standard of 2008 (5.5.7.8): it ends Run only, and a port that is not
+    /// enabled goes as far as Ready.
+    pub legacy_disable: bool,
     /// Start when Ready.
     pub link_start: bool,
     /// Start when Ready and the far end sends NULLs.
@@ -90,9 +93,22 @@ pub struct Control {
     pub reset: bool,
 }
 
+impl Control {
+    /// Whether ErrorReset may be left.
+    const fn may_try(&self) -> bool {
+        (self.enabled || self.legacy_disable) && !self.reset
+    }
+}
+
 impl Default for Control {
     fn default() -> Self {
-        Self { enabled: true, link_start: true, auto_start: false, reset: false }
+        Self {
+            enabled: true,
+            legacy_disable: false,
+            link_start: true,
+            auto_start: false,
+            reset: false,
+        }
     }
 }
 
@@ -128,7 +144,7 @@ impl Machine {
         if control.reset {
             return Some(Cause::Reset);
         }
-        if !control.enabled {
+        if !control.enabled && (!control.legacy_disable || self.state == State::Run) {
             return Some(Cause::Disabled);
         }
         match self.seen.cause {
@@ -149,11 +165,12 @@ impl Machine {
         let seen = &self.seen;
         let (next, when) = match self.state {
             State::ErrorReset => {
-                (State::ErrorWait, control.enabled && !control.reset && spent_ns >= timing.reset_ns)
+                (State::ErrorWait, control.may_try() && spent_ns >= timing.reset_ns)
             }
             State::ErrorWait => (State::Ready, spent_ns >= timing.wait_ns),
             State::Ready => {
-                (State::Started, control.link_start || control.auto_start && seen.got_null)
+                let starts = control.link_start || control.auto_start && seen.got_null;
+                (State::Started, control.enabled && starts)
             }
             State::Started => (State::Connecting, seen.got_null && seen.null_sent),
             State::Connecting => (State::Run, seen.got_fct && seen.fct_sent),
@@ -173,7 +190,7 @@ impl Machine {
     /// When time alone changes something.
     pub fn deadline_ns(&self, control: &Control, timing: &Timing) -> Option<u64> {
         let after = match self.state {
-            State::ErrorReset if control.enabled && !control.reset => timing.reset_ns,
+            State::ErrorReset if control.may_try() => timing.reset_ns,
             State::ErrorWait | State::Started | State::Connecting => timing.wait_ns,
             _ => return None,
         };

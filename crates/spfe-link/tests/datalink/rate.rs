@@ -18,7 +18,12 @@ impl Source {
 
 /// User rate as a share of the signalling rate, of the direction from end 0.
 fn rate<const L: usize>(both: bool) -> f64 {
+    rate_with::<L>(both, Config::default().ack_gap_words)
+}
+
+fn rate_with<const L: usize>(both: bool, ack_gap_words: u8) -> f64 {
     let config = Config {
+        ack_gap_words,
         fct_multiplier: L.min(8) as u8,
         segment_multiplier: L as u8,
         multi_lane_capable: L > 1,
@@ -73,12 +78,23 @@ fn both_ways() {
     close(rate::<8>(true), 0.7419);
 }
 
-/// An FCT is worth eight segments of 64 words at most, so a frame of 16 lanes takes two FCTs: one
-/// row more for each, and for its ACK.
+/// An FCT is worth eight segments of 64 words at most, so a frame of 16 lanes takes two of them,
+/// and the far end acknowledges each as soon as it may: one row more one way, two both ways.
+/// ACKs a frame apart cover both FCTs and the frame of the other way: the figures of fewer lanes.
 #[test]
 fn sixteen_lanes() {
     let base = 0.8 * 5000.0 / 5001.0 * 64.0;
+    close(rate_with::<16>(false, 64), 0.7640);
+    close(rate_with::<16>(true, 64), 0.7419);
     close(rate::<16>(false), base / 68.0);
     let both = rate::<16>(true);
-    assert!((base / 71.0 * 0.995..base / 69.0 * 1.005).contains(&both), "{both:.4} R");
+    assert!((base / 71.0 * 0.995..base / 70.0 * 1.005).contains(&both), "{both:.4} R");
+}
+
+/// ACKs a frame apart cost fewer lanes nothing one way, and spare them a row both ways.
+#[test]
+fn rare_acks() {
+    let base = 0.8 * 5000.0 / 5001.0 * 64.0;
+    close(rate_with::<1>(false, 64), 0.7640);
+    close(rate_with::<4>(true, 64), base / 68.0);
 }

@@ -1,7 +1,10 @@
 //! Switches: addressing, arbitration, time-outs, virtual networks, broadcasts, random networks.
 
 mod arbitration;
+mod bridge;
 mod broadcasts;
+mod config;
+mod counters;
 mod fabric;
 mod random;
 mod routing;

@@ -95,6 +95,44 @@ fn neither_start_nor_disabled_leaves() {
     assert_eq!((port.state(), port.deadline_ns()), (State::ErrorReset, None));
 }
 
+/// LinkDisabled of the standard of 2008 (5.5.7.8): up to Ready and no further, and it ends only Run.
+#[test]
+fn legacy_disable() {
+    let off = Control { enabled: false, legacy_disable: true, ..Control::default() };
+    let mut port = Port::<8, 8>::new(0, off, Timing::NOMINAL, START_RATE_BPS);
+    assert_eq!(port.deadline_ns(), Some(6_400));
+    for now_ns in [6_400, 19_200, 100_000] {
+        port.poll(now_ns);
+    }
+    assert_eq!((port.state(), port.deadline_ns()), (State::Ready, None));
+    // A NULL starts it no sooner than it is enabled.
+    let automatic = Control { link_start: false, auto_start: true, ..off };
+    port.set_control(100_000, automatic);
+    port.receive(100_100, Received::Character(Character::Null));
+    assert_eq!(port.state(), State::Ready);
+    port.set_control(100_200, Control { enabled: true, ..automatic });
+    assert_eq!(port.state(), State::Started);
+    // Disabled in Started and Connecting it goes on; in Run it falls.
+    port.set_control(100_300, automatic);
+    assert_eq!(port.state(), State::Started);
+    let mut now_ns = 100_300;
+    let (mut fcts, mut states) = (0, vec![]);
+    while port.counters().runs == 0 && now_ns < 102_000 {
+        states.push(port.state());
+        let first = port.state() == State::Connecting && fcts == 0;
+        fcts += u32::from(first);
+        let character = if first { Character::Fct } else { Character::Null };
+        port.receive(now_ns, Received::Character(character));
+        port.transmit(now_ns);
+        now_ns += 100;
+    }
+    states.dedup();
+    assert_eq!(states, [State::Started, State::Connecting]);
+    assert_eq!(port.counters().runs, 1, "it came to Run");
+    assert_eq!(port.state(), State::ErrorReset, "and fell at once");
+    assert_eq!(port.errors(), Default::default(), "which is no error");
+}
+
 #[test]
 fn disconnect_and_recovery() {
     let mut wires = Wires::running();

@@ -112,8 +112,8 @@ impl Network {
             priority: self.arena.times_out(endpoint, port).0.priority(vc),
             tx_owner: self.config(endpoint, port, vc, true).owner,
             rx_owner: self.config(endpoint, port, vc, false).owner,
-            far_receives: far_rx != 0 || matches!(peer, Peer::Sink { .. } | Peer::Echo),
-            far_sends: far_tx != 0 || matches!(peer, Peer::Generator { .. } | Peer::Echo),
+            far_receives: far_rx != 0 || peer.answers() || matches!(peer, Peer::Sink { .. }),
+            far_sends: far_tx != 0 || peer.answers() || matches!(peer, Peer::Generator { .. }),
             tx: five(out.tx_count.values()),
             rx: five(into.rx_count.values()),
         }

@@ -70,7 +70,8 @@ impl fmt::Display for BodyError {
 
 impl core::error::Error for BodyError {}
 
-const fn ending(bytes: usize, expected: usize, end: End) -> Result<(), BodyError> {
+/// What the number of bytes behind the header says, and how the packet ended.
+pub(super) const fn ending(bytes: usize, expected: usize, end: End) -> Result<(), BodyError> {
     if matches!(end, End::Eep) {
         Err(BodyError::Eep { bytes, expected })
     } else if bytes < expected {

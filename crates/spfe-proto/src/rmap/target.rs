@@ -4,10 +4,15 @@
 //! If several statuses apply the standard leaves the choice open (5.6.1). Here the first of these
 //! wins: 2, 12, 3, 11, 9, 10 for the header; 7, 5, 6 for the end of the packet; 4 for the data; 10
 //! and 1 for what the memory says.
+//!
+//! The write bit alone decides the form of a reply. So the one command code out of use that has the
+//! reply bit, 0110, is replied to as a read is: no data, and a data CRC of 0.
 
 mod counters;
+mod stream;
 
 pub use counters::{Counters, Discard};
+pub use stream::Stream;
 
 use super::crc::crc;
 use super::reply::READ_HEADER;
@@ -148,14 +153,29 @@ impl Target {
         room(out, REPLY_OVERHEAD)?;
         let header = match self.admit(packet, end) {
             Ok(header) => header,
-            Err(discard) => {
-                self.counters.discarded(discard);
-                return Ok(Outcome::Discarded(discard));
-            }
+            Err(discard) => return Ok(self.discard(discard)),
         };
         let rest = packet.get(header.bytes()..).unwrap_or(&[]);
-        let execution = Execution { header: &header, rest, end, config: &self.config };
-        let result = execution.run(memory, allow, out);
+        let limit = self.config.verify_bytes;
+        let result = self.decide(&header, allow, limit).and_then(|operation| {
+            let execution = Execution { header: &header, rest, end, config: &self.config };
+            execution.run(operation, memory, out)
+        });
+        self.conclude(header, result, out)
+    }
+
+    fn discard(&mut self, discard: Discard) -> Outcome {
+        self.counters.discarded(discard);
+        Outcome::Discarded(discard)
+    }
+
+    /// Writes the reply and counts.
+    fn conclude(
+        &mut self,
+        header: CommandHeader,
+        result: Result<u32, Status>,
+        out: &mut [u8],
+    ) -> Result<Outcome, NoRoom> {
         let reply_bytes = match header.instruction.wants_reply() {
             true => write_reply(&header, result, out)?,
             false => 0,
@@ -192,34 +212,20 @@ impl Target {
         }
         Ok(header)
     }
-}
 
-impl Execution<'_> {
-    /// Checks and executes; returns how many bytes of data the reply carries. They are in their
-    /// place in `out` then.
-    fn run<M: Memory + ?Sized>(
+    /// What the header alone decides: what to do, or why not. Data that has to be whole first has
+    /// at most `limit` bytes.
+    fn decide(
         &self,
-        memory: &mut M,
-        allow: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
-        out: &mut [u8],
-    ) -> Result<u32, Status> {
-        let Some(operation) = self.header.instruction.operation() else {
-            return Err(Status::UNUSED_TYPE_OR_CODE);
-        };
-        if self.header.instruction.packet_type() != PacketType::Command {
-            return Err(Status::UNUSED_TYPE_OR_CODE);
-        }
-        self.check(operation, allow(self.header))?;
-        match operation {
-            Operation::Read { increment } => self.read(increment, memory, out),
-            Operation::Write { verify, increment, .. } => self.write(verify, increment, memory),
-            Operation::ReadModifyWrite => self.modify(memory, out),
-        }
-    }
-
-    /// What the header alone decides.
-    fn check(&self, operation: Operation, allowed: Result<(), Denial>) -> Result<(), Status> {
-        let (header, config) = (self.header, self.config);
+        header: &CommandHeader,
+        allowed: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
+        limit: u32,
+    ) -> Result<Operation, Status> {
+        let (config, instruction) = (&self.config, header.instruction);
+        let command = instruction.packet_type() == PacketType::Command;
+        let operation = instruction.operation().filter(|_| command);
+        let operation = operation.ok_or(Status::UNUSED_TYPE_OR_CODE)?;
+        let allowed = allowed(header);
         let ours = config.logical_address.is_none_or(|own| own == header.target)
             || config.accept_default && header.target == DEFAULT_LOGICAL_ADDRESS;
         if !ours || allowed == Err(Denial::LogicalAddress) {
@@ -233,7 +239,7 @@ impl Execution<'_> {
             return Err(Status::RMW_DATA_LENGTH);
         }
         let buffered = modifies || matches!(operation, Operation::Write { verify: true, .. });
-        if buffered && header.length > config.verify_bytes {
+        if buffered && header.length > limit {
             return Err(Status::VERIFY_BUFFER_OVERRUN);
         }
         let bytes = if modifies { header.length / 2 } else { header.length };
@@ -241,7 +247,24 @@ impl Execution<'_> {
         if allowed.is_err() || operation.increments() && u64::from(bytes) > beyond {
             return Err(Status::NOT_AUTHORISED);
         }
-        Ok(())
+        Ok(operation)
+    }
+}
+
+impl Execution<'_> {
+    /// Executes; returns how many bytes of data the reply carries. They are in their place in `out`
+    /// then.
+    fn run<M: Memory + ?Sized>(
+        &self,
+        operation: Operation,
+        memory: &mut M,
+        out: &mut [u8],
+    ) -> Result<u32, Status> {
+        match operation {
+            Operation::Read { increment } => self.read(increment, memory, out),
+            Operation::Write { verify, increment, .. } => self.write(verify, increment, memory),
+            Operation::ReadModifyWrite => self.modify(memory, out),
+        }
     }
 
     fn read<M: Memory + ?Sized>(

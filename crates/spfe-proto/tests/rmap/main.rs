@@ -5,5 +5,6 @@ mod crcs;
 mod initiator;
 mod lab;
 mod properties;
+mod stream;
 mod target;
 mod vectors;

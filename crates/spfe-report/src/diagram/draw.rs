@@ -24,8 +24,7 @@ pub fn svg(diagram: &Diagram, id: &str) -> String {
     let (width, height) = (coord(places.width), coord(places.height));
     let id = escape(id);
     let mut out = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}-t\" \
-         xmlns=\"http://www.w3.org/2000/svg\">\n<title id=\"{id}-t\">Topology: {}</title>\n",
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{id}-t\">\n<title id=\"{id}-t\">Topology: {}</title>\n",
         escape(&sentence(diagram))
     );
     let mut labels = String::new();
@@ -48,8 +47,11 @@ pub fn svg(diagram: &Diagram, id: &str) -> String {
 #[must_use]
 pub fn document(diagram: &Diagram) -> String {
     let places = Places::new(diagram);
-    let style =
-        format!("<svg width=\"{}\" height=\"{}\" ", coord(places.width), coord(places.height));
+    let style = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" ",
+        coord(places.width),
+        coord(places.height)
+    );
     let drawing = svg(diagram, "topology").replacen("<svg ", &style, 1);
     let styles = format!(
         "<style>\n{}svg {{ background: var(--card); font-family: sans-serif; }}\n</style>\n",

@@ -1,0 +1,149 @@
+//! The target that is asked, and the way to it.
+
+use super::values;
+use crate::context::Context;
+use crate::error::Failure;
+use crate::{parse, signal};
+use clap::Args;
+use serde_json::Value;
+use spfe::rmap::{ADDRESS_MAX, Initiator, InitiatorOptions, ReplyAddress};
+use spfe::{Canceller, Deadline, Endpoint};
+use std::time::Duration;
+
+/// Device with a memory: what is asked if no device is named.
+const DEVICE: &str = "virtual:?peer=rmap:1M";
+
+/// Bytes that have a time-out of their own.
+pub const PART: usize = 1 << 20;
+
+/// Which target, how it is reached, and where in its memory.
+#[derive(Clone, Debug, Args)]
+pub struct RemoteArgs {
+    /// Device to use instead of --device.
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Address of the first byte, up to 40 bits.
+    #[arg(long, short, value_name = "ADDRESS", value_parser = values::number)]
+    address: u64,
+    /// Bits 39 to 32 of the address.
+    #[arg(long, value_name = "BYTE", value_parser = parse::byte)]
+    extended: Option<u8>,
+    /// Path to the target, such as 1,2.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = parse::byte)]
+    path: Vec<u8>,
+    /// Path of the reply, at most 12 bytes.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = parse::byte)]
+    reply_path: Vec<u8>,
+    /// Target logical address.
+    #[arg(long, value_name = "BYTE", default_value = "0xfe", value_parser = parse::byte)]
+    target_logical: u8,
+    /// Initiator logical address.
+    #[arg(long, value_name = "BYTE", default_value = "0xfe", value_parser = parse::byte)]
+    initiator_logical: u8,
+    /// The key the target wants.
+    #[arg(long, short, value_name = "BYTE", default_value = "0", value_parser = parse::byte)]
+    key: u8,
+    /// Port.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u32,
+    /// Virtual channel.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    vc: u32,
+    /// Most data of one command: longer accesses are cut.
+    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = values::max_data)]
+    max_data: u32,
+    /// Most commands that wait for their replies at a time, 1 to 64.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = values::outstanding)]
+    outstanding: usize,
+    /// Fail when a MiB, or the rest, is not done after so long.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse::seconds)]
+    timeout: Duration,
+}
+
+/// An initiator, and where it is to read or write.
+pub struct Remote {
+    pub initiator: Initiator,
+    pub address: u64,
+    endpoint: Endpoint,
+    timeout: Duration,
+}
+
+impl Remote {
+    /// Opens the device and the queues.
+    pub fn open(args: &RemoteArgs, context: &Context) -> Result<Self, Failure> {
+        let address = match args.extended {
+            Some(extended) if args.address <= u64::from(u32::MAX) => {
+                u64::from(extended) << 32 | args.address
+            }
+            None if args.address <= ADDRESS_MAX => args.address,
+            None => {
+                let what = format!("--address {:#x}: at most {ADDRESS_MAX:#x}", args.address);
+                return Err(Failure::usage(what));
+            }
+            Some(_) => {
+                let what =
+                    format!("--address {:#x}: at most 0xffffffff with --extended", args.address);
+                return Err(Failure::usage(what));
+            }
+        };
+        let reply_address = ReplyAddress::from_path(&args.reply_path)
+            .map_err(|error| Failure::usage(format!("--reply-path: {error}")))?;
+        let remote = spfe::rmap::Remote {
+            path: args.path.clone(),
+            target: args.target_logical,
+            key: args.key,
+            reply_address,
+            initiator: args.initiator_logical,
+        };
+        let options = InitiatorOptions {
+            max_data: args.max_data,
+            outstanding: args.outstanding,
+            ..InitiatorOptions::new(remote)
+        };
+        let endpoint = open(args.name.as_deref(), context, DEVICE)?;
+        let mut initiator = Initiator::open(&endpoint.port(args.port)?.vc(args.vc)?, options)?;
+        end_at_signal(initiator.canceller());
+        Ok(Self { initiator, address, endpoint, timeout: args.timeout })
+    }
+
+    /// Where a part is.
+    pub fn at(&self, part: usize, increment: bool) -> u64 {
+        let offset = if increment { part * PART } else { 0 };
+        self.address.saturating_add(offset as u64)
+    }
+
+    /// So long from now.
+    pub fn deadline(&self) -> Deadline {
+        self.endpoint.deadline_after(self.timeout)
+    }
+
+    /// Until all commands have left.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        let deadline = self.deadline();
+        Ok(self.initiator.flush(deadline)?)
+    }
+
+    /// What every result starts with.
+    pub fn json(&self, bytes: usize) -> Value {
+        let mut object = super::place(self.address, bytes);
+        object["commands"] = self.initiator.counters().packets.commands.into();
+        object
+    }
+}
+
+/// Opens the device of this name, or the one of `--device`, or a default.
+pub fn open(name: Option<&str>, context: &Context, default: &str) -> Result<Endpoint, Failure> {
+    match name {
+        Some(name) => Ok(Endpoint::open(name)?),
+        None => context.open_or(default),
+    }
+}
+
+/// Ends the waits of a queue when a signal comes.
+pub fn end_at_signal(canceller: Canceller) {
+    const LOOK: Duration = Duration::from_millis(50);
+    std::thread::spawn(move || {
+        while signal::sleep(LOOK) {}
+        canceller.cancel();
+    });
+}

@@ -1,0 +1,102 @@
+//! `spfe rmap serve`: memory here for others to read and write.
+
+use super::{remote, values};
+use crate::context::{Context, DEFAULT_DEVICE};
+use crate::error::Failure;
+use crate::{output, parse};
+use clap::Args;
+use serde_json::{Map, Value};
+use spfe::Deadline;
+use spfe::rmap::{Allow, Target, TargetConfig, TargetCounters, Window};
+use spfe_net::instrument::RmapUnit;
+
+/// Serve memory until interrupted; then print what was done and refused.
+#[derive(Clone, Debug, Args)]
+pub struct ServeArgs {
+    /// Device to use instead of --device.
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Memory: bytes, or with K, M, G (1024).
+    #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = parse::size)]
+    bytes: u64,
+    /// Address of the first byte, up to 40 bits.
+    #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = values::number)]
+    base: u64,
+    /// The key commands must have [default: any].
+    #[arg(long, short, value_name = "BYTE", value_parser = parse::byte)]
+    key: Option<u8>,
+    /// Logical address of the target.
+    #[arg(long, value_name = "BYTE", default_value = "0xfe", value_parser = parse::byte)]
+    logical: u8,
+    /// Commands allowed: some of r (read), w (write), m (read-modify-write).
+    #[arg(long, value_name = "LETTERS", default_value = "rwm")]
+    allow: Allow,
+    /// Longest reply, and longest verified write: bytes of data.
+    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = values::max_data)]
+    max_data: u32,
+    /// Port.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u32,
+    /// Virtual channel.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    vc: u32,
+    /// End after this many packets, 0: only when interrupted.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    count: u64,
+}
+
+/// Serves.
+pub fn run(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
+    let ServeArgs { bytes, base, key, logical: logical_address, allow, .. } = *args;
+    let unit = RmapUnit { bytes, base, key, logical_address, allow };
+    unit.check().map_err(Failure::usage)?;
+    if bytes > parse::PACKET_MAX {
+        return Err(Failure::usage(format!("memory of {bytes} bytes: at most 1G allowed")));
+    }
+    let endpoint = remote::open(args.name.as_deref(), context, DEFAULT_DEVICE)?;
+    let config = TargetConfig {
+        logical_address: Some(logical_address),
+        accept_default: false,
+        key,
+        verify_bytes: args.max_data,
+        ..TargetConfig::default()
+    };
+    let vc = endpoint.port(args.port)?.vc(args.vc)?;
+    let mut target = Target::open(&vc, config, args.max_data)?;
+    let memory = endpoint.alloc(bytes as usize)?.buf(0..bytes as usize)?;
+    target.add(Window::new(base, memory).allow(allow))?;
+    remote::end_at_signal(target.canceller());
+    context.say(&format!("{unit} on port {} VC {}", args.port, args.vc));
+    let outcome = serve(&mut target, args.count);
+    report(target.counters(), context);
+    outcome
+}
+
+fn serve(target: &mut Target, count: u64) -> Result<(), Failure> {
+    let mut packets = 0;
+    while count == 0 || packets < count {
+        match target.serve_once(Deadline::NEVER) {
+            Ok(_) => packets += 1,
+            // Interrupted is how it ends, unless it was to end by itself.
+            Err(error) if error.is_cancelled() && count == 0 => return Ok(()),
+            Err(error) if error.is_cancelled() => return Err(Failure::interrupted()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(target.flush(Deadline::NEVER)?)
+}
+
+/// The counters by name; for people those that are not 0.
+fn report(counters: &TargetCounters, context: &Context) {
+    let named = values::counters(counters);
+    if context.json {
+        let object: Map<String, Value> =
+            named.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
+        println!("{}", Value::from(object));
+        return;
+    }
+    let counted = named.iter().filter(|(_, value)| *value != 0);
+    let rows: Vec<_> =
+        counted.map(|(name, value)| vec![name.replace('_', " "), value.to_string()]).collect();
+    print!("{}", output::table(&["COUNTER", "PACKETS"], 1, &rows));
+}

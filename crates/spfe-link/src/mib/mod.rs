@@ -1,0 +1,251 @@
+//! The management information base (50-11C 5.9, 6.5): parameters, status and errors of every layer
+//! of an end of a link, under one name each.
+//!
+//! A value is a number: a flag is 0 or 1, a set has a bit per lane or time-slot. Errors stay until
+//! [`Mib::clear_errors`]. Routing tables and time-outs of a switch are in
+//! [`crate::network::Table`] and [`crate::network::Router`].
+
+mod read;
+mod table;
+mod write;
+
+pub use table::{COUNT, ITEMS, Id};
+
+use crate::datalink::{DataLink, Store};
+use crate::multilane::MultiLane;
+use core::fmt;
+
+/// Layer of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// 5.8
+    Network,
+    /// 5.7
+    DataLink,
+    /// 5.6
+    MultiLane,
+    /// 5.5
+    Lane,
+    /// 5.4
+    Physical,
+}
+
+/// What an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Of table 5-36.
+    Parameter,
+    /// Of table 5-37.
+    Status,
+    /// Of table 5-37, stays until it is cleared.
+    Error,
+}
+
+/// How an item is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Read.
+    Read,
+    /// Read and set.
+    ReadWrite,
+    /// Setting it to 1 does something; it reads 0.
+    Command,
+}
+
+/// What there is one of an item for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Per {
+    /// The link; its index is 0.
+    Link,
+    /// Each lane.
+    Lane,
+    /// Each virtual channel.
+    VirtualChannel,
+}
+
+/// An item of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its number.
+    pub id: Id,
+    /// Its name.
+    pub name: &'static str,
+    /// Its layer.
+    pub layer: Layer,
+    /// What it is.
+    pub kind: Kind,
+    /// How it is used.
+    pub access: Access,
+    /// What there is one for.
+    pub per: Per,
+    /// Unit of its value; empty for a plain number.
+    pub unit: &'static str,
+    /// Its least value.
+    pub min: u64,
+    /// Its greatest value.
+    pub max: u64,
+}
+
+/// The item of a name, in the spelling of the table.
+pub fn find(name: &str) -> Option<&'static Item> {
+    ITEMS.iter().find(|item| item.name == name)
+}
+
+impl Id {
+    /// Its item.
+    pub fn item(self) -> &'static Item {
+        &ITEMS[self as usize]
+    }
+}
+
+/// Why an item cannot be read or set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// No item has the name.
+    Name,
+    /// There are so many lanes or channels, or the one link.
+    Index {
+        /// How many.
+        count: usize,
+    },
+    /// It is only read.
+    ReadOnly,
+    /// The value is out of range.
+    Range {
+        /// The least.
+        min: u64,
+        /// The greatest.
+        max: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name => f.write_str("no parameter, status or error has this name"),
+            Self::Index { count } => write!(f, "index: 0 to {}", count.saturating_sub(1)),
+            Self::ReadOnly => f.write_str("it can be read only"),
+            Self::Range { min, max } => write!(f, "value: {min} to {max}"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// A value that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is a value of.
+    pub item: &'static Item,
+    /// Lane or virtual channel; 0 for the link.
+    pub index: usize,
+    /// The value.
+    pub value: u64,
+}
+
+/// Registers of the network layer of a node (50-11C 5.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node<const V: usize> {
+    virtual_network: [u8; V],
+    /// Channel that the node sends broadcast messages on.
+    pub broadcast_channel: u8,
+}
+
+impl<const V: usize> Default for Node<V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const V: usize> Node<V> {
+    /// As after reset: each virtual channel on the virtual network of its number.
+    pub fn new() -> Self {
+        Self { virtual_network: core::array::from_fn(|vc| vc as u8), broadcast_channel: 0 }
+    }
+
+    /// Virtual network of a virtual channel.
+    pub fn virtual_network(&self, vc: usize) -> Option<u8> {
+        self.virtual_network.get(vc).copied()
+    }
+}
+
+/// The management information base of an end of a link.
+pub struct Mib<'a, B, const L: usize, const V: usize> {
+    /// Data link layer.
+    pub link: &'a mut DataLink<B, L, V>,
+    /// Multi-lane layer and lanes.
+    pub lanes: &'a mut MultiLane<L>,
+    /// Network layer.
+    pub node: &'a mut Node<V>,
+}
+
+impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
+    /// How many of an item there are.
+    pub fn count(&self, item: &Item) -> usize {
+        match item.per {
+            Per::Link => 1,
+            Per::Lane => L,
+            Per::VirtualChannel => self.link.virtual_channels(),
+        }
+    }
+
+    /// Range of an item on this link: the standard's, less what this link does not have.
+    pub fn range(&self, item: &Item) -> (u64, u64) {
+        let max = match item.id {
+            Id::MaxDataSendingLanes => L as u64,
+            Id::Priority => u64::from(self.link.qos().limits().priority_levels) - 1,
+            _ => item.max,
+        };
+        (item.min, max)
+    }
+
+    /// The value of an item.
+    pub fn get(&self, id: Id, index: usize) -> Result<u64, Error> {
+        let count = self.count(id.item());
+        if index < count { Ok(self.read(id, index)) } else { Err(Error::Index { count }) }
+    }
+
+    /// Sets an item.
+    pub fn set(&mut self, id: Id, index: usize, value: u64) -> Result<(), Error> {
+        let item = id.item();
+        let count = self.count(item);
+        if index >= count {
+            return Err(Error::Index { count });
+        }
+        let fixed = id == Id::VirtualNetwork && index == 0;
+        let (min, max) = if fixed { (0, 0) } else { self.range(item) };
+        if item.access == Access::Read {
+            Err(Error::ReadOnly)
+        } else if value < min || value > max {
+            Err(Error::Range { min, max })
+        } else {
+            self.write(id, index, value);
+            Ok(())
+        }
+    }
+
+    /// The value of an item by its name.
+    pub fn get_by_name(&self, name: &str, index: usize) -> Result<u64, Error> {
+        self.get(find(name).ok_or(Error::Name)?.id, index)
+    }
+
+    /// Sets an item by its name.
+    pub fn set_by_name(&mut self, name: &str, index: usize, value: u64) -> Result<(), Error> {
+        self.set(find(name).ok_or(Error::Name)?.id, index, value)
+    }
+
+    /// Gives the value of every item but commands, for each lane and virtual channel.
+    pub fn visit(&self, mut each: impl FnMut(Entry)) {
+        for item in ITEMS.iter().filter(|item| item.access != Access::Command) {
+            for index in 0..self.count(item) {
+                each(Entry { item, index, value: self.read(item.id, index) });
+            }
+        }
+    }
+
+    /// Clears the errors of all layers.
+    pub fn clear_errors(&mut self) {
+        self.link.clear_errors();
+        self.lanes.clear_status();
+    }
+}

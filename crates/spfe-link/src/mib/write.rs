@@ -1,0 +1,80 @@
+//! Where each item is set.
+
+use super::{Id, Mib};
+use crate::datalink::{self, Store};
+use crate::{lane, qos};
+
+impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
+    /// Sets an item that exists to a value in its range.
+    pub(super) fn write(&mut self, id: Id, index: usize, value: u64) {
+        let on = value != 0;
+        match id {
+            Id::VirtualNetwork => {
+                if let Some(network) = self.node.virtual_network.get_mut(index) {
+                    *network = value as u8;
+                }
+            }
+            Id::BroadcastChannel => self.node.broadcast_channel = value as u8,
+            Id::InterfaceReset => self.interface_reset(),
+            Id::LinkReset => {
+                self.link.link_reset();
+                self.clear_errors();
+            }
+            Id::DataScrambled => self.link_parameter(|p| p.data_scrambled = on),
+            Id::ExpectedBroadcastBandwidth => {
+                self.link_parameter(|p| p.expected_broadcast_bandwidth = value as u16);
+            }
+            Id::ContinuousMode => self.link_parameter(|p| {
+                p.continuous_mode =
+                    p.continuous_mode & !(1 << (index & 31)) | u32::from(on) << (index & 31);
+            }),
+            Id::Priority => self.channel(index, |p| p.priority = value as u8),
+            Id::ExpectedBandwidth => self.channel(index, |p| p.expected_bandwidth = value as u16),
+            Id::TimeSlots => self.channel(index, |p| p.time_slots = value),
+            Id::IdleTimeLimit => self.link.set_idle_time_limit(value as u32),
+            Id::MaxDataSendingLanes => self.lanes.parameters.max_data_sending = value as u8,
+            Id::TxEn => self.lane(index, |p| p.tx_en = on),
+            Id::RxEn => self.lane(index, |p| p.rx_en = on),
+            Id::LaneStart => self.lane(index, |p| p.lane_start = on),
+            Id::AutoStart => self.lane(index, |p| p.auto_start = on),
+            Id::LaneReset => self.lane(index, |p| p.lane_reset = on),
+            Id::NearEndParallelLoopback => self.lane(index, |p| p.near_end_parallel_loopback = on),
+            Id::FarEndParallelLoopback => self.lane(index, |p| p.far_end_parallel_loopback = on),
+            Id::NearEndSerialLoopback => self.lane(index, |p| p.near_end_serial_loopback = on),
+            Id::FarEndSerialLoopback => self.lane(index, |p| p.far_end_serial_loopback = on),
+            Id::StandbyReason => self.lane(index, |p| p.standby_reason = value as u8),
+            // The rest is read only.
+            _ => {}
+        }
+    }
+
+    /// Parameters of all layers go back to what they are after power-on.
+    fn interface_reset(&mut self) {
+        self.link.interface_reset();
+        self.lanes.parameters.max_data_sending = L as u8;
+        for lane in self.lanes.lanes_mut() {
+            lane.parameters = lane::Parameters::new();
+        }
+        self.lanes.clear_status();
+        *self.node = super::Node::new();
+    }
+
+    fn link_parameter(&mut self, change: impl FnOnce(&mut datalink::Parameters)) {
+        let mut parameters = self.link.parameters();
+        change(&mut parameters);
+        self.link.set_parameters(parameters);
+    }
+
+    fn channel(&mut self, vc: usize, change: impl FnOnce(&mut qos::Parameters)) {
+        if let Some(mut parameters) = self.link.qos_parameters(vc) {
+            change(&mut parameters);
+            self.link.set_qos_parameters(vc, parameters);
+        }
+    }
+
+    fn lane(&mut self, index: usize, change: impl FnOnce(&mut lane::Parameters)) {
+        if let Some(lane) = self.lanes.lane_mut(index) {
+            change(&mut lane.parameters);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! One end of a link: the data link layer over its lanes (50-11C 5.5 to 5.7).
+//!
+//! Once in each word period: [`Port::transmit`] gives the words on the lines, [`Port::receive`]
+//! takes those that came. Both layers stay at hand for users and management.
+
+use crate::datalink::{DataLink, Store};
+use crate::mib::{Mib, Node};
+use crate::multilane::MultiLane;
+use crate::word::Word;
+
+/// A data link of up to `V` virtual channels over a link of up to `L` lanes.
+pub struct Port<B, const L: usize, const V: usize> {
+    /// The data link layer: virtual channels, broadcast messages, parameters and status.
+    pub link: DataLink<B, L, V>,
+    /// The multi-lane layer, and the lanes in it.
+    pub lanes: MultiLane<L>,
+    /// Registers of the network layer of a node.
+    pub node: Node<V>,
+}
+
+impl<B: Store, const L: usize, const V: usize> Port<B, L, V> {
+    /// Joins them. The capability field of INIT3 comes from the data link layer.
+    pub fn new(link: DataLink<B, L, V>, lanes: MultiLane<L>) -> Self {
+        Self { link, lanes, node: Node::new() }
+    }
+
+    /// The management information base.
+    pub fn mib(&mut self) -> Mib<'_, B, L, V> {
+        Mib { link: &mut self.link, lanes: &mut self.lanes, node: &mut self.node }
+    }
+
+    /// One word period of the drivers: the words on the lines.
+    #[inline]
+    pub fn transmit(&mut self) -> [Option<Word>; L] {
+        if !self.lanes.all_lanes_active() || !self.link.is_initialised() {
+            self.manage();
+        }
+        let width = self.lanes.wants();
+        let row = if width != 0 || self.lanes.width() == 0 {
+            self.link.transmit(usize::from(width))
+        } else {
+            None
+        };
+        self.lanes.transmit(row.as_ref()).0
+    }
+
+    /// One word period of the receivers: the words that came.
+    #[inline]
+    pub fn receive(&mut self, lines: [Option<Word>; L]) {
+        let row = self.lanes.receive(lines);
+        while let Some(far_end) = self.lanes.take_far_end_capability() {
+            let crate::multilane::FarEnd { lane, capability, lane_active } = far_end;
+            self.link.far_end_capability(lane, capability, lane_active);
+        }
+        if let Some(row) = row {
+            self.link.receive(row);
+        }
+    }
+
+    /// LaneReset and the capability field go down.
+    #[cold]
+    fn manage(&mut self) {
+        if self.link.take_lane_reset() {
+            self.lanes.lane_reset();
+            self.lanes.link_reset();
+        }
+        self.lanes.set_capability(self.link.capability());
+    }
+}

@@ -1,0 +1,265 @@
+//! The management information base (50-11C 5.9): every name, read and set.
+
+use crate::bench::{Bench, VCS, quick_lane};
+use spfe_link::Word;
+use spfe_link::datalink::Config;
+use spfe_link::mib::{Access, Error, ITEMS, Id, Kind, Layer, Per, find};
+use std::collections::BTreeSet;
+
+/// Tables 5-36 and 5-37 by layer, as far as they are of an end of a link.
+const NAMES: [(Layer, &[&str]); 5] = [
+    (Layer::Network, &["Virtual Network Number", "Broadcast Channel"]),
+    (
+        Layer::DataLink,
+        &[
+            "Interface Reset",
+            "Link Reset",
+            "Data Scrambled",
+            "Expected Broadcast Bandwidth",
+            "Priority",
+            "Expected Bandwidth",
+            "Time-slots",
+            "Continuous Mode",
+            "Idle Time Limit",
+            "Bandwidth Credit Limit",
+            "Minimum Bandwidth Credit Threshold",
+            "FCT Multiplier",
+            "Segment Multiplier",
+            "Has Credit",
+            "Input Buffer Overflow",
+            "FCT Credit Overflow",
+            "Bandwidth Over-use",
+            "Bandwidth Under-use",
+            "CRC-16 Error",
+            "CRC-8 Error",
+            "Frame Error",
+            "Sequence Error",
+            "Error Recovery Buffer Empty",
+            "Error Recovery Attempts",
+            "Link Reset Caused by Protocol Error",
+            "Far-End Link Reset",
+            "Current Time-slot",
+        ],
+    ),
+    (
+        Layer::MultiLane,
+        &[
+            "TxEn",
+            "RxEn",
+            "Maximum Number of Data-Sending Lanes",
+            "Bypass",
+            "Data-Sending Lanes",
+            "Data-Receiving Lanes",
+            "Alignment State",
+            "Misaligned Events",
+        ],
+    ),
+    (
+        Layer::Lane,
+        &[
+            "LaneStart",
+            "AutoStart",
+            "LaneReset",
+            "Near-End Parallel Loopback",
+            "Far-End Parallel Loopback",
+            "Standby Reason",
+            "Lane State",
+            "RXERR Count",
+            "RXERR Overflow",
+            "Far-End Standby",
+            "Far-End Standby Reason",
+            "Timeout",
+            "Far-End Lost Signal",
+            "Far-End Lost Signal Cause",
+            "Far-End Capabilities",
+            "RX Polarity",
+        ],
+    ),
+    (
+        Layer::Physical,
+        &["Near-End Serial Loopback", "Far-End Serial Loopback", "No Signal", "Bit Synchronised"],
+    ),
+];
+
+#[test]
+fn every_name_once() {
+    let mut all = BTreeSet::new();
+    for (layer, names) in NAMES {
+        for name in names {
+            let items: Vec<_> = ITEMS.iter().filter(|item| item.name == *name).collect();
+            assert_eq!(items.len(), 1, "{name}");
+            assert_eq!(items[0].layer, layer, "{name}");
+            assert_eq!(find(name), Some(items[0]));
+            all.insert(*name);
+        }
+    }
+    assert_eq!(all.len(), ITEMS.len(), "and no other");
+    for item in &ITEMS {
+        assert_eq!(item.id.item(), item, "at its number");
+        assert!(item.min <= item.max);
+        assert_eq!(item.access == Access::Read, item.kind != Kind::Parameter || is_fixed(item.id));
+    }
+    assert!(find("Lane state").is_none());
+}
+
+/// Constants of the link.
+fn is_fixed(id: Id) -> bool {
+    matches!(
+        id,
+        Id::BandwidthCreditLimit
+            | Id::MinimumBandwidthCreditThreshold
+            | Id::FctMultiplier
+            | Id::SegmentMultiplier
+            | Id::Bypass
+    )
+}
+
+fn bench() -> Bench<3> {
+    Bench::new(quick_lane(), Config { link_reset_retry_words: 800, ..Config::default() }, &[])
+}
+
+#[test]
+fn what_is_set_is_read_back() {
+    let mut bench = bench();
+    let mut mib = bench.ends[0].mib();
+    for item in &ITEMS {
+        let count = mib.count(item);
+        let expected = match item.per {
+            Per::Link => 1,
+            Per::Lane => 3,
+            Per::VirtualChannel => VCS,
+        };
+        assert_eq!(count, expected, "{}", item.name);
+        assert_eq!(mib.get(item.id, count), Err(Error::Index { count }));
+        assert_eq!(mib.set(item.id, count, item.min), Err(Error::Index { count }));
+        match item.access {
+            Access::Command => assert_eq!(mib.get(item.id, 0), Ok(0)),
+            Access::Read => assert_eq!(mib.set(item.id, 0, item.min), Err(Error::ReadOnly)),
+            Access::ReadWrite => {
+                let (min, max) = mib.range(item);
+                for index in (0..count).rev() {
+                    if item.id == Id::VirtualNetwork && index == 0 {
+                        let fixed = Error::Range { min: 0, max: 0 };
+                        assert_eq!(mib.set(item.id, 0, 1), Err(fixed));
+                        continue;
+                    }
+                    let others = |index| (0..count).filter(move |other| *other != index);
+                    let before: Vec<_> = others(index).map(|at| mib.get(item.id, at)).collect();
+                    for value in [max, min, min + (max - min) / 2, max] {
+                        mib.set_by_name(item.name, index, value).unwrap();
+                        assert_eq!(mib.get_by_name(item.name, index), Ok(value), "{}", item.name);
+                    }
+                    let after: Vec<_> = others(index).map(|at| mib.get(item.id, at)).collect();
+                    assert_eq!(before, after, "{}: only this one", item.name);
+                    let range = Err(Error::Range { min, max });
+                    if max < u64::MAX {
+                        assert_eq!(mib.set(item.id, index, max + 1), range);
+                    }
+                    if min > 0 {
+                        assert_eq!(mib.set(item.id, index, min - 1), range);
+                    }
+                    assert_eq!(mib.get(item.id, index), Ok(max));
+                }
+            }
+        }
+    }
+    assert_eq!(mib.range(Id::MaxDataSendingLanes.item()), (1, 3));
+    assert_eq!(mib.get_by_name("Lane", 0), Err(Error::Name));
+    assert_eq!(mib.set_by_name("Lane", 0, 0), Err(Error::Name));
+    // Interface Reset puts every parameter back.
+    let mut fresh = self::bench();
+    mib.set(Id::InterfaceReset, 0, 1).unwrap();
+    let fresh = fresh.ends[0].mib();
+    for item in ITEMS.iter().filter(|item| item.kind == Kind::Parameter) {
+        for index in 0..mib.count(item) {
+            assert_eq!(mib.get(item.id, index), fresh.get(item.id, index), "{}", item.name);
+        }
+    }
+}
+
+#[test]
+fn visit_gives_all() {
+    let mut bench = bench();
+    let mib = bench.ends[0].mib();
+    let mut seen = Vec::new();
+    mib.visit(|entry| {
+        assert_eq!(mib.get(entry.item.id, entry.index), Ok(entry.value));
+        assert!(entry.value >= entry.item.min && entry.value <= entry.item.max);
+        seen.push((entry.item.name, entry.index));
+    });
+    let expected: usize = ITEMS
+        .iter()
+        .filter(|item| item.access != Access::Command)
+        .map(|item| mib.count(item))
+        .sum();
+    assert_eq!(seen.len(), expected);
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), expected, "each once");
+}
+
+/// Status of a link through its life.
+#[test]
+fn status_of_a_link() {
+    let mut bench = bench();
+    bench.run(30);
+    let expect = |bench: &mut Bench<3>, end: usize, list: &[(Id, usize, u64)]| {
+        let mib = bench.ends[end].mib();
+        for (id, index, value) in list {
+            assert_eq!(mib.get(*id, *index), Ok(*value), "{id:?} {index} of end {end}");
+        }
+    };
+    // Nobody starts: Wait.
+    expect(&mut bench, 0, &[(Id::LaneState, 0, 2), (Id::NoSignal, 1, 1), (Id::HasCredit, 0, 0)]);
+    for lane in 0..3 {
+        bench.ends[0].mib().set(Id::LaneStart, lane, 1).unwrap();
+    }
+    bench.ends[0].mib().set(Id::StandbyReason, 2, 0x5a).unwrap();
+    bench.until_up(2000);
+    bench.run(300);
+    let up = [
+        (Id::LaneState, 2, 7),
+        (Id::NoSignal, 2, 0),
+        (Id::BitSync, 2, 1),
+        (Id::HasCredit, 1, 1),
+        (Id::DataSendingLanes, 0, 7),
+        (Id::DataReceivingLanes, 0, 7),
+        (Id::AlignmentState, 0, 2),
+        (Id::ErrorRecoveryBufferEmpty, 0, 1),
+        (Id::RxPolarity, 0, 0),
+    ];
+    expect(&mut bench, 0, &up);
+    // LaneStart is bit 1 of what the end that starts says.
+    expect(&mut bench, 1, &[(Id::FarEndCapabilities, 0, 1 | 2 | 4 | 8)]);
+    expect(&mut bench, 0, &[(Id::FarEndCapabilities, 0, 1 | 4 | 8)]);
+    // A frame under way is damaged.
+    bench.ends[0].link.schedule(9);
+    bench.ends[0].link.write(0, &[Word::data(1); 300]);
+    bench.run(20);
+    bench.damaged[0] = 1;
+    bench.run(400);
+    expect(&mut bench, 0, &[(Id::ErrorRecoveryAttempts, 0, 1), (Id::CurrentTimeSlot, 0, 9)]);
+    expect(&mut bench, 1, &[(Id::RxerrCount, 0, 2), (Id::RxerrCount, 1, 0)]);
+    // Lane 2 goes to standby.
+    let misaligned = bench.ends[1].mib().get(Id::MisalignedEvents, 0).unwrap();
+    bench.ends[0].mib().set(Id::LaneStart, 2, 0).unwrap();
+    bench.ends[0].mib().set(Id::AutoStart, 2, 0).unwrap();
+    bench.run(200);
+    expect(&mut bench, 1, &[(Id::FarEndStandby, 2, 1), (Id::FarEndStandbyReason, 2, 0x5a)]);
+    expect(&mut bench, 1, &[(Id::FarEndStandby, 1, 0), (Id::DataReceivingLanes, 0, 3)]);
+    assert!(bench.ends[1].mib().get(Id::MisalignedEvents, 0).unwrap() > misaligned);
+    // Lane 1 is cut: the far end says why.
+    bench.cut[1] = 2;
+    bench.run(60);
+    expect(&mut bench, 1, &[(Id::FarEndLostSignal, 1, 1), (Id::FarEndLostSignalCause, 1, 0)]);
+    bench.ends[1].mib().clear_errors();
+    expect(&mut bench, 1, &[(Id::FarEndLostSignal, 1, 0), (Id::FarEndStandby, 2, 0)]);
+    expect(&mut bench, 1, &[(Id::MisalignedEvents, 0, 0), (Id::DataReceivingLanes, 0, 1)]);
+    bench.run(1000);
+    expect(&mut bench, 0, &[(Id::Timeout, 1, 1)]);
+    // Link Reset through the base.
+    bench.ends[0].mib().set(Id::LinkReset, 0, 1).unwrap();
+    bench.run(1000);
+    expect(&mut bench, 1, &[(Id::FarEndLinkReset, 0, 1)]);
+    expect(&mut bench, 0, &[(Id::FarEndLinkReset, 0, 0)]);
+}

@@ -1,0 +1,167 @@
+//! Link reset over lanes that come up in any order (50-11C 5.7.9, 5.7.10).
+
+use crate::bench::{Bench, EOP, quick_lane};
+use spfe_link::datalink::{Config, Parameters, ResetState};
+use spfe_link::{Word, lane};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as u32 % limit
+    }
+}
+
+fn quick_link() -> Config {
+    Config { link_reset_retry_words: 800, ..Config::default() }
+}
+
+#[test]
+fn both_ends_come_up() {
+    let mut bench = Bench::<4>::new(lane::Config::new(), Config::default(), &[4, 5, 6, 7]);
+    bench.start_lanes();
+    let took = bench.until_up(4000);
+    assert!(took < 2000, "{took}");
+    bench.packet_passes(0, 0, 1 << 16);
+    bench.packet_passes(1, 1, 2 << 16);
+}
+
+/// What the parameter says goes into INIT3, and on the line, from the next link reset on.
+#[test]
+fn scrambling_is_taken_over_by_a_link_reset() {
+    let mut bench = Bench::<2>::new(quick_lane(), quick_link(), &[]);
+    bench.start_lanes();
+    bench.until_up(2000);
+    assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 != 0));
+    let parameters = Parameters { data_scrambled: false, ..Parameters::default() };
+    bench.ends[0].link.set_parameters(parameters);
+    // A lane comes back in the same session: it says what the others said.
+    bench.ends[0].lanes.lane_mut(1).unwrap().reset();
+    bench.run(20);
+    bench.until_up(2000);
+    assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 != 0));
+    bench.packet_passes(0, 0, 1 << 16);
+    bench.ends[0].link.link_reset();
+    bench.run(20);
+    bench.until_up(2000);
+    assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 == 0));
+    assert!(bench.init3[1].iter().all(|field| field.unwrap() & 4 != 0));
+    for end in 0..2 {
+        bench.packet_passes(end, 0, 2 << 16);
+    }
+    // Interface Reset puts the parameter back, and resets the link.
+    bench.ends[0].link.interface_reset();
+    bench.run(20);
+    bench.until_up(2000);
+    assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 != 0));
+}
+
+/// A second reset, of which a lane tells that did not tell of the first: the far end takes them for
+/// one. Its own lanes have said then that it is initialised, and it would never say it again.
+#[test]
+fn two_resets_taken_for_one() {
+    let comes_up = |link_reset_retry_words| {
+        let link = Config { link_reset_retry_words, ..Config::default() };
+        let mut bench = Bench::<2>::new(quick_lane(), link, &[]);
+        bench.cut = [2; 2];
+        bench.start_lanes();
+        // Lane 0 tells end 0 of the first reset, and is cut before it is active.
+        while bench.states()[0] != ResetState::LinkInitialised {
+            bench.step();
+        }
+        bench.ends[1].link.link_reset();
+        bench.cut = [1; 2];
+        bench.run(4000);
+        assert_eq!(bench.ends[0].lanes.status().active, 2, "lane 1 came up");
+        bench.states() == [ResetState::LinkInitialised; 2]
+    };
+    assert!(comes_up(800));
+    assert!(!comes_up(0), "the rule is needed");
+}
+
+/// One campaign: resets of every kind, lanes cut and back in any order, damaged words, traffic.
+/// Then quiet: both ends come up, and packets pass both ways.
+fn campaign<const L: usize>(seed: u64) {
+    let mut random = Random(seed);
+    let mut delays = [0; 16];
+    let base = 1 + random.below(30) as usize;
+    delays.fill_with(|| base + random.below(4) as usize);
+    let mut bench = Bench::<L>::new(quick_lane(), quick_link(), &delays);
+    if random.below(2) == 0 {
+        bench.start_lanes();
+    }
+    // Quiet times from a few words to more than an initialisation.
+    for _ in 0..30 + random.below(60) {
+        let end = random.below(2) as usize;
+        let lane = random.below(L as u32) as usize;
+        match random.below(12) {
+            0 | 1 => bench.ends[end].link.link_reset(),
+            2 => bench.ends[end].link.interface_reset(),
+            3 => bench.cut = [0; 2],
+            4 => bench.cut[end] ^= 1 << lane,
+            5 => bench.cut.iter_mut().for_each(|cut| *cut ^= 1 << lane),
+            6 => bench.ends[end].lanes.lane_mut(lane).unwrap().reset(),
+            7 => {
+                let parameters = &mut bench.ends[end].lanes.lane_mut(lane).unwrap().parameters;
+                parameters.lane_start ^= true;
+                parameters.auto_start = random.below(2) == 0;
+            }
+            8 => {
+                let data_scrambled = random.below(2) == 0;
+                let link = &mut bench.ends[end].link;
+                link.set_parameters(Parameters { data_scrambled, ..link.parameters() });
+            }
+            9 => bench.damaged[end] = random.below(1 << L) as u16,
+            10 => bench.start_lanes(),
+            _ => {
+                bench.ends[end].link.write(0, &[Word::data(seed as u32); 70]);
+                bench.ends[end].link.write(0, &[EOP]);
+                bench.ends[end].link.read(0, &mut [Word::default(); 100]);
+            }
+        }
+        let most = [3, 30, 300][random.below(3) as usize];
+        bench.run(random.below(most));
+    }
+    bench.cut = [0; 2];
+    bench.start_lanes();
+    bench.until_up(10_000);
+    bench.run(1000);
+    assert!(bench.is_up(), "it stays so");
+    // A reset drops the rest of an open packet: the packets that count begin after it.
+    for end in &mut bench.ends {
+        end.link.write(0, &[EOP]);
+    }
+    let resets = bench.states();
+    bench.packet_passes(0, 0, 0x5eed_0000);
+    bench.packet_passes(1, 1, 0x5eed_0000);
+    assert_eq!(bench.states(), resets);
+}
+
+/// Seeds: `SPFE_SEED` repeats one, `SPFE_SEEDS` asks for more of them.
+fn campaigns<const L: usize>(first: u64, count: u64) {
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let seeds = match number("SPFE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => first..first + number("SPFE_SEEDS").unwrap_or(count),
+    };
+    for seed in seeds {
+        eprintln!("seed {seed}, {L} lanes");
+        campaign::<L>(seed);
+    }
+}
+
+#[test]
+fn random_resets_on_one_lane() {
+    campaigns::<1>(0, 60);
+}
+
+#[test]
+fn random_resets_on_two_lanes() {
+    campaigns::<2>(1000, 60);
+}
+
+#[test]
+fn random_resets_on_four_lanes() {
+    campaigns::<4>(2000, 40);
+}

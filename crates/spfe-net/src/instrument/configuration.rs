@@ -1,0 +1,63 @@
+//! The registers of a switch as the memory of an RMAP target: its configuration port.
+//!
+//! `docs/router-registers.md` has the registers. Commands read and write whole ones; what a register
+//! refuses ends the command with status 10.
+
+use spfe_link::network::config::{self, Switch};
+use spfe_proto::rmap::{Fault, Memory};
+
+/// Bytes of a register.
+const WORD: usize = 4;
+
+/// The registers of a switch.
+///
+/// ```
+/// # use spfe_link::network::config::Switch;
+/// use spfe_net::instrument::Configuration;
+/// use spfe_proto::End;
+/// use spfe_proto::rmap::{Outcome, Target};
+///
+/// /// A packet came to port 0 of the switch, its path byte taken off: the bytes of the reply.
+/// fn configure(target: &mut Target, switch: &mut impl Switch, packet: &[u8]) -> Vec<u8> {
+///     let mut reply = vec![0; 4096];
+///     let mut registers = Configuration(switch);
+///     let outcome = target.handle(packet, End::Eop, &mut registers, |_| Ok(()), &mut reply);
+///     reply.truncate(outcome.map_or(0, |outcome| outcome.reply_bytes()));
+///     reply
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Configuration<'a, S: ?Sized>(pub &'a mut S);
+
+/// The register of each word of an access: its address, if there can be one.
+fn registers(address: u64, increment: bool) -> impl Iterator<Item = Option<u32>> {
+    let step = if increment { WORD as u64 } else { 0 };
+    (0u64..).map(move |word| u32::try_from(address.checked_add(word * step)?).ok())
+}
+
+impl<S: Switch + ?Sized> Memory for Configuration<'_, S> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+        let (words, rest) = data.as_chunks_mut::<WORD>();
+        if !rest.is_empty() {
+            return Err(Fault::Refused);
+        }
+        for (word, register) in words.iter_mut().zip(registers(address, increment)) {
+            let value = register.and_then(|register| config::read(&*self.0, register));
+            *word = value.ok_or(Fault::Refused)?.to_be_bytes();
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+        let (words, rest) = data.as_chunks::<WORD>();
+        if !rest.is_empty() {
+            return Err(Fault::Refused);
+        }
+        for (word, register) in words.iter().zip(registers(address, increment)) {
+            let register = register.ok_or(Fault::Refused)?;
+            let written = config::write(self.0, register, u32::from_be_bytes(*word));
+            written.map_err(|_| Fault::Refused)?;
+        }
+        Ok(())
+    }
+}

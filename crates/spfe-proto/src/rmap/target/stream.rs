@@ -1,0 +1,306 @@
+//! Commands that arrive in pieces, in bounded memory.
+//!
+//! The data of an unverified write goes to the memory as it comes. Only data that has to be whole
+//! before it is used is kept: that of verified writes and read-modify-writes.
+
+use super::{Denial, Discard, Execution, Outcome, REPLY_OVERHEAD, Target, status_of};
+use crate::packet::{End, NoRoom, room};
+use crate::rmap::body::{self, BodyError};
+use crate::rmap::command::{HEADER_MAX, HEADER_MIN};
+use crate::rmap::crc::Crc;
+use crate::rmap::{CommandHeader, Instruction, Memory, Operation, PID, PacketType, Status};
+
+/// Data goes to the memory in multiples of this many bytes, except at its end: no word up to this
+/// long is cut in two.
+pub const UNIT: usize = 16;
+/// Bytes a packet has to have before the length of its header is known.
+const FIRST: usize = 3;
+/// Kept behind the data: the data CRC, and a byte that should not be there.
+const BEHIND: usize = 2;
+
+/// A packet under way, and the buffer for data that has to be whole before it is used: two bytes
+/// more than the longest verified write.
+#[derive(Clone, Debug)]
+pub struct Stream<B> {
+    buffer: B,
+    head: [u8; HEADER_MAX],
+    head_bytes: usize,
+    state: State,
+    /// Bytes behind the header.
+    rest: usize,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// The header is not complete.
+    Header,
+    /// Not for this target.
+    Discard(Discard),
+    /// Refused by its header.
+    Refused(CommandHeader, Status),
+    /// A read: nothing should follow.
+    Read(CommandHeader, Operation),
+    /// The data is kept.
+    Keep(CommandHeader, Operation),
+    /// The data goes to the memory.
+    Through(CommandHeader, Through),
+}
+
+/// Data on its way to the memory.
+#[derive(Clone, Debug)]
+struct Through {
+    increment: bool,
+    /// Over the data and its CRC: 0 in the end.
+    crc: Crc,
+    /// Bytes written.
+    written: usize,
+    /// The last bytes that came: at least one, as it may be the data CRC.
+    held: [u8; UNIT],
+    held_bytes: usize,
+    result: Result<(), Status>,
+}
+
+impl<B: AsRef<[u8]> + AsMut<[u8]>> Stream<B> {
+    /// With nothing under way.
+    pub const fn new(buffer: B) -> Self {
+        Self { buffer, head: [0; HEADER_MAX], head_bytes: 0, state: State::Header, rest: 0 }
+    }
+
+    /// Whether a packet has begun and not ended.
+    pub const fn is_open(&self) -> bool {
+        self.head_bytes != 0
+    }
+
+    /// The longest verified write the buffer holds, in bytes.
+    fn limit(&self) -> u32 {
+        let bytes = self.buffer.as_ref().len().saturating_sub(BEHIND);
+        u32::try_from(bytes).unwrap_or(u32::MAX)
+    }
+
+    fn header(&self) -> &[u8] {
+        self.head.get(..self.head_bytes).unwrap_or(&[])
+    }
+
+    /// Bytes the header has, as far as that is known; none if they are all there.
+    fn missing(&self) -> Option<usize> {
+        let needed = match self.header() {
+            [_, PID, instruction, ..] => {
+                let instruction = Instruction(*instruction);
+                match instruction.packet_type() {
+                    PacketType::Reply => FIRST,
+                    _ => HEADER_MIN + instruction.reply_address_bytes(),
+                }
+            }
+            _ => FIRST,
+        };
+        needed.checked_sub(self.head_bytes).filter(|missing| *missing != 0)
+    }
+
+    /// Takes what belongs to the header off a piece.
+    fn take_header<'a>(&mut self, mut piece: &'a [u8]) -> &'a [u8] {
+        // Twice: its length is known from its first bytes.
+        while let Some(missing) = self.missing().filter(|_| !piece.is_empty()) {
+            let (part, rest) = piece.split_at(missing.min(piece.len()));
+            let end = self.head_bytes + part.len();
+            if let Some(place) = self.head.get_mut(self.head_bytes..end) {
+                place.copy_from_slice(part);
+            }
+            self.head_bytes = end;
+            piece = rest;
+        }
+        piece
+    }
+
+    fn keep(&mut self, header: &CommandHeader, piece: &[u8]) {
+        let end = (header.length as usize).saturating_add(BEHIND);
+        let place = self.buffer.as_mut().get_mut(self.rest.min(end)..end).unwrap_or_default();
+        for (to, from) in place.iter_mut().zip(piece) {
+            *to = *from;
+        }
+    }
+}
+
+impl Target {
+    /// Takes a piece of a packet that starts at its target logical address. Pieces may be of any
+    /// length; [`Target::end`] takes the end.
+    ///
+    /// `allow` is asked when the header is complete, before the memory is touched.
+    pub fn piece<B: AsRef<[u8]> + AsMut<[u8]>, M: Memory + ?Sized>(
+        &mut self,
+        stream: &mut Stream<B>,
+        piece: &[u8],
+        memory: &mut M,
+        allow: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
+    ) {
+        let mut piece = piece;
+        if matches!(stream.state, State::Header) {
+            piece = stream.take_header(piece);
+            if stream.missing().is_some() {
+                return;
+            }
+            stream.state = self.judge(stream.header(), allow, stream.limit());
+        }
+        match &mut stream.state {
+            State::Through(header, through) => through.take(header, piece, memory),
+            State::Keep(header, _) => {
+                let header = *header;
+                stream.keep(&header, piece);
+            }
+            State::Header | State::Discard(_) | State::Refused(..) | State::Read(..) => {}
+        }
+        stream.rest = stream.rest.saturating_add(piece.len());
+    }
+
+    /// What is to become of a packet with this header.
+    fn judge(
+        &self,
+        header: &[u8],
+        allow: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
+        limit: u32,
+    ) -> State {
+        let header = match self.admit(header, End::Eop) {
+            Ok(header) => header,
+            Err(discard) => return State::Discard(discard),
+        };
+        let limit = limit.min(self.config.verify_bytes);
+        match self.decide(&header, allow, limit) {
+            Err(status) => State::Refused(header, status),
+            Ok(operation @ Operation::Read { .. }) => State::Read(header, operation),
+            Ok(Operation::Write { verify: false, increment, .. })
+                if !self.config.check_all_writes =>
+            {
+                State::Through(header, Through::new(increment))
+            }
+            Ok(_) if header.length > limit => State::Refused(header, Status::VERIFY_BUFFER_OVERRUN),
+            Ok(operation) => State::Keep(header, operation),
+        }
+    }
+
+    /// Takes the end of a packet: as [`Target::handle`] for the whole of it. The stream is ready for
+    /// the next packet then.
+    ///
+    /// # Errors
+    ///
+    /// `out` has less than [`REPLY_OVERHEAD`] bytes; nothing was done.
+    pub fn end<B: AsRef<[u8]> + AsMut<[u8]>, M: Memory + ?Sized>(
+        &mut self,
+        stream: &mut Stream<B>,
+        end: End,
+        memory: &mut M,
+        out: &mut [u8],
+    ) -> Result<Outcome, NoRoom> {
+        room(out, REPLY_OVERHEAD)?;
+        let state = core::mem::replace(&mut stream.state, State::Header);
+        let (rest, cut) = (core::mem::take(&mut stream.rest), end == End::Eep);
+        let (header, result) = match state {
+            State::Header => {
+                // It cannot be admitted: it is not complete.
+                let discard = self.admit(stream.header(), end).err();
+                stream.head_bytes = 0;
+                return Ok(self.discard(discard.unwrap_or(Discard::EarlyEop)));
+            }
+            State::Discard(discard) => {
+                stream.head_bytes = 0;
+                return Ok(self.discard(discard));
+            }
+            _ if cut && rest == 0 => {
+                stream.head_bytes = 0;
+                return Ok(self.discard(Discard::EepAfterHeader));
+            }
+            State::Refused(header, status) => (header, Err(status)),
+            State::Read(header, operation) => {
+                let rest = [0].get(..rest.min(1)).unwrap_or(&[]);
+                let execution = Execution { header: &header, rest, end, config: &self.config };
+                (header, execution.run(operation, memory, out))
+            }
+            State::Keep(header, operation) => {
+                let kept = rest.min((header.length as usize).saturating_add(BEHIND));
+                let rest = stream.buffer.as_ref().get(..kept).unwrap_or(&[]);
+                let execution = Execution { header: &header, rest, end, config: &self.config };
+                (header, execution.run(operation, memory, out))
+            }
+            State::Through(header, through) => {
+                let result = through.finish(&header, rest, end, memory);
+                (header, result.map(|()| 0))
+            }
+        };
+        stream.head_bytes = 0;
+        self.conclude(header, result, out)
+    }
+}
+
+impl Through {
+    fn new(increment: bool) -> Self {
+        let (held, result) = ([0; UNIT], Ok(()));
+        Self { increment, crc: Crc::new(), written: 0, held, held_bytes: 0, result }
+    }
+
+    /// Takes data, and the data CRC behind it.
+    fn take<M: Memory + ?Sized>(&mut self, header: &CommandHeader, piece: &[u8], memory: &mut M) {
+        let due = (header.length as usize).saturating_sub(self.written + self.held_bytes);
+        self.crc = self.crc.bytes(piece);
+        self.pass(header, piece.get(..due.min(piece.len())).unwrap_or(&[]), memory);
+    }
+
+    /// Writes whole units, and holds at least one byte back.
+    fn pass<M: Memory + ?Sized>(
+        &mut self,
+        header: &CommandHeader,
+        mut data: &[u8],
+        memory: &mut M,
+    ) {
+        let there = self.held_bytes + data.len();
+        let mut due = there.saturating_sub(1) / UNIT * UNIT;
+        if due != 0 && self.held_bytes != 0 {
+            let (part, rest) = data.split_at((UNIT - self.held_bytes).min(data.len()));
+            self.hold(part);
+            data = rest;
+            let held = self.held;
+            self.write(header, &held, memory);
+            self.held_bytes = 0;
+            due -= UNIT;
+        }
+        let (part, rest) = data.split_at(due.min(data.len()));
+        self.write(header, part, memory);
+        self.hold(rest);
+    }
+
+    fn hold(&mut self, part: &[u8]) {
+        let end = self.held_bytes + part.len();
+        if let Some(place) = self.held.get_mut(self.held_bytes..end) {
+            place.copy_from_slice(part);
+        }
+        self.held_bytes = end.min(UNIT);
+    }
+
+    fn write<M: Memory + ?Sized>(&mut self, header: &CommandHeader, data: &[u8], memory: &mut M) {
+        if data.is_empty() {
+            return;
+        }
+        let offset = if self.increment { self.written as u64 } else { 0 };
+        self.written += data.len();
+        if self.result.is_ok() {
+            let address = header.address.saturating_add(offset);
+            self.result = memory.write(address, self.increment, data).map_err(status_of);
+        }
+    }
+
+    /// Writes what was held back, but for a byte that may be the data CRC.
+    fn finish<M: Memory + ?Sized>(
+        mut self,
+        header: &CommandHeader,
+        rest: usize,
+        end: End,
+        memory: &mut M,
+    ) -> Result<(), Status> {
+        let length = header.length as usize;
+        let sure = if rest > length { self.held_bytes } else { self.held_bytes.saturating_sub(1) };
+        let held = self.held;
+        self.write(header, held.get(..sure).unwrap_or(&[]), memory);
+        body::ending(rest, length.saturating_add(1), end).map_err(BodyError::status)?;
+        match self.crc.value() {
+            0 => self.result,
+            _ => Err(Status::INVALID_DATA_CRC),
+        }
+    }
+}

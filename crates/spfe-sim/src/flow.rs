@@ -1,0 +1,180 @@
+//! Flows under way: what was handed in, and what came.
+
+use crate::ledger::{Ledger, Totals};
+use crate::link::Side;
+use crate::packet::{Header, Maker};
+use crate::results::{Drop, Recorder, Tally};
+use crate::route::{self, Plan};
+use crate::scenario::{self, Pace, Scenario, Unit};
+use crate::time::Ps;
+use crate::traffic::Source;
+
+/// A flow.
+pub struct Flow {
+    /// Number in the ledger.
+    pub number: u16,
+    /// When packets are due.
+    pub source: Source,
+    /// How it is addressed.
+    pub plan: Plan,
+    /// Its link, and the end it sends from.
+    pub from: (usize, Side),
+    /// Virtual channel there.
+    pub vc: u8,
+    saturates: bool,
+    tracks: Vec<usize>,
+    sent: Tally,
+    /// First word handed in, last word received.
+    span_ps: Option<(Ps, Ps)>,
+    step_ps: Ps,
+    series: Vec<u64>,
+    latency: Recorder,
+}
+
+impl Flow {
+    /// A flow of a scenario.
+    pub fn new(
+        scenario: &Scenario,
+        flow: &scenario::Flow,
+        seed: u64,
+        ledger: &mut Ledger,
+    ) -> Result<Self, String> {
+        let (least, most) = flow.size.range();
+        if least < u64::from(crate::packet::HEADER_BYTES) || most > u64::from(u32::MAX) {
+            return Err(format!(
+                "packets of {least} to {most} bytes; at least {} (their header), at most 4 GiB",
+                crate::packet::HEADER_BYTES
+            ));
+        }
+        let start = route::start(scenario, &flow.from, flow.vc)?;
+        let mut to = Vec::new();
+        for place in &flow.to {
+            let unit =
+                scenario.unit(&place.unit).ok_or_else(|| format!("no unit {}", place.unit))?;
+            to.push((unit, place.port));
+        }
+        let node = |unit: &Unit| match unit {
+            Unit::Node(node) => Some(*node),
+            Unit::Router(_) => None,
+        };
+        let nodes: Vec<usize> = to.iter().filter_map(|(unit, _)| node(unit)).collect();
+        let target = nodes.first().and_then(|node| scenario.nodes.get(*node));
+        let target = target.map_or(254, |node| node.logical_address);
+        let plan = route::plan(scenario, start, &to, &flow.route, target)?;
+        let number = ledger.add_flow(&format!("flow '{}'", flow.name), plan.target);
+        let add = |node: &usize| {
+            let way = plan.walk.way.clone();
+            ledger.add_track(number, *node as u32, way, !plan.walk.several)
+        };
+        let tracks = nodes.iter().map(add).collect();
+        let from = scenario.link_at(&flow.from).ok_or("no link")?;
+        Ok(Self {
+            number,
+            source: Source::new(flow, seed),
+            plan,
+            from,
+            vc: flow.vc,
+            saturates: flow.pace == Pace::Saturate,
+            tracks,
+            sent: Tally::default(),
+            span_ps: None,
+            step_ps: scenario.step_ps(),
+            series: Vec::new(),
+            latency: Recorder::new(),
+        })
+    }
+
+    /// Begins the packet that is due, if one is.
+    pub fn begin(&mut self, now: Ps, ledger: &mut Ledger) -> Option<(Maker, Header)> {
+        let due = self.source.due(now)?;
+        let since = if self.saturates { now } else { due.at_ps };
+        let number = ledger.begin(self.number, since, due.bytes) as u32;
+        let header =
+            Header { target: self.plan.target, flow: self.number, number, bytes: due.bytes };
+        self.source.take(now);
+        self.span_ps.get_or_insert((now, now));
+        Some((Maker::traffic(&self.plan.path, header), header))
+    }
+
+    /// A packet has been handed in completely.
+    pub const fn sent(&mut self, bytes: u32) {
+        self.sent.add(bytes as u64);
+    }
+
+    /// A packet has been received completely.
+    pub fn delivered(&mut self, now: Ps, bytes: u32, latency_ps: Ps) {
+        self.latency.record(latency_ps);
+        if let Some((_, last)) = &mut self.span_ps {
+            *last = now;
+        }
+        // What comes at the very end of a step belongs to it.
+        let step = (now.saturating_sub(1) / self.step_ps) as usize;
+        if self.series.len() <= step {
+            self.series.resize(step + 1, 0);
+        }
+        if let Some(sum) = self.series.get_mut(step) {
+            *sum += u64::from(bytes);
+        }
+    }
+
+    /// What goes into the results.
+    pub fn results(
+        &self,
+        scenario: &Scenario,
+        flow: &scenario::Flow,
+        ledger: &Ledger,
+        steps: usize,
+    ) -> crate::results::Flow {
+        let (mut delivered, mut truncated) = (Tally::default(), Tally::default());
+        let mut in_flight = Tally::default();
+        let mut dropped: Vec<Drop> = Vec::new();
+        let own = self.source.dropped();
+        if own.packets != 0 {
+            let (place, reason) = (flow.from.to_string(), "buffer full when due".into());
+            dropped.push(Drop { place, reason, packets: own.packets });
+        }
+        for track in &self.tracks {
+            let totals: Totals<'_> = ledger.totals(*track);
+            delivered.packets += totals.delivered;
+            delivered.bytes += totals.bytes;
+            truncated.packets += totals.cut;
+            truncated.bytes += totals.cut_bytes;
+            in_flight.packets += totals.in_flight;
+            in_flight.bytes += totals.in_flight_bytes;
+            for (cause, [packets, _]) in totals.causes.iter().filter(|(_, [lost, _])| *lost != 0) {
+                let (place, reason) = cause.text(scenario);
+                dropped.push(Drop { place, reason, packets: *packets });
+            }
+        }
+        let span_ps = self.span_ps.map_or(0, |(first, last)| last - first);
+        let mut series = self.series.clone();
+        series.resize(steps, 0);
+        crate::results::Flow {
+            name: flow.name.clone(),
+            from: flow.from.to_string(),
+            to: flow.to.iter().map(ToString::to_string).collect(),
+            vc: flow.vc.into(),
+            route: self.route_text(),
+            offered: self.source.offered(),
+            sent: self.sent,
+            delivered,
+            truncated,
+            dropped,
+            in_flight,
+            goodput_bps: match span_ps {
+                0 => 0.0,
+                span_ps => delivered.bytes as f64 * 8e12 / span_ps as f64,
+            },
+            series,
+            latency: self.latency.histogram(),
+        }
+    }
+
+    fn route_text(&self) -> String {
+        let bytes: Vec<_> = self.plan.path.iter().map(u8::to_string).collect();
+        match (&bytes[..], self.plan.target) {
+            ([], target) => format!("address {target}"),
+            (path, target) => format!("path {}, then address {target}", path.join(".")),
+        }
+    }
+}

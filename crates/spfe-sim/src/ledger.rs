@@ -1,0 +1,386 @@
+//! The conservation check: every packet handed in is delivered once, in order, intact, or there is
+//! a reason of the standard's why not.
+//!
+//! A flow's packets to one destination are a [track](Track). It remembers when each packet that is
+//! on its way was handed in, and nothing of the others. A packet that is missing, or that comes with
+//! an EEP, needs an event that can have done it: a link of its way was reset, or a SpaceWire link
+//! failed, while the packet was under way; a router threw it away, or cut it. Everything else is a
+//! [`Violation`].
+
+mod cause;
+mod track;
+
+pub use cause::{Cause, name_of as reason_name};
+pub use track::Totals;
+
+use crate::packet::{Arrived, Header};
+use crate::time::Ps;
+use spfe_link::network::Reason;
+use spfe_proto::End;
+use std::collections::BTreeMap;
+use track::{Lookup, Track};
+
+/// Violations that are kept in words; the others are counted.
+const KEPT: usize = 100;
+/// Unassigned cuts that are kept for each input of a router.
+const CUTS: usize = 64;
+
+/// A router's input that packets of a flow come in at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Visit {
+    /// The router.
+    pub router: u32,
+    /// The port.
+    pub port: u8,
+    /// The virtual channel.
+    pub vc: u8,
+}
+
+/// The way of packets: links, and inputs of routers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// Links, sorted.
+    pub links: Vec<u32>,
+    /// Inputs of routers.
+    pub visits: Vec<Visit>,
+}
+
+/// Something that must not happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// When it was found.
+    pub at_ps: Ps,
+    /// In words.
+    pub text: String,
+}
+
+/// What became of a packet that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// As it should be.
+    Delivered {
+        /// Its track.
+        track: usize,
+        /// Its number in the flow.
+        number: u64,
+        /// From its first byte handed in to now.
+        latency_ps: Ps,
+    },
+    /// It ended with an EEP, for a reason.
+    Cut,
+    /// A violation.
+    Bad,
+}
+
+#[derive(Clone, Debug)]
+struct Flow {
+    name: String,
+    target: u8,
+    tracks: Vec<usize>,
+    next: u64,
+}
+
+/// The books.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    flows: Vec<Flow>,
+    tracks: Vec<Track>,
+    /// Packets cut under way at an input of a router, and not assigned yet.
+    cuts: BTreeMap<Visit, Vec<(Ps, Reason)>>,
+    violations: Vec<Violation>,
+    violation_count: u64,
+    /// Remains of packets that came with an EEP and without their header.
+    runts: u64,
+}
+
+impl Ledger {
+    /// Without flows.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a flow whose packets arrive with a logical address. Its number.
+    pub fn add_flow(&mut self, name: &str, target: u8) -> u16 {
+        self.flows.push(Flow { name: name.into(), target, tracks: Vec::new(), next: 0 });
+        (self.flows.len() - 1) as u16
+    }
+
+    /// Adds a destination of a flow. Packets come in order unless they may go several ways.
+    pub fn add_track(&mut self, flow: u16, node: u32, way: Way, ordered: bool) -> usize {
+        let track = self.tracks.len();
+        if let Some(flow) = self.flows.get_mut(usize::from(flow)) {
+            flow.tracks.push(track);
+        }
+        self.tracks.push(Track::new(flow, node, way, ordered));
+        track
+    }
+
+    /// The first byte of the next packet of a flow is handed in. Its number.
+    pub fn begin(&mut self, flow: u16, at: Ps, bytes: u32) -> u64 {
+        let Some(flow) = self.flows.get_mut(usize::from(flow)) else { return 0 };
+        for track in &flow.tracks {
+            self.tracks[*track].begin(at, bytes);
+        }
+        flow.next += 1;
+        flow.next - 1
+    }
+
+    /// A packet arrived at a node.
+    pub fn arrive(&mut self, node: u32, at: Ps, arrived: &Arrived) -> Verdict {
+        match arrived {
+            Arrived::Traffic { header, bytes, altered, end } => {
+                self.arrive_traffic(node, at, *header, *bytes, *altered, *end)
+            }
+            Arrived::Other { end: End::Eep, .. } => self.arrive_runt(node, at),
+            Arrived::Other { bytes, .. } => {
+                let text = format!("a packet of {} bytes that nobody handed in", bytes.len());
+                self.stray(node, at, &text)
+            }
+        }
+    }
+
+    fn arrive_traffic(
+        &mut self,
+        node: u32,
+        at: Ps,
+        header: Header,
+        bytes: u64,
+        altered: Option<u64>,
+        end: End,
+    ) -> Verdict {
+        let Some(flow) = self.flows.get(usize::from(header.flow)) else {
+            return self.stray(node, at, &format!("a packet of flow {}, unknown", header.flow));
+        };
+        let target = flow.target;
+        let found = flow.tracks.iter().copied().find(|track| self.tracks[*track].node == node);
+        let Some(index) = found else {
+            let text =
+                format!("{}: packet {} came here, where it was not for", flow.name, header.number);
+            return self.stray(node, at, &text);
+        };
+        let number = self.tracks[index].number_of(header.number);
+        let start = match self.tracks[index].look_up(number) {
+            Lookup::Outstanding(start) => start,
+            Lookup::Never => {
+                let text = format!("{}: packet {number} was never handed in", flow.name);
+                return self.stray(node, at, &text);
+            }
+            Lookup::Delivered => return self.wrong(at, index, number, "came twice"),
+            Lookup::Gone => return self.wrong(at, index, number, "came late, or was lost before"),
+        };
+        self.account_before(index, number, at);
+        let wrong_target = (header.target != target).then_some(0);
+        let problem = match (altered.or(wrong_target), end) {
+            (Some(byte), _) => format!("is altered at byte {byte}"),
+            (None, End::Eop) if bytes == u64::from(header.bytes) => {
+                self.tracks[index].delivered(number, bytes);
+                return Verdict::Delivered { track: index, number, latency_ps: at - start.min(at) };
+            }
+            (None, End::Eop) => format!("has {bytes} of {} bytes and no EEP", header.bytes),
+            (None, End::Eep) => {
+                let cause = self.explain(index, number);
+                self.tracks[index].cut(number, bytes, cause);
+                if cause.is_some() {
+                    return Verdict::Cut;
+                }
+                let expected = header.bytes;
+                let text = format!("has {bytes} of {expected} bytes and an EEP, for no reason");
+                return self.wrong(at, index, number, &text);
+            }
+        };
+        let cause = self.tracks[index].fault_of(number);
+        self.tracks[index].gone(number, cause);
+        match cause {
+            Some(_) => Verdict::Cut,
+            None => self.wrong(at, index, number, &problem),
+        }
+    }
+
+    /// A violation by a packet.
+    fn wrong(&mut self, at: Ps, track: usize, number: u64, what: &str) -> Verdict {
+        let text = format!("{}: packet {number} {what}", self.name_of(track));
+        self.bad(at, text)
+    }
+
+    /// An EEP with so little before it that nobody knows whose it is.
+    fn arrive_runt(&mut self, node: u32, at: Ps) -> Verdict {
+        self.runts += 1;
+        let cuts = &self.cuts;
+        let excused = self.tracks.iter().any(|track| {
+            let cut = |visit| cuts.get(visit).is_some_and(|cuts| !cuts.is_empty());
+            track.node == node && (track.is_excused() || track.way.visits.iter().any(cut))
+        });
+        if excused {
+            return Verdict::Cut;
+        }
+        self.bad(at, format!("node {node}: the start of a packet and an EEP, for no reason"))
+    }
+
+    /// All packets of an ordered track before one that came are missing.
+    fn account_before(&mut self, track: usize, number: u64, at: Ps) {
+        while let Some(missing) = self.tracks[track].missing_before(number) {
+            self.account(track, missing, at);
+        }
+    }
+
+    /// A packet will not come any more.
+    fn account(&mut self, track: usize, number: u64, at: Ps) {
+        let cause = self.explain(track, number);
+        self.tracks[track].gone(number, cause);
+        if cause.is_none() {
+            self.wrong(at, track, number, "is lost, for no reason");
+        }
+    }
+
+    /// What can have happened to a packet.
+    fn explain(&mut self, index: usize, number: u64) -> Option<Cause> {
+        let track = self.tracks.get(index)?;
+        if let Some(cause) = track.cause_of(number) {
+            return Some(cause);
+        }
+        let start = match track.look_up(number) {
+            Lookup::Outstanding(start) => start,
+            _ => return None,
+        };
+        for visit in &track.way.visits {
+            let cuts = self.cuts.entry(*visit).or_default();
+            if let Some(place) = cuts.iter().position(|(at, _)| *at >= start) {
+                let (_, reason) = cuts.remove(place);
+                return Some(Cause::Router(visit.router, cause::name_of(reason)));
+            }
+        }
+        None
+    }
+
+    /// Something happened to a link that can cost packets that are under way.
+    pub fn link_event(&mut self, cause: Cause) {
+        let (Cause::LinkReset(link) | Cause::Disconnect(link) | Cause::Fault(link)) = cause else {
+            return;
+        };
+        for track in &mut self.tracks {
+            if track.way.links.binary_search(&link).is_ok() {
+                track.excuse(cause);
+            }
+        }
+    }
+
+    /// The packet under way that the bytes are the start of.
+    pub fn identify(&self, bytes: &[u8]) -> Option<Header> {
+        let fits = |header: &Header| {
+            let Some(flow) = self.flows.get(usize::from(header.flow)) else { return false };
+            let outstanding = |track: &usize| {
+                let track = &self.tracks[*track];
+                matches!(track.look_up(track.number_of(header.number)), Lookup::Outstanding(_))
+            };
+            flow.target == header.target && flow.tracks.iter().any(outstanding)
+        };
+        Header::candidates(bytes).find(fits)
+    }
+
+    /// A router threw a packet away, or cut it at [`Visit`]. Which packet it was is known if its
+    /// header was still there.
+    pub fn dropped(&mut self, at: Ps, visit: Visit, reason: Reason, header: Option<Header>) {
+        let flow = header.and_then(|header| self.flows.get(usize::from(header.flow)));
+        let (Some(header), Some(flow)) = (header, flow) else {
+            let cuts = self.cuts.entry(visit).or_default();
+            if cuts.len() == CUTS {
+                cuts.remove(0);
+            }
+            cuts.push((at, reason));
+            return;
+        };
+        let cause = Cause::Router(visit.router, cause::name_of(reason));
+        let several = flow.tracks.len() > 1;
+        for &index in &flow.tracks {
+            let track = &mut self.tracks[index];
+            let number = track.number_of(header.number);
+            if several && !track.way.visits.contains(&visit) {
+                continue;
+            }
+            if matches!(track.look_up(number), Lookup::Outstanding(_)) {
+                track.gone(number, Some(cause));
+            }
+        }
+    }
+
+    /// A packet that a node's own protocol knows (an RMAP transaction) went well.
+    pub fn complete(&mut self, track: usize, number: u64, at: Ps, bytes: u64) -> Option<Ps> {
+        let Lookup::Outstanding(start) = self.tracks.get(track)?.look_up(number) else {
+            return None;
+        };
+        self.tracks[track].delivered(number, bytes);
+        Some(at - start.min(at))
+    }
+
+    /// A transaction failed, for a reason that the far end gave, or that there has to be.
+    pub fn fail(&mut self, track: usize, number: u64, at: Ps, cause: Option<Cause>) {
+        match cause {
+            Some(cause) => self.tracks[track].gone(number, Some(cause)),
+            None => self.account(track, number, at),
+        }
+    }
+
+    /// Something else that must not happen.
+    pub fn violation(&mut self, at: Ps, text: String) {
+        let _ = self.bad(at, text);
+    }
+
+    /// The end. If nothing is under way any more, what did not come is lost.
+    pub fn finish(&mut self, at: Ps, nothing_under_way: bool) {
+        for track in 0..self.tracks.len() {
+            while let Some(number) = self.tracks[track].first().filter(|_| nothing_under_way) {
+                self.account(track, number, at);
+            }
+        }
+    }
+
+    /// Something came that no track knows.
+    fn stray(&mut self, node: u32, at: Ps, text: &str) -> Verdict {
+        let of_node = |track: &Track| track.node == node && track.has_fault();
+        if self.tracks.iter().any(of_node) {
+            return Verdict::Cut;
+        }
+        self.bad(at, format!("node {node}: {text}"))
+    }
+
+    fn bad(&mut self, at_ps: Ps, text: String) -> Verdict {
+        self.violation_count += 1;
+        if self.violations.len() < KEPT {
+            self.violations.push(Violation { at_ps, text });
+        }
+        Verdict::Bad
+    }
+
+    fn name_of(&self, track: usize) -> &str {
+        let flow = self.tracks.get(track).map(|track| usize::from(track.flow));
+        flow.and_then(|flow| self.flows.get(flow)).map_or("", |flow| &flow.name)
+    }
+
+    /// The first violations.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    /// How many there were.
+    pub const fn violation_count(&self) -> u64 {
+        self.violation_count
+    }
+
+    /// Remains of packets without their header.
+    pub const fn runts(&self) -> u64 {
+        self.runts
+    }
+
+    /// What a track has counted.
+    pub fn totals(&self, track: usize) -> Totals<'_> {
+        self.tracks[track].totals()
+    }
+
+    /// Flow and node of each track.
+    pub fn tracks(&self) -> impl Iterator<Item = (u16, u32)> {
+        self.tracks.iter().map(|track| (track.flow, track.node))
+    }
+}
+
+#[cfg(test)]
+mod tests;

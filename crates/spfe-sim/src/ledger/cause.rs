@@ -1,0 +1,54 @@
+//! Why a packet did not come, or not whole.
+
+use crate::scenario::Scenario;
+use spfe_link::network::Reason;
+use spfe_proto::rmap::Status;
+
+/// A reason of the standard's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// A link of its way was reset (50-11C 5.7.9): both ends throw away what they hold.
+    LinkReset(u32),
+    /// A SpaceWire link of its way failed (50-12C 5.5.7).
+    Disconnect(u32),
+    /// A fault on a SpaceWire link of its way: SpaceWire finds errors by parity only, so that a
+    /// packet may come altered.
+    Fault(u32),
+    /// A router threw it away.
+    Router(u32, &'static str),
+    /// The target refused a command: the status of its reply (50-52C 5.6).
+    Status(u8),
+}
+
+/// The name of a router's reason.
+pub const fn name_of(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Empty => "no address",
+        Reason::InvalidAddress => "invalid address",
+        Reason::NoPort => "no such port",
+        Reason::InputUnmapped => "input channel without virtual network",
+        Reason::OutputUnmapped => "output port without the virtual network",
+        Reason::NotRunning => "output port did not run",
+        Reason::Blocked => "waiting time-out",
+        Reason::Timeout => "packet time-out",
+    }
+}
+
+impl Cause {
+    /// Where it happened, and what, in words.
+    pub fn text(self, scenario: &Scenario) -> (String, String) {
+        let link = |link: u32| {
+            scenario.links.get(link as usize).map_or(String::new(), |link| link.name.clone())
+        };
+        match self {
+            Self::LinkReset(of) => (link(of), "link reset".into()),
+            Self::Disconnect(of) => (link(of), "SpaceWire link disconnected".into()),
+            Self::Fault(of) => (link(of), "fault on a SpaceWire link".into()),
+            Self::Router(of, reason) => {
+                let router = scenario.routers.get(of as usize);
+                (router.map_or(String::new(), |router| router.name.clone()), reason.into())
+            }
+            Self::Status(status) => ("target".into(), Status(status).to_string()),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+use super::*;
+
+const VISIT: Visit = Visit { router: 5, port: 2, vc: 1 };
+
+/// Flow 0 from node 0 to node 1 over links 3 and 7 and a router; flow 1 to node 2.
+fn ledger() -> (Ledger, usize) {
+    let mut ledger = Ledger::new();
+    let flow = ledger.add_flow("telemetry", 254);
+    let way = Way { links: vec![3, 7], visits: vec![VISIT] };
+    let track = ledger.add_track(flow, 1, way, true);
+    let other = ledger.add_flow("other", 254);
+    ledger.add_track(other, 2, Way { links: vec![4], visits: vec![] }, true);
+    (ledger, track)
+}
+
+fn header(number: u32) -> Header {
+    Header { target: 254, flow: 0, number, bytes: 100 }
+}
+
+fn whole(number: u32) -> Arrived {
+    Arrived::Traffic { header: header(number), bytes: 100, altered: None, end: End::Eop }
+}
+
+fn cut(number: u32) -> Arrived {
+    Arrived::Traffic { header: header(number), bytes: 40, altered: None, end: End::Eep }
+}
+
+fn send(ledger: &mut Ledger, count: u64) {
+    for at in 0..count {
+        ledger.begin(0, at * 10, 100);
+    }
+}
+
+/// The one violation there is.
+fn violation(ledger: &Ledger) -> &str {
+    assert_eq!(ledger.violation_count(), 1, "{:?}", ledger.violations());
+    &ledger.violations()[0].text
+}
+
+#[test]
+fn packets_that_come_as_they_went_are_well() {
+    let (mut ledger, track) = ledger();
+    send(&mut ledger, 100);
+    for number in 0..99 {
+        let verdict = ledger.arrive(1, 5000, &whole(number));
+        let latency_ps = 5000 - u64::from(number) * 10;
+        let expected = Verdict::Delivered { track, number: number.into(), latency_ps };
+        assert_eq!(verdict, expected);
+    }
+    ledger.finish(6000, false);
+    let totals = ledger.totals(track);
+    assert_eq!((totals.sent, totals.delivered, totals.in_flight), (100, 99, 1));
+    assert_eq!((totals.bytes, totals.cut, totals.lost), (9900, 0, 0));
+    assert_eq!(totals.in_flight_bytes, 100);
+    assert_eq!(ledger.violation_count(), 0);
+}
+
+#[test]
+fn loss_is_found_when_the_next_comes() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 3);
+    ledger.arrive(1, 50, &whole(0));
+    assert!(matches!(ledger.arrive(1, 60, &whole(2)), Verdict::Delivered { .. }));
+    assert_eq!(violation(&ledger), "telemetry: packet 1 is lost, for no reason");
+}
+
+#[test]
+fn loss_of_the_last_is_found_at_the_end() {
+    let (mut ledger, track) = ledger();
+    send(&mut ledger, 2);
+    ledger.arrive(1, 50, &whole(0));
+    ledger.finish(100, false);
+    assert_eq!((ledger.violation_count(), ledger.totals(track).in_flight), (0, 1));
+    ledger.finish(100, true);
+    assert_eq!(violation(&ledger), "telemetry: packet 1 is lost, for no reason");
+}
+
+#[test]
+fn duplication_is_found() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 2);
+    ledger.arrive(1, 50, &whole(0));
+    assert_eq!(ledger.arrive(1, 60, &whole(0)), Verdict::Bad);
+    assert_eq!(violation(&ledger), "telemetry: packet 0 came twice");
+}
+
+#[test]
+fn reordering_is_found() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 2);
+    ledger.arrive(1, 50, &whole(1));
+    ledger.arrive(1, 60, &whole(0));
+    assert_eq!(ledger.violation_count(), 2);
+    assert!(ledger.violations()[1].text.contains("came late"), "{:?}", ledger.violations());
+}
+
+#[test]
+fn several_ways_may_change_the_order_but_lose_nothing() {
+    let mut ledger = Ledger::new();
+    let flow = ledger.add_flow("group", 40);
+    let track = ledger.add_track(flow, 1, Way::default(), false);
+    send(&mut ledger, 4);
+    let arrived = |number| Arrived::Traffic {
+        header: Header { target: 40, ..header(number) },
+        bytes: 100,
+        altered: None,
+        end: End::Eop,
+    };
+    for number in [1, 0, 3] {
+        assert!(matches!(ledger.arrive(1, 99, &arrived(number)), Verdict::Delivered { .. }));
+    }
+    assert_eq!(ledger.totals(track).in_flight, 1);
+    assert_eq!(ledger.arrive(1, 99, &arrived(3)), Verdict::Bad);
+    ledger.finish(100, true);
+    assert_eq!(ledger.violation_count(), 2);
+}
+
+#[test]
+fn alteration_is_found() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 1);
+    let arrived =
+        Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: End::Eop };
+    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
+    assert_eq!(violation(&ledger), "telemetry: packet 0 is altered at byte 44");
+}
+
+#[test]
+fn another_address_is_an_alteration() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 1);
+    let header = Header { target: 253, ..header(0) };
+    let arrived = Arrived::Traffic { header, bytes: 100, altered: None, end: End::Eop };
+    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
+}
+
+#[test]
+fn misdelivery_is_found() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 1);
+    assert_eq!(ledger.arrive(2, 50, &whole(0)), Verdict::Bad);
+    assert!(violation(&ledger).contains("packet 0 came here, where it was not for"));
+}
+
+#[test]
+fn what_nobody_sent_is_found() {
+    let (mut ledger, _) = ledger();
+    assert_eq!(ledger.arrive(1, 50, &whole(0)), Verdict::Bad);
+    let other = Arrived::Other { bytes: vec![1, 2, 3], end: End::Eop };
+    assert_eq!(ledger.arrive(1, 50, &other), Verdict::Bad);
+    let unknown = Header { flow: 9, ..header(0) };
+    let unknown = Arrived::Traffic { header: unknown, bytes: 100, altered: None, end: End::Eop };
+    assert_eq!(ledger.arrive(1, 50, &unknown), Verdict::Bad);
+    assert_eq!(ledger.violation_count(), 3);
+}
+
+#[test]
+fn silent_truncation_is_found() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 1);
+    let arrived = Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: End::Eop };
+    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
+    assert_eq!(violation(&ledger), "telemetry: packet 0 has 40 of 100 bytes and no EEP");
+}
+
+#[test]
+fn an_eep_needs_a_reason() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 1);
+    ledger.link_event(Cause::LinkReset(4));
+    assert_eq!(ledger.arrive(1, 50, &cut(0)), Verdict::Bad);
+    assert!(violation(&ledger).ends_with("has 40 of 100 bytes and an EEP, for no reason"));
+}
+
+#[test]
+fn a_link_reset_excuses_what_is_under_way_and_no_more() {
+    let (mut ledger, track) = ledger();
+    send(&mut ledger, 3);
+    ledger.link_event(Cause::LinkReset(7));
+    ledger.begin(0, 40, 100);
+    ledger.begin(0, 50, 100);
+    assert_eq!(ledger.arrive(1, 60, &cut(0)), Verdict::Cut);
+    assert!(matches!(ledger.arrive(1, 70, &whole(2)), Verdict::Delivered { .. }));
+    let totals = ledger.totals(track);
+    assert_eq!((totals.cut, totals.lost, totals.delivered), (1, 1, 1));
+    assert_eq!(totals.causes.get(&Cause::LinkReset(7)), Some(&[1, 1]));
+    assert_eq!(ledger.violation_count(), 0);
+    // Packet 3 was handed in after the reset.
+    ledger.arrive(1, 80, &whole(4));
+    assert_eq!(violation(&ledger), "telemetry: packet 3 is lost, for no reason");
+}
+
+#[test]
+fn a_reset_excuses_no_alteration_and_no_silent_truncation() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 2);
+    ledger.link_event(Cause::LinkReset(3));
+    let short = Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: End::Eop };
+    assert_eq!(ledger.arrive(1, 50, &short), Verdict::Bad);
+    let arrived =
+        Arrived::Traffic { header: header(1), bytes: 100, altered: Some(44), end: End::Eop };
+    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
+}
+
+#[test]
+fn a_fault_on_a_link_without_crc_may_alter() {
+    let (mut ledger, track) = ledger();
+    send(&mut ledger, 1);
+    ledger.link_event(Cause::Fault(3));
+    let arrived =
+        Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: End::Eop };
+    assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Cut);
+    assert_eq!((ledger.totals(track).lost, ledger.violation_count()), (1, 0));
+}
+
+#[test]
+fn a_router_says_which_packet_it_threw_away() {
+    let (mut ledger, track) = ledger();
+    send(&mut ledger, 3);
+    ledger.dropped(5, VISIT, Reason::InvalidAddress, Some(header(1)));
+    ledger.arrive(1, 50, &whole(0));
+    ledger.arrive(1, 50, &whole(2));
+    let totals = ledger.totals(track);
+    assert_eq!((totals.lost, totals.in_flight, ledger.violation_count()), (1, 0, 0));
+    assert_eq!(ledger.arrive(1, 60, &whole(1)), Verdict::Bad, "it was thrown away");
+}
+
+#[test]
+fn a_packet_time_out_excuses_one_packet() {
+    let (mut ledger, track) = ledger();
+    send(&mut ledger, 2);
+    ledger.dropped(15, VISIT, Reason::Timeout, None);
+    assert_eq!(ledger.arrive(1, 60, &cut(0)), Verdict::Cut);
+    assert_eq!(ledger.arrive(1, 60, &cut(1)), Verdict::Bad);
+    assert_eq!(ledger.totals(track).cut, 1);
+    // One before its time excuses nothing.
+    ledger.begin(0, 100, 100);
+    ledger.dropped(99, VISIT, Reason::Timeout, None);
+    assert_eq!(ledger.arrive(1, 110, &cut(2)), Verdict::Bad);
+    assert_eq!(ledger.violation_count(), 2);
+}
+
+#[test]
+fn remains_without_a_header_need_a_reason_too() {
+    let (mut ledger, _) = ledger();
+    send(&mut ledger, 1);
+    let runt = Arrived::Other { bytes: vec![254], end: End::Eep };
+    assert_eq!(ledger.arrive(1, 50, &runt), Verdict::Bad);
+    ledger.link_event(Cause::LinkReset(3));
+    assert_eq!(ledger.arrive(1, 50, &runt), Verdict::Cut);
+    assert_eq!((ledger.violation_count(), ledger.runts()), (1, 2));
+}
+
+#[test]
+fn a_multicast_comes_once_to_each() {
+    let mut ledger = Ledger::new();
+    let flow = ledger.add_flow("multicast", 254);
+    let first = ledger.add_track(flow, 1, Way::default(), true);
+    let second = ledger.add_track(flow, 2, Way { links: vec![], visits: vec![VISIT] }, true);
+    send(&mut ledger, 2);
+    for node in [1, 2] {
+        assert!(matches!(ledger.arrive(node, 9, &whole(0)), Verdict::Delivered { .. }));
+    }
+    ledger.dropped(9, VISIT, Reason::Blocked, Some(header(1)));
+    ledger.arrive(1, 9, &whole(1));
+    let lost = [first, second].map(|track| ledger.totals(track).lost);
+    assert_eq!((lost, ledger.violation_count()), ([0, 1], 0));
+}
+
+#[test]
+fn numbers_go_on_over_32_bits() {
+    let mut track = Track::new(0, 0, Way::default(), true);
+    for number in 0..10 {
+        track.begin(number, 9);
+    }
+    track.delivered(0, 1);
+    assert_eq!((track.number_of(0), track.number_of(5), track.number_of(1)), (0, 5, 1));
+    let low = u32::MAX;
+    assert_eq!(track.number_of(low), 0, "before the first there is none");
+}

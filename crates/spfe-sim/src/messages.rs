@@ -1,0 +1,69 @@
+//! Broadcast messages, time-codes, and the numbers of time-slots.
+//!
+//! On SpaceFibre links time-codes are broadcast messages whose first byte is the code; a router with
+//! SpaceWire ports makes one of the other.
+
+mod relay;
+mod sender;
+
+pub use relay::{Clock, Relay};
+pub use sender::{Kind, Sender, Settings};
+
+use crate::link::{Link, Side};
+use crate::tap::Tap;
+use crate::time::Ps;
+use spfe_link::datalink::Broadcast;
+use spfe_link::spacewire::BroadcastCode;
+
+/// Something that came.
+#[derive(Clone, Copy, Debug)]
+pub enum Message {
+    /// A broadcast message.
+    Broadcast(Broadcast),
+    /// A time-code or interrupt.
+    Code(BroadcastCode),
+}
+
+/// Takes what has come to an end of a link.
+pub fn take(
+    now: Ps,
+    links: &mut [Box<dyn Link>],
+    (link, side): (usize, Side),
+    tap: &mut Tap<'_>,
+) -> Option<Message> {
+    let end = links.get_mut(link)?.end(side);
+    if let Some(message) = end.receive_broadcast() {
+        tap.outer.broadcast(now, link as u32, side, false, &message);
+        return Some(Message::Broadcast(message));
+    }
+    let code = end.receive_code()?;
+    tap.outer.code(now, link as u32, side, false, code);
+    Some(Message::Code(code))
+}
+
+/// Gives a message to an end of a link. False if it takes none.
+pub fn give(
+    now: Ps,
+    links: &mut [Box<dyn Link>],
+    (link, side): (usize, Side),
+    message: Message,
+    tap: &mut Tap<'_>,
+) -> bool {
+    let Some(end) = links.get_mut(link).map(|link| link.end(side)) else { return false };
+    match message {
+        Message::Broadcast(message) => {
+            let taken = end.send_broadcast(message);
+            if taken {
+                tap.outer.broadcast(now, link as u32, side, true, &message);
+            }
+            taken
+        }
+        Message::Code(code) => {
+            let taken = end.send_code(code);
+            if taken {
+                tap.outer.code(now, link as u32, side, true, code);
+            }
+            taken
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Messages in a router.
+
+use super::{Message, give, take};
+use crate::link::{Link, Side};
+use crate::scenario::{Router, Scenario};
+use crate::tap::Tap;
+use crate::time::Ps;
+use spfe_link::datalink::Broadcast;
+use spfe_link::network::bits_of;
+use spfe_link::network::broadcast::BroadcastSwitch;
+use spfe_link::network::codes::{CodeSwitch, Enables};
+use spfe_link::spacewire::BroadcastCode;
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
+
+/// Messages that wait for a port whose link takes none at the moment.
+const HELD: usize = 16;
+
+/// Which broadcast messages are time-codes: channel and B_TYPE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Channel.
+    pub channel: u8,
+    /// B_TYPE.
+    pub b_type: u8,
+}
+
+/// The switches of a router for messages and codes.
+pub struct Relay {
+    broadcast: BroadcastSwitch,
+    codes: CodeSwitch,
+    clock: Option<Clock>,
+    /// Link and end of each port.
+    ports: BTreeMap<usize, (usize, Side)>,
+    spacewire: u32,
+    held: BTreeMap<usize, VecDeque<Broadcast>>,
+    lost: u64,
+}
+
+impl Relay {
+    /// For a router with some ports.
+    pub fn new(
+        scenario: &Scenario,
+        router: &Router,
+        ports: impl Iterator<Item = (u8, usize, Side)>,
+        clock: Option<Clock>,
+    ) -> Self {
+        let ports: BTreeMap<_, _> =
+            ports.map(|(port, link, side)| (usize::from(port), (link, side))).collect();
+        let (mut spacefibre, mut spacewire) = (0u32, 0u32);
+        for (port, (link, _)) in &ports {
+            match scenario.links.get(*link).is_some_and(|link| link.is_spacewire()) {
+                true => spacewire |= 1 << port,
+                false => spacefibre |= 1 << port,
+            }
+        }
+        let rule = router.broadcast_copies.into();
+        let timeout_ns = router.broadcast_timeout.0 / 1000;
+        let enables = Enables { time_out: spacewire, interrupt_in: 0, interrupt_out: 0 };
+        Self {
+            broadcast: BroadcastSwitch::new(rule, timeout_ns, spacefibre),
+            codes: CodeSwitch::new(enables, None),
+            clock,
+            ports,
+            spacewire,
+            held: BTreeMap::new(),
+            lost: 0,
+        }
+    }
+
+    /// Hands on what has come. Tells what came, for the router itself. True if anything did.
+    pub fn exchange(
+        &mut self,
+        now: Ps,
+        links: &mut [Box<dyn Link>],
+        tap: &mut Tap<'_>,
+        mut heard: impl FnMut(&Message),
+    ) -> bool {
+        let mut any = self.hand_on_held(now, links, tap);
+        let ports: Vec<_> = self.ports.iter().map(|(port, end)| (*port, *end)).collect();
+        for (port, end) in ports {
+            while let Some(message) = take(now, links, end, tap) {
+                any = true;
+                if self.pass(now, port, message, links, tap) {
+                    heard(&message);
+                }
+            }
+        }
+        any
+    }
+
+    /// False for a copy.
+    fn pass(
+        &mut self,
+        now: Ps,
+        port: usize,
+        message: Message,
+        links: &mut [Box<dyn Link>],
+        tap: &mut Tap<'_>,
+    ) -> bool {
+        let (ns, from) = (now / 1000, port as u8);
+        match message {
+            Message::Broadcast(message) => {
+                let copies = self.broadcast.counters().copies;
+                let out = self.broadcast.receive(ns, from, message.channel);
+                if self.broadcast.counters().copies != copies {
+                    return false;
+                }
+                self.spread(now, out, message, links, tap);
+                let is_code = self.clock.is_some_and(|clock| {
+                    clock.channel == message.channel && clock.b_type == message.kind
+                });
+                if is_code && self.spacewire != 0 {
+                    let code = BroadcastCode::time(message.data[0]);
+                    let out = self.codes.receive(ns, from, code);
+                    self.spread_code(now, out, code, links, tap);
+                }
+                true
+            }
+            Message::Code(code) => {
+                let before = self.codes.time();
+                let out = self.codes.receive(ns, from, code);
+                self.spread_code(now, out, code, links, tap);
+                let valid = self.codes.time() == before.wrapping_add(1) & 0x3f;
+                if let Some(clock) = self.clock.filter(|_| valid) {
+                    let data = [code.0, 0, 0, 0, 0, 0, 0, 0];
+                    let (channel, kind) = (clock.channel, clock.b_type);
+                    let message = Broadcast { channel, kind, data, late: false, delayed: false };
+                    let out = self.broadcast.receive(ns, from, channel);
+                    self.spread(now, out, message, links, tap);
+                }
+                valid
+            }
+        }
+    }
+
+    fn spread(
+        &mut self,
+        now: Ps,
+        out: u32,
+        message: Broadcast,
+        links: &mut [Box<dyn Link>],
+        tap: &mut Tap<'_>,
+    ) {
+        for port in bits_of(out) {
+            let Some(end) = self.ports.get(&port) else { continue };
+            let held = self.held.entry(port).or_default();
+            if held.is_empty() && give(now, links, *end, Message::Broadcast(message), tap) {
+                continue;
+            }
+            if held.len() < HELD {
+                held.push_back(Broadcast { delayed: true, ..message });
+            } else {
+                self.lost += 1;
+            }
+        }
+    }
+
+    fn spread_code(
+        &mut self,
+        now: Ps,
+        out: u32,
+        code: BroadcastCode,
+        links: &mut [Box<dyn Link>],
+        tap: &mut Tap<'_>,
+    ) {
+        for port in bits_of(out) {
+            if let Some(end) = self.ports.get(&port) {
+                give(now, links, *end, Message::Code(code), tap);
+            }
+        }
+    }
+
+    fn hand_on_held(&mut self, now: Ps, links: &mut [Box<dyn Link>], tap: &mut Tap<'_>) -> bool {
+        let mut any = false;
+        for (port, held) in &mut self.held {
+            let Some(end) = self.ports.get(port) else { continue };
+            while let Some(message) = held.front() {
+                if !give(now, links, *end, Message::Broadcast(*message), tap) {
+                    break;
+                }
+                held.pop_front();
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Counters, by name.
+    pub fn counters(&self) -> [(&'static str, u64); 3] {
+        let counters = self.broadcast.counters();
+        [
+            ("broadcast messages passed", counters.passed),
+            ("broadcast copies discarded", counters.copies),
+            ("broadcast messages lost", self.lost),
+        ]
+    }
+}

@@ -1,0 +1,262 @@
+//! Sources of messages, and what of them comes.
+
+use super::Message;
+use crate::ledger::Ledger;
+use crate::link::Side;
+use crate::results::{self, Recorder};
+use crate::rng::Rng;
+use crate::scenario::Place;
+use crate::time::Ps;
+use spfe_link::datalink::Broadcast;
+use spfe_link::spacewire::BroadcastCode;
+use spfe_link::spacewire::character::Meaning;
+use spfe_link::spacewire::timecode::TimeCodeRegister;
+use std::collections::VecDeque;
+
+/// Times of sending that are remembered.
+const REMEMBERED: usize = 1024;
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Messages with a number.
+    Numbered,
+    /// Time-codes.
+    TimeCodes,
+    /// Numbers of time-slots; so many.
+    Slots(u8),
+}
+
+/// A source of messages.
+pub struct Sender {
+    name: String,
+    from: Place,
+    /// What it sends.
+    pub kind: Kind,
+    channel: u8,
+    b_type: u8,
+    /// Its link, and the end it sends from.
+    pub link: (usize, Side),
+    spacewire: bool,
+    period_ps: Ps,
+    jitter_ps: Ps,
+    /// Without jitter.
+    next_ps: Option<Ps>,
+    late_ps: Ps,
+    stop_ps: Ps,
+    left: u64,
+    rng: Rng,
+    number: u64,
+    register: TimeCodeRegister,
+    /// It sends none, by a fault.
+    pub silent: bool,
+    /// Numbers and times of the last ones.
+    times: VecDeque<(u64, Ps)>,
+    /// The number that came last, and the time-code register, of each node.
+    seen: Vec<(Option<u64>, TimeCodeRegister)>,
+    sent: u64,
+    refused: u64,
+    received: u64,
+    late: u64,
+    delayed: u64,
+    latency: Recorder,
+}
+
+/// How a source of messages is made.
+pub struct Settings<'a> {
+    /// Name.
+    pub name: &'a str,
+    /// Place that sends.
+    pub from: &'a Place,
+    /// What is sent.
+    pub kind: Kind,
+    /// Broadcast channel.
+    pub channel: u8,
+    /// B_TYPE.
+    pub b_type: u8,
+    /// Link, and the end that sends.
+    pub link: (usize, Side),
+    /// The link is SpaceWire.
+    pub spacewire: bool,
+    /// Time from one to the next.
+    pub period_ps: Ps,
+    /// Each is late by a random time below this.
+    pub jitter_ps: Ps,
+    /// First one.
+    pub start_ps: Ps,
+    /// None from this time on.
+    pub stop_ps: Option<Ps>,
+    /// Most of them.
+    pub count: Option<u64>,
+}
+
+impl Sender {
+    /// A source, and the number of nodes.
+    pub fn new(settings: &Settings<'_>, seed: u64, nodes: usize) -> Self {
+        let mut rng = Rng::of(seed, &format!("messages {}", settings.name));
+        Self {
+            name: settings.name.into(),
+            from: settings.from.clone(),
+            kind: settings.kind,
+            channel: settings.channel,
+            b_type: settings.b_type,
+            link: settings.link,
+            spacewire: settings.spacewire,
+            period_ps: settings.period_ps.max(1),
+            jitter_ps: settings.jitter_ps,
+            next_ps: (settings.count != Some(0)).then_some(settings.start_ps),
+            late_ps: rng.below(settings.jitter_ps),
+            stop_ps: settings.stop_ps.unwrap_or(Ps::MAX),
+            left: settings.count.unwrap_or(u64::MAX),
+            rng,
+            number: 0,
+            register: TimeCodeRegister::new(),
+            silent: false,
+            times: VecDeque::new(),
+            seen: vec![(None, TimeCodeRegister::new()); nodes],
+            sent: 0,
+            refused: 0,
+            received: 0,
+            late: 0,
+            delayed: 0,
+            latency: Recorder::new(),
+        }
+    }
+
+    /// When the next is due.
+    pub fn next_ps(&self) -> Option<Ps> {
+        let next = self.next_ps?.saturating_add(self.late_ps);
+        (next < self.stop_ps).then_some(next)
+    }
+
+    /// The message that is due.
+    pub fn poll(&mut self, now: Ps) -> Option<Message> {
+        self.next_ps().filter(|next| *next <= now)?;
+        self.next_ps = self.next_ps.map(|next| next.saturating_add(self.period_ps));
+        self.late_ps = self.rng.below(self.jitter_ps);
+        self.left -= 1;
+        if self.left == 0 {
+            self.next_ps = None;
+        }
+        let number = self.number;
+        self.number += 1;
+        let code = match self.kind {
+            Kind::TimeCodes => self.register.tick(),
+            _ => BroadcastCode::time(0),
+        };
+        if self.silent {
+            return None;
+        }
+        if self.times.len() == REMEMBERED {
+            self.times.pop_front();
+        }
+        self.times.push_back((self.mark(number, code), now));
+        if self.spacewire {
+            return Some(Message::Code(code));
+        }
+        let data = match self.kind {
+            Kind::Numbered => number.to_be_bytes(),
+            Kind::TimeCodes => [code.0, 0, 0, 0, 0, 0, 0, 0],
+            Kind::Slots(slots) => [(number % u64::from(slots.max(1))) as u8, 0, 0, 0, 0, 0, 0, 0],
+        };
+        let (channel, kind) = (self.channel, self.b_type);
+        Some(Message::Broadcast(Broadcast { channel, kind, data, late: false, delayed: false }))
+    }
+
+    /// What tells one message from the next.
+    fn mark(&self, number: u64, code: BroadcastCode) -> u64 {
+        match self.kind {
+            Kind::Numbered => number,
+            Kind::TimeCodes => code.0.into(),
+            Kind::Slots(slots) => number % u64::from(slots.max(1)),
+        }
+    }
+
+    /// Whether it sends the numbers of time-slots.
+    pub const fn is_schedule(&self) -> bool {
+        matches!(self.kind, Kind::Slots(_))
+    }
+
+    /// Whether it is the time-code master at a place.
+    pub fn is_master(&self, place: &Place) -> bool {
+        self.kind == Kind::TimeCodes && self.from == *place
+    }
+
+    /// The link took it, or not.
+    pub const fn given(&mut self, taken: bool) {
+        if taken {
+            self.sent += 1;
+        } else {
+            self.refused += 1;
+        }
+    }
+
+    /// Whether a message is one of these; then what tells it from the others.
+    pub fn recognise(&self, message: &Message) -> Option<u64> {
+        match message {
+            Message::Code(code) if self.kind == Kind::TimeCodes => match code.meaning() {
+                Meaning::Time(value) => Some(value.into()),
+                _ => None,
+            },
+            Message::Broadcast(message)
+                if message.channel == self.channel && message.kind == self.b_type =>
+            {
+                match self.kind {
+                    Kind::Numbered => Some(u64::from_be_bytes(message.data)),
+                    _ => Some(message.data[0].into()),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// A message of this source came to a node.
+    pub fn arrived(
+        &mut self,
+        now: Ps,
+        node: usize,
+        mark: u64,
+        message: &Message,
+        ledger: &mut Ledger,
+    ) {
+        let Some((last, register)) = self.seen.get_mut(node) else { return };
+        if self.kind == Kind::TimeCodes && !register.receive(mark as u8) {
+            // Not the next: the node does not tell its host.
+            return;
+        }
+        if self.kind == Kind::Numbered {
+            if last.is_some_and(|last| mark <= last) {
+                let text = format!("{}: message {mark} came to node {node} twice", self.name);
+                ledger.violation(now, text);
+            }
+            if mark >= self.number {
+                let text = format!("{}: message {mark} was never sent", self.name);
+                ledger.violation(now, text);
+            }
+            *last = Some(mark);
+        }
+        self.received += 1;
+        if let Message::Broadcast(message) = message {
+            self.late += u64::from(message.late);
+            self.delayed += u64::from(message.delayed);
+        }
+        let sent = self.times.iter().rev().find(|(of, _)| *of == mark);
+        if let Some((_, at)) = sent {
+            self.latency.record(now - at.min(&now));
+        }
+    }
+
+    /// What goes into the results.
+    pub fn results(&self) -> results::Broadcasts {
+        results::Broadcasts {
+            name: self.name.clone(),
+            from: self.from.to_string(),
+            sent: self.sent,
+            refused: self.refused,
+            received: self.received,
+            late: self.late,
+            delayed: self.delayed,
+            latency: self.latency.histogram(),
+        }
+    }
+}

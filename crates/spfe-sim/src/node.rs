@@ -1,0 +1,344 @@
+//! Nodes: they hand in the packets of flows and RMAP units, and take what comes.
+
+use crate::flow::Flow;
+use crate::ledger::{Ledger, Verdict};
+use crate::link::{Link, Side};
+use crate::packet::{Arrived, Checker, Header, Maker};
+use crate::results::Tally;
+use crate::rmap::Units;
+use crate::scenario::Scenario;
+use crate::tap::Tap;
+use crate::time::Ps;
+use spfe_link::Word;
+use spfe_proto::End;
+use std::collections::VecDeque;
+
+/// Words that are moved in one go.
+const CHUNK: usize = 64;
+
+/// What nodes work with.
+pub struct Context<'a, 'b> {
+    /// Flows of the scenario.
+    pub flows: &'a mut [Flow],
+    /// RMAP targets and initiators.
+    pub units: &'a mut Units,
+    /// The books.
+    pub ledger: &'a mut Ledger,
+    /// Who looks on.
+    pub tap: &'a mut Tap<'b>,
+}
+
+/// A packet of a node's own, such as an RMAP reply.
+#[derive(Clone, Debug)]
+struct Queued {
+    from_ps: Ps,
+    bytes: Vec<u8>,
+}
+
+/// What is handed in on a virtual channel.
+#[derive(Clone, Debug, Default)]
+struct Outlet {
+    /// Flows, served in turn.
+    flows: Vec<usize>,
+    turn: usize,
+    current: Option<(Maker, Option<(usize, Header)>)>,
+    queue: VecDeque<Queued>,
+}
+
+/// A port with its link.
+#[derive(Clone, Debug)]
+struct Port {
+    number: u8,
+    link: usize,
+    side: Side,
+    outlets: Vec<Outlet>,
+    /// Outlets with flows or packets: bit V for virtual channel V.
+    used: u32,
+    inlets: Vec<Checker>,
+    /// Virtual channels that nothing is taken from.
+    blocked: u32,
+}
+
+/// A node.
+#[derive(Clone, Debug)]
+pub struct Node {
+    index: u32,
+    ports: Vec<Port>,
+    /// An application reads and writes the ports itself.
+    attached: bool,
+    sent: Tally,
+    received: Tally,
+    truncated: Tally,
+}
+
+impl Node {
+    /// A node of a scenario.
+    pub fn new(scenario: &Scenario, index: usize) -> Self {
+        let name = scenario.nodes.get(index).map_or("", |node| &node.name);
+        let mut ports = Vec::new();
+        for (link, of) in scenario.links.iter().enumerate() {
+            for (place, side) in of.ends.iter().zip(Side::BOTH) {
+                if place.unit != name {
+                    continue;
+                }
+                let channels = usize::from(of.channels());
+                ports.push(Port {
+                    number: place.port,
+                    link,
+                    side,
+                    outlets: vec![Outlet::default(); channels],
+                    used: 0,
+                    inlets: vec![Checker::new(); channels],
+                    blocked: 0,
+                });
+            }
+        }
+        let (sent, received, truncated) = Default::default();
+        Self { index: index as u32, ports, attached: false, sent, received, truncated }
+    }
+
+    /// A flow starts here.
+    pub fn add_flow(&mut self, link: (usize, Side), vc: u8, flow: usize) {
+        if let Some(port) = self.ports.iter_mut().find(|port| (port.link, port.side) == link)
+            && let Some(outlet) = port.outlets.get_mut(usize::from(vc))
+        {
+            outlet.flows.push(flow);
+            port.used |= 1 << vc;
+        }
+    }
+
+    /// A packet of the node's own.
+    pub fn send(&mut self, link: (usize, Side), vc: u8, from_ps: Ps, bytes: Vec<u8>) {
+        if let Some(port) = self.ports.iter_mut().find(|port| (port.link, port.side) == link)
+            && let Some(outlet) = port.outlets.get_mut(usize::from(vc))
+        {
+            outlet.queue.push_back(Queued { from_ps, bytes });
+            port.used |= 1 << vc;
+        }
+    }
+
+    /// Takes nothing from some virtual channels of a port from now on, or takes again.
+    pub fn block(&mut self, port: u8, channels: u32, on: bool) {
+        for port in self.ports.iter_mut().filter(|of| of.number == port) {
+            port.blocked = if on { port.blocked | channels } else { port.blocked & !channels };
+        }
+    }
+
+    /// From now on an application reads and writes a port: its link and end.
+    pub fn attach(&mut self, port: u8) -> Option<(usize, Side)> {
+        let port = self.ports.iter().find(|of| of.number == port)?;
+        self.attached = true;
+        Some((port.link, port.side))
+    }
+
+    /// Whether an application reads and writes its ports.
+    pub const fn is_attached(&self) -> bool {
+        self.attached
+    }
+
+    /// Links, and this node's ends of them.
+    pub fn links(&self) -> impl Iterator<Item = (usize, Side)> {
+        self.ports.iter().map(|port| (port.link, port.side))
+    }
+
+    /// Packets sent, received with an EOP, received with an EEP.
+    pub const fn tallies(&self) -> [Tally; 3] {
+        [self.sent, self.received, self.truncated]
+    }
+
+    /// Whether no packet is partly handed in or received.
+    pub fn is_idle(&self) -> bool {
+        self.ports.iter().all(|port| {
+            port.inlets.iter().all(|inlet| !inlet.is_open())
+                && port.outlets.iter().all(|out| out.current.is_none() && out.queue.is_empty())
+        })
+    }
+
+    /// When a packet that waits for its time is due.
+    pub fn next_ps(&self) -> Option<Ps> {
+        let outlets = self.ports.iter().flat_map(|port| &port.outlets);
+        outlets.filter_map(|outlet| outlet.queue.front().map(|queued| queued.from_ps)).min()
+    }
+
+    /// Exchanges words with links. True if any moved.
+    pub fn exchange(
+        &mut self,
+        now: Ps,
+        links: &mut [Box<dyn Link>],
+        context: &mut Context<'_, '_>,
+    ) -> bool {
+        if self.attached {
+            return false;
+        }
+        let received = self.receive(now, links, context);
+        self.transmit(now, links, context) || received
+    }
+
+    fn transmit(
+        &mut self,
+        now: Ps,
+        links: &mut [Box<dyn Link>],
+        context: &mut Context<'_, '_>,
+    ) -> bool {
+        let mut moved = false;
+        for port in &mut self.ports {
+            let Some(link) = links.get_mut(port.link) else { continue };
+            let end = link.end(port.side);
+            let mut used = port.used;
+            while used != 0 {
+                let vc = used.trailing_zeros() as usize;
+                used &= used - 1;
+                let Some(outlet) = port.outlets.get_mut(vc) else { continue };
+                if !outlet.has_work(now, context.flows) {
+                    continue;
+                }
+                let (running, mut room) = (end.is_running(), end.writable(vc));
+                while room != 0 && outlet.begin(now, running, (port.link, port.side), vc, context) {
+                    let Some((maker, of)) = &mut outlet.current else { break };
+                    let mut words = [Word::default(); CHUNK];
+                    let count = maker.fill(words.get_mut(..room.min(CHUNK)).unwrap_or_default());
+                    end.write(vc, words.get(..count).unwrap_or_default());
+                    room -= count;
+                    moved = true;
+                    if maker.is_done() {
+                        let bytes = of.map_or(0, |(_, header)| header.bytes);
+                        self.sent.add(bytes.into());
+                        if let Some(flow) = of.and_then(|(flow, _)| context.flows.get_mut(flow)) {
+                            flow.sent(bytes);
+                        }
+                        outlet.current = None;
+                    }
+                }
+                for flow in &outlet.flows {
+                    if let Some(flow) = context.flows.get_mut(*flow) {
+                        flow.source.drop_due(now);
+                    }
+                }
+            }
+        }
+        moved
+    }
+
+    fn receive(
+        &mut self,
+        now: Ps,
+        links: &mut [Box<dyn Link>],
+        context: &mut Context<'_, '_>,
+    ) -> bool {
+        let mut moved = false;
+        let mut answers = Vec::new();
+        for port in &mut self.ports {
+            let (link, side) = (port.link, port.side);
+            let Some(end) = links.get_mut(link).map(|link| link.end(side)) else { continue };
+            let mut waiting = end.waiting() & !port.blocked;
+            while waiting != 0 {
+                let vc = waiting.trailing_zeros() as usize;
+                waiting &= waiting - 1;
+                let Some(inlet) = port.inlets.get_mut(vc) else { break };
+                // A link holds a bounded number of words, and none come while it stands.
+                let mut words = [Word::default(); CHUNK];
+                loop {
+                    let count = end.read(vc, &mut words);
+                    if count == 0 {
+                        break;
+                    }
+                    moved = true;
+                    let mut words = words.get(..count).unwrap_or_default();
+                    if context.tap.packets {
+                        context.tap.words(now, link, side, vc, words);
+                    }
+                    while !words.is_empty() {
+                        let (taken, arrived) = inlet.take(words);
+                        words = words.get(taken..).unwrap_or_default();
+                        let Some(arrived) = arrived else { continue };
+                        let place = (link, side, vc as u8);
+                        let (bytes, end) = match &arrived {
+                            Arrived::Traffic { bytes, end, .. } => (*bytes, *end),
+                            Arrived::Other { bytes, end } => (bytes.len() as u64, *end),
+                        };
+                        match end {
+                            End::Eop => self.received.add(bytes),
+                            End::Eep => self.truncated.add(bytes),
+                        }
+                        let reply = take_in(self.index, now, place, &arrived, context);
+                        answers.extend(reply.map(|(from_ps, bytes)| (place, from_ps, bytes)));
+                    }
+                }
+            }
+        }
+        for ((link, side, vc), from_ps, bytes) in answers {
+            self.send((link, side), vc, from_ps, bytes);
+        }
+        moved
+    }
+}
+
+/// Looks at a packet that came. Gives an answer, and from when on it may be sent.
+fn take_in(
+    node: u32,
+    now: Ps,
+    (link, side, vc): (usize, Side, u8),
+    arrived: &Arrived,
+    context: &mut Context<'_, '_>,
+) -> Option<(Ps, Vec<u8>)> {
+    if let Arrived::Other { bytes, end } = arrived
+        && let Some(answer) = context.units.take_in(node, now, bytes, *end, context.ledger)
+    {
+        return answer;
+    }
+    let verdict = context.ledger.arrive(node, now, arrived);
+    if let (Verdict::Delivered { latency_ps, .. }, Arrived::Traffic { header, .. }) =
+        (verdict, arrived)
+    {
+        if let Some(flow) = context.flows.get_mut(usize::from(header.flow)) {
+            flow.delivered(now, header.bytes, latency_ps);
+        }
+        context.tap.outer.delivered(now, link as u32, side, vc, *header);
+    }
+    None
+}
+
+impl Outlet {
+    /// Whether there is anything to hand in.
+    fn has_work(&self, now: Ps, flows: &[Flow]) -> bool {
+        let due =
+            |flow: &usize| flows.get(*flow).is_some_and(|flow| flow.source.due(now).is_some());
+        self.current.is_some()
+            || self.queue.front().is_some_and(|queued| queued.from_ps <= now)
+            || self.flows.iter().any(due)
+    }
+
+    /// Sees to it that there is a packet under way. False if there is none.
+    fn begin(
+        &mut self,
+        now: Ps,
+        running: bool,
+        (link, side): (usize, Side),
+        vc: usize,
+        context: &mut Context<'_, '_>,
+    ) -> bool {
+        if self.current.is_some() {
+            return true;
+        }
+        if !running {
+            return false;
+        }
+        if self.queue.front().is_some_and(|queued| queued.from_ps <= now) {
+            let bytes = self.queue.pop_front().map(|queued| queued.bytes).unwrap_or_default();
+            self.current = Some((Maker::bytes(bytes), None));
+            return true;
+        }
+        for step in 0..self.flows.len() {
+            let place = (self.turn + step) % self.flows.len();
+            let Some(index) = self.flows.get(place).copied() else { continue };
+            let Some(flow) = context.flows.get_mut(index) else { continue };
+            if let Some((maker, header)) = flow.begin(now, context.ledger) {
+                self.turn = place + 1;
+                self.current = Some((maker, Some((index, header))));
+                context.tap.outer.handed_in(now, link as u32, side, vc as u8, header);
+                return true;
+            }
+        }
+        false
+    }
+}

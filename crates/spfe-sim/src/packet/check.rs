@@ -1,0 +1,212 @@
+//! What arrives, put together and checked.
+
+use super::{Body, CELL, HEADER_BYTES, HEADER_CELLS, Header};
+use spfe_link::Word;
+use spfe_link::word::k;
+use spfe_proto::End;
+
+/// Bytes that are kept of a packet of another protocol.
+const KEPT: usize = 17 << 20;
+
+/// A packet that came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// One of the traffic.
+    Traffic {
+        /// Which.
+        header: Header,
+        /// Bytes that came.
+        bytes: u64,
+        /// The first byte that is not what it should be.
+        altered: Option<u64>,
+        /// How it ended.
+        end: End,
+    },
+    /// Any other, or one whose header is not all there.
+    Other {
+        /// Its bytes, or the first of a very long one.
+        bytes: Vec<u8>,
+        /// How it ended.
+        end: End,
+    },
+}
+
+#[derive(Clone, Debug)]
+enum Phase {
+    Header,
+    Body { header: Header, body: Body },
+    Other,
+}
+
+/// The receiving side of a virtual channel.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    phase: Phase,
+    /// Cells that are complete.
+    cell: u32,
+    /// Cells that the body has, as far as they are whole.
+    last_cell: u32,
+    header: [u32; HEADER_CELLS as usize],
+    /// Bytes of the next cell, the first lowest.
+    held: u64,
+    held_bytes: u32,
+    altered: Option<u64>,
+    /// Bytes of another protocol.
+    other: Vec<u8>,
+}
+
+impl Default for Checker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Checker {
+    /// Between packets.
+    pub const fn new() -> Self {
+        Self {
+            phase: Phase::Header,
+            cell: 0,
+            last_cell: 0,
+            header: [0; HEADER_CELLS as usize],
+            held: 0,
+            held_bytes: 0,
+            altered: None,
+            other: Vec::new(),
+        }
+    }
+
+    /// Whether a packet has begun and not ended.
+    pub const fn is_open(&self) -> bool {
+        self.cell != 0 || self.held_bytes != 0
+    }
+
+    /// Takes words up to the end of a packet. How many, and the packet that ended with the last.
+    pub fn take(&mut self, words: &[Word]) -> (usize, Option<Arrived>) {
+        let mut index = 0;
+        while let Some(&word) = words.get(index) {
+            if let Phase::Body { body, .. } = self.phase {
+                index += self.take_body(body, words.get(index..).unwrap_or(&[]));
+                if index == words.len() {
+                    break;
+                }
+            }
+            let word = words.get(index).copied().unwrap_or(word);
+            index += 1;
+            if let Some(end) = self.take_word(word) {
+                return (index, Some(self.finish(end)));
+            }
+        }
+        (index, None)
+    }
+
+    /// Takes words of data only, as far as whole cells of the body go.
+    fn take_body(&mut self, body: Body, words: &[Word]) -> usize {
+        let shift = 8 * self.held_bytes;
+        let (mut held, mut cell) = (self.held, self.cell);
+        let most = (self.last_cell.saturating_sub(cell) as usize).min(words.len());
+        let mut taken = 0;
+        for word in words.iter().take(most) {
+            if word.k != 0 {
+                break;
+            }
+            held |= u64::from(word.bits) << shift;
+            if held as u32 != body.cell(cell - HEADER_CELLS) && self.altered.is_none() {
+                self.altered = Some(u64::from(cell) * u64::from(CELL));
+            }
+            held >>= 32;
+            cell += 1;
+            taken += 1;
+        }
+        (self.held, self.cell) = (held, cell);
+        taken
+    }
+
+    fn take_word(&mut self, word: Word) -> Option<End> {
+        for index in 0..4 {
+            match (word.is_k(index), word.symbol(index)) {
+                (false, byte) => self.take_byte(byte),
+                (true, k::EOP) => return Some(End::Eop),
+                (true, k::EEP) => return Some(End::Eep),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn take_byte(&mut self, byte: u8) {
+        if matches!(self.phase, Phase::Other) {
+            if self.other.len() < KEPT {
+                self.other.push(byte);
+            }
+            return;
+        }
+        self.held |= u64::from(byte) << (8 * self.held_bytes);
+        self.held_bytes += 1;
+        if self.held_bytes == CELL {
+            let cell = self.held as u32;
+            (self.held, self.held_bytes) = (0, 0);
+            self.take_cell(cell);
+        }
+    }
+
+    fn take_cell(&mut self, value: u32) {
+        let cell = self.cell;
+        self.cell = cell.saturating_add(1);
+        if let Some(place) = self.header.get_mut(cell as usize) {
+            *place = value;
+            if self.cell == HEADER_CELLS {
+                self.open();
+            }
+            return;
+        }
+        if let Phase::Body { body, .. } = self.phase
+            && self.altered.is_none()
+            && (cell >= self.last_cell || value != body.cell(cell - HEADER_CELLS))
+        {
+            self.altered = Some(u64::from(cell) * u64::from(CELL));
+        }
+    }
+
+    /// The header is there.
+    fn open(&mut self) {
+        match Header::parse(self.header) {
+            Some(header) => {
+                self.last_cell = header.bytes / CELL;
+                self.phase = Phase::Body { header, body: Body::of(header) };
+            }
+            None => {
+                self.other.clear();
+                self.other.extend(self.header.iter().flat_map(|cell| cell.to_le_bytes()));
+                self.phase = Phase::Other;
+            }
+        }
+    }
+
+    /// The packet is at its end.
+    fn finish(&mut self, end: End) -> Arrived {
+        let held = self.held.to_le_bytes();
+        let held = held.get(..self.held_bytes as usize).unwrap_or(&[]);
+        let arrived = match self.phase {
+            Phase::Body { header, body } => {
+                let bytes = u64::from(self.cell) * u64::from(CELL) + held.len() as u64;
+                let expected = body.cell(self.cell.saturating_sub(HEADER_CELLS)).to_le_bytes();
+                let wrong = !expected.starts_with(held) || bytes > u64::from(header.bytes);
+                let at = u64::from(self.cell) * u64::from(CELL);
+                let altered = self.altered.or((wrong && !held.is_empty()).then_some(at));
+                Arrived::Traffic { header, bytes, altered, end }
+            }
+            Phase::Header => {
+                let cells = self.header.get(..self.cell as usize).unwrap_or(&[]);
+                let mut bytes: Vec<u8> = cells.iter().flat_map(|cell| cell.to_le_bytes()).collect();
+                bytes.extend(held);
+                Arrived::Other { bytes, end }
+            }
+            Phase::Other => Arrived::Other { bytes: std::mem::take(&mut self.other), end },
+        };
+        *self = Self::new();
+        arrived
+    }
+}
+
+const _: () = assert!(HEADER_BYTES.is_multiple_of(CELL));

@@ -1,0 +1,308 @@
+//! Initiators.
+
+use super::{Truth, mark};
+use crate::ledger::{Cause, Ledger};
+use crate::link::Side;
+use crate::results::{self, Recorder};
+use crate::rng::{Rng, mix};
+use crate::route::{self, Start};
+use crate::scenario::{self, Place, Route, Scenario};
+use crate::time::Ps;
+use spfe_proto::End;
+use spfe_proto::rmap::initiator::{Discard, Failure};
+use spfe_proto::rmap::{CommandHeader, Initiator, Node, RMW_MAX, ReplyAddress, Request, Status};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Commands under way at most.
+const OUTSTANDING: usize = 64;
+/// Commands whose time was over and whose reply may still come.
+const LATE: usize = 1024;
+
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    transaction: u16,
+    header: CommandHeader,
+    number: u64,
+    /// The mark of the data that was written.
+    mark: Option<u64>,
+}
+
+/// An initiator.
+pub struct Asker {
+    name: String,
+    node: u32,
+    settings: scenario::Rmap,
+    path: Vec<u8>,
+    target: u8,
+    key: u8,
+    own_address: u8,
+    reply_address: ReplyAddress,
+    /// Its link, and the end it sends from.
+    pub from: (usize, Side),
+    flow: u16,
+    track: usize,
+    initiator: Initiator<OUTSTANDING>,
+    seed: u64,
+    pending: Vec<Pending>,
+    late: VecDeque<Pending>,
+    next: Option<Ps>,
+    left: u64,
+    commands: u64,
+    succeeded: u64,
+    failed: BTreeMap<String, u64>,
+    timed_out: u64,
+    mismatches: u64,
+    bytes: u64,
+    latency: Recorder,
+}
+
+impl Asker {
+    /// An initiator of a scenario.
+    pub fn new(
+        scenario: &Scenario,
+        rmap: &scenario::Rmap,
+        seed: u64,
+        ledger: &mut Ledger,
+    ) -> Result<Self, String> {
+        let unit = |place: &Place| {
+            scenario.unit(&place.unit).ok_or_else(|| format!("no unit {}", place.unit))
+        };
+        let (from_unit, to_unit) = (unit(&rmap.from)?, unit(&rmap.to)?);
+        let scenario::Unit::Node(node) = from_unit else {
+            return Err(format!("{} is a router; an initiator is a node", rmap.from.unit));
+        };
+        let own_address = scenario.nodes.get(node).map_or(254, |node| node.logical_address);
+        let (address, key) = match to_unit {
+            scenario::Unit::Node(node) => {
+                let node = scenario.nodes.get(node).ok_or("no such node")?;
+                let target = node.target.ok_or_else(|| format!("{} has no target", node.name))?;
+                (node.logical_address, target.key)
+            }
+            scenario::Unit::Router(router) => {
+                let router = scenario.routers.get(router).ok_or("no such router")?;
+                (router.configuration.logical_address, router.configuration.key)
+            }
+        };
+        let start = route::start(scenario, &rmap.from, rmap.vc)?;
+        let there = route::plan(scenario, start, &[(to_unit, rmap.to.port)], &rmap.route, address)?;
+        let back = match to_unit {
+            scenario::Unit::Router(router) => Start::Configuration(router),
+            scenario::Unit::Node(_) => {
+                let end = there.walk.terminals.first();
+                let (port, vc) = end.map_or((rmap.to.port, rmap.vc), |end| (end.port, end.vc));
+                route::start(scenario, &Place { unit: rmap.to.unit.clone(), port }, vc)?
+            }
+        };
+        // A logical way back starts with the initiator's own address.
+        let own_address = match &rmap.reply_route {
+            Route::Logical(address) => *address,
+            _ => own_address,
+        };
+        let home = [(from_unit, rmap.from.port)];
+        let back = route::plan(scenario, back, &home, &rmap.reply_route, own_address)
+            .map_err(|error| format!("way back: {error}"))?;
+        let reply_address =
+            ReplyAddress::from_path(&back.path).map_err(|error| format!("way back: {error}"))?;
+        let flow = ledger.add_flow(&format!("rmap '{}'", rmap.name), there.target);
+        let mut way = there.walk.way.clone();
+        way.links.extend(&back.walk.way.links);
+        way.links.sort_unstable();
+        way.links.dedup();
+        way.visits.extend(&back.walk.way.visits);
+        let track = ledger.add_track(flow, node as u32, way, false);
+        let mut rng = Rng::of(seed, &format!("rmap {}", rmap.name));
+        Ok(Self {
+            name: rmap.name.clone(),
+            node: node as u32,
+            settings: rmap.clone(),
+            path: there.path,
+            target: there.target,
+            key: rmap.key.unwrap_or(key),
+            own_address: back.target,
+            reply_address,
+            from: scenario.link_at(&rmap.from).ok_or("no link")?,
+            flow,
+            track,
+            initiator: Initiator::new().with_transaction(rng.bits() as u16),
+            seed: rng.bits(),
+            pending: Vec::new(),
+            late: VecDeque::new(),
+            next: Some(rmap.start.0),
+            left: rmap.count.unwrap_or(u64::MAX),
+            commands: 0,
+            succeeded: 0,
+            failed: BTreeMap::new(),
+            timed_out: 0,
+            mismatches: 0,
+            bytes: 0,
+            latency: Recorder::new(),
+        })
+    }
+
+    /// Its node.
+    pub const fn node(&self) -> u32 {
+        self.node
+    }
+
+    /// Its virtual channel.
+    pub const fn vc(&self) -> u8 {
+        self.settings.vc
+    }
+
+    /// When it has something to do next.
+    pub fn next_ps(&self) -> Option<Ps> {
+        let deadline = self.initiator.next_deadline_ns().map(|ns| ns * 1000);
+        let next = self.next.filter(|_| self.may_ask());
+        [deadline, next].into_iter().flatten().min()
+    }
+
+    fn may_ask(&self) -> bool {
+        let most = usize::from(self.settings.outstanding).clamp(1, OUTSTANDING);
+        self.left != 0 && self.initiator.outstanding() < most
+    }
+
+    /// Time goes on: gives up commands, and makes the next that is due.
+    pub fn poll(&mut self, now: Ps, ledger: &mut Ledger) -> Option<Vec<u8>> {
+        while let Some(transaction) = self.initiator.expire(now / 1000) {
+            self.timed_out += 1;
+            self.expire(transaction);
+        }
+        let due = self.next.filter(|due| *due <= now && self.may_ask())?;
+        if self.settings.stop.is_some_and(|stop| due >= stop.0) {
+            self.next = None;
+            return None;
+        }
+        let number = ledger.begin(self.flow, now, self.settings.size.0 as u32);
+        let packet = self.command(now, number);
+        self.left -= 1;
+        self.next = match self.settings.period {
+            Some(period) => Some(due.saturating_add(period.0.max(1))),
+            None => Some(now),
+        };
+        if packet.is_none() {
+            ledger.violation(now, format!("rmap '{}': no command can say this", self.name));
+        }
+        packet
+    }
+
+    fn command(&mut self, now: Ps, number: u64) -> Option<Vec<u8>> {
+        let size = usize::try_from(self.settings.size.0).ok()?;
+        let data: Vec<u8> =
+            (0..size as u64).map(|index| mix(self.seed ^ mix(number) ^ index) as u8).collect();
+        let request = match self.settings.operation {
+            scenario::Operation::Write => Request::Write {
+                verify: self.settings.verify,
+                reply: true,
+                increment: true,
+                data: &data,
+            },
+            scenario::Operation::Read => Request::read(u32::try_from(size).ok()?),
+            scenario::Operation::Rmw => {
+                let data = data.get(..size.min(RMW_MAX))?;
+                Request::ReadModifyWrite { data, mask: &[0xff; RMW_MAX][..data.len()] }
+            }
+        };
+        let node = Node {
+            path: &self.path,
+            target: self.target,
+            key: self.key,
+            reply_address: self.reply_address,
+            initiator: self.own_address,
+        };
+        let mut out = vec![0; self.path.len() + 32 + data.len() + 2 * RMW_MAX];
+        let timeout_ns = self.settings.timeout.0.div_ceil(1000);
+        let address = self.settings.address;
+        let sent = self
+            .initiator
+            .begin(&node, address, &request, now / 1000, timeout_ns, &mut out)
+            .ok()?;
+        out.truncate(sent.bytes);
+        let header = CommandHeader::parse(out.get(self.path.len()..)?).ok()?;
+        let is_write = matches!(request, Request::Write { .. });
+        let mark = is_write.then(|| mark(&data));
+        self.pending.push(Pending { transaction: sent.transaction, header, number, mark });
+        self.commands += 1;
+        Some(out)
+    }
+
+    fn expire(&mut self, transaction: u16) {
+        if let Some(pending) = self.take(transaction) {
+            if self.late.len() == LATE {
+                self.late.pop_front();
+            }
+            self.late.push_back(pending);
+        }
+    }
+
+    fn take(&mut self, transaction: u16) -> Option<Pending> {
+        let place = self.pending.iter().position(|of| of.transaction == transaction)?;
+        Some(self.pending.swap_remove(place))
+    }
+
+    /// A reply came to its node. False if it is not for this initiator.
+    pub fn take_reply(
+        &mut self,
+        now: Ps,
+        packet: &[u8],
+        end: End,
+        ledger: &mut Ledger,
+        truth: &mut Truth,
+    ) -> bool {
+        let completion = match self.initiator.handle(packet, end) {
+            Ok(completion) => completion,
+            Err(Discard::Unknown { transaction }) => {
+                let late = self.late.iter().position(|of| of.transaction == transaction);
+                let Some(pending) = late.and_then(|place| self.late.remove(place)) else {
+                    return false;
+                };
+                // It came, if late: the network did its work.
+                ledger.complete(self.track, pending.number, now, 0);
+                return true;
+            }
+            Err(_) => return false,
+        };
+        let Some(pending) = self.take(completion.transaction) else { return false };
+        match completion.result {
+            Ok(data) => {
+                let of = pending.mark.unwrap_or_else(|| mark(data));
+                if !truth.take(&pending.header, of) {
+                    self.mismatches += 1;
+                    let text = format!("rmap '{}': data of command {}", self.name, pending.number);
+                    ledger.violation(now, format!("{text} is not what the target wrote or read"));
+                }
+                self.succeeded += 1;
+                self.bytes += self.settings.size.0;
+                let size = self.settings.size.0;
+                let latency = ledger.complete(self.track, pending.number, now, size);
+                latency.into_iter().for_each(|latency| self.latency.record(latency));
+            }
+            Err(failure) => {
+                *self.failed.entry(failure.to_string()).or_default() += 1;
+                let cause = match failure {
+                    Failure::Status(Status(status)) => Some(Cause::Status(status)),
+                    _ => None,
+                };
+                ledger.fail(self.track, pending.number, now, cause);
+            }
+        }
+        true
+    }
+
+    /// What goes into the results.
+    pub fn results(&self) -> results::Rmap {
+        results::Rmap {
+            name: self.name.clone(),
+            from: self.settings.from.to_string(),
+            to: self.settings.to.to_string(),
+            commands: self.commands,
+            succeeded: self.succeeded,
+            failed: self.failed.clone(),
+            timed_out: self.timed_out,
+            outstanding: self.pending.len() as u64,
+            mismatches: self.mismatches,
+            bytes: self.bytes,
+            latency: self.latency.histogram(),
+        }
+    }
+}

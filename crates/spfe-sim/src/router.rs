@@ -1,0 +1,186 @@
+//! Routers: the switch of [`spfe_link::network`] between ends of links.
+//!
+//! In each step words go from the input buffers of links to their output buffers as long as any can
+//! move. Of each input, [`BURST`] words are taken out of the link's buffer beforehand.
+
+mod engine;
+mod face;
+
+use crate::ledger::{Ledger, Visit};
+use crate::link::{Link, Side};
+use crate::scenario::{self, EntryMode, Place, Scenario};
+use crate::tap::Tap;
+use crate::time::Ps;
+use engine::Engine;
+use face::{Exchange, Face, Spilled};
+use spfe_link::network::router::Settings;
+use spfe_link::network::{Entry, NETWORKS, Reason, Table};
+use std::collections::BTreeMap;
+
+/// Words that are taken out of a link's input buffer beforehand.
+pub const BURST: usize = 64;
+
+/// A router.
+pub struct Switch {
+    index: u32,
+    engine: Box<dyn Engine>,
+    table: Box<Table<NETWORKS>>,
+    faces: Vec<Face>,
+    has_timeouts: bool,
+    spilled: Vec<Spilled>,
+    /// Packets dropped, by port, virtual channel and reason.
+    pub drops: BTreeMap<(u8, u8, &'static str), u64>,
+}
+
+impl Switch {
+    /// A router of a scenario.
+    pub fn new(scenario: &Scenario, index: usize) -> Result<Self, String> {
+        let settings = scenario.routers.get(index).ok_or("no such router")?;
+        let name = &settings.name;
+        let mut faces = vec![Face::inner()];
+        for port in 1..=settings.ports {
+            let place = Place { unit: name.clone(), port };
+            let link = scenario.link_at(&place);
+            let channels =
+                link.and_then(|(link, _)| scenario.links.get(link)).map_or(0, |l| l.channels());
+            faces.push(Face::new(link, channels.into()));
+        }
+        let most = faces.iter().map(Face::channels).max().unwrap_or(1);
+        let mut engine = engine::new(faces.len(), most)?;
+        for (port, face) in faces.iter().enumerate().skip(1) {
+            for vc in 1..face.channels() {
+                let network = settings.network_of(port as u8, vc as u8);
+                engine.map(port, vc, network).map_err(|error| {
+                    format!("{name}:{port}: virtual channel {vc} for virtual network {network:?}: {error:?}")
+                })?;
+            }
+        }
+        let ns = |time: Option<scenario::Time>| time.map(|time| time.0 / 1000);
+        let mut has_timeouts = false;
+        for port in 0..faces.len() {
+            let own = settings.settings.iter().find(|own| usize::from(own.port) == port);
+            let of = Settings {
+                packet_timeout_ns: ns(own
+                    .and_then(|own| own.packet_timeout)
+                    .or(settings.packet_timeout)),
+                wait_timeout_ns: ns(own.and_then(|own| own.wait_timeout).or(settings.wait_timeout)),
+                priority: own.is_some_and(|own| own.priority),
+            };
+            has_timeouts |= of.packet_timeout_ns.is_some() || of.wait_timeout_ns.is_some();
+            engine.set(port, of);
+        }
+        Ok(Self {
+            index: index as u32,
+            engine,
+            table: table(settings)?,
+            faces,
+            has_timeouts,
+            spilled: Vec::new(),
+            drops: BTreeMap::new(),
+        })
+    }
+
+    /// Words go through until none can. True if any did.
+    pub fn exchange(
+        &mut self,
+        now: Ps,
+        links: &mut [Box<dyn Link>],
+        ledger: &mut Ledger,
+        tap: &mut Tap<'_>,
+    ) -> bool {
+        let mut any = false;
+        loop {
+            let mut waits = false;
+            for face in &mut self.faces {
+                waits |= face.refill(now, links, tap);
+            }
+            if !waits && !self.has_timeouts && self.engine.is_idle() {
+                return any;
+            }
+            let mut exchange =
+                Exchange { faces: &mut self.faces, links, spilled: &mut self.spilled };
+            let moved = self.engine.step(now / 1000, &self.table, &mut exchange);
+            for face in &mut self.faces {
+                face.flush(links);
+            }
+            for spilled in std::mem::take(&mut self.spilled) {
+                self.account(now, spilled, ledger, tap);
+            }
+            if moved == 0 {
+                return any;
+            }
+            any = true;
+        }
+    }
+
+    fn account(&mut self, now: Ps, spilled: Spilled, ledger: &mut Ledger, tap: &mut Tap<'_>) {
+        let (dropped, bytes) = match spilled {
+            Spilled::Reported(dropped) => {
+                let place = (dropped.port, dropped.vc, crate::ledger::reason_name(dropped.reason));
+                *self.drops.entry(place).or_default() += 1;
+                tap.outer.dropped(now, self.index, dropped);
+                if dropped.reason != Reason::Timeout {
+                    return;
+                }
+                (dropped, Vec::new())
+            }
+            Spilled::Start(dropped, bytes) => (dropped, bytes),
+        };
+        let visit = Visit { router: self.index, port: dropped.port, vc: dropped.vc };
+        let header = ledger.identify(&bytes);
+        ledger.dropped(now, visit, dropped.reason, header);
+    }
+
+    /// When the first time-out ends.
+    pub fn deadline_ps(&self) -> Option<Ps> {
+        if self.has_timeouts { self.engine.deadline_ns().map(|ns| (ns + 1) * 1000) } else { None }
+    }
+
+    /// Whether it holds no word.
+    pub fn is_empty(&self) -> bool {
+        self.engine.is_idle() && self.faces.iter().all(Face::is_empty)
+    }
+
+    /// Ports with links: the link, and the router's end of it.
+    pub fn ports(&self) -> impl Iterator<Item = (u8, usize, Side)> {
+        let link =
+            |(port, face): (usize, &Face)| face.link.map(|(link, side)| (port as u8, link, side));
+        self.faces.iter().enumerate().filter_map(link)
+    }
+
+    /// The configuration port: packets to it, as words.
+    pub fn take_inner(&mut self) -> Vec<spfe_link::Word> {
+        self.faces.first_mut().map(Face::take_inner).unwrap_or_default()
+    }
+
+    /// The configuration port: words of packets from it.
+    pub fn give_inner(&mut self, words: &[spfe_link::Word]) {
+        if let Some(face) = self.faces.first_mut() {
+            face.give_inner(words);
+        }
+    }
+}
+
+/// The routing table: one for each virtual network.
+fn table(router: &scenario::Router) -> Result<Box<Table<NETWORKS>>, String> {
+    let mut table = Box::new(Table::new());
+    for network in 0..NETWORKS as u8 {
+        table.use_table(network, network).map_err(|error| format!("{error:?}"))?;
+    }
+    for entry in &router.entries {
+        let ports = entry.ports.iter().fold(0u32, |mask, port| mask | 1 << (port & 31));
+        let filled = Entry {
+            ports,
+            multicast: entry.mode == EntryMode::All,
+            delete: entry.delete,
+            priority: entry.priority,
+        };
+        let all: Vec<u8> = (0..NETWORKS as u8).collect();
+        for &network in entry.networks.as_ref().unwrap_or(&all) {
+            table.set(network, entry.address, Some(filled)).map_err(|error| {
+                format!("router '{}': entry for address {}: {error:?}", router.name, entry.address)
+            })?;
+        }
+    }
+    Ok(table)
+}

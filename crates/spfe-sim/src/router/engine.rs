@@ -1,0 +1,48 @@
+//! Switches of some sizes behind one face.
+
+use super::face::Exchange;
+use spfe_link::network::router::{MapError, Settings};
+use spfe_link::network::{NETWORKS, Router, Table};
+
+/// A switch of any size.
+pub trait Engine: Send {
+    fn set(&mut self, port: usize, settings: Settings);
+    fn map(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError>;
+    fn step(&mut self, now_ns: u64, table: &Table<NETWORKS>, ports: &mut Exchange<'_>) -> usize;
+    fn is_idle(&self) -> bool;
+    fn deadline_ns(&self) -> Option<u64>;
+}
+
+impl<const P: usize, const V: usize> Engine for Router<P, V> {
+    fn set(&mut self, port: usize, settings: Settings) {
+        Self::set(self, port, settings);
+    }
+
+    fn map(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError> {
+        Self::map(self, port, vc, network)
+    }
+
+    fn step(&mut self, now_ns: u64, table: &Table<NETWORKS>, ports: &mut Exchange<'_>) -> usize {
+        Self::step(self, now_ns, table, ports)
+    }
+
+    fn is_idle(&self) -> bool {
+        Self::is_idle(self)
+    }
+
+    fn deadline_ns(&self) -> Option<u64> {
+        Self::deadline_ns(self)
+    }
+}
+
+/// A switch with at least so many ports, the configuration port included, and virtual channels.
+pub fn new(ports: usize, channels: usize) -> Result<Box<dyn Engine>, String> {
+    Ok(match (ports, channels) {
+        (..=8, ..=8) => Box::new(Router::<8, 8>::new()),
+        (..=8, ..=32) => Box::new(Router::<8, 32>::new()),
+        (..=16, ..=8) => Box::new(Router::<16, 8>::new()),
+        (..=32, ..=8) => Box::new(Router::<32, 8>::new()),
+        (..=32, ..=32) => Box::new(Router::<32, 32>::new()),
+        _ => return Err(format!("{ports} ports of {channels} virtual channels; at most 32 of 32")),
+    })
+}

@@ -1,0 +1,245 @@
+//! A port of a router: the words between a link and the switch.
+
+use super::BURST;
+use crate::link::{Link, Side};
+use crate::tap::Tap;
+use crate::time::Ps;
+use spfe_link::Word;
+use spfe_link::network::{Dropped, Ports, Reason, Unit};
+use std::collections::VecDeque;
+
+/// Bytes that show whose packet it is: twelve of the header behind a path.
+const START: usize = 48;
+const UNKNOWN: usize = usize::MAX;
+
+/// What became of a packet that is thrown away.
+#[derive(Clone, Debug)]
+pub enum Spilled {
+    /// The switch says so.
+    Reported(Dropped),
+    /// Its first bytes.
+    Start(Dropped, Vec<u8>),
+}
+
+/// Words out of a link, for the switch.
+#[derive(Clone, Debug)]
+struct Input {
+    words: [Word; BURST],
+    head: usize,
+    count: usize,
+    /// A packet is thrown away, and its first bytes are looked at.
+    spill: Option<(Dropped, Vec<u8>)>,
+}
+
+impl Input {
+    const fn new() -> Self {
+        Self { words: [Word { bits: 0, k: 0 }; BURST], head: 0, count: 0, spill: None }
+    }
+}
+
+/// Words out of the switch, for a link.
+#[derive(Clone, Debug)]
+struct Output {
+    words: Vec<Word>,
+    /// Words there is room for in all, once asked.
+    room: usize,
+}
+
+/// A port.
+#[derive(Clone, Debug)]
+pub struct Face {
+    /// The link, and this end of it.
+    pub link: Option<(usize, Side)>,
+    /// Port 0: there is no link.
+    is_inner: bool,
+    running: bool,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    /// Inputs that hold words: bit V for virtual channel V.
+    waiting: u32,
+    /// Outputs that hold words.
+    filled: u32,
+    /// Port 0: words from the unit behind it.
+    inner: VecDeque<Word>,
+}
+
+impl Face {
+    pub fn new(link: Option<(usize, Side)>, channels: usize) -> Self {
+        Self {
+            link,
+            is_inner: false,
+            running: false,
+            inputs: vec![Input::new(); channels],
+            outputs: vec![Output { words: Vec::with_capacity(BURST), room: UNKNOWN }; channels],
+            waiting: 0,
+            filled: 0,
+            inner: VecDeque::new(),
+        }
+    }
+
+    /// Port 0: one virtual channel, on virtual network 0.
+    pub fn inner() -> Self {
+        Self { is_inner: true, running: true, ..Self::new(None, 1) }
+    }
+
+    pub fn channels(&self) -> usize {
+        self.inputs.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting == 0 && self.filled == 0 && self.inner.is_empty()
+    }
+
+    /// Takes words out of the link. True if there are any for the switch.
+    pub fn refill(&mut self, now: Ps, links: &mut [Box<dyn Link>], tap: &mut Tap<'_>) -> bool {
+        if self.is_inner {
+            self.refill_inner();
+        }
+        let Some((link, side)) = self.link else { return self.waiting != 0 };
+        let Some(end) = links.get_mut(link).map(|link| link.end(side)) else { return false };
+        self.running = end.is_running();
+        let mut more = end.waiting() & !self.waiting;
+        while more != 0 {
+            let vc = more.trailing_zeros() as usize;
+            more &= more - 1;
+            let Some(input) = self.inputs.get_mut(vc) else { break };
+            input.head = 0;
+            input.count = end.read(vc, &mut input.words);
+            self.waiting |= u32::from(input.count != 0) << vc;
+            if tap.packets {
+                let words = input.words.get(..input.count).unwrap_or(&[]);
+                tap.words(now, link, side, vc, words);
+            }
+        }
+        self.waiting != 0
+    }
+
+    fn refill_inner(&mut self) {
+        let Some(input) = self.inputs.first_mut().filter(|input| input.count == 0) else { return };
+        input.head = 0;
+        for place in &mut input.words {
+            let Some(word) = self.inner.pop_front() else { break };
+            *place = word;
+            input.count += 1;
+        }
+        self.waiting = u32::from(input.count != 0);
+    }
+
+    /// Gives words to the link.
+    pub fn flush(&mut self, links: &mut [Box<dyn Link>]) {
+        let Some((link, side)) = self.link else { return };
+        while self.filled != 0 {
+            let vc = self.filled.trailing_zeros() as usize;
+            self.filled &= self.filled - 1;
+            if let (Some(output), Some(link)) = (self.outputs.get_mut(vc), links.get_mut(link)) {
+                link.end(side).write(vc, &output.words);
+                output.words.clear();
+            }
+        }
+        self.outputs.iter_mut().for_each(|output| output.room = UNKNOWN);
+    }
+
+    /// Words to the unit behind port 0.
+    pub fn take_inner(&mut self) -> Vec<Word> {
+        self.filled = 0;
+        self.outputs.first_mut().map(|output| std::mem::take(&mut output.words)).unwrap_or_default()
+    }
+
+    pub fn give_inner(&mut self, words: &[Word]) {
+        self.inner.extend(words);
+    }
+}
+
+/// The ports of a switch in a step.
+pub struct Exchange<'a> {
+    pub faces: &'a mut [Face],
+    pub links: &'a mut [Box<dyn Link>],
+    pub spilled: &'a mut Vec<Spilled>,
+}
+
+impl Exchange<'_> {
+    #[inline]
+    fn input(&mut self, port: usize, vc: usize) -> Option<&mut Input> {
+        self.faces.get_mut(port)?.inputs.get_mut(vc)
+    }
+}
+
+impl Ports for Exchange<'_> {
+    type Unit = Word;
+    const BURST: usize = BURST;
+
+    #[inline]
+    fn waiting(&mut self, port: usize) -> u32 {
+        self.faces.get(port).map_or(0, |face| face.waiting)
+    }
+
+    #[inline]
+    fn peek(&mut self, port: usize, vc: usize) -> Option<Word> {
+        let input = self.input(port, vc).filter(|input| input.count != 0)?;
+        input.words.get(input.head).copied()
+    }
+
+    #[inline]
+    fn take(&mut self, port: usize, vc: usize) {
+        let Some(face) = self.faces.get_mut(port) else { return };
+        let Some(input) = face.inputs.get_mut(vc) else { return };
+        let word = input.words.get(input.head).copied();
+        input.head += 1;
+        input.count -= 1;
+        face.waiting &= !(u32::from(input.count == 0) << vc);
+        if input.spill.is_some()
+            && let Some(word) = word
+        {
+            look_at(input, word, self.spilled);
+        }
+    }
+
+    #[inline]
+    fn has_room(&mut self, port: usize, vc: usize) -> bool {
+        let Some(face) = self.faces.get_mut(port) else { return false };
+        let Some(output) = face.outputs.get_mut(vc) else { return false };
+        if output.room == UNKNOWN {
+            output.room = match face.link {
+                Some((link, side)) => {
+                    self.links.get_mut(link).map_or(0, |link| link.end(side).writable(vc))
+                }
+                None => BURST,
+            };
+        }
+        output.words.len() < output.room
+    }
+
+    #[inline]
+    fn put(&mut self, port: usize, vc: usize, unit: Word) {
+        let Some(face) = self.faces.get_mut(port) else { return };
+        if let Some(output) = face.outputs.get_mut(vc) {
+            output.words.push(unit);
+            face.filled |= 1 << vc;
+        }
+    }
+
+    fn is_running(&mut self, port: usize) -> bool {
+        self.faces.get(port).is_some_and(|face| face.running)
+    }
+
+    fn dropped(&mut self, dropped: Dropped) {
+        self.spilled.push(Spilled::Reported(dropped));
+        if dropped.reason != Reason::Timeout
+            && let Some(input) = self.input(dropped.port.into(), dropped.vc.into())
+        {
+            input.spill = Some((dropped, Vec::new()));
+        }
+    }
+}
+
+/// Another word of a packet that is thrown away.
+#[cold]
+fn look_at(input: &mut Input, word: Word, spilled: &mut Vec<Spilled>) {
+    let Some((dropped, mut bytes)) = input.spill.take() else { return };
+    bytes.extend((0..4).filter(|index| !word.is_k(*index)).map(|index| word.symbol(index)));
+    if word.is_end() || bytes.len() >= START {
+        spilled.push(Spilled::Start(dropped, bytes));
+    } else {
+        input.spill = Some((dropped, bytes));
+    }
+}

@@ -1,0 +1,238 @@
+//! The simulation of a scenario.
+//!
+//! Time goes on in steps, see [`Scenario::quantum_ps`]. In each, nodes and routers exchange words
+//! with the ends of links, and then each link runs to the end of the step. The same scenario with
+//! the same seed gives the same words.
+
+mod agenda;
+mod build;
+mod finish;
+
+pub use build::Error;
+
+use crate::flow::Flow;
+use crate::ledger::Ledger;
+use crate::link::{End, Link, Observer, Side};
+use crate::messages::{self, Relay, Sender};
+use crate::node::{Context, Node};
+use crate::records::Records;
+use crate::rmap::{Truth, Units};
+use crate::router::Switch;
+use crate::scenario::{Place, Scenario, Unit};
+use crate::tap::{Listener, Open, Tap};
+use crate::time::Ps;
+use agenda::Agenda;
+
+/// A router with what belongs to it.
+struct Router {
+    switch: Switch,
+    relay: Relay,
+    port0: build::Port0,
+}
+
+/// A network under way.
+pub struct Simulation {
+    scenario: Scenario,
+    links: Vec<Box<dyn Link>>,
+    nodes: Vec<Node>,
+    routers: Vec<Router>,
+    flows: Vec<Flow>,
+    units: Units,
+    senders: Vec<Sender>,
+    ledger: Ledger,
+    records: Records,
+    agenda: Agenda,
+    open: Open,
+    now: Ps,
+    quantum_ps: Ps,
+    /// Bit error rates that are not 0: time is not left out.
+    errors: u32,
+    /// Words are shown: time is not left out.
+    shows_words: bool,
+    ended: bool,
+}
+
+impl Simulation {
+    /// A simulation of a scenario that has been checked.
+    pub fn new(scenario: &Scenario) -> Result<Self, Error> {
+        let links = build::links(scenario)?;
+        Self::with_links(scenario, links)
+    }
+
+    /// The same with links of another kind, in the order of the scenario.
+    pub fn with_links(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Self, Error> {
+        build::simulation(scenario, links)
+    }
+
+    /// Where it is.
+    pub const fn now(&self) -> Ps {
+        self.now
+    }
+
+    /// Words (SpaceWire: characters) that have gone over all lanes of all links.
+    pub fn words(&self) -> u64 {
+        self.links.iter().map(|link| link.words()).sum()
+    }
+
+    /// Whether a link shows its words, or characters, to the observer. False: there is none such.
+    pub fn show_words(&mut self, link: &str, on: bool) -> bool {
+        let Some(link) = self.scenario.link(link).and_then(|index| self.links.get_mut(index))
+        else {
+            return false;
+        };
+        link.show_words(on);
+        self.shows_words |= on;
+        true
+    }
+
+    /// The end of the link at a node's port, for an application: from the first call on nobody else
+    /// reads or writes the ports of that node. Between two calls of [`Simulation::run`] words of
+    /// virtual channels, messages and codes can be read and written.
+    pub fn endpoint(&mut self, place: &Place) -> Option<&mut dyn End> {
+        let Unit::Node(node) = self.scenario.unit(&place.unit)? else { return None };
+        let (link, side) = self.nodes.get_mut(node)?.attach(place.port)?;
+        self.links.get_mut(link).map(|link| link.end(side))
+    }
+
+    /// Goes on until a time.
+    pub fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
+        while self.now < until {
+            self.agenda(observer);
+            let moved = self.exchange(observer);
+            let next = self.next_stop(until);
+            if !moved && self.is_quiet() {
+                let next = self.next_event().map_or(until, |event| event.clamp(next, until));
+                self.links.iter_mut().for_each(|link| link.skip_to(next));
+                // A link that could not leave the time out is behind: it catches up.
+                self.run_links(next, observer);
+                self.now = next;
+            } else {
+                self.run_links(next, observer);
+                self.now = next;
+            }
+        }
+    }
+
+    fn run_links(&mut self, until: Ps, observer: &mut dyn Observer) {
+        for (link, of) in self.links.iter_mut().zip(&self.scenario.links) {
+            let mut listener = Listener {
+                outer: &mut *observer,
+                ledger: &mut self.ledger,
+                records: &mut self.records,
+                spacewire: of.is_spacewire(),
+            };
+            link.run(until, &mut listener);
+        }
+    }
+
+    /// The end of this step.
+    fn next_stop(&self, until: Ps) -> Ps {
+        let step = self.now.saturating_add(self.quantum_ps).min(until);
+        self.agenda.next_ps().map_or(step, |next| next.clamp(self.now + 1, step))
+    }
+
+    /// When something happens, if nothing is under way.
+    fn next_event(&self) -> Option<Ps> {
+        let flows = self.flows.iter().filter_map(|flow| flow.source.next_ps());
+        let nodes = self.nodes.iter().filter_map(Node::next_ps);
+        let routers = self.routers.iter().filter_map(|router| {
+            [router.switch.deadline_ps(), router.port0.next_ps()].into_iter().flatten().min()
+        });
+        let senders = self.senders.iter().filter_map(Sender::next_ps);
+        let others = [self.units.next_ps(), self.agenda.next_ps()].into_iter().flatten();
+        flows.chain(nodes).chain(routers).chain(senders).chain(others).min()
+    }
+
+    /// Whether time may be left out.
+    fn is_quiet(&self) -> bool {
+        self.errors == 0 && !self.shows_words && self.links.iter().all(|link| link.is_quiet())
+    }
+
+    /// Nodes and routers exchange words and messages with links. True if anything moved.
+    fn exchange(&mut self, observer: &mut dyn Observer) -> bool {
+        let now = self.now;
+        let mut tap =
+            Tap { packets: observer.wants_packets(), outer: observer, open: &mut self.open };
+        let mut moved = false;
+        for asker in &mut self.units.askers {
+            while let Some(packet) = asker.poll(now, &mut self.ledger) {
+                if let Some(node) = self.nodes.get_mut(asker.node() as usize) {
+                    node.send(asker.from, asker.vc(), now, packet);
+                }
+            }
+        }
+        for sender in &mut self.senders {
+            while let Some(message) = sender.poll(now) {
+                moved = true;
+                sender.given(messages::give(now, &mut self.links, sender.link, message, &mut tap));
+            }
+        }
+        let mut context = Context {
+            flows: &mut self.flows,
+            units: &mut self.units,
+            ledger: &mut self.ledger,
+            tap: &mut tap,
+        };
+        for node in &mut self.nodes {
+            moved |= node.exchange(now, &mut self.links, &mut context);
+        }
+        let Units { truth, .. } = &mut self.units;
+        for router in &mut self.routers {
+            let truth: &mut Truth = truth;
+            moved |= router.switch.exchange(now, &mut self.links, &mut self.ledger, &mut tap);
+            moved |= router.port0.exchange(now, &mut router.switch, truth);
+        }
+        self.hear(observer) || moved
+    }
+
+    /// Messages come to nodes and routers.
+    fn hear(&mut self, observer: &mut dyn Observer) -> bool {
+        let now = self.now;
+        let mut tap = Tap { packets: false, outer: observer, open: &mut self.open };
+        let mut moved = false;
+        let mut slots = Vec::new();
+        for (index, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.is_attached()) {
+            for end in node.links() {
+                while let Some(message) = messages::take(now, &mut self.links, end, &mut tap) {
+                    moved = true;
+                    for sender in &mut self.senders {
+                        let Some(mark) = sender.recognise(&message) else { continue };
+                        sender.arrived(now, index, mark, &message, &mut self.ledger);
+                        if sender.is_schedule() {
+                            slots.push((Unit::Node(index), mark as u8));
+                        }
+                    }
+                }
+            }
+        }
+        let senders = &self.senders;
+        for (index, router) in self.routers.iter_mut().enumerate() {
+            moved |= router.relay.exchange(now, &mut self.links, &mut tap, |message| {
+                let schedules = senders.iter().filter(|sender| sender.is_schedule());
+                let marks = schedules.filter_map(|sender| sender.recognise(message));
+                slots.extend(marks.map(|mark| (Unit::Router(index), mark as u8)));
+            });
+        }
+        for (unit, slot) in slots {
+            self.schedule(unit, slot);
+        }
+        moved
+    }
+
+    /// A time-slot begins for a unit.
+    fn schedule(&mut self, unit: Unit, slot: u8) {
+        let ends: Vec<(usize, Side)> = match unit {
+            Unit::Node(index) => self.nodes.get(index).map(|n| n.links().collect()),
+            Unit::Router(index) => self
+                .routers
+                .get(index)
+                .map(|router| router.switch.ports().map(|(_, link, side)| (link, side)).collect()),
+        }
+        .unwrap_or_default();
+        for (link, side) in ends {
+            if let Some(link) = self.links.get_mut(link) {
+                link.end(side).schedule(slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What happens at a time: faults, time-slots, samples.
+
+use super::Simulation;
+use crate::link::{Observer, Side};
+use crate::results::EventKind;
+use crate::rng::Rng;
+use crate::scenario::{Fault, Unit, What, When};
+use crate::time::Ps;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Something to do. The order is that of things that happen at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Action {
+    /// A time step of the series ends.
+    Sample(usize),
+    /// A time-slot begins everywhere; the number since the start.
+    Slot(u64),
+    /// What a fault does comes to its end.
+    End(usize),
+    /// A fault.
+    Fault(usize),
+}
+
+/// A fault's state.
+#[derive(Clone, Debug)]
+struct State {
+    rng: Rng,
+    times: u64,
+    left: u64,
+}
+
+/// What is to do.
+#[derive(Debug, Default)]
+pub struct Agenda {
+    heap: BinaryHeap<Reverse<(Ps, Action)>>,
+    faults: Vec<State>,
+}
+
+impl Agenda {
+    /// Of a scenario.
+    pub fn new(scenario: &crate::scenario::Scenario) -> Self {
+        let mut agenda = Self::default();
+        agenda.push(scenario.step_ps(), Action::Sample(0));
+        if scenario.schedule.as_ref().is_some_and(|schedule| schedule.source.is_none()) {
+            agenda.push(0, Action::Slot(0));
+        }
+        for (index, fault) in scenario.faults.iter().enumerate() {
+            let mut rng = Rng::of(scenario.seed, &format!("fault {index} {}", fault.name));
+            let mut left = 1;
+            let at = match fault.when {
+                When::At(at) => at.0,
+                When::Every { period, random, from, count, .. } => {
+                    left = count.unwrap_or(u64::MAX);
+                    if random {
+                        from.0.saturating_add(interval(&mut rng, period.0))
+                    } else {
+                        from.0
+                    }
+                }
+                When::During { from, until } => {
+                    if let Some(until) = until {
+                        agenda.push(until.0, Action::End(index));
+                    }
+                    from.0
+                }
+            };
+            agenda.faults.push(State { rng, times: 0, left });
+            agenda.push(at, Action::Fault(index));
+        }
+        agenda
+    }
+
+    fn push(&mut self, at: Ps, action: Action) {
+        self.heap.push(Reverse((at, action)));
+    }
+
+    /// When the next thing is to be done.
+    pub fn next_ps(&self) -> Option<Ps> {
+        self.heap.peek().map(|Reverse((at, _))| *at)
+    }
+
+    fn pop(&mut self, now: Ps) -> Option<(Ps, Action)> {
+        self.next_ps().filter(|at| *at <= now)?;
+        self.heap.pop().map(|Reverse(next)| next)
+    }
+
+    /// How often a fault was brought about.
+    pub fn times(&self, fault: usize) -> u64 {
+        self.faults.get(fault).map_or(0, |state| state.times)
+    }
+}
+
+/// A random interval with a mean, 1 ps at least.
+fn interval(rng: &mut Rng, mean: Ps) -> Ps {
+    (-(1.0 - rng.fraction()).ln() * mean as f64) as Ps + 1
+}
+
+impl Simulation {
+    /// Does what is to be done now.
+    pub(super) fn agenda(&mut self, observer: &mut dyn Observer) {
+        while let Some((at, action)) = self.agenda.pop(self.now) {
+            match action {
+                Action::Sample(step) => {
+                    self.records.sample(&mut self.links, step);
+                    let next = at.saturating_add(self.scenario.step_ps());
+                    self.agenda.push(next, Action::Sample(step + 1));
+                }
+                Action::Slot(number) => self.slot(at, number),
+                Action::Fault(index) => self.fault(at, index, observer),
+                Action::End(index) => {
+                    let fault = self.scenario.faults.get(index).cloned();
+                    fault.into_iter().for_each(|fault| self.last(&fault, false));
+                }
+            }
+        }
+    }
+
+    fn slot(&mut self, at: Ps, number: u64) {
+        let Some(schedule) = &self.scenario.schedule else { return };
+        let slot = (number % u64::from(schedule.slots.clamp(1, 64))) as u8;
+        let next = at.saturating_add(schedule.slot.0.max(1));
+        for link in &mut self.links {
+            Side::BOTH.into_iter().for_each(|side| link.end(side).schedule(slot));
+        }
+        self.agenda.push(next, Action::Slot(number + 1));
+    }
+
+    fn fault(&mut self, at: Ps, index: usize, observer: &mut dyn Observer) {
+        let Some(fault) = self.scenario.faults.get(index).cloned() else { return };
+        let Some(state) = self.agenda.faults.get_mut(index) else { return };
+        if let When::Every { until: Some(until), .. } = fault.when
+            && at >= until.0
+        {
+            return;
+        }
+        if state.left == 0 {
+            return;
+        }
+        state.left -= 1;
+        if let When::Every { period, random, .. } = fault.when {
+            let gap = if random { interval(&mut state.rng, period.0) } else { period.0.max(1) };
+            self.agenda.push(at.saturating_add(gap), Action::Fault(index));
+        }
+        if self.do_fault(&fault) {
+            if let Some(state) = self.agenda.faults.get_mut(index) {
+                state.times += 1;
+            }
+        } else {
+            let text = format!("fault '{}': not possible here, nothing was done", fault.name);
+            self.records.note(self.now, EventKind::Fault, text);
+        }
+        let _ = observer;
+    }
+
+    /// False: this kind of link has no such fault.
+    fn do_fault(&mut self, fault: &Fault) -> bool {
+        match &fault.what {
+            What::Words { link, direction, lane, target, kind } => {
+                let link = self.scenario.link(link).and_then(|index| self.links.get_mut(index));
+                let Some(link) = link else { return false };
+                let fault = crate::fault::Fault { lane: *lane, target: *target, kind: *kind };
+                direction
+                    .from()
+                    .iter()
+                    .fold(false, |any, from| link.inject(self.now, *from, fault) || any)
+            }
+            What::Command { link, end, command } => {
+                let link = self.scenario.link(link).and_then(|index| self.links.get_mut(index));
+                link.is_some_and(|link| link.end(*end).command(*command))
+            }
+            _ => {
+                self.last(fault, true);
+                true
+            }
+        }
+    }
+
+    /// A fault that lasts for a time begins or ends.
+    fn last(&mut self, fault: &Fault, on: bool) {
+        match &fault.what {
+            What::BitErrorRate { link, direction, lane, rate } => {
+                let Some(link) = self.scenario.link(link).and_then(|i| self.links.get_mut(i))
+                else {
+                    return;
+                };
+                for from in direction.from() {
+                    link.set_bit_error_rate(*from, *lane, if on { *rate } else { 0.0 });
+                }
+                self.errors = if on { self.errors + 1 } else { self.errors.saturating_sub(1) };
+            }
+            What::Babble { flow } => {
+                let index = self.scenario.flows.iter().position(|of| of.name == *flow);
+                if let Some(flow) = index.and_then(|index| self.flows.get_mut(index)) {
+                    flow.source.babble(self.now, on);
+                }
+            }
+            What::Block { node, vc } => {
+                let channels = vc.map_or(u32::MAX, |vc| 1u32.checked_shl(vc.into()).unwrap_or(0));
+                if let Some(Unit::Node(index)) = self.scenario.unit(&node.unit)
+                    && let Some(of) = self.nodes.get_mut(index)
+                {
+                    of.block(node.port, channels, on);
+                }
+            }
+            What::TimeCodeLoss { node } => {
+                let masters = self.senders.iter_mut().filter(|sender| sender.is_master(node));
+                masters.for_each(|sender| sender.silent = on);
+            }
+            What::Words { .. } | What::Command { .. } => return,
+        }
+        let what = if on { "begins" } else { "ends" };
+        let text = format!("{} {what}", fault.name);
+        self.records.note(self.now, EventKind::Fault, text);
+    }
+}

@@ -1,0 +1,329 @@
+//! From a scenario to links, nodes and routers.
+
+use super::{Agenda, Router, Simulation};
+use crate::flow::Flow;
+use crate::ledger::Ledger;
+use crate::link::{Link, Side};
+use crate::messages::{Clock, Kind, Relay, Sender, Settings};
+use crate::node::Node;
+use crate::packet::{Arrived, Checker, Maker};
+use crate::records::Records;
+use crate::rmap::{Asker, TargetUnit, Truth, Units};
+use crate::rng::Rng;
+use crate::router::Switch;
+use crate::scenario::link::parts_of_65536;
+use crate::scenario::{self, Medium, NodeKind, Place, Scenario, Start, Unit};
+use crate::spacefibre::{self, EndConfig, Sizes};
+use crate::time::Ps;
+use spfe_link::Word;
+use spfe_link::datalink::SEGMENT_WORDS;
+use spfe_link::qos;
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Why a scenario cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What it is about: a link, router, flow and so on, with its name.
+    pub object: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.object, self.reason)
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn about<T, E: ToString>(what: &str, name: &str, result: Result<T, E>) -> Result<T, Error> {
+    let error = |error: E| Error { object: format!("{what} '{name}'"), reason: error.to_string() };
+    result.map_err(error)
+}
+
+/// All links of a scenario.
+pub fn links(scenario: &Scenario) -> Result<Vec<Box<dyn Link>>, Error> {
+    let of = |(index, link): (usize, &scenario::Link)| {
+        about("link", &link.name, make_link(scenario, index as u32, link))
+    };
+    scenario.links.iter().enumerate().map(of).collect()
+}
+
+fn make_link(scenario: &Scenario, id: u32, link: &scenario::Link) -> Result<Box<dyn Link>, String> {
+    let seed = Rng::of(scenario.seed, &format!("link {}", link.name)).bits();
+    match &link.medium {
+        Medium::SpaceFibre(settings) => {
+            let config = spacefibre_config(scenario, id, link, settings, seed)?;
+            let mut made = spacefibre::new(&config).map_err(|error| error.to_string())?;
+            for side in Side::BOTH {
+                for vc in 0..settings.channels {
+                    if let Some(parameters) = settings.qos(side, vc) {
+                        made.end(side).set_qos(usize::from(vc), parameters);
+                    }
+                }
+            }
+            Ok(made)
+        }
+        Medium::SpaceWire(_) => Err("SpaceWire links are not joined to the simulation".into()),
+    }
+}
+
+fn mask(numbers: &[u8]) -> u32 {
+    numbers.iter().fold(0, |mask, number| mask | 1u32.checked_shl((*number).into()).unwrap_or(0))
+}
+
+fn spacefibre_config(
+    scenario: &Scenario,
+    id: u32,
+    link: &scenario::Link,
+    settings: &scenario::SpaceFibre,
+    seed: u64,
+) -> Result<spacefibre::Config, String> {
+    let mbps = link.rate.0.div_ceil(1_000_000);
+    let mbps = u32::try_from(mbps).map_err(|_| format!("a rate of {mbps} Mbit/s"))?;
+    let wide = settings.sending(Side::A).max(settings.sending(Side::B));
+    let mut config = spacefibre::Config::new(settings.lanes, mbps);
+    config.id = id;
+    config.max_data_sending = wide;
+    config.channels = settings.channels;
+    config.delay_ps = link.cable.0;
+    config.skew_bits = settings.skew_bits.clone();
+    config.scrambled = settings.scramble;
+    config.fct_multiplier = settings.fct_multiplier;
+    config.sizes = sizes(&config, settings);
+    config.qos = qos::Limits {
+        bandwidth_credit_limit: settings.credit_limit_rows,
+        idle_time_limit: settings.idle_limit_rows,
+        tie_break: settings.tie_break.into(),
+        ..qos::Limits::default()
+    };
+    config.seed = seed;
+    for (index, end) in config.ends.iter_mut().enumerate() {
+        let ppm = settings.ppm.get(index).copied().unwrap_or(0.0);
+        let start = settings.start.get(index).copied().unwrap_or_default();
+        let deaf = [&settings.b_to_a_lanes, &settings.a_to_b_lanes];
+        let off = |of: usize| deaf.get(of).map_or(0, |lanes| mask(lanes) as u16);
+        let unit = link.ends.get(index).and_then(|place| scenario.unit(&place.unit));
+        *end = EndConfig {
+            lane_start: start == Start::Start,
+            auto_start: start != Start::Off,
+            tx_en: !off(index),
+            rx_en: !off(1 - index),
+            routing_switch: matches!(unit, Some(Unit::Router(_))),
+            clock_ppb: (ppm * 1000.0).round() as i32,
+            continuous_mode: mask(&settings.continuous),
+            broadcast_bandwidth: parts_of_65536(settings.broadcast_bandwidth),
+        };
+    }
+    Ok(config)
+}
+
+/// Sizes of buffers, if any is given.
+fn sizes(config: &spacefibre::Config, settings: &scenario::SpaceFibre) -> Option<Sizes> {
+    let given = [settings.output_words, settings.input_words, settings.recovery_words];
+    if given == [None; 3] {
+        return None;
+    }
+    let [output, input, recovery] = given.map(|words| words.map(|words| words as usize));
+    let lanes = usize::from(config.max_data_sending);
+    let segment = SEGMENT_WORDS * lanes;
+    let quantum = SEGMENT_WORDS * usize::from(config.multiplier());
+    let periods = u128::from(config.delay_ps) * u128::from(config.mbps) / 40_000_000;
+    let way = 2 * (periods as usize + 8) * lanes;
+    Some(Sizes {
+        output: output.unwrap_or((4 * segment).next_power_of_two()),
+        input: input.unwrap_or((4 * segment + 4 * quantum + way).next_power_of_two()),
+        recovery: recovery.unwrap_or((8 * segment + 2 * way).next_power_of_two()),
+    })
+}
+
+/// The whole, with its links made.
+pub fn simulation(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Simulation, Error> {
+    let seed = scenario.seed;
+    let mut ledger = Ledger::new();
+    let mut nodes: Vec<Node> =
+        (0..scenario.nodes.len()).map(|index| Node::new(scenario, index)).collect();
+    let mut flows = Vec::new();
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        let made = about("flow", &flow.name, Flow::new(scenario, flow, seed, &mut ledger))?;
+        if let Some(Unit::Node(node)) = scenario.unit(&flow.from.unit)
+            && let Some(node) = nodes.get_mut(node)
+        {
+            node.add_flow(made.from, flow.vc, index);
+        }
+        flows.push(made);
+    }
+    let mut units = Units::default();
+    for (index, node) in scenario.nodes.iter().enumerate() {
+        let memory = node.kind == NodeKind::Memory;
+        let usual =
+            scenario::Target { bytes: scenario::Size(1 << 20), key: 0, latency: scenario::Time(0) };
+        if let Some(target) = node.target.or_else(|| memory.then_some(usual)) {
+            let bytes = usize::try_from(target.bytes.0).unwrap_or(usize::MAX);
+            if bytes > 1 << 30 {
+                return about(
+                    "node",
+                    &node.name,
+                    Err(format!("a target of {bytes} bytes; at most 1 GiB")),
+                );
+            }
+            let unit = TargetUnit::new(bytes, target.key, node.logical_address, target.latency.0);
+            units.targets.insert(index as u32, unit);
+        }
+    }
+    for rmap in &scenario.rmaps {
+        let asker = Asker::new(scenario, rmap, seed, &mut ledger);
+        units.askers.push(about("rmap", &rmap.name, asker)?);
+    }
+    let clock = scenario
+        .time_codes
+        .as_ref()
+        .map(|codes| Clock { channel: codes.channel, b_type: codes.kind });
+    let mut routers = Vec::new();
+    for (index, router) in scenario.routers.iter().enumerate() {
+        let switch = about("router", &router.name, Switch::new(scenario, index))?;
+        let relay = Relay::new(scenario, router, switch.ports(), clock);
+        routers.push(Router { switch, relay, port0: Port0::new() });
+    }
+    let steps = scenario.duration.0.div_ceil(scenario.step_ps()) as usize;
+    Ok(Simulation {
+        scenario: scenario.clone(),
+        records: Records::new(links.len(), scenario.events, steps),
+        links,
+        nodes,
+        routers,
+        flows,
+        units,
+        senders: senders(scenario)?,
+        ledger,
+        agenda: Agenda::new(scenario),
+        open: Default::default(),
+        now: 0,
+        quantum_ps: scenario.quantum_ps(),
+        errors: 0,
+        shows_words: false,
+        ended: false,
+    })
+}
+
+/// All sources of messages.
+fn senders(scenario: &Scenario) -> Result<Vec<Sender>, Error> {
+    let place = |name: &str, from: &Place| {
+        let link = scenario.link_at(from).ok_or_else(|| format!("no link at {from}"));
+        let link = about("messages of", name, link)?;
+        let spacewire = scenario.links.get(link.0).is_some_and(|link| link.is_spacewire());
+        Ok((link, spacewire))
+    };
+    let (nodes, seed) = (scenario.nodes.len(), scenario.seed);
+    let mut senders = Vec::new();
+    for of in &scenario.broadcasts {
+        let (link, spacewire) = place(&of.name, &of.from)?;
+        if spacewire {
+            let none = Err("SpaceWire has no broadcast messages");
+            return about("messages of", &of.name, none);
+        }
+        let settings = Settings {
+            name: &of.name,
+            from: &of.from,
+            kind: Kind::Numbered,
+            channel: of.channel,
+            b_type: of.kind,
+            link,
+            spacewire,
+            period_ps: of.period.0,
+            jitter_ps: of.jitter.0,
+            start_ps: of.start.0,
+            stop_ps: of.stop.map(|stop| stop.0),
+            count: of.count,
+        };
+        senders.push(Sender::new(&settings, seed, nodes));
+    }
+    if let Some(of) = &scenario.time_codes {
+        let (link, spacewire) = place("time-codes", &of.master)?;
+        let settings = Settings {
+            name: "time-codes",
+            from: &of.master,
+            kind: Kind::TimeCodes,
+            channel: of.channel,
+            b_type: of.kind,
+            link,
+            spacewire,
+            period_ps: of.period.0,
+            jitter_ps: 0,
+            start_ps: of.start.0,
+            stop_ps: None,
+            count: of.count,
+        };
+        senders.push(Sender::new(&settings, seed, nodes));
+    }
+    if let Some((of, source)) =
+        scenario.schedule.as_ref().and_then(|of| of.source.as_ref().map(|source| (of, source)))
+    {
+        let (link, spacewire) = place("schedule", source)?;
+        let settings = Settings {
+            name: "schedule",
+            from: source,
+            kind: Kind::Slots(of.slots),
+            channel: of.channel,
+            b_type: of.kind,
+            link,
+            spacewire,
+            period_ps: of.slot.0,
+            jitter_ps: 0,
+            start_ps: 0,
+            stop_ps: None,
+            count: None,
+        };
+        senders.push(Sender::new(&settings, seed, nodes));
+    }
+    Ok(senders)
+}
+
+/// What is behind the configuration port of a router.
+pub struct Port0 {
+    inlet: Checker,
+    /// Packets to send.
+    replies: VecDeque<Vec<u8>>,
+    received: u64,
+}
+
+impl Port0 {
+    fn new() -> Self {
+        Self { inlet: Checker::new(), replies: VecDeque::new(), received: 0 }
+    }
+
+    /// When it has something to do.
+    pub fn next_ps(&self) -> Option<Ps> {
+        (!self.replies.is_empty()).then_some(0)
+    }
+
+    /// Packets that came.
+    pub const fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Takes packets from the switch, and gives replies.
+    pub fn exchange(&mut self, _now: Ps, switch: &mut Switch, _truth: &mut Truth) -> bool {
+        let words = switch.take_inner();
+        let mut rest = words.as_slice();
+        while !rest.is_empty() {
+            let (taken, arrived) = self.inlet.take(rest);
+            rest = rest.get(taken..).unwrap_or_default();
+            if let Some(Arrived::Other { .. }) = arrived {
+                self.received += 1;
+            }
+        }
+        let moved = !words.is_empty() || !self.replies.is_empty();
+        while let Some(reply) = self.replies.pop_front() {
+            let mut maker = Maker::bytes(reply);
+            let mut words = [Word::default(); 64];
+            while !maker.is_done() {
+                let count = maker.fill(&mut words);
+                switch.give_inner(words.get(..count).unwrap_or_default());
+            }
+        }
+        moved
+    }
+}

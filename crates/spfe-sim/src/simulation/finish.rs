@@ -1,0 +1,171 @@
+//! The end of a simulation, and its results.
+
+use super::Simulation;
+use crate::link::Side;
+use crate::results::{self, Conservation, PortDrop, Results};
+use std::collections::BTreeMap;
+
+impl Simulation {
+    /// Whether nothing is under way: all that was handed in has come, or been thrown away.
+    pub fn is_drained(&mut self) -> bool {
+        let mut ends = 0;
+        for link in &mut self.links {
+            if !link.is_quiet() {
+                return false;
+            }
+            ends |= Side::BOTH.iter().fold(0, |mask, side| mask | link.end(*side).waiting());
+        }
+        ends == 0
+            && self.nodes.iter().all(|node| node.is_idle())
+            && self.routers.iter().all(|router| router.switch.is_empty())
+    }
+
+    /// What was measured so far. What is under way now is in flight; if nothing is, what did not
+    /// come is lost.
+    pub fn results(&mut self) -> Results {
+        if !self.ended {
+            let drained = self.is_drained();
+            self.ledger.finish(self.now, drained);
+            self.ended = drained;
+        }
+        let scenario = &self.scenario;
+        let step_ps = scenario.step_ps();
+        let steps = self.now.div_ceil(step_ps) as usize;
+        let full = self.now / step_ps;
+        self.records.sample(&mut self.links, full as usize);
+        let (events, events_left_out) = self.records.events();
+        let packets = (0..self.ledger.tracks().count()).map(|track| self.ledger.totals(track).sent);
+        let packets = packets.sum();
+        let violations: Vec<String> = self
+            .ledger
+            .violations()
+            .iter()
+            .map(|violation| format!("{} ns: {}", violation.at_ps / 1000, violation.text))
+            .collect();
+        let left_out = self.ledger.violation_count() - violations.len() as u64;
+        Results {
+            version: results::VERSION,
+            title: scenario.title.clone(),
+            description: scenario.description.clone(),
+            scenario: String::new(),
+            seed: scenario.seed,
+            duration_ps: self.now,
+            step_ps,
+            words: self.links.iter().map(|link| link.words()).sum(),
+            links: self.link_results(steps),
+            flows: self
+                .flows
+                .iter()
+                .zip(&self.scenario.flows)
+                .map(|(flow, of)| flow.results(&self.scenario, of, &self.ledger, steps))
+                .collect(),
+            rmaps: self.units.askers.iter().map(|asker| asker.results()).collect(),
+            broadcasts: self.senders.iter().map(|sender| sender.results()).collect(),
+            routers: self.router_results(),
+            nodes: self.node_results(),
+            faults: self
+                .scenario
+                .faults
+                .iter()
+                .enumerate()
+                .map(|(index, fault)| results::Fault {
+                    name: fault.name.clone(),
+                    times: self.agenda.times(index),
+                })
+                .collect(),
+            events,
+            events_left_out,
+            conservation: Conservation {
+                kept: self.ledger.violation_count() == 0,
+                packets,
+                violations,
+                left_out,
+            },
+        }
+    }
+
+    fn link_results(&mut self, steps: usize) -> Vec<results::Link> {
+        let mut all = Vec::new();
+        for (index, (link, of)) in self.links.iter_mut().zip(&self.scenario.links).enumerate() {
+            // A SpaceWire word is four characters of ten bits, as long as one of a lane.
+            const WORD_BITS: f64 = 40.0;
+            let words_in = |ps: u64, lanes: u8| {
+                of.rate.0 as f64 * f64::from(lanes) * ps as f64 * 1e-12 / WORD_BITS
+            };
+            let lanes = |side: Side| match &of.medium {
+                crate::scenario::Medium::SpaceFibre(link) => link.sending(side),
+                crate::scenario::Medium::SpaceWire(_) => 1,
+            };
+            let directions = Side::BOTH.map(|side| {
+                let mut channels = self.records.channels(index, side);
+                for channel in &mut channels {
+                    channel.series.resize(steps, 0);
+                }
+                let data_words = channels.iter().map(|channel| channel.words).sum();
+                let all = words_in(self.now, lanes(side));
+                results::Direction {
+                    capacity_words: words_in(self.scenario.step_ps(), lanes(side)),
+                    channels,
+                    data_words,
+                    utilisation: if all > 0.0 { data_words as f64 / all } else { 0.0 },
+                }
+            });
+            let counters = Side::BOTH.map(|side| {
+                let named = link.end(side).counters().named;
+                named.into_iter().map(|(name, count)| (name.to_string(), count)).collect()
+            });
+            let [recovery_after_error, recovery_after_cut] = self.records.recoveries(index);
+            all.push(results::Link {
+                name: of.name.clone(),
+                kind: if of.is_spacewire() { "spacewire" } else { "spacefibre" }.into(),
+                ends: [of.ends[0].to_string(), of.ends[1].to_string()],
+                lanes: of.lanes().into(),
+                rate_bps: of.rate.0,
+                words: link.words(),
+                directions,
+                counters,
+                lane_states: self.records.lane_states(index),
+                recovery_after_error,
+                recovery_after_cut,
+            });
+        }
+        all
+    }
+
+    fn router_results(&self) -> Vec<results::Router> {
+        let of = |(router, of): (&super::Router, &crate::scenario::Router)| {
+            let drop = |((port, vc, reason), packets): (&(u8, u8, &'static str), &u64)| PortDrop {
+                port: (*port).into(),
+                vc: (*vc).into(),
+                reason: (*reason).to_string(),
+                packets: *packets,
+            };
+            let mut counters: BTreeMap<String, u64> = BTreeMap::new();
+            for (name, count) in router.relay.counters() {
+                counters.insert(name.into(), count);
+            }
+            counters.insert("packets to the configuration port".into(), router.port0.received());
+            results::Router {
+                name: of.name.clone(),
+                counters,
+                drops: router.switch.drops.iter().map(drop).collect(),
+            }
+        };
+        self.routers.iter().zip(&self.scenario.routers).map(of).collect()
+    }
+
+    fn node_results(&self) -> Vec<results::Node> {
+        let all = self.nodes.iter().zip(&self.scenario.nodes).enumerate();
+        all.map(|(index, (node, of))| {
+            let [sent, received, truncated] = node.tallies();
+            let mut counters = BTreeMap::new();
+            if let Some(target) = self.units.targets.get(&(index as u32)) {
+                for (name, count) in target.counters() {
+                    counters.insert(name.to_string(), count);
+                }
+            }
+            results::Node { name: of.name.clone(), sent, received, truncated, counters }
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,387 @@
+//! SpaceWire links (50-12C), character by character.
+//!
+//! Both ends are ports of [`spfe_link::spacewire`]; between them go bits, each at its time to the
+//! picosecond, so that a wrong or missing bit is what it is in a laboratory: a parity, escape,
+//! credit or character sequence error, a disconnect, or, with an even number of wrong bits in a
+//! character, a wrong character, which SpaceWire does not see. The timers of the ports count
+//! nanoseconds. Data-strobe skew is not modelled.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `unit` | an end: port, words that wait, commands, reports |
+//! | `wire` | a direction: bits on their way, the decoder at the far end |
+//! | `disturb` | bit errors and other faults of a direction |
+//! | [`words`] | N-Chars as words and back |
+//! | `pace` | bits at a rate without drift |
+//! | `count` | counters |
+//!
+//! Faults happen to the bits that leave: a dropped or doubled character has been encoded before, so
+//! the parity of its neighbour may show it. There is no way for a link to find a data character
+//! that is missing with matching parity. A cut without a target begins at its time, amid a
+//! character if need be; the wire goes on where it left off.
+
+mod count;
+mod disturb;
+mod pace;
+#[cfg(test)]
+mod tests;
+mod unit;
+mod wire;
+pub mod words;
+
+use crate::fault::Fault;
+use crate::link::{End, Event, Link, Observer, Side};
+use crate::rng::Rng;
+use crate::time::Ps;
+use disturb::{Disturber, Verdict};
+use spfe_link::spacewire::state::Control;
+use spfe_link::spacewire::{Received, State, Timing};
+use std::fmt;
+use std::ops::RangeInclusive;
+use unit::Unit;
+use wire::{Step, Wire};
+
+/// Rates in Mbit/s.
+pub const RATE_MBPS: RangeInclusive<u32> = 2..=1000;
+/// The longest delay: what light makes of 20 000 km.
+pub const MAX_DELAY_PS: Ps = 100_000_000_000;
+
+/// How an end is made.
+#[derive(Clone, Copy, Debug)]
+pub struct EndConfig {
+    /// Rate of its transmitter in Run, 2 to 1000 Mbit/s. Before, it is 10 Mbit/s.
+    pub rate_mbps: u32,
+    /// Enabled, LinkStart, AutoStart.
+    pub control: Control,
+    /// Its timers, none of them 0; the standard's limits are not enforced.
+    pub timing: Timing,
+    /// Words that may wait to be sent, at least 1.
+    pub transmit_words: usize,
+    /// Words that may wait to be read, at least 1, beside 64 N-Chars in the port.
+    pub receive_words: usize,
+}
+
+impl EndConfig {
+    /// Starts by itself, with nominal timers.
+    pub fn new(rate_mbps: u32) -> Self {
+        Self {
+            rate_mbps,
+            control: Control::default(),
+            timing: Timing::NOMINAL,
+            transmit_words: 64,
+            receive_words: 64,
+        }
+    }
+}
+
+/// How a link is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Its number, for those who look on.
+    pub id: u32,
+    /// Time a bit is on its way.
+    pub delay_ps: Ps,
+    /// Its random numbers follow from this and from its number.
+    pub seed: u64,
+    /// Both ends.
+    pub ends: [EndConfig; 2],
+}
+
+impl Config {
+    /// Both ends alike.
+    pub fn new(id: u32, rate_mbps: u32) -> Self {
+        Self { id, delay_ps: 0, seed: 0, ends: [EndConfig::new(rate_mbps); 2] }
+    }
+}
+
+/// Why there cannot be such a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigError {
+    /// Mbit/s out of range.
+    Rate(Side, u32),
+    /// A timer of 0 ns.
+    Timing(Side),
+    /// No word may wait.
+    Words(Side),
+    /// The delay is too long.
+    Delay(Ps),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, last) = (RATE_MBPS.start(), RATE_MBPS.end());
+        match self {
+            Self::Rate(side, mbps) => write!(
+                f,
+                "SpaceWire end {side:?}: rate of {mbps} Mbit/s; give {first} to {last} Mbit/s"
+            ),
+            Self::Timing(side) => {
+                write!(f, "SpaceWire end {side:?}: a timer of 0 ns; give at least 1 ns")
+            }
+            Self::Words(side) => {
+                write!(f, "SpaceWire end {side:?}: a buffer of 0 words; give at least 1 word")
+            }
+            Self::Delay(ps) => {
+                write!(f, "SpaceWire link: delay of {ps} ps; give at most {MAX_DELAY_PS} ps")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// A link.
+pub struct SpaceWire {
+    id: u32,
+    units: [Unit; 2],
+    /// By the end that sends.
+    wires: [Wire; 2],
+    disturbers: [Disturber; 2],
+    /// Time of the link: it stands still while time is left out.
+    now: Ps,
+    skipped: Ps,
+    characters: u64,
+    show_words: bool,
+}
+
+/// What is due at an end.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    Cut,
+    Arrival,
+    Timer,
+    Transmit,
+}
+
+impl SpaceWire {
+    /// A link, both ends in ErrorReset at time 0.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        for (side, end) in Side::BOTH.into_iter().zip(&config.ends) {
+            let Timing { reset_ns, wait_ns, disconnect_ns } = end.timing;
+            if !RATE_MBPS.contains(&end.rate_mbps) {
+                return Err(ConfigError::Rate(side, end.rate_mbps));
+            }
+            if [reset_ns, wait_ns, disconnect_ns].contains(&0) {
+                return Err(ConfigError::Timing(side));
+            }
+            if end.transmit_words == 0 || end.receive_words == 0 {
+                return Err(ConfigError::Words(side));
+            }
+        }
+        if config.delay_ps > MAX_DELAY_PS {
+            return Err(ConfigError::Delay(config.delay_ps));
+        }
+        let [a, b] = &config.ends;
+        let stream = |side| Rng::of(config.seed, &format!("SpaceWire {} {side:?}", config.id));
+        Ok(Self {
+            id: config.id,
+            units: [Unit::new(a, b), Unit::new(b, a)],
+            wires: [Wire::new(config.delay_ps), Wire::new(config.delay_ps)],
+            disturbers: Side::BOTH.map(|side| Disturber::new(stream(side))),
+            now: 0,
+            skipped: 0,
+            characters: 0,
+            show_words: false,
+        })
+    }
+
+    /// The state at an end.
+    pub fn state(&self, side: Side) -> State {
+        self.units[side as usize].state()
+    }
+
+    /// Management asks for something else at an end.
+    pub fn set_control(&mut self, side: Side, control: Control) {
+        self.units[side as usize].set_control(control);
+    }
+
+    /// What is due next, and when. At the same time what arrives goes first.
+    #[inline]
+    fn next(&self) -> (Ps, usize, Due) {
+        let mut next = (wire::NEVER, 0, Due::Timer);
+        for side in 0..2 {
+            let unit = &self.units[side];
+            let at = self.wires[1 - side].next_at();
+            if at < next.0 {
+                next = (at, side, Due::Arrival);
+            }
+            if unit.timer_at < next.0 {
+                next = (unit.timer_at, side, Due::Timer);
+            }
+        }
+        for side in 0..2 {
+            let at = self.units[side].transmit_at;
+            if at < next.0 {
+                next = (at, side, Due::Transmit);
+            }
+        }
+        next
+    }
+
+    /// A cut that begins before, or with, what is due.
+    fn next_cut(&self, before: Ps) -> Option<(Ps, usize, Due)> {
+        let cut = |side: usize| self.disturbers[side].next_cut().map(|at| (at, side, Due::Cut));
+        let first = [cut(0), cut(1)].into_iter().flatten().min_by_key(|(at, ..)| *at);
+        first.filter(|(at, ..)| *at <= before)
+    }
+
+    fn arrival(&mut self, side: usize, now: Ps, observer: &mut dyn Observer) {
+        let unit = &mut self.units[side];
+        match self.wires[1 - side].step() {
+            Step::Nothing => return,
+            Step::Edge => unit.edge(now),
+            Step::Received(received) => {
+                unit.receive(now, received);
+                if self.show_words
+                    && let Received::Character(character) = received
+                {
+                    observer.character(now + self.skipped, self.id, SIDES[side], character);
+                }
+            }
+        }
+    }
+
+    fn transmit(&mut self, side: usize, now: Ps) {
+        // Ends with the first character that is not dropped: each takes a fault.
+        while let Some(mut chunk) = self.units[side].transmit(now) {
+            self.characters += 1;
+            let (unit, wire) = (&mut self.units[side], &mut self.wires[side]);
+            let report = |fault| unit.report(now, Event::Fault { lane: 0, fault });
+            match self.disturbers[side].pass(&mut chunk, report) {
+                Verdict::Send => {}
+                Verdict::Drop => {
+                    unit.repeat(&chunk, 0);
+                    continue;
+                }
+                Verdict::Twice => {
+                    wire.push(chunk);
+                    chunk.at = unit.transmit_at;
+                    unit.repeat(&chunk, 1);
+                }
+                Verdict::Cut(duration_ps) => self.cut(side, now, duration_ps),
+            }
+            self.wires[side].push(chunk);
+            return;
+        }
+    }
+
+    fn cut(&mut self, side: usize, now: Ps, duration_ps: Ps) {
+        if let Some(at) = self.wires[side].cut(now, duration_ps) {
+            self.units[1 - side].edge(at);
+        }
+    }
+
+    /// The state of an end has changed.
+    #[cold]
+    fn follow(&mut self, side: usize, now: Ps) {
+        let fell = self.units[side].follow(now);
+        let on = self.units[side].state() != State::ErrorReset;
+        if fell && let Some(at) = self.wires[side].stop(now) {
+            self.units[1 - side].edge(at);
+        }
+        let ear = &mut self.wires[1 - side];
+        if fell || on != ear.listens() {
+            ear.listen(now, on);
+        }
+    }
+
+    /// Follows both ends, if they have changed.
+    #[inline]
+    fn follow_both(&mut self, now: Ps) {
+        // What one does may change the other, and that in turn the first.
+        for side in [0, 1, 0] {
+            if self.units[side].has_changed() {
+                self.follow(side, now);
+            }
+        }
+    }
+
+    #[inline]
+    fn show(&mut self, observer: &mut dyn Observer) {
+        for side in 0..2 {
+            for (at, event) in self.units[side].events.drain(..) {
+                observer.event(at, self.id, SIDES[side], event);
+            }
+        }
+    }
+}
+
+const SIDES: [Side; 2] = Side::BOTH;
+
+impl Link for SpaceWire {
+    fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
+        let until = until.saturating_sub(self.skipped);
+        // Commands since the last time.
+        self.follow_both(self.now);
+        self.show(observer);
+        let cuts = self.disturbers.iter().any(|disturber| disturber.next_cut().is_some());
+        loop {
+            let mut next = self.next();
+            if cuts && let Some(cut) = self.next_cut(next.0) {
+                next = cut;
+            }
+            let (at, side, due) = next;
+            if at >= until {
+                break;
+            }
+            match due {
+                Due::Arrival => self.arrival(side, at, observer),
+                Due::Timer => self.units[side].poll(at),
+                Due::Transmit => self.transmit(side, at),
+                Due::Cut => {
+                    if let Some((fault, duration_ps)) = self.disturbers[side].take_cut(at) {
+                        self.units[side].report(at, Event::Fault { lane: 0, fault });
+                        self.cut(side, at, duration_ps);
+                    }
+                }
+            }
+            self.follow_both(at);
+            self.show(observer);
+        }
+        self.now = self.now.max(until);
+        let now = self.now;
+        self.units.iter_mut().for_each(|unit| unit.settle(now));
+    }
+
+    fn now(&self) -> Ps {
+        self.now + self.skipped
+    }
+
+    fn end(&mut self, side: Side) -> &mut dyn End {
+        &mut self.units[side as usize]
+    }
+
+    fn inject(&mut self, at: Ps, from: Side, fault: Fault) -> bool {
+        let local = at.checked_sub(self.skipped).filter(|at| *at >= self.now);
+        local.is_some_and(|at| self.disturbers[from as usize].inject(at, fault))
+    }
+
+    fn set_bit_error_rate(&mut self, from: Side, lane: Option<u8>, rate: f64) {
+        if lane.unwrap_or(0) == 0 {
+            self.disturbers[from as usize].set_rate(rate);
+        }
+    }
+
+    fn show_words(&mut self, on: bool) {
+        self.show_words = on;
+    }
+
+    fn words(&self) -> u64 {
+        self.characters
+    }
+
+    fn is_quiet(&self) -> bool {
+        let running = self.units.iter().all(|unit| unit.state() == State::Run);
+        let still = |wire: &Wire| if running { wire.is_quiet() } else { wire.is_silent() };
+        self.disturbers.iter().all(Disturber::is_quiet)
+            && self.wires.iter().all(still)
+            && self.units.iter().all(|unit| unit.is_quiet() && !unit.has_changed())
+    }
+
+    fn skip_to(&mut self, time: Ps) {
+        self.follow_both(self.now);
+        self.skipped += time.saturating_sub(self.now());
+        let skipped = self.skipped;
+        self.units.iter_mut().for_each(|unit| unit.skipped = skipped);
+    }
+}

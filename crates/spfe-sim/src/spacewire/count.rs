@@ -1,0 +1,104 @@
+//! What an end counts beside its port.
+
+use spfe_link::spacewire::character::Meaning;
+use spfe_link::spacewire::{Character, NChar, Port};
+
+/// Characters, by kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Characters {
+    nulls: u64,
+    fcts: u64,
+    data: u64,
+    eops: u64,
+    eeps: u64,
+    time_codes: u64,
+    interrupts: u64,
+    acknowledges: u64,
+    reserved_codes: u64,
+}
+
+impl Characters {
+    #[inline]
+    pub const fn count(&mut self, character: Character) {
+        let counter = match character {
+            Character::Null => &mut self.nulls,
+            Character::Fct => &mut self.fcts,
+            Character::NChar(NChar::Data(_)) => &mut self.data,
+            Character::NChar(NChar::Eop) => &mut self.eops,
+            Character::NChar(NChar::Eep) => &mut self.eeps,
+            Character::Broadcast(code) => match code.meaning() {
+                Meaning::Time(_) => &mut self.time_codes,
+                Meaning::Interrupt(_) => &mut self.interrupts,
+                Meaning::Acknowledge(_) => &mut self.acknowledges,
+                Meaning::Reserved => &mut self.reserved_codes,
+            },
+        };
+        *counter += 1;
+    }
+}
+
+/// Falls to ErrorReset, by cause.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Falls {
+    pub disconnect: u64,
+    pub parity: u64,
+    pub escape: u64,
+    pub credit: u64,
+    pub sequence: u64,
+    pub timeout: u64,
+    pub command: u64,
+}
+
+/// Everything that is counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub sent: Characters,
+    pub received: Characters,
+    pub falls: Falls,
+    /// Codes that came and found no place.
+    pub lost_codes: u64,
+}
+
+impl Counts {
+    /// With those of the port, by name.
+    pub fn named<const TX: usize, const RX: usize>(
+        &self,
+        port: &Port<TX, RX>,
+    ) -> Vec<(&'static str, u64)> {
+        let (sent, received, falls) = (&self.sent, &self.received, &self.falls);
+        let (counters, credit) = (port.counters(), port.credit());
+        vec![
+            ("runs", counters.runs),
+            ("disconnect_errors", falls.disconnect),
+            ("parity_errors", falls.parity),
+            ("escape_errors", falls.escape),
+            ("credit_errors", falls.credit),
+            ("sequence_errors", falls.sequence),
+            ("start_timeouts", falls.timeout),
+            ("disables_and_resets", falls.command),
+            ("sent_nulls", sent.nulls),
+            ("sent_fcts", sent.fcts),
+            ("sent_data", sent.data),
+            ("sent_eops", sent.eops),
+            ("sent_eeps", sent.eeps),
+            ("sent_time_codes", sent.time_codes),
+            ("sent_interrupts", sent.interrupts),
+            ("sent_acknowledges", sent.acknowledges),
+            ("received_nulls", received.nulls),
+            ("received_fcts", received.fcts),
+            ("received_data", received.data),
+            ("received_eops", received.eops),
+            ("received_eeps", received.eeps),
+            ("received_time_codes", received.time_codes),
+            ("received_interrupts", received.interrupts),
+            ("received_acknowledges", received.acknowledges),
+            ("received_reserved_codes", received.reserved_codes),
+            ("spilled_n_chars", counters.spilled_n_chars),
+            ("appended_eeps", counters.appended_eeps),
+            ("discarded_codes", counters.discarded_broadcasts),
+            ("lost_codes", self.lost_codes),
+            ("transmit_credit", u64::from(credit.transmit())),
+            ("receive_credit", u64::from(credit.receive())),
+        ]
+    }
+}

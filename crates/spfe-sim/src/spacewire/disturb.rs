@@ -1,0 +1,166 @@
+//! What goes wrong with the characters of a direction before they are on the wire.
+
+use super::wire::Chunk;
+use crate::fault::{Fault, Kind, Target};
+use crate::rng::Rng;
+use crate::time::Ps;
+use spfe_link::spacewire::{Character, NChar};
+
+/// What is to be done with a character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes.
+    Send,
+    /// It does not.
+    Drop,
+    /// It goes twice.
+    Twice,
+    /// The wire is open from it on for so long.
+    Cut(Ps),
+}
+
+/// Faults to come, bit errors, and the random numbers of a direction.
+#[derive(Clone, Debug)]
+pub struct Disturber {
+    rng: Rng,
+    rate: f64,
+    /// Bits to the next error.
+    error_in: u64,
+    /// Bits of a burst still to come.
+    burst: u32,
+    /// In the order of their times.
+    faults: Vec<(Ps, Fault)>,
+    /// The character before was dropped: the parity in the next one covers what never came.
+    dropped: bool,
+}
+
+impl Disturber {
+    pub const fn new(rng: Rng) -> Self {
+        Self { rng, rate: 0.0, error_in: u64::MAX, burst: 0, faults: Vec::new(), dropped: false }
+    }
+
+    /// Whether nothing will go wrong.
+    pub fn is_quiet(&self) -> bool {
+        self.rate == 0.0 && self.faults.is_empty() && self.burst == 0 && !self.dropped
+    }
+
+    /// Probability of an error for each bit.
+    pub fn set_rate(&mut self, rate: f64) {
+        self.rate = if rate.is_nan() { 0.0 } else { rate.clamp(0.0, 1.0) };
+        self.error_in = self.gap();
+    }
+
+    /// Bits without an error: geometric.
+    fn gap(&mut self) -> u64 {
+        if self.rate == 0.0 {
+            return u64::MAX;
+        }
+        // The logarithm of a number above 0 and up to 1; at a rate of 1 the quotient is 0.
+        ((1.0 - self.rng.fraction()).ln() / (-self.rate).ln_1p()) as u64
+    }
+
+    /// A fault to come; false if a SpaceWire link has none such.
+    pub fn inject(&mut self, at: Ps, fault: Fault) -> bool {
+        let known = matches!(
+            fault.kind,
+            Kind::BitError | Kind::Burst { .. } | Kind::Drop | Kind::Duplicate | Kind::Cut { .. }
+        );
+        let exists = matches!(
+            fault.target,
+            Target::Any
+                | Target::Fct
+                | Target::Data
+                | Target::Null
+                | Target::EndMarker
+                | Target::Code
+        );
+        if !known || !exists || fault.lane.unwrap_or(0) != 0 {
+            return false;
+        }
+        let index = self.faults.partition_point(|(other, _)| *other <= at);
+        self.faults.insert(index, (at, fault));
+        true
+    }
+
+    /// When the next cut is that waits for no character.
+    pub fn next_cut(&self) -> Option<Ps> {
+        self.faults.iter().find(|(_, fault)| is_cut(fault)).map(|(at, _)| *at)
+    }
+
+    /// Takes the cut that is due.
+    pub fn take_cut(&mut self, now: Ps) -> Option<(Fault, Ps)> {
+        let due = |(at, fault): &(Ps, Fault)| *at <= now && is_cut(fault);
+        let (_, fault) = self.faults.remove(self.faults.iter().position(due)?);
+        match fault.kind {
+            Kind::Cut { duration_ps } => Some((fault, duration_ps)),
+            _ => None,
+        }
+    }
+
+    /// A character leaves. `report` is given the faults that are done to it.
+    #[inline]
+    pub fn pass(&mut self, chunk: &mut Chunk, report: impl FnMut(Fault)) -> Verdict {
+        let bits = u64::from(chunk.bits.count);
+        if self.faults.is_empty() && self.burst == 0 && !self.dropped && self.error_in >= bits {
+            // Without bit errors it counts down from a number too large to reach the end.
+            self.error_in -= bits;
+            return Verdict::Send;
+        }
+        self.disturb(chunk, report)
+    }
+
+    fn disturb(&mut self, chunk: &mut Chunk, mut report: impl FnMut(Fault)) -> Verdict {
+        let was = chunk.bits;
+        let mut verdict = Verdict::Send;
+        if std::mem::take(&mut self.dropped) {
+            chunk.intact = false;
+        }
+        let due = |(at, fault): &(Ps, Fault)| {
+            *at <= chunk.at && !is_cut(fault) && hits(fault.target, chunk.character)
+        };
+        if let Some(index) = self.faults.iter().position(due) {
+            let (_, fault) = self.faults.remove(index);
+            match fault.kind {
+                Kind::BitError => chunk.bits.value ^= 1 << self.rng.below(u64::from(was.count)),
+                Kind::Burst { bits } => self.burst = bits,
+                Kind::Drop => verdict = Verdict::Drop,
+                Kind::Duplicate => verdict = Verdict::Twice,
+                Kind::Cut { duration_ps } => verdict = Verdict::Cut(duration_ps),
+                // Not taken by `inject`.
+                Kind::Reorder | Kind::PolaritySwap | Kind::Skew { .. } => {}
+            }
+            report(fault);
+        }
+        for index in 0..was.count {
+            if self.burst != 0 {
+                self.burst -= 1;
+                chunk.bits.value ^= (self.rng.below(2) as u16) << index;
+            }
+            if self.error_in == 0 {
+                chunk.bits.value ^= 1 << index;
+                self.error_in = self.gap();
+            } else {
+                self.error_in -= 1;
+            }
+        }
+        chunk.intact &= chunk.bits == was && verdict == Verdict::Send;
+        self.dropped = verdict == Verdict::Drop;
+        verdict
+    }
+}
+
+const fn is_cut(fault: &Fault) -> bool {
+    matches!(fault.kind, Kind::Cut { .. }) && matches!(fault.target, Target::Any)
+}
+
+const fn hits(target: Target, character: Character) -> bool {
+    match target {
+        Target::Any => true,
+        Target::Fct => matches!(character, Character::Fct),
+        Target::Data => matches!(character, Character::NChar(NChar::Data(_))),
+        Target::Null => matches!(character, Character::Null),
+        Target::EndMarker => matches!(character, Character::NChar(NChar::Eop | NChar::Eep)),
+        Target::Code => matches!(character, Character::Broadcast(_)),
+        _ => false,
+    }
+}

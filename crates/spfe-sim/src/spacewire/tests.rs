@@ -1,0 +1,90 @@
+//! A receiver in step with its sender against one that looks at every bit.
+
+use super::*;
+use crate::fault::{Command, Kind, Target};
+use crate::time::{NS, US};
+use spfe_link::Word;
+use spfe_link::spacewire::{BroadcastCode, Character};
+
+#[derive(Debug, Default, PartialEq)]
+struct Log {
+    events: Vec<(Ps, Side, Event)>,
+    characters: Vec<(Ps, Side, Character)>,
+    words: Vec<Word>,
+}
+
+impl Observer for Log {
+    fn event(&mut self, at: Ps, _: u32, side: Side, event: Event) {
+        self.events.push((at, side, event));
+    }
+
+    fn character(&mut self, at: Ps, _: u32, side: Side, character: Character) {
+        self.characters.push((at, side, character));
+    }
+}
+
+/// Traffic, faults and commands at random.
+fn campaign(seed: u64, bit_by_bit: bool) -> Log {
+    let mut rng = Rng::new(seed);
+    let mut config = Config { seed, ..Config::new(0, rng.between(4, 500) as u32) };
+    config.ends[1].rate_mbps = rng.between(4, 500) as u32;
+    config.delay_ps = rng.between(0, 900 * NS);
+    let mut link = SpaceWire::new(config).unwrap();
+    if bit_by_bit {
+        link.units.iter_mut().for_each(Unit::send_bit_by_bit);
+    }
+    link.show_words(true);
+    let mut log = Log::default();
+    for _ in 0..300 {
+        let side = SIDES[rng.below(2) as usize];
+        let mut words = [Word::default(); 32];
+        let count = link.end(side).read(0, &mut words);
+        log.words.extend_from_slice(&words[..count]);
+        for word in words.iter_mut().take(rng.below(8) as usize) {
+            *word = Word::data(rng.bits() as u32);
+        }
+        words[8] = spfe_link::datalink::EEP;
+        link.end(side).write(0, &words[rng.below(8) as usize..9]);
+        match rng.below(12) {
+            0 => {
+                link.end(side).send_code(BroadcastCode::time(rng.bits() as u8));
+            }
+            1 if rng.below(5) == 0 => {
+                link.end(side).command(Command::LinkReset);
+            }
+            2 => {
+                let kinds = [
+                    Kind::BitError,
+                    Kind::Burst { bits: rng.below(30) as u32 },
+                    Kind::Drop,
+                    Kind::Duplicate,
+                    Kind::Cut { duration_ps: rng.below(2 * US) },
+                ];
+                let at = link.now() + rng.below(5 * US);
+                let kind = kinds[rng.below(5) as usize];
+                link.inject(at, side, Fault { lane: None, target: Target::Any, kind });
+            }
+            _ => {}
+        }
+        let until = link.now() + rng.below(6 * US);
+        link.run(until, &mut log);
+    }
+    log
+}
+
+#[test]
+fn in_step_and_bit_by_bit_agree() {
+    let mut errors = 0;
+    for seed in 0..60 {
+        println!("seed {seed}");
+        let (one, other) = (campaign(seed, false), campaign(seed, true));
+        for (index, (one, other)) in one.events.iter().zip(&other.events).enumerate() {
+            assert_eq!(one, other, "event {index}");
+        }
+        assert!(one == other);
+        let error = |(.., event): &&(_, _, Event)| matches!(event, Event::Error { .. });
+        errors += one.events.iter().filter(error).count();
+    }
+    println!("{errors} errors");
+    assert!(errors > 200);
+}

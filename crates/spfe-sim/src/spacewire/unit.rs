@@ -1,0 +1,461 @@
+//! One end of a link: a port, and the words behind it.
+
+use super::EndConfig;
+use super::count::Counts;
+use super::pace::{Clock, Pace};
+use super::wire::{Chunk, NEVER};
+use super::words::{PAUSE_BITS, Packer, Unpacker};
+use crate::fault::Command;
+use crate::link::{Counters, End, Event};
+use crate::time::{NS, Ps};
+use spfe_link::Word;
+use spfe_link::datalink::{Broadcast, Content, EEP, content};
+use spfe_link::network::unit::Unit as _;
+use spfe_link::qos;
+use spfe_link::spacewire::character::Meaning;
+use spfe_link::spacewire::encode::Encoder;
+use spfe_link::spacewire::port::START_RATE_BPS;
+use spfe_link::spacewire::state::Control;
+use spfe_link::spacewire::{BroadcastCode, Character, Port, Received, State};
+use std::collections::VecDeque;
+
+/// N-Chars in the port's transmit queue, fed from the words that wait.
+const TX: usize = 8;
+/// N-Chars in the port's receive queue.
+pub const RX: usize = 64;
+/// Codes that wait for the user; there are 64 time-codes, 32 interrupts, 32 acknowledges.
+const CODES: usize = 128;
+
+/// An end.
+pub struct Unit {
+    port: Port<TX, RX>,
+    encoder: Encoder,
+    clock: Clock,
+    start_pace: Pace,
+    run_pace: Pace,
+    /// When the transmitter is free; never while it is off.
+    pub transmit_at: Ps,
+    /// When the port is to be asked for what time alone changes; may be too soon.
+    pub timer_at: Ps,
+    /// An edge has come since the last fall.
+    heard: bool,
+    /// As last reported.
+    state: State,
+    falls: u64,
+    runs: u64,
+    /// The error that ended Run, until Run is back.
+    broken_at: Option<Ps>,
+    /// Codes were handed to the port and may still wait there.
+    codes_wait: bool,
+    transmit_words: usize,
+    receive_words: usize,
+    to_send: VecDeque<Word>,
+    unpacker: Unpacker,
+    /// The last word written did not end its packet.
+    write_open: bool,
+    packer: Packer,
+    arrived: VecDeque<Word>,
+    /// The last word read did not end its packet.
+    read_open: bool,
+    codes: VecDeque<BroadcastCode>,
+    pub counts: Counts,
+    /// What happened, when, in the time of the outside.
+    pub events: Vec<(Ps, Event)>,
+    /// Time of the link, and how much more it is outside.
+    pub now: Ps,
+    pub skipped: Ps,
+}
+
+impl Unit {
+    /// In ErrorReset. `far` is the other end.
+    pub fn new(config: &EndConfig, far: &EndConfig) -> Self {
+        let timeout = far.timing.disconnect_ns.saturating_mul(NS);
+        let pace = |mbps| Pace::new(mbps, timeout);
+        let start_pace = pace((START_RATE_BPS / 1_000_000) as u32);
+        let far_bits = Pace::new(far.rate_mbps, 0);
+        let run_bps = u64::from(config.rate_mbps) * 1_000_000;
+        let mut unit = Self {
+            port: Port::new(0, config.control, config.timing, run_bps),
+            encoder: Encoder::new(),
+            clock: Clock::new(0, start_pace),
+            start_pace,
+            run_pace: pace(config.rate_mbps),
+            transmit_at: NEVER,
+            timer_at: NEVER,
+            heard: false,
+            state: State::ErrorReset,
+            falls: 0,
+            runs: 0,
+            broken_at: None,
+            codes_wait: false,
+            transmit_words: config.transmit_words,
+            receive_words: config.receive_words,
+            to_send: VecDeque::with_capacity(config.transmit_words),
+            unpacker: Unpacker::default(),
+            write_open: false,
+            packer: Packer::new(far_bits.bits_ps(PAUSE_BITS)),
+            arrived: VecDeque::with_capacity(config.receive_words + 2),
+            read_open: false,
+            codes: VecDeque::new(),
+            counts: Counts::default(),
+            events: Vec::new(),
+            now: 0,
+            skipped: 0,
+        };
+        unit.set_timer();
+        unit
+    }
+
+    /// The state of the link at this end.
+    pub fn state(&self) -> State {
+        self.port.state()
+    }
+
+    /// The far end looks at each bit.
+    #[cfg(test)]
+    pub fn send_bit_by_bit(&mut self) {
+        self.start_pace = self.start_pace.bit_by_bit();
+        self.run_pace = self.run_pace.bit_by_bit();
+    }
+
+    /// What management asks for.
+    pub fn set_control(&mut self, control: Control) {
+        let reset = control.reset && !self.port.control().reset;
+        self.port.set_control(self.now / NS, control);
+        self.set_timer();
+        if reset {
+            self.clear();
+        }
+    }
+
+    /// Port reset empties the port's queues: so are those behind it. What remains of packets
+    /// under way is dropped here, and ended with an EEP there.
+    fn clear(&mut self) {
+        self.to_send.clear();
+        self.unpacker.discarding = self.write_open;
+        self.packer.clear();
+        self.arrived.clear();
+        if std::mem::take(&mut self.read_open) {
+            self.arrived.push_back(EEP);
+        }
+    }
+
+    /// Whether the far end will hear nothing but NULLs from here, or nothing at all.
+    pub fn is_quiet(&self) -> bool {
+        let idle = match self.port.state() {
+            State::Run => !self.codes_wait && !self.port.credit().may_send_fct(RX),
+            _ => self.transmit_at == NEVER && self.port.deadline_ns().is_none(),
+        };
+        let empty = self.port.waiting() == 0 && !self.packer.waiting();
+        idle && empty && self.to_send.is_empty() && self.port.push_room() == TX
+    }
+
+    /// Puts words that wait into the port, as many as it has room for.
+    #[inline]
+    fn feed(&mut self) {
+        // The port empties its queues once more when it leaves reset. While it drops the rest of a
+        // cut packet it always has room.
+        while !self.port.control().reset && self.port.push_room() >= 4 {
+            let Some(word) = self.to_send.pop_front() else { return };
+            let port = &mut self.port;
+            self.unpacker.take(word, |n_char| {
+                port.push(n_char);
+            });
+        }
+    }
+
+    /// Takes N-Chars from the port, as long as there is room for a word.
+    #[inline]
+    fn drain(&mut self, now: Ps) {
+        while self.arrived.len() < self.receive_words {
+            let Some(n_char) = self.port.pop() else { return };
+            self.packer.put(now, n_char, &mut self.arrived);
+        }
+    }
+
+    /// Gives out the characters that have waited for the rest of their word.
+    pub fn settle(&mut self, now: Ps) {
+        self.now = now;
+        self.packer.flush(now, &mut self.arrived);
+    }
+
+    /// The transmitter is free.
+    #[inline]
+    pub fn transmit(&mut self, now: Ps) -> Option<Chunk> {
+        self.feed();
+        let character = self.port.transmit(now / NS)?;
+        let run = self.port.state() == State::Run;
+        let pace = if run { self.run_pace } else { self.start_pace };
+        let bits = self.encoder.encode(character);
+        self.clock.advance(pace, bits.count);
+        self.transmit_at = self.clock.at;
+        self.codes_wait &= matches!(character, Character::Broadcast(_));
+        self.counts.sent.count(character);
+        Some(Chunk::new(now, pace, bits, character))
+    }
+
+    /// The character sent last goes once more, or never went.
+    pub fn repeat(&mut self, chunk: &Chunk, times: u8) {
+        if times == 0 {
+            self.clock = Clock::new(chunk.at, chunk.pace);
+        } else {
+            self.clock.advance(chunk.pace, chunk.bits.count);
+        }
+        self.transmit_at = self.clock.at;
+    }
+
+    /// An edge came.
+    #[inline]
+    pub fn edge(&mut self, now: Ps) {
+        self.port.signal(now / NS, now / NS);
+        self.hear();
+    }
+
+    /// From the first edge on, the next must come in time.
+    #[inline]
+    fn hear(&mut self) {
+        if !self.heard {
+            self.heard = true;
+            self.set_timer();
+        }
+    }
+
+    /// A character or error came.
+    #[inline]
+    pub fn receive(&mut self, now: Ps, received: Received) {
+        if let Received::Character(character) = received {
+            self.counts.received.count(character);
+        }
+        let code = self.port.receive(now / NS, received);
+        self.hear();
+        if let Some(code) = code.filter(|code| code.meaning() != Meaning::Reserved) {
+            if self.codes.len() < CODES {
+                self.codes.push_back(code);
+            } else {
+                self.counts.lost_codes += 1;
+            }
+        }
+        if self.port.waiting() != 0 {
+            self.drain(now);
+        }
+    }
+
+    /// Time alone may have changed something.
+    pub fn poll(&mut self, now: Ps) {
+        self.port.poll(now / NS);
+        self.set_timer();
+    }
+
+    /// Asks the port when it is to be asked again. Edges make it later, so this is done only when
+    /// the time has come or the port is in another state.
+    fn set_timer(&mut self) {
+        self.timer_at = self.port.deadline_ns().map_or(NEVER, |ns| ns.saturating_mul(NS));
+    }
+
+    /// Whether the state is not what was last reported.
+    #[inline(always)]
+    pub fn has_changed(&self) -> bool {
+        self.port.state() != self.state || self.port.counters().falls != self.falls
+    }
+
+    /// Reports the states since, and follows them. True if the link fell.
+    pub fn follow(&mut self, now: Ps) -> bool {
+        let (state, counters) = (self.port.state(), *self.port.counters());
+        let fell = counters.falls != self.falls;
+        if fell {
+            if counters.runs != self.runs {
+                self.report_states(now, State::Run);
+            }
+            self.report_fall(now);
+            self.report_states(now, State::ErrorReset);
+            self.encoder = Encoder::new();
+            self.codes_wait = false;
+            self.transmit_at = NEVER;
+            self.heard = false;
+            self.feed();
+            self.drain(now);
+        }
+        self.report_states(now, state);
+        (self.falls, self.runs) = (counters.falls, counters.runs);
+        if self.port.transmits() && self.transmit_at == NEVER {
+            self.clock = Clock::new(now, self.start_pace);
+            self.transmit_at = now;
+        }
+        self.set_timer();
+        fell
+    }
+
+    /// Reports the states from the last one to this.
+    fn report_states(&mut self, now: Ps, to: State) {
+        const ORDER: [State; 6] = [
+            State::ErrorReset,
+            State::ErrorWait,
+            State::Ready,
+            State::Started,
+            State::Connecting,
+            State::Run,
+        ];
+        let rank = |state| ORDER.iter().position(|other| *other == state).unwrap_or(0);
+        let from = if to == State::ErrorReset { 0 } else { rank(self.state) + 1 };
+        if self.state != to {
+            for state in ORDER.iter().take(rank(to) + 1).skip(from) {
+                self.report(now, Event::LaneState { lane: 0, state: name(*state) });
+            }
+        }
+        self.state = to;
+        if to == State::Run
+            && let Some(at) = self.broken_at.take()
+        {
+            self.report(now, Event::Recovered { after_ps: now - at });
+        }
+    }
+
+    fn report_fall(&mut self, now: Ps) {
+        let errors = self.port.errors();
+        self.port.clear_errors();
+        let falls = &mut self.counts.falls;
+        let causes = [
+            (errors.disconnect, &mut falls.disconnect, Some("disconnect")),
+            (errors.parity, &mut falls.parity, Some("parity error")),
+            (errors.escape, &mut falls.escape, Some("escape error")),
+            (errors.credit, &mut falls.credit, Some("credit error")),
+            (errors.sequence, &mut falls.sequence, Some("character sequence error")),
+            // The far end is off: no error.
+            (errors.timeout, &mut falls.timeout, None),
+        ];
+        let Some((_, count, name)) = causes.into_iter().find(|(set, ..)| *set) else {
+            falls.command += 1;
+            return;
+        };
+        *count += 1;
+        let Some(name) = name else { return };
+        if self.state == State::Run {
+            self.broken_at = Some(now);
+        }
+        self.report(now, Event::Error { name });
+    }
+
+    /// Something happened.
+    pub fn report(&mut self, at: Ps, event: Event) {
+        self.events.push((at + self.skipped, event));
+    }
+}
+
+const fn name(state: State) -> &'static str {
+    match state {
+        State::ErrorReset => "ErrorReset",
+        State::ErrorWait => "ErrorWait",
+        State::Ready => "Ready",
+        State::Started => "Started",
+        State::Connecting => "Connecting",
+        State::Run => "Run",
+    }
+}
+
+impl End for Unit {
+    fn channels(&self) -> usize {
+        1
+    }
+
+    fn is_running(&self) -> bool {
+        self.port.state() == State::Run
+    }
+
+    fn writable(&self, channel: usize) -> usize {
+        if channel == 0 { self.transmit_words - self.to_send.len() } else { 0 }
+    }
+
+    fn write(&mut self, channel: usize, words: &[Word]) -> usize {
+        let mut count = 0;
+        for word in words {
+            if self.writable(channel) == 0 {
+                break;
+            }
+            if content(*word) != Content::Fill {
+                self.write_open = !word.is_end();
+                self.to_send.push_back(*word);
+            }
+            count += 1;
+        }
+        // A cut packet's rest need not wait for the link.
+        self.feed();
+        count
+    }
+
+    fn readable(&self, channel: usize) -> usize {
+        if channel == 0 { self.arrived.len() } else { 0 }
+    }
+
+    fn read(&mut self, channel: usize, words: &mut [Word]) -> usize {
+        let count = self.readable(channel).min(words.len());
+        for (to, word) in words.iter_mut().zip(self.arrived.drain(..count)) {
+            self.read_open = !word.is_end();
+            *to = word;
+        }
+        self.drain(self.now);
+        count
+    }
+
+    fn waiting(&self) -> u32 {
+        u32::from(!self.arrived.is_empty())
+    }
+
+    fn send_broadcast(&mut self, _: Broadcast) -> bool {
+        false
+    }
+
+    fn receive_broadcast(&mut self) -> Option<Broadcast> {
+        None
+    }
+
+    fn send_code(&mut self, code: BroadcastCode) -> bool {
+        let taken = self.port.broadcast(code);
+        self.codes_wait |= taken;
+        taken
+    }
+
+    fn receive_code(&mut self) -> Option<BroadcastCode> {
+        self.codes.pop_front()
+    }
+
+    fn schedule(&mut self, _: u8) {}
+
+    fn set_qos(&mut self, _: usize, _: qos::Parameters) -> bool {
+        false
+    }
+
+    fn qos(&self, _: usize) -> Option<qos::Parameters> {
+        None
+    }
+
+    /// * Link Reset: disabled and at once as before, which is the way to restart a link.
+    /// * Interface Reset: Port Reset; the queues are emptied.
+    /// * LaneStart, AutoStart of lane 0 or all: LinkStart, AutoStart.
+    fn command(&mut self, command: Command) -> bool {
+        let before = self.port.control();
+        let changed = match command {
+            Command::LinkReset => Control { enabled: false, ..before },
+            Command::InterfaceReset => Control { reset: true, ..before },
+            Command::LaneStart(None | Some(0), on) => Control { link_start: on, ..before },
+            Command::AutoStart(None | Some(0), on) => Control { auto_start: on, ..before },
+            Command::LaneReset(_) | Command::LaneStart(..) | Command::AutoStart(..) => {
+                return false;
+            }
+        };
+        self.report(self.now, Event::Command(command));
+        self.set_control(changed);
+        if matches!(command, Command::LinkReset | Command::InterfaceReset) {
+            self.set_control(before);
+        }
+        true
+    }
+
+    fn counters(&self) -> Counters {
+        let counters = self.port.counters();
+        Counters {
+            sent_words: vec![counters.sent_n_chars],
+            received_words: vec![counters.received_n_chars],
+            named: self.counts.named(&self.port),
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! One direction of a link: the bits on their way, and the receiver's decoder at the far end.
+//!
+//! Bits are always there, each with its time. While what arrives is what was sent and the decoder
+//! has found the characters, it does not need to see them: its state follows from the last
+//! character. As soon as a bit is wrong or missing, or while it looks for the first NULL, it is
+//! given every bit at its time.
+
+use super::pace::Pace;
+use crate::time::Ps;
+use spfe_link::spacewire::decode::Decoder;
+use spfe_link::spacewire::encode::{Bits, Encoder};
+use spfe_link::spacewire::{Character, Received};
+use std::collections::VecDeque;
+
+/// The bits of a character, as they are on the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk {
+    /// When the first bit leaves.
+    pub at: Ps,
+    /// How long bits are.
+    pub pace: Pace,
+    /// The bits; bit 0 goes first.
+    pub bits: Bits,
+    /// Which of them have an edge.
+    pub present: u16,
+    /// All are as the encoder made them, and the character before is the one sent before.
+    pub intact: bool,
+    /// What they were made from.
+    pub character: Character,
+    /// The signals before them.
+    before: Signals,
+}
+
+/// The levels of the two signals.
+#[derive(Clone, Copy, Debug, Default)]
+struct Signals {
+    d: bool,
+    s: bool,
+}
+
+impl Signals {
+    const fn bit(&mut self, bit: bool) {
+        self.s ^= bit == self.d;
+        self.d = bit;
+    }
+}
+
+impl Chunk {
+    /// An undisturbed character.
+    #[inline]
+    pub fn new(at: Ps, pace: Pace, bits: Bits, character: Character) -> Self {
+        let intact = pace.stride() != 0;
+        let present = (1 << bits.count) - 1;
+        Self { at, pace, bits, present, intact, character, before: Signals::default() }
+    }
+
+    /// When a bit leaves.
+    #[inline]
+    fn time(&self, index: u8) -> Ps {
+        self.at + self.pace.bits_ps(u64::from(index))
+    }
+
+    const fn bit(&self, index: u8) -> bool {
+        self.bits.value >> index & 1 != 0
+    }
+
+    /// How many bits leave before a time.
+    fn begun(&self, time: Ps) -> u8 {
+        (0..self.bits.count).filter(|index| self.time(*index) < time).count() as u8
+    }
+
+    /// Takes away the bits that leave in a span of time.
+    fn remove(&mut self, from: Ps, until: Ps) {
+        let before = self.present;
+        for index in 0..self.bits.count {
+            let at = self.time(index);
+            if from <= at && at < until {
+                self.present &= !(1 << index);
+            }
+        }
+        self.intact &= self.present == before;
+    }
+}
+
+/// The receiver's side.
+#[derive(Clone, Debug)]
+enum Ear {
+    /// Receiver off.
+    Off,
+    /// Bit by bit.
+    Bits(Decoder),
+    /// In step with the sender; the last character waits for its parity.
+    InStep(Character),
+}
+
+/// What a step brought.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// Nothing.
+    Nothing,
+    /// An edge.
+    Edge,
+    /// An edge, and a character or error.
+    Received(Received),
+}
+
+/// A direction.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    delay_ps: Ps,
+    chunks: VecDeque<Chunk>,
+    /// Bits of the front chunk that have arrived.
+    index: u8,
+    ear: Ear,
+    /// The next step; never if there is none.
+    next_at: Ps,
+    /// No edges leave before then.
+    cut_until: Ps,
+    /// After all chunks.
+    signals: Signals,
+}
+
+/// A time that is never reached.
+pub const NEVER: Ps = Ps::MAX;
+
+impl Wire {
+    pub fn new(delay_ps: Ps) -> Self {
+        Self {
+            delay_ps,
+            chunks: VecDeque::new(),
+            index: 0,
+            ear: Ear::Off,
+            next_at: NEVER,
+            cut_until: 0,
+            signals: Signals::default(),
+        }
+    }
+
+    /// When the next step is due.
+    #[inline(always)]
+    pub fn next_at(&self) -> Ps {
+        self.next_at
+    }
+
+    /// Whether nothing but NULLs is on its way.
+    pub fn is_quiet(&self) -> bool {
+        let idle = |chunk: &Chunk| chunk.intact && chunk.character == Character::Null;
+        let ear = match self.ear {
+            Ear::Off => self.chunks.is_empty(),
+            Ear::Bits(_) => false,
+            Ear::InStep(last) => last == Character::Null,
+        };
+        ear && self.chunks.iter().all(idle)
+    }
+
+    /// Whether nothing is on its way.
+    pub fn is_silent(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// A character leaves.
+    #[inline]
+    pub fn push(&mut self, mut chunk: Chunk) {
+        chunk.before = self.signals;
+        self.signals.d = chunk.bit(chunk.bits.count - 1);
+        // Each bit changes one of the two: counted, they differ after an odd number.
+        let changes = chunk.bits.count & 1 != 0;
+        self.signals.s = self.signals.d ^ chunk.before.d ^ chunk.before.s ^ changes;
+        let at = chunk.at;
+        self.chunks.push_back(chunk);
+        if at < self.cut_until {
+            self.cut_again();
+        }
+        if self.next_at == NEVER {
+            self.schedule();
+        }
+    }
+
+    /// The last chunk leaves while the wire is open.
+    fn cut_again(&mut self) {
+        if let Some(last) = self.chunks.back_mut() {
+            last.remove(0, self.cut_until);
+        }
+    }
+
+    /// The wire is open from now on for a time. The last edge, if the receiver is to be told of it.
+    pub fn cut(&mut self, now: Ps, duration_ps: Ps) -> Option<Ps> {
+        self.cut_until = self.cut_until.max(now.saturating_add(duration_ps));
+        for chunk in &mut self.chunks {
+            chunk.remove(now, self.cut_until);
+        }
+        self.disturbed(now)
+    }
+
+    /// The transmitter turns off: no bit that is not on the wire leaves any more, and both signals
+    /// go to 0, strobe first (5.4.5). The last edge as in
+    /// [`Wire::cut`].
+    pub fn stop(&mut self, now: Ps) -> Option<Ps> {
+        // A character that comes twice may not have begun.
+        while self.chunks.len() > 1 && self.chunks.back().is_some_and(|last| last.at >= now) {
+            self.chunks.pop_back().inspect(|last| self.signals = last.before);
+        }
+        let last = self.chunks.back_mut()?;
+        last.remove(now, NEVER);
+        let kept = last.bits.count.min(last.begun(now));
+        let mut signals = last.before;
+        (0..kept).for_each(|index| signals.bit(last.bit(index)));
+        let (at, pace) = (last.time(kept).max(now), last.pace);
+        self.signals = Signals::default();
+        // To the receiver these edges are bits.
+        let count = u8::from(signals.s) + u8::from(signals.d);
+        if count != 0 {
+            let bits = Bits { value: u16::from(signals.s && signals.d), count };
+            let quiet = Chunk::new(at, pace, bits, Character::Null);
+            self.chunks.push_back(Chunk { intact: false, before: signals, ..quiet });
+            self.cut_again();
+        }
+        self.disturbed(now)
+    }
+
+    /// Whether the receiver is on.
+    pub fn listens(&self) -> bool {
+        !matches!(self.ear, Ear::Off)
+    }
+
+    /// The receiver is turned on or off.
+    pub fn listen(&mut self, now: Ps, on: bool) {
+        self.ear = if on { Ear::Bits(Decoder::new()) } else { Ear::Off };
+        if on {
+            self.skip(now);
+        }
+        self.schedule();
+    }
+
+    /// Bits have changed that may be on their way: if they are of the character the receiver is
+    /// amid, it looks at them one by one from now on. The last edge it had passed without a look.
+    fn disturbed(&mut self, now: Ps) -> Option<Ps> {
+        let old = self.index;
+        if let Ear::InStep(last) = self.ear
+            && self.chunks.front().is_some_and(|front| !front.intact)
+        {
+            let mut decoder = in_step(last);
+            let index = self.skip(now);
+            if let Some(front) = self.chunks.front() {
+                // They are as they were, and the character before has been handed on.
+                (0..index).for_each(|index| {
+                    decoder.bit(front.bit(index));
+                });
+            }
+            self.ear = Ear::Bits(decoder);
+        }
+        self.schedule();
+        let front = self.chunks.front().filter(|_| self.index != old)?;
+        Some(front.time(self.index - 1) + self.delay_ps)
+    }
+
+    /// Passes the bits of the front chunk that arrived before now. How many it then has behind it.
+    fn skip(&mut self, now: Ps) -> u8 {
+        let Some(front) = self.chunks.front() else { return 0 };
+        // The last one is left: it takes the chunk off.
+        while self.index + 1 < front.bits.count && front.time(self.index) + self.delay_ps < now {
+            self.index += 1;
+        }
+        self.index
+    }
+
+    #[inline]
+    fn schedule(&mut self) {
+        self.next_at = match self.chunks.front() {
+            None => NEVER,
+            Some(front) => front.time(self.next_index(front)) + self.delay_ps,
+        };
+    }
+
+    /// The next bit that is looked at.
+    #[inline]
+    fn next_index(&self, front: &Chunk) -> u8 {
+        let last = front.bits.count - 1;
+        match &self.ear {
+            Ear::InStep(_) if front.intact => match self.index {
+                0 => 1,
+                index => last.min(index - 1 + front.pace.stride()),
+            },
+            Ear::Off => last,
+            _ => self.index,
+        }
+    }
+
+    /// The step that is due.
+    #[inline]
+    pub fn step(&mut self) -> Step {
+        let Some(&front) = self.chunks.front() else { return Step::Nothing };
+        let at = self.next_index(&front);
+        let mut step = Step::Edge;
+        match &mut self.ear {
+            Ear::Off => {
+                self.pop();
+                step = Step::Nothing;
+            }
+            Ear::InStep(last) if front.intact => {
+                if at == 1 {
+                    step = Step::Received(Received::Character(*last));
+                }
+                self.index = at + 1;
+                // With the next one there, its second bit, or its first, is the next edge to look at.
+                let follows = front.pace.skips_characters()
+                    && self.chunks.get(1).is_some_and(|next| next.present & 1 != 0);
+                if self.index == front.bits.count || follows {
+                    *last = front.character;
+                    self.pop();
+                }
+            }
+            Ear::InStep(last) => {
+                let last = *last;
+                self.ear = Ear::Bits(in_step(last));
+                step = self.bit(&front);
+            }
+            Ear::Bits(_) => step = self.bit(&front),
+        }
+        self.schedule();
+        step
+    }
+
+    fn pop(&mut self) {
+        self.chunks.pop_front();
+        self.index = 0;
+    }
+
+    #[cold]
+    fn bit(&mut self, front: &Chunk) -> Step {
+        let Ear::Bits(decoder) = &mut self.ear else { return Step::Nothing };
+        let index = self.index;
+        let mut step = Step::Nothing;
+        if front.present >> index & 1 != 0 {
+            step = decoder.bit(front.bit(index)).map_or(Step::Edge, Step::Received);
+        }
+        self.index += 1;
+        if self.index == front.bits.count {
+            if front.pace.stride() != 0 && *decoder == in_step(front.character) {
+                self.ear = Ear::InStep(front.character);
+            }
+            self.pop();
+        }
+        step
+    }
+}
+
+/// A decoder that has found the characters and has seen this one last.
+fn in_step(last: Character) -> Decoder {
+    let mut decoder = Decoder::new();
+    let mut encoder = Encoder::new();
+    for character in [Character::Null, Character::Null, last] {
+        let mut bits = encoder.encode(character);
+        while let Some(bit) = bits.next_bit() {
+            decoder.bit(bit);
+        }
+    }
+    decoder
+}

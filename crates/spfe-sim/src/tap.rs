@@ -1,0 +1,89 @@
+//! Where observers look: packets as they are taken from links, and what happens there.
+
+use crate::fault::Kind;
+use crate::ledger::{Cause, Ledger};
+use crate::link::{Event, Observer, Side};
+use crate::records::Records;
+use crate::time::Ps;
+use spfe_link::Word;
+use spfe_link::spacewire::Character;
+use spfe_link::word::k;
+use spfe_proto::End;
+use std::collections::BTreeMap;
+
+/// Bytes of a packet that an observer is shown at most.
+const SHOWN: usize = 17 << 20;
+
+/// Packets that have come out of links in part.
+pub type Open = BTreeMap<(usize, Side, usize), Vec<u8>>;
+
+/// The observer, while nodes and routers exchange words with links.
+pub struct Tap<'a> {
+    /// Who looks on.
+    pub outer: &'a mut dyn Observer,
+    /// Whether packets are wanted.
+    pub packets: bool,
+    /// Packets that are not complete.
+    pub open: &'a mut Open,
+}
+
+impl Tap<'_> {
+    /// Words were taken from a link; called only if packets are wanted.
+    pub fn words(&mut self, at: Ps, link: usize, side: Side, vc: usize, words: &[Word]) {
+        let bytes = self.open.entry((link, side, vc)).or_default();
+        for word in words {
+            for index in 0..4 {
+                let end = match (word.is_k(index), word.symbol(index)) {
+                    (false, byte) if bytes.len() < SHOWN => {
+                        bytes.push(byte);
+                        continue;
+                    }
+                    (true, k::EOP) => End::Eop,
+                    (true, k::EEP) => End::Eep,
+                    _ => continue,
+                };
+                self.outer.packet(at, link as u32, side, vc as u8, bytes, end);
+                bytes.clear();
+            }
+        }
+    }
+}
+
+/// The observer, while links run.
+pub struct Listener<'a> {
+    /// Who looks on.
+    pub outer: &'a mut dyn Observer,
+    /// The books.
+    pub ledger: &'a mut Ledger,
+    /// What is measured.
+    pub records: &'a mut Records,
+    /// The link is SpaceWire.
+    pub spacewire: bool,
+}
+
+impl Observer for Listener<'_> {
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+        match event {
+            Event::LinkReset { .. } => self.ledger.link_event(Cause::LinkReset(link)),
+            Event::LaneState { state: "ErrorReset", .. } if self.spacewire => {
+                self.ledger.link_event(Cause::Disconnect(link));
+            }
+            Event::Fault { fault, .. }
+                if self.spacewire && !matches!(fault.kind, Kind::Cut { .. }) =>
+            {
+                self.ledger.link_event(Cause::Fault(link));
+            }
+            _ => {}
+        }
+        self.records.event(at, link, side, &event);
+        self.outer.event(at, link, side, event);
+    }
+
+    fn word(&mut self, at: Ps, link: u32, side: Side, lane: u8, word: Option<Word>) {
+        self.outer.word(at, link, side, lane, word);
+    }
+
+    fn character(&mut self, at: Ps, link: u32, side: Side, character: Character) {
+        self.outer.character(at, link, side, character);
+    }
+}

@@ -1,0 +1,132 @@
+//! One link, one router: rates, and idle time.
+
+use super::{flow, simulate};
+use spfe_sim::results::{Direction, Results};
+
+/// Words of data for each word that a direction can carry, in the middle of the time.
+fn load(direction: &Direction) -> f64 {
+    let steps = direction.channels.first().map_or(0, |channel| channel.series.len());
+    let middle = steps / 3..steps * 9 / 10;
+    let words = |series: &[u64]| series[middle.clone()].iter().sum::<u64>();
+    let words: u64 = direction.channels.iter().map(|channel| words(&channel.series)).sum();
+    words as f64 / (direction.capacity_words * middle.len() as f64)
+}
+
+/// 0.7640 R and 0.7419 R of user data, in words of 40 bits for 32.
+const ONE_WAY: f64 = 0.7640 * 1.25;
+const BOTH_WAYS: f64 = 0.7419 * 1.25;
+
+fn is_near(value: f64, expected: f64) {
+    assert!((value / expected - 1.0).abs() < 0.005, "{value}, {expected} expected");
+}
+
+#[test]
+fn a_saturated_link_has_the_rate_of_the_standard() {
+    for (lanes, vc) in [(1, 1), (2, 0), (4, 3)] {
+        let results = simulate(&format!(
+            r#"
+            title = "two nodes"
+            duration = "250us"
+            node = [{{ name = "a" }}, {{ name = "b" }}]
+            [[link]]
+            name = "ab"
+            ends = ["a", "b"]
+            cable = "10m"
+            spacefibre = {{ lanes = {lanes}, channels = 4, qos = [{{ vc = {vc}, bandwidth = "90%" }}] }}
+            [[flow]]
+            name = "f"
+            from = "a"
+            to = "b"
+            vc = {vc}
+            size = "4KiB"
+            rate = "saturate"
+            "#
+        ));
+        is_near(load(&results.links[0].directions[0]), ONE_WAY);
+        let flow = flow(&results, "f");
+        assert!(flow.delivered.packets > 20, "{flow:?}");
+        assert_eq!(flow.offered.packets, flow.delivered.packets + flow.in_flight.packets);
+        let series: u64 = flow.series.iter().sum();
+        assert_eq!((series, flow.series.len()), (flow.delivered.bytes, 100));
+        assert_eq!(flow.latency.count, flow.delivered.packets);
+    }
+}
+
+fn around_a_router(size: &str) -> Results {
+    let link = |name: &str, port: u8| {
+        format!(
+            r#"
+            [[link]]
+            name = "{name}"
+            ends = ["{name}", "r:{port}"]
+            spacefibre = {{ channels = 4, qos = [{{ vc = 1, bandwidth = "50%" }}, {{ vc = 2, bandwidth = "50%" }}] }}
+            "#
+        )
+    };
+    let flow = |from: &str, to: &str, vc: u8| {
+        format!(
+            r#"
+            [[flow]]
+            name = "{from}{to}"
+            from = "{from}"
+            to = "{to}"
+            vc = {vc}
+            size = {size}
+            rate = "saturate"
+            "#
+        )
+    };
+    let head = r#"
+        title = "router"
+        duration = "250us"
+        node = [{ name = "a" }, { name = "b" }, { name = "c" }]
+        router = [{ name = "r", ports = 3 }]
+    "#;
+    let parts = [
+        head.to_string(),
+        link("a", 1),
+        link("b", 2),
+        link("c", 3),
+        flow("a", "b", 1),
+        flow("b", "c", 1),
+        flow("c", "a", 2),
+    ];
+    simulate(&parts.concat())
+}
+
+#[test]
+fn a_router_keeps_its_links_full() {
+    for size in ["'4KiB'", "{ min = 100, max = 1000 }"] {
+        let results = around_a_router(size);
+        for link in &results.links {
+            link.directions.iter().for_each(|direction| is_near(load(direction), BOTH_WAYS));
+        }
+    }
+}
+
+#[test]
+fn idle_time_is_left_out() {
+    let text = |duration: &str| {
+        format!(
+            r#"
+            title = "rare packets"
+            duration = "{duration}"
+            node = [{{ name = "a" }}, {{ name = "b" }}]
+            link = [{{ name = "ab", ends = ["a", "b"] }}]
+            [[flow]]
+            name = "f"
+            from = "a"
+            to = "b"
+            size = 500
+            period = "10ms"
+            start = "1ms"
+            "#
+        )
+    };
+    let results = simulate(&text("1s"));
+    let flow = flow(&results, "f");
+    assert_eq!(flow.delivered.packets, 100);
+    // 1 s has 156 million word periods.
+    assert!(results.words < 10_000_000, "{} words", results.words);
+    assert!(flow.latency.max_ps < 3_000_000, "{:?}", flow.latency);
+}

@@ -1,0 +1,296 @@
+//! Each kind of error: the link comes back, and packets are whole, or end with an EEP.
+
+use crate::kit::{A, B, Kit, config, n_chars, packet};
+use spfe_link::Word;
+use spfe_link::spacewire::{BroadcastCode, NChar};
+use spfe_link::word::k;
+use spfe_sim::fault::{Command, Fault, Kind, Target};
+use spfe_sim::link::{Event, Link};
+use spfe_sim::spacewire::Config;
+use spfe_sim::time::{MS, NS, US};
+use std::collections::BTreeSet;
+
+/// An end marker alone.
+const EOP: Word = Word { bits: u32::from_le_bytes([k::EOP, k::FILL, k::FILL, k::FILL]), k: 0xf };
+
+#[test]
+fn a_cut_is_seen_850_ns_after_the_last_edge() {
+    for mbps in [5, 10, 33, 200, 400] {
+        let mut kit = Kit::running(config(mbps));
+        let bit = 1_000_000 / u64::from(mbps) + 1;
+        // Amid a character.
+        kit.run(3 * bit / 2);
+        let at = kit.inject(A, Target::Any, Kind::Cut { duration_ps: 5 * US });
+        kit.run(10 * US);
+        let [(heard, "disconnect")] = kit.log.errors(B)[..] else { panic!("{:?}", kit.log) };
+        let last_edge = heard - 850 * NS - 20 * NS;
+        assert!((at - bit - NS..at).contains(&last_edge), "{mbps}: {last_edge} {at}");
+        assert_eq!(kit.log.entered(B, "ErrorReset"), [heard]);
+        // B is silent from then on, but for what its signals do on their way to 0.
+        let (answer, name) = kit.log.errors(A)[0];
+        assert!(["disconnect", "parity error"].contains(&name), "{name}");
+        assert!(answer <= heard + 870 * NS + 3 * bit, "{}", answer - heard);
+        let fault = |event: &Event| matches!(event, Event::Fault { lane: 0, .. });
+        let seen = kit.log.events.iter().find(|(.., event)| fault(event)).unwrap();
+        assert_eq!((seen.0, seen.1), (at, A));
+        // Both come back: silence of 19.2 us, then NULLs and FCTs.
+        kit.until_running();
+        let run = kit.log.entered(B, "Run")[1];
+        assert!((20 * US..25 * US).contains(&(run - heard)), "{}", run - heard);
+        let recovered = Event::Recovered { after_ps: run - heard };
+        assert!(kit.log.events.contains(&(run, B, recovered)));
+        kit.run(MS);
+        assert_eq!((kit.count(A, "runs"), kit.count(B, "runs")), (2, 2));
+    }
+}
+
+#[test]
+fn a_cut_that_lasts() {
+    let mut kit = Kit::running(config(200));
+    kit.inject(B, Target::Any, Kind::Cut { duration_ps: 500 * US });
+    kit.run(400 * US);
+    assert_eq!(kit.log.errors(A)[0].1, "disconnect");
+    assert!(!kit.is_running());
+    // A hears nothing; B hears A try, and answers.
+    assert!(kit.count(A, "start_timeouts") > 10);
+    assert!(kit.count(B, "runs") == 1);
+    kit.until_running();
+}
+
+#[test]
+fn packets_under_way_end_with_an_eep() {
+    let mut kit = Kit::running(config(10));
+    let (first, second): (Vec<u8>, Vec<u8>) = ((0..100).collect(), (100..150).collect());
+    kit.write(A, &packet(&first));
+    kit.run(30 * US);
+    kit.inject(A, Target::Any, Kind::Cut { duration_ps: 2 * US });
+    kit.run(100 * US);
+    kit.write(A, &packet(&second));
+    let received = n_chars(&kit.read_all(B));
+    let cut = received.iter().position(|n_char| n_char.is_end()).unwrap();
+    assert!((20..32).contains(&cut), "{cut}");
+    assert_eq!(received[cut], NChar::Eep);
+    let bytes = |list: &[u8]| list.iter().map(|byte| NChar::Data(*byte)).collect::<Vec<_>>();
+    assert_eq!(received[..cut], bytes(&first[..cut]));
+    assert_eq!(received[cut + 1..], n_chars(&packet(&second)));
+    assert_eq!(kit.count(B, "appended_eeps"), 1);
+    // All of the first packet was sent or thrown away.
+    let [data, eops, spilled] =
+        ["sent_data", "sent_eops", "spilled_n_chars"].map(|name| kit.count(A, name));
+    assert_eq!(data + eops + spilled, 101 + 51);
+    assert!(spilled > 60);
+}
+
+#[test]
+fn the_rest_of_a_cut_packet_is_spilled_when_it_is_written() {
+    let mut kit = Kit::running(config(100));
+    let words = packet(&[7; 400]);
+    kit.write(A, &words[..30]);
+    kit.run(50 * US);
+    kit.inject(B, Target::Null, Kind::BitError);
+    kit.run(200 * NS);
+    kit.run(2 * US);
+    // While the link is down: nobody need wait for it.
+    assert!(!kit.is_running());
+    kit.write(A, &words[30..90]);
+    kit.write(A, &words[90..]);
+    kit.write(A, &packet(&[8]));
+    let received = n_chars(&kit.read_all(B));
+    let end = [NChar::Eep, NChar::Data(8), NChar::Eop];
+    assert_eq!(received[120..], end);
+    assert_eq!(kit.count(A, "spilled_n_chars"), 401 - 120);
+}
+
+/// One wrong bit in a character of each kind, in many places.
+#[test]
+fn each_bit_error_is_found() {
+    let mut names = BTreeSet::new();
+    for target in [Target::Null, Target::Fct, Target::Data, Target::EndMarker, Target::Code] {
+        for seed in 0..40 {
+            let mut kit = Kit::running(Config { seed, ..config(100) });
+            kit.inject(A, target, Kind::BitError);
+            let words = packet(&[0xa5; 30]);
+            kit.write(A, &words);
+            kit.write(B, &words);
+            kit.run(US);
+            kit.link.end(A).send_code(BroadcastCode::time(1));
+            let received = kit.read_all(B);
+            let error = kit.log.errors(B)[0].1;
+            names.insert(error);
+            kit.until_running();
+            assert_eq!(kit.count(B, "runs"), 2, "{target:?} {seed}");
+            // What came is the packet, or a part of it with an EEP.
+            let received = n_chars(&received);
+            let sent = n_chars(&words);
+            if received != sent && !received.is_empty() {
+                let (end, data) = received.split_last().unwrap();
+                assert_eq!(*end, NChar::Eep, "{target:?} {seed} {received:?}");
+                assert_eq!(*data, sent[..data.len()], "{target:?} {seed}");
+            }
+            kit.write(A, &words);
+            assert_eq!(kit.read_all(B), words);
+        }
+    }
+    let expected = ["disconnect", "escape error", "parity error"];
+    assert!(names.is_subset(&expected.into()), "{names:?}");
+    assert!(names.contains("parity error"), "{names:?}");
+}
+
+#[test]
+fn escape_errors() {
+    // Bits at random for some characters, until an ESC meets an end marker or another ESC.
+    let found = (0..400).any(|seed| {
+        let mut kit = Kit::running(Config { seed, ..config(100) });
+        kit.inject(A, Target::Null, Kind::Burst { bits: 16 });
+        kit.run(100 * US);
+        kit.until_running();
+        kit.count(B, "escape_errors") == 1
+    });
+    assert!(found);
+}
+
+#[test]
+fn bursts_of_any_length() {
+    for bits in [1, 5, 10, 100, 1_000, 10_000] {
+        let mut kit = Kit::running(Config { seed: u64::from(bits), ..config(100) });
+        kit.inject(A, Target::Any, Kind::Burst { bits });
+        kit.run(500 * US);
+        kit.until_running();
+        kit.run(100 * US);
+        assert!(kit.is_running(), "{bits}");
+        // Random bits may be end markers.
+        kit.read(B);
+        kit.write(A, &packet(&[1, 2, 3]));
+        assert_eq!(kit.read_all(B), packet(&[1, 2, 3]));
+    }
+}
+
+#[test]
+fn an_fct_too_many_is_a_credit_error() {
+    let mut kit = Kit::running(config(100));
+    kit.inject(B, Target::Fct, Kind::Duplicate);
+    kit.write(A, &packet(&[1; 7]));
+    kit.run(10 * US);
+    assert_eq!(
+        kit.log.errors(A).iter().map(|(_, name)| *name).collect::<Vec<_>>(),
+        ["credit error"]
+    );
+    kit.until_running();
+    assert_eq!(kit.read(B), packet(&[1; 7]));
+    kit.write(A, &packet(&[2; 70]));
+    assert_eq!(kit.read_all(B), packet(&[2; 70]));
+}
+
+#[test]
+fn an_fct_that_is_missing_costs_eight_places() {
+    let mut kit = Kit::running(config(100));
+    kit.inject(B, Target::Fct, Kind::Drop);
+    // Its content has no ones, nor has that of the NULL before: the parity after it holds.
+    kit.write(A, &packet(&[1; 7]));
+    kit.run(10 * US);
+    assert!(kit.log.errors(A).is_empty());
+    assert_eq!((kit.count(A, "transmit_credit"), kit.count(B, "receive_credit")), (48, 56));
+    assert!(!kit.link.is_quiet() || kit.count(B, "sent_fcts") == 8);
+    kit.write(A, &packet(&[2; 200]));
+    assert_eq!(kit.read_all(B), [packet(&[1; 7]), packet(&[2; 200])].concat());
+    // It comes back with the next start.
+    kit.link.end(A).command(Command::LinkReset);
+    kit.run(US);
+    kit.until_running();
+    kit.run(10 * US);
+    assert_eq!(kit.count(A, "transmit_credit"), 56);
+}
+
+#[test]
+fn data_characters_lost_and_doubled() {
+    // The parity of 0x03 and of 0x05 is the same: SpaceWire sees nothing.
+    let mut kit = Kit::running(config(100));
+    kit.inject(A, Target::Data, Kind::Drop);
+    kit.run(200 * NS);
+    kit.write(A, &packet(&[3, 5, 3, 5]));
+    let received = n_chars(&kit.read_all(B));
+    // The NULL before is even, too, so the first one goes unseen.
+    assert_eq!(received, n_chars(&packet(&[5, 3, 5])));
+    assert!(kit.log.errors(B).is_empty());
+    kit.inject(A, Target::Data, Kind::Duplicate);
+    kit.run(200 * NS);
+    kit.write(A, &packet(&[3, 5, 3, 5]));
+    assert_eq!(n_chars(&kit.read_all(B)), n_chars(&packet(&[3, 3, 5, 3, 5])));
+    assert!(kit.log.errors(B).is_empty());
+    // An odd one is seen by the parity of the next.
+    for kind in [Kind::Drop, Kind::Duplicate] {
+        let mut kit = Kit::running(config(100));
+        kit.inject(A, Target::Data, kind);
+        kit.run(200 * NS);
+        kit.write(A, &packet(&[1, 5, 3, 5]));
+        let received = n_chars(&kit.read_all(B));
+        assert_eq!(kit.log.errors(B)[0].1, "parity error", "{kind:?}");
+        assert!(received.iter().all(|n_char| *n_char != NChar::Eop), "{received:?}");
+        kit.until_running();
+    }
+}
+
+#[test]
+fn a_lost_end_marker_cuts_its_packet() {
+    let mut kit = Kit::running(config(100));
+    kit.inject(A, Target::EndMarker, Kind::Cut { duration_ps: 3 * US });
+    kit.write(A, &packet(&[1, 2]));
+    kit.run(40 * US);
+    kit.write(A, &packet(&[3]));
+    // Without its end the packet ends with an EEP, and without the parity bit in it the last
+    // character does not count.
+    let eep = [NChar::Data(1), NChar::Eep, NChar::Data(3), NChar::Eop];
+    assert_eq!(n_chars(&kit.read_all(B)), eep);
+    assert_eq!(kit.log.errors(B)[0].1, "disconnect");
+}
+
+#[test]
+fn an_end_marker_alone_passes() {
+    let mut kit = Kit::running(config(100));
+    kit.write(A, &[EOP, EOP]);
+    assert_eq!(kit.read_all(B), [EOP, EOP]);
+}
+
+#[test]
+fn faults_that_no_spacewire_link_has() {
+    let mut kit = Kit::running(config(100));
+    let now = kit.link.now();
+    let any = Fault { lane: None, target: Target::Any, kind: Kind::BitError };
+    for fault in [
+        Fault { kind: Kind::PolaritySwap, ..any },
+        Fault { kind: Kind::Skew { bits: 1 }, ..any },
+        Fault { kind: Kind::Reorder, ..any },
+        Fault { target: Target::Nack, ..any },
+        Fault { target: Target::Sdf, ..any },
+        Fault { lane: Some(1), ..any },
+    ] {
+        assert!(!kit.link.inject(now, A, fault), "{fault:?}");
+    }
+    // Nor one in the past.
+    assert!(!kit.link.inject(now - 1, A, any));
+    assert!(kit.link.inject(now, A, any));
+    assert!(!kit.link.is_quiet());
+}
+
+#[test]
+fn bit_errors_come_at_their_rate() {
+    // Few enough that each brings the link down once; NULLs only.
+    let rate = 1e-5;
+    let mut kit = Kit::new(Config { seed: 5, ..config(100) });
+    kit.link.set_bit_error_rate(A, None, rate);
+    kit.link.set_bit_error_rate(B, Some(3), 1.0);
+    kit.run(200 * MS);
+    let falls: u64 = ["parity_errors", "escape_errors", "disconnect_errors"]
+        .iter()
+        .map(|name| kit.count(B, name))
+        .sum();
+    let bits = 8 * kit.count(A, "sent_nulls");
+    let expected = bits as f64 * rate;
+    assert!((falls as f64 - expected).abs() < 5.0 * expected.sqrt(), "{falls} {expected}");
+    kit.link.set_bit_error_rate(A, None, 0.0);
+    kit.until_running();
+    // With every bit wrong there is no first NULL.
+    kit.link.set_bit_error_rate(A, None, 1.0);
+    kit.run(MS);
+    assert!(kit.link.words() > 0 && !kit.is_running());
+}

@@ -1,0 +1,260 @@
+//! Random campaigns: rates, ways, bit errors, cuts and restarts at random; packets at random.
+
+use crate::kit::{A, B, Kit, Log, config, n_chars, packet};
+use spfe_link::Word;
+use spfe_link::spacewire::{BroadcastCode, NChar};
+use spfe_sim::fault::{Command, Fault, Kind, Target};
+use spfe_sim::link::{End, Event, Link, Side};
+use spfe_sim::rng::Rng;
+use spfe_sim::spacewire::Config;
+use spfe_sim::time::{NS, Ps, US};
+
+/// Campaigns from this seed on; another with `SPFE_SEED`.
+fn seeds(count: u64) -> std::ops::Range<u64> {
+    let first = std::env::var("SPFE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    first..first + count
+}
+
+/// Bytes of a packet: number, then what follows from it.
+fn body(number: u32) -> Vec<u8> {
+    let mut rng = Rng::new(u64::from(number));
+    let length = [rng.below(4), rng.below(40), rng.below(400)][rng.below(3) as usize];
+    let rest = (0..length).map(|_| rng.bits() as u8);
+    number.to_be_bytes().into_iter().chain(rest).collect()
+}
+
+/// One direction's traffic.
+#[derive(Default)]
+struct Traffic {
+    next: u32,
+    words: Vec<Word>,
+    position: usize,
+    sent_n_chars: u64,
+    received: Vec<Word>,
+}
+
+impl Traffic {
+    fn write(&mut self, end: &mut dyn End, most: usize) {
+        if self.position == self.words.len() {
+            let bytes = body(self.next);
+            self.sent_n_chars += bytes.len() as u64 + 1;
+            (self.words, self.position) = (packet(&bytes), 0);
+            self.next += 1;
+        }
+        let last = self.words.len().min(self.position + most);
+        self.position += end.write(0, &self.words[self.position..last]);
+    }
+
+    fn read(&mut self, end: &mut dyn End, most: usize) {
+        let mut words = [Word::default(); 8];
+        let count = end.read(0, &mut words[..most]);
+        self.received.extend_from_slice(&words[..count]);
+    }
+
+    /// In order, whole or cut with an EEP. How many came whole.
+    fn check(&self) -> u32 {
+        let n_chars = n_chars(&self.received);
+        let mut next = 0;
+        let mut whole = 0;
+        for got in n_chars.split_inclusive(|n_char| n_char.is_end()) {
+            let (end, data) = got.split_last().unwrap();
+            let bytes: Vec<u8> = data
+                .iter()
+                .filter_map(|n_char| match n_char {
+                    NChar::Data(byte) => Some(*byte),
+                    _ => None,
+                })
+                .collect();
+            assert!(end.is_end(), "without end: {got:?}");
+            let Some((number, _)) = bytes.split_first_chunk() else {
+                assert_eq!(*end, NChar::Eep, "too short: {got:?}");
+                continue;
+            };
+            let number = u32::from_be_bytes(*number);
+            assert!(number >= next && number < self.next, "{number} after {next}");
+            let expected = body(number);
+            assert_eq!(bytes, expected[..bytes.len().min(expected.len())], "packet {number}");
+            if *end == NChar::Eop {
+                assert_eq!(bytes.len(), expected.len(), "packet {number} short without EEP");
+                whole += 1;
+            }
+            next = number + 1;
+        }
+        whole
+    }
+}
+
+/// A link with faults for a time, then without. Gives back all that was seen, and how many packets
+/// came whole.
+fn campaign(seed: u64, steps: u32) -> (Log, [Vec<Word>; 2], u64) {
+    let mut rng = Rng::new(seed);
+    let mbps = [10, 25, 100, 200, 333][rng.below(5) as usize];
+    let mut config = Config { seed, delay_ps: rng.below(400 * NS), ..config(mbps) };
+    config.ends[1].rate_mbps = [10, 100, 200][rng.below(3) as usize];
+    config.ends[1].receive_words = rng.between(1, 64) as usize;
+    let mut kit = Kit::new(config);
+    kit.link.show_words(true);
+    let mut traffic = Side::BOTH.map(|_| Traffic::default());
+    for side in Side::BOTH {
+        kit.link.set_bit_error_rate(side, None, [0.0, 1e-6, 1e-5][rng.below(3) as usize]);
+    }
+    for _ in 0..steps {
+        for from in Side::BOTH {
+            let flow = &mut traffic[from as usize];
+            flow.write(kit.link.end(from), rng.below(9) as usize);
+            flow.read(kit.link.end(from.other()), rng.below(9) as usize);
+        }
+        let side = Side::BOTH[rng.below(2) as usize];
+        match rng.below(800) {
+            0 => kit.link.end(side).command(Command::LinkReset),
+            1 => cut(&mut kit, &mut rng, side),
+            2 => bit_error(&mut kit, &mut rng, side),
+            3..30 => kit.link.end(side).send_code(BroadcastCode::time(rng.bits() as u8)),
+            _ => false,
+        };
+        kit.run(rng.below(2 * US));
+    }
+    finish(&mut kit, &mut traffic);
+    let mut whole = 0;
+    for from in Side::BOTH {
+        let flow = &traffic[from as usize];
+        whole += flow.check();
+        conserve(&mut kit, from, flow);
+    }
+    let words = kit.link.words();
+    let [a, b] = traffic;
+    println!("{mbps} Mbit/s: {words} characters, {whole} of {} packets whole", a.next + b.next);
+    assert!(whole > 0);
+    (kit.log, [a.received, b.received], words)
+}
+
+/// Long enough that the far end notices before bits come again.
+fn cut(kit: &mut Kit, rng: &mut Rng, from: Side) -> bool {
+    let at = kit.link.now() + rng.below(US);
+    let kind = Kind::Cut { duration_ps: rng.between(US, 30 * US) };
+    kit.link.inject(at, from, Fault { lane: Some(0), target: Target::Any, kind })
+}
+
+fn bit_error(kit: &mut Kit, rng: &mut Rng, from: Side) -> bool {
+    let at = kit.link.now() + rng.below(US);
+    let target = [Target::Any, Target::Fct, Target::Data, Target::EndMarker][rng.below(4) as usize];
+    kit.link.inject(at, from, Fault { lane: None, target, kind: Kind::BitError })
+}
+
+/// No more faults; what is under way ends.
+fn finish(kit: &mut Kit, traffic: &mut [Traffic; 2]) {
+    for side in Side::BOTH {
+        kit.link.set_bit_error_rate(side, None, 0.0);
+    }
+    let mut idle: Ps = 0;
+    while idle < 200 * US {
+        idle += US;
+        for from in Side::BOTH {
+            let flow = &mut traffic[from as usize];
+            if flow.position < flow.words.len() {
+                flow.write(kit.link.end(from), usize::MAX / 2);
+                idle = 0;
+            }
+            let before = flow.received.len();
+            flow.read(kit.link.end(from.other()), 8);
+            if flow.received.len() != before || !kit.is_running() {
+                idle = 0;
+            }
+        }
+        kit.run(US);
+        assert!(kit.link.now() < 1_000_000 * US, "does not end: {:?}", kit.log.events.last());
+    }
+}
+
+/// Every N-Char was sent or thrown away; what was sent came, but for those on the way when the
+/// link fell, at most the credit each time.
+fn conserve(kit: &mut Kit, from: Side, flow: &Traffic) {
+    let sent = kit.link.end(from).counters().sent_words[0];
+    let received = kit.link.end(from.other()).counters().received_words[0];
+    assert_eq!(sent + kit.count(from, "spilled_n_chars"), flow.sent_n_chars);
+    let falls = kit.count(from.other(), "runs") + kit.count(from, "runs");
+    assert!(sent >= received && sent - received <= 56 * (falls - 2), "{sent} {received} {falls}");
+    let got = n_chars(&flow.received).len() as u64;
+    assert_eq!(got, received + kit.count(from.other(), "appended_eeps"));
+}
+
+#[test]
+fn nothing_is_altered_or_lost_in_silence() {
+    let mut falls = 0;
+    for seed in seeds(24) {
+        println!("seed {seed}");
+        let (log, ..) = campaign(seed, 4_000);
+        falls += log.errors(A).len() + log.errors(B).len();
+    }
+    println!("{falls} errors");
+    assert!(falls > 100);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_link() {
+    for seed in seeds(2) {
+        println!("seed {seed}");
+        let first = campaign(seed, 1_000);
+        assert!(first == campaign(seed, 1_000));
+        assert!(first != campaign(seed + 1, 1_000));
+        assert!(!first.0.events.is_empty() && !first.0.characters.is_empty());
+    }
+}
+
+/// Faults that SpaceWire may not see: contents may change, but the link comes back, and what is
+/// sent afterwards arrives.
+#[test]
+fn after_any_faults_the_link_works() {
+    for seed in seeds(60) {
+        println!("seed {seed}");
+        let mut rng = Rng::new(seed);
+        let mbps = rng.between(2, 400) as u32;
+        let mut kit = Kit::running(Config { seed, delay_ps: rng.below(US), ..config(mbps) });
+        for _ in 0..rng.between(1, 30) {
+            let targets = [Target::Any, Target::Null, Target::Fct, Target::Data, Target::EndMarker];
+            let kinds = [
+                Kind::BitError,
+                Kind::Burst { bits: rng.below(100) as u32 },
+                Kind::Drop,
+                Kind::Duplicate,
+                Kind::Cut { duration_ps: rng.below(3 * US) },
+            ];
+            let at = kit.link.now() + rng.below(20 * US);
+            let target = targets[rng.below(5) as usize];
+            let kind = kinds[rng.below(5) as usize];
+            let side = Side::BOTH[rng.below(2) as usize];
+            assert!(kit.link.inject(at, side, Fault { lane: None, target, kind }));
+            kit.link.end(A).write(0, &packet(&body(rng.bits() as u32)));
+            kit.link.end(B).write(0, &packet(&body(rng.bits() as u32)));
+            kit.run(rng.below(30 * US));
+            kit.read(A);
+            kit.read(B);
+        }
+        // Faults that still wait for their characters take place, and what they did is over.
+        for _ in 0..40 {
+            for side in Side::BOTH {
+                kit.link.end(side).write(0, &packet(&[0; 12]));
+                kit.read(side);
+            }
+            kit.run(40 * US);
+        }
+        for side in Side::BOTH {
+            assert!(kit.link.end(side).command(Command::InterfaceReset));
+        }
+        kit.run(US);
+        kit.until_running();
+        // What was left of packets ends with what comes next.
+        for side in Side::BOTH {
+            kit.write(side, &packet(&[0xff; 1]));
+        }
+        kit.run(100 * US);
+        for side in Side::BOTH {
+            kit.read(side);
+        }
+        for side in Side::BOTH {
+            kit.write(side, &packet(&[1, 2, 3, 4, 5]));
+            assert_eq!(kit.read_all(side.other()), packet(&[1, 2, 3, 4, 5]), "{side:?}");
+        }
+        assert!(kit.log.events.iter().any(|(.., event)| matches!(event, Event::Fault { .. })));
+    }
+}

@@ -1,0 +1,239 @@
+//! Start, timers, control, time left out.
+
+use crate::kit::{A, B, Kit, Log, config, n_chars, packet};
+use spfe_link::spacewire::state::Control;
+use spfe_link::spacewire::{State, Timing};
+use spfe_sim::fault::Command;
+use spfe_sim::link::{Blind, Event, Link, Side};
+use spfe_sim::spacewire::{Config, ConfigError, EndConfig, SpaceWire};
+use spfe_sim::time::{MS, NS, US};
+
+#[test]
+fn times_of_the_standard() {
+    let mut kit = Kit::new(config(200));
+    kit.run(50 * US);
+    for side in Side::BOTH {
+        let at = |state| kit.log.entered(side, state);
+        assert_eq!(at("ErrorWait"), [6_400 * NS]);
+        assert_eq!(at("Ready"), [19_200 * NS]);
+        assert_eq!(at("Started"), [19_200 * NS]);
+        // The ninth bit of the first NULL comes at 800 ns and the way; own NULLs end at 800 ns,
+        // 1600 ns: Connecting at 820 ns. The first FCT goes after the second NULL.
+        assert_eq!(at("Connecting"), [20_020 * NS]);
+        // The FCT goes from 20.8 us on; the second bit of what follows it comes 500 ns later, and
+        // its own end is seen at 21.2 us.
+        assert_eq!(at("Run"), [21_320 * NS]);
+        assert_eq!(at("ErrorReset"), []);
+    }
+    assert!(kit.is_running());
+    assert_eq!(kit.count(A, "transmit_credit"), 56);
+    assert_eq!(kit.count(B, "receive_credit"), 56);
+}
+
+#[test]
+fn alone_it_tries_again_and_again() {
+    let off = Control { enabled: false, ..Control::default() };
+    let mut config = config(200);
+    config.ends[1].control = off;
+    let mut kit = Kit::new(config);
+    kit.run(200 * US);
+    // 6.4 + 12.8 us of silence, 12.8 us of NULLs.
+    assert_eq!(kit.log.entered(A, "Started")[..3], [19_200 * NS, 51_200 * NS, 83_200 * NS]);
+    assert_eq!(kit.log.entered(A, "ErrorReset")[..2], [32_000 * NS, 64_000 * NS]);
+    assert_eq!(kit.count(A, "start_timeouts"), 6);
+    // Nobody at the far end is no error.
+    assert_eq!(kit.log.errors(A), []);
+    assert_eq!(kit.link.state(B), State::ErrorReset);
+    kit.link.set_control(B, Control::default());
+    kit.until_running();
+}
+
+#[test]
+fn auto_start_waits_for_the_far_end() {
+    let auto = Control { link_start: false, auto_start: true, ..Control::default() };
+    let mut config = config(100);
+    config.ends[0].control = auto;
+    config.ends[1].control = Control { link_start: false, ..Control::default() };
+    let mut kit = Kit::new(config);
+    kit.run(100 * US);
+    assert_eq!([A, B].map(|side| kit.link.state(side)), [State::Ready; 2]);
+    assert!(kit.link.is_quiet());
+    assert!(kit.link.end(B).command(Command::LaneStart(Some(0), true)));
+    assert!(!kit.link.is_quiet());
+    kit.until_running();
+    let started = kit.log.entered(B, "Started");
+    assert_eq!(started, [100 * US]);
+    // The first NULL, its ninth bit, and the way.
+    assert_eq!(kit.log.entered(A, "Started"), [100 * US + 820 * NS]);
+}
+
+#[test]
+fn own_timers_and_rates() {
+    let timing = Timing { reset_ns: 5_900, wait_ns: 14_000, disconnect_ns: 990 };
+    let mut config = config(2);
+    config.ends[1] = EndConfig { timing, ..EndConfig::new(333) };
+    let mut kit = Kit::running(config);
+    assert_eq!(kit.log.entered(B, "ErrorWait"), [5_900 * NS]);
+    assert_eq!(kit.log.entered(B, "Started"), [19_900 * NS]);
+    kit.write(A, &packet(&[1, 2, 3, 4, 5]));
+    kit.write(B, &packet(&[6]));
+    assert_eq!(kit.read_all(B), packet(&[1, 2, 3, 4, 5]));
+    assert_eq!(kit.read_all(A), packet(&[6]));
+    kit.run(MS);
+    assert_eq!((kit.log.errors(A), kit.log.errors(B)), (vec![], vec![]));
+}
+
+#[test]
+fn a_long_way() {
+    // 2 ms, as to another orbit: the ends start when the first NULL comes, by AutoStart.
+    let mut config = config(100);
+    config.delay_ps = 2 * MS;
+    let auto = Control { link_start: false, auto_start: true, ..Control::default() };
+    config.ends[1].control = auto;
+    let mut kit = Kit::new(config);
+    kit.run(20 * MS);
+    // The answer comes long after 12.8 us: there is no link over such a way.
+    assert!(!kit.is_running());
+    assert!(kit.count(A, "start_timeouts") > 100);
+    // 2 us, as over 400 m, is near the limit of the credit, not of the timers.
+    config.delay_ps = 2 * US;
+    let mut kit = Kit::running(config);
+    kit.write(A, &packet(&[9; 200]));
+    assert_eq!(kit.read_all(B), packet(&[9; 200]));
+}
+
+#[test]
+fn link_reset_restarts_the_link() {
+    let mut kit = Kit::running(config(200));
+    kit.write(A, &packet(&[1, 2, 3]));
+    let at = kit.link.now();
+    assert!(kit.link.end(A).command(Command::LinkReset));
+    assert!(!kit.link.end(A).is_running());
+    kit.run(10 * US);
+    // The far end hears silence; the last edge is up to one bit before, or two after.
+    let (heard, name) = kit.log.errors(B)[0];
+    assert!(name == "disconnect" || name == "parity error", "{name}");
+    assert!((at..=at + 890 * NS).contains(&heard), "{}", heard - at);
+    kit.until_running();
+    assert_eq!(kit.log.events.iter().filter(|(.., e)| matches!(e, Event::Command(_))).count(), 1);
+    assert_eq!(kit.count(A, "disables_and_resets"), 1);
+    // It had not begun: it waits, and goes.
+    assert_eq!(kit.read_all(B), packet(&[1, 2, 3]));
+}
+
+#[test]
+fn interface_reset_empties_the_queues() {
+    let mut kit = Kit::running(config(10));
+    let long = packet(&[5; 100]);
+    kit.write(A, &long[..20]);
+    kit.run(40 * US);
+    let begun = kit.read(B);
+    assert!(!begun.is_empty() && begun.len() < 20);
+    for side in Side::BOTH {
+        assert!(kit.link.end(side).command(Command::InterfaceReset));
+    }
+    // What the reader has begun to read ends with an EEP; what the writer has begun to write is
+    // dropped to its end.
+    kit.write(A, &long[20..]);
+    kit.write(A, &packet(&[6]));
+    let rest = kit.read_all(B);
+    assert_eq!(rest[0], spfe_link::datalink::EEP);
+    assert_eq!(rest[1..], packet(&[6]));
+    assert!(kit.is_running());
+}
+
+#[test]
+fn what_a_link_does_not_have() {
+    let mut kit = Kit::running(config(10));
+    let end = kit.link.end(A);
+    for command in [
+        Command::LaneReset(None),
+        Command::LaneReset(Some(0)),
+        Command::LaneStart(Some(1), true),
+        Command::AutoStart(Some(1), true),
+    ] {
+        assert!(!end.command(command), "{command:?}");
+    }
+    assert_eq!((end.channels(), end.writable(1), end.readable(1)), (1, 0, 0));
+    assert_eq!(end.write(1, &packet(&[1])), 0);
+    assert!(end.qos(0).is_none() && end.receive_broadcast().is_none());
+}
+
+#[test]
+fn configurations_that_cannot_be() {
+    let reason = |config: Config| SpaceWire::new(config).err();
+    assert_eq!(reason(Config::new(0, 1)), Some(ConfigError::Rate(A, 1)));
+    let mut config = Config::new(0, 100);
+    config.ends[1].rate_mbps = 1001;
+    assert_eq!(reason(config), Some(ConfigError::Rate(B, 1001)));
+    let text = reason(config).unwrap().to_string();
+    assert!(text.contains("1001") && text.contains("2 to 1000"), "{text}");
+    let mut config = Config::new(0, 100);
+    config.ends[0].timing.wait_ns = 0;
+    assert_eq!(reason(config), Some(ConfigError::Timing(A)));
+    let mut config = Config::new(0, 100);
+    config.ends[1].receive_words = 0;
+    assert_eq!(reason(config), Some(ConfigError::Words(B)));
+    let config = Config { delay_ps: 1 << 50, ..Config::new(0, 100) };
+    assert_eq!(reason(config), Some(ConfigError::Delay(1 << 50)));
+}
+
+#[test]
+fn time_left_out() {
+    let mut kit = Kit::running(config(130));
+    assert!(kit.link.is_quiet());
+    let sent = kit.link.words();
+    kit.link.skip_to(5_000 * MS + 123);
+    assert_eq!((kit.link.now(), kit.link.words()), (5_000 * MS + 123, sent));
+    kit.run(10 * US);
+    assert!(kit.is_running() && kit.link.words() > sent);
+    // To the past: nothing.
+    kit.link.skip_to(MS);
+    assert_eq!(kit.link.now(), 5_000 * MS + 123 + 10 * US);
+    kit.write(A, &packet(&[1, 2]));
+    assert!(!kit.link.is_quiet());
+    assert_eq!(kit.read_all(B), packet(&[1, 2]));
+    assert!(kit.link.is_quiet());
+    // Times outside are those of the outside.
+    let at = kit.link.now();
+    kit.link.end(B).command(Command::LinkReset);
+    kit.run(US);
+    assert_eq!(kit.log.entered(B, "ErrorReset"), [at]);
+    assert!(!kit.link.is_quiet());
+}
+
+#[test]
+fn the_size_of_the_steps_does_not_matter() {
+    let log = |step: u64| {
+        let mut kit = Kit::new(config(333));
+        kit.link.show_words(true);
+        let mut words = Vec::new();
+        // A packet that pauses amid a word, at a time that all steps share.
+        while kit.link.now() < 240 * US {
+            if kit.link.now() == 60 * US {
+                kit.write(A, &packet(&[1, 2, 3, 4, 5, 6])[..1]);
+                kit.write(A, &[spfe_link::Word::from_symbols([0xfb, 0xfb, 8, 9], 3)]);
+            }
+            if kit.link.now() == 120 * US {
+                kit.write(A, &packet(&[1; 50]));
+            }
+            kit.run(step);
+            words.extend(kit.read(B));
+        }
+        (kit.log, words, kit.link.words())
+    };
+    let reference: (Log, _, _) = log(60 * US);
+    assert!(reference.0.characters.len() > 1000);
+    for step in [1_000, 3 * NS, 400 * NS, 7_500 * NS, 20 * US] {
+        assert!(log(step) == reference, "{step}");
+    }
+    let n_chars = n_chars(&reference.1);
+    assert_eq!(n_chars.len(), 4 + 2 + 50 + 1);
+}
+
+#[test]
+fn nobody_need_look() {
+    let mut link = SpaceWire::new(config(100)).unwrap();
+    link.run(50 * US, &mut Blind);
+    assert!(link.end(A).is_running() && link.end(B).is_running());
+}

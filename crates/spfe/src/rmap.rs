@@ -1,0 +1,35 @@
+//! Remote memory access, RMAP (ECSS-E-ST-50-52C), over the queues of an endpoint.
+//!
+//! An [`Initiator`] reads and writes the memory of another node; a [`Target`] gives other nodes
+//! access to [`Window`]s of memory here. The packets themselves are the business of `spfe-proto`.
+//!
+//! ```
+//! use spfe::rmap::{Initiator, InitiatorOptions, Remote};
+//! use spfe::{Deadline, Endpoint};
+//! // At the other end of port 0 is a memory of 1 MiB.
+//! let endpoint = Endpoint::open("virtual:?peer=rmap:1M:key=0x20")?;
+//! let options = InitiatorOptions::new(Remote { key: 0x20, ..Remote::default() });
+//! let mut initiator = Initiator::open(&endpoint.port(0)?.vc(0)?, options)?;
+//! initiator.write(0x100, b"from here to there", Deadline::NEVER)?;
+//! let mut back = [0; 18];
+//! initiator.read(0x100, &mut back, Deadline::NEVER)?;
+//! assert_eq!(&back, b"from here to there");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod initiator;
+mod target;
+mod window;
+
+pub use error::{Access, Error};
+pub use initiator::{Initiator, InitiatorCounters, InitiatorOptions, Remote, Write};
+pub use spfe_net::instrument::rmap::Allow;
+pub use spfe_proto::rmap::initiator::{Failure, Request};
+pub use spfe_proto::rmap::target::{Counters as TargetCounters, Discard, Outcome};
+pub use spfe_proto::rmap::{
+    ADDRESS_MAX, BuildError, Config as TargetConfig, Fault, LENGTH_MAX, Memory, RMW_MAX,
+    ReplyAddress, ReplyPathError, Status,
+};
+pub use target::Target;
+pub use window::{Backing, Window};

@@ -1,0 +1,208 @@
+//! Memory that a target gives access to.
+
+use super::Allow;
+use crate::Buf;
+use spfe_proto::rmap::{ADDRESS_MAX, CommandHeader, Denial, Fault, Memory, Operation, Ram};
+use std::fmt;
+
+/// What is behind a window.
+pub enum Backing {
+    /// Bytes of a registered region.
+    Bytes(Buf),
+    /// Anything else: registers, a file, another memory. Addresses are those of the commands.
+    Memory(Box<dyn Memory + Send>),
+}
+
+impl fmt::Debug for Backing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(buf) => buf.fmt(f),
+            Self::Memory(_) => f.write_str("Memory"),
+        }
+    }
+}
+
+/// A range of RMAP addresses, what is behind it, and who may do what to it.
+#[derive(Debug)]
+pub struct Window {
+    rule: Rule,
+    backing: Backing,
+}
+
+/// Who may do what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
+    base: u64,
+    bytes: u64,
+    allow: Allow,
+    key: Option<u8>,
+    logical_address: Option<u8>,
+    word_bytes: usize,
+}
+
+impl Window {
+    /// All of a buffer at an address (extended address on top): read, write and read-modify-write,
+    /// with any key.
+    pub fn new(base: u64, buf: Buf) -> Self {
+        let bytes = buf.capacity() as u64;
+        let mut buf = buf;
+        buf.set_len(buf.capacity());
+        Self::on(base, bytes, Backing::Bytes(buf))
+    }
+
+    /// So many bytes of addresses that a memory of another kind answers for.
+    pub fn memory(base: u64, bytes: u64, memory: Box<dyn Memory + Send>) -> Self {
+        Self::on(base, bytes, Backing::Memory(memory))
+    }
+
+    fn on(base: u64, bytes: u64, backing: Backing) -> Self {
+        let (key, logical_address) = (None, None);
+        let rule = Rule { base, bytes, allow: Allow::ALL, key, logical_address, word_bytes: 4 };
+        Self { rule, backing }
+    }
+
+    /// Only these commands; others get status 10.
+    pub fn allow(mut self, allow: Allow) -> Self {
+        self.rule.allow = allow;
+        self
+    }
+
+    /// Only with this key; others get status 3.
+    pub fn key(mut self, key: u8) -> Self {
+        self.rule.key = Some(key);
+        self
+    }
+
+    /// Only with this target logical address; others get status 12.
+    pub fn logical_address(mut self, address: u8) -> Self {
+        self.rule.logical_address = Some(address);
+        self
+    }
+
+    /// Bytes of a word, for accesses to a single address: 4 unless said otherwise.
+    pub fn word_bytes(mut self, bytes: usize) -> Self {
+        self.rule.word_bytes = bytes;
+        self
+    }
+
+    /// What is behind it.
+    pub fn backing(&self) -> &Backing {
+        &self.backing
+    }
+}
+
+impl Rule {
+    fn end(&self) -> u64 {
+        self.base.saturating_add(self.bytes)
+    }
+
+    fn holds(&self, address: u64, bytes: u64) -> bool {
+        let end = address.checked_add(bytes);
+        address >= self.base && address < self.end() && end.is_some_and(|end| end <= self.end())
+    }
+}
+
+/// The windows of a target; none overlap.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    rules: Vec<Rule>,
+    backings: Vec<Backing>,
+}
+
+/// Why a window is not taken.
+pub(super) fn refusal(rules: &[Rule], new: &Rule) -> Option<String> {
+    let Rule { base, bytes, .. } = *new;
+    let words = format!("RMAP window of {bytes} bytes at {base:#x}");
+    if bytes == 0 || base > ADDRESS_MAX || bytes - 1 > ADDRESS_MAX - base {
+        return Some(format!("{words}: 1 byte at least, up to address {ADDRESS_MAX:#x}"));
+    }
+    let other = rules.iter().find(|rule| rule.base < new.end() && base < rule.end())?;
+    let Rule { base, bytes, .. } = other;
+    Some(format!("{words}: it overlaps the one of {bytes} bytes at {base:#x}"))
+}
+
+impl Windows {
+    /// Adds one; gives back its number.
+    pub fn add(&mut self, window: Window) -> Result<usize, String> {
+        if let Some(what) = refusal(&self.rules, &window.rule) {
+            return Err(what);
+        }
+        self.rules.push(window.rule);
+        self.backings.push(window.backing);
+        Ok(self.rules.len() - 1)
+    }
+
+    pub fn backing(&mut self, number: usize) -> Option<&mut Backing> {
+        self.backings.get_mut(number)
+    }
+
+    /// Rules for the authorisation, memory for the execution.
+    pub fn split(&mut self) -> (&[Rule], Open<'_>) {
+        (&self.rules, Open { rules: &self.rules, backings: &mut self.backings })
+    }
+}
+
+/// Whether a command is allowed: its window decides.
+pub(super) fn permit(rules: &[Rule], header: &CommandHeader) -> Result<(), Denial> {
+    let operation = header.instruction.operation();
+    let bytes = match operation {
+        Some(Operation::ReadModifyWrite) => u64::from(header.length / 2),
+        Some(operation) if operation.increments() => u64::from(header.length),
+        _ => u64::from(header.length.min(1)),
+    };
+    let rule = rules.iter().find(|rule| rule.holds(header.address, bytes));
+    let rule = rule.ok_or(Denial::Access)?;
+    if rule.logical_address.is_some_and(|address| address != header.target) {
+        return Err(Denial::LogicalAddress);
+    }
+    if rule.key.is_some_and(|key| key != header.key) {
+        return Err(Denial::Key);
+    }
+    match operation {
+        Some(operation) if rule.allow.permits(operation) => Ok(()),
+        _ => Err(Denial::Access),
+    }
+}
+
+/// The memory behind all windows.
+pub(super) struct Open<'a> {
+    rules: &'a [Rule],
+    backings: &'a mut [Backing],
+}
+
+impl Open<'_> {
+    fn with(
+        &mut self,
+        address: u64,
+        act: impl FnOnce(&mut dyn Memory) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut all = self.rules.iter().zip(self.backings.iter_mut());
+        let (rule, backing) = all.find(|(rule, _)| rule.holds(address, 1)).ok_or(Fault::Refused)?;
+        match backing {
+            Backing::Bytes(buf) => {
+                act(&mut Ram { base: rule.base, word_bytes: rule.word_bytes, bytes: buf })
+            }
+            Backing::Memory(memory) => act(&mut **memory),
+        }
+    }
+}
+
+impl Memory for Open<'_> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+        self.with(address, |memory| memory.read(address, increment, data))
+    }
+
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+        self.with(address, |memory| memory.write(address, increment, data))
+    }
+
+    fn modify(
+        &mut self,
+        address: u64,
+        data: &[u8],
+        mask: &[u8],
+        old: &mut [u8],
+    ) -> Result<(), Fault> {
+        self.with(address, |memory| memory.modify(address, data, mask, old))
+    }
+}
