@@ -67,22 +67,29 @@ pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
         write(path, &json)?;
         context.say(&format!("results written to {}", path.display()));
     }
-    if to_stdout || context.json {
+    if to_stdout {
         println!("{json}");
+    } else if context.json {
+        println!("{}", serde_json::json!(results));
     } else {
         print!("{}", simulation::text(&results));
     }
-    if results.duration_ps < scenario.duration.0 {
+    verdict(&results, scenario.duration)
+}
+
+/// How it ends: interrupted, with violations, or well.
+fn verdict(results: &Results, duration: Time) -> Result<(), Failure> {
+    if results.duration_ps < duration.0 {
         return Err(Failure::interrupted());
     }
-    if !results.conservation.kept {
-        let conservation = &results.conservation;
-        let count = conservation.violations.len() as u64 + conservation.left_out;
-        let first = conservation.violations.first().map_or("", String::as_str);
-        let what = format!("conservation: {}; the first: {first}", plural(count, "violation"));
-        return Err(Failure::failed(what));
+    let conservation = &results.conservation;
+    if conservation.kept {
+        return Ok(());
     }
-    Ok(())
+    let count = conservation.violations.len() as u64 + conservation.left_out;
+    let first = conservation.violations.first().map_or("", String::as_str);
+    let count = plural(count, "violation");
+    Err(Failure::failed(format!("conservation of packets: {count}; the first: {first}")))
 }
 
 /// Runs it to its end, or until a signal comes.
@@ -139,4 +146,24 @@ fn report(
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn violations_and_interruptions_are_failures() {
+        let mut results = Results { duration_ps: 5, ..Results::default() };
+        results.conservation.violations = vec!["packet 3 came twice".into()];
+        results.conservation.left_out = 1;
+        let failure = verdict(&results, Time(5)).unwrap_err();
+        assert_eq!(failure.kind.code(), 1);
+        let what = "conservation of packets: 2 violations; the first: packet 3 came twice";
+        assert_eq!(failure.what, what);
+        results.conservation.kept = true;
+        assert_eq!(verdict(&results, Time(5)), Ok(()));
+        assert_eq!(verdict(&results, Time(6)).unwrap_err().kind, Kind::Interrupted);
+    }
 }

@@ -1,20 +1,231 @@
-//! Pages and tables of simulations.
+//! Pages, tables and drawings of simulations.
 
 #[path = "common/simulation.rs"]
 mod sample;
 
-use spfe_report::diagram::{self, Diagram};
+use spfe_report::diagram::{self, Diagram, Edge, Kind, Vertex};
 use spfe_report::simulation;
-use spfe_sim::results::{Conservation, Results};
+use spfe_sim::results::{Conservation, Flow, Link, Results};
+
+fn page(results: &Results) -> String {
+    simulation::html(results, &Diagram::of(&sample::scenario()))
+}
+
+/// Text that would do harm if it were not escaped.
+const FOREIGN: &str = "<script>\u{1b}&\"'--> \u{202e}</title>";
+
+fn hostile() -> (Results, Diagram) {
+    let mut results = sample::results();
+    results.title = FOREIGN.into();
+    results.description = FOREIGN.into();
+    results.conservation =
+        Conservation { kept: false, packets: 3, violations: vec![FOREIGN.into(); 60], left_out: 5 };
+    for link in &mut results.links {
+        link.name = FOREIGN.into();
+        link.ends[0] = FOREIGN.into();
+        link.rate_bps = u64::MAX;
+        link.directions[0].utilisation = f64::NAN;
+        link.directions[1].capacity_words = 0.0;
+        link.lane_states[0].reverse();
+    }
+    for flow in &mut results.flows {
+        flow.name = FOREIGN.into();
+        flow.goodput_bps = f64::INFINITY;
+        flow.series = vec![u64::MAX; 3];
+        flow.latency.p50_ps = u64::MAX;
+    }
+    for event in &mut results.events {
+        event.text = FOREIGN.into();
+        event.at_ps = u64::MAX;
+        event.link = Some(1);
+        event.end = 200;
+    }
+    let vertex = |kind| Vertex { name: FOREIGN.into(), about: FOREIGN.into(), kind };
+    let vertices = vec![vertex(Kind::Router), vertex(Kind::Source), vertex(Kind::Router)];
+    let edge = |a, b| Edge { name: FOREIGN.into(), ends: [(a, 1), (b, 31)], ..Edge::default() };
+    let edges = vec![edge(0, 1), edge(0, 2), edge(2, 0), edge(1, 1)];
+    (results, Diagram { vertices, edges })
+}
+
+/// Pages of good results, of none, and of bad ones.
+fn pages() -> Vec<String> {
+    let (results, diagram) = hostile();
+    vec![
+        page(&sample::results()),
+        simulation::html(&Results::default(), &Diagram::default()),
+        simulation::html(&results, &diagram),
+        simulation::html(&Results { duration_ps: 1, step_ps: 0, ..results }, &diagram),
+    ]
+}
+
+/// Tags that have no end of their own.
+const SINGLE: [&str; 2] = ["!doctype", "meta"];
+
+fn is_balanced(html: &str) {
+    let mut open = Vec::new();
+    for tag in html.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or(rest)) {
+        let name = tag.split_whitespace().next().unwrap_or(tag);
+        if let Some(name) = name.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "closing tag");
+        } else if !tag.ends_with('/') && !SINGLE.contains(&name) {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
 
 #[test]
-fn show() {
+fn pages_stand_alone_and_escape_what_they_are_given() {
+    for html in pages() {
+        assert!(!html.contains("<script") && !html.contains('\u{1b}'));
+        for loading in [" src=", "url(", "@import", "http:", "https:"] {
+            assert!(!html.contains(loading), "{loading}");
+        }
+        is_balanced(&html);
+    }
+}
+
+#[test]
+fn no_page_or_table_shows_a_number_that_is_none() {
+    let (results, _) = hostile();
+    for rendered in pages().into_iter().chain([simulation::text(&results)]) {
+        for word in rendered.split(|c: char| !c.is_alphanumeric()) {
+            assert!(!["NaN", "nan", "inf", "Infinity"].contains(&word), "{rendered}");
+        }
+    }
+}
+
+#[test]
+fn names_of_parts_of_a_page_are_its_own() {
+    for html in pages() {
+        let ids = html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap_or(rest));
+        let mut ids: Vec<&str> = ids.collect();
+        ids.sort_unstable();
+        let count = ids.len();
+        ids.dedup();
+        assert_eq!(ids.len(), count);
+        for link in html.split("href=\"#").skip(1) {
+            let link = link.split('"').next().unwrap_or(link);
+            assert!(ids.contains(&link), "{link}");
+        }
+    }
+}
+
+#[test]
+fn a_page_has_every_part() {
     let results = sample::results();
-    std::fs::write(
-        "/tmp/draw-scenario/page.html",
-        simulation::html(&results, &Diagram::of(&sample::scenario())),
-    )
-    .unwrap();
-    std::fs::write("/tmp/draw-scenario/page.txt", simulation::text(&results)).unwrap();
-    let _ = (Conservation::default(), diagram::document(&Diagram::default()), Results::default());
+    let html = page(&results);
+    for link in &results.links {
+        assert!(html.contains(&format!("<h2>Link {} ", link.name)), "{}", link.name);
+        for (from, to) in [(0, 1), (1, 0)] {
+            assert!(html.contains(&format!("{} → {}: ", link.ends[from], link.ends[to])));
+        }
+    }
+    for flow in &results.flows {
+        assert!(html.contains(&format!("latency of {}</text>", flow.name)), "{}", flow.name);
+    }
+    // Two used channels of both directions of seven links; one area each.
+    assert_eq!(html.matches("class=\"area v").count(), 28);
+    assert_eq!(html.matches("class=\"curve v").count(), 3);
+    for class in ["tick-fault", "tick-error", "tick-retry", "tick-recovered"] {
+        assert_eq!(html.matches(&format!("class=\"tick {class}\"")).count(), 1, "{class}");
+    }
+    assert!(html.contains("Nothing lost: 1234 packets"), "the verdict");
+    assert!(html.contains("recovery after an error"), "the histogram");
+    assert!(html.contains("17 later events"), "what was left out");
+    // A cut: three states more for each of two lanes at two ends.
+    assert!(html.contains("LossOfSignal"));
+}
+
+#[test]
+fn a_violation_is_said_in_page_and_table() {
+    let mut results = sample::results();
+    let said = "images: packet 7 lost on trunk-2 without a reason";
+    results.conservation =
+        Conservation { kept: false, packets: 9, violations: vec![said.into()], left_out: 2 };
+    let (html, text) = (page(&results), simulation::text(&results));
+    assert!(html.contains("Conservation violated, 3 times") && html.contains(said));
+    assert!(!html.contains("Nothing lost"));
+    assert!(text.contains("conservation VIOLATED, 3 times:") && text.contains(said), "{text}");
+    assert!(text.contains("and 2 more"), "{text}");
+    assert!(!text.contains("conservation kept"), "{text}");
+}
+
+#[test]
+fn tables_hold_the_figures() {
+    let text = simulation::text(&sample::results());
+    let line = |start: &str| {
+        let found = text.lines().find(|line| line.starts_with(start));
+        found.unwrap_or_else(|| panic!("{start}: {text}")).split_whitespace().collect::<Vec<_>>()
+    };
+    assert_eq!(
+        line("images")[..8],
+        ["images", "camera:1", ">", "memory:1", "1", "500", "490", "1"]
+    );
+    // Errors found at the far end and retries of the sender are in the line of the sender.
+    let radar = line("radar ");
+    assert_eq!(radar[..4], ["radar", "radar:1", ">", "front:2"]);
+    assert_eq!(radar[9..11], ["60", "60"], "{radar:?}");
+    assert_eq!(line("camera-control")[4..7], ["30", "29", "1"]);
+    assert!(text.contains("images: dropped 3 Blocked at front"), "{text}");
+}
+
+#[test]
+fn areas_reach_the_height_of_their_sum() {
+    let scale = |words: u64| {
+        let mut results = Results { duration_ps: 1000, step_ps: 100, ..Results::default() };
+        let mut link = Link::default();
+        link.directions[0].capacity_words = 100.0;
+        let channel = |vc| spfe_sim::results::Channel { vc, words, series: vec![words; 10] };
+        link.directions[0].channels = vec![channel(0), channel(1)];
+        results.links.push(link);
+        page(&results)
+    };
+    // 2 x 25 of 100 words: the lower half up to 25 %, the upper one up to 50 % of an axis to 50 %.
+    let html = scale(25);
+    let areas: Vec<&str> = html.split("class=\"area v").skip(1).collect();
+    let path = |index: usize| areas[index].split('"').nth(2).expect("a path");
+    assert_eq!(path(0), "M54 157L466 157L466 284L54 284Z");
+    assert_eq!(path(1), "M54 30L466 30L466 157L54 157Z");
+}
+
+#[test]
+fn series_of_many_steps_stay_small() {
+    let mut results = Results { duration_ps: 1_000_000, step_ps: 100, ..Results::default() };
+    let series = (0..10_000).map(|step| step % 7 * 100).collect();
+    results.flows.push(Flow { name: "f".into(), series, ..Flow::default() });
+    let html = page(&results);
+    let curve =
+        html.split("class=\"curve v0\" d=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let points = curve.expect("a curve").matches('L').count();
+    assert!((100..=412).contains(&points), "{points}");
+}
+
+#[test]
+fn a_drawing_is_a_file_of_its_own() {
+    let drawing = diagram::document(&Diagram::of(&sample::scenario()));
+    assert!(drawing.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width="));
+    assert!(drawing.ends_with("</svg>\n"));
+    is_balanced(&drawing);
+    for name in ["camera", "radar", "processor", "memory", "downlink", "front", "back"] {
+        assert!(drawing.contains(&format!("class=\"mid strong\">{name}</text>")), "{name}");
+    }
+    // Boxes lie beside each other, not on each other.
+    let attribute = |rect: &str, name: &str| -> f64 {
+        let value = rect.split(&format!(" {name}=\"")).nth(1).and_then(|v| v.split('"').next());
+        value.and_then(|value| value.parse().ok()).expect(name)
+    };
+    let boxes: Vec<[f64; 4]> = drawing
+        .split("<rect class=\"unit")
+        .skip(1)
+        .map(|rect| ["x", "y", "width", "height"].map(|name| attribute(rect, name)))
+        .collect();
+    assert_eq!(boxes.len(), 7);
+    for (index, [x, y, width, height]) in boxes.iter().enumerate() {
+        for [left, top, wide, high] in &boxes[index + 1..] {
+            let beside = x + width <= *left || left + wide <= *x;
+            let above = y + height <= *top || top + high <= *y;
+            assert!(beside || above, "{x} {y} on {left} {top}");
+        }
+    }
 }

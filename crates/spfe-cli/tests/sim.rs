@@ -1,0 +1,115 @@
+//! `spfe sim` and `spfe topo`: what they print and write.
+
+mod common;
+
+use common::{Directory, spfe};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn example(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios");
+    path.join(name).to_str().expect("a path in UTF-8").to_owned()
+}
+
+fn results(words: &[&str]) -> Value {
+    let run = spfe(words).exits(0);
+    serde_json::from_str(&run.text()).expect("a JSON document")
+}
+
+#[test]
+fn topo_shows_links_and_ways() {
+    let file = example("payload-network.toml");
+    let text = spfe(&["topo", &file]).exits(0).text();
+    assert!(text.starts_with("Payload network: 5 nodes, 2 routers, 7 links"), "{text}");
+    for way in [
+        "camera:1 > front 1>4 > back 4>1 > memory:1",
+        "camera:1 > front 1>5 > back 5>1 > memory:1",
+        "radar:1 > front 2>3 > processor:1",
+        "processor:1 > front 3>4 > back 4>0",
+    ] {
+        assert!(text.contains(way), "{way}: {text}");
+    }
+    let json = spfe(&["topo", &file, "--json"]).exits(0).json();
+    assert_eq!(json["links"][5]["lanes"], 4);
+    assert_eq!(json["routes"][0]["ways"].as_array().map(Vec::len), Some(2));
+    assert_eq!(json["routes"][0]["discarded"], serde_json::json!([]));
+}
+
+#[test]
+fn topo_shows_where_packets_are_discarded() {
+    let directory = Directory::new("sim-lost");
+    let file = directory.path("lost.toml");
+    let text = std::fs::read_to_string(example("payload-network.toml")).unwrap();
+    std::fs::write(&file, text.replace("route = 81", "route = 99")).unwrap();
+    let text = spfe(&["topo", &file]).exits(0).text();
+    assert!(text.contains("discarded: router 'back': no entry 99"), "{text}");
+}
+
+#[test]
+fn topo_draws() {
+    let directory = Directory::new("sim-drawings");
+    let file = example("spacewire-bridge.toml");
+    let drawing = directory.path("net.svg");
+    spfe(&["topo", &file, "--svg", &drawing]).exits(0);
+    let drawing = std::fs::read_to_string(&drawing).unwrap();
+    assert!(drawing.starts_with("<svg ") && drawing.contains("magnetometer"), "{drawing}");
+    assert_eq!(drawing.matches("class=\"link thin\"").count(), 1, "SpaceWire is thin");
+    let dot = spfe(&["topo", &file, "--dot"]).exits(0).text();
+    assert!(dot.starts_with("graph ") && dot.contains("u0 -- u3"), "{dot}");
+    spfe(&["topo", &file, "--dot", "--svg", "-"]).fails(2, "--svg");
+}
+
+#[test]
+fn a_wrong_file_is_told_line_by_line() {
+    let directory = Directory::new("sim-wrong");
+    let file = directory.path("wrong.toml");
+    let text = std::fs::read_to_string(example("point-to-point-1.toml")).unwrap();
+    let text = text.replace("lanes = 1", "lanes = 17").replace("to = \"left\"", "to = \"middle\"");
+    std::fs::write(&file, text).unwrap();
+    for command in ["sim", "topo"] {
+        let run = spfe(&[command, &file]).fails(2, "lanes 17 is not in 1 to 16");
+        assert!(run.stderr.contains("line 23: link 'link': lanes 17"), "{}", run.stderr);
+        assert!(run.stderr.contains("no node 'middle'; there are: left, right"), "{}", run.stderr);
+        assert!(run.stderr.contains("(2 problems)"), "{}", run.stderr);
+    }
+    spfe(&["sim", "/no/such/file.toml"]).fails(1, "/no/such/file.toml");
+    let file = example("point-to-point-1.toml");
+    spfe(&["sim", &file, "--duration", "3 parsecs"]).fails(2, "3 parsecs");
+}
+
+#[test]
+fn sim_gives_the_same_results_every_time() {
+    let file = example("bit-errors.toml");
+    let words = ["sim", &file, "--duration", "120us", "--json", "-q"];
+    let first = results(&words);
+    assert_eq!(first["version"], 1);
+    assert_eq!(first["duration_ps"], 120_000_000_u64);
+    assert_eq!(first["conservation"]["kept"], true);
+    assert!(first["flows"][0]["delivered"]["packets"].as_u64() > Some(0), "{first}");
+    assert_eq!(first, results(&words));
+    let other = results(&[&words[..], &["--seed", "4"]].concat());
+    assert_eq!(other["seed"], 4);
+    assert_ne!(first["flows"], other["flows"], "packet sizes are random");
+}
+
+#[test]
+fn sim_writes_tables_results_and_reports() {
+    let directory = Directory::new("sim-outputs");
+    let file = example("point-to-point-1.toml");
+    let (page, json) = (directory.path("page.html"), directory.path("results.json"));
+    let words = ["sim", &file, "--duration", "100us", "--report", &page, "--results", &json];
+    let run = spfe(&words).exits(0);
+    assert!(run.text().starts_with("Point to point, 1 lane: 100 µs simulated"), "{}", run.text());
+    assert!(run.text().contains("\nconservation kept: "), "{}", run.text());
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("<h1>Point to point, 1 lane</h1>") && page.ends_with("</html>\n"));
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(written["links"][0]["kind"], "spacefibre");
+    let folder = directory.path("report");
+    let words = ["sim", &file, "--duration", "100us", "--report", &folder];
+    let again = results(&[&words[..], &["--results", "-"]].concat());
+    assert_eq!(again, written, "the same scenario gives the same results");
+    for name in ["report.html", "results.json"] {
+        assert!(Path::new(&folder).join(name).is_file(), "{name}");
+    }
+}
