@@ -7,7 +7,7 @@ mod asker;
 mod target;
 
 pub use asker::Asker;
-pub use target::{Truth, Unit as TargetUnit};
+pub use target::{Truth, Unit as TargetUnit, execute};
 
 use crate::ledger::Ledger;
 use crate::time::Ps;

@@ -5,6 +5,9 @@
 
 mod engine;
 mod face;
+mod registers;
+
+pub use registers::Port0;
 
 use crate::ledger::{Ledger, Visit};
 use crate::link::{Link, Side};
@@ -12,7 +15,7 @@ use crate::scenario::{self, EntryMode, Place, Scenario};
 use crate::tap::Tap;
 use crate::time::Ps;
 use engine::Engine;
-use face::{Exchange, Face, Spilled};
+use face::{Exchange, Face, Line, Spilled};
 use spfe_link::network::router::Settings;
 use spfe_link::network::{Entry, NETWORKS, Reason, Table};
 use std::collections::BTreeMap;
@@ -27,6 +30,8 @@ pub struct Switch {
     table: Box<Table<NETWORKS>>,
     faces: Vec<Face>,
     has_timeouts: bool,
+    /// Packets dropped at each port when its errors were cleared.
+    cleared: Vec<u64>,
     spilled: Vec<Spilled>,
     /// Packets dropped, by port, virtual channel and reason.
     pub drops: BTreeMap<(u8, u8, &'static str), u64>,
@@ -40,10 +45,19 @@ impl Switch {
         let mut faces = vec![Face::inner()];
         for port in 1..=settings.ports {
             let place = Place { unit: name.clone(), port };
-            let link = scenario.link_at(&place);
-            let channels =
-                link.and_then(|(link, _)| scenario.links.get(link)).map_or(0, |l| l.channels());
-            faces.push(Face::new(link, channels.into()));
+            let found = scenario.link_at(&place);
+            let link = found.and_then(|(link, _)| scenario.links.get(link));
+            let line = link.map(|link| Line {
+                spacewire: link.is_spacewire(),
+                lanes: link.lanes(),
+                mbps: (link.rate.0 / 1_000_000) as u32,
+            });
+            let channels = link.map_or(0, |link| link.channels());
+            let mut face = Face::new(found, line, channels.into());
+            if let (Some((_, side)), Some(link)) = (found, link) {
+                face.begin(link, side);
+            }
+            faces.push(face);
         }
         let most = faces.iter().map(Face::channels).max().unwrap_or(1);
         let mut engine = engine::new(faces.len(), most)?;
@@ -56,7 +70,7 @@ impl Switch {
             }
         }
         let ns = |time: Option<scenario::Time>| time.map(|time| time.0 / 1000);
-        let mut has_timeouts = false;
+        let (mut has_timeouts, cleared) = (false, vec![0; faces.len()]);
         for port in 0..faces.len() {
             let own = settings.settings.iter().find(|own| usize::from(own.port) == port);
             let of = Settings {
@@ -75,6 +89,7 @@ impl Switch {
             table: table(settings)?,
             faces,
             has_timeouts,
+            cleared,
             spilled: Vec::new(),
             drops: BTreeMap::new(),
         })
@@ -129,6 +144,23 @@ impl Switch {
         let visit = Visit { router: self.index, port: dropped.port, vc: dropped.vc };
         let header = ledger.identify(&bytes);
         ledger.dropped(now, visit, dropped.reason, header);
+    }
+
+    /// Time-outs and priority of a port.
+    fn set(&mut self, port: usize, settings: Settings) {
+        self.has_timeouts |=
+            settings.packet_timeout_ns.is_some() || settings.wait_timeout_ns.is_some();
+        self.engine.set(port, settings);
+    }
+
+    /// Packets that came in and went out at ports 1 and up, EEPs that came in.
+    pub fn packets(&self) -> [u64; 3] {
+        let of = |port: usize| self.engine.counters(port);
+        let counters = (1..self.faces.len()).filter_map(of);
+        counters.fold([0; 3], |[received, sent, eeps], of| {
+            let eeps = eeps + of.received.eeps;
+            [received + of.received.packets, sent + of.sent.packets, eeps]
+        })
     }
 
     /// When the first time-out ends.

@@ -17,7 +17,7 @@ use crate::messages::{self, Relay, Sender};
 use crate::node::{Context, Node};
 use crate::records::Records;
 use crate::rmap::{Truth, Units};
-use crate::router::Switch;
+use crate::router::{Port0, Switch};
 use crate::scenario::{Place, Scenario, Unit};
 use crate::tap::{Listener, Open, Tap};
 use crate::time::Ps;
@@ -27,7 +27,7 @@ use agenda::Agenda;
 struct Router {
     switch: Switch,
     relay: Relay,
-    port0: build::Port0,
+    port0: Port0,
 }
 
 /// A network under way.
@@ -135,9 +135,7 @@ impl Simulation {
     fn next_event(&self) -> Option<Ps> {
         let flows = self.flows.iter().filter_map(|flow| flow.source.next_ps());
         let nodes = self.nodes.iter().filter_map(Node::next_ps);
-        let routers = self.routers.iter().filter_map(|router| {
-            [router.switch.deadline_ps(), router.port0.next_ps()].into_iter().flatten().min()
-        });
+        let routers = self.routers.iter().filter_map(|router| router.switch.deadline_ps());
         let senders = self.senders.iter().filter_map(Sender::next_ps);
         let others = [self.units.next_ps(), self.agenda.next_ps()].into_iter().flatten();
         flows.chain(nodes).chain(routers).chain(senders).chain(others).min()
@@ -180,7 +178,7 @@ impl Simulation {
         for router in &mut self.routers {
             let truth: &mut Truth = truth;
             moved |= router.switch.exchange(now, &mut self.links, &mut self.ledger, &mut tap);
-            moved |= router.port0.exchange(now, &mut router.switch, truth);
+            moved |= router.port0.exchange(&mut router.switch, &mut self.links, truth);
         }
         self.hear(observer) || moved
     }

@@ -240,6 +240,12 @@ impl<const L: usize> MultiLane<L> {
         }
     }
 
+    /// The LinkReset flag of that field alone, for users that leave the rest as configured.
+    pub fn set_link_reset_flag(&mut self, flag: bool) {
+        let bit = if flag { capability::LINK_RESET } else { 0 };
+        self.set_capability(self.capability & !capability::LINK_RESET | bit);
+    }
+
     /// The far end's capability field, once for each time that a lane received three equal INIT3.
     /// Several lanes may do so in one word period.
     #[inline]

@@ -1,12 +1,16 @@
 //! Switches of some sizes behind one face.
 
 use super::face::Exchange;
+use spfe_link::network::counters::Counters;
 use spfe_link::network::router::{MapError, Settings};
 use spfe_link::network::{NETWORKS, Router, Table};
 
 /// A switch of any size.
 pub trait Engine: Send {
     fn set(&mut self, port: usize, settings: Settings);
+    fn settings(&self, port: usize) -> Option<Settings>;
+    fn network(&self, port: usize, vc: usize) -> Option<u8>;
+    fn counters(&self, port: usize) -> Option<&Counters>;
     fn map(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError>;
     fn step(&mut self, now_ns: u64, table: &Table<NETWORKS>, ports: &mut Exchange<'_>) -> usize;
     fn is_idle(&self) -> bool;
@@ -16,6 +20,18 @@ pub trait Engine: Send {
 impl<const P: usize, const V: usize> Engine for Router<P, V> {
     fn set(&mut self, port: usize, settings: Settings) {
         Self::set(self, port, settings);
+    }
+
+    fn settings(&self, port: usize) -> Option<Settings> {
+        Self::settings(self, port)
+    }
+
+    fn network(&self, port: usize, vc: usize) -> Option<u8> {
+        Self::network(self, port, vc)
+    }
+
+    fn counters(&self, port: usize) -> Option<&Counters> {
+        Self::counters(self, port)
     }
 
     fn map(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError> {

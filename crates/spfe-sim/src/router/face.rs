@@ -2,9 +2,11 @@
 
 use super::BURST;
 use crate::link::{Link, Side};
+use crate::scenario::{self, Medium, Start};
 use crate::tap::Tap;
 use crate::time::Ps;
 use spfe_link::Word;
+use spfe_link::network::config::Control;
 use spfe_link::network::{Dropped, Ports, Reason, Unit};
 use std::collections::VecDeque;
 
@@ -45,9 +47,22 @@ struct Output {
     room: usize,
 }
 
+/// What a port's link is.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    pub spacewire: bool,
+    pub lanes: u8,
+    pub mbps: u32,
+}
+
 /// A port.
 #[derive(Clone, Debug)]
 pub struct Face {
+    pub line: Option<Line>,
+    /// What its registers say it was told.
+    pub control: Control,
+    /// Time-slots of each virtual channel, as its registers say.
+    pub slots: Vec<u64>,
     /// The link, and this end of it.
     pub link: Option<(usize, Side)>,
     /// Port 0: there is no link.
@@ -64,8 +79,11 @@ pub struct Face {
 }
 
 impl Face {
-    pub fn new(link: Option<(usize, Side)>, channels: usize) -> Self {
+    pub fn new(link: Option<(usize, Side)>, line: Option<Line>, channels: usize) -> Self {
         Self {
+            line,
+            control: Control::default(),
+            slots: vec![u64::MAX; channels],
             link,
             is_inner: false,
             running: false,
@@ -79,7 +97,27 @@ impl Face {
 
     /// Port 0: one virtual channel, on virtual network 0.
     pub fn inner() -> Self {
-        Self { is_inner: true, running: true, ..Self::new(None, 1) }
+        Self { is_inner: true, running: true, ..Self::new(None, None, 1) }
+    }
+
+    /// Registers say what the scenario does.
+    pub fn begin(&mut self, link: &scenario::Link, side: Side) {
+        let starts = match &link.medium {
+            Medium::SpaceFibre(of) => of.start,
+            Medium::SpaceWire(of) => of.start,
+        };
+        let start = starts.get(side as usize).copied().unwrap_or_default();
+        self.control =
+            Control { enable: true, start: start == Start::Start, auto_start: start != Start::Off };
+        if let Medium::SpaceFibre(of) = &link.medium {
+            for (vc, slots) in self.slots.iter_mut().enumerate() {
+                *slots = of.qos(side, vc as u8).map_or(u64::MAX, |qos| qos.time_slots);
+            }
+        }
+    }
+
+    pub const fn is_running(&self) -> bool {
+        self.running
     }
 
     pub fn channels(&self) -> usize {

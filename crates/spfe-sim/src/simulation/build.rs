@@ -6,19 +6,16 @@ use crate::ledger::Ledger;
 use crate::link::{Link, Side};
 use crate::messages::{Clock, Kind, Relay, Sender, Settings};
 use crate::node::Node;
-use crate::packet::{Arrived, Checker, Maker};
 use crate::records::Records;
-use crate::rmap::{Asker, TargetUnit, Truth, Units};
+use crate::rmap::{Asker, TargetUnit, Units};
 use crate::rng::Rng;
-use crate::router::Switch;
+use crate::router::{Port0, Switch};
 use crate::scenario::link::parts_of_65536;
 use crate::scenario::{self, Medium, NodeKind, Place, Scenario, Start, Unit};
 use crate::spacefibre::{self, EndConfig, Sizes};
-use crate::time::Ps;
-use spfe_link::Word;
+use crate::spacewire::{self, SpaceWire};
 use spfe_link::datalink::SEGMENT_WORDS;
 use spfe_link::qos;
-use std::collections::VecDeque;
 use std::fmt;
 
 /// Why a scenario cannot be simulated.
@@ -66,8 +63,30 @@ fn make_link(scenario: &Scenario, id: u32, link: &scenario::Link) -> Result<Box<
             }
             Ok(made)
         }
-        Medium::SpaceWire(_) => Err("SpaceWire links are not joined to the simulation".into()),
+        Medium::SpaceWire(settings) => {
+            let config = spacewire_config(id, link, settings, seed)?;
+            let made = SpaceWire::new(config).map_err(|error| error.to_string())?;
+            Ok(Box::new(made))
+        }
     }
+}
+
+fn spacewire_config(
+    id: u32,
+    link: &scenario::Link,
+    settings: &scenario::SpaceWire,
+    seed: u64,
+) -> Result<spacewire::Config, String> {
+    let mbps = link.rate.0.div_ceil(1_000_000);
+    let mbps = u32::try_from(mbps).map_err(|_| format!("a rate of {mbps} Mbit/s"))?;
+    let mut config = spacewire::Config::new(id, mbps);
+    config.delay_ps = link.cable.0;
+    config.seed = seed;
+    for (end, start) in config.ends.iter_mut().zip(settings.start) {
+        end.control.link_start = start == Start::Start;
+        end.control.auto_start = start == Start::Auto;
+    }
+    Ok(config)
 }
 
 fn mask(numbers: &[u8]) -> u32 {
@@ -185,7 +204,7 @@ pub fn simulation(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Simu
     for (index, router) in scenario.routers.iter().enumerate() {
         let switch = about("router", &router.name, Switch::new(scenario, index))?;
         let relay = Relay::new(scenario, router, switch.ports(), clock);
-        routers.push(Router { switch, relay, port0: Port0::new() });
+        routers.push(Router { switch, relay, port0: Port0::new(router.configuration) });
     }
     let steps = scenario.duration.0.div_ceil(scenario.step_ps()) as usize;
     Ok(Simulation {
@@ -279,51 +298,4 @@ fn senders(scenario: &Scenario) -> Result<Vec<Sender>, Error> {
         senders.push(Sender::new(&settings, seed, nodes));
     }
     Ok(senders)
-}
-
-/// What is behind the configuration port of a router.
-pub struct Port0 {
-    inlet: Checker,
-    /// Packets to send.
-    replies: VecDeque<Vec<u8>>,
-    received: u64,
-}
-
-impl Port0 {
-    fn new() -> Self {
-        Self { inlet: Checker::new(), replies: VecDeque::new(), received: 0 }
-    }
-
-    /// When it has something to do.
-    pub fn next_ps(&self) -> Option<Ps> {
-        (!self.replies.is_empty()).then_some(0)
-    }
-
-    /// Packets that came.
-    pub const fn received(&self) -> u64 {
-        self.received
-    }
-
-    /// Takes packets from the switch, and gives replies.
-    pub fn exchange(&mut self, _now: Ps, switch: &mut Switch, _truth: &mut Truth) -> bool {
-        let words = switch.take_inner();
-        let mut rest = words.as_slice();
-        while !rest.is_empty() {
-            let (taken, arrived) = self.inlet.take(rest);
-            rest = rest.get(taken..).unwrap_or_default();
-            if let Some(Arrived::Other { .. }) = arrived {
-                self.received += 1;
-            }
-        }
-        let moved = !words.is_empty() || !self.replies.is_empty();
-        while let Some(reply) = self.replies.pop_front() {
-            let mut maker = Maker::bytes(reply);
-            let mut words = [Word::default(); 64];
-            while !maker.is_done() {
-                let count = maker.fill(&mut words);
-                switch.give_inner(words.get(..count).unwrap_or_default());
-            }
-        }
-        moved
-    }
 }

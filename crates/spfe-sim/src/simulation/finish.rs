@@ -144,7 +144,13 @@ impl Simulation {
             for (name, count) in router.relay.counters() {
                 counters.insert(name.into(), count);
             }
-            counters.insert("packets to the configuration port".into(), router.port0.received());
+            for (name, count) in router.port0.counters() {
+                counters.insert(name.into(), count);
+            }
+            let [received, sent, eeps] = router.switch.packets();
+            counters.insert("packets received".into(), received);
+            counters.insert("packets sent".into(), sent);
+            counters.insert("EEPs received".into(), eeps);
             results::Router {
                 name: of.name.clone(),
                 counters,

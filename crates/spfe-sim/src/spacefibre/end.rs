@@ -158,8 +158,8 @@ impl<const L: usize> End<L> {
         if let Some(row) = self.lanes.receive(words) {
             self.data_link.receive(row);
         }
-        if let Some(far) = self.lanes.take_far_end_capability() {
-            self.data_link.far_end_capability(0, far.capability, far.lane_active);
+        while let Some(far) = self.lanes.take_far_end_capability() {
+            self.data_link.far_end_capability(far.lane, far.capability, far.lane_active);
         }
         let resets = self.in_reset();
         if resets != self.says_reset {
