@@ -298,9 +298,11 @@ impl SpaceWire {
 
     #[inline]
     fn show(&mut self, observer: &mut dyn Observer) {
-        for side in 0..2 {
-            for (at, event) in self.units[side].events.drain(..) {
-                observer.event(at, self.id, SIDES[side], event);
+        for (side, unit) in SIDES.into_iter().zip(&mut self.units) {
+            if !unit.events.is_empty() {
+                unit.events.drain(..).for_each(|(at, event)| {
+                    observer.event(at, self.id, side, event);
+                });
             }
         }
     }

@@ -197,12 +197,17 @@ impl Wire {
     /// [`Wire::cut`].
     pub fn stop(&mut self, now: Ps) -> Option<Ps> {
         // A character that comes twice may not have begun.
-        while self.chunks.len() > 1 && self.chunks.back().is_some_and(|last| last.at >= now) {
+        while self.chunks.back().is_some_and(|last| last.at >= now) {
             self.chunks.pop_back().inspect(|last| self.signals = last.before);
         }
-        let last = self.chunks.back_mut()?;
-        last.remove(now, NEVER);
-        let kept = last.bits.count.min(last.begun(now));
+        let Some(last) = self.chunks.back_mut() else {
+            self.index = 0;
+            self.schedule();
+            return None;
+        };
+        let kept = last.begun(now);
+        last.intact &= kept == last.bits.count;
+        last.bits.count = kept;
         let mut signals = last.before;
         (0..kept).for_each(|index| signals.bit(last.bit(index)));
         let (at, pace) = (last.time(kept).max(now), last.pace);
@@ -228,6 +233,7 @@ impl Wire {
         self.ear = if on { Ear::Bits(Decoder::new()) } else { Ear::Off };
         if on {
             self.skip(now);
+            self.pop_passed();
         }
         self.schedule();
     }
@@ -236,32 +242,41 @@ impl Wire {
     /// amid, it looks at them one by one from now on. The last edge it had passed without a look.
     fn disturbed(&mut self, now: Ps) -> Option<Ps> {
         let old = self.index;
-        if let Ear::InStep(last) = self.ear
-            && self.chunks.front().is_some_and(|front| !front.intact)
-        {
-            let mut decoder = in_step(last);
-            let index = self.skip(now);
-            if let Some(front) = self.chunks.front() {
-                // They are as they were, and the character before has been handed on.
-                (0..index).for_each(|index| {
+        let front = *self.chunks.front()?;
+        let mut passed = None;
+        match self.ear {
+            Ear::InStep(_) if front.intact => {}
+            Ear::InStep(last) => {
+                self.skip(now);
+                if self.index != old {
+                    passed = Some(front.time(self.index - 1) + self.delay_ps);
+                }
+                // These are as they were, and the character before has been handed on.
+                let mut decoder = in_step(last);
+                (0..self.index).for_each(|index| {
                     decoder.bit(front.bit(index));
                 });
+                self.ear = Ear::Bits(decoder);
             }
-            self.ear = Ear::Bits(decoder);
+            Ear::Off | Ear::Bits(_) => self.skip(now),
         }
+        self.pop_passed();
         self.schedule();
-        let front = self.chunks.front().filter(|_| self.index != old)?;
-        Some(front.time(self.index - 1) + self.delay_ps)
+        passed
     }
 
-    /// Passes the bits of the front chunk that arrived before now. How many it then has behind it.
-    fn skip(&mut self, now: Ps) -> u8 {
-        let Some(front) = self.chunks.front() else { return 0 };
-        // The last one is left: it takes the chunk off.
-        while self.index + 1 < front.bits.count && front.time(self.index) + self.delay_ps < now {
+    /// Passes the bits of the front chunk that arrived before now.
+    fn skip(&mut self, now: Ps) {
+        let Some(front) = self.chunks.front() else { return };
+        while self.index < front.bits.count && front.time(self.index) + self.delay_ps < now {
             self.index += 1;
         }
-        self.index
+    }
+
+    fn pop_passed(&mut self) {
+        if self.chunks.front().is_some_and(|front| self.index == front.bits.count) {
+            self.pop();
+        }
     }
 
     #[inline]
