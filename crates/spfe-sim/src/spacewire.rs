@@ -229,7 +229,7 @@ impl SpaceWire {
         let unit = &mut self.units[side];
         match self.wires[1 - side].step() {
             Step::Nothing => return,
-            Step::Edge => unit.edge(now),
+            Step::Edge(at) => unit.edge(at),
             Step::Received(received) => {
                 unit.receive(now, received);
                 if self.show_words

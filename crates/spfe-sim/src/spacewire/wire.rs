@@ -98,8 +98,8 @@ enum Ear {
 pub enum Step {
     /// Nothing.
     Nothing,
-    /// An edge.
-    Edge,
+    /// An edge, and when it came: now, or a little before.
+    Edge(Ps),
     /// An edge, and a character or error.
     Received(Received),
 }
@@ -173,6 +173,9 @@ impl Wire {
         }
         if self.next_at == NEVER {
             self.schedule();
+        } else if self.index != 0 && self.follows() {
+            self.pass_front();
+            self.schedule();
         }
     }
 
@@ -231,10 +234,8 @@ impl Wire {
     /// The receiver is turned on or off.
     pub fn listen(&mut self, now: Ps, on: bool) {
         self.ear = if on { Ear::Bits(Decoder::new()) } else { Ear::Off };
-        if on {
-            self.skip(now);
-            self.pop_passed();
-        }
+        self.skip(now);
+        self.pop_passed();
         self.schedule();
     }
 
@@ -283,8 +284,29 @@ impl Wire {
     fn schedule(&mut self) {
         self.next_at = match self.chunks.front() {
             None => NEVER,
-            Some(front) => front.time(self.next_index(front)) + self.delay_ps,
+            // Its last edge is looked at late: most often the next character comes before.
+            Some(front) if self.looks_late(front) => front.time(front.bits.count + 2),
+            Some(front) => front.time(self.next_index(front)),
         };
+        if self.next_at != NEVER {
+            self.next_at += self.delay_ps;
+        }
+    }
+
+    #[inline]
+    fn looks_late(&self, front: &Chunk) -> bool {
+        self.index != 0
+            && front.intact
+            && front.pace.skips_characters()
+            && matches!(self.ear, Ear::InStep(_))
+    }
+
+    /// Whether another character follows the one that is only waited for to end: its first or
+    /// second bit is then the next edge to look at.
+    #[inline]
+    fn follows(&self) -> bool {
+        self.chunks.front().is_some_and(|front| self.looks_late(front))
+            && self.chunks.get(1).is_some_and(|next| next.present & 1 != 0)
     }
 
     /// The next bit that is looked at.
@@ -304,36 +326,47 @@ impl Wire {
     /// The step that is due.
     #[inline]
     pub fn step(&mut self) -> Step {
-        let Some(&front) = self.chunks.front() else { return Step::Nothing };
-        let at = self.next_index(&front);
-        let mut step = Step::Edge;
-        match &mut self.ear {
-            Ear::Off => {
-                self.pop();
-                step = Step::Nothing;
+        let Some(front) = self.chunks.front() else { return Step::Nothing };
+        let step = match &mut self.ear {
+            Ear::InStep(last) if front.intact && self.index == 0 => {
+                let received = Received::Character(*last);
+                self.index = 2;
+                if self.follows() {
+                    self.pass_front();
+                }
+                Step::Received(received)
             }
-            Ear::InStep(last) if front.intact => {
-                if at == 1 {
-                    step = Step::Received(Received::Character(*last));
-                }
+            Ear::InStep(_) if front.intact => {
+                let last = front.bits.count - 1;
+                let at = if self.looks_late(front) { last } else { self.next_index(front) };
+                let edge_at = front.time(at) + self.delay_ps;
                 self.index = at + 1;
-                // With the next one there, its second bit, or its first, is the next edge to look at.
-                let follows = front.pace.skips_characters()
-                    && self.chunks.get(1).is_some_and(|next| next.present & 1 != 0);
-                if self.index == front.bits.count || follows {
-                    *last = front.character;
-                    self.pop();
+                if at == last {
+                    self.pass_front();
                 }
+                Step::Edge(edge_at)
             }
             Ear::InStep(last) => {
-                let last = *last;
-                self.ear = Ear::Bits(in_step(last));
-                step = self.bit(&front);
+                self.ear = Ear::Bits(in_step(*last));
+                self.bit()
             }
-            Ear::Bits(_) => step = self.bit(&front),
-        }
+            Ear::Bits(_) => self.bit(),
+            Ear::Off => {
+                self.pop();
+                Step::Nothing
+            }
+        };
         self.schedule();
         step
+    }
+
+    /// The front chunk has arrived, or will before anything else is looked at.
+    #[inline]
+    fn pass_front(&mut self) {
+        if let Some(front) = self.chunks.pop_front() {
+            self.ear = Ear::InStep(front.character);
+        }
+        self.index = 0;
     }
 
     fn pop(&mut self) {
@@ -342,19 +375,23 @@ impl Wire {
     }
 
     #[cold]
-    fn bit(&mut self, front: &Chunk) -> Step {
-        let Ear::Bits(decoder) = &mut self.ear else { return Step::Nothing };
+    fn bit(&mut self) -> Step {
+        let (Ear::Bits(decoder), Some(front)) = (&mut self.ear, self.chunks.front()) else {
+            return Step::Nothing;
+        };
         let index = self.index;
         let mut step = Step::Nothing;
         if front.present >> index & 1 != 0 {
-            step = decoder.bit(front.bit(index)).map_or(Step::Edge, Step::Received);
+            let edge = Step::Edge(front.time(index) + self.delay_ps);
+            step = decoder.bit(front.bit(index)).map_or(edge, Step::Received);
         }
         self.index += 1;
         if self.index == front.bits.count {
             if front.pace.stride() != 0 && *decoder == in_step(front.character) {
-                self.ear = Ear::InStep(front.character);
+                self.pass_front();
+            } else {
+                self.pop();
             }
-            self.pop();
         }
         step
     }
