@@ -198,24 +198,20 @@ impl SpaceWire {
     /// What is due next, and when. At the same time what arrives goes first.
     #[inline]
     fn next(&self) -> (Ps, usize, Due) {
-        let mut next = (wire::NEVER, 0, Due::Timer);
-        for side in 0..2 {
-            let unit = &self.units[side];
-            let at = self.wires[1 - side].next_at();
-            if at < next.0 {
-                next = (at, side, Due::Arrival);
-            }
-            if unit.timer_at < next.0 {
-                next = (unit.timer_at, side, Due::Timer);
-            }
-        }
-        for side in 0..2 {
-            let at = self.units[side].transmit_at;
-            if at < next.0 {
-                next = (at, side, Due::Transmit);
-            }
-        }
-        next
+        let [a, b] = &self.units;
+        let arrival = [self.wires[1].next_at(), self.wires[0].next_at()];
+        let timer = [a.timer_at, b.timer_at];
+        let transmit = [a.transmit_at, b.transmit_at];
+        let first = |pair: [Ps; 2]| pair[0].min(pair[1]);
+        let at = first(arrival).min(first(timer)).min(first(transmit));
+        let (pair, due) = if first(arrival) == at {
+            (arrival, Due::Arrival)
+        } else if first(timer) == at {
+            (timer, Due::Timer)
+        } else {
+            (transmit, Due::Transmit)
+        };
+        (at, usize::from(pair[0] != at), due)
     }
 
     /// A cut that begins before, or with, what is due.
