@@ -51,7 +51,7 @@ pub enum Kind {
     Drop,
     /// The word comes twice.
     Duplicate,
-    /// The word and the next change places.
+    /// The word and the one before it change places.
     Reorder,
     /// The wire is open for so long.
     Cut {

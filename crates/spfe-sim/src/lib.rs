@@ -8,12 +8,18 @@
 //! | --- | --- |
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
 //! | [`link`] | what every link is: two ends and what happens between them |
-//! | [`fault`] | what can go wrong, when, and how often |
-//! | [`rng`] | random numbers, a stream for each object |
+//! | [`spacefibre`] | a link of 1 to 16 lanes, symbol by symbol |
 //! | [`spacewire`] | SpaceWire links, character by character |
+//! | [`wire`] | a lane's wire: delay, skew, and what goes wrong on it |
+//! | [`fault`] | what can go wrong, when, and how often |
+//! | [`campaign`] | random errors on a link, and everything held against what was sent |
+//! | [`rng`] | random numbers, a stream for each object |
 
+pub mod campaign;
 pub mod fault;
 pub mod link;
 pub mod rng;
+pub mod spacefibre;
 pub mod spacewire;
 pub mod time;
+pub mod wire;

@@ -9,7 +9,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `unit` | an end: port, words that wait, commands, reports |
-//! | `wire` | a direction: bits on their way, the decoder at the far end |
+//! | `wire`, `chunk` | a direction: bits on their way, the decoder at the far end |
 //! | `disturb` | bit errors and other faults of a direction |
 //! | [`words`] | N-Chars as words and back |
 //! | `pace` | bits at a rate without drift |
@@ -20,6 +20,7 @@
 //! that is missing with matching parity. A cut without a target begins at its time, amid a
 //! character if need be; the wire goes on where it left off.
 
+mod chunk;
 mod count;
 mod disturb;
 mod pace;
@@ -32,7 +33,7 @@ pub mod words;
 use crate::fault::Fault;
 use crate::link::{End, Event, Link, Observer, Side};
 use crate::rng::Rng;
-use crate::time::Ps;
+use crate::time::{MS, Ps};
 use disturb::{Disturber, Verdict};
 use spfe_link::spacewire::state::Control;
 use spfe_link::spacewire::{Received, State, Timing};
@@ -43,8 +44,8 @@ use wire::{Step, Wire};
 
 /// Rates in Mbit/s.
 pub const RATE_MBPS: RangeInclusive<u32> = 2..=1000;
-/// The longest delay: what light makes of 20 000 km.
-pub const MAX_DELAY_PS: Ps = 100_000_000_000;
+/// The longest delay: 2000 km of cable. Links do not start over much less.
+pub const MAX_DELAY_PS: Ps = 10 * MS;
 
 /// How an end is made.
 #[derive(Clone, Copy, Debug)]
@@ -224,7 +225,7 @@ impl SpaceWire {
     fn arrival(&mut self, side: usize, now: Ps, observer: &mut dyn Observer) {
         let unit = &mut self.units[side];
         match self.wires[1 - side].step() {
-            Step::Nothing => return,
+            Step::Nothing => {}
             Step::Edge(at) => unit.edge(at),
             Step::Received(received) => {
                 unit.receive(now, received);

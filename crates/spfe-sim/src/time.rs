@@ -28,6 +28,16 @@ impl WordClock {
         Self { mbps, ppb, next: 0 }
     }
 
+    /// Signalling rate in Mbit/s.
+    pub const fn mbps(&self) -> u32 {
+        self.mbps
+    }
+
+    /// Parts in 10^9 that it is faster than its rate says.
+    pub const fn ppb(&self) -> i32 {
+        self.ppb
+    }
+
     /// When word period `number` begins.
     pub const fn at(&self, number: u64) -> Ps {
         let rate = self.mbps as u128 * (1_000_000_000 + self.ppb as i128) as u128;
@@ -42,6 +52,11 @@ impl WordClock {
     /// Word periods that have begun.
     pub const fn count(&self) -> u64 {
         self.next
+    }
+
+    /// Goes to a word period.
+    pub const fn set_count(&mut self, count: u64) {
+        self.next = count;
     }
 
     /// The next word period begins.
