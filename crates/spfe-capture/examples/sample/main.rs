@@ -1,0 +1,36 @@
+//! Writes a capture with something of everything, the same on every run, for tests of what reads
+//! captures.
+//!
+//!     cargo run -p spfe-capture --example sample -- FILE.pcapng
+//!
+//! Says on standard output how many control words of each name are in the lane records at its end.
+
+mod lane;
+mod packets;
+
+use spfe_capture::{Capture, Interface, Options};
+use std::error::Error;
+use std::fs::File;
+use std::io::BufWriter;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args_os().nth(1).ok_or("usage: sample FILE.pcapng")?;
+    let options = Options { comment: "sample: seed 1", ..Options::default() };
+    let mut capture = Capture::new(BufWriter::new(File::create(path)?), &options)?;
+    let mut add = |name, description, speed_bps| {
+        capture.interface(&Interface { name, description, speed_bps: Some(speed_bps) })
+    };
+    let forward = add("camera.1>router.3", "camera port 1 to router port 3", 6_250_000_000)?;
+    let back = add("router.3>camera.1", "router port 3 to camera port 1", 6_250_000_000)?;
+    let sensor = add("sensor.1>router.5", "sensor port 1 to router port 5", 200_000_000)?;
+    packets::rmap(&mut capture, forward, back)?;
+    packets::others(&mut capture, forward, sensor)?;
+    packets::events(&mut capture, forward)?;
+    packets::frames(&mut capture, forward)?;
+    packets::characters(&mut capture, sensor)?;
+    for (name, count) in lane::run(&mut capture, forward, back)? {
+        println!("{name} {count}");
+    }
+    capture.finish()?;
+    Ok(())
+}
