@@ -140,8 +140,9 @@ local function header(tvb, tree)
     tree:add(f.kind, tvb(4, 1))
     tree:add(f.link, tvb(5, 1))
     tree:add(f.direction, tvb(6, 1))
-    for at, field in pairs { [7] = f.lane, [8] = f.vc, [9] = f.network } do
-        if tvb(at, 1):uint() ~= NONE then tree:add(field, tvb(at, 1)) end
+    for index, key in ipairs { "lane", "vc", "network" } do
+        local range = tvb(6 + index, 1)
+        if range:uint() ~= NONE then tree:add(f[key], range) end
     end
     tree:add(f.ends, tvb(10, 1))
     if tvb(11, 1):uint() ~= 0 then tree:add(f.lanes, tvb(11, 1)) end

@@ -64,7 +64,7 @@ return function(lib)
             elseif kind == ESCAPE then
                 item:add_proto_expert_info(e.escape)
             end
-            item:set_text(string.format("Character %d: %s", about.first + index, text))
+            item:set_text(string.format("Character %.0f: %s", about.first + index, text))
             if not counts[name] then order[#order + 1] = name end
             counts[name] = (counts[name] or 0) + 1
             local done

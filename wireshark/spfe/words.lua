@@ -399,7 +399,7 @@ return function(lib)
         end
         if bits.test(flags, FAULT) then item:add_proto_expert_info(e.fault) end
         item:add(f.name, range(0, 5), name):set_generated()
-        item:set_text(string.format("Word %d: %08X/%X  %s%s", number, range(0, 4):le_uint(), k, name,
+        item:set_text(string.format("Word %.0f: %08X/%X  %s%s", number, range(0, 4):le_uint(), k, name,
             w.text and " (" .. w.text .. ")" or ""))
         return name, w.text
     end
@@ -440,8 +440,8 @@ return function(lib)
             info = string.format("Lane %d, %d words: %s", about.lane, count, summary(order, counts))
         end
         tree:append_text(", " .. info)
-        if about.occurrence == 0 then
-            pinfo.cols.info = info
+        if about.occurrence == 0 or not about.frame then
+            pinfo.cols.protocol, pinfo.cols.info = "SpaceFibre", info
         else
             pinfo.cols.info:prepend(info .. " | ")
         end

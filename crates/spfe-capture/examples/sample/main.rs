@@ -1,7 +1,9 @@
 //! Writes a capture with something of everything, the same on every run, for tests of what reads
 //! captures.
 //!
-//!     cargo run -p spfe-capture --example sample -- FILE.pcapng
+//!     cargo run -p spfe-capture --example sample -- FILE.pcapng [SNAPLEN [START]]
+//!
+//! SNAPLEN is the snapshot length, START the time zero in seconds since 1970.
 //!
 //! Says on standard output how many control words of each name are in the lane records at its end.
 
@@ -14,8 +16,15 @@ use std::fs::File;
 use std::io::BufWriter;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args_os().nth(1).ok_or("usage: sample FILE.pcapng")?;
-    let options = Options { comment: "sample: seed 1", ..Options::default() };
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or("usage: sample FILE.pcapng [SNAPLEN [START]]")?;
+    let mut options = Options { comment: "sample: seed 1", ..Options::default() };
+    if let Some(snaplen) = arguments.next() {
+        options.snaplen = snaplen.parse()?;
+    }
+    if let Some(start_s) = arguments.next() {
+        options.start_s = start_s.parse()?;
+    }
     let mut capture = Capture::new(BufWriter::new(File::create(path)?), &options)?;
     let mut add = |name, description, speed_bps| {
         capture.interface(&Interface { name, description, speed_bps: Some(speed_bps) })
