@@ -382,12 +382,15 @@ impl<W: Write> Capture<W> {
         if id.0 >= count {
             return Err(CaptureError::Interface { number: id.0, count });
         }
+        let (flags, allowed) = (header.flags, record::FLAGS);
+        if flags & !allowed != 0 {
+            return Err(CaptureError::Flags { flags, allowed });
+        }
         let limits = [
             ("lane", header.lane.map_or(0, u64::from), 15),
             ("virtual channel", header.vc.map_or(0, u64::from), 31),
             ("virtual network", header.network.map_or(0, u64::from), 63),
             ("lanes", header.lanes.into(), 16),
-            ("flags", header.flags.into(), record::FLAGS.into()),
         ];
         match limits.into_iter().find(|(_, value, max)| value > max) {
             Some((field, value, max)) => Err(CaptureError::Value { field, value, max }),

@@ -36,6 +36,14 @@ pub enum CaptureError {
         /// How many there are.
         count: u32,
     },
+    /// Flags that the caller does not set, or that mean nothing.
+    #[error("flags: {flags:#06x}, only {allowed:#06x} can be set")]
+    Flags {
+        /// As given.
+        flags: u16,
+        /// All that can be.
+        allowed: u16,
+    },
     /// A field has a value that no record can hold.
     #[error("{field}: {value}, at most {max}")]
     Value {

@@ -219,6 +219,6 @@ pub struct Characters<'a> {
     pub flags: u16,
 }
 
-/// All flags that mean something.
+/// The flags that a caller may set.
 pub(crate) const FLAGS: u16 =
-    flag::ERROR | flag::FAULT | flag::TRUNCATED | flag::RESENT | flag::SCRAMBLED | flag::PLAIN;
+    flag::ERROR | flag::FAULT | flag::RESENT | flag::SCRAMBLED | flag::PLAIN;
