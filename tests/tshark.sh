@@ -75,7 +75,7 @@ write_captures() {
 file_is_read() {
     capinfos "$dir/all.pcapng" >"$dir/capinfos" || return
     local line
-    for line in 'Number of packets:   45' 'Number of interfaces in file: 3' \
+    for line in 'Number of packets:   46' 'Number of interfaces in file: 3' \
         'Name = camera.1>router.3' 'Description = camera port 1 to router port 3' \
         'Speed = 6250000000' 'Time resolution = 0x0c' 'Capture comment:     sample: seed 1'; do
         grep -qF "$line" "$dir/capinfos" || {
@@ -94,7 +94,12 @@ clean() {
 # Exactly the records with expert infos of a note or more have them, and which (the comment of an
 # event is one of the texts).
 expert_infos() {
-    local wanted
+    local wanted words
+    words=$(
+        printf '%s,' 'The lane starts again after an error' 'iLANES is not the inverse of LANES' \
+            'Frame error: this word cannot stand here' 'Word lost or damaged (RXERR)' \
+            'K character that no data word has' && printf 'A fault was injected into this word'
+    )
     wanted=$(
         tab 7 'Data CRC is bad' && echo
         tab 8 'The target refused or failed' && echo
@@ -112,8 +117,9 @@ expert_infos() {
         tab 31 'CRC-8 is bad' && echo
         tab 32 'Unknown control word: ignored by receivers' && echo
         tab 33 'Parity error,Error end of packet: the network cut it' && echo
-        tab 42 'CRC-16 of data frame is bad,What follows is sent again' && echo
-        tab 43 'Error recovery is asked for,Error recovery is asked for' && echo
+        tab 34 "$words" && echo
+        tab 43 'CRC-16 of data frame is bad,What follows is sent again' && echo
+        tab 44 'Error recovery is asked for,Error recovery is asked for' && echo
     )
     same "$wanted" "$(fields "$dir/all.pcapng" '_ws.expert.severity >= 0x200000' frame.number \
         _ws.expert.message)"
@@ -223,6 +229,9 @@ other_checks() {
         "$(tab FCT 3 4 0x2a 0xaf)"
     check 'characters' record 33 'spacewire_characters.kind spacewire.time_code spacewire.length' \
         "$(tab 4,4,3,3,0,0,5,0,1,0,2,6 21 3,1)"
+    check 'words of every other kind' record 34 \
+        'spacefibre.reason spacefibre.cause spacefibre.active_lanes spacefibre.align.lanes spacefibre.crc8_good spacefibre.crc16_good spacefibre.frame_words' \
+        "$(tab 7 1 0x0003 0x12,0x12 1 1 3)"
     check 'columns' same "$(tab camera.1 router.3 RMAP 'RMAP Read 0x0140000010, 4 bytes, transaction 17')" \
         "$(fields "$dir/all.pcapng" frame.number==3 _ws.col.Source _ws.col.Destination _ws.col.Protocol _ws.col.Info)"
     check 'capability of INIT3' same "$(tab 1 8)" "$(

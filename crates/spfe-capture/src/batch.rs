@@ -1,7 +1,8 @@
 //! Words and characters that come one by one, to records.
 
-use crate::capture::{Capture, InterfaceId};
+use crate::capture::Capture;
 use crate::error::CaptureError;
+use crate::options::InterfaceId;
 use crate::record::{Character, Characters, LineWord, Words};
 use std::io::Write;
 

@@ -14,9 +14,9 @@
 //! | [`layout`] | the pseudo-header: offsets, sizes, constants, reading and writing |
 //! | [`record`] | what can be captured |
 //! | [`event`] | link events: codes, names, severities |
-//! | [`mod@capture`] | the writer |
+//! | [`options`], [`mod@capture`] | the writer |
 //! | [`batch`] | words and characters that come one by one, to records |
-//! | [`reader`] | the reader: strict, and safe on anything |
+//! | [`reader`], [`content`] | the reader: strict, and safe on anything |
 //!
 //! ```
 //! use spfe_capture::{Capture, Content, End, Interface, Link, Options, Packet, Reader};
@@ -44,17 +44,21 @@
 pub mod batch;
 mod block;
 pub mod capture;
+pub mod content;
 mod error;
 pub mod event;
 pub mod layout;
+pub mod options;
 pub mod reader;
 pub mod record;
 mod ring;
 
 pub use batch::Batch;
-pub use capture::{Capture, Interface, InterfaceId, Keep, Options, Summary};
+pub use capture::Capture;
+pub use content::Content;
 pub use error::{CaptureError, FormatError, ReadError};
 pub use event::{Event, EventCode, Severity};
 pub use layout::{Direction, End, Header, Kind, Link};
-pub use reader::{Content, Reader, Record};
+pub use options::{Interface, InterfaceId, Keep, Options, Summary};
+pub use reader::{Reader, Record};
 pub use record::{Broadcast, Character, Characters, Code, Frame, LineWord, Packet, Words};

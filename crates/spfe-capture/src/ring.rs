@@ -10,13 +10,13 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Room for that many bytes.
+    /// Room for that many bytes; much of it is taken only when it is used.
     pub fn new(limit: usize) -> Self {
-        Self { bytes: VecDeque::with_capacity(limit), limit }
+        Self { bytes: VecDeque::with_capacity(limit.min(1 << 20)), limit }
     }
 
-    /// Puts a block in; gives back how many old ones had to go. A block that can never fit is not
-    /// put in, and counts.
+    /// Puts a block in and gives back true; the oldest go for it, and `forget` is told the interface
+    /// of each. A block longer than the limit is not put in.
     pub fn push(&mut self, block: &[u8], mut forget: impl FnMut(u32)) -> bool {
         if block.len() > self.limit {
             return false;
@@ -24,7 +24,7 @@ impl Ring {
         while self.bytes.len() + block.len() > self.limit {
             let (length, interface) = (self.word_at(4), self.word_at(8));
             forget(interface);
-            self.bytes.drain(..(length as usize).clamp(4, self.bytes.len()));
+            self.bytes.drain(..(length as usize).min(self.bytes.len()));
         }
         self.bytes.extend(block);
         true

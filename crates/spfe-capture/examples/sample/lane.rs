@@ -57,7 +57,8 @@ impl End {
     }
 }
 
-fn name(word: Word) -> Option<&'static str> {
+/// The name of a control word.
+pub fn name(word: Word) -> Option<&'static str> {
     Some(match Control::decode(word)? {
         Control::Skip => "SKIP",
         Control::Idle => "IDLE",

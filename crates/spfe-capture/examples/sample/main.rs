@@ -37,7 +37,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     packets::events(&mut capture, forward)?;
     packets::frames(&mut capture, forward)?;
     packets::characters(&mut capture, sensor)?;
-    for (name, count) in lane::run(&mut capture, forward, back)? {
+    let words = packets::words(&mut capture, forward)?;
+    let mut counts = lane::run(&mut capture, forward, back)?;
+    for name in words.iter().filter_map(|word| lane::name(word.word)) {
+        *counts.entry(name).or_default() += 1;
+    }
+    for (name, count) in counts {
         println!("{name} {count}");
     }
     capture.finish()?;

@@ -2,10 +2,10 @@
 //! tests count on it.
 
 use spfe_capture::layout::flag;
-use spfe_capture::record::BroadcastMessage;
+use spfe_capture::record::{BroadcastMessage, word_flag};
 use spfe_capture::{
     Broadcast, Capture, CaptureError, Character, Characters, Code, Direction, End, Event,
-    EventCode, Frame, InterfaceId, LineWord, Link, Packet,
+    EventCode, Frame, InterfaceId, LineWord, Link, Packet, Words,
 };
 use spfe_link::column::Column;
 use spfe_link::control::{self, Control};
@@ -285,4 +285,46 @@ pub fn characters<W: Write>(capture: &mut Capture<W>, sensor: InterfaceId) -> Re
     };
     capture.characters(70_000_000, sensor, &characters)?;
     Ok(())
+}
+
+/// Record 34: words of the second of two lanes: those that a lane without errors does not send, a
+/// data frame with a PAD, and what a receiver takes for errors.
+pub fn words<W: Write>(
+    capture: &mut Capture<W>,
+    forward: InterfaceId,
+) -> std::result::Result<Vec<LineWord>, CaptureError> {
+    let controls = [
+        Control::Skip,
+        Control::Idle,
+        Control::Init1Inverted,
+        Control::Init2Inverted,
+        Control::Standby { reason: 7 },
+        Control::LostSignal { cause: 1 },
+        Control::Active { lanes: 3 },
+        Control::Align { lanes: 0x12, inverse: 0xed },
+        Control::Align { lanes: 0x12, inverse: 0x12 },
+    ];
+    let mut words: Vec<LineWord> = controls.iter().map(|word| word.encode().into()).collect();
+    let mut frame = data_frame(4, 0x11, b"GFEDONML", true);
+    let pad = Control::Pad.encode().into();
+    frame.insert(frame.len() - 1, pad);
+    let full = Control::Full { seq: 0x10, crc: 0 }.sealed();
+    frame.insert(2, full.into());
+    words.extend(frame);
+    // A frame that begins in a frame; one that RXERR ends; a K character that is none of a frame's.
+    let sdf: LineWord = Control::Sdf { vc: 4 }.encode().into();
+    let odd = Word::from_symbols([1, 0x3c, 3, 4], 2);
+    words.extend([sdf, sdf, sdf, Word::RXERR.into(), odd.into(), LineWord::from(None)]);
+    words.push(LineWord { flags: word_flag::FAULT, ..Word::data(0x0102_0304).into() });
+    let run = Words {
+        words: &words,
+        period_ps: 6400,
+        first: u64::MAX - 3,
+        lane: 1,
+        lanes: 2,
+        direction: Direction::Received,
+        flags: flag::SCRAMBLED,
+    };
+    capture.words(80_000_000, forward, &run)?;
+    Ok(words)
 }

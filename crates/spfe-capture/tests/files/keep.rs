@@ -42,7 +42,7 @@ fn the_beginning_is_kept() {
 
 #[test]
 fn the_end_is_kept() {
-    for (bytes, kept) in [(0, 0), (BLOCK - 1, 0), (BLOCK, 1), (3 * BLOCK + 1, 3), (99 * BLOCK, 10)]
+    for (bytes, kept) in [(0, 0), (BLOCK - 1, 0), (BLOCK, 1), (3 * BLOCK + 1, 3), (usize::MAX, 10)]
     {
         let keep = Keep::Last(bytes);
         let (file, summary) = capture(&Options { keep, ..Options::default() }, &packets(10));
