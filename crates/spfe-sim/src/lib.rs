@@ -17,6 +17,7 @@
 //! | [`rng`] | random numbers, a stream for each object |
 //! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
 //! | [`results`] | what a simulation has measured, as a JSON document |
+//! | [`recorder`] | a capture of a simulation |
 //! | [`campaign`] | random errors on a link, and everything held against what was sent |
 
 pub mod campaign;
@@ -27,6 +28,7 @@ pub mod link;
 pub mod messages;
 pub mod node;
 pub mod packet;
+pub mod recorder;
 pub mod records;
 pub mod results;
 pub mod rmap;

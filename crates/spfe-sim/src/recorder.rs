@@ -1,0 +1,399 @@
+//! An observer that writes a capture of a simulation (docs/capture.md).
+//!
+//! Each direction of a link is an interface. Packets, messages and errors found are recorded at the
+//! end that receives, states and faults at the end they belong to. Within a link, records are in
+//! order; links take turns within a step of the simulation.
+
+use crate::fault::{Command, Fault, Kind};
+use crate::link::{Event, Observer, Side};
+use crate::scenario::{Medium, Place, Scenario};
+use crate::time::Ps;
+use spfe_capture::{
+    Batch, Broadcast, Capture, CaptureError, Character, Characters, Code, Direction,
+    Event as Record, EventCode, Interface, InterfaceId, LineWord, Link, Options, Packet, Summary,
+    Words,
+};
+use spfe_link::datalink;
+use spfe_link::network::Dropped;
+use spfe_link::spacewire::{self, BroadcastCode};
+use spfe_link::word::Word;
+use spfe_proto::End;
+use std::io::Write;
+
+/// Words, or characters, of a record.
+const BATCH: usize = 256;
+
+/// Names of the lane states (50-11C 5.5.2), by number.
+const LANE_STATES: [&str; 10] = [
+    "ClearLine",
+    "Disabled",
+    "Wait",
+    "Started",
+    "InvertRxPolarity",
+    "Connecting",
+    "Connected",
+    "Active",
+    "PrepareStandby",
+    "LossOfSignal",
+];
+/// Names of the alignment states (50-11C 5.6.4.3), by number.
+const ALIGNMENTS: [&str; 3] = ["Not Ready", "Near-End Ready", "Both-Ends Ready"];
+/// Names of the link reset states (50-11C 5.7.9), by number.
+const RESETS: [&str; 4] =
+    ["ConfigurationReset", "NearEndReset", "CheckFarEndReset", "LinkInitialised"];
+/// Names of the states of a SpaceWire link (50-12C 5.5.7), by number.
+const SPACEWIRE_STATES: [&str; 6] =
+    ["ErrorReset", "ErrorWait", "Ready", "Started", "Connecting", "Run"];
+
+/// What is known of one end of a link.
+#[derive(Clone, Debug)]
+struct Port {
+    /// What it sends.
+    out: InterfaceId,
+    /// What it receives.
+    into: InterfaceId,
+    lanes: Vec<u8>,
+    alignment: u8,
+    reset: u8,
+    words: Vec<Batch<LineWord>>,
+    characters: Batch<Character>,
+    retries: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Wired {
+    kind: Link,
+    lanes: u8,
+    period_ps: u32,
+    bit_ps: u32,
+    scrambled: bool,
+    chosen: bool,
+    ports: [Port; 2],
+}
+
+/// Writes a capture. The first error of the writer ends it, and comes out of
+/// [`Recorder::finish`].
+pub struct Recorder<W: Write> {
+    capture: Capture<W>,
+    links: Vec<Wired>,
+    /// Ports of each router: link and side.
+    routers: Vec<Vec<Option<(usize, Side)>>>,
+    packets: bool,
+    messages: bool,
+    events: bool,
+    failed: Option<CaptureError>,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Begins a file of what the scenario says is to be captured.
+    ///
+    /// # Errors
+    /// A writer that fails, a name that is too long.
+    pub fn new(to: W, scenario: &Scenario, options: &Options<'_>) -> Result<Self, CaptureError> {
+        let comment = format!("{}; seed {}", scenario.title, scenario.seed);
+        let comment = if options.comment.is_empty() { &comment } else { options.comment };
+        let mut capture = Capture::new(to, &Options { comment, ..*options })?;
+        let wanted = &scenario.capture;
+        let mut links = vec![];
+        for link in &scenario.links {
+            let bps = link.rate.0;
+            let lanes = if link.is_spacewire() { 1 } else { link.lanes() };
+            let mut interface = |from: &Place, to: &Place| {
+                let dotted = |place: &Place| format!("{}.{}", place.unit, place.port);
+                capture.interface(&Interface {
+                    name: &format!("{}>{}", dotted(from), dotted(to)),
+                    description: &link.name,
+                    speed_bps: Some(bps.saturating_mul(u64::from(lanes))),
+                })
+            };
+            let ids = [
+                interface(&link.ends[0], &link.ends[1])?,
+                interface(&link.ends[1], &link.ends[0])?,
+            ];
+            let port = |out: InterfaceId, into: InterfaceId| Port {
+                out,
+                into,
+                lanes: vec![0; usize::from(lanes)],
+                alignment: 0,
+                reset: 0,
+                words: (0..lanes).map(|_| Batch::new(into, BATCH)).collect(),
+                characters: Batch::new(into, BATCH),
+                retries: 0,
+            };
+            let scrambled = match &link.medium {
+                Medium::SpaceFibre(fibre) => fibre.scramble,
+                Medium::SpaceWire(_) => false,
+            };
+            links.push(Wired {
+                kind: if link.is_spacewire() { Link::SpaceWire } else { Link::SpaceFibre },
+                lanes,
+                period_ps: (40_000_000_000_000 / bps.max(1)) as u32,
+                bit_ps: (1_000_000_000_000 / bps.max(1)) as u32,
+                scrambled,
+                chosen: wanted.links.is_empty() || wanted.links.contains(&link.name),
+                ports: [port(ids[0], ids[1]), port(ids[1], ids[0])],
+            });
+        }
+        let port_of =
+            |router: &str, port: u8| scenario.link_at(&Place { unit: router.into(), port });
+        let routers = scenario
+            .routers
+            .iter()
+            .map(|router| (0..32).map(|port| port_of(&router.name, port)).collect())
+            .collect();
+        Ok(Self {
+            capture,
+            links,
+            routers,
+            packets: wanted.packets,
+            messages: wanted.messages,
+            events: wanted.events,
+            failed: None,
+        })
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// The first error of the writer.
+    pub fn finish(mut self) -> Result<(W, Summary), CaptureError> {
+        for index in 0..self.links.len() {
+            for side in Side::BOTH {
+                self.flush(index, side);
+            }
+        }
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.capture.finish(),
+        }
+    }
+
+    fn note(&mut self, result: Result<(), CaptureError>) {
+        if let (Err(error), None) = (result, &self.failed) {
+            self.failed = Some(error);
+        }
+    }
+
+    /// Writes words and characters that wait.
+    fn flush(&mut self, link: usize, side: Side) {
+        let Some(wired) = self.links.get_mut(link) else { return };
+        let (words, characters) = (wired.words_of(0), wired.characters_of());
+        let port = &mut wired.ports[side as usize];
+        let mut result = port.characters.flush(&mut self.capture, characters);
+        for (lane, batch) in port.words.iter_mut().enumerate() {
+            let words = Words { lane: lane as u8, ..words };
+            result = result.and(batch.flush(&mut self.capture, words));
+        }
+        self.note(result);
+    }
+
+    /// The link, if what happens there is wanted.
+    fn chosen(&self, link: u32, wanted: bool) -> Option<&Wired> {
+        self.links
+            .get(link as usize)
+            .filter(|wired| wanted && wired.chosen && self.failed.is_none())
+    }
+
+    fn record(&mut self, at: Ps, link: u32, side: Side, of_sender: bool, record: Record<'_>) {
+        let Some(wired) = self.chosen(link, self.events) else { return };
+        let port = &wired.ports[side as usize];
+        let (id, direction) =
+            if of_sender { (port.out, Direction::Sent) } else { (port.into, Direction::Received) };
+        let record = Record { link: wired.kind, direction, ..record };
+        let result = self.capture.event(at, id, &record);
+        self.note(result);
+    }
+}
+
+impl Wired {
+    fn words_of(&self, lane: u8) -> Words<'static> {
+        use spfe_capture::layout::flag;
+        Words {
+            words: &[],
+            period_ps: self.period_ps,
+            first: 0,
+            lane,
+            lanes: self.lanes,
+            direction: Direction::Received,
+            flags: if self.scrambled { flag::SCRAMBLED } else { flag::PLAIN },
+        }
+    }
+
+    const fn characters_of(&self) -> Characters<'static> {
+        Characters {
+            characters: &[],
+            bit_ps: self.bit_ps,
+            first: 0,
+            direction: Direction::Received,
+            flags: 0,
+        }
+    }
+}
+
+/// The number of a state by its name, and what was there before.
+fn change(names: &[&str], name: &str, place: Option<&mut u8>) -> u32 {
+    let now = names.iter().position(|known| *known == name).unwrap_or_default() as u8;
+    let before = place.map_or(0, |place| std::mem::replace(place, now));
+    u32::from(before) | u32::from(now) << 8
+}
+
+/// The event of an error by its name in the standard's tables.
+fn error(name: &'static str) -> Record<'static> {
+    let code = match name {
+        "RXERR" => EventCode::RxErr,
+        "CRC-16 error" => EventCode::Crc16Error,
+        "CRC-8 error" => EventCode::Crc8Error,
+        "frame error" => EventCode::FrameError,
+        "sequence error" => EventCode::SequenceError,
+        "protocol error" => EventCode::ProtocolError,
+        "far-end link reset" => EventCode::FarEndLinkReset,
+        "input buffer overflow" => EventCode::InputBufferOverflow,
+        "FCT credit overflow" => EventCode::FctCreditOverflow,
+        _ => EventCode::SpaceWireError,
+    };
+    let cause = match name {
+        "disconnect" => spacewire::Cause::Disconnect as u32,
+        "parity error" => spacewire::Cause::Parity as u32,
+        "escape error" => spacewire::Cause::Escape as u32,
+        "credit error" => spacewire::Cause::Credit as u32,
+        _ => 0,
+    };
+    Record::new(code, cause).text(name)
+}
+
+fn fault(lane: u8, fault: &Fault) -> Record<'static> {
+    let (code, value) = match fault.kind {
+        Kind::BitError => (EventCode::FaultBitError, 1),
+        Kind::Burst { bits } => (EventCode::FaultBurst, bits),
+        Kind::Cut { .. } => (EventCode::FaultLaneCut, 0),
+        Kind::PolaritySwap => (EventCode::FaultPolarity, 1),
+        Kind::Skew { bits } => (EventCode::FaultSkew, bits as u32),
+        Kind::Drop => (EventCode::FaultWordDropped, 1),
+        Kind::Duplicate => (EventCode::FaultWordDuplicated, 1),
+        Kind::Reorder => (EventCode::FaultWordReordered, 2),
+    };
+    Record { lane: Some(lane), ..Record::new(code, value) }
+}
+
+impl<W: Write> Observer for Recorder<W> {
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+        let Some(wired) = self.links.get_mut(link as usize) else { return };
+        let spacewire = wired.kind == Link::SpaceWire;
+        let port = &mut wired.ports[side as usize];
+        let text;
+        let (of_sender, record) = match event {
+            Event::LaneState { state, .. } if spacewire => {
+                let value = change(&SPACEWIRE_STATES, state, port.lanes.first_mut());
+                (true, Record::new(EventCode::SpaceWireState, value).text(state))
+            }
+            Event::LaneState { lane, state } => {
+                let value = change(&LANE_STATES, state, port.lanes.get_mut(usize::from(lane)));
+                let record = Record::new(EventCode::LaneState, value).text(state);
+                (true, Record { lane: Some(lane), ..record })
+            }
+            Event::Alignment { state, sending, receiving } => {
+                let value = change(&ALIGNMENTS, state, Some(&mut port.alignment));
+                text = format!("{state}, sending {sending:04x}, receiving {receiving:04x}");
+                (true, Record::new(EventCode::Alignment, value).text(&text))
+            }
+            Event::LinkReset { state } => {
+                let value = change(&RESETS, state, Some(&mut port.reset));
+                (true, Record::new(EventCode::LinkReset, value).text(state))
+            }
+            Event::Error { name } => (false, error(name)),
+            Event::Retry => {
+                port.retries += 1;
+                let attempts = port.retries;
+                (true, Record::new(EventCode::Recovery, attempts).text("sends again"))
+            }
+            Event::Recovered { after_ps } => {
+                text = format!("in order again after {:.3} us", after_ps as f64 / 1e6);
+                (false, Record::new(EventCode::Note, 0).text(&text))
+            }
+            Event::Fault { lane, fault: ref what } => (true, fault(lane, what)),
+            Event::Command(command) => {
+                text = format!("command: {command:?}");
+                let code = match command {
+                    Command::LinkReset | Command::InterfaceReset => EventCode::FaultFarEndReset,
+                    _ => EventCode::Note,
+                };
+                (true, Record::new(code, 0).text(&text))
+            }
+        };
+        self.record(at, link, side, of_sender, record);
+    }
+
+    fn word(&mut self, at: Ps, link: u32, side: Side, lane: u8, word: Option<Word>) {
+        let Some(wired) = self.links.get_mut(link as usize) else { return };
+        let words = wired.words_of(lane);
+        let batch = wired.ports[side as usize].words.get_mut(usize::from(lane));
+        let Some(batch) = batch.filter(|_| self.failed.is_none()) else { return };
+        let result = batch.push(&mut self.capture, at, words, word.into());
+        self.note(result);
+    }
+
+    fn character(&mut self, at: Ps, link: u32, side: Side, character: spacewire::Character) {
+        let Some(wired) = self.links.get_mut(link as usize) else { return };
+        let characters = wired.characters_of();
+        let batch = &mut wired.ports[side as usize].characters;
+        let result = batch.push(&mut self.capture, at, characters, Character::Good(character));
+        self.note(result);
+    }
+
+    fn wants_packets(&self) -> bool {
+        self.packets
+    }
+
+    fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: End) {
+        let Some(wired) = self.chosen(link, self.packets) else { return };
+        let end = match end {
+            End::Eop => spfe_capture::End::Eop,
+            End::Eep => spfe_capture::End::Eep,
+        };
+        let packet = Packet {
+            link: wired.kind,
+            direction: Direction::Received,
+            vc: (wired.kind == Link::SpaceFibre).then_some(channel),
+            ..Packet::new(bytes, end)
+        };
+        let result = self.capture.packet(at, wired.ports[side as usize].into, &packet);
+        self.note(result);
+    }
+
+    fn dropped(&mut self, at: Ps, router: u32, dropped: Dropped) {
+        let port = self
+            .routers
+            .get(router as usize)
+            .and_then(|ports| ports.get(usize::from(dropped.port)).copied().flatten());
+        let Some((link, side)) = port else { return };
+        self.record(at, link as u32, side, false, Record::dropped(&dropped, 0));
+    }
+
+    fn broadcast(
+        &mut self,
+        at: Ps,
+        link: u32,
+        side: Side,
+        sent: bool,
+        message: &datalink::Broadcast,
+    ) {
+        let Some(wired) = self.chosen(link, self.messages) else { return };
+        let (id, direction) = wired.ports[side as usize].way(sent);
+        let broadcast = Broadcast { message: *message, direction, flags: 0 };
+        let result = self.capture.broadcast(at, id, &broadcast);
+        self.note(result);
+    }
+
+    fn code(&mut self, at: Ps, link: u32, side: Side, sent: bool, code: BroadcastCode) {
+        let Some(wired) = self.chosen(link, self.messages) else { return };
+        let (id, direction) = wired.ports[side as usize].way(sent);
+        let result = self.capture.time_code(at, id, &Code { code, direction, flags: 0 });
+        self.note(result);
+    }
+}
+
+impl Port {
+    const fn way(&self, sent: bool) -> (InterfaceId, Direction) {
+        if sent { (self.out, Direction::Sent) } else { (self.into, Direction::Received) }
+    }
+}
