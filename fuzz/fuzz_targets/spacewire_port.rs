@@ -74,7 +74,8 @@ fn transmit(port: &mut Fuzzed, now_ns: u64) -> Option<Character> {
 fn together(port: &mut Fuzzed, far: &mut Fuzzed, now_ns: &mut u64, steps: u32) {
     for _ in 0..steps {
         *now_ns += 400;
-        for (from, to) in [(&mut *port, &mut *far), (&mut *far, &mut *port)] {
+        for forth in [true, false] {
+            let (from, to) = if forth { (&mut *port, &mut *far) } else { (&mut *far, &mut *port) };
             if let Some(character) = transmit(from, *now_ns) {
                 to.signal(*now_ns, *now_ns + 400);
                 to.receive(*now_ns, Received::Character(character));
