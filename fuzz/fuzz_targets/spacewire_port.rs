@@ -70,16 +70,20 @@ fn transmit(port: &mut Fuzzed, now_ns: u64) -> Option<Character> {
     sent
 }
 
-/// Both ends, a character at a time.
+/// Both ends, a character at a time: it arrives when its sender is free again.
 fn together(port: &mut Fuzzed, far: &mut Fuzzed, now_ns: &mut u64, steps: u32) {
+    let mut wires = [None; 2];
     for _ in 0..steps {
         *now_ns += 400;
-        for (from, to) in [(&mut *port, &mut *far), (&mut *far, &mut *port)] {
-            if let Some(character) = transmit(from, *now_ns) {
+        let sent = [transmit(port, *now_ns), transmit(far, *now_ns)];
+        for (to, wire, sent) in [(&mut *far, 0, sent[0]), (&mut *port, 1, sent[1])] {
+            if sent.is_some() {
                 to.signal(*now_ns, *now_ns + 400);
+            }
+            if let Some(character) = core::mem::replace(&mut wires[wire], sent) {
                 to.receive(*now_ns, Received::Character(character));
             }
-            from.poll(*now_ns);
+            to.poll(*now_ns);
         }
         while far.pop().is_some() {}
     }

@@ -32,7 +32,7 @@ pub fn new(config: &Config) -> Result<Box<dyn Link>, Error> {
     macro_rules! of_lanes {
         ($($lanes:literal)*) => {
             match config.lanes {
-                $($lanes => Ok(Box::new(SpaceFibre::<$lanes>::new(config)?)),)*
+                $($lanes => SpaceFibre::<$lanes>::boxed(config),)*
                 lanes => Err(Error::Lanes(lanes)),
             }
         };
@@ -65,6 +65,12 @@ struct SpaceFibre<const L: usize> {
 }
 
 impl<const L: usize> SpaceFibre<L> {
+    /// On the heap. Apart for each number of lanes: together they would need the stack of all.
+    #[inline(never)]
+    fn boxed(config: &Config) -> Result<Box<dyn Link>, Error> {
+        Ok(Box::new(Self::new(config)?))
+    }
+
     fn new(config: &Config) -> Result<Self, Error> {
         config.check()?;
         let clock = |end: &EndConfig| WordClock::new(config.mbps, end.clock_ppb);
