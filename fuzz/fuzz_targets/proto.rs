@@ -5,7 +5,7 @@ use arbitrary::Arbitrary;
 use spfe_proto::rmap::crc::crc;
 use spfe_proto::rmap::{
     Command, CommandHeader, Config, Fault, Initiator, Instruction, Memory, Node, PacketType, Reply,
-    Request, Target,
+    Request, Stream, Target,
 };
 use spfe_proto::{End, pid, ptp};
 
@@ -17,6 +17,8 @@ struct Input {
     verify_bytes: u16,
     reply_bytes: u8,
     fault: u8,
+    /// Bytes of the pieces commands come in, less one.
+    piece_bytes: u8,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -76,11 +78,30 @@ impl Inside {
 
 impl Memory for Inside {
     fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+        data.fill(0x5a);
         self.check(address, increment, data.len())
     }
 
     fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
         self.check(address, increment, data.len())
+    }
+}
+
+/// Takes what is in the range of the command, whatever its pieces.
+struct Within(Inside);
+
+impl Memory for Within {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+        self.0.read(address, increment, data)
+    }
+
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+        let header = self.0.header.expect("an access comes from a command");
+        assert!(!data.is_empty() && address >= header.address);
+        let offset = address - header.address;
+        assert!(increment || offset == 0);
+        assert!(offset + data.len() as u64 <= u64::from(header.length));
+        self.0.check(header.address, increment, data.len())
     }
 }
 
@@ -110,12 +131,15 @@ fn there_and_back(bytes: &[u8], end: End) {
 }
 
 libfuzzer_sys::fuzz_target!(|input: Input| {
-    let mut target = Target::new(Config {
+    let config = Config {
         verify_bytes: input.verify_bytes.into(),
         check_all_writes: input.check_all_writes,
         reply_to_reserved: input.reply_to_reserved,
         ..Config::default()
-    });
+    };
+    let (mut target, mut in_pieces) = (Target::new(config), Target::new(config));
+    let mut stream = Stream::new(vec![0; usize::from(input.verify_bytes) + 2]);
+    let piece_bytes = usize::from(input.piece_bytes) + 1;
     let mut initiator = Initiator::<4>::new();
     for request in [Request::read(4), Request::write(&[1])] {
         initiator.begin(&Node::default(), 0, &request, 0, 1, &mut [0; 64]).unwrap();
@@ -131,6 +155,17 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
         let Ok(outcome) = target.handle(bytes, end, &mut memory, |_| Ok(()), &mut out) else {
             continue;
         };
+        let mut within = Within(Inside { header, fault: input.fault });
+        for piece in bytes.chunks(piece_bytes) {
+            in_pieces.piece(&mut stream, piece, &mut within, |_| Ok(()));
+        }
+        let mut again = vec![0; out.len()];
+        let pieces = in_pieces.end(&mut stream, end, &mut within, &mut again);
+        // Writes that are checked first are bounded by the buffer there.
+        if !input.check_all_writes {
+            assert_eq!(pieces, Ok(outcome));
+            assert_eq!(again[..outcome.reply_bytes()], out[..outcome.reply_bytes()]);
+        }
         let reply = &out[..outcome.reply_bytes()];
         if !reply.is_empty() {
             let path = header.expect("a reply has its command").reply_address.path().len();

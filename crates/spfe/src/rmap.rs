@@ -19,11 +19,13 @@
 
 mod error;
 mod initiator;
+mod options;
 mod target;
 mod window;
 
 pub use error::{Access, Error};
-pub use initiator::{Initiator, InitiatorCounters, InitiatorOptions, Remote, Write};
+pub use initiator::Initiator;
+pub use options::{InitiatorCounters, InitiatorOptions, Remote, Write};
 pub use spfe_net::instrument::rmap::Allow;
 pub use spfe_proto::rmap::initiator::{Failure, Request};
 pub use spfe_proto::rmap::target::{Counters as TargetCounters, Discard, Outcome};

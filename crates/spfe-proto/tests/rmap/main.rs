@@ -2,6 +2,7 @@
 
 mod codes;
 mod crcs;
+mod independent;
 mod initiator;
 mod lab;
 mod properties;

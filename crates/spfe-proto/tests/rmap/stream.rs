@@ -41,7 +41,7 @@ prop_compose! {
         let header = CommandHeader {
             length,
             reply_address: ReplyAddress::from_field(&[7; 12][..usize::from(instruction & 3) * 4]).unwrap(),
-            ..header(instruction & !0x80 | 0x40, 0x1000, length)
+            ..header(instruction | 0x40, 0x1000, length)
         };
         let reads = matches!(Instruction(instruction).code(), 2 | 3);
         let mut packet = packet(&header, &if reads { vec![] } else { with_crc(&data) });

@@ -199,13 +199,20 @@ impl Target {
                 stream.head_bytes = 0;
                 return Ok(self.discard(discard.unwrap_or(Discard::EarlyEop)));
             }
+            // Before the packet type: the header is intact either way.
+            State::Discard(Discard::ReservedType)
+            | State::Refused(..)
+            | State::Read(..)
+            | State::Keep(..)
+            | State::Through(..)
+                if cut && rest == 0 =>
+            {
+                stream.head_bytes = 0;
+                return Ok(self.discard(Discard::EepAfterHeader));
+            }
             State::Discard(discard) => {
                 stream.head_bytes = 0;
                 return Ok(self.discard(discard));
-            }
-            _ if cut && rest == 0 => {
-                stream.head_bytes = 0;
-                return Ok(self.discard(Discard::EepAfterHeader));
             }
             State::Refused(header, status) => (header, Err(status)),
             State::Read(header, operation) => {

@@ -1,0 +1,46 @@
+//! An RMAP target as a filter, to hold it against other software: commands come in on standard
+//! input, replies go out on standard output, a packet a line in hexadecimal digits; a line stays empty
+//! where there is no reply.
+//!
+//!     echo fe014c0067000100a0000000000010c9 | cargo run -q -p spfe-proto --example target_filter
+//!
+//! It has 64 KiB from address 0xa0000000 on, takes every key and logical address, and verifies up to
+//! 64 KiB.
+
+use spfe_proto::End;
+use spfe_proto::rmap::target::REPLY_OVERHEAD;
+use spfe_proto::rmap::{Config, Ram, Target};
+use std::io::{self, BufRead, Write};
+
+const BASE: u64 = 0xa000_0000;
+const BYTES: usize = 64 << 10;
+
+fn bytes(line: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = line.trim().as_bytes().as_chunks::<2>();
+    let pair = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    rest.is_empty().then(|| pairs.iter().map(pair).collect())?
+}
+
+fn main() -> io::Result<()> {
+    let config = Config { logical_address: None, verify_bytes: BYTES as u32, ..Config::default() };
+    let mut target = Target::new(config);
+    let mut memory = vec![0; BYTES];
+    let mut reply = vec![0; BYTES + REPLY_OVERHEAD];
+    let mut out = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let line = line?;
+        let packet = bytes(&line).ok_or_else(|| {
+            let what = format!("'{line}' is no packet in hexadecimal digits, such as fe014c");
+            io::Error::new(io::ErrorKind::InvalidInput, what)
+        })?;
+        let mut ram = Ram { base: BASE, word_bytes: 4, bytes: &mut memory };
+        let outcome = target.handle(&packet, End::Eop, &mut ram, |_| Ok(()), &mut reply);
+        let length = outcome.map_or(0, |outcome| outcome.reply_bytes());
+        for byte in &reply[..length] {
+            write!(out, "{byte:02x}")?;
+        }
+        writeln!(out)?;
+        out.flush()?;
+    }
+    Ok(())
+}
