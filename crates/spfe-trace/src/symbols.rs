@@ -1,5 +1,6 @@
 //! Ten-bit symbols of a lane to words: comma alignment (50-11C 5.5.6, 5.5.7) and 8b/10b.
 
+pub use spfe_link::code::Encoder;
 use spfe_link::code::{Decoder, Disparity};
 use spfe_link::word::{Word, k};
 
