@@ -92,7 +92,7 @@ pub fn run(args: &DecodeArgs, context: &Context) -> Result<(), Failure> {
         let what = format!("--lanes {}: only --format words has more than one lane", args.lanes);
         return Err(Failure::usage(what));
     }
-    let input = Input::open(&args.what)?;
+    let input = Input::open(&args.what, if args.encode { "; " } else { " " })?;
     let mut out = Out::new(context.json);
     let violations = match (args.encode, args.format) {
         (true, _) => encode::run(args, input, &mut out).map(|()| 0),

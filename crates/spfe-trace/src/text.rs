@@ -107,9 +107,7 @@ fn token(part: &str) -> Result<Token, Option<&'static str>> {
             Ok(Token::Symbol { value, is_k })
         }
         [b'x' | b'X', digits @ ..] if !digits.is_empty() => times(part).map(Token::Times),
-        [b'0' | b'1', ..] if part.len().is_multiple_of(10) && part.len() <= 40 => {
-            codes(part).ok_or(None)
-        }
+        _ if is_codes(bytes) => Ok(codes(bytes)),
         [b'0', b'x' | b'X', _, _, _] => {
             let code = hex(&part[2..]).filter(|code| *code < 1 << 10);
             let code = code.ok_or(Some("ten bits are 0x000 to 0x3FF"))?;
@@ -133,16 +131,16 @@ fn times(part: &str) -> Result<u32, Option<&'static str>> {
         .ok_or(Some("a repetition is x1 to x16777216"))
 }
 
-fn codes(part: &str) -> Option<Token> {
-    let mut bits = 0;
-    for (place, digit) in part.bytes().enumerate() {
-        match digit {
-            b'0' => {}
-            b'1' => bits |= 1 << place,
-            _ => return None,
-        }
-    }
-    Some(Token::Codes { bits, count: (part.len() / 10) as u8 })
+/// 10, 20, 30 or 40 digits 0 and 1.
+fn is_codes(part: &[u8]) -> bool {
+    let whole = matches!(part.len(), 10 | 20 | 30 | 40);
+    whole && part.iter().all(|digit| matches!(digit, b'0' | b'1'))
+}
+
+fn codes(part: &[u8]) -> Token {
+    let place = |bits, (place, digit): (usize, &u8)| bits | u64::from(*digit == b'1') << place;
+    let bits = part.iter().enumerate().fold(0, place);
+    Token::Codes { bits, count: (part.len() / 10) as u8 }
 }
 
 fn word(part: &str) -> Result<Word, Option<&'static str>> {

@@ -55,7 +55,7 @@ pub fn json(summary: &Summary) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("words".into(), json!(words));
     for (count, name) in counted(summary) {
-        object.insert(format!("{}s", name.to_lowercase().replace(' ', "_")), json!(count));
+        object.insert(name.to_lowercase().replace(' ', "_"), json!(count));
     }
     object.insert("resent".into(), json!(summary.resent));
     object.insert("missing".into(), json!(summary.missing));

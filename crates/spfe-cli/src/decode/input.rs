@@ -11,8 +11,8 @@ use std::path::Path;
 
 /// Longest line.
 const LINE_MAX_BYTES: u64 = 1 << 20;
-/// What a line of the command line is called.
-const ARGUMENT: &str = "argument";
+/// Where the words came from if not from a file.
+const ARGUMENT: &str = "command line";
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Where lines come from.
@@ -25,8 +25,9 @@ pub struct Input {
 }
 
 impl Input {
-    /// A single `-` or nothing is stdin, a single name of a file that file, all else the text.
-    pub fn open(what: &[String]) -> Result<Self, Failure> {
+    /// A single `-` or nothing is stdin, a single name of a file that file, all else the text, with
+    /// a separator between the words.
+    pub fn open(what: &[String], separator: &str) -> Result<Self, Failure> {
         match what {
             [] => Self::new("stdin", io::stdin().lock(), false),
             [dash] if dash == "-" => Self::new("stdin", io::stdin().lock(), false),
@@ -36,7 +37,7 @@ impl Input {
                 Self::new(&name, BufReader::new(file), false)
             }
             words => {
-                let text = words.join("\n");
+                let text = words.join(separator);
                 Self::new(ARGUMENT, Cursor::new(text), words.len() == 1)
             }
         }
@@ -77,8 +78,10 @@ impl Input {
     }
 
     fn place(&self) -> String {
-        let unit = if self.name == ARGUMENT { " " } else { ", line " };
-        format!("{}{unit}{}", self.name, self.line)
+        if self.name == ARGUMENT {
+            return self.name.clone();
+        }
+        format!("{}, line {}", self.name, self.line)
     }
 
     /// An error in the line that came last.

@@ -50,7 +50,7 @@ pub fn bytes(bytes: &[u8]) -> String {
 
 /// A packet for people.
 pub fn packet(packet: &Packet<'_>) -> String {
-    let partial = if packet.partial { ", beginning or parts not seen" } else { "" };
+    let partial = if packet.partial { ", perhaps not all of it" } else { "" };
     let Packet { length, end, from, .. } = packet;
     let data = bytes(packet.bytes);
     format!("{length} bytes, {}, from {from}{partial}: {data}", end.name())
