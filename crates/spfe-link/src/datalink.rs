@@ -41,7 +41,7 @@ mod transmit;
 pub use broadcast::Broadcast;
 pub use buffer::{Content, EEP, Store, content};
 pub use identify::{Event, Identification, Outcome, State as IdentificationState};
-pub use mib::{Config, Counters, Parameters, Status};
+pub use mib::{Config, Counters, Errors, Parameters, Status};
 pub use reset::{LinkReset, State as ResetState, capability};
 pub use sequence::{ReceiveError, Reply, Sequence};
 
@@ -62,7 +62,8 @@ pub const BROADCAST_QUEUE: usize = 8;
 /// Memory for the buffers, each of a power of two of words.
 #[derive(Debug)]
 pub struct Buffers<B, const V: usize> {
-    /// Output virtual channel buffers, at least 64 words; four segments do not slow down.
+    /// Output virtual channel buffers, at least 64 words; four segments do not slow down. Those of
+    /// channels above [`Config::virtual_channels`] may be of any size, and are not used.
     pub output: [B; V],
     /// Input virtual channel buffers, at least a segment and an FCT; full rate takes four FCTs,
     /// and the round trip.
@@ -74,8 +75,10 @@ pub struct Buffers<B, const V: usize> {
 /// Why a link cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigError {
-    /// 1 to 32 virtual channels.
+    /// A link is made for 1 to 32 virtual channels.
     VirtualChannels,
+    /// More virtual channels are asked for than the link is made for.
+    ChannelsInUse,
     /// Rows have 1 to 16 words.
     Lanes,
     /// FCT multiplier M: 1 to 8.
@@ -92,6 +95,7 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::VirtualChannels => "virtual channels: 1 to 32",
+            Self::ChannelsInUse => "virtual channels in use: at most those the link is made for",
             Self::Lanes => "lanes of a row: 1 to 16",
             Self::FctMultiplier => "FCT multiplier: 1 to 8",
             Self::SegmentMultiplier => "segment multiplier: 1 to 16, at most the lanes of a row",
@@ -105,13 +109,18 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
-/// One end of a link with rows of up to `L` words and `V` virtual channels.
+/// One end of a link with rows of up to `L` words and up to `V` virtual channels; how many there
+/// are is in [`Config::virtual_channels`]. Idle channels take no time in a word period.
 pub struct DataLink<B, const L: usize, const V: usize> {
     config: Config,
     parameters: Parameters,
     status: Status,
+    /// Channels there are: `V` at most.
+    channels: usize,
     outputs: [Output<B>; V],
     inputs: [Input<B>; V],
+    /// Words sent for the first time, and accepted.
+    words: [[u64; V]; 2],
     /// FCT credit in words.
     credit: [u32; V],
     /// Channels with credit and a segment.
@@ -138,16 +147,18 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         check(&config, L, V)?;
         let segment = SEGMENT_WORDS * usize::from(config.segment_multiplier);
         let quantum = SEGMENT_WORDS * usize::from(config.fct_multiplier);
+        let channels = channels_in_use(&config, V);
         let outputs = buffers.output.map(Output::new);
         let inputs = buffers.input.map(Input::new);
         let recovery = Recovery::new(buffers.recovery);
-        let small = outputs.iter().any(|o| o.capacity() < SEGMENT_WORDS)
-            || inputs.iter().any(|i| i.capacity() < segment.max(quantum))
-            || recovery.capacity() < segment;
-        let odd = outputs.iter().any(|o| !o.capacity().is_power_of_two())
-            || inputs.iter().any(|i| !i.capacity().is_power_of_two())
-            || !recovery.capacity().is_power_of_two();
-        if small || odd {
+        let fits = |capacity: usize, least| capacity >= least && capacity.is_power_of_two();
+        let mut used = outputs.iter().zip(&inputs).take(channels);
+        let all_fit = fits(recovery.capacity(), segment)
+            && used.all(|(output, input)| {
+                fits(output.capacity(), SEGMENT_WORDS)
+                    && fits(input.capacity(), segment.max(quantum))
+            });
+        if !all_fit {
             return Err(ConfigError::Buffer);
         }
         let parameters = Parameters::default();
@@ -155,8 +166,10 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             config,
             parameters,
             status: Status { error_recovery_buffer_empty: true, ..Status::default() },
+            channels,
             outputs,
             inputs,
+            words: [[0; V]; 2],
             credit: [0; V],
             ready: 0,
             fct_due: 0,
@@ -165,7 +178,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             identification: Identification::new(segment as u32),
             reset: LinkReset::default(),
             far_end: None,
-            qos: Qos::new(config.qos),
+            qos: Qos::with_channels(config.qos, channels),
             flow: Flow::new(parameters.expected_broadcast_bandwidth),
             prbs: Prbs::new(),
             transmitter: transmit::Transmitter::default(),
@@ -182,7 +195,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// else ends the packet with EEP, and the rest up to the next end marker is dropped. How many
     /// words were taken; 0 for a channel that does not exist.
     pub fn write(&mut self, vc: usize, words: &[Word]) -> usize {
-        let Some(output) = self.outputs.get_mut(vc) else { return 0 };
+        let Some(output) = self.output_mut(vc) else { return 0 };
         let taken = output.write(words);
         self.refresh(vc);
         taken
@@ -190,13 +203,13 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Words that a virtual channel's output buffer has room for.
     pub fn writable(&self, vc: usize) -> usize {
-        self.outputs.get(vc).map_or(0, Output::free)
+        self.outputs.get(vc).filter(|_| vc < self.channels).map_or(0, Output::free)
     }
 
     /// Gives words that arrived on a virtual channel; how many.
     pub fn read(&mut self, vc: usize, words: &mut [Word]) -> usize {
         let quantum = self.quantum();
-        let Some(input) = self.inputs.get_mut(vc) else { return 0 };
+        let Some(input) = self.inputs.get_mut(vc).filter(|_| vc < self.channels) else { return 0 };
         let count = input.read(words);
         if input.has_room(quantum) {
             self.fct_due |= 1 << vc;
@@ -208,6 +221,16 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// Words that wait on a virtual channel.
     pub fn readable(&self, vc: usize) -> usize {
         self.inputs.get(vc).map_or(0, Input::len)
+    }
+
+    /// Words of data frames that a virtual channel has sent, each once however often it went.
+    pub fn sent_words(&self, vc: usize) -> u64 {
+        self.words[0].get(vc).copied().unwrap_or(0)
+    }
+
+    /// Words of data frames that a virtual channel has received and accepted.
+    pub fn received_words(&self, vc: usize) -> u64 {
+        self.words[1].get(vc).copied().unwrap_or(0)
     }
 
     // Broadcast messages (6.3.3)
@@ -246,6 +269,11 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// What is fixed.
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// Virtual channels there are.
+    pub const fn virtual_channels(&self) -> usize {
+        self.channels
     }
 
     /// Parameters of the layer.
@@ -290,6 +318,25 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         status
     }
 
+    /// What [`DataLink::status`] gives, without what has to be computed for it: `has_credit` and
+    /// `error_recovery_buffer_empty`.
+    #[inline(always)]
+    pub const fn latched(&self) -> &Status {
+        &self.status
+    }
+
+    /// Whether there is nothing to send but idle frames: no packet, no broadcast message, no FCT,
+    /// no reply, and all that was sent is acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.outputs.iter().take(self.channels).all(Output::is_empty)
+            && self.recovery.is_empty()
+            && !self.waiting.is_pending()
+            && self.fct_due == 0
+            && self.sequence.reply() == Reply::None
+            && !self.transmitter.is_retrying()
+            && !self.transmitter.in_broadcast()
+    }
+
     /// Clears the errors of the layer and of the quality of service; the counters stay.
     pub fn clear_errors(&mut self) {
         self.status.clear_errors();
@@ -321,7 +368,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// Interface Reset: link reset, and the parameters go back to what they are after power-on.
     pub fn interface_reset(&mut self) {
         self.set_parameters(Parameters::default());
-        self.qos = Qos::new(self.config.qos);
+        self.qos = Qos::with_channels(self.config.qos, self.channels);
         self.status = Status::default();
         self.reset.interface_reset();
     }
@@ -352,12 +399,18 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.far_end = Some(field);
         if self.reset.far_end_capability(lane, field, any_lane_active) {
             self.status.far_end_link_reset = true;
+            self.status.errors.far_end_link_reset += 1;
         }
     }
 
     /// The capability last received, if any.
     pub const fn last_far_end_capability(&self) -> Option<u8> {
         self.far_end
+    }
+
+    #[inline(always)]
+    fn output_mut(&mut self, vc: usize) -> Option<&mut Output<B>> {
+        self.outputs.get_mut(vc).filter(|_| vc < self.channels)
     }
 
     /// Words of a segment at most.
@@ -402,10 +455,18 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.credit = [0; V];
         self.ready = 0;
         self.fct_due = 0;
-        for (vc, input) in self.inputs.iter().enumerate() {
+        for (vc, input) in self.inputs.iter().enumerate().take(self.channels) {
             self.fct_due |= u32::from(input.has_room(quantum)) << (vc & 31);
         }
         self.waiting.for_each(|message| message.late = true);
+    }
+}
+
+/// 0 in the configuration is all that the link is made for.
+fn channels_in_use(config: &Config, made_for: usize) -> usize {
+    match usize::from(config.virtual_channels) {
+        0 => made_for,
+        count => count,
     }
 }
 
@@ -413,6 +474,8 @@ fn check(config: &Config, lanes: usize, channels: usize) -> Result<(), ConfigErr
     let fct = u32::from(config.fct_multiplier) * SEGMENT_WORDS as u32;
     if !(1..=32).contains(&channels) {
         Err(ConfigError::VirtualChannels)
+    } else if channels_in_use(config, channels) > channels {
+        Err(ConfigError::ChannelsInUse)
     } else if !(1..=16).contains(&lanes) {
         Err(ConfigError::Lanes)
     } else if !(1..=8).contains(&config.fct_multiplier) {

@@ -2,7 +2,9 @@
 //!
 //! Bandwidth credit is counted in rows of the link, which are words on a link of one lane, with
 //! eight binary places. It is brought up to date after each data segment, and after
-//! [`UPDATE_ROWS`] rows without one. A segment sent again is not paid for twice.
+//! [`UPDATE_ROWS`] rows without one. A segment sent again is not paid for twice. Rows are added up
+//! for all channels at once, and a channel takes them over when it is looked at: the cost of an
+//! update does not depend on the number of channels.
 
 /// Rows after which the credit is brought up to date when no segment ends.
 pub const UPDATE_ROWS: u32 = 66;
@@ -65,9 +67,9 @@ impl Default for Limits {
 /// Status of the medium access. Bit V is of virtual channel V.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// Bandwidth over-use, sticky.
+    /// Bandwidth over-use, sticky: a segment took the credit below the threshold.
     pub bandwidth_over_use: u32,
-    /// Bandwidth under-use, sticky.
+    /// Bandwidth under-use, sticky; the idle time begins again when it is cleared.
     pub bandwidth_under_use: u32,
     /// Current time-slot.
     pub current_time_slot: u8,
@@ -81,14 +83,36 @@ struct Channel {
     /// Price of a row of a segment: 1 / expected bandwidth.
     price: i64,
     /// Rows at full credit.
-    idle: u32,
+    idle: u64,
+    /// Rows of the link that are in the credit.
+    rows: u64,
+}
+
+impl Channel {
+    /// As it is when the link has sent so many rows.
+    #[inline]
+    fn at(&self, rows: u64, limit: i64) -> Self {
+        let more = rows.wrapping_sub(self.rows);
+        let missing = (limit - self.credit) as u64;
+        let needed = missing.div_ceil(1 << FRACTION);
+        let (credit, idle) = if more >= needed {
+            (limit, self.idle.saturating_add(more - needed))
+        } else {
+            (self.credit + ((more << FRACTION) as i64), 0)
+        };
+        Self { credit, idle, rows, ..*self }
+    }
 }
 
 /// The medium access controller's accounts.
 #[derive(Clone, Debug)]
 pub struct Qos<const V: usize> {
     channels: [Channel; V],
+    /// Channels there are, `V` at most.
+    count: usize,
     limits: Limits,
+    /// Rows that went by on the link.
+    rows: u64,
     /// Channels that may send in this time-slot.
     allowed: u32,
     last: u32,
@@ -96,8 +120,13 @@ pub struct Qos<const V: usize> {
 }
 
 impl<const V: usize> Qos<V> {
-    /// After Interface Reset.
+    /// After Interface Reset, with `V` virtual channels.
     pub fn new(limits: Limits) -> Self {
+        Self::with_channels(limits, V)
+    }
+
+    /// After Interface Reset, with so many virtual channels, `V` at most.
+    pub fn with_channels(limits: Limits, count: usize) -> Self {
         let mut limits = limits;
         limits.priority_levels = limits.priority_levels.clamp(4, 16);
         limits.bandwidth_credit_limit = limits.bandwidth_credit_limit.clamp(1, 1 << 24);
@@ -109,21 +138,37 @@ impl<const V: usize> Qos<V> {
                 expected_bandwidth,
                 time_slots: u64::MAX,
             };
-            Channel { parameters, credit: 0, price: price(expected_bandwidth), idle: 0 }
+            Channel { parameters, credit: 0, price: price(expected_bandwidth), idle: 0, rows: 0 }
         };
         let channels = core::array::from_fn(channel);
-        let mut this = Self { channels, limits, allowed: 0, last: 0, status: Status::default() };
+        let mut this = Self {
+            channels,
+            count: count.min(V),
+            limits,
+            rows: 0,
+            allowed: 0,
+            last: 0,
+            status: Status::default(),
+        };
         this.allow();
         this
     }
 
     /// Parameters of a virtual channel.
     pub fn parameters(&self, vc: usize) -> Option<Parameters> {
-        self.channels.get(vc).map(|channel| channel.parameters)
+        self.existing().get(vc).map(|channel| channel.parameters)
+    }
+
+    #[inline(always)]
+    fn existing(&self) -> &[Channel] {
+        self.channels.get(..self.count).unwrap_or(&self.channels)
     }
 
     /// Sets the parameters of a virtual channel. False if there is none of that number.
     pub fn set_parameters(&mut self, vc: usize, parameters: Parameters) -> bool {
+        if vc >= self.count {
+            return false;
+        }
         let Some(channel) = self.channels.get_mut(vc) else { return false };
         channel.parameters = parameters;
         channel.price = price(parameters.expected_bandwidth);
@@ -137,19 +182,33 @@ impl<const V: usize> Qos<V> {
     }
 
     /// Status.
-    pub const fn status(&self) -> Status {
-        self.status
+    pub fn status(&self) -> Status {
+        let mut status = self.status;
+        for (vc, channel) in self.existing().iter().enumerate() {
+            let idle = channel.at(self.rows, self.limit()).idle;
+            status.bandwidth_under_use |= u32::from(self.is_under_use(idle)) << (vc & 31);
+        }
+        status
+    }
+
+    fn is_under_use(&self, idle: u64) -> bool {
+        idle > u64::from(self.limits.idle_time_limit)
     }
 
     /// Clears the sticky bits.
     pub fn clear_errors(&mut self) {
+        let (rows, limit) = (self.rows, self.limit());
+        for channel in &mut self.channels {
+            *channel = Channel { idle: 0, ..channel.at(rows, limit) };
+        }
         self.status.bandwidth_over_use = 0;
         self.status.bandwidth_under_use = 0;
     }
 
     /// Bandwidth credit of a virtual channel in rows.
     pub fn credit(&self, vc: usize) -> Option<i64> {
-        self.channels.get(vc).map(|channel| channel.credit >> FRACTION)
+        let channel = self.existing().get(vc)?;
+        Some(channel.at(self.rows, self.limit()).credit >> FRACTION)
     }
 
     /// SCHEDULE.request (6.3.4): a time-slot begins, 0 to 63.
@@ -160,7 +219,7 @@ impl<const V: usize> Qos<V> {
 
     fn allow(&mut self) {
         self.allowed = 0;
-        for (vc, channel) in self.channels.iter().enumerate().take(32) {
+        for (vc, channel) in self.channels.iter().enumerate().take(self.count.min(32)) {
             let p = &channel.parameters;
             let slot = p.time_slots >> self.status.current_time_slot & 1 != 0;
             self.allowed |= u32::from(slot && p.expected_bandwidth != 0) << vc;
@@ -178,35 +237,45 @@ impl<const V: usize> Qos<V> {
     /// Rows have gone by on the link; the last ones, if `used` says so, with a segment of a
     /// virtual channel of that many rows, SDF and EDF with it.
     pub fn update(&mut self, rows: u32, used: Option<(usize, u32)>) {
-        let limit = self.limit();
-        let threshold = self.threshold();
-        for (vc, channel) in self.channels.iter_mut().enumerate() {
-            let price = match used {
-                Some((user, segment)) if user == vc => i64::from(segment) * channel.price,
-                _ => 0,
-            };
-            let credit = channel.credit + (i64::from(rows) << FRACTION) - price;
-            channel.credit = credit.clamp(-limit, limit);
-            if channel.credit < threshold {
-                self.status.bandwidth_over_use |= 1 << (vc & 31);
-            }
-            channel.idle =
-                if channel.credit < limit { 0 } else { channel.idle.saturating_add(rows) };
-            if channel.idle > self.limits.idle_time_limit {
-                self.status.bandwidth_under_use |= 1 << (vc & 31);
-            }
+        let before = self.rows;
+        self.rows = before.wrapping_add(u64::from(rows));
+        if let Some((vc, segment)) = used {
+            self.charge(vc, before, segment);
+        }
+    }
+
+    /// A virtual channel pays for a segment out of the rows up to now, of which `before` went by
+    /// before the last update.
+    fn charge(&mut self, vc: usize, before: u64, segment: u32) {
+        let (limit, threshold, rows) = (self.limit(), self.threshold(), self.rows);
+        let Some(channel) = self.existing().get(vc) else { return };
+        let last = channel.at(before, limit);
+        let gain = (rows.wrapping_sub(before) as i64) << FRACTION;
+        let credit = last.credit + gain - i64::from(segment) * last.price;
+        let over = ((credit - limit).max(0) >> FRACTION) as u64;
+        let credit = credit.clamp(-limit, limit);
+        if self.is_under_use(last.idle) {
+            self.status.bandwidth_under_use |= 1 << (vc & 31);
+        }
+        if credit < threshold {
+            self.status.bandwidth_over_use |= 1 << (vc & 31);
+        }
+        let idle = if credit < limit { 0 } else { last.idle + over };
+        if let Some(channel) = self.channels.get_mut(vc) {
+            *channel = Channel { credit, idle, rows, ..last };
         }
     }
 
     /// The precedence of a virtual channel: bands for the priorities, and the credit inside.
     fn precedence(&self, channel: &Channel) -> i64 {
         let limit = self.limit();
-        if channel.credit < self.threshold() {
-            return channel.credit;
+        let credit = channel.at(self.rows, limit).credit;
+        if credit < self.threshold() {
+            return credit;
         }
         let levels = self.limits.priority_levels - 1;
         let rank = i64::from(levels - channel.parameters.priority.min(levels));
-        2 * limit * rank + limit + channel.credit
+        2 * limit * rank + limit + credit
     }
 
     /// Channels of a mask that may send now.
@@ -230,7 +299,7 @@ impl<const V: usize> Qos<V> {
         while rest != 0 {
             let vc = ((rest.trailing_zeros() + turn) & 31) as usize;
             rest &= rest - 1;
-            let Some(channel) = self.channels.get(vc) else { continue };
+            let Some(channel) = self.existing().get(vc) else { continue };
             let precedence = self.precedence(channel);
             if best.is_none_or(|(most, _)| precedence > most) {
                 best = Some((precedence, vc));

@@ -73,7 +73,7 @@ pub enum What<'a> {
 /// What the sender of a lane is doing, as its words show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Not known yet: nothing, or data words only.
+    /// Not known: no signal, or nothing but data words so far.
     #[default]
     Unknown,
     /// INIT1: states Started and InvertRxPolarity.

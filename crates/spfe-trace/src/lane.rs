@@ -52,9 +52,11 @@ impl Lane {
         self.capability
     }
 
-    /// Takes a word; gives what goes up while the lane is active, and an RXERR when it no longer is.
+    /// Takes a word, `None` without signal; gives what goes up while the lane is active, and an
+    /// RXERR when it no longer is.
     #[inline]
-    pub fn push(&mut self, word: Word, at: u64, sink: &mut Sink<'_>) -> Option<Word> {
+    pub fn push(&mut self, word: Option<Word>, at: u64, sink: &mut Sink<'_>) -> Option<Word> {
+        let Some(word) = word else { return self.leave(Phase::Unknown, at, sink) };
         let word = if self.inverted { invert_word(word) } else { word };
         if word.k == 0 && self.phase == Phase::Active {
             return Some(word);
@@ -157,7 +159,7 @@ impl Lane {
         }
         self.phase = phase;
         self.burst = 0;
-        if phase == Phase::Init1 {
+        if matches!(phase, Phase::Init1 | Phase::Unknown) {
             self.capability = None;
         }
         sink(Event { at, what: What::Phase { lane, phase } });

@@ -30,7 +30,7 @@
 //! let config = Config { scrambled: Some(false), ..Config::default() };
 //! let (mut listener, mut packets) = (Listener::new(&config), vec![]);
 //! for word in words {
-//!     listener.push(&[word], &mut |event| {
+//!     listener.push(&[Some(word)], &mut |event| {
 //!         if let What::Packet(packet) = event.what {
 //!             packets.push((packet.vc, packet.bytes.to_vec()));
 //!         }

@@ -68,17 +68,18 @@ impl Listener {
         self.lanes.get(usize::from(lane)).map_or(Phase::Unknown, Lane::phase)
     }
 
-    /// The words of one word period, lane 0 first. Lanes that are left out are silent, those over
-    /// the number of lanes are ignored.
-    pub fn push(&mut self, words: &[Word], sink: &mut Sink<'_>) {
+    /// The words of one word period, lane 0 first, `None` without signal. Lanes that are left out
+    /// have none, those over the number of lanes are ignored.
+    pub fn push(&mut self, words: &[Option<Word>], sink: &mut Sink<'_>) {
         let at = self.at;
         self.at += 1;
         let mut up = [None; LANES_MAX];
         let mut lost = false;
+        let words = words.iter().copied().chain(core::iter::repeat(None));
         let lanes = self.lanes.iter_mut().zip(words).zip(&mut up).enumerate();
         for (number, ((lane, word), up)) in lanes {
             let before = lane.phase();
-            *up = lane.push(*word, at, sink);
+            *up = lane.push(word, at, sink);
             let after = lane.phase();
             if before == after {
                 continue;

@@ -169,8 +169,14 @@ impl Pair {
         if direction == Direction::AToB { a } else { b }
     }
 
-    /// One word period: the words of the lanes from the first end to the second, and back.
-    pub fn push(&mut self, a: &[Word], b: &[Word], sink: &mut dyn FnMut(Direction, Event<'_>)) {
+    /// One word period: the words of the lanes from the first end to the second, and back, as
+    /// [`Listener::push`] takes them.
+    pub fn push(
+        &mut self,
+        a: &[Option<Word>],
+        b: &[Option<Word>],
+        sink: &mut dyn FnMut(Direction, Event<'_>),
+    ) {
         let Self { listeners: [to_b, to_a], flows: [from_a, from_b] } = self;
         to_b.push(a, &mut |event| judge(event, from_a, from_b, &mut |e| sink(Direction::AToB, e)));
         to_a.push(b, &mut |event| judge(event, from_b, from_a, &mut |e| sink(Direction::BToA, e)));

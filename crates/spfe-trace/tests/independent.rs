@@ -95,7 +95,7 @@ fn listen(words: &[[Word; 2]]) -> [Seen; 2] {
     for [a, b] in words {
         seen[0].summary.word(*a);
         seen[1].summary.word(*b);
-        pair.push(&[*a], &[*b], &mut |direction, event| {
+        pair.push(&[Some(*a)], &[Some(*b)], &mut |direction, event| {
             seen[direction as usize].event(&event);
         });
     }

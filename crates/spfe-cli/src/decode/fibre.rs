@@ -124,6 +124,8 @@ impl Decoding<'_> {
 
     /// One word period.
     fn row(&mut self, words: &[Word], back: Option<Word>) {
+        let mut given = [None; LANES_MAX];
+        given.iter_mut().zip(words).for_each(|(given, word)| *given = Some(*word));
         let Self { out, frames, ear, summaries, remarks, .. } = self;
         let mut hear = |direction: Option<Direction>, event: Event<'_>| {
             let index = direction.map_or(0, |direction| direction as usize);
@@ -141,10 +143,9 @@ impl Decoding<'_> {
             }
         };
         match ear {
-            Ear::One(listener) => listener.push(words, &mut |found| hear(None, found)),
+            Ear::One(listener) => listener.push(&given, &mut |found| hear(None, found)),
             Ear::Both(pair) => {
-                let back = [back.unwrap_or_default()];
-                pair.push(words, &back, &mut |direction, found| hear(Some(direction), found));
+                pair.push(&given, &[back], &mut |direction, found| hear(Some(direction), found));
             }
         }
         let directions = if back.is_some() { Direction::BOTH.map(Some) } else { [None; 2] };

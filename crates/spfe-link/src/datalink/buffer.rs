@@ -163,6 +163,10 @@ impl<B: Store> Output<B> {
         self.ring.free()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.ring.len() == 0
+    }
+
     /// Whether a segment may be made: a whole one is there, or an end marker, or no more room.
     #[inline]
     pub fn has_segment(&self, whole: usize) -> bool {

@@ -7,6 +7,10 @@ use crate::qos::Limits;
 /// What is fixed when the link is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// Virtual channels there are: 1 to those that the link is made for; 0 is all of these. A
+    /// channel above them is one that does not exist: nothing is taken for it and no FCT sent, and
+    /// a data frame or an FCT to it is accepted and has no effect.
+    pub virtual_channels: u8,
     /// FCT multiplier M, 1 to 8: an FCT is worth M times 64 words. It stays the same when lanes
     /// fail.
     pub fct_multiplier: u8,
@@ -33,6 +37,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            virtual_channels: 0,
             fct_multiplier: 1,
             segment_multiplier: 1,
             fct_credit_limit_words: 65535,
@@ -90,10 +95,35 @@ pub struct Status {
     pub error_recovery_attempts: u64,
     /// Broadcast messages lost because the user did not fetch earlier ones.
     pub broadcasts_dropped: u64,
+    /// How often each error came.
+    pub errors: Errors,
     /// What was sent.
     pub sent: Counters,
     /// What was received and accepted.
     pub received: Counters,
+}
+
+/// How often errors came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// RXERR words and rows.
+    pub rxerr: u64,
+    /// CRC-16 errors.
+    pub crc16: u64,
+    /// CRC-8 errors.
+    pub crc8: u64,
+    /// Frame errors.
+    pub frame: u64,
+    /// Sequence errors.
+    pub sequence: u64,
+    /// Link resets caused by a protocol error.
+    pub protocol: u64,
+    /// Link resets that the far end asked for.
+    pub far_end_link_reset: u64,
+    /// Input buffer overflows.
+    pub input_buffer_overflow: u64,
+    /// FCT credit overflows.
+    pub fct_credit_overflow: u64,
 }
 
 /// Words and frames.
@@ -124,6 +154,7 @@ impl Status {
         *self = Self {
             error_recovery_attempts: self.error_recovery_attempts,
             broadcasts_dropped: self.broadcasts_dropped,
+            errors: self.errors,
             sent: self.sent,
             received: self.received,
             ..Self::default()

@@ -9,6 +9,9 @@ use crate::crc::Crc8;
 use crate::row::Received;
 use crate::word::Word;
 
+/// The virtual channel of a data frame for one that does not exist.
+const NO_CHANNEL: u8 = u8::MAX;
+
 /// What is being received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Receiver {
@@ -73,7 +76,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             Outcome::Accept if state != State::RxIdleFrame => {
                 self.receiver.broadcast_word(*first);
             }
-            Outcome::FrameError => self.status.frame_error = true,
+            Outcome::FrameError => self.frame_error(),
             _ => {}
         }
     }
@@ -181,13 +184,15 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn refuse(&mut self, event: Event, outcome: Outcome, seq: u8) {
         match outcome {
             Outcome::Ignore | Outcome::Accept => {}
-            Outcome::FrameError => self.status.frame_error = true,
+            Outcome::FrameError => self.frame_error(),
             Outcome::CrcError { nack } => {
                 let single = matches!(event, Event::Single { .. } | Event::Sif { .. });
                 if matches!(event, Event::Edf { .. }) {
                     self.status.crc16_error = true;
+                    self.status.errors.crc16 += 1;
                 } else {
                     self.status.crc8_error = true;
+                    self.status.errors.crc8 += 1;
                 }
                 self.transmitter.ask_when_idle();
                 if nack && (!single || self.config.nack_on_single_crc) {
@@ -196,9 +201,11 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             }
             Outcome::SequenceError => {
                 self.status.sequence_error = true;
+                self.status.errors.sequence += 1;
                 self.sequence.sequence_error(seq);
             }
             Outcome::RxErr { nack } => {
+                self.status.errors.rxerr += 1;
                 self.transmitter.ask_when_idle();
                 if nack {
                     self.sequence.request_nack();
@@ -209,6 +216,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     fn receive_sdf(&mut self, vc: u8) {
         if self.check(Event::Sdf, 0) {
+            let vc = if usize::from(vc) < self.channels { vc } else { NO_CHANNEL };
             self.receiver.vc = vc;
             self.receiver.words = 0;
             if let Some(input) = self.inputs.get_mut(usize::from(vc)) {
@@ -223,10 +231,14 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.status.received.data_frames += 1;
         self.status.received.data_words += u64::from(self.receiver.words);
         let vc = usize::from(self.receiver.vc);
+        if let Some(words) = self.words[1].get_mut(vc) {
+            *words += u64::from(self.receiver.words);
+        }
         if let Some(input) = self.inputs.get_mut(vc)
             && !input.accept()
         {
             self.status.input_buffer_overflow |= 1 << (vc & 31);
+            self.status.errors.input_buffer_overflow += 1;
             self.reset.link_reset();
         }
     }
@@ -245,11 +257,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn accept_fct(&mut self, vc: usize, multiplier: u8) {
         self.sequence.accept();
         self.status.received.fcts += 1;
-        let Some(credit) = self.credit.get_mut(vc) else { return };
+        let Some(credit) = self.credit.get_mut(vc).filter(|_| vc < self.channels) else { return };
         *credit += u32::from(multiplier) * SEGMENT_WORDS as u32;
         if *credit > self.config.fct_credit_limit_words {
             *credit = self.config.fct_credit_limit_words;
             self.status.fct_credit_overflow |= 1 << (vc & 31);
+            self.status.errors.fct_credit_overflow += 1;
         }
         self.refresh(vc);
     }
@@ -278,8 +291,15 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.waiting.for_each(|message| message.late = true);
     }
 
+    #[cold]
+    fn frame_error(&mut self) {
+        self.status.frame_error = true;
+        self.status.errors.frame += 1;
+    }
+
     fn protocol_error(&mut self) {
         self.status.protocol_error = true;
+        self.status.errors.protocol += 1;
         self.reset.link_reset();
     }
 }

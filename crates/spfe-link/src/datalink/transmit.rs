@@ -199,7 +199,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             while rest != 0 {
                 let vc = rest.trailing_zeros() as usize;
                 rest &= rest - 1;
-                if let Some(output) = self.outputs.get_mut(vc) {
+                if let Some(output) = self.output_mut(vc) {
                     output.lane_lost();
                     self.refresh(vc);
                 }
@@ -360,6 +360,9 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
         self.transmitter.frame = Frame::None;
         let words = self.recovery.frames.next().map_or(0, |frame| frame.words);
+        if let Some(count) = vc.and_then(|vc| self.words[0].get_mut(usize::from(vc))) {
+            *count += words as u64;
+        }
         self.status.sent.data_frames += 1;
         self.status.sent.data_words += words as u64;
         let seq = self.recovery.send_frame();

@@ -183,6 +183,12 @@ impl<const L: usize> MultiLane<L> {
         &mut self.lanes
     }
 
+    /// The lanes, for the code between them and their lines, which changes no parameter.
+    #[inline(always)]
+    pub const fn lines_mut(&mut self) -> &mut [Lane; L] {
+        &mut self.lanes
+    }
+
     /// Status, for the management information base.
     pub const fn status(&self) -> &Status {
         &self.status

@@ -1,6 +1,7 @@
 //! The Data Link layer, two ends joined.
 
 mod basics;
+mod channels;
 mod harness;
 mod qos;
 mod random;

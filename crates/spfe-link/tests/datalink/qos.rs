@@ -202,3 +202,43 @@ fn ties() {
     assert_eq!(order, [1, 2, 3, 1, 2, 3]);
     assert_eq!(lowest.select(0), None);
 }
+
+/// The accounts against the formula of 5.7.4 done for every channel at every update.
+#[test]
+fn accounts_are_those_of_the_formula() {
+    const LIMIT: i64 = 16384;
+    let seed = 11;
+    eprintln!("seed {seed}");
+    let mut random = crate::harness::Random(seed);
+    let mut qos = Qos::<5>::new(Limits { idle_time_limit: 20_000, ..Limits::default() });
+    let shares = [0x8000u16, 0x4000, 0x2000, 0x1000, 0xffff];
+    for (vc, expected_bandwidth) in shares.into_iter().enumerate() {
+        let p = qos.parameters(vc).unwrap();
+        qos.set_parameters(vc, Parameters { expected_bandwidth, ..p });
+    }
+    let price = [2, 4, 8, 16, 1];
+    let (mut credit, mut idle, mut flags) = ([0i64; 5], [0u32; 5], [0u32; 2]);
+    for round in 0..20_000 {
+        let rows = 1 + random.below(132);
+        // In turns: much used, most of it by one channel; little used; not at all.
+        let first = if random.below(5) != 0 { round / 6000 } else { random.below(5) as usize };
+        let used = (random.below(100) < [90, 30, 0][round / 2000 % 3])
+            .then(|| (first, 3 + random.below(130)));
+        qos.update(rows, used);
+        for vc in 0..5 {
+            let paid = used.filter(|used| used.0 == vc).map_or(0, |used| used.1);
+            let next = credit[vc] + i64::from(rows) - i64::from(paid) * price[vc];
+            let over = (next - LIMIT).clamp(0, i64::from(rows)) as u32;
+            idle[vc] = if next < LIMIT { 0 } else { idle[vc] + over };
+            credit[vc] = next.clamp(-LIMIT, LIMIT);
+            flags[0] |= u32::from(paid != 0 && credit[vc] < -LIMIT * 9 / 10) << vc;
+            flags[1] |= u32::from(idle[vc] > 20_000) << vc;
+        }
+        for (vc, expected) in credit.into_iter().enumerate() {
+            assert_eq!(qos.credit(vc), Some(expected), "channel {vc}, round {round}");
+        }
+        let status = qos.status();
+        assert_eq!([status.bandwidth_over_use, status.bandwidth_under_use], flags, "{round}");
+    }
+    assert_eq!(flags, [0b1111, 0b1_1111]);
+}

@@ -1,0 +1,88 @@
+//! What can go wrong on a link.
+
+use crate::time::Ps;
+
+/// The words that a fault waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// Any word.
+    Any,
+    /// ACK.
+    Ack,
+    /// NACK.
+    Nack,
+    /// RETRY.
+    Retry,
+    /// FULL.
+    Full,
+    /// FCT.
+    Fct,
+    /// SDF.
+    Sdf,
+    /// EDF.
+    Edf,
+    /// SBF.
+    Sbf,
+    /// EBF.
+    Ebf,
+    /// SIF.
+    Sif,
+    /// A data word of a frame of any kind.
+    Data,
+}
+
+/// What goes wrong with words on their way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A bit of the word is inverted, at a place the random numbers choose.
+    BitError,
+    /// So many bits in a row are random.
+    Burst {
+        /// Their number.
+        bits: u32,
+    },
+    /// The word is missing; the next follows at once.
+    Drop,
+    /// The word comes twice.
+    Duplicate,
+    /// The word and the one before it change places.
+    Reorder,
+    /// The wire is open for so long.
+    Cut {
+        /// How long.
+        duration_ps: Ps,
+    },
+    /// The pair is swapped from now on, or swapped back.
+    PolaritySwap,
+    /// The wire is longer, or shorter, by so many bits from now on.
+    Skew {
+        /// Bits.
+        bits: i32,
+    },
+}
+
+/// Something that goes wrong on the wires of one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fault {
+    /// Lane; none for all.
+    pub lane: Option<u8>,
+    /// The first word from the given time on that is one of these.
+    pub target: Target,
+    /// What happens to it.
+    pub kind: Kind,
+}
+
+/// Something a unit does at its end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Link Reset.
+    LinkReset,
+    /// Interface Reset.
+    InterfaceReset,
+    /// LaneReset of a lane, none for all.
+    LaneReset(Option<u8>),
+    /// LaneStart of a lane, none for all.
+    LaneStart(Option<u8>, bool),
+    /// AutoStart of a lane, none for all.
+    AutoStart(Option<u8>, bool),
+}

@@ -1,0 +1,208 @@
+//! What every link is: two ends, and what happens between them.
+
+use crate::fault::{Command, Fault};
+use crate::time::Ps;
+use spfe_link::Word;
+use spfe_link::datalink::Broadcast;
+use spfe_link::qos;
+use spfe_link::spacewire::BroadcastCode;
+
+/// An end of a link. A direction has the name of the end that sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// The first.
+    A = 0,
+    /// The second.
+    B = 1,
+}
+
+impl Side {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::A, Self::B];
+
+    /// The opposite end.
+    pub const fn other(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::B => Self::A,
+        }
+    }
+}
+
+/// What happens at an end. A state is named as the standard names it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    /// A lane's state changed (50-11C 5.5.4), or that of a SpaceWire link, as lane 0.
+    LaneState {
+        /// The lane.
+        lane: u8,
+        /// The state.
+        state: &'static str,
+    },
+    /// The alignment of the lanes changed (50-11C 5.6.4.3).
+    Alignment {
+        /// The state.
+        state: &'static str,
+        /// Lanes that data is sent on.
+        sending: u16,
+        /// Lanes that data is received from.
+        receiving: u16,
+    },
+    /// The link reset state changed (50-11C 5.7.9).
+    LinkReset {
+        /// The state.
+        state: &'static str,
+    },
+    /// An error that was found here, by its name in the standard's tables.
+    Error {
+        /// The name.
+        name: &'static str,
+    },
+    /// A valid NACK came: what was not acknowledged is sent again.
+    Retry,
+    /// The receiver is in order again after an error.
+    Recovered {
+        /// Time since the damaged word came.
+        after_ps: Ps,
+    },
+    /// Something was done to a word sent from here.
+    Fault {
+        /// The lane.
+        lane: u8,
+        /// What.
+        fault: Fault,
+    },
+    /// A command was given here.
+    Command(Command),
+}
+
+/// Who looks on. The default looks away.
+pub trait Observer {
+    /// Something happened at an end of a link.
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+        let _ = (at, link, side, event);
+    }
+
+    /// A word came out of a lane's decoder at an end (SpaceFibre), if the link was asked to show
+    /// words; `None` without signal.
+    fn word(&mut self, at: Ps, link: u32, side: Side, lane: u8, word: Option<Word>) {
+        let _ = (at, link, side, lane, word);
+    }
+
+    /// A character came in at an end (SpaceWire), if the link was asked to show words.
+    fn character(
+        &mut self,
+        at: Ps,
+        link: u32,
+        side: Side,
+        character: spfe_link::spacewire::Character,
+    ) {
+        let _ = (at, link, side, character);
+    }
+}
+
+/// Looks away.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Blind;
+
+impl Observer for Blind {}
+
+/// What an end has counted. A word is four characters, with their end marker.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Words of data frames, sent for the first time, for each virtual channel: what the link was
+    /// used for. SpaceWire: N-Chars on channel 0.
+    pub sent_words: Vec<u64>,
+    /// The same, received and accepted.
+    pub received_words: Vec<u64>,
+    /// By name, in a fixed order: frames and control words sent and received, errors, retries, lane
+    /// state changes, ...
+    pub named: Vec<(&'static str, u64)>,
+}
+
+/// One end, as the unit behind it sees it.
+///
+/// On a SpaceWire link there is one virtual channel, words carry up to four N-Chars as in SpaceFibre
+/// (50-11C 5.3.7), and codes take the place of broadcast messages.
+pub trait End {
+    /// Virtual channels.
+    fn channels(&self) -> usize;
+
+    /// Whether packets and messages can go: the link is initialised and a lane is active.
+    fn is_running(&self) -> bool;
+
+    /// Words there is room for; none while the link is being reset.
+    fn writable(&self, channel: usize) -> usize;
+
+    /// Takes words of packets; how many.
+    fn write(&mut self, channel: usize, words: &[Word]) -> usize;
+
+    /// Words that wait.
+    fn readable(&self, channel: usize) -> usize;
+
+    /// Gives words of packets; how many.
+    fn read(&mut self, channel: usize, words: &mut [Word]) -> usize;
+
+    /// Channels with words that wait: bit V for virtual channel V.
+    fn waiting(&self) -> u32;
+
+    /// Sends a broadcast message. False: too many wait, or the link has none.
+    fn send_broadcast(&mut self, message: Broadcast) -> bool;
+
+    /// A broadcast message that came.
+    fn receive_broadcast(&mut self) -> Option<Broadcast>;
+
+    /// Sends a time-code or interrupt. False: the link has none, or does not run.
+    fn send_code(&mut self, code: BroadcastCode) -> bool;
+
+    /// A time-code or interrupt that came.
+    fn receive_code(&mut self) -> Option<BroadcastCode>;
+
+    /// A time-slot begins, 0 to 63 (50-11C 5.7.4).
+    fn schedule(&mut self, slot: u8);
+
+    /// Quality of service of a channel; false if there is none such.
+    fn set_qos(&mut self, channel: usize, parameters: qos::Parameters) -> bool;
+
+    /// Its quality of service.
+    fn qos(&self, channel: usize) -> Option<qos::Parameters>;
+
+    /// Does as told; false if the link has no such thing.
+    fn command(&mut self, command: Command) -> bool;
+
+    /// What it has counted.
+    fn counters(&self) -> Counters;
+}
+
+/// A link.
+pub trait Link: Send {
+    /// Goes on until a time: every word period, or character, that begins before it.
+    fn run(&mut self, until: Ps, observer: &mut dyn Observer);
+
+    /// Where it is: nothing before this time will happen any more.
+    fn now(&self) -> Ps;
+
+    /// An end.
+    fn end(&mut self, side: Side) -> &mut dyn End;
+
+    /// Something goes wrong in the direction from `from`, at a time that has not been yet. Bit
+    /// errors that come at a rate are set with [`Link::set_bit_error_rate`]. False: this kind of
+    /// link has no such fault.
+    fn inject(&mut self, at: Ps, from: Side, fault: Fault) -> bool;
+
+    /// Probability of an error for each bit in the direction from `from` on a lane, none for all.
+    fn set_bit_error_rate(&mut self, from: Side, lane: Option<u8>, rate: f64);
+
+    /// Whether to show words, or characters, to the observer.
+    fn show_words(&mut self, on: bool);
+
+    /// Words (SpaceWire: characters) that have been sent in both directions on all lanes.
+    fn words(&self) -> u64;
+
+    /// Whether both ends have nothing to send and nothing on its way but idle frames and what keeps
+    /// the link: time may be left out.
+    fn is_quiet(&self) -> bool;
+
+    /// Leaves out time: the link stands still until then.
+    fn skip_to(&mut self, time: Ps);
+}

@@ -1,0 +1,348 @@
+//! A SpaceFibre link of 1 to 16 lanes, symbol by symbol.
+//!
+//! Each word period of an end: the data link layer gives a row, the multi-lane layer makes words of
+//! it, the 8b/10b code makes bits, which go over a [`Wire`] for each lane; at the other end the same
+//! way up. Where the clocks of the two ends differ, an elastic buffer for each lane makes up for it.
+
+mod config;
+mod end;
+mod watch;
+
+pub use config::{Config, EndConfig, Error, Sizes};
+
+use crate::fault::{Fault, Target};
+use crate::link::{self, Event, Link, Observer, Side};
+use crate::time::{Ps, WordClock};
+use crate::wire::{self, SILENCE, Wire};
+use end::End;
+use spfe_link::Control;
+use spfe_link::word::Word;
+use watch::Watch;
+
+/// A fault that waits for its time.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    at: Ps,
+    from: Side,
+    fault: Fault,
+}
+
+/// Makes a link.
+pub fn new(config: &Config) -> Result<Box<dyn Link>, Error> {
+    macro_rules! of_lanes {
+        ($($lanes:literal)*) => {
+            match config.lanes {
+                $($lanes => Ok(Box::new(SpaceFibre::<$lanes>::new(config)?)),)*
+                lanes => Err(Error::Lanes(lanes)),
+            }
+        };
+    }
+    of_lanes!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)
+}
+
+/// A link.
+struct SpaceFibre<const L: usize> {
+    id: u32,
+    ends: [End<L>; 2],
+    /// `wires[side][lane]`: from that end to the other.
+    wires: [[Wire; L]; 2],
+    clocks: [WordClock; 2],
+    /// Both ends have the same clock.
+    locked: bool,
+    now: Ps,
+    /// The end whose word period it is, where the clocks differ.
+    turn: Side,
+    /// In the order of time.
+    planned: Vec<Planned>,
+    /// Those whose time has come, and that wait for their word.
+    armed: Vec<Planned>,
+    watch: Watch<L>,
+    /// Word periods until the next look, 1 at least.
+    patience: u64,
+    show_words: bool,
+    /// Words that went over all lanes in both directions.
+    words: u64,
+}
+
+impl<const L: usize> SpaceFibre<L> {
+    fn new(config: &Config) -> Result<Self, Error> {
+        config.check()?;
+        let clock = |end: &EndConfig| WordClock::new(config.mbps, end.clock_ppb);
+        let clocks = [clock(&config.ends[0]), clock(&config.ends[1])];
+        let delay = wire::SHORTEST + wire::periods(config.delay_ps, &clocks[0]) as usize;
+        let wires = [0, 1].map(|side| {
+            core::array::from_fn(|lane| {
+                let bits = config.skew_bits.get(lane).copied().unwrap_or(0);
+                let seed =
+                    config.seed ^ (side << 8 | lane as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                Wire::new(delay, bits, seed)
+            })
+        });
+        let locked = config.ends[0].clock_ppb == config.ends[1].clock_ppb;
+        let round_trip = 2 * delay;
+        Ok(Self {
+            id: config.id,
+            ends: [
+                End::new(config, &config.ends[0], round_trip, locked)?,
+                End::new(config, &config.ends[1], round_trip, locked)?,
+            ],
+            wires,
+            clocks,
+            locked,
+            now: 0,
+            turn: Side::A,
+            planned: vec![],
+            armed: vec![],
+            watch: Watch::new(),
+            patience: 1,
+            show_words: false,
+            words: 0,
+        })
+    }
+
+    /// A word period of both ends, which have one clock.
+    #[inline(always)]
+    fn period(&mut self, observer: &mut dyn Observer) {
+        let [a, b] = &mut self.ends;
+        let sent = [a.transmit(), b.transmit()];
+        let disturbed = !self.armed.is_empty();
+        let mut groups = [[SILENCE; L]; 2];
+        for side in Side::BOTH {
+            let from = side as usize;
+            if disturbed {
+                self.trigger(side, observer);
+            }
+            let mut changed = false;
+            for ((wire, group), out) in
+                self.wires[from].iter_mut().zip(sent[from]).zip(&mut groups[1 - from])
+            {
+                changed |= wire.send(group);
+                *out = wire.receive();
+            }
+            if changed {
+                self.damage(side);
+            }
+        }
+        self.words += 2 * L as u64;
+        for side in Side::BOTH {
+            self.ends[side as usize].receive(&groups[side as usize]);
+            if self.show_words {
+                self.show(side, observer);
+            }
+        }
+    }
+
+    /// A word period of an end, where the clocks differ.
+    fn period_of(&mut self, side: Side, observer: &mut dyn Observer) {
+        let at = side as usize;
+        let sent = self.ends[at].transmit();
+        if !self.armed.is_empty() {
+            self.trigger(side, observer);
+        }
+        let mut changed = false;
+        for (lane, (wire, group)) in self.wires[at].iter_mut().zip(sent).enumerate() {
+            changed |= wire.send(group);
+            let out = wire.receive();
+            self.ends[1 - at].arrive(lane, out);
+        }
+        if changed {
+            self.damage(side);
+        }
+        self.words += L as u64;
+        self.ends[at].receive_elastic();
+        if self.show_words {
+            self.show(side, observer);
+        }
+    }
+
+    #[cold]
+    fn show(&self, side: Side, observer: &mut dyn Observer) {
+        let now = self.time();
+        for (index, lane) in self.ends[side as usize].lanes.lanes().iter().enumerate() {
+            observer.word(now, self.id, side, index as u8, lane.line());
+        }
+    }
+
+    /// Lets the faults happen that wait for one of these words.
+    #[cold]
+    fn trigger(&mut self, side: Side, observer: &mut dyn Observer) {
+        let mut index = 0;
+        while let Some(planned) = self.armed.get(index).copied() {
+            let lanes =
+                planned.fault.lane.map_or(0..L, |lane| usize::from(lane)..usize::from(lane) + 1);
+            let met = planned.from == side
+                && self.ends[side as usize].lanes.lanes()[lanes.clone()]
+                    .iter()
+                    .any(|lane| is_target(planned.fault.target, lane.sent()));
+            if !met {
+                index += 1;
+                continue;
+            }
+            self.armed.remove(index);
+            for lane in lanes {
+                let clock = &self.clocks[side as usize];
+                if self.wires[side as usize][lane].fail(planned.fault.kind, clock) {
+                    let event = Event::Fault { lane: lane as u8, fault: planned.fault };
+                    observer.event(self.time(), self.id, side, event);
+                }
+            }
+            self.damage(side);
+        }
+    }
+
+    /// Faults whose time has come. Gives the time of the next one.
+    #[cold]
+    fn arm(&mut self) {
+        while let Some(first) = self.planned.first().copied() {
+            if first.at > self.now {
+                break;
+            }
+            self.planned.remove(0);
+            self.armed.push(first);
+        }
+    }
+
+    /// When something has to be done besides going on.
+    fn next_stop(&self, until: Ps) -> Ps {
+        self.planned.first().map_or(until, |planned| planned.at.clamp(self.now + 1, until))
+    }
+
+    fn run_locked(&mut self, until: Ps, observer: &mut dyn Observer) {
+        let mut left = self.clocks[0].before(until).saturating_sub(self.clocks[0].count());
+        while left != 0 {
+            let count = left.min(self.patience);
+            left -= count;
+            self.patience -= count;
+            for _ in 0..count {
+                self.clocks[0].advance();
+                self.period(observer);
+            }
+            if self.patience == 0 {
+                self.look(observer);
+            }
+        }
+        self.clocks[1].set_count(self.clocks[0].count());
+    }
+
+    fn run_free(&mut self, until: Ps, observer: &mut dyn Observer) {
+        let mut next = [self.clocks[0].next_ps(), self.clocks[1].next_ps()];
+        loop {
+            let side = if next[1] < next[0] { Side::B } else { Side::A };
+            if next[side as usize] >= until {
+                return;
+            }
+            self.turn = side;
+            self.clocks[side as usize].advance();
+            next[side as usize] = self.clocks[side as usize].next_ps();
+            self.period_of(side, observer);
+            if side == Side::A {
+                self.patience -= 1;
+                if self.patience == 0 {
+                    self.look(observer);
+                }
+            }
+        }
+    }
+
+    /// When the word period under way began.
+    fn time(&self) -> Ps {
+        let clock = &self.clocks[self.turn as usize];
+        clock.at(clock.count().saturating_sub(1))
+    }
+
+    fn look(&mut self, observer: &mut dyn Observer) {
+        self.patience = self.watch.look(self.time(), self.id, &mut self.ends, observer);
+    }
+
+    /// Something is wrong with what is sent from an end: it is looked at closely.
+    #[cold]
+    fn damage(&mut self, from: Side) {
+        self.watch.damage(from.other(), self.time());
+        self.patience = 1;
+    }
+}
+
+/// Whether a fault waits for this word.
+fn is_target(target: Target, word: Option<Word>) -> bool {
+    let Some(word) = word else { return target == Target::Any };
+    match (target, Control::decode(word)) {
+        (Target::Any, _)
+        | (Target::Ack, Some(Control::Ack { .. }))
+        | (Target::Nack, Some(Control::Nack { .. }))
+        | (Target::Retry, Some(Control::Retry))
+        | (Target::Full, Some(Control::Full { .. }))
+        | (Target::Fct, Some(Control::Fct { .. }))
+        | (Target::Sdf, Some(Control::Sdf { .. }))
+        | (Target::Edf, Some(Control::Edf { .. }))
+        | (Target::Sbf, Some(Control::Sbf { .. }))
+        | (Target::Ebf, Some(Control::Ebf { .. }))
+        | (Target::Sif, Some(Control::Sif { .. })) => true,
+        (Target::Data, None) => word.k == 0,
+        _ => false,
+    }
+}
+
+impl<const L: usize> Link for SpaceFibre<L> {
+    fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
+        while self.now < until {
+            self.arm();
+            let stop = self.next_stop(until);
+            if self.locked {
+                self.run_locked(stop, observer);
+            } else {
+                self.run_free(stop, observer);
+            }
+            self.now = stop;
+        }
+    }
+
+    fn now(&self) -> Ps {
+        self.now
+    }
+
+    fn end(&mut self, side: Side) -> &mut dyn link::End {
+        &mut self.ends[side as usize]
+    }
+
+    fn inject(&mut self, at: Ps, from: Side, fault: Fault) -> bool {
+        if fault.lane.is_some_and(|lane| usize::from(lane) >= L) {
+            return false;
+        }
+        let place = self.planned.partition_point(|planned| planned.at <= at);
+        self.planned.insert(place, Planned { at, from, fault });
+        true
+    }
+
+    fn set_bit_error_rate(&mut self, from: Side, lane: Option<u8>, rate: f64) {
+        for (index, wire) in self.wires[from as usize].iter_mut().enumerate() {
+            if lane.is_none_or(|lane| usize::from(lane) == index) {
+                wire.set_rate(rate);
+            }
+        }
+    }
+
+    fn show_words(&mut self, on: bool) {
+        self.show_words = on;
+    }
+
+    fn words(&self) -> u64 {
+        self.words
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.armed.is_empty()
+            && self.wires.iter().flatten().all(Wire::is_quiet)
+            && self.ends.iter().all(End::is_quiet)
+    }
+
+    fn skip_to(&mut self, time: Ps) {
+        let time = self.next_stop(time);
+        for clock in &mut self.clocks {
+            let count = clock.before(time);
+            if count > clock.count() {
+                clock.set_count(count);
+            }
+        }
+        self.now = self.now.max(time);
+    }
+}

@@ -1,0 +1,341 @@
+//! One end: data link layer, multi-lane layer, lanes and their code.
+
+use super::config::{Config, EndConfig, Error};
+use crate::fault::Command;
+use crate::link::{self, Counters};
+use crate::wire::SILENCE;
+use spfe_link::datalink::{self, Broadcast, Buffers, DataLink, capability};
+use spfe_link::lane::{Coded, Elastic, State};
+use spfe_link::multilane::{self, MultiLane};
+use spfe_link::spacewire::BroadcastCode;
+use spfe_link::word::Word;
+use spfe_link::{lane, qos};
+
+/// Virtual channels that the data link layer is made for.
+const CHANNELS: usize = super::config::CHANNELS_MAX as usize;
+
+/// An end of a link.
+pub struct End<const L: usize> {
+    pub data_link: DataLink<Vec<Word>, L, CHANNELS>,
+    pub lanes: MultiLane<L>,
+    coded: [Coded; L],
+    elastic: Option<Box<[Line; L]>>,
+    /// INIT3 says that this end is being reset.
+    says_reset: bool,
+    /// A command was given, and nobody has looked yet.
+    pub commands: Vec<Command>,
+}
+
+/// A lane's elastic buffer, and whether there is a signal.
+#[derive(Clone, Default)]
+struct Line {
+    elastic: Elastic,
+    signal: bool,
+}
+
+impl<const L: usize> End<L> {
+    pub fn new(
+        config: &Config,
+        end: &EndConfig,
+        round_trip: usize,
+        locked: bool,
+    ) -> Result<Self, Error> {
+        let sizes = config.sizes(round_trip);
+        let channels = usize::from(config.channels);
+        let buffer = |size: usize, channel: usize| {
+            if channel < channels { vec![Word::default(); size] } else { vec![] }
+        };
+        let buffers = Buffers {
+            output: core::array::from_fn(|channel| buffer(sizes.output, channel)),
+            input: core::array::from_fn(|channel| buffer(sizes.input, channel)),
+            recovery: vec![Word::default(); sizes.recovery],
+        };
+        let mut data_link =
+            DataLink::new(config.data_link(end), buffers).map_err(Error::DataLink)?;
+        data_link.set_parameters(datalink::Parameters {
+            data_scrambled: config.scrambled,
+            expected_broadcast_bandwidth: end.broadcast_bandwidth,
+            continuous_mode: end.continuous_mode,
+        });
+        let lane = lane::Config {
+            word_rate_hz: u64::from(config.mbps) * 25_000,
+            inverts_words: false,
+            ..lane::Config::new()
+        };
+        let mut lanes = MultiLane::new(&multilane::Config {
+            lane,
+            data_scrambled: config.scrambled,
+            routing_switch: end.routing_switch,
+            ..multilane::Config::new()
+        });
+        lanes.parameters.max_data_sending = config.max_data_sending;
+        for (index, lane) in lanes.lanes_mut().iter_mut().enumerate() {
+            lane.parameters.lane_start = end.lane_start;
+            lane.parameters.auto_start = end.auto_start;
+            lane.parameters.tx_en = end.tx_en >> index & 1 != 0;
+            lane.parameters.rx_en = end.rx_en >> index & 1 != 0;
+        }
+        lanes.set_link_reset_flag(true);
+        let elastic = (!locked).then(|| Box::new(core::array::from_fn(|_| Line::default())));
+        Ok(Self {
+            data_link,
+            lanes,
+            coded: [Coded::new(); L],
+            elastic,
+            says_reset: true,
+            commands: vec![],
+        })
+    }
+
+    /// A word period of the transmitter: what goes on the wires.
+    #[inline(always)]
+    pub fn transmit(&mut self) -> [u64; L] {
+        if self.data_link.take_lane_reset() {
+            self.lanes.lane_reset();
+            self.lanes.link_reset();
+        }
+        let wants = self.lanes.wants();
+        let row = if wants != 0 {
+            self.data_link.transmit(usize::from(wants))
+        } else {
+            if self.lanes.width() == 0 {
+                self.data_link.transmit(0);
+            }
+            None
+        };
+        let (words, _) = self.lanes.transmit(row.as_ref());
+        let mut groups = [SILENCE; L];
+        for ((coded, word), group) in self.coded.iter_mut().zip(words).zip(&mut groups) {
+            *group = coded.transmit(word).unwrap_or(SILENCE);
+        }
+        groups
+    }
+
+    /// A word period of the receiver: what came on the wires.
+    #[inline(always)]
+    pub fn receive(&mut self, groups: &[u64; L]) {
+        let mut words = [None; L];
+        let lanes = self.lanes.lines_mut();
+        for (((coded, lane), group), word) in
+            self.coded.iter_mut().zip(lanes).zip(groups).zip(&mut words)
+        {
+            *word = coded.receive(lane, (*group != SILENCE).then_some(*group));
+        }
+        self.take(words);
+    }
+
+    /// Something came on a lane's wire, by the clock of the far end.
+    pub fn arrive(&mut self, lane: usize, group: u64) {
+        let Some(line) = self.elastic.as_mut().and_then(|lines| lines.get_mut(lane)) else {
+            return;
+        };
+        let line_group = (group != SILENCE).then_some(group);
+        let word = self.coded[lane].receive(&mut self.lanes.lines_mut()[lane], line_group);
+        match word {
+            Some(word) => {
+                if !line.signal {
+                    *line = Line { elastic: Elastic::new(), signal: true };
+                }
+                line.elastic.write(word);
+            }
+            None => line.signal = false,
+        }
+    }
+
+    /// A word period of the receiver, out of the elastic buffers.
+    pub fn receive_elastic(&mut self) {
+        let mut words = [None; L];
+        if let Some(lines) = &mut self.elastic {
+            for (line, word) in lines.iter_mut().zip(&mut words) {
+                *word = line.signal.then(|| line.elastic.read());
+            }
+        }
+        self.take(words);
+    }
+
+    #[inline(always)]
+    fn take(&mut self, words: [Option<Word>; L]) {
+        if let Some(row) = self.lanes.receive(words) {
+            self.data_link.receive(row);
+        }
+        if let Some(far) = self.lanes.take_far_end_capability() {
+            self.data_link.far_end_capability(0, far.capability, far.lane_active);
+        }
+        let resets = self.in_reset();
+        if resets != self.says_reset {
+            self.says_reset = resets;
+            let flag = self.data_link.capability() & capability::LINK_RESET != 0;
+            self.lanes.set_link_reset_flag(flag);
+        }
+    }
+
+    /// Whether all is well: frames go in both directions, and nothing is asked for again.
+    pub fn is_healthy(&self) -> bool {
+        use datalink::ReceiveError::{ValidNegative, ValidPositive};
+        self.data_link.reset_state() == datalink::ResetState::LinkInitialised
+            && self.lanes.width() != 0
+            && (self.lanes.status().bypass
+                || self.lanes.status().alignment == multilane::Alignment::BothEndsReady)
+            && matches!(self.data_link.sequence().state(), ValidPositive | ValidNegative)
+    }
+
+    /// Whether nothing will happen here but idle frames and what keeps the link.
+    pub fn is_quiet(&self) -> bool {
+        let off = |lane: &lane::Lane| match lane.state() {
+            State::Active => false,
+            State::Disabled => true,
+            State::Wait => !lane.parameters.lane_start,
+            _ => false,
+        };
+        let lanes = self.lanes.lanes();
+        if lanes.iter().all(off) {
+            return true;
+        }
+        let settled = |lane: &lane::Lane| lane.state() == State::Active || off(lane);
+        self.is_healthy() && lanes.iter().all(settled) && self.data_link.is_idle()
+    }
+
+    /// The buffers are held in reset: what is written there would be lost.
+    fn in_reset(&self) -> bool {
+        self.data_link.reset_state() != datalink::ResetState::LinkInitialised
+    }
+
+    fn each_lane(&mut self, lane: Option<u8>, mut change: impl FnMut(&mut lane::Lane)) -> bool {
+        let chosen = |index: &usize| lane.is_none_or(|lane| usize::from(lane) == *index);
+        let mut any = false;
+        for (_, lane) in
+            self.lanes.lanes_mut().iter_mut().enumerate().filter(|(index, _)| chosen(index))
+        {
+            change(lane);
+            any = true;
+        }
+        any
+    }
+}
+
+impl<const L: usize> link::End for End<L> {
+    fn channels(&self) -> usize {
+        self.data_link.virtual_channels()
+    }
+
+    fn is_running(&self) -> bool {
+        self.data_link.reset_state() == datalink::ResetState::LinkInitialised
+            && self.lanes.width() != 0
+    }
+
+    fn writable(&self, channel: usize) -> usize {
+        if self.in_reset() { 0 } else { self.data_link.writable(channel) }
+    }
+
+    fn write(&mut self, channel: usize, words: &[Word]) -> usize {
+        if self.in_reset() { 0 } else { self.data_link.write(channel, words) }
+    }
+
+    fn readable(&self, channel: usize) -> usize {
+        self.data_link.readable(channel)
+    }
+
+    fn read(&mut self, channel: usize, words: &mut [Word]) -> usize {
+        self.data_link.read(channel, words)
+    }
+
+    fn waiting(&self) -> u32 {
+        (0..self.channels()).fold(0, |mask, channel| {
+            mask | u32::from(self.data_link.readable(channel) != 0) << channel
+        })
+    }
+
+    fn send_broadcast(&mut self, message: Broadcast) -> bool {
+        self.data_link.send_broadcast(message)
+    }
+
+    fn receive_broadcast(&mut self) -> Option<Broadcast> {
+        self.data_link.receive_broadcast()
+    }
+
+    fn send_code(&mut self, _code: BroadcastCode) -> bool {
+        false
+    }
+
+    fn receive_code(&mut self) -> Option<BroadcastCode> {
+        None
+    }
+
+    fn schedule(&mut self, slot: u8) {
+        self.data_link.schedule(slot);
+    }
+
+    fn set_qos(&mut self, channel: usize, parameters: qos::Parameters) -> bool {
+        self.data_link.set_qos_parameters(channel, parameters)
+    }
+
+    fn qos(&self, channel: usize) -> Option<qos::Parameters> {
+        self.data_link.qos_parameters(channel)
+    }
+
+    fn command(&mut self, command: Command) -> bool {
+        let done = match command {
+            Command::LinkReset => {
+                self.data_link.link_reset();
+                true
+            }
+            Command::InterfaceReset => {
+                self.data_link.interface_reset();
+                true
+            }
+            Command::LaneReset(lane) => self.each_lane(lane, lane::Lane::reset),
+            Command::LaneStart(lane, on) => {
+                self.each_lane(lane, |lane| lane.parameters.lane_start = on)
+            }
+            Command::AutoStart(lane, on) => {
+                self.each_lane(lane, |lane| lane.parameters.auto_start = on)
+            }
+        };
+        if done {
+            self.commands.push(command);
+        }
+        done
+    }
+
+    fn counters(&self) -> Counters {
+        let status = self.data_link.latched();
+        let per_channel = |count: fn(&DataLink<Vec<Word>, L, CHANNELS>, usize) -> u64| {
+            (0..self.channels()).map(|channel| count(&self.data_link, channel)).collect()
+        };
+        let (sent, received, errors) = (&status.sent, &status.received, &status.errors);
+        Counters {
+            sent_words: per_channel(|link, channel| link.sent_words(channel)),
+            received_words: per_channel(|link, channel| link.received_words(channel)),
+            named: vec![
+                ("data frames sent", sent.data_frames),
+                ("data frames received", received.data_frames),
+                ("broadcast frames sent", sent.broadcast_frames),
+                ("broadcast frames received", received.broadcast_frames),
+                ("broadcast messages dropped", status.broadcasts_dropped),
+                ("idle frames sent", sent.idle_frames),
+                ("idle frames received", received.idle_frames),
+                ("FCTs sent", sent.fcts),
+                ("FCTs received", received.fcts),
+                ("ACKs sent", sent.acks),
+                ("ACKs received", received.acks),
+                ("NACKs sent", sent.nacks),
+                ("NACKs received", received.nacks),
+                ("FULLs sent", sent.fulls),
+                ("FULLs received", received.fulls),
+                ("RETRYs sent", sent.retries),
+                ("RETRYs received", received.retries),
+                ("error recovery attempts", status.error_recovery_attempts),
+                ("RXERR", errors.rxerr),
+                ("CRC-16 errors", errors.crc16),
+                ("CRC-8 errors", errors.crc8),
+                ("frame errors", errors.frame),
+                ("sequence errors", errors.sequence),
+                ("link resets by protocol error", errors.protocol),
+                ("far-end link resets", errors.far_end_link_reset),
+                ("input buffer overflows", errors.input_buffer_overflow),
+                ("FCT credit overflows", errors.fct_credit_overflow),
+                ("alignments lost", u64::from(self.lanes.status().misaligned_events)),
+            ],
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Tells the observer what happens at the ends.
+//!
+//! While nothing happens it looks once in many word periods; near anything that went wrong it looks
+//! in each.
+
+use super::end::End;
+use crate::link::{Event, Observer, Side};
+use crate::time::Ps;
+use spfe_link::datalink::{Errors, ReceiveError, ResetState};
+use spfe_link::lane::State;
+use spfe_link::multilane::Alignment;
+
+/// Word periods between two looks while all is well.
+const CALM: u64 = 64;
+/// Word periods without a change after which all is well again.
+const NEAR: u64 = 4096;
+
+#[derive(Clone, Copy, PartialEq)]
+struct Seen<const L: usize> {
+    lanes: [State; L],
+    alignment: (Alignment, u16, u16),
+    reset: ResetState,
+    errors: Errors,
+    retries: u64,
+    receive: ReceiveError,
+}
+
+impl<const L: usize> Seen<L> {
+    fn of(end: &End<L>) -> Self {
+        let (lanes, status) = (end.lanes.status(), end.data_link.latched());
+        Self {
+            lanes: core::array::from_fn(|lane| end.lanes.lanes()[lane].state()),
+            alignment: (lanes.alignment, lanes.data_sending, lanes.data_receiving),
+            reset: end.data_link.reset_state(),
+            errors: status.errors,
+            retries: status.error_recovery_attempts,
+            receive: end.data_link.sequence().state(),
+        }
+    }
+}
+
+/// The state of looking on.
+pub struct Watch<const L: usize> {
+    seen: Option<[Seen<L>; 2]>,
+    /// Word periods to go on looking closely.
+    near: u64,
+    /// Since when something is wrong at each end, and whether it has shown.
+    wrong: [Option<(Ps, bool)>; 2],
+}
+
+impl<const L: usize> Watch<L> {
+    pub const fn new() -> Self {
+        Self { seen: None, near: NEAR, wrong: [None; 2] }
+    }
+
+    /// A damaged word is on its way to an end.
+    #[cold]
+    pub fn damage(&mut self, side: Side, now: Ps) {
+        self.near = NEAR;
+        let wrong = &mut self.wrong[side as usize];
+        if wrong.is_none() {
+            *wrong = Some((now, false));
+        }
+    }
+
+    /// Looks at both ends. Gives the word periods until the next look.
+    pub fn look(
+        &mut self,
+        now: Ps,
+        link: u32,
+        ends: &mut [End<L>; 2],
+        observer: &mut dyn Observer,
+    ) -> u64 {
+        self.near = self.near.saturating_sub(1);
+        let seen = [Seen::of(&ends[0]), Seen::of(&ends[1])];
+        for side in Side::BOTH {
+            let at = side as usize;
+            if !ends[at].commands.is_empty() {
+                self.near = NEAR;
+                for command in ends[at].commands.drain(..) {
+                    observer.event(now, link, side, Event::Command(command));
+                }
+            }
+            let before = self.seen.map(|seen| seen[at]);
+            if before != Some(seen[at]) {
+                self.near = NEAR;
+                tell(now, link, side, before.as_ref(), &seen[at], observer);
+            }
+            self.wrong[at] = match self.wrong[at] {
+                Some((since, shown)) if ends[at].is_healthy() => {
+                    if shown {
+                        let after_ps = now - since;
+                        observer.event(now, link, side, Event::Recovered { after_ps });
+                    }
+                    // What was damaged may not have come yet.
+                    (!shown && self.near != 0).then_some((since, false))
+                }
+                Some((since, _)) => Some((since, true)),
+                None => None,
+            };
+        }
+        self.seen = Some(seen);
+        if self.near == 0 { CALM } else { 1 }
+    }
+}
+
+const fn lane_state(state: State) -> &'static str {
+    match state {
+        State::ClearLine => "ClearLine",
+        State::Disabled => "Disabled",
+        State::Wait => "Wait",
+        State::Started => "Started",
+        State::InvertRxPolarity => "InvertRxPolarity",
+        State::Connecting => "Connecting",
+        State::Connected => "Connected",
+        State::Active => "Active",
+        State::PrepareStandby => "PrepareStandby",
+        State::LossOfSignal => "LossOfSignal",
+    }
+}
+
+const fn alignment(state: Alignment) -> &'static str {
+    match state {
+        Alignment::NotReady => "Not Ready",
+        Alignment::NearEndReady => "Near-End Ready",
+        Alignment::BothEndsReady => "Both-Ends Ready",
+    }
+}
+
+const fn reset(state: ResetState) -> &'static str {
+    match state {
+        ResetState::ConfigurationReset => "ConfigurationReset",
+        ResetState::NearEndReset => "NearEndReset",
+        ResetState::CheckFarEndReset => "CheckFarEndReset",
+        ResetState::LinkInitialised => "LinkInitialised",
+    }
+}
+
+/// Tells of what is different from before.
+fn tell<const L: usize>(
+    now: Ps,
+    link: u32,
+    side: Side,
+    before: Option<&Seen<L>>,
+    seen: &Seen<L>,
+    observer: &mut dyn Observer,
+) {
+    let mut event = |event| observer.event(now, link, side, event);
+    for lane in 0..L {
+        if before.is_none_or(|before| before.lanes[lane] != seen.lanes[lane]) {
+            let state = lane_state(seen.lanes[lane]);
+            event(Event::LaneState { lane: lane as u8, state });
+        }
+    }
+    if L > 1 && before.is_none_or(|before| before.alignment != seen.alignment) {
+        let (state, sending, receiving) = seen.alignment;
+        event(Event::Alignment { state: alignment(state), sending, receiving });
+    }
+    if before.is_none_or(|before| before.reset != seen.reset) {
+        event(Event::LinkReset { state: reset(seen.reset) });
+    }
+    let Some(before) = before else { return };
+    let (was, is) = (&before.errors, &seen.errors);
+    for (name, count) in [
+        ("RXERR", is.rxerr.wrapping_sub(was.rxerr)),
+        ("CRC-16 error", is.crc16.wrapping_sub(was.crc16)),
+        ("CRC-8 error", is.crc8.wrapping_sub(was.crc8)),
+        ("frame error", is.frame.wrapping_sub(was.frame)),
+        ("sequence error", is.sequence.wrapping_sub(was.sequence)),
+        ("protocol error", is.protocol.wrapping_sub(was.protocol)),
+        ("far-end link reset", is.far_end_link_reset.wrapping_sub(was.far_end_link_reset)),
+        ("input buffer overflow", is.input_buffer_overflow.wrapping_sub(was.input_buffer_overflow)),
+        ("FCT credit overflow", is.fct_credit_overflow.wrapping_sub(was.fct_credit_overflow)),
+    ] {
+        if count != 0 {
+            event(Event::Error { name });
+        }
+    }
+    if before.retries != seen.retries {
+        event(Event::Retry);
+    }
+}

@@ -1,0 +1,376 @@
+//! A lane's wire in one direction: a delay line of 40-bit groups, and what goes wrong on it.
+
+use crate::fault::Kind;
+use crate::time::{Ps, WordClock};
+use fastrand::Rng;
+
+/// No signal, in place of a group.
+pub const SILENCE: u64 = u64::MAX;
+
+const BITS: u32 = 40;
+const GROUP: u64 = (1 << BITS) - 1;
+/// Places beside the delay, for faults that make a wire longer.
+const SPARE: usize = 60;
+/// Words that the delay of any wire has at least: serialiser and deserialiser.
+pub const SHORTEST: usize = 4;
+/// Words that the delay may have at most.
+pub const LONGEST: usize = 1 << 16;
+
+/// One direction of one lane.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    /// A power of two of places.
+    places: Box<[u64]>,
+    /// Where the next group goes, and where the next one is taken.
+    tail: usize,
+    head: usize,
+    /// Bits that go before something has to be looked at.
+    plain_bits: u64,
+    rate: f64,
+    /// Bits until the next random error.
+    to_error: u64,
+    /// Something other than random errors is at work.
+    special: bool,
+    /// A single error, at this bit of the next group.
+    hit: Option<u32>,
+    /// To be done with the next group once it is on the wire.
+    then: Option<Kind>,
+    burst: u32,
+    open_periods: u64,
+    inverted: bool,
+    shift: u32,
+    before: u64,
+    rng: Rng,
+    damaged: u64,
+}
+
+impl Wire {
+    /// A wire of a number of words (4 to 65536; others are taken as the nearest) and bits.
+    pub fn new(words: usize, bits: u32, seed: u64) -> Self {
+        let words = words.saturating_add((bits / BITS) as usize).clamp(SHORTEST, LONGEST);
+        let shift = bits % BITS;
+        let mut wire = Self {
+            places: vec![SILENCE; (words + SPARE).next_power_of_two()].into(),
+            tail: words,
+            head: 0,
+            plain_bits: 0,
+            rate: 0.0,
+            to_error: u64::MAX,
+            special: shift != 0,
+            hit: None,
+            then: None,
+            burst: 0,
+            open_periods: 0,
+            inverted: false,
+            shift,
+            before: SILENCE,
+            rng: Rng::with_seed(seed),
+            damaged: 0,
+        };
+        wire.settle();
+        wire
+    }
+
+    /// Probability of an error for each bit from now on.
+    pub fn set_rate(&mut self, rate: f64) {
+        self.rate = rate.clamp(0.0, 1.0);
+        self.to_error = self.gap();
+        self.settle();
+    }
+
+    /// Probability of an error for each bit.
+    pub const fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Words on their way.
+    pub const fn length(&self) -> usize {
+        self.tail - self.head
+    }
+
+    /// What the faults may make of it.
+    const fn longest(&self) -> usize {
+        self.places.len() - 2
+    }
+
+    /// Groups that were changed on their way.
+    pub const fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Whether nothing will change a group from here on.
+    pub fn is_quiet(&self) -> bool {
+        self.rate == 0.0
+            && self.hit.is_none()
+            && self.then.is_none()
+            && self.burst == 0
+            && self.open_periods == 0
+    }
+
+    /// Bits without an error from here on (geometric distribution).
+    fn gap(&mut self) -> u64 {
+        if self.rate <= 0.0 {
+            return u64::MAX;
+        }
+        if self.rate >= 1.0 {
+            return 0;
+        }
+        // 1 - u is in (0, 1].
+        let gap = (1.0 - self.rng.f64()).ln() / (-self.rate).ln_1p();
+        if gap >= u64::MAX as f64 { u64::MAX } else { gap as u64 }
+    }
+
+    fn settle(&mut self) {
+        self.special = self.hit.is_some()
+            || self.then.is_some()
+            || self.burst != 0
+            || self.open_periods != 0
+            || self.inverted
+            || self.shift != 0;
+        self.plain_bits = if self.special { 0 } else { self.to_error };
+    }
+
+    /// One word period: a group goes in. True if it was changed.
+    #[inline(always)]
+    pub fn send(&mut self, group: u64) -> bool {
+        if self.plain_bits >= u64::from(BITS) {
+            self.plain_bits -= u64::from(BITS);
+            self.put(group);
+            return false;
+        }
+        self.send_changed(group)
+    }
+
+    #[inline(never)]
+    fn send_changed(&mut self, group: u64) -> bool {
+        let (group, mut changed) = self.change(group);
+        self.put(group);
+        let before = |words: usize| (self.tail - words) & (self.places.len() - 1);
+        match self.then.take() {
+            None => {}
+            Some(Kind::Drop) => (self.tail, changed) = (self.tail - 1, true),
+            Some(Kind::Duplicate) => {
+                self.put(group);
+                changed = true;
+            }
+            Some(_) => {
+                self.places.swap(before(1), before(2));
+                changed = true;
+            }
+        }
+        self.damaged += u64::from(changed);
+        self.settle();
+        changed
+    }
+
+    #[inline(always)]
+    fn put(&mut self, group: u64) {
+        let place = self.tail & (self.places.len() - 1);
+        self.places[place] = group;
+        self.tail += 1;
+    }
+
+    /// One word period: a group comes out.
+    #[inline(always)]
+    pub fn receive(&mut self) -> u64 {
+        let group = self.places[self.head & (self.places.len() - 1)];
+        self.head += 1;
+        group
+    }
+
+    fn change(&mut self, group: u64) -> (u64, bool) {
+        let sent = group;
+        let mut group = group;
+        if !self.special {
+            self.to_error = self.plain_bits;
+        }
+        if group != SILENCE {
+            while self.to_error < u64::from(BITS) {
+                group ^= 1 << self.to_error;
+                let gap = self.gap();
+                self.to_error = self.to_error.saturating_add(1).saturating_add(gap);
+            }
+            if let Some(bit) = self.hit.take() {
+                group ^= 1 << (bit % BITS);
+            }
+            if self.burst != 0 {
+                let bits = self.burst.min(BITS);
+                let mask = GROUP >> (BITS - bits);
+                group = group & !mask | self.rng.u64(..) & mask;
+                self.burst -= bits;
+            }
+        }
+        if self.to_error != u64::MAX {
+            self.to_error = self.to_error.saturating_sub(u64::from(BITS));
+        }
+        let mut changed = group != sent;
+        if self.inverted && group != SILENCE {
+            group = !group & GROUP;
+        }
+        if self.shift != 0 {
+            let this = group;
+            group = if this == SILENCE || self.before == SILENCE {
+                SILENCE
+            } else {
+                (this << self.shift | self.before >> (BITS - self.shift)) & GROUP
+            };
+            self.before = this;
+        }
+        if self.open_periods != 0 {
+            self.open_periods -= 1;
+            changed |= group != SILENCE;
+            group = SILENCE;
+        }
+        (group, changed)
+    }
+
+    /// Something goes wrong with the next group to be sent, `clock` being the sender's. False if
+    /// it cannot: the wire would be too short or too long.
+    pub fn fail(&mut self, kind: Kind, clock: &WordClock) -> bool {
+        if !self.special {
+            self.to_error = self.plain_bits;
+        }
+        let done = match kind {
+            Kind::BitError => {
+                self.hit = Some(self.rng.u32(..BITS));
+                true
+            }
+            Kind::Burst { bits } => {
+                self.burst = bits;
+                true
+            }
+            Kind::Cut { duration_ps } => {
+                let periods = periods(duration_ps, clock);
+                self.open_periods = self.open_periods.max(periods);
+                true
+            }
+            Kind::PolaritySwap => {
+                self.inverted = !self.inverted;
+                true
+            }
+            Kind::Skew { bits } => self.lengthen(bits),
+            Kind::Drop | Kind::Duplicate | Kind::Reorder => {
+                let fits = match kind {
+                    Kind::Drop => self.length() > SHORTEST - 2,
+                    Kind::Duplicate => self.length() < self.longest(),
+                    _ => true,
+                };
+                self.then = fits.then_some(kind);
+                fits
+            }
+        };
+        self.settle();
+        done
+    }
+
+    /// Longer by so many bits, or shorter.
+    fn lengthen(&mut self, bits: i32) -> bool {
+        let total = i64::from(self.shift) + i64::from(bits);
+        let words = total.div_euclid(i64::from(BITS));
+        let length = self.length() as i64 + words;
+        if length < SHORTEST as i64 - 2 || length > self.longest() as i64 {
+            return false;
+        }
+        self.shift = total.rem_euclid(i64::from(BITS)) as u32;
+        if words < 0 {
+            self.tail -= words.unsigned_abs() as usize;
+        }
+        for _ in 0..words.max(0) {
+            self.put(SILENCE);
+        }
+        true
+    }
+}
+
+/// A time in word periods, rounded up.
+pub fn periods(time: Ps, clock: &WordClock) -> u64 {
+    WordClock::new(clock.mbps(), 0).before(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOCK: WordClock = WordClock::new(6250, 0);
+
+    fn pass(wire: &mut Wire, groups: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        groups
+            .into_iter()
+            .map(|group| {
+                wire.send(group);
+                wire.receive()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_wire_delays() {
+        let mut wire = Wire::new(7, 0, 1);
+        let out = pass(&mut wire, 0..20);
+        assert_eq!(out[..7], [SILENCE; 7]);
+        assert_eq!(out[7..], (0..13).collect::<Vec<_>>());
+        assert!(wire.is_quiet());
+    }
+
+    #[test]
+    fn bits_of_skew_shift_the_line() {
+        let mut wire = Wire::new(4, 43, 1);
+        let out = pass(&mut wire, [0xff_ffff_ffff, 0, 0, 0, 0, 0, 0, 0, 0]);
+        // 4 words, 1 word and 3 bits; the first group has nothing before it.
+        assert_eq!(out[..6], [SILENCE; 6]);
+        assert_eq!(out[6], 7);
+        assert_eq!(out[7], 0);
+    }
+
+    #[test]
+    fn errors_come_at_their_rate_and_repeat() {
+        for rate in [1e-2, 1e-3, 1e-4] {
+            let count = |seed| {
+                let mut wire = Wire::new(4, 0, seed);
+                wire.set_rate(rate);
+                let out = pass(&mut wire, (0..200_000).map(|_| 0));
+                let bits: u32 = out[4..].iter().map(|group| group.count_ones()).sum();
+                assert!(wire.damaged() > 0 && out[4..].iter().all(|group| *group <= GROUP));
+                f64::from(bits)
+            };
+            let expected = rate * 40.0 * 199_996.0;
+            assert!((count(1) - expected).abs() < 5.0 * expected.sqrt(), "{} {expected}", count(1));
+            assert_eq!(count(1), count(1));
+            assert_ne!(count(1), count(2));
+        }
+    }
+
+    #[test]
+    fn each_fault_does_what_it_says() {
+        let mut wire = Wire::new(4, 0, 9);
+        pass(&mut wire, 1..=10);
+        assert!(wire.fail(Kind::BitError, &CLOCK));
+        let out = pass(&mut wire, [0; 8]);
+        assert_eq!(out[4].count_ones(), 1);
+        assert!(out[5..].iter().all(|group| *group == 0));
+
+        assert!(wire.fail(Kind::Cut { duration_ps: 12_800 }, &CLOCK));
+        assert_eq!(pass(&mut wire, 1..=8)[4..], [SILENCE, SILENCE, 3, 4]);
+
+        assert!(wire.fail(Kind::PolaritySwap, &CLOCK));
+        assert_eq!(pass(&mut wire, 1..=5)[4], GROUP - 1);
+        assert!(wire.fail(Kind::PolaritySwap, &CLOCK));
+        pass(&mut wire, 1..=10);
+
+        assert!(wire.fail(Kind::Duplicate, &CLOCK));
+        assert_eq!(pass(&mut wire, 11..=16), [7, 8, 9, 10, 11, 11]);
+        assert!(wire.fail(Kind::Drop, &CLOCK));
+        assert_eq!(pass(&mut wire, 17..=22), [12, 13, 14, 15, 16, 18]);
+        assert!(wire.fail(Kind::Reorder, &CLOCK));
+        assert_eq!(pass(&mut wire, 23..=28), [19, 20, 21, 23, 22, 24]);
+        assert!(wire.fail(Kind::Burst { bits: 60 }, &CLOCK));
+        let out = pass(&mut wire, [0; 9]);
+        assert!(out[4] != 0 && out[5] >> 20 == 0 && out[6..].iter().all(|group| *group == 0));
+
+        assert!(wire.fail(Kind::Skew { bits: 81 }, &CLOCK));
+        assert_eq!(wire.length(), 6);
+        assert!(wire.fail(Kind::Skew { bits: -81 }, &CLOCK));
+        assert_eq!(wire.length(), 4);
+        assert!(!wire.fail(Kind::Skew { bits: -1000 }, &CLOCK));
+    }
+}
