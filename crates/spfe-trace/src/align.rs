@@ -108,7 +108,11 @@ impl Align {
         }
         let changed = before != self.receiving;
         if !room {
+            let lost = self.aligned;
             self.flush();
+            if !lost {
+                return Aligned::None;
+            }
             sink(Event { at, what: What::Violation(Violation::Skew) });
             return Aligned::RxErr;
         }
@@ -117,6 +121,9 @@ impl Align {
                 sink(Event { at, what: What::Aligned { lanes: self.receiving } });
             }
             self.aligned = false;
+            let row = self.read(at, sink);
+            // A frame under way does not go on over other lanes.
+            return if before == 0 { row } else { Aligned::RxErr };
         }
         self.read(at, sink)
     }
@@ -186,6 +193,9 @@ impl Align {
                 sink(Event { at, what: What::Violation(Violation::Misaligned) });
             }
             return if lost { Aligned::RxErr } else { Aligned::None };
+        }
+        if self.told && !self.aligned {
+            return Aligned::None;
         }
         kinds.judge(Row { words, lanes: from, count: kinds.data }, at, sink)
     }

@@ -206,7 +206,10 @@ impl Frames {
     }
 
     fn control(&mut self, named: Named, row: &Row, at: u64, sink: &mut Sink<'_>) {
-        let Some(control) = named.control else { return };
+        let Some(control) = named.control else {
+            // Receivers ignore it, but it may have been another word.
+            return self.lose();
+        };
         match control {
             Control::Sdf { vc } => self.start_data(vc, row, at, sink),
             Control::Edf { seq, .. } => self.end_data(seq, row, at, sink),
@@ -275,7 +278,8 @@ impl Frames {
                 sink(Event { at, what: What::Violation(Violation::Crc16 { lanes: bad }) });
                 return;
             }
-            _ => return,
+            // The end of a frame that was lost: its number is not known.
+            _ => return self.lose(),
         }
         if self.payload.is_empty() {
             let what = Violation::Frame { what: "no data words" };
@@ -328,7 +332,8 @@ impl Frames {
                 sink(Event { at, what: What::Violation(what) });
                 return;
             }
-            _ => return,
+            // The end of a frame that was lost: its number is not known.
+            _ => return self.lose(),
         }
         let Broadcast { from, channel, kind, data: [low, high], .. } = self.broadcast;
         let data = (u64::from(low) | u64::from(high) << 32).to_le_bytes();

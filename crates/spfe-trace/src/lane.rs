@@ -8,7 +8,7 @@ use spfe_link::word::Word;
 use crate::event::{Event, Phase, Sink, Violation, What};
 use crate::name::{Kind, Named, name};
 
-/// LOST_SIGNAL and STANDBY come so many times.
+/// LOST_SIGNAL and STANDBY come so many times, or fewer if the far end starts anew.
 const BURST: u32 = 32;
 /// Most words after an INIT word.
 const FILLER: u32 = 64;
@@ -74,9 +74,13 @@ impl Lane {
             }
             Kind::RxErr => {
                 self.inverts = 0;
-                violation(Violation::DamagedWord { lane });
+                // A signal that comes up is not damage.
+                if self.phase != Phase::Unknown {
+                    violation(Violation::DamagedWord { lane });
+                }
                 return (self.phase == Phase::Active).then_some(Word::RXERR);
             }
+            Kind::Unknown if self.phase == Phase::Unknown => return None,
             Kind::Unknown => {
                 violation(Violation::UnknownControl { lane, word: named.word });
                 return (self.phase == Phase::Active).then_some(named.word);
@@ -154,7 +158,7 @@ impl Lane {
         if !legal {
             violation(Violation::PhaseOrder { lane, from, to: phase });
         }
-        if matches!(from, Phase::Standby | Phase::LostSignal) && self.burst != BURST {
+        if matches!(from, Phase::Standby | Phase::LostSignal) && self.burst > BURST {
             violation(Violation::Burst { lane, words: self.burst });
         }
         self.phase = phase;

@@ -14,6 +14,8 @@ use crate::numbers::{OUTSTANDING_MAX, distance, next};
 const FCT_WORDS: u64 = 64;
 /// FCTs that can come during a frame and are remembered; more make the check milder.
 const RECENT_FCTS: usize = 32;
+/// So long after damage both ends may know more, or less, than was seen.
+const DAMAGE_WORDS: u64 = 8192;
 
 /// Which way something goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,8 +49,10 @@ struct Flow {
     /// A NACK was sent to it, with this number.
     nack: Option<u8>,
     retry: bool,
-    /// Words were lost of what it sent.
-    damaged: bool,
+    /// When words were last lost of what it sent.
+    damaged: Option<u64>,
+    /// Words were lost since the last number.
+    gap: bool,
     /// Words it may send on each virtual channel, if its link reset was seen.
     credit: Option<[u64; VCS]>,
     /// The last FCTs for it: word period, virtual channel, words.
@@ -62,7 +66,8 @@ impl Flow {
             acked: None,
             nack: None,
             retry: false,
-            damaged: false,
+            damaged: None,
+            gap: false,
             credit: None,
             recent: VecDeque::new(),
         }
@@ -72,13 +77,19 @@ impl Flow {
         *self = Self { last: Some(0), acked: Some(0), credit: Some([0; VCS]), ..Self::new() };
     }
 
+    /// Whether words were lost lately.
+    fn is_damaged(&self, at: u64) -> bool {
+        self.damaged.is_some_and(|since| at.saturating_sub(since) < DAMAGE_WORDS)
+    }
+
     /// A number it sent; `base` is the count before, if it is the first of its polarity.
     fn number(&mut self, seq: u8, base: u8, lenient: bool, mut violation: impl FnMut(Violation)) {
         let retry = core::mem::take(&mut self.retry);
+        let gap = core::mem::take(&mut self.gap);
         let turned = self.last.is_some_and(|last| (last ^ seq) & 0x80 != 0);
         if retry || turned {
             match self.nack.take() {
-                Some(nack) if distance(nack, base) != 0 => violation(if retry {
+                Some(nack) if distance(nack, base) != 0 && !gap => violation(if retry {
                     Violation::RetryFrom { expected: next(nack) ^ 0x80, got: seq }
                 } else {
                     Violation::NotResent { from: next(nack), got: seq }
@@ -117,19 +128,24 @@ impl Flow {
         lenient: bool,
         mut violation: impl FnMut(Violation),
     ) {
-        let damaged = self.damaged || lenient;
         let credit = self.credit.as_mut().and_then(|credit| credit.get_mut(usize::from(vc)));
         let Some(credit) = credit else { return };
         let since = self.recent.iter().filter(|(at, to, _)| *at > from && *to == vc);
         let then = credit.saturating_sub(since.map(|(_, _, words)| words).sum());
-        if then < words && !damaged {
+        if then < words && !lenient {
             violation(Violation::NoCredit { vc, words: (words - then) as u32 });
         }
         *credit = credit.saturating_sub(words);
     }
 
     /// An ACK or NACK for it.
-    fn acknowledge(&mut self, seq: u8, is_nack: bool, mut violation: impl FnMut(Violation)) {
+    fn acknowledge(
+        &mut self,
+        seq: u8,
+        is_nack: bool,
+        lenient: bool,
+        mut violation: impl FnMut(Violation),
+    ) {
         let Some(last) = self.last else { return };
         // Of the other polarity: it is ignored.
         if (last ^ seq) & 0x80 != 0 {
@@ -138,7 +154,10 @@ impl Flow {
         if let Some(acked) = self.acked
             && distance(acked, seq) > distance(acked, last)
         {
-            return violation(Violation::AckUnknown { seq });
+            if !lenient {
+                violation(Violation::AckUnknown { seq });
+            }
+            return;
         }
         self.acked = Some(seq);
         if is_nack {
@@ -193,7 +212,7 @@ impl Pair {
 /// An event of one direction, held against both: `own` is its sender, `other` its receiver.
 fn judge(event: Event<'_>, own: &mut Flow, other: &mut Flow, sink: &mut Sink<'_>) {
     let at = event.at;
-    let lenient = other.damaged;
+    let lenient = other.is_damaged(at) || own.is_damaged(at);
     let mut found = [None; 3];
     let mut slots = found.iter_mut();
     let mut violation = |what| {
@@ -203,6 +222,7 @@ fn judge(event: Event<'_>, own: &mut Flow, other: &mut Flow, sink: &mut Sink<'_>
     };
     match event.what {
         What::LinkReset => own.reset(),
+        What::Aligned { .. } | What::Phase { .. } => own.gap = true,
         What::DataFrame(frame) => {
             own.number(frame.seq, frame.seq.wrapping_sub(1), lenient, &mut violation);
             if !frame.resent {
@@ -222,8 +242,8 @@ fn judge(event: Event<'_>, own: &mut Flow, other: &mut Flow, sink: &mut Sink<'_>
             }
             Control::Full { seq, .. } => own.number(seq, seq, lenient, &mut violation),
             Control::Retry => own.retry = true,
-            Control::Ack { seq, .. } => other.acknowledge(seq, false, &mut violation),
-            Control::Nack { seq, .. } => other.acknowledge(seq, true, &mut violation),
+            Control::Ack { seq, .. } => other.acknowledge(seq, false, lenient, &mut violation),
+            Control::Nack { seq, .. } => other.acknowledge(seq, true, lenient, &mut violation),
             _ => {}
         },
         What::Violation(
@@ -231,8 +251,11 @@ fn judge(event: Event<'_>, own: &mut Flow, other: &mut Flow, sink: &mut Sink<'_>
             | Violation::Crc8 { .. }
             | Violation::Crc16 { .. }
             | Violation::Frame { .. }
+            | Violation::UnknownControl { .. }
+            | Violation::Skew
+            | Violation::Misaligned
             | Violation::InvalidRow,
-        ) => own.damaged = true,
+        ) => (own.damaged, own.gap) = (Some(at), true),
         _ => {}
     }
     sink(event);

@@ -56,7 +56,7 @@ pub enum Violation {
         /// The lane.
         lane: u8,
     },
-    /// LOST_SIGNAL or STANDBY come 32 times.
+    /// LOST_SIGNAL and STANDBY come 32 times at most.
     Burst {
         /// The lane.
         lane: u8,
@@ -212,7 +212,7 @@ impl Violation {
             Self::InitFiller { .. } => "INIT filler not pseudo-random",
             Self::Init3Filler { .. } => "filler after INIT3",
             Self::LongFiller { .. } => "INIT filler too long",
-            Self::Burst { .. } => "LOST_SIGNAL or STANDBY not 32 times",
+            Self::Burst { .. } => "LOST_SIGNAL or STANDBY over 32 times",
             Self::AlignField { .. } => "ALIGN field",
             Self::Skew => "lane skew",
             Self::Misaligned => "misaligned",
