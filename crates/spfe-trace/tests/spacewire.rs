@@ -69,7 +69,7 @@ fn bits_and_wires() {
     let (mut encoder, mut wires) = (Encoder::new(), DsEncoder::new());
     let (mut bit_text, mut wire_text) = (String::new(), String::from("00 "));
     // The parity of the last character is in the one after it.
-    for character in list(&format!("{TRAFFIC} NULL")) {
+    for character in list(&format!("{TRAFFIC} NULL NULL")) {
         let mut code = encoder.encode(character);
         while let Some(bit) = code.next_bit() {
             bit_text.push(if bit { '1' } else { '0' });
@@ -78,7 +78,7 @@ fn bits_and_wires() {
         }
         bit_text.push('\n');
     }
-    let expected = listen(TRAFFIC);
+    let expected = listen(&format!("{TRAFFIC} NULL"));
     let (mut from_bits, mut from_wires) = (Seen::default(), Seen::default());
     let mut listener = Listener::new(1000);
     for bit in bit_text.lines().flat_map(bits) {
@@ -100,7 +100,7 @@ fn bits_and_wires() {
         listener.push_bit(bit.unwrap(), &mut |event| seen.event(&event));
     }
     assert_eq!(seen.violations, ["parity error"]);
-    // Nothing is understood then until two NULLs come.
+    // Nothing is understood then until NULLs come one after the other.
     assert_eq!((seen.packets, seen.starts), (vec![(vec![0x12], "cut")], 2));
 }
 
