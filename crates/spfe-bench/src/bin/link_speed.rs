@@ -1,6 +1,6 @@
-//! Words simulated per second: a saturated link with both ends and the code.
+//! Words simulated per second and core: a saturated exact link with both ends and the code.
 //!
-//! `words [LANES [ROUNDS]]`: one number of lanes, and so many rounds of 16 word periods.
+//! `link_speed [LANES [ROUNDS]]`: one number of lanes, and so many rounds of 16 word periods.
 
 use spfe_link::Word;
 use spfe_sim::link::{Blind, Side};
