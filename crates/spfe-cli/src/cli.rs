@@ -3,6 +3,7 @@
 use crate::broadcast::{self, BroadcastArgs};
 use crate::completions::{self, CompletionsArgs};
 use crate::context::Context;
+use crate::decode::{self, DecodeArgs};
 use crate::error::{EXIT_CODES, Failure};
 use crate::info::{self, InfoArgs};
 use crate::list;
@@ -59,6 +60,7 @@ enum Command {
     #[command(subcommand)]
     Rmap(RmapArgs),
     Stats(StatsArgs),
+    Decode(DecodeArgs),
     Perf(PerfArgs),
     Sim(SimArgs),
     Topo(TopoArgs),
@@ -97,6 +99,7 @@ impl Cli {
             Command::Timecode(args) => timecode::run(args, &context),
             Command::Rmap(args) => rmap::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
+            Command::Decode(args) => decode::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
             Command::Sim(args) => sim::run(args, &context),
             Command::Topo(args) => topo::run(args, &context),

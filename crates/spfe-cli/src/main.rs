@@ -5,6 +5,7 @@ mod broadcast;
 mod cli;
 mod completions;
 mod context;
+mod decode;
 mod echo;
 mod error;
 mod frame;

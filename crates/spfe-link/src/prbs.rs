@@ -65,6 +65,16 @@ impl Prbs {
         Self { state: 0xffff }
     }
 
+    /// As it is after it made this word: what it makes next follows from the word alone.
+    pub const fn after(word: u32) -> Self {
+        let (mut state, mut bit) = (0, 16);
+        while bit < 32 {
+            state = state << 1 ^ if word >> bit & 1 != 0 { TAPS } else { 0 };
+            bit += 1;
+        }
+        Self { state }
+    }
+
     /// The state.
     pub const fn state(&self) -> u16 {
         self.state

@@ -1,0 +1,92 @@
+//! Lines of a file, of stdin or of the command line.
+
+use crate::error::Failure;
+use crate::output::printable;
+use crate::signal;
+use flate2::bufread::MultiGzDecoder;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+
+/// Longest line.
+const LINE_MAX_BYTES: u64 = 1 << 20;
+/// Where the words came from if not from a file.
+const ARGUMENT: &str = "command line";
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Where lines come from.
+pub struct Input {
+    name: String,
+    reader: Box<dyn BufRead>,
+    line: u64,
+    /// Named on the command line as what may have been meant as a file.
+    maybe_file: bool,
+}
+
+impl Input {
+    /// A single `-` or nothing is stdin, a single name of a file that file, all else the text, with
+    /// a separator between the words.
+    pub fn open(what: &[String], separator: &str) -> Result<Self, Failure> {
+        match what {
+            [] => Self::new("stdin", io::stdin().lock(), false),
+            [dash] if dash == "-" => Self::new("stdin", io::stdin().lock(), false),
+            [path] if Path::new(path).exists() => {
+                let name = format!("file '{}'", printable(path));
+                let file = File::open(path).map_err(|error| Failure::io(&name, &error))?;
+                Self::new(&name, BufReader::new(file), false)
+            }
+            words => {
+                let text = words.join(separator);
+                Self::new(ARGUMENT, Cursor::new(text), words.len() == 1)
+            }
+        }
+    }
+
+    fn new(
+        name: &str,
+        mut reader: impl BufRead + 'static,
+        maybe_file: bool,
+    ) -> Result<Self, Failure> {
+        let first = reader.fill_buf().map_err(|error| Failure::io(name, &error))?;
+        let reader: Box<dyn BufRead> = if first.starts_with(&GZIP) {
+            Box::new(BufReader::new(MultiGzDecoder::new(reader)))
+        } else {
+            Box::new(reader)
+        };
+        Ok(Self { name: name.to_owned(), reader, line: 0, maybe_file })
+    }
+
+    /// The next line, in `line`; false at the end.
+    pub fn next(&mut self, line: &mut String) -> Result<bool, Failure> {
+        if signal::caught() {
+            return Err(Failure::interrupted());
+        }
+        self.line += 1;
+        let mut bytes = std::mem::take(line).into_bytes();
+        bytes.clear();
+        let mut limited = (&mut self.reader).take(LINE_MAX_BYTES);
+        let read = limited.read_until(b'\n', &mut bytes);
+        let read = read.map_err(|error| Failure::io(self.place(), &error))?;
+        if read as u64 == LINE_MAX_BYTES && bytes.last() != Some(&b'\n') {
+            let what = format!("{}: longer than {LINE_MAX_BYTES} bytes", self.place());
+            return Err(Failure::usage(what));
+        }
+        *line = String::from_utf8(bytes)
+            .map_err(|_| Failure::usage(format!("{}: not text in UTF-8", self.place())))?;
+        Ok(read != 0)
+    }
+
+    fn place(&self) -> String {
+        if self.name == ARGUMENT {
+            return self.name.clone();
+        }
+        format!("{}, line {}", self.name, self.line)
+    }
+
+    /// An error in the line that came last.
+    pub fn wrong(&self, error: &impl Display) -> Failure {
+        let file = if self.maybe_file { "; and there is no such file" } else { "" };
+        Failure::usage(format!("{}: {error}{file}", self.place()))
+    }
+}

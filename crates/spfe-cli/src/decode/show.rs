@@ -1,0 +1,70 @@
+//! Where results go, and the parts that several of them share.
+
+use crate::error::Failure;
+use crate::parse;
+use serde_json::{Map, Value, json};
+use spfe_trace::event::Packet;
+use std::fmt::Arguments;
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+/// Bytes of a packet or frame that are shown to people.
+const SHOWN_BYTES: usize = 32;
+
+/// Standard output: lines for people, or JSON.
+pub struct Out {
+    pub json: bool,
+    writer: BufWriter<StdoutLock<'static>>,
+    failed: Option<io::Error>,
+}
+
+impl Out {
+    pub fn new(json: bool) -> Self {
+        Self { json, writer: BufWriter::new(io::stdout().lock()), failed: None }
+    }
+
+    /// A line.
+    pub fn line(&mut self, text: Arguments<'_>) {
+        if self.failed.is_none() {
+            self.failed = writeln!(self.writer, "{text}").err();
+        }
+    }
+
+    /// Whether nobody takes what is written.
+    pub fn is_over(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// Everything is written.
+    pub fn end(&mut self) -> Result<(), Failure> {
+        let result = self.failed.take().map_or_else(|| self.writer.flush(), Err);
+        result.map_err(|error| Failure::io("standard output", &error))
+    }
+}
+
+/// The first bytes in hexadecimal.
+pub fn bytes(bytes: &[u8]) -> String {
+    let shown = bytes.get(..SHOWN_BYTES).unwrap_or(bytes);
+    let more = if shown.len() < bytes.len() { "..." } else { "" };
+    format!("{}{more}", parse::hex(shown))
+}
+
+/// A packet for people.
+pub fn packet(packet: &Packet<'_>) -> String {
+    let partial = if packet.partial { ", perhaps not all of it" } else { "" };
+    let Packet { length, end, from, .. } = packet;
+    let data = bytes(packet.bytes);
+    format!("{length} bytes, {}, from {from}{partial}: {data}", end.name())
+}
+
+/// A packet as JSON.
+pub fn packet_json(packet: &Packet<'_>) -> Map<String, Value> {
+    let mut object = Map::new();
+    let Packet { from, vc, bytes, length, end, partial } = packet;
+    object.insert("from".into(), json!(from));
+    object.insert("vc".into(), json!(vc));
+    object.insert("length".into(), json!(length));
+    object.insert("end".into(), json!(end.name()));
+    object.insert("partial".into(), json!(partial));
+    object.insert("bytes".into(), json!(parse::hex(bytes)));
+    object
+}

@@ -1,0 +1,335 @@
+//! Words from the text form that names have.
+//!
+//! One word per line or between semicolons: `SDF vc=3`, `DATA 00 01 02 EOP`, `EDF seq=+5`,
+//! `FCT vc=1 m=1 seq=-0`, `ALIGN lane=2 lanes=4`. Case does not count. Numbers are decimal, or
+//! hexadecimal with 0x; a sequence number has the sign of its polarity, or is the byte (0x85).
+//! What is left out is 0, or 1 for `m` and `lanes`. CRCs that are left out are computed: that of
+//! EDF and EBF over the frame since its SDF or SBF.
+
+use spfe_link::control::{Control, ebf, edf};
+use spfe_link::crc::{Crc8, Crc16};
+use spfe_link::prbs::Prbs;
+use spfe_link::word::{Word, k};
+
+use crate::name::Kind;
+use crate::text::{TextError, split, symbol};
+
+const KEYS: usize = 8;
+
+/// Makes words from text, and keeps the CRCs of the frames it is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Encoder {
+    scrambled: bool,
+    data: Option<(Crc16, Prbs)>,
+    broadcast: Option<Crc8>,
+}
+
+/// The part of a line with what stands after the name.
+struct Fields<'a> {
+    name: (usize, &'a str),
+    given: [Option<(usize, &'a str)>; KEYS],
+}
+
+impl Encoder {
+    /// Between frames; whether data frames are to be scrambled.
+    pub const fn new(scrambled: bool) -> Self {
+        Self { scrambled, data: None, broadcast: None }
+    }
+
+    /// The word of one text form, `None` if there is only a comment.
+    ///
+    /// # Errors
+    /// No such name, no such field, or a value out of its range.
+    pub fn encode(&mut self, form: &str) -> Result<Option<Word>, TextError> {
+        let mut parts = split(form);
+        let Some(name) = parts.next() else { return Ok(None) };
+        let mut fields = Fields { name, given: [None; KEYS] };
+        for slot in &mut fields.given {
+            *slot = parts.next();
+        }
+        if let Some((column, part)) = parts.next() {
+            return Err(TextError::new(column, part, "too many fields"));
+        }
+        let word = if is(name.1, Kind::Data.name()) || is(name.1, Kind::NChars.name()) {
+            let plain = characters(&fields)?;
+            self.scramble(plain)
+        } else {
+            self.control(&fields)?
+        };
+        self.follow(word);
+        Ok(Some(word))
+    }
+
+    fn scramble(&mut self, plain: Word) -> Word {
+        match &mut self.data {
+            Some((_, prbs)) if self.scrambled && self.broadcast.is_none() => prbs.scramble(plain),
+            _ => plain,
+        }
+    }
+
+    /// Keeps the CRCs.
+    fn follow(&mut self, word: Word) {
+        match Control::decode(word) {
+            Some(Control::Sdf { .. }) => self.data = Some((Crc16::new().word(word), Prbs::new())),
+            Some(Control::Edf { .. } | Control::Retry) => self.data = None,
+            Some(Control::Sbf { .. }) => self.broadcast = Some(Crc8::new().symbols(word, 4)),
+            Some(Control::Ebf { .. }) => self.broadcast = None,
+            None => match (&mut self.broadcast, &mut self.data) {
+                (Some(crc), _) => *crc = crc.symbols(word, 4),
+                (None, Some((crc, _))) => *crc = crc.word(word),
+                (None, None) => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn control(&self, fields: &Fields<'_>) -> Result<Word, TextError> {
+        let (column, name) = fields.name;
+        let kind = Kind::ALL.iter().copied().find(|kind| is(name, kind.name()));
+        let seq = |rest: &[&str]| fields.only(&[&["seq", "crc"], rest].concat());
+        if let Some(control) = kind.and_then(without_fields) {
+            fields.only(&[])?;
+            return Ok(control.encode());
+        }
+        let control = match kind {
+            Some(Kind::Init3) => {
+                fields.only(&["capability"])?;
+                Control::Init3 { capability: fields.byte("capability")? }
+            }
+            Some(Kind::Standby) => {
+                fields.only(&["reason"])?;
+                Control::Standby { reason: fields.byte("reason")? }
+            }
+            Some(Kind::LostSignal) => {
+                fields.only(&["cause"])?;
+                Control::LostSignal { cause: fields.byte("cause")? }
+            }
+            Some(Kind::Active) => {
+                fields.only(&["lanes"])?;
+                Control::Active { lanes: fields.number("lanes", 0, 0..=0xffff)? as u16 }
+            }
+            Some(Kind::Align) => fields.align()?,
+            Some(Kind::Sdf) => {
+                fields.only(&["vc"])?;
+                Control::Sdf { vc: fields.byte("vc")? }
+            }
+            Some(Kind::Sbf) => {
+                fields.only(&["channel", "type"])?;
+                Control::Sbf { channel: fields.byte("channel")?, kind: fields.byte("type")? }
+            }
+            Some(Kind::Edf) => {
+                seq(&[])?;
+                return self.edf(fields);
+            }
+            Some(Kind::Ebf) => {
+                seq(&["late", "delayed", "reserved"])?;
+                return self.ebf(fields);
+            }
+            Some(Kind::Fct) => {
+                seq(&["vc", "m"])?;
+                let multiplier = fields.number("m", 1, 1..=8)? as u8;
+                let vc = fields.number("vc", 0, 0..=31)? as u8;
+                Control::Fct { multiplier, vc, seq: fields.seq()?, crc: 0 }
+            }
+            Some(Kind::Sif | Kind::SifD44) => {
+                seq(&[])?;
+                Control::Sif { seq: fields.seq()?, crc: 0 }
+            }
+            Some(Kind::Ack) => {
+                seq(&[])?;
+                Control::Ack { seq: fields.seq()?, crc: 0 }
+            }
+            Some(Kind::Nack) => {
+                seq(&[])?;
+                Control::Nack { seq: fields.seq()?, crc: 0 }
+            }
+            Some(Kind::Full) => {
+                seq(&[])?;
+                Control::Full { seq: fields.seq()?, crc: 0 }
+            }
+            _ => {
+                let what = "no such word: DATA, SDF, EDF, SBF, EBF, SIF, FCT, ACK, NACK, FULL, \
+                            RETRY, SKIP, IDLE, INIT1, INIT2, INIT3, STANDBY, LOST_SIGNAL, \
+                            ACTIVE, ALIGN, PAD and RXERR are known";
+                return Err(TextError::new(column, name, what));
+            }
+        };
+        fields.finish(kind == Some(Kind::SifD44), control)
+    }
+
+    fn edf(&self, fields: &Fields<'_>) -> Result<Word, TextError> {
+        let seq = fields.seq()?;
+        if fields.get("crc").is_some() {
+            let crc = fields.number("crc", 0, 0..=0xffff)? as u16;
+            return Ok(Control::Edf { seq, crc }.encode());
+        }
+        let (crc, _) = self.data.ok_or_else(|| fields.alone("no SDF before it: give crc="))?;
+        Ok(edf(crc, seq))
+    }
+
+    fn ebf(&self, fields: &Fields<'_>) -> Result<Word, TextError> {
+        let seq = fields.seq()?;
+        let flags = u8::from(fields.flag("late")) | u8::from(fields.flag("delayed")) << 1;
+        let status = flags | fields.byte("reserved")?;
+        if fields.get("crc").is_some() {
+            return Ok(Control::Ebf { status, seq, crc: fields.byte("crc")? }.encode());
+        }
+        let crc = self.broadcast.ok_or_else(|| fields.alone("no SBF before it: give crc="))?;
+        Ok(ebf(crc, status, seq))
+    }
+}
+
+/// Words that are always the same.
+const fn without_fields(kind: Kind) -> Option<Control> {
+    Some(match kind {
+        Kind::Skip => Control::Skip,
+        Kind::Idle => Control::Idle,
+        Kind::Init1 => Control::Init1,
+        Kind::Init1Inverted => Control::Init1Inverted,
+        Kind::Init2 => Control::Init2,
+        Kind::Init2Inverted => Control::Init2Inverted,
+        Kind::Pad => Control::Pad,
+        Kind::Retry => Control::Retry,
+        Kind::RxErr => Control::RxErr,
+        _ => return None,
+    })
+}
+
+fn is(text: &str, name: &str) -> bool {
+    text.eq_ignore_ascii_case(name)
+}
+
+fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) if digits.bytes().all(|c| c.is_ascii_hexdigit()) => {
+            u32::from_str_radix(digits, 16).ok()
+        }
+        None if text.bytes().all(|c| c.is_ascii_digit()) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// The characters of a data word; what is left out after an end marker is Fill.
+fn characters(fields: &Fields<'_>) -> Result<Word, TextError> {
+    const WHAT: &str = "a character is two hexadecimal digits, EOP, EEP, Fill or Kx.y";
+    let (mut symbols, mut mask, mut count) = ([k::FILL; 4], 0xf, 0);
+    for (column, part) in fields.given.iter().flatten() {
+        let (value, is_k) = match part {
+            part if is(part, "EOP") => (k::EOP, true),
+            part if is(part, "EEP") => (k::EEP, true),
+            part if is(part, "Fill") => (k::FILL, true),
+            part if part.starts_with(['K', 'k']) => {
+                symbol(part).ok_or_else(|| TextError::new(*column, part, WHAT))?
+            }
+            part => {
+                let digits = part.len() == 2 && part.bytes().all(|c| c.is_ascii_hexdigit());
+                let value = digits.then(|| u8::from_str_radix(part, 16).ok()).flatten();
+                (value.ok_or_else(|| TextError::new(*column, part, WHAT))?, false)
+            }
+        };
+        let Some(slot) = symbols.get_mut(count) else {
+            return Err(TextError::new(*column, part, "a word has four characters"));
+        };
+        *slot = value;
+        if !is_k {
+            mask &= !(1 << count);
+        }
+        count += 1;
+    }
+    if count == 0 {
+        return Err(fields.alone("one to four characters belong after it"));
+    }
+    Ok(Word::from_symbols(symbols, mask))
+}
+
+impl<'a> Fields<'a> {
+    fn get(&self, key: &str) -> Option<(usize, &'a str)> {
+        self.given.iter().flatten().find_map(|(column, part)| {
+            let (name, value) = part.split_once('=')?;
+            is(name, key).then_some((*column, value))
+        })
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.given.iter().flatten().any(|(_, part)| is(part, key))
+    }
+
+    /// An error about the word itself.
+    fn alone(&self, what: &'static str) -> TextError {
+        TextError::new(self.name.0, self.name.1, what)
+    }
+
+    /// No others than these.
+    fn only(&self, keys: &[&str]) -> Result<(), TextError> {
+        for (column, part) in self.given.iter().flatten() {
+            let key = part.split('=').next().unwrap_or_default();
+            if !keys.iter().any(|known| is(key, known)) {
+                let what = "the word has no such field, or the field has no =VALUE";
+                return Err(TextError::new(*column, part, what));
+            }
+        }
+        Ok(())
+    }
+
+    fn number(
+        &self,
+        key: &str,
+        default: u32,
+        range: core::ops::RangeInclusive<u32>,
+    ) -> Result<u32, TextError> {
+        let Some((column, text)) = self.get(key) else { return Ok(default) };
+        let value = number(text).filter(|value| range.contains(value));
+        value.ok_or_else(|| TextError::new(column, text, "not a number in the range of the field"))
+    }
+
+    fn byte(&self, key: &str) -> Result<u8, TextError> {
+        Ok(self.number(key, 0, 0..=0xff)? as u8)
+    }
+
+    fn seq(&self) -> Result<u8, TextError> {
+        const WHAT: &str = "a sequence number is +0 to +127, -0 to -127 or 0x00 to 0xFF";
+        let Some((column, text)) = self.get("seq") else { return Ok(0) };
+        let (digits, polarity, most) = match text.as_bytes() {
+            [b'0', b'x' | b'X', ..] => (text, 0, 0xff),
+            [b'-', ..] => (text.get(1..).unwrap_or_default(), 0x80, 0x7f),
+            [b'+', ..] => (text.get(1..).unwrap_or_default(), 0, 0x7f),
+            _ => (text, 0, 0x7f),
+        };
+        let value = number(digits).filter(|value| *value <= most && !digits.is_empty());
+        let value = value.ok_or_else(|| TextError::new(column, text, WHAT))?;
+        Ok(value as u8 | polarity)
+    }
+
+    fn align(&self) -> Result<Control, TextError> {
+        self.only(&["lane", "lanes", "field", "inverse", "hot-redundant"])?;
+        if self.flag("hot-redundant") {
+            return Ok(Control::Align { lanes: 0, inverse: 0 });
+        }
+        if self.get("field").is_some() {
+            return Ok(Control::Align {
+                lanes: self.byte("field")?,
+                inverse: self.byte("inverse")?,
+            });
+        }
+        let lane = self.number("lane", 0, 0..=15)? as u8;
+        let lanes = lane << 4 | (self.number("lanes", 1, 1..=16)? & 0xf) as u8;
+        Ok(Control::Align { lanes, inverse: !lanes })
+    }
+
+    /// The word, with its CRC-8 computed or as given.
+    fn finish(&self, d4_4: bool, control: Control) -> Result<Word, TextError> {
+        let mut word = control.encode();
+        if d4_4 {
+            word.bits = word.bits & !0xff00 | 0x8400;
+        }
+        let carries = control.sealed() != control.encode() || self.get("crc").is_some();
+        if carries || d4_4 {
+            let crc = match self.get("crc") {
+                Some(_) => self.byte("crc")?,
+                None => Crc8::new().symbols(word, 3).value(),
+            };
+            word.bits = word.bits & 0x00ff_ffff | u32::from(crc) << 24;
+        }
+        Ok(word)
+    }
+}

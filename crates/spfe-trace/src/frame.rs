@@ -1,0 +1,412 @@
+//! Frames of one direction: identification, CRCs, unscrambling, numbers, packets (50-11C 5.7).
+
+use spfe_link::column::Column;
+use spfe_link::control::Control;
+use spfe_link::crc::Crc8;
+use spfe_link::datalink::{
+    Event as Identify, Identification, IdentificationState as State, Outcome,
+};
+use spfe_link::prbs::Prbs;
+use spfe_link::word::Word;
+
+use crate::LANES_MAX;
+use crate::align::Row;
+use crate::event::{BroadcastFrame, DataFrame, Event, IdleFrame, Sink, Violation, What};
+use crate::lane::is_prbs;
+use crate::listener::Config;
+use crate::name::{Kind, Named, name};
+use crate::numbers::{Digest, Numbers, Verdict};
+use crate::packet::Reassembly;
+
+/// Virtual channels of a link.
+pub(crate) const VCS: usize = 32;
+/// Words in a data frame for each data-sending lane.
+const FRAME_WORDS: usize = 64;
+/// From one ACK to the next.
+const ACK_SPACING: u64 = 15;
+
+/// A broadcast frame under way.
+#[derive(Clone, Copy, Debug)]
+struct Broadcast {
+    from: u64,
+    channel: u8,
+    kind: u8,
+    data: [u32; 2],
+    words: usize,
+    crc: Crc8,
+}
+
+/// Follows the frames of one direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Frames {
+    packet_limit: usize,
+    identification: Identification,
+    columns: [Column; LANES_MAX],
+    scrambled: bool,
+    /// Lanes of the frame under way.
+    lanes: u16,
+    from: u64,
+    vc: u8,
+    payload: Vec<Word>,
+    broadcast: Broadcast,
+    idle: Option<IdleFrame>,
+    /// What the next idle word ought to be, if that is known.
+    idle_prbs: Option<Prbs>,
+    idle_odd: bool,
+    /// Data words between frames are explained by what came before.
+    excused: bool,
+    numbers: Numbers,
+    packets: Vec<Reassembly>,
+    ack_at: Option<u64>,
+}
+
+impl Frames {
+    pub fn new(config: &Config) -> Self {
+        let words = FRAME_WORDS * usize::from(config.lanes.clamp(1, LANES_MAX as u8));
+        let broadcast =
+            Broadcast { from: 0, channel: 0, kind: 0, data: [0; 2], words: 0, crc: Crc8::new() };
+        Self {
+            packet_limit: config.packet_limit_bytes,
+            identification: Identification::new(words as u32),
+            columns: [Column::new(config.crc_covers_scrambled); LANES_MAX],
+            scrambled: config.scrambled.unwrap_or(true),
+            lanes: 0,
+            from: 0,
+            vc: 0,
+            payload: Vec::with_capacity(words),
+            broadcast,
+            idle: None,
+            idle_prbs: None,
+            idle_odd: false,
+            excused: true,
+            numbers: Numbers::default(),
+            packets: vec![Reassembly::new(true); VCS],
+            ack_at: None,
+        }
+    }
+
+    /// Data frames are scrambled, or not.
+    pub fn set_scrambled(&mut self, scrambled: bool) {
+        self.scrambled = scrambled;
+    }
+
+    /// A link reset.
+    pub fn reset(&mut self, at: u64, sink: &mut Sink<'_>) {
+        self.finish(at, sink);
+        self.packets.fill(Reassembly::new(false));
+        self.identification.step(Identify::Retry);
+        self.numbers.reset();
+        self.idle_prbs = Some(Prbs::new());
+        self.excused = true;
+        self.ack_at = None;
+    }
+
+    /// Nothing more comes.
+    pub fn finish(&mut self, at: u64, sink: &mut Sink<'_>) {
+        self.end_idle(at, sink);
+        for (vc, packet) in self.packets.iter_mut().enumerate() {
+            packet.cut(vc as u8, at, sink);
+        }
+    }
+
+    /// A word or row was lost.
+    pub fn damage(&mut self, at: u64, sink: &mut Sink<'_>) {
+        self.end_idle(at, sink);
+        self.identification.step(Identify::RxErr);
+        self.lose();
+        self.idle_prbs = None;
+    }
+
+    /// Items may have been lost, and what comes next may belong to one.
+    fn lose(&mut self) {
+        self.numbers.damage();
+        self.excused = true;
+    }
+
+    /// Takes a row.
+    #[inline]
+    pub fn row(&mut self, row: &Row, at: u64, sink: &mut Sink<'_>) {
+        let word = row.words[0];
+        if row.count == 0 {
+            let named = name(word);
+            self.same(row, named, at, sink);
+            self.control(named, row, at, sink);
+        } else {
+            self.data(row, at, sink);
+        }
+    }
+
+    /// The lanes of a control row carry the same, but for the CRC of EDF.
+    fn same(&mut self, row: &Row, named: Named, at: u64, sink: &mut Sink<'_>) {
+        let mask = if named.kind == Kind::Edf { 0xffff } else { u32::MAX };
+        let word = row.words[0];
+        let rest = row.words.iter().take(row.lanes.count_ones() as usize).skip(1);
+        if rest.into_iter().any(|other| (other.bits ^ word.bits) & mask != 0 || other.k != word.k) {
+            sink(Event { at, what: What::Violation(Violation::RowDiffers) });
+        }
+    }
+
+    fn data(&mut self, row: &Row, at: u64, sink: &mut Sink<'_>) {
+        let state = self.identification.state();
+        let words = if state == State::RxDataFrame { row.count } else { 1 };
+        let outcome = self.identification.step(Identify::Data(words as u32));
+        if outcome == Outcome::FrameError {
+            return self.frame_error("too many data words", at, sink);
+        }
+        match state {
+            State::RxNothing => {
+                if !core::mem::replace(&mut self.excused, true) {
+                    sink(Event { at, what: What::Violation(Violation::DataOutsideFrame) });
+                }
+            }
+            State::RxDataFrame => {
+                let words = row.words.iter().take(row.count);
+                for (word, column) in words.zip(&mut self.columns) {
+                    self.payload.push(column.receive(*word));
+                }
+            }
+            State::RxBroadcastFrame | State::RxBroadcastAndDataFrame => {
+                let word = row.words[0];
+                if let Some(slot) = self.broadcast.data.get_mut(self.broadcast.words) {
+                    *slot = word.bits;
+                }
+                self.broadcast.words += 1;
+                self.broadcast.crc = self.broadcast.crc.symbols(word, 4);
+            }
+            State::RxIdleFrame => self.idle_word(row.words[0].bits, at, sink),
+        }
+    }
+
+    fn idle_word(&mut self, word: u32, at: u64, sink: &mut Sink<'_>) {
+        if let Some(idle) = &mut self.idle {
+            idle.words += 1;
+        }
+        let good = match &mut self.idle_prbs {
+            Some(prbs) => prbs.word() == word,
+            None => is_prbs(word),
+        };
+        if !good || self.idle_prbs.is_none() {
+            self.idle_prbs = Some(Prbs::after(word));
+        }
+        if !good && !core::mem::replace(&mut self.idle_odd, true) {
+            sink(Event { at, what: What::Violation(Violation::IdleSequence { got: word }) });
+        }
+    }
+
+    fn end_idle(&mut self, at: u64, sink: &mut Sink<'_>) {
+        if let Some(idle) = self.idle.take() {
+            sink(Event { at, what: What::IdleFrame(idle) });
+        }
+    }
+
+    fn frame_error(&mut self, what: &'static str, at: u64, sink: &mut Sink<'_>) {
+        self.end_idle(at, sink);
+        self.lose();
+        sink(Event { at, what: What::Violation(Violation::Frame { what }) });
+    }
+
+    fn control(&mut self, named: Named, row: &Row, at: u64, sink: &mut Sink<'_>) {
+        let Some(control) = named.control else {
+            // Receivers ignore it, but it may have been another word.
+            return self.lose();
+        };
+        match control {
+            Control::Sdf { vc } => self.start_data(vc, row, at, sink),
+            Control::Edf { seq, .. } => self.end_data(seq, row, at, sink),
+            Control::Sbf { channel, kind } => {
+                self.end_idle(at, sink);
+                if self.identification.step(Identify::Sbf) == Outcome::FrameError {
+                    return self.frame_error("SBF inside a broadcast frame", at, sink);
+                }
+                let crc = Crc8::new().symbols(named.word, 4);
+                self.broadcast = Broadcast { from: at, channel, kind, data: [0; 2], words: 0, crc };
+                self.excused = false;
+            }
+            Control::Ebf { status, seq, .. } => self.end_broadcast(named, status, seq, at, sink),
+            Control::Sif { seq, .. } => self.start_idle(named, seq, at, sink),
+            Control::Fct { .. }
+            | Control::Ack { .. }
+            | Control::Nack { .. }
+            | Control::Full { .. } => {
+                self.token(named, control, at, sink);
+            }
+            Control::Retry => {
+                self.end_idle(at, sink);
+                self.identification.step(Identify::Retry);
+                self.numbers.retry();
+                // A frame that it cuts goes on with nothing.
+                self.excused = false;
+                sink(Event { at, what: What::Token { control, resent: false } });
+            }
+            _ => {}
+        }
+    }
+
+    fn start_data(&mut self, vc: u8, row: &Row, at: u64, sink: &mut Sink<'_>) {
+        self.end_idle(at, sink);
+        if self.identification.step(Identify::Sdf) == Outcome::FrameError {
+            return self.frame_error("SDF inside a frame", at, sink);
+        }
+        if usize::from(vc) >= VCS {
+            sink(Event { at, what: What::Violation(Violation::VcRange { vc }) });
+        }
+        self.vc = vc & 0x1f;
+        self.from = at;
+        self.lanes = row.lanes;
+        self.payload.clear();
+        self.excused = false;
+        let lanes = row.lanes.count_ones() as usize;
+        for (word, column) in row.words.iter().take(lanes).zip(&mut self.columns) {
+            column.start(*word, self.scrambled);
+        }
+    }
+
+    fn end_data(&mut self, seq: u8, row: &Row, at: u64, sink: &mut Sink<'_>) {
+        let lanes = row.lanes.count_ones() as usize;
+        let columns = row.words.iter().take(lanes).zip(&self.columns).enumerate();
+        let mut bad = columns
+            .filter(|(_, (word, column))| !column.is_good(**word))
+            .fold(0u16, |bad, (lane, _)| bad | 1 << lane);
+        if row.lanes != self.lanes {
+            bad |= row.lanes ^ self.lanes;
+        }
+        match self.identification.step(Identify::Edf { crc: bad == 0, seq: true }) {
+            Outcome::Accept => {}
+            Outcome::FrameError => return self.frame_error("EDF outside a data frame", at, sink),
+            Outcome::CrcError { .. } => {
+                self.lose();
+                sink(Event { at, what: What::Violation(Violation::Crc16 { lanes: bad }) });
+                return;
+            }
+            // The end of a frame that was lost: its number is not known.
+            _ => return self.lose(),
+        }
+        if self.payload.is_empty() {
+            let what = Violation::Frame { what: "no data words" };
+            sink(Event { at, what: What::Violation(what) });
+        }
+        let digest = Digest::new().add(u64::from(self.vc));
+        let digest = self.payload.iter().fold(digest, |digest, word| {
+            digest.add(u64::from(word.bits) | u64::from(word.k) << 32)
+        });
+        let Verdict { resent, accepted } = self.number(seq, digest, at, sink);
+        let (from, vc, words) = (self.from, self.vc, self.payload.as_slice());
+        let frame = DataFrame { from, vc, seq, words, resent, accepted };
+        sink(Event { at, what: What::DataFrame(frame) });
+        let Some(packet) = self.packets.get_mut(usize::from(vc)).filter(|_| accepted) else {
+            return;
+        };
+        for word in &self.payload {
+            if !packet.word(*word, vc, self.packet_limit, (from, at), sink) {
+                let what = Violation::Characters { word: *word };
+                sink(Event { at, what: What::Violation(what) });
+            }
+        }
+    }
+
+    /// A numbered item. What never came leaves its mark on all packets under way.
+    fn number(&mut self, seq: u8, digest: Digest, at: u64, sink: &mut Sink<'_>) -> Verdict {
+        let before = self.numbers.is_lost();
+        let mut missing = false;
+        let verdict = self.numbers.item(seq, digest, at, &mut |event: Event<'_>| {
+            missing |= matches!(event.what, What::Missing { .. });
+            sink(event);
+        });
+        if missing && before {
+            self.packets.iter_mut().for_each(Reassembly::spoil);
+        }
+        verdict
+    }
+
+    fn end_broadcast(&mut self, named: Named, status: u8, seq: u8, at: u64, sink: &mut Sink<'_>) {
+        let expected = self.broadcast.crc.symbols(named.word, 3).value();
+        let crc = expected == named.word.symbol(3);
+        match self.identification.step(Identify::Ebf { crc, seq: true }) {
+            Outcome::Accept => {}
+            Outcome::FrameError => {
+                return self.frame_error("EBF that ends no broadcast frame", at, sink);
+            }
+            Outcome::CrcError { .. } => {
+                self.lose();
+                let what = Violation::Crc8 { word: named.word, expected };
+                sink(Event { at, what: What::Violation(what) });
+                return;
+            }
+            // The end of a frame that was lost: its number is not known.
+            _ => return self.lose(),
+        }
+        let Broadcast { from, channel, kind, data: [low, high], .. } = self.broadcast;
+        let data = (u64::from(low) | u64::from(high) << 32).to_le_bytes();
+        let digest = Digest::new().add(0x100 | u64::from(channel) << 16 | u64::from(kind) << 24);
+        let digest = digest.add(u64::from_le_bytes(data));
+        let Verdict { resent, accepted } = self.number(seq, digest, at, sink);
+        let (late, delayed) = (status & 1 != 0, status & 2 != 0);
+        let frame =
+            BroadcastFrame { from, channel, kind, data, late, delayed, seq, resent, accepted };
+        sink(Event { at, what: What::BroadcastFrame(frame) });
+    }
+
+    fn start_idle(&mut self, named: Named, seq: u8, at: u64, sink: &mut Sink<'_>) {
+        self.end_idle(at, sink);
+        if !self.crc8(named, |crc| Identify::Sif { crc, seq: true }, at, sink) {
+            return;
+        }
+        if named.kind == Kind::SifD44 {
+            sink(Event { at, what: What::Violation(Violation::SifSymbol) });
+        }
+        self.numbers.current(seq, at, sink);
+        self.idle = Some(IdleFrame { from: at, seq, words: 0 });
+        self.idle_odd = false;
+        self.excused = false;
+    }
+
+    /// Checks the CRC-8 of a word and what it means here; true if it counts.
+    fn crc8(
+        &mut self,
+        named: Named,
+        identify: impl Fn(bool) -> Identify,
+        at: u64,
+        sink: &mut Sink<'_>,
+    ) -> bool {
+        let wrong = named.crc8_expected();
+        match self.identification.step(identify(wrong.is_none())) {
+            Outcome::Accept => return true,
+            Outcome::FrameError => self.frame_error("SIF inside a frame", at, sink),
+            _ => {
+                self.end_idle(at, sink);
+                self.lose();
+                let what = Violation::Crc8 { word: named.word, expected: wrong.unwrap_or(0) };
+                sink(Event { at, what: What::Violation(what) });
+            }
+        }
+        false
+    }
+
+    fn token(&mut self, named: Named, control: Control, at: u64, sink: &mut Sink<'_>) {
+        let state = self.identification.state();
+        if matches!(state, State::RxBroadcastFrame | State::RxBroadcastAndDataFrame) {
+            let what = Violation::InsideBroadcast { word: named.word };
+            sink(Event { at, what: What::Violation(what) });
+        }
+        if !self.crc8(named, |crc| Identify::Single { crc, seq: true }, at, sink) {
+            return;
+        }
+        let mut resent = false;
+        match control {
+            Control::Fct { vc, multiplier, seq, .. } => {
+                let what = 0x200 | u64::from(vc) << 16 | u64::from(multiplier) << 24;
+                let verdict = self.number(seq, Digest::new().add(what), at, sink);
+                resent = !verdict.accepted;
+            }
+            Control::Full { seq, .. } => self.numbers.current(seq, at, sink),
+            Control::Ack { .. } => {
+                let words = self.ack_at.replace(at).map_or(u64::MAX, |before| at - before);
+                if words < ACK_SPACING {
+                    sink(Event { at, what: What::Violation(Violation::AckSpacing { words }) });
+                }
+            }
+            _ => {}
+        }
+        sink(Event { at, what: What::Token { control, resent } });
+    }
+}

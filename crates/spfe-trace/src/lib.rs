@@ -1,0 +1,67 @@
+//! Passive decoding of SpaceFibre (ECSS-E-ST-50-11C) and SpaceWire (ECSS-E-ST-50-12C Rev.1)
+//! traffic that somebody else sent.
+//!
+//! Words or symbols come in, names, frames, packets and violations come out. Nothing here sends,
+//! waits or fails: what is no traffic is told of as a violation. Memory is bounded, and nothing is
+//! allocated per word.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`text`] | words, symbols and ten-bit codes as people write them, and back |
+//! | [`mod@name`], [`encode`] | every word by its name with its fields, and back |
+//! | [`read`] | lines of such text to words |
+//! | [`symbols`] | ten-bit symbols to words: comma alignment and 8b/10b |
+//! | [`Listener`] | one direction: lane phases, rows, frames, numbers, packets |
+//! | [`Pair`] | both directions: acknowledgements, credit, resends |
+//! | [`spacewire`] | bits or characters of a SpaceWire link to packets and codes |
+//! | [`Summary`] | counts of all of it |
+//!
+//! # Example
+//!
+//! ```
+//! use spfe_trace::{Config, Listener, What, Word};
+//!
+//! // A data frame of virtual channel 5 that holds a packet of three bytes.
+//! let words = [
+//!     Word::control(0x000550fc),
+//!     Word { bits: 0xfd121110, k: 8 },
+//!     Word::control(0x1f5e011c),
+//! ];
+//! let config = Config { scrambled: Some(false), ..Config::default() };
+//! let (mut listener, mut packets) = (Listener::new(&config), vec![]);
+//! for word in words {
+//!     listener.push(&[Some(word)], &mut |event| {
+//!         if let What::Packet(packet) = event.what {
+//!             packets.push((packet.vc, packet.bytes.to_vec()));
+//!         }
+//!     });
+//! }
+//! assert_eq!(packets, [(5, vec![0x10, 0x11, 0x12])]);
+//! ```
+
+mod align;
+pub mod encode;
+pub mod event;
+mod frame;
+mod lane;
+mod listener;
+pub mod name;
+mod numbers;
+mod packet;
+mod pair;
+pub mod read;
+pub mod spacewire;
+mod summary;
+pub mod symbols;
+pub mod text;
+mod violation;
+
+pub use event::{Event, Sink, Violation, What};
+pub use listener::{Config, Listener};
+pub use name::{Kind, Named, name};
+pub use pair::{Direction, Pair};
+pub use spfe_link::word::Word;
+pub use summary::Summary;
+
+/// Most lanes of a link.
+pub const LANES_MAX: usize = 16;

@@ -1,0 +1,129 @@
+//! One direction of a SpaceFibre link.
+
+use spfe_link::datalink::capability;
+use spfe_link::word::Word;
+
+use crate::LANES_MAX;
+use crate::align::{Align, Aligned};
+use crate::event::{Event, Phase, Sink, What};
+use crate::frame::Frames;
+use crate::lane::Lane;
+
+/// How a listener reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Lanes, 1 to 16; data frames have at most 64 words for each.
+    pub lanes: u8,
+    /// Whether data frames are scrambled; `None`: as INIT3 says, and scrambled until then.
+    pub scrambled: Option<bool>,
+    /// CRC-16 is over the words on the line, not over those before scrambling.
+    pub crc_covers_scrambled: bool,
+    /// Bytes of a packet that are kept.
+    pub packet_limit_bytes: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { lanes: 1, scrambled: None, crc_covers_scrambled: true, packet_limit_bytes: 64 << 10 }
+    }
+}
+
+/// Follows one direction, from the words of its lanes to packets.
+///
+/// It may begin anywhere: what it cannot know yet (numbers, the idle sequence) it takes from what
+/// comes first. Memory is bounded: a frame, at most 127 remembered items, and for each of 32
+/// virtual channels the first bytes of a packet.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    lanes: Vec<Lane>,
+    align: Align,
+    frames: Frames,
+    scrambled: Option<bool>,
+    at: u64,
+    /// A link reset was told, and nothing has come since.
+    fresh: bool,
+}
+
+impl Listener {
+    /// One that has heard nothing.
+    pub fn new(config: &Config) -> Self {
+        let lanes = config.lanes.clamp(1, LANES_MAX as u8);
+        Self {
+            lanes: (0..lanes).map(Lane::new).collect(),
+            align: Align::new(),
+            frames: Frames::new(config),
+            scrambled: config.scrambled,
+            at: 0,
+            fresh: false,
+        }
+    }
+
+    /// Word periods so far.
+    pub const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// What the sender of a lane is doing.
+    pub fn phase(&self, lane: u8) -> Phase {
+        self.lanes.get(usize::from(lane)).map_or(Phase::Unknown, Lane::phase)
+    }
+
+    /// The words of one word period, lane 0 first, `None` without signal. Lanes that are left out
+    /// have none, those over the number of lanes are ignored.
+    pub fn push(&mut self, words: &[Option<Word>], sink: &mut Sink<'_>) {
+        let at = self.at;
+        self.at += 1;
+        let mut up = [None; LANES_MAX];
+        let mut lost = false;
+        let words = words.iter().copied().chain(core::iter::repeat(None));
+        let lanes = self.lanes.iter_mut().zip(words).zip(&mut up).enumerate();
+        for (number, ((lane, word), up)) in lanes {
+            let before = lane.phase();
+            *up = lane.push(word, at, sink);
+            let after = lane.phase();
+            if before == after {
+                continue;
+            }
+            if before == Phase::Active {
+                lost = true;
+                *up = None;
+                self.align.drop_lane(number);
+            }
+            if after == Phase::Active {
+                self.fresh = false;
+            }
+        }
+        if lost {
+            self.frames.damage(at, sink);
+        }
+        self.capability(at, sink);
+        match self.align.push(up.get(..self.lanes.len()).unwrap_or_default(), at, sink) {
+            Aligned::None => {}
+            Aligned::Row(row) => self.frames.row(&row, at, sink),
+            Aligned::RxErr => self.frames.damage(at, sink),
+        }
+    }
+
+    /// INIT3 words tell of link resets and scrambling.
+    fn capability(&mut self, at: u64, sink: &mut Sink<'_>) {
+        if self.lanes.iter().any(|lane| lane.phase() == Phase::Active) {
+            return;
+        }
+        let told = self.lanes.iter().filter(|lane| lane.phase() == Phase::Init3);
+        let Some(field) = told.filter_map(Lane::capability).next() else { return };
+        if self.scrambled.is_none() {
+            self.frames.set_scrambled(field & capability::DATA_SCRAMBLED != 0);
+        }
+        if field & capability::LINK_RESET != 0 && !self.fresh {
+            self.fresh = true;
+            self.align.reset();
+            sink(Event { at, what: What::LinkReset });
+            self.frames.reset(at, sink);
+        }
+    }
+
+    /// Nothing more comes: frames and packets under way are told of.
+    pub fn finish(&mut self, sink: &mut Sink<'_>) {
+        self.frames.finish(self.at, sink);
+    }
+}

@@ -1,0 +1,82 @@
+//! Packets out of the words of virtual channels.
+
+use spfe_link::word::{Word, k};
+
+use crate::event::{End, Event, Packet, Sink, What};
+
+/// The packet of one virtual channel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reassembly {
+    bytes: Vec<u8>,
+    length: u64,
+    from: u64,
+    partial: bool,
+}
+
+impl Reassembly {
+    /// Nothing yet; `partial` if the beginning may be missing.
+    pub const fn new(partial: bool) -> Self {
+        Self { bytes: Vec::new(), length: 0, from: 0, partial }
+    }
+
+    /// Something of the packet is missing.
+    pub fn spoil(&mut self) {
+        self.partial = true;
+    }
+
+    /// A data byte; at most `limit` of them are kept.
+    #[inline]
+    pub fn byte(&mut self, value: u8, limit: usize, from: u64) {
+        if self.length == 0 {
+            self.from = from;
+        }
+        self.length += 1;
+        if self.bytes.len() < limit {
+            self.bytes.push(value);
+        }
+    }
+
+    /// The packet ends.
+    pub fn end(&mut self, vc: u8, end: End, at: u64, sink: &mut Sink<'_>) {
+        let from = if self.length == 0 { at } else { self.from };
+        let (bytes, length, partial) = (self.bytes.as_slice(), self.length, self.partial);
+        sink(Event { at, what: What::Packet(Packet { from, vc, bytes, length, end, partial }) });
+        self.bytes.clear();
+        self.length = 0;
+        self.partial = false;
+    }
+
+    /// Nothing more comes: what there is has no end.
+    pub fn cut(&mut self, vc: u8, at: u64, sink: &mut Sink<'_>) {
+        if self.length != 0 {
+            self.end(vc, End::Cut, at, sink);
+        }
+    }
+
+    /// A word of a virtual channel. False if something follows an end marker in it.
+    pub fn word(
+        &mut self,
+        word: Word,
+        vc: u8,
+        limit: usize,
+        place: (u64, u64),
+        sink: &mut Sink<'_>,
+    ) -> bool {
+        let (from, at) = place;
+        let (mut ended, mut legal) = (false, true);
+        for index in 0..4 {
+            let value = word.symbol(index);
+            if word.is_k(index) && value == k::FILL {
+                continue;
+            }
+            legal &= !ended;
+            if !word.is_k(index) {
+                self.byte(value, limit, from);
+                continue;
+            }
+            ended = true;
+            self.end(vc, if value == k::EOP { End::Eop } else { End::Eep }, at, sink);
+        }
+        legal
+    }
+}

@@ -1,0 +1,265 @@
+//! Both directions of a link: acknowledgements against what was sent, credit, resends.
+
+use std::collections::VecDeque;
+
+use spfe_link::control::Control;
+use spfe_link::word::Word;
+
+use crate::event::{Event, Sink, Violation, What};
+use crate::frame::VCS;
+use crate::listener::{Config, Listener};
+use crate::numbers::{OUTSTANDING_MAX, distance, next};
+
+/// Words of credit per FCT and multiplier.
+const FCT_WORDS: u64 = 64;
+/// FCTs that can come during a frame and are remembered; more make the check milder.
+const RECENT_FCTS: usize = 32;
+/// So long after damage both ends may know more, or less, than was seen.
+const DAMAGE_WORDS: u64 = 8192;
+
+/// Which way something goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// From the first end to the second.
+    AToB,
+    /// From the second end to the first.
+    BToA,
+}
+
+impl Direction {
+    /// Both, in the order of the parameters of [`Pair::push`].
+    pub const BOTH: [Self; 2] = [Self::AToB, Self::BToA];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AToB => "A>B",
+            Self::BToA => "B>A",
+        }
+    }
+}
+
+/// What is known of the sender of one direction.
+#[derive(Clone, Debug)]
+struct Flow {
+    /// The last number it sent.
+    last: Option<u8>,
+    /// The last number that was acknowledged to it.
+    acked: Option<u8>,
+    /// A NACK was sent to it, with this number.
+    nack: Option<u8>,
+    retry: bool,
+    /// When words were last lost of what it sent.
+    damaged: Option<u64>,
+    /// Words were lost since the last number.
+    gap: bool,
+    /// Words it may send on each virtual channel, if its link reset was seen.
+    credit: Option<[u64; VCS]>,
+    /// The last FCTs for it: word period, virtual channel, words.
+    recent: VecDeque<(u64, u8, u64)>,
+}
+
+impl Flow {
+    const fn new() -> Self {
+        Self {
+            last: None,
+            acked: None,
+            nack: None,
+            retry: false,
+            damaged: None,
+            gap: false,
+            credit: None,
+            recent: VecDeque::new(),
+        }
+    }
+
+    fn reset(&mut self) {
+        *self = Self { last: Some(0), acked: Some(0), credit: Some([0; VCS]), ..Self::new() };
+    }
+
+    /// Whether words were lost lately.
+    fn is_damaged(&self, at: u64) -> bool {
+        self.damaged.is_some_and(|since| at.saturating_sub(since) < DAMAGE_WORDS)
+    }
+
+    /// A number it sent; `base` is the count before, if it is the first of its polarity.
+    fn number(&mut self, seq: u8, base: u8, lenient: bool, mut violation: impl FnMut(Violation)) {
+        let retry = core::mem::take(&mut self.retry);
+        let gap = core::mem::take(&mut self.gap);
+        let turned = self.last.is_some_and(|last| (last ^ seq) & 0x80 != 0);
+        if retry || turned {
+            match self.nack.take() {
+                Some(nack) if distance(nack, base) != 0 && !gap => violation(if retry {
+                    Violation::RetryFrom { expected: next(nack) ^ 0x80, got: seq }
+                } else {
+                    Violation::NotResent { from: next(nack), got: seq }
+                }),
+                None if retry && !lenient => violation(Violation::RetryWithoutNack),
+                _ => {}
+            }
+        }
+        if let (Some(acked), Some(last)) = (self.acked, self.last)
+            && usize::from(distance(acked, last)) == OUTSTANDING_MAX
+            && distance(last, seq) == 1
+        {
+            violation(Violation::TooManyOutstanding);
+            self.acked = Some(seq);
+        }
+        self.last = Some(seq);
+    }
+
+    /// An FCT for it.
+    fn grant(&mut self, vc: u8, words: u64, at: u64) {
+        let credit = self.credit.as_mut().and_then(|credit| credit.get_mut(usize::from(vc)));
+        let Some(credit) = credit else { return };
+        *credit = credit.saturating_add(words);
+        if self.recent.len() == RECENT_FCTS {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((at, vc, words));
+    }
+
+    /// A data frame that it began at a time: the credit of then has to be enough.
+    fn spend(
+        &mut self,
+        vc: u8,
+        words: u64,
+        from: u64,
+        lenient: bool,
+        mut violation: impl FnMut(Violation),
+    ) {
+        let credit = self.credit.as_mut().and_then(|credit| credit.get_mut(usize::from(vc)));
+        let Some(credit) = credit else { return };
+        let since = self.recent.iter().filter(|(at, to, _)| *at > from && *to == vc);
+        let then = credit.saturating_sub(since.map(|(_, _, words)| words).sum());
+        if then < words && !lenient {
+            violation(Violation::NoCredit { vc, words: (words - then) as u32 });
+        }
+        *credit = credit.saturating_sub(words);
+    }
+
+    /// An ACK or NACK for it.
+    fn acknowledge(
+        &mut self,
+        seq: u8,
+        is_nack: bool,
+        lenient: bool,
+        mut violation: impl FnMut(Violation),
+    ) {
+        let Some(last) = self.last else { return };
+        // Of the other polarity: it is ignored.
+        if (last ^ seq) & 0x80 != 0 {
+            return;
+        }
+        if let Some(acked) = self.acked
+            && distance(acked, seq) > distance(acked, last)
+        {
+            if !lenient {
+                violation(Violation::AckUnknown { seq });
+            }
+            return;
+        }
+        self.acked = Some(seq);
+        if is_nack {
+            self.nack = Some(seq);
+        }
+    }
+}
+
+/// Follows both directions of a link, recorded with one clock.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    listeners: [Listener; 2],
+    flows: [Flow; 2],
+}
+
+impl Pair {
+    /// One that has heard nothing; both directions are read in the same way.
+    pub fn new(config: &Config) -> Self {
+        Self {
+            listeners: [Listener::new(config), Listener::new(config)],
+            flows: [Flow::new(), Flow::new()],
+        }
+    }
+
+    /// The listener of a direction.
+    pub fn listener(&self, direction: Direction) -> &Listener {
+        let [a, b] = &self.listeners;
+        if direction == Direction::AToB { a } else { b }
+    }
+
+    /// One word period: the words of the lanes from the first end to the second, and back, as
+    /// [`Listener::push`] takes them.
+    pub fn push(
+        &mut self,
+        a: &[Option<Word>],
+        b: &[Option<Word>],
+        sink: &mut dyn FnMut(Direction, Event<'_>),
+    ) {
+        let Self { listeners: [to_b, to_a], flows: [from_a, from_b] } = self;
+        to_b.push(a, &mut |event| judge(event, from_a, from_b, &mut |e| sink(Direction::AToB, e)));
+        to_a.push(b, &mut |event| judge(event, from_b, from_a, &mut |e| sink(Direction::BToA, e)));
+    }
+
+    /// Nothing more comes.
+    pub fn finish(&mut self, sink: &mut dyn FnMut(Direction, Event<'_>)) {
+        for (listener, direction) in self.listeners.iter_mut().zip(Direction::BOTH) {
+            listener.finish(&mut |event| sink(direction, event));
+        }
+    }
+}
+
+/// An event of one direction, held against both: `own` is its sender, `other` its receiver.
+fn judge(event: Event<'_>, own: &mut Flow, other: &mut Flow, sink: &mut Sink<'_>) {
+    let at = event.at;
+    let lenient = other.is_damaged(at) || own.is_damaged(at);
+    let mut found = [None; 3];
+    let mut slots = found.iter_mut();
+    let mut violation = |what| {
+        if let Some(slot) = slots.next() {
+            *slot = Some(what);
+        }
+    };
+    match event.what {
+        What::LinkReset => own.reset(),
+        What::Aligned { .. } | What::Phase { .. } => own.gap = true,
+        What::DataFrame(frame) => {
+            own.number(frame.seq, frame.seq.wrapping_sub(1), lenient, &mut violation);
+            if !frame.resent {
+                own.spend(frame.vc, frame.words.len() as u64, frame.from, lenient, &mut violation);
+            }
+        }
+        What::BroadcastFrame(frame) => {
+            own.number(frame.seq, frame.seq.wrapping_sub(1), lenient, &mut violation);
+        }
+        What::IdleFrame(_) => {}
+        What::Token { control, resent } => match control {
+            Control::Fct { multiplier, vc, seq, .. } => {
+                own.number(seq, seq.wrapping_sub(1), lenient, &mut violation);
+                if !resent {
+                    other.grant(vc, FCT_WORDS * u64::from(multiplier), at);
+                }
+            }
+            Control::Full { seq, .. } => own.number(seq, seq, lenient, &mut violation),
+            Control::Retry => own.retry = true,
+            Control::Ack { seq, .. } => other.acknowledge(seq, false, lenient, &mut violation),
+            Control::Nack { seq, .. } => other.acknowledge(seq, true, lenient, &mut violation),
+            _ => {}
+        },
+        What::Violation(
+            Violation::DamagedWord { .. }
+            | Violation::Crc8 { .. }
+            | Violation::Crc16 { .. }
+            | Violation::Frame { .. }
+            | Violation::UnknownControl { .. }
+            | Violation::Skew
+            | Violation::Misaligned
+            | Violation::InvalidRow,
+        ) => (own.damaged, own.gap) = (Some(at), true),
+        _ => {}
+    }
+    sink(event);
+    for what in found.into_iter().flatten() {
+        sink(Event { at, what: What::Violation(what) });
+    }
+}

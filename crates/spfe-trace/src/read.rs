@@ -1,0 +1,75 @@
+//! Tokens of a text to words.
+
+use spfe_link::word::Word;
+
+use crate::symbols::{Decoded, Symbols};
+use crate::text::{TextError, Token, split, token_at};
+
+/// Makes words of lines: words as they are, four symbols or four codes to a word.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reader {
+    symbols: Symbols,
+    last: Option<Decoded>,
+}
+
+impl Reader {
+    /// Before the first line.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Symbols that wait for the rest of their word, 0 to 3.
+    pub const fn held(&self) -> u8 {
+        self.symbols.held()
+    }
+
+    /// Gives the words of a line to `sink`, until that returns false.
+    ///
+    /// # Errors
+    /// A token that is none, a word amid the symbols of another, a repetition of nothing.
+    pub fn line(
+        &mut self,
+        line: &str,
+        sink: &mut dyn FnMut(Decoded) -> bool,
+    ) -> Result<(), TextError> {
+        for (column, part) in split(line) {
+            let wrong = |what| TextError::new(column, part, what);
+            let more = match token_at(column, part)? {
+                Token::Word(_) if self.held() != 0 => {
+                    return Err(wrong("the word before it lacks symbols"));
+                }
+                Token::Word(word) => self.give(Some(whole(word)), sink),
+                Token::Symbol { value, is_k } => {
+                    let decoded = self.symbols.push_symbol(value, is_k);
+                    self.give(decoded, sink)
+                }
+                Token::Codes { bits, count } => self.codes(bits, count, sink),
+                Token::Times(times) => {
+                    let last = self.last.take().filter(|_| self.held() == 0);
+                    let last = last.ok_or_else(|| wrong("there is no word before it to repeat"))?;
+                    (1..times).all(|_| sink(last))
+                }
+            };
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, decoded: Option<Decoded>, sink: &mut dyn FnMut(Decoded) -> bool) -> bool {
+        self.last = decoded;
+        decoded.is_none_or(sink)
+    }
+
+    fn codes(&mut self, bits: u64, count: u8, sink: &mut dyn FnMut(Decoded) -> bool) -> bool {
+        (0..count).all(|index| {
+            let decoded = self.symbols.push((bits >> (10 * index)) as u16);
+            self.give(decoded, sink)
+        })
+    }
+}
+
+const fn whole(word: Word) -> Decoded {
+    Decoded { word, not_in_table: 0, disparity: 0, dropped: 0 }
+}

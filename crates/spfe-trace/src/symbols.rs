@@ -1,0 +1,103 @@
+//! Ten-bit symbols of a lane to words: comma alignment (50-11C 5.5.6, 5.5.7) and 8b/10b.
+
+pub use spfe_link::code::Encoder;
+use spfe_link::code::{Decoder, Disparity};
+use spfe_link::word::{Word, k};
+
+/// A word made of symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// The word; symbols in error are K0.0.
+    pub word: Word,
+    /// Which symbols are no code at all, bit 0 for symbol 0.
+    pub not_in_table: u8,
+    /// Which symbols are codes of the other disparity.
+    pub disparity: u8,
+    /// A comma began it where none was due: so many symbols before it belong to no word.
+    pub dropped: u8,
+}
+
+/// Makes words of the symbols of one lane.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Symbols {
+    decoder: Decoder,
+    /// The disparity of the sender is known.
+    started: bool,
+    symbols: [u8; 4],
+    mask: u8,
+    not_in_table: u8,
+    disparity: u8,
+    dropped: u8,
+    count: u8,
+}
+
+impl Symbols {
+    /// Before the first symbol.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Symbols of the word under way, 0 to 3.
+    pub const fn held(&self) -> u8 {
+        self.count
+    }
+
+    /// Ten bits, bit 0 first on the line as in [`spfe_link::code`]; bits over 9 do not count.
+    ///
+    /// A recording begins with either disparity, so the first symbol tells it.
+    pub fn push(&mut self, code: u16) -> Option<Decoded> {
+        let code = code & 0x3ff;
+        if !core::mem::replace(&mut self.started, true) {
+            let mut minus = Decoder::new(Disparity::Minus);
+            if minus.symbol(code).disparity_error {
+                self.decoder = Decoder::new(Disparity::Plus);
+            }
+        }
+        let symbol = self.decoder.symbol(code);
+        let comma = symbol.is_k && matches!(symbol.value, k::COMMA | k::INIT_COMMA);
+        if comma && self.count != 0 {
+            let dropped = self.count;
+            self.clear();
+            self.dropped = dropped;
+        }
+        self.take(symbol.value, symbol.is_k, symbol.not_in_table, symbol.disparity_error)
+    }
+
+    /// A symbol whose code is already taken off.
+    pub fn push_symbol(&mut self, value: u8, is_k: bool) -> Option<Decoded> {
+        self.take(value, is_k, false, false)
+    }
+
+    fn clear(&mut self) {
+        self.symbols = [0; 4];
+        (self.mask, self.not_in_table, self.disparity) = (0, 0, 0);
+        (self.dropped, self.count) = (0, 0);
+    }
+
+    fn take(
+        &mut self,
+        value: u8,
+        is_k: bool,
+        not_in_table: bool,
+        disparity: bool,
+    ) -> Option<Decoded> {
+        if let Some(slot) = self.symbols.get_mut(usize::from(self.count)) {
+            *slot = value;
+        }
+        self.mask |= u8::from(is_k) << self.count;
+        self.not_in_table |= u8::from(not_in_table) << self.count;
+        self.disparity |= u8::from(disparity) << self.count;
+        self.count += 1;
+        if self.count < 4 {
+            return None;
+        }
+        let decoded = Decoded {
+            word: Word::from_symbols(self.symbols, self.mask),
+            not_in_table: self.not_in_table,
+            disparity: self.disparity,
+            dropped: self.dropped,
+        };
+        self.clear();
+        Some(decoded)
+    }
+}

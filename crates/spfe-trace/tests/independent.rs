@@ -1,0 +1,243 @@
+//! The words of an independent core (`vectors/cnes_b2b*.txt.gz`), both directions: every frame,
+//! CRC, sequence number and payload; its documented deviations by name and nothing else.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use spfe_trace::event::{End, Phase};
+use spfe_trace::{Config, Event, Kind, Pair, Summary, What, Word, text};
+
+/// Both directions, word by word.
+fn recording(name: &str) -> Vec<[Word; 2]> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(name);
+    let mut lines = String::new();
+    GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut lines).unwrap();
+    let mut words = vec![];
+    for line in lines.lines() {
+        if let Some((pair, times)) = text::recording(line).unwrap() {
+            words.extend(core::iter::repeat_n(pair, times as usize));
+        }
+    }
+    words
+}
+
+/// What was seen of one direction.
+#[derive(Default)]
+struct Seen {
+    summary: Summary,
+    phases: Vec<Phase>,
+    capabilities: Vec<u8>,
+    /// Data frames: virtual channel, number, words.
+    frames: Vec<(u8, u8, Vec<Word>)>,
+    /// Packets: virtual channel, bytes, end.
+    packets: Vec<(u8, Vec<u8>, End)>,
+    broadcasts: Vec<(u8, [u8; 8])>,
+    /// Numbers of frames and FCTs in order.
+    numbers: Vec<u8>,
+    acks: Vec<u8>,
+    nacks: Vec<u8>,
+    violations: Vec<String>,
+    /// Words of idle frames, and how many of those frames have any.
+    idle_words: u64,
+    idle_frames_with_words: u64,
+}
+
+impl Seen {
+    fn event(&mut self, event: &Event<'_>) {
+        use spfe_link::Control;
+        self.summary.event(event);
+        match event.what {
+            What::Phase { phase, .. } => self.phases.push(phase),
+            What::Capability { field, .. } => self.capabilities.push(field),
+            What::DataFrame(frame) => {
+                assert!(frame.accepted && !frame.resent);
+                self.numbers.push(frame.seq);
+                self.frames.push((frame.vc, frame.seq, frame.words.to_vec()));
+            }
+            What::BroadcastFrame(frame) => {
+                assert!(frame.accepted && !frame.late && !frame.delayed);
+                // The core sends 0 for both, whatever it is given.
+                assert_eq!((frame.channel, frame.kind), (0, 0));
+                self.numbers.push(frame.seq);
+                self.broadcasts.push((frame.seq, frame.data));
+            }
+            What::Token { control, resent } => {
+                assert!(!resent);
+                match control {
+                    Control::Fct { multiplier, seq, .. } => {
+                        assert_eq!(multiplier, 1);
+                        self.numbers.push(seq);
+                    }
+                    Control::Ack { seq, .. } => self.acks.push(seq),
+                    Control::Nack { seq, .. } => self.nacks.push(seq),
+                    _ => panic!("{control:?}"),
+                }
+            }
+            What::Packet(packet) => {
+                assert!(!packet.partial && packet.bytes.len() as u64 == packet.length);
+                self.packets.push((packet.vc, packet.bytes.to_vec(), packet.end));
+            }
+            What::IdleFrame(frame) => {
+                self.idle_words += u64::from(frame.words);
+                self.idle_frames_with_words += u64::from(frame.words != 0);
+            }
+            What::Violation(violation) => self.violations.push(violation.to_string()),
+            _ => {}
+        }
+    }
+}
+
+fn listen(words: &[[Word; 2]]) -> [Seen; 2] {
+    let mut pair = Pair::new(&Config::default());
+    let mut seen = [Seen::default(), Seen::default()];
+    for [a, b] in words {
+        seen[0].summary.word(*a);
+        seen[1].summary.word(*b);
+        pair.push(&[Some(*a)], &[Some(*b)], &mut |direction, event| {
+            seen[direction as usize].event(&event);
+        });
+    }
+    pair.finish(&mut |direction, event| seen[direction as usize].event(&event));
+    seen
+}
+
+/// What any direction of these recordings has, whatever else.
+fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
+    assert_eq!(seen.phases, [Phase::Init1, Phase::Init2, Phase::Init3, Phase::Active]);
+    assert_eq!((&seen.capabilities[..], seen.summary.link_resets), (&[1][..], 1));
+    let summary = &seen.summary;
+    // Nothing is left over: each word that starts or ends something is accounted for.
+    assert_eq!(summary.data_frames, summary.words(Kind::Edf));
+    assert_eq!(summary.broadcast_frames, summary.words(Kind::Ebf));
+    assert_eq!(summary.fcts, summary.words(Kind::Fct));
+    assert_eq!(summary.acks, summary.words(Kind::Ack));
+    assert_eq!(summary.nacks, summary.words(Kind::Nack));
+    assert_eq!(summary.idle_frames, summary.words(Kind::SifD44));
+    for kind in [Kind::Sif, Kind::Retry, Kind::Full, Kind::RxErr, Kind::Unknown, Kind::Pad] {
+        assert_eq!(summary.words(kind), 0, "{}", kind.name());
+    }
+    assert_eq!((summary.resent, summary.missing), (0, 0));
+    // Every payload word between SDF and EDF is in a frame, in order: read here without the crate.
+    let mut payload = vec![];
+    let (mut frame, mut data): (Option<Vec<Word>>, bool) = (None, false);
+    for word in words.iter().map(|pair| pair[direction]) {
+        match (word.k, word.bits & 0xffff) {
+            (1, 0x50fc) => (frame, data) = (Some(vec![]), true),
+            (1, 0x5dfc) => data = false,
+            (1, bits) if bits & 0xff == 0x5c => data = frame.is_some(),
+            (1, bits) if bits & 0xff == 0x1c => payload.push(frame.take().unwrap()),
+            (1, _) => {}
+            _ if data && frame.is_some() => frame.as_mut().unwrap().push(word),
+            _ => {}
+        }
+        data &= frame.is_some();
+    }
+    let frames: Vec<_> = seen.frames.iter().map(|(_, _, words)| words.clone()).collect();
+    assert_eq!(frames, payload);
+    // Data words are payload, broadcast messages, idle words or from before the link was up.
+    let active = words.iter().position(|pair| pair[direction].bits == 0xcfcf_cefc).unwrap();
+    let before = words[..active].iter().filter(|pair| pair[direction].k == 0).count() as u64;
+    let plain = |frame: &(u8, u8, Vec<Word>)| frame.2.iter().filter(|word| word.k == 0).count();
+    let carried: usize = seen.frames.iter().map(plain).sum();
+    // The recording may end within a frame.
+    let open = frame.iter().flatten().filter(|word| word.k == 0).count();
+    let sum = before + (carried + open) as u64 + 2 * summary.broadcast_frames + seen.idle_words;
+    assert_eq!(summary.words(Kind::Data), sum);
+    // And every byte of a frame is in a packet.
+    for vc in 0..8 {
+        let mut expected: Vec<(Vec<u8>, End)> = vec![(vec![], End::Cut)];
+        let of_vc = seen.frames.iter().filter(|frame| frame.0 == vc);
+        for word in of_vc.flat_map(|frame| &frame.2) {
+            for index in 0..4 {
+                let last = expected.last_mut().unwrap();
+                match (word.is_k(index), word.symbol(index)) {
+                    (false, value) => last.0.push(value),
+                    (true, 0xfb) => {}
+                    (true, end) => {
+                        last.1 = if end == 0xfd { End::Eop } else { End::Eep };
+                        expected.push((vec![], End::Cut));
+                    }
+                }
+            }
+        }
+        if expected.last().unwrap().0.is_empty() {
+            expected.pop();
+        }
+        let packets = seen.packets.iter().filter(|packet| packet.0 == vc);
+        let packets: Vec<_> = packets.map(|packet| (packet.1.clone(), packet.2)).collect();
+        assert_eq!(packets, expected, "virtual channel {vc}");
+    }
+}
+
+fn by_name(counts: &[(&'static str, u64)]) -> BTreeMap<&'static str, u64> {
+    counts.iter().copied().collect()
+}
+
+#[test]
+fn without_errors() {
+    let words = recording("cnes_b2b.txt.gz");
+    assert_eq!(words.len(), 12000);
+    let seen = listen(&words);
+    for direction in 0..2 {
+        let (seen, summary) = (&seen[direction], &seen[direction].summary);
+        check(seen, &words, direction);
+        // Numbers count up from 1 with positive polarity.
+        assert!(seen.numbers.iter().copied().eq(1..=0x5f), "{:?}", seen.numbers);
+        assert_eq!(summary.data_frames, [44, 46][direction]);
+        assert_eq!(summary.broadcast_frames, 4);
+        assert_eq!(summary.fcts, [47, 45][direction]);
+        assert_eq!((summary.acks, summary.nacks), (70, 0));
+        assert_eq!(summary.idle_frames, [4377, 4367][direction]);
+        assert_eq!(summary.words(Kind::Skip), 2);
+        let expected = by_name(&[
+            // A symbol of SIF that is not that of the standard.
+            ("SIF with D4.4", summary.idle_frames),
+            // A counter where the pseudo-random sequence belongs, in idle frames and in INIT.
+            ("idle words not pseudo-random", seen.idle_frames_with_words),
+            ("INIT filler not pseudo-random", 22),
+            ("filler after INIT3", 3),
+        ]);
+        assert_eq!(summary.violations, expected);
+    }
+    // What each end acknowledges are numbers of the other, in order, the last one too.
+    for (acks, numbers) in [(0, 1), (1, 0)] {
+        let mut numbers = seen[numbers].numbers.iter();
+        assert!(seen[acks].acks.iter().all(|ack| numbers.any(|number| number == ack)));
+        assert_eq!(numbers.next(), None);
+    }
+}
+
+#[test]
+fn with_a_bit_error() {
+    let words = recording("cnes_b2b_biterror.txt.gz");
+    assert_eq!(words.len(), 5000);
+    let seen = listen(&words);
+    for direction in 0..2 {
+        let (seen, summary) = (&seen[direction], &seen[direction].summary);
+        check(seen, &words, direction);
+        // The polarity changes after the NACK of the other end, which the core answers with neither
+        // RETRY nor a resend: the numbers simply go on.
+        let [turn, end] = [[0x2a, 0x4d], [0x2b, 0x4e]][direction];
+        let numbers = (1..=turn).chain((turn + 1..=end).map(|count| count | 0x80));
+        assert!(seen.numbers.iter().copied().eq(numbers), "{:02x?}", seen.numbers);
+        assert_eq!(summary.data_frames, [41, 42][direction]);
+        assert_eq!((summary.broadcast_frames, summary.fcts), (4, 32));
+        assert_eq!((summary.acks, summary.nacks), [(16, 75), (15, 77)][direction]);
+        assert!(seen.nacks.iter().all(|nack| *nack == [0x29, 0x28][direction]));
+        assert_eq!(summary.idle_frames, [937, 904][direction]);
+        let expected = by_name(&[
+            ("SIF with D4.4", summary.idle_frames),
+            ("idle words not pseudo-random", seen.idle_frames_with_words),
+            ("INIT filler not pseudo-random", 22),
+            ("filler after INIT3", 3),
+            ("polarity changed without RETRY", 1),
+            ("not resent after NACK", 1),
+        ]);
+        assert_eq!(summary.violations, expected);
+        let [asked, came] = [["+41", "-43"], ["+42", "-44"]][direction];
+        let what = format!("not resent after NACK: {came} came, {asked} was asked for");
+        assert!(seen.violations.contains(&what), "{what}");
+    }
+}

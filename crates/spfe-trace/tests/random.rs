@@ -1,0 +1,243 @@
+//! Anything at all as input: everything ends, nothing panics, and names lead back to words.
+
+use proptest::prelude::*;
+use spfe_link::control::Control;
+use spfe_link::spacewire::ds::Signals;
+use spfe_link::spacewire::{BroadcastCode, Character, NChar};
+use spfe_trace::encode::Encoder;
+use spfe_trace::read::Reader;
+use spfe_trace::symbols::Symbols;
+use spfe_trace::text::{self, SymbolNames};
+use spfe_trace::{Config, Direction, Listener, Pair, Summary, What, Word, name, spacewire};
+
+fn control() -> impl Strategy<Value = Control> {
+    let byte = || any::<u8>();
+    prop_oneof![
+        Just(Control::Skip),
+        Just(Control::Idle),
+        Just(Control::Init1),
+        Just(Control::Init1Inverted),
+        Just(Control::Init2),
+        Just(Control::Init2Inverted),
+        Just(Control::Pad),
+        Just(Control::Retry),
+        Just(Control::RxErr),
+        byte().prop_map(|capability| Control::Init3 { capability }),
+        byte().prop_map(|reason| Control::Standby { reason }),
+        byte().prop_map(|cause| Control::LostSignal { cause }),
+        any::<u16>().prop_map(|lanes| Control::Active { lanes }),
+        byte().prop_map(|lanes| Control::Align { lanes, inverse: !lanes }),
+        (byte(), byte()).prop_map(|(lanes, inverse)| Control::Align { lanes, inverse }),
+        byte().prop_map(|vc| Control::Sdf { vc }),
+        (byte(), any::<u16>()).prop_map(|(seq, crc)| Control::Edf { seq, crc }),
+        (byte(), byte()).prop_map(|(channel, kind)| Control::Sbf { channel, kind }),
+        (byte(), byte(), byte()).prop_map(|(status, seq, crc)| Control::Ebf { status, seq, crc }),
+        (byte(), byte()).prop_map(|(seq, crc)| Control::Sif { seq, crc }),
+        (1..=8u8, 0..32u8, byte(), byte()).prop_map(|(multiplier, vc, seq, crc)| Control::Fct {
+            multiplier,
+            vc,
+            seq,
+            crc
+        }),
+        (byte(), byte()).prop_map(|(seq, crc)| Control::Ack { seq, crc }),
+        (byte(), byte()).prop_map(|(seq, crc)| Control::Nack { seq, crc }),
+        (byte(), byte()).prop_map(|(seq, crc)| Control::Full { seq, crc }),
+    ]
+}
+
+/// Rows of a seed: words that get somewhere, mostly, and anything else.
+struct Rows(u64);
+
+impl Rows {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.0 ^ self.0 >> 29
+    }
+
+    fn word(&mut self) -> Word {
+        let random = self.next();
+        let [kind, seq, low, high, ..] = random.to_le_bytes();
+        let (seq, crc) = (seq & 0x83, 0);
+        let control = match kind % 24 {
+            0 => Control::Init1,
+            1 => Control::Init1Inverted,
+            2 => Control::Init2,
+            3 => Control::Init3 { capability: low & 0x0f },
+            4 => Control::Standby { reason: low },
+            5 => Control::LostSignal { cause: low & 3 },
+            6 => Control::Active { lanes: u16::from(low) },
+            7 => Control::Align { lanes: low, inverse: !low },
+            8 => Control::Align { lanes: low & 1, inverse: high & 1 },
+            9 => Control::Pad,
+            10 | 11 => Control::Sdf { vc: low & 0x23 },
+            12 => Control::Sbf { channel: low, kind: high },
+            13 => Control::Sif { seq, crc },
+            14 => Control::Fct { multiplier: low % 8 + 1, vc: high & 3, seq, crc },
+            15 => Control::Ack { seq, crc },
+            16 => Control::Nack { seq, crc },
+            17 => Control::Full { seq, crc },
+            18 => Control::Retry,
+            19 => Control::RxErr,
+            20 => return Word { bits: (random >> 32) as u32, k: low },
+            _ => return Word { bits: (random >> 32) as u32, k: 0 },
+        };
+        if high < 200 { control.sealed() } else { control.encode() }
+    }
+
+    /// The words of 0 to 17 lanes: the same on all of them, or not; sometimes a whole frame.
+    fn rows(&mut self, count: usize) -> Vec<Vec<Option<Word>>> {
+        let mut rows = vec![];
+        while rows.len() < count {
+            let random = self.next();
+            let lanes = (random >> 8) as usize % 18;
+            match random % 4 {
+                0 => rows.push((0..lanes).map(|_| Some(self.word())).collect()),
+                1 => rows.push(
+                    (0..lanes)
+                        .map(|lane| (random >> lane & 0x400_0000 == 0).then(|| self.word()))
+                        .collect(),
+                ),
+                2 => rows.push(vec![Some(self.word()); lanes]),
+                _ => {
+                    let seq = (random >> 16 & 0x83) as u8;
+                    let form = format!(
+                        "SDF vc={} ; DATA 01 02 EOP; EDF seq=0x{seq:02X}",
+                        random >> 40 & 3
+                    );
+                    let mut encoder = Encoder::new(false);
+                    for form in form.split(';') {
+                        rows.push(vec![encoder.encode(form).unwrap_or_default(); lanes]);
+                    }
+                }
+            }
+        }
+        rows
+    }
+}
+
+fn character() -> impl Strategy<Value = Character> {
+    prop_oneof![
+        3 => Just(Character::Null),
+        3 => Just(Character::Fct),
+        1 => Just(Character::NChar(NChar::Eop)),
+        1 => Just(Character::NChar(NChar::Eep)),
+        6 => any::<u8>().prop_map(|value| Character::NChar(NChar::Data(value))),
+        2 => any::<u8>().prop_map(|code| Character::Broadcast(BroadcastCode(code))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn control_words_lead_back(control in control()) {
+        for word in [control.encode(), control.sealed()] {
+            let named = name(word);
+            let again = Encoder::new(false).encode(&named.to_string());
+            prop_assert_eq!(again, Ok(Some(word)), "{}", named);
+            let (mut reader, mut words) = (Reader::new(), vec![]);
+            let text = format!("{word} {}", SymbolNames(word));
+            reader.line(&text, &mut |decoded| { words.push(decoded.word); true }).unwrap();
+            prop_assert_eq!(words, vec![word; 2]);
+        }
+    }
+
+    #[test]
+    fn words_of_virtual_channels_lead_back(
+        bits in any::<u32>(), k in 0..16u8, ends in any::<[u8; 4]>(),
+    ) {
+        let mut symbols = bits.to_le_bytes();
+        for (index, symbol) in symbols.iter_mut().enumerate() {
+            if k >> index & 1 != 0 {
+                *symbol = [0xfb, 0xfd, 0xfe][usize::from(ends[index] % 3)];
+            }
+        }
+        let word = Word::from_symbols(symbols, k);
+        prop_assert!(word.is_n_chars());
+        prop_assert_eq!(Encoder::new(false).encode(&name(word).to_string()), Ok(Some(word)));
+    }
+
+    #[test]
+    fn any_text_is_survived(line in "\\PC{0,60}", near in "[KDkdx01FCfc/., =+-]{0,40}") {
+        for line in [&line, &near] {
+            let mut count = 0;
+            let _ = Reader::new().line(line, &mut |_| { count += 1; count < 100 });
+            let _ = text::recording(line);
+            let _ = Encoder::new(true).encode(line);
+            let _ = text::tokens(line).count();
+            let _ = spacewire::text::characters(line).count();
+            let _ = spacewire::text::bits(line).count();
+            let _ = spacewire::text::signals(line).count();
+        }
+    }
+
+    #[test]
+    fn any_words_are_survived(
+        seeds in any::<(u64, u64)>(), count in 0..400usize, lanes in 0..20u8,
+        scrambled in any::<Option<bool>>(), limit in 0..100usize,
+    ) {
+        let config = Config { lanes, scrambled, packet_limit_bytes: limit, ..Config::default() };
+        let rows: Vec<_> =
+            Rows(seeds.0).rows(count).into_iter().zip(Rows(seeds.1).rows(count)).collect();
+        let (mut pair, mut alone) = (Pair::new(&config), Listener::new(&config));
+        let mut events = 0u64;
+        let (mut in_pair, mut in_one) = (Summary::default(), Summary::default());
+        for (a, b) in &rows {
+            pair.push(a, b, &mut |direction, event| {
+                if let What::Packet(packet) = event.what {
+                    assert!(packet.bytes.len() <= limit);
+                }
+                events += 1;
+                if direction == Direction::AToB {
+                    in_pair.event(&event);
+                }
+            });
+            alone.push(a, &mut |event| in_one.event(&event));
+        }
+        pair.finish(&mut |direction, event| if direction == Direction::AToB { in_pair.event(&event) });
+        alone.finish(&mut |event| in_one.event(&event));
+        // A pair says of a direction what a listener says, and perhaps more violations.
+        prop_assert!(in_pair.violation_count() >= in_one.violation_count());
+        in_pair.violations.clear();
+        in_one.violations.clear();
+        prop_assert_eq!(in_pair, in_one);
+        // A few for each lane and 32 packets that may be cut: events are bounded by the input.
+        prop_assert!(events <= 200 * (rows.len() as u64 + 1));
+    }
+
+    #[test]
+    fn any_codes_are_survived(codes in prop::collection::vec(any::<u16>(), 0..400)) {
+        let (mut symbols, mut words) = (Symbols::new(), 0);
+        for code in &codes {
+            words += usize::from(symbols.push(*code).is_some());
+            prop_assert!(symbols.held() < 4);
+        }
+        prop_assert!(words <= codes.len() / 4);
+    }
+
+    #[test]
+    fn any_characters_are_survived(
+        characters in prop::collection::vec((any::<bool>(), character()), 0..300),
+        bits in prop::collection::vec(any::<bool>(), 0..400),
+        signals in prop::collection::vec(any::<(bool, bool)>(), 0..400),
+    ) {
+        let mut pair = spacewire::Pair::new(10);
+        let (mut given, mut out) = (0u64, 0u64);
+        for (first, character) in characters {
+            let text = spacewire::text::CharacterName(character).to_string();
+            prop_assert_eq!(spacewire::text::character(&text), Some(character));
+            given += 1;
+            let from = if first { Direction::AToB } else { Direction::BToA };
+            pair.push(from, character, &mut |_| out += 1);
+        }
+        let mut alone = spacewire::Listener::new(10);
+        for bit in bits {
+            given += 1;
+            alone.push_bit(bit, &mut |_| out += 1);
+        }
+        for (d, s) in signals {
+            given += 1;
+            alone.push_signals(Signals { d, s }, &mut |_| out += 1);
+        }
+        alone.finish(&mut |_| out += 1);
+        prop_assert!(out <= 6 * (given + 1));
+    }
+}
