@@ -12,9 +12,9 @@
 //! | [`spacewire`] | SpaceWire links, character by character |
 //! | [`wire`] | a lane's wire: delay, skew, and what goes wrong on it |
 //! | [`fault`] | what can go wrong, when, and how often |
-//! | [`ledger`] | whether every packet came, and why not |
 //! | [`packet`] | contents of packets, made and checked on the way |
 //! | [`rng`] | random numbers, a stream for each object |
+//! | [`simulation`] | a scenario under way: nodes, routers, traffic, the conservation check |
 //! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
 //! | [`results`] | what a simulation has measured, as a JSON document |
 //! | [`recorder`] | a capture of a simulation |
@@ -22,24 +22,24 @@
 
 pub mod campaign;
 pub mod fault;
-pub mod flow;
-pub mod ledger;
+mod flow;
+mod ledger;
 pub mod link;
-pub mod messages;
-pub mod node;
+mod messages;
+mod node;
 pub mod packet;
 pub mod recorder;
-pub mod records;
+mod records;
 pub mod results;
-pub mod rmap;
+mod rmap;
 pub mod rng;
-pub mod route;
-pub mod router;
+mod route;
+mod router;
 pub mod scenario;
 pub mod simulation;
 pub mod spacefibre;
 pub mod spacewire;
-pub mod tap;
+mod tap;
 pub mod time;
-pub mod traffic;
+mod traffic;
 pub mod wire;

@@ -97,7 +97,7 @@ impl Simulation {
     /// Goes on until a time.
     pub fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         while self.now < until {
-            self.agenda(observer);
+            self.act();
             let moved = self.exchange(observer);
             let next = self.next_stop(until);
             if !moved && self.is_quiet() {

@@ -2,6 +2,7 @@
 
 mod arbitration;
 mod bridge;
+mod burst;
 mod broadcasts;
 mod config;
 mod counters;

@@ -7,11 +7,11 @@ use crate::tap::Tap;
 use crate::time::Ps;
 use spfe_link::datalink::Broadcast;
 use spfe_link::network::bits_of;
+use spfe_link::network::bridge::{self, Bridge, Mapping};
 use spfe_link::network::broadcast::BroadcastSwitch;
 use spfe_link::network::codes::{CodeSwitch, Enables};
 use spfe_link::spacewire::BroadcastCode;
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Messages that wait for a port whose link takes none at the moment.
 const HELD: usize = 16;
@@ -29,6 +29,8 @@ pub struct Clock {
 pub struct Relay {
     broadcast: BroadcastSwitch,
     codes: CodeSwitch,
+    /// Between the two; only time-codes pass.
+    bridge: Bridge,
     clock: Option<Clock>,
     /// Link and end of each port.
     ports: BTreeMap<usize, (usize, Side)>,
@@ -56,10 +58,18 @@ impl Relay {
         }
         let rule = router.broadcast_copies.into();
         let timeout_ns = router.broadcast_timeout.0 / 1000;
+        let mapping =
+            |of: Clock| Mapping { channel: of.channel, kind: of.b_type, kind_mask: 0xff, byte: 0 };
+        let bridge = Bridge::new(bridge::Config {
+            time: clock.map(mapping),
+            interrupts: None,
+            passes_late_time: false,
+        });
         let enables = Enables { time_out: spacewire, interrupt_in: 0, interrupt_out: 0 };
         Self {
             broadcast: BroadcastSwitch::new(rule, timeout_ns, spacefibre),
             codes: CodeSwitch::new(enables, None),
+            bridge,
             clock,
             ports,
             spacewire,
@@ -107,13 +117,13 @@ impl Relay {
                     return false;
                 }
                 self.spread(now, out, message, links, tap);
-                let is_code = self.clock.is_some_and(|clock| {
-                    clock.channel == message.channel && clock.b_type == message.kind
-                });
-                if is_code && self.spacewire != 0 {
-                    let code = BroadcastCode::time(message.data[0]);
-                    let out = self.codes.receive(ns, from, code);
-                    self.spread_code(now, out, code, links, tap);
+                let time = self.clock.filter(|clock| clock.channel == message.channel);
+                if time.is_some()
+                    && self.spacewire != 0
+                    && let Some(passed) = self.bridge.message(&message)
+                {
+                    let out = self.codes.receive(ns, from, passed.code);
+                    self.spread_code(now, out, passed.code, links, tap);
                 }
                 true
             }
@@ -121,12 +131,10 @@ impl Relay {
                 let before = self.codes.time();
                 let out = self.codes.receive(ns, from, code);
                 self.spread_code(now, out, code, links, tap);
+                // The next time-code, and no other, is handed on.
                 let valid = self.codes.time() == before.wrapping_add(1) & 0x3f;
-                if let Some(clock) = self.clock.filter(|_| valid) {
-                    let data = [code.0, 0, 0, 0, 0, 0, 0, 0];
-                    let (channel, kind) = (clock.channel, clock.b_type);
-                    let message = Broadcast { channel, kind, data, late: false, delayed: false };
-                    let out = self.broadcast.receive(ns, from, channel);
+                if valid && let Some(message) = self.bridge.code(code, true) {
+                    let out = self.broadcast.receive(ns, from, message.channel);
                     self.spread(now, out, message, links, tap);
                 }
                 valid

@@ -1,7 +1,9 @@
 //! What happens at a time: faults, time-slots, samples.
 
 use super::Simulation;
-use crate::link::{Observer, Side};
+use crate::fault::Command;
+use crate::ledger::Cause;
+use crate::link::Side;
 use crate::results::EventKind;
 use crate::rng::Rng;
 use crate::scenario::{Fault, Unit, What, When};
@@ -98,7 +100,7 @@ fn interval(rng: &mut Rng, mean: Ps) -> Ps {
 
 impl Simulation {
     /// Does what is to be done now.
-    pub(super) fn agenda(&mut self, observer: &mut dyn Observer) {
+    pub(super) fn act(&mut self) {
         while let Some((at, action)) = self.agenda.pop(self.now) {
             match action {
                 Action::Sample(step) => {
@@ -107,7 +109,7 @@ impl Simulation {
                     self.agenda.push(next, Action::Sample(step + 1));
                 }
                 Action::Slot(number) => self.slot(at, number),
-                Action::Fault(index) => self.fault(at, index, observer),
+                Action::Fault(index) => self.fault(at, index),
                 Action::End(index) => {
                     let fault = self.scenario.faults.get(index).cloned();
                     fault.into_iter().for_each(|fault| self.last(&fault, false));
@@ -126,7 +128,7 @@ impl Simulation {
         self.agenda.push(next, Action::Slot(number + 1));
     }
 
-    fn fault(&mut self, at: Ps, index: usize, observer: &mut dyn Observer) {
+    fn fault(&mut self, at: Ps, index: usize) {
         let Some(fault) = self.scenario.faults.get(index).cloned() else { return };
         let Some(state) = self.agenda.faults.get_mut(index) else { return };
         if let When::Every { until: Some(until), .. } = fault.when
@@ -150,7 +152,6 @@ impl Simulation {
             let text = format!("fault '{}': not possible here, nothing was done", fault.name);
             self.records.note(self.now, EventKind::Fault, text);
         }
-        let _ = observer;
     }
 
     /// False: this kind of link has no such fault.
@@ -166,8 +167,17 @@ impl Simulation {
                     .fold(false, |any, from| link.inject(self.now, *from, fault) || any)
             }
             What::Command { link, end, command } => {
-                let link = self.scenario.link(link).and_then(|index| self.links.get_mut(index));
-                link.is_some_and(|link| link.end(*end).command(*command))
+                let Some(index) = self.scenario.link(link) else { return false };
+                let spacewire = self.scenario.links.get(index).is_some_and(|of| of.is_spacewire());
+                // It may show in a packet before the link tells of it.
+                match command {
+                    _ if spacewire => self.ledger.link_event(Cause::Disconnect(index as u32)),
+                    Command::LinkReset | Command::InterfaceReset => {
+                        self.ledger.link_event(Cause::LinkReset(index as u32));
+                    }
+                    _ => {}
+                }
+                self.links.get_mut(index).is_some_and(|link| link.end(*end).command(*command))
             }
             _ => {
                 self.last(fault, true);

@@ -1,6 +1,10 @@
 //! Scenarios from end to end, over links word by word.
 
 mod basics;
+mod faults;
+mod isolation;
+mod messages;
+mod rmap;
 
 use spfe_sim::link::Blind;
 use spfe_sim::results::{Flow, Results};

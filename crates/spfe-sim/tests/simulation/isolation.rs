@@ -1,0 +1,76 @@
+//! Virtual networks do not hold each other up; a babbler takes nothing from others.
+
+use super::{flow, simulate};
+
+/// Two sources and two sinks on two routers with one link between them, all on four channels.
+fn network(traffic: &str) -> String {
+    let link = |name: &str, ends: &str| {
+        format!(
+            r#"
+            [[link]]
+            name = "{name}"
+            ends = {ends}
+            spacefibre = {{ channels = 4, qos = [
+                {{ vc = 1, bandwidth = "30%" }}, {{ vc = 2, bandwidth = "30%" }}, {{ vc = 3, bandwidth = "30%" }} ] }}
+            "#
+        )
+    };
+    let head = r#"
+        title = "two routers"
+        duration = "200us"
+        node = [{ name = "a" }, { name = "b" }, { name = "c" }, { name = "d" }]
+        router = [{ name = "r", ports = 3 }, { name = "s", ports = 3 }]
+    "#;
+    let parts = [
+        head.to_string(),
+        link("a", r#"["a", "r:1"]"#),
+        link("b", r#"["b", "r:2"]"#),
+        link("rs", r#"["r:3", "s:3"]"#),
+        link("c", r#"["c", "s:1"]"#),
+        link("d", r#"["d", "s:2"]"#),
+        traffic.to_string(),
+    ];
+    parts.concat()
+}
+
+fn of(name: &str, from: &str, to: &str, vc: u8, rate: &str) -> String {
+    format!(
+        "\n[[flow]]\nname = '{name}'\nfrom = '{from}'\nto = '{to}'\nvc = {vc}\nsize = 1000\nrate = '{rate}'\n"
+    )
+}
+
+#[test]
+fn a_blocked_receiver_holds_up_its_own_virtual_network_only() {
+    let flows = [
+        of("blocked", "a", "c", 1, "saturate"),
+        of("same network", "b", "d", 1, "500M"),
+        of("other", "a", "c", 2, "1G"),
+        of("another", "b", "d", 3, "1G"),
+    ];
+    let fault = "\n[[fault]]\nwhat = 'blocked-receiver'\nnode = 'c'\nvc = 1\nfrom = '50us'\n";
+    let results = simulate(&network(&[&flows.concat(), fault].concat()));
+    // From 100 us on everything of the blocked network stands still.
+    let late = |name: &str| flow(&results, name).series[50..].iter().sum::<u64>();
+    assert_eq!((late("blocked"), late("same network")), (0, 0));
+    for name in ["other", "another"] {
+        let bits = late(name) as f64 * 8.0;
+        assert!((bits / 100_000.0 - 1.0).abs() < 0.1, "{name}: {bits} in 100 us");
+    }
+}
+
+#[test]
+fn a_babbling_channel_takes_nothing_from_others() {
+    let flows = [
+        of("babbler", "a", "c", 1, "10M"),
+        of("other", "a", "c", 2, "1.3G"),
+        of("another", "b", "d", 3, "1.3G"),
+    ];
+    let quiet = simulate(&network(&flows.concat()));
+    let fault = "\n[[fault]]\nwhat = 'babble'\nflow = 'babbler'\nfrom = '60us'\n";
+    let loud = simulate(&network(&[&flows.concat(), fault].concat()));
+    assert!(flow(&loud, "babbler").delivered.packets > flow(&quiet, "babbler").delivered.packets);
+    for name in ["other", "another"] {
+        let packets = [&quiet, &loud].map(|results| flow(results, name).delivered.packets);
+        assert!(packets[0].abs_diff(packets[1]) <= 2, "{name}: {packets:?}");
+    }
+}
