@@ -24,6 +24,7 @@ demo: build ## measure the built-in device in a minute and write a report
 	@echo 'The report is in target/demo/'
 
 test: setup ## every check and test; the last line says "N passed, N failed"
+	-@tools/setup.sh test
 	@tools/test.sh
 
 lint: setup ## only the checks of generated files, format, scripts and Rust code

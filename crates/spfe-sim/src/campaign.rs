@@ -27,6 +27,10 @@ pub struct Campaign {
     pub single: Option<Ps>,
     /// Mean time between two cuts of a lane, and the longest cut.
     pub cuts: Option<(Ps, Ps)>,
+    /// Mean length of a pause, of which there are as many as stretches of traffic.
+    pub pause: Option<Ps>,
+    /// Faults that are planned: when, in the direction from which end, what.
+    pub faults: Vec<(Ps, Side, Fault)>,
     /// Virtual channels with traffic.
     pub channels: u8,
     /// Longest packet in words.
@@ -58,6 +62,8 @@ pub struct Outcome {
     pub retries: u64,
     /// Lanes that left Active.
     pub lane_losses: u64,
+    /// Faults that found their word.
+    pub faults: u64,
     /// Link resets by protocol errors; there must not be any.
     pub link_resets: u64,
 }
@@ -173,6 +179,7 @@ impl Observer for Tally {
     fn event(&mut self, at: Ps, _link: u32, side: Side, event: Event) {
         match event {
             Event::Recovered { after_ps } => self.outcome.recoveries.push(after_ps),
+            Event::Fault { .. } => self.outcome.faults += 1,
             Event::Retry => self.outcome.retries += 1,
             Event::LaneState { state: "LossOfSignal", .. } => {
                 self.outcome.lane_losses += 1;
@@ -195,6 +202,8 @@ struct Traffic {
     /// A word that found no room.
     over: Vec<Option<Word>>,
     next_broadcast: Ps,
+    /// Whether it sends, and until when.
+    sends: (bool, Ps),
     broadcasts_sent: u64,
     broadcasts_received: u64,
 }
@@ -208,6 +217,8 @@ impl Campaign {
             windows: None,
             single: None,
             cuts: None,
+            pause: None,
+            faults: vec![],
             channels: 4,
             longest: 1000,
             broadcasts: Some(2_000_000),
@@ -230,6 +241,7 @@ impl Campaign {
                 received: (0..channels).map(|channel| stream(channel, side.other())).collect(),
                 over: vec![None; channels],
                 next_broadcast: 0,
+                sends: (true, 0),
                 broadcasts_sent: 0,
                 broadcasts_received: 0,
             }
@@ -237,6 +249,9 @@ impl Campaign {
         let mut tally = Tally::default();
         for side in Side::BOTH {
             link.set_bit_error_rate(side, None, self.bit_error_rate);
+        }
+        for (at, from, fault) in &self.faults {
+            link.inject(*at, *from, *fault);
         }
         let step = 20 * 40_000_000 / u64::from(self.link.mbps);
         let (mut next_cut, mut next_single, mut last) = (20_000_000, 20_000_000, 0);
@@ -281,6 +296,7 @@ impl Campaign {
         Ok(outcome)
     }
 
+    /// Cuts and bit errors whose time has come.
     fn disturb(
         &self,
         link: &mut dyn Link,
@@ -323,6 +339,11 @@ impl Campaign {
     ) -> Result<bool, Failure> {
         let end = link.end(side);
         let mut any = false;
+        if let Some(mean) = self.pause
+            && now >= this.sends.1
+        {
+            this.sends = (!this.sends.0, now + (-(1.0 - rng.f64()).ln() * mean as f64) as Ps);
+        }
         for channel in 0..this.sent.len() {
             let mut words = [Word::default(); 64];
             loop {
@@ -347,7 +368,7 @@ impl Campaign {
                     }
                 }
             }
-            while end.writable(channel) != 0 {
+            while this.sends.0 && end.writable(channel) != 0 {
                 let word = this.over[channel].take().unwrap_or_else(|| this.sent[channel].next());
                 if end.write(channel, &[word]) == 0 {
                     this.over[channel] = Some(word);

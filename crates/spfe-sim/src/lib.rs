@@ -9,6 +9,7 @@
 //! | [`time`] | picoseconds, and the word periods of a lane without drift |
 //! | [`link`] | what every link is: two ends and what happens between them |
 //! | [`spacefibre`] | a link of 1 to 16 lanes, symbol by symbol |
+//! | [`spacewire`] | SpaceWire links, character by character |
 //! | [`wire`] | a lane's wire: delay, skew, and what goes wrong on it |
 //! | [`fault`] | what can go wrong, when, and how often |
 //! | [`packet`] | contents of packets, made and checked on the way |
@@ -17,7 +18,6 @@
 //! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
 //! | [`results`] | what a simulation has measured, as a JSON document |
 //! | [`campaign`] | random errors on a link, and everything held against what was sent |
-//! | [`spacewire`] | SpaceWire links, character by character |
 
 pub mod campaign;
 pub mod fault;

@@ -9,7 +9,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | `unit` | an end: port, words that wait, commands, reports |
-//! | `wire` | a direction: bits on their way, the decoder at the far end |
+//! | `wire`, `chunk` | a direction: bits on their way, the decoder at the far end |
 //! | `disturb` | bit errors and other faults of a direction |
 //! | [`words`] | N-Chars as words and back |
 //! | `pace` | bits at a rate without drift |
@@ -20,6 +20,7 @@
 //! that is missing with matching parity. A cut without a target begins at its time, amid a
 //! character if need be; the wire goes on where it left off.
 
+mod chunk;
 mod count;
 mod disturb;
 mod pace;
@@ -32,7 +33,7 @@ pub mod words;
 use crate::fault::Fault;
 use crate::link::{End, Event, Link, Observer, Side};
 use crate::rng::Rng;
-use crate::time::Ps;
+use crate::time::{MS, Ps};
 use disturb::{Disturber, Verdict};
 use spfe_link::spacewire::state::Control;
 use spfe_link::spacewire::{Received, State, Timing};
@@ -43,8 +44,8 @@ use wire::{Step, Wire};
 
 /// Rates in Mbit/s.
 pub const RATE_MBPS: RangeInclusive<u32> = 2..=1000;
-/// The longest delay: what light makes of 20 000 km.
-pub const MAX_DELAY_PS: Ps = 100_000_000_000;
+/// The longest delay: 2000 km of cable. Links do not start over much less.
+pub const MAX_DELAY_PS: Ps = 10 * MS;
 
 /// How an end is made.
 #[derive(Clone, Copy, Debug)]
@@ -198,24 +199,20 @@ impl SpaceWire {
     /// What is due next, and when. At the same time what arrives goes first.
     #[inline]
     fn next(&self) -> (Ps, usize, Due) {
-        let mut next = (wire::NEVER, 0, Due::Timer);
-        for side in 0..2 {
-            let unit = &self.units[side];
-            let at = self.wires[1 - side].next_at();
-            if at < next.0 {
-                next = (at, side, Due::Arrival);
-            }
-            if unit.timer_at < next.0 {
-                next = (unit.timer_at, side, Due::Timer);
-            }
-        }
-        for side in 0..2 {
-            let at = self.units[side].transmit_at;
-            if at < next.0 {
-                next = (at, side, Due::Transmit);
-            }
-        }
-        next
+        let [a, b] = &self.units;
+        let arrival = [self.wires[1].next_at(), self.wires[0].next_at()];
+        let timer = [a.timer_at, b.timer_at];
+        let transmit = [a.transmit_at, b.transmit_at];
+        let first = |pair: [Ps; 2]| pair[0].min(pair[1]);
+        let at = first(arrival).min(first(timer)).min(first(transmit));
+        let (pair, due) = if first(arrival) == at {
+            (arrival, Due::Arrival)
+        } else if first(timer) == at {
+            (timer, Due::Timer)
+        } else {
+            (transmit, Due::Transmit)
+        };
+        (at, usize::from(pair[0] != at), due)
     }
 
     /// A cut that begins before, or with, what is due.
@@ -228,8 +225,8 @@ impl SpaceWire {
     fn arrival(&mut self, side: usize, now: Ps, observer: &mut dyn Observer) {
         let unit = &mut self.units[side];
         match self.wires[1 - side].step() {
-            Step::Nothing => return,
-            Step::Edge => unit.edge(now),
+            Step::Nothing => {}
+            Step::Edge(at) => unit.edge(at),
             Step::Received(received) => {
                 unit.receive(now, received);
                 if self.show_words
@@ -298,9 +295,11 @@ impl SpaceWire {
 
     #[inline]
     fn show(&mut self, observer: &mut dyn Observer) {
-        for side in 0..2 {
-            for (at, event) in self.units[side].events.drain(..) {
-                observer.event(at, self.id, SIDES[side], event);
+        for (side, unit) in SIDES.into_iter().zip(&mut self.units) {
+            if !unit.events.is_empty() {
+                unit.events.drain(..).for_each(|(at, event)| {
+                    observer.event(at, self.id, side, event);
+                });
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Short campaigns of random errors; `make soak` runs long ones.
 
 use spfe_sim::campaign::Campaign;
+use spfe_sim::fault::{Fault, Kind, Target};
+use spfe_sim::link::Side;
 use spfe_sim::time::{MS, US};
 
 fn run(campaign: &Campaign) -> spfe_sim::campaign::Outcome {
@@ -54,4 +56,55 @@ fn the_same_seed_gives_the_same_words() {
     let outcome = run(&campaign);
     assert_eq!(outcome, run(&campaign));
     assert_ne!(outcome, run(&Campaign { seed: 8, ..campaign }));
+}
+
+/// NACK and RETRY only come after an error, FULL after a long silence.
+const TARGETS: [Target; 12] = [
+    Target::Any,
+    Target::Ack,
+    Target::Nack,
+    Target::Retry,
+    Target::Full,
+    Target::Fct,
+    Target::Sdf,
+    Target::Edf,
+    Target::Sbf,
+    Target::Ebf,
+    Target::Sif,
+    Target::Data,
+];
+
+#[test]
+fn nothing_is_lost_whatever_happens_to_whichever_word() {
+    let kinds = [
+        Kind::BitError,
+        Kind::Burst { bits: 90 },
+        Kind::Drop,
+        Kind::Duplicate,
+        Kind::Reorder,
+        Kind::Cut { duration_ps: 20_000 },
+        Kind::PolaritySwap,
+        Kind::Skew { bits: 13 },
+    ];
+    for lanes in [1, 3] {
+        for (number, target) in TARGETS.into_iter().enumerate() {
+            for (other, kind) in kinds.into_iter().enumerate() {
+                let seed = (number * 16 + other) as u64;
+                let mut campaign = Campaign::new(lanes, 0.0, 80_000 * u64::from(lanes), seed);
+                campaign.single = Some(10 * US);
+                // Pauses bring idle frames.
+                campaign.pause = Some(3 * US);
+                campaign.faults = (0..6)
+                    .map(|time| {
+                        let lane = (lanes > 1).then_some(time as u8 % lanes);
+                        let from = if time % 2 == 0 { Side::A } else { Side::B };
+                        (40 * US * (time + 1), from, Fault { lane, target, kind })
+                    })
+                    .collect();
+                let outcome = run(&campaign);
+                let rare = target == Target::Full;
+                assert!(rare || outcome.faults > 0, "{target:?} {kind:?}: {outcome:?}");
+            }
+        }
+    }
 }

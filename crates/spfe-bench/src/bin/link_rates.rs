@@ -14,12 +14,19 @@ use spfe_sim::time::US;
 const ONE_WAY: f64 = 0.8 * 5000.0 / 5001.0 * 64.0 / 67.0;
 const BOTH_WAYS: f64 = 0.8 * 5000.0 / 5001.0 * 64.0 / 69.0;
 
-/// Link rate in Gbit/s, lanes, Mbit/s of a lane, published one way and both ways.
-const PUBLISHED: [(f64, u8, u32, Option<f64>, Option<f64>); 4] = [
-    (6.25, 1, 6250, Some(4.8), Some(4.6)),
-    (25.0, 4, 6250, Some(19.2), Some(18.6)),
-    (30.0, 4, 7500, Some(22.9), Some(22.2)),
-    (31.25, 5, 6250, Some(23.8), None),
+/// Published user data rates in Gbit/s.
+struct Published {
+    lanes: u8,
+    mbps: u32,
+    one_way: &'static str,
+    both_ways: &'static str,
+}
+
+const PUBLISHED: [Published; 4] = [
+    Published { lanes: 1, mbps: 6250, one_way: "4.8", both_ways: "4.6" },
+    Published { lanes: 4, mbps: 6250, one_way: "19.2", both_ways: "18.6" },
+    Published { lanes: 4, mbps: 7500, one_way: "22.9", both_ways: "22.2" },
+    Published { lanes: 5, mbps: 6250, one_way: "23.8", both_ways: "-" },
 ];
 
 /// Endless packets of 64 KiB and an EOP.
@@ -89,14 +96,12 @@ fn main() -> Result<(), spacefibre::Error> {
         );
     }
     println!("\nlink\tone way\tpublished\tboth ways\tpublished (Gbit/s of user data)");
-    for (total, lanes, mbps, one_published, both_published) in PUBLISHED {
-        let show = |figure: Option<f64>| figure.map_or("-".into(), |rate| format!("{rate:.1}"));
+    for Published { lanes, mbps, one_way, both_ways } in PUBLISHED {
         println!(
-            "{total} Gbit/s, {lanes} lanes\t{:.2}\t{}\t{:.2}\t{}",
+            "{} Gbit/s, {lanes} lanes\t{:.2}\t{one_way}\t{:.2}\t{both_ways}",
+            f64::from(mbps) * f64::from(lanes) / 1e3,
             rate(lanes, mbps, false)?,
-            show(one_published),
             rate(lanes, mbps, true)?,
-            show(both_published),
         );
     }
     Ok(())

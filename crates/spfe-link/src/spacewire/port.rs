@@ -244,6 +244,12 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
         if self.last_edge_ns.is_some_and(|ns| now_ns.saturating_sub(ns) >= limit_ns) {
             self.fail(Cause::Disconnect);
         }
+        // Most calls: in Run, only a failure leads on.
+        let Control { enabled, reset, .. } = self.control;
+        let machine = &self.machine;
+        if machine.state == State::Run && machine.seen.cause.is_none() && enabled && !reset {
+            return;
+        }
         for _ in 0..MAX_STEPS {
             if let Some(cause) = self.machine.failure(now_ns, &self.control, &self.timing) {
                 self.fall(now_ns, cause);

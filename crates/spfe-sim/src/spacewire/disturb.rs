@@ -1,6 +1,6 @@
 //! What goes wrong with the characters of a direction before they are on the wire.
 
-use super::wire::Chunk;
+use super::chunk::Chunk;
 use crate::fault::{Fault, Kind, Target};
 use crate::rng::Rng;
 use crate::time::Ps;

@@ -5,82 +5,12 @@
 //! character. As soon as a bit is wrong or missing, or while it looks for the first NULL, it is
 //! given every bit at its time.
 
-use super::pace::Pace;
+use super::chunk::{Chunk, Signals};
 use crate::time::Ps;
 use spfe_link::spacewire::decode::Decoder;
 use spfe_link::spacewire::encode::{Bits, Encoder};
 use spfe_link::spacewire::{Character, Received};
 use std::collections::VecDeque;
-
-/// The bits of a character, as they are on the wire.
-#[derive(Clone, Copy, Debug)]
-pub struct Chunk {
-    /// When the first bit leaves.
-    pub at: Ps,
-    /// How long bits are.
-    pub pace: Pace,
-    /// The bits; bit 0 goes first.
-    pub bits: Bits,
-    /// Which of them have an edge.
-    pub present: u16,
-    /// All are as the encoder made them, and the character before is the one sent before.
-    pub intact: bool,
-    /// What they were made from.
-    pub character: Character,
-    /// The signals before them.
-    before: Signals,
-}
-
-/// The levels of the two signals.
-#[derive(Clone, Copy, Debug, Default)]
-struct Signals {
-    d: bool,
-    s: bool,
-}
-
-impl Signals {
-    const fn bit(&mut self, bit: bool) {
-        self.s ^= bit == self.d;
-        self.d = bit;
-    }
-}
-
-impl Chunk {
-    /// An undisturbed character.
-    #[inline]
-    pub fn new(at: Ps, pace: Pace, bits: Bits, character: Character) -> Self {
-        let intact = pace.stride() != 0;
-        let present = (1 << bits.count) - 1;
-        Self { at, pace, bits, present, intact, character, before: Signals::default() }
-    }
-
-    /// When a bit leaves.
-    #[inline]
-    fn time(&self, index: u8) -> Ps {
-        self.at + self.pace.bits_ps(u64::from(index))
-    }
-
-    const fn bit(&self, index: u8) -> bool {
-        self.bits.value >> index & 1 != 0
-    }
-
-    /// How many bits leave before a time.
-    fn begun(&self, time: Ps) -> u8 {
-        (0..self.bits.count).filter(|index| self.time(*index) < time).count() as u8
-    }
-
-    /// Takes away the bits that leave in a span of time.
-    fn remove(&mut self, from: Ps, until: Ps) {
-        let before = self.present;
-        for index in 0..self.bits.count {
-            let at = self.time(index);
-            if from <= at && at < until {
-                self.present &= !(1 << index);
-            }
-        }
-        self.intact &= self.present == before;
-    }
-}
 
 /// The receiver's side.
 #[derive(Clone, Debug)]
@@ -98,8 +28,8 @@ enum Ear {
 pub enum Step {
     /// Nothing.
     Nothing,
-    /// An edge.
-    Edge,
+    /// An edge, and when it came: now, or a little before.
+    Edge(Ps),
     /// An edge, and a character or error.
     Received(Received),
 }
@@ -173,6 +103,9 @@ impl Wire {
         }
         if self.next_at == NEVER {
             self.schedule();
+        } else if self.index != 0 && self.follows() {
+            self.pass_front();
+            self.schedule();
         }
     }
 
@@ -197,12 +130,17 @@ impl Wire {
     /// [`Wire::cut`].
     pub fn stop(&mut self, now: Ps) -> Option<Ps> {
         // A character that comes twice may not have begun.
-        while self.chunks.len() > 1 && self.chunks.back().is_some_and(|last| last.at >= now) {
+        while self.chunks.back().is_some_and(|last| last.at >= now) {
             self.chunks.pop_back().inspect(|last| self.signals = last.before);
         }
-        let last = self.chunks.back_mut()?;
-        last.remove(now, NEVER);
-        let kept = last.bits.count.min(last.begun(now));
+        let Some(last) = self.chunks.back_mut() else {
+            self.index = 0;
+            self.schedule();
+            return None;
+        };
+        let kept = last.begun(now);
+        last.intact &= kept == last.bits.count;
+        last.bits.count = kept;
         let mut signals = last.before;
         (0..kept).for_each(|index| signals.bit(last.bit(index)));
         let (at, pace) = (last.time(kept).max(now), last.pace);
@@ -226,9 +164,8 @@ impl Wire {
     /// The receiver is turned on or off.
     pub fn listen(&mut self, now: Ps, on: bool) {
         self.ear = if on { Ear::Bits(Decoder::new()) } else { Ear::Off };
-        if on {
-            self.skip(now);
-        }
+        self.skip(now);
+        self.pop_passed();
         self.schedule();
     }
 
@@ -236,40 +173,70 @@ impl Wire {
     /// amid, it looks at them one by one from now on. The last edge it had passed without a look.
     fn disturbed(&mut self, now: Ps) -> Option<Ps> {
         let old = self.index;
-        if let Ear::InStep(last) = self.ear
-            && self.chunks.front().is_some_and(|front| !front.intact)
-        {
-            let mut decoder = in_step(last);
-            let index = self.skip(now);
-            if let Some(front) = self.chunks.front() {
-                // They are as they were, and the character before has been handed on.
-                (0..index).for_each(|index| {
+        let front = *self.chunks.front()?;
+        let mut passed = None;
+        match self.ear {
+            Ear::InStep(_) if front.intact => {}
+            Ear::InStep(last) => {
+                self.skip(now);
+                if self.index != old {
+                    passed = Some(front.time(self.index - 1) + self.delay_ps);
+                }
+                // These are as they were, and the character before has been handed on.
+                let mut decoder = in_step(last);
+                (0..self.index).for_each(|index| {
                     decoder.bit(front.bit(index));
                 });
+                self.ear = Ear::Bits(decoder);
             }
-            self.ear = Ear::Bits(decoder);
+            Ear::Off | Ear::Bits(_) => self.skip(now),
         }
+        self.pop_passed();
         self.schedule();
-        let front = self.chunks.front().filter(|_| self.index != old)?;
-        Some(front.time(self.index - 1) + self.delay_ps)
+        passed
     }
 
-    /// Passes the bits of the front chunk that arrived before now. How many it then has behind it.
-    fn skip(&mut self, now: Ps) -> u8 {
-        let Some(front) = self.chunks.front() else { return 0 };
-        // The last one is left: it takes the chunk off.
-        while self.index + 1 < front.bits.count && front.time(self.index) + self.delay_ps < now {
+    /// Passes the bits of the front chunk that arrived before now.
+    fn skip(&mut self, now: Ps) {
+        let Some(front) = self.chunks.front() else { return };
+        while self.index < front.bits.count && front.time(self.index) + self.delay_ps < now {
             self.index += 1;
         }
-        self.index
+    }
+
+    fn pop_passed(&mut self) {
+        if self.chunks.front().is_some_and(|front| self.index == front.bits.count) {
+            self.pop();
+        }
     }
 
     #[inline]
     fn schedule(&mut self) {
         self.next_at = match self.chunks.front() {
             None => NEVER,
-            Some(front) => front.time(self.next_index(front)) + self.delay_ps,
+            // Its last edge is looked at late: most often the next character comes before.
+            Some(front) if self.looks_late(front) => front.time(front.bits.count + 2),
+            Some(front) => front.time(self.next_index(front)),
         };
+        if self.next_at != NEVER {
+            self.next_at += self.delay_ps;
+        }
+    }
+
+    #[inline]
+    fn looks_late(&self, front: &Chunk) -> bool {
+        self.index != 0
+            && front.intact
+            && front.pace.skips_characters()
+            && matches!(self.ear, Ear::InStep(_))
+    }
+
+    /// Whether another character follows the one that is only waited for to end: its first or
+    /// second bit is then the next edge to look at.
+    #[inline]
+    fn follows(&self) -> bool {
+        self.chunks.front().is_some_and(|front| self.looks_late(front))
+            && self.chunks.get(1).is_some_and(|next| next.present & 1 != 0)
     }
 
     /// The next bit that is looked at.
@@ -289,36 +256,47 @@ impl Wire {
     /// The step that is due.
     #[inline]
     pub fn step(&mut self) -> Step {
-        let Some(&front) = self.chunks.front() else { return Step::Nothing };
-        let at = self.next_index(&front);
-        let mut step = Step::Edge;
-        match &mut self.ear {
-            Ear::Off => {
-                self.pop();
-                step = Step::Nothing;
+        let Some(front) = self.chunks.front() else { return Step::Nothing };
+        let step = match &mut self.ear {
+            Ear::InStep(last) if front.intact && self.index == 0 => {
+                let received = Received::Character(*last);
+                self.index = 2;
+                if self.follows() {
+                    self.pass_front();
+                }
+                Step::Received(received)
             }
-            Ear::InStep(last) if front.intact => {
-                if at == 1 {
-                    step = Step::Received(Received::Character(*last));
-                }
+            Ear::InStep(_) if front.intact => {
+                let last = front.bits.count - 1;
+                let at = if self.looks_late(front) { last } else { self.next_index(front) };
+                let edge_at = front.time(at) + self.delay_ps;
                 self.index = at + 1;
-                // With the next one there, its second bit, or its first, is the next edge to look at.
-                let follows = front.pace.skips_characters()
-                    && self.chunks.get(1).is_some_and(|next| next.present & 1 != 0);
-                if self.index == front.bits.count || follows {
-                    *last = front.character;
-                    self.pop();
+                if at == last {
+                    self.pass_front();
                 }
+                Step::Edge(edge_at)
             }
             Ear::InStep(last) => {
-                let last = *last;
-                self.ear = Ear::Bits(in_step(last));
-                step = self.bit(&front);
+                self.ear = Ear::Bits(in_step(*last));
+                self.bit()
             }
-            Ear::Bits(_) => step = self.bit(&front),
-        }
+            Ear::Bits(_) => self.bit(),
+            Ear::Off => {
+                self.pop();
+                Step::Nothing
+            }
+        };
         self.schedule();
         step
+    }
+
+    /// The front chunk has arrived, or will before anything else is looked at.
+    #[inline]
+    fn pass_front(&mut self) {
+        if let Some(front) = self.chunks.pop_front() {
+            self.ear = Ear::InStep(front.character);
+        }
+        self.index = 0;
     }
 
     fn pop(&mut self) {
@@ -327,19 +305,23 @@ impl Wire {
     }
 
     #[cold]
-    fn bit(&mut self, front: &Chunk) -> Step {
-        let Ear::Bits(decoder) = &mut self.ear else { return Step::Nothing };
+    fn bit(&mut self) -> Step {
+        let (Ear::Bits(decoder), Some(front)) = (&mut self.ear, self.chunks.front()) else {
+            return Step::Nothing;
+        };
         let index = self.index;
         let mut step = Step::Nothing;
         if front.present >> index & 1 != 0 {
-            step = decoder.bit(front.bit(index)).map_or(Step::Edge, Step::Received);
+            let edge = Step::Edge(front.time(index) + self.delay_ps);
+            step = decoder.bit(front.bit(index)).map_or(edge, Step::Received);
         }
         self.index += 1;
         if self.index == front.bits.count {
             if front.pace.stride() != 0 && *decoder == in_step(front.character) {
-                self.ear = Ear::InStep(front.character);
+                self.pass_front();
+            } else {
+                self.pop();
             }
-            self.pop();
         }
         step
     }

@@ -154,7 +154,8 @@ fn bursts_of_any_length() {
     for bits in [1, 5, 10, 100, 1_000, 10_000] {
         let mut kit = Kit::running(Config { seed: u64::from(bits), ..config(100) });
         kit.inject(A, Target::Any, Kind::Burst { bits });
-        kit.run(500 * US);
+        // Each try to start sends 128 bits in 32 us and more: the longest takes some 3 ms.
+        kit.run(5 * MS);
         kit.until_running();
         kit.run(100 * US);
         assert!(kit.is_running(), "{bits}");

@@ -26,6 +26,8 @@ impl Observer for Log {
     }
 
     fn character(&mut self, at: Ps, _: u32, side: Side, character: Character) {
+        let last = self.characters.last().map_or(0, |(at, ..)| *at);
+        assert!(at >= last, "{character:?} at {at} after {last}");
         self.characters.push((at, side, character));
     }
 }

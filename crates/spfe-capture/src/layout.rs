@@ -1,0 +1,285 @@
+//! The pseudo-header in front of every record (`docs/capture.md`).
+//!
+//! 32 bytes, little-endian, every field at a multiple of its size. A later version may make it
+//! longer: content starts at `HEADER_BYTES` of the record, not at 32.
+
+use crate::error::FormatError;
+
+/// Link type of all interfaces: LINKTYPE_USER0.
+pub const LINKTYPE: u16 = 147;
+/// The first two bytes of a record.
+pub const MAGIC: [u8; 2] = *b"SF";
+/// The version that this crate writes.
+pub const VERSION: u8 = 1;
+/// Bytes of the header that this crate writes.
+pub const HEADER: usize = 32;
+
+/// Where fields are, in bytes from the start of the record.
+pub mod offset {
+    /// [`MAGIC`](super::MAGIC), 2 bytes.
+    pub const MAGIC: usize = 0;
+    /// Version, 1 byte.
+    pub const VERSION: usize = 2;
+    /// Bytes of the header, 1 byte.
+    pub const HEADER_BYTES: usize = 3;
+    /// [`Kind`](super::Kind), 1 byte.
+    pub const KIND: usize = 4;
+    /// [`Link`](super::Link), 1 byte.
+    pub const LINK: usize = 5;
+    /// [`Direction`](super::Direction), 1 byte.
+    pub const DIRECTION: usize = 6;
+    /// Lane 0 to 15, or [`NONE`](super::NONE), 1 byte.
+    pub const LANE: usize = 7;
+    /// Virtual channel 0 to 31, or `NONE`, 1 byte.
+    pub const VC: usize = 8;
+    /// Virtual network 0 to 63, or `NONE`, 1 byte.
+    pub const NETWORK: usize = 9;
+    /// [`End`](super::End), 1 byte.
+    pub const END: usize = 10;
+    /// Data-sending lanes of the link 1 to 16, 0 for not said, 1 byte.
+    pub const LANES: usize = 11;
+    /// [`flag`](super::flag) bits, 2 bytes.
+    pub const FLAGS: usize = 12;
+    /// Picoseconds behind the nanosecond of the time stamp, 0 to 999, 2 bytes.
+    pub const SUB_NS: usize = 14;
+    /// Length of the whole content: bytes, words or characters, 4 bytes.
+    pub const LENGTH: usize = 16;
+    /// From one word to the next, or from one bit to the next, in ps, 4 bytes.
+    pub const PERIOD: usize = 20;
+    /// Packet identity, or the number of the first word or character, 8 bytes.
+    pub const ID: usize = 24;
+}
+
+/// No lane, no virtual channel, no virtual network.
+pub const NONE: u8 = 0xff;
+
+/// Bits of the flags field.
+pub mod flag {
+    /// The record shows an error.
+    pub const ERROR: u16 = 1;
+    /// A fault was injected here.
+    pub const FAULT: u16 = 1 << 1;
+    /// The content is cut by the snapshot length.
+    pub const TRUNCATED: u16 = 1 << 2;
+    /// Sent before: error recovery.
+    pub const RESENT: u16 = 1 << 3;
+    /// The words of data frames are scrambled.
+    pub const SCRAMBLED: u16 = 1 << 4;
+    /// The words of data frames are not scrambled.
+    pub const PLAIN: u16 = 1 << 5;
+}
+
+macro_rules! byte_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $value:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $name { $($(#[$vdoc])* $variant = $value,)+ }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// From its byte.
+            pub const fn of(value: u8) -> Option<Self> {
+                match value { $($value => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+byte_enum! {
+    /// What a record is.
+    Kind {
+        /// A packet, as on the link: what is left of its path in front.
+        #[default]
+        Packet = 1,
+        /// A broadcast message of SpaceFibre.
+        Broadcast = 2,
+        /// A broadcast code of SpaceWire: time-code or distributed interrupt.
+        Code = 3,
+        /// A link event.
+        Event = 4,
+        /// Words of a lane, one behind the other, every one.
+        Words = 5,
+        /// Characters of a SpaceWire link, every one.
+        Characters = 6,
+        /// The words of one frame or one control word, without what was sent in between.
+        Frame = 7,
+    }
+}
+
+byte_enum! {
+    /// The kind of link.
+    Link {
+        /// Not said.
+        #[default]
+        Unknown = 0,
+        /// SpaceFibre (ECSS-E-ST-50-11C).
+        SpaceFibre = 1,
+        /// SpaceWire (ECSS-E-ST-50-12C Rev.1).
+        SpaceWire = 2,
+    }
+}
+
+byte_enum! {
+    /// Which end of the link saw it.
+    Direction {
+        /// Not said.
+        #[default]
+        Unknown = 0,
+        /// The sender.
+        Sent = 1,
+        /// The receiver.
+        Received = 2,
+    }
+}
+
+byte_enum! {
+    /// How a packet ended.
+    End {
+        /// It did not, or not yet.
+        #[default]
+        None = 0,
+        /// End of packet.
+        Eop = 1,
+        /// Error end of packet.
+        Eep = 2,
+    }
+}
+
+/// The pseudo-header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// What follows.
+    pub kind: Kind,
+    /// Kind of link.
+    pub link: Link,
+    /// Which end saw it.
+    pub direction: Direction,
+    /// Lane 0 to 15.
+    pub lane: Option<u8>,
+    /// Virtual channel 0 to 31.
+    pub vc: Option<u8>,
+    /// Virtual network 0 to 63.
+    pub network: Option<u8>,
+    /// End of packet.
+    pub end: End,
+    /// Data-sending lanes, 0 for not said.
+    pub lanes: u8,
+    /// [`flag`] bits; bits without a meaning are 0.
+    pub flags: u16,
+    /// Picoseconds behind the nanosecond, 0 to 999.
+    pub sub_ns_ps: u16,
+    /// Length of the whole content, in bytes, words or characters.
+    pub length: u32,
+    /// Word period or bit period in ps, 0 for not said.
+    pub period_ps: u32,
+    /// Packet identity, or the number of the first word or character.
+    pub id: u64,
+}
+
+const fn number(value: Option<u8>) -> u8 {
+    match value {
+        Some(value) => value,
+        None => NONE,
+    }
+}
+
+impl Header {
+    /// The bytes of the header.
+    pub fn to_bytes(&self) -> [u8; HEADER] {
+        let [f0, f1] = self.flags.to_le_bytes();
+        let [s0, s1] = self.sub_ns_ps.to_le_bytes();
+        let [l0, l1, l2, l3] = self.length.to_le_bytes();
+        let [p0, p1, p2, p3] = self.period_ps.to_le_bytes();
+        let [i0, i1, i2, i3, i4, i5, i6, i7] = self.id.to_le_bytes();
+        let [kind, link] = [self.kind as u8, self.link as u8];
+        let [lane, vc, network] = [number(self.lane), number(self.vc), number(self.network)];
+        let (direction, end, lanes) = (self.direction as u8, self.end as u8, self.lanes);
+        [
+            MAGIC[0],
+            MAGIC[1],
+            VERSION,
+            HEADER as u8,
+            kind,
+            link,
+            direction,
+            lane,
+            vc,
+            network,
+            end,
+            lanes,
+            f0,
+            f1,
+            s0,
+            s1,
+            l0,
+            l1,
+            l2,
+            l3,
+            p0,
+            p1,
+            p2,
+            p3,
+            i0,
+            i1,
+            i2,
+            i3,
+            i4,
+            i5,
+            i6,
+            i7,
+        ]
+    }
+
+    /// Reads a header; gives back what follows it.
+    ///
+    /// # Errors
+    ///
+    /// Too short, another magic or version, or a value that has no meaning.
+    pub fn parse(record: &[u8]) -> Result<(Self, &[u8]), FormatError> {
+        let short = FormatError::Short { bytes: record.len(), needed: HEADER };
+        let (fixed, _) = record.split_first_chunk::<HEADER>().ok_or(short)?;
+        let [m0, m1, version, bytes, kind, link, direction, lane, vc, network, rest @ ..] = *fixed;
+        if [m0, m1] != MAGIC {
+            return Err(FormatError::Magic { found: [m0, m1] });
+        }
+        if version != VERSION {
+            return Err(FormatError::Version { found: version });
+        }
+        let content = record.get(usize::from(bytes)..);
+        let content = content.filter(|_| usize::from(bytes) >= HEADER);
+        let content = content.ok_or(FormatError::HeaderBytes { found: bytes })?;
+        let [end, lanes, f0, f1, s0, s1, l0, l1, l2, l3, p0, p1, p2, p3, id @ ..] = rest;
+        let value = |field, value: u8| FormatError::Value { field, value: value.into() };
+        let optional = |field, found: u8, limit: u8| match found {
+            NONE => Ok(None),
+            found if found < limit => Ok(Some(found)),
+            found => Err(value(field, found)),
+        };
+        let sub_ns_ps = u16::from_le_bytes([s0, s1]);
+        if sub_ns_ps > 999 {
+            return Err(FormatError::Value { field: "sub-nanosecond", value: sub_ns_ps.into() });
+        }
+        if lanes > 16 {
+            return Err(value("lanes", lanes));
+        }
+        let header = Self {
+            kind: Kind::of(kind).ok_or(value("kind", kind))?,
+            link: Link::of(link).ok_or(value("link", link))?,
+            direction: Direction::of(direction).ok_or(value("direction", direction))?,
+            lane: optional("lane", lane, 16)?,
+            vc: optional("virtual channel", vc, 32)?,
+            network: optional("virtual network", network, 64)?,
+            end: End::of(end).ok_or(value("end", end))?,
+            lanes,
+            flags: u16::from_le_bytes([f0, f1]),
+            sub_ns_ps,
+            length: u32::from_le_bytes([l0, l1, l2, l3]),
+            period_ps: u32::from_le_bytes([p0, p1, p2, p3]),
+            id: u64::from_le_bytes(id),
+        };
+        Ok((header, content))
+    }
+}

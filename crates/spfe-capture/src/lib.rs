@@ -1,0 +1,64 @@
+//! Captures of SpaceFibre and SpaceWire traffic in pcapng files.
+//!
+//! A capture holds what went over the links of a network: packets, broadcast messages, broadcast
+//! codes and link events, and, where wanted, frames, every word of a lane, or every character of a
+//! SpaceWire link. Each direction of a link is an interface of the file. Each record starts with the
+//! [pseudo-header](layout), which `docs/capture.md` describes byte by byte; `wireshark/spfe.lua`
+//! shows it all in Wireshark.
+//!
+//! Pure: no thread, no clock, no global state. Times are parameters, in picoseconds. A record costs
+//! one copy into a buffer that is used again, and one call of the writer.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`layout`] | the pseudo-header: offsets, sizes, constants, reading and writing |
+//! | [`record`] | what can be captured |
+//! | [`event`] | link events: codes, names, severities |
+//! | [`options`], [`mod@capture`] | the writer |
+//! | [`batch`] | words and characters that come one by one, to records |
+//! | [`reader`], [`content`] | the reader: strict, and safe on anything |
+//!
+//! ```
+//! use spfe_capture::{Capture, Content, End, Interface, Link, Options, Packet, Reader};
+//!
+//! let mut capture = Capture::new(Vec::new(), &Options::default())?;
+//! let link = capture.interface(&Interface {
+//!     name: "camera.1>router.3",
+//!     description: "camera port 1 to router port 3",
+//!     speed_bps: Some(6_250_000_000),
+//! })?;
+//! let packet = Packet { link: Link::SpaceFibre, vc: Some(4), ..Packet::new(b"\xfe\xf0data", End::Eop) };
+//! capture.packet(1_500, link, &packet)?;
+//! let (file, summary) = capture.finish()?;
+//! assert_eq!(summary.records, 1);
+//!
+//! let mut reader = Reader::new(&file[..]);
+//! let record = reader.record()?.expect("one record");
+//! assert_eq!((record.time_ps, record.header.vc), (1_500, Some(4)));
+//! assert_eq!(record.content, Content::Packet(b"\xfe\xf0data"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+#![warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
+pub mod batch;
+mod block;
+pub mod capture;
+pub mod content;
+mod error;
+pub mod event;
+pub mod layout;
+pub mod options;
+pub mod reader;
+pub mod record;
+mod ring;
+
+pub use batch::Batch;
+pub use capture::Capture;
+pub use content::Content;
+pub use error::{CaptureError, FormatError, ReadError};
+pub use event::{Event, EventCode, Severity};
+pub use layout::{Direction, End, Header, Kind, Link};
+pub use options::{Interface, InterfaceId, Keep, Options, Summary};
+pub use reader::{Reader, Record};
+pub use record::{Broadcast, Character, Characters, Code, Frame, LineWord, Packet, Words};

@@ -1,0 +1,224 @@
+//! What can be captured.
+
+use crate::layout::{Direction, End, Link, flag};
+use spfe_link::Word;
+use spfe_link::spacewire::{self, NChar, Received};
+
+pub use spfe_link::datalink::Broadcast as BroadcastMessage;
+
+/// A packet on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// The bytes, as on this link: first what is left of the path.
+    pub bytes: &'a [u8],
+    /// How it ended.
+    pub end: End,
+    /// Kind of link.
+    pub link: Link,
+    /// Which end saw it.
+    pub direction: Direction,
+    /// Virtual channel.
+    pub vc: Option<u8>,
+    /// Virtual network.
+    pub network: Option<u8>,
+    /// The same number on every link that the packet crosses; 0 for none.
+    pub id: u64,
+    /// [`flag`] bits: ERROR, FAULT, RESENT.
+    pub flags: u16,
+}
+
+impl<'a> Packet<'a> {
+    /// A packet of which no more is known.
+    pub const fn new(bytes: &'a [u8], end: End) -> Self {
+        let (link, direction) = (Link::Unknown, Direction::Unknown);
+        Self { bytes, end, link, direction, vc: None, network: None, id: 0, flags: 0 }
+    }
+}
+
+/// A broadcast message of SpaceFibre.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Broadcast {
+    /// The message.
+    pub message: BroadcastMessage,
+    /// Which end saw it.
+    pub direction: Direction,
+    /// [`flag`] bits: ERROR, FAULT, RESENT.
+    pub flags: u16,
+}
+
+/// A broadcast code of SpaceWire: time-code or distributed interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// The code.
+    pub code: spacewire::BroadcastCode,
+    /// Which end saw it.
+    pub direction: Direction,
+    /// [`flag`] bits: ERROR, FAULT.
+    pub flags: u16,
+}
+
+/// Bits of [`LineWord::flags`].
+pub mod word_flag {
+    /// A word was lost or damaged: RXERR.
+    pub const RXERR: u8 = 1;
+    /// The line is off: there is no word.
+    pub const OFF: u8 = 1 << 1;
+    /// A fault was injected into this word.
+    pub const FAULT: u8 = 1 << 2;
+}
+
+/// A word period of a lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineWord {
+    /// The word.
+    pub word: Word,
+    /// [`word_flag`] bits.
+    pub flags: u8,
+}
+
+impl From<Word> for LineWord {
+    fn from(word: Word) -> Self {
+        Self { word, flags: if word == Word::RXERR { word_flag::RXERR } else { 0 } }
+    }
+}
+
+impl From<Option<Word>> for LineWord {
+    /// What [`spfe_link::Lane`] sends and receives.
+    fn from(word: Option<Word>) -> Self {
+        match word {
+            Some(word) => Self::from(word),
+            None => Self { word: Word::default(), flags: word_flag::OFF },
+        }
+    }
+}
+
+impl LineWord {
+    /// Bytes in a record: the symbols (4), the K mask (1), the flags (1), two zeros.
+    pub const BYTES: usize = 8;
+
+    pub(crate) const fn to_bytes(self) -> [u8; Self::BYTES] {
+        let [s0, s1, s2, s3] = self.word.symbols();
+        [s0, s1, s2, s3, self.word.k & 0xf, self.flags, 0, 0]
+    }
+
+    pub(crate) const fn from_bytes(bytes: [u8; Self::BYTES]) -> Self {
+        let [s0, s1, s2, s3, k, flags, _, _] = bytes;
+        Self { word: Word::from_symbols([s0, s1, s2, s3], k), flags }
+    }
+}
+
+/// Words of a lane, one behind the other, every one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Words<'a> {
+    /// The words, from the one that starts at the time of the record.
+    pub words: &'a [LineWord],
+    /// From one word to the next.
+    pub period_ps: u32,
+    /// Number of the first one since the lane began.
+    pub first: u64,
+    /// Lane, 0 to 15.
+    pub lane: u8,
+    /// Data-sending lanes of the link, 0 for not said.
+    pub lanes: u8,
+    /// Which end saw them.
+    pub direction: Direction,
+    /// [`flag`] bits: SCRAMBLED or PLAIN where it is known, FAULT, ERROR.
+    pub flags: u16,
+}
+
+/// The words of a frame on one lane, or one control word, without what was sent in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The words, from SDF to EDF, SBF to EBF, SIF to the last one, or the one word.
+    pub words: &'a [LineWord],
+    /// Lane, 0 to 15.
+    pub lane: u8,
+    /// Data-sending lanes of the link, 0 for not said.
+    pub lanes: u8,
+    /// Which end saw it.
+    pub direction: Direction,
+    /// [`flag`] bits: SCRAMBLED or PLAIN where it is known, RESENT, FAULT, ERROR.
+    pub flags: u16,
+}
+
+/// A character of a SpaceWire link, or what its decoder says instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Character {
+    /// A character or control code.
+    Good(spacewire::Character),
+    /// Parity does not hold.
+    ParityError,
+    /// ESC and then ESC, EOP or EEP.
+    EscapeError,
+}
+
+impl From<Received> for Character {
+    fn from(received: Received) -> Self {
+        match received {
+            Received::Character(character) => Self::Good(character),
+            Received::ParityError => Self::ParityError,
+            Received::EscapeError => Self::EscapeError,
+        }
+    }
+}
+
+impl Character {
+    /// Bytes in a record: the kind, the value.
+    pub const BYTES: usize = 2;
+
+    pub(crate) const fn to_bytes(self) -> [u8; Self::BYTES] {
+        use spacewire::Character as C;
+        match self {
+            Self::Good(C::NChar(NChar::Data(value))) => [0, value],
+            Self::Good(C::NChar(NChar::Eop)) => [1, 0],
+            Self::Good(C::NChar(NChar::Eep)) => [2, 0],
+            Self::Good(C::Fct) => [3, 0],
+            Self::Good(C::Null) => [4, 0],
+            Self::Good(C::Broadcast(code)) => [5, code.0],
+            Self::ParityError => [6, 0],
+            Self::EscapeError => [7, 0],
+        }
+    }
+
+    pub(crate) const fn from_bytes(bytes: [u8; Self::BYTES]) -> Option<Self> {
+        use spacewire::Character as C;
+        Some(match bytes {
+            [0, value] => Self::Good(C::NChar(NChar::Data(value))),
+            [1, 0] => Self::Good(C::NChar(NChar::Eop)),
+            [2, 0] => Self::Good(C::NChar(NChar::Eep)),
+            [3, 0] => Self::Good(C::Fct),
+            [4, 0] => Self::Good(C::Null),
+            [5, code] => Self::Good(C::Broadcast(spacewire::BroadcastCode(code))),
+            [6, 0] => Self::ParityError,
+            [7, 0] => Self::EscapeError,
+            _ => return None,
+        })
+    }
+
+    /// Length on the wire in bits; 0 for an error, whose length is not known.
+    pub const fn length_bits(self) -> u8 {
+        match self {
+            Self::Good(character) => character.length_bits(),
+            Self::ParityError | Self::EscapeError => 0,
+        }
+    }
+}
+
+/// Characters of a SpaceWire link, one behind the other, every one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Characters<'a> {
+    /// The characters, from the one that starts at the time of the record.
+    pub characters: &'a [Character],
+    /// A bit.
+    pub bit_ps: u32,
+    /// Number of the first one since the link began.
+    pub first: u64,
+    /// Which end saw them.
+    pub direction: Direction,
+    /// [`flag`] bits: FAULT, ERROR.
+    pub flags: u16,
+}
+
+/// The flags that a caller may set.
+pub(crate) const FLAGS: u16 =
+    flag::ERROR | flag::FAULT | flag::RESENT | flag::SCRAMBLED | flag::PLAIN;

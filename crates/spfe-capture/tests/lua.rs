@@ -1,0 +1,271 @@
+//! `wireshark/spfe/names.lua` says the same as the code.
+//!
+//! After an intended change: `SPFE_BLESS=1 cargo test -p spfe-capture --test lua`.
+
+use spfe_capture::event::reason_number;
+use spfe_capture::layout::flag;
+use spfe_capture::{Direction, End, EventCode, Kind, Link, Severity};
+use spfe_link::datalink::ResetState;
+use spfe_link::lane::{LostSignalCause, State as LaneState};
+use spfe_link::multilane::mib::{Alignment, Misaligned};
+use spfe_link::network::Reason;
+use spfe_link::spacewire::{Cause, State as SpaceWireState};
+use spfe_link::word::k;
+use spfe_link::{Control, Word};
+use spfe_proto::rmap::Status;
+use std::fmt::{Debug, Display, Write};
+use std::path::PathBuf;
+
+/// A table from numbers to texts.
+fn texts(out: &mut String, name: &str, rows: &[(u32, String)]) {
+    writeln!(out, "M.{name} = {{").unwrap();
+    for (number, text) in rows {
+        writeln!(out, "    [{number}] = \"{text}\",").unwrap();
+    }
+    writeln!(out, "}}").unwrap();
+}
+
+/// A table from names to numbers.
+fn numbers<T: Display>(out: &mut String, name: &str, rows: &[(T, u32)]) {
+    writeln!(out, "M.{name} = {{").unwrap();
+    for (key, number) in rows {
+        writeln!(out, "    {key} = {number},").unwrap();
+    }
+    writeln!(out, "}}").unwrap();
+}
+
+/// Names as the code spells them, by their discriminants.
+fn of<T: Copy + Debug>(all: &[T], number: impl Fn(T) -> u32) -> Vec<(u32, String)> {
+    all.iter().map(|value| (number(*value), format!("{value:?}"))).collect()
+}
+
+fn given(rows: &[(u32, &str)]) -> Vec<(u32, String)> {
+    rows.iter().map(|(number, text)| (*number, (*text).to_owned())).collect()
+}
+
+fn kinds(out: &mut String) {
+    let kinds: Vec<_> = Kind::ALL.iter().map(|kind| (format!("{kind:?}"), *kind as u32)).collect();
+    numbers(out, "kind", &kinds);
+    texts(out, "kinds", &of(Kind::ALL, |kind| kind as u32));
+    texts(out, "links", &of(Link::ALL, |link| link as u32));
+    texts(
+        out,
+        "directions",
+        &given(&[
+            (Direction::Unknown as u32, "not said"),
+            (Direction::Sent as u32, "the sender"),
+            (Direction::Received as u32, "the receiver"),
+        ]),
+    );
+    texts(
+        out,
+        "ends",
+        &given(&[(End::None as u32, "no end"), (End::Eop as u32, "EOP"), (End::Eep as u32, "EEP")]),
+    );
+    numbers(
+        out,
+        "flags",
+        &[
+            ("ERROR", flag::ERROR.into()),
+            ("FAULT", flag::FAULT.into()),
+            ("TRUNCATED", flag::TRUNCATED.into()),
+            ("RESENT", flag::RESENT.into()),
+            ("SCRAMBLED", flag::SCRAMBLED.into()),
+            ("PLAIN", flag::PLAIN.into()),
+        ],
+    );
+    texts(
+        out,
+        "characters",
+        &given(&[
+            (0, "Data"),
+            (1, "EOP"),
+            (2, "EEP"),
+            (3, "FCT"),
+            (4, "NULL"),
+            (5, "Broadcast code"),
+            (6, "Parity error"),
+            (7, "Escape error"),
+        ]),
+    );
+}
+
+fn events(out: &mut String) {
+    let code = |code: &EventCode| *code as u32;
+    let rows: Vec<_> =
+        EventCode::ALL.iter().map(|event| (format!("{event:?}"), code(event))).collect();
+    numbers(out, "event", &rows);
+    let rows: Vec<_> =
+        EventCode::ALL.iter().map(|event| (code(event), event.name().to_owned())).collect();
+    texts(out, "events", &rows);
+    let all = [Severity::Note, Severity::Warning, Severity::Error];
+    texts(out, "severities", &of(&all, |severity| severity as u32));
+}
+
+fn states(out: &mut String) {
+    use LaneState as L;
+    let all = [
+        L::ClearLine,
+        L::Disabled,
+        L::Wait,
+        L::Started,
+        L::InvertRxPolarity,
+        L::Connecting,
+        L::Connected,
+        L::Active,
+        L::PrepareStandby,
+        L::LossOfSignal,
+    ];
+    texts(out, "lane_states", &of(&all, |state| state as u32));
+    use Alignment as A;
+    let all = [A::NotReady, A::NearEndReady, A::BothEndsReady];
+    texts(out, "alignment_states", &of(&all, |state| state as u32));
+    use ResetState as R;
+    let all = [R::ConfigurationReset, R::NearEndReset, R::CheckFarEndReset, R::LinkInitialised];
+    texts(out, "link_reset_states", &of(&all, |state| state as u32));
+    use SpaceWireState as S;
+    let all = [S::ErrorReset, S::ErrorWait, S::Ready, S::Started, S::Connecting, S::Run];
+    texts(out, "spacewire_states", &of(&all, |state| state as u32));
+}
+
+fn causes(out: &mut String) {
+    use Cause as C;
+    let all = [
+        C::Disconnect,
+        C::Parity,
+        C::Escape,
+        C::Credit,
+        C::Sequence,
+        C::Timeout,
+        C::Disabled,
+        C::Reset,
+    ];
+    texts(out, "spacewire_causes", &of(&all, |cause| cause as u32));
+    use LostSignalCause as L;
+    let all = [L::NoSignal, L::RxerrOverflow, L::Init1Received];
+    texts(out, "lost_signal_causes", &of(&all, |cause| cause as u32));
+    use Misaligned as M;
+    let all = [
+        M::ActiveLanes,
+        M::FarEndActiveLanes,
+        M::DataReceivingLanes,
+        M::FifoOverflow,
+        M::InvalidAlign,
+        M::HeldAlign,
+        M::InvalidRow,
+        M::EarlyRxErr,
+        M::RxErrRow,
+    ];
+    texts(out, "misaligned_causes", &of(&all, |cause| cause as u32));
+    use Reason as R;
+    let all = [
+        R::Empty,
+        R::InvalidAddress,
+        R::NoPort,
+        R::InputUnmapped,
+        R::OutputUnmapped,
+        R::NotRunning,
+        R::Blocked,
+        R::Timeout,
+    ];
+    texts(out, "drop_reasons", &of(&all, |reason| reason_number(reason).into()));
+}
+
+fn words(out: &mut String) {
+    numbers(
+        out,
+        "k",
+        &[
+            ("COMMA", k::COMMA.into()),
+            ("INIT_COMMA", k::INIT_COMMA.into()),
+            ("EDF", k::EDF.into()),
+            ("EBF", k::EBF.into()),
+            ("FCT", k::FCT.into()),
+            ("FILL", k::FILL.into()),
+            ("EOP", k::EOP.into()),
+            ("EEP", k::EEP.into()),
+        ],
+    );
+    let symbol = |control: Control, index| u32::from(control.encode().symbol(index));
+    let (seq, crc) = (0, 0);
+    let of_comma = [
+        ("SDF", Control::Sdf { vc: 0 }),
+        ("SIF", Control::Sif { seq, crc }),
+        ("ACK", Control::Ack { seq, crc }),
+        ("NACK", Control::Nack { seq, crc }),
+        ("FULL", Control::Full { seq, crc }),
+        ("SBF", Control::Sbf { channel: 0, kind: 0 }),
+        ("RETRY", Control::Retry),
+        ("ACTIVE", Control::Active { lanes: 0 }),
+        ("ALIGN", Control::Align { lanes: 0, inverse: 0 }),
+    ];
+    numbers(out, "symbol1", &of_comma.map(|(name, control)| (name, symbol(control, 1))));
+    let of_lane = [
+        ("SKIP", Control::Skip),
+        ("IDLE", Control::Idle),
+        ("STANDBY", Control::Standby { reason: 0 }),
+        ("LOST_SIGNAL", Control::LostSignal { cause: 0 }),
+        ("INIT1", Control::Init1),
+        ("INIT2", Control::Init2),
+        ("INIT3", Control::Init3 { capability: 0 }),
+        ("iINIT1", Control::Init1Inverted),
+        ("iINIT2", Control::Init2Inverted),
+    ];
+    numbers(out, "lane_symbol2", &of_lane.map(|(name, control)| (name, symbol(control, 2))));
+    let field = |word: Word| {
+        let other = Word { bits: word.bits ^ 0x0100_0000, k: word.k };
+        Control::decode(other).is_some()
+    };
+    let select = |out: &mut String, name, choose: &dyn Fn(Word) -> bool| {
+        writeln!(out, "M.{name} = {{").unwrap();
+        for (name, _) in of_lane.iter().filter(|(_, control)| choose(control.encode())) {
+            writeln!(out, "    {name} = true,").unwrap();
+        }
+        writeln!(out, "}}").unwrap();
+    };
+    select(out, "init", &|word| word.symbol(0) == k::INIT_COMMA);
+    select(out, "symbol3_is_field", &field);
+    writeln!(out, "M.llcw = {}", symbol(Control::Skip, 1)).unwrap();
+    writeln!(out, "M.llcw_inverted = {}", symbol(Control::Init1Inverted, 1)).unwrap();
+}
+
+fn protocols(out: &mut String) {
+    texts(
+        out,
+        "pids",
+        &given(&[
+            (0, "Extended"),
+            (spfe_proto::rmap::PID.into(), "RMAP"),
+            (spfe_proto::ptp::PID.into(), "CCSDS packet transfer"),
+            (238, "GRDDP"),
+            (239, "STUP"),
+            (255, "Reserved"),
+        ]),
+    );
+    let status = |number: u8| (u32::from(number), Status(number).text().to_owned());
+    let rows: Vec<_> = (0..=12).map(status).collect();
+    texts(out, "rmap_status", &rows);
+}
+
+#[test]
+fn names_are_those_of_the_code() {
+    let mut lua = String::from(
+        "-- SPDX-License-Identifier: MIT OR Apache-2.0\n\
+         -- Names and constants. Generated: SPFE_BLESS=1 cargo test -p spfe-capture --test lua\n\n\
+         local M = {}\n",
+    );
+    kinds(&mut lua);
+    events(&mut lua);
+    states(&mut lua);
+    causes(&mut lua);
+    words(&mut lua);
+    protocols(&mut lua);
+    lua.push_str("return M\n");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../wireshark/spfe/names.lua");
+    if std::env::var_os("SPFE_BLESS").is_some() {
+        std::fs::write(&path, &lua).expect("names.lua is writable");
+    }
+    let found = std::fs::read_to_string(&path).expect("names.lua is there");
+    let line = found.lines().zip(lua.lines()).position(|(old, new)| old != new);
+    assert!(found == lua, "names.lua differs, first in line {:?}", line.map(|line| line + 1));
+}

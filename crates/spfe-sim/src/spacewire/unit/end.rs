@@ -1,0 +1,119 @@
+//! An end as the unit behind it sees it.
+
+use super::Unit;
+use crate::fault::Command;
+use crate::link::{Counters, End, Event};
+use spfe_link::Word;
+use spfe_link::datalink::{Broadcast, Content, content};
+use spfe_link::network::unit::Unit as _;
+use spfe_link::qos;
+use spfe_link::spacewire::state::Control;
+use spfe_link::spacewire::{BroadcastCode, State};
+
+impl End for Unit {
+    fn channels(&self) -> usize {
+        1
+    }
+
+    fn is_running(&self) -> bool {
+        self.port.state() == State::Run
+    }
+
+    fn writable(&self, channel: usize) -> usize {
+        if channel == 0 { self.transmit_words - self.to_send.len() } else { 0 }
+    }
+
+    fn write(&mut self, channel: usize, words: &[Word]) -> usize {
+        let mut count = 0;
+        for word in words {
+            if self.writable(channel) == 0 {
+                break;
+            }
+            if content(*word) != Content::Fill {
+                self.write_open = !word.is_end();
+                self.to_send.push_back(*word);
+            }
+            count += 1;
+        }
+        // A cut packet's rest need not wait for the link.
+        self.feed();
+        count
+    }
+
+    fn readable(&self, channel: usize) -> usize {
+        if channel == 0 { self.arrived.len() } else { 0 }
+    }
+
+    fn read(&mut self, channel: usize, words: &mut [Word]) -> usize {
+        let count = self.readable(channel).min(words.len());
+        for (to, word) in words.iter_mut().zip(self.arrived.drain(..count)) {
+            self.read_open = !word.is_end();
+            *to = word;
+        }
+        self.drain(self.now);
+        count
+    }
+
+    fn waiting(&self) -> u32 {
+        u32::from(!self.arrived.is_empty())
+    }
+
+    fn send_broadcast(&mut self, _: Broadcast) -> bool {
+        false
+    }
+
+    fn receive_broadcast(&mut self) -> Option<Broadcast> {
+        None
+    }
+
+    fn send_code(&mut self, code: BroadcastCode) -> bool {
+        let taken = self.port.broadcast(code);
+        self.codes_wait |= taken;
+        taken
+    }
+
+    fn receive_code(&mut self) -> Option<BroadcastCode> {
+        self.codes.pop_front()
+    }
+
+    fn schedule(&mut self, _: u8) {}
+
+    fn set_qos(&mut self, _: usize, _: qos::Parameters) -> bool {
+        false
+    }
+
+    fn qos(&self, _: usize) -> Option<qos::Parameters> {
+        None
+    }
+
+    /// * Link Reset: disabled and at once as before, which is the way to restart a link.
+    /// * Interface Reset: Port Reset; the queues are emptied.
+    /// * LaneStart, AutoStart of lane 0 or all: LinkStart, AutoStart.
+    fn command(&mut self, command: Command) -> bool {
+        let before = self.port.control();
+        let changed = match command {
+            Command::LinkReset => Control { enabled: false, ..before },
+            Command::InterfaceReset => Control { reset: true, ..before },
+            Command::LaneStart(None | Some(0), on) => Control { link_start: on, ..before },
+            Command::AutoStart(None | Some(0), on) => Control { auto_start: on, ..before },
+            Command::LaneReset(_) | Command::LaneStart(..) | Command::AutoStart(..) => {
+                return false;
+            }
+        };
+        self.report(self.now, Event::Command(command));
+        self.set_control(changed);
+        if matches!(command, Command::LinkReset | Command::InterfaceReset) {
+            self.set_control(before);
+        }
+        true
+    }
+
+    fn counters(&self) -> Counters {
+        let counters = self.port.counters();
+        Counters {
+            sent_words: vec![counters.sent_n_chars],
+            received_words: vec![counters.received_n_chars],
+            named: self.counts.named(&self.port),
+        }
+    }
+}
