@@ -19,8 +19,6 @@ pub struct Flow {
     pub plan: Plan,
     /// Its link, and the end it sends from.
     pub from: (usize, Side),
-    /// Virtual channel there.
-    pub vc: u8,
     saturates: bool,
     tracks: Vec<usize>,
     sent: Tally,
@@ -73,7 +71,6 @@ impl Flow {
             source: Source::new(flow, seed),
             plan,
             from,
-            vc: flow.vc,
             saturates: flow.pace == Pace::Saturate,
             tracks,
             sent: Tally::default(),

@@ -89,8 +89,6 @@ pub struct Ledger {
     cuts: BTreeMap<Visit, Vec<(Ps, Reason)>>,
     violations: Vec<Violation>,
     violation_count: u64,
-    /// Remains of packets that came with an EEP and without their header.
-    runts: u64,
 }
 
 impl Ledger {
@@ -204,7 +202,6 @@ impl Ledger {
 
     /// An EEP with so little before it that nobody knows whose it is.
     fn arrive_runt(&mut self, node: u32, at: Ps) -> Verdict {
-        self.runts += 1;
         let cuts = &self.cuts;
         let excused = self.tracks.iter().any(|track| {
             let cut = |visit| cuts.get(visit).is_some_and(|cuts| !cuts.is_empty());
@@ -364,11 +361,6 @@ impl Ledger {
     /// How many there were.
     pub const fn violation_count(&self) -> u64 {
         self.violation_count
-    }
-
-    /// Remains of packets without their header.
-    pub const fn runts(&self) -> u64 {
-        self.runts
     }
 
     /// What a track has counted.

@@ -5,7 +5,8 @@ use super::units::{BitRate, Size, Time};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
-/// Sizes of packets in bytes, from 1 on: what is between the route and the end of packet.
+/// Sizes of packets in bytes, what is between the route and the end of packet: from 12 on, as the
+/// first twelve bytes tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PacketSize {
     /// All the same. Written 256 or "64KiB".

@@ -43,7 +43,7 @@ fn of(name: &str, from: &str, to: &str, vc: u8, rate: &str) -> String {
 fn a_blocked_receiver_holds_up_its_own_virtual_network_only() {
     let flows = [
         of("blocked", "a", "c", 1, "saturate"),
-        of("same network", "b", "d", 1, "500M"),
+        of("same-network", "b", "d", 1, "500M"),
         of("other", "a", "c", 2, "1G"),
         of("another", "b", "d", 3, "1G"),
     ];
@@ -51,7 +51,7 @@ fn a_blocked_receiver_holds_up_its_own_virtual_network_only() {
     let results = simulate(&network(&[&flows.concat(), fault].concat()));
     // From 100 us on everything of the blocked network stands still.
     let late = |name: &str| flow(&results, name).series[50..].iter().sum::<u64>();
-    assert_eq!((late("blocked"), late("same network")), (0, 0));
+    assert_eq!((late("blocked"), late("same-network")), (0, 0));
     for name in ["other", "another"] {
         let bits = late(name) as f64 * 8.0;
         assert!((bits / 100_000.0 - 1.0).abs() < 0.1, "{name}: {bits} in 100 us");

@@ -65,7 +65,7 @@ fn memory_is_written_read_and_modified() {
         start = "20us"
         count = 5
         [[rmap]]
-        name = "wrong key"
+        name = "wrong-key"
         from = "cpu"
         to = "mem"
         operation = "read"
@@ -100,7 +100,7 @@ fn a_router_is_configured_by_its_registers() {
         start = "20us"
         count = 3
         [[rmap]]
-        name = "no register"
+        name = "no-register"
         from = "cpu"
         to = "r"
         operation = "read"
