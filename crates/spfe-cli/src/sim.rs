@@ -7,13 +7,16 @@ use crate::scenario::{self, File};
 use crate::signal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spfe_capture::Options;
 use spfe_report::diagram::Diagram;
 use spfe_report::simulation;
-use spfe_sim::link::Blind;
+use spfe_sim::link::{Blind, Observer};
+use spfe_sim::recorder::Recorder;
 use spfe_sim::results::{Results, fingerprint};
 use spfe_sim::scenario::{Scenario, Time};
 use spfe_sim::simulation::Simulation;
 use std::fs;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Pieces of the simulated time between two looks at signals and at the progress bar.
@@ -40,6 +43,9 @@ pub struct SimArgs {
     /// Write a report: a page FILE.html, or a directory for report.html and results.json.
     #[arg(long, value_name = "FILE.html|DIR")]
     report: Option<PathBuf>,
+    /// Write a capture of what the scenario's [capture] names (docs/capture.md).
+    #[arg(long, value_name = "FILE.pcapng")]
+    capture: Option<PathBuf>,
 }
 
 fn time(text: &str) -> Result<Time, String> {
@@ -56,7 +62,10 @@ pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
     scenario.duration = args.duration.unwrap_or(scenario.duration);
     // Another duration may not fit the rest.
     scenario.check().map_err(|error| Failure::usage(error.to_string().replace('\n', "; ")))?;
-    let mut results = simulate(&scenario, context)?;
+    let mut results = match &args.capture {
+        Some(path) => captured(path, &scenario, context)?,
+        None => simulate(&scenario, &mut Blind, &[], context)?,
+    };
     results.scenario = fingerprint(&text);
     let json = results.to_json().map_err(|error| Failure::failed(format!("results: {error}")))?;
     if let Some(place) = &args.report {
@@ -92,15 +101,38 @@ fn verdict(results: &Results, duration: Time) -> Result<(), Failure> {
     Err(Failure::failed(format!("conservation of packets: {count}; the first: {first}")))
 }
 
-/// Runs it to its end, or until a signal comes.
-fn simulate(scenario: &Scenario, context: &Context) -> Result<Results, Failure> {
+/// Runs it with a capture.
+fn captured(path: &Path, scenario: &Scenario, context: &Context) -> Result<Results, Failure> {
+    let file = fs::File::create(path)
+        .map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))?;
+    let failed = |error| Failure::failed(format!("capture '{}': {error}", path.display()));
+    let to = BufWriter::new(file);
+    let mut recorder = Recorder::new(to, scenario, &Options::default()).map_err(failed)?;
+    let results = simulate(scenario, &mut recorder, &scenario.capture.words, context)?;
+    let (mut to, summary) = recorder.finish().map_err(failed)?;
+    to.flush().map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))?;
+    let records = plural(summary.records, "record");
+    context.say(&format!("{records} captured in {}", path.display()));
+    Ok(results)
+}
+
+/// Runs it to its end, or until a signal comes. Words are shown of the links that are named.
+fn simulate(
+    scenario: &Scenario,
+    observer: &mut dyn Observer,
+    words: &[String],
+    context: &Context,
+) -> Result<Results, Failure> {
     let mut simulation =
         Simulation::new(scenario).map_err(|error| Failure::usage(error.to_string()))?;
+    for link in words {
+        simulation.show_words(link, true);
+    }
     let bar = bar(context);
     let duration = scenario.duration.0;
     for piece in 1..=PIECES {
         let until = (u128::from(duration) * u128::from(piece) / u128::from(PIECES)) as u64;
-        simulation.run(until, &mut Blind);
+        simulation.run(until, observer);
         bar.set_position(piece);
         bar.set_message(format!("{} of {}", Time(until), scenario.duration));
         if signal::caught() {
