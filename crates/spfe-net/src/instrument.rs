@@ -2,6 +2,7 @@
 //! an echo, as ends of a flow. They belong to whoever runs the flow and have no thread.
 
 use crate::clock::Clock;
+use crate::exact::ends::{LinkIn, LinkOut};
 use spfe_contract::EndMarker;
 use spfe_device::copy::{Copier, Stretch, Target};
 use spfe_device::flow::{Cx, Next, Piece, Sink, Source, Taken};
@@ -89,6 +90,8 @@ pub enum Talker {
     Generator(Generator),
     /// Sends back what its listener took.
     Echo(EchoOut),
+    /// What comes over a cable that is made word by word.
+    Link(LinkIn),
 }
 
 /// What listens at a port.
@@ -97,6 +100,8 @@ pub enum Listener {
     Sink(SinkCheck),
     /// Keeps packets for its talker.
     Echo(EchoIn),
+    /// Goes over a cable that is made word by word.
+    Link(LinkOut),
 }
 
 /// Sends for ever.
@@ -149,6 +154,7 @@ impl Source for Talker {
                 Next::Ready
             }
             Self::Echo(talker) => talker.next(piece),
+            Self::Link(link) => link.next(piece),
         }
     }
 
@@ -159,6 +165,7 @@ impl Source for Talker {
                 bump(&talker.shared.tx_count.stalls, 1);
             }
             Self::Echo(talker) => lock(&talker.store).done = piece.done,
+            Self::Link(link) => link.pause(piece.done),
         }
     }
 
@@ -171,6 +178,7 @@ impl Source for Talker {
                 talker.current = talker.lengths.next_length();
             }
             Self::Echo(talker) => talker.finish(),
+            Self::Link(link) => link.done(),
         }
     }
 
@@ -191,6 +199,12 @@ impl Source for Talker {
 
     fn domain(&self) -> u16 {
         0
+    }
+
+    fn lose(&mut self) {
+        if let Self::Link(link) = self {
+            link.lose();
+        }
     }
 }
 
@@ -407,6 +421,7 @@ impl Sink for Listener {
                 Taken::Whole
             }
             Self::Echo(echo) => echo.take(piece, cx),
+            Self::Link(link) => link.take(piece, cx),
         }
     }
 
@@ -429,6 +444,7 @@ impl Sink for Listener {
                 }
                 echo.open = false;
             }
+            Self::Link(link) => link.cut(),
         }
     }
 
@@ -450,6 +466,7 @@ impl Sink for Listener {
         match self {
             Self::Sink(sink) => sink.open,
             Self::Echo(echo) => echo.open,
+            Self::Link(link) => link.is_open(),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::uri::Uri;
 use crate::wait::Deadline;
 use crate::{Error, PortInfo, Region, Result};
 use spfe_contract::{PortKind, Status};
-use spfe_net::{LinkRate, Mode, Topology};
+use spfe_net::{LinkRate, Mode, Topology, View};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +25,12 @@ pub(crate) struct Device {
 impl Device {
     pub(crate) fn backend(&self) -> &dyn Backend {
         &*self.backend
+    }
+
+    /// The data plane, where whoever uses a port runs the engine of its flows.
+    pub(crate) fn engine(&self, port: u32) -> Option<&Arc<View>> {
+        let endpoint = self.backend.info().endpoint;
+        self.backend.engine().filter(|view| view.runs(endpoint, port))
     }
 }
 

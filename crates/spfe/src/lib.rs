@@ -62,6 +62,6 @@ pub use rx::{Received, Rx};
 pub use slots::Returned;
 pub use spfe_contract::{PortKind, PortState, Status, StatusClass};
 pub use spfe_net::instrument::{Lengths, Pattern};
-pub use spfe_net::{Clock, LinkRate, Mode, Peer, Topology};
+pub use spfe_net::{Clock, Link, LinkModel, LinkRate, Mode, Peer, Topology};
 pub use tx::{Batch, End, Sent, Tx};
 pub use wait::{Deadline, Ready, SleepCost, Strategy, Threshold, sleep_cost};

@@ -84,7 +84,7 @@ impl Daemon {
         } else {
             let arena = Arena::open(next("the network's memory")?, welcome.topology)
                 .map_err(|e| Error::io("memory of the daemon's network", e))?;
-            Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real))
+            Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real, None))
         };
         let watcher = Some(Watcher::start(&link)?);
         Ok(Self {
@@ -124,6 +124,10 @@ fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
         .endpoints
         .get(at.endpoint as usize)
         .ok_or_else(|| bad(format!("attached to endpoint {}, which it has not", at.endpoint)))?;
+    if topology.has_exact() && topology.mode != Mode::Thread {
+        let what = "exact links run in the daemon: mode thread only";
+        return Err(bad(format!("mode {}: {what}", topology.mode)));
+    }
     if topology.virtual_time {
         return Err(bad("virtual time works inside one process only".to_owned()));
     }

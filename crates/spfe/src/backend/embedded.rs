@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A network in this process, with its device thread if it has one.
 pub struct Embedded {
-    /// Before the network: it stops first.
+    /// Of mode thread, and of exact links in real time. Before the network: it stops first.
     device: Option<DeviceThread>,
     network: Arc<Network>,
 }
@@ -27,7 +27,8 @@ impl Embedded {
             return Err(Error::device(Status::BadField, what));
         }
         let network = Network::new(topology)?;
-        let device = if threaded { Some(DeviceThread::start(&network)?) } else { None };
+        let exact = network.topology().has_exact() && !network.topology().virtual_time;
+        let device = if threaded || exact { Some(DeviceThread::start(&network)?) } else { None };
         Ok(Arc::new(Self { network, device }))
     }
 
