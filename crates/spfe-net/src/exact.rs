@@ -34,6 +34,7 @@ use channel::{Inbound, Outbound};
 use fabric::{Fabric, Links};
 use spfe_contract::{Message, MessageKind, PortState, message_flags};
 use spfe_link::datalink::Broadcast;
+use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
 use spfe_sim::link::End;
 use spfe_sim::time::{NS, Ps};
@@ -74,6 +75,9 @@ struct At<'a> {
     face: &'a mut Face,
     /// Set when something moves.
     moved: bool,
+    /// Time of the fabric, and how long the last byte of a packet waits for its end.
+    now: Ps,
+    hold: Ps,
 }
 
 impl Exact {
@@ -116,10 +120,12 @@ impl Exact {
     fn at<T>(&self, face: usize, what: impl FnOnce(&mut At<'_>) -> T) -> T {
         let mut state = self.lock();
         let State { fabric, faces, moved_at } = &mut *state;
-        let mut at = At { end: fabric.face(face), face: &mut faces[face], moved: false };
+        let (now, hold) = (fabric.now(), fabric.hold_ps());
+        let (end, face) = (fabric.face(face), &mut faces[face]);
+        let mut at = At { end, face, moved: false, now, hold };
         let result = what(&mut at);
         if at.moved {
-            *moved_at = fabric.now();
+            *moved_at = now;
         }
         result
     }
@@ -134,7 +140,6 @@ impl Exact {
         let mut state = self.lock();
         let until = until_ns.map(|ns| ns.saturating_mul(NS));
         let still = state.is_still();
-        if std::env::var("DBG").is_ok() { let (n,q,m)=(state.fabric.now(), state.fabric.is_quiet(), state.moved_at); let w=(state.fabric.face(0).is_running(), state.fabric.face(1).is_running(), state.fabric.face(1).waiting(), state.fabric.face(0).writable(0)); eprintln!("now {n} quiet {q} still {still} moved {m} until {until_ns:?} {w:?}"); }
         let State { fabric, .. } = &mut *state;
         if still {
             match until {
@@ -213,6 +218,15 @@ impl Exact {
         })
     }
 
+    /// Sets the priority of a virtual channel.
+    pub fn set_priority(&self, face: usize, vc: u32, priority: u8) {
+        self.at(face, |at| {
+            if let Some(qos) = at.end.qos(vc as usize) {
+                at.end.set_qos(vc as usize, qos::Parameters { priority, ..qos });
+            }
+        });
+    }
+
     /// State of a port's link, as software needs it.
     pub fn state(&self, face: usize) -> PortState {
         self.at(face, |at| if at.end.is_running() { PortState::Up } else { PortState::Starting })
@@ -222,7 +236,9 @@ impl Exact {
 impl State {
     fn is_still(&mut self) -> bool {
         let idle = self.fabric.now().saturating_sub(self.moved_at);
-        self.fabric.is_quiet() || idle > self.fabric.patience_ps()
+        // What is kept back for a while is delivered first.
+        idle >= self.fabric.hold_ps()
+            && (self.fabric.is_quiet() || idle > self.fabric.patience_ps())
     }
 }
 

@@ -178,7 +178,7 @@ impl Source for Talker {
                 talker.current = talker.lengths.next_length();
             }
             Self::Echo(talker) => talker.finish(),
-            Self::Link(link) => link.done(),
+            Self::Link(link) => link.done(piece.length),
         }
     }
 

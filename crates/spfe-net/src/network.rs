@@ -139,9 +139,8 @@ impl Network {
         };
         Ok(Arc::new_cyclic(|weak: &Weak<Self>| {
             let fetch = Arc::new(Owned(weak.clone()));
-            let view_of = |id| {
-                View::new(arena.clone(), id, fetch.clone(), clock.clone(), exact.clone())
-            };
+            let view_of =
+                |id| View::new(arena.clone(), id, fetch.clone(), clock.clone(), exact.clone());
             let view = view_of(CONTROL);
             let driver = match &clock {
                 Clock::Virtual(clock) => Driver::new(&view_of(DEVICE)).map(|driver| {

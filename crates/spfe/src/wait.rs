@@ -3,9 +3,9 @@
 use crate::queue::Queue;
 use crate::{Error, Result};
 use spfe_contract::{Completion, QueueKind, Status};
+use spfe_net::Clock;
 use spfe_net::clock::VirtualClock;
 use spfe_net::os;
-use spfe_net::Clock;
 use spfe_ring::Arm;
 use spfe_ring::sync::Ordering;
 use std::sync::OnceLock;

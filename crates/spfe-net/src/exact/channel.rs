@@ -7,6 +7,7 @@ use spfe_contract::EndMarker;
 use spfe_link::Word;
 use spfe_link::word::k;
 use spfe_sim::link::End;
+use spfe_sim::time::Ps;
 
 /// Words an output virtual channel buffer takes now. What is written before the link is initialised
 /// would be gone with its reset (50-11C 5.7.9).
@@ -127,38 +128,56 @@ pub struct Inbound {
     begun: bool,
     /// The receiver is gone: the rest of the packet is nobody's.
     lost: bool,
-    /// The receiver wants whole packets, or what fills the store.
-    whole: bool,
+    /// Bytes the receiver wants at least, if the packet has so many: a packed area's record.
+    wanted: usize,
+    /// When words were read last.
+    read_at: Ps,
 }
 
 impl Inbound {
-    /// Whether anything has been read that a receiver would take.
+    /// Whether anything has been read that a receiver would take, now or in a while.
     pub fn has_some(&self) -> bool {
-        self.is_ready() || self.at < self.words.len()
+        self.marker.is_some() || self.fill > self.wanted || self.at < self.words.len()
     }
 
-    /// Whether the receiver wants whole packets, or what fills the store.
-    pub fn set_whole(&mut self, whole: bool) {
-        self.whole = whole;
+    /// The receiver wants whole packets, in records of so many bytes; 0: it takes all there is.
+    pub fn set_record(&mut self, bytes: usize) {
+        self.wanted = bytes.min(STORE_BYTES);
     }
 
-    /// Bytes and end of what has come of the packet.
-    pub fn packet(&self) -> (&[u8], EndMarker) {
-        (&self.store[..self.fill], self.marker.unwrap_or(EndMarker::None))
+    /// Bytes and end of what is to be delivered now.
+    pub fn packet(&self, late: bool) -> (&[u8], EndMarker) {
+        (&self.store[..self.deliverable(late)], self.marker.unwrap_or(EndMarker::None))
     }
 
-    /// Whether there is something to deliver.
-    pub fn is_ready(&self) -> bool {
-        self.marker.is_some() || (self.fill != 0 && !self.whole) || self.is_full()
+    /// Whether there is something to deliver. The last byte is kept back for a while (until `late`):
+    /// if the end of the packet comes next, both go into the same buffer.
+    pub fn is_ready(&self, late: bool) -> bool {
+        self.marker.is_some() || self.deliverable(late) > self.done as usize
+    }
+
+    fn deliverable(&self, late: bool) -> usize {
+        if self.marker.is_some() {
+            return self.fill;
+        }
+        if self.fill < self.wanted {
+            return 0;
+        }
+        self.fill.saturating_sub(usize::from(!late))
+    }
+
+    /// When words were read last.
+    pub fn read_at(&self) -> Ps {
+        self.read_at
     }
 
     fn is_full(&self) -> bool {
-        self.fill >= if self.whole { STORE_BYTES } else { PIECE_BYTES }
+        self.fill >= self.wanted.max(PIECE_BYTES)
     }
 
     /// Reads words until the packet ends, there is enough of it or there are no more; whether any
     /// were read.
-    pub fn read(&mut self, vc: usize, end: &mut dyn End) -> bool {
+    pub fn read(&mut self, vc: usize, end: &mut dyn End, now: Ps) -> bool {
         let mut any = false;
         loop {
             self.parse();
@@ -173,6 +192,7 @@ impl Inbound {
                 return any;
             }
             any = true;
+            self.read_at = now;
         }
     }
 
@@ -219,11 +239,13 @@ impl Inbound {
         }
     }
 
-    /// The receiver has all that was in the store.
-    pub fn finish(&mut self) {
+    /// The receiver has so many bytes: all that were to be delivered.
+    pub fn finish(&mut self, delivered: u32) {
         self.begun = self.marker.is_none();
         self.marker = None;
-        self.fill = 0;
+        let rest = delivered as usize..self.fill;
+        self.fill = rest.len();
+        self.store.copy_within(rest, 0);
         self.done = 0;
     }
 

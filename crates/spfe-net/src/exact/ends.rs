@@ -85,18 +85,20 @@ impl LinkIn {
     /// there is.
     pub fn next(&self, piece: &mut Piece) -> Next {
         // SAFETY: the runner holds the flow's seat.
-        let kind = unsafe { (*self.shared.rx_config.get()).kind };
-        let whole = kind == u32::from(QueueKind::RxPacked.raw());
+        let config = unsafe { *self.shared.rx_config.get() };
+        let packed = config.kind == u32::from(QueueKind::RxPacked.raw());
+        let record = if packed { config.area_bytes as usize / 2 } else { 0 };
         self.exact.at(self.face, |at| {
             let into = &mut at.face.into[self.vc];
-            into.set_whole(whole);
-            if !into.is_ready() {
-                at.moved |= into.read(self.vc, at.end);
+            into.set_record(record);
+            if !into.is_ready(false) {
+                at.moved |= into.read(self.vc, at.end, at.now);
             }
-            if !into.is_ready() {
+            let late = at.now.saturating_sub(into.read_at()) >= at.hold;
+            if !into.is_ready(late) {
                 return Next::Idle;
             }
-            let (bytes, end) = into.packet();
+            let (bytes, end) = into.packet(late);
             piece.clear();
             // The bytes stay where they are until `done` or `lose`, which the seat's holder calls.
             let length = bytes.len() as u32;
@@ -112,10 +114,10 @@ impl LinkIn {
         self.exact.at(self.face, |at| at.face.into[self.vc].pause(done));
     }
 
-    /// The receiver has it all.
-    pub fn done(&self) {
+    /// The receiver has all of a piece.
+    pub fn done(&self, length: u32) {
         self.exact.at(self.face, |at| {
-            at.face.into[self.vc].finish();
+            at.face.into[self.vc].finish(length);
             at.moved = true;
         });
     }

@@ -28,6 +28,9 @@ pub trait Fabric: Send {
     /// them and times are known well enough.
     fn step_ps(&self) -> Ps;
 
+    /// How long the end of a packet may come behind its last byte on a busy link.
+    fn hold_ps(&self) -> Ps;
+
     /// If no word passes a face for so long, none will before somebody does something at one.
     fn patience_ps(&mut self) -> Ps;
 
@@ -38,6 +41,8 @@ pub trait Fabric: Send {
 
 /// Word periods between two looks at the faces.
 const STEP_WORDS: u64 = 16;
+/// Word periods after which the next segment of a channel has come, others being served in between.
+const HOLD_WORDS: u64 = 1_000;
 /// Word periods in which words pass on any link that runs and has some.
 const PATIENCE_WORDS: u64 = 4_000;
 /// Time in which a link that is not up comes up, if it does.
@@ -48,6 +53,7 @@ pub struct Links {
     links: Vec<Box<dyn Link>>,
     now: Ps,
     step: Ps,
+    hold: Ps,
     patience: Ps,
 }
 
@@ -55,7 +61,7 @@ impl Links {
     /// The exact links of a topology, and the ports of their faces.
     pub fn of(topology: &Topology) -> Result<(Self, Vec<(u32, u32)>), String> {
         let (mut links, mut places) = (Vec::new(), Vec::new());
-        let (mut step, mut patience) = (Ps::MAX, 0);
+        let (mut step, mut slowest) = (Ps::MAX, 0);
         for (e, ports) in topology.endpoints.iter().enumerate() {
             for (p, port) in ports.iter().enumerate().filter(|(_, port)| port.is_exact()) {
                 let near = (e as u32, p as u32);
@@ -69,10 +75,11 @@ impl Links {
                 places.extend([near, far]);
                 let word = WordClock::new(mbps(port.rate), 0).period_ps();
                 step = step.min(STEP_WORDS * word);
-                patience = patience.max(PATIENCE_WORDS * word);
+                slowest = slowest.max(word);
             }
         }
-        Ok((Self { links, now: 0, step: step.min(MS), patience }, places))
+        let (hold, patience) = (HOLD_WORDS * slowest, PATIENCE_WORDS * slowest);
+        Ok((Self { links, now: 0, step: step.min(MS), hold, patience }, places))
     }
 }
 
@@ -129,6 +136,10 @@ impl Fabric for Links {
 
     fn step_ps(&self) -> Ps {
         self.step
+    }
+
+    fn hold_ps(&self) -> Ps {
+        self.hold
     }
 
     fn patience_ps(&mut self) -> Ps {

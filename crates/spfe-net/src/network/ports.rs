@@ -3,7 +3,7 @@
 use super::{Attachment, Error, Network, Result};
 use crate::topology::Peer;
 use serde::{Deserialize, Serialize};
-use spfe_contract::Status;
+use spfe_contract::{PortState, Status};
 use spfe_device::message::SLOTS;
 use spfe_device::shared::CounterValues;
 use spfe_ring::sync::Ordering;
@@ -19,6 +19,8 @@ pub struct PortInfo {
     pub vcs: u32,
     /// Rate of the link.
     pub rate: crate::topology::LinkRate,
+    /// How the link is made.
+    pub model: crate::topology::LinkModel,
     /// What it is connected to.
     pub peer: Peer,
     /// Per virtual channel: who sends, who receives at the far end, priority, counters.
@@ -64,6 +66,11 @@ impl Network {
             return Err(Error::new(Status::BadVc, what));
         }
         self.arena.times_out(at.endpoint, port).0.set_priority(vc, priority);
+        if let Some(exact) = &self.exact
+            && let Some(face) = exact.face(at.endpoint, port)
+        {
+            exact.set_priority(face, vc, priority);
+        }
         Ok(())
     }
 
@@ -72,9 +79,7 @@ impl Network {
         let inner = self.lock();
         self.exists(endpoint)?;
         let config = self.port(endpoint, port)?;
-        let connected = config.peer != Peer::None;
-        let state =
-            if connected { spfe_contract::PortState::Up } else { spfe_contract::PortState::Down };
+        let state = self.port_state(endpoint, port);
         let messages = self.arena.messages(endpoint, port);
         let sum = |slots: &[spfe_device::message::MessageSlot; SLOTS],
                    pick: fn(CounterValues) -> u64| {
@@ -87,6 +92,7 @@ impl Network {
             state: state.raw(),
             vcs: config.vcs,
             rate: config.rate,
+            model: config.model,
             peer: config.peer,
             channels,
             messages: (
@@ -101,13 +107,29 @@ impl Network {
         })
     }
 
+    /// State of a port's link.
+    pub(crate) fn port_state(&self, endpoint: u32, port: u32) -> PortState {
+        let config = &self.topology().endpoints[endpoint as usize][port as usize];
+        match &self.exact {
+            _ if config.peer == Peer::None => PortState::Down,
+            Some(exact) if config.is_exact() => {
+                exact.face(endpoint, port).map_or(PortState::Down, |face| exact.state(face))
+            }
+            _ => PortState::Up,
+        }
+    }
+
     fn channel(&self, endpoint: u32, port: u32, vc: u32) -> ChannelInfo {
         let (out, into) =
             (self.arena.flow_out(endpoint, port, vc), self.arena.flow_into(endpoint, port, vc));
-        // SAFETY: configurations are only written under the lock the caller holds.
-        let (far_rx, far_tx) =
-            unsafe { ((*out.rx_config.get()).kind, (*into.tx_config.get()).kind) };
         let peer = self.topology().endpoints[endpoint as usize][port as usize].peer;
+        let (far_rx, far_tx) = match peer {
+            Peer::Port { endpoint, port } => (
+                self.config(endpoint, port, vc, false).kind,
+                self.config(endpoint, port, vc, true).kind,
+            ),
+            _ => (0, 0),
+        };
         ChannelInfo {
             priority: self.arena.times_out(endpoint, port).0.priority(vc),
             tx_owner: self.config(endpoint, port, vc, true).owner,
