@@ -66,10 +66,14 @@ fn paced_virtual_time() {
 
 /// Links that are made word by word.
 fn exact(link: &str, mode: Mode, virtual_time: bool) {
-    let time = if virtual_time { Capability::VirtualTime } else { Capability::RealTime };
-    let mut capabilities = vec![time, Capability::Burst, Capability::Packed, Capability::Message];
-    if !virtual_time {
-        capabilities.extend([Capability::Event, Capability::Reset]);
+    let told = |capability: &Capability| *capability != Capability::EndToEnd;
+    let mut capabilities: Vec<_> = Capability::UNLIMITED.into_iter().filter(told).collect();
+    if virtual_time {
+        let untimed = |capability: &Capability| {
+            !matches!(capability, Capability::RealTime | Capability::Event | Capability::Reset)
+        };
+        capabilities.retain(untimed);
+        capabilities.push(Capability::VirtualTime);
     }
     let Link { rate, model } = link.parse().unwrap();
     let topology =

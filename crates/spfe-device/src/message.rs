@@ -365,15 +365,16 @@ impl Messages {
         }
     }
 
-    /// Whether anything is posted (a look without the lock, for polling).
+    /// Whether anything is posted, or somebody is looking (for polling).
     pub fn has_work(&self) -> bool {
+        // With the lock: rings may be taken away by who holds it.
+        let Some(_guard) = self.near.try_lock(self.id) else { return true };
         if self.epochs != Some(self.current()) {
             return true;
         }
         self.tx.iter().zip(&self.near.tx).any(|(view, slot)| {
-            // SAFETY: a torn position only makes this look useless, never wrong: it is a hint.
-            let position =
-                unsafe { std::ptr::addr_of!((*slot.state.get()).at.submission).read_volatile() };
+            // SAFETY: lock held.
+            let position = unsafe { (*slot.state.get()).at.submission };
             view.is_some_and(|view| view.submissions.read(position).is_some())
         })
     }
@@ -390,6 +391,7 @@ impl Messages {
 
     /// Tells the senders whether the device sleeps.
     pub fn set_need_doorbell(&self, on: bool) {
+        let _guard = self.near.lock(self.id);
         if self.epochs != Some(self.current()) {
             return;
         }

@@ -177,7 +177,7 @@ impl Device {
             all &= runner.run(0).is_some();
             if runner.flow().is_active() {
                 // A queue that was started again on the same memory may still have it set.
-                runner.flow().set_need_doorbell(false);
+                runner.set_need_doorbell(false);
                 self.active.push(index);
             }
         }
@@ -249,7 +249,7 @@ impl Device {
             exact.set_need_doorbell(on);
         }
         for &index in &self.active {
-            self.flows[index].flow().set_need_doorbell(on);
+            self.flows[index].set_need_doorbell(on);
         }
         for messages in &self.messages {
             messages.set_need_doorbell(on);

@@ -34,7 +34,7 @@ use crate::event::Event;
 use crate::exact::Exact;
 use crate::exact::driver::{Driver, Shared};
 use crate::os::{self, SharedMemory};
-use crate::topology::{Port, Topology};
+use crate::topology::{Mode, Port, Topology};
 use crate::view::{Fetch, Runner, View};
 use events::Vector;
 use spfe_contract::Status;
@@ -181,6 +181,13 @@ impl Network {
     /// What the network is.
     pub fn topology(&self) -> &Topology {
         self.arena.topology()
+    }
+
+    /// Whether a [`DeviceThread`](crate::DeviceThread) has to run: in mode thread, and for exact
+    /// links in real time.
+    pub fn needs_device(&self) -> bool {
+        let exact = self.exact.is_some() && !self.clock.is_virtual();
+        self.topology().mode == Mode::Thread || exact
     }
 
     /// The time its participants share.

@@ -438,7 +438,7 @@ impl Runner {
     }
 
     #[inline(always)]
-    fn enter(&mut self) -> bool {
+    fn enter(&self) -> bool {
         let (seat, id) = (&self.flow.shared().seat, self.view.id);
         if !self.owner {
             // With the owner inside there is nothing for a guest to do.
@@ -507,6 +507,15 @@ impl Runner {
         let due = self.flow.deadline();
         self.leave();
         due
+    }
+
+    /// Tells both hosts whether the device sleeps and wants a doorbell.
+    pub fn set_need_doorbell(&self, on: bool) {
+        // In the seat: rings may be taken away by who holds it.
+        if self.enter() {
+            self.flow.set_need_doorbell(on);
+            self.leave();
+        }
     }
 
     /// Reads configuration and regions again without a step, for who has claimed the seat: the

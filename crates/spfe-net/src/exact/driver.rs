@@ -106,7 +106,7 @@ impl Driver {
             all &= channel.runner.run(0).is_some();
             channel.active = channel.runner.flow().has_queue();
             if channel.active {
-                channel.runner.flow().set_need_doorbell(false);
+                channel.runner.set_need_doorbell(false);
             }
         }
         // A flow that somebody held is looked at again.
@@ -204,7 +204,7 @@ impl Driver {
     /// Tells the hosts whether the device sleeps.
     pub fn set_need_doorbell(&mut self, on: bool) {
         for channel in self.channels().filter(|channel| channel.active) {
-            channel.runner.flow().set_need_doorbell(on);
+            channel.runner.set_need_doorbell(on);
         }
         for port in &self.ports {
             port.messages.set_need_doorbell(on);

@@ -124,10 +124,6 @@ fn check(welcome: &Welcome, place: &str) -> Result<DeviceInfo> {
         .endpoints
         .get(at.endpoint as usize)
         .ok_or_else(|| bad(format!("attached to endpoint {}, which it has not", at.endpoint)))?;
-    if topology.has_exact() && topology.mode != Mode::Thread {
-        let what = "exact links run in the daemon: mode thread only";
-        return Err(bad(format!("mode {}: {what}", topology.mode)));
-    }
     if topology.virtual_time {
         return Err(bad("virtual time works inside one process only".to_owned()));
     }

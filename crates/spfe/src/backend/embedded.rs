@@ -27,8 +27,7 @@ impl Embedded {
             return Err(Error::device(Status::BadField, what));
         }
         let network = Network::new(topology)?;
-        let exact = network.topology().has_exact() && !network.topology().virtual_time;
-        let device = if threaded || exact { Some(DeviceThread::start(&network)?) } else { None };
+        let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
         Ok(Arc::new(Self { network, device }))
     }
 
