@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Everything that is measured, one after the other; results in bench/out.
 #
-#   tools/bench.sh            rings (criterion), instructions (callgrind), peers side by side, the tables
+#   tools/bench.sh            rings (criterion), instructions (callgrind), exact links, peers side by
+#                             side, the tables
 #   tools/bench.sh --quick    the same, shorter
-#   tools/bench.sh STEP...    some of: rings instructions peers tables
+#   tools/bench.sh STEP...    some of: rings instructions links peers tables
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=bench/out
@@ -13,11 +14,11 @@ steps=()
 for arg in "$@"; do
   case $arg in
     --quick) quick=(--quick) ;;
-    rings | instructions | peers | tables) steps+=("$arg") ;;
-    *) echo "bench: unknown step '$arg' (rings, instructions, peers, tables, --quick)" >&2; exit 2 ;;
+    rings | instructions | links | peers | tables) steps+=("$arg") ;;
+    *) echo "bench: unknown step '$arg' (rings, instructions, links, peers, tables, --quick)" >&2; exit 2 ;;
   esac
 done
-[ ${#steps[@]} -gt 0 ] || steps=(rings instructions peers tables)
+[ ${#steps[@]} -gt 0 ] || steps=(rings instructions links peers tables)
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -30,6 +31,13 @@ for step in "${steps[@]}"; do
     instructions)
       say "instructions per packet (callgrind)"
       tools/callgrind.sh | tee "$out/instructions.tsv"
+      ;;
+    links)
+      cargo build --release -q -p spfe-bench
+      say "exact links: words simulated per second and core"
+      target/release/link_speed | tee "$out/link_speed.txt"
+      say "exact links: user data rates beside the standard's arithmetic and published figures"
+      target/release/link_rates | tee "$out/link_rates.txt"
       ;;
     peers)
       say "peers, side by side"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Instructions per packet, counted by callgrind: no noise, so a gate. Each scenario is run with N
-# and 2N rounds; the difference, divided by its packets, is what one packet costs.
+# Instructions per packet, and per word of an exact link, counted by callgrind: no noise, so a gate.
+# Each scenario is run with N and 2N rounds; the difference, divided by its packets or words, is what
+# one of them costs.
 #
 #   tools/callgrind.sh           print the table
 #   tools/callgrind.sh --check   compare with bench/instructions.tsv; exit 1 if any got worse
@@ -11,7 +12,7 @@ limits=bench/instructions.tsv
 # Room for a compiler's mood between patch releases: 3 %.
 slack=103
 command -v valgrind >/dev/null || { echo "callgrind: valgrind is missing (make setup)" >&2; exit 1; }
-cargo build --release -q -p spfe-bench --bin instructions
+cargo build --release -q -p spfe-bench --bin instructions --bin link_speed
 bin=${CARGO_TARGET_DIR:-target}/release/instructions
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -33,11 +34,26 @@ per_packet() {
   awk -v i=$((two[0] - one[0])) -v p=$((two[1] - one[1])) 'BEGIN { printf "%.1f", i / p }'
 }
 
+# per_word LANES: both ends of an exact link, with one clock and with two
+per_word() {
+  local rounds=$((8000 / $1)) counts=()
+  for times in 1 2; do
+    valgrind --tool=callgrind --callgrind-out-file="$out/cg" \
+      "${bin%/*}/link_speed" "$1" $((times * rounds)) 2>"$out/log" >/dev/null
+    counts+=("$(sed -n 's/.*Collected : //p' "$out/log")")
+  done
+  awk -v i=$((counts[1] - counts[0])) -v w=$((rounds * 16 * 2 * 2 * $1)) \
+    'BEGIN { printf "%.1f", i / w }'
+}
+
 table() {
   printf 'scenario\tapplication\tengine\n'
   for scenario in pooled-single pooled-group single group burst packed; do
     printf '%s\t%s\t%s\n' "$scenario" "$(per_packet "$scenario" --toggle-collect=*measured_app_*)" \
       "$(per_packet "$scenario" --collect-atstart=no)"
+  done
+  for lanes in 1 4; do
+    printf 'word-%s-lane\t-\t%s\n' "$lanes" "$(per_word "$lanes")"
   done
 }
 
@@ -50,6 +66,7 @@ case ${1:-} in
       NR > 1 {
         for (side = 2; side <= 3; side++) {
           name = $1 " " (side == 2 ? "application" : "engine")
+          if ($side == "-") continue
           if ($1 != $4) { print "not ok " name ": " $4 " is not in the table"; bad = 1 }
           else if ($(side + 3) * 100 > $side * slack) {
             print "not ok " name ": " $(side + 3) " instructions, " $side " allowed"; bad = 1

@@ -26,6 +26,27 @@ const STEP8: [(u16, u8); 256] = {
     table
 };
 
+/// A state and the 32 bits before it.
+type Word32 = (u16, u32);
+
+/// What 32 steps make of the upper byte of a state. The sequence is linear, so what they make of a
+/// state is the sum of what they make of its bytes.
+static UPPER: [Word32; 256] = steps32(8);
+/// The same of the lower byte.
+static LOWER: [Word32; 256] = steps32(0);
+
+const fn steps32(shift: u32) -> [Word32; 256] {
+    let mut table = [(0, 0); 256];
+    let mut index = 0;
+    while index < 256 {
+        let mut prbs = Prbs { state: (index as u16) << shift };
+        let bytes = [prbs.byte(), prbs.byte(), prbs.byte(), prbs.byte()];
+        table[index] = (prbs.state, u32::from_le_bytes(bytes));
+        index += 1;
+    }
+    table
+}
+
 /// The generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prbs {
@@ -60,7 +81,10 @@ impl Prbs {
     /// The next 32 bits, the first in bit 0.
     #[inline(always)]
     pub const fn word(&mut self) -> u32 {
-        u32::from_le_bytes([self.byte(), self.byte(), self.byte(), self.byte()])
+        let (upper, lower) =
+            (UPPER[(self.state >> 8) as usize], LOWER[(self.state & 0xff) as usize]);
+        self.state = upper.0 ^ lower.0;
+        upper.1 ^ lower.1
     }
 
     /// Scrambles a data word, or unscrambles it: data characters only, but the sequence goes on

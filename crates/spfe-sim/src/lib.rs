@@ -11,7 +11,9 @@
 //! | [`spacefibre`] | a link of 1 to 16 lanes, symbol by symbol |
 //! | [`wire`] | a lane's wire: delay, skew, and what goes wrong on it |
 //! | [`fault`] | what can go wrong, when, and how often |
+//! | [`campaign`] | random errors on a link, and everything held against what was sent |
 
+pub mod campaign;
 pub mod fault;
 pub mod link;
 pub mod spacefibre;

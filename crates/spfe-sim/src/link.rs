@@ -131,7 +131,7 @@ pub trait End {
     /// Whether packets and messages can go: the link is initialised and a lane is active.
     fn is_running(&self) -> bool;
 
-    /// Words there is room for.
+    /// Words there is room for; none while the link is being reset.
     fn writable(&self, channel: usize) -> usize;
 
     /// Takes words of packets; how many.

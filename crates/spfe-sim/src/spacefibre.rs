@@ -50,6 +50,8 @@ struct SpaceFibre<const L: usize> {
     /// Both ends have the same clock.
     locked: bool,
     now: Ps,
+    /// The end whose word period it is, where the clocks differ.
+    turn: Side,
     /// In the order of time.
     planned: Vec<Planned>,
     /// Those whose time has come, and that wait for their word.
@@ -88,6 +90,7 @@ impl<const L: usize> SpaceFibre<L> {
             clocks,
             locked,
             now: 0,
+            turn: Side::A,
             planned: vec![],
             armed: vec![],
             watch: Watch::new(),
@@ -107,11 +110,11 @@ impl<const L: usize> SpaceFibre<L> {
         for side in Side::BOTH {
             let from = side as usize;
             if disturbed {
-                self.trigger(side, &sent[from].0, observer);
+                self.trigger(side, observer);
             }
             let mut changed = false;
             for ((wire, group), out) in
-                self.wires[from].iter_mut().zip(sent[from].1).zip(&mut groups[1 - from])
+                self.wires[from].iter_mut().zip(sent[from]).zip(&mut groups[1 - from])
             {
                 changed |= wire.send(group);
                 *out = wire.receive();
@@ -122,9 +125,9 @@ impl<const L: usize> SpaceFibre<L> {
         }
         self.words += 2 * L as u64;
         for side in Side::BOTH {
-            let words = self.ends[side as usize].receive(&groups[side as usize]);
+            self.ends[side as usize].receive(&groups[side as usize]);
             if self.show_words {
-                self.show(side, &words, observer);
+                self.show(side, observer);
             }
         }
     }
@@ -134,10 +137,10 @@ impl<const L: usize> SpaceFibre<L> {
         let at = side as usize;
         let sent = self.ends[at].transmit();
         if !self.armed.is_empty() {
-            self.trigger(side, &sent.0, observer);
+            self.trigger(side, observer);
         }
         let mut changed = false;
-        for (lane, (wire, group)) in self.wires[at].iter_mut().zip(sent.1).enumerate() {
+        for (lane, (wire, group)) in self.wires[at].iter_mut().zip(sent).enumerate() {
             changed |= wire.send(group);
             let out = wire.receive();
             self.ends[1 - at].arrive(lane, out);
@@ -146,28 +149,31 @@ impl<const L: usize> SpaceFibre<L> {
             self.damage(side);
         }
         self.words += L as u64;
-        let words = self.ends[at].receive_elastic();
+        self.ends[at].receive_elastic();
         if self.show_words {
-            self.show(side, &words, observer);
+            self.show(side, observer);
         }
     }
 
     #[cold]
-    fn show(&self, side: Side, words: &[Option<Word>; L], observer: &mut dyn Observer) {
-        for (lane, word) in words.iter().enumerate() {
-            observer.word(self.now, self.id, side, lane as u8, *word);
+    fn show(&self, side: Side, observer: &mut dyn Observer) {
+        let now = self.time();
+        for (index, lane) in self.ends[side as usize].lanes.lanes().iter().enumerate() {
+            observer.word(now, self.id, side, index as u8, lane.line());
         }
     }
 
     /// Lets the faults happen that wait for one of these words.
     #[cold]
-    fn trigger(&mut self, side: Side, words: &[Option<Word>; L], observer: &mut dyn Observer) {
+    fn trigger(&mut self, side: Side, observer: &mut dyn Observer) {
         let mut index = 0;
         while let Some(planned) = self.armed.get(index).copied() {
             let lanes =
                 planned.fault.lane.map_or(0..L, |lane| usize::from(lane)..usize::from(lane) + 1);
             let met = planned.from == side
-                && words[lanes.clone()].iter().any(|word| is_target(planned.fault.target, *word));
+                && self.ends[side as usize].lanes.lanes()[lanes.clone()]
+                    .iter()
+                    .any(|lane| is_target(planned.fault.target, lane.sent()));
             if !met {
                 index += 1;
                 continue;
@@ -177,7 +183,7 @@ impl<const L: usize> SpaceFibre<L> {
                 let clock = &self.clocks[side as usize];
                 if self.wires[side as usize][lane].fail(planned.fault.kind, clock) {
                     let event = Event::Fault { lane: lane as u8, fault: planned.fault };
-                    observer.event(self.now, self.id, side, event);
+                    observer.event(self.time(), self.id, side, event);
                 }
             }
             self.damage(side);
@@ -208,7 +214,6 @@ impl<const L: usize> SpaceFibre<L> {
             left -= count;
             self.patience -= count;
             for _ in 0..count {
-                self.now = self.clocks[0].next_ps();
                 self.clocks[0].advance();
                 self.period(observer);
             }
@@ -220,15 +225,15 @@ impl<const L: usize> SpaceFibre<L> {
     }
 
     fn run_free(&mut self, until: Ps, observer: &mut dyn Observer) {
+        let mut next = [self.clocks[0].next_ps(), self.clocks[1].next_ps()];
         loop {
-            let next = [self.clocks[0].next_ps(), self.clocks[1].next_ps()];
             let side = if next[1] < next[0] { Side::B } else { Side::A };
-            let at = next[side as usize];
-            if at >= until {
+            if next[side as usize] >= until {
                 return;
             }
-            self.now = at;
+            self.turn = side;
             self.clocks[side as usize].advance();
+            next[side as usize] = self.clocks[side as usize].next_ps();
             self.period_of(side, observer);
             if side == Side::A {
                 self.patience -= 1;
@@ -239,14 +244,20 @@ impl<const L: usize> SpaceFibre<L> {
         }
     }
 
+    /// When the word period under way began.
+    fn time(&self) -> Ps {
+        let clock = &self.clocks[self.turn as usize];
+        clock.at(clock.count().saturating_sub(1))
+    }
+
     fn look(&mut self, observer: &mut dyn Observer) {
-        self.patience = self.watch.look(self.now, self.id, &mut self.ends, observer);
+        self.patience = self.watch.look(self.time(), self.id, &mut self.ends, observer);
     }
 
     /// Something is wrong with what is sent from an end: it is looked at closely.
     #[cold]
     fn damage(&mut self, from: Side) {
-        self.watch.damage(from.other(), self.now);
+        self.watch.damage(from.other(), self.time());
         self.patience = 1;
     }
 }

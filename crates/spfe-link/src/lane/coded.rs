@@ -5,7 +5,7 @@ use super::Lane;
 use crate::code::{Decoder, Encoder, GROUP_BITS, invert_group};
 use crate::word::Word;
 
-const GROUP: u128 = (1 << GROUP_BITS) - 1;
+const GROUP: u64 = (1 << GROUP_BITS) - 1;
 
 /// Finds the word boundary: K28.5 and K28.7, the only symbols with a comma, stand in symbol 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,25 +29,24 @@ impl BitSync {
     /// the boundary moved for it.
     #[inline]
     pub fn receive(&mut self, group: u64) -> (u64, bool) {
-        let window = (u128::from(group) & GROUP) << GROUP_BITS | u128::from(self.before);
-        self.before = group & GROUP as u64;
-        let commas = commas(window as u64) & GROUP as u64;
-        let moved = commas & !(1 << self.offset) != 0;
-        if moved {
-            self.offset = (commas & !(1 << self.offset)).trailing_zeros() % GROUP_BITS;
+        let before = core::mem::replace(&mut self.before, group & GROUP);
+        let elsewhere = commas(before | group << GROUP_BITS) & GROUP & !(1 << self.offset);
+        if elsewhere != 0 {
+            self.offset = elsewhere.trailing_zeros() % GROUP_BITS;
         }
-        ((window >> self.offset & GROUP) as u64, moved)
+        let word = before >> self.offset | group << (GROUP_BITS - self.offset);
+        (word & GROUP, elsewhere != 0)
     }
 }
 
 /// Where the pattern 0011111 or 1100000 begins.
 #[inline]
 const fn commas(bits: u64) -> u64 {
-    let five_ones = bits >> 2 & bits >> 3 & bits >> 4 & bits >> 5 & bits >> 6;
-    let some_one = bits >> 2 | bits >> 3 | bits >> 4 | bits >> 5 | bits >> 6;
-    let two_ones = bits & bits >> 1;
-    let some_of_two = bits | bits >> 1;
-    five_ones & !some_of_two | two_ones & !some_one
+    // Two, four and five bits from each on: all of them ones, and any of them.
+    let (two, any_of_two) = (bits & bits >> 1, bits | bits >> 1);
+    let (four, any_of_four) = (two & two >> 2, any_of_two | any_of_two >> 2);
+    let (five, any_of_five) = (four & bits >> 4, any_of_four | bits >> 4);
+    five >> 2 & !any_of_two | two & !(any_of_five >> 2)
 }
 
 /// The code between a lane and its line, with `inverts_words` false in the lane's configuration.

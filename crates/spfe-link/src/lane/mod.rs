@@ -183,6 +183,16 @@ impl Lane {
         self.status.rx_polarity_inverted
     }
 
+    /// What the driver last put on the line.
+    pub const fn sent(&self) -> Option<Word> {
+        self.sent
+    }
+
+    /// What the receiver last had from the line.
+    pub const fn line(&self) -> Option<Word> {
+        self.line
+    }
+
     /// The word boundary moved: the word in progress is lost.
     pub fn realign(&mut self) {
         self.sync.lose();

@@ -90,7 +90,16 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// A word of lane 0 while the layer is bypassed.
+    #[inline(always)]
     fn receive_single(&mut self, word: Word) -> Option<Received<L>> {
+        if word.k == 0 {
+            let word = match self.frame {
+                Frame::Data => self.columns_received.first_mut()?.receive(word),
+                Frame::None => word,
+                _ => return Some(Received::Control { word, crc16_good: true }),
+            };
+            return Some(Received::Data { words: [word; L], count: 1 });
+        }
         let mut kinds = Kinds::default();
         kinds.add(word);
         if kinds.rxerr != 0 {

@@ -132,6 +132,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// Puts a row on lanes.
+    #[inline]
     fn row(
         &mut self,
         offered: Option<&Row<L>>,
@@ -140,6 +141,9 @@ impl<const L: usize> MultiLane<L> {
     ) -> bool {
         match offered {
             None => return false,
+            Some(Row::Data { words: data, count: 1 }) if L == 1 && sending == 1 => {
+                words[0] = Some(self.columns_sent[0].send(data[0]));
+            }
             Some(Row::Control(control)) => {
                 each(sending, words, |_, word| *word = Some(*control));
                 if control.k == 1 && matches!(control.symbol(0), k::COMMA | k::EDF) {

@@ -87,9 +87,9 @@ impl<const L: usize> End<L> {
         })
     }
 
-    /// A word period of the transmitter: words, and what goes on the wires.
+    /// A word period of the transmitter: what goes on the wires.
     #[inline(always)]
-    pub fn transmit(&mut self) -> ([Option<Word>; L], [u64; L]) {
+    pub fn transmit(&mut self) -> [u64; L] {
         if self.data_link.take_lane_reset() {
             self.lanes.lane_reset();
             self.lanes.link_reset();
@@ -108,12 +108,12 @@ impl<const L: usize> End<L> {
         for ((coded, word), group) in self.coded.iter_mut().zip(words).zip(&mut groups) {
             *group = coded.transmit(word).unwrap_or(SILENCE);
         }
-        (words, groups)
+        groups
     }
 
-    /// A word period of the receiver: what came on the wires; the words of it.
+    /// A word period of the receiver: what came on the wires.
     #[inline(always)]
-    pub fn receive(&mut self, groups: &[u64; L]) -> [Option<Word>; L] {
+    pub fn receive(&mut self, groups: &[u64; L]) {
         let mut words = [None; L];
         let lanes = self.lanes.lines_mut();
         for (((coded, lane), group), word) in
@@ -122,7 +122,6 @@ impl<const L: usize> End<L> {
             *word = coded.receive(lane, (*group != SILENCE).then_some(*group));
         }
         self.take(words);
-        words
     }
 
     /// Something came on a lane's wire, by the clock of the far end.
@@ -144,7 +143,7 @@ impl<const L: usize> End<L> {
     }
 
     /// A word period of the receiver, out of the elastic buffers.
-    pub fn receive_elastic(&mut self) -> [Option<Word>; L] {
+    pub fn receive_elastic(&mut self) {
         let mut words = [None; L];
         if let Some(lines) = &mut self.elastic {
             for (line, word) in lines.iter_mut().zip(&mut words) {
@@ -152,7 +151,6 @@ impl<const L: usize> End<L> {
             }
         }
         self.take(words);
-        words
     }
 
     #[inline(always)]
@@ -163,7 +161,7 @@ impl<const L: usize> End<L> {
         if let Some(far) = self.lanes.take_far_end_capability() {
             self.data_link.far_end_capability(0, far.capability, far.lane_active);
         }
-        let resets = self.data_link.reset_state() != datalink::ResetState::LinkInitialised;
+        let resets = self.in_reset();
         if resets != self.says_reset {
             self.says_reset = resets;
             let flag = self.data_link.capability() & capability::LINK_RESET != 0;
@@ -197,6 +195,11 @@ impl<const L: usize> End<L> {
         self.is_healthy() && lanes.iter().all(settled) && self.data_link.is_idle()
     }
 
+    /// The buffers are held in reset: what is written there would be lost.
+    fn in_reset(&self) -> bool {
+        self.data_link.reset_state() != datalink::ResetState::LinkInitialised
+    }
+
     fn each_lane(&mut self, lane: Option<u8>, mut change: impl FnMut(&mut lane::Lane)) -> bool {
         let chosen = |index: &usize| lane.is_none_or(|lane| usize::from(lane) == *index);
         let mut any = false;
@@ -221,11 +224,11 @@ impl<const L: usize> link::End for End<L> {
     }
 
     fn writable(&self, channel: usize) -> usize {
-        self.data_link.writable(channel)
+        if self.in_reset() { 0 } else { self.data_link.writable(channel) }
     }
 
     fn write(&mut self, channel: usize, words: &[Word]) -> usize {
-        self.data_link.write(channel, words)
+        if self.in_reset() { 0 } else { self.data_link.write(channel, words) }
     }
 
     fn readable(&self, channel: usize) -> usize {
