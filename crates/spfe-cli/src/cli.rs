@@ -5,6 +5,7 @@ use crate::completions::{self, CompletionsArgs};
 use crate::context::Context;
 use crate::error::{EXIT_CODES, Failure};
 use crate::info::{self, InfoArgs};
+use crate::link::{self, LinkArgs};
 use crate::list;
 use crate::man::{self, ManArgs};
 use crate::perf::{self, PerfArgs, WorkerArgs};
@@ -54,6 +55,7 @@ enum Command {
     #[command(subcommand)]
     Timecode(TimeCodeArgs),
     Stats(StatsArgs),
+    Link(LinkArgs),
     Perf(PerfArgs),
     #[command(hide = true)]
     PerfWorker(WorkerArgs),
@@ -78,6 +80,7 @@ impl Cli {
             Command::Broadcast(args) => broadcast::run(args, &context),
             Command::Timecode(args) => timecode::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
+            Command::Link(args) => link::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
             Command::PerfWorker(args) => perf::worker(args),
             Command::Completions(args) => completions::run(args),

@@ -56,10 +56,12 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
         assert!(back.iter().map(|back| back.buf.tag).eq(0..40), "turn {turn}");
         let sent = back.iter().take_while(|back| back.status == Status::Ok).count();
         assert!(back[sent..].iter().all(|back| back.status == Status::Cancelled), "{sent} sent");
-        assert!(sent <= if rx.is_some() { 10 } else { 0 }, "{sent} sent");
+        let most = if rx.is_some() { 10 } else { 0 };
+        assert!(sent <= most || !fixture.has(EndToEnd), "{sent} sent");
         assert_eq!((tx.outstanding(), take_all(&mut tx).len()), (0, 0));
         drop((rx, back));
         let mut rx = pair.rx_posted(0, BUFFER, 4);
+        take_old(fixture, &mut rx);
         tx.send(pair.packet(100, 5)).unwrap();
         receive(&mut rx).is(100, 5);
         assert_eq!(tx.drain(soon()).unwrap(), 1);
@@ -380,7 +382,7 @@ fn a_reset_completes_what_is_pending(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 1));
     let mut posted = pair.rx_posted(1, 64, 8);
-    tx.send(pair.packet(3 * BUFFER, 1)).unwrap();
+    tx.send(pair.packet(LONG, 3)).unwrap();
     tx.send(pair.packet(64, 2)).unwrap();
     rx.wait(&Threshold::ONE, soon()).unwrap();
     pair.a.reset().unwrap();
@@ -392,7 +394,7 @@ fn a_reset_completes_what_is_pending(fixture: &Fixture) {
     let part = rx.recv(soon()).unwrap();
     assert!(part.more());
     rx.post(part.buf).unwrap();
-    assert_eq!(rx.recv(soon()).unwrap().end, End::Eep, "the packet was cut");
+    cut_is_received(&mut rx, BUFFER, if fixture.has(EndToEnd) { BUFFER } else { LONG - 1 });
     pair.b.reset().unwrap();
     for _ in 0..8 {
         assert_eq!(posted.recv(soon()).unwrap().status, Status::DeviceReset);
@@ -451,15 +453,19 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
     }
 }
 
-/// Everything can be opened again, and moves packets.
-fn works_again(pair: &Pair, fixture: &Fixture) {
-    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 16));
-    // What was on its way comes first.
+/// What is on its way comes first.
+fn take_old(fixture: &Fixture, rx: &mut Rx) {
     while !fixture.has(EndToEnd)
         && let Ok(got) = rx.recv(Deadline::after(SHORT))
     {
         rx.post(got.buf).unwrap();
     }
+}
+
+/// Everything can be opened again, and moves packets.
+fn works_again(pair: &Pair, fixture: &Fixture) {
+    let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 16));
+    take_old(fixture, &mut rx);
     for seed in 0..20 {
         tx.send(pair.packet(2 * BUFFER, seed)).unwrap();
         receive(&mut rx).is(2 * BUFFER, seed);

@@ -2,7 +2,7 @@
 
 use crate::TimeCodeValue;
 use spfe_contract::{PortKind, PortState};
-use spfe_net::{LinkModel, LinkRate, Peer};
+use spfe_net::{Link, LinkModel, LinkRate, Peer};
 
 /// A port, its far end and its counters, at one moment ([`crate::Port::info`]).
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,13 @@ pub struct PortInfo {
     pub messages: MessageCounters,
     /// Time-codes received.
     pub time_codes: TimeCodeInfo,
+}
+
+impl PortInfo {
+    /// Its link, as device names write it.
+    pub fn link(&self) -> Link {
+        Link { rate: self.rate, model: self.model }
+    }
 }
 
 /// One virtual channel of a port.

@@ -61,6 +61,7 @@ pub use region::{Buf, Region};
 pub use rx::{Received, Rx};
 pub use slots::Returned;
 pub use spfe_contract::{PortKind, PortState, Status, StatusClass};
+pub use spfe_net::exact::mib::{LinkCommand, MibEntry, MibValue, VcParameter};
 pub use spfe_net::instrument::{Lengths, Pattern};
 pub use spfe_net::{Clock, Link, LinkModel, LinkRate, Mode, Peer, Topology};
 pub use tx::{Batch, End, Sent, Tx};

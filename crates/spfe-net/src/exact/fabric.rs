@@ -1,9 +1,10 @@
 //! What carries words between ports.
 
 use super::mbps;
+use super::mib::{self, MibEntry, Watch};
 use crate::topology::{LinkRate, Peer, Topology};
 use spfe_sim::fault::Fault;
-use spfe_sim::link::{Blind, End, Link, Side};
+use spfe_sim::link::{End, Link, Side};
 use spfe_sim::spacefibre;
 use spfe_sim::time::{MS, Ps, WordClock};
 
@@ -34,6 +35,9 @@ pub trait Fabric: Send {
     /// If no word passes a face for so long, none will before somebody does something at one.
     fn patience_ps(&mut self) -> Ps;
 
+    /// What there is to see of a face's link.
+    fn mib(&mut self, face: usize) -> Vec<MibEntry>;
+
     /// Something goes wrong with what is sent from a face, from now on. False: there is no such
     /// fault.
     fn inject(&mut self, face: usize, fault: Fault) -> bool;
@@ -51,6 +55,7 @@ const START_PS: Ps = 50 * MS;
 /// Links side by side: face `2 n` is the first end of link `n`, `2 n + 1` its second.
 pub struct Links {
     links: Vec<Box<dyn Link>>,
+    watch: Watch,
     now: Ps,
     step: Ps,
     hold: Ps,
@@ -79,7 +84,8 @@ impl Links {
             }
         }
         let (hold, patience) = (HOLD_WORDS * slowest, PATIENCE_WORDS * slowest);
-        Ok((Self { links, now: 0, step: step.min(MS), hold, patience }, places))
+        let watch = Watch::new(links.len());
+        Ok((Self { links, watch, now: 0, step: step.min(MS), hold, patience }, places))
     }
 }
 
@@ -108,7 +114,7 @@ impl Fabric for Links {
             if link.is_quiet() {
                 link.skip_to(until);
             }
-            link.run(until, &mut Blind);
+            link.run(until, &mut self.watch);
         }
         self.now = self.now.max(until);
     }
@@ -145,6 +151,12 @@ impl Fabric for Links {
     fn patience_ps(&mut self) -> Ps {
         let up = |link: &mut Box<dyn Link>| Side::BOTH.iter().all(|s| link.end(*s).is_running());
         if self.links.iter_mut().all(up) { self.patience } else { START_PS }
+    }
+
+    fn mib(&mut self, face: usize) -> Vec<MibEntry> {
+        let mut list = self.watch.entries(face / 2, side(face));
+        list.extend(mib::of_end(self.face(face)));
+        list
     }
 
     fn inject(&mut self, face: usize, fault: Fault) -> bool {

@@ -5,6 +5,7 @@ use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
 use spfe_device::memory::RegionKey;
+use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::{Attachment, QueueRequest};
 use spfe_net::os::SharedMemory;
 use spfe_net::{Clock, DeviceThread, Event, Mode, Network, Topology, View};
@@ -119,6 +120,14 @@ impl Backend for EmbeddedBackend {
 
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
         Ok(self.embedded.network.set_priority(self.at, port, vc, priority)?)
+    }
+
+    fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
+        Ok(self.embedded.network.port_mib(self.at.endpoint, port)?)
+    }
+
+    fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {
+        Ok(self.embedded.network.link_command(self.at, port, command)?)
     }
 
     fn reset(&self) -> Result<()> {
