@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::decode::{self, DecodeArgs};
 use crate::error::{EXIT_CODES, Failure};
 use crate::info::{self, InfoArgs};
+use crate::link::{self, LinkArgs};
 use crate::list;
 use crate::man::{self, ManArgs};
 use crate::perf::{self, PerfArgs, WorkerArgs};
@@ -61,6 +62,7 @@ enum Command {
     Rmap(RmapArgs),
     Stats(StatsArgs),
     Decode(DecodeArgs),
+    Link(LinkArgs),
     Perf(PerfArgs),
     Sim(SimArgs),
     Topo(TopoArgs),
@@ -100,6 +102,7 @@ impl Cli {
             Command::Rmap(args) => rmap::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
             Command::Decode(args) => decode::run(args, &context),
+            Command::Link(args) => link::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
             Command::Sim(args) => sim::run(args, &context),
             Command::Topo(args) => topo::run(args, &context),

@@ -10,6 +10,7 @@ mod echo;
 mod error;
 mod frame;
 mod info;
+mod link;
 mod list;
 mod man;
 mod output;

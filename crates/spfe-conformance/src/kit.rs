@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 /// Longest time anything that is bounded may take on a loaded machine.
 pub const SOON: Duration = Duration::from_secs(10);
 
+/// More bytes than any link keeps on the way of a virtual channel: a packet that long is not gone
+/// before its receiver has taken most of it.
+pub const LONG: usize = 64 << 10;
+
 /// A deadline that is never reached where all is well.
 pub fn soon() -> Deadline {
     Deadline::after(SOON)

@@ -53,12 +53,21 @@ pub enum Capability {
     Event,
     /// A reset completes what is pending.
     Reset,
+    /// What a sender is told is so at the receiver: no link keeps anything in between.
+    EndToEnd,
 }
 
 impl Capability {
     /// All that an unpaced device in real time can have.
-    pub const UNLIMITED: [Self; 6] =
-        [Self::RealTime, Self::Burst, Self::Packed, Self::Message, Self::Event, Self::Reset];
+    pub const UNLIMITED: [Self; 7] = [
+        Self::RealTime,
+        Self::Burst,
+        Self::Packed,
+        Self::Message,
+        Self::Event,
+        Self::Reset,
+        Self::EndToEnd,
+    ];
 }
 
 impl fmt::Display for Capability {
@@ -72,6 +81,7 @@ impl fmt::Display for Capability {
             Self::Message => "broadcast messages and time-codes",
             Self::Event => "event descriptors",
             Self::Reset => "reset of what is pending",
+            Self::EndToEnd => "a sender that is told of its receiver",
         })
     }
 }
@@ -96,9 +106,14 @@ impl Fixture {
         Self { name: name.into(), open: Box::new(open), capabilities: capabilities.to_vec() }
     }
 
+    /// Whether the device has it.
+    pub fn has(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
+    }
+
     /// What a case needs and the device has not.
     pub fn missing(&self, case: &Case) -> Option<Capability> {
-        case.needs.iter().copied().find(|need| !self.capabilities.contains(need))
+        case.needs.iter().copied().find(|need| !self.has(*need))
     }
 }
 

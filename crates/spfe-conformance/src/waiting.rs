@@ -1,6 +1,6 @@
 //! Deadlines, thresholds, descriptors; no wake-up is lost.
 
-use crate::kit::{Pair, SOON, Unpacked, depth, receive, soon, take_all};
+use crate::kit::{LONG, Pair, SOON, Unpacked, depth, receive, soon, take_all};
 use crate::{Fixture, cases};
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::BorrowedFd;
@@ -209,15 +209,15 @@ fn a_time_after_the_first_packet_ends_a_wait(fixture: &Fixture) {
 fn transmit_waits_for_completions(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut rx, mut tx) = (pair.rx(0), pair.tx(0));
-    let region = pair.a.alloc(16 * 64).unwrap();
+    const BYTES: usize = LONG / 4;
     for _ in 0..3 {
-        for bufs in region.split(64, 16).unwrap().chunks_mut(4) {
-            let mut group: Vec<_> = bufs.iter_mut().map(|_| pair.packet(64, 0)).collect();
+        for _ in 0..4 {
+            let mut group: Vec<_> = (0..4).map(|_| pair.packet(BYTES, 0)).collect();
             assert_eq!(tx.send_group(&mut group), 4);
         }
         let goal = Threshold::count(4);
         assert!(tx.wait_for(&goal, Deadline::after(SHORT)).unwrap_err().is_timeout());
-        rx.post_all(&mut pair.b.alloc(4096).unwrap().split(64, 16).unwrap());
+        rx.post_all(&mut pair.b.alloc(16 * BYTES).unwrap().split(BYTES, 16).unwrap());
         assert_eq!(tx.wait_for(&goal, soon()).unwrap(), Ready::Threshold);
         let sent: Vec<_> = std::iter::from_fn(|| tx.poll()).collect();
         assert_eq!(sent.iter().map(|sent| sent.packets).collect::<Vec<_>>(), [4; 4]);
@@ -328,10 +328,10 @@ fn a_descriptor_of_a_transmit_end_tells_of_completions(fixture: &Fixture) {
     let mut rx = pair.rx(0);
     let mut tx: Tx = pair.tx_with(0, QueueOptions::default().event(true));
     for turn in 0..5 {
-        tx.send(pair.packet(64, turn)).unwrap();
+        tx.send(pair.packet(LONG, turn)).unwrap();
         assert!(!tx.request_event(&Threshold::ONE).unwrap());
         assert!(!readable(tx.fd().unwrap(), SHORT));
-        rx.post(pair.b.alloc(64).unwrap().buf(0..64).unwrap()).unwrap();
+        rx.post(pair.b.alloc(LONG).unwrap().buf(0..LONG).unwrap()).unwrap();
         let got = rx.recv(soon()).unwrap();
         assert!(readable(tx.fd().unwrap(), SOON));
         clear(tx.fd().unwrap());
@@ -344,7 +344,7 @@ fn a_descriptor_of_a_transmit_end_tells_of_completions(fixture: &Fixture) {
 fn descriptors_of_pooled_ends_tell_of_packets_and_completions(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let vc = |endpoint: &spfe::Endpoint| endpoint.port(0).unwrap().vc(0).unwrap();
-    let options = PoolOptions::new(4, 64).queue(QueueOptions::default().event(true));
+    let options = PoolOptions::new(4, LONG as u32).queue(QueueOptions::default().event(true));
     let mut tx = vc(&pair.a).tx_pooled(options).unwrap();
     let mut rx = vc(&pair.b).rx_pooled(options).unwrap();
     for turn in 0..5 {
@@ -353,18 +353,18 @@ fn descriptors_of_pooled_ends_tell_of_packets_and_completions(fixture: &Fixture)
         for seed in 0..4 {
             assert!(!readable(rx.fd().unwrap(), SHORT), "{seed} of 4 packets");
             crate::kit::fill(tx.slot().unwrap(), seed, 0);
-            tx.send(64).unwrap();
+            tx.send(LONG).unwrap();
         }
         assert!(readable(rx.fd().unwrap(), SOON), "turn {turn}");
         clear(rx.fd().unwrap());
         tx.wait_for(&Threshold::count(4), soon()).unwrap();
         assert_eq!(std::iter::from_fn(|| tx.poll()).count(), 4);
-        tx.send(64).unwrap();
+        tx.send(LONG).unwrap();
         assert!(!tx.request_event(&Threshold::ONE).unwrap());
         assert!(!readable(tx.fd().unwrap(), SHORT), "there is no room");
         for _ in 0..5 {
             rx.wait(&Threshold::ONE, soon()).unwrap();
-            assert_eq!(rx.peek().unwrap().bytes.len(), 64);
+            assert_eq!(rx.peek().unwrap().bytes.len(), LONG);
             rx.release();
         }
         assert!(readable(tx.fd().unwrap(), SOON), "turn {turn}");
@@ -507,14 +507,14 @@ fn waits_of_every_end_are_cancelled(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let vc = |number| pair.a.port(0).unwrap().vc(number).unwrap();
     let (mut tx, mut rx) = (vc(0).tx().unwrap(), vc(0).rx().unwrap());
-    let mut pooled_tx = vc(1).tx_pooled(PoolOptions::new(4, 64)).unwrap();
+    let mut pooled_tx = vc(1).tx_pooled(PoolOptions::new(4, LONG as u32)).unwrap();
     let mut pooled_rx = vc(1).rx_pooled(PoolOptions::new(4, 64)).unwrap();
     let mut packed = vc(2).rx_packed(PackedOptions::default()).unwrap();
     let mut broadcast = pair.a.port(0).unwrap().broadcast().unwrap();
     let mut codes = pair.a.port(1).unwrap().time_code().unwrap();
     // Nobody receives: these never complete.
-    tx.send(pair.packet(64, 0)).unwrap();
-    pooled_tx.send(64).unwrap();
+    tx.send(pair.packet(LONG, 0)).unwrap();
+    pooled_tx.send(LONG).unwrap();
     let one = Threshold::ONE;
     let check = |canceller: spfe::Canceller, wait: &mut dyn FnMut() -> spfe::Result<()>| {
         canceller.cancel();
@@ -540,6 +540,8 @@ fn a_cancellation_ends_one_wait_that_found_nothing(fixture: &Fixture) {
     canceller.cancel();
     tx.send(pair.packet(64, 1)).unwrap();
     tx.drain(soon()).unwrap();
+    let received = || pair.b.port(0).unwrap().info().unwrap().channels[0].rx.packets;
+    crate::kit::eventually("it is there", || received() == 1);
     // What is there comes first; the wait after it is ended, and no more than that one.
     assert_eq!(rx.wait(&Threshold::ONE, soon()).unwrap(), Ready::Threshold);
     receive(&mut rx).is(64, 1);

@@ -1,6 +1,6 @@
 //! The suite on networks inside this process.
 
-use spfe::{Embedded, Endpoint, LinkRate, Mode, Topology};
+use spfe::{Embedded, Endpoint, Link, LinkRate, Mode, Topology};
 use spfe_conformance::{Capability, Fixture, run_all};
 
 fn fixture(
@@ -62,4 +62,47 @@ fn paced_virtual_time() {
         virtual_time: true,
         ..Topology::pairs(2, paced(), Mode::Inline)
     }));
+}
+
+/// Links that are made word by word.
+fn exact(link: &str, mode: Mode, virtual_time: bool) {
+    let told = |capability: &Capability| *capability != Capability::EndToEnd;
+    let mut capabilities: Vec<_> = Capability::UNLIMITED.into_iter().filter(told).collect();
+    if virtual_time {
+        let untimed = |capability: &Capability| {
+            !matches!(capability, Capability::RealTime | Capability::Event | Capability::Reset)
+        };
+        capabilities.retain(untimed);
+        capabilities.push(Capability::VirtualTime);
+    }
+    let Link { rate, model } = link.parse().unwrap();
+    let topology =
+        move || Topology { virtual_time, ..Topology::pairs(2, rate, mode).with_model(model) };
+    let name = if virtual_time { "virtual time" } else { "real time" };
+    run_all(fixture(&format!("embedded, {mode}, {link}, {name}"), &capabilities, topology));
+}
+
+#[test]
+fn exact_one_lane_virtual_time() {
+    exact("exact:1x6.25G", Mode::Inline, true);
+}
+
+#[test]
+fn exact_four_lanes_virtual_time() {
+    exact("exact:4x6.25G", Mode::Inline, true);
+}
+
+#[test]
+fn exact_one_lane_inline() {
+    exact("exact:1x6.25G", Mode::Inline, false);
+}
+
+#[test]
+fn exact_one_lane_thread() {
+    exact("exact:1x6.25G", Mode::Thread, false);
+}
+
+#[test]
+fn exact_four_lanes_coop() {
+    exact("exact:4x6.25G", Mode::Coop, false);
 }

@@ -188,6 +188,8 @@ pub trait Source {
     fn view(&self) -> Option<&QueueView>;
     /// Protection domain of its regions.
     fn domain(&self) -> u16;
+    /// The receiver is gone: what is still to come of a packet it has part of is nobody's.
+    fn lose(&mut self) {}
 }
 
 /// What became of a piece at the sink.
@@ -248,9 +250,17 @@ pub struct Cx<'c, 'a, H> {
     pub now_ns: u64,
     /// Link time at which the bytes taken so far are through.
     pub through_ns: u64,
+    /// Every completion has the time of its step.
+    pub timed: bool,
 }
 
-impl<H: Host> Cx<'_, '_, H> {
+impl<'c, 'a, H: Host> Cx<'c, 'a, H> {
+    /// Outside of a step: no link time passes.
+    pub fn quiet(host: &'c mut H) -> Self {
+        let (pacer, copier) = (None, Copier::Alone);
+        Self { host, pacer, copier, now_ns: 0, through_ns: 0, timed: false }
+    }
+
     /// Time of this step.
     #[inline]
     pub fn now(&mut self) -> u64 {
@@ -274,6 +284,8 @@ impl<H: Host> Cx<'_, '_, H> {
     pub fn time(&mut self, stamps: bool) -> Time {
         if self.pacer.is_some() {
             Time::Visible(self.through_ns)
+        } else if self.timed {
+            Time::Visible(self.now())
         } else if stamps {
             Time::Stamp(self.now())
         } else {
@@ -380,6 +392,7 @@ pub struct Flow<S, D> {
     deferred: DeferredList,
     id: u32,
     share: bool,
+    timed: bool,
     /// What the fast path uses, if it can be used.
     plain: Option<fast::Places>,
 }
@@ -408,6 +421,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             deferred: DeferredList::default(),
             id,
             share,
+            timed: false,
             plain: None,
         }
     }
@@ -415,6 +429,12 @@ impl<S: Source, D: Sink> Flow<S, D> {
     /// The shared state.
     pub fn shared(&self) -> &'static FlowShared {
         self.shared
+    }
+
+    /// Gives every completion the time of its step, as a paced link does: one end is a link that
+    /// takes its own time.
+    pub fn set_timed(&mut self) {
+        self.timed = true;
     }
 
     /// Puts an instrument at the sending end.
@@ -575,7 +595,8 @@ impl<S: Source, D: Sink> Flow<S, D> {
         } else {
             Copier::Alone
         };
-        let mut cx = Cx { host, pacer: self.pacer, copier, now_ns: 0, through_ns: 0 };
+        let (pacer, timed) = (self.pacer, self.timed);
+        let mut cx = Cx { host, pacer, copier, now_ns: 0, through_ns: 0, timed };
         if cx.pacer.is_some() {
             // Link time starts before the copy, not after it: hardware sends while it reads.
             cx.now();
@@ -662,6 +683,11 @@ impl<S: Source, D: Sink> Flow<S, D> {
         !matches!((&self.tx, &self.rx), (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)))
     }
 
+    /// Whether either end has a queue.
+    pub fn has_queue(&self) -> bool {
+        self.tx_view().is_some() || self.rx_view().is_some()
+    }
+
     /// The transmit queue's lines and rings, if there is one and it is bound.
     pub fn tx_view(&self) -> Option<&QueueView> {
         if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None }
@@ -699,6 +725,9 @@ impl<S: Source, D: Sink> Flow<S, D> {
     /// EEP. With `only_open`, just the packet that has begun. Returns the submissions completed.
     pub fn flush<H: Host>(&mut self, host: &mut H, status: Status, only_open: bool) -> u32 {
         let mut flushed = 0;
+        if let TxEnd::Instrument(source) = &mut self.tx {
+            source.lose();
+        }
         if let TxEnd::Queue(tx) = &mut self.tx {
             // SAFETY: the caller holds the seat.
             let begun = unsafe { (*self.shared.tx.get()).done != 0 };
@@ -719,7 +748,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// Completes every posted receive buffer with `status` (reset).
     pub fn flush_receive<H: Host>(&mut self, host: &mut H, status: Status) -> u32 {
-        let mut cx = Cx { host, pacer: None, copier: Copier::Alone, now_ns: 0, through_ns: 0 };
+        let mut cx = Cx::quiet(host);
         match &mut self.rx {
             RxEnd::Posted(rx) => rx.flush(status, &mut cx),
             _ => 0,
@@ -755,7 +784,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// Ends the receiver's open packet with EEP, if there is one: its sender will not go on.
     pub fn cut<H: Host>(&mut self, host: &mut H) {
-        let mut cx = Cx { host, pacer: None, copier: Copier::Alone, now_ns: 0, through_ns: 0 };
+        let mut cx = Cx::quiet(host);
         match &mut self.rx {
             RxEnd::Posted(rx) if rx.is_open() => {
                 rx.cut(&mut cx);

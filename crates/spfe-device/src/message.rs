@@ -172,6 +172,9 @@ impl MessageSlot {
     }
 }
 
+/// Whether a link that takes its own time takes a message now.
+pub type Carry<'a> = &'a mut dyn FnMut(&Message) -> bool;
+
 /// Moves messages from one port to the far one, as one process sees them.
 pub struct Messages {
     near: &'static MessagePort,
@@ -188,7 +191,8 @@ pub struct Messages {
 impl Messages {
     /// A runner for the messages out of `near`; without a far port they are sent into the void
     /// (instruments do not answer messages). The link carries messages of one kind: entries of
-    /// another are BAD_OPCODE.
+    /// another are BAD_OPCODE. At a link that takes its own time ([`Messages::step_over`]) the port
+    /// is its own far one: what comes goes into its receive queues.
     pub fn new(
         carries: MessageKind,
         near: &'static MessagePort,
@@ -231,6 +235,41 @@ impl Messages {
     /// Sends what is posted, at most `budget` messages. `Err` names a region to be mapped first
     /// {this side's, key}.
     pub fn step<H: Host>(&mut self, host: &mut H, budget: u32) -> Result<u32, (bool, RegionKey)> {
+        self.send_posted(host, budget, None)
+    }
+
+    /// The same over a link that takes its own time: `carry` says whether it takes a message now.
+    pub fn step_over<H: Host>(
+        &mut self,
+        host: &mut H,
+        budget: u32,
+        carry: Carry<'_>,
+    ) -> Result<u32, (bool, RegionKey)> {
+        self.send_posted(host, budget, Some(carry))
+    }
+
+    /// A message that came over such a link, for the receive queues of the far port.
+    pub fn arrive<H: Host>(
+        &mut self,
+        host: &mut H,
+        message: Message,
+    ) -> Result<(), (bool, RegionKey)> {
+        let near = self.near;
+        let _guard = near.lock(self.id);
+        if self.epochs != Some(self.current()) {
+            self.bind()?;
+        }
+        self.deliver(message, host.now_ns());
+        self.notify_far(host);
+        Ok(())
+    }
+
+    fn send_posted<H: Host>(
+        &mut self,
+        host: &mut H,
+        budget: u32,
+        mut carry: Option<Carry<'_>>,
+    ) -> Result<u32, (bool, RegionKey)> {
         let near = self.near;
         let _guard = near.lock(self.id);
         if self.epochs != Some(self.current()) {
@@ -243,35 +282,45 @@ impl Messages {
             let state = unsafe { &mut *near.tx[index].state.get() };
             while sent < budget {
                 let Some(entry) = view.submissions.read(state.at.submission) else { break };
+                let message = Message::from_words(entry);
+                let status = check(&message, self.carries);
+                if status == Status::Ok
+                    && let Some(carry) = &mut carry
+                    && !carry(&message)
+                {
+                    break;
+                }
                 state.begun = state.at.completion;
                 state.behind = state.at.submission.wrapping_add(1);
                 state.sending = 1;
                 state.at.submission = state.behind;
-                self.send(Message::from_words(entry), &view, state, index, host);
+                let now = host.now_ns();
+                if carry.is_none() && status == Status::Ok {
+                    self.deliver(message, now);
+                }
+                self.report((&message, status), &view, state, index, now);
                 state.sending = 0;
                 sent += 1;
             }
             view.notify(&mut state.at, &near.tx[index].count, host);
         }
-        if sent != 0 {
+        if sent != 0 && carry.is_none() {
             self.notify_far(host);
         }
         Ok(sent)
     }
 
-    fn send<H: Host>(
-        &mut self,
-        message: Message,
+    /// Counts and completes a message that was sent or refused.
+    fn report(
+        &self,
+        (message, status): (&Message, Status),
         view: &QueueView,
         state: &mut SlotState,
         index: usize,
-        host: &mut H,
+        now: u64,
     ) {
-        let status = check(&message, self.carries);
         let count = &self.near.tx[index].count;
-        let now = host.now_ns();
         if status == Status::Ok {
-            self.deliver(message, now);
             bump(&count.packets, 1);
             bump(&count.bytes, 8);
         } else {
@@ -316,15 +365,16 @@ impl Messages {
         }
     }
 
-    /// Whether anything is posted (a look without the lock, for polling).
+    /// Whether anything is posted, or somebody is looking (for polling).
     pub fn has_work(&self) -> bool {
+        // With the lock: rings may be taken away by who holds it.
+        let Some(_guard) = self.near.try_lock(self.id) else { return true };
         if self.epochs != Some(self.current()) {
             return true;
         }
         self.tx.iter().zip(&self.near.tx).any(|(view, slot)| {
-            // SAFETY: a torn position only makes this look useless, never wrong: it is a hint.
-            let position =
-                unsafe { std::ptr::addr_of!((*slot.state.get()).at.submission).read_volatile() };
+            // SAFETY: lock held.
+            let position = unsafe { (*slot.state.get()).at.submission };
             view.is_some_and(|view| view.submissions.read(position).is_some())
         })
     }
@@ -341,6 +391,7 @@ impl Messages {
 
     /// Tells the senders whether the device sleeps.
     pub fn set_need_doorbell(&self, on: bool) {
+        let _guard = self.near.lock(self.id);
         if self.epochs != Some(self.current()) {
             return;
         }

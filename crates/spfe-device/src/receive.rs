@@ -443,8 +443,7 @@ impl RxPacked {
 
     #[inline(always)]
     fn publish_fast<H: Host>(&mut self, host: &mut H) {
-        let copier = crate::copy::Copier::Alone;
-        self.publish_run(&mut Cx { host, pacer: None, copier, now_ns: 0, through_ns: 0 });
+        self.publish_run(&mut Cx::quiet(host));
     }
 
     /// Prepares the state of a fresh queue.

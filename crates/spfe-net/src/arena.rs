@@ -1,12 +1,12 @@
 //! The shared memory layout of a network.
 //!
 //! One block: a header, then for each endpoint its region table, for each of its ports the flows
-//! out of it, the flows into it (used when the far end is an instrument), link times and message
-//! slots. A cable's flow into one port *is* the flow out of the other.
+//! out of it, the flows into it (used when the far end is an instrument or an exact link), link
+//! times and message slots. A cable's flow into one port *is* the flow out of the other.
 
 use crate::instrument::rmap::{self, RmapPort};
 use crate::os::SharedMemory;
-use crate::topology::{Peer, Topology};
+use crate::topology::Topology;
 use spfe_device::FlowShared;
 use spfe_device::memory::{REGIONS, RegionShared};
 use spfe_device::message::MessagePort;
@@ -168,9 +168,9 @@ impl Arena {
 
     /// The flow into a port on a virtual channel.
     pub fn flow_into(&self, endpoint: u32, port: u32, vc: u32) -> &'static FlowShared {
-        match self.topology.endpoints[endpoint as usize][port as usize].peer {
-            Peer::Port { endpoint, port } => self.flow_out(endpoint, port, vc),
-            _ => {
+        match self.topology.endpoints[endpoint as usize][port as usize].joined() {
+            Some((endpoint, port)) => self.flow_out(endpoint, port, vc),
+            None => {
                 let place = self.place(endpoint, port);
                 debug_assert!(vc < place.vcs);
                 self.at(place.into + size_of::<FlowShared>() * vc as usize)
@@ -181,11 +181,9 @@ impl Arena {
     /// Link time out of a port, and of the other direction.
     pub fn times_out(&self, endpoint: u32, port: u32) -> (&'static LinkTime, &'static LinkTime) {
         let own = self.place(endpoint, port).times;
-        match self.topology.endpoints[endpoint as usize][port as usize].peer {
-            Peer::Port { endpoint: far, port: far_port } => {
-                (self.at(own), self.at(self.place(far, far_port).times))
-            }
-            _ => (self.at(own), self.at(own + size_of::<LinkTime>())),
+        match self.topology.endpoints[endpoint as usize][port as usize].joined() {
+            Some((far, far_port)) => (self.at(own), self.at(self.place(far, far_port).times)),
+            None => (self.at(own), self.at(own + size_of::<LinkTime>())),
         }
     }
 

@@ -3,10 +3,14 @@
 //! Virtual time stands still while anybody runs. Who would sleep until a time says so instead;
 //! when every participant has said so, the clock goes to the earliest of these times and that
 //! participant runs on. The same stamps that make a paced link wait in real time drive it.
+//!
+//! Where links take time of their own ([`Drive`]), the participant that waits last runs them up to
+//! that time, or until they have something for somebody.
 
 use crate::os;
 use spfe_ring::sync::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// A source of time.
 #[derive(Clone)]
@@ -17,11 +21,21 @@ pub enum Clock {
     Virtual(Arc<VirtualClock>),
 }
 
+/// What goes on by itself while everybody waits.
+pub trait Drive: Send + Sync {
+    /// Goes on until a time, moving the clock with it, or until `stop` is set: somebody is to look
+    /// again. With `u64::MAX`, until nothing will happen any more.
+    fn advance(&self, until_ns: u64, stop: &AtomicBool);
+}
+
 /// The state of virtual time.
 pub struct VirtualClock {
     now: &'static AtomicU64,
     waits: Mutex<Waits>,
     turn: Condvar,
+    driver: OnceLock<Weak<dyn Drive>>,
+    /// Somebody was to be woken while the driver ran.
+    stop: AtomicBool,
 }
 
 #[derive(Default)]
@@ -30,13 +44,22 @@ struct Waits {
     until: Vec<(u64, u64)>,
     next_id: u64,
     generation: u64,
+    /// The driver runs, without the lock.
+    driving: bool,
 }
 
 impl VirtualClock {
     /// A clock on a word of the network's memory, with one participant.
     pub fn new(now: &'static AtomicU64) -> Arc<Self> {
         let waits = Waits { running: 1, ..Waits::default() };
-        Arc::new(Self { now, waits: Mutex::new(waits), turn: Condvar::new() })
+        let (driver, stop) = (OnceLock::new(), AtomicBool::new(false));
+        Arc::new(Self { now, waits: Mutex::new(waits), turn: Condvar::new(), driver, stop })
+    }
+
+    /// Sets what goes on by itself while everybody waits, once.
+    pub fn set_driver(&self, driver: Weak<dyn Drive>) {
+        let set = self.driver.set(driver);
+        debug_assert!(set.is_ok());
     }
 
     fn lock(&self) -> MutexGuard<'_, Waits> {
@@ -45,19 +68,27 @@ impl VirtualClock {
 
     /// Another thread takes part from now on (call before starting it).
     pub fn join(&self) {
-        self.lock().running += 1;
+        let mut waits = self.lock();
+        waits.running += 1;
+        // Time stands still from now on.
+        self.stop.store(true, Ordering::Release);
     }
 
     /// A thread takes part no more.
     pub fn leave(&self) {
         let mut waits = self.lock();
         waits.running -= 1;
-        self.advance_if_idle(&mut waits);
+        drop(self.advance_if_idle(waits));
     }
 
     /// Something happened that somebody may wait for: all look again.
     pub fn poke(&self) {
         let mut waits = self.lock();
+        if waits.driving {
+            // Whoever runs the driver wakes them, when it has come to rest.
+            self.stop.store(true, Ordering::Release);
+            return;
+        }
         waits.generation += 1;
         self.turn.notify_all();
     }
@@ -79,7 +110,8 @@ impl VirtualClock {
         waits.next_id += 1;
         waits.until.push((until, id));
         waits.running -= 1;
-        let alive = self.advance_if_idle(&mut waits);
+        let alive;
+        (waits, alive) = self.advance_if_idle(waits);
         while alive && waits.generation == ticket && self.now.load(Ordering::Acquire) < until {
             waits = self.turn.wait(waits).unwrap_or_else(PoisonError::into_inner);
         }
@@ -89,18 +121,36 @@ impl VirtualClock {
     }
 
     /// The last one to wait moves the clock. False if there is no time to move to.
-    fn advance_if_idle(&self, waits: &mut Waits) -> bool {
-        if waits.running != 0 {
-            return true;
+    fn advance_if_idle<'a>(
+        &'a self,
+        mut waits: MutexGuard<'a, Waits>,
+    ) -> (MutexGuard<'a, Waits>, bool) {
+        if waits.running != 0 || waits.driving {
+            return (waits, true);
         }
-        let Some(earliest) = waits.until.iter().map(|wait| wait.0).min() else { return true };
+        let Some(earliest) = waits.until.iter().map(|wait| wait.0).min() else {
+            return (waits, true);
+        };
+        if let Some(driver) = self.driver.get().and_then(Weak::upgrade) {
+            waits.driving = true;
+            self.stop.store(false, Ordering::Release);
+            drop(waits);
+            driver.advance(earliest, &self.stop);
+            waits = self.lock();
+            waits.driving = false;
+            if self.stop.load(Ordering::Acquire) {
+                waits.generation += 1;
+                self.turn.notify_all();
+                return (waits, true);
+            }
+        }
         if earliest == u64::MAX {
-            return false;
+            return (waits, false);
         }
         let now = self.now.load(Ordering::Relaxed).max(earliest);
         self.now.store(now, Ordering::Release);
         self.turn.notify_all();
-        true
+        (waits, true)
     }
 }
 

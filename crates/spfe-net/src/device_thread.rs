@@ -1,12 +1,14 @@
-//! A thread that stands for the hardware: it drives every flow of a network.
+//! A thread that stands for the hardware: it drives every flow of a network, or, in modes inline and
+//! coop, those at its exact links.
 //!
 //! While there is work it polls the rings. When there is none for a while it asks for doorbells,
 //! looks once more, and sleeps until one comes or until a time somebody waits for.
 
 use crate::arena::DEVICE;
+use crate::exact::driver::Driver;
 use crate::network::Network;
 use crate::os::{self, SharedMemory};
-use crate::topology::Peer;
+use crate::topology::{Mode, Peer};
 use crate::view::{MessageRunner, Runner, View};
 use spfe_device::flow::Step;
 use spfe_ring::sync::{AtomicU32, Ordering};
@@ -77,6 +79,9 @@ struct Device {
     messages: Vec<MessageRunner>,
     active: Vec<usize>,
     epoch: Option<u32>,
+    /// The exact links, and when their time began.
+    exact: Option<Driver>,
+    start_ns: u64,
 }
 
 /// What a turn over all flows found.
@@ -93,17 +98,24 @@ impl Device {
         stop: Arc<AtomicU32>,
         cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
     ) -> Self {
-        let (flows, messages) = Self::runners(&view);
+        let (flows, messages) = if view.arena().topology().mode == Mode::Thread {
+            Self::runners(&view)
+        } else {
+            Default::default()
+        };
+        let (exact, start_ns) = (Driver::new(&view), view.clock().now_ns());
         let active = Vec::with_capacity(flows.len());
-        Self { view, doorbell, stop, cpu_ns, flows, messages, active, epoch: None }
+        let epoch = None;
+        Self { view, doorbell, stop, cpu_ns, flows, messages, active, epoch, exact, start_ns }
     }
 
-    /// Every flow once: out of each port, and into those whose far end is an instrument.
+    /// Every flow of packet-level links once: out of each port, and into those whose far end is an
+    /// instrument.
     fn runners(view: &Arc<View>) -> (Vec<Runner>, Vec<MessageRunner>) {
         let topology = view.arena().topology();
         let (mut flows, mut messages) = (Vec::new(), Vec::new());
         for (e, ports) in topology.endpoints.iter().enumerate() {
-            for (p, port) in ports.iter().enumerate() {
+            for (p, port) in ports.iter().enumerate().filter(|(_, port)| !port.is_exact()) {
                 let (e, p) = (e as u32, p as u32);
                 messages.push(view.messages_out(e, p));
                 for vc in 0..port.vcs {
@@ -165,7 +177,7 @@ impl Device {
             all &= runner.run(0).is_some();
             if runner.flow().is_active() {
                 // A queue that was started again on the same memory may still have it set.
-                runner.flow().set_need_doorbell(false);
+                runner.set_need_doorbell(false);
                 self.active.push(index);
             }
         }
@@ -195,6 +207,9 @@ impl Device {
                 turn.moved |= messages.run(BUDGET) > 0;
             }
         }
+        if let Some(exact) = &mut self.exact {
+            turn.moved |= exact.turn(self.view.clock().now_ns() - self.start_ns);
+        }
         turn
     }
 
@@ -214,8 +229,12 @@ impl Device {
         for messages in &mut self.messages {
             messages.wake_due();
         }
+        if let Some(exact) = &mut self.exact {
+            until = until.into_iter().chain(exact.wake_due()).min();
+        }
         // A change after this look also rings, after `seen` was read.
-        let idle = !turn.moved && self.is_current();
+        let current = self.exact.as_ref().is_none_or(Driver::is_current);
+        let idle = !turn.moved && current && self.is_current();
         if idle && self.stop.load(Ordering::Acquire) == 0 {
             self.account();
             // A heartbeat wakes it once a second at least.
@@ -225,9 +244,12 @@ impl Device {
         self.need_doorbell(false);
     }
 
-    fn need_doorbell(&self, on: bool) {
+    fn need_doorbell(&mut self, on: bool) {
+        if let Some(exact) = &mut self.exact {
+            exact.set_need_doorbell(on);
+        }
         for &index in &self.active {
-            self.flows[index].flow().set_need_doorbell(on);
+            self.flows[index].set_need_doorbell(on);
         }
         for messages in &self.messages {
             messages.set_need_doorbell(on);

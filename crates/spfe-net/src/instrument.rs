@@ -8,6 +8,7 @@ pub use configuration::Configuration;
 pub use rmap::RmapUnit;
 
 use crate::clock::Clock;
+use crate::exact::ends::{LinkIn, LinkOut};
 use spfe_contract::EndMarker;
 use spfe_device::copy::{Copier, Stretch, Target};
 use spfe_device::flow::{Cx, Next, Piece, Sink, Source, Taken};
@@ -97,6 +98,8 @@ pub enum Talker {
     Echo(EchoOut),
     /// Sends the replies of its listener.
     Rmap(rmap::RmapOut),
+    /// What comes over a cable that is made word by word.
+    Link(LinkIn),
 }
 
 /// What listens at a port.
@@ -107,6 +110,8 @@ pub enum Listener {
     Echo(EchoIn),
     /// Executes RMAP commands.
     Rmap(rmap::RmapIn),
+    /// Goes over a cable that is made word by word.
+    Link(LinkOut),
 }
 
 /// Sends for ever.
@@ -160,6 +165,7 @@ impl Source for Talker {
             }
             Self::Echo(talker) => talker.next(piece),
             Self::Rmap(talker) => talker.next(piece),
+            Self::Link(link) => link.next(piece),
         }
     }
 
@@ -171,6 +177,7 @@ impl Source for Talker {
             }
             Self::Echo(talker) => lock(&talker.store).done = piece.done,
             Self::Rmap(talker) => talker.pause(piece.done),
+            Self::Link(link) => link.pause(piece.done),
         }
     }
 
@@ -184,6 +191,7 @@ impl Source for Talker {
             }
             Self::Echo(talker) => talker.finish(),
             Self::Rmap(talker) => talker.finish(piece),
+            Self::Link(link) => link.done(piece.length),
         }
     }
 
@@ -204,6 +212,12 @@ impl Source for Talker {
 
     fn domain(&self) -> u16 {
         0
+    }
+
+    fn lose(&mut self) {
+        if let Self::Link(link) = self {
+            link.lose();
+        }
     }
 }
 
@@ -421,6 +435,7 @@ impl Sink for Listener {
             }
             Self::Echo(echo) => echo.take(piece, cx),
             Self::Rmap(target) => target.take(piece, cx),
+            Self::Link(link) => link.take(piece, cx),
         }
     }
 
@@ -444,6 +459,7 @@ impl Sink for Listener {
                 }
                 echo.open = false;
             }
+            Self::Link(link) => link.cut(),
         }
     }
 
@@ -466,6 +482,7 @@ impl Sink for Listener {
             Self::Sink(sink) => sink.open,
             Self::Echo(echo) => echo.open,
             Self::Rmap(target) => target.is_open(),
+            Self::Link(link) => link.is_open(),
         }
     }
 }

@@ -12,6 +12,7 @@
 //! | [`network`] | the control plane |
 //! | [`view`] | the data plane of one process: region maps and runners |
 //! | [`instrument`] | generator, sink with check, echo, RMAP target |
+//! | [`exact`] | cables that are made word by word |
 //! | [`device_thread`] | a thread that stands for the hardware |
 //! | [`engine_time`] | processor time of the engine inside a thread of the application |
 //! | [`registers`] | the register face of an endpoint, as a driver sees it over a bus |
@@ -24,6 +25,7 @@ pub mod clock;
 pub mod device_thread;
 mod engine_time;
 pub mod event;
+pub mod exact;
 pub mod instrument;
 pub mod network;
 pub mod os;
@@ -36,5 +38,5 @@ pub use device_thread::DeviceThread;
 pub use event::Event;
 pub use network::{Attachment, Error, Network, Placement, PortInfo, QueueRequest};
 pub use registers::RegisterFile;
-pub use topology::{LinkRate, Mode, Peer, Topology};
+pub use topology::{Link, LinkModel, LinkRate, Mode, Peer, Topology};
 pub use view::{Runner, View};

@@ -28,11 +28,13 @@ pub use events::EVENTS_MAX;
 pub use ports::{ChannelInfo, PortInfo};
 pub use queues::{Placement, QueueRequest};
 
-use crate::arena::{Arena, CONTROL, FIRST_CLIENT};
+use crate::arena::{Arena, CONTROL, DEVICE, FIRST_CLIENT};
 use crate::clock::Clock;
 use crate::event::Event;
+use crate::exact::Exact;
+use crate::exact::driver::{Driver, Shared};
 use crate::os::{self, SharedMemory};
-use crate::topology::{Port, Topology};
+use crate::topology::{Mode, Port, Topology};
 use crate::view::{Fetch, Runner, View};
 use events::Vector;
 use spfe_contract::Status;
@@ -96,6 +98,9 @@ pub struct Network {
     shares: Mutex<Shares>,
     /// Views of participants in this process.
     views: Mutex<Vec<Weak<View>>>,
+    exact: Option<Arc<Exact>>,
+    /// What the virtual clock runs.
+    _driver: Option<Arc<Shared>>,
 }
 
 struct Owned(Weak<Network>);
@@ -115,6 +120,7 @@ impl Network {
         topology.check().map_err(|what| Error::new(Status::BadField, what))?;
         os::join_barriers();
         let endpoints = topology.endpoints.len();
+        let exact = Exact::of(&topology).map_err(|what| Error::new(Status::BadField, what))?;
         let arena = Arc::new(Arena::create(topology)?);
         let clock = View::make_clock(&arena);
         let doorbell = Arc::new(SharedMemory::create("spfe-doorbell", 4096)?);
@@ -133,7 +139,18 @@ impl Network {
         };
         Ok(Arc::new_cyclic(|weak: &Weak<Self>| {
             let fetch = Arc::new(Owned(weak.clone()));
-            let view = View::new(arena.clone(), CONTROL, fetch, clock.clone());
+            let view_of =
+                |id| View::new(arena.clone(), id, fetch.clone(), clock.clone(), exact.clone());
+            let view = view_of(CONTROL);
+            let driver = match &clock {
+                Clock::Virtual(clock) => Driver::new(&view_of(DEVICE)).map(|driver| {
+                    let driver = Shared::new(driver);
+                    let weak: Weak<Shared> = Arc::downgrade(&driver);
+                    clock.set_driver(weak);
+                    driver
+                }),
+                Clock::Real => None,
+            };
             Self {
                 arena,
                 view,
@@ -142,6 +159,8 @@ impl Network {
                 inner: Mutex::new(inner),
                 shares: Mutex::default(),
                 views: Mutex::default(),
+                exact,
+                _driver: driver,
             }
         }))
     }
@@ -164,6 +183,13 @@ impl Network {
         self.arena.topology()
     }
 
+    /// Whether a [`DeviceThread`](crate::DeviceThread) has to run: in mode thread, and for exact
+    /// links in real time.
+    pub fn needs_device(&self) -> bool {
+        let exact = self.exact.is_some() && !self.clock.is_virtual();
+        self.topology().mode == Mode::Thread || exact
+    }
+
     /// The time its participants share.
     pub fn clock(&self) -> &Clock {
         &self.clock
@@ -177,7 +203,8 @@ impl Network {
     /// A data-plane view for a participant in this process.
     pub fn view(self: &Arc<Self>, participant: u32) -> Arc<View> {
         let fetch = Arc::new(Owned(Arc::downgrade(self)));
-        let view = View::new(self.arena.clone(), participant, fetch, self.clock.clone());
+        let exact = self.exact.clone();
+        let view = View::new(self.arena.clone(), participant, fetch, self.clock.clone(), exact);
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         views.retain(|view| view.strong_count() != 0);
         views.push(Arc::downgrade(&view));

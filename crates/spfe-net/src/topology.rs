@@ -123,6 +123,74 @@ impl fmt::Display for LinkRate {
     }
 }
 
+/// How a cable is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkModel {
+    /// Whole packets, paced by the rate.
+    #[default]
+    Packet,
+    /// Every word of the link: what the standard says happens.
+    Exact,
+}
+
+/// A cable: its rate and how it is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Rate.
+    pub rate: LinkRate,
+    /// Packet level or word by word.
+    pub model: LinkModel,
+}
+
+impl From<LinkRate> for Link {
+    fn from(rate: LinkRate) -> Self {
+        Self { rate, model: LinkModel::Packet }
+    }
+}
+
+impl FromStr for Link {
+    type Err = String;
+
+    /// A rate (packet level), or `exact:` and a rate: `exact:4x6.25G`, `exact:spw:200M`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(rate) = text.strip_prefix("exact:") else {
+            return Ok(text.parse::<LinkRate>()?.into());
+        };
+        let link = Self { rate: rate.parse()?, model: LinkModel::Exact };
+        link.check()?;
+        Ok(link)
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let model = if self.model == LinkModel::Exact { "exact:" } else { "" };
+        write!(f, "{model}{}", self.rate)
+    }
+}
+
+impl Link {
+    /// Says what is wrong with an exact link, if anything.
+    fn check(&self) -> Result<(), String> {
+        match self.rate {
+            _ if self.model == LinkModel::Packet => Ok(()),
+            LinkRate::Unlimited => {
+                Err("link 'exact:unlimited': an exact link has a rate, such as exact:1x6.25G"
+                    .to_owned())
+            }
+            LinkRate::SpaceFibre { mbps, .. } if mbps < 100 => {
+                Err(format!("link '{self}': lanes of an exact link run at 100 Mbit/s at least"))
+            }
+            LinkRate::SpaceFibre { .. } => Ok(()),
+            LinkRate::SpaceWire { .. } => Err(format!(
+                "link '{self}': exact links are SpaceFibre only; use {} (packet level)",
+                self.rate
+            )),
+        }
+    }
+}
+
 /// What a port is connected to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Peer {
@@ -172,11 +240,32 @@ pub struct Port {
     pub vcs: u32,
     /// Rate of its link.
     pub rate: LinkRate,
+    /// How its cable is made.
+    pub model: LinkModel,
     /// What it is connected to.
     pub peer: Peer,
 }
 
 impl Port {
+    /// Its cable.
+    pub fn link(&self) -> Link {
+        Link { rate: self.rate, model: self.model }
+    }
+
+    /// Whether its cable is made word by word.
+    pub fn is_exact(&self) -> bool {
+        self.model == LinkModel::Exact
+    }
+
+    /// The other end of its cable, where that is a flow's other end, too: every packet that goes
+    /// into one is what comes out of the other.
+    pub fn joined(&self) -> Option<(u32, u32)> {
+        match self.peer {
+            Peer::Port { endpoint, port } if !self.is_exact() => Some((endpoint, port)),
+            _ => None,
+        }
+    }
+
     /// The contract's port kind.
     pub fn kind(&self) -> PortKind {
         if self.space_wire { PortKind::Spacewire } else { PortKind::Spacefibre }
@@ -216,6 +305,7 @@ impl Topology {
             space_wire,
             vcs: if space_wire { 1 } else { VCS_DEFAULT },
             rate,
+            model: LinkModel::Packet,
             peer: Peer::Port { endpoint: 0, port },
         };
         let spw = match rate {
@@ -233,7 +323,8 @@ impl Topology {
 
     /// One endpoint with one port on an instrument.
     pub fn instrument(peer: Peer, rate: LinkRate, mode: Mode) -> Self {
-        let port = Port { space_wire: false, vcs: VCS_DEFAULT, rate, peer };
+        let model = LinkModel::Packet;
+        let port = Port { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer };
         Self { endpoints: vec![vec![port]], mode, virtual_time: false }
     }
 
@@ -249,13 +340,27 @@ impl Topology {
                 let peer = |port| {
                     if other < count { Peer::Port { endpoint: other, port } } else { Peer::None }
                 };
+                let model = LinkModel::Packet;
                 vec![
-                    Port { space_wire: false, vcs: VCS_DEFAULT, rate, peer: peer(0) },
-                    Port { space_wire: true, vcs: 1, rate: spw, peer: peer(1) },
+                    Port { space_wire: false, vcs: VCS_DEFAULT, rate, model, peer: peer(0) },
+                    Port { space_wire: true, vcs: 1, rate: spw, model, peer: peer(1) },
                 ]
             })
             .collect();
         Self { endpoints, mode, virtual_time: false }
+    }
+
+    /// The same with every SpaceFibre link made this way.
+    pub fn with_model(mut self, model: LinkModel) -> Self {
+        for port in self.endpoints.iter_mut().flatten().filter(|port| !port.space_wire) {
+            port.model = model;
+        }
+        self
+    }
+
+    /// Whether any link is made word by word.
+    pub fn has_exact(&self) -> bool {
+        self.endpoints.iter().flatten().any(Port::is_exact)
     }
 
     /// Says what is wrong with a topology, if anything: object, value, limit.
@@ -295,6 +400,12 @@ impl Topology {
         if port.vcs == 0 || port.vcs > most {
             return Err(format!("endpoint {e} port {p}: {} VCs; 1 to {most} allowed", port.vcs));
         }
+        let named = |what: String| format!("endpoint {e} port {p}: {what}");
+        port.link().check().map_err(named)?;
+        if port.is_exact() && !matches!(port.peer, Peer::Port { .. } | Peer::None) {
+            let what = "an exact link joins two ports; instruments need a packet-level one";
+            return Err(named(format!("link '{}': {what}", port.link())));
+        }
         match port.peer {
             Peer::Port { endpoint, port: other } => {
                 let far = self
@@ -303,10 +414,10 @@ impl Topology {
                     .and_then(|ports| ports.get(other as usize))
                     .ok_or(format!("endpoint {e} port {p}: no port {endpoint}:{other}"))?;
                 let back = Peer::Port { endpoint: e as u32, port: p as u32 };
-                if far.peer != back || far.vcs != port.vcs || far.rate != port.rate {
+                if far.peer != back || far.vcs != port.vcs || far.link() != port.link() {
                     return Err(format!(
                         "endpoint {e} port {p} and endpoint {endpoint} port {other}: the two ends \
-                         of a cable must name each other and agree on VCs and rate"
+                         of a cable must name each other and agree on VCs, rate and model"
                     ));
                 }
             }
@@ -342,6 +453,37 @@ mod tests {
             let error = text.parse::<LinkRate>().unwrap_err();
             assert!(error.contains("4x7.5G"), "{error}");
         }
+    }
+
+    #[test]
+    fn links_are_read_and_written() {
+        for text in ["unlimited", "4x7.5G", "exact:1x6.25G", "exact:16x25G", "spw:200M"] {
+            assert_eq!(text.parse::<Link>().unwrap().to_string(), text);
+        }
+        for (text, part) in [
+            ("exact:unlimited", "has a rate"),
+            ("exact:1x50M", "100 Mbit/s at least"),
+            ("exact:", "4x7.5G"),
+            ("exact", "4x7.5G"),
+        ] {
+            let error = text.parse::<Link>().unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_exact_link_joins_two_ports() {
+        let rate = "1x6.25G".parse().unwrap();
+        let exact = |topology: Topology| topology.with_model(LinkModel::Exact).check();
+        exact(Topology::pairs(2, rate, Mode::Inline)).unwrap();
+        exact(Topology::looped(rate, Mode::Inline)).unwrap();
+        let error = exact(Topology::instrument(Peer::Echo, rate, Mode::Inline)).unwrap_err();
+        assert!(error.contains("joins two ports"), "{error}");
+        let error = exact(Topology::looped(LinkRate::Unlimited, Mode::Inline)).unwrap_err();
+        assert!(error.contains("has a rate"), "{error}");
+        let mut topology = Topology::pairs(2, rate, Mode::Inline);
+        topology.endpoints[0][0].model = LinkModel::Exact;
+        assert!(topology.check().unwrap_err().contains("two ends"));
     }
 
     #[test]

@@ -4,13 +4,15 @@ use crate::arena::Arena;
 use crate::clock::{Clock, VirtualClock};
 use crate::engine_time::EngineTime;
 use crate::event::Event;
+use crate::exact::Exact;
+use crate::exact::ends::{LinkIn, LinkOut};
 use crate::instrument::{self, Generator, Listener, SinkCheck, Talker};
 use crate::os::{self, SharedMemory};
 use crate::topology::{Mode, Peer};
-use spfe_contract::Status;
+use spfe_contract::{Message, Status};
 use spfe_device::flow::{Flow, Regions, Step};
 use spfe_device::memory::{Refusal, RegionKey, RegionMap};
-use spfe_device::message::Messages;
+use spfe_device::message::{Carry, Messages};
 use spfe_device::pace::Pacer;
 use spfe_device::queue::{Host, QueueView};
 use spfe_device::receive::RxPacked;
@@ -41,11 +43,19 @@ pub struct View {
     echoes: Mutex<HashMap<(u32, u32, u32), Echo>>,
     fetch: Arc<dyn Fetch>,
     measure: AtomicU32,
+    exact: Option<Arc<Exact>>,
 }
 
 impl View {
-    /// A view for participant `id`.
-    pub fn new(arena: Arc<Arena>, id: u32, fetch: Arc<dyn Fetch>, clock: Clock) -> Arc<Self> {
+    /// A view for participant `id`; `exact` are the network's exact links, in the process that owns
+    /// them.
+    pub fn new(
+        arena: Arc<Arena>,
+        id: u32,
+        fetch: Arc<dyn Fetch>,
+        clock: Clock,
+        exact: Option<Arc<Exact>>,
+    ) -> Arc<Self> {
         os::join_barriers();
         let maps = (0..arena.topology().endpoints.len()).map(|_| Arc::default()).collect();
         Arc::new(Self {
@@ -57,7 +67,19 @@ impl View {
             echoes: Mutex::default(),
             fetch,
             measure: AtomicU32::new(0),
+            exact,
         })
+    }
+
+    /// The network's exact links, where this process runs them.
+    pub fn exact(&self) -> Option<&Arc<Exact>> {
+        self.exact.as_ref()
+    }
+
+    /// Whether whoever uses a port runs its engine: not where a device or the clock runs its link.
+    pub fn runs(&self, endpoint: u32, port: u32) -> bool {
+        let ports = self.arena.topology().endpoints.get(endpoint as usize);
+        ports.and_then(|ports| ports.get(port as usize)).is_none_or(|port| !port.is_exact())
     }
 
     /// The clock a network's participants share, when it is theirs alone.
@@ -154,10 +176,15 @@ impl View {
     pub fn runner_out(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32, owner: bool) -> Runner {
         let shared = self.arena.flow_out(endpoint, port, vc);
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
-        let rx_endpoint = match config.peer {
-            Peer::Port { endpoint, .. } => endpoint,
-            _ => endpoint,
-        };
+        if config.is_exact() {
+            let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
+            if let Some((exact, face)) = self.face(endpoint, port) {
+                runner.flow.set_timed();
+                runner.flow.set_sink(Listener::Link(LinkOut::new(exact, face, vc)));
+            }
+            return runner;
+        }
+        let rx_endpoint = config.joined().map_or(endpoint, |(endpoint, _)| endpoint);
         let (link, reverse) = self.arena.times_out(endpoint, port);
         let pacer = self.pacer(config.rate.rate(), link, reverse, vc);
         let ends = (endpoint, rx_endpoint);
@@ -178,10 +205,18 @@ impl View {
     /// A runner of the flow into a port.
     pub fn runner_into(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32, owner: bool) -> Runner {
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
-        if let Peer::Port { endpoint, port } = config.peer {
+        if let Some((endpoint, port)) = config.joined() {
             return self.runner_out(endpoint, port, vc, owner);
         }
         let shared = self.arena.flow_into(endpoint, port, vc);
+        if config.is_exact() {
+            let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
+            if let Some((exact, face)) = self.face(endpoint, port) {
+                runner.flow.set_timed();
+                runner.flow.set_source(Talker::Link(LinkIn::new(exact, face, vc, shared)));
+            }
+            return runner;
+        }
         let (link, reverse) = self.arena.times_out(endpoint, port);
         let pacer = self.pacer(config.rate.rate(), reverse, link, vc);
         let mut runner = self.runner(shared, (endpoint, endpoint), pacer, owner);
@@ -190,6 +225,12 @@ impl View {
             runner.flow.set_source(Talker::Generator(generator));
         }
         runner
+    }
+
+    /// The exact link behind a port, and the port's face on it.
+    fn face(&self, endpoint: u32, port: u32) -> Option<(&Arc<Exact>, usize)> {
+        let exact = self.exact.as_ref()?;
+        Some((exact, exact.face(endpoint, port)?))
     }
 
     /// What a port is connected to.
@@ -257,21 +298,21 @@ impl View {
 
     /// A runner of the messages into a port, where another endpoint sends them.
     pub fn messages_into(self: &Arc<Self>, endpoint: u32, port: u32) -> Option<MessageRunner> {
-        match self.peer(endpoint, port) {
-            Peer::Port { endpoint, port } => Some(self.messages_out(endpoint, port)),
-            _ => None,
-        }
+        let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
+        config.joined().map(|(endpoint, port)| self.messages_out(endpoint, port))
     }
 
     /// A runner of the messages out of a port.
     pub fn messages_out(self: &Arc<Self>, endpoint: u32, port: u32) -> MessageRunner {
         let near = self.arena.messages(endpoint, port);
         let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
-        let (far, far_endpoint) = match config.peer {
-            Peer::Port { endpoint, port } => {
+        // At an exact link the port itself is where messages go that have come over the link.
+        let far = config.joined().or_else(|| config.is_exact().then_some((endpoint, port)));
+        let (far, far_endpoint) = match far {
+            Some((endpoint, port)) => {
                 (Some((self.arena.messages(endpoint, port), self.regions(endpoint))), endpoint)
             }
-            _ => (None, endpoint),
+            None => (None, endpoint),
         };
         let messages = Messages::new(config.carries(), near, far, self.regions(endpoint), self.id);
         MessageRunner { messages, view: self.clone(), ends: (endpoint, far_endpoint) }
@@ -413,7 +454,7 @@ impl Runner {
     }
 
     #[inline(always)]
-    fn enter(&mut self) -> bool {
+    fn enter(&self) -> bool {
         let (seat, id) = (&self.flow.shared().seat, self.view.id);
         if !self.owner {
             // With the owner inside there is nothing for a guest to do.
@@ -484,6 +525,15 @@ impl Runner {
         due
     }
 
+    /// Tells both hosts whether the device sleeps and wants a doorbell.
+    pub fn set_need_doorbell(&self, on: bool) {
+        // In the seat: rings may be taken away by who holds it.
+        if self.enter() {
+            self.flow.set_need_doorbell(on);
+            self.leave();
+        }
+    }
+
     /// Reads configuration and regions again without a step, for who has claimed the seat: the
     /// state may be torn.
     pub fn rebind(&mut self) -> bool {
@@ -522,13 +572,36 @@ impl MessageRunner {
         for _ in 0..64 {
             match self.messages.step(&mut ViewHost(&self.view), budget) {
                 Ok(sent) => return sent,
-                Err((near, key)) => {
-                    let endpoint = if near { self.ends.0 } else { self.ends.1 };
-                    self.view.map_region(endpoint, key);
-                }
+                Err(missing) => self.map(missing),
             }
         }
         0
+    }
+
+    /// Sends what is posted over an exact link; the number of messages.
+    pub fn run_over(&mut self, budget: u32, carry: Carry<'_>) -> u32 {
+        for _ in 0..64 {
+            match self.messages.step_over(&mut ViewHost(&self.view), budget, carry) {
+                Ok(sent) => return sent,
+                Err(missing) => self.map(missing),
+            }
+        }
+        0
+    }
+
+    /// A message came over an exact link.
+    pub fn arrive(&mut self, message: Message) {
+        for _ in 0..64 {
+            match self.messages.arrive(&mut ViewHost(&self.view), message) {
+                Ok(()) => return,
+                Err(missing) => self.map(missing),
+            }
+        }
+    }
+
+    fn map(&self, (near, key): (bool, RegionKey)) {
+        let endpoint = if near { self.ends.0 } else { self.ends.1 };
+        self.view.map_region(endpoint, key);
     }
 
     /// Whether anything is posted.

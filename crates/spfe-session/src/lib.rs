@@ -33,7 +33,9 @@ pub mod socket;
 
 pub use client::Connection;
 pub use codec::{decode_reply, decode_request, encode_reply, encode_request};
-pub use message::{ClientInfo, Hello, NetworkInfo, Reply, Request, WANT_ENGINE, Welcome};
+pub use message::{
+    ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, WANT_ENGINE, Welcome,
+};
 pub use spfe_net::network::Error;
 
 /// Version of this protocol. Goes up with every change of a message.

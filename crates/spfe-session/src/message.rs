@@ -2,12 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR};
+use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::{Attachment, PortInfo, QueueRequest};
 use spfe_net::topology::Topology;
 
 /// In [`Hello::wants`]: the client can run the engine itself. Networks of mode inline and coop have
 /// nobody else to run it and refuse a client without.
 pub const WANT_ENGINE: u32 = 1;
+
+/// Most entries in one reply to [`Request::PortMib`].
+pub const MIB_ENTRIES: usize = 128;
 
 /// The first request on a connection that is to be a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +121,21 @@ pub enum Request {
         /// 0, the most urgent, to 15.
         priority: u8,
     },
+    /// What there is to see of a port and its link, from an entry on: at most [`MIB_ENTRIES`] of
+    /// them.
+    PortMib {
+        /// Port.
+        port: u32,
+        /// The first entry.
+        first: u32,
+    },
+    /// Do something to a port's link.
+    Link {
+        /// Port.
+        port: u32,
+        /// What.
+        command: LinkCommand,
+    },
     /// Reset the client's share of the device.
     Reset,
     /// Who is attached. Also without attaching.
@@ -148,6 +167,8 @@ impl Request {
             Self::DestroyQueue { .. } => "DestroyQueue",
             Self::PortInfo { .. } => "PortInfo",
             Self::SetPriority { .. } => "SetPriority",
+            Self::PortMib { .. } => "PortMib",
+            Self::Link { .. } => "Link",
             Self::Reset => "Reset",
             Self::Clients => "Clients",
             Self::Look => "Look",
@@ -182,6 +203,8 @@ pub enum Reply {
     Event,
     /// To PortInfo and LookAtPort.
     Port(PortInfo),
+    /// To PortMib.
+    Mib(Vec<MibEntry>),
     /// To Clients.
     Clients(Vec<ClientInfo>),
     /// To Look.

@@ -11,14 +11,14 @@ pub use histogram::{Bucket, Histogram, Recorder};
 pub use text::fingerprint;
 
 use crate::time::Ps;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Version of the document. It changes when a key goes or changes its meaning.
 pub const VERSION: u32 = 1;
 
 /// All that was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
     /// [`VERSION`].
     pub version: u32,
@@ -59,7 +59,7 @@ pub struct Results {
 }
 
 /// A link.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Link {
     /// Name.
     pub name: String,
@@ -86,7 +86,7 @@ pub struct Link {
 }
 
 /// One direction of a link.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Direction {
     /// Words that all lanes together could carry in a full time step.
     pub capacity_words: f64,
@@ -99,7 +99,7 @@ pub struct Direction {
 }
 
 /// Words of a virtual channel.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Channel {
     /// Virtual channel.
     pub vc: u32,
@@ -110,7 +110,7 @@ pub struct Channel {
 }
 
 /// A lane came into a state.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LaneState {
     /// When.
     pub at_ps: Ps,
@@ -121,7 +121,7 @@ pub struct LaneState {
 }
 
 /// Packets and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// Packets.
     pub packets: u64,
@@ -138,7 +138,7 @@ impl Tally {
 }
 
 /// Packets dropped for a reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Drop {
     /// Node or router.
     pub place: String,
@@ -149,7 +149,7 @@ pub struct Drop {
 }
 
 /// A flow.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flow {
     /// Name.
     pub name: String,
@@ -182,7 +182,7 @@ pub struct Flow {
 }
 
 /// An RMAP initiator.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Rmap {
     /// Name.
     pub name: String,
@@ -209,7 +209,7 @@ pub struct Rmap {
 }
 
 /// Broadcast messages, or time-codes, of one source.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Broadcasts {
     /// Name; "time-codes" and "schedule" for those.
     pub name: String,
@@ -230,7 +230,7 @@ pub struct Broadcasts {
 }
 
 /// A router.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Router {
     /// Name.
     pub name: String,
@@ -241,7 +241,7 @@ pub struct Router {
 }
 
 /// Packets that a router dropped.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PortDrop {
     /// Port that they came in at.
     pub port: u32,
@@ -254,7 +254,7 @@ pub struct PortDrop {
 }
 
 /// A node.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Node {
     /// Name.
     pub name: String,
@@ -269,7 +269,7 @@ pub struct Node {
 }
 
 /// A fault.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Fault {
     /// Name.
     pub name: String,
@@ -278,7 +278,7 @@ pub struct Fault {
 }
 
 /// What kind of event it was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
     /// A lane, alignment, or link reset state changed.
@@ -295,7 +295,7 @@ pub enum EventKind {
 }
 
 /// Something happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Event {
     /// When.
     pub at_ps: Ps,
@@ -310,7 +310,7 @@ pub struct Event {
 }
 
 /// Whether every packet was delivered once, in order and unaltered, or accounted for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Conservation {
     /// It was so.
     pub kept: bool,
@@ -326,20 +326,6 @@ impl Results {
     /// The document.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(self)
-    }
-
-    /// A document read back.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        let results: Self =
-            serde_json::from_str(text).map_err(|error| format!("not a result: {error}"))?;
-        if results.version == VERSION {
-            Ok(results)
-        } else {
-            Err(format!(
-                "result of version {}, this program reads version {VERSION}; simulate again",
-                results.version
-            ))
-        }
     }
 
     /// Time steps of the series.

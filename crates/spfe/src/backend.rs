@@ -13,6 +13,7 @@ pub mod embedded;
 use crate::{PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_device::memory::RegionKey;
+use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::QueueRequest;
 use spfe_net::os::SharedMemory;
 use spfe_net::{Clock, Mode, View};
@@ -55,6 +56,10 @@ pub trait Backend: Send + Sync {
     fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()>;
     /// Sets the priority of a virtual channel (0, the most urgent, to 15).
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()>;
+    /// What there is to see of a port and its link.
+    fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>>;
+    /// Does something to a port's link.
+    fn link_command(&self, port: u32, command: LinkCommand) -> Result<()>;
     /// Resets this client's share of the device.
     fn reset(&self) -> Result<()>;
     /// The data plane, where this process runs the engine itself (inline, cooperative).

@@ -13,7 +13,8 @@ use crate::uri::Uri;
 use crate::wait::Deadline;
 use crate::{Error, PortInfo, Region, Result};
 use spfe_contract::{PortKind, Status};
-use spfe_net::{LinkRate, Mode, Topology};
+use spfe_net::exact::mib::{LinkCommand, MibEntry};
+use spfe_net::{LinkRate, Mode, Topology, View};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,12 @@ pub(crate) struct Device {
 impl Device {
     pub(crate) fn backend(&self) -> &dyn Backend {
         &*self.backend
+    }
+
+    /// The data plane, where whoever uses a port runs the engine of its flows.
+    pub(crate) fn engine(&self, port: u32) -> Option<&Arc<View>> {
+        let endpoint = self.backend.info().endpoint;
+        self.backend.engine().filter(|view| view.runs(endpoint, port))
     }
 }
 
@@ -111,6 +118,20 @@ impl Endpoint {
     pub fn port(&self, number: u32) -> Result<Port> {
         let info = self.device.backend().port_info(number)?;
         Ok(Port { device: self.device.clone(), number, vcs: info.vcs, kind: info.kind })
+    }
+
+    /// What there is to see of a port and its link: state, lanes, parameters, counters, by layer and
+    /// name.
+    pub fn port_mib(&self, number: u32) -> Result<Vec<MibEntry>> {
+        self.device.backend().port_mib(number)
+    }
+
+    /// Resets, configures or cuts a port's link.
+    ///
+    /// # Errors
+    /// BAD_OPCODE where the link has no such thing, BAD_VC or BAD_FIELD for a value out of range.
+    pub fn link_command(&self, number: u32, command: LinkCommand) -> Result<()> {
+        self.device.backend().link_command(number, command)
     }
 
     /// Whether queues opened from now on measure the processor time the engine takes in their

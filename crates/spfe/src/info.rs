@@ -2,7 +2,7 @@
 
 use crate::TimeCodeValue;
 use spfe_contract::{PortKind, PortState};
-use spfe_net::{LinkRate, Peer};
+use spfe_net::{Link, LinkModel, LinkRate, Peer};
 
 /// A port, its far end and its counters, at one moment ([`crate::Port::info`]).
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub struct PortInfo {
     pub vcs: u32,
     /// Rate of the link.
     pub rate: LinkRate,
+    /// Packet level or word by word.
+    pub model: LinkModel,
     /// What it is connected to.
     pub peer: Peer,
     /// One for each virtual channel, by number.
@@ -23,6 +25,13 @@ pub struct PortInfo {
     pub messages: MessageCounters,
     /// Time-codes received.
     pub time_codes: TimeCodeInfo,
+}
+
+impl PortInfo {
+    /// Its link, as device names write it.
+    pub fn link(&self) -> Link {
+        Link { rate: self.rate, model: self.model }
+    }
 }
 
 /// One virtual channel of a port.
@@ -110,6 +119,7 @@ impl From<spfe_net::PortInfo> for PortInfo {
             state: PortState::from_raw(info.state).unwrap_or(PortState::Down),
             vcs: info.vcs,
             rate: info.rate,
+            model: info.model,
             peer: info.peer,
             channels: info.channels.into_iter().map(ChannelInfo::from).collect(),
             messages: MessageCounters { sent, received, dropped },

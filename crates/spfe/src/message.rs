@@ -112,8 +112,9 @@ impl Messages {
         let out = open(QueueKind::MessageTx, false)?;
         let into = open(QueueKind::MessageRx, options.queue.event)?;
         let endpoint = device.backend().info().endpoint;
-        let runner = device.backend().engine().map(|view| view.messages_out(endpoint, port));
-        let back = device.backend().engine().and_then(|view| view.messages_into(endpoint, port));
+        let engine = device.engine(port);
+        let runner = engine.map(|view| view.messages_out(endpoint, port));
+        let back = engine.and_then(|view| view.messages_into(endpoint, port));
         Ok(Self { out, into, runner, back, refused: None })
     }
 

@@ -45,7 +45,7 @@ pub struct Rx {
 /// The engine a receive end drives: as owner where an instrument sends, else as a helper.
 pub(crate) fn runner(device: &Device, port: u32, vc: u32) -> Option<Runner> {
     let endpoint = device.backend().info().endpoint;
-    let view = device.backend().engine()?;
+    let view = device.engine(port)?;
     let mut runner = match view.peer(endpoint, port) {
         peer if peer.answers() => view.runners_answering(endpoint, port, vc).1,
         Peer::Port { .. } => view.runner_into(endpoint, port, vc, false),

@@ -95,7 +95,7 @@ pub struct Batch<'a> {
 /// The engine a transmit end drives, where this process runs it.
 pub(crate) fn runner(device: &Device, port: u32, vc: u32) -> Option<Runner> {
     let endpoint = device.backend().info().endpoint;
-    let view = device.backend().engine()?;
+    let view = device.engine(port)?;
     let mut runner = if view.peer(endpoint, port).answers() {
         view.runners_answering(endpoint, port, vc).0
     } else {
@@ -539,12 +539,13 @@ mod tests {
     use super::*;
     use crate::{Embedded, Endpoint, QueueOptions};
     use spfe_contract::QueueState;
-    use spfe_net::topology::Port;
+    use spfe_net::topology::{LinkModel, Port};
     use spfe_net::{LinkRate, Mode, Peer, Topology};
 
     #[test]
     fn a_queue_that_cannot_start_again_gives_back_nothing() {
-        let port = Port { space_wire: false, vcs: 1, rate: LinkRate::Unlimited, peer: Peer::None };
+        let (rate, model) = (LinkRate::Unlimited, LinkModel::Packet);
+        let port = Port { space_wire: false, vcs: 1, rate, model, peer: Peer::None };
         let endpoints = vec![vec![port]];
         let topology = Topology { endpoints, mode: Mode::Thread, virtual_time: true };
         let network = Embedded::without_device(topology).unwrap();

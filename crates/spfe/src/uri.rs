@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use spfe_net::topology::ENDPOINTS_MAX;
-use spfe_net::{LinkRate, Mode, Peer, Topology};
+use spfe_net::{Link, Mode, Peer, Topology};
 
 /// A parsed device name.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub enum Uri {
 }
 
 /// What device names look like.
-pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=4x7.5G&mode=inline|coop|thread&\
+pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&mode=inline|coop|thread&\
     peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
     unix:SOCKET[/N]";
 
@@ -78,7 +78,7 @@ impl Uri {
 }
 
 struct Options<'a> {
-    rate: LinkRate,
+    link: Link,
     mode: Mode,
     peer: Option<&'a str>,
     virtual_time: bool,
@@ -89,7 +89,7 @@ struct Options<'a> {
 impl<'a> Options<'a> {
     fn parse(text: &str, query: &'a str) -> Result<Self> {
         let mut options = Self {
-            rate: LinkRate::Unlimited,
+            link: Link::default(),
             mode: Mode::Inline,
             peer: None,
             virtual_time: false,
@@ -101,7 +101,7 @@ impl<'a> Options<'a> {
                 option.split_once('=').ok_or_else(|| bad(text, format!("option '{option}'")))?;
             let number = || value.parse::<u64>().map_err(|_| bad(text, format!("{key}={value}")));
             match key {
-                "link" => options.rate = value.parse().map_err(|what: String| bad(text, what))?,
+                "link" => options.link = value.parse().map_err(|what: String| bad(text, what))?,
                 "mode" => options.mode = value.parse().map_err(|what: String| bad(text, what))?,
                 "peer" => options.peer = Some(value),
                 "endpoints" => {
@@ -121,16 +121,18 @@ impl<'a> Options<'a> {
     }
 
     fn topology(&self, peer: &str) -> std::result::Result<Topology, String> {
-        let instrument = |peer| Topology::instrument(peer, self.rate, self.mode);
+        let Link { rate, model } = self.link;
+        let instrument = |peer| Topology::instrument(peer, rate, self.mode);
         let topology = match peer {
-            "loop" => Topology::looped(self.rate, self.mode),
-            "pair" => Topology::pairs(self.endpoints, self.rate, self.mode),
+            "loop" => Topology::looped(rate, self.mode),
+            "pair" => Topology::pairs(self.endpoints, rate, self.mode),
             "sink" => instrument(Peer::Sink { check: false }),
             "check" => instrument(Peer::Sink { check: true }),
             "echo" => instrument(Peer::Echo),
             _ if peer.starts_with("rmap") => instrument(rmap(peer)?),
             _ => instrument(self.generator(peer).ok_or(format!("peer '{peer}'"))?),
         };
+        let topology = topology.with_model(model);
         topology.check()?;
         Ok(topology)
     }
@@ -175,6 +177,13 @@ mod tests {
         };
         assert_eq!((name.as_deref(), endpoint), (Some("lab"), 1));
         assert_eq!(topology.mode, Mode::Coop);
+        let Uri::Virtual { topology, .. } =
+            Uri::parse("virtual:?link=exact:2x6.25G&time=virtual").unwrap()
+        else {
+            panic!()
+        };
+        assert!(topology.endpoints[0][1].is_exact() && topology.virtual_time);
+        assert!(!topology.endpoints[0][2].is_exact(), "SpaceWire stays packet level");
         let daemon = Uri::Daemon { path: "/run/spfe.sock".into(), endpoint: Some(3) };
         assert_eq!(Uri::parse("unix:/run/spfe.sock/3").unwrap(), daemon);
         let daemon = Uri::Daemon { path: "/run/spfe.sock".into(), endpoint: None };
@@ -218,6 +227,8 @@ mod tests {
             "virtual:?peer=pair&endpoints=4294967298",
             "virtual:?link",
             "virtual:?link=5",
+            "virtual:?link=exact:unlimited",
+            "virtual:?link=exact:1x5G&peer=echo",
             "virtual:?peer=x",
             "virtual:?peer=generator:0",
             "virtual:?peer=rmap:0",

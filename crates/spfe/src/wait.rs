@@ -3,9 +3,9 @@
 use crate::queue::Queue;
 use crate::{Error, Result};
 use spfe_contract::{Completion, QueueKind, Status};
+use spfe_net::Clock;
 use spfe_net::clock::VirtualClock;
 use spfe_net::os;
-use spfe_net::{Clock, Mode};
 use spfe_ring::Arm;
 use spfe_ring::sync::Ordering;
 use std::sync::OnceLock;
@@ -506,7 +506,7 @@ impl Queue {
         event.forget();
         // With the engine in the sender's hands nobody keeps time for a sleeping receiver: the
         // first packet signals, and the caller asks again.
-        let inline = self.device.backend().info().mode != Mode::Thread;
+        let inline = self.device.engine(self.place.port).is_some();
         match scan.look(self, goal) {
             Look::Met(_) => {
                 // Never armed for what is there: a device that looks just then would signal it.

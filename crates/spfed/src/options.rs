@@ -2,7 +2,7 @@
 
 use crate::ServerConfig;
 use clap::Parser;
-use spfe_net::{LinkRate, Mode, Peer, Topology};
+use spfe_net::{Link, Mode, Peer, Topology};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -26,9 +26,10 @@ pub struct Options {
     /// Endpoints, joined in pairs 0-1, 2-3 ... (1 to 64; for --topology pairs only).
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub endpoints: u32,
-    /// Rate of the SpaceFibre links: unlimited, LANESxRATE such as 4x7.5G, spw:200M.
+    /// Rate of the SpaceFibre links: unlimited, LANESxRATE such as 4x7.5G, spw:200M; with exact:
+    /// before it, every word goes over the link: exact:1x6.25G.
     #[arg(long, value_name = "RATE", default_value = "unlimited")]
-    pub link: LinkRate,
+    pub link: Link,
     /// Who moves the packets: thread (the daemon), or inline or coop (its clients, which then share
     /// one trust domain).
     #[arg(long, default_value = "thread")]
@@ -124,11 +125,13 @@ impl Options {
             let most = spfe_net::topology::ENDPOINTS_MAX;
             return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
         }
+        let Link { rate, model } = self.link;
         let topology = match self.topology {
-            Kind::Pairs => Topology::pairs(self.endpoints, self.link, self.mode),
-            Kind::Loop => Topology::looped(self.link, self.mode),
-            Kind::Instrument(peer) => Topology::instrument(peer, self.link, self.mode),
+            Kind::Pairs => Topology::pairs(self.endpoints, rate, self.mode),
+            Kind::Loop => Topology::looped(rate, self.mode),
+            Kind::Instrument(peer) => Topology::instrument(peer, rate, self.mode),
         };
+        let topology = topology.with_model(model);
         topology.check()?;
         Ok(ServerConfig {
             listen: Some(self.listen.clone().unwrap_or_else(default_path)),
@@ -154,6 +157,7 @@ mod tests {
         let config = parse("--listen /tmp/x --endpoints 4 --link 4x7.5G --max-memory 1M").unwrap();
         assert_eq!((config.topology.endpoints.len(), config.max_memory), (4, 1 << 20));
         assert_eq!(config.topology.mode, Mode::Thread);
+        assert!(parse("--link exact:1x6.25G").unwrap().topology.has_exact());
         let config = parse("--topology generator:64:256 --mode inline").unwrap();
         let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
@@ -176,6 +180,7 @@ mod tests {
             ("--topology rmap:1M:key=256", "key=KEY"),
             ("--topology rmap:5G", "1 to 4G"),
             ("--link 99x1G", "1 to 16 lanes"),
+            ("--link exact:1x6.25G --topology sink", "joins two ports"),
             ("--mode magic", "'magic' is none of"),
             ("--max-memory lots", "'lots' is no number"),
             ("--max-memory 99999999999G", "is no number"),

@@ -8,7 +8,8 @@ use spfe_device::memory::RegionKey;
 use spfe_net::os::SharedMemory;
 use spfe_net::{Attachment, Event, Mode, Network};
 use spfe_session::{
-    ClientInfo, Error, Hello, NetworkInfo, Reply, Request, Result, WANT_ENGINE, Welcome,
+    ClientInfo, Error, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result, WANT_ENGINE,
+    Welcome,
 };
 use std::sync::Arc;
 
@@ -68,6 +69,12 @@ impl Connection {
             Request::SetPriority { port, vc, priority } => {
                 network.set_priority(at, port, vc, priority).and(DONE)
             }
+            Request::PortMib { port, first } => {
+                let list = network.port_mib(at.endpoint, port)?;
+                let part = list.into_iter().skip(first as usize).take(MIB_ENTRIES);
+                Ok((Reply::Mib(part.collect()), Carry::Nothing))
+            }
+            Request::Link { port, command } => network.link_command(at, port, command).and(DONE),
             Request::Reset => {
                 network.reset(at)?;
                 self.regions.clear();

@@ -6,7 +6,7 @@ use crate::{MEMORY_MAX, REGIONS_MAX};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use spfe_contract::Status;
-use spfe_net::{DeviceThread, Mode, Network, Topology};
+use spfe_net::{DeviceThread, Network, Topology};
 use spfe_session::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -135,9 +135,8 @@ impl Server {
         }
         let listener = config.listen.as_deref().map(Listener::bind).transpose()?;
         let path = listener.as_ref().map(|listener| listener.path().to_owned());
-        let threaded = config.topology.mode == Mode::Thread;
         let network = Network::new(config.topology.clone())?;
-        let device = if threaded { Some(DeviceThread::start(&network)?) } else { None };
+        let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
         let control = Control::new()?;
         let mut serve = Serve::new(config, network.clone(), listener, control.clone());
         let thread = std::thread::Builder::new()

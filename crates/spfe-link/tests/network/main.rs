@@ -2,8 +2,8 @@
 
 mod arbitration;
 mod bridge;
-mod burst;
 mod broadcasts;
+mod burst;
 mod config;
 mod counters;
 mod fabric;

@@ -1,9 +1,12 @@
 //! What a port is and what moves on it.
 
 use super::{Attachment, Error, Network, Result};
+use crate::clock::Clock;
+use crate::exact::Exact;
+use crate::exact::mib::{LinkCommand, MibEntry, VcParameter};
 use crate::topology::Peer;
 use serde::{Deserialize, Serialize};
-use spfe_contract::Status;
+use spfe_contract::{PortState, Status};
 use spfe_device::message::SLOTS;
 use spfe_device::shared::CounterValues;
 use spfe_ring::sync::Ordering;
@@ -19,6 +22,8 @@ pub struct PortInfo {
     pub vcs: u32,
     /// Rate of the link.
     pub rate: crate::topology::LinkRate,
+    /// How the link is made.
+    pub model: crate::topology::LinkModel,
     /// What it is connected to.
     pub peer: Peer,
     /// Per virtual channel: who sends, who receives at the far end, priority, counters.
@@ -64,7 +69,74 @@ impl Network {
             return Err(Error::new(Status::BadVc, what));
         }
         self.arena.times_out(at.endpoint, port).0.set_priority(vc, priority);
+        if let Some((exact, face)) = self.exact_face(at.endpoint, port) {
+            exact.set_priority(face, vc, priority);
+        }
         Ok(())
+    }
+
+    /// What there is to see of a port and its link.
+    pub fn port_mib(&self, endpoint: u32, port: u32) -> Result<Vec<MibEntry>> {
+        let info = self.port_info(endpoint, port)?;
+        let name = PortState::from_raw(info.state).unwrap_or(PortState::Down).name();
+        let number = |name, value| MibEntry::new("port", name, None, value);
+        let mut list = vec![
+            MibEntry::new("port", "state", None, name),
+            number("virtual channels", u64::from(info.vcs)),
+            number("messages sent", info.messages.0),
+            number("messages received", info.messages.1),
+            number("messages dropped", info.messages.2),
+        ];
+        for (vc, channel) in info.channels.iter().enumerate() {
+            let number = |name, value| MibEntry::new("port", name, Some(vc as u32), value);
+            list.extend([
+                number("packets sent", channel.tx[0]),
+                number("bytes sent", channel.tx[1]),
+                number("packets received", channel.rx[0]),
+                number("bytes received", channel.rx[1]),
+            ]);
+        }
+        match self.exact_face(endpoint, port) {
+            Some((exact, face)) => list.extend(exact.mib(face)),
+            None => list.extend(info.channels.iter().enumerate().map(|(vc, channel)| {
+                let priority = u64::from(channel.priority);
+                MibEntry::new("data link", "priority", Some(vc as u32), priority)
+            })),
+        }
+        Ok(list)
+    }
+
+    /// Does something to a port's link.
+    ///
+    /// # Errors
+    /// BAD_OPCODE where the link has no such thing (packet level: all but priorities), BAD_FIELD for
+    /// a value out of range.
+    pub fn link_command(&self, at: Attachment, port: u32, command: LinkCommand) -> Result<()> {
+        self.port(at.endpoint, port)?;
+        if let LinkCommand::Set { vc, parameter: VcParameter::Priority, value } = command {
+            let priority = u8::try_from(value).unwrap_or(u8::MAX);
+            return self.set_priority(at, port, vc, priority);
+        }
+        let Some((exact, face)) = self.exact_face(at.endpoint, port) else {
+            let what = format!(
+                "port {port}: its link is packet level and has priorities only; links such as                  exact:1x6.25G have the rest"
+            );
+            return Err(Error::new(Status::BadOpcode, what));
+        };
+        exact
+            .command(face, command)
+            .map_err(|what| Error::new(Status::BadField, format!("port {port}: {what}")))?;
+        // A sleeping device lets the link go on.
+        self.ring();
+        if let Clock::Virtual(clock) = &self.clock {
+            clock.poke();
+        }
+        Ok(())
+    }
+
+    fn exact_face(&self, endpoint: u32, port: u32) -> Option<(&Exact, usize)> {
+        let exact = self.exact.as_deref()?;
+        Some((exact, exact.face(endpoint, port)?))
     }
 
     /// What a port is and what moves on it.
@@ -72,9 +144,7 @@ impl Network {
         let inner = self.lock();
         self.exists(endpoint)?;
         let config = self.port(endpoint, port)?;
-        let connected = config.peer != Peer::None;
-        let state =
-            if connected { spfe_contract::PortState::Up } else { spfe_contract::PortState::Down };
+        let state = self.port_state(endpoint, port);
         let messages = self.arena.messages(endpoint, port);
         let sum = |slots: &[spfe_device::message::MessageSlot; SLOTS],
                    pick: fn(CounterValues) -> u64| {
@@ -87,6 +157,7 @@ impl Network {
             state: state.raw(),
             vcs: config.vcs,
             rate: config.rate,
+            model: config.model,
             peer: config.peer,
             channels,
             messages: (
@@ -101,13 +172,27 @@ impl Network {
         })
     }
 
+    /// State of a port's link.
+    pub(crate) fn port_state(&self, endpoint: u32, port: u32) -> PortState {
+        let config = &self.topology().endpoints[endpoint as usize][port as usize];
+        match self.exact_face(endpoint, port) {
+            _ if config.peer == Peer::None => PortState::Down,
+            Some((exact, face)) => exact.state(face),
+            None => PortState::Up,
+        }
+    }
+
     fn channel(&self, endpoint: u32, port: u32, vc: u32) -> ChannelInfo {
         let (out, into) =
             (self.arena.flow_out(endpoint, port, vc), self.arena.flow_into(endpoint, port, vc));
-        // SAFETY: configurations are only written under the lock the caller holds.
-        let (far_rx, far_tx) =
-            unsafe { ((*out.rx_config.get()).kind, (*into.tx_config.get()).kind) };
         let peer = self.topology().endpoints[endpoint as usize][port as usize].peer;
+        let (far_rx, far_tx) = match peer {
+            Peer::Port { endpoint, port } => (
+                self.config(endpoint, port, vc, false).kind,
+                self.config(endpoint, port, vc, true).kind,
+            ),
+            _ => (0, 0),
+        };
         ChannelInfo {
             priority: self.arena.times_out(endpoint, port).0.priority(vc),
             tx_owner: self.config(endpoint, port, vc, true).owner,

@@ -6,9 +6,9 @@ use crate::os;
 use crate::topology::{LinkRate, Peer};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, PACKET_MAX_BYTES,
-    PortState, broadcast_block as broadcast, capability, event_block as event,
-    global_block as global, port_block, queue_block as queue, region_block as region,
-    statistics_block as statistics, time_code_block as time_code,
+    broadcast_block as broadcast, capability, event_block as event, global_block as global,
+    port_block, queue_block as queue, region_block as region, statistics_block as statistics,
+    time_code_block as time_code,
 };
 use spfe_device::memory::REGIONS;
 use spfe_device::message::{MessageSlot, SLOTS};
@@ -85,7 +85,7 @@ impl RegisterFile {
             LinkRate::SpaceFibre { lanes, mbps } => (lanes, mbps),
             LinkRate::SpaceWire { mbps } => (1, mbps),
         };
-        let state = if port.peer == Peer::None { PortState::Down } else { PortState::Up };
+        let state = self.network.port_state(self.at.endpoint, index);
         match offset {
             port_block::KIND => u32::from(port.kind().raw()),
             port_block::STATE => u32::from(state.raw()),

@@ -2,7 +2,7 @@
 
 use crate::time::Ps;
 use hdrhistogram::Histogram as Hdr;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Buckets of a histogram for each doubling.
 const PER_DOUBLING: u32 = 4;
@@ -10,7 +10,7 @@ const PER_DOUBLING: u32 = 4;
 const LONGEST_PS: u64 = 1_000_000_000_000_000;
 
 /// Times up to one and above the one of the bucket before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bucket {
     /// Up to this.
     pub up_to_ps: Ps,
@@ -19,7 +19,7 @@ pub struct Bucket {
 }
 
 /// A histogram. All is 0 when nothing was recorded; values are exact to three digits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Histogram {
     /// Times recorded.
     pub count: u64,

@@ -18,6 +18,8 @@ const CHANNELS: usize = super::config::CHANNELS_MAX as usize;
 pub struct End<const L: usize> {
     pub data_link: DataLink<Vec<Word>, L, CHANNELS>,
     pub lanes: MultiLane<L>,
+    /// Lanes there are; the others are held in reset.
+    count: usize,
     coded: [Coded; L],
     elastic: Option<Box<[Line; L]>>,
     /// INIT3 says that this end is being reset.
@@ -70,16 +72,19 @@ impl<const L: usize> End<L> {
         });
         lanes.parameters.max_data_sending = config.max_data_sending;
         for (index, lane) in lanes.lanes_mut().iter_mut().enumerate() {
+            let there = index < usize::from(config.lanes);
+            lane.parameters.lane_reset = !there;
             lane.parameters.lane_start = end.lane_start;
             lane.parameters.auto_start = end.auto_start;
-            lane.parameters.tx_en = end.tx_en >> index & 1 != 0;
-            lane.parameters.rx_en = end.rx_en >> index & 1 != 0;
+            lane.parameters.tx_en = there && end.tx_en >> index & 1 != 0;
+            lane.parameters.rx_en = there && end.rx_en >> index & 1 != 0;
         }
         lanes.set_link_reset_flag(true);
         let elastic = (!locked).then(|| Box::new(core::array::from_fn(|_| Line::default())));
         Ok(Self {
             data_link,
             lanes,
+            count: usize::from(config.lanes),
             coded: [Coded::new(); L],
             elastic,
             says_reset: true,
@@ -187,7 +192,7 @@ impl<const L: usize> End<L> {
             State::Wait => !lane.parameters.lane_start,
             _ => false,
         };
-        let lanes = self.lanes.lanes();
+        let lanes = &self.lanes.lanes()[..self.count];
         if lanes.iter().all(off) {
             return true;
         }
@@ -201,7 +206,9 @@ impl<const L: usize> End<L> {
     }
 
     fn each_lane(&mut self, lane: Option<u8>, mut change: impl FnMut(&mut lane::Lane)) -> bool {
-        let chosen = |index: &usize| lane.is_none_or(|lane| usize::from(lane) == *index);
+        let count = self.count;
+        let chosen =
+            |index: &usize| *index < count && lane.is_none_or(|lane| usize::from(lane) == *index);
         let mut any = false;
         for (_, lane) in
             self.lanes.lanes_mut().iter_mut().enumerate().filter(|(index, _)| chosen(index))

@@ -41,6 +41,7 @@ impl<const L: usize> Seen<L> {
 
 /// The state of looking on.
 pub struct Watch<const L: usize> {
+    lanes: usize,
     seen: Option<[Seen<L>; 2]>,
     /// Word periods to go on looking closely.
     near: u64,
@@ -49,8 +50,8 @@ pub struct Watch<const L: usize> {
 }
 
 impl<const L: usize> Watch<L> {
-    pub const fn new() -> Self {
-        Self { seen: None, near: NEAR, wrong: [None; 2] }
+    pub const fn new(lanes: usize) -> Self {
+        Self { lanes, seen: None, near: NEAR, wrong: [None; 2] }
     }
 
     /// A damaged word is on its way to an end.
@@ -84,7 +85,7 @@ impl<const L: usize> Watch<L> {
             let before = self.seen.map(|seen| seen[at]);
             if before != Some(seen[at]) {
                 self.near = NEAR;
-                tell(now, link, side, before.as_ref(), &seen[at], observer);
+                tell(now, link, side, self.lanes, before.as_ref(), &seen[at], observer);
             }
             self.wrong[at] = match self.wrong[at] {
                 Some((since, shown)) if ends[at].is_healthy() => {
@@ -141,18 +142,19 @@ fn tell<const L: usize>(
     now: Ps,
     link: u32,
     side: Side,
+    lanes: usize,
     before: Option<&Seen<L>>,
     seen: &Seen<L>,
     observer: &mut dyn Observer,
 ) {
     let mut event = |event| observer.event(now, link, side, event);
-    for lane in 0..L {
+    for lane in 0..lanes {
         if before.is_none_or(|before| before.lanes[lane] != seen.lanes[lane]) {
             let state = lane_state(seen.lanes[lane]);
             event(Event::LaneState { lane: lane as u8, state });
         }
     }
-    if L > 1 && before.is_none_or(|before| before.alignment != seen.alignment) {
+    if lanes > 1 && before.is_none_or(|before| before.alignment != seen.alignment) {
         let (state, sending, receiving) = seen.alignment;
         event(Event::Alignment { state: alignment(state), sending, receiving });
     }

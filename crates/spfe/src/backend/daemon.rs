@@ -18,6 +18,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_device::memory::RegionKey;
 use spfe_net::arena::Arena;
+use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::QueueRequest;
 use spfe_net::os::{self, SharedMemory};
 use spfe_net::{Clock, Mode, View, device_thread};
@@ -29,6 +30,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What stands behind a device of a daemon.
 const BACKEND: &str = "virtual, daemon";
+/// Entries of a port's information at most, whatever a daemon says.
+const MIB_MAX: usize = 4096;
 /// Bytes of the doorbell page.
 const DOORBELL_BYTES: usize = 4096;
 
@@ -84,7 +87,7 @@ impl Daemon {
         } else {
             let arena = Arena::open(next("the network's memory")?, welcome.topology)
                 .map_err(|e| Error::io("memory of the daemon's network", e))?;
-            Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real))
+            Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real, None))
         };
         let watcher = Some(Watcher::start(&link)?);
         Ok(Self {
@@ -197,6 +200,23 @@ impl Backend for Daemon {
 
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
         self.done(&Request::SetPriority { port, vc, priority })
+    }
+
+    fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
+        let mut list = Vec::new();
+        loop {
+            let request = Request::PortMib { port, first: list.len() as u32 };
+            match self.link.call(&request, &[])? {
+                (Reply::Mib(part), _) if part.is_empty() => return Ok(list),
+                (Reply::Mib(part), _) if list.len() < MIB_MAX => list.extend(part),
+                (Reply::Mib(_), _) => return Ok(list),
+                (reply, _) => return Err(unexpected("PortMib", &reply).into()),
+            }
+        }
+    }
+
+    fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {
+        self.done(&Request::Link { port, command })
     }
 
     fn reset(&self) -> Result<()> {

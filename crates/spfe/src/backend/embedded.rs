@@ -5,6 +5,7 @@ use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
 use spfe_device::memory::RegionKey;
+use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::{Attachment, QueueRequest};
 use spfe_net::os::SharedMemory;
 use spfe_net::{Clock, DeviceThread, Event, Mode, Network, Topology, View};
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// A network in this process, with its device thread if it has one.
 pub struct Embedded {
-    /// Before the network: it stops first.
+    /// Of mode thread, and of exact links in real time. Before the network: it stops first.
     device: Option<DeviceThread>,
     network: Arc<Network>,
 }
@@ -27,7 +28,7 @@ impl Embedded {
             return Err(Error::device(Status::BadField, what));
         }
         let network = Network::new(topology)?;
-        let device = if threaded { Some(DeviceThread::start(&network)?) } else { None };
+        let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
         Ok(Arc::new(Self { network, device }))
     }
 
@@ -119,6 +120,14 @@ impl Backend for EmbeddedBackend {
 
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
         Ok(self.embedded.network.set_priority(self.at, port, vc, priority)?)
+    }
+
+    fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
+        Ok(self.embedded.network.port_mib(self.at.endpoint, port)?)
+    }
+
+    fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {
+        Ok(self.embedded.network.link_command(self.at, port, command)?)
     }
 
     fn reset(&self) -> Result<()> {

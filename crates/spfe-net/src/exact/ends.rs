@@ -1,0 +1,129 @@
+//! The ends of a virtual channel of an exact link, as source and sink of flows.
+
+use super::Exact;
+use spfe_contract::{EndMarker, QueueKind};
+use spfe_device::copy::{Stretch, Target};
+use spfe_device::flow::{Cx, Next, Piece, Taken};
+use spfe_device::queue::Host;
+use spfe_device::shared::FlowShared;
+use std::sync::Arc;
+
+/// Bytes copied at once: what a go of words takes.
+const CHUNK: usize = 256;
+
+/// Where packets go out of a port.
+pub struct LinkOut {
+    exact: Arc<Exact>,
+    face: usize,
+    vc: usize,
+}
+
+impl LinkOut {
+    /// The way out on a virtual channel.
+    pub fn new(exact: &Arc<Exact>, face: usize, vc: u32) -> Self {
+        Self { exact: exact.clone(), face, vc: vc as usize }
+    }
+
+    /// Writes as much of the piece as the output virtual channel buffer has room for.
+    pub fn take<H: Host>(&self, piece: &mut Piece, cx: &mut Cx<'_, '_, H>) -> Taken {
+        let vc = self.vc;
+        self.exact.at(self.face, |at| {
+            let out = &mut at.face.out[vc];
+            while piece.rest() != 0 {
+                let part = out.room(vc, at.end).min(CHUNK).min(piece.rest() as usize);
+                if part == 0 {
+                    return Taken::Full;
+                }
+                let mut bytes = [0u8; CHUNK];
+                let target = Target { at: bytes.as_mut_ptr(), address: None };
+                // SAFETY: `part` is at most the array's length; a target without an address is
+                // written before `take` returns.
+                unsafe { piece.take(target, part as u32, &mut cx.copier) };
+                out.write(vc, at.end, &bytes[..part]);
+                at.moved = true;
+            }
+            if piece.end == EndMarker::None {
+                return Taken::Whole;
+            }
+            if !out.end(vc, at.end, piece.end) {
+                return Taken::Full;
+            }
+            at.moved = true;
+            Taken::Whole
+        })
+    }
+
+    /// The open packet will not go on.
+    pub fn cut(&self) {
+        self.exact.at(self.face, |at| {
+            at.face.out[self.vc].cut(self.vc, at.end);
+            at.moved = true;
+        });
+    }
+
+    /// Whether a packet has begun and not ended.
+    pub fn is_open(&self) -> bool {
+        self.exact.at(self.face, |at| at.face.out[self.vc].is_open())
+    }
+}
+
+/// Where packets come into a port.
+pub struct LinkIn {
+    exact: Arc<Exact>,
+    face: usize,
+    vc: usize,
+    shared: &'static FlowShared,
+}
+
+impl LinkIn {
+    /// The way in on a virtual channel.
+    pub fn new(exact: &Arc<Exact>, face: usize, vc: u32, shared: &'static FlowShared) -> Self {
+        Self { exact: exact.clone(), face, vc: vc as usize, shared }
+    }
+
+    /// What has come: for a packed area whole packets, or what fills the store; for buffers all
+    /// there is.
+    pub fn next(&self, piece: &mut Piece) -> Next {
+        // SAFETY: the runner holds the flow's seat.
+        let config = unsafe { *self.shared.rx_config.get() };
+        let packed = config.kind == u32::from(QueueKind::RxPacked.raw());
+        let record = if packed { config.area_bytes as usize / 2 } else { 0 };
+        self.exact.at(self.face, |at| {
+            let into = &mut at.face.into[self.vc];
+            into.set_record(record);
+            if !into.is_ready(false) {
+                at.moved |= into.read(self.vc, at.end, at.now);
+            }
+            let late = at.now.saturating_sub(into.read_at()) >= at.hold;
+            if !into.is_ready(late) {
+                return Next::Idle;
+            }
+            let (bytes, end) = into.packet(late);
+            piece.clear();
+            // The bytes stay where they are until `done` or `lose`, which the seat's holder calls.
+            let length = bytes.len() as u32;
+            piece.add(Stretch { at: bytes.as_ptr(), address: None, length });
+            piece.finish(end, 0, 1);
+            piece.done = into.done;
+            Next::Ready
+        })
+    }
+
+    /// The receiver took so much and has no more room.
+    pub fn pause(&self, done: u32) {
+        self.exact.at(self.face, |at| at.face.into[self.vc].pause(done));
+    }
+
+    /// The receiver has all of a piece.
+    pub fn done(&self, length: u32) {
+        self.exact.at(self.face, |at| {
+            at.face.into[self.vc].finish(length);
+            at.moved = true;
+        });
+    }
+
+    /// The receiver is gone.
+    pub fn lose(&self) {
+        self.exact.at(self.face, |at| at.face.into[self.vc].lose());
+    }
+}

@@ -1,0 +1,166 @@
+//! What carries words between ports.
+
+use super::mbps;
+use super::mib::{self, MibEntry, Watch};
+use crate::topology::{LinkRate, Peer, Topology};
+use spfe_sim::fault::Fault;
+use spfe_sim::link::{End, Link, Side};
+use spfe_sim::spacefibre;
+use spfe_sim::time::{MS, Ps, WordClock};
+
+/// Words between faces, one for each port that is attached.
+pub trait Fabric: Send {
+    /// Goes on until a time.
+    fn run(&mut self, until: Ps);
+
+    /// Where it is: nothing before this time will happen any more.
+    fn now(&self) -> Ps;
+
+    /// A port's end.
+    fn face(&mut self, face: usize) -> &mut dyn End;
+
+    /// Whether nothing will happen before somebody does something at a face.
+    fn is_quiet(&self) -> bool;
+
+    /// Leaves out time, up to something that was planned.
+    fn skip_to(&mut self, time: Ps);
+
+    /// How long it may run before the buffers at a face are looked at, so that no link waits for
+    /// them and times are known well enough.
+    fn step_ps(&self) -> Ps;
+
+    /// How long the end of a packet may come behind its last byte on a busy link.
+    fn hold_ps(&self) -> Ps;
+
+    /// If no word passes a face for so long, none will before somebody does something at one.
+    fn patience_ps(&mut self) -> Ps;
+
+    /// What there is to see of a face's link.
+    fn mib(&mut self, face: usize) -> Vec<MibEntry>;
+
+    /// Something goes wrong with what is sent from a face, from now on. False: there is no such
+    /// fault.
+    fn inject(&mut self, face: usize, fault: Fault) -> bool;
+}
+
+/// Word periods between two looks at the faces.
+const STEP_WORDS: u64 = 16;
+/// Word periods after which the next segment of a channel has come, others being served in between.
+const HOLD_WORDS: u64 = 1_000;
+/// Word periods in which words pass on any link that runs and has some.
+const PATIENCE_WORDS: u64 = 4_000;
+/// Time in which a link that is not up comes up, if it does.
+const START_PS: Ps = 50 * MS;
+
+/// Links side by side: face `2 n` is the first end of link `n`, `2 n + 1` its second.
+pub struct Links {
+    links: Vec<Box<dyn Link>>,
+    watch: Watch,
+    now: Ps,
+    step: Ps,
+    hold: Ps,
+    patience: Ps,
+}
+
+impl Links {
+    /// The exact links of a topology, and the ports of their faces.
+    pub fn of(topology: &Topology) -> Result<(Self, Vec<(u32, u32)>), String> {
+        let (mut links, mut places) = (Vec::new(), Vec::new());
+        let (mut step, mut slowest) = (Ps::MAX, 0);
+        for (e, ports) in topology.endpoints.iter().enumerate() {
+            for (p, port) in ports.iter().enumerate().filter(|(_, port)| port.is_exact()) {
+                let near = (e as u32, p as u32);
+                let Peer::Port { endpoint, port: other } = port.peer else { continue };
+                let far = (endpoint, other);
+                // Each cable once, from its lower end.
+                if far < near {
+                    continue;
+                }
+                links.push(make(links.len() as u32, port.rate, port.vcs)?);
+                places.extend([near, far]);
+                let word = WordClock::new(mbps(port.rate), 0).period_ps();
+                step = step.min(STEP_WORDS * word);
+                slowest = slowest.max(word);
+            }
+        }
+        let (hold, patience) = (HOLD_WORDS * slowest, PATIENCE_WORDS * slowest);
+        let watch = Watch::new(links.len());
+        Ok((Self { links, watch, now: 0, step: step.min(MS), hold, patience }, places))
+    }
+}
+
+/// A link of a rate.
+fn make(id: u32, rate: LinkRate, vcs: u32) -> Result<Box<dyn Link>, String> {
+    match rate {
+        LinkRate::SpaceFibre { lanes, mbps } => {
+            let mut config = spacefibre::Config::new(lanes as u8, mbps);
+            config.id = id;
+            config.channels = vcs as u8;
+            spacefibre::new(&config).map_err(|error| format!("exact link {rate}: {error}"))
+        }
+        LinkRate::SpaceWire { .. } | LinkRate::Unlimited => {
+            Err(format!("link {rate} is none that is made word by word"))
+        }
+    }
+}
+
+const fn side(face: usize) -> Side {
+    if face.is_multiple_of(2) { Side::A } else { Side::B }
+}
+
+impl Fabric for Links {
+    fn run(&mut self, until: Ps) {
+        for link in &mut self.links {
+            if link.is_quiet() {
+                link.skip_to(until);
+            }
+            link.run(until, &mut self.watch);
+        }
+        self.now = self.now.max(until);
+    }
+
+    fn now(&self) -> Ps {
+        self.now
+    }
+
+    fn face(&mut self, face: usize) -> &mut dyn End {
+        self.links[face / 2].end(side(face))
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.links.iter().all(|link| link.is_quiet())
+    }
+
+    fn skip_to(&mut self, time: Ps) {
+        let mut reached = time;
+        for link in &mut self.links {
+            link.skip_to(time);
+            reached = reached.min(link.now());
+        }
+        self.now = self.now.max(reached);
+    }
+
+    fn step_ps(&self) -> Ps {
+        self.step
+    }
+
+    fn hold_ps(&self) -> Ps {
+        self.hold
+    }
+
+    fn patience_ps(&mut self) -> Ps {
+        let up = |link: &mut Box<dyn Link>| Side::BOTH.iter().all(|s| link.end(*s).is_running());
+        if self.links.iter_mut().all(up) { self.patience } else { START_PS }
+    }
+
+    fn mib(&mut self, face: usize) -> Vec<MibEntry> {
+        let mut list = self.watch.entries(face / 2, side(face));
+        list.extend(mib::of_end(self.face(face)));
+        list
+    }
+
+    fn inject(&mut self, face: usize, fault: Fault) -> bool {
+        let now = self.now;
+        self.links[face / 2].inject(now, side(face), fault)
+    }
+}

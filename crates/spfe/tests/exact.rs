@@ -1,0 +1,124 @@
+//! Links that are made word by word, behind the same interface.
+
+use spfe::{
+    Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, Mode, Status, Topology,
+    VcParameter,
+};
+
+fn pair(rate: &str, mode: Mode, virtual_time: bool) -> (Endpoint, Endpoint) {
+    let rate: LinkRate = rate.parse().unwrap();
+    let topology = Topology::pairs(2, rate, mode).with_model(LinkModel::Exact);
+    let network = Embedded::new(Topology { virtual_time, ..topology }).unwrap();
+    let open = |endpoint| Endpoint::attach(&network, endpoint, "exact").unwrap();
+    (open(0), open(1))
+}
+
+#[test]
+fn a_packet_goes_word_by_word_in_virtual_time() {
+    for rate in ["1x6.25G", "4x6.25G"] {
+        let (a, b) = pair(rate, Mode::Inline, true);
+        let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+        let mut rx = b.port(0).unwrap().vc(0).unwrap().rx().unwrap();
+        for length in [1, 2, 3, 4, 5, 63, 64, 255, 256, 257, 1000, 65536] {
+            rx.post(b.alloc(65536).unwrap().buf(0..65536).unwrap()).unwrap();
+            let mut buf = a.alloc(length).unwrap().buf(0..length).unwrap();
+            buf.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at * 7 + length) as u8);
+            let sent: Vec<u8> = buf.to_vec();
+            tx.send(buf).unwrap();
+            let got = rx.recv(Deadline::NEVER).unwrap();
+            assert_eq!(got.time_ns, Some(b.now_ns()));
+            assert!(got.buf[..] == sent[..], "{length} bytes over {rate}");
+        }
+        assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
+    }
+}
+
+/// Buffers of `bytes` posted at a receive end.
+fn posted(endpoint: &Endpoint, bytes: usize, count: usize) -> spfe::Rx {
+    let mut rx = endpoint.port(0).unwrap().vc(0).unwrap().rx().unwrap();
+    let mut bufs = endpoint.alloc(bytes * count).unwrap().split(bytes, count).unwrap();
+    assert_eq!(rx.post_all(&mut bufs), count);
+    rx
+}
+
+#[test]
+fn a_cut_wire_loses_nothing() {
+    let (a, b) = pair("1x6.25G", Mode::Inline, true);
+    let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+    let mut rx = posted(&b, 4096, 8);
+    let mut last = 0;
+    for turn in 0..20u8 {
+        let mut buf = a.alloc(4096).unwrap().buf(0..4096).unwrap();
+        buf.fill(turn);
+        tx.send(buf).unwrap();
+        a.link_command(0, LinkCommand::Cut { lane: None, duration_ns: 3_000 }).unwrap();
+        let got = rx.recv(Deadline::NEVER).unwrap();
+        assert_eq!((got.end, got.buf.len()), (End::Eop, 4096), "packet {turn}");
+        assert!(got.buf.iter().all(|byte| *byte == turn), "packet {turn}");
+        rx.post(got.buf).unwrap();
+        last = b.now_ns();
+    }
+    // Each cut takes its time, and the lane's start after it.
+    assert!(last > 20 * 3_000, "{last} ns");
+    assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
+}
+
+#[test]
+fn a_packet_that_a_link_reset_cuts_ends_with_eep() {
+    let (a, b) = pair("1x6.25G", Mode::Inline, true);
+    let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+    let mut rx = posted(&b, 1024, 8);
+    tx.send(a.alloc(65536).unwrap().buf(0..65536).unwrap()).unwrap();
+    assert!(rx.recv(Deadline::NEVER).unwrap().more());
+    b.link_command(0, LinkCommand::Reset).unwrap();
+    let end = loop {
+        let got = rx.recv(Deadline::NEVER).unwrap();
+        let (end, status) = (got.end, got.status);
+        rx.post(got.buf).unwrap();
+        if end != End::More {
+            break (end, status);
+        }
+    };
+    assert_eq!(end, (End::Eep, Status::PacketCut));
+    // The rest of it is dropped, and the next packet is whole.
+    tx.drain(Deadline::NEVER).unwrap();
+    tx.send(a.alloc(100).unwrap().buf(0..100).unwrap()).unwrap();
+    let got = rx.recv(Deadline::NEVER).unwrap();
+    assert_eq!((got.end, got.status, got.buf.len()), (End::Eop, Status::Ok, 100));
+}
+
+#[test]
+fn the_rest_of_a_packet_is_not_the_next_receivers() {
+    let (a, b) = pair("1x6.25G", Mode::Inline, true);
+    let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+    let mut rx = posted(&b, 1024, 2);
+    tx.send(a.alloc(65536).unwrap().buf(0..65536).unwrap()).unwrap();
+    assert!(rx.recv(Deadline::NEVER).unwrap().more());
+    drop(rx);
+    let mut rx = posted(&b, 1024, 4);
+    tx.send(a.alloc(100).unwrap().buf(0..100).unwrap()).unwrap();
+    let got = rx.recv(Deadline::NEVER).unwrap();
+    assert_eq!((got.end, got.status, got.buf.len()), (End::Eop, Status::Ok, 100));
+}
+
+#[test]
+fn the_link_is_seen_and_refuses_what_it_has_not() {
+    let (a, _b) = pair("2x6.25G", Mode::Inline, true);
+    let mut rx = posted(&a, 64, 1);
+    assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
+    let list = a.port_mib(0).unwrap();
+    let lanes = list.iter().filter(|entry| entry.layer == "lane" && entry.name == "state");
+    assert_eq!(lanes.count(), 2, "{list:?}");
+    for command in [
+        LinkCommand::Cut { lane: Some(2), duration_ns: 1 },
+        LinkCommand::Cut { lane: None, duration_ns: 0 },
+        LinkCommand::Set { vc: 99, parameter: VcParameter::Slots, value: 0 },
+        LinkCommand::Set { vc: 0, parameter: VcParameter::Bandwidth, value: 65536 },
+        LinkCommand::Set { vc: 0, parameter: VcParameter::Priority, value: 16 },
+    ] {
+        assert!(a.link_command(0, command).is_err(), "{command:?}");
+    }
+    // The SpaceWire link is packet level.
+    let error = a.link_command(1, LinkCommand::Reset).unwrap_err();
+    assert_eq!(error.status(), Some(Status::BadOpcode));
+}
