@@ -68,6 +68,7 @@ run_quick() {
         find . \( -name target -o -name .git \) -prune -o -name '*.sh' -print | sort
     )
     step lint contract check python3 contract/gen/generate.py --check
+    step lint compliance check python3 tools/compliance.py
     step unit generator unittest python3 -m unittest discover -s contract/gen
     step unit tools unittest python3 -m unittest discover -s tools
     if [[ -d bench/peers ]]; then
