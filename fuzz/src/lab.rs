@@ -24,7 +24,7 @@ use spfe_device::flow::Step;
 use spfe_net::arena::DEVICE;
 use spfe_net::network::{Attachment, Placement};
 use spfe_net::os::{self, SharedMemory};
-use spfe_net::topology::Port;
+use spfe_net::topology::{LinkModel, Port};
 use spfe_net::{Clock, LinkRate, Mode, Network, Peer, Runner, Topology};
 use spfe_ring::{Arm, PackedReader};
 use std::collections::VecDeque;
@@ -459,8 +459,13 @@ fn attach(network: &Network, end: End) -> Attachment {
 
 /// Two endpoints with one port and one virtual channel each, joined by a cable.
 pub fn cable(rate: LinkRate, mode: Mode, virtual_time: bool) -> Topology {
-    let port =
-        |endpoint| Port { space_wire: false, vcs: 1, rate, peer: Peer::Port { endpoint, port: 0 } };
+    let port = |endpoint| Port {
+        space_wire: false,
+        vcs: 1,
+        rate,
+        model: LinkModel::Packet,
+        peer: Peer::Port { endpoint, port: 0 },
+    };
     Topology { endpoints: vec![vec![port(1)], vec![port(0)]], mode, virtual_time }
 }
 

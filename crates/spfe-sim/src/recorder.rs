@@ -284,21 +284,20 @@ impl<W: Write> Observer for Recorder<W> {
         let (of_sender, record) = match event {
             Event::LaneState { state, .. } if spacewire => {
                 let value = change(&SPACEWIRE_STATES, state, port.lanes.first_mut());
-                (true, Record::new(EventCode::SpaceWireState, value).text(state))
+                (true, Record::new(EventCode::SpaceWireState, value))
             }
             Event::LaneState { lane, state } => {
                 let value = change(&LANE_STATES, state, port.lanes.get_mut(usize::from(lane)));
-                let record = Record::new(EventCode::LaneState, value).text(state);
-                (true, Record { lane: Some(lane), ..record })
+                (true, Record { lane: Some(lane), ..Record::new(EventCode::LaneState, value) })
             }
             Event::Alignment { state, sending, receiving } => {
                 let value = change(&ALIGNMENTS, state, Some(&mut port.alignment));
-                text = format!("{state}, sending {sending:04x}, receiving {receiving:04x}");
+                text = format!("sending {sending:04x}, receiving {receiving:04x}");
                 (true, Record::new(EventCode::Alignment, value).text(&text))
             }
             Event::LinkReset { state } => {
                 let value = change(&RESETS, state, Some(&mut port.reset));
-                (true, Record::new(EventCode::LinkReset, value).text(state))
+                (true, Record::new(EventCode::LinkReset, value))
             }
             Event::Error { name } => (false, error(name)),
             Event::Retry => {

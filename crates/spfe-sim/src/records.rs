@@ -41,11 +41,9 @@ impl Records {
         let Some(of_link) = self.links.get_mut(link as usize) else { return };
         let at_end = side as usize;
         match event {
-            Event::LaneState { lane, state } => {
-                if of_link.lane_states[at_end].len() < self.most {
-                    let (lane, state) = (u32::from(*lane), (*state).to_string());
-                    of_link.lane_states[at_end].push(LaneState { at_ps, lane, state });
-                }
+            Event::LaneState { lane, state } if of_link.lane_states[at_end].len() < self.most => {
+                let (lane, state) = (u32::from(*lane), (*state).to_string());
+                of_link.lane_states[at_end].push(LaneState { at_ps, lane, state });
             }
             Event::Fault { fault: Fault { kind: Kind::Cut { .. }, .. }, .. } => {
                 of_link.cut[side.other() as usize] = true;

@@ -69,7 +69,8 @@ fn tiles(results: &Results) -> Vec<(String, String, String, String)> {
     };
     let (mut offered, mut delivered, mut goodput) = (0_u64, 0_u64, 0.0);
     for flow in &results.flows {
-        offered += flow.offered.packets;
+        // A multicast is delivered to each of its receivers.
+        offered += flow.offered.packets * flow.to.len() as u64;
         delivered += flow.delivered.packets;
         goodput += flow.goodput_bps;
     }

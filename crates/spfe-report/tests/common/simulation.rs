@@ -133,7 +133,7 @@ fn made_link(
     let capacity_words = f64::from(lanes) * step_ps as f64 / 6400.0;
     let direction = |numbers: &mut Numbers| {
         let channels: Vec<Channel> = (0..4)
-            .filter(|vc| (index + vc) % 2 == 0)
+            .filter(|vc| (index + vc).is_multiple_of(2))
             .map(|vc| {
                 let most = (capacity_words * 0.45) as u64;
                 let series: Vec<u64> =

@@ -161,10 +161,11 @@ impl Simulation {
                 let link = self.scenario.link(link).and_then(|index| self.links.get_mut(index));
                 let Some(link) = link else { return false };
                 let fault = crate::fault::Fault { lane: *lane, target: *target, kind: *kind };
-                direction
-                    .from()
-                    .iter()
-                    .fold(false, |any, from| link.inject(self.now, *from, fault) || any)
+                let mut any = false;
+                for from in direction.from() {
+                    any |= link.inject(self.now, *from, fault);
+                }
+                any
             }
             What::Command { link, end, command } => {
                 let Some(index) = self.scenario.link(link) else { return false };
