@@ -10,7 +10,7 @@ use spfe_contract::{Completion, RecordHeader};
 use spfe_device::Address;
 use spfe_device::shared::QueueConfig;
 use spfe_net::os::SharedMemory;
-use spfe_net::topology::Port;
+use spfe_net::topology::{LinkModel, Port};
 use spfe_net::{LinkRate, Mode, Peer, Topology};
 use spfe_ring::{Ring, Slot};
 use std::sync::Arc;
@@ -150,8 +150,13 @@ struct Device {
 }
 
 fn topology() -> Topology {
-    let port =
-        |space_wire| Port { space_wire, vcs: 1, rate: LinkRate::Unlimited, peer: Peer::None };
+    let port = |space_wire| Port {
+        space_wire,
+        vcs: 1,
+        rate: LinkRate::Unlimited,
+        model: LinkModel::Packet,
+        peer: Peer::None,
+    };
     // Virtual time, so that waiting for a time the device makes up takes none.
     Topology {
         endpoints: vec![vec![port(false), port(true)]],

@@ -8,7 +8,7 @@ use spfe_contract::{
 };
 use spfe_fuzz::memory;
 use spfe_net::arena::DEVICE;
-use spfe_net::topology::Port;
+use spfe_net::topology::{LinkModel, Port};
 use spfe_net::view::MessageRunner;
 use spfe_net::{LinkRate, Mode, Network, Peer, RegisterFile, Runner, Topology};
 use spfe_ring::{Ring, Slot};
@@ -87,6 +87,7 @@ fn topology() -> Topology {
         space_wire,
         vcs,
         rate: LinkRate::Unlimited,
+        model: LinkModel::Packet,
         peer: Peer::Port { endpoint: 0, port: other },
     };
     let ports = vec![port(false, 2, 1), port(false, 2, 0), port(true, 1, 3), port(true, 1, 2)];

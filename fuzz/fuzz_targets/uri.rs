@@ -4,7 +4,7 @@
 use arbitrary::{Arbitrary, Unstructured};
 // What the library's parser, which is private to it, finds at the root of its crate.
 use spfe::{Error, Result};
-use spfe_net::topology::Port;
+use spfe_net::topology::{LinkModel, Port};
 use spfe_net::{LinkRate, Mode, Peer, Topology};
 
 #[allow(dead_code)]
@@ -93,7 +93,8 @@ fn port(u: &mut Unstructured<'_>) -> arbitrary::Result<Port> {
         }
         _ => Peer::Port { endpoint: number(u)?, port: number(u)? },
     };
-    Ok(Port { space_wire: u.arbitrary()?, vcs: number(u)?, rate, peer })
+    let model = if u.ratio(1, 4)? { LinkModel::Exact } else { LinkModel::Packet };
+    Ok(Port { space_wire: u.arbitrary()?, vcs: number(u)?, rate, model, peer })
 }
 
 impl<'a> Arbitrary<'a> for Input {
