@@ -162,6 +162,9 @@ impl Config {
             fct_multiplier: self.multiplier(),
             segment_multiplier: self.max_data_sending,
             multi_lane_capable: self.lanes > 1,
+            // The FCT multiplier ends at 8: a frame of more lanes needs two FCTs, and their ACKs
+            // are to be one.
+            ack_gap_words: if self.max_data_sending > 8 { 64 } else { 15 },
             routing_switch: end.routing_switch,
             qos: self.qos,
             ..datalink::Config::default()
