@@ -1,4 +1,4 @@
-//! 8b/10b against `vectors/spacefibre.json` (dossier 9.1).
+//! 8b/10b against `vectors/spacefibre.json`.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -79,7 +79,7 @@ fn control_words() {
     }
 }
 
-/// Dossier 2.2: what a swapped pair makes of symbols and words.
+/// What a swapped pair makes of symbols and words.
 #[test]
 fn swapped_pair() {
     let pairs = [

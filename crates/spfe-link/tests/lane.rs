@@ -1,4 +1,4 @@
-//! Lanes back to back, and each row of the table of states (50-11C 5.5; dossier 2.4 to 2.8, 12.2).
+//! Lanes back to back, and each row of the table of states (50-11C 5.5).
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The multi-lane layer, two ends back to back (50-11C 5.6; dossier 3, 9.5, 12.8).
+//! The multi-lane layer, two ends back to back (50-11C 5.6).
 
 mod bench;
 
@@ -93,7 +93,7 @@ fn word(text: &str) -> Word {
     Word { bits: u32::from_str_radix(bits, 16).unwrap(), k: k.parse::<u8>().unwrap_or(15) }
 }
 
-/// Dossier 9.5, M1 and M1s.
+/// The reference frames of two lanes, plain and scrambled.
 #[test]
 fn two_lane_vectors() {
     let data = |words: &[Word]| {
