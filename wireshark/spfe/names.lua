@@ -222,8 +222,8 @@ M.misaligned_causes = {
     [4] = "InvalidAlign",
     [5] = "HeldAlign",
     [6] = "InvalidRow",
-    [7] = "EarlyRxErr",
-    [8] = "RxErrRow",
+    [8] = "EarlyRxErr",
+    [9] = "RxErrRow",
 }
 M.drop_reasons = {
     [0] = "Empty",

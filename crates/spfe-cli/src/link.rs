@@ -143,8 +143,8 @@ mod tests {
             let endpoint = Endpoint::open(device).unwrap();
             endpoint.link_command(0, set(3, VcParameter::Priority, 5)).unwrap();
             let text = show(&args, &endpoint, false).unwrap();
-            let row = |line: &&str| line.contains("priority") && line.ends_with("3      5");
-            assert!(text.lines().any(|line| row(&line)), "{text}");
+            let row = ["data", "link", "priority", "3", "5"];
+            assert!(text.lines().any(|line| line.split_whitespace().eq(row)), "{text}");
             let text = show(&args, &endpoint, true).unwrap();
             let object: Value = serde_json::from_str(&text).unwrap();
             assert_eq!(object["mib"][0]["name"], "state");

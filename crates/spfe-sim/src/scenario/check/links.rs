@@ -115,9 +115,12 @@ impl Checker<'_> {
         for &bits in &link.skew_bits {
             self.range(at.key("skew-bits"), object, bits, 0..=MOST_SKEW);
         }
-        self.range(at.key("fct-multiplier"), object, link.fct_multiplier(), 1..=8);
-        let segment = link.segment_multiplier();
-        self.range(at.key("segment-multiplier"), object, segment, 1..=link.lanes.clamp(1, 16));
+        if let Some(fct) = link.fct_multiplier {
+            self.range(at.key("fct-multiplier"), object, fct, 1..=8);
+        }
+        if let Some(segment) = link.segment_multiplier {
+            self.range(at.key("segment-multiplier"), object, segment, 1..=link.lanes.clamp(1, 16));
+        }
         self.buffers(at, object, link);
         let share = link.broadcast_bandwidth.0;
         self.range(at.key("broadcast-bandwidth"), object, share, 0.0..=1.0);
