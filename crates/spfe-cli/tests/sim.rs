@@ -68,7 +68,7 @@ fn a_wrong_file_is_told_line_by_line() {
     std::fs::write(&file, text).unwrap();
     for command in ["sim", "topo"] {
         let run = spfe(&[command, &file]).fails(2, "lanes 17 is not in 1 to 16");
-        assert!(run.stderr.contains("line 23: link 'link': lanes 17"), "{}", run.stderr);
+        assert!(run.stderr.contains("line 22: link 'link': lanes 17"), "{}", run.stderr);
         assert!(run.stderr.contains("no node 'middle'; there are: left, right"), "{}", run.stderr);
         assert!(run.stderr.contains("(2 problems)"), "{}", run.stderr);
     }
