@@ -1,10 +1,8 @@
 //! Instruments: what a laboratory would plug into a port. A generator, a sink that can check, an
 //! echo, and a memory behind an RMAP target, as ends of a flow. They belong to whoever runs the flow and have no thread.
 
-mod configuration;
 pub mod rmap;
 
-pub use configuration::Configuration;
 pub use rmap::RmapUnit;
 
 use crate::clock::Clock;

@@ -18,9 +18,11 @@
 //! | [`scenario`] | a network, its traffic and its faults, as a TOML file |
 //! | [`results`] | what a simulation has measured, as a JSON document |
 //! | [`recorder`] | a capture of a simulation |
+//! | [`configuration`] | the registers of a switch as the memory of an RMAP target |
 //! | [`campaign`] | random errors on a link, and everything held against what was sent |
 
 pub mod campaign;
+pub mod configuration;
 pub mod fault;
 mod flow;
 mod ledger;

@@ -2,21 +2,20 @@
 //! (`docs/router-registers.md`).
 
 use super::Switch;
+use crate::configuration::Configuration;
 use crate::fault::Command;
 use crate::link::Link;
 use crate::packet::{Arrived, Checker, Maker};
 use crate::rmap::{Truth, execute};
-use crate::scenario::unit::Configuration;
+use crate::scenario::unit;
 use spfe_link::Word;
 use spfe_link::network::config::{self, Control, Counter, Kind, Shape, Status};
 use spfe_link::network::router::{MapError, Settings};
 use spfe_link::network::{Entry, NETWORKS, Reason};
 use spfe_link::qos;
 use spfe_proto::End;
-use spfe_proto::rmap::{Config, Fault, Memory, Target};
+use spfe_proto::rmap::{Config, Target};
 
-/// Bytes of a register.
-const REGISTER: usize = 4;
 /// The longest access.
 const ACCESS_BYTES: usize = 1 << 16;
 
@@ -29,7 +28,7 @@ pub struct Port0 {
 
 impl Port0 {
     /// With a target of a scenario.
-    pub fn new(settings: Configuration) -> Self {
+    pub fn new(settings: unit::Configuration) -> Self {
         let config = Config {
             key: Some(settings.key),
             logical_address: Some(settings.logical_address),
@@ -66,8 +65,9 @@ impl Port0 {
         truth: &mut Truth,
     ) {
         let mut registers = Registers { switch, links };
+        let mut memory = Configuration(&mut registers);
         let room = (packet, ACCESS_BYTES);
-        let reply = execute(&mut self.target, &mut registers, room, end, &mut self.out, truth);
+        let reply = execute(&mut self.target, &mut memory, room, end, &mut self.out, truth);
         let Some(reply) = reply else { return };
         let mut maker = Maker::bytes(reply);
         let mut words = [Word::default(); 64];
@@ -88,43 +88,10 @@ impl Port0 {
     }
 }
 
-/// The registers as memory.
+/// What the registers are made of.
 struct Registers<'a> {
     switch: &'a mut Switch,
     links: &'a mut [Box<dyn Link>],
-}
-
-/// The register of each word of an access: its address, if there can be one.
-fn addresses(address: u64, increment: bool) -> impl Iterator<Item = Option<u32>> {
-    let step = if increment { REGISTER as u64 } else { 0 };
-    (0u64..).map(move |word| u32::try_from(address.checked_add(word * step)?).ok())
-}
-
-impl Memory for Registers<'_> {
-    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
-        let (words, rest) = data.as_chunks_mut::<REGISTER>();
-        if !rest.is_empty() {
-            return Err(Fault::Refused);
-        }
-        for (word, register) in words.iter_mut().zip(addresses(address, increment)) {
-            let value = register.and_then(|register| config::read(self, register));
-            *word = value.ok_or(Fault::Refused)?.to_be_bytes();
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
-        let (words, rest) = data.as_chunks::<REGISTER>();
-        if !rest.is_empty() {
-            return Err(Fault::Refused);
-        }
-        for (word, register) in words.iter().zip(addresses(address, increment)) {
-            let register = register.ok_or(Fault::Refused)?;
-            let written = config::write(self, register, u32::from_be_bytes(*word));
-            written.map_err(|_| Fault::Refused)?;
-        }
-        Ok(())
-    }
 }
 
 impl Registers<'_> {

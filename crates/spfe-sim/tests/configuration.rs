@@ -6,9 +6,9 @@ use spfe_link::network::config::{
 use spfe_link::network::router::{MapError, Settings};
 use spfe_link::network::{Dropped, Entry, Ports, Router, Table};
 use spfe_link::spacewire::NChar;
-use spfe_net::instrument::Configuration;
 use spfe_proto::End;
 use spfe_proto::rmap::{Failure, Initiator, Node, Request, Target};
+use spfe_sim::configuration::Configuration;
 use std::collections::VecDeque;
 
 /// Port 0 and three SpaceWire links.

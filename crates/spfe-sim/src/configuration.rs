@@ -13,7 +13,7 @@ const WORD: usize = 4;
 ///
 /// ```
 /// # use spfe_link::network::config::Switch;
-/// use spfe_net::instrument::Configuration;
+/// use spfe_sim::configuration::Configuration;
 /// use spfe_proto::End;
 /// use spfe_proto::rmap::{Outcome, Target};
 ///
