@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause */
+/*
+ * spfe: user interface of the SpaceFibre processor endpoint, /dev/spfeN.
+ *
+ * An open file is a client: it has a protection domain of its own, and everything it registers, creates and allocates
+ * goes away when it is closed. The data path is not here: rings, doorbells and packets are shared memory whose rules are
+ * in the contract (<spfe/contract.h>). Statuses, queue kinds, options and access bits are the contract's numbers.
+ *
+ * Every structure has a fixed size and no holes. Reserved fields and unknown flags are zero, or the call is EINVAL.
+ * Every call returns 0, or -1 with errno:
+ *   EINVAL    a field is out of its range, a reserved one is not zero
+ *   EFAULT    memory of the caller that is not there
+ *   ENOENT    no such port, queue, region or event of this file
+ *   EBUSY     another file or the network interface holds it
+ *   ENOMEM    no memory, or more than RLIMIT_MEMLOCK
+ *   ENOSPC    the device has no free region, queue context, event vector or domain
+ *   EOPNOTSUPP  the device cannot do it
+ *   ENODEV    the device is gone
+ *   ESHUTDOWN the device was reset; close the file and open it again
+ *   ETIMEDOUT the device did not answer a command
+ */
+#ifndef _UAPI_LINUX_SPFE_H
+#define _UAPI_LINUX_SPFE_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/* Goes up when something is added; what is here keeps its meaning. */
+#define SPFE_UAPI_VERSION 1
+
+#define SPFE_IOC_MAGIC 0xBB
+
+/* spfe_info.flags */
+#define SPFE_INFO_BOUNCE 0x1 /* user memory cannot be registered (the platform bounces DMA): use SPFE_IOC_ALLOC */
+
+struct spfe_info {
+	__u32 uapi_version;	/* out: SPFE_UAPI_VERSION of the driver */
+	__u32 contract_version; /* out: CONTRACT_VERSION of the device */
+	__u32 capability;	/* out: CAPABILITY of the device */
+	__u32 flags;		/* out: SPFE_INFO_* */
+	__u32 ports;		/* out */
+	__u32 queues;		/* out: queue contexts */
+	__u32 regions;		/* out: entries of the region table */
+	__u32 events;		/* out: event vectors, that of the driver's own included */
+	__u32 domain;		/* out: protection domain of this file */
+	__u32 doorbell_bytes;	/* out: bytes to map at doorbell_offset; ring by a 64-bit store to its first word */
+	__u32 counts_bytes;	/* out: bytes to map, read only, at counts_offset */
+	__u32 resets;		/* out: RESETS of the device */
+	__u64 doorbell_offset;	/* out: mmap offset of this file's doorbell page */
+	__u64 counts_offset;	/* out: mmap offset of the events' counts: a __u32 for each event, which goes up */
+	__u64 packet_max;	/* out: PACKET_MAX of the device */
+	__u64 reserved[2];
+};
+
+struct spfe_time {
+	__u64 before_ns; /* out: CLOCK_MONOTONIC before the device's time was read */
+	__u64 device_ns; /* out: time of the device */
+	__u64 after_ns;	 /* out: CLOCK_MONOTONIC afterwards */
+	__u64 reserved;
+};
+
+struct spfe_port {
+	__u32 port;	      /* in */
+	__u32 kind;	      /* out: port_kind */
+	__u32 state;	      /* out: port_state */
+	__u32 vcs;	      /* out */
+	__u32 lanes;	      /* out */
+	__u32 lane_rate_mbps; /* out */
+	__u32 user_rate_kbps; /* out */
+	__u32 first_queue;    /* out */
+	__u32 queue_count;    /* out */
+	__u32 link_start;     /* out */
+	__u32 priority[4];    /* out: VC_PRIORITY_0 to 3 */
+	__u32 channel;	      /* out: broadcast channel of the device itself */
+	__u32 sent;	      /* out: broadcast messages */
+	__u32 received;	      /* out: broadcast messages or time-codes */
+	__u32 dropped;	      /* out: broadcast messages */
+	__u32 time_code;      /* out: last time-code */
+	__u32 invalid;	      /* out: time-codes out of sequence */
+	__u64 reserved[2];
+};
+
+/* spfe_port_set.what */
+#define SPFE_PORT_LINK_START 0x1
+#define SPFE_PORT_PRIORITY 0x2 /* of one virtual channel */
+#define SPFE_PORT_CHANNEL 0x4
+
+struct spfe_port_set {
+	__u32 port; /* in */
+	__u32 what; /* in: SPFE_PORT_*; needs CAP_NET_ADMIN or write permission on the file */
+	__u32 link_start;
+	__u32 vc;
+	__u32 priority; /* 0, the most urgent, to 15 */
+	__u32 channel;
+	__u64 reserved;
+};
+
+/*
+ * Memory of the caller, pinned until it is unregistered or the file is closed. It counts against RLIMIT_MEMLOCK.
+ * addr is a multiple of the page size; size too.
+ */
+struct spfe_register {
+	__u64 addr;   /* in */
+	__u64 size;   /* in */
+	__u32 access; /* in: access bits of the contract */
+	__u32 flags;  /* in: zero */
+	__u32 key;    /* out: what ring entries name it by */
+	__u32 reserved;
+};
+
+/* Memory of the driver for rings, lines, times and buffers, which is right on every platform; map it at offset. */
+struct spfe_alloc {
+	__u64 size;   /* in: rounded up to pages; out: what it became */
+	__u32 access; /* in */
+	__u32 flags;  /* in: zero */
+	__u64 offset; /* out: for mmap */
+	__u32 key;    /* out */
+	__u32 reserved;
+};
+
+struct spfe_key {
+	__u32 key; /* in */
+	__u32 reserved;
+};
+
+/* An event: what a queue that has something to tell interrupts. Events may share an interrupt of the device. */
+struct spfe_event {
+	__s32 eventfd; /* in: written for every interrupt; -1 for none */
+	__u32 flags;   /* in: zero */
+	__u32 event;   /* in for EVENT_DESTROY, out for EVENT_CREATE */
+	__u32 reserved;
+};
+
+/* Waits until the count of an event is not `seen`. EINTR, ETIMEDOUT. */
+struct spfe_wait {
+	__u32 event;	    /* in */
+	__u32 seen;	    /* in: count the caller has seen; out: count now */
+	__s64 deadline_ns;  /* in: CLOCK_MONOTONIC; negative for never */
+};
+
+/* A queue context of the contract; addresses are {key, offset} of regions of this file. */
+struct spfe_queue {
+	__u32 port;	  /* in */
+	__u32 vc;	  /* in: zero for messages */
+	__u32 kind;	  /* in: queue_kind */
+	__u32 options;	  /* in: queue_options */
+	__u32 event;	  /* in */
+	__u32 sq_log2;	  /* in */
+	__u32 cq_log2;	  /* in */
+	__u32 area_bytes; /* in */
+	__u64 sq;	  /* in */
+	__u64 cq;	  /* in */
+	__u64 stamps;	  /* in */
+	__u64 lines;	  /* in */
+	__u64 area;	  /* in */
+	__u32 filter;	  /* in */
+	__u32 queue;	  /* out: queue context */
+	__u32 status;	  /* out: CFG_STATUS where the device refused (EREMOTEIO) */
+	__u32 reserved;
+};
+
+struct spfe_index {
+	__u32 index;	/* in */
+	__u32 reserved;
+};
+
+struct spfe_statistics {
+	__u32 queue; /* in: of any file */
+	__u32 reserved;
+	__u64 packets;
+	__u64 bytes;
+	__u64 errors;
+	__u64 stalls;
+	__u64 wakes;
+	__u64 dropped;
+};
+
+#define SPFE_IOC_INFO _IOR(SPFE_IOC_MAGIC, 0x00, struct spfe_info)
+#define SPFE_IOC_TIME _IOR(SPFE_IOC_MAGIC, 0x01, struct spfe_time)
+#define SPFE_IOC_PORT _IOWR(SPFE_IOC_MAGIC, 0x02, struct spfe_port)
+#define SPFE_IOC_PORT_SET _IOW(SPFE_IOC_MAGIC, 0x03, struct spfe_port_set)
+#define SPFE_IOC_REGISTER _IOWR(SPFE_IOC_MAGIC, 0x04, struct spfe_register)
+#define SPFE_IOC_ALLOC _IOWR(SPFE_IOC_MAGIC, 0x05, struct spfe_alloc)
+#define SPFE_IOC_UNREGISTER _IOW(SPFE_IOC_MAGIC, 0x06, struct spfe_key) /* both kinds; EBUSY while a queue has rings in it */
+#define SPFE_IOC_EVENT_CREATE _IOWR(SPFE_IOC_MAGIC, 0x07, struct spfe_event)
+#define SPFE_IOC_EVENT_DESTROY _IOW(SPFE_IOC_MAGIC, 0x08, struct spfe_event)
+#define SPFE_IOC_WAIT _IOWR(SPFE_IOC_MAGIC, 0x09, struct spfe_wait)
+#define SPFE_IOC_WAKE _IOW(SPFE_IOC_MAGIC, 0x0a, struct spfe_index) /* an event: as if it had interrupted */
+#define SPFE_IOC_QUEUE_CREATE _IOWR(SPFE_IOC_MAGIC, 0x0b, struct spfe_queue)
+#define SPFE_IOC_QUEUE_DESTROY _IOW(SPFE_IOC_MAGIC, 0x0c, struct spfe_index)
+#define SPFE_IOC_STATISTICS _IOWR(SPFE_IOC_MAGIC, 0x0d, struct spfe_statistics)
+#define SPFE_IOC_RESET _IO(SPFE_IOC_MAGIC, 0x0e) /* everything of this file goes; the file stays */
+
+#endif
