@@ -160,6 +160,8 @@ finish_kernel() {
     while read -r file; do
         sed -i "s#/usr/src/#$2/usr/src/#g" "$file"
     done < <(grep -lsF /usr/src/ "$1"/usr/src/linux-headers-*/Makefile)
+    # With it, building a module needs pahole, for type information that nobody reads here.
+    rm -f "$1"/usr/src/linux-headers-*/vmlinux
     if [[ $3 == *-arm64 ]]; then
         mkdir -p "$1/usr/lib"
         for file in "$host"/usr/lib/linux-kbuild-*; do
