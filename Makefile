@@ -9,7 +9,7 @@ VM_FORM ?= long
 .PHONY: help setup gen build demo test test-vm lint bench fuzz soak docs clean
 
 help: ## list the targets (default)
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install the packages that are missing; nothing if none is
 	@tools/setup.sh build
@@ -25,7 +25,8 @@ demo: build ## measure the built-in device in a minute and write a report
 	@echo 'The report is in target/demo/'
 
 test: setup ## every check and test; the last line says "N passed, N failed"
-	-@tools/setup.sh test vm
+	-@tools/setup.sh test
+	-@tools/setup.sh vm
 	@tools/test.sh
 
 test-vm: setup ## the Linux driver in virtual machines, all of it (VM_FORM=short: as in make test)
