@@ -1,0 +1,36 @@
+# shellcheck shell=bash
+# What the scripts of tests/vm share: where things are. Sourced, never run.
+
+# The cache: everything below it can be deleted at any time.
+vm_cache=${SPFE_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spfe/vm}
+vm_dir=$(dirname "${BASH_SOURCE[0]}")
+vm_lock=$vm_dir/packages.lock
+
+vm_say() { printf 'vm: %s\n' "$*" >&2; }
+vm_die() {
+    printf 'vm: %s\n' "$@" >&2
+    exit 1
+}
+
+# vm_kernel SERIES ARCH: sets vm_image (file of the kernel), vm_release (as uname -r says it) and
+# vm_build (the directory for `make -C` of modules) of the fetched kernel.
+vm_kernel() {
+    local root=$vm_cache/kernel-$1-$2
+    local -a images=("$root"/boot/vmlinuz-*)
+    vm_image=${images[0]}
+    [[ -e $vm_image ]] || vm_die "no kernel $1 for $2; run: tests/vm/fetch.sh kernel-$1-$2"
+    vm_release=${vm_image##*/vmlinuz-}
+    vm_build=$root/usr/src/linux-headers-$vm_release
+    vm_modules=$root/lib/modules/$vm_release
+    [[ -d $vm_modules ]] || vm_modules=$root/usr/lib/modules/$vm_release
+}
+
+# vm_qemu ARCH: sets vm_emulator to the program that emulates this architecture.
+vm_qemu() {
+    case $1 in
+    amd64) vm_emulator=$vm_cache/qemu/qemu-system-x86_64 ;;
+    arm64) vm_emulator=$vm_cache/qemu-arm/qemu-system-aarch64 ;;
+    *) vm_die "no emulator for architecture '$1'; there are: amd64 arm64" ;;
+    esac
+    [[ -x $vm_emulator ]] || vm_die "no $vm_emulator; run: tests/vm/fetch.sh"
+}
