@@ -3,9 +3,10 @@
 
 FUZZ_SECONDS ?= 30
 export FUZZ_SECONDS
+VM_FORM ?= long
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test lint bench fuzz soak docs clean
+.PHONY: help setup gen build demo test test-vm lint bench fuzz soak docs clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
@@ -24,8 +25,12 @@ demo: build ## measure the built-in device in a minute and write a report
 	@echo 'The report is in target/demo/'
 
 test: setup ## every check and test; the last line says "N passed, N failed"
-	-@tools/setup.sh test
+	-@tools/setup.sh test vm
 	@tools/test.sh
+
+test-vm: setup ## the Linux driver in virtual machines, all of it (VM_FORM=short: as in make test)
+	@tools/setup.sh vm
+	@VM_FORM=$(VM_FORM) tools/test.sh vm
 
 lint: setup ## only the checks of generated files, format, scripts and Rust code
 	@tools/test.sh lint

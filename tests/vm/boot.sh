@@ -88,7 +88,8 @@ machine() {
         number=$((number + 1))
         # Posted writes make the emulator abort when the model of a device dies.
         words+=(-device "pcie-root-port,id=port$number,chassis=$number,slot=$number"
-            -device '{"driver":"vfio-user-pci","id":"spfe'$number'","bus":"port'$number'","socket":{"type":"unix","path":"'"$socket"'"},"x-no-posted-writes":true}')
+            -device "{\"driver\":\"vfio-user-pci\",\"id\":\"spfe$number\",\"bus\":\"port$number\",
+                \"socket\":{\"type\":\"unix\",\"path\":\"$socket\"},\"x-no-posted-writes\":true}")
     done
     if [[ -n $interactive ]]; then
         words+=(-serial mon:stdio)

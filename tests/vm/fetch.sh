@@ -59,6 +59,7 @@ recipe() {
 # mirror: the address of the Debian mirror, as this machine's apt has it.
 mirror() {
     local address
+    # shellcheck disable=SC2016 # for apt
     address=${SPFE_VM_MIRROR:-$(
         apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
             'Created-By: Packages' 2>/dev/null |

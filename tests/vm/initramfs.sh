@@ -54,7 +54,7 @@ base() {
     local program
     mkdir -p "$tree"/{dev,proc,sys,tmp,root,run,etc,var/log,var/run,usr/local/bin}
     cp -a "$fetched"/{bin,lib,sbin,usr} "$tree/" 2>/dev/null || true
-    rm -rf "$tree/usr/share" "$tree/usr/lib/systemd" "$tree/lib/systemd"
+    rm -rf "${tree:?}"/usr/share "$tree"/{usr/lib,lib}/systemd
     ln -s busybox "$tree/bin/sh"
     "$busybox" --list | while read -r program; do
         [[ -e $tree/bin/$program || -e $tree/usr/bin/$program || -e $tree/sbin/$program ]] ||

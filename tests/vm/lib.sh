@@ -1,9 +1,12 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # for those who source it
 # What the scripts of tests/vm share: where things are. Sourced, never run.
 
 # The cache: everything below it can be deleted at any time.
 vm_cache=${SPFE_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spfe/vm}
-vm_dir=$(dirname "${BASH_SOURCE[0]}")
+vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+vm_root=$(cd "$vm_dir/../.." && pwd)
+# What is built for the guests.
+vm_work=${SPFE_VM_BUILD:-$vm_root/target/vm}
 vm_lock=$vm_dir/packages.lock
 
 vm_say() { printf 'vm: %s\n' "$*" >&2; }

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034 # for those who source it
 # What the scripts in the guest share; sourced by /init. Results are "ok NAME" and "not ok NAME".
 failed=0
 
