@@ -42,3 +42,7 @@ test_build() {
     builds amd64 6.1
     builds amd64 6.12
 }
+
+test_driver() {
+    image amd64 6.1 && guest one --initrd "$image" SPFE_RUN=driver
+}

@@ -279,9 +279,10 @@ static void other(int file)
 		struct spfe_port_set set;
 		struct spfe_time time;
 		struct spfe_wait wait;
+		struct spfe_mib mib;
 	} u = { 0 };
 
-	switch (below(12)) {
+	switch (below(13)) {
 	case 0 ... 1:
 		u.key.key = (uint32_t)number();
 		call(file, SPFE_IOC_UNREGISTER, &u);
@@ -318,6 +319,12 @@ static void other(int file)
 		u.wait = (struct spfe_wait){ .event = (uint32_t)number(), .seen = (uint32_t)below(2),
 					     .deadline_ns = soon() };
 		call(file, SPFE_IOC_WAIT, &u);
+		break;
+	case 10:
+		u.mib = (struct spfe_mib){ .port = (uint32_t)mostly(0), .item = (uint32_t)mostly(below(64)),
+					   .element = (uint32_t)mostly(below(4)), .flags = (uint32_t)mostly(below(2)),
+					   .value = number() };
+		call(file, SPFE_IOC_MIB, &u);
 		break;
 	default:
 		/* A call that does not exist, or an argument that is not there. */
@@ -387,7 +394,7 @@ static int process(const char *path, uint64_t seed, unsigned long rounds)
 	for (unsigned long i = 0; i < rounds; i++)
 		step(path);
 	printf("# process of seed %llu, by call: accepted/refused", (unsigned long long)seed);
-	for (int i = 0; i < 15; i++) {
+	for (int i = 0; i < 16; i++) {
 		printf(" %d:%lu/%lu", i, answered[i][0], answered[i][1]);
 		accepted += answered[i][0];
 	}
