@@ -6,7 +6,7 @@ export FUZZ_SECONDS
 VM_FORM ?= long
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test test-vm lint bench fuzz soak docs clean
+.PHONY: help setup gen build demo test test-vm vm lint bench fuzz soak docs clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ test: setup ## every check and test; the last line says "N passed, N failed"
 test-vm: setup ## the Linux driver in virtual machines, all of it (VM_FORM=short: as in make test)
 	@tools/setup.sh vm
 	@VM_FORM=$(VM_FORM) tools/test.sh vm
+
+vm: build ## a machine with the driver and two devices: a shell, or VM_COMMAND="spfe ..."
+	tests/vm/play.sh $(VM_COMMAND)
 
 lint: setup ## only the checks of generated files, format, scripts and Rust code
 	@tools/test.sh lint

@@ -17,6 +17,7 @@
 #   --smp N            default 2
 #   --timeout SECONDS  default 120; the guest is then ended and the exit code is 124
 #   --interactive      a shell on this terminal in place of a script (no --log, no time-out)
+#   --live             the result is printed while it comes, and nothing else
 #   --quiet            the result is not printed
 #
 # NAME=VALUE are in the environment of the guest's init: SPFE_RUN="SCRIPT WORD..." is what it runs.
@@ -26,7 +27,7 @@ set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
-arch=amd64 kernel=6.1 initrd='' log='' memory=512 smp=2 limit=120 interactive='' quiet=''
+arch=amd64 kernel=6.1 initrd='' log='' memory=512 smp=2 limit=120 interactive='' quiet='' live=''
 viommu='' accel=${SPFE_VM_ACCEL:-tcg}
 devices=() options=() append=() variables=()
 emulator_pid='' temporary=''
@@ -46,6 +47,7 @@ while (($#)); do
     --smp) smp=$2 && shift ;;
     --timeout) limit=$2 && shift ;;
     --interactive) interactive=1 ;;
+    --live) live=1 ;;
     --quiet) quiet=1 ;;
     [A-Z]*=*) variables+=("${1%%=*}=\"${1#*=}\"") ;;
     *) vm_die "unknown option '$1'; see the top of $0" ;;
@@ -94,8 +96,13 @@ machine() {
     if [[ -n $interactive ]]; then
         words+=(-serial mon:stdio)
     else
-        words+=(-chardev "file,id=console,path=$log.console" -serial chardev:console
-            -chardev "file,id=result,path=$log.result" -serial chardev:result)
+        words+=(-chardev "file,id=console,path=$log.console" -serial chardev:console)
+        if [[ -n $live ]]; then
+            words+=(-chardev "stdio,id=result,signal=off,logfile=$log.result")
+        else
+            words+=(-chardev "file,id=result,path=$log.result")
+        fi
+        words+=(-serial chardev:result)
     fi
     words+=(-kernel "$vm_image" -initrd "$initrd"
         -append "console=$console quiet panic=-1 ${append[*]} ${variables[*]}" "${options[@]}")
@@ -116,13 +123,17 @@ main() {
         return
     fi
     : >"$log.console" && : >"$log.result" || return
-    timeout --kill-after=5 "$limit" "$vm_emulator" "${words[@]}" \
-        </dev/null >"$log.emulator" 2>&1 &
+    if [[ -n $live ]]; then
+        timeout --kill-after=5 "$limit" "$vm_emulator" "${words[@]}" </dev/null 2>"$log.emulator" &
+    else
+        timeout --kill-after=5 "$limit" "$vm_emulator" "${words[@]}" \
+            </dev/null >"$log.emulator" 2>&1 &
+    fi
     emulator_pid=$!
     wait "$emulator_pid"
     code=$?
     emulator_pid=''
-    [[ -n $quiet ]] || tr -d '\r' <"$log.result"
+    [[ -n $quiet$live ]] || tr -d '\r' <"$log.result"
     said=$(tr -d '\r' <"$log.result" | sed -n 's/^# exit \([0-9]*\) after .*/\1/p' | tail -n 1)
     if [[ -z $said ]]; then
         if ((code == 124 || code == 137)); then

@@ -26,8 +26,13 @@ put() {
     [[ -f $1 ]] || vm_die "no file $1"
     [[ $path != */ ]] || path+=${1##*/}
     mkdir -p "$tree/${path%/*}"
-    cp -L "$1" "$tree/$path"
-    [[ $path == *.ko ]] || put_libraries "$1"
+    case $path in
+    *.ko) cp -L "$1" "$tree/$path" ;;
+    *)
+        strip -o "$tree/$path" "$1" 2>/dev/null || cp -L "$1" "$tree/$path"
+        put_libraries "$1"
+        ;;
+    esac
 }
 
 # put_libraries FILE...: the libraries of this machine that programs are linked with, where they are

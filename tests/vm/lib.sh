@@ -8,6 +8,8 @@ vm_root=$(cd "$vm_dir/../.." && pwd)
 # What is built for the guests.
 vm_work=${SPFE_VM_BUILD:-$vm_root/target/vm}
 vm_lock=$vm_dir/packages.lock
+# Rust programs, where cargo leaves them.
+vm_bin=${CARGO_TARGET_DIR:-$vm_root/target}/release
 
 vm_say() { printf 'vm: %s\n' "$*" >&2; }
 vm_die() {
@@ -26,6 +28,32 @@ vm_kernel() {
     vm_build=$root/usr/src/linux-headers-$vm_release
     vm_modules=$root/lib/modules/$vm_release
     [[ -d $vm_modules ]] || vm_modules=$root/usr/lib/modules/$vm_release
+}
+
+# vm_devices DIRECTORY COUNT WORD...: starts a network (spfed with these options) whose endpoints are
+# devices for guests; sets vm_sockets, and vm_model to its process. Its log is DIRECTORY/spfed.log.
+vm_devices() {
+    local directory=$1 count=$2 i tries=600
+    local -a words=()
+    shift 2
+    vm_sockets=()
+    mkdir -p "$directory"
+    for ((i = 0; i < count; i++)); do
+        vm_sockets+=("$directory/device$i")
+        words+=(--vfio-user "$directory/device$i")
+    done
+    "${SPFED_BIN:-$vm_bin/spfed}" --listen "$directory/spfed" "${words[@]}" "$@" \
+        >"$directory/spfed.log" 2>&1 &
+    vm_model=$!
+    for ((i = 0; i < count; i++)); do
+        until [[ -S ${vm_sockets[i]} ]]; do
+            if ((tries-- == 0)) || ! kill -0 "$vm_model" 2>/dev/null; then
+                cat "$directory/spfed.log" >&2
+                return 1
+            fi
+            sleep 0.1
+        done
+    done
 }
 
 # vm_qemu ARCH: sets vm_emulator to the program that emulates this architecture.

@@ -7,7 +7,7 @@
 # --short (default) is what `make test` runs; --long is everything, for longer. What is missing is
 # fetched (tests/vm/fetch.sh); if that is impossible, the tests are skipped with the reason.
 #
-#   SPFED_BIN, SPFE_BIN, SPFE_CONFORMANCE_BIN   programs (default: those in target/release)
+#   SPFED_BIN, SPFE_BIN   programs (default: those in target/release); SPFE_VM_PROGRAMS, see image.sh
 #   SPFE_VM_LOGS    directory for the logs of guests and models (default: target/vm/logs)
 #   SPFE_SEED       seed of random tests (default: from the clock; it is printed)
 #
@@ -19,8 +19,6 @@ source "$(dirname "$0")/lib.sh"
 source "$vm_dir/cases.sh"
 cd "$vm_root" || exit
 
-readonly bin=${CARGO_TARGET_DIR:-target}/release
-readonly spfed=${SPFED_BIN:-$bin/spfed} spfe=${SPFE_BIN:-$bin/spfe}
 readonly logs=${SPFE_VM_LOGS:-$vm_work/logs}
 # shellcheck disable=SC2034 # for cases.sh
 readonly seed=${SPFE_SEED:-$(date +%s)}
@@ -79,39 +77,29 @@ check() {
 # need SET...: these sets of the cache are there.
 need() { "$vm_dir/fetch.sh" "$@" >"$logs/fetch.log" 2>&1; }
 
-# module ARCH SERIES: builds the driver; sets module to its file.
-module() {
-    local name=module-$2-$1
-    module=$(make_module "$1" "$2") && [[ -n $module ]] && return
-    printf 'not ok the driver is built for %s, %s\n' "$2" "$1" | report
-    tail -n 20 "$logs/$name.log" | sed 's/^/# /'
-    failed=1
-    return 1
-}
-make_module() {
-    "$vm_dir/module.sh" --arch "$1" --kernel "$2" W=1 2>"$logs/module-$2-$1.log"
-}
-
 # image ARCH SERIES: packs the root file system with the driver and all programs; sets image.
 image() {
-    local program compiler=gcc
-    local -a files=()
     image=$dir/image-$1-$2
-    [[ ! -e $image ]] || return 0
-    module "$1" "$2" || return
-    files+=("$module=/lib/spfe/")
-    [[ $1 == amd64 ]] || compiler=aarch64-linux-gnu-gcc
-    for program in "$vm_dir"/guest/*.c; do
-        "$compiler" -O2 -std=gnu11 -Wall -Wextra -Werror -static -pthread -I driver/linux/uapi -I include \
-            -o "$dir/$1-$(basename "$program" .c)" "$program" || return
-        files+=("$dir/$1-$(basename "$program" .c)=/usr/local/bin/$(basename "$program" .c)")
+    [[ -e $image ]] ||
+        check "driver and programs for Linux $2, $1" \
+            "$vm_dir/image.sh" --arch "$1" --kernel "$2" "$image"
+}
+
+# devices COUNT SPFED_WORD...: starts a network with devices for guests; sets model to the options of
+# boot.sh for all of them.
+devices() {
+    local socket
+    vm_devices "$dir/$test" "$@" 2>"$dir/devices.out" || {
+        sed 's/^/# /' "$dir/devices.out"
+        printf 'not ok device models\n' | report
+        failed=1
+        return 1
+    }
+    children+=("$vm_model")
+    model=()
+    for socket in "${vm_sockets[@]}"; do
+        model+=(--device "$socket")
     done
-    if [[ $1 == amd64 ]]; then
-        for program in "$spfe" "$spfed" ${SPFE_CONFORMANCE_BIN:+"$SPFE_CONFORMANCE_BIN"}; do
-            files+=("$program=/usr/local/bin/")
-        done
-    fi
-    "$vm_dir/initramfs.sh" --arch "$1" "$image" "${files[@]}"
 }
 
 # start NAME BOOT_WORD...: boots a guest in the background; words are those of boot.sh.
