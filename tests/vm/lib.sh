@@ -5,6 +5,8 @@
 vm_cache=${SPFE_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spfe/vm}
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 vm_root=$(cd "$vm_dir/../.." && pwd)
+# The tree whose driver is tested: another one than this for who works on both.
+vm_source=${SPFE_VM_SOURCE:-$vm_root}
 # What is built for the guests.
 vm_work=${SPFE_VM_BUILD:-$vm_root/target/vm}
 vm_lock=$vm_dir/packages.lock
