@@ -2,8 +2,8 @@
 # The tests of run.sh: for each a function that boots guests and reports. What runs inside a guest is
 # in guest/.
 
-short_tests=(boot build)
-long_tests=(boot-6.12 boot-arm64)
+short_tests=(boot build driver packets life fuzz)
+long_tests=(boot-6.12 boot-arm64 driver-6.12 driver-arm64 swiotlb viommu)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -60,3 +60,13 @@ test_life() { with_devices life; }
 test_fuzz() { with_devices "fuzz $seed $([[ $form == short ]] && echo 2000 || echo 50000)" --timeout 300; }
 test_swiotlb() { with_devices 'packets 500' --swiotlb; }
 test_viommu() { with_devices 'packets 500' --viommu; }
+
+test_driver_6_12() {
+    check 'kernel fetched' need kernel-6.12-amd64 &&
+        image amd64 6.12 && guest one --kernel 6.12 --initrd "$image" SPFE_RUN=driver
+}
+
+test_driver_arm64() {
+    check 'emulator and kernel fetched' need qemu-arm kernel-6.1-arm64 guest-arm64 &&
+        image arm64 6.1 && guest one --arch arm64 --initrd "$image" SPFE_RUN=driver
+}

@@ -26,7 +26,9 @@ readonly place=$copy/driver/linux
 
 # The headers that are generated from the contract are where they are in the project. What somebody
 # has built in the source is not copied.
+[[ $(cat "$copy/.source" 2>/dev/null) == "$vm_source" ]] || rm -rf "$copy"
 mkdir -p "$place" "$copy/include"
+printf '%s\n' "$vm_source" >"$copy/.source"
 cp -au "$vm_source/include/." "$copy/include/"
 (cd "$source" && find . -name '.?*' -prune -o -type f \
     \( -name '*.[ch]' ! -name '*.mod.c' -o -name 'K*' -o -name Makefile \) -print0 |
