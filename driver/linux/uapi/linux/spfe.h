@@ -18,6 +18,7 @@
  *   ENODEV    the device is gone
  *   ESHUTDOWN the device was reset; close the file and open it again
  *   ETIMEDOUT the device did not answer a command
+ *   EREMOTEIO the device refused a command; its status is in the structure where there is a field for it
  */
 #ifndef _UAPI_LINUX_SPFE_H
 #define _UAPI_LINUX_SPFE_H
@@ -47,7 +48,12 @@ struct spfe_info {
 	__u32 counts_bytes;	/* out: bytes to map, read only, at counts_offset */
 	__u32 resets;		/* out: RESETS of the device */
 	__u64 doorbell_offset;	/* out: mmap offset of this file's doorbell page */
-	__u64 counts_offset;	/* out: mmap offset of the events' counts: a __u32 for each event, which goes up */
+	/*
+	 * out: mmap offset of the events' counts: a __u32 for each event, which goes up at every interrupt. Event 0 is the
+	 * driver's own: its count goes up when the device is lost or was reset. Then all that was open is gone: every wait
+	 * ends, and who polls finds it here.
+	 */
+	__u64 counts_offset;
 	__u64 packet_max;	/* out: PACKET_MAX of the device */
 	__u64 reserved[2];
 };
@@ -175,6 +181,20 @@ struct spfe_statistics {
 	__u64 dropped;
 };
 
+/* An item of the management information base of a port (contract block "mib", command MIB_SET). */
+struct spfe_mib {
+	__u32 port;    /* in */
+	__u32 item;    /* in: mib_item */
+	__u32 element; /* in: lane or virtual channel; 0 for an item of the link */
+	__u32 flags;   /* in: SPFE_MIB_SET or 0 */
+	__u64 value;   /* in to set, out to get; ENOENT where PRESENT says there is none */
+	__u32 status;  /* out: CFG_STATUS where the device refused (EREMOTEIO) */
+	__u32 reserved;
+};
+
+/* spfe_mib.flags */
+#define SPFE_MIB_SET 0x1
+
 #define SPFE_IOC_INFO _IOR(SPFE_IOC_MAGIC, 0x00, struct spfe_info)
 #define SPFE_IOC_TIME _IOR(SPFE_IOC_MAGIC, 0x01, struct spfe_time)
 #define SPFE_IOC_PORT _IOWR(SPFE_IOC_MAGIC, 0x02, struct spfe_port)
@@ -189,6 +209,7 @@ struct spfe_statistics {
 #define SPFE_IOC_QUEUE_CREATE _IOWR(SPFE_IOC_MAGIC, 0x0b, struct spfe_queue)
 #define SPFE_IOC_QUEUE_DESTROY _IOW(SPFE_IOC_MAGIC, 0x0c, struct spfe_index)
 #define SPFE_IOC_STATISTICS _IOWR(SPFE_IOC_MAGIC, 0x0d, struct spfe_statistics)
+#define SPFE_IOC_MIB _IOWR(SPFE_IOC_MAGIC, 0x0f, struct spfe_mib)
 #define SPFE_IOC_RESET _IO(SPFE_IOC_MAGIC, 0x0e) /* everything of this file goes; the file stays */
 
 #endif

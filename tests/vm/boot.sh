@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# Boots one guest, waits for its end and gives back its exit code.
+#
+#   tests/vm/boot.sh --initrd IMAGE [OPTION...] [NAME=VALUE...]
+#
+#   --initrd IMAGE     root file system, see initramfs.sh
+#   --log PREFIX       PREFIX.console (kernel), PREFIX.result (script), PREFIX.emulator; default: a
+#                      temporary directory, deleted at the end
+#   --arch ARCH        amd64 (default) or arm64
+#   --kernel SERIES    6.1 (default) or 6.12
+#   --device SOCKET    a PCIe device behind a root port, served on this vfio-user socket; repeatable
+#   --option WORDS     options of the emulator, separated by spaces; repeatable
+#   --append WORDS     more words for the kernel's command line; repeatable
+#   --swiotlb          the kernel copies all DMA through its bounce buffers
+#   --viommu           a virtual IOMMU, strict: the device sees only what is mapped for it
+#   --memory MIB       default 512
+#   --smp N            default 2
+#   --timeout SECONDS  default 120; the guest is then ended and the exit code is 124
+#   --interactive      a shell on this terminal in place of a script (no --log, no time-out)
+#   --live             the result is printed while it comes, and nothing else
+#   --quiet            the result is not printed
+#
+# NAME=VALUE are in the environment of the guest's init: SPFE_RUN="SCRIPT WORD..." is what it runs.
+# The result is printed at the end. Several guests may run at once. SPFE_VM_ACCEL=kvm is faster where
+# there is KVM; the default, tcg, needs nothing of the machine. Device models have to be listening.
+set -uo pipefail
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+arch=amd64 kernel=6.1 initrd='' log='' memory=512 smp=2 limit=120 interactive='' quiet='' live=''
+viommu='' accel=${SPFE_VM_ACCEL:-tcg}
+devices=() options=() append=() variables=()
+emulator_pid='' temporary=''
+
+while (($#)); do
+    case $1 in
+    --initrd) initrd=$2 && shift ;;
+    --log) log=$2 && shift ;;
+    --arch) arch=$2 && shift ;;
+    --kernel) kernel=$2 && shift ;;
+    --device) devices+=("$2") && shift ;;
+    --option) read -ra words <<<"$2" && options+=("${words[@]}") && shift ;;
+    --append) append+=("$2") && shift ;;
+    --swiotlb) append+=(swiotlb=force) ;;
+    --viommu) viommu=1 ;;
+    --memory) memory=$2 && shift ;;
+    --smp) smp=$2 && shift ;;
+    --timeout) limit=$2 && shift ;;
+    --interactive) interactive=1 ;;
+    --live) live=1 ;;
+    --quiet) quiet=1 ;;
+    [A-Z]*=*) variables+=("${1%%=*}=\"${1#*=}\"") ;;
+    *) vm_die "unknown option '$1'; see the top of $0" ;;
+    esac
+    shift
+done
+
+# finish: ends the guest, if it still runs, and removes what was temporary.
+finish() {
+    [[ -z $emulator_pid ]] || kill "$emulator_pid" 2>/dev/null
+    [[ -z $temporary ]] || rm -rf "$temporary"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# machine: sets words, the machine and what is on its board.
+machine() {
+    local socket number=0 console
+    words=(-nodefaults -no-reboot -display none -smp "$smp" -m "$memory"
+        -object "memory-backend-memfd,id=ram,size=${memory}M,share=on")
+    case $arch in
+    amd64)
+        console=ttyS0
+        words+=(-M "q35,memory-backend=ram${viommu:+,kernel-irqchip=split}" -cpu max)
+        ;;
+    arm64)
+        console=ttyAMA0
+        words+=(-M "virt,gic-version=3,memory-backend=ram${viommu:+,iommu=smmuv3}" -cpu cortex-a57)
+        ;;
+    esac
+    case $accel in
+    tcg) words+=(-accel 'tcg,thread=multi') ;;
+    *) words+=(-accel "$accel") ;;
+    esac
+    if [[ -n $viommu && $arch == amd64 ]]; then
+        words+=(-device 'intel-iommu,caching-mode=on,intremap=on')
+        append+=(intel_iommu=on iommu.strict=1)
+    fi
+    for socket in "${devices[@]}"; do
+        number=$((number + 1))
+        # Posted writes make the emulator abort when the model of a device dies.
+        words+=(-device "pcie-root-port,id=port$number,chassis=$number,slot=$number"
+            -device "{\"driver\":\"vfio-user-pci\",\"id\":\"spfe$number\",\"bus\":\"port$number\",
+                \"socket\":{\"type\":\"unix\",\"path\":\"$socket\"},\"x-no-posted-writes\":true}")
+    done
+    if [[ -n $interactive ]]; then
+        words+=(-serial mon:stdio)
+    else
+        words+=(-chardev "file,id=console,path=$log.console" -serial chardev:console)
+        if [[ -n $live ]]; then
+            words+=(-chardev "stdio,id=result,signal=off,logfile=$log.result")
+        else
+            words+=(-chardev "file,id=result,path=$log.result")
+        fi
+        words+=(-serial chardev:result)
+    fi
+    words+=(-kernel "$vm_image" -initrd "$initrd"
+        -append "console=$console quiet panic=-1 ${append[*]} ${variables[*]}" "${options[@]}")
+}
+
+main() {
+    local code said
+    [[ -r $initrd ]] || vm_die 'no --initrd IMAGE; see initramfs.sh'
+    vm_kernel "$kernel" "$arch"
+    vm_qemu "$arch"
+    if [[ -z $log ]]; then
+        temporary=$(mktemp -d) || exit
+        log=$temporary/guest
+    fi
+    machine
+    if [[ -n $interactive ]]; then
+        "$vm_emulator" "${words[@]}"
+        return
+    fi
+    : >"$log.console" && : >"$log.result" || return
+    if [[ -n $live ]]; then
+        timeout --kill-after=5 "$limit" "$vm_emulator" "${words[@]}" </dev/null 2>"$log.emulator" &
+    else
+        timeout --kill-after=5 "$limit" "$vm_emulator" "${words[@]}" \
+            </dev/null >"$log.emulator" 2>&1 &
+    fi
+    emulator_pid=$!
+    wait "$emulator_pid"
+    code=$?
+    emulator_pid=''
+    [[ -n $quiet$live ]] || tr -d '\r' <"$log.result"
+    said=$(tr -d '\r' <"$log.result" | sed -n 's/^# exit \([0-9]*\) after .*/\1/p' | tail -n 1)
+    if [[ -z $said ]]; then
+        if ((code == 124 || code == 137)); then
+            printf 'not ok guest: ended after %s s\n' "$limit"
+            said=124
+        else
+            printf 'not ok guest: it ended without a result, the emulator with exit code %d\n' "$code"
+            said=125
+        fi
+        tail -n 5 "$log.emulator" | sed 's/^/# emulator: /'
+        tail -n 40 "$log.console" | tr -d '\r' | sed 's/^/# console: /'
+    fi
+    return "$said"
+}
+
+main

@@ -1,0 +1,250 @@
+#!/usr/bin/env bash
+# Fetches what the virtual machines are made of, by name, version and checksum: an emulator, kernels
+# with their headers, and the programs inside the guest.
+#
+#   tests/vm/fetch.sh [SET...]     unpacks these sets below the cache (default: those for amd64)
+#   tests/vm/fetch.sh --list       the sets, and whether they are there
+#   tests/vm/fetch.sh --update     resolves all sets anew and rewrites packages.lock
+#
+# Nothing is installed and nothing needs root: Debian packages are unpacked below
+# ${XDG_CACHE_HOME:-~/.cache}/spfe/vm (SPFE_VM_CACHE names another place). What is there already and
+# still what packages.lock says is left alone. The mirror is that of this machine's apt;
+# SPFE_VM_MIRROR names another one. A version that has left the mirror is replaced by the one that
+# is there now, which is said aloud; --update then makes it the pinned one.
+set -euo pipefail
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+readonly keyring=${SPFE_VM_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
+readonly sets=(qemu kernel-6.1-amd64 kernel-6.12-amd64 guest-amd64
+    qemu-arm kernel-6.1-arm64 kernel-6.12-arm64 guest-arm64)
+work=''
+trap '[[ -z $work ]] || rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+# recipe SET: sets codename, architecture, wanted (packages, with /SUITE where not the codename's
+# own) and keep (extended regular expression: which packages of the closure are unpacked).
+recipe() {
+    local libraries
+    codename=bookworm architecture=${1##*-} keep='.'
+    case $1 in
+    qemu | qemu-arm)
+        codename=trixie architecture=amd64 wanted=(qemu-system-x86/trixie-backports)
+        [[ $1 == qemu ]] || wanted=(qemu-system-arm/trixie-backports)
+        wanted+=(qemu-system-common/trixie-backports qemu-system-data/trixie-backports
+            seabios/trixie-backports)
+        # What only installing users or starting daemons needs is left out.
+        keep='^(lib|gcc|qemu|seabios|ipxe|openssl|zlib)'
+        ;;
+    kernel-6.1-*) wanted=("linux-image-cloud-$architecture" "linux-headers-cloud-$architecture") ;;
+    kernel-6.12-*)
+        wanted=("linux-image-cloud-$architecture/bookworm-backports"
+            "linux-headers-cloud-$architecture/bookworm-backports")
+        ;;
+    guest-*)
+        wanted=(busybox-static iperf3 dropbear-bin iputils-ping ethtool strace)
+        libraries='iperf0|sctp1|ssl3|tommath1|tomcrypt1|gmp10|crypt1|cap2|idn2-0|unistring2|mnl0'
+        libraries+='|unwind8|lzma5|gcc-s1'
+        # On this machine's own architecture the C library is that of the programs built here.
+        [[ $architecture == amd64 ]] || libraries+='|c6'
+        keep="^(busybox-static|iperf3|dropbear-bin|iputils-ping|ethtool|strace|zlib1g|lib($libraries))(:|$)"
+        ;;
+    *) vm_die "no set '$1'; there are: ${sets[*]}" ;;
+    esac
+    [[ $1 != kernel-* ]] || keep='^linux-(image|headers|kbuild)-[0-9]'
+    # The tools that modules are built with run on this machine.
+    [[ $1 != kernel-*-arm64 ]] || keep='^linux-(image|headers)-[0-9]'
+}
+
+# mirror: the address of the Debian mirror, as this machine's apt has it.
+mirror() {
+    local address
+    # shellcheck disable=SC2016 # for apt
+    address=${SPFE_VM_MIRROR:-$(
+        apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
+            'Created-By: Packages' 2>/dev/null |
+            awk '$2 ~ /^(bookworm|trixie|forky|sid|stable)$/ && $3 == "main" { print $1; exit }'
+    )}
+    [[ -n $address ]] || vm_die 'this machine'\''s apt knows no mirror of Debian' \
+        'set SPFE_VM_MIRROR to the address of one (the directory that holds dists/ and pool/)'
+    printf '%s' "${address%/}"
+}
+
+# private_apt CODENAME ARCHITECTURE: an apt that has an empty machine and its own lists; its
+# configuration is in $APT_CONFIG.
+private_apt() {
+    local base=$work/apt-$1-$2 suite part
+    export APT_CONFIG=$base/apt.conf
+    [[ ! -d $base ]] || return 0
+    mkdir -p "$base"/{parts,state/lists/partial,cache/archives/partial}
+    : >"$base/status"
+    for suite in "$1" "$1-backports"; do
+        printf 'deb [arch=%s signed-by=%s] %s %s main\n' \
+            "$2" "$keyring" "$(unset APT_CONFIG && mirror)" "$suite"
+    done >"$base/sources.list"
+    # Proxies and time-outs of this machine stay, what runs commands on its own lists does not.
+    for part in /etc/apt/apt.conf.d/*; do
+        grep -qsE 'Invoke|Pre-Install' "$part" || ln -s "$part" "$base/parts/"
+    done
+    cat >"$APT_CONFIG" <<-END
+	APT::Architecture "$2";
+	APT::Architectures { "$2"; };
+	APT::Install-Recommends "false";
+	APT::Sandbox::User "root";
+	Acquire::ForceHash "SHA256";
+	Acquire::Languages "none";
+	Acquire::Retries "3";
+	Dir::Cache "$base/cache";
+	Dir::Etc::parts "$base/parts";
+	Dir::Etc::preferences "/dev/null";
+	Dir::Etc::preferencesparts "/dev/null";
+	Dir::Etc::sourcelist "$base/sources.list";
+	Dir::Etc::sourceparts "/dev/null";
+	Dir::State "$base/state";
+	Dir::State::status "$base/status";
+	END
+    apt-get -qq update
+}
+
+# resolve SET: prints the lines of packages.lock for this set, with the versions of today.
+resolve() {
+    local codename architecture keep address
+    local -a wanted
+    recipe "$1"
+    private_apt "$codename" "$architecture"
+    address=$(unset APT_CONFIG && mirror)
+    apt-get install -qq -y --print-uris "${wanted[@]}" >"$work/uris"
+    # 'ADDRESS' FILE SIZE SHA256:CHECKSUM
+    awk -v set="$1" -v address="$address/" -v keep="$keep" '
+        { sub(/^\047/, "", $1); sub(/\047$/, "", $1); sub(/^SHA256:/, "", $4) }
+        index($1, address) == 1 && substr($2, 1, index($2, "_") - 1) ~ keep {
+            print set, substr($1, length(address) + 1), $4
+        }' "$work/uris" | LC_ALL=C sort
+}
+
+# download LOCK SET: the packages of a set, checked, to $work/debs.
+download() {
+    local path sum address
+    local -a triplets=()
+    address=$(mirror)
+    rm -rf "$work/debs" && mkdir "$work/debs"
+    while read -r _ path sum; do
+        triplets+=("$address/$path" "$work/debs/${path##*/}" "SHA256:$sum")
+    done < <(grep "^$2 " "$1")
+    ((${#triplets[@]})) || return
+    /usr/lib/apt/apt-helper -o APT::Sandbox::User=root -o Acquire::Retries=3 \
+        download-file "${triplets[@]}" >"$work/download.log" 2>&1
+}
+
+# finish_qemu TREE: a command in front of each emulator that runs it with the libraries it came with.
+finish_qemu() {
+    local program
+    for program in "$1"/usr/bin/qemu-system-{x86_64,aarch64}; do
+        [[ -e $program ]] || continue
+        cat >"$1/${program##*/}" <<-'END'
+		#!/bin/sh
+		# The emulator with its own C library and data, wherever this directory is.
+		here=$(dirname "$(readlink -f "$0")")
+		lib=$here/usr/lib/x86_64-linux-gnu
+		export QEMU_MODULE_DIR="$lib/qemu"
+		exec "$lib/ld-linux-x86-64.so.2" --argv0 "${0##*/}" --library-path "$lib" \
+		    "$here/usr/bin/${0##*/}" -L "$here/usr/share/qemu" -L "$here/usr/share/seabios" \
+		    -L "$here/usr/lib/ipxe/qemu" "$@"
+		END
+        chmod +x "$1/${program##*/}"
+    done
+}
+
+# finish_kernel TREE FINAL: headers that can be used from where they are unpacked.
+finish_kernel() {
+    local file host=$vm_cache/${3/-arm64/-amd64}
+    while read -r file; do
+        sed -i "s#/usr/src/#$2/usr/src/#g" "$file"
+    done < <(grep -lsF /usr/src/ "$1"/usr/src/linux-headers-*/Makefile)
+    # With it, building a module needs pahole, for type information that nobody reads here.
+    rm -f "$1"/usr/src/linux-headers-*/vmlinux
+    if [[ $3 == *-arm64 ]]; then
+        mkdir -p "$1/usr/lib"
+        for file in "$host"/usr/lib/linux-kbuild-*; do
+            ln -s "$file" "$1/usr/lib/"
+        done
+    fi
+}
+
+# unpack LOCK SET: fetches a set and puts it in its place.
+unpack() {
+    local deb tree=$vm_cache/$2
+    rm -rf "$tree.new" && mkdir -p "$tree.new"
+    for deb in "$work"/debs/*.deb; do
+        dpkg-deb -x "$deb" "$tree.new"
+    done
+    rm -rf "$work/debs" "$tree.new"/usr/share/{doc,man,locale,icons,lintian}
+    case $2 in
+    qemu*) finish_qemu "$tree.new" ;;
+    kernel-*) finish_kernel "$tree.new" "$tree" "$2" ;;
+    esac
+    grep "^$2 " "$vm_lock" >"$tree.new/.lock"
+    grep "^$2 " "$1" >"$tree.new/.have"
+    rm -rf "$tree"
+    mv "$tree.new" "$tree"
+}
+
+present() { cmp -s "$vm_cache/$1/.lock" <(grep "^$1 " "$vm_lock"); }
+
+# fetch SET
+fetch() {
+    local start=$SECONDS lock=$vm_lock
+    ! present "$1" || return 0
+    work=${work:-$(mktemp -d "$vm_cache/work.XXXXXX")}
+    vm_say "fetching $1"
+    if ! download "$lock" "$1"; then
+        grep -h '^E:' "$work/download.log" | head -n 3 >&2 || true
+        vm_say "$1: not all of packages.lock can be had; trying what the mirror has now"
+        lock=$work/lock
+        resolve "$1" >"$lock" || vm_die "$1: cannot be resolved either; is there a network?"
+        (unset APT_CONFIG && download "$lock" "$1") || vm_die "$1: cannot be downloaded" \
+            "$(tail -n 3 "$work/download.log")"
+        diff <(grep "^$1 " "$vm_lock") "$lock" | sed -n 's/^> /vm: instead: /p' >&2
+        vm_say "pin these with: tests/vm/fetch.sh --update"
+    fi
+    unpack "$lock" "$1"
+    vm_say "$1: $(du -sm "$vm_cache/$1" | cut -f 1) MiB, $((SECONDS - start)) s"
+}
+
+update() {
+    local set
+    work=$(mktemp -d "$vm_cache/work.XXXXXX")
+    {
+        printf '# Packages of the virtual machines: set, path on a Debian mirror, SHA-256 of the file.\n'
+        printf '# Written by tests/vm/fetch.sh --update, read by tests/vm/fetch.sh.\n'
+        for set in "${sets[@]}"; do
+            resolve "$set"
+        done
+    } >"$work/new"
+    cp "$work/new" "$vm_lock"
+}
+
+main() {
+    local set
+    mkdir -p "$vm_cache"
+    case ${1:-} in
+    --list)
+        for set in "${sets[@]}"; do
+            printf '%-20s %s\n' "$set" "$(present "$set" && echo there || echo 'not fetched')"
+        done
+        return
+        ;;
+    --update) update && return ;;
+    esac
+    (($#)) || set -- "${sets[@]:0:4}"
+    # One at a time: what another one fetches meanwhile is then there.
+    exec 9>"$vm_cache/.busy"
+    flock 9
+    for set in "$@"; do
+        [[ " ${sets[*]} " == *" $set "* ]] || vm_die "no set '$set'; there are: ${sets[*]}"
+        [[ $set != kernel-*-arm64 ]] || fetch "${set/-arm64/-amd64}"
+        fetch "$set"
+    done
+}
+
+main "$@"
