@@ -24,6 +24,7 @@ static_assert(sizeof(struct spfe_wait) == 16);
 static_assert(sizeof(struct spfe_queue) == 88);
 static_assert(sizeof(struct spfe_index) == 8);
 static_assert(sizeof(struct spfe_statistics) == 56);
+static_assert(sizeof(struct spfe_mib) == 32);
 
 static int spfe_ioc_info(struct spfe_client *client, void *argument)
 {
@@ -38,7 +39,7 @@ static int spfe_ioc_info(struct spfe_client *client, void *argument)
 	info->ports = spfe->nports;
 	info->queues = spfe->nqueues;
 	info->regions = spfe->nregions;
-	info->events = spfe->nvectors;
+	info->events = spfe->nvectors + 1;
 	info->domain = client->domain;
 	info->doorbell_bytes = spfe_doorbell_bytes(spfe);
 	info->counts_bytes = PAGE_SIZE;
@@ -177,7 +178,7 @@ static int spfe_event_enter(struct spfe_client *client, struct eventfd_ctx *even
 	struct spfe_signal *event;
 	int err;
 
-	err = xa_alloc(&client->events, id, NULL, XA_LIMIT(0, SPFE_EVENTS_MAX - 1), GFP_KERNEL);
+	err = xa_alloc(&client->events, id, NULL, XA_LIMIT(SPFE_EVENT_OWN + 1, SPFE_EVENTS_MAX - 1), GFP_KERNEL);
 	if (err) {
 		if (eventfd)
 			eventfd_ctx_put(eventfd);
@@ -327,6 +328,16 @@ static int spfe_ioc_statistics(struct spfe_client *client, void *argument)
 	return spfe_statistics_query(client->spfe, argument);
 }
 
+/* This version of the contract has no block for it. */
+static int spfe_ioc_mib(struct spfe_client *client, void *argument)
+{
+	struct spfe_mib *wish = argument;
+
+	if (wish->reserved || wish->flags & ~SPFE_MIB_SET)
+		return -EINVAL;
+	return wish->port < client->spfe->nports ? -EOPNOTSUPP : -ENOENT;
+}
+
 /* Also brings a file back into use that was open while the device was reset. */
 static int spfe_ioc_reset(struct spfe_client *client, void *argument)
 {
@@ -376,6 +387,7 @@ static const struct spfe_call spfe_calls[] = {
 	{ SPFE_IOC_QUEUE_CREATE, SPFE_CALL_USUAL, spfe_ioc_queue_create },
 	{ SPFE_IOC_QUEUE_DESTROY, SPFE_CALL_USUAL, spfe_ioc_queue_destroy },
 	{ SPFE_IOC_STATISTICS, SPFE_CALL_USUAL, spfe_ioc_statistics },
+	{ SPFE_IOC_MIB, SPFE_CALL_USUAL, spfe_ioc_mib },
 	{ SPFE_IOC_RESET, SPFE_CALL_ALIVE, spfe_ioc_reset },
 };
 

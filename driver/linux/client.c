@@ -152,6 +152,16 @@ void spfe_client_settle(struct mm_struct *mm)
 	mmap_write_unlock(mm);
 }
 
+/* Under spfe_device.lock: the device failed, is gone, or was reset. Everybody looks again. */
+void spfe_clients_tell(struct spfe_device *spfe)
+{
+	struct spfe_client *client;
+
+	list_for_each_entry(client, &spfe->clients, node)
+		WRITE_ONCE(client->counts[SPFE_EVENT_OWN], client->counts[SPFE_EVENT_OWN] + 1);
+	spfe_irq_wake_all(spfe);
+}
+
 /*
  * Removal: takes everything from everybody; only the files stay. The device is gone for them
  * already, so no mapping is added; those that are there show a blank page from now on.

@@ -34,7 +34,8 @@ struct spfe_status_row {
 	int error;
 };
 
-#define SPFE_STATUS_ROW(name, number, class, error, text) [number] = { #name, error },
+#define SPFE_STATUS_ROW(name, number, class, error, text)	\
+	[number] = { #name, error },
 
 /* Every status of the contract; numbers it leaves out have no name. */
 static const struct spfe_status_row spfe_statuses[] = {

@@ -171,8 +171,8 @@ static struct spfe_vector *spfe_vector_choose(struct spfe_device *spfe)
 
 /* Under spfe_device.lock. Takes `eventfd` over, also when it fails. */
 struct spfe_signal *spfe_event_create(struct spfe_client *client, u32 *count,
-				     struct eventfd_ctx *eventfd, void (*notify)(void *context),
-				     void *context)
+				      struct eventfd_ctx *eventfd, spfe_notify_fn notify,
+				      void *context)
 {
 	struct spfe_device *spfe = client->spfe;
 	struct spfe_signal *event;

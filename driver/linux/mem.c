@@ -220,6 +220,7 @@ struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 
 	return region;
 }
 
+/* A piece: where it is on the bus, and how long. */
 typedef void (*spfe_piece_fn)(void *context, dma_addr_t at, u64 bytes);
 
 /* Calls `take` for every piece that is contiguous on the bus. */

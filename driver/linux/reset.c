@@ -47,7 +47,7 @@ void spfe_fail(struct spfe_device *spfe, enum spfe_state state, const char *why)
 	dev_err(&spfe->dev, "%s: %s\n", state == SPFE_GONE ? "gone" : "failed", why);
 	if (spfe->ops->dma_off && spfe->ops->dma_off(spfe))
 		spfe->dma_is_off = true;
-	spfe_irq_wake_all(spfe);
+	spfe_clients_tell(spfe);
 	schedule_work(&spfe->report);
 }
 
@@ -56,7 +56,7 @@ static void spfe_forget_clients(struct spfe_device *spfe)
 {
 	spfe->epoch++;
 	spfe_queues_forget(spfe);
-	spfe_irq_wake_all(spfe);
+	spfe_clients_tell(spfe);
 }
 
 /* The bus is about to reset the device. */
@@ -166,7 +166,7 @@ void spfe_shutdown(struct spfe_device *spfe)
 	spfe->state = SPFE_GONE;
 	if (spfe->ops->dma_off && spfe->ops->dma_off(spfe))
 		spfe->dma_is_off = true;
-	spfe_irq_wake_all(spfe);
+	spfe_clients_tell(spfe);
 	mutex_unlock(&spfe->lock);
 }
 

@@ -46,6 +46,8 @@
 #define SPFE_VECTORS_MAX 64
 /* Events of one file: as many counts as the smallest page has room for. */
 #define SPFE_EVENTS_MAX (4096 / sizeof(u32))
+/* The event that is the driver's own: it counts what happens to the device. */
+#define SPFE_EVENT_OWN 0
 
 struct devlink;
 struct devlink_health_reporter;
@@ -111,6 +113,9 @@ struct spfe_vector {
 	char name[32];
 };
 
+/* A client in the kernel: called in the interrupt. */
+typedef void (*spfe_notify_fn)(void *context);
+
 struct spfe_signal {
 	struct kref ref;
 	struct list_head node;	/* of the vector, under its lock */
@@ -120,8 +125,7 @@ struct spfe_signal {
 	bool dead;		/* destroyed: waiters leave */
 	struct eventfd_ctx *eventfd;
 	wait_queue_head_t wait;
-	/* A client in the kernel: called in the interrupt. */
-	void (*notify)(void *context);
+	spfe_notify_fn notify;
 	void *context;
 };
 
@@ -200,7 +204,7 @@ struct spfe_device {
 	u32 size;
 
 	struct rw_semaphore alive;
-	struct mutex lock;
+	struct mutex lock;	/* see above */
 	enum spfe_state state;
 	bool removed;		/* the bus driver let go: never works again */
 	bool stuck;		/* it failed, and was not reset since */
@@ -338,8 +342,8 @@ void spfe_irq_free(struct spfe_device *spfe);
 void spfe_irq_restore(struct spfe_device *spfe);
 void spfe_irq_wake_all(struct spfe_device *spfe);
 struct spfe_signal *spfe_event_create(struct spfe_client *client, u32 *count,
-				     struct eventfd_ctx *eventfd, void (*notify)(void *context),
-				     void *context);
+				      struct eventfd_ctx *eventfd, spfe_notify_fn notify,
+				      void *context);
 void spfe_event_detach(struct spfe_signal *event);
 void spfe_event_put(struct spfe_signal *event);
 void spfe_event_signal(struct spfe_signal *event);
@@ -367,6 +371,7 @@ void spfe_client_close(struct spfe_client *client);
 int spfe_client_check(const struct spfe_client *client);
 void spfe_client_empty(struct spfe_client *client, struct list_head *regions);
 int spfe_client_bind(struct spfe_client *client);
+void spfe_clients_tell(struct spfe_device *spfe);
 void spfe_clients_evict(struct spfe_device *spfe);
 void spfe_client_settle(struct mm_struct *mm);
 
