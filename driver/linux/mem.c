@@ -21,8 +21,6 @@
 #define SPFE_ACCESS_READS (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_REMOTE_READ)
 /* Chunks are as large as there is memory in one piece, from here down to a page. */
 #define SPFE_CHUNK_BYTES SZ_4M
-/* Pages of a page list are not larger than this. */
-#define SPFE_PAGE_SHIFT_MAX 30
 /* Pages pinned in one go. */
 #define SPFE_PIN_BATCH 1024UL
 /* Accesses that could not be stopped in time are tried again. */
@@ -224,7 +222,7 @@ struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 
 typedef void (*spfe_piece_fn)(void *context, dma_addr_t at, u64 bytes);
 
 /* Calls `take` for every piece that is contiguous on the bus. */
-static void spfe_for_each_piece(struct spfe_region *region, spfe_piece_fn take, void *context)
+static void spfe_take_pieces(struct spfe_region *region, spfe_piece_fn take, void *context)
 {
 	struct scatterlist *entry;
 	struct spfe_chunk *chunk;
@@ -317,7 +315,7 @@ static int spfe_region_tell_list(struct spfe_region *region, struct spfe_layout 
 	layout->list = dma_alloc_coherent(dev, bytes, &at, GFP_KERNEL | __GFP_NOWARN);
 	if (!layout->list)
 		return -ENOMEM;
-	spfe_for_each_piece(region, spfe_layout_fill, layout);
+	spfe_take_pieces(region, spfe_layout_fill, layout);
 	err = spfe_region_tell(region, at, layout->shift);
 	/* Of a device that did not answer and cannot be shut off, it may be reading still. */
 	if (!err || !region->spfe->stuck || region->spfe->dma_is_off)
@@ -346,11 +344,11 @@ int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 		return index;
 	region->index = index;
 	region->indexed = true;
-	spfe_for_each_piece(region, spfe_layout_look, &layout);
+	spfe_take_pieces(region, spfe_layout_look, &layout);
 	if (layout.one) {
 		err = spfe_region_tell(region, layout.start, 0);
 	} else {
-		layout.shift = min_t(u32, __ffs64(layout.bits), SPFE_PAGE_SHIFT_MAX);
+		layout.shift = min_t(u32, __ffs64(layout.bits), SPFE_PAGE_LOG2_MAX);
 		region->page_shift = layout.shift;
 		err = spfe_region_tell_list(region, &layout);
 	}

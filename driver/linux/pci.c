@@ -8,11 +8,6 @@
 
 #define SPFE_PCI_BAR 0
 
-#ifndef SPFE_PCI_VENDOR
-#define SPFE_PCI_VENDOR 0x1209
-#define SPFE_PCI_DEVICE 0x5f0e
-#endif
-
 static bool spfe_pci_dma_off(struct spfe_device *spfe)
 {
 	pci_clear_master(to_pci_dev(spfe->parent));
