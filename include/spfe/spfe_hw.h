@@ -60,6 +60,16 @@ typedef uint64_t spfe_le64;
 #define SPFE_VC_MAX 32U
 /* Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set. */
 #define SPFE_DOORBELL_STRIDE 4096U
+/* Smallest page of a page list, log2 of its bytes: 4 KiB. */
+#define SPFE_PAGE_LOG2_MIN 12U
+/* Largest page of a page list, log2 of its bytes: 1 GiB. */
+#define SPFE_PAGE_LOG2_MAX 30U
+/* PCI vendor of a device on PCI Express (pid.codes), subsystem vendor too. */
+#define SPFE_PCI_VENDOR 4617U
+/* PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is MSI-X entry n. */
+#define SPFE_PCI_DEVICE 24334U
+/* PCI class code: network controller, other. */
+#define SPFE_PCI_CLASS 163840U
 
 /* What a submission entry asks for (bits 3:0 of its flags). */
 enum spfe_entry_type {
@@ -752,7 +762,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_REGION_BLOCK_ACCESS 0x00000050U
 /* Protection domain: less than DOMAINS. (rw) */
 #define SPFE_REGION_BLOCK_DOMAIN 0x00000054U
-/* 0 contiguous; otherwise log2 of the page size of the page list at BASE. (rw) */
+/* 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw) */
 #define SPFE_REGION_BLOCK_PAGE_LIST 0x00000058U
 
 /* Event vectors, EVENTS elements of the stride, right behind the header. */

@@ -41,6 +41,16 @@ package spfe_pkg;
   localparam logic [31:0] VC_MAX = 32'd32;
   /// Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set.
   localparam logic [31:0] DOORBELL_STRIDE = 32'd4096;
+  /// Smallest page of a page list, log2 of its bytes: 4 KiB.
+  localparam logic [31:0] PAGE_LOG2_MIN = 32'd12;
+  /// Largest page of a page list, log2 of its bytes: 1 GiB.
+  localparam logic [31:0] PAGE_LOG2_MAX = 32'd30;
+  /// PCI vendor of a device on PCI Express (pid.codes), subsystem vendor too.
+  localparam logic [31:0] PCI_VENDOR = 32'd4617;
+  /// PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is MSI-X entry n.
+  localparam logic [31:0] PCI_DEVICE = 32'd24334;
+  /// PCI class code: network controller, other.
+  localparam logic [31:0] PCI_CLASS = 32'd163840;
 
   /// What a submission entry asks for (bits 3:0 of its flags).
   typedef enum logic [7:0] {
@@ -637,7 +647,7 @@ package spfe_pkg;
   localparam logic [31:0] REGION_BLOCK_ACCESS = 32'h00000050;
   /// Protection domain: less than DOMAINS. (rw)
   localparam logic [31:0] REGION_BLOCK_DOMAIN = 32'h00000054;
-  /// 0 contiguous; otherwise log2 of the page size of the page list at BASE. (rw)
+  /// 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw)
   localparam logic [31:0] REGION_BLOCK_PAGE_LIST = 32'h00000058;
 
   // event block: Event vectors, EVENTS elements of the stride, right behind the header.

@@ -37,6 +37,16 @@ pub const PACKED_AREA_MIN_BYTES: u64 = 4096;
 pub const VC_MAX: u64 = 32;
 /// Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set.
 pub const DOORBELL_STRIDE: u64 = 4096;
+/// Smallest page of a page list, log2 of its bytes: 4 KiB.
+pub const PAGE_LOG2_MIN: u64 = 12;
+/// Largest page of a page list, log2 of its bytes: 1 GiB.
+pub const PAGE_LOG2_MAX: u64 = 30;
+/// PCI vendor of a device on PCI Express (pid.codes), subsystem vendor too.
+pub const PCI_VENDOR: u64 = 4617;
+/// PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is MSI-X entry n.
+pub const PCI_DEVICE: u64 = 24334;
+/// PCI class code: network controller, other.
+pub const PCI_CLASS: u64 = 163840;
 
 /// What a submission entry asks for (bits 3:0 of its flags).
 #[repr(u8)]
@@ -1774,7 +1784,7 @@ pub mod region_block {
     pub const ACCESS: u32 = 0x50;
     /// Protection domain: less than DOMAINS. (rw)
     pub const DOMAIN: u32 = 0x54;
-    /// 0 contiguous; otherwise log2 of the page size of the page list at BASE. (rw)
+    /// 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw)
     pub const PAGE_LIST: u32 = 0x58;
 }
 

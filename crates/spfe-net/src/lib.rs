@@ -37,6 +37,7 @@ pub use clock::Clock;
 pub use device_thread::DeviceThread;
 pub use event::Event;
 pub use network::{Attachment, Error, Network, Placement, PortInfo, QueueRequest};
-pub use registers::RegisterFile;
+pub use registers::guest::GuestMemory;
+pub use registers::{RegisterFile, Segments, Stride};
 pub use topology::{Link, LinkModel, LinkRate, Mode, Peer, Topology};
 pub use view::{Runner, View};

@@ -8,6 +8,7 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`server`] | starting and stopping |
+//! | [`devices`] | endpoints that are devices of virtual machines |
 //! | [`listen`] | the socket: in use, stale, permissions, removal |
 //! | [`options`] | the command line |
 //! | [`notify`] | telling a service manager |
@@ -18,6 +19,7 @@
 //! The socket's permissions (mode 0660) say who may attach.
 
 mod connection;
+pub mod devices;
 pub mod listen;
 pub mod notify;
 pub mod options;
@@ -27,6 +29,7 @@ mod requests;
 mod serve;
 pub mod server;
 
+pub use devices::{DeviceConfig, Devices};
 pub use options::Options;
 pub use server::{Server, ServerConfig, Stopper};
 

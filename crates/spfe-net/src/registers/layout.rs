@@ -1,9 +1,9 @@
 //! Where every register is: the linked list of blocks, and the number of each queue context.
 
-use super::EVENTS;
+use super::{EVENTS, Stride};
 use crate::topology::Port;
 use spfe_contract::{
-    BlockType, DOORBELL_STRIDE, QueueKind, broadcast_block as broadcast, event_block as event,
+    BlockType, QueueKind, broadcast_block as broadcast, event_block as event,
     global_block as global, port_block, queue_block as queue, region_block as region,
     statistics_block as statistics, time_code_block as time_code,
 };
@@ -134,13 +134,16 @@ pub struct Layout {
     pub doorbells: u32,
     /// Bytes of the register space, a power of two: behind the blocks it is all doorbell pages.
     pub size: u32,
+    /// Bytes from one doorbell page to the next.
+    pub stride: u32,
 }
 
 impl Layout {
-    /// The register space of an endpoint with these ports.
-    pub fn new(ports: &[Port]) -> Self {
+    /// The register space of an endpoint with these ports, doorbell pages a stride apart.
+    pub fn new(ports: &[Port], stride: Stride) -> Self {
         let contexts = contexts(ports);
-        let mut layout = Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0 };
+        let stride = stride.bytes();
+        let mut layout = Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0, stride };
         let queues = layout.contexts.len() as u32;
         layout.add(BlockType::Global, global::VERSION, global::SIZE, 0);
         for port in 0..ports.len() as u32 {
@@ -159,9 +162,7 @@ impl Layout {
         let regions = REGIONS as u32;
         layout.array(BlockType::Region, region::VERSION, region::STRIDE, regions);
         layout.array(BlockType::Event, event::VERSION, event::STRIDE, EVENTS);
-        let stride = statistics::STRIDE;
-        layout.array(BlockType::Statistics, statistics::VERSION, stride, queues);
-        let stride = DOORBELL_STRIDE as u32;
+        layout.array(BlockType::Statistics, statistics::VERSION, statistics::STRIDE, queues);
         layout.doorbells = layout.end().next_multiple_of(stride);
         layout.size = (layout.doorbells + DOORBELL_PAGES * stride).next_power_of_two();
         layout
@@ -192,7 +193,7 @@ impl Layout {
 
     /// Number of doorbell pages.
     pub fn pages(&self) -> u32 {
-        (self.size - self.doorbells) / DOORBELL_STRIDE as u32
+        (self.size - self.doorbells) / self.stride
     }
 
     /// What an offset names; `None` between registers and off their alignment of 4 bytes.
@@ -201,8 +202,7 @@ impl Layout {
             return None;
         }
         if let Some(inside) = offset.checked_sub(self.doorbells) {
-            let stride = DOORBELL_STRIDE as u32;
-            return Some(Place::Doorbell(inside / stride, inside % stride));
+            return Some(Place::Doorbell(inside / self.stride, inside % self.stride));
         }
         let after = self.blocks.partition_point(|block| block.at <= offset);
         let block = self.blocks.get(after.checked_sub(1)?)?;

@@ -38,8 +38,8 @@ impl RegisterFile {
             BlockType::Port => self.port(element, offset),
             BlockType::Queue => self.queue(state, element, offset),
             BlockType::Region if offset == region::KEY => {
-                let key = state.regions.get(element as usize).copied().flatten();
-                key.map_or(0, |key| u32::from(key.0))
+                let region = state.regions.get(element as usize).and_then(Option::as_ref);
+                region.map_or(0, |region| u32::from(region.key.0))
             }
             BlockType::Event if offset == event::COUNT => {
                 state.events.get_mut(element as usize).map_or(0, |vector| low(vector.count()))
@@ -56,7 +56,7 @@ impl RegisterFile {
         match offset {
             global::MAGIC => CONTRACT_MAGIC,
             global::CONTRACT_VERSION => version,
-            global::CAPABILITY => CAPABILITY,
+            global::CAPABILITY => CAPABILITY | self.bus.capability() | self.stride.capability(),
             global::PORTS => self.ports().len() as u32,
             global::QUEUES => self.layout.contexts.len() as u32,
             global::REGIONS => REGIONS as u32,

@@ -6,7 +6,7 @@ use spfe_contract::{
     statistics_block as statistics, submit_flags,
 };
 use spfe_net::os::SharedMemory;
-use spfe_net::{DeviceThread, LinkRate, Mode, Network, RegisterFile, Topology};
+use spfe_net::{DeviceThread, LinkRate, Mode, Network, RegisterFile, Segments, Stride, Topology};
 use spfe_ring::{Arm, Consumer, DeviceLine, HostLine, Producer, Ring};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -79,9 +79,10 @@ impl Driver {
     }
 
     fn on(network: Arc<Network>, device: Option<DeviceThread>) -> Self {
-        let registers = RegisterFile::new(network.clone(), 0).unwrap();
         let memory = Arc::new(SharedMemory::create("driver", MEMORY_BYTES).unwrap());
-        let segment = registers.add_segment(memory.clone());
+        let segments = Arc::new(Segments::default());
+        let segment = segments.add(memory.clone());
+        let registers = RegisterFile::new(network.clone(), 0, segments, Stride::Usual).unwrap();
         let blocks = walk(&registers);
         Self { network, registers, memory, segment, blocks, _device: device }
     }
