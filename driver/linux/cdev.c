@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/uaccess.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 /* The user interface has no holes and the same layout for 32-bit programs. */
 static_assert(sizeof(struct spfe_info) == 88);
@@ -175,10 +175,11 @@ static int spfe_ioc_unregister(struct spfe_client *client, void *argument)
 /* Under spfe_device.lock. Takes `eventfd` over. */
 static int spfe_event_enter(struct spfe_client *client, struct eventfd_ctx *eventfd, u32 *id)
 {
+	struct xa_limit limit = XA_LIMIT(SPFE_EVENT_OWN + 1, SPFE_EVENTS_MAX - 1);
 	struct spfe_signal *event;
 	int err;
 
-	err = xa_alloc(&client->events, id, NULL, XA_LIMIT(SPFE_EVENT_OWN + 1, SPFE_EVENTS_MAX - 1), GFP_KERNEL);
+	err = xa_alloc(&client->events, id, NULL, limit, GFP_KERNEL);
 	if (err) {
 		if (eventfd)
 			eventfd_ctx_put(eventfd);

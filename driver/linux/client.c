@@ -7,7 +7,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 static int spfe_client_enter(struct spfe_client *client)
 {

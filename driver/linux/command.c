@@ -7,8 +7,8 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 
-#include "spfe.h"
-#include "trace.h"
+#include "spfe_core.h"
+#include "spfe_trace.h"
 
 static unsigned int command_timeout_ms = 5000;
 module_param(command_timeout_ms, uint, 0644);

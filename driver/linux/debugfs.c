@@ -5,7 +5,7 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 /*
  * Bytes of the registers that are shown: the head of the global block, without what the host

@@ -5,7 +5,7 @@
  */
 #include <net/devlink.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 #include "spfe_compat.h"
 
 /* Time after a recovery in which a new failure is not recovered from by itself. */

@@ -6,7 +6,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 /* Blocks looked at; a list that goes on is a broken device. */
 #define SPFE_BLOCKS_MAX 1024

@@ -9,9 +9,9 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 #include "spfe_compat.h"
-#include "trace.h"
+#include "spfe_trace.h"
 
 /* Waiting may end this much late, so that timers can be joined. */
 #define SPFE_WAIT_SLACK_NS 10000

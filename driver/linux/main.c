@@ -7,7 +7,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 #define SPFE_DEVICES_MAX 256
 

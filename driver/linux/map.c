@@ -7,7 +7,7 @@
 #include <linux/io.h>
 #include <linux/mm.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 #include "spfe_compat.h"
 
 /* Offsets begin here, so that 0 is never right. */

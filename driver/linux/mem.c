@@ -13,9 +13,9 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 #include "spfe_compat.h"
-#include "trace.h"
+#include "spfe_trace.h"
 
 #define SPFE_ACCESS_WRITES (SPFE_ACCESS_LOCAL_WRITE | SPFE_ACCESS_REMOTE_WRITE)
 #define SPFE_ACCESS_READS (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_REMOTE_READ)

@@ -4,7 +4,7 @@
 #include <linux/module.h>
 #include <linux/pci.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 #define SPFE_PCI_BAR 0
 

@@ -9,7 +9,7 @@
 #include <linux/module.h>
 #include <linux/platform_device.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 #include "spfe_compat.h"
 
 static const struct spfe_bus_ops spfe_platform_ops = {
@@ -62,12 +62,11 @@ static int spfe_platform_probe(struct platform_device *platform)
 	return 0;
 }
 
-static void spfe_platform_let_go(struct platform_device *platform)
+static spfe_removed_t spfe_platform_remove(struct platform_device *platform)
 {
 	spfe_remove(platform_get_drvdata(platform));
+	return SPFE_REMOVED;
 }
-
-SPFE_PLATFORM_REMOVE(spfe_platform_remove, spfe_platform_let_go)
 
 static const struct of_device_id spfe_of_ids[] = {
 	{ .compatible = "spfe,endpoint" },

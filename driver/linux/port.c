@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 static const char *const spfe_port_states[] = {
 	[SPFE_PORT_STATE_DOWN] = "down",

@@ -4,8 +4,8 @@
  */
 #include <linux/delay.h>
 
-#include "spfe.h"
-#include "trace.h"
+#include "spfe_core.h"
+#include "spfe_trace.h"
 
 /* A queue that could not be stopped in time is tried again. */
 #define SPFE_STOP_TRIES 10

@@ -9,7 +9,7 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 static unsigned int heartbeat_ms = 3000;
 module_param(heartbeat_ms, uint, 0644);

@@ -81,18 +81,11 @@ static inline int spfe_devlink_driver_name(struct devlink_info_req *request)
 
 /* 6.11: the remove function of a platform driver returns nothing. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
-#define SPFE_PLATFORM_REMOVE(name, function)			\
-	static int name(struct platform_device *platform)	\
-	{							\
-		function(platform);				\
-		return 0;					\
-	}
+typedef int spfe_removed_t;
+#define SPFE_REMOVED 0
 #else
-#define SPFE_PLATFORM_REMOVE(name, function)			\
-	static void name(struct platform_device *platform)	\
-	{							\
-		function(platform);				\
-	}
+typedef void spfe_removed_t;
+#define SPFE_REMOVED
 #endif
 
 #endif

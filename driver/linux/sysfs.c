@@ -2,7 +2,7 @@
 /* spfe: /sys/class/spfe/spfeN, one value a file; ports are in port.c. */
 #include <linux/sysfs.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 
 static ssize_t contract_version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* spfe: the bodies of the tracepoints. */
 #define CREATE_TRACE_POINTS
-#include "trace.h"
+#include "spfe_trace.h"

@@ -5,12 +5,12 @@
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM spfe
 
-#if !defined(SPFE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
-#define SPFE_TRACE_H
+#if !defined(SPFE_TRACE_EVENTS_H) || defined(TRACE_HEADER_MULTI_READ)
+#define SPFE_TRACE_EVENTS_H
 
 #include <linux/tracepoint.h>
 
-#include "spfe.h"
+#include "spfe_core.h"
 #include "spfe_compat.h"
 
 TRACE_EVENT(spfe_command,
@@ -87,5 +87,5 @@ TRACE_EVENT(spfe_irq,
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace
+#define TRACE_INCLUDE_FILE spfe_trace
 #include <trace/define_trace.h>

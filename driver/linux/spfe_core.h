@@ -5,10 +5,10 @@
  * Locks, the outermost first. Nobody takes one while holding one that is further down the list.
  *
  *	rtnl, devlink instance lock
- *	spfe_device.alive	held for reading by every call on an open file, for writing by removal: what it finds
- *				afterwards is nobody's
+ *	spfe_device.alive	every call on an open file reads, removal writes: after it the
+ *				objects it finds are its own
  *	mmap_lock of a process	taken by the kernel round mmap(), by us in pinning and accounting
- *	spfe_device.lock	the command latch, every table, every list of objects; all registers but doorbells
+ *	spfe_device.lock	the command latch, tables and lists; all registers but doorbells
  *	spfe_vector.lock	the events of an interrupt; taken in the interrupt
  *
  * So nothing that touches user memory, pins or accounts runs under spfe_device.lock: objects are
@@ -17,8 +17,8 @@
  * Lifetimes: spfe_device lives as long as its struct device, which the bus driver and each open
  * file hold. A client lives as long as its file; a mapping holds the file.
  */
-#ifndef SPFE_H
-#define SPFE_H
+#ifndef SPFE_CORE_H
+#define SPFE_CORE_H
 
 #include <linux/bitfield.h>
 #include <linux/cdev.h>
@@ -150,7 +150,7 @@ struct spfe_region {
 	bool mapped;		/* the DMA mapping of pages exists */
 	bool indexed;		/* `index` is ours */
 	bool enabled;		/* the device knows it */
-	bool unsafe;		/* the device may still use it, and nobody can stop it: never freed */
+	bool unsafe;		/* never freed: the device may still use it, unstoppably */
 	u64 offset;		/* for mmap, of chunks */
 	enum dma_data_direction direction;
 	struct mm_struct *mm;	/* whose locked memory it counts as */
@@ -172,7 +172,7 @@ struct spfe_client {
 	struct spfe_device *spfe;
 	u32 domain;
 	u32 epoch;		/* of the device, when the client came */
-	struct mm_struct *mm;	/* the process that maps and registers; set by the first that does */
+	struct mm_struct *mm;	/* the process that maps and registers, once there is one */
 	struct address_space *mapping;
 	struct list_head regions;
 	struct xarray events;
@@ -300,14 +300,14 @@ static inline bool spfe_can(const struct spfe_device *spfe, u32 capability)
 	return spfe->capability & capability;
 }
 
-/* main.c */
+/* In main: */
 struct spfe_device *spfe_probe(const struct spfe_resources *resources);
 void spfe_remove(struct spfe_device *spfe);
 
-/* discover.c */
+/* In discover: */
 int spfe_discover(struct spfe_device *spfe);
 
-/* command.c: all under spfe_device.lock. */
+/* In command: all under spfe_device.lock. */
 int spfe_state_errno(const struct spfe_device *spfe);
 int spfe_status_errno(u32 status);
 const char *spfe_status_name(u32 status);
@@ -316,7 +316,7 @@ void spfe_command_start(struct spfe_device *spfe);
 u64 spfe_read_pair(struct spfe_device *spfe, u32 low);
 u64 spfe_time(struct spfe_device *spfe);
 
-/* reset.c */
+/* In reset: */
 void spfe_fail(struct spfe_device *spfe, enum spfe_state state, const char *why);
 const char *spfe_state_name(const struct spfe_device *spfe);
 void spfe_stop(struct spfe_device *spfe, const char *why);
@@ -327,7 +327,7 @@ void spfe_watch_start(struct spfe_device *spfe);
 void spfe_watch_stop(struct spfe_device *spfe);
 void spfe_watch_init(struct spfe_device *spfe);
 
-/* port.c */
+/* In port: */
 int spfe_ports_apply(struct spfe_device *spfe);
 int spfe_port_apply(struct spfe_device *spfe, u32 port);
 u32 spfe_port_state(struct spfe_device *spfe, u32 port);
@@ -336,7 +336,7 @@ int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set);
 int spfe_port_groups(struct spfe_device *spfe);
 int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *query);
 
-/* irq.c */
+/* In irq: */
 int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources);
 void spfe_irq_free(struct spfe_device *spfe);
 void spfe_irq_restore(struct spfe_device *spfe);
@@ -349,7 +349,7 @@ void spfe_event_put(struct spfe_signal *event);
 void spfe_event_signal(struct spfe_signal *event);
 int spfe_event_wait(struct spfe_client *client, struct spfe_signal *event, struct spfe_wait *wait);
 
-/* mem.c; where it says detach or enable, under spfe_device.lock. */
+/* In mem: where it says detach or enable, under spfe_device.lock. */
 struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access);
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access);
 int spfe_region_enable(struct spfe_client *client, struct spfe_region *region);
@@ -359,13 +359,13 @@ void spfe_regions_free(struct list_head *list);
 int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64 offset);
 bool spfe_dma_bounces(struct spfe_device *spfe);
 
-/* queue.c: all under spfe_device.lock. */
+/* In queue: all under spfe_device.lock. */
 int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup *setup, u32 *queue,
 		      u32 *status);
 int spfe_queue_destroy(struct spfe_client *client, u32 queue);
 void spfe_queues_forget(struct spfe_device *spfe);
 
-/* client.c */
+/* In client: */
 struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping);
 void spfe_client_close(struct spfe_client *client);
 int spfe_client_check(const struct spfe_client *client);
@@ -375,30 +375,30 @@ void spfe_clients_tell(struct spfe_device *spfe);
 void spfe_clients_evict(struct spfe_device *spfe);
 void spfe_client_settle(struct mm_struct *mm);
 
-/* map.c */
+/* In map: */
 int spfe_mmap(struct file *file, struct vm_area_struct *vma);
 u64 spfe_map_offset(struct spfe_device *spfe, u64 size);
 u64 spfe_doorbell_bytes(const struct spfe_device *spfe);
 void spfe_region_unmap(struct spfe_client *client, const struct spfe_region *region);
 
-/* cdev.c */
+/* In cdev: */
 extern const struct file_operations spfe_file_operations;
 
-/* devlink.c */
+/* In devlink: */
 int spfe_devlink_register(struct spfe_device *spfe);
 void spfe_devlink_unregister(struct spfe_device *spfe);
 void spfe_devlink_report(struct spfe_device *spfe);
 
-/* debugfs.c */
+/* In debugfs: */
 void spfe_debugfs_init(void);
 void spfe_debugfs_exit(void);
 void spfe_debugfs_add(struct spfe_device *spfe);
 void spfe_debugfs_remove(struct spfe_device *spfe);
 
-/* sysfs.c */
+/* In sysfs: */
 extern const struct attribute_group spfe_attribute_group;
 
-/* pci.c, platform.c */
+/* In pci and platform: */
 int spfe_pci_register(void);
 void spfe_pci_unregister(void);
 int spfe_platform_register(void);
