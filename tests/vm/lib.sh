@@ -36,7 +36,7 @@ vm_kernel() {
 # devices for guests; sets vm_sockets, and vm_model to its process. Its log is DIRECTORY/spfed.log.
 vm_devices() {
     local directory=$1 count=$2 i tries=600
-    local -a words=()
+    local -a words=(--endpoints "$((count + count % 2))")
     shift 2
     vm_sockets=()
     mkdir -p "$directory"
