@@ -292,7 +292,8 @@ impl Machine {
         completions.clear();
         self.store(region.place((place + 3) * PAGE), &[0; 128]);
         let kind = if rx { QueueKind::Rx } else { QueueKind::Tx };
-        let address = |page| u64::from(region.key) << 48 | (place + page) * PAGE;
+        let base = u64::from(region.key) << 48;
+        let address = |page| base + (place + page) * PAGE;
         self.put(BlockType::Queue, index, queue::KIND, kind.raw().into());
         self.put(BlockType::Queue, index, queue::VECTOR, vector);
         self.put(BlockType::Queue, index, queue::SQ_LOG2, LOG2);
