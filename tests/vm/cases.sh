@@ -2,9 +2,9 @@
 # The tests of run.sh: for each a function that boots guests and reports. What runs inside a guest is
 # in guest/.
 
-short_tests=(build driver packets life fuzz killed two)
+short_tests=(build driver packets strace life fuzz killed two)
 long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64 swiotlb viommu
-    stride pulled)
+    stride pulled cycles)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -112,6 +112,10 @@ test_packets_arm64() {
         guest one --arch arm64 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
 }
 
+test_cycles() {
+    with_devices "cycles $seed $([[ $form == short ]] && echo 50 || echo 1000)" --timeout 1800
+}
+test_strace() { with_devices strace; }
 test_swiotlb() { with_devices 'packets 500' --swiotlb; }
 test_viommu() { with_devices 'packets 500' --viommu; }
 
