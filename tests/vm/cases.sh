@@ -95,6 +95,16 @@ test_two() {
     join receiver
 }
 
+# Two machines with a network over SpaceFibre between them: ping, iperf3, ssh.
+test_net_two() {
+    image amd64 6.1 && devices 2 &&
+        start server --initrd "$image" --device "${vm_sockets[1]}" 'SPFE_RUN=net_two server' \
+            SPFE_NAME=server --timeout 400 &&
+        said server ready 120 &&
+        guest client --initrd "$image" --device "${vm_sockets[0]}" 'SPFE_RUN=net_two client' --timeout 300
+    join server
+}
+
 # Doorbell pages 64 KiB apart, as machines with large pages need them.
 test_stride() {
     image amd64 6.1 && devices 2 --doorbell-stride 65536 &&
