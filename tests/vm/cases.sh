@@ -4,7 +4,7 @@
 
 short_tests=(build driver packets strace life fuzz killed two)
 long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64 swiotlb viommu
-    stride pulled cycles)
+    stride pulled platform platform-arm64 net-two cycles)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -103,6 +103,15 @@ test_net_two() {
         said server ready 120 &&
         guest client --initrd "$image" --device "${vm_sockets[0]}" 'SPFE_RUN=net_two client' --timeout 300
     join server
+}
+
+test_platform() { with_devices platform; }
+
+test_platform_arm64() {
+    check 'emulator and kernel fetched' need qemu-arm kernel-6.1-arm64 guest-arm64 &&
+        image arm64 6.1 && devices 2 &&
+        guest one --arch arm64 --initrd "$image" "${model[@]}" --dts "$vm_dir/guest/platform.dts" \
+            'SPFE_RUN=platform'
 }
 
 # Doorbell pages 64 KiB apart, as machines with large pages need them.
