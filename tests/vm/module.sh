@@ -30,9 +30,12 @@ readonly places=(driver/linux tests/vm/modules)
 mkdir -p "$copy/include"
 printf '%s\n' "$vm_source" >"$copy/.source"
 cp -au "$vm_source/include/." "$copy/include/"
-(cd "$vm_source" && find "${places[@]}" -name '.?*' -prune -o -type f \
-    \( -name '*.[ch]' ! -name '*.mod.c' -o -name 'K*' -o -name Makefile \) -print0 |
-    xargs -0 cp -u --preserve=timestamps --parents -t "$copy")
+for place in "${places[@]}"; do
+    if [[ -d $vm_source/$place ]]; then cd "$vm_source"; else cd "$vm_root"; fi
+    find "$place" -name '.?*' -prune -o -type f \
+        \( -name '*.[ch]' ! -name '*.mod.c' -o -name 'K*' -o -name Makefile \) -print0 |
+        xargs -0 cp -u --preserve=timestamps --parents -t "$copy"
+done
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
 words=(-C "$vm_build" CONFIG_SPFE=m CONFIG_DEBUG_INFO_BTF_MODULES= "$@")

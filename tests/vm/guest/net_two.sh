@@ -7,10 +7,10 @@ server=10.0.0.2
 interface() {
     ip addr add "$1/24" dev spfe0 && ip link set spfe0 up && within 60 grep -q 1 /sys/class/net/spfe0/carrier
 }
-# measured NAME COMMAND...: a check whose last lines are worth being seen.
+# measured NAME COMMAND...: a check whose figures are worth being seen.
 measured() {
     check "$@" || return
-    tail -n "${lines:-1}" /tmp/check.out | sed 's/^/# /'
+    sed -n '/^round-trip\|^rtt\|sender$\|receiver$/s/^/# /p' /tmp/check.out
 }
 remote() { dbclient -y -y "root@$server" "$@" 2>/dev/null; }
 # shellcheck disable=SC2016 # for the other side
@@ -35,8 +35,8 @@ client)
     check 'interface' interface 10.0.0.1
     measured 'ping' ping -c 20 -i 0.05 -W 10 $server
     measured 'ping of 8000 bytes' ping -c 20 -i 0.05 -W 10 -s 8000 $server
-    lines=4 measured 'iperf3' iperf3 -c $server -t "${2:-2}" -f m
-    lines=4 measured 'iperf3, the other way' iperf3 -c $server -t "${2:-2}" -f m -R
+    measured 'iperf3' iperf3 -c $server -t "${2:-2}" -f m
+    measured 'iperf3, the other way' iperf3 -c $server -t "${2:-2}" -f m -R
     check 'a command over ssh' says_hello
     check '4 MiB over ssh' copies
     check 'done' remote 'touch /tmp/done'
