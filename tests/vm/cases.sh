@@ -3,7 +3,7 @@
 # in guest/.
 
 short_tests=(boot build)
-long_tests=(boot-6.12 boot-arm64)
+long_tests=(boot-6.12 boot-arm64 driver packets life fuzz swiotlb viommu net)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -57,6 +57,7 @@ with_devices() {
 
 test_packets() { with_devices packets; }
 test_life() { with_devices life; }
-test_fuzz() { with_devices "fuzz $seed $([[ $form == short ]] && echo 2000 || echo 50000)" --timeout 300; }
+test_fuzz() { with_devices "fuzz $seed $([[ $form == short ]] && echo 2000 || echo 50000)" --timeout 150; }
 test_swiotlb() { with_devices 'packets 500' --swiotlb; }
 test_viommu() { with_devices 'packets 500' --viommu; }
+test_net() { with_devices net --timeout 150; }
