@@ -30,9 +30,9 @@ module=$("$vm_dir/module.sh" --arch "$arch" --kernel "$kernel" W=1)
 files=("$module=/lib/spfe/spfe.ko")
 for source in "$vm_dir"/guest/*.c; do
     program=$programs/$(basename "$source" .c)
-    [[ $program -nt $source && $program -nt $vm_root/driver/linux/uapi/linux/spfe.h ]] ||
-        "$compiler" -O2 -std=gnu11 -Wall -Wextra -Werror -static -I "$vm_root/driver/linux/uapi" \
-            -I "$vm_root/include" -o "$program" "$source"
+    [[ $program -nt $source && $program -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||
+        "$compiler" -O2 -std=gnu11 -Wall -Wextra -Werror -static -I "$vm_source/driver/linux/uapi" \
+            -I "$vm_source/include" -o "$program" "$source"
     files+=("$program=/usr/local/bin/")
 done
 if [[ $arch == amd64 ]]; then

@@ -5,6 +5,8 @@
 vm_cache=${SPFE_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spfe/vm}
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 vm_root=$(cd "$vm_dir/../.." && pwd)
+# The tree whose driver is tested: another one than this for who works on both.
+vm_source=${SPFE_VM_SOURCE:-$vm_root}
 # What is built for the guests.
 vm_work=${SPFE_VM_BUILD:-$vm_root/target/vm}
 vm_lock=$vm_dir/packages.lock
@@ -34,7 +36,7 @@ vm_kernel() {
 # devices for guests; sets vm_sockets, and vm_model to its process. Its log is DIRECTORY/spfed.log.
 vm_devices() {
     local directory=$1 count=$2 i tries=600
-    local -a words=()
+    local -a words=(--endpoints "$((count + count % 2))")
     shift 2
     vm_sockets=()
     mkdir -p "$directory"

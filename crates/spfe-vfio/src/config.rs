@@ -114,9 +114,8 @@ impl ConfigSpace {
 
     /// Reads any stretch; all ones past the end.
     pub fn read(&self, offset: u64, data: &mut [u8]) {
-        for (at, byte) in (offset..).zip(data) {
-            let found = usize::try_from(at).ok().and_then(|at| self.bytes.get(at));
-            *byte = found.copied().unwrap_or(0xff);
+        for (at, byte) in places(offset).zip(data) {
+            *byte = self.bytes.get(at).copied().unwrap_or(0xff);
         }
     }
 
@@ -124,8 +123,7 @@ impl ConfigSpace {
     pub fn write(&mut self, offset: u64, data: &[u8]) -> Effect {
         let was = self.is_master();
         let mut effect = Effect::default();
-        for (at, byte) in (offset..).zip(data) {
-            let Some(at) = usize::try_from(at).ok().filter(|at| *at < BYTES) else { break };
+        for (at, byte) in places(offset).zip(data).take_while(|(at, _)| *at < BYTES) {
             let mask = self.writable[at];
             self.bytes[at] = self.bytes[at] & !mask | byte & mask;
             effect.reset |= at == DEVICE_CONTROL + 1 && byte & FLR != 0;
@@ -139,6 +137,12 @@ impl ConfigSpace {
     pub fn is_master(&self) -> bool {
         self.bytes[COMMAND] & BUS_MASTER != 0
     }
+}
+
+/// The places of the bytes of an access; far out, all are the same one.
+pub fn places(offset: u64) -> impl Iterator<Item = usize> {
+    let first = usize::try_from(offset).unwrap_or(usize::MAX);
+    (0usize..).map(move |at| first.saturating_add(at))
 }
 
 #[cfg(test)]

@@ -137,13 +137,13 @@ impl Shared {
 
     /// The client is gone: nothing of it is left.
     pub fn disconnected(&self) {
-        add(&self.count.connections, 1);
         self.vectors.set_master(false);
         self.unplug();
         self.vectors.clear();
         if let Err(error) = self.memory.clear() {
             self.say(format_args!("unmap: {error}"));
         }
+        add(&self.count.connections, 1);
     }
 
     pub fn counts(&self) -> Counts {
@@ -266,18 +266,16 @@ impl Connection {
 
     fn read_msix(&self, offset: u64, data: &mut [u8]) {
         let pending = self.shared.vectors.pending().to_le_bytes();
-        for (at, byte) in (offset..).zip(data) {
-            let inside = at.checked_sub(config::PENDING).and_then(|at| usize::try_from(at).ok());
-            let table = usize::try_from(at).ok().and_then(|at| self.table.get(at));
-            let found = table.or(inside.and_then(|at| pending.get(at)));
+        for (at, byte) in config::places(offset).zip(data) {
+            let inside = at.checked_sub(config::PENDING as usize);
+            let found = self.table.get(at).or(inside.and_then(|at| pending.get(at)));
             *byte = found.copied().unwrap_or(0);
         }
     }
 
     fn write_msix(&mut self, offset: u64, data: &[u8]) {
-        for (at, byte) in (offset..).zip(data) {
-            let place = usize::try_from(at).ok().and_then(|at| self.table.get_mut(at));
-            if let Some(place) = place {
+        for (at, byte) in config::places(offset).zip(data) {
+            if let Some(place) = self.table.get_mut(at) {
                 *place = *byte;
             }
         }

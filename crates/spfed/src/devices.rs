@@ -60,7 +60,7 @@ impl Devices {
         network: &Arc<Network>,
         stride: Stride,
     ) -> Result<Arc<Self>> {
-        let log: Log = Arc::new(|line| say(line));
+        let log: Log = Arc::new(say);
         let devices = Self::default();
         for (number, config) in (0..).zip(configs) {
             let listener = Listener::bind_stream(&config.path)?;
