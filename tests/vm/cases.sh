@@ -4,7 +4,7 @@
 
 short_tests=(build driver packets strace life fuzz killed two)
 long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64 swiotlb viommu
-    stride pulled cycles net)
+    stride pulled cycles net calls)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -130,3 +130,4 @@ test_driver_arm64() {
 }
 
 test_net() { with_devices net --timeout 150; }
+test_calls() { with_devices calls; }
