@@ -9,20 +9,20 @@ use spfe::{
 };
 
 cases! {
-    messages_arrive_in_order: [RealTime, Message],
-    a_filter_passes_its_channel_and_type: [RealTime, Message],
-    a_full_ring_drops_and_says_so: [RealTime, Message],
-    messages_are_not_behind_data: [RealTime, Message],
+    messages_arrive_in_order: [Message],
+    a_filter_passes_its_channel_and_type: [Message],
+    a_full_ring_drops_and_says_so: [Message],
+    messages_are_not_behind_data: [Message],
     a_sleeping_listener_is_woken: [RealTime, Message],
     a_descriptor_tells_of_messages: [RealTime, Message, Event],
-    draining_messages_waits_until_all_are_gone: [RealTime, Message],
-    listeners_come_and_go_alone: [RealTime, Message],
-    a_message_posted_before_closing_arrives: [RealTime, Message],
-    a_fifth_listener_is_refused: [RealTime, Message],
-    a_reset_ends_listening: [RealTime, Message, Reset],
-    time_codes_tick_and_wrap: [RealTime, Message],
-    a_time_code_out_of_sequence_is_counted: [RealTime, Message],
-    time_codes_have_flags: [RealTime, Message],
+    draining_messages_waits_until_all_are_gone: [Message],
+    listeners_come_and_go_alone: [Message],
+    a_message_posted_before_closing_arrives: [Message],
+    a_fifth_listener_is_refused: [Message],
+    a_reset_ends_listening: [Message, Reset],
+    time_codes_tick_and_wrap: [Message],
+    a_time_code_out_of_sequence_is_counted: [Message],
+    time_codes_have_flags: [Message],
 }
 
 fn broadcast(endpoint: &spfe::Endpoint) -> Broadcast {
