@@ -74,15 +74,17 @@ impl Capability {
 impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::RealTime => "real time",
-            Self::VirtualTime => "virtual time",
+            Self::RealTime => "real time, in which threads and descriptors sleep",
+            Self::VirtualTime => "virtual time, which stands still between waits",
             Self::Paced => "a paced link",
             Self::Burst => "burst entries",
             Self::Packed => "packed receive",
             Self::Message => "broadcast messages and time-codes",
             Self::Event => "event descriptors",
             Self::Reset => "reset of what is pending",
-            Self::EndToEnd => "a sender that is told of its receiver",
+            Self::EndToEnd => {
+                "a sender that is told of its receiver: no link keeps words in between"
+            }
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Queues with their own buffers: reserve, fill, submit; peek, use, release.
 
-use crate::kit::{Pair, Random, depth, fill, matches, soon};
+use crate::kit::{LONG, Pair, Random, depth, fill, matches, soon};
 use crate::{Fixture, cases};
 use spfe::{
     Deadline, End, PoolOptions, PooledRx, PooledTx, QueueOptions, Status, Strategy, Threshold,
@@ -114,23 +114,25 @@ fn a_pooled_queue_wraps_many_times(fixture: &Fixture) {
 }
 
 fn a_full_pool_makes_the_sender_wait(fixture: &Fixture) {
+    const SLOTS: u32 = 4;
     let pair = Pair::new(fixture);
-    let (mut tx, mut rx) = open(&pair, 16, 64);
-    for seed in 0..16 {
-        put(&mut tx, 64, seed);
-        tx.send(64).unwrap();
+    let (mut tx, mut rx) = open(&pair, SLOTS, LONG as u32);
+    let half = u64::from(SLOTS);
+    for seed in 0..half {
+        put(&mut tx, LONG, seed);
+        tx.send(LONG).unwrap();
     }
-    rx.wait(&Threshold::count(16), soon()).unwrap();
-    for seed in 16..32 {
-        put(&mut tx, 64, seed);
-        tx.send(64).unwrap();
+    rx.wait(&Threshold::count(SLOTS), soon()).unwrap();
+    for seed in half..2 * half {
+        put(&mut tx, LONG, seed);
+        tx.send(LONG).unwrap();
     }
     while tx.poll().is_some() {}
-    assert!(tx.slot().is_none(), "32 slots for 32 packets");
-    assert_eq!(tx.send(64).unwrap_err().status(), Some(Status::Busy));
+    assert!(tx.slot().is_none(), "a slot for each packet, and no more");
+    assert_eq!(tx.send(LONG).unwrap_err().status(), Some(Status::Busy));
     assert!(tx.wait(Deadline::NOW).unwrap_err().is_timeout());
-    for seed in 0..32 {
-        expect(&mut rx, 64, seed);
+    for seed in 0..2 * half {
+        expect(&mut rx, LONG, seed);
     }
 }
 
