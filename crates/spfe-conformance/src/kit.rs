@@ -8,6 +8,7 @@ use spfe::{
 use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// Longest time anything that is bounded may take on a loaded machine.
@@ -52,6 +53,60 @@ pub fn give_way() {
             let now = Clock::Virtual(clock.clone()).now_ns();
             clock.wait(clock.ticket(), Some(now + MOMENT_NS));
         }
+    }
+}
+
+/// Waits for a time to pass, on the clock of the pair.
+pub fn pause(duration: Duration) {
+    match CLOCK.with_borrow(Clock::clone) {
+        Clock::Real => std::thread::sleep(duration),
+        Clock::Virtual(clock) => {
+            let now = || Clock::Virtual(clock.clone()).now_ns();
+            let end = now() + duration.as_nanos() as u64;
+            while now() < end {
+                clock.wait(clock.ticket(), Some(end));
+            }
+        }
+    }
+}
+
+/// A thread that takes part in the time of the pair.
+pub struct Thread<T>(JoinHandle<T>);
+
+/// Starts a thread of a case.
+pub fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> Thread<T> {
+    let clock = CLOCK.with_borrow(Clock::clone);
+    if let Clock::Virtual(clock) = &clock {
+        clock.join();
+    }
+    Thread(std::thread::spawn(move || {
+        CLOCK.set(clock.clone());
+        let _part = Part(clock);
+        body()
+    }))
+}
+
+/// Part in a time, given up in the end.
+struct Part(Clock);
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if let Clock::Virtual(clock) = &self.0 {
+            clock.leave();
+        }
+    }
+}
+
+impl<T> Thread<T> {
+    /// What the thread returns; time goes on meanwhile.
+    pub fn join(self) -> std::thread::Result<T> {
+        let clock = CLOCK.with_borrow(Clock::clone);
+        drop(Part(clock.clone()));
+        let result = self.0.join();
+        if let Clock::Virtual(clock) = &clock {
+            clock.join();
+        }
+        result
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::Capability::EndToEnd;
 use crate::kit::{
     LONG, Pair, Random, Unpacked, depth, eventually, fill, matches, receive, receive_until, soon,
-    tagged, tags_are_complete, take_all,
+    spawn, tagged, tags_are_complete, take_all,
 };
 use crate::{Fixture, cases};
 use spfe::{
@@ -28,7 +28,7 @@ cases! {
     a_second_opener_is_told_who_has_it: [],
     a_refused_second_opener_harms_nobody: [],
     a_reset_completes_what_is_pending: [Reset],
-    a_reset_under_load_ends_everything: [RealTime, Reset],
+    a_reset_under_load_ends_everything: [Reset],
     a_queue_replaced_after_a_reset_works: [Reset],
     a_queue_is_opened_and_closed_many_times: [],
     unknown_ports_and_channels_are_named: [],
@@ -60,13 +60,20 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
         tx.send(pair.packet(100, 5)).unwrap();
         let mut old = receive_until(&mut rx, 100, 5);
         assert!(old.is_empty() || !fixture.has(EndToEnd), "turn {turn}: {old:?}");
-        // What was sent and not received is still whole and in order; one that was under way is cut.
+        // What was sent and not received is whole and in order; one that was under way is cut.
         if old.last().is_some_and(|last| last.end == End::Eep) {
             old.pop();
         }
-        let from = sent - old.len();
-        assert!(from <= if turn % 2 == 1 { 10 } else { 0 } || fixture.has(EndToEnd), "turn {turn}");
-        old.iter().zip(from..).for_each(|(packet, seed)| packet.is(64, seed as u64));
+        if let Some(first) = old.first() {
+            let first = (0..=most).find(|seed| matches(&first.bytes, *seed as u64, 0));
+            let first = first.expect("one of those the first receiver has left");
+            old.iter().zip(first..).for_each(|(packet, seed)| packet.is(64, seed as u64));
+            // Of the group some may have been sent: it is one completion.
+            let last = first + old.len();
+            assert!(last == sent || sent == 20 && last > sent, "{sent} sent, {last} received");
+        } else {
+            assert!(sent <= most, "{sent} sent, none received");
+        }
         assert_eq!(tx.drain(soon()).unwrap(), 1);
         take_all(&mut tx);
     }
@@ -421,7 +428,7 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
         let region = pair.a.alloc(16 * BUFFER).unwrap();
         let bufs = tagged(&region, 2 * BUFFER, 8);
         let burst: Vec<Buf> = (0..4).map(|tag| pair.packet(BUFFER, tag)).collect();
-        let sender = std::thread::spawn(move || {
+        let sender = spawn(move || {
             let (mut free, mut reset) = (bufs, false);
             let ended = loop {
                 while !reset && let Some(buf) = free.pop() {
@@ -441,7 +448,7 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
             drop((tx, free));
             ended.status()
         });
-        let receiver = std::thread::spawn(move || {
+        let receiver = spawn(move || {
             loop {
                 match rx.recv(soon()) {
                     Ok(got) => drop(rx.post(got.buf)),
