@@ -307,12 +307,8 @@ fn lanes_that_are_not_there_have_no_items() {
     let mut bench = bench();
     let end = &mut bench.ends[0];
     end.lanes.lanes_mut()[2].parameters.lane_reset = true;
-    let mut mib = Mib {
-        link: &mut end.link,
-        lanes: &mut end.lanes,
-        lane_count: 2,
-        node: &mut end.node,
-    };
+    let mut mib =
+        Mib { link: &mut end.link, lanes: &mut end.lanes, lane_count: 2, node: &mut end.node };
     assert_eq!(mib.get(Id::LaneState, 2), Err(Error::Index { count: 2 }));
     assert_eq!(mib.set(Id::LaneReset, 2, 0), Err(Error::Index { count: 2 }));
     assert_eq!(mib.range(Id::MaxDataSendingLanes.item()), (1, 2));
