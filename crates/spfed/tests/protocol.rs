@@ -33,7 +33,7 @@ fn other_versions_are_refused_by_name() {
     let hello = Hello { contract: (99, 0), ..Hello::new(None, "old") };
     let (status, what) = refused(connection.hello(hello));
     assert_eq!(status, Status::BadVersion);
-    assert!(what.contains("contract 1.0") && what.contains("99.0"), "{what}");
+    assert!(what.contains("contract 1.1") && what.contains("99.0"), "{what}");
 
     let raw = socket_of(&server);
     let mut datagram = codec::encode_request(5, &Request::Ping).unwrap();
