@@ -3,7 +3,7 @@
 use crate::Capability::EndToEnd;
 use crate::kit::{Pair, Random, cut, depth, fill};
 use crate::{Fixture, cases};
-use spfe::{Deadline, Endpoint, LinkCommand, LinkRate, Ready, Rx, Threshold, Tx, VcParameter};
+use spfe::{Deadline, Endpoint, LinkCommand, LinkRate, MibItem, Ready, Rx, Threshold, Tx};
 use std::time::Duration;
 
 cases! {
@@ -22,8 +22,8 @@ cases! {
 /// word by word takes away the priority of a channel that uses more than its share; after reset
 /// that is next to nothing. A link that only takes its time knows priorities alone.
 fn reserve(fixture: &Fixture, pair: &Pair, vc: u32, share: u16) {
-    let command =
-        LinkCommand::Set { vc, parameter: VcParameter::Bandwidth, value: u64::from(share) };
+    let item = MibItem::ExpectedBandwidth.raw();
+    let command = LinkCommand::Set { item, index: vc, value: u64::from(share) };
     let reserved = pair.a.link_command(0, command);
     assert_eq!(reserved.is_err(), fixture.has(EndToEnd), "{reserved:?}");
 }

@@ -32,12 +32,10 @@ pub mod mib;
 use crate::topology::{LinkRate, Topology};
 use channel::{Inbound, Outbound};
 use fabric::{Fabric, Links};
-use mib::{CUT_MAX_NS, LinkCommand, MibEntry};
 use spfe_contract::{Message, MessageKind, PortState, message_flags};
 use spfe_link::datalink::Broadcast;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
-use spfe_sim::fault::{Fault, Kind, Target};
 use spfe_sim::link::End;
 use spfe_sim::time::{NS, Ps};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -227,33 +225,6 @@ impl Exact {
                 at.end.set_qos(vc as usize, qos::Parameters { priority, ..qos });
             }
         });
-    }
-
-    /// What there is to see of a port's link.
-    pub fn mib(&self, face: usize) -> Vec<MibEntry> {
-        self.lock().fabric.mib(face)
-    }
-
-    /// Does something to a port's link; why not, if so.
-    pub fn command(&self, face: usize, command: LinkCommand) -> Result<(), String> {
-        let mut state = self.lock();
-        // The link will do something by itself.
-        state.moved_at = state.fabric.now();
-        let LinkCommand::Cut { lane, duration_ns } = command else {
-            return mib::command(state.fabric.face(face), command);
-        };
-        if !(1..=CUT_MAX_NS).contains(&duration_ns) {
-            return Err(format!("a cut of {duration_ns} ns; 1 to {CUT_MAX_NS} allowed"));
-        }
-        let fault = Fault {
-            lane: lane.map(|lane| u8::try_from(lane).unwrap_or(u8::MAX)),
-            target: Target::Any,
-            kind: Kind::Cut { duration_ps: duration_ns * NS },
-        };
-        if state.fabric.inject(face, fault) {
-            return Ok(());
-        }
-        Err(format!("lane {}: this link has no such lane", lane.unwrap_or(0)))
     }
 
     /// State of a port's link, as software needs it.

@@ -18,6 +18,7 @@ mod clients;
 mod error;
 mod events;
 mod messages;
+mod mib;
 mod ports;
 mod queues;
 mod regions;

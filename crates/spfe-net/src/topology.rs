@@ -72,6 +72,14 @@ impl LinkRate {
         }
     }
 
+    /// Lanes of the link; one where it has none of its own.
+    pub fn lanes(&self) -> u32 {
+        match *self {
+            Self::SpaceFibre { lanes, .. } => lanes,
+            Self::SpaceWire { .. } | Self::Unlimited => 1,
+        }
+    }
+
     /// User data rate one way in Gbit/s, `None` without limit.
     pub fn user_gbps(&self) -> Option<f64> {
         let rate = self.rate();

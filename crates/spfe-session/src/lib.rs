@@ -39,7 +39,7 @@ pub use message::{
 pub use spfe_net::network::Error;
 
 /// Version of this protocol. Goes up with every change of a message.
-pub const PROTOCOL: u16 = 2;
+pub const PROTOCOL: u16 = 3;
 /// Longest datagram in bytes: the topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
 /// Most descriptors beside a datagram: the doorbell page and the network's memory.

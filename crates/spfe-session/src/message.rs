@@ -129,6 +129,15 @@ pub enum Request {
         /// The first entry.
         first: u32,
     },
+    /// The value of an item of the management information base of a port's link.
+    MibItem {
+        /// Port.
+        port: u32,
+        /// `mib_item`.
+        item: u8,
+        /// Lane or virtual channel; 0 for an item of the link.
+        index: u32,
+    },
     /// Do something to a port's link.
     Link {
         /// Port.
@@ -168,6 +177,7 @@ impl Request {
             Self::PortInfo { .. } => "PortInfo",
             Self::SetPriority { .. } => "SetPriority",
             Self::PortMib { .. } => "PortMib",
+            Self::MibItem { .. } => "MibItem",
             Self::Link { .. } => "Link",
             Self::Reset => "Reset",
             Self::Clients => "Clients",
@@ -205,6 +215,8 @@ pub enum Reply {
     Port(PortInfo),
     /// To PortMib.
     Mib(Vec<MibEntry>),
+    /// To MibItem.
+    Value(u64),
     /// To Clients.
     Clients(Vec<ClientInfo>),
     /// To Look.

@@ -5,6 +5,7 @@ use crate::packet::Header;
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_link::datalink::Broadcast;
+use spfe_link::mib;
 use spfe_link::network::Dropped;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
@@ -211,6 +212,18 @@ pub trait End {
 
     /// What it has counted.
     fn counters(&self) -> Counters;
+
+    /// The value of an item of the management information base (50-11C 5.9), of a lane or channel.
+    fn mib(&mut self, item: mib::Id, index: usize) -> Result<u64, mib::Error> {
+        let _ = (item, index);
+        Err(mib::Error::Absent)
+    }
+
+    /// Sets an item.
+    fn set_mib(&mut self, item: mib::Id, index: usize, value: u64) -> Result<(), mib::Error> {
+        let _ = (item, index, value);
+        Err(mib::Error::Absent)
+    }
 }
 
 /// A link.

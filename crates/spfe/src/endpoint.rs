@@ -4,6 +4,7 @@ use crate::backend::daemon::Daemon;
 use crate::backend::embedded::{Embedded, EmbeddedBackend};
 use crate::backend::{Backend, DeviceInfo};
 use crate::message::{Broadcast, MessageOptions, TimeCode};
+use crate::mib::Mib;
 use crate::packed::{PackedOptions, PackedRx};
 use crate::pooled::{PoolOptions, PooledRx, PooledTx};
 use crate::queue::QueueOptions;
@@ -120,8 +121,8 @@ impl Endpoint {
         Ok(Port { device: self.device.clone(), number, vcs: info.vcs, kind: info.kind })
     }
 
-    /// What there is to see of a port and its link: state, lanes, parameters, counters, by layer and
-    /// name.
+    /// All there is to see of a port and its link: states, counters, and the items that
+    /// [`Port::mib`] has, by layer and name.
     pub fn port_mib(&self, number: u32) -> Result<Vec<MibEntry>> {
         self.device.backend().port_mib(number)
     }
@@ -129,7 +130,8 @@ impl Endpoint {
     /// Resets, configures or cuts a port's link.
     ///
     /// # Errors
-    /// BAD_OPCODE where the link has no such thing, BAD_VC or BAD_FIELD for a value out of range.
+    /// BAD_OPCODE where the link has no such thing, NOT_FOUND for a lane or virtual channel that is
+    /// not there, BAD_FIELD for a value out of range.
     pub fn link_command(&self, number: u32, command: LinkCommand) -> Result<()> {
         self.device.backend().link_command(number, command)
     }
@@ -194,6 +196,11 @@ impl Port {
     /// What it speaks.
     pub fn kind(&self) -> PortKind {
         self.kind
+    }
+
+    /// The management information base of its link.
+    pub fn mib(&self) -> Mib {
+        Mib::new(self.device.clone(), self.number)
     }
 
     /// State, far end and counters, now.

@@ -1,8 +1,8 @@
 //! Links that are made word by word, behind the same interface.
 
 use spfe::{
-    Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, Mode, PackedOptions,
-    Ready, Status, Threshold, Topology, VcParameter,
+    Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, MibItem, Mode,
+    PackedOptions, Ready, Status, Threshold, Topology,
 };
 use std::time::Duration;
 
@@ -113,9 +113,8 @@ fn the_link_is_seen_and_refuses_what_it_has_not() {
     for command in [
         LinkCommand::Cut { lane: Some(2), duration_ns: 1 },
         LinkCommand::Cut { lane: None, duration_ns: 0 },
-        LinkCommand::Set { vc: 99, parameter: VcParameter::Slots, value: 0 },
-        LinkCommand::Set { vc: 0, parameter: VcParameter::Bandwidth, value: 65536 },
-        LinkCommand::Set { vc: 0, parameter: VcParameter::Priority, value: 16 },
+        LinkCommand::Set { item: 200, index: 0, value: 0 },
+        LinkCommand::Set { item: MibItem::Priority.raw(), index: 0, value: 16 },
     ] {
         assert!(a.link_command(0, command).is_err(), "{command:?}");
     }

@@ -3,7 +3,7 @@
 use crate::connection::{Connection, Shared};
 use crate::{CLIENTS_MAX, say};
 use rustix::fd::OwnedFd;
-use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
+use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::os::SharedMemory;
 use spfe_net::{Attachment, Event, Mode, Network};
@@ -73,6 +73,16 @@ impl Connection {
                 let list = network.port_mib(at.endpoint, port)?;
                 let part = list.into_iter().skip(first as usize).take(MIB_ENTRIES);
                 Ok((Reply::Mib(part.collect()), Carry::Nothing))
+            }
+            Request::MibItem { port, item, index } => {
+                let Some(item) = MibItem::from_raw(item) else {
+                    return refuse(
+                        Status::NotFound,
+                        format!("port {port}: there is no item {item}"),
+                    );
+                };
+                let value = network.mib_item(at.endpoint, port, item, index)?;
+                Ok((Reply::Value(value), Carry::Nothing))
             }
             Request::Link { port, command } => network.link_command(at, port, command).and(DONE),
             Request::Reset => {

@@ -15,7 +15,7 @@ use crate::{Error, PortInfo, Result};
 use link::{Link, Watcher};
 pub use look::Look;
 use rustix::fd::{AsFd, OwnedFd};
-use spfe_contract::Status;
+use spfe_contract::{MibItem, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::arena::Arena;
 use spfe_net::exact::mib::{LinkCommand, MibEntry};
@@ -212,6 +212,14 @@ impl Backend for Daemon {
                 (Reply::Mib(_), _) => return Ok(list),
                 (reply, _) => return Err(unexpected("PortMib", &reply).into()),
             }
+        }
+    }
+
+    fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64> {
+        let request = Request::MibItem { port, item: item.raw(), index };
+        match self.link.call(&request, &[])? {
+            (Reply::Value(value), _) => Ok(value),
+            (reply, _) => Err(unexpected("MibItem", &reply).into()),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{Backend, DeviceInfo};
 use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
-use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
+use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::{Attachment, QueueRequest};
@@ -124,6 +124,10 @@ impl Backend for EmbeddedBackend {
 
     fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
         Ok(self.embedded.network.port_mib(self.at.endpoint, port)?)
+    }
+
+    fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64> {
+        Ok(self.embedded.network.mib_item(self.at.endpoint, port, item, index)?)
     }
 
     fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {
