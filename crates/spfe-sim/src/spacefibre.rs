@@ -317,7 +317,8 @@ impl<const L: usize> Link for SpaceFibre<L> {
     }
 
     fn inject(&mut self, at: Ps, from: Side, fault: Fault) -> bool {
-        if fault.lane.is_some_and(|lane| usize::from(lane) >= self.lanes) {
+        let no_lane = fault.lane.is_some_and(|lane| usize::from(lane) >= self.lanes);
+        if no_lane || !fault.target.is_spacefibre() {
             return false;
         }
         let place = self.planned.partition_point(|planned| planned.at <= at);
