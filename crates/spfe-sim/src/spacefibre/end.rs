@@ -42,7 +42,7 @@ impl<const L: usize> End<L> {
         round_trip: usize,
         locked: bool,
     ) -> Result<Self, Error> {
-        let sizes = config.sizes(round_trip);
+        let sizes = config.words(round_trip);
         let channels = usize::from(config.channels);
         let buffer = |size: usize, channel: usize| {
             if channel < channels { vec![Word::default(); size] } else { vec![] }

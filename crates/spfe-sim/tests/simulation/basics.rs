@@ -52,6 +52,35 @@ fn a_saturated_link_has_the_rate_of_the_standard() {
     }
 }
 
+/// The words of a data frame of a link that always has more of them.
+#[test]
+fn the_segment_multiplier_is_the_size_of_a_frame() {
+    for (setting, words) in [("", 256.0), (", segment-multiplier = 2", 128.0)] {
+        let results = simulate(&format!(
+            r#"
+            title = "two nodes"
+            duration = "60us"
+            node = [{{ name = "a" }}, {{ name = "b" }}]
+            [[link]]
+            name = "ab"
+            ends = ["a", "b"]
+            spacefibre = {{ lanes = 4, channels = 2{setting} }}
+            [[flow]]
+            name = "f"
+            from = "a"
+            to = "b"
+            size = "64KiB"
+            start = "20us"
+            "#
+        ));
+        let link = &results.links[0];
+        let frames = link.counters[0]["data frames sent"];
+        assert!(frames > 50, "{frames} frames");
+        let mean = link.directions[0].data_words as f64 / frames as f64;
+        assert!((words * 0.95..=words).contains(&mean), "{setting}: {mean} words in a frame");
+    }
+}
+
 fn around_a_router(size: &str) -> Results {
     let link = |name: &str, port: u8| {
         format!(
