@@ -350,9 +350,10 @@ impl<const L: usize> Link for SpaceFibre<L> {
 
     fn skip_to(&mut self, time: Ps) {
         let time = self.next_stop(time);
-        for clock in &mut self.clocks {
+        for (clock, end) in self.clocks.iter_mut().zip(&mut self.ends) {
             let count = clock.before(time);
             if count > clock.count() {
+                end.leave_out(count - clock.count());
                 clock.set_count(count);
             }
         }

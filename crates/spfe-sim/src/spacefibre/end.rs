@@ -200,6 +200,13 @@ impl<const L: usize> End<L> {
         self.is_healthy() && lanes.iter().all(settled) && self.data_link.is_idle()
     }
 
+    /// Word periods were left out: idle frames went by.
+    pub fn leave_out(&mut self, periods: u64) {
+        if self.lanes.width() != 0 {
+            self.data_link.leave_out(u32::try_from(periods).unwrap_or(u32::MAX));
+        }
+    }
+
     /// The buffers are held in reset: what is written there would be lost.
     fn in_reset(&self) -> bool {
         self.data_link.reset_state() != datalink::ResetState::LinkInitialised
