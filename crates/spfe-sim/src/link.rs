@@ -188,6 +188,10 @@ pub trait End {
     /// Sends a broadcast message. False: too many wait, or the link has none.
     fn send_broadcast(&mut self, message: Broadcast) -> bool;
 
+    /// Whether a broadcast message given now would go with no other before it. A switch marks one
+    /// that would not DELAYED (50-11C 5.8). False: the link has none.
+    fn broadcasts_at_once(&self) -> bool;
+
     /// A broadcast message that came.
     fn receive_broadcast(&mut self) -> Option<Broadcast>;
 

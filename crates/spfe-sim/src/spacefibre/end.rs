@@ -263,6 +263,10 @@ impl<const L: usize> link::End for End<L> {
         self.data_link.send_broadcast(message)
     }
 
+    fn broadcasts_at_once(&self) -> bool {
+        self.data_link.broadcasts_at_once()
+    }
+
     fn receive_broadcast(&mut self) -> Option<Broadcast> {
         self.data_link.receive_broadcast()
     }
