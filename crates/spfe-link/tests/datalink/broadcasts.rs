@@ -101,3 +101,27 @@ fn a_link_reset_keeps_those_that_wait() {
     assert!(before.windows(2).all(|pair| pair[0] < pair[1]), "{before:?}");
     assert!(before.len() < usize::from(credit), "{before:?} of {credit}");
 }
+
+/// Rows of idle frames that a simulation leaves out count like those that it sends.
+#[test]
+fn rows_left_out_bring_credit() {
+    let mut runs = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut leaves = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let seen = |link: &Link<1, 1>| {
+        let dl = &link.ends[0].dl;
+        (dl.broadcast_credit(), dl.qos().credit(0).map(|rows| rows / 66))
+    };
+    for rows in [1, 39, 40, 41, 1000, 7000, 40 * 300] {
+        runs.run(u64::from(rows) + 66);
+        leaves.ends[0].dl.leave_out(rows);
+        leaves.run(66);
+        assert_eq!(seen(&leaves).0, seen(&runs).0, "{rows} rows");
+        let [a, b] = [&leaves, &runs].map(|link| seen(link).1.unwrap());
+        assert!((a - b).abs() <= 1, "{rows} rows: {a} and {b} times 66");
+    }
+    assert_eq!(seen(&runs).0, 256);
+    // Nothing is sent, nothing counts.
+    let mut down = Link::<1, 1>::new(Config::default(), sizes(1), 5);
+    down.ends[0].dl.leave_out(4000);
+    assert_eq!(down.ends[0].dl.broadcast_credit(), 0);
+}

@@ -52,6 +52,37 @@ fn a_saturated_link_has_the_rate_of_the_standard() {
     }
 }
 
+/// Buffers of the usual sizes hold what is under way over 100 m of fibre, both ways.
+#[test]
+fn a_long_link_has_the_full_rate() {
+    for lanes in [1, 4] {
+        let flow = |from: &str, to: &str| {
+            format!(
+                "\n[[flow]]\nname = '{from}'\nfrom = '{from}'\nto = '{to}'\nvc = 1\nsize = '64KiB'\n"
+            )
+        };
+        let link = format!(
+            r#"
+            title = "100 m"
+            duration = "250us"
+            node = [{{ name = "a" }}, {{ name = "b" }}]
+            [[link]]
+            name = "ab"
+            ends = ["a", "b"]
+            cable = "100m"
+            spacefibre = {{ lanes = {lanes}, channels = 2, qos = [{{ vc = 1, bandwidth = "90%" }}] }}
+            "#
+        );
+        let results = simulate(&[link, flow("a", "b"), flow("b", "a")].concat());
+        for direction in &results.links[0].directions {
+            is_near(load(direction), BOTH_WAYS);
+        }
+        for counters in &results.links[0].counters {
+            assert_eq!(counters["FULLs sent"], 0, "the recovery buffer is large enough");
+        }
+    }
+}
+
 /// The words of a data frame of a link that always has more of them.
 #[test]
 fn the_segment_multiplier_is_the_size_of_a_frame() {
