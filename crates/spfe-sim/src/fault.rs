@@ -95,6 +95,28 @@ pub struct Fault {
     pub kind: Kind,
 }
 
+/// What lasts for a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lasting {
+    /// Bits of what is sent are wrong.
+    BitErrorRate {
+        /// Lane; none for all.
+        lane: Option<u8>,
+        /// Probability for each bit.
+        rate: f64,
+    },
+    /// A virtual channel sends as fast as it can.
+    Babbling {
+        /// The channel.
+        channel: u8,
+    },
+    /// Nothing is taken.
+    Blocked {
+        /// Virtual channel; none for all.
+        channel: Option<u8>,
+    },
+}
+
 /// Something a unit does at its end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {

@@ -1,6 +1,6 @@
 //! What every link is: two ends, and what happens between them.
 
-use crate::fault::{Command, Fault};
+use crate::fault::{Command, Fault, Lasting};
 use crate::packet::Header;
 use crate::time::Ps;
 use spfe_link::Word;
@@ -74,6 +74,18 @@ pub enum Event {
         lane: u8,
         /// What.
         fault: Fault,
+    },
+    /// A fault that lasts begins or ends, in what is sent from here or taken here.
+    Lasting {
+        /// What.
+        fault: Lasting,
+        /// It begins.
+        begins: bool,
+    },
+    /// The time-code master here sent none where one was due.
+    CodeLost {
+        /// The code.
+        code: BroadcastCode,
     },
     /// A command was given here.
     Command(Command),

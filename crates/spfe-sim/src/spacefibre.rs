@@ -10,7 +10,7 @@ mod watch;
 
 pub use config::{Config, EndConfig, Error, Sizes};
 
-use crate::fault::{Fault, Target};
+use crate::fault::{Fault, Kind, Target};
 use crate::link::{self, Event, Link, Observer, Side};
 use crate::time::{Ps, WordClock};
 use crate::wire::{self, SILENCE, Wire};
@@ -128,7 +128,7 @@ impl<const L: usize> SpaceFibre<L> {
                 *out = wire.receive();
             }
             if changed {
-                self.damage(side);
+                self.changed(side, observer);
             }
         }
         self.words += 2 * self.lanes as u64;
@@ -154,7 +154,7 @@ impl<const L: usize> SpaceFibre<L> {
             self.ends[1 - at].arrive(lane, out);
         }
         if changed {
-            self.damage(side);
+            self.changed(side, observer);
         }
         self.words += self.lanes as u64;
         self.ends[at].receive_elastic();
@@ -264,6 +264,20 @@ impl<const L: usize> SpaceFibre<L> {
 
     fn look(&mut self, observer: &mut dyn Observer) {
         self.patience = self.watch.look(self.time(), self.id, &mut self.ends, observer);
+    }
+
+    /// Words from an end were changed on their way.
+    #[cold]
+    fn changed(&mut self, from: Side, observer: &mut dyn Observer) {
+        self.damage(from);
+        let time = self.time();
+        for (lane, wire) in self.wires[from as usize].iter_mut().enumerate() {
+            if wire.take_random() {
+                let lane = lane as u8;
+                let fault = Fault { lane: Some(lane), target: Target::Any, kind: Kind::BitError };
+                observer.event(time, self.id, from, Event::Fault { lane, fault });
+            }
+        }
     }
 
     /// Something is wrong with what is sent from an end: it is looked at closely.
