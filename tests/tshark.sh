@@ -4,12 +4,14 @@
 #   tests/tshark.sh          "ok NAME" or "not ok NAME" for each check
 #
 # SPFE_SAMPLE names the program that writes the capture (default: the example `sample` of
-# spfe-capture, built when needed). SPFE_FUZZ_RUNS damaged captures are looked at (default 20).
+# spfe-capture, built when needed), SPFE_RECORD the one that writes what a scenario does (default:
+# the example `record` of spfe-sim). SPFE_FUZZ_RUNS damaged captures are looked at (default 20).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 readonly runs=${SPFE_FUZZ_RUNS:-20} home=$HOME
 sample=${SPFE_SAMPLE:-}
+record=${SPFE_RECORD:-}
 failed=0
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
@@ -180,6 +182,26 @@ installed() {
     same '3 4 ' "$found" && ! grep -i 'lua' "$dir/tshark.err"
 }
 
+# A simulation in which everything goes wrong once: each fault that was brought about has its name.
+every_fault() {
+    "$record" examples/scenarios/every-fault.toml "$dir/faults.pcapng" >"$dir/done" || return
+    ! grep -v '^1	' "$dir/done" && clean "$dir/faults.pcapng" || return
+    local wanted
+    wanted=$(
+        printf '%s\n' 'bit error' 'control word damaged (ACK)' 'control word damaged (FCT)' \
+            'control word damaged (EDF)' 'control word damaged (NACK)' 'control word damaged (SDF)' \
+            'control word damaged (RETRY)' 'burst' 'word dropped' 'word duplicated' 'words reordered' \
+            'bit error rate (2e-6, begins)' 'bit error rate (2e-6, ends)' 'skew' 'polarity swapped' \
+            'lane cut' 'far end reset (LaneReset of lane 1)' 'far end reset (Link Reset)' \
+            'far end reset (Interface Reset)' 'babbling virtual channel (begins)' \
+            'babbling virtual channel (ends)' 'receiver blocked (begins)' 'receiver blocked (ends)' \
+            'time-code lost' | sed 's/^/Fault: /' | sort
+    )
+    same "$wanted" "$(fields "$dir/faults.pcapng" 'spfe.flags.fault == 1' _ws.col.Info | sort -u)" &&
+        same "$(tab 2 1 && echo && tab 2 0)" \
+            "$(fields "$dir/faults.pcapng" 'spfe.event.code == 0x060c' spfe.vc spfe.event.value)"
+}
+
 rmap_checks() {
     check 'write: path, address, data' record 1 \
         'spacewire.path rmap.command rmap.address rmap.data rmap.data_crc_good rmap.reply_in' \
@@ -254,6 +276,10 @@ main() {
         HOME=$home cargo build --quiet --release -p spfe-capture --example sample >"$dir/said" 2>&1 || true
         sample=${CARGO_TARGET_DIR:-target}/release/examples/sample
     fi
+    if [[ -z $record ]]; then
+        HOME=$home cargo build --quiet --release -p spfe-sim --example record >"$dir/said" 2>&1 || true
+        record=${CARGO_TARGET_DIR:-target}/release/examples/record
+    fi
     [[ -x $sample ]] || {
         printf 'not ok %s is there: build it with "cargo build --release -p spfe-capture --example sample"\n' \
             "$sample"
@@ -269,6 +295,7 @@ main() {
     check 'every control word of a lane has its name' control_words "$dir/all.pcapng" 33 "$dir/counts"
     check 'the same in short records' short_records
     check 'errors in words that come in short records' short_errors
+    check 'every fault of a simulation has its name' every_fault
     check "$runs damaged captures" damaged
     check 'installed as a plugin' installed
     return "$failed"

@@ -1,6 +1,6 @@
 //! What every link is: two ends, and what happens between them.
 
-use crate::fault::{Command, Fault};
+use crate::fault::{Command, Fault, Lasting};
 use crate::packet::Header;
 use crate::time::Ps;
 use spfe_link::Word;
@@ -75,6 +75,18 @@ pub enum Event {
         lane: u8,
         /// What.
         fault: Fault,
+    },
+    /// A fault that lasts begins or ends, in what is sent from here or taken here.
+    Lasting {
+        /// What.
+        fault: Lasting,
+        /// It begins.
+        begins: bool,
+    },
+    /// The time-code master here sent none where one was due.
+    CodeLost {
+        /// The code.
+        code: BroadcastCode,
     },
     /// A command was given here.
     Command(Command),
@@ -188,6 +200,10 @@ pub trait End {
 
     /// Sends a broadcast message. False: too many wait, or the link has none.
     fn send_broadcast(&mut self, message: Broadcast) -> bool;
+
+    /// Whether a broadcast message given now would go with no other before it. A switch marks one
+    /// that would not DELAYED (50-11C 5.8). False: the link has none.
+    fn broadcasts_at_once(&self) -> bool;
 
     /// A broadcast message that came.
     fn receive_broadcast(&mut self) -> Option<Broadcast>;

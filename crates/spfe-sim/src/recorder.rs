@@ -4,10 +4,14 @@
 //! end that receives, states and faults at the end they belong to. Within a link, records are in
 //! order; links take turns within a step of the simulation.
 
-use crate::fault::{Command, Fault, Kind};
+mod event;
+
+use crate::fault::{Command, Kind, Lasting};
 use crate::link::{Event, Observer, Side};
+use crate::records::command_text;
 use crate::scenario::{Medium, Place, Scenario};
 use crate::time::Ps;
+use event::{ALIGNMENTS, LANE_STATES, RESETS, SPACEWIRE_STATES, change, error, fault, lasting};
 use spfe_capture::{
     Batch, Broadcast, Capture, CaptureError, Character, Characters, Code, Direction,
     Event as Record, EventCode, Interface, InterfaceId, LineWord, Link, Options, Packet, Summary,
@@ -23,28 +27,6 @@ use std::io::Write;
 /// Words, or characters, of a record.
 const BATCH: usize = 256;
 
-/// Names of the lane states (50-11C 5.5.2), by number.
-const LANE_STATES: [&str; 10] = [
-    "ClearLine",
-    "Disabled",
-    "Wait",
-    "Started",
-    "InvertRxPolarity",
-    "Connecting",
-    "Connected",
-    "Active",
-    "PrepareStandby",
-    "LossOfSignal",
-];
-/// Names of the alignment states (50-11C 5.6.4.3), by number.
-const ALIGNMENTS: [&str; 3] = ["Not Ready", "Near-End Ready", "Both-Ends Ready"];
-/// Names of the link reset states (50-11C 5.7.9), by number.
-const RESETS: [&str; 4] =
-    ["ConfigurationReset", "NearEndReset", "CheckFarEndReset", "LinkInitialised"];
-/// Names of the states of a SpaceWire link (50-12C 5.5.7), by number.
-const SPACEWIRE_STATES: [&str; 6] =
-    ["ErrorReset", "ErrorWait", "Ready", "Started", "Connecting", "Run"];
-
 /// What is known of one end of a link.
 #[derive(Clone, Debug)]
 struct Port {
@@ -58,6 +40,8 @@ struct Port {
     words: Vec<Batch<LineWord>>,
     characters: Batch<Character>,
     retries: u32,
+    /// Lanes whose pair was swapped on the way out: bit L for lane L.
+    swapped: u16,
 }
 
 #[derive(Clone, Debug)]
@@ -119,6 +103,7 @@ impl<W: Write> Recorder<W> {
                 words: (0..lanes).map(|_| Batch::new(into, BATCH)).collect(),
                 characters: Batch::new(into, BATCH),
                 retries: 0,
+                swapped: 0,
             };
             let scrambled = match &link.medium {
                 Medium::SpaceFibre(fibre) => fibre.scramble,
@@ -230,51 +215,6 @@ impl Wired {
     }
 }
 
-/// The number of a state by its name, and what was there before.
-fn change(names: &[&str], name: &str, place: Option<&mut u8>) -> u32 {
-    let now = names.iter().position(|known| *known == name).unwrap_or_default() as u8;
-    let before = place.map_or(0, |place| std::mem::replace(place, now));
-    u32::from(before) | u32::from(now) << 8
-}
-
-/// The event of an error by its name in the standard's tables.
-fn error(name: &'static str) -> Record<'static> {
-    let code = match name {
-        "RXERR" => EventCode::RxErr,
-        "CRC-16 error" => EventCode::Crc16Error,
-        "CRC-8 error" => EventCode::Crc8Error,
-        "frame error" => EventCode::FrameError,
-        "sequence error" => EventCode::SequenceError,
-        "protocol error" => EventCode::ProtocolError,
-        "far-end link reset" => EventCode::FarEndLinkReset,
-        "input buffer overflow" => EventCode::InputBufferOverflow,
-        "FCT credit overflow" => EventCode::FctCreditOverflow,
-        _ => EventCode::SpaceWireError,
-    };
-    let cause = match name {
-        "disconnect" => spacewire::Cause::Disconnect as u32,
-        "parity error" => spacewire::Cause::Parity as u32,
-        "escape error" => spacewire::Cause::Escape as u32,
-        "credit error" => spacewire::Cause::Credit as u32,
-        _ => 0,
-    };
-    Record::new(code, cause).text(name)
-}
-
-fn fault(lane: u8, fault: &Fault) -> Record<'static> {
-    let (code, value) = match fault.kind {
-        Kind::BitError => (EventCode::FaultBitError, 1),
-        Kind::Burst { bits } => (EventCode::FaultBurst, bits),
-        Kind::Cut { .. } => (EventCode::FaultLaneCut, 0),
-        Kind::PolaritySwap => (EventCode::FaultPolarity, 1),
-        Kind::Skew { bits } => (EventCode::FaultSkew, bits as u32),
-        Kind::Drop => (EventCode::FaultWordDropped, 1),
-        Kind::Duplicate => (EventCode::FaultWordDuplicated, 1),
-        Kind::Reorder => (EventCode::FaultWordReordered, 2),
-    };
-    Record { lane: Some(lane), ..Record::new(code, value) }
-}
-
 impl<W: Write> Observer for Recorder<W> {
     fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
         let Some(wired) = self.links.get_mut(link as usize) else { return };
@@ -309,14 +249,37 @@ impl<W: Write> Observer for Recorder<W> {
                 text = format!("in order again after {:.3} us", after_ps as f64 / 1e6);
                 (false, Record::new(EventCode::Note, 0).text(&text))
             }
-            Event::Fault { lane, fault: ref what } => (true, fault(lane, what)),
-            Event::Command(command) => {
-                text = format!("command: {command:?}");
-                let code = match command {
-                    Command::LinkReset | Command::InterfaceReset => EventCode::FaultFarEndReset,
-                    _ => EventCode::Note,
+            Event::Fault { lane, fault: ref what } => {
+                let bit = 1u16.checked_shl(lane.into()).unwrap_or(0);
+                if what.kind == Kind::PolaritySwap {
+                    port.swapped ^= bit;
+                }
+                (true, fault(lane, what, wired.bit_ps, port.swapped & bit != 0))
+            }
+            Event::Lasting { fault: ref what, begins } => {
+                let when = if begins { "begins" } else { "ends" };
+                text = match what {
+                    Lasting::BitErrorRate { rate, .. } => format!("{rate:e}, {when}"),
+                    _ => when.into(),
                 };
-                (true, Record::new(code, 0).text(&text))
+                let (of_sender, record) = lasting(what, begins);
+                (of_sender, record.text(&text))
+            }
+            Event::CodeLost { code } => {
+                (true, Record::new(EventCode::FaultCodeLost, code.0.into()))
+            }
+            Event::Command(command) => {
+                text = command_text(command);
+                let (code, lane) = match command {
+                    Command::LinkReset | Command::InterfaceReset => {
+                        (EventCode::FaultFarEndReset, None)
+                    }
+                    Command::LaneReset(lane) => (EventCode::FaultFarEndReset, lane),
+                    Command::LaneStart(lane, _) | Command::AutoStart(lane, _) => {
+                        (EventCode::Note, lane)
+                    }
+                };
+                (true, Record { lane, ..Record::new(code, 0).text(&text) })
             }
         };
         self.record(at, link, side, of_sender, record);

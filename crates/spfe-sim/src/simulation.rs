@@ -12,8 +12,8 @@ pub use build::Error;
 
 use crate::flow::Flow;
 use crate::ledger::Ledger;
-use crate::link::{End, Link, Observer, Side};
-use crate::messages::{self, Relay, Sender};
+use crate::link::{End, Event, Link, Observer, Side};
+use crate::messages::{self, Due, Relay, Sender};
 use crate::node::{Context, Node};
 use crate::records::Records;
 use crate::rmap::{Truth, Units};
@@ -97,7 +97,7 @@ impl Simulation {
     /// Goes on until a time.
     pub fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         while self.now < until {
-            self.act();
+            self.act(observer);
             let moved = self.exchange(observer);
             let next = self.next_stop(until);
             if !moved && self.is_quiet() {
@@ -160,9 +160,20 @@ impl Simulation {
             }
         }
         for sender in &mut self.senders {
-            while let Some(message) = sender.poll(now) {
+            while let Some(due) = sender.poll(now) {
                 moved = true;
-                sender.given(messages::give(now, &mut self.links, sender.link, message, &mut tap));
+                let (link, side) = sender.link;
+                match due {
+                    Due::Message(message) => {
+                        let end = (link, side);
+                        sender.given(messages::give(now, &mut self.links, end, message, &mut tap));
+                    }
+                    Due::Lost(code) => {
+                        let event = Event::CodeLost { code };
+                        self.records.event(now, link as u32, side, &event);
+                        tap.outer.event(now, link as u32, side, event);
+                    }
+                }
             }
         }
         let mut context = Context {

@@ -207,6 +207,15 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
+    /// Rows of idle frames went by that nobody looked at: credit of broadcast messages and of
+    /// virtual channels goes on. Without effect while no rows are sent.
+    pub fn leave_out(&mut self, rows: u32) {
+        if rows != 0 && self.reset.is_initialised() && !self.transmitter.no_lane {
+            self.transmitter.skipped = self.transmitter.skipped.saturating_add(rows - 1);
+            self.count_rows();
+        }
+    }
+
     /// Counts this row, and those since the last time.
     fn count_rows(&mut self) {
         self.reset.lane_active();

@@ -180,6 +180,7 @@ impl Observer for Watch {
                 seen.longest_ps = seen.longest_ps.max(after_ps);
             }
             Event::Error { .. } | Event::Retry | Event::Fault { .. } | Event::Command(_) => {}
+            Event::Lasting { .. } | Event::CodeLost { .. } => {}
         }
     }
 }

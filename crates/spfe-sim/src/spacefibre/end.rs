@@ -46,7 +46,7 @@ impl<const L: usize> End<L> {
         round_trip: usize,
         locked: bool,
     ) -> Result<Self, Error> {
-        let sizes = config.sizes(round_trip);
+        let sizes = config.words(round_trip);
         let channels = usize::from(config.channels);
         let buffer = |size: usize, channel: usize| {
             if channel < channels { vec![Word::default(); size] } else { vec![] }
@@ -214,6 +214,13 @@ impl<const L: usize> End<L> {
         Mib { link: &mut self.data_link, lanes, lane_count, node: &mut self.node }
     }
 
+    /// Word periods were left out: idle frames went by.
+    pub fn leave_out(&mut self, periods: u64) {
+        if self.lanes.width() != 0 {
+            self.data_link.leave_out(u32::try_from(periods).unwrap_or(u32::MAX));
+        }
+    }
+
     /// The buffers are held in reset: what is written there would be lost.
     fn in_reset(&self) -> bool {
         self.data_link.reset_state() != datalink::ResetState::LinkInitialised
@@ -268,6 +275,10 @@ impl<const L: usize> link::End for End<L> {
 
     fn send_broadcast(&mut self, message: Broadcast) -> bool {
         self.data_link.send_broadcast(message)
+    }
+
+    fn broadcasts_at_once(&self) -> bool {
+        self.data_link.broadcasts_at_once()
     }
 
     fn receive_broadcast(&mut self) -> Option<Broadcast> {

@@ -62,6 +62,10 @@ impl End for Unit {
         false
     }
 
+    fn broadcasts_at_once(&self) -> bool {
+        false
+    }
+
     fn receive_broadcast(&mut self) -> Option<Broadcast> {
         None
     }
