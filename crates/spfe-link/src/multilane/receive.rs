@@ -69,6 +69,7 @@ fn is_data_link(word: Word) -> bool {
 
 impl<const L: usize> MultiLane<L> {
     /// One word period of the receivers.
+    #[inline(always)]
     pub fn receive(&mut self, lines: [Option<Word>; L]) -> Option<Received<L>> {
         let mut up = [None; L];
         for (index, line) in lines.into_iter().enumerate() {
@@ -81,11 +82,17 @@ impl<const L: usize> MultiLane<L> {
         if self.changed || !self.all_lanes_active() {
             self.update();
         }
-        if self.status.bypass {
+        if self.is_bypassed() {
             self.misaligned = None;
-            let word = up.into_iter().next().flatten()?;
-            return self.receive_single(word);
+            let word = up[0]?;
+            self.receive_single(word)
+        } else {
+            self.receive_row(up)
         }
+    }
+
+    /// The words of all lanes.
+    fn receive_row(&mut self, up: [Option<Word>; L]) -> Option<Received<L>> {
         let mut room = true;
         for (index, word) in up.into_iter().enumerate() {
             if let Some(word) = word {
@@ -113,23 +120,26 @@ impl<const L: usize> MultiLane<L> {
     /// A word of lane 0 while the layer is bypassed.
     #[inline(always)]
     fn receive_single(&mut self, word: Word) -> Option<Received<L>> {
-        if word.k == 0 {
-            let word = match self.frame {
-                Frame::Data => self.columns_received.first_mut()?.receive(word),
-                Frame::None => word,
-                _ => return Some(Received::Control { word, crc16_good: true }),
-            };
-            return Some(Received::Data { words: [word; L], count: 1 });
+        if word.k != 0 {
+            return self.receive_single_with_k(word);
         }
+        let word = match self.frame {
+            Frame::Data => self.columns_received[0].receive(word),
+            Frame::None => word,
+            _ => return Some(Received::Control { word, crc16_good: true }),
+        };
+        Some(Received::Data { words: [word; L], count: 1 })
+    }
+
+    #[inline(never)]
+    fn receive_single_with_k(&mut self, word: Word) -> Option<Received<L>> {
         let mut kinds = Kinds::default();
         kinds.add(word);
         if kinds.rxerr != 0 {
             self.frame = Frame::None;
             return Some(Received::RxErr);
         }
-        let mut words = [Word::default(); L];
-        *words.first_mut()? = word;
-        (kinds.data + kinds.control != 0).then(|| self.pass(words, 1, kinds))
+        (kinds.data + kinds.control != 0).then(|| self.pass([word; L], 1, kinds))
     }
 
     /// A word out of an active lane: what it says about lanes, and into the alignment buffer.
@@ -347,6 +357,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// What a lane brings that was not active or is not.
+    #[inline(never)]
     fn follow(&mut self, index: usize, was_active: bool) {
         self.changed = true;
         let bit = 1 << index;
