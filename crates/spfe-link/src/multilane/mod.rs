@@ -382,6 +382,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// The alignment at the end of a word period (50-11C 5.6.4.3).
+    #[inline(always)]
     fn advance(&mut self) {
         self.ready_periods = self.ready_periods.saturating_add(1);
         let starts = core::mem::take(&mut self.far_end_starts);
