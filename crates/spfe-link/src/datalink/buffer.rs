@@ -195,7 +195,9 @@ impl<B: Store> Output<B> {
         let mut done = 0;
         while let Some((&word, _)) = words[done..].split_first() {
             let room = if self.discarding { 0 } else { self.ring.free() };
-            let data = words[done..].iter().take(room).take_while(|word| word.k == 0).count();
+            let most = room.min(words.len() - done);
+            let fits = &words[done..done + most];
+            let data = fits.iter().position(|word| word.k != 0).unwrap_or(most);
             if data != 0 {
                 self.ring.extend(&words[done..done + data]);
                 self.open = true;
@@ -272,8 +274,10 @@ impl<B: Store> Output<B> {
     pub fn take(&mut self, mut count: usize, to: &mut Ring<B>) {
         while count != 0 {
             let piece = self.ring.piece(self.ring.head(), count);
-            let is_end = |word: &&Word| word.k != 0 && content(**word) == Content::End;
-            self.ends -= piece.iter().filter(is_end).count();
+            if self.ends != 0 {
+                let is_end = |word: &&Word| word.k != 0 && content(**word) == Content::End;
+                self.ends -= piece.iter().filter(is_end).count();
+            }
             to.extend(piece);
             let taken = piece.len();
             self.ring.advance_head(taken);

@@ -80,9 +80,14 @@ impl Coded {
     /// The 40 bits of the word that [`Lane::transmit`] gave.
     #[inline(always)]
     pub fn transmit(&mut self, word: Option<Word>) -> Option<u64> {
-        self.sent = word.map(|word| self.encoder.word(word));
+        let Some(word) = word else {
+            self.sent = None;
+            return self.back.flatten();
+        };
+        let group = self.encoder.word(word);
+        self.sent = Some(group);
         match self.back {
-            None => self.sent,
+            None => Some(group),
             Some(back) => back,
         }
     }
@@ -92,8 +97,11 @@ impl Coded {
     #[inline(always)]
     pub fn receive(&mut self, lane: &mut Lane, line: Option<u64>) -> Option<Word> {
         let Parameters { near_end_serial_loopback, far_end_serial_loopback, .. } = lane.parameters;
-        self.back = if far_end_serial_loopback { Some(line) } else { None };
-        let group = if near_end_serial_loopback { self.sent? } else { line? };
+        let looped = near_end_serial_loopback || far_end_serial_loopback || self.back.is_some();
+        let group = match line {
+            Some(group) if !looped => group,
+            _ => self.loop_back(&lane.parameters, line)?,
+        };
         let group = if lane.invert_rx() { invert_group(group) } else { group };
         let (group, moved) = self.bits.receive(group);
         if moved {
@@ -105,6 +113,13 @@ impl Coded {
             self.error_symbols += u64::from(errors.count_ones());
         }
         Some(word)
+    }
+
+    /// The serial loopbacks: what is received, and what is to be sent next.
+    #[inline(never)]
+    fn loop_back(&mut self, parameters: &Parameters, line: Option<u64>) -> Option<u64> {
+        self.back = parameters.far_end_serial_loopback.then_some(line);
+        if parameters.near_end_serial_loopback { self.sent } else { line }
     }
 
     /// Symbols that were no code or of the wrong disparity.
