@@ -222,8 +222,8 @@ impl Encoder {
 
     #[inline(always)]
     fn entry(&mut self, value: u32, k: u32) -> u32 {
-        let plus = self.disparity as u32 * ENCODE_PLUS;
-        let entry = ENCODE[(value | plus | k * ENCODE_K) as usize];
+        let (plus, k) = (self.disparity as u32 * ENCODE_PLUS, k * ENCODE_K);
+        let entry = ENCODE[(value | plus | k) as usize];
         self.disparity = Disparity::from_bit(entry / ENCODE_PLUS);
         entry
     }
