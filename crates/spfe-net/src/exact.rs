@@ -63,6 +63,8 @@ struct State {
     faces: Vec<Face>,
     /// When words or messages were last moved at a port.
     moved_at: Ps,
+    /// The longest time that something is kept back.
+    hold: Ps,
 }
 
 /// What is between a port and the fabric.
@@ -106,7 +108,8 @@ impl Exact {
                 into: (0..vcs).map(|_| Inbound::default()).collect(),
             });
         }
-        Self { state: Mutex::new(State { fabric, faces: made, moved_at: 0 }), faces }
+        let hold = (0..made.len()).map(|face| fabric.hold_ps(face)).max().unwrap_or(0);
+        Self { state: Mutex::new(State { fabric, faces: made, moved_at: 0, hold }), faces }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -121,8 +124,8 @@ impl Exact {
     /// Does something at a face.
     fn at<T>(&self, face: usize, what: impl FnOnce(&mut At<'_>) -> T) -> T {
         let mut state = self.lock();
-        let State { fabric, faces, moved_at } = &mut *state;
-        let (now, hold) = (fabric.now(), fabric.hold_ps());
+        let State { fabric, faces, moved_at, .. } = &mut *state;
+        let (now, hold) = (fabric.now(), fabric.hold_ps(face));
         let (end, face) = (fabric.face(face), &mut faces[face]);
         let mut at = At { end, face, moved: false, now, hold };
         let result = what(&mut at);
@@ -266,8 +269,7 @@ impl State {
     fn is_still(&mut self) -> bool {
         let idle = self.fabric.now().saturating_sub(self.moved_at);
         // What is kept back for a while is delivered first.
-        idle >= self.fabric.hold_ps()
-            && (self.fabric.is_quiet() || idle > self.fabric.patience_ps())
+        idle >= self.hold && (self.fabric.is_quiet() || idle > self.fabric.patience_ps())
     }
 }
 

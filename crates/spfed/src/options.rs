@@ -30,6 +30,11 @@ pub struct Options {
     /// before it, every word goes over the link: exact:1x6.25G.
     #[arg(long, value_name = "RATE", default_value = "unlimited")]
     pub link: Link,
+    /// Rate of the SpaceWire links: unlimited, or a rate such as 200M (the default beside links with
+    /// a rate); with exact: before it, every character goes over the link. Without this option they
+    /// are exact where --link is.
+    #[arg(long, value_name = "RATE", value_parser = Link::spacewire)]
+    pub spw: Option<Link>,
     /// Who moves the packets: thread (the daemon), or inline or coop (its clients, which then share
     /// one trust domain).
     #[arg(long, default_value = "thread")]
@@ -131,7 +136,10 @@ impl Options {
             Kind::Loop => Topology::looped(rate, self.mode),
             Kind::Instrument(peer) => Topology::instrument(peer, rate, self.mode),
         };
-        let topology = topology.with_model(model);
+        let mut topology = topology.with_model(model);
+        if let Some(link) = self.spw {
+            topology = topology.with_spacewire(link);
+        }
         topology.check()?;
         Ok(ServerConfig {
             listen: Some(self.listen.clone().unwrap_or_else(default_path)),
@@ -158,6 +166,9 @@ mod tests {
         assert_eq!((config.topology.endpoints.len(), config.max_memory), (4, 1 << 20));
         assert_eq!(config.topology.mode, Mode::Thread);
         assert!(parse("--link exact:1x6.25G").unwrap().topology.has_exact());
+        let config = parse("--link exact:1x6.25G --spw 100M").unwrap();
+        let links = config.topology.endpoints[0].iter().map(|port| port.link().to_string());
+        assert_eq!(links.collect::<Vec<_>>(), ["exact:1x6.25G", "spw:100M"]);
         let config = parse("--topology generator:64:256 --mode inline").unwrap();
         let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
@@ -181,6 +192,7 @@ mod tests {
             ("--topology rmap:5G", "1 to 4G"),
             ("--link 99x1G", "1 to 16 lanes"),
             ("--link exact:1x6.25G --topology sink", "joins two ports"),
+            ("--spw 1x5G", "exact:RATE"),
             ("--mode magic", "'magic' is none of"),
             ("--max-memory lots", "'lots' is no number"),
             ("--max-memory 99999999999G", "is no number"),

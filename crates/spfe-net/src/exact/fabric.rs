@@ -5,8 +5,8 @@ use super::mib::{self, MibEntry, Watch};
 use crate::topology::{LinkRate, Peer, Topology};
 use spfe_sim::fault::Fault;
 use spfe_sim::link::{End, Link, Side};
-use spfe_sim::spacefibre;
 use spfe_sim::time::{MS, Ps, WordClock};
+use spfe_sim::{spacefibre, spacewire};
 
 /// Words between faces, one for each port that is attached.
 pub trait Fabric: Send {
@@ -29,8 +29,8 @@ pub trait Fabric: Send {
     /// them and times are known well enough.
     fn step_ps(&self) -> Ps;
 
-    /// How long the end of a packet may come behind its last byte on a busy link.
-    fn hold_ps(&self) -> Ps;
+    /// How long the end of a packet may come behind its last byte on a face's link, when it is busy.
+    fn hold_ps(&self, face: usize) -> Ps;
 
     /// If no word passes a face for so long, none will before somebody does something at one.
     fn patience_ps(&mut self) -> Ps;
@@ -47,6 +47,8 @@ pub trait Fabric: Send {
 const STEP_WORDS: u64 = 16;
 /// Word periods after which the next segment of a channel has come, others being served in between.
 const HOLD_WORDS: u64 = 1_000;
+/// The same where there is one channel only: NULLs, FCTs and codes may come in between.
+const HOLD_WORDS_SPACEWIRE: u64 = 16;
 /// Word periods in which words pass on any link that runs and has some.
 const PATIENCE_WORDS: u64 = 4_000;
 /// Time in which a link that is not up comes up, if it does.
@@ -58,15 +60,32 @@ pub struct Links {
     watch: Watch,
     now: Ps,
     step: Ps,
+    /// Of each link.
+    paces: Vec<Pace>,
+}
+
+/// Times of a link.
+#[derive(Clone, Copy)]
+struct Pace {
     hold: Ps,
     patience: Ps,
+}
+
+impl Pace {
+    fn of(rate: LinkRate, word: Ps) -> Self {
+        let hold = match rate {
+            LinkRate::SpaceWire { .. } => HOLD_WORDS_SPACEWIRE,
+            LinkRate::SpaceFibre { .. } | LinkRate::Unlimited => HOLD_WORDS,
+        };
+        Self { hold: hold * word, patience: PATIENCE_WORDS * word }
+    }
 }
 
 impl Links {
     /// The exact links of a topology, and the ports of their faces.
     pub fn of(topology: &Topology) -> Result<(Self, Vec<(u32, u32)>), String> {
         let (mut links, mut places) = (Vec::new(), Vec::new());
-        let (mut step, mut slowest) = (Ps::MAX, 0);
+        let (mut step, mut paces) = (MS, Vec::new());
         for (e, ports) in topology.endpoints.iter().enumerate() {
             for (p, port) in ports.iter().enumerate().filter(|(_, port)| port.is_exact()) {
                 let near = (e as u32, p as u32);
@@ -80,12 +99,11 @@ impl Links {
                 places.extend([near, far]);
                 let word = WordClock::new(mbps(port.rate), 0).period_ps();
                 step = step.min(STEP_WORDS * word);
-                slowest = slowest.max(word);
+                paces.push(Pace::of(port.rate, word));
             }
         }
-        let (hold, patience) = (HOLD_WORDS * slowest, PATIENCE_WORDS * slowest);
         let watch = Watch::new(links.len());
-        Ok((Self { links, watch, now: 0, step: step.min(MS), hold, patience }, places))
+        Ok((Self { links, watch, now: 0, step, paces }, places))
     }
 }
 
@@ -98,9 +116,11 @@ fn make(id: u32, rate: LinkRate, vcs: u32) -> Result<Box<dyn Link>, String> {
             config.channels = vcs as u8;
             spacefibre::new(&config).map_err(|error| format!("exact link {rate}: {error}"))
         }
-        LinkRate::SpaceWire { .. } | LinkRate::Unlimited => {
-            Err(format!("link {rate} is none that is made word by word"))
+        LinkRate::SpaceWire { mbps } => {
+            let link = spacewire::SpaceWire::new(spacewire::Config::new(id, mbps));
+            Ok(Box::new(link.map_err(|error| format!("exact link {rate}: {error}"))?))
         }
+        LinkRate::Unlimited => Err(format!("link {rate} is none that is made word by word")),
     }
 }
 
@@ -144,13 +164,17 @@ impl Fabric for Links {
         self.step
     }
 
-    fn hold_ps(&self) -> Ps {
-        self.hold
+    fn hold_ps(&self, face: usize) -> Ps {
+        self.paces[face / 2].hold
     }
 
     fn patience_ps(&mut self) -> Ps {
-        let up = |link: &mut Box<dyn Link>| Side::BOTH.iter().all(|s| link.end(*s).is_running());
-        if self.links.iter_mut().all(up) { self.patience } else { START_PS }
+        let of_link = |(link, pace): (&mut Box<dyn Link>, &Pace)| match link.is_quiet() {
+            true => 0,
+            false if Side::BOTH.iter().all(|side| link.end(*side).is_running()) => pace.patience,
+            false => START_PS,
+        };
+        self.links.iter_mut().zip(&self.paces).map(of_link).max().unwrap_or(0)
     }
 
     fn mib(&mut self, face: usize) -> Vec<MibEntry> {
