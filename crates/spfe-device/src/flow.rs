@@ -7,6 +7,7 @@ use crate::pace::Pacer;
 use crate::queue::{Host, QueueView, Time};
 use crate::receive::{RxPacked, RxPosted};
 use crate::shared::{FlowShared, QueueConfig};
+use crate::tap::{Tap, Tapped};
 use crate::transmit::TxQueue;
 use spfe_contract::{self as contract, EndMarker, QueueKind, QueueState, Status};
 use spfe_ring::sync::{Ordering, light_barrier};
@@ -85,6 +86,24 @@ impl Piece {
     #[inline(always)]
     pub fn rest(&self) -> u32 {
         self.length - self.done
+    }
+
+    /// Appends some of its bytes, delivered or not.
+    #[cold]
+    pub(crate) fn append(&self, range: core::ops::Range<u32>, to: &mut Vec<u8>) {
+        let mut start = 0;
+        for stretch in &self.stretches[..self.count] {
+            let end = start + stretch.length;
+            let (from, until) = (range.start.max(start), range.end.min(end));
+            if from < until {
+                let (length, at) = (until - from, to.len());
+                to.resize(at + length as usize, 0);
+                let source = stretch.plus(from - start).at;
+                // SAFETY: within the stretch, which is mapped while its step runs; made room for.
+                unsafe { crate::copy::move_bytes(source, to[at..].as_mut_ptr(), length) };
+            }
+            start = end;
+        }
     }
 
     /// Copies the next `length` bytes (at most [`Piece::rest`]) to a target.
@@ -395,6 +414,8 @@ pub struct Flow<S, D> {
     timed: bool,
     /// What the fast path uses, if it can be used.
     plain: Option<fast::Places>,
+    /// Who looks on.
+    tap: Option<Tapped>,
 }
 
 impl<S: Source, D: Sink> Flow<S, D> {
@@ -423,6 +444,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             share,
             timed: false,
             plain: None,
+            tap: None,
         }
     }
 
@@ -435,6 +457,11 @@ impl<S: Source, D: Sink> Flow<S, D> {
     /// takes its own time.
     pub fn set_timed(&mut self) {
         self.timed = true;
+    }
+
+    /// Shows what is delivered to somebody, from the next [`Flow::bind`] on, or to nobody.
+    pub fn set_tap(&mut self, tap: Option<Tap>) {
+        self.tap = tap.map(Tapped::new);
     }
 
     /// Puts an instrument at the sending end.
@@ -493,7 +520,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 _ => {}
             }
         }
-        let alone = self.pacer.is_none() && !self.share;
+        let alone = self.pacer.is_none() && !self.share && self.tap.is_none();
         self.plain = match (&self.tx, &self.rx) {
             _ if !alone => None,
             (TxEnd::Queue(tx), _) if tx.view.wants_stamps() => None,
@@ -606,6 +633,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             tx_regions: &self.tx_regions,
             rx_regions: &self.rx_regions,
             piece: &mut self.piece,
+            tap: self.tap.as_mut(),
             budget,
         };
         match (&mut self.tx, &mut self.rx) {
@@ -785,6 +813,12 @@ impl<S: Source, D: Sink> Flow<S, D> {
     /// Ends the receiver's open packet with EEP, if there is one: its sender will not go on.
     pub fn cut<H: Host>(&mut self, host: &mut H) {
         let mut cx = Cx::quiet(host);
+        let was_open = match &self.rx {
+            RxEnd::Posted(rx) => rx.is_open(),
+            RxEnd::Packed(rx) => rx.is_open(),
+            RxEnd::Instrument(rx) => rx.is_open(),
+            RxEnd::None => false,
+        };
         match &mut self.rx {
             RxEnd::Posted(rx) if rx.is_open() => {
                 rx.cut(&mut cx);
@@ -797,6 +831,12 @@ impl<S: Source, D: Sink> Flow<S, D> {
             }
             RxEnd::Instrument(rx) if rx.is_open() => rx.cut(&mut cx),
             _ => {}
+        }
+        if was_open
+            && !self.rx_is_cut()
+            && let Some(tap) = &mut self.tap
+        {
+            tap.cut(&mut Cx::quiet(host));
         }
         if self.rx_is_cut() {
             // The receiver that makes room runs the engine for it.
@@ -832,6 +872,7 @@ struct Run<'a> {
     tx_regions: &'a Regions,
     rx_regions: &'a Regions,
     piece: &'a mut Piece,
+    tap: Option<&'a mut Tapped>,
     budget: u32,
 }
 
@@ -895,12 +936,12 @@ impl Run<'_> {
     }
 
     /// Nobody sends; the last sender's packet may still need its EEP.
-    fn only_cut<D: Sink, H: Host>(self, sink: &mut D, cx: &mut Cx<'_, '_, H>) -> Step {
+    fn only_cut<D: Sink, H: Host>(mut self, sink: &mut D, cx: &mut Cx<'_, '_, H>) -> Step {
         for _ in 0..LOOKS {
             if !sink.is_cut() {
                 break;
             }
-            sink.cut(cx);
+            self.cut(sink, cx);
             sink.publish(cx);
             let waits = sink.is_cut();
             self.shared.stalled.store(u32::from(waits), Ordering::Release);
@@ -922,7 +963,7 @@ impl Run<'_> {
     ) -> Step {
         let mut packets = 0;
         if sink.is_cut() {
-            sink.cut(cx);
+            self.cut(sink, cx);
             if sink.is_cut() {
                 return Step::Stalled(0);
             }
@@ -946,7 +987,7 @@ impl Run<'_> {
                 Next::At(ns) => return Step::Until(ns, packets),
                 Next::Failed { cut } => {
                     if cut {
-                        sink.cut(cx);
+                        self.cut(sink, cx);
                     }
                     continue;
                 }
@@ -955,12 +996,20 @@ impl Run<'_> {
                         return Step::Unmapped(true, key);
                     }
                     if source.fail_unmapped(self.piece, Status::BadRegion, &mut cx.copier) {
-                        sink.cut(cx);
+                        self.cut(sink, cx);
                     }
                     continue;
                 }
             }
-            match sink.take(self.piece, &self.rx_regions.map, cx) {
+            let before = self.tap.is_some().then(|| {
+                // The next part of a piece that was paused, or of a packet.
+                (self.piece.done, self.piece.done != 0 || sink.is_open())
+            });
+            let taken = sink.take(self.piece, &self.rx_regions.map, cx);
+            if let (Some(before), Some(tap)) = (before, &mut self.tap) {
+                tap.see(self.piece, before, taken, cx);
+            }
+            match taken {
                 Taken::Whole => {
                     let stamps = source.view().is_some_and(QueueView::wants_stamps);
                     let time = cx.time(stamps);
@@ -981,6 +1030,17 @@ impl Run<'_> {
             }
         }
         Step::More(packets)
+    }
+
+    /// The open packet ends with an EEP, now or when there is room.
+    #[cold]
+    fn cut<D: Sink, H: Host>(&mut self, sink: &mut D, cx: &mut Cx<'_, '_, H>) {
+        sink.cut(cx);
+        if !sink.is_cut()
+            && let Some(tap) = &mut self.tap
+        {
+            tap.cut(cx);
+        }
     }
 
     /// Ends a round of shared copies.

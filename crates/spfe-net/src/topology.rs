@@ -239,6 +239,8 @@ pub enum Peer {
     Echo,
     /// An instrument with memory that RMAP commands read and write, on each virtual channel.
     Rmap(RmapUnit),
+    /// A simulated network: the rest of a scenario. Its link is exact.
+    Network,
 }
 
 impl Peer {
@@ -434,7 +436,13 @@ impl Topology {
             let what = format!("an exact link of a {kind} port is one such as {form}");
             return Err(named(format!("link '{}': {what}", port.link())));
         }
-        if port.is_exact() && !matches!(port.peer, Peer::Port { .. } | Peer::None) {
+        if port.peer == Peer::Network && !port.is_exact() {
+            return Err(named(format!(
+                "link '{}': a simulated network has exact links",
+                port.link()
+            )));
+        }
+        if port.is_exact() && !matches!(port.peer, Peer::Port { .. } | Peer::None | Peer::Network) {
             let what = "an exact link joins two ports; instruments need a packet-level one";
             return Err(named(format!("link '{}': {what}", port.link())));
         }
@@ -464,7 +472,7 @@ impl Topology {
             Peer::Rmap(unit) => {
                 unit.check().map_err(|what| format!("endpoint {e} port {p}: {what}"))?;
             }
-            Peer::None | Peer::Sink { .. } | Peer::Echo => {}
+            Peer::None | Peer::Sink { .. } | Peer::Echo | Peer::Network => {}
         }
         Ok(())
     }

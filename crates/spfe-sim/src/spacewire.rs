@@ -63,6 +63,9 @@ pub struct EndConfig {
     pub transmit_words: usize,
     /// Words that may wait to be read, at least 1, beside 64 N-Chars in the port.
     pub receive_words: usize,
+    /// Broadcast codes of reserved types are sent and received, too: the unit gives the two upper
+    /// bits a meaning of its own.
+    pub any_code: bool,
 }
 
 impl EndConfig {
@@ -74,6 +77,7 @@ impl EndConfig {
             timing: Timing::NOMINAL,
             transmit_words: 64,
             receive_words: 64,
+            any_code: false,
         }
     }
 }

@@ -28,7 +28,7 @@ pub enum Uri {
 /// What device names look like.
 pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&spw=[exact:]200M&\
     mode=inline|coop|thread&peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
-    unix:SOCKET[/N]";
+    unix:SOCKET[/N|/NAME]";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
     Error::Name { name: text.to_owned(), what: what.to_string() }

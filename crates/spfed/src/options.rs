@@ -2,8 +2,8 @@
 
 use crate::ServerConfig;
 use clap::Parser;
-use spfe_net::{Link, Mode, Peer, Topology};
-use std::path::PathBuf;
+use spfe_net::{Link, Mode, Peer, Scenario, Topology};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 const AFTER: &str = "\
@@ -35,6 +35,10 @@ pub struct Options {
     /// are exact where --link is.
     #[arg(long, value_name = "RATE", value_parser = Link::spacewire)]
     pub spw: Option<Link>,
+    /// Simulate the network of a scenario (docs/scenarios.md): its nodes of kind endpoint are the
+    /// endpoints, by number or name (unix:PATH/NAME); its other traffic and its faults take place.
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["link", "spw", "endpoints", "topology"])]
+    pub scenario: Option<PathBuf>,
     /// Who moves the packets: thread (the daemon), or inline or coop (its clients, which then share
     /// one trust domain).
     #[arg(long, default_value = "thread")]
@@ -111,6 +115,13 @@ fn bytes(text: &str) -> Result<u64, String> {
     value.ok_or_else(|| format!("'{text}' is no number of bytes such as 65536, 64K, 512M or 4G"))
 }
 
+/// Reads a scenario.
+fn scenario(path: &Path) -> Result<Scenario, String> {
+    let named = |what: String| format!("scenario '{}': {what}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    Scenario::parse(&text).map_err(|error| named(error.to_string()))
+}
+
 /// Where to listen unless said otherwise.
 pub fn default_path() -> PathBuf {
     let directory = std::env::var_os("XDG_RUNTIME_DIR").filter(|directory| !directory.is_empty());
@@ -130,6 +141,7 @@ impl Options {
             let most = spfe_net::topology::ENDPOINTS_MAX;
             return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
         }
+        let scenario = self.scenario.as_deref().map(scenario).transpose()?;
         let Link { rate, model } = self.link;
         let topology = match self.topology {
             Kind::Pairs => Topology::pairs(self.endpoints, rate, self.mode),
@@ -146,6 +158,7 @@ impl Options {
             max_memory: self.max_memory,
             once: self.once,
             verbose: self.verbose,
+            scenario,
             ..ServerConfig::new(topology)
         })
     }
