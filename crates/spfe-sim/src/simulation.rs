@@ -97,6 +97,7 @@ impl Simulation {
     /// The same as the number of the link and its end, for [`Simulation::end`].
     pub fn attach(&mut self, place: &Place) -> Option<(usize, Side)> {
         let Unit::Node(node) = self.scenario.unit(&place.unit)? else { return None };
+        self.ledger.hand_over(node as u32);
         self.nodes.get_mut(node)?.attach(place.port)
     }
 
