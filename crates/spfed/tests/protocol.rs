@@ -43,7 +43,7 @@ fn other_versions_are_refused_by_name() {
     let (sequence, reply) = codec::decode_reply(&reply.bytes).unwrap();
     let (status, what) = refused(reply);
     assert_eq!((sequence, status), (5, Status::BadVersion));
-    assert!(what.contains("protocol 2") && what.contains("77"), "{what}");
+    assert!(what.contains("protocol 3") && what.contains("77"), "{what}");
     assert!(socket::receive(&raw).unwrap().is_end());
 }
 
