@@ -95,7 +95,7 @@ fn the_end_of_the_daemon_is_told() {
         std::thread::sleep(Duration::from_millis(5));
     }
     drop(network.server);
-    end(capture).fails(1, "the daemon is gone");
+    end(capture).fails(5, "the daemon is gone");
     // What came is there.
     assert!(Reader::new(&std::fs::read(&file).unwrap()[..]).record().is_ok());
 }
@@ -111,5 +111,5 @@ fn what_cannot_be_captured_is_named() {
     capture("virtual:", &[]).fails(2, "unix:SOCKET");
     capture(&thread.device, &["--seconds", "x"]).fails(2, "number of seconds");
     let inline = network("capture-inline", Mode::Inline);
-    capture(&inline.device, &[]).fails(1, "--mode thread");
+    capture(&inline.device, &[]).fails(2, "--mode thread");
 }
