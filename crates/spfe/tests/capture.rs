@@ -31,6 +31,9 @@ struct Found {
     times: Vec<u64>,
 }
 
+/// Adds a record, with the name of its interface, to what was found.
+type Add = Box<dyn FnOnce(&mut Found, String)>;
+
 fn read(file: &File) -> Found {
     let bytes = file.0.lock().unwrap();
     let mut reader = Reader::new(&bytes[..]);
@@ -41,7 +44,7 @@ fn read(file: &File) -> Found {
         let place = record.interface as usize;
         let (header, time) = (record.header, record.time_ps);
         found.times.push(time);
-        let owned: Box<dyn FnOnce(&mut Found, String)> = match record.content {
+        let owned: Add = match record.content {
             Content::Packet(bytes) => {
                 let bytes = bytes.to_vec();
                 Box::new(move |found, name| found.packets.push((name, bytes, header.end)))
