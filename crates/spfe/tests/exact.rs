@@ -1,9 +1,10 @@
 //! Links that are made word by word, behind the same interface.
 
 use spfe::{
-    Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, Mode, PortState, Status,
-    Topology, VcParameter,
+    Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, Mode, PackedOptions,
+    PortState, Ready, Status, Threshold, Topology, VcParameter,
 };
+use std::time::Duration;
 
 fn pair(rate: &str, mode: Mode, virtual_time: bool) -> (Endpoint, Endpoint) {
     let rate: LinkRate = rate.parse().unwrap();
@@ -190,4 +191,22 @@ fn a_cut_spacewire_wire_ends_the_packet_under_way() {
     let mib = b.port_mib(1).unwrap();
     let state = mib.iter().find(|entry| entry.layer == "lane" && entry.name == "state");
     assert!(state.is_some_and(|entry| entry.value == "Run".into()), "{mib:?}");
+}
+
+/// Some of what is waited for is there, and the link has more: the wait lets the link go on.
+#[test]
+fn a_wait_for_more_than_there_is_lets_virtual_time_go_on() {
+    let (a, b) = pair("1x6.25G", Mode::Inline, true);
+    let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+    let options = PackedOptions::default().area(65536);
+    let mut rx = b.port(0).unwrap().vc(0).unwrap().rx_packed(options).unwrap();
+    let packet = || a.alloc(1000).unwrap().buf(0..1000).unwrap();
+    tx.send(packet()).unwrap();
+    rx.wait(&Threshold::ONE, Deadline::NEVER).unwrap();
+    (0..9).for_each(|_| tx.send(packet()).unwrap());
+    let soon = b.deadline_after(Duration::from_secs(1));
+    assert_eq!(rx.wait(&Threshold::count(10), soon).unwrap(), Ready::Threshold);
+    let goal = Threshold::count(20).or_after_first(Duration::from_secs(2));
+    (0..10).for_each(|_| tx.send(packet()).unwrap());
+    assert_eq!(rx.wait(&goal, soon).unwrap(), Ready::Threshold);
 }

@@ -119,7 +119,8 @@ impl Network {
         }
         let Some((exact, face)) = self.exact_face(at.endpoint, port) else {
             let what = format!(
-                "port {port}: its link is packet level and has priorities only; links such as                  exact:1x6.25G have the rest"
+                "port {port}: its link is packet level and has priorities only; links such as \
+                 exact:1x6.25G have the rest"
             );
             return Err(Error::new(Status::BadOpcode, what));
         };
