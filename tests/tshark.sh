@@ -5,7 +5,8 @@
 #
 # SPFE_SAMPLE names the program that writes the capture (default: the example `sample` of
 # spfe-capture, built when needed), SPFE_RECORD the one that writes what a scenario does (default:
-# the example `record` of spfe-sim). SPFE_FUZZ_RUNS damaged captures are looked at (default 20).
+# the example `record` of spfe-sim), SPFE_BIN the directory of spfe and spfed (default: the release
+# build; without them the live capture is left out). SPFE_FUZZ_RUNS damaged captures are looked at (default 20).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
@@ -202,6 +203,39 @@ every_fault() {
             "$(fields "$dir/faults.pcapng" 'spfe.event.code == 0x060c' spfe.vc spfe.event.value)"
 }
 
+# A live capture of a daemon, through a pipe: commands to its RMAP target and the replies, by name.
+live() {
+    local socket=$dir/spfe.sock daemon shark_pid run found
+    "$1/spfed" --listen "$socket" --topology rmap:64K >"$dir/spfed.log" 2>&1 &
+    daemon=$!
+    for ((run = 0; run < 200; run++)); do
+        if [[ -S $socket ]]; then break; fi
+        sleep 0.05
+    done
+    mkfifo "$dir/live"
+    timeout 60 tshark -l -X lua_script:wireshark/spfe.lua -i - -T fields -e rmap.command \
+        -e rmap.status -e rmap.data <"$dir/live" >"$dir/live.txt" 2>"$dir/tshark.err" &
+    shark_pid=$!
+    timeout 60 "$1/spfe" -q capture "unix:$socket" -w - --packets 4 |
+        tee "$dir/live.pcapng" >"$dir/live" &
+    # The capture has begun when its first bytes have come.
+    for ((run = 0; run < 400; run++)); do
+        if [[ -s $dir/live.pcapng ]]; then break; fi
+        sleep 0.05
+    done
+    "$1/spfe" rmap write "unix:$socket" -a 0x10 --data deadbeef >/dev/null &&
+        "$1/spfe" rmap read "unix:$socket" -a 0x10 -l 4 >/dev/null
+    wait "$shark_pid"
+    kill "$daemon" && wait "$daemon"
+    found=$(cat "$dir/live.txt")
+    same "$(
+        tab 'Verified write' '' deadbeef && echo
+        tab 'Verified write' 0 '' && echo
+        tab Read '' '' && echo
+        tab Read 0 deadbeef
+    )" "$found"
+}
+
 rmap_checks() {
     check 'write: path, address, data' record 1 \
         'spacewire.path rmap.command rmap.address rmap.data rmap.data_crc_good rmap.reply_in' \
@@ -298,6 +332,12 @@ main() {
     check 'every fault of a simulation has its name' every_fault
     check "$runs damaged captures" damaged
     check 'installed as a plugin' installed
+    local bin=${SPFE_BIN:-${CARGO_TARGET_DIR:-target}/release}
+    if [[ -x $bin/spfe && -x $bin/spfed ]]; then
+        check 'a live capture' live "$bin"
+    else
+        printf 'ok a live capture # SKIP no spfe and spfed in %s: make build\n' "$bin"
+    fi
     return "$failed"
 }
 

@@ -15,6 +15,7 @@ use crate::pace::Pacer;
 use crate::queue::{Host, QueueView};
 use crate::receive::{RxPacked, RxPosted};
 use crate::shared::{FlowShared, QueueConfig};
+use crate::tap::{Tap, Tapped};
 use crate::transmit::TxQueue;
 use run::Run;
 use spfe_contract::QueueKind;
@@ -79,6 +80,8 @@ pub struct Flow<S, D> {
     timed: bool,
     /// What the fast path uses, if it can be used.
     plain: Option<fast::Places>,
+    /// Who looks on.
+    tap: Option<Tapped>,
 }
 
 impl<S: Source, D: Sink> Flow<S, D> {
@@ -107,6 +110,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             share,
             timed: false,
             plain: None,
+            tap: None,
         }
     }
 
@@ -119,6 +123,11 @@ impl<S: Source, D: Sink> Flow<S, D> {
     /// takes its own time.
     pub fn set_timed(&mut self) {
         self.timed = true;
+    }
+
+    /// Shows what is delivered to somebody, from the next [`Flow::bind`] on, or to nobody.
+    pub fn set_tap(&mut self, tap: Option<Tap>) {
+        self.tap = tap.map(Tapped::new);
     }
 
     /// Puts an instrument at the sending end.
@@ -177,7 +186,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 _ => {}
             }
         }
-        let alone = self.pacer.is_none() && !self.share;
+        let alone = self.pacer.is_none() && !self.share && self.tap.is_none();
         self.plain = match (&self.tx, &self.rx) {
             _ if !alone => None,
             (TxEnd::Queue(tx), _) if tx.view.wants_stamps() => None,
@@ -290,6 +299,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             tx_regions: &self.tx_regions,
             rx_regions: &self.rx_regions,
             piece: &mut self.piece,
+            tap: self.tap.as_mut(),
             budget,
         };
         match (&mut self.tx, &mut self.rx) {

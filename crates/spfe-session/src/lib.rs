@@ -21,7 +21,8 @@
 //! | 8 to 11 | sequence number, chosen by the client and repeated in the reply |
 //!
 //! `Hello` makes a connection a client. Without it the daemon answers only what looks at it and
-//! changes nothing (`Look`, `LookAtPort`, `Clients`), and closes the connection after 5 s.
+//! changes nothing (`Look`, `LookAtPort`, `Clients`, `Capture`), and closes the connection after 5 s,
+//! or when its capture ends.
 //!
 //! Header and error reply keep their form in every version, so that two builds that do not
 //! understand each other can say so.
@@ -34,7 +35,8 @@ pub mod socket;
 pub use client::Connection;
 pub use codec::{decode_reply, decode_request, encode_reply, encode_request};
 pub use message::{
-    ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, WANT_ENGINE, Welcome,
+    CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, WANT_ENGINE,
+    Welcome,
 };
 pub use spfe_net::network::Error;
 

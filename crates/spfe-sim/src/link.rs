@@ -211,6 +211,11 @@ pub trait End {
     /// Sends a time-code or interrupt. False: the link has none, or does not run.
     fn send_code(&mut self, code: BroadcastCode) -> bool;
 
+    /// Whether a code can be sent that will not take the place of one that still waits.
+    fn takes_code(&self) -> bool {
+        self.is_running()
+    }
+
     /// A time-code or interrupt that came.
     fn receive_code(&mut self) -> Option<BroadcastCode>;
 

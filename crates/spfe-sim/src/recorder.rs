@@ -9,7 +9,7 @@ mod event;
 use crate::fault::{Command, Kind, Lasting};
 use crate::link::{Event, Observer, Side};
 use crate::records::command_text;
-use crate::scenario::{Medium, Place, Scenario};
+use crate::scenario::{self, Medium, Place, Scenario};
 use crate::time::Ps;
 use event::{ALIGNMENTS, LANE_STATES, RESETS, SPACEWIRE_STATES, change, error, fault, lasting};
 use spfe_capture::{
@@ -68,6 +68,54 @@ pub struct Recorder<W: Write> {
     failed: Option<CaptureError>,
 }
 
+/// A link, as a capture has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wiring {
+    /// Its name.
+    pub name: String,
+    /// Its ends, as `unit.port`: A and B.
+    pub ends: [String; 2],
+    /// It is SpaceWire.
+    pub spacewire: bool,
+    /// Lanes; SpaceWire 1.
+    pub lanes: u8,
+    /// Signalling rate of a lane in bit/s; 0: none, or not said.
+    pub rate_bps: u64,
+    /// Data frames are scrambled.
+    pub scrambled: bool,
+}
+
+impl Wiring {
+    /// A link of a scenario.
+    pub fn of(link: &scenario::Link) -> Self {
+        let spacewire = link.is_spacewire();
+        Self {
+            name: link.name.clone(),
+            ends: link.ends.each_ref().map(|place| format!("{}.{}", place.unit, place.port)),
+            spacewire,
+            lanes: if spacewire { 1 } else { link.lanes() },
+            rate_bps: link.rate.0,
+            scrambled: match &link.medium {
+                Medium::SpaceFibre(fibre) => fibre.scramble,
+                Medium::SpaceWire(_) => false,
+            },
+        }
+    }
+}
+
+/// What is captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted<'a> {
+    /// Packets.
+    pub packets: bool,
+    /// Broadcast messages and codes.
+    pub messages: bool,
+    /// States, errors, faults.
+    pub events: bool,
+    /// Names of the links; none for all.
+    pub links: &'a [String],
+}
+
 impl<W: Write> Recorder<W> {
     /// Begins a file of what the scenario says is to be captured.
     ///
@@ -76,24 +124,44 @@ impl<W: Write> Recorder<W> {
     pub fn new(to: W, scenario: &Scenario, options: &Options<'_>) -> Result<Self, CaptureError> {
         let comment = format!("{}; seed {}", scenario.title, scenario.seed);
         let comment = if options.comment.is_empty() { &comment } else { options.comment };
-        let mut capture = Capture::new(to, &Options { comment, ..*options })?;
-        let wanted = &scenario.capture;
-        let mut links = vec![];
-        for link in &scenario.links {
-            let bps = link.rate.0;
-            let lanes = if link.is_spacewire() { 1 } else { link.lanes() };
-            let mut interface = |from: &Place, to: &Place| {
-                let dotted = |place: &Place| format!("{}.{}", place.unit, place.port);
+        let links: Vec<_> = scenario.links.iter().map(Wiring::of).collect();
+        let of = &scenario.capture;
+        let (packets, messages, events) = (of.packets, of.messages, of.events);
+        let wanted = Wanted { packets, messages, events, links: &of.links };
+        let mut recorder = Self::of_links(to, &links, wanted, &Options { comment, ..*options })?;
+        let port_of =
+            |router: &str, port: u8| scenario.link_at(&Place { unit: router.into(), port });
+        recorder.routers = scenario
+            .routers
+            .iter()
+            .map(|router| (0..32).map(|port| port_of(&router.name, port)).collect())
+            .collect();
+        Ok(recorder)
+    }
+
+    /// Begins a file of links.
+    ///
+    /// # Errors
+    /// A writer that fails, a name that is too long.
+    pub fn of_links(
+        to: W,
+        links: &[Wiring],
+        wanted: Wanted<'_>,
+        options: &Options<'_>,
+    ) -> Result<Self, CaptureError> {
+        let mut capture = Capture::new(to, options)?;
+        let mut made = vec![];
+        for link in links {
+            let Wiring { lanes, rate_bps, .. } = *link;
+            let mut interface = |from: &str, to: &str| {
                 capture.interface(&Interface {
-                    name: &format!("{}>{}", dotted(from), dotted(to)),
+                    name: &format!("{from}>{to}"),
                     description: &link.name,
-                    speed_bps: Some(bps.saturating_mul(u64::from(lanes))),
+                    speed_bps: Some(rate_bps.saturating_mul(u64::from(lanes))).filter(|s| *s != 0),
                 })
             };
-            let ids = [
-                interface(&link.ends[0], &link.ends[1])?,
-                interface(&link.ends[1], &link.ends[0])?,
-            ];
+            let [a, b] = &link.ends;
+            let ids = [interface(a, b)?, interface(b, a)?];
             let port = |out: InterfaceId, into: InterfaceId| Port {
                 out,
                 into,
@@ -105,36 +173,25 @@ impl<W: Write> Recorder<W> {
                 retries: 0,
                 swapped: 0,
             };
-            let scrambled = match &link.medium {
-                Medium::SpaceFibre(fibre) => fibre.scramble,
-                Medium::SpaceWire(_) => false,
-            };
-            links.push(Wired {
-                kind: if link.is_spacewire() { Link::SpaceWire } else { Link::SpaceFibre },
+            made.push(Wired {
+                kind: if link.spacewire { Link::SpaceWire } else { Link::SpaceFibre },
                 lanes,
-                period_ps: (40_000_000_000_000 / bps.max(1)) as u32,
-                bit_ps: (1_000_000_000_000 / bps.max(1)) as u32,
-                scrambled,
+                period_ps: (40_000_000_000_000 / rate_bps.max(1)) as u32,
+                bit_ps: (1_000_000_000_000 / rate_bps.max(1)) as u32,
+                scrambled: link.scrambled,
                 chosen: wanted.links.is_empty() || wanted.links.contains(&link.name),
                 ports: [port(ids[0], ids[1]), port(ids[1], ids[0])],
             });
         }
-        let port_of =
-            |router: &str, port: u8| scenario.link_at(&Place { unit: router.into(), port });
-        let routers = scenario
-            .routers
-            .iter()
-            .map(|router| (0..32).map(|port| port_of(&router.name, port)).collect())
-            .collect();
-        Ok(Self {
-            capture,
-            links,
-            routers,
-            packets: wanted.packets,
-            messages: wanted.messages,
-            events: wanted.events,
-            failed: None,
-        })
+        let Wanted { packets, messages, events, .. } = wanted;
+        let (links, routers, failed) = (made, Vec::new(), None);
+        Ok(Self { capture, links, routers, packets, messages, events, failed })
+    }
+
+    /// Room in the file from now on, with [`Keep::First`](spfe_capture::Keep::First): see
+    /// [`Capture::allow`].
+    pub fn allow(&mut self, bytes: u64) {
+        self.capture.allow(bytes);
     }
 
     /// Ends the file.

@@ -16,6 +16,8 @@ use crate::{Error, PortInfo, Region, Result};
 use spfe_contract::{PortKind, Status};
 use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::{LinkRate, Mode, Topology, View};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +36,14 @@ impl Device {
         let endpoint = self.backend.info().endpoint;
         self.backend.engine().filter(|view| view.runs(endpoint, port))
     }
+}
+
+/// The socket and the name behind it, in a path such as /run/spfe.sock/camera.
+fn named(path: &str) -> Option<(&Path, &str)> {
+    let (socket, name) = path.rsplit_once('/')?;
+    let socket = Path::new(socket);
+    let is_socket = socket.metadata().is_ok_and(|meta| meta.file_type().is_socket());
+    is_socket.then_some((socket, name))
 }
 
 /// An open SpaceFibre processor endpoint.
@@ -74,7 +84,10 @@ impl Endpoint {
             }
             Uri::Daemon { path, endpoint } => {
                 let client = format!("process {}", std::process::id());
-                let backend = Daemon::connect(path.as_ref(), endpoint, &client)?;
+                let backend = match named(&path).filter(|_| endpoint.is_none()) {
+                    Some((path, name)) => Daemon::connect_named(path, name, &client)?,
+                    None => Daemon::connect(path.as_ref(), endpoint, &client)?,
+                };
                 let device = Arc::new(Device { backend: Box::new(backend) });
                 Ok(Self { device, embedded: None })
             }

@@ -67,8 +67,12 @@ pub use rx::{Received, Rx};
 pub use slots::Returned;
 pub use spfe_contract::{MIB_ITEMS, MibAccess, MibInfo, MibItem, MibKind, MibLayer, MibScope};
 pub use spfe_contract::{PortKind, PortState, Status, StatusClass};
+pub use spfe_net::capture::Summary as CaptureSummary;
 pub use spfe_net::exact::mib::{LinkCommand, MibEntry, MibValue, layer_name};
 pub use spfe_net::instrument::{Lengths, Pattern};
-pub use spfe_net::{Clock, Link, LinkModel, LinkRate, Mode, Peer, Topology};
+pub use spfe_net::{
+    Capture, CaptureOptions, Clock, Link, LinkModel, LinkRate, Mode, Peer, Scenario, Topology,
+};
+pub use spfe_session::CaptureRequest;
 pub use tx::{Batch, End, Sent, Tx};
 pub use wait::{Deadline, Ready, SleepCost, Strategy, Threshold, sleep_cost};

@@ -19,6 +19,7 @@ pub(crate) enum Carry {
     Network(bool),
     Memory(Arc<SharedMemory>),
     Event(Arc<Event>),
+    Pipe(OwnedFd),
 }
 
 /// The reply to a request, or why it is refused.
@@ -38,6 +39,11 @@ impl Connection {
         }
         if let Some(answer) = look(request, &shared.network) {
             return answer;
+        }
+        match request {
+            Request::Capture(wanted) => return self.begin_capture(wanted, &shared.network),
+            Request::EndCapture => return self.end_capture(),
+            _ => {}
         }
         let Some(at) = self.at else {
             return refuse(Status::BadField, format!("{} before Hello", request.name()));
@@ -91,7 +97,11 @@ impl Connection {
                 DONE
             }
             // Answered above.
-            Request::Clients | Request::Look | Request::LookAtPort { .. } => DONE,
+            Request::Clients
+            | Request::Look
+            | Request::LookAtPort { .. }
+            | Request::Capture(_)
+            | Request::EndCapture => DONE,
         }
     }
 
@@ -197,6 +207,7 @@ fn look(request: &Request, network: &Network) -> Option<Answer> {
         Request::Look => Reply::Network(NetworkInfo {
             contract: (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR),
             topology: network.topology().clone(),
+            names: network.names().to_vec(),
         }),
         Request::LookAtPort { endpoint, port } => match network.port_info(endpoint, port) {
             Ok(info) => Reply::Port(info),

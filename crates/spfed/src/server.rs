@@ -6,7 +6,7 @@ use crate::{MEMORY_MAX, REGIONS_MAX};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use spfe_contract::Status;
-use spfe_net::{DeviceThread, Network, Topology};
+use spfe_net::{DeviceThread, Network, Scenario, Topology};
 use spfe_session::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +20,9 @@ pub struct ServerConfig {
     pub listen: Option<PathBuf>,
     /// The network.
     pub topology: Topology,
+    /// A simulated network instead, whose nodes of kind `endpoint` are the endpoints. Of `topology`
+    /// the mode counts.
+    pub scenario: Option<Scenario>,
     /// Most memory a client may have registered at a time, bytes.
     pub max_memory: u64,
     /// Most regions a client may have registered at a time.
@@ -36,6 +39,7 @@ impl ServerConfig {
         Self {
             listen: None,
             topology,
+            scenario: None,
             max_memory: MEMORY_MAX,
             max_regions: REGIONS_MAX,
             once: false,
@@ -135,7 +139,12 @@ impl Server {
         }
         let listener = config.listen.as_deref().map(Listener::bind).transpose()?;
         let path = listener.as_ref().map(|listener| listener.path().to_owned());
-        let network = Network::new(config.topology.clone())?;
+        let network = match &config.scenario {
+            Some(scenario) => {
+                spfe_net::exact::scenario::network(scenario, config.topology.mode, false)?
+            }
+            None => Network::new(config.topology.clone())?,
+        };
         let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
         let control = Control::new()?;
         let mut serve = Serve::new(config, network.clone(), listener, control.clone());

@@ -75,6 +75,24 @@ impl Piece {
         self.length - self.done
     }
 
+    /// Appends some of its bytes, delivered or not.
+    #[cold]
+    pub(crate) fn append(&self, range: core::ops::Range<u32>, to: &mut Vec<u8>) {
+        let mut start = 0;
+        for stretch in &self.stretches[..self.count] {
+            let end = start + stretch.length;
+            let (from, until) = (range.start.max(start), range.end.min(end));
+            if from < until {
+                let (length, at) = (until - from, to.len());
+                to.resize(at + length as usize, 0);
+                let source = stretch.plus(from - start).at;
+                // SAFETY: within the stretch, which is mapped while its step runs; made room for.
+                unsafe { crate::copy::move_bytes(source, to[at..].as_mut_ptr(), length) };
+            }
+            start = end;
+        }
+    }
+
     /// Copies the next `length` bytes (at most [`Piece::rest`]) to a target.
     ///
     /// # Safety

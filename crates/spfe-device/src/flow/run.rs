@@ -4,6 +4,7 @@ use super::{AHEAD_NS, Cx, Next, Piece, Regions, Sink, Source, Step, Taken};
 use crate::copy::{Copier, Ends};
 use crate::queue::{Host, QueueView};
 use crate::shared::FlowShared;
+use crate::tap::Tapped;
 use spfe_contract::Status;
 use spfe_ring::sync::{Ordering, light_barrier};
 
@@ -15,6 +16,7 @@ pub(super) struct Run<'a> {
     pub(super) tx_regions: &'a Regions,
     pub(super) rx_regions: &'a Regions,
     pub(super) piece: &'a mut Piece,
+    pub(super) tap: Option<&'a mut Tapped>,
     pub(super) budget: u32,
 }
 
@@ -78,12 +80,16 @@ impl Run<'_> {
     }
 
     /// Nobody sends; the last sender's packet may still need its EEP.
-    pub(super) fn only_cut<D: Sink, H: Host>(self, sink: &mut D, cx: &mut Cx<'_, '_, H>) -> Step {
+    pub(super) fn only_cut<D: Sink, H: Host>(
+        mut self,
+        sink: &mut D,
+        cx: &mut Cx<'_, '_, H>,
+    ) -> Step {
         for _ in 0..LOOKS {
             if !sink.is_cut() {
                 break;
             }
-            sink.cut(cx);
+            self.cut(sink, cx);
             sink.publish(cx);
             let waits = sink.is_cut();
             self.shared.stalled.store(u32::from(waits), Ordering::Release);
@@ -105,7 +111,7 @@ impl Run<'_> {
     ) -> Step {
         let mut packets = 0;
         if sink.is_cut() {
-            sink.cut(cx);
+            self.cut(sink, cx);
             if sink.is_cut() {
                 return Step::Stalled(0);
             }
@@ -129,7 +135,7 @@ impl Run<'_> {
                 Next::At(ns) => return Step::Until(ns, packets),
                 Next::Failed { cut } => {
                     if cut {
-                        sink.cut(cx);
+                        self.cut(sink, cx);
                     }
                     continue;
                 }
@@ -138,12 +144,20 @@ impl Run<'_> {
                         return Step::Unmapped(true, key);
                     }
                     if source.fail_unmapped(self.piece, Status::BadRegion, &mut cx.copier) {
-                        sink.cut(cx);
+                        self.cut(sink, cx);
                     }
                     continue;
                 }
             }
-            match sink.take(self.piece, &self.rx_regions.map, cx) {
+            let before = self.tap.is_some().then(|| {
+                // The next part of a piece that was paused, or of a packet.
+                (self.piece.done, self.piece.done != 0 || sink.is_open())
+            });
+            let taken = sink.take(self.piece, &self.rx_regions.map, cx);
+            if let (Some(before), Some(tap)) = (before, &mut self.tap) {
+                tap.see(self.piece, before, taken, cx);
+            }
+            match taken {
                 Taken::Whole => {
                     let stamps = source.view().is_some_and(QueueView::wants_stamps);
                     let time = cx.time(stamps);
@@ -164,6 +178,17 @@ impl Run<'_> {
             }
         }
         Step::More(packets)
+    }
+
+    /// The open packet ends with an EEP, now or when there is room.
+    #[cold]
+    fn cut<D: Sink, H: Host>(&mut self, sink: &mut D, cx: &mut Cx<'_, '_, H>) {
+        sink.cut(cx);
+        if !sink.is_cut()
+            && let Some(tap) = &mut self.tap
+        {
+            tap.cut(cx);
+        }
     }
 
     /// Ends a round of shared copies.

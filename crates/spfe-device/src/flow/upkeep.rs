@@ -160,6 +160,12 @@ impl<S: Source, D: Sink> Flow<S, D> {
     /// Ends the receiver's open packet with EEP, if there is one: its sender will not go on.
     pub fn cut<H: Host>(&mut self, host: &mut H) {
         let mut cx = Cx::quiet(host);
+        let was_open = match &self.rx {
+            RxEnd::Posted(rx) => rx.is_open(),
+            RxEnd::Packed(rx) => rx.is_open(),
+            RxEnd::Instrument(rx) => rx.is_open(),
+            RxEnd::None => false,
+        };
         match &mut self.rx {
             RxEnd::Posted(rx) if rx.is_open() => {
                 rx.cut(&mut cx);
@@ -172,6 +178,12 @@ impl<S: Source, D: Sink> Flow<S, D> {
             }
             RxEnd::Instrument(rx) if rx.is_open() => rx.cut(&mut cx),
             _ => {}
+        }
+        if was_open
+            && !self.rx_is_cut()
+            && let Some(tap) = &mut self.tap
+        {
+            tap.cut(&mut Cx::quiet(host));
         }
         if self.rx_is_cut() {
             // The receiver that makes room runs the engine for it.

@@ -71,9 +71,16 @@ impl End for Unit {
     }
 
     fn send_code(&mut self, code: BroadcastCode) -> bool {
-        let taken = self.port.broadcast(code);
+        let taken = match self.any_code {
+            true => self.port.broadcast_any(code),
+            false => self.port.broadcast(code),
+        };
         self.codes_wait |= taken;
         taken
+    }
+
+    fn takes_code(&self) -> bool {
+        self.is_running() && !self.codes_wait
     }
 
     fn receive_code(&mut self) -> Option<BroadcastCode> {
