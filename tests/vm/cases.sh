@@ -2,9 +2,9 @@
 # The tests of run.sh: for each a function that boots guests and reports. What runs inside a guest is
 # in guest/.
 
-short_tests=(build driver packets strace life fuzz killed two)
-long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64 swiotlb viommu
-    stride pulled platform platform-arm64 net-two cycles)
+short_tests=(build driver packets strace life fuzz killed two swiotlb viommu)
+long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64
+    stride pulled platform platform-arm64 net net-two calls cycles)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -161,3 +161,6 @@ test_driver_arm64() {
     check 'emulator and kernel fetched' need qemu-arm kernel-6.1-arm64 guest-arm64 &&
         image arm64 6.1 && guest one --arch arm64 --initrd "$image" SPFE_RUN=driver
 }
+
+test_net() { with_devices net --timeout 150; }
+test_calls() { with_devices calls; }
