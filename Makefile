@@ -3,12 +3,13 @@
 
 FUZZ_SECONDS ?= 30
 export FUZZ_SECONDS
+VM_FORM ?= long
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test lint bench fuzz soak docs clean
+.PHONY: help setup gen build demo test test-vm vm lint bench fuzz soak docs clean
 
 help: ## list the targets (default)
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install the packages that are missing; nothing if none is
 	@tools/setup.sh build
@@ -25,7 +26,15 @@ demo: build ## measure the built-in device in a minute and write a report
 
 test: setup ## every check and test; the last line says "N passed, N failed"
 	-@tools/setup.sh test
+	-@tools/setup.sh vm
 	@tools/test.sh
+
+test-vm: setup ## the Linux driver in virtual machines, all of it (VM_FORM=short: as in make test)
+	@tools/setup.sh vm
+	@VM_FORM=$(VM_FORM) tools/test.sh vm
+
+vm: build ## a machine with the driver and two devices: a shell, or VM_COMMAND="spfe ..."
+	tests/vm/play.sh $(VM_COMMAND)
 
 lint: setup ## only the checks of generated files, format, scripts and Rust code
 	@tools/test.sh lint

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every check and test of the project, cheapest first. A failing step does not stop the run.
 #
-#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit model e2e
+#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit model e2e vm
 #
 # Logs of the steps: target/test-logs/. The last line is "N passed, N failed"; the exit code is 0
 # only if something passed and nothing failed. STEP_TIMEOUT (seconds, default 1800) ends a step
@@ -50,8 +50,11 @@ step() {
     printf '%6d.%d s   %d passed, %d failed, %d skipped\n' \
         $((tenths / 10)) $((tenths % 10)) "${counts[@]}"
     if ((counts[1] > 0)); then
-        printf '    | exit code %d; the end of %s:\n' "$code" "$log"
-        tail -n 60 "$log" | sed 's/^/    | /'
+        printf '    | exit code %d; what failed in %s:\n' "$code" "$log"
+        grep -nE -A 2 '^(FAIL|not ok|error|thread .* panicked)|\.\.\. FAILED$' "$log" |
+            head -n 80 | sed 's/^/    | /'
+        printf '    | its end:\n'
+        tail -n 40 "$log" | sed 's/^/    | /'
     fi
 }
 
@@ -110,6 +113,16 @@ run_e2e() {
     done
 }
 
+# The driver in virtual machines; the release build is that of the group e2e.
+run_vm() {
+    if [[ ! -f tests/vm/run.sh ]]; then
+        absent vm vm tests/vm/run.sh
+        return
+    fi
+    step vm vm-build check cargo build --release -p spfed -p spfe-cli
+    step vm vm tap bash tests/vm/run.sh "--${VM_FORM:-short}"
+}
+
 main() {
     local name
     mkdir -p "$logs"
@@ -121,6 +134,7 @@ main() {
     run_rust
     run_models
     run_e2e
+    run_vm
 
     for name in "${wanted[@]}"; do
         [[ -n ${known[$name]:-} ]] || {

@@ -10,9 +10,10 @@ use spfe_fuzz::memory;
 use spfe_net::arena::DEVICE;
 use spfe_net::topology::{LinkModel, Port};
 use spfe_net::view::MessageRunner;
-use spfe_net::{LinkRate, Mode, Network, Peer, RegisterFile, Runner, Topology};
+use spfe_net::{LinkRate, Mode, Network, Peer, RegisterFile, Runner, Segments, Stride, Topology};
 use spfe_ring::{Ring, Slot};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 const OPS_MAX: usize = 200;
 const SEGMENT_BYTES: usize = 64 << 10;
@@ -120,10 +121,12 @@ impl Driver {
         memory::bytes_mut(&foreign).fill(memory::FOREIGN);
         let both = access::LOCAL_READ | access::LOCAL_WRITE;
         network.add_region(other, foreign, both).expect("room");
-        let registers = RegisterFile::new(network.clone(), 0).expect("a register face");
         let segment = memory::pooled(0, SEGMENT_BYTES);
         memory::bytes_mut(&segment).fill(0);
-        registers.add_segment(segment);
+        let segments = Arc::new(Segments::default());
+        segments.add(segment);
+        let registers = RegisterFile::new(network.clone(), 0, segments, Stride::Usual)
+            .expect("a register face");
         let blocks = walk(&registers);
         Self { registers, flows, messages, blocks, posted: HashMap::new(), sequence: 0 }
     }

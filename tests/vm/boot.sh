@@ -4,8 +4,8 @@
 #   tests/vm/boot.sh --initrd IMAGE [OPTION...] [NAME=VALUE...]
 #
 #   --initrd IMAGE     root file system, see initramfs.sh
-#   --log PREFIX       PREFIX.console (kernel), PREFIX.result (script), PREFIX.emulator; default: a
-#                      temporary directory, deleted at the end
+#   --log PREFIX       PREFIX.console (kernel), PREFIX.result (script), PREFIX.emulator, PREFIX.pid (while
+#                      it runs); default: a temporary directory, deleted at the end
 #   --arch ARCH        amd64 (default) or arm64
 #   --kernel SERIES    6.1 (default) or 6.12
 #   --device SOCKET    a PCIe device behind a root port, served on this vfio-user socket; repeatable
@@ -17,6 +17,7 @@
 #   --smp N            default 2
 #   --timeout SECONDS  default 120; the guest is then ended and the exit code is 124
 #   --interactive      a shell on this terminal in place of a script (no --log, no time-out)
+#   --live             the result is printed while it comes, and nothing else
 #   --quiet            the result is not printed
 #
 # NAME=VALUE are in the environment of the guest's init: SPFE_RUN="SCRIPT WORD..." is what it runs.
@@ -26,7 +27,7 @@ set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
 
-arch=amd64 kernel=6.1 initrd='' log='' memory=512 smp=2 limit=120 interactive='' quiet=''
+arch=amd64 kernel=6.1 initrd='' log='' memory=512 smp=2 limit=120 interactive='' quiet='' live=''
 viommu='' accel=${SPFE_VM_ACCEL:-tcg}
 devices=() options=() append=() variables=()
 emulator_pid='' temporary=''
@@ -46,6 +47,7 @@ while (($#)); do
     --smp) smp=$2 && shift ;;
     --timeout) limit=$2 && shift ;;
     --interactive) interactive=1 ;;
+    --live) live=1 ;;
     --quiet) quiet=1 ;;
     [A-Z]*=*) variables+=("${1%%=*}=\"${1#*=}\"") ;;
     *) vm_die "unknown option '$1'; see the top of $0" ;;
@@ -69,6 +71,8 @@ machine() {
     case $arch in
     amd64)
         console=ttyS0
+        # On a busy machine an emulated timer is late, which the kernel takes for a broken board.
+        append+=(no_timer_check)
         words+=(-M "q35,memory-backend=ram${viommu:+,kernel-irqchip=split}" -cpu max)
         ;;
     arm64)
@@ -88,16 +92,22 @@ machine() {
         number=$((number + 1))
         # Posted writes make the emulator abort when the model of a device dies.
         words+=(-device "pcie-root-port,id=port$number,chassis=$number,slot=$number"
-            -device '{"driver":"vfio-user-pci","id":"spfe'$number'","bus":"port'$number'","socket":{"type":"unix","path":"'"$socket"'"},"x-no-posted-writes":true}')
+            -device "{\"driver\":\"vfio-user-pci\",\"id\":\"spfe$number\",\"bus\":\"port$number\",
+                \"socket\":{\"type\":\"unix\",\"path\":\"$socket\"},\"x-no-posted-writes\":true}")
     done
     if [[ -n $interactive ]]; then
         words+=(-serial mon:stdio)
     else
-        words+=(-chardev "file,id=console,path=$log.console" -serial chardev:console
-            -chardev "file,id=result,path=$log.result" -serial chardev:result)
+        words+=(-chardev "file,id=console,path=$log.console" -serial chardev:console)
+        if [[ -n $live ]]; then
+            words+=(-chardev "stdio,id=result,signal=off,logfile=$log.result")
+        else
+            words+=(-chardev "file,id=result,path=$log.result")
+        fi
+        words+=(-serial chardev:result)
     fi
-    words+=(-kernel "$vm_image" -initrd "$initrd"
-        -append "console=$console quiet panic=-1 ${append[*]} ${variables[*]}" "${options[@]}")
+    words+=(-pidfile "$log.pid" -kernel "$vm_image" -initrd "$initrd"
+        -append "console=$console quiet oops=panic panic=-1 ${append[*]} ${variables[*]}" "${options[@]}")
 }
 
 main() {
@@ -115,13 +125,17 @@ main() {
         return
     fi
     : >"$log.console" && : >"$log.result" || return
-    timeout --kill-after=5 "$limit" "$vm_emulator" "${words[@]}" \
-        </dev/null >"$log.emulator" 2>&1 &
+    if [[ -n $live ]]; then
+        timeout --kill-after=5 "$limit" "$vm_emulator" "${words[@]}" </dev/null 2>"$log.emulator" &
+    else
+        timeout --kill-after=5 "$limit" "$vm_emulator" "${words[@]}" \
+            </dev/null >"$log.emulator" 2>&1 &
+    fi
     emulator_pid=$!
     wait "$emulator_pid"
     code=$?
     emulator_pid=''
-    [[ -n $quiet ]] || tr -d '\r' <"$log.result"
+    [[ -n $quiet$live ]] || tr -d '\r' <"$log.result"
     said=$(tr -d '\r' <"$log.result" | sed -n 's/^# exit \([0-9]*\) after .*/\1/p' | tail -n 1)
     if [[ -z $said ]]; then
         if ((code == 124 || code == 137)); then
@@ -132,7 +146,13 @@ main() {
             said=125
         fi
         tail -n 5 "$log.emulator" | sed 's/^/# emulator: /'
-        tail -n 40 "$log.console" | tr -d '\r' | sed 's/^/# console: /'
+        tr -d '\r' <"$log.console" | tail -n 250 | awk '
+            { lines[NR] = $0 }
+            !first && /BUG|Oops|WARNING|panic|Call Trace/ { first = NR }
+            END {
+                from = first ? first : NR > 40 ? NR - 40 : 1
+                for (i = from; i <= NR && i < from + 60; i++) print "# console: " lines[i]
+            }'
     fi
     return "$said"
 }

@@ -59,6 +59,7 @@ recipe() {
 # mirror: the address of the Debian mirror, as this machine's apt has it.
 mirror() {
     local address
+    # shellcheck disable=SC2016 # for apt
     address=${SPFE_VM_MIRROR:-$(
         apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' \
             'Created-By: Packages' 2>/dev/null |
@@ -200,10 +201,12 @@ fetch() {
         grep -h '^E:' "$work/download.log" | head -n 3 >&2 || true
         vm_say "$1: not all of packages.lock can be had; trying what the mirror has now"
         lock=$work/lock
-        resolve "$1" >"$lock" || vm_die "$1: cannot be resolved either; is there a network?"
+        resolve "$1" >"$lock" 2>"$work/resolve.log" || true
+        [[ -s $lock ]] || vm_die "$1: cannot be resolved either; is there a network?" \
+            "$(tail -n 2 "$work/resolve.log")"
         (unset APT_CONFIG && download "$lock" "$1") || vm_die "$1: cannot be downloaded" \
             "$(tail -n 3 "$work/download.log")"
-        diff <(grep "^$1 " "$vm_lock") "$lock" | sed -n 's/^> /vm: instead: /p' >&2
+        grep -vxFf "$vm_lock" "$lock" | sed 's/^/vm: instead: /' >&2 || true
         vm_say "pin these with: tests/vm/fetch.sh --update"
     fi
     unpack "$lock" "$1"

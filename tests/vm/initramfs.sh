@@ -26,8 +26,13 @@ put() {
     [[ -f $1 ]] || vm_die "no file $1"
     [[ $path != */ ]] || path+=${1##*/}
     mkdir -p "$tree/${path%/*}"
-    cp -L "$1" "$tree/$path"
-    [[ $path == *.ko ]] || put_libraries "$1"
+    case $path in
+    *.ko) cp -L "$1" "$tree/$path" ;;
+    *)
+        strip -o "$tree/$path" "$1" 2>/dev/null || cp -L "$1" "$tree/$path"
+        put_libraries "$1"
+        ;;
+    esac
 }
 
 # put_libraries FILE...: the libraries of this machine that programs are linked with, where they are
@@ -54,7 +59,7 @@ base() {
     local program
     mkdir -p "$tree"/{dev,proc,sys,tmp,root,run,etc,var/log,var/run,usr/local/bin}
     cp -a "$fetched"/{bin,lib,sbin,usr} "$tree/" 2>/dev/null || true
-    rm -rf "$tree/usr/share" "$tree/usr/lib/systemd" "$tree/lib/systemd"
+    rm -rf "${tree:?}"/usr/share "$tree"/{usr/lib,lib}/systemd
     ln -s busybox "$tree/bin/sh"
     "$busybox" --list | while read -r program; do
         [[ -e $tree/bin/$program || -e $tree/usr/bin/$program || -e $tree/sbin/$program ]] ||

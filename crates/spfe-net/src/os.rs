@@ -4,11 +4,12 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create,
 };
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
-use spfe_ring::sync::AtomicU32;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use spfe_ring::sync::{AtomicU32, Barriers, barriers, set_barriers};
 use std::io;
 use std::ptr::NonNull;
-use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 /// Shared memory that cannot shrink under its users, mapped into this process.
@@ -17,6 +18,8 @@ pub struct SharedMemory {
     fd: OwnedFd,
     base: NonNull<u8>,
     size: usize,
+    /// Mappings it is made of, where it is made of several.
+    pieces: AtomicUsize,
 }
 
 // SAFETY: a mapping has no thread affinity; users synchronise through atomics.
@@ -26,6 +29,21 @@ unsafe impl Sync for SharedMemory {}
 
 /// Seals a region must have: nobody can make a mapping of it fault by shrinking it.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
+
+/// Reserved room: nothing is there, and nothing is set aside for it.
+const EMPTY: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
+
+/// Pieces of all memory of this process.
+static PIECES: AtomicUsize = AtomicUsize::new(0);
+
+/// Most pieces at a time: half of the mappings the kernel lets a process have.
+fn pieces_max() -> usize {
+    static MAX: OnceLock<usize> = OnceLock::new();
+    *MAX.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
+        text.trim().parse().unwrap_or(65_530usize) / 2
+    })
+}
 
 impl SharedMemory {
     /// New zeroed memory of `size` bytes (rounded up to whole pages), every page present.
@@ -78,7 +96,7 @@ impl SharedMemory {
         // SAFETY: a fresh mapping at an address the kernel chooses.
         let base = unsafe { mmap(std::ptr::null_mut(), size, prot, flags, &fd, offset) }?;
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { fd, base, size })
+        Ok(Self { fd, base, size, pieces: AtomicUsize::new(0) })
     }
 
     /// Maps the pages of up to `bytes` bytes from `from` (a multiple of the page size) that exist,
@@ -108,6 +126,59 @@ impl SharedMemory {
         end
     }
 
+    /// Room for memory that lies in pieces in files of others: reads as zero until
+    /// [`SharedMemory::place`] puts a piece there. There is nothing to pass to other processes.
+    pub(crate) fn reserve(size: usize) -> io::Result<Self> {
+        let page = rustix::param::page_size();
+        let size = size.max(1).checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
+        let fd = memfd_create("spfe-pieces", MemfdFlags::CLOEXEC)?;
+        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, EMPTY);
+        // SAFETY: a fresh mapping at an address the kernel chooses.
+        let base = unsafe { mmap_anonymous(std::ptr::null_mut(), size, prot, flags) }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { fd, base, size, pieces: AtomicUsize::new(0) })
+    }
+
+    /// Puts `bytes` bytes of a file at an offset of reserved room; all of them multiples of the
+    /// page size. The file must not shrink below them.
+    ///
+    /// # Errors
+    /// `InvalidInput` past the end of the room; `OutOfMemory` if the process has no mappings left.
+    pub(crate) fn place(
+        &self,
+        at: usize,
+        file: BorrowedFd<'_>,
+        offset: u64,
+        bytes: usize,
+        writable: bool,
+    ) -> io::Result<()> {
+        if at.checked_add(bytes).is_none_or(|end| end > self.size) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // Counted first: what fails is given back with the rest.
+        self.pieces.fetch_add(1, Ordering::Relaxed);
+        if PIECES.fetch_add(1, Ordering::Relaxed) >= pieces_max() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        let write = if writable { ProtFlags::WRITE } else { ProtFlags::empty() };
+        let (prot, flags) = (ProtFlags::READ | write, MapFlags::SHARED | MapFlags::FIXED);
+        let place = self.base.as_ptr().wrapping_add(at).cast();
+        // SAFETY: inside our own mapping; who uses it uses atomics and raw copies, for which
+        // different contents are as if another process had written them.
+        unsafe { mmap(place, bytes, prot, flags, file, offset) }?;
+        Ok(())
+    }
+
+    /// Takes all pieces away again: zeroes are in their place. When it returns, no thread of this
+    /// process can reach what was there.
+    pub(crate) fn take_away(&self) -> io::Result<()> {
+        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, EMPTY | MapFlags::FIXED);
+        // SAFETY: our own mapping as a whole; otherwise as for `place`.
+        unsafe { mmap_anonymous(self.base.as_ptr().cast(), self.size, prot, flags) }?;
+        PIECES.fetch_sub(self.pieces.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        Ok(())
+    }
+
     /// First byte.
     pub fn base(&self) -> NonNull<u8> {
         self.base
@@ -128,6 +199,7 @@ impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: the mapping is ours; whoever holds pointers into it holds the owner too.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.size) };
+        PIECES.fetch_sub(*self.pieces.get_mut(), Ordering::Relaxed);
     }
 }
 
@@ -192,13 +264,25 @@ fn membarrier(command: libc::c_int) -> bool {
 pub fn join_barriers() {
     static JOINED: Once = Once::new();
     JOINED.call_once(|| {
-        spfe_ring::sync::set_asymmetric(membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED));
+        if membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED) {
+            set_barriers(Barriers::Asymmetric);
+        }
     });
+}
+
+/// From now on hosts on the far side of a bus use this process's rings: no `membarrier` reaches
+/// them. Processes of this machine are reached as before.
+pub fn join_bus() {
+    join_barriers();
+    if barriers() == Barriers::Asymmetric {
+        set_barriers(Barriers::Bus);
+    }
 }
 
 /// The heavy side of the barrier pair: a fence on every thread of every process that joined.
 pub fn heavy_barrier() {
-    if !(spfe_ring::sync::is_asymmetric() && membarrier(MEMBARRIER_GLOBAL_EXPEDITED)) {
+    let forced = barriers() != Barriers::Fences && membarrier(MEMBARRIER_GLOBAL_EXPEDITED);
+    if !forced || barriers() == Barriers::Bus {
         spfe_ring::sync::fence_barrier();
     }
 }

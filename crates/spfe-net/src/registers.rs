@@ -11,18 +11,23 @@
 //! | `status` | registers the device writes |
 //! | `command` | the configuration latch |
 //! | `event` | event vectors |
+//! | [`bus`] | where the memory of regions comes from |
+//! | [`guest`] | memory of a host on the far side of a bus |
 //!
 //! Reading changes nothing a host can see. Offsets that are no register, and those that are not a
 //! multiple of 4, read 0 and take no writes.
 
+pub mod bus;
 mod command;
 mod event;
+pub mod guest;
 mod layout;
 mod status;
 
 use crate::network::{Attachment, Error, Network};
 use crate::os::{self, SharedMemory};
 use crate::topology::Port;
+pub use bus::{Bus, Segments, Stride};
 use event::EventVector;
 use layout::{Layout, Place};
 use rustix::fd::OwnedFd;
@@ -32,7 +37,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Event vectors of a register face.
-pub const EVENTS: u32 = 16;
+pub const EVENTS: u32 = 64;
 /// Protection domains of a register face: what [`Placement`](crate::Placement) has room for.
 const DOMAINS: u32 = 1 << u8::BITS;
 /// What every register of a device that is gone reads.
@@ -52,8 +57,14 @@ fn high(value: u64) -> u32 {
 struct Queue {
     state: QueueState,
     error: Status,
-    /// Addresses of rings and lines, in use while the queue is enabled.
-    holds: [u64; 4],
+    /// Addresses of rings, lines and area, in use while the queue is enabled.
+    holds: [u64; 5],
+}
+
+/// What the face knows of an enabled region.
+struct Region {
+    key: RegionKey,
+    memory: Arc<SharedMemory>,
 }
 
 /// Everything that changes.
@@ -65,8 +76,7 @@ struct State {
     status: Status,
     resets: u32,
     queues: Vec<Queue>,
-    regions: Vec<Option<RegionKey>>,
-    segments: Vec<Arc<SharedMemory>>,
+    regions: Vec<Option<Region>>,
     events: Vec<EventVector>,
 }
 
@@ -75,6 +85,8 @@ pub struct RegisterFile {
     network: Arc<Network>,
     at: Attachment,
     layout: Layout,
+    bus: Arc<dyn Bus>,
+    stride: Stride,
     /// The network's number of each event vector.
     vectors: Vec<u32>,
     start_ns: u64,
@@ -83,8 +95,14 @@ pub struct RegisterFile {
 }
 
 impl RegisterFile {
-    /// The register face of an endpoint, attached to its network as a client.
-    pub fn new(network: Arc<Network>, endpoint: u32) -> Result<Self, Error> {
+    /// The register face of an endpoint, attached to its network as a client. Regions are memory
+    /// of the bus.
+    pub fn new(
+        network: Arc<Network>,
+        endpoint: u32,
+        bus: Arc<dyn Bus>,
+        stride: Stride,
+    ) -> Result<Self, Error> {
         let events = (0..EVENTS).map(|_| EventVector::new()).collect::<Result<Vec<_>, _>>()?;
         let descriptors = events.iter().map(|vector| vector.descriptor().try_clone_to_owned());
         let descriptors = descriptors.collect::<std::io::Result<Vec<OwnedFd>>>()?;
@@ -93,8 +111,8 @@ impl RegisterFile {
             .into_iter()
             .map(|descriptor| network.add_event_for_good(at, crate::Event::own(descriptor)))
             .collect::<Result<Vec<_>, _>>()?;
-        let layout = Layout::new(&network.topology().endpoints[endpoint as usize]);
-        let idle = || Queue { state: QueueState::Disabled, error: Status::Ok, holds: [0; 4] };
+        let layout = Layout::new(&network.topology().endpoints[endpoint as usize], stride);
+        let idle = || Queue { state: QueueState::Disabled, error: Status::Ok, holds: [0; 5] };
         let state = State {
             attached: true,
             words: vec![0; layout.doorbells as usize / 4].into(),
@@ -102,12 +120,12 @@ impl RegisterFile {
             status: Status::Ok,
             resets: 0,
             queues: layout.contexts.iter().map(|_| idle()).collect(),
-            regions: vec![None; REGIONS],
-            segments: Vec::new(),
+            regions: (0..REGIONS).map(|_| None).collect(),
             events,
         };
         let (gone, state) = (AtomicBool::new(false), Mutex::new(state));
-        Ok(Self { network, at, layout, vectors, start_ns: os::now_ns(), gone, state })
+        let start_ns = os::now_ns();
+        Ok(Self { network, at, layout, bus, stride, vectors, start_ns, gone, state })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -126,13 +144,6 @@ impl RegisterFile {
     /// DOORBELL_OFFSET to here are doorbell pages.
     pub fn size(&self) -> u32 {
         self.layout.size
-    }
-
-    /// Makes memory known to the face; a host names it in BASE_LO of a region by this number.
-    pub fn add_segment(&self, memory: impl Into<Arc<SharedMemory>>) -> u32 {
-        let mut state = self.lock();
-        state.segments.push(memory.into());
-        state.segments.len() as u32 - 1
     }
 
     /// Reads a register by its byte offset.
@@ -175,6 +186,16 @@ impl RegisterFile {
         }
     }
 
+    /// Writes 8 bytes at once: a doorbell, or two registers, the low one first.
+    pub fn write64(&self, offset: u32, value: u64) {
+        if let Some(Place::Doorbell(page, 0)) = self.layout.find(offset) {
+            self.doorbell(page, value);
+        } else {
+            self.write32(offset, low(value));
+            self.write32(offset.saturating_add(4), high(value));
+        }
+    }
+
     /// A 64-bit store to a doorbell page (contract `doorbell`). A hint: what there is to do is in
     /// the rings.
     pub fn doorbell(&self, page: u32, value: u64) {
@@ -202,7 +223,7 @@ impl RegisterFile {
     }
 
     /// What a reset of the bus does: the RESET command, and every register the host writes is 0
-    /// again. Segments stay.
+    /// again.
     pub fn reset(&self) -> Result<(), Status> {
         let mut state = self.lock();
         self.carry_out_reset(&mut state)?;

@@ -7,7 +7,8 @@ use raw::{Client, network};
 use rustix::event::{EventfdFlags, eventfd};
 use spfe_contract::{QueueKind, Status};
 use spfe_net::network::EVENTS_MAX;
-use spfe_net::{Error, Event, Mode, QueueRequest, RegisterFile};
+use spfe_net::{Error, Event, Mode, QueueRequest, RegisterFile, Segments, Stride};
+use std::sync::Arc;
 
 fn event() -> Event {
     Event::own(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).unwrap())
@@ -101,11 +102,12 @@ fn who_asks_late_does_not_find_the_next_clients_vector() {
 #[test]
 fn a_register_face_keeps_its_vectors_apart_from_those_before_it() {
     let network = network(Mode::Inline);
-    let face = RegisterFile::new(network.clone(), 0).unwrap();
+    let segments = Arc::new(Segments::default());
+    let face = RegisterFile::new(network.clone(), 0, segments, Stride::Usual).unwrap();
     let id = network.clients()[0].0;
     let known = |vector: &u32| network.event(id, *vector).is_some();
     let before: Vec<_> = (1..100).filter(known).collect();
-    assert_eq!(before.len(), 16);
+    assert_eq!(before.len(), 64);
     drop(face);
     assert!(!before.iter().any(known));
 }

@@ -6,6 +6,8 @@ mod driver;
 mod hostile;
 #[path = "registers/layout.rs"]
 mod layout;
+#[path = "registers/mib.rs"]
+mod mib;
 #[path = "registers/refusals.rs"]
 mod refusals;
 
@@ -16,7 +18,8 @@ use spfe_contract::{
     port_block as port, queue_block as queue, region_block as region,
     statistics_block as statistics, time_code_block as time_code,
 };
-use spfe_net::{LinkRate, Mode, Network, RegisterFile, Topology};
+use spfe_net::{LinkRate, Mode, Network, RegisterFile, Segments, Stride, Topology};
+use std::sync::Arc;
 
 const STATE_ENABLED: u32 = QueueState::Enabled as u32;
 const STATE_DISABLED: u32 = QueueState::Disabled as u32;
@@ -273,6 +276,7 @@ fn a_device_that_is_gone_reads_all_ones() {
 #[test]
 fn an_endpoint_that_does_not_exist_has_no_registers() {
     let network = Network::new(Topology::looped(LinkRate::Unlimited, Mode::Thread)).unwrap();
-    let error = RegisterFile::new(network, 1).err().unwrap();
+    let error =
+        RegisterFile::new(network, 1, Arc::new(Segments::default()), Stride::Usual).err().unwrap();
     assert_eq!(error.status(), Status::NotFound);
 }

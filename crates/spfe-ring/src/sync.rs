@@ -4,7 +4,7 @@
 //! The side that does it for every packet would pay for a full fence; the side that is about to
 //! sleep has time. So the fast side calls [`light_barrier`], which costs nothing when the slow side
 //! can force a fence on every other thread (Linux `membarrier`), and the slow side passes that as
-//! `heavy` to whatever needs it. Without `membarrier` both are full fences.
+//! `heavy` to whatever needs it. Without `membarrier` both are full fences ([`Barriers`]).
 
 #[cfg(not(loom))]
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -12,25 +12,47 @@ pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 #[cfg(not(loom))]
-use core::sync::atomic::{AtomicBool, compiler_fence};
+use core::sync::atomic::{AtomicU8, compiler_fence};
 
-/// True once the host has found that `membarrier` works for every participant.
+/// How the two sides of a store-then-load pair are kept apart. All that take part in a pair agree
+/// that whoever is light is heard by whoever is heavy.
 #[cfg(not(loom))]
-static ASYMMETRIC: AtomicBool = AtomicBool::new(false);
-
-/// Chooses between the asymmetric barrier pair and full fences on both sides.
-///
-/// Call before any thread uses a ring, and only with `true` when the heavy side really forces a
-/// fence on every thread and process that takes part.
-#[cfg(not(loom))]
-pub fn set_asymmetric(on: bool) {
-    ASYMMETRIC.store(on, Ordering::SeqCst);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Barriers {
+    /// Full fences on both sides: right everywhere.
+    Fences = 0,
+    /// The light side is free, the heavy side forces a fence on every thread and process that
+    /// takes part.
+    Asymmetric = 1,
+    /// Some who take part cannot be forced, because they are on the far side of a bus: the light
+    /// side is a full fence here, and the heavy side forces those that can be and is a full fence
+    /// as well.
+    Bus = 2,
 }
 
-/// Whether [`light_barrier`] is free.
+/// The choice of this process.
 #[cfg(not(loom))]
-pub fn is_asymmetric() -> bool {
-    ASYMMETRIC.load(Ordering::Relaxed)
+static BARRIERS: AtomicU8 = AtomicU8::new(Barriers::Fences as u8);
+
+/// Chooses the barriers of this process.
+///
+/// `Asymmetric` is for before any thread uses a ring, and only where the heavy side really forces a
+/// fence on all that take part. `Bus` may follow it at any time: both its sides are at least as
+/// strong.
+#[cfg(not(loom))]
+pub fn set_barriers(barriers: Barriers) {
+    BARRIERS.store(barriers as u8, Ordering::SeqCst);
+}
+
+/// The barriers of this process.
+#[cfg(not(loom))]
+pub fn barriers() -> Barriers {
+    match BARRIERS.load(Ordering::Relaxed) {
+        1 => Barriers::Asymmetric,
+        2 => Barriers::Bus,
+        _ => Barriers::Fences,
+    }
 }
 
 /// Fast side of a store-then-load pair: pairs with the heavy barrier of the slow side.
@@ -39,7 +61,7 @@ pub fn light_barrier() {
     #[cfg(loom)]
     fence(Ordering::SeqCst);
     #[cfg(not(loom))]
-    if ASYMMETRIC.load(Ordering::Relaxed) {
+    if BARRIERS.load(Ordering::Relaxed) == Barriers::Asymmetric as u8 {
         compiler_fence(Ordering::SeqCst);
     } else {
         fence(Ordering::SeqCst);

@@ -295,7 +295,7 @@ impl Queue {
         let index = (position & (self.cq.ring.size() - 1)) as usize;
         // SAFETY: one word per completion slot, index masked.
         let time = unsafe { self.stamps.add(index).as_ref() }.load(Ordering::Relaxed);
-        time.wrapping_sub_signed(self.offset_ns)
+        time.wrapping_add_signed(self.offset_ns.wrapping_neg())
     }
 
     /// The next completion that may be reported now.

@@ -8,16 +8,20 @@
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`server`] | starting and stopping |
+//! | [`devices`] | endpoints that are devices of virtual machines |
 //! | [`listen`] | the socket: in use, stale, permissions, removal |
 //! | [`options`] | the command line |
 //! | [`notify`] | telling a service manager |
 //! | `serve` | the loop over all connections |
 //! | `connection`, `requests` | one client: what it asks for, and its limits |
+//! | `capture` | live captures, each with a pipe to its reader |
 //! | `populate` | mapping the pages of regions, a little at a time |
 //!
 //! The socket's permissions (mode 0660) say who may attach.
 
+mod capture;
 mod connection;
+pub mod devices;
 pub mod listen;
 pub mod notify;
 pub mod options;
@@ -27,6 +31,7 @@ mod requests;
 mod serve;
 pub mod server;
 
+pub use devices::{DeviceConfig, Devices};
 pub use options::Options;
 pub use server::{Server, ServerConfig, Stopper};
 

@@ -2,7 +2,7 @@
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FlockOperation, Mode, OFlags, chmod, fchmod, flock, open};
-use rustix::net::{self, SocketAddrUnix, SocketFlags};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use spfe_contract::Status;
 use spfe_session::{Error, Result, socket};
 use std::io;
@@ -33,11 +33,32 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 impl Listener {
-    /// Listens at a path.
+    /// Listens at a path for programs; accepting never waits.
     ///
     /// # Errors
     /// BUSY if a daemon listens there or something else has that name.
     pub fn bind(path: &Path) -> Result<Self> {
+        let new = || socket::new(SocketFlags::NONBLOCK);
+        Self::bind_with(path, new, BACKLOG)
+    }
+
+    /// Listens at a path for the client of a device, one at a time; accepting waits.
+    ///
+    /// # Errors
+    /// As [`Listener::bind`].
+    pub fn bind_stream(path: &Path) -> Result<Self> {
+        let new = || {
+            let (family, flags) = (AddressFamily::UNIX, SocketFlags::CLOEXEC);
+            Ok(net::socket_with(family, SocketType::STREAM, flags, None)?)
+        };
+        Self::bind_with(path, new, 1)
+    }
+
+    fn bind_with(
+        path: &Path,
+        new: impl FnOnce() -> io::Result<OwnedFd>,
+        backlog: i32,
+    ) -> Result<Self> {
         let address = SocketAddrUnix::new(path).map_err(|_| {
             let what = format!("socket {}: a path of at most 107 bytes", path.display());
             Error::new(Status::TooLong, what)
@@ -45,7 +66,7 @@ impl Listener {
         // Until this lock is released no other daemon looks whether the socket is stale.
         let _lock = lock_directory(path)?;
         remove_stale(path, &address)?;
-        let socket = socket::new(SocketFlags::NONBLOCK).map_err(failed(path, "create"))?;
+        let socket = new().map_err(failed(path, "create"))?;
         let mode = Mode::from_raw_mode(PERMISSIONS);
         // Before it has a name, so that it never allows more; afterwards against the umask.
         fchmod(&socket, mode).map_err(io::Error::from).map_err(failed(path, "permissions"))?;
@@ -53,7 +74,7 @@ impl Listener {
         let identity = identity(path).map_err(failed(path, "bind"))?;
         let listener = Self { socket, path: path.to_owned(), identity };
         chmod(path, mode).map_err(io::Error::from).map_err(failed(path, "permissions"))?;
-        net::listen(&listener.socket, BACKLOG)
+        net::listen(&listener.socket, backlog)
             .map_err(io::Error::from)
             .map_err(failed(path, "listen"))?;
         Ok(listener)
@@ -100,7 +121,7 @@ fn lock_directory(path: &Path) -> Result<OwnedFd> {
 /// Makes room at the path, if what is there is the socket of a daemon that is no more.
 fn remove_stale(path: &Path, address: &SocketAddrUnix) -> Result<()> {
     let busy = |what: &str| {
-        let what = format!("socket {}: {what}; choose another with --listen", path.display());
+        let what = format!("socket {}: {what}; choose another name", path.display());
         Err(Error::new(Status::Busy, what))
     };
     match std::fs::symlink_metadata(path) {
@@ -145,6 +166,19 @@ mod tests {
         drop(first);
         assert!(path.exists(), "the name belongs to the second one now");
         drop(second);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_socket_of_a_device_is_left_alone_or_replaced_as_well() {
+        let path = place("stream");
+        let first = Listener::bind_stream(&path).unwrap();
+        let error = Listener::bind_stream(&path).unwrap_err();
+        assert_eq!(error.status(), Status::Busy);
+        net::shutdown(&first.socket, net::Shutdown::Both).unwrap();
+        drop(first);
+        std::os::unix::net::UnixListener::bind(&path).unwrap();
+        drop(Listener::bind_stream(&path).unwrap());
         assert!(!path.exists());
     }
 

@@ -1,9 +1,9 @@
 //! The command line.
 
-use crate::ServerConfig;
+use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
-use spfe_net::{Link, Mode, Peer, Topology};
-use std::path::PathBuf;
+use spfe_net::{Link, Mode, Peer, Scenario, Stride, Topology};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 const AFTER: &str = "\
@@ -11,7 +11,15 @@ Exit codes: 0 stopped by SIGTERM, SIGINT or --once; 1 cannot start or go on; 2 w
 
 Programs attach with the device name unix:PATH/ENDPOINT, for instance:
   spfed --listen /tmp/spfe.sock &
-  spfe info unix:/tmp/spfe.sock/0";
+  spfe info unix:/tmp/spfe.sock/0
+
+An endpoint can be a PCI Express device of a virtual machine as well. QEMU 10.1 or newer finds it with:
+  -M q35,memory-backend=ram -object memory-backend-memfd,id=ram,size=512M,share=on
+  -device pcie-root-port,id=port1,chassis=1,slot=1
+  -device '{\"driver\":\"vfio-user-pci\",\"bus\":\"port1\",\"x-no-posted-writes\":true,
+            \"socket\":{\"type\":\"unix\",\"path\":\"SOCKET\"}}'
+SIGUSR1 takes all such devices out without warning (every register reads all ones); SIGUSR2 puts them in
+again, as they are after power-up.";
 
 /// Owns a virtual SpaceFibre network that several processes share.
 ///
@@ -30,6 +38,15 @@ pub struct Options {
     /// before it, every word goes over the link: exact:1x6.25G.
     #[arg(long, value_name = "RATE", default_value = "unlimited")]
     pub link: Link,
+    /// Rate of the SpaceWire links: unlimited, or a rate such as 200M (the default beside links with
+    /// a rate); with exact: before it, every character goes over the link. Without this option they
+    /// are exact where --link is.
+    #[arg(long, value_name = "RATE", value_parser = Link::spacewire)]
+    pub spw: Option<Link>,
+    /// Simulate the network of a scenario (docs/scenarios.md): its nodes of kind endpoint are the
+    /// endpoints, by number or name (unix:PATH/NAME); its other traffic and its faults take place.
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["link", "spw", "endpoints", "topology"])]
+    pub scenario: Option<PathBuf>,
     /// Who moves the packets: thread (the daemon), or inline or coop (its clients, which then share
     /// one trust domain).
     #[arg(long, default_value = "thread")]
@@ -39,6 +56,13 @@ pub struct Options {
     /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target).
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
+    /// Serves an endpoint (the first is 0) as a PCI Express device to a virtual machine, over
+    /// vfio-user; one emulator at a time. May be given for several endpoints, for mode thread.
+    #[arg(long, value_name = "SOCKET[=ENDPOINT]")]
+    pub vfio_user: Vec<DeviceConfig>,
+    /// Bytes from one doorbell page of such a device to the next: 4096 or 65536.
+    #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = stride)]
+    pub doorbell_stride: Stride,
     /// Most memory a client may register: bytes, or with K, M, G (1024).
     #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
     pub max_memory: u64,
@@ -106,6 +130,19 @@ fn bytes(text: &str) -> Result<u64, String> {
     value.ok_or_else(|| format!("'{text}' is no number of bytes such as 65536, 64K, 512M or 4G"))
 }
 
+fn stride(text: &str) -> Result<Stride, String> {
+    let known = [Stride::Usual, Stride::Wide];
+    let found = known.into_iter().find(|stride| stride.bytes().to_string() == text);
+    found.ok_or_else(|| format!("doorbell pages {text} bytes apart: 4096 or 65536"))
+}
+
+/// Reads a scenario.
+fn scenario(path: &Path) -> Result<Scenario, String> {
+    let named = |what: String| format!("scenario '{}': {what}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    Scenario::parse(&text).map_err(|error| named(error.to_string()))
+}
+
 /// Where to listen unless said otherwise.
 pub fn default_path() -> PathBuf {
     let directory = std::env::var_os("XDG_RUNTIME_DIR").filter(|directory| !directory.is_empty());
@@ -125,21 +162,57 @@ impl Options {
             let most = spfe_net::topology::ENDPOINTS_MAX;
             return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
         }
+        let scenario = self.scenario.as_deref().map(scenario).transpose()?;
         let Link { rate, model } = self.link;
         let topology = match self.topology {
             Kind::Pairs => Topology::pairs(self.endpoints, rate, self.mode),
             Kind::Loop => Topology::looped(rate, self.mode),
             Kind::Instrument(peer) => Topology::instrument(peer, rate, self.mode),
         };
-        let topology = topology.with_model(model);
+        let mut topology = topology.with_model(model);
+        if let Some(link) = self.spw {
+            topology = topology.with_spacewire(link);
+        }
         topology.check()?;
+        // How many endpoints a scenario has is known when it has been made.
+        let most = if scenario.is_some() { u32::MAX } else { topology.endpoints.len() as u32 };
+        let devices = self.devices(most)?;
         Ok(ServerConfig {
+            devices,
+            stride: self.doorbell_stride,
             listen: Some(self.listen.clone().unwrap_or_else(default_path)),
             max_memory: self.max_memory,
             once: self.once,
             verbose: self.verbose,
+            scenario,
             ..ServerConfig::new(topology)
         })
+    }
+
+    /// The devices of virtual machines, each with its endpoint.
+    fn devices(&self, endpoints: u32) -> Result<Vec<DeviceConfig>, String> {
+        if !self.vfio_user.is_empty() && self.mode != Mode::Thread {
+            return Err(format!("--vfio-user needs --mode thread, not {}", self.mode));
+        }
+        let mut devices: Vec<DeviceConfig> = Vec::new();
+        for (number, device) in (0..).zip(&self.vfio_user) {
+            let endpoint = device.endpoint.unwrap_or(number);
+            let path = device.path.display();
+            if endpoint >= endpoints {
+                return Err(format!(
+                    "--vfio-user {path}={endpoint}: this network has endpoints 0 to {}; --endpoints \
+                     makes more",
+                    endpoints - 1
+                ));
+            }
+            if devices.iter().any(|other| other.endpoint == Some(endpoint)) {
+                return Err(format!(
+                    "--vfio-user {path}={endpoint}: this endpoint is a device already"
+                ));
+            }
+            devices.push(DeviceConfig { endpoint: Some(endpoint), ..device.clone() });
+        }
+        Ok(devices)
     }
 }
 
@@ -158,6 +231,9 @@ mod tests {
         assert_eq!((config.topology.endpoints.len(), config.max_memory), (4, 1 << 20));
         assert_eq!(config.topology.mode, Mode::Thread);
         assert!(parse("--link exact:1x6.25G").unwrap().topology.has_exact());
+        let config = parse("--link exact:1x6.25G --spw 100M").unwrap();
+        let links = config.topology.endpoints[0].iter().map(|port| port.link().to_string());
+        assert_eq!(links.collect::<Vec<_>>(), ["exact:1x6.25G", "spw:100M"]);
         let config = parse("--topology generator:64:256 --mode inline").unwrap();
         let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
@@ -169,8 +245,23 @@ mod tests {
     }
 
     #[test]
+    fn devices_have_the_endpoint_they_name_or_their_number() {
+        let config = parse("--vfio-user /tmp/a --vfio-user /tmp/b=0").unwrap_err();
+        assert!(config.contains("device already"), "{config}");
+        let line = "--endpoints 4 --vfio-user /tmp/a=3 --vfio-user /tmp/b --doorbell-stride 65536";
+        let config = parse(line).unwrap();
+        let endpoints: Vec<_> = config.devices.iter().map(|device| device.endpoint).collect();
+        assert_eq!((endpoints, config.stride), (vec![Some(3), Some(1)], Stride::Wide));
+    }
+
+    #[test]
     fn nonsense_is_named() {
         for (line, part) in [
+            ("--vfio-user /tmp/a=x", "SOCKET=ENDPOINT"),
+            ("--vfio-user =1", "no socket"),
+            ("--vfio-user /tmp/a=2", "endpoints 0 to 1"),
+            ("--vfio-user /tmp/a --mode coop", "needs --mode thread"),
+            ("--doorbell-stride 8192", "4096 or 65536"),
             ("--endpoints 65", "1 to 64"),
             ("--endpoints 0", "0 endpoints"),
             ("--endpoints 3 --topology loop", "--topology pairs only"),
@@ -181,6 +272,7 @@ mod tests {
             ("--topology rmap:5G", "1 to 4G"),
             ("--link 99x1G", "1 to 16 lanes"),
             ("--link exact:1x6.25G --topology sink", "joins two ports"),
+            ("--spw 1x5G", "exact:RATE"),
             ("--mode magic", "'magic' is none of"),
             ("--max-memory lots", "'lots' is no number"),
             ("--max-memory 99999999999G", "is no number"),

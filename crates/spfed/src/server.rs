@@ -1,12 +1,13 @@
 //! Starting and stopping the daemon.
 
+use crate::devices::{DeviceConfig, Devices};
 use crate::listen::Listener;
 use crate::serve::Serve;
 use crate::{MEMORY_MAX, REGIONS_MAX};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use spfe_contract::Status;
-use spfe_net::{DeviceThread, Network, Topology};
+use spfe_net::{DeviceThread, Mode, Network, Scenario, Stride, Topology};
 use spfe_session::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,13 @@ pub struct ServerConfig {
     pub listen: Option<PathBuf>,
     /// The network.
     pub topology: Topology,
+    /// Endpoints that are devices of virtual machines (mode thread).
+    pub devices: Vec<DeviceConfig>,
+    /// How far the doorbell pages of such devices are apart.
+    pub stride: Stride,
+    /// A simulated network instead, whose nodes of kind `endpoint` are the endpoints. Of `topology`
+    /// the mode counts.
+    pub scenario: Option<Scenario>,
     /// Most memory a client may have registered at a time, bytes.
     pub max_memory: u64,
     /// Most regions a client may have registered at a time.
@@ -36,6 +44,9 @@ impl ServerConfig {
         Self {
             listen: None,
             topology,
+            devices: Vec::new(),
+            stride: Stride::Usual,
+            scenario: None,
             max_memory: MEMORY_MAX,
             max_regions: REGIONS_MAX,
             once: false,
@@ -120,6 +131,7 @@ pub struct Server {
     control: Arc<Control>,
     thread: Option<JoinHandle<()>>,
     device: Option<DeviceThread>,
+    devices: Arc<Devices>,
 }
 
 impl Server {
@@ -127,23 +139,36 @@ impl Server {
     ///
     /// # Errors
     /// BUSY if the socket is in use; BAD_FIELD if the topology is wrong, or has virtual time, which
-    /// works inside one process only.
+    /// works inside one process only, or has devices and is not of mode thread.
     pub fn start(config: ServerConfig) -> Result<Self> {
         if config.topology.virtual_time {
             let what = "a daemon has no virtual time: its clients are different processes";
             return Err(Error::new(Status::BadField, what));
         }
+        if !config.devices.is_empty() && config.topology.mode != Mode::Thread {
+            let what = format!(
+                "devices of virtual machines need mode thread, and this network has mode {}",
+                config.topology.mode
+            );
+            return Err(Error::new(Status::BadField, what));
+        }
         let listener = config.listen.as_deref().map(Listener::bind).transpose()?;
         let path = listener.as_ref().map(|listener| listener.path().to_owned());
-        let network = Network::new(config.topology.clone())?;
+        let network = match &config.scenario {
+            Some(scenario) => {
+                spfe_net::exact::scenario::network(scenario, config.topology.mode, false)?
+            }
+            None => Network::new(config.topology.clone())?,
+        };
         let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
+        let devices = Devices::start(&config.devices, &network, config.stride)?;
         let control = Control::new()?;
         let mut serve = Serve::new(config, network.clone(), listener, control.clone());
         let thread = std::thread::Builder::new()
             .name("spfed".into())
             .spawn(move || serve.run())
             .map_err(Error::from)?;
-        Ok(Self { network, path, control, thread: Some(thread), device })
+        Ok(Self { network, path, control, thread: Some(thread), device, devices })
     }
 
     /// Serves a connected SOCK_SEQPACKET socket, as if it had been accepted.
@@ -177,6 +202,11 @@ impl Server {
         self.device.as_ref().map_or(0, DeviceThread::cpu_ns)
     }
 
+    /// Its devices of virtual machines.
+    pub fn devices(&self) -> &Arc<Devices> {
+        &self.devices
+    }
+
     /// A way to stop it from elsewhere.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.control.clone())
@@ -198,6 +228,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stopper().stop();
         let _ = self.wait();
+        self.devices.close();
         // While there is a network: what the device looks for in vain, it looks for again.
         self.device = None;
     }

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016,SC2154 # awk; sourced after lib.sh
 # The machine by itself.
 check 'two processors' test "$(nproc)" -ge 2
 check 'memory' awk '/MemTotal/ { exit $2 < 200000 }' /proc/meminfo
@@ -7,4 +7,4 @@ for program in iperf3 ethtool strace dropbearkey; do
 done
 ping -c 1 -W 5 127.0.0.1 >/dev/null
 check 'ping itself' ping -c 1 -W 5 127.0.0.1
-exit $failed
+exit "$failed"

@@ -52,8 +52,11 @@ impl Network {
                 format!("{REGIONS} regions registered, the most there can be"),
             ),
         })?;
-        region.key = region.key.next();
-        region.serial = region.serial.wrapping_add(u16::from(region.key.generation() == 0));
+        let last = region.key;
+        // 0 is what the KEY register of no region says.
+        region.key = Some(last.next()).filter(|key| key.0 != 0).unwrap_or(last.next().next());
+        let round = region.key.generation() < last.generation();
+        region.serial = region.serial.wrapping_add(u16::from(round));
         region.client = at.client;
         region.memory = Some(memory.clone());
         self.shares().memories.insert((at.endpoint, region.key), memory.clone());

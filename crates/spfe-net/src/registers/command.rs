@@ -1,14 +1,17 @@
 //! The configuration latch: what each command does with the configuration the host wrote.
 
-use super::layout::{Context, End, NO_VC, Register};
-use super::{EVENTS, RegisterFile, State};
+use super::bus::RegionRequest;
+use super::layout::{Context, End, NO_VC};
+use super::{EVENTS, Region, RegisterFile, State};
 use crate::network::{Error, Placement, QueueRequest};
+use crate::os::SharedMemory;
 use spfe_contract::{
-    BlockType, Command, QueueKind, QueueState, Status, access, broadcast_block as broadcast,
-    event_block as event, global_block as global, port_block, queue_block as queue,
-    region_block as region,
+    BlockType, Command, MibItem, QueueKind, QueueState, Status, access,
+    broadcast_block as broadcast, event_block as event, global_block as global, port_block,
+    queue_block as queue, region_block as region,
 };
 use spfe_device::memory::{Address, RegionKey};
+use std::sync::Arc;
 
 /// VCs a VC_PRIORITY register holds the priorities of, 4 bits each.
 const VCS_PER_REGISTER: u32 = 8;
@@ -55,12 +58,13 @@ impl RegisterFile {
             Command::RegionDisable => self.disable_region(state, index),
             Command::PortConfigure => self.configure_port(state, index),
             Command::Reset => self.carry_out_reset(state),
+            Command::MibSet => self.set_mib_item(state, index),
         }
     }
 
     /// A configuration register as the host wrote it.
     fn configured(&self, state: &State, kind: BlockType, element: u32, offset: u32) -> u32 {
-        let at = self.layout.offset(Register { kind, element, offset });
+        let at = self.layout.offset(kind, element, offset);
         at.and_then(|at| state.words.get(at as usize / 4)).copied().unwrap_or(0)
     }
 
@@ -80,7 +84,10 @@ impl RegisterFile {
         let queue = &mut state.queues[index as usize];
         queue.state = QueueState::Enabled;
         queue.error = Status::Ok;
-        queue.holds = [request.sq, request.cq, request.stamps, request.lines];
+        queue.holds = [request.sq, request.cq, request.stamps, request.lines, 0];
+        if request.kind == QueueKind::RxPacked.raw() {
+            queue.holds[4] = request.area;
+        }
         Ok(())
     }
 
@@ -121,9 +128,17 @@ impl RegisterFile {
     fn disable_queue(&self, state: &mut State, index: u32) -> Done {
         let context = self.context(index)?;
         let queue = &mut state.queues[index as usize];
-        if queue.state == QueueState::Disabled {
-            return Err(Status::NotFound);
+        match queue.state {
+            QueueState::Disabled => return Err(Status::NotFound),
+            QueueState::Enabled => self.destroy_queue(context)?,
+            // The network has it no more.
+            QueueState::Error => {}
         }
+        queue.stop(QueueState::Disabled, Status::Ok);
+        Ok(())
+    }
+
+    fn destroy_queue(&self, context: Context) -> Done {
         let (network, at, port) = (&self.network, self.at, context.port);
         let done = match context.end {
             End::Message(slot) => network.destroy_message_at(at, port, context.tx, slot),
@@ -132,9 +147,7 @@ impl RegisterFile {
                 network.destroy_queue(at, port, vc, kind.raw())
             }
         };
-        done.map_err(status)?;
-        queue.stop(Status::Ok);
-        Ok(())
+        done.map_err(status)
     }
 
     fn enable_region(&self, state: &mut State, index: u32) -> Done {
@@ -144,28 +157,25 @@ impl RegisterFile {
         }
         let word = |offset| self.configured(state, BlockType::Region, index, offset);
         let pair = |low, high| u64::from(word(low)) | u64::from(word(high)) << 32;
-        // Shared memory only: what BASE names is a segment, and it is contiguous.
-        let segment = usize::try_from(pair(region::BASE_LO, region::BASE_HI)).ok();
-        let memory = segment.and_then(|number| state.segments.get(number));
-        let memory = memory.ok_or(Status::BadField)?.clone();
-        let bytes = pair(region::SIZE_LO, region::SIZE_HI);
-        if word(region::PAGE_LIST) != 0 || bytes == 0 {
-            return Err(Status::BadField);
-        }
-        if bytes > memory.size() as u64 {
-            return Err(Status::OutOfBounds);
-        }
-        let domain = u8::try_from(word(region::DOMAIN)).map_err(|_| Status::BadField)?;
-        let place = Placement { domain, index: Some(index as usize) };
         let access = word(region::ACCESS) & ACCESS;
-        let key = self.network.add_region_at(self.at, memory, bytes, access, place);
-        state.regions[index as usize] = Some(key.map_err(status)?);
+        let request = RegionRequest {
+            base: pair(region::BASE_LO, region::BASE_HI),
+            bytes: pair(region::SIZE_LO, region::SIZE_HI),
+            page_list: word(region::PAGE_LIST),
+            access,
+        };
+        let domain = u8::try_from(word(region::DOMAIN)).map_err(|_| Status::BadField)?;
+        let memory = self.bus.memory(&request)?;
+        let place = Placement { domain, index: Some(index as usize) };
+        let network = &self.network;
+        let key = network.add_region_at(self.at, memory.clone(), request.bytes, access, place);
+        state.regions[index as usize] = Some(Region { key: key.map_err(status)?, memory });
         Ok(())
     }
 
     fn disable_region(&self, state: &mut State, index: u32) -> Done {
-        let slot = state.regions.get(index as usize).copied().ok_or(Status::NotFound)?;
-        let key = slot.ok_or(Status::BadRegion)?;
+        let slot = state.regions.get(index as usize).ok_or(Status::NotFound)?;
+        let key = slot.as_ref().ok_or(Status::BadRegion)?.key;
         // The network looks at packet queues itself, not at those of messages.
         if state.queues.iter().any(|queue| queue.is_in(key)) {
             return Err(Status::Busy);
@@ -194,27 +204,64 @@ impl RegisterFile {
         Ok(())
     }
 
+    fn set_mib_item(&self, state: &State, port: u32) -> Done {
+        let word = |offset| self.configured(state, BlockType::Global, 0, offset);
+        let item = u8::try_from(word(global::MIB_ITEM)).ok().and_then(MibItem::from_raw);
+        let (item, element) = (item.ok_or(Status::NotFound)?, word(global::MIB_ELEMENT));
+        let (low, high) = (word(global::MIB_VALUE_LO), word(global::MIB_VALUE_HI));
+        let value = u64::from(low) | u64::from(high) << 32;
+        self.network.set_mib_item(self.at, port, item, element, value).map_err(status)
+    }
+
     pub(super) fn carry_out_reset(&self, state: &mut State) -> Done {
         self.network.reset(self.at).map_err(status)?;
         for queue in &mut state.queues {
             if queue.state != QueueState::Disabled {
-                queue.stop(Status::DeviceReset);
+                queue.stop(QueueState::Disabled, Status::DeviceReset);
             }
         }
-        state.regions.fill(None);
+        state.regions.fill_with(|| None);
         state.resets = state.resets.wrapping_add(1);
         Ok(())
+    }
+
+    /// The bus has taken the memory of regions away: they are disabled, and queues that are in them
+    /// stop with BAD_REGION. How many queues, how many regions.
+    pub fn withdraw(&self, lost: &[Arc<SharedMemory>]) -> (usize, usize) {
+        let state = &mut *self.lock();
+        let (mut queues, mut regions) = (0, 0);
+        for slot in &mut state.regions {
+            let is_lost =
+                |region: &Region| lost.iter().any(|lost| Arc::ptr_eq(lost, &region.memory));
+            let Some(key) = slot.as_ref().filter(|region| is_lost(region)).map(|region| region.key)
+            else {
+                continue;
+            };
+            for (context, queue) in self.layout.contexts.iter().zip(&mut state.queues) {
+                // What cannot be stopped goes on in empty memory, and with the next reset.
+                if queue.is_in(key) && self.destroy_queue(*context).is_ok() {
+                    queue.stop(QueueState::Error, Status::BadRegion);
+                    queues += 1;
+                }
+            }
+            if self.network.remove_region(self.at, key).is_ok() {
+                *slot = None;
+                regions += 1;
+            }
+        }
+        (queues, regions)
     }
 }
 
 impl super::Queue {
-    fn stop(&mut self, error: Status) {
-        *self = Self { state: QueueState::Disabled, error, holds: [0; 4] };
+    fn stop(&mut self, state: QueueState, error: Status) {
+        *self = Self { state, error, holds: [0; 5] };
     }
 
-    /// Whether the queue's rings or lines lie in a region.
+    /// Whether the queue's rings, lines or area lie in a region.
     fn is_in(&self, key: RegionKey) -> bool {
-        let mut used = self.holds.iter().map(|address| Address(*address).key());
+        let used = self.holds.iter().filter(|address| **address != 0);
+        let mut used = used.map(|address| Address(*address).key());
         self.state == QueueState::Enabled && used.any(|used| used == key)
     }
 }

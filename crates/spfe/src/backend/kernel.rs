@@ -16,8 +16,11 @@ use super::{Backend, DeviceInfo};
 use crate::{ChannelInfo, Error, MessageCounters, PortInfo, Result, TimeCodeInfo, TimeCodeValue};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode as Permissions, OFlags};
-use spfe_contract::{CONTRACT_VERSION_MAJOR, PortKind, PortState, QueueKind, Status};
+use spfe_contract::{
+    CONTRACT_VERSION_MAJOR, MIB_ITEMS, MibAccess, MibItem, PortKind, PortState, QueueKind, Status,
+};
 use spfe_device::memory::RegionKey;
+use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::QueueRequest;
 use spfe_net::os::{self, SharedMemory};
 use spfe_net::{Clock, LinkModel, LinkRate, Mode, Peer, View};
@@ -34,6 +37,8 @@ const BACKEND: &str = "kernel";
 const LOST: u32 = 0;
 /// How long a look at the device's clock is good for, ns: clocks drift apart.
 const OFFSET_NS: u64 = 1_000_000_000;
+/// Most elements an item of a management information base has: virtual channels of a port.
+const MIB_ELEMENTS: usize = spfe_contract::VC_MAX as usize;
 
 /// A queue of this file.
 #[derive(Clone, Copy)]
@@ -110,7 +115,7 @@ impl Kernel {
             let what = format!("{name}: the driver says that its pages are too small");
             return Err(Error::device(Status::BadField, what));
         }
-        spfe_ring::sync::set_asymmetric(false);
+        os::join_bus();
         let kernel = Self {
             device,
             path: name,
@@ -187,6 +192,19 @@ impl Kernel {
         Ok([of.packets, of.bytes, of.errors, of.stalls, of.wakes])
     }
 
+    /// An item of a port's management information base.
+    fn item(&self, port: u32, item: MibItem, element: u32) -> std::io::Result<u64> {
+        let item = u32::from(item.raw());
+        let mut mib = uapi::Mib { port, item, element, ..uapi::Mib::default() };
+        uapi::call(&self.device, &uapi::MIB, &mut mib).map(|()| mib.value)
+    }
+
+    /// What the device itself said of something it refused.
+    fn refused(&self, status: u32, what: std::fmt::Arguments<'_>) -> Option<Error> {
+        let status = Status::from_raw(u8::try_from(status).ok()?).filter(|it| *it != Status::Ok)?;
+        Some(Error::device(status, format!("{}: {what}: {}", self.path, status.doc())))
+    }
+
     fn pin(&self, memory: &SharedMemory, access: u32) -> Result<RegionKey> {
         let mut region = uapi::Register {
             addr: memory.base().as_ptr() as u64,
@@ -259,7 +277,7 @@ impl Backend for Kernel {
             vcs: port.vcs,
             rate: rate(&port, kind),
             model: LinkModel::default(),
-            peer: Peer::None,
+            peer: Peer::Network,
             channels,
             messages: MessageCounters {
                 sent: port.sent.into(),
@@ -373,12 +391,47 @@ impl Backend for Kernel {
         self.call(&uapi::PORT_SET, &mut argument, what)
     }
 
-    fn port_mib(&self, _: u32) -> Result<Vec<spfe_net::exact::mib::MibEntry>> {
-        Ok(Vec::new())
+    fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
+        let info = self.port(port)?;
+        let state = PortState::from_raw(info.state as u8).unwrap_or(PortState::Down).name();
+        let mut list = vec![
+            MibEntry::new("port", "state", None, state),
+            MibEntry::new("port", "virtual channels", None, u64::from(info.vcs)),
+        ];
+        let readable = MIB_ITEMS.iter().filter(|info| info.access != MibAccess::Command);
+        for item in readable.map(|info| info.item) {
+            let values =
+                (0..).map_while(|element| Some((element, self.item(port, item, element).ok()?)));
+            list.extend(
+                values
+                    .take(MIB_ELEMENTS)
+                    .map(|(element, value)| MibEntry::of_item(item, element, value)),
+            );
+        }
+        Ok(list)
     }
 
-    fn link_command(&self, _: u32, _: spfe_net::exact::mib::LinkCommand) -> Result<()> {
-        Err(Error::device(Status::BadOpcode, "not yet"))
+    fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64> {
+        self.item(port, item, index).map_err(|source| {
+            let what = format_args!("{}: {} {index} of port {port}", self.path, item.info().title);
+            uapi::error(uapi::MIB.name, what, source)
+        })
+    }
+
+    fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {
+        let (item, element, value) = match command {
+            LinkCommand::Reset => (MibItem::LinkReset.raw(), 0, 1),
+            LinkCommand::Set { item, index, value } => (item, index, value),
+            LinkCommand::Cut { .. } => {
+                let what = format!("{}: no driver cuts the wires of a link", self.path);
+                return Err(Error::device(Status::BadOpcode, what));
+            }
+        };
+        let (flags, item) = (uapi::MIB_SET, u32::from(item));
+        let mut mib = uapi::Mib { port, item, element, flags, value, ..uapi::Mib::default() };
+        let what = format_args!("item {item}[{element}] of port {port} to {value}");
+        let done = self.call(&uapi::MIB, &mut mib, what);
+        done.map_err(|error| self.refused(mib.status, what).unwrap_or(error))
     }
 
     fn reset(&self) -> Result<()> {

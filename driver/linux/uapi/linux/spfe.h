@@ -2,23 +2,32 @@
 /*
  * spfe: user interface of the SpaceFibre processor endpoint, /dev/spfeN.
  *
- * An open file is a client: it has a protection domain of its own, and everything it registers, creates and allocates
- * goes away when it is closed. The data path is not here: rings, doorbells and packets are shared memory whose rules are
- * in the contract (<spfe/contract.h>). Statuses, queue kinds, options and access bits are the contract's numbers.
+ * An open file is a client: it has a protection domain of its own, and everything it registers,
+ * creates and allocates goes away when it is closed. The data path is not here: rings, doorbells
+ * and packets are shared memory whose rules are in the contract (<spfe/contract.h>). Statuses,
+ * queue kinds, options and access bits are the contract's numbers.
  *
- * Every structure has a fixed size and no holes. Reserved fields and unknown flags are zero, or the call is EINVAL.
- * Every call returns 0, or -1 with errno:
- *   EINVAL    a field is out of its range, a reserved one is not zero
- *   EFAULT    memory of the caller that is not there
- *   ENOENT    no such port, queue, region or event of this file
- *   EBUSY     another file or the network interface holds it
- *   ENOMEM    no memory, or more than RLIMIT_MEMLOCK
- *   ENOSPC    the device has no free region, queue context, event vector or domain
- *   EOPNOTSUPP  the device cannot do it
- *   ENODEV    the device is gone
- *   ESHUTDOWN the device was reset; close the file and open it again
- *   ETIMEDOUT the device did not answer a command
- *   EREMOTEIO the device refused a command; its status is in the structure where there is a field for it
+ * A file belongs to the process that maps or registers memory with it first; a child made by fork()
+ * opens its own. To ring, store 64 bits (a contract doorbell) to the first word of the doorbell
+ * page; where doorbell_bytes is 0, the pages of this machine are too large for the device. Memory
+ * that was mapped from a device that is pulled out reads as zero afterwards.
+ *
+ * Every structure has a fixed size and no holes. Reserved fields and unknown flags are zero, or the
+ * call is EINVAL. Every call returns 0, or -1 with errno:
+ *	EINVAL		a field is out of its range, a reserved one is not zero
+ *	EFAULT		memory of the caller that is not there
+ *	ENOENT		no such port, queue, region or event of this file
+ *	EBUSY		another file or the network interface holds it
+ *	ENOMEM		no memory, or more than RLIMIT_MEMLOCK
+ *	ENOSPC		no free region, queue context, event or domain
+ *	EOPNOTSUPP	the device or the platform cannot do it
+ *	EPERM		another process than the first that mapped or registered memory with this
+ *			file, or a port is set by who may not
+ *	ENODEV		the device failed or is gone
+ *	ESHUTDOWN	it was reset since the file was opened: SPFE_IOC_RESET, or open it again
+ *	ETIMEDOUT	it did not answer a command
+ *	EREMOTEIO	it refused a command: its status is in the structure, if that has a field
+ *	ENOTTY		no such call
  */
 #ifndef _UAPI_LINUX_SPFE_H
 #define _UAPI_LINUX_SPFE_H
@@ -32,7 +41,8 @@
 #define SPFE_IOC_MAGIC 0xBB
 
 /* spfe_info.flags */
-#define SPFE_INFO_BOUNCE 0x1 /* user memory cannot be registered (the platform bounces DMA): use SPFE_IOC_ALLOC */
+/* User memory cannot be registered (the platform bounces DMA): use SPFE_IOC_ALLOC. */
+#define SPFE_INFO_BOUNCE 0x1
 
 struct spfe_info {
 	__u32 uapi_version;	/* out: SPFE_UAPI_VERSION of the driver */
@@ -44,14 +54,14 @@ struct spfe_info {
 	__u32 regions;		/* out: entries of the region table */
 	__u32 events;		/* out: event vectors, that of the driver's own included */
 	__u32 domain;		/* out: protection domain of this file */
-	__u32 doorbell_bytes;	/* out: bytes to map at doorbell_offset; ring by a 64-bit store to its first word */
+	__u32 doorbell_bytes;	/* out: bytes to map at doorbell_offset, see below */
 	__u32 counts_bytes;	/* out: bytes to map, read only, at counts_offset */
 	__u32 resets;		/* out: RESETS of the device */
 	__u64 doorbell_offset;	/* out: mmap offset of this file's doorbell page */
 	/*
-	 * out: mmap offset of the events' counts: a __u32 for each event, which goes up at every interrupt. Event 0 is the
-	 * driver's own: its count goes up when the device is lost or was reset. Then all that was open is gone: every wait
-	 * ends, and who polls finds it here.
+	 * out: mmap offset of the events' counts: a __u32 for each event, which goes up at every
+	 * interrupt. Event 0 is the driver's own: its count goes up when the device is lost or was
+	 * reset. Then all that was open is gone: every wait ends, and who polls finds it here.
 	 */
 	__u64 counts_offset;
 	__u64 packet_max;	/* out: PACKET_MAX of the device */
@@ -102,8 +112,8 @@ struct spfe_port_set {
 };
 
 /*
- * Memory of the caller, pinned until it is unregistered or the file is closed. It counts against RLIMIT_MEMLOCK.
- * addr is a multiple of the page size; size too.
+ * Memory of the caller, pinned until it is unregistered or the file is closed. It counts against
+ * RLIMIT_MEMLOCK. addr is a multiple of the page size; size too.
  */
 struct spfe_register {
 	__u64 addr;   /* in */
@@ -114,7 +124,10 @@ struct spfe_register {
 	__u32 reserved;
 };
 
-/* Memory of the driver for rings, lines, times and buffers, which is right on every platform; map it at offset. */
+/*
+ * Memory of the driver for rings, lines, times and buffers, which is right on every platform; map
+ * it at offset.
+ */
 struct spfe_alloc {
 	__u64 size;   /* in: rounded up to pages; out: what it became */
 	__u32 access; /* in */
@@ -129,7 +142,10 @@ struct spfe_key {
 	__u32 reserved;
 };
 
-/* An event: what a queue that has something to tell interrupts. Events may share an interrupt of the device. */
+/*
+ * An event: what a queue that has something to tell interrupts. Events may share an interrupt of
+ * the device.
+ */
 struct spfe_event {
 	__s32 eventfd; /* in: written for every interrupt; -1 for none */
 	__u32 flags;   /* in: zero */
@@ -201,15 +217,18 @@ struct spfe_mib {
 #define SPFE_IOC_PORT_SET _IOW(SPFE_IOC_MAGIC, 0x03, struct spfe_port_set)
 #define SPFE_IOC_REGISTER _IOWR(SPFE_IOC_MAGIC, 0x04, struct spfe_register)
 #define SPFE_IOC_ALLOC _IOWR(SPFE_IOC_MAGIC, 0x05, struct spfe_alloc)
-#define SPFE_IOC_UNREGISTER _IOW(SPFE_IOC_MAGIC, 0x06, struct spfe_key) /* both kinds; EBUSY while a queue has rings in it */
+/* Both kinds of memory; EBUSY while a queue has rings in it. */
+#define SPFE_IOC_UNREGISTER _IOW(SPFE_IOC_MAGIC, 0x06, struct spfe_key)
 #define SPFE_IOC_EVENT_CREATE _IOWR(SPFE_IOC_MAGIC, 0x07, struct spfe_event)
 #define SPFE_IOC_EVENT_DESTROY _IOW(SPFE_IOC_MAGIC, 0x08, struct spfe_event)
 #define SPFE_IOC_WAIT _IOWR(SPFE_IOC_MAGIC, 0x09, struct spfe_wait)
-#define SPFE_IOC_WAKE _IOW(SPFE_IOC_MAGIC, 0x0a, struct spfe_index) /* an event: as if it had interrupted */
+/* An event: as if it had interrupted. */
+#define SPFE_IOC_WAKE _IOW(SPFE_IOC_MAGIC, 0x0a, struct spfe_index)
 #define SPFE_IOC_QUEUE_CREATE _IOWR(SPFE_IOC_MAGIC, 0x0b, struct spfe_queue)
 #define SPFE_IOC_QUEUE_DESTROY _IOW(SPFE_IOC_MAGIC, 0x0c, struct spfe_index)
 #define SPFE_IOC_STATISTICS _IOWR(SPFE_IOC_MAGIC, 0x0d, struct spfe_statistics)
 #define SPFE_IOC_MIB _IOWR(SPFE_IOC_MAGIC, 0x0f, struct spfe_mib)
-#define SPFE_IOC_RESET _IO(SPFE_IOC_MAGIC, 0x0e) /* everything of this file goes; the file stays */
+/* Everything of this file goes; the file stays, and is right again after ESHUTDOWN. */
+#define SPFE_IOC_RESET _IO(SPFE_IOC_MAGIC, 0x0e)
 
 #endif

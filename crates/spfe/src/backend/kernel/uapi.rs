@@ -9,6 +9,8 @@ use std::io;
 pub const VERSION: u32 = 1;
 /// `SPFE_INFO_BOUNCE`.
 pub const INFO_BOUNCE: u32 = 0x1;
+/// `SPFE_MIB_SET`.
+pub const MIB_SET: u32 = 0x1;
 /// `SPFE_PORT_PRIORITY`.
 pub const PORT_PRIORITY: u32 = 0x2;
 
@@ -287,6 +289,7 @@ mod tests {
         for (name, value) in [
             ("SPFE_UAPI_VERSION", VERSION),
             ("SPFE_INFO_BOUNCE", INFO_BOUNCE),
+            ("SPFE_MIB_SET", MIB_SET),
             ("SPFE_PORT_PRIORITY", PORT_PRIORITY),
         ] {
             writeln!(source, "printf(\"{name} %u\\n\", (unsigned){name});").unwrap();

@@ -1,0 +1,366 @@
+//! A device on a socket, used by a virtual machine made of a client and a piece of memory.
+
+#[path = "device/hostile.rs"]
+mod hostile;
+mod machine;
+
+use machine::{
+    BAR0, CONFIG, HIGH, LOW, Machine, PAGE, RAM, Random, Region, buffers, bus, pattern, signalled,
+    socket_path, wait,
+};
+use rustix::fd::OwnedFd;
+use spfe_contract::{
+    BlockType, CONTRACT_MAGIC, Command, QueueState, Status, capability, event_block as event,
+    global_block as global, queue_block as queue, region_block as region,
+};
+use spfe_net::device_thread::doorbell_word;
+use spfe_net::{DeviceThread, LinkRate, Mode, Network, Stride, Topology};
+use spfe_vfio::VfioDevice;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+const ENABLED: u32 = QueueState::Enabled as u32;
+const ERROR: u32 = QueueState::Error as u32;
+
+/// Two endpoints joined by a cable, each of them a device.
+struct Lab {
+    network: Arc<Network>,
+    paths: [PathBuf; 2],
+    devices: [VfioDevice; 2],
+    _thread: DeviceThread,
+}
+
+impl Lab {
+    fn new(name: &str) -> Self {
+        Self::with(name, Stride::Usual)
+    }
+
+    fn with(name: &str, stride: Stride) -> Self {
+        let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
+        let network = Network::new(topology).unwrap();
+        let thread = DeviceThread::start(&network).unwrap();
+        let paths = [0, 1].map(|number| socket_path(&format!("{name}-{number}")));
+        let devices = [0, 1].map(|number: u32| {
+            let listener = UnixListener::bind(&paths[number as usize]).unwrap();
+            let log: spfe_vfio::Log = Arc::new(|line| eprintln!("{line}"));
+            let socket = OwnedFd::from(listener);
+            VfioDevice::start(network.clone(), number, stride, socket, log).unwrap()
+        });
+        Self { network, paths, devices, _thread: thread }
+    }
+
+    fn machine(&self, number: usize, seed: u64) -> Machine {
+        Machine::new(&self.paths[number], seed)
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        for path in &self.paths {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Moves a packet from one machine to the other and compares it.
+fn move_packet(
+    (a, tx, from): (&mut Machine, &mut machine::Queue, &Region),
+    (b, rx, to): (&mut Machine, &mut machine::Queue, &Region),
+    length: u64,
+    seed: u64,
+) {
+    let (source, sink) = (buffers(1) + seed % 64, buffers(1) + seed % 128);
+    let packet = pattern(length, seed);
+    a.store_in(from, source, &packet);
+    b.post(rx, true, sink, length as u32);
+    a.post(tx, false, source, length as u32);
+    assert_eq!(tx.complete().status, Status::Ok.raw());
+    let done = rx.complete();
+    assert_eq!((done.status, u64::from(done.bytes)), (Status::Ok.raw(), length));
+    assert!(b.load_from(to, sink, length) == packet, "packet {seed} of {length} bytes");
+}
+
+#[test]
+fn a_machine_finds_its_device() {
+    let lab = Lab::new("find");
+    let mut machine = lab.machine(0, 1);
+    let mut ids = [0; 4];
+    machine.client.region_read(CONFIG, 0, &mut ids).unwrap();
+    assert_eq!(u32::from_le_bytes(ids), 0x5f0e_1209);
+    assert_eq!(machine.read(global::MAGIC), CONTRACT_MAGIC);
+    assert_eq!(machine.read(global::EVENTS), 64);
+    let bits = machine.read(global::CAPABILITY);
+    assert_eq!(bits & (capability::IOVA | capability::DOORBELL_64K), capability::IOVA);
+    let info = machine.client.get_irq_info(2).unwrap();
+    assert_eq!((info.count, machine.client.get_irq_info(0).unwrap().count), (64, 0));
+    let size = machine.client.region(BAR0).unwrap().size;
+    assert!(size.is_power_of_two() && size > machine.read(global::DOORBELL_OFFSET).into());
+    // Both halves of a time at once, and one by one.
+    let (mut both, low) = ([0; 8], u64::from(global::PACKET_MAX));
+    machine.client.region_read(BAR0, low, &mut both).unwrap();
+    let pages = machine.read(global::DOORBELL_PAGES);
+    assert_eq!(both[4..], pages.to_le_bytes());
+}
+
+#[test]
+fn doorbell_pages_may_be_64_kib_apart() {
+    let lab = Lab::with("wide", Stride::Wide);
+    let mut machine = lab.machine(0, 1);
+    assert_ne!(machine.read(global::CAPABILITY) & capability::DOORBELL_64K, 0);
+    let (first, pages) =
+        (machine.read(global::DOORBELL_OFFSET), machine.read(global::DOORBELL_PAGES));
+    assert!(first.is_multiple_of(0x10000) && pages >= 2);
+    let size = machine.client.region(BAR0).unwrap().size;
+    assert_eq!(u64::from(first) + u64::from(pages) * 0x10000, size);
+    // Every page rings, for stores of 64 and of 32 bits; what is between two pages does not.
+    let doorbell = lab.network.doorbell().clone();
+    let rung = || doorbell_word(&doorbell).load(Ordering::Acquire);
+    let last = first + (pages - 1) * 0x10000;
+    for (at, rings) in [(first, 1), (last, 1), (last - 4096, 0), (last + 4, 0), (last + 8, 0)] {
+        for bytes in [4, 8] {
+            if at.is_multiple_of(bytes) {
+                let before = rung();
+                machine.client.region_write(BAR0, at.into(), &vec![0; bytes as usize]).unwrap();
+                assert_eq!(rung() - before, rings, "{bytes} bytes at {at:#x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_go_from_machine_to_machine_through_scattered_pages() {
+    let lab = Lab::new("packets");
+    let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
+    let (from, to) = (a.region(7, 16), b.region(0, 16));
+    let mut tx = a.queue(&from, 2, false, 0, 1);
+    let mut rx = b.queue(&to, 2, true, 0, 63);
+    let mut random = Random(77);
+    for seed in 1..40 {
+        let length = 1 + random.below(10 * PAGE);
+        move_packet((&mut a, &mut tx, &from), (&mut b, &mut rx, &to), length, seed);
+    }
+    // The other way, over the same region.
+    let mut tx = b.queue(&to, 5, false, 4, 0);
+    let mut rx = a.queue(&from, 5, true, 4, 0);
+    b.store_in(&to, 9 * PAGE, b"there and back");
+    a.post(&mut rx, true, 10 * PAGE, 100);
+    b.post(&mut tx, false, 9 * PAGE, 14);
+    assert_eq!((tx.complete().status, rx.complete().bytes), (0, 14));
+    assert_eq!(a.load_from(&from, 10 * PAGE, 14), b"there and back");
+}
+
+#[test]
+fn contiguous_memory_and_large_pages_are_regions_too() {
+    let lab = Lab::new("large");
+    let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
+    // All of the upper half; of the other machine pages of 64 KiB, the last one not a whole one.
+    a.configure_region(1, HIGH, RAM / 2, 0);
+    assert_eq!(a.command(Command::RegionEnable, 1), Status::Ok);
+    let key = a.get(BlockType::Region, 1, region::KEY) as u16;
+    let pages = (0..RAM / 2 / PAGE).map(|page| RAM / 2 + page * PAGE).collect();
+    let from = Region { index: 1, key, pages };
+    let large = [0x70000, 0x20000, 0x50000];
+    b.configure_region(1, 0, 0x23000, 16);
+    let list = 0x10_0000;
+    b.store(list, &large.map(u64::to_le_bytes).concat());
+    b.put(BlockType::Region, 1, region::BASE_LO, list as u32);
+    assert_eq!(b.command(Command::RegionEnable, 1), Status::Ok);
+    let key = b.get(BlockType::Region, 1, region::KEY) as u16;
+    let pages = large.iter().flat_map(|first| (0..16).map(move |page| first + page * PAGE));
+    let to = Region { index: 1, key, pages: pages.take(0x23).collect() };
+    let mut tx = a.queue(&from, 0, false, 0, 0);
+    let mut rx = b.queue(&to, 0, true, 0, 0);
+    move_packet((&mut a, &mut tx, &from), (&mut b, &mut rx, &to), 0x1e000, 4);
+    // The first byte after the region is outside of it.
+    b.post(&mut rx, true, 0x22fff, 2);
+    a.post(&mut tx, false, 0x8000, 2);
+    assert_eq!(rx.complete().status, Status::OutOfBounds.raw());
+}
+
+#[test]
+fn interrupts_come_when_armed_enabled_and_bus_master() {
+    let lab = Lab::new("msix");
+    let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
+    let (from, to) = (a.region(0, 8), b.region(0, 8));
+    let mut tx = a.queue(&from, 0, false, 0, 0);
+    let mut rx = b.queue(&to, 0, true, 0, 9);
+    let interrupt = b.interrupt(9);
+    for sequence in [1, 3, 5] {
+        b.post(&mut rx, true, buffers(1), 64);
+        b.arm(&rx, sequence);
+        assert!(!signalled(&interrupt, 0), "nothing was received");
+        a.post(&mut tx, false, buffers(1), 64);
+        assert!(signalled(&interrupt, 30), "an interrupt");
+        assert_eq!((rx.complete().bytes, tx.complete().status), (64, 0));
+    }
+    assert!(lab.devices[1].counts().interrupts >= 3);
+    // Disabled, it counts.
+    b.put(BlockType::Event, 9, event::ENABLE, 0);
+    assert_eq!(b.command(Command::Nop, 0), Status::Ok);
+    let before = b.get(BlockType::Event, 9, event::COUNT);
+    b.post(&mut rx, true, buffers(1), 64);
+    b.arm(&rx, 7);
+    a.post(&mut tx, false, buffers(1), 64);
+    rx.complete();
+    wait("the event", || b.get(BlockType::Event, 9, event::COUNT) > before);
+    assert!(!signalled(&interrupt, 0));
+}
+
+#[test]
+fn without_bus_mastering_there_is_no_memory() {
+    let lab = Lab::new("master");
+    let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
+    let (from, to) = (a.region(0, 8), b.region(0, 8));
+    let mut tx = a.queue(&from, 0, false, 0, 0);
+    let mut rx = b.queue(&to, 0, true, 0, 0);
+    move_packet((&mut a, &mut tx, &from), (&mut b, &mut rx, &to), 64, 1);
+    b.post(&mut rx, true, buffers(1), 64);
+    b.set_master(false);
+    b.store_in(&to, buffers(1), &[0xaa; 64]);
+    let context = rx.index;
+    assert_eq!(b.get(BlockType::Queue, context, queue::STATE), ERROR);
+    assert_eq!(b.get(BlockType::Queue, context, queue::ERROR), u32::from(Status::BadRegion.raw()));
+    assert_eq!(b.get(BlockType::Region, 0, region::KEY), 0);
+    assert_eq!(lab.devices[1].counts().withdrawn, 1);
+    a.post(&mut tx, false, buffers(1), 64);
+    b.configure_region(1, LOW, PAGE, 0);
+    assert_eq!(b.command(Command::RegionEnable, 1), Status::AccessDenied);
+    assert_eq!(b.load_from(&to, buffers(1), 64), [0xaa; 64]);
+    // Turned on again, all of it can be set up again; the packet has waited.
+    b.set_master(true);
+    assert_eq!(b.command(Command::QueueDisable, context), Status::Ok);
+    let to = b.region_of(0, to.pages);
+    let mut rx = b.queue(&to, 0, true, 0, 0);
+    b.post(&mut rx, true, buffers(1), 64);
+    assert_eq!((rx.complete().bytes, tx.complete().status), (64, 0));
+}
+
+#[test]
+fn memory_that_is_unmapped_is_touched_no_more() {
+    let lab = Lab::new("unmap");
+    let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
+    let from = a.region(0, 8);
+    let mut tx = a.queue(&from, 0, false, 0, 0);
+    for turn in 0..20u64 {
+        // Everything above 4 GiB, so that all of it goes.
+        let pages: Vec<u64> = (0..16).map(|page| RAM / 2 + (turn * 16 + page) * PAGE).collect();
+        let to = b.region_of(0, pages);
+        let mut rx = b.queue(&to, 0, true, 0, 0);
+        for _ in 0..40 {
+            rx.post(true, buffers(1), 64);
+            tx.post(false, buffers(1), 64);
+        }
+        a.ring(0);
+        b.unmap(HIGH);
+        let mark = vec![0x55; 16 * PAGE as usize];
+        b.store(to.pages[0], &mark);
+        assert_eq!(b.get(BlockType::Queue, rx.index, queue::STATE), ERROR);
+        assert_eq!(b.get(BlockType::Region, 0, region::KEY), 0);
+        b.configure_region(0, bus(to.pages[0]), PAGE, 0);
+        assert_eq!(b.command(Command::RegionEnable, 0), Status::OutOfBounds);
+        assert!(b.load(to.pages[0], mark.len()) == mark, "turn {turn}: written after the unmap");
+        assert_eq!(b.command(Command::QueueDisable, rx.index), Status::Ok);
+        assert_eq!(b.command(Command::QueueDisable, rx.index), Status::NotFound);
+        b.map(HIGH);
+        assert_eq!(lab.devices[1].counts().withdrawn, turn + 1);
+        // What the sender has still pending goes to the next receiver, which takes all of it.
+        let to = b.region(1, 8);
+        let mut rx = b.queue(&to, 0, true, 0, 0);
+        for _ in 0..40 {
+            rx.post(true, buffers(1), 64);
+        }
+        b.ring(0);
+        let mut left = 40;
+        wait("completions", || {
+            while tx.completions.pop().is_some() {
+                left -= 1;
+            }
+            left <= 0
+        });
+        assert_eq!(b.command(Command::QueueDisable, rx.index), Status::Ok);
+        assert_eq!(b.command(Command::RegionDisable, 1), Status::Ok);
+    }
+}
+
+#[test]
+fn resets_bring_the_device_to_its_first_state() {
+    let lab = Lab::new("reset");
+    let (mut a, mut b) = (lab.machine(0, 3), lab.machine(1, 5));
+    let from = a.region(0, 8);
+    let mut tx = a.queue(&from, 0, false, 0, 0);
+    for turn in 1..=4 {
+        let to = b.region(0, 8);
+        let mut rx = b.queue(&to, 0, true, 0, 0);
+        move_packet((&mut a, &mut tx, &from), (&mut b, &mut rx, &to), 100, turn);
+        if turn % 2 == 0 {
+            b.client.reset().unwrap();
+        } else {
+            // Function level reset, by the device control register.
+            b.client.region_write(CONFIG, 0x48, &0x8000u16.to_le_bytes()).unwrap();
+        }
+        assert_eq!(u64::from(b.read(global::RESETS)), turn);
+        assert_eq!((b.read(global::CFG_ACK), b.read(global::CFG_SEQ)), (0, 0));
+        assert_eq!(b.get(BlockType::Queue, rx.index, queue::STATE), 0);
+        assert_eq!(b.get(BlockType::Queue, rx.index, queue::KIND), 0);
+        b.configure_region(0, LOW, PAGE, 0);
+        assert_eq!(b.command(Command::RegionEnable, 0), Status::AccessDenied, "no bus master");
+        b.set_master(true);
+    }
+    assert_eq!(lab.devices[1].counts().resets, 4);
+    assert_eq!(lab.devices[1].counts().withdrawn, 0, "a reset is in good order");
+}
+
+#[test]
+fn a_client_that_goes_under_traffic_makes_room_for_the_next() {
+    let lab = Lab::new("next");
+    let mut a = lab.machine(0, 3);
+    let from = a.region(0, 8);
+    let mut tx = a.queue(&from, 0, false, 0, 0);
+    for turn in 0..8u64 {
+        let mut b = lab.machine(1, turn + 9);
+        assert_eq!(b.read(global::RESETS), 0, "power-up");
+        assert_eq!(b.read(global::CFG_ACK), 0);
+        let to = b.region(0, 8);
+        let mut rx = b.queue(&to, 0, true, 0, 0);
+        for _ in 0..20 {
+            rx.post(true, buffers(1), 64);
+            tx.post(false, buffers(1), 64);
+        }
+        a.ring(0);
+        rx.complete();
+        b.client.shutdown().unwrap();
+        wait("the end", || lab.devices[1].counts().connections == turn + 1);
+        // The sender's packets end one way or the other, or wait for the next receiver.
+        while tx.completions.pop().is_some() {}
+        assert_eq!(a.command(Command::QueueDisable, tx.index), Status::Ok);
+        tx = a.queue(&from, 0, false, 0, 0);
+    }
+    wait("the next device", || lab.network.clients().len() == 2);
+}
+
+#[test]
+fn a_removed_device_reads_all_ones_until_it_is_put_in_again() {
+    let lab = Lab::new("remove");
+    let mut machine = lab.machine(0, 3);
+    let region = machine.region(0, 8);
+    let queue = machine.queue(&region, 0, false, 0, 0);
+    assert_eq!(machine.get(BlockType::Queue, queue.index, queue::STATE), ENABLED);
+    lab.devices[0].unplug();
+    let mut id = [0; 4];
+    machine.client.region_read(CONFIG, 0, &mut id).unwrap();
+    assert_eq!((machine.read(global::MAGIC), u32::from_le_bytes(id)), (u32::MAX, u32::MAX));
+    machine.write(global::CFG_SEQ, 1);
+    machine.client.reset().unwrap();
+    machine.unmap(LOW);
+    machine.map(LOW);
+    lab.devices[0].plug().unwrap();
+    assert_eq!(machine.read(global::MAGIC), CONTRACT_MAGIC);
+    let mut command = [0; 2];
+    machine.client.region_read(CONFIG, 4, &mut command).unwrap();
+    assert_eq!(command, [0, 0], "after power-up");
+    machine.set_master(true);
+    let region = machine.region_of(0, region.pages);
+    machine.queue(&region, 0, false, 0, 0);
+}

@@ -1,0 +1,101 @@
+//! Endpoints of the network as devices of virtual machines.
+
+use crate::listen::Listener;
+use crate::say;
+use rustix::fd::AsFd;
+use spfe_net::{Network, Stride};
+use spfe_session::{Error, Result};
+use spfe_vfio::{Log, VfioDevice};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where a device is served, and which endpoint it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceConfig {
+    /// Socket.
+    pub path: PathBuf,
+    /// Endpoint; `None` is as many as there are devices before it.
+    pub endpoint: Option<u32>,
+}
+
+impl FromStr for DeviceConfig {
+    type Err = String;
+
+    /// `SOCKET` or `SOCKET=ENDPOINT`.
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (path, endpoint) = match text.rsplit_once('=') {
+            Some((path, number)) => {
+                let number = number.parse();
+                let what = |_| format!("'{text}' is none of SOCKET, SOCKET=ENDPOINT");
+                (path, Some(number.map_err(what)?))
+            }
+            None => (text, None),
+        };
+        if path.is_empty() {
+            return Err(format!("'{text}' names no socket"));
+        }
+        Ok(Self { path: path.into(), endpoint })
+    }
+}
+
+/// The devices of a server.
+#[derive(Default)]
+pub struct Devices(Mutex<Vec<(VfioDevice, Listener)>>);
+
+impl fmt::Debug for Devices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.lock().iter().map(|(_, listener)| listener.path())).finish()
+    }
+}
+
+impl Devices {
+    /// Serves devices of a network.
+    ///
+    /// # Errors
+    /// BUSY if a socket is in use, NOT_FOUND if there is no such endpoint.
+    pub(crate) fn start(
+        configs: &[DeviceConfig],
+        network: &Arc<Network>,
+        stride: Stride,
+    ) -> Result<Arc<Self>> {
+        let log: Log = Arc::new(say);
+        let devices = Self::default();
+        for (number, config) in (0..).zip(configs) {
+            let listener = Listener::bind_stream(&config.path)?;
+            let endpoint = config.endpoint.unwrap_or(number);
+            let socket = listener.as_fd().try_clone_to_owned().map_err(Error::from)?;
+            let device = VfioDevice::start(network.clone(), endpoint, stride, socket, log.clone())?;
+            devices.lock().push((device, listener));
+        }
+        Ok(Arc::new(devices))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(VfioDevice, Listener)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes every device out without warning: all they read is all ones.
+    pub fn unplug(&self) {
+        self.lock().iter().for_each(|(device, _)| device.unplug());
+    }
+
+    /// Puts devices that were taken out in again.
+    ///
+    /// # Errors
+    /// NO_RESOURCES if the network has no room for a client.
+    pub fn plug(&self) -> Result<()> {
+        self.lock().iter().try_for_each(|(device, _)| device.plug())
+    }
+
+    /// What has happened at each of them.
+    pub fn counts(&self) -> Vec<spfe_vfio::Counts> {
+        self.lock().iter().map(|(device, _)| device.counts()).collect()
+    }
+
+    /// Ends them, and removes their sockets.
+    pub(crate) fn close(&self) {
+        self.lock().clear();
+    }
+}

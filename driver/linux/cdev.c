@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: /dev/spfeN. Copies and checks arguments; what is done is in the other files.
+ */
+#include <linux/capability.h>
+#include <linux/eventfd.h>
+#include <linux/fs.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/uaccess.h>
+
+#include "spfe_core.h"
+
+/* The user interface has no holes and the same layout for 32-bit programs. */
+static_assert(sizeof(struct spfe_info) == 88);
+static_assert(sizeof(struct spfe_time) == 32);
+static_assert(sizeof(struct spfe_port) == 96);
+static_assert(sizeof(struct spfe_port_set) == 32);
+static_assert(sizeof(struct spfe_register) == 32);
+static_assert(sizeof(struct spfe_alloc) == 32);
+static_assert(sizeof(struct spfe_key) == 8);
+static_assert(sizeof(struct spfe_event) == 16);
+static_assert(sizeof(struct spfe_wait) == 16);
+static_assert(sizeof(struct spfe_queue) == 88);
+static_assert(sizeof(struct spfe_index) == 8);
+static_assert(sizeof(struct spfe_statistics) == 56);
+static_assert(sizeof(struct spfe_mib) == 32);
+
+static int spfe_ioc_info(struct spfe_client *client, void *argument)
+{
+	struct spfe_device *spfe = client->spfe;
+	struct spfe_info *info = argument;
+
+	memset(info, 0, sizeof(*info));
+	info->uapi_version = SPFE_UAPI_VERSION;
+	info->contract_version = spfe->contract_version;
+	info->capability = spfe->capability;
+	info->flags = spfe->bounces ? SPFE_INFO_BOUNCE : 0;
+	info->ports = spfe->nports;
+	info->queues = spfe->nqueues;
+	info->regions = spfe->nregions;
+	info->events = spfe->nvectors + 1;
+	info->domain = client->domain;
+	info->doorbell_bytes = spfe_doorbell_bytes(spfe);
+	info->counts_bytes = PAGE_SIZE;
+	info->resets = spfe_read(spfe, SPFE_GLOBAL_BLOCK_RESETS);
+	info->doorbell_offset = client->doorbell_offset;
+	info->counts_offset = client->counts_offset;
+	info->packet_max = spfe->packet_max;
+	return 0;
+}
+
+static int spfe_ioc_time(struct spfe_client *client, void *argument)
+{
+	struct spfe_time *time = argument;
+
+	time->before_ns = ktime_get_ns();
+	time->device_ns = spfe_time(client->spfe);
+	time->after_ns = ktime_get_ns();
+	time->reserved = 0;
+	return 0;
+}
+
+static int spfe_ioc_port(struct spfe_client *client, void *argument)
+{
+	return spfe_port_query(client->spfe, argument);
+}
+
+static int spfe_ioc_port_set(struct spfe_client *client, void *argument)
+{
+	return spfe_port_set(client->spfe, argument);
+}
+
+/* Puts a region that was made into the tables, or frees it. */
+static int spfe_region_enter(struct spfe_client *client, struct spfe_region *region, u32 *key,
+			     u64 *offset)
+{
+	struct spfe_device *spfe = client->spfe;
+	int err;
+
+	mutex_lock(&spfe->lock);
+	err = spfe_region_enable(client, region);
+	if (!err) {
+		*key = region->key;
+		if (offset) {
+			region->offset = spfe_map_offset(spfe, region->size);
+			*offset = region->offset;
+		}
+	}
+	mutex_unlock(&spfe->lock);
+	if (err)
+		spfe_region_free(region);
+	return err;
+}
+
+/* What both kinds of memory need first. */
+static int spfe_client_ready(struct spfe_client *client)
+{
+	int err;
+
+	mutex_lock(&client->spfe->lock);
+	err = spfe_client_check(client);
+	if (!err)
+		err = spfe_client_bind(client);
+	mutex_unlock(&client->spfe->lock);
+	return err;
+}
+
+static int spfe_ioc_register(struct spfe_client *client, void *argument)
+{
+	struct spfe_register *wish = argument;
+	struct spfe_region *region;
+	int err;
+
+	if (wish->flags || wish->reserved)
+		return -EINVAL;
+	err = spfe_client_ready(client);
+	if (err)
+		return err;
+	region = spfe_region_pin(client, wish->addr, wish->size, wish->access);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	return spfe_region_enter(client, region, &wish->key, NULL);
+}
+
+static int spfe_ioc_alloc(struct spfe_client *client, void *argument)
+{
+	struct spfe_alloc *wish = argument;
+	struct spfe_region *region;
+	int err;
+
+	if (wish->flags || wish->reserved)
+		return -EINVAL;
+	err = spfe_client_ready(client);
+	if (err)
+		return err;
+	region = spfe_region_alloc(client, wish->size, wish->access);
+	if (IS_ERR(region))
+		return PTR_ERR(region);
+	wish->size = region->size;
+	return spfe_region_enter(client, region, &wish->key, &wish->offset);
+}
+
+static struct spfe_region *spfe_region_find(struct spfe_client *client, u32 key)
+{
+	struct spfe_region *region;
+
+	list_for_each_entry(region, &client->regions, node)
+		if (region->key == key)
+			return region;
+	return NULL;
+}
+
+static int spfe_ioc_unregister(struct spfe_client *client, void *argument)
+{
+	struct spfe_device *spfe = client->spfe;
+	struct spfe_key *wish = argument;
+	struct spfe_region *region;
+	int err = -ENOENT;
+
+	if (wish->reserved)
+		return -EINVAL;
+	mutex_lock(&spfe->lock);
+	region = spfe_region_find(client, wish->key);
+	if (region)
+		err = spfe_region_detach(client, region, false);
+	mutex_unlock(&spfe->lock);
+	if (err)
+		return err;
+	spfe_region_unmap(client, region);
+	spfe_region_free(region);
+	return 0;
+}
+
+/* Under spfe_device.lock. Takes `eventfd` over. */
+static int spfe_event_enter(struct spfe_client *client, struct eventfd_ctx *eventfd, u32 *id)
+{
+	struct xa_limit limit = XA_LIMIT(SPFE_EVENT_OWN + 1, SPFE_EVENTS_MAX - 1);
+	struct spfe_signal *event;
+	int err;
+
+	err = xa_alloc(&client->events, id, NULL, limit, GFP_KERNEL);
+	if (err) {
+		if (eventfd)
+			eventfd_ctx_put(eventfd);
+		return err == -EBUSY ? -ENOSPC : err;
+	}
+	event = spfe_event_create(client, client->counts + *id, eventfd, NULL, NULL);
+	if (IS_ERR(event)) {
+		xa_erase(&client->events, *id);
+		return PTR_ERR(event);
+	}
+	event->id = *id;
+	/* The slot is there already, so this needs no memory. */
+	xa_store(&client->events, *id, event, GFP_KERNEL);
+	return 0;
+}
+
+static int spfe_ioc_event_create(struct spfe_client *client, void *argument)
+{
+	struct spfe_event *wish = argument;
+	struct eventfd_ctx *eventfd = NULL;
+	int err;
+
+	if (wish->flags || wish->reserved || wish->eventfd < -1)
+		return -EINVAL;
+	if (wish->eventfd >= 0) {
+		eventfd = eventfd_ctx_fdget(wish->eventfd);
+		if (IS_ERR(eventfd))
+			return PTR_ERR(eventfd);
+	}
+	mutex_lock(&client->spfe->lock);
+	err = spfe_client_check(client);
+	if (!err)
+		err = spfe_event_enter(client, eventfd, &wish->event);
+	else if (eventfd)
+		eventfd_ctx_put(eventfd);
+	mutex_unlock(&client->spfe->lock);
+	return err;
+}
+
+/* Under spfe_device.lock. */
+static bool spfe_event_is_used(struct spfe_client *client, const struct spfe_signal *event)
+{
+	struct spfe_device *spfe = client->spfe;
+	u32 queue;
+
+	for (queue = 0; queue < spfe->nqueues; queue++)
+		if (spfe->queues[queue].client == client && spfe->queues[queue].event == event)
+			return true;
+	return false;
+}
+
+static int spfe_ioc_event_destroy(struct spfe_client *client, void *argument)
+{
+	struct spfe_event *wish = argument;
+	struct spfe_signal *event;
+	int err = 0;
+
+	if (wish->flags || wish->reserved)
+		return -EINVAL;
+	mutex_lock(&client->spfe->lock);
+	event = xa_load(&client->events, wish->event);
+	if (!event) {
+		err = -ENOENT;
+	} else if (spfe_event_is_used(client, event)) {
+		err = -EBUSY;
+	} else {
+		xa_erase(&client->events, wish->event);
+		spfe_event_detach(event);
+		spfe_event_put(event);
+	}
+	mutex_unlock(&client->spfe->lock);
+	return err;
+}
+
+/* Without `alive`: it may last, and removal wakes it. */
+static int spfe_ioc_wait(struct spfe_client *client, void *argument)
+{
+	struct spfe_wait *wait = argument;
+	struct spfe_signal *event;
+	int err;
+
+	mutex_lock(&client->spfe->lock);
+	event = xa_load(&client->events, wait->event);
+	if (event)
+		kref_get(&event->ref);
+	err = spfe_client_check(client);
+	mutex_unlock(&client->spfe->lock);
+	if (!event)
+		return err ?: -ENOENT;
+	err = spfe_event_wait(client, event, wait);
+	spfe_event_put(event);
+	return err;
+}
+
+static int spfe_ioc_wake(struct spfe_client *client, void *argument)
+{
+	struct spfe_index *wish = argument;
+	struct spfe_signal *event;
+
+	if (wish->reserved)
+		return -EINVAL;
+	event = xa_load(&client->events, wish->index);
+	if (!event)
+		return -ENOENT;
+	spfe_event_signal(event);
+	return 0;
+}
+
+static int spfe_ioc_queue_create(struct spfe_client *client, void *argument)
+{
+	struct spfe_queue *wish = argument;
+	struct spfe_queue_setup setup = {
+		.port = wish->port,
+		.vc = wish->vc,
+		.kind = wish->kind,
+		.options = wish->options,
+		.event = xa_load(&client->events, wish->event),
+		.sq_log2 = wish->sq_log2,
+		.cq_log2 = wish->cq_log2,
+		.sq = wish->sq,
+		.cq = wish->cq,
+		.stamps = wish->stamps,
+		.lines = wish->lines,
+		.area = wish->area,
+		.area_bytes = wish->area_bytes,
+		.filter = wish->filter,
+	};
+
+	if (wish->reserved)
+		return -EINVAL;
+	if (!setup.event)
+		return -ENOENT;
+	return spfe_queue_create(client, &setup, &wish->queue, &wish->status);
+}
+
+static int spfe_ioc_queue_destroy(struct spfe_client *client, void *argument)
+{
+	struct spfe_index *wish = argument;
+
+	if (wish->reserved)
+		return -EINVAL;
+	return spfe_queue_destroy(client, wish->index);
+}
+
+static int spfe_ioc_statistics(struct spfe_client *client, void *argument)
+{
+	return spfe_statistics_query(client->spfe, argument);
+}
+
+/* This version of the contract has no block for it. */
+static int spfe_ioc_mib(struct spfe_client *client, void *argument)
+{
+	struct spfe_mib *wish = argument;
+
+	if (wish->reserved || wish->flags & ~SPFE_MIB_SET)
+		return -EINVAL;
+	return wish->port < client->spfe->nports ? -EOPNOTSUPP : -ENOENT;
+}
+
+/* Also brings a file back into use that was open while the device was reset. */
+static int spfe_ioc_reset(struct spfe_client *client, void *argument)
+{
+	struct spfe_device *spfe = client->spfe;
+	struct spfe_region *region;
+	LIST_HEAD(regions);
+	int err;
+
+	mutex_lock(&spfe->lock);
+	spfe_client_empty(client, &regions);
+	err = spfe_state_errno(spfe);
+	if (!err)
+		client->epoch = spfe->epoch;
+	mutex_unlock(&spfe->lock);
+	list_for_each_entry(region, &regions, node)
+		spfe_region_unmap(client, region);
+	spfe_regions_free(&regions);
+	return err;
+}
+
+/* Under spfe_device.lock, of a client that may use the device. */
+#define SPFE_CALL_LOCKED BIT(0)
+/* Under spfe_device.alive. */
+#define SPFE_CALL_ALIVE BIT(1)
+/* Changes a port: for those who may write the file, and administrators. */
+#define SPFE_CALL_WRITES BIT(2)
+#define SPFE_CALL_USUAL (SPFE_CALL_LOCKED | SPFE_CALL_ALIVE)
+
+struct spfe_call {
+	unsigned int command;
+	unsigned int how;
+	int (*call)(struct spfe_client *client, void *argument);
+};
+
+static const struct spfe_call spfe_calls[] = {
+	{ SPFE_IOC_INFO, SPFE_CALL_USUAL, spfe_ioc_info },
+	{ SPFE_IOC_TIME, SPFE_CALL_USUAL, spfe_ioc_time },
+	{ SPFE_IOC_PORT, SPFE_CALL_USUAL, spfe_ioc_port },
+	{ SPFE_IOC_PORT_SET, SPFE_CALL_USUAL | SPFE_CALL_WRITES, spfe_ioc_port_set },
+	{ SPFE_IOC_REGISTER, SPFE_CALL_ALIVE, spfe_ioc_register },
+	{ SPFE_IOC_ALLOC, SPFE_CALL_ALIVE, spfe_ioc_alloc },
+	{ SPFE_IOC_UNREGISTER, SPFE_CALL_ALIVE, spfe_ioc_unregister },
+	{ SPFE_IOC_EVENT_CREATE, SPFE_CALL_ALIVE, spfe_ioc_event_create },
+	{ SPFE_IOC_EVENT_DESTROY, SPFE_CALL_ALIVE, spfe_ioc_event_destroy },
+	{ SPFE_IOC_WAIT, 0, spfe_ioc_wait },
+	{ SPFE_IOC_WAKE, SPFE_CALL_USUAL, spfe_ioc_wake },
+	{ SPFE_IOC_QUEUE_CREATE, SPFE_CALL_USUAL, spfe_ioc_queue_create },
+	{ SPFE_IOC_QUEUE_DESTROY, SPFE_CALL_USUAL, spfe_ioc_queue_destroy },
+	{ SPFE_IOC_STATISTICS, SPFE_CALL_USUAL, spfe_ioc_statistics },
+	{ SPFE_IOC_MIB, SPFE_CALL_USUAL, spfe_ioc_mib },
+	{ SPFE_IOC_RESET, SPFE_CALL_ALIVE, spfe_ioc_reset },
+};
+
+static int spfe_call_locked(struct spfe_client *client, const struct spfe_call *call,
+			    void *argument)
+{
+	struct spfe_device *spfe = client->spfe;
+	int err;
+
+	if (!(call->how & SPFE_CALL_LOCKED))
+		return call->call(client, argument);
+	mutex_lock(&spfe->lock);
+	err = spfe_client_check(client);
+	if (!err)
+		err = call->call(client, argument);
+	mutex_unlock(&spfe->lock);
+	return err;
+}
+
+static int spfe_call(struct spfe_client *client, const struct spfe_call *call, void *argument)
+{
+	struct spfe_device *spfe = client->spfe;
+	int err;
+
+	if (!(call->how & SPFE_CALL_ALIVE))
+		return call->call(client, argument);
+	down_read(&spfe->alive);
+	err = spfe_call_locked(client, call, argument);
+	up_read(&spfe->alive);
+	return err;
+}
+
+static long spfe_ioctl(struct file *file, unsigned int command, unsigned long address)
+{
+	struct spfe_client *client = file->private_data;
+	void __user *user = (void __user *)address;
+	const struct spfe_call *call = NULL;
+	u64 argument[12];
+	unsigned int i;
+	int err;
+
+	/* Each argument lies in words of 64 bits. */
+	BUILD_BUG_ON(sizeof(argument) < sizeof(struct spfe_port));
+	for (i = 0; i < ARRAY_SIZE(spfe_calls); i++)
+		if (spfe_calls[i].command == command)
+			call = &spfe_calls[i];
+	if (!call)
+		return -ENOTTY;
+	if (call->how & SPFE_CALL_WRITES && !(file->f_mode & FMODE_WRITE) &&
+	    !capable(CAP_NET_ADMIN))
+		return -EPERM;
+	memset(argument, 0, sizeof(argument));
+	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(argument, user, _IOC_SIZE(command)))
+		return -EFAULT;
+	err = spfe_call(client, call, argument);
+	/* A queue the device refused says why. */
+	if (_IOC_DIR(command) & _IOC_READ && (!err || err == -EREMOTEIO) &&
+	    copy_to_user(user, argument, _IOC_SIZE(command)))
+		return -EFAULT;
+	return err;
+}
+
+static int spfe_open(struct inode *inode, struct file *file)
+{
+	struct spfe_device *spfe = container_of(inode->i_cdev, struct spfe_device, cdev);
+	struct spfe_client *client;
+
+	get_device(&spfe->dev);
+	down_read(&spfe->alive);
+	client = spfe_client_open(spfe, file->f_mapping);
+	up_read(&spfe->alive);
+	if (IS_ERR(client)) {
+		put_device(&spfe->dev);
+		return PTR_ERR(client);
+	}
+	file->private_data = client;
+	return nonseekable_open(inode, file);
+}
+
+static int spfe_release(struct inode *inode, struct file *file)
+{
+	struct spfe_client *client = file->private_data;
+	struct spfe_device *spfe = client->spfe;
+
+	down_read(&spfe->alive);
+	spfe_client_close(client);
+	up_read(&spfe->alive);
+	put_device(&spfe->dev);
+	return 0;
+}
+
+const struct file_operations spfe_file_operations = {
+	.owner = THIS_MODULE,
+	.open = spfe_open,
+	.release = spfe_release,
+	.mmap = spfe_mmap,
+	.unlocked_ioctl = spfe_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};

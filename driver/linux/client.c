@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: a user of the device and everything that is its own: a protection domain, regions, queues,
+ * events.
+ */
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "spfe_core.h"
+
+static int spfe_client_enter(struct spfe_client *client)
+{
+	struct spfe_device *spfe = client->spfe;
+	int domain, err;
+
+	mutex_lock(&spfe->lock);
+	err = spfe_state_errno(spfe);
+	if (err)
+		goto out;
+	domain = ida_alloc_max(&spfe->domains, spfe->ndomains - 1, GFP_KERNEL);
+	if (domain < 0) {
+		err = domain;
+		goto out;
+	}
+	client->domain = domain;
+	client->epoch = spfe->epoch;
+	client->doorbell_offset = spfe_map_offset(spfe, spfe_doorbell_bytes(spfe));
+	client->counts_offset = spfe_map_offset(spfe, PAGE_SIZE);
+	list_add_tail(&client->node, &spfe->clients);
+	atomic_inc(&spfe->usage.clients);
+out:
+	mutex_unlock(&spfe->lock);
+	return err;
+}
+
+/*
+ * `mapping` is that of the file, or NULL for the kernel itself. The caller holds the device, and
+ * `alive`.
+ */
+struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping)
+{
+	struct spfe_client *client;
+	int err = -ENOMEM;
+
+	client = kzalloc(sizeof(*client), GFP_KERNEL);
+	if (!client)
+		return ERR_PTR(-ENOMEM);
+	client->spfe = spfe;
+	client->mapping = mapping;
+	INIT_LIST_HEAD(&client->regions);
+	xa_init_flags(&client->events, XA_FLAGS_ALLOC);
+	client->counts = (u32 *)get_zeroed_page(GFP_KERNEL);
+	if (!client->counts)
+		goto err_client;
+	client->blank = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	if (!client->blank)
+		goto err_counts;
+	err = spfe_client_enter(client);
+	if (err)
+		goto err_blank;
+	return client;
+
+err_blank:
+	__free_page(client->blank);
+err_counts:
+	free_page((unsigned long)client->counts);
+err_client:
+	kfree(client);
+	return ERR_PTR(err);
+}
+
+/*
+ * Under spfe_device.lock: takes everything off the device; the regions are then the caller's to
+ * free.
+ */
+void spfe_client_empty(struct spfe_client *client, struct list_head *regions)
+{
+	struct spfe_device *spfe = client->spfe;
+	struct spfe_region *region, *next;
+	struct spfe_signal *event;
+	unsigned long id;
+	u32 queue;
+
+	lockdep_assert_held(&spfe->lock);
+	for (queue = 0; queue < spfe->nqueues; queue++)
+		spfe_queue_destroy(client, queue);
+	list_for_each_entry_safe(region, next, &client->regions, node) {
+		spfe_region_detach(client, region, true);
+		list_add_tail(&region->node, regions);
+	}
+	xa_for_each(&client->events, id, event) {
+		xa_erase(&client->events, id);
+		spfe_event_detach(event);
+		spfe_event_put(event);
+	}
+}
+
+/* The caller holds `alive`. */
+void spfe_client_close(struct spfe_client *client)
+{
+	struct spfe_device *spfe = client->spfe;
+	LIST_HEAD(regions);
+
+	mutex_lock(&spfe->lock);
+	spfe_client_empty(client, &regions);
+	list_del(&client->node);
+	ida_free(&spfe->domains, client->domain);
+	mutex_unlock(&spfe->lock);
+	spfe_regions_free(&regions);
+	atomic_dec(&spfe->usage.clients);
+	if (client->mm)
+		mmdrop(client->mm);
+	xa_destroy(&client->events);
+	__free_page(client->blank);
+	free_page((unsigned long)client->counts);
+	kfree(client);
+}
+
+/* Whether the client may still use the device. Right under spfe_device.lock, a hint without. */
+int spfe_client_check(const struct spfe_client *client)
+{
+	const struct spfe_device *spfe = client->spfe;
+
+	if (READ_ONCE(spfe->state) != SPFE_WORKING)
+		return -ENODEV;
+	return READ_ONCE(spfe->epoch) == READ_ONCE(client->epoch) ? 0 : -ESHUTDOWN;
+}
+
+/*
+ * Under spfe_device.lock. The first process that maps or registers memory has the file for itself
+ * from then on: its memory is what is accounted, and what removal has to find.
+ */
+int spfe_client_bind(struct spfe_client *client)
+{
+	if (!client->mm) {
+		client->mm = current->mm;
+		mmgrab(client->mm);
+	}
+	return client->mm == current->mm ? 0 : -EPERM;
+}
+
+/*
+ * When this is back, every mmap() of the process that had begun is where unmap_mapping_range()
+ * finds it.
+ */
+void spfe_client_settle(struct mm_struct *mm)
+{
+	if (!mm)
+		return;
+	mmap_write_lock(mm);
+	mmap_write_unlock(mm);
+}
+
+/* Under spfe_device.lock: the device failed, is gone, or was reset. Everybody looks again. */
+void spfe_clients_tell(struct spfe_device *spfe)
+{
+	struct spfe_client *client;
+
+	list_for_each_entry(client, &spfe->clients, node)
+		WRITE_ONCE(client->counts[SPFE_EVENT_OWN], client->counts[SPFE_EVENT_OWN] + 1);
+	spfe_irq_wake_all(spfe);
+}
+
+/*
+ * Removal: takes everything from everybody; only the files stay. The device is gone for them
+ * already, so no mapping is added; those that are there show a blank page from now on.
+ */
+void spfe_clients_evict(struct spfe_device *spfe)
+{
+	struct spfe_client *client;
+	LIST_HEAD(regions);
+
+	down_write(&spfe->alive);
+	list_for_each_entry(client, &spfe->clients, node) {
+		mutex_lock(&spfe->lock);
+		spfe_client_empty(client, &regions);
+		mutex_unlock(&spfe->lock);
+		if (!client->mapping)
+			continue;
+		spfe_client_settle(client->mm);
+		unmap_mapping_range(client->mapping, 0, 0, 1);
+	}
+	spfe_regions_free(&regions);
+	up_write(&spfe->alive);
+}

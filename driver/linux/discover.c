@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: what the device is. Walks the list of register blocks; nothing the device says is used
+ * before it was compared with the size of its registers.
+ */
+#include <linux/overflow.h>
+#include <linux/slab.h>
+
+#include "spfe_core.h"
+
+/* Blocks looked at; a list that goes on is a broken device. */
+#define SPFE_BLOCKS_MAX 1024
+#define SPFE_PORTS_MAX 256
+/* Blocks start on a cache line of the contract. */
+#define SPFE_BLOCK_ALIGN 64
+#define SPFE_HEADER_BYTES 16
+/* The header is two halves of a word, then three words. */
+#define SPFE_HEADER_TYPE(word) ((word) & 0xffff)
+#define SPFE_HEADER_SIZE 4
+#define SPFE_HEADER_NEXT 8
+#define SPFE_HEADER_INSTANCE 12
+
+/* Where the block of an array starts, or 0 if it does not fit. */
+static u32 spfe_array(struct spfe_device *spfe, u32 at, u32 size, u32 stride, u32 count)
+{
+	u64 end = (u64)at + size + (u64)stride * count;
+
+	if (size < SPFE_HEADER_BYTES || end > spfe->size)
+		return 0;
+	return at + size;
+}
+
+static int spfe_take_global(struct spfe_device *spfe, u32 size)
+{
+	u32 version = spfe_read(spfe, SPFE_GLOBAL_BLOCK_CONTRACT_VERSION);
+	u64 doorbells;
+
+	if (size < SPFE_GLOBAL_BLOCK_SIZE)
+		return dev_err_probe(spfe->parent, -EPROTO, "global block has %u bytes, not %u\n",
+				     size, SPFE_GLOBAL_BLOCK_SIZE);
+	if (version >> 16 != SPFE_CONTRACT_VERSION_MAJOR)
+		return dev_err_probe(spfe->parent, -EPROTONOSUPPORT,
+				     "device speaks contract version %u.%u, the driver %u.%u\n",
+				     version >> 16, version & 0xffff, SPFE_CONTRACT_VERSION_MAJOR,
+				     SPFE_CONTRACT_VERSION_MINOR);
+	spfe->contract_version = version;
+	spfe->capability = spfe_read(spfe, SPFE_GLOBAL_BLOCK_CAPABILITY);
+	spfe->nports = spfe_read(spfe, SPFE_GLOBAL_BLOCK_PORTS);
+	spfe->nqueues = spfe_read(spfe, SPFE_GLOBAL_BLOCK_QUEUES);
+	spfe->nregions = spfe_read(spfe, SPFE_GLOBAL_BLOCK_REGIONS);
+	spfe->nevents = spfe_read(spfe, SPFE_GLOBAL_BLOCK_EVENTS);
+	spfe->ndomains = spfe_read(spfe, SPFE_GLOBAL_BLOCK_DOMAINS);
+	spfe->packet_max = spfe_read(spfe, SPFE_GLOBAL_BLOCK_PACKET_MAX);
+	spfe->doorbell_at = spfe_read(spfe, SPFE_GLOBAL_BLOCK_DOORBELL_OFFSET);
+	spfe->doorbell_pages = spfe_read(spfe, SPFE_GLOBAL_BLOCK_DOORBELL_PAGES);
+	spfe->doorbell_stride = spfe_can(spfe, SPFE_CAPABILITY_DOORBELL_64K) ?
+					SZ_64K : SPFE_DOORBELL_STRIDE;
+	if (!spfe_can(spfe, SPFE_CAPABILITY_IOVA))
+		return dev_err_probe(spfe->parent, -EOPNOTSUPP,
+				     "device takes no bus addresses (capability IOVA)\n");
+	doorbells = spfe->doorbell_at + (u64)spfe->doorbell_pages * spfe->doorbell_stride;
+	if (!spfe->doorbell_pages || spfe->doorbell_at % 8 || doorbells > spfe->size)
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "%u doorbell pages at %#x do not fit into %#x bytes\n",
+				     spfe->doorbell_pages, spfe->doorbell_at, spfe->size);
+	if (!spfe->nports || spfe->nports > SPFE_PORTS_MAX || !spfe->nqueues ||
+	    spfe->nqueues > FIELD_MAX(SPFE_DOORBELL_QUEUE_MASK) + 1 || !spfe->nregions ||
+	    spfe->nregions > BIT(SPFE_REGION_INDEX_BITS) || !spfe->nevents || !spfe->ndomains)
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "impossible: %u ports, %u queues, %u regions, %u events, %u domains\n",
+				     spfe->nports, spfe->nqueues, spfe->nregions, spfe->nevents,
+				     spfe->ndomains);
+	spfe->ports = kcalloc(spfe->nports, sizeof(*spfe->ports), GFP_KERNEL);
+	return spfe->ports ? 0 : -ENOMEM;
+}
+
+static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instance)
+{
+	struct spfe_port_info *port;
+	unsigned int i;
+	u32 end;
+
+	if (instance >= spfe->nports || size < SPFE_PORT_BLOCK_SIZE)
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "port block %u of %u bytes, there are %u ports\n", instance,
+				     size, spfe->nports);
+	port = &spfe->ports[instance];
+	if (port->at)
+		return dev_err_probe(spfe->parent, -EPROTO, "two blocks of port %u\n", instance);
+	port->spfe = spfe;
+	port->index = instance;
+	port->at = at;
+	port->kind = spfe_read(spfe, at + SPFE_PORT_BLOCK_KIND);
+	port->vcs = spfe_read(spfe, at + SPFE_PORT_BLOCK_VCS);
+	port->first_queue = spfe_read(spfe, at + SPFE_PORT_BLOCK_FIRST_QUEUE);
+	port->queue_count = spfe_read(spfe, at + SPFE_PORT_BLOCK_QUEUE_COUNT);
+	port->link_start = 1;
+	for (i = 0; i < ARRAY_SIZE(port->priority); i++)
+		port->priority[i] = spfe_read(spfe, at + SPFE_PORT_BLOCK_VC_PRIORITY_0 + 4 * i);
+	if (port->vcs > SPFE_VC_MAX || port->queue_count < 2 * port->vcs ||
+	    check_add_overflow(port->first_queue, port->queue_count, &end) || end > spfe->nqueues)
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "port %u: %u virtual channels, %u queues from %u of %u\n",
+				     instance, port->vcs, port->queue_count, port->first_queue,
+				     spfe->nqueues);
+	return 0;
+}
+
+static int spfe_take_extra(struct spfe_device *spfe, u32 at, u32 type, u32 instance)
+{
+	if (instance >= spfe->nports)
+		return dev_err_probe(spfe->parent, -EPROTO, "block %u of port %u of %u\n", type,
+				     instance, spfe->nports);
+	spfe->ports[instance].extra_at = at;
+	if (type == SPFE_BLOCK_TYPE_BROADCAST)
+		spfe->ports[instance].channel = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_CHANNEL);
+	return 0;
+}
+
+static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size, u32 instance)
+{
+	bool first = type == SPFE_BLOCK_TYPE_GLOBAL;
+
+	if (first != !at)
+		return dev_err_probe(spfe->parent, -EPROTO, "block of type %u at %#x\n", type, at);
+	if ((u64)at + max_t(u32, size, SPFE_HEADER_BYTES) > spfe->size)
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "block of type %u at %#x leaves the registers\n", type, at);
+	switch (type) {
+	case SPFE_BLOCK_TYPE_GLOBAL:
+		return spfe_take_global(spfe, size);
+	case SPFE_BLOCK_TYPE_PORT:
+		return spfe_take_port(spfe, at, size, instance);
+	case SPFE_BLOCK_TYPE_BROADCAST:
+		if (size < SPFE_BROADCAST_BLOCK_SIZE)
+			return -EPROTO;
+		return spfe_take_extra(spfe, at, type, instance);
+	case SPFE_BLOCK_TYPE_TIME_CODE:
+		if (size < SPFE_TIME_CODE_BLOCK_SIZE)
+			return -EPROTO;
+		return spfe_take_extra(spfe, at, type, instance);
+	case SPFE_BLOCK_TYPE_QUEUE:
+		spfe->queue_at = spfe_array(spfe, at, size, SPFE_QUEUE_BLOCK_STRIDE, spfe->nqueues);
+		return spfe->queue_at ? 0 : -EPROTO;
+	case SPFE_BLOCK_TYPE_REGION:
+		spfe->region_at = spfe_array(spfe, at, size, SPFE_REGION_BLOCK_STRIDE,
+					     spfe->nregions);
+		return spfe->region_at ? 0 : -EPROTO;
+	case SPFE_BLOCK_TYPE_EVENT:
+		spfe->event_at = spfe_array(spfe, at, size, SPFE_EVENT_BLOCK_STRIDE, spfe->nevents);
+		return spfe->event_at ? 0 : -EPROTO;
+	case SPFE_BLOCK_TYPE_STATISTICS:
+		spfe->statistics_at = spfe_array(spfe, at, size, SPFE_STATISTICS_BLOCK_STRIDE,
+						 spfe->nqueues);
+		return spfe->statistics_at ? 0 : -EPROTO;
+	default:
+		return 0;	/* a newer device has more */
+	}
+}
+
+/* Fills in what does not change while the driver is bound. */
+int spfe_discover(struct spfe_device *spfe)
+{
+	u32 magic = spfe_read(spfe, SPFE_GLOBAL_BLOCK_MAGIC);
+	u32 at = 0, next = 0;
+	unsigned int i;
+	int err;
+
+	if (magic != SPFE_CONTRACT_MAGIC)
+		return dev_err_probe(spfe->parent, -ENODEV, "magic is %#x, not %#x\n", magic,
+				     SPFE_CONTRACT_MAGIC);
+	for (i = 0; i < SPFE_BLOCKS_MAX && (next || !i); i++) {
+		at = next;
+		next = spfe_read(spfe, at + SPFE_HEADER_NEXT);
+		err = spfe_take_block(spfe, at, SPFE_HEADER_TYPE(spfe_read(spfe, at)),
+				      spfe_read(spfe, at + SPFE_HEADER_SIZE),
+				      spfe_read(spfe, at + SPFE_HEADER_INSTANCE));
+		if (err)
+			return dev_err_probe(spfe->parent, err, "register block at %#x\n", at);
+		/* Only forward, so the walk ends. */
+		if (next && (next <= at || next % SPFE_BLOCK_ALIGN ||
+			     next > spfe->size - SPFE_HEADER_BYTES))
+			return dev_err_probe(spfe->parent, -EPROTO,
+					     "register block at %#x names %#x as the next\n", at,
+					     next);
+	}
+	if (next || !spfe->queue_at || !spfe->region_at || !spfe->event_at)
+		return dev_err_probe(spfe->parent, -EPROTO,
+				     "list of register blocks is incomplete or too long\n");
+	for (i = 0; i < spfe->nports; i++)
+		if (!spfe->ports[i].at)
+			return dev_err_probe(spfe->parent, -EPROTO, "port %u has no block\n", i);
+	return 0;
+}

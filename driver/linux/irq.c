@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: interrupts and events. An event gets an interrupt of its own while there are some, and
+ * shares one after that. An interrupt is a hint: it counts, wakes and writes file descriptors; the
+ * truth is in the completion rings.
+ */
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "spfe_core.h"
+#include "spfe_compat.h"
+#include "spfe_trace.h"
+
+/* Waiting may end this much late, so that timers can be joined. */
+#define SPFE_WAIT_SLACK_NS 10000
+
+/* Under the vector's lock. */
+static void spfe_event_tell(struct spfe_signal *event)
+{
+	if (event->eventfd)
+		spfe_eventfd_signal(event->eventfd);
+	wake_up_all(&event->wait);
+}
+
+/* Under the vector's lock. */
+static void spfe_event_fire(struct spfe_signal *event)
+{
+	if (event->notify) {
+		event->notify(event->context);
+		return;
+	}
+	/* User space reads this word at any time. */
+	WRITE_ONCE(*event->count, *event->count + 1);
+	spfe_event_tell(event);
+}
+
+static irqreturn_t spfe_interrupt(int irq, void *context)
+{
+	struct spfe_vector *vector = context;
+	struct spfe_signal *event;
+	u32 events = 0;
+
+	spin_lock(&vector->lock);
+	vector->fired++;
+	list_for_each_entry(event, &vector->events, node) {
+		spfe_event_fire(event);
+		events++;
+	}
+	spin_unlock(&vector->lock);
+	trace_spfe_irq(vector->spfe, vector->index, events);
+	return IRQ_HANDLED;
+}
+
+/* As if the event had interrupted. */
+void spfe_event_signal(struct spfe_signal *event)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&event->vector->lock, flags);
+	spfe_event_fire(event);
+	spin_unlock_irqrestore(&event->vector->lock, flags);
+}
+
+/* Everybody who waits looks again: the device failed, is gone, or was reset. */
+void spfe_irq_wake_all(struct spfe_device *spfe)
+{
+	struct spfe_vector *vector;
+	struct spfe_signal *event;
+	unsigned long flags;
+	u32 index;
+
+	for (index = 0; index < spfe->nvectors; index++) {
+		vector = &spfe->vectors[index];
+		spin_lock_irqsave(&vector->lock, flags);
+		list_for_each_entry(event, &vector->events, node)
+			spfe_event_tell(event);
+		spin_unlock_irqrestore(&vector->lock, flags);
+	}
+}
+
+int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources)
+{
+	struct spfe_vector *vector;
+	u32 index;
+
+	spfe->nvectors = min3(resources->nirqs, spfe->nevents, (u32)SPFE_VECTORS_MAX);
+	if (!spfe->nvectors)
+		return dev_err_probe(spfe->parent, -ENXIO, "no interrupt\n");
+	spfe->vectors = kcalloc(spfe->nvectors, sizeof(*spfe->vectors), GFP_KERNEL);
+	if (!spfe->vectors)
+		return -ENOMEM;
+	for (index = 0; index < spfe->nvectors; index++) {
+		vector = &spfe->vectors[index];
+		vector->spfe = spfe;
+		vector->index = index;
+		vector->irq = resources->irqs[index];
+		spin_lock_init(&vector->lock);
+		INIT_LIST_HEAD(&vector->events);
+		snprintf(vector->name, sizeof(vector->name), "%s-%u", dev_name(&spfe->dev), index);
+	}
+	return 0;
+}
+
+static void spfe_vector_release(struct spfe_vector *vector)
+{
+	if (!vector->requested)
+		return;
+	free_irq(vector->irq, vector);
+	vector->requested = false;
+	atomic_dec(&vector->spfe->usage.vectors);
+}
+
+/* Removal: events may stay on the lists, but nothing comes any more. */
+void spfe_irq_free(struct spfe_device *spfe)
+{
+	u32 index;
+
+	for (index = 0; index < spfe->nvectors; index++)
+		spfe_vector_release(&spfe->vectors[index]);
+}
+
+static void spfe_vector_switch(struct spfe_vector *vector, bool on)
+{
+	struct spfe_device *spfe = vector->spfe;
+	u32 at = spfe->event_at + vector->index * SPFE_EVENT_BLOCK_STRIDE;
+
+	spfe_write(spfe, at + SPFE_EVENT_BLOCK_ENABLE, on);
+}
+
+/* After a reset; the next command latches it. */
+void spfe_irq_restore(struct spfe_device *spfe)
+{
+	u32 index;
+
+	for (index = 0; index < spfe->nvectors; index++)
+		spfe_vector_switch(&spfe->vectors[index], spfe->vectors[index].users);
+}
+
+/* First user of an interrupt. */
+static int spfe_vector_acquire(struct spfe_vector *vector)
+{
+	struct spfe_device *spfe = vector->spfe;
+	u32 status;
+	int err;
+
+	err = request_irq(vector->irq, spfe_interrupt, 0, vector->name, vector);
+	if (err)
+		return err;
+	vector->requested = true;
+	atomic_inc(&spfe->usage.vectors);
+	spfe_vector_switch(vector, true);
+	err = spfe_command(spfe, SPFE_COMMAND_NOP, 0, &status);
+	if (err)
+		spfe_vector_release(vector);
+	return err;
+}
+
+/* The interrupt with the fewest events. */
+static struct spfe_vector *spfe_vector_choose(struct spfe_device *spfe)
+{
+	struct spfe_vector *best = &spfe->vectors[0];
+	u32 index;
+
+	for (index = 1; index < spfe->nvectors && best->users; index++)
+		if (spfe->vectors[index].users < best->users)
+			best = &spfe->vectors[index];
+	return best;
+}
+
+/* Under spfe_device.lock. Takes `eventfd` over, also when it fails. */
+struct spfe_signal *spfe_event_create(struct spfe_client *client, u32 *count,
+				      struct eventfd_ctx *eventfd, spfe_notify_fn notify,
+				      void *context)
+{
+	struct spfe_device *spfe = client->spfe;
+	struct spfe_signal *event;
+	int err;
+
+	lockdep_assert_held(&spfe->lock);
+	event = kzalloc(sizeof(*event), GFP_KERNEL);
+	if (!event) {
+		err = -ENOMEM;
+		goto err_eventfd;
+	}
+	kref_init(&event->ref);
+	init_waitqueue_head(&event->wait);
+	event->count = count;
+	event->eventfd = eventfd;
+	event->notify = notify;
+	event->context = context;
+	event->vector = spfe_vector_choose(spfe);
+	if (!event->vector->users) {
+		err = spfe_vector_acquire(event->vector);
+		if (err)
+			goto err_event;
+	}
+	event->vector->users++;
+	spin_lock_irq(&event->vector->lock);
+	list_add_tail(&event->node, &event->vector->events);
+	spin_unlock_irq(&event->vector->lock);
+	atomic_inc(&spfe->usage.events);
+	return event;
+
+err_event:
+	kfree(event);
+err_eventfd:
+	if (eventfd)
+		eventfd_ctx_put(eventfd);
+	return ERR_PTR(err);
+}
+
+/*
+ * Under spfe_device.lock: nothing fires it any more; whoever waits leaves. The owner's reference
+ * stays.
+ */
+void spfe_event_detach(struct spfe_signal *event)
+{
+	struct spfe_vector *vector = event->vector;
+	struct spfe_device *spfe = vector->spfe;
+	u32 status;
+
+	lockdep_assert_held(&spfe->lock);
+	spin_lock_irq(&vector->lock);
+	list_del(&event->node);
+	WRITE_ONCE(event->dead, true);
+	wake_up_all(&event->wait);
+	spin_unlock_irq(&vector->lock);
+	atomic_dec(&spfe->usage.events);
+	if (--vector->users)
+		return;
+	if (!spfe_state_errno(spfe)) {
+		spfe_vector_switch(vector, false);
+		spfe_command(spfe, SPFE_COMMAND_NOP, 0, &status);
+	}
+	spfe_vector_release(vector);
+}
+
+static void spfe_event_free(struct kref *ref)
+{
+	struct spfe_signal *event = container_of(ref, struct spfe_signal, ref);
+
+	if (event->eventfd)
+		eventfd_ctx_put(event->eventfd);
+	kfree(event);
+}
+
+void spfe_event_put(struct spfe_signal *event)
+{
+	kref_put(&event->ref, spfe_event_free);
+}
+
+/*
+ * Sleeps until the count is not what the caller has seen. The caller holds a reference and no lock.
+ */
+int spfe_event_wait(struct spfe_client *client, struct spfe_signal *event, struct spfe_wait *wait)
+{
+	ktime_t deadline = ns_to_ktime(wait->deadline_ns);
+	bool late = false;
+	int err;
+
+	DEFINE_WAIT(entry);
+
+	for (;;) {
+		prepare_to_wait(&event->wait, &entry, TASK_INTERRUPTIBLE);
+		err = spfe_client_check(client);
+		if (!err && READ_ONCE(event->dead))
+			err = -ENOENT;
+		if (err || READ_ONCE(*event->count) != wait->seen)
+			break;
+		err = late ? -ETIMEDOUT : signal_pending(current) ? -ERESTARTSYS : 0;
+		if (err)
+			break;
+		if (wait->deadline_ns < 0)
+			schedule();
+		else
+			late = !schedule_hrtimeout_range(&deadline, SPFE_WAIT_SLACK_NS,
+							 HRTIMER_MODE_ABS);
+	}
+	finish_wait(&event->wait, &entry);
+	wait->seen = READ_ONCE(*event->count);
+	return err;
+}

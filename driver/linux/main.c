@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: a device's life, from the moment the bus finds it to the moment the last file is closed;
+ * and the module's.
+ */
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "spfe_core.h"
+
+#define SPFE_DEVICES_MAX 256
+
+static dev_t spfe_first;
+static DEFINE_IDA(spfe_minors);
+static struct class spfe_class = {
+	.name = SPFE_NAME,
+};
+
+static void spfe_release_device(struct device *dev)
+{
+	struct spfe_device *spfe = container_of(dev, struct spfe_device, dev);
+
+	ida_free(&spfe_minors, MINOR(dev->devt) - MINOR(spfe_first));
+	ida_destroy(&spfe->domains);
+	ida_destroy(&spfe->region_ids);
+	kfree(spfe->groups);
+	kfree(spfe->vectors);
+	kfree(spfe->queues);
+	kfree(spfe->ports);
+	kfree(spfe);
+}
+
+static struct spfe_device *spfe_device_new(const struct spfe_resources *resources)
+{
+	struct spfe_device *spfe;
+	int minor, err;
+
+	if (resources->size < SPFE_GLOBAL_BLOCK_SIZE || resources->size > SZ_2G)
+		return ERR_PTR(dev_err_probe(resources->parent, -EINVAL,
+					     "%llu bytes of registers\n", (u64)resources->size));
+	spfe = kzalloc(sizeof(*spfe), GFP_KERNEL);
+	if (!spfe)
+		return ERR_PTR(-ENOMEM);
+	minor = ida_alloc_max(&spfe_minors, SPFE_DEVICES_MAX - 1, GFP_KERNEL);
+	if (minor < 0) {
+		kfree(spfe);
+		return ERR_PTR(minor);
+	}
+	spfe->parent = resources->parent;
+	spfe->ops = resources->ops;
+	spfe->regs = resources->regs;
+	spfe->phys = resources->phys;
+	spfe->size = resources->size;
+	init_rwsem(&spfe->alive);
+	mutex_init(&spfe->lock);
+	ida_init(&spfe->domains);
+	ida_init(&spfe->region_ids);
+	INIT_LIST_HEAD(&spfe->clients);
+	spfe_watch_init(spfe);
+	/*
+	 * Off until the device was reset: it may still have addresses of a driver before this one.
+	 */
+	spfe->dma_is_off = true;
+	device_initialize(&spfe->dev);
+	spfe->dev.class = &spfe_class;
+	spfe->dev.parent = resources->parent;
+	spfe->dev.devt = MKDEV(MAJOR(spfe_first), MINOR(spfe_first) + minor);
+	spfe->dev.release = spfe_release_device;
+	err = dev_set_name(&spfe->dev, SPFE_NAME "%d", minor);
+	if (err) {
+		put_device(&spfe->dev);
+		return ERR_PTR(err);
+	}
+	return spfe;
+}
+
+/* Everything before anybody can see the device. */
+static int spfe_device_start(struct spfe_device *spfe, const struct spfe_resources *resources)
+{
+	int err;
+
+	err = spfe_discover(spfe);
+	if (err)
+		return err;
+	spfe->queues = kcalloc(spfe->nqueues, sizeof(*spfe->queues), GFP_KERNEL);
+	if (!spfe->queues)
+		return -ENOMEM;
+	err = spfe_port_groups(spfe);
+	if (err)
+		return err;
+	err = spfe_irq_setup(spfe, resources);
+	if (err)
+		return err;
+	err = spfe_restart(spfe);
+	if (err)
+		return dev_err_probe(spfe->parent, err, "device does not start\n");
+	spfe->bounces = spfe_dma_bounces(spfe);
+	return 0;
+}
+
+/* Takes a device into use. */
+struct spfe_device *spfe_probe(const struct spfe_resources *resources)
+{
+	struct spfe_device *spfe;
+	int err;
+
+	spfe = spfe_device_new(resources);
+	if (IS_ERR(spfe))
+		return spfe;
+	err = spfe_device_start(spfe, resources);
+	if (err)
+		goto err_stop;
+	err = spfe_devlink_register(spfe);
+	if (err)
+		goto err_stop;
+	cdev_init(&spfe->cdev, &spfe_file_operations);
+	spfe->cdev.owner = THIS_MODULE;
+	err = cdev_device_add(&spfe->cdev, &spfe->dev);
+	if (err)
+		goto err_devlink;
+	spfe_debugfs_add(spfe);
+	spfe_watch_start(spfe);
+	dev_info(&spfe->dev,
+		 "contract %u.%u, %u ports, %u queues, %u regions, %u of %u events, %u domains%s\n",
+		 spfe->contract_version >> 16, spfe->contract_version & 0xffff, spfe->nports,
+		 spfe->nqueues, spfe->nregions, spfe->nvectors, spfe->nevents, spfe->ndomains,
+		 spfe->bounces ? ", no user memory (DMA is bounced)" : "");
+	return spfe;
+
+err_devlink:
+	spfe_shutdown(spfe);
+	spfe_watch_stop(spfe);
+	spfe_devlink_unregister(spfe);
+err_stop:
+	spfe_shutdown(spfe);
+	spfe_watch_stop(spfe);
+	put_device(&spfe->dev);
+	return ERR_PTR(err);
+}
+
+/* When this is back, nothing of the driver touches the device; files that are open stay valid. */
+void spfe_remove(struct spfe_device *spfe)
+{
+	cdev_device_del(&spfe->cdev, &spfe->dev);
+	spfe_debugfs_remove(spfe);
+	spfe_shutdown(spfe);
+	spfe_watch_stop(spfe);
+	spfe_devlink_unregister(spfe);
+	spfe_irq_free(spfe);
+	spfe_clients_evict(spfe);
+	put_device(&spfe->dev);
+}
+
+static int __init spfe_init(void)
+{
+	int err;
+
+	err = class_register(&spfe_class);
+	if (err)
+		return err;
+	err = alloc_chrdev_region(&spfe_first, 0, SPFE_DEVICES_MAX, SPFE_NAME);
+	if (err)
+		goto err_class;
+	spfe_debugfs_init();
+	err = spfe_pci_register();
+	if (err)
+		goto err_chrdev;
+	err = spfe_platform_register();
+	if (err)
+		goto err_pci;
+	return 0;
+
+err_pci:
+	spfe_pci_unregister();
+err_chrdev:
+	spfe_debugfs_exit();
+	unregister_chrdev_region(spfe_first, SPFE_DEVICES_MAX);
+err_class:
+	class_unregister(&spfe_class);
+	return err;
+}
+module_init(spfe_init);
+
+static void __exit spfe_exit(void)
+{
+	spfe_platform_unregister();
+	spfe_pci_unregister();
+	spfe_debugfs_exit();
+	unregister_chrdev_region(spfe_first, SPFE_DEVICES_MAX);
+	class_unregister(&spfe_class);
+	ida_destroy(&spfe_minors);
+}
+module_exit(spfe_exit);
+
+MODULE_DESCRIPTION("SpaceFibre processor endpoint");
+MODULE_LICENSE("GPL");
+#ifdef SPFE_VERSION
+MODULE_VERSION(SPFE_VERSION);
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: what a process maps of the device: memory of the driver, its doorbell page, the counts of
+ * its events. Offsets are never used twice, so a stale one finds nothing.
+ */
+#include <linux/fs.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+
+#include "spfe_core.h"
+#include "spfe_compat.h"
+
+/* Offsets begin here, so that 0 is never right. */
+#define SPFE_OFFSET_FIRST SZ_1M
+
+/* Under spfe_device.lock. */
+u64 spfe_map_offset(struct spfe_device *spfe, u64 size)
+{
+	u64 offset = max_t(u64, spfe->next_offset, SPFE_OFFSET_FIRST);
+
+	spfe->next_offset = offset + PAGE_ALIGN(size);
+	return offset;
+}
+
+/* Bytes from one doorbell page to the next as the MMU can tell them apart. */
+static u32 spfe_doorbell_step(const struct spfe_device *spfe)
+{
+	return max_t(u32, spfe->doorbell_stride, PAGE_SIZE);
+}
+
+static u32 spfe_doorbell_steps(const struct spfe_device *spfe)
+{
+	return (u64)spfe->doorbell_pages * spfe->doorbell_stride / spfe_doorbell_step(spfe);
+}
+
+/* Bytes a process maps to ring; 0 where pages of this CPU would show it more than doorbells. */
+u64 spfe_doorbell_bytes(const struct spfe_device *spfe)
+{
+	bool apart = PAGE_ALIGNED(spfe->phys + spfe->doorbell_at) && spfe_doorbell_steps(spfe);
+
+	return apart ? PAGE_SIZE : 0;
+}
+
+static int spfe_map_doorbell(struct spfe_client *client, struct vm_area_struct *vma)
+{
+	struct spfe_device *spfe = client->spfe;
+	u32 step = client->domain % spfe_doorbell_steps(spfe);
+	phys_addr_t at = spfe->phys + spfe->doorbell_at + (u64)step * spfe_doorbell_step(spfe);
+
+	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	return io_remap_pfn_range(vma, vma->vm_start, PHYS_PFN(at), PAGE_SIZE, vma->vm_page_prot);
+}
+
+static int spfe_map_counts(struct spfe_client *client, struct vm_area_struct *vma)
+{
+	if (vma->vm_flags & VM_WRITE)
+		return -EACCES;
+	vm_flags_clear(vma, VM_MAYWRITE);
+	return remap_pfn_range(vma, vma->vm_start, PHYS_PFN(virt_to_phys(client->counts)),
+			       PAGE_SIZE, vma->vm_page_prot);
+}
+
+static int spfe_map_region(struct spfe_client *client, struct vm_area_struct *vma, u64 offset,
+			   u64 size)
+{
+	struct spfe_region *region;
+
+	list_for_each_entry(region, &client->regions, node)
+		if (!list_empty(&region->chunks) && offset >= region->offset &&
+		    offset - region->offset < region->size &&
+		    size <= region->size - (offset - region->offset))
+			return spfe_region_mmap(region, vma, offset - region->offset);
+	return -EINVAL;
+}
+
+/* Mappings are complete from the start: a fault means that what was there is gone. */
+static vm_fault_t spfe_fault(struct vm_fault *fault)
+{
+	struct vm_area_struct *vma = fault->vma;
+	struct spfe_client *client = vma->vm_private_data;
+
+	if (READ_ONCE(client->spfe->state) != SPFE_GONE)
+		return VM_FAULT_SIGBUS;
+	/* A program that polls a device that was pulled out is not killed for it. */
+	return vmf_insert_pfn(vma, fault->address, page_to_pfn(client->blank));
+}
+
+static const struct vm_operations_struct spfe_vm_operations = {
+	.fault = spfe_fault,
+};
+
+static int spfe_map(struct spfe_client *client, struct vm_area_struct *vma)
+{
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	u64 size = vma->vm_end - vma->vm_start;
+	int err;
+
+	err = spfe_client_check(client);
+	if (err)
+		return err;
+	err = spfe_client_bind(client);
+	if (err)
+		return err;
+	if (offset == client->doorbell_offset && size == spfe_doorbell_bytes(client->spfe))
+		return spfe_map_doorbell(client, vma);
+	if (offset == client->counts_offset && size == PAGE_SIZE)
+		return spfe_map_counts(client, vma);
+	return spfe_map_region(client, vma, offset, size);
+}
+
+int spfe_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct spfe_client *client = file->private_data;
+	int err;
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	/* A child would be another process with the same rings. */
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP | VM_PFNMAP);
+	vma->vm_ops = &spfe_vm_operations;
+	vma->vm_private_data = client;
+	mutex_lock(&client->spfe->lock);
+	err = spfe_map(client, vma);
+	mutex_unlock(&client->spfe->lock);
+	return err;
+}
+
+/*
+ * The region is off the tables: takes it out of the process as well. No lock of the driver but
+ * `alive` is held.
+ */
+void spfe_region_unmap(struct spfe_client *client, const struct spfe_region *region)
+{
+	if (list_empty(&region->chunks) || !client->mapping)
+		return;
+	spfe_client_settle(client->mm);
+	unmap_mapping_range(client->mapping, region->offset, region->size, 1);
+}

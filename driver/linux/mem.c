@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: memory the device may use. Two kinds: pages of a process, pinned; and chunks of the driver,
+ * which are right also where DMA is bounced or not coherent. Addresses come from the DMA API only.
+ *
+ * A region is made (pinned or allocated, and mapped for DMA) without a lock, enabled on the device
+ * and put into the tables under spfe_device.lock, taken off the device under it
+ * (spfe_region_detach), and freed without.
+ */
+#include <linux/delay.h>
+#include <linux/dma-mapping.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "spfe_core.h"
+#include "spfe_compat.h"
+#include "spfe_trace.h"
+
+#define SPFE_ACCESS_WRITES (SPFE_ACCESS_LOCAL_WRITE | SPFE_ACCESS_REMOTE_WRITE)
+#define SPFE_ACCESS_READS (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_REMOTE_READ)
+/* Chunks are as large as there is memory in one piece, from here down to a page. */
+#define SPFE_CHUNK_BYTES SZ_4M
+/* Pages pinned in one go. */
+#define SPFE_PIN_BATCH 1024UL
+/* Accesses that could not be stopped in time are tried again. */
+#define SPFE_STOP_TRIES 10
+#define SPFE_STOP_PAUSE_MS 20
+
+static struct device *spfe_dma(const struct spfe_region *region)
+{
+	return region->spfe->parent;
+}
+
+static struct spfe_region *spfe_region_new(struct spfe_client *client, u64 size, u32 access)
+{
+	struct spfe_region *region;
+
+	if (!size || size >> SPFE_OFFSET_BITS || !access ||
+	    access & ~(SPFE_ACCESS_WRITES | SPFE_ACCESS_READS))
+		return ERR_PTR(-EINVAL);
+	region = kzalloc(sizeof(*region), GFP_KERNEL);
+	if (!region)
+		return ERR_PTR(-ENOMEM);
+	INIT_LIST_HEAD(&region->node);
+	INIT_LIST_HEAD(&region->chunks);
+	region->spfe = client->spfe;
+	region->domain = client->domain;
+	region->size = size;
+	region->access = access;
+	if (!(access & SPFE_ACCESS_WRITES))
+		region->direction = DMA_TO_DEVICE;
+	else
+		region->direction = DMA_BIDIRECTIONAL;
+	atomic_inc(&client->spfe->usage.regions);
+	return region;
+}
+
+/* Counts pages against RLIMIT_MEMLOCK of the client's process. */
+static int spfe_region_account(struct spfe_client *client, struct spfe_region *region)
+{
+	unsigned long pages = PFN_UP(region->size);
+	int err;
+
+	if (!client->mm)
+		return 0;	/* the kernel's own */
+	err = account_locked_vm(client->mm, pages, true);
+	if (err)
+		return err;
+	region->mm = client->mm;
+	mmgrab(region->mm);
+	region->accounted = pages;
+	return 0;
+}
+
+static int spfe_pin(struct spfe_region *region, u64 address)
+{
+	unsigned int flags = FOLL_LONGTERM;
+	unsigned long count = region->size >> PAGE_SHIFT;
+	int got;
+
+	if (region->access & SPFE_ACCESS_WRITES)
+		flags |= FOLL_WRITE;
+	region->pages = kvmalloc_array(count, sizeof(*region->pages), GFP_KERNEL | __GFP_NOWARN);
+	if (!region->pages)
+		return -ENOMEM;
+	while (region->npages < count) {
+		got = pin_user_pages_fast(address + ((u64)region->npages << PAGE_SHIFT),
+					  min(count - region->npages, SPFE_PIN_BATCH), flags,
+					  region->pages + region->npages);
+		if (got <= 0)
+			return got ?: -EFAULT;
+		region->npages += got;
+		atomic_long_add(got, &region->spfe->usage.pinned_pages);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Whether the device sees exactly these pages, and at once. */
+static int spfe_check_direct(struct spfe_region *region)
+{
+	struct scatterlist *entry;
+	int i;
+
+	for_each_sgtable_dma_sg(&region->table, entry, i)
+		if (spfe_dma_needs_sync(spfe_dma(region), sg_dma_address(entry)))
+			return -EOPNOTSUPP;
+	return 0;
+}
+
+static int spfe_map(struct spfe_region *region)
+{
+	struct device *dev = spfe_dma(region);
+	unsigned int segment = min_t(size_t, dma_get_max_seg_size(dev),
+				     dma_max_mapping_size(dev));
+	int err;
+
+	segment = max_t(unsigned int, rounddown(segment, PAGE_SIZE), PAGE_SIZE);
+	err = sg_alloc_table_from_pages_segment(&region->table, region->pages, region->npages, 0,
+						region->size, segment, GFP_KERNEL);
+	if (err)
+		return err;
+	err = dma_map_sgtable(dev, &region->table, region->direction, 0);
+	if (err) {
+		sg_free_table(&region->table);
+		return err;
+	}
+	region->mapped = true;
+	return 0;
+}
+
+/* Memory of a process. The caller has bound the client to it. */
+struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access)
+{
+	struct spfe_region *region;
+	int err;
+
+	if (!PAGE_ALIGNED(address) || !PAGE_ALIGNED(size) || address + size < address ||
+	    address + size > ULONG_MAX)
+		return ERR_PTR(-EINVAL);
+	if (client->spfe->bounces)
+		return ERR_PTR(-EOPNOTSUPP);
+	region = spfe_region_new(client, size, access);
+	if (IS_ERR(region))
+		return region;
+	err = spfe_region_account(client, region);
+	if (!err)
+		err = spfe_pin(region, address);
+	if (!err)
+		err = spfe_map(region);
+	if (!err)
+		err = spfe_check_direct(region);
+	if (err) {
+		spfe_region_free(region);
+		return ERR_PTR(err);
+	}
+	return region;
+}
+
+static struct spfe_chunk *spfe_chunk_alloc(struct device *dev, size_t *size)
+{
+	struct spfe_chunk *chunk = kzalloc(sizeof(*chunk), GFP_KERNEL);
+	gfp_t flags;
+
+	if (!chunk)
+		return NULL;
+	for (;;) {
+		flags = GFP_KERNEL;
+		if (*size > PAGE_SIZE)
+			flags |= __GFP_NOWARN | __GFP_NORETRY;
+		chunk->cpu = dma_alloc_coherent(dev, *size, &chunk->dma, flags);
+		if (chunk->cpu) {
+			chunk->size = *size;
+			return chunk;
+		}
+		if (*size <= PAGE_SIZE)
+			break;
+		*size = max_t(size_t, rounddown_pow_of_two(*size - 1), PAGE_SIZE);
+	}
+	kfree(chunk);
+	return NULL;
+}
+
+/* Memory of the driver. */
+struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access)
+{
+	struct spfe_region *region;
+	struct spfe_chunk *chunk;
+	size_t piece = SPFE_CHUNK_BYTES;
+	u64 left;
+	int err;
+
+	if (!size || size > SIZE_MAX - PAGE_SIZE)
+		return ERR_PTR(-EINVAL);
+	region = spfe_region_new(client, PAGE_ALIGN(size), access);
+	if (IS_ERR(region))
+		return region;
+	err = spfe_region_account(client, region);
+	for (left = region->size; !err && left; left -= chunk->size) {
+		piece = min_t(u64, piece, left);
+		chunk = spfe_chunk_alloc(spfe_dma(region), &piece);
+		if (!chunk) {
+			err = -ENOMEM;
+			break;
+		}
+		list_add_tail(&chunk->node, &region->chunks);
+		atomic_long_add(chunk->size, &region->spfe->usage.coherent_bytes);
+		if (fatal_signal_pending(current))
+			err = -EINTR;
+	}
+	if (err) {
+		spfe_region_free(region);
+		return ERR_PTR(err);
+	}
+	return region;
+}
+
+/* A piece: where it is on the bus, and how long. */
+typedef void (*spfe_piece_fn)(void *context, dma_addr_t at, u64 bytes);
+
+/* Calls `take` for every piece that is contiguous on the bus. */
+static void spfe_take_pieces(struct spfe_region *region, spfe_piece_fn take, void *context)
+{
+	struct scatterlist *entry;
+	struct spfe_chunk *chunk;
+	int i;
+
+	if (region->mapped)
+		for_each_sgtable_dma_sg(&region->table, entry, i)
+			take(context, sg_dma_address(entry), sg_dma_len(entry));
+	list_for_each_entry(chunk, &region->chunks, node)
+		take(context, chunk->dma, chunk->size);
+}
+
+/* What the pieces have in common. */
+struct spfe_layout {
+	u64 bits;	/* of all addresses and offsets where a piece starts */
+	u64 offset;
+	u64 start;
+	u64 end;	/* address behind the last piece */
+	bool one;	/* all pieces together are contiguous */
+	u32 shift;
+	__le64 *list;
+	u32 count;
+};
+
+static void spfe_layout_look(void *context, dma_addr_t at, u64 bytes)
+{
+	struct spfe_layout *layout = context;
+
+	if (!layout->offset)
+		layout->start = at;
+	else if (at != layout->end)
+		layout->one = false;
+	layout->bits |= at | layout->offset;
+	layout->offset += bytes;
+	layout->end = at + bytes;
+}
+
+static void spfe_layout_fill(void *context, dma_addr_t at, u64 bytes)
+{
+	struct spfe_layout *layout = context;
+	u64 done;
+
+	for (done = 0; done < bytes; done += BIT_ULL(layout->shift))
+		layout->list[layout->count++] = cpu_to_le64(at + done);
+}
+
+/*
+ * Gives the device the region. The list of pages is read before the command is acknowledged, and
+ * then not needed.
+ */
+static int spfe_region_tell(struct spfe_region *region, u64 base, u32 shift)
+{
+	struct spfe_device *spfe = region->spfe;
+	u32 at = spfe->region_at + region->index * SPFE_REGION_BLOCK_STRIDE;
+	u32 status;
+	int err;
+
+	err = spfe_state_errno(spfe);
+	if (err)
+		return err;
+	spfe_write_pair(spfe, at + SPFE_REGION_BLOCK_BASE_LO, base);
+	spfe_write_pair(spfe, at + SPFE_REGION_BLOCK_SIZE_LO, region->size);
+	spfe_write(spfe, at + SPFE_REGION_BLOCK_ACCESS, region->access);
+	spfe_write(spfe, at + SPFE_REGION_BLOCK_DOMAIN, region->domain);
+	spfe_write(spfe, at + SPFE_REGION_BLOCK_PAGE_LIST, shift);
+	/* Whatever the list and the memory hold is there before the device looks. */
+	mb();
+	err = spfe_command(spfe, SPFE_COMMAND_REGION_ENABLE, region->index, &status);
+	/* Without an answer nobody knows. */
+	region->enabled = err || status == SPFE_STATUS_OK;
+	if (!err)
+		err = spfe_status_errno(status);
+	if (!err)
+		region->key = spfe_read(spfe, at + SPFE_REGION_BLOCK_KEY);
+	trace_spfe_region(spfe, true, region->key, region->size, shift, err);
+	return err;
+}
+
+static int spfe_region_tell_list(struct spfe_region *region, struct spfe_layout *layout)
+{
+	struct device *dev = spfe_dma(region);
+	u64 entries = DIV_ROUND_UP_ULL(region->size, BIT_ULL(layout->shift));
+	size_t bytes;
+	dma_addr_t at;
+	int err;
+
+	if (entries > SIZE_MAX / sizeof(*layout->list))
+		return -ENOMEM;
+	bytes = entries * sizeof(*layout->list);
+	layout->list = dma_alloc_coherent(dev, bytes, &at, GFP_KERNEL | __GFP_NOWARN);
+	if (!layout->list)
+		return -ENOMEM;
+	spfe_take_pieces(region, spfe_layout_fill, layout);
+	err = spfe_region_tell(region, at, layout->shift);
+	/* Of a device that did not answer and cannot be shut off, it may be reading still. */
+	if (!err || !region->spfe->stuck || region->spfe->dma_is_off)
+		dma_free_coherent(dev, bytes, layout->list, at);
+	else
+		dev_warn(&region->spfe->dev, "%zu bytes of page list are lost\n", bytes);
+	return err;
+}
+
+/*
+ * Makes the region known to the device, with the largest pages that fit, and gives it to the
+ * client. Under spfe_device.lock. The region is the caller's to free if this fails.
+ */
+int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
+{
+	struct spfe_device *spfe = client->spfe;
+	struct spfe_layout layout = { .one = true };
+	int index, err;
+
+	lockdep_assert_held(&spfe->lock);
+	err = spfe_client_check(client);
+	if (err)
+		return err;
+	index = ida_alloc_max(&spfe->region_ids, spfe->nregions - 1, GFP_KERNEL);
+	if (index < 0)
+		return index;
+	region->index = index;
+	region->indexed = true;
+	spfe_take_pieces(region, spfe_layout_look, &layout);
+	if (layout.one) {
+		err = spfe_region_tell(region, layout.start, 0);
+	} else {
+		layout.shift = min_t(u32, __ffs64(layout.bits), SPFE_PAGE_LOG2_MAX);
+		region->page_shift = layout.shift;
+		err = spfe_region_tell_list(region, &layout);
+	}
+	if (err) {
+		spfe_region_detach(client, region, true);
+		return err;
+	}
+	list_add_tail(&region->node, &client->regions);
+	return 0;
+}
+
+/*
+ * Takes the region off the device and out of the tables; then it is the caller's to free. -EBUSY
+ * while a queue has rings in it, and nothing is changed; not with `force`: then a device that does
+ * not let go has failed.
+ */
+int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, bool force)
+{
+	struct spfe_device *spfe = region->spfe;
+	u32 status = SPFE_STATUS_OK;
+	unsigned int try;
+	int err = 0;
+
+	lockdep_assert_held(&spfe->lock);
+	if (region->enabled && client->epoch == spfe->epoch && !spfe_state_errno(spfe)) {
+		for (try = 0; try < SPFE_STOP_TRIES; try++) {
+			err = spfe_command(spfe, SPFE_COMMAND_REGION_DISABLE, region->index,
+					   &status);
+			if (err || status != SPFE_STATUS_BUSY || !force)
+				break;
+			msleep(SPFE_STOP_PAUSE_MS);
+		}
+		trace_spfe_region(spfe, false, region->key, region->size, region->page_shift, err);
+		if (!err && status == SPFE_STATUS_BUSY && !force)
+			return -EBUSY;
+		if (!err && status == SPFE_STATUS_BUSY)
+			spfe_fail(spfe, SPFE_FAILED, "a region is not let go");
+	}
+	/* A device that failed, and was not reset since, may still write. */
+	region->unsafe = region->enabled && client->epoch == spfe->epoch && spfe->stuck &&
+			 !spfe->dma_is_off;
+	region->enabled = false;
+	list_del_init(&region->node);
+	if (region->indexed)
+		ida_free(&spfe->region_ids, region->index);
+	region->indexed = false;
+	return 0;
+}
+
+static void spfe_chunks_free(struct spfe_region *region)
+{
+	struct spfe_chunk *chunk, *next;
+
+	list_for_each_entry_safe(chunk, next, &region->chunks, node) {
+		list_del(&chunk->node);
+		atomic_long_sub(chunk->size, &region->spfe->usage.coherent_bytes);
+		dma_free_coherent(spfe_dma(region), chunk->size, chunk->cpu, chunk->dma);
+		kfree(chunk);
+	}
+}
+
+static void spfe_pages_free(struct spfe_region *region)
+{
+	if (region->mapped) {
+		dma_unmap_sgtable(spfe_dma(region), &region->table, region->direction, 0);
+		sg_free_table(&region->table);
+	}
+	if (region->npages) {
+		unpin_user_pages_dirty_lock(region->pages, region->npages,
+					    region->direction != DMA_TO_DEVICE);
+		atomic_long_sub(region->npages, &region->spfe->usage.pinned_pages);
+	}
+	kvfree(region->pages);
+}
+
+/* Gives the memory back. No lock of the driver but `alive` is held. */
+void spfe_region_free(struct spfe_region *region)
+{
+	struct spfe_device *spfe = region->spfe;
+
+	if (region->unsafe) {
+		atomic_inc(&spfe->usage.unsafe_regions);
+		dev_warn(&spfe->dev, "%llu bytes stay: the device may still use them\n",
+			 region->size);
+		return;
+	}
+	spfe_chunks_free(region);
+	spfe_pages_free(region);
+	if (region->mm) {
+		account_locked_vm(region->mm, region->accounted, false);
+		mmdrop(region->mm);
+	}
+	atomic_dec(&spfe->usage.regions);
+	kfree(region);
+}
+
+void spfe_regions_free(struct list_head *list)
+{
+	struct spfe_region *region, *next;
+
+	list_for_each_entry_safe(region, next, list, node) {
+		list_del_init(&region->node);
+		spfe_region_free(region);
+	}
+}
+
+/* Maps chunks from byte `offset` of the region on; the caller has checked the bounds. */
+int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64 offset)
+{
+	unsigned long start = vma->vm_start, end = vma->vm_end, pgoff = vma->vm_pgoff;
+	struct spfe_chunk *chunk;
+	int err = 0;
+
+	/*
+	 * dma_mmap_coherent() fills a whole mapping from one chunk: show it one window after the
+	 * other.
+	 */
+	vma->vm_end = start;
+	list_for_each_entry(chunk, &region->chunks, node) {
+		if (offset >= chunk->size) {
+			offset -= chunk->size;
+			continue;
+		}
+		vma->vm_start = vma->vm_end;
+		vma->vm_end = min_t(u64, end, vma->vm_start + (chunk->size - offset));
+		vma->vm_pgoff = offset >> PAGE_SHIFT;
+		offset = 0;
+		err = dma_mmap_coherent(spfe_dma(region), vma, chunk->cpu, chunk->dma, chunk->size);
+		if (err || vma->vm_end == end)
+			break;
+	}
+	vma->vm_start = start;
+	vma->vm_end = end;
+	vma->vm_pgoff = pgoff;
+	return err;
+}
+
+/* Whether memory of a process would be bounced. */
+bool spfe_dma_bounces(struct spfe_device *spfe)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+	struct device *dev = spfe->parent;
+	bool bounces = true;
+	dma_addr_t at;
+
+	if (!page)
+		return true;
+	at = dma_map_page(dev, page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	if (!dma_mapping_error(dev, at)) {
+		bounces = spfe_dma_needs_sync(dev, at);
+		dma_unmap_page(dev, at, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	}
+	__free_page(page);
+	return bounces;
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* spfe: the device on PCI Express. BAR 0 has the registers; MSI-X entry n is event vector n. */
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include "spfe_core.h"
+
+#define SPFE_PCI_BAR 0
+
+static bool spfe_pci_dma_off(struct spfe_device *spfe)
+{
+	pci_clear_master(to_pci_dev(spfe->parent));
+	return true;
+}
+
+static void spfe_pci_dma_on(struct spfe_device *spfe)
+{
+	pci_set_master(to_pci_dev(spfe->parent));
+}
+
+static int spfe_pci_reset(struct spfe_device *spfe)
+{
+	struct pci_dev *pci = to_pci_dev(spfe->parent);
+	int err;
+
+	if (!pci_device_is_present(pci))
+		return -ENODEV;
+	/*
+	 * Calls reset_prepare and reset_done. Only tries: removal holds the lock and waits for us.
+	 */
+	err = pci_try_reset_function(pci);
+	return err ?: spfe_state_errno(spfe);
+}
+
+static const struct spfe_bus_ops spfe_pci_ops = {
+	.dma_off = spfe_pci_dma_off,
+	.dma_on = spfe_pci_dma_on,
+	.reset = spfe_pci_reset,
+};
+
+static int spfe_pci_prepare(struct pci_dev *pci)
+{
+	int err;
+
+	err = pcim_enable_device(pci);
+	if (err)
+		return dev_err_probe(&pci->dev, err, "cannot be enabled\n");
+	err = dma_set_mask_and_coherent(&pci->dev, DMA_BIT_MASK(64));
+	if (err)
+		err = dma_set_mask_and_coherent(&pci->dev, DMA_BIT_MASK(32));
+	if (err)
+		return dev_err_probe(&pci->dev, err, "no DMA\n");
+	dma_set_max_seg_size(&pci->dev, UINT_MAX);
+	err = pcim_iomap_regions(pci, BIT(SPFE_PCI_BAR), SPFE_NAME);
+	return err ? dev_err_probe(&pci->dev, err, "BAR %u cannot be mapped\n", SPFE_PCI_BAR) : 0;
+}
+
+static int spfe_pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
+{
+	struct spfe_resources resources = { .parent = &pci->dev, .ops = &spfe_pci_ops };
+	int irqs[SPFE_VECTORS_MAX];
+	struct spfe_device *spfe;
+	int err, count, i;
+
+	err = spfe_pci_prepare(pci);
+	if (err)
+		return err;
+	count = pci_alloc_irq_vectors(pci, 1, SPFE_VECTORS_MAX, PCI_IRQ_MSIX | PCI_IRQ_MSI);
+	if (count < 0)
+		return dev_err_probe(&pci->dev, count, "no interrupt vectors\n");
+	for (i = 0; i < count; i++)
+		irqs[i] = pci_irq_vector(pci, i);
+	resources.regs = pcim_iomap_table(pci)[SPFE_PCI_BAR];
+	resources.phys = pci_resource_start(pci, SPFE_PCI_BAR);
+	resources.size = pci_resource_len(pci, SPFE_PCI_BAR);
+	resources.irqs = irqs;
+	resources.nirqs = count;
+	spfe = spfe_probe(&resources);
+	if (IS_ERR(spfe)) {
+		err = PTR_ERR(spfe);
+		goto err_vectors;
+	}
+	pci_set_drvdata(pci, spfe);
+	return 0;
+
+err_vectors:
+	pci_clear_master(pci);
+	pci_free_irq_vectors(pci);
+	return err;
+}
+
+static void spfe_pci_remove(struct pci_dev *pci)
+{
+	spfe_remove(pci_get_drvdata(pci));
+	pci_clear_master(pci);
+	pci_free_irq_vectors(pci);
+}
+
+static pci_ers_result_t spfe_pci_error_detected(struct pci_dev *pci, pci_channel_state_t state)
+{
+	struct spfe_device *spfe = pci_get_drvdata(pci);
+
+	if (state == pci_channel_io_normal)
+		return PCI_ERS_RESULT_CAN_RECOVER;
+	spfe_stop(spfe, "PCI error");
+	if (state == pci_channel_io_perm_failure)
+		return PCI_ERS_RESULT_DISCONNECT;
+	return PCI_ERS_RESULT_NEED_RESET;
+}
+
+static pci_ers_result_t spfe_pci_slot_reset(struct pci_dev *pci)
+{
+	pci_restore_state(pci);
+	/* What was saved has bus mastering on; the core turns it on when the device is empty. */
+	pci_clear_master(pci);
+	pci_save_state(pci);
+	if (spfe_restart(pci_get_drvdata(pci)))
+		return PCI_ERS_RESULT_DISCONNECT;
+	return PCI_ERS_RESULT_RECOVERED;
+}
+
+static void spfe_pci_reset_prepare(struct pci_dev *pci)
+{
+	struct spfe_device *spfe = pci_get_drvdata(pci);
+
+	if (spfe)
+		spfe_stop(spfe, "reset by the bus");
+}
+
+static void spfe_pci_reset_done(struct pci_dev *pci)
+{
+	struct spfe_device *spfe = pci_get_drvdata(pci);
+
+	if (spfe)
+		spfe_restart(spfe);
+}
+
+static const struct pci_error_handlers spfe_pci_errors = {
+	.error_detected = spfe_pci_error_detected,
+	.slot_reset = spfe_pci_slot_reset,
+	.reset_prepare = spfe_pci_reset_prepare,
+	.reset_done = spfe_pci_reset_done,
+};
+
+static const struct pci_device_id spfe_pci_ids[] = {
+	{ PCI_DEVICE(SPFE_PCI_VENDOR, SPFE_PCI_DEVICE) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, spfe_pci_ids);
+
+static struct pci_driver spfe_pci_driver = {
+	.name = SPFE_NAME,
+	.id_table = spfe_pci_ids,
+	.probe = spfe_pci_probe,
+	.remove = spfe_pci_remove,
+	.err_handler = &spfe_pci_errors,
+};
+
+int spfe_pci_register(void)
+{
+	return pci_register_driver(&spfe_pci_driver);
+}
+
+void spfe_pci_unregister(void)
+{
+	pci_unregister_driver(&spfe_pci_driver);
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: ports and counters. What a port is to be is kept here, so that it can be put back after a
+ * reset.
+ */
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "spfe_core.h"
+
+static const char *const spfe_port_states[] = {
+	[SPFE_PORT_STATE_DOWN] = "down",
+	[SPFE_PORT_STATE_STARTING] = "starting",
+	[SPFE_PORT_STATE_UP] = "up",
+};
+
+/* Under spfe_device.lock. */
+int spfe_port_apply(struct spfe_device *spfe, u32 index)
+{
+	const struct spfe_port_info *port = &spfe->ports[index];
+	unsigned int i;
+	u32 status;
+	int err;
+
+	spfe_write(spfe, port->at + SPFE_PORT_BLOCK_LINK_START, port->link_start);
+	for (i = 0; i < ARRAY_SIZE(port->priority); i++)
+		spfe_write(spfe, port->at + SPFE_PORT_BLOCK_VC_PRIORITY_0 + 4 * i,
+			   port->priority[i]);
+	if (port->kind == SPFE_PORT_KIND_SPACEFIBRE && port->extra_at)
+		spfe_write(spfe, port->extra_at + SPFE_BROADCAST_BLOCK_CHANNEL, port->channel);
+	err = spfe_command(spfe, SPFE_COMMAND_PORT_CONFIGURE, index, &status);
+	return err ?: spfe_status_errno(status);
+}
+
+int spfe_ports_apply(struct spfe_device *spfe)
+{
+	u32 index;
+	int err;
+
+	for (index = 0; index < spfe->nports; index++) {
+		err = spfe_port_apply(spfe, index);
+		if (err) {
+			dev_err(&spfe->dev, "port %u cannot be configured: %d\n", index, err);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* Under spfe_device.lock. */
+u32 spfe_port_state(struct spfe_device *spfe, u32 port)
+{
+	if (spfe_state_errno(spfe))
+		return SPFE_PORT_STATE_DOWN;
+	return spfe_read(spfe, spfe->ports[port].at + SPFE_PORT_BLOCK_STATE);
+}
+
+static void spfe_port_messages(struct spfe_device *spfe, const struct spfe_port_info *port,
+			       struct spfe_port *query)
+{
+	u32 at = port->extra_at;
+
+	if (!at)
+		return;
+	if (port->kind == SPFE_PORT_KIND_SPACEFIBRE) {
+		query->channel = port->channel;
+		query->sent = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_SENT);
+		query->received = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_RECEIVED);
+		query->dropped = spfe_read(spfe, at + SPFE_BROADCAST_BLOCK_DROPPED);
+	} else {
+		query->time_code = spfe_read(spfe, at + SPFE_TIME_CODE_BLOCK_LAST);
+		query->received = spfe_read(spfe, at + SPFE_TIME_CODE_BLOCK_RECEIVED);
+		query->invalid = spfe_read(spfe, at + SPFE_TIME_CODE_BLOCK_INVALID);
+	}
+}
+
+/* Under spfe_device.lock. */
+int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query)
+{
+	const struct spfe_port_info *port;
+	u32 index = query->port;
+
+	if (query->reserved[0] || query->reserved[1])
+		return -EINVAL;
+	if (index >= spfe->nports)
+		return -ENOENT;
+	port = &spfe->ports[index];
+	memset(query, 0, sizeof(*query));
+	query->port = index;
+	query->kind = port->kind;
+	query->vcs = port->vcs;
+	query->first_queue = port->first_queue;
+	query->queue_count = port->queue_count;
+	query->link_start = port->link_start;
+	memcpy(query->priority, port->priority, sizeof(query->priority));
+	query->state = spfe_port_state(spfe, index);
+	query->lanes = spfe_read(spfe, port->at + SPFE_PORT_BLOCK_LANES);
+	query->lane_rate_mbps = spfe_read(spfe, port->at + SPFE_PORT_BLOCK_LANE_RATE_MBPS);
+	query->user_rate_kbps = spfe_read(spfe, port->at + SPFE_PORT_BLOCK_USER_RATE_KBPS);
+	spfe_port_messages(spfe, port, query);
+	return 0;
+}
+
+/* Under spfe_device.lock. */
+int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set)
+{
+	struct spfe_port_info *port, before;
+	u32 shift;
+	int err;
+
+	if (set->reserved || !set->what ||
+	    set->what & ~(SPFE_PORT_LINK_START | SPFE_PORT_PRIORITY | SPFE_PORT_CHANNEL))
+		return -EINVAL;
+	if (set->port >= spfe->nports)
+		return -ENOENT;
+	port = &spfe->ports[set->port];
+	if (set->what & SPFE_PORT_LINK_START && set->link_start > 1)
+		return -EINVAL;
+	if (set->what & SPFE_PORT_PRIORITY && (set->vc >= port->vcs || set->priority > 15))
+		return -EINVAL;
+	if (set->what & SPFE_PORT_CHANNEL && set->channel > 255)
+		return -EINVAL;
+	if (set->what & SPFE_PORT_CHANNEL && port->kind != SPFE_PORT_KIND_SPACEFIBRE)
+		return -EOPNOTSUPP;
+	before = *port;
+	if (set->what & SPFE_PORT_LINK_START)
+		port->link_start = set->link_start;
+	if (set->what & SPFE_PORT_PRIORITY) {
+		shift = set->vc % 8 * 4;
+		port->priority[set->vc / 8] &= ~(0xfU << shift);
+		port->priority[set->vc / 8] |= set->priority << shift;
+	}
+	if (set->what & SPFE_PORT_CHANNEL)
+		port->channel = set->channel;
+	err = spfe_port_apply(spfe, set->port);
+	if (err)
+		*port = before;
+	return err;
+}
+
+/* Under spfe_device.lock. */
+int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *query)
+{
+	u32 at;
+
+	if (query->reserved)
+		return -EINVAL;
+	if (query->queue >= spfe->nqueues)
+		return -ENOENT;
+	if (!spfe->statistics_at)
+		return -EOPNOTSUPP;
+	at = spfe->statistics_at + query->queue * SPFE_STATISTICS_BLOCK_STRIDE;
+	query->packets = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_PACKETS_LO);
+	query->bytes = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_BYTES_LO);
+	query->errors = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_ERRORS_LO);
+	query->stalls = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_STALLS_LO);
+	query->wakes = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_WAKES_LO);
+	query->dropped = spfe_read_pair(spfe, at + SPFE_STATISTICS_BLOCK_DROPPED_LO);
+	return 0;
+}
+
+/* /sys/class/spfe/spfeN/portM/ */
+
+static struct spfe_port_info *spfe_port_of(struct device_attribute *attr)
+{
+	return container_of(attr, struct dev_ext_attribute, attr)->var;
+}
+
+static ssize_t spfe_port_state_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct spfe_port_info *port = spfe_port_of(attr);
+	u32 state;
+
+	mutex_lock(&port->spfe->lock);
+	state = spfe_port_state(port->spfe, port->index);
+	mutex_unlock(&port->spfe->lock);
+	if (state >= ARRAY_SIZE(spfe_port_states))
+		return sysfs_emit(buf, "unknown\n");
+	return sysfs_emit(buf, "%s\n", spfe_port_states[state]);
+}
+
+static ssize_t spfe_port_register_show(struct device_attribute *attr, u32 offset, char *buf)
+{
+	struct spfe_port_info *port = spfe_port_of(attr);
+	struct spfe_device *spfe = port->spfe;
+	u32 value = 0;
+	int err;
+
+	mutex_lock(&spfe->lock);
+	err = spfe_state_errno(spfe);
+	if (!err)
+		value = spfe_read(spfe, port->at + offset);
+	mutex_unlock(&spfe->lock);
+	return err ?: sysfs_emit(buf, "%u\n", value);
+}
+
+static ssize_t spfe_port_rate_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return spfe_port_register_show(attr, SPFE_PORT_BLOCK_LANE_RATE_MBPS, buf);
+}
+
+static ssize_t spfe_port_lanes_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return spfe_port_register_show(attr, SPFE_PORT_BLOCK_LANES, buf);
+}
+
+static void spfe_port_attr(struct spfe_port_info *port, unsigned int at, const char *name,
+			   ssize_t (*show)(struct device *dev, struct device_attribute *attr,
+					   char *buf))
+{
+	struct dev_ext_attribute *attr = &port->attrs[at];
+
+	sysfs_attr_init(&attr->attr.attr);
+	attr->attr.attr.name = name;
+	attr->attr.attr.mode = 0444;
+	attr->attr.show = show;
+	attr->var = port;
+	port->list[at] = &attr->attr.attr;
+}
+
+/* Makes the attribute groups of the device: its own and one for each port. */
+int spfe_port_groups(struct spfe_device *spfe)
+{
+	const struct attribute_group **groups;
+	struct spfe_port_info *port;
+	u32 index;
+
+	groups = kcalloc(spfe->nports + 2, sizeof(*groups), GFP_KERNEL);
+	if (!groups)
+		return -ENOMEM;
+	groups[0] = &spfe_attribute_group;
+	for (index = 0; index < spfe->nports; index++) {
+		port = &spfe->ports[index];
+		snprintf(port->name, sizeof(port->name), "port%u", index);
+		spfe_port_attr(port, 0, "state", spfe_port_state_show);
+		spfe_port_attr(port, 1, "rate", spfe_port_rate_show);
+		spfe_port_attr(port, 2, "lanes", spfe_port_lanes_show);
+		port->group.name = port->name;
+		port->group.attrs = port->list;
+		groups[index + 1] = &port->group;
+	}
+	spfe->groups = groups;
+	spfe->dev.groups = groups;
+	return 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * spfe: queue contexts. All of it under spfe_device.lock.
+ */
+#include <linux/delay.h>
+
+#include "spfe_core.h"
+#include "spfe_trace.h"
+
+/* A queue that could not be stopped in time is tried again. */
+#define SPFE_STOP_TRIES 10
+#define SPFE_STOP_PAUSE_MS 20
+
+/*
+ * The context a queue of this kind has: TX of VC 0, RX of VC 0, TX of VC 1 and so on; then the
+ * message contexts, those that send before those that receive, of which any that is free will do.
+ */
+static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_setup *setup,
+			   u32 *queue)
+{
+	const struct spfe_port_info *port;
+	u32 at, last, messages;
+
+	if (setup->port >= spfe->nports)
+		return -ENOENT;
+	port = &spfe->ports[setup->port];
+	messages = port->queue_count - 2 * port->vcs;
+	switch (setup->kind) {
+	case SPFE_QUEUE_KIND_TX:
+	case SPFE_QUEUE_KIND_RX:
+	case SPFE_QUEUE_KIND_RX_PACKED:
+		if (setup->vc >= port->vcs)
+			return -ENOENT;
+		at = port->first_queue + 2 * setup->vc + (setup->kind != SPFE_QUEUE_KIND_TX);
+		last = at;
+		break;
+	case SPFE_QUEUE_KIND_MESSAGE_TX:
+	case SPFE_QUEUE_KIND_MESSAGE_RX:
+		if (setup->vc)
+			return -EINVAL;
+		if (messages < 2)
+			return -EOPNOTSUPP;
+		at = port->first_queue + 2 * port->vcs;
+		if (setup->kind == SPFE_QUEUE_KIND_MESSAGE_RX)
+			at += messages / 2;
+		last = at + messages / 2 - 1;
+		break;
+	default:
+		return -EINVAL;
+	}
+	for (; at <= last; at++) {
+		if (!spfe->queues[at].client) {
+			*queue = at;
+			return 0;
+		}
+	}
+	return -EBUSY;
+}
+
+static void spfe_queue_write(struct spfe_device *spfe, u32 queue, u32 domain,
+			     const struct spfe_queue_setup *setup)
+{
+	u32 at = spfe->queue_at + queue * SPFE_QUEUE_BLOCK_STRIDE;
+
+	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_KIND, setup->kind);
+	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_OPTIONS, setup->options);
+	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_DOMAIN, domain);
+	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_VECTOR, setup->event->vector->index);
+	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_SQ_LOG2, setup->sq_log2);
+	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_CQ_LOG2, setup->cq_log2);
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_SQ_LO, setup->sq);
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_CQ_LO, setup->cq);
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_STAMP_LO, setup->stamps);
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_LINES_LO, setup->lines);
+	spfe_write_pair(spfe, at + SPFE_QUEUE_BLOCK_AREA_LO, setup->area);
+	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_AREA_BYTES, setup->area_bytes);
+	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_FILTER, setup->filter);
+}
+
+/* What is wrong with rings and addresses the device says: then -EREMOTEIO, and why in `status`. */
+int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup *setup, u32 *queue,
+		      u32 *status)
+{
+	struct spfe_device *spfe = client->spfe;
+	int err;
+
+	lockdep_assert_held(&spfe->lock);
+	*status = SPFE_STATUS_OK;
+	err = spfe_queue_find(spfe, setup, queue);
+	if (err)
+		return err;
+	spfe_queue_write(spfe, *queue, client->domain, setup);
+	err = spfe_command(spfe, SPFE_COMMAND_QUEUE_ENABLE, *queue, status);
+	if (!err && *status != SPFE_STATUS_OK)
+		err = -EREMOTEIO;
+	trace_spfe_queue(spfe, true, *queue, setup->kind, err);
+	if (err)
+		return err;
+	spfe->queues[*queue].client = client;
+	spfe->queues[*queue].event = setup->event;
+	kref_get(&setup->event->ref);
+	atomic_inc(&spfe->usage.queues);
+	return 0;
+}
+
+static void spfe_queue_drop(struct spfe_device *spfe, u32 queue)
+{
+	struct spfe_queue_slot *state = &spfe->queues[queue];
+
+	spfe_event_put(state->event);
+	state->event = NULL;
+	state->client = NULL;
+	atomic_dec(&spfe->usage.queues);
+}
+
+/* When this is back the device touches the rings no more: it has stopped, or it was made to. */
+int spfe_queue_destroy(struct spfe_client *client, u32 queue)
+{
+	struct spfe_device *spfe = client->spfe;
+	u32 status = SPFE_STATUS_OK;
+	unsigned int try;
+	int err;
+
+	lockdep_assert_held(&spfe->lock);
+	if (queue >= spfe->nqueues || spfe->queues[queue].client != client)
+		return -ENOENT;
+	for (try = 0; try < SPFE_STOP_TRIES; try++) {
+		err = spfe_command(spfe, SPFE_COMMAND_QUEUE_DISABLE, queue, &status);
+		if (err || status != SPFE_STATUS_BUSY)
+			break;
+		msleep(SPFE_STOP_PAUSE_MS);
+	}
+	trace_spfe_queue(spfe, false, queue, 0, err);
+	if (!err && status == SPFE_STATUS_BUSY)
+		spfe_fail(spfe, SPFE_FAILED, "a queue does not stop");
+	spfe_queue_drop(spfe, queue);
+	return 0;
+}
+
+/* The device has none any more. */
+void spfe_queues_forget(struct spfe_device *spfe)
+{
+	u32 queue;
+
+	for (queue = 0; queue < spfe->nqueues; queue++)
+		if (spfe->queues[queue].client)
+			spfe_queue_drop(spfe, queue);
+}

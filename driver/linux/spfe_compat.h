@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * spfe: what differs between the kernels this driver is built for, 6.1 to 6.12. Each entry names
+ * the first version that does without it; the rest of the driver is written for that version.
+ */
+#ifndef SPFE_COMPAT_H
+#define SPFE_COMPAT_H
+
+#include <linux/dma-map-ops.h>
+#include <linux/dma-mapping.h>
+#include <linux/eventfd.h>
+#include <linux/iommu.h>
+#include <linux/mm.h>
+#include <linux/platform_device.h>
+#include <linux/version.h>
+#include <net/devlink.h>
+
+/* 6.8: eventfd_signal() has no count. */
+static inline void spfe_eventfd_signal(struct eventfd_ctx *context)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
+	eventfd_signal(context, 1);
+#else
+	eventfd_signal(context);
+#endif
+}
+
+/* 6.3: flags of a mapping are changed by functions. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+/*
+ * Whether the CPU and the device could see different bytes at a mapped address: it is bounced, or
+ * caches are in between. 6.10: dma_need_sync() looks at the mapping; before, it says yes to
+ * everything behind an IOMMU.
+ */
+static inline bool spfe_dma_needs_sync(struct device *dev, dma_addr_t address)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	if (domain && domain->type & __IOMMU_DOMAIN_PAGING)
+		return !dev_is_dma_coherent(dev);
+#endif
+	return dma_need_sync(dev, address);
+}
+
+/* 6.4: devlink reload needs no announcement. */
+static inline void spfe_devlink_allow_reload(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	devlink_set_features(devlink, DEVLINK_F_RELOAD);
+#endif
+}
+
+/* 6.3: devlink names the driver itself. */
+static inline int spfe_devlink_driver_name(struct devlink_info_req *request)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+	return devlink_info_driver_name_put(request, KBUILD_MODNAME);
+#else
+	return 0;
+#endif
+}
+
+/* 6.10: a string of a trace event is assigned from what declared it. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
+#define SPFE_TRACE_DEVICE(spfe) __assign_str(device, dev_name(&(spfe)->dev))
+#else
+#define SPFE_TRACE_DEVICE(spfe) __assign_str(device)
+#endif
+
+/* 6.11: the remove function of a platform driver returns nothing. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+typedef int spfe_removed_t;
+#define SPFE_REMOVED 0
+#else
+typedef void spfe_removed_t;
+#define SPFE_REMOVED
+#endif
+
+#endif

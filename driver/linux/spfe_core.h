@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * spfe: what the files of the driver share.
+ *
+ * Locks, the outermost first. Nobody takes one while holding one that is further down the list.
+ *
+ *	rtnl, devlink instance lock
+ *	spfe_device.alive	every call on an open file reads, removal writes: after it the
+ *				objects it finds are its own
+ *	mmap_lock of a process	taken by the kernel round mmap(), by us in pinning and accounting
+ *	spfe_device.lock	the command latch, tables and lists; all registers but doorbells
+ *	spfe_vector.lock	the events of an interrupt; taken in the interrupt
+ *
+ * So nothing that touches user memory, pins or accounts runs under spfe_device.lock: objects are
+ * taken off the device under it (..._detach) and freed outside (..._free).
+ *
+ * Lifetimes: spfe_device lives as long as its struct device, which the bus driver and each open
+ * file hold. A client lives as long as its file; a mapping holds the file.
+ */
+#ifndef SPFE_CORE_H
+#define SPFE_CORE_H
+
+#include <linux/bitfield.h>
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/dma-direction.h>
+#include <linux/idr.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/scatterlist.h>
+#include <linux/sizes.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include <linux/spfe.h>
+#include <spfe/spfe_hw.h>
+
+#define SPFE_NAME "spfe"
+
+/* Interrupts the driver asks the bus for; events beyond share them. */
+#define SPFE_VECTORS_MAX 64
+/* Events of one file: as many counts as the smallest page has room for. */
+#define SPFE_EVENTS_MAX (4096 / sizeof(u32))
+/* The event that is the driver's own: it counts what happens to the device. */
+#define SPFE_EVENT_OWN 0
+
+struct devlink;
+struct devlink_health_reporter;
+struct spfe_client;
+struct spfe_device;
+struct spfe_netdev;
+
+enum spfe_state {
+	SPFE_WORKING,
+	SPFE_FAILED,	/* it stopped answering, or is being reset: a reset may bring it back */
+	SPFE_GONE,	/* it is not there any more */
+};
+
+/* What the core needs of the bus. */
+struct spfe_bus_ops {
+	/* Keeps the device from the memory, also one that runs wild; false where the bus cannot. */
+	bool (*dma_off)(struct spfe_device *spfe);
+	void (*dma_on)(struct spfe_device *spfe);
+	/* Resets the device from outside; calls spfe_stop() and spfe_restart(). */
+	int (*reset)(struct spfe_device *spfe);
+};
+
+/* What the bus knows of a device. */
+struct spfe_resources {
+	struct device *parent;
+	void __iomem *regs;
+	phys_addr_t phys;
+	resource_size_t size;
+	const struct spfe_bus_ops *ops;
+	const int *irqs;
+	unsigned int nirqs;
+};
+
+/* A port: where its blocks are, and what the driver wants it to be. */
+struct spfe_port_info {
+	struct spfe_device *spfe;
+	u32 index;
+	u32 at;		/* byte offset of the port block */
+	u32 extra_at;	/* of its broadcast or time-code block, or 0 */
+	u32 kind;
+	u32 vcs;
+	u32 first_queue;
+	u32 queue_count;
+	u32 link_start;
+	u32 priority[4];
+	u32 channel;
+	struct attribute_group group;
+	struct dev_ext_attribute attrs[3];
+	struct attribute *list[4];
+	char name[16];
+};
+
+/* An interrupt, and the events that share it. */
+struct spfe_vector {
+	struct spfe_device *spfe;
+	u32 index;
+	int irq;
+	bool requested;
+	u32 users;	/* events; under spfe_device.lock */
+	spinlock_t lock;
+	struct list_head events;
+	u64 fired;
+	char name[32];
+};
+
+/* A client in the kernel: called in the interrupt. */
+typedef void (*spfe_notify_fn)(void *context);
+
+struct spfe_signal {
+	struct kref ref;
+	struct list_head node;	/* of the vector, under its lock */
+	struct spfe_vector *vector;
+	u32 id;
+	u32 *count;		/* one of the words user space reads */
+	bool dead;		/* destroyed: waiters leave */
+	struct eventfd_ctx *eventfd;
+	wait_queue_head_t wait;
+	spfe_notify_fn notify;
+	void *context;
+};
+
+/* Contiguous memory of the driver. */
+struct spfe_chunk {
+	struct list_head node;
+	void *cpu;
+	dma_addr_t dma;
+	size_t size;
+};
+
+/* Memory the device may use. Either pinned pages of a process, or chunks. */
+struct spfe_region {
+	struct list_head node;
+	struct spfe_device *spfe;
+	u32 index;
+	u32 key;
+	u32 domain;
+	u32 access;
+	u64 size;
+	u32 page_shift;		/* of the page list; 0 where it is one piece */
+	bool mapped;		/* the DMA mapping of pages exists */
+	bool indexed;		/* `index` is ours */
+	bool enabled;		/* the device knows it */
+	bool unsafe;		/* never freed: the device may still use it, unstoppably */
+	u64 offset;		/* for mmap, of chunks */
+	enum dma_data_direction direction;
+	struct mm_struct *mm;	/* whose locked memory it counts as */
+	unsigned long accounted;
+	struct page **pages;
+	unsigned long npages;
+	struct sg_table table;
+	struct list_head chunks;
+};
+
+struct spfe_queue_slot {
+	struct spfe_client *client;	/* whose it is, or NULL */
+	struct spfe_signal *event;
+};
+
+/* One user of the device: an open file, or the network interface. */
+struct spfe_client {
+	struct list_head node;
+	struct spfe_device *spfe;
+	u32 domain;
+	u32 epoch;		/* of the device, when the client came */
+	struct mm_struct *mm;	/* the process that maps and registers, once there is one */
+	struct address_space *mapping;
+	struct list_head regions;
+	struct xarray events;
+	u32 *counts;		/* a page */
+	struct page *blank;	/* what mappings show once the device is gone */
+	u64 doorbell_offset;
+	u64 counts_offset;
+};
+
+/* How much there is of everything, for debugfs and for tests that look for leaks. */
+struct spfe_usage {
+	atomic_t clients;
+	atomic_t regions;
+	atomic_t queues;
+	atomic_t events;
+	atomic_t vectors;
+	atomic_long_t pinned_pages;
+	atomic_long_t coherent_bytes;
+	atomic_t unsafe_regions;
+};
+
+struct spfe_device {
+	struct device dev;
+	struct cdev cdev;
+	struct device *parent;
+	const struct spfe_bus_ops *ops;
+	void __iomem *regs;
+	phys_addr_t phys;
+	u32 size;
+
+	struct rw_semaphore alive;
+	struct mutex lock;	/* see above */
+	enum spfe_state state;
+	bool removed;		/* the bus driver let go: never works again */
+	bool stuck;		/* it failed, and was not reset since */
+	bool dma_is_off;
+	u32 epoch;		/* goes up with every reset */
+	u32 sequence;		/* last CFG_SEQ */
+	u32 heartbeat;
+	u32 resets;
+	unsigned int missed;	/* looks at HEARTBEAT that found it unchanged */
+
+	/* Fixed at probe. */
+	u32 contract_version;
+	u32 capability;
+	u32 packet_max;
+	u32 nports;
+	u32 nqueues;
+	u32 nregions;
+	u32 nevents;
+	u32 ndomains;
+	u32 doorbell_at;
+	u32 doorbell_pages;
+	u32 doorbell_stride;
+	u32 queue_at;
+	u32 region_at;
+	u32 event_at;
+	u32 statistics_at;	/* or 0 */
+	bool bounces;		/* user memory cannot be registered */
+
+	struct spfe_port_info *ports;
+	struct spfe_queue_slot *queues;
+	struct spfe_vector *vectors;
+	u32 nvectors;
+	struct ida domains;
+	struct ida region_ids;
+	struct list_head clients;
+	u64 next_offset;	/* for mmap: never used again */
+	u64 commands;
+
+	struct delayed_work watch;
+	struct work_struct report;
+	char failure[96];
+	struct devlink *devlink;
+	struct devlink_health_reporter *reporter;
+	struct dentry *debugfs;
+	const struct attribute_group **groups;
+	struct spfe_usage usage;
+	struct spfe_netdev *netdev;
+};
+
+/* What a queue is made of: as struct spfe_queue. */
+struct spfe_queue_setup {
+	u32 port;
+	u32 vc;
+	u32 kind;
+	u32 options;
+	struct spfe_signal *event;
+	u32 sq_log2;
+	u32 cq_log2;
+	u64 sq;
+	u64 cq;
+	u64 stamps;
+	u64 lines;
+	u64 area;
+	u32 area_bytes;
+	u32 filter;
+};
+
+static inline u32 spfe_read(struct spfe_device *spfe, u32 offset)
+{
+	return readl(spfe->regs + offset);
+}
+
+static inline void spfe_write(struct spfe_device *spfe, u32 offset, u32 value)
+{
+	writel(value, spfe->regs + offset);
+}
+
+static inline void spfe_write_pair(struct spfe_device *spfe, u32 offset, u64 value)
+{
+	spfe_write(spfe, offset, lower_32_bits(value));
+	spfe_write(spfe, offset + 4, upper_32_bits(value));
+}
+
+/* Rings a doorbell page; `value` is a contract doorbell. */
+static inline void spfe_ring(struct spfe_device *spfe, u32 page, u64 value)
+{
+	writeq(value, spfe->regs + spfe->doorbell_at + page * spfe->doorbell_stride);
+}
+
+/* A capability of the device. */
+static inline bool spfe_can(const struct spfe_device *spfe, u32 capability)
+{
+	return spfe->capability & capability;
+}
+
+/* In main: */
+struct spfe_device *spfe_probe(const struct spfe_resources *resources);
+void spfe_remove(struct spfe_device *spfe);
+
+/* In discover: */
+int spfe_discover(struct spfe_device *spfe);
+
+/* In command: all under spfe_device.lock. */
+int spfe_state_errno(const struct spfe_device *spfe);
+int spfe_status_errno(u32 status);
+const char *spfe_status_name(u32 status);
+int spfe_command(struct spfe_device *spfe, enum spfe_command command, u32 index, u32 *status);
+void spfe_command_start(struct spfe_device *spfe);
+u64 spfe_read_pair(struct spfe_device *spfe, u32 low);
+u64 spfe_time(struct spfe_device *spfe);
+
+/* In reset: */
+void spfe_fail(struct spfe_device *spfe, enum spfe_state state, const char *why);
+const char *spfe_state_name(const struct spfe_device *spfe);
+void spfe_stop(struct spfe_device *spfe, const char *why);
+int spfe_restart(struct spfe_device *spfe);
+int spfe_reset(struct spfe_device *spfe, const char *why);
+void spfe_shutdown(struct spfe_device *spfe);
+void spfe_watch_start(struct spfe_device *spfe);
+void spfe_watch_stop(struct spfe_device *spfe);
+void spfe_watch_init(struct spfe_device *spfe);
+
+/* In port: */
+int spfe_ports_apply(struct spfe_device *spfe);
+int spfe_port_apply(struct spfe_device *spfe, u32 port);
+u32 spfe_port_state(struct spfe_device *spfe, u32 port);
+int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query);
+int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set);
+int spfe_port_groups(struct spfe_device *spfe);
+int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *query);
+
+/* In irq: */
+int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources);
+void spfe_irq_free(struct spfe_device *spfe);
+void spfe_irq_restore(struct spfe_device *spfe);
+void spfe_irq_wake_all(struct spfe_device *spfe);
+struct spfe_signal *spfe_event_create(struct spfe_client *client, u32 *count,
+				      struct eventfd_ctx *eventfd, spfe_notify_fn notify,
+				      void *context);
+void spfe_event_detach(struct spfe_signal *event);
+void spfe_event_put(struct spfe_signal *event);
+void spfe_event_signal(struct spfe_signal *event);
+int spfe_event_wait(struct spfe_client *client, struct spfe_signal *event, struct spfe_wait *wait);
+
+/* In mem: where it says detach or enable, under spfe_device.lock. */
+struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access);
+struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access);
+int spfe_region_enable(struct spfe_client *client, struct spfe_region *region);
+int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, bool force);
+void spfe_region_free(struct spfe_region *region);
+void spfe_regions_free(struct list_head *list);
+int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64 offset);
+bool spfe_dma_bounces(struct spfe_device *spfe);
+
+/* In queue: all under spfe_device.lock. */
+int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup *setup, u32 *queue,
+		      u32 *status);
+int spfe_queue_destroy(struct spfe_client *client, u32 queue);
+void spfe_queues_forget(struct spfe_device *spfe);
+
+/* In client: */
+struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping);
+void spfe_client_close(struct spfe_client *client);
+int spfe_client_check(const struct spfe_client *client);
+void spfe_client_empty(struct spfe_client *client, struct list_head *regions);
+int spfe_client_bind(struct spfe_client *client);
+void spfe_clients_tell(struct spfe_device *spfe);
+void spfe_clients_evict(struct spfe_device *spfe);
+void spfe_client_settle(struct mm_struct *mm);
+
+/* In map: */
+int spfe_mmap(struct file *file, struct vm_area_struct *vma);
+u64 spfe_map_offset(struct spfe_device *spfe, u64 size);
+u64 spfe_doorbell_bytes(const struct spfe_device *spfe);
+void spfe_region_unmap(struct spfe_client *client, const struct spfe_region *region);
+
+/* In cdev: */
+extern const struct file_operations spfe_file_operations;
+
+/* In devlink: */
+int spfe_devlink_register(struct spfe_device *spfe);
+void spfe_devlink_unregister(struct spfe_device *spfe);
+void spfe_devlink_report(struct spfe_device *spfe);
+
+/* In debugfs: */
+void spfe_debugfs_init(void);
+void spfe_debugfs_exit(void);
+void spfe_debugfs_add(struct spfe_device *spfe);
+void spfe_debugfs_remove(struct spfe_device *spfe);
+
+/* In sysfs: */
+extern const struct attribute_group spfe_attribute_group;
+
+/* In pci and platform: */
+int spfe_pci_register(void);
+void spfe_pci_unregister(void);
+int spfe_platform_register(void);
+void spfe_platform_unregister(void);
+
+#endif

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Builds the driver and the programs of the guest, and packs them into a root file system.
+#
+#   tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE
+#
+# Driver: built here with W=1, /lib/spfe/spfe.ko in the guest. C programs: tests/vm/guest/*.c, static.
+# Rust programs, on amd64: SPFE_BIN, SPFED_BIN (default: those in target/release), and the files of
+# SPFE_VM_PROGRAMS, separated by spaces; all in /usr/local/bin.
+set -euo pipefail
+# shellcheck source=lib.sh
+source "$(dirname "$0")/lib.sh"
+
+arch=amd64 kernel=6.1
+while (($# > 1)); do
+    case $1 in
+    --arch) arch=$2 ;;
+    --kernel) kernel=$2 ;;
+    *) vm_die "unknown option '$1'; see the top of $0" ;;
+    esac
+    shift 2
+done
+(($# == 1)) || vm_die 'usage: tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE'
+
+compiler=gcc
+[[ $arch == amd64 ]] || compiler=aarch64-linux-gnu-gcc
+readonly programs=$vm_work/programs-$arch
+mkdir -p "$programs"
+
+module=$("$vm_dir/module.sh" --arch "$arch" --kernel "$kernel" W=1)
+files=("$module=/lib/spfe/spfe.ko")
+for source in "$vm_dir"/guest/*.c; do
+    program=$programs/$(basename "$source" .c)
+    [[ $program -nt $source && $program -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||
+        "$compiler" -O2 -std=gnu11 -Wall -Wextra -Werror -static -I "$vm_source/driver/linux/uapi" \
+            -I "$vm_source/include" -o "$program" "$source"
+    files+=("$program=/usr/local/bin/")
+done
+if [[ $arch == amd64 ]]; then
+    # shellcheck disable=SC2086 # words
+    for program in "${SPFE_BIN:-$vm_bin/spfe}" "${SPFED_BIN:-$vm_bin/spfed}" ${SPFE_VM_PROGRAMS:-}; do
+        files+=("$program=/usr/local/bin/")
+    done
+fi
+"$vm_dir/initramfs.sh" --arch "$arch" "$1" "${files[@]}"
