@@ -72,6 +72,7 @@ run_quick() {
     )
     step lint contract check python3 contract/gen/generate.py --check
     step lint compliance check python3 tools/compliance.py
+    step lint device-tree tap tools/dt.sh
     step unit generator unittest python3 -m unittest discover -s contract/gen
     step unit tools unittest python3 -m unittest discover -s tools
     if [[ -d bench/peers ]]; then
