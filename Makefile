@@ -6,7 +6,7 @@ export FUZZ_SECONDS
 VM_FORM ?= long
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test test-vm vm lint bench fuzz soak docs clean
+.PHONY: help setup gen build demo test test-vm vm lint bench fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,10 @@ soak: build ## run random loads and faults for a long time
 docs: build ## library documentation and manual pages, under target/
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps
 	target/release/spfe man target/man
+
+deb: setup ## Debian packages, in target/deb
+	@tools/setup.sh deb
+	tools/deb.sh
 
 clean: ## remove everything that was built
 	rm -rf target bench/out fuzz/target crates/*/fuzz/target

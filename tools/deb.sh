@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Builds the Debian packages spfe, spfe-dkms and libspfe-dev into target/deb.
+#
+#   tools/deb.sh             builds them
+#   tools/deb.sh --check     builds them, and checks what came out: "ok NAME" or "not ok NAME"
+#
+# What goes in is what git knows, as it is in the working tree. The version is that of Cargo.toml,
+# with ~gitDATE.COMMIT behind it while that is not tagged vVERSION. SOURCE_DATE_EPOCH (default: the
+# time of the commit) is the only time in the packages: the same programs give the same packages.
+#
+#   SPFE_BIN        directory of spfe and spfed (default: they are built with cargo)
+#   SPFE_DEB        where the packages go (default: target/deb)
+#   SPFE_VM_CACHE   see tests/vm/lib.sh: the module is built by dkms for the kernels found there
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly out=${SPFE_DEB:-$PWD/target/deb}
+# What packages are made of. Nothing else is there when they are built.
+readonly parts=(CHANGELOG.md README.md contract docs driver examples include wireshark packaging)
+work=''
+trap '[[ -z $work ]] || rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+say() { printf 'deb: %s\n' "$*"; }
+die() {
+    printf 'deb: %s\n' "$@" >&2
+    exit 1
+}
+
+# version: that of the workspace, as Debian orders versions.
+version() {
+    local number
+    number=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version *= *"\(.*\)"/\1/p' Cargo.toml)
+    [[ -n $number ]] || die 'Cargo.toml names no version'
+    if [[ $(git tag --points-at HEAD --list "v$number") ]]; then
+        printf '%s' "$number"
+    else
+        TZ=UTC git log -1 --date=format-local:%Y%m%d%H%M --abbrev=9 --format="$number~git%cd.%h"
+    fi
+}
+
+# stage DIRECTORY: a tree to build packages in.
+stage() {
+    mkdir -p "$1"
+    git ls-files -z -- "${parts[@]}" | xargs -0 cp --parents -t "$1"
+    mv "$1/packaging/debian" "$1/debian"
+    {
+        printf 'spfe (%s) unstable; urgency=medium\n\n' "$version"
+        printf '  * Built from commit %s; see CHANGELOG.md.\n\n' \
+            "$(git rev-parse --short=12 HEAD)"
+        printf ' -- %s  %s\n' "$(sed -n 's/^Maintainer: //p' "$1/debian/control")" \
+            "$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")"
+    } >"$1/debian/changelog"
+    find "$1" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+}
+
+# build DIRECTORY: stages a tree below it and builds the packages beside that tree.
+build() {
+    local tree=$1/spfe-$version log=$1/build.log
+    mkdir -p "$1"
+    stage "$tree"
+    (
+        # A make above this one has no say here.
+        unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+        cd "$tree" && umask 022 &&
+            SPFE_BIN=$programs SPFE_NOTICES=$work/notices.txt \
+                DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --build=binary -us -uc
+    ) >"$log" 2>&1 || {
+        tail -n 30 "$log" >&2
+        die "dpkg-buildpackage failed; its log: $(cp "$log" "$out/" && echo "$out/build.log")"
+    }
+}
+
+main() {
+    local version programs=${SPFE_BIN:-} file failed=0
+    git rev-parse --verify --quiet HEAD >/dev/null || die 'not a git repository: no version, no time'
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+    export SOURCE_DATE_EPOCH
+    version=$(version)
+    work=$(mktemp -d)
+    mkdir -p "$out"
+    if [[ -z $programs ]]; then
+        cargo build --release --locked -p spfe-cli -p spfed
+        programs=${CARGO_TARGET_DIR:-target}/release
+    fi
+    programs=$(realpath "$programs")
+    for file in spfe spfed; do
+        [[ -x $programs/$file ]] || die "there is no program $programs/$file"
+    done
+    tools/third_party.py spfe-cli spfed >"$work/notices.txt"
+
+    rm -f "$out"/*.{deb,changes,buildinfo,log}
+    build "$work/first"
+    cp "$work"/first/*.{deb,changes,buildinfo,log} "$out/"
+    stat --printf 'deb: %8s bytes  %n\n' "$out"/*.deb
+    [[ ${1:-} == --check ]] || return 0
+
+    build "$work/a-longer-name/second"
+    for file in "$work"/first/*.deb; do
+        if cmp "$file" "$work/a-longer-name/second/${file##*/}"; then
+            echo "ok ${file##*/} is the same when it is built again"
+        else
+            echo "not ok ${file##*/} is the same when it is built again"
+            failed=1
+        fi
+    done
+    tools/deb_check.sh "$out" || failed=1
+    return "$failed"
+}
+
+(($# == 0)) || [[ $* == --check ]] || die 'usage: tools/deb.sh [--check]'
+main "$@"
