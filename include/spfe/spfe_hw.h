@@ -856,7 +856,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_LANE_RATE_MBPS 0x00000020U
 /* User data rate one way in kbit/s; 0 = not limited. (ro) */
 #define SPFE_PORT_BLOCK_USER_RATE_KBPS 0x00000024U
-/* Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ... then message contexts. (ro) */
+/* Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro) */
 #define SPFE_PORT_BLOCK_FIRST_QUEUE 0x00000028U
 /* Queue contexts of this port. (ro) */
 #define SPFE_PORT_BLOCK_QUEUE_COUNT 0x0000002cU

@@ -733,7 +733,7 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_LANE_RATE_MBPS = 32'h00000020;
   /// User data rate one way in kbit/s; 0 = not limited. (ro)
   localparam logic [31:0] PORT_BLOCK_USER_RATE_KBPS = 32'h00000024;
-  /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ... then message contexts. (ro)
+  /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro)
   localparam logic [31:0] PORT_BLOCK_FIRST_QUEUE = 32'h00000028;
   /// Queue contexts of this port. (ro)
   localparam logic [31:0] PORT_BLOCK_QUEUE_COUNT = 32'h0000002c;

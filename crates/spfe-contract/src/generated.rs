@@ -2215,7 +2215,7 @@ pub mod port_block {
     pub const LANE_RATE_MBPS: u32 = 0x20;
     /// User data rate one way in kbit/s; 0 = not limited. (ro)
     pub const USER_RATE_KBPS: u32 = 0x24;
-    /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ... then message contexts. (ro)
+    /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro)
     pub const FIRST_QUEUE: u32 = 0x28;
     /// Queue contexts of this port. (ro)
     pub const QUEUE_COUNT: u32 = 0x2c;
