@@ -14,8 +14,8 @@ shift
 vm_qemu arm64
 make --no-print-directory -s -C "$vm_source/driver/baremetal" image OUT="$directory" >&2
 words=(-nodefaults -no-reboot -display none -m 256 -cpu cortex-a57 -accel tcg
-    -object memory-backend-memfd,id=ram,size=256M,share=on
-    -M virt,gic-version=3,highmem=off,memory-backend=ram
+    -object 'memory-backend-memfd,id=ram,size=256M,share=on'
+    -M 'virt,gic-version=3,highmem=off,memory-backend=ram'
     -serial "file:$directory/console" -kernel "$directory/spfe-virt.elf")
 for socket in "$@"; do
     words+=(-device "{\"driver\":\"vfio-user-pci\",\"bus\":\"pcie.0\",
