@@ -164,8 +164,6 @@ test_driver_arm64() {
 
 # The suite of the library, on the driver's devices.
 test_conformance() {
-    SPFE_VM_PROGRAMS="${SPFE_VM_PROGRAMS:-} ${SPFE_CONFORMANCE_BIN:-$vm_bin/spfe-conformance}"
-    export SPFE_VM_PROGRAMS
     image amd64 6.1 && devices 2 &&
         guest one --initrd "$image" "${model[@]}" --memory 1024 --timeout 600 \
             "SPFE_RUN=conformance ${SPFE_CASE:-}"
