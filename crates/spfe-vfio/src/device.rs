@@ -392,8 +392,11 @@ impl ServerBackend for Connection {
         count: u32,
         fds: Vec<File>,
     ) -> io::Result<()> {
-        if index != vfio::VFIO_PCI_MSIX_IRQ_INDEX {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "MSI-X only"));
+        match index {
+            vfio::VFIO_PCI_MSIX_IRQ_INDEX => {}
+            // There are no such errors: nobody will signal it.
+            vfio::VFIO_PCI_ERR_IRQ_INDEX => return Ok(()),
+            _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "MSI-X only")),
         }
         let has = |bit: u32| flags & bit != 0;
         let vectors = &self.shared.vectors;

@@ -133,13 +133,17 @@ fn serve(server: &Server, shared: &Arc<Shared>, bytes: u32) {
     }
 }
 
-/// The kinds of interrupts a PCI device can have: it has MSI-X.
+/// The kinds of interrupts a PCI device can have: it has MSI-X, and says that it could report errors of
+/// the bus, so that emulators do not miss that.
 fn interrupts() -> Vec<IrqInfo> {
     let kinds = vfio::VFIO_PCI_INTX_IRQ_INDEX..=vfio::VFIO_PCI_REQ_IRQ_INDEX;
     let info = |index| match index {
         vfio::VFIO_PCI_MSIX_IRQ_INDEX => {
             let flags = vfio::VFIO_IRQ_INFO_EVENTFD | vfio::VFIO_IRQ_INFO_MASKABLE;
             IrqInfo { index, flags, count: EVENTS }
+        }
+        vfio::VFIO_PCI_ERR_IRQ_INDEX => {
+            IrqInfo { index, flags: vfio::VFIO_IRQ_INFO_EVENTFD, count: 1 }
         }
         _ => IrqInfo { index, flags: 0, count: 0 },
     };
