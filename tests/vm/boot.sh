@@ -4,8 +4,8 @@
 #   tests/vm/boot.sh --initrd IMAGE [OPTION...] [NAME=VALUE...]
 #
 #   --initrd IMAGE     root file system, see initramfs.sh
-#   --log PREFIX       PREFIX.console (kernel), PREFIX.result (script), PREFIX.emulator; default: a
-#                      temporary directory, deleted at the end
+#   --log PREFIX       PREFIX.console (kernel), PREFIX.result (script), PREFIX.emulator, PREFIX.pid (while
+#                      it runs); default: a temporary directory, deleted at the end
 #   --arch ARCH        amd64 (default) or arm64
 #   --kernel SERIES    6.1 (default) or 6.12
 #   --device SOCKET    a PCIe device behind a root port, served on this vfio-user socket; repeatable
@@ -106,7 +106,7 @@ machine() {
         fi
         words+=(-serial chardev:result)
     fi
-    words+=(-kernel "$vm_image" -initrd "$initrd"
+    words+=(-pidfile "$log.pid" -kernel "$vm_image" -initrd "$initrd"
         -append "console=$console quiet oops=panic panic=-1 ${append[*]} ${variables[*]}" "${options[@]}")
 }
 
@@ -149,7 +149,10 @@ main() {
         tr -d '\r' <"$log.console" | tail -n 250 | awk '
             { lines[NR] = $0 }
             !first && /BUG|Oops|WARNING|panic|Call Trace/ { first = NR }
-            END { for (i = first ? first : NR - 40; i <= NR && i < first + 60; i++) print "# console: " lines[i] }'
+            END {
+                from = first ? first : NR > 40 ? NR - 40 : 1
+                for (i = from; i <= NR && i < from + 60; i++) print "# console: " lines[i]
+            }'
     fi
     return "$said"
 }

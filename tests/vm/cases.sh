@@ -2,8 +2,9 @@
 # The tests of run.sh: for each a function that boots guests and reports. What runs inside a guest is
 # in guest/.
 
-short_tests=(boot build driver packets life fuzz)
-long_tests=(boot-6.12 boot-arm64 driver-6.12 driver-arm64 swiotlb viommu)
+short_tests=(build driver packets strace life fuzz killed two)
+long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64 swiotlb viommu
+    stride pulled cycles)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -58,6 +59,63 @@ with_devices() {
 test_packets() { with_devices packets; }
 test_life() { with_devices life; }
 test_fuzz() { with_devices "fuzz $seed $([[ $form == short ]] && echo 2000 || echo 50000)" --timeout 300; }
+
+# The device model is killed under traffic. The emulator ends itself when a model dies that has not
+# read all it was sent, so the model gets time for that while the guest stands still.
+test_killed() {
+    image amd64 6.1 && devices 2 && start one --initrd "$image" "${model[@]}" SPFE_RUN=lost &&
+        said one 'take it away' 120 && kill_model one
+    join one
+}
+kill_model() {
+    local emulator
+    emulator=$(cat "$logs/$test-$1.pid") && kill -STOP "$emulator" || return
+    sleep 1
+    kill -KILL "$vm_model"
+    wait "$vm_model" 2>/dev/null
+    kill -CONT "$emulator"
+}
+
+# The devices are pulled out under traffic and put in again.
+test_pulled() {
+    image amd64 6.1 && devices 2 && start one --initrd "$image" "${model[@]}" 'SPFE_RUN=lost back' &&
+        said one 'take it away' 120 && kill -USR1 "$vm_model" &&
+        said one 'bring it back' 120 && kill -USR2 "$vm_model"
+    join one
+}
+
+# Two machines, a device each.
+test_two() {
+    local count
+    count=$([[ $form == short ]] && echo 2000 || echo 50000)
+    image amd64 6.1 && devices 2 &&
+        start receiver --initrd "$image" --device "${vm_sockets[1]}" "SPFE_RUN=one_way receive $count" &&
+        said receiver ready 120 &&
+        guest sender --initrd "$image" --device "${vm_sockets[0]}" "SPFE_RUN=one_way send $count"
+    join receiver
+}
+
+# Doorbell pages 64 KiB apart, as machines with large pages need them.
+test_stride() {
+    image amd64 6.1 && devices 2 --doorbell-stride 65536 &&
+        guest one --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
+}
+
+test_packets_6_12() {
+    image amd64 6.12 && devices 2 &&
+        guest one --kernel 6.12 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
+}
+
+test_packets_arm64() {
+    check 'emulator and kernel fetched' need qemu-arm kernel-6.1-arm64 guest-arm64 &&
+        image arm64 6.1 && devices 2 &&
+        guest one --arch arm64 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
+}
+
+test_cycles() {
+    with_devices "cycles $seed $([[ $form == short ]] && echo 50 || echo 1000)" --timeout 1800
+}
+test_strace() { with_devices strace; }
 test_swiotlb() { with_devices 'packets 500' --swiotlb; }
 test_viommu() { with_devices 'packets 500' --viommu; }
 

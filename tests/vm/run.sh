@@ -47,13 +47,13 @@ end_children() {
     children=()
 }
 
-# report: reads results of a test and prints them with its name in front; what is no result becomes
-# a comment.
+# report [SUFFIX]: reads results of a test and prints them with its name in front; what is no result
+# becomes a comment.
 report() {
     local line
     while IFS= read -r line; do
         case $line in
-        'ok '* | 'not ok '*) printf '%s %s: %s\n' "${line%%ok *}ok" "$test" "${line#*ok }" ;;
+        'ok '* | 'not ok '*) printf '%s %s: %s\n' "${line%%ok *}ok" "$test$1" "${line#*ok }" ;;
         '#'*) printf '%s\n' "$line" ;;
         *) printf '# %s\n' "$line" ;;
         esac
@@ -65,10 +65,10 @@ check() {
     local name=$1
     shift
     if "$@" >"$dir/check.out" 2>&1; then
-        printf 'ok %s\n' "$name" | report
+        printf 'ok %s\n' "$name" | report ''
     else
         tail -n 40 "$dir/check.out" | sed 's/^/# /'
-        printf 'not ok %s\n' "$name" | report
+        printf 'not ok %s\n' "$name" | report ''
         failed=1
         return 1
     fi
@@ -91,7 +91,7 @@ devices() {
     local socket
     vm_devices "$dir/$test" "$@" 2>"$dir/devices.out" || {
         sed 's/^/# /' "$dir/devices.out"
-        printf 'not ok device models\n' | report
+        printf 'not ok device models\n' | report ''
         failed=1
         return 1
     }
@@ -106,6 +106,7 @@ devices() {
 start() {
     local name=$1
     shift
+    rm -f "$logs/$test-$name".*
     "$vm_dir/boot.sh" --log "$logs/$test-$name" "$@" >"$dir/$name.out" 2>&1 &
     guests[$name]=$!
     children+=("$!")
@@ -115,7 +116,7 @@ start() {
 join() {
     local code=0
     wait "${guests[$1]}" || code=$?
-    report <"$dir/$1.out"
+    report "$([[ $1 == one ]] || printf ', %s' "$1")" <"$dir/$1.out"
     ((code == 0)) || failed=1
     return "$code"
 }

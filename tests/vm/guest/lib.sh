@@ -58,3 +58,31 @@ no_pins_now() {
 
 # address N: where device N is on the PCI bus.
 address() { basename "$(readlink -f "/sys/class/spfe/spfe$1/device" || readlink -f "/sys/class/misc/spfe$1/device")"; }
+
+# traffic: packets in the background, without end; they are flowing when it returns.
+traffic() {
+    rm -f /tmp/traffic.code
+    {
+        packets /dev/spfe0:0:0 /dev/spfe1:0:0 count=0 >/tmp/traffic.out 2>&1
+        echo $? >/tmp/traffic.code
+    } &
+    within 60 grep -q sending /tmp/traffic.out
+}
+
+# works: some packets come through.
+works() { packets /dev/spfe0:0:0 /dev/spfe1:0:0 count=200; }
+
+# ends CODE: the traffic ends by itself, with this exit code.
+ends() {
+    within 60 test -s /tmp/traffic.code
+    cat /tmp/traffic.out /tmp/traffic.code
+    [ "$(cat /tmp/traffic.code)" = "$1" ]
+}
+
+# slot N: device N is taken off the bus and looked for again, as if it had been put in anew.
+slot() {
+    echo 1 >"/sys/bus/pci/devices/$(address "$1")/remove"
+    fails test -e "/dev/spfe$1"
+    echo 1 >/sys/bus/pci/rescan
+    within 60 test -c "/dev/spfe$1"
+}

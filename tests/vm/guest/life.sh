@@ -1,24 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
 # What ends a user, a device or the driver while packets are under way.
 
-# traffic: packets in the background, without end; they are flowing when it returns.
-traffic() {
-    rm -f /tmp/traffic.code
-    {
-        packets /dev/spfe0:0:0 /dev/spfe1:0:0 count=0 >/tmp/traffic.out 2>&1
-        echo $? >/tmp/traffic.code
-    } &
-    within 60 grep -q sending /tmp/traffic.out
-}
-works() { packets /dev/spfe0:0:0 /dev/spfe1:0:0 count=200; }
 refuse_unload() {
     (exec 5<>/dev/spfe0 && ! rmmod spfe)
-}
-# ends CODE: the traffic ends by itself, with this exit code.
-ends() {
-    within 60 test -s /tmp/traffic.code
-    cat /tmp/traffic.out /tmp/traffic.code
-    [ "$(cat /tmp/traffic.code)" = "$1" ]
 }
 
 load_driver 2

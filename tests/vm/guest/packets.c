@@ -5,7 +5,8 @@
  *
  *	packets FROM TO [OPTION=VALUE]...
  *
- * FROM and TO are DEVICE:PORT:VC, for instance /dev/spfe0:0:1. Options:
+ * FROM and TO are DEVICE:PORT:VC, for instance /dev/spfe0:0:1; or -, where another machine does this with the same
+ * options. Options:
  *	count=N     packets, default 1000; 0: until killed
  *	bytes=N     longest packet, default 4096; their lengths are drawn from the seed
  *	memory=M    user (registered, default) or driver (allocated)
@@ -50,6 +51,7 @@ struct queue {
 	volatile uint32_t *doorbell;
 	const volatile uint32_t *counts;
 	uint64_t address; /* {key, 0} */
+	bool used;
 	uint32_t event, context, posted, freed, done, arm;
 	uint32_t doorbells, waits, lost; /* lost: count of event 0 when it was opened */
 };
@@ -157,6 +159,7 @@ static void open_queue(struct queue *q, char *where, uint32_t kind)
 	q->file = open(path, O_RDWR | O_CLOEXEC);
 	if (q->file < 0)
 		die(path);
+	q->used = true;
 	control(q, SPFE_IOC_INFO, &q->info, "INFO");
 	q->doorbell = map(q, q->info.doorbell_bytes, PROT_READ | PROT_WRITE, q->info.doorbell_offset);
 	q->counts = map(q, q->info.counts_bytes, PROT_READ, q->info.counts_offset);
@@ -225,6 +228,8 @@ static bool peek(const struct queue *q, uint64_t entry[2])
 
 static void check_state(const struct queue *q)
 {
+	if (!q->used)
+		return;
 	if (q->counts[0] != q->lost) {
 		printf("# the device was lost or reset\n");
 		exit(3);
@@ -309,15 +314,18 @@ static uint64_t traffic(struct queue *tx, struct queue *rx)
 	uint64_t sent = 0, received = 0, wrong = 0, idle = 0;
 	uint32_t bytes, at;
 
-	give_buffers(rx);
-	while (!options.count || received < options.count || tx->freed != tx->posted) {
+	if (rx->used)
+		give_buffers(rx);
+	while (!options.count || (rx->used && received < options.count) || (tx->used && sent < options.count) ||
+	       tx->freed != tx->posted) {
 		bool moved = false;
 		uint64_t before = sent;
 
-		sent = send_some(tx, sent);
-		while (take(tx, &bytes))
+		if (tx->used)
+			sent = send_some(tx, sent);
+		while (tx->used && take(tx, &bytes))
 			moved = true;
-		for (at = rx->done; take(rx, &bytes); at = rx->done) {
+		for (at = rx->done; rx->used && take(rx, &bytes); at = rx->done) {
 			wrong += bytes != length_of(received) || !right(buffer(rx, at), received);
 			if (++received == 1) {
 				printf("# sending\n");
@@ -327,13 +335,14 @@ static uint64_t traffic(struct queue *tx, struct queue *rx)
 		}
 		if (moved || sent != before) {
 			idle = 0;
-			give_buffers(rx);
+			if (rx->used)
+				give_buffers(rx);
 			continue;
 		}
 		check_state(tx);
 		check_state(rx);
 		if (options.sleeps)
-			sleep_for(received < sent ? rx : tx);
+			sleep_for(rx->used && (received < sent || !tx->used) ? rx : tx);
 		if (++idle > (options.sleeps ? 60 : 2000000000ULL)) {
 			printf("# nothing moves: sent %llu, received %llu\n", (unsigned long long)sent,
 			       (unsigned long long)received);
@@ -383,10 +392,14 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	stride = (options.bytes + 63) / 64 * 64;
-	open_queue(&rx, argv[2], SPFE_QUEUE_KIND_RX);
-	open_queue(&tx, argv[1], SPFE_QUEUE_KIND_TX);
+	if (strcmp(argv[2], "-"))
+		open_queue(&rx, argv[2], SPFE_QUEUE_KIND_RX);
+	if (strcmp(argv[1], "-"))
+		open_queue(&tx, argv[1], SPFE_QUEUE_KIND_TX);
+	if (!rx.used && !tx.used)
+		return 2;
 	wrong = traffic(&tx, &rx);
 	printf("doorbells: %u\nwaits: %u\ninterrupts: %u\n", tx.doorbells + rx.doorbells, tx.waits + rx.waits,
-	       tx.counts[tx.event] + rx.counts[rx.event]);
+	       (tx.used ? tx.counts[tx.event] : 0) + (rx.used ? rx.counts[rx.event] : 0));
 	return wrong != 0;
 }

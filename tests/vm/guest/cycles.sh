@@ -1,0 +1,70 @@
+# shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
+# Random ends of users, devices and the driver, again and again; nothing may be lost on the way.
+#
+#   cycles.sh SEED COUNT
+seed=$1 count=$2
+
+# files: file handles in use.
+files() { cut -f 1 /proc/sys/fs/file-nr; }
+# few_files: no more than before, but for what the kernel itself holds now and then.
+few_files() { echo "before $files_before, now $(files)" && [ "$(files)" -le $((files_before + 32)) ]; }
+# memory: KiB that only freed memory can be: of the slab caches that do not shrink, and page tables.
+memory() { awk '/^(SUnreclaim|PageTables|KernelStack|VmallocUsed|Percpu):/ { n += $2 } END { print n }' /proc/meminfo; }
+# little_memory: no more than before, but for a margin of a page for each ten cycles and 4 MiB.
+little_memory() {
+    echo "before $memory_before KiB, now $(memory) KiB"
+    [ "$(memory)" -le $((memory_before + 4096 + count * 4 / 10)) ]
+}
+sees_devices() { within 60 test -c /dev/spfe0 && within 60 test -c /dev/spfe1; }
+stop() {
+    killall -9 packets
+    within 60 test -s /tmp/traffic.code
+}
+
+# one ACTION MICROSECONDS: traffic, and what ends it; the devices are there again afterwards.
+one() {
+    traffic || return
+    usleep "$2"
+    case $1 in
+    kill) stop ;;
+    reset) echo 1 >"/sys/bus/pci/devices/$bus/reset" ;;
+    unbind)
+        echo "$bus" >/sys/bus/pci/drivers/spfe/unbind
+        echo "$bus" >/sys/bus/pci/drivers/spfe/bind
+        ;;
+    remove)
+        echo 1 >"/sys/bus/pci/devices/$bus/remove"
+        echo 1 >/sys/bus/pci/rescan
+        ;;
+    reload) stop && within 60 rmmod spfe && insmod /lib/spfe/spfe.ko ;;
+    esac
+    within 60 test -s /tmp/traffic.code && sees_devices
+}
+
+load_driver 2
+echo "# seed $seed, $count cycles"
+bus=$(address 0)
+check 'packets' works
+memory_before=$(memory)
+files_before=$(files)
+awk -v seed="$seed" -v count="$count" 'BEGIN {
+    srand(seed)
+    split("kill kill reset unbind remove reload", action, " ")
+    for (i = 0; i < count; i++) print action[1 + int(rand() * 6)], int(rand() * 50000)
+}' >/tmp/cycles
+done_cycles=0
+while read -r action microseconds; do
+    if ! one "$action" "$microseconds" >/tmp/one.out 2>&1; then
+        cat /tmp/one.out /tmp/traffic.out
+        break
+    fi
+    done_cycles=$((done_cycles + 1))
+    [ $((done_cycles % 100)) != 0 ] || echo "# $done_cycles cycles, $(memory) KiB"
+done </tmp/cycles
+check "$count cycles" test "$done_cycles" = "$count"
+check 'packets afterwards' works
+check 'no page is pinned' no_pins
+check 'no file is lost' few_files
+check 'no memory is lost' little_memory
+unload_driver
+exit "$failed"

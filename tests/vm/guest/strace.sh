@@ -1,0 +1,29 @@
+# shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
+# System calls of a program on the driver: none for a packet while it polls, one for a wake-up.
+
+# calls HOW COUNT: how many calls this many packets take from the first to the last; their counts.
+calls() {
+    strace -f -qq -o /tmp/trace packets /dev/spfe0:0:0 /dev/spfe1:0:0 "how=$1" "count=$2" >/tmp/traced || return
+    wc -l </tmp/trace
+}
+counted() { sed -n "s/^$1: //p" /tmp/traced; }
+
+polls() {
+    few=$(calls poll 100) && many=$(calls poll 3100) || return
+    echo "100 packets: $few system calls, 3100 packets: $many"
+    [ "$((many - few))" -le 8 ]
+}
+waits() {
+    calls wait 1000 >/tmp/all || return
+    slept=$(grep -c 'ioctl(.*0x9' /tmp/trace)
+    echo "$slept calls to wait, counted: $(counted waits); woken $(counted interrupts) times; $(cat /tmp/all) calls"
+    # Every wait is one call, and what is neither a wait nor before or after the packets is none.
+    [ "$(counted waits)" -gt 0 ] && [ "$(grep -c ioctl /tmp/trace)" -le $(($(counted waits) + 32)) ] &&
+        [ "$(cat /tmp/all)" -le $((2 * $(counted waits) + 120)) ]
+}
+
+load_driver 2
+check 'no system call for a packet while polling' polls
+check 'one system call for a wake-up' waits
+unload_driver
+exit "$failed"
