@@ -16,6 +16,7 @@
 //! | `config` | configuration space |
 //! | `device` | what accesses, mappings and resets do |
 //! | `interrupts` | MSI-X |
+//! | `shared` | what the threads of a device share |
 //!
 //! One client at a time. When it hangs up, everything it had is taken back, and the next one finds
 //! a device that has just been powered up. What the machine does is not trusted; the client is, as
@@ -26,12 +27,14 @@
 mod config;
 mod device;
 mod interrupts;
+mod shared;
 
-pub use device::Counts;
+pub use shared::Counts;
 
-use device::{Connection, Shared};
+use device::Connection;
 use rustix::fd::OwnedFd;
 use rustix::net::Shutdown;
+use shared::Shared;
 use spfe_net::registers::EVENTS;
 use spfe_net::{Error, Network, Stride};
 use std::panic::{AssertUnwindSafe, catch_unwind};
