@@ -4,12 +4,15 @@
 #   tests/tshark.sh          "ok NAME" or "not ok NAME" for each check
 #
 # SPFE_SAMPLE names the program that writes the capture (default: the example `sample` of
-# spfe-capture, built when needed). SPFE_FUZZ_RUNS damaged captures are looked at (default 20).
+# spfe-capture, built when needed), SPFE_RECORD the one that writes what a scenario does (default:
+# the example `record` of spfe-sim), SPFE_BIN the directory of spfe and spfed (default: the release
+# build; without them the live capture is left out). SPFE_FUZZ_RUNS damaged captures are looked at (default 20).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 readonly runs=${SPFE_FUZZ_RUNS:-20} home=$HOME
 sample=${SPFE_SAMPLE:-}
+record=${SPFE_RECORD:-}
 failed=0
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
@@ -180,6 +183,59 @@ installed() {
     same '3 4 ' "$found" && ! grep -i 'lua' "$dir/tshark.err"
 }
 
+# A simulation in which everything goes wrong once: each fault that was brought about has its name.
+every_fault() {
+    "$record" examples/scenarios/every-fault.toml "$dir/faults.pcapng" >"$dir/done" || return
+    ! grep -v '^1	' "$dir/done" && clean "$dir/faults.pcapng" || return
+    local wanted
+    wanted=$(
+        printf '%s\n' 'bit error' 'control word damaged (ACK)' 'control word damaged (FCT)' \
+            'control word damaged (EDF)' 'control word damaged (NACK)' 'control word damaged (SDF)' \
+            'control word damaged (RETRY)' 'burst' 'word dropped' 'word duplicated' 'words reordered' \
+            'bit error rate (2e-6, begins)' 'bit error rate (2e-6, ends)' 'skew' 'polarity swapped' \
+            'lane cut' 'far end reset (LaneReset of lane 1)' 'far end reset (Link Reset)' \
+            'far end reset (Interface Reset)' 'babbling virtual channel (begins)' \
+            'babbling virtual channel (ends)' 'receiver blocked (begins)' 'receiver blocked (ends)' \
+            'time-code lost' | sed 's/^/Fault: /' | sort
+    )
+    same "$wanted" "$(fields "$dir/faults.pcapng" 'spfe.flags.fault == 1' _ws.col.Info | sort -u)" &&
+        same "$(tab 2 1 && echo && tab 2 0)" \
+            "$(fields "$dir/faults.pcapng" 'spfe.event.code == 0x060c' spfe.vc spfe.event.value)"
+}
+
+# A live capture of a daemon, through a pipe: commands to its RMAP target and the replies, by name.
+live() {
+    local socket=$dir/spfe.sock daemon shark_pid run found
+    "$1/spfed" --listen "$socket" --topology rmap:64K >"$dir/spfed.log" 2>&1 &
+    daemon=$!
+    for ((run = 0; run < 200; run++)); do
+        if [[ -S $socket ]]; then break; fi
+        sleep 0.05
+    done
+    mkfifo "$dir/live"
+    timeout 60 tshark -l -X lua_script:wireshark/spfe.lua -i - -T fields -e rmap.command \
+        -e rmap.status -e rmap.data <"$dir/live" >"$dir/live.txt" 2>"$dir/tshark.err" &
+    shark_pid=$!
+    timeout 60 "$1/spfe" -q capture "unix:$socket" -w - --packets 4 |
+        tee "$dir/live.pcapng" >"$dir/live" &
+    # The capture has begun when its first bytes have come.
+    for ((run = 0; run < 400; run++)); do
+        if [[ -s $dir/live.pcapng ]]; then break; fi
+        sleep 0.05
+    done
+    "$1/spfe" rmap write "unix:$socket" -a 0x10 --data deadbeef >/dev/null &&
+        "$1/spfe" rmap read "unix:$socket" -a 0x10 -l 4 >/dev/null
+    wait "$shark_pid"
+    kill "$daemon" && wait "$daemon"
+    found=$(cat "$dir/live.txt")
+    same "$(
+        tab 'Verified write' '' deadbeef && echo
+        tab 'Verified write' 0 '' && echo
+        tab Read '' '' && echo
+        tab Read 0 deadbeef
+    )" "$found"
+}
+
 rmap_checks() {
     check 'write: path, address, data' record 1 \
         'spacewire.path rmap.command rmap.address rmap.data rmap.data_crc_good rmap.reply_in' \
@@ -254,6 +310,10 @@ main() {
         HOME=$home cargo build --quiet --release -p spfe-capture --example sample >"$dir/said" 2>&1 || true
         sample=${CARGO_TARGET_DIR:-target}/release/examples/sample
     fi
+    if [[ -z $record ]]; then
+        HOME=$home cargo build --quiet --release -p spfe-sim --example record >"$dir/said" 2>&1 || true
+        record=${CARGO_TARGET_DIR:-target}/release/examples/record
+    fi
     [[ -x $sample ]] || {
         printf 'not ok %s is there: build it with "cargo build --release -p spfe-capture --example sample"\n' \
             "$sample"
@@ -269,8 +329,15 @@ main() {
     check 'every control word of a lane has its name' control_words "$dir/all.pcapng" 33 "$dir/counts"
     check 'the same in short records' short_records
     check 'errors in words that come in short records' short_errors
+    check 'every fault of a simulation has its name' every_fault
     check "$runs damaged captures" damaged
     check 'installed as a plugin' installed
+    local bin=${SPFE_BIN:-${CARGO_TARGET_DIR:-target}/release}
+    if [[ -x $bin/spfe && -x $bin/spfed ]]; then
+        check 'a live capture' live "$bin"
+    else
+        printf 'ok a live capture # SKIP no spfe and spfed in %s: make build\n' "$bin"
+    fi
     return "$failed"
 }
 

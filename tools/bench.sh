@@ -38,6 +38,8 @@ for step in "${steps[@]}"; do
       target/release/link_speed | tee "$out/link_speed.txt"
       say "exact links: user data rates beside the standard's arithmetic and published figures"
       target/release/link_rates | tee "$out/link_rates.txt"
+      say "exact links: quality of service, configured and measured"
+      target/release/link_qos | tee "$out/link_qos.txt"
       ;;
     peers)
       say "peers, side by side"

@@ -50,8 +50,11 @@ step() {
     printf '%6d.%d s   %d passed, %d failed, %d skipped\n' \
         $((tenths / 10)) $((tenths % 10)) "${counts[@]}"
     if ((counts[1] > 0)); then
-        printf '    | exit code %d; the end of %s:\n' "$code" "$log"
-        tail -n 60 "$log" | sed 's/^/    | /'
+        printf '    | exit code %d; what failed in %s:\n' "$code" "$log"
+        grep -nE -A 2 '^(FAIL|not ok|error|thread .* panicked)|\.\.\. FAILED$' "$log" |
+            head -n 80 | sed 's/^/    | /'
+        printf '    | its end:\n'
+        tail -n 40 "$log" | sed 's/^/    | /'
     fi
 }
 

@@ -117,6 +117,16 @@ def block(item):
     return lines
 
 
+def mib(items):
+    head = "Every item: X(name, number, layer, kind, access, scope, min, max, unit, title)."
+    rows = [
+        f"\tX({m.name}, {m.value}, {m.layer}, {m.kind}, {m.access}, {m.scope}, "
+        f'{literal(m.min, 64)}, {literal(m.max, 64)}, "{m.unit}", "{m.title}")'
+        for m in items
+    ]
+    return ["", comment(head), "#define SPFE_MIB_TABLE(X) \\", " \\\n".join(rows)]
+
+
 def emit(contract, note):
     lines = [f"/* SPDX-License-Identifier: {LICENCE} */", comment(note), PREAMBLE]
     lines += define("SPFE_CONTRACT_MAGIC", literal(contract.magic, 32))
@@ -133,4 +143,5 @@ def emit(contract, note):
         lines += words_struct(item) if item.words else offset_struct(item)
     for item in contract.blocks:
         lines += block(item)
+    lines += mib(contract.mib)
     return "\n".join([*lines, "", "#endif", ""])

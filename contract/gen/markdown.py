@@ -78,6 +78,35 @@ def block(item):
     return lines + table(("offset", "register", "access", "meaning"), rows)
 
 
+MIB = """\
+Every parameter (table 5-36), status and error (table 5-37) of ECSS-E-ST-50-11C that an end of a link has, under its
+name there. `offset` is that of the 64-bit value in an element of the mib block. A link refuses, with the range it has,
+what this range allows and it does not.
+"""
+MIB_LAYER = {"NETWORK": "network", "DATA_LINK": "data link", "MULTI_LANE": "multi-lane",
+             "LANE": "lane", "PHYSICAL": "physical"}
+MIB_ACCESS = {"RO": "ro", "RW": "rw", "COMMAND": "command"}
+MIB_SCOPE = {"LINK": "link", "LANE": "lane", "VC": "VC"}
+
+
+def mib(items, value_bytes):
+    rows = []
+    for item in items:
+        big = f"{item.max:#x}" if item.max > 65535 else item.max
+        meaning = text(item.doc)
+        if item.values:
+            names = (f"{number} {name}" for number, name in enumerate(item.values))
+            meaning = f"{', '.join(names)}."
+        rows.append((
+            item.value, f"0x{item.value * value_bytes:03x}", item.title, f"`{item.name}`",
+            MIB_LAYER[item.layer], "5-36" if item.kind == "PARAMETER" else "5-37",
+            item.kind.lower(), MIB_ACCESS[item.access], MIB_SCOPE[item.scope],
+            f"{item.min} to {big}", item.unit, meaning))
+    head = ("item", "offset", "name", "identifier", "layer", "table", "kind", "access", "per",
+            "range", "unit", "meaning")
+    return ["## Management information base", "", MIB, *table(head, rows)[1:]]
+
+
 def emit(contract, note):
     lines = [f"<!-- SPDX-License-Identifier: {LICENCE} -->", f"<!-- {note} -->", ""]
     lines.append(INTRO.format(major=contract.major, minor=contract.minor))
@@ -94,4 +123,6 @@ def emit(contract, note):
         lines += [f"## {title}", ""]
         for item in items:
             lines += emitter(item)
+    sizes = [item.value for item in contract.consts if item.name == "MIB_VALUE_BYTES"]
+    lines += mib(contract.mib, *sizes)
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -10,6 +10,8 @@ LINE_BYTES = 64
 HEADER_BYTES = 16  # of every register block: type 16, version 16, size 32, next 32, instance 32
 WIDTHS = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
 ACCESSES = ("ro", "rw", "wo")
+MIB_PLACE = ("layer", "kind", "access", "scope")
+MIB_ITEMS_MAX = 63  # their values and a mask of them fill an element of the mib block
 # Class of a status, and the numbers it may have.
 CLASSES = {
     "ok": range(0x00, 0x01),
@@ -39,7 +41,9 @@ Enum = namedtuple("Enum", "name width doc values")
 Bits = namedtuple("Bits", "name width doc fields")
 Register = namedtuple("Register", "name offset access doc")
 Block = namedtuple("Block", "name type_name type_value version size stride doc registers")
-Contract = namedtuple("Contract", "name major minor magic consts enums bits structs blocks")
+MibItem = namedtuple("MibItem", "name title value layer kind access scope min max unit values doc")
+Contract = namedtuple(
+    "Contract", "name major minor magic consts enums bits structs blocks mib")
 
 
 class Field(namedtuple("Field", "name lsb width type_width doc")):
@@ -293,27 +297,63 @@ def load_block(raw, types):
     return block
 
 
+def load_mib(raw, enums):
+    where = table(raw, "mib", ("name", "title", "value", "place", "range", "doc"))
+    place, span = raw["place"], raw["range"]
+    table(place, f"{where}: place", MIB_PLACE)
+    table(span, f"{where}: range", ("min", "max"), ("unit", "values"))
+    for key in MIB_PLACE:
+        names = [value.name for value in enums[f"mib_{key}"].values]
+        need(place[key] in names, f"{where}: {key} {place[key]} is not one of {', '.join(names)}")
+    title = raw["title"]
+    need(re.fullmatch(r"[A-Z][A-Za-z0-9 -]*", title), f"{where}: title {title!r} is no name")
+    high = number(span, "max", where, 2**64 - 1)
+    low = number(span, "min", where, high)
+    values = tuple(span.get("values", ()))
+    need(not values or len(values) == high + 1, f"{where}: {len(values)} values for 0 to {high}")
+    return MibItem(upper(raw, where), title, number(raw, "value", where, MIB_ITEMS_MAX - 1),
+                   *(place[key] for key in MIB_PLACE), low, high, span.get("unit", ""), values,
+                   raw["doc"])
+
+
+def load_items(raw, enums):
+    """The items, and the enum of their numbers, which go on without gaps."""
+    enums = {item.name: item for item in enums}
+    items = tuple(load_mib(item, enums) for item in raw)
+    for index, item in enumerate(items):
+        need(item.value == index, f"mib {item.name}: value {item.value} must be {index}, one more "
+             "than that of the item before")
+    unique(items, "mib")
+    # People leave out what is no letter.
+    unique(items, "mib", lambda item: re.sub("[^a-z0-9]", "", item.title.lower()), "title")
+    values = tuple(Value(item.name, item.value, f"{item.title}: {item.doc}") for item in items)
+    return items, Enum("mib_item", 8, "Item of the management information base of a port "
+                       "(ECSS-E-ST-50-11C tables 5-36 and 5-37).", values)
+
+
 def parse(text):
     """Checks the text of a contract file."""
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ContractError(f"not TOML: {error}") from error
-    table(raw, "contract file", ("contract", "const", "enum", "bits", "struct", "block"))
+    table(raw, "contract file", ("contract", "const", "enum", "bits", "struct", "block", "mib"))
     head = raw["contract"]
     table(head, "contract", ("name", "version_major", "version_minor", "magic"), ("licence",))
     enums = tuple(map(load_enum, raw["enum"]))
     types = {v.name: v.value for e in enums if e.name == "block_type" for v in e.values}
+    items, item_enum = load_items(raw["mib"], enums)
     contract = Contract(
         lower(head, "contract"),
         number(head, "version_major", "contract", 2**16 - 1, 1),
         number(head, "version_minor", "contract", 2**16 - 1),
         number(head, "magic", "contract", 2**32 - 1, 1),
         tuple(map(load_const, raw["const"])),
-        enums,
+        (*enums, item_enum),
         tuple(map(load_bits, raw["bits"])),
         tuple(map(load_struct, raw["struct"])),
         tuple(load_block(block, types) for block in raw["block"]),
+        items,
     )
     unique(contract.consts, "constants")
     unique(contract.enums + contract.bits + contract.structs, "enums, bits and structs")

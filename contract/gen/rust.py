@@ -191,6 +191,59 @@ def block(item):
     return lines + ["}"]
 
 
+MIB_INFO = """
+/// What an item of the management information base is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MibInfo {
+    /// The item.
+    pub item: MibItem,
+    /// Its name in the standard.
+    pub title: &'static str,
+    /// Its layer.
+    pub layer: MibLayer,
+    /// What it is.
+    pub kind: MibKind,
+    /// How it is used.
+    pub access: MibAccess,
+    /// What there is one for.
+    pub scope: MibScope,
+    /// Its least value.
+    pub min: u64,
+    /// Its greatest value.
+    pub max: u64,
+    /// Unit of its value; empty for a plain number.
+    pub unit: &'static str,
+    /// Names of the values from 0 on; empty where they have none.
+    pub values: &'static [&'static str],
+    /// What it means.
+    pub doc: &'static str,
+}
+
+impl MibItem {
+    /// What it is.
+    pub const fn info(self) -> &'static MibInfo {
+        &MIB_ITEMS[self as usize]
+    }
+}
+"""
+
+
+def mib(items):
+    lines = [*MIB_INFO.splitlines(), "", "/// Every item; that with number N is at N."]
+    lines.append(f"pub static MIB_ITEMS: [MibInfo; {len(items)}] = [")
+    for item in items:
+        values = ", ".join(f'"{value}"' for value in item.values)
+        lines += [
+            "    MibInfo {", f"        item: MibItem::{camel(item.name)},",
+            f'        title: "{item.title}",', f"        layer: MibLayer::{camel(item.layer)},",
+            f"        kind: MibKind::{camel(item.kind)},",
+            f"        access: MibAccess::{camel(item.access)},",
+            f"        scope: MibScope::{camel(item.scope)},", f"        min: {literal(item.min)},",
+            f"        max: {literal(item.max)},", f'        unit: "{item.unit}",',
+            f"        values: &[{values}],", f'        doc: "{item.doc}",', "    },"]
+    return lines + ["];"]
+
+
 def emit(contract, note):
     lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", f"// {note}", ""]
     lines += const("CONTRACT_MAGIC", "u32", f"{contract.magic:#x}", "What register MAGIC holds.")
@@ -208,4 +261,5 @@ def emit(contract, note):
         lines += words_struct(item) if item.words else offset_struct(item)
     for item in contract.blocks:
         lines += block(item)
+    lines += mib(contract.mib)
     return "\n".join(lines) + "\n"

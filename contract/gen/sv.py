@@ -75,6 +75,24 @@ def block(item):
     return lines
 
 
+def mib(items):
+    lines = ["", "  // Sets of items of the management information base: bit N for item N."]
+    for name, chosen, doc in (
+        ("RW", lambda m: m.access == "RW", "Items that can be set."),
+        ("COMMAND", lambda m: m.access == "COMMAND", "Items that do something when set to 1."),
+        ("LANE", lambda m: m.scope == "LANE", "Items there is one of for each lane."),
+        ("VC", lambda m: m.scope == "VC", "Items there is one of for each virtual channel."),
+    ):
+        mask = sum(1 << item.value for item in items if chosen(item))
+        lines += param(f"MIB_{name}_MASK", mask, 64, doc)
+    lines += ["", "  // Ranges of those that can be set; a link may have less."]
+    for item in items:
+        if item.access == "RW":
+            lines += param(f"MIB_{item.name}_MIN", item.min, 64, f"Least value of {item.title}.")
+            lines += param(f"MIB_{item.name}_MAX", item.max, 64, f"Greatest one of {item.title}.")
+    return lines
+
+
 def checker(contract):
     lines = ["", "/// Stops elaboration where a tool lays a type out in another size.",
              "module spfe_pkg_check;", "`ifndef __ICARUS__  // Icarus 11 has no elaboration tasks"]
@@ -105,6 +123,7 @@ def emit(contract, note):
         lines += words_struct(item) if item.words else offset_struct(item)
     for item in contract.blocks:
         lines += block(item)
+    lines += mib(contract.mib)
     lines += ["endpackage", *checker(contract), ""]
     lines += ["/* verilator lint_on DECLFILENAME */", "/* verilator lint_on UNUSEDPARAM */"]
     return "\n".join(lines) + "\n"

@@ -83,6 +83,40 @@ registers = [
   { name = "COUNT", offset = 0x00, access = "ro", doc = "Count." },
   { name = "ENABLE", offset = 0x40, access = "rw", doc = "Enable." },
 ]
+[[enum]]
+name = "mib_layer"
+type = "u8"
+doc = "Layers."
+values = [{ name = "LANE", value = 0, doc = "Lane." }]
+[[enum]]
+name = "mib_kind"
+type = "u8"
+doc = "Kinds."
+values = [{ name = "STATUS", value = 0, doc = "Status." }]
+[[enum]]
+name = "mib_access"
+type = "u8"
+doc = "Accesses."
+values = [{ name = "RO", value = 0, doc = "Read." }]
+[[enum]]
+name = "mib_scope"
+type = "u8"
+doc = "Scopes."
+values = [{ name = "LINK", value = 0, doc = "Link." }]
+[[mib]]
+name = "LANE_STATE"
+title = "Lane State"
+value = 0
+place = { layer = "LANE", kind = "STATUS", access = "RO", scope = "LINK" }
+range = { min = 0, max = 1, values = ["Off", "On"] }
+doc = "State."
+[[mib]]
+name = "LEVEL"
+title = "Level"
+value = 1
+place = { layer = "LANE", kind = "STATUS", access = "RO", scope = "LINK" }
+range = { min = 2, max = 9, unit = "dB" }
+doc = "Level."
 """
 # Text of MINI, what to put there instead, and what the error says.
 BROKEN = [
@@ -124,6 +158,16 @@ BROKEN = [
     ('type = "LIST"', 'type = "ONE"', "blocks: type ONE is used by one and list"),
     ('type = "LIST"', 'type = "TREE"', "block list: type TREE is not a value of block_type"),
     ("stride = 0x80", "stride = 0x90", "block list: stride 0x90 is not whole 64-byte lines"),
+    ('title = "Lane State"\nvalue = 0', 'title = "Lane State"\nvalue = 2',
+     "mib LANE_STATE: value 2 must be 0"),
+    ('title = "Level"', 'title = "Lane-state"', "mib: title lanestate is used by LANE_STATE and"),
+    ('title = "Level"', 'title = "level"', "mib LEVEL: title 'level' is no name"),
+    ('name = "LEVEL"', 'name = "LANE_STATE"', "mib: name LANE_STATE is used by"),
+    ('access = "RO", scope = "LINK"', 'access = "WO", scope = "LINK"',
+     "LANE_STATE: access WO is not one of RO"),
+    ('max = 1,', 'max = 2,', "LANE_STATE: 2 values for 0 to 2"),
+    ('min = 2', 'min = 10', "LEVEL: min 0xa is not in 0x0 to 0x9"),
+    ('unit = "dB"', 'units = "dB"', "LEVEL: range: unknown key units"),
     ("[contract]", "contract", "not TOML"),
 ]
 # The typical entries of vectors.py, packed by hand.
@@ -301,6 +345,22 @@ class Header(Tree):
                 "\t_Static_assert(SPFE_STATUS_##name == value && (error) >= 0, text);\n"
                 "SPFE_STATUS_TABLE(X)\n")
         self.compile(self.tool("cc"), text, "-std=c11", "-fsyntax-only")
+
+
+    def test_the_mib_table_has_every_item(self):
+        text = ("#include <spfe/spfe_hw.h>\n"
+                "#define X(name, number, layer, kind, access, scope, min, max, unit, title) \\\n"
+                "\t_Static_assert(SPFE_MIB_ITEM_##name == number && (max), unit title); \\\n"
+                "\t_Static_assert(number < SPFE_MIB_BLOCK_PRESENT_LO / SPFE_MIB_VALUE_BYTES, \\\n"
+                "\t\ttitle); \\\n"
+                "\t_Static_assert((int)(SPFE_MIB_LAYER_##layer + SPFE_MIB_KIND_##kind + \\\n"
+                "\t\tSPFE_MIB_ACCESS_##access + SPFE_MIB_SCOPE_##scope) >= 0, title);\n"
+                "SPFE_MIB_TABLE(X)\n")
+        self.compile(self.tool("cc"), text, "-std=c11", "-fsyntax-only")
+        items = model.parse((ROOT / generate.SOURCE).read_text()).mib
+        header = (self.root / "include/spfe/spfe_hw.h").read_text()
+        for item in items:
+            self.assertIn(f'"{item.title}")', header)
 
 
 class Licence(unittest.TestCase):

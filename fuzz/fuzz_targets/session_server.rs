@@ -6,6 +6,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::net::{Shutdown, shutdown};
 use spfe_fuzz::lab::cable;
+use spfe_net::exact::mib::LinkCommand;
 use spfe_net::network::QueueRequest;
 use spfe_net::os::SharedMemory;
 use spfe_net::{LinkRate, Mode};
@@ -39,7 +40,7 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
     let key = |u: &mut Unstructured<'_>| -> Result<u16> {
         Ok(if u.ratio(7, 8)? { u16::from(u.arbitrary::<u8>()? % 16) << 12 } else { u.arbitrary()? })
     };
-    Ok(match u.int_in_range(0..=15u8)? {
+    Ok(match u.int_in_range(0..=18u8)? {
         0..=3 => {
             let at = |u: &mut Unstructured<'_>| -> Result<u64> {
                 let line = u64::from(u.int_in_range(0..=63u8)?) * 64;
@@ -75,6 +76,12 @@ fn request(u: &mut Unstructured<'_>) -> Result<Request> {
         12 => Request::Event { participant: small(u)?.wrapping_add(3), vector: small(u)? },
         13 => Request::PortInfo { port: small(u)? },
         14 => Request::SetPriority { port: small(u)?, vc: small(u)?, priority: u.arbitrary()? },
+        15 => Request::MibItem { port: small(u)?, item: u.arbitrary()?, index: small(u)? },
+        16 => {
+            let (item, index, value) = (u.arbitrary()?, small(u)?, u.arbitrary()?);
+            Request::Link { port: small(u)?, command: LinkCommand::Set { item, index, value } }
+        }
+        17 => Request::PortMib { port: small(u)?, first: u.arbitrary()? },
         _ => match u.int_in_range(0..=6u8)? {
             0 => Request::Ping,
             1 => Request::Reset,

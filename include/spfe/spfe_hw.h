@@ -29,7 +29,7 @@ typedef uint64_t spfe_le64;
 
 #define SPFE_CONTRACT_MAGIC 0x53504645U
 #define SPFE_CONTRACT_VERSION_MAJOR 1
-#define SPFE_CONTRACT_VERSION_MINOR 0
+#define SPFE_CONTRACT_VERSION_MINOR 1
 /* Size of every ring entry, submission or completion. */
 #define SPFE_ENTRY_BYTES 16U
 /* Smallest ring: 4 entries, one cache line of 64 bytes. */
@@ -58,6 +58,8 @@ typedef uint64_t spfe_le64;
 #define SPFE_PACKED_AREA_MIN_BYTES 4096U
 /* Most virtual channels of one SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31). */
 #define SPFE_VC_MAX 32U
+/* Bytes of a value in the mib block: that of item N is at N times this in its element. */
+#define SPFE_MIB_VALUE_BYTES 8U
 /* Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set. */
 #define SPFE_DOORBELL_STRIDE 4096U
 /* Smallest page of a page list, log2 of its bytes: 4 KiB. */
@@ -179,6 +181,8 @@ enum spfe_block_type {
 	SPFE_BLOCK_TYPE_TIME_CODE = 0x07,
 	/* Counters of one queue context, an array. */
 	SPFE_BLOCK_TYPE_STATISTICS = 0x08,
+	/* Management information base of one port, an array. */
+	SPFE_BLOCK_TYPE_MIB = 0x09,
 };
 
 /* What the configuration latch of the global block does when CFG_SEQ changes. */
@@ -197,6 +201,8 @@ enum spfe_command {
 	SPFE_COMMAND_PORT_CONFIGURE = 0x05,
 	/* Stop every queue and revoke every region. */
 	SPFE_COMMAND_RESET = 0x06,
+	/* Set MIB_ITEM, of MIB_ELEMENT, of the port named by CFG_INDEX, to MIB_VALUE (capability MIB). */
+	SPFE_COMMAND_MIB_SET = 0x07,
 };
 
 /* Outcome of a submission. The class says whose fault it was. */
@@ -269,6 +275,168 @@ enum spfe_status {
 	X(BAD_VERSION, 0x4a, USAGE, EPROTONOSUPPORT, "Host and device speak different major versions of this contract.") \
 	X(NOT_FOUND, 0x4b, USAGE, ENOENT, "No such endpoint, port, queue, region index or event vector.")
 
+/* Layer of an item of the management information base (ECSS-E-ST-50-11C 5.9). */
+enum spfe_mib_layer {
+	/* Network layer, 5.8. */
+	SPFE_MIB_LAYER_NETWORK = 0x00,
+	/* Data link layer, 5.7. */
+	SPFE_MIB_LAYER_DATA_LINK = 0x01,
+	/* Multi-lane layer, 5.6. */
+	SPFE_MIB_LAYER_MULTI_LANE = 0x02,
+	/* Lane layer, 5.5. */
+	SPFE_MIB_LAYER_LANE = 0x03,
+	/* Physical layer, 5.4. */
+	SPFE_MIB_LAYER_PHYSICAL = 0x04,
+};
+
+/* What an item of the management information base is. */
+enum spfe_mib_kind {
+	/* Of table 5-36. */
+	SPFE_MIB_KIND_PARAMETER = 0x00,
+	/* Of table 5-37. */
+	SPFE_MIB_KIND_STATUS = 0x01,
+	/* Of table 5-37; it stays until the link is reset by LINK_RESET or INTERFACE_RESET. */
+	SPFE_MIB_KIND_ERROR = 0x02,
+};
+
+/* How an item of the management information base is used. */
+enum spfe_mib_access {
+	/* Read only. */
+	SPFE_MIB_ACCESS_RO = 0x00,
+	/* Read, and set with MIB_SET. */
+	SPFE_MIB_ACCESS_RW = 0x01,
+	/* Setting it to 1 does something; it reads 0. */
+	SPFE_MIB_ACCESS_COMMAND = 0x02,
+};
+
+/* What there is one of an item for. */
+enum spfe_mib_scope {
+	/* The link: element 0. */
+	SPFE_MIB_SCOPE_LINK = 0x00,
+	/* Each lane: element L is of lane L. */
+	SPFE_MIB_SCOPE_LANE = 0x01,
+	/* Each virtual channel: element V is of virtual channel V. */
+	SPFE_MIB_SCOPE_VC = 0x02,
+};
+
+/* Item of the management information base of a port (ECSS-E-ST-50-11C tables 5-36 and 5-37). */
+enum spfe_mib_item {
+	/* Virtual Network Number: Virtual network of a virtual channel; 0 on channel 0 for ever. */
+	SPFE_MIB_ITEM_VIRTUAL_NETWORK = 0x00,
+	/* Broadcast Channel: Channel that a node sends broadcast messages on. */
+	SPFE_MIB_ITEM_BROADCAST_CHANNEL = 0x01,
+	/* Interface Reset: Link reset, and parameters as after power-on. */
+	SPFE_MIB_ITEM_INTERFACE_RESET = 0x02,
+	/* Link Reset: Link reset of both ends. */
+	SPFE_MIB_ITEM_LINK_RESET = 0x03,
+	/* Data Scrambled: Data frames are scrambled, from the next link reset on. */
+	SPFE_MIB_ITEM_DATA_SCRAMBLED = 0x04,
+	/* Expected Broadcast Bandwidth: Share of the link for broadcast messages. */
+	SPFE_MIB_ITEM_EXPECTED_BROADCAST_BANDWIDTH = 0x05,
+	/* Priority: 0 is the highest. */
+	SPFE_MIB_ITEM_PRIORITY = 0x06,
+	/* Expected Bandwidth: Share of the link; 65535 is all of it, 0 bars the channel. */
+	SPFE_MIB_ITEM_EXPECTED_BANDWIDTH = 0x07,
+	/* Time-slots: Bit T: may send in time-slot T. */
+	SPFE_MIB_ITEM_TIME_SLOTS = 0x08,
+	/* Continuous Mode: The user never waits. */
+	SPFE_MIB_ITEM_CONTINUOUS_MODE = 0x09,
+	/* Idle Time Limit: Full credit for longer is under-use. */
+	SPFE_MIB_ITEM_IDLE_TIME_LIMIT = 0x0a,
+	/* Bandwidth Credit Limit: Fixed when the link is made. */
+	SPFE_MIB_ITEM_BANDWIDTH_CREDIT_LIMIT = 0x0b,
+	/* Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link is made. */
+	SPFE_MIB_ITEM_MINIMUM_BANDWIDTH_CREDIT_THRESHOLD = 0x0c,
+	/* FCT Multiplier: Worth of an FCT; fixed when the link is made. */
+	SPFE_MIB_ITEM_FCT_MULTIPLIER = 0x0d,
+	/* Segment Multiplier: Longest data frame; fixed when the link is made. */
+	SPFE_MIB_ITEM_SEGMENT_MULTIPLIER = 0x0e,
+	/* TxEn: The lane sends. */
+	SPFE_MIB_ITEM_TX_EN = 0x0f,
+	/* RxEn: The lane receives. */
+	SPFE_MIB_ITEM_RX_EN = 0x10,
+	/* Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link reset, and while no lane is active. */
+	SPFE_MIB_ITEM_MAX_DATA_SENDING_LANES = 0x11,
+	/* Bypass: A plain single lane on lane 0: as configured, or as the far end needs it. */
+	SPFE_MIB_ITEM_BYPASS = 0x12,
+	/* LaneStart: Start, and keep trying. */
+	SPFE_MIB_ITEM_LANE_START = 0x13,
+	/* AutoStart: Start when the far end does. */
+	SPFE_MIB_ITEM_AUTO_START = 0x14,
+	/* LaneReset: Held in ClearLine. */
+	SPFE_MIB_ITEM_LANE_RESET = 0x15,
+	/* Near-End Parallel Loopback: Words received are those sent. */
+	SPFE_MIB_ITEM_NEAR_END_PARALLEL_LOOPBACK = 0x16,
+	/* Far-End Parallel Loopback: Words sent are those received. */
+	SPFE_MIB_ITEM_FAR_END_PARALLEL_LOOPBACK = 0x17,
+	/* Standby Reason: Sent in STANDBY. */
+	SPFE_MIB_ITEM_STANDBY_REASON = 0x18,
+	/* Near-End Serial Loopback: Bits received are those sent. */
+	SPFE_MIB_ITEM_NEAR_END_SERIAL_LOOPBACK = 0x19,
+	/* Far-End Serial Loopback: Bits sent are those received. */
+	SPFE_MIB_ITEM_FAR_END_SERIAL_LOOPBACK = 0x1a,
+	/* Has Credit: There is FCT credit. */
+	SPFE_MIB_ITEM_HAS_CREDIT = 0x1b,
+	/* Input Buffer Overflow: A frame found no room; it resets the link. */
+	SPFE_MIB_ITEM_INPUT_BUFFER_OVERFLOW = 0x1c,
+	/* FCT Credit Overflow: More FCTs than the credit counter holds. */
+	SPFE_MIB_ITEM_FCT_CREDIT_OVERFLOW = 0x1d,
+	/* Bandwidth Over-use: The channel sent far more than its share. */
+	SPFE_MIB_ITEM_BANDWIDTH_OVER_USE = 0x1e,
+	/* Bandwidth Under-use: It had full credit for the idle time limit. */
+	SPFE_MIB_ITEM_BANDWIDTH_UNDER_USE = 0x1f,
+	/* CRC-16 Error: In a data frame. */
+	SPFE_MIB_ITEM_CRC16_ERROR = 0x20,
+	/* CRC-8 Error: In a broadcast frame or a single word. */
+	SPFE_MIB_ITEM_CRC8_ERROR = 0x21,
+	/* Frame Error: A word where it does not belong. */
+	SPFE_MIB_ITEM_FRAME_ERROR = 0x22,
+	/* Sequence Error: A number out of sequence. */
+	SPFE_MIB_ITEM_SEQUENCE_ERROR = 0x23,
+	/* Error Recovery Buffer Empty: All that was sent is acknowledged. */
+	SPFE_MIB_ITEM_ERROR_RECOVERY_BUFFER_EMPTY = 0x24,
+	/* Error Recovery Attempts: Valid NACKs received. */
+	SPFE_MIB_ITEM_ERROR_RECOVERY_ATTEMPTS = 0x25,
+	/* Link Reset Caused by Protocol Error: An acknowledgement that matches nothing. */
+	SPFE_MIB_ITEM_PROTOCOL_ERROR = 0x26,
+	/* Far-End Link Reset: The far end asked for a link reset. */
+	SPFE_MIB_ITEM_FAR_END_LINK_RESET = 0x27,
+	/* Current Time-slot: Of the last SCHEDULE.request. */
+	SPFE_MIB_ITEM_CURRENT_TIME_SLOT = 0x28,
+	/* Data-Sending Lanes: Bit L: lane L carries rows. */
+	SPFE_MIB_ITEM_DATA_SENDING_LANES = 0x29,
+	/* Data-Receiving Lanes: Bit L: rows are received from lane L. */
+	SPFE_MIB_ITEM_DATA_RECEIVING_LANES = 0x2a,
+	/* Alignment State: 0 Not Ready, 1 Near-End Ready, 2 Both-Ends Ready. */
+	SPFE_MIB_ITEM_ALIGNMENT_STATE = 0x2b,
+	/* Misaligned Events: Times that alignment started again. */
+	SPFE_MIB_ITEM_MISALIGNED_EVENTS = 0x2c,
+	/* Lane State: 0 ClearLine to 9 LossOfSignal. */
+	SPFE_MIB_ITEM_LANE_STATE = 0x2d,
+	/* RXERR Count: The leaky counter. */
+	SPFE_MIB_ITEM_RXERR_COUNT = 0x2e,
+	/* RXERR Overflow: It reached 255. */
+	SPFE_MIB_ITEM_RXERR_OVERFLOW = 0x2f,
+	/* Far-End Standby: The far end went to standby. */
+	SPFE_MIB_ITEM_FAR_END_STANDBY = 0x30,
+	/* Far-End Standby Reason: As it said. */
+	SPFE_MIB_ITEM_FAR_END_STANDBY_REASON = 0x31,
+	/* Timeout: The initialisation timer ran out. */
+	SPFE_MIB_ITEM_TIMEOUT = 0x32,
+	/* Far-End Lost Signal: The far end sent LOST_SIGNAL. */
+	SPFE_MIB_ITEM_FAR_END_LOST_SIGNAL = 0x33,
+	/* Far-End Lost Signal Cause: 0 no signal, 1 RXERR counter, 2 INIT1. */
+	SPFE_MIB_ITEM_FAR_END_LOST_SIGNAL_CAUSE = 0x34,
+	/* Far-End Capabilities: Field of the last INIT3; 0 before one came. */
+	SPFE_MIB_ITEM_FAR_END_CAPABILITIES = 0x35,
+	/* RX Polarity: 1: received bits are inverted. */
+	SPFE_MIB_ITEM_RX_POLARITY = 0x36,
+	/* No Signal: Nothing is received. */
+	SPFE_MIB_ITEM_NO_SIGNAL = 0x37,
+	/* Bit Synchronised: The receiver has a word boundary. */
+	SPFE_MIB_ITEM_BIT_SYNC = 0x38,
+};
+
 /* Flags of a submission entry. */
 /* entry_type. */
 #define SPFE_SUBMIT_FLAGS_TYPE_SHIFT 0
@@ -328,6 +496,8 @@ enum spfe_status {
 #define SPFE_CAPABILITY_IOVA 0x00000020U
 /* RESET while busy completes pending submissions with DEVICE_RESET. */
 #define SPFE_CAPABILITY_RESET 0x00000040U
+/* A mib block for each port, and the command MIB_SET. */
+#define SPFE_CAPABILITY_MIB 0x00000080U
 
 /* What a device may do with a memory region (values of InfiniBand verbs where they exist). */
 /* The device may write (receive into it). */
@@ -661,6 +831,14 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_GLOBAL_BLOCK_CFG_INDEX 0x00000084U
 /* Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw) */
 #define SPFE_GLOBAL_BLOCK_CFG_SEQ 0x00000088U
+/* mib_item that MIB_SET sets. (rw) */
+#define SPFE_GLOBAL_BLOCK_MIB_ITEM 0x0000008cU
+/* Lane or virtual channel it is of; 0 for an item of the link. (rw) */
+#define SPFE_GLOBAL_BLOCK_MIB_ELEMENT 0x00000090U
+/* What it is set to, low word. (rw) */
+#define SPFE_GLOBAL_BLOCK_MIB_VALUE_LO 0x00000098U
+/* What it is set to, high word. (rw) */
+#define SPFE_GLOBAL_BLOCK_MIB_VALUE_HI 0x0000009cU
 
 /* One network port. */
 #define SPFE_PORT_BLOCK_TYPE 2
@@ -828,5 +1006,75 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_STATISTICS_BLOCK_DROPPED_LO 0x00000028U
 /* High word. (ro) */
 #define SPFE_STATISTICS_BLOCK_DROPPED_HI 0x0000002cU
+
+/* Management information base of the port named by the block's instance: as many elements as the port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is none. */
+#define SPFE_MIB_BLOCK_TYPE 9
+#define SPFE_MIB_BLOCK_VERSION 1
+#define SPFE_MIB_BLOCK_SIZE 0x00000010U
+#define SPFE_MIB_BLOCK_STRIDE 0x00000200U
+/* Bit N: this element has item N; items 0 to 31. (ro) */
+#define SPFE_MIB_BLOCK_PRESENT_LO 0x000001f8U
+/* Items 32 to 62. (ro) */
+#define SPFE_MIB_BLOCK_PRESENT_HI 0x000001fcU
+
+/* Every item: X(name, number, layer, kind, access, scope, min, max, unit, title). */
+#define SPFE_MIB_TABLE(X) \
+	X(VIRTUAL_NETWORK, 0, NETWORK, PARAMETER, RW, VC, 0x0000000000000000ULL, 0x000000000000003fULL, "", "Virtual Network Number") \
+	X(BROADCAST_CHANNEL, 1, NETWORK, PARAMETER, RW, LINK, 0x0000000000000000ULL, 0x00000000000000ffULL, "", "Broadcast Channel") \
+	X(INTERFACE_RESET, 2, DATA_LINK, PARAMETER, COMMAND, LINK, 0x0000000000000001ULL, 0x0000000000000001ULL, "", "Interface Reset") \
+	X(LINK_RESET, 3, DATA_LINK, PARAMETER, COMMAND, LINK, 0x0000000000000001ULL, 0x0000000000000001ULL, "", "Link Reset") \
+	X(DATA_SCRAMBLED, 4, DATA_LINK, PARAMETER, RW, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Data Scrambled") \
+	X(EXPECTED_BROADCAST_BANDWIDTH, 5, DATA_LINK, PARAMETER, RW, LINK, 0x0000000000000000ULL, 0x000000000000ffffULL, "1/65536", "Expected Broadcast Bandwidth") \
+	X(PRIORITY, 6, DATA_LINK, PARAMETER, RW, VC, 0x0000000000000000ULL, 0x000000000000000fULL, "", "Priority") \
+	X(EXPECTED_BANDWIDTH, 7, DATA_LINK, PARAMETER, RW, VC, 0x0000000000000000ULL, 0x000000000000ffffULL, "1/65536", "Expected Bandwidth") \
+	X(TIME_SLOTS, 8, DATA_LINK, PARAMETER, RW, VC, 0x0000000000000000ULL, 0xffffffffffffffffULL, "mask", "Time-slots") \
+	X(CONTINUOUS_MODE, 9, DATA_LINK, PARAMETER, RW, VC, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Continuous Mode") \
+	X(IDLE_TIME_LIMIT, 10, DATA_LINK, PARAMETER, RW, LINK, 0x0000000000000000ULL, 0x00000000ffffffffULL, "rows", "Idle Time Limit") \
+	X(BANDWIDTH_CREDIT_LIMIT, 11, DATA_LINK, PARAMETER, RO, LINK, 0x0000000000000001ULL, 0x0000000001000000ULL, "rows", "Bandwidth Credit Limit") \
+	X(MINIMUM_BANDWIDTH_CREDIT_THRESHOLD, 12, DATA_LINK, PARAMETER, RO, LINK, 0x0000000000000000ULL, 0x000000000000000aULL, "-1/10", "Minimum Bandwidth Credit Threshold") \
+	X(FCT_MULTIPLIER, 13, DATA_LINK, PARAMETER, RO, LINK, 0x0000000000000001ULL, 0x0000000000000008ULL, "64 words", "FCT Multiplier") \
+	X(SEGMENT_MULTIPLIER, 14, DATA_LINK, PARAMETER, RO, LINK, 0x0000000000000001ULL, 0x0000000000000010ULL, "64 words", "Segment Multiplier") \
+	X(TX_EN, 15, MULTI_LANE, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "TxEn") \
+	X(RX_EN, 16, MULTI_LANE, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "RxEn") \
+	X(MAX_DATA_SENDING_LANES, 17, MULTI_LANE, PARAMETER, RW, LINK, 0x0000000000000001ULL, 0x0000000000000010ULL, "lanes", "Maximum Number of Data-Sending Lanes") \
+	X(BYPASS, 18, MULTI_LANE, PARAMETER, RO, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Bypass") \
+	X(LANE_START, 19, LANE, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "LaneStart") \
+	X(AUTO_START, 20, LANE, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "AutoStart") \
+	X(LANE_RESET, 21, LANE, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "LaneReset") \
+	X(NEAR_END_PARALLEL_LOOPBACK, 22, LANE, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Near-End Parallel Loopback") \
+	X(FAR_END_PARALLEL_LOOPBACK, 23, LANE, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Far-End Parallel Loopback") \
+	X(STANDBY_REASON, 24, LANE, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x00000000000000ffULL, "", "Standby Reason") \
+	X(NEAR_END_SERIAL_LOOPBACK, 25, PHYSICAL, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Near-End Serial Loopback") \
+	X(FAR_END_SERIAL_LOOPBACK, 26, PHYSICAL, PARAMETER, RW, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Far-End Serial Loopback") \
+	X(HAS_CREDIT, 27, DATA_LINK, STATUS, RO, VC, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Has Credit") \
+	X(INPUT_BUFFER_OVERFLOW, 28, DATA_LINK, ERROR, RO, VC, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Input Buffer Overflow") \
+	X(FCT_CREDIT_OVERFLOW, 29, DATA_LINK, ERROR, RO, VC, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "FCT Credit Overflow") \
+	X(BANDWIDTH_OVER_USE, 30, DATA_LINK, ERROR, RO, VC, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Bandwidth Over-use") \
+	X(BANDWIDTH_UNDER_USE, 31, DATA_LINK, ERROR, RO, VC, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Bandwidth Under-use") \
+	X(CRC16_ERROR, 32, DATA_LINK, ERROR, RO, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "CRC-16 Error") \
+	X(CRC8_ERROR, 33, DATA_LINK, ERROR, RO, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "CRC-8 Error") \
+	X(FRAME_ERROR, 34, DATA_LINK, ERROR, RO, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Frame Error") \
+	X(SEQUENCE_ERROR, 35, DATA_LINK, ERROR, RO, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Sequence Error") \
+	X(ERROR_RECOVERY_BUFFER_EMPTY, 36, DATA_LINK, STATUS, RO, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Error Recovery Buffer Empty") \
+	X(ERROR_RECOVERY_ATTEMPTS, 37, DATA_LINK, STATUS, RO, LINK, 0x0000000000000000ULL, 0xffffffffffffffffULL, "NACKs", "Error Recovery Attempts") \
+	X(PROTOCOL_ERROR, 38, DATA_LINK, ERROR, RO, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Link Reset Caused by Protocol Error") \
+	X(FAR_END_LINK_RESET, 39, DATA_LINK, ERROR, RO, LINK, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Far-End Link Reset") \
+	X(CURRENT_TIME_SLOT, 40, DATA_LINK, STATUS, RO, LINK, 0x0000000000000000ULL, 0x000000000000003fULL, "", "Current Time-slot") \
+	X(DATA_SENDING_LANES, 41, MULTI_LANE, STATUS, RO, LINK, 0x0000000000000000ULL, 0x000000000000ffffULL, "mask", "Data-Sending Lanes") \
+	X(DATA_RECEIVING_LANES, 42, MULTI_LANE, STATUS, RO, LINK, 0x0000000000000000ULL, 0x000000000000ffffULL, "mask", "Data-Receiving Lanes") \
+	X(ALIGNMENT_STATE, 43, MULTI_LANE, STATUS, RO, LINK, 0x0000000000000000ULL, 0x0000000000000002ULL, "", "Alignment State") \
+	X(MISALIGNED_EVENTS, 44, MULTI_LANE, ERROR, RO, LINK, 0x0000000000000000ULL, 0x00000000ffffffffULL, "events", "Misaligned Events") \
+	X(LANE_STATE, 45, LANE, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000009ULL, "", "Lane State") \
+	X(RXERR_COUNT, 46, LANE, STATUS, RO, LANE, 0x0000000000000000ULL, 0x00000000000000ffULL, "words", "RXERR Count") \
+	X(RXERR_OVERFLOW, 47, LANE, ERROR, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "RXERR Overflow") \
+	X(FAR_END_STANDBY, 48, LANE, ERROR, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Far-End Standby") \
+	X(FAR_END_STANDBY_REASON, 49, LANE, STATUS, RO, LANE, 0x0000000000000000ULL, 0x00000000000000ffULL, "", "Far-End Standby Reason") \
+	X(TIMEOUT, 50, LANE, ERROR, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Timeout") \
+	X(FAR_END_LOST_SIGNAL, 51, LANE, ERROR, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Far-End Lost Signal") \
+	X(FAR_END_LOST_SIGNAL_CAUSE, 52, LANE, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000003ULL, "", "Far-End Lost Signal Cause") \
+	X(FAR_END_CAPABILITIES, 53, LANE, STATUS, RO, LANE, 0x0000000000000000ULL, 0x00000000000000ffULL, "mask", "Far-End Capabilities") \
+	X(RX_POLARITY, 54, LANE, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "RX Polarity") \
+	X(NO_SIGNAL, 55, PHYSICAL, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "No Signal") \
+	X(BIT_SYNC, 56, PHYSICAL, STATUS, RO, LANE, 0x0000000000000000ULL, 0x0000000000000001ULL, "", "Bit Synchronised")
 
 #endif

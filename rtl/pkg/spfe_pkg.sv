@@ -10,7 +10,7 @@ package spfe_pkg;
   /// Equal on both sides.
   localparam logic [15:0] CONTRACT_VERSION_MAJOR = 16'h0001;
   /// Only ever adds things.
-  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0000;
+  localparam logic [15:0] CONTRACT_VERSION_MINOR = 16'h0001;
   /// Size of every ring entry, submission or completion.
   localparam logic [31:0] ENTRY_BYTES = 32'd16;
   /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -39,6 +39,8 @@ package spfe_pkg;
   localparam logic [31:0] PACKED_AREA_MIN_BYTES = 32'd4096;
   /// Most virtual channels of one SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31).
   localparam logic [31:0] VC_MAX = 32'd32;
+  /// Bytes of a value in the mib block: that of item N is at N times this in its element.
+  localparam logic [31:0] MIB_VALUE_BYTES = 32'd8;
   /// Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set.
   localparam logic [31:0] DOORBELL_STRIDE = 32'd4096;
   /// Smallest page of a page list, log2 of its bytes: 4 KiB.
@@ -159,7 +161,9 @@ package spfe_pkg;
     /// Time-code configuration of one SpaceWire port.
     BLOCK_TYPE_TIME_CODE = 16'h0007,
     /// Counters of one queue context, an array.
-    BLOCK_TYPE_STATISTICS = 16'h0008
+    BLOCK_TYPE_STATISTICS = 16'h0008,
+    /// Management information base of one port, an array.
+    BLOCK_TYPE_MIB = 16'h0009
   } block_type_e;
 
   /// What the configuration latch of the global block does when CFG_SEQ changes.
@@ -177,7 +181,9 @@ package spfe_pkg;
     /// Apply the configuration of the port named by CFG_INDEX.
     COMMAND_PORT_CONFIGURE = 8'h05,
     /// Stop every queue and revoke every region.
-    COMMAND_RESET = 8'h06
+    COMMAND_RESET = 8'h06,
+    /// Set MIB_ITEM, of MIB_ELEMENT, of the port named by CFG_INDEX, to MIB_VALUE (capability MIB).
+    COMMAND_MIB_SET = 8'h07
   } command_e;
 
   /// Outcome of a submission. The class says whose fault it was.
@@ -225,6 +231,168 @@ package spfe_pkg;
     /// No such endpoint, port, queue, region index or event vector.
     STATUS_NOT_FOUND = 8'h4b
   } status_e;
+
+  /// Layer of an item of the management information base (ECSS-E-ST-50-11C 5.9).
+  typedef enum logic [7:0] {
+    /// Network layer, 5.8.
+    MIB_LAYER_NETWORK = 8'h00,
+    /// Data link layer, 5.7.
+    MIB_LAYER_DATA_LINK = 8'h01,
+    /// Multi-lane layer, 5.6.
+    MIB_LAYER_MULTI_LANE = 8'h02,
+    /// Lane layer, 5.5.
+    MIB_LAYER_LANE = 8'h03,
+    /// Physical layer, 5.4.
+    MIB_LAYER_PHYSICAL = 8'h04
+  } mib_layer_e;
+
+  /// What an item of the management information base is.
+  typedef enum logic [7:0] {
+    /// Of table 5-36.
+    MIB_KIND_PARAMETER = 8'h00,
+    /// Of table 5-37.
+    MIB_KIND_STATUS = 8'h01,
+    /// Of table 5-37; it stays until the link is reset by LINK_RESET or INTERFACE_RESET.
+    MIB_KIND_ERROR = 8'h02
+  } mib_kind_e;
+
+  /// How an item of the management information base is used.
+  typedef enum logic [7:0] {
+    /// Read only.
+    MIB_ACCESS_RO = 8'h00,
+    /// Read, and set with MIB_SET.
+    MIB_ACCESS_RW = 8'h01,
+    /// Setting it to 1 does something; it reads 0.
+    MIB_ACCESS_COMMAND = 8'h02
+  } mib_access_e;
+
+  /// What there is one of an item for.
+  typedef enum logic [7:0] {
+    /// The link: element 0.
+    MIB_SCOPE_LINK = 8'h00,
+    /// Each lane: element L is of lane L.
+    MIB_SCOPE_LANE = 8'h01,
+    /// Each virtual channel: element V is of virtual channel V.
+    MIB_SCOPE_VC = 8'h02
+  } mib_scope_e;
+
+  /// Item of the management information base of a port (ECSS-E-ST-50-11C tables 5-36 and 5-37).
+  typedef enum logic [7:0] {
+    /// Virtual Network Number: Virtual network of a virtual channel; 0 on channel 0 for ever.
+    MIB_ITEM_VIRTUAL_NETWORK = 8'h00,
+    /// Broadcast Channel: Channel that a node sends broadcast messages on.
+    MIB_ITEM_BROADCAST_CHANNEL = 8'h01,
+    /// Interface Reset: Link reset, and parameters as after power-on.
+    MIB_ITEM_INTERFACE_RESET = 8'h02,
+    /// Link Reset: Link reset of both ends.
+    MIB_ITEM_LINK_RESET = 8'h03,
+    /// Data Scrambled: Data frames are scrambled, from the next link reset on.
+    MIB_ITEM_DATA_SCRAMBLED = 8'h04,
+    /// Expected Broadcast Bandwidth: Share of the link for broadcast messages.
+    MIB_ITEM_EXPECTED_BROADCAST_BANDWIDTH = 8'h05,
+    /// Priority: 0 is the highest.
+    MIB_ITEM_PRIORITY = 8'h06,
+    /// Expected Bandwidth: Share of the link; 65535 is all of it, 0 bars the channel.
+    MIB_ITEM_EXPECTED_BANDWIDTH = 8'h07,
+    /// Time-slots: Bit T: may send in time-slot T.
+    MIB_ITEM_TIME_SLOTS = 8'h08,
+    /// Continuous Mode: The user never waits.
+    MIB_ITEM_CONTINUOUS_MODE = 8'h09,
+    /// Idle Time Limit: Full credit for longer is under-use.
+    MIB_ITEM_IDLE_TIME_LIMIT = 8'h0a,
+    /// Bandwidth Credit Limit: Fixed when the link is made.
+    MIB_ITEM_BANDWIDTH_CREDIT_LIMIT = 8'h0b,
+    /// Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link is made.
+    MIB_ITEM_MINIMUM_BANDWIDTH_CREDIT_THRESHOLD = 8'h0c,
+    /// FCT Multiplier: Worth of an FCT; fixed when the link is made.
+    MIB_ITEM_FCT_MULTIPLIER = 8'h0d,
+    /// Segment Multiplier: Longest data frame; fixed when the link is made.
+    MIB_ITEM_SEGMENT_MULTIPLIER = 8'h0e,
+    /// TxEn: The lane sends.
+    MIB_ITEM_TX_EN = 8'h0f,
+    /// RxEn: The lane receives.
+    MIB_ITEM_RX_EN = 8'h10,
+    /// Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link reset, and while no lane is active.
+    MIB_ITEM_MAX_DATA_SENDING_LANES = 8'h11,
+    /// Bypass: A plain single lane on lane 0: as configured, or as the far end needs it.
+    MIB_ITEM_BYPASS = 8'h12,
+    /// LaneStart: Start, and keep trying.
+    MIB_ITEM_LANE_START = 8'h13,
+    /// AutoStart: Start when the far end does.
+    MIB_ITEM_AUTO_START = 8'h14,
+    /// LaneReset: Held in ClearLine.
+    MIB_ITEM_LANE_RESET = 8'h15,
+    /// Near-End Parallel Loopback: Words received are those sent.
+    MIB_ITEM_NEAR_END_PARALLEL_LOOPBACK = 8'h16,
+    /// Far-End Parallel Loopback: Words sent are those received.
+    MIB_ITEM_FAR_END_PARALLEL_LOOPBACK = 8'h17,
+    /// Standby Reason: Sent in STANDBY.
+    MIB_ITEM_STANDBY_REASON = 8'h18,
+    /// Near-End Serial Loopback: Bits received are those sent.
+    MIB_ITEM_NEAR_END_SERIAL_LOOPBACK = 8'h19,
+    /// Far-End Serial Loopback: Bits sent are those received.
+    MIB_ITEM_FAR_END_SERIAL_LOOPBACK = 8'h1a,
+    /// Has Credit: There is FCT credit.
+    MIB_ITEM_HAS_CREDIT = 8'h1b,
+    /// Input Buffer Overflow: A frame found no room; it resets the link.
+    MIB_ITEM_INPUT_BUFFER_OVERFLOW = 8'h1c,
+    /// FCT Credit Overflow: More FCTs than the credit counter holds.
+    MIB_ITEM_FCT_CREDIT_OVERFLOW = 8'h1d,
+    /// Bandwidth Over-use: The channel sent far more than its share.
+    MIB_ITEM_BANDWIDTH_OVER_USE = 8'h1e,
+    /// Bandwidth Under-use: It had full credit for the idle time limit.
+    MIB_ITEM_BANDWIDTH_UNDER_USE = 8'h1f,
+    /// CRC-16 Error: In a data frame.
+    MIB_ITEM_CRC16_ERROR = 8'h20,
+    /// CRC-8 Error: In a broadcast frame or a single word.
+    MIB_ITEM_CRC8_ERROR = 8'h21,
+    /// Frame Error: A word where it does not belong.
+    MIB_ITEM_FRAME_ERROR = 8'h22,
+    /// Sequence Error: A number out of sequence.
+    MIB_ITEM_SEQUENCE_ERROR = 8'h23,
+    /// Error Recovery Buffer Empty: All that was sent is acknowledged.
+    MIB_ITEM_ERROR_RECOVERY_BUFFER_EMPTY = 8'h24,
+    /// Error Recovery Attempts: Valid NACKs received.
+    MIB_ITEM_ERROR_RECOVERY_ATTEMPTS = 8'h25,
+    /// Link Reset Caused by Protocol Error: An acknowledgement that matches nothing.
+    MIB_ITEM_PROTOCOL_ERROR = 8'h26,
+    /// Far-End Link Reset: The far end asked for a link reset.
+    MIB_ITEM_FAR_END_LINK_RESET = 8'h27,
+    /// Current Time-slot: Of the last SCHEDULE.request.
+    MIB_ITEM_CURRENT_TIME_SLOT = 8'h28,
+    /// Data-Sending Lanes: Bit L: lane L carries rows.
+    MIB_ITEM_DATA_SENDING_LANES = 8'h29,
+    /// Data-Receiving Lanes: Bit L: rows are received from lane L.
+    MIB_ITEM_DATA_RECEIVING_LANES = 8'h2a,
+    /// Alignment State: 0 Not Ready, 1 Near-End Ready, 2 Both-Ends Ready.
+    MIB_ITEM_ALIGNMENT_STATE = 8'h2b,
+    /// Misaligned Events: Times that alignment started again.
+    MIB_ITEM_MISALIGNED_EVENTS = 8'h2c,
+    /// Lane State: 0 ClearLine to 9 LossOfSignal.
+    MIB_ITEM_LANE_STATE = 8'h2d,
+    /// RXERR Count: The leaky counter.
+    MIB_ITEM_RXERR_COUNT = 8'h2e,
+    /// RXERR Overflow: It reached 255.
+    MIB_ITEM_RXERR_OVERFLOW = 8'h2f,
+    /// Far-End Standby: The far end went to standby.
+    MIB_ITEM_FAR_END_STANDBY = 8'h30,
+    /// Far-End Standby Reason: As it said.
+    MIB_ITEM_FAR_END_STANDBY_REASON = 8'h31,
+    /// Timeout: The initialisation timer ran out.
+    MIB_ITEM_TIMEOUT = 8'h32,
+    /// Far-End Lost Signal: The far end sent LOST_SIGNAL.
+    MIB_ITEM_FAR_END_LOST_SIGNAL = 8'h33,
+    /// Far-End Lost Signal Cause: 0 no signal, 1 RXERR counter, 2 INIT1.
+    MIB_ITEM_FAR_END_LOST_SIGNAL_CAUSE = 8'h34,
+    /// Far-End Capabilities: Field of the last INIT3; 0 before one came.
+    MIB_ITEM_FAR_END_CAPABILITIES = 8'h35,
+    /// RX Polarity: 1: received bits are inverted.
+    MIB_ITEM_RX_POLARITY = 8'h36,
+    /// No Signal: Nothing is received.
+    MIB_ITEM_NO_SIGNAL = 8'h37,
+    /// Bit Synchronised: The receiver has a word boundary.
+    MIB_ITEM_BIT_SYNC = 8'h38
+  } mib_item_e;
 
   // submit_flags: Flags of a submission entry.
   /// Lowest bit of TYPE.
@@ -289,6 +457,8 @@ package spfe_pkg;
   localparam logic [31:0] CAPABILITY_IOVA = 32'h00000020;
   /// RESET while busy completes pending submissions with DEVICE_RESET.
   localparam logic [31:0] CAPABILITY_RESET = 32'h00000040;
+  /// A mib block for each port, and the command MIB_SET.
+  localparam logic [31:0] CAPABILITY_MIB = 32'h00000080;
 
   // access: What a device may do with a memory region (values of InfiniBand verbs where they exist).
   /// The device may write (receive into it).
@@ -535,6 +705,14 @@ package spfe_pkg;
   localparam logic [31:0] GLOBAL_BLOCK_CFG_INDEX = 32'h00000084;
   /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_CFG_SEQ = 32'h00000088;
+  /// mib_item that MIB_SET sets. (rw)
+  localparam logic [31:0] GLOBAL_BLOCK_MIB_ITEM = 32'h0000008c;
+  /// Lane or virtual channel it is of; 0 for an item of the link. (rw)
+  localparam logic [31:0] GLOBAL_BLOCK_MIB_ELEMENT = 32'h00000090;
+  /// What it is set to, low word. (rw)
+  localparam logic [31:0] GLOBAL_BLOCK_MIB_VALUE_LO = 32'h00000098;
+  /// What it is set to, high word. (rw)
+  localparam logic [31:0] GLOBAL_BLOCK_MIB_VALUE_HI = 32'h0000009c;
 
   // port block: One network port.
   /// block_type PORT.
@@ -727,6 +905,112 @@ package spfe_pkg;
   localparam logic [31:0] STATISTICS_BLOCK_DROPPED_LO = 32'h00000028;
   /// High word. (ro)
   localparam logic [31:0] STATISTICS_BLOCK_DROPPED_HI = 32'h0000002c;
+
+  // mib block: Management information base of the port named by the block's instance: as many elements as the port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is none.
+  /// block_type MIB.
+  localparam logic [15:0] MIB_BLOCK_TYPE = 16'h0009;
+  /// Version of this block.
+  localparam logic [15:0] MIB_BLOCK_VERSION = 16'h0001;
+  /// Bytes of the block, or of its header.
+  localparam logic [31:0] MIB_BLOCK_SIZE = 32'h00000010;
+  /// Bytes from element to element.
+  localparam logic [31:0] MIB_BLOCK_STRIDE = 32'h00000200;
+  /// Bit N: this element has item N; items 0 to 31. (ro)
+  localparam logic [31:0] MIB_BLOCK_PRESENT_LO = 32'h000001f8;
+  /// Items 32 to 62. (ro)
+  localparam logic [31:0] MIB_BLOCK_PRESENT_HI = 32'h000001fc;
+
+  // Sets of items of the management information base: bit N for item N.
+  /// Items that can be set.
+  localparam logic [63:0] MIB_RW_MASK = 64'h0000000007fb87f3;
+  /// Items that do something when set to 1.
+  localparam logic [63:0] MIB_COMMAND_MASK = 64'h000000000000000c;
+  /// Items there is one of for each lane.
+  localparam logic [63:0] MIB_LANE_MASK = 64'h01ffe00007f98000;
+  /// Items there is one of for each virtual channel.
+  localparam logic [63:0] MIB_VC_MASK = 64'h00000000f80003c1;
+
+  // Ranges of those that can be set; a link may have less.
+  /// Least value of Virtual Network Number.
+  localparam logic [63:0] MIB_VIRTUAL_NETWORK_MIN = 64'h0000000000000000;
+  /// Greatest one of Virtual Network Number.
+  localparam logic [63:0] MIB_VIRTUAL_NETWORK_MAX = 64'h000000000000003f;
+  /// Least value of Broadcast Channel.
+  localparam logic [63:0] MIB_BROADCAST_CHANNEL_MIN = 64'h0000000000000000;
+  /// Greatest one of Broadcast Channel.
+  localparam logic [63:0] MIB_BROADCAST_CHANNEL_MAX = 64'h00000000000000ff;
+  /// Least value of Data Scrambled.
+  localparam logic [63:0] MIB_DATA_SCRAMBLED_MIN = 64'h0000000000000000;
+  /// Greatest one of Data Scrambled.
+  localparam logic [63:0] MIB_DATA_SCRAMBLED_MAX = 64'h0000000000000001;
+  /// Least value of Expected Broadcast Bandwidth.
+  localparam logic [63:0] MIB_EXPECTED_BROADCAST_BANDWIDTH_MIN = 64'h0000000000000000;
+  /// Greatest one of Expected Broadcast Bandwidth.
+  localparam logic [63:0] MIB_EXPECTED_BROADCAST_BANDWIDTH_MAX = 64'h000000000000ffff;
+  /// Least value of Priority.
+  localparam logic [63:0] MIB_PRIORITY_MIN = 64'h0000000000000000;
+  /// Greatest one of Priority.
+  localparam logic [63:0] MIB_PRIORITY_MAX = 64'h000000000000000f;
+  /// Least value of Expected Bandwidth.
+  localparam logic [63:0] MIB_EXPECTED_BANDWIDTH_MIN = 64'h0000000000000000;
+  /// Greatest one of Expected Bandwidth.
+  localparam logic [63:0] MIB_EXPECTED_BANDWIDTH_MAX = 64'h000000000000ffff;
+  /// Least value of Time-slots.
+  localparam logic [63:0] MIB_TIME_SLOTS_MIN = 64'h0000000000000000;
+  /// Greatest one of Time-slots.
+  localparam logic [63:0] MIB_TIME_SLOTS_MAX = 64'hffffffffffffffff;
+  /// Least value of Continuous Mode.
+  localparam logic [63:0] MIB_CONTINUOUS_MODE_MIN = 64'h0000000000000000;
+  /// Greatest one of Continuous Mode.
+  localparam logic [63:0] MIB_CONTINUOUS_MODE_MAX = 64'h0000000000000001;
+  /// Least value of Idle Time Limit.
+  localparam logic [63:0] MIB_IDLE_TIME_LIMIT_MIN = 64'h0000000000000000;
+  /// Greatest one of Idle Time Limit.
+  localparam logic [63:0] MIB_IDLE_TIME_LIMIT_MAX = 64'h00000000ffffffff;
+  /// Least value of TxEn.
+  localparam logic [63:0] MIB_TX_EN_MIN = 64'h0000000000000000;
+  /// Greatest one of TxEn.
+  localparam logic [63:0] MIB_TX_EN_MAX = 64'h0000000000000001;
+  /// Least value of RxEn.
+  localparam logic [63:0] MIB_RX_EN_MIN = 64'h0000000000000000;
+  /// Greatest one of RxEn.
+  localparam logic [63:0] MIB_RX_EN_MAX = 64'h0000000000000001;
+  /// Least value of Maximum Number of Data-Sending Lanes.
+  localparam logic [63:0] MIB_MAX_DATA_SENDING_LANES_MIN = 64'h0000000000000001;
+  /// Greatest one of Maximum Number of Data-Sending Lanes.
+  localparam logic [63:0] MIB_MAX_DATA_SENDING_LANES_MAX = 64'h0000000000000010;
+  /// Least value of LaneStart.
+  localparam logic [63:0] MIB_LANE_START_MIN = 64'h0000000000000000;
+  /// Greatest one of LaneStart.
+  localparam logic [63:0] MIB_LANE_START_MAX = 64'h0000000000000001;
+  /// Least value of AutoStart.
+  localparam logic [63:0] MIB_AUTO_START_MIN = 64'h0000000000000000;
+  /// Greatest one of AutoStart.
+  localparam logic [63:0] MIB_AUTO_START_MAX = 64'h0000000000000001;
+  /// Least value of LaneReset.
+  localparam logic [63:0] MIB_LANE_RESET_MIN = 64'h0000000000000000;
+  /// Greatest one of LaneReset.
+  localparam logic [63:0] MIB_LANE_RESET_MAX = 64'h0000000000000001;
+  /// Least value of Near-End Parallel Loopback.
+  localparam logic [63:0] MIB_NEAR_END_PARALLEL_LOOPBACK_MIN = 64'h0000000000000000;
+  /// Greatest one of Near-End Parallel Loopback.
+  localparam logic [63:0] MIB_NEAR_END_PARALLEL_LOOPBACK_MAX = 64'h0000000000000001;
+  /// Least value of Far-End Parallel Loopback.
+  localparam logic [63:0] MIB_FAR_END_PARALLEL_LOOPBACK_MIN = 64'h0000000000000000;
+  /// Greatest one of Far-End Parallel Loopback.
+  localparam logic [63:0] MIB_FAR_END_PARALLEL_LOOPBACK_MAX = 64'h0000000000000001;
+  /// Least value of Standby Reason.
+  localparam logic [63:0] MIB_STANDBY_REASON_MIN = 64'h0000000000000000;
+  /// Greatest one of Standby Reason.
+  localparam logic [63:0] MIB_STANDBY_REASON_MAX = 64'h00000000000000ff;
+  /// Least value of Near-End Serial Loopback.
+  localparam logic [63:0] MIB_NEAR_END_SERIAL_LOOPBACK_MIN = 64'h0000000000000000;
+  /// Greatest one of Near-End Serial Loopback.
+  localparam logic [63:0] MIB_NEAR_END_SERIAL_LOOPBACK_MAX = 64'h0000000000000001;
+  /// Least value of Far-End Serial Loopback.
+  localparam logic [63:0] MIB_FAR_END_SERIAL_LOOPBACK_MIN = 64'h0000000000000000;
+  /// Greatest one of Far-End Serial Loopback.
+  localparam logic [63:0] MIB_FAR_END_SERIAL_LOOPBACK_MAX = 64'h0000000000000001;
 endpackage
 
 /// Stops elaboration where a tool lays a type out in another size.
@@ -779,6 +1063,21 @@ module spfe_pkg_check;
   end
   if ($bits(spfe_pkg::status_e) != 8) begin : gen_status_e
     $error("spfe_pkg::status_e has %0d bits, not 8", $bits(spfe_pkg::status_e));
+  end
+  if ($bits(spfe_pkg::mib_layer_e) != 8) begin : gen_mib_layer_e
+    $error("spfe_pkg::mib_layer_e has %0d bits, not 8", $bits(spfe_pkg::mib_layer_e));
+  end
+  if ($bits(spfe_pkg::mib_kind_e) != 8) begin : gen_mib_kind_e
+    $error("spfe_pkg::mib_kind_e has %0d bits, not 8", $bits(spfe_pkg::mib_kind_e));
+  end
+  if ($bits(spfe_pkg::mib_access_e) != 8) begin : gen_mib_access_e
+    $error("spfe_pkg::mib_access_e has %0d bits, not 8", $bits(spfe_pkg::mib_access_e));
+  end
+  if ($bits(spfe_pkg::mib_scope_e) != 8) begin : gen_mib_scope_e
+    $error("spfe_pkg::mib_scope_e has %0d bits, not 8", $bits(spfe_pkg::mib_scope_e));
+  end
+  if ($bits(spfe_pkg::mib_item_e) != 8) begin : gen_mib_item_e
+    $error("spfe_pkg::mib_item_e has %0d bits, not 8", $bits(spfe_pkg::mib_item_e));
   end
 `endif
 endmodule

@@ -80,6 +80,14 @@ impl<W: Write> Capture<W> {
         Ok(id)
     }
 
+    /// With [`Keep::First`]: from now on so many bytes of records are kept, whatever was left out
+    /// before. For a writer whose room comes and goes.
+    pub fn allow(&mut self, bytes: u64) {
+        if let Store::First { left } = &mut self.store {
+            *left = bytes;
+        }
+    }
+
     /// A packet, at the time of its end on this link.
     pub fn packet(
         &mut self,

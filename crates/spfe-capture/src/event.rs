@@ -116,6 +116,7 @@ events! {
     FaultBabbling 0x060c Note "Fault: babbling virtual channel", "1 begins, 0 ends";
     FaultBlocked 0x060d Note "Fault: receiver blocked", "1 begins, 0 ends";
     FaultCodeLost 0x060e Note "Fault: time-code lost", "the code";
+    FaultErrorRate 0x060f Note "Fault: bit error rate", "errors in 10^12 bits, 0 ends";
     Note 0x0701 Note "Note", "anything";
     PacketOffered 0x0702 Note "Packet handed in", "bytes";
     PacketDelivered 0x0703 Note "Packet delivered", "bytes";

@@ -1,6 +1,7 @@
 //! The command line: global options, commands, and what happens when it is wrong.
 
 use crate::broadcast::{self, BroadcastArgs};
+use crate::capture::{self, CaptureArgs};
 use crate::completions::{self, CompletionsArgs};
 use crate::context::Context;
 use crate::decode::{self, DecodeArgs};
@@ -61,6 +62,7 @@ enum Command {
     #[command(subcommand)]
     Rmap(RmapArgs),
     Stats(StatsArgs),
+    Capture(CaptureArgs),
     Decode(DecodeArgs),
     Link(LinkArgs),
     Perf(PerfArgs),
@@ -78,6 +80,7 @@ impl Command {
         match self {
             Self::Recv(args) => args.owns_stdout(),
             Self::Rmap(args) => args.owns_stdout(),
+            Self::Capture(args) => args.owns_stdout(),
             _ => false,
         }
     }
@@ -101,6 +104,7 @@ impl Cli {
             Command::Timecode(args) => timecode::run(args, &context),
             Command::Rmap(args) => rmap::run(args, &context),
             Command::Stats(args) => stats::run(args, &context),
+            Command::Capture(args) => capture::run(args, &context),
             Command::Decode(args) => decode::run(args, &context),
             Command::Link(args) => link::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),

@@ -1,100 +1,198 @@
-//! `spfe link`: the link of a port, its parameters and counters.
+//! `spfe link`: the link of a port, its parameters, status, errors and counters.
+
+mod qos;
+mod values;
 
 use crate::context::Context;
 use crate::error::Failure;
 use crate::{output, ports};
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use spfe::{Endpoint, LinkCommand, MibEntry, MibValue, VcParameter};
+use spfe::{
+    Endpoint, LinkCommand, MibEntry, MibInfo, MibItem, MibKind, MibName, MibScope, MibValue, Port,
+};
 
-/// Show the link of a port, reset it, or set its quality of service.
+const AFTER: &str = "\
+Names are those of ECSS-E-ST-50-11C tables 5-36 and 5-37, with the number of the lane or virtual \
+channel where there is one for each: 'Lane State[1]', PRIORITY.3, lane-start.0. \
+contract/REFERENCE.md explains all of them. Without a device a network is made that lives as long \
+as the command; a link that stays:
+  spfed --listen /tmp/spfe.sock --link exact:2x6.25G &
+  spfe link unix:/tmp/spfe.sock/0 --mib
+  spfe link unix:/tmp/spfe.sock/0 set lane-start.1=0 auto-start.1=0
+  spfe link unix:/tmp/spfe.sock/0 qos 3 priority=2 bandwidth=25% slots=0-31";
+
+/// Show the link of a port: state, lanes, counters; configure or reset it.
 ///
-/// Exact links (link=exact:1x6.25G) show the state of every lane and layer and their counters;
-/// packet-level links have priorities and counters of packets.
+/// Exact links (link=exact:1x6.25G) have every item of the standard's management information base;
+/// packet-level links have priorities, lane states and counters of packets.
 #[derive(Clone, Debug, Args)]
+#[command(after_long_help = AFTER, args_conflicts_with_subcommands = false)]
 pub struct LinkArgs {
+    /// Device to use instead of --device.
+    #[arg(value_name = "DEVICE")]
+    name: Option<String>,
     /// Port.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     port: u32,
-    /// Set a parameter: vc.N.priority=0..15, vc.N.bandwidth=0..65535 (65536ths of the link) or 0..100%,
-    /// vc.N.slots=MASK (64 time-slots, such as 0xff).
-    #[arg(long = "set", value_name = "vc.N.NAME=VALUE", value_parser = setting)]
-    settings: Vec<LinkCommand>,
-    /// Reset the link: packets on their way are cut.
-    #[arg(long)]
-    reset: bool,
+    /// Also every item of the management information base: value, unit, layer, table, range.
+    #[arg(long, visible_alias = "all")]
+    mib: bool,
     /// Leave out what is zero.
     #[arg(long)]
     brief: bool,
+    #[command(subcommand)]
+    action: Option<Action>,
 }
 
-/// A parameter of a virtual channel and its value.
-fn setting(text: &str) -> Result<LinkCommand, String> {
-    let bad = || {
-        format!(
-            "'{text}' is none of vc.N.priority=0..15, vc.N.bandwidth=0..65535 or 0..100%, \
-             vc.N.slots=MASK"
-        )
-    };
-    let (name, value) = text.split_once('=').ok_or_else(bad)?;
-    let mut parts = name.split('.');
-    let (Some("vc"), Some(vc), Some(name), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return Err(bad());
-    };
-    let vc = vc.parse().map_err(|_| bad())?;
-    let number = || match value.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).map_err(|_| bad()),
-        None => value.parse::<u64>().map_err(|_| bad()),
-    };
-    let (parameter, value) = match name {
-        "priority" => (VcParameter::Priority, number()?),
-        "bandwidth" => (VcParameter::Bandwidth, share(value).map_or_else(number, Ok)?),
-        "slots" => (VcParameter::Slots, number()?),
-        _ => return Err(bad()),
-    };
-    Ok(LinkCommand::Set { vc, parameter, value })
+/// What is done to the link.
+#[derive(Clone, Debug, Subcommand)]
+enum Action {
+    /// Set items of the management information base, in this order.
+    Set {
+        /// Item and value (decimal, or with 0x): LaneStart[0]=1, 'Link Reset=1', priority.3=2.
+        #[arg(value_name = "NAME=VALUE", required = true, value_parser = values::setting)]
+        settings: Vec<(MibName, u64)>,
+    },
+    Qos(qos::QosArgs),
+    /// Reset the link: packets on their way are cut, status and errors are cleared.
+    Reset,
 }
 
-/// A percentage in 65536ths.
-fn share(text: &str) -> Option<u64> {
-    let percent = text.strip_suffix('%')?.parse::<f64>().ok()?;
-    (0.0..=100.0).contains(&percent).then(|| ((percent * 655.36).round() as u64).min(65535))
-}
-
-/// Sets what is asked for, then shows the link.
+/// Does what is asked for, or shows the link.
 pub fn run(args: &LinkArgs, context: &Context) -> Result<(), Failure> {
-    let endpoint = context.open()?;
-    for command in &args.settings {
-        endpoint.link_command(args.port, *command)?;
-    }
-    if args.reset {
-        endpoint.link_command(args.port, LinkCommand::Reset)?;
-    }
-    let text = show(args, &endpoint, context.json)?;
+    let endpoint = match &args.name {
+        Some(name) => Endpoint::open(name)?,
+        None => context.open()?,
+    };
+    let port = endpoint.port(args.port)?;
+    let text = match &args.action {
+        None => show(args, &endpoint, &port, context.json)?,
+        Some(Action::Set { settings }) => set(&port, settings, context.json)?,
+        Some(Action::Qos(qos)) => qos::run(qos, &port, context.json)?,
+        Some(Action::Reset) => {
+            endpoint.link_command(args.port, LinkCommand::Reset)?;
+            show(args, &endpoint, &port, context.json)?
+        }
+    };
     print!("{text}");
     Ok(())
 }
 
-fn show(args: &LinkArgs, endpoint: &Endpoint, as_json: bool) -> Result<String, Failure> {
-    let info = endpoint.port(args.port)?.info()?;
-    let mut list = endpoint.port_mib(args.port)?;
-    if args.brief {
-        list.retain(|entry| entry.value != MibValue::Number(0));
+/// Sets items; what they are now.
+fn set(port: &Port, settings: &[(MibName, u64)], as_json: bool) -> Result<String, Failure> {
+    let mib = port.mib();
+    let mut text = String::new();
+    for (name, value) in settings {
+        mib.write(*name, *value)?;
+        let now = mib.read(*name)?;
+        text += &if as_json {
+            format!("{}\n", item_json(name, now))
+        } else {
+            format!("{name} = {}\n", value_of(name.item, now))
+        };
     }
-    if as_json {
-        let mut object = ports::json(args.port, &info);
-        object["mib"] = Value::Array(list.iter().map(entry_json).collect());
-        return Ok(format!("{object}\n"));
-    }
-    let rows: Vec<_> = list.iter().map(entry_row).collect();
-    let head = output::table(&ports::COLUMNS, 1, &[ports::row(args.port, &info)]);
-    let body = output::table(&["LAYER", "NAME", "INDEX", "VALUE"], 2, &rows);
-    Ok(format!("{head}\n{body}"))
+    Ok(text)
 }
 
-fn entry_row(entry: &MibEntry) -> Vec<String> {
+fn show(
+    args: &LinkArgs,
+    endpoint: &Endpoint,
+    port: &Port,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let info = port.info()?;
+    let keep = |value: &MibValue| !args.brief || *value != MibValue::Number(0);
+    let mut counters = endpoint.port_mib(args.port)?;
+    counters.retain(|entry| entry.item.is_none() && keep(&entry.value));
+    let items = port.mib().items()?;
+    let lanes = lanes(&items);
+    let shown: Vec<_> = items.iter().filter(|item| keep(&MibValue::Number(item.1))).collect();
+    if as_json {
+        let mut object = ports::json(args.port, &info);
+        object["lanes"] =
+            lanes.iter().map(|lane| json!({ "lane": lane.0, "state": lane.1 })).collect();
+        object["counters"] = counters.iter().map(counter_json).collect();
+        if args.mib {
+            object["mib"] = shown.iter().map(|(name, value)| item_json(name, *value)).collect();
+        }
+        return Ok(format!("{object}\n"));
+    }
+    let mut text = output::table(&ports::COLUMNS, 1, &[ports::row(args.port, &info)]);
+    if !lanes.is_empty() {
+        let rows: Vec<_> =
+            lanes.iter().map(|lane| vec![lane.0.to_string(), lane.1.to_owned()]).collect();
+        text += &format!("\n{}", output::table(&["LANE", "STATE"], 2, &rows));
+    }
+    let rows: Vec<_> = counters.iter().map(counter_row).collect();
+    text += &format!("\n{}", output::table(&["LAYER", "COUNTER", "INDEX", "VALUE"], 2, &rows));
+    if args.mib {
+        let rows: Vec<_> = shown.iter().map(|(name, value)| item_row(name, *value)).collect();
+        let head = ["NAME", "VALUE", "UNIT", "LAYER", "TABLE", "KIND", "ACCESS", "RANGE"];
+        text += &format!("\n{}", output::table(&head, head.len(), &rows));
+    }
+    Ok(text)
+}
+
+/// Each lane's state.
+fn lanes(items: &[(MibName, u64)]) -> Vec<(u32, &'static str)> {
+    let states = items.iter().filter(|(name, _)| name.item == MibItem::LaneState);
+    states.map(|(name, value)| (name.index, text_of(name.item, *value).unwrap_or("?"))).collect()
+}
+
+/// A value's name, where it has one.
+fn text_of(item: MibItem, value: u64) -> Option<&'static str> {
+    item.info().values.get(usize::try_from(value).ok()?).copied()
+}
+
+/// A value for people.
+fn value_of(item: MibItem, value: u64) -> String {
+    match text_of(item, value) {
+        Some(text) => format!("{value} ({text})"),
+        None if item.info().unit == "mask" => format!("{value:#x}"),
+        None => value.to_string(),
+    }
+}
+
+/// Table of the standard.
+fn table_of(info: &MibInfo) -> &'static str {
+    if info.kind == MibKind::Parameter { "5-36" } else { "5-37" }
+}
+
+fn item_row(name: &MibName, value: u64) -> Vec<String> {
+    let info = name.item.info();
+    let max = if info.max > 0xffff { format!("{:#x}", info.max) } else { info.max.to_string() };
+    vec![
+        name.to_string(),
+        value_of(name.item, value),
+        info.unit.to_owned(),
+        spfe::layer_name(info.layer).to_owned(),
+        table_of(info).to_owned(),
+        info.kind.name().to_lowercase(),
+        info.access.name().to_lowercase(),
+        format!("{} to {max}", info.min),
+    ]
+}
+
+fn item_json(name: &MibName, value: u64) -> Value {
+    let info = name.item.info();
+    json!({
+        "name": info.title,
+        "identifier": name.item.name(),
+        "index": (info.scope != MibScope::Link).then_some(name.index),
+        "value": value,
+        "text": text_of(name.item, value),
+        "unit": info.unit,
+        "layer": spfe::layer_name(info.layer),
+        "table": table_of(info),
+        "kind": info.kind.name().to_lowercase(),
+        "access": info.access.name().to_lowercase(),
+        "min": info.min,
+        "max": info.max,
+    })
+}
+
+fn counter_row(entry: &MibEntry) -> Vec<String> {
     let value = match &entry.value {
         MibValue::Number(number) => number.to_string(),
         MibValue::Text(text) => output::printable(text),
@@ -103,51 +201,10 @@ fn entry_row(entry: &MibEntry) -> Vec<String> {
     vec![output::printable(&entry.layer), output::printable(&entry.name), index, value]
 }
 
-fn entry_json(entry: &MibEntry) -> Value {
+fn counter_json(entry: &MibEntry) -> Value {
     let value = match &entry.value {
         MibValue::Number(number) => json!(number),
         MibValue::Text(text) => json!(text),
     };
     json!({ "layer": entry.layer, "name": entry.name, "index": entry.index, "value": value })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn set(vc: u32, parameter: VcParameter, value: u64) -> LinkCommand {
-        LinkCommand::Set { vc, parameter, value }
-    }
-
-    #[test]
-    fn settings_are_understood() {
-        for (text, command) in [
-            ("vc.3.priority=2", set(3, VcParameter::Priority, 2)),
-            ("vc.0.bandwidth=6554", set(0, VcParameter::Bandwidth, 6554)),
-            ("vc.0.bandwidth=25%", set(0, VcParameter::Bandwidth, 16384)),
-            ("vc.1.bandwidth=100%", set(1, VcParameter::Bandwidth, 65535)),
-            ("vc.31.slots=0xff", set(31, VcParameter::Slots, 255)),
-        ] {
-            assert_eq!(setting(text).unwrap(), command, "{text}");
-        }
-        for text in ["", "vc.0.priority", "vc.x.priority=1", "vc.0.color=1", "vc.0.bandwidth=101%"]
-        {
-            assert!(setting(text).unwrap_err().contains("vc.N.priority"), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_link_shows_what_was_set() {
-        let args = LinkArgs { port: 0, settings: vec![], reset: false, brief: true };
-        for device in ["virtual:?link=exact:2x6.25G&time=virtual", "virtual:"] {
-            let endpoint = Endpoint::open(device).unwrap();
-            endpoint.link_command(0, set(3, VcParameter::Priority, 5)).unwrap();
-            let text = show(&args, &endpoint, false).unwrap();
-            let row = ["data", "link", "priority", "3", "5"];
-            assert!(text.lines().any(|line| line.split_whitespace().eq(row)), "{text}");
-            let text = show(&args, &endpoint, true).unwrap();
-            let object: Value = serde_json::from_str(&text).unwrap();
-            assert_eq!(object["mib"][0]["name"], "state");
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 mod assembly;
 mod broadcast;
+mod capture;
 mod cli;
 mod completions;
 mod context;

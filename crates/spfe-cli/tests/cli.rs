@@ -68,7 +68,7 @@ fn malformed_device_names_are_wrong_usage() {
         ("virtual:?link=fast", "LANESxRATE"),
     ] {
         let error = spfe(&["--device", device, "info", "--json"]).fails(2, words).json();
-        assert!(error["error"].as_str().unwrap().contains("unix:SOCKET[/N]"), "{error}");
+        assert!(error["error"].as_str().unwrap().contains("unix:SOCKET[/N"), "{error}");
         assert_eq!((&error["status"], &error["exit"]), (&"BAD_FIELD".into(), &2.into()));
     }
 }

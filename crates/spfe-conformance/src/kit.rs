@@ -2,33 +2,126 @@
 
 use crate::Fixture;
 use spfe::{
-    Buf, Deadline, End, Endpoint, PackedOptions, PackedRx, QueueOptions, Received, Region, Rx,
-    Status, Threshold, Tx,
+    Buf, Clock, Deadline, End, Endpoint, PackedOptions, PackedRx, QueueOptions, Received, Region,
+    Rx, Status, Threshold, Tx,
 };
+use std::cell::RefCell;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Longest time anything that is bounded may take on a loaded machine.
-pub const SOON: Duration = Duration::from_secs(10);
+pub const SOON: Duration = Duration::from_secs(30);
 
 /// More bytes than any link keeps on the way of a virtual channel: a packet that long is not gone
 /// before its receiver has taken most of it.
 pub const LONG: usize = 64 << 10;
 
+thread_local! {
+    /// The clock of the pair this thread has opened last; real time where there is none.
+    static CLOCK: RefCell<Clock> = const { RefCell::new(Clock::Real) };
+}
+
+/// Bounded waits that have begun, in all cases of the process.
+static WAITS: AtomicU64 = AtomicU64::new(0);
+
+/// How many bounded waits have begun: a case in which this stands still hangs.
+pub fn waits_begun() -> u64 {
+    WAITS.load(Ordering::Relaxed)
+}
+
+/// So long from now, on the clock of the pair this thread has opened.
+pub fn within(duration: Duration) -> Deadline {
+    WAITS.fetch_add(1, Ordering::Relaxed);
+    let now = CLOCK.with_borrow(Clock::now_ns);
+    Deadline::at_ns(now.saturating_add(duration.as_nanos() as u64))
+}
+
 /// A deadline that is never reached where all is well.
 pub fn soon() -> Deadline {
-    Deadline::after(SOON)
+    within(SOON)
+}
+
+/// Lets others go on for a moment: threads in real time, links in virtual time.
+pub fn give_way() {
+    /// About as long as a link takes for a few hundred bytes, ns.
+    const MOMENT_NS: u64 = 1_000;
+    match CLOCK.with_borrow(Clock::clone) {
+        Clock::Real => std::thread::yield_now(),
+        Clock::Virtual(clock) => {
+            let now = Clock::Virtual(clock.clone()).now_ns();
+            clock.wait(clock.ticket(), Some(now + MOMENT_NS));
+        }
+    }
+}
+
+/// Waits for a time to pass, on the clock of the pair.
+pub fn pause(duration: Duration) {
+    match CLOCK.with_borrow(Clock::clone) {
+        Clock::Real => std::thread::sleep(duration),
+        Clock::Virtual(clock) => {
+            let now = || Clock::Virtual(clock.clone()).now_ns();
+            let end = now() + duration.as_nanos() as u64;
+            while now() < end {
+                clock.wait(clock.ticket(), Some(end));
+            }
+        }
+    }
+}
+
+/// A thread that takes part in the time of the pair.
+pub struct Thread<T>(JoinHandle<T>);
+
+/// Starts a thread of a case.
+pub fn spawn<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> Thread<T> {
+    let clock = CLOCK.with_borrow(Clock::clone);
+    if let Clock::Virtual(clock) = &clock {
+        clock.join();
+    }
+    Thread(std::thread::spawn(move || {
+        CLOCK.set(clock.clone());
+        let _part = Part(clock);
+        body()
+    }))
+}
+
+/// Part in a time, given up in the end.
+struct Part(Clock);
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if let Clock::Virtual(clock) = &self.0 {
+            clock.leave();
+        }
+    }
+}
+
+impl<T> Thread<T> {
+    /// What the thread returns; time goes on meanwhile.
+    pub fn join(self) -> std::thread::Result<T> {
+        let clock = CLOCK.with_borrow(Clock::clone);
+        drop(Part(clock.clone()));
+        let result = self.0.join();
+        if let Clock::Virtual(clock) = &clock {
+            clock.join();
+        }
+        result
+    }
 }
 
 /// Asks until it is true.
 ///
 /// # Panics
 /// If it does not become true in [`SOON`].
+#[track_caller]
 pub fn eventually(what: &str, mut is_true: impl FnMut() -> bool) {
-    let end = Instant::now() + SOON;
+    WAITS.fetch_add(1, Ordering::Relaxed);
+    let now = || CLOCK.with_borrow(Clock::now_ns);
+    let end = now() + SOON.as_nanos() as u64;
     while !is_true() {
-        assert!(Instant::now() < end, "{what}: not in {SOON:?}");
-        std::thread::yield_now();
+        assert!(now() < end, "{what}: not in {SOON:?}");
+        give_way();
     }
 }
 
@@ -108,6 +201,7 @@ impl Pair {
     /// Two endpoints of a fresh network.
     pub fn new(fixture: &Fixture) -> Self {
         let (a, b) = (fixture.open)();
+        CLOCK.set(a.clock().clone());
         Self { a, b }
     }
 
@@ -207,6 +301,23 @@ pub fn receive_with(rx: &mut Rx, mut then: impl FnMut(&mut Rx, Received)) -> Pac
         then(rx, got);
     }
     packet
+}
+
+/// Receives until packet `seed` of `length` bytes comes, which no packet before is as long as.
+/// Returns those before: where a link keeps what a receiver has left, the next one gets it first.
+#[track_caller]
+pub fn receive_until(rx: &mut Rx, length: usize, seed: u64) -> Vec<Packet> {
+    let (mut before, mut bytes) = (Vec::new(), 0);
+    loop {
+        let packet = receive(rx);
+        if packet.bytes.len() == length && packet.end == End::Eop {
+            packet.is(length, seed);
+            return before;
+        }
+        bytes += packet.bytes.len();
+        assert!(bytes <= LONG, "{bytes} bytes before packet {seed}: more than any link keeps");
+        before.push(packet);
+    }
 }
 
 /// Packets of a packed receive end, as they come.

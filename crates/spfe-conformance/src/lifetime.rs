@@ -2,8 +2,8 @@
 
 use crate::Capability::EndToEnd;
 use crate::kit::{
-    LONG, Pair, Random, Unpacked, depth, eventually, fill, matches, receive, soon, tagged,
-    tags_are_complete, take_all,
+    LONG, Pair, Random, Unpacked, depth, eventually, fill, matches, receive, receive_until, soon,
+    spawn, tagged, tags_are_complete, take_all,
 };
 use crate::{Fixture, cases};
 use spfe::{
@@ -11,34 +11,30 @@ use spfe::{
     Threshold, Tx,
 };
 use std::any::Any;
-use std::time::Duration;
 
 cases! {
-    a_port_says_who_uses_it: [RealTime],
-    cancel_of_transmit_returns_every_buffer: [RealTime],
-    cancel_of_receive_returns_every_buffer: [RealTime],
-    cancel_in_the_middle_of_a_packet_cuts_it: [RealTime],
-    a_cut_waits_for_a_buffer: [RealTime],
-    a_cut_waits_for_room_in_a_packed_area: [RealTime, Packed],
-    a_receiver_that_leaves_tells_the_sender: [RealTime, EndToEnd],
-    pieces_that_lost_their_receiver_are_not_a_packet: [RealTime, EndToEnd],
-    what_waits_outlives_a_change_of_receiver: [RealTime],
-    everything_drops_in_every_order: [RealTime, Packed],
-    a_region_stays_while_its_buffers_live: [RealTime],
-    a_region_gives_each_byte_to_one_buffer: [RealTime],
-    a_second_opener_is_told_who_has_it: [RealTime],
-    a_refused_second_opener_harms_nobody: [RealTime],
-    a_reset_completes_what_is_pending: [RealTime, Reset],
-    a_reset_under_load_ends_everything: [RealTime, Reset],
-    a_queue_replaced_after_a_reset_works: [RealTime, Reset],
-    a_queue_is_opened_and_closed_many_times: [RealTime],
+    a_port_says_who_uses_it: [],
+    cancel_of_transmit_returns_every_buffer: [],
+    cancel_of_receive_returns_every_buffer: [],
+    cancel_in_the_middle_of_a_packet_cuts_it: [],
+    a_cut_waits_for_a_buffer: [],
+    a_cut_waits_for_room_in_a_packed_area: [Packed],
+    a_receiver_that_leaves_takes_its_packet_along: [],
+    pieces_that_lost_their_receiver_are_not_a_packet: [],
+    what_waits_outlives_a_change_of_receiver: [],
+    everything_drops_in_every_order: [Packed],
+    a_region_stays_while_its_buffers_live: [],
+    a_region_gives_each_byte_to_one_buffer: [],
+    a_second_opener_is_told_who_has_it: [],
+    a_refused_second_opener_harms_nobody: [],
+    a_reset_completes_what_is_pending: [Reset],
+    a_reset_under_load_ends_everything: [Reset],
+    a_queue_replaced_after_a_reset_works: [Reset],
+    a_queue_is_opened_and_closed_many_times: [],
     unknown_ports_and_channels_are_named: [],
 }
 
 const BUFFER: usize = 4096;
-/// Longer than anything stays on its way.
-const SHORT: Duration = Duration::from_millis(50);
-
 fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut tx = pair.tx_with(0, depth(64));
@@ -61,9 +57,23 @@ fn cancel_of_transmit_returns_every_buffer(fixture: &Fixture) {
         assert_eq!((tx.outstanding(), take_all(&mut tx).len()), (0, 0));
         drop((rx, back));
         let mut rx = pair.rx_posted(0, BUFFER, 4);
-        take_old(fixture, &mut rx);
         tx.send(pair.packet(100, 5)).unwrap();
-        receive(&mut rx).is(100, 5);
+        let mut old = receive_until(&mut rx, 100, 5);
+        assert!(old.is_empty() || !fixture.has(EndToEnd), "turn {turn}: {old:?}");
+        // What was sent and not received is whole and in order; one that was under way is cut.
+        if old.last().is_some_and(|last| last.end == End::Eep) {
+            old.pop();
+        }
+        if let Some(first) = old.first() {
+            let first = (0..=most).find(|seed| matches(&first.bytes, *seed as u64, 0));
+            let first = first.expect("one of those the first receiver has left");
+            old.iter().zip(first..).for_each(|(packet, seed)| packet.is(64, seed as u64));
+            // Of the group some may have been sent: it is one completion.
+            let last = first + old.len();
+            assert!(last == sent || sent == 20 && last > sent, "{sent} sent, {last} received");
+        } else {
+            assert!(sent <= most, "{sent} sent, none received");
+        }
         assert_eq!(tx.drain(soon()).unwrap(), 1);
         take_all(&mut tx);
     }
@@ -190,7 +200,8 @@ fn a_cut_waits_for_room_in_a_packed_area(fixture: &Fixture) {
     assert!(matches(&got.packets[1].0, 4, 0));
 }
 
-fn a_receiver_that_leaves_tells_the_sender(fixture: &Fixture) {
+/// The sender is told, unless a link has taken the packet and goes on with it.
+fn a_receiver_that_leaves_takes_its_packet_along(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     let mut tx = pair.tx(0);
@@ -199,15 +210,17 @@ fn a_receiver_that_leaves_tells_the_sender(fixture: &Fixture) {
     tx.send(pair.packet(100, 3)).unwrap();
     rx.wait(&Threshold::count(2), soon()).unwrap();
     drop(rx);
-    tx.wait_for(&Threshold::count(2), soon()).unwrap();
-    let sent: Vec<_> = (0..2).map(|_| tx.poll().unwrap()).collect();
-    assert_eq!((sent[0].status, sent[0].packets), (Status::Ok, 1));
-    assert_eq!((sent[1].status, sent[1].packets), (Status::PeerGone, 0));
-    assert_eq!(sent[1].bytes as usize, BUFFER, "what the receiver had got");
-    assert!(tx.poll().is_none(), "what had not begun waits for the next receiver");
+    if fixture.has(EndToEnd) {
+        tx.wait_for(&Threshold::count(2), soon()).unwrap();
+        let sent: Vec<_> = (0..2).map(|_| tx.poll().unwrap()).collect();
+        assert_eq!((sent[0].status, sent[0].packets), (Status::Ok, 1));
+        assert_eq!((sent[1].status, sent[1].packets), (Status::PeerGone, 0));
+        assert_eq!(sent[1].bytes as usize, BUFFER, "what the receiver had got");
+        assert!(tx.poll().is_none(), "what had not begun waits for the next receiver");
+    }
     let mut rx = pair.rx_posted(0, BUFFER, 2);
     receive(&mut rx).is(100, 3);
-    assert_eq!(tx.drain(soon()).unwrap(), 1);
+    assert_eq!(tx.drain(soon()).unwrap(), if fixture.has(EndToEnd) { 1 } else { 3 });
     assert_eq!(take_all(&mut tx).len(), 3);
 }
 
@@ -225,9 +238,14 @@ fn pieces_that_lost_their_receiver_are_not_a_packet(fixture: &Fixture) {
     tx.send(pair.packet(100, 3)).unwrap();
     let mut rx = pair.rx_posted(0, BUFFER, 4);
     receive(&mut rx).is(100, 3);
-    tx.wait_for(&Threshold::count(1), soon()).unwrap();
-    let statuses: Vec<_> = std::iter::from_fn(|| tx.poll()).map(|sent| sent.status).collect();
-    assert_eq!(statuses, [Status::PeerGone, Status::PeerGone, Status::Ok]);
+    let mut statuses = Vec::new();
+    while statuses.len() < 3 {
+        // One that ends with an error ends a wait.
+        tx.wait(soon()).unwrap();
+        statuses.extend(std::iter::from_fn(|| tx.poll()).map(|sent| sent.status));
+    }
+    let lost = if fixture.has(EndToEnd) { Status::PeerGone } else { Status::Ok };
+    assert_eq!(statuses, [lost, lost, Status::Ok]);
 }
 
 fn what_waits_outlives_a_change_of_receiver(fixture: &Fixture) {
@@ -410,7 +428,7 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
         let region = pair.a.alloc(16 * BUFFER).unwrap();
         let bufs = tagged(&region, 2 * BUFFER, 8);
         let burst: Vec<Buf> = (0..4).map(|tag| pair.packet(BUFFER, tag)).collect();
-        let sender = std::thread::spawn(move || {
+        let sender = spawn(move || {
             let (mut free, mut reset) = (bufs, false);
             let ended = loop {
                 while !reset && let Some(buf) = free.pop() {
@@ -430,7 +448,7 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
             drop((tx, free));
             ended.status()
         });
-        let receiver = std::thread::spawn(move || {
+        let receiver = spawn(move || {
             loop {
                 match rx.recv(soon()) {
                     Ok(got) => drop(rx.post(got.buf)),
@@ -453,19 +471,12 @@ fn a_reset_under_load_ends_everything(fixture: &Fixture) {
     }
 }
 
-/// What is on its way comes first.
-fn take_old(fixture: &Fixture, rx: &mut Rx) {
-    while !fixture.has(EndToEnd)
-        && let Ok(got) = rx.recv(Deadline::after(SHORT))
-    {
-        rx.post(got.buf).unwrap();
-    }
-}
-
 /// Everything can be opened again, and moves packets.
 fn works_again(pair: &Pair, fixture: &Fixture) {
     let (mut tx, mut rx) = (pair.tx(0), pair.rx_posted(0, BUFFER, 16));
-    take_old(fixture, &mut rx);
+    tx.send(pair.packet(100, 5)).unwrap();
+    let old = receive_until(&mut rx, 100, 5);
+    assert!(old.is_empty() || !fixture.has(EndToEnd), "{old:?}");
     for seed in 0..20 {
         tx.send(pair.packet(2 * BUFFER, seed)).unwrap();
         receive(&mut rx).is(2 * BUFFER, seed);

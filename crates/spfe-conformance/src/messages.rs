@@ -1,6 +1,6 @@
 //! Broadcast messages and time-codes.
 
-use crate::kit::{Pair, soon};
+use crate::kit::{Pair, soon, spawn};
 use crate::{Fixture, cases};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::BorrowedFd;
@@ -9,20 +9,20 @@ use spfe::{
 };
 
 cases! {
-    messages_arrive_in_order: [RealTime, Message],
-    a_filter_passes_its_channel_and_type: [RealTime, Message],
-    a_full_ring_drops_and_says_so: [RealTime, Message],
-    messages_are_not_behind_data: [RealTime, Message],
-    a_sleeping_listener_is_woken: [RealTime, Message],
+    messages_arrive_in_order: [Message],
+    a_filter_passes_its_channel_and_type: [Message],
+    a_full_ring_drops_and_says_so: [Message],
+    messages_are_not_behind_data: [Message],
+    a_sleeping_listener_is_woken: [Message],
     a_descriptor_tells_of_messages: [RealTime, Message, Event],
-    draining_messages_waits_until_all_are_gone: [RealTime, Message],
-    listeners_come_and_go_alone: [RealTime, Message],
-    a_message_posted_before_closing_arrives: [RealTime, Message],
-    a_fifth_listener_is_refused: [RealTime, Message],
-    a_reset_ends_listening: [RealTime, Message, Reset],
-    time_codes_tick_and_wrap: [RealTime, Message],
-    a_time_code_out_of_sequence_is_counted: [RealTime, Message],
-    time_codes_have_flags: [RealTime, Message],
+    draining_messages_waits_until_all_are_gone: [Message],
+    listeners_come_and_go_alone: [Message],
+    a_message_posted_before_closing_arrives: [Message],
+    a_fifth_listener_is_refused: [Message],
+    a_reset_ends_listening: [Message, Reset],
+    time_codes_tick_and_wrap: [Message],
+    a_time_code_out_of_sequence_is_counted: [Message],
+    time_codes_have_flags: [Message],
 }
 
 fn broadcast(endpoint: &spfe::Endpoint) -> Broadcast {
@@ -133,7 +133,7 @@ fn a_sleeping_listener_is_woken(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut sender, mut listener) = (broadcast(&pair.a), broadcast(&pair.b));
     listener.set_strategy(Strategy::Block);
-    let thread = std::thread::spawn(move || {
+    let thread = spawn(move || {
         for number in 0..1000u64 {
             let got = listener.recv(soon());
             let got = got.unwrap_or_else(|error| panic!("listener, {number}: {error}"));

@@ -33,7 +33,8 @@ fn run(mode: Mode) {
 /// Links that are made word by word, in the daemon.
 fn run_exact(link: &str, mode: Mode) {
     let told = |capability: &Capability| *capability != Capability::EndToEnd;
-    let capabilities: Vec<_> = Capability::UNLIMITED.into_iter().filter(told).collect();
+    let mut capabilities: Vec<_> = Capability::UNLIMITED.into_iter().filter(told).collect();
+    capabilities.push(Capability::Paced);
     run_over(link, mode, &capabilities);
 }
 

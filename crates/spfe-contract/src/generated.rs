@@ -6,7 +6,7 @@ pub const CONTRACT_MAGIC: u32 = 0x53504645;
 /// Must be equal on both sides.
 pub const CONTRACT_VERSION_MAJOR: u16 = 1;
 /// Only ever adds things.
-pub const CONTRACT_VERSION_MINOR: u16 = 0;
+pub const CONTRACT_VERSION_MINOR: u16 = 1;
 /// Size of every ring entry, submission or completion.
 pub const ENTRY_BYTES: u64 = 16;
 /// Smallest ring: 4 entries, one cache line of 64 bytes.
@@ -35,6 +35,8 @@ pub const PACKED_HEADER_BYTES: u64 = 8;
 pub const PACKED_AREA_MIN_BYTES: u64 = 4096;
 /// Most virtual channels of one SpaceFibre port (ECSS-E-ST-50-11C: VC 0 to 31).
 pub const VC_MAX: u64 = 32;
+/// Bytes of a value in the mib block: that of item N is at N times this in its element.
+pub const MIB_VALUE_BYTES: u64 = 8;
 /// Bytes from one client's doorbell page to the next; 65536 where CAP_DOORBELL_64K is set.
 pub const DOORBELL_STRIDE: u64 = 4096;
 /// Smallest page of a page list, log2 of its bytes: 4 KiB.
@@ -430,6 +432,8 @@ pub enum BlockType {
     TimeCode = 7,
     /// Counters of one queue context, an array.
     Statistics = 8,
+    /// Management information base of one port, an array.
+    Mib = 9,
 }
 
 impl BlockType {
@@ -444,6 +448,7 @@ impl BlockType {
         Self::Broadcast,
         Self::TimeCode,
         Self::Statistics,
+        Self::Mib,
     ];
 
     /// The value with this number, if the contract has one.
@@ -458,6 +463,7 @@ impl BlockType {
             6 => Some(Self::Broadcast),
             7 => Some(Self::TimeCode),
             8 => Some(Self::Statistics),
+            9 => Some(Self::Mib),
             _ => None,
         }
     }
@@ -479,6 +485,7 @@ impl BlockType {
             Self::Broadcast => "BROADCAST",
             Self::TimeCode => "TIME_CODE",
             Self::Statistics => "STATISTICS",
+            Self::Mib => "MIB",
         }
     }
 }
@@ -501,6 +508,8 @@ pub enum Command {
     PortConfigure = 5,
     /// Stop every queue and revoke every region.
     Reset = 6,
+    /// Set MIB_ITEM, of MIB_ELEMENT, of the port named by CFG_INDEX, to MIB_VALUE (capability MIB).
+    MibSet = 7,
 }
 
 impl Command {
@@ -513,6 +522,7 @@ impl Command {
         Self::RegionDisable,
         Self::PortConfigure,
         Self::Reset,
+        Self::MibSet,
     ];
 
     /// The value with this number, if the contract has one.
@@ -525,6 +535,7 @@ impl Command {
             4 => Some(Self::RegionDisable),
             5 => Some(Self::PortConfigure),
             6 => Some(Self::Reset),
+            7 => Some(Self::MibSet),
             _ => None,
         }
     }
@@ -544,6 +555,7 @@ impl Command {
             Self::RegionDisable => "REGION_DISABLE",
             Self::PortConfigure => "PORT_CONFIGURE",
             Self::Reset => "RESET",
+            Self::MibSet => "MIB_SET",
         }
     }
 }
@@ -786,6 +798,511 @@ pub enum StatusClass {
     Usage,
 }
 
+/// Layer of an item of the management information base (ECSS-E-ST-50-11C 5.9).
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MibLayer {
+    /// Network layer, 5.8.
+    Network = 0,
+    /// Data link layer, 5.7.
+    DataLink = 1,
+    /// Multi-lane layer, 5.6.
+    MultiLane = 2,
+    /// Lane layer, 5.5.
+    Lane = 3,
+    /// Physical layer, 5.4.
+    Physical = 4,
+}
+
+impl MibLayer {
+    /// Every value, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Network,
+        Self::DataLink,
+        Self::MultiLane,
+        Self::Lane,
+        Self::Physical,
+    ];
+
+    /// The value with this number, if the contract has one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::Network),
+            1 => Some(Self::DataLink),
+            2 => Some(Self::MultiLane),
+            3 => Some(Self::Lane),
+            4 => Some(Self::Physical),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// The name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Network => "NETWORK",
+            Self::DataLink => "DATA_LINK",
+            Self::MultiLane => "MULTI_LANE",
+            Self::Lane => "LANE",
+            Self::Physical => "PHYSICAL",
+        }
+    }
+}
+
+/// What an item of the management information base is.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MibKind {
+    /// Of table 5-36.
+    Parameter = 0,
+    /// Of table 5-37.
+    Status = 1,
+    /// Of table 5-37; it stays until the link is reset by LINK_RESET or INTERFACE_RESET.
+    Error = 2,
+}
+
+impl MibKind {
+    /// Every value, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Parameter,
+        Self::Status,
+        Self::Error,
+    ];
+
+    /// The value with this number, if the contract has one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::Parameter),
+            1 => Some(Self::Status),
+            2 => Some(Self::Error),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// The name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Parameter => "PARAMETER",
+            Self::Status => "STATUS",
+            Self::Error => "ERROR",
+        }
+    }
+}
+
+/// How an item of the management information base is used.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MibAccess {
+    /// Read only.
+    Ro = 0,
+    /// Read, and set with MIB_SET.
+    Rw = 1,
+    /// Setting it to 1 does something; it reads 0.
+    Command = 2,
+}
+
+impl MibAccess {
+    /// Every value, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Ro,
+        Self::Rw,
+        Self::Command,
+    ];
+
+    /// The value with this number, if the contract has one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::Ro),
+            1 => Some(Self::Rw),
+            2 => Some(Self::Command),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// The name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ro => "RO",
+            Self::Rw => "RW",
+            Self::Command => "COMMAND",
+        }
+    }
+}
+
+/// What there is one of an item for.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MibScope {
+    /// The link: element 0.
+    Link = 0,
+    /// Each lane: element L is of lane L.
+    Lane = 1,
+    /// Each virtual channel: element V is of virtual channel V.
+    Vc = 2,
+}
+
+impl MibScope {
+    /// Every value, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Link,
+        Self::Lane,
+        Self::Vc,
+    ];
+
+    /// The value with this number, if the contract has one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::Link),
+            1 => Some(Self::Lane),
+            2 => Some(Self::Vc),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// The name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Link => "LINK",
+            Self::Lane => "LANE",
+            Self::Vc => "VC",
+        }
+    }
+}
+
+/// Item of the management information base of a port (ECSS-E-ST-50-11C tables 5-36 and 5-37).
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MibItem {
+    /// Virtual Network Number: Virtual network of a virtual channel; 0 on channel 0 for ever.
+    VirtualNetwork = 0,
+    /// Broadcast Channel: Channel that a node sends broadcast messages on.
+    BroadcastChannel = 1,
+    /// Interface Reset: Link reset, and parameters as after power-on.
+    InterfaceReset = 2,
+    /// Link Reset: Link reset of both ends.
+    LinkReset = 3,
+    /// Data Scrambled: Data frames are scrambled, from the next link reset on.
+    DataScrambled = 4,
+    /// Expected Broadcast Bandwidth: Share of the link for broadcast messages.
+    ExpectedBroadcastBandwidth = 5,
+    /// Priority: 0 is the highest.
+    Priority = 6,
+    /// Expected Bandwidth: Share of the link; 65535 is all of it, 0 bars the channel.
+    ExpectedBandwidth = 7,
+    /// Time-slots: Bit T: may send in time-slot T.
+    TimeSlots = 8,
+    /// Continuous Mode: The user never waits.
+    ContinuousMode = 9,
+    /// Idle Time Limit: Full credit for longer is under-use.
+    IdleTimeLimit = 0xa,
+    /// Bandwidth Credit Limit: Fixed when the link is made.
+    BandwidthCreditLimit = 0xb,
+    /// Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link is made.
+    MinimumBandwidthCreditThreshold = 0xc,
+    /// FCT Multiplier: Worth of an FCT; fixed when the link is made.
+    FctMultiplier = 0xd,
+    /// Segment Multiplier: Longest data frame; fixed when the link is made.
+    SegmentMultiplier = 0xe,
+    /// TxEn: The lane sends.
+    TxEn = 0xf,
+    /// RxEn: The lane receives.
+    RxEn = 0x10,
+    /// Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link reset, and while no lane is active.
+    MaxDataSendingLanes = 0x11,
+    /// Bypass: A plain single lane on lane 0: as configured, or as the far end needs it.
+    Bypass = 0x12,
+    /// LaneStart: Start, and keep trying.
+    LaneStart = 0x13,
+    /// AutoStart: Start when the far end does.
+    AutoStart = 0x14,
+    /// LaneReset: Held in ClearLine.
+    LaneReset = 0x15,
+    /// Near-End Parallel Loopback: Words received are those sent.
+    NearEndParallelLoopback = 0x16,
+    /// Far-End Parallel Loopback: Words sent are those received.
+    FarEndParallelLoopback = 0x17,
+    /// Standby Reason: Sent in STANDBY.
+    StandbyReason = 0x18,
+    /// Near-End Serial Loopback: Bits received are those sent.
+    NearEndSerialLoopback = 0x19,
+    /// Far-End Serial Loopback: Bits sent are those received.
+    FarEndSerialLoopback = 0x1a,
+    /// Has Credit: There is FCT credit.
+    HasCredit = 0x1b,
+    /// Input Buffer Overflow: A frame found no room; it resets the link.
+    InputBufferOverflow = 0x1c,
+    /// FCT Credit Overflow: More FCTs than the credit counter holds.
+    FctCreditOverflow = 0x1d,
+    /// Bandwidth Over-use: The channel sent far more than its share.
+    BandwidthOverUse = 0x1e,
+    /// Bandwidth Under-use: It had full credit for the idle time limit.
+    BandwidthUnderUse = 0x1f,
+    /// CRC-16 Error: In a data frame.
+    Crc16Error = 0x20,
+    /// CRC-8 Error: In a broadcast frame or a single word.
+    Crc8Error = 0x21,
+    /// Frame Error: A word where it does not belong.
+    FrameError = 0x22,
+    /// Sequence Error: A number out of sequence.
+    SequenceError = 0x23,
+    /// Error Recovery Buffer Empty: All that was sent is acknowledged.
+    ErrorRecoveryBufferEmpty = 0x24,
+    /// Error Recovery Attempts: Valid NACKs received.
+    ErrorRecoveryAttempts = 0x25,
+    /// Link Reset Caused by Protocol Error: An acknowledgement that matches nothing.
+    ProtocolError = 0x26,
+    /// Far-End Link Reset: The far end asked for a link reset.
+    FarEndLinkReset = 0x27,
+    /// Current Time-slot: Of the last SCHEDULE.request.
+    CurrentTimeSlot = 0x28,
+    /// Data-Sending Lanes: Bit L: lane L carries rows.
+    DataSendingLanes = 0x29,
+    /// Data-Receiving Lanes: Bit L: rows are received from lane L.
+    DataReceivingLanes = 0x2a,
+    /// Alignment State: 0 Not Ready, 1 Near-End Ready, 2 Both-Ends Ready.
+    AlignmentState = 0x2b,
+    /// Misaligned Events: Times that alignment started again.
+    MisalignedEvents = 0x2c,
+    /// Lane State: 0 ClearLine to 9 LossOfSignal.
+    LaneState = 0x2d,
+    /// RXERR Count: The leaky counter.
+    RxerrCount = 0x2e,
+    /// RXERR Overflow: It reached 255.
+    RxerrOverflow = 0x2f,
+    /// Far-End Standby: The far end went to standby.
+    FarEndStandby = 0x30,
+    /// Far-End Standby Reason: As it said.
+    FarEndStandbyReason = 0x31,
+    /// Timeout: The initialisation timer ran out.
+    Timeout = 0x32,
+    /// Far-End Lost Signal: The far end sent LOST_SIGNAL.
+    FarEndLostSignal = 0x33,
+    /// Far-End Lost Signal Cause: 0 no signal, 1 RXERR counter, 2 INIT1.
+    FarEndLostSignalCause = 0x34,
+    /// Far-End Capabilities: Field of the last INIT3; 0 before one came.
+    FarEndCapabilities = 0x35,
+    /// RX Polarity: 1: received bits are inverted.
+    RxPolarity = 0x36,
+    /// No Signal: Nothing is received.
+    NoSignal = 0x37,
+    /// Bit Synchronised: The receiver has a word boundary.
+    BitSync = 0x38,
+}
+
+impl MibItem {
+    /// Every value, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::VirtualNetwork,
+        Self::BroadcastChannel,
+        Self::InterfaceReset,
+        Self::LinkReset,
+        Self::DataScrambled,
+        Self::ExpectedBroadcastBandwidth,
+        Self::Priority,
+        Self::ExpectedBandwidth,
+        Self::TimeSlots,
+        Self::ContinuousMode,
+        Self::IdleTimeLimit,
+        Self::BandwidthCreditLimit,
+        Self::MinimumBandwidthCreditThreshold,
+        Self::FctMultiplier,
+        Self::SegmentMultiplier,
+        Self::TxEn,
+        Self::RxEn,
+        Self::MaxDataSendingLanes,
+        Self::Bypass,
+        Self::LaneStart,
+        Self::AutoStart,
+        Self::LaneReset,
+        Self::NearEndParallelLoopback,
+        Self::FarEndParallelLoopback,
+        Self::StandbyReason,
+        Self::NearEndSerialLoopback,
+        Self::FarEndSerialLoopback,
+        Self::HasCredit,
+        Self::InputBufferOverflow,
+        Self::FctCreditOverflow,
+        Self::BandwidthOverUse,
+        Self::BandwidthUnderUse,
+        Self::Crc16Error,
+        Self::Crc8Error,
+        Self::FrameError,
+        Self::SequenceError,
+        Self::ErrorRecoveryBufferEmpty,
+        Self::ErrorRecoveryAttempts,
+        Self::ProtocolError,
+        Self::FarEndLinkReset,
+        Self::CurrentTimeSlot,
+        Self::DataSendingLanes,
+        Self::DataReceivingLanes,
+        Self::AlignmentState,
+        Self::MisalignedEvents,
+        Self::LaneState,
+        Self::RxerrCount,
+        Self::RxerrOverflow,
+        Self::FarEndStandby,
+        Self::FarEndStandbyReason,
+        Self::Timeout,
+        Self::FarEndLostSignal,
+        Self::FarEndLostSignalCause,
+        Self::FarEndCapabilities,
+        Self::RxPolarity,
+        Self::NoSignal,
+        Self::BitSync,
+    ];
+
+    /// The value with this number, if the contract has one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::VirtualNetwork),
+            1 => Some(Self::BroadcastChannel),
+            2 => Some(Self::InterfaceReset),
+            3 => Some(Self::LinkReset),
+            4 => Some(Self::DataScrambled),
+            5 => Some(Self::ExpectedBroadcastBandwidth),
+            6 => Some(Self::Priority),
+            7 => Some(Self::ExpectedBandwidth),
+            8 => Some(Self::TimeSlots),
+            9 => Some(Self::ContinuousMode),
+            0xa => Some(Self::IdleTimeLimit),
+            0xb => Some(Self::BandwidthCreditLimit),
+            0xc => Some(Self::MinimumBandwidthCreditThreshold),
+            0xd => Some(Self::FctMultiplier),
+            0xe => Some(Self::SegmentMultiplier),
+            0xf => Some(Self::TxEn),
+            0x10 => Some(Self::RxEn),
+            0x11 => Some(Self::MaxDataSendingLanes),
+            0x12 => Some(Self::Bypass),
+            0x13 => Some(Self::LaneStart),
+            0x14 => Some(Self::AutoStart),
+            0x15 => Some(Self::LaneReset),
+            0x16 => Some(Self::NearEndParallelLoopback),
+            0x17 => Some(Self::FarEndParallelLoopback),
+            0x18 => Some(Self::StandbyReason),
+            0x19 => Some(Self::NearEndSerialLoopback),
+            0x1a => Some(Self::FarEndSerialLoopback),
+            0x1b => Some(Self::HasCredit),
+            0x1c => Some(Self::InputBufferOverflow),
+            0x1d => Some(Self::FctCreditOverflow),
+            0x1e => Some(Self::BandwidthOverUse),
+            0x1f => Some(Self::BandwidthUnderUse),
+            0x20 => Some(Self::Crc16Error),
+            0x21 => Some(Self::Crc8Error),
+            0x22 => Some(Self::FrameError),
+            0x23 => Some(Self::SequenceError),
+            0x24 => Some(Self::ErrorRecoveryBufferEmpty),
+            0x25 => Some(Self::ErrorRecoveryAttempts),
+            0x26 => Some(Self::ProtocolError),
+            0x27 => Some(Self::FarEndLinkReset),
+            0x28 => Some(Self::CurrentTimeSlot),
+            0x29 => Some(Self::DataSendingLanes),
+            0x2a => Some(Self::DataReceivingLanes),
+            0x2b => Some(Self::AlignmentState),
+            0x2c => Some(Self::MisalignedEvents),
+            0x2d => Some(Self::LaneState),
+            0x2e => Some(Self::RxerrCount),
+            0x2f => Some(Self::RxerrOverflow),
+            0x30 => Some(Self::FarEndStandby),
+            0x31 => Some(Self::FarEndStandbyReason),
+            0x32 => Some(Self::Timeout),
+            0x33 => Some(Self::FarEndLostSignal),
+            0x34 => Some(Self::FarEndLostSignalCause),
+            0x35 => Some(Self::FarEndCapabilities),
+            0x36 => Some(Self::RxPolarity),
+            0x37 => Some(Self::NoSignal),
+            0x38 => Some(Self::BitSync),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// The name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::VirtualNetwork => "VIRTUAL_NETWORK",
+            Self::BroadcastChannel => "BROADCAST_CHANNEL",
+            Self::InterfaceReset => "INTERFACE_RESET",
+            Self::LinkReset => "LINK_RESET",
+            Self::DataScrambled => "DATA_SCRAMBLED",
+            Self::ExpectedBroadcastBandwidth => "EXPECTED_BROADCAST_BANDWIDTH",
+            Self::Priority => "PRIORITY",
+            Self::ExpectedBandwidth => "EXPECTED_BANDWIDTH",
+            Self::TimeSlots => "TIME_SLOTS",
+            Self::ContinuousMode => "CONTINUOUS_MODE",
+            Self::IdleTimeLimit => "IDLE_TIME_LIMIT",
+            Self::BandwidthCreditLimit => "BANDWIDTH_CREDIT_LIMIT",
+            Self::MinimumBandwidthCreditThreshold => "MINIMUM_BANDWIDTH_CREDIT_THRESHOLD",
+            Self::FctMultiplier => "FCT_MULTIPLIER",
+            Self::SegmentMultiplier => "SEGMENT_MULTIPLIER",
+            Self::TxEn => "TX_EN",
+            Self::RxEn => "RX_EN",
+            Self::MaxDataSendingLanes => "MAX_DATA_SENDING_LANES",
+            Self::Bypass => "BYPASS",
+            Self::LaneStart => "LANE_START",
+            Self::AutoStart => "AUTO_START",
+            Self::LaneReset => "LANE_RESET",
+            Self::NearEndParallelLoopback => "NEAR_END_PARALLEL_LOOPBACK",
+            Self::FarEndParallelLoopback => "FAR_END_PARALLEL_LOOPBACK",
+            Self::StandbyReason => "STANDBY_REASON",
+            Self::NearEndSerialLoopback => "NEAR_END_SERIAL_LOOPBACK",
+            Self::FarEndSerialLoopback => "FAR_END_SERIAL_LOOPBACK",
+            Self::HasCredit => "HAS_CREDIT",
+            Self::InputBufferOverflow => "INPUT_BUFFER_OVERFLOW",
+            Self::FctCreditOverflow => "FCT_CREDIT_OVERFLOW",
+            Self::BandwidthOverUse => "BANDWIDTH_OVER_USE",
+            Self::BandwidthUnderUse => "BANDWIDTH_UNDER_USE",
+            Self::Crc16Error => "CRC16_ERROR",
+            Self::Crc8Error => "CRC8_ERROR",
+            Self::FrameError => "FRAME_ERROR",
+            Self::SequenceError => "SEQUENCE_ERROR",
+            Self::ErrorRecoveryBufferEmpty => "ERROR_RECOVERY_BUFFER_EMPTY",
+            Self::ErrorRecoveryAttempts => "ERROR_RECOVERY_ATTEMPTS",
+            Self::ProtocolError => "PROTOCOL_ERROR",
+            Self::FarEndLinkReset => "FAR_END_LINK_RESET",
+            Self::CurrentTimeSlot => "CURRENT_TIME_SLOT",
+            Self::DataSendingLanes => "DATA_SENDING_LANES",
+            Self::DataReceivingLanes => "DATA_RECEIVING_LANES",
+            Self::AlignmentState => "ALIGNMENT_STATE",
+            Self::MisalignedEvents => "MISALIGNED_EVENTS",
+            Self::LaneState => "LANE_STATE",
+            Self::RxerrCount => "RXERR_COUNT",
+            Self::RxerrOverflow => "RXERR_OVERFLOW",
+            Self::FarEndStandby => "FAR_END_STANDBY",
+            Self::FarEndStandbyReason => "FAR_END_STANDBY_REASON",
+            Self::Timeout => "TIMEOUT",
+            Self::FarEndLostSignal => "FAR_END_LOST_SIGNAL",
+            Self::FarEndLostSignalCause => "FAR_END_LOST_SIGNAL_CAUSE",
+            Self::FarEndCapabilities => "FAR_END_CAPABILITIES",
+            Self::RxPolarity => "RX_POLARITY",
+            Self::NoSignal => "NO_SIGNAL",
+            Self::BitSync => "BIT_SYNC",
+        }
+    }
+}
+
 /// Flags of a submission entry.
 pub mod submit_flags {
     /// Lowest bit of TYPE.
@@ -858,6 +1375,8 @@ pub mod capability {
     pub const IOVA: u32 = 1 << 5;
     /// RESET while busy completes pending submissions with DEVICE_RESET.
     pub const RESET: u32 = 1 << 6;
+    /// A mib block for each port, and the command MIB_SET.
+    pub const MIB: u32 = 1 << 7;
 }
 
 /// What a device may do with a memory region (values of InfiniBand verbs where they exist).
@@ -1666,6 +2185,14 @@ pub mod global_block {
     pub const CFG_INDEX: u32 = 0x84;
     /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw)
     pub const CFG_SEQ: u32 = 0x88;
+    /// mib_item that MIB_SET sets. (rw)
+    pub const MIB_ITEM: u32 = 0x8c;
+    /// Lane or virtual channel it is of; 0 for an item of the link. (rw)
+    pub const MIB_ELEMENT: u32 = 0x90;
+    /// What it is set to, low word. (rw)
+    pub const MIB_VALUE_LO: u32 = 0x98;
+    /// What it is set to, high word. (rw)
+    pub const MIB_VALUE_HI: u32 = 0x9c;
 }
 
 /// One network port.
@@ -1873,3 +2400,798 @@ pub mod statistics_block {
     /// High word. (ro)
     pub const DROPPED_HI: u32 = 0x2c;
 }
+
+/// Management information base of the port named by the block's instance: as many elements as the port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is none.
+pub mod mib_block {
+    /// block_type MIB.
+    pub const TYPE: u16 = 9;
+    /// Version of this block.
+    pub const VERSION: u16 = 1;
+    /// Bytes of the header; the elements follow.
+    pub const SIZE: u32 = 0x10;
+    /// Bytes from one element to the next. Registers are at offsets in an element.
+    pub const STRIDE: u32 = 0x200;
+    /// Bit N: this element has item N; items 0 to 31. (ro)
+    pub const PRESENT_LO: u32 = 0x1f8;
+    /// Items 32 to 62. (ro)
+    pub const PRESENT_HI: u32 = 0x1fc;
+}
+
+/// What an item of the management information base is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MibInfo {
+    /// The item.
+    pub item: MibItem,
+    /// Its name in the standard.
+    pub title: &'static str,
+    /// Its layer.
+    pub layer: MibLayer,
+    /// What it is.
+    pub kind: MibKind,
+    /// How it is used.
+    pub access: MibAccess,
+    /// What there is one for.
+    pub scope: MibScope,
+    /// Its least value.
+    pub min: u64,
+    /// Its greatest value.
+    pub max: u64,
+    /// Unit of its value; empty for a plain number.
+    pub unit: &'static str,
+    /// Names of the values from 0 on; empty where they have none.
+    pub values: &'static [&'static str],
+    /// What it means.
+    pub doc: &'static str,
+}
+
+impl MibItem {
+    /// What it is.
+    pub const fn info(self) -> &'static MibInfo {
+        &MIB_ITEMS[self as usize]
+    }
+}
+
+/// Every item; that with number N is at N.
+pub static MIB_ITEMS: [MibInfo; 57] = [
+    MibInfo {
+        item: MibItem::VirtualNetwork,
+        title: "Virtual Network Number",
+        layer: MibLayer::Network,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 0x3f,
+        unit: "",
+        values: &[],
+        doc: "Virtual network of a virtual channel; 0 on channel 0 for ever.",
+    },
+    MibInfo {
+        item: MibItem::BroadcastChannel,
+        title: "Broadcast Channel",
+        layer: MibLayer::Network,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0xff,
+        unit: "",
+        values: &[],
+        doc: "Channel that a node sends broadcast messages on.",
+    },
+    MibInfo {
+        item: MibItem::InterfaceReset,
+        title: "Interface Reset",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Command,
+        scope: MibScope::Link,
+        min: 1,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Link reset, and parameters as after power-on.",
+    },
+    MibInfo {
+        item: MibItem::LinkReset,
+        title: "Link Reset",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Command,
+        scope: MibScope::Link,
+        min: 1,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Link reset of both ends.",
+    },
+    MibInfo {
+        item: MibItem::DataScrambled,
+        title: "Data Scrambled",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Data frames are scrambled, from the next link reset on.",
+    },
+    MibInfo {
+        item: MibItem::ExpectedBroadcastBandwidth,
+        title: "Expected Broadcast Bandwidth",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0xffff,
+        unit: "1/65536",
+        values: &[],
+        doc: "Share of the link for broadcast messages.",
+    },
+    MibInfo {
+        item: MibItem::Priority,
+        title: "Priority",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 0xf,
+        unit: "",
+        values: &[],
+        doc: "0 is the highest.",
+    },
+    MibInfo {
+        item: MibItem::ExpectedBandwidth,
+        title: "Expected Bandwidth",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 0xffff,
+        unit: "1/65536",
+        values: &[],
+        doc: "Share of the link; 65535 is all of it, 0 bars the channel.",
+    },
+    MibInfo {
+        item: MibItem::TimeSlots,
+        title: "Time-slots",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 0xffffffffffffffff,
+        unit: "mask",
+        values: &[],
+        doc: "Bit T: may send in time-slot T.",
+    },
+    MibInfo {
+        item: MibItem::ContinuousMode,
+        title: "Continuous Mode",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The user never waits.",
+    },
+    MibInfo {
+        item: MibItem::IdleTimeLimit,
+        title: "Idle Time Limit",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0xffffffff,
+        unit: "rows",
+        values: &[],
+        doc: "Full credit for longer is under-use.",
+    },
+    MibInfo {
+        item: MibItem::BandwidthCreditLimit,
+        title: "Bandwidth Credit Limit",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 1,
+        max: 0x1000000,
+        unit: "rows",
+        values: &[],
+        doc: "Fixed when the link is made.",
+    },
+    MibInfo {
+        item: MibItem::MinimumBandwidthCreditThreshold,
+        title: "Minimum Bandwidth Credit Threshold",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0xa,
+        unit: "-1/10",
+        values: &[],
+        doc: "In tenths of the limit below zero; fixed when the link is made.",
+    },
+    MibInfo {
+        item: MibItem::FctMultiplier,
+        title: "FCT Multiplier",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 1,
+        max: 8,
+        unit: "64 words",
+        values: &[],
+        doc: "Worth of an FCT; fixed when the link is made.",
+    },
+    MibInfo {
+        item: MibItem::SegmentMultiplier,
+        title: "Segment Multiplier",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Parameter,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 1,
+        max: 0x10,
+        unit: "64 words",
+        values: &[],
+        doc: "Longest data frame; fixed when the link is made.",
+    },
+    MibInfo {
+        item: MibItem::TxEn,
+        title: "TxEn",
+        layer: MibLayer::MultiLane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The lane sends.",
+    },
+    MibInfo {
+        item: MibItem::RxEn,
+        title: "RxEn",
+        layer: MibLayer::MultiLane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The lane receives.",
+    },
+    MibInfo {
+        item: MibItem::MaxDataSendingLanes,
+        title: "Maximum Number of Data-Sending Lanes",
+        layer: MibLayer::MultiLane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Link,
+        min: 1,
+        max: 0x10,
+        unit: "lanes",
+        values: &[],
+        doc: "At most the lanes there are; taken over by a link reset, and while no lane is active.",
+    },
+    MibInfo {
+        item: MibItem::Bypass,
+        title: "Bypass",
+        layer: MibLayer::MultiLane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "A plain single lane on lane 0: as configured, or as the far end needs it.",
+    },
+    MibInfo {
+        item: MibItem::LaneStart,
+        title: "LaneStart",
+        layer: MibLayer::Lane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Start, and keep trying.",
+    },
+    MibInfo {
+        item: MibItem::AutoStart,
+        title: "AutoStart",
+        layer: MibLayer::Lane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Start when the far end does.",
+    },
+    MibInfo {
+        item: MibItem::LaneReset,
+        title: "LaneReset",
+        layer: MibLayer::Lane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Held in ClearLine.",
+    },
+    MibInfo {
+        item: MibItem::NearEndParallelLoopback,
+        title: "Near-End Parallel Loopback",
+        layer: MibLayer::Lane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Words received are those sent.",
+    },
+    MibInfo {
+        item: MibItem::FarEndParallelLoopback,
+        title: "Far-End Parallel Loopback",
+        layer: MibLayer::Lane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Words sent are those received.",
+    },
+    MibInfo {
+        item: MibItem::StandbyReason,
+        title: "Standby Reason",
+        layer: MibLayer::Lane,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 0xff,
+        unit: "",
+        values: &[],
+        doc: "Sent in STANDBY.",
+    },
+    MibInfo {
+        item: MibItem::NearEndSerialLoopback,
+        title: "Near-End Serial Loopback",
+        layer: MibLayer::Physical,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Bits received are those sent.",
+    },
+    MibInfo {
+        item: MibItem::FarEndSerialLoopback,
+        title: "Far-End Serial Loopback",
+        layer: MibLayer::Physical,
+        kind: MibKind::Parameter,
+        access: MibAccess::Rw,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Bits sent are those received.",
+    },
+    MibInfo {
+        item: MibItem::HasCredit,
+        title: "Has Credit",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "There is FCT credit.",
+    },
+    MibInfo {
+        item: MibItem::InputBufferOverflow,
+        title: "Input Buffer Overflow",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "A frame found no room; it resets the link.",
+    },
+    MibInfo {
+        item: MibItem::FctCreditOverflow,
+        title: "FCT Credit Overflow",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "More FCTs than the credit counter holds.",
+    },
+    MibInfo {
+        item: MibItem::BandwidthOverUse,
+        title: "Bandwidth Over-use",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The channel sent far more than its share.",
+    },
+    MibInfo {
+        item: MibItem::BandwidthUnderUse,
+        title: "Bandwidth Under-use",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Vc,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "It had full credit for the idle time limit.",
+    },
+    MibInfo {
+        item: MibItem::Crc16Error,
+        title: "CRC-16 Error",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "In a data frame.",
+    },
+    MibInfo {
+        item: MibItem::Crc8Error,
+        title: "CRC-8 Error",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "In a broadcast frame or a single word.",
+    },
+    MibInfo {
+        item: MibItem::FrameError,
+        title: "Frame Error",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "A word where it does not belong.",
+    },
+    MibInfo {
+        item: MibItem::SequenceError,
+        title: "Sequence Error",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "A number out of sequence.",
+    },
+    MibInfo {
+        item: MibItem::ErrorRecoveryBufferEmpty,
+        title: "Error Recovery Buffer Empty",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "All that was sent is acknowledged.",
+    },
+    MibInfo {
+        item: MibItem::ErrorRecoveryAttempts,
+        title: "Error Recovery Attempts",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0xffffffffffffffff,
+        unit: "NACKs",
+        values: &[],
+        doc: "Valid NACKs received.",
+    },
+    MibInfo {
+        item: MibItem::ProtocolError,
+        title: "Link Reset Caused by Protocol Error",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "An acknowledgement that matches nothing.",
+    },
+    MibInfo {
+        item: MibItem::FarEndLinkReset,
+        title: "Far-End Link Reset",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The far end asked for a link reset.",
+    },
+    MibInfo {
+        item: MibItem::CurrentTimeSlot,
+        title: "Current Time-slot",
+        layer: MibLayer::DataLink,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0x3f,
+        unit: "",
+        values: &[],
+        doc: "Of the last SCHEDULE.request.",
+    },
+    MibInfo {
+        item: MibItem::DataSendingLanes,
+        title: "Data-Sending Lanes",
+        layer: MibLayer::MultiLane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0xffff,
+        unit: "mask",
+        values: &[],
+        doc: "Bit L: lane L carries rows.",
+    },
+    MibInfo {
+        item: MibItem::DataReceivingLanes,
+        title: "Data-Receiving Lanes",
+        layer: MibLayer::MultiLane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0xffff,
+        unit: "mask",
+        values: &[],
+        doc: "Bit L: rows are received from lane L.",
+    },
+    MibInfo {
+        item: MibItem::AlignmentState,
+        title: "Alignment State",
+        layer: MibLayer::MultiLane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 2,
+        unit: "",
+        values: &["Not Ready", "Near-End Ready", "Both-Ends Ready"],
+        doc: "0 Not Ready, 1 Near-End Ready, 2 Both-Ends Ready.",
+    },
+    MibInfo {
+        item: MibItem::MisalignedEvents,
+        title: "Misaligned Events",
+        layer: MibLayer::MultiLane,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Link,
+        min: 0,
+        max: 0xffffffff,
+        unit: "events",
+        values: &[],
+        doc: "Times that alignment started again.",
+    },
+    MibInfo {
+        item: MibItem::LaneState,
+        title: "Lane State",
+        layer: MibLayer::Lane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 9,
+        unit: "",
+        values: &["ClearLine", "Disabled", "Wait", "Started", "InvertRxPolarity", "Connecting", "Connected", "Active", "PrepareStandby", "LossOfSignal"],
+        doc: "0 ClearLine to 9 LossOfSignal.",
+    },
+    MibInfo {
+        item: MibItem::RxerrCount,
+        title: "RXERR Count",
+        layer: MibLayer::Lane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 0xff,
+        unit: "words",
+        values: &[],
+        doc: "The leaky counter.",
+    },
+    MibInfo {
+        item: MibItem::RxerrOverflow,
+        title: "RXERR Overflow",
+        layer: MibLayer::Lane,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "It reached 255.",
+    },
+    MibInfo {
+        item: MibItem::FarEndStandby,
+        title: "Far-End Standby",
+        layer: MibLayer::Lane,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The far end went to standby.",
+    },
+    MibInfo {
+        item: MibItem::FarEndStandbyReason,
+        title: "Far-End Standby Reason",
+        layer: MibLayer::Lane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 0xff,
+        unit: "",
+        values: &[],
+        doc: "As it said.",
+    },
+    MibInfo {
+        item: MibItem::Timeout,
+        title: "Timeout",
+        layer: MibLayer::Lane,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The initialisation timer ran out.",
+    },
+    MibInfo {
+        item: MibItem::FarEndLostSignal,
+        title: "Far-End Lost Signal",
+        layer: MibLayer::Lane,
+        kind: MibKind::Error,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The far end sent LOST_SIGNAL.",
+    },
+    MibInfo {
+        item: MibItem::FarEndLostSignalCause,
+        title: "Far-End Lost Signal Cause",
+        layer: MibLayer::Lane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 3,
+        unit: "",
+        values: &[],
+        doc: "0 no signal, 1 RXERR counter, 2 INIT1.",
+    },
+    MibInfo {
+        item: MibItem::FarEndCapabilities,
+        title: "Far-End Capabilities",
+        layer: MibLayer::Lane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 0xff,
+        unit: "mask",
+        values: &[],
+        doc: "Field of the last INIT3; 0 before one came.",
+    },
+    MibInfo {
+        item: MibItem::RxPolarity,
+        title: "RX Polarity",
+        layer: MibLayer::Lane,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "1: received bits are inverted.",
+    },
+    MibInfo {
+        item: MibItem::NoSignal,
+        title: "No Signal",
+        layer: MibLayer::Physical,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "Nothing is received.",
+    },
+    MibInfo {
+        item: MibItem::BitSync,
+        title: "Bit Synchronised",
+        layer: MibLayer::Physical,
+        kind: MibKind::Status,
+        access: MibAccess::Ro,
+        scope: MibScope::Lane,
+        min: 0,
+        max: 1,
+        unit: "",
+        values: &[],
+        doc: "The receiver has a word boundary.",
+    },
+];

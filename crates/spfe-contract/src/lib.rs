@@ -12,6 +12,7 @@
 //! | ring entry | plain struct with `to_words` and `from_words`, for example [`Completion`] |
 //! | other structure | `repr(C)` struct with checked offsets, for example [`HostLine`] |
 //! | register block | module of register offsets, for example [`queue_block`] |
+//! | item of the management information base | [`MibItem`], with name, unit and range in [`MIB_ITEMS`] |
 //!
 //! Structs and words hold values, not bytes: who stores them to memory stores each word
 //! little-endian, word 1 of an entry last and with release order.
@@ -101,7 +102,8 @@ mod tests {
         assert_eq!(QueueState::from_raw(3), None);
         assert_eq!(MessageKind::from_raw(0), None);
         assert_eq!(BlockType::from_raw(u16::MAX), None);
-        assert_eq!(Command::from_raw(7), None);
+        assert_eq!(Command::from_raw(8), None);
+        assert_eq!(MibItem::from_raw(MIB_ITEMS.len() as u8), None);
         assert_eq!(Status::from_raw(0x01), None);
         assert_eq!(Status::from_raw(0xff), None);
     }
@@ -115,6 +117,19 @@ mod tests {
             let status = Status::from_raw(raw);
             assert_eq!(status.is_some(), Status::ALL.iter().any(|known| known.raw() == raw));
             assert!(status.is_none_or(|status| status.raw() == raw));
+        }
+    }
+
+    #[test]
+    fn every_item_is_at_its_number_and_has_room_in_an_element() {
+        let room = u64::from(mib_block::PRESENT_LO) / MIB_VALUE_BYTES;
+        assert!(MIB_ITEMS.len() as u64 <= room && MIB_ITEMS.len() <= u64::BITS as usize);
+        assert_eq!(MIB_ITEMS.len(), MibItem::ALL.len());
+        for (number, info) in MIB_ITEMS.iter().enumerate() {
+            assert_eq!(usize::from(info.item.raw()), number);
+            assert_eq!(info.item.info(), info);
+            assert!(info.min <= info.max && !info.title.is_empty() && !info.doc.is_empty());
+            assert!(info.values.is_empty() || info.values.len() as u64 == info.max + 1);
         }
     }
 

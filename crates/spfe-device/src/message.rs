@@ -175,6 +175,12 @@ impl MessageSlot {
 /// Whether a link that takes its own time takes a message now.
 pub type Carry<'a> = &'a mut dyn FnMut(&Message) -> bool;
 
+/// Who is shown the messages a link carries, and when. Called with the port's lock held: it must
+/// not wait.
+pub type Tap = Box<dyn FnMut(u64, &Message) + Send>;
+/// Gives the tap of a port, if there is one now.
+pub type FindTap = Box<dyn Fn() -> Option<Tap> + Send>;
+
 /// Moves messages from one port to the far one, as one process sees them.
 pub struct Messages {
     near: &'static MessagePort,
@@ -186,6 +192,8 @@ pub struct Messages {
     epochs: Option<(u32, u32)>,
     carries: MessageKind,
     id: u32,
+    tap: Option<Tap>,
+    find_tap: Option<FindTap>,
 }
 
 impl Messages {
@@ -203,7 +211,14 @@ impl Messages {
         let (far, far_regions) = far.unzip();
         let none = [const { None }; SLOTS];
         let (tx, rx) = (none, none);
-        Self { near, far, near_regions, far_regions, tx, rx, epochs: None, carries, id }
+        let (epochs, tap, find_tap) = (None, None, None);
+        Self { near, far, near_regions, far_regions, tx, rx, epochs, carries, id, tap, find_tap }
+    }
+
+    /// Shows what a packet-level link carries to whoever this finds, each time that configurations
+    /// are read again.
+    pub fn set_tap(&mut self, find: FindTap) {
+        self.find_tap = Some(find);
     }
 
     fn current(&self) -> (u32, u32) {
@@ -213,6 +228,7 @@ impl Messages {
 
     fn bind(&mut self) -> Result<(), (bool, RegionKey)> {
         let epochs = self.current();
+        self.tap = self.find_tap.as_ref().and_then(|find| find());
         let views = |slots: &[MessageSlot; SLOTS], kind: QueueKind, regions: &Regions, near| {
             regions.map.sync(regions.table);
             let mut views = [const { None }; SLOTS];
@@ -296,6 +312,9 @@ impl Messages {
                 state.at.submission = state.behind;
                 let now = host.now_ns();
                 if carry.is_none() && status == Status::Ok {
+                    if let Some(tap) = &mut self.tap {
+                        tap(now, &message);
+                    }
                     self.deliver(message, now);
                 }
                 self.report((&message, status), &view, state, index, now);

@@ -44,7 +44,7 @@ const FOUR_ALTERNATE: u8 = 0b0111;
 /// Marks a symbol that has no code.
 const NONE: u16 = 0xffff;
 /// With a code: the disparity after the symbol is positive.
-const AFTER_PLUS: u16 = 1 << 15;
+const AFTER_PLUS: u16 = 1 << 10;
 
 const fn is_k_character(value: u8) -> bool {
     value & 0x1f == 28 || matches!(value, 0xf7 | k::FILL | k::EOP | k::EEP)
@@ -79,48 +79,50 @@ const fn entry(value: u8, is_k: bool, plus: bool) -> u16 {
     leftmost_first.reverse_bits() >> 6 | if after { AFTER_PLUS } else { 0 }
 }
 
-/// In an encoding entry: the symbol changes the disparity.
-const CHANGES: u32 = 1 << 31;
+/// In an index into `ENCODE`: a K character.
+const ENCODE_K: u32 = 1 << 9;
+/// In an index into `ENCODE`: after positive disparity. In its entries: positive after the symbol,
+/// where it can go right into the next index.
+const ENCODE_PLUS: u32 = 1 << 8;
+/// Where the code is in an entry of `ENCODE`.
+const ENCODE_CODE: u32 = 22;
 
-/// `ENCODE[k << 8 | value]`: bits 9:0 the code after negative disparity, bits 19:10 that after
-/// positive one. Whether the disparity changes does not depend on it, so that the look-ups of a
-/// word need not wait for each other. A K character that does not exist has zeros.
-static ENCODE: [u32; 512] = {
-    let mut table = [0; 512];
+/// The codes of all symbols. A K character that does not exist has zeros, and leaves the disparity.
+static ENCODE: [u32; 1024] = {
+    let mut table = [0; 1024];
     let mut index = 0;
-    while index < 512 {
-        let minus = entry(index as u8, index >= 256, false);
-        let plus = entry(index as u8, index >= 256, true);
-        if minus != NONE {
-            let changes = if minus & AFTER_PLUS != 0 { CHANGES } else { 0 };
-            table[index] = (minus & 0x3ff) as u32 | ((plus & 0x3ff) as u32) << 10 | changes;
-        }
+    while index < 1024 {
+        let (is_k, plus) = (index & ENCODE_K != 0, index & ENCODE_PLUS != 0);
+        let entry = entry(index as u8, is_k, plus);
+        table[index as usize] = if entry == NONE {
+            index & ENCODE_PLUS
+        } else {
+            let after = if entry & AFTER_PLUS != 0 { ENCODE_PLUS } else { 0 };
+            ((entry & 0x3ff) as u32) << ENCODE_CODE | after
+        };
         index += 1;
     }
     table
 };
 
 const DECODED_K: u16 = 1 << 8;
-const DECODED_PLUS: u16 = 1 << 9;
-const DECODED_NOT_IN_TABLE: u16 = 1 << 10;
+const DECODED_NOT_IN_TABLE: u16 = 1 << 9;
+/// In an index into `DECODE`: after positive disparity. In its entries: positive after the symbol,
+/// where it can go right into the next index.
+const DECODED_PLUS: u16 = 1 << 10;
 const DECODED_DISPARITY: u16 = 1 << 11;
 const DECODED_ERROR: u16 = DECODED_NOT_IN_TABLE | DECODED_DISPARITY;
 
-/// `DECODE[plus][code]`.
-static DECODE: [[u16; 1024]; 2] = {
-    let mut table = [[0; 1024]; 2];
+/// `DECODE[plus << 10 | code]`.
+static DECODE: [u16; 2048] = {
+    let mut table = [0; 2048];
     // What is no code moves the disparity by its count of ones.
-    let mut code = 0;
-    while code < 1024 {
-        let ones = (code as u32).count_ones();
-        let mut plus = 0;
-        while plus < 2 {
-            let after = ones > 5 || ones == 5 && plus == 1;
-            table[plus][code] =
-                k_error() | DECODED_NOT_IN_TABLE | if after { DECODED_PLUS } else { 0 };
-            plus += 1;
-        }
-        code += 1;
+    let mut index = 0;
+    while index < 2048 {
+        let ones = (index as u32 & 0x3ff).count_ones();
+        let after = ones > 5 || ones == 5 && index >= 1024;
+        table[index] = k_error() | DECODED_NOT_IN_TABLE | if after { DECODED_PLUS } else { 0 };
+        index += 1;
     }
     // A code of the other disparity is a disparity error; a code of this one then goes over it.
     let mut pass = 0;
@@ -134,9 +136,9 @@ static DECODE: [[u16; 1024]; 2] = {
                     let code = (entry & 0x3ff) as usize;
                     let after = if entry & AFTER_PLUS != 0 { DECODED_PLUS } else { 0 };
                     if pass == 0 {
-                        table[plus ^ 1][code] = k_error() | DECODED_DISPARITY | after;
+                        table[(plus ^ 1) << 10 | code] = k_error() | DECODED_DISPARITY | after;
                     } else {
-                        table[plus][code] = index as u16 | after;
+                        table[plus << 10 | code] = index as u16 | after;
                     }
                 }
                 index += 1;
@@ -144,31 +146,6 @@ static DECODE: [[u16; 1024]; 2] = {
             plus += 1;
         }
         pass += 1;
-    }
-    table
-};
-
-/// In an entry of `GOOD`: valid after negative disparity; the next bit, after positive one.
-const GOOD_MINUS: u16 = 1 << 9;
-/// In an entry of `GOOD`: the symbol changes the disparity.
-const GOOD_CHANGES: u16 = 1 << 11;
-
-/// `GOOD[code]`: both disparities in one, for words without an error.
-static GOOD: [u16; 1024] = {
-    let mut table = [0; 1024];
-    let mut plus = 0;
-    while plus < 2 {
-        let mut code = 0;
-        while code < 1024 {
-            let entry = DECODE[plus][code];
-            if entry & DECODED_ERROR == 0 {
-                let changes = (entry & DECODED_PLUS != 0) != (plus == 1);
-                table[code] |=
-                    entry & 0x1ff | GOOD_MINUS << plus | if changes { GOOD_CHANGES } else { 0 };
-            }
-            code += 1;
-        }
-        plus += 1;
     }
     table
 };
@@ -218,24 +195,37 @@ impl Encoder {
     /// no code, and leaves the disparity.
     #[inline]
     pub fn symbol(&mut self, value: u8, is_k: bool) -> u16 {
-        let entry = ENCODE[usize::from(is_k) << 8 | usize::from(value)];
-        let plus = self.disparity as u32;
-        self.disparity = Disparity::from_bit(plus ^ entry >> 31);
-        (entry >> (10 * plus) & 0x3ff) as u16
+        let entry = self.entry(u32::from(value), u32::from(is_k));
+        (entry >> ENCODE_CODE) as u16
     }
 
     /// The 40 bits of a word.
-    #[inline]
+    #[inline(always)]
     pub fn word(&mut self, word: Word) -> u64 {
-        let (mut bits, mut plus) = (0, self.disparity as u32);
+        if word.k == 0 { self.symbols(word.bits, 0) } else { self.word_with_k(word) }
+    }
+
+    #[inline(never)]
+    fn word_with_k(&mut self, word: Word) -> u64 {
+        self.symbols(word.bits, word.k)
+    }
+
+    #[inline(always)]
+    fn symbols(&mut self, bits: u32, k: u8) -> u64 {
+        let mut group = 0;
         for index in 0..4 {
-            let at = usize::from(word.is_k(index)) << 8 | usize::from(word.symbol(index));
-            let entry = ENCODE[at];
-            bits |= u64::from(entry >> (10 * plus) & 0x3ff) << (10 * index);
-            plus ^= entry >> 31;
+            let entry = self.entry(bits >> (8 * index) & 0xff, u32::from(k >> index & 1));
+            group |= u64::from(entry >> ENCODE_CODE) << (10 * index);
         }
-        self.disparity = Disparity::from_bit(plus);
-        bits
+        group
+    }
+
+    #[inline(always)]
+    fn entry(&mut self, value: u32, k: u32) -> u32 {
+        let (plus, k) = (self.disparity as u32 * ENCODE_PLUS, k * ENCODE_K);
+        let entry = ENCODE[(value | plus | k) as usize];
+        self.disparity = Disparity::from_bit(entry / ENCODE_PLUS);
+        entry
     }
 }
 
@@ -256,9 +246,10 @@ impl Decoder {
         self.disparity
     }
 
-    #[inline]
+    #[inline(always)]
     fn entry(&mut self, code: u64) -> u16 {
-        let entry = DECODE[self.disparity as usize][(code & SYMBOL_MASK) as usize];
+        let plus = self.disparity as usize * usize::from(DECODED_PLUS);
+        let entry = DECODE[(code & SYMBOL_MASK) as usize | plus];
         self.disparity = Disparity::from_bit(u32::from(entry / DECODED_PLUS));
         entry
     }
@@ -277,25 +268,25 @@ impl Decoder {
 
     /// The word of 40 bits, and the mask of its symbols in error. Those are K0.0 in the word
     /// (50-11C 5.5.7).
-    #[inline]
+    #[inline(always)]
     pub fn word(&mut self, group: u64) -> (Word, u8) {
-        let (mut bits, mut k, mut plus, mut good) = (0, 0, self.disparity as u16, GOOD_MINUS);
+        let before = *self;
+        let (mut bits, mut all) = (0, 0);
         for index in 0..4 {
-            let entry = GOOD[(group >> (10 * index) & SYMBOL_MASK) as usize];
+            let entry = self.entry(group >> (10 * index));
             bits |= u32::from(entry as u8) << (8 * index);
-            k |= (entry >> 8 & 1) << index;
-            good &= entry >> plus;
-            plus ^= entry >> 11 & 1;
+            all |= entry;
         }
-        if good == 0 {
-            return self.damaged_word(group);
+        if all & (DECODED_K | DECODED_ERROR) == 0 {
+            return (Word::data(bits), 0);
         }
-        self.disparity = Disparity::from_bit(u32::from(plus));
-        (Word { bits, k: k as u8 }, 0)
+        *self = before;
+        self.word_with_k(group)
     }
 
-    #[cold]
-    fn damaged_word(&mut self, group: u64) -> (Word, u8) {
+    /// A word with K characters or errors.
+    #[inline(never)]
+    fn word_with_k(&mut self, group: u64) -> (Word, u8) {
         let (mut bits, mut k, mut errors) = (0, 0, 0);
         for index in 0..4 {
             let entry = self.entry(group >> (10 * index));
@@ -318,9 +309,9 @@ static INVERTED: [u16; 512] = {
     let mut table = [k_error(); 512];
     let mut index = 0;
     while index < 512 {
-        let code = ENCODE[index];
-        if code != 0 {
-            let other = DECODE[1][(!code & 0x3ff) as usize];
+        let code = entry(index as u8, index >= 256, false);
+        if code != NONE {
+            let other = DECODE[1 << 10 | (!code & 0x3ff) as usize];
             if other & DECODED_ERROR == 0 {
                 table[index] = other & 0x1ff;
             }

@@ -26,7 +26,7 @@ impl<B: Store, const L: usize, const V: usize> Port<B, L, V> {
 
     /// The management information base.
     pub fn mib(&mut self) -> Mib<'_, B, L, V> {
-        Mib { link: &mut self.link, lanes: &mut self.lanes, node: &mut self.node }
+        Mib { link: &mut self.link, lanes: &mut self.lanes, lane_count: L, node: &mut self.node }
     }
 
     /// One word period of the drivers: the words on the lines.

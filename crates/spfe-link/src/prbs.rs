@@ -26,22 +26,20 @@ const STEP8: [(u16, u8); 256] = {
     table
 };
 
-/// A state and the 32 bits before it.
-type Word32 = (u16, u32);
-
-/// What 32 steps make of the upper byte of a state. The sequence is linear, so what they make of a
-/// state is the sum of what they make of its bytes.
-static UPPER: [Word32; 256] = steps32(8);
+/// What 32 steps make of the upper byte of a state: the state after them from bit 32 on, and the 32
+/// bits, first in bit 0. The sequence is linear, so what they make of a state is the sum of what
+/// they make of its bytes.
+static UPPER: [u64; 256] = steps32(8);
 /// The same of the lower byte.
-static LOWER: [Word32; 256] = steps32(0);
+static LOWER: [u64; 256] = steps32(0);
 
-const fn steps32(shift: u32) -> [Word32; 256] {
-    let mut table = [(0, 0); 256];
+const fn steps32(shift: u32) -> [u64; 256] {
+    let mut table = [0; 256];
     let mut index = 0;
     while index < 256 {
         let mut prbs = Prbs { state: (index as u16) << shift };
         let bytes = [prbs.byte(), prbs.byte(), prbs.byte(), prbs.byte()];
-        table[index] = (prbs.state, u32::from_le_bytes(bytes));
+        table[index] = (prbs.state as u64) << 32 | u32::from_le_bytes(bytes) as u64;
         index += 1;
     }
     table
@@ -91,10 +89,9 @@ impl Prbs {
     /// The next 32 bits, the first in bit 0.
     #[inline(always)]
     pub const fn word(&mut self) -> u32 {
-        let (upper, lower) =
-            (UPPER[(self.state >> 8) as usize], LOWER[(self.state & 0xff) as usize]);
-        self.state = upper.0 ^ lower.0;
-        upper.1 ^ lower.1
+        let steps = UPPER[(self.state >> 8) as usize] ^ LOWER[(self.state & 0xff) as usize];
+        self.state = (steps >> 32) as u16;
+        steps as u32
     }
 
     /// Scrambles a data word, or unscrambles it: data characters only, but the sequence goes on

@@ -41,11 +41,27 @@ pub struct VirtualClock {
 #[derive(Default)]
 struct Waits {
     running: usize,
-    until: Vec<(u64, u64)>,
+    sleepers: Vec<Sleeper>,
     next_id: u64,
     generation: u64,
     /// The driver runs, without the lock.
     driving: bool,
+}
+
+/// Somebody who waits.
+struct Sleeper {
+    id: u64,
+    until: u64,
+    /// The generation in which it looked for what it waits for.
+    ticket: u64,
+}
+
+impl Waits {
+    /// Whether everybody waits. Who has been woken and has not come to run yet does not.
+    fn is_idle(&self, now: u64) -> bool {
+        let sleeps = |who: &Sleeper| who.ticket == self.generation && now < who.until;
+        self.running == 0 && !self.driving && self.sleepers.iter().all(sleeps)
+    }
 }
 
 impl VirtualClock {
@@ -108,14 +124,14 @@ impl VirtualClock {
         let until = until_ns.unwrap_or(u64::MAX);
         let id = waits.next_id;
         waits.next_id += 1;
-        waits.until.push((until, id));
+        waits.sleepers.push(Sleeper { id, until, ticket });
         waits.running -= 1;
         let alive;
         (waits, alive) = self.advance_if_idle(waits);
         while alive && waits.generation == ticket && self.now.load(Ordering::Acquire) < until {
             waits = self.turn.wait(waits).unwrap_or_else(PoisonError::into_inner);
         }
-        waits.until.retain(|wait| wait.1 != id);
+        waits.sleepers.retain(|sleeper| sleeper.id != id);
         waits.running += 1;
         alive
     }
@@ -125,10 +141,10 @@ impl VirtualClock {
         &'a self,
         mut waits: MutexGuard<'a, Waits>,
     ) -> (MutexGuard<'a, Waits>, bool) {
-        if waits.running != 0 || waits.driving {
+        if !waits.is_idle(self.now.load(Ordering::Acquire)) {
             return (waits, true);
         }
-        let Some(earliest) = waits.until.iter().map(|wait| wait.0).min() else {
+        let Some(earliest) = waits.sleepers.iter().map(|sleeper| sleeper.until).min() else {
             return (waits, true);
         };
         if let Some(driver) = self.driver.get().and_then(Weak::upgrade) {
@@ -207,5 +223,33 @@ mod tests {
         assert!(clock.wait(clock.ticket(), Some(300)));
         assert_eq!(thread.join().unwrap(), 200);
         assert_eq!(clock.now.load(Ordering::Relaxed), 300);
+    }
+
+    #[test]
+    fn time_stands_still_for_who_was_woken() {
+        const TURNS: u64 = 2000;
+        let clock = clock();
+        let (here, there) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        clock.join();
+        let (other, theirs, ours) = (clock.clone(), there.clone(), here.clone());
+        // Each answers the other; nobody has to wait for a time.
+        let turn = |clock: &VirtualClock, mine: &AtomicU64, other: &AtomicU64, turn: u64| {
+            mine.store(turn, Ordering::Release);
+            clock.poke();
+            loop {
+                let ticket = clock.ticket();
+                if other.load(Ordering::Acquire) >= turn {
+                    return;
+                }
+                assert!(clock.wait(ticket, Some(1_000_000)));
+            }
+        };
+        let thread = std::thread::spawn(move || {
+            (1..=TURNS).for_each(|number| turn(&other, &theirs, &ours, number));
+            other.leave();
+        });
+        (1..=TURNS).for_each(|number| turn(&clock, &here, &there, number));
+        assert!(thread.join().is_ok());
+        assert_eq!(clock.now.load(Ordering::Relaxed), 0);
     }
 }

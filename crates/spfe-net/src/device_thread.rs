@@ -230,7 +230,8 @@ impl Device {
             messages.wake_due();
         }
         if let Some(exact) = &mut self.exact {
-            until = until.into_iter().chain(exact.wake_due()).min();
+            let due = exact.due_ns().map(|due| self.start_ns.saturating_add(due));
+            until = until.into_iter().chain(exact.wake_due()).chain(due).min();
         }
         // A change after this look also rings, after `seen` was read.
         let current = self.exact.as_ref().is_none_or(Driver::is_current);

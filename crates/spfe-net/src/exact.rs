@@ -14,6 +14,7 @@
 //! | [`ends`] | a virtual channel's ends as source and sink of flows |
 //! | [`driver`] | who runs all that, in real and in virtual time |
 //! | [`mib`] | what there is to see of a link |
+//! | [`scenario`] | a simulated network between the ports |
 //!
 //! Time of the fabric is the network's. In virtual time whoever waits last runs the fabric up to
 //! the earliest time somebody waits for, or until somebody is woken. In real time a device thread
@@ -28,17 +29,18 @@ pub mod driver;
 pub mod ends;
 pub mod fabric;
 pub mod mib;
+pub mod scenario;
 
+use crate::capture::{Hub, LinkEnd, Look};
 use crate::topology::{LinkRate, Topology};
 use channel::{Inbound, Outbound};
 use fabric::{Fabric, Links};
-use mib::{CUT_MAX_NS, LinkCommand, MibEntry};
 use spfe_contract::{Message, MessageKind, PortState, message_flags};
 use spfe_link::datalink::Broadcast;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
-use spfe_sim::fault::{Fault, Kind, Target};
-use spfe_sim::link::End;
+use spfe_sim::link::{Blind, End, Observer};
+use spfe_sim::recorder::Wiring;
 use spfe_sim::time::{NS, Ps};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -60,9 +62,13 @@ pub struct Exact {
 
 struct State {
     fabric: Box<dyn Fabric>,
+    /// Who looks on.
+    hub: Option<Arc<Hub>>,
     faces: Vec<Face>,
     /// When words or messages were last moved at a port.
     moved_at: Ps,
+    /// The longest time that something is kept back.
+    hold: Ps,
 }
 
 /// What is between a port and the fabric.
@@ -80,6 +86,9 @@ struct At<'a> {
     /// Time of the fabric, and how long the last byte of a packet waits for its end.
     now: Ps,
     hold: Ps,
+    /// The end of the link, and who looks on, if anybody does.
+    place: LinkEnd,
+    look: Option<Look<'a>>,
 }
 
 impl Exact {
@@ -106,7 +115,11 @@ impl Exact {
                 into: (0..vcs).map(|_| Inbound::default()).collect(),
             });
         }
-        Self { state: Mutex::new(State { fabric, faces: made, moved_at: 0 }), faces }
+        let hold = (0..made.len()).map(|face| fabric.hold_ps(face)).max().unwrap_or(0);
+        Self {
+            state: Mutex::new(State { fabric, hub: None, faces: made, moved_at: 0, hold }),
+            faces,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -121,15 +134,46 @@ impl Exact {
     /// Does something at a face.
     fn at<T>(&self, face: usize, what: impl FnOnce(&mut At<'_>) -> T) -> T {
         let mut state = self.lock();
-        let State { fabric, faces, moved_at } = &mut *state;
-        let (now, hold) = (fabric.now(), fabric.hold_ps());
+        let State { fabric, hub, faces, moved_at, .. } = &mut *state;
+        let (now, hold, place) = (fabric.now(), fabric.hold_ps(face), fabric.place(face));
+        let look = hub.as_ref().filter(|hub| hub.is_active()).map(|hub| hub.look());
         let (end, face) = (fabric.face(face), &mut faces[face]);
-        let mut at = At { end, face, moved: false, now, hold };
+        let mut at = At { end, face, moved: false, now, hold, place, look };
         let result = what(&mut at);
         if at.moved {
             *moved_at = now;
         }
         result
+    }
+
+    /// Who is shown what happens, from now on.
+    pub fn show_to(&self, hub: &Arc<Hub>) {
+        self.lock().hub = Some(hub.clone());
+    }
+
+    /// The links.
+    pub fn links(&self) -> Vec<Wiring> {
+        self.lock().fabric.links()
+    }
+
+    /// The end of the link at a port.
+    pub fn link_end(&self, endpoint: u32, port: u32) -> Option<LinkEnd> {
+        let face = self.face(endpoint, port)?;
+        Some(self.lock().fabric.place(face))
+    }
+
+    /// Which links show their words from now on.
+    pub fn show_words(&self, links: &[bool]) {
+        let mut state = self.lock();
+        let count = state.fabric.links().len();
+        for (link, on) in links.iter().take(count).enumerate() {
+            state.fabric.show_words(link, *on);
+        }
+    }
+
+    /// Time of the fabric.
+    pub fn now_ps(&self) -> Ps {
+        self.lock().fabric.now()
     }
 
     /// Time of the fabric in ns.
@@ -142,7 +186,8 @@ impl Exact {
         let mut state = self.lock();
         let until = until_ns.map(|ns| ns.saturating_mul(NS));
         let still = state.is_still();
-        let State { fabric, .. } = &mut *state;
+        let due = if still { None } else { state.due() };
+        let State { fabric, hub, .. } = &mut *state;
         if still {
             match until {
                 Some(until) => fabric.skip_to(until),
@@ -150,14 +195,23 @@ impl Exact {
             }
             return if fabric.now() >= until.unwrap_or(0) { Went::Still } else { Went::On };
         }
-        let step = fabric.now() + fabric.step_ps();
-        fabric.run(until.map_or(step, |until| until.min(step)));
+        let step = due.unwrap_or(fabric.now() + fabric.step_ps());
+        let until = until.map_or(step, |until| until.min(step));
+        match hub.as_ref().filter(|hub| hub.is_active()) {
+            Some(hub) => fabric.run(until, &mut hub.look()),
+            None => fabric.run(until, &mut Blind),
+        }
         Went::On
     }
 
     /// Whether nothing will happen before somebody does something at a port.
     pub fn is_still(&self) -> bool {
         self.lock().is_still()
+    }
+
+    /// When something will happen by itself, ns, if nothing is under way until then.
+    pub fn due_ns(&self) -> Option<u64> {
+        self.lock().due().map(|due| due / NS)
     }
 
     /// Virtual channels of a face whose words wait: bit V for virtual channel V.
@@ -193,14 +247,20 @@ impl Exact {
             let sent = match MessageKind::from_raw(message.kind) {
                 // It would be late.
                 _ if !at.end.is_running() => false,
-                Some(MessageKind::Broadcast) => at.end.send_broadcast(Broadcast {
-                    channel: message.channel,
-                    kind: message.r#type,
-                    data: message.data.to_le_bytes(),
-                    late: false,
-                    delayed: false,
-                }),
-                Some(MessageKind::TimeCode) => at.end.send_code(BroadcastCode(message.data as u8)),
+                Some(MessageKind::Broadcast) => {
+                    let broadcast = Broadcast {
+                        channel: message.channel,
+                        kind: message.r#type,
+                        data: message.data.to_le_bytes(),
+                        late: false,
+                        delayed: false,
+                    };
+                    at.end.send_broadcast(broadcast) && at.show_broadcast(true, &broadcast)
+                }
+                Some(MessageKind::TimeCode) => {
+                    let code = BroadcastCode(message.data as u8);
+                    at.end.takes_code() && at.end.send_code(code) && at.show_code(true, code)
+                }
                 None => true,
             };
             at.moved |= sent;
@@ -212,8 +272,15 @@ impl Exact {
     fn receive(&self, face: usize) -> Option<Message> {
         self.at(face, |at| {
             let message = match at.end.receive_broadcast() {
-                Some(broadcast) => broadcast_message(&broadcast),
-                None => code_message(at.end.receive_code()?),
+                Some(broadcast) => {
+                    at.show_broadcast(false, &broadcast);
+                    broadcast_message(&broadcast)
+                }
+                None => {
+                    let code = at.end.receive_code()?;
+                    at.show_code(false, code);
+                    code_message(code)
+                }
             };
             at.moved = true;
             Some(message)
@@ -229,36 +296,40 @@ impl Exact {
         });
     }
 
-    /// What there is to see of a port's link.
-    pub fn mib(&self, face: usize) -> Vec<MibEntry> {
-        self.lock().fabric.mib(face)
-    }
-
-    /// Does something to a port's link; why not, if so.
-    pub fn command(&self, face: usize, command: LinkCommand) -> Result<(), String> {
-        let mut state = self.lock();
-        // The link will do something by itself.
-        state.moved_at = state.fabric.now();
-        let LinkCommand::Cut { lane, duration_ns } = command else {
-            return mib::command(state.fabric.face(face), command);
-        };
-        if !(1..=CUT_MAX_NS).contains(&duration_ns) {
-            return Err(format!("a cut of {duration_ns} ns; 1 to {CUT_MAX_NS} allowed"));
-        }
-        let fault = Fault {
-            lane: lane.map(|lane| u8::try_from(lane).unwrap_or(u8::MAX)),
-            target: Target::Any,
-            kind: Kind::Cut { duration_ps: duration_ns * NS },
-        };
-        if state.fabric.inject(face, fault) {
-            return Ok(());
-        }
-        Err(format!("lane {}: this link has no such lane", lane.unwrap_or(0)))
-    }
-
     /// State of a port's link, as software needs it.
     pub fn state(&self, face: usize) -> PortState {
         self.at(face, |at| if at.end.is_running() { PortState::Up } else { PortState::Starting })
+    }
+}
+
+impl At<'_> {
+    /// Shows a broadcast message at this end; true.
+    fn show_broadcast(&mut self, sent: bool, message: &Broadcast) -> bool {
+        let LinkEnd { link, side } = self.place;
+        if let Some(look) = &mut self.look {
+            look.broadcast(self.now, link, side, sent, message);
+        }
+        true
+    }
+
+    /// Shows a code at this end; true.
+    fn show_code(&mut self, sent: bool, code: BroadcastCode) -> bool {
+        let LinkEnd { link, side } = self.place;
+        if let Some(look) = &mut self.look {
+            look.code(self.now, link, side, sent, code);
+        }
+        true
+    }
+
+    /// Reads words of a virtual channel; whether there were any.
+    fn read(&mut self, vc: usize) -> bool {
+        let (now, place, look) = (self.now, self.place, &mut self.look);
+        let into = &mut self.face.into[vc];
+        into.read(vc, self.end, now, |continues, words| {
+            if let Some(look) = look {
+                look.words(now, place, vc, (continues, words));
+            }
+        })
     }
 }
 
@@ -266,8 +337,15 @@ impl State {
     fn is_still(&mut self) -> bool {
         let idle = self.fabric.now().saturating_sub(self.moved_at);
         // What is kept back for a while is delivered first.
-        idle >= self.fabric.hold_ps()
-            && (self.fabric.is_quiet() || idle > self.fabric.patience_ps())
+        let quiet = self.fabric.quiet_until() == Some(Ps::MAX);
+        idle >= self.hold && (quiet || idle > self.fabric.patience_ps())
+    }
+
+    /// When the fabric goes on by itself, if nothing is under way until then.
+    fn due(&self) -> Option<Ps> {
+        let idle = self.fabric.now().saturating_sub(self.moved_at);
+        let due = self.fabric.quiet_until().filter(|_| idle >= self.hold)?;
+        (due > self.fabric.now()).then_some(due)
     }
 }
 

@@ -13,6 +13,7 @@
 //! | [`view`] | the data plane of one process: region maps and runners |
 //! | [`instrument`] | generator, sink with check, echo, RMAP target |
 //! | [`exact`] | cables that are made word by word |
+//! | [`capture`] | live captures of links |
 //! | [`device_thread`] | a thread that stands for the hardware |
 //! | [`engine_time`] | processor time of the engine inside a thread of the application |
 //! | [`registers`] | the register face of an endpoint, as a driver sees it over a bus |
@@ -21,6 +22,7 @@
 //! | [`os`] | shared memory, futexes, barriers |
 
 pub mod arena;
+pub mod capture;
 pub mod clock;
 pub mod device_thread;
 mod engine_time;
@@ -33,11 +35,13 @@ pub mod registers;
 pub mod topology;
 pub mod view;
 
+pub use capture::{Capture, CaptureOptions};
 pub use clock::Clock;
 pub use device_thread::DeviceThread;
 pub use event::Event;
 pub use network::{Attachment, Error, Network, Placement, PortInfo, QueueRequest};
 pub use registers::guest::GuestMemory;
 pub use registers::{RegisterFile, Segments, Stride};
+pub use spfe_sim::scenario::Scenario;
 pub use topology::{Link, LinkModel, LinkRate, Mode, Peer, Topology};
 pub use view::{Runner, View};

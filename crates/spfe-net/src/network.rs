@@ -13,11 +13,13 @@
 //! One lock, `Inner`, orders what changes; what runners ask for while it is held is behind a lock of
 //! its own, `Shares`.
 
+mod capture;
 mod cleanup;
 mod clients;
 mod error;
 mod events;
 mod messages;
+mod mib;
 mod ports;
 mod queues;
 mod regions;
@@ -29,6 +31,7 @@ pub use ports::{ChannelInfo, PortInfo};
 pub use queues::{Placement, QueueRequest};
 
 use crate::arena::{Arena, CONTROL, DEVICE, FIRST_CLIENT};
+use crate::capture::Hub;
 use crate::clock::Clock;
 use crate::event::Event;
 use crate::exact::Exact;
@@ -99,6 +102,8 @@ pub struct Network {
     /// Views of participants in this process.
     views: Mutex<Vec<Weak<View>>>,
     exact: Option<Arc<Exact>>,
+    hub: Arc<Hub>,
+    names: Vec<String>,
     /// What the virtual clock runs.
     _driver: Option<Arc<Shared>>,
 }
@@ -112,15 +117,33 @@ impl Fetch for Owned {
     fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>> {
         self.0.upgrade()?.event(participant, vector)
     }
+    fn hub(&self) -> Option<Arc<Hub>> {
+        Some(self.0.upgrade()?.hub.clone())
+    }
 }
 
 impl Network {
     /// A network of this topology.
     pub fn new(topology: Topology) -> Result<Arc<Self>> {
+        let bad = |what| Error::new(Status::BadField, what);
+        topology.check().map_err(bad)?;
+        let exact = Exact::of(&topology).map_err(bad)?;
+        Self::with_exact(topology, exact, Vec::new())
+    }
+
+    /// The same with exact links that were made for the topology, and names of the endpoints.
+    pub fn with_exact(
+        topology: Topology,
+        exact: Option<Arc<Exact>>,
+        names: Vec<String>,
+    ) -> Result<Arc<Self>> {
         topology.check().map_err(|what| Error::new(Status::BadField, what))?;
         os::join_barriers();
         let endpoints = topology.endpoints.len();
-        let exact = Exact::of(&topology).map_err(|what| Error::new(Status::BadField, what))?;
+        let hub = Hub::new(&topology, exact.as_deref());
+        if let Some(exact) = &exact {
+            exact.show_to(&hub);
+        }
         let arena = Arc::new(Arena::create(topology)?);
         let clock = View::make_clock(&arena);
         let doorbell = Arc::new(SharedMemory::create("spfe-doorbell", 4096)?);
@@ -160,6 +183,8 @@ impl Network {
                 shares: Mutex::default(),
                 views: Mutex::default(),
                 exact,
+                hub,
+                names,
                 _driver: driver,
             }
         }))
@@ -176,6 +201,11 @@ impl Network {
     /// The network's memory.
     pub fn arena(&self) -> &Arc<Arena> {
         &self.arena
+    }
+
+    /// Names of the endpoints; none in a network without names.
+    pub fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// What the network is.

@@ -72,6 +72,14 @@ impl LinkRate {
         }
     }
 
+    /// Lanes of the link; one where it has none of its own.
+    pub fn lanes(&self) -> u32 {
+        match *self {
+            Self::SpaceFibre { lanes, .. } => lanes,
+            Self::SpaceWire { .. } | Self::Unlimited => 1,
+        }
+    }
+
     /// User data rate one way in Gbit/s, `None` without limit.
     pub fn user_gbps(&self) -> Option<f64> {
         let rate = self.rate();
@@ -182,11 +190,28 @@ impl Link {
             LinkRate::SpaceFibre { mbps, .. } if mbps < 100 => {
                 Err(format!("link '{self}': lanes of an exact link run at 100 Mbit/s at least"))
             }
-            LinkRate::SpaceFibre { .. } => Ok(()),
-            LinkRate::SpaceWire { .. } => Err(format!(
-                "link '{self}': exact links are SpaceFibre only; use {} (packet level)",
-                self.rate
-            )),
+            LinkRate::SpaceWire { mbps } if mbps < 2 => {
+                Err(format!("link '{self}': exact SpaceWire links run at 2 Mbit/s at least"))
+            }
+            LinkRate::SpaceFibre { .. } | LinkRate::SpaceWire { .. } => Ok(()),
+        }
+    }
+
+    /// A link of SpaceWire ports: `200M`, `exact:200M`, `unlimited`.
+    ///
+    /// # Errors
+    /// What such a link looks like.
+    pub fn spacewire(text: &str) -> Result<Self, String> {
+        let bad = |_| {
+            format!(
+                "SpaceWire link '{text}' is none of: unlimited, RATE or exact:RATE such as 200M \
+                 (1M to 400M; exact 2M to 400M)"
+            )
+        };
+        match text.strip_prefix("exact:") {
+            Some(rate) => format!("exact:spw:{rate}").parse().map_err(bad),
+            None if text == "unlimited" => Ok(Self::default()),
+            None => format!("spw:{text}").parse().map_err(bad),
         }
     }
 }
@@ -222,6 +247,8 @@ pub enum Peer {
     Echo,
     /// An instrument with memory that RMAP commands read and write, on each virtual channel.
     Rmap(RmapUnit),
+    /// A simulated network: the rest of a scenario. Its link is exact.
+    Network,
 }
 
 impl Peer {
@@ -350,10 +377,16 @@ impl Topology {
         Self { endpoints, mode, virtual_time: false }
     }
 
-    /// The same with every SpaceFibre link made this way.
+    /// The same with every link made this way.
     pub fn with_model(mut self, model: LinkModel) -> Self {
-        for port in self.endpoints.iter_mut().flatten().filter(|port| !port.space_wire) {
-            port.model = model;
+        self.endpoints.iter_mut().flatten().for_each(|port| port.model = model);
+        self
+    }
+
+    /// The same with another link on every SpaceWire port.
+    pub fn with_spacewire(mut self, link: Link) -> Self {
+        for port in self.endpoints.iter_mut().flatten().filter(|port| port.space_wire) {
+            (port.rate, port.model) = (link.rate, link.model);
         }
         self
     }
@@ -402,7 +435,22 @@ impl Topology {
         }
         let named = |what: String| format!("endpoint {e} port {p}: {what}");
         port.link().check().map_err(named)?;
-        if port.is_exact() && !matches!(port.peer, Peer::Port { .. } | Peer::None) {
+        let of_spacewire = matches!(port.rate, LinkRate::SpaceWire { .. });
+        if port.is_exact() && port.space_wire != of_spacewire {
+            let (kind, form) = match port.space_wire {
+                true => ("SpaceWire", "exact:spw:200M"),
+                false => ("SpaceFibre", "exact:1x6.25G"),
+            };
+            let what = format!("an exact link of a {kind} port is one such as {form}");
+            return Err(named(format!("link '{}': {what}", port.link())));
+        }
+        if port.peer == Peer::Network && !port.is_exact() {
+            return Err(named(format!(
+                "link '{}': a simulated network has exact links",
+                port.link()
+            )));
+        }
+        if port.is_exact() && !matches!(port.peer, Peer::Port { .. } | Peer::None | Peer::Network) {
             let what = "an exact link joins two ports; instruments need a packet-level one";
             return Err(named(format!("link '{}': {what}", port.link())));
         }
@@ -432,7 +480,7 @@ impl Topology {
             Peer::Rmap(unit) => {
                 unit.check().map_err(|what| format!("endpoint {e} port {p}: {what}"))?;
             }
-            Peer::None | Peer::Sink { .. } | Peer::Echo => {}
+            Peer::None | Peer::Sink { .. } | Peer::Echo | Peer::Network => {}
         }
         Ok(())
     }
@@ -457,10 +505,23 @@ mod tests {
 
     #[test]
     fn links_are_read_and_written() {
-        for text in ["unlimited", "4x7.5G", "exact:1x6.25G", "exact:16x25G", "spw:200M"] {
+        for text in
+            ["unlimited", "4x7.5G", "exact:1x6.25G", "exact:16x25G", "spw:200M", "exact:spw:100M"]
+        {
             assert_eq!(text.parse::<Link>().unwrap().to_string(), text);
         }
+        for (text, link) in
+            [("unlimited", "unlimited"), ("10M", "spw:10M"), ("exact:400M", "exact:spw:400M")]
+        {
+            assert_eq!(Link::spacewire(text).unwrap().to_string(), link);
+        }
+        for text in ["", "exact:", "exact:1M", "exact:401M", "spw:200M", "1x5G", "exact:unlimited"]
+        {
+            let error = Link::spacewire(text).unwrap_err();
+            assert!(error.contains("exact:RATE"), "{text}: {error}");
+        }
         for (text, part) in [
+            ("exact:spw:1M", "2 Mbit/s at least"),
             ("exact:unlimited", "has a rate"),
             ("exact:1x50M", "100 Mbit/s at least"),
             ("exact:", "4x7.5G"),
@@ -481,6 +542,13 @@ mod tests {
         assert!(error.contains("joins two ports"), "{error}");
         let error = exact(Topology::looped(LinkRate::Unlimited, Mode::Inline)).unwrap_err();
         assert!(error.contains("has a rate"), "{error}");
+        let fibre = "exact:1x6.25G".parse().unwrap();
+        let wrong = Topology::pairs(2, rate, Mode::Inline).with_spacewire(fibre);
+        let error = wrong.check().unwrap_err();
+        assert!(error.contains("port 1") && error.contains("exact:spw:200M"), "{error}");
+        let slow = "spw:200M".parse().unwrap();
+        let error = exact(Topology::pairs(2, slow, Mode::Inline)).unwrap_err();
+        assert!(error.contains("port 0") && error.contains("exact:1x6.25G"), "{error}");
         let mut topology = Topology::pairs(2, rate, Mode::Inline);
         topology.endpoints[0][0].model = LinkModel::Exact;
         assert!(topology.check().unwrap_err().contains("two ends"));

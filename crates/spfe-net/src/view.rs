@@ -1,6 +1,7 @@
 //! The data plane of one process: its mappings of everybody's regions, and runners of flows.
 
 use crate::arena::Arena;
+use crate::capture::Hub;
 use crate::clock::{Clock, VirtualClock};
 use crate::engine_time::EngineTime;
 use crate::event::Event;
@@ -29,6 +30,11 @@ pub trait Fetch: Send + Sync {
     /// What signals an event vector of a participant; `None` if there is no such vector (any more).
     /// Called with a flow's seat held: it must not wait for the control plane.
     fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>>;
+    /// Who looks on at the network's links, in the process that owns it. Called with a flow's seat
+    /// held: it must not wait for the control plane.
+    fn hub(&self) -> Option<Arc<Hub>> {
+        None
+    }
 }
 
 type Echo = Arc<Mutex<instrument::EchoStore>>;
@@ -189,6 +195,7 @@ impl View {
         let pacer = self.pacer(config.rate.rate(), link, reverse, vc);
         let ends = (endpoint, rx_endpoint);
         let mut runner = self.runner(shared, ends, pacer, owner);
+        runner.way = Some((endpoint, port, vc, true));
         match config.peer {
             Peer::Sink { check } => {
                 runner.flow.set_sink(Listener::Sink(SinkCheck::new(shared, check)));
@@ -197,6 +204,7 @@ impl View {
             | Peer::Rmap(_)
             | Peer::Generator { .. }
             | Peer::None
+            | Peer::Network
             | Peer::Port { .. } => {}
         }
         runner
@@ -220,6 +228,7 @@ impl View {
         let (link, reverse) = self.arena.times_out(endpoint, port);
         let pacer = self.pacer(config.rate.rate(), reverse, link, vc);
         let mut runner = self.runner(shared, (endpoint, endpoint), pacer, owner);
+        runner.way = Some((endpoint, port, vc, false));
         if let Peer::Generator { min_bytes, max_bytes, seed } = config.peer {
             let generator = Generator::new(shared, min_bytes, max_bytes, seed ^ u64::from(vc));
             runner.flow.set_source(Talker::Generator(generator));
@@ -289,6 +298,7 @@ impl View {
             id: self.id,
             view: self.clone(),
             ends,
+            way: None,
             owner,
             time,
             engine_ns: 0,
@@ -314,7 +324,12 @@ impl View {
             }
             None => (None, endpoint),
         };
-        let messages = Messages::new(config.carries(), near, far, self.regions(endpoint), self.id);
+        let mut messages =
+            Messages::new(config.carries(), near, far, self.regions(endpoint), self.id);
+        if !config.is_exact() {
+            let fetch = self.fetch.clone();
+            messages.set_tap(Box::new(move || fetch.hub()?.message_tap(endpoint, port)));
+        }
         MessageRunner { messages, view: self.clone(), ends: (endpoint, far_endpoint) }
     }
 }
@@ -362,6 +377,8 @@ pub struct Runner {
     flow: Flow<Talker, Listener>,
     view: Arc<View>,
     ends: (u32, u32),
+    /// Endpoint, port, virtual channel, out of it or into it, where the link is packet level.
+    way: Option<(u32, u32, u32, bool)>,
     owner: bool,
     id: u32,
     time: EngineTime,
@@ -393,7 +410,7 @@ impl Runner {
             let step = self.step(budget);
             match step {
                 Step::Stale => {
-                    let bound = self.flow.bind();
+                    let bound = self.bind();
                     self.leave();
                     if let Err((tx, key)) = bound {
                         missed += u32::from(!self.fetch(tx, key));
@@ -439,6 +456,16 @@ impl Runner {
         let step = self.flow.step(&mut ViewHost(&self.view), budget);
         self.engine_ns += self.time.end(step.packets() > 0);
         step
+    }
+
+    /// Reads configuration and regions again, and whether somebody looks on.
+    #[cold]
+    fn bind(&mut self) -> Result<(), (bool, RegionKey)> {
+        let tap = self.way.and_then(|(endpoint, port, vc, out)| {
+            self.view.fetch.hub()?.tap(endpoint, port, vc, out)
+        });
+        self.flow.set_tap(tap);
+        self.flow.bind()
     }
 
     /// Gets a region that is missing here; false if it cannot be had (now).
@@ -538,7 +565,7 @@ impl Runner {
     /// state may be torn.
     pub fn rebind(&mut self) -> bool {
         // Each turn maps one region; a flow has few.
-        (0..64).any(|_| match self.flow.bind() {
+        (0..64).any(|_| match self.bind() {
             Ok(()) => true,
             Err((tx, key)) => {
                 self.fetch(tx, key);

@@ -6,6 +6,8 @@ mod driver;
 mod hostile;
 #[path = "registers/layout.rs"]
 mod layout;
+#[path = "registers/mib.rs"]
+mod mib;
 #[path = "registers/refusals.rs"]
 mod refusals;
 

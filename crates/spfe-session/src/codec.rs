@@ -165,7 +165,8 @@ mod tests {
         datagram[4] = 9;
         let error = decode_request(&datagram).unwrap_err();
         assert_eq!(error.status(), Status::BadVersion);
-        assert!(error.what.contains("protocol 2") && error.what.contains("speaks 9"), "{error}");
+        let ours = format!("protocol {PROTOCOL}");
+        assert!(error.what.contains(&ours) && error.what.contains("speaks 9"), "{error}");
         let mut datagram = encode_reply(1, &Ok(Reply::Done)).unwrap();
         datagram[4] = 9;
         let error = decode_reply(&datagram).unwrap().1.unwrap_err();

@@ -21,7 +21,8 @@
 //! | 8 to 11 | sequence number, chosen by the client and repeated in the reply |
 //!
 //! `Hello` makes a connection a client. Without it the daemon answers only what looks at it and
-//! changes nothing (`Look`, `LookAtPort`, `Clients`), and closes the connection after 5 s.
+//! changes nothing (`Look`, `LookAtPort`, `Clients`, `Capture`), and closes the connection after 5 s,
+//! or when its capture ends.
 //!
 //! Header and error reply keep their form in every version, so that two builds that do not
 //! understand each other can say so.
@@ -34,12 +35,13 @@ pub mod socket;
 pub use client::Connection;
 pub use codec::{decode_reply, decode_request, encode_reply, encode_request};
 pub use message::{
-    ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, WANT_ENGINE, Welcome,
+    CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, WANT_ENGINE,
+    Welcome,
 };
 pub use spfe_net::network::Error;
 
 /// Version of this protocol. Goes up with every change of a message.
-pub const PROTOCOL: u16 = 2;
+pub const PROTOCOL: u16 = 3;
 /// Longest datagram in bytes: the topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
 /// Most descriptors beside a datagram: the doorbell page and the network's memory.

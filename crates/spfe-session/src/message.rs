@@ -57,6 +57,8 @@ pub struct NetworkInfo {
     pub contract: (u16, u16),
     /// What the network is, and who copies.
     pub topology: Topology,
+    /// Names of its endpoints, if they have any.
+    pub names: Vec<String>,
 }
 
 /// What a client asks for. Each is a method of [`spfe_net::Network`].
@@ -129,6 +131,15 @@ pub enum Request {
         /// The first entry.
         first: u32,
     },
+    /// The value of an item of the management information base of a port's link.
+    MibItem {
+        /// Port.
+        port: u32,
+        /// `mib_item`.
+        item: u8,
+        /// Lane or virtual channel; 0 for an item of the link.
+        index: u32,
+    },
     /// Do something to a port's link.
     Link {
         /// Port.
@@ -149,6 +160,22 @@ pub enum Request {
         /// Port.
         port: u32,
     },
+    /// Begin a capture of links, one of this connection at a time. Also without attaching, but for
+    /// the daemon's own user or root only. It ends with the connection, too.
+    Capture(CaptureRequest),
+    /// End the capture in good order.
+    EndCapture,
+}
+
+/// What is captured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureRequest {
+    /// Names of links; none for all.
+    pub links: Vec<String>,
+    /// Every word, or character, of exact links, too.
+    pub words: bool,
+    /// End after so many packets.
+    pub packets: Option<u64>,
 }
 
 impl Request {
@@ -168,11 +195,14 @@ impl Request {
             Self::PortInfo { .. } => "PortInfo",
             Self::SetPriority { .. } => "SetPriority",
             Self::PortMib { .. } => "PortMib",
+            Self::MibItem { .. } => "MibItem",
             Self::Link { .. } => "Link",
             Self::Reset => "Reset",
             Self::Clients => "Clients",
             Self::Look => "Look",
             Self::LookAtPort { .. } => "LookAtPort",
+            Self::Capture(_) => "Capture",
+            Self::EndCapture => "EndCapture",
         }
     }
 }
@@ -205,10 +235,21 @@ pub enum Reply {
     Port(PortInfo),
     /// To PortMib.
     Mib(Vec<MibEntry>),
+    /// To MibItem.
+    Value(u64),
     /// To Clients.
     Clients(Vec<ClientInfo>),
     /// To Look.
     Network(NetworkInfo),
+    /// To Capture; the end of a pipe comes along, out of which the file is read up to its end.
+    Capturing,
+    /// To EndCapture, or when it ended before: what became of the records.
+    Captured {
+        /// In the file.
+        records: u64,
+        /// Left out, because the reader did not keep up.
+        left_out: u64,
+    },
 }
 
 /// One client of a network.

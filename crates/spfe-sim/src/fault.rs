@@ -1,9 +1,11 @@
 //! What can go wrong on a link.
 
 use crate::time::Ps;
+use serde::Deserialize;
 
 /// The words that a fault waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// Any word.
     Any,
@@ -35,6 +37,21 @@ pub enum Target {
     EndMarker,
     /// SpaceWire: a time-code or interrupt.
     Code,
+}
+
+impl Target {
+    /// Whether a SpaceWire link has such characters.
+    pub const fn is_spacewire(self) -> bool {
+        matches!(
+            self,
+            Self::Any | Self::Fct | Self::Data | Self::Null | Self::EndMarker | Self::Code
+        )
+    }
+
+    /// Whether a SpaceFibre link has such words.
+    pub const fn is_spacefibre(self) -> bool {
+        !matches!(self, Self::Null | Self::EndMarker | Self::Code)
+    }
 }
 
 /// What goes wrong with words on their way.
@@ -76,6 +93,28 @@ pub struct Fault {
     pub target: Target,
     /// What happens to it.
     pub kind: Kind,
+}
+
+/// What lasts for a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lasting {
+    /// Bits of what is sent are wrong.
+    BitErrorRate {
+        /// Lane; none for all.
+        lane: Option<u8>,
+        /// Probability for each bit.
+        rate: f64,
+    },
+    /// A virtual channel sends as fast as it can.
+    Babbling {
+        /// The channel.
+        channel: u8,
+    },
+    /// Nothing is taken.
+    Blocked {
+        /// Virtual channel; none for all.
+        channel: Option<u8>,
+    },
 }
 
 /// Something a unit does at its end of a link.

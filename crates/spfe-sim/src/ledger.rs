@@ -113,6 +113,11 @@ impl Ledger {
         track
     }
 
+    /// An application takes what comes to a node from now on: its packets are not followed.
+    pub fn hand_over(&mut self, node: u32) {
+        self.tracks.iter_mut().filter(|track| track.node == node).for_each(Track::hand_over);
+    }
+
     /// The first byte of the next packet of a flow is handed in. Its number.
     pub fn begin(&mut self, flow: u16, at: Ps, bytes: u32) -> u64 {
         let Some(flow) = self.flows.get_mut(usize::from(flow)) else { return 0 };

@@ -1,10 +1,11 @@
 //! What every link is: two ends, and what happens between them.
 
-use crate::fault::{Command, Fault};
+use crate::fault::{Command, Fault, Lasting};
 use crate::packet::Header;
 use crate::time::Ps;
 use spfe_link::Word;
 use spfe_link::datalink::Broadcast;
+use spfe_link::mib;
 use spfe_link::network::Dropped;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
@@ -74,6 +75,18 @@ pub enum Event {
         lane: u8,
         /// What.
         fault: Fault,
+    },
+    /// A fault that lasts begins or ends, in what is sent from here or taken here.
+    Lasting {
+        /// What.
+        fault: Lasting,
+        /// It begins.
+        begins: bool,
+    },
+    /// The time-code master here sent none where one was due.
+    CodeLost {
+        /// The code.
+        code: BroadcastCode,
     },
     /// A command was given here.
     Command(Command),
@@ -188,11 +201,20 @@ pub trait End {
     /// Sends a broadcast message. False: too many wait, or the link has none.
     fn send_broadcast(&mut self, message: Broadcast) -> bool;
 
+    /// Whether a broadcast message given now would go with no other before it. A switch marks one
+    /// that would not DELAYED (50-11C 5.8). False: the link has none.
+    fn broadcasts_at_once(&self) -> bool;
+
     /// A broadcast message that came.
     fn receive_broadcast(&mut self) -> Option<Broadcast>;
 
     /// Sends a time-code or interrupt. False: the link has none, or does not run.
     fn send_code(&mut self, code: BroadcastCode) -> bool;
+
+    /// Whether a code can be sent that will not take the place of one that still waits.
+    fn takes_code(&self) -> bool {
+        self.is_running()
+    }
 
     /// A time-code or interrupt that came.
     fn receive_code(&mut self) -> Option<BroadcastCode>;
@@ -211,6 +233,18 @@ pub trait End {
 
     /// What it has counted.
     fn counters(&self) -> Counters;
+
+    /// The value of an item of the management information base (50-11C 5.9), of a lane or channel.
+    fn mib(&mut self, item: mib::Id, index: usize) -> Result<u64, mib::Error> {
+        let _ = (item, index);
+        Err(mib::Error::Absent)
+    }
+
+    /// Sets an item.
+    fn set_mib(&mut self, item: mib::Id, index: usize, value: u64) -> Result<(), mib::Error> {
+        let _ = (item, index, value);
+        Err(mib::Error::Absent)
+    }
 }
 
 /// A link.

@@ -7,7 +7,7 @@ mod relay;
 mod sender;
 
 pub use relay::{Clock, Relay};
-pub use sender::{Kind, Sender, Settings};
+pub use sender::{Due, Kind, Sender, Settings};
 
 use crate::link::{Link, Side};
 use crate::tap::Tap;

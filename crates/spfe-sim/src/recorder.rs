@@ -4,10 +4,14 @@
 //! end that receives, states and faults at the end they belong to. Within a link, records are in
 //! order; links take turns within a step of the simulation.
 
-use crate::fault::{Command, Fault, Kind};
+mod event;
+
+use crate::fault::{Command, Kind, Lasting};
 use crate::link::{Event, Observer, Side};
-use crate::scenario::{Medium, Place, Scenario};
+use crate::records::command_text;
+use crate::scenario::{self, Medium, Place, Scenario};
 use crate::time::Ps;
+use event::{ALIGNMENTS, LANE_STATES, RESETS, SPACEWIRE_STATES, change, error, fault, lasting};
 use spfe_capture::{
     Batch, Broadcast, Capture, CaptureError, Character, Characters, Code, Direction,
     Event as Record, EventCode, Interface, InterfaceId, LineWord, Link, Options, Packet, Summary,
@@ -23,28 +27,6 @@ use std::io::Write;
 /// Words, or characters, of a record.
 const BATCH: usize = 256;
 
-/// Names of the lane states (50-11C 5.5.2), by number.
-const LANE_STATES: [&str; 10] = [
-    "ClearLine",
-    "Disabled",
-    "Wait",
-    "Started",
-    "InvertRxPolarity",
-    "Connecting",
-    "Connected",
-    "Active",
-    "PrepareStandby",
-    "LossOfSignal",
-];
-/// Names of the alignment states (50-11C 5.6.4.3), by number.
-const ALIGNMENTS: [&str; 3] = ["Not Ready", "Near-End Ready", "Both-Ends Ready"];
-/// Names of the link reset states (50-11C 5.7.9), by number.
-const RESETS: [&str; 4] =
-    ["ConfigurationReset", "NearEndReset", "CheckFarEndReset", "LinkInitialised"];
-/// Names of the states of a SpaceWire link (50-12C 5.5.7), by number.
-const SPACEWIRE_STATES: [&str; 6] =
-    ["ErrorReset", "ErrorWait", "Ready", "Started", "Connecting", "Run"];
-
 /// What is known of one end of a link.
 #[derive(Clone, Debug)]
 struct Port {
@@ -58,6 +40,8 @@ struct Port {
     words: Vec<Batch<LineWord>>,
     characters: Batch<Character>,
     retries: u32,
+    /// Lanes whose pair was swapped on the way out: bit L for lane L.
+    swapped: u16,
 }
 
 #[derive(Clone, Debug)]
@@ -84,6 +68,54 @@ pub struct Recorder<W: Write> {
     failed: Option<CaptureError>,
 }
 
+/// A link, as a capture has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wiring {
+    /// Its name.
+    pub name: String,
+    /// Its ends, as `unit.port`: A and B.
+    pub ends: [String; 2],
+    /// It is SpaceWire.
+    pub spacewire: bool,
+    /// Lanes; SpaceWire 1.
+    pub lanes: u8,
+    /// Signalling rate of a lane in bit/s; 0: none, or not said.
+    pub rate_bps: u64,
+    /// Data frames are scrambled.
+    pub scrambled: bool,
+}
+
+impl Wiring {
+    /// A link of a scenario.
+    pub fn of(link: &scenario::Link) -> Self {
+        let spacewire = link.is_spacewire();
+        Self {
+            name: link.name.clone(),
+            ends: link.ends.each_ref().map(|place| format!("{}.{}", place.unit, place.port)),
+            spacewire,
+            lanes: if spacewire { 1 } else { link.lanes() },
+            rate_bps: link.rate.0,
+            scrambled: match &link.medium {
+                Medium::SpaceFibre(fibre) => fibre.scramble,
+                Medium::SpaceWire(_) => false,
+            },
+        }
+    }
+}
+
+/// What is captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted<'a> {
+    /// Packets.
+    pub packets: bool,
+    /// Broadcast messages and codes.
+    pub messages: bool,
+    /// States, errors, faults.
+    pub events: bool,
+    /// Names of the links; none for all.
+    pub links: &'a [String],
+}
+
 impl<W: Write> Recorder<W> {
     /// Begins a file of what the scenario says is to be captured.
     ///
@@ -92,24 +124,44 @@ impl<W: Write> Recorder<W> {
     pub fn new(to: W, scenario: &Scenario, options: &Options<'_>) -> Result<Self, CaptureError> {
         let comment = format!("{}; seed {}", scenario.title, scenario.seed);
         let comment = if options.comment.is_empty() { &comment } else { options.comment };
-        let mut capture = Capture::new(to, &Options { comment, ..*options })?;
-        let wanted = &scenario.capture;
-        let mut links = vec![];
-        for link in &scenario.links {
-            let bps = link.rate.0;
-            let lanes = if link.is_spacewire() { 1 } else { link.lanes() };
-            let mut interface = |from: &Place, to: &Place| {
-                let dotted = |place: &Place| format!("{}.{}", place.unit, place.port);
+        let links: Vec<_> = scenario.links.iter().map(Wiring::of).collect();
+        let of = &scenario.capture;
+        let (packets, messages, events) = (of.packets, of.messages, of.events);
+        let wanted = Wanted { packets, messages, events, links: &of.links };
+        let mut recorder = Self::of_links(to, &links, wanted, &Options { comment, ..*options })?;
+        let port_of =
+            |router: &str, port: u8| scenario.link_at(&Place { unit: router.into(), port });
+        recorder.routers = scenario
+            .routers
+            .iter()
+            .map(|router| (0..32).map(|port| port_of(&router.name, port)).collect())
+            .collect();
+        Ok(recorder)
+    }
+
+    /// Begins a file of links.
+    ///
+    /// # Errors
+    /// A writer that fails, a name that is too long.
+    pub fn of_links(
+        to: W,
+        links: &[Wiring],
+        wanted: Wanted<'_>,
+        options: &Options<'_>,
+    ) -> Result<Self, CaptureError> {
+        let mut capture = Capture::new(to, options)?;
+        let mut made = vec![];
+        for link in links {
+            let Wiring { lanes, rate_bps, .. } = *link;
+            let mut interface = |from: &str, to: &str| {
                 capture.interface(&Interface {
-                    name: &format!("{}>{}", dotted(from), dotted(to)),
+                    name: &format!("{from}>{to}"),
                     description: &link.name,
-                    speed_bps: Some(bps.saturating_mul(u64::from(lanes))),
+                    speed_bps: Some(rate_bps.saturating_mul(u64::from(lanes))).filter(|s| *s != 0),
                 })
             };
-            let ids = [
-                interface(&link.ends[0], &link.ends[1])?,
-                interface(&link.ends[1], &link.ends[0])?,
-            ];
+            let [a, b] = &link.ends;
+            let ids = [interface(a, b)?, interface(b, a)?];
             let port = |out: InterfaceId, into: InterfaceId| Port {
                 out,
                 into,
@@ -119,37 +171,27 @@ impl<W: Write> Recorder<W> {
                 words: (0..lanes).map(|_| Batch::new(into, BATCH)).collect(),
                 characters: Batch::new(into, BATCH),
                 retries: 0,
+                swapped: 0,
             };
-            let scrambled = match &link.medium {
-                Medium::SpaceFibre(fibre) => fibre.scramble,
-                Medium::SpaceWire(_) => false,
-            };
-            links.push(Wired {
-                kind: if link.is_spacewire() { Link::SpaceWire } else { Link::SpaceFibre },
+            made.push(Wired {
+                kind: if link.spacewire { Link::SpaceWire } else { Link::SpaceFibre },
                 lanes,
-                period_ps: (40_000_000_000_000 / bps.max(1)) as u32,
-                bit_ps: (1_000_000_000_000 / bps.max(1)) as u32,
-                scrambled,
+                period_ps: (40_000_000_000_000 / rate_bps.max(1)) as u32,
+                bit_ps: (1_000_000_000_000 / rate_bps.max(1)) as u32,
+                scrambled: link.scrambled,
                 chosen: wanted.links.is_empty() || wanted.links.contains(&link.name),
                 ports: [port(ids[0], ids[1]), port(ids[1], ids[0])],
             });
         }
-        let port_of =
-            |router: &str, port: u8| scenario.link_at(&Place { unit: router.into(), port });
-        let routers = scenario
-            .routers
-            .iter()
-            .map(|router| (0..32).map(|port| port_of(&router.name, port)).collect())
-            .collect();
-        Ok(Self {
-            capture,
-            links,
-            routers,
-            packets: wanted.packets,
-            messages: wanted.messages,
-            events: wanted.events,
-            failed: None,
-        })
+        let Wanted { packets, messages, events, .. } = wanted;
+        let (links, routers, failed) = (made, Vec::new(), None);
+        Ok(Self { capture, links, routers, packets, messages, events, failed })
+    }
+
+    /// Room in the file from now on, with [`Keep::First`](spfe_capture::Keep::First): see
+    /// [`Capture::allow`].
+    pub fn allow(&mut self, bytes: u64) {
+        self.capture.allow(bytes);
     }
 
     /// Ends the file.
@@ -230,51 +272,6 @@ impl Wired {
     }
 }
 
-/// The number of a state by its name, and what was there before.
-fn change(names: &[&str], name: &str, place: Option<&mut u8>) -> u32 {
-    let now = names.iter().position(|known| *known == name).unwrap_or_default() as u8;
-    let before = place.map_or(0, |place| std::mem::replace(place, now));
-    u32::from(before) | u32::from(now) << 8
-}
-
-/// The event of an error by its name in the standard's tables.
-fn error(name: &'static str) -> Record<'static> {
-    let code = match name {
-        "RXERR" => EventCode::RxErr,
-        "CRC-16 error" => EventCode::Crc16Error,
-        "CRC-8 error" => EventCode::Crc8Error,
-        "frame error" => EventCode::FrameError,
-        "sequence error" => EventCode::SequenceError,
-        "protocol error" => EventCode::ProtocolError,
-        "far-end link reset" => EventCode::FarEndLinkReset,
-        "input buffer overflow" => EventCode::InputBufferOverflow,
-        "FCT credit overflow" => EventCode::FctCreditOverflow,
-        _ => EventCode::SpaceWireError,
-    };
-    let cause = match name {
-        "disconnect" => spacewire::Cause::Disconnect as u32,
-        "parity error" => spacewire::Cause::Parity as u32,
-        "escape error" => spacewire::Cause::Escape as u32,
-        "credit error" => spacewire::Cause::Credit as u32,
-        _ => 0,
-    };
-    Record::new(code, cause).text(name)
-}
-
-fn fault(lane: u8, fault: &Fault) -> Record<'static> {
-    let (code, value) = match fault.kind {
-        Kind::BitError => (EventCode::FaultBitError, 1),
-        Kind::Burst { bits } => (EventCode::FaultBurst, bits),
-        Kind::Cut { .. } => (EventCode::FaultLaneCut, 0),
-        Kind::PolaritySwap => (EventCode::FaultPolarity, 1),
-        Kind::Skew { bits } => (EventCode::FaultSkew, bits as u32),
-        Kind::Drop => (EventCode::FaultWordDropped, 1),
-        Kind::Duplicate => (EventCode::FaultWordDuplicated, 1),
-        Kind::Reorder => (EventCode::FaultWordReordered, 2),
-    };
-    Record { lane: Some(lane), ..Record::new(code, value) }
-}
-
 impl<W: Write> Observer for Recorder<W> {
     fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
         let Some(wired) = self.links.get_mut(link as usize) else { return };
@@ -309,14 +306,37 @@ impl<W: Write> Observer for Recorder<W> {
                 text = format!("in order again after {:.3} us", after_ps as f64 / 1e6);
                 (false, Record::new(EventCode::Note, 0).text(&text))
             }
-            Event::Fault { lane, fault: ref what } => (true, fault(lane, what)),
-            Event::Command(command) => {
-                text = format!("command: {command:?}");
-                let code = match command {
-                    Command::LinkReset | Command::InterfaceReset => EventCode::FaultFarEndReset,
-                    _ => EventCode::Note,
+            Event::Fault { lane, fault: ref what } => {
+                let bit = 1u16.checked_shl(lane.into()).unwrap_or(0);
+                if what.kind == Kind::PolaritySwap {
+                    port.swapped ^= bit;
+                }
+                (true, fault(lane, what, wired.bit_ps, port.swapped & bit != 0))
+            }
+            Event::Lasting { fault: ref what, begins } => {
+                let when = if begins { "begins" } else { "ends" };
+                text = match what {
+                    Lasting::BitErrorRate { rate, .. } => format!("{rate:e}, {when}"),
+                    _ => when.into(),
                 };
-                (true, Record::new(code, 0).text(&text))
+                let (of_sender, record) = lasting(what, begins);
+                (of_sender, record.text(&text))
+            }
+            Event::CodeLost { code } => {
+                (true, Record::new(EventCode::FaultCodeLost, code.0.into()))
+            }
+            Event::Command(command) => {
+                text = command_text(command);
+                let (code, lane) = match command {
+                    Command::LinkReset | Command::InterfaceReset => {
+                        (EventCode::FaultFarEndReset, None)
+                    }
+                    Command::LaneReset(lane) => (EventCode::FaultFarEndReset, lane),
+                    Command::LaneStart(lane, _) | Command::AutoStart(lane, _) => {
+                        (EventCode::Note, lane)
+                    }
+                };
+                (true, Record { lane, ..Record::new(code, 0).text(&text) })
             }
         };
         self.record(at, link, side, of_sender, record);

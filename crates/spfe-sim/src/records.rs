@@ -1,6 +1,6 @@
 //! What happens to links, as it goes into the results.
 
-use crate::fault::{Command, Fault, Kind};
+use crate::fault::{Command, Fault, Kind, Lasting};
 use crate::link::{Event, Link, Side};
 use crate::results::{self, EventKind, Histogram, LaneState, Recorder};
 use crate::time::Ps;
@@ -148,6 +148,10 @@ fn text_of(event: &Event) -> (EventKind, String) {
             (EventKind::Recovered, format!("in order again after {} ns", after_ps / 1000))
         }
         Event::Fault { lane, fault } => (EventKind::Fault, fault_text(*lane, fault)),
+        Event::Lasting { fault, begins } => (EventKind::Fault, lasting_text(fault, *begins)),
+        Event::CodeLost { code } => {
+            (EventKind::Fault, format!("time-code {} not sent", code.0 & 0x3f))
+        }
         Event::Command(command) => (EventKind::Fault, command_text(*command)),
     }
 }
@@ -166,13 +170,32 @@ fn fault_text(lane: u8, fault: &Fault) -> String {
     format!("lane {lane}: {what}")
 }
 
-fn command_text(command: Command) -> String {
-    let lane = |lane: Option<u8>| lane.map_or("all lanes".into(), |lane| format!("lane {lane}"));
+/// What begins or ends, for people.
+fn lasting_text(fault: &Lasting, begins: bool) -> String {
+    let what = match *fault {
+        Lasting::BitErrorRate { lane: of, rate } => {
+            format!("bit error rate {rate:e} on {}", lanes(of))
+        }
+        Lasting::Babbling { channel } => format!("virtual channel {channel} babbles"),
+        Lasting::Blocked { channel: Some(channel) } => {
+            format!("virtual channel {channel} is blocked")
+        }
+        Lasting::Blocked { channel: None } => "all virtual channels are blocked".into(),
+    };
+    format!("{what}: {}", if begins { "begins" } else { "ends" })
+}
+
+fn lanes(lane: Option<u8>) -> String {
+    lane.map_or("all lanes".into(), |lane| format!("lane {lane}"))
+}
+
+/// A command, for people.
+pub fn command_text(command: Command) -> String {
     match command {
         Command::LinkReset => "Link Reset".into(),
         Command::InterfaceReset => "Interface Reset".into(),
-        Command::LaneReset(of) => format!("LaneReset of {}", lane(of)),
-        Command::LaneStart(of, on) => format!("LaneStart of {}: {on}", lane(of)),
-        Command::AutoStart(of, on) => format!("AutoStart of {}: {on}", lane(of)),
+        Command::LaneReset(of) => format!("LaneReset of {}", lanes(of)),
+        Command::LaneStart(of, on) => format!("LaneStart of {}: {on}", lanes(of)),
+        Command::AutoStart(of, on) => format!("AutoStart of {}: {on}", lanes(of)),
     }
 }

@@ -10,10 +10,11 @@ mod finish;
 
 pub use build::Error;
 
+use crate::fault::Fault;
 use crate::flow::Flow;
 use crate::ledger::Ledger;
-use crate::link::{End, Link, Observer, Side};
-use crate::messages::{self, Relay, Sender};
+use crate::link::{End, Event, Link, Observer, Side};
+use crate::messages::{self, Due, Relay, Sender};
 use crate::node::{Context, Node};
 use crate::records::Records;
 use crate::rmap::{Truth, Units};
@@ -89,15 +90,44 @@ impl Simulation {
     /// reads or writes the ports of that node. Between two calls of [`Simulation::run`] words of
     /// virtual channels, messages and codes can be read and written.
     pub fn endpoint(&mut self, place: &Place) -> Option<&mut dyn End> {
-        let Unit::Node(node) = self.scenario.unit(&place.unit)? else { return None };
-        let (link, side) = self.nodes.get_mut(node)?.attach(place.port)?;
+        let (link, side) = self.attach(place)?;
         self.links.get_mut(link).map(|link| link.end(side))
+    }
+
+    /// The same as the number of the link and its end, for [`Simulation::end`].
+    pub fn attach(&mut self, place: &Place) -> Option<(usize, Side)> {
+        let Unit::Node(node) = self.scenario.unit(&place.unit)? else { return None };
+        self.ledger.hand_over(node as u32);
+        self.nodes.get_mut(node)?.attach(place.port)
+    }
+
+    /// An end of a link, by its number in the scenario.
+    ///
+    /// # Panics
+    /// There is no such link.
+    pub fn end(&mut self, link: usize, side: Side) -> &mut dyn End {
+        self.links[link].end(side)
+    }
+
+    /// Something goes wrong now with what is sent from an end of a link. False: there is no such
+    /// fault, or link.
+    pub fn inject(&mut self, link: usize, from: Side, fault: Fault) -> bool {
+        let now = self.now;
+        self.links.get_mut(link).is_some_and(|link| link.inject(now, from, fault))
+    }
+
+    /// Shows words, or characters, of a link by its number. Time in which nothing happens is left
+    /// out as ever.
+    pub fn show_words_of(&mut self, link: usize, on: bool) {
+        if let Some(link) = self.links.get_mut(link) {
+            link.show_words(on);
+        }
     }
 
     /// Goes on until a time.
     pub fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
         while self.now < until {
-            self.act();
+            self.act(observer);
             let moved = self.exchange(observer);
             let next = self.next_stop(until);
             if !moved && self.is_quiet() {
@@ -132,7 +162,7 @@ impl Simulation {
     }
 
     /// When something happens, if nothing is under way.
-    fn next_event(&self) -> Option<Ps> {
+    pub fn next_event(&self) -> Option<Ps> {
         let flows = self.flows.iter().filter_map(|flow| flow.source.next_ps());
         let nodes = self.nodes.iter().filter_map(Node::next_ps);
         let routers = self.routers.iter().filter_map(|router| router.switch.deadline_ps());
@@ -141,8 +171,8 @@ impl Simulation {
         flows.chain(nodes).chain(routers).chain(senders).chain(others).min()
     }
 
-    /// Whether time may be left out.
-    fn is_quiet(&self) -> bool {
+    /// Whether time may be left out: nothing is under way on any link.
+    pub fn is_quiet(&self) -> bool {
         self.errors == 0 && !self.shows_words && self.links.iter().all(|link| link.is_quiet())
     }
 
@@ -160,9 +190,20 @@ impl Simulation {
             }
         }
         for sender in &mut self.senders {
-            while let Some(message) = sender.poll(now) {
+            while let Some(due) = sender.poll(now) {
                 moved = true;
-                sender.given(messages::give(now, &mut self.links, sender.link, message, &mut tap));
+                let (link, side) = sender.link;
+                match due {
+                    Due::Message(message) => {
+                        let end = (link, side);
+                        sender.given(messages::give(now, &mut self.links, end, message, &mut tap));
+                    }
+                    Due::Lost(code) => {
+                        let event = Event::CodeLost { code };
+                        self.records.event(now, link as u32, side, &event);
+                        tap.outer.event(now, link as u32, side, event);
+                    }
+                }
             }
         }
         let mut context = Context {

@@ -10,7 +10,7 @@ mod watch;
 
 pub use config::{Config, EndConfig, Error, Sizes};
 
-use crate::fault::{Fault, Target};
+use crate::fault::{Fault, Kind, Target};
 use crate::link::{self, Event, Link, Observer, Side};
 use crate::time::{Ps, WordClock};
 use crate::wire::{self, SILENCE, Wire};
@@ -128,7 +128,7 @@ impl<const L: usize> SpaceFibre<L> {
                 *out = wire.receive();
             }
             if changed {
-                self.damage(side);
+                self.changed(side, observer);
             }
         }
         self.words += 2 * self.lanes as u64;
@@ -154,7 +154,7 @@ impl<const L: usize> SpaceFibre<L> {
             self.ends[1 - at].arrive(lane, out);
         }
         if changed {
-            self.damage(side);
+            self.changed(side, observer);
         }
         self.words += self.lanes as u64;
         self.ends[at].receive_elastic();
@@ -266,6 +266,20 @@ impl<const L: usize> SpaceFibre<L> {
         self.patience = self.watch.look(self.time(), self.id, &mut self.ends, observer);
     }
 
+    /// Words from an end were changed on their way.
+    #[cold]
+    fn changed(&mut self, from: Side, observer: &mut dyn Observer) {
+        self.damage(from);
+        let time = self.time();
+        for (lane, wire) in self.wires[from as usize].iter_mut().enumerate() {
+            if wire.take_random() {
+                let lane = lane as u8;
+                let fault = Fault { lane: Some(lane), target: Target::Any, kind: Kind::BitError };
+                observer.event(time, self.id, from, Event::Fault { lane, fault });
+            }
+        }
+    }
+
     /// Something is wrong with what is sent from an end: it is looked at closely.
     #[cold]
     fn damage(&mut self, from: Side) {
@@ -317,7 +331,8 @@ impl<const L: usize> Link for SpaceFibre<L> {
     }
 
     fn inject(&mut self, at: Ps, from: Side, fault: Fault) -> bool {
-        if fault.lane.is_some_and(|lane| usize::from(lane) >= self.lanes) {
+        let no_lane = fault.lane.is_some_and(|lane| usize::from(lane) >= self.lanes);
+        if no_lane || !fault.target.is_spacefibre() {
             return false;
         }
         let place = self.planned.partition_point(|planned| planned.at <= at);
@@ -349,9 +364,10 @@ impl<const L: usize> Link for SpaceFibre<L> {
 
     fn skip_to(&mut self, time: Ps) {
         let time = self.next_stop(time);
-        for clock in &mut self.clocks {
+        for (clock, end) in self.clocks.iter_mut().zip(&mut self.ends) {
             let count = clock.before(time);
             if count > clock.count() {
+                end.leave_out(count - clock.count());
                 clock.set_count(count);
             }
         }

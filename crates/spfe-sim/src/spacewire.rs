@@ -33,7 +33,7 @@ pub mod words;
 use crate::fault::Fault;
 use crate::link::{End, Event, Link, Observer, Side};
 use crate::rng::Rng;
-use crate::time::{MS, Ps};
+use crate::time::{MS, NS, Ps};
 use disturb::{Disturber, Verdict};
 use spfe_link::spacewire::state::Control;
 use spfe_link::spacewire::{Received, State, Timing};
@@ -44,6 +44,9 @@ use wire::{Step, Wire};
 
 /// Rates in Mbit/s.
 pub const RATE_MBPS: RangeInclusive<u32> = 2..=1000;
+/// The shortest delay: drivers and receivers of the two ends. Less is taken as this; what leaves
+/// at a time never arrives at the same time.
+pub const MIN_DELAY_PS: Ps = 5 * NS;
 /// The longest delay: 2000 km of cable. Links do not start over much less.
 pub const MAX_DELAY_PS: Ps = 10 * MS;
 
@@ -60,6 +63,9 @@ pub struct EndConfig {
     pub transmit_words: usize,
     /// Words that may wait to be read, at least 1, beside 64 N-Chars in the port.
     pub receive_words: usize,
+    /// Broadcast codes of reserved types are sent and received, too: the unit gives the two upper
+    /// bits a meaning of its own.
+    pub any_code: bool,
 }
 
 impl EndConfig {
@@ -71,6 +77,7 @@ impl EndConfig {
             timing: Timing::NOMINAL,
             transmit_words: 64,
             receive_words: 64,
+            any_code: false,
         }
     }
 }
@@ -80,7 +87,7 @@ impl EndConfig {
 pub struct Config {
     /// Its number, for those who look on.
     pub id: u32,
-    /// Time a bit is on its way.
+    /// Time a bit is on its way, at least [`MIN_DELAY_PS`].
     pub delay_ps: Ps,
     /// Its random numbers follow from this and from its number.
     pub seed: u64,
@@ -173,11 +180,12 @@ impl SpaceWire {
             return Err(ConfigError::Delay(config.delay_ps));
         }
         let [a, b] = &config.ends;
+        let delay_ps = config.delay_ps.max(MIN_DELAY_PS);
         let stream = |side| Rng::of(config.seed, &format!("SpaceWire {} {side:?}", config.id));
         Ok(Self {
             id: config.id,
             units: [Unit::new(a, b), Unit::new(b, a)],
-            wires: [Wire::new(config.delay_ps), Wire::new(config.delay_ps)],
+            wires: [Wire::new(delay_ps), Wire::new(delay_ps)],
             disturbers: Side::BOTH.map(|side| Disturber::new(stream(side))),
             now: 0,
             skipped: 0,

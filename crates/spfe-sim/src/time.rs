@@ -20,12 +20,25 @@ pub struct WordClock {
     /// Parts in 10^9 that it is faster.
     ppb: i32,
     next: u64,
+    /// When that word period begins, and the part of a ps that is left, as a multiple of 1 / `rate`.
+    start: Ps,
+    part: u64,
+    /// The same of one word period.
+    step: Ps,
+    step_part: u64,
+    /// Bits in 10^15 s.
+    rate: u64,
 }
+
+/// Length of a word of a lane with a rate of 1 bit in 10^15 s.
+const WORD: u128 = WORD_BITS * 1_000_000_000_000_000;
 
 impl WordClock {
     /// A clock for a signalling rate in Mbit/s, `ppb` parts in 10^9 faster than that.
     pub const fn new(mbps: u32, ppb: i32) -> Self {
-        Self { mbps, ppb, next: 0 }
+        let rate = mbps as u64 * (1_000_000_000 + ppb as i64) as u64;
+        let (step, step_part) = ((WORD / rate as u128) as Ps, (WORD % rate as u128) as u64);
+        Self { mbps, ppb, next: 0, start: 0, part: 0, step, step_part, rate }
     }
 
     /// Signalling rate in Mbit/s.
@@ -40,13 +53,12 @@ impl WordClock {
 
     /// When word period `number` begins.
     pub const fn at(&self, number: u64) -> Ps {
-        let rate = self.mbps as u128 * (1_000_000_000 + self.ppb as i128) as u128;
-        (number as u128 * WORD_BITS * 1_000_000_000_000_000 / rate) as Ps
+        (number as u128 * WORD / self.rate as u128) as Ps
     }
 
     /// When the next word period begins.
     pub const fn next_ps(&self) -> Ps {
-        self.at(self.next)
+        self.start
     }
 
     /// Word periods that have begun.
@@ -57,18 +69,27 @@ impl WordClock {
     /// Goes to a word period.
     pub const fn set_count(&mut self, count: u64) {
         self.next = count;
+        self.start = self.at(count);
+        self.part = (count as u128 * WORD % self.rate as u128) as u64;
     }
 
     /// The next word period begins.
+    #[inline(always)]
     pub const fn advance(&mut self) {
         self.next += 1;
+        self.start += self.step;
+        if self.part < self.rate - self.step_part {
+            self.part += self.step_part;
+        } else {
+            self.part -= self.rate - self.step_part;
+            self.start += 1;
+        }
     }
 
     /// Word periods that begin before a time.
     pub const fn before(&self, time: Ps) -> u64 {
-        // The first number n with n * 40e15 / rate >= time.
-        let rate = self.mbps as u128 * (1_000_000_000 + self.ppb as i128) as u128;
-        (time as u128 * rate).div_ceil(WORD_BITS * 1_000_000_000_000_000) as u64
+        // The first number n with n * WORD / rate >= time.
+        (time as u128 * self.rate as u128).div_ceil(WORD) as u64
     }
 
     /// Length of a word period, rounded up.
@@ -90,6 +111,21 @@ mod tests {
         assert_eq!((odd.at(1), odd.at(2), odd.at(3)), (5333, 10666, 16000));
         let fast = WordClock::new(6250, 100_000);
         assert_eq!(fast.at(10_001), 64_000_000);
+    }
+
+    #[test]
+    fn one_by_one_as_at_once() {
+        for (mbps, ppb) in [(6250, 0), (7500, 0), (31250, 50_000), (1000, -100_000), (7, 3)] {
+            let mut clock = WordClock::new(mbps, ppb);
+            clock.set_count(12_345);
+            for _ in 0..10_000 {
+                assert_eq!(clock.next_ps(), clock.at(clock.count()), "{mbps} {ppb}");
+                clock.advance();
+            }
+            let mut other = WordClock::new(mbps, ppb);
+            other.set_count(clock.count());
+            assert_eq!(clock, other, "{mbps} {ppb}");
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Wire {
     before: u64,
     rng: Rng,
     damaged: u64,
+    /// A random error was in one of the last groups.
+    random: bool,
 }
 
 impl Wire {
@@ -66,6 +68,7 @@ impl Wire {
             before: SILENCE,
             rng: Rng::with_seed(seed),
             damaged: 0,
+            random: false,
         };
         wire.settle();
         wire
@@ -96,6 +99,11 @@ impl Wire {
     /// Groups that were changed on their way.
     pub const fn damaged(&self) -> u64 {
         self.damaged
+    }
+
+    /// Whether a random error was in a group since the last time.
+    pub fn take_random(&mut self) -> bool {
+        std::mem::take(&mut self.random)
     }
 
     /// Whether nothing will change a group from here on.
@@ -187,6 +195,7 @@ impl Wire {
         if group != SILENCE {
             while self.to_error < u64::from(BITS) {
                 group ^= 1 << self.to_error;
+                self.random = true;
                 let gap = self.gap();
                 self.to_error = self.to_error.saturating_add(1).saturating_add(gap);
             }

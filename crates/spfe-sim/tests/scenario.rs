@@ -191,8 +191,9 @@ const WRONG: &[(&str, &str, usize, &str)] = &[
     ),
     ("from = \"a\"", "from = \"a\"\nvc = 5", 20, "no way from a:1 on virtual channel 5 to b:1"),
     ("to = \"b\"", "to = \"a\"", 19, "'a' is named twice"),
-    ("size = 100", "size = 0", 20, "size 0 is not in 1 to"),
-    ("size = 100", "size = { min = 9, max = 4 }", 20, "size 9 is not in 1 to 4"),
+    ("size = 100", "size = 11", 20, "size 11 is not in 12 to"),
+    ("size = 100", "size = { min = 11, max = 40 }", 20, "size 11 is not in 12 to 40"),
+    ("size = 100", "size = { min = 19, max = 14 }", 20, "size 19 is not in 12 to 14"),
     ("size = 100", "size = 100\nrate = \"1G\"\nperiod = \"1us\"", 16, "both rate and period"),
     ("size = 100", "size = 100\njitter = \"1us\"", 16, "without a period"),
     ("size = 100", "size = 100\nroute = [32]", 21, "path addresses 0 to 31"),
@@ -222,6 +223,26 @@ const WRONG: &[(&str, &str, usize, &str)] = &[
         "size = 100\n[[fault]]\nwhat = \"drop\"\nlink = \"two\"\nlane = 2\nat = \"0ns\"",
         24,
         "lane 2 is not there",
+    ),
+    (
+        "size = 100",
+        "size = 100\n[[fault]]\nwhat = \"drop\"\nlink = \"two\"\nword = \"null\"\nat = \"0ns\"",
+        24,
+        "link 'two' is SpaceFibre, which has not this word",
+    ),
+    (
+        "ends = [\"a\", \"r:1\"]",
+        "ends = [\"a\", \"r:1\"]\nspacewire = {}\n[[fault]]\nwhat = \"drop\"\nlink = \"one\"\n\
+         word = \"ack\"\nat = \"0ns\"",
+        16,
+        "link 'one' is SpaceWire, which has not this word",
+    ),
+    (
+        "ends = [\"a\", \"r:1\"]",
+        "ends = [\"a\", \"r:1\"]\nspacewire = {}\n[[fault]]\nwhat = \"reorder\"\nlink = \"one\"\n\
+         at = \"0ns\"",
+        14,
+        "link 'one' is SpaceWire, which has not this fault",
     ),
     (
         "size = 100",

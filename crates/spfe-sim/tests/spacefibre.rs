@@ -70,6 +70,17 @@ fn every_number_of_lanes_starts_and_carries_packets() {
 }
 
 #[test]
+fn characters_of_spacewire_are_not_waited_for() {
+    let mut link = spacefibre::new(&Config::new(1, 6250)).unwrap();
+    for target in [Target::Null, Target::EndMarker, Target::Code] {
+        assert!(!link.inject(0, Side::A, Fault { lane: None, target, kind: Kind::Drop }));
+    }
+    let fault = Fault { lane: None, target: Target::Any, kind: Kind::Drop };
+    assert!(link.inject(0, Side::A, fault));
+    assert!(!link.inject(0, Side::A, Fault { lane: Some(1), ..fault }));
+}
+
+#[test]
 fn an_error_is_mended_and_told_of() {
     let mut link = started(&Config::new(1, 6250));
     let mut log = Log::default();

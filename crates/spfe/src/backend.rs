@@ -12,6 +12,7 @@ pub mod embedded;
 
 use crate::{PortInfo, Result};
 use rustix::fd::OwnedFd;
+use spfe_contract::MibItem;
 use spfe_device::memory::RegionKey;
 use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::QueueRequest;
@@ -58,6 +59,8 @@ pub trait Backend: Send + Sync {
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()>;
     /// What there is to see of a port and its link.
     fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>>;
+    /// The value of an item of the management information base of a port's link.
+    fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64>;
     /// Does something to a port's link.
     fn link_command(&self, port: u32, command: LinkCommand) -> Result<()>;
     /// Resets this client's share of the device.

@@ -25,6 +25,7 @@
 //! | packets you make and read in place, fastest | [`PooledTx`], [`PooledRx`] |
 //! | very many small packets | [`Tx::send_burst`], [`PackedRx`] |
 //! | reads and writes of remote memory (RMAP) | [`rmap`] |
+//! | parameters, status and errors of a link | [`Port::mib`] |
 //!
 //! The same program runs on a daemon's network (`unix:/run/spfe.sock/0`) unchanged.
 //!
@@ -37,6 +38,7 @@ mod endpoint;
 mod error;
 mod info;
 mod message;
+mod mib;
 mod packed;
 mod pooled;
 mod queue;
@@ -56,15 +58,21 @@ pub use endpoint::{Endpoint, Port, Vc};
 pub use error::{Error, Full, Refused, Result};
 pub use info::{ChannelCounters, ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo};
 pub use message::{Broadcast, BroadcastMessage, MessageOptions, TimeCode, TimeCodeValue};
+pub use mib::{Mib, MibName};
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
 pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
 pub use queue::{QueueOptions, QueueStats};
 pub use region::{Buf, Region};
 pub use rx::{Received, Rx};
 pub use slots::Returned;
+pub use spfe_contract::{MIB_ITEMS, MibAccess, MibInfo, MibItem, MibKind, MibLayer, MibScope};
 pub use spfe_contract::{PortKind, PortState, Status, StatusClass};
-pub use spfe_net::exact::mib::{LinkCommand, MibEntry, MibValue, VcParameter};
+pub use spfe_net::capture::Summary as CaptureSummary;
+pub use spfe_net::exact::mib::{LinkCommand, MibEntry, MibValue, layer_name};
 pub use spfe_net::instrument::{Lengths, Pattern};
-pub use spfe_net::{Clock, Link, LinkModel, LinkRate, Mode, Peer, Topology};
+pub use spfe_net::{
+    Capture, CaptureOptions, Clock, Link, LinkModel, LinkRate, Mode, Peer, Scenario, Topology,
+};
+pub use spfe_session::CaptureRequest;
 pub use tx::{Batch, End, Sent, Tx};
 pub use wait::{Deadline, Ready, SleepCost, Strategy, Threshold, sleep_cost};

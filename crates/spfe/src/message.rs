@@ -12,7 +12,6 @@ use spfe_contract::{
     completion_flags as cf, message_flags, submit_flags as sf,
 };
 use spfe_device::message::{FILTER_CHANNEL, FILTER_TYPE};
-use spfe_net::os;
 use spfe_net::view::MessageRunner;
 use std::sync::Arc;
 
@@ -89,8 +88,8 @@ impl MessageOptions {
 }
 
 const DEPTH: u32 = 64;
-/// Longest time closing waits for messages that are on their way.
-const LINGER_NS: u64 = 100_000_000;
+/// Longest time closing waits for messages that are on their way, on the device's clock.
+const LINGER_NS: u64 = 1_000_000_000;
 
 /// Both directions of a port's messages of one kind.
 struct Messages {
@@ -189,13 +188,18 @@ impl Messages {
         }
     }
 
+    /// Sends what this thread is able to send, and takes the completions.
+    fn go_on(&mut self) {
+        if let Some(runner) = &mut self.runner {
+            runner.run(DEPTH);
+        }
+        self.collect();
+    }
+
     /// Waits until everything posted has completed.
     fn drain(&mut self, deadline: Deadline) -> Result<()> {
         loop {
-            if let Some(runner) = &mut self.runner {
-                runner.run(DEPTH);
-            }
-            self.collect();
+            self.go_on();
             if let Some(status) = self.refused.take() {
                 let what = format!("a message was not sent: {}", status.doc());
                 return Err(Error::device(status, what));
@@ -209,13 +213,20 @@ impl Messages {
 }
 
 impl Drop for Messages {
-    /// What was posted is on its way at once, but a device thread takes a moment to take it.
+    /// What was posted is on its way at once, but a device thread takes a moment to take it, and
+    /// so does a link in virtual time.
     fn drop(&mut self) {
-        let end = os::now_ns() + LINGER_NS;
-        self.collect();
-        while self.out.outstanding() != 0 && self.out.check().is_ok() && os::now_ns() < end {
-            std::thread::yield_now();
-            self.collect();
+        let now = self.out.device.backend().clock().now_ns();
+        let end = Deadline::at_ns(now.saturating_add(LINGER_NS));
+        loop {
+            self.go_on();
+            if self.out.outstanding() == 0 {
+                return;
+            }
+            match self.out.wait(&Threshold::ONE, end) {
+                Err(error) if !error.is_cancelled() => return,
+                _ => {}
+            }
         }
     }
 }

@@ -256,7 +256,7 @@ impl Tx {
 
     /// Takes back everything that has not been sent: stops the queue and starts it again. What the
     /// far end has half of ends with EEP there. Returns the buffers, oldest first: those not sent are
-    /// CANCELLED, those sent and not taken are there as well.
+    /// CANCELLED (so is a group of which only some were), those sent and not taken are there as well.
     ///
     /// # Errors
     /// BUSY if the queue cannot be stopped now: nothing has changed. Else it cannot be started again.

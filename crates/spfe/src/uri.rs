@@ -26,9 +26,9 @@ pub enum Uri {
 }
 
 /// What device names look like.
-pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&mode=inline|coop|thread&\
-    peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
-    unix:SOCKET[/N]";
+pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&spw=[exact:]200M&\
+    mode=inline|coop|thread&peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
+    unix:SOCKET[/N|/NAME]";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
     Error::Name { name: text.to_owned(), what: what.to_string() }
@@ -79,6 +79,7 @@ impl Uri {
 
 struct Options<'a> {
     link: Link,
+    spacewire: Option<Link>,
     mode: Mode,
     peer: Option<&'a str>,
     virtual_time: bool,
@@ -90,6 +91,7 @@ impl<'a> Options<'a> {
     fn parse(text: &str, query: &'a str) -> Result<Self> {
         let mut options = Self {
             link: Link::default(),
+            spacewire: None,
             mode: Mode::Inline,
             peer: None,
             virtual_time: false,
@@ -102,6 +104,10 @@ impl<'a> Options<'a> {
             let number = || value.parse::<u64>().map_err(|_| bad(text, format!("{key}={value}")));
             match key {
                 "link" => options.link = value.parse().map_err(|what: String| bad(text, what))?,
+                "spw" => {
+                    let link = Link::spacewire(value).map_err(|what| bad(text, what))?;
+                    options.spacewire = Some(link);
+                }
                 "mode" => options.mode = value.parse().map_err(|what: String| bad(text, what))?,
                 "peer" => options.peer = Some(value),
                 "endpoints" => {
@@ -132,7 +138,10 @@ impl<'a> Options<'a> {
             _ if peer.starts_with("rmap") => instrument(rmap(peer)?),
             _ => instrument(self.generator(peer).ok_or(format!("peer '{peer}'"))?),
         };
-        let topology = topology.with_model(model);
+        let mut topology = topology.with_model(model);
+        if let Some(link) = self.spacewire {
+            topology = topology.with_spacewire(link);
+        }
         topology.check()?;
         Ok(topology)
     }
@@ -183,7 +192,13 @@ mod tests {
             panic!()
         };
         assert!(topology.endpoints[0][1].is_exact() && topology.virtual_time);
-        assert!(!topology.endpoints[0][2].is_exact(), "SpaceWire stays packet level");
+        assert_eq!(topology.endpoints[0][2].link().to_string(), "exact:spw:200M");
+        let Uri::Virtual { topology, .. } =
+            Uri::parse("virtual:?link=exact:2x6.25G&spw=100M").unwrap()
+        else {
+            panic!()
+        };
+        assert_eq!(topology.endpoints[0][2].link().to_string(), "spw:100M");
         let daemon = Uri::Daemon { path: "/run/spfe.sock".into(), endpoint: Some(3) };
         assert_eq!(Uri::parse("unix:/run/spfe.sock/3").unwrap(), daemon);
         let daemon = Uri::Daemon { path: "/run/spfe.sock".into(), endpoint: None };
@@ -228,6 +243,8 @@ mod tests {
             "virtual:?link",
             "virtual:?link=5",
             "virtual:?link=exact:unlimited",
+            "virtual:?link=exact:spw:200M",
+            "virtual:?spw=exact:1x5G",
             "virtual:?link=exact:1x5G&peer=echo",
             "virtual:?peer=x",
             "virtual:?peer=generator:0",

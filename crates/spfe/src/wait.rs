@@ -439,7 +439,7 @@ impl Queue {
         let stalled = sender.is_some_and(|tx| tx.shared().stalled.load(Ordering::Relaxed) != 0);
         let again = stalled.then(|| os::now_ns() + STALL_NS);
         let seen = self.device_line().wake_seq.load(Ordering::Acquire);
-        self.arm(goal, deep, false);
+        self.arm(goal, scan.ahead, deep, false);
         let ran = self.progress();
         let until = until.into_iter().chain(deadline.0).chain(again).chain(self.engine_due()).min();
         let waits = matches!(scan.look(self, goal), Look::NotYet { .. });
@@ -466,15 +466,17 @@ impl Queue {
             && self.device_line().is_full(position, self.sq.position)
     }
 
-    /// Arms the device for a goal; `first` asks for the very next completion.
-    fn arm(&mut self, goal: &Threshold, first: bool, event: bool) {
+    /// Arms the device for a goal, of which `ahead` completions have been looked at; `first` asks
+    /// for the very next completion. One that was looked at must not end the sleep: virtual time
+    /// would stand still for ever, and in real time there would be no sleep.
+    fn arm(&mut self, goal: &Threshold, ahead: u32, first: bool, event: bool) {
         let position = self.cq.position;
         // Packed receive reports runs of packets, so a count of packets is not one of completions.
         let exact = self.place.kind != QueueKind::RxPacked;
         let count = match goal.count {
-            _ if first => Some(1),
+            _ if first => Some(ahead + 1),
             Some(count) if exact => Some(count),
-            Some(_) => Some(1),
+            Some(_) => Some(ahead + 1),
             None => None,
         };
         let count = match self.place.kind {
@@ -514,7 +516,9 @@ impl Queue {
                 return Ok(true);
             }
             Look::At(_) => {}
-            Look::NotYet { .. } => self.arm(goal, inline && goal.after_first.is_some(), true),
+            Look::NotYet { .. } => {
+                self.arm(goal, scan.ahead, inline && goal.after_first.is_some(), true)
+            }
         }
         let mut turns = 0;
         while !self.progress() {
@@ -568,8 +572,9 @@ impl Queue {
             let ticket = clock.ticket();
             self.progress();
             let mut look = scan.look(self, goal);
-            if matches!(look, Look::NotYet { .. }) {
-                self.arm(goal, goal.after_first.is_some(), false);
+            if let Look::NotYet { first_ns } = look {
+                let first = goal.after_first.is_some() && first_ns.is_none();
+                self.arm(goal, scan.ahead, first, false);
                 self.progress();
                 look = scan.look(self, goal);
             }

@@ -1,9 +1,10 @@
 //! Links that are made word by word, behind the same interface.
 
 use spfe::{
-    Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, Mode, Status, Topology,
-    VcParameter,
+    Deadline, Embedded, End, Endpoint, LinkCommand, LinkModel, LinkRate, MibItem, Mode,
+    PackedOptions, PortState, Ready, Status, Threshold, Topology,
 };
+use std::time::Duration;
 
 fn pair(rate: &str, mode: Mode, virtual_time: bool) -> (Endpoint, Endpoint) {
     let rate: LinkRate = rate.parse().unwrap();
@@ -112,13 +113,99 @@ fn the_link_is_seen_and_refuses_what_it_has_not() {
     for command in [
         LinkCommand::Cut { lane: Some(2), duration_ns: 1 },
         LinkCommand::Cut { lane: None, duration_ns: 0 },
-        LinkCommand::Set { vc: 99, parameter: VcParameter::Slots, value: 0 },
-        LinkCommand::Set { vc: 0, parameter: VcParameter::Bandwidth, value: 65536 },
-        LinkCommand::Set { vc: 0, parameter: VcParameter::Priority, value: 16 },
+        LinkCommand::Set { item: 200, index: 0, value: 0 },
+        LinkCommand::Set { item: MibItem::Priority.raw(), index: 0, value: 16 },
     ] {
         assert!(a.link_command(0, command).is_err(), "{command:?}");
     }
-    // The SpaceWire link is packet level.
-    let error = a.link_command(1, LinkCommand::Reset).unwrap_err();
+    // SpaceWire has one lane and no quality of service.
+    for command in [
+        LinkCommand::Cut { lane: Some(1), duration_ns: 1 },
+        LinkCommand::Set { item: MibItem::TimeSlots.raw(), index: 0, value: 0 },
+    ] {
+        let error = a.link_command(1, command).unwrap_err();
+        assert_eq!(error.status(), Some(Status::BadField), "{command:?}");
+    }
+    let packet_level = Endpoint::open("virtual:?link=exact:1x6.25G&spw=100M").unwrap();
+    let error = packet_level.link_command(2, LinkCommand::Reset).unwrap_err();
     assert_eq!(error.status(), Some(Status::BadOpcode));
+}
+
+#[test]
+fn packets_and_time_codes_go_over_spacewire_character_by_character() {
+    let (a, b) = pair("1x6.25G", Mode::Inline, true);
+    let mut tx = a.port(1).unwrap().vc(0).unwrap().tx().unwrap();
+    let mut rx = b.port(1).unwrap().vc(0).unwrap().rx().unwrap();
+    let mut codes = b.port(1).unwrap().time_code().unwrap();
+    let mut sender = a.port(1).unwrap().time_code().unwrap();
+    let mut last = 0;
+    for length in [1, 2, 3, 4, 5, 7, 64, 1000, 4096] {
+        rx.post(b.alloc(4096).unwrap().buf(0..4096).unwrap()).unwrap();
+        let mut buf = a.alloc(length).unwrap().buf(0..length).unwrap();
+        buf.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at * 7 + length) as u8);
+        let sent: Vec<u8> = buf.to_vec();
+        tx.send(buf).unwrap();
+        let got = rx.recv(Deadline::NEVER).unwrap();
+        assert_eq!((got.end, got.time_ns), (End::Eop, Some(b.now_ns())), "{length} bytes");
+        assert!(got.buf[..] == sent[..], "{length} bytes");
+        // Ten bits each at 200 Mbit/s, and no faster.
+        assert!(b.now_ns() >= last + 50 * length as u64, "{length} bytes");
+        last = b.now_ns();
+    }
+    for code in 1..=70u8 {
+        sender.send(code & 63, 0).unwrap();
+        assert_eq!(codes.recv(Deadline::NEVER).unwrap().time, code & 63);
+    }
+    assert!(rx.recv(Deadline::NEVER).unwrap_err().is_timeout());
+}
+
+/// SpaceWire does not send again: what a fall of the link cuts ends with EEP, what waits goes on.
+#[test]
+fn a_cut_spacewire_wire_ends_the_packet_under_way() {
+    let (a, b) = pair("1x6.25G", Mode::Inline, true);
+    let mut tx = a.port(1).unwrap().vc(0).unwrap().tx().unwrap();
+    let port = b.port(1).unwrap();
+    let mut rx = port.vc(0).unwrap().rx().unwrap();
+    let mut bufs = b.alloc(8 * 1024).unwrap().split(1024, 8).unwrap();
+    assert_eq!(rx.post_all(&mut bufs), 8);
+    tx.send(a.alloc(65536).unwrap().buf(0..65536).unwrap()).unwrap();
+    assert!(rx.recv(Deadline::NEVER).unwrap().more());
+    assert_eq!(port.info().unwrap().state, PortState::Up);
+    a.link_command(1, LinkCommand::Cut { lane: None, duration_ns: 100_000 }).unwrap();
+    let (end, status) = loop {
+        let got = rx.recv(Deadline::NEVER).unwrap();
+        let found = (got.end, got.status);
+        rx.post(got.buf).unwrap();
+        if found.0 != End::More {
+            break found;
+        }
+    };
+    assert_eq!((end, status), (End::Eep, Status::PacketCut));
+    assert_eq!(port.info().unwrap().state, PortState::Starting);
+    tx.drain(Deadline::NEVER).unwrap();
+    tx.send(a.alloc(100).unwrap().buf(0..100).unwrap()).unwrap();
+    let got = rx.recv(Deadline::NEVER).unwrap();
+    assert_eq!((got.end, got.status, got.buf.len()), (End::Eop, Status::Ok, 100));
+    assert_eq!(port.info().unwrap().state, PortState::Up);
+    let mib = b.port_mib(1).unwrap();
+    let state = mib.iter().find(|entry| entry.layer == "lane" && entry.name == "state");
+    assert!(state.is_some_and(|entry| entry.value == "Run".into()), "{mib:?}");
+}
+
+/// Some of what is waited for is there, and the link has more: the wait lets the link go on.
+#[test]
+fn a_wait_for_more_than_there_is_lets_virtual_time_go_on() {
+    let (a, b) = pair("1x6.25G", Mode::Inline, true);
+    let mut tx = a.port(0).unwrap().vc(0).unwrap().tx().unwrap();
+    let options = PackedOptions::default().area(65536);
+    let mut rx = b.port(0).unwrap().vc(0).unwrap().rx_packed(options).unwrap();
+    let packet = || a.alloc(1000).unwrap().buf(0..1000).unwrap();
+    tx.send(packet()).unwrap();
+    rx.wait(&Threshold::ONE, Deadline::NEVER).unwrap();
+    (0..9).for_each(|_| tx.send(packet()).unwrap());
+    let soon = b.deadline_after(Duration::from_secs(1));
+    assert_eq!(rx.wait(&Threshold::count(10), soon).unwrap(), Ready::Threshold);
+    let goal = Threshold::count(20).or_after_first(Duration::from_secs(2));
+    (0..10).for_each(|_| tx.send(packet()).unwrap());
+    assert_eq!(rx.wait(&goal, soon).unwrap(), Ready::Threshold);
 }

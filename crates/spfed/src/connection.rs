@@ -1,11 +1,12 @@
 //! One client: its socket, and what it holds.
 
+use crate::capture::Capturing;
 use crate::populate::Unmapped;
 use crate::requests::{Answer, Carry, refuse};
 use crate::say;
 use crate::server::ServerConfig;
 use rustix::event::PollFlags;
-use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use spfe_contract::Status;
 use spfe_net::{Attachment, Network};
 use spfe_session::{Error, Request, codec, socket};
@@ -59,12 +60,20 @@ pub(crate) struct Connection {
     pub(crate) name: String,
     /// Bytes of each region, by key.
     pub(crate) regions: HashMap<u16, u64>,
+    pub(crate) capture: Option<Capturing>,
 }
 
 impl Connection {
     pub fn new(socket: OwnedFd) -> Self {
         let since = Instant::now();
-        Self { socket, since, at: None, name: String::new(), regions: HashMap::new() }
+        Self {
+            socket,
+            since,
+            at: None,
+            name: String::new(),
+            regions: HashMap::new(),
+            capture: None,
+        }
     }
 
     pub fn socket(&self) -> &OwnedFd {
@@ -136,6 +145,7 @@ impl Connection {
             Carry::Network(true) => vec![network.doorbell().fd(), network.arena().memory().fd()],
             Carry::Memory(memory) => vec![memory.fd()],
             Carry::Event(event) => vec![event.fd()],
+            Carry::Pipe(pipe) => vec![pipe.as_fd()],
         };
         let datagram = codec::encode_reply(sequence, &reply)
             .or_else(|error| codec::encode_reply(sequence, &Err(error)))

@@ -14,10 +14,12 @@
 //! | [`notify`] | telling a service manager |
 //! | `serve` | the loop over all connections |
 //! | `connection`, `requests` | one client: what it asks for, and its limits |
+//! | `capture` | live captures, each with a pipe to its reader |
 //! | `populate` | mapping the pages of regions, a little at a time |
 //!
 //! The socket's permissions (mode 0660) say who may attach.
 
+mod capture;
 mod connection;
 pub mod devices;
 pub mod listen;

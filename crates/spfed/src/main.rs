@@ -21,17 +21,22 @@ fn run(options: &Options) -> Result<(), String> {
     let config = options.config()?;
     let signals = block_signals();
     raise_descriptors();
-    let topology = config.topology.clone();
     let mut server = Server::start(config).map_err(|error| error.to_string())?;
     on_signal(signals, server.stopper(), server.devices().clone())
         .map_err(|error| format!("signals: {error}"))?;
     let path = server.path().map(|path| path.display().to_string()).unwrap_or_default();
-    say(format_args!(
-        "listening on {path} (mode {}, link {}, {} endpoints)",
-        topology.mode,
-        options.link,
-        topology.endpoints.len()
-    ));
+    let (topology, names) = (server.network().topology(), server.network().names());
+    let (mode, count) = (topology.mode, topology.endpoints.len());
+    match &options.scenario {
+        None => {
+            let link = options.link;
+            say(format_args!("listening on {path} (mode {mode}, link {link}, {count} endpoints)"));
+        }
+        Some(file) => {
+            let (file, names) = (file.display(), names.join(", "));
+            say(format_args!("listening on {path} (mode {mode}, {file}, endpoints: {names})"));
+        }
+    }
     if let Err(error) = notify::notify("READY=1") {
         say(format_args!("NOTIFY_SOCKET: {error}"));
     }

@@ -2,8 +2,8 @@
 
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
-use spfe_net::{Link, Mode, Peer, Stride, Topology};
-use std::path::PathBuf;
+use spfe_net::{Link, Mode, Peer, Scenario, Stride, Topology};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 const AFTER: &str = "\
@@ -38,6 +38,15 @@ pub struct Options {
     /// before it, every word goes over the link: exact:1x6.25G.
     #[arg(long, value_name = "RATE", default_value = "unlimited")]
     pub link: Link,
+    /// Rate of the SpaceWire links: unlimited, or a rate such as 200M (the default beside links with
+    /// a rate); with exact: before it, every character goes over the link. Without this option they
+    /// are exact where --link is.
+    #[arg(long, value_name = "RATE", value_parser = Link::spacewire)]
+    pub spw: Option<Link>,
+    /// Simulate the network of a scenario (docs/scenarios.md): its nodes of kind endpoint are the
+    /// endpoints, by number or name (unix:PATH/NAME); its other traffic and its faults take place.
+    #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["link", "spw", "endpoints", "topology"])]
+    pub scenario: Option<PathBuf>,
     /// Who moves the packets: thread (the daemon), or inline or coop (its clients, which then share
     /// one trust domain).
     #[arg(long, default_value = "thread")]
@@ -127,6 +136,13 @@ fn stride(text: &str) -> Result<Stride, String> {
     found.ok_or_else(|| format!("doorbell pages {text} bytes apart: 4096 or 65536"))
 }
 
+/// Reads a scenario.
+fn scenario(path: &Path) -> Result<Scenario, String> {
+    let named = |what: String| format!("scenario '{}': {what}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    Scenario::parse(&text).map_err(|error| named(error.to_string()))
+}
+
 /// Where to listen unless said otherwise.
 pub fn default_path() -> PathBuf {
     let directory = std::env::var_os("XDG_RUNTIME_DIR").filter(|directory| !directory.is_empty());
@@ -146,15 +162,21 @@ impl Options {
             let most = spfe_net::topology::ENDPOINTS_MAX;
             return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
         }
+        let scenario = self.scenario.as_deref().map(scenario).transpose()?;
         let Link { rate, model } = self.link;
         let topology = match self.topology {
             Kind::Pairs => Topology::pairs(self.endpoints, rate, self.mode),
             Kind::Loop => Topology::looped(rate, self.mode),
             Kind::Instrument(peer) => Topology::instrument(peer, rate, self.mode),
         };
-        let topology = topology.with_model(model);
+        let mut topology = topology.with_model(model);
+        if let Some(link) = self.spw {
+            topology = topology.with_spacewire(link);
+        }
         topology.check()?;
-        let devices = self.devices(topology.endpoints.len() as u32)?;
+        // How many endpoints a scenario has is known when it has been made.
+        let most = if scenario.is_some() { u32::MAX } else { topology.endpoints.len() as u32 };
+        let devices = self.devices(most)?;
         Ok(ServerConfig {
             devices,
             stride: self.doorbell_stride,
@@ -162,6 +184,7 @@ impl Options {
             max_memory: self.max_memory,
             once: self.once,
             verbose: self.verbose,
+            scenario,
             ..ServerConfig::new(topology)
         })
     }
@@ -208,6 +231,9 @@ mod tests {
         assert_eq!((config.topology.endpoints.len(), config.max_memory), (4, 1 << 20));
         assert_eq!(config.topology.mode, Mode::Thread);
         assert!(parse("--link exact:1x6.25G").unwrap().topology.has_exact());
+        let config = parse("--link exact:1x6.25G --spw 100M").unwrap();
+        let links = config.topology.endpoints[0].iter().map(|port| port.link().to_string());
+        assert_eq!(links.collect::<Vec<_>>(), ["exact:1x6.25G", "spw:100M"]);
         let config = parse("--topology generator:64:256 --mode inline").unwrap();
         let peer = Peer::Generator { min_bytes: 64, max_bytes: 256, seed: 1 };
         assert_eq!(config.topology.endpoints[0][0].peer, peer);
@@ -246,6 +272,7 @@ mod tests {
             ("--topology rmap:5G", "1 to 4G"),
             ("--link 99x1G", "1 to 16 lanes"),
             ("--link exact:1x6.25G --topology sink", "joins two ports"),
+            ("--spw 1x5G", "exact:RATE"),
             ("--mode magic", "'magic' is none of"),
             ("--max-memory lots", "'lots' is no number"),
             ("--max-memory 99999999999G", "is no number"),

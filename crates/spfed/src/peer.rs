@@ -43,16 +43,27 @@ pub(crate) fn event(fd: OwnedFd) -> Result<Event> {
     })
 }
 
-/// Who is at the other end of a socket, for the log.
-pub(crate) fn peer(socket: &OwnedFd) -> String {
+/// Who is at the other end of a socket.
+fn credentials(socket: &OwnedFd) -> Option<libc::ucred> {
     let mut who = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     let (level, name) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
     let at = std::ptr::from_mut(&mut who).cast();
     // SAFETY: the kernel writes at most `length` bytes to a structure of that size.
     let result = unsafe { libc::getsockopt(socket.as_raw_fd(), level, name, at, &mut length) };
-    if result != 0 {
-        return "unknown process".to_owned();
+    (result == 0).then_some(who)
+}
+
+/// Who is at the other end of a socket, for the log.
+pub(crate) fn peer(socket: &OwnedFd) -> String {
+    match credentials(socket) {
+        Some(who) => format!("pid {} uid {} gid {}", who.pid, who.uid, who.gid),
+        None => "unknown process".to_owned(),
     }
-    format!("pid {} uid {} gid {}", who.pid, who.uid, who.gid)
+}
+
+/// Whether the daemon's own user, or root, is at the other end of a socket.
+pub(crate) fn is_own(socket: &OwnedFd) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    credentials(socket).is_some_and(|who| who.uid == own || who.uid == 0)
 }

@@ -3,7 +3,7 @@
 use crate::connection::{Connection, Shared};
 use crate::{CLIENTS_MAX, say};
 use rustix::fd::OwnedFd;
-use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
+use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::os::SharedMemory;
 use spfe_net::{Attachment, Event, Mode, Network};
@@ -19,6 +19,7 @@ pub(crate) enum Carry {
     Network(bool),
     Memory(Arc<SharedMemory>),
     Event(Arc<Event>),
+    Pipe(OwnedFd),
 }
 
 /// The reply to a request, or why it is refused.
@@ -38,6 +39,11 @@ impl Connection {
         }
         if let Some(answer) = look(request, &shared.network) {
             return answer;
+        }
+        match request {
+            Request::Capture(wanted) => return self.begin_capture(wanted, &shared.network),
+            Request::EndCapture => return self.end_capture(),
+            _ => {}
         }
         let Some(at) = self.at else {
             return refuse(Status::BadField, format!("{} before Hello", request.name()));
@@ -74,6 +80,16 @@ impl Connection {
                 let part = list.into_iter().skip(first as usize).take(MIB_ENTRIES);
                 Ok((Reply::Mib(part.collect()), Carry::Nothing))
             }
+            Request::MibItem { port, item, index } => {
+                let Some(item) = MibItem::from_raw(item) else {
+                    return refuse(
+                        Status::NotFound,
+                        format!("port {port}: there is no item {item}"),
+                    );
+                };
+                let value = network.mib_item(at.endpoint, port, item, index)?;
+                Ok((Reply::Value(value), Carry::Nothing))
+            }
             Request::Link { port, command } => network.link_command(at, port, command).and(DONE),
             Request::Reset => {
                 network.reset(at)?;
@@ -81,7 +97,11 @@ impl Connection {
                 DONE
             }
             // Answered above.
-            Request::Clients | Request::Look | Request::LookAtPort { .. } => DONE,
+            Request::Clients
+            | Request::Look
+            | Request::LookAtPort { .. }
+            | Request::Capture(_)
+            | Request::EndCapture => DONE,
         }
     }
 
@@ -187,6 +207,7 @@ fn look(request: &Request, network: &Network) -> Option<Answer> {
         Request::Look => Reply::Network(NetworkInfo {
             contract: (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR),
             topology: network.topology().clone(),
+            names: network.names().to_vec(),
         }),
         Request::LookAtPort { endpoint, port } => match network.port_info(endpoint, port) {
             Ok(info) => Reply::Port(info),

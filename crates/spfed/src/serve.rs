@@ -155,7 +155,9 @@ impl Serve {
         let now = Instant::now();
         self.pause = self.pause.filter(|until| *until > now);
         let fresh = |connection: &Connection| {
-            connection.attachment().is_some() || now - connection.since() < HELLO_TIMEOUT
+            connection.attachment().is_some()
+                || connection.captures()
+                || now - connection.since() < HELLO_TIMEOUT
         };
         self.connections.retain(fresh);
     }

@@ -7,7 +7,7 @@ use crate::{MEMORY_MAX, REGIONS_MAX};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use spfe_contract::Status;
-use spfe_net::{DeviceThread, Mode, Network, Stride, Topology};
+use spfe_net::{DeviceThread, Mode, Network, Scenario, Stride, Topology};
 use spfe_session::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +25,9 @@ pub struct ServerConfig {
     pub devices: Vec<DeviceConfig>,
     /// How far the doorbell pages of such devices are apart.
     pub stride: Stride,
+    /// A simulated network instead, whose nodes of kind `endpoint` are the endpoints. Of `topology`
+    /// the mode counts.
+    pub scenario: Option<Scenario>,
     /// Most memory a client may have registered at a time, bytes.
     pub max_memory: u64,
     /// Most regions a client may have registered at a time.
@@ -43,6 +46,7 @@ impl ServerConfig {
             topology,
             devices: Vec::new(),
             stride: Stride::Usual,
+            scenario: None,
             max_memory: MEMORY_MAX,
             max_regions: REGIONS_MAX,
             once: false,
@@ -150,7 +154,12 @@ impl Server {
         }
         let listener = config.listen.as_deref().map(Listener::bind).transpose()?;
         let path = listener.as_ref().map(|listener| listener.path().to_owned());
-        let network = Network::new(config.topology.clone())?;
+        let network = match &config.scenario {
+            Some(scenario) => {
+                spfe_net::exact::scenario::network(scenario, config.topology.mode, false)?
+            }
+            None => Network::new(config.topology.clone())?,
+        };
         let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
         let devices = Devices::start(&config.devices, &network, config.stride)?;
         let control = Control::new()?;

@@ -9,7 +9,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create
 use spfe_contract::{QueueKind, Status};
 use spfe_net::os::SharedMemory;
 use spfe_net::{Mode, QueueRequest};
-use spfe_session::{Connection, Hello, Reply, Request, codec, socket};
+use spfe_session::{Connection, Hello, PROTOCOL, Reply, Request, codec, socket};
 use spfed::{Server, ServerConfig};
 
 #[test]
@@ -33,7 +33,7 @@ fn other_versions_are_refused_by_name() {
     let hello = Hello { contract: (99, 0), ..Hello::new(None, "old") };
     let (status, what) = refused(connection.hello(hello));
     assert_eq!(status, Status::BadVersion);
-    assert!(what.contains("contract 1.0") && what.contains("99.0"), "{what}");
+    assert!(what.contains("contract 1.1") && what.contains("99.0"), "{what}");
 
     let raw = socket_of(&server);
     let mut datagram = codec::encode_request(5, &Request::Ping).unwrap();
@@ -43,7 +43,8 @@ fn other_versions_are_refused_by_name() {
     let (sequence, reply) = codec::decode_reply(&reply.bytes).unwrap();
     let (status, what) = refused(reply);
     assert_eq!((sequence, status), (5, Status::BadVersion));
-    assert!(what.contains("protocol 2") && what.contains("77"), "{what}");
+    let ours = format!("protocol {PROTOCOL}");
+    assert!(what.contains(&ours) && what.contains("77"), "{what}");
     assert!(socket::receive(&raw).unwrap().is_end());
 }
 

@@ -106,3 +106,21 @@ fn main() -> Result<(), spacefibre::Error> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The closed implementation's figures have two or three digits.
+    #[test]
+    fn the_published_rates_are_met() {
+        for Published { lanes, mbps, one_way, both_ways } in PUBLISHED {
+            for (both, published) in [(false, one_way), (true, both_ways)] {
+                let Ok(published) = published.parse::<f64>() else { continue };
+                let rate = rate(lanes, mbps, both).unwrap();
+                let off = rate / published - 1.0;
+                assert!(off.abs() < 0.01, "{lanes} lanes: {rate:.3} of {published} Gbit/s");
+            }
+        }
+    }
+}

@@ -51,16 +51,18 @@ impl Flow {
     }
 
     /// Rows are sent.
-    pub fn rows(&mut self, mut count: u32) {
+    pub fn rows(&mut self, count: u32) {
         if self.interval == 0 {
             return;
         }
-        while count >= self.left {
-            count -= self.left;
-            self.left = self.interval;
-            self.credit = (self.credit + 1).min(CREDIT_LIMIT);
+        if count < self.left {
+            self.left -= count;
+            return;
         }
-        self.left -= count;
+        let over = count - self.left;
+        let more = (over / self.interval).min(u32::from(CREDIT_LIMIT)) as u16 + 1;
+        self.left = self.interval - over % self.interval;
+        self.credit = (self.credit + more).min(CREDIT_LIMIT);
     }
 
     /// Rows that bring no credit.

@@ -115,6 +115,23 @@ impl<B: Store> Ring<B> {
         self.tail = self.tail.wrapping_add(1);
     }
 
+    /// Words from a position on as they lie in memory, up to the end of the memory.
+    fn piece(&self, position: usize, count: usize) -> &[Word] {
+        let words = self.words.as_ref();
+        let first = position & (words.len() - 1);
+        &words[first..words.len().min(first + count)]
+    }
+
+    /// The caller has looked that there is room.
+    fn extend(&mut self, words: &[Word]) {
+        let first = self.tail & (self.capacity() - 1);
+        let (to_end, rest) = words.split_at(words.len().min(self.capacity() - first));
+        let memory = self.words.as_mut();
+        memory[first..first + to_end.len()].copy_from_slice(to_end);
+        memory[..rest.len()].copy_from_slice(rest);
+        self.advance_tail(words.len());
+    }
+
     #[inline(always)]
     pub fn advance_tail(&mut self, count: usize) {
         self.tail = self.tail.wrapping_add(count);
@@ -175,15 +192,23 @@ impl<B: Store> Output<B> {
 
     /// Takes words from the user; how many were taken, dropped ones included.
     pub fn write(&mut self, words: &[Word]) -> usize {
-        for (index, &word) in words.iter().enumerate() {
-            if word.k == 0 && !self.discarding && self.ring.free() != 0 {
-                self.ring.push(word);
+        let mut done = 0;
+        while let Some((&word, _)) = words[done..].split_first() {
+            let room = if self.discarding { 0 } else { self.ring.free() };
+            let most = room.min(words.len() - done);
+            let fits = &words[done..done + most];
+            let data = fits.iter().position(|word| word.k != 0).unwrap_or(most);
+            if data != 0 {
+                self.ring.extend(&words[done..done + data]);
                 self.open = true;
-            } else if !self.write_other(word) {
-                return index;
+                done += data;
+            } else if self.write_other(word) {
+                done += 1;
+            } else {
+                break;
             }
         }
-        words.len()
+        done
     }
 
     fn write_other(&mut self, word: Word) -> bool {
@@ -246,15 +271,18 @@ impl<B: Store> Output<B> {
     }
 
     /// Moves words into the error recovery buffer.
-    pub fn take(&mut self, count: usize, to: &mut Ring<B>) {
-        for index in 0..count {
-            let word = self.ring.at(self.ring.head().wrapping_add(index));
-            if word.k != 0 && content(word) == Content::End {
-                self.ends -= 1;
+    pub fn take(&mut self, mut count: usize, to: &mut Ring<B>) {
+        while count != 0 {
+            let piece = self.ring.piece(self.ring.head(), count);
+            if self.ends != 0 {
+                let is_end = |word: &&Word| word.k != 0 && content(**word) == Content::End;
+                self.ends -= piece.iter().filter(is_end).count();
             }
-            to.push(word);
+            to.extend(piece);
+            let taken = piece.len();
+            self.ring.advance_head(taken);
+            count -= taken;
         }
-        self.ring.advance_head(count);
     }
 
     /// Link reset: what waits is flushed, and the rest of an open packet is dropped.
@@ -344,12 +372,19 @@ impl<B: Store> Input<B> {
             done = 1;
         }
         let count = self.ring.len().min(words.len() - done);
-        for (index, out) in words[done..done + count].iter_mut().enumerate() {
-            let word = self.ring.at(self.ring.head().wrapping_add(index));
-            self.open = word.k == 0 || content(word) != Content::End;
-            *out = word;
+        let mut rest = &mut words[done..done + count];
+        while !rest.is_empty() {
+            let piece = self.ring.piece(self.ring.head(), rest.len());
+            let (now, later) = rest.split_at_mut(piece.len());
+            now.copy_from_slice(piece);
+            self.ring.advance_head(now.len());
+            rest = later;
         }
-        self.ring.advance_head(count);
+        if count != 0
+            && let Some(last) = words.get(done + count - 1)
+        {
+            self.open = last.k == 0 || content(*last) != Content::End;
+        }
         self.room += count;
         // The words of a frame under way stay where they are: the tail did not move.
         done + count

@@ -39,7 +39,7 @@ impl Receiver {
 
 impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// Takes the row of this word period, if there was one; words of lanes (SKIP, IDLE) are none.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, row: Received<L>) {
         if !self.reset.is_initialised() {
             // An acknowledgement of before the reset would look like a protocol error.

@@ -101,7 +101,7 @@ impl Transmitter {
 impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// The row of this word period on some data-sending lanes. `lanes` is 0 when none is active or
     /// they are not aligned; then, and while the link is being reset, there is no row.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, lanes: usize) -> Option<Row<L>> {
         if lanes == 0 || !self.reset.is_initialised() {
             self.transmit_nothing(lanes);
@@ -204,6 +204,15 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
                     self.refresh(vc);
                 }
             }
+        }
+    }
+
+    /// Rows of idle frames went by that nobody looked at: credit of broadcast messages and of
+    /// virtual channels goes on. Without effect while no rows are sent.
+    pub fn leave_out(&mut self, rows: u32) {
+        if rows != 0 && self.reset.is_initialised() && !self.transmitter.no_lane {
+            self.transmitter.skipped = self.transmitter.skipped.saturating_add(rows - 1);
+            self.count_rows();
         }
     }
 

@@ -27,7 +27,7 @@ impl BitSync {
 
     /// The next 40 bits of the line: the 40 bits of a word that begins in those before, and whether
     /// the boundary moved for it.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, group: u64) -> (u64, bool) {
         let before = core::mem::replace(&mut self.before, group & GROUP);
         let elsewhere = commas(before | group << GROUP_BITS) & GROUP & !(1 << self.offset);
@@ -40,13 +40,13 @@ impl BitSync {
 }
 
 /// Where the pattern 0011111 or 1100000 begins.
-#[inline]
+#[inline(always)]
 const fn commas(bits: u64) -> u64 {
-    // Two, four and five bits from each on: all of them ones, and any of them.
-    let (two, any_of_two) = (bits & bits >> 1, bits | bits >> 1);
-    let (four, any_of_four) = (two & two >> 2, any_of_two | any_of_two >> 2);
-    let (five, any_of_five) = (four & bits >> 4, any_of_four | bits >> 4);
-    five >> 2 & !any_of_two | two & !(any_of_five >> 2)
+    // Where a bit differs from the one before it, and where one of two, of four does.
+    let differs = bits ^ bits >> 1;
+    let of_two = differs | differs >> 1;
+    let of_four = of_two | of_two >> 2;
+    differs >> 1 & !(differs | of_four >> 2)
 }
 
 /// The code between a lane and its line, with `inverts_words` false in the lane's configuration.
@@ -78,22 +78,30 @@ impl Coded {
     }
 
     /// The 40 bits of the word that [`Lane::transmit`] gave.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, word: Option<Word>) -> Option<u64> {
-        self.sent = word.map(|word| self.encoder.word(word));
+        let Some(word) = word else {
+            self.sent = None;
+            return self.back.flatten();
+        };
+        let group = self.encoder.word(word);
+        self.sent = Some(group);
         match self.back {
-            None => self.sent,
+            None => Some(group),
             Some(back) => back,
         }
     }
 
     /// 40 bits of the line to the word for [`Lane::receive`], cut at any place. Inverts them if the
     /// lane says so, and tells it when the word boundary moves.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, lane: &mut Lane, line: Option<u64>) -> Option<Word> {
         let Parameters { near_end_serial_loopback, far_end_serial_loopback, .. } = lane.parameters;
-        self.back = far_end_serial_loopback.then_some(line);
-        let group = if near_end_serial_loopback { self.sent? } else { line? };
+        let looped = near_end_serial_loopback || far_end_serial_loopback || self.back.is_some();
+        let group = match line {
+            Some(group) if !looped => group,
+            _ => self.loop_back(&lane.parameters, line)?,
+        };
         let group = if lane.invert_rx() { invert_group(group) } else { group };
         let (group, moved) = self.bits.receive(group);
         if moved {
@@ -101,8 +109,17 @@ impl Coded {
             self.realignments += 1;
         }
         let (word, errors) = self.decoder.word(group);
-        self.error_symbols += u64::from(errors.count_ones());
+        if errors != 0 {
+            self.error_symbols += u64::from(errors.count_ones());
+        }
         Some(word)
+    }
+
+    /// The serial loopbacks: what is received, and what is to be sent next.
+    #[inline(never)]
+    fn loop_back(&mut self, parameters: &Parameters, line: Option<u64>) -> Option<u64> {
+        self.back = parameters.far_end_serial_loopback.then_some(line);
+        if parameters.near_end_serial_loopback { self.sent } else { line }
     }
 
     /// Symbols that were no code or of the wrong disparity.

@@ -40,6 +40,14 @@ pub mod capability {
 /// How long ClearLine lasts.
 pub const CLEAR_LINE_NS: u64 = 2000;
 
+/// Words from one SKIP to the next; without end where the lane gives none.
+const fn skip_interval(config: &Config) -> u64 {
+    match config.skip_interval_words {
+        0 => u64::MAX,
+        words => words as u64,
+    }
+}
+
 /// One end of a lane.
 #[derive(Clone, Debug)]
 pub struct Lane {
@@ -55,7 +63,7 @@ pub struct Lane {
     /// Word periods since Started.
     timer: u32,
     /// Words until the next SKIP.
-    skip_left: u32,
+    skip_left: u64,
     filler: Prbs,
     filler_left: u8,
     init3_sent: u8,
@@ -84,7 +92,7 @@ impl Lane {
             clear_line_words: config.words_in_ns(CLEAR_LINE_NS),
             periods: 0,
             timer: 0,
-            skip_left: config.skip_interval_words,
+            skip_left: skip_interval(&config),
             filler: Prbs::new(),
             filler_left: 0,
             init3_sent: 0,
@@ -199,18 +207,30 @@ impl Lane {
     }
 
     /// Whether a word offered in this word period would be taken.
-    #[inline]
+    #[inline(always)]
     pub fn takes(&self) -> bool {
         self.is_active() && !self.skip_due() && !self.parameters.far_end_parallel_loopback
     }
 
+    #[inline(always)]
     fn skip_due(&self) -> bool {
-        self.skip_left == 0 && self.config.skip_interval_words != 0
+        self.skip_left == 0
     }
 
     /// One word period of the driver: the word on the line, and whether the offered one was taken.
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, offered: Option<Word>) -> (Option<Word>, bool) {
+        let Parameters { tx_en, far_end_parallel_loopback, .. } = self.parameters;
+        if self.is_active() && tx_en && !far_end_parallel_loopback && !self.rx_only {
+            let (word, taken) = self.transmit_active(offered);
+            self.sent = Some(word);
+            return (self.sent, taken);
+        }
+        self.transmit_any(offered)
+    }
+
+    #[inline(never)]
+    fn transmit_any(&mut self, offered: Option<Word>) -> (Option<Word>, bool) {
         let (word, mut taken) = if self.is_active() {
             self.transmit_active(offered)
         } else {
@@ -227,13 +247,13 @@ impl Lane {
         (self.sent, taken)
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit_active(&mut self, offered: Option<Word>) -> (Word, bool) {
         if self.skip_due() {
-            self.skip_left = self.config.skip_interval_words - 1;
-            return (Control::Skip.encode(), false);
+            self.skip_left = skip_interval(&self.config) - 1;
+            return (const { Control::Skip.encode() }, false);
         }
-        self.skip_left = self.skip_left.saturating_sub(1);
+        self.skip_left -= 1;
         match offered {
             Some(word) => (word, true),
             None => (const { Control::Idle.encode() }, false),
@@ -437,7 +457,7 @@ impl Lane {
                 let start = if self.parameters.lane_start { capability::LANE_START } else { 0 };
                 self.capability_sent = self.capability | start;
             }
-            State::Active => self.skip_left = self.config.skip_interval_words,
+            State::Active => self.skip_left = skip_interval(&self.config),
             _ => {}
         }
     }

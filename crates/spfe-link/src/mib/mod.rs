@@ -103,6 +103,8 @@ impl Id {
 pub enum Error {
     /// No item has the name.
     Name,
+    /// This kind of link has no such item.
+    Absent,
     /// There are so many lanes or channels, or the one link.
     Index {
         /// How many.
@@ -123,6 +125,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name => f.write_str("no parameter, status or error has this name"),
+            Self::Absent => f.write_str("this kind of link has no such item"),
             Self::Index { count } => write!(f, "index: 0 to {}", count.saturating_sub(1)),
             Self::ReadOnly => f.write_str("it can be read only"),
             Self::Range { min, max } => write!(f, "value: {min} to {max}"),
@@ -175,6 +178,8 @@ pub struct Mib<'a, B, const L: usize, const V: usize> {
     pub link: &'a mut DataLink<B, L, V>,
     /// Multi-lane layer and lanes.
     pub lanes: &'a mut MultiLane<L>,
+    /// Lanes there are, at most `L`; the others are held in reset and have no items.
+    pub lane_count: usize,
     /// Network layer.
     pub node: &'a mut Node<V>,
 }
@@ -184,7 +189,7 @@ impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
     pub fn count(&self, item: &Item) -> usize {
         match item.per {
             Per::Link => 1,
-            Per::Lane => L,
+            Per::Lane => self.lane_count.min(L),
             Per::VirtualChannel => self.link.virtual_channels(),
         }
     }
@@ -192,7 +197,7 @@ impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
     /// Range of an item on this link: the standard's, less what this link does not have.
     pub fn range(&self, item: &Item) -> (u64, u64) {
         let max = match item.id {
-            Id::MaxDataSendingLanes => L as u64,
+            Id::MaxDataSendingLanes => self.lane_count.min(L) as u64,
             Id::Priority => u64::from(self.link.qos().limits().priority_levels) - 1,
             _ => item.max,
         };

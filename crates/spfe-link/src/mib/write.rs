@@ -51,8 +51,9 @@ impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
     /// Parameters of all layers go back to what they are after power-on.
     fn interface_reset(&mut self) {
         self.link.interface_reset();
-        self.lanes.parameters.max_data_sending = L as u8;
-        for lane in self.lanes.lanes_mut() {
+        let there = self.lane_count.min(L);
+        self.lanes.parameters.max_data_sending = there as u8;
+        for lane in self.lanes.lanes_mut().iter_mut().take(there) {
             lane.parameters = lane::Parameters::new();
         }
         self.lanes.clear_status();

@@ -43,4 +43,22 @@ impl Fifo {
         }
         head
     }
+
+    /// Whether a word can come in, and the word that goes out for it then is data.
+    #[inline(always)]
+    pub const fn passes_data(&self) -> bool {
+        self.count == 0 || self.count < DEPTH && self.words[self.first % DEPTH].k == 0
+    }
+
+    /// One word in, one out.
+    #[inline(always)]
+    pub const fn pass(&mut self, word: Word) -> Word {
+        if self.count == 0 {
+            return word;
+        }
+        let head = self.words[self.first % DEPTH];
+        self.words[(self.first + self.count) % DEPTH] = word;
+        self.first = (self.first + 1) % DEPTH;
+        head
+    }
 }

@@ -259,6 +259,12 @@ impl<const L: usize> MultiLane<L> {
         Some(FarEnd { lane: lane as u8, capability, lane_active: self.lane_was_active })
     }
 
+    /// With one lane the layer is always bypassed.
+    #[inline(always)]
+    const fn is_bypassed(&self) -> bool {
+        L == 1 || self.status.bypass
+    }
+
     /// LaneReset of every lane.
     pub fn lane_reset(&mut self) {
         for lane in &mut self.lanes {
@@ -298,6 +304,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// Sets of lanes, and what they mean for each lane (50-11C 5.6.3, 5.6.5).
+    #[inline(never)]
     fn update(&mut self) {
         self.changed = false;
         let active = self.mask(Lane::is_active);
@@ -329,7 +336,7 @@ impl<const L: usize> MultiLane<L> {
 
     /// TxOnly, RxOnly, FarEndActive and LaneReset of each lane.
     fn direct(&mut self) {
-        if self.status.bypass {
+        if self.is_bypassed() {
             for lane in self.lanes.iter_mut().skip(1) {
                 lane.reset();
             }
@@ -375,6 +382,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// The alignment at the end of a word period (50-11C 5.6.4.3).
+    #[inline(always)]
     fn advance(&mut self) {
         self.ready_periods = self.ready_periods.saturating_add(1);
         let starts = core::mem::take(&mut self.far_end_starts);

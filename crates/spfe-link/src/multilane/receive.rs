@@ -69,6 +69,7 @@ fn is_data_link(word: Word) -> bool {
 
 impl<const L: usize> MultiLane<L> {
     /// One word period of the receivers.
+    #[inline(always)]
     pub fn receive(&mut self, lines: [Option<Word>; L]) -> Option<Received<L>> {
         let mut up = [None; L];
         for (index, line) in lines.into_iter().enumerate() {
@@ -81,13 +82,58 @@ impl<const L: usize> MultiLane<L> {
         if self.changed || !self.all_lanes_active() {
             self.update();
         }
-        if self.status.bypass {
+        if self.is_bypassed() {
             self.misaligned = None;
-            let word = up.into_iter().next().flatten()?;
-            return self.receive_single(word);
+            let word = up[0]?;
+            self.receive_single(word)
+        } else {
+            self.receive_row(up)
         }
+    }
+
+    /// The words of all lanes. Rows of data on lanes that are aligned go a shorter way.
+    #[inline(always)]
+    fn receive_row(&mut self, up: [Option<Word>; L]) -> Option<Received<L>> {
+        if self.misaligned.is_some() || !self.is_data(&up) {
+            return self.receive_any_row(&up);
+        }
+        let lanes = self.status.data_receiving;
+        let (mut words, mut place) = ([Word::default(); L], 0);
+        for (lane, word) in up.into_iter().enumerate() {
+            if let Some(word) = word
+                && lanes >> lane & 1 != 0
+            {
+                words[place] = self.fifos[lane].pass(word);
+                place += 1;
+            }
+        }
+        let row = self.judge(words, Kinds { data: place as u32, ..Kinds::default() });
+        self.advance();
+        row
+    }
+
+    /// Whether every data-receiving lane has a data word and passes one on, and no other lane has
+    /// anything else.
+    #[inline(always)]
+    fn is_data(&self, up: &[Option<Word>; L]) -> bool {
+        let from = self.status.data_receiving;
+        let mut lanes = 0;
+        for (lane, word) in up.iter().enumerate() {
+            if let Some(word) = word {
+                let bit = from & 1 << lane;
+                if word.k != 0 || bit != 0 && !self.fifos[lane].passes_data() {
+                    return false;
+                }
+                lanes |= bit;
+            }
+        }
+        lanes == from && lanes != 0 && lanes & !self.receiving == 0
+    }
+
+    #[inline(never)]
+    fn receive_any_row(&mut self, up: &[Option<Word>; L]) -> Option<Received<L>> {
         let mut room = true;
-        for (index, word) in up.into_iter().enumerate() {
+        for (index, word) in up.iter().copied().enumerate() {
             if let Some(word) = word {
                 room &= self.arrive(index, word);
             }
@@ -113,23 +159,26 @@ impl<const L: usize> MultiLane<L> {
     /// A word of lane 0 while the layer is bypassed.
     #[inline(always)]
     fn receive_single(&mut self, word: Word) -> Option<Received<L>> {
-        if word.k == 0 {
-            let word = match self.frame {
-                Frame::Data => self.columns_received.first_mut()?.receive(word),
-                Frame::None => word,
-                _ => return Some(Received::Control { word, crc16_good: true }),
-            };
-            return Some(Received::Data { words: [word; L], count: 1 });
+        if word.k != 0 {
+            return self.receive_single_with_k(word);
         }
+        let word = match self.frame {
+            Frame::Data => self.columns_received[0].receive(word),
+            Frame::None => word,
+            _ => return Some(Received::Control { word, crc16_good: true }),
+        };
+        Some(Received::Data { words: [word; L], count: 1 })
+    }
+
+    #[inline(never)]
+    fn receive_single_with_k(&mut self, word: Word) -> Option<Received<L>> {
         let mut kinds = Kinds::default();
         kinds.add(word);
         if kinds.rxerr != 0 {
             self.frame = Frame::None;
             return Some(Received::RxErr);
         }
-        let mut words = [Word::default(); L];
-        *words.first_mut()? = word;
-        (kinds.data + kinds.control != 0).then(|| self.pass(words, 1, kinds))
+        (kinds.data + kinds.control != 0).then(|| self.pass([word; L], 1, kinds))
     }
 
     /// A word out of an active lane: what it says about lanes, and into the alignment buffer.
@@ -246,6 +295,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// Whether a row is one (50-11C 5.6.4.6).
+    #[inline(always)]
     fn judge(&mut self, words: [Word; L], kinds: Kinds) -> Option<Received<L>> {
         let lanes = self.status.data_receiving;
         let count = lanes.count_ones();
@@ -275,6 +325,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// A good row, by what frame it is in.
+    #[inline(always)]
     fn pass(&mut self, words: [Word; L], lanes: u16, kinds: Kinds) -> Received<L> {
         let word = words.first().copied().unwrap_or(Word::RXERR);
         if kinds.control != 0 {
@@ -347,6 +398,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// What a lane brings that was not active or is not.
+    #[inline(never)]
     fn follow(&mut self, index: usize, was_active: bool) {
         self.changed = true;
         let bit = 1 << index;

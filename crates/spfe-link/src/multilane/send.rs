@@ -24,7 +24,7 @@ impl<const L: usize> MultiLane<L> {
     /// or they are not aligned.
     #[inline]
     pub fn width(&self) -> u8 {
-        if self.status.bypass {
+        if self.is_bypassed() {
             self.lanes.first().map_or(0, |lane| u8::from(lane.is_active()))
         } else if self.status.alignment == Alignment::NotReady {
             0
@@ -37,7 +37,7 @@ impl<const L: usize> MultiLane<L> {
     /// an ALIGN or an ACTIVE is due.
     #[inline]
     pub fn wants(&self) -> u8 {
-        if self.status.bypass {
+        if self.is_bypassed() {
             self.lanes.first().map_or(0, |lane| u8::from(lane.takes()))
         } else if self.slot() == Slot::Row {
             self.width
@@ -66,9 +66,10 @@ impl<const L: usize> MultiLane<L> {
 
     /// One word period of the drivers: the words on the lines, and whether the row was taken. A
     /// data row must have 1 to [`MultiLane::wants`] words, or it is not.
+    #[inline(always)]
     pub fn transmit(&mut self, offered: Option<&Row<L>>) -> ([Option<Word>; L], bool) {
         let mut words = [None; L];
-        let taken = if self.status.bypass {
+        let taken = if self.is_bypassed() {
             let takes = self.lanes.first().is_some_and(crate::lane::Lane::takes);
             takes && self.row(offered, 1, &mut words)
         } else {
@@ -132,7 +133,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// Puts a row on lanes.
-    #[inline]
+    #[inline(always)]
     fn row(
         &mut self,
         offered: Option<&Row<L>>,
@@ -170,6 +171,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// SDF starts the columns, EDF takes their CRC.
+    #[inline(never)]
     fn frame_limits(&mut self, control: Word, sending: u16, words: &mut [Option<Word>; L]) {
         match Control::decode(control) {
             Some(Control::Sdf { .. }) => {

@@ -228,6 +228,16 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
         taken
     }
 
+    /// The same, of any type (50-12C reserves some): false if it is discarded, as not in Run.
+    pub fn broadcast_any(&mut self, code: BroadcastCode) -> bool {
+        let taken = self.machine.state == State::Run;
+        if taken {
+            self.schedule.offer_any(code);
+        }
+        self.counters.discarded_broadcasts += u64::from(!taken);
+        taken
+    }
+
     /// When time alone will change something, in ns: call [`Port::poll`] then.
     pub fn deadline_ns(&self) -> Option<u64> {
         let machine = self.machine.deadline_ns(&self.control, &self.timing);

@@ -2,18 +2,19 @@
 
 use super::character::{BroadcastCode, Meaning};
 
-/// One place for each code: a time-code, 32 acknowledges, 32 interrupts.
+/// One place for each code: a time-code, 32 acknowledges, 32 interrupts; one for reserved types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     time: Option<u8>,
     acknowledges: u32,
     interrupts: u32,
+    reserved: Option<u8>,
 }
 
 impl Schedule {
     /// Nothing waits.
     pub const fn new() -> Self {
-        Self { time: None, acknowledges: 0, interrupts: 0 }
+        Self { time: None, acknowledges: 0, interrupts: 0, reserved: None }
     }
 
     /// Takes a code. A time-code takes the place of one that still waits; an interrupt that waits
@@ -28,7 +29,15 @@ impl Schedule {
         true
     }
 
-    /// The next to send: time-code, then acknowledges, then interrupts, lowest identifier first.
+    /// The same, of any type: for units that give the two upper bits a meaning of their own.
+    pub const fn offer_any(&mut self, code: BroadcastCode) {
+        if !self.offer(code) {
+            self.reserved = Some(code.0);
+        }
+    }
+
+    /// The next to send: time-code, then acknowledges, then interrupts, lowest identifier first,
+    /// then a reserved type.
     pub const fn take(&mut self) -> Option<BroadcastCode> {
         if let Some(value) = self.time.take() {
             return Some(BroadcastCode::time(value));
@@ -43,6 +52,9 @@ impl Schedule {
             self.interrupts &= self.interrupts - 1;
             return Some(BroadcastCode::interrupt(id));
         }
-        None
+        match self.reserved.take() {
+            Some(code) => Some(BroadcastCode(code)),
+            None => None,
+        }
     }
 }

@@ -261,6 +261,55 @@ fn continuous_mode_never_waits() {
     assert!(!link.ends[0].dl.status().protocol_error);
 }
 
+/// Without a lane it is the same: what waits is flushed, an EEP stands for it, and the rest of the
+/// packet is dropped. A channel that is not in continuous mode keeps what it has.
+#[test]
+fn continuous_mode_without_a_lane() {
+    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    let parameters = link.ends[0].dl.parameters();
+    let parameters = spfe_link::datalink::Parameters { continuous_mode: 0b01, ..parameters };
+    link.ends[0].dl.set_parameters(parameters);
+    link.lane_failure(100);
+    link.run(2);
+    let begun: Vec<Word> = (0..20).map(Word::data).collect();
+    for vc in 0..2 {
+        assert_eq!(link.ends[0].dl.write(vc, &begun), 20);
+    }
+    link.run(10);
+    let [lost, kept] = [0, 1].map(|vc| 256 - link.ends[0].dl.writable(vc));
+    assert_eq!((lost, kept), (1, 20), "words that wait");
+    // The rest of the packet, and one after it: it goes the same way until a lane is there.
+    for vc in 0..2 {
+        assert_eq!(link.ends[0].dl.write(vc, &packet(10, 20)), 11);
+    }
+    link.run(300);
+    for vc in 0..2 {
+        assert_eq!(link.ends[0].dl.write(vc, &packet(5, 90)), 6);
+    }
+    link.run(300);
+    let mut words = [Word::default(); 64];
+    let count = link.ends[1].dl.read(0, &mut words);
+    let expected = [vec![spfe_link::datalink::EEP], packet(5, 90)].concat();
+    assert_eq!(words[..count], expected);
+    let count = link.ends[1].dl.read(1, &mut words);
+    assert_eq!(words[..count], [packet(30, 0), packet(5, 90)].concat());
+}
+
+/// It is never sent: the line of the tests looks at every EDF.
+#[test]
+fn a_data_frame_without_words_is_accepted() {
+    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let before = link.ends[1].dl.sequence().count();
+    let control = |word| spfe_link::Received::Control { word, crc16_good: true };
+    link.ends[1].dl.receive(control(Control::Sdf { vc: 0 }.encode()));
+    link.ends[1].dl.receive(control(Control::Edf { seq: before + 1, crc: 0 }.encode()));
+    assert_eq!(link.ends[1].dl.sequence().count(), before + 1);
+    assert_eq!(link.ends[1].dl.readable(0), 0);
+    let status = link.ends[1].dl.status();
+    assert_eq!((status.received.data_frames, status.received.data_words), (1, 0));
+    assert!(!status.frame_error && !status.sequence_error);
+}
+
 #[test]
 fn channel_that_does_not_exist() {
     let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);

@@ -8,7 +8,8 @@ use spfe_link::{Received, Row, qos};
 
 type Store = Vec<Word>;
 
-fn end<const V: usize>(used: u8) -> Result<DataLink<Store, 1, V>, ConfigError> {
+/// An end with 256 words for each channel.
+pub fn end<const V: usize>(used: u8) -> Result<DataLink<Store, 1, V>, ConfigError> {
     let count = if used == 0 { V } else { usize::from(used) };
     let memory = |vc: usize| vec![Word::default(); if vc < count { 256 } else { 0 }];
     let buffers = Buffers {

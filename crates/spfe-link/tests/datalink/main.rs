@@ -1,7 +1,9 @@
 //! The Data Link layer, two ends joined.
 
 mod basics;
+mod broadcasts;
 mod channels;
+mod credit;
 mod harness;
 mod qos;
 mod random;

@@ -1,8 +1,11 @@
 //! Medium access (50-11C 5.7.4): shares, priority, time-slots, over-use and under-use.
 
-use crate::harness::{Link, packet, sizes};
+use crate::channels::end;
+use crate::harness::{Link, control_of, packet, sizes};
+use spfe_link::control::Control;
 use spfe_link::datalink::Config;
-use spfe_link::qos::{Limits, Parameters, Qos, TieBreak};
+use spfe_link::qos::{BANDWIDTH_MINIMUM, BANDWIDTH_VC0, Limits, Parameters, Qos, TieBreak};
+use spfe_link::row::Row;
 use spfe_link::word::Word;
 
 const SHARE: f64 = 65536.0;
@@ -33,21 +36,22 @@ fn saturate<const V: usize>(link: &mut Link<1, V>, mask: u32, periods: u32) -> [
     words
 }
 
+/// All that the link has beside FCTs and ACKs is configured, and the credits have settled.
 #[test]
 fn shares() {
     let mut link = Link::<1, 4>::started(Config::default(), sizes(1), 5);
-    // Of what is left after the ACKs: the sum is below 64 / 67.
-    let percents = [50.0, 25.0, 12.5, 6.25];
+    let percents = [50.0, 25.0, 15.0, 8.5];
     for (vc, percent) in percents.into_iter().enumerate() {
         set(&mut link, vc, 3, percent);
     }
-    saturate(&mut link, 0xf, 20_000);
-    let words = saturate(&mut link, 0xf, 150_000);
-    let all: usize = words.iter().sum();
+    saturate(&mut link, 0xf, 200_000);
+    let before = link.ends[0].rows;
+    let words = saturate(&mut link, 0xf, 200_000);
+    let rows = (link.ends[0].rows - before) as f64;
     for (count, percent) in words.into_iter().zip(percents) {
-        let got = count as f64 / all as f64;
-        let expected = percent / 93.75;
-        assert!((got - expected).abs() < 0.01, "{got:.4} of {expected:.4}");
+        // A segment of 64 words has SDF and EDF too.
+        let got = count as f64 * 66.0 / 64.0 / rows * 100.0;
+        assert!((got / percent - 1.0).abs() < 0.01, "{got:.3} of {percent} %");
     }
 }
 
@@ -87,7 +91,7 @@ fn time_slots_are_never_violated() {
         }
         let log = link.ends[0].log.as_ref().unwrap();
         for row in log {
-            if let Some(spfe_link::Control::Sdf { vc }) = crate::harness::control_of(row) {
+            if let Some(Control::Sdf { vc }) = control_of(row) {
                 assert_eq!(vc, slot % 4, "slot {slot}");
             }
         }
@@ -241,4 +245,136 @@ fn accounts_are_those_of_the_formula() {
         assert_eq!([status.bandwidth_over_use, status.bandwidth_under_use], flags, "{round}");
     }
     assert_eq!(flags, [0b1111, 0b1_1111]);
+}
+
+#[test]
+fn after_reset() {
+    let mut link = end::<8>(0).unwrap();
+    let usual = |link: &spfe_link::DataLink<Vec<Word>, 1, 8>| {
+        for vc in 0..8 {
+            let share = if vc == 0 { BANDWIDTH_VC0 } else { BANDWIDTH_MINIMUM };
+            let expected =
+                Parameters { priority: 15, expected_bandwidth: share, time_slots: u64::MAX };
+            assert_eq!(link.qos_parameters(vc), Some(expected), "channel {vc}");
+        }
+        assert_eq!(link.qos_parameters(8), None);
+        assert_eq!(link.qos().status().current_time_slot, 0);
+    };
+    // 10 % and 0.39 % of the link.
+    assert_eq!((BANDWIDTH_VC0, BANDWIDTH_MINIMUM), (6554, 256));
+    usual(&link);
+    let other = Parameters { priority: 2, expected_bandwidth: 9999, time_slots: 1 };
+    for vc in 0..8 {
+        assert!(link.set_qos_parameters(vc, other));
+    }
+    link.schedule(5);
+    link.link_reset();
+    assert_eq!(link.qos_parameters(3), Some(other), "a link reset keeps them");
+    link.interface_reset();
+    usual(&link);
+}
+
+#[test]
+fn credit_stays_over_a_link_reset() {
+    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    saturate(&mut link, 0b01, 3000);
+    let credit = |link: &Link<1, 2>| [0, 1].map(|vc| link.ends[0].dl.qos().credit(vc));
+    let before = credit(&link);
+    assert!(before.iter().all(|credit| credit.is_some_and(|rows| rows != 0)), "{before:?}");
+    link.ends[0].dl.link_reset();
+    for _ in 0..10 {
+        link.step();
+        assert_eq!(credit(&link), before);
+    }
+    link.ends[0].dl.interface_reset();
+    assert_eq!(credit(&link), [Some(0); 2]);
+}
+
+#[test]
+fn a_frame_under_way_at_the_end_of_its_slot_is_completed() {
+    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let p = link.ends[0].dl.qos_parameters(0).unwrap();
+    link.ends[0].dl.set_qos_parameters(0, Parameters { time_slots: 1, ..p });
+    link.run(200);
+    link.ends[0].log = Some(vec![]);
+    let load: Vec<Word> = packet(1000, 0)[..128].to_vec();
+    link.write(0, 0, &load);
+    let words = |link: &Link<1, 1>| {
+        let log = link.ends[0].log.as_ref().unwrap();
+        log.iter().filter(|row| matches!(row, Row::Data { .. })).count()
+    };
+    for _ in 0..80 {
+        if words(&link) == 20 {
+            break;
+        }
+        link.step();
+    }
+    assert_eq!(words(&link), 20, "in the middle of the first frame");
+    link.ends[0].dl.schedule(1);
+    link.run(400);
+    assert_eq!(words(&link), 64, "to its end, and no other");
+    let count = |wanted: fn(&Control) -> bool| {
+        let log = link.ends[0].log.as_ref().unwrap();
+        log.iter().filter_map(control_of).filter(wanted).count()
+    };
+    assert_eq!(count(|word| matches!(word, Control::Edf { .. })), 1);
+    link.ends[0].dl.schedule(0);
+    link.run(200);
+    assert_eq!(words(&link), 128);
+}
+
+/// What a channel that sends has paid, in rows: the other one sends nothing and gains a row for
+/// each row of the link.
+fn paid(link: &Link<1, 2>) -> i64 {
+    let [sender, other] = [0, 1].map(|vc| link.ends[0].dl.qos().credit(vc).unwrap());
+    other - sender
+}
+
+fn damage_first_edf(link: &mut Link<1, 2>) {
+    let mut done = false;
+    link.fault = Box::new(move |from, _, wire| {
+        let Some(words) = wire else { return };
+        let edf = matches!(Control::decode(words[0]), Some(Control::Edf { .. }));
+        if from == 0 && edf && !std::mem::replace(&mut done, true) {
+            words[0] = Word::RXERR;
+        }
+    });
+}
+
+/// Half of the link: two rows of credit for each row of a segment, SDF and EDF with it.
+#[test]
+fn a_segment_sent_again_is_not_paid_for_again() {
+    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    set(&mut link, 0, 3, 50.0);
+    assert_eq!(paid(&link), 0);
+    damage_first_edf(&mut link);
+    let load: Vec<Word> = packet(1000, 0)[..128].to_vec();
+    link.write(0, 0, &load[..64]);
+    link.run(500);
+    assert_eq!(link.ends[0].dl.status().error_recovery_attempts, 1);
+    assert_eq!(link.drain(1, 0), 64);
+    assert_eq!(paid(&link), 2 * 66);
+}
+
+/// A segment that RETRY cuts is paid for as far as it went.
+#[test]
+fn a_segment_cut_by_retry_is_paid_for_in_part() {
+    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    set(&mut link, 0, 3, 50.0);
+    damage_first_edf(&mut link);
+    link.ends[0].log = Some(vec![]);
+    let load: Vec<Word> = packet(1000, 0)[..128].to_vec();
+    link.write(0, 0, &load);
+    link.run(600);
+    assert_eq!(link.drain(1, 0), 128);
+    let log = link.ends[0].log.as_ref().unwrap();
+    let at = |wanted: &dyn Fn(Option<Control>) -> bool| {
+        log.iter().position(|row| wanted(control_of(row))).unwrap()
+    };
+    let first = at(&|word| matches!(word, Some(Control::Edf { .. })));
+    let retry = at(&|word| word == Some(Control::Retry));
+    let cut = log[first..retry].iter().filter(|row| matches!(row, Row::Data { .. })).count();
+    assert!((1..64).contains(&cut), "{cut} words of the second segment before RETRY");
+    // Its SDF and those words; nothing for the resend of both.
+    assert_eq!(paid(&link), 2 * 66 + 2 * (cut as i64 + 1));
 }

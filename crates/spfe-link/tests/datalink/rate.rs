@@ -98,3 +98,44 @@ fn rare_acks() {
     close(rate_with::<1>(false, 64), 0.7640);
     close(rate_with::<4>(true, 64), base / 68.0);
 }
+
+/// Packets of so many bytes, each a frame of its own: the next is written when the last is taken.
+fn small(bytes: usize) -> f64 {
+    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 20);
+    let mut words: Vec<Word> = (0..bytes as u32 / 4).map(Word::data).collect();
+    words.push(match bytes % 4 {
+        0 => EOP,
+        _ => Word::from_symbols([1, 2, 3, 0xfd], 0b1000),
+    });
+    let empty = link.ends[0].dl.writable(0);
+    let (mut rows, mut before, mut read) = (0, 0, 0);
+    for period in 0..22_000 {
+        if period == 2000 {
+            (rows, read) = (link.ends[0].rows, 0);
+            before = link.ends[0].dl.status().sent.data_frames;
+        }
+        if link.ends[0].dl.writable(0) == empty {
+            link.write(0, 0, &words);
+        }
+        link.step();
+        read += link.drain(1, 0);
+    }
+    rows = link.ends[0].rows - rows;
+    let frames = link.ends[0].dl.status().sent.data_frames - before;
+    assert!(read.abs_diff(frames as usize * words.len()) <= 2 * words.len(), "a frame for each");
+    0.8 * 5000.0 / 5001.0 * (frames as usize * bytes) as f64 / 4.0 / rows as f64
+}
+
+/// A row of SDF, one of EDF, and the words; beside them an ACK for each FCT, which is worth 64
+/// words. The published rates count an ACK for each packet: they are the least.
+#[test]
+fn small_packets() {
+    for (bytes, least) in [(16, 0.400), (64, 0.640), (255, 0.761)] {
+        let words = (bytes as f64 + 1.0) / 4.0;
+        let words = words.ceil();
+        let expected = 0.8 * 5000.0 / 5001.0 * bytes as f64 / 4.0 / (words + 2.0 + words / 64.0);
+        let rate = small(bytes);
+        close(rate, expected);
+        assert!(rate > least - 0.001, "{bytes} bytes: {rate:.4} R");
+    }
+}

@@ -172,6 +172,31 @@ fn single_lane_vectors() {
     assert!(count >= 20);
 }
 
+/// A word period for which there is no row.
+#[test]
+fn idle_on_all_data_sending_lanes_without_a_row() {
+    let idle = Some(Control::Idle.encode());
+    let mut bench = Bench::<3>::new(&config(), &[], &LENGTHS);
+    for end in &mut bench.ends {
+        end.parameters.max_data_sending = 2;
+    }
+    bench.until_aligned();
+    let end = &mut bench.ends[0];
+    assert_eq!((end.status().data_sending, end.status().hot_redundant), (0b011, 0b100));
+    let mut periods = 0;
+    while periods < 20 {
+        if end.wants() == 0 {
+            end.transmit(None);
+            continue;
+        }
+        periods += 1;
+        let (words, taken) = end.transmit(None);
+        assert!(!taken);
+        assert_eq!(words[..2], [idle; 2]);
+        assert!(words[2].is_some_and(|word| word.k == 0), "idle data on the hot redundant lane");
+    }
+}
+
 #[test]
 fn alignment_words_and_skip_on_all_lanes() {
     let mut bench = Bench::<4>::new(&config(), &[0, 1, 2, 3], &LENGTHS);

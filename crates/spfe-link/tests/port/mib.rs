@@ -3,7 +3,7 @@
 use crate::bench::{Bench, VCS, quick_lane};
 use spfe_link::Word;
 use spfe_link::datalink::Config;
-use spfe_link::mib::{Access, Error, ITEMS, Id, Kind, Layer, Per, find};
+use spfe_link::mib::{Access, Error, ITEMS, Id, Kind, Layer, Mib, Per, find};
 use std::collections::BTreeSet;
 
 /// Tables 5-36 and 5-37 by layer, as far as they are of an end of a link.
@@ -262,4 +262,57 @@ fn status_of_a_link() {
     bench.run(1000);
     expect(&mut bench, 1, &[(Id::FarEndLinkReset, 0, 1)]);
     expect(&mut bench, 0, &[(Id::FarEndLinkReset, 0, 0)]);
+}
+
+/// Link Reset clears the status of the data link, multi-lane and lane layers.
+#[test]
+fn link_reset_clears_the_errors_of_all_layers() {
+    let mut bench = bench();
+    bench.start_lanes();
+    bench.until_up(2000);
+    bench.ends[0].mib().set(Id::LinkReset, 0, 1).unwrap();
+    bench.run(10);
+    bench.until_up(5000);
+    for parameter in [Id::LaneStart, Id::AutoStart] {
+        bench.ends[0].mib().set(parameter, 2, 0).unwrap();
+    }
+    bench.run(200);
+    let errors = |bench: &mut Bench<3>| -> Vec<_> {
+        let mut list = Vec::new();
+        bench.ends[1].mib().visit(|entry| {
+            if entry.item.kind == Kind::Error && entry.value != 0 {
+                list.push((entry.item.layer, entry.item.id, entry.index));
+            }
+        });
+        list
+    };
+    let before = errors(&mut bench);
+    for error in [
+        (Layer::DataLink, Id::FarEndLinkReset, 0),
+        (Layer::MultiLane, Id::MisalignedEvents, 0),
+        (Layer::Lane, Id::FarEndStandby, 2),
+    ] {
+        assert!(before.contains(&error), "{error:?}: {before:?}");
+    }
+    let state = bench.ends[1].mib().get(Id::LaneState, 0);
+    bench.ends[1].mib().set(Id::LinkReset, 0, 1).unwrap();
+    assert_eq!(errors(&mut bench), []);
+    // What is no error stays.
+    assert_eq!(bench.ends[1].mib().get(Id::LaneState, 0), state);
+}
+
+/// A link that is made for more lanes than it has.
+#[test]
+fn lanes_that_are_not_there_have_no_items() {
+    let mut bench = bench();
+    let end = &mut bench.ends[0];
+    end.lanes.lanes_mut()[2].parameters.lane_reset = true;
+    let mut mib =
+        Mib { link: &mut end.link, lanes: &mut end.lanes, lane_count: 2, node: &mut end.node };
+    assert_eq!(mib.get(Id::LaneState, 2), Err(Error::Index { count: 2 }));
+    assert_eq!(mib.set(Id::LaneReset, 2, 0), Err(Error::Index { count: 2 }));
+    assert_eq!(mib.range(Id::MaxDataSendingLanes.item()), (1, 2));
+    mib.set(Id::InterfaceReset, 0, 1).unwrap();
+    assert_eq!(mib.get(Id::MaxDataSendingLanes, 0), Ok(2));
+    assert!(end.lanes.lanes()[2].parameters.lane_reset, "held in reset for ever");
 }

@@ -176,8 +176,14 @@ impl Inbound {
     }
 
     /// Reads words until the packet ends, there is enough of it or there are no more; whether any
-    /// were read.
-    pub fn read(&mut self, vc: usize, end: &mut dyn End, now: Ps) -> bool {
+    /// were read. They are shown as they come: whether they go on with a packet, and the words.
+    pub fn read(
+        &mut self,
+        vc: usize,
+        end: &mut dyn End,
+        now: Ps,
+        mut show: impl FnMut(bool, &[Word]),
+    ) -> bool {
         let mut any = false;
         loop {
             self.parse();
@@ -191,6 +197,8 @@ impl Inbound {
             if count == 0 {
                 return any;
             }
+            // All words before have been looked at: the packet is open, or not.
+            show(self.begun || self.lost || self.fill != 0, &self.words);
             any = true;
             self.read_at = now;
         }

@@ -185,7 +185,14 @@ impl Driver {
     /// once.
     pub fn turn(&mut self, now_ns: u64) -> bool {
         let progress = self.advance(Some(now_ns), LOOKS, &AtomicBool::new(false));
-        progress.moved || !progress.still && !self.exact.is_still()
+        // What is due at a time is waited for.
+        let waits = || self.exact.is_still() || self.due_ns().is_some_and(|due| due > now_ns);
+        progress.moved || !progress.still && !waits()
+    }
+
+    /// When the links go on by themselves, so long after the start of the network.
+    pub fn due_ns(&self) -> Option<u64> {
+        self.exact.due_ns().filter(|due| *due < u64::MAX / 2)
     }
 
     /// Wakes hosts whose time has come; when the next one is due.

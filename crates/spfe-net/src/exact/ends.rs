@@ -89,11 +89,11 @@ impl LinkIn {
         let packed = config.kind == u32::from(QueueKind::RxPacked.raw());
         let record = if packed { config.area_bytes as usize / 2 } else { 0 };
         self.exact.at(self.face, |at| {
-            let into = &mut at.face.into[self.vc];
-            into.set_record(record);
-            if !into.is_ready(false) {
-                at.moved |= into.read(self.vc, at.end, at.now);
+            at.face.into[self.vc].set_record(record);
+            if !at.face.into[self.vc].is_ready(false) {
+                at.moved |= at.read(self.vc);
             }
+            let into = &mut at.face.into[self.vc];
             let late = at.now.saturating_sub(into.read_at()) >= at.hold;
             if !into.is_ready(late) {
                 return Next::Idle;

@@ -1,13 +1,18 @@
 //! What there is to see of a port, and what can be set.
+//!
+//! Items of the management information base have their number in the contract ([`MibItem`]), which
+//! is also that in `spfe_link::mib`; the rest are states and counters of our own.
 
+use super::Exact;
 use serde::{Deserialize, Serialize};
-use spfe_link::qos;
-use spfe_sim::fault::Command;
+use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, MibLayer, MibScope};
+use spfe_link::mib::{Error, ITEMS, Id};
+use spfe_sim::fault::{Command, Fault, Kind, Target};
 use spfe_sim::link::{End, Event, Observer, Side};
-use spfe_sim::time::Ps;
+use spfe_sim::time::{NS, Ps};
 use std::collections::BTreeMap;
 
-/// A value of a port's management information base.
+/// Something to see of a port: an item of its management information base, a state or a counter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MibEntry {
     /// Layer that it belongs to: `lane`, `multi-lane`, `data link`, `port`, ...
@@ -18,6 +23,8 @@ pub struct MibEntry {
     pub index: Option<u32>,
     /// Value.
     pub value: MibValue,
+    /// Number in the contract, of an item of the standard's tables.
+    pub item: Option<u8>,
 }
 
 /// What a value is.
@@ -42,21 +49,46 @@ impl From<&str> for MibValue {
 }
 
 impl MibEntry {
-    /// An entry of a layer.
+    /// An entry of a layer that is no item of the standard.
     pub fn new(layer: &str, name: &str, index: Option<u32>, value: impl Into<MibValue>) -> Self {
-        Self { layer: layer.to_owned(), name: name.to_owned(), index, value: value.into() }
+        let (layer, name) = (layer.to_owned(), name.to_owned());
+        Self { layer, name, index, value: value.into(), item: None }
+    }
+
+    /// An item of the standard's tables.
+    pub fn of_item(item: MibItem, index: u32, value: u64) -> Self {
+        let info = item.info();
+        let index = (info.scope != MibScope::Link).then_some(index);
+        let item = Some(item.raw());
+        Self { item, ..Self::new(layer_name(info.layer), info.title, index, value) }
     }
 }
 
-/// A parameter of a virtual channel's quality of service (50-11C 5.7.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum VcParameter {
-    /// Priority, 0 (the most urgent) to 15.
-    Priority,
-    /// Expected share of the link in 65536ths, 0 to 65535.
-    Bandwidth,
-    /// Bit T: may send in time-slot T.
-    Slots,
+/// Name of a layer.
+pub fn layer_name(layer: MibLayer) -> &'static str {
+    match layer {
+        MibLayer::Network => "network",
+        MibLayer::DataLink => "data link",
+        MibLayer::MultiLane => "multi-lane",
+        MibLayer::Lane => "lane",
+        MibLayer::Physical => "physical",
+    }
+}
+
+/// The item as the link knows it.
+pub fn id_of(item: MibItem) -> Id {
+    ITEMS[usize::from(item.raw())].id
+}
+
+/// The items that are there, in order, but for commands.
+pub fn items_of(mut get: impl FnMut(Id, usize) -> Result<u64, Error>) -> Vec<MibEntry> {
+    let mut list = Vec::new();
+    for info in MIB_ITEMS.iter().filter(|info| info.access != MibAccess::Command) {
+        let id = id_of(info.item);
+        let values = (0..).map_while(|index| Some((index, get(id, index as usize).ok()?)));
+        list.extend(values.map(|(index, value)| MibEntry::of_item(info.item, index, value)));
+    }
+    list
 }
 
 /// Something done to a port's link.
@@ -64,12 +96,12 @@ pub enum VcParameter {
 pub enum LinkCommand {
     /// Link reset: what is in the buffers of both ends is gone, packets cut by it end with EEP.
     Reset,
-    /// Sets a parameter of a virtual channel.
+    /// Sets an item of the management information base.
     Set {
-        /// Virtual channel.
-        vc: u32,
-        /// Parameter.
-        parameter: VcParameter,
+        /// Its number: that of a [`MibItem`].
+        item: u8,
+        /// Lane or virtual channel; 0 for an item of the link.
+        index: u32,
         /// Its value.
         value: u64,
     },
@@ -148,12 +180,13 @@ impl Observer for Watch {
                 seen.longest_ps = seen.longest_ps.max(after_ps);
             }
             Event::Error { .. } | Event::Retry | Event::Fault { .. } | Event::Command(_) => {}
+            Event::Lasting { .. } | Event::CodeLost { .. } => {}
         }
     }
 }
 
-/// Counters and parameters of an end.
-pub fn of_end(end: &dyn End) -> Vec<MibEntry> {
+/// Counters and items of an end.
+pub fn of_end(end: &mut dyn End) -> Vec<MibEntry> {
     let counters = end.counters();
     let number = |name: &str, vc: usize, value: u64| {
         MibEntry::new("data link", name, Some(vc as u32), value)
@@ -164,49 +197,100 @@ pub fn of_end(end: &dyn End) -> Vec<MibEntry> {
         .map(|(name, value)| MibEntry::new("data link", name, None, *value))
         .collect();
     for vc in 0..end.channels() {
-        if let Some(qos) = end.qos(vc) {
-            list.push(number("priority", vc, u64::from(qos.priority)));
-            list.push(number("expected bandwidth", vc, u64::from(qos.expected_bandwidth)));
-            list.push(number("time-slots", vc, qos.time_slots));
-        }
         for (name, words) in
             [("words sent", &counters.sent_words), ("words received", &counters.received_words)]
         {
             list.extend(words.get(vc).map(|words| number(name, vc, *words)));
         }
     }
+    list.extend(items_of(|id, index| end.mib(id, index)));
     list
 }
 
-/// Does as told at an end; why not, if so.
-pub fn command(end: &mut dyn End, command: LinkCommand) -> Result<(), String> {
-    match command {
-        LinkCommand::Reset if end.command(Command::LinkReset) => Ok(()),
-        LinkCommand::Reset => Err("this link has no reset".to_owned()),
-        LinkCommand::Set { vc, parameter, value } => set(end, vc, parameter, value),
-        // A fault of the wire, not of its end.
-        LinkCommand::Cut { .. } => Ok(()),
+impl Exact {
+    /// What there is to see of a port's link.
+    pub fn mib(&self, face: usize) -> Vec<MibEntry> {
+        self.lock().fabric.mib(face)
+    }
+
+    /// The value of an item of a port's link.
+    pub fn item(&self, face: usize, id: Id, index: usize) -> Result<u64, Error> {
+        self.at(face, |at| at.end.mib(id, index))
+    }
+
+    /// Sets an item of a port's link.
+    pub fn set_item(&self, face: usize, id: Id, index: usize, value: u64) -> Result<(), Error> {
+        self.at(face, |at| {
+            at.end.set_mib(id, index, value)?;
+            // The link will do something by itself.
+            at.moved = true;
+            Ok(())
+        })
+    }
+
+    /// Resets a port's link; false if it has no reset.
+    pub fn reset(&self, face: usize) -> bool {
+        self.at(face, |at| {
+            at.moved = true;
+            at.end.set_mib(Id::LinkReset, 0, 1).is_ok() || at.end.command(Command::LinkReset)
+        })
+    }
+
+    /// What a port sends does not arrive for a while; why not, if so.
+    pub fn cut(&self, face: usize, lane: Option<u32>, duration_ns: u64) -> Result<(), String> {
+        if !(1..=CUT_MAX_NS).contains(&duration_ns) {
+            return Err(format!("a cut of {duration_ns} ns; 1 to {CUT_MAX_NS} allowed"));
+        }
+        let fault = Fault {
+            lane: lane.map(|lane| u8::try_from(lane).unwrap_or(u8::MAX)),
+            target: Target::Any,
+            kind: Kind::Cut { duration_ps: duration_ns * NS },
+        };
+        let mut state = self.lock();
+        state.moved_at = state.fabric.now();
+        if state.fabric.inject(face, fault) {
+            return Ok(());
+        }
+        Err(format!("lane {}: this link has no such lane", lane.unwrap_or(0)))
     }
 }
 
-fn set(end: &mut dyn End, vc: u32, parameter: VcParameter, value: u64) -> Result<(), String> {
-    let channel = vc as usize;
-    let most = end.channels().saturating_sub(1);
-    let Some(mut qos) = end.qos(channel) else {
-        return Err(format!("VC {vc}: this link has quality of service on VCs 0 to {most}"));
-    };
-    let limit = |most: u64| {
-        if value <= most {
-            Ok(value)
-        } else {
-            Err(format!("VC {vc}: {value}; 0 to {most} allowed"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spfe_contract::MibKind;
+    use spfe_link::mib;
+
+    #[test]
+    fn the_contract_has_the_items_of_the_links() {
+        assert_eq!(MIB_ITEMS.len(), mib::COUNT);
+        for (info, item) in MIB_ITEMS.iter().zip(&ITEMS) {
+            let debug = |value: &dyn std::fmt::Debug| format!("{value:?}");
+            assert_eq!(info.item.raw(), item.id as u8);
+            assert_eq!(debug(&info.item), debug(&item.id));
+            assert_eq!(id_of(info.item), item.id);
+            assert_eq!((info.title, info.unit), (item.name, item.unit));
+            assert_eq!((info.min, info.max), (item.min, item.max), "{}", item.name);
+            assert_eq!(debug(&info.layer), debug(&item.layer), "{}", item.name);
+            assert_eq!(debug(&info.kind), debug(&item.kind), "{}", item.name);
+            assert_eq!(
+                (info.access, info.scope),
+                (
+                    match item.access {
+                        mib::Access::Read => MibAccess::Ro,
+                        mib::Access::ReadWrite => MibAccess::Rw,
+                        mib::Access::Command => MibAccess::Command,
+                    },
+                    match item.per {
+                        mib::Per::Link => MibScope::Link,
+                        mib::Per::Lane => MibScope::Lane,
+                        mib::Per::VirtualChannel => MibScope::Vc,
+                    }
+                ),
+                "{}",
+                item.name
+            );
+            assert!(info.access == MibAccess::Ro || info.kind == MibKind::Parameter);
         }
-    };
-    match parameter {
-        VcParameter::Priority => qos.priority = limit(15)? as u8,
-        VcParameter::Bandwidth => qos.expected_bandwidth = limit(0xffff)? as u16,
-        VcParameter::Slots => qos.time_slots = value,
     }
-    let qos: qos::Parameters = qos;
-    if end.set_qos(channel, qos) { Ok(()) } else { Err(format!("VC {vc}: refused by the link")) }
 }

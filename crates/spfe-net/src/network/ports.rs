@@ -1,14 +1,13 @@
 //! What a port is and what moves on it.
 
 use super::{Attachment, Error, Network, Result};
-use crate::clock::Clock;
 use crate::exact::Exact;
-use crate::exact::mib::{LinkCommand, MibEntry, VcParameter};
 use crate::topology::Peer;
 use serde::{Deserialize, Serialize};
 use spfe_contract::{PortState, Status};
 use spfe_device::message::SLOTS;
 use spfe_device::shared::CounterValues;
+use spfe_link::mib::Id;
 use spfe_ring::sync::Ordering;
 
 /// What a port is, and what moves on it.
@@ -75,66 +74,7 @@ impl Network {
         Ok(())
     }
 
-    /// What there is to see of a port and its link.
-    pub fn port_mib(&self, endpoint: u32, port: u32) -> Result<Vec<MibEntry>> {
-        let info = self.port_info(endpoint, port)?;
-        let name = PortState::from_raw(info.state).unwrap_or(PortState::Down).name();
-        let number = |name, value| MibEntry::new("port", name, None, value);
-        let mut list = vec![
-            MibEntry::new("port", "state", None, name),
-            number("virtual channels", u64::from(info.vcs)),
-            number("messages sent", info.messages.0),
-            number("messages received", info.messages.1),
-            number("messages dropped", info.messages.2),
-        ];
-        for (vc, channel) in info.channels.iter().enumerate() {
-            let number = |name, value| MibEntry::new("port", name, Some(vc as u32), value);
-            list.extend([
-                number("packets sent", channel.tx[0]),
-                number("bytes sent", channel.tx[1]),
-                number("packets received", channel.rx[0]),
-                number("bytes received", channel.rx[1]),
-            ]);
-        }
-        match self.exact_face(endpoint, port) {
-            Some((exact, face)) => list.extend(exact.mib(face)),
-            None => list.extend(info.channels.iter().enumerate().map(|(vc, channel)| {
-                let priority = u64::from(channel.priority);
-                MibEntry::new("data link", "priority", Some(vc as u32), priority)
-            })),
-        }
-        Ok(list)
-    }
-
-    /// Does something to a port's link.
-    ///
-    /// # Errors
-    /// BAD_OPCODE where the link has no such thing (packet level: all but priorities), BAD_FIELD for
-    /// a value out of range.
-    pub fn link_command(&self, at: Attachment, port: u32, command: LinkCommand) -> Result<()> {
-        self.port(at.endpoint, port)?;
-        if let LinkCommand::Set { vc, parameter: VcParameter::Priority, value } = command {
-            let priority = u8::try_from(value).unwrap_or(u8::MAX);
-            return self.set_priority(at, port, vc, priority);
-        }
-        let Some((exact, face)) = self.exact_face(at.endpoint, port) else {
-            let what = format!(
-                "port {port}: its link is packet level and has priorities only; links such as                  exact:1x6.25G have the rest"
-            );
-            return Err(Error::new(Status::BadOpcode, what));
-        };
-        exact
-            .command(face, command)
-            .map_err(|what| Error::new(Status::BadField, format!("port {port}: {what}")))?;
-        // A sleeping device lets the link go on.
-        self.ring();
-        if let Clock::Virtual(clock) = &self.clock {
-            clock.poke();
-        }
-        Ok(())
-    }
-
-    fn exact_face(&self, endpoint: u32, port: u32) -> Option<(&Exact, usize)> {
+    pub(super) fn exact_face(&self, endpoint: u32, port: u32) -> Option<(&Exact, usize)> {
         let exact = self.exact.as_deref()?;
         Some((exact, exact.face(endpoint, port)?))
     }
@@ -182,6 +122,15 @@ impl Network {
         }
     }
 
+    /// Priority of a virtual channel out of a port.
+    fn priority(&self, endpoint: u32, port: u32, vc: u32) -> u8 {
+        let of_link = self
+            .exact_face(endpoint, port)
+            .and_then(|(exact, face)| exact.item(face, Id::Priority, vc as usize).ok());
+        let paced = || self.arena.times_out(endpoint, port).0.priority(vc);
+        of_link.map_or_else(paced, |priority| priority as u8)
+    }
+
     fn channel(&self, endpoint: u32, port: u32, vc: u32) -> ChannelInfo {
         let (out, into) =
             (self.arena.flow_out(endpoint, port, vc), self.arena.flow_into(endpoint, port, vc));
@@ -194,7 +143,7 @@ impl Network {
             _ => (0, 0),
         };
         ChannelInfo {
-            priority: self.arena.times_out(endpoint, port).0.priority(vc),
+            priority: self.priority(endpoint, port, vc),
             tx_owner: self.config(endpoint, port, vc, true).owner,
             rx_owner: self.config(endpoint, port, vc, false).owner,
             far_receives: far_rx != 0 || peer.answers() || matches!(peer, Peer::Sink { .. }),

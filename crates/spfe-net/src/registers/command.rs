@@ -1,14 +1,14 @@
 //! The configuration latch: what each command does with the configuration the host wrote.
 
 use super::bus::RegionRequest;
-use super::layout::{Context, End, NO_VC, Register};
+use super::layout::{Context, End, NO_VC};
 use super::{EVENTS, Region, RegisterFile, State};
 use crate::network::{Error, Placement, QueueRequest};
 use crate::os::SharedMemory;
 use spfe_contract::{
-    BlockType, Command, QueueKind, QueueState, Status, access, broadcast_block as broadcast,
-    event_block as event, global_block as global, port_block, queue_block as queue,
-    region_block as region,
+    BlockType, Command, MibItem, QueueKind, QueueState, Status, access,
+    broadcast_block as broadcast, event_block as event, global_block as global, port_block,
+    queue_block as queue, region_block as region,
 };
 use spfe_device::memory::{Address, RegionKey};
 use std::sync::Arc;
@@ -58,12 +58,13 @@ impl RegisterFile {
             Command::RegionDisable => self.disable_region(state, index),
             Command::PortConfigure => self.configure_port(state, index),
             Command::Reset => self.carry_out_reset(state),
+            Command::MibSet => self.set_mib_item(state, index),
         }
     }
 
     /// A configuration register as the host wrote it.
     fn configured(&self, state: &State, kind: BlockType, element: u32, offset: u32) -> u32 {
-        let at = self.layout.offset(Register { kind, element, offset });
+        let at = self.layout.offset(kind, element, offset);
         at.and_then(|at| state.words.get(at as usize / 4)).copied().unwrap_or(0)
     }
 
@@ -201,6 +202,15 @@ impl RegisterFile {
             self.network.set_priority(self.at, index, vc, priority as u8).map_err(status)?;
         }
         Ok(())
+    }
+
+    fn set_mib_item(&self, state: &State, port: u32) -> Done {
+        let word = |offset| self.configured(state, BlockType::Global, 0, offset);
+        let item = u8::try_from(word(global::MIB_ITEM)).ok().and_then(MibItem::from_raw);
+        let (item, element) = (item.ok_or(Status::NotFound)?, word(global::MIB_ELEMENT));
+        let (low, high) = (word(global::MIB_VALUE_LO), word(global::MIB_VALUE_HI));
+        let value = u64::from(low) | u64::from(high) << 32;
+        self.network.set_mib_item(self.at, port, item, element, value).map_err(status)
     }
 
     pub(super) fn carry_out_reset(&self, state: &mut State) -> Done {

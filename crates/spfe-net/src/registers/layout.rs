@@ -4,8 +4,8 @@ use super::{EVENTS, Stride};
 use crate::topology::Port;
 use spfe_contract::{
     BlockType, QueueKind, broadcast_block as broadcast, event_block as event,
-    global_block as global, port_block, queue_block as queue, region_block as region,
-    statistics_block as statistics, time_code_block as time_code,
+    global_block as global, mib_block as mib, port_block, queue_block as queue,
+    region_block as region, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_device::memory::REGIONS;
 use spfe_device::message::SLOTS;
@@ -66,6 +66,8 @@ pub enum Place<'a> {
 pub struct Register {
     /// What block it is in.
     pub kind: BlockType,
+    /// The block's instance: the port, where there is a block for each.
+    pub instance: u32,
     /// Element of an array; the block's instance where it is none.
     pub element: u32,
     /// Offset in the block, or in the element.
@@ -158,11 +160,15 @@ impl Layout {
                 layout.add(BlockType::Broadcast, version, size, index);
             }
         }
-        layout.array(BlockType::Queue, queue::VERSION, queue::STRIDE, queues);
+        layout.array(BlockType::Queue, queue::VERSION, queue::STRIDE, queues, 0);
         let regions = REGIONS as u32;
-        layout.array(BlockType::Region, region::VERSION, region::STRIDE, regions);
-        layout.array(BlockType::Event, event::VERSION, event::STRIDE, EVENTS);
-        layout.array(BlockType::Statistics, statistics::VERSION, statistics::STRIDE, queues);
+        layout.array(BlockType::Region, region::VERSION, region::STRIDE, regions, 0);
+        layout.array(BlockType::Event, event::VERSION, event::STRIDE, EVENTS, 0);
+        layout.array(BlockType::Statistics, statistics::VERSION, statistics::STRIDE, queues, 0);
+        for (index, port) in (0..).zip(ports) {
+            let elements = port.rate.lanes().max(port.vcs);
+            layout.array(BlockType::Mib, mib::VERSION, mib::STRIDE, elements, index);
+        }
         layout.doorbells = layout.end().next_multiple_of(stride);
         layout.size = (layout.doorbells + DOORBELL_PAGES * stride).next_power_of_two();
         layout
@@ -177,8 +183,8 @@ impl Layout {
         self.link(Block { kind, version, at, size, next, instance, stride, elements });
     }
 
-    fn array(&mut self, kind: BlockType, version: u16, stride: u32, count: u32) {
-        let (at, size, next, instance) = (0, HEADER_BYTES, 0, 0);
+    fn array(&mut self, kind: BlockType, version: u16, stride: u32, count: u32, instance: u32) {
+        let (at, size, next) = (0, HEADER_BYTES, 0);
         let elements = stride * count;
         self.link(Block { kind, version, at, size, next, instance, stride, elements });
     }
@@ -217,12 +223,13 @@ impl Layout {
             0 => (block.instance, inside),
             stride => (behind / stride, behind % stride),
         };
-        Some(Place::Register(Register { kind: block.kind, element, offset }))
+        let (kind, instance) = (block.kind, block.instance);
+        Some(Place::Register(Register { kind, instance, element, offset }))
     }
 
-    /// Where a register is in the register space; `element` must be one the layout has.
-    pub fn offset(&self, register: Register) -> Option<u32> {
-        let Register { kind, element, offset } = register;
+    /// Where a register is in the register space, of a block or array that there is one of, or of
+    /// one for each port that is no array; `element` must be one the layout has.
+    pub fn offset(&self, kind: BlockType, element: u32, offset: u32) -> Option<u32> {
         let mut blocks = self.blocks.iter().filter(|block| block.kind == kind);
         let block = blocks.find(|block| block.stride != 0 || block.instance == element)?;
         Some(match block.stride {
@@ -242,7 +249,9 @@ impl Register {
     pub fn is_configuration(self) -> bool {
         match self.kind {
             BlockType::Global => {
-                matches!(self.offset, global::CFG_COMMAND | global::CFG_INDEX | global::CFG_SEQ)
+                let latch = global::CFG_COMMAND..=global::MIB_ELEMENT;
+                let value = global::MIB_VALUE_LO..=global::MIB_VALUE_HI;
+                latch.contains(&self.offset) || value.contains(&self.offset)
             }
             BlockType::Port => {
                 (port_block::LINK_START..=port_block::VC_PRIORITY_3).contains(&self.offset)

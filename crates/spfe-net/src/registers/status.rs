@@ -5,10 +5,10 @@ use super::{DOMAINS, EVENTS, RegisterFile, State, high, low};
 use crate::os;
 use crate::topology::{LinkRate, Peer};
 use spfe_contract::{
-    BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, PACKET_MAX_BYTES,
-    broadcast_block as broadcast, capability, event_block as event, global_block as global,
-    port_block, queue_block as queue, region_block as region, statistics_block as statistics,
-    time_code_block as time_code,
+    BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MIB_VALUE_BYTES,
+    MibItem, PACKET_MAX_BYTES, broadcast_block as broadcast, capability, event_block as event,
+    global_block as global, mib_block as mib, port_block, queue_block as queue,
+    region_block as region, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_device::memory::REGIONS;
 use spfe_device::message::{MessageSlot, SLOTS};
@@ -20,7 +20,8 @@ const CAPABILITY: u32 = capability::BURST
     | capability::PACKED
     | capability::STAMP
     | capability::MESSAGE
-    | capability::RESET;
+    | capability::RESET
+    | capability::MIB;
 
 /// Time from one heartbeat to the next, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
@@ -32,7 +33,7 @@ fn sum(slots: &[MessageSlot; SLOTS], pick: fn(CounterValues) -> u64) -> u32 {
 impl RegisterFile {
     /// A status register's value; 0 for offsets that are none.
     pub(super) fn status(&self, state: &mut State, register: Register) -> u32 {
-        let Register { kind, element, offset } = register;
+        let Register { kind, instance, element, offset } = register;
         match kind {
             BlockType::Global => self.global(state, offset),
             BlockType::Port => self.port(element, offset),
@@ -47,6 +48,7 @@ impl RegisterFile {
             BlockType::Broadcast => self.broadcast(element, offset),
             BlockType::TimeCode => self.time_code(element, offset),
             BlockType::Statistics => self.statistics(element, offset),
+            BlockType::Mib => self.mib(instance, element, offset),
             _ => 0,
         }
     }
@@ -80,17 +82,16 @@ impl RegisterFile {
         let Some(port) = self.ports().get(index as usize) else {
             return 0;
         };
-        let (lanes, mbps) = match port.rate {
-            LinkRate::Unlimited => (1, 0),
-            LinkRate::SpaceFibre { lanes, mbps } => (lanes, mbps),
-            LinkRate::SpaceWire { mbps } => (1, mbps),
+        let mbps = match port.rate {
+            LinkRate::Unlimited => 0,
+            LinkRate::SpaceFibre { mbps, .. } | LinkRate::SpaceWire { mbps } => mbps,
         };
         let state = self.network.port_state(self.at.endpoint, index);
         match offset {
             port_block::KIND => u32::from(port.kind().raw()),
             port_block::STATE => u32::from(state.raw()),
             port_block::VCS => port.vcs,
-            port_block::LANES => lanes,
+            port_block::LANES => port.rate.lanes(),
             port_block::LANE_RATE_MBPS => mbps,
             port_block::USER_RATE_KBPS => (port.rate.rate().bits_per_second() / 1e3) as u32,
             port_block::FIRST_QUEUE => self.layout.first_queue(index),
@@ -165,6 +166,23 @@ impl RegisterFile {
             statistics::DROPPED_HI => high(values.dropped),
             _ => 0,
         }
+    }
+
+    /// A half of a value, or of the mask of what there is.
+    fn mib(&self, port: u32, element: u32, offset: u32) -> u32 {
+        let item = |item| self.network.mib_item(self.at.endpoint, port, item, element);
+        let value = match offset & !4 {
+            mib::PRESENT_LO => MibItem::ALL
+                .iter()
+                .filter(|known| item(**known).is_ok())
+                .fold(0, |mask, known| mask | 1u64 << known.raw()),
+            offset => u8::try_from(u64::from(offset) / MIB_VALUE_BYTES)
+                .ok()
+                .and_then(MibItem::from_raw)
+                .and_then(|known| item(known).ok())
+                .unwrap_or(0),
+        };
+        if offset & 4 == 0 { low(value) } else { high(value) }
     }
 
     /// Counters belong to the port's channel, whoever has used it: they go on from owner to owner.

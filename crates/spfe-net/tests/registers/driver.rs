@@ -2,8 +2,8 @@
 
 use spfe_contract::{
     BlockType, Command, Completion, EntryType, QueueKind, Status, Submission, access, doorbell,
-    event_block as event, global_block as global, queue_block as queue, region_block as region,
-    statistics_block as statistics, submit_flags,
+    event_block as event, global_block as global, mib_block as mib, queue_block as queue,
+    region_block as region, statistics_block as statistics, submit_flags,
 };
 use spfe_net::os::SharedMemory;
 use spfe_net::{DeviceThread, LinkRate, Mode, Network, RegisterFile, Segments, Stride, Topology};
@@ -118,6 +118,28 @@ impl Driver {
                 return u64::from(high) << 32 | u64::from(value);
             }
         }
+    }
+
+    /// Offset of an element of a port's management information base.
+    pub fn mib_at(&self, port: u32, element: u32) -> u32 {
+        let mut of_kind = self.blocks.iter().filter(|block| block.kind == BlockType::Mib);
+        let block = of_kind.find(|block| block.instance == port).unwrap();
+        block.at + block.size + mib::STRIDE * element
+    }
+
+    /// A 64-bit value of a port's management information base, by its offset in the element.
+    pub fn mib(&self, port: u32, element: u32, offset: u32) -> u64 {
+        let at = self.mib_at(port, element) + offset;
+        u64::from(self.registers.read32(at + 4)) << 32 | u64::from(self.registers.read32(at))
+    }
+
+    /// Sets an item of a port's management information base.
+    pub fn mib_set(&self, port: u32, item: u32, element: u32, value: u64) -> Status {
+        self.registers.write32(global::MIB_ITEM, item);
+        self.registers.write32(global::MIB_ELEMENT, element);
+        self.registers.write32(global::MIB_VALUE_LO, value as u32);
+        self.registers.write32(global::MIB_VALUE_HI, (value >> 32) as u32);
+        self.command(Command::MibSet, port)
     }
 
     /// Carries a command out as the contract says: command, index, new CFG_SEQ, doorbell, CFG_ACK.

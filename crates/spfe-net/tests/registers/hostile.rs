@@ -33,7 +33,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         }),
         (0u32..4, 0u32..2).prop_map(|(index, domain)| Step::Region(index, domain)),
         (0u32..68, 0u32..4).prop_map(|(index, region)| Step::Queue(index, region)),
-        (0u32..8, small).prop_map(|(command, index)| Step::Command(command, index)),
+        (0u32..9, small).prop_map(|(command, index)| Step::Command(command, index)),
         (0u32..68, 0u32..18, value).prop_map(|(i, word, value)| Step::Register(i, word, value)),
     ];
     proptest::collection::vec(step, 1..100)

@@ -3,8 +3,9 @@
 use crate::driver::{Driver, walk};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, DOORBELL_STRIDE, PortKind, broadcast_block as broadcast,
-    event_block as event, global_block as global, port_block as port, queue_block as queue,
-    region_block as region, statistics_block as statistics, time_code_block as time_code,
+    event_block as event, global_block as global, mib_block as mib, port_block as port,
+    queue_block as queue, region_block as region, statistics_block as statistics,
+    time_code_block as time_code,
 };
 use spfe_net::{LinkRate, Mode, RegisterFile, Topology};
 
@@ -19,18 +20,22 @@ fn read_only(kind: BlockType) -> Vec<u32> {
         BlockType::Broadcast => vec![broadcast::SENT, broadcast::RECEIVED, broadcast::DROPPED],
         BlockType::TimeCode => vec![time_code::LAST, time_code::RECEIVED, time_code::INVALID],
         BlockType::Statistics => (0..=statistics::DROPPED_HI).step_by(4).collect(),
+        BlockType::Mib => (0..mib::STRIDE).step_by(4).collect(),
         BlockType::End => vec![],
     }
 }
 
 /// Elements of a block and the bytes from one to the next; a block that is no array has one.
-fn elements(registers: &RegisterFile, kind: BlockType) -> (u32, u32) {
+fn elements(registers: &RegisterFile, kind: BlockType, instance: u32) -> (u32, u32) {
     let count = |register| registers.read32(register);
     match kind {
         BlockType::Queue => (count(global::QUEUES), queue::STRIDE),
         BlockType::Region => (count(global::REGIONS), region::STRIDE),
         BlockType::Event => (count(global::EVENTS), event::STRIDE),
         BlockType::Statistics => (count(global::QUEUES), statistics::STRIDE),
+        // Ports of one virtual channel and one lane, and of 8 and 1.
+        BlockType::Mib if instance >= 2 => (1, mib::STRIDE),
+        BlockType::Mib => (8, mib::STRIDE),
         _ => (0, 0),
     }
 }
@@ -45,7 +50,7 @@ fn the_block_list_ends_and_blocks_do_not_overlap() {
     let mut end = 0;
     for block in &blocks {
         assert!(block.at >= end && block.at.is_multiple_of(64), "{block:?}");
-        let (count, stride) = elements(registers, block.kind);
+        let (count, stride) = elements(registers, block.kind, block.instance);
         let size = match block.kind {
             BlockType::Global => global::SIZE,
             BlockType::Port => port::SIZE,
@@ -69,6 +74,7 @@ fn the_block_list_ends_and_blocks_do_not_overlap() {
     assert_eq!(instances(BlockType::Port), [0, 1, 2, 3]);
     assert_eq!(instances(BlockType::Broadcast), [0, 1]);
     assert_eq!(instances(BlockType::TimeCode), [2, 3]);
+    assert_eq!(instances(BlockType::Mib), [0, 1, 2, 3]);
     for kind in [BlockType::Queue, BlockType::Region, BlockType::Event, BlockType::Statistics] {
         assert_eq!(instances(kind).len(), 1, "{kind:?}");
     }
@@ -82,7 +88,7 @@ fn status_and_configuration_never_share_a_cache_line() {
     let mut status = std::collections::HashSet::new();
     for block in walk(registers) {
         status.insert(line(block.at));
-        let (count, stride) = elements(registers, block.kind);
+        let (count, stride) = elements(registers, block.kind, block.instance);
         let firsts: Vec<u32> = match count {
             0 => vec![block.at],
             _ => (0..count).map(|index| block.at + block.size + index * stride).collect(),
@@ -104,9 +110,9 @@ fn status_and_configuration_never_share_a_cache_line() {
         }
     }
     let (queues, regions) = (registers.read32(global::QUEUES), registers.read32(global::REGIONS));
-    // global 2 (CFG_SEQ left out), 5 of each port, 1 of each broadcast block, 18, 7 and 1.
+    // global 6 (CFG_SEQ left out), 5 of each port, 1 of each broadcast block, 18, 7 and 1.
     let events = registers.read32(global::EVENTS);
-    assert_eq!(writable, 2 + 4 * 5 + 2 + 18 * queues + 7 * regions + events);
+    assert_eq!(writable, 6 + 4 * 5 + 2 + 18 * queues + 7 * regions + events);
     let volatile = [global::HEARTBEAT, global::TIME_LO, global::TIME_HI];
     for (offset, was) in (0..end).step_by(4).zip(before) {
         if !volatile.contains(&offset) {

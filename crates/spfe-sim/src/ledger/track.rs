@@ -56,6 +56,8 @@ pub(super) struct Track {
     pub node: u32,
     pub way: Way,
     ordered: bool,
+    /// An application takes the packets: what becomes of them is its affair.
+    foreign: bool,
     /// Number of the oldest outstanding packet, the first of the window.
     base: u64,
     window: VecDeque<Entry>,
@@ -80,6 +82,7 @@ impl Track {
             node,
             way,
             ordered,
+            foreign: false,
             base: 0,
             window: VecDeque::new(),
             history: 0,
@@ -95,7 +98,17 @@ impl Track {
         }
     }
 
+    /// An application takes the packets from now on.
+    pub fn hand_over(&mut self) {
+        self.foreign = true;
+    }
+
     pub fn begin(&mut self, start: Ps, bytes: u32) {
+        if self.foreign && self.window.is_empty() {
+            self.base += 1;
+            self.history = self.history << 1 | 1;
+            return;
+        }
         self.window.push_back(Entry { start, bytes, ended: None });
         self.in_flight += 1;
         self.in_flight_bytes += u64::from(bytes);

@@ -133,6 +133,7 @@ impl Relay {
                 self.spread_code(now, out, code, links, tap);
                 // The next time-code, and no other, is handed on.
                 let valid = self.codes.time() == before.wrapping_add(1) & 0x3f;
+                // Each port marks it by itself.
                 if valid && let Some(message) = self.bridge.code(code, true) {
                     let out = self.broadcast.receive(ns, from, message.channel);
                     self.spread(now, out, message, links, tap);
@@ -142,6 +143,7 @@ impl Relay {
         }
     }
 
+    /// Hands a message on, marked DELAYED at each port where it does not go at once.
     fn spread(
         &mut self,
         now: Ps,
@@ -153,11 +155,14 @@ impl Relay {
         for port in bits_of(out) {
             let Some(end) = self.ports.get(&port) else { continue };
             let held = self.held.entry(port).or_default();
+            let at_once = held.is_empty()
+                && links.get_mut(end.0).is_some_and(|link| link.end(end.1).broadcasts_at_once());
+            let message = Broadcast { delayed: message.delayed || !at_once, ..message };
             if held.is_empty() && give(now, links, *end, Message::Broadcast(message), tap) {
                 continue;
             }
             if held.len() < HELD {
-                held.push_back(Broadcast { delayed: true, ..message });
+                held.push_back(message);
             } else {
                 self.lost += 1;
             }

@@ -13,6 +13,15 @@ use spfe_link::spacewire::character::Meaning;
 use spfe_link::spacewire::timecode::TimeCodeRegister;
 use std::collections::VecDeque;
 
+/// What a sender has to send.
+#[derive(Clone, Copy, Debug)]
+pub enum Due {
+    /// A message.
+    Message(Message),
+    /// A time-code that a fault keeps it from sending.
+    Lost(BroadcastCode),
+}
+
 /// Times of sending that are remembered.
 const REMEMBERED: usize = 1024;
 
@@ -129,8 +138,8 @@ impl Sender {
         (next < self.stop_ps).then_some(next)
     }
 
-    /// The message that is due.
-    pub fn poll(&mut self, now: Ps) -> Option<Message> {
+    /// What is due.
+    pub fn poll(&mut self, now: Ps) -> Option<Due> {
         self.next_ps().filter(|next| *next <= now)?;
         self.next_ps = self.next_ps.map(|next| next.saturating_add(self.period_ps));
         self.late_ps = self.rng.below(self.jitter_ps);
@@ -145,14 +154,14 @@ impl Sender {
             _ => BroadcastCode::time(0),
         };
         if self.silent {
-            return None;
+            return Some(Due::Lost(code));
         }
         if self.times.len() == REMEMBERED {
             self.times.pop_front();
         }
         self.times.push_back((self.mark(number, code), now));
         if self.spacewire {
-            return Some(Message::Code(code));
+            return Some(Due::Message(Message::Code(code)));
         }
         let data = match self.kind {
             Kind::Numbered => number.to_be_bytes(),
@@ -160,7 +169,8 @@ impl Sender {
             Kind::Slots(slots) => [(number % u64::from(slots.max(1))) as u8, 0, 0, 0, 0, 0, 0, 0],
         };
         let (channel, kind) = (self.channel, self.b_type);
-        Some(Message::Broadcast(Broadcast { channel, kind, data, late: false, delayed: false }))
+        let message = Broadcast { channel, kind, data, late: false, delayed: false };
+        Some(Due::Message(Message::Broadcast(message)))
     }
 
     /// What tells one message from the next.

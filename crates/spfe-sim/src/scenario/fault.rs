@@ -149,42 +149,6 @@ impl Name {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Words {
-    Any,
-    Ack,
-    Nack,
-    Retry,
-    Full,
-    Fct,
-    Sdf,
-    Edf,
-    Sbf,
-    Ebf,
-    Sif,
-    Data,
-}
-
-impl From<Words> for Target {
-    fn from(words: Words) -> Self {
-        match words {
-            Words::Any => Self::Any,
-            Words::Ack => Self::Ack,
-            Words::Nack => Self::Nack,
-            Words::Retry => Self::Retry,
-            Words::Full => Self::Full,
-            Words::Fct => Self::Fct,
-            Words::Sdf => Self::Sdf,
-            Words::Edf => Self::Edf,
-            Words::Sbf => Self::Sbf,
-            Words::Ebf => Self::Ebf,
-            Words::Sif => Self::Sif,
-            Words::Data => Self::Data,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 enum End {
     A,
     B,
@@ -198,7 +162,7 @@ struct Written {
     link: Option<String>,
     direction: Option<Direction>,
     lane: Option<u8>,
-    word: Option<Words>,
+    word: Option<Target>,
     bits: Option<i32>,
     rate: Option<Probability>,
     duration: Option<Time>,
@@ -254,7 +218,7 @@ impl Written {
             link: need(self.what, "link", self.link.take())?,
             direction: self.direction.take().unwrap_or_default(),
             lane: self.lane.take(),
-            target: self.word.take().map_or(Target::Any, Target::from),
+            target: self.word.take().unwrap_or(Target::Any),
             kind,
         })
     }

@@ -1,9 +1,9 @@
 //! What happens at a time: faults, time-slots, samples.
 
 use super::Simulation;
-use crate::fault::Command;
+use crate::fault::{Command, Lasting};
 use crate::ledger::Cause;
-use crate::link::Side;
+use crate::link::{Event, Observer, Side};
 use crate::results::EventKind;
 use crate::rng::Rng;
 use crate::scenario::{Fault, Unit, What, When};
@@ -100,7 +100,7 @@ fn interval(rng: &mut Rng, mean: Ps) -> Ps {
 
 impl Simulation {
     /// Does what is to be done now.
-    pub(super) fn act(&mut self) {
+    pub(super) fn act(&mut self, observer: &mut dyn Observer) {
         while let Some((at, action)) = self.agenda.pop(self.now) {
             match action {
                 Action::Sample(step) => {
@@ -109,10 +109,10 @@ impl Simulation {
                     self.agenda.push(next, Action::Sample(step + 1));
                 }
                 Action::Slot(number) => self.slot(at, number),
-                Action::Fault(index) => self.fault(at, index),
+                Action::Fault(index) => self.fault(at, index, observer),
                 Action::End(index) => {
                     let fault = self.scenario.faults.get(index).cloned();
-                    fault.into_iter().for_each(|fault| self.last(&fault, false));
+                    fault.into_iter().for_each(|fault| self.last(&fault, false, observer));
                 }
             }
         }
@@ -128,7 +128,7 @@ impl Simulation {
         self.agenda.push(next, Action::Slot(number + 1));
     }
 
-    fn fault(&mut self, at: Ps, index: usize) {
+    fn fault(&mut self, at: Ps, index: usize, observer: &mut dyn Observer) {
         let Some(fault) = self.scenario.faults.get(index).cloned() else { return };
         let Some(state) = self.agenda.faults.get_mut(index) else { return };
         if let When::Every { until: Some(until), .. } = fault.when
@@ -144,7 +144,7 @@ impl Simulation {
             let gap = if random { interval(&mut state.rng, period.0) } else { period.0.max(1) };
             self.agenda.push(at.saturating_add(gap), Action::Fault(index));
         }
-        if self.do_fault(&fault) {
+        if self.do_fault(&fault, observer) {
             if let Some(state) = self.agenda.faults.get_mut(index) {
                 state.times += 1;
             }
@@ -155,7 +155,7 @@ impl Simulation {
     }
 
     /// False: this kind of link has no such fault.
-    fn do_fault(&mut self, fault: &Fault) -> bool {
+    fn do_fault(&mut self, fault: &Fault, observer: &mut dyn Observer) -> bool {
         match &fault.what {
             What::Words { link, direction, lane, target, kind } => {
                 let link = self.scenario.link(link).and_then(|index| self.links.get_mut(index));
@@ -181,22 +181,25 @@ impl Simulation {
                 self.links.get_mut(index).is_some_and(|link| link.end(*end).command(*command))
             }
             _ => {
-                self.last(fault, true);
+                self.last(fault, true, observer);
                 true
             }
         }
     }
 
     /// A fault that lasts for a time begins or ends.
-    fn last(&mut self, fault: &Fault, on: bool) {
+    fn last(&mut self, fault: &Fault, on: bool, observer: &mut dyn Observer) {
+        let mut tell = |(link, side): (usize, Side), fault: Lasting| {
+            let event = Event::Lasting { fault, begins: on };
+            observer.event(self.now, link as u32, side, event);
+        };
         match &fault.what {
             What::BitErrorRate { link, direction, lane, rate } => {
-                let Some(link) = self.scenario.link(link).and_then(|i| self.links.get_mut(i))
-                else {
-                    return;
-                };
+                let Some(index) = self.scenario.link(link) else { return };
+                let Some(link) = self.links.get_mut(index) else { return };
                 for from in direction.from() {
                     link.set_bit_error_rate(*from, *lane, if on { *rate } else { 0.0 });
+                    tell((index, *from), Lasting::BitErrorRate { lane: *lane, rate: *rate });
                 }
                 self.errors = if on { self.errors + 1 } else { self.errors.saturating_sub(1) };
             }
@@ -205,6 +208,12 @@ impl Simulation {
                 if let Some(flow) = index.and_then(|index| self.flows.get_mut(index)) {
                     flow.source.babble(self.now, on);
                 }
+                let of = index.and_then(|index| self.scenario.flows.get(index));
+                if let Some((end, of)) =
+                    of.and_then(|of| Some((self.scenario.link_at(&of.from)?, of)))
+                {
+                    tell(end, Lasting::Babbling { channel: of.vc });
+                }
             }
             What::Block { node, vc } => {
                 let channels = vc.map_or(u32::MAX, |vc| 1u32.checked_shl(vc.into()).unwrap_or(0));
@@ -212,6 +221,9 @@ impl Simulation {
                     && let Some(of) = self.nodes.get_mut(index)
                 {
                     of.block(node.port, channels, on);
+                }
+                if let Some(end) = self.scenario.link_at(node) {
+                    tell(end, Lasting::Blocked { channel: *vc });
                 }
             }
             What::TimeCodeLoss { node } => {

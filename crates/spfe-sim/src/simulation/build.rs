@@ -14,7 +14,6 @@ use crate::scenario::link::parts_of_65536;
 use crate::scenario::{self, Medium, NodeKind, Place, Scenario, Start, Unit};
 use crate::spacefibre::{self, EndConfig, Sizes};
 use crate::spacewire::{self, SpaceWire};
-use spfe_link::datalink::SEGMENT_WORDS;
 use spfe_link::qos;
 use std::fmt;
 
@@ -111,7 +110,13 @@ fn spacefibre_config(
     config.skew_bits = settings.skew_bits.clone();
     config.scrambled = settings.scramble;
     config.fct_multiplier = settings.fct_multiplier;
-    config.sizes = sizes(&config, settings);
+    config.segment_multiplier = settings.segment_multiplier;
+    let size = |words: Option<u32>| words.map(|words| words as usize);
+    config.sizes = Sizes {
+        output: size(settings.output_words),
+        input: size(settings.input_words),
+        recovery: size(settings.recovery_words),
+    };
     config.qos = qos::Limits {
         bandwidth_credit_limit: settings.credit_limit_rows,
         idle_time_limit: settings.idle_limit_rows,
@@ -137,25 +142,6 @@ fn spacefibre_config(
         };
     }
     Ok(config)
-}
-
-/// Sizes of buffers, if any is given.
-fn sizes(config: &spacefibre::Config, settings: &scenario::SpaceFibre) -> Option<Sizes> {
-    let given = [settings.output_words, settings.input_words, settings.recovery_words];
-    if given == [None; 3] {
-        return None;
-    }
-    let [output, input, recovery] = given.map(|words| words.map(|words| words as usize));
-    let lanes = usize::from(config.max_data_sending);
-    let segment = SEGMENT_WORDS * lanes;
-    let quantum = SEGMENT_WORDS * usize::from(config.multiplier());
-    let periods = u128::from(config.delay_ps) * u128::from(config.mbps) / 40_000_000;
-    let way = 2 * (periods as usize + 8) * lanes;
-    Some(Sizes {
-        output: output.unwrap_or((4 * segment).next_power_of_two()),
-        input: input.unwrap_or((4 * segment + 4 * quantum + way).next_power_of_two()),
-        recovery: recovery.unwrap_or((8 * segment + 2 * way).next_power_of_two()),
-    })
 }
 
 /// The whole, with its links made.

@@ -31,8 +31,11 @@ pub struct Config {
     pub scrambled: bool,
     /// FCT multiplier M, 1 to 8; none for as many as there are data-sending lanes.
     pub fct_multiplier: Option<u8>,
-    /// Sizes of the buffers; none for what goes at full rate.
-    pub sizes: Option<Sizes>,
+    /// Segment multiplier P, 1 to the number of lanes; none for the number of data-sending lanes. A
+    /// data frame has up to P times 64 words.
+    pub segment_multiplier: Option<u8>,
+    /// Sizes of the buffers.
+    pub sizes: Sizes,
     /// Limits of the quality of service.
     pub qos: qos::Limits,
     /// The random numbers of its faults begin with this.
@@ -41,14 +44,21 @@ pub struct Config {
     pub ends: [EndConfig; 2],
 }
 
-/// Words in the buffers of an end, each a power of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Words in the buffers of an end, each a power of two; none for as many as the full rate takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Of each output virtual channel buffer.
-    pub output: usize,
+    pub output: Option<usize>,
     /// Of each input virtual channel buffer.
-    pub input: usize,
+    pub input: Option<usize>,
     /// Of the error recovery buffer.
+    pub recovery: Option<usize>,
+}
+
+/// The words there are.
+pub(super) struct Words {
+    pub output: usize,
+    pub input: usize,
     pub recovery: usize,
 }
 
@@ -101,7 +111,8 @@ impl Config {
             skew_bits: vec![],
             scrambled: true,
             fct_multiplier: None,
-            sizes: None,
+            segment_multiplier: None,
+            sizes: Sizes::default(),
             qos: qos::Limits::default(),
             seed: 0,
             ends: [EndConfig::default(); 2],
@@ -140,27 +151,31 @@ impl Config {
         self.fct_multiplier.unwrap_or(self.max_data_sending.min(8))
     }
 
+    /// Segment multiplier in use.
+    pub fn segment(&self) -> u8 {
+        self.segment_multiplier.unwrap_or(self.max_data_sending)
+    }
+
     /// Sizes in use, for a number of word periods there and back.
-    pub(super) fn sizes(&self, round_trip: usize) -> Sizes {
-        self.sizes.unwrap_or_else(|| {
-            let lanes = usize::from(self.max_data_sending);
-            let segment = SEGMENT_WORDS * lanes;
-            let quantum = SEGMENT_WORDS * usize::from(self.multiplier());
-            // What is under way there and back, with rows of both layers between.
-            let way = round_trip * lanes;
-            Sizes {
-                output: (4 * segment).next_power_of_two(),
-                input: (4 * segment + 4 * quantum + way).next_power_of_two(),
-                recovery: (8 * segment + 2 * way).next_power_of_two(),
-            }
-        })
+    pub(super) fn words(&self, round_trip: usize) -> Words {
+        // Short frames do not make the way shorter, nor what an ACK is waited for.
+        let segment = SEGMENT_WORDS * usize::from(self.segment().max(self.max_data_sending));
+        let quantum = SEGMENT_WORDS * usize::from(self.multiplier());
+        // What is under way there and back, with rows of both layers between.
+        let way = round_trip * usize::from(self.max_data_sending);
+        let words = |given: Option<usize>, full: usize| given.unwrap_or(full.next_power_of_two());
+        Words {
+            output: words(self.sizes.output, 4 * segment),
+            input: words(self.sizes.input, 4 * segment + 4 * quantum + way),
+            recovery: words(self.sizes.recovery, 8 * segment + 2 * way),
+        }
     }
 
     pub(super) fn data_link(&self, end: &EndConfig) -> datalink::Config {
         datalink::Config {
             virtual_channels: self.channels,
             fct_multiplier: self.multiplier(),
-            segment_multiplier: self.max_data_sending,
+            segment_multiplier: self.segment(),
             multi_lane_capable: self.lanes > 1,
             // The FCT multiplier ends at 8: a frame of more lanes needs two FCTs, and their ACKs
             // are to be one.

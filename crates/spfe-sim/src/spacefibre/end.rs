@@ -6,6 +6,7 @@ use crate::link::{self, Counters};
 use crate::wire::SILENCE;
 use spfe_link::datalink::{self, Broadcast, Buffers, DataLink, capability};
 use spfe_link::lane::{Coded, Elastic, State};
+use spfe_link::mib::{self, Mib};
 use spfe_link::multilane::{self, MultiLane};
 use spfe_link::spacewire::BroadcastCode;
 use spfe_link::word::Word;
@@ -26,6 +27,9 @@ pub struct End<const L: usize> {
     says_reset: bool,
     /// A command was given, and nobody has looked yet.
     pub commands: Vec<Command>,
+    /// A parameter was set, and nobody has looked yet: the link has to go on to take it over.
+    pub touched: bool,
+    node: mib::Node<CHANNELS>,
 }
 
 /// A lane's elastic buffer, and whether there is a signal.
@@ -42,7 +46,7 @@ impl<const L: usize> End<L> {
         round_trip: usize,
         locked: bool,
     ) -> Result<Self, Error> {
-        let sizes = config.sizes(round_trip);
+        let sizes = config.words(round_trip);
         let channels = usize::from(config.channels);
         let buffer = |size: usize, channel: usize| {
             if channel < channels { vec![Word::default(); size] } else { vec![] }
@@ -89,6 +93,8 @@ impl<const L: usize> End<L> {
             elastic,
             says_reset: true,
             commands: vec![],
+            touched: false,
+            node: mib::Node::new(),
         })
     }
 
@@ -186,6 +192,9 @@ impl<const L: usize> End<L> {
 
     /// Whether nothing will happen here but idle frames and what keeps the link.
     pub fn is_quiet(&self) -> bool {
+        if self.touched {
+            return false;
+        }
         let off = |lane: &lane::Lane| match lane.state() {
             State::Active => false,
             State::Disabled => true,
@@ -198,6 +207,18 @@ impl<const L: usize> End<L> {
         }
         let settled = |lane: &lane::Lane| lane.state() == State::Active || off(lane);
         self.is_healthy() && lanes.iter().all(settled) && self.data_link.is_idle()
+    }
+
+    fn base(&mut self) -> Mib<'_, Vec<Word>, L, CHANNELS> {
+        let (lanes, lane_count) = (&mut self.lanes, self.count);
+        Mib { link: &mut self.data_link, lanes, lane_count, node: &mut self.node }
+    }
+
+    /// Word periods were left out: idle frames went by.
+    pub fn leave_out(&mut self, periods: u64) {
+        if self.lanes.width() != 0 {
+            self.data_link.leave_out(u32::try_from(periods).unwrap_or(u32::MAX));
+        }
     }
 
     /// The buffers are held in reset: what is written there would be lost.
@@ -254,6 +275,10 @@ impl<const L: usize> link::End for End<L> {
 
     fn send_broadcast(&mut self, message: Broadcast) -> bool {
         self.data_link.send_broadcast(message)
+    }
+
+    fn broadcasts_at_once(&self) -> bool {
+        self.data_link.broadcasts_at_once()
     }
 
     fn receive_broadcast(&mut self) -> Option<Broadcast> {
@@ -344,5 +369,24 @@ impl<const L: usize> link::End for End<L> {
                 ("alignments lost", u64::from(self.lanes.status().misaligned_events)),
             ],
         }
+    }
+
+    fn mib(&mut self, item: mib::Id, index: usize) -> Result<u64, mib::Error> {
+        self.base().get(item, index)
+    }
+
+    fn set_mib(&mut self, item: mib::Id, index: usize, value: u64) -> Result<(), mib::Error> {
+        self.base().set(item, index, value)?;
+        self.touched = true;
+        let lane = Some(index as u8);
+        self.commands.extend(match item {
+            mib::Id::LinkReset => Some(Command::LinkReset),
+            mib::Id::InterfaceReset => Some(Command::InterfaceReset),
+            mib::Id::LaneStart => Some(Command::LaneStart(lane, value != 0)),
+            mib::Id::AutoStart => Some(Command::AutoStart(lane, value != 0)),
+            mib::Id::LaneReset if value != 0 => Some(Command::LaneReset(lane)),
+            _ => None,
+        });
+        Ok(())
     }
 }

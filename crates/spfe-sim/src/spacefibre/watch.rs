@@ -76,8 +76,9 @@ impl<const L: usize> Watch<L> {
         let seen = [Seen::of(&ends[0]), Seen::of(&ends[1])];
         for side in Side::BOTH {
             let at = side as usize;
-            if !ends[at].commands.is_empty() {
+            if ends[at].touched || !ends[at].commands.is_empty() {
                 self.near = NEAR;
+                ends[at].touched = false;
                 for command in ends[at].commands.drain(..) {
                     observer.event(now, link, side, Event::Command(command));
                 }

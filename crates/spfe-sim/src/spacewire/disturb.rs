@@ -65,16 +65,7 @@ impl Disturber {
             fault.kind,
             Kind::BitError | Kind::Burst { .. } | Kind::Drop | Kind::Duplicate | Kind::Cut { .. }
         );
-        let exists = matches!(
-            fault.target,
-            Target::Any
-                | Target::Fct
-                | Target::Data
-                | Target::Null
-                | Target::EndMarker
-                | Target::Code
-        );
-        if !known || !exists || fault.lane.unwrap_or(0) != 0 {
+        if !known || !fault.target.is_spacewire() || fault.lane.unwrap_or(0) != 0 {
             return false;
         }
         let index = self.faults.partition_point(|(other, _)| *other <= at);

@@ -47,6 +47,7 @@ pub struct Unit {
     broken_at: Option<Ps>,
     /// Codes were handed to the port and may still wait there.
     codes_wait: bool,
+    any_code: bool,
     transmit_words: usize,
     receive_words: usize,
     to_send: VecDeque<Word>,
@@ -88,6 +89,7 @@ impl Unit {
             runs: 0,
             broken_at: None,
             codes_wait: false,
+            any_code: config.any_code,
             transmit_words: config.transmit_words,
             receive_words: config.receive_words,
             to_send: VecDeque::with_capacity(config.transmit_words),
@@ -228,7 +230,8 @@ impl Unit {
         }
         let code = self.port.receive(now / NS, received);
         self.hear();
-        if let Some(code) = code.filter(|code| code.meaning() != Meaning::Reserved) {
+        if let Some(code) = code.filter(|code| self.any_code || code.meaning() != Meaning::Reserved)
+        {
             if self.codes.len() < CODES {
                 self.codes.push_back(code);
             } else {

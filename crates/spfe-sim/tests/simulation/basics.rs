@@ -52,6 +52,66 @@ fn a_saturated_link_has_the_rate_of_the_standard() {
     }
 }
 
+/// Buffers of the usual sizes hold what is under way over 100 m of fibre, both ways.
+#[test]
+fn a_long_link_has_the_full_rate() {
+    for lanes in [1, 4] {
+        let flow = |from: &str, to: &str| {
+            format!(
+                "\n[[flow]]\nname = '{from}'\nfrom = '{from}'\nto = '{to}'\nvc = 1\nsize = '64KiB'\n"
+            )
+        };
+        let link = format!(
+            r#"
+            title = "100 m"
+            duration = "250us"
+            node = [{{ name = "a" }}, {{ name = "b" }}]
+            [[link]]
+            name = "ab"
+            ends = ["a", "b"]
+            cable = "100m"
+            spacefibre = {{ lanes = {lanes}, channels = 2, qos = [{{ vc = 1, bandwidth = "90%" }}] }}
+            "#
+        );
+        let results = simulate(&[link, flow("a", "b"), flow("b", "a")].concat());
+        for direction in &results.links[0].directions {
+            is_near(load(direction), BOTH_WAYS);
+        }
+        for counters in &results.links[0].counters {
+            assert_eq!(counters["FULLs sent"], 0, "the recovery buffer is large enough");
+        }
+    }
+}
+
+/// The words of a data frame of a link that always has more of them.
+#[test]
+fn the_segment_multiplier_is_the_size_of_a_frame() {
+    for (setting, words) in [("", 256.0), (", segment-multiplier = 2", 128.0)] {
+        let results = simulate(&format!(
+            r#"
+            title = "two nodes"
+            duration = "60us"
+            node = [{{ name = "a" }}, {{ name = "b" }}]
+            [[link]]
+            name = "ab"
+            ends = ["a", "b"]
+            spacefibre = {{ lanes = 4, channels = 2{setting} }}
+            [[flow]]
+            name = "f"
+            from = "a"
+            to = "b"
+            size = "64KiB"
+            start = "20us"
+            "#
+        ));
+        let link = &results.links[0];
+        let frames = link.counters[0]["data frames sent"];
+        assert!(frames > 50, "{frames} frames");
+        let mean = link.directions[0].data_words as f64 / frames as f64;
+        assert!((words * 0.95..=words).contains(&mean), "{setting}: {mean} words in a frame");
+    }
+}
+
 fn around_a_router(size: &str) -> Results {
     let link = |name: &str, port: u8| {
         format!(

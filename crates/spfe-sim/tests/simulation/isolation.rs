@@ -1,6 +1,7 @@
 //! Virtual networks do not hold each other up; a babbler takes nothing from others.
 
-use super::{flow, simulate};
+use super::{flow, simulate, words};
+use spfe_sim::results::Results;
 
 /// Two sources and two sinks on two routers with one link between them, all on four channels.
 fn network(traffic: &str) -> String {
@@ -56,6 +57,26 @@ fn a_blocked_receiver_holds_up_its_own_virtual_network_only() {
         let bits = late(name) as f64 * 8.0;
         assert!((bits / 100_000.0 - 1.0).abs() < 0.1, "{name}: {bits} in 100 us");
     }
+}
+
+/// A network that is blocked for ever costs another nothing of the full rate of their links.
+#[test]
+fn beside_a_blocked_network_another_has_the_full_rate() {
+    let full = of("full", "a", "c", 2, "saturate");
+    let blocked = [
+        of("blocked", "a", "c", 1, "saturate"),
+        of("too", "b", "c", 1, "saturate"),
+        "\n[[fault]]\nwhat = 'blocked-receiver'\nnode = 'c'\nvc = 1\n".to_string(),
+    ];
+    // Nothing of the blocked network moves by then.
+    let late = |results: &Results| words(results, "rs", 50..100) as f64 * 32.0 / 100.0;
+    let alone = late(&simulate(&network(&full)));
+    let beside = simulate(&network(&[full, blocked.concat()].concat()));
+    assert_eq!(flow(&beside, "blocked").delivered.packets, 0);
+    assert!(flow(&beside, "blocked").in_flight.packets > 0);
+    // The switches begin a packet in the step after the last one ends.
+    assert!((0.975..1.0).contains(&(alone / (0.7640 * 6250.0))), "{alone} Mbit/s");
+    assert!((late(&beside) / alone - 1.0).abs() < 0.002, "{} of {alone} Mbit/s", late(&beside));
 }
 
 #[test]

@@ -5,11 +5,13 @@ mod faults;
 mod isolation;
 mod messages;
 mod rmap;
+mod routing;
 
 use spfe_sim::link::Blind;
-use spfe_sim::results::{Flow, Results};
+use spfe_sim::results::{Channel, Flow, Results};
 use spfe_sim::scenario::Scenario;
 use spfe_sim::simulation::Simulation;
+use std::ops::Range;
 
 /// Simulates a scenario for its duration.
 fn simulate(text: &str) -> Results {
@@ -24,6 +26,15 @@ fn run(scenario: &Scenario) -> Results {
     let conservation = &results.conservation;
     assert!(conservation.kept, "{}: {:#?}", scenario.title, conservation.violations);
     results
+}
+
+/// Words that the first end of a link sent in some of its hundred steps.
+fn words(results: &Results, link: &str, steps: Range<usize>) -> u64 {
+    let link = results.links.iter().find(|of| of.name == link).unwrap();
+    let series = |channel: &Channel| -> u64 {
+        channel.series.iter().take(steps.end).skip(steps.start).sum()
+    };
+    link.directions[0].channels.iter().map(series).sum()
 }
 
 /// A flow's results.

@@ -58,3 +58,69 @@ fn time_codes_pass_between_spacefibre_and_spacewire() {
     );
     assert_eq!((results.broadcasts[0].sent, results.broadcasts[0].received), (20, 40));
 }
+
+/// Two sources, and a third node that hears both: what comes to a port of the router while another
+/// message is on its way is DELAYED there, and what comes alone is not.
+#[test]
+fn a_router_marks_what_does_not_go_at_once() {
+    let simulate = |second: &str| {
+        simulate(&format!(
+            r#"
+            title = "two sources"
+            duration = "300us"
+            node = [{{ name = "a" }}, {{ name = "b" }}, {{ name = "c" }}]
+            router = [{{ name = "r", ports = 3 }}]
+            link = [
+                {{ name = "a", ends = ["a", "r:1"] }},
+                {{ name = "b", ends = ["b", "r:2"] }},
+                {{ name = "c", ends = ["c", "r:3"] }},
+            ]
+            [[broadcast]]
+            name = "first"
+            from = "a"
+            channel = 1
+            period = "10us"
+            start = "30us"
+            count = 20
+            [[broadcast]]
+            name = "second"
+            from = "b"
+            channel = 2
+            period = "10us"
+            start = "{second}"
+            count = 20
+            "#
+        ))
+    };
+    let apart = simulate("35us");
+    for of in &apart.broadcasts {
+        assert_eq!((of.received, of.delayed, of.late), (40, 0, 0), "{}", of.name);
+    }
+    let together = simulate("30us");
+    let delayed: u64 = together.broadcasts.iter().map(|of| of.delayed).sum();
+    // To c only: the ways from a to b and from b to a are free.
+    assert_eq!(delayed, 20);
+    assert!(together.broadcasts.iter().all(|of| (of.received, of.late) == (40, 0)));
+}
+
+/// Time-codes of SpaceWire that wait for broadcast credit are DELAYED.
+#[test]
+fn time_codes_that_wait_are_delayed() {
+    let results = simulate(
+        r#"
+        title = "bridge"
+        duration = "600us"
+        node = [{ name = "a" }, { name = "b" }]
+        router = [{ name = "r", ports = 2 }]
+        link = [
+            { name = "a", ends = ["a", "r:1"], spacewire = {}, rate = "100M" },
+            { name = "b", ends = ["b", "r:2"], spacefibre = { broadcast-bandwidth = 0.001 } },
+        ]
+        time-codes = { master = "a", channel = 1, type = 9, period = "10us", start = "100us", count = 20 }
+        "#,
+    );
+    let of = &results.broadcasts[0];
+    assert_eq!((of.sent, of.received, of.late), (20, 20, 0));
+    // Credit comes every 26 us: a few of the first 100 us are left over, then each waits.
+    assert!((10..20).contains(&of.delayed), "{} delayed", of.delayed);
+}

@@ -2,7 +2,7 @@
 
 use crate::kit::{A, B, Kit, config, n_chars, packet};
 use spfe_link::Word;
-use spfe_link::spacewire::{BroadcastCode, NChar};
+use spfe_link::spacewire::{BroadcastCode, Character, NChar};
 use spfe_sim::link::{Link, Side};
 use spfe_sim::time::{MS, Ps, US};
 
@@ -143,4 +143,36 @@ fn a_reader_that_stops_stops_the_writer() {
         got.extend(kit.read(B));
     }
     assert_eq!(got, words);
+}
+
+/// From the first bit of a packet to its last, and from hand-over to hand-over: not below
+/// (10n + 4) bits, and above by what waits before it at most.
+#[test]
+fn latency_of_a_packet() {
+    for mbps in [10, 100, 200] {
+        let bit = 1_000_000 / Ps::from(mbps);
+        for bytes in [1, 7, 64, 200] {
+            let config = config(mbps);
+            let mut kit = Kit::running(config);
+            kit.link.show_words(true);
+            let start = kit.link.now();
+            kit.write(A, &packet(&vec![1; bytes]));
+            let least = (10 * bytes as Ps + 4) * bit;
+            kit.run(least + config.delay_ps + 30 * bit);
+            let at_b = kit.log.characters.iter().filter(|(_, side, _)| *side == B);
+            let n_chars = at_b.filter_map(|(at, _, character)| match character {
+                Character::NChar(n_char) => Some((*at, *n_char)),
+                _ => None,
+            });
+            let n_chars: Vec<_> = n_chars.collect();
+            assert_eq!(n_chars.len(), bytes + 1, "{bytes} bytes at {mbps} Mbit/s");
+            // The end of the first character to the end of the last: no NULL or FCT between.
+            let (first, (last, end)) = (n_chars[0].0, n_chars[bytes]);
+            assert_eq!(end, NChar::Eop);
+            assert_eq!(last - first, least - 10 * bit, "{bytes} bytes at {mbps} Mbit/s");
+            // A NULL under way goes first.
+            let whole = last - start - config.delay_ps;
+            assert!((least..=least + 16 * bit).contains(&whole), "{whole} ps, {least} at least");
+        }
+    }
 }

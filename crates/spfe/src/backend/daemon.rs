@@ -6,16 +6,18 @@
 //!
 //! When the daemon dies, a thread of this module notices at once and wakes every sleeper.
 
+mod capture;
 mod link;
 mod look;
 mod sleepers;
 
 use super::{Backend, DeviceInfo};
 use crate::{Error, PortInfo, Result};
+pub use capture::LiveCapture;
 use link::{Link, Watcher};
 pub use look::Look;
 use rustix::fd::{AsFd, OwnedFd};
-use spfe_contract::Status;
+use spfe_contract::{MibItem, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::arena::Arena;
 use spfe_net::exact::mib::{LinkCommand, MibEntry};
@@ -58,6 +60,15 @@ impl Daemon {
     pub fn connect(path: &Path, endpoint: Option<u32>, name: &str) -> Result<Self> {
         let connection = Connection::open(path)?;
         Self::attach(connection, &format!("unix:{}", path.display()), endpoint, name)
+    }
+
+    /// Attaches to the endpoint of a name of the daemon at a socket.
+    ///
+    /// # Errors
+    /// NOT_FOUND when it has no endpoint of that name; else as [`Daemon::connect`].
+    pub fn connect_named(path: &Path, endpoint: &str, name: &str) -> Result<Self> {
+        let number = Look::open(path)?.endpoint(endpoint)?;
+        Self::connect(path, Some(number), name)
     }
 
     /// Attaches over a SOCK_SEQPACKET socket that is connected to a daemon already.
@@ -212,6 +223,14 @@ impl Backend for Daemon {
                 (Reply::Mib(_), _) => return Ok(list),
                 (reply, _) => return Err(unexpected("PortMib", &reply).into()),
             }
+        }
+    }
+
+    fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64> {
+        let request = Request::MibItem { port, item: item.raw(), index };
+        match self.link.call(&request, &[])? {
+            (Reply::Value(value), _) => Ok(value),
+            (reply, _) => Err(unexpected("MibItem", &reply).into()),
         }
     }
 

@@ -3,12 +3,14 @@
 use super::{Backend, DeviceInfo};
 use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
-use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, Status};
+use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::{Attachment, QueueRequest};
 use spfe_net::os::SharedMemory;
-use spfe_net::{Clock, DeviceThread, Event, Mode, Network, Topology, View};
+use spfe_net::{
+    Capture, CaptureOptions, Clock, DeviceThread, Event, Mode, Network, Scenario, Topology, View,
+};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -28,6 +30,17 @@ impl Embedded {
             return Err(Error::device(Status::BadField, what));
         }
         let network = Network::new(topology)?;
+        let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
+        Ok(Arc::new(Self { network, device }))
+    }
+
+    /// A network that runs a scenario (docs/scenarios.md): its nodes of kind `endpoint` are the
+    /// endpoints, in the order of the file.
+    ///
+    /// # Errors
+    /// BAD_FIELD for a scenario without endpoints, or with what no network has.
+    pub fn of_scenario(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Arc<Self>> {
+        let network = spfe_net::exact::scenario::network(scenario, mode, virtual_time)?;
         let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
         Ok(Arc::new(Self { network, device }))
     }
@@ -54,6 +67,19 @@ impl Embedded {
     /// The network.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
+    }
+
+    /// Begins a capture of its links: a pcapng file (docs/capture.md) that a thread of its own
+    /// writes; links do not wait for it. It ends when dropped, or with [`Capture::finish`].
+    ///
+    /// # Errors
+    /// NOT_FOUND for a name that is no link's, BUSY when there are 8 captures.
+    pub fn capture(
+        &self,
+        options: &CaptureOptions,
+        to: impl std::io::Write + Send + 'static,
+    ) -> Result<Capture> {
+        Ok(Capture::start(&self.network, options, Box::new(to))?)
     }
 
     /// Processor time of the device thread, ns; 0 without one.
@@ -124,6 +150,10 @@ impl Backend for EmbeddedBackend {
 
     fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
         Ok(self.embedded.network.port_mib(self.at.endpoint, port)?)
+    }
+
+    fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64> {
+        Ok(self.embedded.network.mib_item(self.at.endpoint, port, item, index)?)
     }
 
     fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {

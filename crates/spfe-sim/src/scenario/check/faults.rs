@@ -91,17 +91,20 @@ impl<'a> Checker<'a> {
             }
             _ => {}
         }
-        let strange = match kind {
-            Kind::PolaritySwap | Kind::Skew { .. } => Some("this fault"),
-            _ if !matches!(target, Target::Any | Target::Fct | Target::Data) => Some("this word"),
-            _ => None,
-        };
-        if let Some(what) = strange.filter(|_| link.is_spacewire()) {
-            let message = format!(
-                "{object}: link '{}' is SpaceWire, which has not {what}; leave it out",
-                link.name
-            );
-            self.problem(at.key("what"), message);
+        let spacewire = link.is_spacewire();
+        let no_fault = matches!(kind, Kind::Reorder | Kind::PolaritySwap | Kind::Skew { .. });
+        let no_word = !if spacewire { target.is_spacewire() } else { target.is_spacefibre() };
+        let medium = if spacewire { "SpaceWire" } else { "SpaceFibre" };
+        for (key, what, strange) in
+            [("what", "fault", spacewire && no_fault), ("word", "word", no_word)]
+        {
+            if strange {
+                let message = format!(
+                    "{object}: link '{}' is {medium}, which has not this {what}; give another",
+                    link.name
+                );
+                self.problem(at.key(key), message);
+            }
         }
     }
 

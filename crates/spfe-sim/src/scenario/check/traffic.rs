@@ -1,6 +1,7 @@
 //! Flows, broadcast messages, time-codes, RMAP commands, the schedule.
 
 use super::{At, Checker};
+use crate::packet::HEADER_BYTES;
 use crate::scenario::{Flow, Operation, Pace, Place, Rmap, Route, Unit};
 use std::collections::{HashMap, HashSet};
 
@@ -65,9 +66,10 @@ impl Checker<'_> {
             Route::Path(_) => {}
         }
         let (min, max) = flow.size.range();
-        self.range(at.key("size"), &object, min, 1..=max.min(MOST_BYTES));
-        self.range(at.key("size"), &object, max, 1..=MOST_BYTES);
-        self.range(at.key("size"), &object, flow.size.mean(), 1..=MOST_BYTES);
+        let least = u64::from(HEADER_BYTES);
+        self.range(at.key("size"), &object, min, least..=max.min(MOST_BYTES));
+        self.range(at.key("size"), &object, max, least..=MOST_BYTES);
+        self.range(at.key("size"), &object, flow.size.mean(), least..=MOST_BYTES);
         match flow.pace {
             Pace::Saturate => {}
             Pace::Rate(rate) => {

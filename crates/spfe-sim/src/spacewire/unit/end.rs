@@ -62,14 +62,25 @@ impl End for Unit {
         false
     }
 
+    fn broadcasts_at_once(&self) -> bool {
+        false
+    }
+
     fn receive_broadcast(&mut self) -> Option<Broadcast> {
         None
     }
 
     fn send_code(&mut self, code: BroadcastCode) -> bool {
-        let taken = self.port.broadcast(code);
+        let taken = match self.any_code {
+            true => self.port.broadcast_any(code),
+            false => self.port.broadcast(code),
+        };
         self.codes_wait |= taken;
         taken
+    }
+
+    fn takes_code(&self) -> bool {
+        self.is_running() && !self.codes_wait
     }
 
     fn receive_code(&mut self) -> Option<BroadcastCode> {

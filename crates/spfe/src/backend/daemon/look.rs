@@ -35,6 +35,25 @@ impl Look {
         }
     }
 
+    /// The number of the endpoint of a name.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such endpoint.
+    pub fn endpoint(&self, name: &str) -> Result<u32> {
+        let names = &self.network.names;
+        let number = names.iter().position(|known| known == name);
+        number.map(|number| number as u32).ok_or_else(|| {
+            let known = if names.is_empty() {
+                let last = self.network.topology.endpoints.len().saturating_sub(1);
+                format!("its endpoints are numbers, 0 to {last}")
+            } else {
+                format!("its endpoints are {}", names.join(", "))
+            };
+            let what = format!("endpoint '{name}' of {}: {known}", self.place);
+            Error::device(Status::NotFound, what)
+        })
+    }
+
     /// What its endpoints are; the client number is 0.
     pub fn endpoints(&self) -> Vec<DeviceInfo> {
         let topology = &self.network.topology;

@@ -1,0 +1,256 @@
+//! Quality of service of virtual channels (50-11C 5.7.4): what was configured beside what is
+//! measured.
+//!
+//! `link_qos`: two data link layers joined row by row, every channel saturated unless said. It is
+//! all counted in rows, so it is the same on every machine. Exit code 1 if a figure is out of its
+//! bounds.
+
+use spfe_link::control::Control;
+use spfe_link::datalink::{Buffers, Config, ConfigError, DataLink};
+use spfe_link::qos::{Limits, Parameters};
+use spfe_link::{Received, Row, Word};
+use std::process::ExitCode;
+
+/// Rows until the credits have settled.
+const WARM_UP: u64 = 200_000;
+/// Rows that are measured.
+const ROWS: u64 = 300_000;
+/// Percent of the rows of a saturated link that segments get: a row in 67 is the ACK of an FCT.
+const AVAILABLE: f64 = 6600.0 / 67.0;
+/// What a share may be off by.
+const TOLERANCE: f64 = 0.01;
+
+/// Both ends of a link with rows of `L` words and `V` virtual channels.
+struct Line<const L: usize, const V: usize> {
+    ends: [DataLink<Vec<Word>, L, V>; 2],
+    /// Channels that always have more to send.
+    loud: u32,
+    /// Words of each channel that came.
+    words: [u64; V],
+    /// Data frames of each channel that began in the current time-slot.
+    frames: [u64; V],
+    rows: u64,
+}
+
+fn received<const L: usize>(row: Row<L>) -> Received<L> {
+    match row {
+        Row::Control(word) => Received::Control { word, crc16_good: true },
+        Row::Data { words, count } => Received::Data { words, count },
+    }
+}
+
+impl<const L: usize, const V: usize> Line<L, V> {
+    fn new(channels: [Parameters; V]) -> Result<Self, ConfigError> {
+        let words = |count: usize| vec![Word::default(); (count * L).next_power_of_two()];
+        let end = || {
+            let buffers = Buffers {
+                output: std::array::from_fn(|_| words(256)),
+                input: std::array::from_fn(|_| words(512)),
+                recovery: words(1024),
+            };
+            let config = Config {
+                fct_multiplier: L.min(8) as u8,
+                segment_multiplier: L as u8,
+                ..Config::default()
+            };
+            let mut end = DataLink::new(config, buffers)?;
+            for (vc, parameters) in channels.into_iter().enumerate() {
+                end.set_qos_parameters(vc, parameters);
+            }
+            // Through the link reset: the far end is reset too.
+            for _ in 0..3 {
+                end.transmit(0);
+                end.take_lane_reset();
+            }
+            end.far_end_capability(0, 1, false);
+            Ok(end)
+        };
+        Ok(Self { ends: [end()?, end()?], loud: 0, words: [0; V], frames: [0; V], rows: 0 })
+    }
+
+    fn step(&mut self) {
+        let [from, to] = &mut self.ends;
+        for vc in 0..V {
+            if self.loud >> vc & 1 != 0 {
+                while from.write(vc, &[Word::data(0); 64]) == 64 {}
+            }
+        }
+        let (there, back) = (from.transmit(L), to.transmit(L));
+        if let Some(Row::Control(word)) = there
+            && let Some(Control::Sdf { vc }) = Control::decode(word)
+            && let Some(count) = self.frames.get_mut(usize::from(vc))
+        {
+            *count += 1;
+        }
+        for (row, end) in [(there, &mut *to), (back, from)] {
+            if let Some(row) = row {
+                end.receive(received(row));
+            }
+        }
+        let mut words = [Word::default(); 256];
+        for (vc, count) in self.words.iter_mut().enumerate() {
+            *count += to.read(vc, &mut words) as u64;
+        }
+        self.rows += 1;
+    }
+
+    /// Runs with some channels saturated; the words of each in the last part.
+    fn saturate(&mut self, loud: u32) -> [u64; V] {
+        self.loud = loud;
+        (0..WARM_UP).for_each(|_| self.step());
+        self.words = [0; V];
+        (0..ROWS).for_each(|_| self.step());
+        self.words
+    }
+
+    /// Share of the rows that the segments of so many words took, SDF and EDF with them.
+    fn of_rows(words: u64) -> f64 {
+        words as f64 / L as f64 * 66.0 / 64.0 / ROWS as f64
+    }
+
+    fn over_use(&self) -> u32 {
+        self.ends[0].qos().status().bandwidth_over_use
+    }
+}
+
+/// A channel with a share in percent.
+fn channel(priority: u8, percent: f64) -> Parameters {
+    let expected_bandwidth = (percent * 655.36).round().min(65535.0) as u16;
+    Parameters { priority, expected_bandwidth, time_slots: u64::MAX }
+}
+
+const fn verdict(good: bool) -> &'static str {
+    if good { "ok" } else { "OUT OF BOUNDS" }
+}
+
+/// All saturated. What is configured is what the link has beside FCTs and ACKs, or less: then the
+/// rest goes to somebody, and nobody has less than is configured.
+fn shares<const L: usize, const V: usize>(percents: [f64; V]) -> Result<bool, ConfigError> {
+    let mut line = Line::<L, V>::new(percents.map(|percent| channel(3, percent)))?;
+    let words = line.saturate(u32::MAX);
+    let sum: f64 = percents.iter().sum();
+    let full = sum >= AVAILABLE - 0.01;
+    let mut good = true;
+    println!("\nshares: lanes {L}, {sum} % configured, all channels saturated");
+    println!("VC\tconfigured\tmeasured\toff");
+    for (vc, (percent, words)) in percents.into_iter().zip(words).enumerate() {
+        let measured = Line::<L, V>::of_rows(words) * 100.0;
+        let off = measured / percent - 1.0;
+        let kept = off > -TOLERANCE && (off < TOLERANCE || !full);
+        good &= kept;
+        println!("{vc}\t{percent:.2} %\t{measured:.2} %\t{:+.2} %\t{}", off * 100.0, verdict(kept));
+    }
+    Ok(good)
+}
+
+/// Each may have all of the link: the highest that has something to send takes it.
+fn priority() -> Result<bool, ConfigError> {
+    println!("\nstrict priority: shares of 100 %\nsaturated\thigh\tmiddle\tlow");
+    let mut good = true;
+    for (loud, first, name) in [
+        (0b111, 0, "all"),
+        (0b110, 1, "middle and low"),
+        (0b100, 2, "low"),
+        (0b101, 0, "high and low"),
+    ] {
+        let mut line = Line::<1, 3>::new([0, 1, 2].map(|level| channel(level, 100.0)))?;
+        let words = line.saturate(loud);
+        let [high, middle, low] = words.map(|words| Line::<1, 3>::of_rows(words) * 100.0);
+        let all: u64 = words.iter().sum();
+        let kept = words.get(first).is_some_and(|words| *words == all && all > 0);
+        good &= kept;
+        println!("{name}\t{high:.2} %\t{middle:.2} %\t{low:.2} %\t{}", verdict(kept));
+    }
+    Ok(good)
+}
+
+/// Four channels take turns, all saturated: no frame begins in a slot of another.
+fn slots() -> Result<bool, ConfigError> {
+    const LENGTH: u64 = 500;
+    const ROUNDS: u64 = 20;
+    let turns = |vc: usize| (0..64).filter(|slot| slot % 4 == vc).map(|slot| 1u64 << slot).sum();
+    let channels =
+        std::array::from_fn(|vc| Parameters { time_slots: turns(vc), ..channel(3, 25.0) });
+    let mut line = Line::<1, 4>::new(channels)?;
+    line.loud = u32::MAX;
+    let (mut frames, mut wrong) = ([0; 4], 0);
+    for number in 0..64 * ROUNDS {
+        line.ends[0].schedule((number % 64) as u8);
+        line.frames = [0; 4];
+        (0..LENGTH).for_each(|_| line.step());
+        for (vc, (count, sum)) in line.frames.into_iter().zip(&mut frames).enumerate() {
+            *sum += count;
+            wrong += if vc as u64 == number % 4 { 0 } else { count };
+        }
+    }
+    println!(
+        "\ntime-slots: {} slots of {LENGTH} rows, four channels in turn\nVC\tframes",
+        64 * ROUNDS
+    );
+    for (vc, count) in frames.into_iter().enumerate() {
+        println!("{vc}\t{count}");
+    }
+    let good = wrong == 0 && frames.iter().all(|count| *count > 1000);
+    println!("begun in a slot of another channel\t{wrong}\t{}", verdict(good));
+    Ok(good)
+}
+
+/// One channel sends all it can, from balanced credit and from full credit.
+fn over_use() -> Result<bool, ConfigError> {
+    let limit = u64::from(Limits::default().bandwidth_credit_limit);
+    println!("\nover-use: rows until it is flagged; a credit period has {limit}");
+    println!("configured\tcredit 0\tcredit full");
+    let mut good = true;
+    for percent in [5.0, 10.0, 25.0, 50.0] {
+        let flagged = |quiet: u64| {
+            let mut line = Line::<1, 2>::new([channel(0, percent), channel(1, 10.0)])?;
+            (0..quiet).for_each(|_| line.step());
+            line.loud = 1;
+            let start = line.rows;
+            while line.over_use() & 1 == 0 && line.rows - start < 10 * limit {
+                line.step();
+            }
+            Ok(line.rows - start)
+        };
+        let (balanced, full) = (flagged(0)?, flagged(2 * limit)?);
+        let kept = balanced <= limit;
+        good &= kept;
+        println!("{percent} %\t{balanced}\t{full}\t{}", verdict(kept));
+    }
+    Ok(good)
+}
+
+/// A channel of the highest priority and 10 % always has more to send.
+fn babbler() -> Result<bool, ConfigError> {
+    let percents = [50.0, 30.0, 10.0];
+    let mut run = [0b011, 0b111].into_iter().map(|loud| {
+        let mut line = Line::<1, 3>::new([channel(1, 50.0), channel(1, 30.0), channel(0, 10.0)])?;
+        let words = line.saturate(loud);
+        Ok((words.map(|words| Line::<1, 3>::of_rows(words) * 100.0), line.over_use()))
+    });
+    let (Some(quiet), Some(loud)) = (run.next(), run.next()) else { return Ok(false) };
+    let ((quiet, _), (loud, flags)) = (quiet?, loud?);
+    println!("\nbabbling: VC 2 has the highest priority and sends all it can");
+    println!("VC\tconfigured\tquiet\tbabbling\tover-use");
+    let mut good = flags & 0b100 != 0;
+    for (vc, ((percent, quiet), loud)) in percents.into_iter().zip(quiet).zip(loud).enumerate() {
+        let kept = vc == 2 || loud >= percent * (1.0 - TOLERANCE);
+        good &= kept;
+        let flag = if flags >> vc & 1 != 0 { "flagged" } else { "-" };
+        println!("{vc}\t{percent} %\t{quiet:.2} %\t{loud:.2} %\t{flag}\t{}", verdict(kept));
+    }
+    Ok(good)
+}
+
+fn main() -> Result<ExitCode, ConfigError> {
+    let all = [
+        shares::<1, 4>([50.0, 25.0, 15.0, 8.5])?,
+        shares::<4, 8>([30.0, 20.0, 15.0, 10.0, 8.5, 7.0, 5.0, 3.0])?,
+        shares::<1, 4>([40.0, 20.0, 10.0, 5.0])?,
+        priority()?,
+        slots()?,
+        over_use()?,
+        babbler()?,
+    ];
+    Ok(if all.contains(&false) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,155 @@
+//! Packets on their way.
+
+use crate::copy::{Copier, Stretch};
+use spfe_contract::{self as contract, EndMarker};
+
+/// A packet, or a piece of one, gathered from its stretches.
+pub struct Piece {
+    stretches: [Stretch; contract::CHAIN_MAX as usize],
+    count: usize,
+    /// Bytes in all.
+    pub length: u32,
+    /// Bytes already delivered.
+    pub done: u32,
+    /// How it ends.
+    pub end: EndMarker,
+    /// Submission entries it takes.
+    pub entries: u32,
+    /// `submit_flags` of its last entry.
+    pub flags: u16,
+}
+
+// SAFETY: the pointers are only followed inside a step, by the thread that made them.
+unsafe impl Send for Piece {}
+
+impl Default for Piece {
+    fn default() -> Self {
+        let nowhere = Stretch { at: core::ptr::null(), address: None, length: 0 };
+        Self {
+            stretches: [nowhere; contract::CHAIN_MAX as usize],
+            count: 0,
+            length: 0,
+            done: 0,
+            end: EndMarker::Eop,
+            entries: 0,
+            flags: 0,
+        }
+    }
+}
+
+impl Piece {
+    /// One stretch is the whole piece.
+    #[inline(always)]
+    pub fn set_one(&mut self, stretch: Stretch, end: EndMarker, flags: u16) {
+        self.stretches[0] = stretch;
+        self.count = 1;
+        self.length = stretch.length;
+        self.end = end;
+        self.entries = 1;
+        self.flags = flags;
+    }
+
+    /// Starts gathering.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.length = 0;
+    }
+
+    /// Adds a stretch; the caller keeps the count within a chain and the sum within a packet.
+    pub fn add(&mut self, stretch: Stretch) {
+        self.stretches[self.count] = stretch;
+        self.count += 1;
+        self.length += stretch.length;
+    }
+
+    /// Ends gathering.
+    pub fn finish(&mut self, end: EndMarker, flags: u16, entries: u32) {
+        self.end = end;
+        self.flags = flags;
+        self.entries = entries;
+    }
+
+    /// Bytes not yet delivered.
+    #[inline(always)]
+    pub fn rest(&self) -> u32 {
+        self.length - self.done
+    }
+
+    /// Appends some of its bytes, delivered or not.
+    #[cold]
+    pub(crate) fn append(&self, range: core::ops::Range<u32>, to: &mut Vec<u8>) {
+        let mut start = 0;
+        for stretch in &self.stretches[..self.count] {
+            let end = start + stretch.length;
+            let (from, until) = (range.start.max(start), range.end.min(end));
+            if from < until {
+                let (length, at) = (until - from, to.len());
+                to.resize(at + length as usize, 0);
+                let source = stretch.plus(from - start).at;
+                // SAFETY: within the stretch, which is mapped while its step runs; made room for.
+                unsafe { crate::copy::move_bytes(source, to[at..].as_mut_ptr(), length) };
+            }
+            start = end;
+        }
+    }
+
+    /// Copies the next `length` bytes (at most [`Piece::rest`]) to a target.
+    ///
+    /// # Safety
+    /// The target is mapped for `length` bytes.
+    #[inline(always)]
+    pub unsafe fn take(
+        &mut self,
+        target: crate::copy::Target,
+        length: u32,
+        copier: &mut Copier<'_>,
+    ) {
+        if self.count == 1 {
+            let whole = self.stretches[0];
+            let from = whole.plus(self.done);
+            // SAFETY: `length` is within the stretch; the target is the caller's promise.
+            unsafe { copier.copy(from, target, length) };
+        } else {
+            // SAFETY: as above, stretch by stretch.
+            unsafe { self.take_gathered(target, length, copier) };
+        }
+        self.done += length;
+    }
+
+    #[cold]
+    unsafe fn take_gathered(
+        &self,
+        mut target: crate::copy::Target,
+        mut length: u32,
+        copier: &mut Copier<'_>,
+    ) {
+        let mut skip = self.done;
+        for stretch in &self.stretches[..self.count] {
+            if skip >= stretch.length {
+                skip -= stretch.length;
+                continue;
+            }
+            let part = (stretch.length - skip).min(length);
+            // SAFETY: `part` is within the stretch and within the target.
+            unsafe { copier.copy(stretch.plus(skip), target, part) };
+            target = target.plus(part);
+            length -= part;
+            skip = 0;
+            if length == 0 {
+                break;
+            }
+        }
+    }
+}
+
+impl Stretch {
+    /// The stretch without its first `bytes` bytes.
+    #[inline(always)]
+    pub fn plus(self, bytes: u32) -> Self {
+        Self {
+            at: self.at.wrapping_add(bytes as usize),
+            address: self.address.map(|a| crate::memory::Address(a.0 + u64::from(bytes))),
+            length: self.length - bytes,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The general step: piece by piece from a source to a sink.
+
+use super::{AHEAD_NS, Cx, Next, Piece, Regions, Sink, Source, Step, Taken};
+use crate::copy::{Copier, Ends};
+use crate::queue::{Host, QueueView};
+use crate::shared::FlowShared;
+use crate::tap::Tapped;
+use spfe_contract::Status;
+use spfe_ring::sync::{Ordering, light_barrier};
+
+/// Times a stalled step looks again whether room was made meanwhile.
+const LOOKS: u32 = 64;
+
+pub(super) struct Run<'a> {
+    pub(super) shared: &'a FlowShared,
+    pub(super) tx_regions: &'a Regions,
+    pub(super) rx_regions: &'a Regions,
+    pub(super) piece: &'a mut Piece,
+    pub(super) tap: Option<&'a mut Tapped>,
+    pub(super) budget: u32,
+}
+
+impl Run<'_> {
+    #[inline(always)]
+    pub(super) fn go<S: Source, D: Sink, H: Host>(
+        mut self,
+        source: &mut S,
+        sink: &mut D,
+        cx: &mut Cx<'_, '_, H>,
+    ) -> Step {
+        let mut step = self.pieces(source, sink, cx);
+        sink.publish(cx);
+        self.settle(source, sink, cx);
+        if self.budget != 0 {
+            if let Step::Stalled(packets) = step {
+                step = self.stall(source, sink, cx, packets);
+            } else if self.shared.stalled.load(Ordering::Relaxed) != 0 {
+                self.shared.stalled.store(0, Ordering::Release);
+            }
+        }
+        source.flush_step(cx.host);
+        sink.flush_step(cx.host);
+        step
+    }
+
+    /// Says that the sender waits for room. A receiver that posts and then looks at the flag may
+    /// have looked too early: then its room is there now.
+    #[cold]
+    fn stall<S: Source, D: Sink, H: Host>(
+        &mut self,
+        source: &mut S,
+        sink: &mut D,
+        cx: &mut Cx<'_, '_, H>,
+        mut packets: u32,
+    ) -> Step {
+        // Bounded: a host that posts nonsense as fast as it is refused may stay stalled.
+        for _ in 0..LOOKS {
+            self.shared.stalled.store(1, Ordering::Release);
+            sink.mark_full();
+            // Pairs with the heavy barrier of a receiver that falls asleep: it sees the flag, or
+            // its room is seen here.
+            light_barrier();
+            if !sink.has_room() {
+                break;
+            }
+            let step = self.pieces(source, sink, cx);
+            sink.publish(cx);
+            self.settle(source, sink, cx);
+            packets += step.packets();
+            match step {
+                Step::Stalled(_) => {}
+                Step::Unmapped(..) | Step::Stale => return step,
+                _ => {
+                    self.shared.stalled.store(0, Ordering::Release);
+                    return step.with(packets);
+                }
+            }
+        }
+        Step::Stalled(packets)
+    }
+
+    /// Nobody sends; the last sender's packet may still need its EEP.
+    pub(super) fn only_cut<D: Sink, H: Host>(
+        mut self,
+        sink: &mut D,
+        cx: &mut Cx<'_, '_, H>,
+    ) -> Step {
+        for _ in 0..LOOKS {
+            if !sink.is_cut() {
+                break;
+            }
+            self.cut(sink, cx);
+            sink.publish(cx);
+            let waits = sink.is_cut();
+            self.shared.stalled.store(u32::from(waits), Ordering::Release);
+            light_barrier();
+            if waits && !sink.has_room() {
+                return Step::Stalled(0);
+            }
+            sink.flush_step(cx.host);
+        }
+        Step::Idle(0)
+    }
+
+    #[inline(always)]
+    fn pieces<S: Source, D: Sink, H: Host>(
+        &mut self,
+        source: &mut S,
+        sink: &mut D,
+        cx: &mut Cx<'_, '_, H>,
+    ) -> Step {
+        let mut packets = 0;
+        if sink.is_cut() {
+            self.cut(sink, cx);
+            if sink.is_cut() {
+                return Step::Stalled(0);
+            }
+        }
+        for _ in 0..self.budget {
+            if cx.copier.is_full() {
+                self.settle(source, sink, cx);
+            }
+            if S::ENDLESS
+                && let Some(pacer) = cx.pacer
+            {
+                let (free, now) = (pacer.free_ns(), cx.now());
+                if free > now + AHEAD_NS {
+                    return Step::Until(free - AHEAD_NS / 2, packets);
+                }
+            }
+            let map = &self.tx_regions.map;
+            match source.next(map, self.piece, &mut cx.copier) {
+                Next::Ready => {}
+                Next::Idle => return Step::Idle(packets),
+                Next::At(ns) => return Step::Until(ns, packets),
+                Next::Failed { cut } => {
+                    if cut {
+                        self.cut(sink, cx);
+                    }
+                    continue;
+                }
+                Next::Unmapped(key) => {
+                    if self.tx_regions.exists(key) {
+                        return Step::Unmapped(true, key);
+                    }
+                    if source.fail_unmapped(self.piece, Status::BadRegion, &mut cx.copier) {
+                        self.cut(sink, cx);
+                    }
+                    continue;
+                }
+            }
+            let before = self.tap.is_some().then(|| {
+                // The next part of a piece that was paused, or of a packet.
+                (self.piece.done, self.piece.done != 0 || sink.is_open())
+            });
+            let taken = sink.take(self.piece, &self.rx_regions.map, cx);
+            if let (Some(before), Some(tap)) = (before, &mut self.tap) {
+                tap.see(self.piece, before, taken, cx);
+            }
+            match taken {
+                Taken::Whole => {
+                    let stamps = source.view().is_some_and(QueueView::wants_stamps);
+                    let time = cx.time(stamps);
+                    source.done(self.piece, time, &mut cx.copier);
+                    packets += 1;
+                }
+                Taken::Full => {
+                    source.pause(self.piece);
+                    return Step::Stalled(packets);
+                }
+                Taken::Unmapped(key) => {
+                    source.pause(self.piece);
+                    if self.rx_regions.exists(key) {
+                        return Step::Unmapped(false, key);
+                    }
+                    sink.fail_unmapped(Status::BadRegion, cx);
+                }
+            }
+        }
+        Step::More(packets)
+    }
+
+    /// The open packet ends with an EEP, now or when there is room.
+    #[cold]
+    fn cut<D: Sink, H: Host>(&mut self, sink: &mut D, cx: &mut Cx<'_, '_, H>) {
+        sink.cut(cx);
+        if !sink.is_cut()
+            && let Some(tap) = &mut self.tap
+        {
+            tap.cut(cx);
+        }
+    }
+
+    /// Ends a round of shared copies.
+    #[inline(always)]
+    fn settle<S: Source, D: Sink, H: Host>(&self, source: &S, sink: &D, cx: &mut Cx<'_, '_, H>) {
+        if matches!(cx.copier, Copier::Alone) {
+            return;
+        }
+        let ends = Ends {
+            tx_map: &self.tx_regions.map,
+            rx_map: &self.rx_regions.map,
+            tx_domain: source.domain(),
+            rx_domain: sink.domain(),
+        };
+        let host = &mut *cx.host;
+        let dead = &self.shared.dead;
+        let mut is_dead = |id: u32| {
+            let dead = dead.load(Ordering::Acquire);
+            dead != 0 && (id == 0 || id == dead || host.is_dead(id))
+        };
+        cx.copier.settle(&ends, source.view(), sink.view(), &mut is_dead);
+    }
+}

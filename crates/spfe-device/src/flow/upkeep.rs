@@ -1,0 +1,201 @@
+//! What is done to a flow beside its steps: help, wake-ups, flushes, recovery.
+
+use super::{Cx, Flow, RxEnd, Sink, Source, TxEnd};
+use crate::copy::{Copier, Ends};
+use crate::memory::RegionKey;
+use crate::queue::{Host, QueueView};
+use spfe_contract::{QueueState, Status};
+use spfe_ring::sync::Ordering;
+
+impl<S: Source, D: Sink> Flow<S, D> {
+    /// Helps with the copies of a round somebody else runs; needs no seat. Returns jobs done, and
+    /// a region that has to be mapped for the next time.
+    pub fn help(&self) -> (u32, Option<(bool, RegionKey)>) {
+        let (TxEnd::Queue(tx), rx) = (&self.tx, &self.rx) else { return (0, None) };
+        let rx_domain = match rx {
+            RxEnd::Posted(rx) => rx.domain(),
+            RxEnd::Packed(rx) => rx.domain(),
+            _ => return (0, None),
+        };
+        let ends = Ends {
+            tx_map: &self.tx_regions.map,
+            rx_map: &self.rx_regions.map,
+            tx_domain: tx.domain(),
+            rx_domain,
+        };
+        ends.help(&self.shared.board, self.id)
+    }
+
+    /// When a waiting host has to be woken because of time (device threads ask).
+    pub fn deadline(&self) -> Option<u64> {
+        if self.is_stale() {
+            return None;
+        }
+        // SAFETY: the caller holds the seat.
+        let (tx, rx) = unsafe { (&*self.shared.tx.get(), &*self.shared.rx.get()) };
+        let tx_view = if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None };
+        let sent = tx_view.and_then(|view| view.deadline(&tx.at));
+        let got = self.rx_view().and_then(|view| view.deadline(&rx.at));
+        sent.into_iter().chain(got).min()
+    }
+
+    pub(super) fn rx_view(&self) -> Option<&QueueView> {
+        match &self.rx {
+            RxEnd::Posted(rx) => rx.view(),
+            RxEnd::Packed(rx) => rx.view(),
+            _ => None,
+        }
+    }
+
+    /// Whether the configuration has changed since it was bound.
+    pub fn is_stale(&self) -> bool {
+        self.shared.epoch() != self.epoch
+    }
+
+    /// Whether a device has to look at this flow: it has a queue at either end. A receiver alone may
+    /// still wait for the end of its last packet, or for a time.
+    pub fn is_active(&self) -> bool {
+        !matches!((&self.tx, &self.rx), (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)))
+    }
+
+    /// Whether either end has a queue.
+    pub fn has_queue(&self) -> bool {
+        self.tx_view().is_some() || self.rx_view().is_some()
+    }
+
+    /// The transmit queue's lines and rings, if there is one and it is bound.
+    pub fn tx_view(&self) -> Option<&QueueView> {
+        if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None }
+    }
+
+    /// Wakes hosts whose time condition is due, and those that a late arming missed.
+    pub fn wake_due<H: Host>(&mut self, host: &mut H) {
+        if self.is_stale() {
+            return;
+        }
+        match &mut self.tx {
+            TxEnd::Queue(tx) => tx.flush_step(host),
+            TxEnd::None | TxEnd::Instrument(_) => {}
+        }
+        match &mut self.rx {
+            RxEnd::Posted(rx) => rx.flush_step(host),
+            RxEnd::Packed(rx) => rx.flush_step(host),
+            _ => {}
+        }
+    }
+
+    /// Tells both hosts whether the device sleeps and wants a doorbell.
+    pub fn set_need_doorbell(&self, on: bool) {
+        // The rings bound before the change may be somebody else's memory by now.
+        if self.is_stale() {
+            return;
+        }
+        let tx = if let TxEnd::Queue(queue) = &self.tx { Some(&queue.view) } else { None };
+        for view in tx.into_iter().chain(self.rx_view()) {
+            view.device_line().set_need_doorbell(on);
+        }
+    }
+
+    /// Completes what the sender has pending with `status` and ends the receiver's open packet with
+    /// EEP. With `only_open`, just the packet that has begun. Returns the submissions completed.
+    pub fn flush<H: Host>(&mut self, host: &mut H, status: Status, only_open: bool) -> u32 {
+        let mut flushed = 0;
+        if let TxEnd::Instrument(source) = &mut self.tx {
+            source.lose();
+        }
+        if let TxEnd::Queue(tx) = &mut self.tx {
+            // SAFETY: the caller holds the seat.
+            let begun = unsafe { (*self.shared.tx.get()).done != 0 };
+            if !only_open {
+                flushed = tx.flush(status, &mut Copier::Alone);
+            } else if begun {
+                flushed = tx.flush_one(status, &mut Copier::Alone);
+            } else {
+                tx.lose();
+            }
+            if flushed != 0 {
+                tx.view.kick(host);
+            }
+        }
+        self.cut(host);
+        flushed
+    }
+
+    /// Completes every posted receive buffer with `status` (reset).
+    pub fn flush_receive<H: Host>(&mut self, host: &mut H, status: Status) -> u32 {
+        let mut cx = Cx::quiet(host);
+        match &mut self.rx {
+            RxEnd::Posted(rx) => rx.flush(status, &mut cx),
+            _ => 0,
+        }
+    }
+
+    /// Tells an end's host that its queue has changed state, and wakes it.
+    pub fn set_state<H: Host>(&self, host: &mut H, tx: bool, state: QueueState, error: Status) {
+        let view = if tx { self.tx_view() } else { self.rx_view() };
+        if let Some(view) = view {
+            view.device_line().set_state(u32::from(state.raw()), u32::from(error.raw()));
+            view.kick(host);
+        }
+    }
+
+    /// Puts the state in line with the rings after a participant died while it ran the engine.
+    pub fn recover(&mut self) {
+        let dead = self.shared.dead.load(Ordering::Acquire);
+        // A worker that has taken a job but not signed it yet may live: it signs within a few turns.
+        let mut turns = 0u32;
+        let gone = |id| {
+            turns = turns.saturating_add(1);
+            (id == dead && dead != 0) || (id == 0 && turns > 100_000)
+        };
+        self.shared.board.end_round(gone, || {});
+        if let Some(view) = self.rx_view() {
+            crate::recover::receive(self.shared, view, self.share);
+        }
+        if let Some(view) = self.tx_view() {
+            crate::recover::transmit(self.shared, view);
+        }
+    }
+
+    /// Ends the receiver's open packet with EEP, if there is one: its sender will not go on.
+    pub fn cut<H: Host>(&mut self, host: &mut H) {
+        let mut cx = Cx::quiet(host);
+        let was_open = match &self.rx {
+            RxEnd::Posted(rx) => rx.is_open(),
+            RxEnd::Packed(rx) => rx.is_open(),
+            RxEnd::Instrument(rx) => rx.is_open(),
+            RxEnd::None => false,
+        };
+        match &mut self.rx {
+            RxEnd::Posted(rx) if rx.is_open() => {
+                rx.cut(&mut cx);
+                rx.flush_step(cx.host);
+            }
+            RxEnd::Packed(rx) if rx.is_open() => {
+                rx.cut(&mut cx);
+                rx.publish(&mut cx);
+                rx.flush_step(cx.host);
+            }
+            RxEnd::Instrument(rx) if rx.is_open() => rx.cut(&mut cx),
+            _ => {}
+        }
+        if was_open
+            && !self.rx_is_cut()
+            && let Some(tap) = &mut self.tap
+        {
+            tap.cut(&mut Cx::quiet(host));
+        }
+        if self.rx_is_cut() {
+            // The receiver that makes room runs the engine for it.
+            self.shared.stalled.store(1, Ordering::Release);
+        }
+    }
+
+    fn rx_is_cut(&self) -> bool {
+        match &self.rx {
+            RxEnd::Posted(rx) => rx.is_cut(),
+            RxEnd::Packed(rx) => rx.is_cut(),
+            _ => false,
+        }
+    }
+}

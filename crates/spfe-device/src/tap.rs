@@ -1,0 +1,62 @@
+//! Somebody looks on: what a flow delivers is shown as it goes, to a capture.
+
+use crate::flow::{Cx, Piece, Taken};
+use crate::queue::Host;
+use spfe_contract::EndMarker;
+
+/// A part of a packet that a receiver got.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Link time at which it was through, ns.
+    pub time_ns: u64,
+    /// It goes on with a packet that has begun.
+    pub continues: bool,
+    /// Bytes.
+    pub bytes: &'a [u8],
+    /// How the packet ends, if it does.
+    pub end: EndMarker,
+}
+
+/// Who is shown what a flow delivers. Called with the flow's seat held: it must not wait.
+pub type Tap = Box<dyn FnMut(Seen<'_>) + Send>;
+
+/// A tap on a flow, and room for a part of a packet.
+pub(crate) struct Tapped {
+    tap: Tap,
+    bytes: Vec<u8>,
+}
+
+impl Tapped {
+    pub fn new(tap: Tap) -> Self {
+        Self { tap, bytes: Vec::new() }
+    }
+
+    /// A sink took of a piece what is behind its first `before` bytes.
+    pub fn see<H: Host>(
+        &mut self,
+        piece: &Piece,
+        (before, continues): (u32, bool),
+        taken: Taken,
+        cx: &mut Cx<'_, '_, H>,
+    ) {
+        let whole = taken == Taken::Whole;
+        let until = if whole { piece.length } else { piece.done };
+        let end = if whole { piece.end } else { EndMarker::None };
+        self.bytes.clear();
+        piece.append(before..until.max(before), &mut self.bytes);
+        if !self.bytes.is_empty() || end != EndMarker::None {
+            let time_ns = time(cx);
+            (self.tap)(Seen { time_ns, continues, bytes: &self.bytes, end });
+        }
+    }
+
+    /// The packet under way ended with an EEP.
+    pub fn cut<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>) {
+        let (time_ns, end) = (time(cx), EndMarker::Eep);
+        (self.tap)(Seen { time_ns, continues: true, bytes: &[], end });
+    }
+}
+
+fn time<H: Host>(cx: &mut Cx<'_, '_, H>) -> u64 {
+    if cx.pacer.is_some() && cx.through_ns != 0 { cx.through_ns } else { cx.now() }
+}

@@ -1,0 +1,221 @@
+//! What there is to see of a port, and what is done to its link: items of the management
+//! information base (50-11C 5.9), states, counters.
+
+use super::{Attachment, Error, Network, Result};
+use crate::clock::Clock;
+use crate::exact::mib::{self, LinkCommand, MibEntry};
+use crate::topology::Peer;
+use spfe_contract::{MibItem, MibScope, PortState, Status};
+use spfe_link::lane::State;
+use spfe_link::mib::{Access, Error as Refusal, Id, Per};
+
+/// Greatest priority number of a packet-level link.
+const PRIORITY_MAX: u64 = 15;
+
+impl Network {
+    /// What there is to see of a port and its link.
+    pub fn port_mib(&self, endpoint: u32, port: u32) -> Result<Vec<MibEntry>> {
+        let info = self.port_info(endpoint, port)?;
+        let name = PortState::from_raw(info.state).unwrap_or(PortState::Down).name();
+        let number = |name, value| MibEntry::new("port", name, None, value);
+        let mut list = vec![
+            MibEntry::new("port", "state", None, name),
+            number("virtual channels", u64::from(info.vcs)),
+            number("messages sent", info.messages.0),
+            number("messages received", info.messages.1),
+            number("messages dropped", info.messages.2),
+        ];
+        for (vc, channel) in info.channels.iter().enumerate() {
+            let number = |name, value| MibEntry::new("port", name, Some(vc as u32), value);
+            list.extend([
+                number("packets sent", channel.tx[0]),
+                number("bytes sent", channel.tx[1]),
+                number("packets received", channel.rx[0]),
+                number("bytes received", channel.rx[1]),
+            ]);
+        }
+        list.extend(match self.exact_face(endpoint, port) {
+            Some((exact, face)) => exact.mib(face),
+            None => mib::items_of(|id, index| self.packet_level(endpoint, port, id, index)),
+        });
+        Ok(list)
+    }
+
+    /// The value of an item of the management information base of a port's link.
+    ///
+    /// # Errors
+    /// NOT_FOUND for a lane or channel that is not there, BAD_OPCODE where the link has no such item.
+    pub fn mib_item(&self, endpoint: u32, port: u32, item: MibItem, index: u32) -> Result<u64> {
+        self.port(endpoint, port)?;
+        let (id, at) = (mib::id_of(item), index as usize);
+        let value = match self.exact_face(endpoint, port) {
+            Some((exact, face)) => exact.item(face, id, at),
+            None => self.packet_level(endpoint, port, id, at),
+        };
+        value.map_err(|why| self.refusal(endpoint, port, (item, index), None, why))
+    }
+
+    /// Sets an item.
+    ///
+    /// # Errors
+    /// BAD_OPCODE for one that is only read, or that the link does not have, NOT_FOUND for a lane or
+    /// channel that is not there, BAD_FIELD for a value out of its range.
+    pub fn set_mib_item(
+        &self,
+        at: Attachment,
+        port: u32,
+        item: MibItem,
+        index: u32,
+        value: u64,
+    ) -> Result<()> {
+        self.port(at.endpoint, port)?;
+        let (id, place) = (mib::id_of(item), index as usize);
+        let done = match self.exact_face(at.endpoint, port) {
+            Some((exact, face)) => exact.set_item(face, id, place, value),
+            None => self.set_packet_level(at.endpoint, port, id, place, value),
+        };
+        done.map_err(|why| self.refusal(at.endpoint, port, (item, index), Some(value), why))?;
+        self.wake_links();
+        Ok(())
+    }
+
+    /// Does something to a port's link.
+    ///
+    /// # Errors
+    /// Of [`Network::set_mib_item`]. BAD_OPCODE where the link has no such thing, BAD_FIELD for a
+    /// value out of range.
+    pub fn link_command(&self, at: Attachment, port: u32, command: LinkCommand) -> Result<()> {
+        self.port(at.endpoint, port)?;
+        let link = || {
+            self.exact_face(at.endpoint, port).ok_or_else(|| {
+                let what = format!(
+                    "port {port}: its link is packet level and has no reset and no wire to cut; \
+                     links such as exact:1x6.25G have"
+                );
+                Error::new(Status::BadOpcode, what)
+            })
+        };
+        let refused = |status, what| Error::new(status, format!("port {port}: {what}"));
+        match command {
+            LinkCommand::Set { item, index, value } => {
+                let known = MibItem::from_raw(item)
+                    .ok_or_else(|| refused(Status::NotFound, format!("there is no item {item}")))?;
+                return self.set_mib_item(at, port, known, index, value);
+            }
+            LinkCommand::Reset => {
+                let (exact, face) = link()?;
+                if !exact.reset(face) {
+                    return Err(refused(Status::BadOpcode, "its link has no reset".to_owned()));
+                }
+            }
+            LinkCommand::Cut { lane, duration_ns } => {
+                let (exact, face) = link()?;
+                exact
+                    .cut(face, lane, duration_ns)
+                    .map_err(|what| refused(Status::BadField, what))?;
+            }
+        }
+        self.wake_links();
+        Ok(())
+    }
+
+    /// A sleeping device lets links go on.
+    fn wake_links(&self) {
+        self.ring();
+        if let Clock::Virtual(clock) = &self.clock {
+            clock.poke();
+        }
+    }
+
+    /// What a packet-level link has of an item.
+    fn packet_level(
+        &self,
+        endpoint: u32,
+        port: u32,
+        id: Id,
+        index: usize,
+    ) -> std::result::Result<u64, Refusal> {
+        let config = self.port(endpoint, port).map_err(|_| Refusal::Absent)?;
+        let joined = config.peer != Peer::None;
+        let (lanes, vcs) = (config.rate.lanes() as usize, config.vcs as usize);
+        let value = match id {
+            Id::Priority => self.arena.times_out(endpoint, port).0.priority(index as u32).into(),
+            _ if config.space_wire => return Err(Refusal::Absent),
+            Id::LaneState if joined => State::Active as u64,
+            Id::LaneState => State::Wait as u64,
+            Id::NoSignal => u64::from(!joined),
+            Id::DataSendingLanes | Id::DataReceivingLanes if joined => (1 << lanes) - 1,
+            Id::DataSendingLanes | Id::DataReceivingLanes => 0,
+            _ => return Err(Refusal::Absent),
+        };
+        let count = match id.item().per {
+            Per::Link => 1,
+            Per::Lane => lanes,
+            Per::VirtualChannel => vcs,
+        };
+        if index < count { Ok(value) } else { Err(Refusal::Index { count }) }
+    }
+
+    fn set_packet_level(
+        &self,
+        endpoint: u32,
+        port: u32,
+        id: Id,
+        index: usize,
+        value: u64,
+    ) -> std::result::Result<(), Refusal> {
+        self.packet_level(endpoint, port, id, index)?;
+        if id.item().access == Access::Read {
+            return Err(Refusal::ReadOnly);
+        }
+        if value > PRIORITY_MAX {
+            return Err(Refusal::Range { min: 0, max: PRIORITY_MAX });
+        }
+        // The only one of them that can be set.
+        self.arena.times_out(endpoint, port).0.set_priority(index as u32, value as u8);
+        Ok(())
+    }
+
+    /// Why an item cannot be read or set, in words.
+    fn refusal(
+        &self,
+        endpoint: u32,
+        port: u32,
+        (item, index): (MibItem, u32),
+        value: Option<u64>,
+        why: Refusal,
+    ) -> Error {
+        let info = item.info();
+        let name = match info.scope {
+            MibScope::Link => info.title.to_owned(),
+            MibScope::Lane | MibScope::Vc => format!("{}[{index}]", info.title),
+        };
+        let (status, what) = match why {
+            Refusal::Name => (Status::NotFound, "unknown".to_owned()),
+            Refusal::Absent => (Status::BadOpcode, self.absent(endpoint, port)),
+            Refusal::Index { count } => {
+                let last = count.saturating_sub(1);
+                let what = match info.scope {
+                    MibScope::Link => "it is of the link and has no index but 0".to_owned(),
+                    MibScope::Lane => format!("the link has lanes 0 to {last}"),
+                    MibScope::Vc => format!("the link has VCs 0 to {last}"),
+                };
+                (Status::NotFound, what)
+            }
+            Refusal::ReadOnly => (Status::BadOpcode, "it can only be read".to_owned()),
+            Refusal::Range { min, max } => {
+                let value = value.unwrap_or(0);
+                (Status::BadField, format!("{value}; {min} to {max} allowed"))
+            }
+        };
+        Error::new(status, format!("port {port}: {name}: {what}"))
+    }
+
+    fn absent(&self, endpoint: u32, port: u32) -> String {
+        let space_wire = self.port(endpoint, port).is_ok_and(|port| port.space_wire);
+        if space_wire {
+            return "not on a SpaceWire link; SpaceFibre links have it".to_owned();
+        }
+        "not on a packet-level link; links such as exact:1x6.25G have it".to_owned()
+    }
+}

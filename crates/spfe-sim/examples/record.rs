@@ -1,0 +1,31 @@
+//! Simulates a scenario and writes what happens to a capture (docs/capture.md).
+//!
+//! `cargo run --release -p spfe-sim --example record -- FILE.toml FILE.pcapng`
+
+use spfe_capture::Options;
+use spfe_sim::recorder::Recorder;
+use spfe_sim::scenario::Scenario;
+use spfe_sim::simulation::Simulation;
+use std::fs::File;
+use std::io::BufWriter;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let from = arguments.next().ok_or("give a scenario file")?;
+    let to = arguments.next().ok_or("give a capture file to write")?;
+    let scenario = Scenario::parse(&std::fs::read_to_string(from)?)?;
+    let to = BufWriter::new(File::create(to)?);
+    let mut recorder = Recorder::new(to, &scenario, &Options::default())?;
+    let mut simulation = Simulation::new(&scenario)?;
+    simulation.run(scenario.duration.0, &mut recorder);
+    recorder.finish()?;
+    let results = simulation.results();
+    for fault in &results.faults {
+        println!("{}\t{}", fault.times, fault.name);
+    }
+    if results.conservation.kept {
+        Ok(())
+    } else {
+        Err(format!("packets were lost: {:?}", results.conservation.violations).into())
+    }
+}

@@ -1,0 +1,118 @@
+//! Events of the simulation as events of a capture.
+
+use crate::fault::{Fault, Kind, Lasting, Target};
+use spfe_capture::{Event as Record, EventCode};
+use spfe_link::control::Control;
+use spfe_link::spacewire;
+
+/// Names of the lane states (50-11C 5.5.2), by number.
+pub const LANE_STATES: [&str; 10] = [
+    "ClearLine",
+    "Disabled",
+    "Wait",
+    "Started",
+    "InvertRxPolarity",
+    "Connecting",
+    "Connected",
+    "Active",
+    "PrepareStandby",
+    "LossOfSignal",
+];
+/// Names of the alignment states (50-11C 5.6.4.3), by number.
+pub const ALIGNMENTS: [&str; 3] = ["Not Ready", "Near-End Ready", "Both-Ends Ready"];
+/// Names of the link reset states (50-11C 5.7.9), by number.
+pub const RESETS: [&str; 4] =
+    ["ConfigurationReset", "NearEndReset", "CheckFarEndReset", "LinkInitialised"];
+/// Names of the states of a SpaceWire link (50-12C 5.5.7), by number.
+pub const SPACEWIRE_STATES: [&str; 6] =
+    ["ErrorReset", "ErrorWait", "Ready", "Started", "Connecting", "Run"];
+
+/// The number of a state by its name, and what was there before.
+pub fn change(names: &[&str], name: &str, place: Option<&mut u8>) -> u32 {
+    let now = names.iter().position(|known| *known == name).unwrap_or_default() as u8;
+    let before = place.map_or(0, |place| std::mem::replace(place, now));
+    u32::from(before) | u32::from(now) << 8
+}
+
+/// The event of an error by its name in the standard's tables.
+pub fn error(name: &'static str) -> Record<'static> {
+    let code = match name {
+        "RXERR" => EventCode::RxErr,
+        "CRC-16 error" => EventCode::Crc16Error,
+        "CRC-8 error" => EventCode::Crc8Error,
+        "frame error" => EventCode::FrameError,
+        "sequence error" => EventCode::SequenceError,
+        "protocol error" => EventCode::ProtocolError,
+        "far-end link reset" => EventCode::FarEndLinkReset,
+        "input buffer overflow" => EventCode::InputBufferOverflow,
+        "FCT credit overflow" => EventCode::FctCreditOverflow,
+        _ => EventCode::SpaceWireError,
+    };
+    let cause = match name {
+        "disconnect" => spacewire::Cause::Disconnect as u32,
+        "parity error" => spacewire::Cause::Parity as u32,
+        "escape error" => spacewire::Cause::Escape as u32,
+        "credit error" => spacewire::Cause::Credit as u32,
+        _ => 0,
+    };
+    Record::new(code, cause).text(name)
+}
+
+/// A control word that a fault waited for: its name and symbol 1.
+fn control_word(target: Target) -> Option<(&'static str, u8)> {
+    let (seq, crc) = (0, 0);
+    let (name, control) = match target {
+        Target::Ack => ("ACK", Control::Ack { seq, crc }),
+        Target::Nack => ("NACK", Control::Nack { seq, crc }),
+        Target::Retry => ("RETRY", Control::Retry),
+        Target::Full => ("FULL", Control::Full { seq, crc }),
+        Target::Fct => ("FCT", Control::Fct { multiplier: 1, vc: 0, seq, crc }),
+        Target::Sdf => ("SDF", Control::Sdf { vc: 0 }),
+        Target::Edf => ("EDF", Control::Edf { seq, crc: 0 }),
+        Target::Sbf => ("SBF", Control::Sbf { channel: 0, kind: 0 }),
+        Target::Ebf => ("EBF", Control::Ebf { status: 0, seq, crc }),
+        Target::Sif => ("SIF", Control::Sif { seq, crc }),
+        Target::Any | Target::Data | Target::Null | Target::EndMarker | Target::Code => {
+            return None;
+        }
+    };
+    Some((name, control.encode().symbol(1)))
+}
+
+/// The event of a fault in words or wires. `swapped`: with it the pair is.
+pub fn fault(lane: u8, fault: &Fault, bit_ps: u32, swapped: bool) -> Record<'static> {
+    let word = control_word(fault.target);
+    let (code, value) = match (fault.kind, word) {
+        (Kind::BitError, Some((_, symbol))) => (EventCode::FaultControlWord, symbol.into()),
+        (kind, _) => of_kind(kind, bit_ps, swapped),
+    };
+    let text = word.map_or("", |(name, _)| name);
+    Record { lane: Some(lane), ..Record::new(code, value) }.text(text)
+}
+
+fn of_kind(kind: Kind, bit_ps: u32, swapped: bool) -> (EventCode, u32) {
+    match kind {
+        Kind::BitError => (EventCode::FaultBitError, 1),
+        Kind::Burst { bits } => (EventCode::FaultBurst, bits),
+        Kind::Cut { .. } => (EventCode::FaultLaneCut, 0),
+        Kind::PolaritySwap => (EventCode::FaultPolarity, swapped.into()),
+        Kind::Skew { bits } => (EventCode::FaultSkew, bits.wrapping_mul(bit_ps as i32) as u32),
+        Kind::Drop => (EventCode::FaultWordDropped, 1),
+        Kind::Duplicate => (EventCode::FaultWordDuplicated, 1),
+        Kind::Reorder => (EventCode::FaultWordReordered, 2),
+    }
+}
+
+/// The event of a fault that lasts, and whether it is of the sender.
+pub fn lasting(fault: &Lasting, begins: bool) -> (bool, Record<'static>) {
+    let (code, vc) = match *fault {
+        Lasting::Babbling { channel } => (EventCode::FaultBabbling, Some(channel)),
+        Lasting::Blocked { channel } => (EventCode::FaultBlocked, channel),
+        Lasting::BitErrorRate { lane, rate } => {
+            let errors = if begins { (rate * 1e12).round() as u32 } else { 0 };
+            return (true, Record { lane, ..Record::new(EventCode::FaultErrorRate, errors) });
+        }
+    };
+    let of_sender = matches!(fault, Lasting::Babbling { .. });
+    (of_sender, Record { vc, ..Record::new(code, begins.into()) })
+}
