@@ -120,6 +120,9 @@ struct spfe_device *spfe_probe(const struct spfe_resources *resources)
 	if (err)
 		goto err_devlink;
 	spfe_debugfs_add(spfe);
+	err = spfe_netdev_add(spfe);
+	if (err)
+		dev_warn(&spfe->dev, "no network interface: %d\n", err);
 	spfe_watch_start(spfe);
 	dev_info(&spfe->dev,
 		 "contract %u.%u, %u ports, %u queues, %u regions, %u of %u events, %u domains%s\n",
@@ -142,6 +145,7 @@ err_stop:
 /* When this is back, nothing of the driver touches the device; files that are open stay valid. */
 void spfe_remove(struct spfe_device *spfe)
 {
+	spfe_netdev_remove(spfe);
 	cdev_device_del(&spfe->cdev, &spfe->dev);
 	spfe_debugfs_remove(spfe);
 	spfe_shutdown(spfe);

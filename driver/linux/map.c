@@ -82,6 +82,12 @@ static vm_fault_t spfe_fault(struct vm_fault *fault)
 	if (READ_ONCE(client->spfe->state) != SPFE_GONE)
 		return VM_FAULT_SIGBUS;
 	/* A program that polls a device that was pulled out is not killed for it. */
+	if (vma->vm_flags & VM_MIXEDMAP) {
+		/* Behind an IOMMU chunks are single pages, which are counted. */
+		get_page(client->blank);
+		fault->page = client->blank;
+		return 0;
+	}
 	return vmf_insert_pfn(vma, fault->address, page_to_pfn(client->blank));
 }
 
@@ -116,7 +122,7 @@ int spfe_mmap(struct file *file, struct vm_area_struct *vma)
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
 	/* A child would be another process with the same rings. */
-	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP | VM_PFNMAP);
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_ops = &spfe_vm_operations;
 	vma->vm_private_data = client;
 	mutex_lock(&client->spfe->lock);

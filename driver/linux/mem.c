@@ -168,9 +168,9 @@ static struct spfe_chunk *spfe_chunk_alloc(struct device *dev, size_t *size)
 	if (!chunk)
 		return NULL;
 	for (;;) {
-		flags = GFP_KERNEL;
-		if (*size > PAGE_SIZE)
-			flags |= __GFP_NOWARN | __GFP_NORETRY;
+		/* Nobody is killed for it. */
+		flags = GFP_KERNEL | __GFP_NOWARN;
+		flags |= *size > PAGE_SIZE ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
 		chunk->cpu = dma_alloc_coherent(dev, *size, &chunk->dma, flags);
 		if (chunk->cpu) {
 			chunk->size = *size;
@@ -195,6 +195,9 @@ struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 
 
 	if (!size || size > SIZE_MAX - PAGE_SIZE)
 		return ERR_PTR(-EINVAL);
+	/* An administrator has no limit of locked memory. */
+	if (size >> PAGE_SHIFT > totalram_pages() / 2)
+		return ERR_PTR(-ENOMEM);
 	region = spfe_region_new(client, PAGE_ALIGN(size), access);
 	if (IS_ERR(region))
 		return region;

@@ -35,19 +35,25 @@ const char *spfe_state_name(const struct spfe_device *spfe)
 	}
 }
 
-/* Under spfe_device.lock: no command is given any more. */
-void spfe_fail(struct spfe_device *spfe, enum spfe_state state, const char *why)
+/* Under spfe_device.lock: no command is given any more, and the device is kept from memory. */
+static void spfe_halt(struct spfe_device *spfe, enum spfe_state state, const char *why)
 {
 	lockdep_assert_held(&spfe->lock);
-	if (spfe->state >= state)
-		return;
 	spfe->state = state;
 	spfe->stuck = state == SPFE_FAILED;
 	strscpy(spfe->failure, why, sizeof(spfe->failure));
-	dev_err(&spfe->dev, "%s: %s\n", state == SPFE_GONE ? "gone" : "failed", why);
 	if (spfe->ops->dma_off && spfe->ops->dma_off(spfe))
 		spfe->dma_is_off = true;
 	spfe_clients_tell(spfe);
+}
+
+/* Under spfe_device.lock: something went wrong, and is reported. */
+void spfe_fail(struct spfe_device *spfe, enum spfe_state state, const char *why)
+{
+	if (spfe->state >= state)
+		return;
+	spfe_halt(spfe, state, why);
+	dev_err(&spfe->dev, "%s: %s\n", state == SPFE_GONE ? "gone" : "failed", why);
 	schedule_work(&spfe->report);
 }
 
@@ -59,11 +65,12 @@ static void spfe_forget_clients(struct spfe_device *spfe)
 	spfe_clients_tell(spfe);
 }
 
-/* The bus is about to reset the device. */
+/* The bus is about to reset the device, and calls spfe_restart() then. */
 void spfe_stop(struct spfe_device *spfe, const char *why)
 {
 	mutex_lock(&spfe->lock);
-	spfe_fail(spfe, SPFE_FAILED, why);
+	dev_info(&spfe->dev, "stopped: %s\n", why);
+	spfe_halt(spfe, SPFE_FAILED, why);
 	spfe_forget_clients(spfe);
 	mutex_unlock(&spfe->lock);
 }

@@ -81,10 +81,10 @@ static inline int spfe_devlink_driver_name(struct devlink_info_req *request)
 
 /* 6.11: the remove function of a platform driver returns nothing. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
-typedef int spfe_removed_t;
+#define spfe_removed_t int
 #define SPFE_REMOVED 0
 #else
-typedef void spfe_removed_t;
+#define spfe_removed_t void
 #define SPFE_REMOVED
 #endif
 

@@ -398,6 +398,10 @@ void spfe_debugfs_remove(struct spfe_device *spfe);
 /* In sysfs: */
 extern const struct attribute_group spfe_attribute_group;
 
+/* In netdev: */
+int spfe_netdev_add(struct spfe_device *spfe);
+void spfe_netdev_remove(struct spfe_device *spfe);
+
 /* In pci and platform: */
 int spfe_pci_register(void);
 void spfe_pci_unregister(void);

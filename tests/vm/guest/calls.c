@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Every call of /dev/spfeN, with right and with wrong arguments.
+ *
+ *	calls DEVICE
+ *
+ * Prints "ok NAME" or "not ok NAME" for each check; the exit code is 1 if one failed. The device has to have a port 0 with
+ * a virtual channel 0 that nobody uses.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/spfe.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <spfe/spfe_hw.h>
+
+#define PAGE 4096UL
+#define BOTH (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE)
+
+static int failed;
+static const char *device;
+
+static void check(const char *name, bool good)
+{
+	printf("%s %s\n", good ? "ok" : "not ok", name);
+	failed |= !good;
+}
+
+/* Whether a call ends with this errno; 0 for success. */
+static bool ends(int file, unsigned long call, void *argument, int error)
+{
+	int result = ioctl(file, call, argument) == 0 ? 0 : errno;
+
+	if (result != error)
+		printf("# call %lu: %s, not %s\n", call & 0xff, strerror(result), strerror(error));
+	return result == error;
+}
+
+static int open_device(void)
+{
+	return open(device, O_RDWR | O_CLOEXEC);
+}
+
+static void *map(int file, size_t bytes, int protection, uint64_t offset)
+{
+	return mmap(NULL, bytes, protection, MAP_SHARED, file, (off_t)offset);
+}
+
+static void queries(int file)
+{
+	struct spfe_info info;
+	struct spfe_time time;
+	struct spfe_port port = { .port = 0 };
+	struct spfe_statistics statistics = { .queue = 0 };
+	struct spfe_mib mib = { .port = 0, .flags = 0x80 };
+
+	check("INFO", ends(file, SPFE_IOC_INFO, &info, 0) && info.uapi_version == SPFE_UAPI_VERSION &&
+	      info.ports && info.queues && info.events && info.counts_bytes == PAGE);
+	check("TIME", ends(file, SPFE_IOC_TIME, &time, 0) && time.before_ns <= time.after_ns);
+	check("PORT", ends(file, SPFE_IOC_PORT, &port, 0) && port.vcs);
+	port = (struct spfe_port){ .port = info.ports };
+	check("PORT that is not there", ends(file, SPFE_IOC_PORT, &port, ENOENT));
+	port = (struct spfe_port){ .reserved = { 1, 0 } };
+	check("PORT with reserved", ends(file, SPFE_IOC_PORT, &port, EINVAL));
+	check("STATISTICS", ends(file, SPFE_IOC_STATISTICS, &statistics, 0));
+	statistics = (struct spfe_statistics){ .queue = info.queues };
+	check("STATISTICS that are not there", ends(file, SPFE_IOC_STATISTICS, &statistics, ENOENT));
+	check("MIB with unknown flags", ends(file, SPFE_IOC_MIB, &mib, EINVAL));
+	check("unknown call", ends(file, _IO(SPFE_IOC_MAGIC, 0x7f), NULL, ENOTTY));
+	check("bad address", ends(file, SPFE_IOC_INFO, (void *)8, EFAULT));
+}
+
+static void port_settings(int file)
+{
+	struct spfe_port_set set = { .what = SPFE_PORT_PRIORITY, .vc = 0, .priority = 7 };
+	struct spfe_port port = { .port = 0 };
+	int reader = open(device, O_RDONLY | O_CLOEXEC);
+
+	check("PORT_SET", ends(file, SPFE_IOC_PORT_SET, &set, 0) &&
+	      ends(file, SPFE_IOC_PORT, &port, 0) && (port.priority[0] & 0xf) == 7);
+	set.priority = 16;
+	check("PORT_SET with priority 16", ends(file, SPFE_IOC_PORT_SET, &set, EINVAL));
+	set.priority = 0;
+	check("PORT_SET back", ends(file, SPFE_IOC_PORT_SET, &set, 0));
+	set.vc = 32;
+	check("PORT_SET of channel 32", ends(file, SPFE_IOC_PORT_SET, &set, EINVAL));
+	set.what = 0x100;
+	check("PORT_SET of something else", ends(file, SPFE_IOC_PORT_SET, &set, EINVAL));
+	set = (struct spfe_port_set){ .what = SPFE_PORT_PRIORITY };
+	check("PORT_SET by an administrator who reads", ends(reader, SPFE_IOC_PORT_SET, &set, 0));
+	close(reader);
+}
+
+/* What `call` says to user memory of these arguments. */
+static bool registers(int file, uint64_t address, uint64_t size, uint32_t access, uint32_t flags, int error)
+{
+	struct spfe_register wish = { .addr = address, .size = size, .access = access, .flags = flags };
+	struct spfe_key key;
+
+	if (!ends(file, SPFE_IOC_REGISTER, &wish, error))
+		return false;
+	key = (struct spfe_key){ .key = wish.key };
+	return error || ends(file, SPFE_IOC_UNREGISTER, &key, 0);
+}
+
+static void memory(int file)
+{
+	struct spfe_alloc alloc = { .size = 5000, .access = BOTH };
+	struct spfe_key key = { .key = 0xfff };
+	unsigned char *own = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *only = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t at = (uintptr_t)own;
+	unsigned char *mapped;
+
+	check("REGISTER", registers(file, at, 4 * PAGE, BOTH, 0, 0));
+	check("REGISTER for reading only", registers(file, (uintptr_t)only, PAGE, SPFE_ACCESS_LOCAL_READ, 0, 0));
+	check("REGISTER for writing what is read only", registers(file, (uintptr_t)only, PAGE, BOTH, 0, EFAULT));
+	check("REGISTER of nothing", registers(file, at, 0, BOTH, 0, EINVAL));
+	check("REGISTER off a page", registers(file, at + 8, PAGE, BOTH, 0, EINVAL));
+	check("REGISTER of half a page", registers(file, at, PAGE / 2, BOTH, 0, EINVAL));
+	check("REGISTER without access", registers(file, at, PAGE, 0, 0, EINVAL));
+	check("REGISTER with unknown access", registers(file, at, PAGE, 0x10000, 0, EINVAL));
+	check("REGISTER with flags", registers(file, at, PAGE, BOTH, 1, EINVAL));
+	check("REGISTER of what is not there", registers(file, 0x1000, PAGE, BOTH, 0, EFAULT));
+	check("REGISTER past the end", registers(file, UINT64_MAX - PAGE + 1, 2 * PAGE, BOTH, 0, EINVAL));
+	check("UNREGISTER of nothing", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
+	check("ALLOC", ends(file, SPFE_IOC_ALLOC, &alloc, 0) && alloc.size == 2 * PAGE);
+	check("map behind it", map(file, 3 * PAGE, PROT_READ, alloc.offset) == MAP_FAILED);
+	check("map nothing", map(file, PAGE, PROT_READ, 0) == MAP_FAILED);
+	check("map it private", mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, (off_t)alloc.offset) == MAP_FAILED);
+	mapped = map(file, PAGE, PROT_READ | PROT_WRITE, alloc.offset + PAGE);
+	check("map its second page", mapped != MAP_FAILED && mapped[17] == 0);
+	munmap(mapped, PAGE);
+	key.key = alloc.key;
+	check("UNREGISTER", ends(file, SPFE_IOC_UNREGISTER, &key, 0));
+	check("its offset is gone", map(file, PAGE, PROT_READ, alloc.offset) == MAP_FAILED);
+	alloc = (struct spfe_alloc){ .size = 0, .access = BOTH };
+	check("ALLOC of nothing", ends(file, SPFE_IOC_ALLOC, &alloc, EINVAL));
+	alloc = (struct spfe_alloc){ .size = 1ULL << 46, .access = BOTH };
+	check("ALLOC of too much", ends(file, SPFE_IOC_ALLOC, &alloc, ENOMEM));
+	munmap(own, 4 * PAGE);
+	munmap(only, PAGE);
+}
+
+/* In a child without rights: a limit counts. */
+static void limit(void)
+{
+	struct rlimit small = { .rlim_cur = 2 * PAGE, .rlim_max = 2 * PAGE };
+	struct spfe_alloc alloc = { .size = 8 * PAGE, .access = BOTH };
+	int status = 1, file = open_device();
+	pid_t child = fork();
+
+	if (child == 0) {
+		setrlimit(RLIMIT_MEMLOCK, &small);
+		if (setuid(65534) != 0)
+			_exit(2);
+		_exit(!ends(file, SPFE_IOC_ALLOC, &alloc, ENOMEM));
+	}
+	waitpid(child, &status, 0);
+	check("RLIMIT_MEMLOCK", status == 0);
+	alloc.size = PAGE;
+	check("a file is for one process", ends(file, SPFE_IOC_ALLOC, &alloc, EPERM));
+	close(file);
+}
+
+static void events(int file)
+{
+	struct spfe_info info;
+	int fd = eventfd(0, EFD_NONBLOCK);
+	struct spfe_event event = { .eventfd = fd }, wrong = { .eventfd = file };
+	struct spfe_index index = { 0 };
+	struct spfe_wait wait = { 0 };
+	struct timespec now;
+	const volatile uint32_t *counts;
+	uint64_t value = 0;
+
+	ioctl(file, SPFE_IOC_INFO, &info);
+	counts = map(file, PAGE, PROT_READ, info.counts_offset);
+	check("counts", counts != MAP_FAILED);
+	check("counts to write", map(file, PAGE, PROT_READ | PROT_WRITE, info.counts_offset) == MAP_FAILED);
+	check("counts to write later", mprotect((void *)counts, PAGE, PROT_READ | PROT_WRITE) != 0);
+	check("EVENT_CREATE", ends(file, SPFE_IOC_EVENT_CREATE, &event, 0) && event.event != 0);
+	check("EVENT_CREATE with another descriptor", ends(file, SPFE_IOC_EVENT_CREATE, &wrong, EINVAL));
+	index.index = event.event;
+	check("WAKE", ends(file, SPFE_IOC_WAKE, &index, 0) && counts[event.event] == 1 &&
+	      read(fd, &value, sizeof(value)) == sizeof(value) && value == 1);
+	wait = (struct spfe_wait){ .event = event.event, .seen = 0, .deadline_ns = -1 };
+	check("WAIT that is over", ends(file, SPFE_IOC_WAIT, &wait, 0) && wait.seen == 1);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	wait.deadline_ns = now.tv_sec * 1000000000LL + now.tv_nsec + 1000000;
+	check("WAIT in vain", ends(file, SPFE_IOC_WAIT, &wait, ETIMEDOUT));
+	wait.event = 999;
+	check("WAIT for nothing", ends(file, SPFE_IOC_WAIT, &wait, ENOENT));
+	index.index = 999;
+	check("WAKE of nothing", ends(file, SPFE_IOC_WAKE, &index, ENOENT));
+	event.eventfd = -1;
+	check("EVENT_DESTROY", ends(file, SPFE_IOC_EVENT_DESTROY, &event, 0));
+	check("EVENT_DESTROY again", ends(file, SPFE_IOC_EVENT_DESTROY, &event, ENOENT));
+	munmap((void *)counts, PAGE);
+	close(fd);
+}
+
+/* More events than interrupts, as many as there are counts. */
+static void many_events(void)
+{
+	int file = open_device(), made = 0;
+	struct spfe_event event = { .eventfd = -1 };
+
+	while (made < 100000 && ioctl(file, SPFE_IOC_EVENT_CREATE, &event) == 0)
+		made++;
+	check("1023 events", made == 1023 && errno == ENOSPC);
+	close(file);
+}
+
+static void queues(int file)
+{
+	struct spfe_alloc alloc = { .size = 2 * PAGE, .access = BOTH };
+	struct spfe_event event = { .eventfd = -1 };
+	struct spfe_queue queue = { .kind = SPFE_QUEUE_KIND_TX, .sq_log2 = 6, .cq_log2 = 6 }, other;
+	struct spfe_index index = { 0 };
+	struct spfe_key key;
+	uint64_t at;
+	int second = open_device();
+
+	check("memory and event", ends(file, SPFE_IOC_ALLOC, &alloc, 0) &&
+	      ends(file, SPFE_IOC_EVENT_CREATE, &event, 0));
+	at = (uint64_t)alloc.key << 48;
+	key = (struct spfe_key){ .key = alloc.key };
+	queue.event = event.event;
+	queue.lines = at;
+	queue.sq = at + 128;
+	queue.cq = queue.sq + 16 * 64;
+	queue.stamps = queue.cq + 16 * 64;
+	check("QUEUE_CREATE", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, 0));
+	index.index = queue.queue;
+	check("QUEUE_CREATE again", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, EBUSY));
+	check("EVENT_DESTROY of one in use", ends(file, SPFE_IOC_EVENT_DESTROY, &event, EBUSY));
+	check("UNREGISTER of one in use", ends(file, SPFE_IOC_UNREGISTER, &key, EBUSY));
+	check("QUEUE_DESTROY by another", ends(second, SPFE_IOC_QUEUE_DESTROY, &index, ENOENT));
+	check("QUEUE_DESTROY", ends(file, SPFE_IOC_QUEUE_DESTROY, &index, 0));
+	other = queue;
+	other.kind = 99;
+	check("QUEUE_CREATE of another kind", ends(file, SPFE_IOC_QUEUE_CREATE, &other, EINVAL));
+	other = queue;
+	other.vc = 31;
+	check("QUEUE_CREATE of channel 31", ends(file, SPFE_IOC_QUEUE_CREATE, &other, ENOENT));
+	other = queue;
+	other.event = 0;
+	check("QUEUE_CREATE without event", ends(file, SPFE_IOC_QUEUE_CREATE, &other, ENOENT));
+	other = queue;
+	other.sq_log2 = 20;
+	check("QUEUE_CREATE with too many entries", ends(file, SPFE_IOC_QUEUE_CREATE, &other, EREMOTEIO) &&
+	      other.status == SPFE_STATUS_BAD_RING);
+	other = queue;
+	other.sq ^= 1ULL << 60;
+	check("QUEUE_CREATE in another region", ends(file, SPFE_IOC_QUEUE_CREATE, &other, EREMOTEIO) &&
+	      other.status == SPFE_STATUS_BAD_REGION);
+	check("QUEUE_CREATE once more", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, 0));
+	check("RESET", ends(file, SPFE_IOC_RESET, NULL, 0));
+	check("RESET has taken the event", ends(file, SPFE_IOC_EVENT_DESTROY, &event, ENOENT));
+	check("RESET has taken the memory", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
+	close(second);
+}
+
+int main(int count, char **words)
+{
+	int file;
+
+	if (count != 2) {
+		fprintf(stderr, "calls DEVICE\n");
+		return 2;
+	}
+	device = words[1];
+	file = open_device();
+	if (file < 0) {
+		perror(device);
+		return 1;
+	}
+	queries(file);
+	port_settings(file);
+	memory(file);
+	limit();
+	events(file);
+	many_events();
+	queues(file);
+	close(file);
+	return failed;
+}
