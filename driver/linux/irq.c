@@ -113,13 +113,18 @@ static void spfe_vector_release(struct spfe_vector *vector)
 	atomic_dec(&vector->spfe->usage.vectors);
 }
 
-/* Removal: events may stay on the lists, but nothing comes any more. */
+/*
+ * Removal: events may stay on the lists, but nothing comes any more. Files that are closed meanwhile
+ * release vectors too.
+ */
 void spfe_irq_free(struct spfe_device *spfe)
 {
 	u32 index;
 
+	mutex_lock(&spfe->lock);
 	for (index = 0; index < spfe->nvectors; index++)
 		spfe_vector_release(&spfe->vectors[index]);
+	mutex_unlock(&spfe->lock);
 }
 
 static void spfe_vector_switch(struct spfe_vector *vector, bool on)

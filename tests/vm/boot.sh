@@ -11,6 +11,7 @@
 #   --device SOCKET    a PCIe device behind a root port, served on this vfio-user socket; repeatable
 #   --option WORDS     options of the emulator, separated by spaces; repeatable
 #   --append WORDS     more words for the kernel's command line; repeatable
+#   --dts FILE         arm64: device-tree source that is added to the tree of the machine
 #   --swiotlb          the kernel copies all DMA through its bounce buffers
 #   --viommu           a virtual IOMMU, strict: the device sees only what is mapped for it
 #   --memory MIB       default 512
@@ -28,7 +29,7 @@ set -uo pipefail
 source "$(dirname "$0")/lib.sh"
 
 arch=amd64 kernel=6.1 initrd='' log='' memory=512 smp=2 limit=120 interactive='' quiet='' live=''
-viommu='' accel=${SPFE_VM_ACCEL:-tcg}
+viommu='' dts='' accel=${SPFE_VM_ACCEL:-tcg}
 devices=() options=() append=() variables=()
 emulator_pid='' temporary=''
 
@@ -41,6 +42,7 @@ while (($#)); do
     --device) devices+=("$2") && shift ;;
     --option) read -ra words <<<"$2" && options+=("${words[@]}") && shift ;;
     --append) append+=("$2") && shift ;;
+    --dts) dts=$2 && shift ;;
     --swiotlb) append+=(swiotlb=force) ;;
     --viommu) viommu=1 ;;
     --memory) memory=$2 && shift ;;
@@ -62,6 +64,15 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
+
+# device_tree: the tree that the emulator would give the guest, and more; adds it to words.
+device_tree() {
+    local tree
+    "$vm_emulator" "${words[@]}" -M "dumpdtb=$log.dtb" >"$log.emulator" 2>&1
+    tree=$(dtc -q -I dtb -O dts "$log.dtb") || vm_die "no device tree; see $log.emulator"
+    dtc -q -I dts -O dtb -o "$log.dtb" <<<"$tree"$'\n'"$(cat "$dts")" || vm_die "error in $dts"
+    words+=(-dtb "$log.dtb")
+}
 
 # machine: sets words, the machine and what is on its board.
 machine() {
@@ -88,13 +99,6 @@ machine() {
         words+=(-device 'intel-iommu,caching-mode=on,intremap=on')
         append+=(intel_iommu=on iommu.strict=1)
     fi
-    for socket in "${devices[@]}"; do
-        number=$((number + 1))
-        # Posted writes make the emulator abort when the model of a device dies.
-        words+=(-device "pcie-root-port,id=port$number,chassis=$number,slot=$number"
-            -device "{\"driver\":\"vfio-user-pci\",\"id\":\"spfe$number\",\"bus\":\"port$number\",
-                \"socket\":{\"type\":\"unix\",\"path\":\"$socket\"},\"x-no-posted-writes\":true}")
-    done
     if [[ -n $interactive ]]; then
         words+=(-serial mon:stdio)
     else
@@ -106,12 +110,21 @@ machine() {
         fi
         words+=(-serial chardev:result)
     fi
+    # The tree has the ports; a device model is there for one emulator only.
+    [[ -z $dts ]] || device_tree
+    for socket in "${devices[@]}"; do
+        number=$((number + 1))
+        # Posted writes make the emulator abort when the model of a device dies.
+        words+=(-device "pcie-root-port,id=port$number,chassis=$number,slot=$number"
+            -device "{\"driver\":\"vfio-user-pci\",\"id\":\"spfe$number\",\"bus\":\"port$number\",
+                \"socket\":{\"type\":\"unix\",\"path\":\"$socket\"},\"x-no-posted-writes\":true}")
+    done
     words+=(-pidfile "$log.pid" -kernel "$vm_image" -initrd "$initrd"
-        -append "console=$console quiet oops=panic panic=-1 ${append[*]} ${variables[*]}" "${options[@]}")
+        -append "console=$console quiet log_buf_len=4M oops=panic panic=-1 ${append[*]} ${variables[*]}" "${options[@]}")
 }
 
 main() {
-    local code said
+    local code=0 said
     [[ -r $initrd ]] || vm_die 'no --initrd IMAGE; see initramfs.sh'
     vm_kernel "$kernel" "$arch"
     vm_qemu "$arch"
@@ -121,8 +134,8 @@ main() {
     fi
     machine
     if [[ -n $interactive ]]; then
-        "$vm_emulator" "${words[@]}"
-        return
+        "$vm_emulator" "${words[@]}" 2>"$log.emulator" || { code=$? && cat "$log.emulator" >&2; }
+        return "$code"
     fi
     : >"$log.console" && : >"$log.result" || return
     if [[ -n $live ]]; then
@@ -148,7 +161,7 @@ main() {
         tail -n 5 "$log.emulator" | sed 's/^/# emulator: /'
         tr -d '\r' <"$log.console" | tail -n 250 | awk '
             { lines[NR] = $0 }
-            !first && /BUG|Oops|WARNING|panic|Call Trace/ { first = NR }
+            !first && /BUG|Oops|WARNING|Kernel panic|Call Trace/ { first = NR }
             END {
                 from = first ? first : NR > 40 ? NR - 40 : 1
                 for (i = from; i <= NR && i < from + 60; i++) print "# console: " lines[i]

@@ -2,9 +2,9 @@
 # The tests of run.sh: for each a function that boots guests and reports. What runs inside a guest is
 # in guest/.
 
-short_tests=(build driver packets strace life fuzz killed two)
-long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64 swiotlb viommu
-    stride pulled cycles net calls)
+short_tests=(build driver packets strace life fuzz killed two swiotlb viommu)
+long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64
+    stride pulled platform platform-arm64 net net-two calls cycles)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -95,6 +95,25 @@ test_two() {
     join receiver
 }
 
+# Two machines with a network over SpaceFibre between them: ping, iperf3, ssh.
+test_net_two() {
+    image amd64 6.1 && devices 2 &&
+        start server --initrd "$image" --device "${vm_sockets[1]}" 'SPFE_RUN=net_two server' \
+            SPFE_NAME=server --timeout 400 &&
+        said server ready 120 &&
+        guest client --initrd "$image" --device "${vm_sockets[0]}" 'SPFE_RUN=net_two client' --timeout 300
+    join server
+}
+
+test_platform() { with_devices platform; }
+
+test_platform_arm64() {
+    check 'emulator and kernel fetched' need qemu-arm kernel-6.1-arm64 guest-arm64 &&
+        image arm64 6.1 && devices 2 &&
+        guest one --arch arm64 --initrd "$image" "${model[@]}" --dts "$vm_dir/guest/platform.dts" \
+            'SPFE_RUN=platform'
+}
+
 # Doorbell pages 64 KiB apart, as machines with large pages need them.
 test_stride() {
     image amd64 6.1 && devices 2 --doorbell-stride 65536 &&
@@ -112,8 +131,22 @@ test_packets_arm64() {
         guest one --arch arm64 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
 }
 
+# Users, devices and the driver end at random; neither the guest nor the device model loses anything.
 test_cycles() {
-    with_devices "cycles $seed $([[ $form == short ]] && echo 50 || echo 1000)" --timeout 1800
+    local before
+    image amd64 6.1 && devices 2 &&
+        start one --initrd "$image" "${model[@]}" --timeout 1800 \
+            "SPFE_RUN=cycles $seed $([[ $form == short ]] && echo 50 || echo 1000)" &&
+        said one '^# seed' 120 && before=$(model_files)
+    join one
+    check 'the device model has no more files open' few_files "${before:-0}"
+}
+model_files() { find "/proc/$vm_model/fd" -mindepth 1 | wc -l; }
+few_files() {
+    local now
+    now=$(model_files)
+    echo "before $1, now $now"
+    ((now > 0 && now <= $1))
 }
 test_strace() { with_devices strace; }
 test_swiotlb() { with_devices 'packets 500' --swiotlb; }

@@ -3,7 +3,7 @@
 #
 #   tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE
 #
-# Driver: built here with W=1, /lib/spfe/spfe.ko in the guest. C programs: tests/vm/guest/*.c, static.
+# Driver: built here with W=1, /lib/spfe/spfe.ko in the guest; modules for tests are beside it. C programs: tests/vm/guest/*.c, static.
 # Rust programs, on amd64: SPFE_BIN, SPFED_BIN (default: those in target/release), and the files of
 # SPFE_VM_PROGRAMS, separated by spaces; all in /usr/local/bin.
 set -euo pipefail
@@ -26,8 +26,11 @@ compiler=gcc
 readonly programs=$vm_work/programs-$arch
 mkdir -p "$programs"
 
-module=$("$vm_dir/module.sh" --arch "$arch" --kernel "$kernel" W=1)
-files=("$module=/lib/spfe/spfe.ko")
+modules=$("$vm_dir/module.sh" --arch "$arch" --kernel "$kernel" W=1)
+files=()
+for module in $modules; do
+    files+=("$module=/lib/spfe/")
+done
 for source in "$vm_dir"/guest/*.c; do
     program=$programs/$(basename "$source" .c)
     [[ $program -nt $source && $program -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||

@@ -65,7 +65,7 @@ base() {
         [[ -e $tree/bin/$program || -e $tree/usr/bin/$program || -e $tree/sbin/$program ]] ||
             ln -s busybox "$tree/bin/$program"
     done
-    printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$tree/etc/passwd"
+    printf 'root::0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$tree/etc/passwd"
     printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
     printf '/bin/sh\n' >"$tree/etc/shells"
     printf '127.0.0.1 localhost\n' >"$tree/etc/hosts"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the Linux driver against a fetched kernel.
+# Builds the Linux driver, and the modules for tests, against a fetched kernel.
 #
 #   tests/vm/module.sh [--arch ARCH] [--kernel SERIES] [MAKE_WORD...]
 #
-# Prints the path of the module. The source, driver/linux, is copied below the build directory,
+# Prints the paths of the modules. The source, driver/linux and tests/vm/modules, is copied below the build directory,
 # SPFE_VM_BUILD (default: target/vm), because kernels build where the source is; only what changed is
 # compiled again. MAKE_WORDs go to make, for instance W=1.
 set -euo pipefail
@@ -19,25 +19,30 @@ while (($#)); do
     esac
     shift
 done
-readonly arch kernel source=$vm_source/driver/linux
+readonly arch kernel
 vm_kernel "$kernel" "$arch"
 readonly copy=$vm_work/module-$kernel-$arch
-readonly place=$copy/driver/linux
+readonly places=(driver/linux tests/vm/modules)
 
 # The headers that are generated from the contract are where they are in the project. What somebody
 # has built in the source is not copied.
 [[ $(cat "$copy/.source" 2>/dev/null) == "$vm_source" ]] || rm -rf "$copy"
-mkdir -p "$place" "$copy/include"
+mkdir -p "$copy/include"
 printf '%s\n' "$vm_source" >"$copy/.source"
 cp -au "$vm_source/include/." "$copy/include/"
-(cd "$source" && find . -name '.?*' -prune -o -type f \
-    \( -name '*.[ch]' ! -name '*.mod.c' -o -name 'K*' -o -name Makefile \) -print0 |
-    xargs -0 cp -u --preserve=timestamps --parents -t "$place")
+for place in "${places[@]}"; do
+    if [[ -d $vm_source/$place ]]; then cd "$vm_source"; else cd "$vm_root"; fi
+    find "$place" -name '.?*' -prune -o -type f \
+        \( -name '*.[ch]' ! -name '*.mod.c' -o -name 'K*' -o -name Makefile \) -print0 |
+        xargs -0 cp -u --preserve=timestamps --parents -t "$copy"
+done
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-words=(-C "$vm_build" "M=$place" CONFIG_SPFE=m CONFIG_DEBUG_INFO_BTF_MODULES= "$@")
+words=(-C "$vm_build" CONFIG_SPFE=m CONFIG_DEBUG_INFO_BTF_MODULES= "$@")
 case $arch in
 arm64) words+=(ARCH=arm64 "CROSS_COMPILE=${CROSS_COMPILE:-aarch64-linux-gnu-}") ;;
 esac
-make -s -j"$(nproc)" "${words[@]}" modules >&2
-find "$place" -name '*.ko'
+for place in "${places[@]}"; do
+    make -s -j"$(nproc)" "${words[@]}" "M=$copy/$place" modules >&2
+    find "$copy/$place" -name '*.ko'
+done

@@ -115,7 +115,12 @@ start() {
 # join NAME: waits for the end of a guest and reports its results; true if it exits with 0.
 join() {
     local code=0
+    if [[ -z ${guests[$1]:-} ]]; then
+        failed=1
+        return 1
+    fi
     wait "${guests[$1]}" || code=$?
+    unset "guests[$1]"
     report "$([[ $1 == one ]] || printf ', %s' "$1")" <"$dir/$1.out"
     ((code == 0)) || failed=1
     return "$code"
@@ -137,6 +142,7 @@ run() {
     local test=$1 start=$SECONDS
     "test_${1//[-.]/_}"
     end_children
+    guests=()
     printf '# %s: %d s\n' "$test" $((SECONDS - start))
 }
 

@@ -16,21 +16,26 @@ struct Found {
     clients: Vec<(u32, String)>,
 }
 
-/// A daemon's socket, or the built-in device.
+/// A daemon's socket, a device file, or the built-in device.
 struct Place {
     name: String,
     endpoints: Result<Vec<Found>, Failure>,
 }
 
-/// Lists the built-in device and the daemons of this machine.
+/// Lists the built-in device, the daemons and the devices of this machine.
 pub fn run(context: &Context) -> Result<(), Failure> {
-    let mut places = vec![Place { name: DEFAULT_DEVICE.to_owned(), endpoints: built_in() }];
+    let mut places =
+        vec![Place { name: DEFAULT_DEVICE.to_owned(), endpoints: file(DEFAULT_DEVICE) }];
     places.extend(
         sockets().iter().map(|path| Place {
             name: format!("unix:{}", path.display()),
             endpoints: daemon(path),
         }),
     );
+    places.extend(files().into_iter().map(|name| {
+        let endpoints = file(&name);
+        Place { name, endpoints }
+    }));
     if context.json {
         let devices: Vec<_> = places.iter().map(place_json).collect();
         println!("{}", json!({ "devices": devices }));
@@ -50,6 +55,29 @@ pub fn run(context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Device files of the kernel driver.
+fn files() -> Vec<String> {
+    let entries = std::fs::read_dir("/dev").into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<_> = names
+        .filter(|name| {
+            name.strip_prefix("spfe").is_some_and(|number| number.parse::<u32>().is_ok())
+        })
+        .map(|name| format!("/dev/{name}"))
+        .collect();
+    names.sort_by_key(|name| (name.len(), name.clone()));
+    names
+}
+
+/// A device that is one endpoint: the built-in one, or one of the kernel driver.
+fn file(name: &str) -> Result<Vec<Found>, Failure> {
+    let endpoint = Endpoint::open(name)?;
+    let info = endpoint.info();
+    let ports = (0..info.ports).map(|number| endpoint.port(number)?.info());
+    let ports = ports.collect::<spfe::Result<_>>()?;
+    Ok(vec![Found { info, ports, clients: Vec::new() }])
+}
+
 /// Where daemons listen, as far as something is there: `SPFE_SOCKET`, the user's, the system's.
 fn sockets() -> Vec<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -63,14 +91,6 @@ fn sockets() -> Vec<PathBuf> {
         }
     }
     paths
-}
-
-fn built_in() -> Result<Vec<Found>, Failure> {
-    let endpoint = Endpoint::open(DEFAULT_DEVICE)?;
-    let info = endpoint.info();
-    let ports = (0..info.ports).map(|number| endpoint.port(number)?.info());
-    let ports = ports.collect::<spfe::Result<_>>()?;
-    Ok(vec![Found { info, ports, clients: Vec::new() }])
 }
 
 /// All endpoints of a daemon, without being one of its clients.

@@ -56,11 +56,13 @@ pub enum Capability {
     Reset,
     /// What a sender is told is so at the receiver: no link keeps anything in between.
     EndToEnd,
+    /// It says who uses a port. A driver, which keeps its users apart, does not.
+    Owners,
 }
 
 impl Capability {
     /// All that an unpaced device in real time can have.
-    pub const UNLIMITED: [Self; 7] = [
+    pub const UNLIMITED: [Self; 8] = [
         Self::RealTime,
         Self::Burst,
         Self::Packed,
@@ -68,7 +70,24 @@ impl Capability {
         Self::Event,
         Self::Reset,
         Self::EndToEnd,
+        Self::Owners,
     ];
+
+    /// What programs call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RealTime => "real-time",
+            Self::VirtualTime => "virtual-time",
+            Self::Paced => "paced",
+            Self::Burst => "burst",
+            Self::Packed => "packed",
+            Self::Message => "message",
+            Self::Event => "event",
+            Self::Reset => "reset",
+            Self::EndToEnd => "end-to-end",
+            Self::Owners => "owners",
+        }
+    }
 }
 
 impl fmt::Display for Capability {
@@ -85,6 +104,7 @@ impl fmt::Display for Capability {
             Self::EndToEnd => {
                 "a sender that is told of its receiver: no link keeps words in between"
             }
+            Self::Owners => "a device that names the users of a port",
         })
     }
 }
@@ -162,30 +182,47 @@ const HANGS: Duration = Duration::from_secs(120);
 const ENDLESS: Duration = Duration::from_secs(900);
 const _: () = assert!(kit::SOON.as_secs() * 2 < HANGS.as_secs());
 
+/// What became of a case.
+pub enum Outcome {
+    /// It passed.
+    Passed,
+    /// The device has not what it needs.
+    Skipped(Capability),
+    /// Why it failed.
+    Failed(String),
+}
+
 /// Runs every case on a device; with SPFE_CASE in the environment only those whose name contains
-/// it. Prints one line for each case.
+/// it. Tells of each, and how long it took.
+pub fn run_each(fixture: &'static Fixture, mut tell: impl FnMut(&Case, Outcome, Duration)) {
+    let wanted = std::env::var("SPFE_CASE").unwrap_or_default();
+    for case in CASES.iter().copied().flatten().filter(|case| case.name.contains(&wanted)) {
+        let start = Instant::now();
+        let outcome = match fixture.missing(case) {
+            Some(missing) => Outcome::Skipped(missing),
+            None => run(fixture, case).map_or_else(Outcome::Failed, |()| Outcome::Passed),
+        };
+        tell(case, outcome, start.elapsed());
+    }
+}
+
+/// Runs every case on a device ([`run_each`]) and prints one line for each.
 ///
 /// # Panics
 /// When all have run, if any failed.
 pub fn run_all(fixture: &'static Fixture) {
-    let wanted = std::env::var("SPFE_CASE").unwrap_or_default();
     let mut failed = Vec::new();
-    for case in CASES.iter().copied().flatten().filter(|case| case.name.contains(&wanted)) {
-        if let Some(missing) = fixture.missing(case) {
-            println!("skip {} on {}: needs {missing}", case.name, fixture.name);
-            continue;
-        }
-        let start = Instant::now();
-        let result = run(fixture, case);
-        let ms = start.elapsed().as_millis();
-        match result {
-            Ok(()) => println!("ok   {} on {} ({ms} ms)", case.name, fixture.name),
-            Err(why) => {
-                println!("FAIL {} on {} ({ms} ms): {why}", case.name, fixture.name);
+    run_each(fixture, |case, outcome, time| {
+        let (what, ms) = (format!("{} on {}", case.name, fixture.name), time.as_millis());
+        match outcome {
+            Outcome::Skipped(missing) => println!("skip {what}: needs {missing}"),
+            Outcome::Passed => println!("ok   {what} ({ms} ms)"),
+            Outcome::Failed(why) => {
+                println!("FAIL {what} ({ms} ms): {why}");
                 failed.push(format!("\n{}: {why}", case.name));
             }
         }
-    }
+    });
     let count = failed.len();
     assert!(failed.is_empty(), "{}: {count} cases failed{}", fixture.name, failed.concat());
 }

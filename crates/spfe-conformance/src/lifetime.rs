@@ -13,7 +13,7 @@ use spfe::{
 use std::any::Any;
 
 cases! {
-    a_port_says_who_uses_it: [],
+    a_port_says_who_uses_it: [Owners],
     cancel_of_transmit_returns_every_buffer: [],
     cancel_of_receive_returns_every_buffer: [],
     cancel_in_the_middle_of_a_packet_cuts_it: [],
@@ -25,7 +25,7 @@ cases! {
     everything_drops_in_every_order: [Packed],
     a_region_stays_while_its_buffers_live: [],
     a_region_gives_each_byte_to_one_buffer: [],
-    a_second_opener_is_told_who_has_it: [],
+    a_second_opener_is_told_who_has_it: [Owners],
     a_refused_second_opener_harms_nobody: [],
     a_reset_completes_what_is_pending: [Reset],
     a_reset_under_load_ends_everything: [Reset],

@@ -74,11 +74,27 @@ impl SharedMemory {
         Self::map(fd, size, MapFlags::empty())
     }
 
+    /// Maps memory of a device driver's at an offset of its file.
+    pub fn of_device(device: &OwnedFd, offset: u64, size: usize, write: bool) -> io::Result<Self> {
+        let write = if write { ProtFlags::WRITE } else { ProtFlags::empty() };
+        let fd = device.try_clone()?;
+        Self::map_at(fd, offset, size, ProtFlags::READ | write, MapFlags::empty())
+    }
+
     fn map(fd: OwnedFd, size: usize, flags: MapFlags) -> io::Result<Self> {
-        let prot = ProtFlags::READ | ProtFlags::WRITE;
+        Self::map_at(fd, 0, size, ProtFlags::READ | ProtFlags::WRITE, flags)
+    }
+
+    fn map_at(
+        fd: OwnedFd,
+        offset: u64,
+        size: usize,
+        prot: ProtFlags,
+        flags: MapFlags,
+    ) -> io::Result<Self> {
         let flags = MapFlags::SHARED | flags;
         // SAFETY: a fresh mapping at an address the kernel chooses.
-        let base = unsafe { mmap(std::ptr::null_mut(), size, prot, flags, &fd, 0) }?;
+        let base = unsafe { mmap(std::ptr::null_mut(), size, prot, flags, &fd, offset) }?;
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { fd, base, size, pieces: AtomicUsize::new(0) })
     }

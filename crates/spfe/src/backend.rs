@@ -4,20 +4,24 @@
 //! | --- | --- |
 //! | [`embedded`] | a virtual network in this process |
 //! | `daemon` | a virtual network in the `spfed` daemon |
+//! | `kernel` | a device behind the kernel driver, `/dev/spfeN` |
 //!
 //! Everything above is the same for all of them.
 
 pub mod daemon;
 pub mod embedded;
+pub mod kernel;
 
-use crate::{PortInfo, Result};
+use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_contract::MibItem;
 use spfe_device::memory::RegionKey;
 use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::QueueRequest;
-use spfe_net::os::SharedMemory;
+use spfe_net::os::{self, SharedMemory};
 use spfe_net::{Clock, Mode, View};
+use spfe_ring::DeviceLine;
+use spfe_ring::sync::Ordering;
 use std::sync::Arc;
 
 /// What a device is.
@@ -45,12 +49,46 @@ pub trait Backend: Send + Sync {
     fn info(&self) -> DeviceInfo;
     /// State and counters of a port.
     fn port_info(&self, port: u32) -> Result<PortInfo>;
-    /// Registers memory; the key is what entries name.
-    fn add_region(&self, memory: &Arc<SharedMemory>, access: u32) -> Result<RegionKey>;
+    /// Fresh zeroed memory of `size` bytes (rounded up to whole pages) that the device may access;
+    /// the key is what entries name.
+    fn add_memory(
+        &self,
+        name: &str,
+        size: usize,
+        access: u32,
+    ) -> Result<(Arc<SharedMemory>, RegionKey)>;
     /// Revokes a region: when this returns the device does not touch it any more.
     fn remove_region(&self, key: RegionKey) -> Result<()>;
-    /// Registers a descriptor that is written when a queue's event is due; its vector.
-    fn add_event(&self, event: OwnedFd) -> Result<u32>;
+    /// An event vector for a queue, which goes with it; the descriptor is written when the queue's
+    /// event is due. One without a descriptor is asked for only where the device
+    /// [interrupts](Backend::interrupts).
+    fn add_event(&self, event: Option<OwnedFd>) -> Result<u32>;
+    /// Whether sleepers are woken by event vectors, not by the word in the device line.
+    fn interrupts(&self) -> bool {
+        false
+    }
+    /// What [`Backend::sleep`] compares: taken before arming.
+    fn seen(&self, vector: u32, line: &DeviceLine) -> u32 {
+        let _ = vector;
+        line.wake_seq.load(Ordering::Acquire)
+    }
+    /// Sleeps until something is to be seen that `seen` had not, at most until then. Returns early
+    /// for any reason; the caller looks again.
+    fn sleep(&self, vector: u32, line: &DeviceLine, seen: u32, until_ns: Option<u64>) {
+        let _ = vector;
+        os::futex_wait(&line.wake_seq, seen, until_ns);
+    }
+    /// Ends a sleep, as the device would.
+    fn wake(&self, vector: u32, line: &DeviceLine) {
+        let _ = vector;
+        line.bump();
+        os::futex_wake(&line.wake_seq);
+    }
+    /// What the device's clock is ahead of [`Backend::clock`], ns: what completions are stamped with
+    /// is that much later.
+    fn offset_ns(&self) -> i64 {
+        0
+    }
     /// Creates a queue.
     fn create_queue(&self, request: &QueueRequest) -> Result<()>;
     /// Destroys a queue: when this returns its rings and buffers are the host's again.
@@ -81,4 +119,11 @@ pub trait Backend: Send + Sync {
     }
     /// Whether the device is gone (its daemon died).
     fn is_gone(&self) -> bool;
+}
+
+/// Memory that processes of one machine share, where a device is one of them.
+fn create_memory(name: &str, size: usize) -> Result<Arc<SharedMemory>> {
+    let memory = SharedMemory::create(name, size)
+        .map_err(|source| Error::io(format!("region of {size} bytes"), source))?;
+    Ok(Arc::new(memory))
 }

@@ -1,11 +1,12 @@
 //! Ending a wait from another thread.
 
+use crate::endpoint::Device;
 use crate::{Error, Result};
 use spfe_net::Clock;
-use spfe_net::os::{self, SharedMemory};
+use spfe_net::os::SharedMemory;
 use spfe_ring::DeviceLine;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Where the device line is in a queue's memory: behind the host line.
 const DEVICE_LINE: usize = 64;
@@ -35,7 +36,9 @@ pub(crate) struct Shared {
     asked: AtomicBool,
     /// The queue's, for the word it sleeps on.
     memory: Arc<SharedMemory>,
-    clock: Clock,
+    device: Weak<Device>,
+    /// Its event vector now.
+    vector: AtomicU32,
 }
 
 impl Canceller {
@@ -50,11 +53,12 @@ impl Canceller {
         // Release: a waiter that sees it sees what was done before. It also comes before the new
         // `wake_seq`: a waiter that reads that one finds the flag set (`Queue::sleep`).
         shared.asked.store(true, Ordering::Release);
+        // Without a device there is no queue, and nobody waits.
+        let Some(device) = shared.device.upgrade() else { return };
         // SAFETY: a queue's memory has its device line there (`Shared::new`); atomics only.
         let line = unsafe { &*shared.memory.base().as_ptr().add(DEVICE_LINE).cast::<DeviceLine>() };
-        line.bump();
-        os::futex_wake(&line.wake_seq);
-        if let Clock::Virtual(clock) = &shared.clock {
+        device.backend().wake(shared.vector.load(Ordering::Acquire), line);
+        if let Clock::Virtual(clock) = device.backend().clock() {
             clock.poke();
         }
     }
@@ -62,9 +66,15 @@ impl Canceller {
 
 impl Shared {
     /// For a queue whose rings are in this memory.
-    pub fn new(memory: Arc<SharedMemory>, clock: Clock) -> Arc<Self> {
+    pub fn new(memory: Arc<SharedMemory>, device: &Arc<Device>, vector: u32) -> Arc<Self> {
         assert!(memory.size() >= DEVICE_LINE + size_of::<DeviceLine>());
-        Arc::new(Self { asked: AtomicBool::new(false), memory, clock })
+        let (device, vector) = (Arc::downgrade(device), AtomicU32::new(vector));
+        Arc::new(Self { asked: AtomicBool::new(false), memory, device, vector })
+    }
+
+    /// The queue has another event vector now.
+    pub fn set_vector(&self, vector: u32) {
+        self.vector.store(vector, Ordering::Release);
     }
 
     /// Whether the wait is to end. Acquire pairs with the store in `cancel`.

@@ -2,6 +2,7 @@
 
 use crate::backend::daemon::Daemon;
 use crate::backend::embedded::{Embedded, EmbeddedBackend};
+use crate::backend::kernel::Kernel;
 use crate::backend::{Backend, DeviceInfo};
 use crate::message::{Broadcast, MessageOptions, TimeCode};
 use crate::mib::Mib;
@@ -64,6 +65,7 @@ impl Endpoint {
     ///   joined by port 0 (SpaceFibre) and port 1 (SpaceWire).
     /// * `virtual:?peer=echo` and so on put an instrument on port 0; `link=4x7.5G` paces the link.
     /// * `unix:/run/spfe.sock/0` is endpoint 0 of the network in the `spfed` at that socket.
+    /// * `/dev/spfe0` is a device of the kernel driver.
     ///
     /// ```
     /// let endpoint = spfe::Endpoint::open("virtual:")?;
@@ -88,10 +90,14 @@ impl Endpoint {
                     Some((path, name)) => Daemon::connect_named(path, name, &client)?,
                     None => Daemon::connect(path.as_ref(), endpoint, &client)?,
                 };
-                let device = Arc::new(Device { backend: Box::new(backend) });
-                Ok(Self { device, embedded: None })
+                Ok(Self::over(backend))
             }
+            Uri::Kernel { path } => Ok(Self::over(Kernel::open(path.as_ref())?)),
         }
+    }
+
+    fn over(backend: impl Backend + 'static) -> Self {
+        Self { device: Arc::new(Device { backend: Box::new(backend) }), embedded: None }
     }
 
     /// Opens an endpoint of an embedded network made by hand.

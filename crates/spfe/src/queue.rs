@@ -115,6 +115,8 @@ pub(crate) struct Queue {
     nudges: u32,
     /// How much earlier than needed a timed sleep is asked to end (learnt).
     pub guard_ns: u64,
+    /// What the device's times are ahead of ours.
+    pub offset_ns: i64,
     pub strategy: Strategy,
     pub event: Option<Arc<Event>>,
     /// Only with a [`Canceller`].
@@ -163,20 +165,18 @@ impl Queue {
             // A port has several: this number, the client's own, tells them apart.
             place.vc = u32::from(memory.key().0);
         }
-        let (event, vector) = if options.event {
+        let event = if options.event {
             let fd = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
                 .map_err(|e| Error::io("eventfd", e.into()))?;
-            let vector = device.backend().add_event(fd.try_clone()?)?;
-            (Some(Event::new(fd)), vector)
+            Some(Event::new(fd))
         } else {
-            (None, 0)
+            None
         };
         let mut request = QueueRequest {
             port: place.port,
             vc: place.vc,
             kind: place.kind.raw(),
             options: if options.stamps { queue_options::STAMP } else { 0 },
-            vector,
             sq_log2: log2,
             cq_log2: log2,
             sq: memory.address(at.sq),
@@ -198,7 +198,8 @@ impl Queue {
                 base.add(64).cast(),
             )
         };
-        let queue = Self {
+        let offset_ns = device.backend().offset_ns();
+        let mut queue = Self {
             sq: Producer::new(sq),
             cq: Consumer::new(cq),
             credit: Credit::default(),
@@ -211,6 +212,7 @@ impl Queue {
             arm_sequence: 1,
             nudges: 0,
             guard_ns: 0,
+            offset_ns,
             strategy: options.strategy,
             event,
             cancel: None,
@@ -222,8 +224,27 @@ impl Queue {
             broken: None,
         };
         queue.device.backend().watch(queue.memory.shared());
-        queue.device.backend().create_queue(&queue.request)?;
+        queue.create()?;
         Ok(queue)
+    }
+
+    /// The queue on the device, with an event where it needs one. An event goes with its queue.
+    fn create(&mut self) -> Result<()> {
+        let backend = self.device.backend();
+        if self.event.is_some() || backend.interrupts() {
+            let fd = self.event.as_ref().map(|event| event.fd.try_clone()).transpose();
+            let fd = fd.map_err(|source| Error::io("eventfd", source))?;
+            self.request.vector = backend.add_event(fd)?;
+        }
+        if let Some(cancel) = &self.cancel {
+            cancel.set_vector(self.request.vector);
+        }
+        backend.create_queue(&self.request)
+    }
+
+    /// Its event vector, 0 for none.
+    pub fn vector(&self) -> u32 {
+        self.request.vector
     }
 
     pub fn host_line(&self) -> &HostLine {
@@ -273,7 +294,8 @@ impl Queue {
     pub fn stamp(&self, position: u32) -> u64 {
         let index = (position & (self.cq.ring.size() - 1)) as usize;
         // SAFETY: one word per completion slot, index masked.
-        unsafe { self.stamps.add(index).as_ref() }.load(Ordering::Relaxed)
+        let time = unsafe { self.stamps.add(index).as_ref() }.load(Ordering::Relaxed);
+        time.wrapping_add_signed(self.offset_ns.wrapping_neg())
     }
 
     /// The next completion that may be reported now.
@@ -394,10 +416,10 @@ impl Queue {
 
     /// A handle that ends waits of this queue.
     pub fn canceller(&mut self) -> Canceller {
-        let (memory, clock) = (&self.memory, self.device.backend().clock());
-        let shared = self
-            .cancel
-            .get_or_insert_with(|| cancel::Shared::new(memory.shared().clone(), clock.clone()));
+        let (memory, device) = (self.memory.shared(), &self.device);
+        let vector = self.request.vector;
+        let shared =
+            self.cancel.get_or_insert_with(|| cancel::Shared::new(memory.clone(), device, vector));
         Canceller::new(shared.clone())
     }
 
@@ -427,7 +449,7 @@ impl Queue {
         self.taken_bytes = 0;
         self.first_seen.set(None);
         self.broken = None;
-        self.device.backend().create_queue(&self.request)
+        self.create()
     }
 
     /// Stops the queue: when this returns true the device touches its rings and buffers no more.

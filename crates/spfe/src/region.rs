@@ -43,12 +43,8 @@ impl fmt::Debug for Region {
 
 impl Region {
     pub(crate) fn new(device: Arc<Device>, name: &str, size: usize) -> Result<Self> {
-        let memory = Arc::new(
-            SharedMemory::create(name, size)
-                .map_err(|source| Error::io(format!("region of {size} bytes"), source))?,
-        );
         let both = access::LOCAL_READ | access::LOCAL_WRITE;
-        let key = device.backend().add_region(&memory, both)?;
+        let (memory, key) = device.backend().add_memory(name, size, both)?;
         let inner = Inner { memory, key, device, taken: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -1,4 +1,4 @@
-//! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`.
+//! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`, `/dev/spfe0`.
 
 use crate::{Error, Result};
 use spfe_net::topology::ENDPOINTS_MAX;
@@ -23,12 +23,17 @@ pub enum Uri {
         /// Endpoint, or the first free one.
         endpoint: Option<u32>,
     },
+    /// A device of the kernel driver.
+    Kernel {
+        /// Path of the device file.
+        path: String,
+    },
 }
 
 /// What device names look like.
 pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&spw=[exact:]200M&\
     mode=inline|coop|thread&peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
-    unix:SOCKET[/N|/NAME]";
+    unix:SOCKET[/N|/NAME] or /dev/spfeN";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
     Error::Name { name: text.to_owned(), what: what.to_string() }
@@ -37,6 +42,9 @@ fn bad(text: &str, what: impl std::fmt::Display) -> Error {
 impl Uri {
     /// Parses a device name.
     pub fn parse(text: &str) -> Result<Self> {
+        if text.starts_with('/') {
+            return Ok(Self::Kernel { path: text.to_owned() });
+        }
         let (scheme, rest) = text.split_once(':').ok_or_else(|| bad(text, "no scheme"))?;
         match scheme {
             "virtual" => Self::parse_virtual(text, rest),

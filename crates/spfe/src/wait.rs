@@ -410,11 +410,12 @@ impl Queue {
             os::sleep_until(at_ns);
             return true;
         }
-        let seen = self.device_line().wake_seq.load(Ordering::Acquire);
+        let backend = self.device.backend();
+        let seen = backend.seen(self.vector(), self.device_line());
         if self.is_cancelled() {
             return false;
         }
-        os::futex_wait(&self.device_line().wake_seq, seen, Some(at_ns));
+        backend.sleep(self.vector(), self.device_line(), seen, Some(at_ns));
         os::now_ns() >= at_ns
     }
 
@@ -438,7 +439,8 @@ impl Queue {
         let sender = self.runner.as_ref().filter(|runner| runner.is_owner());
         let stalled = sender.is_some_and(|tx| tx.shared().stalled.load(Ordering::Relaxed) != 0);
         let again = stalled.then(|| os::now_ns() + STALL_NS);
-        let seen = self.device_line().wake_seq.load(Ordering::Acquire);
+        self.offset_ns = self.device.backend().offset_ns();
+        let seen = self.device.backend().seen(self.vector(), self.device_line());
         self.arm(goal, scan.ahead, deep, false);
         let ran = self.progress();
         let until = until.into_iter().chain(deadline.0).chain(again).chain(self.engine_due()).min();
@@ -446,7 +448,7 @@ impl Queue {
         if ran && waits && self.check().is_ok() && !self.is_cancelled() {
             sharpen_timers();
             self.stats.sleeps += 1;
-            os::futex_wait(&self.device_line().wake_seq, seen, until);
+            self.device.backend().sleep(self.vector(), self.device_line(), seen, until);
         }
         self.host_line().disarm();
     }
@@ -489,7 +491,7 @@ impl Queue {
             bytes: goal.bytes.map(|bytes| self.taken_bytes.wrapping_add(bytes)),
             after_first_ns: if event { goal.after_first.map(os::ns) } else { None },
             first_position: position,
-            event,
+            event: event || self.device.backend().interrupts(),
         };
         self.arm_sequence = self.arm_sequence.wrapping_add(2) | 1;
         self.host_line().arm(self.arm_sequence, &arm, os::heavy_barrier);

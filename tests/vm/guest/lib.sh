@@ -34,8 +34,10 @@ within() {
     done
 }
 
-# load_driver DEVICES: loads the module, and there are this many devices.
+# load_driver DEVICES: loads the module, and there are this many devices. With platform=1 they are platform
+# devices.
 load_driver() {
+    [ -z "${platform:-}" ] || insmod /lib/spfe/spfe_shim.ko || exit 1
     check 'the driver loads' insmod /lib/spfe/spfe.ko || exit 1
     load_driver_last=$(($1 - 1))
     [ "$1" = 0 ] || check "$1 devices" within 60 test -c "/dev/spfe$load_driver_last" || exit 1
@@ -44,6 +46,7 @@ load_driver() {
 # unload_driver: unloads it; nothing of it is left.
 unload_driver() {
     check 'the driver is unloaded' rmmod spfe || return
+    [ -z "${platform:-}" ] || check 'the platform devices are taken away' rmmod spfe_shim
     check 'no device is left' fails test -e /dev/spfe0
     check 'no interrupt is left' fails grep -w spfe /proc/interrupts
     check 'nothing is left in debugfs' fails test -e /sys/kernel/debug/spfe

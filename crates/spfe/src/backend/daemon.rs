@@ -11,7 +11,7 @@ mod link;
 mod look;
 mod sleepers;
 
-use super::{Backend, DeviceInfo};
+use super::{Backend, DeviceInfo, create_memory};
 use crate::{Error, PortInfo, Result};
 pub use capture::LiveCapture;
 use link::{Link, Watcher};
@@ -164,10 +164,16 @@ impl Backend for Daemon {
         }
     }
 
-    fn add_region(&self, memory: &Arc<SharedMemory>, access: u32) -> Result<RegionKey> {
+    fn add_memory(
+        &self,
+        name: &str,
+        size: usize,
+        access: u32,
+    ) -> Result<(Arc<SharedMemory>, RegionKey)> {
+        let memory = create_memory(name, size)?;
         let request = Request::AddRegion { size: memory.size() as u64, access };
         match self.link.call(&request, &[memory.fd()])? {
-            (Reply::Region { key }, _) => Ok(RegionKey(key)),
+            (Reply::Region { key }, _) => Ok((memory, RegionKey(key))),
             (reply, _) => Err(unexpected("AddRegion", &reply).into()),
         }
     }
@@ -176,7 +182,8 @@ impl Backend for Daemon {
         self.done(&Request::RemoveRegion { key: key.0 })
     }
 
-    fn add_event(&self, event: OwnedFd) -> Result<u32> {
+    fn add_event(&self, event: Option<OwnedFd>) -> Result<u32> {
+        let Some(event) = event else { return Ok(0) };
         match self.link.call(&Request::AddEvent, &[event.as_fd()])? {
             (Reply::Vector { vector }, _) => {
                 self.link.sleepers.add_event(vector, event);

@@ -1,6 +1,6 @@
 //! A virtual network in this process: no daemon, no privileges.
 
-use super::{Backend, DeviceInfo};
+use super::{Backend, DeviceInfo, create_memory};
 use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
@@ -124,15 +124,23 @@ impl Backend for EmbeddedBackend {
         Ok(self.embedded.network.port_info(self.at.endpoint, port)?.into())
     }
 
-    fn add_region(&self, memory: &Arc<SharedMemory>, access: u32) -> Result<RegionKey> {
-        Ok(self.embedded.network.add_region(self.at, memory.clone(), access)?)
+    fn add_memory(
+        &self,
+        name: &str,
+        size: usize,
+        access: u32,
+    ) -> Result<(Arc<SharedMemory>, RegionKey)> {
+        let memory = create_memory(name, size)?;
+        let key = self.embedded.network.add_region(self.at, memory.clone(), access)?;
+        Ok((memory, key))
     }
 
     fn remove_region(&self, key: RegionKey) -> Result<()> {
         Ok(self.embedded.network.remove_region(self.at, key)?)
     }
 
-    fn add_event(&self, event: OwnedFd) -> Result<u32> {
+    fn add_event(&self, event: Option<OwnedFd>) -> Result<u32> {
+        let Some(event) = event else { return Ok(0) };
         Ok(self.embedded.network.add_event(self.at, Event::own(event))?)
     }
 

@@ -1,0 +1,490 @@
+//! A device behind the kernel driver, `/dev/spfeN`.
+//!
+//! The driver is on the control path only: it pins the memory that is registered, configures queues
+//! and passes interrupts on. Rings, lines, packets and the doorbell page are mapped, so that moving
+//! packets takes no system call.
+//!
+//! A device at the end of a bus cannot wake a futex: it interrupts. So every queue has an event of
+//! the driver, and a sleeper waits for the count of that event to change. All counts are in a page
+//! that is mapped, so a wait that comes too late ends without a system call.
+//!
+//! Times in completions are those of the device; they become times of CLOCK_MONOTONIC here.
+
+mod uapi;
+
+use super::{Backend, DeviceInfo};
+use crate::{ChannelInfo, Error, MessageCounters, PortInfo, Result, TimeCodeInfo, TimeCodeValue};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{Mode as Permissions, OFlags};
+use spfe_contract::{
+    CONTRACT_VERSION_MAJOR, MIB_ITEMS, MibAccess, MibItem, PortKind, PortState, QueueKind, Status,
+};
+use spfe_device::memory::RegionKey;
+use spfe_net::exact::mib::{LinkCommand, MibEntry};
+use spfe_net::network::QueueRequest;
+use spfe_net::os::{self, SharedMemory};
+use spfe_net::{Clock, LinkModel, LinkRate, Mode, Peer, View};
+use spfe_ring::DeviceLine;
+use spfe_ring::sync::{AtomicU32, Ordering};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What stands behind it.
+const BACKEND: &str = "kernel";
+/// The driver's own event: its count goes up when the device is lost or was reset.
+const LOST: u32 = 0;
+/// How long a look at the device's clock is good for, ns: clocks drift apart.
+const OFFSET_NS: u64 = 1_000_000_000;
+/// Most elements an item of a management information base has: virtual channels of a port.
+const MIB_ELEMENTS: usize = spfe_contract::VC_MAX as usize;
+
+/// A queue of this file.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Queue context.
+    queue: u32,
+    event: u32,
+}
+
+/// An open `/dev/spfeN`.
+pub struct Kernel {
+    device: OwnedFd,
+    path: String,
+    info: uapi::Info,
+    doorbell: SharedMemory,
+    counts: SharedMemory,
+    clock: Clock,
+    /// Count of [`LOST`] when the file was opened.
+    lost: u32,
+    gone: AtomicBool,
+    /// Time of the device less CLOCK_MONOTONIC, and when that was looked at last.
+    offset_ns: AtomicI64,
+    offset_at: spfe_ring::sync::AtomicU64,
+    /// Open queues, by {port, VC or number of the library's, kind}.
+    queues: Mutex<HashMap<(u32, u32, u8), Place>>,
+}
+
+impl Kernel {
+    /// Opens a device file.
+    ///
+    /// # Errors
+    /// NOT_FOUND if there is no such file, BAD_VERSION if driver or device speak another version,
+    /// BUSY if all protection domains of the device are taken, DEVICE_GONE.
+    pub fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let flags = OFlags::RDWR | OFlags::CLOEXEC;
+        let device = rustix::fs::open(path, flags, Permissions::empty()).map_err(|error| {
+            let source = std::io::Error::from(error);
+            match source.kind() {
+                std::io::ErrorKind::NotFound => {
+                    let what = format!("{name}: there is no such device; is the driver loaded?");
+                    Error::device(Status::NotFound, what)
+                }
+                _ => uapi::error("open", format_args!("{name}"), source),
+            }
+        })?;
+        let mut info = uapi::Info::default();
+        uapi::call(&device, &uapi::INFO, &mut info).map_err(|source| {
+            match source.raw_os_error() {
+                Some(libc::ENOTTY) => {
+                    let what = format!("{name} is not a device of the spfe driver");
+                    Error::device(Status::BadVersion, what)
+                }
+                _ => uapi::error(uapi::INFO.name, format_args!("{name}"), source),
+            }
+        })?;
+        let version = info.contract_version >> 16;
+        if info.uapi_version < uapi::VERSION || version != u32::from(CONTRACT_VERSION_MAJOR) {
+            let what = format!(
+                "{name}: driver interface {} and contract {version}; {} and {} are needed",
+                info.uapi_version,
+                uapi::VERSION,
+                CONTRACT_VERSION_MAJOR
+            );
+            return Err(Error::device(Status::BadVersion, what));
+        }
+        let map = |offset, bytes: u32, write, what: &str| {
+            SharedMemory::of_device(&device, offset, bytes as usize, write)
+                .map_err(|source| Error::io(format!("{name}: mapping of {what}"), source))
+        };
+        let doorbell = map(info.doorbell_offset, info.doorbell_bytes, true, "the doorbell")?;
+        let counts = map(info.counts_offset, info.counts_bytes, false, "the counts")?;
+        if counts.size() / 4 < info.events as usize || doorbell.size() < 8 {
+            let what = format!("{name}: the driver says that its pages are too small");
+            return Err(Error::device(Status::BadField, what));
+        }
+        os::join_bus();
+        let kernel = Self {
+            device,
+            path: name,
+            info,
+            doorbell,
+            counts,
+            clock: Clock::Real,
+            lost: 0,
+            gone: AtomicBool::new(false),
+            offset_ns: AtomicI64::new(0),
+            offset_at: spfe_ring::sync::AtomicU64::new(0),
+            queues: Mutex::default(),
+        };
+        let lost = kernel.count(LOST);
+        kernel.look_at_clock();
+        Ok(Self { lost, ..kernel })
+    }
+
+    fn count(&self, event: u32) -> u32 {
+        debug_assert!((event as usize) < self.counts.size() / 4);
+        let counts = self.counts.base().cast::<AtomicU32>();
+        // SAFETY: the page has a count for each event the driver gave out (checked in `open`), and is
+        // mapped as long as this lives.
+        unsafe { counts.add(event as usize).as_ref() }.load(Ordering::Acquire)
+    }
+
+    /// Calls the driver about something of this device.
+    fn call<T>(
+        &self,
+        number: &uapi::Call<T>,
+        argument: &mut T,
+        what: std::fmt::Arguments<'_>,
+    ) -> Result<()> {
+        let done =
+            uapi::checked(&self.device, number, argument, format_args!("{}: {what}", self.path));
+        if done.as_ref().is_err_and(|error| {
+            matches!(error.status(), Some(Status::DeviceGone | Status::DeviceReset))
+        }) {
+            self.gone.store(true, Ordering::Release);
+        }
+        done
+    }
+
+    fn queues(&self) -> MutexGuard<'_, HashMap<(u32, u32, u8), Place>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn destroy_event(&self, event: u32) {
+        let mut argument = uapi::Event { eventfd: -1, event, ..uapi::Event::default() };
+        // A device that is gone has none any more.
+        let _ = uapi::call(&self.device, &uapi::EVENT_DESTROY, &mut argument);
+    }
+
+    /// Reads the device's clock.
+    fn look_at_clock(&self) {
+        let mut time = uapi::Time::default();
+        if uapi::call(&self.device, &uapi::TIME, &mut time).is_ok() {
+            let middle = time.before_ns / 2 + time.after_ns / 2;
+            let offset = time.device_ns.wrapping_sub(middle) as i64;
+            self.offset_ns.store(offset, Ordering::Relaxed);
+        }
+        self.offset_at.store(os::now_ns(), Ordering::Relaxed);
+    }
+
+    fn port(&self, number: u32) -> Result<uapi::Port> {
+        let mut port = uapi::Port { port: number, ..uapi::Port::default() };
+        self.call(&uapi::PORT, &mut port, format_args!("port {number}"))?;
+        Ok(port)
+    }
+
+    fn statistics(&self, queue: u32) -> Result<[u64; 5]> {
+        let mut of = uapi::Statistics { queue, ..uapi::Statistics::default() };
+        self.call(&uapi::STATISTICS, &mut of, format_args!("statistics of queue {queue}"))?;
+        Ok([of.packets, of.bytes, of.errors, of.stalls, of.wakes])
+    }
+
+    /// An item of a port's management information base.
+    fn item(&self, port: u32, item: MibItem, element: u32) -> std::io::Result<u64> {
+        let item = u32::from(item.raw());
+        let mut mib = uapi::Mib { port, item, element, ..uapi::Mib::default() };
+        uapi::call(&self.device, &uapi::MIB, &mut mib).map(|()| mib.value)
+    }
+
+    /// What the device itself said of something it refused.
+    fn refused(&self, status: u32, what: std::fmt::Arguments<'_>) -> Option<Error> {
+        let status = Status::from_raw(u8::try_from(status).ok()?).filter(|it| *it != Status::Ok)?;
+        Some(Error::device(status, format!("{}: {what}: {}", self.path, status.doc())))
+    }
+
+    fn pin(&self, memory: &SharedMemory, access: u32) -> Result<RegionKey> {
+        let mut region = uapi::Register {
+            addr: memory.base().as_ptr() as u64,
+            size: memory.size() as u64,
+            access,
+            ..uapi::Register::default()
+        };
+        let what = format_args!("memory of {} bytes", memory.size());
+        self.call(&uapi::REGISTER, &mut region, what)?;
+        Ok(RegionKey(region.key as u16))
+    }
+
+    /// Memory of the driver's, where the device cannot reach that of user space.
+    fn driver_memory(&self, size: usize, access: u32) -> Result<(Arc<SharedMemory>, RegionKey)> {
+        let mut region = uapi::Alloc { size: size as u64, access, ..uapi::Alloc::default() };
+        self.call(&uapi::ALLOC, &mut region, format_args!("driver memory of {size} bytes"))?;
+        let key = RegionKey(region.key as u16);
+        let mapped =
+            SharedMemory::of_device(&self.device, region.offset, region.size as usize, true);
+        match mapped {
+            Ok(memory) => Ok((Arc::new(memory), key)),
+            Err(source) => {
+                let _ = self.remove_region(key);
+                Err(Error::io(format!("{}: mapping of {size} bytes", self.path), source))
+            }
+        }
+    }
+}
+
+/// Rate of a link, as the registers say it.
+fn rate(port: &uapi::Port, kind: PortKind) -> LinkRate {
+    match (kind, port.lane_rate_mbps) {
+        (_, 0) => LinkRate::Unlimited,
+        (PortKind::Spacewire, mbps) => LinkRate::SpaceWire { mbps },
+        (_, mbps) => LinkRate::SpaceFibre { lanes: port.lanes, mbps },
+    }
+}
+
+impl Backend for Kernel {
+    fn info(&self) -> DeviceInfo {
+        let version = self.info.contract_version;
+        DeviceInfo {
+            uri: self.path.clone(),
+            backend: BACKEND,
+            endpoint: 0,
+            client: self.info.domain,
+            ports: self.info.ports,
+            mode: Mode::Thread,
+            contract: ((version >> 16) as u16, version as u16),
+        }
+    }
+
+    fn port_info(&self, number: u32) -> Result<PortInfo> {
+        let port = self.port(number)?;
+        let kind = PortKind::from_raw(port.kind as u8).unwrap_or(PortKind::None);
+        let mut channels = Vec::new();
+        for vc in 0..port.vcs {
+            let register = port.priority.get(vc as usize / 8).copied().unwrap_or(0);
+            let queue = port.first_queue + 2 * vc;
+            channels.push(ChannelInfo {
+                priority: (register >> (vc % 8 * 4) & 0xf) as u8,
+                tx: self.statistics(queue)?.into(),
+                rx: self.statistics(queue + 1)?.into(),
+                ..ChannelInfo::default()
+            });
+        }
+        Ok(PortInfo {
+            kind,
+            state: PortState::from_raw(port.state as u8).unwrap_or(PortState::Down),
+            vcs: port.vcs,
+            rate: rate(&port, kind),
+            model: LinkModel::default(),
+            peer: Peer::Network,
+            channels,
+            messages: MessageCounters {
+                sent: port.sent.into(),
+                received: port.received.into(),
+                dropped: port.dropped.into(),
+            },
+            time_codes: TimeCodeInfo {
+                last: TimeCodeValue::new(port.time_code as u8, 0),
+                out_of_sequence: port.invalid,
+            },
+        })
+    }
+
+    fn add_memory(
+        &self,
+        name: &str,
+        size: usize,
+        access: u32,
+    ) -> Result<(Arc<SharedMemory>, RegionKey)> {
+        if self.info.flags & uapi::INFO_BOUNCE != 0 {
+            return self.driver_memory(size, access);
+        }
+        let memory = SharedMemory::create(name, size)
+            .map_err(|source| Error::io(format!("region of {size} bytes"), source))?;
+        let key = self.pin(&memory, access)?;
+        Ok((Arc::new(memory), key))
+    }
+
+    fn remove_region(&self, key: RegionKey) -> Result<()> {
+        let mut argument = uapi::Key { key: key.0.into(), reserved: 0 };
+        self.call(&uapi::UNREGISTER, &mut argument, format_args!("region {:#06x}", key.0))
+    }
+
+    fn interrupts(&self) -> bool {
+        true
+    }
+
+    fn add_event(&self, event: Option<OwnedFd>) -> Result<u32> {
+        let eventfd = event.as_ref().map_or(-1, |fd| fd.as_raw_fd());
+        let mut argument = uapi::Event { eventfd, ..uapi::Event::default() };
+        self.call(&uapi::EVENT_CREATE, &mut argument, format_args!("event"))?;
+        if argument.event == LOST || argument.event as usize >= self.counts.size() / 4 {
+            let what = format!("{}: event {} has no count", self.path, argument.event);
+            return Err(Error::device(Status::BadField, what));
+        }
+        Ok(argument.event)
+    }
+
+    fn create_queue(&self, request: &QueueRequest) -> Result<()> {
+        let messages = [QueueKind::MessageTx.raw(), QueueKind::MessageRx.raw()];
+        let QueueRequest { port, vc, kind, vector, .. } = *request;
+        let mut queue = uapi::Queue {
+            port,
+            vc: if messages.contains(&kind) { 0 } else { vc },
+            kind: kind.into(),
+            options: request.options,
+            event: vector,
+            sq_log2: request.sq_log2,
+            cq_log2: request.cq_log2,
+            area_bytes: request.area_bytes,
+            sq: request.sq,
+            cq: request.cq,
+            stamps: request.stamps,
+            lines: request.lines,
+            area: request.area,
+            filter: request.filter,
+            ..uapi::Queue::default()
+        };
+        let name = QueueKind::from_raw(kind).map_or("unknown", QueueKind::name);
+        let what = format_args!("{name} queue of port {port} VC {vc}");
+        let done = self.call(&uapi::QUEUE_CREATE, &mut queue, what);
+        if let Err(error) = done {
+            self.destroy_event(vector);
+            let refused =
+                (queue.status != 0).then(|| Status::from_raw(queue.status as u8)).flatten();
+            return Err(match refused {
+                Some(status) => {
+                    let what = format!("{}: {what}: {}", self.path, status.doc());
+                    Error::device(status, what)
+                }
+                None => error,
+            });
+        }
+        self.queues().insert((port, vc, kind), Place { queue: queue.queue, event: vector });
+        Ok(())
+    }
+
+    fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()> {
+        let name = (port, vc, kind);
+        let Some(place) = self.queues().get(&name).copied() else {
+            let what = format!("{}: no queue of kind {kind} of port {port} VC {vc}", self.path);
+            return Err(Error::device(Status::NotFound, what));
+        };
+        let mut argument = uapi::Index { index: place.queue, reserved: 0 };
+        let what = format_args!("queue {}", place.queue);
+        self.call(&uapi::QUEUE_DESTROY, &mut argument, what)?;
+        self.queues().remove(&name);
+        self.destroy_event(place.event);
+        Ok(())
+    }
+
+    fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
+        let mut argument = uapi::PortSet {
+            port,
+            what: uapi::PORT_PRIORITY,
+            vc,
+            priority: priority.into(),
+            ..uapi::PortSet::default()
+        };
+        let what = format_args!("priority {priority} of port {port} VC {vc}");
+        self.call(&uapi::PORT_SET, &mut argument, what)
+    }
+
+    fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
+        let info = self.port(port)?;
+        let state = PortState::from_raw(info.state as u8).unwrap_or(PortState::Down).name();
+        let mut list = vec![
+            MibEntry::new("port", "state", None, state),
+            MibEntry::new("port", "virtual channels", None, u64::from(info.vcs)),
+        ];
+        let readable = MIB_ITEMS.iter().filter(|info| info.access != MibAccess::Command);
+        for item in readable.map(|info| info.item) {
+            let values =
+                (0..).map_while(|element| Some((element, self.item(port, item, element).ok()?)));
+            list.extend(
+                values
+                    .take(MIB_ELEMENTS)
+                    .map(|(element, value)| MibEntry::of_item(item, element, value)),
+            );
+        }
+        Ok(list)
+    }
+
+    fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64> {
+        self.item(port, item, index).map_err(|source| {
+            let what = format_args!("{}: {} {index} of port {port}", self.path, item.info().title);
+            uapi::error(uapi::MIB.name, what, source)
+        })
+    }
+
+    fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {
+        let (item, element, value) = match command {
+            LinkCommand::Reset => (MibItem::LinkReset.raw(), 0, 1),
+            LinkCommand::Set { item, index, value } => (item, index, value),
+            LinkCommand::Cut { .. } => {
+                let what = format!("{}: no driver cuts the wires of a link", self.path);
+                return Err(Error::device(Status::BadOpcode, what));
+            }
+        };
+        let (flags, item) = (uapi::MIB_SET, u32::from(item));
+        let mut mib = uapi::Mib { port, item, element, flags, value, ..uapi::Mib::default() };
+        let what = format_args!("item {item}[{element}] of port {port} to {value}");
+        let done = self.call(&uapi::MIB, &mut mib, what);
+        done.map_err(|error| self.refused(mib.status, what).unwrap_or(error))
+    }
+
+    fn reset(&self) -> Result<()> {
+        self.call(&uapi::RESET, &mut (), format_args!("reset"))?;
+        let queues: Vec<Place> = self.queues().drain().map(|(_, place)| place).collect();
+        queues.iter().for_each(|place| self.destroy_event(place.event));
+        Ok(())
+    }
+
+    fn engine(&self) -> Option<&Arc<View>> {
+        None
+    }
+
+    fn ring(&self) {
+        let register = self.doorbell.base().cast::<u64>();
+        // SAFETY: the page is mapped for writing as long as this lives, and starts with the register.
+        unsafe { register.write_volatile(0) };
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn offset_ns(&self) -> i64 {
+        let age = os::now_ns().wrapping_sub(self.offset_at.load(Ordering::Relaxed));
+        if age > OFFSET_NS {
+            self.look_at_clock();
+        }
+        self.offset_ns.load(Ordering::Relaxed)
+    }
+
+    fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Acquire) || self.count(LOST) != self.lost
+    }
+
+    fn seen(&self, vector: u32, _: &DeviceLine) -> u32 {
+        self.count(vector)
+    }
+
+    fn sleep(&self, vector: u32, _: &DeviceLine, seen: u32, until_ns: Option<u64>) {
+        let deadline_ns = until_ns.map_or(-1, |at| i64::try_from(at).unwrap_or(i64::MAX));
+        let mut argument = uapi::Wait { event: vector, seen, deadline_ns };
+        let done = uapi::call(&self.device, &uapi::WAIT, &mut argument);
+        if done.is_err_and(|source| {
+            matches!(uapi::status_of(&source), Some(Status::DeviceGone | Status::DeviceReset))
+        }) {
+            self.gone.store(true, Ordering::Release);
+        }
+    }
+
+    fn wake(&self, vector: u32, _: &DeviceLine) {
+        let mut argument = uapi::Index { index: vector, reserved: 0 };
+        // One that is gone has nobody who sleeps.
+        let _ = uapi::call(&self.device, &uapi::WAKE, &mut argument);
+    }
+}

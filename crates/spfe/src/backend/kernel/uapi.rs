@@ -1,0 +1,311 @@
+//! The driver's user interface (`driver/linux/uapi/linux/spfe.h`): structures, calls, errors.
+
+use crate::{Error, Result};
+use rustix::fd::{AsRawFd, OwnedFd};
+use spfe_contract::Status;
+use std::io;
+
+/// `SPFE_UAPI_VERSION`: the oldest driver that has everything used here.
+pub const VERSION: u32 = 1;
+/// `SPFE_INFO_BOUNCE`.
+pub const INFO_BOUNCE: u32 = 0x1;
+/// `SPFE_MIB_SET`.
+pub const MIB_SET: u32 = 0x1;
+/// `SPFE_PORT_PRIORITY`.
+pub const PORT_PRIORITY: u32 = 0x2;
+
+const MAGIC: u32 = 0xBB;
+const WRITE: u32 = 1;
+const READ: u32 = 2;
+
+/// A call: its name, for errors, and its number (`_IOC` of linux/ioctl.h).
+pub struct Call<T> {
+    pub name: &'static str,
+    request: u32,
+    argument: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T> Call<T> {
+    const fn new(name: &'static str, direction: u32, number: u32) -> Self {
+        let request = direction << 30 | (size_of::<T>() as u32) << 16 | MAGIC << 8 | number;
+        Self { name, request, argument: std::marker::PhantomData }
+    }
+}
+
+macro_rules! calls {
+    ($($name:ident($argument:ty) = $direction:expr, $number:expr;)*) => {
+        $(pub const $name: Call<$argument> =
+            Call::new(concat!("SPFE_IOC_", stringify!($name)), $direction, $number);)*
+        /// Every call, by the name the header has for it.
+        #[cfg(test)]
+        const CALLS: &[(&str, u32)] = &[$(($name.name, $name.request)),*];
+    };
+}
+
+calls! {
+    INFO(Info) = READ, 0x00;
+    TIME(Time) = READ, 0x01;
+    PORT(Port) = READ | WRITE, 0x02;
+    PORT_SET(PortSet) = WRITE, 0x03;
+    REGISTER(Register) = READ | WRITE, 0x04;
+    ALLOC(Alloc) = READ | WRITE, 0x05;
+    UNREGISTER(Key) = WRITE, 0x06;
+    EVENT_CREATE(Event) = READ | WRITE, 0x07;
+    EVENT_DESTROY(Event) = WRITE, 0x08;
+    WAIT(Wait) = READ | WRITE, 0x09;
+    WAKE(Index) = WRITE, 0x0a;
+    QUEUE_CREATE(Queue) = READ | WRITE, 0x0b;
+    QUEUE_DESTROY(Index) = WRITE, 0x0c;
+    STATISTICS(Statistics) = READ | WRITE, 0x0d;
+    RESET(()) = 0, 0x0e;
+    MIB(Mib) = READ | WRITE, 0x0f;
+}
+
+macro_rules! structures {
+    ($($name:ident as $header:literal { $($field:ident: $kind:ty,)* })*) => {
+        $(#[repr(C)]
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name { $(pub $field: $kind,)* })*
+        /// Every structure: name in the header, size, offsets of its fields.
+        #[cfg(test)]
+        const STRUCTURES: &[(&str, usize, &[(&str, usize)])] = &[$((
+            $header,
+            size_of::<$name>(),
+            &[$((stringify!($field), std::mem::offset_of!($name, $field)),)*],
+        )),*];
+    };
+}
+
+structures! {
+    Info as "spfe_info" {
+        uapi_version: u32,
+        contract_version: u32,
+        capability: u32,
+        flags: u32,
+        ports: u32,
+        queues: u32,
+        regions: u32,
+        events: u32,
+        domain: u32,
+        doorbell_bytes: u32,
+        counts_bytes: u32,
+        resets: u32,
+        doorbell_offset: u64,
+        counts_offset: u64,
+        packet_max: u64,
+        reserved: [u64; 2],
+    }
+    Time as "spfe_time" {
+        before_ns: u64,
+        device_ns: u64,
+        after_ns: u64,
+        reserved: u64,
+    }
+    Port as "spfe_port" {
+        port: u32,
+        kind: u32,
+        state: u32,
+        vcs: u32,
+        lanes: u32,
+        lane_rate_mbps: u32,
+        user_rate_kbps: u32,
+        first_queue: u32,
+        queue_count: u32,
+        link_start: u32,
+        priority: [u32; 4],
+        channel: u32,
+        sent: u32,
+        received: u32,
+        dropped: u32,
+        time_code: u32,
+        invalid: u32,
+        reserved: [u64; 2],
+    }
+    PortSet as "spfe_port_set" {
+        port: u32,
+        what: u32,
+        link_start: u32,
+        vc: u32,
+        priority: u32,
+        channel: u32,
+        reserved: u64,
+    }
+    Register as "spfe_register" {
+        addr: u64,
+        size: u64,
+        access: u32,
+        flags: u32,
+        key: u32,
+        reserved: u32,
+    }
+    Alloc as "spfe_alloc" {
+        size: u64,
+        access: u32,
+        flags: u32,
+        offset: u64,
+        key: u32,
+        reserved: u32,
+    }
+    Key as "spfe_key" {
+        key: u32,
+        reserved: u32,
+    }
+    Event as "spfe_event" {
+        eventfd: i32,
+        flags: u32,
+        event: u32,
+        reserved: u32,
+    }
+    Wait as "spfe_wait" {
+        event: u32,
+        seen: u32,
+        deadline_ns: i64,
+    }
+    Queue as "spfe_queue" {
+        port: u32,
+        vc: u32,
+        kind: u32,
+        options: u32,
+        event: u32,
+        sq_log2: u32,
+        cq_log2: u32,
+        area_bytes: u32,
+        sq: u64,
+        cq: u64,
+        stamps: u64,
+        lines: u64,
+        area: u64,
+        filter: u32,
+        queue: u32,
+        status: u32,
+        reserved: u32,
+    }
+    Index as "spfe_index" {
+        index: u32,
+        reserved: u32,
+    }
+    Statistics as "spfe_statistics" {
+        queue: u32,
+        reserved: u32,
+        packets: u64,
+        bytes: u64,
+        errors: u64,
+        stalls: u64,
+        wakes: u64,
+        dropped: u64,
+    }
+    Mib as "spfe_mib" {
+        port: u32,
+        item: u32,
+        element: u32,
+        flags: u32,
+        value: u64,
+        status: u32,
+        reserved: u32,
+    }
+}
+
+/// Calls the driver. The structures have integers only, so whatever it writes is a value of theirs.
+pub fn call<T>(device: &OwnedFd, call: &Call<T>, argument: &mut T) -> io::Result<()> {
+    let request = libc::c_ulong::from(call.request);
+    let place = std::ptr::from_mut(argument);
+    // SAFETY: the number says that the argument has the size of a `T`, and a `T` is there.
+    if unsafe { libc::ioctl(device.as_raw_fd(), request as _, place) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// What an error of the driver means, as a status of the contract.
+pub fn status_of(error: &io::Error) -> Option<Status> {
+    Some(match error.raw_os_error()? {
+        libc::ENODEV => Status::DeviceGone,
+        libc::ESHUTDOWN => Status::DeviceReset,
+        libc::ENOENT => Status::NotFound,
+        libc::EBUSY => Status::Busy,
+        libc::ENOMEM | libc::ENOSPC => Status::NoResources,
+        libc::EINVAL => Status::BadField,
+        libc::EOPNOTSUPP => Status::BadOpcode,
+        _ => return None,
+    })
+}
+
+/// The error of a call about something.
+pub fn error(call: &str, what: std::fmt::Arguments<'_>, source: io::Error) -> Error {
+    let Some(status) = status_of(&source) else {
+        return Error::io(format!("{what}: {call}"), source);
+    };
+    let advice = match source.raw_os_error() {
+        Some(libc::ENOMEM) => "; raise RLIMIT_MEMLOCK (ulimit -l) or register less",
+        Some(libc::ENODEV) => "; the device is gone: open it again when it is back",
+        Some(libc::ESHUTDOWN) => "; the device was reset: open it again",
+        _ => "",
+    };
+    Error::device(status, format!("{what}: {call}: {source}{advice}"))
+}
+
+/// The result of a call about something.
+pub fn checked<T>(
+    device: &OwnedFd,
+    number: &Call<T>,
+    argument: &mut T,
+    what: std::fmt::Arguments<'_>,
+) -> Result<()> {
+    call(device, number, argument).map_err(|source| error(number.name, what, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+    use std::process::Command;
+
+    /// A C compiler reads the header and prints what it says; both must be alike.
+    #[test]
+    fn structures_and_calls_are_those_of_the_header() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let folder = std::env::temp_dir().join(format!("spfe-uapi-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut source = String::from("#include <linux/spfe.h>\n#include <stddef.h>\n");
+        let mut expected = String::new();
+        source.push_str("#include <stdio.h>\nint main(void) {\n");
+        for (name, size, fields) in STRUCTURES {
+            writeln!(source, "printf(\"{name} %zu\\n\", sizeof(struct {name}));").unwrap();
+            writeln!(expected, "{name} {size}").unwrap();
+            for (field, at) in *fields {
+                writeln!(
+                    source,
+                    "printf(\"{name}.{field} %zu\\n\", offsetof(struct {name}, {field}));"
+                )
+                .unwrap();
+                writeln!(expected, "{name}.{field} {at}").unwrap();
+            }
+        }
+        for (name, request) in CALLS {
+            writeln!(source, "printf(\"{name} %u\\n\", (unsigned)({name}));").unwrap();
+            writeln!(expected, "{name} {request}").unwrap();
+        }
+        for (name, value) in [
+            ("SPFE_UAPI_VERSION", VERSION),
+            ("SPFE_INFO_BOUNCE", INFO_BOUNCE),
+            ("SPFE_MIB_SET", MIB_SET),
+            ("SPFE_PORT_PRIORITY", PORT_PRIORITY),
+        ] {
+            writeln!(source, "printf(\"{name} %u\\n\", (unsigned){name});").unwrap();
+            writeln!(expected, "{name} {value}").unwrap();
+        }
+        source.push_str("return 0; }\n");
+        let (file, program) = (folder.join("uapi.c"), folder.join("uapi"));
+        std::fs::write(&file, source).unwrap();
+        let built = Command::new("cc")
+            .args(["-I", &format!("{root}/driver/linux/uapi"), "-o"])
+            .args([&program, &file])
+            .output()
+            .expect("a C compiler, cc");
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        let printed = Command::new(&program).output().unwrap();
+        assert_eq!(String::from_utf8(printed.stdout).unwrap(), expected);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
