@@ -82,16 +82,17 @@ void spfe_irq_wake_all(struct spfe_device *spfe)
 
 int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources)
 {
+	u32 count = min3(resources->nirqs, spfe->nevents, (u32)SPFE_VECTORS_MAX);
 	struct spfe_vector *vector;
 	u32 index;
 
-	spfe->nvectors = min3(resources->nirqs, spfe->nevents, (u32)SPFE_VECTORS_MAX);
-	if (!spfe->nvectors)
+	if (!count)
 		return dev_err_probe(spfe->parent, -ENXIO, "no interrupt\n");
-	spfe->vectors = kcalloc(spfe->nvectors, sizeof(*spfe->vectors), GFP_KERNEL);
+	spfe->vectors = kcalloc(count, sizeof(*spfe->vectors), GFP_KERNEL);
 	if (!spfe->vectors)
 		return -ENOMEM;
-	for (index = 0; index < spfe->nvectors; index++) {
+	spfe->nvectors = count;
+	for (index = 0; index < count; index++) {
 		vector = &spfe->vectors[index];
 		vector->spfe = spfe;
 		vector->index = index;

@@ -811,9 +811,9 @@ package spfe_pkg;
   localparam logic [31:0] REGION_BLOCK_SIZE = 32'h00000010;
   /// Bytes from element to element.
   localparam logic [31:0] REGION_BLOCK_STRIDE = 32'h00000080;
-  /// Region field of entries and addresses: generation << 12 | index, 16 bits. Valid while the region is enabled, else 0. (ro)
+  /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the region is enabled, else 0. (ro)
   localparam logic [31:0] REGION_BLOCK_KEY = 32'h00000000;
-  /// Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw)
+  /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of shared memory. (rw)
   localparam logic [31:0] REGION_BLOCK_BASE_LO = 32'h00000040;
   /// Bus address, high word. (rw)
   localparam logic [31:0] REGION_BLOCK_BASE_HI = 32'h00000044;

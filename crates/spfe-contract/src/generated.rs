@@ -2297,9 +2297,9 @@ pub mod region_block {
     pub const SIZE: u32 = 0x10;
     /// Bytes from one element to the next. Registers are at offsets in an element.
     pub const STRIDE: u32 = 0x80;
-    /// Region field of entries and addresses: generation << 12 | index, 16 bits. Valid while the region is enabled, else 0. (ro)
+    /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the region is enabled, else 0. (ro)
     pub const KEY: u32 = 0x00;
-    /// Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw)
+    /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of shared memory. (rw)
     pub const BASE_LO: u32 = 0x40;
     /// Bus address, high word. (rw)
     pub const BASE_HI: u32 = 0x44;
