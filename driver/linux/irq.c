@@ -114,8 +114,8 @@ static void spfe_vector_release(struct spfe_vector *vector)
 }
 
 /*
- * Removal: events may stay on the lists, but nothing comes any more. Files that are closed meanwhile
- * release vectors too.
+ * Removal: events may stay on the lists, but nothing comes any more. Files that are closed
+ * meanwhile release vectors too.
  */
 void spfe_irq_free(struct spfe_device *spfe)
 {
