@@ -163,15 +163,22 @@ static int spfe_vector_acquire(struct spfe_vector *vector)
 	return err;
 }
 
-/* The interrupt with the fewest events. */
+/*
+ * The interrupt with the fewest events, in turn: one that was given back may still be on its way,
+ * and its next user should not be woken by it.
+ */
 static struct spfe_vector *spfe_vector_choose(struct spfe_device *spfe)
 {
-	struct spfe_vector *best = &spfe->vectors[0];
+	struct spfe_vector *best = &spfe->vectors[spfe->next_vector % spfe->nvectors];
+	struct spfe_vector *other;
 	u32 index;
 
-	for (index = 1; index < spfe->nvectors && best->users; index++)
-		if (spfe->vectors[index].users < best->users)
-			best = &spfe->vectors[index];
+	for (index = 1; index < spfe->nvectors && best->users; index++) {
+		other = &spfe->vectors[(spfe->next_vector + index) % spfe->nvectors];
+		if (other->users < best->users)
+			best = other;
+	}
+	spfe->next_vector = best - spfe->vectors + 1;
 	return best;
 }
 

@@ -240,6 +240,7 @@ struct spfe_device {
 	struct spfe_queue_slot *queues;
 	struct spfe_vector *vectors;
 	u32 nvectors;
+	u32 next_vector; /* where the search for a free one begins */
 	struct ida domains;
 	struct ida region_ids;
 	struct list_head clients;
