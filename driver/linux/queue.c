@@ -55,7 +55,7 @@ static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_set
 		}
 	}
 	/* A virtual channel is somebody's; any message context would have done. */
-	return messages && setup->kind >= SPFE_QUEUE_KIND_MESSAGE_TX ? -ENOSPC : -EBUSY;
+	return setup->kind >= SPFE_QUEUE_KIND_MESSAGE_TX ? -ENOSPC : -EBUSY;
 }
 
 static void spfe_queue_write(struct spfe_device *spfe, u32 queue, u32 domain,
