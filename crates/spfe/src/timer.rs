@@ -29,6 +29,12 @@ impl Event {
         let _ = rustix::io::write(&self.fd, &1u64.to_ne_bytes());
     }
 
+    /// Takes back what made the descriptor readable.
+    pub fn clear(&self) {
+        // Empty already: not readable, which is what is wanted.
+        let _ = rustix::io::read(&self.fd, &mut [0; 8]);
+    }
+
     /// The last request is not due at any time, so far.
     pub fn forget(&self) {
         self.due_ns.store(0, Ordering::Release);

@@ -508,6 +508,10 @@ impl Queue {
         let Some(event) = self.event.clone() else { return Ok(false) };
         let mut scan = Scan::default();
         event.forget();
+        if self.device.backend().interrupts() {
+            // Sleeps were ended by the same event.
+            event.clear();
+        }
         // With the engine in the sender's hands nobody keeps time for a sleeping receiver: the
         // first packet signals, and the caller asks again.
         let inline = self.device.engine(self.place.port).is_some();
