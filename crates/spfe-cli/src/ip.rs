@@ -128,7 +128,7 @@ fn announce(tap: &Tap, endpoint: &Endpoint, place: (u32, u32), mtu: u32, context
         let _ = writeln!(out, "{object}").and_then(|()| out.flush());
     } else {
         context.say(&format!(
-            "interface {name}: {device} port {port} VC {vc}, MTU {mtu}, address {mac}"
+            "interface {name}: {device} port {port} VC {vc}, MTU {mtu}, Ethernet address {mac}"
         ));
     }
 }

@@ -111,7 +111,10 @@ impl<'a> Pump<'a> {
                     self.context.say(&format!("interface {} was removed", self.tap.name()));
                     break Ok(());
                 }
-                Err(failure) => break Err(failure),
+                Err(mut failure) => {
+                    failure.what = format!("interface {}: {}", self.tap.name(), failure.what);
+                    break Err(failure);
+                }
             }
         };
         self.report();
@@ -145,10 +148,7 @@ impl<'a> Pump<'a> {
                 Ok(0) if self.idle(&mut channel, look)? => return Ok(Stop::Removed),
                 Ok(_) => {}
                 Err(error) if is_removed(&error) => return Ok(Stop::Removed),
-                Err(error) => {
-                    let what = format!("interface {}", self.tap.name());
-                    return Err(Failure::io(what, &error));
-                }
+                Err(error) => return Err(Failure::io("TAP device", &error)),
             }
         }
     }
