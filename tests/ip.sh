@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.." || exit
 
 readonly spfe=${SPFE_BIN:-target/release/spfe} spfed=${SPFED_BIN:-target/release/spfed}
 readonly limit=60 bytes=$((20 << 20)) port=5300
-readonly addresses=(10.83.0.1 10.83.0.2)
+readonly addresses=(10.83.0.1 10.83.0.2) macs=(02:00:00:00:53:01 02:00:00:00:53:02)
 failed=0
 mode=''
 daemon=''
@@ -67,7 +67,7 @@ up() {
     shift
     : >"$dir/$side.out"
     nsenter --target "${spaces[$side]}" --net "$spfe" --json --device "unix:$dir/sock/$side" \
-        ip up --name spfe0 --address "${addresses[$side]}/24" "$@" \
+        ip up --name spfe0 --address "${addresses[$side]}/24" --mac "${macs[$side]}" "$@" \
         >"$dir/$side.out" 2>"$dir/$side.err" &
     sides[side]=$!
     until_true grep -q '"interface":"spfe0"' "$dir/$side.out"
@@ -208,10 +208,10 @@ rate() {
     local what=$1 server
     shift
     rm -f "$dir/server"
-    within 1 iperf3 --server --one-off >"$dir/server" 2>&1 &
+    within 1 iperf3 --server --one-off --forceflush >"$dir/server" 2>&1 &
     server=$!
-    until_true grep -q listening "$dir/server"
-    within 0 iperf3 --client "${addresses[1]}" --time 2 --format m "$@" >"$dir/iperf" || return
+    until_true grep -q listening "$dir/server" || return
+    within 0 iperf3 --client "${addresses[1]}" --time 1 --format m "$@" >"$dir/iperf" || return
     printf '# %s%s: %s\n' "$mode" "$what" "$(grep -E 'receiver' "$dir/iperf" | tail -n 1)" >&3
     wait "$server"
 }
