@@ -329,14 +329,9 @@ static int spfe_ioc_statistics(struct spfe_client *client, void *argument)
 	return spfe_statistics_query(client->spfe, argument);
 }
 
-/* This version of the contract has no block for it. */
 static int spfe_ioc_mib(struct spfe_client *client, void *argument)
 {
-	struct spfe_mib *wish = argument;
-
-	if (wish->reserved || wish->flags & ~SPFE_MIB_SET)
-		return -EINVAL;
-	return wish->port < client->spfe->nports ? -EOPNOTSUPP : -ENOENT;
+	return spfe_mib_access(client->spfe, argument, client->may_set || capable(CAP_NET_ADMIN));
 }
 
 /* Also brings a file back into use that was open while the device was reset. */
@@ -437,8 +432,7 @@ static long spfe_ioctl(struct file *file, unsigned int command, unsigned long ad
 			call = &spfe_calls[i];
 	if (!call)
 		return -ENOTTY;
-	if (call->how & SPFE_CALL_WRITES && !(file->f_mode & FMODE_WRITE) &&
-	    !capable(CAP_NET_ADMIN))
+	if (call->how & SPFE_CALL_WRITES && !client->may_set && !capable(CAP_NET_ADMIN))
 		return -EPERM;
 	memset(argument, 0, sizeof(argument));
 	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(argument, user, _IOC_SIZE(command)))
@@ -464,6 +458,7 @@ static int spfe_open(struct inode *inode, struct file *file)
 		put_device(&spfe->dev);
 		return PTR_ERR(client);
 	}
+	client->may_set = file->f_mode & FMODE_WRITE;
 	file->private_data = client;
 	return nonseekable_open(inode, file);
 }

@@ -94,6 +94,7 @@ static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instan
 	port->vcs = spfe_read(spfe, at + SPFE_PORT_BLOCK_VCS);
 	port->first_queue = spfe_read(spfe, at + SPFE_PORT_BLOCK_FIRST_QUEUE);
 	port->queue_count = spfe_read(spfe, at + SPFE_PORT_BLOCK_QUEUE_COUNT);
+	port->mib_elements = max(port->vcs, spfe_read(spfe, at + SPFE_PORT_BLOCK_LANES));
 	port->link_start = 1;
 	for (i = 0; i < ARRAY_SIZE(port->priority); i++)
 		port->priority[i] = spfe_read(spfe, at + SPFE_PORT_BLOCK_VC_PRIORITY_0 + 4 * i);
@@ -139,6 +140,11 @@ static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size,
 		if (size < SPFE_TIME_CODE_BLOCK_SIZE)
 			return -EPROTO;
 		return spfe_take_extra(spfe, at, type, instance);
+	case SPFE_BLOCK_TYPE_MIB:
+		if (instance >= spfe->nports || size < SPFE_HEADER_BYTES)
+			return -EPROTO;
+		spfe->ports[instance].mib_at = at + size;
+		return 0;
 	case SPFE_BLOCK_TYPE_QUEUE:
 		spfe->queue_at = spfe_array(spfe, at, size, SPFE_QUEUE_BLOCK_STRIDE, spfe->nqueues);
 		return spfe->queue_at ? 0 : -EPROTO;
@@ -187,8 +193,12 @@ int spfe_discover(struct spfe_device *spfe)
 	if (next || !spfe->queue_at || !spfe->region_at || !spfe->event_at)
 		return dev_err_probe(spfe->parent, -EPROTO,
 				     "list of register blocks is incomplete or too long\n");
-	for (i = 0; i < spfe->nports; i++)
+	for (i = 0; i < spfe->nports; i++) {
 		if (!spfe->ports[i].at)
 			return dev_err_probe(spfe->parent, -EPROTO, "port %u has no block\n", i);
+		if (spfe->ports[i].mib_at && !spfe_mib_fits(&spfe->ports[i]))
+			return dev_err_probe(spfe->parent, -EPROTO,
+					     "mib block of port %u leaves the registers\n", i);
+	}
 	return 0;
 }

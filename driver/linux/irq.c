@@ -82,16 +82,17 @@ void spfe_irq_wake_all(struct spfe_device *spfe)
 
 int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources)
 {
+	u32 count = min3(resources->nirqs, spfe->nevents, (u32)SPFE_VECTORS_MAX);
 	struct spfe_vector *vector;
 	u32 index;
 
-	spfe->nvectors = min3(resources->nirqs, spfe->nevents, (u32)SPFE_VECTORS_MAX);
-	if (!spfe->nvectors)
+	if (!count)
 		return dev_err_probe(spfe->parent, -ENXIO, "no interrupt\n");
-	spfe->vectors = kcalloc(spfe->nvectors, sizeof(*spfe->vectors), GFP_KERNEL);
+	spfe->vectors = kcalloc(count, sizeof(*spfe->vectors), GFP_KERNEL);
 	if (!spfe->vectors)
 		return -ENOMEM;
-	for (index = 0; index < spfe->nvectors; index++) {
+	spfe->nvectors = count;
+	for (index = 0; index < count; index++) {
 		vector = &spfe->vectors[index];
 		vector->spfe = spfe;
 		vector->index = index;
@@ -113,8 +114,8 @@ static void spfe_vector_release(struct spfe_vector *vector)
 }
 
 /*
- * Removal: events may stay on the lists, but nothing comes any more. Files that are closed meanwhile
- * release vectors too.
+ * Removal: events may stay on the lists, but nothing comes any more. Files that are closed
+ * meanwhile release vectors too.
  */
 void spfe_irq_free(struct spfe_device *spfe)
 {
@@ -162,15 +163,22 @@ static int spfe_vector_acquire(struct spfe_vector *vector)
 	return err;
 }
 
-/* The interrupt with the fewest events. */
+/*
+ * The interrupt with the fewest events, in turn: one that was given back may still be on its way,
+ * and its next user should not be woken by it.
+ */
 static struct spfe_vector *spfe_vector_choose(struct spfe_device *spfe)
 {
-	struct spfe_vector *best = &spfe->vectors[0];
+	struct spfe_vector *best = &spfe->vectors[spfe->next_vector % spfe->nvectors];
+	struct spfe_vector *other;
 	u32 index;
 
-	for (index = 1; index < spfe->nvectors && best->users; index++)
-		if (spfe->vectors[index].users < best->users)
-			best = &spfe->vectors[index];
+	for (index = 1; index < spfe->nvectors && best->users; index++) {
+		other = &spfe->vectors[(spfe->next_vector + index) % spfe->nvectors];
+		if (other->users < best->users)
+			best = other;
+	}
+	spfe->next_vector = best - spfe->vectors + 1;
 	return best;
 }
 

@@ -58,6 +58,8 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	ida_init(&spfe->region_ids);
 	INIT_LIST_HEAD(&spfe->clients);
 	spfe_watch_init(spfe);
+	/* Not before it was looked at and reset. */
+	spfe->state = SPFE_FAILED;
 	/*
 	 * Off until the device was reset: it may still have addresses of a driver before this one.
 	 */

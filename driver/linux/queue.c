@@ -54,7 +54,8 @@ static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_set
 			return 0;
 		}
 	}
-	return -EBUSY;
+	/* A virtual channel is somebody's; any message context would have done. */
+	return setup->kind >= SPFE_QUEUE_KIND_MESSAGE_TX ? -ENOSPC : -EBUSY;
 }
 
 static void spfe_queue_write(struct spfe_device *spfe, u32 queue, u32 domain,

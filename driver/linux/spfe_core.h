@@ -87,6 +87,8 @@ struct spfe_port_info {
 	u32 index;
 	u32 at;		/* byte offset of the port block */
 	u32 extra_at;	/* of its broadcast or time-code block, or 0 */
+	u32 mib_at;	/* of the first element of its information base, or 0 */
+	u32 mib_elements;
 	u32 kind;
 	u32 vcs;
 	u32 first_queue;
@@ -172,6 +174,7 @@ struct spfe_client {
 	struct spfe_device *spfe;
 	u32 domain;
 	u32 epoch;		/* of the device, when the client came */
+	bool may_set;		/* ports: the file is open for writing */
 	struct mm_struct *mm;	/* the process that maps and registers, once there is one */
 	struct address_space *mapping;
 	struct list_head regions;
@@ -237,6 +240,7 @@ struct spfe_device {
 	struct spfe_queue_slot *queues;
 	struct spfe_vector *vectors;
 	u32 nvectors;
+	u32 next_vector; /* where the search for a free one begins */
 	struct ida domains;
 	struct ida region_ids;
 	struct list_head clients;
@@ -335,6 +339,10 @@ int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query);
 int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set);
 int spfe_port_groups(struct spfe_device *spfe);
 int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *query);
+
+/* In mib: */
+bool spfe_mib_fits(const struct spfe_port_info *port);
+int spfe_mib_access(struct spfe_device *spfe, struct spfe_mib *wish, bool may_set);
 
 /* In irq: */
 int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources);

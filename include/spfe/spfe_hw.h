@@ -856,7 +856,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_LANE_RATE_MBPS 0x00000020U
 /* User data rate one way in kbit/s; 0 = not limited. (ro) */
 #define SPFE_PORT_BLOCK_USER_RATE_KBPS 0x00000024U
-/* Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ... then message contexts. (ro) */
+/* Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro) */
 #define SPFE_PORT_BLOCK_FIRST_QUEUE 0x00000028U
 /* Queue contexts of this port. (ro) */
 #define SPFE_PORT_BLOCK_QUEUE_COUNT 0x0000002cU
@@ -926,9 +926,9 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_REGION_BLOCK_VERSION 1
 #define SPFE_REGION_BLOCK_SIZE 0x00000010U
 #define SPFE_REGION_BLOCK_STRIDE 0x00000080U
-/* Region field of entries and addresses: generation << 12 | index, 16 bits. Valid while the region is enabled, else 0. (ro) */
+/* Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the region is enabled, else 0. (ro) */
 #define SPFE_REGION_BLOCK_KEY 0x00000000U
-/* Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw) */
+/* Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of shared memory. (rw) */
 #define SPFE_REGION_BLOCK_BASE_LO 0x00000040U
 /* Bus address, high word. (rw) */
 #define SPFE_REGION_BLOCK_BASE_HI 0x00000044U

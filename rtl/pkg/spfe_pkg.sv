@@ -733,7 +733,7 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_LANE_RATE_MBPS = 32'h00000020;
   /// User data rate one way in kbit/s; 0 = not limited. (ro)
   localparam logic [31:0] PORT_BLOCK_USER_RATE_KBPS = 32'h00000024;
-  /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ... then message contexts. (ro)
+  /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro)
   localparam logic [31:0] PORT_BLOCK_FIRST_QUEUE = 32'h00000028;
   /// Queue contexts of this port. (ro)
   localparam logic [31:0] PORT_BLOCK_QUEUE_COUNT = 32'h0000002c;
@@ -811,9 +811,9 @@ package spfe_pkg;
   localparam logic [31:0] REGION_BLOCK_SIZE = 32'h00000010;
   /// Bytes from element to element.
   localparam logic [31:0] REGION_BLOCK_STRIDE = 32'h00000080;
-  /// Region field of entries and addresses: generation << 12 | index, 16 bits. Valid while the region is enabled, else 0. (ro)
+  /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the region is enabled, else 0. (ro)
   localparam logic [31:0] REGION_BLOCK_KEY = 32'h00000000;
-  /// Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw)
+  /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of shared memory. (rw)
   localparam logic [31:0] REGION_BLOCK_BASE_LO = 32'h00000040;
   /// Bus address, high word. (rw)
   localparam logic [31:0] REGION_BLOCK_BASE_HI = 32'h00000044;

@@ -2,9 +2,9 @@
 # The tests of run.sh: for each a function that boots guests and reports. What runs inside a guest is
 # in guest/.
 
-short_tests=(build driver packets strace life fuzz killed two swiotlb viommu)
+short_tests=(build driver packets conformance strace life fuzz killed two swiotlb viommu)
 long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64
-    stride pulled platform platform-arm64 net net-two calls cycles)
+    stride pulled platform platform-arm64 net net-two calls cycles baremetal)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -160,6 +160,19 @@ test_driver_6_12() {
 test_driver_arm64() {
     check 'emulator and kernel fetched' need qemu-arm kernel-6.1-arm64 guest-arm64 &&
         image arm64 6.1 && guest one --arch arm64 --initrd "$image" SPFE_RUN=driver
+}
+
+# The suite of the library, on the driver's devices.
+test_conformance() {
+    image amd64 6.1 && devices 2 &&
+        guest one --initrd "$image" "${model[@]}" --memory 1024 --timeout 600 \
+            "SPFE_RUN=conformance ${SPFE_CASE:-}"
+}
+
+# The driver without an operating system.
+test_baremetal() {
+    check 'emulator fetched' need qemu-arm && devices 2 &&
+        check 'an image moves packets and messages' "$vm_dir/baremetal.sh" "$dir" "${vm_sockets[@]}"
 }
 
 test_net() { with_devices net --timeout 150; }

@@ -4,7 +4,7 @@
 #   tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE
 #
 # Driver: built here with W=1, /lib/spfe/spfe.ko in the guest; modules for tests are beside it. C programs: tests/vm/guest/*.c, static.
-# Rust programs, on amd64: SPFE_BIN, SPFED_BIN (default: those in target/release), and the files of
+# Rust programs, on amd64: SPFE_BIN, SPFED_BIN, SPFE_CONFORMANCE_BIN (default: those in target/release), and the files of
 # SPFE_VM_PROGRAMS, separated by spaces; all in /usr/local/bin.
 set -euo pipefail
 # shellcheck source=lib.sh
@@ -40,7 +40,8 @@ for source in "$vm_dir"/guest/*.c; do
 done
 if [[ $arch == amd64 ]]; then
     # shellcheck disable=SC2086 # words
-    for program in "${SPFE_BIN:-$vm_bin/spfe}" "${SPFED_BIN:-$vm_bin/spfed}" ${SPFE_VM_PROGRAMS:-}; do
+    for program in "${SPFE_BIN:-$vm_bin/spfe}" "${SPFED_BIN:-$vm_bin/spfed}" \
+        "${SPFE_CONFORMANCE_BIN:-$vm_bin/spfe-conformance}" ${SPFE_VM_PROGRAMS:-}; do
         files+=("$program=/usr/local/bin/")
     done
 fi

@@ -58,11 +58,13 @@ pub enum Capability {
     EndToEnd,
     /// It says who uses a port. A driver, which keeps its users apart, does not.
     Owners,
+    /// A network of its own for each case: counters begin at 0.
+    Fresh,
 }
 
 impl Capability {
     /// All that an unpaced device in real time can have.
-    pub const UNLIMITED: [Self; 8] = [
+    pub const UNLIMITED: [Self; 9] = [
         Self::RealTime,
         Self::Burst,
         Self::Packed,
@@ -71,6 +73,7 @@ impl Capability {
         Self::Reset,
         Self::EndToEnd,
         Self::Owners,
+        Self::Fresh,
     ];
 
     /// What programs call it.
@@ -86,6 +89,7 @@ impl Capability {
             Self::Reset => "reset",
             Self::EndToEnd => "end-to-end",
             Self::Owners => "owners",
+            Self::Fresh => "fresh",
         }
     }
 }
@@ -105,6 +109,7 @@ impl fmt::Display for Capability {
                 "a sender that is told of its receiver: no link keeps words in between"
             }
             Self::Owners => "a device that names the users of a port",
+            Self::Fresh => "a network of its own, whose counters begin at 0",
         })
     }
 }

@@ -8,7 +8,7 @@ cases! {
     every_channel_at_once: [],
     both_directions_at_once: [],
     posted_and_packed_side_by_side: [Packed],
-    counters_account_for_every_byte: [Burst],
+    counters_account_for_every_byte: [Burst, Fresh],
     host_counters_count: [],
     space_wire_carries_packets: [],
 }

@@ -20,8 +20,8 @@ cases! {
     a_message_posted_before_closing_arrives: [Message],
     a_fifth_listener_is_refused: [Message],
     a_reset_ends_listening: [Message, Reset],
-    time_codes_tick_and_wrap: [Message],
-    a_time_code_out_of_sequence_is_counted: [Message],
+    time_codes_tick_and_wrap: [Message, Fresh],
+    a_time_code_out_of_sequence_is_counted: [Message, Fresh],
     time_codes_have_flags: [Message],
 }
 

@@ -31,7 +31,7 @@ cases! {
     a_descriptor_is_refused_where_none_was_asked_for: [],
     a_wait_is_cancelled_from_another_thread: [RealTime],
     waits_of_every_end_are_cancelled: [Packed, Message],
-    a_cancellation_ends_one_wait_that_found_nothing: [],
+    a_cancellation_ends_one_wait_that_found_nothing: [Fresh],
 }
 
 /// A time that passes while the test waits for something that must not come.

@@ -2215,7 +2215,7 @@ pub mod port_block {
     pub const LANE_RATE_MBPS: u32 = 0x20;
     /// User data rate one way in kbit/s; 0 = not limited. (ro)
     pub const USER_RATE_KBPS: u32 = 0x24;
-    /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ... then message contexts. (ro)
+    /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro)
     pub const FIRST_QUEUE: u32 = 0x28;
     /// Queue contexts of this port. (ro)
     pub const QUEUE_COUNT: u32 = 0x2c;
@@ -2297,9 +2297,9 @@ pub mod region_block {
     pub const SIZE: u32 = 0x10;
     /// Bytes from one element to the next. Registers are at offsets in an element.
     pub const STRIDE: u32 = 0x80;
-    /// Region field of entries and addresses: generation << 12 | index, 16 bits. Valid while the region is enabled, else 0. (ro)
+    /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the region is enabled, else 0. (ro)
     pub const KEY: u32 = 0x00;
-    /// Bus address, low word (CAP_IOVA), or the segment number of shared memory. (rw)
+    /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of shared memory. (rw)
     pub const BASE_LO: u32 = 0x40;
     /// Bus address, high word. (rw)
     pub const BASE_HI: u32 = 0x44;

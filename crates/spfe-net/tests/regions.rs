@@ -29,3 +29,20 @@ fn a_revoked_region_is_let_go_of_by_everybody() {
         assert_eq!(Arc::strong_count(&memory), 1, "turn {turn}: somebody still holds it");
     }
 }
+
+/// 0 is what the KEY register of no region says, so it is the key of none.
+#[test]
+fn no_region_has_key_0_and_none_of_the_last_rounds_has_the_tag_of_this_one() {
+    let network = network(Mode::Inline);
+    let at = network.attach(0, "keys").unwrap();
+    let table = network.arena().regions(0);
+    let mut tags = std::collections::HashSet::new();
+    for _ in 0..64 {
+        let memory = Arc::new(SharedMemory::create("keys", 4096).unwrap());
+        let key = network.add_region(at, memory, access::LOCAL_READ).unwrap();
+        assert_eq!(key.index(), 0);
+        assert_ne!(key.0, 0);
+        assert!(tags.insert(table[0].tag().0), "{key:?}");
+        network.remove_region(at, key).unwrap();
+    }
+}

@@ -16,6 +16,7 @@
 //! | `config` | configuration space |
 //! | `device` | what accesses, mappings and resets do |
 //! | `interrupts` | MSI-X |
+//! | `shared` | what the threads of a device share |
 //!
 //! One client at a time. When it hangs up, everything it had is taken back, and the next one finds
 //! a device that has just been powered up. What the machine does is not trusted; the client is, as
@@ -26,12 +27,14 @@
 mod config;
 mod device;
 mod interrupts;
+mod shared;
 
-pub use device::Counts;
+pub use shared::Counts;
 
-use device::{Connection, Shared};
+use device::Connection;
 use rustix::fd::OwnedFd;
 use rustix::net::Shutdown;
+use shared::Shared;
 use spfe_net::registers::EVENTS;
 use spfe_net::{Error, Network, Stride};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -133,13 +136,17 @@ fn serve(server: &Server, shared: &Arc<Shared>, bytes: u32) {
     }
 }
 
-/// The kinds of interrupts a PCI device can have: it has MSI-X.
+/// The kinds of interrupts a PCI device can have: it has MSI-X, and says that it could report errors of
+/// the bus, so that emulators do not miss that.
 fn interrupts() -> Vec<IrqInfo> {
     let kinds = vfio::VFIO_PCI_INTX_IRQ_INDEX..=vfio::VFIO_PCI_REQ_IRQ_INDEX;
     let info = |index| match index {
         vfio::VFIO_PCI_MSIX_IRQ_INDEX => {
             let flags = vfio::VFIO_IRQ_INFO_EVENTFD | vfio::VFIO_IRQ_INFO_MASKABLE;
             IrqInfo { index, flags, count: EVENTS }
+        }
+        vfio::VFIO_PCI_ERR_IRQ_INDEX => {
+            IrqInfo { index, flags: vfio::VFIO_IRQ_INFO_EVENTFD, count: 1 }
         }
         _ => IrqInfo { index, flags: 0, count: 0 },
     };

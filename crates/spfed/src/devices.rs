@@ -6,7 +6,6 @@ use rustix::fd::AsFd;
 use spfe_net::{Network, Stride};
 use spfe_session::{Error, Result};
 use spfe_vfio::{Log, VfioDevice};
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,12 +42,6 @@ impl FromStr for DeviceConfig {
 /// The devices of a server.
 #[derive(Default)]
 pub struct Devices(Mutex<Vec<(VfioDevice, Listener)>>);
-
-impl fmt::Debug for Devices {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.lock().iter().map(|(_, listener)| listener.path())).finish()
-    }
-}
 
 impl Devices {
     /// Serves devices of a network.
@@ -87,6 +80,14 @@ impl Devices {
     /// NO_RESOURCES if the network has no room for a client.
     pub fn plug(&self) -> Result<()> {
         self.lock().iter().try_for_each(|(device, _)| device.plug())
+    }
+
+    /// Endpoint and socket of each of them.
+    pub fn list(&self) -> Vec<(u32, PathBuf)> {
+        let of = |(device, listener): &(VfioDevice, Listener)| {
+            (device.endpoint(), listener.path().to_owned())
+        };
+        self.lock().iter().map(of).collect()
     }
 
     /// What has happened at each of them.

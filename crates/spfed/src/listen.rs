@@ -39,7 +39,7 @@ impl Listener {
     /// BUSY if a daemon listens there or something else has that name.
     pub fn bind(path: &Path) -> Result<Self> {
         let new = || socket::new(SocketFlags::NONBLOCK);
-        Self::bind_with(path, new, BACKLOG)
+        Self::bind_with(path, "--listen", new, BACKLOG)
     }
 
     /// Listens at a path for the client of a device, one at a time; accepting waits.
@@ -51,11 +51,12 @@ impl Listener {
             let (family, flags) = (AddressFamily::UNIX, SocketFlags::CLOEXEC);
             Ok(net::socket_with(family, SocketType::STREAM, flags, None)?)
         };
-        Self::bind_with(path, new, 1)
+        Self::bind_with(path, "--vfio-user", new, 1)
     }
 
     fn bind_with(
         path: &Path,
+        option: &str,
         new: impl FnOnce() -> io::Result<OwnedFd>,
         backlog: i32,
     ) -> Result<Self> {
@@ -65,7 +66,7 @@ impl Listener {
         })?;
         // Until this lock is released no other daemon looks whether the socket is stale.
         let _lock = lock_directory(path)?;
-        remove_stale(path, &address)?;
+        remove_stale(path, option, &address)?;
         let socket = new().map_err(failed(path, "create"))?;
         let mode = Mode::from_raw_mode(PERMISSIONS);
         // Before it has a name, so that it never allows more; afterwards against the umask.
@@ -119,9 +120,9 @@ fn lock_directory(path: &Path) -> Result<OwnedFd> {
 }
 
 /// Makes room at the path, if what is there is the socket of a daemon that is no more.
-fn remove_stale(path: &Path, address: &SocketAddrUnix) -> Result<()> {
+fn remove_stale(path: &Path, option: &str, address: &SocketAddrUnix) -> Result<()> {
     let busy = |what: &str| {
-        let what = format!("socket {}: {what}; choose another name", path.display());
+        let what = format!("socket {}: {what}; choose another with {option}", path.display());
         Err(Error::new(Status::Busy, what))
     };
     match std::fs::symlink_metadata(path) {
@@ -175,6 +176,7 @@ mod tests {
         let first = Listener::bind_stream(&path).unwrap();
         let error = Listener::bind_stream(&path).unwrap_err();
         assert_eq!(error.status(), Status::Busy);
+        assert!(error.what.contains("--vfio-user"), "{error}");
         net::shutdown(&first.socket, net::Shutdown::Both).unwrap();
         drop(first);
         std::os::unix::net::UnixListener::bind(&path).unwrap();

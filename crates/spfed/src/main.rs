@@ -37,6 +37,9 @@ fn run(options: &Options) -> Result<(), String> {
             say(format_args!("listening on {path} (mode {mode}, {file}, endpoints: {names})"));
         }
     }
+    for (endpoint, path) in server.devices().list() {
+        say(format_args!("endpoint {endpoint} is a device at {}", path.display()));
+    }
     if let Err(error) = notify::notify("READY=1") {
         say(format_args!("NOTIFY_SOCKET: {error}"));
     }

@@ -66,7 +66,7 @@ pub struct Options {
     /// Most memory a client may register: bytes, or with K, M, G (1024).
     #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
     pub max_memory: u64,
-    /// Exit when the last client has left.
+    /// Exit when the last client has left (virtual machines do not count).
     #[arg(long)]
     pub once: bool,
     /// Say who comes, who goes and what is refused.

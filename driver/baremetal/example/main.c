@@ -8,8 +8,6 @@
 
 #include <spfe/spfe.h>
 
-#define VENDOR 0x1209
-#define DEVICE 0x5f0e
 #define LOG2 6
 #define GROUP 16U
 #define GROUPS 200U
@@ -173,7 +171,7 @@ int main(void)
 	const uint32_t access = SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE;
 	void *registers[2];
 
-	if (!report(find_devices(VENDOR, DEVICE, registers, 2) == 2, "two endpoints on the bus"))
+	if (!report(find_devices(SPFE_PCI_VENDOR, SPFE_PCI_DEVICE, registers, 2) == 2, "two endpoints on the bus"))
 		return 1;
 	if (!report(good(spfe_open(&a, registers[0])) && good(spfe_open(&b, registers[1])), "both are opened"))
 		return 1;

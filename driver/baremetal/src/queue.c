@@ -45,27 +45,30 @@ static uint32_t phase_of(const struct spfe_queue *queue, uint32_t position)
 
 /* ---- opening and closing ---- */
 
-static enum spfe_status find_context(struct spfe_device *device, uint32_t port, uint32_t vc, enum spfe_queue_kind kind,
-				     uint32_t *first, uint32_t *step, uint32_t *tries)
+/* The contexts that can be a queue of this kind: `count` from `first` on. */
+static enum spfe_status find_contexts(struct spfe_device *device, uint32_t port, uint32_t vc, enum spfe_queue_kind kind,
+				      uint32_t *first, uint32_t *count)
 {
 	const struct spfe_port *found;
-	bool sends = kind == SPFE_QUEUE_KIND_TX || kind == SPFE_QUEUE_KIND_MESSAGE_TX;
 
 	if (port >= device->ports)
 		return SPFE_STATUS_NOT_FOUND;
 	found = &device->port[port];
-	*step = 2;
-	if (kind == SPFE_QUEUE_KIND_MESSAGE_TX || kind == SPFE_QUEUE_KIND_MESSAGE_RX) {
-		/* Any message context of the port that is free. */
-		*first = found->first_queue + 2 * found->vcs + !sends;
-		*tries = (found->queue_count - 2 * found->vcs) / 2;
-		return *tries ? SPFE_STATUS_OK : SPFE_STATUS_BAD_OPCODE;
+	*first = found->first_queue;
+	switch (kind) {
+	case SPFE_QUEUE_KIND_MESSAGE_TX:
+	case SPFE_QUEUE_KIND_MESSAGE_RX:
+		/* Any that is free: those that transmit come first. */
+		*count = (found->queue_count - 2 * found->vcs) / 2;
+		*first += 2 * found->vcs + (kind == SPFE_QUEUE_KIND_MESSAGE_RX ? *count : 0);
+		return *count ? SPFE_STATUS_OK : SPFE_STATUS_BAD_OPCODE;
+	default:
+		if (vc >= found->vcs)
+			return SPFE_STATUS_BAD_VC;
+		*count = 1;
+		*first += 2 * vc + (kind != SPFE_QUEUE_KIND_TX);
+		return SPFE_STATUS_OK;
 	}
-	if (vc >= found->vcs)
-		return SPFE_STATUS_BAD_VC;
-	*first = found->first_queue + 2 * vc + !sends;
-	*tries = 1;
-	return SPFE_STATUS_OK;
 }
 
 /* Places rings and lines in the memory, zeroed. */
@@ -132,18 +135,18 @@ static enum spfe_status enable(struct spfe_queue *queue, const struct spfe_queue
 static enum spfe_status open_queue(struct spfe_device *device, struct spfe_queue *queue, uint32_t port, uint32_t vc,
 				   uint32_t filter, uint64_t area, const struct spfe_queue_options *options)
 {
-	uint32_t first, step, tries, i;
+	uint32_t first, count, i;
 	enum spfe_status status;
 	uint64_t lines;
 
 	queue->device = device;
-	status = find_context(device, port, vc, queue->kind, &first, &step, &tries);
+	status = find_contexts(device, port, vc, queue->kind, &first, &count);
 	if (status == SPFE_STATUS_OK)
 		status = lay_out(queue, options, &lines);
 	if (status != SPFE_STATUS_OK)
 		return status;
-	for (i = 0; i < tries; i++) {
-		queue->context = first + i * step;
+	for (i = 0; i < count; i++) {
+		queue->context = first + i;
 		status = enable(queue, options, lines, area, filter);
 		if (status != SPFE_STATUS_BUSY)
 			break;

@@ -295,7 +295,7 @@ static bool move_message(struct model *model, struct model_queue *from, uint32_t
 	if (!submission(from, 0, entry))
 		return false;
 	for (uint32_t slot = 0; slot < MODEL_SLOTS; slot++) {
-		struct model_queue *to = &model->queue[first + 2 * slot + 1];
+		struct model_queue *to = &model->queue[first + MODEL_SLOTS + slot];
 
 		if (!to->enabled)
 			continue;
@@ -322,7 +322,7 @@ void model_run(struct model *model)
 				while (move_packet(model, &first[2 * vc], &first[2 * vc + 1]))
 					;
 		for (uint32_t slot = 0; slot < MODEL_SLOTS; slot++) {
-			struct model_queue *from = &first[2 * MODEL_VCS + 2 * slot];
+			struct model_queue *from = &first[2 * MODEL_VCS + slot];
 
 			if (from->enabled)
 				while (move_message(model, from, port * PORT_QUEUES + 2 * MODEL_VCS))
@@ -339,6 +339,17 @@ void model_run(struct model *model)
 
 /* ---- commands ---- */
 
+/* Whether a context of a port can be a queue of this kind. */
+static bool can_be(uint32_t context, uint32_t kind)
+{
+	if (context >= 2 * MODEL_VCS)
+		return kind == (context < 2 * MODEL_VCS + MODEL_SLOTS ? SPFE_QUEUE_KIND_MESSAGE_TX :
+									SPFE_QUEUE_KIND_MESSAGE_RX);
+	if (context % 2 == 0)
+		return kind == SPFE_QUEUE_KIND_TX;
+	return kind == SPFE_QUEUE_KIND_RX || kind == SPFE_QUEUE_KIND_RX_PACKED;
+}
+
 static uint32_t enable_queue(struct model *model, uint32_t index)
 {
 	struct model_queue *queue = &model->queue[index];
@@ -349,6 +360,8 @@ static uint32_t enable_queue(struct model *model, uint32_t index)
 	if (queue->enabled)
 		return SPFE_STATUS_BUSY;
 	log2 = *queue_reg(model, index, SPFE_QUEUE_BLOCK_SQ_LOG2);
+	if (!can_be(index % PORT_QUEUES, *queue_reg(model, index, SPFE_QUEUE_BLOCK_KIND)))
+		return SPFE_STATUS_BAD_FIELD;
 	if (*queue_reg(model, index, SPFE_QUEUE_BLOCK_VECTOR) >= MODEL_EVENTS)
 		return SPFE_STATUS_BAD_FIELD;
 	entries = 1U << log2;

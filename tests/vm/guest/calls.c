@@ -76,6 +76,8 @@ static void queries(int file)
 	statistics = (struct spfe_statistics){ .queue = info.queues };
 	check("STATISTICS that are not there", ends(file, SPFE_IOC_STATISTICS, &statistics, ENOENT));
 	check("MIB with unknown flags", ends(file, SPFE_IOC_MIB, &mib, EINVAL));
+	mib = (struct spfe_mib){ .port = 0, .item = 63 };
+	check("MIB of no item", ends(file, SPFE_IOC_MIB, &mib, info.capability & SPFE_CAPABILITY_MIB ? ENOENT : EOPNOTSUPP));
 	check("unknown call", ends(file, _IO(SPFE_IOC_MAGIC, 0x7f), NULL, ENOTTY));
 	check("bad address", ends(file, SPFE_IOC_INFO, (void *)8, EFAULT));
 }

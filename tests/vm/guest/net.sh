@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
+# shellcheck shell=sh disable=SC2016,SC2034,SC2154,SC2317 # sourced after lib.sh; check runs functions
 # The network interfaces of two devices that are joined, each in a network namespace of its own.
 #
 #   net.sh [SECONDS]      how long iperf3 runs each time

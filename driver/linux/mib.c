@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* spfe: items of a port's management information base. All of it under spfe_device.lock. */
+#include "spfe_core.h"
+
+/* The last value of an element is what says which items there are. */
+#define SPFE_MIB_ITEMS (SPFE_MIB_BLOCK_PRESENT_LO / SPFE_MIB_VALUE_BYTES)
+
+/* Whether the port's elements fit into the registers. */
+bool spfe_mib_fits(const struct spfe_port_info *port)
+{
+	u64 end = port->mib_at + (u64)port->mib_elements * SPFE_MIB_BLOCK_STRIDE;
+
+	return end <= port->spfe->size;
+}
+
+static int spfe_mib_get(struct spfe_device *spfe, const struct spfe_port_info *port,
+			struct spfe_mib *wish)
+{
+	u32 at = port->mib_at + wish->element * SPFE_MIB_BLOCK_STRIDE;
+	u64 present = spfe_read_pair(spfe, at + SPFE_MIB_BLOCK_PRESENT_LO);
+
+	if (!(present & BIT_ULL(wish->item)))
+		return -ENOENT;
+	wish->value = spfe_read_pair(spfe, at + wish->item * SPFE_MIB_VALUE_BYTES);
+	return 0;
+}
+
+static int spfe_mib_set(struct spfe_device *spfe, struct spfe_mib *wish)
+{
+	u32 status;
+	int err;
+
+	spfe_write(spfe, SPFE_GLOBAL_BLOCK_MIB_ITEM, wish->item);
+	spfe_write(spfe, SPFE_GLOBAL_BLOCK_MIB_ELEMENT, wish->element);
+	spfe_write_pair(spfe, SPFE_GLOBAL_BLOCK_MIB_VALUE_LO, wish->value);
+	err = spfe_command(spfe, SPFE_COMMAND_MIB_SET, wish->port, &status);
+	if (err)
+		return err;
+	wish->status = status;
+	return status == SPFE_STATUS_OK ? 0 : -EREMOTEIO;
+}
+
+/* Gets or sets an item; `may_set` is whether the caller has the right to. */
+int spfe_mib_access(struct spfe_device *spfe, struct spfe_mib *wish, bool may_set)
+{
+	const struct spfe_port_info *port;
+
+	if (wish->reserved || wish->status || wish->flags & ~SPFE_MIB_SET)
+		return -EINVAL;
+	if (!spfe_can(spfe, SPFE_CAPABILITY_MIB))
+		return -EOPNOTSUPP;
+	if (wish->port >= spfe->nports)
+		return -ENOENT;
+	port = &spfe->ports[wish->port];
+	if (!port->mib_at || wish->item >= SPFE_MIB_ITEMS || wish->element >= port->mib_elements)
+		return -ENOENT;
+	if (!(wish->flags & SPFE_MIB_SET))
+		return spfe_mib_get(spfe, port, wish);
+	return may_set ? spfe_mib_set(spfe, wish) : -EPERM;
+}

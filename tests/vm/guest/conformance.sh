@@ -1,0 +1,22 @@
+# shellcheck shell=sh disable=SC2154 # sourced after lib.sh
+# The suite that every device has to pass, through the library, on two devices that are joined; then the
+# library's own tester.
+#
+#   conformance.sh [PART]      only cases whose name contains PART
+load_driver 2
+[ -z "${1:-}" ] || export SPFE_CASE="$1"
+# The driver names no other user of a port, its devices go on counting from case to case, and a reset takes
+# one file's queues down with what is in them.
+if spfe-conformance /dev/spfe0 /dev/spfe1 --without owners,fresh,reset >/tmp/suite 2>&1; then
+    echo "# $(grep -c '^ok' /tmp/suite) cases, $(grep -c '# SKIP' /tmp/suite) of them skipped"
+    echo 'ok the suite'
+else
+    grep -v '^ok' /tmp/suite | sed 's/^/# /'
+    echo 'not ok the suite'
+    failed=1
+fi
+grep '# SKIP' /tmp/suite | sed 's/^ok [0-9]* - /# skipped: /'
+check 'devices are listed' sh -c 'spfe list | grep /dev/spfe1'
+check 'state of a link' sh -c 'spfe link /dev/spfe0 | grep -i up'
+unload_driver
+exit "$failed"
