@@ -119,7 +119,7 @@ run_vm() {
         absent vm vm tests/vm/run.sh
         return
     fi
-    step vm vm-build check cargo build --release -p spfed -p spfe-cli
+    step vm vm-build check cargo build --release -p spfed -p spfe-cli -p spfe-conformance
     step vm vm tap bash tests/vm/run.sh "--${VM_FORM:-short}"
 }
 

@@ -15,8 +15,6 @@ module_param(command_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(command_timeout_ms,
 		 "Time a device has to answer a command, ms (default 5000); then it counts as failed");
 
-/* KIND of a doorbell. */
-#define SPFE_DOORBELL_LATCH 2
 /* What every register of a device that is not there reads. */
 #define SPFE_ALL_ONES 0xffffffff
 /* Looks at CFG_ACK before the driver begins to sleep in between. */
@@ -113,7 +111,7 @@ int spfe_command(struct spfe_device *spfe, enum spfe_command command, u32 index,
 	spfe_write(spfe, SPFE_GLOBAL_BLOCK_CFG_COMMAND, command);
 	spfe_write(spfe, SPFE_GLOBAL_BLOCK_CFG_INDEX, index);
 	spfe_write(spfe, SPFE_GLOBAL_BLOCK_CFG_SEQ, spfe->sequence);
-	spfe_ring(spfe, 0, FIELD_PREP(SPFE_DOORBELL_KIND_MASK, SPFE_DOORBELL_LATCH));
+	spfe_ring(spfe, 0, FIELD_PREP(SPFE_DOORBELL_KIND_MASK, SPFE_DOORBELL_KIND_LATCH));
 	err = spfe_wait_for_ack(spfe);
 	*status = err ? SPFE_STATUS_DEVICE_GONE : spfe_read(spfe, SPFE_GLOBAL_BLOCK_CFG_STATUS);
 	trace_spfe_command(spfe, command, index, *status, ktime_us_delta(ktime_get(), start));

@@ -77,6 +77,30 @@ static int regions_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(regions);
 
+/* What the device was told: the bus addresses of user memory, piece by piece. */
+static int pages_show(struct seq_file *file, void *unused)
+{
+	struct spfe_device *spfe = file->private;
+	struct spfe_client *client;
+	struct spfe_region *region;
+	struct scatterlist *entry;
+	int i;
+
+	mutex_lock(&spfe->lock);
+	list_for_each_entry(client, &spfe->clients, node)
+		list_for_each_entry(region, &client->regions, node) {
+			if (!region->mapped)
+				continue;
+			for_each_sgtable_dma_sg(&region->table, entry, i)
+				seq_printf(file, "%#06x %#llx %u\n", region->key,
+					   (unsigned long long)sg_dma_address(entry),
+					   sg_dma_len(entry));
+		}
+	mutex_unlock(&spfe->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(pages);
+
 static int vectors_show(struct seq_file *file, void *unused)
 {
 	struct spfe_device *spfe = file->private;
@@ -118,6 +142,7 @@ void spfe_debugfs_add(struct spfe_device *spfe)
 	debugfs_create_file("registers", 0400, dir, spfe, &registers_fops);
 	debugfs_create_file("queues", 0400, dir, spfe, &queues_fops);
 	debugfs_create_file("regions", 0400, dir, spfe, &regions_fops);
+	debugfs_create_file("pages", 0400, dir, spfe, &pages_fops);
 	debugfs_create_file("vectors", 0400, dir, spfe, &vectors_fops);
 	debugfs_create_file("usage", 0400, dir, spfe, &usage_fops);
 }

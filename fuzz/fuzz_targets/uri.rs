@@ -130,7 +130,7 @@ fn check_name(text: &str) {
         Ok(uri::Uri::Virtual { topology, .. }) => {
             topology.check().expect("a name stands for a sound network");
         }
-        Ok(uri::Uri::Daemon { .. }) => {}
+        Ok(uri::Uri::Daemon { .. } | uri::Uri::Kernel { .. }) => {}
         Err(error @ Error::Name { .. }) => {
             assert!(error.to_string().contains("virtual:[NAME/N]"), "{error}");
         }

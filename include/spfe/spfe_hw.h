@@ -185,6 +185,16 @@ enum spfe_block_type {
 	SPFE_BLOCK_TYPE_MIB = 0x09,
 };
 
+/* What a doorbell is rung for (KIND of the store to a doorbell page). */
+enum spfe_doorbell_kind {
+	/* Submissions were posted. */
+	SPFE_DOORBELL_KIND_SUBMIT = 0x00,
+	/* A completion ring was armed. */
+	SPFE_DOORBELL_KIND_ARM = 0x01,
+	/* The configuration latch has a new command. */
+	SPFE_DOORBELL_KIND_LATCH = 0x02,
+};
+
 /* What the configuration latch of the global block does when CFG_SEQ changes. */
 enum spfe_command {
 	/* Acknowledge only. */
@@ -529,7 +539,7 @@ enum spfe_mib_item {
 /* Queue context index. */
 #define SPFE_DOORBELL_QUEUE_SHIFT 0
 #define SPFE_DOORBELL_QUEUE_MASK 0x000000000000ffffULL
-/* 0 submissions, 1 completion queue armed, 2 configuration latch. */
+/* doorbell_kind. */
 #define SPFE_DOORBELL_KIND_SHIFT 16
 #define SPFE_DOORBELL_KIND_MASK 0x0000000000ff0000ULL
 /* Free-running producer index (submissions) or arm sequence (armed). */
@@ -805,7 +815,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_GLOBAL_BLOCK_REGIONS 0x00000024U
 /* Number of event vectors. (ro) */
 #define SPFE_GLOBAL_BLOCK_EVENTS 0x00000028U
-/* Byte offset of the first doorbell page. (ro) */
+/* Byte offset of the first doorbell page: a multiple of the stride. (ro) */
 #define SPFE_GLOBAL_BLOCK_DOORBELL_OFFSET 0x0000002cU
 /* CFG_SEQ of the last command carried out. (ro) */
 #define SPFE_GLOBAL_BLOCK_CFG_ACK 0x00000030U
@@ -860,7 +870,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_FIRST_QUEUE 0x00000028U
 /* Queue contexts of this port. (ro) */
 #define SPFE_PORT_BLOCK_QUEUE_COUNT 0x0000002cU
-/* 1: start the link. (rw) */
+/* 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the first PORT_CONFIGURE of a port that is to stay up. (rw) */
 #define SPFE_PORT_BLOCK_LINK_START 0x00000080U
 /* Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw) */
 #define SPFE_PORT_BLOCK_VC_PRIORITY_0 0x00000084U
@@ -904,7 +914,7 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_CQ_LO 0x00000060U
 /* Completion ring address, high word. (rw) */
 #define SPFE_QUEUE_BLOCK_CQ_HI 0x00000064U
-/* Side array of 64-bit times, one per completion, low word. (rw) */
+/* Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device that paces its links in advance uses it. (rw) */
 #define SPFE_QUEUE_BLOCK_STAMP_LO 0x00000068U
 /* Side array, high word. (rw) */
 #define SPFE_QUEUE_BLOCK_STAMP_HI 0x0000006cU

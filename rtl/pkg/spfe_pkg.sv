@@ -166,6 +166,16 @@ package spfe_pkg;
     BLOCK_TYPE_MIB = 16'h0009
   } block_type_e;
 
+  /// What a doorbell is rung for (KIND of the store to a doorbell page).
+  typedef enum logic [7:0] {
+    /// Submissions were posted.
+    DOORBELL_KIND_SUBMIT = 8'h00,
+    /// A completion ring was armed.
+    DOORBELL_KIND_ARM = 8'h01,
+    /// The configuration latch has a new command.
+    DOORBELL_KIND_LATCH = 8'h02
+  } doorbell_kind_e;
+
   /// What the configuration latch of the global block does when CFG_SEQ changes.
   typedef enum logic [7:0] {
     /// Acknowledge only.
@@ -493,7 +503,7 @@ package spfe_pkg;
   localparam logic [63:0] DOORBELL_QUEUE_MASK = 64'h000000000000ffff;
   /// Lowest bit of KIND.
   localparam logic [31:0] DOORBELL_KIND_SHIFT = 32'd16;
-  /// 0 submissions, 1 completion queue armed, 2 configuration latch. In place.
+  /// doorbell_kind. In place.
   localparam logic [63:0] DOORBELL_KIND_MASK = 64'h0000000000ff0000;
   /// Lowest bit of INDEX.
   localparam logic [31:0] DOORBELL_INDEX_SHIFT = 32'd32;
@@ -679,7 +689,7 @@ package spfe_pkg;
   localparam logic [31:0] GLOBAL_BLOCK_REGIONS = 32'h00000024;
   /// Number of event vectors. (ro)
   localparam logic [31:0] GLOBAL_BLOCK_EVENTS = 32'h00000028;
-  /// Byte offset of the first doorbell page. (ro)
+  /// Byte offset of the first doorbell page: a multiple of the stride. (ro)
   localparam logic [31:0] GLOBAL_BLOCK_DOORBELL_OFFSET = 32'h0000002c;
   /// CFG_SEQ of the last command carried out. (ro)
   localparam logic [31:0] GLOBAL_BLOCK_CFG_ACK = 32'h00000030;
@@ -737,7 +747,7 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_FIRST_QUEUE = 32'h00000028;
   /// Queue contexts of this port. (ro)
   localparam logic [31:0] PORT_BLOCK_QUEUE_COUNT = 32'h0000002c;
-  /// 1: start the link. (rw)
+  /// 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the first PORT_CONFIGURE of a port that is to stay up. (rw)
   localparam logic [31:0] PORT_BLOCK_LINK_START = 32'h00000080;
   /// Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw)
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_0 = 32'h00000084;
@@ -785,7 +795,7 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_CQ_LO = 32'h00000060;
   /// Completion ring address, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_CQ_HI = 32'h00000064;
-  /// Side array of 64-bit times, one per completion, low word. (rw)
+  /// Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device that paces its links in advance uses it. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_LO = 32'h00000068;
   /// Side array, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_HI = 32'h0000006c;
@@ -1057,6 +1067,9 @@ module spfe_pkg_check;
   end
   if ($bits(spfe_pkg::block_type_e) != 16) begin : gen_block_type_e
     $error("spfe_pkg::block_type_e has %0d bits, not 16", $bits(spfe_pkg::block_type_e));
+  end
+  if ($bits(spfe_pkg::doorbell_kind_e) != 8) begin : gen_doorbell_kind_e
+    $error("spfe_pkg::doorbell_kind_e has %0d bits, not 8", $bits(spfe_pkg::doorbell_kind_e));
   end
   if ($bits(spfe_pkg::command_e) != 8) begin : gen_command_e
     $error("spfe_pkg::command_e has %0d bits, not 8", $bits(spfe_pkg::command_e));

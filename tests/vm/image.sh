@@ -42,7 +42,9 @@ if [[ $arch == amd64 ]]; then
     # shellcheck disable=SC2086 # words
     for program in "${SPFE_BIN:-$vm_bin/spfe}" "${SPFED_BIN:-$vm_bin/spfed}" \
         "${SPFE_CONFORMANCE_BIN:-$vm_bin/spfe-conformance}" ${SPFE_VM_PROGRAMS:-}; do
-        files+=("$program=/usr/local/bin/")
+        # What debuggers need makes the image several times as large.
+        strip -o "$programs/$(basename "$program")" "$program"
+        files+=("$programs/$(basename "$program")=/usr/local/bin/")
     done
 fi
 "$vm_dir/initramfs.sh" --arch "$arch" "$1" "${files[@]}"

@@ -490,6 +490,51 @@ impl BlockType {
     }
 }
 
+/// What a doorbell is rung for (KIND of the store to a doorbell page).
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DoorbellKind {
+    /// Submissions were posted.
+    Submit = 0,
+    /// A completion ring was armed.
+    Arm = 1,
+    /// The configuration latch has a new command.
+    Latch = 2,
+}
+
+impl DoorbellKind {
+    /// Every value, in the order of the contract.
+    pub const ALL: &[Self] = &[
+        Self::Submit,
+        Self::Arm,
+        Self::Latch,
+    ];
+
+    /// The value with this number, if the contract has one.
+    pub const fn from_raw(v: u8) -> Option<Self> {
+        match v {
+            0 => Some(Self::Submit),
+            1 => Some(Self::Arm),
+            2 => Some(Self::Latch),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    pub const fn raw(self) -> u8 {
+        self as u8
+    }
+
+    /// The name in the contract.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Submit => "SUBMIT",
+            Self::Arm => "ARM",
+            Self::Latch => "LATCH",
+        }
+    }
+}
+
 /// What the configuration latch of the global block does when CFG_SEQ changes.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -1419,7 +1464,7 @@ pub mod doorbell {
     pub const QUEUE_MASK: u64 = 0x000000000000ffff;
     /// Lowest bit of KIND.
     pub const KIND_SHIFT: u32 = 16;
-    /// 0 submissions, 1 completion queue armed, 2 configuration latch. In place.
+    /// doorbell_kind. In place.
     pub const KIND_MASK: u64 = 0x0000000000ff0000;
     /// Lowest bit of INDEX.
     pub const INDEX_SHIFT: u32 = 32;
@@ -2159,7 +2204,7 @@ pub mod global_block {
     pub const REGIONS: u32 = 0x24;
     /// Number of event vectors. (ro)
     pub const EVENTS: u32 = 0x28;
-    /// Byte offset of the first doorbell page. (ro)
+    /// Byte offset of the first doorbell page: a multiple of the stride. (ro)
     pub const DOORBELL_OFFSET: u32 = 0x2c;
     /// CFG_SEQ of the last command carried out. (ro)
     pub const CFG_ACK: u32 = 0x30;
@@ -2219,7 +2264,7 @@ pub mod port_block {
     pub const FIRST_QUEUE: u32 = 0x28;
     /// Queue contexts of this port. (ro)
     pub const QUEUE_COUNT: u32 = 0x2c;
-    /// 1: start the link. (rw)
+    /// 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the first PORT_CONFIGURE of a port that is to stay up. (rw)
     pub const LINK_START: u32 = 0x80;
     /// Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw)
     pub const VC_PRIORITY_0: u32 = 0x84;
@@ -2269,7 +2314,7 @@ pub mod queue_block {
     pub const CQ_LO: u32 = 0x60;
     /// Completion ring address, high word. (rw)
     pub const CQ_HI: u32 = 0x64;
-    /// Side array of 64-bit times, one per completion, low word. (rw)
+    /// Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device that paces its links in advance uses it. (rw)
     pub const STAMP_LO: u32 = 0x68;
     /// Side array, high word. (rw)
     pub const STAMP_HI: u32 = 0x6c;

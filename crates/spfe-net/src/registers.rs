@@ -31,7 +31,7 @@ pub use bus::{Bus, Segments, Stride};
 use event::EventVector;
 use layout::{Layout, Place};
 use rustix::fd::OwnedFd;
-use spfe_contract::{QueueState, Status, doorbell, global_block as global};
+use spfe_contract::{DoorbellKind, QueueState, Status, doorbell, global_block as global};
 use spfe_device::memory::{REGIONS, RegionKey};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -43,7 +43,7 @@ const DOMAINS: u32 = 1 << u8::BITS;
 /// What every register of a device that is gone reads.
 const GONE: u32 = u32::MAX;
 /// Doorbell kind: look at the configuration latch.
-const RING_LATCH: u64 = 2;
+const RING_LATCH: u64 = DoorbellKind::Latch.raw() as u64;
 
 fn low(value: u64) -> u32 {
     value as u32

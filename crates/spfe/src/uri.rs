@@ -186,6 +186,8 @@ mod tests {
 
     #[test]
     fn names_are_understood() {
+        let kernel = Uri::Kernel { path: "/dev/spfe0".to_owned() };
+        assert_eq!(Uri::parse("/dev/spfe0").unwrap(), kernel);
         assert!(matches!(Uri::parse("virtual:").unwrap(), Uri::Virtual { name: None, .. }));
         let Uri::Virtual { name, endpoint, topology } =
             Uri::parse("virtual:lab/1?link=4x7.5G&mode=coop").unwrap()

@@ -5,7 +5,6 @@
 
 /* Blocks a device may have: more is a list that goes in circles. */
 #define BLOCKS_MAX 256
-#define DOORBELL_KIND_LATCH 2U
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -128,7 +127,7 @@ enum spfe_status spfe_command(struct spfe_device *device, enum spfe_command comm
 	spfe_platform_write(registers, SPFE_GLOBAL_BLOCK_CFG_INDEX, index);
 	spfe_platform_write(registers, SPFE_GLOBAL_BLOCK_CFG_SEQ, device->sequence);
 	spfe_platform_write(registers, device->doorbell + 4, 0);
-	spfe_platform_write(registers, device->doorbell, DOORBELL_KIND_LATCH << SPFE_DOORBELL_KIND_SHIFT);
+	spfe_platform_write(registers, device->doorbell, (uint32_t)SPFE_DOORBELL_KIND_LATCH << SPFE_DOORBELL_KIND_SHIFT);
 	start = spfe_platform_time_ns();
 	do {
 		answer = spfe_platform_read(registers, SPFE_GLOBAL_BLOCK_CFG_ACK);

@@ -480,7 +480,7 @@ void spfe_platform_write(void *registers, uint32_t offset, uint32_t value)
 	if (offset != MODEL_DOORBELL)
 		return;
 	model->doorbells++;
-	if ((value & SPFE_DOORBELL_KIND_MASK) >> SPFE_DOORBELL_KIND_SHIFT == 2)
+	if ((value & SPFE_DOORBELL_KIND_MASK) >> SPFE_DOORBELL_KIND_SHIFT == SPFE_DOORBELL_KIND_LATCH)
 		latch(model);
 	else
 		model_run(model);

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
-# System calls of a program on the driver: none for a packet while it polls, one for a wake-up.
+# What a program on the driver costs. System calls: none for a packet while it polls, one for a wake-up.
+# Interrupts: one for each end of a group at most. Copies: none, the device has the pages of the program.
 
 # calls HOW COUNT: how many calls this many packets take from the first to the last; their counts.
 calls() {
@@ -21,9 +22,18 @@ waits() {
     [ "$(counted waits)" -gt 0 ] && [ "$(grep -c ioctl /tmp/trace)" -le $(($(counted waits) + 32)) ] &&
         [ "$(cat /tmp/all)" -le $((2 * $(counted waits) + 120)) ]
 }
+# Groups of 8 packets; who sends one waits for its end, and who receives for its first.
+interrupts() {
+    groups=$((1000 / 8))
+    echo "$groups groups: woken $(counted interrupts) times, of both ends"
+    [ "$(counted interrupts)" -gt 0 ] && [ "$(counted interrupts)" -le $((2 * groups + 16)) ]
+}
 
 load_driver 2
 check 'no system call for a packet while polling' polls
 check 'one system call for a wake-up' waits
+check 'no more interrupts than ends of groups' interrupts && sed 's/^/# /' /tmp/check.out
+check 'the device is given the pages of the program' \
+    zero_copy /dev/spfe0 /sys/kernel/debug/spfe/spfe0/pages && sed 's/^/# /' /tmp/check.out
 unload_driver
 exit "$failed"
