@@ -330,7 +330,7 @@ main() {
     local why program
     # One without privilege is root in a user namespace.
     if ((EUID != 0)) && [[ -z ${SPFE_IP_INSIDE:-} ]] && unshare --user --map-root-user true 2>/dev/null; then
-        SPFE_IP_INSIDE=1 unshare --user --map-root-user "$0"
+        SPFE_IP_INSIDE=1 unshare --user --map-root-user tests/ip.sh
         return
     fi
     why=$(what_is_missing)
