@@ -220,12 +220,13 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn count_rows(&mut self) {
         self.reset.lane_active();
         let t = &mut self.transmitter;
-        let rows = t.skipped + 1;
+        let rows = t.skipped.saturating_add(1);
         t.no_lane = false;
         t.quiet = 0;
         t.skipped = 0;
         t.rows += u64::from(rows);
-        t.since_update += rows;
+        // All credit is full long before.
+        t.since_update = t.since_update.saturating_add(rows);
         self.flow.rows(rows);
         let t = &self.transmitter;
         if t.since_update >= UPDATE_ROWS && !matches!(t.frame, Frame::Data { vc: Some(_), .. }) {

@@ -1,6 +1,6 @@
 //! Broadcast messages that find no room, go again, or meet a link reset (50-11C 5.7.5, 5.7.9).
 
-use crate::harness::{Link, control_of, sizes};
+use crate::harness::{Link, control_of, packet, sizes};
 use spfe_link::control::Control;
 use spfe_link::datalink::{Broadcast, Config, Parameters};
 use spfe_link::word::Word;
@@ -120,6 +120,13 @@ fn rows_left_out_bring_credit() {
         assert!((a - b).abs() <= 1, "{rows} rows: {a} and {b} times 66");
     }
     assert_eq!(seen(&runs).0, 256);
+    // However many they are, and in the middle of a frame: all credit is full, and stays so.
+    leaves.write(0, 0, &packet(1000, 0)[..64]);
+    for _ in 0..100 {
+        leaves.step();
+        leaves.ends[0].dl.leave_out(u32::MAX);
+    }
+    assert_eq!(seen(&leaves).0, 256);
     // Nothing is sent, nothing counts.
     let mut down = Link::<1, 1>::new(Config::default(), sizes(1), 5);
     down.ends[0].dl.leave_out(4000);
