@@ -63,6 +63,7 @@ impl Inbound {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn packet(bytes: &[u8], end: End) -> Packet<'_> {
         let status = if end == End::Eep { Status::PacketCut } else { Status::Ok };
@@ -106,5 +107,38 @@ mod tests {
         assert_eq!(inbound.take(failed), None);
         assert!(inbound.take(packet(&whole, End::Eop)).is_some());
         assert_eq!(inbound.drops, Drops { long: 1, ..Drops::default() });
+    }
+
+    proptest! {
+        /// Whatever comes: a frame is what one whole packet had, and the rest is counted once.
+        #[test]
+        fn frames_are_whole(
+            parts in prop::collection::vec(
+                (any::<bool>(), prop::collection::vec(any::<u8>(), 0..40), 0u8..6, any::<u8>()),
+                0..40,
+            ),
+            most in 0usize..50,
+        ) {
+            let (mut inbound, mut inside) = (Inbound::new(most), false);
+            for (framed, bytes, end, status) in parts {
+                let start = if framed { &ethernet::HEADER[..] } else { &[] };
+                let bytes = [start, &bytes].concat();
+                let end = [End::More, End::Eep].get(usize::from(end)).copied().unwrap_or(End::Eop);
+                let status = Status::from_raw(status).unwrap_or(Status::Ok);
+                let before = inbound.drops;
+                let frame = inbound.take(Packet { bytes: &bytes, end, status });
+                let Drops { cut, short, long, header } = inbound.drops;
+                let sum = cut + short + long + header;
+                let counted = sum - before.cut - before.short - before.long - before.header;
+                if let Some(frame) = frame {
+                    prop_assert!(!inside && end == End::Eop && status == Status::Ok);
+                    prop_assert!(bytes.len() <= most && bytes == [&ethernet::HEADER, frame].concat());
+                    prop_assert_eq!(counted, 0);
+                } else {
+                    prop_assert_eq!(counted, u64::from(!inside));
+                }
+                inside = end == End::More && status == Status::Ok;
+            }
+        }
     }
 }
