@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::decode::{self, DecodeArgs};
 use crate::error::{EXIT_CODES, Failure};
 use crate::info::{self, InfoArgs};
+use crate::ip::{self, IpArgs};
 use crate::link::{self, LinkArgs};
 use crate::list;
 use crate::man::{self, ManArgs};
@@ -65,6 +66,8 @@ enum Command {
     Capture(CaptureArgs),
     Decode(DecodeArgs),
     Link(LinkArgs),
+    #[command(subcommand)]
+    Ip(IpArgs),
     Perf(PerfArgs),
     Sim(SimArgs),
     Topo(TopoArgs),
@@ -107,6 +110,7 @@ impl Cli {
             Command::Capture(args) => capture::run(args, &context),
             Command::Decode(args) => decode::run(args, &context),
             Command::Link(args) => link::run(args, &context),
+            Command::Ip(args) => ip::run(args, &context),
             Command::Perf(args) => perf::run(args, &context),
             Command::Sim(args) => sim::run(args, &context),
             Command::Topo(args) => topo::run(args, &context),

@@ -11,6 +11,7 @@ mod echo;
 mod error;
 mod frame;
 mod info;
+mod ip;
 mod link;
 mod list;
 mod man;

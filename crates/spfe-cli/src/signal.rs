@@ -1,12 +1,18 @@
-//! SIGINT and SIGTERM: the first one ends the work in good order, the second one at once.
+//! SIGINT and SIGTERM: the first one ends the work in good order, the second one at once. SIGUSR1,
+//! where a command asks for it: a report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
+static REPORT: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn catch(_: libc::c_int) {
     CAUGHT.store(true, Ordering::Relaxed);
+}
+
+extern "C" fn note(_: libc::c_int) {
+    REPORT.store(true, Ordering::Relaxed);
 }
 
 /// Catches SIGINT and SIGTERM once each. SIGPIPE ends the process again, as people expect of a
@@ -22,6 +28,21 @@ pub fn install() {
         libc::sigaction(libc::SIGTERM, &action, std::ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
+}
+
+/// From now on SIGUSR1 asks for a report. A sleep of the system ends early with it.
+pub fn catch_report() {
+    // SAFETY: as in `install`.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = note as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        libc::sigaction(libc::SIGUSR1, &action, std::ptr::null_mut());
+    }
+}
+
+/// Whether SIGUSR1 has come since the last time this was asked.
+pub fn report_wanted() -> bool {
+    REPORT.swap(false, Ordering::Relaxed)
 }
 
 /// Whether a signal has come.

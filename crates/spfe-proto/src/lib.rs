@@ -1,4 +1,5 @@
-//! Protocols above SpaceWire and SpaceFibre packets: identifiers, RMAP, CCSDS packet transfer.
+//! Protocols above SpaceWire and SpaceFibre packets: identifiers, RMAP, CCSDS packet transfer,
+//! Ethernet frames.
 //!
 //! Pure packet logic, `no_std` and without allocation: packets come in as borrowed bytes, replies
 //! and commands go out into the caller's buffers, time is a parameter. No input makes it panic.
@@ -9,6 +10,7 @@
 //! | [`pid`] | ECSS-E-ST-50-51C | which protocol a packet belongs to |
 //! | [`rmap`] | ECSS-E-ST-50-52C | remote memory access: packets, initiator, target |
 //! | [`ptp`] | ECSS-E-ST-50-53C | CCSDS packet transfer, and the header of a space packet |
+//! | [`ethernet`] | `docs/netdev.md` | Ethernet frames in packets |
 //!
 //! # Example
 //!
@@ -50,6 +52,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod ethernet;
 mod packet;
 pub mod pid;
 pub mod ptp;

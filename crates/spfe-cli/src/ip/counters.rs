@@ -1,0 +1,123 @@
+//! What an interface has moved, for people and for programs.
+
+use super::inbound::Drops;
+use crate::context::Context;
+use crate::output;
+use serde_json::json;
+use std::io::Write;
+
+/// Frames and their bytes, without the packets' headers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// Frames.
+    pub frames: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Moved {
+    /// One more.
+    pub fn add(&mut self, bytes: usize) {
+        self.frames += 1;
+        self.bytes += bytes as u64;
+    }
+}
+
+/// Counters of an interface since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// From the interface to the network.
+    pub sent: Moved,
+    /// Submissions they were sent in; each has one completion.
+    pub groups: u64,
+    /// Frames of the interface longer than its MTU.
+    pub sent_long: u64,
+    /// Groups that were not sent: the far end went away, or the device failed.
+    pub failed: u64,
+    /// From the network to the interface.
+    pub received: Moved,
+    /// Packets of the network that were dropped.
+    pub drops: Drops,
+    /// Frames that the kernel did not take: the interface was down, or it had no memory.
+    pub refused: u64,
+    /// Times the thread slept.
+    pub sleeps: u64,
+}
+
+impl Counters {
+    /// Names and values of what was lost, by reason.
+    fn lost(&self) -> [(&'static str, u64); 7] {
+        let Drops { cut, short, long, header } = self.drops;
+        [
+            ("cut", cut),
+            ("short", short),
+            ("long", long),
+            ("wrong_header", header),
+            ("refused", self.refused),
+            ("not_sent_long", self.sent_long),
+            ("not_sent_failed", self.failed),
+        ]
+    }
+
+    fn json(&self, name: &str) -> serde_json::Value {
+        let moved = |moved: Moved| json!({ "frames": moved.frames, "bytes": moved.bytes });
+        let lost = self.lost().map(|(name, count)| (name.to_owned(), count.into()));
+        json!({
+            "interface": name,
+            "sent": moved(self.sent),
+            "groups": self.groups,
+            "received": moved(self.received),
+            "dropped": serde_json::Map::from_iter(lost),
+            "sleeps": self.sleeps,
+        })
+    }
+
+    /// For people: what was lost only if it was.
+    fn text(&self, name: &str) -> String {
+        let moved = |moved: Moved| {
+            format!("{}, {}", output::plural(moved.frames, "frame"), output::bytes(moved.bytes))
+        };
+        let groups = output::plural(self.groups, "group");
+        let mut text = format!(
+            "{name}: sent {} in {groups}; received {}; dropped",
+            moved(self.sent),
+            moved(self.received)
+        );
+        let lost = self.lost().into_iter().filter(|(_, count)| *count != 0);
+        let lost: Vec<_> =
+            lost.map(|(name, count)| format!("{count} {}", name.replace('_', " "))).collect();
+        text.push(' ');
+        text.push_str(if lost.is_empty() { "none" } else { "" });
+        text.push_str(&lost.join(", "));
+        text
+    }
+
+    /// Prints them.
+    pub fn print(&self, name: &str, context: &Context) {
+        let line = if context.json { self.json(name).to_string() } else { self.text(name) };
+        // Nobody reading it is no reason to end the interface.
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "{line}");
+        let _ = out.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_named() {
+        let mut counters = Counters::default();
+        counters.sent.add(60);
+        let text = "spfe0: sent 1 frame, 60 bytes in 0 groups; received 0 frames, 0 bytes; dropped";
+        assert_eq!(counters.text("spfe0"), format!("{text} none"));
+        counters.drops.header = 2;
+        counters.failed = 1;
+        let lost = "2 wrong header, 1 not sent failed";
+        assert_eq!(counters.text("spfe0"), format!("{text} {lost}"));
+        let object = counters.json("spfe0");
+        assert_eq!(object["dropped"]["wrong_header"], 2);
+        assert_eq!(object["sent"]["bytes"], 60);
+    }
+}

@@ -1,0 +1,39 @@
+//! `spfe ip`: what it refuses, and what needs no privilege. Interfaces themselves: `tests/ip.sh`.
+
+mod common;
+
+use common::spfe;
+
+#[test]
+fn wrong_values_are_named() {
+    for (option, value, words) in [
+        ("--mtu", "67", "68..=65500"),
+        ("--mtu", "65501", "68..=65500"),
+        ("--name", "a/b", "no name of an interface"),
+        ("--address", "10.0.0.1", "no address and prefix"),
+        ("--address", "10.0.0.1/33", "0 to 32 allowed"),
+        ("--mac", "01:00:5e:00:00:01", "no address of one interface"),
+    ] {
+        spfe(&["--device", "virtual:", "ip", "up", option, value]).fails(2, words);
+    }
+}
+
+#[test]
+fn devices_have_to_lead_elsewhere() {
+    spfe(&["ip", "up"]).fails(2, "no device: name one");
+    let time = "virtual:?time=virtual";
+    spfe(&["--device", time, "ip", "up"]).fails(2, "leave out time=virtual");
+    spfe(&["--device", "unix:/no/such/socket/0", "ip", "up"]).fails(5, "/no/such/socket");
+    spfe(&["--device", "virtual:", "ip", "up", "--port", "9"]).fails(5, "port 9");
+    let vc = ["--device", "virtual:", "ip", "up", "--vc", "99"];
+    spfe(&vc).fails(2, "VC 99");
+}
+
+#[test]
+fn names_in_use_and_missing_privilege_are_told() {
+    let words = ["--device", "virtual:", "ip", "up", "--name", "lo"];
+    // Root is told that the name is taken, if there is a TUN driver; others what they lack.
+    let run = spfe(&words).exits(1);
+    let expected = ["choose another --name", "unshare -rn", "modprobe tun"];
+    assert!(expected.iter().any(|words| run.stderr.contains(words)), "{}", run.stderr);
+}

@@ -1,0 +1,132 @@
+//! Ethernet frames in packets: one frame, one packet (`docs/netdev.md`).
+//!
+//! The kernel driver's network interface speaks it too; nothing else of either is shared.
+//!
+//! ```
+//! use spfe_proto::{End, ethernet};
+//! let mut packet = [0; 64];
+//! // The frame is made in place, behind the header.
+//! let frame = ethernet::begin(&mut packet)?;
+//! frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2]);
+//! frame[12..14].copy_from_slice(&[0x08, 0x00]);
+//! let most = ethernet::packet_bytes(1500);
+//! let frame = ethernet::parse(&packet, End::Eop, most).expect("a frame of 58 bytes");
+//! assert_eq!(frame.len(), 58);
+//! # Ok::<(), spfe_proto::NoRoom>(())
+//! ```
+
+use crate::packet::{DEFAULT_LOGICAL_ADDRESS, End, NoRoom};
+use core::fmt;
+
+/// The protocol identifier, one of those that are free for a project (50-51C).
+pub const PID: u8 = 0xf5;
+/// Version of the encapsulation.
+pub const VERSION: u8 = 1;
+/// What every packet begins with: target logical address, protocol, version, flags, two reserved
+/// bytes.
+pub const HEADER: [u8; HEADER_BYTES] = [DEFAULT_LOGICAL_ADDRESS, PID, VERSION, 0, 0, 0];
+/// Bytes of the header.
+pub const HEADER_BYTES: usize = 6;
+/// Bytes of the shortest frame: two addresses and a type.
+pub const FRAME_MIN_BYTES: usize = 14;
+/// Bytes of a frame before its payload, at most: two addresses, a VLAN tag, a type.
+pub const FRAME_HEADER_MAX_BYTES: usize = 18;
+/// Least MTU, bytes.
+pub const MTU_MIN: u32 = 68;
+/// Greatest MTU, bytes.
+pub const MTU_MAX: u32 = 65_500;
+/// MTU unless said otherwise, bytes.
+pub const MTU_DEFAULT: u32 = 9_000;
+
+/// Bytes of the longest packet of an interface with this MTU.
+pub const fn packet_bytes(mtu: u32) -> usize {
+    HEADER_BYTES + FRAME_HEADER_MAX_BYTES + mtu as usize
+}
+
+/// Why a packet is dropped. It is counted, and nobody is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// It ended with EEP.
+    Cut,
+    /// It is too short for header and frame.
+    Short {
+        /// Bytes of the packet.
+        bytes: usize,
+    },
+    /// It is longer than the MTU needs.
+    Long {
+        /// Bytes of the packet.
+        bytes: usize,
+        /// Bytes it may have.
+        most: usize,
+    },
+    /// A byte of the header is not what it has to be.
+    Header {
+        /// Which byte.
+        at: usize,
+        /// What it is.
+        value: u8,
+    },
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Cut => write!(f, "Ethernet packet: cut by the network (EEP)"),
+            Self::Short { bytes } => {
+                let least = HEADER_BYTES + FRAME_MIN_BYTES;
+                write!(f, "Ethernet packet: {bytes} bytes, at least {least} needed")
+            }
+            Self::Long { bytes, most } => {
+                write!(f, "Ethernet packet: {bytes} bytes, at most {most} allowed by the MTU")
+            }
+            Self::Header { at, value } => {
+                let wanted = HEADER.get(at).copied().unwrap_or_default();
+                write!(f, "Ethernet packet: header byte {at} is {value:#04x}, not {wanted:#04x}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Dropped {}
+
+/// Writes the header to the start of a packet's buffer; returns the place of the frame.
+///
+/// # Errors
+/// The buffer is too short for header and frame; nothing was written.
+pub fn begin(packet: &mut [u8]) -> Result<&mut [u8], NoRoom> {
+    let (bytes, needed) = (packet.len(), HEADER_BYTES + FRAME_MIN_BYTES);
+    match packet.split_first_chunk_mut() {
+        Some((header, frame)) if bytes >= needed => {
+            *header = HEADER;
+            Ok(frame)
+        }
+        _ => Err(NoRoom { bytes, needed }),
+    }
+}
+
+/// The frame of a whole packet, which may have `most` bytes ([`packet_bytes`]).
+///
+/// # Errors
+/// Why it is dropped: the first of EEP, length and header that is wrong.
+pub fn parse(packet: &[u8], end: End, most: usize) -> Result<&[u8], Dropped> {
+    let bytes = packet.len();
+    if end == End::Eep {
+        return Err(Dropped::Cut);
+    }
+    if bytes > most {
+        return Err(Dropped::Long { bytes, most });
+    }
+    let Some((header, frame)) = packet.split_first_chunk::<HEADER_BYTES>() else {
+        return Err(Dropped::Short { bytes });
+    };
+    if frame.len() < FRAME_MIN_BYTES {
+        return Err(Dropped::Short { bytes });
+    }
+    if *header != HEADER {
+        let differs = header.iter().zip(HEADER).position(|(found, wanted)| *found != wanted);
+        let at = differs.unwrap_or_default();
+        return Err(Dropped::Header { at, value: header.get(at).copied().unwrap_or_default() });
+    }
+    Ok(frame)
+}
