@@ -4,7 +4,8 @@
 
 short_tests=(build driver packets conformance strace life fuzz killed two swiotlb viommu)
 long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64
-    stride pulled platform platform-arm64 net net-two calls cycles baremetal)
+    stride pulled platform platform-arm64 net net-two net-host calls cycles
+    baremetal)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -103,6 +104,35 @@ test_net_two() {
         said server ready 120 &&
         guest client --initrd "$image" --device "${vm_sockets[0]}" 'SPFE_RUN=net_two client' --timeout 300
     join server
+}
+
+# The driver's network interface, joined to one in user space on this machine, in a namespace of its own.
+test_net_host() {
+    local space server interface
+    if ! unshare -n true 2>/dev/null || ! command -v iperf3 >/dev/null; then
+        printf 'ok network namespace # SKIP not allowed here, or no iperf3\n' | report ''
+        return
+    fi
+    image amd64 6.1 && devices 1 || return
+    unshare -n sleep 1000 &
+    space=$!
+    children+=("$space")
+    check 'a namespace' apart "$space" || return
+    nsenter -t "$space" -n iperf3 -s >"$logs/$test-iperf3" 2>&1 &
+    server=$!
+    nsenter -t "$space" -n "${SPFE_BIN:-$vm_bin/spfe}" --device "unix:$dir/$test/spfed/1" ip up \
+        --name spfe0 --address 10.0.0.2/24 >"$logs/$test-spfe" 2>&1 &
+    interface=$!
+    children+=("$server" "$interface")
+    guest one --initrd "$image" "${model[@]}" SPFE_RUN=net_host
+}
+# apart PROCESS: it has another network namespace than this one, soon.
+apart() {
+    local tries=100
+    while [[ $(readlink "/proc/$1/ns/net") == "$(readlink /proc/self/ns/net)" ]]; do
+        ((tries-- > 0)) || return
+        sleep 0.1
+    done
 }
 
 test_platform() { with_devices platform; }
