@@ -201,6 +201,8 @@ test_conformance() {
 
 # The driver without an operating system.
 test_baremetal() {
+    check 'it compiles for Cortex-M, RISC-V and 64-bit ARM' \
+        make -s -C "$vm_source/driver/baremetal" check OUT="$dir/baremetal"
     check 'emulator fetched' need qemu-arm && devices 2 &&
         check 'an image moves packets and messages' "$vm_dir/baremetal.sh" "$dir" "${vm_sockets[@]}"
 }
