@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Block RAM: one writer with byte enables, one reader, both on the same clock; all words zero at
-/// power-up. Reading the word that is being written gives the old one.
+/// power-up. Reading a word in the cycle in which it is written needs READ_OLD.
 module spfe_bram #(
   /// Bits of a word; a multiple of BYTE_WIDTH.
   parameter int unsigned WIDTH      = 64,
@@ -11,6 +11,9 @@ module spfe_bram #(
   parameter int unsigned BYTE_WIDTH = WIDTH,
   /// Cycles from re_i to data_o: 1, or 2 with a register behind the memory.
   parameter int unsigned LATENCY    = 1,
+  /// 1: reading the word that is being written gives the old one; costs a register and a comparator
+  /// where the memory itself does not do that (ECP5). 0: it must not happen.
+  parameter bit          READ_OLD   = 1'b0,
   /// Bits of an address; follows from DEPTH.
   localparam int unsigned ADDR_WIDTH = $clog2(DEPTH),
   /// Bytes of a word; follows from WIDTH.
@@ -42,7 +45,7 @@ module spfe_bram #(
   end
 
   /* verilator lint_off PROCASSINIT */ // A memory has no reset; this is its content at power-up.
-  (* ram_style = "block" *)
+  (* ram_style = "block", no_rw_check = !READ_OLD *)
   logic [WIDTH-1:0] mem_q [DEPTH] = '{default: '0};
   /* verilator lint_on PROCASSINIT */
   logic [WIDTH-1:0] read_q;
@@ -73,6 +76,8 @@ module spfe_bram #(
       else $error("write to word %0d of %0d", addr_i, DEPTH);
     a_read: assert (!re_i || 32'(raddr_i) < DEPTH)
       else $error("read of word %0d of %0d", raddr_i, DEPTH);
+    a_collision: assert (READ_OLD || we_i == '0 || !re_i || addr_i != raddr_i)
+      else $error("word %0d is read and written", addr_i);
   end
 `endif
 endmodule
