@@ -14,6 +14,8 @@ readonly table=$logs/steps.txt
 readonly wanted=("$@")
 child=''
 failed_steps=()
+failures=() # the first signs of failure of each
+readonly failure='^(FAIL|not ok|error|thread .* panicked)|\.\.\. FAILED$'
 declare -A known=()
 
 trap '[[ -n $child ]] && kill "$child" 2>/dev/null; exit 130' INT TERM
@@ -51,8 +53,8 @@ step() {
         $((tenths / 10)) $((tenths % 10)) "${counts[@]}"
     if ((counts[1] > 0)); then
         printf '    | exit code %d; what failed in %s:\n' "$code" "$log"
-        grep -nE -A 2 '^(FAIL|not ok|error|thread .* panicked)|\.\.\. FAILED$' "$log" |
-            head -n 80 | sed 's/^/    | /'
+        grep -nE -A 2 "$failure" "$log" | head -n 80 | sed 's/^/    | /'
+        failures+=("$(grep -m 5 -E "$failure" "$log" || printf 'exit code %d' "$code")")
         printf '    | its end:\n'
         tail -n 40 "$log" | sed 's/^/    | /'
     fi
@@ -151,7 +153,10 @@ main() {
             record "$name" 0 1 0
         }
     done
-    ((${#failed_steps[@]} == 0)) || printf '\nfailed: %s\n' "${failed_steps[*]}"
+    if ((${#failed_steps[@]} > 0)); then
+        printf '\nfailed: %s\n' "${failed_steps[*]}"
+        ((${#failures[@]} == 0)) || printf '%s\n' "${failures[@]}" | sed 's/^/    /'
+    fi
     exec python3 -IS tools/count_tests.py total "$table"
 }
 
