@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RTL = ROOT / "rtl"
 OUT = ROOT / "target" / "rtl"
 NOT_DESIGN = ("tb", "formal", "bench")
+WORD = re.compile(r"\w+")
 PACKAGE_USE = re.compile(r"\b(\w+_pkg)::")
 
 
@@ -58,9 +59,24 @@ def relative(path):
     return str(Path(path).relative_to(ROOT))
 
 
-def search_options():
-    """Packages, and where modules are: arguments that Verilator and slang both take."""
-    options = [relative(path) for path in packages()]
+def needed(name, files=None):
+    """Names of the modules and packages that a module needs, itself included: files whose names
+    occur in its text, and in theirs."""
+    files = files or {path.stem: path for path in design_files()}
+    found, todo = set(), [name]
+    while todo:
+        name = todo.pop()
+        if name in files and name not in found:
+            found.add(name)
+            todo += set(WORD.findall(files[name].read_text()))
+    return found
+
+
+def search_options(module=None):
+    """Packages, those that a module needs or all, and where modules are: arguments that Verilator
+    and slang both take."""
+    wanted = needed(module) if module else None
+    options = [relative(path) for path in packages() if not wanted or path.stem in wanted]
     for folder in folders():
         options += ["-y", relative(folder)]
     return options

@@ -31,7 +31,7 @@ def verilator(item):
     name, (module, parameters) = item
     command = ["verilator", "--lint-only", "--timing", "-Wall", "--quiet-stats",
                *(f"-G{key}={value}" for key, value in parameters.items()),
-               "--top-module", module, *search_options(), relative(modules()[module])]
+               "--top-module", module, *search_options(module), relative(modules()[module])]
     code, said = run(command)
     return code == 0 and "%Warning" not in said, f"verilator {name}", said
 
