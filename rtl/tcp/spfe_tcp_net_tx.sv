@@ -131,7 +131,7 @@ module spfe_tcp_net_tx
   end
 
   assign final_beat = left_q <= 16'(MacTxWidth / 8);
-  assign rd_en_o = advance;
+  assign rd_en_o = advance && state_q == Send && job_q.echo;
 
   // Second step: the words have been read; ours are put in their place.
   logic valid_q, final_q;
