@@ -533,7 +533,10 @@ struct Bench {
       step();
       CHECK(cycle < end, "does not settle: %zu messages, %zu expected, %zu commands, cmd_out %d, net %zu", messages.size(), expected.size(), commands.size(), cmd_out, net_sent.size());
     }
+    Knobs keep = k;
+    k.net = k.acks = 0;
     for (int i = 0; i < 40; i++) step();
+    k = keep;
     CHECK(idle(), "not idle");
     for (int i = 0; i < sessions; i++) {
       Session& s = ses[i];
