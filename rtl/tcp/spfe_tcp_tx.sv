@@ -156,8 +156,7 @@ module spfe_tcp_tx
   localparam int unsigned RingBits = MemAddrBits + 4 - $clog2(SessionCount);
   localparam int unsigned AskSend = 0;
   localparam int unsigned AskFinish = 1;
-  localparam int unsigned AskUser = 2;
-  localparam int unsigned AskCmd = 3;
+  localparam int unsigned AskCmd = 2;
 
   if (MacWidth != 32 && MacWidth != 64) begin : gen_bad_mac
     $error("spfe_tcp_tx: MacWidth is %0d; 32 and 64 are possible", MacWidth);
@@ -174,17 +173,20 @@ module spfe_tcp_tx
   end
 
   // ---- state of the sessions
-  state_req_t [3:0] req;
-  logic [3:0] req_valid, req_ready, res_valid;
-  logic res_match;
+  state_req_t [2:0] req;
+  state_req_t user_req;
+  logic [2:0] req_valid, req_ready, res_valid;
+  logic res_match, user_req_valid, user_req_ready, user_done, user_match;
   logic [SessionCount-1:0] go, open, room;
   seq_t cmd_nxt, user_written;
   tx_cmd_t seg;
 
-  spfe_tcp_tx_state #(.SessionCount(SessionCount), .RingBits(RingBits), .Askers(4)) i_state (
+  spfe_tcp_tx_state #(.SessionCount(SessionCount), .RingBits(RingBits)) i_state (
     .clk_i, .rst_i, .mss_i(cfg_i.mss),
     .req_i(req), .req_valid_i(req_valid), .req_ready_o(req_ready),
     .res_valid_o(res_valid), .res_match_o(res_match),
+    .user_req_i(user_req), .user_valid_i(user_req_valid), .user_ready_o(user_req_ready),
+    .user_done_o(user_done), .user_match_o(user_match),
     .snd_cmd_i, .snd_cmd_valid_i, .snd_cmd_ready_o,
     .go_o(go), .open_o(open), .room_o(room),
     .eng_sid_i, .eng_nxt_o, .eng_consumed_o, .eng_written_o,
@@ -219,8 +221,8 @@ module spfe_tcp_tx
     .beat_bytes_o(beat_bytes), .beat_ring_o(beat_ring), .commit_o(commit), .rollback_o(rollback),
     .first_seq_o(first_seq),
     .desc_valid_o(desc_valid), .desc_o(desc), .total_o(total),
-    .req_o(req[AskUser]), .req_valid_o(req_valid[AskUser]), .req_ready_i(req_ready[AskUser]),
-    .res_valid_i(res_valid[AskUser]), .res_match_i(res_match),
+    .req_o(user_req), .req_valid_o(user_req_valid), .req_ready_i(user_req_ready),
+    .res_valid_i(user_done), .res_match_i(user_match),
     .status_valid_o(status_valid), .status_ok_o(status_ok),
     .refused_valid_o(refused_valid), .refused_ready_i(refused_ready),
     .refused_sid_o(refused_sid), .refused_why_o(refused_why)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// State of the sending side of all sessions: the only writer of SND.NXT, consumed, written,
-/// SND.UNA and the right edge. An operation every two cycles; what a session may do is known three
-/// cycles after its operation was taken.
+/// State of the sending side of all sessions: the only writer of SND.NXT, consumed and the right
+/// edge, and the way to spfe_tcp_tx_room, which writes the rest. An operation every two cycles;
+/// what a session may do is known four cycles after its operation was taken. What the user side
+/// asks for does not wait for the others, for it touches other memories.
 module spfe_tcp_tx_state
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
@@ -11,8 +12,8 @@ module spfe_tcp_tx_state
     parameter int unsigned SessionCount = 16,
     /// log2 of the bytes of a session's ring.
     parameter int unsigned RingBits = 16,
-    /// Who asks, the most urgent one first; fixed by the transmitter.
-    parameter int unsigned Askers = 4
+    /// Who asks, the most urgent one first; the last one is the sender of commands.
+    localparam int unsigned Askers = 3
 ) (
     /// Clock.
     input logic clk_i,
@@ -31,6 +32,17 @@ module spfe_tcp_tx_state
     output logic [Askers-1:0] res_valid_o,
     /// It found the pointer where it was expected.
     output logic res_match_o,
+
+    /// Request of the user side: StateWritten.
+    input state_req_t user_req_i,
+    /// user_req_i is there and stays until it is taken.
+    input logic user_valid_i,
+    /// It is taken.
+    output logic user_ready_o,
+    /// It is done.
+    output logic user_done_o,
+    /// It found written where it was expected.
+    output logic user_match_o,
 
     /// From the engine.
     input snd_cmd_t snd_cmd_i,
@@ -68,7 +80,6 @@ module spfe_tcp_tx_state
     output seq_t user_written_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
-  localparam logic [31:0] RingBytes = 32'd1 << RingBits;
   typedef logic [IdxBits-1:0] idx_t;
 
   if (SessionCount < 2 || SessionCount > 256) begin : gen_bad_sessions
@@ -82,45 +93,67 @@ module spfe_tcp_tx_state
   logic [Askers-1:0] who1_q, who2_q, who3_q;
   snd_cmd_t set1_q, set2_q;
   logic match2_q, match3_q, less2_q;
-  seq_t nxt2_q, cons2_q, res2_q, wr2_q, una2_q, lim2_q;
+  seq_t nxt2_q, cons2_q, res2_q, lim2_q;
   idx_t idx3_q;
   logic behind3_q;
-  seq_t window3_q, used3_q;
-  logic [31:0] room_lim_q;
-  logic [SessionCount-1:0] open_q, live_q, go_q, room_q;
+  seq_t window3_q;
+  logic [SessionCount-1:0] open_q, live_q, go_q;
 
   // ---- issue
   logic [Askers-1:0] pick;
-  state_req_t req;
-  logic issue_set;
+  state_req_t req, set_req, room_req;
+  logic issue_set, issue_cmd, room_valid, room_busy_q, user_pick, both;
 
+  // Commands of both kinds change what both pipelines hold.
+  assign both = !v1_q && !room_busy_q && !user_valid_i;
   always_comb begin
+    set_req = '0;
+    set_req.op = StateSet;
+    set_req.sid = snd_cmd_i.sid;
+    set_req.base = snd_cmd_i.iss;
+    set_req.add = 17'd1;
     pick = '0;
-    req = '0;
-    issue_set = 1'b0;
+    req = set_req;
     if (!v1_q) begin
-      issue_set = snd_cmd_valid_i;
-      req.op = StateSet;
-      req.sid = snd_cmd_i.sid;
-      req.base = snd_cmd_i.iss;
-      req.add = 17'd1;
       for (int i = int'(Askers) - 1; i >= 0; i--) begin
-        if (req_valid_i[i]) begin
+        if (req_valid_i[i] && (i != int'(Askers) - 1 || both)) begin
           pick = '0;
           pick[i] = 1'b1;
           req = req_i[i];
-          issue_set = 1'b0;
         end
       end
     end
   end
+  assign issue_cmd = pick[Askers-1];
+  assign issue_set = both && snd_cmd_valid_i && pick == '0;
   assign req_ready_o = pick;
   assign snd_cmd_ready_o = issue_set;
+  assign user_pick = user_valid_i && !room_busy_q;
+  assign user_ready_o = user_pick;
+  assign room_valid = user_pick || issue_cmd || issue_set;
+  assign room_req = user_pick ? user_req_i : req;
+
+  // ---- room
+  logic room_done, mine1_q, mine2_q, mine3_q;
+  spfe_tcp_tx_room #(.SessionCount(SessionCount), .RingBits(RingBits)) i_room (
+    .clk_i, .rst_i, .mss_i,
+    .valid_i(room_valid), .req_i(room_req), .set_i(snd_cmd_i),
+    .done_o(room_done), .match_o(user_match_o), .room_o,
+    .sid_i({user_sid_i, eng_sid_i}), .written_o({user_written_o, eng_written_o})
+  );
+  assign user_done_o = room_done && mine3_q;
+
+  always_ff @(posedge clk_i) begin
+    room_busy_q <= room_valid && !rst_i;
+    mine1_q <= user_pick;
+    mine2_q <= mine1_q;
+    mine3_q <= mine2_q;
+  end
 
   // ---- tables
-  logic we_nxt, we_cons, we_res, we_wr, we_set;
-  seq_t nxt_d, cons_d, res_d, wr_d, una_d, lim_d;
-  seq_t nxt_r, cons_r, res_r, wr_r, una_r, lim_r;
+  logic we_nxt, we_cons, we_res, we_set;
+  seq_t nxt_d, cons_d, res_d, lim_d;
+  seq_t nxt_r, cons_r, res_r, lim_r;
   idx_t idx1, idx2;
   assign idx1 = idx_t'(r1_q.sid);
   assign idx2 = idx_t'(r2_q.sid);
@@ -134,18 +167,12 @@ module spfe_tcp_tx_state
     .clk_i, .we_i(we_cons), .addr_i(idx2), .data_i(cons_d),
     .raddr_i({idx_t'(eng_sid_i), idx1}), .rdata_o({eng_consumed_o, cons_r})
   );
-  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(3)) i_written (
-    .clk_i, .we_i(we_wr), .addr_i(idx2), .data_i(wr_d),
-    .raddr_i({idx_t'(user_sid_i), idx_t'(eng_sid_i), idx1}),
-    .rdata_o({user_written_o, eng_written_o, wr_r})
-  );
   // End of what is consumed or being sent at this moment.
   spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_reserved (
     .clk_i, .we_i(we_res), .addr_i(idx2), .data_i(res_d), .raddr_i(idx1), .rdata_o(res_r)
   );
-  spfe_lutram #(.WIDTH(64), .DEPTH(SessionCount), .PORTS(1)) i_edges (
-    .clk_i, .we_i(we_set), .addr_i(idx2), .data_i({una_d, lim_d}),
-    .raddr_i(idx1), .rdata_o({una_r, lim_r})
+  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_edge (
+    .clk_i, .we_i(we_set), .addr_i(idx2), .data_i(lim_d), .raddr_i(idx1), .rdata_o(lim_r)
   );
 
   // ---- stage 2: new values
@@ -153,13 +180,10 @@ module spfe_tcp_tx_state
     nxt_d = nxt2_q;
     cons_d = cons2_q;
     res_d = res2_q;
-    wr_d = wr2_q;
-    una_d = una2_q;
     lim_d = lim2_q;
     we_nxt = 1'b0;
     we_cons = 1'b0;
     we_res = 1'b0;
-    we_wr = 1'b0;
     we_set = 1'b0;
     case (r2_q.op)
       StateStart: begin
@@ -178,35 +202,26 @@ module spfe_tcp_tx_state
         if (match2_q) res_d = end2_q;
         if (match2_q) cons_d = end2_q;
       end
-      StateWritten: begin
-        we_wr = match2_q;
-        if (match2_q) wr_d = end2_q;
-      end
       StateCommand: begin
         we_nxt = less2_q;
         if (less2_q) nxt_d = end2_q;
         if (r2_q.fin) begin
           we_cons = 1'b1;
           we_res = 1'b1;
-          we_wr = 1'b1;
           cons_d = end2_q;
           res_d = end2_q;
-          wr_d = end2_q;
         end
       end
       default: begin
         we_set = 1'b1;
-        una_d = set2_q.una;
         lim_d = set2_q.lim;
         if (set2_q.init) begin
           we_nxt = 1'b1;
           we_cons = 1'b1;
           we_res = 1'b1;
-          we_wr = 1'b1;
           nxt_d = set2_q.iss;
           cons_d = end2_q;
           res_d = end2_q;
-          wr_d = end2_q;
         end
       end
     endcase
@@ -214,19 +229,8 @@ module spfe_tcp_tx_state
       we_nxt = 1'b0;
       we_cons = 1'b0;
       we_res = 1'b0;
-      we_wr = 1'b0;
       we_set = 1'b0;
     end
-  end
-
-  // The pointer that is to advance.
-  seq_t at1;
-  always_comb begin
-    case (r1_q.op)
-      StateStart: at1 = res_r;
-      StateWritten: at1 = wr_r;
-      default: at1 = cons_r;
-    endcase
   end
 
   always_ff @(posedge clk_i) begin
@@ -241,13 +245,11 @@ module spfe_tcp_tx_state
     r2_q <= r1_q;
     set2_q <= set1_q;
     end2_q <= end1_q;
-    match2_q <= at1 == r1_q.expected;
+    match2_q <= (r1_q.op == StateStart ? res_r : cons_r) == r1_q.expected;
     less2_q <= seq_lt(nxt_r, end1_q);
     nxt2_q <= nxt_r;
     cons2_q <= cons_r;
     res2_q <= res_r;
-    wr2_q <= wr_r;
-    una2_q <= una_r;
     lim2_q <= lim_r;
 
     v3_q <= v2_q;
@@ -256,7 +258,6 @@ module spfe_tcp_tx_state
     match3_q <= match2_q;
     behind3_q <= nxt_d != cons_d;
     window3_q <= lim_d - res_d;
-    used3_q <= wr_d - una_d;
     if (v2_q && r2_q.op == StateSet) begin
       open_q[idx2] <= set2_q.open;
       live_q[idx2] <= set2_q.live;
@@ -265,9 +266,7 @@ module spfe_tcp_tx_state
     if (v3_q) begin
       go_q[idx3_q] <= open_q[idx3_q] && live_q[idx3_q] && !behind3_q && !window3_q[31] &&
           (window3_q[30:16] != '0 || window3_q[15:0] >= mss_i);
-      room_q[idx3_q] <= used3_q <= room_lim_q;
     end
-    room_lim_q <= RingBytes - 32'(mss_i);
 
     if (rst_i) begin
       v1_q <= 1'b0;
@@ -277,13 +276,11 @@ module spfe_tcp_tx_state
       open_q <= '0;
       live_q <= '0;
       go_q <= '0;
-      room_q <= '0;
     end
   end
 
   assign go_o = go_q;
   assign open_o = open_q;
-  assign room_o = room_q;
   assign res_valid_o = who3_q;
   assign res_match_o = match3_q;
 
@@ -291,8 +288,6 @@ module spfe_tcp_tx_state
   always_ff @(posedge clk_i) begin
     if (!rst_i && v2_q) begin
       a_one : assert ($onehot0(who2_q)) else $error("two askers at once");
-      a_order : assert (!we_res || !seq_lt(wr_d, res_d) || r2_q.op == StateStart)
-      else $error("session %0d: consumed %h is after written %h", r2_q.sid, res_d, wr_d);
     end
   end
 `endif
