@@ -288,7 +288,7 @@ module spfe_tcp_tx
   sum_t read_sum, seg_sum;
   logic [15:0] seg_bytes, frame_bytes;
   logic [3:0] seg_options;
-  seq_t frame_seq;
+  seq_t frame_seq, frame_ack;
   tx_done_t cmd_done;
   logic cmd_done_valid, cmd_done_ready;
 
@@ -299,7 +299,7 @@ module spfe_tcp_tx
     .read_valid_i(read_valid), .read_ready_o(read_ready), .read_chunk_i(read_chunk),
     .seg_valid_o(seg_valid), .seg_o(seg), .seg_bytes_o(seg_bytes), .seg_options_o(seg_options),
     .seg_sum_o(seg_sum), .chunk_valid_o(chunk_valid), .chunk_ready_i(chunk_ready),
-    .chunk_o(chunk), .begins_i(seg_begins), .left_i(seg_left), .left_seq_i(frame_seq),
+    .chunk_o(chunk), .begins_i(seg_begins), .left_i(seg_left), .left_seq_i(frame_seq), .left_ack_i(frame_ack),
     .req_o(req[AskCmd]), .req_valid_o(req_valid[AskCmd]), .req_ready_i(req_ready[AskCmd]),
     .res_valid_i(res_valid[AskCmd]),
     .done_o(cmd_done), .done_valid_o(cmd_done_valid), .done_ready_i(cmd_done_ready)
@@ -336,7 +336,8 @@ module spfe_tcp_tx
     .start_words_o(start_words),
     .desc_i(head), .cmd_i(seg), .cmd_bytes_i(seg_bytes), .cmd_options_i(seg_options),
     .snd_nxt_i(cmd_nxt), .rcv_nxt_i, .payload_sum_i(payload_sum),
-    .index_i(index), .words_o(words), .tagged_o(has_tag), .seq_o(frame_seq), .bytes_o(frame_bytes)
+    .index_i(index), .words_o(words), .tagged_o(has_tag), .seq_o(frame_seq), .ack_o(frame_ack),
+    .bytes_o(frame_bytes)
   );
 
   // ---- sender
@@ -362,7 +363,7 @@ module spfe_tcp_tx
     .net_data_i, .net_keep_i, .net_valid_i, .net_ready_o, .net_last_i,
     .load_o(load), .load_live_o(load_live), .live_sid_o(live_sid), .sid_o(rcv_sid_o),
     .start_words_i(start_words), .index_o(index), .words_i(words), .tagged_i(has_tag),
-    .bytes_i(frame_bytes), .payload_sum_o(payload_sum),
+    .ack_i(frame_ack), .bytes_i(frame_bytes), .payload_sum_o(payload_sum),
     .req_o(req[AskSend]), .req_valid_o(req_valid[AskSend]), .req_ready_i(req_ready[AskSend]),
     .res_valid_i(res_valid[AskSend]), .res_match_i(res_match),
     .outcome_valid_o(outcome_valid), .outcome_o(outcome), .outcome_room_i(outcome_room),

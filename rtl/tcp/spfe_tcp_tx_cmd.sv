@@ -62,6 +62,8 @@ module spfe_tcp_tx_cmd
     input logic left_i,
     /// SEQ it had; with left_i.
     input seq_t left_seq_i,
+    /// With left_i: its ACK.
+    input seq_t left_ack_i,
 
     /// SND.NXT advances.
     output state_req_t req_o,
@@ -90,7 +92,7 @@ module spfe_tcp_tx_cmd
   } state_e;
   state_e state_q;
   tx_cmd_t cmd_q;
-  seq_t seq_q;
+  seq_t seq_q, ack_q;
   logic fetching_q;
   logic option_q;  // the chunk of options that is next
   sum_t option_sum_q;
@@ -122,7 +124,10 @@ module spfe_tcp_tx_cmd
       Answer: if (res_valid_i) state_q <= Tell;
       default: if (done_ready_i) state_q <= Idle;
     endcase
-    if (left_i) seq_q <= left_seq_i;
+    if (left_i) begin
+      seq_q <= left_seq_i;
+      ack_q <= left_ack_i;
+    end
     if (state_q == Idle) option_q <= 1'b0;
     else if (chunk_ready_i) option_q <= 1'b1;
     option_sum_q <= sum2(16'h0204, sum2(mss_i, cmd_q.opt_ws ? sum2(16'h0103, {8'h03, 4'd0, wscale_i}) : 16'd0));
@@ -160,6 +165,7 @@ module spfe_tcp_tx_cmd
     done_o.sid = cmd_q.sid;
     done_o.seq = seq_q;
     done_o.len = cmd_q.len;
+    done_o.ack = ack_q;
     done_o.flags = cmd_q.flags;
   end
   assign req_valid_o = state_q == Ask;

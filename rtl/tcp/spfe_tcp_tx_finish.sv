@@ -143,6 +143,7 @@ module spfe_tcp_tx_finish
     mine.sid = out.desc.sid;
     mine.seq = out.desc.seq;
     mine.len = len_q;
+    mine.ack = out.ack;
     mine.flags.ack = 1'b1;
     mine.flags.psh = Push || out.desc.push;
     mine.bad_sum = bad_sum_q;

@@ -52,6 +52,8 @@ module spfe_tcp_tx_head
     output logic tagged_o,
     /// SEQ; from the second cycle after load_i on.
     output seq_t seq_o,
+    /// ACK; from then on.
+    output seq_t ack_o,
     /// Bytes behind the TCP header of 20 bytes; from then on.
     output logic [15:0] bytes_o
 );
@@ -164,5 +166,6 @@ module spfe_tcp_tx_head
 
   assign tagged_o = vif_q.vlan;
   assign seq_o = seq_q;
+  assign ack_o = ack_q;
   assign bytes_o = len_q;
 endmodule

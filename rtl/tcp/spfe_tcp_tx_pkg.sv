@@ -70,6 +70,7 @@ package spfe_tcp_tx_pkg;
   typedef struct packed {
     end_e how;
     logic reserved;  // StateStart was done for it
+    seq_t ack;  // EndSent: what its segment acknowledged
     desc_t desc;
   } outcome_t;
 

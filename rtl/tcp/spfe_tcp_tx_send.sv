@@ -96,6 +96,8 @@ module spfe_tcp_tx_send
     input logic [Lanes-1:0][31:0] words_i,
     /// The frame has a tag.
     input logic tagged_i,
+    /// ACK of the frame; two cycles after load_o.
+    input seq_t ack_i,
     /// Bytes behind the TCP header; two cycles after load_o.
     input logic [15:0] bytes_i,
     /// Sum of the payload.
@@ -251,6 +253,7 @@ module spfe_tcp_tx_send
   always_comb begin
     outcome_o.how = how;
     outcome_o.reserved = reserved_q;
+    outcome_o.ack = ack_i;
     outcome_o.desc = head_i;
   end
 
