@@ -1,0 +1,2 @@
+//! Measurements of the TCP core, and the report of them.
+fn main() {}
