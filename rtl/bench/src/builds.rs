@@ -88,7 +88,8 @@ impl Build {
     /// It does not.
     #[must_use]
     pub fn get(&self, parameter: &str) -> u32 {
-        let default = || DEFAULTS.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value);
+        let default =
+            || DEFAULTS.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value);
         let value = self.parameters.get(parameter).copied().or_else(default);
         value.unwrap_or_else(|| panic!("the bench does not know the default of {parameter}"))
     }

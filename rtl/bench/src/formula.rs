@@ -28,9 +28,9 @@ pub struct Line {
 }
 
 impl Line {
-    /// The runs of the seed: 32 bits, no tag, no options.
+    /// The published runs: 32 bits, no tag, no options.
     #[must_use]
-    pub fn seed(khz: u32) -> Self {
+    pub fn published(khz: u32) -> Self {
         Self { khz, mac_bytes: 4, headers: HEADERS }
     }
 
@@ -51,14 +51,14 @@ impl Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "rule")]
 pub enum Formula {
-    /// F1: cut-through transmitter of the seed.
-    SeedTxCutThrough,
-    /// F2: store-and-forward transmitter of the seed.
-    SeedTxStore,
-    /// F4: store-and-forward receiver of the seed.
-    SeedRxStore,
-    /// F5: cut-through receiver of the seed.
-    SeedRxCutThrough,
+    /// F1: cut-through transmitter, published.
+    PublishedTxCutThrough,
+    /// F2: store-and-forward transmitter, published.
+    PublishedTxStore,
+    /// F4: store-and-forward receiver, published.
+    PublishedRxStore,
+    /// F5: cut-through receiver, published.
+    PublishedRxCutThrough,
     /// Length and sum known.
     TxCutThrough,
     /// Nothing known.
@@ -95,11 +95,11 @@ impl Formula {
     pub fn cycles(&self, line: &Line, n: u64) -> u64 {
         let packed = |user: u64| line.byte(line.headers + n.min(user) - 1) + 1;
         match *self {
-            Formula::SeedTxCutThrough => 2,
-            Formula::SeedTxStore => 1 + n.div_ceil(16),
-            Formula::SeedRxStore => line.end(n) + 6,
-            Formula::SeedRxCutThrough if n < 8 => line.end(n) + 1,
-            Formula::SeedRxCutThrough => line.byte(line.headers + 7) + 1,
+            Formula::PublishedTxCutThrough => 2,
+            Formula::PublishedTxStore => 1 + n.div_ceil(16),
+            Formula::PublishedRxStore => line.end(n) + 6,
+            Formula::PublishedRxCutThrough if n < 8 => line.end(n) + 1,
+            Formula::PublishedRxCutThrough => line.byte(line.headers + 7) + 1,
             Formula::TxCutThrough => 1,
             Formula::TxStore { user } => n.div_ceil(user),
             Formula::TxLength { user, hidden } => n.div_ceil(user).saturating_sub(hidden).max(1),
@@ -114,10 +114,10 @@ impl Formula {
     #[must_use]
     pub fn text(&self) -> String {
         match *self {
-            Formula::SeedTxCutThrough => "2".to_owned(),
-            Formula::SeedTxStore => "1 + ceil(n / 16)".to_owned(),
-            Formula::SeedRxStore => "a(last word) + 6".to_owned(),
-            Formula::SeedRxCutThrough => {
+            Formula::PublishedTxCutThrough => "2".to_owned(),
+            Formula::PublishedTxStore => "1 + ceil(n / 16)".to_owned(),
+            Formula::PublishedRxStore => "a(last word) + 6".to_owned(),
+            Formula::PublishedRxCutThrough => {
                 "a(word of payload byte 8) + 1; n < 8: a(last word) + 1".to_owned()
             }
             Formula::TxCutThrough => "1".to_owned(),
@@ -126,14 +126,14 @@ impl Formula {
             Formula::RxStore => "a(last word) + 2".to_owned(),
             Formula::RxUnpacked => "a(word of the first payload byte) + 1".to_owned(),
             Formula::RxPacked { user } => format!("a(word of payload byte min(n, {user})) + 1"),
-            Formula::RxMerged { user } => format!(
-                "a(word of payload byte {user}) + 1; n <= {user}: a(last word) + 1"
-            ),
+            Formula::RxMerged { user } => {
+                format!("a(word of payload byte {user}) + 1; n <= {user}: a(last word) + 1")
+            }
         }
     }
 }
 
-/// Nanoseconds of clocks at the seed's clock rates: 322 MHz stands for 322.265625 MHz.
+/// Nanoseconds of clocks at the clock rates of the report: 322 MHz stands for 322.265625 MHz.
 #[must_use]
 pub fn ns(cycles: f64, khz: u32) -> f64 {
     let khz = if khz == 322_000 { 322_265.625 } else { f64::from(khz) };

@@ -8,11 +8,16 @@
 //! ends it. Latency is from the first beat of what goes in to the first beat of what comes out.
 
 pub mod axil;
+pub mod bench;
 pub mod builds;
+pub mod drill;
 pub mod event;
 pub mod formula;
 pub mod mac;
 pub mod model;
+pub mod published;
 pub mod rate;
+pub mod registers;
+pub mod setup;
 pub mod station;
 pub mod user;

@@ -93,7 +93,7 @@ pub struct Memory {
 }
 
 impl Default for Memory {
-    /// Full duplex, answers after 2 cycles, as in the seed's runs.
+    /// Full duplex, answers after 2 cycles, as in the published runs.
     fn default() -> Self {
         Self { latency: 2, wr_stall: 0, rd_stall: 0, seed: 1 }
     }

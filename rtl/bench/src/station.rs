@@ -167,8 +167,8 @@ impl Station {
     ///
     /// # Panics
     /// The core answers with an error, or not at all.
-    pub fn write(&mut self, addr: u16, data: u32) {
-        self.registers.write(addr, data);
+    pub fn write(&mut self, addr: u32, data: u32) {
+        self.registers.write(addr as u16, data);
         self.access(addr);
     }
 
@@ -176,12 +176,12 @@ impl Station {
     ///
     /// # Panics
     /// The core answers with an error, or not at all.
-    pub fn read(&mut self, addr: u16) -> u32 {
-        self.registers.read(addr);
+    pub fn read(&mut self, addr: u32) -> u32 {
+        self.registers.read(addr as u16);
         self.access(addr)
     }
 
-    fn access(&mut self, addr: u16) -> u32 {
+    fn access(&mut self, addr: u32) -> u32 {
         for _ in 0..ACCESS_CLOCKS {
             self.step();
             if let Some(result) = self.registers.result() {

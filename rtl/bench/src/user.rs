@@ -49,9 +49,9 @@ pub struct MessageSpan {
 /// Ones-complement sum of bytes, as the checksum of TCP takes them: the first one is the high half.
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u16 {
-    let words = bytes.chunks(2).map(|pair| {
-        u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0))
-    });
+    let words = bytes
+        .chunks(2)
+        .map(|pair| u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0)));
     let mut sum: u64 = words.sum();
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);
@@ -122,9 +122,8 @@ impl UserSource {
         let mut beat = [0; 16];
         beat[..count].copy_from_slice(&message.data[self.at..self.at + count]);
         let (low, high) = beat.split_at(8);
-        pins.user_tx_data = [low, high].map(|half| {
-            half.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
-        });
+        pins.user_tx_data = [low, high]
+            .map(|half| half.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
         pins.user_tx_keep = keep(count);
         pins.user_tx_valid = true;
         pins.user_tx_last = self.at + count == message.data.len();
