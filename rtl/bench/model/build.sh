@@ -29,7 +29,15 @@ mapfile -t sources < <(
     find "$rtl" -name '*.sv' -not -path "$rtl/tb/*" -not -path "$rtl/formal/*" -not -path "$rtl/bench/*" | sort
 )
 mapfile -t packages < <(printf '%s\n' "${sources[@]}" | grep '_pkg\.sv$')
-mapfile -t folders < <(dirname "${sources[@]}" | sort -u)
+file=$(printf '%s\n' "${sources[@]}" | grep "/$top\.sv$") || {
+    printf 'build.sh: %s: no %s.sv in it\n' "$rtl" "$top" >&2
+    exit 1
+}
+search=()
+while read -r folder; do
+    search+=(-y "$folder")
+done < <(dirname "${sources[@]}" | sort -u)
+readonly search
 
 mkdir -p "$out"
 exec {lock}>"$out/$name.lock"
@@ -51,26 +59,40 @@ for argument in "$@"; do
 done
 
 rm -rf "$work"
-verilator --cc -Wall -O3 --x-assign fast --x-initial fast --no-timing --assert \
+verilator --cc -Wno-fatal -O3 --x-assign fast --x-initial fast --no-timing --assert \
     --top-module "$top" --prefix Vcore --Mdir "$work" --output-split 20000 \
-    "${folders[@]/#/-y}" "$@" "${packages[@]}" >"$out/$name.log" 2>&1 || {
+    "${search[@]}" "$@" "${packages[@]}" "$file" >"$out/$name.log" 2>&1 || {
     cat "$out/$name.log" >&2
     exit 1
 }
 root=${VERILATOR_ROOT:-$(verilator --getenv VERILATOR_ROOT)}
 # Several builds live in one process: nothing but the C functions may be shared between them.
-readonly flags=(
-    -std=gnu++20 -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-gnu-unique -faligned-new -w
-    -DVERILATOR=1 -DVM_COVERAGE=0 -DVM_SC=0 -DVM_TRACE=0 -DVL_USER_STOP -DTX_MEM_ADDR_BITS="$address_bits"
-    -I"$work" -I"$here" -I"$root/include" -I"$root/include/vltstd"
+readonly common=(
+    -std=gnu++20 -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-gnu-unique
+    -faligned-new -w -DVERILATOR=1 -DVM_COVERAGE=0 -DVM_SC=0 -DVM_TRACE=0 -DVL_USER_STOP
+    -I"$root/include" -I"$root/include/vltstd"
 )
-for file in "$work"/*.cpp "$here/shim.cpp" "$root"/include/verilated{,_threads}.cpp; do
-    printf '%s\0' "$file"
-done | xargs -0 -P "${SPFE_JOBS:-2}" -I{} bash -c '
-    file=$1 work=$2; shift 2
-    exec g++ "$@" -c "$file" -o "$work/$(basename "$file" .cpp).o"
-' bash {} "$work" "${flags[@]}"
-g++ -shared -Wl,-Bsymbolic -o "$library.new" "$work"/*.o -pthread -latomic
+
+# Verilator's own part is the same in all builds.
+readonly runtime=$out/runtime
+exec {runtime_lock}>"$out/runtime.lock"
+flock "$runtime_lock"
+runtime_key=$({ verilator --version && printf '%s\n' "${common[@]}"; } | sha256sum)
+if [[ ! -e $runtime/stamp || $(<"$runtime/stamp") != "$runtime_key" ]]; then
+    rm -rf "$runtime"
+    mkdir "$runtime"
+    for part in verilated verilated_threads; do
+        g++ "${common[@]}" -c "$root/include/$part.cpp" -o "$runtime/$part.o"
+    done
+    printf '%s\n' "$runtime_key" >"$runtime/stamp"
+fi
+flock -u "$runtime_lock"
+
+cp "$here/shim.cpp" "$work"
+printf '%s\n' "${common[@]}" -DTX_MEM_ADDR_BITS="$address_bits" -I"$work" -I"$here" >"$work/flags"
+printf '%s\0' "$work"/*.cpp |
+    xargs -0 -P "${SPFE_JOBS:-2}" -I{} g++ "@$work/flags" -c {} -o {}.o
+g++ -shared -Wl,-Bsymbolic -o "$library.new" "$work"/*.o "$runtime"/*.o -pthread -latomic
 mv "$library.new" "$library"
 rm -rf "$work"
 printf '%s\n' "$key" >"$stamp"

@@ -48,7 +48,7 @@ struct spfe_tcp_memory {
 uint32_t spfe_tcp_abi(void);
 void *spfe_tcp_new(void);
 void spfe_tcp_free(void *model);
-void spfe_tcp_memory(void *model, const spfe_tcp_memory *memory);
+void spfe_tcp_set_memory(void *model, const spfe_tcp_memory *memory);
 // One clock: `in` is applied, `out` is what the pins show before the rising edge, then the edge.
 // Returns the number of assertions of the core that have failed so far.
 uint32_t spfe_tcp_step(void *model, const spfe_tcp_in *in, spfe_tcp_out *out);

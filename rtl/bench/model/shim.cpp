@@ -9,6 +9,8 @@
 #include "Vcore.h"
 #include "verilated.h"
 
+static_assert(sizeof(spfe_tcp_in) == 64 && sizeof(spfe_tcp_out) == 64, "src/model.rs has the same");
+
 namespace {
 
 // Ports are as wide as their build: 8 to 64 bits are integers, more is an array of 32-bit words.
@@ -201,7 +203,7 @@ EXPORT void spfe_tcp_free(void *handle) {
     delete model;
 }
 
-EXPORT void spfe_tcp_memory(void *handle, const struct spfe_tcp_memory *memory) {
+EXPORT void spfe_tcp_set_memory(void *handle, const struct spfe_tcp_memory *memory) {
     static_cast<Model *>(handle)->memory.configure(*memory);
 }
 

@@ -156,7 +156,7 @@ impl Model {
             Ok(Self {
                 step: *library.get(b"spfe_tcp_step\0").map_err(load)?,
                 idle: *library.get(b"spfe_tcp_idle\0").map_err(load)?,
-                memory: *library.get(b"spfe_tcp_memory\0").map_err(load)?,
+                memory: *library.get(b"spfe_tcp_set_memory\0").map_err(load)?,
                 failure: *library.get(b"spfe_tcp_failure\0").map_err(load)?,
                 free: *library.get(b"spfe_tcp_free\0").map_err(load)?,
                 handle: new(),
