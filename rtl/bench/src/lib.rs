@@ -1,0 +1,4 @@
+//! Bench of the TCP core.
+
+pub mod drill;
+pub mod reference;
