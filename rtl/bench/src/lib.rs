@@ -17,6 +17,7 @@ pub mod mac;
 pub mod model;
 pub mod published;
 pub mod rate;
+pub mod reference;
 pub mod registers;
 pub mod setup;
 pub mod station;
