@@ -19,6 +19,7 @@ pub mod published;
 pub mod rate;
 pub mod reference;
 pub mod registers;
+pub mod report;
 pub mod setup;
 pub mod station;
 pub mod user;

@@ -220,7 +220,6 @@ fn run(
         *bed = Bed::new(way.build, None)?;
     };
     let bytes = frame as u64 * PACKETS;
-    let seconds = clocks as f64 / (f64::from(khz) * 1e3);
     // The limit's own rate; without one, what the words of the frames carry.
     let own = match limit {
         Limit::Every => bytes as f64 * 8.0 / (least as f64 / (f64::from(khz) * 1e3)) / 1e6,
@@ -233,7 +232,6 @@ fn run(
     };
     let mbps = own * least as f64 / clocks as f64;
     let packets = mbps / (frame as f64 * 8.0);
-    let _ = seconds;
     Ok(Rate {
         way: way.id.to_owned(),
         label: way.label.to_owned(),
@@ -269,7 +267,6 @@ pub fn measure() -> Result<Bandwidth, String> {
         let mut bed = Bed::new(way.build, None)?;
         let mut rates = Vec::new();
         for limit in [Limit::Limiter, Limit::Line, Limit::Every] {
-            // Without a limiter the two clock rates are the same run.
             for round_robin in [false, true] {
                 for n in sizes() {
                     rates.push(run(&mut bed, way, *khz, limit, round_robin, n)?);

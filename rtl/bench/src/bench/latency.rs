@@ -61,6 +61,7 @@ fn jobs() -> Vec<Job> {
         }
     }
     out.push(Job { phases: true, ..Job::of(MERGED.build, &[MERGED], small.clone()) });
+    out.push(Job::of(&format!("{}_jumbo", MERGED.build), &[MERGED], large));
     for build in ["ct64_mac64", "sf64_mac64"] {
         let ways: Vec<Way> = WIDE.into_iter().filter(|way| way.build == build).collect();
         let rates = WIDE_RATES.to_vec();

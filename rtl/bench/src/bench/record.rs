@@ -220,3 +220,39 @@ pub fn read<T: DeserializeOwned>(name: &str) -> Result<T, String> {
     let text = std::fs::read_to_string(&path).map_err(|error| fail(&error))?;
     serde_json::from_str(&text).map_err(|error| fail(&error))
 }
+
+/// Reads a record, if it is there.
+///
+/// # Errors
+/// It is not of this shape.
+pub fn read_if<T: DeserializeOwned>(name: &str) -> Result<Option<T>, String> {
+    if directory().join("data").join(name).exists() { read(name).map(Some) } else { Ok(None) }
+}
+
+/// `peers.json`: runs with the stack of Linux as the peer.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Peers {
+    /// Its version.
+    pub kernel: String,
+    /// Runs.
+    pub runs: Vec<PeerRun>,
+}
+
+/// A run with a real peer.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PeerRun {
+    /// What was done.
+    pub name: String,
+    /// `client` or `server`.
+    pub role: String,
+    /// Bytes of payload, both directions.
+    pub bytes: u64,
+    /// Segments the core has sent again.
+    pub core_retransmissions: u64,
+    /// Segments the peer has sent again.
+    pub peer_retransmissions: u64,
+    /// Whether all was as it must be.
+    pub passed: bool,
+    /// What was not.
+    pub detail: String,
+}

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use spfe_tcp_bench::bench::{bandwidth, contention, latency, record};
+use spfe_tcp_bench::bench::{bandwidth, contention, generics, latency, meta, record};
 use spfe_tcp_bench::builds::{self, Build};
+use spfe_tcp_bench::report;
 
 /// Measurements of the TCP core in virtual time, and the report of them.
 ///
@@ -30,8 +31,12 @@ enum Command {
     Bandwidth,
     /// Latency while the core sends something else.
     Contention,
+    /// Versions and generics: what the report says of the core it measured.
+    About,
     /// All measurements.
     All,
+    /// The report, out of the records: target/rtl/report/index.html and svg/.
+    Report,
 }
 
 fn build(names: &[String]) -> Result<Vec<String>, String> {
@@ -80,13 +85,25 @@ fn measure_contention() -> Result<Vec<String>, String> {
     Ok(contention::late(&contention))
 }
 
+fn about() -> Result<Vec<String>, String> {
+    record::write("meta.json", &meta::measure())?;
+    record::write("generics.json", &generics::measure()?)?;
+    Ok(Vec::new())
+}
+
 fn run(command: &Command) -> Result<Vec<String>, String> {
     match command {
         Command::Build { names } => build(names),
         Command::Latency => measure_latency(),
         Command::Bandwidth => measure_bandwidth(),
         Command::Contention => measure_contention(),
+        Command::About => about(),
+        Command::Report => report::write().map(|()| {
+            println!("{}", record::directory().join("index.html").display());
+            Vec::new()
+        }),
         Command::All => {
+            about()?;
             let mut wrong = measure_latency()?;
             wrong.extend(measure_bandwidth()?);
             wrong.extend(measure_contention()?);
