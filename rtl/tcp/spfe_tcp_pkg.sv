@@ -331,9 +331,7 @@ package spfe_tcp_pkg;
   // Serial arithmetic
 
   function automatic logic seq_lt(seq_t a, seq_t b);
-    seq_t d;
-    d = a - b;
-    return d[31];
+    return $signed(a - b) < 0;
   endfunction
 
   function automatic logic seq_le(seq_t a, seq_t b);
