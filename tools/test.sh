@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every check and test of the project, cheapest first. A failing step does not stop the run.
 #
-#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit model e2e vm
+#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit rtl model e2e vm
 #
 # Logs of the steps: target/test-logs/. The last line is "N passed, N failed"; the exit code is 0
 # only if something passed and nothing failed. STEP_TIMEOUT (seconds, default 1800) ends a step
@@ -92,6 +92,13 @@ run_rust() {
     step unit cargo-test cargo cargo test --workspace --no-fail-fast
 }
 
+# The hardware description; its tools are installed by the first step.
+run_rtl() {
+    step rtl rtl-tools check tools/rtl.sh tools
+    step rtl rtl-lint tap tools/rtl.sh lint
+    step rtl rtl-test tap tools/rtl.sh test
+}
+
 run_models() {
     step model loom cargo \
         env RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=target/loom LOOM_MAX_PREEMPTIONS=3 \
@@ -135,6 +142,7 @@ main() {
 
     run_quick
     run_rust
+    run_rtl
     run_models
     run_e2e
     run_vm
