@@ -78,7 +78,7 @@ impl Stack {
         let mut iface = Interface::new(config, &mut wire, at(0));
         let cidr = IpCidr::new(Ipv4Address::from(ip).into(), 24);
         // The list is empty: there is room.
-        iface.update_ip_addrs(|list| drop(list.push(cidr)));
+        iface.update_ip_addrs(|list| list.extend([cidr]));
         Self { wire, iface, sockets: SocketSet::new(Vec::new()) }
     }
 

@@ -75,10 +75,6 @@ impl Connection {
         })
     }
 
-    pub fn session(&self) -> u16 {
-        self.session
-    }
-
     /// An event of the endpoint for this session.
     pub fn event(&mut self, kind: u8, data: u64) -> Result<(), String> {
         match kind {
