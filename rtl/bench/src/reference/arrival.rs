@@ -353,9 +353,11 @@ impl Reference {
         if !self.deliver(id, &seg.payload) {
             return;
         }
-        let filled = self.drain_early(id);
+        let filled = !fin && self.drain_early(id);
         if fin {
             self.peer_finished(id);
+        } else if !self.sessions[id].receiving() {
+            // FIN came with what was early, and was acknowledged.
         } else if filled {
             self.send_ack(id);
         } else {
@@ -366,8 +368,14 @@ impl Reference {
     fn out_of_order(&mut self, id: usize, seg: &Segment) {
         let ahead = seg.seq.wrapping_sub(self.sessions[id].rcv_nxt);
         let later = lt(self.sessions[id].rcv_nxt, seg.seq);
-        if later && self.build.rx_reordering && !seg.payload.is_empty() {
-            self.sessions[id].early.entry(seg.seq).or_insert_with(|| seg.payload.clone());
+        if later && self.build.rx_reordering {
+            let fin = seg.flags & FIN != 0;
+            let new = (seg.payload.clone(), fin);
+            let early = &mut self.sessions[id].early;
+            let old = early.get(&seg.seq).map_or(0, |(data, fin)| data.len() + usize::from(*fin));
+            if old < new.0.len() + usize::from(fin) {
+                early.insert(seg.seq, new);
+            }
         } else if later && self.build.rx_out_of_sequence && !seg.payload.is_empty() {
             let (session, bytes) = (id as u16, seg.payload.clone());
             self.delivered.push(Delivery { session, bytes, err: false, ahead: Some(ahead) });
@@ -397,14 +405,20 @@ impl Reference {
         loop {
             let s = self.session(id);
             let next = s.rcv_nxt;
-            s.early.retain(|seq, data| lt(next, seq.wrapping_add(data.len() as u32)));
+            s.early.retain(|seq, (data, fin)| {
+                lt(next, seq.wrapping_add(data.len() as u32 + u32::from(*fin)))
+            });
             let due = s.early.iter().find(|(seq, _)| le(**seq, next)).map(|(seq, _)| *seq);
-            let Some((seq, data)) = due.and_then(|seq| s.early.remove_entry(&seq)) else {
+            let Some((seq, (data, fin))) = due.and_then(|seq| s.early.remove_entry(&seq)) else {
                 return any;
             };
             let skip = next.wrapping_sub(seq) as usize;
             if !self.deliver(id, &data[skip..]) {
                 return any;
+            }
+            if fin {
+                self.peer_finished(id);
+                return false;
             }
             any = true;
         }

@@ -4,6 +4,7 @@
 //! the core. Scripts run against it first; then it stands beside the core and both must agree.
 
 mod arrival;
+pub mod lockstep;
 mod net;
 mod output;
 mod receive;

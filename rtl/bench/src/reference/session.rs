@@ -99,8 +99,8 @@ pub struct Session {
     pub irs: u32,
     pub rcv_nxt: u32,
     pub peer_fin: bool,
-    /// Segments that came early (reordering).
-    pub early: BTreeMap<u32, Vec<u8>>,
+    /// Segments that came early, and whether FIN ends them (reordering).
+    pub early: BTreeMap<u32, (Vec<u8>, bool)>,
 
     pub dups: u8,
     /// Recovery lasts until this is acknowledged.
