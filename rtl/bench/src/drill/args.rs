@@ -131,7 +131,9 @@ impl Line {
         let Some(text) = self.key(name) else { return Ok(None) };
         let parsed = match (text.strip_prefix('@'), text.strip_prefix('-')) {
             (Some(abs), _) => number(abs).and_then(|v| u32::try_from(v).ok()).map(Seq::Abs),
-            (_, Some(minus)) => number(minus).filter(|v| *v <= 1 << 32).map(|v| Seq::Rel(-(v as i64))),
+            (_, Some(minus)) => {
+                number(minus).filter(|v| *v <= 1 << 32).map(|v| Seq::Rel(-(v as i64)))
+            }
             _ => number(&text).filter(|v| *v <= 1 << 32).map(|v| Seq::Rel(v as i64)),
         };
         let hint = "a number relative to the first one, or @ and an absolute one, is needed";
@@ -156,7 +158,9 @@ impl Line {
     pub fn hex(&mut self, name: &str) -> Result<Option<Vec<u8>>, ScriptError> {
         let Some(text) = self.key(name) else { return Ok(None) };
         let parsed = hex(&text);
-        parsed.map(Some).ok_or_else(|| self.error(format!("{name} is `{text}`; pairs of hex digits")))
+        parsed
+            .map(Some)
+            .ok_or_else(|| self.error(format!("{name} is `{text}`; pairs of hex digits")))
     }
 
     /// A key with one of a few words as its value: the index of the word.
@@ -209,8 +213,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
 /// A MAC address.
 #[must_use]
 pub fn mac(text: &str) -> Option<[u8; 6]> {
-    let bytes: Option<Vec<u8>> =
-        text.split(':').map(|b| u8::from_str_radix(b, 16).ok()).collect();
+    let bytes: Option<Vec<u8>> = text.split(':').map(|b| u8::from_str_radix(b, 16).ok()).collect();
     bytes?.try_into().ok()
 }
 

@@ -221,7 +221,8 @@ impl World<'_> {
         let at = stream.read;
         stream.read = at.wrapping_add(got.len() as u32);
         let salt = stream.salt;
-        let wrong = (0u32..).zip(&got).find(|(i, b)| **b != pattern(salt, true, at.wrapping_add(*i)));
+        let wrong =
+            (0u32..).zip(&got).find(|(i, b)| **b != pattern(salt, true, at.wrapping_add(*i)));
         match wrong {
             Some((i, _)) if !any => Err(format!("byte {i} of what the user got is wrong")),
             _ => Ok(()),
@@ -230,7 +231,8 @@ impl World<'_> {
 
     fn ahead(&mut self, session: u16, ahead: u32, len: u16) -> Result<(), String> {
         let at = self.deliveries.iter().position(|d| d.session == session && d.ahead.is_some());
-        let got = at.and_then(|i| self.deliveries.remove(i)).ok_or("nothing came out of sequence")?;
+        let got =
+            at.and_then(|i| self.deliveries.remove(i)).ok_or("nothing came out of sequence")?;
         want("distance", &got.ahead, &Some(ahead))?;
         let stream = self.streams.entry(session).or_default();
         let bytes = fill(stream.salt, true, stream.read.wrapping_add(ahead), len);

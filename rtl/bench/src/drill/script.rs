@@ -195,7 +195,8 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
                 line.end()?;
             }
             "end" => {
-                let (_, n, at) = block.take().ok_or_else(|| line.error("`end` without `repeat`"))?;
+                let (_, n, at) =
+                    block.take().ok_or_else(|| line.error("`end` without `repeat`"))?;
                 let body = script.steps.split_off(at);
                 if body.len() as u64 * n + at as u64 > MAX_STEPS as u64 {
                     return Err(line.error(format!("more than {MAX_STEPS} steps")));
@@ -213,7 +214,8 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
     if let Some((line, ..)) = block {
         return Err(ScriptError { line, text: "`repeat` without `end`".into() });
     }
-    for (name, value) in [("point", &script.point), ("clause", &script.clause), ("title", &script.title)]
+    for (name, value) in
+        [("point", &script.point), ("clause", &script.clause), ("title", &script.title)]
     {
         if value.is_empty() {
             return Err(ScriptError { line: 1, text: format!("the script has no `{name}`") });
@@ -269,8 +271,9 @@ mod tests {
 
     #[test]
     fn a_script() {
-        let s = parse(&format!("{HEAD}need mtu>=1500\nset rto_init 300\nopen 0 passive\nadvance 5\n"))
-            .expect("valid");
+        let s =
+            parse(&format!("{HEAD}need mtu>=1500\nset rto_init 300\nopen 0 passive\nadvance 5\n"))
+                .expect("valid");
         assert_eq!(s.point, "C1");
         assert_eq!(s.settings.rto_init, 300);
         assert_eq!(s.needs[0], Need { name: "mtu".into(), least: 1500, most: u64::MAX });
@@ -281,7 +284,9 @@ mod tests {
     fn repeat_is_unrolled_and_bounded() {
         let s = parse(&format!("{HEAD}repeat 3\nadvance 1\nend\n")).expect("valid");
         assert_eq!(s.steps.len(), 3);
-        assert!(fails("repeat 10000\nadvance 1\nadvance 1\nadvance 1\nend\n").contains("more than"));
+        assert!(
+            fails("repeat 10000\nadvance 1\nadvance 1\nadvance 1\nend\n").contains("more than")
+        );
         assert!(fails("repeat 2\nadvance 1\n").contains("without `end`"));
         assert!(fails("end\n").contains("without `repeat`"));
     }

@@ -78,9 +78,9 @@ pub(super) fn parse(steps: &mut Steps, verb: &str, mut line: Line) -> Result<(),
             let mac = super::args::mac(&text);
             Step::Move(mac.ok_or_else(|| line.error(format!("`{text}`; six bytes a:b:..")))?)
         }
-        "frame" => Step::InjectFrame(
-            line.hex("bytes")?.ok_or_else(|| line.error("bytes=HEX is missing"))?,
-        ),
+        "frame" => {
+            Step::InjectFrame(line.hex("bytes")?.ok_or_else(|| line.error("bytes=HEX is missing"))?)
+        }
         "none" => Step::None { ticks: line.num("for", MAX_TICKS)?.unwrap_or(0) },
         "advance" => Step::Advance(line.number("ticks", MAX_TICKS)?),
         "event" => event_line(&mut line)?,

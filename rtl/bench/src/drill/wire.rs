@@ -2,8 +2,8 @@
 
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
-    ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, Icmpv4Packet,
-    Icmpv4Repr, IpAddress, IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber,
+    ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, Icmpv4Packet, Icmpv4Repr,
+    IpAddress, IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber,
 };
 use std::net::Ipv4Addr;
 

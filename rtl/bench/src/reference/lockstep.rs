@@ -111,9 +111,8 @@ impl<'a> Lockstep<'a> {
         if seg.flags & SYN == 0 {
             return None;
         }
-        let exact = |op: &Op| {
-            *op == Op::Connect { ip: seg.dst, port: seg.dport, local_port: seg.sport }
-        };
+        let exact =
+            |op: &Op| *op == Op::Connect { ip: seg.dst, port: seg.dport, local_port: seg.sport };
         let listens = |op: &Op| {
             matches!(op, Op::Listen { port, from } if *port == seg.sport
                 && from.is_none_or(|f| f == seg.dst))

@@ -69,8 +69,16 @@ impl Reference {
     fn send_arp(&mut self, request: bool, dst_mac: [u8; 6], tha: [u8; 6], tpa: Ipv4Addr) {
         let c = &self.settings;
         let (mac, spa) = (c.mac, c.ip);
-        let bytes =
-            build_arp(&Arp { src_mac: mac, dst_mac, vlan: c.vlan, request, sha: mac, spa, tha, tpa });
+        let bytes = build_arp(&Arp {
+            src_mac: mac,
+            dst_mac,
+            vlan: c.vlan,
+            request,
+            sha: mac,
+            spa,
+            tha,
+            tpa,
+        });
         self.out.push(Frame { bytes, poisoned: false });
     }
 

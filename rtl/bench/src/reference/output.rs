@@ -228,7 +228,8 @@ impl Reference {
         s.unacked = 0;
         let Some(dst) = s.peer else { return };
         let wnd = self.settings.rcv_wnd;
-        let shift = if s.scaled && flags & SYN == 0 { self.settings.wscale.unwrap_or(0) } else { 0 };
+        let shift =
+            if s.scaled && flags & SYN == 0 { self.settings.wscale.unwrap_or(0) } else { 0 };
         let seg = Segment {
             src_mac: self.settings.mac,
             dst_mac: s.mac,

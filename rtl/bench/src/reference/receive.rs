@@ -87,7 +87,12 @@ impl Reference {
             let shown = !self.build.rx_checksum && s.receiving() && seg.seq == s.rcv_nxt;
             if shown && !seg.payload.is_empty() && flags & (wire::SYN | wire::RST) == 0 {
                 let session = id as u16;
-                self.delivered.push(Delivery { session, bytes: seg.payload, err: true, ahead: None });
+                self.delivered.push(Delivery {
+                    session,
+                    bytes: seg.payload,
+                    err: true,
+                    ahead: None,
+                });
             }
         }
     }
