@@ -5,7 +5,7 @@
 short_tests=(build driver packets conformance strace life fuzz killed two swiotlb viommu)
 long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64
     stride pulled platform platform-arm64 net net-two net-host calls cycles
-    baremetal)
+    perf baremetal)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -198,6 +198,9 @@ test_conformance() {
         guest one --initrd "$image" "${model[@]}" --memory 1024 --timeout 600 \
             "SPFE_RUN=conformance ${SPFE_CASE:-}"
 }
+
+# `spfe perf` between two devices.
+test_perf() { with_devices perf --memory 1024 --timeout 600; }
 
 # The driver without an operating system.
 test_baremetal() {
