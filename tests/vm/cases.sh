@@ -5,7 +5,7 @@
 short_tests=(build driver packets conformance strace life fuzz killed two swiotlb viommu)
 long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64
     stride pulled platform platform-arm64 net net-two net-host calls cycles
-    perf baremetal)
+    perf reset-swiotlb baremetal)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -197,6 +197,11 @@ test_conformance() {
     image amd64 6.1 && devices 2 &&
         guest one --initrd "$image" "${model[@]}" --memory 1024 --timeout 600 \
             "SPFE_RUN=conformance ${SPFE_CASE:-}"
+}
+
+# The same where DMA is bounced, so that all memory is the driver's: what a reset leaves of it.
+test_reset_swiotlb() {
+    with_devices 'conformance reset' --swiotlb --memory 1024 --timeout 600
 }
 
 # `spfe perf` between two devices.

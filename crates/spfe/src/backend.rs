@@ -103,6 +103,8 @@ pub trait Backend: Send + Sync {
     fn link_command(&self, port: u32, command: LinkCommand) -> Result<()>;
     /// Resets this client's share of the device.
     fn reset(&self) -> Result<()>;
+    /// A queue was stopped: returns when everything that was pending in it has completed.
+    fn settle(&self) {}
     /// The data plane, where this process runs the engine itself (inline, cooperative).
     fn engine(&self) -> Option<&Arc<View>>;
     /// Rings the doorbell of a sleeping device.

@@ -449,6 +449,12 @@ impl Queue {
             sharpen_timers();
             self.stats.sleeps += 1;
             self.device.backend().sleep(self.vector(), self.device_line(), seen, until);
+            // What ends a sleep there signals the descriptor too, which nobody has asked for.
+            if let Some(event) = &self.event
+                && self.device.backend().interrupts()
+            {
+                event.clear();
+            }
         }
         self.host_line().disarm();
     }

@@ -10,9 +10,11 @@
 //!
 //! Times in completions are those of the device; they become times of CLOCK_MONOTONIC here.
 
+mod flush;
+mod reset;
 mod uapi;
 
-use super::{Backend, DeviceInfo};
+use super::{Backend, DeviceInfo, create_memory};
 use crate::{ChannelInfo, Error, MessageCounters, PortInfo, Result, TimeCodeInfo, TimeCodeValue};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode as Permissions, OFlags};
@@ -29,7 +31,7 @@ use spfe_ring::sync::{AtomicU32, Ordering};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// What stands behind it.
 const BACKEND: &str = "kernel";
@@ -46,6 +48,8 @@ struct Place {
     /// Queue context.
     queue: u32,
     event: u32,
+    /// How it was made.
+    request: QueueRequest,
 }
 
 /// An open `/dev/spfeN`.
@@ -62,8 +66,11 @@ pub struct Kernel {
     /// Time of the device less CLOCK_MONOTONIC, and when that was looked at last.
     offset_ns: AtomicI64,
     offset_at: spfe_ring::sync::AtomicU64,
-    /// Open queues, by {port, VC or number of the library's, kind}.
+    /// Open queues, by {port, VC or number of the library's, kind}. Held while queues come, and
+    /// while they all go.
     queues: Mutex<HashMap<(u32, u32, u8), Place>>,
+    /// Memory by its key: a reset completes what is in its rings.
+    memory: Mutex<HashMap<u16, Weak<SharedMemory>>>,
 }
 
 impl Kernel {
@@ -128,6 +135,7 @@ impl Kernel {
             offset_ns: AtomicI64::new(0),
             offset_at: spfe_ring::sync::AtomicU64::new(0),
             queues: Mutex::default(),
+            memory: Mutex::default(),
         };
         let lost = kernel.count(LOST);
         kernel.look_at_clock();
@@ -161,6 +169,10 @@ impl Kernel {
 
     fn queues(&self) -> MutexGuard<'_, HashMap<(u32, u32, u8), Place>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, HashMap<u16, Weak<SharedMemory>>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn destroy_event(&self, event: u32) {
@@ -297,16 +309,21 @@ impl Backend for Kernel {
         size: usize,
         access: u32,
     ) -> Result<(Arc<SharedMemory>, RegionKey)> {
-        if self.info.flags & uapi::INFO_BOUNCE != 0 {
-            return self.driver_memory(size, access);
-        }
-        let memory = SharedMemory::create(name, size)
-            .map_err(|source| Error::io(format!("region of {size} bytes"), source))?;
-        let key = self.pin(&memory, access)?;
-        Ok((Arc::new(memory), key))
+        let (memory, key) = if self.info.flags & uapi::INFO_BOUNCE != 0 {
+            self.driver_memory(size, access)?
+        } else {
+            let memory = create_memory(name, size)?;
+            let key = self.pin(&memory, access)?;
+            (memory, key)
+        };
+        self.memory().insert(key.0, Arc::downgrade(&memory));
+        Ok((memory, key))
     }
 
     fn remove_region(&self, key: RegionKey) -> Result<()> {
+        // Not while a reset looks at it: memory of the driver is unmapped at once.
+        let _queues = self.queues();
+        self.memory().remove(&key.0);
         let mut argument = uapi::Key { key: key.0.into(), reserved: 0 };
         self.call(&uapi::UNREGISTER, &mut argument, format_args!("region {:#06x}", key.0))
     }
@@ -348,6 +365,7 @@ impl Backend for Kernel {
         };
         let name = QueueKind::from_raw(kind).map_or("unknown", QueueKind::name);
         let what = format_args!("{name} queue of port {port} VC {vc}");
+        let mut queues = self.queues();
         let done = self.call(&uapi::QUEUE_CREATE, &mut queue, what);
         if let Err(error) = done {
             self.destroy_event(vector);
@@ -361,7 +379,8 @@ impl Backend for Kernel {
                 None => error,
             });
         }
-        self.queues().insert((port, vc, kind), Place { queue: queue.queue, event: vector });
+        let place = Place { queue: queue.queue, event: vector, request: *request };
+        queues.insert((port, vc, kind), place);
         Ok(())
     }
 
@@ -435,10 +454,11 @@ impl Backend for Kernel {
     }
 
     fn reset(&self) -> Result<()> {
-        self.call(&uapi::RESET, &mut (), format_args!("reset"))?;
-        let queues: Vec<Place> = self.queues().drain().map(|(_, place)| place).collect();
-        queues.iter().for_each(|place| self.destroy_event(place.event));
-        Ok(())
+        self.reset_all()
+    }
+
+    fn settle(&self) {
+        drop(self.queues());
     }
 
     fn engine(&self) -> Option<&Arc<View>> {
@@ -483,8 +503,6 @@ impl Backend for Kernel {
     }
 
     fn wake(&self, vector: u32, _: &DeviceLine) {
-        let mut argument = uapi::Index { index: vector, reserved: 0 };
-        // One that is gone has nobody who sleeps.
-        let _ = uapi::call(&self.device, &uapi::WAKE, &mut argument);
+        self.wake_event(vector);
     }
 }
