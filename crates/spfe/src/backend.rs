@@ -63,6 +63,11 @@ pub trait Backend: Send + Sync {
     /// event is due. One without a descriptor is asked for only where the device
     /// [interrupts](Backend::interrupts).
     fn add_event(&self, event: Option<OwnedFd>) -> Result<u32>;
+    /// Between a store of the host and its next look, so that the device sees the one or this the
+    /// other.
+    fn heavy_barrier(&self) {
+        os::heavy_barrier();
+    }
     /// Whether sleepers are woken by event vectors, not by the word in the device line.
     fn interrupts(&self) -> bool {
         false

@@ -500,7 +500,8 @@ impl Queue {
             event: event || self.device.backend().interrupts(),
         };
         self.arm_sequence = self.arm_sequence.wrapping_add(2) | 1;
-        self.host_line().arm(self.arm_sequence, &arm, os::heavy_barrier);
+        let backend = self.device.backend();
+        self.host_line().arm(self.arm_sequence, &arm, || backend.heavy_barrier());
         if self.runner.is_none() && self.device_line().needs_doorbell() && event {
             // A sleeping device has to take note of the time condition.
             self.device.backend().ring();

@@ -328,6 +328,11 @@ impl Backend for Kernel {
         self.call(&uapi::UNREGISTER, &mut argument, format_args!("region {:#06x}", key.0))
     }
 
+    fn heavy_barrier(&self) {
+        // The device is on the far side of a bus, and no thread of this machine is one.
+        spfe_ring::sync::fence_barrier();
+    }
+
     fn interrupts(&self) -> bool {
         true
     }
