@@ -6,7 +6,7 @@ export FUZZ_SECONDS
 VM_FORM ?= long
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test test-vm vm lint bench fuzz soak docs deb clean
+.PHONY: help setup gen build demo test test-vm vm lint lint-rtl test-rtl bench fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -26,6 +26,7 @@ demo: build ## measure the built-in device in a minute and write a report
 
 test: setup ## every check and test; the last line says "N passed, N failed"
 	-@tools/setup.sh test
+	-@tools/setup.sh rtl
 	-@tools/setup.sh vm
 	@tools/test.sh
 
@@ -38,6 +39,14 @@ vm: build ## a machine with the driver and two devices: a shell, or VM_COMMAND="
 
 lint: setup ## only the checks of generated files, format, scripts and Rust code
 	@tools/test.sh lint
+
+lint-rtl: setup ## the hardware description: warnings, house style, what synthesis reads
+	@tools/setup.sh rtl
+	@tools/rtl.sh lint
+
+test-rtl: setup ## block tests of the hardware description
+	@tools/setup.sh rtl
+	@tools/rtl.sh test
 
 bench: setup ## full measurements, beside the peers on this machine
 	@tools/setup.sh bench

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every check and test of the project, cheapest first. A failing step does not stop the run.
 #
-#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit model e2e vm
+#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit rtl model e2e vm
 #
 # Logs of the steps: target/test-logs/. The last line is "N passed, N failed"; the exit code is 0
 # only if something passed and nothing failed. STEP_TIMEOUT (seconds, default 1800) ends a step
@@ -14,6 +14,8 @@ readonly table=$logs/steps.txt
 readonly wanted=("$@")
 child=''
 failed_steps=()
+failures=() # the first signs of failure of each
+readonly failure='^(FAIL|not ok|error|thread .* panicked)|\.\.\. FAILED$'
 declare -A known=()
 
 trap '[[ -n $child ]] && kill "$child" 2>/dev/null; exit 130' INT TERM
@@ -51,8 +53,8 @@ step() {
         $((tenths / 10)) $((tenths % 10)) "${counts[@]}"
     if ((counts[1] > 0)); then
         printf '    | exit code %d; what failed in %s:\n' "$code" "$log"
-        grep -nE -A 2 '^(FAIL|not ok|error|thread .* panicked)|\.\.\. FAILED$' "$log" |
-            head -n 80 | sed 's/^/    | /'
+        grep -nE -A 2 "$failure" "$log" | head -n 80 | sed 's/^/    | /'
+        failures+=("$(grep -m 5 -E "$failure" "$log" || printf 'exit code %d' "$code")")
         printf '    | its end:\n'
         tail -n 40 "$log" | sed 's/^/    | /'
     fi
@@ -88,6 +90,13 @@ run_rust() {
     step lint clippy check cargo clippy --workspace --all-targets -- -D warnings
     step lint fuzz-check check tools/fuzz.sh --check
     step unit cargo-test cargo cargo test --workspace --no-fail-fast
+}
+
+# The hardware description; its tools are installed by the first step.
+run_rtl() {
+    step rtl rtl-tools check tools/rtl.sh tools
+    step rtl rtl-lint tap tools/rtl.sh lint
+    step rtl rtl-test tap tools/rtl.sh test
 }
 
 run_models() {
@@ -133,6 +142,7 @@ main() {
 
     run_quick
     run_rust
+    run_rtl
     run_models
     run_e2e
     run_vm
@@ -143,7 +153,10 @@ main() {
             record "$name" 0 1 0
         }
     done
-    ((${#failed_steps[@]} == 0)) || printf '\nfailed: %s\n' "${failed_steps[*]}"
+    if ((${#failed_steps[@]} > 0)); then
+        printf '\nfailed: %s\n' "${failed_steps[*]}"
+        ((${#failures[@]} == 0)) || printf '%s\n' "${failures[@]}" | sed 's/^/    /'
+    fi
     exec python3 -IS tools/count_tests.py total "$table"
 }
 

@@ -36,6 +36,25 @@ static void spfe_event_fire(struct spfe_signal *event)
 	spfe_event_tell(event);
 }
 
+static u32 spfe_vector_count(struct spfe_vector *vector)
+{
+	struct spfe_device *spfe = vector->spfe;
+
+	return spfe_read(spfe, spfe->event_at + vector->index * SPFE_EVENT_BLOCK_STRIDE +
+			 SPFE_EVENT_BLOCK_COUNT);
+}
+
+/*
+ * What was signalled while the vector was masked stays pending, and comes when its next user unmasks
+ * it: it is not for that user. Under the vector's lock; a register is read for the first one only.
+ */
+static bool spfe_vector_stale(struct spfe_vector *vector)
+{
+	if (vector->fresh)
+		vector->fresh = spfe_vector_count(vector) == vector->before;
+	return vector->fresh;
+}
+
 static irqreturn_t spfe_interrupt(int irq, void *context)
 {
 	struct spfe_vector *vector = context;
@@ -43,6 +62,10 @@ static irqreturn_t spfe_interrupt(int irq, void *context)
 	u32 events = 0;
 
 	spin_lock(&vector->lock);
+	if (spfe_vector_stale(vector)) {
+		spin_unlock(&vector->lock);
+		return IRQ_HANDLED;
+	}
 	vector->fired++;
 	list_for_each_entry(event, &vector->events, node) {
 		spfe_event_fire(event);
@@ -140,8 +163,11 @@ void spfe_irq_restore(struct spfe_device *spfe)
 {
 	u32 index;
 
-	for (index = 0; index < spfe->nvectors; index++)
+	for (index = 0; index < spfe->nvectors; index++) {
+		/* Whoever has it was told of the reset and looks; the device may count from 0 again. */
+		spfe->vectors[index].fresh = false;
 		spfe_vector_switch(&spfe->vectors[index], spfe->vectors[index].users);
+	}
 }
 
 /* First user of an interrupt. */
@@ -151,6 +177,8 @@ static int spfe_vector_acquire(struct spfe_vector *vector)
 	u32 status;
 	int err;
 
+	vector->fresh = true;
+	vector->before = spfe_vector_count(vector);
 	err = request_irq(vector->irq, spfe_interrupt, 0, vector->name, vector);
 	if (err)
 		return err;

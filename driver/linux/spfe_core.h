@@ -111,6 +111,8 @@ struct spfe_vector {
 	u32 users;	/* events; under spfe_device.lock */
 	spinlock_t lock;
 	struct list_head events;
+	bool fresh;	/* not one interrupt of its present use was seen; under lock */
+	u32 before;	/* signals the device had counted before this use */
 	u64 fired;
 	char name[32];
 };

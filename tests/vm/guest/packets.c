@@ -274,6 +274,10 @@ static bool take(struct queue *q, uint32_t *bytes)
 	if (!peek(q, entry))
 		return false;
 	freed = (((uint32_t)entry[1] - q->freed) & 0xffff) + 1;
+	if (entry[0] >> 56 == SPFE_STATUS_DEVICE_RESET) {
+		printf("# completion %u: the device was reset\n", q->done);
+		exit(3);
+	}
 	if (entry[0] >> 56 != SPFE_STATUS_OK || freed > q->posted - q->freed) {
 		printf("# completion %u: status %u, frees %u\n", q->done, (uint32_t)(entry[0] >> 56), freed);
 		exit(1);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Brings single-cycle pulses to another clock. A pulse that comes before the last one has arrived
+/// is refused: ready_o tells. Reset both sides together.
+module spfe_cdc_pulse (
+  /// Clock of the source.
+  input  logic clk_i,
+  /// Reset of the source's side, synchronous to clk_i, active high.
+  input  logic rst_i,
+  /// A pulse, one cycle of clk_i each; counts only while ready_o is high.
+  input  logic pulse_i,
+  /// The next pulse can be taken; to the source.
+  output logic ready_o,
+  /// Clock of the sink.
+  input  logic rclk_i,
+  /// Reset of the sink's side, synchronous to rclk_i, active high.
+  input  logic rrst_i,
+  /// The pulse, one cycle of rclk_i each; to the sink.
+  output logic pulse_o
+);
+  // Each pulse is a change of level, and comes back as one.
+  logic sent_q;
+  logic returned;
+  logic arrived;
+  logic seen_q;
+
+  assign ready_o = sent_q == returned;
+  assign pulse_o = arrived != seen_q;
+
+  always_ff @(posedge clk_i) begin
+    if (pulse_i && ready_o) sent_q <= !sent_q;
+    if (rst_i) sent_q <= 1'b0;
+  end
+
+  always_ff @(posedge rclk_i) begin
+    seen_q <= arrived;
+    if (rrst_i) seen_q <= 1'b0;
+  end
+
+  spfe_sync sync_there (.clk_i(rclk_i), .data_i(sent_q), .data_o(arrived));
+  spfe_sync sync_back (.clk_i, .data_i(seen_q), .data_o(returned));
+endmodule

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Brings single words to another clock with a handshake: cheap, and slow, a word every six cycles
+/// or so of the slower clock. Reset both sides together.
+module spfe_cdc_word #(
+  /// Bits of a word; 1 or more.
+  parameter int unsigned WIDTH = 8
+) (
+  /// Clock of the source.
+  input  logic             clk_i,
+  /// Reset of the source's side, synchronous to clk_i, active high.
+  input  logic             rst_i,
+  /// A word is offered; from the source, which keeps it until ready_o.
+  input  logic             valid_i,
+  /// The word is taken; to the source.
+  output logic             ready_o,
+  /// The offered word; from the source.
+  input  logic [WIDTH-1:0] data_i,
+  /// Clock of the sink.
+  input  logic             rclk_i,
+  /// Reset of the sink's side, synchronous to rclk_i, active high.
+  input  logic             rrst_i,
+  /// A word is offered; to the sink.
+  output logic             valid_o,
+  /// The word is taken; from the sink.
+  input  logic             ready_i,
+  /// The offered word; to the sink, stable until it is taken.
+  output logic [WIDTH-1:0] data_o
+);
+  if (WIDTH < 1) begin : gen_bad_width
+    $error("spfe_cdc_word: WIDTH is %0d; 1 or more is possible", WIDTH);
+  end
+
+  // The word stays in the source's register until the sink has taken it; only levels cross.
+  logic             sent_q;
+  logic [WIDTH-1:0] word_q;
+  logic             returned;
+  logic             arrived;
+  logic             seen_q;
+
+  assign ready_o = sent_q == returned;
+  assign valid_o = arrived != seen_q;
+  assign data_o  = word_q;
+
+  always_ff @(posedge clk_i) begin
+    if (valid_i && ready_o) begin
+      sent_q <= !sent_q;
+      word_q <= data_i;
+    end
+    if (rst_i) sent_q <= 1'b0;
+  end
+
+  always_ff @(posedge rclk_i) begin
+    if (valid_o && ready_i) seen_q <= arrived;
+    if (rrst_i) seen_q <= 1'b0;
+  end
+
+  spfe_sync sync_there (.clk_i(rclk_i), .data_i(sent_q), .data_o(arrived));
+  spfe_sync sync_back (.clk_i, .data_i(seen_q), .data_o(returned));
+
+`ifndef SYNTHESIS
+  spfe_check_stream #(.WIDTH(WIDTH)) check_sink (
+    .clk_i(rclk_i), .rst_i(rrst_i), .valid_i(valid_o), .ready_i, .data_i(data_o)
+  );
+`endif
+endmodule

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Distributed RAM: one writer, any number of asynchronous readers, all words zero at power-up.
+/// A read of the word that is being written gives the old one until the clock edge.
+module spfe_lutram #(
+  /// Bits of a word; 1 or more.
+  parameter int unsigned WIDTH = 8,
+  /// Words; 2 or more.
+  parameter int unsigned DEPTH = 32,
+  /// Readers; 1 or more, and each costs a copy of the memory.
+  parameter int unsigned PORTS = 1,
+  /// Bits of an address; follows from DEPTH.
+  localparam int unsigned ADDR_WIDTH = $clog2(DEPTH)
+) (
+  /// Clock of the writer.
+  input  logic                              clk_i,
+  /// Writes data_i to addr_i at the clock edge.
+  input  logic                              we_i,
+  /// Where to write; below DEPTH.
+  input  logic [ADDR_WIDTH-1:0]             addr_i,
+  /// What to write.
+  input  logic [WIDTH-1:0]                  data_i,
+  /// What each reader wants; below DEPTH.
+  input  logic [PORTS-1:0][ADDR_WIDTH-1:0]  raddr_i,
+  /// What each reader gets, in the same cycle.
+  output logic [PORTS-1:0][WIDTH-1:0]       rdata_o
+);
+  if (WIDTH < 1) begin : gen_bad_width
+    $error("spfe_lutram: WIDTH is %0d; 1 or more is possible", WIDTH);
+  end
+  if (DEPTH < 2) begin : gen_bad_depth
+    $error("spfe_lutram: DEPTH is %0d; 2 or more is possible", DEPTH);
+  end
+  if (PORTS < 1) begin : gen_bad_ports
+    $error("spfe_lutram: PORTS is %0d; 1 or more is possible", PORTS);
+  end
+
+  /* verilator lint_off PROCASSINIT */ // A memory has no reset; this is its content at power-up.
+  (* ram_style = "distributed" *)
+  logic [WIDTH-1:0] mem_q [DEPTH] = '{default: '0};
+  /* verilator lint_on PROCASSINIT */
+
+  always_ff @(posedge clk_i) begin
+    if (we_i) mem_q[addr_i] <= data_i;
+  end
+
+  for (genvar i = 0; i < PORTS; i++) begin : gen_reader
+    assign rdata_o[i] = mem_q[raddr_i[i]];
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    a_address: assert (!we_i || 32'(addr_i) < DEPTH)
+      else $error("write to word %0d of %0d", addr_i, DEPTH);
+  end
+`endif
+endmodule

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// FIFO that shows what was written only when it is committed, and can take back what was not.
+///
+/// Words are added to a packet in the making; commit_i makes all of them readable and rollback_i
+/// takes all of them back, the word of the same cycle included. A packet of more than DEPTH words
+/// never fits: a writer that waits for ready_o would wait for ever, so it has to roll back. Up to
+/// 64 words are in distributed RAM and readable in the cycle after the commit; more are in block
+/// RAM and readable one cycle later.
+module spfe_packet_fifo #(
+  /// Bits of a word; 1 or more.
+  parameter int unsigned WIDTH       = 8,
+  /// Words; a power of two, 2 or more.
+  parameter int unsigned DEPTH       = 16,
+  /// almost_full_o means that fewer than this many words are free; 1 to DEPTH.
+  parameter int unsigned ALMOST_FULL = 1,
+  /// Bits of a number of words; follows from DEPTH.
+  localparam int unsigned COUNT_WIDTH = $clog2(DEPTH + 1)
+) (
+  /// Clock.
+  input  logic                   clk_i,
+  /// Synchronous reset, active high: empties the FIFO.
+  input  logic                   rst_i,
+  /// A word is offered; from the writer.
+  input  logic                   valid_i,
+  /// There is room for it; to the writer.
+  output logic                   ready_o,
+  /// The offered word; from the writer.
+  input  logic [WIDTH-1:0]       data_i,
+  /// All words up to now become readable; from the writer, also without a word.
+  input  logic                   commit_i,
+  /// All words since the last commit are forgotten; from the writer, not together with commit_i.
+  input  logic                   rollback_i,
+  /// A word can be read; to the reader.
+  output logic                   valid_o,
+  /// The word is taken; from the reader.
+  input  logic                   ready_i,
+  /// The oldest committed word; to the reader, stable until it is taken.
+  output logic [WIDTH-1:0]       data_o,
+  /// Committed words that were not yet read.
+  output logic [COUNT_WIDTH-1:0] count_o,
+  /// Words that are occupied, committed or not.
+  output logic [COUNT_WIDTH-1:0] used_o,
+  /// Fewer than ALMOST_FULL words are free.
+  output logic                   almost_full_o
+);
+  localparam int unsigned ADDR_WIDTH = $clog2(DEPTH);
+  localparam int unsigned LUTRAM_MAX = 64;
+
+  if (WIDTH < 1) begin : gen_bad_width
+    $error("spfe_packet_fifo: WIDTH is %0d; 1 or more is possible", WIDTH);
+  end
+  if (DEPTH < 2 || (DEPTH & (DEPTH - 1)) != 0) begin : gen_bad_depth
+    $error("spfe_packet_fifo: DEPTH is %0d; powers of two from 2 are possible", DEPTH);
+  end
+  if (ALMOST_FULL < 1 || ALMOST_FULL > DEPTH) begin : gen_bad_almost_full
+    $error("spfe_packet_fifo: ALMOST_FULL is %0d; 1 to %0d are possible", ALMOST_FULL, DEPTH);
+  end
+
+  // Pointers count twice round the memory, so that their difference is the number of words.
+  logic [ADDR_WIDTH:0] write_q, write_d;
+  logic [ADDR_WIDTH:0] commit_q, commit_d;
+  logic [ADDR_WIDTH:0] read_q, read_d;
+  logic                push;
+
+  assign used_o        = write_q - read_q;
+  assign count_o       = commit_q - read_q;
+  assign ready_o       = used_o != COUNT_WIDTH'(DEPTH);
+  assign almost_full_o = used_o > COUNT_WIDTH'(DEPTH - ALMOST_FULL);
+  assign push          = valid_i && ready_o;
+
+  always_comb begin
+    write_d = write_q + (ADDR_WIDTH+1)'(push);
+    if (rollback_i) write_d = commit_q;
+    commit_d = commit_i ? write_d : commit_q;
+    read_d   = read_q + (ADDR_WIDTH+1)'(valid_o && ready_i);
+  end
+
+  always_ff @(posedge clk_i) begin
+    write_q  <= write_d;
+    commit_q <= commit_d;
+    read_q   <= read_d;
+    if (rst_i) begin
+      write_q  <= '0;
+      commit_q <= '0;
+      read_q   <= '0;
+    end
+  end
+
+  if (DEPTH <= LUTRAM_MAX) begin : gen_lutram
+    assign valid_o = count_o != '0;
+
+    spfe_lutram #(.WIDTH(WIDTH), .DEPTH(DEPTH)) mem (
+      .clk_i,
+      .we_i(push), .addr_i(write_q[ADDR_WIDTH-1:0]), .data_i,
+      .raddr_i(read_q[ADDR_WIDTH-1:0]), .rdata_o(data_o)
+    );
+  end else begin : gen_bram
+    // The memory's own output register is the head of the queue: it is loaded with the next word
+    // whenever it is empty or being emptied.
+    logic head_q;
+    logic more;
+    logic load;
+
+    assign more    = read_d != commit_q;
+    assign load    = more && (!head_q || ready_i);
+    assign valid_o = head_q;
+
+    always_ff @(posedge clk_i) begin
+      head_q <= load || (head_q && !ready_i);
+      if (rst_i) head_q <= 1'b0;
+    end
+
+    spfe_bram #(.WIDTH(WIDTH), .DEPTH(DEPTH)) mem (
+      .clk_i,
+      .we_i(push), .addr_i(write_q[ADDR_WIDTH-1:0]), .data_i,
+      .re_i(load), .raddr_i(read_d[ADDR_WIDTH-1:0]), .data_o
+    );
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_command: assert (!(commit_i && rollback_i)) else $error("commit and rollback together");
+      a_used: assert (32'(used_o) <= DEPTH) else $error("%0d words of %0d", used_o, DEPTH);
+      a_count: assert (count_o <= used_o) else $error("%0d of %0d committed", count_o, used_o);
+      a_underflow: assert (!valid_o || count_o != '0) else $error("a word out of nothing");
+    end
+  end
+
+  spfe_check_stream #(.WIDTH(WIDTH)) check_reader (
+    .clk_i, .rst_i, .valid_i(valid_o), .ready_i, .data_i(data_o)
+  );
+`endif
+endmodule

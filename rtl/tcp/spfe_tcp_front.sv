@@ -1,0 +1,101 @@
+// Where in a frame each 32-bit word of the MAC stream is.
+//
+// Combinational beside a small state: words of this cycle come out in this cycle, numbered as if the
+// frame had no tag, so that a field has one number for all widths and with or without IEEE 802.1Q.
+// Word 3 begins with the EtherType: the tag, which stands before it, is taken out.
+module spfe_tcp_front
+  import spfe_tcp_pkg::*;
+#(
+    /// Width of the MAC stream in bits: 32 or 64.
+    parameter int unsigned Width = 32,
+    /// Words in a cycle; not to be set.
+    localparam int unsigned Lanes = Width / 32
+) (
+    input logic clk_i,
+    input logic rst_i,
+
+    /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, which cannot be stalled.
+    input logic [Width-1:0] data_i,
+    input logic [Width/8-1:0] keep_i,
+    input logic valid_i,
+    input logic last_i,
+
+    /// Lane carries a word of the frame that is not a tag.
+    output logic [Lanes-1:0] word_valid_o,
+    /// Its number without the tag; stays at 511 in frames that are longer.
+    output logic [Lanes-1:0][8:0] word_index_o,
+    /// Its bytes, the first one in bits 31:24.
+    output logic [Lanes-1:0][31:0] word_data_o,
+    /// Bytes of it that are part of the frame: 1 to 4.
+    output logic [Lanes-1:0][2:0] word_bytes_o,
+    /// First beat of a frame.
+    output logic start_o,
+    /// The frame has a tag; known from the beat that has it on.
+    output logic tagged_o,
+    /// Tag control information; valid with tagged_o.
+    output logic [15:0] tag_o
+);
+  localparam logic [8:0] Last = 9'd511;
+
+  if (Width != 32 && Width != 64) begin : gen_width
+    $error("spfe_tcp_front: Width is %0d, must be 32 or 64", Width);
+  end
+
+  logic inside_q;  // within a frame, after its first beat
+  logic [8:0] index_q;  // number of the first word of the next beat
+  logic tagged_q;
+  logic [15:0] tag_q;
+
+  logic [8:0] index_d;
+  logic tagged_d;
+  logic [15:0] tag_d;
+
+  always_comb begin
+    logic [8:0] index;
+    index = inside_q ? index_q : 9'd0;
+    tagged_d = inside_q && tagged_q;
+    tag_d = tag_q;
+    word_valid_o = '0;
+    word_index_o = '0;
+    word_data_o = '0;
+    word_bytes_o = '0;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      logic [31:0] word;
+      word = {
+        data_i[lane*32+:8], data_i[lane*32+8+:8], data_i[lane*32+16+:8], data_i[lane*32+24+:8]
+      };
+      word_data_o[lane] = word;
+      word_index_o[lane] = index;
+      word_bytes_o[lane] = {2'd0, keep_i[lane*4]} + {2'd0, keep_i[lane*4+1]} +
+          {2'd0, keep_i[lane*4+2]} + {2'd0, keep_i[lane*4+3]};
+      if (valid_i && keep_i[lane*4]) begin
+        if (index == 9'd3 && !tagged_d && word[31:16] == 16'h8100) begin
+          tagged_d = 1'b1;
+          tag_d = word[15:0];
+        end else begin
+          word_valid_o[lane] = 1'b1;
+          if (index != Last) index = index + 9'd1;
+        end
+      end
+    end
+    index_d = index;
+    tagged_o = tagged_d;
+    start_o = valid_i && !inside_q;
+    tag_o = tag_d;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      inside_q <= 1'b0;
+      index_q <= '0;
+      tagged_q <= 1'b0;
+      tag_q <= '0;
+    end else if (valid_i) begin
+      inside_q <= !last_i;
+      index_q <= index_d;
+      tagged_q <= tagged_d;
+      tag_q <= tag_d;
+    end
+  end
+
+endmodule

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// docs/tcp-core.md tells who owns which state.
+//
+// Sequence numbers are compared with the functions at the end only: arithmetic modulo 2^32
+// (RFC 9293, 3.4). Times are counts of `tick`, an input of the core.
+/// Types shared by the blocks of the TCP core.
+package spfe_tcp_pkg;
+
+  /// Bits of a session number. 256 sessions, and one more entry in the table of headers: the
+  /// anonymous one, for resets to segments of no session; its number is SessionCount.
+  localparam int unsigned SidBits = 9;
+  /// Bits of the number of a virtual interface.
+  localparam int unsigned VifBits = 3;
+  /// Virtual interfaces that fit in tcp_cfg_t.
+  localparam int unsigned MaxVifs = 2 ** VifBits;
+
+  typedef logic [SidBits-1:0] sid_t;
+  typedef logic [VifBits-1:0] vif_t;
+  typedef logic [31:0] seq_t;
+  typedef logic [31:0] ip_t;  // first byte on the wire in bits 31:24
+  typedef logic [47:0] mac_t;  // first byte on the wire in bits 47:40
+  typedef logic [15:0] port_t;
+  typedef logic [15:0] sum_t;  // ones-complement sum, not inverted (RFC 1071)
+
+  /// States of RFC 9293, 3.3.2, and one before SYN-SENT: the address of the next hop is asked for.
+  typedef enum logic [3:0] {
+    StClosed = 4'd0,
+    StListen = 4'd1,
+    StSynSent = 4'd2,
+    StSynRcvd = 4'd3,
+    StEstablished = 4'd4,
+    StFinWait1 = 4'd5,
+    StFinWait2 = 4'd6,
+    StCloseWait = 4'd7,
+    StClosing = 4'd8,
+    StLastAck = 4'd9,
+    StTimeWait = 4'd10,
+    StResolve = 4'd11
+  } state_e;
+
+  /// Control bits of a segment, as on the wire (RFC 9293, 3.1).
+  typedef struct packed {
+    logic urg;
+    logic ack;
+    logic psh;
+    logic rst;
+    logic syn;
+    logic fin;
+  } flags_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Configuration: written by software, read by all blocks; changed while no session is open.
+
+  /// A virtual interface.
+  typedef struct packed {
+    logic enable;
+    mac_t mac;
+    logic vlan;  // frames carry an IEEE 802.1Q tag
+    logic [15:0] tag;  // priority, DEI and VLAN identifier
+    ip_t ip;
+    ip_t mask;
+    ip_t gateway;
+  } vif_cfg_t;
+
+  typedef struct packed {
+    logic enable;  // 0: nothing is received or sent
+    vif_cfg_t [MaxVifs-1:0] vif;
+    logic rst_silent;  // no reset is sent to segments of no session
+    logic ring_refuse;  // message refused with an event when the ring is full; 0: user side stalls
+    logic wscale_en;  // offer window scaling (RFC 7323, 2)
+    logic [3:0] wscale;  // our shift, 0..14
+    logic [31:0] rcv_wnd;  // receive window in bytes, at most 65535 << wscale
+    logic [15:0] mss;  // what we announce and never exceed: MTU - 40
+    logic [31:0] iss_key;  // secret mixed into initial sequence numbers (RFC 6528)
+    logic [15:0] rto_min;  // ticks
+    logic [15:0] rto_max;  // ticks
+    logic [15:0] rto_init;  // ticks, before a round trip was measured
+    logic [7:0] syn_tries;  // SYN or SYN-ACK sent this often without an answer: give up
+    logic [7:0] data_tries;  // the same for data and FIN
+    logic [15:0] delack;  // ticks an acknowledgement may wait
+    logic [15:0] time_wait;  // ticks
+    logic [15:0] persist_max;  // ticks, longest distance of window probes
+    logic [15:0] arp_retry;  // ticks between requests
+    logic [7:0] arp_tries;  // requests without an answer: address cannot be resolved
+    logic [31:0] arp_refresh;  // ticks between announcements and refreshes of entries; 0: never
+  } tcp_cfg_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Receiver -> engine
+
+  /// A segment for one of our addresses, whole and with good FCS (and checksum, if verified).
+  typedef struct packed {
+    logic hit;  // a session has this four-tuple and interface
+    sid_t sid;  // its number
+    vif_t vif;
+    mac_t smac;
+    ip_t sip;
+    port_t sport;
+    port_t dport;
+    seq_t seq;
+    seq_t ack;
+    flags_t flags;
+    logic [15:0] wnd;  // as in the header, not scaled
+    logic [15:0] len;  // bytes of payload
+    logic [15:0] mss;  // option of a SYN; 0: none
+    logic has_ws;  // option of a SYN
+    logic [3:0] ws;  // clamped to 14
+    logic taken;  // payload and FIN were in order and are taken: RCV.NXT has advanced over both
+    seq_t rcv_nxt;  // RCV.NXT of the session before this segment
+  } seg_t;
+
+  /// Engine -> receiver: what a session receives.
+  typedef struct packed {
+    sid_t sid;
+    logic open;  // payload in order is delivered
+    logic set;  // RCV.NXT becomes `nxt`; else it stays
+    seq_t nxt;
+  } rcv_cmd_t;
+
+  /// Engine -> receiver: the four-tuple of a session.
+  typedef struct packed {
+    sid_t sid;
+    logic valid;  // 0: the session matches nothing
+    vif_t vif;
+    ip_t sip;  // peer
+    port_t sport;  // peer
+    port_t dport;  // ours
+  } key_cmd_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Engine -> transmitter
+
+  /// What all headers of a session have in common. Entry SessionCount is the anonymous one.
+  typedef struct packed {
+    sid_t sid;
+    mac_t dmac;
+    ip_t dip;
+    port_t dport;  // peer
+    port_t sport;  // ours
+    vif_t vif;
+    logic scaled;  // the window field is shifted by cfg.wscale
+  } hdr_cmd_t;
+
+  /// State of the sending side of a session; given after each change. Not for new sessions only.
+  typedef struct packed {
+    sid_t sid;
+    logic init;  // NXT becomes `iss`; the end of what was consumed and written becomes iss + 1
+    seq_t iss;
+    logic open;  // user data may be sent: ESTABLISHED or CLOSE-WAIT, not closing
+    logic live;  // a message may leave at once if it fits: no recovery, MSS of peer not below ours
+    seq_t una;  // SND.UNA: what is before it leaves the ring
+    seq_t lim;  // right edge: SND.UNA + min(SND.WND, cwnd)
+  } snd_cmd_t;
+
+  /// A segment the engine wants to be sent.
+  typedef struct packed {
+    sid_t sid;  // entry of the table of headers
+    logic seq_nxt;  // SEQ is SND.NXT when the header is built; else `seq`
+    seq_t seq;
+    logic ack_rcv;  // ACK is RCV.NXT when the header is built; else `ack`
+    seq_t ack;
+    flags_t flags;
+    logic [15:0] len;  // bytes of payload, from the ring at `seq`
+    logic opt_ws;  // of a SYN: window scale option after the MSS option
+  } tx_cmd_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Transmitter -> engine
+
+  typedef enum logic [1:0] {
+    TxLive = 2'd0,  // a message has left at once
+    TxDeferred = 2'd1,  // a message waits in the ring: not sent live, or its frame was aborted
+    TxCommand = 2'd2  // the segment of a tx_cmd_t has left
+  } tx_kind_e;
+
+  typedef struct packed {
+    tx_kind_e kind;
+    sid_t sid;
+    seq_t seq;  // of the first byte
+    logic [15:0] len;  // bytes of payload
+    flags_t flags;
+    logic bad_sum;  // TxLive: the user's checksum was wrong; it has to be sent again
+  } tx_done_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Software -> engine
+
+  typedef enum logic [2:0] {
+    OpNone = 3'd0,
+    OpListen = 3'd1,  // passive open of a port, for any peer or (ip not 0) one address
+    OpConnect = 3'd2,  // active open
+    OpClose = 3'd3,  // FIN after all data
+    OpAbort = 3'd4  // RST
+  } op_e;
+
+  typedef struct packed {
+    op_e op;
+    sid_t sid;
+    vif_t vif;
+    ip_t ip;  // peer
+    port_t port;  // peer
+    port_t lport;  // ours
+  } op_cmd_t;
+
+  /// What software sees of a session.
+  typedef struct packed {
+    state_e state;
+    ip_t ip;
+    port_t port;
+    port_t lport;
+    vif_t vif;
+    seq_t snd_una;
+    seq_t snd_nxt;
+    seq_t rcv_nxt;
+    logic [31:0] snd_wnd;
+    logic [31:0] cwnd;
+    logic [31:0] ssthresh;
+    logic [15:0] rto;  // ticks
+    logic [15:0] srtt;  // ticks
+    logic [15:0] mss;  // of the peer
+    logic [31:0] credit;  // bytes free in the ring
+  } view_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Address resolution
+
+  typedef struct packed {
+    vif_t vif;
+    ip_t ip;  // the next hop
+  } arp_query_t;
+
+  typedef struct packed {
+    logic found;
+    logic failed;  // all requests went unanswered
+    mac_t mac;
+  } arp_answer_t;
+
+  typedef struct packed {
+    ip_t ip;
+    mac_t mac;
+  } arp_update_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Events to the user: {type 8, session 16, data 40}
+
+  typedef enum logic [7:0] {
+    EvOpened = 8'd1,  // data: {vif 8, peer port 16, our port 16}
+    EvClosed = 8'd2,  // data: close_e
+    EvPeerFin = 8'd3,  // the peer sends no more
+    EvCredit = 8'd4,  // data: bytes free in the ring
+    EvTxDeferred = 8'd5,  // data: {8'0, length}: a message could not leave at once
+    EvTxAborted = 8'd6,  // a frame was broken off: the user side was too slow or its length wrong
+    EvTxBadSum = 8'd7,  // the user's checksum was wrong; the segment is sent again
+    EvTxRefused = 8'd8,  // data: reason; the message was discarded whole
+    EvRxBad = 8'd9,  // a segment of the session was bad: FCS or checksum
+    EvArpFailed = 8'd10,  // data: address
+    EvStatus = 8'd11  // data: {32'0, state}: each change of state, if StatusEvents
+  } event_e;
+
+  typedef enum logic [7:0] {
+    CloseDone = 8'd0,  // both sides closed
+    CloseReset = 8'd1,  // reset by the peer
+    CloseTimeout = 8'd2,  // no answer
+    CloseAbort = 8'd3,  // by software
+    CloseRefused = 8'd4,  // our SYN was answered with RST
+    CloseNoRoute = 8'd5  // the next hop cannot be resolved
+  } close_e;
+
+  typedef struct packed {
+    event_e kind;
+    logic [15:0] sid;
+    logic [39:0] data;
+  } event_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Counters: one bit for one event in a cycle, counted in the registers
+
+  typedef struct packed {
+    logic frames;  // frames seen
+    logic segments;  // segments delivered or handed to the engine
+    logic bad_fcs;
+    logic bad_ip_sum;
+    logic bad_tcp_sum;
+    logic not_for_us;  // addresses, EtherType, protocol
+    logic ip_options;
+    logic fragment;
+    logic length;  // lengths contradict each other
+    logic no_session;
+    logic out_of_order;
+    logic old;
+    logic no_room;  // S&F FIFO full
+    logic not_open;
+    logic oversize;
+    logic bad_ack;  // ACK outside of RFC 5961, 5.2
+  } rx_count_t;
+
+  typedef struct packed {
+    logic frames;
+    logic live;
+    logic deferred;
+    logic command;
+    logic aborted;
+    logic bad_sum;
+    logic refused;
+    logic mem_segments;
+  } tx_count_t;
+
+  typedef struct packed {
+    logic rto;
+    logic fast_rexmit;
+    logic dup_ack;
+    logic challenge;
+    logic probe;
+    logic rst_sent;
+    logic rst_seen;
+    logic opened;
+    logic closed;
+    logic lost_event;  // the FIFO of events was full
+    logic syn_drop;  // a SYN found no listening session, or came while one was looked for
+  } eng_count_t;
+
+  typedef struct packed {
+    logic arp_rx;
+    logic arp_reply;
+    logic arp_request;
+    logic arp_learnt;
+    logic icmp_rx;
+    logic icmp_reply;
+    logic icmp_drop;
+  } net_count_t;
+
+  // -------------------------------------------------------------------------------------------
+  // Serial arithmetic
+
+  function automatic logic seq_lt(seq_t a, seq_t b);
+    return (a - b) >= 32'h8000_0000;
+  endfunction
+
+  function automatic logic seq_le(seq_t a, seq_t b);
+    return !seq_lt(b, a);
+  endfunction
+
+  /// lo <= x <= hi on the circle.
+  function automatic logic seq_between(seq_t lo, seq_t x, seq_t hi);
+    seq_t dx, dh;
+    dx = x - lo;
+    dh = hi - lo;
+    return dx <= dh;
+  endfunction
+
+  /// Ones-complement sum of two sums.
+  function automatic sum_t sum_add(sum_t a, sum_t b);
+    logic [16:0] s;
+    s = {1'b0, a} + {1'b0, b};
+    return s[15:0] + {15'd0, s[16]};
+  endfunction
+
+endpackage

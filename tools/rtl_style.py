@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""House style of SystemVerilog that no other tool looks at: one module a file, its size, its licence
+line, and a comment `///` before the module and before each of its ports and parameters."""
+
+import re
+
+from pyslang import syntax
+
+LICENCE = "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1"
+LINES_MAX = 400
+OLD_ALWAYS = re.compile(r"\balways\b(?!_)")
+Kind = syntax.SyntaxKind
+
+
+def documented(node):
+    """A comment `///` is right before this part of the source."""
+    return any(piece.getRawText().startswith("///") for piece in node.getFirstToken().trivia)
+
+
+def declarations(part):
+    """The declarations of a list of ports or parameters, without the commas."""
+    return [item for item in part if hasattr(item, "getFirstToken")]
+
+
+def undocumented(module):
+    """Names of ports and parameters without a comment."""
+    header = module.header
+    listed = declarations(header.parameters.declarations) if header.parameters else []
+    if header.ports is not None and hasattr(header.ports, "ports"):
+        listed += declarations(header.ports.ports)
+    for item in listed:
+        if not documented(item):
+            last = [token for token in str(item).split("=")[0].split()][-1]
+            yield last
+
+
+def findings(text, stem):
+    """What is wrong with a file of this name (without its ending), as sentences."""
+    lines = text.splitlines()
+    root = syntax.SyntaxTree.fromText(text).root
+    members = list(root.members) if root.kind == Kind.CompilationUnit else [root]
+    found = []
+    if not lines or lines[0] != LICENCE:
+        found.append(f"the first line is not: {LICENCE}")
+    if len(lines) > LINES_MAX:
+        found.append(f"{len(lines)} lines; at most {LINES_MAX} are allowed")
+    if len(members) != 1:
+        found.append(f"{len(members)} modules or packages in one file; there has to be one")
+    for member in members:
+        name = member.header.name.valueText
+        if name != stem:
+            found.append(f"{name} is in {stem}.sv")
+        if not documented(member):
+            found.append(f"{name} has no comment ///")
+        if member.kind == Kind.ModuleDeclaration:
+            found += [f"{item} has no comment ///" for item in undocumented(member)]
+    for number, line in enumerate(lines, 1):
+        if OLD_ALWAYS.search(line.split("//")[0]):
+            found.append(f"line {number}: always; use always_ff or always_comb")
+    return found
