@@ -46,7 +46,8 @@ static u32 spfe_vector_count(struct spfe_vector *vector)
 
 /*
  * What was signalled while the vector was masked stays pending, and comes when its next user
- * unmasks it: it is not for that user. Under the vector's lock; a register is read for the first one only.
+ * unmasks it: it is not for that user. Under the vector's lock; a register is read for the first
+ * one only.
  */
 static bool spfe_vector_stale(struct spfe_vector *vector)
 {
