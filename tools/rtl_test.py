@@ -3,7 +3,8 @@
 """tools/rtl.sh test [BENCH|GROUP...]: the block tests of rtl/tb.
 
 Each folder rtl/tb/GROUP is one test program, whose top tb_GROUP holds the benches of that group. Each
-bench runs with the seeds 1 to 3 and RTL_SEEDS random ones (1), or only with RTL_SEED.
+bench runs with the seeds 1 to 3 and RTL_SEEDS random ones (1), or only with RTL_SEED. RTL_ALL=1 adds
+the benches of further variants.
 """
 
 import os
@@ -17,7 +18,7 @@ SEEDS = (1, 2, 3)
 # Benches have registers with initial values, and look at some outputs only.
 FLAGS = ["--binary", "--timing", "--no-sched-zero-delay", "--assert", "-Wall", "-Wno-PROCASSINIT",
          "-Wno-UNUSEDSIGNAL", "-O3", "--x-assign", "unique", "--x-initial", "unique",
-         "-CFLAGS", "-O1"]
+         "-CFLAGS", "-O1", *(["+define+RTL_ALL"] if os.environ.get("RTL_ALL") else [])]
 BENCH = re.compile(r"^bench (\S+)$", re.M)
 
 

@@ -31,7 +31,7 @@ module tb_rx
   /// log2 of the 16-byte words for them.
   parameter int unsigned MEM = 11,
   /// Random frames.
-  parameter int unsigned FRAMES = 4000
+  parameter int unsigned FRAMES = 2000
 );
   localparam int unsigned BYTES = MAC / 8;
   localparam int unsigned USER_BYTES = USER / 8;
