@@ -1,7 +1,8 @@
-// A TCP/IP endpoint between a 10G MAC and a user stream: receiver, transmitter, engine, address
-// resolution and echo, registers, events. docs/tcp-core.md has the theory and the ports.
-//
-// Memory for retransmission is outside (spfe_tcp_system.sv puts one beside it).
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+/// A TCP/IP endpoint between a 10G MAC and a user stream: receiver, transmitter, engine, address
+/// resolution and echo, registers, events. docs/tcp-core.md has the theory and the ports.
+///
+/// Memory for retransmission is outside (spfe_tcp_system.sv puts one beside it).
 module spfe_tcp
   import spfe_tcp_pkg::*;
 #(
@@ -69,33 +70,46 @@ module spfe_tcp
     /// Frames are padded to 60 bytes here; 0: the MAC does it.
     parameter bit MacTxPad = 1'b1
 ) (
+    /// Clock of everything.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// One cycle high for each unit of time; all times in the registers are counts of it.
     input logic tick_i,
 
     /// From the MAC: frames without preamble and FCS; cannot be stalled.
     input logic [MacRxWidth-1:0] mac_rx_data_i,
+    /// Bytes that count; all but in the last beat.
     input logic [MacRxWidth/8-1:0] mac_rx_keep_i,
+    /// The beat is there.
     input logic mac_rx_valid_i,
+    /// Last beat of the frame.
     input logic mac_rx_last_i,
     /// With last: the FCS was wrong.
     input logic mac_rx_err_i,
 
     /// To the MAC. Within a frame valid does not fall.
     output logic [MacTxWidth-1:0] mac_tx_data_o,
+    /// Bytes that count.
     output logic [MacTxWidth/8-1:0] mac_tx_keep_o,
+    /// The beat is there.
     output logic mac_tx_valid_o,
+    /// The MAC takes it.
     input logic mac_tx_ready_i,
+    /// Last beat of the frame.
     output logic mac_tx_last_o,
     /// With last: the frame must be spoilt (wrong FCS).
     output logic mac_tx_err_o,
 
     /// Messages of the user; the first byte in bits 7:0, all beats full but the last.
     input logic [UserTxWidth-1:0] user_tx_data_i,
+    /// Bytes that count.
     input logic [UserTxWidth/8-1:0] user_tx_keep_i,
+    /// The beat is there.
     input logic user_tx_valid_i,
+    /// It is taken.
     output logic user_tx_ready_o,
+    /// Last beat of the message.
     input logic user_tx_last_i,
     /// First beat: session.
     input sid_t user_tx_sid_i,
@@ -110,56 +124,88 @@ module spfe_tcp
 
     /// Payload to the user.
     output logic [UserRxWidth-1:0] user_rx_data_o,
+    /// Bytes that count; none in an empty beat.
     output logic [UserRxWidth/8-1:0] user_rx_keep_o,
+    /// The beat is there.
     output logic user_rx_valid_o,
     /// Store-and-forward only; cut-through cannot be stalled.
     input logic user_rx_ready_i,
+    /// Last beat of the segment.
     output logic user_rx_last_o,
+    /// Session.
     output sid_t user_rx_sid_o,
     /// With last: forget this segment (cut-through only).
     output logic user_rx_err_o,
     /// Out of sequence: the first byte is user_rx_rel_o after the one that is expected next.
     output logic user_rx_oos_o,
+    /// Distance in bytes, with user_rx_oos_o.
     output seq_t user_rx_rel_o,
 
     /// Events.
     output event_t event_data_o,
+    /// An event is there.
     output logic event_valid_o,
+    /// It is taken.
     input logic event_ready_i,
 
     /// Memory for retransmission: writes of 16 bytes under a mask.
     output logic mem_wr_valid_o,
+    /// The write is taken.
     input logic mem_wr_ready_i,
+    /// Number of the word.
     output logic [TxMemAddrBits-1:0] mem_wr_addr_o,
+    /// First byte in bits 7:0.
     output logic [127:0] mem_wr_data_o,
+    /// Bytes that are written.
     output logic [15:0] mem_wr_mask_o,
     /// Reads; answers come in order, after any time, and cannot be stalled.
     output logic mem_rd_valid_o,
+    /// The read is taken.
     input logic mem_rd_ready_i,
+    /// Number of the word.
     output logic [TxMemAddrBits-1:0] mem_rd_addr_o,
+    /// An answer is there.
     input logic mem_rsp_valid_i,
+    /// First byte in bits 7:0.
     input logic [127:0] mem_rsp_data_i,
 
     /// AXI4-Lite, 4 KiB of 32-bit registers.
     input logic [11:0] s_axil_awaddr_i,
+    /// Write address: valid.
     input logic s_axil_awvalid_i,
+    /// Write address: ready.
     output logic s_axil_awready_o,
+    /// Write data: data.
     input logic [31:0] s_axil_wdata_i,
+    /// Write data: strb.
     input logic [3:0] s_axil_wstrb_i,
+    /// Write data: valid.
     input logic s_axil_wvalid_i,
+    /// Write data: ready.
     output logic s_axil_wready_o,
+    /// Write response: resp.
     output logic [1:0] s_axil_bresp_o,
+    /// Write response: valid.
     output logic s_axil_bvalid_o,
+    /// Write response: ready.
     input logic s_axil_bready_i,
+    /// Read address: addr.
     input logic [11:0] s_axil_araddr_i,
+    /// Read address: valid.
     input logic s_axil_arvalid_i,
+    /// Read address: ready.
     output logic s_axil_arready_o,
+    /// Read data: data.
     output logic [31:0] s_axil_rdata_o,
+    /// Read data: resp.
     output logic [1:0] s_axil_rresp_o,
+    /// Read data: valid.
     output logic s_axil_rvalid_o,
+    /// Read data: ready.
     input logic s_axil_rready_i
 );
   tcp_cfg_t cfg;
+  logic core_rst;  // of all blocks but the registers: rst_i, or by software
 
   // Engine and receiver.
   seg_t seg;
@@ -237,7 +283,7 @@ module spfe_tcp
       .OutputPipe(RxOutputPipe)
   ) i_rx (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .cfg_i(cfg),
       .mac_data_i(mac_rx_data_i),
       .mac_keep_i(mac_rx_keep_i),
@@ -286,7 +332,7 @@ module spfe_tcp
       .MacPad(MacTxPad)
   ) i_tx (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .cfg_i(cfg),
       .user_data_i(user_tx_data_i),
       .user_keep_i(user_tx_keep_i),
@@ -354,7 +400,7 @@ module spfe_tcp
       .InstantAck(InstantAck)
   ) i_engine (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .tick_i,
       .cfg_i(cfg),
       .seg_i(seg),
@@ -415,7 +461,7 @@ module spfe_tcp
       .Mtu(Mtu)
   ) i_net (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .tick_i,
       .cfg_i(cfg),
       .mac_rx_data_i,
@@ -442,7 +488,7 @@ module spfe_tcp
 
   spfe_tcp_events i_events (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .eng_event_i(eng_event),
       .eng_valid_i(eng_event_valid),
       .eng_ready_o(eng_event_ready),
@@ -482,6 +528,7 @@ module spfe_tcp
   ) i_regs (
       .clk_i,
       .rst_i,
+      .core_rst_o(core_rst),
       .cfg_o(cfg),
       .op_o(op_cmd),
       .op_valid_o(op_valid),

@@ -1,7 +1,9 @@
-// Types shared by the blocks of the TCP core. docs/tcp-core.md tells who owns which state.
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// docs/tcp-core.md tells who owns which state.
 //
 // Sequence numbers are compared with the functions at the end only: arithmetic modulo 2^32
 // (RFC 9293, 3.4). Times are counts of `tick`, an input of the core.
+/// Types shared by the blocks of the TCP core.
 package spfe_tcp_pkg;
 
   /// Bits of a session number. 256 sessions, and one more entry in the table of headers: the
@@ -80,7 +82,7 @@ package spfe_tcp_pkg;
     logic [15:0] persist_max;  // ticks, longest distance of window probes
     logic [15:0] arp_retry;  // ticks between requests
     logic [7:0] arp_tries;  // requests without an answer: address cannot be resolved
-    logic [31:0] arp_refresh;  // ticks between gratuitous ARP and refreshes of used entries; 0: never
+    logic [31:0] arp_refresh;  // ticks between announcements and refreshes of entries; 0: never
   } tcp_cfg_t;
 
   // -------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ package spfe_tcp_pkg;
 
   typedef enum logic [1:0] {
     TxLive = 2'd0,  // a message has left at once
-    TxDeferred = 2'd1,  // a message waits in the ring (no leave to send it live, or its frame was aborted)
+    TxDeferred = 2'd1,  // a message waits in the ring: not sent live, or its frame was aborted
     TxCommand = 2'd2  // the segment of a tx_cmd_t has left
   } tx_kind_e;
 
@@ -177,6 +179,7 @@ package spfe_tcp_pkg;
     seq_t seq;  // of the first byte
     logic [15:0] len;  // bytes of payload
     flags_t flags;
+    seq_t ack;  // the RCV.NXT that the segment carried
     logic bad_sum;  // TxLive: the user's checksum was wrong; it has to be sent again
   } tx_done_t;
 
@@ -331,9 +334,7 @@ package spfe_tcp_pkg;
   // Serial arithmetic
 
   function automatic logic seq_lt(seq_t a, seq_t b);
-    seq_t d;
-    d = a - b;
-    return d[31];
+    return (a - b) >= 32'h8000_0000;
   endfunction
 
   function automatic logic seq_le(seq_t a, seq_t b);

@@ -1,0 +1,300 @@
+//! Bandwidth: 100 packets of a size, one behind the other, at the highest rate that loses none.
+
+use super::bed::Bed;
+use super::jobs;
+use super::modes::{Direction, RATES};
+use super::record::{Bandwidth, Rate};
+use crate::mac::{LINE_OVERHEAD, MIN_FRAME};
+use crate::rate::{Pace, Pattern};
+use crate::user::{Message, Mode};
+
+/// Packets of a run.
+const PACKETS: u64 = 100;
+/// Clocks a run may take.
+const RUN_CLOCKS: u64 = 200_000;
+/// The limiter's rate in Mbit/s.
+const LIMIT_MBPS: f64 = 10_000.0;
+/// A receiver that loses a packet is tried again this much slower, in Mbit/s.
+const SLOWER_MBPS: u32 = 100;
+/// Clocks between acknowledgements of what the core sends.
+const ACKNOWLEDGE: u64 = 256;
+
+/// Sizes of the published runs: 1, then each multiple of 16 to 512.
+#[must_use]
+pub fn sizes() -> Vec<u64> {
+    std::iter::once(1).chain((1..=32).map(|step| step * 16)).collect()
+}
+
+/// A way of one direction.
+struct Way {
+    id: &'static str,
+    label: &'static str,
+    direction: Direction,
+    build: &'static str,
+    mode: Mode,
+}
+
+const WAYS: [Way; 5] = [
+    Way {
+        id: "rx_ct",
+        label: "Rx cut-through",
+        direction: Direction::Rx,
+        build: "ct64",
+        mode: Mode::Store,
+    },
+    Way {
+        id: "rx_store",
+        label: "Rx store-and-forward",
+        direction: Direction::Rx,
+        build: "sf64",
+        mode: Mode::Store,
+    },
+    Way {
+        id: "tx_ct",
+        label: "Tx cut-through",
+        direction: Direction::Tx,
+        build: "ct64",
+        mode: Mode::CutThrough,
+    },
+    Way {
+        id: "tx_length",
+        label: "Tx with length at start",
+        direction: Direction::Tx,
+        build: "sf64",
+        mode: Mode::Length,
+    },
+    Way {
+        id: "tx_store",
+        label: "Tx store-and-forward",
+        direction: Direction::Tx,
+        build: "sf64",
+        mode: Mode::Store,
+    },
+];
+
+/// What limits the MAC side.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    /// 10 Gbit/s of frames.
+    Limiter,
+    /// 10 Gbit/s with what is between frames.
+    Line,
+    /// One word a clock.
+    Every,
+}
+
+impl Limit {
+    fn name(self) -> &'static str {
+        match self {
+            Limit::Limiter => "limiter",
+            Limit::Line => "line",
+            Limit::Every => "every",
+        }
+    }
+
+    /// Pattern and bytes between frames; `slower` is what a receiver could not do, in Mbit/s.
+    fn pace(self, khz: u32, slower: u32) -> (Pattern, usize) {
+        // A limiter of less is one of 10 Gbit/s in a faster clock.
+        let rate = LIMIT_MBPS as u32 - slower;
+        let khz = (u64::from(khz) * 10_000 / u64::from(rate)) as u32;
+        match self {
+            Limit::Limiter => (Pattern::Limiter { khz }, 0),
+            Limit::Line => (Pattern::Limiter { khz }, LINE_OVERHEAD),
+            Limit::Every => (Pattern::Every, 0),
+        }
+    }
+}
+
+/// Clocks that frames of `bytes` need at a pace by themselves.
+fn least(pattern: Pattern, gap: usize, bytes: usize) -> u64 {
+    let mut pace = Pace::new(pattern);
+    let mut clocks = 0;
+    for packet in 0..PACKETS {
+        // Nothing stands behind the last frame.
+        let gap = if packet + 1 == PACKETS { 0 } else { gap };
+        for mut rest in [bytes, gap] {
+            while rest > 0 {
+                if pace.open() {
+                    let word = rest.min(4);
+                    pace.spend(word);
+                    rest -= word;
+                }
+                clocks += 1;
+            }
+        }
+    }
+    clocks
+}
+
+/// Sends 100 segments to the core; whether all were delivered.
+fn receive(bed: &mut Bed, n: u64, round_robin: bool) -> Result<Option<(u64, u64)>, String> {
+    let mut expected = Vec::new();
+    bed.station.mac_rx.spans.clear();
+    for _ in 0..PACKETS {
+        let sid = if round_robin { bed.next_sid() } else { 0 };
+        let payload = bed.payload(n);
+        bed.partner.send(&mut bed.station, sid, payload.clone());
+        expected.push((sid, payload));
+    }
+    let station = &mut bed.station;
+    station.run_until(RUN_CLOCKS, |station| {
+        station.mac_rx.is_idle() && station.user_rx.segments.len() == expected.len()
+    });
+    let span = |index: usize| station.mac_rx.spans.get(index).copied();
+    let (Some(first), Some(last)) = (span(0), span(PACKETS as usize - 1)) else {
+        return Err("frames were not given to the core".to_owned());
+    };
+    let got = station.user_rx.segments.drain(..).map(|segment| (segment.sid, segment.data));
+    let whole = got.collect::<Vec<_>>() == expected;
+    bed.partner.settle(&mut bed.station, 1000)?;
+    Ok(whole.then_some((first.first, last.last)))
+}
+
+/// Has the core send 100 messages.
+fn send(bed: &mut Bed, n: u64, mode: Mode, round_robin: bool) -> Result<(u64, u64), String> {
+    let mut expected = Vec::new();
+    for _ in 0..PACKETS {
+        let sid = if round_robin { bed.next_sid() } else { 0 };
+        let data = bed.payload(n);
+        expected.push((sid, data.clone()));
+        bed.station.user_tx.push(Message { sid, data, mode, ..Message::default() });
+    }
+    let mut got = Vec::new();
+    let (mut first, mut last) = (None, 0);
+    for _ in 0..RUN_CLOCKS / ACKNOWLEDGE {
+        bed.station.run(ACKNOWLEDGE);
+        let sent = bed.partner.take(&mut bed.station)?;
+        let mut sids: Vec<u16> = sent.iter().map(|sent| sent.sid).collect();
+        sids.sort_unstable();
+        sids.dedup();
+        for sid in sids {
+            bed.partner.acknowledge(&mut bed.station, sid);
+        }
+        for sent in sent {
+            first.get_or_insert(sent.frame.first);
+            last = sent.frame.last;
+            got.push((sent.sid, sent.segment.payload));
+        }
+        if got.len() >= expected.len() {
+            break;
+        }
+    }
+    if got != expected {
+        return Err(format!("{} of {PACKETS} messages of {n} bytes left as given", got.len()));
+    }
+    bed.station.user_tx.spans.clear();
+    bed.partner.settle(&mut bed.station, 1000)?;
+    Ok((first.unwrap_or(0), last))
+}
+
+fn run(
+    bed: &mut Bed,
+    way: &Way,
+    khz: u32,
+    limit: Limit,
+    round_robin: bool,
+    n: u64,
+) -> Result<Rate, String> {
+    let frame = (54 + n as usize).max(MIN_FRAME);
+    let mut slower = 0;
+    let (clocks, least) = loop {
+        let (pattern, gap) = limit.pace(khz, slower);
+        let rx = way.direction == Direction::Rx;
+        let side = |on: bool| if on { (pattern, gap) } else { (Pattern::Every, 0) };
+        let (pace, gap_rx) = side(rx);
+        bed.station.mac_rx.set_pace(pace, gap_rx);
+        let (pace, gap_tx) = side(!rx);
+        bed.station.mac_tx.set_pace(pace, gap_tx);
+        let span = match way.direction {
+            Direction::Rx => receive(bed, n, round_robin)?,
+            Direction::Tx => Some(send(bed, n, way.mode, round_robin)?),
+        };
+        if let Some((first, last)) = span {
+            break (last - first + 1, least(pattern, gap, frame));
+        }
+        if limit == Limit::Every || slower + SLOWER_MBPS >= LIMIT_MBPS as u32 {
+            return Err(format!("{}: segments of {n} bytes are lost at every rate", way.id));
+        }
+        slower += SLOWER_MBPS;
+        // What was lost has left a hole in the stream: new sessions.
+        *bed = Bed::new(way.build, None)?;
+    };
+    let bytes = frame as u64 * PACKETS;
+    // The limit's own rate; without one, what the words of the frames carry.
+    let own = match limit {
+        Limit::Every => bytes as f64 * 8.0 / (least as f64 / (f64::from(khz) * 1e3)) / 1e6,
+        _ => LIMIT_MBPS - f64::from(slower),
+    };
+    let own = if limit == Limit::Line {
+        own * frame as f64 / (frame + LINE_OVERHEAD) as f64
+    } else {
+        own
+    };
+    let mbps = own * least as f64 / clocks as f64;
+    let packets = mbps / (frame as f64 * 8.0);
+    Ok(Rate {
+        way: way.id.to_owned(),
+        label: way.label.to_owned(),
+        direction: way.direction,
+        build: way.build.to_owned(),
+        khz,
+        limit: limit.name().to_owned(),
+        round_robin,
+        n,
+        packets: PACKETS,
+        bytes,
+        clocks,
+        least,
+        mbps,
+        wire_mbps: packets * (frame + LINE_OVERHEAD) as f64 * 8.0,
+        goodput_mbps: packets * n as f64 * 8.0,
+        mpps: packets,
+    })
+}
+
+/// Measures everything.
+///
+/// # Errors
+/// A packet is lost or damaged at every rate.
+pub fn measure() -> Result<Bandwidth, String> {
+    let mut jobs = Vec::new();
+    for way in &WAYS {
+        for khz in RATES {
+            jobs.push((way, khz));
+        }
+    }
+    let rates = jobs::run(&jobs, |(way, khz)| {
+        let mut bed = Bed::new(way.build, None)?;
+        let mut rates = Vec::new();
+        for limit in [Limit::Limiter, Limit::Line, Limit::Every] {
+            for round_robin in [false, true] {
+                for n in sizes() {
+                    rates.push(run(&mut bed, way, *khz, limit, round_robin, n)?);
+                }
+            }
+        }
+        Ok(rates)
+    })?;
+    Ok(Bandwidth { rates: rates.into_iter().flatten().collect() })
+}
+
+/// Runs that did not reach the rate of their limiter, in words.
+#[must_use]
+pub fn below(bandwidth: &Bandwidth) -> Vec<String> {
+    let limited = bandwidth.rates.iter().filter(|rate| rate.limit == "limiter");
+    // One clock at the end of a run is within the measurement.
+    let slow = limited.filter(|rate| rate.clocks > rate.least + 1 || rate.mbps < 9_900.0);
+    slow.map(|rate| {
+        format!(
+            "{} at {} MHz, {} bytes, round robin {}: {:.0} Mbit/s, {} clocks instead of {}",
+            rate.way,
+            rate.khz / 1000,
+            rate.n,
+            rate.round_robin,
+            rate.mbps,
+            rate.clocks,
+            rate.least
+        )
+    })
+    .collect()
+}

@@ -1,0 +1,115 @@
+//! A core with open sessions, and single measurements on it.
+
+use super::partner::{Partner, Sent};
+use crate::drill::endpoint::Settings;
+use crate::mac::LINE_OVERHEAD;
+use crate::rate::{Pattern, Random};
+use crate::station::Station;
+use crate::user::{Message, Mode};
+
+/// Clocks a packet of any size takes at most, idle core.
+const PACKET_CLOCKS: u64 = 20_000;
+/// Clocks between two packets that come one at a time: the core is idle again.
+const PAUSE: u64 = 200;
+
+/// A core with open sessions.
+#[derive(Debug)]
+pub struct Bed {
+    /// The core.
+    pub station: Station,
+    /// Its peer.
+    pub partner: Partner,
+    /// Session of the next packet.
+    sid: u16,
+    random: Random,
+}
+
+impl Bed {
+    /// A build with all its sessions open.
+    ///
+    /// # Errors
+    /// The build or the sessions.
+    pub fn new(build: &str, vlan: Option<u16>) -> Result<Self, String> {
+        let mut station = Station::new(build).map_err(|error| error.to_string())?;
+        let mtu = station.build.get("Mtu");
+        let settings = Settings { mss: (mtu - 40) as u16, vlan, ..Settings::default() };
+        let count = station.build.get("SessionCount") as u16;
+        let partner = Partner::open(&mut station, &settings, count)
+            .map_err(|error| format!("{build}: {error}"))?;
+        Ok(Self { station, partner, sid: 0, random: Random::new(1) })
+    }
+
+    /// Sessions go round.
+    pub fn next_sid(&mut self) -> u16 {
+        self.sid = (self.sid + 1) % self.partner.count();
+        self.sid
+    }
+
+    /// Payload that nobody can guess.
+    pub fn payload(&mut self, n: u64) -> Vec<u8> {
+        self.random.bytes(n as usize)
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.random.below(limit)
+    }
+
+    /// Both sides of the MAC at the pace of `pattern`, with no time between frames.
+    pub fn set_pace(&mut self, pattern: Pattern) {
+        self.station.mac_rx.set_pace(pattern, 0);
+        self.station.mac_tx.set_pace(pattern, 0);
+    }
+
+    /// The same as on a line, with what it carries between frames.
+    pub fn set_line(&mut self, pattern: Pattern) {
+        self.station.mac_rx.set_pace(pattern, LINE_OVERHEAD);
+        self.station.mac_tx.set_pace(pattern, LINE_OVERHEAD);
+    }
+
+    /// One segment from the line to the user: clocks from its first word to its first beat. `pattern` begins with
+    /// the clock in which the frame is ready.
+    ///
+    /// # Errors
+    /// It does not come, or not as it was sent.
+    pub fn receive(&mut self, n: u64, pattern: Pattern) -> Result<u64, String> {
+        let (sid, payload) = (self.next_sid(), self.payload(n));
+        let station = &mut self.station;
+        station.mac_rx.set_pace(pattern, 0);
+        self.partner.send(station, sid, payload.clone());
+        station.run_until(PACKET_CLOCKS, |station| !station.user_rx.segments.is_empty());
+        let segment = station
+            .user_rx
+            .segments
+            .pop_front()
+            .ok_or_else(|| format!("session {sid}: {n} bytes are not delivered"))?;
+        if segment.sid != sid || segment.data != payload || segment.err {
+            return Err(format!("session {sid}: {n} bytes come as {segment:?}"));
+        }
+        let span = station.mac_rx.spans.pop().ok_or("no frame was given")?;
+        self.partner.settle(station, PAUSE)?;
+        Ok(segment.first - span.first)
+    }
+
+    /// One message from the user to the line: clocks from its first beat to the first word.
+    ///
+    /// # Errors
+    /// It does not come, or not as it was sent.
+    pub fn send(&mut self, n: u64, mode: Mode) -> Result<u64, String> {
+        let (sid, data) = (self.next_sid(), self.payload(n));
+        let station = &mut self.station;
+        station.user_tx.push(Message { sid, data: data.clone(), mode, ..Message::default() });
+        station.run_until(PACKET_CLOCKS, |station| !station.mac_tx.frames.is_empty());
+        let sent: Vec<Sent> = self.partner.take(station)?;
+        let [sent] = &sent[..] else {
+            return Err(format!("session {sid}: {n} bytes leave in {} segments", sent.len()));
+        };
+        if sent.sid != sid || sent.segment.payload != data {
+            return Err(format!("session {sid}: {n} bytes leave as {}", sent.segment.text()));
+        }
+        let span = station.user_tx.spans.pop().ok_or("no message was taken")?;
+        self.partner.acknowledge(station, sid);
+        self.partner.settle(station, PAUSE)?;
+        Ok(sent.frame.first - span.offered)
+    }
+}

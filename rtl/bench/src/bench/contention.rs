@@ -1,0 +1,178 @@
+//! Latency of messages while the core sends something else: acknowledgements, echo replies, ARP,
+//! retransmissions.
+
+use std::collections::BTreeMap;
+
+use super::bed::Bed;
+use super::jobs;
+use super::record::{Contention, Scenario};
+use crate::rate::Pattern;
+use crate::user::{Message, Mode};
+
+/// Messages of a scenario.
+const MESSAGES: u64 = 2000;
+/// Bytes of a message.
+const SIZE: u64 = 64;
+/// Clocks between messages: at least, and how much more at random.
+const DISTANCE: (u64, u64) = (700, 800);
+/// Clock rate in kHz.
+const KHZ: u32 = 322_000;
+/// Clocks until a message must have left.
+const LATEST: u64 = 5_000;
+
+/// What else is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    Nothing,
+    Acknowledgements,
+    Arp,
+    Retransmissions,
+}
+
+impl Other {
+    const ALL: [Other; 4] =
+        [Other::Nothing, Other::Acknowledgements, Other::Arp, Other::Retransmissions];
+
+    fn id(self) -> &'static str {
+        match self {
+            Other::Nothing => "idle",
+            Other::Acknowledgements => "acknowledgements",
+            Other::Arp => "arp",
+            Other::Retransmissions => "retransmissions",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Other::Nothing => "nothing else is sent",
+            Other::Acknowledgements => "other sessions receive at line rate and are acknowledged",
+            Other::Arp => "requests for the core's address at line rate",
+            Other::Retransmissions => "segments of 1460 bytes of other sessions are sent again",
+        }
+    }
+
+    /// Most clocks a message waits: the longest frame of this kind at the pace of the MAC, and one.
+    fn bound(self) -> u64 {
+        let words = match self {
+            Other::Nothing => return 1,
+            Other::Acknowledgements | Other::Arp => 15,
+            Other::Retransmissions => (54 + 1460_u64).div_ceil(4),
+        };
+        // The limiter stops once in 33 clocks; two clocks stand between frames.
+        words + words / 32 + 1 + 3
+    }
+}
+
+/// Session of the messages; the others have the rest.
+const MINE: u16 = 0;
+
+/// Keeps the core busy with other frames until the next message.
+fn disturb(bed: &mut Bed, other: Other, turn: u64) -> Result<(), String> {
+    let count = bed.partner.count();
+    let sid = 1 + (turn % u64::from(count - 1)) as u16;
+    match other {
+        Other::Nothing => {}
+        Other::Arp => {
+            for _ in 0..20 {
+                bed.partner.ask(&mut bed.station);
+            }
+        }
+        Other::Acknowledgements => {
+            for _ in 0..8 {
+                let payload = bed.payload(64);
+                bed.partner.send(&mut bed.station, sid, payload);
+            }
+        }
+        Other::Retransmissions => {
+            // A segment, and three acknowledgements of what came before it.
+            let data = bed.payload(1460);
+            bed.station.user_tx.push(Message {
+                sid,
+                data,
+                mode: Mode::Store,
+                ..Message::default()
+            });
+            bed.station.run_until(LATEST, |station| {
+                station.user_tx.waiting() == 0
+                    && station.mac_tx.is_idle()
+                    && !station.mac_tx.frames.is_empty()
+            });
+            bed.partner.take(&mut bed.station)?;
+            for _ in 0..3 {
+                bed.partner.acknowledge_less(&mut bed.station, sid, 1460);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn scenario(other: &Other) -> Result<Scenario, String> {
+    let mut bed = Bed::new("ct64", None)?;
+    bed.set_line(Pattern::Limiter { khz: KHZ });
+    let mut histogram = BTreeMap::new();
+    let mut others = 0;
+    for turn in 0..MESSAGES {
+        disturb(&mut bed, *other, turn)?;
+        let distance = bed.below(DISTANCE.1);
+        bed.station.run(distance);
+        let data = bed.payload(SIZE);
+        bed.station.user_tx.spans.clear();
+        let message =
+            Message { sid: MINE, data: data.clone(), mode: Mode::CutThrough, ..Message::default() };
+        bed.station.user_tx.push(message);
+        let mut first = None;
+        for _ in 0..LATEST / 50 {
+            bed.station.run(50);
+            let before = bed.station.mac_tx.frames.len() as u64;
+            let mine = bed.partner.take(&mut bed.station)?;
+            others += before;
+            if let Some(sent) = mine.iter().find(|sent| sent.sid == MINE) {
+                if sent.segment.payload != data {
+                    return Err(format!("not what was given: {}", sent.segment.text()));
+                }
+                others -= 1;
+                first = Some(sent.frame.first);
+                break;
+            }
+        }
+        let first = first.ok_or("a message does not leave")?;
+        let span = bed.station.user_tx.spans.pop().ok_or("a message was not taken")?;
+        *histogram.entry(first - span.offered).or_insert(0) += 1;
+        for sid in [MINE, 1 + (turn % u64::from(bed.partner.count() - 1)) as u16] {
+            bed.partner.acknowledge(&mut bed.station, sid);
+        }
+        bed.station.run(DISTANCE.0);
+        bed.partner.take(&mut bed.station)?;
+        bed.station.user_rx.segments.clear();
+    }
+    Ok(Scenario {
+        id: other.id().to_owned(),
+        label: other.label().to_owned(),
+        khz: KHZ,
+        n: SIZE,
+        messages: MESSAGES,
+        others,
+        histogram: histogram.into_iter().collect(),
+        bound: other.bound(),
+    })
+}
+
+/// Measures all scenarios.
+///
+/// # Errors
+/// A message does not leave, or damaged.
+pub fn measure() -> Result<Contention, String> {
+    Ok(Contention { scenarios: jobs::run(&Other::ALL, scenario)? })
+}
+
+/// Scenarios with a message that waited longer than for one frame, in words.
+#[must_use]
+pub fn late(contention: &Contention) -> Vec<String> {
+    let longest = |scenario: &Scenario| scenario.histogram.last().map_or(0, |(cycles, _)| *cycles);
+    let late = contention.scenarios.iter().filter(|scenario| longest(scenario) > scenario.bound);
+    late.map(|scenario| {
+        let longest = longest(scenario);
+        format!("{}: a message takes {longest} cycles, at most {}", scenario.id, scenario.bound)
+    })
+    .collect()
+}

@@ -1,0 +1,227 @@
+//! Latency of all sizes, both directions, all ways; and on a true line.
+
+use super::bed::Bed;
+use super::jobs;
+use super::modes::{Direction, MERGED, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
+use super::record::{Absolute, Latency, Point, Series};
+use crate::builds::Build;
+use crate::formula::{HEADERS, Line, ns};
+use crate::rate::Pattern;
+
+/// Largest payload of a segment with an MTU of 1500.
+const MSS: u64 = 1460;
+/// Tag of the case `vlan`: priority 1, identifier 100.
+const TAG: u16 = 0x2064;
+/// Clock rate of the line with 32 bits, in kHz.
+const PCS_KHZ: f64 = 322_265.625;
+/// Clock rates for 64 bits in kHz: of the line, recommended, and of the published runs.
+const WIDE_RATES: [u32; 3] = [156_250, 250_000, 322_000];
+
+/// Series of one build: ways through it, and cases.
+struct Job {
+    build: String,
+    ways: Vec<Way>,
+    rates: Vec<u32>,
+    sizes: Vec<u64>,
+    case: &'static str,
+    jumbo: bool,
+    phases: bool,
+}
+
+impl Job {
+    fn of(build: &str, ways: &[Way], sizes: Vec<u64>) -> Self {
+        Self {
+            build: build.to_owned(),
+            ways: ways.to_vec(),
+            rates: RATES.to_vec(),
+            sizes,
+            case: "",
+            jumbo: build.ends_with("_jumbo"),
+            phases: false,
+        }
+    }
+}
+
+fn jobs() -> Vec<Job> {
+    let (small, large): (Vec<u64>, Vec<u64>) = sizes().into_iter().partition(|n| *n <= MSS);
+    let table: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= MSS).collect();
+    let mut out = Vec::new();
+    let mut builds: Vec<&str> = WAYS.iter().map(|way| way.build).collect();
+    builds.sort_unstable();
+    builds.dedup();
+    for build in builds {
+        let ways: Vec<Way> = WAYS.into_iter().filter(|way| way.build == build).collect();
+        out.push(Job { phases: true, ..Job::of(build, &ways, small.clone()) });
+        out.push(Job::of(&format!("{build}_64"), &ways, small.clone()));
+        out.push(Job::of(&format!("{build}_jumbo"), &ways, large.clone()));
+        let rx: Vec<Way> =
+            ways.iter().filter(|way| way.direction == Direction::Rx).copied().collect();
+        for case in ["vlan", "options"] {
+            out.push(Job { case, ..Job::of(build, &rx, table.clone()) });
+        }
+    }
+    out.push(Job { phases: true, ..Job::of(MERGED.build, &[MERGED], small.clone()) });
+    out.push(Job::of(&format!("{}_jumbo", MERGED.build), &[MERGED], large));
+    for build in ["ct64_mac64", "sf64_mac64"] {
+        let ways: Vec<Way> = WIDE.into_iter().filter(|way| way.build == build).collect();
+        let rates = WIDE_RATES.to_vec();
+        out.push(Job { rates, phases: true, ..Job::of(build, &ways, small.clone()) });
+    }
+    out
+}
+
+/// Measures one way.
+fn series(bed: &mut Bed, job: &Job, way: &Way, khz: u32) -> Result<Series, String> {
+    let pattern = Pattern::Limiter { khz };
+    bed.set_pace(pattern);
+    let mac_bytes = u64::from(bed.station.build.get("MacRxWidth") / 8);
+    let extra = match job.case {
+        "vlan" => 4,
+        "options" => 12,
+        _ => 0,
+    };
+    let line = Line { khz, mac_bytes, headers: HEADERS + extra };
+    let mut points = Vec::new();
+    for n in &job.sizes {
+        let cycles = match way.direction {
+            Direction::Rx => bed.receive(*n, pattern),
+            Direction::Tx => bed.send(*n, way.mode),
+        };
+        let cycles = cycles.map_err(|error| format!("{}, {}: {error}", job.build, way.id))?;
+        points.push(Point { n: *n, cycles, jumbo: job.jumbo });
+    }
+    Ok(Series {
+        way: way.id.to_owned(),
+        label: way.label.to_owned(),
+        direction: way.direction,
+        build: job.build.clone(),
+        parameters: bed.station.build.describe(),
+        sessions: bed.partner.count(),
+        case: job.case.to_owned(),
+        line,
+        formula: way.formula,
+        rule: way.formula.text(),
+        points,
+    })
+}
+
+/// Measures one way on a true line: 32 bits in each position of the decoder's pause, 64 bits in
+/// every clock of 156.25 MHz.
+fn absolute(bed: &mut Bed, way: &Way, n: u64) -> Result<Absolute, String> {
+    let mac_bits = u64::from(bed.station.build.get("MacRxWidth"));
+    let (khz, phases) = if mac_bits == 32 { (PCS_KHZ, 33) } else { (156_250.0, 1) };
+    let mut cycles = Vec::new();
+    for phase in 0..phases {
+        let pattern = if mac_bits == 32 { Pattern::Pcs { phase } } else { Pattern::Every };
+        cycles.push(bed.receive(n, pattern)?);
+    }
+    let min = cycles.iter().copied().min().unwrap_or(0);
+    let max = cycles.iter().copied().max().unwrap_or(0);
+    let mean = cycles.iter().sum::<u64>() as f64 / f64::from(phases);
+    let first_word = mac_bits as f64 / 10.0;
+    let time = |cycles: f64| cycles * 1e6 / khz + first_word;
+    Ok(Absolute {
+        way: way.id.to_owned(),
+        label: way.label.to_owned(),
+        mac_bits,
+        khz,
+        n,
+        phases: phases.into(),
+        min,
+        mean,
+        max,
+        min_ns: time(min as f64),
+        mean_ns: time(mean),
+        max_ns: time(max as f64),
+    })
+}
+
+fn work(job: &Job) -> Result<(Vec<Series>, Vec<Absolute>), String> {
+    let mut bed = Bed::new(&job.build, (job.case == "vlan").then_some(TAG))?;
+    if job.case == "options" {
+        // Two times padding, then a time stamp (RFC 7323, 3.2).
+        bed.partner.options = vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0];
+    }
+    let mut found = Vec::new();
+    for khz in &job.rates {
+        for way in &job.ways {
+            found.push(series(&mut bed, job, way, *khz)?);
+        }
+    }
+    let mut lines = Vec::new();
+    if job.phases {
+        for way in job.ways.iter().filter(|way| way.direction == Direction::Rx) {
+            for n in TABLE_SIZES.into_iter().filter(|n| *n <= MSS) {
+                lines.push(absolute(&mut bed, way, n)?);
+            }
+        }
+    }
+    Ok((found, lines))
+}
+
+/// Measures everything. Builds are made first, one after the other.
+///
+/// # Errors
+/// A packet that does not come through; the points that are off their formula are in the record.
+pub fn measure() -> Result<Latency, String> {
+    let jobs = jobs();
+    for job in &jobs {
+        Build::named(&job.build)
+            .and_then(|build| build.make())
+            .map_err(|error| error.to_string())?;
+    }
+    let mut out = Latency::default();
+    for (series, absolute) in jobs::run(&jobs, work)? {
+        for series in series {
+            let wide = series.line.mac_bytes == 8;
+            let list = if wide { &mut out.wide } else { &mut out.series };
+            merge(list, series);
+        }
+        out.absolute.extend(absolute);
+    }
+    Ok(out)
+}
+
+/// Points of the jumbo build belong to the series of the same way.
+fn merge(list: &mut Vec<Series>, series: Series) {
+    let jumbo = series.points.first().is_some_and(|point| point.jumbo);
+    let same = |other: &&mut Series| {
+        jumbo
+            && other.way == series.way
+            && other.line == series.line
+            && other.sessions == series.sessions
+            && other.case == series.case
+    };
+    match list.iter_mut().find(same) {
+        Some(found) => found.points.extend(series.points),
+        None => list.push(series),
+    }
+}
+
+/// Points that are off their formula.
+#[must_use]
+pub fn off(latency: &Latency) -> Vec<String> {
+    latency.series.iter().chain(&latency.wide).flat_map(Series::off).collect()
+}
+
+/// One line for each series, for a terminal.
+#[must_use]
+pub fn text(latency: &Latency) -> String {
+    let mut out = String::new();
+    for series in latency.series.iter().chain(&latency.wide) {
+        let cell =
+            |n: &u64| series.cycles(*n).map_or("-".to_owned(), |point| point.cycles.to_string());
+        let cells: Vec<String> = TABLE_SIZES.iter().map(cell).collect();
+        out += &format!(
+            "{:<14} {:>3} sessions {:>3} MHz {:<8} {:<40} {}; n = 1: {:.2} ns\n",
+            series.way,
+            series.sessions,
+            series.line.khz / 1000,
+            series.case,
+            cells.join(" "),
+            series.rule,
+            ns(series.points.first().map_or(0.0, |point| point.cycles as f64), series.line.khz),
+        );
+    }
+    out
+}

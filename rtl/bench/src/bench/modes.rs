@@ -1,0 +1,149 @@
+//! What is measured: ways through the core, each with the build it is in and the formula it obeys.
+
+use serde::{Deserialize, Serialize};
+
+use crate::formula::Formula;
+use crate::user::Mode;
+
+/// Direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From the MAC to the user.
+    Rx,
+    /// From the user to the MAC.
+    Tx,
+}
+
+/// A way through the core.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// Name in records.
+    pub id: &'static str,
+    /// In words.
+    pub label: &'static str,
+    /// Direction.
+    pub direction: Direction,
+    /// Build with 16 sessions, an MTU of 1500; `_64` and `_jumbo` behind it name the others.
+    pub build: &'static str,
+    /// What the user tells of a message; not for [`Direction::Rx`].
+    pub mode: Mode,
+    /// What it obeys with 32 bits towards the MAC.
+    pub formula: Formula,
+}
+
+const fn rx(id: &'static str, label: &'static str, build: &'static str, formula: Formula) -> Way {
+    Way { id, label, direction: Direction::Rx, build, mode: Mode::Store, formula }
+}
+
+const fn tx(
+    id: &'static str,
+    label: &'static str,
+    build: &'static str,
+    mode: Mode,
+    formula: Formula,
+) -> Way {
+    Way { id, label, direction: Direction::Tx, build, mode, formula }
+}
+
+/// Beats that the header hides from a message whose length is known: 13 words before the checksum,
+/// less the time of the adders; 32 bits towards the MAC.
+const HIDDEN: u64 = 9;
+/// The same with 64 bits towards the MAC.
+const HIDDEN_64: u64 = 3;
+
+/// All ways with 32 bits towards the MAC.
+pub const WAYS: [Way; 10] = [
+    rx("rx_packed64", "Rx cut-through, 64-bit user side", "ct64", Formula::RxPacked { user: 8 }),
+    rx("rx_packed32", "Rx cut-through, 32-bit user side", "ctp32", Formula::RxPacked { user: 4 }),
+    rx(
+        "rx_unpacked32",
+        "Rx cut-through, 32-bit user side, first beat unaligned",
+        "ctraw",
+        Formula::RxUnpacked,
+    ),
+    rx("rx_store64", "Rx store-and-forward, 64-bit user side", "sf64", Formula::RxStore),
+    tx(
+        "tx_ct64",
+        "Tx cut-through, 64-bit user side",
+        "ct64",
+        Mode::CutThrough,
+        Formula::TxCutThrough,
+    ),
+    tx(
+        "tx_ct128",
+        "Tx cut-through, 128-bit user side",
+        "ctp32",
+        Mode::CutThrough,
+        Formula::TxCutThrough,
+    ),
+    tx(
+        "tx_store128",
+        "Tx store-and-forward, 128-bit user side",
+        "ctraw",
+        Mode::Store,
+        Formula::TxStore { user: 16 },
+    ),
+    tx(
+        "tx_store64",
+        "Tx store-and-forward, 64-bit user side",
+        "sf64",
+        Mode::Store,
+        Formula::TxStore { user: 8 },
+    ),
+    tx(
+        "tx_length64",
+        "Tx with length at start, 64-bit user side",
+        "sf64",
+        Mode::Length,
+        Formula::TxLength { user: 8, hidden: HIDDEN },
+    ),
+    tx(
+        "tx_length128",
+        "Tx with length at start, 128-bit user side",
+        "ctraw",
+        Mode::Length,
+        Formula::TxLength { user: 16, hidden: HIDDEN },
+    ),
+];
+
+/// The way whose last beat waits for the end of the frame.
+pub const MERGED: Way = rx(
+    "rx_merged64",
+    "Rx cut-through, 64-bit user side, last beat with the verdict",
+    "ct64_merge",
+    Formula::RxMerged { user: 8 },
+);
+
+/// Ways with 64 bits towards the MAC.
+pub const WIDE: [Way; 5] = [
+    rx("rx_packed64", "Rx cut-through", "ct64_mac64", Formula::RxPacked { user: 8 }),
+    rx("rx_store64", "Rx store-and-forward", "sf64_mac64", Formula::RxStore),
+    tx("tx_ct64", "Tx cut-through", "ct64_mac64", Mode::CutThrough, Formula::TxCutThrough),
+    tx(
+        "tx_store64",
+        "Tx store-and-forward",
+        "sf64_mac64",
+        Mode::Store,
+        Formula::TxStore { user: 8 },
+    ),
+    tx(
+        "tx_length64",
+        "Tx with length at start",
+        "sf64_mac64",
+        Mode::Length,
+        Formula::TxLength { user: 8, hidden: HIDDEN_64 },
+    ),
+];
+
+/// Sizes of payload of the published runs: 1, then each multiple of 8 to 2048: 257.
+#[must_use]
+pub fn sizes() -> Vec<u64> {
+    std::iter::once(1).chain((1..=256).map(|step| step * 8)).collect()
+}
+
+/// Sizes of the published tables of latency.
+pub const TABLE_SIZES: [u64; 10] = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048];
+
+/// Clock rates of the published runs in kHz.
+pub const RATES: [u32; 2] = [322_000, 350_000];

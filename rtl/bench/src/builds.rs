@@ -1,0 +1,152 @@
+//! The builds of the core: `model/builds.toml`, and making them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::model::{self, Model};
+
+const TABLE: &str = include_str!("../model/builds.toml");
+
+/// What is wrong with a build.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is not in the table.
+    #[error("{0}: no such build; rtl/bench/model/builds.toml has: {1}")]
+    Unknown(String, String),
+    /// `build.sh` has failed.
+    #[error("rtl/bench/model/build.sh {0}: {1}")]
+    Build(String, String),
+    /// The library cannot be used.
+    #[error(transparent)]
+    Model(#[from] model::Error),
+}
+
+/// A build: its name and parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// Name.
+    pub name: String,
+    /// Parameters other than the defaults.
+    parameters: BTreeMap<String, u32>,
+}
+
+/// Defaults of `spfe_tcp` that the bench has to know to drive it.
+const DEFAULTS: [(&str, u32); 11] = [
+    ("SessionCount", 16),
+    ("MacRxWidth", 32),
+    ("MacTxWidth", 32),
+    ("UserTxWidth", 64),
+    ("UserRxWidth", 64),
+    ("Mtu", 1500),
+    ("RxChecksum", 1),
+    ("RxPacked", 1),
+    ("RxEopMerge", 0),
+    ("VifCount", 1),
+    ("TxMemAddrBits", 16),
+];
+
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Table(BTreeMap<String, BTreeMap<String, u32>>);
+
+/// All builds.
+///
+/// # Panics
+/// The table, which is part of this program, is not TOML.
+#[must_use]
+pub fn all() -> Vec<Build> {
+    let table: Table = toml::from_str(TABLE).expect("model/builds.toml");
+    table.0.into_iter().map(|(name, parameters)| Build { name, parameters }).collect()
+}
+
+/// The directory of the project.
+#[must_use]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+impl Build {
+    /// A build of the table.
+    ///
+    /// # Errors
+    /// It has none of this name.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        let mut builds = all();
+        let names = builds.iter().map(|build| build.name.clone()).collect::<Vec<_>>().join(", ");
+        let index = builds.iter().position(|build| build.name == name);
+        index
+            .map(|index| builds.swap_remove(index))
+            .ok_or_else(|| Error::Unknown(name.to_owned(), names))
+    }
+
+    /// Value of a parameter the bench knows the default of.
+    ///
+    /// # Panics
+    /// It does not.
+    #[must_use]
+    pub fn get(&self, parameter: &str) -> u32 {
+        let default =
+            || DEFAULTS.iter().find(|(name, _)| *name == parameter).map(|(_, value)| *value);
+        let value = self.parameters.get(parameter).copied().or_else(default);
+        value.unwrap_or_else(|| panic!("the bench does not know the default of {parameter}"))
+    }
+
+    /// Parameters other than the defaults, as text.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let list = self.parameters.iter().map(|(name, value)| format!("{name} = {value}"));
+        list.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The library.
+    #[must_use]
+    pub fn library(&self) -> PathBuf {
+        root().join("target/rtl/models").join(format!("{}.so", self.name))
+    }
+
+    /// Makes the library, if it is missing or something it is made of has changed.
+    ///
+    /// # Errors
+    /// `build.sh` has failed; what it said is in the error.
+    pub fn make(&self) -> Result<(), Error> {
+        let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
+        let fail = |why: String| Error::Build(self.name.clone(), why);
+        let output = Command::new(root().join("rtl/bench/model/build.sh"))
+            .arg(&self.name)
+            .args(parameters)
+            .output()
+            .map_err(|error| fail(error.to_string()))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            return Err(fail(format!("{}\n{said}", output.status)));
+        }
+        Ok(())
+    }
+
+    /// A new core of this build, which is made first if it has to be.
+    ///
+    /// # Errors
+    /// It cannot be made or loaded.
+    pub fn model(&self) -> Result<Model, Error> {
+        self.make()?;
+        Ok(Model::load(&self.library())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_can_be_read() {
+        assert!(all().len() >= 10);
+        let build = Build::named("ctraw").expect("is in the table");
+        assert_eq!(build.get("UserRxWidth"), 32);
+        assert_eq!(build.get("SessionCount"), 16);
+        let error = Build::named("none").expect_err("is not in the table").to_string();
+        assert!(error.contains("ctraw") && error.contains("none: no such build"), "{error}");
+    }
+}

@@ -1,0 +1,297 @@
+//! What scripts, the peer and the fuzzer need of a TCP endpoint: frames and bytes in virtual time.
+//!
+//! The core (through its pins) and the reference model both are endpoints.
+
+use std::net::Ipv4Addr;
+
+/// A frame without preamble and FCS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// From the destination address on.
+    pub bytes: Vec<u8>,
+    /// The MAC had to spoil it: no receiver sees it.
+    pub poisoned: bool,
+}
+
+/// What the user knows when a message begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Nothing: the core stores the message first.
+    #[default]
+    Nothing,
+    /// The length.
+    Length,
+    /// The length and the ones-complement sum.
+    LengthAndSum,
+}
+
+/// Payload of one segment, given to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Session.
+    pub session: u16,
+    /// Payload.
+    pub bytes: Vec<u8>,
+    /// The user has to forget it (cut-through).
+    pub err: bool,
+    /// Out of sequence: distance from the byte expected next.
+    pub ahead: Option<u32>,
+}
+
+/// An event of the core (`event_e` of `spfe_tcp_pkg.sv`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Number of the kind, [`kind`].
+    pub kind: u8,
+    /// Session.
+    pub session: u16,
+    /// 40 bits; the meaning depends on the kind.
+    pub data: u64,
+}
+
+/// Kinds of events that scripts know by name.
+pub const EVENT_NAMES: [(&str, u8); 11] = [
+    ("opened", 1),
+    ("closed", 2),
+    ("peer-fin", 3),
+    ("credit", 4),
+    ("tx-deferred", 5),
+    ("tx-aborted", 6),
+    ("tx-bad-sum", 7),
+    ("tx-refused", 8),
+    ("rx-bad", 9),
+    ("arp-failed", 10),
+    ("status", 11),
+];
+
+/// Reasons in the data of a `closed` event, by number.
+pub const CLOSE_NAMES: [&str; 6] = ["done", "reset", "timeout", "abort", "refused", "no-route"];
+
+/// States by the number of `state_e`.
+pub const STATE_NAMES: [&str; 12] = [
+    "closed",
+    "listen",
+    "syn-sent",
+    "syn-rcvd",
+    "established",
+    "fin-wait-1",
+    "fin-wait-2",
+    "close-wait",
+    "closing",
+    "last-ack",
+    "time-wait",
+    "resolve",
+];
+
+/// A command of software to a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Passive open.
+    Listen {
+        /// Our port.
+        port: u16,
+        /// The one peer that is allowed; none: any.
+        from: Option<Ipv4Addr>,
+    },
+    /// Active open.
+    Connect {
+        /// Address of the peer.
+        ip: Ipv4Addr,
+        /// Port of the peer.
+        port: u16,
+        /// Our port.
+        local_port: u16,
+    },
+    /// FIN after all data.
+    Close,
+    /// RST.
+    Abort,
+}
+
+/// What software sees of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// Number in [`STATE_NAMES`].
+    pub state: u8,
+    /// SND.UNA.
+    pub snd_una: u32,
+    /// SND.NXT.
+    pub snd_nxt: u32,
+    /// RCV.NXT.
+    pub rcv_nxt: u32,
+    /// SND.WND in bytes.
+    pub snd_wnd: u32,
+    /// Retransmission time-out in ticks.
+    pub rto: u16,
+    /// Bytes free in the ring.
+    pub credit: u32,
+}
+
+/// Settings in registers (`tcp_cfg_t`), with one virtual interface. Times in ticks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of tcp_cfg_t, described there")]
+pub struct Settings {
+    pub mac: [u8; 6],
+    pub ip: Ipv4Addr,
+    pub mask: Ipv4Addr,
+    pub gateway: Ipv4Addr,
+    /// Tag of all frames (priority, DEI, VLAN identifier).
+    pub vlan: Option<u16>,
+    pub rst_silent: bool,
+    pub ring_refuse: bool,
+    pub wscale: Option<u8>,
+    pub rcv_wnd: u32,
+    pub mss: u16,
+    pub iss_key: u32,
+    pub rto_min: u16,
+    pub rto_max: u16,
+    pub rto_init: u16,
+    pub syn_tries: u8,
+    pub data_tries: u8,
+    pub delack: u16,
+    pub time_wait: u16,
+    pub persist_max: u16,
+    pub arp_retry: u16,
+    pub arp_tries: u8,
+    pub arp_refresh: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mac: [2, 0, 0, 0, 0, 1],
+            ip: Ipv4Addr::new(10, 0, 0, 1),
+            mask: Ipv4Addr::new(255, 255, 255, 0),
+            gateway: Ipv4Addr::new(10, 0, 0, 254),
+            vlan: None,
+            rst_silent: false,
+            ring_refuse: false,
+            wscale: None,
+            rcv_wnd: 65535,
+            mss: 1460,
+            iss_key: 0x5eed_1234,
+            rto_min: 200,
+            rto_max: 60000,
+            rto_init: 1000,
+            syn_tries: 5,
+            data_tries: 8,
+            delack: 40,
+            time_wait: 1000,
+            persist_max: 60000,
+            arp_retry: 1000,
+            arp_tries: 3,
+            arp_refresh: 0,
+        }
+    }
+}
+
+/// Generics that scripts and the model depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the parameters of spfe_tcp.sv")]
+pub struct Build {
+    pub session_count: u16,
+    pub mtu: u16,
+    pub rx_checksum: bool,
+    pub rx_fifo_packets: u16,
+    pub rx_reordering: bool,
+    pub rx_out_of_sequence: bool,
+    pub tx_drop_if_not_established: bool,
+    pub tx_congestion_control: bool,
+    pub tx_push: bool,
+    pub tx_mem_addr_bits: u8,
+    pub status_events: bool,
+    pub credit_events: bool,
+    pub instant_ack: bool,
+    pub arp_server: bool,
+    pub arp_entries: u16,
+    pub arp_gratuitous: bool,
+    pub icmp_server: bool,
+}
+
+impl Default for Build {
+    fn default() -> Self {
+        Self {
+            session_count: 16,
+            mtu: 1500,
+            rx_checksum: true,
+            rx_fifo_packets: 3,
+            rx_reordering: false,
+            rx_out_of_sequence: false,
+            tx_drop_if_not_established: false,
+            tx_congestion_control: false,
+            tx_push: false,
+            tx_mem_addr_bits: 16,
+            status_events: false,
+            credit_events: false,
+            instant_ack: false,
+            arp_server: true,
+            arp_entries: 32,
+            arp_gratuitous: true,
+            icmp_server: true,
+        }
+    }
+}
+
+impl Build {
+    /// Bytes of ring for each session.
+    #[must_use]
+    pub fn ring_bytes(&self) -> u32 {
+        let slots = u32::from(self.session_count).next_power_of_two();
+        (16u32 << self.tx_mem_addr_bits) / slots
+    }
+
+    /// A generic as a number, by its name in scripts.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<u64> {
+        let value = match name {
+            "session_count" => u64::from(self.session_count),
+            "mtu" => u64::from(self.mtu),
+            "rx_checksum" => u64::from(self.rx_checksum),
+            "rx_fifo_packets" => u64::from(self.rx_fifo_packets),
+            "rx_reordering" => u64::from(self.rx_reordering),
+            "rx_out_of_sequence" => u64::from(self.rx_out_of_sequence),
+            "tx_drop_if_not_established" => u64::from(self.tx_drop_if_not_established),
+            "tx_congestion_control" => u64::from(self.tx_congestion_control),
+            "tx_push" => u64::from(self.tx_push),
+            "status_events" => u64::from(self.status_events),
+            "credit_events" => u64::from(self.credit_events),
+            "instant_ack" => u64::from(self.instant_ack),
+            "arp_server" => u64::from(self.arp_server),
+            "arp_gratuitous" => u64::from(self.arp_gratuitous),
+            "icmp_server" => u64::from(self.icmp_server),
+            _ => return None,
+        };
+        Some(value)
+    }
+}
+
+/// A TCP endpoint at the level of frames and bytes, in virtual time.
+pub trait Endpoint {
+    /// Its generics.
+    fn build(&self) -> &Build;
+    /// Back to the state after reset, with these settings, enabled. Earlier output is dropped.
+    fn restart(&mut self, settings: &Settings);
+    /// A frame from the MAC (without FCS), whole before anything else happens.
+    fn inject(&mut self, frame: &[u8], bad_fcs: bool);
+    /// `n` pulses of the tick, with all that follows from each of them.
+    fn advance_ticks(&mut self, n: u64);
+    /// Until nothing moves.
+    fn run_idle(&mut self);
+    /// Frames to the MAC since the last call.
+    fn frames(&mut self) -> Vec<Frame>;
+    /// A message of the user. Without room it waits in the endpoint's user stream, or is refused
+    /// with an event, as the settings say.
+    fn send(&mut self, session: u16, bytes: &[u8], mode: Mode);
+    /// Messages given to `send` that the endpoint has not taken yet.
+    fn backlog(&self) -> usize;
+    /// Payload given to the user since the last call.
+    fn delivered(&mut self) -> Vec<Delivery>;
+    /// Whether the user takes payload (store-and-forward only).
+    fn user_ready(&mut self, ready: bool);
+    /// Events since the last call.
+    fn events(&mut self) -> Vec<Event>;
+    /// A command of software.
+    fn op(&mut self, session: u16, op: Op);
+    /// What software sees.
+    fn view(&mut self, session: u16) -> View;
+}

@@ -1,0 +1,305 @@
+//! Scripts: their steps, and the parser. The language is described in `scripts/README.md`.
+
+use super::args::{Line, ScriptError, Seq, Span, number};
+use super::endpoint::{CLOSE_NAMES, EVENT_NAMES, Mode, STATE_NAMES, Settings};
+use super::wire::Lies;
+use std::net::Ipv4Addr;
+
+/// Most lines of a file.
+pub const MAX_LINES: usize = 2000;
+/// Most steps after `repeat` is unrolled.
+pub const MAX_STEPS: usize = 20_000;
+/// Most ticks of one step.
+pub const MAX_TICKS: u64 = 10_000_000;
+
+/// A generic the script needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// Its name, as in [`super::endpoint::Build::get`].
+    pub name: String,
+    /// Its least value.
+    pub least: u64,
+    /// Its greatest value.
+    pub most: u64,
+}
+
+/// A four-tuple and the peer behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "described in scripts/README.md")]
+pub struct Flow {
+    pub name: String,
+    pub peer: Ipv4Addr,
+    pub mac: [u8; 6],
+    pub port: u16,
+    pub local: u16,
+    pub iss: u32,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Self {
+            name: "main".into(),
+            peer: Ipv4Addr::new(10, 0, 0, 2),
+            mac: [2, 0, 0, 0, 0, 2],
+            port: 5000,
+            local: 80,
+            iss: 1000,
+        }
+    }
+}
+
+/// A segment to inject.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "described in scripts/README.md")]
+pub struct Inject {
+    pub flags: u8,
+    pub seq: Option<Seq>,
+    pub ack: Option<Seq>,
+    pub win: Option<u16>,
+    pub len: u16,
+    pub fill: Option<u8>,
+    pub options: Vec<u8>,
+    pub urgent: u16,
+    pub ttl: Option<u8>,
+    pub src: Option<Ipv4Addr>,
+    pub dst: Option<Ipv4Addr>,
+    pub smac: Option<[u8; 6]>,
+    pub dmac: Option<[u8; 6]>,
+    pub vlan: Option<u16>,
+    pub untagged: bool,
+    pub bad_fcs: bool,
+    pub lies: Lies,
+}
+
+/// A segment that must come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "described in scripts/README.md")]
+pub struct Expect {
+    pub flags: u8,
+    pub optional: bool,
+    pub seq: Option<Seq>,
+    pub ack: Option<Seq>,
+    pub win: Option<Span>,
+    pub len: Option<Span>,
+    pub mss: Option<Span>,
+    pub ws: Option<Span>,
+    pub no_ws: bool,
+    pub psh: Option<bool>,
+    pub within: u64,
+    pub after: u64,
+}
+
+/// An ARP packet, either way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of RFC 826")]
+pub struct ArpLine {
+    pub request: bool,
+    pub sha: Option<[u8; 6]>,
+    pub spa: Option<Ipv4Addr>,
+    pub tha: Option<[u8; 6]>,
+    pub tpa: Option<Ipv4Addr>,
+    pub dmac: Option<[u8; 6]>,
+    pub within: u64,
+    pub after: u64,
+}
+
+/// An ICMP echo message, either way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of RFC 792")]
+pub struct EchoLine {
+    pub ident: u16,
+    pub seq: u16,
+    pub len: u16,
+    pub dst: Option<Ipv4Addr>,
+    pub bad_fcs: bool,
+    pub lies: Lies,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "described in scripts/README.md")]
+pub enum Step {
+    Flow(Flow),
+    Use(String),
+    Listen { session: u16, port: Option<u16>, from: Option<Ipv4Addr> },
+    Connect { session: u16 },
+    Close { session: u16 },
+    Abort { session: u16 },
+    Send { session: u16, len: u16, mode: Mode },
+    Read { session: u16, len: u64, any: bool },
+    Ahead { session: u16, ahead: u32, len: u16 },
+    UserReady(bool),
+    ArpAuto(bool),
+    Move([u8; 6]),
+    Inject(Box<Inject>),
+    Expect(Box<Expect>),
+    InjectArp(ArpLine),
+    ExpectArp(ArpLine),
+    InjectEcho(EchoLine),
+    ExpectEcho(EchoLine),
+    InjectFrame(Vec<u8>),
+    None { ticks: u64 },
+    Advance(u64),
+    Event { session: u16, kind: u8, reason: Option<u8>, within: u64 },
+    State { session: u16, state: u8 },
+    Remember(String),
+    Differ(String, String),
+}
+
+/// A script.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "described in scripts/README.md")]
+pub struct Script {
+    pub point: String,
+    pub clause: String,
+    pub title: String,
+    pub needs: Vec<Need>,
+    pub settings: Settings,
+    /// Each with its line.
+    pub steps: Vec<(usize, Step)>,
+}
+
+/// Understands a script.
+///
+/// # Errors
+/// The first line that is wrong.
+pub fn parse(text: &str) -> Result<Script, ScriptError> {
+    let mut script = Script::default();
+    let mut block: Option<(usize, u64, usize)> = None;
+    for (i, text) in text.lines().enumerate() {
+        let no = i + 1;
+        if no > MAX_LINES {
+            return Err(ScriptError { line: no, text: format!("more than {MAX_LINES} lines") });
+        }
+        let Some(mut line) = Line::new(no, text) else { continue };
+        let rest = text.trim().split_once(' ').map_or("", |(_, r)| r.trim()).to_string();
+        let verb = line.need("a command")?;
+        match verb.as_str() {
+            "point" => script.point = rest,
+            "clause" => script.clause = rest,
+            "title" => script.title = rest,
+            "need" => {
+                script.needs.push(need(&rest).ok_or_else(|| line.error("NAME=N or NAME>=N"))?);
+            }
+            "set" => {
+                if !script.steps.is_empty() {
+                    return Err(line.error("`set` stands before the first step"));
+                }
+                super::set::apply(&mut script.settings, line)?;
+            }
+            "repeat" => {
+                if block.is_some() {
+                    return Err(line.error("`repeat` within `repeat`"));
+                }
+                block = Some((no, line.number("count", 10_000)?, script.steps.len()));
+                line.end()?;
+            }
+            "end" => {
+                let (_, n, at) =
+                    block.take().ok_or_else(|| line.error("`end` without `repeat`"))?;
+                let body = script.steps.split_off(at);
+                if body.len() as u64 * n + at as u64 > MAX_STEPS as u64 {
+                    return Err(line.error(format!("more than {MAX_STEPS} steps")));
+                }
+                for _ in 0..n {
+                    script.steps.extend(body.iter().cloned());
+                }
+            }
+            _ => super::verbs::parse(&mut script.steps, &verb, line)?,
+        }
+        if script.steps.len() > MAX_STEPS {
+            return Err(ScriptError { line: no, text: format!("more than {MAX_STEPS} steps") });
+        }
+    }
+    if let Some((line, ..)) = block {
+        return Err(ScriptError { line, text: "`repeat` without `end`".into() });
+    }
+    for (name, value) in
+        [("point", &script.point), ("clause", &script.clause), ("title", &script.title)]
+    {
+        if value.is_empty() {
+            return Err(ScriptError { line: 1, text: format!("the script has no `{name}`") });
+        }
+    }
+    if script.steps.is_empty() {
+        return Err(ScriptError { line: 1, text: "the script has no steps".into() });
+    }
+    Ok(script)
+}
+
+fn need(text: &str) -> Option<Need> {
+    let (name, least, most) = match text.split_once(">=") {
+        Some((name, v)) => (name, number(v.trim())?, u64::MAX),
+        None => {
+            let (name, v) = text.split_once('=')?;
+            let v = number(v.trim())?;
+            (name, v, v)
+        }
+    };
+    let name = name.trim().to_string();
+    super::endpoint::Build::default().get(&name)?;
+    Some(Need { name, least, most })
+}
+
+/// The number of a state by its name.
+#[must_use]
+pub fn state(name: &str) -> Option<u8> {
+    STATE_NAMES.iter().position(|n| *n == name).map(|i| i as u8)
+}
+
+/// The number of an event by its name.
+#[must_use]
+pub fn event(name: &str) -> Option<u8> {
+    EVENT_NAMES.iter().find(|(n, _)| *n == name).map(|(_, k)| *k)
+}
+
+/// The number of a reason by its name.
+#[must_use]
+pub fn close_reason(name: &str) -> Option<u8> {
+    CLOSE_NAMES.iter().position(|n| *n == name).map(|i| i as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "point C1\nclause RFC 9293, 3.10.7.1\ntitle t\n";
+
+    fn fails(body: &str) -> String {
+        parse(&format!("{HEAD}{body}")).expect_err("an error").to_string()
+    }
+
+    #[test]
+    fn a_script() {
+        let s =
+            parse(&format!("{HEAD}need mtu>=1500\nset rto_init 300\nopen 0 passive\nadvance 5\n"))
+                .expect("valid");
+        assert_eq!(s.point, "C1");
+        assert_eq!(s.settings.rto_init, 300);
+        assert_eq!(s.needs[0], Need { name: "mtu".into(), least: 1500, most: u64::MAX });
+        assert_eq!(s.steps.last(), Some(&(7, Step::Advance(5))));
+    }
+
+    #[test]
+    fn repeat_is_unrolled_and_bounded() {
+        let s = parse(&format!("{HEAD}repeat 3\nadvance 1\nend\n")).expect("valid");
+        assert_eq!(s.steps.len(), 3);
+        assert!(
+            fails("repeat 10000\nadvance 1\nadvance 1\nadvance 1\nend\n").contains("more than")
+        );
+        assert!(fails("repeat 2\nadvance 1\n").contains("without `end`"));
+        assert!(fails("end\n").contains("without `repeat`"));
+    }
+
+    #[test]
+    fn errors_have_lines() {
+        assert_eq!(fails("jump 1\n"), "line 4: `jump` is not a command");
+        assert_eq!(fails("advance 99999999\n"), "line 4: ticks is 99999999; at most 10000000");
+        assert!(fails("need color=1\n").starts_with("line 4"));
+        assert!(fails("set nothing 1\n").contains("`nothing`"));
+        assert!(fails("> SYN foo=1\n").contains("`foo`"));
+        assert!(fails("advance 1\nset mss 500\n").contains("before the first step"));
+        assert!(parse("advance 1\n").is_err());
+        assert!(parse(HEAD).expect_err("no steps").text.contains("no steps"));
+    }
+}

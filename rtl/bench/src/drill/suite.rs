@@ -1,0 +1,109 @@
+//! A directory of scripts, and the record of a run of all of them.
+
+use super::endpoint::Endpoint;
+use super::run::{Outcome, run};
+use super::script::{Script, parse};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Most scripts in a directory.
+const MAX_SCRIPTS: usize = 1000;
+
+/// One script of a run.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Row {
+    /// Point of conformance, C1 to C30.
+    pub point: String,
+    /// Name of the file without its end.
+    pub script: String,
+    /// What the script shows.
+    pub title: String,
+    /// Clauses it follows.
+    pub clause: String,
+    /// `passed`, `skipped` or `failed`.
+    pub result: String,
+    /// Why it was skipped, or line and reason of the failure.
+    pub detail: String,
+}
+
+/// A run of all scripts (`conformance.json`).
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Record {
+    /// What was tested.
+    pub endpoint: String,
+    /// Numbers of scripts with each result.
+    pub passed: usize,
+    /// See `passed`.
+    pub skipped: usize,
+    /// See `passed`.
+    pub failed: usize,
+    /// The scripts.
+    pub rows: Vec<Row>,
+}
+
+/// Reads all scripts (`*.drill`) of a directory, in the order of their names.
+///
+/// # Errors
+/// The file that cannot be read or understood.
+pub fn load(dir: &Path) -> Result<Vec<(String, Script)>, String> {
+    let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut paths: Vec<_> = entries
+        .filter_map(|e| e.ok().map(|e| e.path()))
+        .filter(|p| p.extension().is_some_and(|e| e == "drill"))
+        .collect();
+    paths.sort();
+    if paths.is_empty() || paths.len() > MAX_SCRIPTS {
+        return Err(format!("{}: {} scripts; 1 to {MAX_SCRIPTS}", dir.display(), paths.len()));
+    }
+    let mut scripts = Vec::new();
+    for path in paths {
+        let name = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+        let text =
+            std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let script = parse(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+        scripts.push((name, script));
+    }
+    Ok(scripts)
+}
+
+/// Runs scripts; `only` selects those whose name contains it. With `verbose` the packets of failed
+/// scripts are printed.
+pub fn run_all(
+    scripts: &[(String, Script)],
+    only: &str,
+    endpoint: &str,
+    ep: &mut dyn Endpoint,
+    verbose: bool,
+) -> Record {
+    let mut record =
+        Record { endpoint: endpoint.into(), passed: 0, skipped: 0, failed: 0, rows: Vec::new() };
+    for (name, script) in scripts.iter().filter(|(n, _)| n.contains(only)) {
+        let (result, detail) = match run(script, ep) {
+            Outcome::Passed => {
+                record.passed += 1;
+                ("passed", String::new())
+            }
+            Outcome::Skipped(why) => {
+                record.skipped += 1;
+                ("skipped", why)
+            }
+            Outcome::Failed { line, text, trace } => {
+                record.failed += 1;
+                if verbose {
+                    println!("{name}:{line}: {text}");
+                    trace.iter().for_each(|t| println!("    {t}"));
+                }
+                ("failed", format!("line {line}: {text}"))
+            }
+        };
+        record.rows.push(Row {
+            point: script.point.clone(),
+            script: name.clone(),
+            title: script.title.clone(),
+            clause: script.clause.clone(),
+            result: result.into(),
+            detail,
+        });
+    }
+    record
+}

@@ -1,0 +1,200 @@
+//! Frames that are almost right against an endpoint, by the seed.
+//!
+//! Three oracles: the endpoint goes on serving a session it is probed with, it delivers nothing but
+//! the right bytes in their order, and (with [`crate::reference::lockstep`]) it agrees with the model.
+
+mod mutate;
+mod target;
+
+use crate::drill::endpoint::{Endpoint, Op, Settings};
+use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
+use crate::peer::channel::Random;
+use serde::{Deserialize, Serialize};
+use std::net::Ipv4Addr;
+use target::Target;
+
+/// Frames between two probes.
+pub const PROBE_EVERY: u64 = 1000;
+
+/// A run (`fuzz.json`).
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the record, named after what they count")]
+pub struct Record {
+    pub endpoint: String,
+    pub seed: u64,
+    pub frames: u64,
+    pub valid_frames: u64,
+    pub probes: u64,
+    pub answers: u64,
+    pub delivered_bytes: u64,
+    pub opened: u64,
+    pub closed: u64,
+    /// `passed` or `failed`.
+    pub result: String,
+    pub detail: String,
+}
+
+/// Settings of a run: short times, so that all timers fire often.
+#[must_use]
+pub fn settings() -> Settings {
+    Settings {
+        rto_min: 5,
+        rto_init: 10,
+        rto_max: 40,
+        syn_tries: 3,
+        data_tries: 4,
+        delack: 3,
+        time_wait: 10,
+        persist_max: 40,
+        arp_retry: 5,
+        arp_tries: 2,
+        ..Settings::default()
+    }
+}
+
+/// Injects `frames` frames. `difference` is asked at each probe for what a model beside it saw.
+pub fn run<E: Endpoint + ?Sized>(
+    ep: &mut E,
+    frames: u64,
+    seed: u64,
+    difference: impl Fn(&E) -> Option<String>,
+) -> Record {
+    let mut record = Record { seed, result: "passed".into(), ..Record::default() };
+    ep.restart(&settings());
+    if let Err(text) = fuzz(ep, frames, seed, &mut record, difference) {
+        record.result = "failed".into();
+        record.detail = text;
+    }
+    record
+}
+
+fn fuzz<E: Endpoint + ?Sized>(
+    ep: &mut E,
+    frames: u64,
+    seed: u64,
+    record: &mut Record,
+    difference: impl Fn(&E) -> Option<String>,
+) -> Result<(), String> {
+    let mut r = Random::new(seed);
+    let count = ep.build().session_count.min(5) - 1;
+    let mut targets: Vec<Target> = (0..count).map(Target::new).collect();
+    let probe = count;
+    while record.frames < frames {
+        let at = record.frames;
+        record.frames += 1;
+        match r.below(40) {
+            0 => ep.inject(&arp(&mut r), false),
+            1 => echo(ep, &mut r),
+            2 => ep.advance_ticks(1 + r.below(12)),
+            3 => noise(ep, &mut r),
+            _ => {
+                let t = &mut targets[r.below(count.into()) as usize];
+                record.valid_frames += u64::from(t.shoot(ep, &mut r)?);
+            }
+        }
+        collect(ep, &mut targets, record).map_err(|e| format!("frame {at}: {e}"))?;
+        if at % PROBE_EVERY == PROBE_EVERY - 1 {
+            record.probes += 1;
+            target::probe(ep, probe, at as u32).map_err(|e| format!("probe, frame {at}: {e}"))?;
+            collect(ep, &mut targets, record).map_err(|e| format!("frame {at}: {e}"))?;
+            if let Some(text) = difference(ep) {
+                return Err(format!("until frame {at}: {text}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the endpoint has put out: counted, and payload checked.
+fn collect<E: Endpoint + ?Sized>(
+    ep: &mut E,
+    targets: &mut [Target],
+    record: &mut Record,
+) -> Result<(), String> {
+    ep.run_idle();
+    for f in ep.frames().iter().filter(|f| !f.poisoned) {
+        record.answers += 1;
+        crate::drill::wire::parse(&f.bytes)?;
+    }
+    for e in ep.events() {
+        record.opened += u64::from(e.kind == 1);
+        record.closed += u64::from(e.kind == 2);
+    }
+    for d in ep.delivered() {
+        if d.err || d.ahead.is_some() {
+            continue;
+        }
+        record.delivered_bytes += d.bytes.len() as u64;
+        if let Some(t) = targets.get_mut(usize::from(d.session)) {
+            let nxt = ep.view(d.session).rcv_nxt;
+            t.delivered(&d.bytes, nxt)?;
+        }
+    }
+    Ok(())
+}
+
+fn arp(r: &mut Random) -> Vec<u8> {
+    let any = |r: &mut Random| Ipv4Addr::from([10, 0, 0, r.below(6) as u8]);
+    let mac = [2, 0, 0, 0, 0, 2];
+    let mut frame = build_arp(&Arp {
+        src_mac: mac,
+        dst_mac: if r.chance(500) { [0xff; 6] } else { [2, 0, 0, 0, 0, 1] },
+        vlan: None,
+        request: r.chance(700),
+        sha: mac,
+        spa: any(r),
+        tha: [0; 6],
+        tpa: any(r),
+    });
+    if r.chance(500) {
+        // One of the fixed fields; the addresses stay, so that no other peer is learnt.
+        let at = 14 + r.below(8) as usize;
+        frame[at] = r.bits() as u8;
+    }
+    if r.chance(200) {
+        frame.truncate(r.below(60) as usize);
+    }
+    frame
+}
+
+fn echo<E: Endpoint + ?Sized>(ep: &mut E, r: &mut Random) {
+    let len = [0, 1, 17, 18, 56, 500, 1471, 1472, 1473][r.below(9) as usize];
+    let e = Echo {
+        src_mac: [2, 0, 0, 0, 0, 2],
+        dst_mac: [2, 0, 0, 0, 0, 1],
+        vlan: None,
+        src: Ipv4Addr::new(10, 0, 0, 2),
+        dst: Ipv4Addr::new(10, 0, 0, 1 + r.below(2) as u8),
+        reply: r.chance(100),
+        ident: r.bits() as u16,
+        seq: r.bits() as u16,
+        data: vec![r.bits() as u8; len],
+    };
+    let whole = 42 + len as u64;
+    let lies = Lies {
+        bad_sum: r.chance(100),
+        bad_ip_sum: r.chance(100),
+        mf: r.chance(100),
+        frag: if r.chance(100) { 64 } else { 0 },
+        ip_len: r.chance(100).then(|| r.below(2000) as u16),
+        cut: r.chance(100).then(|| r.below(whole) as usize),
+        ..Lies::default()
+    };
+    ep.inject(&build_echo(&e, &lies), r.chance(50));
+}
+
+/// Anything at all, for our address.
+fn noise<E: Endpoint + ?Sized>(ep: &mut E, r: &mut Random) {
+    let len = r.below(200) as usize;
+    let mut frame: Vec<u8> = (0..len).map(|_| r.bits() as u8).collect();
+    if r.chance(700) && len > 14 {
+        frame[..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
+        let kind: [u8; 2] = [[8, 0], [8, 6], [0x81, 0], [0x86, 0xdd]][r.below(4) as usize];
+        frame[12..14].copy_from_slice(&kind);
+    }
+    ep.inject(&frame, false);
+    if r.chance(20) {
+        // A session that does not exist.
+        ep.op(200, Op::Close);
+    }
+}

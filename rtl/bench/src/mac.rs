@@ -1,0 +1,248 @@
+//! The MAC's two ends: frames into words, words into frames.
+
+use std::collections::VecDeque;
+
+use crate::model::{PinsIn, PinsOut};
+use crate::rate::{Pace, Pattern};
+
+/// Bytes that a line carries beside each frame: preamble and delimiter 8, FCS 4, gap 12.
+pub const LINE_OVERHEAD: usize = 24;
+/// Shortest frame, without FCS.
+pub const MIN_FRAME: usize = 60;
+
+/// A frame on its way to the core.
+#[derive(Clone, Debug, Default)]
+pub struct RxFrame {
+    /// From the destination address on, without FCS; made at least [`MIN_FRAME`] long by
+    /// [`MacSource::push`].
+    pub bytes: Vec<u8>,
+    /// The FCS is wrong.
+    pub bad_fcs: bool,
+    /// Passed on as it is, even if shorter than a MAC would.
+    pub runt: bool,
+}
+
+/// Clocks in which a frame was on the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First beat.
+    pub first: u64,
+    /// Last beat.
+    pub last: u64,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+/// Gives frames to the core.
+#[derive(Debug)]
+pub struct MacSource {
+    width: usize,
+    pace: Pace,
+    gap: usize,
+    queue: VecDeque<RxFrame>,
+    at: usize,
+    rest: usize,
+    first: u64,
+    /// Frames that were given, oldest first.
+    pub spans: Vec<Span>,
+}
+
+impl MacSource {
+    /// For a bus of `width` bytes.
+    #[must_use]
+    pub fn new(width: usize) -> Self {
+        Self {
+            width,
+            pace: Pace::new(Pattern::Every),
+            gap: 0,
+            queue: VecDeque::new(),
+            at: 0,
+            rest: 0,
+            first: 0,
+            spans: Vec::new(),
+        }
+    }
+
+    /// When words come, and how many bytes of time lie between two frames: 0, or [`LINE_OVERHEAD`] as on
+    /// a line.
+    pub fn set_pace(&mut self, pattern: Pattern, gap: usize) {
+        self.pace = Pace::new(pattern);
+        self.gap = gap;
+    }
+
+    /// A frame to be given after those before it.
+    pub fn push(&mut self, mut frame: RxFrame) {
+        assert!(!frame.bytes.is_empty(), "a frame for the core has no bytes");
+        if !frame.runt && frame.bytes.len() < MIN_FRAME {
+            frame.bytes.resize(MIN_FRAME, 0);
+        }
+        self.queue.push_back(frame);
+    }
+
+    /// Frames not yet given, or not to their end.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether there is neither a frame nor a gap to go through.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.rest == 0
+    }
+
+    pub(crate) fn drive(&mut self, pins: &mut PinsIn, clock: u64) {
+        pins.mac_rx_valid = false;
+        pins.mac_rx_last = false;
+        pins.mac_rx_err = false;
+        pins.mac_rx_keep = 0;
+        let open = self.pace.open();
+        if self.rest > 0 {
+            if open {
+                let bytes = self.rest.min(self.width);
+                self.pace.spend(bytes);
+                self.rest -= bytes;
+            }
+            return;
+        }
+        let Some(frame) = self.queue.front() else { return };
+        if !open {
+            return;
+        }
+        let count = (frame.bytes.len() - self.at).min(self.width);
+        let mut word = [0; 8];
+        word[..count].copy_from_slice(&frame.bytes[self.at..self.at + count]);
+        if self.at == 0 {
+            self.first = clock;
+        }
+        self.at += count;
+        let last = self.at == frame.bytes.len();
+        pins.mac_rx_data = u64::from_le_bytes(word);
+        pins.mac_rx_keep = keep(count) as u8;
+        pins.mac_rx_valid = true;
+        pins.mac_rx_last = last;
+        pins.mac_rx_err = last && frame.bad_fcs;
+        self.pace.spend(count);
+        if last {
+            self.spans.push(Span { first: self.first, last: clock, bytes: self.at });
+            self.queue.pop_front();
+            self.at = 0;
+            self.rest = self.gap;
+        }
+    }
+}
+
+/// A frame from the core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TxFrame {
+    /// From the destination address on, without FCS.
+    pub bytes: Vec<u8>,
+    /// The core wants it spoilt.
+    pub spoilt: bool,
+    /// Clock in which its first beat was first on the bus, taken or not.
+    pub first: u64,
+    /// Clock in which its last beat was taken.
+    pub last: u64,
+}
+
+/// Takes frames from the core and checks how they come.
+#[derive(Debug)]
+pub struct MacSink {
+    width: usize,
+    pace: Pace,
+    gap: usize,
+    rest: usize,
+    /// Bytes of the frame that is coming, and the clock it came up in.
+    part: Vec<u8>,
+    first: Option<u64>,
+    /// A beat that was offered and not taken must stay.
+    held: Option<(u64, u8, bool, bool)>,
+    /// Frames that have come, oldest first.
+    pub frames: VecDeque<TxFrame>,
+    /// Frames ever taken.
+    pub count: u64,
+}
+
+impl MacSink {
+    /// For a bus of `width` bytes.
+    #[must_use]
+    pub fn new(width: usize) -> Self {
+        Self {
+            width,
+            pace: Pace::new(Pattern::Every),
+            gap: 0,
+            rest: 0,
+            part: Vec::new(),
+            first: None,
+            held: None,
+            frames: VecDeque::new(),
+            count: 0,
+        }
+    }
+
+    /// When words are taken, and how many bytes of time lie between two frames.
+    pub fn set_pace(&mut self, pattern: Pattern, gap: usize) {
+        self.pace = Pace::new(pattern);
+        self.gap = gap;
+    }
+
+    /// Whether no frame is coming.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.first.is_none()
+    }
+
+    pub(crate) fn drive(&mut self, pins: &mut PinsIn) {
+        let open = self.pace.open();
+        pins.mac_tx_ready = open && self.rest == 0;
+        if open && self.rest > 0 {
+            let bytes = self.rest.min(self.width);
+            self.pace.spend(bytes);
+            self.rest -= bytes;
+        }
+    }
+
+    pub(crate) fn take(&mut self, pins: &PinsIn, out: &PinsOut, clock: u64) {
+        if !out.mac_tx_valid {
+            assert!(
+                self.first.is_none(),
+                "clock {clock}: the core pauses in a frame after {} bytes; a MAC would underrun",
+                self.part.len()
+            );
+            return;
+        }
+        let beat = (out.mac_tx_data, out.mac_tx_keep, out.mac_tx_last, out.mac_tx_err);
+        if let Some(held) = self.held {
+            assert!(held == beat, "clock {clock}: a beat to the MAC changed before it was taken");
+        }
+        self.first.get_or_insert(clock);
+        if !pins.mac_tx_ready {
+            self.held = Some(beat);
+            return;
+        }
+        self.held = None;
+        let count = out.mac_tx_keep.count_ones() as usize;
+        assert!(
+            out.mac_tx_keep as u16 == keep(count)
+                && count <= self.width
+                && (count == self.width || out.mac_tx_last && count > 0),
+            "clock {clock}: keep {:#b} of a beat to the MAC, last {}",
+            out.mac_tx_keep,
+            out.mac_tx_last
+        );
+        self.part.extend_from_slice(&out.mac_tx_data.to_le_bytes()[..count]);
+        self.pace.spend(count);
+        if out.mac_tx_last {
+            let bytes = std::mem::take(&mut self.part);
+            let first = self.first.take().unwrap_or(clock);
+            self.frames.push_back(TxFrame { bytes, spoilt: out.mac_tx_err, first, last: clock });
+            self.count += 1;
+            self.rest = self.gap;
+        }
+    }
+}
+
+/// Keep bits of a beat with `count` bytes.
+pub(crate) fn keep(count: usize) -> u16 {
+    ((1_u32 << count) - 1) as u16
+}

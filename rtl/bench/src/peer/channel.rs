@@ -1,0 +1,235 @@
+//! One direction of a line that loses, doubles, delays, cuts and spoils frames, by a seed.
+
+use std::collections::VecDeque;
+
+/// Random numbers that depend on the seed alone (SplitMix64).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A generator with a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`; 0 if `n` is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.bits() % n.max(1)
+    }
+
+    /// True in `permille` of 1000 cases.
+    pub fn chance(&mut self, permille: u32) -> bool {
+        permille != 0 && self.below(1000) < u64::from(permille)
+    }
+}
+
+/// What a direction does to frames. Rates in permille of the frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Impair {
+    /// Lost.
+    pub drop: u32,
+    /// A burst of losses begins.
+    pub burst: u32,
+    /// Frames of a burst.
+    pub burst_len: u32,
+    /// Each n-th frame with SYN, FIN or RST, and each n-th without payload, is lost; 0: none.
+    pub control_nth: u32,
+    /// Comes twice.
+    pub duplicate: u32,
+    /// Comes `reorder_by` ticks later than those behind it.
+    pub reorder: u32,
+    /// See `reorder`.
+    pub reorder_by: u64,
+    /// Ticks every frame takes.
+    pub delay: u64,
+    /// Ends too early; half of them with a wrong FCS.
+    pub truncate: u32,
+    /// Has a wrong bit and a wrong FCS.
+    pub corrupt: u32,
+    /// Has a wrong bit behind the Ethernet header that the FCS does not show.
+    pub corrupt_unseen: u32,
+}
+
+impl Impair {
+    /// Nothing is lost or changed on the way.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        Self { delay: 0, ..*self } == Self::default()
+    }
+}
+
+/// A frame on the way.
+#[derive(Clone, Debug)]
+struct Flying {
+    due: u64,
+    bytes: Vec<u8>,
+    bad_fcs: bool,
+}
+
+/// A direction.
+#[derive(Debug)]
+pub struct Channel {
+    impair: Impair,
+    random: Random,
+    flying: VecDeque<Flying>,
+    burst_left: u32,
+    control: u32,
+    /// Frames that were lost or changed.
+    pub hits: u64,
+}
+
+/// Most frames on the way; what is more is lost.
+const MAX_FLYING: usize = 4096;
+
+impl Channel {
+    /// A direction with a seed.
+    #[must_use]
+    pub fn new(impair: Impair, seed: u64) -> Self {
+        let random = Random::new(seed);
+        Self { impair, random, flying: VecDeque::new(), burst_left: 0, control: 0, hits: 0 }
+    }
+
+    /// A frame enters at tick `now`; `control`: it has SYN, FIN or RST, or no payload.
+    pub fn push(&mut self, now: u64, bytes: &[u8], control: bool) {
+        let (i, r) = (self.impair, &mut self.random);
+        if self.burst_left == 0 && r.chance(i.burst) {
+            self.burst_left = i.burst_len;
+        }
+        let mut lost = r.chance(i.drop) || self.flying.len() >= MAX_FLYING;
+        if self.burst_left != 0 {
+            self.burst_left -= 1;
+            lost = true;
+        }
+        if control && i.control_nth != 0 {
+            self.control += 1;
+            lost |= self.control.is_multiple_of(i.control_nth);
+        }
+        if lost {
+            self.hits += 1;
+            return;
+        }
+        let mut frame = Flying { due: now + i.delay, bytes: bytes.to_vec(), bad_fcs: false };
+        let mut hit = false;
+        if r.chance(i.reorder) {
+            frame.due += i.reorder_by;
+            hit = true;
+        }
+        if r.chance(i.truncate) {
+            frame.bytes.truncate(r.below(bytes.len() as u64) as usize);
+            frame.bad_fcs = r.chance(500);
+            hit = true;
+        }
+        if r.chance(i.corrupt) {
+            flip(&mut frame.bytes, 0, r);
+            frame.bad_fcs = true;
+            hit = true;
+        }
+        if r.chance(i.corrupt_unseen) {
+            flip(&mut frame.bytes, 14, r);
+            hit = true;
+        }
+        if r.chance(i.duplicate) {
+            self.flying.push_back(frame.clone());
+            hit = true;
+        }
+        self.hits += u64::from(hit);
+        self.flying.push_back(frame);
+    }
+
+    /// Frames that arrive by tick `now`, in order, with the state of their FCS.
+    pub fn pop(&mut self, now: u64) -> Vec<(Vec<u8>, bool)> {
+        let mut out = Vec::new();
+        let mut keep = VecDeque::new();
+        for f in self.flying.drain(..) {
+            if f.due <= now {
+                out.push((f.bytes, f.bad_fcs));
+            } else {
+                keep.push_back(f);
+            }
+        }
+        self.flying = keep;
+        out
+    }
+
+    /// Nothing is on the way.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.flying.is_empty()
+    }
+}
+
+fn flip(bytes: &mut [u8], from: usize, r: &mut Random) {
+    let n = bytes.len().saturating_sub(from);
+    let at = from + r.below(n as u64) as usize;
+    let bit = 1 << r.below(8);
+    if let Some(b) = bytes.get_mut(at) {
+        *b ^= bit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn through(impair: Impair, frames: u64) -> (usize, Channel) {
+        let mut c = Channel::new(impair, 7);
+        let mut n = 0;
+        for now in 0..frames {
+            c.push(now, &[0x55; 60], now % 2 == 0);
+            n += c.pop(now).len();
+        }
+        n += c.pop(u64::MAX).len();
+        (n, c)
+    }
+
+    #[test]
+    fn clean_passes_all() {
+        let (n, c) = through(Impair::default(), 500);
+        assert_eq!((n, c.hits), (500, 0));
+        assert!(Impair { delay: 3, ..Impair::default() }.is_clean());
+    }
+
+    #[test]
+    fn rates_are_kept() {
+        let (n, c) = through(Impair { drop: 100, ..Impair::default() }, 10_000);
+        assert!((8800..9200).contains(&n), "{n}");
+        assert_eq!(n as u64 + c.hits, 10_000);
+        let (n, _) = through(Impair { duplicate: 100, ..Impair::default() }, 10_000);
+        assert!((10_800..11_200).contains(&n), "{n}");
+        let (n, _) = through(Impair { control_nth: 5, ..Impair::default() }, 1000);
+        assert_eq!(n, 900);
+    }
+
+    #[test]
+    fn same_seed_same_frames() {
+        let impair = Impair { corrupt_unseen: 300, truncate: 300, ..Impair::default() };
+        let run = || {
+            let mut c = Channel::new(impair, 3);
+            (0..100).for_each(|i| c.push(i, &[1; 80], false));
+            c.pop(1000)
+        };
+        assert_eq!(run(), run());
+        assert!(run().iter().any(|(b, _)| b.len() < 80));
+    }
+
+    #[test]
+    fn delay_and_reorder() {
+        let impair = Impair { delay: 2, reorder: 500, reorder_by: 3, ..Impair::default() };
+        let mut c = Channel::new(impair, 1);
+        (0..50u8).for_each(|i| c.push(0, &[i; 60], false));
+        assert!(c.pop(1).is_empty());
+        let first = c.pop(2).len();
+        assert!(first > 10 && first < 40);
+        assert_eq!(first + c.pop(5).len(), 50);
+    }
+}

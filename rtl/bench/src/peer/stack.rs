@@ -1,0 +1,186 @@
+//! The TCP stack of smoltcp at the other end: an implementation that is not ours.
+
+use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
+use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
+use smoltcp::socket::tcp::{Socket, SocketBuffer, State};
+use smoltcp::time::Instant;
+use smoltcp::wire::{EthernetAddress, HardwareAddress, IpCidr, Ipv4Address};
+use std::collections::VecDeque;
+
+/// Frames in and out of the stack.
+#[derive(Debug, Default)]
+struct Wire {
+    rx: VecDeque<Vec<u8>>,
+    tx: Vec<Vec<u8>>,
+}
+
+struct Rx(Vec<u8>);
+struct Tx<'a>(&'a mut Vec<Vec<u8>>);
+
+impl RxToken for Rx {
+    fn consume<R, F: FnOnce(&[u8]) -> R>(self, f: F) -> R {
+        f(&self.0)
+    }
+}
+
+impl TxToken for Tx<'_> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
+        let mut frame = vec![0; len];
+        let r = f(&mut frame);
+        frame.resize(len.max(60), 0);
+        self.0.push(frame);
+        r
+    }
+}
+
+impl Device for Wire {
+    type RxToken<'a> = Rx;
+    type TxToken<'a> = Tx<'a>;
+
+    fn receive(&mut self, _: Instant) -> Option<(Rx, Tx<'_>)> {
+        Some((Rx(self.rx.pop_front()?), Tx(&mut self.tx)))
+    }
+
+    fn transmit(&mut self, _: Instant) -> Option<Tx<'_>> {
+        Some(Tx(&mut self.tx))
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        let mut caps = DeviceCapabilities::default();
+        caps.medium = Medium::Ethernet;
+        caps.max_transmission_unit = 1514;
+        caps
+    }
+}
+
+/// The stack: one interface and its sockets. A tick is a millisecond.
+pub struct Stack {
+    wire: Wire,
+    iface: Interface,
+    sockets: SocketSet<'static>,
+}
+
+/// A socket of the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handle(SocketHandle);
+
+fn at(now: u64) -> Instant {
+    Instant::from_millis(now as i64)
+}
+
+impl Stack {
+    /// A stack with its address in a /24, its MAC address and the seed of its numbers.
+    #[must_use]
+    pub fn new(ip: [u8; 4], mac: [u8; 6], seed: u64) -> Self {
+        let mut wire = Wire::default();
+        let mut config = Config::new(HardwareAddress::Ethernet(EthernetAddress(mac)));
+        config.random_seed = seed;
+        let mut iface = Interface::new(config, &mut wire, at(0));
+        let cidr = IpCidr::new(Ipv4Address::from(ip).into(), 24);
+        // The list is empty: there is room.
+        iface.update_ip_addrs(|list| list.extend([cidr]));
+        Self { wire, iface, sockets: SocketSet::new(Vec::new()) }
+    }
+
+    fn socket(&mut self, buffer: usize) -> Handle {
+        let ring = || SocketBuffer::new(vec![0; buffer]);
+        let mut socket = Socket::new(ring(), ring());
+        socket.set_nagle_enabled(false);
+        Handle(self.sockets.add(socket))
+    }
+
+    /// A socket that listens to a port.
+    ///
+    /// # Errors
+    /// What the stack says.
+    pub fn listen(&mut self, port: u16, buffer: usize) -> Result<Handle, String> {
+        let h = self.socket(buffer);
+        let socket = self.sockets.get_mut::<Socket>(h.0);
+        socket.listen(port).map_err(|e| format!("listen to {port}: {e:?}"))?;
+        Ok(h)
+    }
+
+    /// A socket that opens a connection.
+    ///
+    /// # Errors
+    /// What the stack says.
+    pub fn connect(
+        &mut self,
+        ip: [u8; 4],
+        port: u16,
+        local: u16,
+        buffer: usize,
+    ) -> Result<Handle, String> {
+        let h = self.socket(buffer);
+        let socket = self.sockets.get_mut::<Socket>(h.0);
+        let remote = (Ipv4Address::from(ip), port);
+        let result = socket.connect(self.iface.context(), remote, local);
+        result.map_err(|e| format!("connect to {port}: {e:?}"))?;
+        Ok(h)
+    }
+
+    /// Gives the stack frames and time; returns what it sends.
+    pub fn poll(&mut self, now: u64, frames: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        self.wire.rx.extend(frames);
+        self.iface.poll(at(now), &mut self.wire, &mut self.sockets);
+        std::mem::take(&mut self.wire.tx)
+    }
+
+    /// Gives data; returns how much was taken.
+    pub fn send(&mut self, h: Handle, data: &[u8]) -> usize {
+        let socket = self.sockets.get_mut::<Socket>(h.0);
+        if socket.can_send() { socket.send_slice(data).unwrap_or(0) } else { 0 }
+    }
+
+    /// Room for data to send.
+    #[must_use]
+    pub fn room(&self, h: Handle) -> usize {
+        let socket = self.sockets.get::<Socket>(h.0);
+        if socket.can_send() { socket.send_capacity() - socket.send_queue() } else { 0 }
+    }
+
+    /// Takes all data that has come.
+    pub fn receive(&mut self, h: Handle) -> Vec<u8> {
+        let socket = self.sockets.get_mut::<Socket>(h.0);
+        let mut data = vec![0; socket.recv_queue()];
+        let n = if socket.can_recv() { socket.recv_slice(&mut data).unwrap_or(0) } else { 0 };
+        data.truncate(n);
+        data
+    }
+
+    /// FIN after all data.
+    pub fn close(&mut self, h: Handle) {
+        self.sockets.get_mut::<Socket>(h.0).close();
+    }
+
+    /// The other side has sent FIN and all its data was taken.
+    #[must_use]
+    pub fn at_end(&self, h: Handle) -> bool {
+        let socket = self.sockets.get::<Socket>(h.0);
+        !socket.may_recv() && !matches!(socket.state(), State::SynSent | State::Listen)
+    }
+
+    /// Nothing is left but waiting for old duplicates.
+    #[must_use]
+    pub fn is_done(&self, h: Handle) -> bool {
+        matches!(self.sockets.get::<Socket>(h.0).state(), State::Closed | State::TimeWait)
+    }
+
+    /// The connection is there, or was.
+    #[must_use]
+    pub fn is_open(&self, h: Handle) -> bool {
+        let state = self.sockets.get::<Socket>(h.0).state();
+        !matches!(state, State::Closed | State::Listen | State::SynSent | State::SynReceived)
+    }
+
+    /// State, for messages.
+    #[must_use]
+    pub fn state(&self, h: Handle) -> String {
+        format!("{:?}", self.sockets.get::<Socket>(h.0).state())
+    }
+
+    /// Forgets a socket.
+    pub fn remove(&mut self, h: Handle) {
+        self.sockets.remove(h.0);
+    }
+}

@@ -1,0 +1,187 @@
+//! Connections with data both ways, and cycles of opening and closing.
+
+use super::bed::{Bed, OUR_IP, PEER_IP};
+use super::channel::Random;
+use super::stack::Handle;
+use crate::drill::endpoint::{Mode, Op};
+use crate::drill::pattern;
+use std::net::Ipv4Addr;
+
+/// What one connection has to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    /// The endpoint opens it.
+    pub active: bool,
+    /// Bytes from the endpoint.
+    pub up: u32,
+    /// Bytes to the endpoint.
+    pub down: u32,
+    /// Buffers of the stack in bytes.
+    pub buffer: usize,
+    /// The user of the stack does not read for this many ticks after each read.
+    pub lazy: u64,
+    /// Which side closes first, when it has sent all.
+    pub endpoint_first: bool,
+}
+
+/// One connection at work.
+#[derive(Debug)]
+pub(super) struct Connection {
+    session: u16,
+    salt: u32,
+    job: Job,
+    socket: Handle,
+    opened: bool,
+    sent_up: u32,
+    got_up: u32,
+    sent_down: u32,
+    got_down: u32,
+    peer_fin: bool,
+    closed_ep: bool,
+    ended: bool,
+    closed_stack: bool,
+    read_at: u64,
+}
+
+impl Connection {
+    /// Opens connection number `n` in a session that is closed.
+    pub fn open(bed: &mut Bed<'_>, session: u16, n: u32, job: Job) -> Result<Self, String> {
+        let ours = 1000 + session;
+        let theirs = 20_000 + (n % 40_000) as u16;
+        let socket = if job.active {
+            let socket = bed.stack.listen(theirs, job.buffer)?;
+            let ip = Ipv4Addr::from(PEER_IP);
+            bed.ep.op(session, Op::Connect { ip, port: theirs, local_port: ours });
+            socket
+        } else {
+            bed.ep.op(session, Op::Listen { port: ours, from: None });
+            bed.stack.connect(OUR_IP, ours, theirs, job.buffer)?
+        };
+        Ok(Self {
+            session,
+            salt: n,
+            job,
+            socket,
+            opened: false,
+            sent_up: 0,
+            got_up: 0,
+            sent_down: 0,
+            got_down: 0,
+            peer_fin: false,
+            closed_ep: false,
+            ended: false,
+            closed_stack: false,
+            read_at: 0,
+        })
+    }
+
+    /// An event of the endpoint for this session.
+    pub fn event(&mut self, kind: u8, data: u64) -> Result<(), String> {
+        match kind {
+            1 => self.opened = true,
+            // What the stack has not yet given its user is checked in the end.
+            2 if self.moved() && matches!(data, 0 | 1) => self.ended = true,
+            2 => return Err(format!("closed with reason {data}: {self:?}")),
+            3 => self.peer_fin = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn moved(&self) -> bool {
+        self.sent_up == self.job.up && self.got_down == self.job.down
+    }
+
+    fn all_moved(&self) -> bool {
+        self.got_up == self.job.up && self.got_down == self.job.down
+    }
+
+    /// Payload the endpoint gave its user.
+    pub fn delivered(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.got_down = check(self.salt, true, self.got_down, bytes)?;
+        if self.got_down > self.sent_down {
+            return Err(format!("session {}: more delivered than sent", self.session));
+        }
+        Ok(())
+    }
+
+    /// The users of both ends do what they can.
+    pub fn work(&mut self, bed: &mut Bed<'_>, random: &mut Random) -> Result<(), String> {
+        self.endpoint_user(bed, random);
+        self.stack_user(bed)
+    }
+
+    fn endpoint_user(&mut self, bed: &mut Bed<'_>, random: &mut Random) {
+        if !self.opened || self.ended {
+            return;
+        }
+        for _ in 0..64 {
+            let left = self.job.up - self.sent_up;
+            let len = left.min(1 + random.below(1460) as u32);
+            if len == 0 || bed.ep.backlog() != 0 || bed.ep.view(self.session).credit < 2 * 1460 {
+                break;
+            }
+            let bytes = data(self.salt, false, self.sent_up, len);
+            let mode = [Mode::Nothing, Mode::Length, Mode::LengthAndSum];
+            bed.ep.send(self.session, &bytes, mode[random.below(3) as usize]);
+            self.sent_up += len;
+        }
+        let may = self.job.endpoint_first || self.peer_fin;
+        if !self.closed_ep && self.sent_up == self.job.up && may && bed.ep.backlog() == 0 {
+            self.closed_ep = true;
+            bed.ep.op(self.session, Op::Close);
+        }
+    }
+
+    fn stack_user(&mut self, bed: &mut Bed<'_>) -> Result<(), String> {
+        let (h, stack) = (self.socket, &mut bed.stack);
+        if !stack.is_open(h) {
+            return Ok(());
+        }
+        let room = stack.room(h) as u32;
+        let len = room.min(self.job.down - self.sent_down).min(16_384);
+        let taken = stack.send(h, &data(self.salt, true, self.sent_down, len));
+        self.sent_down += taken as u32;
+        if bed.now >= self.read_at {
+            let got = stack.receive(h);
+            if !got.is_empty() {
+                self.read_at = bed.now + self.job.lazy;
+            }
+            self.got_up = check(self.salt, false, self.got_up, &got)?;
+        }
+        let may = !self.job.endpoint_first || stack.at_end(h);
+        if !self.closed_stack && self.sent_down == self.job.down && may {
+            self.closed_stack = true;
+            stack.close(h);
+        }
+        Ok(())
+    }
+
+    /// Both ends have forgotten the connection.
+    pub fn done(&self, bed: &Bed<'_>) -> bool {
+        self.ended && self.all_moved() && bed.stack.is_done(self.socket)
+    }
+
+    /// Lets the stack forget it too.
+    pub fn remove(self, bed: &mut Bed<'_>) {
+        bed.stack.remove(self.socket);
+    }
+
+    /// For messages.
+    pub fn text(&self, bed: &mut Bed<'_>) -> String {
+        let view = bed.ep.view(self.session);
+        format!("{self:?}; stack {}; endpoint {view:?}", bed.stack.state(self.socket))
+    }
+}
+
+fn data(salt: u32, down: bool, at: u32, len: u32) -> Vec<u8> {
+    (0..len).map(|i| pattern(salt, down, at.wrapping_add(i))).collect()
+}
+
+fn check(salt: u32, down: bool, at: u32, bytes: &[u8]) -> Result<u32, String> {
+    let wrong = (at..).zip(bytes).find(|(i, b)| **b != pattern(salt, down, *i));
+    match wrong {
+        Some((i, _)) => Err(format!("byte {i} {} is wrong", if down { "down" } else { "up" })),
+        None => Ok(at + bytes.len() as u32),
+    }
+}

@@ -1,0 +1,212 @@
+//! A TCP endpoint of our own in software, with the options of the core.
+//!
+//! It works on whole segments and follows the RFCs in their own order of steps, not the structure of
+//! the core. Scripts run against it first; then it stands beside the core and both must agree.
+
+mod arrival;
+pub mod lockstep;
+mod net;
+mod output;
+mod receive;
+pub mod session;
+mod timers;
+
+use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
+use net::Net;
+use session::{Session, State};
+use std::collections::{HashMap, VecDeque};
+
+/// Reasons of a `closed` event.
+mod reason {
+    pub const DONE: u64 = 0;
+    pub const RESET: u64 = 1;
+    pub const TIMEOUT: u64 = 2;
+    pub const ABORT: u64 = 3;
+    pub const REFUSED: u64 = 4;
+    pub const NO_ROUTE: u64 = 5;
+}
+
+/// The reference endpoint.
+#[derive(Debug)]
+pub struct Reference {
+    build: Build,
+    settings: Settings,
+    sessions: Vec<Session>,
+    net: Net,
+    now: u64,
+    ip_id: u16,
+    ready: bool,
+    /// Store-and-forward: segments the user has not taken.
+    fifo: VecDeque<Delivery>,
+    backlog: VecDeque<(u16, Vec<u8>)>,
+    out: Vec<Frame>,
+    delivered: Vec<Delivery>,
+    events: Vec<Event>,
+    /// Initial sequence numbers to use instead of its own, for lock-step.
+    hints: HashMap<u16, u32>,
+}
+
+impl Reference {
+    /// An endpoint with these generics and the default settings.
+    #[must_use]
+    pub fn new(build: Build) -> Self {
+        let mut new = Self {
+            build,
+            settings: Settings::default(),
+            sessions: Vec::new(),
+            net: Net::default(),
+            now: 0,
+            ip_id: 0,
+            ready: true,
+            fifo: VecDeque::new(),
+            backlog: VecDeque::new(),
+            out: Vec::new(),
+            delivered: Vec::new(),
+            events: Vec::new(),
+            hints: HashMap::new(),
+        };
+        new.restart(&Settings::default());
+        new
+    }
+
+    /// The next connection of a session begins with this sequence number.
+    pub fn hint_iss(&mut self, session: u16, iss: u32) {
+        self.hints.insert(session, iss);
+    }
+
+    fn session(&mut self, id: usize) -> &mut Session {
+        &mut self.sessions[id]
+    }
+
+    fn event(&mut self, kind: u8, id: usize, data: u64) {
+        self.events.push(Event { kind, session: id as u16, data });
+    }
+
+    fn set_state(&mut self, id: usize, state: State) {
+        let s = &mut self.sessions[id];
+        if s.state != state {
+            s.state = state;
+            if self.build.status_events {
+                self.event(11, id, state as u64);
+            }
+        }
+    }
+
+    /// The session ends; nothing of it stays.
+    fn close(&mut self, id: usize, why: u64) {
+        self.set_state(id, State::Closed);
+        self.sessions[id] = Session::default();
+        self.backlog.retain(|(s, _)| usize::from(*s) != id);
+        self.event(2, id, why);
+    }
+
+    /// An initial sequence number (RFC 9293, 3.4.1): a clock and a mix of the four-tuple.
+    fn new_iss(&mut self, id: usize) -> u32 {
+        if let Some(iss) = self.hints.remove(&(id as u16)) {
+            return iss;
+        }
+        let s = &self.sessions[id];
+        let tuple = s.peer.map_or(0, u32::from) ^ u32::from(s.peer_port) << 16 ^ u32::from(s.port);
+        let mix = (tuple ^ self.settings.iss_key).wrapping_mul(0x9e37_79b1).rotate_left(13);
+        mix.wrapping_add((self.now as u32).wrapping_mul(250)).wrapping_add(self.ip_id.into())
+    }
+
+    /// Bytes of segments waiting for the user.
+    fn fifo_bytes(&self) -> usize {
+        self.fifo.iter().map(|d| d.bytes.len()).sum()
+    }
+
+    fn drain_fifo(&mut self) {
+        if self.ready {
+            self.delivered.extend(self.fifo.drain(..));
+        }
+    }
+}
+
+impl Endpoint for Reference {
+    fn build(&self) -> &Build {
+        &self.build
+    }
+
+    fn restart(&mut self, settings: &Settings) {
+        self.settings = settings.clone();
+        self.sessions = vec![Session::default(); usize::from(self.build.session_count)];
+        self.net = Net::default();
+        self.now = 0;
+        self.ip_id = 0;
+        self.ready = true;
+        self.fifo.clear();
+        self.backlog.clear();
+        self.out.clear();
+        self.delivered.clear();
+        self.events.clear();
+        self.hints.clear();
+    }
+
+    fn inject(&mut self, frame: &[u8], bad_fcs: bool) {
+        self.receive(frame, bad_fcs);
+        self.serve_backlog();
+    }
+
+    fn advance_ticks(&mut self, n: u64) {
+        for _ in 0..n {
+            self.now += 1;
+            for id in 0..self.sessions.len() {
+                self.tick(id);
+            }
+            self.net_tick();
+            self.serve_backlog();
+        }
+    }
+
+    fn run_idle(&mut self) {}
+
+    fn frames(&mut self) -> Vec<Frame> {
+        std::mem::take(&mut self.out)
+    }
+
+    fn send(&mut self, session: u16, bytes: &[u8], _mode: Mode) {
+        if usize::from(session) < self.sessions.len() && !bytes.is_empty() {
+            self.backlog.push_back((session, bytes.to_vec()));
+            self.serve_backlog();
+        }
+    }
+
+    fn backlog(&self) -> usize {
+        self.backlog.len()
+    }
+
+    fn delivered(&mut self) -> Vec<Delivery> {
+        self.drain_fifo();
+        std::mem::take(&mut self.delivered)
+    }
+
+    fn user_ready(&mut self, ready: bool) {
+        self.ready = ready;
+        self.drain_fifo();
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn op(&mut self, session: u16, op: Op) {
+        if usize::from(session) < self.sessions.len() {
+            self.command(usize::from(session), op);
+            self.serve_backlog();
+        }
+    }
+
+    fn view(&mut self, session: u16) -> View {
+        let ring = self.build.ring_bytes();
+        self.sessions.get(usize::from(session)).map_or_else(View::default, |s| View {
+            state: s.state as u8,
+            snd_una: s.una,
+            snd_nxt: s.nxt,
+            rcv_nxt: s.rcv_nxt,
+            snd_wnd: s.snd_wnd,
+            rto: s.clock.rto as u16,
+            credit: ring - s.ring.len() as u32,
+        })
+    }
+}

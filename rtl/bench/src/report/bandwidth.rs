@@ -1,0 +1,239 @@
+//! Bandwidth: the published tables 9 to 14 with ours beside them, and what a line carries.
+
+use super::html::{Cell, Table, Tone, figure, paragraph, part, section};
+use super::plot::{Plot, Series as Curve, Style};
+use super::{Drawing, Page};
+use crate::bench::modes::{Direction, RATES};
+use crate::bench::record::{Bandwidth, Rate};
+use crate::published::Published;
+
+/// Sizes of the published tables.
+const SIZES: [u64; 7] = [1, 16, 32, 64, 128, 256, 512];
+
+/// A published table of one way, and ours.
+struct Pair {
+    table: u32,
+    figure: u32,
+    title: &'static str,
+    row: &'static str,
+    way: &'static str,
+}
+
+const PAIRS: [Pair; 4] = [
+    Pair {
+        table: 11,
+        figure: 9,
+        title: "Tx, store-and-forward",
+        row: "No Tx Cut-Through",
+        way: "tx_store",
+    },
+    Pair {
+        table: 12,
+        figure: 10,
+        title: "Tx, cut-through",
+        row: "With Tx Cut-Through",
+        way: "tx_ct",
+    },
+    Pair {
+        table: 13,
+        figure: 11,
+        title: "Rx, store-and-forward",
+        row: "No Rx Cut-Through",
+        way: "rx_store",
+    },
+    Pair {
+        table: 14,
+        figure: 12,
+        title: "Rx, cut-through",
+        row: "With Rx Cut-Through",
+        way: "rx_ct",
+    },
+];
+
+/// What tells runs apart.
+#[derive(Clone, Copy)]
+struct Key<'a> {
+    way: &'a str,
+    khz: u32,
+    limit: &'a str,
+    round_robin: bool,
+}
+
+fn find<'a>(bandwidth: &'a Bandwidth, key: Key<'_>, n: u64) -> Result<&'a Rate, String> {
+    let same = |rate: &&Rate| {
+        rate.way == key.way
+            && rate.khz == key.khz
+            && rate.limit == key.limit
+            && rate.round_robin == key.round_robin
+            && rate.n == n
+    };
+    bandwidth.rates.iter().find(same).ok_or_else(|| {
+        let Key { way, khz, limit, round_robin } = key;
+        format!(
+            "bandwidth.json has no run {way}, {khz} kHz, {limit}, round robin {round_robin}, {n} B"
+        )
+    })
+}
+
+fn heads(first: &str) -> Vec<String> {
+    std::iter::once(first.to_owned()).chain(SIZES.iter().map(|n| format!("{n} B"))).collect()
+}
+
+/// Published, back to back, round robin.
+fn compare(
+    table: &mut Table,
+    bandwidth: &Bandwidth,
+    (name, way): (&str, &str),
+    khz: u32,
+    published: &dyn Fn(u64) -> Option<f64>,
+) -> Result<(), String> {
+    let theirs = |n: &u64| published(*n).ok_or_else(|| format!("published.json: {name}, {n} B"));
+    let theirs = SIZES.iter().map(theirs).collect::<Result<Vec<f64>, String>>()?;
+    let cells = theirs.iter().map(|value| Cell::toned(format!("{value:.0}"), Tone::Published));
+    table.lead(format!("{name}, {} MHz: published", khz / 1000), cells);
+    for (round_robin, label) in
+        [(false, "ours, one session"), (true, "ours, session after session")]
+    {
+        let mut cells = Vec::new();
+        for (n, theirs) in SIZES.iter().zip(&theirs) {
+            let rate = find(bandwidth, Key { way, khz, limit: "limiter", round_robin }, *n)?;
+            let tone = if rate.mbps + 0.5 < *theirs { Tone::Worse } else { Tone::Plain };
+            let tip = format!("{} clocks, the limiter alone takes {}", rate.clocks, rate.least);
+            cells.push(Cell::toned(format!("{:.0}", rate.mbps), tone).with_tip(tip));
+        }
+        table.row(label, cells);
+    }
+    Ok(())
+}
+
+fn summary(bandwidth: &Bandwidth, published: &Published, number: u32) -> Result<String, String> {
+    let direction = if number == 9 { "Tx" } else { "Rx" };
+    let mut table = Table::new(
+        format!("Published table {number} and ours: Mbit/s at the MAC interface"),
+        heads(""),
+    );
+    let source = published.table(number).ok_or("published.json: tables 9 and 10")?;
+    for khz in RATES {
+        for pair in PAIRS.iter().filter(|pair| pair.title.starts_with(direction)) {
+            let cut = if pair.way.ends_with("ct") { " Cut-Through" } else { "" };
+            let row = format!("10G {direction}{cut} - {} MHz", khz / 1000);
+            let value = |n: u64| source.value(&row, n);
+            compare(&mut table, bandwidth, (pair.title, pair.way), khz, &value)?;
+        }
+    }
+    table.html("cells")
+}
+
+fn pair(
+    page: &mut Page,
+    bandwidth: &Bandwidth,
+    published: &Published,
+    pair: &Pair,
+) -> Result<String, String> {
+    let mut table = Table::new(
+        format!("Published table {} and ours: Mbit/s at the MAC interface", pair.table),
+        heads(""),
+    );
+    let source = published.table(pair.table).ok_or("published.json: tables 11 to 14")?;
+    let mut plot = Plot {
+        id: format!("figure-{}", pair.figure),
+        title: format!("{}: rates over payload", pair.title),
+        x: "payload in bytes".to_owned(),
+        y: "Mbit/s".to_owned(),
+        at_least: 10_000.0,
+        series: Vec::new(),
+    };
+    for khz in RATES {
+        let row = format!("{} MHz - {}", khz / 1000, pair.row);
+        let value = |n: u64| source.value(&row, n);
+        compare(&mut table, bandwidth, (pair.title, pair.way), khz, &value)?;
+    }
+    let khz = RATES[0];
+    let curve = |limit: &str, value: &dyn Fn(&Rate) -> f64| {
+        let same = |rate: &&Rate| {
+            rate.way == pair.way && rate.khz == khz && rate.limit == limit && !rate.round_robin
+        };
+        let rates = bandwidth.rates.iter().filter(same);
+        rates.map(|rate| (rate.n as f64, value(rate))).collect::<Vec<_>>()
+    };
+    let row = format!("322 MHz - {}", pair.row);
+    let mut theirs = Vec::new();
+    for n in SIZES {
+        theirs.push((n as f64, source.value(&row, n).ok_or("published.json: tables 11 to 14")?));
+    }
+    for (name, colour, style, points) in [
+        ("MAC interface, limiter", 0, Style::Line, curve("limiter", &|rate| rate.mbps)),
+        ("published", 2, Style::Markers, theirs),
+        ("MAC interface, no limit", 3, Style::Line, curve("every", &|rate| rate.mbps)),
+        ("MAC interface, true line", 5, Style::Line, curve("line", &|rate| rate.mbps)),
+        ("payload, true line", 1, Style::Line, curve("line", &|rate| rate.goodput_mbps)),
+    ] {
+        plot.series.push(Curve { name: name.to_owned(), colour, style, points });
+    }
+    let svg = page.draw(Drawing { name: plot.id.clone(), svg: plot.svg()? });
+    let drawing = figure(&format!("Figure {}.", pair.figure), &plot.title, &svg);
+    Ok(part(pair.title, &(table.html("cells")? + &drawing)))
+}
+
+/// What the runs are on a line, and what the core could do.
+fn line(bandwidth: &Bandwidth) -> Result<String, String> {
+    let mut table = Table::new(
+        "At 322 MHz, one session: a true line with preamble, FCS and gap, and the MAC interface without a limit",
+        heads(""),
+    );
+    let mut ways: Vec<(&str, &str, Direction)> = Vec::new();
+    for rate in &bandwidth.rates {
+        if !ways.iter().any(|way| way.0 == rate.way) {
+            ways.push((&rate.way, &rate.label, rate.direction));
+        }
+    }
+    for (way, label, direction) in ways {
+        let row = |limit: &str, text: &dyn Fn(&Rate) -> String| {
+            let key = Key { way, khz: RATES[0], limit, round_robin: false };
+            let cell = |n: &u64| Ok(Cell::new(text(find(bandwidth, key, *n)?)));
+            SIZES.iter().map(cell).collect::<Result<Vec<Cell>, String>>()
+        };
+        table.lead(
+            format!("{label}: on the line, Mbit/s"),
+            row("line", &|rate| format!("{:.0}", rate.wire_mbps))?,
+        );
+        table.row("payload, Mbit/s", row("line", &|rate| format!("{:.0}", rate.goodput_mbps))?);
+        table.row("million packets in a second", row("line", &|rate| format!("{:.2}", rate.mpps))?);
+        let ceiling = match direction {
+            Direction::Rx => "highest rate at the MAC interface without loss, Mbit/s",
+            Direction::Tx => "highest rate at the MAC interface, Mbit/s",
+        };
+        table.row(ceiling, row("every", &|rate| format!("{:.0}", rate.mbps))?);
+    }
+    table.html("cells")
+}
+
+/// The section.
+///
+/// # Errors
+/// A value is missing, or a run is below its limiter.
+pub fn html(
+    page: &mut Page,
+    bandwidth: &Bandwidth,
+    published: &Published,
+) -> Result<String, String> {
+    let below = crate::bench::bandwidth::below(bandwidth);
+    if let Some(first) = below.first() {
+        return Err(format!(
+            "{} runs are below their limiter, the first one: {first}",
+            below.len()
+        ));
+    }
+    let mut body = paragraph(
+        "100 packets of each size, one behind the other, in one session or each in the next of 16 sessions. As published, the rate is that of \
+         frames at the MAC interface under a limiter of 10 Gbit/s: without preamble, FCS and gap, so more than a line can carry. What a line carries \
+         is below.",
+    );
+    body.push_str(&part("Tx, summary", &summary(bandwidth, published, 9)?));
+    body.push_str(&part("Rx, summary", &summary(bandwidth, published, 10)?));
+    for one in &PAIRS {
+        body.push_str(&pair(page, bandwidth, published, one)?);
+    }
+    body.push_str(&part("On a true line, and without a limit", &line(bandwidth)?));
+    Ok(section("bandwidth", "Bandwidth", &body))
+}

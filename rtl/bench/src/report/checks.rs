@@ -1,0 +1,200 @@
+//! What else was tested: real peers, conformance, fuzzing; and the generics of the builds.
+
+use std::collections::BTreeMap;
+
+use super::html::{Cell, Table, Tone, details, paragraph, part, section};
+use crate::bench::generics::{FIXED, Generics};
+use crate::bench::record::Peers;
+use crate::drill::suite::Record;
+use crate::published::Published;
+
+/// Facts of the fuzzer, by name.
+pub type Facts = BTreeMap<String, serde_json::Value>;
+
+/// Points of conformance.
+const POINTS: u32 = 30;
+
+/// Real peers.
+///
+/// # Errors
+/// A run says nothing.
+pub fn peers(peers: Option<&Peers>) -> Result<String, String> {
+    let intro = paragraph(
+        "The simulated core behind a TAP device, the network stack of Linux as its peer, the user's streams joined to local sockets, so that any program \
+         talks through the core.",
+    );
+    let mut table = Table::new(
+        "Runs with a real peer",
+        ["Run", "Role of the core", "Bytes", "Retransmitted by the core", "by Linux", "Result"]
+            .map(str::to_owned),
+    );
+    let Some(peers) = peers else {
+        let cell =
+            Cell::absent("needs a network namespace and a TAP device; run make test-rtl-peer")
+                .over(5);
+        table.row("all", [cell]);
+        return Ok(section("peers", "Real peers", &(intro + &table.html("plain-first")?)));
+    };
+    for run in &peers.runs {
+        let result = match run.passed {
+            true => Cell::toned("passed", Tone::Better),
+            false => Cell::toned(format!("failed: {}", run.detail), Tone::Worse),
+        };
+        table.row(
+            run.name.clone(),
+            [
+                Cell::new(run.role.clone()),
+                Cell::new(run.bytes.to_string()),
+                Cell::new(run.core_retransmissions.to_string()),
+                Cell::new(run.peer_retransmissions.to_string()),
+                result,
+            ],
+        );
+    }
+    let facts = paragraph(&format!("Peer: {}.", peers.kernel));
+    Ok(section("peers", "Real peers", &(intro + &facts + &table.html("plain-first")?)))
+}
+
+/// Conformance and fuzzing.
+///
+/// # Errors
+/// A script says nothing.
+pub fn conformance(records: &[Record], fuzz: Option<&Facts>) -> Result<String, String> {
+    let mut body = paragraph(
+        "Scripts of segments, each for a point of RFC 9293, 6298, 5961, 5681, 7323, 826 or 1122, run against the core in virtual time.",
+    );
+    let mut table = Table::new(
+        "Points of conformance",
+        ["Point", "Scripts", "Passed", "Skipped", "Failed", "What they show"].map(str::to_owned),
+    );
+    if !records.is_empty() {
+        let mut list = String::new();
+        for number in 1..=POINTS {
+            let point = format!("C{number}");
+            let rows =
+                records.iter().flat_map(|record| &record.rows).filter(|row| row.point == point);
+            let rows: Vec<_> = rows.collect();
+            let count = |result: &str| rows.iter().filter(|row| row.result == result).count();
+            if rows.is_empty() {
+                table.row(point, [Cell::absent("no script has run").over(5)]);
+                continue;
+            }
+            let failed = count("failed");
+            let mut titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
+            titles.dedup();
+            titles.truncate(4);
+            table.row(
+                point,
+                [
+                    Cell::new(rows.len().to_string()),
+                    Cell::toned(count("passed").to_string(), Tone::Better),
+                    Cell::new(count("skipped").to_string()),
+                    Cell::toned(
+                        failed.to_string(),
+                        if failed > 0 { Tone::Worse } else { Tone::Plain },
+                    ),
+                    Cell::new(titles.join("; ")),
+                ],
+            );
+        }
+        for record in records {
+            list.push_str(&scripts(record)?);
+        }
+        body.push_str(&table.html("plain-first wraps")?);
+        body.push_str(&list);
+    } else {
+        table.row("C1 to C30", [Cell::absent("the scripts have not been run").over(5)]);
+        body.push_str(&table.html("plain-first")?);
+    }
+    body.push_str(&part("Fuzzing", &random(fuzz)?));
+    Ok(section("conformance", "Conformance and robustness", &body))
+}
+
+fn scripts(record: &Record) -> Result<String, String> {
+    let mut table = Table::new(
+        record.endpoint.clone(),
+        ["Script", "Point", "Clause", "What it shows", "Result"].map(str::to_owned),
+    );
+    for row in &record.rows {
+        let (text, tone) = match row.result.as_str() {
+            "passed" => ("passed".to_owned(), Tone::Better),
+            "failed" => (format!("failed, {}", row.detail), Tone::Worse),
+            other => (format!("{other}: {}", row.detail), Tone::Absent),
+        };
+        table.row(
+            row.script.clone(),
+            [
+                Cell::new(row.point.clone()),
+                Cell::new(row.clause.clone()),
+                Cell::new(row.title.clone()),
+                Cell::toned(text, tone),
+            ],
+        );
+    }
+    let summary = format!(
+        "{}: {} passed, {} skipped, {} failed",
+        record.endpoint, record.passed, record.skipped, record.failed
+    );
+    Ok(details(&summary, &table.html("plain-first wraps")?))
+}
+
+fn random(facts: Option<&Facts>) -> Result<String, String> {
+    let mut table = Table::new("Random frames", ["Fact", "Value"].map(str::to_owned));
+    if let Some(facts) = facts {
+        for (name, value) in facts {
+            let text = match value {
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            table.row(name.replace('_', " "), [Cell::new(text)]);
+        }
+    } else {
+        table.row("frames", [Cell::absent("the fuzzer has not been run")]);
+    }
+    table.html("plain-first")
+}
+
+/// The generics.
+///
+/// # Errors
+/// A published generic is neither read nor explained.
+pub fn generics(source: &Published, generics: &Generics) -> Result<String, String> {
+    let names: Vec<&String> = generics.builds.keys().collect();
+    let head = ["Generic".to_owned(), "Published".to_owned()];
+    let head = head.into_iter().chain(names.iter().map(|name| format!("Ours, {name}")));
+    let mut table = Table::new("Generics, read from the registers of the builds", head);
+    for (name, value) in &source.generics {
+        let published = Cell::toned(value.clone(), Tone::Published);
+        if let Some((_, why)) = FIXED.iter().find(|(fixed, _)| fixed == name) {
+            let ours = Cell::new(format!("no parameter: {why}")).over(names.len());
+            table.row(name.clone(), [published, ours]);
+            continue;
+        }
+        let mut cells = vec![published];
+        for build in &names {
+            let value = generics.builds.get(*build).and_then(|values| values.get(name));
+            let value = value.ok_or_else(|| format!("generics.json: {build} has no {name}"))?;
+            cells.push(Cell::new(value.to_string()));
+        }
+        table.row(name.clone(), cells);
+    }
+    let mut own = Table::new(
+        "Ours alone",
+        std::iter::once("Parameter".to_owned())
+            .chain(names.iter().map(|name| format!("Ours, {name}"))),
+    );
+    for name in ["RxPacked", "RxEopMerge", "MacTxPad"] {
+        let value = |build: &&String| {
+            let value = generics.builds.get(*build).and_then(|values| values.get(name));
+            let value = value.ok_or_else(|| format!("generics.json: {build} has no {name}"))?;
+            Ok(Cell::new(value.to_string()))
+        };
+        own.row(name, names.iter().map(value).collect::<Result<Vec<_>, String>>()?);
+    }
+    let text = paragraph(
+        "The same generics hold for all latency and bandwidth runs, but for those that tell the ways apart: widths of the user side, the receiver's \
+         store, the number of sessions where it is named, and the MTU of single jumbo frames.",
+    );
+    let body = text + &table.html("plain-first")? + &own.html("plain-first")?;
+    Ok(section("generics", "Generics", &body))
+}

@@ -1,0 +1,91 @@
+//! Latency while the core sends something else: distributions.
+
+use super::html::{Cell, Table, figure, grouped, paragraph, section};
+use super::plot::{Plot, Series as Curve, Style};
+use super::{Drawing, Page};
+use crate::bench::record::{Contention, Scenario};
+use crate::formula::ns;
+
+/// The cycles that a share of the messages does not exceed.
+fn quantile(scenario: &Scenario, share: f64) -> u64 {
+    let mut count = 0;
+    for (cycles, messages) in &scenario.histogram {
+        count += messages;
+        if count as f64 >= share * scenario.messages as f64 {
+            return *cycles;
+        }
+    }
+    scenario.histogram.last().map_or(0, |(cycles, _)| *cycles)
+}
+
+/// The section.
+///
+/// # Errors
+/// A scenario has no messages, or one that waited longer than for a frame.
+pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> {
+    let late = crate::bench::contention::late(contention);
+    if let Some(first) = late.first() {
+        return Err(first.clone());
+    }
+    let heads = [
+        "Meanwhile",
+        "Messages",
+        "Other frames",
+        "Median",
+        "90 %",
+        "99 %",
+        "Most",
+        "Most, ns",
+        "Bound",
+    ];
+    let mut table = Table::new(
+        "Cycles from a message's first beat to its frame's first word, length and sum known, 64 bytes, 322 MHz",
+        heads.map(str::to_owned),
+    );
+    let mut plot = Plot {
+        id: "contention".to_owned(),
+        title: "Messages that have left after so many cycles".to_owned(),
+        x: "cycles".to_owned(),
+        y: "share of messages in %".to_owned(),
+        at_least: 100.0,
+        series: Vec::new(),
+    };
+    for (index, scenario) in contention.scenarios.iter().enumerate() {
+        if scenario.messages == 0 || scenario.histogram.is_empty() {
+            return Err(format!("contention.json: {} has no messages", scenario.id));
+        }
+        let most = quantile(scenario, 1.0);
+        table.row(
+            scenario.label.clone(),
+            [
+                Cell::new(grouped(scenario.messages)),
+                Cell::new(grouped(scenario.others)),
+                Cell::new(quantile(scenario, 0.5).to_string()),
+                Cell::new(quantile(scenario, 0.9).to_string()),
+                Cell::new(quantile(scenario, 0.99).to_string()),
+                Cell::new(most.to_string()),
+                Cell::new(format!("{:.1}", ns(most as f64, scenario.khz))),
+                Cell::new(scenario.bound.to_string()),
+            ],
+        );
+        let mut count = 0;
+        let mut points = vec![(0.0, 0.0)];
+        for (cycles, messages) in &scenario.histogram {
+            count += messages;
+            points.push((*cycles as f64, count as f64 * 100.0 / scenario.messages as f64));
+        }
+        plot.series.push(Curve {
+            name: scenario.id.clone(),
+            colour: index,
+            style: Style::Steps,
+            points,
+        });
+    }
+    let svg = page.draw(Drawing { name: plot.id.clone(), svg: plot.svg()? });
+    let text = paragraph(
+        "Published latencies are those of an idle core. A frame that has begun is not broken off: a message waits for its end at worst. The bound is \
+         the longest frame of the kind at the pace of the MAC.",
+    );
+    let drawing = figure("Figure.", &plot.title, &svg);
+    Ok(section("contention", "Contention", &(text + &table.html("plain-first")? + &drawing)))
+}

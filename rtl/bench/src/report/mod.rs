@@ -1,0 +1,243 @@
+//! The report: a page, drawings and data, made of the records of the measurements alone.
+//!
+//! Nothing is typed by hand: each value is from a record or from the published figures. A missing value, an empty
+//! cell or a point off its formula is an error, and no report is written.
+
+pub mod bandwidth;
+pub mod checks;
+pub mod contention;
+pub mod diagram;
+pub mod html;
+pub mod latency;
+pub mod plot;
+pub mod resources;
+
+use crate::bench::generics::Generics;
+use crate::bench::meta::Meta;
+use crate::bench::record::{self, Bandwidth, Contention, Latency, Peers};
+use crate::drill::suite::Record;
+use crate::published::Published;
+use checks::Facts;
+use diagram::Scenario;
+use html::{escape, figure, paragraph, part, section};
+
+/// The style of all pages of the project, and what this one has beside it.
+const STYLE: &str = concat!(
+    include_str!("../../../../crates/spfe-report/src/style.css"),
+    include_str!("style.css")
+);
+
+/// A drawing of the page.
+#[derive(Clone, Debug)]
+pub struct Drawing {
+    /// Name of its file, without `.svg`.
+    pub name: String,
+    /// The drawing, as it is in the page.
+    pub svg: String,
+}
+
+/// The page as it grows.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    drawings: Vec<Drawing>,
+}
+
+impl Page {
+    /// Keeps a drawing for a file of its own, and gives it back for the page.
+    pub fn draw(&mut self, drawing: Drawing) -> String {
+        let svg = drawing.svg.clone();
+        self.drawings.push(drawing);
+        svg
+    }
+}
+
+const SECTIONS: [(&str, &str); 9] = [
+    ("summary", "Summary"),
+    ("method", "Method"),
+    ("latency", "Latency"),
+    ("contention", "Contention"),
+    ("bandwidth", "Bandwidth"),
+    ("resources", "Resources"),
+    ("peers", "Real peers"),
+    ("conformance", "Conformance"),
+    ("generics", "Generics"),
+];
+
+fn header(meta: &Meta, published: &Published) -> String {
+    let links: String = SECTIONS
+        .iter()
+        .map(|(id, title)| format!("<li><a href=\"#{id}\">{title}</a></li>"))
+        .collect();
+    format!(
+        "<header>\n<h1>10G ultra-low-latency TCP core: performance</h1>\n<p class=\"facts\">revision {} · {} · {} · random payload of seed \
+         {}</p>\n<p class=\"banner\">Behavioural simulation of the synthesizable core, not hardware. Nanoseconds are cycles times a clock \
+         period; no figure here says that a device reaches that clock.</p>\n<p>Held against the published figures of: {}, version \
+         {}.</p>\n<nav><ul>{links}</ul></nav>\n</header>\n",
+        escape(&meta.revision),
+        escape(&meta.simulator),
+        escape(&meta.compiler),
+        meta.seed,
+        escape(&published.source),
+        escape(&published.version),
+    )
+}
+
+/// The main figures, each from the records.
+fn summary(latency: &Latency, bandwidth: &Bandwidth) -> Result<String, String> {
+    let cycles = |way: &str| {
+        let series = latency.series.iter();
+        let mut found = series.filter(|series| series.way == way && series.sessions == 16);
+        let point = found.find_map(|series| series.cycles(64).copied());
+        point
+            .map(|point| point.cycles)
+            .ok_or_else(|| format!("latency.json has no {way} of 64 bytes"))
+    };
+    let time = |cycles: u64| format!("{:.2} ns", crate::formula::ns(cycles as f64, 322_000));
+    let least = bandwidth.rates.iter().filter(|rate| rate.limit == "limiter");
+    let least = least.map(|rate| rate.mbps).fold(f64::INFINITY, f64::min);
+    if !least.is_finite() {
+        return Err("bandwidth.json has no runs under the limiter".to_owned());
+    }
+    let trip = cycles("rx_unpacked32")? + cycles("tx_ct64")?;
+    let like = cycles("rx_packed64")? + cycles("tx_ct64")?;
+    let tiles = [
+        (
+            "Rx cut-through",
+            cycles("rx_unpacked32")?,
+            "64 bytes, first beat unaligned; 14 cycles are one register above the floor",
+        ),
+        ("Tx cut-through", cycles("tx_ct64")?, "any size, length and sum known"),
+        ("Round trip", trip, "cut-through, 32-bit unaligned user side"),
+        ("Round trip, like for like", like, "cut-through, 64-bit packed user side"),
+        ("Rx store-and-forward", cycles("rx_store64")?, "64 bytes, verified"),
+        ("Tx store-and-forward", cycles("tx_store128")?, "64 bytes, 128-bit user side"),
+    ];
+    let mut out = String::from("<ul class=\"tiles\">\n");
+    for (name, cycles, about) in tiles {
+        out += &format!(
+            "<li>{name}<strong>{}</strong><span>{cycles} cycles at 322 MHz; {about}</span></li>\n",
+            time(cycles)
+        );
+    }
+    out += &format!(
+        "<li>Bandwidth<strong>{least:.0} Mbit/s</strong><span>least of all {} runs under a limiter of 10 Gbit/s</span></li>\n</ul>\n",
+        bandwidth.rates.iter().filter(|rate| rate.limit == "limiter").count()
+    );
+    Ok(section("summary", "Summary", &out))
+}
+
+fn method(page: &mut Page) -> String {
+    let mut body = String::from(
+        "<dl>\n<dt>Latency</dt><dd>First beat in to first beat out, in cycles. Rx: one frame at a time, words at the pace of 10 Gbit/s. Tx: one \
+         message at a time, as fast as the user port takes it. Sessions are opened by the handshake of a peer on the line; sizes go round all \
+         sessions.</dd>\n<dt>Arrival</dt><dd>Word <i>k</i> of a frame is on the bus in cycle <i>a(k) = k + max(0, ceil(k·r) − 1)</i>, <i>r</i> = \
+         F·width/10 Gbit/s − 1: the pattern that gives all 120 published latencies. The line's own pattern, 32 of 33 clocks, is measured \
+         beside it.</dd>\n<dt>Formulas</dt><dd>Each way through the core has a closed form. Every measured point is compared with it; one that differs \
+         fails the measurement, and this page is not written.</dd>\n<dt>Bandwidth</dt><dd>100 packets of a size. Rx: at full rate, again and slower if one is lost. Tx: pushed at \
+         the full rate of the user port, the MAC side held to 10 Gbit/s.</dd>\n<dt>Checks</dt><dd>Every byte is compared; every frame of the core is \
+         parsed and its checksums verified by another implementation.</dd>\n</dl>\n",
+    );
+    for (number, name, title, scenario) in [
+        (1, "scenario-rx-latency", "Rx latency: where clocks are read", Scenario::RxLatency),
+        (2, "scenario-tx-latency", "Tx latency: where clocks are read", Scenario::TxLatency),
+        (7, "scenario-rx-bandwidth", "Rx bandwidth", Scenario::RxBandwidth),
+        (8, "scenario-tx-bandwidth", "Tx bandwidth", Scenario::TxBandwidth),
+    ] {
+        let svg = page.draw(Drawing { name: name.to_owned(), svg: scenario.svg(name, title) });
+        body.push_str(&figure(&format!("Figure {number}."), title, &svg));
+    }
+    let known = paragraph(
+        "The published rows do not all fit the published generics: the store-and-forward transmitter needs a user port of 16 bytes a cycle, not 8, and \
+         payloads of 2048 bytes do not fit an MTU of 1500. Rows that are like for like take the user side that the published figures need; all \
+         others are listed with their own.",
+    );
+    body.push_str(&part("What is like for like", &known));
+    section("method", "Method", &body)
+}
+
+/// What the report is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    /// `meta.json`.
+    pub meta: Meta,
+    /// `latency.json`.
+    pub latency: Latency,
+    /// `bandwidth.json`.
+    pub bandwidth: Bandwidth,
+    /// `contention.json`.
+    pub contention: Contention,
+    /// `generics.json`.
+    pub generics: Generics,
+    /// `peers.json`, if there is one.
+    pub peers: Option<Peers>,
+    /// `conformance.json`, if there is one.
+    pub conformance: Vec<Record>,
+    /// `fuzz.json`, if there is one.
+    pub fuzz: Option<Facts>,
+}
+
+impl Records {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// One that must be there is not, or one is not of its shape.
+    pub fn read() -> Result<Self, String> {
+        Ok(Self {
+            meta: record::read("meta.json")?,
+            latency: record::read("latency.json")?,
+            bandwidth: record::read("bandwidth.json")?,
+            contention: record::read("contention.json")?,
+            generics: record::read("generics.json")?,
+            peers: record::read_if("peers.json")?,
+            conformance: record::read_if("conformance.json")?.unwrap_or_default(),
+            fuzz: record::read_if("fuzz.json")?,
+        })
+    }
+}
+
+/// The report: its page, and its drawings.
+///
+/// # Errors
+/// A value is missing, or not as it must be.
+pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
+    let published = Published::load();
+    let mut page = Page::default();
+    let mut body = header(&records.meta, &published);
+    body.push_str("<main>\n");
+    body.push_str(&summary(&records.latency, &records.bandwidth)?);
+    body.push_str(&method(&mut page));
+    let source = latency::Source { latency: &records.latency, published: &published };
+    body.push_str(&latency::html(&mut page, &source)?);
+    body.push_str(&contention::html(&mut page, &records.contention)?);
+    body.push_str(&bandwidth::html(&mut page, &records.bandwidth, &published)?);
+    body.push_str(&resources::html(&published)?);
+    body.push_str(&checks::peers(records.peers.as_ref())?);
+    body.push_str(&checks::conformance(&records.conformance, records.fuzz.as_ref())?);
+    body.push_str(&checks::generics(&published, &records.generics)?);
+    body.push_str("</main>\n");
+    let text = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>10G TCP core: performance</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
+    );
+    Ok((text, page.drawings))
+}
+
+/// Writes the report: `index.html`, and `svg/` with the drawings.
+///
+/// # Errors
+/// As [`render`], or a file cannot be written.
+pub fn write() -> Result<(), String> {
+    let (text, drawings) = render(&Records::read()?)?;
+    let directory = record::directory();
+    let put = |name: String, text: String| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    std::fs::create_dir_all(directory.join("svg"))
+        .map_err(|error| format!("{}: {error}", directory.display()))?;
+    for drawing in &drawings {
+        put(format!("svg/{}.svg", drawing.name), plot::standalone(&drawing.svg))?;
+    }
+    put("index.html".to_owned(), text)
+}

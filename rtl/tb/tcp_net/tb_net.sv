@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// ARP and ICMP: replies word for word, silence where nothing is to be said, the life of an entry of the
+/// table, and floods of damaged frames after which all of it still works.
+module tb_net
+  import spfe_tb_pkg::*;
+  import spfe_tcp_pkg::*;
+  import tb_net_frame_pkg::*;
+#(
+  /// Name of the bench.
+  parameter string       NAME    = "",
+  /// Width of the stream from the MAC.
+  parameter int unsigned RX      = 32,
+  /// Width of the stream to the MAC.
+  parameter int unsigned TX      = 32,
+  /// Virtual interfaces.
+  parameter int unsigned VIFS    = 1,
+  /// Largest IP packet.
+  parameter int unsigned MTU     = 1500,
+  /// Entries of the table.
+  parameter int unsigned ENTRIES = 32
+);
+  localparam int unsigned HANG = 60000;
+  localparam int unsigned RETRY = 3;
+  localparam int unsigned TRIES = 2;
+  localparam int unsigned REFRESH = 9;
+  localparam mac_t ALL = '1;
+
+  bit run = 1'b0;
+  logic clk;
+  logic rst = 1'b1;
+  logic tick = 1'b0;
+  tcp_cfg_t cfg = '0;
+  logic [RX-1:0] rx_data;
+  logic [RX/8-1:0] rx_keep;
+  logic rx_valid = 1'b0, rx_last, rx_err;
+  logic [TX-1:0] tx_data;
+  logic [TX/8-1:0] tx_keep;
+  logic tx_valid, tx_ready = 1'b0, tx_last;
+  arp_query_t query;
+  logic query_valid = 1'b0;
+  arp_answer_t answer;
+  logic answer_valid;
+  arp_update_t update;
+  logic update_valid, update_ready = 1'b0;
+  event_t happened;
+  logic happened_valid;
+  net_count_t count;
+
+  // What tasks set changes between the edges.
+  logic rst_q = 1'b1, tick_q = 1'b0, query_valid_q = 1'b0;
+  tcp_cfg_t cfg_q;
+  arp_query_t query_q;
+  always @(negedge clk) begin
+    rst_q <= rst;
+    tick_q <= tick;
+    cfg_q <= cfg;
+    query_q <= query;
+    query_valid_q <= query_valid;
+  end
+
+  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+
+  spfe_tcp_net #(
+      .MacRxWidth(RX), .MacTxWidth(TX), .VifCount(VIFS), .ArpEntries(ENTRIES), .Mtu(MTU)
+  ) dut (
+      .clk_i(clk), .rst_i(rst_q), .tick_i(tick_q), .cfg_i(cfg_q),
+      .mac_rx_data_i(rx_data), .mac_rx_keep_i(rx_keep), .mac_rx_valid_i(rx_valid),
+      .mac_rx_last_i(rx_last), .mac_rx_err_i(rx_err),
+      .net_data_o(tx_data), .net_keep_o(tx_keep), .net_valid_o(tx_valid), .net_ready_i(tx_ready),
+      .net_last_o(tx_last),
+      .query_i(query_q), .query_valid_i(query_valid_q), .answer_o(answer), .answer_valid_o(answer_valid),
+      .update_o(update), .update_valid_o(update_valid), .update_ready_i(update_ready),
+      .event_o(happened), .event_valid_o(happened_valid), .count_o(count)
+  );
+
+  // ------------------------------------------------------------------------------------------
+  // Streams: what is in `line` goes in, what comes out is in `got`.
+
+  Frame line[$];
+  Frame got[$];
+  int unsigned fill = 100, drain = 100, gap = 0, wait_gap = 0, at = 0;
+  Frame sending, coming;
+  int unsigned updates = 0, events = 0, checks = 0;
+  arp_update_t last_update;
+  event_t last_event;
+  int unsigned counts[7];
+
+  /* verilator lint_off BLKSEQ */  // variables of one process
+  always @(posedge clk) begin
+    rx_valid <= 1'b0;
+    rx_data <= {RX/32{$urandom}};
+    rx_keep <= '1;
+    rx_last <= chance(50);
+    rx_err <= chance(50);
+    if (wait_gap > 0) wait_gap--;
+    else if (!rst_q && (sending != null || line.size() > 0) && chance(fill)) begin
+      if (sending == null) begin
+        sending = line.pop_front();
+        at = 0;
+      end
+      rx_valid <= 1'b1;
+      for (int unsigned i = 0; i < RX / 8; i++) begin
+        rx_keep[i] <= at + i < sending.b.size();
+        if (at + i < sending.b.size()) rx_data[8*i+:8] <= sending.b[at+i];
+      end
+      at += RX / 8;
+      rx_last <= at >= sending.b.size();
+      if (at >= sending.b.size()) begin
+        rx_err <= sending.err;
+        sending = null;
+        wait_gap = gap;
+      end else rx_err <= chance(50);
+    end
+  end
+
+  always @(posedge clk) begin
+    tx_ready <= chance(drain);
+    if (!rst_q && tx_valid && tx_ready) begin
+      bit over;
+      over = 1'b0;
+      if (coming == null) coming = new;
+      for (int unsigned i = 0; i < TX / 8; i++) begin
+        if (tx_keep[i] && over) $fatal(1, "bytes after the end of a frame: keep %b", tx_keep);
+        if (tx_keep[i]) coming.b.push_back(tx_data[8*i+:8]);
+        else over = 1'b1;
+      end
+      if (over && !tx_last) $fatal(1, "keep %b before the end of a frame", tx_keep);
+      if (tx_last) begin
+        if (coming.b.size() < 60) $fatal(1, "a frame of %0d bytes", coming.b.size());
+        got.push_back(coming);
+        coming = null;
+      end
+    end
+    update_ready <= chance(drain);
+    if (update_valid && update_ready) begin
+      last_update <= update;
+      updates <= updates + 1;
+    end
+    if (happened_valid) begin
+      last_event <= happened;
+      events <= events + 1;
+    end
+    for (int unsigned i = 0; i < 7; i++) if (!rst_q && count[i]) counts[i]++;
+  end
+  /* verilator lint_on BLKSEQ */
+
+  task automatic cycles(int unsigned n);
+    repeat (n) @(posedge clk);
+  endtask
+
+  /// Until all that was sent has been looked at.
+  task automatic settle();
+    int unsigned n = 0;
+    while (line.size() > 0 || sending != null) begin
+      cycles(1);
+      n++;
+      if (n == HANG * 100) $fatal(1, "the line does not become free");
+    end
+    cycles(10);
+  endtask
+
+  task automatic next(output Frame f);
+    int unsigned n = 0;
+    while (got.size() == 0) begin
+      cycles(1);
+      n++;
+      if (n == HANG) $fatal(1, "no frame came");
+    end
+    f = got.pop_front();
+  endtask
+
+  task automatic must(Frame want, string what);
+    Frame f;
+    next(f);
+    checks++;
+    if (f.b != want.b) $fatal(1, "%s:\n got %s\nwant %s", what, f.text(), want.text());
+  endtask
+
+  /// Nothing comes; long enough for any answer that is not held up.
+  task automatic silence(string what);
+    settle();
+    cycles(200 + 4 * ENTRIES);
+    checks++;
+    if (got.size() > 0) $fatal(1, "%s: a frame came: %s", what, got[0].text());
+  endtask
+
+  task automatic ticks(int unsigned n);
+    repeat (n) begin
+      tick = 1'b1;
+      cycles(1);
+      tick = 1'b0;
+      cycles(5 * ENTRIES + 40);
+    end
+  endtask
+
+  task automatic pace();
+    fill = activity();
+    drain = activity();
+    gap = $urandom_range(2) * $urandom_range(8);
+  endtask
+
+  // ------------------------------------------------------------------------------------------
+  // Frames to and from an interface.
+
+  function automatic ether_t to(int unsigned v, mac_t dmac, mac_t smac);
+    return {dmac, smac, cfg.vif[v].vlan, cfg.vif[v].tag};
+  endfunction
+
+  function automatic ether_t from(int unsigned v, mac_t dmac);
+    return to(v, dmac, cfg.vif[v].mac);
+  endfunction
+
+  function automatic Frame announcement(int unsigned v);
+    return arp(from(v, ALL), 16'd1, cfg.vif[v].mac, cfg.vif[v].ip, 48'd0, cfg.vif[v].ip);
+  endfunction
+
+  function automatic Frame asking(int unsigned v, mac_t dmac, ip_t ip);
+    return arp(from(v, dmac), 16'd1, cfg.vif[v].mac, cfg.vif[v].ip, 48'd0, ip);
+  endfunction
+
+  function automatic mac_t mac();
+    return {8'h02, 40'({$urandom, $urandom})};
+  endfunction
+
+  function automatic ip_t host();
+    return {8'd10, 24'($urandom_range(250, 2))};
+  endfunction
+
+  function automatic int unsigned some_vif();
+    return $urandom_range(VIFS - 1);
+  endfunction
+
+  task automatic setup();
+    cfg.arp_retry = 16'(RETRY);
+    cfg.arp_tries = 8'(TRIES);
+    cfg.arp_refresh = 32'(REFRESH);
+    for (int unsigned v = 0; v < VIFS; v++) begin
+      cfg.vif[v].enable = 1'b1;
+      cfg.vif[v].mac = mac();
+      cfg.vif[v].vlan = chance(50);
+      cfg.vif[v].tag = {4'($urandom), 12'(100 + v)};
+      cfg.vif[v].ip = {8'd10, 8'd1, 8'(v), 8'd1};
+      // Interface 2 has another address of interface 1.
+      if (v == 2) begin
+        cfg.vif[2].mac = cfg.vif[1].mac;
+        cfg.vif[2].vlan = cfg.vif[1].vlan;
+        cfg.vif[2].tag = cfg.vif[1].tag;
+      end else if (v != 1) cfg.vif[v].vlan = v != 0;
+    end
+  endtask
+
+  // ------------------------------------------------------------------------------------------
+  // The cases.
+
+  task automatic announce();
+    cycles(20);
+    cfg.enable = 1'b1;
+    for (int unsigned v = 0; v < VIFS; v++) must(announcement(v), "announcement at the start");
+    ticks(REFRESH - 1);
+    silence("before the refresh");
+    ticks(1);
+    for (int unsigned v = 0; v < VIFS; v++) must(announcement(v), "announcement at the refresh");
+  endtask
+
+  task automatic serve();
+    int unsigned v;
+    mac_t peer;
+    ip_t ip;
+    Frame f;
+    v = some_vif();
+    peer = mac();
+    ip = chance(30) ? '0 : host();
+    f = arp(to(v, chance(50) ? ALL : cfg.vif[v].mac, peer), 16'd1, peer, ip,
+            chance(50) ? '0 : ALL, cfg.vif[v].ip);
+    if (chance(30)) while (f.b.size() > (cfg.vif[v].vlan ? 46 : 42)) void'(f.b.pop_back());
+    line.push_back(f);
+    must(arp(from(v, peer), 16'd2, cfg.vif[v].mac, cfg.vif[v].ip, peer, ip), "ARP reply");
+  endtask
+
+  /// ARP that must not be answered.
+  task automatic ignore();
+    int unsigned v, offset, which;
+    mac_t peer;
+    Frame f;
+    v = some_vif();
+    peer = mac();
+    f = arp(to(v, ALL, peer), 16'd1, peer, host(), '0, cfg.vif[v].ip);
+    offset = cfg.vif[v].vlan ? 18 : 14;
+    which = $urandom_range(9);
+    case (which)
+      0: f.err = 1'b1;
+      1: f.b[offset+1] ^= 8'h10;  // hardware type
+      2: f.b[offset+2] ^= 8'h10;  // protocol type
+      3: f.b[offset+4] ^= 8'h01;  // length of a hardware address
+      4: f.b[offset+5] ^= 8'h01;
+      5: f.b[offset+7] = 8'd2;  // a reply
+      6: f.b[offset+27] ^= 8'h80;  // for somebody else
+      7: f.b[0] = 8'h02;  // to somebody else
+      8: while (32'(f.b.size()) >= offset + 28 || chance(80)) begin
+        void'(f.b.pop_back());
+        if (f.b.size() == 1) break;
+      end
+      default: f.b[offset+8] |= 8'h01;  // from a group
+    endcase
+    line.push_back(f);
+    silence($sformatf("ARP of kind %0d", which));
+  endtask
+
+  task automatic wrong_tag();
+    mac_t peer;
+    ether_t e;
+    peer = mac();
+    e = to(0, ALL, peer);
+    e.vlan = !e.vlan;
+    e.tag = 16'd77;
+    line.push_back(arp(e, 16'd1, peer, host(), '0, cfg.vif[0].ip));
+    e = to(VIFS - 1, ALL, peer);
+    e.tag[11:0] ^= 12'h800;
+    if (e.vlan) line.push_back(arp(e, 16'd1, peer, host(), '0, cfg.vif[VIFS-1].ip));
+    silence("ARP with another tag");
+  endtask
+
+  function automatic void request(output ether_t e, output echo_t p, output ether_t re,
+                                  output echo_t rp, input int unsigned len);
+    int unsigned v;
+    mac_t peer;
+    v = some_vif();
+    peer = mac();
+    e = to(v, cfg.vif[v].mac, peer);
+    p = {8'd8, 8'($urandom), 16'($urandom), chance(50) ? 16'h4000 : 16'h0, 8'($urandom_range(255, 1)),
+         host(), cfg.vif[v].ip, $urandom, $urandom, 16'(len)};
+    re = from(v, peer);
+    rp = p;
+    rp.kind = 8'd0;
+    rp.ttl = 8'd64;
+    rp.sip = p.dip;
+    rp.dip = p.sip;
+  endfunction
+
+  task automatic ping(int unsigned len);
+    ether_t e, re;
+    echo_t p, rp;
+    request(e, p, re, rp, len);
+    line.push_back(echo(e, p));
+    must(echo(re, rp), "echo reply");
+  endtask
+
+  /// Echo requests that must not be answered.
+  task automatic bad_ping();
+    ether_t e, re;
+    echo_t p, rp;
+    Frame f;
+    int unsigned ip, which, dropped, bit_at;
+    request(e, p, re, rp, $urandom_range(200));
+    which = $urandom_range(7);
+    if (which == 0) p.fragment = 16'h2000;
+    if (which == 1) p.len = 16'(MTU - 27);
+    if (which == 6) p.sip = 32'hE000_0001;
+    if (which == 7) e.smac[40] = 1'b1;
+    f = echo(e, p);
+    ip = start(e);
+    bit_at = 8 * (ip + 22) + $urandom_range(8 * (32'(p.len) + 6) - 1);
+    case (which)
+      2: f.err = 1'b1;
+      3: f.b[bit_at/8][bit_at%8] ^= 1'b1;  // message
+      4: f.b[ip+4][3] ^= 1'b1;  // header
+      5: begin  // cut off
+        int unsigned whole;
+        whole = ip + 28 + 32'(p.len);
+        while (32'(f.b.size()) >= whole) void'(f.b.pop_back());
+      end
+      default: ;
+    endcase
+    settle();
+    dropped = counts[0];
+    line.push_back(f);
+    silence($sformatf("echo of kind %0d", which));
+    checks++;
+    if (which == 5 && f.b.size() < 32'(ip) + 28) return;
+    if (counts[0] != dropped + 1) $fatal(1, "echo of kind %0d was not counted", which);
+  endtask
+
+`include "tb_net_table.svh"
+
+  /// Damaged frames of all kinds at any rate; whatever they do, it ends.
+  task automatic flood();
+    int unsigned n;
+    pace();
+    n = $urandom_range(300, 100);
+    repeat (n) begin
+      ether_t e, re;
+      echo_t p, rp;
+      Frame f;
+      int unsigned v;
+      v = some_vif();
+      request(e, p, re, rp, $urandom_range(chance(10) ? MTU + 40 : 64));
+      if (chance(50)) f = echo(e, p);
+      else f = arp(to(v, chance(50) ? ALL : cfg.vif[v].mac, e.smac), chance(50) ? 16'd1 : 16'd2, e.smac,
+                   p.sip, '0, chance(80) ? cfg.vif[v].ip : host());
+      repeat ($urandom_range(3)) f.b[$urandom_range(f.b.size()-1)] = 8'($urandom);
+      if (chance(20)) repeat ($urandom_range(f.b.size()-1)) void'(f.b.pop_back());
+      f.err = chance(10);
+      line.push_back(f);
+    end
+    settle();
+    drain = 100;
+    cycles(4000);
+    got.delete();
+    checks++;
+    if (counts[2] != counts[1] + counts[0]) begin
+      $fatal(1, "%0d echo requests, %0d answered, %0d dropped", counts[2], counts[1], counts[0]);
+    end
+  endtask
+
+  initial begin
+    run = chosen(NAME);
+    if (run) begin
+      setup();
+      cycles(5);
+      rst = 1'b0;
+      announce();
+      cfg.arp_refresh = '0;
+      repeat (5) begin
+        repeat (20) begin
+          pace();
+          serve();
+          ping($urandom_range(chance(20) ? MTU - 28 : 80));
+          ignore();
+          bad_ping();
+        end
+        ping(MTU - 28);
+        ping(0);
+        wrong_tag();
+        table_cases();
+        flood();
+      end
+      serve();
+      ping(56);
+      passed(NAME, checks);
+    end
+  end
+endmodule

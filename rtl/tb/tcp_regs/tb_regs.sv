@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Registers: what is written is read and reaches the core, what must be refused is, counters count,
+/// operations and copies wait for the engine.
+module tb_regs
+  import spfe_tb_pkg::*;
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_regs_pkg::*;
+#(
+  /// Name of the bench.
+  parameter string       NAME = "",
+  /// Virtual interfaces.
+  parameter int unsigned VIFS = 3,
+  /// Largest IP packet.
+  parameter int unsigned MTU  = 1500
+);
+  localparam int unsigned SESSIONS = 64;
+  localparam logic [14:0] FEATURES = 15'h2A51;
+
+  bit run = 1'b0;
+  logic clk;
+  // What tasks set; it changes between the edges.
+  typedef struct packed {
+    logic rst;
+    logic [11:0] awaddr, araddr;
+    logic [31:0] wdata;
+    logic [3:0] wstrb;
+    logic awvalid, wvalid, bready, arvalid, rready;
+    logic op_ready, view_valid;
+    view_t view;
+    logic [CounterCount-1:0] happens;
+  } pins_t;
+  pins_t pins = '{rst: 1'b1, default: '0};
+  pins_t pins_q = '{rst: 1'b1, default: '0};
+  logic awready, wready, bvalid, arready, rvalid;
+  logic [31:0] rdata;
+  logic [1:0] bresp, rresp;
+  tcp_cfg_t cfg;
+  op_cmd_t op;
+  logic op_valid, view_req, core_rst;
+  sid_t view_sid;
+  int unsigned checks = 0;
+  longint unsigned counted[CounterCount];
+
+  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+  always @(negedge clk) pins_q <= pins;
+
+  // Bits of the counters as they are in the structs: first member on top.
+  rx_count_t rx_count;
+  tx_count_t tx_count;
+  eng_count_t eng_count;
+  net_count_t net_count;
+  assign rx_count = {<<{pins_q.happens[15:0]}};
+  assign tx_count = {<<{pins_q.happens[23:16]}};
+  assign eng_count = {<<{pins_q.happens[34:24]}};
+  assign net_count = {<<{pins_q.happens[41:35]}};
+
+  spfe_tcp_regs #(
+      .SessionCount(SESSIONS), .MacRxWidth(32), .MacTxWidth(64), .UserTxWidth(128), .UserRxWidth(64),
+      .Mtu(MTU), .VlanCount(2), .MacAddressCount(1), .VifCount(VIFS), .Features(FEATURES),
+      .RxFifoPackets(3), .RxMemAddrBits(15), .TxMemAddrBits(16), .ArpEntries(32), .RxOutputPipe(1),
+      .TxOutputPipe(2)
+  ) dut (
+      .clk_i(clk), .rst_i(pins_q.rst), .core_rst_o(core_rst), .cfg_o(cfg),
+      .op_o(op), .op_valid_o(op_valid), .op_ready_i(pins_q.op_ready),
+      .view_sid_o(view_sid), .view_req_o(view_req), .view_i(pins_q.view),
+      .view_valid_i(pins_q.view_valid),
+      .rx_count_i(rx_count), .tx_count_i(tx_count), .eng_count_i(eng_count),
+      .net_count_i(net_count), .event_lost_i(pins_q.happens[42]),
+      .mac_rx_valid_i(1'b0), .mac_rx_last_i(1'b0), .mac_tx_valid_i(1'b0), .mac_tx_ready_i(1'b0),
+      .mac_tx_last_i(1'b0), .user_tx_valid_i(1'b0), .user_tx_ready_i(1'b0), .user_tx_last_i(1'b0),
+      .user_rx_valid_i(1'b0), .user_rx_ready_i(1'b0), .user_rx_last_i(1'b0),
+      .s_axil_awaddr_i(pins_q.awaddr), .s_axil_awvalid_i(pins_q.awvalid), .s_axil_awready_o(awready),
+      .s_axil_wdata_i(pins_q.wdata), .s_axil_wstrb_i(pins_q.wstrb), .s_axil_wvalid_i(pins_q.wvalid),
+      .s_axil_wready_o(wready), .s_axil_bresp_o(bresp), .s_axil_bvalid_o(bvalid),
+      .s_axil_bready_i(pins_q.bready),
+      .s_axil_araddr_i(pins_q.araddr), .s_axil_arvalid_i(pins_q.arvalid), .s_axil_arready_o(arready),
+      .s_axil_rdata_o(rdata), .s_axil_rresp_o(rresp), .s_axil_rvalid_o(rvalid),
+      .s_axil_rready_i(pins_q.rready)
+  );
+
+  task automatic cycles(int unsigned n);
+    repeat (n) @(posedge clk);
+  endtask
+
+  /// A write; address and data come in any order, the answer may have to wait.
+  task automatic put(logic [11:0] address, logic [31:0] data, bit good, logic [3:0] strobe = 4'hF);
+    bit a, d;
+    int unsigned n = 0;
+    a = 1'b0;
+    d = 1'b0;
+    pins.awaddr = address;
+    pins.wdata = data;
+    pins.wstrb = strobe;
+    while (!a || !d) begin
+      if (!a) pins.awvalid = pins.awvalid || chance(50);
+      if (!d) pins.wvalid = pins.wvalid || chance(50);
+      cycles(1);
+      if (pins_q.awvalid && awready) begin
+        a = 1'b1;
+        pins.awvalid = 1'b0;
+      end
+      if (pins_q.wvalid && wready) begin
+        d = 1'b1;
+        pins.wvalid = 1'b0;
+      end
+      n++;
+      if (n > 200) $fatal(1, "write to %h is not taken", address);
+    end
+    do begin
+      pins.bready = chance(50);
+      cycles(1);
+      n++;
+      if (n > 400) $fatal(1, "no answer to a write to %h", address);
+    end while (!(bvalid && pins_q.bready));
+    pins.bready = 1'b0;
+    checks++;
+    if (bresp != (good ? 2'b00 : 2'b10)) $fatal(1, "write of %h to %h: answer %b", data, address, bresp);
+  endtask
+
+  task automatic get(logic [11:0] address, output logic [31:0] data, output bit good);
+    int unsigned n = 0;
+    pins.araddr = address;
+    pins.arvalid = 1'b1;
+    do begin
+      cycles(1);
+      n++;
+      if (n > 200) $fatal(1, "read of %h is not taken", address);
+    end while (!(pins_q.arvalid && arready));
+    pins.arvalid = 1'b0;
+    do begin
+      pins.rready = chance(50);
+      cycles(1);
+      n++;
+      if (n > 400) $fatal(1, "no answer to a read of %h", address);
+    end while (!(rvalid && pins_q.rready));
+    pins.rready = 1'b0;
+    data = rdata;
+    good = rresp == 2'b00;
+    checks++;
+    if (!good && (data != '0 || rresp != 2'b10)) $fatal(1, "read of %h: %h with %b", address, data, rresp);
+  endtask
+
+  task automatic must(logic [11:0] address, logic [31:0] want);
+    logic [31:0] data;
+    bit good;
+    get(address, data, good);
+    if (!good || data != want) $fatal(1, "register %h is %h (%b), not %h", address, data, good, want);
+  endtask
+
+`include "tb_regs_cases.svh"
+
+  initial begin
+    run = chosen(NAME);
+    if (run) begin
+      cycles(5);
+      pins.rst = 1'b0;
+      cycles(3);
+      reset_values();
+      map_of_all();
+      repeat (20) begin
+        stored();
+        interfaces();
+        operation();
+        copy();
+      end
+      refusals();
+      counters();
+      software_reset();
+      passed(NAME, checks);
+    end
+  end
+endmodule

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Answers queries from the table of addresses, one entry a cycle; what is not found is given on to be
+/// asked for. An answer comes ArpEntries + 2 cycles after its query at the latest; if the query before
+/// it was for an address that was not in the table, first that one has to be put in.
+module spfe_tcp_arp_seek
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_net_pkg::*;
+#(
+    /// Entries, 2 or more.
+    parameter int unsigned ArpEntries = 32,
+    /// Bits of the number of one; follows from ArpEntries.
+    localparam int unsigned IndexBits = $clog2(ArpEntries)
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// Address that is asked for; from the engine, until the answer.
+    input arp_query_t query_i,
+    /// It is asked for.
+    input logic query_valid_i,
+    /// What is known of it. Neither found nor failed: requests are under way.
+    output arp_answer_t answer_o,
+    /// This is the answer; a pulse.
+    output logic answer_valid_o,
+    /// Entry to read; to the table.
+    output logic [IndexBits-1:0] index_o,
+    /// What it is, in the same cycle.
+    input arp_entry_t entry_i,
+    /// Entries that are in use, all of them.
+    input logic [ArpEntries-1:0] used_i,
+    /// It is answered that an address failed; a pulse.
+    output logic reported_o,
+    /// Its entry.
+    output logic [IndexBits-1:0] reported_index_o,
+    /// An address is to be put into the table.
+    output logic insert_valid_o,
+    /// Which one.
+    output arp_query_t insert_o,
+    /// It was put in, or there was no room; a pulse.
+    input logic insert_done_i
+);
+  typedef logic [IndexBits-1:0] index_t;
+  localparam index_t LastIndex = index_t'(ArpEntries - 1);
+
+  typedef enum logic [1:0] {
+    Idle,
+    Seek,
+    Answer,
+    Insert
+  } state_e;
+
+  state_e state_q;
+  arp_query_t query_q;
+  arp_answer_t answer_q;
+  index_t index_q;
+  // The entry that was read.
+  logic read_valid_q;
+  index_t read_index_q;
+  arp_entry_t read_q;
+  logic hit, hit_q;
+
+  assign hit = read_valid_q && used_i[read_index_q] && read_q.ip == query_q.ip
+      && read_q.vif == query_q.vif;
+  assign answer_o = answer_q;
+  assign answer_valid_o = state_q == Answer;
+  assign index_o = index_q;
+  assign reported_o = hit && read_q.state == ArpFailed;
+  assign reported_index_o = read_index_q;
+  assign insert_valid_o = state_q == Insert;
+  assign insert_o = query_q;
+
+  always_ff @(posedge clk_i) begin
+    index_q <= state_q == Seek ? index_q + 1'b1 : '0;
+    read_valid_q <= state_q == Seek;
+    read_index_q <= index_q;
+    read_q <= entry_i;
+    unique case (state_q)
+      Idle: begin
+        query_q <= query_i;
+        answer_q <= '0;
+        hit_q <= 1'b0;
+        if (query_valid_i) state_q <= Seek;
+      end
+      Seek: begin
+        if (hit) begin
+          hit_q <= 1'b1;
+          answer_q.found <= read_q.state == ArpKnown || read_q.state == ArpAgain;
+          answer_q.failed <= read_q.state == ArpFailed;
+          answer_q.mac <= read_q.mac;
+        end
+        if (hit || (read_valid_q && read_index_q == LastIndex)) begin
+          state_q <= Answer;
+          read_valid_q <= 1'b0;
+        end
+      end
+      Answer: state_q <= hit_q ? Idle : Insert;
+      Insert: if (insert_done_i) state_q <= Idle;
+    endcase
+    if (rst_i) begin
+      state_q <= Idle;
+      read_valid_q <= 1'b0;
+    end
+  end
+
+  // What is not needed of an entry here.
+  logic unused;
+  assign unused = ^read_q;
+endmodule

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Addresses of other hosts: asked for, known, refreshed, given up. Only addresses that somebody asked
+/// for are in the table. Changes are passes over all entries, one entry a cycle; queries are answered
+/// beside them.
+module spfe_tcp_arp_table
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_net_pkg::*;
+#(
+    /// Entries, 2 to 256.
+    parameter int unsigned ArpEntries = 32,
+    /// Known addresses are asked for again after cfg.arp_refresh.
+    parameter bit Refresh = 1'b1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high: forgets all addresses.
+    input logic rst_i,
+    /// One cycle high for each unit of time; on average farther apart than four passes.
+    input logic tick_i,
+    /// Configuration; from the registers. While it is disabled the table is empty.
+    input tcp_cfg_t cfg_i,
+    /// Address that is asked for; from the engine, until the answer.
+    input arp_query_t query_i,
+    /// It is asked for.
+    input logic query_valid_i,
+    /// What is known of it; to the engine. Neither found nor failed: requests are under way.
+    output arp_answer_t answer_o,
+    /// This is the answer; a pulse.
+    output logic answer_valid_o,
+    /// Address that was resolved or has changed; to the engine, stable until it is taken.
+    output arp_update_t update_o,
+    /// There is one.
+    output logic update_valid_o,
+    /// It is taken.
+    input logic update_ready_i,
+    /// ARP packet that was received.
+    input arp_rx_t rx_i,
+    /// There is one in this cycle.
+    input logic rx_valid_i,
+    /// Request to send; stable until it is taken.
+    output arp_tx_t request_o,
+    /// There is one.
+    output logic request_valid_o,
+    /// It is taken.
+    input logic request_ready_i,
+    /// An address cannot be resolved; a pulse.
+    output logic failed_o,
+    /// Which one; valid with failed_o.
+    output arp_query_t failed_query_o,
+    /// An address was resolved or has changed; a pulse.
+    output logic learnt_o
+);
+  localparam int unsigned IndexBits = $clog2(ArpEntries);
+  localparam int unsigned Waiting = 16;  // packets received
+  localparam int unsigned WaitingBits = $clog2(Waiting + 1);
+
+  if (ArpEntries < 2 || ArpEntries > 256) begin : gen_bad_entries
+    $error("spfe_tcp_arp_table: ArpEntries is %0d; 2 to 256 are possible", ArpEntries);
+  end
+
+  typedef logic [IndexBits-1:0] index_t;
+  localparam index_t LastIndex = index_t'(ArpEntries - 1);
+
+  // Kinds of pass, and what they have to do.
+  localparam int unsigned Jobs = 4;
+  typedef enum logic [1:0] {
+    Update,  // a packet was received
+    Insert,  // a query found nothing
+    Deliver,  // the engine is told of a change: one entry only
+    Age  // a tick
+  } job_e;
+  logic [Jobs-1:0] wanted;
+
+  typedef enum logic [1:0] {
+    Rest,
+    Pass,
+    Put,  // the new entry is written
+    Give  // the entry that has changed is read
+  } state_e;
+
+  // What a new entry may replace, the best one last.
+  typedef enum logic [1:0] {
+    None,
+    InUse,
+    Useless,
+    Vacant
+  } room_e;
+
+  state_e state_q;
+  job_e job_q, job_d;
+  logic [ArpEntries-1:0] used_q;  // entry is valid
+  logic [ArpEntries-1:0] reported_q;  // the engine knows that it failed
+  logic [ArpEntries-1:0] changed_q;  // the engine has to be told
+  index_t index_q, seek_index, changed_index;
+  arp_entry_t [1:0] word;
+
+  // The entry that was read, and what becomes of it.
+  logic read_valid_q, last;
+  index_t read_index_q;
+  arp_entry_t read_q, entry_d;
+  logic used, write, drop, change, send, fail;
+
+  // The entry that is put in.
+  room_e best_q, room;
+  index_t best_index_q, next_victim_q;
+  logic found_q, better, same;
+  arp_entry_t new_entry;
+
+  logic we;
+  index_t waddr;
+  arp_entry_t wdata;
+
+  logic [3:0] ticks_q;  // to be done
+  arp_tx_t request_q, request_d;
+  logic request_valid_q, update_valid_q, failed_q, learnt_q;
+  arp_update_t update_q;
+  arp_query_t failed_query_q, insert;
+  logic insert_valid, insert_done, reported;
+  index_t reported_index;
+
+  spfe_lutram #(
+      .WIDTH($bits(arp_entry_t)),
+      .DEPTH(ArpEntries),
+      .PORTS(2)
+  ) i_mem (
+      .clk_i,
+      .we_i(we),
+      .addr_i(waddr),
+      .data_i(wdata),
+      .raddr_i({seek_index, index_q}),
+      .rdata_o(word)
+  );
+
+  spfe_tcp_arp_seek #(
+      .ArpEntries(ArpEntries)
+  ) i_seek (
+      .clk_i,
+      .rst_i,
+      .query_i,
+      .query_valid_i,
+      .answer_o,
+      .answer_valid_o,
+      .index_o(seek_index),
+      .entry_i(word[1]),
+      .used_i(used_q),
+      .reported_o(reported),
+      .reported_index_o(reported_index),
+      .insert_valid_o(insert_valid),
+      .insert_o(insert),
+      .insert_done_i(insert_done)
+  );
+
+  // Packets that wait for their pass; more than fit are lost, as any packet may be.
+  typedef struct packed {
+    vif_set_t vifs;
+    mac_t sha;
+    ip_t spa;
+  } heard_t;
+
+  heard_t heard;
+  logic heard_valid, heard_ready, unused_almost_full;
+  logic [WaitingBits-1:0] unused_count;
+
+  spfe_fifo #(
+      .WIDTH($bits(heard_t)),
+      .DEPTH(Waiting)
+  ) i_heard (
+      .clk_i,
+      .rst_i(rst_i || !cfg_i.enable),
+      .valid_i(rx_valid_i && rx_i.spa != '0 && heard_ready),
+      .ready_o(heard_ready),
+      .data_i({rx_i.vifs, rx_i.sha, rx_i.spa}),
+      .valid_o(heard_valid),
+      .ready_i(state_q == Pass && last && job_q == Update),
+      .data_o(heard),
+      .count_o(unused_count),
+      .almost_full_o(unused_almost_full)
+  );
+
+  // ------------------------------------------------------------------------------------------
+  // Which pass is next: they take turns.
+
+  always_comb begin
+    wanted[Update] = heard_valid;
+    wanted[Insert] = insert_valid;
+    wanted[Deliver] = changed_q != '0 && !update_valid_q;
+    wanted[Age] = ticks_q != '0;
+    job_d = job_q;
+    for (int unsigned i = Jobs; i > 0; i--) begin
+      logic [1:0] candidate;
+      candidate = job_q + 2'(i);
+      if (wanted[candidate]) job_d = job_e'(candidate);
+    end
+    changed_index = '0;
+    for (int unsigned i = ArpEntries; i > 0; i--) begin
+      if (changed_q[i-1]) changed_index = index_t'(i - 1);
+    end
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // What a pass does with an entry.
+
+  assign used = read_valid_q && used_q[read_index_q];
+  assign last = read_valid_q && read_index_q == LastIndex;
+  assign same = used && read_q.ip == insert.ip && read_q.vif == insert.vif;
+
+  always_comb begin
+    entry_d = read_q;
+    write = 1'b0;
+    drop = 1'b0;
+    change = 1'b0;
+    send = 1'b0;
+    fail = 1'b0;
+    request_d = '0;
+    if (used && job_q == Update && read_q.ip == heard.spa && heard.vifs[read_q.vif]) begin
+      write = 1'b1;
+      change = read_q.state == ArpAsking || read_q.state == ArpFailed || read_q.mac != heard.sha;
+      entry_d.state = ArpKnown;
+      entry_d.mac = heard.sha;
+      entry_d.timer = cfg_i.arp_refresh;
+    end
+    if (used && job_q == Age) begin
+      write = 1'b1;
+      if (!cfg_i.vif[read_q.vif].enable) drop = 1'b1;
+      else if (read_q.state == ArpFailed && !reported_q[read_index_q]) write = 1'b0;
+      else if (read_q.state == ArpKnown && (!Refresh || cfg_i.arp_refresh == '0)) write = 1'b0;
+      else if (read_q.timer != '0) entry_d.timer = read_q.timer - 32'd1;
+      else begin
+        unique case (read_q.state)
+          ArpKnown: begin
+            send = 1'b1;
+            entry_d.tries = 8'd0;
+            if (!request_valid_q) entry_d.state = ArpAgain;
+          end
+          ArpFailed: drop = 1'b1;
+          default: send = read_q.tries < cfg_i.arp_tries;
+        endcase
+        if (send && !request_valid_q) begin
+          entry_d.tries = entry_d.tries + 8'd1;
+          entry_d.timer = 32'(cfg_i.arp_retry) - 32'd1;
+        end
+        if (!send && read_q.state == ArpAgain) drop = 1'b1;
+        if (!send && read_q.state == ArpAsking) begin
+          fail = 1'b1;
+          entry_d.state = ArpFailed;
+          entry_d.timer = 32'(cfg_i.arp_retry);
+        end
+      end
+    end
+    // The first request for a known address is for its owner alone (RFC 1122, 2.3.2.1).
+    request_d.vif = read_q.vif;
+    request_d.dmac = read_q.state == ArpKnown ? read_q.mac : '1;
+    request_d.tpa = read_q.ip;
+    if (state_q == Put) begin
+      send = 1'b1;
+      request_d.vif = insert.vif;
+      request_d.dmac = '1;
+      request_d.tpa = insert.ip;
+    end
+  end
+
+  // ------------------------------------------------------------------------------------------
+  // Where a new entry goes: a vacant one, one that failed, or known ones by turns.
+
+  always_comb begin
+    if (!used) room = Vacant;
+    else if (read_q.state == ArpFailed) room = Useless;
+    else if (read_q.state == ArpAsking) room = None;
+    else room = InUse;
+    better = room > best_q
+        || (room == InUse && best_q == InUse && best_index_q < next_victim_q
+            && read_index_q >= next_victim_q);
+    new_entry = '0;
+    new_entry.state = ArpAsking;
+    new_entry.vif = insert.vif;
+    new_entry.ip = insert.ip;
+    if (!request_valid_q) begin
+      new_entry.tries = 8'd1;
+      new_entry.timer = 32'(cfg_i.arp_retry);
+    end
+  end
+
+  assign we = state_q == Put || (state_q == Pass && write);
+  assign waddr = state_q == Put ? best_index_q : read_index_q;
+  assign wdata = state_q == Put ? new_entry : entry_d;
+  assign insert_done = state_q == Put
+      || (state_q == Pass && last && job_q == Insert
+          && (found_q || same || (best_q == None && !better)));
+
+  always_ff @(posedge clk_i) begin
+    unique case (state_q)
+      Rest: begin
+        index_q <= job_d == Deliver ? changed_index : '0;
+        best_q <= None;
+        best_index_q <= '0;
+        found_q <= 1'b0;
+        read_valid_q <= 1'b0;
+        if (wanted != '0) begin
+          job_q <= job_d;
+          state_q <= job_d == Deliver ? Give : Pass;
+        end
+      end
+      Pass: begin
+        index_q <= index_q + 1'b1;
+        read_index_q <= index_q;
+        read_q <= word[0];
+        read_valid_q <= !last;
+        if (read_valid_q && better) begin
+          best_q <= room;
+          best_index_q <= read_index_q;
+        end
+        if (same) found_q <= 1'b1;
+        if (last) state_q <= job_q == Insert && !insert_done ? Put : Rest;
+      end
+      Put: begin
+        if (best_q == InUse) next_victim_q <= best_index_q + 1'b1;
+        state_q <= Rest;
+      end
+      Give: state_q <= Rest;
+    endcase
+    if (rst_i) begin
+      state_q <= Rest;
+      job_q <= Age;
+      next_victim_q <= '0;
+      read_valid_q <= 1'b0;
+    end
+  end
+
+  // Flags of entries.
+  always_ff @(posedge clk_i) begin
+    if (reported) reported_q[reported_index] <= 1'b1;
+    if (state_q == Pass && change) changed_q[read_index_q] <= 1'b1;
+    if (state_q == Pass && drop) used_q[read_index_q] <= 1'b0;
+    if (state_q == Give) changed_q[index_q] <= 1'b0;
+    if (state_q == Pass && fail) reported_q[read_index_q] <= 1'b0;
+    if (state_q == Put) begin
+      used_q[best_index_q] <= 1'b1;
+      changed_q[best_index_q] <= 1'b0;
+    end
+    if (rst_i || !cfg_i.enable) begin
+      used_q <= '0;
+      reported_q <= '0;
+      changed_q <= '0;
+    end
+  end
+
+  // What goes out.
+  always_ff @(posedge clk_i) begin
+    if (request_ready_i) request_valid_q <= 1'b0;
+    if (send && !request_valid_q) begin
+      request_valid_q <= 1'b1;
+      request_q <= request_d;
+    end
+    if (update_ready_i) update_valid_q <= 1'b0;
+    if (state_q == Give) begin
+      update_valid_q <= used_q[index_q];
+      update_q.ip <= word[0].ip;
+      update_q.mac <= word[0].mac;
+    end
+    failed_q <= state_q == Pass && fail;
+    failed_query_q <= {read_q.vif, read_q.ip};
+    learnt_q <= state_q == Pass && change;
+    if (tick_i && ticks_q != '1) ticks_q <= ticks_q + 4'd1;
+    if (state_q == Pass && last && job_q == Age) ticks_q <= ticks_q - 4'(!tick_i);
+    if (rst_i || !cfg_i.enable) begin
+      request_valid_q <= 1'b0;
+      update_valid_q <= 1'b0;
+      ticks_q <= '0;
+    end
+  end
+
+  assign request_o = request_q;
+  assign request_valid_o = request_valid_q;
+  assign update_o = update_q;
+  assign update_valid_o = update_valid_q;
+  assign failed_o = failed_q;
+  assign failed_query_o = failed_query_q;
+  assign learnt_o = learnt_q;
+
+  // The rest of the configuration, and of what was received.
+  logic unused;
+  assign unused = ^{cfg_i, rx_i};
+endmodule

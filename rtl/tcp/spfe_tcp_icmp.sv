@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// ICMP echo (RFC 792): keeps one request until the reply has been sent. Requests that come meanwhile
+/// are dropped, as are fragments and whatever has a wrong FCS, checksum or length.
+module spfe_tcp_icmp
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_net_pkg::*;
+#(
+    /// Words of a received frame in a cycle: 1 or 2.
+    parameter int unsigned Lanes = 1,
+    /// Virtual interfaces, 1 to MaxVifs.
+    parameter int unsigned VifCount = 1,
+    /// Largest IP packet in bytes.
+    parameter int unsigned Mtu = 1500,
+    /// Words of one half of the buffer; follows from Mtu.
+    localparam int unsigned Depth = echo_depth(Mtu),
+    /// Bits of an address in it.
+    localparam int unsigned AddrBits = $clog2(Depth)
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// Configuration; from the registers.
+    input tcp_cfg_t cfg_i,
+    /// A frame begins with the words of this cycle.
+    input logic start_i,
+    /// Lane carries a word.
+    input logic [Lanes-1:0] word_valid_i,
+    /// Its number.
+    input pos_t [Lanes-1:0] word_pos_i,
+    /// Its bytes, the first one in bits 31:24.
+    input logic [Lanes-1:0][31:0] word_data_i,
+    /// A frame has ended.
+    input logic end_valid_i,
+    /// The frame.
+    input frame_end_t end_i,
+    /// A reply is to be sent; to the builder of frames, until done_i.
+    output logic echo_valid_o,
+    /// The reply.
+    output echo_t echo_o,
+    /// It is sent; a pulse from the builder.
+    input logic done_i,
+    /// The words of even and odd numbers are read; from the builder.
+    input logic rd_en_i,
+    /// Half the number of the even word.
+    input logic [AddrBits-1:0] rd_even_i,
+    /// Half the number of the odd word, rounded down.
+    input logic [AddrBits-1:0] rd_odd_i,
+    /// The even word, in the next cycle.
+    output logic [31:0] rd_even_o,
+    /// The odd word, in the next cycle.
+    output logic [31:0] rd_odd_o,
+    /// An echo request for us; a pulse.
+    output logic count_rx_o,
+    /// It is not answered; a pulse.
+    output logic count_drop_o
+);
+  localparam logic [15:0] LenMin = 16'd28;  // headers of IP and ICMP
+
+  typedef enum logic [1:0] {
+    Free,
+    Sums,  // an echo request is in the buffer; checksums are added up
+    Verdict,  // they are known
+    Full
+  } state_e;
+
+  state_e state_q;
+  logic storing, storing_q;
+  logic maybe, hold;
+
+  // Is it an echo request at all: IPv4 without options, ICMP, type 8, code 0.
+  assign maybe = end_i.bytes >= 16'(EthBytes) + LenMin && end_i.header[3][31:8] == {TypeIp, 8'h45}
+      && end_i.header[5][7:0] == ProtoIcmp
+      && end_i.header[8][15:0] == 16'h0800;
+  assign hold = end_valid_i && storing_q && maybe;
+
+  // A frame is stored from its beginning, or not at all.
+  assign storing = start_i ? state_q == Free && !hold : storing_q;
+
+  // Buffer: even and odd words apart, so that two can be written or read in a cycle.
+  logic [1:0] we;
+  logic [1:0][AddrBits-1:0] waddr;
+  logic [1:0][31:0] wdata;
+
+  always_comb begin
+    we = '0;
+    waddr = '0;
+    wdata = '0;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      if (word_valid_i[lane] && storing && 32'(word_pos_i[lane]) < 2 * Depth) begin
+        we[word_pos_i[lane][0]] = 1'b1;
+        waddr[word_pos_i[lane][0]] = word_pos_i[lane][AddrBits:1];
+        wdata[word_pos_i[lane][0]] = word_data_i[lane];
+      end
+    end
+  end
+
+  spfe_bram #(
+      .WIDTH(32),
+      .DEPTH(Depth)
+  ) i_even (
+      .clk_i,
+      .we_i(we[0]),
+      .addr_i(waddr[0]),
+      .data_i(wdata[0]),
+      .re_i(rd_en_i),
+      .raddr_i(rd_even_i),
+      .data_o(rd_even_o)
+  );
+
+  spfe_bram #(
+      .WIDTH(32),
+      .DEPTH(Depth)
+  ) i_odd (
+      .clk_i,
+      .we_i(we[1]),
+      .addr_i(waddr[1]),
+      .data_i(wdata[1]),
+      .re_i(rd_en_i),
+      .raddr_i(rd_odd_i),
+      .data_o(rd_odd_o)
+  );
+
+  logic sums_good;
+  logic [15:0] len;
+  assign len = end_i.header[4][31:16];
+
+  spfe_tcp_icmp_sum #(
+      .Lanes(Lanes)
+  ) i_sum (
+      .clk_i,
+      .rst_i,
+      .start_i,
+      .word_valid_i,
+      .word_pos_i,
+      .word_data_i,
+      .len_i(len),
+      .good_o(sums_good)
+  );
+
+  // For whom, and are the lengths right.
+  vif_set_t ours;
+  ip_t sip, dip;
+  mac_t smac;
+  logic [15:0] ttl_proto, ip_check, icmp_check;
+  logic fits;
+
+  assign sip = {end_i.header[6][15:0], end_i.header[7][31:16]};
+  assign dip = {end_i.header[7][15:0], end_i.header[8][31:16]};
+  assign smac = {end_i.header[1][15:0], end_i.header[2]};
+  assign ttl_proto = end_i.header[5][15:0];
+  assign ip_check = end_i.header[6][31:16];
+  assign icmp_check = end_i.header[9][31:16];
+
+  always_comb begin
+    ours = '0;
+    for (int unsigned i = 0; i < VifCount; i++) begin
+      ours[i] = end_i.unicast[i] && dip == cfg_i.vif[i].ip;
+    end
+  end
+
+  // No fragment, not too short or long, from one host (RFC 1122, 3.2.1.3 and 3.2.2.6).
+  assign fits = !end_i.err && end_i.header[5][29:16] == '0 && len >= LenMin && 32'(len) <= Mtu
+      && 32'(end_i.bytes) >= 32'(len) + EthBytes && !smac[40] && sip != '0
+      && sip[31:28] < 4'd14;
+
+  logic end_q, maybe_q, fits_q;
+  logic told_q, good_q;  // one cycle later: an echo request for us; all but the checksums is good
+  vif_set_t ours_q;
+  echo_t echo_q;
+
+  assign count_rx_o = told_q;
+  assign count_drop_o = told_q && !(state_q == Verdict && good_q && sums_good);
+  assign echo_valid_o = state_q == Full;
+  assign echo_o = echo_q;
+
+  always_ff @(posedge clk_i) begin
+    storing_q <= storing;
+    end_q <= end_valid_i;
+    maybe_q <= maybe;
+    fits_q <= fits;
+    ours_q <= ours;
+    told_q <= end_q && maybe_q && ours_q != '0;
+    good_q <= fits_q;
+    if (hold) begin
+      // RFC 1624, equation 3: the type becomes 0, the time to live ours.
+      echo_q.dmac <= smac;
+      echo_q.dip <= sip;
+      echo_q.len <= len;
+      echo_q.ip_check <= ~sum_add(sum_add(~ip_check, ~ttl_proto), {Ttl, ProtoIcmp});
+      echo_q.icmp_check <= ~sum_add(~icmp_check, ~16'h0800);
+    end
+    unique case (state_q)
+      Free: if (hold) state_q <= Sums;
+      Sums: begin
+        echo_q.vif <= first_vif(ours_q);
+        state_q <= Verdict;
+      end
+      Verdict: state_q <= told_q && good_q && sums_good ? Full : Free;
+      Full: if (done_i) state_q <= Free;
+    endcase
+    if (rst_i) state_q <= Free;
+    if (rst_i) begin
+      storing_q <= 1'b0;
+      end_q <= 1'b0;
+      told_q <= 1'b0;
+    end
+  end
+
+  // Words of the header that are not looked at, the rest of the configuration.
+  logic unused;
+  assign unused = ^{end_i, cfg_i};
+endmodule

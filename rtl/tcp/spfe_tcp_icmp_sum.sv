@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Checksums of an ICMP message and of the IP header before it (RFC 1071), while the frame comes in.
+/// IP options are not looked for: the header is words 3 to 8.
+module spfe_tcp_icmp_sum
+  import spfe_tcp_net_pkg::*;
+#(
+    /// Words in a cycle: 1 or 2.
+    parameter int unsigned Lanes = 1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// A frame begins with the words of this cycle.
+    input logic start_i,
+    /// Lane carries a word.
+    input logic [Lanes-1:0] word_valid_i,
+    /// Its number.
+    input pos_t [Lanes-1:0] word_pos_i,
+    /// Its bytes, the first one in bits 31:24.
+    input logic [Lanes-1:0][31:0] word_data_i,
+    /// Bytes of the IP packet; valid from word 8 on.
+    input logic [15:0] len_i,
+    /// Both checksums are right; three cycles after the last word.
+    output logic good_o
+);
+  localparam int unsigned SumBits = 20;  // carries are folded in with the next words
+  typedef logic [SumBits-1:0] acc_t;
+
+  // What of each word counts, for the header and for the message.
+  logic start_q;
+  logic [Lanes-1:0][31:0] ip_q, ip_d, icmp_q, icmp_d;
+
+  always_comb begin
+    ip_d = '0;
+    icmp_d = '0;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      logic [17:0] past;  // bytes of the packet from the first one of this word on
+      logic negative;
+      logic [31:0] word;
+      past = 18'(len_i) + 18'(EthBytes) - {4'd0, word_pos_i[lane], 2'd0};
+      negative = past[17];
+      word = '0;
+      for (int unsigned i = 0; i < 4; i++) begin
+        if (!negative && past > 18'(i)) word[31-8*i-:8] = word_data_i[lane][31-8*i-:8];
+      end
+      if (word_valid_i[lane]) begin
+        if (word_pos_i[lane] == pos_t'(3)) ip_d[lane] = {16'd0, word_data_i[lane][15:0]};
+        else if (word_pos_i[lane] > pos_t'(3) && word_pos_i[lane] < pos_t'(8)) begin
+          ip_d[lane] = word_data_i[lane];
+        end else if (word_pos_i[lane] == pos_t'(8)) begin
+          ip_d[lane] = {word_data_i[lane][31:16], 16'd0};
+          icmp_d[lane] = {16'd0, word[15:0]};
+        end else if (word_pos_i[lane] > pos_t'(8)) icmp_d[lane] = word;
+      end
+    end
+  end
+
+  acc_t ip_sum_q, icmp_sum_q;
+
+  function automatic acc_t add(acc_t acc, logic [Lanes-1:0][31:0] words);
+    acc_t sum;
+    sum = acc_t'(acc[15:0]) + acc_t'(acc[SumBits-1:16]);
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      sum = sum + acc_t'(words[lane][31:16]) + acc_t'(words[lane][15:0]);
+    end
+    return sum;
+  endfunction
+
+  // All ones after folding: the packet, its checksum included, sums to zero.
+  function automatic logic right(acc_t acc);
+    logic [16:0] sum;
+    sum = 17'(acc[15:0]) + 17'(acc[SumBits-1:16]);
+    return sum == 17'h0FFFF || sum == 17'h1FFFE;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    start_q <= start_i;
+    ip_q <= ip_d;
+    icmp_q <= icmp_d;
+    ip_sum_q <= add(start_q ? '0 : ip_sum_q, ip_q);
+    icmp_sum_q <= add(start_q ? '0 : icmp_sum_q, icmp_q);
+    good_o <= right(ip_sum_q) && right(icmp_sum_q);
+    if (rst_i) start_q <= 1'b0;
+  end
+endmodule

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Address resolution (ARP) and ICMP echo: what else than TCP has to be answered.
+module spfe_tcp_net
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_net_pkg::*;
+#(
+    /// Width of the stream from the MAC in bits: 32 or 64.
+    parameter int unsigned MacRxWidth = 32,
+    /// Width of the stream to the MAC in bits: 32 or 64.
+    parameter int unsigned MacTxWidth = 32,
+    /// Virtual interfaces, 1 to MaxVifs.
+    parameter int unsigned VifCount = 1,
+    /// Requests for our addresses are answered.
+    parameter bit ArpServer = 1'b1,
+    /// Entries of the table of addresses, 2 to 256.
+    parameter int unsigned ArpEntries = 32,
+    /// Our addresses are announced and known ones refreshed.
+    parameter bit ArpGratuitous = 1'b1,
+    /// Echo requests are answered.
+    parameter bit IcmpServer = 1'b1,
+    /// Largest IP packet in bytes.
+    parameter int unsigned Mtu = 1500
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// One cycle high for each unit of time.
+    input logic tick_i,
+    /// Configuration; from the registers.
+    input tcp_cfg_t cfg_i,
+
+    /// Frame without preamble and FCS; from the MAC, which cannot be stalled.
+    input logic [MacRxWidth-1:0] mac_rx_data_i,
+    /// Bytes that are part of it.
+    input logic [MacRxWidth/8-1:0] mac_rx_keep_i,
+    /// Beat is valid.
+    input logic mac_rx_valid_i,
+    /// Last beat of the frame.
+    input logic mac_rx_last_i,
+    /// With last: the FCS was wrong.
+    input logic mac_rx_err_i,
+
+    /// Frame, at least 60 bytes; to the transmitter. Within a frame valid does not fall.
+    output logic [MacTxWidth-1:0] net_data_o,
+    /// Bytes that are part of it.
+    output logic [MacTxWidth/8-1:0] net_keep_o,
+    /// Beat is valid.
+    output logic net_valid_o,
+    /// It is taken.
+    input logic net_ready_i,
+    /// Last beat of the frame.
+    output logic net_last_o,
+
+    /// Next hop whose MAC address is asked for; from the engine, stable until the answer.
+    input arp_query_t query_i,
+    /// It is asked for; high until the answer.
+    input logic query_valid_i,
+    /// What is known of it; to the engine. Neither found nor failed: requests are under way.
+    output arp_answer_t answer_o,
+    /// This is the answer; a pulse.
+    output logic answer_valid_o,
+    /// Address that was resolved or has changed; to the engine, stable until it is taken.
+    output arp_update_t update_o,
+    /// There is one.
+    output logic update_valid_o,
+    /// It is taken.
+    input logic update_ready_i,
+    /// An address could not be resolved.
+    output event_t event_o,
+    /// It happens in this cycle.
+    output logic event_valid_o,
+    /// What happens in this cycle; to the counters.
+    output net_count_t count_o
+);
+  localparam int unsigned Lanes = MacRxWidth / 32;
+  localparam int unsigned AddrBits = $clog2(echo_depth(Mtu));
+
+  if (VifCount < 1 || VifCount > MaxVifs) begin : gen_bad_vifs
+    $error("spfe_tcp_net: VifCount is %0d; 1 to %0d are possible", VifCount, MaxVifs);
+  end
+  if (Mtu < 576 || Mtu > 9000) begin : gen_bad_mtu
+    $error("spfe_tcp_net: Mtu is %0d; 576 to 9000 are possible", Mtu);
+  end
+
+  logic start, end_valid;
+  logic [Lanes-1:0] word_valid;
+  pos_t [Lanes-1:0] word_pos;
+  logic [Lanes-1:0][31:0] word_data;
+  frame_end_t frame_end;
+  arp_rx_t arp_rx;
+  logic arp_rx_valid;
+  arp_tx_t request, arp_tx;
+  logic request_valid, request_ready, arp_tx_valid, arp_tx_ready;
+  echo_t echo;
+  logic echo_valid, echo_done, rd_en;
+  logic [AddrBits-1:0] rd_even, rd_odd;
+  logic [31:0] rd_even_word, rd_odd_word;
+  arp_query_t failed;
+
+  spfe_tcp_net_rx #(
+      .MacRxWidth(MacRxWidth),
+      .VifCount(VifCount)
+  ) i_rx (
+      .clk_i,
+      .rst_i,
+      .cfg_i,
+      .mac_data_i(mac_rx_data_i),
+      .mac_keep_i(mac_rx_keep_i),
+      .mac_valid_i(mac_rx_valid_i),
+      .mac_last_i(mac_rx_last_i),
+      .mac_err_i(mac_rx_err_i),
+      .start_o(start),
+      .word_valid_o(word_valid),
+      .word_pos_o(word_pos),
+      .word_data_o(word_data),
+      .end_valid_o(end_valid),
+      .end_o(frame_end)
+  );
+
+  spfe_tcp_arp_rx #(
+      .VifCount(VifCount)
+  ) i_arp_rx (
+      .clk_i,
+      .rst_i,
+      .cfg_i,
+      .end_valid_i(end_valid),
+      .end_i(frame_end),
+      .arp_valid_o(arp_rx_valid),
+      .arp_o(arp_rx)
+  );
+
+  spfe_tcp_arp_table #(
+      .ArpEntries(ArpEntries),
+      .Refresh(ArpGratuitous)
+  ) i_table (
+      .clk_i,
+      .rst_i,
+      .tick_i,
+      .cfg_i,
+      .query_i,
+      .query_valid_i,
+      .answer_o,
+      .answer_valid_o,
+      .update_o,
+      .update_valid_o,
+      .update_ready_i,
+      .rx_i(arp_rx),
+      .rx_valid_i(arp_rx_valid),
+      .request_o(request),
+      .request_valid_o(request_valid),
+      .request_ready_i(request_ready),
+      .failed_o(event_valid_o),
+      .failed_query_o(failed),
+      .learnt_o(count_o.arp_learnt)
+  );
+
+  spfe_tcp_arp #(
+      .VifCount(VifCount),
+      .Server(ArpServer),
+      .Gratuitous(ArpGratuitous)
+  ) i_arp (
+      .clk_i,
+      .rst_i,
+      .tick_i,
+      .cfg_i,
+      .rx_i(arp_rx),
+      .rx_valid_i(arp_rx_valid),
+      .request_i(request),
+      .request_valid_i(request_valid),
+      .request_ready_o(request_ready),
+      .tx_o(arp_tx),
+      .tx_valid_o(arp_tx_valid),
+      .tx_ready_i(arp_tx_ready),
+      .count_reply_o(count_o.arp_reply),
+      .count_request_o(count_o.arp_request)
+  );
+
+  if (IcmpServer) begin : gen_icmp
+    spfe_tcp_icmp #(
+        .Lanes(Lanes),
+        .VifCount(VifCount),
+        .Mtu(Mtu)
+    ) i_icmp (
+        .clk_i,
+        .rst_i,
+        .cfg_i,
+        .start_i(start),
+        .word_valid_i(word_valid),
+        .word_pos_i(word_pos),
+        .word_data_i(word_data),
+        .end_valid_i(end_valid),
+        .end_i(frame_end),
+        .echo_valid_o(echo_valid),
+        .echo_o(echo),
+        .done_i(echo_done),
+        .rd_en_i(rd_en),
+        .rd_even_i(rd_even),
+        .rd_odd_i(rd_odd),
+        .rd_even_o(rd_even_word),
+        .rd_odd_o(rd_odd_word),
+        .count_rx_o(count_o.icmp_rx),
+        .count_drop_o(count_o.icmp_drop)
+    );
+  end else begin : gen_no_icmp
+    assign echo_valid = 1'b0;
+    assign echo = '0;
+    assign rd_even_word = '0;
+    assign rd_odd_word = '0;
+    assign count_o.icmp_rx = 1'b0;
+    assign count_o.icmp_drop = 1'b0;
+    logic unused_icmp;
+    assign unused_icmp =
+        ^{start, word_valid, word_pos, word_data, echo_done, rd_en, rd_even, rd_odd};
+  end
+
+  spfe_tcp_net_tx #(
+      .MacTxWidth(MacTxWidth),
+      .AddrBits(AddrBits)
+  ) i_tx (
+      .clk_i,
+      .rst_i,
+      .cfg_i,
+      .arp_i(arp_tx),
+      .arp_valid_i(arp_tx_valid),
+      .arp_ready_o(arp_tx_ready),
+      .echo_i(echo),
+      .echo_valid_i(echo_valid),
+      .echo_done_o(echo_done),
+      .count_reply_o(count_o.icmp_reply),
+      .rd_en_o(rd_en),
+      .rd_even_o(rd_even),
+      .rd_odd_o(rd_odd),
+      .rd_even_i(rd_even_word),
+      .rd_odd_i(rd_odd_word),
+      .net_data_o,
+      .net_keep_o,
+      .net_valid_o,
+      .net_ready_i,
+      .net_last_o
+  );
+
+  assign count_o.arp_rx = arp_rx_valid;
+  assign event_o.kind = EvArpFailed;
+  assign event_o.sid = '0;
+  assign event_o.data = {8'(failed.vif), failed.ip};
+endmodule

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Words and headers of received frames, for ARP and ICMP, and the interfaces they are for.
+module spfe_tcp_net_rx
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_net_pkg::*;
+#(
+    /// Width of the MAC stream in bits: 32 or 64.
+    parameter int unsigned MacRxWidth = 32,
+    /// Virtual interfaces, 1 to MaxVifs.
+    parameter int unsigned VifCount = 1,
+    /// Words in a cycle; follows from MacRxWidth.
+    localparam int unsigned Lanes = MacRxWidth / 32
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// Configuration; from the registers.
+    input tcp_cfg_t cfg_i,
+    /// Frame without preamble and FCS; from the MAC.
+    input logic [MacRxWidth-1:0] mac_data_i,
+    /// Bytes that are part of it.
+    input logic [MacRxWidth/8-1:0] mac_keep_i,
+    /// Beat is valid.
+    input logic mac_valid_i,
+    /// Last beat of the frame.
+    input logic mac_last_i,
+    /// With last: the FCS was wrong.
+    input logic mac_err_i,
+    /// The frame begins with the words of this cycle (which may be only a tag).
+    output logic start_o,
+    /// Lane carries a word.
+    output logic [Lanes-1:0] word_valid_o,
+    /// Its number without the tag; stays at its end in frames that are longer.
+    output pos_t [Lanes-1:0] word_pos_o,
+    /// Its bytes, the first one in bits 31:24.
+    output logic [Lanes-1:0][31:0] word_data_o,
+    /// The frame has ended: the cycle after its last word.
+    output logic end_valid_o,
+    /// What it was; its header is valid earlier, each word in the cycle after it.
+    output frame_end_t end_o
+);
+  logic [Lanes-1:0] valid;
+  logic [Lanes-1:0][8:0] unused_index;
+  logic [Lanes-1:0][31:0] data;
+  logic [Lanes-1:0][2:0] bytes;
+  logic start, has_tag;
+  logic [15:0] tag;
+
+  spfe_tcp_front #(
+      .Width(MacRxWidth)
+  ) i_front (
+      .clk_i,
+      .rst_i,
+      .data_i(mac_data_i),
+      .keep_i(mac_keep_i),
+      .valid_i(mac_valid_i),
+      .last_i(mac_last_i),
+      .word_valid_o(valid),
+      .word_index_o(unused_index),
+      .word_data_o(data),
+      .word_bytes_o(bytes),
+      .start_o(start),
+      .tagged_o(has_tag),
+      .tag_o(tag)
+  );
+
+  // Words, one cycle later, with numbers that go on after 511.
+  pos_t next_q, next_d;
+  logic [Lanes-1:0] valid_q;
+  pos_t [Lanes-1:0] pos_q, pos_d;
+  logic [Lanes-1:0][31:0] data_q;
+  logic [Lanes-1:0][2:0] bytes_q;
+  logic start_q, last_q, err_q, tagged_q;
+  logic [15:0] tag_q;
+
+  always_comb begin
+    pos_t pos;
+    pos = start ? '0 : next_q;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      pos_d[lane] = pos;
+      if (valid[lane] && pos != '1) pos = pos + 1'b1;
+    end
+    next_d = pos;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (mac_valid_i) next_q <= next_d;
+    valid_q <= valid;
+    pos_q <= pos_d;
+    data_q <= data;
+    bytes_q <= bytes;
+    start_q <= start;
+    last_q <= mac_valid_i && mac_last_i;
+    err_q <= mac_err_i;
+    tagged_q <= has_tag;
+    tag_q <= tag;
+    if (rst_i) begin
+      valid_q <= '0;
+      start_q <= 1'b0;
+      last_q <= 1'b0;
+      next_q <= '0;
+    end
+  end
+
+  assign start_o = start_q;
+  assign word_valid_o = valid_q;
+  assign word_pos_o = pos_q;
+  assign word_data_o = data_q;
+
+  // Headers and length.
+  header_t header_q;
+  logic [15:0] count_q, count_d;
+  logic end_q, end_err_q, end_tagged_q;
+  logic [11:0] vid_q;
+
+  always_comb begin
+    count_d = start_q ? '0 : count_q;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      if (valid_q[lane] && pos_q[lane] != '1) count_d = count_d + 16'(bytes_q[lane]);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      for (int unsigned i = 0; i < HeaderWords; i++) begin
+        if (valid_q[lane] && pos_q[lane] == pos_t'(i)) header_q[i] <= data_q[lane];
+      end
+    end
+    count_q <= count_d;
+    end_q <= last_q;
+    end_err_q <= err_q;
+    end_tagged_q <= tagged_q;
+    vid_q <= tag_q[11:0];
+    if (rst_i) begin
+      count_q <= '0;
+      end_q <= 1'b0;
+    end
+  end
+
+  assign end_valid_o = end_q && cfg_i.enable;
+
+  always_comb begin
+    mac_t dmac;
+    dmac = {header_q[0], header_q[1][31:16]};
+    end_o.header = header_q;
+    end_o.bytes = count_q;
+    end_o.err = end_err_q;
+    end_o.unicast = '0;
+    end_o.broadcast = '0;
+    for (int unsigned i = 0; i < VifCount; i++) begin
+      logic fits;
+      fits = cfg_i.vif[i].enable && cfg_i.vif[i].vlan == end_tagged_q
+          && (!end_tagged_q || cfg_i.vif[i].tag[11:0] == vid_q);
+      end_o.unicast[i] = fits && dmac == cfg_i.vif[i].mac;
+      end_o.broadcast[i] = fits && dmac == '1;
+    end
+  end
+
+  // The rest of the configuration, and priority bits of the tag.
+  logic unused;
+  assign unused = ^{cfg_i, tag_q[15:12], unused_index};
+endmodule

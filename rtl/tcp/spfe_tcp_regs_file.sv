@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Generated from rtl/tcp/regs/registers.toml: do not edit; run `python3 rtl/tcp/regs/generate.py`.
+
+/// Stored registers, and decoding of reads and writes.
+module spfe_tcp_regs_file
+  import spfe_tcp_regs_pkg::*;
+#(
+    /// As in the core.
+    parameter int unsigned SessionCount = 16,
+    /// As in the core.
+    parameter int unsigned VifCount = 1,
+    /// As in the core.
+    parameter int unsigned Mtu = 1500
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high: stored registers get their reset values.
+    input logic rst_i,
+    /// A word is written in this cycle; from the bus.
+    input logic wr_valid_i,
+    /// Its number.
+    input logic [9:0] wr_addr_i,
+    /// The word.
+    input logic [31:0] wr_data_i,
+    /// It is refused: not writable, locked, or a field out of its range; in the same cycle.
+    output logic wr_error_o,
+    /// Number of the word to read; from the bus.
+    input logic [9:0] rd_addr_i,
+    /// Its value, one cycle later; 0 for counters.
+    output logic [31:0] rd_data_o,
+    /// There is no such register; one cycle later.
+    output logic rd_error_o,
+    /// Registers of the operations on sessions cannot be written.
+    input logic lock_i,
+    /// Values from the core.
+    input regs_hw_t hw_i,
+    /// Stored values; to the core.
+    output regs_rw_t rw_o,
+    /// What is written in this cycle; to blocks that act on it.
+    output regs_wr_t wr_o
+);
+  regs_rw_t rw_q, rw_d;
+  logic refused;
+
+  always_comb begin
+    rw_d = rw_q;
+    wr_o = '0;
+    refused = 1'b0;
+    unique case (wr_addr_i)
+      10'h008: begin
+        refused = 32'(wr_data_i[8+:4]) > 14;
+        if (wr_valid_i && !refused) begin
+          rw_d.control_enable = wr_data_i[0+:1];
+          rw_d.control_rst_silent = wr_data_i[1+:1];
+          rw_d.control_ring_refuse = wr_data_i[2+:1];
+          rw_d.control_wscale_en = wr_data_i[3+:1];
+          rw_d.control_wscale = wr_data_i[8+:4];
+        end
+      end
+      10'h009: begin
+        refused = 1'b0;
+        wr_o.command = wr_valid_i && !refused;
+      end
+      10'h00a: begin
+        refused = 32'(wr_data_i[0+:30]) > 1073725440;
+        if (wr_valid_i && !refused) begin
+          rw_d.rcv_wnd = wr_data_i[0+:30];
+        end
+      end
+      10'h00b: begin
+        refused = 32'(wr_data_i[0+:16]) < 64 || 32'(wr_data_i[0+:16]) > Mtu - 40;
+        if (wr_valid_i && !refused) begin
+          rw_d.mss = wr_data_i[0+:16];
+        end
+      end
+      10'h00c: begin
+        refused = 1'b0;
+        if (wr_valid_i && !refused) begin
+          rw_d.iss_key = wr_data_i[0+:32];
+        end
+      end
+      10'h00d: begin
+        refused = 32'(wr_data_i[0+:16]) < 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.rto_min = wr_data_i[0+:16];
+        end
+      end
+      10'h00e: begin
+        refused = 32'(wr_data_i[0+:16]) < 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.rto_max = wr_data_i[0+:16];
+        end
+      end
+      10'h00f: begin
+        refused = 32'(wr_data_i[0+:16]) < 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.rto_init = wr_data_i[0+:16];
+        end
+      end
+      10'h010: begin
+        refused = 32'(wr_data_i[0+:8]) < 1 || 32'(wr_data_i[8+:8]) < 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.tries_syn = wr_data_i[0+:8];
+          rw_d.tries_data = wr_data_i[8+:8];
+        end
+      end
+      10'h011: begin
+        refused = 32'(wr_data_i[0+:16]) > 500;
+        if (wr_valid_i && !refused) begin
+          rw_d.delack = wr_data_i[0+:16];
+        end
+      end
+      10'h012: begin
+        refused = 1'b0;
+        if (wr_valid_i && !refused) begin
+          rw_d.time_wait = wr_data_i[0+:16];
+        end
+      end
+      10'h013: begin
+        refused = 32'(wr_data_i[0+:16]) < 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.persist_max = wr_data_i[0+:16];
+        end
+      end
+      10'h014: begin
+        refused = 32'(wr_data_i[0+:16]) < 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.arp_retry = wr_data_i[0+:16];
+        end
+      end
+      10'h015: begin
+        refused = 32'(wr_data_i[0+:8]) < 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.arp_tries = wr_data_i[0+:8];
+        end
+      end
+      10'h016: begin
+        refused = 1'b0;
+        if (wr_valid_i && !refused) begin
+          rw_d.arp_refresh = wr_data_i[0+:32];
+        end
+      end
+      10'h020: begin
+        refused = 32'(wr_data_i[0+:3]) > VifCount - 1;
+        wr_o.vif_select = wr_valid_i && !refused;
+      end
+      10'h021: begin
+        refused = 1'b0;
+        wr_o.vif_control = wr_valid_i && !refused;
+      end
+      10'h022: begin
+        refused = 1'b0;
+        wr_o.vif_mac_high = wr_valid_i && !refused;
+      end
+      10'h023: begin
+        refused = 1'b0;
+        wr_o.vif_mac_low = wr_valid_i && !refused;
+      end
+      10'h024: begin
+        refused = 1'b0;
+        wr_o.vif_ip = wr_valid_i && !refused;
+      end
+      10'h025: begin
+        refused = 1'b0;
+        wr_o.vif_mask = wr_valid_i && !refused;
+      end
+      10'h026: begin
+        refused = 1'b0;
+        wr_o.vif_gateway = wr_valid_i && !refused;
+      end
+      10'h040: begin
+        refused = lock_i || 32'(wr_data_i[0+:9]) > SessionCount - 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.session_select = wr_data_i[0+:9];
+        end
+      end
+      10'h041: begin
+        refused = lock_i;
+        if (wr_valid_i && !refused) begin
+          rw_d.session_peer_ip = wr_data_i[0+:32];
+        end
+      end
+      10'h042: begin
+        refused = lock_i;
+        if (wr_valid_i && !refused) begin
+          rw_d.session_ports_local = wr_data_i[0+:16];
+          rw_d.session_ports_peer = wr_data_i[16+:16];
+        end
+      end
+      10'h043: begin
+        refused = lock_i || 32'(wr_data_i[0+:3]) > VifCount - 1;
+        if (wr_valid_i && !refused) begin
+          rw_d.session_vif = wr_data_i[0+:3];
+        end
+      end
+      10'h044: begin
+        refused = lock_i || 32'(wr_data_i[0+:3]) < 1 || 32'(wr_data_i[0+:3]) > 4;
+        wr_o.session_operation = wr_valid_i && !refused;
+      end
+      10'h045: begin
+        refused = lock_i;
+        wr_o.session_snapshot = wr_valid_i && !refused;
+      end
+      default: refused = 1'b1;
+    endcase
+  end
+
+  assign wr_error_o = wr_valid_i && refused;
+  assign rw_o = rw_q;
+
+  always_ff @(posedge clk_i) begin
+    rw_q <= rw_d;
+    if (rst_i) begin
+      rw_q.control_enable <= 1'(0);
+      rw_q.control_rst_silent <= 1'(0);
+      rw_q.control_ring_refuse <= 1'(0);
+      rw_q.control_wscale_en <= 1'(0);
+      rw_q.control_wscale <= 4'(0);
+      rw_q.rcv_wnd <= 30'(65535);
+      rw_q.mss <= 16'(Mtu - 40);
+      rw_q.iss_key <= 32'(0);
+      rw_q.rto_min <= 16'(200);
+      rw_q.rto_max <= 16'(60000);
+      rw_q.rto_init <= 16'(1000);
+      rw_q.tries_syn <= 8'(6);
+      rw_q.tries_data <= 8'(15);
+      rw_q.delack <= 16'(40);
+      rw_q.time_wait <= 16'(1000);
+      rw_q.persist_max <= 16'(60000);
+      rw_q.arp_retry <= 16'(1000);
+      rw_q.arp_tries <= 8'(3);
+      rw_q.arp_refresh <= 32'(60000);
+      rw_q.session_select <= 9'(0);
+      rw_q.session_peer_ip <= 32'(0);
+      rw_q.session_ports_local <= 16'(0);
+      rw_q.session_ports_peer <= 16'(0);
+      rw_q.session_vif <= 3'(0);
+    end
+  end
+
+  logic [2:0][31:0] group_q, group_d;
+  logic [3:0] known_q, known_d;
+
+  always_comb begin
+    group_d = '0;
+    known_d = '0;
+    known_d[3] = rd_addr_i >= 10'h080 && rd_addr_i <= 10'h0d5;
+    if (rd_addr_i[9:6] == 4'd0) begin
+      known_d[0] = 1'b1;
+      unique case (rd_addr_i[5:0])
+        6'h00: group_d[0] = 32'h53544350;
+        6'h01: group_d[0] = 32'h00010000;
+        6'h02: group_d[0] = {hw_i.build_sizes_arp_entries, hw_i.build_sizes_sessions};
+        6'h03: group_d[0] = {hw_i.build_widths_user_rx, hw_i.build_widths_user_tx, hw_i.build_widths_mac_tx, hw_i.build_widths_mac_rx};
+        6'h04: group_d[0] = {4'd0, hw_i.build_limits_macs, hw_i.build_limits_vlans, hw_i.build_limits_vifs, hw_i.build_limits_mtu};
+        6'h05: group_d[0] = {17'd0, hw_i.build_features_rx_checksum, hw_i.build_features_rx_packed, hw_i.build_features_rx_eop_merge, hw_i.build_features_rx_reordering, hw_i.build_features_rx_out_of_sequence, hw_i.build_features_tx_drop_if_not_established, hw_i.build_features_tx_congestion_control, hw_i.build_features_tx_push, hw_i.build_features_status_events, hw_i.build_features_credit_events, hw_i.build_features_instant_ack, hw_i.build_features_arp_server, hw_i.build_features_arp_gratuitous, hw_i.build_features_icmp_server, hw_i.build_features_mac_tx_pad};
+        6'h06: group_d[0] = {hw_i.build_memories_tx_pipe, hw_i.build_memories_rx_pipe, hw_i.build_memories_rx_fifo_packets, hw_i.build_memories_rx_addr_bits, hw_i.build_memories_tx_addr_bits};
+        6'h08: group_d[0] = {20'd0, rw_q.control_wscale, 4'd0, rw_q.control_wscale_en, rw_q.control_ring_refuse, rw_q.control_rst_silent, rw_q.control_enable};
+        6'h09: group_d[0] = 32'd0;
+        6'h0a: group_d[0] = {2'd0, rw_q.rcv_wnd};
+        6'h0b: group_d[0] = {16'd0, rw_q.mss};
+        6'h0c: group_d[0] = rw_q.iss_key;
+        6'h0d: group_d[0] = {16'd0, rw_q.rto_min};
+        6'h0e: group_d[0] = {16'd0, rw_q.rto_max};
+        6'h0f: group_d[0] = {16'd0, rw_q.rto_init};
+        6'h10: group_d[0] = {16'd0, rw_q.tries_data, rw_q.tries_syn};
+        6'h11: group_d[0] = {16'd0, rw_q.delack};
+        6'h12: group_d[0] = {16'd0, rw_q.time_wait};
+        6'h13: group_d[0] = {16'd0, rw_q.persist_max};
+        6'h14: group_d[0] = {16'd0, rw_q.arp_retry};
+        6'h15: group_d[0] = {24'd0, rw_q.arp_tries};
+        6'h16: group_d[0] = rw_q.arp_refresh;
+        6'h20: group_d[0] = {29'd0, hw_i.vif_select};
+        6'h21: group_d[0] = {hw_i.vif_control_tag, 14'd0, hw_i.vif_control_vlan, hw_i.vif_control_enable};
+        6'h22: group_d[0] = {16'd0, hw_i.vif_mac_high};
+        6'h23: group_d[0] = hw_i.vif_mac_low;
+        6'h24: group_d[0] = hw_i.vif_ip;
+        6'h25: group_d[0] = hw_i.vif_mask;
+        6'h26: group_d[0] = hw_i.vif_gateway;
+        default: known_d[0] = 1'b0;
+      endcase
+    end
+    if (rd_addr_i[9:6] == 4'd1) begin
+      known_d[1] = 1'b1;
+      unique case (rd_addr_i[5:0])
+        6'h00: group_d[1] = {23'd0, rw_q.session_select};
+        6'h01: group_d[1] = rw_q.session_peer_ip;
+        6'h02: group_d[1] = {rw_q.session_ports_peer, rw_q.session_ports_local};
+        6'h03: group_d[1] = {29'd0, rw_q.session_vif};
+        6'h04: group_d[1] = 32'd0;
+        6'h05: group_d[1] = 32'd0;
+        6'h06: group_d[1] = {30'd0, hw_i.session_status_snapshot_busy, hw_i.session_status_operation_busy};
+        6'h08: group_d[1] = {hw_i.view_state_mss, 5'd0, hw_i.view_state_vif, 4'd0, hw_i.view_state_state};
+        6'h09: group_d[1] = hw_i.view_peer_ip;
+        6'h0a: group_d[1] = {hw_i.view_ports_peer, hw_i.view_ports_local};
+        6'h0b: group_d[1] = hw_i.view_snd_una;
+        6'h0c: group_d[1] = hw_i.view_snd_nxt;
+        6'h0d: group_d[1] = hw_i.view_rcv_nxt;
+        6'h0e: group_d[1] = hw_i.view_snd_wnd;
+        6'h0f: group_d[1] = hw_i.view_cwnd;
+        6'h10: group_d[1] = hw_i.view_ssthresh;
+        6'h11: group_d[1] = {hw_i.view_times_srtt, hw_i.view_times_rto};
+        6'h12: group_d[1] = hw_i.view_credit;
+        default: known_d[1] = 1'b0;
+      endcase
+    end
+    if (rd_addr_i[9:6] == 4'd4) begin
+      known_d[2] = 1'b1;
+      unique case (rd_addr_i[5:0])
+        6'h00: group_d[2] = {16'd0, hw_i.probe_rx_last};
+        6'h01: group_d[2] = {hw_i.probe_rx_range_max, hw_i.probe_rx_range_min};
+        6'h02: group_d[2] = {16'd0, hw_i.probe_tx_last};
+        6'h03: group_d[2] = {hw_i.probe_tx_range_max, hw_i.probe_tx_range_min};
+        default: known_d[2] = 1'b0;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    group_q <= group_d;
+    known_q <= known_d;
+  end
+
+  always_comb begin
+    rd_data_o = '0;
+    for (int unsigned i = 0; i < 3; i++) rd_data_o |= group_q[i];
+  end
+
+  assign rd_error_o = known_q == '0;
+endmodule
