@@ -139,6 +139,7 @@ module tb_tcp_engine_directed
     pack = iss + 1;
     put("A", pseq, pack);
     want_event(EvOpened, 0);
+    idle(40);  // until the receiver is open
   endtask
 
   task automatic connect(int sid = 0);
