@@ -6,7 +6,7 @@ export FUZZ_SECONDS
 VM_FORM ?= long
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test test-vm vm lint lint-rtl test-rtl bench fuzz soak docs deb clean
+.PHONY: help setup gen build demo test test-vm vm lint lint-rtl test-rtl formal synth bench fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,14 @@ lint-rtl: setup ## the hardware description: warnings, house style, what synthes
 test-rtl: setup ## block tests of the hardware description
 	@tools/setup.sh rtl
 	@tools/rtl.sh test
+
+formal: setup ## proofs of the primitives of the hardware description
+	@tools/setup.sh rtl
+	@tools/rtl.sh formal
+
+synth: setup ## what the hardware description takes, and its clock rates in an ECP5; takes hours
+	@tools/setup.sh rtl
+	@tools/rtl.sh synth
 
 bench: setup ## full measurements, beside the peers on this machine
 	@tools/setup.sh bench

@@ -108,8 +108,8 @@ def report(good, name, said=""):
 
 
 def each(work, items):
-    """Calls work(item) for every item, as many at a time as there are processors."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    """Calls work(item) for every item, as many at a time as there are processors for us."""
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         return list(pool.map(work, items))
 
 

@@ -338,18 +338,15 @@ static int spfe_ioc_mib(struct spfe_client *client, void *argument)
 static int spfe_ioc_reset(struct spfe_client *client, void *argument)
 {
 	struct spfe_device *spfe = client->spfe;
-	struct spfe_region *region;
 	LIST_HEAD(regions);
 	int err;
 
 	mutex_lock(&spfe->lock);
-	spfe_client_empty(client, &regions);
+	spfe_client_empty(client, &regions, true);
 	err = spfe_state_errno(spfe);
 	if (!err)
 		client->epoch = spfe->epoch;
 	mutex_unlock(&spfe->lock);
-	list_for_each_entry(region, &regions, node)
-		spfe_region_unmap(client, region);
 	spfe_regions_free(&regions);
 	return err;
 }

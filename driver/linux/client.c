@@ -72,9 +72,10 @@ err_client:
 
 /*
  * Under spfe_device.lock: takes everything off the device; the regions are then the caller's to
- * free.
+ * free. With `keep` those of the driver's memory stay, as memory: a process may have them mapped
+ * and look at its rings again.
  */
-void spfe_client_empty(struct spfe_client *client, struct list_head *regions)
+void spfe_client_empty(struct spfe_client *client, struct list_head *regions, bool keep)
 {
 	struct spfe_device *spfe = client->spfe;
 	struct spfe_region *region, *next;
@@ -86,6 +87,10 @@ void spfe_client_empty(struct spfe_client *client, struct list_head *regions)
 	for (queue = 0; queue < spfe->nqueues; queue++)
 		spfe_queue_destroy(client, queue);
 	list_for_each_entry_safe(region, next, &client->regions, node) {
+		if (keep && !list_empty(&region->chunks)) {
+			spfe_region_disable(client, region, true);
+			continue;
+		}
 		spfe_region_detach(client, region, true);
 		list_add_tail(&region->node, regions);
 	}
@@ -103,7 +108,7 @@ void spfe_client_close(struct spfe_client *client)
 	LIST_HEAD(regions);
 
 	mutex_lock(&spfe->lock);
-	spfe_client_empty(client, &regions);
+	spfe_client_empty(client, &regions, false);
 	list_del(&client->node);
 	ida_free(&spfe->domains, client->domain);
 	mutex_unlock(&spfe->lock);
@@ -174,7 +179,7 @@ void spfe_clients_evict(struct spfe_device *spfe)
 	down_write(&spfe->alive);
 	list_for_each_entry(client, &spfe->clients, node) {
 		mutex_lock(&spfe->lock);
-		spfe_client_empty(client, &regions);
+		spfe_client_empty(client, &regions, false);
 		mutex_unlock(&spfe->lock);
 		if (!client->mapping)
 			continue;

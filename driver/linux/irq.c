@@ -45,8 +45,9 @@ static u32 spfe_vector_count(struct spfe_vector *vector)
 }
 
 /*
- * What was signalled while the vector was masked stays pending, and comes when its next user unmasks
- * it: it is not for that user. Under the vector's lock; a register is read for the first one only.
+ * What was signalled while the vector was masked stays pending, and comes when its next user
+ * unmasks it: it is not for that user. Under the vector's lock; a register is read for the first
+ * one only.
  */
 static bool spfe_vector_stale(struct spfe_vector *vector)
 {
@@ -164,7 +165,7 @@ void spfe_irq_restore(struct spfe_device *spfe)
 	u32 index;
 
 	for (index = 0; index < spfe->nvectors; index++) {
-		/* Whoever has it was told of the reset and looks; the device may count from 0 again. */
+		/* Its users were told of the reset and look; the device may count from 0 again. */
 		spfe->vectors[index].fresh = false;
 		spfe_vector_switch(&spfe->vectors[index], spfe->vectors[index].users);
 	}

@@ -364,11 +364,10 @@ int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 }
 
 /*
- * Takes the region off the device and out of the tables; then it is the caller's to free. -EBUSY
- * while a queue has rings in it, and nothing is changed; not with `force`: then a device that does
- * not let go has failed.
+ * Takes the region off the device; its memory and its number stay. -EBUSY while a queue has rings
+ * in it, and nothing is changed; not with `force`: then a device that does not let go has failed.
  */
-int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, bool force)
+int spfe_region_disable(struct spfe_client *client, struct spfe_region *region, bool force)
 {
 	struct spfe_device *spfe = region->spfe;
 	u32 status = SPFE_STATUS_OK;
@@ -376,23 +375,41 @@ int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, b
 	int err = 0;
 
 	lockdep_assert_held(&spfe->lock);
-	if (region->enabled && client->epoch == spfe->epoch && !spfe_state_errno(spfe)) {
-		for (try = 0; try < SPFE_STOP_TRIES; try++) {
-			err = spfe_command(spfe, SPFE_COMMAND_REGION_DISABLE, region->index,
-					   &status);
-			if (err || status != SPFE_STATUS_BUSY || !force)
-				break;
-			msleep(SPFE_STOP_PAUSE_MS);
-		}
-		trace_spfe_region(spfe, false, region->key, region->size, region->page_shift, err);
-		if (!err && status == SPFE_STATUS_BUSY && !force)
-			return -EBUSY;
-		if (!err && status == SPFE_STATUS_BUSY)
-			spfe_fail(spfe, SPFE_FAILED, "a region is not let go");
+	/* A device that was reset has forgotten it. */
+	if (client->epoch != spfe->epoch)
+		region->enabled = false;
+	if (!region->enabled || spfe_state_errno(spfe))
+		return 0;
+	for (try = 0; try < SPFE_STOP_TRIES; try++) {
+		err = spfe_command(spfe, SPFE_COMMAND_REGION_DISABLE, region->index, &status);
+		if (err || status != SPFE_STATUS_BUSY || !force)
+			break;
+		msleep(SPFE_STOP_PAUSE_MS);
 	}
+	trace_spfe_region(spfe, false, region->key, region->size, region->page_shift, err);
+	if (!err && status == SPFE_STATUS_BUSY) {
+		if (!force)
+			return -EBUSY;
+		spfe_fail(spfe, SPFE_FAILED, "a region is not let go");
+	} else if (!err) {
+		region->enabled = false;
+	}
+	return 0;
+}
+
+/*
+ * Takes the region off the device and out of the tables; then it is the caller's to free. -EBUSY
+ * and `force` as above.
+ */
+int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, bool force)
+{
+	struct spfe_device *spfe = region->spfe;
+	int err = spfe_region_disable(client, region, force);
+
+	if (err)
+		return err;
 	/* A device that failed, and was not reset since, may still write. */
-	region->unsafe = region->enabled && client->epoch == spfe->epoch && spfe->stuck &&
-			 !spfe->dma_is_off;
+	region->unsafe = region->enabled && spfe->stuck && !spfe->dma_is_off;
 	region->enabled = false;
 	list_del_init(&region->node);
 	if (region->indexed)

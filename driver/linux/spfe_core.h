@@ -363,6 +363,7 @@ int spfe_event_wait(struct spfe_client *client, struct spfe_signal *event, struc
 struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access);
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access);
 int spfe_region_enable(struct spfe_client *client, struct spfe_region *region);
+int spfe_region_disable(struct spfe_client *client, struct spfe_region *region, bool force);
 int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, bool force);
 void spfe_region_free(struct spfe_region *region);
 void spfe_regions_free(struct list_head *list);
@@ -379,7 +380,7 @@ void spfe_queues_forget(struct spfe_device *spfe);
 struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping);
 void spfe_client_close(struct spfe_client *client);
 int spfe_client_check(const struct spfe_client *client);
-void spfe_client_empty(struct spfe_client *client, struct list_head *regions);
+void spfe_client_empty(struct spfe_client *client, struct list_head *regions, bool keep);
 int spfe_client_bind(struct spfe_client *client);
 void spfe_clients_tell(struct spfe_device *spfe);
 void spfe_clients_evict(struct spfe_device *spfe);

@@ -205,6 +205,7 @@ module spfe_tcp
     input logic s_axil_rready_i
 );
   tcp_cfg_t cfg;
+  logic core_rst;  // of all blocks but the registers: rst_i, or by software
 
   // Engine and receiver.
   seg_t seg;
@@ -282,7 +283,7 @@ module spfe_tcp
       .OutputPipe(RxOutputPipe)
   ) i_rx (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .cfg_i(cfg),
       .mac_data_i(mac_rx_data_i),
       .mac_keep_i(mac_rx_keep_i),
@@ -331,7 +332,7 @@ module spfe_tcp
       .MacPad(MacTxPad)
   ) i_tx (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .cfg_i(cfg),
       .user_data_i(user_tx_data_i),
       .user_keep_i(user_tx_keep_i),
@@ -399,7 +400,7 @@ module spfe_tcp
       .InstantAck(InstantAck)
   ) i_engine (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .tick_i,
       .cfg_i(cfg),
       .seg_i(seg),
@@ -460,7 +461,7 @@ module spfe_tcp
       .Mtu(Mtu)
   ) i_net (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .tick_i,
       .cfg_i(cfg),
       .mac_rx_data_i,
@@ -487,7 +488,7 @@ module spfe_tcp
 
   spfe_tcp_events i_events (
       .clk_i,
-      .rst_i,
+      .rst_i(core_rst),
       .eng_event_i(eng_event),
       .eng_valid_i(eng_event_valid),
       .eng_ready_o(eng_event_ready),
@@ -527,6 +528,7 @@ module spfe_tcp
   ) i_regs (
       .clk_i,
       .rst_i,
+      .core_rst_o(core_rst),
       .cfg_o(cfg),
       .op_o(op_cmd),
       .op_valid_o(op_valid),

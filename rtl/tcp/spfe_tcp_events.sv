@@ -39,11 +39,12 @@ module spfe_tcp_events
   localparam int unsigned Pulses = 3;
   localparam int unsigned Depth = 64;
   localparam int unsigned CountBits = $clog2(Depth + 1);
-  localparam logic [7:0] LostMax = 8'(255 - Pulses);
+  localparam int unsigned LostBits = 16;
+  localparam logic [LostBits-1:0] LostMax = '1 - LostBits'(Pulses);
 
   event_t [Pulses-1:0] held_q, pulse;
   logic [Pulses-1:0] full_q, pulse_valid, grant;
-  logic [7:0] lost_q, lost_d;  // not told yet
+  logic [LostBits-1:0] lost_q, lost_d;  // not told yet
   event_t chosen;
   logic chosen_valid, ready;
   logic [CountBits-1:0] unused_count;
@@ -67,9 +68,9 @@ module spfe_tcp_events
       end
     end
     if (!ready) grant = '0;
-    lost_d = lost_q - 8'(lost_o);
+    lost_d = lost_q - LostBits'(lost_o);
     for (int unsigned i = 0; i < Pulses; i++) begin
-      if (pulse_valid[i] && full_q[i] && !grant[i] && lost_q < LostMax) lost_d += 8'd1;
+      if (pulse_valid[i] && full_q[i] && !grant[i] && lost_q < LostMax) lost_d += LostBits'(1);
     end
   end
 

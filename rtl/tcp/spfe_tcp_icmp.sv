@@ -13,7 +13,7 @@ module spfe_tcp_icmp
     /// Largest IP packet in bytes.
     parameter int unsigned Mtu = 1500,
     /// Words of one half of the buffer; follows from Mtu.
-    localparam int unsigned Depth = (EthBytes + Mtu + 7) / 8,
+    localparam int unsigned Depth = echo_depth(Mtu),
     /// Bits of an address in it.
     localparam int unsigned AddrBits = $clog2(Depth)
 ) (

@@ -75,7 +75,7 @@ module spfe_tcp_net
     output net_count_t count_o
 );
   localparam int unsigned Lanes = MacRxWidth / 32;
-  localparam int unsigned AddrBits = $clog2((EthBytes + Mtu + 7) / 8);
+  localparam int unsigned AddrBits = $clog2(echo_depth(Mtu));
 
   if (VifCount < 1 || VifCount > MaxVifs) begin : gen_bad_vifs
     $error("spfe_tcp_net: VifCount is %0d; 1 to %0d are possible", VifCount, MaxVifs);

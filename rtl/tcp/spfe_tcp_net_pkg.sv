@@ -80,6 +80,11 @@ package spfe_tcp_net_pkg;
     logic [31:0] timer;  // ticks until something is done
   } arp_entry_t;
 
+  /// Words of one half of the buffer for an echo request; one more than the frame has may be read.
+  function automatic int unsigned echo_depth(int unsigned mtu);
+    return (EthBytes + mtu + 15) / 8;
+  endfunction
+
   /// The lowest member of a set of interfaces; 0 if there is none.
   function automatic vif_t first_vif(vif_set_t set);
     vif_t found;

@@ -179,6 +179,7 @@ package spfe_tcp_pkg;
     seq_t seq;  // of the first byte
     logic [15:0] len;  // bytes of payload
     flags_t flags;
+    seq_t ack;  // the RCV.NXT that the segment carried
     logic bad_sum;  // TxLive: the user's checksum was wrong; it has to be sent again
   } tx_done_t;
 

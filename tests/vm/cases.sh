@@ -5,7 +5,7 @@
 short_tests=(build driver packets conformance strace life fuzz killed two swiotlb viommu)
 long_tests=(boot boot-6.12 boot-arm64 driver-6.12 driver-arm64 packets-6.12 packets-arm64
     stride pulled platform platform-arm64 net net-two net-host calls cycles
-    baremetal)
+    perf reset-swiotlb devlink devlink-6.12 ip-up baremetal)
 
 # plain_image ARCH: a root file system without the driver.
 plain_image() {
@@ -199,6 +199,14 @@ test_conformance() {
             "SPFE_RUN=conformance ${SPFE_CASE:-}"
 }
 
+# The same where DMA is bounced, so that all memory is the driver's: what a reset leaves of it.
+test_reset_swiotlb() {
+    with_devices 'conformance reset' --swiotlb --memory 1024 --timeout 600
+}
+
+# `spfe perf` between two devices.
+test_perf() { with_devices perf --memory 1024 --timeout 600; }
+
 # The driver without an operating system.
 test_baremetal() {
     check 'it compiles for Cortex-M, RISC-V and 64-bit ARM' \
@@ -209,3 +217,11 @@ test_baremetal() {
 
 test_net() { with_devices net --timeout 150; }
 test_calls() { with_devices calls; }
+test_devlink() { with_devices devlink; }
+test_devlink_6_12() {
+    check 'kernel fetched' need kernel-6.12-amd64 &&
+        image amd64 6.12 && devices 2 &&
+        guest one --kernel 6.12 --initrd "$image" "${model[@]}" SPFE_RUN=devlink
+}
+# An interface in user space, on a device of the driver.
+test_ip_up() { with_devices ip_up --timeout 300; }

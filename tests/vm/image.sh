@@ -31,6 +31,10 @@ files=()
 for module in $modules; do
     files+=("$module=/lib/spfe/")
 done
+# For interfaces in user space; not every kernel has it as a file that can be loaded by itself.
+vm_kernel "$kernel" "$arch"
+tap=$vm_modules/kernel/drivers/net/tun.ko
+[[ ! -e $tap ]] || files+=("$tap=/lib/spfe/")
 for source in "$vm_dir"/guest/*.c; do
     program=$programs/$(basename "$source" .c)
     [[ $program -nt $source && $program -nt $vm_source/driver/linux/uapi/linux/spfe.h ]] ||

@@ -57,6 +57,8 @@ pack() { find . | LC_ALL=C sort | "$busybox" cpio -o -H newc -R 0:0 2>/dev/null;
 
 base() {
     local program
+    # For others than root, too.
+    chmod 755 "$tree"
     mkdir -p "$tree"/{dev,proc,sys,tmp,root,run,etc,var/log,var/run,usr/local/bin}
     cp -a "$fetched"/{bin,lib,sbin,usr} "$tree/" 2>/dev/null || true
     rm -rf "${tree:?}"/usr/share "$tree"/{usr/lib,lib}/systemd

@@ -1,6 +1,11 @@
 //! `spfe perf`: what it prints, in every mode. Nothing about how fast it is.
 
+mod common;
+
+use common::{Directory, spfe};
 use serde_json::Value;
+use spfe_net::{LinkRate, Mode, Topology};
+use spfed::{Server, ServerConfig};
 use std::process::{Command, Output};
 
 fn perf(words: &[&str]) -> Output {
@@ -117,4 +122,104 @@ fn nonsense_is_a_usage_error() {
     ] {
         assert_eq!(perf(words).status.code(), Some(2), "{words:?}");
     }
+}
+
+/// A daemon with two joined endpoints, and their names for `--ends`.
+fn joined(test: &str, mode: Mode) -> (Server, Directory, String) {
+    let directory = Directory::new(&format!("perf-{test}-{mode}"));
+    let socket = directory.path("sock");
+    let link = LinkRate::SpaceFibre { lanes: 4, mbps: 7500 };
+    let topology = Topology::pairs(2, link, mode);
+    let server = Server::start(ServerConfig::new(topology).listen(&socket)).unwrap();
+    let ends = format!("unix:{socket}/0,unix:{socket}/1");
+    (server, directory, ends)
+}
+
+#[test]
+fn devices_that_are_there_are_measured_like_a_network_of_ones_own() {
+    let (_server, _directory, ends) = joined("tables", Mode::Thread);
+    let words = ["tables", "--quick", "--seconds", "0.02", "--json"];
+    let (own, there) = (json(&words), json(&[&words[..], &["--ends", &ends]].concat()));
+    assert_eq!(there["meta"]["mode"], "virtual, daemon");
+    assert_eq!(there["meta"]["link"], own["meta"]["link"], "the devices say their link");
+    let notes = there["meta"]["notes"].to_string();
+    assert!(notes.contains(&ends.replace(',', " and ")) && notes.contains("not measured"));
+    assert!(own["meta"]["notes"].is_null());
+    let rows = |document: &Value| document["results"].as_array().expect("results").clone();
+    let (own, there) = (rows(&own), rows(&there));
+    assert_eq!((own.len(), there.len()), (36, 36));
+    for (own, there) in own.iter().zip(&there) {
+        for field in ["scenario", "size_bytes", "group", "paper", "link_limit_gbps"] {
+            assert_eq!(own[field], there[field], "{there}");
+        }
+        for field in ["rate_gbps", "packets_per_s", "host_cpu_pct"] {
+            assert!(there[field].as_f64() > Some(0.0), "{field}: {there}");
+        }
+        assert!(there["device_cpu_pct"].is_null(), "nobody measured that: {there}");
+        assert!(own["device_cpu_pct"].is_number(), "{own}");
+    }
+}
+
+#[test]
+fn every_test_runs_between_devices_that_are_there() {
+    let size = ["--size-min", "1K", "--size-max", "1K", "--seconds", "0.02", "--json"];
+    for mode in [Mode::Thread, Mode::Inline] {
+        let (_server, _directory, daemon) = joined("tests", mode);
+        for ends in [&daemon, &format!("virtual:ends/0?mode={mode},virtual:ends/1?mode={mode}")] {
+            for (words, processes) in [
+                (&["rate", "--direction", "tx"][..], "1"),
+                (&["rate", "--direction", "both", "--check"], "1"),
+                (&["random", "--direction", "rx"], "1"),
+                (&["random", "--direction", "tx"], "2"),
+                (&["latency", "--check"], "2"),
+            ] {
+                // Another process has no part in a network of this one.
+                let processes = if ends == &daemon { processes } else { "1" };
+                let place = ["--ends", ends, "--processes", processes];
+                let document = json(&[words, &size, &place].concat());
+                let row = &document["results"][0];
+                assert!(row["packets_per_s"].as_f64() > Some(0.0), "{ends} {words:?}: {row}");
+                assert!(row["integrity_errors"].as_u64().is_none_or(|errors| errors == 0), "{row}");
+                // Somebody else's device thread is the only thing that cannot be measured.
+                let foreign = ends == &daemon && mode == Mode::Thread;
+                assert_eq!(row["device_cpu_pct"].is_null(), foreign, "{ends} {words:?}: {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_says_what_was_not_measured() {
+    let (_server, _directory, ends) = joined("notes", Mode::Thread);
+    let words = ["rate", "--size-max", "1K", "--seconds", "0.02", "--ends", &ends];
+    let run = spfe(&[&["perf"][..], &words].concat()).exits(0);
+    assert!(run.text().contains("\nNote: device load and sum: not measured"), "{}", run.text());
+    let run = spfe(&[&["perf"][..], &words, &["--tsv"]].concat()).exits(0);
+    let (header, row) = run.text().trim().split_once('\n').map(own).expect("two lines");
+    let column = header.split('\t').position(|name| name == "device_cpu_pct").expect("a column");
+    assert_eq!(row.split('\t').nth(column), Some(""), "{row}");
+    assert!(run.stderr.contains("not measured"), "{}", run.stderr);
+}
+
+fn own((a, b): (&str, &str)) -> (String, String) {
+    (a.to_owned(), b.to_owned())
+}
+
+#[test]
+fn ends_that_cannot_be_are_refused() {
+    let refused = |words: &[&str], why: &str| {
+        let run = spfe(&[&["perf", "rate", "--ends"][..], words].concat()).exits(2);
+        assert!(run.stderr.contains(why), "no '{why}' in: {}", run.stderr);
+    };
+    refused(&["virtual:x/0"], "is not two devices");
+    refused(&["virtual:x/0,virtual:x/1,virtual:x/2"], "is not two devices");
+    refused(&["virtual:x/0,"], "a name is missing");
+    refused(&["virtual:x/0,virtual:x/0"], "both ends are the same device");
+    refused(&["virtual:x/0,virtual:x/1", "--mode", "coop"], "cannot be used with");
+    refused(&["virtual:x/0,virtual:x/1", "--link", "1x5G"], "cannot be used with");
+    let words = ["perf", "rate", "--processes", "2", "--ends", "virtual:x/0,virtual:x/1"];
+    let run = spfe(&words);
+    assert!(run.code != Some(0) && run.stderr.contains("--processes 2"), "{}", run.stderr);
+    let run = spfe(&["perf", "rate", "--ends", "virtual:x/0,/dev/no-such-device"]);
+    assert!(run.code != Some(0) && run.stderr.contains("/dev/no-such-device"), "{}", run.stderr);
 }

@@ -66,7 +66,8 @@ pub struct Meta {
     pub cores: u32,
     /// Operating system kernel and its release.
     pub kernel: String,
-    /// Who ran the device: `inline`, `coop`, `thread` or `daemon`.
+    /// Who ran the device: `inline`, `coop`, `thread`, `daemon`, or what stands behind devices that
+    /// were there.
     pub mode: String,
     /// The link, for example `4x7.5G`.
     pub link: String,
@@ -80,6 +81,9 @@ pub struct Meta {
     /// Length of one iteration, s.
     #[serde(deserialize_with = "number")]
     pub seconds: f64,
+    /// What a reader has to know beside this, for instance why a figure was not measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Prices measured in the same run (memory copy, block and wake, ...). Names carry their unit.
     pub calibration: BTreeMap<String, Value>,
 }

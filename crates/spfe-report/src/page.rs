@@ -183,8 +183,9 @@ pub(crate) fn machine(document: &Document) -> String {
         ("Iterations", count(meta.iterations)),
         ("Length of one iteration", format!("{} s", trimmed(meta.seconds))),
     ];
+    let notes = meta.notes.iter().map(|note| ("Note", note.clone()));
     let facts: Vec<(String, String)> =
-        facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        facts.into_iter().chain(notes).map(|(name, value)| (name.to_owned(), value)).collect();
     let mut out = String::from("<section id=\"machine\">\n<h2>Machine and run</h2>\n");
     out.push_str("<div class=\"pair facts-pair\">\n");
     out.push_str(&facts_table("Machine and run", &facts));

@@ -117,6 +117,9 @@ fn conditions(meta: &Meta) -> String {
     if !meta.command.is_empty() {
         let _ = writeln!(out, "$ {}", one_line(&meta.command));
     }
+    for note in &meta.notes {
+        let _ = writeln!(out, "Note: {}", one_line(note));
+    }
     out
 }
 

@@ -53,3 +53,13 @@ fn a_document_read_back_renders_the_same() {
     assert_eq!(spfe_report::html(&back), spfe_report::html(&sample));
     assert_eq!(spfe_report::text(&back), spfe_report::text(&sample));
 }
+
+#[test]
+fn notes_reach_the_reader() {
+    let mut document = common::sample();
+    document.meta.notes = vec!["load <b>not</b> measured".to_owned()];
+    assert!(spfe_report::text(&document).contains("\nNote: load <b>not</b> measured\n"));
+    assert!(spfe_report::html(&document).contains("<td>load &lt;b&gt;not&lt;/b&gt; measured</td>"));
+    let read = Document::from_json(&document.to_json()).expect("a document");
+    assert_eq!(read.meta.notes, document.meta.notes);
+}

@@ -63,6 +63,11 @@ pub trait Backend: Send + Sync {
     /// event is due. One without a descriptor is asked for only where the device
     /// [interrupts](Backend::interrupts).
     fn add_event(&self, event: Option<OwnedFd>) -> Result<u32>;
+    /// Between a store of the host and its next look, so that the device sees the one or this the
+    /// other.
+    fn heavy_barrier(&self) {
+        os::heavy_barrier();
+    }
     /// Whether sleepers are woken by event vectors, not by the word in the device line.
     fn interrupts(&self) -> bool {
         false
@@ -103,6 +108,8 @@ pub trait Backend: Send + Sync {
     fn link_command(&self, port: u32, command: LinkCommand) -> Result<()>;
     /// Resets this client's share of the device.
     fn reset(&self) -> Result<()>;
+    /// A queue was stopped: returns when everything that was pending in it has completed.
+    fn settle(&self) {}
     /// The data plane, where this process runs the engine itself (inline, cooperative).
     fn engine(&self) -> Option<&Arc<View>>;
     /// Rings the doorbell of a sleeping device.

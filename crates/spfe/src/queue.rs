@@ -393,10 +393,11 @@ impl Queue {
                 format!("{} queue of port {port} VC {vc}: the device broke the ring", kind.name());
             return Err(Error::device(status, what));
         }
-        let (state, error) = self.device_line().state();
-        if state == u32::from(QueueState::Enabled.raw()) {
+        if self.device_line().state().0 == u32::from(QueueState::Enabled.raw()) {
             return Ok(());
         }
+        self.device.backend().settle();
+        let (_, error) = self.device_line().state();
         let status = Status::from_raw(error as u8).filter(|status| *status != Status::Ok);
         let status = status.unwrap_or(Status::DeviceReset);
         let what =

@@ -449,6 +449,12 @@ impl Queue {
             sharpen_timers();
             self.stats.sleeps += 1;
             self.device.backend().sleep(self.vector(), self.device_line(), seen, until);
+            // What ends a sleep there signals the descriptor too, which nobody has asked for.
+            if let Some(event) = &self.event
+                && self.device.backend().interrupts()
+            {
+                event.clear();
+            }
         }
         self.host_line().disarm();
     }
@@ -494,7 +500,8 @@ impl Queue {
             event: event || self.device.backend().interrupts(),
         };
         self.arm_sequence = self.arm_sequence.wrapping_add(2) | 1;
-        self.host_line().arm(self.arm_sequence, &arm, os::heavy_barrier);
+        let backend = self.device.backend();
+        self.host_line().arm(self.arm_sequence, &arm, || backend.heavy_barrier());
         if self.runner.is_none() && self.device_line().needs_doorbell() && event {
             // A sleeping device has to take note of the time condition.
             self.device.backend().ring();

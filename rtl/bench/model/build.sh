@@ -4,15 +4,15 @@
 #   rtl/bench/model/build.sh NAME [-GParameter=Value...]
 #
 # writes target/rtl/models/NAME.so, unless it is there and nothing it is made of has changed.
-# rtl/bench/model/builds.toml has the builds of the bench. SPFE_RTL_TOP names another top module with
-# the ports of spfe_tcp; SPFE_RTL_DIR another directory than rtl for the sources.
+# rtl/bench/model/builds.toml has the builds of the bench. SPFE_RTL_TOP names another top module
+# with the ports of spfe_tcp.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 (($#)) || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
 readonly name=$1
 shift
-readonly here=rtl/bench/model rtl=${SPFE_RTL_DIR:-rtl} top=${SPFE_RTL_TOP:-spfe_tcp}
+readonly here=rtl/bench/model top=${SPFE_RTL_TOP:-spfe_tcp}
 readonly out=target/rtl/models
 readonly library=$out/$name.so stamp=$out/$name.stamp work=$out/$name.d
 
@@ -25,19 +25,17 @@ command -v verilator >/dev/null || {
     exit 1
 }
 
-mapfile -t sources < <(
-    find "$rtl" -name '*.sv' -not -path "$rtl/tb/*" -not -path "$rtl/formal/*" -not -path "$rtl/bench/*" | sort
-)
-mapfile -t packages < <(printf '%s\n' "${sources[@]}" | grep '_pkg\.sv$')
-file=$(printf '%s\n' "${sources[@]}" | grep "/$top\.sv$") || {
-    printf 'build.sh: %s: no %s.sv in it\n' "$rtl" "$top" >&2
+# The files of the core, packages first and each after those it uses, and where the tools find modules.
+list() { PYTHONPATH=tools PYTHONDONTWRITEBYTECODE=1 python3 -c "import rtl_files; $1" "$top"; }
+mapfile -t search < <(list 'import sys; print(*rtl_files.search_options(sys.argv[1]), sep="\n")')
+mapfile -t sources < <(list 'import sys
+names = rtl_files.needed(sys.argv[1])
+print(*sorted(f for f in map(rtl_files.relative, rtl_files.design_files()) if f.split("/")[-1][:-3] in names), sep="\n")')
+((${#sources[@]} > 0)) || {
+    printf 'build.sh: there is no %s.sv below rtl/\n' "$top" >&2
     exit 1
 }
-search=()
-while read -r folder; do
-    search+=(-y "$folder")
-done < <(dirname "${sources[@]}" | sort -u)
-readonly search
+readonly search sources
 
 mkdir -p "$out"
 exec {lock}>"$out/$name.lock"
@@ -61,7 +59,7 @@ done
 rm -rf "$work"
 verilator --cc -Wno-fatal -O3 --x-assign fast --x-initial fast --no-timing --assert \
     --top-module "$top" --prefix Vcore --Mdir "$work" --output-split 20000 \
-    "${search[@]}" "$@" "${packages[@]}" "$file" >"$out/$name.log" 2>&1 || {
+    "${search[@]}" "$@" "$(printf '%s\n' "${sources[@]}" | grep "/$top\.sv$")" >"$out/$name.log" 2>&1 || {
     cat "$out/$name.log" >&2
     exit 1
 }

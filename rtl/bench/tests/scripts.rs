@@ -1,6 +1,6 @@
 //! All scripts against the reference endpoint, in every build that they ask for.
 
-use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
+use spfe_tcp_bench::drill::endpoint::Build;
 use spfe_tcp_bench::drill::suite::{load, run_all};
 use spfe_tcp_bench::reference::Reference;
 use std::collections::BTreeSet;
@@ -25,8 +25,7 @@ fn reference_passes_all_scripts() {
     let mut run = BTreeSet::new();
     let mut failures = Vec::new();
     for (name, build) in builds() {
-        let mut make = || Box::new(Reference::new(build.clone())) as Box<dyn Endpoint>;
-        let record = run_all(&scripts, "", name, &mut make, true);
+        let record = run_all(&scripts, "", name, &mut Reference::new(build), true);
         for row in &record.rows {
             match row.result.as_str() {
                 "passed" => {

@@ -62,7 +62,6 @@ static void queries(int file)
 	struct spfe_time time;
 	struct spfe_port port = { .port = 0 };
 	struct spfe_statistics statistics = { .queue = 0 };
-	struct spfe_mib mib = { .port = 0, .flags = 0x80 };
 
 	check("INFO", ends(file, SPFE_IOC_INFO, &info, 0) && info.uapi_version == SPFE_UAPI_VERSION &&
 	      info.ports && info.queues && info.events && info.counts_bytes == PAGE);
@@ -75,11 +74,94 @@ static void queries(int file)
 	check("STATISTICS", ends(file, SPFE_IOC_STATISTICS, &statistics, 0));
 	statistics = (struct spfe_statistics){ .queue = info.queues };
 	check("STATISTICS that are not there", ends(file, SPFE_IOC_STATISTICS, &statistics, ENOENT));
-	check("MIB with unknown flags", ends(file, SPFE_IOC_MIB, &mib, EINVAL));
-	mib = (struct spfe_mib){ .port = 0, .item = 63 };
-	check("MIB of no item", ends(file, SPFE_IOC_MIB, &mib, info.capability & SPFE_CAPABILITY_MIB ? ENOENT : EOPNOTSUPP));
 	check("unknown call", ends(file, _IO(SPFE_IOC_MAGIC, 0x7f), NULL, ENOTTY));
 	check("bad address", ends(file, SPFE_IOC_INFO, (void *)8, EFAULT));
+}
+
+/* Whether getting an item, or setting it to `value`, ends with this errno; the value that is there then. */
+static bool mib_is(int file, struct spfe_mib wish, int error, uint64_t *value)
+{
+	bool good = ends(file, SPFE_IOC_MIB, &wish, error);
+
+	if (value)
+		*value = wish.value;
+	return good;
+}
+
+/* Whether the device itself refuses to set an item, and says why. */
+static bool mib_refused(int file, uint32_t item, uint32_t element, uint64_t value, uint32_t status)
+{
+	struct spfe_mib wish = { .item = item, .element = element, .value = value, .flags = SPFE_MIB_SET };
+	bool good = ends(file, SPFE_IOC_MIB, &wish, EREMOTEIO);
+
+	if (wish.status != status)
+		printf("# status %u, not %u\n", wish.status, status);
+	return good && wish.status == status;
+}
+
+/* The management information base of port 0, whose virtual channels have a priority. */
+static void management(int file)
+{
+	const uint32_t item = SPFE_MIB_ITEM_PRIORITY;
+	struct spfe_info info;
+	struct spfe_port port = { .port = 0 };
+	uint64_t before = 0, first = 0, after = 0;
+	uint32_t element;
+	int reader = open(device, O_RDONLY | O_CLOEXEC);
+
+	ioctl(file, SPFE_IOC_INFO, &info);
+	ioctl(file, SPFE_IOC_PORT, &port);
+	check("MIB with unknown flags", mib_is(file, (struct spfe_mib){ .flags = 0x80 }, EINVAL, NULL));
+	check("MIB with reserved", mib_is(file, (struct spfe_mib){ .reserved = 1 }, EINVAL, NULL));
+	check("MIB with a status", mib_is(file, (struct spfe_mib){ .status = 1 }, EINVAL, NULL));
+	if (!(info.capability & SPFE_CAPABILITY_MIB)) {
+		check("MIB", mib_is(file, (struct spfe_mib){ .item = item }, EOPNOTSUPP, NULL));
+		return;
+	}
+	element = port.vcs - 1;
+	check("MIB", mib_is(file, (struct spfe_mib){ .item = item, .element = element }, 0, &before) && before < 16);
+	check("MIB of another channel", mib_is(file, (struct spfe_mib){ .item = item }, 0, &first) && first < 16);
+	check("MIB set", mib_is(file, (struct spfe_mib){ .item = item, .element = element, .value = before ^ 5,
+							  .flags = SPFE_MIB_SET }, 0, NULL) &&
+	      mib_is(file, (struct spfe_mib){ .item = item, .element = element }, 0, &after) && after == (before ^ 5));
+	check("MIB of another channel is as before",
+	      mib_is(file, (struct spfe_mib){ .item = item }, 0, &after) && after == first);
+	check("MIB set to what is too much", mib_refused(file, item, element, 16, SPFE_STATUS_BAD_FIELD));
+	check("MIB set of what is only read",
+	      mib_refused(file, SPFE_MIB_ITEM_HAS_CREDIT, 0, 1, SPFE_STATUS_BAD_OPCODE));
+	check("nothing of that was set", mib_is(file, (struct spfe_mib){ .item = item, .element = element }, 0, &after) &&
+	      after == (before ^ 5));
+	check("MIB set back", mib_is(file, (struct spfe_mib){ .item = item, .element = element, .value = before,
+							       .flags = SPFE_MIB_SET }, 0, NULL));
+	check("MIB set by an administrator who reads",
+	      mib_is(reader, (struct spfe_mib){ .item = item, .value = first, .flags = SPFE_MIB_SET }, 0, NULL));
+	check("MIB of no item", mib_is(file, (struct spfe_mib){ .item = 63 }, ENOENT, NULL));
+	check("MIB of no item at all", mib_is(file, (struct spfe_mib){ .item = UINT32_MAX }, ENOENT, NULL));
+	check("MIB of no element", mib_is(file, (struct spfe_mib){ .item = item, .element = 4096 }, ENOENT, NULL));
+	check("MIB of no port", mib_is(file, (struct spfe_mib){ .item = item, .port = info.ports }, ENOENT, NULL));
+	check("MIB set of no port", mib_is(file, (struct spfe_mib){ .item = item, .port = info.ports, .flags = SPFE_MIB_SET },
+					   ENOENT, NULL));
+	close(reader);
+}
+
+/* In a child without rights, with a file for reading only. */
+static void management_by_nobody(void)
+{
+	const uint32_t item = SPFE_MIB_ITEM_PRIORITY;
+	int reader = open(device, O_RDONLY | O_CLOEXEC), status = 1;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		if (setuid(65534) != 0)
+			_exit(2);
+		_exit(!mib_is(reader, (struct spfe_mib){ .item = item }, 0, NULL) ||
+		      !mib_is(reader, (struct spfe_mib){ .item = item, .flags = SPFE_MIB_SET }, EPERM, NULL));
+	}
+	waitpid(child, &status, 0);
+	check("MIB is for all to get, and for those who may write to set", status == 0);
+	close(reader);
 }
 
 static void port_settings(int file)
@@ -231,6 +313,7 @@ static void queues(int file)
 	struct spfe_queue queue = { .kind = SPFE_QUEUE_KIND_TX, .sq_log2 = 6, .cq_log2 = 6 }, other;
 	struct spfe_index index = { 0 };
 	struct spfe_key key;
+	volatile unsigned char *mapped;
 	uint64_t at;
 	int second = open_device();
 
@@ -268,9 +351,21 @@ static void queues(int file)
 	check("QUEUE_CREATE in another region", ends(file, SPFE_IOC_QUEUE_CREATE, &other, EREMOTEIO) &&
 	      other.status == SPFE_STATUS_BAD_REGION);
 	check("QUEUE_CREATE once more", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, 0));
+	mapped = map(file, PAGE, PROT_READ | PROT_WRITE, alloc.offset);
+	check("its rings are mapped", mapped != MAP_FAILED);
+	mapped[PAGE - 1] = 0x5a;
 	check("RESET", ends(file, SPFE_IOC_RESET, NULL, 0));
 	check("RESET has taken the event", ends(file, SPFE_IOC_EVENT_DESTROY, &event, ENOENT));
-	check("RESET has taken the memory", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
+	check("RESET has taken the queue", ends(file, SPFE_IOC_QUEUE_DESTROY, &index, ENOENT));
+	check("RESET leaves the memory mapped", mapped[PAGE - 1] == 0x5a);
+	event = (struct spfe_event){ .eventfd = -1 };
+	check("another event", ends(file, SPFE_IOC_EVENT_CREATE, &event, 0));
+	queue.event = event.event;
+	check("RESET has taken the memory from the device", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, EREMOTEIO) &&
+	      queue.status == SPFE_STATUS_BAD_REGION);
+	check("UNREGISTER gives it back", ends(file, SPFE_IOC_UNREGISTER, &key, 0));
+	check("UNREGISTER again", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
+	munmap((void *)mapped, PAGE);
 	close(second);
 }
 
@@ -290,6 +385,8 @@ int main(int count, char **words)
 	}
 	queries(file);
 	port_settings(file);
+	management(file);
+	management_by_nobody();
 	memory(file);
 	limit();
 	events(file);

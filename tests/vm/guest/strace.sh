@@ -28,6 +28,27 @@ waits() {
     [ "$(counted waits)" -gt 0 ] && [ "$(grep -c ioctl /tmp/trace)" -le $(($(counted waits) + 32)) ] &&
         [ "$(cat /tmp/all)" -le $((2 * $(counted waits) + 120)) ]
 }
+# The same with the library, as any program would use it: `spfe perf` for a short and for a longer time. What both
+# have in common is the way there and back, the rest is the packets. Two calls are left out: reading the clock, which
+# is none where the kernel trusts the clock of the processor, and giving way to others while nothing comes for 1 ms.
+library() {
+    strace -f -qq --seccomp-bpf -e 'trace=!clock_gettime,sched_yield' -o /tmp/trace spfe -q perf rate --wait "$1" \
+        --seconds "$2" --group "$3" --size-min 64 --size-max 64 --json --ends /dev/spfe0,/dev/spfe1 >/tmp/traced || return
+    awk -F '[:,]' -v seconds="$2" '/"packets_per_s"/ { printf "%d ", $2 * seconds }' /tmp/traced
+    # A call that another thread interrupts is on two lines.
+    grep -v resumed /tmp/trace | awk '/ioctl\(.*0xbb, 0x9/ { waits++; next } { others++ } END { print waits + 0, others }'
+}
+# grows HOW GROUP: runs both; sets packets, waits and others to what the longer one has more.
+grows() {
+    few=$(library "$1" 0.5 "$2") && many=$(library "$1" 3 "$2") || return
+    # shellcheck disable=SC2086 # words
+    set -- $many $few
+    packets=$(($1 - $4)) waits=$(($2 - $5)) others=$(($3 - $6))
+    echo "$packets packets more: $waits waits and $others other system calls more"
+    [ "$packets" -ge 500 ]
+}
+library_polls() { grows poll 1 && [ $((waits + others)) -le 48 ]; }
+library_waits() { grows block 1 && [ "$waits" -gt 100 ] && [ "$others" -le 48 ] && [ "$waits" -le $((3 * packets)) ]; }
 # Groups of 8 packets; who sends one waits for its end, and who receives for its first.
 interrupts() {
     groups=$((1000 / 8))
@@ -39,6 +60,8 @@ interrupts() {
 load_driver 2
 check 'no system call for a packet while polling' polls
 check 'one system call for a wake-up' waits
+check 'the library: no system call for a packet while polling' library_polls && sed 's/^/# /' /tmp/check.out
+check 'the library: one system call for a wake-up' library_waits && sed 's/^/# /' /tmp/check.out
 check 'no more interrupts than ends of groups' interrupts && sed 's/^/# /' /tmp/check.out
 check 'the device is given the pages of the program' \
     zero_copy /dev/spfe0 /sys/kernel/debug/spfe/spfe0/pages && sed 's/^/# /' /tmp/check.out

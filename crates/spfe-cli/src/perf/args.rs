@@ -141,6 +141,10 @@ pub struct TrafficArgs {
 /// Where and how it runs, and what is printed.
 #[derive(Args, Clone, Debug)]
 pub struct SetupArgs {
+    /// Measure between two devices that are joined, the near and the far end, for instance
+    /// /dev/spfe0,/dev/spfe1, instead of on a network of its own.
+    #[arg(long, value_name = "NEAR,FAR", value_parser = joined, conflicts_with_all = ["mode", "link"])]
+    pub ends: Option<Joined>,
     /// Who moves the packets: the posting thread, both ends, a device thread, or the daemon.
     #[arg(long, value_enum, default_value = "inline")]
     pub mode: Device,
@@ -152,7 +156,8 @@ pub struct SetupArgs {
     /// sleep, then sleep).
     #[arg(long, value_enum, default_value = "adaptive")]
     pub wait: Wait,
-    /// 2: sender and receiver in two processes, joined by a daemon's network in the first one.
+    /// 2: sender and receiver in two processes, joined by a daemon's network in the first one, or
+    /// by what joins the devices of --ends.
     #[arg(long, value_name = "1|2", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=2))]
     pub processes: u32,
@@ -208,6 +213,15 @@ impl Device {
             Self::Thread => "thread",
         }
     }
+}
+
+/// Two devices that are joined, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// Whose figures are measured.
+    pub near: String,
+    /// The other end, or what stands for an instrument.
+    pub far: String,
 }
 
 /// How both ends wait.
@@ -332,6 +346,15 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+fn joined(text: &str) -> Result<Joined, String> {
+    match text.split(',').collect::<Vec<_>>()[..] {
+        ["", _] | [_, ""] => Err(format!("'{text}': a name is missing")),
+        [near, far] if near == far => Err(format!("'{text}': both ends are the same device")),
+        [near, far] => Ok(Joined { near: near.to_owned(), far: far.to_owned() }),
+        _ => Err(format!("'{text}' is not two devices such as /dev/spfe0,/dev/spfe1")),
+    }
+}
+
 fn pin(text: &str) -> Result<Pin, String> {
     let cpus = || {
         let (near, far) = text.split_once(',')?;
@@ -369,6 +392,9 @@ mod tests {
         }
         for text in ["", "x", "x1", "+0", "2"] {
             assert!(step(text).unwrap_err().contains("x2"), "{text}");
+        }
+        for text in ["", "a", "a,", ",b", "a,a", "a,b,c"] {
+            assert!(joined(text).unwrap_err().contains(text), "{text}");
         }
         assert!(group("0").is_err() && group("16385").is_err() && pin("1").is_err());
         assert!(seconds("0").is_err() && seconds("nan").is_err());

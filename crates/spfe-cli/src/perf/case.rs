@@ -1,9 +1,9 @@
 //! One test case: everything both ends have to know of it.
 
-use super::args::{Device, Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
+use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
 use super::lab::Setup;
 use serde::{Deserialize, Serialize};
-use spfe::{Lengths, LinkRate, Result};
+use spfe::{Lengths, LinkRate, Mode, Result};
 
 /// Most entries of a queue that are used, whatever the window.
 const ENTRIES_MAX: u64 = 4096;
@@ -123,7 +123,7 @@ impl Case {
 
     /// On this network, this long.
     pub fn on(mut self, setup: &Setup, seconds: f64) -> Self {
-        let in_sender = matches!(setup.device, Device::Inline | Device::Coop);
+        let in_sender = matches!(setup.mode, Mode::Inline | Mode::Coop);
         self.immediate = in_sender && setup.link == LinkRate::Unlimited;
         self.seconds = seconds;
         self

@@ -2,7 +2,7 @@
 
 use super::args::{Direction, LatencyArgs, RandomArgs, RateArgs};
 use super::case::{Case, Kind, Sizes, sizes};
-use super::lab::{Lab, Setup};
+use super::lab::{Lab, Network, Setup};
 use super::run::{Iteration, iteration};
 use crate::context::Context;
 use crate::error::Failure;
@@ -12,7 +12,7 @@ use spfe::{LinkRate, Peer};
 use spfe_report::{LatencyNs, ResultRow, scenario};
 
 /// How often, how long and where cases run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     /// Where.
     pub setup: Setup,
@@ -121,15 +121,22 @@ impl<'a> Runner<'a> {
 
     fn iteration(&mut self, case: &Case, label: Option<String>) -> Result<Iteration, Failure> {
         let setup = &self.plan.setup;
-        let Some(peer) = instrument(case, setup) else {
-            let lab = match &mut self.pair {
-                Some(lab) => lab,
-                none => none.insert(Lab::pair(setup)?),
-            };
-            return Ok(iteration(lab, case, label)?);
+        let peer = instrument(case, setup);
+        if let (Some(peer), Network::Own(device)) = (peer, &setup.network) {
+            // A new one each time: its sequence of packets starts again.
+            let mut lab = Lab::instrument(setup, *device, peer)?;
+            return Ok(iteration(&mut lab, case, label, false)?);
+        }
+        let lab = match &mut self.pair {
+            Some(lab) => lab,
+            none => none.insert(Lab::pair(setup)?),
         };
-        // A new one each time: its sequence of packets starts again.
-        Ok(iteration(&mut Lab::instrument(setup, peer)?, case, label)?)
+        // Where no instrument can be had, an end of our own does what one would do.
+        let mut iteration = iteration(lab, case, label, peer.is_none())?;
+        if !setup.device_is_measured {
+            iteration.point.device_cpu_pct = f64::NAN;
+        }
+        Ok(iteration)
     }
 }
 

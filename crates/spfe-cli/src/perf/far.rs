@@ -164,16 +164,18 @@ impl Life {
 pub struct Far {
     control: Control,
     life: Life,
+    device: String,
 }
 
 impl Far {
     /// Starts one in a thread of this process.
     pub fn thread(near: &Endpoint, far: Endpoint, place: Place) -> Result<Self> {
         let control = Control::open(near)?;
+        let device = far.info().uri;
         let thread = std::thread::Builder::new()
             .name("perf-far".into())
             .spawn(move || serve(&far, place))?;
-        Ok(Self { control, life: Life::Thread(Some(thread)) })
+        Ok(Self { control, life: Life::Thread(Some(thread)), device })
     }
 
     /// Starts one in another process: this program again, with a hidden subcommand.
@@ -189,7 +191,8 @@ impl Far {
         if place.fifo {
             command.arg("--fifo");
         }
-        Ok(Self { control, life: Life::Process(command.spawn()?) })
+        let life = Life::Process(command.spawn()?);
+        Ok(Self { control, life, device: device.to_owned() })
     }
 
     /// Gets it ready for an iteration.
@@ -234,7 +237,12 @@ impl Far {
             match wait(&mut self.control, Deadline::after(SLICE)) {
                 Err(error) if error.is_timeout() && Instant::now() < until => {}
                 Err(error) if error.is_timeout() => {
-                    return Err(Error::device(Status::PeerGone, "no answer from the far end"));
+                    let (far, s) = (&self.device, within.as_secs());
+                    let what = format!(
+                        "no answer from the far end at {far} within {s} s; is it joined to the near \
+                         end?"
+                    );
+                    return Err(Error::device(Status::PeerGone, what));
                 }
                 other => return other,
             }

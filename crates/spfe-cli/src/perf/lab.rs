@@ -1,20 +1,36 @@
 //! The network a case runs on, and its far end.
 
-use super::args::{Device, Pin, SetupArgs};
+use super::args::{Device, Joined, Pin, SetupArgs};
 use super::far::{Far, Place};
 use super::meter::DeviceClock;
-use spfe::{Embedded, Endpoint, LinkRate, Peer, Result, Topology};
+use spfe::{Embedded, Endpoint, Error, LinkRate, Mode, Peer, Result, Status, Topology};
 use spfed::{Server, ServerConfig};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a network is set up.
-#[derive(Clone, Copy, Debug)]
+/// What is measured on.
+#[derive(Clone, Debug)]
+pub enum Network {
+    /// A network of our own, and who moves its packets.
+    Own(Device),
+    /// Devices that are there.
+    Joined(Joined),
+}
+
+/// How it is measured.
+#[derive(Clone, Debug)]
 pub struct Setup {
+    /// On what.
+    pub network: Network,
+    /// The device, as in the results.
+    pub name: String,
     /// Who moves the packets.
-    pub device: Device,
+    pub mode: Mode,
+    /// Whether what the device spends can be measured: it runs in this process, or in those of the
+    /// ends.
+    pub device_is_measured: bool,
     /// Rate of its link.
     pub link: LinkRate,
     /// Processes for two ends.
@@ -26,10 +42,54 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// As the command line says.
-    pub fn new(args: &SetupArgs, link: LinkRate) -> Self {
+    /// As the command line says; devices that are there say what they are themselves.
+    pub fn new(args: &SetupArgs, link: LinkRate) -> Result<Self> {
         let link = args.link.unwrap_or(link);
-        Self { device: args.mode, link, processes: args.processes, pin: args.pin, fifo: args.fifo }
+        let own = Self {
+            network: Network::Own(args.mode),
+            name: args.mode.name().to_owned(),
+            mode: args.mode.mode(),
+            device_is_measured: true,
+            link,
+            processes: args.processes,
+            pin: args.pin,
+            fifo: args.fifo,
+        };
+        let Some(joined) = &args.ends else { return Ok(own) };
+        // Both, so that a name that is wrong is known before anything is measured.
+        let (near, far) = (Endpoint::open(&joined.near)?, Endpoint::open(&joined.far)?);
+        if args.processes == 2 && far.embedded().is_some() {
+            let what = format!(
+                "--processes 2: {} is of a network inside one process; use devices of spfed or of \
+                 the driver",
+                joined.far
+            );
+            return Err(Error::device(Status::BadField, what));
+        }
+        let (info, link) = (near.info(), near.port(0)?.info()?.rate);
+        Ok(Self {
+            network: Network::Joined(joined.clone()),
+            name: info.backend.to_owned(),
+            mode: info.mode,
+            device_is_measured: info.mode != Mode::Thread || near.embedded().is_some(),
+            link,
+            ..own
+        })
+    }
+
+    /// What the results have to say of it.
+    pub fn notes(&self) -> Vec<String> {
+        let Network::Joined(Joined { near, far }) = &self.network else { return Vec::new() };
+        let mut notes = vec![format!(
+            "ends {near} and {far}; a far end in place of an instrument has its load in no column"
+        )];
+        if !self.device_is_measured {
+            notes.push(
+                "device load and sum: not measured, the devices run outside of these processes"
+                    .to_owned(),
+            );
+        }
+        notes
     }
 
     /// CPUs of the near and the far end.
@@ -61,7 +121,7 @@ impl Scratch {
             }
         }
         let what = format!("directory in {}", std::env::temp_dir().display());
-        Err(spfe::Error::io(what, last.unwrap_or_else(std::io::Error::last_os_error)))
+        Err(Error::io(what, last.unwrap_or_else(std::io::Error::last_os_error)))
     }
 }
 
@@ -82,11 +142,11 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// One endpoint with an instrument on port 0.
-    pub fn instrument(setup: &Setup, peer: Peer) -> Result<Self> {
+    /// One endpoint of a network of our own, with an instrument on port 0.
+    pub fn instrument(setup: &Setup, device: Device, peer: Peer) -> Result<Self> {
         prepare(setup);
-        let lab = if setup.device == Device::Daemon {
-            let topology = Topology::instrument(peer, setup.link, setup.device.mode());
+        let lab = if device == Device::Daemon {
+            let topology = Topology::instrument(peer, setup.link, setup.mode);
             let (server, scratch) = serve(topology)?;
             let near = Endpoint::open(&name(&server, 0))?;
             Self { far: None, near, server: Some(server), _scratch: Some(scratch) }
@@ -101,28 +161,39 @@ impl Lab {
     /// Two endpoints joined by a cable, the far one in a thread or a process of its own.
     pub fn pair(setup: &Setup) -> Result<Self> {
         prepare(setup);
-        let topology = Topology::pairs(2, setup.link, setup.device.mode());
         let (cpu, far_cpu) = setup.cpus(true);
         let place = Place { cpu: far_cpu, fifo: setup.fifo };
-        let lab = if setup.processes == 1 && setup.device != Device::Daemon {
-            let network = Embedded::new(topology)?;
-            let near = Endpoint::attach(&network, 0, "virtual:0")?;
-            let far = Endpoint::attach(&network, 1, "virtual:1")?;
-            let far = Far::thread(&near, far, place)?;
-            Self { far: Some(far), near, server: None, _scratch: None }
-        } else {
-            let (server, scratch) = serve(topology)?;
-            let near = Endpoint::open(&name(&server, 0))?;
-            let far = if setup.processes == 1 {
-                Far::thread(&near, Endpoint::open(&name(&server, 1))?, place)?
-            } else {
-                Far::process(&near, &name(&server, 1), place)?
-            };
-            Self { far: Some(far), near, server: Some(server), _scratch: Some(scratch) }
+        let lab = match &setup.network {
+            Network::Joined(Joined { near, far }) => {
+                Self::between(near, far, setup.processes, place)?
+            }
+            Network::Own(device) if *device != Device::Daemon && setup.processes == 1 => {
+                let network = Embedded::new(Topology::pairs(2, setup.link, setup.mode))?;
+                let near = Endpoint::attach(&network, 0, "virtual:0")?;
+                let far = Endpoint::attach(&network, 1, "virtual:1")?;
+                let far = Far::thread(&near, far, place)?;
+                Self { far: Some(far), near, server: None, _scratch: None }
+            }
+            Network::Own(_) => {
+                let (server, scratch) = serve(Topology::pairs(2, setup.link, setup.mode))?;
+                let ends = (name(&server, 0), name(&server, 1));
+                let lab = Self::between(&ends.0, &ends.1, setup.processes, place)?;
+                Self { server: Some(server), _scratch: Some(scratch), ..lab }
+            }
         };
         // Last: threads and processes inherit the CPU of who starts them.
         pin(cpu);
         Ok(lab)
+    }
+
+    /// Two devices that are there.
+    fn between(near: &str, far: &str, processes: u32, place: Place) -> Result<Self> {
+        let near = Endpoint::open(near)?;
+        let far = match processes {
+            1 => Far::thread(&near, Endpoint::open(far)?, place)?,
+            _ => Far::process(&near, far, place)?,
+        };
+        Ok(Self { far: Some(far), near, server: None, _scratch: None })
     }
 
     /// Reads the processor time of the device's own thread, if there is one.
@@ -169,5 +240,5 @@ fn uri(setup: &Setup, peer: Peer) -> String {
         }
         _ => "sink".to_owned(),
     };
-    format!("virtual:?link={}&mode={}&peer={peer}", setup.link, setup.device.mode())
+    format!("virtual:?link={}&mode={}&peer={peer}", setup.link, setup.mode)
 }

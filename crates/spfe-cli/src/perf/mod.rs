@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | [`args`] | the command line |
 //! | [`case`], [`cases`], [`tables`] | test cases, and running them one after the other |
-//! | [`lab`] | the network a case runs on: instruments, two ends, a daemon |
+//! | [`lab`] | what a case runs on: a network with an instrument, with two ends, in a daemon; devices |
 //! | [`far`] | the far end, in a thread or a process of its own |
 //! | [`run`] | one iteration: both ends run, their figures are put together |
 //! | [`send`], [`receive`], [`latency`] | the loops |
@@ -46,16 +46,19 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
         Test::Rate(RateArgs { setup, .. })
         | Test::Random(RandomArgs { setup, .. })
         | Test::Latency(LatencyArgs { setup, .. }) => {
-            (setup, plan(setup, LinkRate::Unlimited, (1, 1.0)), setup.report.is_some())
+            (setup, plan(setup, LinkRate::Unlimited, (1, 1.0))?, setup.report.is_some())
         }
         Test::Tables(TablesArgs { setup, quick }) => {
             let often = if *quick { (1, 0.7) } else { (10, 10.0) };
-            (setup, plan(setup, PUBLISHED, often), true)
+            (setup, plan(setup, PUBLISHED, often)?, true)
         }
     };
     if let Some(device) = &context.device {
         // Not refused: SPFE_DEVICE may be set for the other commands.
-        context.say(&format!("{device} is not used: a measurement makes its own network (--mode)"));
+        context.say(&format!(
+            "{device} is not used: a measurement makes its own network (--mode) or has two ends \
+             (--ends)"
+        ));
     }
     let document = output::document(&plan, setup, calibrated);
     let runner = Runner::new(&plan, context);
@@ -80,10 +83,14 @@ pub fn worker(args: &WorkerArgs) -> Result<(), Failure> {
     Ok(far::serve(&Endpoint::open(&args.device)?, place)?)
 }
 
-fn plan(args: &SetupArgs, link: LinkRate, (iterations, seconds): (u32, f64)) -> Plan {
-    Plan {
-        setup: Setup::new(args, link),
+fn plan(
+    args: &SetupArgs,
+    link: LinkRate,
+    (iterations, seconds): (u32, f64),
+) -> Result<Plan, Failure> {
+    Ok(Plan {
+        setup: Setup::new(args, link)?,
         iterations: args.iterations.unwrap_or(iterations),
         seconds: args.seconds.unwrap_or(seconds),
-    }
+    })
 }

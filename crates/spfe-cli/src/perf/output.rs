@@ -24,12 +24,13 @@ pub fn document(plan: &Plan, args: &SetupArgs, calibrated: bool) -> Document {
         cpu_model: facts.cpu_model,
         cores: facts.cpus_online as u32,
         kernel: format!("Linux {}", facts.kernel),
-        mode: plan.setup.device.name().to_owned(),
+        mode: plan.setup.name.clone(),
         link: plan.setup.link.to_string(),
         link_limit_gbps: link_limit(plan.setup.link, Kind::RoundTrip),
         wait_strategy: args.wait.name().to_owned(),
         iterations: plan.iterations,
         seconds: plan.seconds,
+        notes: plan.setup.notes(),
         ..Meta::default()
     };
     let calibration = calibrated.then(|| prices(&spfe_measure::calibrate()));
@@ -85,6 +86,8 @@ pub fn finish(
     if context.json {
         print!("{}", document.to_json());
     } else if args.tsv {
+        // They have no place in a table of values.
+        document.meta.notes.iter().for_each(|note| context.say(note));
         print!("{}", spfe_report::tsv(&document));
     } else {
         print!("{}", spfe_report::text(&document));

@@ -81,8 +81,14 @@ pub struct Iteration {
     pub latency: Option<LatencyNs>,
 }
 
-/// Runs one iteration from the near end.
-pub fn iteration(lab: &mut Lab, case: &Case, label: Option<String>) -> Result<Iteration> {
+/// Runs one iteration from the near end. What the far end spends counts with `both`; else it stands
+/// for an instrument.
+pub fn iteration(
+    lab: &mut Lab,
+    case: &Case,
+    label: Option<String>,
+    both: bool,
+) -> Result<Iteration> {
     let device = lab.device_clock();
     let meter = || {
         // One of the threads of an end reads the clock of the device.
@@ -113,7 +119,7 @@ pub fn iteration(lab: &mut Lab, case: &Case, label: Option<String>) -> Result<It
             }
         }
     };
-    Ok(Iteration { latency, ..figures(case, &near, &far) })
+    Ok(Iteration { latency, ..figures(case, &near, &far, both) })
 }
 
 fn no_far() -> Error {
@@ -121,7 +127,7 @@ fn no_far() -> Error {
 }
 
 /// The figures of both ends put together.
-fn figures(case: &Case, near: &Streams, far: &Streams) -> Iteration {
+fn figures(case: &Case, near: &Streams, far: &Streams, both: bool) -> Iteration {
     let all = || near.each().chain(far.each());
     // Both ways: the mean of what both ends received. Else what the near end counted.
     let measured: Vec<&Tally> = match (case.kind, &near.receive, &far.receive) {
@@ -134,6 +140,9 @@ fn figures(case: &Case, near: &Streams, far: &Streams) -> Iteration {
     let bytes = mean(&|tally| tally.count.bytes as f64);
     let packets = mean(&|tally| tally.count.packets as f64);
     let sum = |of: fn(&Tally) -> f64| all().map(of).sum::<f64>();
+    let host = |of: fn(&Tally) -> f64| {
+        near.each().map(of).sum::<f64>() + far.each().filter(|_| both).map(of).sum::<f64>()
+    };
     let lost = |sent: &Option<Tally>, got: &Option<Tally>| match (sent, got, case.kind) {
         (Some(sent), Some(got), Kind::Stream(_)) => sent.all_packets.abs_diff(got.all_packets),
         _ => 0,
@@ -141,9 +150,9 @@ fn figures(case: &Case, near: &Streams, far: &Streams) -> Iteration {
     Iteration {
         point: Point {
             rate_gbps: mean(&Tally::gbps),
-            host_cpu_pct: sum(Tally::host_pct),
+            host_cpu_pct: host(Tally::host_pct),
             device_cpu_pct: sum(Tally::device_pct),
-            wakes_per_s: sum(Tally::wakes_per_s),
+            wakes_per_s: host(Tally::wakes_per_s),
         },
         mean_bytes: bytes / packets.max(1.0),
         errors: all().map(|tally| tally.count.errors).sum::<u64>()

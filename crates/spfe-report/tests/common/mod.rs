@@ -46,6 +46,7 @@ fn meta() -> Meta {
         wait_strategy: "adaptive".into(),
         iterations: 4,
         seconds: 10.0,
+        notes: Vec::new(),
         calibration: calibration.map(|(name, value)| (name.to_owned(), value)).into(),
     }
 }

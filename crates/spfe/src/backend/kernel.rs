@@ -10,26 +10,27 @@
 //!
 //! Times in completions are those of the device; they become times of CLOCK_MONOTONIC here.
 
+mod flush;
+mod ports;
+mod reset;
 mod uapi;
 
-use super::{Backend, DeviceInfo};
-use crate::{ChannelInfo, Error, MessageCounters, PortInfo, Result, TimeCodeInfo, TimeCodeValue};
+use super::{Backend, DeviceInfo, create_memory};
+use crate::{Error, PortInfo, Result};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode as Permissions, OFlags};
-use spfe_contract::{
-    CONTRACT_VERSION_MAJOR, MIB_ITEMS, MibAccess, MibItem, PortKind, PortState, QueueKind, Status,
-};
+use spfe_contract::{CONTRACT_VERSION_MAJOR, MibItem, QueueKind, Status};
 use spfe_device::memory::RegionKey;
 use spfe_net::exact::mib::{LinkCommand, MibEntry};
 use spfe_net::network::QueueRequest;
 use spfe_net::os::{self, SharedMemory};
-use spfe_net::{Clock, LinkModel, LinkRate, Mode, Peer, View};
+use spfe_net::{Clock, Mode, View};
 use spfe_ring::DeviceLine;
 use spfe_ring::sync::{AtomicU32, Ordering};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI64};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// What stands behind it.
 const BACKEND: &str = "kernel";
@@ -37,8 +38,6 @@ const BACKEND: &str = "kernel";
 const LOST: u32 = 0;
 /// How long a look at the device's clock is good for, ns: clocks drift apart.
 const OFFSET_NS: u64 = 1_000_000_000;
-/// Most elements an item of a management information base has: virtual channels of a port.
-const MIB_ELEMENTS: usize = spfe_contract::VC_MAX as usize;
 
 /// A queue of this file.
 #[derive(Clone, Copy)]
@@ -46,6 +45,8 @@ struct Place {
     /// Queue context.
     queue: u32,
     event: u32,
+    /// How it was made.
+    request: QueueRequest,
 }
 
 /// An open `/dev/spfeN`.
@@ -62,8 +63,11 @@ pub struct Kernel {
     /// Time of the device less CLOCK_MONOTONIC, and when that was looked at last.
     offset_ns: AtomicI64,
     offset_at: spfe_ring::sync::AtomicU64,
-    /// Open queues, by {port, VC or number of the library's, kind}.
+    /// Open queues, by {port, VC or number of the library's, kind}. Held while queues come, and
+    /// while they all go.
     queues: Mutex<HashMap<(u32, u32, u8), Place>>,
+    /// Memory by its key: a reset completes what is in its rings.
+    memory: Mutex<HashMap<u16, Weak<SharedMemory>>>,
 }
 
 impl Kernel {
@@ -128,6 +132,7 @@ impl Kernel {
             offset_ns: AtomicI64::new(0),
             offset_at: spfe_ring::sync::AtomicU64::new(0),
             queues: Mutex::default(),
+            memory: Mutex::default(),
         };
         let lost = kernel.count(LOST);
         kernel.look_at_clock();
@@ -163,6 +168,10 @@ impl Kernel {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn memory(&self) -> MutexGuard<'_, HashMap<u16, Weak<SharedMemory>>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn destroy_event(&self, event: u32) {
         let mut argument = uapi::Event { eventfd: -1, event, ..uapi::Event::default() };
         // A device that is gone has none any more.
@@ -178,31 +187,6 @@ impl Kernel {
             self.offset_ns.store(offset, Ordering::Relaxed);
         }
         self.offset_at.store(os::now_ns(), Ordering::Relaxed);
-    }
-
-    fn port(&self, number: u32) -> Result<uapi::Port> {
-        let mut port = uapi::Port { port: number, ..uapi::Port::default() };
-        self.call(&uapi::PORT, &mut port, format_args!("port {number}"))?;
-        Ok(port)
-    }
-
-    fn statistics(&self, queue: u32) -> Result<[u64; 5]> {
-        let mut of = uapi::Statistics { queue, ..uapi::Statistics::default() };
-        self.call(&uapi::STATISTICS, &mut of, format_args!("statistics of queue {queue}"))?;
-        Ok([of.packets, of.bytes, of.errors, of.stalls, of.wakes])
-    }
-
-    /// An item of a port's management information base.
-    fn item(&self, port: u32, item: MibItem, element: u32) -> std::io::Result<u64> {
-        let item = u32::from(item.raw());
-        let mut mib = uapi::Mib { port, item, element, ..uapi::Mib::default() };
-        uapi::call(&self.device, &uapi::MIB, &mut mib).map(|()| mib.value)
-    }
-
-    /// What the device itself said of something it refused.
-    fn refused(&self, status: u32, what: std::fmt::Arguments<'_>) -> Option<Error> {
-        let status = Status::from_raw(u8::try_from(status).ok()?).filter(|it| *it != Status::Ok)?;
-        Some(Error::device(status, format!("{}: {what}: {}", self.path, status.doc())))
     }
 
     fn pin(&self, memory: &SharedMemory, access: u32) -> Result<RegionKey> {
@@ -234,15 +218,6 @@ impl Kernel {
     }
 }
 
-/// Rate of a link, as the registers say it.
-fn rate(port: &uapi::Port, kind: PortKind) -> LinkRate {
-    match (kind, port.lane_rate_mbps) {
-        (_, 0) => LinkRate::Unlimited,
-        (PortKind::Spacewire, mbps) => LinkRate::SpaceWire { mbps },
-        (_, mbps) => LinkRate::SpaceFibre { lanes: port.lanes, mbps },
-    }
-}
-
 impl Backend for Kernel {
     fn info(&self) -> DeviceInfo {
         let version = self.info.contract_version;
@@ -258,37 +233,7 @@ impl Backend for Kernel {
     }
 
     fn port_info(&self, number: u32) -> Result<PortInfo> {
-        let port = self.port(number)?;
-        let kind = PortKind::from_raw(port.kind as u8).unwrap_or(PortKind::None);
-        let mut channels = Vec::new();
-        for vc in 0..port.vcs {
-            let register = port.priority.get(vc as usize / 8).copied().unwrap_or(0);
-            let queue = port.first_queue + 2 * vc;
-            channels.push(ChannelInfo {
-                priority: (register >> (vc % 8 * 4) & 0xf) as u8,
-                tx: self.statistics(queue)?.into(),
-                rx: self.statistics(queue + 1)?.into(),
-                ..ChannelInfo::default()
-            });
-        }
-        Ok(PortInfo {
-            kind,
-            state: PortState::from_raw(port.state as u8).unwrap_or(PortState::Down),
-            vcs: port.vcs,
-            rate: rate(&port, kind),
-            model: LinkModel::default(),
-            peer: Peer::Network,
-            channels,
-            messages: MessageCounters {
-                sent: port.sent.into(),
-                received: port.received.into(),
-                dropped: port.dropped.into(),
-            },
-            time_codes: TimeCodeInfo {
-                last: TimeCodeValue::new(port.time_code as u8, 0),
-                out_of_sequence: port.invalid,
-            },
-        })
+        self.port_info_of(number)
     }
 
     fn add_memory(
@@ -297,18 +242,28 @@ impl Backend for Kernel {
         size: usize,
         access: u32,
     ) -> Result<(Arc<SharedMemory>, RegionKey)> {
-        if self.info.flags & uapi::INFO_BOUNCE != 0 {
-            return self.driver_memory(size, access);
-        }
-        let memory = SharedMemory::create(name, size)
-            .map_err(|source| Error::io(format!("region of {size} bytes"), source))?;
-        let key = self.pin(&memory, access)?;
-        Ok((Arc::new(memory), key))
+        let (memory, key) = if self.info.flags & uapi::INFO_BOUNCE != 0 {
+            self.driver_memory(size, access)?
+        } else {
+            let memory = create_memory(name, size)?;
+            let key = self.pin(&memory, access)?;
+            (memory, key)
+        };
+        self.memory().insert(key.0, Arc::downgrade(&memory));
+        Ok((memory, key))
     }
 
     fn remove_region(&self, key: RegionKey) -> Result<()> {
+        // Not while a reset looks at it: memory of the driver is unmapped at once.
+        let _queues = self.queues();
+        self.memory().remove(&key.0);
         let mut argument = uapi::Key { key: key.0.into(), reserved: 0 };
         self.call(&uapi::UNREGISTER, &mut argument, format_args!("region {:#06x}", key.0))
+    }
+
+    fn heavy_barrier(&self) {
+        // The device is on the far side of a bus, and no thread of this machine is one.
+        spfe_ring::sync::fence_barrier();
     }
 
     fn interrupts(&self) -> bool {
@@ -348,6 +303,7 @@ impl Backend for Kernel {
         };
         let name = QueueKind::from_raw(kind).map_or("unknown", QueueKind::name);
         let what = format_args!("{name} queue of port {port} VC {vc}");
+        let mut queues = self.queues();
         let done = self.call(&uapi::QUEUE_CREATE, &mut queue, what);
         if let Err(error) = done {
             self.destroy_event(vector);
@@ -361,7 +317,8 @@ impl Backend for Kernel {
                 None => error,
             });
         }
-        self.queues().insert((port, vc, kind), Place { queue: queue.queue, event: vector });
+        let place = Place { queue: queue.queue, event: vector, request: *request };
+        queues.insert((port, vc, kind), place);
         Ok(())
     }
 
@@ -380,65 +337,27 @@ impl Backend for Kernel {
     }
 
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
-        let mut argument = uapi::PortSet {
-            port,
-            what: uapi::PORT_PRIORITY,
-            vc,
-            priority: priority.into(),
-            ..uapi::PortSet::default()
-        };
-        let what = format_args!("priority {priority} of port {port} VC {vc}");
-        self.call(&uapi::PORT_SET, &mut argument, what)
+        self.set_priority_of(port, vc, priority)
     }
 
     fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
-        let info = self.port(port)?;
-        let state = PortState::from_raw(info.state as u8).unwrap_or(PortState::Down).name();
-        let mut list = vec![
-            MibEntry::new("port", "state", None, state),
-            MibEntry::new("port", "virtual channels", None, u64::from(info.vcs)),
-        ];
-        let readable = MIB_ITEMS.iter().filter(|info| info.access != MibAccess::Command);
-        for item in readable.map(|info| info.item) {
-            let values =
-                (0..).map_while(|element| Some((element, self.item(port, item, element).ok()?)));
-            list.extend(
-                values
-                    .take(MIB_ELEMENTS)
-                    .map(|(element, value)| MibEntry::of_item(item, element, value)),
-            );
-        }
-        Ok(list)
+        self.mib_of(port)
     }
 
     fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64> {
-        self.item(port, item, index).map_err(|source| {
-            let what = format_args!("{}: {} {index} of port {port}", self.path, item.info().title);
-            uapi::error(uapi::MIB.name, what, source)
-        })
+        self.mib_item_of(port, item, index)
     }
 
     fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {
-        let (item, element, value) = match command {
-            LinkCommand::Reset => (MibItem::LinkReset.raw(), 0, 1),
-            LinkCommand::Set { item, index, value } => (item, index, value),
-            LinkCommand::Cut { .. } => {
-                let what = format!("{}: no driver cuts the wires of a link", self.path);
-                return Err(Error::device(Status::BadOpcode, what));
-            }
-        };
-        let (flags, item) = (uapi::MIB_SET, u32::from(item));
-        let mut mib = uapi::Mib { port, item, element, flags, value, ..uapi::Mib::default() };
-        let what = format_args!("item {item}[{element}] of port {port} to {value}");
-        let done = self.call(&uapi::MIB, &mut mib, what);
-        done.map_err(|error| self.refused(mib.status, what).unwrap_or(error))
+        self.command_link(port, command)
     }
 
     fn reset(&self) -> Result<()> {
-        self.call(&uapi::RESET, &mut (), format_args!("reset"))?;
-        let queues: Vec<Place> = self.queues().drain().map(|(_, place)| place).collect();
-        queues.iter().for_each(|place| self.destroy_event(place.event));
-        Ok(())
+        self.reset_all()
+    }
+
+    fn settle(&self) {
+        drop(self.queues());
     }
 
     fn engine(&self) -> Option<&Arc<View>> {
@@ -483,8 +402,6 @@ impl Backend for Kernel {
     }
 
     fn wake(&self, vector: u32, _: &DeviceLine) {
-        let mut argument = uapi::Index { index: vector, reserved: 0 };
-        // One that is gone has nobody who sleeps.
-        let _ = uapi::call(&self.device, &uapi::WAKE, &mut argument);
+        self.wake_event(vector);
     }
 }

@@ -228,7 +228,12 @@ struct spfe_mib {
 #define SPFE_IOC_QUEUE_DESTROY _IOW(SPFE_IOC_MAGIC, 0x0c, struct spfe_index)
 #define SPFE_IOC_STATISTICS _IOWR(SPFE_IOC_MAGIC, 0x0d, struct spfe_statistics)
 #define SPFE_IOC_MIB _IOWR(SPFE_IOC_MAGIC, 0x0f, struct spfe_mib)
-/* Everything of this file goes; the file stays, and is right again after ESHUTDOWN. */
+/*
+ * Everything of this file goes; the file stays, and is right again after ESHUTDOWN. What was
+ * pending in its queues is not completed: the program returns it to itself, with DEVICE_RESET, from
+ * what its rings show once the queues are destroyed. For that, memory of SPFE_IOC_ALLOC stays
+ * mapped until it is unregistered; the device has it no more.
+ */
 #define SPFE_IOC_RESET _IO(SPFE_IOC_MAGIC, 0x0e)
 
 #endif

@@ -72,13 +72,13 @@ pub fn run_all(
     scripts: &[(String, Script)],
     only: &str,
     endpoint: &str,
-    make: &mut dyn FnMut() -> Box<dyn Endpoint>,
+    ep: &mut dyn Endpoint,
     verbose: bool,
 ) -> Record {
     let mut record =
         Record { endpoint: endpoint.into(), passed: 0, skipped: 0, failed: 0, rows: Vec::new() };
     for (name, script) in scripts.iter().filter(|(n, _)| n.contains(only)) {
-        let (result, detail) = match run(script, make().as_mut()) {
+        let (result, detail) = match run(script, ep) {
             Outcome::Passed => {
                 record.passed += 1;
                 ("passed", String::new())

@@ -53,7 +53,7 @@ pub fn settings() -> Settings {
 }
 
 /// Injects `frames` frames. `difference` is asked at each probe for what a model beside it saw.
-pub fn run<E: Endpoint>(
+pub fn run<E: Endpoint + ?Sized>(
     ep: &mut E,
     frames: u64,
     seed: u64,
@@ -68,7 +68,7 @@ pub fn run<E: Endpoint>(
     record
 }
 
-fn fuzz<E: Endpoint>(
+fn fuzz<E: Endpoint + ?Sized>(
     ep: &mut E,
     frames: u64,
     seed: u64,
@@ -106,7 +106,7 @@ fn fuzz<E: Endpoint>(
 }
 
 /// What the endpoint has put out: counted, and payload checked.
-fn collect<E: Endpoint>(
+fn collect<E: Endpoint + ?Sized>(
     ep: &mut E,
     targets: &mut [Target],
     record: &mut Record,
@@ -149,7 +149,7 @@ fn arp(r: &mut Random) -> Vec<u8> {
     if r.chance(500) {
         // One of the fixed fields; the addresses stay, so that no other peer is learnt.
         let at = 14 + r.below(8) as usize;
-        frame[at] = r.next() as u8;
+        frame[at] = r.bits() as u8;
     }
     if r.chance(200) {
         frame.truncate(r.below(60) as usize);
@@ -157,7 +157,7 @@ fn arp(r: &mut Random) -> Vec<u8> {
     frame
 }
 
-fn echo<E: Endpoint>(ep: &mut E, r: &mut Random) {
+fn echo<E: Endpoint + ?Sized>(ep: &mut E, r: &mut Random) {
     let len = [0, 1, 17, 18, 56, 500, 1471, 1472, 1473][r.below(9) as usize];
     let e = Echo {
         src_mac: [2, 0, 0, 0, 0, 2],
@@ -166,9 +166,9 @@ fn echo<E: Endpoint>(ep: &mut E, r: &mut Random) {
         src: Ipv4Addr::new(10, 0, 0, 2),
         dst: Ipv4Addr::new(10, 0, 0, 1 + r.below(2) as u8),
         reply: r.chance(100),
-        ident: r.next() as u16,
-        seq: r.next() as u16,
-        data: vec![r.next() as u8; len],
+        ident: r.bits() as u16,
+        seq: r.bits() as u16,
+        data: vec![r.bits() as u8; len],
     };
     let whole = 42 + len as u64;
     let lies = Lies {
@@ -184,9 +184,9 @@ fn echo<E: Endpoint>(ep: &mut E, r: &mut Random) {
 }
 
 /// Anything at all, for our address.
-fn noise<E: Endpoint>(ep: &mut E, r: &mut Random) {
+fn noise<E: Endpoint + ?Sized>(ep: &mut E, r: &mut Random) {
     let len = r.below(200) as usize;
-    let mut frame: Vec<u8> = (0..len).map(|_| r.next() as u8).collect();
+    let mut frame: Vec<u8> = (0..len).map(|_| r.bits() as u8).collect();
     if r.chance(700) && len > 14 {
         frame[..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
         let kind: [u8; 2] = [[8, 0], [8, 6], [0x81, 0], [0x86, 0xdd]][r.below(4) as usize];

@@ -40,12 +40,12 @@ pub fn mutate(shot: &mut Shot, e: &Edges, r: &mut Random) {
     match r.below(16) {
         0 => s.seq = near(e.rcv_nxt, e.rcv_wnd, r),
         1 => s.ack = near(e.una, e.nxt.wrapping_sub(e.una).max(65535), r),
-        2 => s.flags = (r.next() as u8) & (SYN | FIN | RST | PSH | ACK | URG),
+        2 => s.flags = (r.bits() as u8) & (SYN | FIN | RST | PSH | ACK | URG),
         3 => s.flags ^= [SYN, FIN, RST, PSH, ACK, URG][r.below(6) as usize],
         4 => shot.len = [0, 1, 2, 3, 7, 8, 9, 535, 536, 1459, 1460][r.below(11) as usize],
         5 => s.window = [0, 1, 100, 1460, 65535][r.below(5) as usize],
         6 => s.options = options(r),
-        7 => s.urgent = r.next() as u16,
+        7 => s.urgent = r.bits() as u16,
         8 => length_lie(shot, r),
         9 => shot.bad_fcs = true,
         10 => shot.lies.bad_sum = e.checksum,
@@ -68,7 +68,7 @@ fn near(base: u32, size: u32, r: &mut Random) -> u32 {
         2 => base.wrapping_sub(size),
         3 => base.wrapping_add(1 << 31),
         4 => base.wrapping_add(r.below(size.max(1).into()) as u32),
-        _ => r.next() as u32,
+        _ => r.bits() as u32,
     };
     at.wrapping_add(r.below(5) as u32).wrapping_sub(2)
 }
@@ -80,12 +80,12 @@ fn options(r: &mut Random) -> Vec<u8> {
         match r.below(8) {
             0 => all.push(1),
             1 => all.push(0),
-            2 => all.extend([2, 4, r.next() as u8, r.next() as u8]),
-            3 => all.extend([3, 3, r.next() as u8 & 31]),
+            2 => all.extend([2, 4, r.bits() as u8, r.bits() as u8]),
+            3 => all.extend([3, 3, r.bits() as u8 & 31]),
             4 => all.extend([8, 10, 0, 0, 0, 1, 0, 0, 0, 2]),
-            5 => all.extend([r.next() as u8, r.below(4) as u8]),
-            6 => all.extend([2, r.next() as u8]),
-            _ => all.push(r.next() as u8),
+            5 => all.extend([r.bits() as u8, r.below(4) as u8]),
+            6 => all.extend([2, r.bits() as u8]),
+            _ => all.push(r.bits() as u8),
         }
     }
     all.truncate(n);
@@ -111,10 +111,10 @@ fn addresses(s: &mut Segment, r: &mut Random) {
         0 => s.dst_mac = [0xff; 6],
         1 => s.dst_mac[5] ^= 1,
         2 => s.dst = std::net::Ipv4Addr::BROADCAST,
-        3 => s.dst = std::net::Ipv4Addr::from(r.next() as u32),
-        4 => s.sport = r.next() as u16,
-        5 => s.dport = r.next() as u16,
-        6 => s.vlan = Some(r.next() as u16),
-        _ => s.ttl = r.next() as u8,
+        3 => s.dst = std::net::Ipv4Addr::from(r.bits() as u32),
+        4 => s.sport = r.bits() as u16,
+        5 => s.dport = r.bits() as u16,
+        6 => s.vlan = Some(r.bits() as u16),
+        _ => s.ttl = r.bits() as u8,
     }
 }

@@ -54,7 +54,11 @@ impl Target {
     }
 
     /// One frame, or one act of the user; true if the frame was valid.
-    pub fn shoot<E: Endpoint>(&mut self, ep: &mut E, r: &mut Random) -> Result<bool, String> {
+    pub fn shoot<E: Endpoint + ?Sized>(
+        &mut self,
+        ep: &mut E,
+        r: &mut Random,
+    ) -> Result<bool, String> {
         let v = ep.view(self.session);
         if v.state == 0 {
             self.sent = 0;
@@ -109,9 +113,9 @@ impl Target {
     /// The segment a proper peer would send in this state.
     fn valid(&self, state: u8, e: &Edges, r: &mut Random) -> Shot {
         let (flags, seq, ack) = match state {
-            1 => (SYN, r.next() as u32, 0),
-            2 if r.chance(900) => (SYN | ACK, r.next() as u32, e.nxt),
-            2 => (SYN, r.next() as u32, 0),
+            1 => (SYN, r.bits() as u32, 0),
+            2 if r.chance(900) => (SYN | ACK, r.bits() as u32, e.nxt),
+            2 => (SYN, r.bits() as u32, 0),
             _ => {
                 let flags = match r.below(40) {
                     0 => RST | ACK,
@@ -146,7 +150,7 @@ impl Target {
 }
 
 /// A connection with data both ways, from SYN to RST, in a session nothing else touches.
-pub(super) fn probe<E: Endpoint>(ep: &mut E, session: u16, n: u32) -> Result<(), String> {
+pub(super) fn probe<E: Endpoint + ?Sized>(ep: &mut E, session: u16, n: u32) -> Result<(), String> {
     let (port, local) = (30_000 + (n % 30_000) as u16, 99);
     let iss = n.wrapping_mul(0x0101_0101);
     ep.op(session, Op::Abort);
@@ -177,7 +181,7 @@ pub(super) fn probe<E: Endpoint>(ep: &mut E, session: u16, n: u32) -> Result<(),
     Err(format!("no data came back; {} segments", seen.len()))
 }
 
-fn answers<E: Endpoint>(ep: &mut E, port: u16) -> Vec<Segment> {
+fn answers<E: Endpoint + ?Sized>(ep: &mut E, port: u16) -> Vec<Segment> {
     ep.run_idle();
     let frames = ep.frames();
     let parsed = frames.iter().filter(|f| !f.poisoned).filter_map(|f| parse(&f.bytes).ok());

@@ -1,0 +1,138 @@
+//! Checks of a TCP endpoint: scripts, a real stack at the other end, and fuzzing.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use serde::Serialize;
+use spfe_tcp_bench::bench::record;
+use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
+use spfe_tcp_bench::drill::suite;
+use spfe_tcp_bench::reference::Reference;
+use spfe_tcp_bench::reference::lockstep::Lockstep;
+use spfe_tcp_bench::{fuzz, peer};
+
+/// Checks of the TCP core in virtual time. Records are written into target/rtl/report/data.
+#[derive(Parser)]
+#[command(version, about)]
+struct Arguments {
+    /// What is checked: `reference`, the model of the core in software.
+    #[arg(long, global = true, default_value = "reference")]
+    endpoint: String,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs the scripts of a directory.
+    Drill {
+        /// Only scripts whose name contains this.
+        #[arg(long, default_value = "")]
+        only: String,
+        /// The packets of scripts that fail.
+        #[arg(long)]
+        verbose: bool,
+        /// The directory.
+        #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts"))]
+        scripts: PathBuf,
+    },
+    /// Transfers to and from a stack that is not ours.
+    Peer {
+        /// Factor for bytes and connections, 1 to 100.
+        #[arg(long, default_value_t = 1)]
+        scale: u32,
+        /// Seed of losses and of the stack.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Only cases whose name contains this.
+        #[arg(long, default_value = "")]
+        only: String,
+    },
+    /// Frames that are almost right.
+    Fuzz {
+        /// How many.
+        #[arg(long, default_value_t = 100_000)]
+        frames: u64,
+        /// Seed of all frames.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Compare with the model.
+        #[arg(long)]
+        lockstep: bool,
+    },
+}
+
+fn make(name: &str) -> Result<Box<dyn Endpoint>, String> {
+    match name {
+        "reference" => Ok(Box::new(Reference::new(Build::default()))),
+        other => Err(format!("endpoint `{other}`; only `reference` is known")),
+    }
+}
+
+/// The core's records have the plain names; the model's its own.
+fn write<T: Serialize>(name: &str, endpoint: &str, value: &T) -> Result<(), String> {
+    let prefix = if endpoint == "reference" { "reference-" } else { "" };
+    record::write(&format!("{prefix}{name}.json"), value)
+}
+
+fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, String> {
+    let scripts = suite::load(dir)?;
+    let mut endpoint = make(&a.endpoint)?;
+    let record = suite::run_all(&scripts, only, &a.endpoint, endpoint.as_mut(), verbose);
+    for row in record.rows.iter().filter(|r| r.result == "failed") {
+        println!("{} {}: {}", row.point, row.script, row.detail);
+    }
+    println!(
+        "scripts: {} passed, {} skipped, {} failed",
+        record.passed, record.skipped, record.failed
+    );
+    write("conformance", &a.endpoint, &record)?;
+    Ok(record.failed == 0)
+}
+
+fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, String> {
+    let mut endpoint = make(&a.endpoint)?;
+    let mut rows = Vec::new();
+    for case in peer::cases::all(scale).iter().filter(|c| c.name.contains(only)) {
+        let row = peer::cases::run(case, endpoint.as_mut(), seed);
+        println!(
+            "{:<8} {} ({} ticks, {} frames out, {} sent again) {}",
+            row.result, row.case, row.ticks, row.frames_out, row.sent_again_out, row.detail
+        );
+        rows.push(row);
+    }
+    write("peer", &a.endpoint, &rows)?;
+    Ok(rows.iter().all(|r| r.result != "failed"))
+}
+
+fn fuzzing(a: &Arguments, frames: u64, seed: u64, lockstep: bool) -> Result<bool, String> {
+    let mut endpoint = make(&a.endpoint)?;
+    let mut record = if lockstep {
+        let mut both = Lockstep::new(endpoint.as_mut());
+        fuzz::run(&mut both, frames, seed, |b| b.difference().map(String::from))
+    } else {
+        fuzz::run(endpoint.as_mut(), frames, seed, |_| None)
+    };
+    record.endpoint.clone_from(&a.endpoint);
+    println!("fuzzing: {record:?}");
+    write("fuzz", &a.endpoint, &record)?;
+    Ok(record.result == "passed")
+}
+
+fn main() -> ExitCode {
+    let a = Arguments::parse();
+    let result = match &a.command {
+        Command::Drill { only, verbose, scripts } => drill(&a, scripts, only, *verbose),
+        Command::Peer { scale, seed, only } => peers(&a, *scale, *seed, only),
+        Command::Fuzz { frames, seed, lockstep } => fuzzing(&a, *frames, *seed, *lockstep),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("tcp-check: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

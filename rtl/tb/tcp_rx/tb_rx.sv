@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Bench of the receiver: the cycle table first, then random frames, right and wrong, with a model
+/// that reads each frame a second time when the receiver has come to its end.
+module tb_rx
+  import spfe_tcp_pkg::*;
+  import spfe_tb_rx_pkg::*;
+#(
+  /// Name of the bench.
+  parameter string NAME = "rx",
+  /// Width of the MAC stream.
+  parameter int unsigned MAC = 32,
+  /// Width of the user stream.
+  parameter int unsigned USER = 64,
+  /// Store-and-forward.
+  parameter bit SUM = 1'b1,
+  /// Full beats from the first one.
+  parameter bit PACKED = 1'b1,
+  /// Last beat waits for the end of the frame.
+  parameter bit MERGE = 1'b0,
+  /// Largest packet.
+  parameter int unsigned MTU = 1500,
+  /// Sessions.
+  parameter int unsigned SESSIONS = 16,
+  /// Registers behind the user stream.
+  parameter int unsigned PIPE = 0,
+  /// Random frames.
+  parameter int unsigned FRAMES = 4000
+);
+  localparam int unsigned BYTES = MAC / 8;
+  localparam int unsigned USER_BYTES = USER / 8;
+  localparam int unsigned VIFS = 2;
+
+  logic clk, rst;
+  bit run;
+  tcp_cfg_t cfg;
+  logic [MAC-1:0] mac_data;
+  logic [BYTES-1:0] mac_keep;
+  logic mac_valid, mac_last, mac_err;
+  logic [USER-1:0] user_data;
+  logic [USER_BYTES-1:0] user_keep;
+  logic user_valid, user_ready, user_last, user_err, user_oos;
+  sid_t user_sid, ack_sid, snd_sid, eng_sid, tx_sid;
+  seq_t user_rel, eng_nxt, tx_nxt;
+  seg_t seg;
+  logic seg_valid, rcv_cmd_valid, rcv_cmd_ready, key_cmd_valid, event_valid;
+  rcv_cmd_t rcv_cmd;
+  key_cmd_t key_cmd;
+  event_t event_data;
+  rx_count_t count;
+
+  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+
+  seq_t ack_lo[2**$bits(sid_t)];
+  seq_t snd_nxt[2**$bits(sid_t)];
+
+  spfe_tcp_rx #(
+    .SessionCount(SESSIONS), .MacWidth(MAC), .UserWidth(USER), .Mtu(MTU), .VifCount(VIFS),
+    .Checksum(SUM), .Packed(PACKED), .EopMerge(MERGE), .OutputPipe(PIPE)
+  ) dut (
+    .clk_i(clk), .rst_i(rst), .cfg_i(cfg),
+    .mac_data_i(mac_data), .mac_keep_i(mac_keep), .mac_valid_i(mac_valid),
+    .mac_last_i(mac_last), .mac_err_i(mac_err),
+    .user_data_o(user_data), .user_keep_o(user_keep), .user_valid_o(user_valid),
+    .user_ready_i(user_ready), .user_last_o(user_last), .user_sid_o(user_sid),
+    .user_err_o(user_err), .user_oos_o(user_oos), .user_rel_o(user_rel),
+    .seg_o(seg), .seg_valid_o(seg_valid),
+    .rcv_cmd_i(rcv_cmd), .rcv_cmd_valid_i(rcv_cmd_valid), .rcv_cmd_ready_o(rcv_cmd_ready),
+    .key_cmd_i(key_cmd), .key_cmd_valid_i(key_cmd_valid),
+    .tx_sid_i(tx_sid), .tx_nxt_o(tx_nxt), .eng_sid_i(eng_sid), .eng_nxt_o(eng_nxt),
+    .ack_sid_o(ack_sid), .ack_lo_i(ack_lo[ack_sid]),
+    .snd_sid_o(snd_sid), .snd_nxt_i(snd_nxt[snd_sid]),
+    .event_o(event_data), .event_valid_o(event_valid), .count_o(count)
+  );
+
+  // The model: what the receiver knows of each session.
+  localparam int unsigned NUMBERS = 2 ** $bits(sid_t);
+  key_cmd_t key[NUMBERS];
+  bit open[NUMBERS];
+  seq_t nxt[NUMBERS];
+  // What the sender of the frames believes; runs ahead of the model.
+  seq_t guess[NUMBERS];
+
+  typedef struct {
+    bytes_t bytes;
+    bit fcs_bad;
+    int unsigned last_cycle;
+  } frame_t;
+  typedef struct {
+    sid_t sid;
+    bit err;
+    bytes_t bytes;
+  } delivery_t;
+
+  frame_t sent[$], recent;
+  delivery_t wanted[$], got[$];
+  seg_t segs[$];
+  int unsigned seg_last[$];
+  int unsigned cycle, first_cycle, first_beat;
+  int unsigned checks, taken_count, err_count, full_count;
+  bit measuring;
+  int unsigned ready_percent;
+
+  function automatic void must(bit good, string what);
+    checks++;
+    if (!good) begin
+      $write("%s: the last frame was", NAME);
+      foreach (recent.bytes[i]) $write(" %02x", recent.bytes[i]);
+      $fatal(1, "%s: %s (cycle %0d, FCS %0d)", NAME, what, cycle, recent.fcs_bad);
+    end
+  endfunction
+
+  // Reads a frame again and tells what had to become of it.
+  function automatic void judge(frame_t fr, rx_count_t seen);
+    bytes_t f = fr.bytes;
+    int unsigned n = 32'(f.size()), t = tcp_at(f), total, doff, base;
+    bit word13, fits, good, hit, accept, ack_ok, begun, taken, wrong;
+    bit [VIFS-1:0] vm;
+    rx_count_t e = '0, clean;
+    seg_t s = '0;
+    delivery_t d;
+    recent = fr;
+    base = t - 34;
+    total = 32'(get(f, base + 16, 2));
+    doff = 32'(get(f, t + 12, 1)) >> 4;
+    word13 = n > base + 52;
+    for (int unsigned i = 0; i < VIFS; i++) begin
+      vm[i] = cfg.vif[i].mac[47:16] == get(f, 0, 4)[31:0];
+      if (n > 4 && cfg.vif[i].mac[15:0] != get(f, 4, 2)[15:0]) vm[i] = 0;
+      if (n > base + 12 && (base != 0) != cfg.vif[i].vlan) vm[i] = 0;
+      if (base != 0 && get(f, 14, 2)[11:0] != cfg.vif[i].tag[11:0]) vm[i] = 0;
+      if (n > base + 28 && cfg.vif[i].ip[31:16] != get(f, base + 30, 2)[15:0]) vm[i] = 0;
+      if (n > base + 32 && cfg.vif[i].ip[15:0] != get(f, base + 32, 2)[15:0]) vm[i] = 0;
+    end
+    e.frames = 1;
+    e.not_for_us = vm == 0 || (n > base + 12 && get(f, base + 12, 3) >> 4 != 64'h08004) ||
+        (n > base + 20 && get(f, base + 23, 1) != 6) || (n > base + 24 && get(f, base + 26, 1) >= 224);
+    e.ip_options = n > base + 12 && get(f, base + 14, 1)[3:0] != 5;
+    e.fragment = n > base + 20 && get(f, base + 20, 2)[13:0] != 0;
+    e.oversize = n > base + 16 && total > MTU;
+    fits = total >= 40 && n >= base + 14 + total && doff >= 5 && 20 + 4 * doff <= total && word13;
+    e.length = !fits;
+    wrong = e.not_for_us || e.ip_options || e.fragment || e.oversize ||
+        (n > base + 16 && total < 40);
+    if (SUM && fits) begin
+      bytes_t pseudo;
+      e.bad_ip_sum = sum(f, base + 14, 20) != 16'hffff;
+      for (int unsigned i = 0; i < total - 20; i++) pseudo.push_back(f[t+i]);
+      if (total % 2 != 0) pseudo.push_back(0);
+      put(pseudo, get(f, base + 26, 8), 8);
+      put(pseudo, 64'd6, 2);
+      put(pseudo, 64'(total - 20), 2);
+      e.bad_tcp_sum = sum(pseudo, 0, 32'(pseudo.size())) != 16'hffff;
+    end
+    e.bad_fcs = fr.fcs_bad;
+    // The first of them only.
+    if (e.bad_fcs) e = '{frames: 1, bad_fcs: 1, default: 0};
+    else if (!word13) e = '{frames: 1, length: 1, default: 0};
+    else if (e.not_for_us) e = '{frames: 1, not_for_us: 1, default: 0};
+    else if (e.ip_options) e = '{frames: 1, ip_options: 1, default: 0};
+    else if (e.fragment) e = '{frames: 1, fragment: 1, default: 0};
+    else if (e.oversize) e = '{frames: 1, oversize: 1, default: 0};
+    else if (e.length) e = '{frames: 1, length: 1, default: 0};
+    else if (e.bad_ip_sum) e.bad_tcp_sum = 0;
+    clean = '{frames: 1, default: 0};
+    good = e == clean;
+
+    s.smac = 48'(get(f, 6, 6));
+    s.sip = 32'(get(f, base + 26, 4));
+    s.sport = 16'(get(f, t, 2));
+    s.dport = 16'(get(f, t + 2, 2));
+    s.seq = 32'(get(f, t + 4, 4));
+    s.ack = 32'(get(f, t + 8, 4));
+    s.flags = 6'(get(f, t + 13, 1));
+    s.wnd = 16'(get(f, t + 14, 2));
+    s.vif = vm[0] ? 3'd0 : 3'd1;
+    s.len = 16'(total - 20 - 4 * doff);
+    for (int unsigned i = 0; i < SESSIONS; i++) begin
+      if (key[i].valid && key[i].sip == s.sip && key[i].sport == s.sport &&
+          key[i].dport == s.dport && key[i].vif == s.vif) begin
+        hit = 1;
+        s.sid = 9'(i);
+      end
+    end
+    s.hit = hit;
+    s.rcv_nxt = nxt[s.sid];
+    if (good) options(f, s);
+    if (!s.flags.syn) begin
+      s.mss = 0;
+      s.has_ws = 0;
+    end
+    accept = !wrong && hit && open[s.sid] && s.seq == nxt[s.sid] && s.flags.ack && !s.flags.syn &&
+        !s.flags.rst && doff >= 5 && word13;
+    ack_ok = s.ack - ack_lo[s.sid] <= snd_nxt[s.sid] - ack_lo[s.sid];
+    begun = accept && n > base + 4 * (8 + doff) && total > 20 + 4 * doff;
+    taken = good && accept && ack_ok;
+    if (SUM && taken && seen.no_room) begin
+      taken = 0;
+      full_count++;
+      e.no_room = 1;
+    end
+    if (good) begin
+      bit data;
+      int ahead;
+      data = s.len != 0 || s.flags.fin;
+      ahead = int'(s.seq - nxt[s.sid]);
+      e.segments = 1;
+      if (!hit) e.no_session = 1;
+      else if (data && !open[s.sid]) e.not_open = 1;
+      else if (open[s.sid] && s.flags.ack && !ack_ok) e.bad_ack = 1;
+      else if (data && ahead < 0) e.old = 1;
+      else if (data && ahead > 0) e.out_of_order = 1;
+      s.taken = taken;
+      segs.push_back(s);
+      seg_last.push_back(fr.last_cycle);
+    end
+    must(e == seen, $sformatf("counted %b, model %b, frame of %0d bytes", seen, e, n));
+    must(event_valid == (hit && word13 && !wrong && !good), "event");
+    if (event_valid) must(event_data == '{kind: EvRxBad, sid: 16'(s.sid), data: 0}, "event data");
+    if (SUM ? taken && s.len != 0 : begun) begin
+      d.sid = s.sid;
+      d.err = !taken;
+      if (taken) for (int unsigned i = 0; i < 32'(s.len); i++) d.bytes.push_back(f[t+4*doff+i]);
+      wanted.push_back(d);
+    end
+    if ($test$plusargs("debug")) $display("%0d judged %0d bytes: sid %0d hit %0d begun %0d taken %0d good %0d wrong %0d accept %0d ack_ok %0d len %0d count %b", cycle, n, s.sid, hit, begun, taken, good, wrong, accept, ack_ok, s.len, e);
+    if (taken) begin
+      taken_count++;
+      nxt[s.sid] += 32'(s.len) + 32'(s.flags.fin);
+      if (s.flags.fin) open[s.sid] = 0;
+    end
+  endfunction
+
+  function automatic void watch_frames();
+    if (!rst) begin
+      if (count.frames) begin
+        if (sent.size() == 0) $fatal(1, "%s: a frame was counted that was not sent", NAME);
+        judge(sent.pop_front(), count);
+      end else begin
+        must(count == 0 && !event_valid, "counted without a frame");
+      end
+    end
+  endfunction
+
+  // Segments to the engine; a hit without delivery has an RCV.NXT that nobody looks at.
+  function automatic void watch_segments();
+    if (!rst && seg_valid) begin
+      seg_t s;
+      if (segs.size() == 0) $fatal(1, "%s: a segment too many", NAME);
+      s = segs.pop_front();
+      if (!s.hit) begin
+        s.sid = seg.sid;
+        s.rcv_nxt = seg.rcv_nxt;
+      end
+      if (!s.has_ws) s.ws = seg.ws;
+      must(seg == s, $sformatf("segment %h, model %h", seg, s));
+      must(cycle - seg_last.pop_front() <= 4, "segment told late");
+    end
+  endfunction
+
+  delivery_t part;
+  bit part_begun;
+  function automatic void watch_user();
+    if (!rst && user_valid && (user_ready || !SUM)) begin
+      int unsigned number;
+      number = 32'($countones(user_keep));
+      must(user_keep == USER_BYTES'((1 << number) - 1), "keep has holes");
+      must(number == USER_BYTES || user_last || !PACKED && !part_begun || !MERGE && !SUM,
+           "beat is not full");
+      must(number != 0 || (user_last && !SUM && (!MERGE || user_err)), "empty beat");
+      must(!user_oos && user_rel == 0, "out of sequence");
+      if (part_begun) must(part.sid == user_sid, "session changes in a segment");
+      part.sid = user_sid;
+      part_begun = 1;
+      for (int unsigned i = 0; i < number; i++) part.bytes.push_back(user_data[8*i+:8]);
+      if (user_last) begin
+        part.err = user_err;
+    if ($test$plusargs("debug")) $display("%0d last: sid %0d err %0d bytes %0d", cycle, user_sid, user_err, part.bytes.size());
+        if (part.err) part.bytes.delete();
+        got.push_back(part);
+        part.bytes.delete();
+        part_begun = 0;
+      end else must(!user_err, "error without last");
+    end
+    if (user_valid && measuring) begin
+      first_beat = cycle;
+      measuring = 0;
+    end
+    while (got.size() != 0 && wanted.size() != 0) begin
+      delivery_t g, w;
+      g = got.pop_front();
+      w = wanted.pop_front();
+      must(g.sid == w.sid && g.err == w.err, $sformatf("session %0d, error %0d delivered; model %0d, %0d; %0d bytes", g.sid, g.err, w.sid, w.err, w.bytes.size()));
+      must(g.bytes == w.bytes, $sformatf("%0d bytes delivered, model %0d", g.bytes.size(),
+                                         w.bytes.size()));
+      if (w.err) err_count++;
+    end
+  endfunction
+
+  always @(posedge clk) begin
+    cycle <= cycle + 1;
+    watch_frames();
+    watch_segments();
+    watch_user();
+    user_ready <= spfe_tb_pkg::chance(ready_percent);
+  end
+
+  `include "tb_rx_tests.svh"
+endmodule

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// The transmitter with plain ports, for the bench in C++.
+module tb_tcp_tx
+  import spfe_tcp_pkg::*;
+#(
+    /// As of spfe_tcp_tx.
+    parameter int unsigned SessionCount = 16,
+    /// As of spfe_tcp_tx.
+    parameter int unsigned MacWidth = 32,
+    /// As of spfe_tcp_tx.
+    parameter int unsigned UserWidth = 64,
+    /// As of spfe_tcp_tx.
+    parameter int unsigned Mtu = 1500,
+    /// As of spfe_tcp_tx.
+    parameter bit Drop = 1'b0,
+    /// As of spfe_tcp_tx.
+    parameter int unsigned MemAddrBits = 16,
+    /// As of spfe_tcp_tx.
+    parameter int unsigned OutputPipe = 0,
+    /// As of spfe_tcp_tx.
+    parameter bit MacPad = 1'b1
+) (
+    /// Clock and reset.
+    input logic clk_i,
+    /// Reset.
+    input logic rst_i,
+    /// Parameters, for the bench.
+    output logic [31:0] p_sessions_o,
+    /// MacWidth.
+    output logic [31:0] p_mac_o,
+    /// UserWidth.
+    output logic [31:0] p_user_o,
+    /// Others.
+    output logic [31:0] p_mtu_o, p_mem_o, p_drop_o, p_pad_o, p_pipe_o,
+
+    /// Configuration.
+    input logic [15:0] cfg_mss_i,
+    /// Configuration.
+    input logic [31:0] cfg_rcv_wnd_i,
+    /// Configuration.
+    input logic [3:0] cfg_wscale_i,
+    /// Configuration.
+    input logic cfg_ring_refuse_i,
+    /// Interfaces 0 and 1.
+    input logic [47:0] cfg_mac0_i, cfg_mac1_i,
+    /// Their addresses.
+    input logic [31:0] cfg_ip0_i, cfg_ip1_i,
+    /// Tag of interface 1.
+    input logic [15:0] cfg_tag1_i,
+
+    /// User.
+    input logic [UserWidth-1:0] user_data_i,
+    /// User.
+    input logic [UserWidth/8-1:0] user_keep_i,
+    /// User.
+    input logic user_valid_i,
+    /// User.
+    output logic user_ready_o,
+    /// User.
+    input logic user_last_i, user_push_i,
+    /// User.
+    input logic [8:0] user_sid_i,
+    /// User.
+    input logic [1:0] user_mode_i,
+    /// User.
+    input logic [15:0] user_len_i, user_sum_i,
+
+    /// MAC.
+    output logic [MacWidth-1:0] mac_data_o,
+    /// MAC.
+    output logic [MacWidth/8-1:0] mac_keep_o,
+    /// MAC.
+    output logic mac_valid_o, mac_last_o, mac_err_o,
+    /// MAC.
+    input logic mac_ready_i,
+    /// Net.
+    input logic [MacWidth-1:0] net_data_i,
+    /// Net.
+    input logic [MacWidth/8-1:0] net_keep_i,
+    /// Net.
+    input logic net_valid_i, net_last_i,
+    /// Net.
+    output logic net_ready_o,
+
+    /// hdr_cmd.
+    input logic hdr_valid_i,
+    /// hdr_cmd.
+    output logic hdr_ready_o,
+    /// hdr_cmd.
+    input logic [8:0] hdr_sid_i,
+    /// hdr_cmd.
+    input logic [47:0] hdr_dmac_i,
+    /// hdr_cmd.
+    input logic [31:0] hdr_dip_i,
+    /// hdr_cmd.
+    input logic [15:0] hdr_dport_i, hdr_sport_i,
+    /// hdr_cmd.
+    input logic [2:0] hdr_vif_i,
+    /// hdr_cmd.
+    input logic hdr_scaled_i,
+
+    /// snd_cmd.
+    input logic snd_valid_i,
+    /// snd_cmd.
+    output logic snd_ready_o,
+    /// snd_cmd.
+    input logic [8:0] snd_sid_i,
+    /// snd_cmd.
+    input logic snd_init_i, snd_open_i, snd_live_i,
+    /// snd_cmd.
+    input logic [31:0] snd_iss_i, snd_una_i, snd_lim_i,
+
+    /// tx_cmd.
+    input logic cmd_valid_i,
+    /// tx_cmd.
+    output logic cmd_ready_o,
+    /// tx_cmd.
+    input logic [8:0] cmd_sid_i,
+    /// tx_cmd.
+    input logic cmd_seq_nxt_i, cmd_ack_rcv_i, cmd_opt_ws_i,
+    /// tx_cmd.
+    input logic [31:0] cmd_seq_i, cmd_ack_i,
+    /// tx_cmd.
+    input logic [5:0] cmd_flags_i,
+    /// tx_cmd.
+    input logic [15:0] cmd_len_i,
+
+    /// tx_done.
+    output logic done_valid_o,
+    /// tx_done.
+    input logic done_ready_i,
+    /// tx_done.
+    output logic [1:0] done_kind_o,
+    /// tx_done.
+    output logic [8:0] done_sid_o,
+    /// tx_done.
+    output logic [31:0] done_seq_o,
+    /// tx_done.
+    output logic [15:0] done_len_o,
+    /// tx_done.
+    output logic [5:0] done_flags_o,
+    /// tx_done.
+    output logic done_bad_sum_o,
+
+    /// State.
+    input logic [8:0] eng_sid_i,
+    /// State.
+    output logic [31:0] eng_nxt_o, eng_consumed_o, eng_written_o, rx_nxt_o,
+    /// RCV.NXT.
+    output logic [8:0] rcv_sid_o,
+    /// RCV.NXT.
+    input logic [31:0] rcv_nxt_i,
+
+    /// Memory.
+    output logic wr_valid_o,
+    /// Memory.
+    input logic wr_ready_i,
+    /// Memory.
+    output logic [MemAddrBits-1:0] wr_addr_o, rd_addr_o,
+    /// Memory.
+    output logic [127:0] wr_data_o,
+    /// Memory.
+    output logic [15:0] wr_mask_o,
+    /// Memory.
+    output logic rd_valid_o,
+    /// Memory.
+    input logic rd_ready_i, rsp_valid_i,
+    /// Memory.
+    input logic [127:0] rsp_data_i,
+
+    /// Event.
+    output logic event_valid_o,
+    /// Event.
+    output logic [7:0] event_kind_o,
+    /// Event.
+    output logic [15:0] event_sid_o,
+    /// Event.
+    output logic [39:0] event_data_o,
+    /// Counters.
+    output logic [7:0] count_o
+);
+  assign p_sessions_o = SessionCount;
+  assign p_mac_o = MacWidth;
+  assign p_user_o = UserWidth;
+  assign p_mtu_o = Mtu;
+  assign p_mem_o = MemAddrBits;
+  assign p_drop_o = 32'(Drop);
+  assign p_pad_o = 32'(MacPad);
+  assign p_pipe_o = OutputPipe;
+
+  tcp_cfg_t cfg;
+  hdr_cmd_t hdr;
+  snd_cmd_t snd;
+  tx_cmd_t cmd;
+  tx_done_t done;
+  event_t ev;
+  tx_count_t count;
+
+  always_comb begin
+    cfg = '0;
+    cfg.enable = 1'b1;
+    cfg.mss = cfg_mss_i;
+    cfg.rcv_wnd = cfg_rcv_wnd_i;
+    cfg.wscale = cfg_wscale_i;
+    cfg.ring_refuse = cfg_ring_refuse_i;
+    cfg.vif[0].enable = 1'b1;
+    cfg.vif[0].mac = cfg_mac0_i;
+    cfg.vif[0].ip = cfg_ip0_i;
+    cfg.vif[1].enable = 1'b1;
+    cfg.vif[1].mac = cfg_mac1_i;
+    cfg.vif[1].ip = cfg_ip1_i;
+    cfg.vif[1].vlan = 1'b1;
+    cfg.vif[1].tag = cfg_tag1_i;
+    hdr.sid = hdr_sid_i;
+    hdr.dmac = hdr_dmac_i;
+    hdr.dip = hdr_dip_i;
+    hdr.dport = hdr_dport_i;
+    hdr.sport = hdr_sport_i;
+    hdr.vif = hdr_vif_i;
+    hdr.scaled = hdr_scaled_i;
+    snd.sid = snd_sid_i;
+    snd.init = snd_init_i;
+    snd.iss = snd_iss_i;
+    snd.open = snd_open_i;
+    snd.live = snd_live_i;
+    snd.una = snd_una_i;
+    snd.lim = snd_lim_i;
+    cmd.sid = cmd_sid_i;
+    cmd.seq_nxt = cmd_seq_nxt_i;
+    cmd.seq = cmd_seq_i;
+    cmd.ack_rcv = cmd_ack_rcv_i;
+    cmd.ack = cmd_ack_i;
+    cmd.flags = cmd_flags_i;
+    cmd.len = cmd_len_i;
+    cmd.opt_ws = cmd_opt_ws_i;
+  end
+  assign done_kind_o = done.kind;
+  assign done_sid_o = done.sid;
+  assign done_seq_o = done.seq;
+  assign done_len_o = done.len;
+  assign done_flags_o = done.flags;
+  assign done_bad_sum_o = done.bad_sum;
+  assign event_kind_o = ev.kind;
+  assign event_sid_o = ev.sid;
+  assign event_data_o = ev.data;
+  assign count_o = count;
+
+  spfe_tcp_tx #(
+      .SessionCount(SessionCount),
+      .MacWidth(MacWidth),
+      .UserWidth(UserWidth),
+      .Mtu(Mtu),
+      .VifCount(2),
+      .DropIfNotEstablished(Drop),
+      .Push(1'b0),
+      .MemAddrBits(MemAddrBits),
+      .OutputPipe(OutputPipe),
+      .MacPad(MacPad)
+  ) i_tx (
+      .clk_i,
+      .rst_i,
+      .cfg_i(cfg),
+      .user_data_i,
+      .user_keep_i,
+      .user_valid_i,
+      .user_ready_o,
+      .user_last_i,
+      .user_sid_i,
+      .user_mode_i,
+      .user_len_i,
+      .user_sum_i,
+      .user_push_i,
+      .mac_data_o,
+      .mac_keep_o,
+      .mac_valid_o,
+      .mac_ready_i,
+      .mac_last_o,
+      .mac_err_o,
+      .net_data_i,
+      .net_keep_i,
+      .net_valid_i,
+      .net_ready_o,
+      .net_last_i,
+      .hdr_cmd_i(hdr),
+      .hdr_cmd_valid_i(hdr_valid_i),
+      .hdr_cmd_ready_o(hdr_ready_o),
+      .snd_cmd_i(snd),
+      .snd_cmd_valid_i(snd_valid_i),
+      .snd_cmd_ready_o(snd_ready_o),
+      .tx_cmd_i(cmd),
+      .tx_cmd_valid_i(cmd_valid_i),
+      .tx_cmd_ready_o(cmd_ready_o),
+      .tx_done_o(done),
+      .tx_done_valid_o(done_valid_o),
+      .tx_done_ready_i(done_ready_i),
+      .eng_sid_i,
+      .eng_nxt_o,
+      .eng_consumed_o,
+      .eng_written_o,
+      .rx_sid_i(eng_sid_i),
+      .rx_nxt_o,
+      .rcv_sid_o,
+      .rcv_nxt_i,
+      .mem_wr_valid_o(wr_valid_o),
+      .mem_wr_ready_i(wr_ready_i),
+      .mem_wr_addr_o(wr_addr_o),
+      .mem_wr_data_o(wr_data_o),
+      .mem_wr_mask_o(wr_mask_o),
+      .mem_rd_valid_o(rd_valid_o),
+      .mem_rd_ready_i(rd_ready_i),
+      .mem_rd_addr_o(rd_addr_o),
+      .mem_rsp_valid_i(rsp_valid_i),
+      .mem_rsp_data_i(rsp_data_i),
+      .event_o(ev),
+      .event_valid_o,
+      .count_o(count)
+  );
+endmodule

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// Next hops: one query at a time for sessions that open, and the walk over all sessions when the
+// address of a next hop has changed (four cycles a slot, beside the pipeline).
+/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+module spfe_tcp_eng_arp
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+#(
+    /// Sessions, 2 or more.
+    parameter int unsigned SessionCount = 16,
+    /// Virtual interfaces, 1 to 8.
+    parameter int unsigned VifCount = 1,
+    /// Bits of a session number; not to be set.
+    localparam int unsigned Bits = $clog2(SessionCount)
+) (
+    input logic clk_i,
+    input logic rst_i,
+    /// Interfaces (tcp_cfg_t).
+    input vif_cfg_t [MaxVifs-1:0] vif_i,
+    /// A session asks; from the pipeline, only if free_o.
+    input logic ask_i,
+    input logic [Bits-1:0] ask_sid_i,
+    /// Its four-tuple.
+    input eng_tup_t ask_tup_i,
+    /// No query is under way.
+    output logic free_o,
+    /// Software has changed this session: an answer for it is void.
+    input logic void_i,
+    input logic [Bits-1:0] void_sid_i,
+    /// Query, kept until the answer; to address resolution.
+    output arp_query_t query_o,
+    output logic query_valid_o,
+    input arp_answer_t answer_i,
+    input logic answer_valid_i,
+    /// An answer for a session; to the pipeline.
+    output logic arp_valid_o,
+    input logic arp_ready_i,
+    output logic [Bits-1:0] arp_sid_o,
+    output arp_answer_t arp_o,
+    /// An address has changed; from address resolution.
+    input arp_update_t update_i,
+    input logic update_valid_i,
+    output logic update_ready_o,
+    /// Slot that is looked at; to the memory of four-tuples.
+    output logic [Bits-1:0] slot_o,
+    /// Its four-tuple, in the same cycle.
+    input eng_tup_t tup_i,
+    /// A session with this next hop; to the pipeline.
+    output logic mac_valid_o,
+    input logic mac_ready_i,
+    output logic [Bits-1:0] mac_sid_o,
+    output mac_t mac_o
+);
+  typedef enum logic [2:0] {
+    AskIdle,
+    AskVif,
+    AskHop,
+    AskWait,
+    AskGive
+  } ask_e;
+  typedef enum logic [2:0] {
+    WalkIdle,
+    WalkRead,
+    WalkVif,
+    WalkHop,
+    WalkGive
+  } walk_e;
+
+  ask_e ask_q;
+  walk_e walk_q;
+  logic [Bits-1:0] ask_sid_q, slot_q;
+  vif_t ask_vif_q;
+  ip_t ask_ip_q, ask_gateway_q, ask_hop_q, ask_net_q;
+  arp_answer_t answer_q;
+  logic void_q, used_q, hits;
+  ip_t tup_ip_q, gateway_q, net_q;
+  vif_t tup_vif_q, ask_index, walk_index;
+
+  // Interfaces that are not there are not looked at.
+  assign ask_index = 32'(ask_vif_q) < VifCount ? ask_vif_q : '0;
+  assign walk_index = 32'(tup_vif_q) < VifCount ? tup_vif_q : '0;
+
+  assign free_o = ask_q == AskIdle;
+  assign query_o = '{vif: ask_vif_q, ip: ask_hop_q};
+  assign query_valid_o = ask_q == AskWait;
+  assign arp_valid_o = ask_q == AskGive && !void_q;
+  assign arp_sid_o = ask_sid_q;
+  assign arp_o = answer_q;
+
+  always_ff @(posedge clk_i) begin
+    unique case (ask_q)
+      AskIdle: begin
+        ask_sid_q <= ask_sid_i;
+        ask_vif_q <= ask_tup_i.vif;
+        ask_ip_q <= ask_tup_i.ip;
+        void_q <= 1'b0;
+        if (ask_i) ask_q <= AskVif;
+      end
+      AskVif: begin
+        ask_gateway_q <= vif_i[ask_index].gateway;
+        ask_net_q <= (ask_ip_q ^ vif_i[ask_index].ip) & vif_i[ask_index].mask;
+        ask_q <= AskHop;
+      end
+      AskHop: begin
+        ask_hop_q <= ask_net_q == 32'd0 ? ask_ip_q : ask_gateway_q;
+        ask_q <= AskWait;
+      end
+      AskWait: begin
+        answer_q <= answer_i;
+        if (answer_valid_i) ask_q <= AskGive;
+      end
+      AskGive: if (arp_ready_i || void_q) ask_q <= AskIdle;
+      default: ask_q <= AskIdle;
+    endcase
+    if (void_i && void_sid_i == ask_sid_q && ask_q != AskIdle) void_q <= 1'b1;
+    if (rst_i) ask_q <= AskIdle;
+  end
+
+  assign slot_o = slot_q;
+  assign mac_valid_o = walk_q == WalkGive;
+  assign mac_sid_o = slot_q;
+  assign mac_o = update_i.mac;
+  assign hits = used_q && update_i.ip == (net_q == 32'd0 ? tup_ip_q : gateway_q);
+  assign update_ready_o = (walk_q == WalkHop && !hits || walk_q == WalkGive && mac_ready_i) &&
+      32'(slot_q) == SessionCount - 1;
+
+  always_ff @(posedge clk_i) begin
+    unique case (walk_q)
+      WalkIdle: begin
+        slot_q <= '0;
+        if (update_valid_i) walk_q <= WalkRead;
+      end
+      WalkRead: begin
+        used_q <= tup_i.used inside {UseActive, UsePassive};
+        tup_ip_q <= tup_i.ip;
+        tup_vif_q <= tup_i.vif;
+        walk_q <= WalkVif;
+      end
+      WalkVif: begin
+        gateway_q <= vif_i[walk_index].gateway;
+        net_q <= (tup_ip_q ^ vif_i[walk_index].ip) & vif_i[walk_index].mask;
+        walk_q <= WalkHop;
+      end
+      WalkHop, WalkGive: begin
+        if (walk_q == WalkHop && hits) begin
+          walk_q <= WalkGive;
+        end else if (walk_q == WalkHop || mac_ready_i) begin
+          slot_q <= slot_q + Bits'(1);
+          walk_q <= update_ready_o ? WalkIdle : WalkRead;
+        end
+      end
+      default: walk_q <= WalkIdle;
+    endcase
+    if (rst_i) walk_q <= WalkIdle;
+  end
+
+endmodule
+/* verilator lint_on UNUSEDSIGNAL */

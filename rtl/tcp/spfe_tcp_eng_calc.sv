@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// Distances and comparisons that decisions need. Combinational, one carry chain deep.
+/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+module spfe_tcp_eng_calc
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+(
+    /// Segment, if the event is one; from the pipeline, as all of these.
+    input seg_t seg_i,
+    /// End of a transmission, if the event is one.
+    input tx_done_t done_i,
+    /// State of the session.
+    input eng_tcb_t tcb_i,
+    /// What the read stage has found.
+    input eng_pre_t pre_i,
+    /// SND.NXT of the session.
+    input seq_t snd_nxt_i,
+    /// End of what the transmitter has sent or left to the engine.
+    input seq_t consumed_i,
+    /// End of what is in the ring.
+    input seq_t written_i,
+    /// RCV.NXT of the session.
+    input seq_t rcv_nxt_i,
+    /// Ticks.
+    input when_t now_i,
+    /// Our MSS (tcp_cfg_t).
+    input logic [15:0] mss_i,
+    /// Shortest RTO in ticks (tcp_cfg_t).
+    input logic [15:0] rto_min_i,
+    /// What is known; to the pipeline.
+    output eng_pred_t p_o
+);
+  seq_t below_nxt, wl_dist, rec_dist, timed_dist, done_dist, ancient;
+  when_t tmr_dist, dack_dist;
+  logic [15:0] peer_mss;
+
+  assign p_o.acked = seg_i.ack - tcb_i.una;
+  assign below_nxt = snd_nxt_i - seg_i.ack;
+  assign wl_dist = seg_i.seq - tcb_i.wl1;
+  assign rec_dist = seg_i.ack - tcb_i.recover;
+  assign timed_dist = seg_i.ack - tcb_i.timed;
+  assign done_dist = tcb_i.una - done_i.seq - 32'(done_i.len) -
+      32'(done_i.flags.syn || done_i.flags.fin);
+  assign ancient = seg_i.ack - tcb_i.una + 32'(tcb_i.max_wnd);
+  assign tmr_dist = now_i - tcb_i.deadline;
+  assign dack_dist = now_i - tcb_i.dack_at;
+  assign peer_mss = seg_i.mss == 16'd0 ? DefaultMss : seg_i.mss;
+
+  assign p_o.ack_same = p_o.acked == 32'd0;
+  assign p_o.ack_new = !p_o.acked[31] && !p_o.ack_same && !below_nxt[31];
+  assign p_o.ack_beyond = !p_o.acked[31] && below_nxt[31];
+  assign p_o.ack_ancient = p_o.acked[31] && ancient[31];
+  assign p_o.ack_all = below_nxt == 32'd0;
+  assign p_o.wl_ok = !wl_dist[31];
+  assign p_o.wnd_same = pre_i.wnd == tcb_i.wnd;
+  assign p_o.wnd_more = pre_i.wnd > tcb_i.max_wnd;
+  assign p_o.rec_done = !rec_dist[31];
+  assign p_o.timed_done = !timed_dist[31];
+  assign p_o.fin_in = tcb_i.fin_out && snd_nxt_i != written_i;
+  assign p_o.flying = tcb_i.una != snd_nxt_i;
+  assign p_o.drained = consumed_i == snd_nxt_i && written_i == snd_nxt_i;
+  // Behind our FIN nothing is left.
+  assign p_o.behind = consumed_i != snd_nxt_i && !p_o.fin_in;
+  assign p_o.flight = snd_nxt_i - tcb_i.una;
+  assign p_o.unsent = consumed_i - snd_nxt_i;
+  assign p_o.usable = tcb_i.una + 32'(pre_i.swnd) - snd_nxt_i;
+  assign p_o.stored = written_i - tcb_i.una;
+  assign p_o.stored_ack = written_i - seg_i.ack;
+  assign p_o.mss = peer_mss < mss_i ? peer_mss : mss_i;
+  assign p_o.rto = pre_i.rto < {3'd0, rto_min_i} ? {3'd0, rto_min_i} : pre_i.rto;
+  assign p_o.sample = now_i[15:0] - tcb_i.tstart;
+  assign p_o.rtt_err = {4'd0, tcb_i.tstart} - {4'd0, tcb_i.srtt[18:3]};
+  assign p_o.tok = tcb_i.tok_tick == now_i[7:0] ? tcb_i.tok : 4'd0;
+  assign p_o.tmr_due = tcb_i.tmr != TmNone && !tmr_dist[TimeBits-1];
+  assign p_o.dack_due = tcb_i.dack && !dack_dist[TimeBits-1];
+  assign p_o.done_ack_new = done_i.ack == rcv_nxt_i;
+  assign p_o.done_open = done_dist[31];
+  assign p_o.done_end = done_i.seq + 32'(done_i.len);
+
+endmodule
+/* verilator lint_on UNUSEDSIGNAL */

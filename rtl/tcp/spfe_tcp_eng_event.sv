@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// Events for the user: what one decision has to tell, one after the other, through a FIFO. An event
+// that finds it full is lost and counted.
+/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+module spfe_tcp_eng_event
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+#(
+    /// Events at each change of state.
+    parameter bit StatusEvents = 1'b0
+) (
+    input logic clk_i,
+    input logic rst_i,
+    /// A decision is carried out; from the pipeline, not before idle_o.
+    input logic valid_i,
+    input sid_t sid_i,
+    input eng_dec_t dec_i,
+    /// State before it.
+    input state_e state_i,
+    /// Four-tuple before it.
+    input eng_tup_t tup_i,
+    /// Bytes free in the ring.
+    input logic [31:0] credit_i,
+    /// All was put into the FIFO.
+    output logic idle_o,
+    /// Events.
+    output event_t event_o,
+    output logic event_valid_o,
+    input logic event_ready_i,
+    /// An event was lost.
+    output logic lost_o
+);
+  logic opened_q, closed_q, fin_q, failed_q, status_q, credit_q;
+  sid_t sid_q;
+  state_e state_q;
+  eng_tup_t tup_q;
+  close_e reason_q;
+  logic [31:0] bytes_q;
+  event_t next;
+  logic next_valid, ready, unused_almost;
+  logic [5:0] unused_count;
+
+  always_comb begin
+    next.kind = EvOpened;
+    next.sid = 16'(sid_q);
+    next.data = {5'd0, tup_q.vif, tup_q.port, tup_q.lport};
+    next_valid = 1'b1;
+    if (opened_q) begin
+      next.kind = EvOpened;
+    end else if (failed_q) begin
+      next.kind = EvArpFailed;
+      next.data = {8'd0, tup_q.ip};
+    end else if (fin_q) begin
+      next.kind = EvPeerFin;
+      next.data = '0;
+    end else if (credit_q) begin
+      next.kind = EvCredit;
+      next.data = {8'd0, bytes_q};
+    end else if (closed_q) begin
+      next.kind = EvClosed;
+      next.data = {32'd0, reason_q};
+    end else if (status_q) begin
+      next.kind = EvStatus;
+      next.data = {36'd0, state_q};
+    end else begin
+      next_valid = 1'b0;
+    end
+  end
+
+  assign idle_o = !next_valid;
+  assign lost_o = next_valid && !ready;
+
+  spfe_fifo #(
+      .WIDTH($bits(event_t)),
+      .DEPTH(32)
+  ) i_fifo (
+      .clk_i,
+      .rst_i,
+      .valid_i(next_valid && ready),
+      .ready_o(ready),
+      .data_i(next),
+      .valid_o(event_valid_o),
+      .ready_i(event_ready_i),
+      .data_o(event_o),
+      .count_o(unused_count),
+      .almost_full_o(unused_almost)
+  );
+
+  always_ff @(posedge clk_i) begin
+    // One a cycle, in the order above.
+    opened_q <= 1'b0;
+    if (!opened_q) begin
+      failed_q <= 1'b0;
+      if (!failed_q) begin
+        fin_q <= 1'b0;
+        if (!fin_q) begin
+          credit_q <= 1'b0;
+          if (!credit_q) begin
+            closed_q <= 1'b0;
+            if (!closed_q) status_q <= 1'b0;
+          end
+        end
+      end
+    end
+    if (valid_i) begin
+      opened_q <= dec_i.opened;
+      closed_q <= dec_i.closed;
+      fin_q <= dec_i.peer_fin;
+      failed_q <= dec_i.arp_failed;
+      credit_q <= dec_i.credit;
+      status_q <= StatusEvents && dec_i.we && dec_i.tcb.state != state_i;
+      sid_q <= sid_i;
+      state_q <= dec_i.tcb.state;
+      tup_q <= tup_i;
+      reason_q <= dec_i.reason;
+      bytes_q <= credit_i;
+    end
+    if (rst_i) begin
+      opened_q <= 1'b0;
+      closed_q <= 1'b0;
+      fin_q <= 1'b0;
+      failed_q <= 1'b0;
+      credit_q <= 1'b0;
+      status_q <= 1'b0;
+    end
+  end
+
+endmodule
+/* verilator lint_on UNUSEDSIGNAL */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// Segments of no session: a SYN looks for a listening session, one slot a cycle; all else, and a SYN
+// that finds none, is answered with a reset. What does not fit into the small FIFO is dropped.
+module spfe_tcp_eng_find
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+#(
+    /// Sessions, 2 or more.
+    parameter int unsigned SessionCount = 16,
+    /// Bits of a session number; not to be set.
+    localparam int unsigned Bits = $clog2(SessionCount)
+) (
+    input logic clk_i,
+    input logic rst_i,
+    /// Unit of time.
+    input logic tick_i,
+    /// No resets (tcp_cfg_t).
+    input logic silent_i,
+    /// Secret of initial sequence numbers (tcp_cfg_t).
+    input logic [31:0] iss_key_i,
+    /// Clock of initial sequence numbers; from the engine.
+    input seq_t iss_clock_i,
+    /// A segment that hits no session; from the receiver.
+    input seg_t seg_i,
+    input logic seg_valid_i,
+    /// Slot that is looked at; to the memory of four-tuples.
+    output logic [Bits-1:0] slot_o,
+    /// Its four-tuple, in the same cycle.
+    input eng_tup_t tup_i,
+    /// The anonymous header is free: the last reset has left.
+    input logic anon_free_i,
+    /// A session listens for this SYN; to the pipeline.
+    output logic syn_valid_o,
+    input logic syn_ready_i,
+    output logic [Bits-1:0] syn_sid_o,
+    output seq_t syn_iss_o,
+    /// This segment is to be answered with a reset; to the pipeline.
+    output logic reset_valid_o,
+    input logic reset_ready_i,
+    /// The segment of both.
+    output seg_t seg_o,
+    /// A SYN was dropped.
+    output logic drop_o
+);
+  /// Resets in a tick, at most.
+  localparam logic [4:0] ResetLimit = 5'd16;
+
+  typedef enum logic [2:0] {
+    FindIdle,
+    FindMix,
+    FindWalk,
+    FindEnd,
+    FindSyn,
+    FindReset
+  } find_e;
+
+  find_e state_q;
+  logic fifo_valid, fifo_ready, fifo_pop, mix_start, mix_done;
+  logic [2:0] unused_count;
+  logic unused_almost;
+  seg_t head;
+  logic [Bits-1:0] slot_q, seen_slot_q, found_q;
+  logic seen_q, listens_q, same_q, busy_q;
+  eng_tup_t seen_tup_q;
+  logic [4:0] resets_q;
+  logic is_syn, port_same, peer_same, ports_same;
+
+  spfe_fifo #(
+      .WIDTH($bits(seg_t)),
+      .DEPTH(4)
+  ) i_fifo (
+      .clk_i,
+      .rst_i,
+      .valid_i(seg_valid_i && fifo_ready && !seg_i.flags.rst),
+      .ready_o(fifo_ready),
+      .data_i(seg_i),
+      .valid_o(fifo_valid),
+      .ready_i(fifo_pop),
+      .data_o(head),
+      .count_o(unused_count),
+      .almost_full_o(unused_almost)
+  );
+
+  spfe_tcp_eng_mix i_mix (
+      .clk_i,
+      .rst_i,
+      .start_i(mix_start),
+      .ip_i(head.sip),
+      .port_i(head.sport),
+      .lport_i(head.dport),
+      .vif_i(head.vif),
+      .key_i(iss_key_i),
+      .clock_i(iss_clock_i),
+      .done_o(mix_done),
+      .iss_o(syn_iss_o)
+  );
+
+  assign is_syn = head.flags.syn && !head.flags.ack;
+  assign mix_start = state_q == FindIdle && fifo_valid;
+  assign slot_o = slot_q;
+  assign syn_valid_o = state_q == FindSyn;
+  assign syn_sid_o = found_q;
+  assign reset_valid_o = state_q == FindReset && anon_free_i && resets_q < ResetLimit && !silent_i;
+  assign seg_o = head;
+
+  // The slot of the last cycle against the segment.
+  assign port_same = seen_tup_q.lport == head.dport && seen_tup_q.vif == head.vif;
+  assign peer_same = seen_tup_q.ip == head.sip;
+  assign ports_same = seen_tup_q.port == head.sport;
+
+  always_comb begin
+    fifo_pop = 1'b0;
+    drop_o = seg_valid_i && !fifo_ready && seg_i.flags.syn;
+    unique case (state_q)
+      FindEnd: begin
+        if (!seen_q && (same_q || (!listens_q && busy_q))) begin
+          fifo_pop = 1'b1;
+          drop_o = 1'b1;
+        end
+      end
+      FindSyn: fifo_pop = syn_ready_i;
+      FindReset: fifo_pop = reset_ready_i || !reset_valid_o;
+      default: ;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    seen_q <= state_q == FindWalk;
+    seen_slot_q <= slot_q;
+    seen_tup_q <= tup_i;
+    unique case (state_q)
+      FindIdle: begin
+        slot_q <= '0;
+        listens_q <= 1'b0;
+        same_q <= 1'b0;
+        busy_q <= 1'b0;
+        if (fifo_valid) state_q <= is_syn ? FindMix : FindReset;
+      end
+      // Also gives the last passive open time to reach the memory.
+      FindMix: if (mix_done) state_q <= FindWalk;
+      FindWalk: begin
+        slot_q <= slot_q + Bits'(1);
+        if (32'(slot_q) == SessionCount - 1) begin
+          slot_q <= '0;
+          state_q <= FindEnd;
+        end
+      end
+      FindEnd: begin
+        // The last slot is looked at in the first cycle of this state.
+        if (!seen_q) begin
+          if (same_q || (!listens_q && busy_q)) state_q <= FindIdle;
+          else state_q <= listens_q ? FindSyn : FindReset;
+        end
+      end
+      FindSyn: if (syn_ready_i) state_q <= FindIdle;
+      FindReset: if (fifo_pop) state_q <= FindIdle;
+      default: state_q <= FindIdle;
+    endcase
+    if (seen_q && port_same) begin
+      unique case (seen_tup_q.used)
+        UseListen: begin
+          if (!listens_q && (peer_same || seen_tup_q.ip == 32'd0)) begin
+            listens_q <= 1'b1;
+            found_q <= seen_slot_q;
+          end
+        end
+        UseActive: same_q <= same_q || (peer_same && ports_same);
+        UsePassive: begin
+          same_q <= same_q || (peer_same && ports_same);
+          busy_q <= 1'b1;
+        end
+        default: ;
+      endcase
+    end
+    if (tick_i) resets_q <= 5'd0;
+    else if (reset_valid_o && reset_ready_i) resets_q <= resets_q + 5'd1;
+    if (rst_i) begin
+      state_q <= FindIdle;
+      seen_q <= 1'b0;
+      resets_q <= 5'd0;
+    end
+  end
+
+endmodule

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// Software's operations, answers about next hops, and SYNs for listening sessions. Combinational.
+/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+module spfe_tcp_eng_open
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+(
+    /// Kind of the event: KindOp, KindArp, KindMac or KindSyn.
+    input kind_e kind_i,
+    /// The event; from the pipeline.
+    input eng_ctx_t ctx_i,
+    /// Window scaling is enabled (tcp_cfg_t).
+    input logic wscale_en_i,
+    /// What is to be done; to the pipeline.
+    output eng_dec_t dec_o
+);
+  eng_tcb_t tcb;
+  eng_dec_t op_dec, arp_dec, mac_dec, passive_dec;
+  logic idle;
+
+  assign tcb = ctx_i.tcb;
+  // A slot can be given to somebody else; its last command has left.
+  assign idle = tcb.busy == 2'd0 && !tcb.rst_now;
+
+  always_comb begin
+    op_dec = dec_keep(tcb, ctx_i.tup);
+    op_dec.op_done = 1'b1;
+    unique case (ctx_i.op.op)
+      OpListen, OpConnect: begin
+        if (tcb.state inside {StClosed, StListen}) begin
+          op_dec.op_done = idle;
+          if (idle) begin
+            op_dec.tcb = '0;
+            op_dec.tup.vif = ctx_i.op.vif;
+            op_dec.tup.ip = ctx_i.op.ip;
+            op_dec.tup.lport = ctx_i.op.lport;
+            if (ctx_i.op.op == OpListen) begin
+              op_dec.tcb.state = StListen;
+              op_dec.tcb.passive = 1'b1;
+              op_dec.tcb.lip = ctx_i.op.ip;
+              op_dec.tup.port = 16'd0;
+            end else begin
+              op_dec.tcb.state = StResolve;
+              op_dec.tcb.una = ctx_i.iss;
+              op_dec.tup.port = ctx_i.op.port;
+              op_dec.arm = ArmResolve;
+            end
+          end
+        end
+      end
+      OpClose: begin
+        unique case (tcb.state)
+          StListen: op_dec.tcb = '0;
+          StSynSent, StResolve: op_dec = dec_close(op_dec, 1'b1, CloseDone, 1'b0);
+          StSynRcvd, StEstablished, StCloseWait: begin
+            op_dec.tcb.fin_req = 1'b1;
+            op_dec.tcb.send_check = tcb.state != StSynRcvd;
+            op_dec.snd = 1'b1;
+          end
+          default: ;
+        endcase
+        if (tcb.state == StListen) op_dec.tcb.busy = tcb.busy;
+        if (tcb.state == StListen) op_dec.tcb.rst_now = tcb.rst_now;
+      end
+      OpAbort: begin
+        if (tcb.state == StListen) begin
+          op_dec.tcb = '0;
+          op_dec.tcb.busy = tcb.busy;
+          op_dec.tcb.rst_now = tcb.rst_now;
+        end else if (tcb.state != StClosed) begin
+          op_dec = dec_close(op_dec, 1'b1, CloseAbort, wants_reset(tcb.state));
+        end
+      end
+      default: ;
+    endcase
+  end
+
+  // The next hop of an active open.
+  always_comb begin
+    arp_dec = dec_keep(tcb, ctx_i.tup);
+    if (tcb.state == StResolve) begin
+      if (ctx_i.arp.found) begin
+        arp_dec.tcb.state = StSynSent;
+        arp_dec.tcb.dmac = ctx_i.arp.mac;
+        arp_dec.tcb.scaled = 1'b0;
+        arp_dec.tcb.syn_now = 1'b1;
+        arp_dec.arm = ArmStop;
+        arp_dec.key = 1'b1;
+        arp_dec.hdr = 1'b1;
+        arp_dec.snd = 1'b1;
+        arp_dec.snd_init = 1'b1;
+        arp_dec.rcv = 1'b1;
+      end else if (ctx_i.arp.failed) begin
+        arp_dec = dec_close(arp_dec, 1'b1, CloseNoRoute, 1'b0);
+        arp_dec.arp_failed = 1'b1;
+      end
+    end
+  end
+
+  // Another address of a next hop.
+  always_comb begin
+    mac_dec = dec_keep(tcb, ctx_i.tup);
+    if (is_keyed(tcb.state) && tcb.dmac != ctx_i.mac) begin
+      mac_dec.tcb.dmac = ctx_i.mac;
+      mac_dec.hdr = 1'b1;
+    end
+  end
+
+  // Passive open.
+  always_comb begin
+    passive_dec = dec_keep(tcb, ctx_i.tup);
+    if (tcb.state == StListen && idle) begin
+      passive_dec.tcb.state = StSynRcvd;
+      passive_dec.tcb.dmac = ctx_i.seg.smac;
+      passive_dec.tcb.una = ctx_i.iss;
+      passive_dec.tcb.mss = ctx_i.p.mss;
+      passive_dec.tcb.scaled = ctx_i.seg.has_ws && wscale_en_i;
+      passive_dec.tcb.snd_ws = passive_dec.tcb.scaled ? ctx_i.seg.ws : 4'd0;
+      passive_dec.tcb.wnd = {14'd0, ctx_i.seg.wnd};
+      passive_dec.tcb.max_wnd = {14'd0, ctx_i.seg.wnd};
+      passive_dec.tcb.wl1 = ctx_i.seg.seq;
+      passive_dec.tcb.syn_now = 1'b1;
+      passive_dec.tup.vif = ctx_i.seg.vif;
+      passive_dec.tup.ip = ctx_i.seg.sip;
+      passive_dec.tup.port = ctx_i.seg.sport;
+      passive_dec.tup.lport = ctx_i.seg.dport;
+      passive_dec.key = 1'b1;
+      passive_dec.hdr = 1'b1;
+      passive_dec.snd = 1'b1;
+      passive_dec.snd_init = 1'b1;
+      passive_dec.rcv = 1'b1;
+      passive_dec.rcv_set = 1'b1;
+      passive_dec.rcv_nxt = ctx_i.seg.seq + 32'd1;
+    end else begin
+      passive_dec.count.syn_drop = 1'b1;
+    end
+  end
+
+  always_comb begin
+    unique case (kind_i)
+      KindOp: dec_o = op_dec;
+      KindArp: dec_o = arp_dec;
+      KindMac: dec_o = mac_dec;
+      default: dec_o = passive_dec;
+    endcase
+  end
+
+endmodule
+/* verilator lint_on UNUSEDSIGNAL */

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// What a timer that has run out does. Combinational; sending is left to the service.
+/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+module spfe_tcp_eng_timer
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+(
+    /// The event; from the pipeline.
+    input eng_ctx_t ctx_i,
+    /// SYN sent so often without an answer: give up (tcp_cfg_t).
+    input logic [7:0] syn_tries_i,
+    /// The same for data, FIN and probes (tcp_cfg_t).
+    input logic [7:0] data_tries_i,
+    /// The unit that asks for addresses is free.
+    input logic query_free_i,
+    /// What is to be done; to the pipeline.
+    output eng_dec_t dec_o
+);
+  eng_tcb_t tcb;
+  logic opening, give_up;
+
+  assign tcb = ctx_i.tcb;
+  assign opening = tcb.state inside {StSynSent, StSynRcvd};
+  assign give_up = tcb.tries >= (opening ? syn_tries_i : data_tries_i) - 8'd1;
+
+  always_comb begin
+    dec_o = dec_keep(tcb, ctx_i.tup);
+    if (ctx_i.p.dack_due) begin
+      dec_o.tcb.dack = 1'b0;
+      dec_o.tcb.ack_now = 1'b1;
+    end else begin
+      dec_o.arm = ArmStop;
+      unique case (tcb.tmr)
+        TmRto: begin
+          dec_o.tcb.tries = tcb.tries + 8'd1;
+          if (tcb.backoff != 4'd15) dec_o.tcb.backoff = tcb.backoff + 4'd1;
+          dec_o.tcb.timing = 1'b0;
+          if (opening) begin
+            dec_o.tcb.syn_now = 1'b1;
+            dec_o.count.rto = 1'b1;
+          end else if (ctx_i.p.flying) begin
+            dec_o.tcb.rexmit = 1'b1;
+            dec_o.tcb.rec = 1'b1;
+            dec_o.tcb.recover = ctx_i.snd_nxt;
+            dec_o.snd = 1'b1;
+            dec_o.count.rto = 1'b1;
+          end else begin
+            dec_o.tcb.tries = 8'd0;
+          end
+          if ((opening || ctx_i.p.flying) && give_up) begin
+            dec_o = dec_close(dec_o, !(opening && tcb.passive), CloseTimeout,
+                              tcb.state != StSynSent);
+          end
+        end
+        TmPersist: begin
+          dec_o.tcb.tries = tcb.tries + 8'd1;
+          if (tcb.backoff != 4'd15) dec_o.tcb.backoff = tcb.backoff + 4'd1;
+          dec_o.tcb.probe_now = 1'b1;
+          if (give_up) dec_o = dec_close(dec_o, 1'b1, CloseTimeout, 1'b1);
+        end
+        TmTimeWait: dec_o = dec_close(dec_o, 1'b1, CloseDone, 1'b0);
+        TmResolve: begin
+          dec_o.arm = ArmResolve;
+          dec_o.query = query_free_i;
+        end
+        default: ;
+      endcase
+    end
+  end
+
+endmodule
+/* verilator lint_on UNUSEDSIGNAL */

@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+// The protocol engine: one event at a time over the state of all sessions, four cycles each.
+//
+//   select  an event is chosen (in the write cycle of the one before it)
+//   read    state of its session
+//   calc    distances and comparisons
+//   decide  new state and commands
+//   write   state; commands go to spfe_tcp_eng_out
+//
+// Beside the pipeline run the search for listening sessions, the walk over the timers, and the walk
+// for changed next hops; their results are events.
+module spfe_tcp_engine
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Virtual interfaces, 1 to 8.
+    parameter int unsigned VifCount = 1,
+    /// log2 of the 16-byte words of the memory for retransmission, over all sessions.
+    parameter int unsigned MemAddrBits = 16,
+    /// NewReno with a congestion window.
+    parameter bit CongestionControl = 1'b0,
+    /// Events at each change of a session's state.
+    parameter bit StatusEvents = 1'b0,
+    /// Events when bytes of the ring become free.
+    parameter bit CreditEvents = 1'b0,
+    /// Each segment with data is acknowledged at once.
+    parameter bit InstantAck = 1'b0
+) (
+    input logic clk_i,
+    input logic rst_i,
+    /// Unit of time: one cycle high; from outside of the core.
+    input logic tick_i,
+    /// Configuration; from the registers.
+    // verilator lint_off UNUSEDSIGNAL
+    input tcp_cfg_t cfg_i,
+    // verilator lint_on UNUSEDSIGNAL
+
+    /// A segment; from the receiver, which cannot wait.
+    input seg_t seg_i,
+    input logic seg_valid_i,
+    /// What a session receives; to the receiver.
+    output rcv_cmd_t rcv_cmd_o,
+    output logic rcv_cmd_valid_o,
+    input logic rcv_cmd_ready_i,
+    /// RCV.NXT of a session, in the same cycle; from the receiver.
+    output sid_t rcv_sid_o,
+    input seq_t rcv_nxt_i,
+    /// Four-tuple of a session; to the receiver.
+    output key_cmd_t key_cmd_o,
+    output logic key_cmd_valid_o,
+    /// SND.UNA - MAX.SND.WND of a session, in the same cycle; to the receiver.
+    // verilator lint_off UNUSEDSIGNAL
+    input sid_t ack_sid_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output seq_t ack_lo_o,
+
+    /// Header of a session; to the transmitter.
+    output hdr_cmd_t hdr_cmd_o,
+    output logic hdr_cmd_valid_o,
+    input logic hdr_cmd_ready_i,
+    /// State of the sending side; to the transmitter.
+    output snd_cmd_t snd_cmd_o,
+    output logic snd_cmd_valid_o,
+    input logic snd_cmd_ready_i,
+    /// A segment to be sent; to the transmitter.
+    output tx_cmd_t tx_cmd_o,
+    output logic tx_cmd_valid_o,
+    input logic tx_cmd_ready_i,
+    /// Something was sent or left to us; from the transmitter.
+    input tx_done_t tx_done_i,
+    input logic tx_done_valid_i,
+    output logic tx_done_ready_o,
+    /// Pointers of a session, in the same cycle; from the transmitter.
+    output sid_t snd_sid_o,
+    input seq_t snd_nxt_i,
+    input seq_t snd_consumed_i,
+    input seq_t snd_written_i,
+
+    /// Address of a next hop: query kept until the answer.
+    output arp_query_t arp_query_o,
+    output logic arp_query_valid_o,
+    input arp_answer_t arp_answer_i,
+    input logic arp_answer_valid_i,
+    /// The address of a next hop has changed; from address resolution.
+    input arp_update_t arp_update_i,
+    input logic arp_update_valid_i,
+    output logic arp_update_ready_o,
+
+    /// Operation; from the registers, kept until ready.
+    input op_cmd_t op_i,
+    input logic op_valid_i,
+    output logic op_ready_o,
+    /// A look at a session: asked for with one cycle of view_req_i, answered with one of view_valid_o.
+    input sid_t view_sid_i,
+    input logic view_req_i,
+    output view_t view_o,
+    output logic view_valid_o,
+
+    /// Events; to the user.
+    output event_t event_o,
+    output logic event_valid_o,
+    input logic event_ready_i,
+    /// For the counters.
+    output eng_count_t count_o
+);
+  localparam int unsigned Bits = $clog2(SessionCount);
+  localparam int unsigned RingBits = MemAddrBits + 4 - Bits;
+  localparam logic [31:0] RingBytes = 32'd1 << RingBits;
+  typedef logic [Bits-1:0] slot_t;
+
+  if (SessionCount < 2 || SessionCount > 256) begin : gen_bad_sessions
+    $error("spfe_tcp_engine: SessionCount is %0d; 2 to 256 are possible", SessionCount);
+  end
+  if (MemAddrBits < Bits || RingBits > 30) begin : gen_bad_ring
+    $error("spfe_tcp_engine: MemAddrBits %0d gives rings of 2^%0d bytes", MemAddrBits, RingBits);
+  end
+
+  // ---------------------------------------------------------------------------- sources of events
+  logic segf_valid, segf_pop, segf_ready, unused_segf_almost;
+  logic [4:0] unused_segf_count;
+  eng_seg_t segf_in, segf;
+  seq_t last_d;
+
+  assign segf_in = '{seg: seg_i, off: seg_i.seq - seg_i.rcv_nxt};
+
+  spfe_fifo #(
+      .WIDTH($bits(eng_seg_t)),
+      .DEPTH(16)
+  ) i_segments (
+      .clk_i,
+      .rst_i,
+      .valid_i(seg_valid_i && seg_i.hit),
+      .ready_o(segf_ready),
+      .data_i(segf_in),
+      .valid_o(segf_valid),
+      .ready_i(segf_pop),
+      .data_o(segf),
+      .count_o(unused_segf_count),
+      .almost_full_o(unused_segf_almost)
+  );
+  assign last_d = segf.off + 32'(segf.seg.len) + 32'(segf.seg.flags.syn) +
+      32'(segf.seg.flags.fin) - 32'd1;
+
+  slot_t find_slot, find_sid, arp_slot, arp_sid, mac_sid, due_sid, queue_sid;
+  eng_tup_t find_tup, arp_tup, read_tup;
+  logic find_syn, find_reset, find_drop, anon_q;
+  logic arp_req, mac_req, query_free, due, due_ready, queue_valid, op_req;
+  seg_t find_seg;
+  seq_t find_iss, op_iss, iss_clock;
+  arp_answer_t arp_answer;
+  mac_t mac_new;
+  when_t now;
+  logic view_wait_q, init_q, turn_q;
+  sid_t view_sid_q;
+
+  // ------------------------------------------------------------------------------------- pipeline
+  logic can, pick_seg, pick_done, pick_serve, pick_other, others, room, out_ready;
+  logic read_q, calc_q, decide_q, write_q, fire;
+  kind_e kind_d, kind_q, other_kind;
+  sid_t sid_d, sid_q;
+  slot_t slot;
+  seg_t seg_q;
+  seq_t dist_q, last_q, iss_q, snd_nxt_q, consumed_q, written_q, rcv_nxt_q;
+  tx_done_t done_q;
+  mac_t mac_q;
+  eng_tcb_t read_tcb, tcb_q, tcb_final;
+  eng_tup_t tup_q, tup_final;
+  eng_pre_t pre_d, pre_q;
+  eng_pred_t pred_d, pred_q;
+  eng_ctx_t ctx;
+  eng_dec_t seg_dec, serve_dec, timer_dec, done_dec, open_dec, dec_d, dec_q;
+  logic [15:0] value_d, value_q, rto_d, rto_q;
+  logic [31:0] credit_q;
+  logic we, is_due;
+
+  // Choice.
+  always_comb begin
+    others = 1'b1;
+    other_kind = KindArp;
+    if (arp_req) other_kind = KindArp;
+    else if (mac_req) other_kind = KindMac;
+    else if (op_req) other_kind = KindOp;
+    else if (view_wait_q) other_kind = KindView;
+    else if (find_syn) other_kind = KindSyn;
+    else if (find_reset && room) other_kind = KindReset;
+    else others = 1'b0;
+  end
+
+  assign fire = write_q && out_ready;
+  assign can = !init_q && !read_q && !calc_q && !decide_q && (!write_q || fire);
+  assign pick_seg = can && segf_valid;
+  assign pick_done = can && !segf_valid && tx_done_valid_i && 32'(tx_done_i.sid) < SessionCount;
+  assign pick_serve = can && !segf_valid && !pick_done && queue_valid && room &&
+      !(turn_q && others);
+  assign pick_other = can && !segf_valid && !pick_done && !pick_serve && others;
+
+  assign segf_pop = pick_seg;
+  // The end of an anonymous reset is no event.
+  assign tx_done_ready_o = pick_done || 32'(tx_done_i.sid) >= SessionCount;
+
+  always_comb begin
+    kind_d = other_kind;
+    sid_d = sid_t'(SessionCount);
+    unique case (other_kind)
+      KindArp: sid_d = sid_t'(arp_sid);
+      KindMac: sid_d = sid_t'(mac_sid);
+      KindOp: sid_d = op_i.sid;
+      KindView: sid_d = view_sid_q;
+      KindSyn: sid_d = sid_t'(find_sid);
+      default: ;
+    endcase
+    if (pick_serve) begin
+      kind_d = KindServe;
+      sid_d = sid_t'(queue_sid);
+    end
+    if (pick_done) begin
+      kind_d = KindDone;
+      sid_d = tx_done_i.sid;
+    end
+    if (pick_seg) begin
+      kind_d = KindSegment;
+      sid_d = segf.seg.sid;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    read_q <= pick_seg || pick_done || pick_serve || pick_other;
+    calc_q <= read_q;
+    decide_q <= calc_q;
+    write_q <= decide_q || (write_q && !fire);
+    if (can) begin
+      kind_q <= kind_d;
+      sid_q <= sid_d;
+      seg_q <= pick_seg ? segf.seg : find_seg;
+      dist_q <= segf.off;
+      last_q <= last_d;
+      done_q <= tx_done_i;
+      iss_q <= other_kind == KindOp ? op_iss : find_iss;
+      mac_q <= mac_new;
+    end
+    if (pick_serve) turn_q <= 1'b1;
+    if (pick_other) turn_q <= 1'b0;
+    if (read_q) begin
+      tcb_q <= read_tcb;
+      tup_q <= read_tup;
+      pre_q <= pre_d;
+      snd_nxt_q <= snd_nxt_i;
+      consumed_q <= snd_consumed_i;
+      written_q <= snd_written_i;
+      rcv_nxt_q <= rcv_nxt_i;
+    end
+    if (calc_q) pred_q <= pred_d;
+    if (decide_q) begin
+      dec_q <= dec_d;
+      value_q <= value_d;
+      rto_q <= rto_d;
+      credit_q <= RingBytes - (kind_q == KindView ? pred_q.stored : pred_q.stored_ack);
+    end
+    if (rst_i) begin
+      read_q <= 1'b0;
+      calc_q <= 1'b0;
+      decide_q <= 1'b0;
+      write_q <= 1'b0;
+      turn_q <= 1'b0;
+    end
+  end
+
+  // Read.
+  assign slot = slot_t'(sid_q);
+  assign snd_sid_o = sid_q;
+  assign rcv_sid_o = sid_q;
+
+  spfe_tcp_eng_pre #(
+      .CongestionControl(CongestionControl)
+  ) i_pre (
+      .seg_i(seg_q),
+      .dist_i(dist_q),
+      .last_i(last_q),
+      .tcb_i(read_tcb),
+      .rcv_wnd_i(cfg_i.rcv_wnd),
+      .rto_init_i(cfg_i.rto_init),
+      .pre_o(pre_d)
+  );
+
+  // Calc.
+  spfe_tcp_eng_calc i_calc (
+      .seg_i(seg_q),
+      .done_i(done_q),
+      .tcb_i(tcb_q),
+      .pre_i(pre_q),
+      .snd_nxt_i(snd_nxt_q),
+      .consumed_i(consumed_q),
+      .written_i(written_q),
+      .rcv_nxt_i(rcv_nxt_q),
+      .now_i(now),
+      .mss_i(cfg_i.mss),
+      .rto_min_i(cfg_i.rto_min),
+      .p_o(pred_d)
+  );
+
+  // Decide.
+  assign ctx = '{
+      sid: sid_q,
+      tcb: tcb_q,
+      tup: tup_q,
+      seg: seg_q,
+      done: done_q,
+      op: op_i,
+      arp: arp_answer,
+      mac: mac_q,
+      iss: iss_q,
+      snd_nxt: snd_nxt_q,
+      now: now,
+      room: room,
+      pre: pre_q,
+      p: pred_q
+  };
+
+  spfe_tcp_eng_seg #(
+      .InstantAck(InstantAck),
+      .CreditEvents(CreditEvents)
+  ) i_seg (
+      .ctx_i(ctx),
+      .wscale_en_i(cfg_i.wscale_en),
+      .dec_o(seg_dec)
+  );
+  spfe_tcp_eng_serve i_serve (
+      .ctx_i(ctx),
+      .wscale_en_i(cfg_i.wscale_en),
+      .dec_o(serve_dec)
+  );
+  spfe_tcp_eng_timer i_timer (
+      .ctx_i(ctx),
+      .syn_tries_i(cfg_i.syn_tries),
+      .data_tries_i(cfg_i.data_tries),
+      .query_free_i(query_free),
+      .dec_o(timer_dec)
+  );
+  spfe_tcp_eng_done i_done (
+      .ctx_i(ctx),
+      .dec_o(done_dec)
+  );
+  spfe_tcp_eng_open i_open (
+      .kind_i(kind_q),
+      .ctx_i(ctx),
+      .wscale_en_i(cfg_i.wscale_en),
+      .dec_o(open_dec)
+  );
+
+  assign is_due = pred_q.tmr_due || pred_q.dack_due;
+
+  always_comb begin
+    unique case (kind_q)
+      KindSegment: dec_d = seg_dec;
+      KindDone: dec_d = done_dec;
+      KindServe: dec_d = is_due ? timer_dec : serve_dec;
+      KindView: begin
+        dec_d = dec_keep(tcb_q, tup_q);
+        dec_d.we = 1'b0;
+      end
+      KindReset: begin
+        // RFC 9293, 3.10.7.1.
+        dec_d = '0;
+        dec_d.tcb.dmac = seg_q.smac;
+        dec_d.tup = '{
+            used: UseNone,
+            vif: seg_q.vif,
+            ip: seg_q.sip,
+            port: seg_q.sport,
+            lport: seg_q.dport
+        };
+        dec_d.hdr = 1'b1;
+        dec_d.tx = 1'b1;
+        dec_d.tx_seq = seg_q.flags.ack ? seg_q.ack : 32'd0;
+        dec_d.tx_ack = seg_q.seq + 32'(seg_q.len) + 32'(seg_q.flags.syn) + 32'(seg_q.flags.fin);
+        dec_d.tx_flags = seg_q.flags.ack ? FlagRst : FlagRstAck;
+        dec_d.count.rst_sent = 1'b1;
+      end
+      default: dec_d = open_dec;
+    endcase
+  end
+
+  spfe_tcp_eng_arm i_arm (
+      .arm_i(dec_d.arm),
+      .rto_i(pred_q.rto),
+      .backoff_i(tcb_q.backoff),
+      .rto_max_i(cfg_i.rto_max),
+      .persist_max_i(cfg_i.persist_max),
+      .time_wait_i(cfg_i.time_wait),
+      .rto_o(rto_d),
+      .value_o(value_d)
+  );
+
+  // Write.
+  always_comb begin
+    tcb_final = dec_q.tcb;
+    unique case (dec_q.arm)
+      ArmKeep: ;
+      ArmStop: tcb_final.tmr = TmNone;
+      ArmRto: tcb_final.tmr = TmRto;
+      ArmPersist: tcb_final.tmr = TmPersist;
+      ArmTimeWait: tcb_final.tmr = TmTimeWait;
+      default: tcb_final.tmr = TmResolve;
+    endcase
+    if (dec_q.arm != ArmKeep) tcb_final.deadline = now + TimeBits'(value_q);
+    if (dec_q.arm_dack) begin
+      tcb_final.dack = 1'b1;
+      tcb_final.dack_at = now + TimeBits'(cfg_i.delack);
+    end
+    tup_final = dec_q.tup;
+    tup_final.used = use_of(tcb_final);
+    // After reset all sessions are written once.
+    if (init_q) begin
+      tcb_final = '0;
+      tup_final = '0;
+    end
+  end
+  assign we = init_q || (fire && dec_q.we);
+
+  // ---------------------------------------------------------------------------- state of sessions
+  slot_t init_slot_q, write_slot;
+  seq_t ack_lo;
+
+  assign write_slot = init_q ? init_slot_q : slot;
+  assign ack_lo = tcb_final.una - 32'(tcb_final.max_wnd);
+
+  spfe_lutram #(
+      .WIDTH($bits(eng_tcb_t)),
+      .DEPTH(SessionCount)
+  ) i_tcb (
+      .clk_i,
+      .we_i(we),
+      .addr_i(write_slot),
+      .data_i(tcb_final),
+      .raddr_i(slot),
+      .rdata_o(read_tcb)
+  );
+  spfe_lutram #(
+      .WIDTH($bits(eng_tup_t)),
+      .DEPTH(SessionCount),
+      .PORTS(3)
+  ) i_tup (
+      .clk_i,
+      .we_i(we),
+      .addr_i(write_slot),
+      .data_i(tup_final),
+      .raddr_i({arp_slot, find_slot, slot}),
+      .rdata_o({arp_tup, find_tup, read_tup})
+  );
+  spfe_lutram #(
+      .WIDTH(32),
+      .DEPTH(SessionCount)
+  ) i_ack_lo (
+      .clk_i,
+      .we_i(we),
+      .addr_i(write_slot),
+      .data_i(ack_lo),
+      .raddr_i(slot_t'(ack_sid_i)),
+      .rdata_o(ack_lo_o)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (init_q) begin
+      init_slot_q <= init_slot_q + Bits'(1);
+      if (32'(init_slot_q) == SessionCount - 1) init_q <= 1'b0;
+    end
+    if (rst_i) begin
+      init_q <= 1'b1;
+      init_slot_q <= '0;
+    end
+  end
+
+  // ------------------------------------------------------------------------- beside the pipeline
+  spfe_tcp_eng_queue #(
+      .SessionCount(SessionCount)
+  ) i_queue (
+      .clk_i,
+      .rst_i,
+      .push_i(fire && dec_q.we && wants_service(tcb_final)),
+      .push_sid_i(slot),
+      .walk_i(due),
+      .walk_sid_i(due_sid),
+      .walk_ready_o(due_ready),
+      .valid_o(queue_valid),
+      .sid_o(queue_sid),
+      .pop_i(pick_serve)
+  );
+
+  spfe_tcp_eng_tick #(
+      .SessionCount(SessionCount)
+  ) i_tick (
+      .clk_i,
+      .rst_i,
+      .tick_i,
+      .we_i(we),
+      .sid_i(write_slot),
+      .tcb_i(tcb_final),
+      .now_o(now),
+      .iss_clock_o(iss_clock),
+      .due_o(due),
+      .due_sid_o(due_sid),
+      .due_ready_i(due_ready)
+  );
+
+  spfe_tcp_eng_find #(
+      .SessionCount(SessionCount)
+  ) i_find (
+      .clk_i,
+      .rst_i,
+      .tick_i,
+      .silent_i(cfg_i.rst_silent),
+      .iss_key_i(cfg_i.iss_key),
+      .iss_clock_i(iss_clock),
+      .seg_i,
+      .seg_valid_i(seg_valid_i && !seg_i.hit),
+      .slot_o(find_slot),
+      .tup_i(find_tup),
+      .anon_free_i(!anon_q),
+      .syn_valid_o(find_syn),
+      .syn_ready_i(pick_other && other_kind == KindSyn),
+      .syn_sid_o(find_sid),
+      .syn_iss_o(find_iss),
+      .reset_valid_o(find_reset),
+      .reset_ready_i(pick_other && other_kind == KindReset),
+      .seg_o(find_seg),
+      .drop_o(find_drop)
+  );
+
+  spfe_tcp_eng_arp #(
+      .SessionCount(SessionCount),
+      .VifCount(VifCount)
+  ) i_arp (
+      .clk_i,
+      .rst_i,
+      .vif_i(cfg_i.vif),
+      .ask_i(fire && dec_q.query),
+      .ask_sid_i(slot),
+      .ask_tup_i(tup_q),
+      .free_o(query_free),
+      .void_i(fire && kind_q == KindOp),
+      .void_sid_i(slot),
+      .query_o(arp_query_o),
+      .query_valid_o(arp_query_valid_o),
+      .answer_i(arp_answer_i),
+      .answer_valid_i(arp_answer_valid_i),
+      .arp_valid_o(arp_req),
+      .arp_ready_i(fire && kind_q == KindArp),
+      .arp_sid_o(arp_sid),
+      .arp_o(arp_answer),
+      .update_i(arp_update_i),
+      .update_valid_i(arp_update_valid_i),
+      .update_ready_o(arp_update_ready_o),
+      .slot_o(arp_slot),
+      .tup_i(arp_tup),
+      .mac_valid_o(mac_req),
+      .mac_ready_i(pick_other && other_kind == KindMac),
+      .mac_sid_o(mac_sid),
+      .mac_o(mac_new)
+  );
+
+  spfe_tcp_eng_op #(
+      .SessionCount(SessionCount)
+  ) i_op (
+      .clk_i,
+      .rst_i,
+      .op_i,
+      .op_valid_i,
+      .op_ready_o,
+      .iss_key_i(cfg_i.iss_key),
+      .iss_clock_i(iss_clock),
+      .valid_o(op_req),
+      .iss_o(op_iss),
+      .take_i(pick_other && other_kind == KindOp),
+      .done_i(fire && kind_q == KindOp && dec_q.op_done),
+      .again_i(fire && kind_q == KindOp && !dec_q.op_done)
+  );
+
+  spfe_tcp_eng_out #(
+      .CongestionControl(CongestionControl)
+  ) i_out (
+      .clk_i,
+      .rst_i,
+      .valid_i(fire),
+      .ready_o(out_ready),
+      .sid_i(sid_q),
+      .dec_i(dec_q),
+      .mss_i(cfg_i.mss),
+      .room_o(room),
+      .rcv_cmd_o,
+      .rcv_cmd_valid_o,
+      .rcv_cmd_ready_i,
+      .key_cmd_o,
+      .key_cmd_valid_o,
+      .hdr_cmd_o,
+      .hdr_cmd_valid_o,
+      .hdr_cmd_ready_i,
+      .snd_cmd_o,
+      .snd_cmd_valid_o,
+      .snd_cmd_ready_i,
+      .tx_cmd_o,
+      .tx_cmd_valid_o,
+      .tx_cmd_ready_i
+  );
+
+  logic event_idle, event_lost;
+
+  spfe_tcp_eng_event #(
+      .StatusEvents(StatusEvents)
+  ) i_event (
+      .clk_i,
+      .rst_i,
+      .valid_i(fire),
+      .sid_i(sid_q),
+      .dec_i(dec_q),
+      .state_i(tcb_q.state),
+      .tup_i(tup_q),
+      .credit_i(credit_q),
+      .idle_o(event_idle),
+      .event_o,
+      .event_valid_o,
+      .event_ready_i,
+      .lost_o(event_lost)
+  );
+
+  // ------------------------------------------------------------- anonymous header, view, counters
+  always_ff @(posedge clk_i) begin
+    if (pick_other && other_kind == KindReset) anon_q <= 1'b1;
+    else if (tx_done_valid_i && 32'(tx_done_i.sid) >= SessionCount) anon_q <= 1'b0;
+    if (view_req_i) begin
+      view_wait_q <= 1'b1;
+      view_sid_q <= 32'(view_sid_i) < SessionCount ? view_sid_i : '0;
+    end else if (pick_other && other_kind == KindView) begin
+      view_wait_q <= 1'b0;
+    end
+    view_valid_o <= fire && kind_q == KindView;
+    if (fire && kind_q == KindView) begin
+      view_o <= '{
+          state: tcb_q.state,
+          ip: tup_q.ip,
+          port: tup_q.port,
+          lport: tup_q.lport,
+          vif: tup_q.vif,
+          snd_una: tcb_q.una,
+          snd_nxt: snd_nxt_q,
+          rcv_nxt: rcv_nxt_q,
+          snd_wnd: 32'(tcb_q.wnd),
+          cwnd: 32'(tcb_q.cwnd),
+          ssthresh: 32'(tcb_q.ssthresh),
+          rto: rto_q,
+          srtt: tcb_q.srtt[18:3],
+          mss: tcb_q.mss,
+          credit: credit_q
+      };
+    end
+    if (rst_i) begin
+      anon_q <= 1'b0;
+      view_wait_q <= 1'b0;
+      view_valid_o <= 1'b0;
+    end
+  end
+
+  always_comb begin
+    count_o = fire ? dec_q.count : '0;
+    count_o.lost_event = event_lost;
+    count_o.syn_drop = count_o.syn_drop || find_drop;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    a_segments: assert (rst_i || !(seg_valid_i && seg_i.hit) || segf_ready)
+      else $error("segments come faster than they are looked at");
+    a_events: assert (rst_i || !fire || event_idle)
+      else $error("more events in a decision than cycles to tell them");
+    a_sid: assert (rst_i || !read_q || 32'(sid_q) <= SessionCount)
+      else $error("session %0d of %0d", sid_q, SessionCount);
+  end
+`endif
+endmodule

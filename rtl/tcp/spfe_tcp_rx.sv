@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Receiver: frames of the MAC to payload for the user and segments for the engine. docs/tcp-core.md
+/// tells what is when on the bus; cycle k is the one with word k of a frame on a 32-bit MAC.
+module spfe_tcp_rx
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_rx_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Width of the MAC stream in bits: 32 or 64.
+    parameter int unsigned MacWidth = 32,
+    /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
+    parameter int unsigned UserWidth = 64,
+    /// Largest IP packet in bytes, 576 to 9000.
+    parameter int unsigned Mtu = 1500,
+    /// Virtual interfaces, 1 to 8.
+    parameter int unsigned VifCount = 1,
+    /// 1: store-and-forward, checksums verified; 0: cut-through.
+    parameter bit Checksum = 1'b1,
+    /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
+    parameter bit Packed = 1'b1,
+    /// Cut-through, 1: the last beat waits for the end of the frame.
+    parameter bit EopMerge = 1'b0,
+    /// Packets of Mtu bytes that fit in the FIFO of store-and-forward.
+    parameter int unsigned FifoPackets = 3,
+    /// Segments out of order are kept and put in order.
+    parameter bit Reordering = 1'b0,
+    /// log2 of the 16-byte words of the memory for it.
+    parameter int unsigned MemAddrBits = 15,
+    /// Segments out of order are delivered at once, marked with their distance.
+    parameter bit OutOfSequence = 1'b0,
+    /// Registers behind the user stream, each one cycle.
+    parameter int unsigned OutputPipe = 0
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// Configuration; from the registers.
+    input tcp_cfg_t cfg_i,
+
+    /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, cannot be stalled.
+    input logic [MacWidth-1:0] mac_data_i,
+    /// Bytes that are part of the frame: all but in the last beat.
+    input logic [MacWidth/8-1:0] mac_keep_i,
+    /// A beat is on the bus.
+    input logic mac_valid_i,
+    /// Last beat of the frame.
+    input logic mac_last_i,
+    /// With mac_last_i: the FCS was wrong.
+    input logic mac_err_i,
+
+    /// Payload, first byte in bits 7:0; to the user.
+    output logic [UserWidth-1:0] user_data_o,
+    /// Bytes that are valid, from the first on; none in an empty beat.
+    output logic [UserWidth/8-1:0] user_keep_o,
+    /// A beat is on the bus.
+    output logic user_valid_o,
+    /// It is taken; from the user, looked at in store-and-forward only.
+    input logic user_ready_i,
+    /// Last beat of the segment.
+    output logic user_last_o,
+    /// Session.
+    output sid_t user_sid_o,
+    /// With user_last_o: forget the segment.
+    output logic user_err_o,
+    /// The segment is out of sequence.
+    output logic user_oos_o,
+    /// With user_oos_o: its first byte is so many after the one expected next.
+    output seq_t user_rel_o,
+
+    /// A segment; to the engine.
+    output seg_t seg_o,
+    /// seg_o is valid, for one cycle.
+    output logic seg_valid_o,
+
+    /// What a session receives; from the engine.
+    input rcv_cmd_t rcv_cmd_i,
+    /// rcv_cmd_i is valid.
+    input logic rcv_cmd_valid_i,
+    /// It is taken.
+    output logic rcv_cmd_ready_o,
+    /// Four-tuple of a session; from the engine.
+    input key_cmd_t key_cmd_i,
+    /// key_cmd_i is valid; it is taken at once.
+    input logic key_cmd_valid_i,
+
+    /// Session whose RCV.NXT the transmitter wants.
+    input sid_t tx_sid_i,
+    /// It, in the same cycle.
+    output seq_t tx_nxt_o,
+    /// Session whose RCV.NXT the engine wants.
+    input sid_t eng_sid_i,
+    /// It, in the same cycle.
+    output seq_t eng_nxt_o,
+
+    /// Session whose SND.UNA - MAX.SND.WND is wanted; to the engine.
+    output sid_t ack_sid_o,
+    /// It, in the same cycle.
+    input seq_t ack_lo_i,
+    /// Session whose SND.NXT is wanted; to the transmitter.
+    output sid_t snd_sid_o,
+    /// It, in the same cycle.
+    input seq_t snd_nxt_i,
+
+    /// EvRxBad: a segment of a session was bad.
+    output event_t event_o,
+    /// event_o is valid, for one cycle.
+    output logic event_valid_o,
+    /// What is counted in this cycle; to the registers.
+    output rx_count_t count_o
+);
+  localparam int unsigned Lanes = MacWidth / 32;
+  localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1;
+  localparam int unsigned UserBytes = UserWidth / 8;
+  localparam int unsigned UserCountBits = $clog2(UserBytes) + 1;
+  localparam int unsigned FifoDepth = 2 ** $clog2(FifoPackets * ((Mtu + UserBytes - 1) / UserBytes));
+
+  if (SessionCount < 2 || SessionCount > 256) begin : gen_bad_sessions
+    $error("spfe_tcp_rx: SessionCount is %0d, must be 2 to 256", SessionCount);
+  end
+  if (MacWidth != 32 && MacWidth != 64) begin : gen_bad_mac_width
+    $error("spfe_tcp_rx: MacWidth is %0d, must be 32 or 64", MacWidth);
+  end
+  if ((UserWidth != 32 && UserWidth != 64 && UserWidth != 128) || UserWidth < MacWidth)
+  begin : gen_bad_user_width
+    $error("spfe_tcp_rx: UserWidth is %0d, must be 32, 64 or 128 and not below MacWidth, %0d",
+           UserWidth, MacWidth);
+  end
+  if (Mtu < 576 || Mtu > 9000) begin : gen_bad_mtu
+    $error("spfe_tcp_rx: Mtu is %0d, must be 576 to 9000", Mtu);
+  end
+  if (VifCount < 1 || VifCount > MaxVifs) begin : gen_bad_vifs
+    $error("spfe_tcp_rx: VifCount is %0d, must be 1 to %0d", VifCount, MaxVifs);
+  end
+  if (FifoPackets < 1 || FifoPackets > 64) begin : gen_bad_fifo
+    $error("spfe_tcp_rx: FifoPackets is %0d, must be 1 to 64", FifoPackets);
+  end
+  if (Reordering || OutOfSequence) begin : gen_bad_order
+    $error("spfe_tcp_rx: Reordering and OutOfSequence are not available, must be 0; MemAddrBits %0d",
+           MemAddrBits);
+  end
+
+  // Cycles 0 to 13: fields, checks, sizes.
+  logic start, has_tag;
+  logic [11:0] vlan;
+  logic [Lanes-1:0] word_valid;
+  logic [Lanes-1:0][8:0] word_index;
+  logic [Lanes-1:0][31:0] word_data;
+  logic [13:0] at;
+  logic [31:0] addr, even, odd;
+  fields_t fields;
+  logic [VifCount-1:0] vif_match;
+  fault_t fault;
+
+  spfe_tcp_rx_taps #(
+      .Width(MacWidth)
+  ) i_taps (
+      .clk_i,
+      .rst_i,
+      .data_i(mac_data_i),
+      .keep_i(mac_keep_i),
+      .valid_i(mac_valid_i),
+      .last_i(mac_last_i),
+      .start_o(start),
+      .tagged_o(has_tag),
+      .vlan_o(vlan),
+      .word_valid_o(word_valid),
+      .word_index_o(word_index),
+      .word_data_o(word_data),
+      .at_o(at),
+      .addr_o(addr),
+      .even_o(even),
+      .odd_o(odd)
+  );
+
+  spfe_tcp_rx_fields i_fields (
+      .clk_i,
+      .at_i(at),
+      .addr_i(addr),
+      .even_i(even),
+      .odd_i(odd),
+      .fields_o(fields)
+  );
+
+  spfe_tcp_rx_checks #(
+      .Mtu(Mtu),
+      .VifCount(VifCount)
+  ) i_checks (
+      .clk_i,
+      .cfg_i,
+      .at_i(at),
+      .addr_i(addr),
+      .even_i(even),
+      .odd_i(odd),
+      .tagged_i(has_tag),
+      .vlan_i(vlan),
+      .match_o(vif_match),
+      .fault_o(fault)
+  );
+
+  logic [MacCountBits-1:0] packet_bytes, payload_bytes;
+  logic payload_first, payload_lane, payload_end, whole, bad_doff;
+  logic [15:0] len;
+
+  spfe_tcp_rx_length #(
+      .Width(MacWidth)
+  ) i_length (
+      .clk_i,
+      .keep_i(mac_keep_i),
+      .valid_i(mac_valid_i),
+      .start_i(start),
+      .word_valid_i(word_valid),
+      .word_index_i(word_index),
+      .at_i(at),
+      .even_i(even),
+      .odd_i(odd),
+      .bytes_o(packet_bytes),
+      .first_o(payload_first),
+      .first_lane_o(payload_lane),
+      .count_o(payload_bytes),
+      .end_o(payload_end),
+      .whole_o(whole),
+      .len_o(len),
+      .bad_doff_o(bad_doff)
+  );
+
+  options_t options;
+  logic begin_lane;
+
+  if (Lanes == 1) begin : gen_begin_one
+    assign begin_lane = 1'b0;
+  end else begin : gen_begin_two
+    assign begin_lane = !has_tag;
+  end
+
+  spfe_tcp_rx_options #(
+      .Width(MacWidth)
+  ) i_options (
+      .clk_i,
+      .rst_i,
+      .data_i(mac_data_i),
+      .valid_i(mac_valid_i),
+      .last_i(mac_last_i),
+      .begin_i(at[13]),
+      .begin_lane_i(begin_lane),
+      .doff_i(fields.doff),
+      .end_i(payload_first),
+      .options_o(options)
+  );
+
+  // Cycle 10: the session. Cycle 11: its state. On a 64-bit MAC both in one.
+  logic found, hit, read;
+  sid_t sid, found_sid, read_sid;
+  vif_t vif;
+
+  spfe_tcp_rx_cam #(
+      .SessionCount(SessionCount),
+      .VifCount(VifCount)
+  ) i_cam (
+      .clk_i,
+      .rst_i,
+      .key_i(key_cmd_i),
+      .key_valid_i(key_cmd_valid_i),
+      .at_i(at),
+      .even_i(even),
+      .odd_i(odd),
+      .vif_match_i(vif_match),
+      .found_o(found),
+      .sid_d_o(found_sid),
+      .hit_o(hit),
+      .sid_o(sid),
+      .vif_o(vif)
+  );
+
+  if (Lanes == 1) begin : gen_read_late
+    always_ff @(posedge clk_i) read <= found && !rst_i;
+    assign read_sid = sid;
+    logic unused_bits;
+    assign unused_bits = ^found_sid;
+  end else begin : gen_read
+    assign read = found;
+    assign read_sid = found_sid;
+  end
+
+  seq_t nxt, move_nxt;
+  logic open, stale, finish, taken, move;
+
+  spfe_tcp_rx_rcv #(
+      .SessionCount(SessionCount)
+  ) i_rcv (
+      .clk_i,
+      .rst_i,
+      .cmd_i(rcv_cmd_i),
+      .cmd_valid_i(rcv_cmd_valid_i),
+      .cmd_ready_o(rcv_cmd_ready_o),
+      .read_i(read),
+      .read_sid_i(read_sid),
+      .nxt_o(nxt),
+      .open_o(open),
+      .stale_o(stale),
+      .end_i(finish),
+      .move_i(move),
+      .move_sid_i(sid),
+      .move_nxt_i(move_nxt),
+      .move_close_i(fields.flags.fin),
+      .tx_sid_i,
+      .tx_nxt_o,
+      .eng_sid_i,
+      .eng_nxt_o
+  );
+
+  logic ack_ok;
+  assign ack_sid_o = read_sid;
+  assign snd_sid_o = read_sid;
+
+  spfe_tcp_rx_ack #(
+      .Steps(Lanes == 1 ? 2 : 1)
+  ) i_ack (
+      .clk_i,
+      .read_i(read),
+      .lo_i(ack_lo_i),
+      .hi_i(snd_nxt_i),
+      .ack_i(fields.ack),
+      .ok_o(ack_ok)
+  );
+
+  // Cycle 12: is it what is expected? On a 64-bit MAC in the cycle of the first payload.
+  logic fit_q, accept, accept_d;
+  logic flags_ok;
+
+  assign flags_ok = fields.flags.ack && !fields.flags.syn && !fields.flags.rst && fields.doff >= 4'd5;
+  always_ff @(posedge clk_i) fit_q <= fault == '0;
+  assign accept_d = fit_q && hit && open && fields.seq == nxt && flags_ok;
+
+  if (Lanes == 1) begin : gen_accept_late
+    always_ff @(posedge clk_i) accept <= accept_d && !rst_i;
+  end else begin : gen_accept
+    assign accept = accept_d;
+  end
+
+  // Payload.
+  logic beat, beat_last, beat_err, no_room;
+  logic [UserWidth-1:0] beat_data;
+  logic [UserCountBits-1:0] beat_count;
+
+  spfe_tcp_rx_pack #(
+      .MacWidth(MacWidth),
+      .UserWidth(UserWidth),
+      .Packed(Packed),
+      .Verdict(!Checksum),
+      .EopMerge(EopMerge)
+  ) i_pack (
+      .clk_i,
+      .rst_i,
+      .start_i(start),
+      .data_i(mac_data_i),
+      .valid_i(payload_bytes != '0 && accept),
+      .first_i(payload_first),
+      .first_lane_i(payload_lane),
+      .count_i(payload_bytes),
+      .end_i(payload_end),
+      .finish_i(finish),
+      .err_i(!taken),
+      .valid_o(beat),
+      .data_o(beat_data),
+      .count_o(beat_count),
+      .last_o(beat_last),
+      .err_o(beat_err)
+  );
+
+  typedef struct packed {
+    sid_t sid;
+    logic last;
+    logic err;
+    logic [UserBytes-1:0] keep;
+    logic [UserWidth-1:0] data;
+  } user_t;
+
+  user_t out, user;
+  logic out_valid, out_ready;
+  logic ip_ok, tcp_ok;
+
+  if (Checksum) begin : gen_store
+    spfe_tcp_rx_sum #(
+        .Width(MacWidth)
+    ) i_sum (
+        .clk_i,
+        .start_i(start),
+        .word_valid_i(word_valid),
+        .word_index_i(word_index),
+        .word_data_i(word_data),
+        .bytes_i(packet_bytes),
+        .ip_ok_o(ip_ok),
+        .tcp_ok_o(tcp_ok)
+    );
+
+    spfe_tcp_rx_fifo #(
+        .SessionCount(SessionCount),
+        .Width(UserWidth),
+        .Depth(FifoDepth)
+    ) i_fifo (
+        .clk_i,
+        .rst_i,
+        .valid_i(beat),
+        .data_i(beat_data),
+        .count_i(beat_count),
+        .last_i(beat_last),
+        .sid_i(sid),
+        .no_room_o(no_room),
+        .finish_i(finish),
+        .commit_i(taken && len != '0),
+        .valid_o(out_valid),
+        .ready_i(out_ready),
+        .data_o(out.data),
+        .keep_o(out.keep),
+        .last_o(out.last),
+        .sid_o(out.sid)
+    );
+    assign out.err = 1'b0;
+    logic unused_bits;
+    assign unused_bits = beat_err;
+  end else begin : gen_cut_through
+    assign ip_ok = 1'b1;
+    assign tcp_ok = 1'b1;
+    assign no_room = 1'b0;
+    always_ff @(posedge clk_i) begin
+      out_valid <= beat && !rst_i;
+      out.data <= beat_data;
+      for (int unsigned i = 0; i < UserBytes; i++) out.keep[i] <= UserCountBits'(i) < beat_count;
+      out.last <= beat_last;
+      out.err <= beat_err;
+      out.sid <= sid;
+    end
+    logic unused_bits;
+    assign unused_bits = ^{out_ready, packet_bytes, word_data};
+  end
+
+  spfe_tcp_rx_pipe #(
+      .Width($bits(user_t)),
+      .Stages(OutputPipe)
+  ) i_pipe (
+      .clk_i,
+      .rst_i,
+      .valid_i(out_valid),
+      .ready_o(out_ready),
+      .data_i(out),
+      .valid_o(user_valid_o),
+      .ready_i(user_ready_i || !Checksum),
+      .data_o(user)
+  );
+
+  assign user_data_o = user.data;
+  assign user_keep_o = user.keep;
+  assign user_last_o = user.last;
+  assign user_err_o = user.err;
+  assign user_sid_o = user.sid;
+  assign user_oos_o = 1'b0;
+  assign user_rel_o = '0;
+
+  // End of the frame.
+  logic seg_taken, bad;
+
+  spfe_tcp_rx_verdict #(
+      .MacWidth(MacWidth),
+      .Checksum(Checksum)
+  ) i_verdict (
+      .clk_i,
+      .rst_i,
+      .start_i(start),
+      .last_i(mac_valid_i && mac_last_i),
+      .fcs_bad_i(mac_err_i),
+      .at_i(at),
+      .fault_i(fault),
+      .whole_i(whole),
+      .bad_doff_i(bad_doff),
+      .ip_ok_i(ip_ok),
+      .tcp_ok_i(tcp_ok),
+      .flags_i(fields.flags),
+      .len_i(len),
+      .hit_i(hit),
+      .open_i(open),
+      .nxt_i(nxt),
+      .seq_i(fields.seq),
+      .accept_i(accept),
+      .ack_ok_i(ack_ok),
+      .stale_i(stale),
+      .no_room_i(no_room),
+      .finish_o(finish),
+      .taken_o(taken),
+      .move_o(move),
+      .move_nxt_o(move_nxt),
+      .seg_valid_o,
+      .seg_taken_o(seg_taken),
+      .bad_o(bad),
+      .count_o
+  );
+
+  always_comb begin
+    seg_o.hit = hit;
+    seg_o.sid = sid;
+    seg_o.vif = vif;
+    seg_o.smac = fields.smac;
+    seg_o.sip = fields.sip;
+    seg_o.sport = fields.sport;
+    seg_o.dport = fields.dport;
+    seg_o.seq = fields.seq;
+    seg_o.ack = fields.ack;
+    seg_o.flags = fields.flags;
+    seg_o.wnd = fields.wnd;
+    seg_o.len = len;
+    seg_o.mss = fields.flags.syn ? options.mss : 16'd0;
+    seg_o.has_ws = fields.flags.syn && options.has_ws;
+    seg_o.ws = options.ws;
+    seg_o.taken = seg_taken;
+    seg_o.rcv_nxt = nxt;
+    event_o.kind = EvRxBad;
+    event_o.sid = 16'(sid);
+    event_o.data = '0;
+  end
+  assign event_valid_o = bad;
+endmodule

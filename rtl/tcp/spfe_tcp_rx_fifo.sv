@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// FIFO of store-and-forward: a segment is shown when it is committed, in the next cycle, and
+/// forgotten if it is not.
+///
+/// The first beat of a segment is kept beside the memory, and the second one is read before it is
+/// known whether the segment is good; so an empty FIFO shows the whole segment without a gap.
+module spfe_tcp_rx_fifo
+  import spfe_tcp_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Width of the user stream in bits: 32, 64 or 128.
+    parameter int unsigned Width = 64,
+    /// Beats; a power of two.
+    parameter int unsigned Depth = 1024,
+    /// Bits of a number of bytes of a beat; follows from Width.
+    localparam int unsigned CountBits = $clog2(Width / 8) + 1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high: empties the FIFO.
+    input logic rst_i,
+    /// A beat of a segment.
+    input logic valid_i,
+    /// First byte in bits 7:0.
+    input logic [Width-1:0] data_i,
+    /// Bytes in it, 1 or more.
+    input logic [CountBits-1:0] count_i,
+    /// Last of the segment.
+    input logic last_i,
+    /// Session.
+    input sid_t sid_i,
+    /// There was no room for a beat of this segment, this cycle included.
+    output logic no_room_o,
+    /// The segment has ended.
+    input logic finish_i,
+    /// With finish_i: it is good, and has payload.
+    input logic commit_i,
+    /// A beat for the user.
+    output logic valid_o,
+    /// It is taken; from the user.
+    input logic ready_i,
+    /// First byte in bits 7:0.
+    output logic [Width-1:0] data_o,
+    /// Bytes that are valid.
+    output logic [Width/8-1:0] keep_o,
+    /// Last of the segment.
+    output logic last_o,
+    /// Session.
+    output sid_t sid_o
+);
+  localparam int unsigned Bytes = Width / 8;
+  localparam int unsigned AddrBits = $clog2(Depth);
+  localparam int unsigned SidIndexBits = $clog2(SessionCount);
+
+  typedef logic [AddrBits:0] ptr_t;
+  typedef struct packed {
+    logic [SidIndexBits-1:0] sid;
+    logic last;
+    logic [CountBits-2:0] above;  // bytes - 1
+    logic [Width-1:0] data;
+  } beat_t;
+
+  // Pointers count twice round the memory.
+  ptr_t write_q, write_d;  // next beat to be written
+  ptr_t commit_q;  // first beat that is not committed
+  ptr_t read_q, read_d;  // next beat to be read
+  logic no_room_q;
+  beat_t head_q;  // first beat that is not committed
+  logic stage_q, stage_d;  // the memory's output has a beat
+  beat_t stage;
+  logic show_q, show_d;
+  beat_t show;
+
+  logic full, write, idle, take, bypass, second, fetch;
+  beat_t beat;
+  ptr_t fetch_ptr;
+  logic unused_bits;
+
+  always_comb begin
+    beat.sid = sid_i[SidIndexBits-1:0];
+    beat.last = last_i;
+    beat.above = (CountBits - 1)'(count_i - 1'b1);
+    beat.data = data_i;
+  end
+  assign unused_bits = ^{sid_i, fetch_ptr[AddrBits]};
+
+  assign full = write_q - read_q == ptr_t'(Depth);
+  assign write = valid_i && !full && !no_room_q;
+  assign no_room_o = no_room_q || (valid_i && full);
+  assign write_d = write_q + ptr_t'(write);
+
+  assign idle = read_q == commit_q && !stage_q;
+  assign take = !show_q || ready_i;
+  assign bypass = finish_i && commit_i && idle && take;
+  // The second beat of the segment is in the memory.
+  assign second = write_q - read_q > ptr_t'(1);
+  assign fetch = read_q != commit_q && (!stage_q || take);
+
+  always_comb begin
+    read_d = read_q + ptr_t'(fetch);
+    stage_d = fetch || (stage_q && !take);
+    show_d = !take || stage_q || bypass;
+    // While nothing is committed the second beat of what may come is read as soon as it is there.
+    fetch_ptr = idle ? read_q + ptr_t'(1) : read_q;
+    if (bypass) begin
+      read_d = read_q + ptr_t'(1) + ptr_t'(second);
+      stage_d = second;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    write_q <= write_d;
+    no_room_q <= no_room_o;
+    if (finish_i) begin
+      no_room_q <= 1'b0;
+      if (commit_i) commit_q <= write_d;
+      else write_q <= commit_q;
+    end
+    read_q <= read_d;
+    stage_q <= stage_d;
+    show_q <= show_d;
+    if (write && write_q == commit_q) head_q <= beat;
+    if (rst_i) begin
+      write_q <= '0;
+      commit_q <= '0;
+      read_q <= '0;
+      no_room_q <= 1'b0;
+      stage_q <= 1'b0;
+      show_q <= 1'b0;
+    end
+  end
+
+  assign show = stage_q ? stage : head_q;
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      data_o <= show.data;
+      last_o <= show.last;
+      sid_o <= sid_t'(show.sid);
+      for (int unsigned i = 0; i < Bytes; i++) keep_o[i] <= (CountBits - 1)'(i) <= show.above;
+    end
+  end
+  assign valid_o = show_q;
+
+  spfe_bram #(
+      .WIDTH($bits(beat_t)),
+      .DEPTH(Depth)
+  ) i_memory (
+      .clk_i,
+      .we_i(write),
+      .addr_i(write_q[AddrBits-1:0]),
+      .data_i(beat),
+      .re_i(fetch || (idle && second)),
+      .raddr_i(fetch_ptr[AddrBits-1:0]),
+      .data_o(stage)
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_head :
+      assert (!bypass || write_q != commit_q)
+      else $error("commit without a first beat");
+      a_used :
+      assert (32'(ptr_t'(write_q - read_q)) <= Depth)
+      else $error("more beats than %0d", Depth);
+    end
+  end
+`endif
+endmodule

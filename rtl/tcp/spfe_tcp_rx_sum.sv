@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Checksums of the IP header and of the TCP segment (RFC 1071). Each 16-bit lane of the bus has an
+/// adder with the carry of the step before; the lanes are added when the frame has ended.
+module spfe_tcp_rx_sum #(
+    /// Width of the MAC stream in bits: 32 or 64.
+    parameter int unsigned Width = 32,
+    /// Words in a beat; follows from Width.
+    localparam int unsigned Lanes = Width / 32,
+    /// Bytes in a beat; follows from Width.
+    localparam int unsigned Bytes = Width / 8,
+    /// Bits of a number of them; follows from Width.
+    localparam int unsigned CountBits = $clog2(Bytes) + 1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// First beat of a frame.
+    input logic start_i,
+    /// Lane has a word.
+    input logic [Lanes-1:0] word_valid_i,
+    /// Its number.
+    input logic [Lanes-1:0][8:0] word_index_i,
+    /// Its bytes, the first one in bits 31:24.
+    input logic [Lanes-1:0][31:0] word_data_i,
+    /// Bytes of the beat that are part of the IP packet.
+    input logic [CountBits-1:0] bytes_i,
+    /// The IP header is right; one cycle after the last beat and until the next frame.
+    output logic ip_ok_o,
+    /// The TCP segment is right; one cycle after the last beat and until the next frame.
+    output logic tcp_ok_o
+);
+  localparam int unsigned Halves = 2 * Lanes;
+  // The pseudo-header has the length of the segment: total length - 20; and the protocol, 6.
+  localparam logic [15:0] Constant = 16'hffff - 16'd20 + 16'd6;
+
+  // Sum and, in bit 16, its carry.
+  logic [Halves-1:0][16:0] ip_q, tcp_q;
+  logic [18:0] ip_total, tcp_total;
+
+  function automatic logic is_zero(logic [18:0] total);
+    // A multiple of 65535; lanes are never all zero.
+    return total == 19'h0ffff || total == 19'h1fffe || total == 19'h2fffd || total == 19'h3fffc;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      for (int unsigned half = 0; half < 2; half++) begin
+        logic [8:0] index;
+        logic [15:0] value;
+        logic in_ip, in_tcp;
+        index = word_index_i[lane];
+        value = half == 0 ? word_data_i[lane][31:16] : word_data_i[lane][15:0];
+        if (bytes_i <= CountBits'(4 * lane + 2 * half)) value = '0;
+        else if (bytes_i == CountBits'(4 * lane + 2 * half + 1)) value[7:0] = '0;
+        in_ip = index <= 9'd8 && index >= (half == 0 ? 9'd4 : 9'd3) &&
+            !(index == 9'd8 && half == 1);
+        in_tcp = index >= 9'd7 || index == (half == 0 ? 9'd4 : 9'd6);
+        if (word_valid_i[lane] && in_ip) begin
+          ip_q[2*lane+half] <= {1'b0, ip_q[2*lane+half][15:0]} + {1'b0, value} +
+              17'(ip_q[2*lane+half][16]);
+        end
+        if (word_valid_i[lane] && in_tcp) begin
+          tcp_q[2*lane+half] <= {1'b0, tcp_q[2*lane+half][15:0]} + {1'b0, value} +
+              17'(tcp_q[2*lane+half][16]);
+        end
+      end
+    end
+    if (start_i) begin
+      ip_q <= '0;
+      tcp_q <= '0;
+      tcp_q[0] <= {1'b0, Constant};
+    end
+  end
+
+  always_comb begin
+    ip_total = '0;
+    tcp_total = '0;
+    for (int unsigned i = 0; i < Halves; i++) begin
+      ip_total += 19'(ip_q[i][15:0]) + 19'(ip_q[i][16]);
+      tcp_total += 19'(tcp_q[i][15:0]) + 19'(tcp_q[i][16]);
+    end
+    tcp_ok_o = is_zero(tcp_total);
+  end
+
+  // The IP header is over long before the frame is.
+  always_ff @(posedge clk_i) ip_ok_o <= is_zero(ip_total);
+endmodule

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// What becomes of a segment, at the end of its frame: taken or not, told to the engine or not, and
+/// what is counted. One reason is counted for a frame that is dropped, and one more thing for a
+/// segment that is told to the engine but not taken.
+module spfe_tcp_rx_verdict
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_rx_pkg::*;
+#(
+    /// Width of the MAC stream in bits: 32 or 64.
+    parameter int unsigned MacWidth = 32,
+    /// 1: the end is one cycle after the last beat, when the checksums are known.
+    parameter bit Checksum = 1'b1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// First beat of a frame.
+    input logic start_i,
+    /// Last beat of a frame.
+    input logic last_i,
+    /// With last_i: wrong FCS.
+    input logic fcs_bad_i,
+    /// Word 0 to 13 is on the bus.
+    input logic [13:0] at_i,
+    /// What is wrong in the headers.
+    input fault_t fault_i,
+    /// All of the IP packet has come, this beat included.
+    input logic whole_i,
+    /// The TCP header is too short or too long.
+    input logic bad_doff_i,
+    /// IP header checksum right; with Checksum.
+    input logic ip_ok_i,
+    /// TCP checksum right; with Checksum.
+    input logic tcp_ok_i,
+    /// Control bits.
+    input flags_t flags_i,
+    /// Bytes of payload.
+    input logic [15:0] len_i,
+    /// A session has the four-tuple.
+    input logic hit_i,
+    /// Its payload is delivered.
+    input logic open_i,
+    /// Its RCV.NXT.
+    input seq_t nxt_i,
+    /// SEQ of the segment.
+    input seq_t seq_i,
+    /// Hit, open, SEQ is RCV.NXT, the control bits and the headers allow it.
+    input logic accept_i,
+    /// ACK is acceptable.
+    input logic ack_ok_i,
+    /// The engine has changed the session since.
+    input logic stale_i,
+    /// The FIFO had no room.
+    input logic no_room_i,
+    /// The frame ends: with its last beat or one cycle later.
+    output logic finish_o,
+    /// With finish_o: the segment is taken.
+    output logic taken_o,
+    /// One cycle after finish_o: a taken segment moves RCV.NXT.
+    output logic move_o,
+    /// Where to.
+    output seq_t move_nxt_o,
+    /// A segment for the engine: three cycles after the last beat, four if the frame was below 60
+    /// bytes and its end had to wait for the check of its ACK.
+    output logic seg_valid_o,
+    /// With seg_valid_o: it was taken.
+    output logic seg_taken_o,
+    /// One cycle after finish_o: a bad segment of a session.
+    output logic bad_o,
+    /// One cycle after finish_o: what is counted.
+    output rx_count_t count_o
+);
+  localparam int unsigned AckSteps = MacWidth == 32 ? 2 : 1;
+
+  logic [AckSteps-1:0] since_q;  // cycles since word 11
+  logic reach_q;  // word 13 has come
+  logic wait_q;  // the last beat has come
+  logic fcs_bad_q, whole_q;
+  logic end_q, good_q, late_q, late_taken_q;
+  seq_t ahead_q;  // SEQ - RCV.NXT
+
+  logic busy, reach, fcs_bad, whole, length_bad, good, data;
+  rx_count_t count;
+
+  // A frame of the least size for TCP, without padding, ends before its ACK is checked.
+  assign busy = at_i[13] && since_q[AckSteps-1];
+  assign finish_o = wait_q || (last_i && !busy && !Checksum);
+
+  assign reach = wait_q ? reach_q : (reach_q && !start_i) || at_i[13];
+  assign fcs_bad = wait_q ? fcs_bad_q : fcs_bad_i;
+  assign whole = wait_q ? whole_q : whole_i;
+  assign length_bad = fault_i.length || !whole || bad_doff_i;
+  assign good = !fcs_bad && reach && fault_i == '0 && !length_bad && (!Checksum || (ip_ok_i && tcp_ok_i));
+  assign taken_o = good && accept_i && ack_ok_i && !stale_i && !no_room_i;
+  assign data = len_i != '0 || flags_i.fin;
+
+  always_comb begin
+    count = '0;
+    count.frames = 1'b1;
+    // Of a frame that is dropped, the first of these.
+    if (fcs_bad) count.bad_fcs = 1'b1;
+    else if (!reach) count.length = 1'b1;
+    else if (fault_i.not_for_us) count.not_for_us = 1'b1;
+    else if (fault_i.ip_options) count.ip_options = 1'b1;
+    else if (fault_i.fragment) count.fragment = 1'b1;
+    else if (fault_i.oversize) count.oversize = 1'b1;
+    else if (length_bad) count.length = 1'b1;
+    else if (Checksum && !ip_ok_i) count.bad_ip_sum = 1'b1;
+    else if (Checksum && !tcp_ok_i) count.bad_tcp_sum = 1'b1;
+    else begin
+      count.segments = 1'b1;
+      if (!hit_i) count.no_session = 1'b1;
+      else if (data && !open_i) count.not_open = 1'b1;
+      else if (open_i && flags_i.ack && !ack_ok_i) count.bad_ack = 1'b1;
+      else if (data && ahead_q[31]) count.old = 1'b1;
+      else if (data && ahead_q != '0) count.out_of_order = 1'b1;
+      else if (no_room_i) count.no_room = 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    since_q <= AckSteps'({since_q, at_i[11]});
+    if (at_i[13]) reach_q <= 1'b1;
+    if (start_i) reach_q <= 1'b0;
+    wait_q <= last_i && (busy || Checksum);
+    fcs_bad_q <= fcs_bad_i;
+    whole_q <= whole_i;
+    ahead_q <= seq_i - nxt_i;
+    move_nxt_o <= nxt_i + {16'd0, len_i} + {31'd0, flags_i.fin};
+    end_q <= finish_o;
+    good_q <= good;
+    late_q <= end_q && good_q;
+    late_taken_q <= move_o;
+    move_o <= finish_o && taken_o;
+    bad_o <= finish_o && hit_i && reach && fault_i == '0 && !good;
+    count_o <= finish_o ? count : '0;
+    if (rst_i) begin
+      wait_q <= 1'b0;
+      end_q <= 1'b0;
+      late_q <= 1'b0;
+      move_o <= 1'b0;
+      bad_o <= 1'b0;
+      count_o <= '0;
+    end
+  end
+
+  if (Checksum) begin : gen_checksum
+    assign seg_valid_o = late_q;
+    assign seg_taken_o = late_taken_q;
+  end else begin : gen_cut_through
+    logic later_q;
+    logic later_taken_q;
+    always_ff @(posedge clk_i) begin
+      later_q <= late_q && !rst_i;
+      later_taken_q <= late_taken_q;
+    end
+    assign seg_valid_o = later_q;
+    assign seg_taken_o = later_taken_q;
+  end
+endmodule

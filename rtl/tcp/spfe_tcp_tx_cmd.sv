@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Commands of the engine, one at a time: gets the payload, offers the segment to the sender, and
+/// when it has left advances SND.NXT and tells the engine.
+module spfe_tcp_tx_cmd
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Bytes of a chunk: 4 or 8.
+    parameter int unsigned MacBytes = 4
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// What the MSS option says; from the configuration.
+    input logic [15:0] mss_i,
+    /// What the window scale option says; from the configuration.
+    input logic [3:0] wscale_i,
+
+    /// From the engine.
+    input tx_cmd_t cmd_i,
+    /// cmd_i is there.
+    input logic cmd_valid_i,
+    /// It is taken.
+    output logic cmd_ready_o,
+
+    /// The reader begins to read the payload of cmd_o.
+    output logic read_start_o,
+    /// It is reading.
+    input logic read_busy_i,
+    /// Sum of what it has read.
+    input sum_t read_sum_i,
+    /// A chunk of it is there.
+    input logic read_valid_i,
+    /// It is taken.
+    output logic read_ready_o,
+    /// The chunk.
+    input logic [MacBytes*8-1:0] read_chunk_i,
+
+    /// A segment waits for the sender.
+    output logic seg_valid_o,
+    /// Its command.
+    output tx_cmd_t seg_o,
+    /// Bytes behind the header of 20 bytes: payload or options.
+    output logic [15:0] seg_bytes_o,
+    /// 32-bit words of options.
+    output logic [3:0] seg_options_o,
+    /// Sum of these bytes.
+    output sum_t seg_sum_o,
+    /// A chunk of them is there.
+    output logic chunk_valid_o,
+    /// It is taken.
+    input logic chunk_ready_i,
+    /// The chunk.
+    output logic [MacBytes*8-1:0] chunk_o,
+    /// The segment begins.
+    input logic begins_i,
+    /// It has left.
+    input logic left_i,
+    /// SEQ it had; with left_i.
+    input seq_t left_seq_i,
+    /// With left_i: its ACK.
+    input seq_t left_ack_i,
+
+    /// SND.NXT advances.
+    output state_req_t req_o,
+    /// req_o is there.
+    output logic req_valid_o,
+    /// It is taken.
+    input logic req_ready_i,
+    /// It is done.
+    input logic res_valid_i,
+
+    /// To the engine: the segment has left.
+    output tx_done_t done_o,
+    /// done_o is there.
+    output logic done_valid_o,
+    /// It is taken.
+    input logic done_ready_i
+);
+  typedef enum logic [2:0] {
+    Idle = 3'd0,
+    Fetch = 3'd1,
+    Wait = 3'd2,  // for the sender
+    Send = 3'd3,
+    Ask = 3'd4,
+    Answer = 3'd5,
+    Tell = 3'd6
+  } state_e;
+  state_e state_q;
+  tx_cmd_t cmd_q;
+  seq_t seq_q, ack_q;
+  logic fetching_q;
+  logic option_q;  // the chunk of options that is next
+  sum_t option_sum_q;
+  logic advances;
+
+  assign cmd_ready_o = state_q == Idle;
+  assign read_start_o = state_q == Fetch && !fetching_q && cmd_q.len != '0;
+  // Only what takes sequence numbers can advance SND.NXT.
+  assign advances = (cmd_q.len != '0 || cmd_q.flags.syn || cmd_q.flags.fin) && !cmd_q.flags.rst &&
+      32'(cmd_q.sid) < SessionCount;
+
+  always_ff @(posedge clk_i) begin
+    case (state_q)
+      Idle:
+      if (cmd_valid_i) begin
+        cmd_q <= cmd_i;
+        fetching_q <= 1'b0;
+        state_q <= Fetch;
+      end
+      Fetch:
+      if (cmd_q.len == '0) state_q <= Wait;
+      else begin
+        fetching_q <= 1'b1;
+        if (fetching_q && !read_busy_i) state_q <= Wait;
+      end
+      Wait: if (begins_i) state_q <= Send;
+      Send: if (left_i) state_q <= advances ? Ask : Tell;
+      Ask: if (req_ready_i) state_q <= Answer;
+      Answer: if (res_valid_i) state_q <= Tell;
+      default: if (done_ready_i) state_q <= Idle;
+    endcase
+    if (left_i) begin
+      seq_q <= left_seq_i;
+      ack_q <= left_ack_i;
+    end
+    if (state_q == Idle) option_q <= 1'b0;
+    else if (chunk_ready_i) option_q <= 1'b1;
+    option_sum_q <= sum2(16'h0204, sum2(mss_i, cmd_q.opt_ws ? sum2(16'h0103, {8'h03, 4'd0, wscale_i}) : 16'd0));
+    if (rst_i) state_q <= Idle;
+  end
+
+  // Options of a SYN are sent as if they were payload: MSS; NOP and window scale.
+  logic [63:0] options;
+  assign options = {
+    cmd_q.opt_ws ? {4'd0, wscale_i, 8'h03, 8'h03, 8'h01} : 32'd0, mss_i[7:0], mss_i[15:8], 8'h04, 8'h02
+  };
+  if (MacBytes == 8) begin : gen_wide
+    assign chunk_o = cmd_q.flags.syn ? options : read_chunk_i;
+  end else begin : gen_narrow
+    assign chunk_o = !cmd_q.flags.syn ? read_chunk_i : option_q ? options[63:32] : options[31:0];
+  end
+  assign chunk_valid_o = cmd_q.flags.syn || read_valid_i;
+  assign read_ready_o = chunk_ready_i && !cmd_q.flags.syn;
+
+  assign seg_valid_o = state_q == Wait;
+  assign seg_o = cmd_q;
+  assign seg_options_o = !cmd_q.flags.syn ? 4'd0 : cmd_q.opt_ws ? 4'd2 : 4'd1;
+  assign seg_bytes_o = cmd_q.flags.syn ? {10'd0, seg_options_o, 2'b00} : cmd_q.len;
+  assign seg_sum_o = cmd_q.flags.syn ? option_sum_q : cmd_q.len != '0 ? read_sum_i : 16'd0;
+
+  always_comb begin
+    req_o = '0;
+    req_o.op = StateCommand;
+    req_o.sid = cmd_q.sid;
+    req_o.base = seq_q;
+    req_o.add = 17'(cmd_q.len) + 17'(cmd_q.flags.syn) + 17'(cmd_q.flags.fin);
+    req_o.fin = cmd_q.flags.fin;
+    done_o = '0;
+    done_o.kind = TxCommand;
+    done_o.sid = cmd_q.sid;
+    done_o.seq = seq_q;
+    done_o.len = cmd_q.len;
+    done_o.ack = ack_q;
+    done_o.flags = cmd_q.flags;
+  end
+  assign req_valid_o = state_q == Ask;
+  assign done_valid_o = state_q == Tell;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    a_syn : assert (rst_i || !cmd_valid_i || !cmd_i.flags.syn || cmd_i.len == '0)
+    else $error("SYN with %0d bytes of payload; it must have none", cmd_i.len);
+  end
+`endif
+endmodule

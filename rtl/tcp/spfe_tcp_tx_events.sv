@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Events of the transmitter, one a cycle; who is not served waits.
+module spfe_tcp_tx_events
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+(
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// A frame was broken off; one cycle, and not again for some cycles.
+    input logic aborted_i,
+    /// Its session.
+    input sid_t aborted_sid_i,
+    /// Event of a message that was finished.
+    input event_t finish_i,
+    /// finish_i is there.
+    input logic finish_valid_i,
+    /// It is taken.
+    output logic finish_ready_o,
+    /// The user side has refused a message.
+    input logic refused_valid_i,
+    /// Its session.
+    input sid_t refused_sid_i,
+    /// Why.
+    input refused_e refused_why_i,
+    /// It is taken.
+    output logic refused_ready_o,
+    /// Event.
+    output event_t event_o,
+    /// event_o is there, for one cycle.
+    output logic event_valid_o
+);
+  logic aborted_q;
+  sid_t sid_q;
+  event_t event_d;
+
+  assign finish_ready_o = !aborted_q;
+  assign refused_ready_o = !aborted_q && !finish_valid_i;
+
+  always_comb begin
+    event_d.kind = EvTxRefused;
+    event_d.sid = 16'(refused_sid_i);
+    event_d.data = {32'd0, refused_why_i};
+    if (finish_valid_i) event_d = finish_i;
+    if (aborted_q) begin
+      event_d.kind = EvTxAborted;
+      event_d.sid = 16'(sid_q);
+      event_d.data = '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    aborted_q <= aborted_i;
+    sid_q <= aborted_sid_i;
+    event_o <= event_d;
+    event_valid_o <= aborted_q || finish_valid_i || refused_valid_i;
+    if (rst_i) begin
+      aborted_q <= 1'b0;
+      event_valid_o <= 1'b0;
+    end
+  end
+endmodule

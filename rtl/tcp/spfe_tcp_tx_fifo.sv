@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// FIFO of the data of messages: beats of the user's width go in, chunks of the MAC's width come out.
+module spfe_tcp_tx_fifo #(
+    /// Bytes of a beat: 4, 8 or 16.
+    parameter int unsigned UserBytes = 8,
+    /// Bytes of a chunk: 4 or 8.
+    parameter int unsigned MacBytes = 4,
+    /// Bytes of data that fit at least.
+    parameter int unsigned Size = 2920,
+    /// Bits of a number of bytes of a beat; not to be set.
+    localparam int unsigned BeatBits = $clog2(UserBytes) + 1,
+    /// Bits of a number of bytes of a chunk; not to be set.
+    localparam int unsigned ChunkBits = $clog2(MacBytes) + 1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// A beat.
+    input logic valid_i,
+    /// The first one of a message.
+    input logic first_i,
+    /// The last one.
+    input logic last_i,
+    /// Its bytes, the first in bits 7:0; 0 where there is none.
+    input logic [UserBytes*8-1:0] data_i,
+    /// Number of them.
+    input logic [BeatBits-1:0] bytes_i,
+    /// All beats up to now can be read.
+    input logic commit_i,
+    /// All beats since the last commit are forgotten.
+    input logic rollback_i,
+    /// Room for several beats, from a register.
+    output logic room_o,
+
+    /// A chunk is there.
+    output logic valid_o,
+    /// It is taken.
+    input logic ready_i,
+    /// The chunk; 0 where there is no byte.
+    output logic [MacBytes*8-1:0] data_o,
+    /// Bytes of it: 0 only if a message has ended with an empty beat.
+    output logic [ChunkBits-1:0] bytes_o,
+    /// Last chunk of a message.
+    output logic last_o
+);
+  localparam int unsigned EntryBytes = UserBytes > MacBytes ? UserBytes : MacBytes;
+  localparam int unsigned EntryBits = $clog2(EntryBytes) + 1;
+  localparam int unsigned Ratio = EntryBytes / MacBytes;
+  localparam int unsigned Depth = 2 ** $clog2((Size + EntryBytes - 1) / EntryBytes + 8);
+  localparam int unsigned Width = 1 + EntryBits + EntryBytes * 8;
+
+  typedef struct packed {
+    logic last;
+    logic [EntryBits-1:0] bytes;
+    logic [EntryBytes*8-1:0] data;
+  } entry_t;
+
+  entry_t wr, rd;
+  logic wr_valid, rd_valid, rd_ready, almost_full;
+
+  // ---- beats to entries
+  if (UserBytes >= MacBytes) begin : gen_wide
+    assign wr.last = last_i;
+    assign wr.bytes = EntryBits'(bytes_i);
+    assign wr.data = data_i;
+    assign wr_valid = valid_i;
+    logic unused_first;
+    assign unused_first = first_i;
+  end else begin : gen_pack
+    logic half_q;
+    logic [UserBytes*8-1:0] held_q;
+    logic second;
+    assign second = half_q && !first_i;
+    assign wr.last = last_i;
+    assign wr.bytes = EntryBits'(bytes_i) + (second ? EntryBits'(UserBytes) : '0);
+    assign wr.data = second ? {data_i, held_q} : {{UserBytes * 8{1'b0}}, data_i};
+    assign wr_valid = valid_i && (second || last_i);
+    always_ff @(posedge clk_i) begin
+      if (valid_i) begin
+        half_q <= !second && !last_i;
+        held_q <= data_i;
+      end
+      if (rst_i || rollback_i) half_q <= 1'b0;
+    end
+  end
+
+  logic unused_ready;
+  logic [$clog2(Depth + 1)-1:0] unused_count, unused_used;
+  spfe_packet_fifo #(.WIDTH(Width), .DEPTH(Depth), .ALMOST_FULL(6)) i_fifo (
+    .clk_i, .rst_i,
+    .valid_i(wr_valid), .ready_o(unused_ready), .data_i(wr), .commit_i, .rollback_i,
+    .valid_o(rd_valid), .ready_i(rd_ready), .data_o(rd),
+    .count_o(unused_count), .used_o(unused_used), .almost_full_o(almost_full)
+  );
+
+  always_ff @(posedge clk_i) begin
+    room_o <= !almost_full && !rst_i;
+  end
+
+  // ---- entries to chunks
+  if (Ratio == 1) begin : gen_direct
+    assign data_o = rd.data;
+    assign bytes_o = rd.bytes;
+    assign last_o = rd.last;
+    assign rd_ready = ready_i;
+  end else begin : gen_split
+    localparam int unsigned SubBits = $clog2(Ratio);
+    logic [SubBits-1:0] sub_q;
+    logic [EntryBits-1:0] left;
+    logic final_sub;
+    assign left = rd.bytes - EntryBits'(32'(sub_q) * MacBytes);
+    assign final_sub = left <= EntryBits'(MacBytes);
+    assign data_o = rd.data[32'(sub_q)*MacBytes*8+:MacBytes*8];
+    assign bytes_o = final_sub ? ChunkBits'(left) : ChunkBits'(MacBytes);
+    assign last_o = rd.last && final_sub;
+    assign rd_ready = ready_i && final_sub;
+    always_ff @(posedge clk_i) begin
+      if (valid_o && ready_i) sub_q <= final_sub ? '0 : sub_q + SubBits'(1);
+      if (rst_i) sub_q <= '0;
+    end
+  end
+  assign valid_o = rd_valid;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    a_room : assert (rst_i || !wr_valid || unused_ready) else $error("no room for a beat");
+  end
+`endif
+endmodule

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Finishes messages in order: advances the pointers of the session, tells the engine, raises
+/// events. Commands that have left go to the engine through the same FIFO.
+module spfe_tcp_tx_finish
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+#(
+    /// 1: PSH in all segments with payload that are sent live.
+    parameter bit Push = 1'b0
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+
+    /// A message is dealt with.
+    input logic outcome_valid_i,
+    /// How.
+    input outcome_t outcome_i,
+    /// Room for another, and what can come before this is known.
+    output logic outcome_room_o,
+    /// Nothing is left to be finished.
+    output logic idle_o,
+    /// A message that was not sent is finished.
+    output logic clear_o,
+
+    /// Sum and status of the oldest message are known.
+    input logic tail_valid_i,
+    /// Its sum.
+    input sum_t tail_sum_i,
+    /// Its length as counted.
+    input logic [15:0] tail_len_i,
+    /// It is in the ring.
+    input logic tail_ok_i,
+    /// Its slot becomes free.
+    output logic tail_pop_o,
+
+    /// Pointers advance.
+    output state_req_t req_o,
+    /// req_o is there.
+    output logic req_valid_o,
+    /// It is taken.
+    input logic req_ready_i,
+    /// It is done.
+    input logic res_valid_i,
+    /// It was possible.
+    input logic res_match_i,
+
+    /// A command has left.
+    input tx_done_t cmd_done_i,
+    /// cmd_done_i is there.
+    input logic cmd_done_valid_i,
+    /// It is taken.
+    output logic cmd_done_ready_o,
+    /// To the engine.
+    output tx_done_t done_o,
+    /// done_o is there.
+    output logic done_valid_o,
+    /// It is taken.
+    input logic done_ready_i,
+
+    /// Event.
+    output event_t event_o,
+    /// event_o is there.
+    output logic event_valid_o,
+    /// It is taken.
+    input logic event_ready_i,
+    /// A message was sent live.
+    output logic count_live_o,
+    /// A message was left to the engine.
+    output logic count_deferred_o,
+    /// The user's checksum was wrong.
+    output logic count_bad_sum_o
+);
+  typedef enum logic [1:0] {
+    Wait = 2'd0,
+    Ask = 2'd1,
+    Answer = 2'd2,
+    Tell = 2'd3
+  } state_e;
+  state_e state_q;
+
+  outcome_t out;
+  logic out_valid, out_pop, fifo_ready, almost_full;
+  logic [2:0] unused_count;
+  spfe_fifo #(.WIDTH($bits(outcome_t)), .DEPTH(4), .ALMOST_FULL(3)) i_outcomes (
+    .clk_i, .rst_i,
+    .valid_i(outcome_valid_i), .ready_o(fifo_ready), .data_i(outcome_i),
+    .valid_o(out_valid), .ready_i(out_pop), .data_o(out),
+    .count_o(unused_count), .almost_full_o(almost_full)
+  );
+  assign outcome_room_o = !almost_full;
+  assign idle_o = !out_valid && !outcome_valid_i;
+
+  sum_t sum_q;
+  logic [15:0] len_q;
+  logic ok_q, match_q, bad_sum_q;
+  logic sent, asks, tells, told, event_q;
+  event_t event_d;
+  assign sent = out.how == EndSent;
+  // A message that was refused after its sequence numbers were reserved gives them back.
+  assign asks = ok_q || (!sent && out.reserved);
+  assign tells = state_q == Tell && ok_q && match_q;
+
+  always_ff @(posedge clk_i) begin
+    case (state_q)
+      Wait: begin
+        sum_q <= tail_sum_i;
+        len_q <= tail_len_i;
+        ok_q <= tail_ok_i;
+        match_q <= 1'b0;
+        if (out_valid && tail_valid_i) state_q <= Ask;
+      end
+      Ask: if (!asks) state_q <= Tell;
+      else if (req_ready_i) state_q <= Answer;
+      Answer: begin
+        match_q <= res_match_i;
+        if (res_valid_i) state_q <= Tell;
+      end
+      default: if (told) state_q <= Wait;
+    endcase
+    bad_sum_q <= sent && out.desc.known && !sum_eq(sum_q, out.desc.sum);
+    if (rst_i) state_q <= Wait;
+  end
+
+  always_comb begin
+    req_o = '0;
+    req_o.op = sent ? StateSent : StateDefer;
+    req_o.sid = out.desc.sid;
+    req_o.expected = out.desc.seq;
+    req_o.base = out.desc.seq;
+    req_o.add = ok_q ? 17'(len_q) : 17'd0;
+  end
+  assign req_valid_o = state_q == Ask && asks;
+
+  // ---- to the engine
+  tx_done_t mine, done;
+  logic done_room, done_valid;
+  always_comb begin
+    mine = '0;
+    mine.kind = sent ? TxLive : TxDeferred;
+    mine.sid = out.desc.sid;
+    mine.seq = out.desc.seq;
+    mine.len = len_q;
+    mine.ack = out.ack;
+    mine.flags.ack = 1'b1;
+    mine.flags.psh = Push || out.desc.push;
+    mine.bad_sum = bad_sum_q;
+    done = tells ? mine : cmd_done_i;
+    done_valid = tells ? told : cmd_done_valid_i;
+  end
+  assign cmd_done_ready_o = done_room && !tells;
+  logic unused_almost;
+  logic [3:0] unused_fill;
+  spfe_fifo #(.WIDTH($bits(tx_done_t)), .DEPTH(8)) i_done (
+    .clk_i, .rst_i,
+    .valid_i(done_valid), .ready_o(done_room), .data_i(done),
+    .valid_o(done_valid_o), .ready_i(done_ready_i), .data_o(done_o),
+    .count_o(unused_fill), .almost_full_o(unused_almost)
+  );
+
+  // ---- events: one for a message that was left to the engine, or had a wrong checksum
+  always_comb begin
+    event_d.sid = 16'(out.desc.sid);
+    event_d.data = {24'd0, len_q};
+    event_d.kind = EvTxDeferred;
+    event_q = tells && out.how == EndDeferred;
+    if (tells && sent && bad_sum_q) begin
+      event_d.kind = EvTxBadSum;
+      event_q = 1'b1;
+    end
+    if (state_q == Tell && ok_q && !match_q) begin
+      event_d.kind = EvTxRefused;
+      event_d.data = {32'd0, RefusedStale};
+      event_q = 1'b1;
+    end
+  end
+  assign told = state_q == Tell && (!tells || done_room) && (!event_q || event_ready_i);
+  assign event_o = event_d;
+  assign event_valid_o = event_q && (!tells || done_room);
+  assign out_pop = told;
+  assign tail_pop_o = told;
+  assign clear_o = told && !sent;
+  assign count_live_o = told && tells && sent;
+  assign count_deferred_o = told && tells && !sent;
+  assign count_bad_sum_o = told && tells && bad_sum_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    a_room : assert (rst_i || !outcome_valid_i || fifo_ready) else $error("an outcome too many");
+  end
+`endif
+endmodule

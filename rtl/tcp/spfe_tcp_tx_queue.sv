@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Slots of messages on their way: description, sum and length as counted, and whether the message
+/// is in the ring. All three are written in order; two readers go through them in order.
+module spfe_tcp_tx_queue
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+(
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high: no message is on its way.
+    input logic rst_i,
+
+    /// A message gets the next slot.
+    input logic desc_valid_i,
+    /// The message.
+    input desc_t desc_i,
+    /// Its sum is known.
+    input logic sum_valid_i,
+    /// The sum.
+    input sum_t sum_i,
+    /// Bytes that were counted.
+    input logic [15:0] len_i,
+    /// It has ended.
+    input logic status_valid_i,
+    /// It is in the ring.
+    input logic status_ok_i,
+    /// A slot is free, from a register.
+    output logic room_o,
+
+    /// Sender: a message waits.
+    output logic head_valid_o,
+    /// The message; stays until head_pop_i, and is already right in the cycle after desc_valid_i.
+    output desc_t head_o,
+    /// It is dealt with.
+    input logic head_pop_i,
+    /// Its sum is known.
+    output logic head_sum_valid_o,
+    /// The sum.
+    output sum_t head_sum_o,
+
+    /// Finisher: sum and status of the oldest message are known.
+    output logic tail_valid_o,
+    /// Its sum.
+    output sum_t tail_sum_o,
+    /// Its length as counted.
+    output logic [15:0] tail_len_o,
+    /// It is in the ring.
+    output logic tail_ok_o,
+    /// Its slot becomes free.
+    input logic tail_pop_i
+);
+  localparam int unsigned Slots = 2 ** SlotBits;
+  typedef logic [SlotBits-1:0] index_t;
+
+  slot_t desc_q, sum_q, status_q, head_q, tail_q;
+  logic [15:0] unused_len;
+  sum_t head_sum;
+
+  spfe_lutram #(.WIDTH($bits(desc_t)), .DEPTH(Slots)) i_desc (
+    .clk_i, .we_i(desc_valid_i), .addr_i(index_t'(desc_q)), .data_i(desc_i),
+    .raddr_i(index_t'(head_q)), .rdata_o(head_o)
+  );
+  spfe_lutram #(.WIDTH(32), .DEPTH(Slots), .PORTS(2)) i_sum (
+    .clk_i, .we_i(sum_valid_i), .addr_i(index_t'(sum_q)), .data_i({len_i, sum_i}),
+    .raddr_i({index_t'(head_q), index_t'(tail_q)}),
+    .rdata_o({unused_len, head_sum, tail_len_o, tail_sum_o})
+  );
+  spfe_lutram #(.WIDTH(1), .DEPTH(Slots)) i_status (
+    .clk_i, .we_i(status_valid_i), .addr_i(index_t'(status_q)), .data_i(status_ok_i),
+    .raddr_i(index_t'(tail_q)), .rdata_o(tail_ok_o)
+  );
+
+  always_ff @(posedge clk_i) begin
+    desc_q <= desc_q + slot_t'(desc_valid_i);
+    sum_q <= sum_q + slot_t'(sum_valid_i);
+    status_q <= status_q + slot_t'(status_valid_i);
+    head_q <= head_q + slot_t'(head_pop_i);
+    tail_q <= tail_q + slot_t'(tail_pop_i);
+    room_o <= !rst_i && slot_t'(desc_q - tail_q) < slot_t'(Slots - 2);
+    if (rst_i) begin
+      desc_q <= '0;
+      sum_q <= '0;
+      status_q <= '0;
+      head_q <= '0;
+      tail_q <= '0;
+    end
+  end
+
+  assign head_valid_o = head_q != desc_q;
+  // A sum that comes in this cycle can be used at once.
+  assign head_sum_valid_o = sum_q != head_q || sum_valid_i;
+  assign head_sum_o = sum_q != head_q ? head_sum : sum_i;
+  assign tail_valid_o = tail_q != sum_q && tail_q != status_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_order : assert (slot_t'(desc_q - head_q) <= slot_t'(Slots))
+      else $error("more messages were dealt with than came");
+      a_room : assert (slot_t'(desc_q - tail_q) <= slot_t'(Slots)) else $error("a slot too many");
+      a_sum : assert (!sum_valid_i || sum_q != desc_q) else $error("a sum of no message");
+      a_status : assert (!status_valid_i || status_q != desc_q) else $error("no message");
+    end
+  end
+`endif
+endmodule

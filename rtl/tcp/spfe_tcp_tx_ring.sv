@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Writes messages to the ring memory: a byte with sequence number S is in byte S modulo the size
+/// of the ring of its session. Words of 16 bytes under a mask.
+module spfe_tcp_tx_ring
+  import spfe_tcp_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Bytes of a beat: 4, 8 or 16.
+    parameter int unsigned UserBytes = 8,
+    /// log2 of the 16-byte words of the memory.
+    parameter int unsigned MemAddrBits = 16,
+    /// Bits of a number of bytes of a beat; not to be set.
+    localparam int unsigned BeatBits = $clog2(UserBytes) + 1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// A beat.
+    input logic valid_i,
+    /// The first one of a message.
+    input logic first_i,
+    /// The last one.
+    input logic last_i,
+    /// With it: session.
+    input sid_t sid_i,
+    /// With it: sequence number of the first byte.
+    input seq_t seq_i,
+    /// Its bytes, the first in bits 7:0.
+    input logic [UserBytes*8-1:0] data_i,
+    /// Number of them.
+    input logic [BeatBits-1:0] bytes_i,
+    /// Room for several beats, from a register.
+    output logic room_o,
+    /// Words given to the FIFO before the memory so far.
+    output logic [7:0] pushed_o,
+    /// Words the memory has taken so far.
+    output logic [7:0] popped_o,
+
+    /// A word to write.
+    output logic mem_valid_o,
+    /// It is taken.
+    input logic mem_ready_i,
+    /// Where to.
+    output logic [MemAddrBits-1:0] mem_addr_o,
+    /// The word.
+    output logic [127:0] mem_data_o,
+    /// Its bytes that are written.
+    output logic [15:0] mem_mask_o
+);
+  localparam int unsigned IdxBits = $clog2(SessionCount);
+  localparam int unsigned WordBits = MemAddrBits - IdxBits;
+  localparam int unsigned Depth = 32;
+  typedef logic [WordBits-1:0] word_t;
+
+  typedef struct packed {
+    logic [MemAddrBits-1:0] addr;
+    logic [15:0] mask;
+    logic [127:0] data;
+  } write_t;
+
+  // ---- stage 1: the beat and its place
+  logic v1_q, first1_q, last1_q;
+  logic [IdxBits-1:0] idx1_q;
+  logic [WordBits+3:0] pos1_q;
+  logic [UserBytes*8-1:0] data1_q;
+  logic [BeatBits-1:0] bytes1_q;
+
+  always_ff @(posedge clk_i) begin
+    v1_q <= valid_i;
+    if (valid_i) begin
+      first1_q <= first_i;
+      last1_q <= last_i;
+      data1_q <= data_i;
+      bytes1_q <= bytes_i;
+      if (first_i) idx1_q <= IdxBits'(sid_i);
+      pos1_q <= first_i ? (WordBits + 4)'(seq_i) : pos1_q + (WordBits + 4)'(UserBytes);
+    end
+    if (rst_i) v1_q <= 1'b0;
+  end
+
+  // ---- stage 2: turned to its place in the word; what is over goes into the next word
+  logic [15:0][7:0] turned;
+  logic [31:0] lanes;
+  always_comb begin
+    logic [15:0][7:0] src;
+    src = '0;
+    for (int unsigned i = 0; i < UserBytes; i++) src[i] = data1_q[i*8+:8];
+    for (int unsigned i = 0; i < 16; i++) turned[i] = src[4'(i) - pos1_q[3:0]];
+    lanes = '0;
+    for (int unsigned i = 0; i < UserBytes; i++) lanes[i] = 32'(i) < 32'(bytes1_q);
+    lanes = lanes << pos1_q[3:0];
+  end
+
+  logic v2_q, first2_q, last2_q;
+  logic [MemAddrBits-1:0] addr2_q;
+  logic [15:0][7:0] data2_q;
+  logic [15:0] here2_q, next2_q;
+  logic full2_q;
+
+  always_ff @(posedge clk_i) begin
+    v2_q <= v1_q;
+    first2_q <= first1_q;
+    last2_q <= last1_q;
+    addr2_q <= {idx1_q, pos1_q[WordBits+3:4]};
+    data2_q <= turned;
+    here2_q <= lanes[15:0];
+    next2_q <= lanes[31:16];
+    full2_q <= lanes[15] || last1_q;
+    if (rst_i) v2_q <= 1'b0;
+  end
+
+  // ---- stage 3: word in the making
+  logic [15:0][7:0] part_q, merged;
+  logic [15:0] part_mask_q, merged_mask;
+  logic flush_q;
+  logic [MemAddrBits-1:0] flush_addr_q;
+  word_t next_word;
+  write_t push;
+  logic push_valid;
+
+  assign next_word = addr2_q[WordBits-1:0] + word_t'(1);
+  always_comb begin
+    merged_mask = (first2_q ? 16'd0 : part_mask_q) | here2_q;
+    for (int unsigned i = 0; i < 16; i++) merged[i] = here2_q[i] ? data2_q[i] : part_q[i];
+    push.addr = addr2_q;
+    push.mask = merged_mask;
+    push.data = merged;
+    push_valid = v2_q && full2_q && merged_mask != '0;
+    if (flush_q) begin
+      push.addr = flush_addr_q;
+      push.mask = part_mask_q;
+      push.data = part_q;
+      push_valid = 1'b1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (v2_q) begin
+      part_q <= full2_q ? data2_q : merged;
+      part_mask_q <= full2_q ? next2_q : merged_mask;
+    end
+    flush_q <= v2_q && last2_q && next2_q != '0;
+    flush_addr_q <= {addr2_q[MemAddrBits-1:WordBits], next_word};
+    if (rst_i) flush_q <= 1'b0;
+  end
+
+  // ---- to the memory
+  logic fifo_ready, almost_full;
+  logic [$clog2(Depth + 1)-1:0] unused_count;
+  write_t pop;
+  spfe_fifo #(.WIDTH($bits(write_t)), .DEPTH(Depth), .ALMOST_FULL(12)) i_fifo (
+    .clk_i, .rst_i,
+    .valid_i(push_valid), .ready_o(fifo_ready), .data_i(push),
+    .valid_o(mem_valid_o), .ready_i(mem_ready_i), .data_o(pop),
+    .count_o(unused_count), .almost_full_o(almost_full)
+  );
+  assign mem_addr_o = pop.addr;
+  assign mem_data_o = pop.data;
+  assign mem_mask_o = pop.mask;
+
+  always_ff @(posedge clk_i) begin
+    room_o <= !almost_full && !rst_i;
+    pushed_o <= pushed_o + 8'(push_valid);
+    popped_o <= popped_o + 8'(mem_valid_o && mem_ready_i);
+    if (rst_i) begin
+      pushed_o <= '0;
+      popped_o <= '0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_flush : assert (!(flush_q && v2_q)) else $error("a beat right behind a last one");
+      a_room : assert (!push_valid || fifo_ready) else $error("no room for a word");
+    end
+  end
+`endif
+endmodule

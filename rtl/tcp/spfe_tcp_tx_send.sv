@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Sender: one frame after the other to the MAC. Live messages first, then commands, then the
+/// frames of ARP and ICMP. Word 0 is on the bus one cycle after a message may begin.
+module spfe_tcp_tx_send
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Bytes of a beat: 4 or 8.
+    parameter int unsigned MacBytes = 4,
+    /// 1: frames are padded to 60 bytes.
+    parameter bit MacPad = 1'b1,
+    /// Bits of a number of bytes of a chunk; not to be set.
+    localparam int unsigned ChunkBits = $clog2(MacBytes) + 1,
+    /// 32-bit words of a beat; not to be set.
+    localparam int unsigned Lanes = MacBytes / 4
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+
+    /// Sessions that may send live.
+    input logic [SessionCount-1:0] go_i,
+    /// A message waits in the queue.
+    input logic head_valid_i,
+    /// The message; right in the cycle after new_valid_i at the latest.
+    input desc_t head_i,
+    /// It is dealt with.
+    output logic head_pop_o,
+    /// Its sum is known.
+    input logic head_sum_valid_i,
+    /// The sum.
+    input sum_t head_sum_i,
+    /// A message comes into the queue in this cycle.
+    input logic new_valid_i,
+    /// Its session.
+    input sid_t new_sid_i,
+
+    /// A chunk of messages is there.
+    input logic data_valid_i,
+    /// It is taken.
+    output logic data_ready_o,
+    /// The chunk.
+    input logic [MacBytes*8-1:0] data_i,
+    /// Bytes of it.
+    input logic [ChunkBits-1:0] data_bytes_i,
+    /// Last one of a message.
+    input logic data_last_i,
+
+    /// A command waits.
+    input logic cmd_valid_i,
+    /// The command.
+    input tx_cmd_t cmd_i,
+    /// Bytes behind its header.
+    input logic [15:0] cmd_bytes_i,
+    /// Sum of them.
+    input sum_t cmd_sum_i,
+    /// A chunk of them is there.
+    input logic cmd_data_valid_i,
+    /// It is taken.
+    output logic cmd_data_ready_o,
+    /// The chunk.
+    input logic [MacBytes*8-1:0] cmd_data_i,
+    /// The frame of the command begins.
+    output logic cmd_begins_o,
+    /// Its last beat is on its way.
+    output logic cmd_left_o,
+
+    /// Frames of ARP and ICMP, without a gap within a frame.
+    input logic [MacBytes*8-1:0] net_data_i,
+    /// Which bytes count.
+    input logic [MacBytes-1:0] net_keep_i,
+    /// A beat is there.
+    input logic net_valid_i,
+    /// It is taken.
+    output logic net_ready_o,
+    /// Last beat of a frame.
+    input logic net_last_i,
+
+    /// A frame begins: the headers are loaded.
+    output logic load_o,
+    /// With it: live message; else command.
+    output logic load_live_o,
+    /// Session of the message that could begin.
+    output sid_t live_sid_o,
+    /// Session of the frame; in the cycle after load_o.
+    output sid_t sid_o,
+    /// First words of a frame.
+    input logic [Lanes-1:0][31:0] start_words_i,
+    /// Number of the first word that is asked for.
+    output logic [4:0] index_o,
+    /// These words of the headers.
+    input logic [Lanes-1:0][31:0] words_i,
+    /// The frame has a tag.
+    input logic tagged_i,
+    /// ACK of the frame; two cycles after load_o.
+    input seq_t ack_i,
+    /// Bytes behind the TCP header; two cycles after load_o.
+    input logic [15:0] bytes_i,
+    /// Sum of the payload.
+    output sum_t payload_sum_o,
+
+    /// A live message reserves its sequence numbers.
+    output state_req_t req_o,
+    /// req_o is there.
+    output logic req_valid_o,
+    /// It is taken.
+    input logic req_ready_i,
+    /// It is done.
+    input logic res_valid_i,
+    /// It was possible; else the message is stale.
+    input logic res_match_i,
+
+    /// A message is dealt with.
+    output logic outcome_valid_o,
+    /// How.
+    output outcome_t outcome_o,
+    /// There is room for another outcome, some cycles in advance.
+    input logic outcome_room_i,
+    /// Nothing is left to be finished.
+    input logic finish_idle_i,
+    /// A message that was not sent is finished: others may begin.
+    input logic finish_clear_i,
+
+    /// To the MAC.
+    output logic [MacBytes*8-1:0] mac_data_o,
+    /// Which bytes count.
+    output logic [MacBytes-1:0] mac_keep_o,
+    /// A beat is there.
+    output logic mac_valid_o,
+    /// It is taken.
+    input logic mac_ready_i,
+    /// Last beat of a frame.
+    output logic mac_last_o,
+    /// With last: the frame is to be spoilt.
+    output logic mac_err_o,
+    /// A frame was broken off.
+    output logic aborted_o,
+    /// Its session.
+    output sid_t aborted_sid_o
+);
+  localparam int unsigned IdxBits = $clog2(SessionCount);
+  localparam int unsigned BeatBits = $clog2(MacBytes);
+  localparam logic [15:0] PadBeat = 16'(59 / MacBytes);
+  localparam logic [MacBytes-1:0] PadKeep = MacBytes'((1 << ((59 % MacBytes) + 1)) - 1);
+
+  typedef enum logic [1:0] {
+    Idle = 2'd0,
+    Frame = 2'd1,
+    Net = 2'd2,
+    NetPad = 2'd3
+  } state_e;
+  state_e state_q;
+
+  logic live_q, first_q, second_q;
+  logic [15:0] beat_q, last_beat_q, left_q;
+  logic [MacBytes-1:0] last_keep_q;
+  logic [MacBytes*8-1:0] prev_q;
+  logic ask_q, busy_q, reserved_q, stale_q;  // StateStart
+  logic drain_q, hold_q, ended_q;
+  end_e how_q;
+
+  // ---- what may begin
+  logic adv, live_ok, start_live, start_cmd, start_net, defer, quiet;
+  sid_t live_sid;
+  assign adv = !mac_valid_o || mac_ready_i;
+  assign live_sid = head_valid_i ? head_i.sid : new_sid_i;
+  assign quiet = !hold_q && !busy_q && !drain_q && !ended_q && outcome_room_i;
+  assign live_ok = (head_valid_i || new_valid_i) && go_i[IdxBits'(live_sid)] && quiet;
+  assign start_live = state_q == Idle && adv && live_ok;
+  assign start_cmd = state_q == Idle && adv && !live_ok && cmd_valid_i &&
+      (finish_idle_i || !cmd_i.seq_nxt);
+  assign start_net = state_q == Idle && adv && !live_ok && !start_cmd && net_valid_i;
+  assign defer = head_valid_i && !go_i[IdxBits'(head_i.sid)] && quiet &&
+      !(state_q == Frame && live_q);
+  assign load_o = start_live || start_cmd;
+  assign load_live_o = live_ok;
+  assign live_sid_o = live_sid;
+  assign cmd_begins_o = start_cmd;
+
+  // ---- the beat that is composed in this cycle
+  logic [15:0] pay_beat, sum_beat;
+  logic need, have, lie, no_sum, stop, finish, in_frame;
+  logic [MacBytes*8-1:0] chunk, data;
+  if (MacBytes == 4) begin : gen_places4
+    assign pay_beat = tagged_i ? 16'd14 : 16'd13;
+    assign sum_beat = tagged_i ? 16'd13 : 16'd12;
+    assign index_o = 5'(beat_q);
+  end else begin : gen_places8
+    assign pay_beat = tagged_i ? 16'd7 : 16'd6;
+    assign sum_beat = 16'd6;
+    assign index_o = {beat_q[3:0], 1'b0};
+  end
+  assign in_frame = state_q == Frame && adv;
+  assign need = beat_q >= pay_beat && left_q != '0;
+  assign have = live_q ? data_valid_i : cmd_data_valid_i;
+  assign lie = live_q && need && have && ((data_last_i != (left_q <= 16'(MacBytes))) ||
+      (data_last_i && 16'(data_bytes_i) != left_q));
+  assign no_sum = live_q && !head_i.known && beat_q == sum_beat && !head_sum_valid_i;
+  assign stop = lie || no_sum || (live_q && stale_q) || (need && !have);
+  assign finish = beat_q == last_beat_q && beat_q >= pay_beat;
+  assign payload_sum_o = !live_q ? cmd_sum_i : head_i.known ? head_i.sum : head_sum_i;
+  assign chunk = !need ? '0 : live_q ? data_i : cmd_data_i;
+
+  logic [MacBytes*8-1:0] head_bytes, shifted2, shifted6;
+  always_comb begin
+    for (int unsigned i = 0; i < MacBytes; i++) begin
+      head_bytes[i*8+:8] = words_i[i/4][(3-i%4)*8+:8];
+    end
+  end
+  // Payload begins two bytes into the lower half of a word: 2 bytes of the first chunk are in the
+  // first beat with payload, or 6 with a tag and 8-byte beats.
+  assign shifted2 = {chunk[15:0], prev_q[MacBytes*8-1:16]};
+  if (MacBytes == 4) begin : gen_shift4
+    assign shifted6 = shifted2;
+  end else begin : gen_shift8
+    assign shifted6 = {chunk[47:0], prev_q[63:48]};
+  end
+  always_comb begin
+    if (beat_q < pay_beat) data = head_bytes;
+    else data = (tagged_i ? shifted6 : shifted2) | (beat_q == pay_beat ? head_bytes : '0);
+  end
+
+  logic pop_live, ends_live;
+  assign pop_live = in_frame && live_q && need && data_valid_i;
+  assign data_ready_o = pop_live || drain_q;
+  assign cmd_data_ready_o = in_frame && !live_q && need;
+  assign cmd_left_o = in_frame && !live_q && (finish || stop);
+  assign net_ready_o = start_net || (state_q == Net && adv);
+
+  // ---- a message is dealt with: sent, or drained
+  end_e how;
+  logic drained;
+  assign drained = drain_q && data_valid_i && data_last_i;
+  always_comb begin
+    ends_live = 1'b0;
+    how = how_q;
+    if (in_frame && live_q && stop) begin
+      how = EndAborted;
+      ends_live = pop_live && data_last_i;
+    end else if (in_frame && live_q && finish) begin
+      how = EndSent;
+      ends_live = 1'b1;
+    end else if (drained || ended_q) begin
+      ends_live = 1'b1;
+    end
+  end
+  assign outcome_valid_o = ends_live && !busy_q;
+  assign head_pop_o = outcome_valid_o;
+  always_comb begin
+    outcome_o.how = how;
+    outcome_o.reserved = reserved_q;
+    outcome_o.ack = ack_i;
+    outcome_o.desc = head_i;
+  end
+
+  // ---- size of the frame
+  logic [15:0] size;
+  always_comb begin
+    size = bytes_i + (tagged_i ? 16'd57 : 16'd53);
+    if (MacPad && size < 16'd59) size = 16'd59;
+  end
+
+  always_ff @(posedge clk_i) begin
+    first_q <= load_o;
+    second_q <= first_q;
+    if (load_o) begin
+      live_q <= live_ok;
+      sid_o <= live_ok ? live_sid : cmd_i.sid;
+      last_beat_q <= '1;
+    end
+    if (first_q) left_q <= live_q ? head_i.len : cmd_bytes_i;
+    if (second_q) begin
+      last_beat_q <= size >> BeatBits;
+      last_keep_q <= MacBytes'((2 << size[BeatBits-1:0]) - 1);
+    end
+
+    // StateStart
+    if (start_live) begin
+      ask_q <= 1'b1;
+      busy_q <= 1'b1;
+      reserved_q <= 1'b0;
+      stale_q <= 1'b0;
+    end else if (defer) begin
+      reserved_q <= 1'b0;
+    end
+    if (req_ready_i) ask_q <= 1'b0;
+    if (res_valid_i) begin
+      busy_q <= 1'b0;
+      reserved_q <= res_match_i;
+      stale_q <= !res_match_i;
+    end
+
+    // drain
+    if (defer) begin
+      drain_q <= 1'b1;
+      hold_q <= 1'b1;
+      how_q <= EndDeferred;
+    end
+    if (in_frame && live_q && stop) begin
+      drain_q <= !(pop_live && data_last_i);
+      hold_q <= 1'b1;
+      how_q <= EndAborted;
+    end else if (in_frame && live_q && finish) begin
+      how_q <= EndSent;
+    end
+    if (drained) drain_q <= 1'b0;
+    ended_q <= ends_live && busy_q;
+    if (finish_clear_i) hold_q <= 1'b0;
+
+    // frame
+    if (adv) begin
+      mac_valid_o <= 1'b0;
+      mac_last_o <= 1'b0;
+      mac_err_o <= 1'b0;
+      beat_q <= beat_q + 16'd1;
+      case (state_q)
+        Idle: begin
+          beat_q <= 16'd1;
+          for (int unsigned i = 0; i < MacBytes; i++) begin
+            mac_data_o[i*8+:8] <= start_words_i[i/4][(3-i%4)*8+:8];
+          end
+          mac_keep_o <= '1;
+          if (load_o) begin
+            mac_valid_o <= 1'b1;
+            state_q <= Frame;
+          end
+        end
+        Frame: begin
+          mac_valid_o <= 1'b1;
+          mac_data_o <= data;
+          mac_last_o <= finish || stop;
+          mac_err_o <= stop;
+          mac_keep_o <= finish && !stop ? last_keep_q : '1;
+          prev_q <= chunk;
+          if (need) left_q <= left_q <= 16'(MacBytes) ? 16'd0 : left_q - 16'(MacBytes);
+          if (finish || stop) state_q <= Idle;
+        end
+        Net: ;
+        default: begin
+          mac_valid_o <= 1'b1;
+          mac_data_o <= '0;
+          mac_keep_o <= beat_q == PadBeat ? PadKeep : '1;
+          mac_last_o <= beat_q == PadBeat;
+          if (beat_q == PadBeat) state_q <= Idle;
+        end
+      endcase
+      if (start_net || state_q == Net) begin
+        mac_valid_o <= net_valid_i;
+        mac_keep_o <= net_keep_i;
+        for (int unsigned i = 0; i < MacBytes; i++) begin
+          mac_data_o[i*8+:8] <= net_keep_i[i] ? net_data_i[i*8+:8] : 8'd0;
+        end
+        mac_last_o <= net_last_i;
+        state_q <= net_last_i && net_valid_i ? Idle : Net;
+        if (!net_valid_i) beat_q <= beat_q;
+        if (MacPad && net_valid_i && net_last_i) begin
+          if ((start_net ? 16'd0 : beat_q) < PadBeat) begin
+            mac_keep_o <= '1;
+            mac_last_o <= 1'b0;
+            state_q <= NetPad;
+          end else if (beat_q == PadBeat) begin
+            mac_keep_o <= net_keep_i | PadKeep;
+          end
+        end
+      end
+    end
+
+    if (rst_i) begin
+      state_q <= Idle;
+      mac_valid_o <= 1'b0;
+      first_q <= 1'b0;
+      second_q <= 1'b0;
+      ask_q <= 1'b0;
+      busy_q <= 1'b0;
+      drain_q <= 1'b0;
+      hold_q <= 1'b0;
+      ended_q <= 1'b0;
+    end
+  end
+
+  always_comb begin
+    req_o = '0;
+    req_o.op = StateStart;
+    req_o.sid = head_i.sid;
+    req_o.expected = head_i.seq;
+    req_o.base = head_i.seq;
+    req_o.add = 17'(head_i.len);
+  end
+  assign req_valid_o = ask_q;
+  assign aborted_o = in_frame && live_q && stop;
+  assign aborted_sid_o = head_i.sid;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_cmd : assert (!(in_frame && !live_q && need && !have)) else $error("command starves");
+      a_net : assert (!(state_q == Net && adv && !net_valid_i)) else $error("gap in a frame");
+      a_head : assert (!(state_q == Frame && live_q) || head_valid_i) else $error("no message");
+    end
+  end
+`endif
+endmodule

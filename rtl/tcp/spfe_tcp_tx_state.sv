@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// State of the sending side of all sessions: the only writer of SND.NXT, consumed and the right
+/// edge, and the way to spfe_tcp_tx_room, which writes the rest. An operation every two cycles;
+/// what a session may do is known four cycles after its operation was taken. What the user side
+/// asks for does not wait for the others, for it touches other memories.
+module spfe_tcp_tx_state
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// log2 of the bytes of a session's ring.
+    parameter int unsigned RingBits = 16,
+    /// Who asks, the most urgent one first; the last one is the sender of commands.
+    localparam int unsigned Askers = 3
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high: all sessions are closed.
+    input logic rst_i,
+    /// Longest message in bytes; from the configuration.
+    input logic [15:0] mss_i,
+
+    /// Requests; asker 0 first.
+    input state_req_t [Askers-1:0] req_i,
+    /// The request is there and stays until it is taken.
+    input logic [Askers-1:0] req_valid_i,
+    /// It is taken.
+    output logic [Askers-1:0] req_ready_o,
+    /// The last request of this asker is done; from the next cycle on go_o and room_o know of it.
+    output logic [Askers-1:0] res_valid_o,
+    /// It found the pointer where it was expected.
+    output logic res_match_o,
+
+    /// Request of the user side: StateWritten.
+    input state_req_t user_req_i,
+    /// user_req_i is there and stays until it is taken.
+    input logic user_valid_i,
+    /// It is taken.
+    output logic user_ready_o,
+    /// It is done.
+    output logic user_done_o,
+    /// It found written where it was expected.
+    output logic user_match_o,
+
+    /// From the engine.
+    input snd_cmd_t snd_cmd_i,
+    /// snd_cmd_i is there.
+    input logic snd_cmd_valid_i,
+    /// It is taken.
+    output logic snd_cmd_ready_o,
+
+    /// A message of the session may leave at once.
+    output logic [SessionCount-1:0] go_o,
+    /// The user may send.
+    output logic [SessionCount-1:0] open_o,
+    /// The ring has room for a message of any length.
+    output logic [SessionCount-1:0] room_o,
+
+    /// Session to read, from the engine.
+    input sid_t eng_sid_i,
+    /// Its SND.NXT.
+    output seq_t eng_nxt_o,
+    /// End of what was sent live or left to the engine.
+    output seq_t eng_consumed_o,
+    /// End of what is in the ring.
+    output seq_t eng_written_o,
+    /// Session to read, from the receiver.
+    input sid_t rx_sid_i,
+    /// Its SND.NXT.
+    output seq_t rx_nxt_o,
+    /// Session to read, from the sender of commands.
+    input sid_t cmd_sid_i,
+    /// Its SND.NXT.
+    output seq_t cmd_nxt_o,
+    /// Session to read, from the user side.
+    input sid_t user_sid_i,
+    /// End of what is in its ring.
+    output seq_t user_written_o
+);
+  localparam int unsigned IdxBits = $clog2(SessionCount);
+  typedef logic [IdxBits-1:0] idx_t;
+
+  if (SessionCount < 2 || SessionCount > 256) begin : gen_bad_sessions
+    $error("spfe_tcp_tx_state: SessionCount is %0d; 2 to 256 are possible", SessionCount);
+  end
+
+  // Stage 1: reads. Stage 2: writes. Stage 3: conclusions.
+  logic v1_q, v2_q, v3_q;
+  state_req_t r1_q, r2_q;
+  seq_t end1_q, end2_q;
+  logic [Askers-1:0] who1_q, who2_q, who3_q;
+  snd_cmd_t set1_q, set2_q;
+  logic match2_q, match3_q, less2_q;
+  seq_t nxt2_q, cons2_q, res2_q, lim2_q;
+  idx_t idx3_q;
+  logic behind3_q;
+  seq_t window3_q;
+  logic [SessionCount-1:0] open_q, live_q, go_q;
+
+  // ---- issue
+  logic [Askers-1:0] pick;
+  state_req_t req, set_req, room_req;
+  logic issue_set, issue_cmd, room_valid, room_busy_q, user_pick, both;
+
+  // Commands of both kinds change what both pipelines hold.
+  assign both = !v1_q && !room_busy_q && !user_valid_i;
+  always_comb begin
+    set_req = '0;
+    set_req.op = StateSet;
+    set_req.sid = snd_cmd_i.sid;
+    set_req.base = snd_cmd_i.iss;
+    set_req.add = 17'd1;
+    pick = '0;
+    req = set_req;
+    if (!v1_q) begin
+      for (int i = int'(Askers) - 1; i >= 0; i--) begin
+        if (req_valid_i[i] && (i != int'(Askers) - 1 || both)) begin
+          pick = '0;
+          pick[i] = 1'b1;
+          req = req_i[i];
+        end
+      end
+    end
+  end
+  assign issue_cmd = pick[Askers-1];
+  assign issue_set = both && snd_cmd_valid_i && pick == '0;
+  assign req_ready_o = pick;
+  assign snd_cmd_ready_o = issue_set;
+  assign user_pick = user_valid_i && !room_busy_q;
+  assign user_ready_o = user_pick;
+  assign room_valid = user_pick || issue_cmd || issue_set;
+  assign room_req = user_pick ? user_req_i : req;
+
+  // ---- room
+  logic room_done, mine1_q, mine2_q, mine3_q;
+  spfe_tcp_tx_room #(.SessionCount(SessionCount), .RingBits(RingBits)) i_room (
+    .clk_i, .rst_i, .mss_i,
+    .valid_i(room_valid), .req_i(room_req), .set_i(snd_cmd_i),
+    .done_o(room_done), .match_o(user_match_o), .room_o,
+    .sid_i({user_sid_i, eng_sid_i}), .written_o({user_written_o, eng_written_o})
+  );
+  assign user_done_o = room_done && mine3_q;
+
+  always_ff @(posedge clk_i) begin
+    room_busy_q <= room_valid && !rst_i;
+    mine1_q <= user_pick;
+    mine2_q <= mine1_q;
+    mine3_q <= mine2_q;
+  end
+
+  // ---- tables
+  logic we_nxt, we_cons, we_res, we_set;
+  seq_t nxt_d, cons_d, res_d, lim_d;
+  seq_t nxt_r, cons_r, res_r, lim_r;
+  idx_t idx1, idx2;
+  assign idx1 = idx_t'(r1_q.sid);
+  assign idx2 = idx_t'(r2_q.sid);
+
+  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(4)) i_nxt (
+    .clk_i, .we_i(we_nxt), .addr_i(idx2), .data_i(nxt_d),
+    .raddr_i({idx_t'(cmd_sid_i), idx_t'(rx_sid_i), idx_t'(eng_sid_i), idx1}),
+    .rdata_o({cmd_nxt_o, rx_nxt_o, eng_nxt_o, nxt_r})
+  );
+  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(2)) i_consumed (
+    .clk_i, .we_i(we_cons), .addr_i(idx2), .data_i(cons_d),
+    .raddr_i({idx_t'(eng_sid_i), idx1}), .rdata_o({eng_consumed_o, cons_r})
+  );
+  // End of what is consumed or being sent at this moment.
+  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_reserved (
+    .clk_i, .we_i(we_res), .addr_i(idx2), .data_i(res_d), .raddr_i(idx1), .rdata_o(res_r)
+  );
+  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_edge (
+    .clk_i, .we_i(we_set), .addr_i(idx2), .data_i(lim_d), .raddr_i(idx1), .rdata_o(lim_r)
+  );
+
+  // ---- stage 2: new values
+  always_comb begin
+    nxt_d = nxt2_q;
+    cons_d = cons2_q;
+    res_d = res2_q;
+    lim_d = lim2_q;
+    we_nxt = 1'b0;
+    we_cons = 1'b0;
+    we_res = 1'b0;
+    we_set = 1'b0;
+    case (r2_q.op)
+      StateStart: begin
+        we_res = match2_q;
+        if (match2_q) res_d = end2_q;
+      end
+      StateSent: begin
+        we_nxt = match2_q;
+        we_cons = match2_q;
+        if (match2_q) nxt_d = end2_q;
+        if (match2_q) cons_d = end2_q;
+      end
+      StateDefer: begin
+        we_res = match2_q;
+        we_cons = match2_q;
+        if (match2_q) res_d = end2_q;
+        if (match2_q) cons_d = end2_q;
+      end
+      StateCommand: begin
+        we_nxt = less2_q;
+        if (less2_q) nxt_d = end2_q;
+        if (r2_q.fin) begin
+          we_cons = 1'b1;
+          we_res = 1'b1;
+          cons_d = end2_q;
+          res_d = end2_q;
+        end
+      end
+      default: begin
+        we_set = 1'b1;
+        lim_d = set2_q.lim;
+        if (set2_q.init) begin
+          we_nxt = 1'b1;
+          we_cons = 1'b1;
+          we_res = 1'b1;
+          nxt_d = set2_q.iss;
+          cons_d = end2_q;
+          res_d = end2_q;
+        end
+      end
+    endcase
+    if (!v2_q) begin
+      we_nxt = 1'b0;
+      we_cons = 1'b0;
+      we_res = 1'b0;
+      we_set = 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    v1_q <= |pick || issue_set;
+    who1_q <= pick;
+    r1_q <= req;
+    set1_q <= snd_cmd_i;
+    end1_q <= req.base + 32'(req.add);
+
+    v2_q <= v1_q;
+    who2_q <= who1_q;
+    r2_q <= r1_q;
+    set2_q <= set1_q;
+    end2_q <= end1_q;
+    match2_q <= (r1_q.op == StateStart ? res_r : cons_r) == r1_q.expected;
+    less2_q <= seq_lt(nxt_r, end1_q);
+    nxt2_q <= nxt_r;
+    cons2_q <= cons_r;
+    res2_q <= res_r;
+    lim2_q <= lim_r;
+
+    v3_q <= v2_q;
+    who3_q <= v2_q ? who2_q : '0;
+    idx3_q <= idx2;
+    match3_q <= match2_q;
+    behind3_q <= nxt_d != cons_d;
+    window3_q <= lim_d - res_d;
+    if (v2_q && r2_q.op == StateSet) begin
+      open_q[idx2] <= set2_q.open;
+      live_q[idx2] <= set2_q.live;
+    end
+
+    if (v3_q) begin
+      go_q[idx3_q] <= open_q[idx3_q] && live_q[idx3_q] && !behind3_q && !window3_q[31] &&
+          (window3_q[30:16] != '0 || window3_q[15:0] >= mss_i);
+    end
+
+    if (rst_i) begin
+      v1_q <= 1'b0;
+      v2_q <= 1'b0;
+      v3_q <= 1'b0;
+      who3_q <= '0;
+      open_q <= '0;
+      live_q <= '0;
+      go_q <= '0;
+    end
+  end
+
+  assign go_o = go_q;
+  assign open_o = open_q;
+  assign res_valid_o = who3_q;
+  assign res_match_o = match3_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && v2_q) begin
+      a_one : assert ($onehot0(who2_q)) else $error("two askers at once");
+    end
+  end
+`endif
+endmodule

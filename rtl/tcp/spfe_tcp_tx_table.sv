@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Table of headers: what all frames of a session have in common, with the sums of it.
+module spfe_tcp_tx_table
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+#(
+    /// Sessions; one more entry is for segments of none.
+    parameter int unsigned SessionCount = 16,
+    /// Virtual interfaces, 1 to 8.
+    parameter int unsigned VifCount = 1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// Virtual interfaces; from the configuration.
+    input vif_cfg_t [MaxVifs-1:0] vif_i,
+    /// New entry.
+    input hdr_cmd_t cmd_i,
+    /// cmd_i is there.
+    input logic cmd_valid_i,
+    /// It is in the table from the next cycle on.
+    output logic cmd_ready_o,
+    /// Two readers: session.
+    input sid_t [1:0] sid_i,
+    /// Its entry, in the same cycle.
+    output hdr_t [1:0] hdr_o
+);
+  localparam int unsigned Entries = SessionCount + 1;
+  localparam int unsigned IdxBits = $clog2(Entries);
+  localparam int unsigned VifIdxBits = VifCount > 1 ? $clog2(VifCount) : 1;
+  typedef logic [IdxBits-1:0] idx_t;
+
+  logic [2:0] step_q;
+  ip_t sip_q;
+  sum_t sip_sum_q, dip_sum_q, port_sum_q, port26_q, ips_q, ip_sum_q, tcp_sum_q;
+  logic [VifIdxBits-1:0] vif_idx;
+  hdr_t entry;
+  logic write;
+
+  assign vif_idx = VifCount > 1 ? VifIdxBits'(cmd_i.vif) : '0;
+  assign write = step_q == 3'd4;
+  assign cmd_ready_o = write;
+
+  // The command stays until it is taken: each step is one addition.
+  always_ff @(posedge clk_i) begin
+    if (step_q != '0) step_q <= write ? 3'd0 : step_q + 3'd1;
+    else if (cmd_valid_i) step_q <= 3'd1;
+    sip_q <= vif_i[vif_idx].ip;
+    sip_sum_q <= sum2(sip_q[31:16], sip_q[15:0]);
+    dip_sum_q <= sum2(cmd_i.dip[31:16], cmd_i.dip[15:0]);
+    port_sum_q <= sum2(cmd_i.sport, cmd_i.dport);
+    ips_q <= sum2(sip_sum_q, dip_sum_q);
+    // 4500 + 0028 + 4000 + 4006; protocol 6 + 20 bytes of header.
+    ip_sum_q <= sum2(ips_q, 16'hc52e);
+    port26_q <= sum2(port_sum_q, 16'd26);
+    tcp_sum_q <= sum2(ips_q, port26_q);
+    if (rst_i) step_q <= '0;
+  end
+
+  always_comb begin
+    entry.dmac = cmd_i.dmac;
+    entry.vif = cmd_i.vif;
+    entry.scaled = cmd_i.scaled;
+    entry.dip = cmd_i.dip;
+    entry.dport = cmd_i.dport;
+    entry.sport = cmd_i.sport;
+    entry.ip_sum = ip_sum_q;
+    entry.tcp_sum = tcp_sum_q;
+  end
+
+  spfe_lutram #(.WIDTH($bits(hdr_t)), .DEPTH(Entries), .PORTS(2)) i_table (
+    .clk_i, .we_i(write), .addr_i(idx_t'(cmd_i.sid)), .data_i(entry),
+    .raddr_i({idx_t'(sid_i[1]), idx_t'(sid_i[0])}), .rdata_o(hdr_o)
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    a_sid : assert (rst_i || !cmd_valid_i || 32'(cmd_i.sid) <= SessionCount)
+    else $error("header of session %0d of %0d", cmd_i.sid, SessionCount);
+  end
+`endif
+endmodule

