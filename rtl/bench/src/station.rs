@@ -48,6 +48,12 @@ impl Station {
     pub fn new(name: &str) -> Result<Self, Error> {
         let build = Build::named(name)?;
         let model = build.model()?;
+        Ok(Self::with(build, model))
+    }
+
+    /// A core that was made of a build, after its reset.
+    #[must_use]
+    pub fn with(build: Build, model: Model) -> Self {
         let bytes = |parameter| build.get(parameter) as usize / 8;
         let mut station = Self {
             model,
@@ -69,7 +75,7 @@ impl Station {
             station.model.step(&station.pins);
         }
         station.pins.rst = false;
-        Ok(station)
+        station
     }
 
     /// A tick every so many clocks, or only when asked for.
