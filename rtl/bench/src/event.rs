@@ -42,17 +42,6 @@ macro_rules! kinds {
                 }
             }
         }
-
-        impl Kind {
-            /// Its number.
-            #[must_use]
-            pub fn code(self) -> u8 {
-                match self {
-                    $(Kind::$name => $code,)*
-                    Kind::Unknown(code) => code,
-                }
-            }
-        }
     };
 }
 

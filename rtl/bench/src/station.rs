@@ -153,6 +153,11 @@ impl Station {
         self.clock += 1;
     }
 
+    /// Something has changed that the pins do not show yet.
+    pub fn stir(&mut self) {
+        self.moved = self.clock;
+    }
+
     /// Clocks until nothing has moved at the pins for `quiet` clocks, at most `most`. Whether that was reached.
     pub fn run_quiet(&mut self, quiet: u64, most: u64) -> bool {
         let end = self.clock + most;

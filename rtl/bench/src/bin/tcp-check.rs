@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use spfe_tcp_bench::bench::record;
-use spfe_tcp_bench::drill::core::Core;
+use spfe_tcp_bench::core::Core;
 use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
 use spfe_tcp_bench::drill::suite::{self, Record};
 use spfe_tcp_bench::reference::Reference;

@@ -4,7 +4,6 @@
 
 pub mod args;
 pub mod caught;
-pub mod core;
 pub mod endpoint;
 pub mod run;
 pub mod script;
