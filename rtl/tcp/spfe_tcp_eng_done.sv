@@ -24,21 +24,22 @@ module spfe_tcp_eng_done
     dec_o = dec_keep(tcb, ctx_i.tup);
     if (done.kind == TxCommand) begin
       if (tcb.busy != 2'd0) dec_o.tcb.busy = tcb.busy - 2'd1;
+      if (done.flags.fin) dec_o.tcb.fin_in = tcb.fin_out;
     end
     if (done.kind == TxDeferred) begin
       dec_o.tcb.send_check = is_keyed(tcb.state);
     end else if (counts) begin
-      if (tcb.tmr inside {TmNone, TmPersist} && !tcb.rexmit) dec_o.arm = ArmRto;
+      if (tcb.tmr inside {TmNone, TmPersist}) dec_o.arm = ArmRto;
       dec_o.tcb.send_check = tcb.send_check || ctx_i.p.behind || tcb.fin_req;
     end
     if (done.kind == TxLive && is_keyed(tcb.state)) begin
       if (ctx_i.p.done_ack_new) dec_o = dec_acked(dec_o);
-      if (counts && !tcb.timing && !tcb.rec && !done.bad_sum) begin
+      if (counts && !tcb.timing && tcb.rec == RecNone && !done.bad_sum) begin
         dec_o.tcb.timing = 1'b1;
         dec_o.tcb.timed = ctx_i.p.done_end;
         dec_o.tcb.tstart = ctx_i.now[15:0];
       end
-      if (done.bad_sum && ctx_i.room) begin
+      if (done.bad_sum && ctx_i.room && tcb.busy != 2'd3) begin
         // The ring has the right bytes; the checksum is made anew. Without room the timer does it.
         dec_o.tx = 1'b1;
         dec_o.tx_seq = done.seq;

@@ -130,6 +130,8 @@ module spfe_tcp_eng_open
       passive_dec.snd = 1'b1;
       passive_dec.snd_init = 1'b1;
       passive_dec.rcv = 1'b1;
+      // From now on: the receiver takes only what has the right ACK (see ack_lo_o of the engine).
+      passive_dec.rcv_open = 1'b1;
       passive_dec.rcv_set = 1'b1;
       passive_dec.rcv_nxt = ctx_i.seg.seq + 32'd1;
     end else begin

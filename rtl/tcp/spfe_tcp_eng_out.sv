@@ -18,6 +18,8 @@ module spfe_tcp_eng_out
     output logic ready_o,
     input sid_t sid_i,
     input eng_dec_t dec_i,
+    /// Its congestion window.
+    input wnd_t cwnd_i,
     /// Our MSS (tcp_cfg_t).
     input logic [15:0] mss_i,
     /// Enough space for the commands of all decisions that may be in the pipeline.
@@ -93,12 +95,12 @@ module spfe_tcp_eng_out
       snd_cmd_q.init <= dec_i.snd_init;
       snd_cmd_q.iss <= dec_i.tcb.una;
       snd_cmd_q.open <= is_open(dec_i.tcb);
-      snd_cmd_q.live <= is_open(dec_i.tcb) && !dec_i.tcb.rec && !dec_i.tcb.rexmit &&
+      snd_cmd_q.live <= is_open(dec_i.tcb) && dec_i.tcb.rec == RecNone && !dec_i.tcb.rexmit &&
           dec_i.tcb.mss == mss_i;
       snd_cmd_q.una <= dec_i.tcb.una;
       una_q <= dec_i.tcb.una;
       wnd_q <= dec_i.tcb.wnd;
-      cwnd_q <= dec_i.tcb.cwnd;
+      cwnd_q <= cwnd_i;
       tx_q <= dec_i.tx;
       tx_cmd_q <= '{
           sid: sid_i,

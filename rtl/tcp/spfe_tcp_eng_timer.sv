@@ -41,8 +41,10 @@ module spfe_tcp_eng_timer
             dec_o.count.rto = 1'b1;
           end else if (ctx_i.p.flying) begin
             dec_o.tcb.rexmit = 1'b1;
-            dec_o.tcb.rec = 1'b1;
+            dec_o.tcb.rec = RecBack;
             dec_o.tcb.recover = ctx_i.snd_nxt;
+            dec_o.tcb.again = tcb.una;
+            dec_o.cc = tcb.tries == 8'd0 ? CcTimeout : CcTimeoutAgain;
             dec_o.snd = 1'b1;
             dec_o.count.rto = 1'b1;
           end else begin

@@ -153,8 +153,8 @@ module spfe_tcp_engine
   arp_answer_t arp_answer;
   mac_t mac_new;
   when_t now;
-  logic view_wait_q, init_q, turn_q;
-  sid_t view_sid_q;
+  logic view_wait, init, turn_q;
+  sid_t view_sid;
 
   // ------------------------------------------------------------------------------------- pipeline
   logic can, pick_seg, pick_done, pick_serve, pick_other, others, room, out_ready;
@@ -166,15 +166,17 @@ module spfe_tcp_engine
   seq_t dist_q, last_q, iss_q, snd_nxt_q, consumed_q, written_q, rcv_nxt_q;
   tx_done_t done_q;
   mac_t mac_q;
-  eng_tcb_t read_tcb, tcb_q, tcb_final;
+  eng_tcb_t read_tcb, tcb_q, tcb_final, tcb_written;
+  eng_cc_t cc;
   eng_tup_t tup_q, tup_final;
   eng_pre_t pre_d, pre_q;
   eng_pred_t pred_d, pred_q;
   eng_ctx_t ctx;
-  eng_dec_t seg_dec, serve_dec, timer_dec, done_dec, open_dec, dec_d, dec_q;
+  eng_dec_t dec_d, dec_q;
   logic [15:0] value_d, value_q, rto_d, rto_q;
   logic [31:0] credit_q;
-  logic we, is_due;
+  logic we;
+  slot_t write_slot;
 
   // Choice.
   always_comb begin
@@ -183,14 +185,14 @@ module spfe_tcp_engine
     if (arp_req) other_kind = KindArp;
     else if (mac_req) other_kind = KindMac;
     else if (op_req) other_kind = KindOp;
-    else if (view_wait_q) other_kind = KindView;
+    else if (view_wait) other_kind = KindView;
     else if (find_syn) other_kind = KindSyn;
     else if (find_reset && room) other_kind = KindReset;
     else others = 1'b0;
   end
 
   assign fire = write_q && out_ready;
-  assign can = !init_q && !read_q && !calc_q && !decide_q && (!write_q || fire);
+  assign can = !init && !read_q && !calc_q && !decide_q && (!write_q || fire);
   assign pick_seg = can && segf_valid;
   assign pick_done = can && !segf_valid && tx_done_valid_i && 32'(tx_done_i.sid) < SessionCount;
   assign pick_serve = can && !segf_valid && !pick_done && queue_valid && room &&
@@ -208,7 +210,7 @@ module spfe_tcp_engine
       KindArp: sid_d = sid_t'(arp_sid);
       KindMac: sid_d = sid_t'(mac_sid);
       KindOp: sid_d = op_i.sid;
-      KindView: sid_d = view_sid_q;
+      KindView: sid_d = view_sid;
       KindSyn: sid_d = sid_t'(find_sid);
       default: ;
     endcase
@@ -319,69 +321,19 @@ module spfe_tcp_engine
       p: pred_q
   };
 
-  spfe_tcp_eng_seg #(
+  spfe_tcp_eng_decide #(
       .InstantAck(InstantAck),
+      .CongestionControl(CongestionControl),
       .CreditEvents(CreditEvents)
-  ) i_seg (
-      .ctx_i(ctx),
-      .wscale_en_i(cfg_i.wscale_en),
-      .dec_o(seg_dec)
-  );
-  spfe_tcp_eng_serve i_serve (
-      .ctx_i(ctx),
-      .wscale_en_i(cfg_i.wscale_en),
-      .dec_o(serve_dec)
-  );
-  spfe_tcp_eng_timer i_timer (
-      .ctx_i(ctx),
-      .syn_tries_i(cfg_i.syn_tries),
-      .data_tries_i(cfg_i.data_tries),
-      .query_free_i(query_free),
-      .dec_o(timer_dec)
-  );
-  spfe_tcp_eng_done i_done (
-      .ctx_i(ctx),
-      .dec_o(done_dec)
-  );
-  spfe_tcp_eng_open i_open (
+  ) i_decide (
       .kind_i(kind_q),
       .ctx_i(ctx),
       .wscale_en_i(cfg_i.wscale_en),
-      .dec_o(open_dec)
+      .syn_tries_i(cfg_i.syn_tries),
+      .data_tries_i(cfg_i.data_tries),
+      .query_free_i(query_free),
+      .dec_o(dec_d)
   );
-
-  assign is_due = pred_q.tmr_due || pred_q.dack_due;
-
-  always_comb begin
-    unique case (kind_q)
-      KindSegment: dec_d = seg_dec;
-      KindDone: dec_d = done_dec;
-      KindServe: dec_d = is_due ? timer_dec : serve_dec;
-      KindView: begin
-        dec_d = dec_keep(tcb_q, tup_q);
-        dec_d.we = 1'b0;
-      end
-      KindReset: begin
-        // RFC 9293, 3.10.7.1.
-        dec_d = '0;
-        dec_d.tcb.dmac = seg_q.smac;
-        dec_d.tup = '{
-            used: UseNone,
-            vif: seg_q.vif,
-            ip: seg_q.sip,
-            port: seg_q.sport,
-            lport: seg_q.dport
-        };
-        dec_d.hdr = 1'b1;
-        dec_d.tx = 1'b1;
-        dec_d.tx_seq = seg_q.flags.ack ? seg_q.ack : 32'd0;
-        dec_d.tx_ack = seg_q.seq + 32'(seg_q.len) + 32'(seg_q.flags.syn) + 32'(seg_q.flags.fin);
-        dec_d.tx_flags = seg_q.flags.ack ? FlagRst : FlagRstAck;
-        dec_d.count.rst_sent = 1'b1;
-      end
-      default: dec_d = open_dec;
-    endcase
-  end
 
   spfe_tcp_eng_arm i_arm (
       .arm_i(dec_d.arm),
@@ -410,68 +362,48 @@ module spfe_tcp_engine
       tcb_final.dack = 1'b1;
       tcb_final.dack_at = now + TimeBits'(cfg_i.delack);
     end
+    tcb_final.cwnd = cc.cwnd;
+    tcb_final.ssthresh = cc.ssthresh;
+    tcb_final.cacc = cc.cacc;
     tup_final = dec_q.tup;
     tup_final.used = use_of(tcb_final);
-    // After reset all sessions are written once.
-    if (init_q) begin
-      tcb_final = '0;
-      tup_final = '0;
-    end
   end
-  assign we = init_q || (fire && dec_q.we);
 
-  // ---------------------------------------------------------------------------- state of sessions
-  slot_t init_slot_q, write_slot;
-  seq_t ack_lo;
-
-  assign write_slot = init_q ? init_slot_q : slot;
-  assign ack_lo = tcb_final.una - 32'(tcb_final.max_wnd);
-
-  spfe_lutram #(
-      .WIDTH($bits(eng_tcb_t)),
-      .DEPTH(SessionCount)
-  ) i_tcb (
+  spfe_tcp_eng_cc #(
+      .CongestionControl(CongestionControl)
+  ) i_cc (
       .clk_i,
-      .we_i(we),
-      .addr_i(write_slot),
-      .data_i(tcb_final),
-      .raddr_i(slot),
-      .rdata_o(read_tcb)
-  );
-  spfe_lutram #(
-      .WIDTH($bits(eng_tup_t)),
-      .DEPTH(SessionCount),
-      .PORTS(3)
-  ) i_tup (
-      .clk_i,
-      .we_i(we),
-      .addr_i(write_slot),
-      .data_i(tup_final),
-      .raddr_i({arp_slot, find_slot, slot}),
-      .rdata_o({arp_tup, find_tup, read_tup})
-  );
-  spfe_lutram #(
-      .WIDTH(32),
-      .DEPTH(SessionCount)
-  ) i_ack_lo (
-      .clk_i,
-      .we_i(we),
-      .addr_i(write_slot),
-      .data_i(ack_lo),
-      .raddr_i(slot_t'(ack_sid_i)),
-      .rdata_o(ack_lo_o)
+      .decide_i(decide_q),
+      .tcb_i(tcb_q),
+      .acked_i(pred_q.acked),
+      .flight_i(pred_q.flight),
+      .op_i(dec_q.cc),
+      .new_tcb_i(dec_q.tcb),
+      .cc_o(cc)
   );
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) begin
-      init_slot_q <= init_slot_q + Bits'(1);
-      if (32'(init_slot_q) == SessionCount - 1) init_q <= 1'b0;
-    end
-    if (rst_i) begin
-      init_q <= 1'b1;
-      init_slot_q <= '0;
-    end
-  end
+  spfe_tcp_eng_state #(
+      .SessionCount(SessionCount)
+  ) i_state (
+      .clk_i,
+      .rst_i,
+      .init_o(init),
+      .we_i(fire && dec_q.we),
+      .slot_i(slot),
+      .tcb_i(tcb_final),
+      .tup_i(tup_final),
+      .we_o(we),
+      .slot_o(write_slot),
+      .tcb_o(tcb_written),
+      .read_tcb_o(read_tcb),
+      .read_tup_o(read_tup),
+      .find_slot_i(find_slot),
+      .find_tup_o(find_tup),
+      .arp_slot_i(arp_slot),
+      .arp_tup_o(arp_tup),
+      .ack_slot_i(slot_t'(ack_sid_i)),
+      .ack_lo_o
+  );
 
   // ------------------------------------------------------------------------- beside the pipeline
   spfe_tcp_eng_queue #(
@@ -497,7 +429,7 @@ module spfe_tcp_engine
       .tick_i,
       .we_i(we),
       .sid_i(write_slot),
-      .tcb_i(tcb_final),
+      .tcb_i(tcb_written),
       .now_o(now),
       .iss_clock_o(iss_clock),
       .due_o(due),
@@ -587,6 +519,7 @@ module spfe_tcp_engine
       .ready_o(out_ready),
       .sid_i(sid_q),
       .dec_i(dec_q),
+      .cwnd_i(cc.cwnd),
       .mss_i(cfg_i.mss),
       .room_o(room),
       .rcv_cmd_o,
@@ -603,6 +536,27 @@ module spfe_tcp_engine
       .tx_cmd_o,
       .tx_cmd_valid_o,
       .tx_cmd_ready_i
+  );
+
+  spfe_tcp_eng_view #(
+      .SessionCount(SessionCount)
+  ) i_view (
+      .clk_i,
+      .rst_i,
+      .sid_i(view_sid_i),
+      .req_i(view_req_i),
+      .wait_o(view_wait),
+      .sid_o(view_sid),
+      .take_i(pick_other && other_kind == KindView),
+      .done_i(fire && kind_q == KindView),
+      .tcb_i(tcb_q),
+      .tup_i(tup_q),
+      .snd_nxt_i(snd_nxt_q),
+      .rcv_nxt_i(rcv_nxt_q),
+      .rto_i(rto_q),
+      .credit_i(credit_q),
+      .view_o,
+      .valid_o(view_valid_o)
   );
 
   logic event_idle, event_lost;
@@ -625,40 +579,12 @@ module spfe_tcp_engine
       .lost_o(event_lost)
   );
 
-  // ------------------------------------------------------------- anonymous header, view, counters
+  // ---------------------------------------------------------------- anonymous header, counters
   always_ff @(posedge clk_i) begin
     if (pick_other && other_kind == KindReset) anon_q <= 1'b1;
     else if (tx_done_valid_i && 32'(tx_done_i.sid) >= SessionCount) anon_q <= 1'b0;
-    if (view_req_i) begin
-      view_wait_q <= 1'b1;
-      view_sid_q <= 32'(view_sid_i) < SessionCount ? view_sid_i : '0;
-    end else if (pick_other && other_kind == KindView) begin
-      view_wait_q <= 1'b0;
-    end
-    view_valid_o <= fire && kind_q == KindView;
-    if (fire && kind_q == KindView) begin
-      view_o <= '{
-          state: tcb_q.state,
-          ip: tup_q.ip,
-          port: tup_q.port,
-          lport: tup_q.lport,
-          vif: tup_q.vif,
-          snd_una: tcb_q.una,
-          snd_nxt: snd_nxt_q,
-          rcv_nxt: rcv_nxt_q,
-          snd_wnd: 32'(tcb_q.wnd),
-          cwnd: 32'(tcb_q.cwnd),
-          ssthresh: 32'(tcb_q.ssthresh),
-          rto: rto_q,
-          srtt: tcb_q.srtt[18:3],
-          mss: tcb_q.mss,
-          credit: credit_q
-      };
-    end
     if (rst_i) begin
       anon_q <= 1'b0;
-      view_wait_q <= 1'b0;
-      view_valid_o <= 1'b0;
     end
   end
 

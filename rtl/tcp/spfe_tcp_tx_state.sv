@@ -219,7 +219,7 @@ module spfe_tcp_tx_state
           we_nxt = 1'b1;
           we_cons = 1'b1;
           we_res = 1'b1;
-          nxt_d = set2_q.iss;
+          nxt_d = end2_q;
           cons_d = end2_q;
           res_d = end2_q;
         end
