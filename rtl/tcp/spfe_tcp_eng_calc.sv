@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Distances and comparisons that decisions need. Combinational, one carry chain deep.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Distances and comparisons that decisions need. Combinational, one carry chain deep.
 module spfe_tcp_eng_calc
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -35,6 +34,11 @@ module spfe_tcp_eng_calc
   logic unused_carry, same;
   when_t tmr_dist, dack_dist;
   logic [15:0] peer_mss;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{seg_i, done_i, tcb_i, pre_i, wl_dist, rec_dist, timed_dist, done_dist,
+      ancient, again_dist};
 
   assign acked = seg_i.ack - tcb_i.una;
   assign same = acked == 32'd0;
@@ -89,4 +93,3 @@ module spfe_tcp_eng_calc
   assign p_o.done_end = done_i.seq + 32'(done_i.len);
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

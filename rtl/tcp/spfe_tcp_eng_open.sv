@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Software's operations, answers about next hops, and SYNs for listening sessions. Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Software's operations, answers about next hops, and SYNs for listening sessions. Combinational.
 module spfe_tcp_eng_open
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -18,6 +17,10 @@ module spfe_tcp_eng_open
   eng_tcb_t tcb;
   eng_dec_t op_dec, arp_dec, mac_dec, passive_dec;
   logic idle;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{ctx_i};
 
   assign tcb = ctx_i.tcb;
   // A slot can be given to somebody else; its last command has left.
@@ -149,4 +152,3 @@ module spfe_tcp_eng_open
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Types inside of the protocol engine: the state of a session, what is known of an event when it is
-/// decided (eng_ctx_t), and what is decided (eng_dec_t).
+/// Types inside of the protocol engine: the state of a session, what is known of an event when it
+/// is decided (eng_ctx_t), and what is decided (eng_dec_t).
 package spfe_tcp_eng_pkg;
   import spfe_tcp_pkg::*;
 
@@ -13,7 +13,7 @@ package spfe_tcp_eng_pkg;
   typedef logic [WndBits-1:0] wnd_t;  // bytes
 
   /// Acknowledgements of segments without data that nobody needs for progress: at most so many in a
-  /// tick and session (RFC 5961, 7). Those of data out of order are not limited: RFC 5681 wants each.
+  /// tick and session (RFC 5961, 7). RFC 5681 wants all those of data out of order.
   localparam logic [2:0] ChallengeLimit = 3'd4;
   /// MSS of a peer that tells none (RFC 9293, 3.7.1).
   localparam logic [15:0] DefaultMss = 16'd536;
@@ -330,6 +330,8 @@ package spfe_tcp_eng_pkg;
 
   /// The user may send.
   function automatic logic is_open(eng_tcb_t tcb);
+    logic unused_bits;
+    unused_bits = ^tcb;
     return (tcb.state inside {StEstablished, StCloseWait}) && !tcb.fin_req;
   endfunction
 
@@ -342,11 +344,15 @@ package spfe_tcp_eng_pkg;
 
   /// There is work that the service can do now.
   function automatic logic wants_service(eng_tcb_t tcb);
+    logic unused_bits;
+    unused_bits = ^tcb;
     return tcb.rtt_due || tcb.rearm || (tcb.busy == 2'd0 && (tcb.ack_now || tcb.syn_now ||
         tcb.probe_now || tcb.rst_now || tcb.rexmit || tcb.send_check));
   endfunction
 
   function automatic use_e use_of(eng_tcb_t tcb);
+    logic unused_bits;
+    unused_bits = ^tcb;
     if (tcb.state == StClosed) return UseNone;
     if (tcb.state == StListen) begin
       // While a reset of the last connection is on its way the headers must stay.

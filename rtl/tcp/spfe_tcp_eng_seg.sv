@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// What a segment of a session does (RFC 9293, 3.10.7, with RFC 5961). Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// What a segment of a session does (RFC 9293, 3.10.7, with RFC 5961). Combinational.
 module spfe_tcp_eng_seg
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -99,4 +98,3 @@ module spfe_tcp_eng_seg
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

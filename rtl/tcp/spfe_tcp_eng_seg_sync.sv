@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// What a segment does in the states from SYN-RECEIVED on (RFC 9293, 3.10.7.4). Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// What a segment does in the states from SYN-RECEIVED on (RFC 9293, 3.10.7.4). Combinational.
 module spfe_tcp_eng_seg_sync
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -27,6 +26,10 @@ module spfe_tcp_eng_seg_sync
   logic crossed;  // the SYN-ACK of a simultaneous open
   logic reopened;  // the peer, back with a new SYN while we are in TIME-WAIT
   eng_dec_t rst_dec, new_dec, ack_dec, fin_dec, old_dec;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{ctx_i, seg, p};
 
   assign seg = ctx_i.seg;
   assign p = ctx_i.p;
@@ -282,4 +285,3 @@ module spfe_tcp_eng_seg_sync
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

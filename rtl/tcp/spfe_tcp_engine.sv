@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// The protocol engine: one event at a time over the state of all sessions, four cycles each.
-//
-//   select  an event is chosen (in the write cycle of the one before it)
-//   read    state of its session
-//   calc    distances and comparisons
-//   decide  new state and commands
-//   write   state; commands go to spfe_tcp_eng_out
-//
-// Beside the pipeline run the search for listening sessions, the walk over the timers, and the walk
-// for changed next hops; their results are events.
+/// The protocol engine: one event at a time over the state of all sessions, four cycles each.
+///
+///   select  an event is chosen (in the write cycle of the one before it)
+///   read    state of its session
+///   calc    distances and comparisons
+///   decide  new state and commands
+///   write   state; commands go to spfe_tcp_eng_out
+///
+/// Beside the pipeline run the search for listening sessions, the walk over the timers, and the
+/// walk for changed next hops; their results are events.
 module spfe_tcp_engine
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -29,79 +29,107 @@ module spfe_tcp_engine
     /// Each segment with data is acknowledged at once.
     parameter bit InstantAck = 1'b0
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// Unit of time: one cycle high; from outside of the core.
     input logic tick_i,
     /// Configuration; from the registers.
-    // verilator lint_off UNUSEDSIGNAL
     input tcp_cfg_t cfg_i,
-    // verilator lint_on UNUSEDSIGNAL
 
     /// A segment; from the receiver, which cannot wait.
     input seg_t seg_i,
+    /// seg_i is there; one cycle.
     input logic seg_valid_i,
     /// What a session receives; to the receiver.
     output rcv_cmd_t rcv_cmd_o,
+    /// rcv_cmd_o is there and stays until it is taken.
     output logic rcv_cmd_valid_o,
+    /// It is taken.
     input logic rcv_cmd_ready_i,
-    /// RCV.NXT of a session, in the same cycle; from the receiver.
+    /// Session whose RCV.NXT is wanted; to the receiver.
     output sid_t rcv_sid_o,
+    /// RCV.NXT of rcv_sid_o, in the same cycle.
     input seq_t rcv_nxt_i,
     /// Four-tuple of a session; to the receiver.
     output key_cmd_t key_cmd_o,
+    /// key_cmd_o is there; one cycle.
     output logic key_cmd_valid_o,
-    /// SND.UNA - MAX.SND.WND of a session, in the same cycle; to the receiver.
-    // verilator lint_off UNUSEDSIGNAL
+    /// Session whose lowest acceptable ACK is wanted; from the receiver.
     input sid_t ack_sid_i,
-    // verilator lint_on UNUSEDSIGNAL
+    /// Lowest acceptable ACK of ack_sid_i, in the same cycle: SND.UNA - MAX.SND.WND, in
+    /// SYN-RECEIVED ISS + 1.
     output seq_t ack_lo_o,
 
     /// Header of a session; to the transmitter.
     output hdr_cmd_t hdr_cmd_o,
+    /// hdr_cmd_o is there and stays until it is taken.
     output logic hdr_cmd_valid_o,
+    /// It is taken.
     input logic hdr_cmd_ready_i,
     /// State of the sending side; to the transmitter.
     output snd_cmd_t snd_cmd_o,
+    /// snd_cmd_o is there and stays until it is taken.
     output logic snd_cmd_valid_o,
+    /// It is taken.
     input logic snd_cmd_ready_i,
     /// A segment to be sent; to the transmitter.
     output tx_cmd_t tx_cmd_o,
+    /// tx_cmd_o is there and stays until it is taken.
     output logic tx_cmd_valid_o,
+    /// It is taken.
     input logic tx_cmd_ready_i,
     /// Something was sent or left to us; from the transmitter.
     input tx_done_t tx_done_i,
+    /// tx_done_i is there and stays until it is taken.
     input logic tx_done_valid_i,
+    /// It is taken.
     output logic tx_done_ready_o,
-    /// Pointers of a session, in the same cycle; from the transmitter.
+    /// Session whose pointers are wanted; to the transmitter.
     output sid_t snd_sid_o,
+    /// SND.NXT of snd_sid_o, in the same cycle.
     input seq_t snd_nxt_i,
+    /// End of what the transmitter has sent or left to us, of snd_sid_o.
     input seq_t snd_consumed_i,
+    /// End of what is in the ring of snd_sid_o.
     input seq_t snd_written_i,
 
-    /// Address of a next hop: query kept until the answer.
+    /// Next hop whose address is wanted; to address resolution.
     output arp_query_t arp_query_o,
+    /// arp_query_o is there and stays until the answer.
     output logic arp_query_valid_o,
+    /// Answer; from address resolution.
     input arp_answer_t arp_answer_i,
+    /// arp_answer_i is there; one cycle.
     input logic arp_answer_valid_i,
     /// The address of a next hop has changed; from address resolution.
     input arp_update_t arp_update_i,
+    /// arp_update_i is there and stays until it is taken.
     input logic arp_update_valid_i,
+    /// All sessions know of it.
     output logic arp_update_ready_o,
 
-    /// Operation; from the registers, kept until ready.
+    /// Operation; from the registers.
     input op_cmd_t op_i,
+    /// op_i is there and stays until it is taken.
     input logic op_valid_i,
+    /// It is carried out, or there is no such session.
     output logic op_ready_o,
-    /// A look at a session: asked for with one cycle of view_req_i, answered with one of view_valid_o.
+    /// Session that software wants to see; from the registers.
     input sid_t view_sid_i,
+    /// Software asks for view_sid_i; one cycle.
     input logic view_req_i,
+    /// The answer.
     output view_t view_o,
+    /// view_o is new; one cycle.
     output logic view_valid_o,
 
     /// Events; to the user.
     output event_t event_o,
+    /// event_o is there and stays until it is taken.
     output logic event_valid_o,
+    /// It is taken.
     input logic event_ready_i,
     /// For the counters.
     output eng_count_t count_o
@@ -130,8 +158,7 @@ module spfe_tcp_engine
       .WIDTH($bits(eng_seg_t)),
       .DEPTH(16)
   ) i_segments (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .valid_i(seg_valid_i && seg_i.hit),
       .ready_o(segf_ready),
       .data_i(segf_in),
@@ -143,6 +170,9 @@ module spfe_tcp_engine
   );
   assign last_d = segf.off + 32'(segf.seg.len) + 32'(segf.seg.flags.syn) +
       32'(segf.seg.flags.fin) - 32'd1;
+
+  logic unused_bits;
+  assign unused_bits = ^{cfg_i, ack_sid_i, pred_q};
 
   slot_t find_slot, find_sid, arp_slot, arp_sid, mac_sid, due_sid, queue_sid;
   eng_tup_t find_tup, arp_tup, read_tup;
@@ -167,13 +197,12 @@ module spfe_tcp_engine
   tx_done_t done_q;
   mac_t mac_q;
   eng_tcb_t read_tcb, tcb_q, tcb_final, tcb_written;
-  eng_cc_t cc;
   eng_tup_t tup_q, tup_final;
   eng_pre_t pre_d, pre_q;
   eng_pred_t pred_d, pred_q;
   eng_ctx_t ctx;
   eng_dec_t dec_d, dec_q;
-  logic [15:0] value_d, value_q, rto_d, rto_q;
+  logic [15:0] rto;
   logic [31:0] credit_q;
   logic we;
   slot_t write_slot;
@@ -257,8 +286,6 @@ module spfe_tcp_engine
     if (calc_q) pred_q <= pred_d;
     if (decide_q) begin
       dec_q <= dec_d;
-      value_q <= value_d;
-      rto_q <= rto_d;
       credit_q <= RingBytes - (kind_q == KindView ? pred_q.stored : pred_q.stored_ack);
     end
     if (rst_i) begin
@@ -335,58 +362,30 @@ module spfe_tcp_engine
       .dec_o(dec_d)
   );
 
-  spfe_tcp_eng_arm i_arm (
-      .arm_i(dec_d.arm),
-      .rto_i(pred_q.rto),
-      .backoff_i(tcb_q.backoff),
-      .rto_max_i(cfg_i.rto_max),
-      .persist_max_i(cfg_i.persist_max),
-      .time_wait_i(cfg_i.time_wait),
-      .rto_o(rto_d),
-      .value_o(value_d)
-  );
-
   // Write.
-  always_comb begin
-    tcb_final = dec_q.tcb;
-    unique case (dec_q.arm)
-      ArmKeep: ;
-      ArmStop: tcb_final.tmr = TmNone;
-      ArmRto: tcb_final.tmr = TmRto;
-      ArmPersist: tcb_final.tmr = TmPersist;
-      ArmTimeWait: tcb_final.tmr = TmTimeWait;
-      default: tcb_final.tmr = TmResolve;
-    endcase
-    if (dec_q.arm != ArmKeep) tcb_final.deadline = now + TimeBits'(value_q);
-    if (dec_q.arm_dack) begin
-      tcb_final.dack = 1'b1;
-      tcb_final.dack_at = now + TimeBits'(cfg_i.delack);
-    end
-    tcb_final.cwnd = cc.cwnd;
-    tcb_final.ssthresh = cc.ssthresh;
-    tcb_final.cacc = cc.cacc;
-    tup_final = dec_q.tup;
-    tup_final.used = use_of(tcb_final);
-  end
-
-  spfe_tcp_eng_cc #(
+  spfe_tcp_eng_finish #(
       .CongestionControl(CongestionControl)
-  ) i_cc (
+  ) i_finish (
       .clk_i,
       .decide_i(decide_q),
       .tcb_i(tcb_q),
-      .acked_i(pred_q.acked),
-      .flight_i(pred_q.flight),
-      .op_i(dec_q.cc),
-      .new_tcb_i(dec_q.tcb),
-      .cc_o(cc)
+      .p_i(pred_q),
+      .arm_i(dec_d.arm),
+      .dec_i(dec_q),
+      .now_i(now),
+      .rto_max_i(cfg_i.rto_max),
+      .persist_max_i(cfg_i.persist_max),
+      .time_wait_i(cfg_i.time_wait),
+      .delack_i(cfg_i.delack),
+      .tcb_o(tcb_final),
+      .tup_o(tup_final),
+      .rto_o(rto)
   );
 
   spfe_tcp_eng_state #(
       .SessionCount(SessionCount)
   ) i_state (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .init_o(init),
       .we_i(fire && dec_q.we),
       .slot_i(slot),
@@ -409,8 +408,7 @@ module spfe_tcp_engine
   spfe_tcp_eng_queue #(
       .SessionCount(SessionCount)
   ) i_queue (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .push_i(fire && dec_q.we && wants_service(tcb_final)),
       .push_sid_i(slot),
       .walk_i(due),
@@ -424,8 +422,7 @@ module spfe_tcp_engine
   spfe_tcp_eng_tick #(
       .SessionCount(SessionCount)
   ) i_tick (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .tick_i,
       .we_i(we),
       .sid_i(write_slot),
@@ -440,8 +437,7 @@ module spfe_tcp_engine
   spfe_tcp_eng_find #(
       .SessionCount(SessionCount)
   ) i_find (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .tick_i,
       .silent_i(cfg_i.rst_silent),
       .iss_key_i(cfg_i.iss_key),
@@ -465,8 +461,7 @@ module spfe_tcp_engine
       .SessionCount(SessionCount),
       .VifCount(VifCount)
   ) i_arp (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .vif_i(cfg_i.vif),
       .ask_i(fire && dec_q.query),
       .ask_sid_i(slot),
@@ -496,8 +491,7 @@ module spfe_tcp_engine
   spfe_tcp_eng_op #(
       .SessionCount(SessionCount)
   ) i_op (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .op_i,
       .op_valid_i,
       .op_ready_o,
@@ -513,36 +507,25 @@ module spfe_tcp_engine
   spfe_tcp_eng_out #(
       .CongestionControl(CongestionControl)
   ) i_out (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .valid_i(fire),
       .ready_o(out_ready),
       .sid_i(sid_q),
       .dec_i(dec_q),
-      .cwnd_i(cc.cwnd),
+      .cwnd_i(tcb_final.cwnd),
       .mss_i(cfg_i.mss),
       .room_o(room),
-      .rcv_cmd_o,
-      .rcv_cmd_valid_o,
-      .rcv_cmd_ready_i,
-      .key_cmd_o,
-      .key_cmd_valid_o,
-      .hdr_cmd_o,
-      .hdr_cmd_valid_o,
-      .hdr_cmd_ready_i,
-      .snd_cmd_o,
-      .snd_cmd_valid_o,
-      .snd_cmd_ready_i,
-      .tx_cmd_o,
-      .tx_cmd_valid_o,
-      .tx_cmd_ready_i
+      .rcv_cmd_o, .rcv_cmd_valid_o, .rcv_cmd_ready_i,
+      .key_cmd_o, .key_cmd_valid_o,
+      .hdr_cmd_o, .hdr_cmd_valid_o, .hdr_cmd_ready_i,
+      .snd_cmd_o, .snd_cmd_valid_o, .snd_cmd_ready_i,
+      .tx_cmd_o, .tx_cmd_valid_o, .tx_cmd_ready_i
   );
 
   spfe_tcp_eng_view #(
       .SessionCount(SessionCount)
   ) i_view (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .sid_i(view_sid_i),
       .req_i(view_req_i),
       .wait_o(view_wait),
@@ -553,7 +536,7 @@ module spfe_tcp_engine
       .tup_i(tup_q),
       .snd_nxt_i(snd_nxt_q),
       .rcv_nxt_i(rcv_nxt_q),
-      .rto_i(rto_q),
+      .rto_i(rto),
       .credit_i(credit_q),
       .view_o,
       .valid_o(view_valid_o)
@@ -564,8 +547,7 @@ module spfe_tcp_engine
   spfe_tcp_eng_event #(
       .StatusEvents(StatusEvents)
   ) i_event (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .valid_i(fire),
       .sid_i(sid_q),
       .dec_i(dec_q),
