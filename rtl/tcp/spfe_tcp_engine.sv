@@ -171,9 +171,6 @@ module spfe_tcp_engine
   assign last_d = segf.off + 32'(segf.seg.len) + 32'(segf.seg.flags.syn) +
       32'(segf.seg.flags.fin) - 32'd1;
 
-  logic unused_bits;
-  assign unused_bits = ^{cfg_i, ack_sid_i, pred_q};
-
   slot_t find_slot, find_sid, arp_slot, arp_sid, mac_sid, due_sid, queue_sid;
   eng_tup_t find_tup, arp_tup, read_tup;
   logic find_syn, find_reset, find_drop, anon_q;
@@ -202,10 +199,13 @@ module spfe_tcp_engine
   eng_pred_t pred_d, pred_q;
   eng_ctx_t ctx;
   eng_dec_t dec_d, dec_q;
+  logic unused_bits;
   logic [15:0] rto;
   logic [31:0] credit_q;
   logic we;
   slot_t write_slot;
+
+  assign unused_bits = ^{cfg_i, ack_sid_i, pred_q};
 
   // Choice.
   always_comb begin
