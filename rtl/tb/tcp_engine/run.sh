@@ -14,6 +14,6 @@ for top in $benches; do
     -Wno-PROCASSINIT -j 1 -O3 --top-module "$top" -Mdir "$build/$top" -I"$here" -y "$rtl/prim" -y "$rtl/tcp" -y "$here" \
     "$rtl/tcp/spfe_tcp_pkg.sv" "$rtl/tcp/spfe_tcp_eng_pkg.sv" "$here"/*_pkg.sv \
     "$here/$top.sv"
-  make -s -C "$build/$top" -f "V$top.mk" -j 2 OPT_FAST=-O0 OPT_SLOW=-O0
+  make -s -C "$build/$top" -f "V$top.mk" -j 1 OPT_FAST=-O0 OPT_SLOW=-O0
   "$build/$top/V$top" "+verilator+seed+$seed" "+seed=$seed"
 done
