@@ -11,7 +11,6 @@ module tb_tcp_engine_directed
   localparam port_t Pport = 16'd40000;
   localparam port_t Lport = 16'd80;
 
-  int seed;
   int errors = 0, checks = 0;
   string test = "";
   // The peer as the tests keep it.
@@ -158,15 +157,14 @@ module tb_tcp_engine_directed
 `include "directed_close.svh"
 
   initial begin
-    if (!$value$plusargs("seed=%d", seed)) seed = 1;
-    $display("seed %0d (stalls of the models)", seed);
-    env.defaults();
-    test_open();
-    test_data();
-    test_close();
-    check(env.n_lost == 0, "events lost");
-    if (errors != 0) $fatal(1, "%0d errors in %0d checks", errors, checks);
-    $display("PASS %0d checks", checks);
-    $finish;
+    if (spfe_tb_pkg::chosen("engine-directed")) begin
+      env.defaults();
+      test_open();
+      test_data();
+      test_close();
+      check(env.n_lost == 0, "events lost");
+      if (errors != 0) $fatal(1, "%0d errors in %0d checks", errors, checks);
+      spfe_tb_pkg::passed("engine-directed", checks);
+    end
   end
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 //
 // Bench of the transmitter: every frame is checked by a model of its own, every message must reach
-// the peer whole. `bench [SEED]`; prints the seed, the latency table and what was seen.
+// the peer whole. +seed=N, +messages=N of each phase; prints the seed, the latency table and what was seen.
 #include "Vtb_tcp_tx.h"
 #include "verilated.h"
 #include <cstdio>
@@ -709,11 +709,25 @@ static u64 seed;
 
 static int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
+#define STRING_(x) #x
+#define STRING(x) STRING_(x)
+static const char* const NAME = STRING(BENCH);
+
+/// The value of +NAME=VALUE on the command line.
+static std::string argument(const std::string& name, const std::string& otherwise) {
+  std::string found = Verilated::commandArgsPlusMatch((name + "=").c_str());
+  return found.empty() ? otherwise : found.substr(name.size() + 2);
+}
+
 int main(int argc, char** argv) {
-  seed = argc > 1 ? strtoull(argv[1], nullptr, 0) : 1;
-  int count = argc > 2 ? atoi(argv[2]) : 1500;
-  rng.seed(seed);
   Verilated::commandArgs(argc, argv);
+  if (*Verilated::commandArgsPlusMatch("list")) {
+    printf("bench %s\n", NAME);
+    return 0;
+  }
+  seed = strtoull(argument("seed", "1").c_str(), nullptr, 0);
+  int count = atoi(argument("messages", "1500").c_str());
+  rng.seed(seed);
   bench = new Bench;
   Bench& b = *bench;
   printf("tcp_tx: %d sessions, MAC %d bytes, user %d bytes, MTU %d, pad %d, pipe %d, seed %llu\n", b.sessions, b.macb, b.userb, b.mtu, b.pad, int(b.top.p_pipe_o), (unsigned long long)seed);
@@ -791,6 +805,6 @@ int main(int argc, char** argv) {
     k.window = chance(50) ? 1 << 30 : 3000 + int(rnd(30000));
     b.phase("all at random", k, count);
   }
-  printf("passed: %llu frames, %llu cycles\n", (unsigned long long)b.n_frames, (unsigned long long)b.cycle);
+  printf("passed %s: %llu frames, %llu cycles\n", NAME, (unsigned long long)b.n_frames, (unsigned long long)b.cycle);
   return 0;
 }
