@@ -3,6 +3,7 @@
 use super::bed::Bed;
 use super::channel::{Impair, Random};
 use super::transfer::{Connection, Job};
+use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Settings};
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +91,7 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> Row {
         return row;
     }
     let mut bed = Bed::new(ep, &settings(), case.impair, seed);
-    let result = drive(case, &mut bed, seed);
+    let result = caught(|| drive(case, &mut bed, seed)).and_then(|done| done);
     row.ticks = bed.now;
     row.frames_out = bed.out.frames;
     row.frames_in = bed.inward.frames;
