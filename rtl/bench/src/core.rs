@@ -76,11 +76,6 @@ impl Core {
         core.restart(&Settings::default());
         Ok(core)
     }
-
-    /// A counter of `registers.toml`.
-    pub fn counter(&mut self, offset: u32) -> u32 {
-        self.station.read(offset)
-    }
 }
 
 impl Endpoint for Core {
@@ -165,5 +160,10 @@ impl Endpoint for Core {
 
     fn view(&mut self, session: u16) -> View {
         self.station.view(session)
+    }
+
+    fn counters(&mut self) -> Vec<(&'static str, u32)> {
+        let read = |(name, offset): (&'static str, u32)| (name, self.station.read(offset));
+        reg::COUNTERS.into_iter().map(read).collect()
     }
 }

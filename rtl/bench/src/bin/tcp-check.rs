@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use serde::Serialize;
 use spfe_tcp_bench::bench::record;
+use spfe_tcp_bench::core::Core;
 use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
 use spfe_tcp_bench::drill::suite;
 use spfe_tcp_bench::reference::Reference;
@@ -16,7 +17,8 @@ use spfe_tcp_bench::{fuzz, peer};
 #[derive(Parser)]
 #[command(version, about)]
 struct Arguments {
-    /// What is checked: `reference`, the model of the core in software.
+    /// What is checked: `reference`, the model of the core in software, or a build of the core in
+    /// model/builds.toml.
     #[arg(long, global = true, default_value = "reference")]
     endpoint: String,
     #[command(subcommand)]
@@ -66,7 +68,9 @@ enum Command {
 fn make(name: &str) -> Result<Box<dyn Endpoint>, String> {
     match name {
         "reference" => Ok(Box::new(Reference::new(Build::default()))),
-        other => Err(format!("endpoint `{other}`; only `reference` is known")),
+        build => Core::new(build)
+            .map(|core| Box::new(core) as Box<dyn Endpoint>)
+            .map_err(|error| error.to_string()),
     }
 }
 
