@@ -97,7 +97,7 @@ module spfe_tcp_tx_state
   logic unused_bits;
   assign unused_bits = ^{eng_sid_i, rx_sid_i, cmd_sid_i, r1_q, set1_q};
   logic init2_q, open2_q, live2_q;
-  seq_t iss2_q, edge2_q;
+  seq_t edge2_q;
   logic match2_q, match3_q, less2_q;
   seq_t nxt2_q, cons2_q, res2_q, lim2_q;
   idx_t idx3_q;
@@ -224,7 +224,7 @@ module spfe_tcp_tx_state
           we_nxt = 1'b1;
           we_cons = 1'b1;
           we_res = 1'b1;
-          nxt_d = iss2_q;
+          nxt_d = end2_q;
           cons_d = end2_q;
           res_d = end2_q;
         end
@@ -253,7 +253,6 @@ module spfe_tcp_tx_state
     init2_q <= set1_q.init;
     open2_q <= set1_q.open;
     live2_q <= set1_q.live;
-    iss2_q <= set1_q.iss;
     edge2_q <= set1_q.lim;
     end2_q <= end1_q;
     match2_q <= (r1_q.op == StateStart ? res_r : cons_r) == r1_q.expected;

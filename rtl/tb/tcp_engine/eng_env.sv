@@ -276,6 +276,10 @@ module eng_env
     end
     stop = now_tx.seq + now_tx.len + int'(now_tx.flags.syn) + int'(now_tx.flags.fin);
     if (s < SessionCount && seq_lt(nxt[s], stop)) nxt[s] = stop;
+    if (s < SessionCount && now_tx.flags.fin) begin
+      cons[s] = stop;
+      wr[s] = stop;
+    end
     wire_out.push_back(now_tx);
     dones.push_back(now_done);
     sending = 0;
@@ -283,7 +287,7 @@ module eng_env
 
   task automatic apply_snd(snd_cmd_t c);
     if (c.init) begin
-      nxt[c.sid] = c.iss;
+      nxt[c.sid] = c.iss + 1;
       cons[c.sid] = c.iss + 1;
       wr[c.sid] = c.iss + 1;
     end else if (seq_lt(c.una, una[c.sid])) begin
