@@ -31,6 +31,7 @@ def build(group, out=OUT / "tb", flags=()):
     folder = out / group
     top = f"tb_{group}"
     shared = RTL / "tb"
+    folder.mkdir(parents=True, exist_ok=True)
     command = ["verilator", *FLAGS, *flags, "-j", os.cpu_count() or 1, "--Mdir", relative(folder),
                *search_options(), *map(relative, packages(shared)), "-y", relative(shared),
                "-y", relative(shared / group), "--top-module", top,

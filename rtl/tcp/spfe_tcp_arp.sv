@@ -101,7 +101,8 @@ module spfe_tcp_arp
       on_q <= on;
       if (tick_i) timer_q <= refresh ? '0 : timer_q + 32'd1;
       for (int unsigned i = 0; i < VifCount; i++) begin
-        if (announce_valid && tx_ready_i && !reply_valid && !request_valid_i && vif == vif_t'(i)) begin
+        if (announce_valid && tx_ready_i && !reply_valid && !request_valid_i
+            && vif == vif_t'(i)) begin
           due_q[i] <= 1'b0;
         end
         if (on[i] && (refresh || !on_q[i])) due_q[i] <= 1'b1;

@@ -285,7 +285,8 @@ module spfe_tcp_arp_table
   assign waddr = state_q == Put ? best_index_q : read_index_q;
   assign wdata = state_q == Put ? new_entry : entry_d;
   assign insert_done = state_q == Put
-      || (state_q == Pass && last && job_q == Insert && (found_q || same || (best_q == None && !better)));
+      || (state_q == Pass && last && job_q == Insert
+          && (found_q || same || (best_q == None && !better)));
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)

@@ -1,8 +1,10 @@
-// Where in a frame each 32-bit word of the MAC stream is.
-//
-// Combinational beside a small state: words of this cycle come out in this cycle, numbered as if the
-// frame had no tag, so that a field has one number for all widths and with or without IEEE 802.1Q.
-// Word 3 begins with the EtherType: the tag, which stands before it, is taken out.
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Where in a frame each 32-bit word of the MAC stream is.
+///
+/// Combinational beside a small state: words of this cycle come out in this cycle, numbered as if the
+/// frame had no tag, so that a field has one number for all widths and with or without IEEE 802.1Q.
+/// Word 3 begins with the EtherType: the tag, which stands before it, is taken out.
 module spfe_tcp_front
   import spfe_tcp_pkg::*;
 #(
@@ -11,13 +13,18 @@ module spfe_tcp_front
     /// Words in a cycle; not to be set.
     localparam int unsigned Lanes = Width / 32
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
 
     /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, which cannot be stalled.
     input logic [Width-1:0] data_i,
+    /// Bytes that count; all but in the last beat.
     input logic [Width/8-1:0] keep_i,
+    /// The beat is there.
     input logic valid_i,
+    /// Last beat of the frame.
     input logic last_i,
 
     /// Lane carries a word of the frame that is not a tag.

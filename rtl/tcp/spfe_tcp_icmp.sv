@@ -70,7 +70,8 @@ module spfe_tcp_icmp
   logic maybe, hold;
 
   // Is it an echo request at all: IPv4 without options, ICMP, type 8, code 0.
-  assign maybe = end_i.bytes >= 16'(EthBytes) + LenMin && end_i.header[3][31:8] == {TypeIp, 8'h45} && end_i.header[5][7:0] == ProtoIcmp
+  assign maybe = end_i.bytes >= 16'(EthBytes) + LenMin && end_i.header[3][31:8] == {TypeIp, 8'h45}
+      && end_i.header[5][7:0] == ProtoIcmp
       && end_i.header[8][15:0] == 16'h0800;
   assign hold = end_valid_i && storing_q && maybe;
 

@@ -211,7 +211,8 @@ module spfe_tcp_net
     assign count_o.icmp_rx = 1'b0;
     assign count_o.icmp_drop = 1'b0;
     logic unused_icmp;
-    assign unused_icmp = ^{start, word_valid, word_pos, word_data, echo_done, rd_en, rd_even, rd_odd};
+    assign unused_icmp =
+        ^{start, word_valid, word_pos, word_data, echo_done, rd_en, rd_even, rd_odd};
   end
 
   spfe_tcp_net_tx #(

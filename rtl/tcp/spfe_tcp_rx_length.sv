@@ -127,7 +127,7 @@ module spfe_tcp_rx_length
       end
       if (at_i[11]) begin
         doff_q <= odd_i[15:12];
-        first_index_q <= 9'd8 + {5'd0, odd_i[15:12]};
+        if (odd_i[15:12] >= 4'd5) first_index_q <= 9'd8 + {5'd0, odd_i[15:12]};
       end
     end
     len_q <= {1'b0, total_q} - {10'd0, {1'b0, doff_q} + 5'd5, 2'd0};

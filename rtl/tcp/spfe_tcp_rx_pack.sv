@@ -72,8 +72,8 @@ module spfe_tcp_rx_pack #(
 
   assign mac = data_i;
   assign total = (CountBits + 1)'(stored_q) + (CountBits + 1)'(count_i);
-  assign finish = finish_i && (valid_i || open_q) && Verdict;
-  assign err_o = last && (finish_i ? err_i : err_q) && Verdict;
+  assign finish = finish_i && (valid_i || (open_q && !finished_q)) && Verdict;
+  assign err_o = last && (finished_q ? err_q : err_i) && Verdict;
 
   always_comb begin
     shift = Packed ? shift_q : '0;

@@ -124,7 +124,7 @@ module spfe_tcp_rx_verdict
     since_q <= AckSteps'({since_q, at_i[11]});
     if (at_i[13]) reach_q <= 1'b1;
     if (start_i) reach_q <= 1'b0;
-    wait_q <= last_i && (busy || Checksum);
+    wait_q <= last_i && (busy || wait_q || Checksum);
     fcs_bad_q <= fcs_bad_i;
     whole_q <= whole_i;
     ahead_q <= seq_i - nxt_i;

@@ -94,8 +94,7 @@ module spfe_tcp_tx_cmd
   tx_cmd_t cmd_q;
   seq_t seq_q, ack_q;
   logic fetching_q;
-  logic option_q;  // the chunk of options that is next
-  sum_t option_sum_q;
+  sum_t ws_sum_q, mss_sum_q, option_sum_q;
   logic advances;
 
   assign cmd_ready_o = state_q == Idle;
@@ -128,20 +127,25 @@ module spfe_tcp_tx_cmd
       seq_q <= left_seq_i;
       ack_q <= left_ack_i;
     end
-    if (state_q == Idle) option_q <= 1'b0;
-    else if (chunk_ready_i) option_q <= 1'b1;
-    option_sum_q <= sum2(16'h0204, sum2(mss_i, cmd_q.opt_ws ? sum2(16'h0103, {8'h03, 4'd0, wscale_i}) : 16'd0));
+    ws_sum_q <= cmd_q.opt_ws ? sum2(16'h0103, {12'h030, wscale_i}) : 16'd0;
+    mss_sum_q <= sum2(16'h0204, mss_i);
+    option_sum_q <= sum2(mss_sum_q, ws_sum_q);
     if (rst_i) state_q <= Idle;
   end
 
   // Options of a SYN are sent as if they were payload: MSS; NOP and window scale.
   logic [63:0] options;
   assign options = {
-    cmd_q.opt_ws ? {4'd0, wscale_i, 8'h03, 8'h03, 8'h01} : 32'd0, mss_i[7:0], mss_i[15:8], 8'h04, 8'h02
+    cmd_q.opt_ws ? {4'd0, wscale_i, 24'h03_03_01} : 32'd0, mss_i[7:0], mss_i[15:8], 16'h0402
   };
   if (MacBytes == 8) begin : gen_wide
     assign chunk_o = cmd_q.flags.syn ? options : read_chunk_i;
   end else begin : gen_narrow
+    logic option_q;  // the chunk of options that is next
+    always_ff @(posedge clk_i) begin
+      if (state_q == Idle) option_q <= 1'b0;
+      else if (chunk_ready_i) option_q <= 1'b1;
+    end
     assign chunk_o = !cmd_q.flags.syn ? read_chunk_i : option_q ? options[63:32] : options[31:0];
   end
   assign chunk_valid_o = cmd_q.flags.syn || read_valid_i;

@@ -73,6 +73,8 @@ module spfe_tcp_tx_read
 
   logic [7:0] mark_q;
   logic [IdxBits-1:0] idx_q;
+  logic unused_bits;
+  assign unused_bits = ^{sid_i, seq_i};
   word_t word_q;
   logic [15:0] words_q;  // not yet asked for
   logic [4:0] credit_q;  // answers there is room for
@@ -84,9 +86,10 @@ module spfe_tcp_tx_read
   logic [MacBytes*8-1:0] prev_q;
 
   // ---- requests
-  logic ask;
-  logic [7:0] behind;
-  assign behind = popped_i - mark_q;
+  logic ask, early;
+  logic [7:0] ahead;
+  assign ahead = mark_q - popped_i;
+  assign early = ahead != '0 && !ahead[7];
   assign mem_valid_o = state_q == Read && words_q != '0 && credit_q != '0;
   assign mem_addr_o = {idx_q, word_q};
   assign ask = mem_valid_o && mem_ready_i;
@@ -116,7 +119,7 @@ module spfe_tcp_tx_read
   assign rsp_ready = step && (sub_q == SubBits'(Subs - 1) || pieces_q == 16'd1);
 
   // ---- chunks, and their sum
-  logic emit_q, emit_first_q, emit_last_q, sum_valid;
+  logic emit_q, emit_first_q, emit_last_q, first_q, sum_valid;
   logic [MacBytes*8-1:0] chunk_q;
   always_ff @(posedge clk_i) begin
     emit_q <= emit && !rst_i;
@@ -128,7 +131,6 @@ module spfe_tcp_tx_read
       chunk_q[i*8+:8] <= 16'(i) < left_q ? turned[i*8+:8] : 8'd0;
     end
   end
-  logic first_q;
 
   spfe_tcp_tx_sum #(.Bytes(MacBytes)) i_sum (
     .clk_i, .rst_i,
@@ -159,7 +161,7 @@ module spfe_tcp_tx_read
         left_q <= len_i;
         primed_q <= 1'b0;
       end
-      Order: if (!behind[7]) state_q <= Read;
+      Order: if (!early) state_q <= Read;
       default: if (sum_valid) state_q <= Idle;
     endcase
     if (ask) begin

@@ -10,6 +10,7 @@
 pub mod axil;
 pub mod bench;
 pub mod builds;
+pub mod core;
 pub mod drill;
 pub mod event;
 pub mod formula;
