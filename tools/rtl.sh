@@ -4,8 +4,8 @@
 #   tools/rtl.sh tools                 installs the tools where they are missing; their versions
 #   tools/rtl.sh lint [MODULE...]      every module by itself: Verilator, slang, yosys, house style
 #   tools/rtl.sh test [BENCH...]       block tests in rtl/tb; RTL_SEEDS=N random seeds each (1)
-#   tools/rtl.sh formal [TASK...]      bounded proofs in rtl/formal
-#   tools/rtl.sh synth [--ci|TOP...]   resources and clock rates of the tops in rtl/synth.toml
+#   tools/rtl.sh formal [--ci|TASK...] bounded proofs in rtl/formal
+#   tools/rtl.sh synth [--ci] [TOP...] resources and clock rates of the tops in rtl/synth.toml
 #   tools/rtl.sh coverage [BENCH...]   lines and toggles that the block tests reach
 #   tools/rtl.sh run COMMAND...        any command with the tools on its PATH
 #
@@ -64,7 +64,8 @@ SCRIPT
 environment() {
     local python key home
     python=$(python3 -ISc 'import sys; print(sys.version)')
-    key=$({ printf '%s\n' "$python" && cat "$pins" "$0"; } | sha256sum | cut -c 1-16)
+    key=$({ printf '%s\n' "$python" && cat "$pins" && declare -f install mend_verilator; } |
+        sha256sum | cut -c 1-16)
     home=$cache/$key
     if [[ ! -e $home/.complete ]]; then
         mkdir -p "$cache"

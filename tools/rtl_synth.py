@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh synth [--ci|TOP...]: what the tops of rtl/synth.toml take, in target/rtl/synth/TOP.json.
+"""tools/rtl.sh synth [--ci|--xcup] [TOP...]: what the tops of rtl/synth.toml take, in target/rtl/synth/TOP.json.
 
 UltraScale+ (flow "xcup"): cells after mapping, before placement, which packs pairs of look-up tables;
 an upper estimate; levels are those of the longest chain of logic. ECP5 (flow "ecp5"): cells and, for each seed,
-the clock rate after place and route, with a harness of shift registers at the ports. --ci: only the tops
-that are marked for it, only UltraScale+.
+the clock rate after place and route, with a harness of shift registers at the ports. --xcup: only
+UltraScale+; --ci: the same, and only the tops that are marked for it.
 """
 
 import json
@@ -141,10 +141,12 @@ def synth(job):
 def main(arguments):
     """Command line; returns the exit code."""
     tops, seeds = table()
-    short = arguments == ["--ci"]
-    wanted = chosen(tops, [] if short else arguments, "top")
-    jobs = [(entry, [flow for flow in entry.get("flows", FLOWS) if not short or flow == "xcup"],
-             seeds) for entry in wanted.values() if not short or entry.get("ci", False)]
+    options = {word for word in arguments if word.startswith("--")}
+    if not options <= {"--ci", "--xcup"}:
+        raise SystemExit("usage: tools/rtl.sh synth [--ci|--xcup] [TOP...]")
+    wanted = chosen(tops, [word for word in arguments if word not in options], "top").values()
+    jobs = [(entry, [flow for flow in entry.get("flows", FLOWS) if flow == "xcup" or not options],
+             seeds) for entry in wanted if "--ci" not in options or entry.get("ci", False)]
     return 0 if all(each(synth, jobs)) else 1
 
 

@@ -5,8 +5,8 @@
 /// Words are added to a packet in the making; commit_i makes all of them readable and rollback_i
 /// takes all of them back, the word of the same cycle included. A packet of more than DEPTH words
 /// never fits: a writer that waits for ready_o would wait for ever, so it has to roll back. Up to
-/// 64 words are in distributed RAM and readable in the cycle after the commit; more are in block
-/// RAM and readable one cycle later.
+/// LUTRAM_MAX words are in distributed RAM and readable in the cycle after the commit; more are in
+/// block RAM and readable one cycle later.
 module spfe_packet_fifo #(
   /// Bits of a word; 1 or more.
   parameter int unsigned WIDTH       = 8,
@@ -14,6 +14,8 @@ module spfe_packet_fifo #(
   parameter int unsigned DEPTH       = 16,
   /// almost_full_o means that fewer than this many words are free; 1 to DEPTH.
   parameter int unsigned ALMOST_FULL = 1,
+  /// Words up to which the memory is distributed RAM.
+  parameter int unsigned LUTRAM_MAX  = 64,
   /// Bits of a number of words; follows from DEPTH.
   localparam int unsigned COUNT_WIDTH = $clog2(DEPTH + 1)
 ) (
@@ -45,7 +47,6 @@ module spfe_packet_fifo #(
   output logic                   almost_full_o
 );
   localparam int unsigned ADDR_WIDTH = $clog2(DEPTH);
-  localparam int unsigned LUTRAM_MAX = 64;
 
   if (WIDTH < 1) begin : gen_bad_width
     $error("spfe_packet_fifo: WIDTH is %0d; 1 or more is possible", WIDTH);

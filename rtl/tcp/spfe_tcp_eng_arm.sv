@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// How long the timer of a decision runs. Combinational.
+/// How long the timer of a decision runs. Combinational.
 module spfe_tcp_eng_arm
   import spfe_tcp_eng_pkg::*;
 (

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Next hops: one query at a time for sessions that open, and the walk over all sessions when the
-// address of a next hop has changed (four cycles a slot, beside the pipeline).
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Next hops: one query at a time for sessions that open, and the walk over all sessions when the
+/// address of a next hop has changed (four cycles a slot, beside the pipeline).
 module spfe_tcp_eng_arp
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -14,12 +13,15 @@ module spfe_tcp_eng_arp
     /// Bits of a session number; not to be set.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// Interfaces (tcp_cfg_t).
     input vif_cfg_t [MaxVifs-1:0] vif_i,
     /// A session asks; from the pipeline, only if free_o.
     input logic ask_i,
+    /// Which one.
     input logic [Bits-1:0] ask_sid_i,
     /// Its four-tuple.
     input eng_tup_t ask_tup_i,
@@ -27,20 +29,29 @@ module spfe_tcp_eng_arp
     output logic free_o,
     /// Software has changed this session: an answer for it is void.
     input logic void_i,
+    /// Which one.
     input logic [Bits-1:0] void_sid_i,
     /// Query, kept until the answer; to address resolution.
     output arp_query_t query_o,
+    /// query_o is there.
     output logic query_valid_o,
+    /// Answer; from address resolution.
     input arp_answer_t answer_i,
+    /// answer_i is there; one cycle.
     input logic answer_valid_i,
     /// An answer for a session; to the pipeline.
     output logic arp_valid_o,
+    /// It is carried out.
     input logic arp_ready_i,
+    /// Whose.
     output logic [Bits-1:0] arp_sid_o,
+    /// The answer.
     output arp_answer_t arp_o,
     /// An address has changed; from address resolution.
     input arp_update_t update_i,
+    /// update_i is there and stays until it is taken.
     input logic update_valid_i,
+    /// All sessions know of it.
     output logic update_ready_o,
     /// Slot that is looked at; to the memory of four-tuples.
     output logic [Bits-1:0] slot_o,
@@ -48,8 +59,11 @@ module spfe_tcp_eng_arp
     input eng_tup_t tup_i,
     /// A session with this next hop; to the pipeline.
     output logic mac_valid_o,
+    /// It is taken.
     input logic mac_ready_i,
+    /// Which one.
     output logic [Bits-1:0] mac_sid_o,
+    /// The address.
     output mac_t mac_o
 );
   typedef enum logic [2:0] {
@@ -76,6 +90,10 @@ module spfe_tcp_eng_arp
   logic void_q, used_q, hits;
   ip_t tup_ip_q, gateway_q, net_q;
   vif_t tup_vif_q, ask_index, walk_index;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{ask_tup_i, tup_i};
 
   // Interfaces that are not there are not looked at.
   assign ask_index = 32'(ask_vif_q) < VifCount ? ask_vif_q : '0;
@@ -156,4 +174,3 @@ module spfe_tcp_eng_arp
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Distances and comparisons that decisions need. Combinational, one carry chain deep.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Distances and comparisons that decisions need. Combinational, one carry chain deep.
 module spfe_tcp_eng_calc
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -31,13 +30,22 @@ module spfe_tcp_eng_calc
     /// What is known; to the pipeline.
     output eng_pred_t p_o
 );
-  seq_t below_nxt, wl_dist, rec_dist, timed_dist, done_dist, ancient;
+  seq_t below_nxt, wl_dist, rec_dist, timed_dist, done_dist, ancient, again_dist, again, acked;
+  logic unused_carry, same;
   when_t tmr_dist, dack_dist;
   logic [15:0] peer_mss;
+  logic unused_bits;
 
-  assign p_o.acked = seg_i.ack - tcb_i.una;
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{seg_i, done_i, tcb_i, pre_i, wl_dist, rec_dist, timed_dist, done_dist,
+      ancient, again_dist};
+
+  assign acked = seg_i.ack - tcb_i.una;
+  assign same = acked == 32'd0;
+  assign p_o.acked = acked;
   assign below_nxt = snd_nxt_i - seg_i.ack;
   assign wl_dist = seg_i.seq - tcb_i.wl1;
+  assign again_dist = seg_i.ack - tcb_i.again;
   assign rec_dist = seg_i.ack - tcb_i.recover;
   assign timed_dist = seg_i.ack - tcb_i.timed;
   assign done_dist = tcb_i.una - done_i.seq - 32'(done_i.len) -
@@ -47,31 +55,37 @@ module spfe_tcp_eng_calc
   assign dack_dist = now_i - tcb_i.dack_at;
   assign peer_mss = seg_i.mss == 16'd0 ? DefaultMss : seg_i.mss;
 
-  assign p_o.ack_same = p_o.acked == 32'd0;
-  assign p_o.ack_new = !p_o.acked[31] && !p_o.ack_same && !below_nxt[31];
-  assign p_o.ack_beyond = !p_o.acked[31] && below_nxt[31];
-  assign p_o.ack_ancient = p_o.acked[31] && ancient[31];
+  assign p_o.ack_same = same;
+  assign p_o.ack_new = !acked[31] && !same && !below_nxt[31];
+  assign p_o.ack_beyond = !acked[31] && below_nxt[31];
+  assign p_o.ack_ancient = acked[31] && ancient[31];
   assign p_o.ack_all = below_nxt == 32'd0;
   assign p_o.wl_ok = !wl_dist[31];
   assign p_o.wnd_same = pre_i.wnd == tcb_i.wnd;
   assign p_o.wnd_more = pre_i.wnd > tcb_i.max_wnd;
   assign p_o.rec_done = !rec_dist[31];
+  assign p_o.una_fresh = tcb_i.una != tcb_i.recover;
+  assign p_o.again_low = !again_dist[31];
   assign p_o.timed_done = !timed_dist[31];
-  assign p_o.fin_in = tcb_i.fin_out && snd_nxt_i != written_i;
   assign p_o.flying = tcb_i.una != snd_nxt_i;
   assign p_o.drained = consumed_i == snd_nxt_i && written_i == snd_nxt_i;
   // Behind our FIN nothing is left.
-  assign p_o.behind = consumed_i != snd_nxt_i && !p_o.fin_in;
+  assign p_o.behind = consumed_i != snd_nxt_i && !tcb_i.fin_in;
   assign p_o.flight = snd_nxt_i - tcb_i.una;
   assign p_o.unsent = consumed_i - snd_nxt_i;
   assign p_o.usable = tcb_i.una + 32'(pre_i.swnd) - snd_nxt_i;
+  assign again = tcb_i.rec == RecBack ? tcb_i.again : tcb_i.una;
+  // One less if SND.NXT counts our FIN, which is no data.
+  assign {p_o.again_left, unused_carry} = {snd_nxt_i, 1'b1} + {~again, !tcb_i.fin_in};
+  assign p_o.again_room = tcb_i.una + 32'(pre_i.swnd) - again;
+  assign p_o.again = again;
   assign p_o.stored = written_i - tcb_i.una;
   assign p_o.stored_ack = written_i - seg_i.ack;
   assign p_o.mss = peer_mss < mss_i ? peer_mss : mss_i;
   assign p_o.rto = pre_i.rto < {3'd0, rto_min_i} ? {3'd0, rto_min_i} : pre_i.rto;
   assign p_o.sample = now_i[15:0] - tcb_i.tstart;
   assign p_o.rtt_err = {4'd0, tcb_i.tstart} - {4'd0, tcb_i.srtt[18:3]};
-  assign p_o.tok = tcb_i.tok_tick == now_i[7:0] ? tcb_i.tok : 4'd0;
+  assign p_o.tok = tcb_i.tok_tick == now_i[7:0] ? tcb_i.tok : 3'd0;
   assign p_o.tmr_due = tcb_i.tmr != TmNone && !tmr_dist[TimeBits-1];
   assign p_o.dack_due = tcb_i.dack && !dack_dist[TimeBits-1];
   assign p_o.done_ack_new = done_i.ack == rcv_nxt_i;
@@ -79,4 +93,3 @@ module spfe_tcp_eng_calc
   assign p_o.done_end = done_i.seq + 32'(done_i.len);
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

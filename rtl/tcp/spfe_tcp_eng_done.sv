@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// What the end of a transmission changes. Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// What the end of a transmission changes. Combinational.
 module spfe_tcp_eng_done
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -14,6 +13,10 @@ module spfe_tcp_eng_done
   eng_tcb_t tcb;
   tx_done_t done;
   logic counts;  // takes sequence numbers that are not acknowledged yet
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{ctx_i, done};
 
   assign tcb = ctx_i.tcb;
   assign done = ctx_i.done;
@@ -24,21 +27,22 @@ module spfe_tcp_eng_done
     dec_o = dec_keep(tcb, ctx_i.tup);
     if (done.kind == TxCommand) begin
       if (tcb.busy != 2'd0) dec_o.tcb.busy = tcb.busy - 2'd1;
+      if (done.flags.fin) dec_o.tcb.fin_in = tcb.fin_out;
     end
     if (done.kind == TxDeferred) begin
       dec_o.tcb.send_check = is_keyed(tcb.state);
     end else if (counts) begin
-      if (tcb.tmr inside {TmNone, TmPersist} && !tcb.rexmit) dec_o.arm = ArmRto;
+      if (tcb.tmr inside {TmNone, TmPersist}) dec_o.arm = ArmRto;
       dec_o.tcb.send_check = tcb.send_check || ctx_i.p.behind || tcb.fin_req;
     end
     if (done.kind == TxLive && is_keyed(tcb.state)) begin
       if (ctx_i.p.done_ack_new) dec_o = dec_acked(dec_o);
-      if (counts && !tcb.timing && !tcb.rec && !done.bad_sum) begin
+      if (counts && !tcb.timing && tcb.rec == RecNone && !done.bad_sum) begin
         dec_o.tcb.timing = 1'b1;
         dec_o.tcb.timed = ctx_i.p.done_end;
         dec_o.tcb.tstart = ctx_i.now[15:0];
       end
-      if (done.bad_sum && ctx_i.room) begin
+      if (done.bad_sum && ctx_i.room && tcb.busy != 2'd3) begin
         // The ring has the right bytes; the checksum is made anew. Without room the timer does it.
         dec_o.tx = 1'b1;
         dec_o.tx_seq = done.seq;
@@ -52,4 +56,3 @@ module spfe_tcp_eng_done
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

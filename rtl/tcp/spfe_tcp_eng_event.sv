@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Events for the user: what one decision has to tell, one after the other, through a FIFO. An event
-// that finds it full is lost and counted.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Events for the user: what one decision has to tell, one after the other, through a FIFO. An
+/// event that finds it full is lost and counted.
 module spfe_tcp_eng_event
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -10,11 +9,15 @@ module spfe_tcp_eng_event
     /// Events at each change of state.
     parameter bit StatusEvents = 1'b0
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// A decision is carried out; from the pipeline, not before idle_o.
     input logic valid_i,
+    /// Session of it.
     input sid_t sid_i,
+    /// The decision.
     input eng_dec_t dec_i,
     /// State before it.
     input state_e state_i,
@@ -26,7 +29,9 @@ module spfe_tcp_eng_event
     output logic idle_o,
     /// Events.
     output event_t event_o,
+    /// event_o is there.
     output logic event_valid_o,
+    /// It is taken.
     input logic event_ready_i,
     /// An event was lost.
     output logic lost_o
@@ -40,6 +45,10 @@ module spfe_tcp_eng_event
   event_t next;
   logic next_valid, ready, unused_almost;
   logic [5:0] unused_count;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{dec_i, tup_q};
 
   always_comb begin
     next.kind = EvOpened;
@@ -127,4 +136,3 @@ module spfe_tcp_eng_event
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

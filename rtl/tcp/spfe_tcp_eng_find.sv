@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Segments of no session: a SYN looks for a listening session, one slot a cycle; all else, and a SYN
-// that finds none, is answered with a reset. What does not fit into the small FIFO is dropped.
+/// Segments of no session: a SYN looks for a listening session, one slot a cycle; all else, and a
+/// SYN that finds none, is answered with a reset. What does not fit into the small FIFO is dropped.
 module spfe_tcp_eng_find
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -11,7 +11,9 @@ module spfe_tcp_eng_find
     /// Bits of a session number; not to be set.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// Unit of time.
     input logic tick_i,
@@ -23,6 +25,7 @@ module spfe_tcp_eng_find
     input seq_t iss_clock_i,
     /// A segment that hits no session; from the receiver.
     input seg_t seg_i,
+    /// seg_i is there; one cycle.
     input logic seg_valid_i,
     /// Slot that is looked at; to the memory of four-tuples.
     output logic [Bits-1:0] slot_o,
@@ -32,11 +35,15 @@ module spfe_tcp_eng_find
     input logic anon_free_i,
     /// A session listens for this SYN; to the pipeline.
     output logic syn_valid_o,
+    /// It is taken.
     input logic syn_ready_i,
+    /// Which one.
     output logic [Bits-1:0] syn_sid_o,
+    /// Our initial sequence number, if it opens.
     output seq_t syn_iss_o,
     /// This segment is to be answered with a reset; to the pipeline.
     output logic reset_valid_o,
+    /// It is taken.
     input logic reset_ready_i,
     /// The segment of both.
     output seg_t seg_o,

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Initial sequence number: a clock and a keyed mix of the four-tuple (in the spirit of RFC 6528;
-// rotations, additions and exclusive or, no cryptographic claim). Takes nine cycles.
+/// Initial sequence number: a clock and a keyed mix of the four-tuple (in the spirit of RFC 6528;
+/// rotations, additions and exclusive or, no cryptographic claim). Takes nine cycles.
 module spfe_tcp_eng_mix
   import spfe_tcp_pkg::*;
 (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// Begin with this four-tuple, which stays until the next start; from the user of this block.
     input logic start_i,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// An operation of software, with the initial sequence number it may need; tried until it is done.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// An operation of software, with the initial sequence number it may need; tried until it is done.
 module spfe_tcp_eng_op
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -9,18 +8,23 @@ module spfe_tcp_eng_op
     /// Sessions, 2 or more.
     parameter int unsigned SessionCount = 16
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
-    /// Operation, kept until ready; from the registers.
+    /// Operation; from the registers.
     input op_cmd_t op_i,
+    /// op_i is there and stays until it is taken.
     input logic op_valid_i,
+    /// It is carried out, or there is no such session.
     output logic op_ready_o,
     /// Secret of initial sequence numbers (tcp_cfg_t).
     input logic [31:0] iss_key_i,
     /// Clock of initial sequence numbers; from the engine.
     input seq_t iss_clock_i,
-    /// Operation with iss_o; to the pipeline.
+    /// The operation is to be carried out; to the pipeline.
     output logic valid_o,
+    /// Initial sequence number, if it opens.
     output seq_t iss_o,
     /// It is in the pipeline.
     input logic take_i,
@@ -38,6 +42,10 @@ module spfe_tcp_eng_op
 
   state_t state_q;
   logic mix_done, known;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{op_i};
 
   assign known = 32'(op_i.sid) < SessionCount;
 
@@ -73,4 +81,3 @@ module spfe_tcp_eng_op
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Software's operations, answers about next hops, and SYNs for listening sessions. Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Software's operations, answers about next hops, and SYNs for listening sessions. Combinational.
 module spfe_tcp_eng_open
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -12,12 +11,18 @@ module spfe_tcp_eng_open
     input eng_ctx_t ctx_i,
     /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
+    /// The unit that asks for addresses is free.
+    input logic query_free_i,
     /// What is to be done; to the pipeline.
     output eng_dec_t dec_o
 );
   eng_tcb_t tcb;
   eng_dec_t op_dec, arp_dec, mac_dec, passive_dec;
   logic idle;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{ctx_i};
 
   assign tcb = ctx_i.tcb;
   // A slot can be given to somebody else; its last command has left.
@@ -44,6 +49,7 @@ module spfe_tcp_eng_open
               op_dec.tcb.state = StResolve;
               op_dec.tcb.una = ctx_i.iss;
               op_dec.tup.port = ctx_i.op.port;
+              op_dec.query = query_free_i;
               op_dec.arm = ArmResolve;
             end
           end
@@ -69,6 +75,7 @@ module spfe_tcp_eng_open
           op_dec.tcb.busy = tcb.busy;
           op_dec.tcb.rst_now = tcb.rst_now;
         end else if (tcb.state != StClosed) begin
+          op_dec.tcb.passive = 1'b0;
           op_dec = dec_close(op_dec, 1'b1, CloseAbort, wants_reset(tcb.state));
         end
       end
@@ -105,6 +112,8 @@ module spfe_tcp_eng_open
       mac_dec.tcb.dmac = ctx_i.mac;
       mac_dec.hdr = 1'b1;
     end
+    // It may be the one that is waited for.
+    mac_dec.query = tcb.state == StResolve && query_free_i;
   end
 
   // Passive open.
@@ -130,6 +139,8 @@ module spfe_tcp_eng_open
       passive_dec.snd = 1'b1;
       passive_dec.snd_init = 1'b1;
       passive_dec.rcv = 1'b1;
+      // From now on: the receiver takes only what has the right ACK (see ack_lo_o of the engine).
+      passive_dec.rcv_open = 1'b1;
       passive_dec.rcv_set = 1'b1;
       passive_dec.rcv_nxt = ctx_i.seg.seq + 32'd1;
     end else begin
@@ -147,4 +158,3 @@ module spfe_tcp_eng_open
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Commands of one decision: first those that set up headers and state, then the segment to be sent,
-// which waits in a FIFO for the transmitter.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Commands of one decision: first those that set up headers and state, then the segment to be
+/// sent, which waits in a FIFO for the transmitter.
 module spfe_tcp_eng_out
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -10,32 +9,53 @@ module spfe_tcp_eng_out
     /// A congestion window limits what is sent.
     parameter bit CongestionControl = 1'b0
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// A decision is carried out; from the pipeline.
     input logic valid_i,
     /// The one before it has been given on.
     output logic ready_o,
+    /// Session of it.
     input sid_t sid_i,
+    /// The decision.
     input eng_dec_t dec_i,
+    /// Its congestion window.
+    input wnd_t cwnd_i,
     /// Our MSS (tcp_cfg_t).
     input logic [15:0] mss_i,
+    /// The receive window is not 0 (tcp_cfg_t): payload may be taken.
+    input logic receive_i,
     /// Enough space for the commands of all decisions that may be in the pipeline.
     output logic room_o,
-    /// Commands, as in the ports of the engine.
+    /// What a session receives, to the receiver.
     output rcv_cmd_t rcv_cmd_o,
+    /// rcv_cmd_o is there and stays until it is taken.
     output logic rcv_cmd_valid_o,
+    /// It is taken.
     input logic rcv_cmd_ready_i,
+    /// Four-tuple, to the receiver.
     output key_cmd_t key_cmd_o,
+    /// key_cmd_o is there; one cycle.
     output logic key_cmd_valid_o,
+    /// Header, to the transmitter.
     output hdr_cmd_t hdr_cmd_o,
+    /// hdr_cmd_o is there and stays until it is taken.
     output logic hdr_cmd_valid_o,
+    /// It is taken.
     input logic hdr_cmd_ready_i,
+    /// State of the sending side, to the transmitter.
     output snd_cmd_t snd_cmd_o,
+    /// snd_cmd_o is there and stays until it is taken.
     output logic snd_cmd_valid_o,
+    /// It is taken.
     input logic snd_cmd_ready_i,
+    /// Segment to be sent, to the transmitter.
     output tx_cmd_t tx_cmd_o,
+    /// tx_cmd_o is there and stays until it is taken.
     output logic tx_cmd_valid_o,
+    /// It is taken.
     input logic tx_cmd_ready_i
 );
   logic rcv_q, key_q, hdr_q, snd_q, snd_sum_q, snd_ready_q, tx_q, tx_ready, unused_almost;
@@ -48,6 +68,10 @@ module spfe_tcp_eng_out
   tx_cmd_t tx_cmd_q;
   seq_t una_q;
   wnd_t wnd_q, cwnd_q;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{dec_i};
 
   assign rcv_left = rcv_q && !rcv_cmd_ready_i;
   assign hdr_left = hdr_q && !hdr_cmd_ready_i;
@@ -68,7 +92,9 @@ module spfe_tcp_eng_out
     if (push) tx_q <= 1'b0;
     if (valid_i) begin
       rcv_q <= dec_i.rcv;
-      rcv_cmd_q <= '{sid: sid_i, open: dec_i.rcv_open, set: dec_i.rcv_set, nxt: dec_i.rcv_nxt};
+      rcv_cmd_q <= '{
+        sid: sid_i, open: dec_i.rcv_open && receive_i, set: dec_i.rcv_set, nxt: dec_i.rcv_nxt
+      };
       key_q <= dec_i.key;
       key_cmd_q <= '{
           sid: sid_i,
@@ -93,12 +119,12 @@ module spfe_tcp_eng_out
       snd_cmd_q.init <= dec_i.snd_init;
       snd_cmd_q.iss <= dec_i.tcb.una;
       snd_cmd_q.open <= is_open(dec_i.tcb);
-      snd_cmd_q.live <= is_open(dec_i.tcb) && !dec_i.tcb.rec && !dec_i.tcb.rexmit &&
+      snd_cmd_q.live <= is_open(dec_i.tcb) && dec_i.tcb.rec == RecNone && !dec_i.tcb.rexmit &&
           dec_i.tcb.mss == mss_i;
       snd_cmd_q.una <= dec_i.tcb.una;
       una_q <= dec_i.tcb.una;
       wnd_q <= dec_i.tcb.wnd;
-      cwnd_q <= dec_i.tcb.cwnd;
+      cwnd_q <= cwnd_i;
       tx_q <= dec_i.tx;
       tx_cmd_q <= '{
           sid: sid_i,
@@ -157,4 +183,3 @@ module spfe_tcp_eng_out
   end
 `endif
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Types inside of the protocol engine: the state of a session, what is known of an event when it is
-// decided (eng_ctx_t), and what is decided (eng_dec_t).
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Types inside of the protocol engine: the state of a session, what is known of an event when it
+/// is decided (eng_ctx_t), and what is decided (eng_dec_t).
 package spfe_tcp_eng_pkg;
   import spfe_tcp_pkg::*;
+
+  // Not every module needs every constant.
+  /* verilator lint_off UNUSEDPARAM */
 
   /// Bits of a point in time: more than twice the longest timer, for comparisons on the circle.
   localparam int unsigned TimeBits = 18;
@@ -13,10 +15,9 @@ package spfe_tcp_eng_pkg;
   localparam int unsigned WndBits = 30;
   typedef logic [WndBits-1:0] wnd_t;  // bytes
 
-  /// Acknowledgements that nobody needs for progress: at most so many in a tick and session.
-  localparam logic [3:0] ChallengeLimit = 4'd4;
-  /// The same for acknowledgements of segments with data or FIN out of order.
-  localparam logic [3:0] DupLimit = 4'd15;
+  /// Acknowledgements of segments without data that nobody needs for progress: at most so many in a
+  /// tick and session (RFC 5961, 7). RFC 5681 wants all those of data out of order.
+  localparam logic [2:0] ChallengeLimit = 3'd4;
   /// MSS of a peer that tells none (RFC 9293, 3.7.1).
   localparam logic [15:0] DefaultMss = 16'd536;
 
@@ -37,6 +38,28 @@ package spfe_tcp_eng_pkg;
     ArmTimeWait = 3'd4,
     ArmResolve = 3'd5
   } arm_e;
+
+  /// Recovery of lost segments.
+  typedef enum logic [1:0] {
+    RecNone = 2'd0,
+    RecFast = 2'd1,  // after three duplicates (RFC 6582): holes one by one
+    RecBack = 2'd2,  // after a timeout: all from SND.UNA to SND.NXT again
+    RecAfter = 2'd3  // all of it has left again
+  } rec_e;
+
+  /// What becomes of the congestion window.
+  typedef enum logic [3:0] {
+    CcKeep = 4'd0,
+    CcInit = 4'd1,  // RFC 6928
+    CcInitLost = 4'd2,  // SYN or SYN-ACK was lost (RFC 5681, 3.1)
+    CcAck = 4'd3,  // slow start or congestion avoidance
+    CcEnter = 4'd4,  // RFC 6582, 3.2: step 2
+    CcDup = 4'd5,  // step 3 of RFC 5681, 3.2
+    CcPartial = 4'd6,  // RFC 6582, 3.2: step 3
+    CcExit = 4'd7,
+    CcTimeout = 4'd8,  // RFC 5681, 3.1
+    CcTimeoutAgain = 4'd9  // the same segment once more
+  } cc_e;
 
   /// Kinds of events, the order of the bits of a request is that of priority.
   typedef enum logic [3:0] {
@@ -83,8 +106,9 @@ package spfe_tcp_eng_pkg;
     seq_t wl1;  // SND.WL1. SND.WL2 <= SND.UNA always, so the test of it is that of the ACK.
     seq_t recover;  // end of what was sent when recovery began (RFC 6582)
     logic [1:0] dups;  // duplicate acknowledgements
-    logic rec;  // recovery, after a timeout or three duplicates
-    logic rexmit;  // the segment at SND.UNA has to be sent again
+    rec_e rec;
+    logic rexmit;  // the segment at `again` (RecBack) or SND.UNA has to be sent again
+    seq_t again;  // RecBack: what is before it has left again
     seq_t timed;  // end of the segment whose round trip is measured
     logic [15:0] tstart;  // tick in which it left; with rtt_due the sample in ticks
     logic timing;
@@ -107,13 +131,21 @@ package spfe_tcp_eng_pkg;
     logic send_check;  // look for data or FIN to send
     logic fin_req;  // FIN after the data
     logic fin_out;  // FIN was given to the transmitter
+    logic fin_in;  // and has left: SND.NXT counts it
     logic [1:0] busy;  // commands in the transmitter
     logic [7:0] tok_tick;  // tick of
-    logic [3:0] tok;  // acknowledgements that are limited
+    logic [2:0] tok;  // acknowledgements that are limited
     wnd_t cwnd;
     wnd_t ssthresh;
     wnd_t cacc;  // bytes acknowledged in congestion avoidance
   } eng_tcb_t;
+
+  /// Congestion window.
+  typedef struct packed {
+    wnd_t cwnd;
+    wnd_t ssthresh;
+    wnd_t cacc;
+  } eng_cc_t;
 
   /// A segment with what can be said of it without the state of the session.
   typedef struct packed {
@@ -144,7 +176,8 @@ package spfe_tcp_eng_pkg;
     logic wnd_more;  // above MAX.SND.WND
     logic rec_done;  // ACK >= recover
     logic timed_done;  // ACK >= timed
-    logic fin_in;  // SND.NXT counts our FIN
+    logic una_fresh;  // SND.UNA is beyond the last recovery (RFC 6582, 3.2: step 2)
+    logic again_low;  // ACK is beyond what has left again
     logic flying;  // SND.UNA is not SND.NXT
     logic drained;  // consumed and written are SND.NXT
     logic behind;  // SND.NXT is not consumed
@@ -153,12 +186,15 @@ package spfe_tcp_eng_pkg;
     seq_t unsent;  // consumed - SND.NXT
     seq_t usable;  // SND.UNA + swnd - SND.NXT
     seq_t stored;  // written - SND.UNA
+    seq_t again;  // where to send again
+    seq_t again_left;  // data from there to SND.NXT
+    seq_t again_room;  // window from there
     seq_t stored_ack;  // written - ACK
     logic [15:0] mss;  // for a SYN: the smaller of both
     logic [18:0] rto;  // ticks, not below the minimum, before backoff
     logic [15:0] sample;  // now - tstart
     logic [19:0] rtt_err;  // tstart - SRTT, signed
-    logic [3:0] tok;  // limited acknowledgements in this tick
+    logic [2:0] tok;  // limited acknowledgements in this tick
     logic tmr_due;
     logic dack_due;
     logic done_ack_new;  // tx_done carried our newest RCV.NXT
@@ -185,6 +221,7 @@ package spfe_tcp_eng_pkg;
 
   typedef struct packed {
     logic we;  // tcb and tup are written
+    cc_e cc;
     eng_tcb_t tcb;
     eng_tup_t tup;
     arm_e arm;
@@ -270,6 +307,7 @@ package spfe_tcp_eng_pkg;
     d.tcb.rst_now = reset;
     d.tup.ip = dec.tcb.passive ? dec.tcb.lip : dec.tup.ip;
     d.tup.port = dec.tcb.passive ? '0 : dec.tup.port;
+    d.cc = CcKeep;
     d.arm = ArmStop;
     d.arm_dack = 1'b0;
     d.rcv = 1'b1;
@@ -295,6 +333,8 @@ package spfe_tcp_eng_pkg;
 
   /// The user may send.
   function automatic logic is_open(eng_tcb_t tcb);
+    logic unused_bits;
+    unused_bits = ^tcb;
     return (tcb.state inside {StEstablished, StCloseWait}) && !tcb.fin_req;
   endfunction
 
@@ -307,11 +347,15 @@ package spfe_tcp_eng_pkg;
 
   /// There is work that the service can do now.
   function automatic logic wants_service(eng_tcb_t tcb);
+    logic unused_bits;
+    unused_bits = ^tcb;
     return tcb.rtt_due || tcb.rearm || (tcb.busy == 2'd0 && (tcb.ack_now || tcb.syn_now ||
         tcb.probe_now || tcb.rst_now || tcb.rexmit || tcb.send_check));
   endfunction
 
   function automatic use_e use_of(eng_tcb_t tcb);
+    logic unused_bits;
+    unused_bits = ^tcb;
     if (tcb.state == StClosed) return UseNone;
     if (tcb.state == StListen) begin
       // While a reset of the last connection is on its way the headers must stay.
@@ -320,5 +364,5 @@ package spfe_tcp_eng_pkg;
     return tcb.passive ? UsePassive : UseActive;
   endfunction
 
+  /* verilator lint_on UNUSEDPARAM */
 endpackage
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// First look at an event, while the state of its session is read. Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// First look at an event, while the state of its session is read. Combinational.
 module spfe_tcp_eng_pre
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -26,6 +25,10 @@ module spfe_tcp_eng_pre
 );
   logic [31:0] rcv_wnd;
   logic no_len, first_in, last_in;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{seg_i, tcb_i};
 
   // What is announced: 16 bits, shifted if both sides do.
   assign rcv_wnd = tcb_i.scaled || rcv_wnd_i[31:16] == 16'd0 ? rcv_wnd_i : 32'd65535;
@@ -50,4 +53,3 @@ module spfe_tcp_eng_pre
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

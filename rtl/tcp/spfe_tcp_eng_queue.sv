@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Sessions that have work, in order of arrival, each in it once.
+/// Sessions that have work, in order of arrival, each in it once.
 module spfe_tcp_eng_queue #(
     /// Sessions, 2 or more.
     parameter int unsigned SessionCount = 16,
     /// Bits of a session number; not to be set.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// A session has work; from the pipeline.
     input logic push_i,

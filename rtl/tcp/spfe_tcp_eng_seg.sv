@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// What a segment of a session does (RFC 9293, 3.10.7, with RFC 5961). Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// What a segment of a session does (RFC 9293, 3.10.7, with RFC 5961). Combinational.
 module spfe_tcp_eng_seg
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
     /// Each segment with data is acknowledged at once.
     parameter bit InstantAck = 1'b0,
+    /// A congestion window limits what is sent.
+    parameter bit CongestionControl = 1'b0,
     /// Events when bytes of the ring become free.
     parameter bit CreditEvents = 1'b0
 ) (
@@ -23,6 +24,7 @@ module spfe_tcp_eng_seg
 
   spfe_tcp_eng_seg_sync #(
       .InstantAck(InstantAck),
+      .CongestionControl(CongestionControl),
       .CreditEvents(CreditEvents)
   ) i_sync (
       .ctx_i,
@@ -33,7 +35,7 @@ module spfe_tcp_eng_seg
   always_comb begin
     syn_dec = dec_keep(ctx_i.tcb, ctx_i.tup);
     if (ctx_i.seg.flags.ack && !ctx_i.p.ack_new) begin
-      if (!ctx_i.seg.flags.rst && ctx_i.room) begin
+      if (!ctx_i.seg.flags.rst && ctx_i.room && ctx_i.tcb.busy != 2'd3) begin
         syn_dec.tx = 1'b1;
         syn_dec.tx_seq = ctx_i.seg.ack;
         syn_dec.tx_flags = FlagRst;
@@ -53,6 +55,7 @@ module spfe_tcp_eng_seg
       syn_dec.tcb.max_wnd = {14'd0, ctx_i.seg.wnd};
       syn_dec.tcb.wl1 = ctx_i.seg.seq;
       syn_dec.rcv = 1'b1;
+      syn_dec.rcv_open = 1'b1;
       syn_dec.rcv_set = 1'b1;
       syn_dec.rcv_nxt = ctx_i.seg.seq + 32'd1;
       syn_dec.hdr = 1'b1;
@@ -61,6 +64,8 @@ module spfe_tcp_eng_seg
       if (ctx_i.seg.flags.ack) begin
         syn_dec.tcb.state = StEstablished;
         syn_dec.tcb.una = ctx_i.seg.ack;
+        syn_dec.tcb.recover = ctx_i.tcb.una;
+        syn_dec.cc = ctx_i.tcb.tries == 8'd0 ? CcInit : CcInitLost;
         syn_dec.tcb.ack_now = 1'b1;
         syn_dec.tcb.send_check = 1'b1;
         syn_dec.tcb.timing = 1'b0;
@@ -69,7 +74,6 @@ module spfe_tcp_eng_seg
           syn_dec.tcb.tstart = ctx_i.p.sample;
         end
         syn_dec.arm = ArmStop;
-        syn_dec.rcv_open = 1'b1;
         syn_dec.opened = 1'b1;
         syn_dec.count.opened = 1'b1;
       end else begin
@@ -87,11 +91,10 @@ module spfe_tcp_eng_seg
       default: dec_o = sync_dec;
     endcase
     // An acknowledgement need not wait for the service.
-    if (dec_o.tcb.ack_now && ctx_i.room && !dec_o.tx && dec_o.tcb.busy == 2'd0 &&
+    if (dec_o.tcb.ack_now && ctx_i.room && !dec_o.tx && dec_o.tcb.busy != 2'd3 &&
         !dec_o.tcb.syn_now) begin
       dec_o = dec_ack(dec_o);
     end
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// What a segment does in the states from SYN-RECEIVED on (RFC 9293, 3.10.7.4). Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// What a segment does in the states from SYN-RECEIVED on (RFC 9293, 3.10.7.4). Combinational.
 module spfe_tcp_eng_seg_sync
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
     /// Each segment with data is acknowledged at once.
     parameter bit InstantAck = 1'b0,
+    /// A congestion window limits what is sent.
+    parameter bit CongestionControl = 1'b0,
     /// Events when bytes of the ring become free.
     parameter bit CreditEvents = 1'b0
 ) (
@@ -20,17 +21,22 @@ module spfe_tcp_eng_seg_sync
   eng_pred_t p;
   eng_tcb_t tcb;
   logic has_data, is_dup, ack_ok, fin_acked, wnd_ok, fin_taken;
-  logic challenge, duplicate;  // limited acknowledgements
+  logic challenge;  // acknowledged within the limit
+  logic duplicate;  // acknowledged always
   logic crossed;  // the SYN-ACK of a simultaneous open
   logic reopened;  // the peer, back with a new SYN while we are in TIME-WAIT
   eng_dec_t rst_dec, new_dec, ack_dec, fin_dec, old_dec;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{ctx_i, seg, p};
 
   assign seg = ctx_i.seg;
   assign p = ctx_i.p;
   assign tcb = ctx_i.tcb;
   assign has_data = seg.len != 16'd0;
   assign ack_ok = p.ack_new || p.ack_same;
-  assign fin_acked = tcb.fin_out && p.fin_in && p.ack_all && ack_ok;
+  assign fin_acked = tcb.fin_in && p.ack_all && ack_ok;
   assign fin_taken = seg.taken && seg.flags.fin;
   assign is_dup = p.ack_same && p.flying && !has_data && p.wnd_same && !seg.flags.fin &&
       ctx_i.pre.wnd != '0;
@@ -64,7 +70,7 @@ module spfe_tcp_eng_seg_sync
     new_dec.tcb.max_wnd = {14'd0, seg.wnd};
     new_dec.tcb.wl1 = seg.seq;
     new_dec.tcb.dups = 2'd0;
-    new_dec.tcb.rec = 1'b0;
+    new_dec.tcb.rec = RecNone;
     new_dec.tcb.rexmit = 1'b0;
     new_dec.tcb.timing = 1'b0;
     new_dec.tcb.backoff = 4'd0;
@@ -74,10 +80,12 @@ module spfe_tcp_eng_seg_sync
     new_dec.tcb.dack = 1'b0;
     new_dec.tcb.fin_req = 1'b0;
     new_dec.tcb.fin_out = 1'b0;
+    new_dec.tcb.fin_in = 1'b0;
     new_dec.tcb.send_check = 1'b0;
     new_dec.tcb.syn_now = 1'b1;
     new_dec.arm = ArmStop;
     new_dec.rcv = 1'b1;
+    new_dec.rcv_open = 1'b1;
     new_dec.rcv_set = 1'b1;
     new_dec.rcv_nxt = seg.seq + 32'd1;
     new_dec.snd = 1'b1;
@@ -94,12 +102,9 @@ module spfe_tcp_eng_seg_sync
       ack_dec.tcb.state = StEstablished;
       ack_dec.opened = 1'b1;
       ack_dec.count.opened = 1'b1;
-      ack_dec.rcv = 1'b1;
-      ack_dec.rcv_open = 1'b1;
+      ack_dec.cc = tcb.tries == 8'd0 ? CcInit : CcInitLost;
       ack_dec.snd = 1'b1;
       ack_dec.tcb.send_check = 1'b1;
-      // What came with it could not be delivered: it has to come again.
-      ack_dec.tcb.ack_now = has_data || seg.flags.fin;
     end
     if (p.ack_new) begin
       ack_dec.tcb.una = seg.ack;
@@ -113,23 +118,38 @@ module spfe_tcp_eng_seg_sync
         ack_dec.tcb.rtt_due = 1'b1;
         ack_dec.tcb.tstart = p.sample;
       end
-      if (tcb.rec) begin
+      ack_dec.tcb.rexmit = 1'b0;
+      if (tcb.state != StSynRcvd) ack_dec.cc = CcAck;
+      if (tcb.rec == RecNone) begin
+        ack_dec.tcb.recover = tcb.una;  // follows, for the comparison on the circle
+      end else if (p.rec_done || p.ack_all) begin
+        ack_dec.tcb.rec = RecNone;
+        if (tcb.rec == RecFast) ack_dec.cc = CcExit;
+      end else if (tcb.rec == RecFast) begin
         // RFC 6582: a partial acknowledgement shows the next hole.
-        ack_dec.tcb.rec = !(p.rec_done || p.ack_all);
-        ack_dec.tcb.rexmit = !(p.rec_done || p.ack_all);
-      end else begin
-        ack_dec.tcb.rexmit = 1'b0;
+        ack_dec.tcb.rexmit = 1'b1;
+        ack_dec.cc = CcPartial;
+      end else if (tcb.rec == RecBack) begin
+        ack_dec.tcb.rexmit = 1'b1;
+        if (p.again_low) ack_dec.tcb.again = seg.ack;
       end
     end else if (is_dup) begin
       ack_dec.count.dup_ack = 1'b1;
       if (tcb.dups != 2'd3) ack_dec.tcb.dups = tcb.dups + 2'd1;
-      if (tcb.dups == 2'd2 && !tcb.rec) begin
-        ack_dec.tcb.rec = 1'b1;
+      if (tcb.dups == 2'd2 && tcb.rec == RecNone && p.una_fresh) begin
+        ack_dec.tcb.rec = RecFast;
         ack_dec.tcb.recover = ctx_i.snd_nxt;
         ack_dec.tcb.rexmit = 1'b1;
         ack_dec.tcb.timing = 1'b0;
         ack_dec.snd = 1'b1;
+        ack_dec.cc = CcEnter;
         ack_dec.count.fast_rexmit = 1'b1;
+      end else if (tcb.dups == 2'd2 && tcb.rec == RecAfter) begin
+        // What was sent again after a timeout was lost again.
+        ack_dec.tcb.rexmit = 1'b1;
+      end else if (tcb.dups == 2'd3 && tcb.rec == RecFast) begin
+        ack_dec.cc = CcDup;
+        ack_dec.snd = CongestionControl;
       end
     end
     if (wnd_ok) begin
@@ -144,7 +164,14 @@ module spfe_tcp_eng_seg_sync
       if (wnd_ok && ctx_i.pre.wnd != '0) begin
         ack_dec.tcb.backoff = 4'd0;
         ack_dec.tcb.probe_now = 1'b0;
-        ack_dec.tcb.rexmit = !p.ack_all;
+        if (!p.ack_all) begin
+          // What had left when the window closed was thrown away.
+          ack_dec.tcb.rexmit = 1'b1;
+          ack_dec.tcb.rec = RecBack;
+          ack_dec.tcb.recover = ctx_i.snd_nxt;
+          ack_dec.tcb.again = seg.ack;
+        end
+        ack_dec.snd = 1'b1;
         ack_dec.tcb.send_check = 1'b1;
         ack_dec.arm = ArmStop;
       end else begin
@@ -164,7 +191,7 @@ module spfe_tcp_eng_seg_sync
     end
     if (has_data) begin
       if (!seg.taken) begin
-        // Out of order or not wanted any more; the limit is applied below.
+        // Out of order or not wanted any more; acknowledged below.
       end else if (InstantAck || tcb.ack_pend) begin
         ack_dec.tcb.ack_now = 1'b1;
       end else begin
@@ -201,7 +228,7 @@ module spfe_tcp_eng_seg_sync
     end
   end
 
-  // Acknowledgements that are limited.
+  // What is not acceptable, and acknowledgements that are no progress.
   always_comb begin
     challenge = 1'b0;
     duplicate = 1'b0;
@@ -226,11 +253,11 @@ module spfe_tcp_eng_seg_sync
     end else if (!seg.flags.ack) begin
       challenge = 1'b0;
     end else if (tcb.state == StSynRcvd && !p.ack_new) begin
-      if (ctx_i.room && tcb.busy == 2'd0) begin
+      if (ctx_i.room && tcb.busy != 2'd3) begin
         old_dec.tx = 1'b1;
         old_dec.tx_seq = seg.ack;
         old_dec.tx_flags = FlagRst;
-        old_dec.tcb.busy = 2'd1;
+        old_dec.tcb.busy = tcb.busy + 2'd1;
         old_dec.count.rst_sent = 1'b1;
       end
     end else if (p.ack_beyond || p.ack_ancient) begin
@@ -248,13 +275,13 @@ module spfe_tcp_eng_seg_sync
 
   always_comb begin
     dec_o = old_dec;
-    if ((challenge && p.tok < ChallengeLimit) || (duplicate && p.tok < DupLimit)) begin
+    if (duplicate) dec_o.tcb.ack_now = 1'b1;
+    if (challenge && p.tok < ChallengeLimit) begin
       dec_o.tcb.ack_now = 1'b1;
-      dec_o.tcb.tok = p.tok + 4'd1;
+      dec_o.tcb.tok = p.tok + 3'd1;
       dec_o.tcb.tok_tick = ctx_i.now[7:0];
-      dec_o.count.challenge = challenge;
+      dec_o.count.challenge = 1'b1;
     end
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

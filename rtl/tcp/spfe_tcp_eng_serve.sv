@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// What a session has to send next, one command at most. Combinational.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// What a session has to send next, one command at most. Combinational.
 module spfe_tcp_eng_serve
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -16,19 +15,25 @@ module spfe_tcp_eng_serve
   eng_tcb_t tcb;
   eng_pred_t p;
   logic [15:0] again_len, new_len;
-  logic new_ok, fin_ok, blocked;
+  logic again_ok, new_ok, fin_ok, blocked;
   eng_dec_t rtt_dec, send_dec;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{ctx_i, p};
 
   assign tcb = ctx_i.tcb;
   assign p = ctx_i.p;
 
-  // Again: from SND.UNA, within what was sent and what the peer takes.
+  // Again: within what was sent and what may be sent. Less than a segment only at SND.UNA.
   always_comb begin
-    seq_t sent;
-    sent = p.fin_in ? p.stored : p.flight;
     again_len = tcb.mss;
-    if (sent < 32'(again_len)) again_len = sent[15:0];
-    if (tcb.wnd < WndBits'(again_len)) again_len = tcb.wnd[15:0];
+    if (p.again_left < 32'(tcb.mss)) again_len = p.again_left[15:0];
+    again_ok = !p.again_room[31] && p.again_room >= 32'(again_len);
+    if (!again_ok && (tcb.rec != RecBack || p.again == tcb.una)) begin
+      again_len = p.again_room[15:0];
+      again_ok = 1'b1;
+    end
   end
 
   // New: from SND.NXT to consumed. A short segment that is not the end of the data leaves only if
@@ -41,7 +46,8 @@ module spfe_tcp_eng_serve
     if (p.usable >= 32'(tcb.mss) && p.unsent >= 32'(tcb.mss)) new_len = tcb.mss;
     new_ok = p.behind && room && (fits || p.usable >= 32'(tcb.mss) || !p.flying ||
         p.usable >= {3'd0, tcb.max_wnd[WndBits-1:1]});
-    fin_ok = tcb.state inside {StEstablished, StCloseWait} && tcb.fin_req && !tcb.fin_out && p.drained && room;
+    fin_ok = tcb.state inside {StEstablished, StCloseWait} && tcb.fin_req && !tcb.fin_out &&
+        p.drained && room;
     blocked = (p.behind || (tcb.fin_req && !tcb.fin_out && p.drained)) && !p.flying;
   end
 
@@ -71,7 +77,7 @@ module spfe_tcp_eng_serve
   always_comb begin
     send_dec = dec_keep(tcb, ctx_i.tup);
     send_dec.tx_seq_nxt = 1'b0;
-    send_dec.tx_seq = tcb.una;
+    send_dec.tx_seq = p.again;
     send_dec.tx_ack_rcv = 1'b1;
     send_dec.tx_flags = FlagAck;
     if (tcb.rst_now) begin
@@ -82,6 +88,7 @@ module spfe_tcp_eng_serve
       send_dec.count.rst_sent = 1'b1;
     end else if (tcb.syn_now) begin
       send_dec.tx = 1'b1;
+      send_dec.tx_seq = tcb.una;
       send_dec.tx_ack_rcv = tcb.state == StSynRcvd;
       send_dec.tx_flags = tcb.state == StSynRcvd ? FlagSynAck : FlagSyn;
       send_dec.tx_ws = tcb.state == StSynRcvd ? tcb.scaled : wscale_en_i;
@@ -100,15 +107,25 @@ module spfe_tcp_eng_serve
     end else if (tcb.rexmit) begin
       send_dec.tcb.rexmit = 1'b0;
       if (!p.flying) begin
-        send_dec.arm = ArmKeep;
+        send_dec.tcb.rec = RecNone;
       end else if (tcb.wnd == '0) begin
         send_dec.arm = ArmPersist;
-      end else begin
+      end else if (p.again_left == 32'd0) begin
+        // All data has left again; FIN is what remains, if it has left at all.
+        if (tcb.rec == RecBack) send_dec.tcb.rec = RecAfter;
+        send_dec.tx = tcb.fin_in;
+        send_dec.tx_flags = FlagFinAck;
+      end else if (again_ok) begin
         send_dec.tx = 1'b1;
         send_dec.tx_len = again_len;
-        send_dec.tx_flags = again_len == 16'd0 ? FlagFinAck : FlagPshAck;
+        send_dec.tx_flags = FlagPshAck;
+        send_dec.tcb.again = p.again + 32'(again_len);
+        send_dec.tcb.rexmit = tcb.rec == RecBack;
+      end
+      if (send_dec.tx) begin
         send_dec.tcb.timing = 1'b0;
-        send_dec.arm = ArmStop;  // runs again from when the segment has left
+        // Runs again from when the segment has left.
+        if (tcb.rec == RecFast) send_dec.arm = ArmStop;
       end
     end else if (tcb.send_check && new_ok) begin
       send_dec.tx = 1'b1;
@@ -116,7 +133,7 @@ module spfe_tcp_eng_serve
       send_dec.tx_len = new_len;
       send_dec.tx_flags = p.unsent == 32'(new_len) ? FlagPshAck : FlagAck;
       if (tcb.tmr == TmPersist) send_dec.arm = ArmStop;
-      if (!tcb.timing && !tcb.rec) begin
+      if (!tcb.timing && tcb.rec == RecNone) begin
         send_dec.tcb.timing = 1'b1;
         send_dec.tcb.timed = ctx_i.snd_nxt + 32'(new_len);
         send_dec.tcb.tstart = ctx_i.now[15:0];
@@ -147,4 +164,3 @@ module spfe_tcp_eng_serve
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// Time, and the walk over all timers that each tick starts: one slot a cycle, beside the pipeline.
-// A tick during a walk starts another one after it.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// Time, and the walk over all timers that each tick starts: one slot a cycle, beside the pipeline.
+/// A tick during a walk starts another one after it.
 module spfe_tcp_eng_tick
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -12,12 +11,15 @@ module spfe_tcp_eng_tick
     /// Bits of a session number; not to be set.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// Unit of time.
     input logic tick_i,
     /// Timers of a session change; from the pipeline.
     input logic we_i,
+    /// Which one.
     input logic [Bits-1:0] sid_i,
     /// Its new state.
     input eng_tcb_t tcb_i,
@@ -27,7 +29,9 @@ module spfe_tcp_eng_tick
     output seq_t iss_clock_o,
     /// A timer of this session has run out; to the queue.
     output logic due_o,
+    /// Its number.
     output logic [Bits-1:0] due_sid_o,
+    /// It is taken.
     input logic due_ready_i
 );
   typedef struct packed {
@@ -44,6 +48,10 @@ module spfe_tcp_eng_tick
   seq_t iss_clock_q;
   logic [9:0] cycles_q;
   logic stall;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{tcb_i};
 
   assign write_data = '{
       run: tcb_i.tmr != TmNone,
@@ -109,4 +117,3 @@ module spfe_tcp_eng_tick
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

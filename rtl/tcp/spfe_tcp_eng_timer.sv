@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// What a timer that has run out does. Combinational; sending is left to the service.
-/* verilator lint_off UNUSEDSIGNAL */ // Structs are handed on whole, distances used for their sign.
+/// What a timer that has run out does. Combinational; sending is left to the service.
 module spfe_tcp_eng_timer
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -19,6 +18,10 @@ module spfe_tcp_eng_timer
 );
   eng_tcb_t tcb;
   logic opening, give_up;
+  logic unused_bits;
+
+  // Of structures handed on whole, and of distances but their sign.
+  assign unused_bits = ^{ctx_i};
 
   assign tcb = ctx_i.tcb;
   assign opening = tcb.state inside {StSynSent, StSynRcvd};
@@ -41,16 +44,17 @@ module spfe_tcp_eng_timer
             dec_o.count.rto = 1'b1;
           end else if (ctx_i.p.flying) begin
             dec_o.tcb.rexmit = 1'b1;
-            dec_o.tcb.rec = 1'b1;
+            dec_o.tcb.rec = RecBack;
             dec_o.tcb.recover = ctx_i.snd_nxt;
+            dec_o.tcb.again = tcb.una;
+            dec_o.cc = tcb.tries == 8'd0 ? CcTimeout : CcTimeoutAgain;
             dec_o.snd = 1'b1;
             dec_o.count.rto = 1'b1;
           end else begin
             dec_o.tcb.tries = 8'd0;
           end
           if ((opening || ctx_i.p.flying) && give_up) begin
-            dec_o = dec_close(dec_o, !(opening && tcb.passive), CloseTimeout,
-                              tcb.state != StSynSent);
+            dec_o = dec_close(dec_o, !(opening && tcb.passive), CloseTimeout, !opening);
           end
         end
         TmPersist: begin
@@ -70,4 +74,3 @@ module spfe_tcp_eng_timer
   end
 
 endmodule
-/* verilator lint_on UNUSEDSIGNAL */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-// The protocol engine: one event at a time over the state of all sessions, four cycles each.
-//
-//   select  an event is chosen (in the write cycle of the one before it)
-//   read    state of its session
-//   calc    distances and comparisons
-//   decide  new state and commands
-//   write   state; commands go to spfe_tcp_eng_out
-//
-// Beside the pipeline run the search for listening sessions, the walk over the timers, and the walk
-// for changed next hops; their results are events.
+/// The protocol engine: one event at a time over the state of all sessions, four cycles each.
+///
+///   select  an event is chosen (in the write cycle of the one before it)
+///   read    state of its session
+///   calc    distances and comparisons
+///   decide  new state and commands
+///   write   state; commands go to spfe_tcp_eng_out
+///
+/// Beside the pipeline run the search for listening sessions, the walk over the timers, and the
+/// walk for changed next hops; their results are events.
 module spfe_tcp_engine
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -29,79 +29,107 @@ module spfe_tcp_engine
     /// Each segment with data is acknowledged at once.
     parameter bit InstantAck = 1'b0
 ) (
+    /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
     input logic rst_i,
     /// Unit of time: one cycle high; from outside of the core.
     input logic tick_i,
     /// Configuration; from the registers.
-    // verilator lint_off UNUSEDSIGNAL
     input tcp_cfg_t cfg_i,
-    // verilator lint_on UNUSEDSIGNAL
 
     /// A segment; from the receiver, which cannot wait.
     input seg_t seg_i,
+    /// seg_i is there; one cycle.
     input logic seg_valid_i,
     /// What a session receives; to the receiver.
     output rcv_cmd_t rcv_cmd_o,
+    /// rcv_cmd_o is there and stays until it is taken.
     output logic rcv_cmd_valid_o,
+    /// It is taken.
     input logic rcv_cmd_ready_i,
-    /// RCV.NXT of a session, in the same cycle; from the receiver.
+    /// Session whose RCV.NXT is wanted; to the receiver.
     output sid_t rcv_sid_o,
+    /// RCV.NXT of rcv_sid_o, in the same cycle.
     input seq_t rcv_nxt_i,
     /// Four-tuple of a session; to the receiver.
     output key_cmd_t key_cmd_o,
+    /// key_cmd_o is there; one cycle.
     output logic key_cmd_valid_o,
-    /// SND.UNA - MAX.SND.WND of a session, in the same cycle; to the receiver.
-    // verilator lint_off UNUSEDSIGNAL
+    /// Session whose lowest acceptable ACK is wanted; from the receiver.
     input sid_t ack_sid_i,
-    // verilator lint_on UNUSEDSIGNAL
+    /// Lowest acceptable ACK of ack_sid_i, in the same cycle: SND.UNA - MAX.SND.WND, in
+    /// SYN-RECEIVED ISS + 1.
     output seq_t ack_lo_o,
 
     /// Header of a session; to the transmitter.
     output hdr_cmd_t hdr_cmd_o,
+    /// hdr_cmd_o is there and stays until it is taken.
     output logic hdr_cmd_valid_o,
+    /// It is taken.
     input logic hdr_cmd_ready_i,
     /// State of the sending side; to the transmitter.
     output snd_cmd_t snd_cmd_o,
+    /// snd_cmd_o is there and stays until it is taken.
     output logic snd_cmd_valid_o,
+    /// It is taken.
     input logic snd_cmd_ready_i,
     /// A segment to be sent; to the transmitter.
     output tx_cmd_t tx_cmd_o,
+    /// tx_cmd_o is there and stays until it is taken.
     output logic tx_cmd_valid_o,
+    /// It is taken.
     input logic tx_cmd_ready_i,
     /// Something was sent or left to us; from the transmitter.
     input tx_done_t tx_done_i,
+    /// tx_done_i is there and stays until it is taken.
     input logic tx_done_valid_i,
+    /// It is taken.
     output logic tx_done_ready_o,
-    /// Pointers of a session, in the same cycle; from the transmitter.
+    /// Session whose pointers are wanted; to the transmitter.
     output sid_t snd_sid_o,
+    /// SND.NXT of snd_sid_o, in the same cycle.
     input seq_t snd_nxt_i,
+    /// End of what the transmitter has sent or left to us, of snd_sid_o.
     input seq_t snd_consumed_i,
+    /// End of what is in the ring of snd_sid_o.
     input seq_t snd_written_i,
 
-    /// Address of a next hop: query kept until the answer.
+    /// Next hop whose address is wanted; to address resolution.
     output arp_query_t arp_query_o,
+    /// arp_query_o is there and stays until the answer.
     output logic arp_query_valid_o,
+    /// Answer; from address resolution.
     input arp_answer_t arp_answer_i,
+    /// arp_answer_i is there; one cycle.
     input logic arp_answer_valid_i,
     /// The address of a next hop has changed; from address resolution.
     input arp_update_t arp_update_i,
+    /// arp_update_i is there and stays until it is taken.
     input logic arp_update_valid_i,
+    /// All sessions know of it.
     output logic arp_update_ready_o,
 
-    /// Operation; from the registers, kept until ready.
+    /// Operation; from the registers.
     input op_cmd_t op_i,
+    /// op_i is there and stays until it is taken.
     input logic op_valid_i,
+    /// It is carried out, or there is no such session.
     output logic op_ready_o,
-    /// A look at a session: asked for with one cycle of view_req_i, answered with one of view_valid_o.
+    /// Session that software wants to see; from the registers.
     input sid_t view_sid_i,
+    /// Software asks for view_sid_i; one cycle.
     input logic view_req_i,
+    /// The answer.
     output view_t view_o,
+    /// view_o is new; one cycle.
     output logic view_valid_o,
 
     /// Events; to the user.
     output event_t event_o,
+    /// event_o is there and stays until it is taken.
     output logic event_valid_o,
+    /// It is taken.
     input logic event_ready_i,
     /// For the counters.
     output eng_count_t count_o
@@ -130,8 +158,7 @@ module spfe_tcp_engine
       .WIDTH($bits(eng_seg_t)),
       .DEPTH(16)
   ) i_segments (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .valid_i(seg_valid_i && seg_i.hit),
       .ready_o(segf_ready),
       .data_i(segf_in),
@@ -153,8 +180,8 @@ module spfe_tcp_engine
   arp_answer_t arp_answer;
   mac_t mac_new;
   when_t now;
-  logic view_wait_q, init_q, turn_q;
-  sid_t view_sid_q;
+  logic view_wait, init, turn_q;
+  sid_t view_sid;
 
   // ------------------------------------------------------------------------------------- pipeline
   logic can, pick_seg, pick_done, pick_serve, pick_other, others, room, out_ready;
@@ -166,15 +193,19 @@ module spfe_tcp_engine
   seq_t dist_q, last_q, iss_q, snd_nxt_q, consumed_q, written_q, rcv_nxt_q;
   tx_done_t done_q;
   mac_t mac_q;
-  eng_tcb_t read_tcb, tcb_q, tcb_final;
+  eng_tcb_t read_tcb, tcb_q, tcb_final, tcb_written;
   eng_tup_t tup_q, tup_final;
   eng_pre_t pre_d, pre_q;
   eng_pred_t pred_d, pred_q;
   eng_ctx_t ctx;
-  eng_dec_t seg_dec, serve_dec, timer_dec, done_dec, open_dec, dec_d, dec_q;
-  logic [15:0] value_d, value_q, rto_d, rto_q;
+  eng_dec_t dec_d, dec_q;
+  logic unused_bits;
+  logic [15:0] rto;
   logic [31:0] credit_q;
-  logic we, is_due;
+  logic we;
+  slot_t write_slot;
+
+  assign unused_bits = ^{cfg_i, ack_sid_i, pred_q};
 
   // Choice.
   always_comb begin
@@ -183,14 +214,14 @@ module spfe_tcp_engine
     if (arp_req) other_kind = KindArp;
     else if (mac_req) other_kind = KindMac;
     else if (op_req) other_kind = KindOp;
-    else if (view_wait_q) other_kind = KindView;
+    else if (view_wait) other_kind = KindView;
     else if (find_syn) other_kind = KindSyn;
     else if (find_reset && room) other_kind = KindReset;
     else others = 1'b0;
   end
 
   assign fire = write_q && out_ready;
-  assign can = !init_q && !read_q && !calc_q && !decide_q && (!write_q || fire);
+  assign can = !init && !read_q && !calc_q && !decide_q && (!write_q || fire);
   assign pick_seg = can && segf_valid;
   assign pick_done = can && !segf_valid && tx_done_valid_i && 32'(tx_done_i.sid) < SessionCount;
   assign pick_serve = can && !segf_valid && !pick_done && queue_valid && room &&
@@ -208,7 +239,7 @@ module spfe_tcp_engine
       KindArp: sid_d = sid_t'(arp_sid);
       KindMac: sid_d = sid_t'(mac_sid);
       KindOp: sid_d = op_i.sid;
-      KindView: sid_d = view_sid_q;
+      KindView: sid_d = view_sid;
       KindSyn: sid_d = sid_t'(find_sid);
       default: ;
     endcase
@@ -255,8 +286,6 @@ module spfe_tcp_engine
     if (calc_q) pred_q <= pred_d;
     if (decide_q) begin
       dec_q <= dec_d;
-      value_q <= value_d;
-      rto_q <= rto_d;
       credit_q <= RingBytes - (kind_q == KindView ? pred_q.stored : pred_q.stored_ack);
     end
     if (rst_i) begin
@@ -319,166 +348,67 @@ module spfe_tcp_engine
       p: pred_q
   };
 
-  spfe_tcp_eng_seg #(
+  spfe_tcp_eng_decide #(
       .InstantAck(InstantAck),
+      .CongestionControl(CongestionControl),
       .CreditEvents(CreditEvents)
-  ) i_seg (
-      .ctx_i(ctx),
-      .wscale_en_i(cfg_i.wscale_en),
-      .dec_o(seg_dec)
-  );
-  spfe_tcp_eng_serve i_serve (
-      .ctx_i(ctx),
-      .wscale_en_i(cfg_i.wscale_en),
-      .dec_o(serve_dec)
-  );
-  spfe_tcp_eng_timer i_timer (
-      .ctx_i(ctx),
-      .syn_tries_i(cfg_i.syn_tries),
-      .data_tries_i(cfg_i.data_tries),
-      .query_free_i(query_free),
-      .dec_o(timer_dec)
-  );
-  spfe_tcp_eng_done i_done (
-      .ctx_i(ctx),
-      .dec_o(done_dec)
-  );
-  spfe_tcp_eng_open i_open (
+  ) i_decide (
       .kind_i(kind_q),
       .ctx_i(ctx),
       .wscale_en_i(cfg_i.wscale_en),
-      .dec_o(open_dec)
-  );
-
-  assign is_due = pred_q.tmr_due || pred_q.dack_due;
-
-  always_comb begin
-    unique case (kind_q)
-      KindSegment: dec_d = seg_dec;
-      KindDone: dec_d = done_dec;
-      KindServe: dec_d = is_due ? timer_dec : serve_dec;
-      KindView: begin
-        dec_d = dec_keep(tcb_q, tup_q);
-        dec_d.we = 1'b0;
-      end
-      KindReset: begin
-        // RFC 9293, 3.10.7.1.
-        dec_d = '0;
-        dec_d.tcb.dmac = seg_q.smac;
-        dec_d.tup = '{
-            used: UseNone,
-            vif: seg_q.vif,
-            ip: seg_q.sip,
-            port: seg_q.sport,
-            lport: seg_q.dport
-        };
-        dec_d.hdr = 1'b1;
-        dec_d.tx = 1'b1;
-        dec_d.tx_seq = seg_q.flags.ack ? seg_q.ack : 32'd0;
-        dec_d.tx_ack = seg_q.seq + 32'(seg_q.len) + 32'(seg_q.flags.syn) + 32'(seg_q.flags.fin);
-        dec_d.tx_flags = seg_q.flags.ack ? FlagRst : FlagRstAck;
-        dec_d.count.rst_sent = 1'b1;
-      end
-      default: dec_d = open_dec;
-    endcase
-  end
-
-  spfe_tcp_eng_arm i_arm (
-      .arm_i(dec_d.arm),
-      .rto_i(pred_q.rto),
-      .backoff_i(tcb_q.backoff),
-      .rto_max_i(cfg_i.rto_max),
-      .persist_max_i(cfg_i.persist_max),
-      .time_wait_i(cfg_i.time_wait),
-      .rto_o(rto_d),
-      .value_o(value_d)
+      .syn_tries_i(cfg_i.syn_tries),
+      .data_tries_i(cfg_i.data_tries),
+      .query_free_i(query_free),
+      .dec_o(dec_d)
   );
 
   // Write.
-  always_comb begin
-    tcb_final = dec_q.tcb;
-    unique case (dec_q.arm)
-      ArmKeep: ;
-      ArmStop: tcb_final.tmr = TmNone;
-      ArmRto: tcb_final.tmr = TmRto;
-      ArmPersist: tcb_final.tmr = TmPersist;
-      ArmTimeWait: tcb_final.tmr = TmTimeWait;
-      default: tcb_final.tmr = TmResolve;
-    endcase
-    if (dec_q.arm != ArmKeep) tcb_final.deadline = now + TimeBits'(value_q);
-    if (dec_q.arm_dack) begin
-      tcb_final.dack = 1'b1;
-      tcb_final.dack_at = now + TimeBits'(cfg_i.delack);
-    end
-    tup_final = dec_q.tup;
-    tup_final.used = use_of(tcb_final);
-    // After reset all sessions are written once.
-    if (init_q) begin
-      tcb_final = '0;
-      tup_final = '0;
-    end
-  end
-  assign we = init_q || (fire && dec_q.we);
-
-  // ---------------------------------------------------------------------------- state of sessions
-  slot_t init_slot_q, write_slot;
-  seq_t ack_lo;
-
-  assign write_slot = init_q ? init_slot_q : slot;
-  assign ack_lo = tcb_final.una - 32'(tcb_final.max_wnd);
-
-  spfe_lutram #(
-      .WIDTH($bits(eng_tcb_t)),
-      .DEPTH(SessionCount)
-  ) i_tcb (
+  spfe_tcp_eng_finish #(
+      .CongestionControl(CongestionControl)
+  ) i_finish (
       .clk_i,
-      .we_i(we),
-      .addr_i(write_slot),
-      .data_i(tcb_final),
-      .raddr_i(slot),
-      .rdata_o(read_tcb)
-  );
-  spfe_lutram #(
-      .WIDTH($bits(eng_tup_t)),
-      .DEPTH(SessionCount),
-      .PORTS(3)
-  ) i_tup (
-      .clk_i,
-      .we_i(we),
-      .addr_i(write_slot),
-      .data_i(tup_final),
-      .raddr_i({arp_slot, find_slot, slot}),
-      .rdata_o({arp_tup, find_tup, read_tup})
-  );
-  spfe_lutram #(
-      .WIDTH(32),
-      .DEPTH(SessionCount)
-  ) i_ack_lo (
-      .clk_i,
-      .we_i(we),
-      .addr_i(write_slot),
-      .data_i(ack_lo),
-      .raddr_i(slot_t'(ack_sid_i)),
-      .rdata_o(ack_lo_o)
+      .decide_i(decide_q),
+      .tcb_i(tcb_q),
+      .p_i(pred_q),
+      .arm_i(dec_d.arm),
+      .dec_i(dec_q),
+      .now_i(now),
+      .rto_max_i(cfg_i.rto_max),
+      .persist_max_i(cfg_i.persist_max),
+      .time_wait_i(cfg_i.time_wait),
+      .delack_i(cfg_i.delack),
+      .tcb_o(tcb_final),
+      .tup_o(tup_final),
+      .rto_o(rto)
   );
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) begin
-      init_slot_q <= init_slot_q + Bits'(1);
-      if (32'(init_slot_q) == SessionCount - 1) init_q <= 1'b0;
-    end
-    if (rst_i) begin
-      init_q <= 1'b1;
-      init_slot_q <= '0;
-    end
-  end
+  spfe_tcp_eng_state #(
+      .SessionCount(SessionCount)
+  ) i_state (
+      .clk_i, .rst_i,
+      .init_o(init),
+      .we_i(fire && dec_q.we),
+      .slot_i(slot),
+      .tcb_i(tcb_final),
+      .tup_i(tup_final),
+      .we_o(we),
+      .slot_o(write_slot),
+      .tcb_o(tcb_written),
+      .read_tcb_o(read_tcb),
+      .read_tup_o(read_tup),
+      .find_slot_i(find_slot),
+      .find_tup_o(find_tup),
+      .arp_slot_i(arp_slot),
+      .arp_tup_o(arp_tup),
+      .ack_slot_i(slot_t'(ack_sid_i)),
+      .ack_lo_o
+  );
 
   // ------------------------------------------------------------------------- beside the pipeline
   spfe_tcp_eng_queue #(
       .SessionCount(SessionCount)
   ) i_queue (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .push_i(fire && dec_q.we && wants_service(tcb_final)),
       .push_sid_i(slot),
       .walk_i(due),
@@ -492,12 +422,11 @@ module spfe_tcp_engine
   spfe_tcp_eng_tick #(
       .SessionCount(SessionCount)
   ) i_tick (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .tick_i,
       .we_i(we),
       .sid_i(write_slot),
-      .tcb_i(tcb_final),
+      .tcb_i(tcb_written),
       .now_o(now),
       .iss_clock_o(iss_clock),
       .due_o(due),
@@ -508,8 +437,7 @@ module spfe_tcp_engine
   spfe_tcp_eng_find #(
       .SessionCount(SessionCount)
   ) i_find (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .tick_i,
       .silent_i(cfg_i.rst_silent),
       .iss_key_i(cfg_i.iss_key),
@@ -533,12 +461,11 @@ module spfe_tcp_engine
       .SessionCount(SessionCount),
       .VifCount(VifCount)
   ) i_arp (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .vif_i(cfg_i.vif),
       .ask_i(fire && dec_q.query),
       .ask_sid_i(slot),
-      .ask_tup_i(tup_q),
+      .ask_tup_i(dec_q.tup),
       .free_o(query_free),
       .void_i(fire && kind_q == KindOp),
       .void_sid_i(slot),
@@ -564,8 +491,7 @@ module spfe_tcp_engine
   spfe_tcp_eng_op #(
       .SessionCount(SessionCount)
   ) i_op (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .op_i,
       .op_valid_i,
       .op_ready_o,
@@ -581,28 +507,40 @@ module spfe_tcp_engine
   spfe_tcp_eng_out #(
       .CongestionControl(CongestionControl)
   ) i_out (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .valid_i(fire),
       .ready_o(out_ready),
       .sid_i(sid_q),
       .dec_i(dec_q),
+      .cwnd_i(tcb_final.cwnd),
       .mss_i(cfg_i.mss),
+      .receive_i(cfg_i.rcv_wnd != '0),
       .room_o(room),
-      .rcv_cmd_o,
-      .rcv_cmd_valid_o,
-      .rcv_cmd_ready_i,
-      .key_cmd_o,
-      .key_cmd_valid_o,
-      .hdr_cmd_o,
-      .hdr_cmd_valid_o,
-      .hdr_cmd_ready_i,
-      .snd_cmd_o,
-      .snd_cmd_valid_o,
-      .snd_cmd_ready_i,
-      .tx_cmd_o,
-      .tx_cmd_valid_o,
-      .tx_cmd_ready_i
+      .rcv_cmd_o, .rcv_cmd_valid_o, .rcv_cmd_ready_i,
+      .key_cmd_o, .key_cmd_valid_o,
+      .hdr_cmd_o, .hdr_cmd_valid_o, .hdr_cmd_ready_i,
+      .snd_cmd_o, .snd_cmd_valid_o, .snd_cmd_ready_i,
+      .tx_cmd_o, .tx_cmd_valid_o, .tx_cmd_ready_i
+  );
+
+  spfe_tcp_eng_view #(
+      .SessionCount(SessionCount)
+  ) i_view (
+      .clk_i, .rst_i,
+      .sid_i(view_sid_i),
+      .req_i(view_req_i),
+      .wait_o(view_wait),
+      .sid_o(view_sid),
+      .take_i(pick_other && other_kind == KindView),
+      .done_i(fire && kind_q == KindView),
+      .tcb_i(tcb_q),
+      .tup_i(tup_q),
+      .snd_nxt_i(snd_nxt_q),
+      .rcv_nxt_i(rcv_nxt_q),
+      .rto_i(rto),
+      .credit_i(credit_q),
+      .view_o,
+      .valid_o(view_valid_o)
   );
 
   logic event_idle, event_lost;
@@ -610,8 +548,7 @@ module spfe_tcp_engine
   spfe_tcp_eng_event #(
       .StatusEvents(StatusEvents)
   ) i_event (
-      .clk_i,
-      .rst_i,
+      .clk_i, .rst_i,
       .valid_i(fire),
       .sid_i(sid_q),
       .dec_i(dec_q),
@@ -625,40 +562,12 @@ module spfe_tcp_engine
       .lost_o(event_lost)
   );
 
-  // ------------------------------------------------------------- anonymous header, view, counters
+  // ---------------------------------------------------------------- anonymous header, counters
   always_ff @(posedge clk_i) begin
     if (pick_other && other_kind == KindReset) anon_q <= 1'b1;
     else if (tx_done_valid_i && 32'(tx_done_i.sid) >= SessionCount) anon_q <= 1'b0;
-    if (view_req_i) begin
-      view_wait_q <= 1'b1;
-      view_sid_q <= 32'(view_sid_i) < SessionCount ? view_sid_i : '0;
-    end else if (pick_other && other_kind == KindView) begin
-      view_wait_q <= 1'b0;
-    end
-    view_valid_o <= fire && kind_q == KindView;
-    if (fire && kind_q == KindView) begin
-      view_o <= '{
-          state: tcb_q.state,
-          ip: tup_q.ip,
-          port: tup_q.port,
-          lport: tup_q.lport,
-          vif: tup_q.vif,
-          snd_una: tcb_q.una,
-          snd_nxt: snd_nxt_q,
-          rcv_nxt: rcv_nxt_q,
-          snd_wnd: 32'(tcb_q.wnd),
-          cwnd: 32'(tcb_q.cwnd),
-          ssthresh: 32'(tcb_q.ssthresh),
-          rto: rto_q,
-          srtt: tcb_q.srtt[18:3],
-          mss: tcb_q.mss,
-          credit: credit_q
-      };
-    end
     if (rst_i) begin
       anon_q <= 1'b0;
-      view_wait_q <= 1'b0;
-      view_valid_o <= 1'b0;
     end
   end
 

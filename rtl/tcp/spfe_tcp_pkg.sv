@@ -144,7 +144,7 @@ package spfe_tcp_pkg;
   /// State of the sending side of a session; given after each change. Not for new sessions only.
   typedef struct packed {
     sid_t sid;
-    logic init;  // NXT becomes `iss`; the end of what was consumed and written becomes iss + 1
+    logic init;  // NXT and the end of what was consumed and written become iss + 1
     seq_t iss;
     logic open;  // user data may be sent: ESTABLISHED or CLOSE-WAIT, not closing
     logic live;  // a message may leave at once if it fits: no recovery, MSS of peer not below ours

@@ -59,17 +59,20 @@ module spfe_tcp_tx_head
 );
   localparam int unsigned VifIdxBits = VifCount > 1 ? $clog2(VifCount) : 1;
 
-  function automatic vif_cfg_t vif_of(tcp_cfg_t cfg, vif_t vif);
-    return VifCount > 1 ? cfg.vif[VifIdxBits'(vif)] : cfg.vif[0];
-  endfunction
-
   // ---- loaded with the first beat
   hdr_t hdr_q;
   vif_cfg_t vif_q;
   logic live_q, first_q;
   logic [15:0] id_q, next_id_q;
   vif_cfg_t vif_start;
-  assign vif_start = vif_of(cfg_i, hdr_i.vif);
+  if (VifCount > 1) begin : gen_vifs
+    assign vif_start = cfg_i.vif[VifIdxBits'(hdr_i.vif)];
+  end else begin : gen_vif
+    assign vif_start = cfg_i.vif[0];
+  end
+
+  logic unused_parts;
+  assign unused_parts = ^{cfg_i, desc_i, cmd_i, hdr_q.vif, vif_q.enable, vif_q.mask, vif_q.gateway};
 
   // ---- one cycle later
   seq_t seq_q, ack_q;
@@ -134,14 +137,10 @@ module spfe_tcp_tx_head
   assign checksum = ~sum2(tcp_sum_q, payload_sum_i);
   assign total = len_q + 16'd40;
 
-  function automatic logic [31:0] start_word(mac_t dmac, mac_t smac, int unsigned lane);
-    return lane == 0 ? dmac[47:16] : {dmac[15:0], smac[47:32]};
-  endfunction
-
   always_comb begin
     for (int unsigned i = 0; i < Lanes; i++) begin
       logic [4:0] at;
-      start_words_o[i] = start_word(hdr_i.dmac, vif_start.mac, i);
+      start_words_o[i] = i == 0 ? hdr_i.dmac[47:16] : {hdr_i.dmac[15:0], vif_start.mac[47:32]};
       at = index_i + 5'(i);
       if (vif_q.vlan && at > 5'd3) at = at - 5'd1;
       else if (vif_q.vlan && at == 5'd3) at = 5'd31;

@@ -14,7 +14,7 @@ package spfe_tcp_tx_pkg;
     RefusedClosed = 8'd1,  // the session is not open, or is none
     RefusedRing = 8'd2,  // no room in the ring
     RefusedLength = 8'd3,  // 0 or more than the MSS
-    RefusedStale = 8'd4  // the session was closed or opened anew while the message came in or waited
+    RefusedStale = 8'd4  // the session was closed or opened anew while the message came or waited
   } refused_e;
 
   /// A message.
@@ -76,10 +76,11 @@ package spfe_tcp_tx_pkg;
 
   /// Ones-complement sum of two sums; the carry is chosen, not added again.
   function automatic sum_t sum2(sum_t a, sum_t b);
-    logic [16:0] s0, s1;
+    logic [16:0] s0;
+    sum_t s1;
     s0 = {1'b0, a} + {1'b0, b};
-    s1 = {1'b0, a} + {1'b0, b} + 17'd1;
-    return s0[16] ? s1[15:0] : s0[15:0];
+    s1 = a + b + 16'd1;
+    return s0[16] ? s1 : s0[15:0];
   endfunction
 
   /// Same sum: 0 and 0xFFFF are one number.

@@ -61,6 +61,9 @@ module spfe_tcp_tx_ring
     logic [127:0] data;
   } write_t;
 
+  logic unused_bits;
+  assign unused_bits = ^{sid_i, seq_i};
+
   // ---- stage 1: the beat and its place
   logic v1_q, first1_q, last1_q;
   logic [IdxBits-1:0] idx1_q;

@@ -23,8 +23,10 @@ module spfe_tcp_tx_room
     /// StateWritten: written advances if it is as expected; StateCommand with FIN: it is set;
     /// StateSet: SND.UNA is set, with init written too.
     input state_req_t req_i,
-    /// StateSet: the command.
-    input snd_cmd_t set_i,
+    /// StateSet: written is set.
+    input logic init_i,
+    /// StateSet: SND.UNA.
+    input seq_t una_i,
     /// Three cycles later: done; room_o knows of it from the next cycle on.
     output logic done_o,
     /// The pointer was as expected.
@@ -38,6 +40,8 @@ module spfe_tcp_tx_room
     output seq_t [1:0] written_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
+  logic unused_sids;
+  assign unused_sids = ^{sid_i, req_i};
   localparam logic [31:0] RingBytes = 32'd1 << RingBits;
   typedef logic [IdxBits-1:0] idx_t;
 
@@ -75,8 +79,8 @@ module spfe_tcp_tx_room
     expected1_q <= req_i.expected;
     end1_q <= req_i.base + 32'(req_i.add);
     fin1_q <= req_i.fin;
-    init1_q <= set_i.init;
-    una1_q <= set_i.una;
+    init1_q <= init_i;
+    una1_q <= una_i;
 
     v2_q <= v1_q;
     op2_q <= op1_q;

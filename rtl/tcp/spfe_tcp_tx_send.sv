@@ -52,8 +52,10 @@ module spfe_tcp_tx_send
 
     /// A command waits.
     input logic cmd_valid_i,
-    /// The command.
-    input tx_cmd_t cmd_i,
+    /// Its entry in the table of headers.
+    input sid_t cmd_sid_i,
+    /// Its SEQ is SND.NXT: messages before it have to be finished.
+    input logic cmd_seq_nxt_i,
     /// Bytes behind its header.
     input logic [15:0] cmd_bytes_i,
     /// Sum of them.
@@ -158,7 +160,7 @@ module spfe_tcp_tx_send
   logic live_q, first_q, second_q;
   logic [15:0] beat_q, last_beat_q, left_q;
   logic [MacBytes-1:0] last_keep_q;
-  logic [MacBytes*8-1:0] prev_q;
+  logic [MacBytes*8-1:16] prev_q;
   logic ask_q, busy_q, reserved_q, stale_q;  // StateStart
   logic drain_q, hold_q, ended_q;
   end_e how_q;
@@ -172,7 +174,7 @@ module spfe_tcp_tx_send
   assign live_ok = (head_valid_i || new_valid_i) && go_i[IdxBits'(live_sid)] && quiet;
   assign start_live = state_q == Idle && adv && live_ok;
   assign start_cmd = state_q == Idle && adv && !live_ok && cmd_valid_i &&
-      (finish_idle_i || !cmd_i.seq_nxt);
+      (finish_idle_i || !cmd_seq_nxt_i);
   assign start_net = state_q == Idle && adv && !live_ok && !start_cmd && net_valid_i;
   assign defer = head_valid_i && !go_i[IdxBits'(head_i.sid)] && quiet &&
       !(state_q == Frame && live_q);
@@ -213,7 +215,7 @@ module spfe_tcp_tx_send
   end
   // Payload begins two bytes into the lower half of a word: 2 bytes of the first chunk are in the
   // first beat with payload, or 6 with a tag and 8-byte beats.
-  assign shifted2 = {chunk[15:0], prev_q[MacBytes*8-1:16]};
+  assign shifted2 = {chunk[15:0], prev_q};
   if (MacBytes == 4) begin : gen_shift4
     assign shifted6 = shifted2;
   end else begin : gen_shift8
@@ -269,7 +271,7 @@ module spfe_tcp_tx_send
     second_q <= first_q;
     if (load_o) begin
       live_q <= live_ok;
-      sid_o <= live_ok ? live_sid : cmd_i.sid;
+      sid_o <= live_ok ? live_sid : cmd_sid_i;
       last_beat_q <= '1;
     end
     if (first_q) left_q <= live_q ? head_i.len : cmd_bytes_i;
@@ -335,7 +337,7 @@ module spfe_tcp_tx_send
           mac_last_o <= finish || stop;
           mac_err_o <= stop;
           mac_keep_o <= finish && !stop ? last_keep_q : '1;
-          prev_q <= chunk;
+          prev_q <= chunk[MacBytes*8-1:16];
           if (need) left_q <= left_q <= 16'(MacBytes) ? 16'd0 : left_q - 16'(MacBytes);
           if (finish || stop) state_q <= Idle;
         end

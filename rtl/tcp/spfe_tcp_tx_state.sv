@@ -88,10 +88,16 @@ module spfe_tcp_tx_state
 
   // Stage 1: reads. Stage 2: writes. Stage 3: conclusions.
   logic v1_q, v2_q, v3_q;
-  state_req_t r1_q, r2_q;
+  state_req_t r1_q;
+  state_op_e op2_q;
+  logic fin2_q;
   seq_t end1_q, end2_q;
   logic [Askers-1:0] who1_q, who2_q, who3_q;
-  snd_cmd_t set1_q, set2_q;
+  snd_cmd_t set1_q;
+  logic unused_bits;
+  assign unused_bits = ^{eng_sid_i, rx_sid_i, cmd_sid_i, r1_q, set1_q};
+  logic init2_q, open2_q, live2_q;
+  seq_t edge2_q;
   logic match2_q, match3_q, less2_q;
   seq_t nxt2_q, cons2_q, res2_q, lim2_q;
   idx_t idx3_q;
@@ -137,7 +143,7 @@ module spfe_tcp_tx_state
   logic room_done, mine1_q, mine2_q, mine3_q;
   spfe_tcp_tx_room #(.SessionCount(SessionCount), .RingBits(RingBits)) i_room (
     .clk_i, .rst_i, .mss_i,
-    .valid_i(room_valid), .req_i(room_req), .set_i(snd_cmd_i),
+    .valid_i(room_valid), .req_i(room_req), .init_i(snd_cmd_i.init), .una_i(snd_cmd_i.una),
     .done_o(room_done), .match_o(user_match_o), .room_o,
     .sid_i({user_sid_i, eng_sid_i}), .written_o({user_written_o, eng_written_o})
   );
@@ -154,25 +160,24 @@ module spfe_tcp_tx_state
   logic we_nxt, we_cons, we_res, we_set;
   seq_t nxt_d, cons_d, res_d, lim_d;
   seq_t nxt_r, cons_r, res_r, lim_r;
-  idx_t idx1, idx2;
+  idx_t idx1, idx2_q;
   assign idx1 = idx_t'(r1_q.sid);
-  assign idx2 = idx_t'(r2_q.sid);
 
   spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(4)) i_nxt (
-    .clk_i, .we_i(we_nxt), .addr_i(idx2), .data_i(nxt_d),
+    .clk_i, .we_i(we_nxt), .addr_i(idx2_q), .data_i(nxt_d),
     .raddr_i({idx_t'(cmd_sid_i), idx_t'(rx_sid_i), idx_t'(eng_sid_i), idx1}),
     .rdata_o({cmd_nxt_o, rx_nxt_o, eng_nxt_o, nxt_r})
   );
   spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(2)) i_consumed (
-    .clk_i, .we_i(we_cons), .addr_i(idx2), .data_i(cons_d),
+    .clk_i, .we_i(we_cons), .addr_i(idx2_q), .data_i(cons_d),
     .raddr_i({idx_t'(eng_sid_i), idx1}), .rdata_o({eng_consumed_o, cons_r})
   );
   // End of what is consumed or being sent at this moment.
   spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_reserved (
-    .clk_i, .we_i(we_res), .addr_i(idx2), .data_i(res_d), .raddr_i(idx1), .rdata_o(res_r)
+    .clk_i, .we_i(we_res), .addr_i(idx2_q), .data_i(res_d), .raddr_i(idx1), .rdata_o(res_r)
   );
   spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_edge (
-    .clk_i, .we_i(we_set), .addr_i(idx2), .data_i(lim_d), .raddr_i(idx1), .rdata_o(lim_r)
+    .clk_i, .we_i(we_set), .addr_i(idx2_q), .data_i(lim_d), .raddr_i(idx1), .rdata_o(lim_r)
   );
 
   // ---- stage 2: new values
@@ -185,7 +190,7 @@ module spfe_tcp_tx_state
     we_cons = 1'b0;
     we_res = 1'b0;
     we_set = 1'b0;
-    case (r2_q.op)
+    case (op2_q)
       StateStart: begin
         we_res = match2_q;
         if (match2_q) res_d = end2_q;
@@ -205,7 +210,7 @@ module spfe_tcp_tx_state
       StateCommand: begin
         we_nxt = less2_q;
         if (less2_q) nxt_d = end2_q;
-        if (r2_q.fin) begin
+        if (fin2_q) begin
           we_cons = 1'b1;
           we_res = 1'b1;
           cons_d = end2_q;
@@ -214,12 +219,12 @@ module spfe_tcp_tx_state
       end
       default: begin
         we_set = 1'b1;
-        lim_d = set2_q.lim;
-        if (set2_q.init) begin
+        lim_d = edge2_q;
+        if (init2_q) begin
           we_nxt = 1'b1;
           we_cons = 1'b1;
           we_res = 1'b1;
-          nxt_d = set2_q.iss;
+          nxt_d = end2_q;
           cons_d = end2_q;
           res_d = end2_q;
         end
@@ -242,8 +247,13 @@ module spfe_tcp_tx_state
 
     v2_q <= v1_q;
     who2_q <= who1_q;
-    r2_q <= r1_q;
-    set2_q <= set1_q;
+    op2_q <= r1_q.op;
+    fin2_q <= r1_q.fin;
+    idx2_q <= idx1;
+    init2_q <= set1_q.init;
+    open2_q <= set1_q.open;
+    live2_q <= set1_q.live;
+    edge2_q <= set1_q.lim;
     end2_q <= end1_q;
     match2_q <= (r1_q.op == StateStart ? res_r : cons_r) == r1_q.expected;
     less2_q <= seq_lt(nxt_r, end1_q);
@@ -254,13 +264,13 @@ module spfe_tcp_tx_state
 
     v3_q <= v2_q;
     who3_q <= v2_q ? who2_q : '0;
-    idx3_q <= idx2;
+    idx3_q <= idx2_q;
     match3_q <= match2_q;
     behind3_q <= nxt_d != cons_d;
     window3_q <= lim_d - res_d;
-    if (v2_q && r2_q.op == StateSet) begin
-      open_q[idx2] <= set2_q.open;
-      live_q[idx2] <= set2_q.live;
+    if (v2_q && op2_q == StateSet) begin
+      open_q[idx2_q] <= open2_q;
+      live_q[idx2_q] <= live2_q;
     end
 
     if (v3_q) begin

@@ -127,7 +127,8 @@ module spfe_tcp_tx_user
     Tell = 2'd3
   } end_state_e;
   end_state_e end_q;
-  refused_e why_q;
+  refused_e why_q, why_tell_q;
+  logic nok_q;
 
   logic first, take, sid_ok, is_open, has_room, bad_len, refuse, accept, known_len, known_sum;
   logic discard, over, empty, bad_end, starts, whole;
@@ -257,8 +258,6 @@ module spfe_tcp_tx_user
       nok_q <= 1'b0;
     end
   end
-  refused_e why_tell_q;
-  logic nok_q;
 
   always_comb begin
     req_o = '0;

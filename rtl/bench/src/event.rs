@@ -23,6 +23,17 @@ macro_rules! kinds {
             Unknown(u8),
         }
 
+        impl Kind {
+            /// The number on the bus.
+            #[must_use]
+            pub fn code(self) -> u8 {
+                match self {
+                    $(Kind::$name => $code,)*
+                    Kind::Unknown(code) => code,
+                }
+            }
+        }
+
         impl From<u8> for Kind {
             fn from(code: u8) -> Self {
                 match code {

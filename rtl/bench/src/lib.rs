@@ -10,6 +10,7 @@
 pub mod axil;
 pub mod bench;
 pub mod builds;
+pub mod core;
 pub mod drill;
 pub mod event;
 pub mod formula;
@@ -24,4 +25,5 @@ pub mod registers;
 pub mod report;
 pub mod setup;
 pub mod station;
+pub mod tap;
 pub mod user;

@@ -13,6 +13,8 @@ use crate::user::{UserSink, UserSource};
 
 /// Clocks an access to a register may take.
 const ACCESS_CLOCKS: u32 = 1000;
+/// Clocks of a reset.
+const RESET_CLOCKS: u64 = 16;
 
 /// A core and its surroundings.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub struct Station {
     registers: Master,
     tick_period: Option<u64>,
     tick_pending: bool,
+    /// Clock in which something last moved at a pin.
+    moved: u64,
 }
 
 impl Station {
@@ -48,6 +52,12 @@ impl Station {
     pub fn new(name: &str) -> Result<Self, Error> {
         let build = Build::named(name)?;
         let model = build.model()?;
+        Ok(Self::with(build, model))
+    }
+
+    /// A core that was made of a build, after its reset.
+    #[must_use]
+    pub fn with(build: Build, model: Model) -> Self {
         let bytes = |parameter| build.get(parameter) as usize / 8;
         let mut station = Self {
             model,
@@ -62,14 +72,30 @@ impl Station {
             registers: Master::default(),
             tick_period: None,
             tick_pending: false,
+            moved: 0,
             build,
         };
-        station.pins.rst = true;
-        for _ in 0..16 {
-            station.model.step(&station.pins);
+        station.reset();
+        station
+    }
+
+    /// Resets the core and forgets what is at its pins. The clock goes on.
+    pub fn reset(&mut self) {
+        let bytes = |parameter| self.build.get(parameter) as usize / 8;
+        self.mac_rx = MacSource::new(bytes("MacRxWidth"));
+        self.mac_tx = MacSink::new(bytes("MacTxWidth"));
+        self.user_tx = UserSource::new(bytes("UserTxWidth"));
+        self.user_rx = UserSink::new(bytes("UserRxWidth"), self.build.get("RxChecksum") != 0);
+        self.events.clear();
+        self.registers = Master::default();
+        self.tick_pending = false;
+        self.pins = PinsIn::default();
+        self.pins.rst = true;
+        for _ in 0..RESET_CLOCKS {
+            self.model.step(&self.pins);
         }
-        station.pins.rst = false;
-        Ok(station)
+        self.clock += RESET_CLOCKS;
+        self.pins.rst = false;
     }
 
     /// A tick every so many clocks, or only when asked for.
@@ -115,7 +141,36 @@ impl Station {
         if out.event_valid && pins.event_ready {
             self.events.push_back(Event::decode(out.event_data, clock));
         }
+        if pins.mac_rx_valid
+            || pins.tick
+            || out.mac_tx_valid
+            || out.event_valid
+            || pins.user_tx_valid && out.user_tx_ready
+            || out.user_rx_valid && pins.user_rx_ready
+        {
+            self.moved = clock;
+        }
         self.clock += 1;
+    }
+
+    /// Something has changed that the pins do not show yet.
+    pub fn stir(&mut self) {
+        self.moved = self.clock;
+    }
+
+    /// Clocks until nothing has moved at the pins for `quiet` clocks, at most `most`. Whether that was reached.
+    pub fn run_quiet(&mut self, quiet: u64, most: u64) -> bool {
+        let end = self.clock + most;
+        while self.clock < end {
+            let left = (self.moved + quiet).saturating_sub(self.clock);
+            if left == 0 && self.mac_rx.is_idle() && !self.tick_pending {
+                return true;
+            }
+            if self.idle(left) == 0 {
+                self.step();
+            }
+        }
+        false
     }
 
     /// Clocks.

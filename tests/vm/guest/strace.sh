@@ -33,22 +33,28 @@ waits() {
 # is none where the kernel trusts the clock of the processor, and giving way to others while nothing comes for 1 ms.
 library() {
     strace -f -qq --seccomp-bpf -e 'trace=!clock_gettime,sched_yield' -o /tmp/trace spfe -q perf rate --wait "$1" \
-        --seconds "$2" --group "$3" --size-min 64 --size-max 64 --json --ends /dev/spfe0,/dev/spfe1 >/tmp/traced || return
+        --seconds "$2" --group 1 --size-min 64 --size-max 64 --json --ends /dev/spfe0,/dev/spfe1 >/tmp/traced || return
     awk -F '[:,]' -v seconds="$2" '/"packets_per_s"/ { printf "%d ", $2 * seconds }' /tmp/traced
     # A call that another thread interrupts is on two lines.
     grep -v resumed /tmp/trace | awk '/ioctl\(.*0xbb, 0x9/ { waits++; next } { others++ } END { print waits + 0, others }'
 }
-# grows HOW GROUP: runs both; sets packets, waits and others to what the longer one has more.
+# grows HOW: runs both; sets packets, waits and others to what the longer one has more. A slow machine takes longer.
 grows() {
-    few=$(library "$1" 0.5 "$2") && many=$(library "$1" 3 "$2") || return
-    # shellcheck disable=SC2086 # words
-    set -- $many $few
-    packets=$(($1 - $4)) waits=$(($2 - $5)) others=$(($3 - $6))
-    echo "$packets packets more: $waits waits and $others other system calls more"
-    [ "$packets" -ge 500 ]
+    few=$(library "$1" 0.5) || return
+    for seconds in 3 12 48; do
+        many=$(library "$1" "$seconds") || return
+        # shellcheck disable=SC2086 # words
+        set -- "$1" $many $few
+        packets=$(($2 - $5)) waits=$(($3 - $6)) others=$(($4 - $7))
+        echo "$packets packets more: $waits waits and $others other system calls more"
+        [ "$packets" -lt 500 ] || return 0
+    done
+    return 1
 }
-library_polls() { grows poll 1 && [ $((waits + others)) -le 48 ]; }
-library_waits() { grows block 1 && [ "$waits" -gt 100 ] && [ "$others" -le 48 ] && [ "$waits" -le $((3 * packets)) ]; }
+# The clock of the device is read once a second and queue; the ends ask each other how it goes.
+few_others() { [ "$others" -le $((32 + 8 * seconds)) ]; }
+library_polls() { grows poll && few_others && [ "$waits" -le $((16 + seconds)) ]; }
+library_waits() { grows block && few_others && [ "$waits" -gt 0 ] && [ "$waits" -le $((3 * packets)) ]; }
 # Groups of 8 packets; who sends one waits for its end, and who receives for its first.
 interrupts() {
     groups=$((1000 / 8))

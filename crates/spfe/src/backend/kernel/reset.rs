@@ -1,7 +1,7 @@
 //! Everything of an open file ends at once.
 //!
 //! The driver takes queues off the device one by one, and a device that stops a queue returns nothing
-//! of what is in it: that is done here ([`flush`](super::flush)), from what the rings show. Who waits
+//! of what is in it: that is done here ([`flush`]), from what the rings show. Who waits
 //! is woken by the device when its queue stops, which may be before that; then it waits for the lock
 //! (`Backend::settle`).
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Random requests: the grants are those of a plain model, round-robin and fixed; and the highest bit is
+/// found as well as the lowest.
+module tb_arb
+  import spfe_tb_pkg::*;
+#(
+  /// Name of the bench.
+  parameter string       NAME  = "",
+  /// Requesters.
+  parameter int unsigned PORTS = 4,
+  /// Cycles to run.
+  parameter int unsigned CYCLES = 20000
+);
+  localparam int unsigned INDEX_WIDTH = $clog2(PORTS);
+
+  bit                     run = 1'b0;
+  logic                   clk;
+  logic                   rst = 1'b1;
+  logic [PORTS-1:0]       request = '0;
+  logic                   used = 1'b0;
+  logic [PORTS-1:0]       round_grant, fixed_grant, top_onehot;
+  logic [INDEX_WIDTH-1:0] round_index, fixed_index, top_index;
+  logic                   round_valid, fixed_valid, top_found;
+
+  int unsigned            asking = 50;
+  int unsigned            last = PORTS - 1;
+  int unsigned            cycles = 0;
+  int unsigned            waited[PORTS];
+
+  initial begin
+    run = chosen(NAME);
+    #100 rst = 1'b0;
+  end
+
+  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+
+  spfe_arb_rr #(.PORTS(PORTS)) round (
+    .clk_i(clk), .rst_i(rst), .request_i(request), .used_i(used),
+    .grant_o(round_grant), .index_o(round_index), .valid_o(round_valid)
+  );
+  spfe_arb_fixed #(.PORTS(PORTS)) fixed (
+    .request_i(request), .grant_o(fixed_grant), .index_o(fixed_index), .valid_o(fixed_valid)
+  );
+  spfe_first_one #(.WIDTH(PORTS), .FROM_TOP(1'b1)) top (
+    .data_i(request), .found_o(top_found), .onehot_o(top_onehot), .index_o(top_index)
+  );
+
+  // The first port that asks, looking up from one; PORTS if none does.
+  function automatic int unsigned first(int unsigned from);
+    for (int unsigned i = 0; i < PORTS; i++) begin
+      if (request[INDEX_WIDTH'((from + i) % PORTS)]) return (from + i) % PORTS;
+    end
+    return PORTS;
+  endfunction
+
+  function automatic void compare(string what, int unsigned want, logic valid,
+                                  logic [PORTS-1:0] grant, logic [INDEX_WIDTH-1:0] index);
+    logic [PORTS-1:0] onehot;
+    onehot = want == PORTS ? '0 : PORTS'(1) << want;
+    if (valid != (want != PORTS) || grant != onehot || 32'(index) != (want == PORTS ? 0 : want))
+      $fatal(1, "%s, requests %b: grant %b, number %0d; port %0d is due", what, request, grant,
+             index, want);
+  endfunction
+
+  always @(posedge clk) begin
+    if (!rst) begin
+      int unsigned due;
+      int unsigned highest;
+      due = first((last + 1) % PORTS);
+      compare("round robin", due, round_valid, round_grant, round_index);
+      compare("fixed", first(0), fixed_valid, fixed_grant, fixed_index);
+      highest = PORTS;
+      for (int unsigned i = 0; i < PORTS; i++) if (request[i]) highest = i;
+      compare("from top", highest, top_found, top_onehot, top_index);
+      for (int unsigned i = 0; i < PORTS; i++) begin
+        if (!request[i] || (used && round_grant[i])) waited[i] <= 0;
+        else if (used) waited[i] <= waited[i] + 1;
+        if (waited[i] >= PORTS) $fatal(1, "port %0d waited for %0d grants", i, waited[i]);
+      end
+      if (used && due != PORTS) last <= due;
+      cycles <= cycles + 1;
+      if (cycles == CYCLES) passed(NAME, CYCLES);
+      if (chance(1)) asking <= activity();
+      for (int unsigned i = 0; i < PORTS; i++) begin
+        if (!request[i] || (used && round_grant[i]) || chance(2)) request[i] <= chance(asking);
+      end
+      used <= chance(70);
+    end
+  end
+endmodule

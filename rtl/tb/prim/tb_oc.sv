@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Sums in ones' complement beside one that takes its carries in one by one.
+module tb_oc
+  import spfe_tb_pkg::*;
+#(
+  /// Name of the bench.
+  parameter string       NAME  = "",
+  /// Words to add.
+  parameter int unsigned WORDS = 4,
+  /// Sums to make.
+  parameter int unsigned SUMS  = 50000
+);
+  logic [WORDS-1:0][15:0] words;
+  logic [15:0]            folded;
+  logic [15:0]            added;
+
+  spfe_oc_fold #(.WORDS(WORDS)) fold (.words_i(words), .sum_o(folded));
+  spfe_oc_add add (.a_i(words[0]), .b_i(words[1]), .sum_o(added));
+
+  // The ends of the range are likelier than chance makes them.
+  function automatic bit [15:0] word();
+    case ($urandom_range(4))
+      0: return 16'h0000;
+      1: return 16'hffff;
+      2: return 16'h0001;
+      default: return 16'($urandom);
+    endcase
+  endfunction
+
+  function automatic bit [15:0] plain(int unsigned number);
+    int unsigned sum = 0;
+    for (int unsigned i = 0; i < number; i++) begin
+      sum += 32'(words[i]);
+      while (sum > 32'hffff) sum = sum - 32'hffff;
+    end
+    return 16'(sum);
+  endfunction
+
+  initial begin
+    if (chosen(NAME)) begin
+      for (int unsigned n = 0; n < SUMS; n++) begin
+        for (int unsigned i = 0; i < WORDS; i++) words[i] = word();
+        #1;
+        if (folded != plain(WORDS)) $fatal(1, "%h: %h instead of %h", words, folded, plain(WORDS));
+        if (added != plain(2))
+          $fatal(1, "%h + %h: %h instead of %h", words[0], words[1], added, plain(2));
+      end
+      passed(NAME, SUMS);
+    end
+  end
+endmodule

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// The state that is written: that of the decision, with its timers and its congestion window.
+module spfe_tcp_eng_finish
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+#(
+    /// A congestion window limits what is sent.
+    parameter bit CongestionControl = 1'b0
+) (
+    /// Clock.
+    input logic clk_i,
+    /// The event is decided in this cycle.
+    input logic decide_i,
+    /// State before it.
+    input eng_tcb_t tcb_i,
+    /// What is known of it.
+    input eng_pred_t p_i,
+    /// With decide_i: the timer.
+    input arm_e arm_i,
+    /// One cycle after it: the decision.
+    input eng_dec_t dec_i,
+    /// Ticks.
+    input when_t now_i,
+    /// Longest RTO in ticks (tcp_cfg_t).
+    input logic [15:0] rto_max_i,
+    /// Longest distance of window probes in ticks (tcp_cfg_t).
+    input logic [15:0] persist_max_i,
+    /// Ticks in TIME-WAIT (tcp_cfg_t).
+    input logic [15:0] time_wait_i,
+    /// Ticks an acknowledgement may wait (tcp_cfg_t).
+    input logic [15:0] delack_i,
+    /// New state; with dec_i.
+    output eng_tcb_t tcb_o,
+    /// New four-tuple.
+    output eng_tup_t tup_o,
+    /// RTO with backoff before the event, in ticks.
+    output logic [15:0] rto_o
+);
+  logic [15:0] value, value_q, rto;
+  eng_cc_t cc;
+  logic unused_bits;
+
+  assign unused_bits = ^{p_i, dec_i};
+
+  spfe_tcp_eng_arm i_arm (
+      .arm_i,
+      .rto_i(p_i.rto),
+      .backoff_i(tcb_i.backoff),
+      .rto_max_i,
+      .persist_max_i,
+      .time_wait_i,
+      .rto_o(rto),
+      .value_o(value)
+  );
+  spfe_tcp_eng_cc #(
+      .CongestionControl(CongestionControl)
+  ) i_cc (
+      .clk_i,
+      .decide_i,
+      .tcb_i,
+      .acked_i(p_i.acked),
+      .flight_i(p_i.flight),
+      .op_i(dec_i.cc),
+      .new_tcb_i(dec_i.tcb),
+      .cc_o(cc)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (decide_i) begin
+      value_q <= value;
+      rto_o <= rto;
+    end
+  end
+
+  always_comb begin
+    tcb_o = dec_i.tcb;
+    unique case (dec_i.arm)
+      ArmKeep: ;
+      ArmStop: tcb_o.tmr = TmNone;
+      ArmRto: tcb_o.tmr = TmRto;
+      ArmPersist: tcb_o.tmr = TmPersist;
+      ArmTimeWait: tcb_o.tmr = TmTimeWait;
+      default: tcb_o.tmr = TmResolve;
+    endcase
+    if (dec_i.arm != ArmKeep) tcb_o.deadline = now_i + TimeBits'(value_q);
+    if (dec_i.arm_dack) begin
+      tcb_o.dack = 1'b1;
+      tcb_o.dack_at = now_i + TimeBits'(delack_i);
+    end
+    tcb_o.cwnd = cc.cwnd;
+    tcb_o.ssthresh = cc.ssthresh;
+    tcb_o.cacc = cc.cacc;
+    tup_o = dec_i.tup;
+    tup_o.used = use_of(tcb_o);
+  end
+
+endmodule

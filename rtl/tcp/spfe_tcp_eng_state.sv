@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// State of all sessions that the engine owns, with its one writer. After reset all sessions are
+/// written once: CLOSED.
+module spfe_tcp_eng_state
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Bits of a session number; not to be set.
+    localparam int unsigned Bits = $clog2(SessionCount)
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// The sessions are being cleared: no event now.
+    output logic init_o,
+    /// tcb_i and tup_i are written; from the pipeline.
+    input logic we_i,
+    /// Session that is read and written.
+    input logic [Bits-1:0] slot_i,
+    /// New state.
+    input eng_tcb_t tcb_i,
+    /// New four-tuple.
+    input eng_tup_t tup_i,
+    /// State is written in this cycle, also after reset; to the timers.
+    output logic we_o,
+    /// Whose.
+    output logic [Bits-1:0] slot_o,
+    /// What.
+    output eng_tcb_t tcb_o,
+    /// State of slot_i, in the same cycle.
+    output eng_tcb_t read_tcb_o,
+    /// Its four-tuple.
+    output eng_tup_t read_tup_o,
+    /// Session whose four-tuple the search for listening ones wants.
+    input logic [Bits-1:0] find_slot_i,
+    /// It, in the same cycle.
+    output eng_tup_t find_tup_o,
+    /// Session whose four-tuple the walk over next hops wants.
+    input logic [Bits-1:0] arp_slot_i,
+    /// It, in the same cycle.
+    output eng_tup_t arp_tup_o,
+    /// Session whose lowest acceptable ACK the receiver wants.
+    input logic [Bits-1:0] ack_slot_i,
+    /// It, in the same cycle: SND.UNA - MAX.SND.WND, in SYN-RECEIVED ISS + 1.
+    output seq_t ack_lo_o
+);
+  logic init_q;
+  logic [Bits-1:0] init_slot_q;
+  eng_tup_t tup;
+  seq_t ack_lo;
+
+  assign init_o = init_q;
+  assign we_o = init_q || we_i;
+  assign slot_o = init_q ? init_slot_q : slot_i;
+  assign tcb_o = init_q ? '0 : tcb_i;
+  assign tup = init_q ? '0 : tup_i;
+  // RFC 5961, 5.2. Before the session is open nothing but its SYN can be acknowledged.
+  assign ack_lo = tcb_i.una - (tcb_i.state == StSynRcvd ? 32'hffff_ffff : 32'(tcb_i.max_wnd));
+
+  spfe_lutram #(
+      .WIDTH($bits(eng_tcb_t)),
+      .DEPTH(SessionCount)
+  ) i_tcb (
+      .clk_i,
+      .we_i(we_o),
+      .addr_i(slot_o),
+      .data_i(tcb_o),
+      .raddr_i(slot_i),
+      .rdata_o(read_tcb_o)
+  );
+  spfe_lutram #(
+      .WIDTH($bits(eng_tup_t)),
+      .DEPTH(SessionCount),
+      .PORTS(3)
+  ) i_tup (
+      .clk_i,
+      .we_i(we_o),
+      .addr_i(slot_o),
+      .data_i(tup),
+      .raddr_i({arp_slot_i, find_slot_i, slot_i}),
+      .rdata_o({arp_tup_o, find_tup_o, read_tup_o})
+  );
+  spfe_lutram #(
+      .WIDTH(32),
+      .DEPTH(SessionCount)
+  ) i_ack_lo (
+      .clk_i,
+      .we_i(we_o),
+      .addr_i(slot_o),
+      .data_i(ack_lo),
+      .raddr_i(ack_slot_i),
+      .rdata_o(ack_lo_o)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (init_q) begin
+      init_slot_q <= init_slot_q + Bits'(1);
+      if (32'(init_slot_q) == SessionCount - 1) init_q <= 1'b0;
+    end
+    if (rst_i) begin
+      init_q <= 1'b1;
+      init_slot_q <= '0;
+    end
+  end
+
+endmodule
