@@ -860,7 +860,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   seed = strtoull(argument("seed", "1").c_str(), nullptr, 0);
-  int count = atoi(argument("messages", "1500").c_str());
+  int count = atoi(argument("messages", "400").c_str());
   rng.seed(seed);
   bench = new Bench;
   Bench& b = *bench;
