@@ -107,9 +107,14 @@ def report(good, name, said=""):
     return good
 
 
+def processors():
+    """How many processors there are for us."""
+    return len(os.sched_getaffinity(0))
+
+
 def each(work, items):
-    """Calls work(item) for every item, as many at a time as there are processors for us."""
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    """Calls work(item) for every item, as many at a time as there are processors."""
+    with ThreadPoolExecutor(processors()) as pool:
         return list(pool.map(work, items))
 
 

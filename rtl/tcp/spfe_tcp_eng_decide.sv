@@ -59,6 +59,7 @@ module spfe_tcp_eng_decide
       .kind_i,
       .ctx_i,
       .wscale_en_i,
+      .query_free_i,
       .dec_o(open_dec)
   );
 

@@ -11,6 +11,8 @@ module spfe_tcp_eng_open
     input eng_ctx_t ctx_i,
     /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
+    /// The unit that asks for addresses is free.
+    input logic query_free_i,
     /// What is to be done; to the pipeline.
     output eng_dec_t dec_o
 );
@@ -47,6 +49,7 @@ module spfe_tcp_eng_open
               op_dec.tcb.state = StResolve;
               op_dec.tcb.una = ctx_i.iss;
               op_dec.tup.port = ctx_i.op.port;
+              op_dec.query = query_free_i;
               op_dec.arm = ArmResolve;
             end
           end
@@ -72,6 +75,7 @@ module spfe_tcp_eng_open
           op_dec.tcb.busy = tcb.busy;
           op_dec.tcb.rst_now = tcb.rst_now;
         end else if (tcb.state != StClosed) begin
+          op_dec.tcb.passive = 1'b0;
           op_dec = dec_close(op_dec, 1'b1, CloseAbort, wants_reset(tcb.state));
         end
       end
@@ -108,6 +112,8 @@ module spfe_tcp_eng_open
       mac_dec.tcb.dmac = ctx_i.mac;
       mac_dec.hdr = 1'b1;
     end
+    // It may be the one that is waited for.
+    mac_dec.query = tcb.state == StResolve && query_free_i;
   end
 
   // Passive open.

@@ -54,8 +54,7 @@ module spfe_tcp_eng_timer
             dec_o.tcb.tries = 8'd0;
           end
           if ((opening || ctx_i.p.flying) && give_up) begin
-            dec_o = dec_close(dec_o, !(opening && tcb.passive), CloseTimeout,
-                              tcb.state != StSynSent);
+            dec_o = dec_close(dec_o, !(opening && tcb.passive), CloseTimeout, !opening);
           end
         end
         TmPersist: begin

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Memory for retransmission in block RAM, with the port of spfe_tcp for it: writes of 16 bytes
+/// Memory for retransmission in block RAM, with the port of the core for it: writes of 16 bytes
 /// under a mask, reads whose answers come in order. What a read finds is what was written before it.
 module spfe_tcp_mem #(
     /// log2 of the 16-byte words.

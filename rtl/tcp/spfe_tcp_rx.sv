@@ -111,11 +111,11 @@ module spfe_tcp_rx
     /// What is counted in this cycle; to the registers.
     output rx_count_t count_o
 );
-  localparam int unsigned Lanes = MacWidth / 32;
   localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1;
   localparam int unsigned UserBytes = UserWidth / 8;
   localparam int unsigned UserCountBits = $clog2(UserBytes) + 1;
-  localparam int unsigned FifoDepth = 2 ** $clog2(FifoPackets * ((Mtu + UserBytes - 1) / UserBytes));
+  localparam int unsigned FifoDepth =
+      2 ** $clog2(FifoPackets * ((Mtu + UserBytes - 1) / UserBytes));
 
   if (SessionCount < 2 || SessionCount > 256) begin : gen_bad_sessions
     $error("spfe_tcp_rx: SessionCount is %0d, must be 2 to 256", SessionCount);
@@ -138,207 +138,98 @@ module spfe_tcp_rx
     $error("spfe_tcp_rx: FifoPackets is %0d, must be 1 to 64", FifoPackets);
   end
   if (Reordering || OutOfSequence) begin : gen_bad_order
-    $error("spfe_tcp_rx: Reordering and OutOfSequence are not available, must be 0; MemAddrBits %0d",
+    $error("spfe_tcp_rx: Reordering and OutOfSequence are not available, must be 0 (%0d)",
            MemAddrBits);
   end
 
-  // Cycles 0 to 13: fields, checks, sizes.
-  logic start, has_tag;
-  logic [11:0] vlan;
-  logic [Lanes-1:0] word_valid;
-  logic [Lanes-1:0][8:0] word_index;
-  logic [Lanes-1:0][31:0] word_data;
-  logic [13:0] at;
-  logic [31:0] addr, even, odd;
-  fields_t fields;
+  logic start, payload_first, payload_lane, payload_end, whole, bad_doff, ip_ok, tcp_ok;
+  logic [13:6] at;
+  logic [15:0] even, odd, len;
+  logic [MacCountBits-1:0] payload_bytes;
   logic [VifCount-1:0] vif_match;
+  fields_t fields;
   fault_t fault;
+  options_t options;
 
-  spfe_tcp_rx_taps #(
-      .Width(MacWidth)
-  ) i_taps (
+  spfe_tcp_rx_parse #(
+      .MacWidth(MacWidth),
+      .Mtu(Mtu),
+      .VifCount(VifCount),
+      .Checksum(Checksum)
+  ) i_parse (
       .clk_i,
       .rst_i,
-      .data_i(mac_data_i),
-      .keep_i(mac_keep_i),
-      .valid_i(mac_valid_i),
-      .last_i(mac_last_i),
-      .start_o(start),
-      .tagged_o(has_tag),
-      .vlan_o(vlan),
-      .word_valid_o(word_valid),
-      .word_index_o(word_index),
-      .word_data_o(word_data),
-      .at_o(at),
-      .addr_o(addr),
-      .even_o(even),
-      .odd_o(odd)
-  );
-
-  spfe_tcp_rx_fields i_fields (
-      .clk_i,
-      .at_i(at),
-      .addr_i(addr),
-      .even_i(even),
-      .odd_i(odd),
-      .fields_o(fields)
-  );
-
-  spfe_tcp_rx_checks #(
-      .Mtu(Mtu),
-      .VifCount(VifCount)
-  ) i_checks (
-      .clk_i,
       .cfg_i,
-      .at_i(at),
-      .addr_i(addr),
-      .even_i(even),
-      .odd_i(odd),
-      .tagged_i(has_tag),
-      .vlan_i(vlan),
+      .mac_data_i,
+      .mac_keep_i,
+      .mac_valid_i,
+      .mac_last_i,
+      .start_o(start),
+      .at_o(at),
+      .even_o(even),
+      .odd_o(odd),
+      .fields_o(fields),
       .match_o(vif_match),
-      .fault_o(fault)
-  );
-
-  logic [MacCountBits-1:0] packet_bytes, payload_bytes;
-  logic payload_first, payload_lane, payload_end, whole, bad_doff;
-  logic [15:0] len;
-
-  spfe_tcp_rx_length #(
-      .Width(MacWidth)
-  ) i_length (
-      .clk_i,
-      .keep_i(mac_keep_i),
-      .valid_i(mac_valid_i),
-      .start_i(start),
-      .word_valid_i(word_valid),
-      .word_index_i(word_index),
-      .at_i(at),
-      .even_i(even),
-      .odd_i(odd),
-      .bytes_o(packet_bytes),
+      .fault_o(fault),
       .first_o(payload_first),
       .first_lane_o(payload_lane),
       .count_o(payload_bytes),
       .end_o(payload_end),
       .whole_o(whole),
       .len_o(len),
-      .bad_doff_o(bad_doff)
+      .bad_doff_o(bad_doff),
+      .options_o(options),
+      .ip_ok_o(ip_ok),
+      .tcp_ok_o(tcp_ok)
   );
 
-  options_t options;
-  logic begin_lane;
-
-  if (Lanes == 1) begin : gen_begin_one
-    assign begin_lane = 1'b0;
-  end else begin : gen_begin_two
-    assign begin_lane = !has_tag;
-  end
-
-  spfe_tcp_rx_options #(
-      .Width(MacWidth)
-  ) i_options (
-      .clk_i,
-      .rst_i,
-      .data_i(mac_data_i),
-      .valid_i(mac_valid_i),
-      .last_i(mac_last_i),
-      .begin_i(at[13]),
-      .begin_lane_i(begin_lane),
-      .doff_i(fields.doff),
-      .end_i(payload_first),
-      .options_o(options)
-  );
-
-  // Cycle 10: the session. Cycle 11: its state. On a 64-bit MAC both in one.
-  logic found, hit, read;
-  sid_t sid, found_sid, read_sid;
+  logic hit, open, stale, ack_ok, accept, finish, taken, move;
+  sid_t sid;
   vif_t vif;
+  seq_t nxt, move_nxt;
 
-  spfe_tcp_rx_cam #(
+  spfe_tcp_rx_session #(
       .SessionCount(SessionCount),
+      .MacWidth(MacWidth),
       .VifCount(VifCount)
-  ) i_cam (
+  ) i_session (
       .clk_i,
       .rst_i,
-      .key_i(key_cmd_i),
-      .key_valid_i(key_cmd_valid_i),
-      .at_i(at),
+      .at_i(at[9:6]),
       .even_i(even),
       .odd_i(odd),
+      .fields_i(fields),
       .vif_match_i(vif_match),
-      .found_o(found),
-      .sid_d_o(found_sid),
-      .hit_o(hit),
-      .sid_o(sid),
-      .vif_o(vif)
-  );
-
-  if (Lanes == 1) begin : gen_read_late
-    always_ff @(posedge clk_i) read <= found && !rst_i;
-    assign read_sid = sid;
-    logic unused_bits;
-    assign unused_bits = ^found_sid;
-  end else begin : gen_read
-    assign read = found;
-    assign read_sid = found_sid;
-  end
-
-  seq_t nxt, move_nxt;
-  logic open, stale, finish, taken, move;
-
-  spfe_tcp_rx_rcv #(
-      .SessionCount(SessionCount)
-  ) i_rcv (
-      .clk_i,
-      .rst_i,
+      .fault_i(fault),
+      .key_i(key_cmd_i),
+      .key_valid_i(key_cmd_valid_i),
       .cmd_i(rcv_cmd_i),
       .cmd_valid_i(rcv_cmd_valid_i),
       .cmd_ready_o(rcv_cmd_ready_o),
-      .read_i(read),
-      .read_sid_i(read_sid),
-      .nxt_o(nxt),
-      .open_o(open),
-      .stale_o(stale),
       .end_i(finish),
       .move_i(move),
-      .move_sid_i(sid),
       .move_nxt_i(move_nxt),
       .move_close_i(fields.flags.fin),
       .tx_sid_i,
       .tx_nxt_o,
       .eng_sid_i,
-      .eng_nxt_o
+      .eng_nxt_o,
+      .ack_sid_o,
+      .ack_lo_i,
+      .snd_sid_o,
+      .snd_nxt_i,
+      .hit_o(hit),
+      .sid_o(sid),
+      .vif_o(vif),
+      .nxt_o(nxt),
+      .open_o(open),
+      .stale_o(stale),
+      .ack_ok_o(ack_ok),
+      .accept_o(accept)
   );
 
-  logic ack_ok;
-  assign ack_sid_o = read_sid;
-  assign snd_sid_o = read_sid;
-
-  spfe_tcp_rx_ack #(
-      .Steps(Lanes == 1 ? 2 : 1)
-  ) i_ack (
-      .clk_i,
-      .read_i(read),
-      .lo_i(ack_lo_i),
-      .hi_i(snd_nxt_i),
-      .ack_i(fields.ack),
-      .ok_o(ack_ok)
-  );
-
-  // Cycle 12: is it what is expected? On a 64-bit MAC in the cycle of the first payload.
-  logic fit_q, accept, accept_d;
-  logic flags_ok;
-
-  assign flags_ok = fields.flags.ack && !fields.flags.syn && !fields.flags.rst && fields.doff >= 4'd5;
-  always_ff @(posedge clk_i) fit_q <= fault == '0;
-  assign accept_d = fit_q && hit && open && fields.seq == nxt && flags_ok;
-
-  if (Lanes == 1) begin : gen_accept_late
-    always_ff @(posedge clk_i) accept <= accept_d && !rst_i;
-  end else begin : gen_accept
-    assign accept = accept_d;
-  end
+  logic unused_words;
+  assign unused_words = ^{at[12], at[10]};
 
   // Payload.
   logic beat, beat_last, beat_err, no_room;
@@ -380,22 +271,8 @@ module spfe_tcp_rx
 
   user_t out, user;
   logic out_valid, out_ready;
-  logic ip_ok, tcp_ok;
 
   if (Checksum) begin : gen_store
-    spfe_tcp_rx_sum #(
-        .Width(MacWidth)
-    ) i_sum (
-        .clk_i,
-        .start_i(start),
-        .word_valid_i(word_valid),
-        .word_index_i(word_index),
-        .word_data_i(word_data),
-        .bytes_i(packet_bytes),
-        .ip_ok_o(ip_ok),
-        .tcp_ok_o(tcp_ok)
-    );
-
     spfe_tcp_rx_fifo #(
         .SessionCount(SessionCount),
         .Width(UserWidth),
@@ -422,8 +299,6 @@ module spfe_tcp_rx
     logic unused_bits;
     assign unused_bits = beat_err;
   end else begin : gen_cut_through
-    assign ip_ok = 1'b1;
-    assign tcp_ok = 1'b1;
     assign no_room = 1'b0;
     always_ff @(posedge clk_i) begin
       out_valid <= beat && !rst_i;
@@ -434,7 +309,7 @@ module spfe_tcp_rx
       out.sid <= sid;
     end
     logic unused_bits;
-    assign unused_bits = ^{out_ready, packet_bytes, word_data};
+    assign unused_bits = out_ready;
   end
 
   spfe_tcp_rx_pipe #(
@@ -471,13 +346,15 @@ module spfe_tcp_rx
       .start_i(start),
       .last_i(mac_valid_i && mac_last_i),
       .fcs_bad_i(mac_err_i),
-      .at_i(at),
+      .at_flags_i(at[11]),
+      .at_end_i(at[13]),
       .fault_i(fault),
       .whole_i(whole),
       .bad_doff_i(bad_doff),
       .ip_ok_i(ip_ok),
       .tcp_ok_i(tcp_ok),
-      .flags_i(fields.flags),
+      .ack_i(fields.flags.ack),
+      .fin_i(fields.flags.fin),
       .len_i(len),
       .hit_i(hit),
       .open_i(open),

@@ -18,12 +18,12 @@ module spfe_tcp_rx_cam
     input key_cmd_t key_i,
     /// key_i is valid.
     input logic key_valid_i,
-    /// Word 0 to 13 is on the bus.
-    input logic [13:0] at_i,
-    /// Word with an even number from 4, if it is.
-    input logic [31:0] even_i,
-    /// Word with an odd number, if it is.
-    input logic [31:0] odd_i,
+    /// Word 6 to 9 is on the bus.
+    input logic [9:6] at_i,
+    /// Last two bytes of word 6 or 8, if it is.
+    input logic [15:0] even_i,
+    /// First two bytes of word 7 or 9, if it is.
+    input logic [15:0] odd_i,
     /// Interfaces the frame is for; valid one cycle after word 8.
     input logic [VifCount-1:0] vif_match_i,
     /// One cycle after word 9: sid_d_o is valid now, and the others from the next cycle on.
@@ -51,10 +51,10 @@ module spfe_tcp_rx_cam
   always_comb begin
     match_d = match_q;
     for (int unsigned s = 0; s < SessionCount; s++) begin
-      if (at_i[6]) match_d[s] = key_q[s].valid && key_q[s].sip[31:16] == even_i[15:0];
-      if (at_i[7] && key_q[s].sip[15:0] != odd_i[31:16]) match_d[s] = 1'b0;
-      if (at_i[8] && key_q[s].sport != even_i[15:0]) match_d[s] = 1'b0;
-      if (at_i[9] && key_q[s].dport != odd_i[31:16]) match_d[s] = 1'b0;
+      if (at_i[6]) match_d[s] = key_q[s].valid && key_q[s].sip[31:16] == even_i;
+      if (at_i[7] && key_q[s].sip[15:0] != odd_i) match_d[s] = 1'b0;
+      if (at_i[8] && key_q[s].sport != even_i) match_d[s] = 1'b0;
+      if (at_i[9] && key_q[s].dport != odd_i) match_d[s] = 1'b0;
       if (key_valid_i && key_i.sid == sid_t'(s)) match_d[s] = 1'b0;
     end
   end

@@ -14,8 +14,8 @@ module spfe_tcp_rx_checks
     input logic clk_i,
     /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
-    /// Word 0 to 13 is on the bus.
-    input logic [13:0] at_i,
+    /// Word 0 to 8 is on the bus.
+    input logic [8:0] at_i,
     /// Word 0, if it is.
     input logic [31:0] addr_i,
     /// Word with an even number from 4, if it is.
@@ -33,6 +33,9 @@ module spfe_tcp_rx_checks
 );
   logic [VifCount-1:0] match_q, match_d;
   fault_t fault_q, fault_d;
+  logic unused_bits;
+
+  assign unused_bits = ^{cfg_i, at_i[2], even_i[12:0]};
 
   always_comb begin
     match_d = match_q;

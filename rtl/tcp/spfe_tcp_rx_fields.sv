@@ -8,8 +8,8 @@ module spfe_tcp_rx_fields
 (
     /// Clock.
     input logic clk_i,
-    /// Word 0 to 13 is on the bus.
-    input logic [13:0] at_i,
+    /// Word 1 to 12 is on the bus.
+    input logic [12:1] at_i,
     /// Word 2, if it is.
     input logic [31:0] addr_i,
     /// Word with an even number from 4, if it is.
@@ -20,6 +20,9 @@ module spfe_tcp_rx_fields
     output fields_t fields_o
 );
   mac_t smac_q;
+  logic unused_bits;
+
+  assign unused_bits = ^at_i[5:3];
 
   always_ff @(posedge clk_i) begin
     if (at_i[1]) smac_q[47:32] <= odd_i[15:0];

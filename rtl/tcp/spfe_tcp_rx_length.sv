@@ -27,12 +27,14 @@ module spfe_tcp_rx_length
     input logic [Lanes-1:0] word_valid_i,
     /// Its number.
     input logic [Lanes-1:0][8:0] word_index_i,
-    /// Word 0 to 13 is on the bus.
-    input logic [13:0] at_i,
-    /// Word 4, if it is.
-    input logic [31:0] even_i,
-    /// Word 11, if it is.
-    input logic [31:0] odd_i,
+    /// Word 4 is on the bus.
+    input logic total_valid_i,
+    /// With total_valid_i: total length of the IP packet.
+    input logic [15:0] total_i,
+    /// Word 11 is on the bus.
+    input logic doff_valid_i,
+    /// With doff_valid_i: data offset.
+    input logic [3:0] doff_i,
     /// Bytes of this beat that are part of the IP packet; all in the beats before the one after
     /// the total length.
     output logic [Log:0] bytes_o,
@@ -66,16 +68,13 @@ module spfe_tcp_rx_length
   logic ended_q;
   logic [16:0] len_q;
 
-  logic [15:0] total;
   logic [15:0] remain;
   logic [Log:0] offset;
 
-  assign total = even_i[31:16];
-
   always_comb begin
     // With a tag on a 64-bit bus word 4 is in the upper lane.
-    remain = total - 16'd6;
-    if (Lanes == 2 && word_index_i[0] == 9'd4) remain = total - 16'(Before);
+    remain = total_i - 16'd6;
+    if (Lanes == 2 && word_index_i[0] == 9'd4) remain = total_i - 16'(Before);
   end
 
   always_comb begin
@@ -120,14 +119,14 @@ module spfe_tcp_rx_length
         if (end_q) ended_q <= 1'b1;
         if (first_o) started_q <= 1'b1;
       end
-      if (at_i[4]) begin
+      if (total_valid_i) begin
         run_q <= 1'b1;
-        total_q <= total;
+        total_q <= total_i;
         {full_q, rest_q} <= remain;
       end
-      if (at_i[11]) begin
-        doff_q <= odd_i[15:12];
-        if (odd_i[15:12] >= 4'd5) first_index_q <= 9'd8 + {5'd0, odd_i[15:12]};
+      if (doff_valid_i) begin
+        doff_q <= doff_i;
+        if (doff_i >= 4'd5) first_index_q <= 9'd8 + {5'd0, doff_i};
       end
     end
     len_q <= {1'b0, total_q} - {10'd0, {1'b0, doff_q} + 5'd5, 2'd0};

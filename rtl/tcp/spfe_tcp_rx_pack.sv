@@ -142,6 +142,7 @@ module spfe_tcp_rx_pack #(
   end
 
   if (UserWidth < MacWidth) begin : gen_width
-    $error("spfe_tcp_rx_pack: UserWidth is %0d, must not be below MacWidth, %0d", UserWidth, MacWidth);
+    $error("spfe_tcp_rx_pack: UserWidth is %0d, must not be below MacWidth, %0d", UserWidth,
+           MacWidth);
   end
 endmodule

@@ -36,34 +36,34 @@ module spfe_tcp_rx_sum #(
   // Sum and, in bit 16, its carry.
   logic [Halves-1:0][16:0] ip_q, tcp_q;
   logic [18:0] ip_total, tcp_total;
+  logic [Halves-1:0][15:0] value;
+  logic [Halves-1:0] in_ip, in_tcp;
 
   function automatic logic is_zero(logic [18:0] total);
     // A multiple of 65535; lanes are never all zero.
     return total == 19'h0ffff || total == 19'h1fffe || total == 19'h2fffd || total == 19'h3fffc;
   endfunction
 
+  always_comb begin
+    for (int unsigned half = 0; half < Halves; half++) begin
+      logic [8:0] index;
+      logic [15:0] low;
+      index = word_index_i[half/2];
+      low = half % 2 == 0 ? word_data_i[half/2][31:16] : word_data_i[half/2][15:0];
+      if (bytes_i <= CountBits'(2 * half)) low = '0;
+      else if (bytes_i == CountBits'(2 * half + 1)) low[7:0] = '0;
+      value[half] = low;
+      in_ip[half] = word_valid_i[half/2] && index <= 9'd8 &&
+          index >= (half % 2 == 0 ? 9'd4 : 9'd3) && !(index == 9'd8 && half % 2 == 1);
+      in_tcp[half] = word_valid_i[half/2] &&
+          (index >= 9'd7 || index == (half % 2 == 0 ? 9'd4 : 9'd6));
+    end
+  end
+
   always_ff @(posedge clk_i) begin
-    for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      for (int unsigned half = 0; half < 2; half++) begin
-        logic [8:0] index;
-        logic [15:0] value;
-        logic in_ip, in_tcp;
-        index = word_index_i[lane];
-        value = half == 0 ? word_data_i[lane][31:16] : word_data_i[lane][15:0];
-        if (bytes_i <= CountBits'(4 * lane + 2 * half)) value = '0;
-        else if (bytes_i == CountBits'(4 * lane + 2 * half + 1)) value[7:0] = '0;
-        in_ip = index <= 9'd8 && index >= (half == 0 ? 9'd4 : 9'd3) &&
-            !(index == 9'd8 && half == 1);
-        in_tcp = index >= 9'd7 || index == (half == 0 ? 9'd4 : 9'd6);
-        if (word_valid_i[lane] && in_ip) begin
-          ip_q[2*lane+half] <= {1'b0, ip_q[2*lane+half][15:0]} + {1'b0, value} +
-              17'(ip_q[2*lane+half][16]);
-        end
-        if (word_valid_i[lane] && in_tcp) begin
-          tcp_q[2*lane+half] <= {1'b0, tcp_q[2*lane+half][15:0]} + {1'b0, value} +
-              17'(tcp_q[2*lane+half][16]);
-        end
-      end
+    for (int unsigned i = 0; i < Halves; i++) begin
+      if (in_ip[i]) ip_q[i] <= {1'b0, ip_q[i][15:0]} + {1'b0, value[i]} + 17'(ip_q[i][16]);
+      if (in_tcp[i]) tcp_q[i] <= {1'b0, tcp_q[i][15:0]} + {1'b0, value[i]} + 17'(tcp_q[i][16]);
     end
     if (start_i) begin
       ip_q <= '0;

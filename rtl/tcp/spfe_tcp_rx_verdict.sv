@@ -22,8 +22,10 @@ module spfe_tcp_rx_verdict
     input logic last_i,
     /// With last_i: wrong FCS.
     input logic fcs_bad_i,
-    /// Word 0 to 13 is on the bus.
-    input logic [13:0] at_i,
+    /// Word 11 is on the bus.
+    input logic at_flags_i,
+    /// Word 13 is on the bus.
+    input logic at_end_i,
     /// What is wrong in the headers.
     input fault_t fault_i,
     /// All of the IP packet has come, this beat included.
@@ -34,8 +36,10 @@ module spfe_tcp_rx_verdict
     input logic ip_ok_i,
     /// TCP checksum right; with Checksum.
     input logic tcp_ok_i,
-    /// Control bits.
-    input flags_t flags_i,
+    /// Control bit ACK.
+    input logic ack_i,
+    /// Control bit FIN.
+    input logic fin_i,
     /// Bytes of payload.
     input logic [15:0] len_i,
     /// A session has the four-tuple.
@@ -81,20 +85,22 @@ module spfe_tcp_rx_verdict
   logic end_q, good_q, late_q, late_taken_q;
   seq_t ahead_q;  // SEQ - RCV.NXT
 
-  logic busy, reach, fcs_bad, whole, length_bad, good, data;
+  logic busy, reach, fcs_bad, whole, length_bad, sums_ok, good, data;
   rx_count_t count;
 
   // A frame of the least size for TCP, without padding, ends before its ACK is checked.
-  assign busy = at_i[13] && since_q[AckSteps-1];
+  assign busy = at_end_i && since_q[AckSteps-1];
   assign finish_o = wait_q || (last_i && !busy && !Checksum);
 
-  assign reach = wait_q ? reach_q : (reach_q && !start_i) || at_i[13];
+  assign reach = wait_q ? reach_q : (reach_q && !start_i) || at_end_i;
   assign fcs_bad = wait_q ? fcs_bad_q : fcs_bad_i;
   assign whole = wait_q ? whole_q : whole_i;
+  assign sums_ok = !Checksum || (ip_ok_i && tcp_ok_i);
   assign length_bad = fault_i.length || !whole || bad_doff_i;
-  assign good = !fcs_bad && reach && fault_i == '0 && !length_bad && (!Checksum || (ip_ok_i && tcp_ok_i));
+  assign good = !fcs_bad && reach && fault_i == '0 && !length_bad && sums_ok;
+
   assign taken_o = good && accept_i && ack_ok_i && !stale_i && !no_room_i;
-  assign data = len_i != '0 || flags_i.fin;
+  assign data = len_i != '0 || fin_i;
 
   always_comb begin
     count = '0;
@@ -113,7 +119,7 @@ module spfe_tcp_rx_verdict
       count.segments = 1'b1;
       if (!hit_i) count.no_session = 1'b1;
       else if (data && !open_i) count.not_open = 1'b1;
-      else if (open_i && flags_i.ack && !ack_ok_i) count.bad_ack = 1'b1;
+      else if (open_i && ack_i && !ack_ok_i) count.bad_ack = 1'b1;
       else if (data && ahead_q[31]) count.old = 1'b1;
       else if (data && ahead_q != '0) count.out_of_order = 1'b1;
       else if (no_room_i) count.no_room = 1'b1;
@@ -121,14 +127,14 @@ module spfe_tcp_rx_verdict
   end
 
   always_ff @(posedge clk_i) begin
-    since_q <= AckSteps'({since_q, at_i[11]});
-    if (at_i[13]) reach_q <= 1'b1;
+    since_q <= AckSteps'({since_q, at_flags_i});
+    if (at_end_i) reach_q <= 1'b1;
     if (start_i) reach_q <= 1'b0;
     wait_q <= last_i && (busy || wait_q || Checksum);
     fcs_bad_q <= fcs_bad_i;
     whole_q <= whole_i;
     ahead_q <= seq_i - nxt_i;
-    move_nxt_o <= nxt_i + {16'd0, len_i} + {31'd0, flags_i.fin};
+    move_nxt_o <= nxt_i + {16'd0, len_i} + {31'd0, fin_i};
     end_q <= finish_o;
     good_q <= good;
     late_q <= end_q && good_q;

@@ -282,7 +282,10 @@ module spfe_tcp_tx
   );
 
   // ---- commands
-  logic read_start, read_busy, read_valid, read_ready, seg_valid, seg_begins, seg_left;
+  sid_t read_sid;
+  seq_t read_seq;
+  logic [15:0] read_len;
+  logic read_start, read_give, read_busy, read_valid, read_ready, seg_valid, seg_begins, seg_left;
   logic chunk_valid, chunk_ready;
   logic [MacWidth-1:0] read_chunk, chunk;
   sum_t read_sum, seg_sum;
@@ -295,7 +298,8 @@ module spfe_tcp_tx
   spfe_tcp_tx_cmd #(.SessionCount(SessionCount), .MacBytes(MacBytes)) i_cmd (
     .clk_i, .rst_i, .mss_i(cfg_i.mss), .wscale_i(cfg_i.wscale),
     .cmd_i(tx_cmd_i), .cmd_valid_i(tx_cmd_valid_i), .cmd_ready_o(tx_cmd_ready_o),
-    .read_start_o(read_start), .read_busy_i(read_busy), .read_sum_i(read_sum),
+    .read_start_o(read_start), .read_sid_o(read_sid), .read_seq_o(read_seq), .read_len_o(read_len),
+    .read_busy_i(read_busy), .read_sum_i(read_sum), .give_o(read_give),
     .read_valid_i(read_valid), .read_ready_o(read_ready), .read_chunk_i(read_chunk),
     .seg_valid_o(seg_valid), .seg_o(seg), .seg_bytes_o(seg_bytes), .seg_options_o(seg_options),
     .seg_sum_o(seg_sum), .chunk_valid_o(chunk_valid), .chunk_ready_i(chunk_ready),
@@ -310,10 +314,11 @@ module spfe_tcp_tx
     .SessionCount(SessionCount), .MacBytes(MacBytes), .MemAddrBits(MemAddrBits), .Size(Mss)
   ) i_read (
     .clk_i, .rst_i,
-    .start_i(read_start), .sid_i(seg.sid), .seq_i(seg.seq), .len_i(seg.len),
+    .start_i(read_start), .sid_i(read_sid), .seq_i(read_seq), .len_i(read_len),
     .busy_o(read_busy), .sum_o(read_sum), .pushed_i(pushed), .popped_i(popped),
     .mem_valid_o(mem_rd_valid_o), .mem_ready_i(mem_rd_ready_i), .mem_addr_o(mem_rd_addr_o),
     .rsp_valid_i(mem_rsp_valid_i), .rsp_data_i(mem_rsp_data_i),
+    .give_i(read_give), .give_seq_i(read_seq[3:0]), .give_len_i(read_len),
     .chunk_valid_o(read_valid), .chunk_ready_i(read_ready), .chunk_o(read_chunk)
   );
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Commands of the engine, one at a time: gets the payload, offers the segment to the sender, and
-/// when it has left advances SND.NXT and tells the engine.
+/// Commands of the engine: gets the payload, offers the segment to the sender, and when it has left
+/// advances SND.NXT and tells the engine. The payload of the next one is read meanwhile.
 module spfe_tcp_tx_cmd
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
@@ -27,12 +27,20 @@ module spfe_tcp_tx_cmd
     /// It is taken.
     output logic cmd_ready_o,
 
-    /// The reader begins to read the payload of cmd_o.
+    /// The reader begins to read a payload.
     output logic read_start_o,
+    /// Its session.
+    output sid_t read_sid_o,
+    /// Sequence number of its first byte.
+    output seq_t read_seq_o,
+    /// Its bytes.
+    output logic [15:0] read_len_o,
     /// It is reading.
     input logic read_busy_i,
     /// Sum of what it has read.
     input sum_t read_sum_i,
+    /// The reader gives the payload it has read.
+    output logic give_o,
     /// A chunk of it is there.
     input logic read_valid_i,
     /// It is taken.
@@ -83,22 +91,40 @@ module spfe_tcp_tx_cmd
 );
   typedef enum logic [2:0] {
     Idle = 3'd0,
-    Fetch = 3'd1,
-    Wait = 3'd2,  // for the sender
-    Send = 3'd3,
-    Ask = 3'd4,
-    Answer = 3'd5,
-    Tell = 3'd6
+    Wait = 3'd1,  // for the sender
+    Send = 3'd2,
+    Ask = 3'd3,
+    Answer = 3'd4,
+    Tell = 3'd5
   } state_e;
   state_e state_q;
-  tx_cmd_t cmd_q;
+  tx_cmd_t cmd_q, next_q;
   seq_t seq_q, ack_q;
-  logic fetching_q;
-  sum_t ws_sum_q, mss_sum_q, option_sum_q;
-  logic advances;
+  sum_t read_sum_q, ws_sum_q, mss_sum_q, option_sum_q;
+  logic next_valid_q, fetching_q, fetched, load, advances;
 
-  assign cmd_ready_o = state_q == Idle;
-  assign read_start_o = state_q == Fetch && !fetching_q && cmd_q.len != '0;
+  // ---- the next command: its payload is read
+  assign cmd_ready_o = !next_valid_q;
+  assign read_sid_o = next_q.sid;
+  assign read_seq_o = next_q.seq;
+  assign read_len_o = next_q.len;
+  assign read_start_o = next_valid_q && !fetching_q && next_q.len != '0;
+  assign fetched = next_q.len == '0 || (fetching_q && !read_busy_i);
+  assign load = next_valid_q && fetched && state_q == Idle;
+  assign give_o = load && next_q.len != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (load) next_valid_q <= 1'b0;
+    if (read_start_o) fetching_q <= 1'b1;
+    if (cmd_valid_i && cmd_ready_o) begin
+      next_q <= cmd_i;
+      next_valid_q <= 1'b1;
+      fetching_q <= 1'b0;
+    end
+    if (rst_i) next_valid_q <= 1'b0;
+  end
+
+  // ---- the command that is sent
   // Only what takes sequence numbers can advance SND.NXT.
   assign advances = (cmd_q.len != '0 || cmd_q.flags.syn || cmd_q.flags.fin) && !cmd_q.flags.rst &&
       32'(cmd_q.sid) < SessionCount;
@@ -106,16 +132,10 @@ module spfe_tcp_tx_cmd
   always_ff @(posedge clk_i) begin
     case (state_q)
       Idle:
-      if (cmd_valid_i) begin
-        cmd_q <= cmd_i;
-        fetching_q <= 1'b0;
-        state_q <= Fetch;
-      end
-      Fetch:
-      if (cmd_q.len == '0) state_q <= Wait;
-      else begin
-        fetching_q <= 1'b1;
-        if (fetching_q && !read_busy_i) state_q <= Wait;
+      if (load) begin
+        cmd_q <= next_q;
+        read_sum_q <= next_q.len == '0 ? 16'd0 : read_sum_i;
+        state_q <= Wait;
       end
       Wait: if (begins_i) state_q <= Send;
       Send: if (left_i) state_q <= advances ? Ask : Tell;
@@ -155,7 +175,7 @@ module spfe_tcp_tx_cmd
   assign seg_o = cmd_q;
   assign seg_options_o = !cmd_q.flags.syn ? 4'd0 : cmd_q.opt_ws ? 4'd2 : 4'd1;
   assign seg_bytes_o = cmd_q.flags.syn ? {10'd0, seg_options_o, 2'b00} : cmd_q.len;
-  assign seg_sum_o = cmd_q.flags.syn ? option_sum_q : cmd_q.len != '0 ? read_sum_i : 16'd0;
+  assign seg_sum_o = cmd_q.flags.syn ? option_sum_q : read_sum_q;
 
   always_comb begin
     req_o = '0;

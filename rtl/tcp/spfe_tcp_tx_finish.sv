@@ -73,76 +73,108 @@ module spfe_tcp_tx_finish
     /// The user's checksum was wrong.
     output logic count_bad_sum_o
 );
-  typedef enum logic [1:0] {
-    Wait = 2'd0,
-    Ask = 2'd1,
-    Answer = 2'd2,
-    Tell = 2'd3
-  } state_e;
-  state_e state_q;
-
-  outcome_t out;
-  logic out_valid, out_pop, fifo_ready, almost_full;
-  logic [2:0] unused_count;
-  spfe_fifo #(.WIDTH($bits(outcome_t)), .DEPTH(4), .ALMOST_FULL(3)) i_outcomes (
+  outcome_t head;
+  logic head_valid, load, fifo_ready, almost_full;
+  logic [4:0] unused_count;
+  spfe_fifo #(.WIDTH($bits(outcome_t)), .DEPTH(16), .ALMOST_FULL(3)) i_outcomes (
     .clk_i, .rst_i,
     .valid_i(outcome_valid_i), .ready_o(fifo_ready), .data_i(outcome_i),
-    .valid_o(out_valid), .ready_i(out_pop), .data_o(out),
+    .valid_o(head_valid), .ready_i(load), .data_o(head),
     .count_o(unused_count), .almost_full_o(almost_full)
   );
   assign outcome_room_o = !almost_full;
-  assign idle_o = !out_valid && !outcome_valid_i;
 
+  // Three stages, a message in each: ask for the change of the pointers, wait for it, tell of it.
+  typedef struct packed {
+    outcome_t out;
+    logic [15:0] len;
+    logic ok;  // it is in the ring
+  } message_t;
+
+  // ---- ask
+  logic ask_q, asks, pass;
+  message_t a_q;
   sum_t sum_q;
-  logic [15:0] len_q;
-  logic ok_q, match_q, bad_sum_q;
-  logic sent, asks, tells, told, event_q;
-  event_t event_d;
-  assign sent = out.how == EndSent;
+  // ---- wait
+  typedef enum logic [1:0] {
+    Free = 2'd0,
+    Answer = 2'd1,
+    Done = 2'd2
+  } wait_state_e;
+  wait_state_e wait_q;
+  message_t b_q;
+  logic b_match_q, b_bad_q, answered, move;
+  // ---- tell
+  logic unused_reserved, tell_q, told, match_q, bad_sum_q, ok, sent;
+  message_t c_q;
+  outcome_t out;
+  logic [15:0] len;
+
   // A message that was refused after its sequence numbers were reserved gives them back.
-  assign asks = ok_q || (!sent && out.reserved);
-  assign tells = state_q == Tell && ok_q && match_q;
+  assign asks = a_q.ok || (a_q.out.how != EndSent && a_q.out.reserved);
+  assign req_valid_o = ask_q && asks && wait_q == Free;
+  assign pass = ask_q && wait_q == Free && (!asks || req_ready_i);
+  assign load = head_valid && tail_valid_i && (!ask_q || pass);
+  assign tail_pop_o = load;
+  assign answered = wait_q == Answer && res_valid_i;
+  assign move = (answered || wait_q == Done) && !tell_q;
+  assign idle_o = !head_valid && !outcome_valid_i && !ask_q && wait_q == Free && !tell_q;
 
   always_ff @(posedge clk_i) begin
-    case (state_q)
-      Wait: begin
-        sum_q <= tail_sum_i;
-        len_q <= tail_len_i;
-        ok_q <= tail_ok_i;
-        match_q <= 1'b0;
-        if (out_valid && tail_valid_i) state_q <= Ask;
-      end
-      Ask: if (!asks) state_q <= Tell;
-      else if (req_ready_i) state_q <= Answer;
-      Answer: begin
-        match_q <= res_match_i;
-        if (res_valid_i) state_q <= Tell;
-      end
-      default: if (told) state_q <= Wait;
-    endcase
-    bad_sum_q <= sent && out.desc.known && !sum_eq(sum_q, out.desc.sum);
-    if (rst_i) state_q <= Wait;
+    ask_q <= load || (ask_q && !pass);
+    if (load) begin
+      a_q <= '{out: head, len: tail_len_i, ok: tail_ok_i};
+      sum_q <= tail_sum_i;
+    end
+    if (pass) begin
+      b_q <= a_q;
+      b_match_q <= 1'b0;
+      b_bad_q <= a_q.out.how == EndSent && a_q.out.desc.known && !sum_eq(sum_q, a_q.out.desc.sum);
+      wait_q <= asks ? Answer : Done;
+    end
+    if (answered) begin
+      b_match_q <= res_match_i;
+      wait_q <= Done;
+    end
+    if (move) begin
+      c_q <= b_q;
+      match_q <= answered ? res_match_i : b_match_q;
+      bad_sum_q <= b_bad_q;
+      wait_q <= Free;
+    end
+    tell_q <= move || (tell_q && !told);
+    if (rst_i) begin
+      ask_q <= 1'b0;
+      wait_q <= Free;
+      tell_q <= 1'b0;
+    end
   end
 
   always_comb begin
     req_o = '0;
-    req_o.op = sent ? StateSent : StateDefer;
-    req_o.sid = out.desc.sid;
-    req_o.expected = out.desc.seq;
-    req_o.base = out.desc.seq;
-    req_o.add = ok_q ? 17'(len_q) : 17'd0;
+    req_o.op = a_q.out.how == EndSent ? StateSent : StateDefer;
+    req_o.sid = a_q.out.desc.sid;
+    req_o.expected = a_q.out.desc.seq;
+    req_o.base = a_q.out.desc.seq;
+    req_o.add = a_q.ok ? 17'(a_q.len) : 17'd0;
   end
-  assign req_valid_o = state_q == Ask && asks;
 
   // ---- to the engine
   tx_done_t mine, done;
-  logic done_room, done_valid;
+  logic done_room, done_valid, tells, event_there;
+  event_t event_d;
+  assign out = c_q.out;
+  assign unused_reserved = out.reserved;
+  assign len = c_q.len;
+  assign ok = c_q.ok;
+  assign sent = out.how == EndSent;
+  assign tells = tell_q && ok && match_q;
   always_comb begin
     mine = '0;
     mine.kind = sent ? TxLive : TxDeferred;
     mine.sid = out.desc.sid;
     mine.seq = out.desc.seq;
-    mine.len = len_q;
+    mine.len = len;
     mine.ack = out.ack;
     mine.flags.ack = 1'b1;
     mine.flags.psh = Push || out.desc.push;
@@ -163,24 +195,22 @@ module spfe_tcp_tx_finish
   // ---- events: one for a message that was left to the engine, or had a wrong checksum
   always_comb begin
     event_d.sid = 16'(out.desc.sid);
-    event_d.data = {24'd0, len_q};
+    event_d.data = {24'd0, len};
     event_d.kind = EvTxDeferred;
-    event_q = tells && out.how == EndDeferred;
+    event_there = tells && out.how == EndDeferred;
     if (tells && sent && bad_sum_q) begin
       event_d.kind = EvTxBadSum;
-      event_q = 1'b1;
+      event_there = 1'b1;
     end
-    if (state_q == Tell && ok_q && !match_q) begin
+    if (tell_q && ok && !match_q) begin
       event_d.kind = EvTxRefused;
       event_d.data = {32'd0, RefusedStale};
-      event_q = 1'b1;
+      event_there = 1'b1;
     end
   end
-  assign told = state_q == Tell && (!tells || done_room) && (!event_q || event_ready_i);
+  assign told = tell_q && (!tells || done_room) && (!event_there || event_ready_i);
   assign event_o = event_d;
-  assign event_valid_o = event_q && (!tells || done_room);
-  assign out_pop = told;
-  assign tail_pop_o = told;
+  assign event_valid_o = event_there && (!tells || done_room);
   assign clear_o = told && !sent;
   assign count_live_o = told && tells && sent;
   assign count_deferred_o = told && tells && !sent;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Reads the payload of a segment from the ring memory, whole, and sums it; then it can be sent.
+/// Reads the payload of a segment from the ring memory, whole, and sums it; then it can be sent. While
+/// it is sent the next one is read.
 module spfe_tcp_tx_read
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
@@ -19,7 +20,8 @@ module spfe_tcp_tx_read
     /// Synchronous reset, active high.
     input logic rst_i,
 
-    /// Begin to read; only while not busy_o.
+    /// Begin to read a segment; only while not busy_o, and when all but one of those read before
+    /// have been taken.
     input logic start_i,
     /// With it: session.
     input sid_t sid_i,
@@ -27,7 +29,7 @@ module spfe_tcp_tx_read
     input seq_t seq_i,
     /// With it: bytes, 1 to Size.
     input logic [15:0] len_i,
-    /// Reading, from start_i on.
+    /// Reading, from the cycle after start_i on.
     output logic busy_o,
     /// Ones-complement sum of what was read; when not busy_o any more.
     output sum_t sum_o,
@@ -48,6 +50,12 @@ module spfe_tcp_tx_read
     /// The word.
     input logic [127:0] rsp_data_i,
 
+    /// The chunks of a segment that was read are wanted; after those of the segment before.
+    input logic give_i,
+    /// With it: its sequence number modulo 16.
+    input logic [3:0] give_seq_i,
+    /// With it: its bytes.
+    input logic [15:0] give_len_i,
     /// A chunk is there.
     output logic chunk_valid_o,
     /// It is taken.
@@ -60,10 +68,15 @@ module spfe_tcp_tx_read
   localparam int unsigned Subs = 16 / MacBytes;
   localparam int unsigned SubBits = $clog2(Subs);
   localparam int unsigned TurnBits = $clog2(MacBytes);
-  localparam int unsigned Depth = 2 ** $clog2((Size + MacBytes - 1) / MacBytes);
+  // Two segments, each with a part of a word at both ends.
+  localparam int unsigned Depth = 2 ** $clog2(2 * ((Size + 30) / 16));
   localparam int unsigned Ahead = 16;
   typedef logic [WordBits-1:0] word_t;
 
+  logic unused_bits;
+  assign unused_bits = ^{sid_i, seq_i};
+
+  // ---- requests
   typedef enum logic [1:0] {
     Idle = 2'd0,
     Order = 2'd1,  // writes before us are on their way to the memory
@@ -71,80 +84,21 @@ module spfe_tcp_tx_read
   } state_e;
   state_e state_q;
 
-  logic [7:0] mark_q;
+  logic [7:0] mark_q, missing;
   logic [IdxBits-1:0] idx_q;
-  logic unused_bits;
-  assign unused_bits = ^{sid_i, seq_i};
   word_t word_q;
-  logic [15:0] words_q;  // not yet asked for
-  logic [4:0] credit_q;  // answers there is room for
-  logic [SubBits-1:0] sub_q;
-  logic [TurnBits-1:0] turn_q;
-  logic [15:0] pieces_q;  // not yet taken from the answers
-  logic [15:0] left_q;  // bytes not yet given to the FIFO of chunks
-  logic primed_q;
-  logic [MacBytes*8-1:0] prev_q;
+  logic [15:0] words_q, answers_q;  // not yet asked for, not yet answered
+  logic [4:0] credit_q;  // requests that may be without an answer
+  logic [3:0] from_q, to_q;  // first byte of the first word, last byte of the last one
+  logic first_q, ask, early, sum_valid;
+  sum_t sum;
 
-  // ---- requests
-  logic ask, early;
-  logic [7:0] ahead;
-  assign ahead = mark_q - popped_i;
-  assign early = ahead != '0 && !ahead[7];
+  assign missing = mark_q - popped_i;
+  assign early = missing != '0 && !missing[7];
   assign mem_valid_o = state_q == Read && words_q != '0 && credit_q != '0;
   assign mem_addr_o = {idx_q, word_q};
   assign ask = mem_valid_o && mem_ready_i;
-
-  // ---- answers, in pieces of the size of a chunk
-  logic rsp_valid, rsp_ready, unused_ready, unused_almost;
-  logic [127:0] rsp;
-  logic [$clog2(Ahead + 1)-1:0] unused_count;
-  spfe_fifo #(.WIDTH(128), .DEPTH(Ahead)) i_answers (
-    .clk_i, .rst_i,
-    .valid_i(rsp_valid_i), .ready_o(unused_ready), .data_i(rsp_data_i),
-    .valid_o(rsp_valid), .ready_i(rsp_ready), .data_o(rsp),
-    .count_o(unused_count), .almost_full_o(unused_almost)
-  );
-
-  logic [MacBytes*8-1:0] piece, turned;
-  logic [2*MacBytes*8-1:0] pair;
-  logic emit, step, last_chunk;
-  assign piece = rsp[32'(sub_q)*MacBytes*8+:MacBytes*8];
-  assign step = state_q == Read && pieces_q != '0 && rsp_valid;
-  assign emit = state_q == Read && left_q != '0 &&
-      (pieces_q == '0 || (step && (primed_q || turn_q == '0)));
-  assign pair = pieces_q == '0 ? {{MacBytes * 8{1'b0}}, prev_q} :
-      primed_q ? {piece, prev_q} : {{MacBytes * 8{1'b0}}, piece};
-  assign turned = (MacBytes * 8)'(pair >> {turn_q, 3'b000});
-  assign last_chunk = left_q <= 16'(MacBytes);
-  assign rsp_ready = step && (sub_q == SubBits'(Subs - 1) || pieces_q == 16'd1);
-
-  // ---- chunks, and their sum
-  logic emit_q, emit_first_q, emit_last_q, first_q, sum_valid;
-  logic [MacBytes*8-1:0] chunk_q;
-  always_ff @(posedge clk_i) begin
-    emit_q <= emit && !rst_i;
-    emit_last_q <= last_chunk;
-    if (emit) emit_first_q <= 1'b0;
-    if (state_q == Order) emit_first_q <= 1'b1;
-    first_q <= emit_first_q;
-    for (int unsigned i = 0; i < MacBytes; i++) begin
-      chunk_q[i*8+:8] <= 16'(i) < left_q ? turned[i*8+:8] : 8'd0;
-    end
-  end
-
-  spfe_tcp_tx_sum #(.Bytes(MacBytes)) i_sum (
-    .clk_i, .rst_i,
-    .valid_i(emit_q), .first_i(first_q), .last_i(emit_last_q), .data_i(chunk_q),
-    .valid_o(sum_valid), .sum_o(sum_o)
-  );
-  logic fifo_ready, unused_almost_full;
-  logic [$clog2(Depth + 1)-1:0] unused_chunks;
-  spfe_fifo #(.WIDTH(MacBytes * 8), .DEPTH(Depth)) i_chunks (
-    .clk_i, .rst_i,
-    .valid_i(emit_q), .ready_o(fifo_ready), .data_i(chunk_q),
-    .valid_o(chunk_valid_o), .ready_i(chunk_ready_i), .data_o(chunk_o),
-    .count_o(unused_chunks), .almost_full_o(unused_almost_full)
-  );
+  assign busy_o = state_q != Idle;
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -155,11 +109,10 @@ module spfe_tcp_tx_read
         idx_q <= IdxBits'(sid_i);
         word_q <= seq_i[WordBits+3:4];
         words_q <= 16'((17'(len_i) + 17'(seq_i[3:0]) + 17'd15) >> 4);
-        sub_q <= SubBits'(seq_i[3:0] >> TurnBits);
-        turn_q <= TurnBits'(seq_i);
-        pieces_q <= 16'((17'(len_i) + 17'(seq_i[TurnBits-1:0]) + 17'(MacBytes - 1)) >> TurnBits);
-        left_q <= len_i;
-        primed_q <= 1'b0;
+        answers_q <= 16'((17'(len_i) + 17'(seq_i[3:0]) + 17'd15) >> 4);
+        from_q <= seq_i[3:0];
+        to_q <= seq_i[3:0] + len_i[3:0] - 4'd1;
+        first_q <= 1'b1;
       end
       Order: if (!early) state_q <= Read;
       default: if (sum_valid) state_q <= Idle;
@@ -168,7 +121,69 @@ module spfe_tcp_tx_read
       word_q <= word_q + word_t'(1);
       words_q <= words_q - 16'd1;
     end
-    credit_q <= credit_q - 5'(ask) + 5'(rsp_ready);
+    if (rsp_valid_i) begin
+      answers_q <= answers_q - 16'd1;
+      first_q <= 1'b0;
+    end
+    credit_q <= credit_q - 5'(ask) + 5'(rsp_valid_i);
+    // The bytes of the words are in other places than those of the segment: an odd distance turns
+    // the sum (RFC 1071, 2).
+    if (sum_valid) sum_o <= from_q[0] ? {sum[7:0], sum[15:8]} : sum;
+    if (rst_i) begin
+      state_q <= Idle;
+      credit_q <= 5'(Ahead);
+    end
+  end
+
+  // ---- answers: to the sum, without the bytes around the segment, and to the FIFO
+  logic rsp_q, rsp_first_q, rsp_last_q, fifo_ready;
+  logic [127:0] rsp_data_q, sum_data_q;
+  always_ff @(posedge clk_i) begin
+    rsp_q <= rsp_valid_i && !rst_i;
+    rsp_first_q <= first_q;
+    rsp_last_q <= answers_q == 16'd1;
+    rsp_data_q <= rsp_data_i;
+    for (int unsigned i = 0; i < 16; i++) begin
+      sum_data_q[i*8+:8] <= (first_q && 4'(i) < from_q) || (answers_q == 16'd1 && 4'(i) > to_q) ?
+          8'd0 : rsp_data_i[i*8+:8];
+    end
+  end
+
+  spfe_tcp_tx_sum #(.Bytes(16)) i_sum (
+    .clk_i, .rst_i,
+    .valid_i(rsp_q), .first_i(rsp_first_q), .last_i(rsp_last_q), .data_i(sum_data_q),
+    .valid_o(sum_valid), .sum_o(sum)
+  );
+
+  logic word_valid, word_ready, unused_almost;
+  logic [127:0] word;
+  logic [$clog2(Depth + 1)-1:0] unused_words;
+  spfe_fifo #(.WIDTH(128), .DEPTH(Depth)) i_words (
+    .clk_i, .rst_i,
+    .valid_i(rsp_q), .ready_o(fifo_ready), .data_i(rsp_data_q),
+    .valid_o(word_valid), .ready_i(word_ready), .data_o(word),
+    .count_o(unused_words), .almost_full_o(unused_almost)
+  );
+
+  // ---- words to chunks: pieces of the size of a chunk, then turned
+  logic [SubBits-1:0] sub_q;
+  logic [TurnBits-1:0] turn_q;
+  logic [15:0] pieces_q;  // not yet taken from the words
+  logic [15:0] left_q;  // bytes not yet given
+  logic primed_q, step, emit, may, last_chunk;
+  logic [MacBytes*8-1:0] piece, prev_q, turned;
+  logic [2*MacBytes*8-1:0] pair;
+
+  assign piece = word[32'(sub_q)*MacBytes*8+:MacBytes*8];
+  assign step = pieces_q != '0 && word_valid && may;
+  assign emit = left_q != '0 && may && (pieces_q == '0 || (step && (primed_q || turn_q == '0)));
+  assign pair = pieces_q == '0 ? {{MacBytes * 8{1'b0}}, prev_q} :
+      primed_q ? {piece, prev_q} : {{MacBytes * 8{1'b0}}, piece};
+  assign turned = (MacBytes * 8)'(pair >> {turn_q, 3'b000});
+  assign last_chunk = left_q <= 16'(MacBytes);
+  assign word_ready = step && (sub_q == SubBits'(Subs - 1) || pieces_q == 16'd1);
+
+  always_ff @(posedge clk_i) begin
     if (step) begin
       prev_q <= piece;
       primed_q <= turn_q != '0;
@@ -176,12 +191,36 @@ module spfe_tcp_tx_read
       pieces_q <= pieces_q - 16'd1;
     end
     if (emit) left_q <= last_chunk ? 16'd0 : left_q - 16'(MacBytes);
+    if (give_i) begin
+      sub_q <= SubBits'(give_seq_i >> TurnBits);
+      turn_q <= TurnBits'(give_seq_i);
+      pieces_q <= 16'((17'(give_len_i) + 17'(give_seq_i[TurnBits-1:0]) + 17'(MacBytes - 1)) >>
+          TurnBits);
+      left_q <= give_len_i;
+      primed_q <= 1'b0;
+    end
     if (rst_i) begin
-      state_q <= Idle;
-      credit_q <= 5'(Ahead);
+      pieces_q <= '0;
+      left_q <= '0;
     end
   end
-  assign busy_o = state_q != Idle;
+
+  logic emit_q, chunk_room, chunks_full;
+  logic [MacBytes*8-1:0] chunk_q;
+  logic [3:0] unused_chunks;
+  always_ff @(posedge clk_i) begin
+    emit_q <= emit && !rst_i;
+    for (int unsigned i = 0; i < MacBytes; i++) begin
+      chunk_q[i*8+:8] <= 16'(i) < left_q ? turned[i*8+:8] : 8'd0;
+    end
+  end
+  spfe_fifo #(.WIDTH(MacBytes * 8), .DEPTH(8), .ALMOST_FULL(3)) i_chunks (
+    .clk_i, .rst_i,
+    .valid_i(emit_q), .ready_o(chunk_room), .data_i(chunk_q),
+    .valid_o(chunk_valid_o), .ready_i(chunk_ready_i), .data_o(chunk_o),
+    .count_o(unused_chunks), .almost_full_o(chunks_full)
+  );
+  assign may = !chunks_full;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
@@ -189,8 +228,10 @@ module spfe_tcp_tx_read
       a_idle : assert (!start_i || state_q == Idle) else $error("start while reading");
       a_len : assert (!start_i || (len_i != '0 && 32'(len_i) <= Size))
       else $error("segment of %0d bytes; 1 to %0d are possible", len_i, Size);
-      a_room : assert (!emit_q || fifo_ready) else $error("no room for a chunk");
-      a_answer : assert (!rsp_valid_i || unused_ready) else $error("an answer too many");
+      a_word : assert (!rsp_q || fifo_ready) else $error("no room for a word");
+      a_chunk : assert (!emit_q || chunk_room) else $error("no room for a chunk");
+      a_answer : assert (!rsp_valid_i || state_q == Read) else $error("an answer too many");
+      a_give : assert (!give_i || left_q == '0) else $error("chunks of two segments at a time");
     end
   end
 `endif

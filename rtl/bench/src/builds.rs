@@ -34,7 +34,7 @@ pub struct Build {
 }
 
 /// Defaults of `spfe_tcp` that the bench has to know to drive it.
-const DEFAULTS: [(&str, u32); 11] = [
+const DEFAULTS: [(&str, u32); 24] = [
     ("SessionCount", 16),
     ("MacRxWidth", 32),
     ("MacTxWidth", 32),
@@ -46,6 +46,19 @@ const DEFAULTS: [(&str, u32); 11] = [
     ("RxEopMerge", 0),
     ("VifCount", 1),
     ("TxMemAddrBits", 16),
+    ("RxFifoPackets", 3),
+    ("RxReordering", 0),
+    ("RxOutOfSequence", 0),
+    ("TxDropIfNotEstablished", 0),
+    ("TxCongestionControl", 0),
+    ("TxPush", 0),
+    ("StatusEvents", 0),
+    ("CreditEvents", 0),
+    ("InstantAck", 0),
+    ("ArpServer", 1),
+    ("ArpEntries", 32),
+    ("ArpGratuitous", 1),
+    ("IcmpServer", 1),
 ];
 
 #[derive(Deserialize)]

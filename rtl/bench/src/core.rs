@@ -1,8 +1,9 @@
 //! The core as an [`Endpoint`]: frames, bytes and ticks, with as many clocks as it takes.
 
-use crate::builds::Error;
+use crate::builds::{self, Error};
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
 use crate::mac::{LINE_OVERHEAD, RxFrame};
+use crate::model::{Memory, Model};
 use crate::rate::Pattern;
 use crate::registers as reg;
 use crate::station::Station;
@@ -22,6 +23,8 @@ pub struct Core {
     /// Its pins.
     pub station: Station,
     build: Build,
+    made: builds::Build,
+    memory: Memory,
     quiet: u64,
 }
 
@@ -71,10 +74,20 @@ impl Core {
     pub fn new(name: &str) -> Result<Self, Error> {
         let mut station = Station::new(name)?;
         let build = generics(&mut station);
+        let made = station.build.clone();
         let quiet = QUIET + u64::from(build.session_count);
-        let mut core = Self { station, build, quiet };
+        let mut core = Self { station, build, made, memory: Memory::default(), quiet };
         core.restart(&Settings::default());
         Ok(core)
+    }
+
+    /// Another memory for retransmission from the next restart on.
+    pub fn set_memory(&mut self, memory: Memory) {
+        self.memory = memory;
+    }
+
+    fn has(&self, session: u16) -> bool {
+        session < self.build.session_count
     }
 
     /// A counter of `registers.toml`.
@@ -88,8 +101,14 @@ impl Endpoint for Core {
         &self.build
     }
 
+    /// A new core: nothing is left of the one before, not even a failed assertion.
+    ///
+    /// # Panics
+    /// The library of the build cannot be loaded any more.
     fn restart(&mut self, settings: &Settings) {
-        self.station.reset();
+        let model = Model::load(&self.made.library()).expect("the library of the build");
+        self.station = Station::with(self.made.clone(), model);
+        self.station.set_memory(self.memory);
         self.station.mac_rx.set_pace(Pattern::Every, LINE_OVERHEAD);
         self.station.configure(settings);
         self.run_idle();
@@ -101,8 +120,9 @@ impl Endpoint for Core {
         if frame.is_empty() {
             return;
         }
+        // Frames stay as short as they are made.
         let bytes = frame.to_vec();
-        self.station.mac_rx.push(RxFrame { bytes, bad_fcs, runt: false });
+        self.station.mac_rx.push(RxFrame { bytes, bad_fcs, runt: true });
         self.station.run_until(FRAME_CLOCKS, |station| station.mac_rx.is_idle());
     }
 
@@ -114,7 +134,8 @@ impl Endpoint for Core {
     }
 
     fn run_idle(&mut self) {
-        self.station.run_quiet(self.quiet, MOST);
+        let rests = self.station.run_quiet(self.quiet, MOST);
+        assert!(rests, "the core does not come to rest within {MOST} clocks");
     }
 
     fn frames(&mut self) -> Vec<Frame> {
@@ -123,6 +144,9 @@ impl Endpoint for Core {
     }
 
     fn send(&mut self, session: u16, bytes: &[u8], mode: Mode) {
+        if bytes.is_empty() {
+            return;
+        }
         let mode = match mode {
             Mode::Nothing => user::Mode::Store,
             Mode::Length => user::Mode::Length,
@@ -130,6 +154,7 @@ impl Endpoint for Core {
         };
         let data = bytes.to_vec();
         self.station.user_tx.push(Message { sid: session, data, mode, ..Message::default() });
+        self.station.stir();
     }
 
     fn backlog(&self) -> usize {
@@ -149,6 +174,7 @@ impl Endpoint for Core {
 
     fn user_ready(&mut self, ready: bool) {
         self.station.user_rx.blocked = !ready;
+        self.station.stir();
     }
 
     fn events(&mut self) -> Vec<Event> {
@@ -159,11 +185,18 @@ impl Endpoint for Core {
     }
 
     fn op(&mut self, session: u16, op: Op) {
-        self.station.operate(session, op);
-        self.run_idle();
+        if self.has(session) {
+            self.station.operate(session, op);
+            self.run_idle();
+        }
     }
 
     fn view(&mut self, session: u16) -> View {
-        self.station.view(session)
+        if self.has(session) { self.station.view(session) } else { View::default() }
+    }
+
+    fn counters(&mut self) -> Vec<(&'static str, u32)> {
+        let read = |(name, offset): (&'static str, u32)| (name, self.station.read(offset));
+        reg::COUNTERS.into_iter().map(read).collect()
     }
 }

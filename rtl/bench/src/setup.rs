@@ -94,6 +94,7 @@ impl Station {
         }
         self.write(reg::SESSION_OPERATION, field(reg::SESSION_OPERATION_CODE_SHIFT, code as u32));
         self.settled(sid);
+        self.stir();
     }
 
     /// What software sees of a session.

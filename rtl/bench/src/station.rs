@@ -52,6 +52,12 @@ impl Station {
     pub fn new(name: &str) -> Result<Self, Error> {
         let build = Build::named(name)?;
         let model = build.model()?;
+        Ok(Self::with(build, model))
+    }
+
+    /// A core that was made of a build, after its reset.
+    #[must_use]
+    pub fn with(build: Build, model: Model) -> Self {
         let bytes = |parameter| build.get(parameter) as usize / 8;
         let mut station = Self {
             model,
@@ -70,7 +76,7 @@ impl Station {
             build,
         };
         station.reset();
-        Ok(station)
+        station
     }
 
     /// Resets the core and forgets what is at its pins. The clock goes on.
@@ -145,6 +151,11 @@ impl Station {
             self.moved = clock;
         }
         self.clock += 1;
+    }
+
+    /// Something has changed that the pins do not show yet.
+    pub fn stir(&mut self) {
+        self.moved = self.clock;
     }
 
     /// Clocks until nothing has moved at the pins for `quiet` clocks, at most `most`. Whether that was reached.

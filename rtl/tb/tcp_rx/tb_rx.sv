@@ -223,7 +223,6 @@ module tb_rx
       if (taken) for (int unsigned i = 0; i < 32'(s.len); i++) d.bytes.push_back(f[t+4*doff+i]);
       wanted.push_back(d);
     end
-    if ($test$plusargs("debug")) $display("%0d judged %0d bytes: sid %0d hit %0d begun %0d taken %0d good %0d wrong %0d accept %0d ack_ok %0d len %0d count %b", cycle, n, s.sid, hit, begun, taken, good, wrong, accept, ack_ok, s.len, e);
     if (taken) begin
       taken_count++;
       nxt[s.sid] += 32'(s.len) + 32'(s.flags.fin);
@@ -275,7 +274,6 @@ module tb_rx
       for (int unsigned i = 0; i < number; i++) part.bytes.push_back(user_data[8*i+:8]);
       if (user_last) begin
         part.err = user_err;
-    if ($test$plusargs("debug")) $display("%0d last: sid %0d err %0d bytes %0d", cycle, user_sid, user_err, part.bytes.size());
         if (part.err) part.bytes.delete();
         got.push_back(part);
         part.bytes.delete();
@@ -290,7 +288,9 @@ module tb_rx
       delivery_t g, w;
       g = got.pop_front();
       w = wanted.pop_front();
-      must(g.sid == w.sid && g.err == w.err, $sformatf("session %0d, error %0d delivered; model %0d, %0d; %0d bytes", g.sid, g.err, w.sid, w.err, w.bytes.size()));
+      must(g.sid == w.sid && g.err == w.err,
+           $sformatf("session %0d, error %0d delivered; model %0d, %0d; %0d bytes", g.sid, g.err,
+                     w.sid, w.err, w.bytes.size()));
       must(g.bytes == w.bytes, $sformatf("%0d bytes delivered, model %0d", g.bytes.size(),
                                          w.bytes.size()));
       if (w.err) err_count++;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use serde::Serialize;
 use spfe_tcp_bench::bench::record;
+use spfe_tcp_bench::core::Core;
 use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
-use spfe_tcp_bench::drill::suite;
+use spfe_tcp_bench::drill::suite::{self, Record};
 use spfe_tcp_bench::reference::Reference;
 use spfe_tcp_bench::reference::lockstep::Lockstep;
 use spfe_tcp_bench::{fuzz, peer};
@@ -16,9 +16,10 @@ use spfe_tcp_bench::{fuzz, peer};
 #[derive(Parser)]
 #[command(version, about)]
 struct Arguments {
-    /// What is checked: `reference`, the model of the core in software.
-    #[arg(long, global = true, default_value = "reference")]
-    endpoint: String,
+    /// Build of the core that is checked (rtl/bench/model/builds.toml); without it, the model of the
+    /// core in software.
+    #[arg(long, global = true, default_value = REFERENCE)]
+    core: String,
     #[command(subcommand)]
     command: Command,
 }
@@ -63,23 +64,26 @@ enum Command {
     },
 }
 
+/// The name of the model in the records.
+const REFERENCE: &str = "reference";
+
 fn make(name: &str) -> Result<Box<dyn Endpoint>, String> {
     match name {
-        "reference" => Ok(Box::new(Reference::new(Build::default()))),
-        other => Err(format!("endpoint `{other}`; only `reference` is known")),
+        REFERENCE => Ok(Box::new(Reference::new(Build::default()))),
+        build => Ok(Box::new(Core::new(build).map_err(|error| error.to_string())?)),
     }
 }
 
 /// The core's records have the plain names; the model's its own.
-fn write<T: Serialize>(name: &str, endpoint: &str, value: &T) -> Result<(), String> {
-    let prefix = if endpoint == "reference" { "reference-" } else { "" };
-    record::write(&format!("{prefix}{name}.json"), value)
+fn file(name: &str, core: &str) -> String {
+    let prefix = if core == REFERENCE { "reference-" } else { "" };
+    format!("{prefix}{name}.json")
 }
 
 fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, String> {
     let scripts = suite::load(dir)?;
-    let mut endpoint = make(&a.endpoint)?;
-    let record = suite::run_all(&scripts, only, &a.endpoint, endpoint.as_mut(), verbose);
+    let mut endpoint = make(&a.core)?;
+    let record = suite::run_all(&scripts, only, &a.core, endpoint.as_mut(), verbose);
     for row in record.rows.iter().filter(|r| r.result == "failed") {
         println!("{} {}: {}", row.point, row.script, row.detail);
     }
@@ -87,12 +91,21 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
         "scripts: {} passed, {} skipped, {} failed",
         record.passed, record.skipped, record.failed
     );
-    write("conformance", &a.endpoint, &record)?;
-    Ok(record.failed == 0)
+    let passed = record.failed == 0;
+    if only.is_empty() {
+        // One record for each build.
+        let name = file("conformance", &a.core);
+        let mut all: Vec<Record> = record::read_if(&name)?.unwrap_or_default();
+        all.retain(|other| other.endpoint != record.endpoint);
+        all.push(record);
+        all.sort_by(|one, other| one.endpoint.cmp(&other.endpoint));
+        record::write(&name, &all)?;
+    }
+    Ok(passed)
 }
 
 fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, String> {
-    let mut endpoint = make(&a.endpoint)?;
+    let mut endpoint = make(&a.core)?;
     let mut rows = Vec::new();
     for case in peer::cases::all(scale).iter().filter(|c| c.name.contains(only)) {
         let row = peer::cases::run(case, endpoint.as_mut(), seed);
@@ -102,21 +115,23 @@ fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, Strin
         );
         rows.push(row);
     }
-    write("peer", &a.endpoint, &rows)?;
+    if only.is_empty() {
+        record::write(&file("peer", &a.core), &rows)?;
+    }
     Ok(rows.iter().all(|r| r.result != "failed"))
 }
 
 fn fuzzing(a: &Arguments, frames: u64, seed: u64, lockstep: bool) -> Result<bool, String> {
-    let mut endpoint = make(&a.endpoint)?;
+    let mut endpoint = make(&a.core)?;
     let mut record = if lockstep {
         let mut both = Lockstep::new(endpoint.as_mut());
         fuzz::run(&mut both, frames, seed, |b| b.difference().map(String::from))
     } else {
         fuzz::run(endpoint.as_mut(), frames, seed, |_| None)
     };
-    record.endpoint.clone_from(&a.endpoint);
+    record.endpoint.clone_from(&a.core);
     println!("fuzzing: {record:?}");
-    write("fuzz", &a.endpoint, &record)?;
+    record::write(&file("fuzz", &a.core), &record)?;
     Ok(record.result == "passed")
 }
 

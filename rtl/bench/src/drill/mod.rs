@@ -3,6 +3,7 @@
 //! [`script`] reads them, [`run`] plays the peer and the user against an [`endpoint::Endpoint`].
 
 pub mod args;
+pub mod caught;
 pub mod endpoint;
 pub mod run;
 pub mod script;

@@ -1,5 +1,6 @@
 //! Runs a script against an endpoint.
 
+use super::caught::caught;
 use super::endpoint::{Endpoint, Op};
 use super::script::{Expect, Flow, Inject, Script, Step};
 use super::wire::{ACK, Arp, Echo, PSH, SYN, Segment, build, build_arp, build_echo};
@@ -31,12 +32,14 @@ pub fn run(script: &Script, ep: &mut dyn Endpoint) -> Outcome {
             return Outcome::Skipped(format!("{} is {has}", need.name));
         }
     }
-    ep.restart(&script.settings);
+    if let Err(text) = caught(|| ep.restart(&script.settings)) {
+        return Outcome::Failed { line: 0, text, trace: Vec::new() };
+    }
     let mut world = World::new(ep, &script.settings);
     let mut last = 0;
     for (line, step) in &script.steps {
         last = *line;
-        if let Err(text) = world.step(step) {
+        if let Err(text) = caught(|| world.step(step)).and_then(|done| done) {
             return Outcome::Failed { line: last, text, trace: world.trace.into() };
         }
     }

@@ -6,6 +6,7 @@
 mod mutate;
 mod target;
 
+use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Op, Settings};
 use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
 use crate::peer::channel::Random;
@@ -60,8 +61,11 @@ pub fn run<E: Endpoint + ?Sized>(
     difference: impl Fn(&E) -> Option<String>,
 ) -> Record {
     let mut record = Record { seed, result: "passed".into(), ..Record::default() };
-    ep.restart(&settings());
-    if let Err(text) = fuzz(ep, frames, seed, &mut record, difference) {
+    let result = caught(|| {
+        ep.restart(&settings());
+        fuzz(ep, frames, seed, &mut record, difference)
+    });
+    if let Err(text) = result.and_then(|done| done) {
         record.result = "failed".into();
         record.detail = text;
     }

@@ -3,6 +3,7 @@
 use super::bed::Bed;
 use super::channel::{Impair, Random};
 use super::transfer::{Connection, Job};
+use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Settings};
 use serde::{Deserialize, Serialize};
 
@@ -90,14 +91,14 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> Row {
         return row;
     }
     let mut bed = Bed::new(ep, &settings(), case.impair, seed);
-    let result = drive(case, &mut bed, seed);
+    let result = caught(|| drive(case, &mut bed, seed)).and_then(|done| done);
     row.ticks = bed.now;
-    row.frames_out = bed.out.frames;
-    row.frames_in = bed.inward.frames;
-    row.sent_again_out = bed.out.again;
-    row.sent_again_in = bed.inward.again;
+    row.frames_out = bed.line.out.frames;
+    row.frames_in = bed.line.inward.frames;
+    row.sent_again_out = bed.line.out.again;
+    row.sent_again_in = bed.line.inward.again;
     row.impaired_frames = bed.hits();
-    let again = bed.out.again + bed.inward.again;
+    let again = bed.line.out.again + bed.line.inward.again;
     let clean = case.impair.is_clean() && case.stall == 0;
     let result = result.and_then(|()| match clean && again != 0 {
         true => Err(format!("{again} segments sent again without loss")),
