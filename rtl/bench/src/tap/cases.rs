@@ -14,7 +14,7 @@ use crate::bench::record::PeerRun;
 use crate::peer::channel::Impair;
 
 /// Port of the service behind the endpoint, and of the one of Linux.
-const SERVICE: u16 = 7000;
+const SERVICE: u16 = 20_700;
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +46,18 @@ const ROLES: [(&str, Ipv4Addr); 2] = [("server", OUR_IP), ("client", Ipv4Addr::L
 
 fn address(role: &str, ip: Ipv4Addr) -> SocketAddrV4 {
     at(ip, SERVICE + u16::from(role == "client"))
+}
+
+/// Does something in both roles at a time.
+fn both(work: impl Fn(SocketAddrV4) -> Result<(), String> + Sync) -> Result<(), String> {
+    std::thread::scope(|scope| {
+        let [one, other] = ROLES.map(|(role, ip)| {
+            let work = &work;
+            scope.spawn(move || work(address(role, ip)))
+        });
+        let join = |r: std::thread::Result<_>| r.unwrap_or_else(|_| Err("died".to_owned()));
+        join(one.join()).and(join(other.join()))
+    })
 }
 
 pub(super) fn check(
@@ -132,7 +144,8 @@ impl Suite<'_> {
         for (pings, bytes) in [("1000", "56"), ("200", "1472")] {
             let name = format!("ping, {pings} of {bytes} bytes");
             self.plain(&check(name, "server", 0, Demand::Clean), || {
-                let all = ["-q", "-i", "0.002", "-c", pings, "-s", bytes, "-W", "5", &ip];
+                // The next one when the last one is answered: echo has a buffer of one frame.
+                let all = ["-q", "-A", "-c", pings, "-s", bytes, "-W", "5", &ip];
                 let said = program("ping", &all)?;
                 if said.contains(" 0% packet loss") { Ok(()) } else { Err(said) }
             })?;
@@ -181,13 +194,7 @@ impl Suite<'_> {
         let bytes = u64::from(each) * 4 * n;
         let name = format!("{} sessions at a time", each * 2);
         self.plain(&check(name, "both", bytes, Demand::Clean), || {
-            std::thread::scope(|scope| {
-                let [one, other] = ROLES.map(|(role, ip)| {
-                    scope.spawn(move || service::connect_all(address(role, ip), each, each, job))
-                });
-                let join = |r: std::thread::Result<_>| r.unwrap_or_else(|_| Err("died".to_owned()));
-                join(one.join()).and(join(other.join()))
-            })
+            both(|address| service::connect_all(address, each, each, job))
         })?;
         let lines = [
             ("", Impair::default(), Demand::Clean),
@@ -282,21 +289,19 @@ impl Suite<'_> {
 
     fn impairments(&mut self) -> Result<(), String> {
         let n = self.size.small;
+        let each = if self.size.long { 4 } else { 2 };
         for (name, impair) in bad_lines() {
-            for (role, ip) in ROLES {
-                let job =
-                    |number: u32| Job { seed: number.into(), up: n, down: n, ..Job::default() };
-                let changes = !impair.is_clean();
-                self.over(
-                    &check(format!("line: {name}"), role, 8 * n, Demand::Whole),
-                    impair,
-                    || service::connect_all(address(role, ip), 4, 4, job),
-                    |report| match changes && report.hits == 0 && n > 100_000 {
-                        true => Err("the line has changed nothing".to_owned()),
-                        false => Ok(()),
-                    },
-                )?;
-            }
+            let bytes = u64::from(each) * 4 * n;
+            let job = |number: u32| Job { seed: number.into(), up: n, down: n, ..Job::default() };
+            self.over(
+                &check(format!("line: {name}"), "both", bytes, Demand::Whole),
+                impair,
+                || both(|ip| service::connect_all(ip, each, each, job)),
+                |report| match impair.is_clean() || report.hits != 0 || n < 100_000 {
+                    true => Ok(()),
+                    false => Err("the line has changed nothing".to_owned()),
+                },
+            )?;
         }
         Ok(())
     }
