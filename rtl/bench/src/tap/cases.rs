@@ -21,6 +21,8 @@ const SERVICE: u16 = 20_700;
 pub struct Size {
     /// Bytes of the large transfers, each way.
     pub large: u64,
+    /// Bytes of the files of programs.
+    pub file: u64,
     /// Bytes of transfers over a bad line, each way, in each of 4 connections.
     pub small: u64,
     /// Openings and closings.
@@ -34,9 +36,9 @@ impl Size {
     #[must_use]
     pub fn new(long: bool) -> Self {
         if long {
-            Self { large: 100_000_000, small: 1_000_000, cycles: 10_000, long }
+            Self { large: 100_000_000, file: 100_000_000, small: 1_000_000, cycles: 10_000, long }
         } else {
-            Self { large: 10_000_000, small: 20_000, cycles: 200, long }
+            Self { large: 2_000_000, file: 10_000_000, small: 20_000, cycles: 200, long }
         }
     }
 }
@@ -172,7 +174,7 @@ impl Suite<'_> {
         }
         let sizes: &[u32] = if self.size.long { &SEGMENTS } else { &SEGMENTS[..4] };
         for mss in sizes {
-            let n = n / 100;
+            let n = n / 40;
             let job = Job { seed: 9, up: n, down: n, mss: *mss, ..Job::default() };
             let name = format!("transfer, segments of {mss} bytes");
             self.plain(&check(name, "server", 2 * n, Demand::Clean), || {
@@ -183,7 +185,7 @@ impl Suite<'_> {
     }
 
     fn sessions(&mut self) -> Result<(), String> {
-        let n = self.size.large / 100;
+        let n = self.size.large / 40;
         let each = u32::from(self.sessions / 2);
         let job = |number: u32| Job {
             seed: number.into(),
@@ -194,7 +196,7 @@ impl Suite<'_> {
         let bytes = u64::from(each) * 4 * n;
         let name = format!("{} sessions at a time", each * 2);
         self.plain(&check(name, "both", bytes, Demand::Clean), || {
-            both(|address| service::connect_all(address, each, each, job))
+            both(|address| service::connect_together(address, each, job))
         })?;
         let lines = [
             ("", Impair::default(), Demand::Clean),
@@ -249,7 +251,7 @@ impl Suite<'_> {
 
     /// Readers that sleep.
     fn windows(&mut self) -> Result<(), String> {
-        let n = self.size.large / 25;
+        let n = self.size.large / 10;
         let stalls = Job { seed: 8, down: n, sleep: 3000, buffer: 8192, ..Job::default() };
         self.over(
             &check("the peer does not read for 3 s", "server", n, Demand::Clean),
@@ -312,10 +314,10 @@ impl Suite<'_> {
             println!("ok captures # SKIP tshark is not there");
             return Ok(());
         }
-        let n = 300_000;
+        let n = 50_000;
         let lines = [
             ("", Impair::default(), Demand::Clean),
-            (" with loss", Impair { drop: 20, ..Impair::default() }, Demand::Whole),
+            (" with loss", Impair { drop: 30, ..Impair::default() }, Demand::Whole),
         ];
         for (text, impair, demand) in lines {
             let path = self.directory.join("checked.pcapng");

@@ -178,7 +178,11 @@ fn serve_one(mut stream: TcpStream) -> io::Result<()> {
 /// # Errors
 /// It breaks, or bytes are not those that were sent.
 pub fn connect(address: SocketAddrV4, job: &Job) -> Result<(), String> {
-    run(address, job).map_err(|e| format!("{address}, {job:?}: {e}"))
+    open(address, job).and_then(|stream| run(stream, job)).map_err(|e| text(address, job, &e))
+}
+
+fn text(address: SocketAddrV4, job: &Job, error: &io::Error) -> String {
+    format!("{address}, {job:?}: {error}")
 }
 
 fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
@@ -208,8 +212,7 @@ fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-fn run(address: SocketAddrV4, job: &Job) -> io::Result<()> {
-    let mut stream = open(address, job)?;
+fn run(mut stream: TcpStream, job: &Job) -> io::Result<()> {
     limit(&stream)?;
     stream.write_all(&job.header())?;
     if job.end == End::ServerAborts {
@@ -274,6 +277,32 @@ pub fn connect_all(
         results.fold(Ok(()), |all, one| {
             all.and(one.unwrap_or_else(|_| Err("a connection's thread has died".to_owned())))
         })
+    })
+}
+
+/// Several connections, all open before the first byte is sent.
+///
+/// # Errors
+/// The first one that fails.
+pub fn connect_together(
+    address: SocketAddrV4,
+    count: u32,
+    job: impl Fn(u32) -> Job,
+) -> Result<(), String> {
+    let mut streams = Vec::new();
+    for number in 0..count {
+        let job = job(number);
+        let stream = open(address, &job).map_err(|e| text(address, &job, &e))?;
+        streams.push((stream, job));
+    }
+    let runs = streams.into_iter().map(|(stream, job)| {
+        thread::spawn(move || run(stream, &job).map_err(|e| text(address, &job, &e)))
+    });
+    // All are started before the first is waited for.
+    let runs: Vec<_> = runs.collect();
+    let results = runs.into_iter().map(thread::JoinHandle::join);
+    results.fold(Ok(()), |all, one| {
+        all.and(one.unwrap_or_else(|_| Err("a connection's thread has died".to_owned())))
     })
 }
 
