@@ -284,29 +284,27 @@ pub fn connect_all(
 ///
 /// # Errors
 /// The first one that fails.
-pub fn connect_together(
-    address: SocketAddrV4,
-    count: u32,
-    job: impl Fn(u32) -> Job,
-) -> Result<(), String> {
+pub fn connect_together(jobs: &[(SocketAddrV4, Job)]) -> Result<(), String> {
     let mut streams = Vec::new();
-    for number in 0..count {
-        let job = job(number);
-        let stream = open(address, &job).map_err(|e| text(address, &job, &e))?;
-        streams.push((stream, job));
+    for (address, job) in jobs {
+        streams.push(open(*address, job).map_err(|e| text(*address, job, &e))?);
     }
-    let runs = streams.into_iter().map(|(stream, job)| {
-        thread::spawn(move || run(stream, &job).map_err(|e| text(address, &job, &e)))
-    });
-    // All are started before the first is waited for.
-    let runs: Vec<_> = runs.collect();
-    let results = runs.into_iter().map(thread::JoinHandle::join);
-    results.fold(Ok(()), |all, one| {
-        all.and(one.unwrap_or_else(|_| Err("a connection's thread has died".to_owned())))
+    thread::scope(|scope| {
+        let both = streams.into_iter().zip(jobs);
+        // All are started before the first is waited for.
+        let runs: Vec<_> = both
+            .map(|(stream, (address, job))| {
+                scope.spawn(move || run(stream, job).map_err(|e| text(*address, job, &e)))
+            })
+            .collect();
+        let results = runs.into_iter().map(thread::ScopedJoinHandle::join);
+        results.fold(Ok(()), |all, one| {
+            all.and(one.unwrap_or_else(|_| Err("a connection's thread has died".to_owned())))
+        })
     })
 }
 
-/// Any address of the endpoint or Linux, with a port.
+/// An address with a port.
 #[must_use]
 pub fn at(ip: Ipv4Addr, port: u16) -> SocketAddrV4 {
     SocketAddrV4::new(ip, port)
