@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Types shared by the parts of the receiver only.
+
+/// Types shared by the parts of the receiver only.
 package spfe_tcp_rx_pkg;
   import spfe_tcp_pkg::*;
 

@@ -194,4 +194,9 @@ impl Endpoint for Core {
     fn view(&mut self, session: u16) -> View {
         if self.has(session) { self.station.view(session) } else { View::default() }
     }
+
+    fn counters(&mut self) -> Vec<(&'static str, u32)> {
+        let read = |(name, offset): (&'static str, u32)| (name, self.station.read(offset));
+        reg::COUNTERS.into_iter().map(read).collect()
+    }
 }

@@ -25,4 +25,5 @@ pub mod registers;
 pub mod report;
 pub mod setup;
 pub mod station;
+pub mod tap;
 pub mod user;

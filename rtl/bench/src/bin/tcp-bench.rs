@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use spfe_tcp_bench::bench::{bandwidth, contention, generics, latency, meta, record};
 use spfe_tcp_bench::builds::{self, Build};
 use spfe_tcp_bench::report;
+use spfe_tcp_bench::tap::command::{PeersCommand, TapCommand};
 
 /// Measurements of the TCP core in virtual time, and the report of them.
 ///
@@ -35,6 +36,8 @@ enum Command {
     About,
     /// All measurements.
     All,
+    Tap(TapCommand),
+    Peers(PeersCommand),
     /// The report, out of the records: target/rtl/report/index.html and svg/.
     Report,
 }
@@ -98,6 +101,11 @@ fn run(command: &Command) -> Result<Vec<String>, String> {
         Command::Bandwidth => measure_bandwidth(),
         Command::Contention => measure_contention(),
         Command::About => about(),
+        Command::Tap(tap) => match tap.run()? {
+            0 => Ok(Vec::new()),
+            code => std::process::exit(code.into()),
+        },
+        Command::Peers(peers) => peers.run(),
         Command::Report => report::write().map(|()| {
             println!("{}", record::directory().join("index.html").display());
             Vec::new()

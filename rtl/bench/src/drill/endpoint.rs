@@ -294,4 +294,8 @@ pub trait Endpoint {
     fn op(&mut self, session: u16, op: Op);
     /// What software sees.
     fn view(&mut self, session: u16) -> View;
+    /// Counters with their names, if it has some.
+    fn counters(&mut self) -> Vec<(&'static str, u32)> {
+        Vec::new()
+    }
 }

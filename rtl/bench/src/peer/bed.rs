@@ -1,10 +1,9 @@
 //! Endpoint and stack with the line between them, in virtual time.
 
+use super::again::Again;
 use super::channel::{Channel, Impair};
 use super::stack::Stack;
 use crate::drill::endpoint::{Endpoint, Settings};
-use crate::drill::wire::{FIN, Packet, RST, SYN, parse};
-use std::collections::HashMap;
 
 /// Address of the stack.
 pub const PEER_IP: [u8; 4] = [10, 0, 0, 2];
@@ -16,15 +15,6 @@ pub const OUR_IP: [u8; 4] = [10, 0, 0, 1];
 /// Most exchanges within a tick.
 const MAX_ROUNDS: usize = 64;
 
-/// What passed in a direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flow {
-    /// Frames.
-    pub frames: u64,
-    /// Segments with data, SYN or FIN that were sent before.
-    pub again: u64,
-}
-
 /// The bed.
 pub struct Bed<'a> {
     /// The endpoint under test.
@@ -33,13 +23,10 @@ pub struct Bed<'a> {
     pub stack: Stack,
     /// Ticks so far.
     pub now: u64,
-    /// From the endpoint.
-    pub out: Flow,
-    /// To the endpoint.
-    pub inward: Flow,
+    /// What passed.
+    pub line: Again,
     to_ep: Channel,
     to_stack: Channel,
-    tops: HashMap<(bool, u16, u16), u32>,
 }
 
 impl<'a> Bed<'a> {
@@ -50,11 +37,9 @@ impl<'a> Bed<'a> {
             ep,
             stack: Stack::new(PEER_IP, PEER_MAC, seed),
             now: 0,
-            out: Flow::default(),
-            inward: Flow::default(),
+            line: Again::default(),
             to_ep: Channel::new(impair, seed ^ 0x1111),
             to_stack: Channel::new(impair, seed ^ 0x2222),
-            tops: HashMap::new(),
         }
     }
 
@@ -106,31 +91,10 @@ impl<'a> Bed<'a> {
 
     /// Counts a frame; whether it is one without payload or with SYN, FIN or RST.
     fn count(&mut self, bytes: &[u8], out: bool) -> Result<bool, String> {
-        let packet = parse(bytes).map_err(|e| {
+        let now = self.now;
+        self.line.count(bytes, out).map_err(|e| {
             let from = if out { "the endpoint" } else { "the stack" };
-            format!("tick {}: frame of {from}: {e}: {bytes:02x?}", self.now)
-        })?;
-        let flow = if out { &mut self.out } else { &mut self.inward };
-        flow.frames += 1;
-        let Packet::Tcp(seg) = packet else { return Ok(false) };
-        let key = (out, seg.sport, seg.dport);
-        let end = seg.seq.wrapping_add(seg.seq_len());
-        match self.tops.get_mut(&key) {
-            Some(top) if seg.flags & SYN == 0 => {
-                if (end.wrapping_sub(*top) as i32) > 0 {
-                    *top = end;
-                } else if seg.seq_len() != 0 {
-                    flow.again += 1;
-                }
-            }
-            Some(top) => {
-                flow.again += u64::from(*top == end);
-                *top = end;
-            }
-            None => {
-                self.tops.insert(key, end);
-            }
-        }
-        Ok(seg.payload.is_empty() || seg.flags & (SYN | FIN | RST) != 0)
+            format!("tick {now}: frame of {from}: {e}: {bytes:02x?}")
+        })
     }
 }

@@ -93,12 +93,12 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> Row {
     let mut bed = Bed::new(ep, &settings(), case.impair, seed);
     let result = caught(|| drive(case, &mut bed, seed)).and_then(|done| done);
     row.ticks = bed.now;
-    row.frames_out = bed.out.frames;
-    row.frames_in = bed.inward.frames;
-    row.sent_again_out = bed.out.again;
-    row.sent_again_in = bed.inward.again;
+    row.frames_out = bed.line.out.frames;
+    row.frames_in = bed.line.inward.frames;
+    row.sent_again_out = bed.line.out.again;
+    row.sent_again_in = bed.line.inward.again;
     row.impaired_frames = bed.hits();
-    let again = bed.out.again + bed.inward.again;
+    let again = bed.line.out.again + bed.line.inward.again;
     let clean = case.impair.is_clean() && case.stall == 0;
     let result = result.and_then(|()| match clean && again != 0 {
         true => Err(format!("{again} segments sent again without loss")),

@@ -58,13 +58,15 @@ pub struct Impair {
     pub corrupt: u32,
     /// Has a wrong bit behind the Ethernet header that the FCS does not show.
     pub corrupt_unseen: u32,
+    /// Bytes that pass in a tick; 0: any.
+    pub rate: u64,
 }
 
 impl Impair {
     /// Nothing is lost or changed on the way.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        Self { delay: 0, ..*self } == Self::default()
+        Self { delay: 0, rate: 0, ..*self } == Self::default()
     }
 }
 
@@ -84,6 +86,8 @@ pub struct Channel {
     flying: VecDeque<Flying>,
     burst_left: u32,
     control: u32,
+    /// Bytes of time, at the rate, after which the line is free.
+    busy: u64,
     /// Frames that were lost or changed.
     pub hits: u64,
 }
@@ -96,7 +100,8 @@ impl Channel {
     #[must_use]
     pub fn new(impair: Impair, seed: u64) -> Self {
         let random = Random::new(seed);
-        Self { impair, random, flying: VecDeque::new(), burst_left: 0, control: 0, hits: 0 }
+        let flying = VecDeque::new();
+        Self { impair, random, flying, burst_left: 0, control: 0, busy: 0, hits: 0 }
     }
 
     /// A frame enters at tick `now`; `control`: it has SYN, FIN or RST, or no payload.
@@ -118,7 +123,12 @@ impl Channel {
             self.hits += 1;
             return;
         }
-        let mut frame = Flying { due: now + i.delay, bytes: bytes.to_vec(), bad_fcs: false };
+        let mut due = now + i.delay;
+        if i.rate != 0 {
+            self.busy = self.busy.max(now * i.rate) + bytes.len() as u64;
+            due += self.busy / i.rate - now;
+        }
+        let mut frame = Flying { due, bytes: bytes.to_vec(), bad_fcs: false };
         let mut hit = false;
         if r.chance(i.reorder) {
             frame.due += i.reorder_by;
@@ -220,6 +230,16 @@ mod tests {
         };
         assert_eq!(run(), run());
         assert!(run().iter().any(|(b, _)| b.len() < 80));
+    }
+
+    #[test]
+    fn rate() {
+        let mut c = Channel::new(Impair { rate: 600, ..Impair::default() }, 1);
+        (0..100).for_each(|_| c.push(5, &[0; 60], false));
+        assert_eq!(
+            (c.pop(5).len(), c.pop(6).len(), c.pop(14).len(), c.pop(15).len()),
+            (9, 10, 80, 1)
+        );
     }
 
     #[test]

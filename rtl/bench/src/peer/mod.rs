@@ -3,6 +3,7 @@
 //! Every case ends with all bytes at their place once and all sessions closed, within a bound of
 //! ticks; without impairments nothing may be sent twice.
 
+pub mod again;
 pub mod bed;
 pub mod cases;
 pub mod channel;

@@ -1,0 +1,53 @@
+//! What passes on a line, seen from outside: how many segments are sent again.
+
+use crate::drill::wire::{FIN, Packet, RST, SYN, Segment, parse};
+use std::collections::HashMap;
+
+/// What passed in a direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Frames.
+    pub frames: u64,
+    /// Segments with data, SYN or FIN that were sent before.
+    pub again: u64,
+}
+
+/// Both directions.
+#[derive(Debug, Default)]
+pub struct Again {
+    /// From the endpoint.
+    pub out: Flow,
+    /// To the endpoint.
+    pub inward: Flow,
+    /// End of what was sent, for each direction and pair of ports.
+    tops: HashMap<(bool, u16, u16), u32>,
+}
+
+impl Again {
+    /// Counts a frame; whether it is one without payload or with SYN, FIN or RST.
+    ///
+    /// # Errors
+    /// It is not well formed.
+    pub fn count(&mut self, bytes: &[u8], out: bool) -> Result<bool, String> {
+        let packet = parse(bytes);
+        let flow = if out { &mut self.out } else { &mut self.inward };
+        flow.frames += 1;
+        let Packet::Tcp(seg) = packet? else { return Ok(false) };
+        flow.again += u64::from(Self::is_again(&mut self.tops, &seg, out));
+        Ok(seg.payload.is_empty() || seg.flags & (SYN | FIN | RST) != 0)
+    }
+
+    fn is_again(tops: &mut HashMap<(bool, u16, u16), u32>, seg: &Segment, out: bool) -> bool {
+        let end = seg.seq.wrapping_add(seg.seq_len());
+        let Some(top) = tops.get_mut(&(out, seg.sport, seg.dport)) else {
+            tops.insert((out, seg.sport, seg.dport), end);
+            return false;
+        };
+        let before = *top;
+        if seg.flags & SYN != 0 || (end.wrapping_sub(before) as i32) > 0 {
+            *top = end;
+            return seg.flags & SYN != 0 && end == before;
+        }
+        seg.seq_len() != 0
+    }
+}

@@ -1,0 +1,282 @@
+//! The line between the TAP device and the endpoint, and what drives both.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::capture::Capture;
+use super::device::Tap;
+use super::proxy::{Connect, Proxy, Serve};
+use crate::drill::endpoint::{Endpoint, Settings};
+use crate::peer::again::{Again, Flow};
+use crate::peer::channel::{Channel, Impair};
+
+/// Frames that wait for the endpoint; the kernel keeps the others.
+const QUEUE: usize = 64;
+/// Frames given to the endpoint before its output is looked at.
+const BATCH: usize = 8;
+/// Ticks the endpoint may be behind before time stands still for it.
+const BEHIND: u64 = 4;
+
+/// What the bridge is asked for.
+#[derive(Debug)]
+pub enum Ask {
+    /// Other impairments, to the endpoint and from it, with a seed.
+    Impair(Impair, Impair, u64),
+    /// The users of the endpoint take nothing, or do again.
+    Stall(bool),
+    /// How many sessions are at work.
+    Busy(Sender<usize>),
+    /// What there was since the last time; captures begin anew.
+    Report(Sender<Report>),
+    /// The end.
+    Stop,
+}
+
+/// What there was.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// From the endpoint.
+    pub out: Flow,
+    /// To it.
+    pub inward: Flow,
+    /// Frames the line has changed or lost.
+    pub hits: u64,
+    /// Frames of the endpoint that the MAC spoilt.
+    pub spoilt: u64,
+    /// Ticks for which time stood still.
+    pub still: u64,
+    /// Sessions that ended otherwise than with both sides done.
+    pub broken: u64,
+    /// Frames of the endpoint that are not well formed: how many, and the first.
+    pub malformed: (u64, String),
+    /// Counters of the endpoint, differences.
+    pub counters: Vec<(&'static str, u32)>,
+    /// What was on the line at the peer's end, and at the endpoint's.
+    pub captures: [Capture; 2],
+}
+
+impl Report {
+    /// A counter of the endpoint; none if it does not count.
+    #[must_use]
+    pub fn counter(&self, name: &str) -> Option<u32> {
+        self.counters.iter().find(|(n, _)| *n == name).map(|(_, value)| *value)
+    }
+}
+
+/// Settings of the endpoint behind the bridge: a tick is a millisecond.
+#[must_use]
+pub fn settings() -> Settings {
+    Settings {
+        ip: super::OUR_IP,
+        mac: [2, 0, 0, 0, 0, 1],
+        gateway: super::PEER_IP,
+        // Longer than Linux delays an acknowledgement.
+        rto_min: 300,
+        rto_max: 4000,
+        syn_tries: 8,
+        data_tries: 12,
+        time_wait: 100,
+        persist_max: 1000,
+        arp_retry: 200,
+        arp_tries: 20,
+        ..Settings::default()
+    }
+}
+
+/// The bridge.
+pub struct Bridge {
+    ep: Box<dyn Endpoint>,
+    tap: Tap,
+    proxy: Proxy,
+    start: Instant,
+    /// ms the endpoint has seen or missed.
+    ticked: u64,
+    queue: VecDeque<(Vec<u8>, bool)>,
+    to_ep: Channel,
+    to_tap: Channel,
+    line: Again,
+    report: Report,
+    before: Vec<(&'static str, u32)>,
+}
+
+impl Bridge {
+    /// Sets the endpoint up and lets its sessions listen.
+    ///
+    /// # Errors
+    /// Too few sessions, or a port in use.
+    pub fn new(
+        mut ep: Box<dyn Endpoint>,
+        tap: Tap,
+        serve: &[Serve],
+        connect: &[Connect],
+    ) -> Result<Self, String> {
+        ep.restart(&settings());
+        let proxy = Proxy::new(ep.as_mut(), serve, connect)?;
+        let before = ep.counters();
+        Ok(Self {
+            ep,
+            tap,
+            proxy,
+            start: Instant::now(),
+            ticked: 0,
+            queue: VecDeque::new(),
+            to_ep: Channel::new(Impair::default(), 0),
+            to_tap: Channel::new(Impair::default(), 0),
+            line: Again::default(),
+            report: Report::default(),
+            before,
+        })
+    }
+
+    /// Works until it is asked to stop, or nobody can ask any more.
+    ///
+    /// # Errors
+    /// The device is gone.
+    pub fn run(&mut self, asks: &Receiver<Ask>) -> Result<(), String> {
+        loop {
+            loop {
+                match asks.try_recv() {
+                    Ok(Ask::Stop) | Err(TryRecvError::Disconnected) => return Ok(()),
+                    Ok(ask) => self.answer(ask),
+                    Err(TryRecvError::Empty) => break,
+                }
+            }
+            if !self.turn()? {
+                self.wait();
+            }
+        }
+    }
+
+    fn answer(&mut self, ask: Ask) {
+        match ask {
+            Ask::Impair(to_ep, to_tap, seed) => {
+                self.report.hits += self.to_ep.hits + self.to_tap.hits;
+                self.to_ep = Channel::new(to_ep, seed ^ 0x1111);
+                self.to_tap = Channel::new(to_tap, seed ^ 0x2222);
+            }
+            Ask::Stall(stalled) => self.proxy.stalled = stalled,
+            // Who has asked may be gone.
+            Ask::Busy(sender) => drop(sender.send(self.proxy.busy())),
+            Ask::Report(sender) => {
+                let _ = sender.send(self.report());
+            }
+            Ask::Stop => {}
+        }
+    }
+
+    fn report(&mut self) -> Report {
+        let mut report = std::mem::take(&mut self.report);
+        report.out = std::mem::take(&mut self.line.out);
+        report.inward = std::mem::take(&mut self.line.inward);
+        report.hits += std::mem::take(&mut self.to_ep.hits) + std::mem::take(&mut self.to_tap.hits);
+        report.broken = std::mem::take(&mut self.proxy.broken);
+        let now = self.ep.counters();
+        let pairs = now.iter().zip(&self.before);
+        report.counters =
+            pairs.map(|((n, now), (_, then))| (*n, now.wrapping_sub(*then))).collect();
+        self.before = now;
+        report
+    }
+
+    /// Does what there is to do; whether there was anything.
+    fn turn(&mut self) -> Result<bool, String> {
+        let now = self.start.elapsed();
+        let ms = now.as_millis() as u64;
+        let mut moved = self.from_tap(now, ms)?;
+        for (bytes, bad_fcs) in self.queue.drain(..self.queue.len().min(BATCH)) {
+            self.report.captures[1].add(now, &bytes, false, bad_fcs);
+            self.ep.inject(&bytes, bad_fcs);
+            moved = true;
+        }
+        moved |= self.tick(ms);
+        self.ep.run_idle();
+        let events = self.ep.events();
+        moved |= !events.is_empty();
+        for delivery in self.ep.delivered() {
+            self.proxy.delivered(&delivery);
+            moved = true;
+        }
+        for event in &events {
+            self.proxy.event(self.ep.as_mut(), event);
+        }
+        self.proxy.epoch += u64::from(moved);
+        moved |= self.proxy.work(self.ep.as_mut());
+        if self.ep.backlog() != 0 {
+            self.ep.run_idle();
+        }
+        Ok(self.to_tap(now, ms)? || moved)
+    }
+
+    fn from_tap(&mut self, now: Duration, ms: u64) -> Result<bool, String> {
+        let mut moved = false;
+        while self.queue.len() < QUEUE {
+            let Some(bytes) = self.tap.read()? else { break };
+            moved = true;
+            self.report.captures[0].add(now, &bytes, false, false);
+            // Linux may send what nobody here understands.
+            let control = self.line.count(&bytes, false).unwrap_or(false);
+            self.to_ep.push(ms, &bytes, control);
+            self.queue.extend(self.to_ep.pop(ms));
+        }
+        self.queue.extend(self.to_ep.pop(ms));
+        Ok(moved)
+    }
+
+    fn tick(&mut self, ms: u64) -> bool {
+        if ms <= self.ticked {
+            return false;
+        }
+        if ms - self.ticked > BEHIND {
+            self.report.still += ms - 1 - self.ticked;
+            self.ticked = ms - 1;
+        }
+        self.ticked += 1;
+        self.ep.advance_ticks(1);
+        // Nothing has come: waiting is right.
+        false
+    }
+
+    fn to_tap(&mut self, now: Duration, ms: u64) -> Result<bool, String> {
+        for frame in self.ep.frames() {
+            self.report.captures[1].add(now, &frame.bytes, true, frame.poisoned);
+            if frame.poisoned {
+                self.report.spoilt += 1;
+                continue;
+            }
+            let control = self.line.count(&frame.bytes, true).unwrap_or_else(|e| {
+                let (count, first) = &mut self.report.malformed;
+                if *count == 0 {
+                    *first = format!("{e}: {:02x?}", frame.bytes);
+                }
+                *count += 1;
+                false
+            });
+            self.to_tap.push(ms, &frame.bytes, control);
+        }
+        let frames = self.to_tap.pop(ms);
+        for (bytes, bad_fcs) in &frames {
+            if !bad_fcs {
+                self.report.captures[0].add(now, bytes, true, false);
+                self.tap.write(bytes)?;
+            }
+        }
+        Ok(!frames.is_empty())
+    }
+
+    /// Until something comes, or the next tick.
+    fn wait(&self) {
+        let mut wants = Vec::new();
+        if self.queue.len() < QUEUE {
+            wants.push(PollFd::from_borrowed_fd(self.tap.fd(), PollFlags::IN));
+        }
+        self.proxy.wants(&mut wants);
+        let next = Duration::from_millis(self.ticked + 1);
+        let left = next.saturating_sub(self.start.elapsed());
+        let time = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
+        // Interrupted or not: the next turn looks at everything.
+        let _ = poll(&mut wants, Some(&time));
+    }
+}

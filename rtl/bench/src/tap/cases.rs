@@ -1,0 +1,384 @@
+//! What is done over the bridge.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::bridge::{Ask, Report};
+use super::programs::{has, program};
+use super::proxy::{Connect, Serve};
+use super::service::{self, End, Job, at};
+use super::suite::{Check, Demand, Lab};
+use super::{OUR_IP, PEER_IP};
+use crate::bench::record::PeerRun;
+use crate::peer::channel::Impair;
+
+/// Port of the service behind the endpoint, and of the one of Linux.
+const SERVICE: u16 = 7000;
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Bytes of the large transfers, each way.
+    pub large: u64,
+    /// Bytes of transfers over a bad line, each way, in each of 4 connections.
+    pub small: u64,
+    /// Openings and closings.
+    pub cycles: u32,
+    /// The long form.
+    pub long: bool,
+}
+
+impl Size {
+    /// The short form, or the long one.
+    #[must_use]
+    pub fn new(long: bool) -> Self {
+        if long {
+            Self { large: 100_000_000, small: 1_000_000, cycles: 10_000, long }
+        } else {
+            Self { large: 10_000_000, small: 20_000, cycles: 200, long }
+        }
+    }
+}
+
+/// A role of the endpoint, and the address a program connects to for it.
+const ROLES: [(&str, Ipv4Addr); 2] = [("server", OUR_IP), ("client", Ipv4Addr::LOCALHOST)];
+
+fn address(role: &str, ip: Ipv4Addr) -> SocketAddrV4 {
+    at(ip, SERVICE + u16::from(role == "client"))
+}
+
+pub(super) fn check(
+    name: impl Into<String>,
+    role: &'static str,
+    bytes: u64,
+    demand: Demand,
+) -> Check {
+    Check { name: name.into(), role, bytes, demand }
+}
+
+pub(super) fn any(_: &Report) -> Result<(), String> {
+    Ok(())
+}
+
+/// Runs everything; the results are in the lab.
+///
+/// # Errors
+/// The lab cannot be set up.
+pub fn run(
+    name: &str,
+    sessions: u16,
+    size: Size,
+    only: &str,
+    directory: &Path,
+    seed: u64,
+) -> Result<Vec<PeerRun>, String> {
+    let to = at(Ipv4Addr::LOCALHOST, SERVICE).into();
+    let serve = Serve { port: SERVICE, to, sessions: sessions / 2 };
+    // Both are on the loopback interface.
+    let connect = Connect { local: SERVICE + 1, to: at(PEER_IP, SERVICE + 1) };
+    let mut lab = Lab::start(name, vec![serve], vec![connect], directory.to_owned(), seed)?;
+    service::serve(at(Ipv4Addr::LOCALHOST, SERVICE))?;
+    service::serve(at(PEER_IP, SERVICE + 1))?;
+    let mut suite = Suite { lab: &mut lab, size, only, directory: directory.to_owned(), sessions };
+    suite.network()?;
+    suite.transfers()?;
+    suite.sessions()?;
+    suite.windows()?;
+    suite.impairments()?;
+    suite.captures()?;
+    lab.stop()
+}
+
+struct Suite<'a> {
+    lab: &'a mut Lab,
+    size: Size,
+    only: &'a str,
+    directory: PathBuf,
+    sessions: u16,
+}
+
+impl Suite<'_> {
+    /// A check without impairments, if it is asked for.
+    fn plain(
+        &mut self,
+        check: &Check,
+        work: impl FnOnce() -> Result<(), String>,
+    ) -> Result<(), String> {
+        self.over(check, Impair::default(), work, any)
+    }
+
+    fn over(
+        &mut self,
+        check: &Check,
+        impair: Impair,
+        work: impl FnOnce() -> Result<(), String>,
+        judge: impl FnOnce(&Report) -> Result<(), String>,
+    ) -> Result<(), String> {
+        if !check.name.contains(self.only) {
+            return Ok(());
+        }
+        self.lab.seed = self.lab.seed.wrapping_add(1);
+        self.lab.check(check, impair, work, judge)
+    }
+
+    fn network(&mut self) -> Result<(), String> {
+        let ip = OUR_IP.to_string();
+        self.plain(&check("ARP", "server", 0, Demand::Clean), || {
+            program("ping", &["-q", "-c", "1", "-W", "5", &ip])?;
+            let table = program("ip", &["neighbour", "show", &ip])?;
+            if table.contains("02:00:00:00:00:01") { Ok(()) } else { Err(table) }
+        })?;
+        for (pings, bytes) in [("1000", "56"), ("200", "1472")] {
+            let name = format!("ping, {pings} of {bytes} bytes");
+            self.plain(&check(name, "server", 0, Demand::Clean), || {
+                let all = ["-q", "-i", "0.002", "-c", pings, "-s", bytes, "-W", "5", &ip];
+                let said = program("ping", &all)?;
+                if said.contains(" 0% packet loss") { Ok(()) } else { Err(said) }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn transfers(&mut self) -> Result<(), String> {
+        let n = self.size.large;
+        for (role, ip) in ROLES {
+            let job = |up, down, seed| Job { seed, up, down, ..Job::default() };
+            for (name, job) in [
+                ("both ways", job(n, n, 1)),
+                ("to the server", job(n / 2, 0, 2)),
+                ("to the client", job(0, n / 2, 3)),
+                ("nothing", job(0, 0, 4)),
+            ] {
+                let bytes = job.up + job.down;
+                let name = format!("transfer, {name}");
+                self.plain(&check(name, role, bytes, Demand::Clean), || {
+                    service::connect(address(role, ip), &job)
+                })?;
+            }
+        }
+        let sizes: &[u32] = if self.size.long { &SEGMENTS } else { &SEGMENTS[..4] };
+        for mss in sizes {
+            let n = n / 100;
+            let job = Job { seed: 9, up: n, down: n, mss: *mss, ..Job::default() };
+            let name = format!("transfer, segments of {mss} bytes");
+            self.plain(&check(name, "server", 2 * n, Demand::Clean), || {
+                service::connect(address("server", OUR_IP), &job)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn sessions(&mut self) -> Result<(), String> {
+        let n = self.size.large / 100;
+        let each = u32::from(self.sessions / 2);
+        let job = |number: u32| Job {
+            seed: number.into(),
+            up: n + u64::from(number),
+            down: n - u64::from(number) * 7 % 1000,
+            ..Job::default()
+        };
+        let bytes = u64::from(each) * 4 * n;
+        let name = format!("{} sessions at a time", each * 2);
+        self.plain(&check(name, "both", bytes, Demand::Clean), || {
+            std::thread::scope(|scope| {
+                let [one, other] = ROLES.map(|(role, ip)| {
+                    scope.spawn(move || service::connect_all(address(role, ip), each, each, job))
+                });
+                let join = |r: std::thread::Result<_>| r.unwrap_or_else(|_| Err("died".to_owned()));
+                join(one.join()).and(join(other.join()))
+            })
+        })?;
+        let lines = [
+            ("", Impair::default(), Demand::Clean),
+            (
+                ", each 5th SYN, FIN, ACK lost",
+                Impair { control_nth: 5, ..Impair::default() },
+                Demand::Whole,
+            ),
+        ];
+        for (text, impair, demand) in lines {
+            let cycles = if demand == Demand::Clean {
+                self.size.cycles
+            } else {
+                self.size.cycles.div_ceil(2)
+            };
+            for (role, ip) in ROLES {
+                let job = |number: u32| Job {
+                    seed: number.into(),
+                    up: 100,
+                    down: 100,
+                    end: if number.is_multiple_of(2) { End::ClientFirst } else { End::ServerFirst },
+                    ..Job::default()
+                };
+                let name = format!("{cycles} openings and closings{text}");
+                let bytes = u64::from(cycles) * 200;
+                self.over(
+                    &check(name, role, bytes, demand),
+                    impair,
+                    || service::connect_all(address(role, ip), each.min(16), cycles, job),
+                    any,
+                )?;
+            }
+        }
+        for (role, ip) in ROLES {
+            for (name, end) in
+                [("the client", End::ClientAborts), ("the server", End::ServerAborts)]
+            {
+                let job = Job { seed: 3, up: 50_000, down: 50_000, end, ..Job::default() };
+                self.over(
+                    &check(format!("{name} aborts"), role, 100_000, Demand::Whole),
+                    Impair::default(),
+                    || service::connect(address(role, ip), &job),
+                    |report| match report.broken {
+                        1 => Ok(()),
+                        other => Err(format!("{other} sessions broken off, not 1")),
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Readers that sleep.
+    fn windows(&mut self) -> Result<(), String> {
+        let n = self.size.large / 25;
+        let stalls = Job { seed: 8, down: n, sleep: 3000, buffer: 8192, ..Job::default() };
+        self.over(
+            &check("the peer does not read for 3 s", "server", n, Demand::Clean),
+            Impair::default(),
+            || service::connect(address("server", OUR_IP), &stalls),
+            |report| match report.counter("eng.probe") {
+                Some(0) => Err("no window was probed".to_owned()),
+                _ => Ok(()),
+            },
+        )?;
+        let asks = self.lab_asks();
+        let job = Job { seed: 8, up: n, ..Job::default() };
+        self.plain(
+            &check("the endpoint's users do not read for 2 s", "server", n, Demand::Whole),
+            || {
+                std::thread::scope(|scope| {
+                    let waker = scope.spawn(|| {
+                        asks(true)?;
+                        std::thread::sleep(Duration::from_secs(2));
+                        asks(false)
+                    });
+                    let done = service::connect(address("server", OUR_IP), &job);
+                    waker.join().unwrap_or_else(|_| Err("died".to_owned())).and(done)
+                })
+            },
+        )
+    }
+
+    /// Stalls the endpoint's users, from any thread.
+    fn lab_asks(&self) -> impl Fn(bool) -> Result<(), String> + Sync + use<> {
+        let asks = std::sync::Mutex::new(self.lab.asks());
+        move |stalled| {
+            let asks = asks.lock().map_err(|_| "died".to_owned())?;
+            asks.send(Ask::Stall(stalled)).map_err(|_| "the bridge has died".to_owned())
+        }
+    }
+
+    fn impairments(&mut self) -> Result<(), String> {
+        let n = self.size.small;
+        for (name, impair) in bad_lines() {
+            for (role, ip) in ROLES {
+                let job =
+                    |number: u32| Job { seed: number.into(), up: n, down: n, ..Job::default() };
+                let changes = !impair.is_clean();
+                self.over(
+                    &check(format!("line: {name}"), role, 8 * n, Demand::Whole),
+                    impair,
+                    || service::connect_all(address(role, ip), 4, 4, job),
+                    |report| match changes && report.hits == 0 && n > 100_000 {
+                        true => Err("the line has changed nothing".to_owned()),
+                        false => Ok(()),
+                    },
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What tshark finds wrong on both sides of the line.
+    fn captures(&mut self) -> Result<(), String> {
+        if !has("tshark") {
+            println!("ok captures # SKIP tshark is not there");
+            return Ok(());
+        }
+        let n = 300_000;
+        let lines = [
+            ("", Impair::default(), Demand::Clean),
+            (" with loss", Impair { drop: 20, ..Impair::default() }, Demand::Whole),
+        ];
+        for (text, impair, demand) in lines {
+            let path = self.directory.join("checked.pcapng");
+            let name = format!("tshark finds nothing wrong{text}");
+            self.over(
+                &check(name, "server", 8 * n, demand),
+                impair,
+                || {
+                    let job = |seed| Job { seed, up: n, down: n, ..Job::default() };
+                    service::connect_all(address("server", OUR_IP), 4, 4, |i| job(i.into()))
+                },
+                |report| {
+                    let [peer, core] = &report.captures;
+                    found(peer, &path, ACKS)?;
+                    found(core, &path, if demand == Demand::Clean { STRICT } else { SUMS })
+                },
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Largest segments that are tried; the first four always.
+const SEGMENTS: [u32; 10] = [88, 536, 1459, 1460, 89, 100, 256, 537, 1000, 1448];
+
+/// Acknowledgements of data nobody has sent.
+const ACKS: &str = "tcp.analysis.ack_lost_segment";
+/// Wrong sums of the endpoint.
+const SUMS: &str = "eth.src == 02:00:00:00:00:01 && \
+    (ip.checksum.status == 0 || tcp.checksum.status == 0 || _ws.malformed)";
+/// Anything.
+const STRICT: &str = "ip.checksum.status == 0 || tcp.checksum.status == 0 || _ws.malformed || \
+    tcp.analysis.ack_lost_segment || tcp.analysis.lost_segment || tcp.analysis.retransmission || \
+    tcp.analysis.out_of_order";
+
+/// Lines that are bad in each of the ways, a little and much.
+fn bad_lines() -> Vec<(String, Impair)> {
+    let clean = Impair::default();
+    let mut lines = vec![
+        ("delay of 20 ms".to_owned(), Impair { delay: 20, ..clean }),
+        ("1 MB/s".to_owned(), Impair { rate: 1000, ..clean }),
+    ];
+    for permille in [10, 100] {
+        let mut add =
+            |name: &str, impair| lines.push((format!("{name}, {} %", permille / 10), impair));
+        add("drop", Impair { drop: permille, ..clean });
+        add("bursts of 4", Impair { burst: permille / 4 + 1, burst_len: 4, ..clean });
+        add("duplicate", Impair { duplicate: permille, ..clean });
+        add("reorder", Impair { reorder: permille, reorder_by: 3, ..clean });
+        add("truncate", Impair { truncate: permille, ..clean });
+        add("corrupt, FCS wrong", Impair { corrupt: permille, ..clean });
+        add("corrupt, FCS good", Impair { corrupt_unseen: permille, ..clean });
+    }
+    lines
+}
+
+fn found(capture: &super::capture::Capture, path: &Path, filter: &str) -> Result<(), String> {
+    if !capture.is_whole() {
+        return Err("the capture is not whole".to_owned());
+    }
+    capture.write(path)?;
+    let path = path.display().to_string();
+    let sums = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"];
+    let said = program("tshark", &[&["-n", "-r", &path, "-Y", filter], &sums[..]].concat())?;
+    match said.lines().next() {
+        None => Ok(()),
+        Some(first) => {
+            Err(format!("{} frames are {filter}; the first: {first}", said.lines().count()))
+        }
+    }
+}

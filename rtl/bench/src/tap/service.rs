@@ -1,0 +1,301 @@
+//! The programs at both ends: one that serves connections, one that makes them. Each connection
+//! begins with a header of what it has to do; what is received is checked by its SHA-256.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::thread;
+use std::time::Duration;
+
+use rustix::net::sockopt;
+use rustix::net::{AddressFamily, SocketType};
+use sha2::{Digest, Sha256};
+
+use super::proxy::reset_at_close;
+use crate::rate::Random;
+
+/// No single read or write takes longer.
+const LIMIT: Duration = Duration::from_secs(60);
+const CHUNK: usize = 16_384;
+/// Bytes of a header.
+const HEADER: usize = 25;
+
+/// What a connection does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Job {
+    /// Seed of the bytes.
+    pub seed: u64,
+    /// Bytes from who connects.
+    pub up: u64,
+    /// Bytes to who connects.
+    pub down: u64,
+    /// How it ends.
+    pub end: End,
+    /// Who connects does not read for this time, in ms.
+    pub sleep: u64,
+    /// Buffer of who connects for what it receives; 0: as it is.
+    pub buffer: usize,
+    /// Largest segment of who connects; 0: as it is.
+    pub mss: u32,
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// Who connects closes its half when it has sent all, and reads on.
+    #[default]
+    ClientFirst,
+    /// Who serves closes first.
+    ServerFirst,
+    /// Who connects resets it in the middle.
+    ClientAborts,
+    /// Who serves does.
+    ServerAborts,
+}
+
+impl Job {
+    fn header(&self) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        for (place, value) in header.chunks_exact_mut(8).zip([self.seed, self.up, self.down]) {
+            place.copy_from_slice(&value.to_le_bytes());
+        }
+        header[HEADER - 1] = self.end as u8;
+        header
+    }
+
+    fn parse(header: &[u8; HEADER]) -> Self {
+        let mut words = header
+            .chunks_exact(8)
+            .map(|bytes| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+        let mut word = || words.next().unwrap_or(0);
+        let (seed, up, down) = (word(), word(), word());
+        let end = match header[HEADER - 1] {
+            0 => End::ClientFirst,
+            1 => End::ServerFirst,
+            2 => End::ClientAborts,
+            _ => End::ServerAborts,
+        };
+        Self { seed, up, down, end, ..Self::default() }
+    }
+}
+
+type Sum = [u8; 32];
+
+/// Sends bytes of a seed; their sum.
+fn send(stream: &mut impl Write, seed: u64, mut left: u64) -> io::Result<Sum> {
+    let (mut random, mut sum) = (Random::new(seed), Sha256::new());
+    let mut chunk = [0; CHUNK];
+    while left > 0 {
+        for place in chunk.chunks_exact_mut(8) {
+            place.copy_from_slice(&random.next_u64().to_le_bytes());
+        }
+        let part = &chunk[..left.min(CHUNK as u64) as usize];
+        sum.update(part);
+        stream.write_all(part)?;
+        left -= part.len() as u64;
+    }
+    Ok(sum.finalize().into())
+}
+
+/// Sum of what [`send`] sends.
+fn expected(seed: u64, bytes: u64) -> Sum {
+    send(&mut io::sink(), seed, bytes).unwrap_or_default()
+}
+
+/// Receives so many bytes; their sum.
+fn receive(stream: &mut TcpStream, mut left: u64) -> io::Result<Sum> {
+    let mut sum = Sha256::new();
+    let mut chunk = vec![0; CHUNK];
+    while left > 0 {
+        let want = left.min(CHUNK as u64) as usize;
+        let count = stream.read(&mut chunk[..want])?;
+        if count == 0 {
+            let text = format!("the other end closes {left} bytes too early");
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+        }
+        sum.update(&chunk[..count]);
+        left -= count as u64;
+    }
+    Ok(sum.finalize().into())
+}
+
+/// Nothing more comes.
+fn end(stream: &mut TcpStream) -> io::Result<()> {
+    match stream.read(&mut [0])? {
+        0 => Ok(()),
+        _ => Err(io::Error::other("bytes after the end")),
+    }
+}
+
+fn limit(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(LIMIT))?;
+    stream.set_write_timeout(Some(LIMIT))
+}
+
+/// Serves connections on an address, from now on, in threads of its own; the port.
+///
+/// # Errors
+/// The address is in use.
+pub fn serve(address: SocketAddrV4) -> Result<u16, String> {
+    let listener = TcpListener::bind(address).map_err(|e| format!("{address}: {e}"))?;
+    let port = listener.local_addr().map_err(|e| format!("{address}: {e}"))?.port();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // What goes wrong is seen at the other end.
+            thread::spawn(move || serve_one(stream));
+        }
+    });
+    Ok(port)
+}
+
+fn serve_one(mut stream: TcpStream) -> io::Result<()> {
+    limit(&stream)?;
+    let mut header = [0; HEADER];
+    stream.read_exact(&mut header)?;
+    let job = Job::parse(&header);
+    if job.end == End::ServerAborts {
+        reset_at_close(&stream);
+        return Ok(());
+    }
+    let mut out = stream.try_clone()?;
+    let sender = thread::spawn(move || send(&mut out, !job.seed, job.down));
+    let got = receive(&mut stream, job.up)?;
+    if job.end == End::ClientFirst {
+        end(&mut stream)?;
+    }
+    sender.join().map_err(|_| io::Error::other("the sender has died"))??;
+    stream.write_all(&got)?;
+    stream.shutdown(Shutdown::Write)?;
+    if job.end == End::ServerFirst {
+        end(&mut stream)?;
+    }
+    Ok(())
+}
+
+/// Makes a connection and does a job with it.
+///
+/// # Errors
+/// It breaks, or bytes are not those that were sent.
+pub fn connect(address: SocketAddrV4, job: &Job) -> Result<(), String> {
+    run(address, job).map_err(|e| format!("{address}, {job:?}: {e}"))
+}
+
+fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    if job.buffer != 0 {
+        sockopt::set_socket_recv_buffer_size(&socket, job.buffer)?;
+    }
+    if job.mss != 0 {
+        let mss = job.mss as libc::c_int;
+        // SAFETY: the option is an int, which `mss` is.
+        let done = unsafe {
+            libc::setsockopt(
+                socket.as_raw_fd(),
+                libc::IPPROTO_TCP,
+                libc::TCP_MAXSEG,
+                (&raw const mss).cast(),
+                size_of::<libc::c_int>() as libc::socklen_t,
+            )
+        };
+        if done != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    // Bounds the wait for the handshake too.
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(LIMIT))?;
+    rustix::net::connect(&socket, &address)?;
+    Ok(TcpStream::from(socket))
+}
+
+fn run(address: SocketAddrV4, job: &Job) -> io::Result<()> {
+    let mut stream = open(address, job)?;
+    limit(&stream)?;
+    stream.write_all(&job.header())?;
+    if job.end == End::ServerAborts {
+        return match stream.read(&mut [0; 1]) {
+            Err(e) if e.kind() == io::ErrorKind::ConnectionReset => Ok(()),
+            other => Err(io::Error::other(format!("a reset was expected, not {other:?}"))),
+        };
+    }
+    if job.end == End::ClientAborts {
+        send(&mut stream, job.seed, job.up)?;
+        receive(&mut stream, job.down)?;
+        reset_at_close(&stream);
+        return Ok(());
+    }
+    let mut out = stream.try_clone()?;
+    let job = *job;
+    let sender = thread::spawn(move || {
+        let sum = send(&mut out, job.seed, job.up)?;
+        if job.end == End::ClientFirst {
+            out.shutdown(Shutdown::Write)?;
+        }
+        Ok::<_, io::Error>(sum)
+    });
+    thread::sleep(Duration::from_millis(job.sleep));
+    let got = receive(&mut stream, job.down)?;
+    let sent = sender.join().map_err(|_| io::Error::other("the sender has died"))??;
+    let mut theirs = [0; 32];
+    stream.read_exact(&mut theirs)?;
+    end(&mut stream)?;
+    if theirs != sent {
+        return Err(io::Error::other("what the server has received is not what was sent"));
+    }
+    if got != expected(!job.seed, job.down) {
+        return Err(io::Error::other("what was received is not what the server has sent"));
+    }
+    Ok(())
+}
+
+/// Several connections at a time: `count` in all, `threads` at once; each by its number.
+///
+/// # Errors
+/// The first one that fails.
+pub fn connect_all(
+    address: SocketAddrV4,
+    threads: u32,
+    count: u32,
+    job: impl Fn(u32) -> Job + Sync,
+) -> Result<(), String> {
+    let next = std::sync::atomic::AtomicU32::new(0);
+    let worker = || {
+        loop {
+            let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            if number >= count {
+                return Ok(());
+            }
+            connect(address, &job(number))?;
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let results = workers.into_iter().map(|w| w.join());
+        results.fold(Ok(()), |all, one| {
+            all.and(one.unwrap_or_else(|_| Err("a connection's thread has died".to_owned())))
+        })
+    })
+}
+
+/// Any address of the endpoint or Linux, with a port.
+#[must_use]
+pub fn at(ip: Ipv4Addr, port: u16) -> SocketAddrV4 {
+    SocketAddrV4::new(ip, port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_loopback() {
+        let port = serve(at(Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let address = at(Ipv4Addr::LOCALHOST, port);
+        let job = Job { seed: 5, up: 100_001, down: 70_000, ..Job::default() };
+        for end in [End::ClientFirst, End::ServerFirst, End::ClientAborts, End::ServerAborts] {
+            connect(address, &Job { end, ..job }).expect("passes");
+            assert_eq!(Job::parse(&Job { end, ..job }.header()), Job { end, ..job });
+        }
+        connect_all(address, 4, 20, |n| Job { seed: n.into(), ..job }).expect("passes");
+    }
+}
