@@ -92,7 +92,9 @@ module spfe_tcp_eng_out
     if (push) tx_q <= 1'b0;
     if (valid_i) begin
       rcv_q <= dec_i.rcv;
-      rcv_cmd_q <= '{sid: sid_i, open: dec_i.rcv_open && receive_i, set: dec_i.rcv_set, nxt: dec_i.rcv_nxt};
+      rcv_cmd_q <= '{
+        sid: sid_i, open: dec_i.rcv_open && receive_i, set: dec_i.rcv_set, nxt: dec_i.rcv_nxt
+      };
       key_q <= dec_i.key;
       key_cmd_q <= '{
           sid: sid_i,
