@@ -74,7 +74,7 @@ fuzz: setup ## fuzz each target for FUZZ_SECONDS (30)
 	@tools/setup.sh fuzz
 	tools/fuzz.sh
 
-soak: build ## run random loads and faults for a long time
+soak: build ## random loads and faults for a long time: links, the TCP core
 	tools/soak.sh
 
 docs: build ## library documentation and manual pages, under target/
