@@ -65,14 +65,14 @@ def main(arguments):
     os.environ.setdefault("RTL_SEED", "1")
     jobs, good = compiled(arguments, OUT / "coverage", FLAGS)
     runs = []
-    for program, bench, _ in jobs:
+    for program, bench in jobs:
         data = program.parent / f"{bench}.dat"
         data.unlink(missing_ok=True)
         runs.append((program, bench, int(os.environ["RTL_SEED"]),
                      f"+verilator+coverage+file+{data}"))
     good &= all([report(*result) for result in each(run_bench, runs)])
     counts = Counter()
-    for program, bench, _ in jobs:
+    for program, bench in jobs:
         data = program.parent / f"{bench}.dat"
         good &= report(data.exists(), f"coverage of {bench}", "no file was written")
         if data.exists():

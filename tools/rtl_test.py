@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh test [BENCH|GROUP...]: the block tests of rtl/tb.
+"""tools/rtl.sh test [--ci|BENCH|GROUP...]: the block tests of rtl/tb; --ci: what `make test` runs.
 
 Each folder rtl/tb/GROUP makes a test program, whose top tb_GROUP holds the benches of that group. A file
 bench.toml in it may say more: `flags` for Verilator, `sources` in C++ that are the main program instead of
-the top's own clock, `seeds` if not 1 to 3, and programs `[[program]]` with a name and parameters of the top. "+list" prints
+the top's own clock, `ci = false` to leave it out of `make test`, and programs `[[program]]` with a
+name, parameters of the top and a `ci` of their own. "+list" prints
 "bench NAME" for each bench of a program, "+bench=NAME +seed=N" runs one, which ends with "passed NAME:".
-Each bench runs with its seeds and RTL_SEEDS random ones (1), or only with RTL_SEED.
+Each bench runs with the seeds 1 to 3 (--ci: 1) and RTL_SEEDS random ones (1), or only with RTL_SEED.
 """
 
 import os
@@ -37,7 +38,7 @@ class Program(NamedTuple):
     parameters: dict = {}
     sources: tuple = ()
     flags: tuple = ()
-    seeds: tuple = SEEDS
+    ci: bool = True
 
 
 def programs():
@@ -50,7 +51,7 @@ def programs():
             known[entry["name"]] = Program(
                 entry["name"], folder.name, entry.get("parameters", {}),
                 tuple(special.get("sources", ())), tuple(special.get("flags", ())),
-                tuple(special.get("seeds", SEEDS)))
+                entry.get("ci", special.get("ci", True)))
     return known
 
 
@@ -78,12 +79,12 @@ def benches(program):
     return BENCH.findall(run([program, "+list", "+verilator+quiet"])[1])
 
 
-def seeds(fixed):
-    """Seeds to run a bench with: its fixed ones and random ones."""
+def seeds(short=False):
+    """Seeds to run each bench with."""
     if "RTL_SEED" in os.environ:
         return [int(os.environ["RTL_SEED"])]
     count = int(os.environ.get("RTL_SEEDS", "1"))
-    return [*fixed, *(random.randrange(4, 2**31) for _ in range(count))]
+    return [*(SEEDS[:1] if short else SEEDS), *(random.randrange(4, 2**31) for _ in range(count))]
 
 
 def run_bench(job):
@@ -105,16 +106,16 @@ def wanted_programs(arguments):
     return [program for program in known.values() if {program.name, program.group} & set(arguments)]
 
 
-def compiled(arguments, out=OUT / "tb", flags=()):
-    """Compiles what is wanted; returns (program file, bench, its seeds), and whether all compiled."""
+def compiled(arguments, out=OUT / "tb", flags=(), short=False):
+    """Compiles what is wanted; returns (program, bench) of each bench, and whether all compiled."""
     jobs, known, good = [], {}, []
-    wanted = wanted_programs(arguments)
-    for program, (path, wrong) in zip(wanted, each(lambda each_one: build(each_one, out, flags), wanted)):
+    wanted = [program for program in wanted_programs(arguments) if program.ci or not short]
+    for program, (path, wrong) in zip(wanted, each(lambda one: build(one, out, flags), wanted)):
         found = benches(path) if not wrong else []
         good.append(report(bool(found), f"test program {program.name} compiles", wrong or "no benches"))
-        jobs += [(path, bench, program.seeds) for bench in found]
-        for name in {program.group, program.name}:
-            known.setdefault(name, set()).update(found)
+        jobs += [(path, bench) for bench in found]
+        known.setdefault(program.group, set()).update(found)
+        known.setdefault(program.name, set()).update(found)
         known |= {bench: {bench} for bench in found}
     names = {bench for group in chosen(known, arguments, "bench").values() for bench in group}
     return [job for job in jobs if job[1] in names], all(good)
@@ -122,8 +123,9 @@ def compiled(arguments, out=OUT / "tb", flags=()):
 
 def main(arguments):
     """Command line; returns the exit code."""
-    jobs, good = compiled(arguments)
-    runs = [(path, bench, seed) for path, bench, fixed in jobs for seed in seeds(fixed)]
+    short = arguments == ["--ci"]
+    jobs, good = compiled([] if short else arguments, short=short)
+    runs = [(*job, seed) for job in jobs for seed in seeds(short)]
     return 0 if good and all([report(*result) for result in each(run_bench, runs)]) else 1
 
 

@@ -96,7 +96,7 @@ run_rust() {
 run_rtl() {
     step rtl rtl-tools check tools/rtl.sh tools
     step rtl rtl-lint tap tools/rtl.sh lint
-    step rtl rtl-test tap tools/rtl.sh test
+    step rtl rtl-test tap tools/rtl.sh test --ci
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
 }
