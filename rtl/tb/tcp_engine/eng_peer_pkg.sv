@@ -66,6 +66,7 @@ package eng_peer_pkg;
     /// Sends what may be sent, at most `n` segments.
     function void push(int n);
       int len;
+      if (una == nxt) timer = 0;
       for (int i = 0; i < n && state == PeerOpen && to_send > 0 && int'(nxt - una) < 20000; i++)
       begin
         len = $urandom_range(1460, 1);

@@ -8,20 +8,11 @@ module tb_engine_random
   import eng_env_pkg::*;
   import eng_peer_pkg::*;
 #(
-  /// Name of the bench.
-  parameter string NAME = "engine-random",
+  /// What the names of the benches begin with: NAME-clean without loss, NAME-lossy, NAME-cycles
+  /// with many short connections. +loss, +rounds, +bytes, +tick, +wait change their measures.
+  parameter string NAME = "engine",
   /// Sessions.
   parameter int SESSIONS = 8,
-  /// Connections.
-  parameter int ROUNDS = 60,
-  /// Segments lost in each direction, in percent; 0: the network is perfect.
-  parameter int unsigned LOSS = 5,
-  /// Most bytes of a connection in a direction.
-  parameter int BYTES = 30000,
-  /// Cycles of a tick.
-  parameter int TICK = 100,
-  /// Ticks in TIME-WAIT.
-  parameter int WAIT = 150,
   /// As of the engine.
   parameter bit CongestionControl = 1'b0,
   /// As of the engine.
@@ -39,6 +30,11 @@ module tb_engine_random
     .CreditEvents(CreditEvents), .InstantAck(InstantAck)
   ) env ();
 
+  int unsigned loss = 0;  // segments lost in each direction, in percent; 0: the network is perfect
+  int target = 40;  // connections
+  int bytes = 30000;  // most bytes of a connection in a direction
+  int tick = 100;  // cycles of a tick
+  int wait_ticks = 150;  // in TIME-WAIT
   int rounds = 0, now_ticks = 0, again = 0, idle = 0, checks = 0;
   int n_credit = 0, n_status = 0, n_opened = 0, n_closed = 0, max_dones = 0;
   Peer peers[SESSIONS];
@@ -52,15 +48,15 @@ module tb_engine_random
   int forth_at[$];
 
   function automatic bit lost();
-    return spfe_tb_pkg::chance(LOSS);
+    return spfe_tb_pkg::chance(loss);
   endfunction
 
   function automatic bit twice();
-    return LOSS != 0 && $urandom_range(99) < 2;
+    return loss != 0 && $urandom_range(99) < 2;
   endfunction
 
   function automatic int delay();
-    if (LOSS == 0) return env.cycles + 40;
+    if (loss == 0) return env.cycles + 40;
     return env.cycles + 20 + ($urandom_range(99) < 5 ? $urandom_range(2000) : $urandom_range(60));
   endfunction
 
@@ -78,26 +74,26 @@ module tb_engine_random
         $display("   left %0d of %0d; delivered %0d of %0d; opened %b closed %b asked %b",
             to_send[i], total[i], env.delivered[i] - base[i], peer_total[i], opened[i],
             closed[i], close_asked[i]);
-        $display("   peer %s port %0d una %0d nxt %0d rcv %0d left %0d got %0d paused %b fin %b%b%b",
+        $display("   peer %s port %0d una %0d nxt %0d rcv %0d left %0d got %0d fin %b%b%b",
             peers[i].state.name(), peers[i].port, peers[i].una, peers[i].nxt, peers[i].rcv,
-            peers[i].to_send, peers[i].got, peers[i].paused, peers[i].fin_sent,
+            peers[i].to_send, peers[i].got, peers[i].fin_sent,
             peers[i].fin_acked, peers[i].fin_seen);
       end
     end
-    $fatal(1, "%s: %s (cycle %0d)", NAME, what, env.cycles);
+    $fatal(1, "%s: %s (cycle %0d)", name, what, env.cycles);
   endfunction
 
   // A passive session i listens for the peer with address i only, so that we know who is who.
   task automatic begin_one(int i);
     peers[i] = new(32'h0a000002 + 32'(i), port_t'(10000 + rounds), Lport,
         $urandom_range(3) == 0 ? 32'hffffff00 + 32'($urandom_range(400)) : $urandom(),
-        $urandom_range(BYTES), $urandom_range(1) != 0 ? 1460 : $urandom_range(1460, 200));
+        $urandom_range(bytes), $urandom_range(1) != 0 ? 1460 : $urandom_range(1460, 200));
     rounds++;
     alive[i] = 1;
     opened[i] = 0;
     closed[i] = 0;
     close_asked[i] = 0;
-    to_send[i] = $urandom_range(BYTES);
+    to_send[i] = $urandom_range(bytes);
     total[i] = to_send[i];
     peer_total[i] = peers[i].to_send;
     base[i] = env.delivered[i];
@@ -187,7 +183,7 @@ module tb_engine_random
       now_ticks = env.ticks;
       for (i = 0; i < SESSIONS; i++) begin
         peers[i].tick();
-        if (LOSS != 0 && $urandom_range(199) == 0) begin
+        if (loss != 0 && $urandom_range(199) == 0) begin
           peers[i].paused = !peers[i].paused;
           if (peers[i].state == PeerOpen) peers[i].emit("A", peers[i].nxt, 0);
         end
@@ -203,7 +199,7 @@ module tb_engine_random
         int'(env.wr[i] - env.una[i]) < env.RingBytes - 8000) begin
       n = $urandom_range(1460, 1);
       if (n > to_send[i]) n = to_send[i];
-      env.message(i, n, LOSS != 0 && $urandom_range(49) == 0);
+      env.message(i, n, loss != 0 && $urandom_range(49) == 0);
       to_send[i] -= n;
       idle = 0;
     end
@@ -229,7 +225,7 @@ module tb_engine_random
     if (env.delivered[i] - base[i] != longint'(peer_total[i]))
       fail($sformatf("session %0d: %0d of %0d bytes from the peer", i,
           env.delivered[i] - base[i], peer_total[i]));
-    if (rounds < ROUNDS) begin_one(i);
+    if (rounds < target) begin_one(i);
   endtask
 
   task automatic configure();
@@ -237,9 +233,9 @@ module tb_engine_random
     env.cfg.syn_tries = 8'd20;
     env.cfg.data_tries = 8'd30;
     env.cfg.rto_max = 16'd100;
-    env.cfg.time_wait = 16'(WAIT);
-    env.tick_cycles = TICK;
-    env.frame_cycles = LOSS == 0 ? 0 : 30;
+    env.cfg.time_wait = 16'(wait_ticks);
+    env.tick_cycles = tick;
+    env.frame_cycles = loss == 0 ? 0 : 30;
     env.reset();
     for (int i = 0; i < SESSIONS; i++) last_state[i] = StClosed;
     for (int i = 0; i < SESSIONS / 2; i++)
@@ -251,8 +247,30 @@ module tb_engine_random
     return 0;
   endfunction
 
+  string name;
   initial begin
-    if (spfe_tb_pkg::chosen(NAME)) begin
+    if (spfe_tb_pkg::chosen({NAME, "-clean"})) begin
+      name = {NAME, "-clean"};
+    end
+    if (spfe_tb_pkg::chosen({NAME, "-lossy"})) begin
+      name = {NAME, "-lossy"};
+      loss = 5;
+    end
+    if (spfe_tb_pkg::chosen({NAME, "-cycles"})) begin
+      name = {NAME, "-cycles"};
+      loss = 2;
+      target = 400;
+      bytes = 200;
+      tick = 40;
+      wait_ticks = 10;
+    end
+    if (target < SESSIONS) target = SESSIONS;
+    void'($value$plusargs("loss=%d", loss));
+    void'($value$plusargs("rounds=%d", target));
+    void'($value$plusargs("bytes=%d", bytes));
+    void'($value$plusargs("tick=%d", tick));
+    void'($value$plusargs("wait=%d", wait_ticks));
+    if (name != "") begin
       env.run = 1;
       configure();
       for (int i = 0; i < SESSIONS; i++) begin_one(i);
@@ -266,7 +284,7 @@ module tb_engine_random
         for (int i = 0; i < SESSIONS; i++)
           if (alive[i] && closed[i] && peers[i].state == PeerDone) finish_one(i);
         if (env.dones.size() > max_dones) max_dones = env.dones.size();
-        if (idle > 1500000) fail("nothing moves");
+        if (idle > 300000) fail("nothing moves");
       end
       // Nothing is left behind.
       repeat (5000) @(posedge env.clk);
@@ -283,15 +301,15 @@ module tb_engine_random
       if (n_opened != rounds || n_closed != rounds) fail("not all opened and closed");
       if (CreditEvents != (n_credit != 0)) fail("events of credit");
       if (StatusEvents != (n_status != 0)) fail("events of status");
-      if (LOSS == 0 && (again != 0 || env.n_rto != 0 || env.n_fast != 0 || env.n_chal != 0))
+      if (loss == 0 && (again != 0 || env.n_rto != 0 || env.n_fast != 0 || env.n_chal != 0))
         fail($sformatf("without loss: RTO %0d, fast %0d, challenges %0d, by peers %0d",
             env.n_rto, env.n_fast, env.n_chal, again));
-      if (LOSS != 0 && (env.n_rto == 0)) fail("loss without a timeout");
+      if (loss != 0 && (env.n_rto == 0)) fail("loss without a timeout");
       $display("%0d connections, %0d cycles; RTO %0d, fast %0d, probes %0d, resets %0d", rounds,
           env.cycles, env.n_rto, env.n_fast, env.n_probe, env.n_rst);
       $display("challenges %0d, SYN dropped %0d, again by peers %0d, tx_done waiting %0d",
           env.n_chal, env.n_syn_drop, again, max_dones);
-      spfe_tb_pkg::passed(NAME, checks);
+      spfe_tb_pkg::passed(name, checks);
     end
   end
 endmodule
