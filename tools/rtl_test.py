@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh test [BENCH|GROUP...]: the block tests of rtl/tb.
+"""tools/rtl.sh test [--ci|BENCH|GROUP...]: the block tests of rtl/tb; --ci: what `make test` runs.
 
 Each folder rtl/tb/GROUP makes a test program, whose top tb_GROUP holds the benches of that group. A file
 bench.toml in it may say more: `flags` for Verilator, `sources` in C++ that are the main program instead of
-the top's own clock, and programs `[[program]]` with a name and parameters of the top. "+list" prints
+the top's own clock, `ci = false` to leave it out of `make test`, and programs `[[program]]` with a
+name, parameters of the top and a `ci` of their own. "+list" prints
 "bench NAME" for each bench of a program, "+bench=NAME +seed=N" runs one, which ends with "passed NAME:".
-Each bench runs with the seeds 1 to 3 and RTL_SEEDS random ones (1), or only with RTL_SEED.
+Each bench runs with the seeds 1 to 3 (--ci: 1) and RTL_SEEDS random ones (1), or only with RTL_SEED.
 """
 
 import os
@@ -37,6 +38,7 @@ class Program(NamedTuple):
     parameters: dict = {}
     sources: tuple = ()
     flags: tuple = ()
+    ci: bool = True
 
 
 def programs():
@@ -48,7 +50,8 @@ def programs():
         for entry in special.get("program", [{"name": folder.name}]):
             known[entry["name"]] = Program(
                 entry["name"], folder.name, entry.get("parameters", {}),
-                tuple(special.get("sources", ())), tuple(special.get("flags", ())))
+                tuple(special.get("sources", ())), tuple(special.get("flags", ())),
+                entry.get("ci", special.get("ci", True)))
     return known
 
 
@@ -76,12 +79,12 @@ def benches(program):
     return BENCH.findall(run([program, "+list", "+verilator+quiet"])[1])
 
 
-def seeds():
+def seeds(short=False):
     """Seeds to run each bench with."""
     if "RTL_SEED" in os.environ:
         return [int(os.environ["RTL_SEED"])]
     count = int(os.environ.get("RTL_SEEDS", "1"))
-    return [*SEEDS, *(random.randrange(4, 2**31) for _ in range(count))]
+    return [*(SEEDS[:1] if short else SEEDS), *(random.randrange(4, 2**31) for _ in range(count))]
 
 
 def run_bench(job):
@@ -103,11 +106,11 @@ def wanted_programs(arguments):
     return [program for program in known.values() if {program.name, program.group} & set(arguments)]
 
 
-def compiled(arguments, out=OUT / "tb", flags=()):
+def compiled(arguments, out=OUT / "tb", flags=(), short=False):
     """Compiles what is wanted; returns (program, bench) of each bench, and whether all compiled."""
     jobs, known, good = [], {}, []
-    for program in wanted_programs(arguments):
-        path, wrong = build(program, out, flags)
+    wanted = [program for program in wanted_programs(arguments) if program.ci or not short]
+    for program, (path, wrong) in zip(wanted, each(lambda one: build(one, out, flags), wanted)):
         found = benches(path) if not wrong else []
         good.append(report(bool(found), f"test program {program.name} compiles", wrong or "no benches"))
         jobs += [(path, bench) for bench in found]
@@ -120,8 +123,9 @@ def compiled(arguments, out=OUT / "tb", flags=()):
 
 def main(arguments):
     """Command line; returns the exit code."""
-    jobs, good = compiled(arguments)
-    runs = [(*job, seed) for job in jobs for seed in seeds()]
+    short = arguments == ["--ci"]
+    jobs, good = compiled([] if short else arguments, short=short)
+    runs = [(*job, seed) for job in jobs for seed in seeds(short)]
     return 0 if good and all([report(*result) for result in each(run_bench, runs)]) else 1
 
 

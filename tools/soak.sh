@@ -10,3 +10,6 @@ SPFE_SOAK=1 tests/file_transfer.sh
 SPFE_SOAK=1 tests/tcp_peer.sh
 FUZZ_SECONDS=${FUZZ_SECONDS:-600} tools/fuzz.sh
 target/release/spfe perf tables --report bench/out/tables-full
+tools/setup.sh rtl test
+tests/tcp/core.sh soak
+SPFE_SOAK=1 tests/tcp/peer.sh

@@ -25,6 +25,8 @@ module spfe_tcp_eng_out
     input wnd_t cwnd_i,
     /// Our MSS (tcp_cfg_t).
     input logic [15:0] mss_i,
+    /// The receive window is not 0 (tcp_cfg_t): payload may be taken.
+    input logic receive_i,
     /// Enough space for the commands of all decisions that may be in the pipeline.
     output logic room_o,
     /// What a session receives, to the receiver.
@@ -90,7 +92,9 @@ module spfe_tcp_eng_out
     if (push) tx_q <= 1'b0;
     if (valid_i) begin
       rcv_q <= dec_i.rcv;
-      rcv_cmd_q <= '{sid: sid_i, open: dec_i.rcv_open, set: dec_i.rcv_set, nxt: dec_i.rcv_nxt};
+      rcv_cmd_q <= '{
+        sid: sid_i, open: dec_i.rcv_open && receive_i, set: dec_i.rcv_set, nxt: dec_i.rcv_nxt
+      };
       key_q <= dec_i.key;
       key_cmd_q <= '{
           sid: sid_i,

@@ -5,6 +5,9 @@
 package spfe_tcp_eng_pkg;
   import spfe_tcp_pkg::*;
 
+  // Not every module needs every constant.
+  /* verilator lint_off UNUSEDPARAM */
+
   /// Bits of a point in time: more than twice the longest timer, for comparisons on the circle.
   localparam int unsigned TimeBits = 18;
   typedef logic [TimeBits-1:0] when_t;  // ticks
@@ -361,4 +364,5 @@ package spfe_tcp_eng_pkg;
     return tcb.passive ? UsePassive : UseActive;
   endfunction
 
+  /* verilator lint_on UNUSEDPARAM */
 endpackage

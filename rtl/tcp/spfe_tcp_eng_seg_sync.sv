@@ -249,7 +249,9 @@ module spfe_tcp_eng_seg_sync
       challenge = !ctx_i.pre.exact;
       if (ctx_i.pre.exact) old_dec = rst_dec;
     end else if (seg.flags.syn) begin
-      challenge = 1'b1;
+      // Half open from LISTEN: back there (RFC 9293, 3.10.7.4, fourth); else RFC 5961, 4.
+      challenge = tcb.state != StSynRcvd || !tcb.passive;
+      if (!challenge) old_dec = dec_close(old_dec, 1'b0, CloseReset, 1'b0);
     end else if (!seg.flags.ack) begin
       challenge = 1'b0;
     end else if (tcb.state == StSynRcvd && !p.ack_new) begin

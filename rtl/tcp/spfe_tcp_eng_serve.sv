@@ -97,7 +97,7 @@ module spfe_tcp_eng_serve
       send_dec.tcb.timing = tcb.tries == 8'd0 && tcb.tmr == TmNone;
       send_dec.tcb.timed = tcb.una + 32'd1;
       send_dec.tcb.tstart = ctx_i.now[15:0];
-      send_dec.arm = ArmRto;
+      send_dec.arm = ArmStop;  // runs from when it has left
     end else if (tcb.probe_now) begin
       send_dec.tx = 1'b1;
       send_dec.tx_seq = tcb.una - 32'd1;

@@ -514,6 +514,7 @@ module spfe_tcp_engine
       .dec_i(dec_q),
       .cwnd_i(tcb_final.cwnd),
       .mss_i(cfg_i.mss),
+      .receive_i(cfg_i.rcv_wnd != '0),
       .room_o(room),
       .rcv_cmd_o, .rcv_cmd_valid_o, .rcv_cmd_ready_i,
       .key_cmd_o, .key_cmd_valid_o,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Types shared by the parts of the receiver only.
+
+/// Types shared by the parts of the receiver only.
 package spfe_tcp_rx_pkg;
   import spfe_tcp_pkg::*;
 
@@ -31,5 +32,12 @@ package spfe_tcp_rx_pkg;
     logic has_ws;
     logic [3:0] ws;
   } options_t;
+
+  /// Payload that was kept because something before it was missing, and is wanted now.
+  typedef struct packed {
+    sid_t sid;
+    seq_t seq;  // of the first byte
+    logic [31:0] len;  // bytes
+  } drain_t;
 
 endpackage

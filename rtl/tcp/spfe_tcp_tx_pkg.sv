@@ -14,7 +14,7 @@ package spfe_tcp_tx_pkg;
     RefusedClosed = 8'd1,  // the session is not open, or is none
     RefusedRing = 8'd2,  // no room in the ring
     RefusedLength = 8'd3,  // 0 or more than the MSS
-    RefusedStale = 8'd4  // the session was closed or opened anew while the message came in or waited
+    RefusedStale = 8'd4  // the session was closed or opened anew while the message came or waited
   } refused_e;
 
   /// A message.

@@ -10,14 +10,20 @@ module eng_env
     parameter int unsigned SessionCount = 4,
     /// log2 of the 16-byte words of all rings.
     parameter int unsigned MemAddrBits = 12,
+    /// As of the engine.
     parameter bit CongestionControl = 1'b0,
+    /// As of the engine.
     parameter bit StatusEvents = 1'b0,
+    /// As of the engine.
     parameter bit CreditEvents = 1'b0,
+    /// As of the engine.
     parameter bit InstantAck = 1'b0
 );
+  localparam int Slots = 2 ** SidBits;
   localparam int RingBytes = (1 << (MemAddrBits + 4)) >> $clog2(SessionCount);
 
-  logic clk = 0, rst = 1, tick = 0;
+  bit run = 0;  // the clock ticks
+  logic clk, rst = 1, tick = 0;
   tcp_cfg_t cfg;
   seg_t seg;
   logic seg_valid = 0;
@@ -112,16 +118,16 @@ module eng_env
 
   // ------------------------------------------------------------------------------- state of models
   // Transmitter; entry SessionCount is the anonymous header.
-  seq_t nxt[SessionCount+1], cons[SessionCount+1], wr[SessionCount+1], una[SessionCount+1];
-  seq_t lim[SessionCount+1];
-  bit open[SessionCount+1], live[SessionCount+1];
-  hdr_cmd_t hdr[SessionCount+1];
+  seq_t nxt[Slots], cons[Slots], wr[Slots], una[Slots];
+  seq_t lim[Slots];
+  bit open[Slots], live[Slots];
+  hdr_cmd_t hdr[Slots];
   // Receiver.
-  bit key_ok[SessionCount];
-  key_cmd_t key[SessionCount];
-  seq_t rnxt[SessionCount];
-  bit ropen[SessionCount];
-  longint delivered[SessionCount];
+  bit key_ok[Slots];
+  key_cmd_t key[Slots];
+  seq_t rnxt[Slots];
+  bit ropen[Slots];
+  longint delivered[Slots];
 
   frame_t wire_out[$];
   segment_t wire_in[$];
@@ -155,8 +161,7 @@ module eng_env
     return $urandom_range(99) < percent;
   endfunction
 
-  // Signals change at the falling edge: what the engine shows then stays until the rising edge.
-  always #5 clk = ~clk;
+  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
 
   task automatic deliver(segment_t s);
     seg_t g;
@@ -185,13 +190,13 @@ module eng_env
     if (g.hit) begin
       g.rcv_nxt = rnxt[g.sid];
       ack_sid = g.sid;
-      #0;
+      #1;
       ack_ok = seq_between(ack_lo, s.ack, nxt[g.sid]);
       g.taken = ropen[g.sid] && s.seq == rnxt[g.sid] && s.flags.ack && !s.flags.syn &&
           !s.flags.rst && ack_ok;
       if (g.taken) begin
         rnxt[g.sid] += s.len + int'(s.flags.fin);
-        delivered[g.sid] += s.len;
+        delivered[g.sid] += longint'(s.len);
         if (s.flags.fin) ropen[g.sid] = 0;
       end
     end
@@ -300,9 +305,10 @@ module eng_env
     if (int'(c.lim - c.una) > max_window) max_window = int'(c.lim - c.una);
   endtask
 
-  // One process, all models: what was shown before the rising edge and accepted is applied after it.
-  always @(posedge clk) begin
-    automatic bit rcv_fire, hdr_fire, snd_fire, tx_fire, done_fire, op_fire, upd_fire;
+  // One process, all models: what was shown before the rising edge and accepted is applied then.
+  initial forever begin
+    bit rcv_fire, hdr_fire, snd_fire, tx_fire, done_fire, op_fire, upd_fire;
+    @(posedge clk);
     rcv_fire = rcv_cmd_valid && rcv_cmd_ready;
     hdr_fire = hdr_cmd_valid && hdr_cmd_ready;
     snd_fire = snd_cmd_valid && snd_cmd_ready;

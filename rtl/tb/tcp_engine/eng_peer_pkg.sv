@@ -14,6 +14,7 @@ package eng_peer_pkg;
     PeerDone
   } peer_state_e;
 
+  /* verilator lint_off DECLFILENAME */
   class Peer;
     peer_state_e state = PeerIdle;
     ip_t ip;
@@ -23,20 +24,26 @@ package eng_peer_pkg;
     int got;  // bytes in order from us
     int mss;
     bit close_first, fin_sent, fin_acked, fin_seen;
-    bit want_close;
-    int wnd = 20000, timer = 0, tries = 0;
-    bit paused;
+    bit want_close = 0;
+    bit keeps;  // segments out of order are kept
+    bit hurry;  // data comes right behind the handshake
+    int wnd = 20000, timer = 0, again = 0;
+    bit paused = 0;
     bit reset_seen;
     segment_t out[$];
+    seq_t held[$], held_end[$];
+    bit held_fin[$];
 
-    function new(ip_t ip_, port_t port_, port_t lport_, seq_t iss_, int bytes, int mss_, bit first);
+    function new(ip_t ip_, port_t port_, port_t lport_, seq_t iss_, int bytes, int mss_);
       ip = ip_;
       port = port_;
       lport = lport_;
       iss = iss_;
       to_send = bytes;
       mss = mss_;
-      close_first = first;
+      close_first = $urandom_range(1) != 0;
+      keeps = $urandom_range(1) != 0;
+      hurry = $urandom_range(1) != 0;
     endfunction
 
     function void emit(string flags, seq_t seq, int len);
@@ -59,12 +66,21 @@ package eng_peer_pkg;
     /// Sends what may be sent, at most `n` segments.
     function void push(int n);
       int len;
-      for (int i = 0; i < n && state == PeerOpen && to_send > 0 && int'(nxt - una) < 20000; i++) begin
+      if (una == nxt) timer = 0;
+      for (int i = 0; i < n && state == PeerOpen && to_send > 0 && int'(nxt - una) < 20000; i++)
+      begin
         len = $urandom_range(1460, 1);
         if (len > to_send) len = to_send;
-        emit("A", nxt, len);
-        nxt += len;
         to_send -= len;
+        // The last one may carry FIN.
+        if (to_send == 0 && want_close && !fin_sent) begin
+          emit("FA", nxt, len);
+          nxt += len + 1;
+          fin_sent = 1;
+        end else begin
+          emit("A", nxt, len);
+          nxt += len;
+        end
       end
       if (state == PeerOpen && to_send == 0 && want_close && !fin_sent) begin
         emit("FA", nxt, 0);
@@ -80,6 +96,7 @@ package eng_peer_pkg;
       timer++;
       if (timer >= 60) begin
         timer = 0;
+        if (una != nxt) again++;
         if (state == PeerSynSent) emit("S", iss, 0);
         else if (state == PeerSynRcvd) emit("SA", iss, 0);
         else if (una != nxt) begin
@@ -91,8 +108,43 @@ package eng_peer_pkg;
       end
     endfunction
 
+    function void keep(frame_t f);
+      if (!keeps || f.len == 0 && !f.flags.fin) return;
+      held.push_back(f.seq);
+      held_end.push_back(f.seq + f.len);
+      held_fin.push_back(f.flags.fin);
+    endfunction
+
+    /// Data or FIN from `seq` to `stop`, if it is in order.
+    function bit in_order(seq_t seq, seq_t stop, bit fin);
+      if (fin_seen || !seq_le(seq, rcv) || !seq_lt(rcv, stop + int'(fin))) return 0;
+      got += int'(stop - rcv);
+      rcv = stop;
+      if (fin) begin
+        rcv += 1;
+        fin_seen = 1;
+      end
+      return 1;
+    endfunction
+
+    function void drain();
+      bit more;
+      more = 1;
+      while (more) begin
+        more = 0;
+        for (int i = 0; i < held.size(); i++) more |= in_order(held[i], held_end[i], held_fin[i]);
+      end
+      for (int i = 0; i < held.size(); i++) begin
+        if (seq_le(held_end[i], rcv)) begin
+          held.delete(i);
+          held_end.delete(i);
+          held_fin.delete(i);
+          i--;
+        end
+      end
+    endfunction
+
     function void take(frame_t f);
-      bit news;
       if (f.bad) return;
       if (f.flags.rst) begin
         if (state == PeerSynSent && !(f.flags.ack && f.ack == iss + 1)) return;
@@ -108,6 +160,7 @@ package eng_peer_pkg;
             rcv = f.seq + 1;
             una = iss;
             nxt = iss + 1;
+            timer = 0;
             emit("SA", iss, 0);
           end
         end
@@ -116,7 +169,10 @@ package eng_peer_pkg;
             state = PeerOpen;
             rcv = f.seq + 1;
             una = f.ack;
-            emit("A", nxt, 0);
+            timer = 0;
+            // Or the first segment with data completes the handshake.
+            if (!hurry || to_send == 0 || $urandom_range(1) != 0) emit("A", nxt, 0);
+            if (hurry) push(4);
           end
         end
         PeerSynRcvd, PeerOpen: begin
@@ -130,21 +186,17 @@ package eng_peer_pkg;
           if (seq_lt(una, f.ack)) begin
             una = f.ack;
             timer = 0;
-            if (state == PeerSynRcvd) state = PeerOpen;
+            if (state == PeerSynRcvd) begin
+              state = PeerOpen;
+              if (hurry) push(4);
+            end
             if (fin_sent && una == nxt) fin_acked = 1;
           end
           if (state != PeerOpen) return;
-          // Data in order.
           if (f.len != 0 || f.flags.fin) begin
-            news = 0;
-            if (!fin_seen && seq_le(f.seq, rcv) && seq_lt(rcv, f.seq + f.len + int'(f.flags.fin)) &&
-                !(paused && f.len != 0)) begin
-              got += int'(f.seq + f.len - rcv);
-              rcv = f.seq + f.len;
-              if (f.flags.fin) begin
-                rcv += 1;
-                fin_seen = 1;
-              end
+            if (!(paused && f.len != 0)) begin
+              if (in_order(f.seq, f.seq + f.len, f.flags.fin)) drain();
+              else if (seq_lt(rcv, f.seq)) keep(f);
             end
             emit("A", nxt, 0);
           end else if (seq_lt(f.seq, rcv)) begin
@@ -159,4 +211,5 @@ package eng_peer_pkg;
       if (state == PeerOpen && fin_seen && fin_acked) state = PeerDone;
     endfunction
   endclass
+  /* verilator lint_on DECLFILENAME */
 endpackage

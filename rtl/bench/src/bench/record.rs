@@ -229,6 +229,24 @@ pub fn read_if<T: DeserializeOwned>(name: &str) -> Result<Option<T>, String> {
     if directory().join("data").join(name).exists() { read(name).map(Some) } else { Ok(None) }
 }
 
+/// Changes a record, which is empty if it is not there; what others change at the same time is not lost.
+///
+/// # Errors
+/// It cannot be read or written, or is not of this shape.
+pub fn change<T: Serialize + DeserializeOwned + Default>(
+    name: &str,
+    act: impl FnOnce(&mut T),
+) -> Result<(), String> {
+    let path = directory().join("data").join(format!("{name}.lock"));
+    let fail = |error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::create_dir_all(directory().join("data")).map_err(fail)?;
+    let lock = std::fs::File::create(&path).map_err(fail)?;
+    lock.lock().map_err(fail)?;
+    let mut record = read_if(name)?.unwrap_or_default();
+    act(&mut record);
+    write(name, &record)
+}
+
 /// `peers.json`: runs with the stack of Linux as the peer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Peers {

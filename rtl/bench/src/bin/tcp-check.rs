@@ -46,7 +46,7 @@ enum Command {
         /// Seed of losses and of the stack.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// Only cases whose name contains this.
+        /// Only cases whose name contains this, or one of several, with commas between them.
         #[arg(long, default_value = "")]
         only: String,
     },
@@ -94,12 +94,11 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
     let passed = record.failed == 0;
     if only.is_empty() {
         // One record for each build.
-        let name = file("conformance", &a.core);
-        let mut all: Vec<Record> = record::read_if(&name)?.unwrap_or_default();
-        all.retain(|other| other.endpoint != record.endpoint);
-        all.push(record);
-        all.sort_by(|one, other| one.endpoint.cmp(&other.endpoint));
-        record::write(&name, &all)?;
+        record::change(&file("conformance", &a.core), |all: &mut Vec<Record>| {
+            all.retain(|other| other.endpoint != record.endpoint);
+            all.push(record);
+            all.sort_by(|one, other| one.endpoint.cmp(&other.endpoint));
+        })?;
     }
     Ok(passed)
 }
@@ -107,7 +106,8 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
 fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, String> {
     let mut endpoint = make(&a.core)?;
     let mut rows = Vec::new();
-    for case in peer::cases::all(scale).iter().filter(|c| c.name.contains(only)) {
+    let wanted = |case: &peer::cases::Case| only.split(',').any(|part| case.name.contains(part));
+    for case in peer::cases::all(scale).iter().filter(|case| wanted(case)) {
         let row = peer::cases::run(case, endpoint.as_mut(), seed);
         println!(
             "{:<8} {} ({} ticks, {} frames out, {} sent again) {}",

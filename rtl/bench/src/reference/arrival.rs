@@ -5,6 +5,11 @@ use super::{Reference, reason};
 use crate::drill::endpoint::Delivery;
 use crate::drill::wire::{ACK, FIN, RST, SYN, Segment};
 
+/// Challenge ACKs of a session in a tick.
+const CHALLENGES: u32 = 4;
+/// The same of ACKs for data out of order.
+const DUPLICATES: u32 = 15;
+
 impl Reference {
     pub(super) fn segment(&mut self, seg: &Segment) {
         let Some(id) = self.lookup(seg) else {
@@ -17,10 +22,7 @@ impl Reference {
         match self.sessions[id].state {
             State::SynSent => self.in_syn_sent(id, seg),
             State::TimeWait if self.reopens(id, seg) => {
-                let port = self.sessions[id].port;
-                let from = self.sessions[id].from;
                 self.close(id, reason::DONE);
-                self.listen(id, port, from);
                 self.in_listen(id, seg);
             }
             _ => self.in_others(id, seg),
@@ -131,10 +133,7 @@ impl Reference {
     fn in_others(&mut self, id: usize, seg: &Segment) {
         if !self.acceptable(id, seg) {
             if seg.flags & RST == 0 {
-                if self.sessions[id].state == State::TimeWait && seg.flags & FIN != 0 {
-                    self.arm_wait(id);
-                }
-                self.send_ack(id);
+                self.not_acceptable(id, seg);
             }
             return;
         }
@@ -160,6 +159,29 @@ impl Reference {
         }
         self.take(id, seg);
         self.pump(id);
+    }
+
+    /// An ACK tells where we are; a SYN that comes again is answered again, and the SYN-ACK of a
+    /// simultaneous open acknowledges ours.
+    fn not_acceptable(&mut self, id: usize, seg: &Segment) {
+        let s = &self.sessions[id];
+        if s.state == State::SynRcvd && seg.flags & SYN != 0 && seg.seq == s.irs {
+            let new = seg.flags & ACK != 0 && lt(s.una, seg.ack) && le(seg.ack, s.nxt);
+            if new {
+                self.check_ack(id, seg);
+            } else {
+                self.send_syn_ack(id);
+            }
+            return;
+        }
+        if s.state == State::TimeWait && seg.flags & FIN != 0 {
+            self.arm_wait(id);
+        }
+        if seg.payload.is_empty() && seg.flags & FIN == 0 {
+            self.challenge(id);
+        } else {
+            self.send_limited(id, DUPLICATES);
+        }
     }
 
     /// First step: the four cases of RFC 9293, table 6.
@@ -190,10 +212,17 @@ impl Reference {
         self.listen(id, port, from);
     }
 
-    /// An ACK that tells a peer what is right (RFC 5961, 3 to 5), at most one in a tick.
+    /// An ACK that tells a peer what is right (RFC 5961, 3 to 5).
     fn challenge(&mut self, id: usize) {
-        if self.sessions[id].challenged != Some(self.now) {
-            self.sessions[id].challenged = Some(self.now);
+        self.send_limited(id, CHALLENGES);
+    }
+
+    /// An ACK that nobody needs for progress, if there were fewer than `limit` of them in this tick.
+    fn send_limited(&mut self, id: usize, limit: u32) {
+        let (tick, count) = self.sessions[id].limited;
+        let count = if tick == self.now { count } else { 0 };
+        if count < limit {
+            self.sessions[id].limited = (self.now, count + 1);
             self.send_ack(id);
         }
     }
@@ -380,7 +409,7 @@ impl Reference {
             let (session, bytes) = (id as u16, seg.payload.clone());
             self.delivered.push(Delivery { session, bytes, err: false, ahead: Some(ahead) });
         }
-        self.send_ack(id);
+        self.send_limited(id, DUPLICATES);
     }
 
     /// Gives payload to the user; false if there is no room.

@@ -2,12 +2,12 @@
 //!
 //! Compared are, in order for each four-tuple, all fields of the frames sent, and for each session
 //! the bytes delivered. Free are: the IP identification, initial sequence numbers (the model takes
-//! those of the endpoint), PSH, the order of frames of different connections, and the tick in which
-//! a timer fires, within [`SLACK`].
+//! those of the endpoint), PSH, ACK without its bit, the window of RST, the order of frames of
+//! different connections, and the tick in which a timer fires, within [`SLACK`].
 
 use super::Reference;
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
-use crate::drill::wire::{PSH, Packet, SYN, Segment, parse};
+use crate::drill::wire::{ACK, PSH, Packet, RST, SYN, Segment, parse};
 use std::collections::{HashMap, VecDeque};
 
 /// Ticks that a timer may fire earlier or later than in the model.
@@ -159,6 +159,12 @@ impl<'a> Lockstep<'a> {
 fn plain(mut seg: Segment) -> Segment {
     seg.id = 0;
     seg.flags &= !PSH;
+    if seg.flags & ACK == 0 {
+        seg.ack = 0;
+    }
+    if seg.flags & RST != 0 {
+        seg.window = 0;
+    }
     seg
 }
 

@@ -92,10 +92,17 @@ impl Reference {
         }
     }
 
-    /// The session ends; nothing of it stays.
+    /// The connection ends; nothing of it stays. A session that was opened passively listens again,
+    /// unless software has aborted it.
     fn close(&mut self, id: usize, why: u64) {
-        self.set_state(id, State::Closed);
-        self.sessions[id] = Session::default();
+        let old = std::mem::take(&mut self.sessions[id]);
+        if old.passive && why != reason::ABORT {
+            self.sessions[id] = Session::listening(old.port, old.from);
+        }
+        if self.build.status_events {
+            let state = self.sessions[id].state as u64;
+            self.event(11, id, state);
+        }
         self.backlog.retain(|(s, _)| usize::from(*s) != id);
         self.event(2, id, why);
     }

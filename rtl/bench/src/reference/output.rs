@@ -8,9 +8,10 @@ use crate::drill::wire::{ACK, FIN, Lies, PSH, RST, SYN, Segment, build};
 impl Reference {
     pub(super) fn command(&mut self, id: usize, op: Op) {
         let state = self.sessions[id].state;
+        let free = matches!(state, State::Closed | State::Listen);
         match op {
-            Op::Listen { port, from } if state == State::Closed => self.listen(id, port, from),
-            Op::Connect { ip, port, local_port } if state == State::Closed => {
+            Op::Listen { port, from } if free => self.listen(id, port, from),
+            Op::Connect { ip, port, local_port } if free => {
                 self.sessions[id] = Session {
                     peer: Some(ip),
                     peer_port: port,

@@ -119,8 +119,8 @@ pub struct Session {
     pub wait_at: Option<u64>,
     pub arp_at: Option<u64>,
     pub arp_tries: u8,
-    /// Tick in which the last challenge ACK was sent.
-    pub challenged: Option<u64>,
+    /// Tick of the last ACK that is limited, and how many there were in it.
+    pub limited: (u64, u32),
 }
 
 impl Session {

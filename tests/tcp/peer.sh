@@ -2,14 +2,14 @@
 # The Verilated TCP core against the TCP of Linux, behind a TAP device in a network namespace of its own:
 # ping, transfers in both roles, curl, iperf3, many sessions, closed windows, bad lines, captures.
 #
-#   tests/tcp_peer.sh          "ok NAME" or "not ok NAME" for each check
+#   tests/tcp/peer.sh          "ok NAME" or "not ok NAME" for each check
 #
 # SPFE_SOAK=1 runs the long form. TCP_ENDPOINT names a build of rtl/bench/model/builds.toml (full), or
 # `reference`, the model in software. Rates are printed and never judged. Where namespaces or TAP
 # devices may not be made everything is skipped, with the reason. Captures of checks that fail, and the
 # record peers.json, are left below target/rtl/report.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 readonly endpoint=${TCP_ENDPOINT:-full} limit=${SPFE_SOAK:+7200}
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Directed tests of the protocol engine, each for a point of RFC 9293, 5961 or 6298.
-module tb_tcp_engine_directed
+module tb_engine_directed
   import spfe_tcp_pkg::*;
   import eng_env_pkg::*;
-;
-  eng_env #(.SessionCount(4), .StatusEvents(1'b0)) env ();
+#(
+  /// Name of the bench.
+  parameter string NAME = "engine-directed"
+);
+  eng_env #(.SessionCount(4)) env ();
 
   localparam ip_t Peer = 32'h0a000002;
   localparam port_t Pport = 16'd40000;
@@ -63,8 +66,8 @@ module tb_tcp_engine_directed
     f = env.wire_out.pop_front();
     if (fl(flags) != (f.flags & ~fl("P")) || f.seq != seq || (f.flags.ack && f.ack != ack) ||
         f.len != len || f.dip != Peer || f.dport != pport || f.sport != Lport) begin
-      fail($sformatf("%s seq %0d ack %0d len %0d from %0d to %h:%0d, not %s %0d %0d %0d", fl_name(f.flags),
-          f.seq, f.ack, f.len, f.sport, f.dip, f.dport, flags, seq, ack, len));
+      fail($sformatf("%s seq %0d ack %0d len %0d from %0d to %h:%0d, not %s %0d %0d %0d",
+          fl_name(f.flags), f.seq, f.ack, f.len, f.sport, f.dip, f.dport, flags, seq, ack, len));
     end
   endtask
 
@@ -72,8 +75,9 @@ module tb_tcp_engine_directed
     idle(n);
     checks++;
     if (env.wire_out.size() != 0) begin
-      fail($sformatf("%s seq %0d ack %0d len %0d instead of silence", fl_name(env.wire_out[0].flags),
-          env.wire_out[0].seq, env.wire_out[0].ack, env.wire_out[0].len));
+      fail($sformatf("%s seq %0d ack %0d len %0d instead of silence",
+          fl_name(env.wire_out[0].flags), env.wire_out[0].seq, env.wire_out[0].ack,
+          env.wire_out[0].len));
       env.wire_out.delete();
     end
   endtask
@@ -100,7 +104,8 @@ module tb_tcp_engine_directed
 
   task automatic state(int sid, state_e s);
     env.look(sid);
-    check(env.view.state == s, $sformatf("state of %0d is %s, not %s", sid, env.view.state.name(), s.name()));
+    check(env.view.state == s, $sformatf("state of %0d is %s, not %s", sid,
+        env.view.state.name(), s.name()));
   endtask
 
   task automatic begin_test(string name, seq_t isn = 32'd1000);
@@ -157,14 +162,15 @@ module tb_tcp_engine_directed
 `include "directed_close.svh"
 
   initial begin
-    if (spfe_tb_pkg::chosen("engine-directed")) begin
+    if (spfe_tb_pkg::chosen(NAME)) begin
+      env.run = 1;
       env.defaults();
       test_open();
       test_data();
       test_close();
       check(env.n_lost == 0, "events lost");
       if (errors != 0) $fatal(1, "%0d errors in %0d checks", errors, checks);
-      spfe_tb_pkg::passed("engine-directed", checks);
+      spfe_tb_pkg::passed(NAME, checks);
     end
   end
 endmodule

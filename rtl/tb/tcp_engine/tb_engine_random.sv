@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Random test of the protocol engine: many connections one after the other on all sessions, opened
+/// from both sides, with loss, duplicates, reordering and delay in both directions; each must give
+/// all bytes both ways and close on both sides. Without loss nobody may send anything again.
+module tb_engine_random
+  import spfe_tcp_pkg::*;
+  import eng_env_pkg::*;
+  import eng_peer_pkg::*;
+#(
+  /// What the names of the benches begin with: NAME-clean without loss, NAME-lossy, NAME-cycles
+  /// with many short connections. +loss, +rounds, +bytes, +tick, +wait change their measures.
+  parameter string NAME = "engine",
+  /// Sessions.
+  parameter int SESSIONS = 8,
+  /// As of the engine.
+  parameter bit CongestionControl = 1'b0,
+  /// As of the engine.
+  parameter bit StatusEvents = 1'b0,
+  /// As of the engine.
+  parameter bit CreditEvents = 1'b0,
+  /// As of the engine.
+  parameter bit InstantAck = 1'b0
+);
+  localparam port_t Lport = 16'd80;
+
+  eng_env #(
+    .SessionCount(SESSIONS), .MemAddrBits(10 + $clog2(SESSIONS)),
+    .CongestionControl(CongestionControl), .StatusEvents(StatusEvents),
+    .CreditEvents(CreditEvents), .InstantAck(InstantAck)
+  ) env ();
+
+  int unsigned loss = 0;  // segments lost in each direction, in percent; 0: the network is perfect
+  int target = 40;  // connections
+  int bytes = 30000;  // most bytes of a connection in a direction
+  int tick = 100;  // cycles of a tick
+  int wait_ticks = 150;  // in TIME-WAIT
+  int rounds = 0, now_ticks = 0, again = 0, idle = 0, checks = 0;
+  int n_credit = 0, n_status = 0, n_opened = 0, n_closed = 0, max_dones = 0;
+  Peer peers[SESSIONS];
+  bit alive[SESSIONS], opened[SESSIONS], closed[SESSIONS], close_asked[SESSIONS];
+  int reason[SESSIONS], to_send[SESSIONS], total[SESSIONS], peer_total[SESSIONS];
+  longint base[SESSIONS];
+  state_e last_state[SESSIONS];
+  frame_t back[$];
+  int back_at[$];
+  segment_t forth[$];
+  int forth_at[$];
+
+  function automatic bit lost();
+    return spfe_tb_pkg::chance(loss);
+  endfunction
+
+  function automatic bit twice();
+    return loss != 0 && $urandom_range(99) < 2;
+  endfunction
+
+  function automatic int delay();
+    if (loss == 0) return env.cycles + 40;
+    return env.cycles + 20 + ($urandom_range(99) < 5 ? $urandom_range(2000) : $urandom_range(60));
+  endfunction
+
+  function automatic int owner(port_t port);
+    for (int i = 0; i < SESSIONS; i++) if (peers[i] != null && peers[i].port == port) return i;
+    return -1;
+  endfunction
+
+  function automatic void fail(string what);
+    for (int i = 0; i < SESSIONS; i++) begin
+      if (alive[i]) begin
+        $display("%0d: una %0d nxt %0d cons %0d wr %0d lim %0d rcv %0d open %b live %b %s", i,
+            env.una[i], env.nxt[i], env.cons[i], env.wr[i], env.lim[i], env.rnxt[i], env.open[i],
+            env.live[i], env.dut.i_state.i_tcb.mem_q[i] == '0 ? "CLOSED" : "");
+        $display("   left %0d of %0d; delivered %0d of %0d; opened %b closed %b asked %b",
+            to_send[i], total[i], env.delivered[i] - base[i], peer_total[i], opened[i],
+            closed[i], close_asked[i]);
+        $display("   peer %s port %0d una %0d nxt %0d rcv %0d left %0d got %0d fin %b%b%b",
+            peers[i].state.name(), peers[i].port, peers[i].una, peers[i].nxt, peers[i].rcv,
+            peers[i].to_send, peers[i].got, peers[i].fin_sent,
+            peers[i].fin_acked, peers[i].fin_seen);
+      end
+    end
+    $fatal(1, "%s: %s (cycle %0d)", name, what, env.cycles);
+  endfunction
+
+  // A passive session i listens for the peer with address i only, so that we know who is who.
+  task automatic begin_one(int i);
+    peers[i] = new(32'h0a000002 + 32'(i), port_t'(10000 + rounds), Lport,
+        $urandom_range(3) == 0 ? 32'hffffff00 + 32'($urandom_range(400)) : $urandom(),
+        $urandom_range(bytes), $urandom_range(1) != 0 ? 1460 : $urandom_range(1460, 200));
+    rounds++;
+    alive[i] = 1;
+    opened[i] = 0;
+    closed[i] = 0;
+    close_asked[i] = 0;
+    to_send[i] = $urandom_range(bytes);
+    total[i] = to_send[i];
+    peer_total[i] = peers[i].to_send;
+    base[i] = env.delivered[i];
+    if (i >= SESSIONS / 2) env.operate(OpConnect, i, peers[i].ip, peers[i].port, Lport);
+    else peers[i].connect();
+  endtask
+
+  task automatic events();
+    event_t e;
+    int i;
+    while (env.events.size() != 0) begin
+      e = env.events.pop_front();
+      i = int'(e.sid);
+      case (e.kind)
+        EvOpened: begin
+          if (opened[i]) fail("opened twice");
+          opened[i] = 1;
+          n_opened++;
+        end
+        EvClosed: begin
+          if (closed[i] || !opened[i]) fail("closed twice or never opened");
+          closed[i] = 1;
+          reason[i] = int'(e.data);
+          n_closed++;
+        end
+        EvCredit: begin
+          n_credit++;
+          if (int'(e.data) > env.RingBytes) fail("more credit than the ring has");
+        end
+        EvStatus: begin
+          n_status++;
+          if (state_e'(e.data[3:0]) == last_state[i]) fail("status without a change");
+          last_state[i] = state_e'(e.data[3:0]);
+        end
+        default: ;
+      endcase
+    end
+  endtask
+
+  task automatic network();
+    int i;
+    frame_t f;
+    // Ours to the peers.
+    while (env.wire_out.size() != 0) begin
+      f = env.wire_out.pop_front();
+      if (!lost()) begin
+        back.push_back(f);
+        back_at.push_back(delay());
+        if (twice()) begin
+          back.push_back(f);
+          back_at.push_back(delay());
+        end
+      end
+    end
+    for (int k = 0; k < back.size(); k++) begin
+      if (back_at[k] <= env.cycles) begin
+        i = owner(back[k].dport);
+        if (i >= 0) peers[i].take(back[k]);
+        back.delete(k);
+        back_at.delete(k);
+        k--;
+      end
+    end
+    // Theirs to us.
+    for (i = 0; i < SESSIONS; i++) begin
+      while (peers[i].out.size() != 0) begin
+        if (!lost()) begin
+          forth.push_back(peers[i].out[0]);
+          forth_at.push_back(delay());
+          if (twice()) begin
+            forth.push_back(peers[i].out[0]);
+            forth_at.push_back(delay());
+          end
+        end
+        void'(peers[i].out.pop_front());
+      end
+    end
+    for (int k = 0; k < forth.size(); k++) begin
+      if (forth_at[k] <= env.cycles) begin
+        env.wire_in.push_back(forth[k]);
+        forth.delete(k);
+        forth_at.delete(k);
+        k--;
+      end
+    end
+    if (env.ticks != now_ticks) begin
+      now_ticks = env.ticks;
+      for (i = 0; i < SESSIONS; i++) begin
+        peers[i].tick();
+        if (loss != 0 && $urandom_range(199) == 0) begin
+          peers[i].paused = !peers[i].paused;
+          if (peers[i].state == PeerOpen) peers[i].emit("A", peers[i].nxt, 0);
+        end
+        if (peers[i].state == PeerDone) peers[i].paused = 0;
+      end
+    end
+  endtask
+
+  task automatic user(int i);
+    int n;
+    if ($urandom_range(3) == 0) peers[i].push($urandom_range(3));
+    if (opened[i] && !closed[i] && to_send[i] > 0 && env.user_sid.size() < 4 && env.open[i] &&
+        int'(env.wr[i] - env.una[i]) < env.RingBytes - 8000) begin
+      n = $urandom_range(1460, 1);
+      if (n > to_send[i]) n = to_send[i];
+      env.message(i, n, loss != 0 && $urandom_range(49) == 0);
+      to_send[i] -= n;
+      idle = 0;
+    end
+    if (peers[i].close_first || (peers[i].got == total[i] && close_asked[i]))
+      peers[i].want_close = 1;
+    if (opened[i] && !close_asked[i] && to_send[i] == 0 && env.user_sid.size() == 0 &&
+        !env.sending &&
+        (!peers[i].close_first || env.delivered[i] - base[i] == longint'(peer_total[i]))) begin
+      close_asked[i] = 1;
+      env.operate(OpClose, i, 32'd0, 16'd0, 16'd0);
+      idle = 0;
+    end
+  endtask
+
+  task automatic finish_one(int i);
+    alive[i] = 0;
+    idle = 0;
+    checks += 3;
+    again += peers[i].again;
+    if (reason[i] != int'(CloseDone)) fail($sformatf("session %0d: reason %0d", i, reason[i]));
+    if (peers[i].got != total[i])
+      fail($sformatf("session %0d: %0d of %0d bytes reach the peer", i, peers[i].got, total[i]));
+    if (env.delivered[i] - base[i] != longint'(peer_total[i]))
+      fail($sformatf("session %0d: %0d of %0d bytes from the peer", i,
+          env.delivered[i] - base[i], peer_total[i]));
+    if (rounds < target) begin_one(i);
+  endtask
+
+  task automatic configure();
+    env.defaults();
+    env.cfg.syn_tries = 8'd20;
+    env.cfg.data_tries = 8'd30;
+    env.cfg.rto_max = 16'd100;
+    env.cfg.time_wait = 16'(wait_ticks);
+    env.tick_cycles = tick;
+    env.frame_cycles = loss == 0 ? 0 : 30;
+    env.reset();
+    for (int i = 0; i < SESSIONS; i++) last_state[i] = StClosed;
+    for (int i = 0; i < SESSIONS / 2; i++)
+      env.operate(OpListen, i, 32'h0a000002 + 32'(i), 16'd0, Lport);
+  endtask
+
+  function automatic bit any();
+    for (int i = 0; i < SESSIONS; i++) if (alive[i]) return 1;
+    return 0;
+  endfunction
+
+  string name;
+  initial begin
+    if (spfe_tb_pkg::chosen({NAME, "-clean"})) begin
+      name = {NAME, "-clean"};
+    end
+    if (spfe_tb_pkg::chosen({NAME, "-lossy"})) begin
+      name = {NAME, "-lossy"};
+      loss = 5;
+    end
+    if (spfe_tb_pkg::chosen({NAME, "-cycles"})) begin
+      name = {NAME, "-cycles"};
+      loss = 2;
+      target = 400;
+      bytes = 200;
+      tick = 40;
+      wait_ticks = 10;
+    end
+    if (target < SESSIONS) target = SESSIONS;
+    void'($value$plusargs("loss=%d", loss));
+    void'($value$plusargs("rounds=%d", target));
+    void'($value$plusargs("bytes=%d", bytes));
+    void'($value$plusargs("tick=%d", tick));
+    void'($value$plusargs("wait=%d", wait_ticks));
+    if (name != "") begin
+      env.run = 1;
+      configure();
+      for (int i = 0; i < SESSIONS; i++) begin_one(i);
+      while (any()) begin
+        @(posedge env.clk);
+        #3;
+        idle++;
+        events();
+        network();
+        user($urandom_range(SESSIONS - 1));
+        for (int i = 0; i < SESSIONS; i++)
+          if (alive[i] && closed[i] && peers[i].state == PeerDone) finish_one(i);
+        if (env.dones.size() > max_dones) max_dones = env.dones.size();
+        if (idle > 300000) fail("nothing moves");
+      end
+      // Nothing is left behind.
+      repeat (5000) @(posedge env.clk);
+      #3 events();
+      for (int i = 0; i < SESSIONS; i++) begin
+        env.look(i);
+        checks += 2;
+        if (env.view.state != (i < SESSIONS / 2 ? StListen : StClosed))
+          fail($sformatf("session %0d ends in %s", i, env.view.state.name()));
+        if (env.key_ok[i] || env.ropen[i] || env.open[i]) fail("a closed session is open");
+      end
+      checks += 6;
+      if (env.n_lost != 0) fail("events lost");
+      if (n_opened != rounds || n_closed != rounds) fail("not all opened and closed");
+      if (CreditEvents != (n_credit != 0)) fail("events of credit");
+      if (StatusEvents != (n_status != 0)) fail("events of status");
+      if (loss == 0 && (again != 0 || env.n_rto != 0 || env.n_fast != 0 || env.n_chal != 0))
+        fail($sformatf("without loss: RTO %0d, fast %0d, challenges %0d, by peers %0d",
+            env.n_rto, env.n_fast, env.n_chal, again));
+      if (loss != 0 && (env.n_rto == 0)) fail("loss without a timeout");
+      $display("%0d connections, %0d cycles; RTO %0d, fast %0d, probes %0d, resets %0d", rounds,
+          env.cycles, env.n_rto, env.n_fast, env.n_probe, env.n_rst);
+      $display("challenges %0d, SYN dropped %0d, again by peers %0d, tx_done waiting %0d",
+          env.n_chal, env.n_syn_drop, again, max_dones);
+      spfe_tb_pkg::passed(name, checks);
+    end
+  end
+endmodule

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# The TCP core in simulation: unit tests of its bench, the scripts of conformance, a TCP stack that is
+# not ours at the other end, and frames that are almost right.
+#
+#   tests/tcp/core.sh          "ok NAME" or "not ok NAME" for each check; a few minutes
+#   tests/tcp/core.sh soak     the long form: hours
+#
+# Builds of the core and of the bench are made first where they are missing (some minutes each).
+# CORE_BUILDS names the builds (default: "sf64 ct64"), CORE_SEED the seed of losses and frames (default:
+# 1 in the short form, a random one in the long one); it is printed. Time in the tests is virtual:
+# nothing depends on the speed of the machine. Records are left in target/rtl/report/data.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit
+
+readonly form=${1:-short} builds=${CORE_BUILDS:-sf64 ct64}
+readonly manifest=rtl/bench/Cargo.toml
+readonly programs=${CARGO_TARGET_DIR:-rtl/bench/target}/release
+case $form in
+    short)
+        readonly seed=${CORE_SEED:-1} limit=600 frames=10000 scale=1
+        readonly cases='passive,active,16 sessions,zero windows,stalls,drop,all together,no loss'
+        ;;
+    soak)
+        readonly seed=${CORE_SEED:-$RANDOM} limit=36000 frames=1000000 scale=100 cases=''
+        ;;
+    *)
+        sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+        exit 2
+        ;;
+esac
+failed=0
+dir=$(mktemp -d) || exit
+trap 'rm -rf "$dir"' EXIT
+
+# report NAME STATUS: a check has ended; what it said is in $dir/NAME.
+report() {
+    if (($2 == 0)); then
+        printf 'ok %s\n' "$1"
+        grep -E '^(scripts|fuzzing):' "$dir/$1" | sed 's/^/# /'
+    else
+        printf 'not ok %s\n' "$1"
+        tail -n 20 "$dir/$1" | sed 's/^/# /'
+        failed=1
+    fi
+}
+
+# check NAME COMMAND...: reports whether a command succeeds within the limit.
+check() {
+    local name=$1
+    shift
+    timeout --kill-after=5 "$limit" "$@" >"$dir/$name" 2>&1
+    report "$name" $?
+}
+
+# core BUILD: the checks of a build, one after the other.
+core() {
+    local build=$1
+    check "$build.scripts" "$programs/tcp-check" --core "$build" drill
+    check "$build.peer" "$programs/tcp-check" --core "$build" peer --seed "$seed" --scale "$scale" --only "$cases"
+    check "$build.fuzz" "$programs/tcp-check" --core "$build" fuzz --seed "$seed" --frames "$frames"
+    return "$failed"
+}
+
+check bench.builds cargo build --locked --release --manifest-path "$manifest" --bins
+((failed)) && exit 1
+for build in $builds; do
+    check "$build.model" "$programs/tcp-bench" build "$build"
+done
+((failed)) && exit 1
+printf '# seed %s\n' "$seed"
+check bench.unit cargo test --locked --release --manifest-path "$manifest"
+
+# A build on each core of the machine.
+running=()
+for build in $builds; do
+    core "$build" &
+    running+=($!)
+done
+for one in "${running[@]}"; do
+    wait "$one" || failed=1
+done
+exit "$failed"

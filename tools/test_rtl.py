@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Tests of what tools/rtl_*.py do with files and with what other tools write."""
+
+import sys
+import tempfile
+import unittest
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import rtl_cells  # noqa: E402
+import rtl_coverage  # noqa: E402
+import rtl_depth  # noqa: E402
+import rtl_files  # noqa: E402
+import rtl_formal  # noqa: E402
+import rtl_harness  # noqa: E402
+import rtl_synth  # noqa: E402
+import rtl_test  # noqa: E402
+
+
+class Files(unittest.TestCase):
+    def tree(self, **texts):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        root = Path(folder.name)
+        for name, text in texts.items():
+            path = root / name.replace("__", "/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.with_suffix(".sv").write_text(text)
+        return root
+
+    def test_packages_come_after_those_they_use(self):
+        root = self.tree(a__a_pkg="import z_pkg::*;", a__z_pkg="m_pkg::t", b__m_pkg="", b__x="a_pkg::t")
+        self.assertEqual([path.stem for path in rtl_files.packages(root)], ["m_pkg", "z_pkg", "a_pkg"])
+        self.assertEqual(list(rtl_files.modules(root)), ["x"])
+
+    def test_packages_that_use_each_other(self):
+        with self.assertRaises(ValueError):
+            rtl_files.packages(self.tree(a__a_pkg="b_pkg::x", a__b_pkg="a_pkg::x"))
+
+    def test_benches_and_proofs_are_no_design(self):
+        root = self.tree(prim__x="", tb__prim__tb_x="", formal__formal_x="")
+        self.assertEqual([path.stem for path in rtl_files.design_files(root)], ["x"])
+
+    def test_needed(self):
+        root = self.tree(p__top="mid m ();", p__mid="low l (); c_pkg::t", p__low="", p__other="", p__c_pkg="")
+        files = {path.stem: path for path in rtl_files.design_files(root)}
+        self.assertEqual(rtl_files.needed("top", files), {"top", "mid", "low", "c_pkg"})
+
+    def test_unknown_names(self):
+        self.assertEqual(rtl_files.chosen({"a": 1, "b": 2}, ["b"], "x"), {"b": 2})
+        self.assertEqual(rtl_files.chosen({"a": 1, "b": 2}, [], "x"), {"a": 1, "b": 2})
+        with self.assertRaises(SystemExit):
+            rtl_files.chosen({"a": 1}, ["c"], "x")
+
+
+class Cells(unittest.TestCase):
+    def test_xcup(self):
+        taken = rtl_cells.xcup({"LUT6": 10, "LUT2": 3, "INV": 2, "SRL16E": 4, "RAM32M16": 2,
+                                "RAM64M8": 1, "FDRE": 7, "FDSE": 1, "RAMB36E2": 2, "RAMB18E2": 1,
+                                "CARRY4": 5, "MUXF7": 9, "DSP48E2": 1, "BUFG": 1})
+        self.assertEqual(taken["lut_total"], 10 + 3 + 2 + 4 + 3 * 8)
+        self.assertEqual(taken["lutram"], {"cells": 3, "luts": 24})
+        self.assertEqual((taken["ff"], taken["bram36"], taken["bram18"], taken["dsp"]), (8, 2, 1, 1))
+
+    def test_ecp5(self):
+        taken = rtl_cells.ecp5({"LUT4": 10, "CCU2C": 3, "TRELLIS_DPR16X4": 2, "TRELLIS_FF": 5,
+                                "DP16KD": 1, "PFUMX": 4})
+        self.assertEqual((taken["lut4_total"], taken["ff"], taken["dp16kd"]), (24, 5, 1))
+
+    def test_no_cell_is_left_out(self):
+        for count in (rtl_cells.xcup, rtl_cells.ecp5):
+            with self.assertRaises(rtl_cells.UnknownCell):
+                count({"NEW_CELL": 1})
+
+    def test_names(self):
+        stat = {"modules": {"\\top": {"num_cells_by_type": {"\\LUT2": 3}}}}
+        self.assertEqual(rtl_cells.cells(stat), {"LUT2": 3})
+
+
+def cell(kind, inputs, outputs):
+    """A cell as Yosys writes it, all ports one bit wide."""
+    return {"type": kind, "connections": {port: [bit] for port, bit in (inputs | outputs).items()},
+            "port_directions": {**{port: "input" for port in inputs},
+                                **{port: "output" for port in outputs}}}
+
+
+class Depth(unittest.TestCase):
+    def longest(self, *cells, **names):
+        return rtl_depth.longest({
+            "cells": {str(number): each for number, each in enumerate(cells)},
+            "netnames": {name: {"bits": [bit]} for name, bit in names.items()}})
+
+    def test_registers_cut_chains(self):
+        found = self.longest(
+            cell("LUT2", {"I0": 1}, {"O": 2}), cell("LUT2", {"I0": 2}, {"O": 3}),
+            cell("FDRE", {"D": 3, "C": 9}, {"Q": 4}), cell("LUT2", {"I0": 4}, {"O": 5}),
+            a=1, end_q=4)
+        self.assertEqual(found, (2, "a", "end_q"))
+
+    def test_a_carry_chain_counts_once(self):
+        depth, *_ = self.longest(
+            cell("LUT2", {"I0": 1}, {"O": 2}), cell("CARRY4", {"S": 2, "CI": "0"}, {"CO": 3}),
+            cell("CARRY4", {"S": 1, "CI": 3}, {"CO": 4}), cell("CARRY4", {"S": 1, "CI": 4}, {"O": 5}),
+            cell("MUXF7", {"I0": 5}, {"O": 6}), cell("LUT3", {"I0": 6}, {"O": 7}))
+        self.assertEqual(depth, 3)
+
+    def test_only_addresses_pass_a_memory(self):
+        memory = cell("RAM64X1D", {"D": 2, "DPRA0": 1, "WCLK": 9}, {"DPO": 3})
+        self.assertEqual(self.longest(cell("LUT1", {"I0": 8}, {"O": 1}), memory)[0], 2)
+        self.assertEqual(self.longest(cell("LUT1", {"I0": 8}, {"O": 2}), memory)[0], 1)
+
+    def test_a_loop_is_an_error(self):
+        with self.assertRaises(ValueError):
+            self.longest(cell("LUT2", {"I0": 1}, {"O": 2}), cell("LUT2", {"I0": 2}, {"O": 1}))
+
+
+class Harness(unittest.TestCase):
+    def test_all_ports_are_connected_once(self):
+        Port = rtl_harness.Port
+        text, registers = rtl_harness.harness("m", {"W": 3}, [
+            Port("clk_i", False, 1), Port("a_i", False, 3), Port("b_i", False, 2), Port("q_o", True, 4)])
+        self.assertEqual(registers, 5 + 2 * 4)
+        for part in ("m #(.W(3)) dut", ".clk_i(clk_i)", ".a_i(in_q[0+:3])", ".b_i(in_q[3+:2])",
+                     ".q_o(out[0+:4])"):
+            self.assertIn(part, text)
+
+
+class Tables(unittest.TestCase):
+    def test_tops(self):
+        tops, seeds = rtl_synth.table()
+        self.assertGreaterEqual(len(seeds), 5)
+        for entry in tops.values():
+            self.assertIn(entry["module"], rtl_files.modules(), entry["name"])
+
+    def test_the_eight_configurations(self):
+        found = {(top["parameters"]["SessionCount"], top["parameters"]["MacRxWidth"],
+                  top["parameters"]["TxCongestionControl"]) for top in rtl_synth.table()[0].values()
+                 if "TxCongestionControl" in top.get("parameters", {})}
+        self.assertEqual(found, {(sessions, width, control) for sessions in (2, 64)
+                                 for width in (32, 64) for control in (0, 1)})
+
+    def test_tasks(self):
+        for task in rtl_formal.tasks().values():
+            text = rtl_formal.configuration(task)
+            self.assertIn(f"/{task['top']}.sv", text)
+            self.assertIn(f"depth {task['depth']}\n", text)
+
+    def test_programs(self):
+        known = rtl_test.programs()
+        self.assertEqual({program.group for program in known.values()},
+                         {path.name for path in rtl_test.TB.iterdir() if path.is_dir()})
+
+
+class Coverage(unittest.TestCase):
+    TEXT = "\n".join(
+        "C '" + "\x01".join(f"{key}\x02{value}" for key, value in fields.items()) + f"' {count}"
+        for fields, count in (
+            ({"f": "rtl/a.sv", "l": 3, "n": 1, "page": "v_toggle/a", "o": "x:0->1", "h": "t.a"}, 0),
+            ({"f": "rtl/a.sv", "l": 3, "n": 1, "page": "v_toggle/a", "o": "x:0->1", "h": "t.b"}, 2),
+            ({"f": "rtl/a.sv", "l": 3, "n": 1, "page": "v_toggle/a", "o": "x:1->0", "h": "t.a"}, 0),
+            ({"f": "rtl/a.sv", "l": 7, "n": 1, "page": "v_branch/a", "o": "if", "h": "t.a"}, 0),
+            ({"f": "rtl/a.sv", "l": 9, "n": 1, "page": "v_line/a", "o": "block", "h": "t.a"}, 5),
+            ({"f": "rtl/tb/t.sv", "l": 1, "n": 1, "page": "v_line/t", "o": "block", "h": "t"}, 0)))
+
+    def test_instances_are_added_up(self):
+        counts = Counter()
+        for point, count in rtl_coverage.points("# header\n" + self.TEXT):
+            counts[point] += count
+        table = rtl_coverage.summary(counts, {"rtl/a.sv": "a"})
+        self.assertEqual(table, {"a": {
+            "line": {"reached": 1, "points": 2, "missed": [7]},
+            "toggle": {"reached": 1, "points": 2, "missed": ["3 x:1->0"]}}})
+
+
+if __name__ == "__main__":
+    unittest.main()
