@@ -4,9 +4,10 @@
 FUZZ_SECONDS ?= 30
 export FUZZ_SECONDS
 VM_FORM ?= long
+TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test test-vm vm lint lint-rtl test-rtl formal synth bench fuzz soak docs deb clean
+.PHONY: help setup gen build demo test test-vm vm lint lint-rtl test-rtl formal synth test-tcp report-tcp bench fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +41,15 @@ vm: build ## a machine with the driver and two devices: a shell, or VM_COMMAND="
 lint: setup ## only the checks of generated files, format, scripts and Rust code
 	@tools/test.sh lint
 
+test-tcp: setup ## the TCP core in simulation: scripts, other stacks, fuzzing, Linux; minutes (TCP_BUILDS="sf64 ct64")
+	@tools/setup.sh rtl test
+	@TCP_BUILDS="$(TCP_BUILDS)" tools/test.sh tcp
+
+report-tcp: setup ## measure the TCP core in virtual time and write target/rtl/report
+	@tools/setup.sh rtl
+	cargo run --release --manifest-path rtl/bench/Cargo.toml -- all
+	cargo run --release --manifest-path rtl/bench/Cargo.toml -- report
+
 lint-rtl: setup ## the hardware description: warnings, house style, what synthesis reads
 	@tools/setup.sh rtl
 	@tools/rtl.sh lint
@@ -64,7 +74,7 @@ fuzz: setup ## fuzz each target for FUZZ_SECONDS (30)
 	@tools/setup.sh fuzz
 	tools/fuzz.sh
 
-soak: build ## run random loads and faults for a long time
+soak: build ## random loads and faults for a long time: links, the TCP core
 	tools/soak.sh
 
 docs: build ## library documentation and manual pages, under target/

@@ -72,7 +72,7 @@ def main(arguments):
                      f"+verilator+coverage+file+{data}"))
     good &= all([report(*result) for result in each(run_bench, runs)])
     counts = Counter()
-    for (program, bench) in jobs:
+    for program, bench in jobs:
         data = program.parent / f"{bench}.dat"
         good &= report(data.exists(), f"coverage of {bench}", "no file was written")
         if data.exists():

@@ -109,10 +109,8 @@ def wanted_programs(arguments):
 def compiled(arguments, out=OUT / "tb", flags=(), short=False):
     """Compiles what is wanted; returns (program, bench) of each bench, and whether all compiled."""
     jobs, known, good = [], {}, []
-    for program in wanted_programs(arguments):
-        if short and not program.ci:
-            continue
-        path, wrong = build(program, out, flags)
+    wanted = [program for program in wanted_programs(arguments) if program.ci or not short]
+    for program, (path, wrong) in zip(wanted, each(lambda one: build(one, out, flags), wanted)):
         found = benches(path) if not wrong else []
         good.append(report(bool(found), f"test program {program.name} compiles", wrong or "no benches"))
         jobs += [(path, bench) for bench in found]

@@ -9,3 +9,6 @@ target/release/link_soak "${SOAK_WORDS:-1000000000}"
 SPFE_SOAK=1 tests/file_transfer.sh
 FUZZ_SECONDS=${FUZZ_SECONDS:-600} tools/fuzz.sh
 target/release/spfe perf tables --report bench/out/tables-full
+tools/setup.sh rtl test
+tests/tcp/core.sh soak
+SPFE_SOAK=1 tests/tcp/peer.sh

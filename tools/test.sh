@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Every check and test of the project, cheapest first. A failing step does not stop the run.
 #
-#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit rtl model e2e vm
+#   tools/test.sh [STEP|GROUP...]    without arguments everything; groups: lint unit rtl tcp
+#   model e2e vm
 #
 # Logs of the steps: target/test-logs/. The last line is "N passed, N failed"; the exit code is 0
 # only if something passed and nothing failed. STEP_TIMEOUT (seconds, default 1800) ends a step
@@ -99,6 +100,11 @@ run_rtl() {
     step rtl rtl-test tap tools/rtl.sh test --ci
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
+    step tcp tcp-core tap env CORE_BUILDS="${TCP_BUILDS:-sf64}" bash tests/tcp/core.sh
+    # Against the TCP of Linux: make test-tcp.
+    if ((${#wanted[@]} > 0)); then
+        step tcp tcp-peer tap bash tests/tcp/peer.sh
+    fi
 }
 
 run_models() {

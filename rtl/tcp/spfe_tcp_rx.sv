@@ -113,7 +113,9 @@ module spfe_tcp_rx
 );
   localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1;
   localparam int unsigned UserBytes = UserWidth / 8;
-  localparam int unsigned UserCountBits = $clog2(UserBytes) + 1;
+  localparam bit Ahead = Reordering || OutOfSequence;
+  // log2 of the bytes that are kept of a session.
+  localparam int unsigned RingBits = MemAddrBits + 4 - $clog2(SessionCount);
   localparam int unsigned FifoDepth =
       2 ** $clog2(FifoPackets * ((Mtu + UserBytes - 1) / UserBytes));
 
@@ -137,9 +139,13 @@ module spfe_tcp_rx
   if (FifoPackets < 1 || FifoPackets > 64) begin : gen_bad_fifo
     $error("spfe_tcp_rx: FifoPackets is %0d, must be 1 to 64", FifoPackets);
   end
-  if (Reordering || OutOfSequence) begin : gen_bad_order
-    $error("spfe_tcp_rx: Reordering and OutOfSequence are not available, must be 0 (%0d)",
-           MemAddrBits);
+  if (Reordering && (OutOfSequence || !Checksum)) begin : gen_bad_order
+    $error("spfe_tcp_rx: Reordering needs Checksum, and not OutOfSequence");
+  end
+  if (Reordering && (MemAddrBits > 24 || MemAddrBits < $clog2(SessionCount) + 7))
+  begin : gen_bad_memory
+    $error("spfe_tcp_rx: MemAddrBits is %0d, must be %0d to 24: 2 KiB for a session, or more",
+           MemAddrBits, $clog2(SessionCount) + 7);
   end
 
   logic start, payload_first, payload_lane, payload_end, whole, bad_doff, ip_ok, tcp_ok;
@@ -183,15 +189,18 @@ module spfe_tcp_rx
       .tcp_ok_o(tcp_ok)
   );
 
-  logic hit, open, stale, ack_ok, accept, finish, taken, move;
+  logic hit, open, stale, ack_ok, accept, oos, fits, finish, deliver, taken, fin, move, hold;
+  logic read, verdict_move;
   sid_t sid;
   vif_t vif;
-  seq_t nxt, move_nxt;
+  seq_t nxt, rel, ahead, move_nxt, verdict_nxt;
 
   spfe_tcp_rx_session #(
       .SessionCount(SessionCount),
       .MacWidth(MacWidth),
-      .VifCount(VifCount)
+      .VifCount(VifCount),
+      .Ahead(Ahead),
+      .Limit(Reordering ? 2 ** RingBits : 0)
   ) i_session (
       .clk_i,
       .rst_i,
@@ -201,15 +210,17 @@ module spfe_tcp_rx
       .fields_i(fields),
       .vif_match_i(vif_match),
       .fault_i(fault),
+      .len_i(len),
+      .wnd_i(cfg_i.rcv_wnd),
       .key_i(key_cmd_i),
       .key_valid_i(key_cmd_valid_i),
       .cmd_i(rcv_cmd_i),
       .cmd_valid_i(rcv_cmd_valid_i),
       .cmd_ready_o(rcv_cmd_ready_o),
-      .end_i(finish),
+      .end_i(finish || hold),
       .move_i(move),
       .move_nxt_i(move_nxt),
-      .move_close_i(fields.flags.fin),
+      .move_close_i(fin),
       .tx_sid_i,
       .tx_nxt_o,
       .eng_sid_i,
@@ -225,121 +236,70 @@ module spfe_tcp_rx
       .open_o(open),
       .stale_o(stale),
       .ack_ok_o(ack_ok),
-      .accept_o(accept)
+      .accept_o(accept),
+      .oos_o(oos),
+      .rel_o(rel),
+      .ahead_o(ahead),
+      .fits_o(fits),
+      .read_o(read)
   );
 
   logic unused_words;
   assign unused_words = ^{at[12], at[10]};
 
-  // Payload.
-  logic beat, beat_last, beat_err, no_room;
-  logic [UserWidth-1:0] beat_data;
-  logic [UserCountBits-1:0] beat_count;
+  drain_t drain;
+  logic drain_valid, no_room;
 
-  spfe_tcp_rx_pack #(
+  spfe_tcp_rx_user #(
+      .SessionCount(SessionCount),
       .MacWidth(MacWidth),
       .UserWidth(UserWidth),
+      .Checksum(Checksum),
       .Packed(Packed),
-      .Verdict(!Checksum),
-      .EopMerge(EopMerge)
-  ) i_pack (
+      .EopMerge(EopMerge),
+      .FifoDepth(FifoDepth),
+      .Reordering(Reordering),
+      .RingBits(RingBits),
+      .OutOfSequence(OutOfSequence),
+      .OutputPipe(OutputPipe)
+  ) i_user (
       .clk_i,
       .rst_i,
       .start_i(start),
       .data_i(mac_data_i),
-      .valid_i(payload_bytes != '0 && accept),
+      .accept_i(accept),
+      .oos_i(oos),
+      .rel_i(rel),
+      .seq_i(fields.seq),
+      .sid_i(sid),
       .first_i(payload_first),
       .first_lane_i(payload_lane),
       .count_i(payload_bytes),
       .end_i(payload_end),
       .finish_i(finish),
-      .err_i(!taken),
-      .valid_o(beat),
-      .data_o(beat_data),
-      .count_o(beat_count),
-      .last_o(beat_last),
-      .err_o(beat_err)
+      .deliver_i(deliver),
+      .payload_i(len != '0),
+      .no_room_o(no_room),
+      .drain_i(drain),
+      .drain_valid_i(drain_valid),
+      .user_data_o,
+      .user_keep_o,
+      .user_valid_o,
+      .user_ready_i,
+      .user_last_o,
+      .user_sid_o,
+      .user_err_o,
+      .user_oos_o,
+      .user_rel_o
   );
-
-  typedef struct packed {
-    sid_t sid;
-    logic last;
-    logic err;
-    logic [UserBytes-1:0] keep;
-    logic [UserWidth-1:0] data;
-  } user_t;
-
-  user_t out, user;
-  logic out_valid, out_ready;
-
-  if (Checksum) begin : gen_store
-    spfe_tcp_rx_fifo #(
-        .SessionCount(SessionCount),
-        .Width(UserWidth),
-        .Depth(FifoDepth)
-    ) i_fifo (
-        .clk_i,
-        .rst_i,
-        .valid_i(beat),
-        .data_i(beat_data),
-        .count_i(beat_count),
-        .last_i(beat_last),
-        .sid_i(sid),
-        .no_room_o(no_room),
-        .finish_i(finish),
-        .commit_i(taken && len != '0),
-        .valid_o(out_valid),
-        .ready_i(out_ready),
-        .data_o(out.data),
-        .keep_o(out.keep),
-        .last_o(out.last),
-        .sid_o(out.sid)
-    );
-    assign out.err = 1'b0;
-    logic unused_bits;
-    assign unused_bits = beat_err;
-  end else begin : gen_cut_through
-    assign no_room = 1'b0;
-    always_ff @(posedge clk_i) begin
-      out_valid <= beat && !rst_i;
-      out.data <= beat_data;
-      for (int unsigned i = 0; i < UserBytes; i++) out.keep[i] <= UserCountBits'(i) < beat_count;
-      out.last <= beat_last;
-      out.err <= beat_err;
-      out.sid <= sid;
-    end
-    logic unused_bits;
-    assign unused_bits = out_ready;
-  end
-
-  spfe_tcp_rx_pipe #(
-      .Width($bits(user_t)),
-      .Stages(OutputPipe)
-  ) i_pipe (
-      .clk_i,
-      .rst_i,
-      .valid_i(out_valid),
-      .ready_o(out_ready),
-      .data_i(out),
-      .valid_o(user_valid_o),
-      .ready_i(user_ready_i || !Checksum),
-      .data_o(user)
-  );
-
-  assign user_data_o = user.data;
-  assign user_keep_o = user.keep;
-  assign user_last_o = user.last;
-  assign user_err_o = user.err;
-  assign user_sid_o = user.sid;
-  assign user_oos_o = 1'b0;
-  assign user_rel_o = '0;
 
   // End of the frame.
   logic seg_taken, bad;
 
   spfe_tcp_rx_verdict #(
       .MacWidth(MacWidth),
-      .Checksum(Checksum)
+      .Checksum(Checksum),
+      .Reordering(Reordering)
   ) i_verdict (
       .clk_i,
       .rst_i,
@@ -359,20 +319,60 @@ module spfe_tcp_rx
       .hit_i(hit),
       .open_i(open),
       .nxt_i(nxt),
-      .seq_i(fields.seq),
+      .ahead_i(ahead),
       .accept_i(accept),
+      .oos_i(oos),
+      .fits_i(fits),
       .ack_ok_i(ack_ok),
       .stale_i(stale),
       .no_room_i(no_room),
       .finish_o(finish),
+      .deliver_o(deliver),
       .taken_o(taken),
-      .move_o(move),
-      .move_nxt_o(move_nxt),
+      .move_o(verdict_move),
+      .move_nxt_o(verdict_nxt),
       .seg_valid_o,
       .seg_taken_o(seg_taken),
       .bad_o(bad),
       .count_o
   );
+
+  // Where RCV.NXT goes to.
+  if (Reordering) begin : gen_holes
+    spfe_tcp_rx_holes #(
+        .SessionCount(SessionCount)
+    ) i_holes (
+        .clk_i,
+        .rst_i,
+        .clear_i(rcv_cmd_valid_i && rcv_cmd_ready_o && rcv_cmd_i.set),
+        .clear_sid_i(rcv_cmd_i.sid),
+        .read_i(read),
+        .read_sid_i(ack_sid_o),
+        .sid_i(sid),
+        .seq_i(fields.seq),
+        .len_i(len),
+        .fin_i(fields.flags.fin),
+        .taken_i(finish && taken),
+        .keep_i(finish && deliver && !taken),
+        .hold_o(hold),
+        .move_o(move),
+        .move_nxt_o(move_nxt),
+        .fin_o(fin),
+        .drain_o(drain),
+        .drain_valid_o(drain_valid)
+    );
+    logic unused_move;
+    assign unused_move = ^{verdict_move, verdict_nxt};
+  end else begin : gen_no_holes
+    assign hold = 1'b0;
+    assign move = verdict_move;
+    assign move_nxt = verdict_nxt;
+    assign fin = fields.flags.fin;
+    assign drain = '0;
+    assign drain_valid = 1'b0;
+    logic unused_read;
+    assign unused_read = read ^ taken;
+  end
 
   always_comb begin
     seg_o.hit = hit;
@@ -385,6 +385,8 @@ module spfe_tcp_rx
     seg_o.seq = fields.seq;
     seg_o.ack = fields.ack;
     seg_o.flags = fields.flags;
+    // With a segment that is taken, also the FIN that waited for it.
+    seg_o.flags.fin = fields.flags.fin || (seg_taken && fin);
     seg_o.wnd = fields.wnd;
     seg_o.len = len;
     seg_o.mss = fields.flags.syn ? options.mss : 16'd0;

@@ -6,10 +6,9 @@
 /// The first beat of a segment is kept beside the memory, and the second one is read before it is
 /// known whether the segment is good; so an empty FIFO shows the whole segment without a gap.
 module spfe_tcp_rx_fifo
-  import spfe_tcp_pkg::*;
 #(
-    /// Sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
+    /// Bits that go with each beat.
+    parameter int unsigned SideBits = 4,
     /// Width of the user stream in bits: 32, 64 or 128.
     parameter int unsigned Width = 64,
     /// Beats; a power of two.
@@ -29,8 +28,8 @@ module spfe_tcp_rx_fifo
     input logic [CountBits-1:0] count_i,
     /// Last of the segment.
     input logic last_i,
-    /// Session.
-    input sid_t sid_i,
+    /// What goes with the beat.
+    input logic [SideBits-1:0] side_i,
     /// There was no room for a beat of this segment, this cycle included.
     output logic no_room_o,
     /// The segment has ended.
@@ -47,16 +46,15 @@ module spfe_tcp_rx_fifo
     output logic [Width/8-1:0] keep_o,
     /// Last of the segment.
     output logic last_o,
-    /// Session.
-    output sid_t sid_o
+    /// What came with the beat.
+    output logic [SideBits-1:0] side_o
 );
   localparam int unsigned Bytes = Width / 8;
   localparam int unsigned AddrBits = $clog2(Depth);
-  localparam int unsigned SidIndexBits = $clog2(SessionCount);
 
   typedef logic [AddrBits:0] ptr_t;
   typedef struct packed {
-    logic [SidIndexBits-1:0] sid;
+    logic [SideBits-1:0] side;
     logic last;
     logic [CountBits-2:0] above;  // bytes - 1
     logic [Width-1:0] data;
@@ -79,12 +77,12 @@ module spfe_tcp_rx_fifo
   logic unused_bits;
 
   always_comb begin
-    beat.sid = sid_i[SidIndexBits-1:0];
+    beat.side = side_i;
     beat.last = last_i;
     beat.above = (CountBits - 1)'(count_i - 1'b1);
     beat.data = data_i;
   end
-  assign unused_bits = ^{sid_i, fetch_ptr[AddrBits]};
+  assign unused_bits = fetch_ptr[AddrBits];
 
   assign full = write_q - read_q == ptr_t'(Depth);
   assign write = valid_i && !full && !no_room_q;
@@ -138,7 +136,7 @@ module spfe_tcp_rx_fifo
     if (take) begin
       data_o <= show.data;
       last_o <= show.last;
-      sid_o <= sid_t'(show.sid);
+      side_o <= show.side;
       for (int unsigned i = 0; i < Bytes; i++) keep_o[i] <= (CountBits - 1)'(i) <= show.above;
     end
   end

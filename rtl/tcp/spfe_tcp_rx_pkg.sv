@@ -33,4 +33,11 @@ package spfe_tcp_rx_pkg;
     logic [3:0] ws;
   } options_t;
 
+  /// Payload that was kept because something before it was missing, and is wanted now.
+  typedef struct packed {
+    sid_t sid;
+    seq_t seq;  // of the first byte
+    logic [31:0] len;  // bytes
+  } drain_t;
+
 endpackage

@@ -10,7 +10,11 @@ module spfe_tcp_rx_session
     /// Width of the MAC stream in bits: 32 or 64. With 64 the header comes in half the cycles.
     parameter int unsigned MacWidth = 32,
     /// Virtual interfaces, 1 to 8.
-    parameter int unsigned VifCount = 1
+    parameter int unsigned VifCount = 1,
+    /// 1: segments ahead of what is expected are accepted too.
+    parameter bit Ahead = 1'b0,
+    /// The window is not larger than this many bytes; 0: no such limit.
+    parameter int unsigned Limit = 0
 ) (
     /// Clock.
     input logic clk_i,
@@ -28,6 +32,10 @@ module spfe_tcp_rx_session
     input logic [VifCount-1:0] vif_match_i,
     /// What is wrong in the headers.
     input fault_t fault_i,
+    /// Bytes of payload.
+    input logic [15:0] len_i,
+    /// Announced window in bytes; from the registers.
+    input logic [31:0] wnd_i,
     /// Four-tuple of a session; from the engine, taken at once.
     input key_cmd_t key_i,
     /// key_i is valid.
@@ -76,8 +84,18 @@ module spfe_tcp_rx_session
     output logic stale_o,
     /// The ACK is acceptable; from the end of the frame on.
     output logic ack_ok_o,
-    /// Payload of the segment goes to the user: it is in order, and the headers are good.
-    output logic accept_o
+    /// Payload of the segment goes on: its headers are good, and it is what is expected.
+    output logic accept_o,
+    /// With accept_o: it is ahead of what is expected.
+    output logic oos_o,
+    /// SEQ - RCV.NXT; with accept_o.
+    output seq_t rel_o,
+    /// SEQ - RCV.NXT, from the end of the frame on.
+    output seq_t ahead_o,
+    /// The segment ends within the window; from the end of the frame on.
+    output logic fits_o,
+    /// The state of session ack_sid_o is read for the segment that comes.
+    output logic read_o
 );
   localparam bit Narrow = MacWidth == 32;
 
@@ -138,6 +156,7 @@ module spfe_tcp_rx_session
       .eng_nxt_o
   );
 
+  assign read_o = read;
   assign ack_sid_o = read_sid;
   assign snd_sid_o = read_sid;
 
@@ -153,18 +172,45 @@ module spfe_tcp_rx_session
   );
 
   // Cycle 12: is it what is expected? On a 64-bit MAC in the cycle of the first payload.
-  logic fit_q, flags_ok, accept;
+  logic fit_q, flags_ok, accept, in_order, oos;
+  seq_t ahead;
   logic unused_bits;
+
+  spfe_tcp_rx_window #(
+      .Ahead(Ahead),
+      .Limit(Limit),
+      .Registered(Narrow)
+  ) i_window (
+      .clk_i,
+      .wnd_i,
+      .seq_i(fields_i.seq),
+      .nxt_i(nxt_o),
+      .len_i,
+      .fin_i(fields_i.flags.fin),
+      .oos_o(oos),
+      .ahead_o(ahead),
+      .ahead_q_o(ahead_o),
+      .fits_o
+  );
 
   assign flags_ok = fields_i.flags.ack && !fields_i.flags.syn && !fields_i.flags.rst &&
       fields_i.doff >= 4'd5;
   always_ff @(posedge clk_i) fit_q <= fault_i == '0;
-  assign accept = fit_q && hit_o && open_o && fields_i.seq == nxt_o && flags_ok;
+  assign in_order = fields_i.seq == nxt_o;
+  assign accept = fit_q && hit_o && open_o && (in_order || oos) && flags_ok;
   assign unused_bits = ^fields_i;
 
   if (Narrow) begin : gen_accept_late
-    always_ff @(posedge clk_i) accept_o <= accept && !rst_i;
+    always_ff @(posedge clk_i) begin
+      accept_o <= accept && !rst_i;
+      oos_o <= oos;
+    end
+    assign rel_o = ahead_o;
+    logic unused_ahead;
+    assign unused_ahead = ^ahead;
   end else begin : gen_accept
     assign accept_o = accept;
+    assign oos_o = oos;
+    assign rel_o = ahead;
   end
 endmodule

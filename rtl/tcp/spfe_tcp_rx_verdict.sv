@@ -10,7 +10,9 @@ module spfe_tcp_rx_verdict
     /// Width of the MAC stream in bits: 32 or 64.
     parameter int unsigned MacWidth = 32,
     /// 1: the end is one cycle after the last beat, when the checksums are known.
-    parameter bit Checksum = 1'b1
+    parameter bit Checksum = 1'b1,
+    /// 1: seg_valid_o comes one cycle later, when segments that were waiting have moved RCV.NXT.
+    parameter bit Reordering = 1'b0
 ) (
     /// Clock.
     input logic clk_i,
@@ -48,10 +50,14 @@ module spfe_tcp_rx_verdict
     input logic open_i,
     /// Its RCV.NXT.
     input seq_t nxt_i,
-    /// SEQ of the segment.
-    input seq_t seq_i,
-    /// Hit, open, SEQ is RCV.NXT, the control bits and the headers allow it.
+    /// SEQ - RCV.NXT.
+    input seq_t ahead_i,
+    /// Hit, open, SEQ is as expected, the control bits and the headers allow it.
     input logic accept_i,
+    /// With accept_i: SEQ is ahead of RCV.NXT.
+    input logic oos_i,
+    /// The segment ends within the window.
+    input logic fits_i,
     /// ACK is acceptable.
     input logic ack_ok_i,
     /// The engine has changed the session since.
@@ -60,7 +66,9 @@ module spfe_tcp_rx_verdict
     input logic no_room_i,
     /// The frame ends: with its last beat or one cycle later.
     output logic finish_o,
-    /// With finish_o: the segment is taken.
+    /// With finish_o: the payload is good, for the user or to be kept.
+    output logic deliver_o,
+    /// With finish_o: the segment is taken: it is good and in order.
     output logic taken_o,
     /// One cycle after finish_o: a taken segment moves RCV.NXT.
     output logic move_o,
@@ -83,7 +91,6 @@ module spfe_tcp_rx_verdict
   logic wait_q;  // the last beat has come
   logic fcs_bad_q, whole_q;
   logic end_q, good_q, late_q, late_taken_q;
-  seq_t ahead_q;  // SEQ - RCV.NXT
 
   logic busy, reach, fcs_bad, whole, length_bad, sums_ok, good, data;
   rx_count_t count;
@@ -99,7 +106,8 @@ module spfe_tcp_rx_verdict
   assign length_bad = fault_i.length || !whole || bad_doff_i;
   assign good = !fcs_bad && reach && fault_i == '0 && !length_bad && sums_ok;
 
-  assign taken_o = good && accept_i && ack_ok_i && !stale_i && !no_room_i;
+  assign deliver_o = good && hit_i && accept_i && ack_ok_i && !stale_i && !no_room_i && fits_i;
+  assign taken_o = deliver_o && !oos_i;
   assign data = len_i != '0 || fin_i;
 
   always_comb begin
@@ -120,9 +128,9 @@ module spfe_tcp_rx_verdict
       if (!hit_i) count.no_session = 1'b1;
       else if (data && !open_i) count.not_open = 1'b1;
       else if (open_i && ack_i && !ack_ok_i) count.bad_ack = 1'b1;
-      else if (data && ahead_q[31]) count.old = 1'b1;
-      else if (data && ahead_q != '0) count.out_of_order = 1'b1;
-      else if (no_room_i) count.no_room = 1'b1;
+      else if (data && ahead_i[31]) count.old = 1'b1;
+      else if (data && ahead_i != '0) count.out_of_order = 1'b1;
+      else if (no_room_i || (data && !fits_i)) count.no_room = 1'b1;
     end
   end
 
@@ -133,7 +141,6 @@ module spfe_tcp_rx_verdict
     wait_q <= last_i && (busy || wait_q || Checksum);
     fcs_bad_q <= fcs_bad_i;
     whole_q <= whole_i;
-    ahead_q <= seq_i - nxt_i;
     move_nxt_o <= nxt_i + {16'd0, len_i} + {31'd0, fin_i};
     end_q <= finish_o;
     good_q <= good;
@@ -152,10 +159,10 @@ module spfe_tcp_rx_verdict
     end
   end
 
-  if (Checksum) begin : gen_checksum
+  if (Checksum && !Reordering) begin : gen_soon
     assign seg_valid_o = late_q;
     assign seg_taken_o = late_taken_q;
-  end else begin : gen_cut_through
+  end else begin : gen_late
     logic later_q;
     logic later_taken_q;
     always_ff @(posedge clk_i) begin

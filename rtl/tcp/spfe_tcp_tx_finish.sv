@@ -82,7 +82,6 @@ module spfe_tcp_tx_finish
     .valid_o(head_valid), .ready_i(load), .data_o(head),
     .count_o(unused_count), .almost_full_o(almost_full)
   );
-  assign outcome_room_o = !almost_full;
 
   // Three stages, a message in each: ask for the change of the pointers, wait for it, tell of it.
   typedef struct packed {
@@ -92,7 +91,7 @@ module spfe_tcp_tx_finish
   } message_t;
 
   // ---- ask
-  logic ask_q, asks, pass;
+  logic ask_q, asks_q, pass;
   message_t a_q;
   sum_t sum_q;
   // ---- wait
@@ -110,27 +109,28 @@ module spfe_tcp_tx_finish
   outcome_t out;
   logic [15:0] len;
 
-  // A message that was refused after its sequence numbers were reserved gives them back.
-  assign asks = a_q.ok || (a_q.out.how != EndSent && a_q.out.reserved);
-  assign req_valid_o = ask_q && asks && wait_q == Free;
-  assign pass = ask_q && wait_q == Free && (!asks || req_ready_i);
+  assign req_valid_o = ask_q && asks_q && wait_q == Free;
+  assign pass = ask_q && wait_q == Free && (!asks_q || req_ready_i);
   assign load = head_valid && tail_valid_i && (!ask_q || pass);
   assign tail_pop_o = load;
   assign answered = wait_q == Answer && res_valid_i;
   assign move = (answered || wait_q == Done) && !tell_q;
-  assign idle_o = !head_valid && !outcome_valid_i && !ask_q && wait_q == Free && !tell_q;
 
   always_ff @(posedge clk_i) begin
+    outcome_room_o <= !almost_full;
+    idle_o <= !head_valid && !outcome_valid_i && !ask_q && wait_q == Free && !tell_q;
     ask_q <= load || (ask_q && !pass);
     if (load) begin
       a_q <= '{out: head, len: tail_len_i, ok: tail_ok_i};
       sum_q <= tail_sum_i;
+      // A message that was refused after its sequence numbers were reserved gives them back.
+      asks_q <= tail_ok_i || (head.how != EndSent && head.reserved);
     end
     if (pass) begin
       b_q <= a_q;
       b_match_q <= 1'b0;
       b_bad_q <= a_q.out.how == EndSent && a_q.out.desc.known && !sum_eq(sum_q, a_q.out.desc.sum);
-      wait_q <= asks ? Answer : Done;
+      wait_q <= asks_q ? Answer : Done;
     end
     if (answered) begin
       b_match_q <= res_match_i;

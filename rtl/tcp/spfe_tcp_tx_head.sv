@@ -44,7 +44,7 @@ module spfe_tcp_tx_head
     /// Sum of the payload; when the word with the checksum is asked for.
     input sum_t payload_sum_i,
 
-    /// Number of the first word that is asked for.
+    /// Number of the first word that is asked for in the next cycle.
     input logic [4:0] index_i,
     /// The words; first byte in bits 31:24. What is behind the header is 0.
     output logic [Lanes-1:0][31:0] words_o,
@@ -137,14 +137,21 @@ module spfe_tcp_tx_head
   assign checksum = ~sum2(tcp_sum_q, payload_sum_i);
   assign total = len_q + 16'd40;
 
+  logic [Lanes-1:0][4:0] at_q;
+  logic tag_next;
+  assign tag_next = load_i ? vif_start.vlan : vif_q.vlan;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      at_q[i] <= index_i + 5'(i);
+      if (tag_next && index_i + 5'(i) > 5'd3) at_q[i] <= index_i + 5'(i) - 5'd1;
+      if (tag_next && index_i + 5'(i) == 5'd3) at_q[i] <= 5'd31;
+    end
+  end
+
   always_comb begin
     for (int unsigned i = 0; i < Lanes; i++) begin
-      logic [4:0] at;
       start_words_o[i] = i == 0 ? hdr_i.dmac[47:16] : {hdr_i.dmac[15:0], vif_start.mac[47:32]};
-      at = index_i + 5'(i);
-      if (vif_q.vlan && at > 5'd3) at = at - 5'd1;
-      else if (vif_q.vlan && at == 5'd3) at = 5'd31;
-      case (at)
+      case (at_q[i])
         5'd1: words_o[i] = {hdr_q.dmac[15:0], vif_q.mac[47:32]};
         5'd2: words_o[i] = vif_q.mac[31:0];
         5'd3: words_o[i] = 32'h0800_4500;

@@ -28,7 +28,7 @@ module spfe_tcp_tx_queue
     /// A slot is free, from a register.
     output logic room_o,
 
-    /// Sender: a message waits.
+    /// Sender: a message waits; from a register.
     output logic head_valid_o,
     /// The message; stays until head_pop_i, and is already right in the cycle after desc_valid_i.
     output desc_t head_o,
@@ -53,7 +53,7 @@ module spfe_tcp_tx_queue
   localparam int unsigned Slots = 2 ** SlotBits;
   typedef logic [SlotBits-1:0] index_t;
 
-  slot_t desc_q, sum_q, status_q, head_q, tail_q;
+  slot_t desc_q, sum_q, status_q, head_q, tail_q, waiting_q;
   logic [15:0] unused_len;
   sum_t head_sum;
 
@@ -76,6 +76,8 @@ module spfe_tcp_tx_queue
     sum_q <= sum_q + slot_t'(sum_valid_i);
     status_q <= status_q + slot_t'(status_valid_i);
     head_q <= head_q + slot_t'(head_pop_i);
+    waiting_q <= waiting_q + slot_t'(desc_valid_i) - slot_t'(head_pop_i);
+    head_valid_o <= desc_valid_i || (head_valid_o && !(head_pop_i && waiting_q == slot_t'(1)));
     tail_q <= tail_q + slot_t'(tail_pop_i);
     room_o <= !rst_i && slot_t'(desc_q - tail_q) < slot_t'(Slots - 2);
     if (rst_i) begin
@@ -83,11 +85,12 @@ module spfe_tcp_tx_queue
       sum_q <= '0;
       status_q <= '0;
       head_q <= '0;
+      waiting_q <= '0;
+      head_valid_o <= 1'b0;
       tail_q <= '0;
     end
   end
 
-  assign head_valid_o = head_q != desc_q;
   // A sum that comes in this cycle can be used at once.
   assign head_sum_valid_o = sum_q != head_q || sum_valid_i;
   assign head_sum_o = sum_q != head_q ? head_sum : sum_i;

@@ -171,17 +171,21 @@ module spfe_tcp_tx_read
   logic [15:0] pieces_q;  // not yet taken from the words
   logic [15:0] left_q;  // bytes not yet given
   logic primed_q, step, emit, may, last_chunk;
+  logic some_pieces_q, one_piece_q, some_left_q;  // of the counters
+  logic [15:0] give_pieces;
   logic [MacBytes*8-1:0] piece, prev_q, turned;
   logic [2*MacBytes*8-1:0] pair;
 
   assign piece = word[32'(sub_q)*MacBytes*8+:MacBytes*8];
-  assign step = pieces_q != '0 && word_valid && may;
-  assign emit = left_q != '0 && may && (pieces_q == '0 || (step && (primed_q || turn_q == '0)));
-  assign pair = pieces_q == '0 ? {{MacBytes * 8{1'b0}}, prev_q} :
+  assign step = some_pieces_q && word_valid && may;
+  assign emit = some_left_q && may && (!some_pieces_q || (step && (primed_q || turn_q == '0)));
+  assign pair = !some_pieces_q ? {{MacBytes * 8{1'b0}}, prev_q} :
       primed_q ? {piece, prev_q} : {{MacBytes * 8{1'b0}}, piece};
   assign turned = (MacBytes * 8)'(pair >> {turn_q, 3'b000});
   assign last_chunk = left_q <= 16'(MacBytes);
-  assign word_ready = step && (sub_q == SubBits'(Subs - 1) || pieces_q == 16'd1);
+  assign word_ready = step && (sub_q == SubBits'(Subs - 1) || one_piece_q);
+  assign give_pieces = 16'((17'(give_len_i) + 17'(give_seq_i[TurnBits-1:0]) +
+      17'(MacBytes - 1)) >> TurnBits);
 
   always_ff @(posedge clk_i) begin
     if (step) begin
@@ -189,19 +193,24 @@ module spfe_tcp_tx_read
       primed_q <= turn_q != '0;
       sub_q <= sub_q + SubBits'(1);
       pieces_q <= pieces_q - 16'd1;
+      some_pieces_q <= !one_piece_q;
+      one_piece_q <= pieces_q == 16'd2;
     end
+    if (emit) some_left_q <= !last_chunk;
     if (emit) left_q <= last_chunk ? 16'd0 : left_q - 16'(MacBytes);
     if (give_i) begin
       sub_q <= SubBits'(give_seq_i >> TurnBits);
       turn_q <= TurnBits'(give_seq_i);
-      pieces_q <= 16'((17'(give_len_i) + 17'(give_seq_i[TurnBits-1:0]) + 17'(MacBytes - 1)) >>
-          TurnBits);
+      pieces_q <= give_pieces;
+      some_pieces_q <= 1'b1;
+      one_piece_q <= give_pieces == 16'd1;
       left_q <= give_len_i;
+      some_left_q <= 1'b1;
       primed_q <= 1'b0;
     end
     if (rst_i) begin
-      pieces_q <= '0;
-      left_q <= '0;
+      some_pieces_q <= 1'b0;
+      some_left_q <= 1'b0;
     end
   end
 
@@ -231,7 +240,7 @@ module spfe_tcp_tx_read
       a_word : assert (!rsp_q || fifo_ready) else $error("no room for a word");
       a_chunk : assert (!emit_q || chunk_room) else $error("no room for a chunk");
       a_answer : assert (!rsp_valid_i || state_q == Read) else $error("an answer too many");
-      a_give : assert (!give_i || left_q == '0) else $error("chunks of two segments at a time");
+      a_give : assert (!give_i || !some_left_q) else $error("chunks of two segments at a time");
     end
   end
 `endif

@@ -157,8 +157,11 @@ module spfe_tcp_tx_send
   } state_e;
   state_e state_q;
 
-  logic live_q, first_q, second_q;
-  logic [15:0] beat_q, last_beat_q, left_q;
+  logic live_q, first_q, second_q, third_q;
+  logic [15:0] beat_q, last_beat_q, left_q, size_q;
+  // Of the beat that is composed: payload begins in it, is in it, it is the last one; and of the
+  // payload: some is left, no more than a chunk.
+  logic pay_first_q, pay_q, final_q, left_some_q, left_one_q;
   logic [MacBytes-1:0] last_keep_q;
   logic [MacBytes*8-1:16] prev_q;
   logic ask_q, busy_q, reserved_q, stale_q;  // StateStart
@@ -166,44 +169,52 @@ module spfe_tcp_tx_send
   end_e how_q;
 
   // ---- what may begin
-  logic adv, live_ok, start_live, start_cmd, start_net, defer, quiet;
+  logic adv, go_head, go_new, live_ok, start_live, start_cmd, start_net, defer, quiet;
   sid_t live_sid;
   assign adv = !mac_valid_o || mac_ready_i;
   assign live_sid = head_valid_i ? head_i.sid : new_sid_i;
   assign quiet = !hold_q && !busy_q && !drain_q && !ended_q && outcome_room_i;
-  assign live_ok = (head_valid_i || new_valid_i) && go_i[IdxBits'(live_sid)] && quiet;
+  assign go_head = go_i[IdxBits'(head_i.sid)];
+  assign go_new = go_i[IdxBits'(new_sid_i)];
+  assign live_ok = (head_valid_i ? go_head : new_valid_i && go_new) && quiet;
   assign start_live = state_q == Idle && adv && live_ok;
   assign start_cmd = state_q == Idle && adv && !live_ok && cmd_valid_i &&
-      (finish_idle_i || !cmd_seq_nxt_i);
+      ((finish_idle_i && !ended_q) || !cmd_seq_nxt_i);
   assign start_net = state_q == Idle && adv && !live_ok && !start_cmd && net_valid_i;
-  assign defer = head_valid_i && !go_i[IdxBits'(head_i.sid)] && quiet &&
-      !(state_q == Frame && live_q);
+  assign defer = head_valid_i && !go_head && quiet && !(state_q == Frame && live_q);
   assign load_o = start_live || start_cmd;
   assign load_live_o = live_ok;
   assign live_sid_o = live_sid;
   assign cmd_begins_o = start_cmd;
 
   // ---- the beat that is composed in this cycle
-  logic [15:0] pay_beat, sum_beat;
+  logic [15:0] pay_beat, sum_beat, beat_d;
   logic need, have, lie, no_sum, stop, finish, in_frame;
   logic [MacBytes*8-1:0] chunk, data;
   if (MacBytes == 4) begin : gen_places4
     assign pay_beat = tagged_i ? 16'd14 : 16'd13;
     assign sum_beat = tagged_i ? 16'd13 : 16'd12;
-    assign index_o = 5'(beat_q);
+    assign index_o = 5'(beat_d);
   end else begin : gen_places8
     assign pay_beat = tagged_i ? 16'd7 : 16'd6;
     assign sum_beat = 16'd6;
-    assign index_o = {beat_q[3:0], 1'b0};
+    assign index_o = {beat_d[3:0], 1'b0};
   end
   assign in_frame = state_q == Frame && adv;
-  assign need = beat_q >= pay_beat && left_q != '0;
+  assign need = pay_q && left_some_q;
   assign have = live_q ? data_valid_i : cmd_data_valid_i;
-  assign lie = live_q && need && have && ((data_last_i != (left_q <= 16'(MacBytes))) ||
+  assign lie = live_q && need && have && ((data_last_i != left_one_q) ||
       (data_last_i && 16'(data_bytes_i) != left_q));
   assign no_sum = live_q && !head_i.known && beat_q == sum_beat && !head_sum_valid_i;
   assign stop = lie || no_sum || (live_q && stale_q) || (need && !have);
-  assign finish = beat_q == last_beat_q && beat_q >= pay_beat;
+  assign finish = final_q;
+  always_comb begin
+    beat_d = beat_q;
+    if (adv) begin
+      beat_d = state_q == Idle ? 16'd1 : beat_q + 16'd1;
+      if ((start_net || state_q == Net) && !net_valid_i) beat_d = beat_q;
+    end
+  end
   assign payload_sum_o = !live_q ? cmd_sum_i : head_i.known ? head_i.sum : head_sum_i;
   assign chunk = !need ? '0 : live_q ? data_i : cmd_data_i;
 
@@ -222,8 +233,8 @@ module spfe_tcp_tx_send
     assign shifted6 = {chunk[47:0], prev_q[63:48]};
   end
   always_comb begin
-    if (beat_q < pay_beat) data = head_bytes;
-    else data = (tagged_i ? shifted6 : shifted2) | (beat_q == pay_beat ? head_bytes : '0);
+    if (!pay_q) data = head_bytes;
+    else data = (tagged_i ? shifted6 : shifted2) | (pay_first_q ? head_bytes : '0);
   end
 
   logic pop_live, ends_live;
@@ -261,14 +272,18 @@ module spfe_tcp_tx_send
 
   // ---- size of the frame
   logic [15:0] size;
-  always_comb begin
-    size = bytes_i + (tagged_i ? 16'd57 : 16'd53);
-    if (MacPad && size < 16'd59) size = 16'd59;
-  end
+  assign size = bytes_i + (tagged_i ? 16'd57 : 16'd53);
 
   always_ff @(posedge clk_i) begin
     first_q <= load_o;
     second_q <= first_q;
+    third_q <= second_q;
+    beat_q <= beat_d;
+    if (adv) begin
+      pay_first_q <= state_q == Frame && beat_d == pay_beat;
+      pay_q <= state_q == Frame && (pay_q || beat_d == pay_beat);
+      final_q <= state_q == Frame && beat_d == last_beat_q;
+    end
     if (load_o) begin
       live_q <= live_ok;
       sid_o <= live_ok ? live_sid : cmd_sid_i;
@@ -276,8 +291,14 @@ module spfe_tcp_tx_send
     end
     if (first_q) left_q <= live_q ? head_i.len : cmd_bytes_i;
     if (second_q) begin
-      last_beat_q <= size >> BeatBits;
-      last_keep_q <= MacBytes'((2 << size[BeatBits-1:0]) - 1);
+      size_q <= size;
+      left_some_q <= left_q != '0;
+      left_one_q <= left_q <= 16'(MacBytes);
+    end
+    if (third_q) begin
+      last_beat_q <= MacPad && size_q < 16'd59 ? PadBeat : size_q >> BeatBits;
+      last_keep_q <= MacPad && size_q < 16'd59 ? PadKeep :
+          MacBytes'((2 << size_q[BeatBits-1:0]) - 1);
     end
 
     // StateStart
@@ -318,10 +339,8 @@ module spfe_tcp_tx_send
       mac_valid_o <= 1'b0;
       mac_last_o <= 1'b0;
       mac_err_o <= 1'b0;
-      beat_q <= beat_q + 16'd1;
       case (state_q)
         Idle: begin
-          beat_q <= 16'd1;
           for (int unsigned i = 0; i < MacBytes; i++) begin
             mac_data_o[i*8+:8] <= start_words_i[i/4][(3-i%4)*8+:8];
           end
@@ -338,7 +357,11 @@ module spfe_tcp_tx_send
           mac_err_o <= stop;
           mac_keep_o <= finish && !stop ? last_keep_q : '1;
           prev_q <= chunk[MacBytes*8-1:16];
-          if (need) left_q <= left_q <= 16'(MacBytes) ? 16'd0 : left_q - 16'(MacBytes);
+          if (need) begin
+            left_q <= left_one_q ? 16'd0 : left_q - 16'(MacBytes);
+            left_some_q <= !left_one_q;
+            left_one_q <= left_q <= 16'(2 * MacBytes);
+          end
           if (finish || stop) state_q <= Idle;
         end
         Net: ;
@@ -358,7 +381,6 @@ module spfe_tcp_tx_send
         end
         mac_last_o <= net_last_i;
         state_q <= net_last_i && net_valid_i ? Idle : Net;
-        if (!net_valid_i) beat_q <= beat_q;
         if (MacPad && net_valid_i && net_last_i) begin
           if ((start_net ? 16'd0 : beat_q) < PadBeat) begin
             mac_keep_o <= '1;
@@ -376,6 +398,7 @@ module spfe_tcp_tx_send
       mac_valid_o <= 1'b0;
       first_q <= 1'b0;
       second_q <= 1'b0;
+      third_q <= 1'b0;
       ask_q <= 1'b0;
       busy_q <= 1'b0;
       drain_q <= 1'b0;

@@ -130,9 +130,10 @@ module spfe_tcp_tx_user
   refused_e why_q, why_tell_q;
   logic nok_q;
 
-  logic first, take, sid_ok, is_open, has_room, bad_len, refuse, accept, known_len, known_sum;
+  logic first, take, sid_ok, is_open, has_room, bad_len, refuse, may, known_len, known_sum;
   logic discard, over, empty, bad_end, starts, whole;
   logic [CountBits-1:0] bytes;
+  logic [Bytes-1:0] keep, fits_q, mss_fits_q;  // bytes of a beat that are within the MSS
   logic [15:0] rem, total;
   logic [16:0] beyond;
   logic begins_at_once;
@@ -154,16 +155,17 @@ module spfe_tcp_tx_user
   assign known_len = first ? (mode_i == 2'd1 || mode_i == 2'd2) : known_len_q;
   assign known_sum = first ? mode_i == 2'd2 : known_sum_q;
   assign bad_len = known_len && (len_i == '0 || len_i > mss_i);
-  assign refuse = !sid_ok || bad_len || (!is_open && DropIfNotEstablished) ||
-      (is_open && !has_room && ring_refuse_i);
-  assign accept = is_open && has_room;
-  assign ready_o = flow_ok_i && (inside_q || (end_q == Free && slot_ok_i && (accept || refuse)));
+  assign refuse = !sid_ok || bad_len || !is_open || !has_room;
+  // A message with a wrong length waits as others do, and is then refused.
+  assign may = !sid_ok || (is_open ? has_room || ring_refuse_i : DropIfNotEstablished);
+  assign ready_o = flow_ok_i && (inside_q || (end_q == Free && slot_ok_i && may));
   assign take = valid_i && ready_o;
 
   assign rem = first ? mss_i : rem_q;
   assign total = (first ? 16'd0 : total_q) + 16'(bytes);
-  assign over = 16'(bytes) > rem;
-  assign empty = first && bytes == '0;
+  assign keep = last_i ? keep_i : '1;
+  assign over = (keep & ~(first ? mss_fits_q : fits_q)) != '0;
+  assign empty = first && keep == '0;
   assign discard = (first ? refuse : discard_q) || (!known_len && (over || (empty && last_i)));
   assign bad_end = (!first && over_q) || over || empty;
 
@@ -216,11 +218,14 @@ module spfe_tcp_tx_user
   end
 
   always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < Bytes; i++) mss_fits_q[i] <= 16'(i) < mss_i;
     if (take) begin
       inside_q <= !last_i;
       discard_q <= discard;
       over_q <= bad_end;
-      rem_q <= over ? 16'd0 : rem - 16'(bytes);
+      // Only the last beat can be short, and none follows it.
+      rem_q <= over ? 16'd0 : rem - 16'(Bytes);
+      for (int unsigned i = 0; i < Bytes; i++) fits_q[i] <= 16'(Bytes + i) < rem;
       total_q <= total;
       sent_q <= starts || (!first && sent_q);
       wait_q <= first ? wait_first : wait_q - 16'(wait_q != '0);

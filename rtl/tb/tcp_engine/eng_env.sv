@@ -305,7 +305,7 @@ module eng_env
     if (int'(c.lim - c.una) > max_window) max_window = int'(c.lim - c.una);
   endtask
 
-  // One process, all models: what was shown before the rising edge and accepted is applied after it.
+  // One process, all models: what was shown before the rising edge and accepted is applied then.
   initial forever begin
     bit rcv_fire, hdr_fire, snd_fire, tx_fire, done_fire, op_fire, upd_fire;
     @(posedge clk);

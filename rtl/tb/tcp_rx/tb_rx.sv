@@ -24,12 +24,20 @@ module tb_rx
   parameter int unsigned SESSIONS = 16,
   /// Registers behind the user stream.
   parameter int unsigned PIPE = 0,
+  /// Segments ahead of what is expected are delivered at once.
+  parameter bit AHEAD = 1'b0,
+  /// Segments ahead of what is expected are kept.
+  parameter bit ORDER = 1'b0,
+  /// log2 of the 16-byte words for them.
+  parameter int unsigned MEM = 11,
   /// Random frames.
-  parameter int unsigned FRAMES = 4000
+  parameter int unsigned FRAMES = 2000
 );
   localparam int unsigned BYTES = MAC / 8;
   localparam int unsigned USER_BYTES = USER / 8;
   localparam int unsigned VIFS = 2;
+  localparam int unsigned RING = 2 ** (MEM + 4 - $clog2(SESSIONS));
+  localparam int unsigned SPANS = 4;
 
   logic clk, rst;
   bit run;
@@ -56,7 +64,8 @@ module tb_rx
 
   spfe_tcp_rx #(
     .SessionCount(SESSIONS), .MacWidth(MAC), .UserWidth(USER), .Mtu(MTU), .VifCount(VIFS),
-    .Checksum(SUM), .Packed(PACKED), .EopMerge(MERGE), .OutputPipe(PIPE)
+    .Checksum(SUM), .Packed(PACKED), .EopMerge(MERGE), .OutputPipe(PIPE), .Reordering(ORDER),
+    .OutOfSequence(AHEAD), .MemAddrBits(MEM)
   ) dut (
     .clk_i(clk), .rst_i(rst), .cfg_i(cfg),
     .mac_data_i(mac_data), .mac_keep_i(mac_keep), .mac_valid_i(mac_valid),
@@ -78,17 +87,32 @@ module tb_rx
   key_cmd_t key[NUMBERS];
   bit open[NUMBERS];
   seq_t nxt[NUMBERS];
+  typedef struct {
+    seq_t first;
+    seq_t stop;
+  } span_t;
+  span_t span[NUMBERS][$];  // what is kept behind a hole
+  bit [7:0] kept[NUMBERS][seq_t];
+  bit fin_noted[NUMBERS];
+  seq_t fin_seq[NUMBERS];
+  // As they were when the receiver read the session of the segment that comes.
+  seq_t read_nxt;
+  bit read_open, stale, stale_q, room_q, hit_q;
+  sid_t read_sid, sid_q;
   // What the sender of the frames believes; runs ahead of the model.
   seq_t guess[NUMBERS];
 
   typedef struct {
     bytes_t bytes;
     bit fcs_bad;
+    int unsigned start_cycle;
     int unsigned last_cycle;
   } frame_t;
   typedef struct {
     sid_t sid;
     bit err;
+    bit oos;
+    seq_t rel;
     bytes_t bytes;
   } delivery_t;
 
@@ -97,9 +121,10 @@ module tb_rx
   seg_t segs[$];
   int unsigned seg_last[$];
   int unsigned cycle, first_cycle, first_beat;
-  int unsigned checks, taken_count, err_count, full_count;
+  int unsigned checks, taken_count, err_count, full_count, ahead_count, jump_count, stale_count;
+  int unsigned window_count;
   bit measuring;
-  int unsigned ready_percent;
+  int unsigned ready_percent, disturbance, key_cycle;
 
   function automatic void must(bit good, string what);
     checks++;
@@ -114,7 +139,8 @@ module tb_rx
   function automatic void judge(frame_t fr, rx_count_t seen);
     bytes_t f = fr.bytes;
     int unsigned n = 32'(f.size()), t = tcp_at(f), total, doff, base;
-    bit word13, fits, good, hit, accept, ack_ok, begun, taken, wrong;
+    bit word13, fits, good, hit, accept, ack_ok, begun, taken, wrong, oos, in_window, deliver;
+    bit [31:0] limit, ahead;
     bit [VIFS-1:0] vm;
     rx_count_t e = '0, clean;
     seg_t s = '0;
@@ -182,51 +208,146 @@ module tb_rx
         s.sid = 9'(i);
       end
     end
+    // A key that came while the frame did: in time or not.
+    if (key_cycle >= fr.start_cycle) begin
+      hit = hit_q;
+      s.sid = sid_q;
+    end
     s.hit = hit;
-    s.rcv_nxt = nxt[s.sid];
+    s.rcv_nxt = read_nxt;
     if (good) options(f, s);
     if (!s.flags.syn) begin
       s.mss = 0;
       s.has_ws = 0;
     end
-    accept = !wrong && hit && open[s.sid] && s.seq == nxt[s.sid] && s.flags.ack && !s.flags.syn &&
+    ahead = s.seq - read_nxt;
+    limit = ORDER && cfg.rcv_wnd > RING ? RING : cfg.rcv_wnd;
+    oos = (AHEAD || ORDER) && ahead != 0 && ahead < limit;
+    in_window = 64'(oos ? ahead : 0) + 64'(s.len) + 64'(s.flags.fin) <= 64'(limit);
+    accept = !wrong && hit && read_open && (ahead == 0 || oos) && s.flags.ack && !s.flags.syn &&
         !s.flags.rst && doff >= 5 && word13;
     ack_ok = s.ack - ack_lo[s.sid] <= snd_nxt[s.sid] - ack_lo[s.sid];
     begun = accept && n > base + 4 * (8 + doff) && total > 20 + 4 * doff;
-    taken = good && accept && ack_ok;
-    if (SUM && taken && seen.no_room) begin
-      taken = 0;
-      full_count++;
-      e.no_room = 1;
+    deliver = good && accept && ack_ok && in_window && !stale_q;
+    if (SUM && room_q) begin
+      must(ready_percent < 100 || USER <= MAC, "no room in the FIFO");
+      if (deliver) full_count++;
+      deliver = 0;
     end
+    taken = deliver && !oos;
     if (good) begin
       bit data;
-      int ahead;
       data = s.len != 0 || s.flags.fin;
-      ahead = int'(s.seq - nxt[s.sid]);
       e.segments = 1;
       if (!hit) e.no_session = 1;
-      else if (data && !open[s.sid]) e.not_open = 1;
-      else if (open[s.sid] && s.flags.ack && !ack_ok) e.bad_ack = 1;
-      else if (data && ahead < 0) e.old = 1;
-      else if (data && ahead > 0) e.out_of_order = 1;
+      else if (data && !read_open) e.not_open = 1;
+      else if (read_open && s.flags.ack && !ack_ok) e.bad_ack = 1;
+      else if (data && ahead[31]) e.old = 1;
+      else if (data && ahead != 0) e.out_of_order = 1;
+      else if ((SUM && room_q) || (data && !in_window)) e.no_room = 1;
+      if (hit && data && ahead == 0 && !in_window) window_count++;
       s.taken = taken;
-      segs.push_back(s);
-      seg_last.push_back(fr.last_cycle);
     end
     must(e == seen, $sformatf("counted %b, model %b, frame of %0d bytes", seen, e, n));
     must(event_valid == (hit && word13 && !wrong && !good), "event");
     if (event_valid) must(event_data == '{kind: EvRxBad, sid: 16'(s.sid), data: 0}, "event data");
-    if (SUM ? taken && s.len != 0 : begun) begin
+    if (SUM ? deliver && s.len != 0 && !(ORDER && oos) : begun) begin
       d.sid = s.sid;
-      d.err = !taken;
-      if (taken) for (int unsigned i = 0; i < 32'(s.len); i++) d.bytes.push_back(f[t+4*doff+i]);
+      d.err = !deliver;
+      d.oos = oos;
+      d.rel = oos ? ahead : 0;
+      if (deliver) for (int unsigned i = 0; i < 32'(s.len); i++) d.bytes.push_back(f[t+4*doff+i]);
       wanted.push_back(d);
     end
     if (taken) begin
       taken_count++;
-      nxt[s.sid] += 32'(s.len) + 32'(s.flags.fin);
-      if (s.flags.fin) open[s.sid] = 0;
+      move(s);
+      s.flags.fin = s.flags.fin || !open[s.sid];
+    end
+    if (deliver && oos) ahead_count++;
+    if (deliver && oos && ORDER) begin
+      for (int unsigned i = 0; i < 32'(s.len); i++) kept[s.sid][s.seq+i] = f[t+4*doff+i];
+      note(s);
+    end
+    if (good) begin
+      segs.push_back(s);
+      seg_last.push_back(fr.last_cycle);
+    end
+    if (stale_q) stale_count++;
+  endfunction
+
+  // A segment is taken; what was kept behind it may be complete.
+  function automatic void move(seg_t s);
+    seq_t stop = s.seq + 32'(s.len);
+    bit fin = s.flags.fin || (fin_noted[s.sid] && fin_seq[s.sid] == stop);
+    span_t rest[$];
+    nxt[s.sid] = stop;
+    foreach (span[s.sid][i]) begin
+      span_t p = span[s.sid][i];
+      if (seq_le(p.first, stop) && seq_lt(stop, p.stop) && !fin) begin
+        delivery_t d;
+        d.sid = s.sid;
+        for (seq_t at = stop; at != p.stop; at++) d.bytes.push_back(kept[s.sid][at]);
+        wanted.push_back(d);
+        nxt[s.sid] = p.stop;
+        jump_count++;
+        if (fin_noted[s.sid] && fin_seq[s.sid] == p.stop) fin = 1;
+      end else if (seq_lt(stop, p.stop) && !seq_le(p.first, stop)) rest.push_back(p);
+    end
+    span[s.sid] = rest;
+    if (fin) begin
+      nxt[s.sid]++;
+      open[s.sid] = 0;
+    end
+  endfunction
+
+  // A segment ahead of what is expected is kept.
+  function automatic void note(seg_t s);
+    span_t rest[$], all = '{first: s.seq, stop: s.seq + 32'(s.len)};
+    if (s.flags.fin) begin
+      fin_noted[s.sid] = 1;
+      fin_seq[s.sid] = all.stop;
+    end
+    if (s.len == 0) return;
+    foreach (span[s.sid][i]) begin
+      span_t p = span[s.sid][i];
+      if (seq_le(p.first, s.seq + 32'(s.len)) && seq_le(s.seq, p.stop)) begin
+        if (seq_lt(p.first, all.first)) all.first = p.first;
+        if (seq_lt(all.stop, p.stop)) all.stop = p.stop;
+      end else rest.push_back(p);
+    end
+    if (rest.size() < SPANS) rest.push_back(all);
+    span[s.sid] = rest;
+  endfunction
+
+  // What a command changes, and for which segments it comes too late.
+  function automatic void watch_commands();
+    bit command;
+    sid_t sid;
+    command = rcv_cmd_valid && rcv_cmd_ready;
+    sid = rcv_cmd.sid;
+    stale_q = stale;
+    room_q = dut.no_room;
+    hit_q = dut.hit;
+    sid_q = dut.sid;
+    if (dut.read) begin
+      read_sid = dut.ack_sid_o;
+      read_nxt = nxt[read_sid];
+      read_open = open[read_sid];
+      stale = 0;
+    end
+    if (command) begin
+      if (sid == read_sid) stale = 1;
+      open[sid] = rcv_cmd.open;
+      if (rcv_cmd.set) begin
+        nxt[sid] = rcv_cmd.nxt;
+        span[sid].delete();
+        fin_noted[sid] = 0;
+      end
+    end
+    if (key_cmd_valid) begin
+      key[key_cmd.sid] = key_cmd;
+      key_cycle = cycle;
     end
   endfunction
 
@@ -247,13 +368,15 @@ module tb_rx
       seg_t s;
       if (segs.size() == 0) $fatal(1, "%s: a segment too many", NAME);
       s = segs.pop_front();
+      // A key that was changed since.
+      if (disturbance != 0 && !seg.hit) s.hit = 0;
       if (!s.hit) begin
         s.sid = seg.sid;
         s.rcv_nxt = seg.rcv_nxt;
       end
       if (!s.has_ws) s.ws = seg.ws;
       must(seg == s, $sformatf("segment %h, model %h", seg, s));
-      must(cycle - seg_last.pop_front() <= 4, "segment told late");
+      must(cycle - seg_last.pop_front() <= 5, "segment told late");
     end
   endfunction
 
@@ -267,8 +390,13 @@ module tb_rx
       must(number == USER_BYTES || user_last || !PACKED && !part_begun || !MERGE && !SUM,
            "beat is not full");
       must(number != 0 || (user_last && !SUM && (!MERGE || user_err)), "empty beat");
-      must(!user_oos && user_rel == 0, "out of sequence");
-      if (part_begun) must(part.sid == user_sid, "session changes in a segment");
+      must(user_oos ? AHEAD : user_rel == 0, "out of sequence");
+      if (part_begun) begin
+        must(part.sid == user_sid && part.oos == user_oos && part.rel == user_rel,
+             "session or distance changes in a segment");
+      end
+      part.oos = user_oos;
+      part.rel = user_rel;
       part.sid = user_sid;
       part_begun = 1;
       for (int unsigned i = 0; i < number; i++) part.bytes.push_back(user_data[8*i+:8]);
@@ -291,6 +419,8 @@ module tb_rx
       must(g.sid == w.sid && g.err == w.err,
            $sformatf("session %0d, error %0d delivered; model %0d, %0d; %0d bytes", g.sid, g.err,
                      w.sid, w.err, w.bytes.size()));
+      must(g.oos == w.oos && g.rel == w.rel, $sformatf(
+           "distance %0d %0d, model %0d %0d", g.oos, g.rel, w.oos, w.rel));
       must(g.bytes == w.bytes, $sformatf("%0d bytes delivered, model %0d", g.bytes.size(),
                                          w.bytes.size()));
       if (w.err) err_count++;
@@ -300,6 +430,7 @@ module tb_rx
   always @(posedge clk) begin
     cycle <= cycle + 1;
     watch_frames();
+    watch_commands();
     watch_segments();
     watch_user();
     user_ready <= spfe_tb_pkg::chance(ready_percent);

@@ -2,8 +2,16 @@
 
 // One cycle: inputs change a little after the edge.
 task automatic tick();
+  bit done;
   @(posedge clk);
+  done = rcv_cmd_ready;
   #1;
+  // A command ends when it is taken.
+  if (done) rcv_cmd_valid = 1'b0;
+  key_cmd_valid = 1'b0;
+  if ($urandom_range(999) < disturbance) begin
+    disturb(spfe_tb_pkg::chance(70) ? 1 : $urandom_range(SESSIONS - 1));
+  end
 endtask
 
 // Sends a frame; beat k is on the bus not before cycle k * stall of the frame, and waits now and
@@ -31,6 +39,7 @@ task automatic send(bytes_t f, bit fcs_bad, int unsigned bubble, real rate, int 
       frame_t fr;
       fr.bytes = f;
       fr.fcs_bad = fcs_bad;
+      fr.start_cycle = beats == 1 ? cycle : start;
       fr.last_cycle = cycle;
       sent.push_back(fr);
     end
@@ -45,7 +54,9 @@ task automatic send(bytes_t f, bit fcs_bad, int unsigned bubble, real rate, int 
 endtask
 
 task automatic idle();
+  repeat (8) tick();
   ready_percent = 100;
+  disturbance = 0;
   repeat (50) tick();
   for (int unsigned i = 0; i < 100000 && (wanted.size() != 0 || user_valid); i++) tick();
   must(sent.size() == 0, "a frame has no end");
@@ -64,23 +75,33 @@ endtask
 
 // Gives a session a new four-tuple and RCV.NXT.
 task automatic session(int unsigned i, bit valid, bit opened);
-  key[i] = '{sid: 9'(i), valid: valid, vif: 3'(i % VIFS), sip: 32'h0a000000 + 32'(i / 4),
+  key_cmd = '{sid: 9'(i), valid: valid, vif: 3'(i % VIFS), sip: 32'h0a000000 + 32'(i / 4),
              sport: 16'(40000 + i % 3), dport: 16'(80 + i % 4)};
-  key_cmd = key[i];
   key_cmd_valid = 1'b1;
   tick();
-  key_cmd_valid = 1'b0;
-  nxt[i] = $urandom_range(1) == 0 ? $urandom : 32'(-$urandom_range(3000));
-  guess[i] = nxt[i];
-  open[i] = opened;
+  guess[i] = $urandom_range(1) == 0 ? $urandom : 32'(-$urandom_range(3000));
   ack_lo[i] = $urandom;
   snd_nxt[i] = ack_lo[i] + $urandom_range(200000);
-  rcv_cmd = '{sid: 9'(i), open: opened, set: 1'b1, nxt: nxt[i]};
+  rcv_cmd = '{sid: 9'(i), open: opened, set: 1'b1, nxt: guess[i]};
   rcv_cmd_valid = 1'b1;
-  while (!rcv_cmd_ready) tick();
   tick();
-  rcv_cmd_valid = 1'b0;
+  while (rcv_cmd_valid) tick();
 endtask
+
+// While frames come: delivery of a session is closed and opened, or begins somewhere else; a
+// session loses its four-tuple or gets it again.
+function automatic void disturb(int unsigned i);
+  if (rcv_cmd_valid || key_cmd_valid) return;
+  if (SUM && spfe_tb_pkg::chance(30)) begin
+    key_cmd = key[i];
+    key_cmd.valid = spfe_tb_pkg::chance(70);
+    key_cmd_valid = 1'b1;
+  end else begin
+    rcv_cmd = '{sid: 9'(i), open: spfe_tb_pkg::chance(80), set: spfe_tb_pkg::chance(30),
+                nxt: nxt[i] + $urandom_range(2)};
+    rcv_cmd_valid = 1'b1;
+  end
+endfunction
 
 function automatic recipe_t recipe(int unsigned i, int unsigned len);
   recipe_t r;
@@ -152,7 +173,7 @@ function automatic int unsigned some_length();
 endfunction
 
 task automatic random_frames();
-  int unsigned bubble = 0, gap = 0, wrongness = 0;
+  int unsigned bubble = 0, gap = 0, wrongness = 0, syns = 5;
   for (int unsigned n = 0; n < FRAMES; n++) begin
     recipe_t r;
     bytes_t f;
@@ -161,12 +182,22 @@ task automatic random_frames();
     if (n % 200 == 0) begin
       idle();
       for (int unsigned s = 0; s < SESSIONS; s++) begin
-        if (n == 0 || !open[s]) session(s, spfe_tb_pkg::chance(95), spfe_tb_pkg::chance(95));
+        if (n == 0 || !open[s] || spfe_tb_pkg::chance(20)) session(s, spfe_tb_pkg::chance(95), spfe_tb_pkg::chance(95));
       end
       bubble = spfe_tb_pkg::chance(50) ? 0 : $urandom_range(60);
       gap = spfe_tb_pkg::chance(50) ? 0 : $urandom_range(20);
       wrongness = spfe_tb_pkg::chance(30) ? 0 : $urandom_range(60);
       ready_percent = spfe_tb_pkg::chance(60) ? 100 : spfe_tb_pkg::activity();
+      if (spfe_tb_pkg::chance(15)) ready_percent = 2;
+      syns = spfe_tb_pkg::chance(10) ? 70 : 5;
+      disturbance = spfe_tb_pkg::chance(20) ? $urandom_range(10) : 0;
+      case ($urandom_range(5))
+        0: cfg.rcv_wnd = 32'($urandom_range(2));
+        1: cfg.rcv_wnd = $urandom_range(1500);
+        2: cfg.rcv_wnd = $urandom;
+        default: cfg.rcv_wnd = 32'd65535;
+      endcase
+      repeat (2) tick();
     end
     if (n % 20 == 0) begin
       // The sender finds out what was lost.
@@ -182,7 +213,12 @@ task automatic random_frames();
     while (40 + r.options.size() + r.payload.size() > MTU && spfe_tb_pkg::chance(95)) begin
       void'(r.payload.pop_back());
     end
-    if (spfe_tb_pkg::chance(5)) begin
+    if ((AHEAD || ORDER) && spfe_tb_pkg::chance(60)) begin
+      r.seq = nxt[i] + (spfe_tb_pkg::chance(40) ? 0 : 32 * $urandom_range(spfe_tb_pkg::chance(90) ? 20 : 80));
+      while (r.payload.size() > 200) void'(r.payload.pop_back());
+      r.flags.fin = spfe_tb_pkg::chance(2);
+    end
+    if (spfe_tb_pkg::chance(syns)) begin
       r.flags = '{syn: 1'b1, ack: 1'($urandom), default: 1'b0};
       r.payload.delete();
     end
@@ -197,6 +233,42 @@ task automatic random_frames();
     // Right for all the sender knows: the session moves on.
     if (r.seq == guess[i] && !r.flags.syn && !fcs_bad) guess[i] += 32'(r.payload.size());
     send(f, fcs_bad, bubble, 0.0, spfe_tb_pkg::chance(50) ? 0 : $urandom_range(gap));
+  end
+  idle();
+endtask
+
+// One stream cut into segments that come in any order, more than once, together or in parts, the
+// FIN with the last of them; until all of it has come.
+task automatic shuffle();
+  for (int unsigned round = 0; round < 30; round++) begin
+    int unsigned cuts[$];
+    bytes_t stream;
+    seq_t base;
+    int unsigned picks = 0;
+    idle();
+    cfg.rcv_wnd = 32'd65535;
+    session(1, 1'b1, 1'b1);
+    repeat (4) tick();
+    base = nxt[1];
+    cuts.push_back(0);
+    repeat (2 + $urandom_range(10)) cuts.push_back(cuts[cuts.size()-1] + 1 + $urandom_range(140));
+    for (int unsigned i = 0; i < cuts[cuts.size()-1]; i++) stream.push_back(8'($urandom));
+    while (open[1]) begin
+      recipe_t r;
+      int unsigned a, b;
+      a = $urandom_range(cuts.size() - 2);
+      b = a + 1 + (spfe_tb_pkg::chance(80) ? 0 : $urandom_range(cuts.size() - 2 - a));
+      r = recipe(1, 0);
+      r.seq = base + cuts[a];
+      for (int unsigned i = cuts[a]; i < cuts[b]; i++) r.payload.push_back(stream[i]);
+      r.flags.fin = b == cuts.size() - 1;
+      send(build(r), spfe_tb_pkg::chance(10), 0, 0.0, $urandom_range(4));
+      ready_percent = spfe_tb_pkg::chance(70) ? 100 : 20;
+      picks++;
+      must(picks < 3000, "the stream does not come to its end");
+    end
+    repeat (20) tick();
+    must(nxt[1] == base + cuts[cuts.size()-1] + 1, "end of the stream");
   end
   idle();
 endtask
@@ -268,9 +340,14 @@ initial begin
     tick();
     latency();
     random_frames();
-    must(taken_count > FRAMES / 8, "hardly any segment was taken");
-    $display("%s: %0d taken, %0d withdrawn, %0d without room", NAME, taken_count, err_count,
-             full_count);
+    if (ORDER) shuffle();
+    if (AHEAD || ORDER) must(ahead_count > FRAMES / 20, "hardly any segment was ahead");
+    if (ORDER) must(jump_count > 15, "hardly any hole was closed");
+    must(window_count != 0, "no segment was beyond the window");
+    must(taken_count > FRAMES / 20, "hardly any segment was taken");
+    $display("%s: %0d taken, %0d withdrawn, %0d without room, %0d beyond the window, %0d stale,",
+             NAME, taken_count, err_count, full_count, window_count, stale_count,
+             " %0d ahead, %0d holes closed", ahead_count, jump_count);
     spfe_tb_pkg::passed(NAME, checks);
   end
 end

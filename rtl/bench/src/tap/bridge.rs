@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::capture::Capture;
 use super::device::Tap;
 use super::proxy::{Connect, Proxy, Serve};
-use crate::drill::endpoint::{Endpoint, Settings};
+use crate::drill::endpoint::{Endpoint, Settings, View};
 use crate::peer::again::{Again, Flow};
 use crate::peer::channel::{Channel, Impair};
 
@@ -27,8 +27,8 @@ pub enum Ask {
     Impair(Impair, Impair, u64),
     /// The users of the endpoint take nothing, or do again.
     Stall(bool),
-    /// How many sessions are at work.
-    Busy(Sender<usize>),
+    /// The sessions at work: number, and what software sees.
+    Busy(Sender<Vec<(u16, View)>>),
     /// What there was since the last time; captures begin anew.
     Report(Sender<Report>),
     /// The end.
@@ -78,7 +78,7 @@ pub fn settings() -> Settings {
         rto_max: 4000,
         syn_tries: 8,
         data_tries: 12,
-        time_wait: 100,
+        time_wait: 20,
         persist_max: 1000,
         arp_retry: 200,
         arp_tries: 20,
@@ -159,7 +159,10 @@ impl Bridge {
             }
             Ask::Stall(stalled) => self.proxy.stalled = stalled,
             // Who has asked may be gone.
-            Ask::Busy(sender) => drop(sender.send(self.proxy.busy())),
+            Ask::Busy(sender) => {
+                let busy = self.proxy.busy().into_iter();
+                let _ = sender.send(busy.map(|sid| (sid, self.ep.view(sid))).collect());
+            }
             Ask::Report(sender) => {
                 let _ = sender.send(self.report());
             }

@@ -14,13 +14,15 @@ use crate::bench::record::PeerRun;
 use crate::peer::channel::Impair;
 
 /// Port of the service behind the endpoint, and of the one of Linux.
-const SERVICE: u16 = 7000;
+const SERVICE: u16 = 20_700;
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Bytes of the large transfers, each way.
     pub large: u64,
+    /// Bytes of the files of programs.
+    pub file: u64,
     /// Bytes of transfers over a bad line, each way, in each of 4 connections.
     pub small: u64,
     /// Openings and closings.
@@ -34,9 +36,9 @@ impl Size {
     #[must_use]
     pub fn new(long: bool) -> Self {
         if long {
-            Self { large: 100_000_000, small: 1_000_000, cycles: 10_000, long }
+            Self { large: 100_000_000, file: 100_000_000, small: 1_000_000, cycles: 10_000, long }
         } else {
-            Self { large: 10_000_000, small: 20_000, cycles: 200, long }
+            Self { large: 2_000_000, file: 10_000_000, small: 20_000, cycles: 200, long }
         }
     }
 }
@@ -46,6 +48,18 @@ const ROLES: [(&str, Ipv4Addr); 2] = [("server", OUR_IP), ("client", Ipv4Addr::L
 
 fn address(role: &str, ip: Ipv4Addr) -> SocketAddrV4 {
     at(ip, SERVICE + u16::from(role == "client"))
+}
+
+/// Does something in both roles at a time.
+fn both(work: impl Fn(SocketAddrV4) -> Result<(), String> + Sync) -> Result<(), String> {
+    std::thread::scope(|scope| {
+        let [one, other] = ROLES.map(|(role, ip)| {
+            let work = &work;
+            scope.spawn(move || work(address(role, ip)))
+        });
+        let join = |r: std::thread::Result<_>| r.unwrap_or_else(|_| Err("died".to_owned()));
+        join(one.join()).and(join(other.join()))
+    })
 }
 
 pub(super) fn check(
@@ -132,7 +146,8 @@ impl Suite<'_> {
         for (pings, bytes) in [("1000", "56"), ("200", "1472")] {
             let name = format!("ping, {pings} of {bytes} bytes");
             self.plain(&check(name, "server", 0, Demand::Clean), || {
-                let all = ["-q", "-i", "0.002", "-c", pings, "-s", bytes, "-W", "5", &ip];
+                // The next one when the last one is answered: echo has a buffer of one frame.
+                let all = ["-q", "-A", "-c", pings, "-s", bytes, "-W", "5", &ip];
                 let said = program("ping", &all)?;
                 if said.contains(" 0% packet loss") { Ok(()) } else { Err(said) }
             })?;
@@ -159,7 +174,7 @@ impl Suite<'_> {
         }
         let sizes: &[u32] = if self.size.long { &SEGMENTS } else { &SEGMENTS[..4] };
         for mss in sizes {
-            let n = n / 100;
+            let n = n / 40;
             let job = Job { seed: 9, up: n, down: n, mss: *mss, ..Job::default() };
             let name = format!("transfer, segments of {mss} bytes");
             self.plain(&check(name, "server", 2 * n, Demand::Clean), || {
@@ -170,7 +185,7 @@ impl Suite<'_> {
     }
 
     fn sessions(&mut self) -> Result<(), String> {
-        let n = self.size.large / 100;
+        let n = self.size.large / 40;
         let each = u32::from(self.sessions / 2);
         let job = |number: u32| Job {
             seed: number.into(),
@@ -181,13 +196,11 @@ impl Suite<'_> {
         let bytes = u64::from(each) * 4 * n;
         let name = format!("{} sessions at a time", each * 2);
         self.plain(&check(name, "both", bytes, Demand::Clean), || {
-            std::thread::scope(|scope| {
-                let [one, other] = ROLES.map(|(role, ip)| {
-                    scope.spawn(move || service::connect_all(address(role, ip), each, each, job))
-                });
-                let join = |r: std::thread::Result<_>| r.unwrap_or_else(|_| Err("died".to_owned()));
-                join(one.join()).and(join(other.join()))
-            })
+            // Those that the endpoint opens come first: it opens them while the others are made.
+            let jobs = ROLES.iter().rev().flat_map(|(role, ip)| {
+                (0..each).map(move |number| (address(role, *ip), job(number)))
+            });
+            service::connect_together(&jobs.collect::<Vec<_>>())
         })?;
         let lines = [
             ("", Impair::default(), Demand::Clean),
@@ -242,7 +255,7 @@ impl Suite<'_> {
 
     /// Readers that sleep.
     fn windows(&mut self) -> Result<(), String> {
-        let n = self.size.large / 25;
+        let n = self.size.large / 10;
         let stalls = Job { seed: 8, down: n, sleep: 3000, buffer: 8192, ..Job::default() };
         self.over(
             &check("the peer does not read for 3 s", "server", n, Demand::Clean),
@@ -282,21 +295,19 @@ impl Suite<'_> {
 
     fn impairments(&mut self) -> Result<(), String> {
         let n = self.size.small;
+        let each = if self.size.long { 4 } else { 2 };
         for (name, impair) in bad_lines() {
-            for (role, ip) in ROLES {
-                let job =
-                    |number: u32| Job { seed: number.into(), up: n, down: n, ..Job::default() };
-                let changes = !impair.is_clean();
-                self.over(
-                    &check(format!("line: {name}"), role, 8 * n, Demand::Whole),
-                    impair,
-                    || service::connect_all(address(role, ip), 4, 4, job),
-                    |report| match changes && report.hits == 0 && n > 100_000 {
-                        true => Err("the line has changed nothing".to_owned()),
-                        false => Ok(()),
-                    },
-                )?;
-            }
+            let bytes = u64::from(each) * 4 * n;
+            let job = |number: u32| Job { seed: number.into(), up: n, down: n, ..Job::default() };
+            self.over(
+                &check(format!("line: {name}"), "both", bytes, Demand::Whole),
+                impair,
+                || both(|ip| service::connect_all(ip, each, each, job)),
+                |report| match impair.is_clean() || report.hits != 0 || n < 100_000 {
+                    true => Ok(()),
+                    false => Err("the line has changed nothing".to_owned()),
+                },
+            )?;
         }
         Ok(())
     }
@@ -307,10 +318,10 @@ impl Suite<'_> {
             println!("ok captures # SKIP tshark is not there");
             return Ok(());
         }
-        let n = 300_000;
+        let n = 50_000;
         let lines = [
             ("", Impair::default(), Demand::Clean),
-            (" with loss", Impair { drop: 20, ..Impair::default() }, Demand::Whole),
+            (" with loss", Impair { drop: 30, ..Impair::default() }, Demand::Whole),
         ];
         for (text, impair, demand) in lines {
             let path = self.directory.join("checked.pcapng");

@@ -76,7 +76,7 @@ fn files(lab: &mut Lab, size: Size, directory: PathBuf) -> Result<(), String> {
         println!("ok curl # SKIP curl or python3 is not there");
         return Ok(());
     }
-    let n = size.large;
+    let n = size.file;
     fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let (file, got) = (directory.join("file"), directory.join("got"));
     let data = Random::new(77).bytes(n as usize);

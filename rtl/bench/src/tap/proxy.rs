@@ -133,8 +133,9 @@ impl Proxy {
 
     /// Sessions that are at work.
     #[must_use]
-    pub fn busy(&self) -> usize {
-        self.joints.iter().filter(|j| j.busy).count()
+    pub fn busy(&self) -> Vec<u16> {
+        let all = (0..).zip(&self.joints);
+        all.filter(|(_, joint)| joint.busy).map(|(sid, _)| sid).collect()
     }
 
     fn listen(&mut self, ep: &mut dyn Endpoint, sid: usize) {

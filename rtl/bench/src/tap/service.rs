@@ -178,7 +178,11 @@ fn serve_one(mut stream: TcpStream) -> io::Result<()> {
 /// # Errors
 /// It breaks, or bytes are not those that were sent.
 pub fn connect(address: SocketAddrV4, job: &Job) -> Result<(), String> {
-    run(address, job).map_err(|e| format!("{address}, {job:?}: {e}"))
+    open(address, job).and_then(|stream| run(stream, job)).map_err(|e| text(address, job, &e))
+}
+
+fn text(address: SocketAddrV4, job: &Job, error: &io::Error) -> String {
+    format!("{address}, {job:?}: {error}")
 }
 
 fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
@@ -208,8 +212,7 @@ fn open(address: SocketAddrV4, job: &Job) -> io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-fn run(address: SocketAddrV4, job: &Job) -> io::Result<()> {
-    let mut stream = open(address, job)?;
+fn run(mut stream: TcpStream, job: &Job) -> io::Result<()> {
     limit(&stream)?;
     stream.write_all(&job.header())?;
     if job.end == End::ServerAborts {
@@ -277,7 +280,31 @@ pub fn connect_all(
     })
 }
 
-/// Any address of the endpoint or Linux, with a port.
+/// Several connections, all open before the first byte is sent.
+///
+/// # Errors
+/// The first one that fails.
+pub fn connect_together(jobs: &[(SocketAddrV4, Job)]) -> Result<(), String> {
+    let mut streams = Vec::new();
+    for (address, job) in jobs {
+        streams.push(open(*address, job).map_err(|e| text(*address, job, &e))?);
+    }
+    thread::scope(|scope| {
+        let both = streams.into_iter().zip(jobs);
+        // All are started before the first is waited for.
+        let runs: Vec<_> = both
+            .map(|(stream, (address, job))| {
+                scope.spawn(move || run(stream, job).map_err(|e| text(*address, job, &e)))
+            })
+            .collect();
+        let results = runs.into_iter().map(thread::ScopedJoinHandle::join);
+        results.fold(Ok(()), |all, one| {
+            all.and(one.unwrap_or_else(|_| Err("a connection's thread has died".to_owned())))
+        })
+    })
+}
+
+/// An address with a port.
 #[must_use]
 pub fn at(ip: Ipv4Addr, port: u16) -> SocketAddrV4 {
     SocketAddrV4::new(ip, port)

@@ -55,6 +55,17 @@ pub fn device() -> Result<Tap, String> {
     Ok(tap)
 }
 
+/// How long Linux waits for an acknowledgement at least: 30 s, or as it does by itself.
+///
+/// # Errors
+/// The route cannot be changed.
+pub fn patience(long: bool) -> Result<(), String> {
+    let peer = PEER_IP.to_string();
+    let route = ["route", "replace", "10.0.0.0/24", "dev", NAME, "scope", "link", "src", &peer];
+    let wait: &[&str] = if long { &["rto_min", "30s"] } else { &[] };
+    ip(&[&route[..], wait].concat())
+}
+
 /// Runs `ip`.
 ///
 /// # Errors

@@ -10,12 +10,12 @@ use super::proxy::{Connect, Serve};
 use super::space::{self, Kernel};
 use crate::bench::record::PeerRun;
 use crate::core::Core;
-use crate::drill::endpoint::{Build, Endpoint};
+use crate::drill::endpoint::{Build, Endpoint, View};
 use crate::peer::channel::Impair;
 use crate::reference::Reference;
 
 /// Sessions have this long to be idle again after a check.
-const SETTLE: Duration = Duration::from_secs(40);
+const SETTLE: Duration = Duration::from_secs(20);
 /// Name of the endpoint in software.
 pub const REFERENCE: &str = "reference";
 
@@ -123,7 +123,7 @@ impl Lab {
         self.asks.clone()
     }
 
-    fn busy(&self) -> Result<usize, String> {
+    fn busy(&self) -> Result<Vec<(u16, View)>, String> {
         let (sender, receiver) = channel();
         self.ask(Ask::Busy(sender))?;
         receiver.recv().map_err(|_| "the bridge has died".to_owned())
@@ -143,11 +143,14 @@ impl Lab {
         let end = Instant::now() + SETTLE;
         loop {
             let busy = self.busy()?;
-            if busy == 0 {
+            let Some((sid, view)) = busy.first() else {
                 return Ok(());
-            }
+            };
             if Instant::now() > end {
-                return Err(format!("{busy} sessions are still at work after {SETTLE:?}"));
+                return Err(format!(
+                    "{} sessions are still at work after {SETTLE:?}; session {sid}: {view:?}",
+                    busy.len()
+                ));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -167,6 +170,8 @@ impl Lab {
     ) -> Result<(), String> {
         let before = Kernel::now()?;
         self.report()?;
+        // Where nothing is lost only the speed of the simulation makes answers late.
+        space::patience(check.demand == Demand::Clean)?;
         self.ask(Ask::Impair(impair, impair, self.seed))?;
         let start = Instant::now();
         let mut wrong = Vec::from_iter(work().err());
@@ -174,6 +179,7 @@ impl Lab {
         wrong.extend(self.settle().err());
         let report = self.report()?;
         let kernel = Kernel::now()?.since(before);
+        self.ask(Ask::Impair(Impair::default(), Impair::default(), 0))?;
         wrong.extend(faults(check.demand, &report, kernel));
         wrong.extend(judge(&report).err());
         let detail = wrong.join("; ");

@@ -2,15 +2,15 @@
 # The TCP core in simulation: unit tests of its bench, the scripts of conformance, a TCP stack that is
 # not ours at the other end, and frames that are almost right.
 #
-#   tests/tcp_core.sh          "ok NAME" or "not ok NAME" for each check; a few minutes
-#   tests/tcp_core.sh soak     the long form: hours
+#   tests/tcp/core.sh          "ok NAME" or "not ok NAME" for each check; a few minutes
+#   tests/tcp/core.sh soak     the long form: hours
 #
 # Builds of the core and of the bench are made first where they are missing (some minutes each).
 # CORE_BUILDS names the builds (default: "sf64 ct64"), CORE_SEED the seed of losses and frames (default:
 # 1 in the short form, a random one in the long one); it is printed. Time in the tests is virtual:
 # nothing depends on the speed of the machine. Records are left in target/rtl/report/data.
 set -uo pipefail
-cd "$(dirname "$0")/.." || exit
+cd "$(dirname "$0")/../.." || exit
 
 readonly form=${1:-short} builds=${CORE_BUILDS:-sf64 ct64}
 readonly manifest=rtl/bench/Cargo.toml

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Payload on its way to the user: put into beats, kept until it is known to be good (or not), and
+/// with Reordering until what was missing before it has come.
+module spfe_tcp_rx_user
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_rx_pkg::*;
+#(
+    /// Sessions, 2 to 256.
+    parameter int unsigned SessionCount = 16,
+    /// Width of the MAC stream in bits: 32 or 64.
+    parameter int unsigned MacWidth = 32,
+    /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
+    parameter int unsigned UserWidth = 64,
+    /// 1: store-and-forward; 0: cut-through.
+    parameter bit Checksum = 1'b1,
+    /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
+    parameter bit Packed = 1'b1,
+    /// Cut-through, 1: the last beat waits for the end of the frame.
+    parameter bit EopMerge = 1'b0,
+    /// Beats in the FIFO of store-and-forward; a power of two.
+    parameter int unsigned FifoDepth = 1024,
+    /// Segments ahead of what is expected are kept.
+    parameter bit Reordering = 1'b0,
+    /// log2 of the bytes that are kept of a session.
+    parameter int unsigned RingBits = 15,
+    /// Segments ahead of what is expected are delivered at once.
+    parameter bit OutOfSequence = 1'b0,
+    /// Registers behind the user stream, each one cycle.
+    parameter int unsigned OutputPipe = 0,
+    /// Bits of a number of bytes of a MAC beat; follows from MacWidth.
+    localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
+) (
+    /// Clock.
+    input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
+    /// First beat of a frame.
+    input logic start_i,
+    /// MAC beat, first byte in bits 7:0.
+    input logic [MacWidth-1:0] data_i,
+    /// Its payload is of a segment that is wanted.
+    input logic accept_i,
+    /// With accept_i: ahead of what is expected.
+    input logic oos_i,
+    /// With oos_i: by so many bytes.
+    input seq_t rel_i,
+    /// SEQ of the segment.
+    input seq_t seq_i,
+    /// Session.
+    input sid_t sid_i,
+    /// The first payload of the segment.
+    input logic first_i,
+    /// With first_i: lane where it begins.
+    input logic first_lane_i,
+    /// Bytes of payload in the beat.
+    input logic [CountBits-1:0] count_i,
+    /// The payload ends with this beat.
+    input logic end_i,
+    /// The segment ends: its fate is known.
+    input logic finish_i,
+    /// With finish_i: it is good.
+    input logic deliver_i,
+    /// With finish_i: it has payload.
+    input logic payload_i,
+    /// There was no room for the segment, this cycle included.
+    output logic no_room_o,
+    /// What was kept behind the last segment that was delivered is complete.
+    input drain_t drain_i,
+    /// drain_i is valid, for one cycle.
+    input logic drain_valid_i,
+    /// Payload, first byte in bits 7:0; to the user.
+    output logic [UserWidth-1:0] user_data_o,
+    /// Bytes that are valid, from the first on.
+    output logic [UserWidth/8-1:0] user_keep_o,
+    /// A beat is on the bus.
+    output logic user_valid_o,
+    /// It is taken; in store-and-forward.
+    input logic user_ready_i,
+    /// Last beat.
+    output logic user_last_o,
+    /// Session.
+    output sid_t user_sid_o,
+    /// With user_last_o: forget the segment.
+    output logic user_err_o,
+    /// The segment is out of sequence.
+    output logic user_oos_o,
+    /// With user_oos_o: its first byte is so many after the one expected next.
+    output seq_t user_rel_o
+);
+  localparam int unsigned UserBytes = UserWidth / 8;
+  localparam int unsigned UserCountBits = $clog2(UserBytes) + 1;
+  localparam int unsigned SidIndexBits = $clog2(SessionCount);
+  // What goes with a beat through the FIFO besides the session.
+  localparam int unsigned WhereBits = Reordering ? RingBits : 32;
+  localparam bit Ahead = Reordering || OutOfSequence;
+  localparam int unsigned SideBits = SidIndexBits + (Ahead ? 1 + WhereBits : 0);
+
+  logic beat, beat_last, beat_err;
+  logic [UserWidth-1:0] beat_data;
+  logic [UserCountBits-1:0] beat_count;
+
+  spfe_tcp_rx_pack #(
+      .MacWidth(MacWidth),
+      .UserWidth(UserWidth),
+      .Packed(Packed),
+      .Verdict(!Checksum),
+      .EopMerge(EopMerge)
+  ) i_pack (
+      .clk_i,
+      .rst_i,
+      .start_i,
+      .data_i,
+      .valid_i(count_i != '0 && accept_i),
+      .first_i,
+      .first_lane_i,
+      .count_i,
+      .end_i,
+      .finish_i,
+      .err_i(!deliver_i),
+      .valid_o(beat),
+      .data_o(beat_data),
+      .count_o(beat_count),
+      .last_o(beat_last),
+      .err_o(beat_err)
+  );
+
+  typedef struct packed {
+    sid_t sid;
+    logic oos;
+    seq_t rel;
+    logic last;
+    logic err;
+    logic [UserBytes-1:0] keep;
+    logic [UserWidth-1:0] data;
+  } user_t;
+
+  user_t out, user;
+  logic out_valid, out_ready;
+  logic unused_bits;
+
+  if (Checksum) begin : gen_store
+    logic [SideBits-1:0] side_in, side;
+    logic [SidIndexBits-1:0] sid;
+    logic [UserWidth-1:0] data;
+    logic [UserBytes-1:0] keep;
+    logic valid, ready, last, oos;
+    logic [WhereBits-1:0] where;
+
+    spfe_tcp_rx_fifo #(
+        .SideBits(SideBits),
+        .Width(UserWidth),
+        .Depth(FifoDepth)
+    ) i_fifo (
+        .clk_i,
+        .rst_i,
+        .valid_i(beat),
+        .data_i(beat_data),
+        .count_i(beat_count),
+        .last_i(beat_last),
+        .side_i(side_in),
+        .no_room_o,
+        .finish_i,
+        .commit_i(deliver_i && payload_i),
+        .valid_o(valid),
+        .ready_i(ready),
+        .data_o(data),
+        .keep_o(keep),
+        .last_o(last),
+        .side_o(side)
+    );
+    assign sid = side[SidIndexBits-1:0];
+    assign out.err = 1'b0;
+
+    if (Ahead) begin : gen_side
+      assign side_in = {Reordering ? seq_i[WhereBits-1:0] : rel_i[WhereBits-1:0], oos_i,
+                        sid_i[SidIndexBits-1:0]};
+      assign oos = side[SidIndexBits];
+      assign where = side[SideBits-1-:WhereBits];
+    end else begin : gen_no_side
+      assign side_in = sid_i[SidIndexBits-1:0];
+      assign oos = 1'b0;
+      assign where = '0;
+    end
+
+    if (Reordering) begin : gen_ring
+      logic [SidIndexBits-1:0] ring_sid;
+      spfe_tcp_rx_ring #(
+          .SessionCount(SessionCount),
+          .Width(UserWidth),
+          .RingBits(RingBits),
+          .FifoDepth(FifoDepth)
+      ) i_ring (
+          .clk_i,
+          .rst_i,
+          .commit_i(finish_i && deliver_i && payload_i),
+          .drain_i,
+          .drain_valid_i,
+          .valid_i(valid),
+          .ready_o(ready),
+          .data_i(data),
+          .keep_i(keep),
+          .last_i(last),
+          .sid_i(sid),
+          .keep_back_i(oos),
+          .where_i(where),
+          .valid_o(out_valid),
+          .ready_i(out_ready),
+          .data_o(out.data),
+          .keep_o(out.keep),
+          .last_o(out.last),
+          .sid_o(ring_sid)
+      );
+      assign out.sid = sid_t'(ring_sid);
+      assign out.oos = 1'b0;
+      assign out.rel = '0;
+      assign unused_bits = ^{beat_err, sid_i, seq_i, rel_i};
+    end else begin : gen_no_ring
+      assign out_valid = valid;
+      assign ready = out_ready;
+      assign out.data = data;
+      assign out.keep = keep;
+      assign out.last = last;
+      assign out.sid = sid_t'(sid);
+      assign out.oos = oos;
+      assign out.rel = oos ? 32'(where) : '0;
+      assign unused_bits = ^{beat_err, sid_i, seq_i, rel_i, oos_i, drain_i, drain_valid_i};
+    end
+  end else begin : gen_cut_through
+    assign no_room_o = 1'b0;
+    always_ff @(posedge clk_i) begin
+      out_valid <= beat && !rst_i;
+      out.data <= beat_data;
+      for (int unsigned i = 0; i < UserBytes; i++) out.keep[i] <= UserCountBits'(i) < beat_count;
+      out.last <= beat_last;
+      out.err <= beat_err;
+      out.sid <= sid_i;
+      out.oos <= OutOfSequence && oos_i;
+      out.rel <= OutOfSequence && oos_i ? rel_i : '0;
+    end
+    assign unused_bits = ^{out_ready, seq_i, payload_i, drain_i, drain_valid_i};
+  end
+
+  spfe_tcp_rx_pipe #(
+      .Width($bits(user_t)),
+      .Stages(OutputPipe)
+  ) i_pipe (
+      .clk_i,
+      .rst_i,
+      .valid_i(out_valid),
+      .ready_o(out_ready),
+      .data_i(out),
+      .valid_o(user_valid_o),
+      .ready_i(user_ready_i || !Checksum),
+      .data_o(user)
+  );
+
+  assign user_data_o = user.data;
+  assign user_keep_o = user.keep;
+  assign user_last_o = user.last;
+  assign user_err_o = user.err;
+  assign user_sid_o = user.sid;
+  assign user_oos_o = user.oos;
+  assign user_rel_o = user.rel;
+endmodule
