@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Long runs that are not part of `make test`: random errors on exact links over SOAK_WORDS words
-# (10^9), a 1 GiB file through the daemon in every mode, longer fuzzing, and the published tables in
+# (10^9), a 1 GiB file through the daemon in every mode, the TCP core against Linux, longer fuzzing, and the published tables in
 # full length (10 x 10 s a case).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --release -q
 target/release/link_soak "${SOAK_WORDS:-1000000000}"
 SPFE_SOAK=1 tests/file_transfer.sh
+SPFE_SOAK=1 tests/tcp_peer.sh
 FUZZ_SECONDS=${FUZZ_SECONDS:-600} tools/fuzz.sh
 target/release/spfe perf tables --report bench/out/tables-full
 tools/setup.sh rtl test

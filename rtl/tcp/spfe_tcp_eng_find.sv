@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Segments of no session: a SYN looks for a listening session, one slot a cycle; all else, and a
-/// SYN that finds none, is answered with a reset. What does not fit into the small FIFO is dropped.
+/// SYN that finds none, is answered with a reset. A burst that does not fit into the FIFO is dropped.
 module spfe_tcp_eng_find
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -64,7 +64,7 @@ module spfe_tcp_eng_find
 
   find_e state_q;
   logic fifo_valid, fifo_ready, fifo_pop, mix_start, mix_done;
-  logic [2:0] unused_count;
+  logic [5:0] unused_count;
   logic unused_almost;
   seg_t head;
   logic [Bits-1:0] slot_q, seen_slot_q, found_q;
@@ -75,7 +75,7 @@ module spfe_tcp_eng_find
 
   spfe_fifo #(
       .WIDTH($bits(seg_t)),
-      .DEPTH(4)
+      .DEPTH(32)
   ) i_fifo (
       .clk_i,
       .rst_i,

@@ -9,6 +9,7 @@ pub mod capture;
 pub mod cases;
 pub mod command;
 pub mod device;
+pub mod echo;
 pub mod programs;
 pub mod proxy;
 pub mod service;

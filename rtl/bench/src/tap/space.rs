@@ -49,6 +49,7 @@ pub fn device() -> Result<Tap, String> {
     }
     // Tail loss probes come after some ms without an answer: the speed of the simulation, no loss.
     write("/proc/sys/net/ipv4/tcp_early_retrans", "0")?;
+    write("/proc/sys/net/ipv4/ping_group_range", "0 0")?;
     ip(&["link", "set", "lo", "up"])?;
     ip(&["link", "set", NAME, "address", "02:00:00:00:00:02", "txqueuelen", QUEUE, "up"])?;
     ip(&["address", "add", &format!("{PEER_IP}/24"), "dev", NAME])?;
