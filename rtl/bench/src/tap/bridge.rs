@@ -188,7 +188,7 @@ impl Bridge {
     fn turn(&mut self) -> Result<bool, String> {
         let now = self.start.elapsed();
         let ms = now.as_millis() as u64;
-        let mut moved = self.from_tap(now, ms)?;
+        let mut moved = self.read_tap(now, ms)?;
         for (bytes, bad_fcs) in self.queue.drain(..self.queue.len().min(BATCH)) {
             self.report.captures[1].add(now, &bytes, false, bad_fcs);
             self.ep.inject(&bytes, bad_fcs);
@@ -210,10 +210,10 @@ impl Bridge {
         if self.ep.backlog() != 0 {
             self.ep.run_idle();
         }
-        Ok(self.to_tap(now, ms)? || moved)
+        Ok(self.write_tap(now, ms)? || moved)
     }
 
-    fn from_tap(&mut self, now: Duration, ms: u64) -> Result<bool, String> {
+    fn read_tap(&mut self, now: Duration, ms: u64) -> Result<bool, String> {
         let mut moved = false;
         while self.queue.len() < QUEUE {
             let Some(bytes) = self.tap.read()? else { break };
@@ -242,7 +242,7 @@ impl Bridge {
         false
     }
 
-    fn to_tap(&mut self, now: Duration, ms: u64) -> Result<bool, String> {
+    fn write_tap(&mut self, now: Duration, ms: u64) -> Result<bool, String> {
         for frame in self.ep.frames() {
             self.report.captures[1].add(now, &frame.bytes, true, frame.poisoned);
             if frame.poisoned {

@@ -138,7 +138,7 @@ fn rates(lab: &mut Lab, size: Size, parallel: u16) -> Result<(), String> {
             let work = || {
                 let common = ["-c", &to, "-p", &port_text, "-t", seconds, "-f", "m"];
                 let said = program("iperf3", &[&common[..], more].concat())?;
-                let rate = said.lines().filter(|line| line.contains("receiver")).next_back();
+                let rate = said.lines().rfind(|line| line.contains("receiver"));
                 rate.map(|line| println!("# {line}")).ok_or(said.clone())
             };
             // Who stops in the middle may leave what it has not read.

@@ -181,6 +181,13 @@ pub fn connect(address: SocketAddrV4, job: &Job) -> Result<(), String> {
     open(address, job).and_then(|stream| run(stream, job)).map_err(|e| text(address, job, &e))
 }
 
+/// All have ended well; the first error, when none runs any more.
+fn all_done(ends: impl Iterator<Item = thread::Result<Result<(), String>>>) -> Result<(), String> {
+    let died = |_| Err("a connection's thread has died".to_owned());
+    let ends: Vec<_> = ends.map(|end| end.unwrap_or_else(died)).collect();
+    ends.into_iter().collect()
+}
+
 fn text(address: SocketAddrV4, job: &Job, error: &io::Error) -> String {
     format!("{address}, {job:?}: {error}")
 }
@@ -274,9 +281,7 @@ pub fn connect_all(
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
         let results = workers.into_iter().map(|w| w.join());
-        results.fold(Ok(()), |all, one| {
-            all.and(one.unwrap_or_else(|_| Err("a connection's thread has died".to_owned())))
-        })
+        all_done(results)
     })
 }
 
@@ -298,9 +303,7 @@ pub fn connect_together(jobs: &[(SocketAddrV4, Job)]) -> Result<(), String> {
             })
             .collect();
         let results = runs.into_iter().map(thread::ScopedJoinHandle::join);
-        results.fold(Ok(()), |all, one| {
-            all.and(one.unwrap_or_else(|_| Err("a connection's thread has died".to_owned())))
-        })
+        all_done(results)
     })
 }
 
