@@ -15,8 +15,9 @@ help: ## list the targets (default)
 setup: ## install the packages that are missing; nothing if none is
 	@tools/setup.sh build
 
-gen: setup ## regenerate everything that comes from contract/spfe.toml
+gen: setup ## regenerate what comes from contract/spfe.toml and rtl/tcp/regs/registers.toml
 	python3 contract/gen/generate.py
+	python3 rtl/tcp/regs/generate.py
 
 build: setup ## build the library, the devices and the tools
 	cargo build --release --workspace

@@ -74,6 +74,7 @@ run_quick() {
         find . \( -name target -o -name .git \) -prune -o -name '*.sh' -print | sort
     )
     step lint contract check python3 contract/gen/generate.py --check
+    step lint registers check python3 rtl/tcp/regs/generate.py --check
     step lint compliance check python3 tools/compliance.py
     step lint device-tree tap tools/dt.sh
     step unit generator unittest python3 -m unittest discover -s contract/gen
@@ -84,6 +85,7 @@ run_quick() {
         absent unit peers bench/peers
     fi
     step lint rustfmt check cargo fmt --all --check
+    step lint rustfmt-rtl check cargo fmt --manifest-path rtl/bench/Cargo.toml --check
     step lint shellcheck check shellcheck -x -P SCRIPTDIR "${scripts[@]}" .ci/run
 }
 

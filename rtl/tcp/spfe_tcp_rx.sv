@@ -245,7 +245,7 @@ module spfe_tcp_rx
   );
 
   logic unused_words;
-  assign unused_words = ^{at[12], at[10]};
+  assign unused_words = ^at[12:10];
 
   drain_t drain;
   logic drain_valid, no_room;
@@ -297,7 +297,6 @@ module spfe_tcp_rx
   logic seg_taken, bad;
 
   spfe_tcp_rx_verdict #(
-      .MacWidth(MacWidth),
       .Checksum(Checksum),
       .Reordering(Reordering)
   ) i_verdict (
@@ -306,7 +305,6 @@ module spfe_tcp_rx
       .start_i(start),
       .last_i(mac_valid_i && mac_last_i),
       .fcs_bad_i(mac_err_i),
-      .at_flags_i(at[11]),
       .at_end_i(at[13]),
       .fault_i(fault),
       .whole_i(whole),

@@ -43,15 +43,55 @@ module spfe_tcp_rx_options
   logic [8:0] skip_q;  // bytes from the first of look_q to the next option
   logic [6:0] left_q;  // bytes from the first of look_q to the end of the header
 
+  // What each byte of look_q is if an option begins there.
+  typedef struct packed {
+    logic stops;  // end of list, or a length that cannot be
+    logic [Bytes-1:0] next;  // byte of look_q where the next option begins
+    logic over;  // that is behind look_q
+    logic [8:0] skip;  // with over: by so many bytes
+    logic mss;
+    logic ws;
+  } kind_t;
+
+  kind_t [Bytes-1:0] kind_q, kind_d;
+  logic [Bytes+2:0] room_q;  // byte from the first of look_q on is in the header
+
   logic take;
-  logic [2*Bytes-1:0][7:0] window;
+  logic [2*Bytes-1:0][7:0] window, coming;
   logic [Bytes-1:0] starts;
   logic stop;
   logic [8:0] skip;
+  logic [6:0] begin_left;
   options_t found;
 
   assign take = valid_i && (begin_i || run_q);
   assign window = {late_q, look_q};
+  assign coming = {data_i, late_q};
+  assign begin_left = 7'({begin_lane_i, 2'd2}) +
+      (doff_i < 4'd5 ? 7'd0 : {1'b0, doff_i - 4'd5, 2'd0});
+
+  always_comb begin
+    kind_d = '0;
+    for (int unsigned i = 0; i < Bytes; i++) begin
+      if (coming[i] == 8'd1) begin
+        if (i + 1 < Bytes) kind_d[i].next[(i+1)%Bytes] = 1'b1;
+        else kind_d[i].over = 1'b1;
+      end else if (coming[i] == 8'd0 || coming[i+1] < 8'd2) begin
+        kind_d[i].stops = 1'b1;
+      end else begin
+        kind_d[i].over = 1'b1;
+        kind_d[i].skip = 9'(i) + 9'(coming[i+1]) - 9'(Bytes);
+        for (int unsigned j = i + 2; j < Bytes; j++) begin
+          if (coming[i+1] == 8'(j - i)) begin
+            kind_d[i].next[j] = 1'b1;
+            kind_d[i].over = 1'b0;
+          end
+        end
+      end
+      kind_d[i].mss = coming[i] == 8'd2 && coming[i+1] == 8'd4;
+      kind_d[i].ws = coming[i] == 8'd3 && coming[i+1] == 8'd3;
+    end
+  end
 
   always_comb begin
     starts = '0;
@@ -59,28 +99,15 @@ module spfe_tcp_rx_options
     skip = skip_q < 9'(Bytes) ? '0 : skip_q - 9'(Bytes);
     found = options_o;
     for (int unsigned i = 0; i < Bytes; i++) begin
-      if (skip_q == 9'(i)) starts[i] = !stop_q;
-      // An option that began in this beat ends before this byte.
-      for (int unsigned j = 0; j < i; j++) begin
-        if (starts[j] && window[j] == 8'd1 && i == j + 1) starts[i] = 1'b1;
-        if (starts[j] && window[j] > 8'd1 && 32'(window[j+1]) == i - j && i - j > 1) begin
-          starts[i] = 1'b1;
-        end
-      end
-      if (7'(i) >= left_q) starts[i] = 1'b0;
-      if (starts[i]) begin
-        if (window[i] == 8'd0) stop = 1'b1;
-        else if (window[i] == 8'd1) skip = '0;
-        else if (window[i+1] < 8'd2) stop = 1'b1;
-        else if (32'(window[i+1]) + i >= Bytes) skip = 9'(i) + 9'(window[i+1]) - 9'(Bytes);
-        else skip = '0;
-        if (window[i] == 8'd2 && window[i+1] == 8'd4 && 7'(i + 4) <= left_q) begin
-          found.mss = {window[i+2], window[i+3]};
-        end
-        if (window[i] == 8'd3 && window[i+1] == 8'd3 && 7'(i + 3) <= left_q) begin
-          found.has_ws = 1'b1;
-          found.ws = window[i+2] > 8'd14 ? 4'd14 : window[i+2][3:0];
-        end
+      starts[i] = skip_q == 9'(i) && !stop_q;
+      for (int unsigned j = 0; j < i; j++) if (starts[j] && kind_q[j].next[i]) starts[i] = 1'b1;
+      if (!room_q[i]) starts[i] = 1'b0;
+      if (starts[i] && kind_q[i].stops) stop = 1'b1;
+      if (starts[i] && kind_q[i].over) skip |= kind_q[i].skip;
+      if (starts[i] && kind_q[i].mss && room_q[i+3]) found.mss = {window[i+2], window[i+3]};
+      if (starts[i] && kind_q[i].ws && room_q[i+2]) begin
+        found.has_ws = 1'b1;
+        found.ws = window[i+2] > 8'd14 ? 4'd14 : window[i+2][3:0];
       end
     end
   end
@@ -91,6 +118,7 @@ module spfe_tcp_rx_options
     if (take || flush_q) begin
       late_q <= data_i;
       look_q <= late_q;
+      kind_q <= kind_d;
       look_valid_q <= fresh_q;
     end
     if (flush_q) fresh_q <= 1'b0;
@@ -104,6 +132,7 @@ module spfe_tcp_rx_options
       stop_q <= stop;
       skip_q <= skip;
       left_q <= left_q > 7'(Bytes) ? left_q - 7'(Bytes) : '0;
+      for (int unsigned i = 0; i < Bytes + 3; i++) room_q[i] <= left_q > 7'(Bytes + i);
     end
     if (take && begin_i) begin
       fresh_q <= 1'b1;
@@ -111,7 +140,8 @@ module spfe_tcp_rx_options
       options_o <= '0;
       stop_q <= 1'b0;
       skip_q <= 9'({begin_lane_i, 2'd2});
-      left_q <= 7'({begin_lane_i, 2'd2}) + (doff_i < 4'd5 ? 7'd0 : {1'b0, doff_i - 4'd5, 2'd0});
+      left_q <= begin_left;
+      for (int unsigned i = 0; i < Bytes + 3; i++) room_q[i] <= begin_left > 7'(i);
     end
     if (rst_i) begin
       run_q <= 1'b0;

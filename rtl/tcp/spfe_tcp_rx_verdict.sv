@@ -7,8 +7,6 @@ module spfe_tcp_rx_verdict
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned MacWidth = 32,
     /// 1: the end is one cycle after the last beat, when the checksums are known.
     parameter bit Checksum = 1'b1,
     /// 1: seg_valid_o comes one cycle later, when segments that were waiting have moved RCV.NXT.
@@ -24,8 +22,6 @@ module spfe_tcp_rx_verdict
     input logic last_i,
     /// With last_i: wrong FCS.
     input logic fcs_bad_i,
-    /// Word 11 is on the bus.
-    input logic at_flags_i,
     /// Word 13 is on the bus.
     input logic at_end_i,
     /// What is wrong in the headers.
@@ -84,9 +80,6 @@ module spfe_tcp_rx_verdict
     /// One cycle after finish_o: what is counted.
     output rx_count_t count_o
 );
-  localparam int unsigned AckSteps = MacWidth == 32 ? 2 : 1;
-
-  logic [AckSteps-1:0] since_q;  // cycles since word 11
   logic reach_q;  // word 13 has come
   logic wait_q;  // the last beat has come
   logic fcs_bad_q, whole_q;
@@ -96,12 +89,12 @@ module spfe_tcp_rx_verdict
   rx_count_t count;
 
   // A frame of the least size for TCP, without padding, ends before its ACK is checked.
-  assign busy = at_end_i && since_q[AckSteps-1];
+  assign busy = at_end_i;
   assign finish_o = wait_q || (last_i && !busy && !Checksum);
 
-  assign reach = wait_q ? reach_q : (reach_q && !start_i) || at_end_i;
-  assign fcs_bad = wait_q ? fcs_bad_q : fcs_bad_i;
-  assign whole = wait_q ? whole_q : whole_i;
+  assign reach = reach_q && (Checksum || wait_q || !start_i);
+  assign fcs_bad = Checksum || wait_q ? fcs_bad_q : fcs_bad_i;
+  assign whole = Checksum || wait_q ? whole_q : whole_i;
   assign sums_ok = !Checksum || (ip_ok_i && tcp_ok_i);
   assign length_bad = fault_i.length || !whole || bad_doff_i;
   assign good = !fcs_bad && reach && fault_i == '0 && !length_bad && sums_ok;
@@ -135,7 +128,6 @@ module spfe_tcp_rx_verdict
   end
 
   always_ff @(posedge clk_i) begin
-    since_q <= AckSteps'({since_q, at_flags_i});
     if (at_end_i) reach_q <= 1'b1;
     if (start_i) reach_q <= 1'b0;
     wait_q <= last_i && (busy || wait_q || Checksum);

@@ -187,6 +187,8 @@ pub struct UserSink {
     pub blocked: bool,
     part: Vec<u8>,
     beats: usize,
+    /// Only the verdict is to come.
+    ended: bool,
     first: Option<u64>,
     sid: u16,
     held: Option<(u16, bool, [u64; 2])>,
@@ -205,6 +207,7 @@ impl UserSink {
             blocked: false,
             part: Vec::new(),
             beats: 0,
+            ended: false,
             first: None,
             sid: 0,
             held: None,
@@ -253,11 +256,15 @@ impl UserSink {
         }
         self.held = None;
         let count = out.user_rx_keep.count_ones() as usize;
-        // The first beat may be short (unpacked), the last one short or empty.
+        // The first beat may be short (unpacked), the last one short or empty. A short one between
+        // them ends the payload, where the frame goes on; the verdict follows in an empty beat.
+        let ended = std::mem::take(&mut self.ended);
+        self.ended = count < self.width && !out.user_rx_last && self.beats > 0;
         assert!(
             out.user_rx_keep == keep(count)
                 && count <= self.width
-                && (count == self.width || out.user_rx_last || self.beats == 0 && count > 0),
+                && (count > 0 || out.user_rx_last)
+                && !(ended && count > 0),
             "clock {clock}: keep {:#b} of beat {} to the user, last {}",
             out.user_rx_keep,
             self.beats,

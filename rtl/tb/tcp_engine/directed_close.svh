@@ -129,7 +129,7 @@ task automatic test_close();
   want("RA", pack, pseq);
   want_event(EvClosed, 0, int'(CloseAbort));
   idle(100);
-  state(0, StListen);
+  state(0, StClosed);
   check(!env.key_ok[0] && !env.open[0] && !env.ropen[0], "all closed");
 
   begin_test("reset in CLOSE-WAIT and FIN-WAIT-2");

@@ -142,6 +142,7 @@ module eng_env
   tx_done_t now_done;
   int left = 0;
 
+  int gap = 8;  // cycles between segments, at least
   int seg_gap = 0, ticks = 0, cycles = 0, stalls = 25, tick_cycles = 64, frame_cycles = 0;
   bit ticking = 1;
   bit arp_known = 1;
@@ -368,7 +369,7 @@ module eng_env
     if (seg_gap != 0) seg_gap--;
     if (wire_in.size() != 0 && seg_gap == 0 && !rst) begin
       deliver(wire_in.pop_front());
-      seg_gap = 8;
+      seg_gap = gap;
     end
     tick = ticking && cycles % tick_cycles == 0;
     if (tick) ticks++;

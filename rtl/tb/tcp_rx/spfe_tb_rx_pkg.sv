@@ -166,7 +166,9 @@ package spfe_tb_rx_pkg;
           put(made, {$urandom, $urandom}, 8);
         end
         5: if ($urandom_range(3) == 0) put(made, 64'($urandom_range(255)), 1);
-        default: if ($urandom_range(3) == 0) put(made, {48'd0, 8'($urandom), 8'($urandom_range(5))}, 2);
+        default: begin
+          if ($urandom_range(3) == 0) put(made, {48'd0, 8'($urandom), 8'($urandom_range(5))}, 2);
+        end
       endcase
     end
     while (32'(made.size()) > size) void'(made.pop_back());

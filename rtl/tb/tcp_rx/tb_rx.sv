@@ -160,7 +160,8 @@ module tb_rx
     end
     e.frames = 1;
     e.not_for_us = vm == 0 || (n > base + 12 && get(f, base + 12, 3) >> 4 != 64'h08004) ||
-        (n > base + 20 && get(f, base + 23, 1) != 6) || (n > base + 24 && get(f, base + 26, 1) >= 224);
+        (n > base + 20 && get(f, base + 23, 1) != 6) ||
+        (n > base + 24 && get(f, base + 26, 1) >= 224);
     e.ip_options = n > base + 12 && get(f, base + 14, 1)[3:0] != 5;
     e.fragment = n > base + 20 && get(f, base + 20, 2)[13:0] != 0;
     e.oversize = n > base + 16 && total > MTU;

@@ -182,7 +182,9 @@ task automatic random_frames();
     if (n % 200 == 0) begin
       idle();
       for (int unsigned s = 0; s < SESSIONS; s++) begin
-        if (n == 0 || !open[s] || spfe_tb_pkg::chance(20)) session(s, spfe_tb_pkg::chance(95), spfe_tb_pkg::chance(95));
+        if (n == 0 || !open[s] || spfe_tb_pkg::chance(20)) begin
+          session(s, spfe_tb_pkg::chance(95), spfe_tb_pkg::chance(95));
+        end
       end
       bubble = spfe_tb_pkg::chance(50) ? 0 : $urandom_range(60);
       gap = spfe_tb_pkg::chance(50) ? 0 : $urandom_range(20);
@@ -214,7 +216,10 @@ task automatic random_frames();
       void'(r.payload.pop_back());
     end
     if ((AHEAD || ORDER) && spfe_tb_pkg::chance(60)) begin
-      r.seq = nxt[i] + (spfe_tb_pkg::chance(40) ? 0 : 32 * $urandom_range(spfe_tb_pkg::chance(90) ? 20 : 80));
+      r.seq = nxt[i];
+      if (spfe_tb_pkg::chance(60)) begin
+        r.seq += 32 * $urandom_range(spfe_tb_pkg::chance(90) ? 20 : 80);
+      end
       while (r.payload.size() > 200) void'(r.payload.pop_back());
       r.flags.fin = spfe_tb_pkg::chance(2);
     end
@@ -225,7 +230,9 @@ task automatic random_frames();
     if (spfe_tb_pkg::chance(wrongness)) spoil(r);
     f = build(r);
     fcs_bad = spfe_tb_pkg::chance(wrongness / 5);
-    if (spfe_tb_pkg::chance(wrongness / 5)) f[$urandom_range(f.size()-1)] ^= 8'd1 << $urandom_range(7);
+    if (spfe_tb_pkg::chance(wrongness / 5)) begin
+      f[$urandom_range(f.size()-1)] ^= 8'd1 << $urandom_range(7);
+    end
     if (spfe_tb_pkg::chance(wrongness / 5)) begin
       repeat ($urandom_range(f.size() - 1)) void'(f.pop_back());
     end

@@ -154,10 +154,19 @@ impl Reference {
             }
             return;
         }
+        let half_open = s.state == State::SynRcvd;
         if seg.flags & ACK == 0 || !self.check_ack(id, seg) {
             return;
         }
-        self.take(id, seg);
+        if half_open {
+            // Delivery opens with this segment: what is in it has to come again.
+            if seg.seq_len() != 0 {
+                self.count_limited(id);
+                self.send_ack(id);
+            }
+        } else {
+            self.take(id, seg);
+        }
         self.pump(id);
     }
 
@@ -170,7 +179,8 @@ impl Reference {
             if new {
                 self.check_ack(id, seg);
             } else {
-                self.send_syn_ack(id);
+                self.session(id).clock.timed = None;
+                self.send_syn_ack_again(id);
             }
             return;
         }
@@ -222,9 +232,15 @@ impl Reference {
         let (tick, count) = self.sessions[id].limited;
         let count = if tick == self.now { count } else { 0 };
         if count < limit {
-            self.sessions[id].limited = (self.now, count + 1);
+            self.count_limited(id);
             self.send_ack(id);
         }
+    }
+
+    fn count_limited(&mut self, id: usize) {
+        let (tick, count) = self.sessions[id].limited;
+        let count = if tick == self.now { count } else { 0 };
+        self.sessions[id].limited = (self.now, count + 1);
     }
 
     /// Fifth step. False: the segment is of no further use.
@@ -251,6 +267,10 @@ impl Reference {
             self.progress(id, seg);
         } else if seg.ack == s.una {
             self.maybe_duplicate(id, seg);
+        }
+        if self.sessions[id].persist_at.is_some() {
+            // The peer lives: that is all a probe asks.
+            self.session(id).tries = 0;
         }
         if le(self.sessions[id].una, seg.ack) {
             self.window(id, seg);
@@ -290,6 +310,7 @@ impl Reference {
         let s = self.session(id);
         let same = seg.payload.is_empty()
             && seg.flags & (SYN | FIN) == 0
+            && seg.window != 0
             && u32::from(seg.window) << s.snd_ws == s.snd_wnd;
         if !same || !s.outstanding() {
             return;
@@ -301,6 +322,7 @@ impl Reference {
             s.cwnd = s.ssthresh + 3 * mss;
             s.recover = Some(s.nxt);
             self.retransmit(id);
+            self.arm_rto(id);
         } else if s.dups > 3 && s.recover.is_some() {
             s.cwnd = s.cwnd.saturating_add(mss);
         }
@@ -324,9 +346,10 @@ impl Reference {
         {
             s.clock.timed = None;
             s.clock.sample((now - since) as u32, min, max);
+            // Until then the longer time-out stays (RFC 6298, 5.7).
+            s.backoff = 0;
         }
         s.tries = 0;
-        s.backoff = 0;
         s.rto_at = None;
         if s.outstanding() {
             self.arm_rto(id);
@@ -341,9 +364,12 @@ impl Reference {
             s.max_wnd = s.max_wnd.max(s.snd_wnd);
             s.wl1 = seg.seq;
             s.wl2 = seg.ack;
-            if s.snd_wnd != 0 {
-                s.persist_at = None;
-                s.persist_wait = 0;
+            if s.snd_wnd != 0 && s.persist_at.take().is_some() {
+                s.backoff = 0;
+                if s.outstanding() {
+                    self.retransmit(id);
+                    self.arm_rto(id);
+                }
             }
         }
     }
@@ -368,11 +394,12 @@ impl Reference {
 
     /// Seventh and eighth step: payload and FIN, if they are what is expected next.
     fn take(&mut self, id: usize, seg: &Segment) {
-        if !self.sessions[id].receiving() {
-            return;
-        }
         let fin = seg.flags & FIN != 0;
         if seg.payload.is_empty() && !fin {
+            return;
+        }
+        if !self.sessions[id].receiving() {
+            self.send_limited(id, DUPLICATES);
             return;
         }
         if seg.seq != self.sessions[id].rcv_nxt {

@@ -41,6 +41,8 @@ pub struct Lockstep<'a> {
     frames: Vec<Frame>,
     /// The first difference.
     difference: Option<String>,
+    /// What both did last.
+    last: String,
     /// Frames that agreed.
     pub agreed: u64,
 }
@@ -58,6 +60,7 @@ impl<'a> Lockstep<'a> {
             bytes: HashMap::new(),
             frames: Vec::new(),
             difference: None,
+            last: String::new(),
             agreed: 0,
         }
     }
@@ -69,8 +72,8 @@ impl<'a> Lockstep<'a> {
     }
 
     fn differ(&mut self, text: String) {
-        let now = self.now;
-        self.difference.get_or_insert_with(|| format!("tick {now}: {text}"));
+        let (now, last) = (self.now, &self.last);
+        self.difference.get_or_insert_with(|| format!("tick {now}: {text}; after {last}"));
     }
 
     /// The endpoint acts first; its initial sequence numbers are told to the model.
@@ -185,12 +188,18 @@ impl Endpoint for Lockstep<'_> {
     }
 
     fn inject(&mut self, frame: &[u8], bad_fcs: bool) {
+        let text = match parse(frame) {
+            Ok(Packet::Tcp(seg)) => seg.text(),
+            _ => format!("{frame:02x?}"),
+        };
+        self.last = format!("{text}{}", if bad_fcs { " with a wrong FCS" } else { "" });
         self.both(|ep| ep.inject(frame, bad_fcs));
     }
 
     fn advance_ticks(&mut self, n: u64) {
         for _ in 0..n {
             self.now += 1;
+            self.last = "a tick".into();
             self.both(|ep| ep.advance_ticks(1));
         }
     }
@@ -204,6 +213,7 @@ impl Endpoint for Lockstep<'_> {
     }
 
     fn send(&mut self, session: u16, bytes: &[u8], mode: Mode) {
+        self.last = format!("a message of {} bytes to session {session}", bytes.len());
         self.both(|ep| ep.send(session, bytes, mode));
     }
 
@@ -249,6 +259,7 @@ impl Endpoint for Lockstep<'_> {
         if matches!(op, Op::Listen { .. } | Op::Connect { .. }) {
             self.peers.insert(session, op);
         }
+        self.last = format!("{op:?} for session {session}");
         self.both(|ep| ep.op(session, op));
     }
 

@@ -76,12 +76,16 @@ impl Reference {
     }
 
     pub(super) fn send_syn_ack(&mut self, id: usize) {
-        let s = &self.sessions[id];
-        let iss = s.iss;
-        let options = self.syn_options(self.settings.wscale.filter(|_| s.scaled));
         if self.sessions[id].tries == 0 {
             self.time_segment(id);
         }
+        self.send_syn_ack_again(id);
+    }
+
+    pub(super) fn send_syn_ack_again(&mut self, id: usize) {
+        let s = &self.sessions[id];
+        let iss = s.iss;
+        let options = self.syn_options(self.settings.wscale.filter(|_| s.scaled));
         self.send_flags(id, iss, SYN | ACK, options, Vec::new());
     }
 
@@ -168,8 +172,10 @@ impl Reference {
             let limit = s.limit(congestion);
             let room = if lt(s.nxt, limit) { limit.wrapping_sub(s.nxt) } else { 0 };
             let len = left.min(mss).min(room);
-            // A small piece because of the window only if nothing else moves (RFC 1122, 4.2.3.4).
-            if len == 0 || len < mss && len < left && s.outstanding() {
+            // A small piece because of the window only if nothing else moves, or the window is no
+            // larger (RFC 9293, 3.8.6.2.1).
+            let half = room >= s.max_wnd / 2;
+            if len == 0 || len < mss && len < left && s.outstanding() && !half {
                 break;
             }
             let (seq, bytes) = (s.nxt, s.bytes(s.nxt, len as usize));
@@ -179,12 +185,12 @@ impl Reference {
             self.arm_rto_if_idle(id);
         }
         let s = &self.sessions[id];
-        if s.fin_wanted && !s.fin_sent && s.nxt == s.written() {
+        let room = lt(s.nxt, s.limit(congestion));
+        if s.fin_wanted && !s.fin_sent && s.nxt == s.written() && room {
             let seq = s.nxt;
             let s = self.session(id);
             s.fin_sent = true;
             s.nxt = seq.wrapping_add(1);
-            self.time_segment(id);
             self.send_flags(id, seq, FIN | ACK, Vec::new(), Vec::new());
             self.arm_rto_if_idle(id);
         }
@@ -198,7 +204,7 @@ impl Reference {
         s.clock.timed = None;
         let (seq, end) = (s.una, s.written());
         let sent = if lt(end, s.nxt) { end } else { s.nxt };
-        let len = sent.wrapping_sub(seq).min(mss);
+        let len = sent.wrapping_sub(seq).min(mss).min(s.snd_wnd);
         if le(end, seq) {
             if s.fin_sent {
                 self.send_flags(id, seq, FIN | ACK, Vec::new(), Vec::new());

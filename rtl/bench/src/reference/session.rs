@@ -112,7 +112,6 @@ pub struct Session {
     pub tries: u8,
     pub rto_at: Option<u64>,
     pub persist_at: Option<u64>,
-    pub persist_wait: u32,
     pub delack_at: Option<u64>,
     /// Segments with data since the last ACK.
     pub unacked: u8,

@@ -29,13 +29,11 @@ impl Reference {
 
     /// Probes are due while data waits for a closed window and nothing is under way.
     pub(super) fn arm_persist(&mut self, id: usize) {
-        let now = self.now;
-        let max = u32::from(self.settings.persist_max);
-        let s = self.session(id);
-        let waits = s.snd_wnd == 0 && lt(s.nxt, s.written()) && !s.outstanding();
+        let s = &self.sessions[id];
+        let more = lt(s.nxt, s.written()) || s.fin_wanted && !s.fin_sent;
+        let waits = s.snd_wnd == 0 && more && !s.outstanding();
         if waits && s.persist_at.is_none() {
-            s.persist_wait = s.clock.rto.min(max);
-            s.persist_at = Some(now + u64::from(s.persist_wait));
+            self.persist(id);
         }
     }
 
@@ -88,9 +86,7 @@ impl Reference {
             }
             _ => {
                 if tries >= self.settings.data_tries {
-                    let nxt = self.sessions[id].nxt;
-                    self.send_flags(id, nxt, RST | ACK, Vec::new(), Vec::new());
-                    self.close(id, reason::TIMEOUT);
+                    self.give_up(id);
                     return;
                 }
                 let mss = u32::from(self.mss(id));
@@ -98,10 +94,23 @@ impl Reference {
                 s.ssthresh = (s.nxt.wrapping_sub(s.una) / 2).max(2 * mss);
                 s.cwnd = mss;
                 s.recover = Some(s.nxt);
+                if s.snd_wnd == 0 {
+                    // Nothing would be taken: probes ask for the window.
+                    s.rto_at = None;
+                    self.persist(id);
+                    return;
+                }
                 self.retransmit(id);
             }
         }
         self.arm_rto(id);
+    }
+
+    /// The peer does not answer any more.
+    fn give_up(&mut self, id: usize) {
+        let nxt = self.sessions[id].nxt;
+        self.send_flags(id, nxt, RST | ACK, Vec::new(), Vec::new());
+        self.close(id, reason::TIMEOUT);
     }
 
     fn opening_failed(&mut self, id: usize) {
@@ -112,13 +121,25 @@ impl Reference {
         }
     }
 
-    /// An empty segment before the window calls for an ACK (RFC 9293, 3.8.6.1).
-    fn probe(&mut self, id: usize) {
+    fn persist(&mut self, id: usize) {
         let (now, max) = (self.now, u32::from(self.settings.persist_max));
         let s = self.session(id);
-        s.persist_wait = s.persist_wait.saturating_mul(2).min(max);
-        s.persist_at = Some(now + u64::from(s.persist_wait));
+        let wait = s.clock.rto.checked_shl(s.backoff).unwrap_or(max).min(max);
+        s.persist_at = Some(now + u64::from(wait));
+    }
+
+    /// An empty segment before the window calls for an ACK (RFC 9293, 3.8.6.1).
+    fn probe(&mut self, id: usize) {
+        let most = self.settings.data_tries;
+        let s = self.session(id);
+        s.tries += 1;
+        if s.tries >= most {
+            self.give_up(id);
+            return;
+        }
+        s.backoff += 1;
         let seq = s.una.wrapping_sub(1);
+        self.persist(id);
         self.send_flags(id, seq, ACK, Vec::new(), Vec::new());
     }
 }

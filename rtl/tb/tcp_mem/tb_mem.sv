@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// Bench of the memory for retransmission: answers come in order and show all that was written before
+/// the read was taken.
+module tb_mem
+  import spfe_tb_pkg::*;
+#(
+  /// Name of the bench.
+  parameter string       NAME    = "tcp-mem",
+  /// As of the memory.
+  parameter int unsigned LATENCY = 2,
+  /// As of the memory.
+  parameter bit          DUAL    = 1'b0
+);
+  localparam int unsigned BITS = 4;
+  localparam int unsigned READS = 5000;
+
+  bit run;
+  int unsigned half, mem_half;
+  logic clk, mem_clk, rst, mem_rst;
+  spfe_tb_clock #(.DRIFT(5)) clock (.run_i(run), .half_i(half), .clk_o(clk));
+  spfe_tb_clock #(.DRIFT(5)) mem_clock (.run_i(run), .half_i(mem_half), .clk_o(mem_clk));
+
+  logic wr_valid, wr_ready, rd_valid, rd_ready, rsp_valid;
+  logic [BITS-1:0] wr_addr, rd_addr;
+  logic [127:0] wr_data, rsp_data;
+  logic [15:0] wr_mask;
+  spfe_tcp_mem #(.AddrBits(BITS), .Latency(LATENCY), .DualClock(DUAL)) dut (
+    .clk_i(clk), .rst_i(rst), .mem_clk_i(mem_clk), .mem_rst_i(mem_rst),
+    .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_addr_i(wr_addr), .wr_data_i(wr_data),
+    .wr_mask_i(wr_mask), .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr),
+    .rsp_valid_o(rsp_valid), .rsp_data_o(rsp_data)
+  );
+
+  logic [127:0] model [2 ** BITS];
+  logic [127:0] expected [$];
+  logic [BITS-1:0] asked [$];
+  int unsigned answers, write_rate, read_rate;
+
+  function automatic bit free(logic [BITS-1:0] addr);
+    foreach (asked[i]) if (asked[i] == addr) return 1'b0;
+    return !(rd_valid && rd_addr == addr);
+  endfunction
+
+  function automatic void store();
+    for (int i = 0; i < 16; i++) if (wr_mask[i]) model[wr_addr][i*8+:8] = wr_data[i*8+:8];
+  endfunction
+
+  always @(posedge clk) if (!rst) begin
+    if (rsp_valid) begin
+      if (expected.size() == 0) $fatal(1, "an answer to no read");
+      if (rsp_data !== expected[0]) $fatal(1, "word %0d is %h, not %h", asked[0], rsp_data, expected[0]);
+      void'(expected.pop_front());
+      void'(asked.pop_front());
+      answers <= answers + 1;
+    end
+    // What is taken at this edge: the read does not have to show a write of the same edge.
+    if (rd_valid && rd_ready) begin
+      expected.push_back(model[rd_addr]);
+      asked.push_back(rd_addr);
+      rd_valid <= 1'b0;
+    end
+    if (wr_valid && wr_ready) begin
+      store();
+      wr_valid <= 1'b0;
+    end
+    if ((!rd_valid || rd_ready) && asked.size() < 15 && chance(read_rate)) begin
+      automatic logic [BITS-1:0] addr = BITS'($urandom);
+      if (!wr_valid || wr_ready || wr_addr != addr) begin
+        rd_valid <= 1'b1;
+        rd_addr <= addr;
+      end
+    end else if ((!wr_valid || wr_ready) && chance(write_rate)) begin
+      automatic logic [BITS-1:0] addr = BITS'($urandom);
+      if (free(addr)) begin
+        wr_valid <= 1'b1;
+        wr_addr <= addr;
+        wr_data <= {$urandom, $urandom, $urandom, $urandom};
+        wr_mask <= 16'($urandom);
+      end
+    end
+    if (answers >= READS) passed(NAME, answers);
+  end
+
+  initial if (chosen(NAME)) begin
+    half = $urandom_range(20, 5);
+    mem_half = $urandom_range(20, 5);
+    write_rate = activity();
+    read_rate = activity();
+    foreach (model[i]) model[i] = '0;
+    rst = 1'b1;
+    mem_rst = 1'b1;
+    wr_valid = 1'b0;
+    rd_valid = 1'b0;
+    run = 1'b1;
+    repeat (10) @(posedge clk);
+    repeat (10) @(negedge mem_clk);
+    mem_rst = 1'b0;
+    @(negedge clk);
+    rst = 1'b0;
+  end
+endmodule
