@@ -7,7 +7,6 @@ cd "$(dirname "$0")/.."
 cargo build --release -q
 target/release/link_soak "${SOAK_WORDS:-1000000000}"
 SPFE_SOAK=1 tests/file_transfer.sh
-SPFE_SOAK=1 tests/tcp_peer.sh
 FUZZ_SECONDS=${FUZZ_SECONDS:-600} tools/fuzz.sh
 target/release/spfe perf tables --report bench/out/tables-full
 tools/setup.sh rtl test
