@@ -44,7 +44,7 @@ lint: setup ## only the checks of generated files, format, scripts and Rust code
 
 test-tcp: setup ## the TCP core in simulation: scripts, other stacks, fuzzing, Linux; minutes (TCP_BUILDS="sf64 ct64")
 	@tools/setup.sh rtl test
-	@TCP_BUILDS="$(TCP_BUILDS)" tools/test.sh tcp
+	@TCP_FORM=full TCP_BUILDS="$(TCP_BUILDS)" tools/test.sh tcp
 
 report-tcp: setup ## measure the TCP core in virtual time and write target/rtl/report
 	@tools/setup.sh rtl

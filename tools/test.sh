@@ -102,7 +102,7 @@ run_rtl() {
     step rtl rtl-test tap tools/rtl.sh test --ci
     step rtl rtl-formal tap tools/rtl.sh formal --ci
     step rtl rtl-synth tap tools/rtl.sh synth --ci
-    step tcp tcp-core tap env CORE_BUILDS="${TCP_BUILDS:-sf64}" bash tests/tcp/core.sh
+    step tcp tcp-core tap env CORE_BUILDS="${TCP_BUILDS:-sf64}" bash tests/tcp/core.sh "${TCP_FORM:-short}"
     # Against the TCP of Linux: make test-tcp.
     if ((${#wanted[@]} > 0)); then
         step tcp tcp-peer tap bash tests/tcp/peer.sh

@@ -2,7 +2,8 @@
 # The TCP core in simulation: unit tests of its bench, the scripts of conformance, a TCP stack that is
 # not ours at the other end, and frames that are almost right.
 #
-#   tests/tcp/core.sh          "ok NAME" or "not ok NAME" for each check; a few minutes
+#   tests/tcp/core.sh          "ok NAME" or "not ok NAME" for each check; two minutes
+#   tests/tcp/core.sh full     everything, and the bench's own tests; many minutes
 #   tests/tcp/core.sh soak     the long form: hours
 #
 # Builds of the core and of the bench are made first where they are missing (some minutes each).
@@ -17,8 +18,11 @@ readonly manifest=rtl/bench/Cargo.toml
 readonly programs=${CARGO_TARGET_DIR:-rtl/bench/target}/release
 case $form in
     short)
-        readonly seed=${CORE_SEED:-1} limit=600 frames=10000 scale=1
-        readonly cases='passive,active,16 sessions,zero windows,stalls,drop,all together,no loss'
+        readonly seed=${CORE_SEED:-1} limit=600 frames=3000 scale=1
+        readonly cases='passive,active,zero windows'
+        ;;
+    full)
+        readonly seed=${CORE_SEED:-1} limit=3600 frames=20000 scale=1 cases=''
         ;;
     soak)
         readonly seed=${CORE_SEED:-$RANDOM} limit=36000 frames=1000000 scale=100 cases=''
@@ -50,14 +54,22 @@ check() {
     shift
     timeout --kill-after=5 "$limit" "$@" >"$dir/$name" 2>&1
     report "$name" $?
+    return "$failed"
 }
 
-# core BUILD: the checks of a build, one after the other.
+# core BUILD: the checks of a build, beside each other.
 core() {
-    local build=$1
-    check "$build.scripts" "$programs/tcp-check" --core "$build" drill
-    check "$build.peer" "$programs/tcp-check" --core "$build" peer --seed "$seed" --scale "$scale" --only "$cases"
-    check "$build.fuzz" "$programs/tcp-check" --core "$build" fuzz --seed "$seed" --frames "$frames"
+    local build=$1 one
+    local -a running=()
+    check "$build.scripts" "$programs/tcp-check" --core "$build" drill &
+    running+=($!)
+    check "$build.peer" "$programs/tcp-check" --core "$build" peer --seed "$seed" --scale "$scale" --only "$cases" &
+    running+=($!)
+    check "$build.fuzz" "$programs/tcp-check" --core "$build" fuzz --seed "$seed" --frames "$frames" &
+    running+=($!)
+    for one in "${running[@]}"; do
+        wait "$one" || failed=1
+    done
     return "$failed"
 }
 
@@ -68,7 +80,10 @@ for build in $builds; do
 done
 ((failed)) && exit 1
 printf '# seed %s\n' "$seed"
-check bench.unit cargo test --locked --release --manifest-path "$manifest"
+if [[ $form == full ]]; then
+    check bench.unit cargo test --locked --release --manifest-path "$manifest"
+    check bench.lint cargo clippy --locked --release --all-targets --manifest-path "$manifest" -- -D warnings
+fi
 
 # A build on each core of the machine.
 running=()
