@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The TCP core in simulation: unit tests of its bench, the scripts of conformance, a TCP stack that is
-# not ours at the other end, and frames that are almost right.
+# The TCP core in simulation: the scripts of conformance, a TCP stack that is not ours at the other end,
+# and frames that are almost right.
 #
 #   tests/tcp/core.sh          "ok NAME" or "not ok NAME" for each check; two minutes
 #   tests/tcp/core.sh full     everything, and the bench's own tests; many minutes

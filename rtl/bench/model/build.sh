@@ -5,7 +5,7 @@
 #
 # writes target/rtl/models/NAME.so, unless it is there and nothing it is made of has changed.
 # rtl/bench/model/builds.toml has the builds of the bench. SPFE_RTL_TOP names another top module
-# with the ports of spfe_tcp. With SPFE_RTL_KEEP=1 a library that is there is used as it is.
+# with the ports of spfe_tcp.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -15,10 +15,6 @@ shift
 readonly here=rtl/bench/model top=${SPFE_RTL_TOP:-spfe_tcp}
 readonly out=target/rtl/models
 readonly library=$out/$name.so stamp=$out/$name.stamp work=$out/$name.d
-
-if [[ ${SPFE_RTL_KEEP:-0} == 1 && -e $library ]]; then
-    exit
-fi
 
 # The tools: by tools/rtl.sh where it is, else from the PATH.
 if [[ -z ${SPFE_RTL_TOOLS:-} && -x tools/rtl.sh ]]; then
