@@ -11,10 +11,12 @@ pub mod html;
 pub mod latency;
 pub mod plot;
 pub mod resources;
+pub mod ways;
 
 use crate::bench::generics::Generics;
 use crate::bench::meta::Meta;
 use crate::bench::record::{self, Bandwidth, Contention, Latency, Peers};
+use crate::bench::synthesis::Synthesis;
 use crate::drill::suite::Record;
 use crate::published::Published;
 use checks::Facts;
@@ -174,6 +176,8 @@ pub struct Records {
     pub conformance: Vec<Record>,
     /// `fuzz.json`, if there is one.
     pub fuzz: Option<Facts>,
+    /// The record of synthesis, if there is one.
+    pub synthesis: Option<Synthesis>,
 }
 
 impl Records {
@@ -191,6 +195,7 @@ impl Records {
             peers: record::read_if("peers.json")?,
             conformance: record::read_if("conformance.json")?.unwrap_or_default(),
             fuzz: record::read_if("fuzz.json")?,
+            synthesis: Synthesis::read()?,
         })
     }
 }
@@ -210,7 +215,7 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     body.push_str(&latency::html(&mut page, &source)?);
     body.push_str(&contention::html(&mut page, &records.contention)?);
     body.push_str(&bandwidth::html(&mut page, &records.bandwidth, &published)?);
-    body.push_str(&resources::html(&published)?);
+    body.push_str(&resources::html(&published, records.synthesis.as_ref())?);
     body.push_str(&checks::peers(records.peers.as_ref())?);
     body.push_str(&checks::conformance(&records.conformance, records.fuzz.as_ref())?);
     body.push_str(&checks::generics(&published, &records.generics)?);
