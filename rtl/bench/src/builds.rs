@@ -24,11 +24,13 @@ pub enum Error {
     Model(#[from] model::Error),
 }
 
-/// A build: its name and parameters.
+/// A build: its name, top module and parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
     /// Name.
     pub name: String,
+    /// Top module.
+    top: String,
     /// Parameters other than the defaults.
     parameters: BTreeMap<String, u32>,
 }
@@ -61,9 +63,18 @@ const DEFAULTS: [(&str, u32); 24] = [
     ("IcmpServer", 1),
 ];
 
+/// A build in the table.
 #[derive(Deserialize)]
-#[serde(transparent)]
-struct Table(BTreeMap<String, BTreeMap<String, u32>>);
+struct Row {
+    #[serde(default = "core")]
+    top: String,
+    #[serde(flatten)]
+    parameters: BTreeMap<String, u32>,
+}
+
+fn core() -> String {
+    "spfe_tcp".to_owned()
+}
 
 /// All builds.
 ///
@@ -71,8 +82,9 @@ struct Table(BTreeMap<String, BTreeMap<String, u32>>);
 /// The table, which is part of this program, is not TOML.
 #[must_use]
 pub fn all() -> Vec<Build> {
-    let table: Table = toml::from_str(TABLE).expect("model/builds.toml");
-    table.0.into_iter().map(|(name, parameters)| Build { name, parameters }).collect()
+    let table: BTreeMap<String, Row> = toml::from_str(TABLE).expect("model/builds.toml");
+    let build = |(name, Row { top, parameters })| Build { name, top, parameters };
+    table.into_iter().map(build).collect()
 }
 
 /// The directory of the project.
@@ -130,6 +142,7 @@ impl Build {
         let output = Command::new(root().join("rtl/bench/model/build.sh"))
             .arg(&self.name)
             .args(parameters)
+            .env("SPFE_RTL_TOP", &self.top)
             .output()
             .map_err(|error| fail(error.to_string()))?;
         if !output.status.success() {
