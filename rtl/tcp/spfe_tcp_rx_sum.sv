@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Checksums of the IP header and of the TCP segment (RFC 1071). Each 16-bit lane of the bus has an
-/// adder with the carry of the step before; the lanes are added when the frame has ended.
+/// adder with the carry of the step before. When the frame has ended nothing is added: the lanes and
+/// their carries are compressed to two numbers, whose sum is zero if one is the complement of the other.
 module spfe_tcp_rx_sum #(
     /// Width of the MAC stream in bits: 32 or 64.
     parameter int unsigned Width = 32,
@@ -35,13 +36,25 @@ module spfe_tcp_rx_sum #(
 
   // Sum and, in bit 16, its carry.
   logic [Halves-1:0][16:0] ip_q, tcp_q;
-  logic [18:0] ip_total, tcp_total;
   logic [Halves-1:0][15:0] value;
   logic [Halves-1:0] in_ip, in_tcp;
 
-  function automatic logic is_zero(logic [18:0] total);
-    // A multiple of 65535; lanes are never all zero.
-    return total == 19'h0ffff || total == 19'h1fffe || total == 19'h2fffd || total == 19'h3fffc;
+  // Whether lanes and carries add up to a multiple of 65535, but not to 0: lanes are never all zero.
+  function automatic logic is_zero(logic [Halves-1:0][16:0] lanes);
+    logic [Halves-1:0][15:0] rest;
+    logic [15:0] sum, carry, next;
+    // The carries as a number: at most four of them.
+    sum = '0;
+    for (int unsigned i = 0; i < Halves; i++) sum[2:0] += 3'(lanes[i][16]);
+    for (int unsigned i = 0; i < Halves; i++) rest[i] = lanes[i][15:0];
+    carry = rest[0];
+    // Three numbers to two; a carry out of bit 15 counts in bit 0.
+    for (int unsigned i = 1; i < Halves; i++) begin
+      next = (sum & carry) | (sum & rest[i]) | (carry & rest[i]);
+      sum = sum ^ carry ^ rest[i];
+      carry = {next[14:0], next[15]};
+    end
+    return sum == ~carry || (&sum && &carry);
   endfunction
 
   always_comb begin
@@ -72,16 +85,8 @@ module spfe_tcp_rx_sum #(
     end
   end
 
-  always_comb begin
-    ip_total = '0;
-    tcp_total = '0;
-    for (int unsigned i = 0; i < Halves; i++) begin
-      ip_total += 19'(ip_q[i][15:0]) + 19'(ip_q[i][16]);
-      tcp_total += 19'(tcp_q[i][15:0]) + 19'(tcp_q[i][16]);
-    end
-    tcp_ok_o = is_zero(tcp_total);
-  end
+  assign tcp_ok_o = is_zero(tcp_q);
 
   // The IP header is over long before the frame is.
-  always_ff @(posedge clk_i) ip_ok_o <= is_zero(ip_total);
+  always_ff @(posedge clk_i) ip_ok_o <= is_zero(ip_q);
 endmodule

@@ -26,7 +26,7 @@ module spfe_tcp_rx_taps
     input logic last_i,
     /// First beat of a frame.
     output logic start_o,
-    /// The frame has a tag; known from the beat on that has the tag.
+    /// The frame has a tag; from the beat behind it on.
     output logic tagged_o,
     /// Number of the virtual network in the tag.
     output logic [11:0] vlan_o,
@@ -79,12 +79,20 @@ module spfe_tcp_rx_taps
     assign odd_o = word_data_o[!tagged_o];
   end
 
+  // Number of the first word of the next beat, one-hot up to 13.
+  logic [13:0] next_q;
+  always_ff @(posedge clk_i) begin
+    if (valid_i) begin
+      if (last_i) next_q <= 14'd1;
+      else next_q <= word_valid_o[Lanes-1] ? next_q << Lanes : next_q << (Lanes - 1);
+    end
+    if (rst_i) next_q <= 14'd1;
+  end
+
   always_comb begin
     at_o = '0;
-    for (int unsigned n = 0; n < 14; n++) begin
-      for (int unsigned lane = 0; lane < Lanes; lane++) begin
-        if (word_valid_o[lane] && word_index_o[lane] == 9'(n)) at_o[n] = 1'b1;
-      end
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      if (word_valid_o[lane]) at_o |= next_q << lane;
     end
   end
 endmodule

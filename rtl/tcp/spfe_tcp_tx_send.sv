@@ -203,8 +203,9 @@ module spfe_tcp_tx_send
   assign in_frame = state_q == Frame && adv;
   assign need = pay_q && left_some_q;
   assign have = live_q ? data_valid_i : cmd_data_valid_i;
+  // If no more than a chunk is left the low bits of left_q are all there is.
   assign lie = live_q && need && have && ((data_last_i != left_one_q) ||
-      (data_last_i && 16'(data_bytes_i) != left_q));
+      (data_last_i && data_bytes_i != ChunkBits'(left_q)));
   assign no_sum = live_q && !head_i.known && beat_q == sum_beat && !head_sum_valid_i;
   assign stop = lie || no_sum || (live_q && stale_q) || (need && !have);
   assign finish = final_q;
