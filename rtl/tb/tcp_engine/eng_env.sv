@@ -23,6 +23,8 @@ module eng_env
   localparam int RingBytes = (1 << (MemAddrBits + 4)) >> $clog2(SessionCount);
 
   bit run = 0;  // the clock ticks
+  string what = "";  // what is being tested
+  int limit = 4_000_000;  // cycles after which a bench is stuck
   logic clk, rst = 1, tick = 0;
   tcp_cfg_t cfg;
   seg_t seg;
@@ -340,6 +342,7 @@ module eng_env
     if (tx_fire) start_command();
     #1;
     cycles++;
+    if (cycles == limit) $fatal(1, "stuck: no end after %0d cycles; %s", cycles, what);
     if (op_fire) op_valid = 0;
     if (upd_fire) arp_update_valid = 0;
     if (done_fire) begin

@@ -272,6 +272,7 @@ module tb_engine_random
     void'($value$plusargs("wait=%d", wait_ticks));
     if (name != "") begin
       env.run = 1;
+      env.what = name;
       configure();
       for (int i = 0; i < SESSIONS; i++) begin_one(i);
       while (any()) begin
