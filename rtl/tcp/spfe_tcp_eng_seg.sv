@@ -66,6 +66,7 @@ module spfe_tcp_eng_seg
         syn_dec.tcb.una = ctx_i.seg.ack;
         syn_dec.tcb.recover = ctx_i.tcb.una;
         syn_dec.cc = ctx_i.tcb.tries == 8'd0 ? CcInit : CcInitLost;
+        syn_dec.tcb.syn_now = 1'b0;  // that was to be sent again
         syn_dec.tcb.ack_now = 1'b1;
         syn_dec.tcb.send_check = 1'b1;
         syn_dec.tcb.timing = 1'b0;

@@ -100,6 +100,7 @@ module spfe_tcp_eng_seg_sync
     ack_dec = dec_keep(tcb, ctx_i.tup);
     if (tcb.state == StSynRcvd) begin
       ack_dec.tcb.state = StEstablished;
+      ack_dec.tcb.syn_now = 1'b0;  // that was to be sent again
       ack_dec.opened = 1'b1;
       ack_dec.count.opened = 1'b1;
       ack_dec.cc = tcb.tries == 8'd0 ? CcInit : CcInitLost;
@@ -192,7 +193,7 @@ module spfe_tcp_eng_seg_sync
     if (has_data) begin
       if (!seg.taken) begin
         // Out of order or not wanted any more; acknowledged below.
-      end else if (InstantAck || tcb.ack_pend) begin
+      end else if (InstantAck || tcb.ack_pend || seg.gap) begin
         ack_dec.tcb.ack_now = 1'b1;
       end else begin
         ack_dec.tcb.ack_pend = 1'b1;

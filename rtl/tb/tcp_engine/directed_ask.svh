@@ -82,6 +82,8 @@ task automatic do_begin(seq_t isn);
   env.arp_known = 1;
   env.arp_dead = 0;
   env.ticking = 1;
+  env.kept = 0;
+  env.gap = 8;
   pwnd = 32768;
   pport = Pport;
   env.reset();

@@ -50,6 +50,21 @@ task automatic test_open();
   put("A", pseq + 1, iss1 + 1);
   want_event(EvOpened, 1);
 
+  begin_test("SYN again right before the ACK");
+  operate(OpListen, 0, 32'd0, 16'd0, Lport);
+  put("S", pseq, 32'd0, 0, 1460);
+  idle(200);
+  iss1 = env.wire_out[0].seq;
+  want("SA", iss1, pseq + 1);
+  env.gap = 1;
+  put("S", pseq, 32'd0, 0, 1460);
+  put("A", pseq + 1, iss1 + 1);
+  want_event(EvOpened, 0);
+  silence();
+  check(env.nxt[0] == iss1 + 1, "SND.NXT stays");
+  env.message(0, 10);
+  want("A", iss1 + 1, pseq + 1, 10);
+
   begin_test("SYN-RECEIVED times out to LISTEN");
   operate(OpListen, 0, 32'd0, 16'd0, Lport);
   put("S", pseq, 32'd0, 0, 1460);

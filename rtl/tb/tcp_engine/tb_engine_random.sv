@@ -65,7 +65,12 @@ module tb_engine_random
     return -1;
   endfunction
 
+  string problem = "";  // told at the end of the cycle
   function automatic void fail(string what);
+    if (problem == "") problem = what;
+  endfunction
+
+  task automatic give_up();
     for (int i = 0; i < SESSIONS; i++) begin
       if (alive[i]) begin
         $display("%0d: una %0d nxt %0d cons %0d wr %0d lim %0d rcv %0d open %b live %b %s", i,
@@ -80,8 +85,8 @@ module tb_engine_random
             peers[i].fin_acked, peers[i].fin_seen);
       end
     end
-    $fatal(1, "%s: %s (cycle %0d)", name, what, env.cycles);
-  endfunction
+    $fatal(1, "%s: %s (cycle %0d)", name, problem, env.cycles);
+  endtask
 
   // A passive session i listens for the peer with address i only, so that we know who is who.
   task automatic begin_one(int i);
@@ -286,6 +291,7 @@ module tb_engine_random
           if (alive[i] && closed[i] && peers[i].state == PeerDone) finish_one(i);
         if (env.dones.size() > max_dones) max_dones = env.dones.size();
         if (idle > 300000) fail("nothing moves");
+        if (problem != "") give_up();
       end
       // Nothing is left behind.
       repeat (5000) @(posedge env.clk);
@@ -303,9 +309,10 @@ module tb_engine_random
       if (CreditEvents != (n_credit != 0)) fail("events of credit");
       if (StatusEvents != (n_status != 0)) fail("events of status");
       if (loss == 0 && (again != 0 || env.n_rto != 0 || env.n_fast != 0 || env.n_chal != 0))
-        fail($sformatf("without loss: RTO %0d, fast %0d, challenges %0d, by peers %0d",
-            env.n_rto, env.n_fast, env.n_chal, again));
+        fail($sformatf("no loss, but RTO %0d, fast %0d, challenges %0d, by peers %0d, SYN dropped %0d",
+            env.n_rto, env.n_fast, env.n_chal, again, env.n_syn_drop));
       if (loss != 0 && (env.n_rto == 0)) fail("loss without a timeout");
+      if (problem != "") give_up();
       $display("%0d connections, %0d cycles; RTO %0d, fast %0d, probes %0d, resets %0d", rounds,
           env.cycles, env.n_rto, env.n_fast, env.n_probe, env.n_rst);
       $display("challenges %0d, SYN dropped %0d, again by peers %0d, tx_done waiting %0d",
