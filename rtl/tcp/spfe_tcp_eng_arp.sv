@@ -41,6 +41,8 @@ module spfe_tcp_eng_arp
     input logic answer_valid_i,
     /// An answer for a session; to the pipeline.
     output logic arp_valid_o,
+    /// It is in the pipeline.
+    input logic arp_take_i,
     /// It is carried out.
     input logic arp_ready_i,
     /// Whose.
@@ -87,7 +89,7 @@ module spfe_tcp_eng_arp
   vif_t ask_vif_q;
   ip_t ask_ip_q, ask_gateway_q, ask_hop_q, ask_net_q;
   arp_answer_t answer_q;
-  logic void_q, used_q, hits;
+  logic void_q, taken_q, used_q, hits;
   ip_t tup_ip_q, gateway_q, net_q;
   vif_t tup_vif_q, ask_index, walk_index;
   logic unused_bits;
@@ -102,7 +104,7 @@ module spfe_tcp_eng_arp
   assign free_o = ask_q == AskIdle;
   assign query_o = '{vif: ask_vif_q, ip: ask_hop_q};
   assign query_valid_o = ask_q == AskWait;
-  assign arp_valid_o = ask_q == AskGive && !void_q;
+  assign arp_valid_o = ask_q == AskGive && !void_q && !taken_q;
   assign arp_sid_o = ask_sid_q;
   assign arp_o = answer_q;
 
@@ -113,6 +115,7 @@ module spfe_tcp_eng_arp
         ask_vif_q <= ask_tup_i.vif;
         ask_ip_q <= ask_tup_i.ip;
         void_q <= 1'b0;
+        taken_q <= 1'b0;
         if (ask_i) ask_q <= AskVif;
       end
       AskVif: begin
@@ -128,7 +131,10 @@ module spfe_tcp_eng_arp
         answer_q <= answer_i;
         if (answer_valid_i) ask_q <= AskGive;
       end
-      AskGive: if (arp_ready_i || void_q) ask_q <= AskIdle;
+      AskGive: begin
+        if (arp_take_i) taken_q <= 1'b1;
+        if (arp_ready_i || (void_q && !taken_q)) ask_q <= AskIdle;
+      end
       default: ask_q <= AskIdle;
     endcase
     if (void_i && void_sid_i == ask_sid_q && ask_q != AskIdle) void_q <= 1'b1;

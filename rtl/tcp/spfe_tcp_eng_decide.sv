@@ -4,11 +4,8 @@
 module spfe_tcp_eng_decide
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_act_pkg::*;
 #(
-    /// Each segment with data is acknowledged at once.
-    parameter bit InstantAck = 1'b0,
-    /// A congestion window limits what is sent.
-    parameter bit CongestionControl = 1'b0,
     /// Events when bytes of the ring become free.
     parameter bit CreditEvents = 1'b0
 ) (
@@ -16,38 +13,42 @@ module spfe_tcp_eng_decide
     input kind_e kind_i,
     /// The event; from the pipeline.
     input eng_ctx_t ctx_i,
+    /// What a segment is; from the judge stage, as the next four.
+    input eng_act_t act_i,
+    /// What the service does.
+    input eng_send_t send_i,
+    /// A timer has run out.
+    input logic due_i,
+    /// It has done so often enough.
+    input logic give_up_i,
+    /// The session has another address of its next hop.
+    input logic mac_new_i,
     /// Window scaling is offered (tcp_cfg_t).
     input logic wscale_en_i,
-    /// SYN sent so often without an answer: give up (tcp_cfg_t).
-    input logic [7:0] syn_tries_i,
-    /// The same for data, FIN and probes (tcp_cfg_t).
-    input logic [7:0] data_tries_i,
     /// The unit that asks for addresses is free.
     input logic query_free_i,
     /// What is to be done; to the pipeline.
     output eng_dec_t dec_o
 );
   eng_dec_t seg_dec, serve_dec, timer_dec, done_dec, open_dec;
-  logic is_due;
 
   spfe_tcp_eng_seg #(
-      .InstantAck(InstantAck),
-      .CongestionControl(CongestionControl),
       .CreditEvents(CreditEvents)
   ) i_seg (
       .ctx_i,
+      .act_i,
       .wscale_en_i,
       .dec_o(seg_dec)
   );
   spfe_tcp_eng_serve i_serve (
       .ctx_i,
+      .send_i,
       .wscale_en_i,
       .dec_o(serve_dec)
   );
   spfe_tcp_eng_timer i_timer (
       .ctx_i,
-      .syn_tries_i,
-      .data_tries_i,
+      .give_up_i,
       .query_free_i,
       .dec_o(timer_dec)
   );
@@ -58,18 +59,17 @@ module spfe_tcp_eng_decide
   spfe_tcp_eng_open i_open (
       .kind_i,
       .ctx_i,
+      .mac_new_i,
       .wscale_en_i,
       .query_free_i,
       .dec_o(open_dec)
   );
 
-  assign is_due = ctx_i.p.tmr_due || ctx_i.p.dack_due;
-
   always_comb begin
     unique case (kind_i)
       KindSegment: dec_o = seg_dec;
       KindDone: dec_o = done_dec;
-      KindServe: dec_o = is_due ? timer_dec : serve_dec;
+      KindServe: dec_o = due_i ? timer_dec : serve_dec;
       KindView: begin
         dec_o = dec_keep(ctx_i.tcb, ctx_i.tup);
         dec_o.we = 1'b0;

@@ -9,6 +9,8 @@ module spfe_tcp_eng_open
     input kind_e kind_i,
     /// The event; from the pipeline.
     input eng_ctx_t ctx_i,
+    /// KindMac: the session has another address than that; from the pipeline.
+    input logic mac_new_i,
     /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
     /// The unit that asks for addresses is free.
@@ -108,7 +110,7 @@ module spfe_tcp_eng_open
   // Another address of a next hop.
   always_comb begin
     mac_dec = dec_keep(tcb, ctx_i.tup);
-    if (is_keyed(tcb.state) && tcb.dmac != ctx_i.mac) begin
+    if (mac_new_i) begin
       mac_dec.tcb.dmac = ctx_i.mac;
       mac_dec.hdr = 1'b1;
     end

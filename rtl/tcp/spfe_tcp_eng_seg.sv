@@ -4,16 +4,15 @@
 module spfe_tcp_eng_seg
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_act_pkg::*;
 #(
-    /// Each segment with data is acknowledged at once.
-    parameter bit InstantAck = 1'b0,
-    /// A congestion window limits what is sent.
-    parameter bit CongestionControl = 1'b0,
     /// Events when bytes of the ring become free.
     parameter bit CreditEvents = 1'b0
 ) (
     /// The event; from the pipeline.
     input eng_ctx_t ctx_i,
+    /// Which case it is; from the pipeline.
+    input eng_act_t act_i,
     /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
     /// What is to be done; to the pipeline.
@@ -23,11 +22,10 @@ module spfe_tcp_eng_seg
   eng_dec_t syn_dec;
 
   spfe_tcp_eng_seg_sync #(
-      .InstantAck(InstantAck),
-      .CongestionControl(CongestionControl),
       .CreditEvents(CreditEvents)
   ) i_sync (
       .ctx_i,
+      .act_i,
       .dec_o(sync_dec)
   );
 
@@ -66,6 +64,7 @@ module spfe_tcp_eng_seg
         syn_dec.tcb.una = ctx_i.seg.ack;
         syn_dec.tcb.recover = ctx_i.tcb.una;
         syn_dec.cc = ctx_i.tcb.tries == 8'd0 ? CcInit : CcInitLost;
+        syn_dec.tcb.syn_now = 1'b0;  // that was to be sent again
         syn_dec.tcb.ack_now = 1'b1;
         syn_dec.tcb.send_check = 1'b1;
         syn_dec.tcb.timing = 1'b0;
@@ -87,14 +86,9 @@ module spfe_tcp_eng_seg
   always_comb begin
     unique case (ctx_i.tcb.state)
       StClosed, StListen, StResolve: dec_o = dec_keep(ctx_i.tcb, ctx_i.tup);
-      StSynSent: dec_o = syn_dec;
-      default: dec_o = sync_dec;
+      StSynSent: dec_o = act_i.ack_go ? dec_ack(syn_dec) : syn_dec;
+      default: dec_o = act_i.ack_go ? dec_ack(sync_dec) : sync_dec;
     endcase
-    // An acknowledgement need not wait for the service.
-    if (dec_o.tcb.ack_now && ctx_i.room && !dec_o.tx && dec_o.tcb.busy != 2'd3 &&
-        !dec_o.tcb.syn_now) begin
-      dec_o = dec_ack(dec_o);
-    end
   end
 
 endmodule

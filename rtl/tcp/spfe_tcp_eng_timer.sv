@@ -7,17 +7,15 @@ module spfe_tcp_eng_timer
 (
     /// The event; from the pipeline.
     input eng_ctx_t ctx_i,
-    /// SYN sent so often without an answer: give up (tcp_cfg_t).
-    input logic [7:0] syn_tries_i,
-    /// The same for data, FIN and probes (tcp_cfg_t).
-    input logic [7:0] data_tries_i,
+    /// It was tried often enough; from the pipeline.
+    input logic give_up_i,
     /// The unit that asks for addresses is free.
     input logic query_free_i,
     /// What is to be done; to the pipeline.
     output eng_dec_t dec_o
 );
   eng_tcb_t tcb;
-  logic opening, give_up;
+  logic opening;
   logic unused_bits;
 
   // Of structures handed on whole, and of distances but their sign.
@@ -25,7 +23,6 @@ module spfe_tcp_eng_timer
 
   assign tcb = ctx_i.tcb;
   assign opening = tcb.state inside {StSynSent, StSynRcvd};
-  assign give_up = tcb.tries >= (opening ? syn_tries_i : data_tries_i) - 8'd1;
 
   always_comb begin
     dec_o = dec_keep(tcb, ctx_i.tup);
@@ -53,7 +50,7 @@ module spfe_tcp_eng_timer
           end else begin
             dec_o.tcb.tries = 8'd0;
           end
-          if ((opening || ctx_i.p.flying) && give_up) begin
+          if ((opening || ctx_i.p.flying) && give_up_i) begin
             dec_o = dec_close(dec_o, !(opening && tcb.passive), CloseTimeout, !opening);
           end
         end
@@ -61,7 +58,7 @@ module spfe_tcp_eng_timer
           dec_o.tcb.tries = tcb.tries + 8'd1;
           if (tcb.backoff != 4'd15) dec_o.tcb.backoff = tcb.backoff + 4'd1;
           dec_o.tcb.probe_now = 1'b1;
-          if (give_up) dec_o = dec_close(dec_o, 1'b1, CloseTimeout, 1'b1);
+          if (give_up_i) dec_o = dec_close(dec_o, 1'b1, CloseTimeout, 1'b1);
         end
         TmTimeWait: dec_o = dec_close(dec_o, 1'b1, CloseDone, 1'b0);
         TmResolve: begin

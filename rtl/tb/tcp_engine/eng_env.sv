@@ -23,6 +23,8 @@ module eng_env
   localparam int RingBytes = (1 << (MemAddrBits + 4)) >> $clog2(SessionCount);
 
   bit run = 0;  // the clock ticks
+  string what = "";  // what is being tested
+  int limit = 4_000_000;  // cycles after which a bench is stuck
   logic clk, rst = 1, tick = 0;
   tcp_cfg_t cfg;
   seg_t seg;
@@ -142,6 +144,7 @@ module eng_env
   tx_done_t now_done;
   int left = 0;
 
+  bit kept = 0;  // the receiver says that it keeps payload behind a gap
   int gap = 8;  // cycles between segments, at least
   int seg_gap = 0, ticks = 0, cycles = 0, stalls = 25, tick_cycles = 64, frame_cycles = 0;
   bit ticking = 1;
@@ -189,6 +192,7 @@ module eng_env
     g.has_ws = s.ws >= 0;
     g.ws = s.ws >= 0 ? 4'(s.ws) : 4'd0;
     if (g.hit) begin
+      g.gap = kept;
       g.rcv_nxt = rnxt[g.sid];
       ack_sid = g.sid;
       #1;
@@ -227,10 +231,14 @@ module eng_env
         ack: now_tx.ack, bad_sum: 1'b0
     };
     if (c.len != 0) begin
-      if (int'(c.len) > int'(cfg.mss)) $fatal(1, "segment of %0d bytes", c.len);
-      if (seq_lt(wr[c.sid], now_tx.seq + 32'(c.len))) $fatal(1, "data that is not in the ring");
-      if (seq_lt(cons[c.sid], now_tx.seq + 32'(c.len))) $fatal(1, "data before its time");
-      if (seq_lt(nxt[c.sid], now_tx.seq)) $fatal(1, "a hole in what is sent");
+      string wrong = "";
+      if (int'(c.len) > int'(cfg.mss)) wrong = "longer than the MSS";
+      if (seq_lt(wr[c.sid], now_tx.seq + 32'(c.len))) wrong = "data that is not in the ring";
+      if (seq_lt(cons[c.sid], now_tx.seq + 32'(c.len))) wrong = "data before its time";
+      if (seq_lt(nxt[c.sid], now_tx.seq)) wrong = "a hole in what is sent";
+      if (wrong != "")
+        $fatal(1, "%s: %0d bytes at %0d of session %0d; una %0d nxt %0d consumed %0d written %0d",
+            wrong, c.len, now_tx.seq, c.sid, una[c.sid], nxt[c.sid], cons[c.sid], wr[c.sid]);
     end
     sending = 1;
   endtask
@@ -340,6 +348,7 @@ module eng_env
     if (tx_fire) start_command();
     #1;
     cycles++;
+    if (cycles == limit) $fatal(1, "stuck: no end after %0d cycles; %s", cycles, what);
     if (op_fire) op_valid = 0;
     if (upd_fire) arp_update_valid = 0;
     if (done_fire) begin

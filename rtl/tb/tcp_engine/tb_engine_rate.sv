@@ -82,6 +82,7 @@ module tb_engine_rate
   initial begin
     if (spfe_tb_pkg::chosen(NAME)) begin
       env.run = 1;
+      env.what = NAME;
       env.defaults();
       env.tick_cycles = 400;
       env.reset();

@@ -409,13 +409,16 @@ impl Reference {
         if !self.deliver(id, &seg.payload) {
             return;
         }
-        let filled = !fin && self.drain_early(id);
+        let gap = !self.sessions[id].early.is_empty();
+        if !fin {
+            self.drain_early(id);
+        }
         if fin {
             self.peer_finished(id);
         } else if !self.sessions[id].receiving() {
             // FIN came with what was early, and was acknowledged.
-        } else if filled {
-            self.send_ack(id);
+        } else if gap {
+            self.send_ack(id); // RFC 5681, 4.2: all or part of a gap is filled
         } else {
             self.ack_later(id);
         }
@@ -455,9 +458,8 @@ impl Reference {
         true
     }
 
-    /// Early segments that have become due; true if there were any.
-    fn drain_early(&mut self, id: usize) -> bool {
-        let mut any = false;
+    /// Early segments that have become due.
+    fn drain_early(&mut self, id: usize) {
         loop {
             let s = self.session(id);
             let next = s.rcv_nxt;
@@ -466,17 +468,16 @@ impl Reference {
             });
             let due = s.early.iter().find(|(seq, _)| le(**seq, next)).map(|(seq, _)| *seq);
             let Some((seq, (data, fin))) = due.and_then(|seq| s.early.remove_entry(&seq)) else {
-                return any;
+                return;
             };
             let skip = next.wrapping_sub(seq) as usize;
             if !self.deliver(id, &data[skip..]) {
-                return any;
+                return;
             }
             if fin {
                 self.peer_finished(id);
-                return false;
+                return;
             }
-            any = true;
         }
     }
 
