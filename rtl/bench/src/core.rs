@@ -56,6 +56,7 @@ fn generics(station: &mut Station) -> Build {
         tx_congestion_control: has(reg::BUILD_FEATURES_TX_CONGESTION_CONTROL_MASK),
         tx_push: has(reg::BUILD_FEATURES_TX_PUSH_MASK),
         tx_mem_addr_bits: field(memories, reg::BUILD_MEMORIES_TX_ADDR_BITS_MASK) as u8,
+        rx_mem_addr_bits: field(memories, reg::BUILD_MEMORIES_RX_ADDR_BITS_MASK) as u8,
         status_events: has(reg::BUILD_FEATURES_STATUS_EVENTS_MASK),
         credit_events: has(reg::BUILD_FEATURES_CREDIT_EVENTS_MASK),
         instant_ack: has(reg::BUILD_FEATURES_INSTANT_ACK_MASK),

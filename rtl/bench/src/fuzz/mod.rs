@@ -53,7 +53,7 @@ pub fn settings() -> Settings {
     }
 }
 
-/// Injects `frames` frames. `difference` is asked at each probe for what a model beside it saw.
+/// Injects `frames` frames. `difference` is asked after each for what a model beside it saw.
 pub fn run<E: Endpoint + ?Sized>(
     ep: &mut E,
     frames: u64,
@@ -97,12 +97,15 @@ fn fuzz<E: Endpoint + ?Sized>(
             }
         }
         collect(ep, &mut targets, record).map_err(|e| format!("frame {at}: {e}"))?;
+        if let Some(text) = difference(ep) {
+            return Err(format!("frame {at}: {text}"));
+        }
         if at % PROBE_EVERY == PROBE_EVERY - 1 {
             record.probes += 1;
             target::probe(ep, probe, at as u32).map_err(|e| format!("probe, frame {at}: {e}"))?;
             collect(ep, &mut targets, record).map_err(|e| format!("frame {at}: {e}"))?;
             if let Some(text) = difference(ep) {
-                return Err(format!("until frame {at}: {text}"));
+                return Err(format!("probe, frame {at}: {text}"));
             }
         }
     }

@@ -4,10 +4,12 @@
 //! the core. Scripts run against it first; then it stands beside the core and both must agree.
 
 mod arrival;
+mod kept;
 pub mod lockstep;
 mod net;
 mod output;
 mod receive;
+mod recovery;
 pub mod session;
 mod timers;
 
@@ -44,6 +46,8 @@ pub struct Reference {
     events: Vec<Event>,
     /// Initial sequence numbers to use instead of its own, for lock-step.
     hints: HashMap<u16, u32>,
+    /// Resets for segments of no session in this tick.
+    resets: u32,
 }
 
 impl Reference {
@@ -64,6 +68,7 @@ impl Reference {
             delivered: Vec::new(),
             events: Vec::new(),
             hints: HashMap::new(),
+            resets: 0,
         };
         new.restart(&Settings::default());
         new
@@ -103,7 +108,6 @@ impl Reference {
             let state = self.sessions[id].state as u64;
             self.event(11, id, state);
         }
-        self.backlog.retain(|(s, _)| usize::from(*s) != id);
         self.event(2, id, why);
     }
 
@@ -148,6 +152,7 @@ impl Endpoint for Reference {
         self.delivered.clear();
         self.events.clear();
         self.hints.clear();
+        self.resets = 0;
     }
 
     fn inject(&mut self, frame: &[u8], bad_fcs: bool) {
@@ -158,6 +163,7 @@ impl Endpoint for Reference {
     fn advance_ticks(&mut self, n: u64) {
         for _ in 0..n {
             self.now += 1;
+            self.resets = 0;
             for id in 0..self.sessions.len() {
                 self.tick(id);
             }
@@ -206,14 +212,17 @@ impl Endpoint for Reference {
 
     fn view(&mut self, session: u16) -> View {
         let ring = self.build.ring_bytes();
-        self.sessions.get(usize::from(session)).map_or_else(View::default, |s| View {
+        let id = usize::from(session);
+        let Some(s) = self.sessions.get(id) else { return View::default() };
+        let end = if s.fin_sent { s.nxt } else { s.written() };
+        View {
             state: s.state as u8,
             snd_una: s.una,
             snd_nxt: s.nxt,
             rcv_nxt: s.rcv_nxt,
             snd_wnd: s.snd_wnd,
-            rto: s.clock.rto as u16,
-            credit: ring - s.ring.len() as u32,
-        })
+            rto: self.rto(id),
+            credit: ring.wrapping_sub(end.wrapping_sub(s.una)),
+        }
     }
 }

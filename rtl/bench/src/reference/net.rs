@@ -1,6 +1,6 @@
 //! ARP (RFC 826) and ICMP echo (RFC 792) of the reference endpoint.
 
-use super::session::State;
+use super::session::{State, Timer};
 use super::{Reference, reason};
 use crate::drill::endpoint::Frame;
 use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
@@ -56,7 +56,7 @@ impl Reference {
             }
         }
         for id in waiting {
-            self.send_syn(id);
+            self.connect(id);
         }
     }
 
@@ -88,11 +88,17 @@ impl Reference {
         let hop = self.next_hop(peer);
         if let Some(mac) = self.net.table.get(&hop) {
             self.sessions[id].mac = *mac;
-            self.send_syn(id);
+            self.connect(id);
             return;
         }
         self.set_state(id, State::Resolve);
         self.ask(id);
+    }
+
+    fn connect(&mut self, id: usize) {
+        self.begin(id);
+        self.set_state(id, State::SynSent);
+        self.send_syn(id);
     }
 
     /// One request more, or the end.
@@ -105,7 +111,8 @@ impl Reference {
             return;
         }
         self.sessions[id].arp_tries += 1;
-        self.sessions[id].arp_at = Some(self.now + u64::from(self.settings.arp_retry));
+        let at = self.now + u64::from(self.settings.arp_retry);
+        self.sessions[id].timer = Some((Timer::Arp, at));
         self.send_arp(true, [0xff; 6], [0; 6], hop);
     }
 
