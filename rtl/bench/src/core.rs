@@ -26,6 +26,9 @@ pub struct Core {
     made: builds::Build,
     memory: Memory,
     quiet: u64,
+    /// Clocks in which a message that does not leave at once moves on to the ring without a sign of
+    /// it at the pins: one for each word of a 32-bit MAC.
+    drain: u64,
 }
 
 /// A bit of a register.
@@ -77,7 +80,7 @@ impl Core {
         let build = generics(&mut station);
         let made = station.build.clone();
         let quiet = QUIET + u64::from(build.session_count);
-        let mut core = Self { station, build, made, memory: Memory::default(), quiet };
+        let mut core = Self { station, build, made, memory: Memory::default(), quiet, drain: 0 };
         core.restart(&Settings::default());
         Ok(core)
     }
@@ -109,6 +112,7 @@ impl Endpoint for Core {
     fn restart(&mut self, settings: &Settings) {
         let model = Model::load(&self.made.library()).expect("the library of the build");
         self.station = Station::with(self.made.clone(), model);
+        self.drain = 0;
         self.station.set_memory(self.memory);
         self.station.mac_rx.set_pace(Pattern::Every, LINE_OVERHEAD);
         self.station.configure(settings);
@@ -135,8 +139,11 @@ impl Endpoint for Core {
     }
 
     fn run_idle(&mut self) {
-        let rests = self.station.run_quiet(self.quiet, MOST);
+        let rests = self.station.run_quiet(self.quiet + self.drain, MOST);
         assert!(rests, "the core does not come to rest within {MOST} clocks");
+        if self.station.user_tx.waiting() == 0 {
+            self.drain = 0;
+        }
     }
 
     fn frames(&mut self) -> Vec<Frame> {
@@ -154,6 +161,7 @@ impl Endpoint for Core {
             Mode::LengthAndSum => user::Mode::CutThrough,
         };
         let data = bytes.to_vec();
+        self.drain = self.drain.max(data.len() as u64 / 4);
         self.station.user_tx.push(Message { sid: session, data, mode, ..Message::default() });
         self.station.stir();
     }

@@ -16,6 +16,10 @@
 //! connection that follows upon TIME-WAIT), PSH, the number in the field of ACK without its bit,
 //! the window of RST, and the order of frames of different connections.
 //!
+//! Sessions that connect at the same time share one unit that asks for addresses: they learn one
+//! after the other that one is known or has failed. The model takes that order from the endpoint, but
+//! not more than [`super::LEARN_TICKS`] of it.
+//!
 //! A difference comes with what happened before, newest last.
 
 use super::Reference;
@@ -24,8 +28,10 @@ use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, 
 use crate::drill::wire::{ACK, PSH, Packet, RST, SYN, Segment, parse};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Events that both must tell: opened, closed, peer-fin, tx-refused, rx-bad, arp-failed.
-pub const EVENTS: [u8; 6] = [1, 2, 3, 8, 9, 10];
+/// Events that both must tell: opened, closed, peer-fin, tx-refused, arp-failed.
+pub const EVENTS: [u8; 5] = [1, 2, 3, 8, 10];
+
+const ARP_FAILED: u8 = 10;
 
 /// Lines of what happened before a difference.
 const HISTORY: usize = 40;
@@ -140,6 +146,10 @@ impl<'a> Lockstep<'a> {
     fn output(&mut self) -> Output {
         match output(self.ep) {
             Ok((all, syns, (frames, delivered, events))) => {
+                let active = syns.iter().filter(|syn| syn.flags & ACK == 0);
+                let found = active.filter_map(|syn| self.opens(syn));
+                let failed = events.iter().filter(|e| e.kind == ARP_FAILED).map(|e| e.session);
+                self.model.learn_as(found.chain(failed).collect());
                 for syn in syns {
                     if let Some(session) = self.opens(&syn) {
                         self.model.hint_iss(session, syn.seq);
@@ -197,7 +207,7 @@ fn output(ep: &mut dyn Endpoint) -> Result<(Output, Vec<Segment>, Raw), String> 
             Packet::Tcp(seg) => {
                 let stream = Stream::Tcp(seg.dst, seg.dport, seg.sport);
                 let seg = plain(seg);
-                put(stream, Item::Text(format!("{} {:02x?}", seg.text(), seg)));
+                put(stream, Item::Text(text(&seg)));
                 if seg.flags & SYN != 0 {
                     syns.push(seg);
                 }
@@ -226,6 +236,13 @@ fn output(ep: &mut dyn Endpoint) -> Result<(Output, Vec<Segment>, Raw), String> 
         }
     }
     Ok((all, syns, raw))
+}
+
+/// All of a segment.
+fn text(seg: &Segment) -> String {
+    let Segment { dst_mac: to, vlan, ttl, urgent, options, payload, .. } = seg;
+    let sum = payload.iter().fold(0_u32, |sum, b| sum.rotate_left(5) ^ u32::from(*b));
+    format!("{} to={to:02x?} vlan={vlan:?} ttl={ttl} urgent={urgent} options={options:02x?} payload={sum:08x}", seg.text())
 }
 
 /// Without what is free.

@@ -16,7 +16,7 @@ mod timers;
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
 use net::Net;
 use session::{Session, State};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Reasons of a `closed` event.
 mod reason {
@@ -27,6 +27,9 @@ mod reason {
     pub const REFUSED: u64 = 4;
     pub const NO_ROUTE: u64 = 5;
 }
+
+/// Ticks in which all sessions that wait for the same address are told, one after the other.
+const LEARN_TICKS: u64 = 4;
 
 /// The reference endpoint.
 #[derive(Debug)]
@@ -46,6 +49,9 @@ pub struct Reference {
     events: Vec<Event>,
     /// Initial sequence numbers to use instead of its own, for lock-step.
     hints: HashMap<u16, u32>,
+    /// In lock-step: sessions that have learnt in this act what became of the address they asked
+    /// for.
+    learnt: Option<HashSet<u16>>,
     /// Resets for segments of no session in this tick.
     resets: u32,
 }
@@ -68,6 +74,7 @@ impl Reference {
             delivered: Vec::new(),
             events: Vec::new(),
             hints: HashMap::new(),
+            learnt: None,
             resets: 0,
         };
         new.restart(&Settings::default());
@@ -77,6 +84,20 @@ impl Reference {
     /// The next connection of a session begins with this sequence number.
     pub fn hint_iss(&mut self, session: u16, iss: u32) {
         self.hints.insert(session, iss);
+    }
+
+    /// From now on sessions learn only in the acts in which they are in this set what became of the
+    /// address of their next hop, but at most [`LEARN_TICKS`] after it is known.
+    pub fn learn_as(&mut self, sessions: HashSet<u16>) {
+        self.learnt = Some(sessions);
+    }
+
+    /// A session that waits for an address is told now.
+    fn learns(&mut self, id: usize) -> bool {
+        let Some(learnt) = &self.learnt else { return true };
+        let now = self.now;
+        let since = *self.sessions[id].resolved_at.get_or_insert(now);
+        learnt.contains(&(id as u16)) || now > since + LEARN_TICKS
     }
 
     fn session(&mut self, id: usize) -> &mut Session {

@@ -18,6 +18,7 @@ impl Reference {
                     port: local_port,
                     ..Session::default()
                 };
+                self.set_state(id, State::Resolve);
                 self.resolve(id);
             }
             Op::Close | Op::Abort if state == State::Listen => {

@@ -79,8 +79,6 @@ pub enum Timer {
     Persist,
     /// The end of TIME-WAIT.
     Wait,
-    /// The next request for the address of the next hop.
-    Arp,
 }
 
 /// Recovery of what was lost.
@@ -147,7 +145,8 @@ pub struct Session {
     pub tries: u8,
     pub timer: Option<(Timer, u64)>,
     pub delack_at: Option<u64>,
-    pub arp_tries: u8,
+    /// Tick since which it can know what became of the address it asked for.
+    pub resolved_at: Option<u64>,
     /// Tick of the last ACK that is limited, modulo 256, and how many there were in it.
     pub limited: (u8, u32),
 }

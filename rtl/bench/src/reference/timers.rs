@@ -1,5 +1,5 @@
 //! Timers of the reference endpoint; all times in ticks. Beside the delay of an ACK a session has
-//! one: a time-out, the next probe, the end of TIME-WAIT or the next ARP request exclude each other.
+//! one: a time-out, the next probe and the end of TIME-WAIT exclude each other.
 
 use super::session::{State, Timer, lt};
 use super::{Reference, reason};
@@ -70,7 +70,6 @@ impl Reference {
         {
             s.timer = None;
             match timer {
-                Timer::Arp => self.ask(id),
                 Timer::Wait => self.close(id, reason::DONE),
                 Timer::Rto => self.timed_out(id),
                 Timer::Persist => self.probe(id),
