@@ -24,6 +24,7 @@ module spfe_tcp_eng_seg_sync
   logic challenge;  // acknowledged within the limit
   logic duplicate;  // acknowledged always
   logic crossed;  // the SYN-ACK of a simultaneous open
+  logic syn_again;  // the SYN that made this session: our answer was lost
   logic reopened;  // the peer, back with a new SYN while we are in TIME-WAIT
   eng_dec_t rst_dec, new_dec, ack_dec, fin_dec, old_dec;
   logic unused_bits;
@@ -40,13 +41,15 @@ module spfe_tcp_eng_seg_sync
   assign fin_taken = seg.taken && seg.flags.fin;
   assign is_dup = p.ack_same && p.flying && !has_data && p.wnd_same && !seg.flags.fin &&
       ctx_i.pre.wnd != '0;
-  // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA.
-  assign wnd_ok = ack_ok && p.wl_ok;
+  // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA. The first
+  // window is taken in any case.
+  assign wnd_ok = ack_ok && (p.wl_ok || tcb.state == StSynRcvd);
   assign reopened = tcb.state == StTimeWait && tcb.passive && seg.flags.syn && !seg.flags.ack &&
       !seg.flags.rst && !ctx_i.pre.old && !ctx_i.pre.prior;
 
-  assign crossed = tcb.state == StSynRcvd && seg.flags.syn && seg.flags.ack && !seg.flags.rst &&
-      ctx_i.pre.prior && p.ack_new;
+  // Its sequence number is before the window, whatever data it has (RFC 9293, 3.10.7.4, first).
+  assign syn_again = tcb.state == StSynRcvd && seg.flags.syn && ctx_i.pre.prior;
+  assign crossed = syn_again && seg.flags.ack && !seg.flags.rst && p.ack_new;
 
   // RST: exact closes, in the window is challenged.
   always_comb begin
@@ -65,7 +68,9 @@ module spfe_tcp_eng_seg_sync
     new_dec.tcb.state = StSynRcvd;
     new_dec.tcb.una = ctx_i.snd_nxt + 32'd131072;
     new_dec.tcb.mss = p.mss;
-    new_dec.tcb.snd_ws = tcb.scaled ? seg.ws : 4'd0;
+    // Offered anew, or not any more (RFC 7323, 1.3).
+    new_dec.tcb.scaled = tcb.scaled && seg.has_ws;
+    new_dec.tcb.snd_ws = new_dec.tcb.scaled ? seg.ws : 4'd0;
     new_dec.tcb.wnd = {14'd0, seg.wnd};
     new_dec.tcb.max_wnd = {14'd0, seg.wnd};
     new_dec.tcb.wl1 = seg.seq;
@@ -84,6 +89,7 @@ module spfe_tcp_eng_seg_sync
     new_dec.tcb.send_check = 1'b0;
     new_dec.tcb.syn_now = 1'b1;
     new_dec.arm = ArmStop;
+    new_dec.hdr = 1'b1;
     new_dec.rcv = 1'b1;
     new_dec.rcv_open = 1'b1;
     new_dec.rcv_set = 1'b1;
@@ -192,7 +198,7 @@ module spfe_tcp_eng_seg_sync
     if (has_data) begin
       if (!seg.taken) begin
         // Out of order or not wanted any more; acknowledged below.
-      end else if (InstantAck || tcb.ack_pend) begin
+      end else if (InstantAck || tcb.ack_pend || seg.gap) begin
         ack_dec.tcb.ack_now = 1'b1;
       end else begin
         ack_dec.tcb.ack_pend = 1'b1;
@@ -235,16 +241,13 @@ module spfe_tcp_eng_seg_sync
     old_dec = dec_keep(tcb, ctx_i.tup);
     if (crossed) begin
       old_dec = ack_dec;
+    end else if (syn_again) begin
+      if (!seg.flags.rst) old_dec.tcb.syn_now = 1'b1;
     end else if (!ctx_i.pre.accept) begin
       // Old or beyond the window: tell where we are. A keepalive ends here too.
       challenge = !seg.flags.rst && !has_data && !seg.flags.fin;
       duplicate = !seg.flags.rst && (has_data || seg.flags.fin);
       if (tcb.state == StTimeWait && seg.flags.fin) old_dec.arm = ArmTimeWait;
-      if (tcb.state == StSynRcvd && seg.flags.syn && ctx_i.pre.prior) begin
-        challenge = 1'b0;
-        duplicate = 1'b0;
-        old_dec.tcb.syn_now = !seg.flags.rst;  // our SYN was lost
-      end
     end else if (seg.flags.rst) begin
       challenge = !ctx_i.pre.exact;
       if (ctx_i.pre.exact) old_dec = rst_dec;

@@ -189,7 +189,7 @@ module spfe_tcp_rx
       .tcp_ok_o(tcp_ok)
   );
 
-  logic hit, open, stale, ack_ok, accept, oos, fits, finish, deliver, taken, fin, move, hold;
+  logic hit, open, stale, ack_ok, accept, oos, fits, finish, deliver, taken, fin, move, hold, gap;
   logic read, verdict_move;
   sid_t sid;
   vif_t vif;
@@ -356,6 +356,7 @@ module spfe_tcp_rx
         .move_o(move),
         .move_nxt_o(move_nxt),
         .fin_o(fin),
+        .gap_o(gap),
         .drain_o(drain),
         .drain_valid_o(drain_valid)
     );
@@ -366,6 +367,7 @@ module spfe_tcp_rx
     assign move = verdict_move;
     assign move_nxt = verdict_nxt;
     assign fin = fields.flags.fin;
+    assign gap = 1'b0;
     assign drain = '0;
     assign drain_valid = 1'b0;
     logic unused_read;
@@ -391,6 +393,7 @@ module spfe_tcp_rx
     seg_o.has_ws = fields.flags.syn && options.has_ws;
     seg_o.ws = options.ws;
     seg_o.taken = seg_taken;
+    seg_o.gap = seg_taken && gap;
     seg_o.rcv_nxt = nxt;
     event_o.kind = EvRxBad;
     event_o.sid = 16'(sid);

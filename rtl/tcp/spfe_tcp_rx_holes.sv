@@ -46,6 +46,8 @@ module spfe_tcp_rx_holes
     output seq_t move_nxt_o,
     /// The end of the other side's data has come: its FIN is counted in. Until the next move_o.
     output logic fin_o,
+    /// Something was kept when the segment came. Until the next move_o.
+    output logic gap_o,
     /// What is to be delivered behind the segment.
     output drain_t drain_o,
     /// drain_o is valid, for one cycle, with move_o.
@@ -77,7 +79,7 @@ module spfe_tcp_rx_holes
 
   logic [Spans-1:0] from_left;  // it begins before the end of the segment
   logic [Spans-1:0] from_right;  // it ends behind the first byte of the segment
-  logic write, jump, fin, put;
+  logic write, jump, fin, put, kept;
   logic [IndexBits-1:0] write_index;
   state_t write_data;
   seq_t nxt;
@@ -106,6 +108,11 @@ module spfe_tcp_rx_holes
       from_left[i] = state_q.span[i].valid && seq_le(state_q.span[i].first, stop_q);
       from_right[i] = state_q.span[i].valid && seq_le(seq_i, state_q.span[i].stop);
     end
+  end
+
+  always_comb begin
+    kept = state_q.fin;
+    for (int unsigned i = 0; i < Spans; i++) kept = kept || state_q.span[i].valid;
   end
 
   always_comb begin
@@ -166,6 +173,7 @@ module spfe_tcp_rx_holes
     if (taken2_q) begin
       move_nxt_o <= nxt + 32'(fin);
       fin_o <= fin;
+      gap_o <= kept;
       drain_o <= '{sid: sid_i, seq: stop_q, len: nxt - stop_q};
     end
     drain_valid_o <= taken2_q && jump;

@@ -35,10 +35,19 @@ pub struct Record {
     pub detail: String,
 }
 
-/// Settings of a run: short times, so that all timers fire often.
+/// Settings of a run, by its seed: short times, so that all timers fire often; windows with and
+/// without scaling, small and large.
 #[must_use]
-pub fn settings() -> Settings {
+pub fn settings(seed: u64) -> Settings {
+    let mut r = Random::new(seed ^ 0x5e77);
+    let wscale = [None, Some(0), Some(2), Some(7), Some(14)][r.below(5) as usize];
+    let most = 65535 << wscale.unwrap_or(0);
+    let rcv_wnd = [65535, 65535, 3000, 20_000, 300_000, 1 << 22][r.below(6) as usize];
     Settings {
+        wscale,
+        rcv_wnd: rcv_wnd.min(most),
+        mss: [1460, 1460, 1000, 536][r.below(4) as usize],
+        iss_key: r.bits() as u32,
         rto_min: 5,
         rto_init: 10,
         rto_max: 40,
@@ -62,8 +71,9 @@ pub fn run<E: Endpoint + ?Sized>(
 ) -> Record {
     let mut record = Record { seed, result: "passed".into(), ..Record::default() };
     let result = caught(|| {
-        ep.restart(&settings());
-        fuzz(ep, frames, seed, &mut record, difference)
+        let settings = settings(seed);
+        ep.restart(&settings);
+        fuzz(ep, frames, &settings, &mut record, difference)
     });
     if let Err(text) = result.and_then(|done| done) {
         record.result = "failed".into();
@@ -75,13 +85,13 @@ pub fn run<E: Endpoint + ?Sized>(
 fn fuzz<E: Endpoint + ?Sized>(
     ep: &mut E,
     frames: u64,
-    seed: u64,
+    settings: &Settings,
     record: &mut Record,
     difference: impl Fn(&E) -> Option<String>,
 ) -> Result<(), String> {
-    let mut r = Random::new(seed);
+    let mut r = Random::new(record.seed);
     let count = ep.build().session_count.min(5) - 1;
-    let mut targets: Vec<Target> = (0..count).map(Target::new).collect();
+    let mut targets: Vec<Target> = (0..count).map(|id| Target::new(id, settings)).collect();
     let probe = count;
     while record.frames < frames {
         let at = record.frames;

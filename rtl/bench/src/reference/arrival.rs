@@ -257,6 +257,7 @@ impl Reference {
             self.established(id);
             let s = self.session(id);
             s.recover = s.una;
+            // The first window is taken in any case.
             s.wl1 = seg.seq;
             self.acked(id, seg.ack);
             self.window(id, seg);
