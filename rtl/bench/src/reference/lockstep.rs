@@ -34,7 +34,7 @@ pub const EVENTS: [u8; 5] = [1, 2, 3, 8, 10];
 const ARP_FAILED: u8 = 10;
 
 /// Lines of what happened before a difference.
-const HISTORY: usize = 40;
+const HISTORY: usize = 200;
 
 /// What is in order among itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -242,7 +242,11 @@ fn output(ep: &mut dyn Endpoint) -> Result<(Output, Vec<Segment>, Raw), String> 
 fn text(seg: &Segment) -> String {
     let Segment { dst_mac: to, vlan, ttl, urgent, options, payload, .. } = seg;
     let sum = payload.iter().fold(0_u32, |sum, b| sum.rotate_left(5) ^ u32::from(*b));
-    format!("{} to={to:02x?} vlan={vlan:?} ttl={ttl} urgent={urgent} options={options:02x?} payload={sum:08x}", seg.text())
+    format!(
+        "{} to={to:02x?} vlan={vlan:?} ttl={ttl} urgent={urgent} options={options:02x?} \
+         payload={sum:08x}",
+        seg.text()
+    )
 }
 
 /// Without what is free.
@@ -277,7 +281,7 @@ impl Endpoint for Lockstep<'_> {
 
     fn inject(&mut self, frame: &[u8], bad_fcs: bool) {
         let text = match parse(frame) {
-            Ok(Packet::Tcp(seg)) => seg.text(),
+            Ok(Packet::Tcp(seg)) => text(&seg),
             Ok(other) => format!("{other:?}"),
             Err(why) => {
                 let head = &frame[..frame.len().min(80)];
