@@ -90,6 +90,12 @@ impl Core {
         self.memory = memory;
     }
 
+    /// Which core this is: [`builds::Build::state`].
+    #[must_use]
+    pub fn state(&self) -> String {
+        self.made.state()
+    }
+
     fn has(&self, session: u16) -> bool {
         session < self.build.session_count
     }

@@ -4,36 +4,19 @@
 //! the right bytes in their order, and (with [`crate::reference::lockstep`]) it agrees with the model.
 
 mod mutate;
+pub mod runs;
 mod target;
 
 use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Op, Settings};
 use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
 use crate::peer::channel::Random;
-use serde::{Deserialize, Serialize};
+use runs::Record;
 use std::net::Ipv4Addr;
 use target::Target;
 
 /// Frames between two probes.
 pub const PROBE_EVERY: u64 = 1000;
-
-/// A run (`fuzz.json`).
-#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields of the record, named after what they count")]
-pub struct Record {
-    pub endpoint: String,
-    pub seed: u64,
-    pub frames: u64,
-    pub valid_frames: u64,
-    pub probes: u64,
-    pub answers: u64,
-    pub delivered_bytes: u64,
-    pub opened: u64,
-    pub closed: u64,
-    /// `passed` or `failed`.
-    pub result: String,
-    pub detail: String,
-}
 
 /// Settings of a run, by its seed: short times, so that all timers fire often; windows with and
 /// without scaling, small and large.
