@@ -30,7 +30,7 @@ module spfe_tcp_eng_judge_seg
   logic duplicate;  // acknowledged always
   logic crossed;  // the SYN-ACK of a simultaneous open
   logic reopened;  // the peer, back with a new SYN while we are in TIME-WAIT
-  logic syn_lost;  // our SYN-ACK did not arrive
+  logic syn_again;  // the SYN that made this session: our answer was lost
   logic last_acked;  // the FIN that ends the connection
   logic waits_again;  // TIME-WAIT begins anew
   logic syn_opens;  // SYN-SENT becomes ESTABLISHED
@@ -49,13 +49,14 @@ module spfe_tcp_eng_judge_seg
   assign fin_taken = seg_i.taken && seg_i.flags.fin && !last_acked;
   assign is_dup = p_i.ack_same && p_i.flying && !has_data && p_i.wnd_same && !seg_i.flags.fin &&
       pre_i.wnd != '0;
-  // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA.
-  assign wnd_ok = ack_ok && p_i.wl_ok;
+  // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA. The first
+  // window is taken in any case.
+  assign wnd_ok = ack_ok && (p_i.wl_ok || half_open);
   assign reopened = tcb_i.state == StTimeWait && tcb_i.passive && seg_i.flags.syn &&
       !seg_i.flags.ack && !seg_i.flags.rst && !pre_i.old && !pre_i.prior;
-  assign crossed = half_open && seg_i.flags.syn && seg_i.flags.ack && !seg_i.flags.rst &&
-      pre_i.prior && p_i.ack_new;
-  assign syn_lost = half_open && seg_i.flags.syn && pre_i.prior;
+  // Its sequence number is before the window, whatever data it has (RFC 9293, 3.10.7.4, first).
+  assign syn_again = half_open && seg_i.flags.syn && pre_i.prior;
+  assign crossed = syn_again && seg_i.flags.ack && !seg_i.flags.rst && p_i.ack_new;
   assign last_acked = fin_acked && tcb_i.state == StLastAck;
   assign syn_opens = seg_i.flags.syn && seg_i.flags.ack && p_i.ack_new && !seg_i.flags.rst;
   assign can_send = room_i && tcb_i.busy != 2'd3;
@@ -74,12 +75,13 @@ module spfe_tcp_eng_judge_seg
       kind = ActReopen;
     end else if (crossed) begin
       kind = ActAck;
+    end else if (syn_again) begin
+      if (!seg_i.flags.rst) act_o.syn_now = 1'b1;
     end else if (!pre_i.accept) begin
       // Old or beyond the window: tell where we are. A keepalive ends here too.
-      challenge = !seg_i.flags.rst && !has_data && !seg_i.flags.fin && !syn_lost;
-      duplicate = !seg_i.flags.rst && (has_data || seg_i.flags.fin) && !syn_lost;
+      challenge = !seg_i.flags.rst && !has_data && !seg_i.flags.fin;
+      duplicate = !seg_i.flags.rst && (has_data || seg_i.flags.fin);
       waits_again = tcb_i.state == StTimeWait && seg_i.flags.fin;
-      if (syn_lost) act_o.syn_now = !seg_i.flags.rst;
     end else if (seg_i.flags.rst) begin
       // RST: exact closes, in the window is challenged.
       challenge = !pre_i.exact;

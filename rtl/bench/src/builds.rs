@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use crate::model::{self, Model};
 
+/// Digits of the hash that tells one state of the core from another.
+const STATE_DIGITS: usize = 16;
+
 const TABLE: &str = include_str!("../model/builds.toml");
 
 /// What is wrong with a build.
@@ -130,6 +133,15 @@ impl Build {
     #[must_use]
     pub fn library(&self) -> PathBuf {
         root().join("target/rtl/models").join(format!("{}.so", self.name))
+    }
+
+    /// Which core the library is: the first digits of a hash of all it is made of. Empty if it has
+    /// not been made.
+    #[must_use]
+    pub fn state(&self) -> String {
+        let stamp = self.library().with_extension("stamp");
+        let text = std::fs::read_to_string(stamp).unwrap_or_default();
+        text.trim().chars().take(STATE_DIGITS).collect()
     }
 
     /// Makes the library, if it is missing or something it is made of has changed.

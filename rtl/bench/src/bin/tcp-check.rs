@@ -8,9 +8,10 @@ use spfe_tcp_bench::bench::record;
 use spfe_tcp_bench::core::Core;
 use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
 use spfe_tcp_bench::drill::suite::{self, Record};
+use spfe_tcp_bench::fuzz::{self, runs::add};
+use spfe_tcp_bench::peer;
 use spfe_tcp_bench::reference::Reference;
 use spfe_tcp_bench::reference::lockstep::Lockstep;
-use spfe_tcp_bench::{fuzz, peer};
 
 /// Checks of the TCP core in virtual time. Records are written into target/rtl/report/data.
 #[derive(Parser)]
@@ -55,7 +56,7 @@ enum Command {
         /// How many.
         #[arg(long, default_value_t = 100_000)]
         frames: u64,
-        /// Seed of all frames.
+        /// Seed of all frames; it is printed.
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// Compare with the model.
@@ -67,11 +68,14 @@ enum Command {
 /// The name of the model in the records.
 const REFERENCE: &str = "reference";
 
-fn make(name: &str) -> Result<Box<dyn Endpoint>, String> {
-    match name {
-        REFERENCE => Ok(Box::new(Reference::new(Build::default()))),
-        build => Ok(Box::new(Core::new(build).map_err(|error| error.to_string())?)),
+/// An endpoint, and which state of the core it is.
+fn make(name: &str) -> Result<(Box<dyn Endpoint>, String), String> {
+    if name == REFERENCE {
+        return Ok((Box::new(Reference::new(Build::default())), String::new()));
     }
+    let core = Core::new(name).map_err(|error| error.to_string())?;
+    let state = core.state();
+    Ok((Box::new(core), state))
 }
 
 /// The core's records have the plain names; the model's its own.
@@ -82,8 +86,9 @@ fn file(name: &str, core: &str) -> String {
 
 fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, String> {
     let scripts = suite::load(dir)?;
-    let mut endpoint = make(&a.core)?;
-    let record = suite::run_all(&scripts, only, &a.core, endpoint.as_mut(), verbose);
+    let (mut endpoint, state) = make(&a.core)?;
+    let mut record = suite::run_all(&scripts, only, &a.core, endpoint.as_mut(), verbose);
+    record.core = state;
     for row in record.rows.iter().filter(|r| r.result == "failed") {
         println!("{} {}: {}", row.point, row.script, row.detail);
     }
@@ -104,7 +109,7 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
 }
 
 fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, String> {
-    let mut endpoint = make(&a.core)?;
+    let (mut endpoint, _) = make(&a.core)?;
     let mut rows = Vec::new();
     let wanted = |case: &peer::cases::Case| only.split(',').any(|part| case.name.contains(part));
     for case in peer::cases::all(scale).iter().filter(|case| wanted(case)) {
@@ -122,17 +127,36 @@ fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, Strin
 }
 
 fn fuzzing(a: &Arguments, frames: u64, seed: u64, lockstep: bool) -> Result<bool, String> {
-    let mut endpoint = make(&a.core)?;
+    let (mut endpoint, state) = make(&a.core)?;
     let mut record = if lockstep {
         let mut both = Lockstep::new(endpoint.as_mut());
-        fuzz::run(&mut both, frames, seed, |b| b.difference().map(String::from))
+        let mut record = fuzz::run(&mut both, frames, seed, |b| b.difference().map(String::from));
+        record.agreed = both.agreed;
+        record
     } else {
         fuzz::run(endpoint.as_mut(), frames, seed, |_| None)
     };
     record.endpoint.clone_from(&a.core);
-    println!("fuzzing: {record:?}");
-    record::write(&file("fuzz", &a.core), &record)?;
-    Ok(record.result == "passed")
+    record.core = state;
+    record.lockstep = lockstep;
+    let passed = record.result == "passed";
+    println!(
+        "fuzzing: {}, seed {seed}, {} frames{}: {}, {} answers, {} bytes delivered, {} opened",
+        a.core,
+        record.frames,
+        if lockstep { " in lock-step" } else { "" },
+        record.result,
+        record.answers,
+        record.delivered_bytes,
+        record.opened
+    );
+    if !passed {
+        println!("{}", record.detail);
+        // The record has the first line.
+        record.detail.truncate(record.detail.find('\n').unwrap_or(record.detail.len()));
+    }
+    record::change(&file("fuzz", &a.core), |runs| add(runs, record))?;
+    Ok(passed)
 }
 
 fn main() -> ExitCode {

@@ -4,17 +4,19 @@
 //! the core. Scripts run against it first; then it stands beside the core and both must agree.
 
 mod arrival;
+mod kept;
 pub mod lockstep;
 mod net;
 mod output;
 mod receive;
+mod recovery;
 pub mod session;
 mod timers;
 
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
 use net::Net;
 use session::{Session, State};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Reasons of a `closed` event.
 mod reason {
@@ -25,6 +27,9 @@ mod reason {
     pub const REFUSED: u64 = 4;
     pub const NO_ROUTE: u64 = 5;
 }
+
+/// Ticks in which all sessions that wait for the same address are told, one after the other.
+const LEARN_TICKS: u64 = 4;
 
 /// The reference endpoint.
 #[derive(Debug)]
@@ -44,6 +49,11 @@ pub struct Reference {
     events: Vec<Event>,
     /// Initial sequence numbers to use instead of its own, for lock-step.
     hints: HashMap<u16, u32>,
+    /// In lock-step: sessions that have learnt in this act what became of the address they asked
+    /// for.
+    learnt: Option<HashSet<u16>>,
+    /// Resets for segments of no session in this tick.
+    resets: u32,
 }
 
 impl Reference {
@@ -64,6 +74,8 @@ impl Reference {
             delivered: Vec::new(),
             events: Vec::new(),
             hints: HashMap::new(),
+            learnt: None,
+            resets: 0,
         };
         new.restart(&Settings::default());
         new
@@ -72,6 +84,20 @@ impl Reference {
     /// The next connection of a session begins with this sequence number.
     pub fn hint_iss(&mut self, session: u16, iss: u32) {
         self.hints.insert(session, iss);
+    }
+
+    /// From now on sessions learn only in the acts in which they are in this set what became of the
+    /// address of their next hop, but at most [`LEARN_TICKS`] after it is known.
+    pub fn learn_as(&mut self, sessions: HashSet<u16>) {
+        self.learnt = Some(sessions);
+    }
+
+    /// A session that waits for an address is told now.
+    fn learns(&mut self, id: usize) -> bool {
+        let Some(learnt) = &self.learnt else { return true };
+        let now = self.now;
+        let since = *self.sessions[id].resolved_at.get_or_insert(now);
+        learnt.contains(&(id as u16)) || now > since + LEARN_TICKS
     }
 
     fn session(&mut self, id: usize) -> &mut Session {
@@ -103,7 +129,6 @@ impl Reference {
             let state = self.sessions[id].state as u64;
             self.event(11, id, state);
         }
-        self.backlog.retain(|(s, _)| usize::from(*s) != id);
         self.event(2, id, why);
     }
 
@@ -148,6 +173,7 @@ impl Endpoint for Reference {
         self.delivered.clear();
         self.events.clear();
         self.hints.clear();
+        self.resets = 0;
     }
 
     fn inject(&mut self, frame: &[u8], bad_fcs: bool) {
@@ -158,6 +184,7 @@ impl Endpoint for Reference {
     fn advance_ticks(&mut self, n: u64) {
         for _ in 0..n {
             self.now += 1;
+            self.resets = 0;
             for id in 0..self.sessions.len() {
                 self.tick(id);
             }
@@ -206,14 +233,17 @@ impl Endpoint for Reference {
 
     fn view(&mut self, session: u16) -> View {
         let ring = self.build.ring_bytes();
-        self.sessions.get(usize::from(session)).map_or_else(View::default, |s| View {
+        let id = usize::from(session);
+        let Some(s) = self.sessions.get(id) else { return View::default() };
+        let end = if s.fin_sent { s.nxt } else { s.written() };
+        View {
             state: s.state as u8,
             snd_una: s.una,
             snd_nxt: s.nxt,
             rcv_nxt: s.rcv_nxt,
             snd_wnd: s.snd_wnd,
-            rto: s.clock.rto as u16,
-            credit: ring - s.ring.len() as u32,
-        })
+            rto: self.rto(id),
+            credit: ring.wrapping_sub(end.wrapping_sub(s.una)),
+        }
     }
 }

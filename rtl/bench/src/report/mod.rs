@@ -18,8 +18,8 @@ use crate::bench::meta::Meta;
 use crate::bench::record::{self, Bandwidth, Contention, Latency, Peers};
 use crate::bench::synthesis::Synthesis;
 use crate::drill::suite::Record;
+use crate::fuzz::runs::Record as Run;
 use crate::published::Published;
-use checks::Facts;
 use diagram::Scenario;
 use html::{escape, figure, paragraph, part, section};
 
@@ -174,10 +174,15 @@ pub struct Records {
     pub peers: Option<Peers>,
     /// `conformance.json`, if there is one.
     pub conformance: Vec<Record>,
+<<<<<<< HEAD
     /// `fuzz.json`, if there is one.
     pub fuzz: Option<Facts>,
     /// The record of synthesis, if there is one.
     pub synthesis: Option<Synthesis>,
+=======
+    /// Runs of `fuzz.json`, if there is one.
+    pub fuzz: Vec<Run>,
+>>>>>>> wt-lock
 }
 
 impl Records {
@@ -194,8 +199,12 @@ impl Records {
             generics: record::read("generics.json")?,
             peers: record::read_if("peers.json")?,
             conformance: record::read_if("conformance.json")?.unwrap_or_default(),
+<<<<<<< HEAD
             fuzz: record::read_if("fuzz.json")?,
             synthesis: Synthesis::read()?,
+=======
+            fuzz: record::read_if("fuzz.json")?.unwrap_or_default(),
+>>>>>>> wt-lock
         })
     }
 }
@@ -217,7 +226,7 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     body.push_str(&bandwidth::html(&mut page, &records.bandwidth, &published)?);
     body.push_str(&resources::html(&published, records.synthesis.as_ref())?);
     body.push_str(&checks::peers(records.peers.as_ref())?);
-    body.push_str(&checks::conformance(&records.conformance, records.fuzz.as_ref())?);
+    body.push_str(&checks::conformance(&records.conformance, &records.fuzz)?);
     body.push_str(&checks::generics(&published, &records.generics)?);
     body.push_str("</main>\n");
     let text = format!(
