@@ -9,13 +9,16 @@ pub mod contention;
 pub mod diagram;
 pub mod html;
 pub mod latency;
+pub mod peers;
 pub mod plot;
 pub mod resources;
 
 use crate::bench::generics::Generics;
 use crate::bench::meta::Meta;
 use crate::bench::record::{self, Bandwidth, Contention, Latency, Peers};
+use crate::builds;
 use crate::drill::suite::Record;
+use crate::peer::cases::Row;
 use crate::published::Published;
 use checks::Facts;
 use diagram::Scenario;
@@ -169,7 +172,9 @@ pub struct Records {
     /// `generics.json`.
     pub generics: Generics,
     /// `peers.json`, if there is one.
-    pub peers: Option<Peers>,
+    pub peers: Peers,
+    /// `peer.json`, if there is one.
+    pub peer: Vec<Row>,
     /// `conformance.json`, if there is one.
     pub conformance: Vec<Record>,
     /// `fuzz.json`, if there is one.
@@ -188,7 +193,8 @@ impl Records {
             bandwidth: record::read("bandwidth.json")?,
             contention: record::read("contention.json")?,
             generics: record::read("generics.json")?,
-            peers: record::read_if("peers.json")?,
+            peers: record::read_if("peers.json")?.unwrap_or_default(),
+            peer: record::read_if("peer.json")?.unwrap_or_default(),
             conformance: record::read_if("conformance.json")?.unwrap_or_default(),
             fuzz: record::read_if("fuzz.json")?,
         })
@@ -211,7 +217,7 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     body.push_str(&contention::html(&mut page, &records.contention)?);
     body.push_str(&bandwidth::html(&mut page, &records.bandwidth, &published)?);
     body.push_str(&resources::html(&published)?);
-    body.push_str(&checks::peers(records.peers.as_ref())?);
+    body.push_str(&peers::html(&records.peers, &records.peer, &builds::sources()?)?);
     body.push_str(&checks::conformance(&records.conformance, records.fuzz.as_ref())?);
     body.push_str(&checks::generics(&published, &records.generics)?);
     body.push_str("</main>\n");
