@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use crate::model::{self, Model};
 
@@ -96,6 +97,34 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// What the core is made of: the first 12 hexadecimal digits of a SHA-256 over the names and contents of
+/// `rtl/tcp/*.sv` and `rtl/prim/*.sv`, in the order of their names.
+///
+/// # Errors
+/// They cannot be read.
+pub fn sources() -> Result<String, String> {
+    let mut files = Vec::new();
+    for directory in ["rtl/prim", "rtl/tcp"] {
+        let path = root().join(directory);
+        let fail = |error: std::io::Error| format!("{}: {error}", path.display());
+        for entry in std::fs::read_dir(&path).map_err(fail)? {
+            let file = entry.map_err(fail)?.path();
+            if file.extension().is_some_and(|end| end == "sv") {
+                files.push((file.file_name().map(ToOwned::to_owned), file));
+            }
+        }
+    }
+    files.sort();
+    let mut sum = Sha256::new();
+    for (name, file) in files {
+        let bytes = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        sum.update(name.unwrap_or_default().as_encoded_bytes());
+        sum.update([0]);
+        sum.update(bytes);
+    }
+    Ok(sum.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+}
+
 impl Build {
     /// A build of the table.
     ///
@@ -177,6 +206,12 @@ impl Build {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sources_are_there() {
+        let sum = sources().expect("can be read");
+        assert_eq!((sum.len(), Ok(sum)), (12, sources()));
+    }
 
     #[test]
     fn the_table_can_be_read() {

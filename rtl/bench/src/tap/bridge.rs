@@ -27,12 +27,21 @@ pub enum Ask {
     Impair(Impair, Impair, u64),
     /// The users of the endpoint take nothing, or do again.
     Stall(bool),
-    /// The sessions at work: number, and what software sees.
-    Busy(Sender<Vec<(u16, View)>>),
+    /// Who is at work.
+    Busy(Sender<Busy>),
     /// What there was since the last time; captures begin anew.
     Report(Sender<Report>),
     /// The end.
     Stop,
+}
+
+/// Who is at work, and since when the endpoint lives.
+#[derive(Clone, Debug, Default)]
+pub struct Busy {
+    /// Ticks of the endpoint.
+    pub ticks: u64,
+    /// Sessions, and what software sees of them.
+    pub sessions: Vec<(u16, View)>,
 }
 
 /// What there was.
@@ -94,6 +103,8 @@ pub struct Bridge {
     start: Instant,
     /// ms the endpoint has seen or missed.
     ticked: u64,
+    /// Ticks it has seen.
+    ticks: u64,
     queue: VecDeque<(Vec<u8>, bool)>,
     to_ep: Channel,
     to_tap: Channel,
@@ -122,6 +133,7 @@ impl Bridge {
             proxy,
             start: Instant::now(),
             ticked: 0,
+            ticks: 0,
             queue: VecDeque::new(),
             to_ep: Channel::new(Impair::default(), 0),
             to_tap: Channel::new(Impair::default(), 0),
@@ -161,7 +173,8 @@ impl Bridge {
             // Who has asked may be gone.
             Ask::Busy(sender) => {
                 let busy = self.proxy.busy().into_iter();
-                let _ = sender.send(busy.map(|sid| (sid, self.ep.view(sid))).collect());
+                let sessions = busy.map(|sid| (sid, self.ep.view(sid))).collect();
+                let _ = sender.send(Busy { ticks: self.ticks, sessions });
             }
             Ask::Report(sender) => {
                 let _ = sender.send(self.report());
@@ -205,7 +218,9 @@ impl Bridge {
         for event in &events {
             self.proxy.event(self.ep.as_mut(), event);
         }
-        self.proxy.epoch += u64::from(moved);
+        if moved {
+            self.proxy.moved();
+        }
         moved |= self.proxy.work(self.ep.as_mut());
         if self.ep.backlog() != 0 {
             self.ep.run_idle();
@@ -237,6 +252,7 @@ impl Bridge {
             self.ticked = ms - 1;
         }
         self.ticked += 1;
+        self.ticks += 1;
         self.ep.advance_ticks(1);
         // Nothing has come: waiting is right.
         false

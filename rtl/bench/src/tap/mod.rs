@@ -10,6 +10,7 @@ pub mod cases;
 pub mod command;
 pub mod device;
 pub mod echo;
+pub mod line;
 pub mod programs;
 pub mod proxy;
 pub mod service;
