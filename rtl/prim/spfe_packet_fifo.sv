@@ -60,6 +60,7 @@ module spfe_packet_fifo #(
 
   // Pointers count twice round the memory, so that their difference is the number of words.
   logic [ADDR_WIDTH:0] write_q, write_d;
+  logic [ADDR_WIDTH:0] above_q;  // write_q + 1, as next_q below
   logic [ADDR_WIDTH:0] commit_q, commit_d;
   logic [ADDR_WIDTH:0] read_q, read_d;
   logic [ADDR_WIDTH:0] next_q;  // read_q + 1: whether a word is taken is known late
@@ -73,7 +74,7 @@ module spfe_packet_fifo #(
   assign pop           = valid_o && ready_i;
 
   always_comb begin
-    write_d = write_q + (ADDR_WIDTH+1)'(push);
+    write_d = push ? above_q : write_q;
     if (rollback_i) write_d = commit_q;
     commit_d = commit_i ? write_d : commit_q;
     read_d   = pop ? next_q : read_q;
@@ -83,9 +84,12 @@ module spfe_packet_fifo #(
     write_q  <= write_d;
     commit_q <= commit_d;
     read_q   <= read_d;
+    if (rollback_i) above_q <= commit_q + (ADDR_WIDTH+1)'(1);
+    else if (push) above_q <= above_q + (ADDR_WIDTH+1)'(1);
     if (pop) next_q <= next_q + (ADDR_WIDTH+1)'(1);
     if (rst_i) begin
       write_q  <= '0;
+      above_q  <= (ADDR_WIDTH+1)'(1);
       commit_q <= '0;
       read_q   <= '0;
       next_q   <= (ADDR_WIDTH+1)'(1);

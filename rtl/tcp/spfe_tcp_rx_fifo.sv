@@ -61,8 +61,11 @@ module spfe_tcp_rx_fifo
   } beat_t;
 
   // Pointers count twice round the memory.
+  // Each has a register with what comes after it: whether it moves is known late.
   ptr_t write_q, write_d;  // next beat to be written
+  ptr_t above_q, above_d;  // the one after it
   ptr_t commit_q;  // first beat that is not committed
+  ptr_t begin_q;  // the one after it
   ptr_t read_q, read_d;  // next beat to be read
   ptr_t next_q, next_d;  // the one after it
   logic no_room_q;
@@ -88,7 +91,8 @@ module spfe_tcp_rx_fifo
   assign full = write_q == {!read_q[AddrBits], read_q[AddrBits-1:0]};
   assign write = valid_i && !full && !no_room_q;
   assign no_room_o = no_room_q || (valid_i && full);
-  assign write_d = write_q + ptr_t'(write);
+  assign write_d = write ? above_q : write_q;
+  assign above_d = write ? above_q + ptr_t'(1) : above_q;
 
   assign idle = read_q == commit_q && !stage_q;
   assign take = !show_q || ready_i;
@@ -113,11 +117,17 @@ module spfe_tcp_rx_fifo
 
   always_ff @(posedge clk_i) begin
     write_q <= write_d;
+    above_q <= above_d;
     no_room_q <= no_room_o;
     if (finish_i) begin
       no_room_q <= 1'b0;
-      if (commit_i) commit_q <= write_d;
-      else write_q <= commit_q;
+      if (commit_i) begin
+        commit_q <= write_d;
+        begin_q <= above_d;
+      end else begin
+        write_q <= commit_q;
+        above_q <= begin_q;
+      end
     end
     read_q <= read_d;
     next_q <= next_d;
@@ -126,7 +136,9 @@ module spfe_tcp_rx_fifo
     if (write && write_q == commit_q) head_q <= beat;
     if (rst_i) begin
       write_q <= '0;
+      above_q <= ptr_t'(1);
       commit_q <= '0;
+      begin_q <= ptr_t'(1);
       read_q <= '0;
       next_q <= ptr_t'(1);
       no_room_q <= 1'b0;

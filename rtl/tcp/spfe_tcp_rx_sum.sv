@@ -17,7 +17,9 @@ module spfe_tcp_rx_sum #(
     input logic clk_i,
     /// First beat of a frame.
     input logic start_i,
-    /// Lane has a word.
+    /// Lane has a word, which may be the tag.
+    input logic [Lanes-1:0] word_there_i,
+    /// Lane has a word that is not the tag.
     input logic [Lanes-1:0] word_valid_i,
     /// Its number.
     input logic [Lanes-1:0][8:0] word_index_i,
@@ -43,10 +45,15 @@ module spfe_tcp_rx_sum #(
   function automatic logic is_zero(logic [Halves-1:0][16:0] lanes);
     logic [Halves-1:0][15:0] rest;
     logic [15:0] sum, carry, next;
-    // The carries as a number: at most four of them.
-    sum = '0;
-    for (int unsigned i = 0; i < Halves; i++) sum[2:0] += 3'(lanes[i][16]);
-    for (int unsigned i = 0; i < Halves; i++) rest[i] = lanes[i][15:0];
+    logic [Halves-1:0] over;
+    for (int unsigned i = 1; i < Halves; i++) rest[i-1] = lanes[i][15:0];
+    // The carries as a number.
+    for (int unsigned i = 0; i < Halves; i++) over[i] = lanes[i][16];
+    rest[Halves-1] = '0;
+    for (int unsigned n = 0; n < 2 ** Halves; n++) begin
+      if (over == Halves'(n)) rest[Halves-1][2:0] = 3'($countones(Halves'(n)));
+    end
+    sum = lanes[0][15:0];
     carry = rest[0];
     // Three numbers to two; a carry out of bit 15 counts in bit 0.
     for (int unsigned i = 1; i < Halves; i++) begin
@@ -66,9 +73,11 @@ module spfe_tcp_rx_sum #(
       if (bytes_i <= CountBits'(2 * half)) low = '0;
       else if (bytes_i == CountBits'(2 * half + 1)) low[7:0] = '0;
       value[half] = low;
-      in_ip[half] = word_valid_i[half/2] && index <= 9'd8 &&
-          index >= (half % 2 == 0 ? 9'd4 : 9'd3) && !(index == 9'd8 && half % 2 == 1);
-      in_tcp[half] = word_valid_i[half/2] &&
+      // The tag has the number 3, as the word behind it.
+      in_ip[half] = word_there_i[half/2] && index <= 9'd8 && index >= 9'd4 &&
+          !(index == 9'd8 && half % 2 == 1);
+      if (half % 2 == 1 && word_valid_i[half/2] && index == 9'd3) in_ip[half] = 1'b1;
+      in_tcp[half] = word_there_i[half/2] &&
           (index >= 9'd7 || index == (half % 2 == 0 ? 9'd4 : 9'd6));
     end
   end

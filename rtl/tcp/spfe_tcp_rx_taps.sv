@@ -30,6 +30,8 @@ module spfe_tcp_rx_taps
     output logic tagged_o,
     /// Number of the virtual network in the tag.
     output logic [11:0] vlan_o,
+    /// Lane has a word, which may be the tag.
+    output logic [Lanes-1:0] word_there_o,
     /// Lane has a word that is not a tag.
     output logic [Lanes-1:0] word_valid_o,
     /// Its number.
@@ -89,10 +91,14 @@ module spfe_tcp_rx_taps
     if (rst_i) next_q <= 14'd1;
   end
 
+  // A tag can be where word 3 would be, and nowhere else.
   always_comb begin
     at_o = '0;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      if (word_valid_o[lane]) at_o |= next_q << lane;
+      word_there_o[lane] = valid_i && keep_i[lane*4];
+      for (int unsigned n = lane; n < 14; n++) begin
+        if (next_q[n-lane] && (n == 3 ? word_valid_o[lane] : word_there_o[lane])) at_o[n] = 1'b1;
+      end
     end
   end
 endmodule

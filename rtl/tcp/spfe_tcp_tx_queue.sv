@@ -54,7 +54,7 @@ module spfe_tcp_tx_queue
   localparam int unsigned Slots = 2 ** SlotBits;
   typedef logic [SlotBits-1:0] index_t;
 
-  slot_t desc_q, sum_q, status_q, head_q, next_q, tail_q;
+  slot_t desc_q, sum_q, status_q, next_q, tail_q;  // next_q: behind the head
   logic [15:0] unused_len;
   desc_t next_desc;
   sum_t next_sum;
@@ -77,15 +77,14 @@ module spfe_tcp_tx_queue
   );
 
   always_ff @(posedge clk_i) begin
-    desc_q <= desc_q + slot_t'(desc_valid_i);
-    sum_q <= sum_q + slot_t'(sum_valid_i);
-    status_q <= status_q + slot_t'(status_valid_i);
-    tail_q <= tail_q + slot_t'(tail_pop_i);
+    if (desc_valid_i) desc_q <= desc_q + slot_t'(1);
+    if (sum_valid_i) sum_q <= sum_q + slot_t'(1);
+    if (status_valid_i) status_q <= status_q + slot_t'(1);
+    if (tail_pop_i) tail_q <= tail_q + slot_t'(1);
     room_o <= !rst_i && slot_t'(desc_q - tail_q) < slot_t'(Slots - 2);
 
     // The head: the next one that waits, or the one that comes.
     if (head_pop_i) begin
-      head_q <= next_q;
       next_q <= next_q + slot_t'(1);
       more_q <= more_q && (desc_valid_i || desc_q != next_q + slot_t'(1));
     end else if (desc_valid_i && head_valid_o) begin
@@ -108,7 +107,6 @@ module spfe_tcp_tx_queue
       desc_q <= '0;
       sum_q <= '0;
       status_q <= '0;
-      head_q <= '0;
       next_q <= slot_t'(1);
       tail_q <= '0;
       more_q <= 1'b0;
@@ -117,16 +115,19 @@ module spfe_tcp_tx_queue
     end
   end
 
-  // A sum that comes in this cycle can be used at once.
-  assign head_sum_valid_o = known_q || (sum_valid_i && sum_q == head_q);
+  // A sum that comes in this cycle can be used at once. It is that of the head: a message is dealt
+  // with when its last beat has passed the FIFO, which takes as long as the sum does.
+  assign head_sum_valid_o = known_q || sum_valid_i;
   assign head_sum_o = known_q ? head_sum_q : sum_i;
   assign tail_valid_o = tail_q != sum_q && tail_q != status_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_order : assert (slot_t'(desc_q - head_q) <= slot_t'(Slots))
+      a_order : assert (!head_pop_i || head_valid_o)
       else $error("more messages were dealt with than came");
+      a_head : assert (known_q || !sum_valid_i || slot_t'(sum_q + slot_t'(1)) == next_q)
+      else $error("the sum of a message that is gone");
       a_room : assert (slot_t'(desc_q - tail_q) <= slot_t'(Slots)) else $error("a slot too many");
       a_sum : assert (!sum_valid_i || sum_q != desc_q) else $error("a sum of no message");
       a_status : assert (!status_valid_i || status_q != desc_q) else $error("no message");
