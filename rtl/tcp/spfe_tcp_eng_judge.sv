@@ -17,17 +17,13 @@ module spfe_tcp_eng_judge
     input eng_ctx_t ctx_i,
     /// What a segment is before its ACK is looked at; from the calc stage.
     input eng_class_t class_i,
-    /// SYN sent so often without an answer: give up (tcp_cfg_t).
-    input logic [7:0] syn_tries_i,
-    /// The same for data, FIN and probes (tcp_cfg_t).
-    input logic [7:0] data_tries_i,
     /// Which case it is; to the pipeline.
     output eng_case_t case_o
 );
   eng_tcb_t tcb;
   eng_act_t act;
   eng_send_t send;
-  logic opening, half_open, keyed, give_up, free;
+  logic opening, half_open, keyed, free;
   logic unused_bits;
 
   // Of structures handed on whole.
@@ -57,7 +53,6 @@ module spfe_tcp_eng_judge
   assign half_open = tcb.state == StSynRcvd;
   assign opening = half_open || tcb.state == StSynSent;
   assign keyed = is_keyed(tcb.state);
-  assign give_up = tcb.tries >= (opening ? syn_tries_i : data_tries_i) - 8'd1;
   // A slot can be given to somebody else; its last command has left.
   assign free = tcb.busy == 2'd0 && !tcb.rst_now;
 
@@ -127,7 +122,7 @@ module spfe_tcp_eng_judge
           case_o.route = RouteTimer;
           if (tcb.tmr == TmTimeWait) begin
             case_o.route = RouteClose;
-          end else if (give_up && ((tcb.tmr == TmRto && (opening || ctx_i.p.flying)) ||
+          end else if (ctx_i.p.give_up && ((tcb.tmr == TmRto && (opening || ctx_i.p.flying)) ||
               tcb.tmr == TmPersist)) begin
             case_o.route = RouteClose;
             case_o.close.tell = !(half_open && tcb.passive);

@@ -39,6 +39,7 @@ module spfe_tcp_eng_open
       OpaWait: op_dec.op_done = 1'b0;
       OpaListen, OpaConnect: begin
         op_dec.tcb = '0;
+        op_dec.tcb.una = ctx_i.iss;  // of an active open
         op_dec.tup.vif = ctx_i.op.vif;
         op_dec.tup.ip = ctx_i.op.ip;
         op_dec.tup.lport = ctx_i.op.lport;
@@ -49,7 +50,6 @@ module spfe_tcp_eng_open
           op_dec.tup.port = 16'd0;
         end else begin
           op_dec.tcb.state = StResolve;
-          op_dec.tcb.una = ctx_i.iss;
           op_dec.tup.port = ctx_i.op.port;
           op_dec.query = query_free_i;
           op_dec.arm = ArmResolve;
@@ -57,6 +57,7 @@ module spfe_tcp_eng_open
       end
       OpaFree: begin
         op_dec.tcb = '0;
+        op_dec.tcb.una = tcb.una;
         op_dec.tcb.busy = tcb.busy;
         op_dec.tcb.rst_now = tcb.rst_now;
       end

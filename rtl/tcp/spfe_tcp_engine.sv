@@ -316,6 +316,8 @@ module spfe_tcp_engine
       .now_i(now),
       .mss_i(cfg_i.mss),
       .rto_min_i(cfg_i.rto_min),
+      .syn_tries_i(cfg_i.syn_tries),
+      .data_tries_i(cfg_i.data_tries),
       .p_o(pred_d)
   );
 
@@ -351,8 +353,6 @@ module spfe_tcp_engine
       .kind_i(kind),
       .ctx_i(ctx),
       .class_i(class_q),
-      .syn_tries_i(cfg_i.syn_tries),
-      .data_tries_i(cfg_i.data_tries),
       .case_o(case_d)
   );
 
