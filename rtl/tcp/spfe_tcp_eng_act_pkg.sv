@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What the judge stage of the protocol engine finds out for the decide stage: which case an event is,
-/// so that the decision has only to choose between values.
+/// What the calc and judge stages of the protocol engine find out for the decide stage: which case an
+/// event is, so that the decision has only to choose between values.
 package spfe_tcp_eng_act_pkg;
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 
-  /// What a segment is to a session from SYN-RECEIVED on.
+  /// What a segment is to a session from SYN-RECEIVED on, before its ACK is looked at.
+  typedef enum logic [2:0] {
+    SegOutside = 3'd0,  // not acceptable (RFC 9293, 3.10.7.4, first)
+    SegRst = 3'd1,
+    SegSyn = 3'd2,
+    SegBare = 3'd3,  // without ACK
+    SegPlain = 3'd4,
+    SegReopen = 3'd5  // a new SYN in TIME-WAIT
+  } seg_class_e;
+
+  typedef struct packed {
+    seg_class_e kind;
+    logic crossed;  // the SYN-ACK of a simultaneous open, if its ACK is new
+    logic challenge;  // to be acknowledged within the limit
+    logic duplicate;  // to be acknowledged always; SegPlain: if the ACK is in range
+    logic syn_again;  // the SYN that made the session: our answer was lost
+    logic again;  // TIME-WAIT begins anew
+  } eng_class_t;
+
+  /// What a segment does.
   typedef enum logic [2:0] {
     ActKeep = 3'd0,  // no change but in what is acknowledged
     ActAck = 3'd1,  // acceptable, with an ACK in range
     ActClose = 3'd2,  // the connection is gone
-    ActReopen = 3'd3,  // a new SYN in TIME-WAIT
+    ActReopen = 3'd3,
     ActRefuse = 3'd4  // answered with a reset
   } act_kind_e;
 
@@ -20,7 +39,6 @@ package spfe_tcp_eng_act_pkg;
     act_kind_e kind;
     logic tell;  // ActClose: the user had a connection
     close_e reason;  // ActClose
-    logic rst_seen;
     logic challenge;  // within the limit (RFC 5961, 7)
     logic dup_ack;
     logic ack_new;  // SND.UNA advances
@@ -75,5 +93,62 @@ package spfe_tcp_eng_act_pkg;
     logic blocked;  // SendAck: the window keeps something back
     logic [19:0] error;  // distance of the sample from SRTT
   } eng_send_t;
+
+  /// The one of the possible decisions that holds.
+  typedef enum logic [3:0] {
+    RouteKeep = 4'd0,  // nothing
+    RouteClose = 4'd1,
+    RouteAck = 4'd2,  // segment: ActAck
+    RouteAnswer = 4'd3,  // segment: ActKeep
+    RouteReopen = 4'd4,
+    RouteRefuse = 4'd5,
+    RouteSent = 4'd6,  // SYN in SYN-SENT
+    RouteDone = 4'd7,
+    RouteRtt = 4'd8,
+    RouteSend = 4'd9,
+    RouteTimer = 4'd10,
+    RouteReset = 4'd11,
+    RouteOp = 4'd12,
+    RouteArp = 4'd13,
+    RouteMac = 4'd14,
+    RoutePassive = 4'd15
+  } route_e;
+
+  /// RouteClose.
+  typedef struct packed {
+    logic tell;  // the user had a connection
+    close_e reason;
+    logic reset;  // the peer is to know
+    logic free;  // the slot does not go back to LISTEN
+    logic rst_seen;
+    logic rto;
+    logic arp_failed;
+  } eng_close_t;
+
+  /// RouteOp.
+  typedef enum logic [2:0] {
+    OpaNone = 3'd0,  // of no use
+    OpaWait = 3'd1,  // to be tried again
+    OpaListen = 3'd2,
+    OpaConnect = 3'd3,
+    OpaFree = 3'd4,  // listens no more
+    OpaFin = 3'd5
+  } op_act_e;
+
+  /// What the judge stage says.
+  typedef struct packed {
+    route_e route;
+    eng_close_t close;
+    eng_act_t act;
+    eng_send_t send;
+    op_act_e op;
+    logic opening;  // SYN-SENT or SYN-RECEIVED
+    logic keyed;
+    logic resolving;
+    logic half_open;  // SYN-RECEIVED
+    logic counts;  // KindDone: takes sequence numbers that are not acknowledged yet
+    logic mac_new;  // KindMac: the session has another address
+    logic listens;  // KindSyn: the session can be opened
+  } eng_case_t;
 
 endpackage

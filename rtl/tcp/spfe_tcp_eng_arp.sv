@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Next hops: one query at a time for sessions that open, and the walk over all sessions when the
-/// address of a next hop has changed (four cycles a slot, beside the pipeline).
+/// address of a next hop has changed (five cycles a slot, beside the pipeline).
 module spfe_tcp_eng_arp
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -80,6 +80,7 @@ module spfe_tcp_eng_arp
     WalkRead,
     WalkVif,
     WalkHop,
+    WalkMatch,
     WalkGive
   } walk_e;
 
@@ -90,7 +91,7 @@ module spfe_tcp_eng_arp
   ip_t ask_ip_q, ask_gateway_q, ask_hop_q, ask_net_q;
   arp_answer_t answer_q;
   logic void_q, taken_q, used_q, hits;
-  ip_t tup_ip_q, gateway_q, net_q;
+  ip_t tup_ip_q, gateway_q, net_q, hop_q;
   vif_t tup_vif_q, ask_index, walk_index;
   logic unused_bits;
 
@@ -145,8 +146,8 @@ module spfe_tcp_eng_arp
   assign mac_valid_o = walk_q == WalkGive;
   assign mac_sid_o = slot_q;
   assign mac_o = update_i.mac;
-  assign hits = used_q && update_i.ip == (net_q == 32'd0 ? tup_ip_q : gateway_q);
-  assign update_ready_o = (walk_q == WalkHop && !hits || walk_q == WalkGive && mac_ready_i) &&
+  assign hits = used_q && update_i.ip == hop_q;
+  assign update_ready_o = ((walk_q == WalkMatch && !hits) || (walk_q == WalkGive && mac_ready_i)) &&
       32'(slot_q) == SessionCount - 1;
 
   always_ff @(posedge clk_i) begin
@@ -166,10 +167,14 @@ module spfe_tcp_eng_arp
         net_q <= (tup_ip_q ^ vif_i[walk_index].ip) & vif_i[walk_index].mask;
         walk_q <= WalkHop;
       end
-      WalkHop, WalkGive: begin
-        if (walk_q == WalkHop && hits) begin
+      WalkHop: begin
+        hop_q <= net_q == 32'd0 ? tup_ip_q : gateway_q;
+        walk_q <= WalkMatch;
+      end
+      WalkMatch, WalkGive: begin
+        if (walk_q == WalkMatch && hits) begin
           walk_q <= WalkGive;
-        end else if (walk_q == WalkHop || mac_ready_i) begin
+        end else if (walk_q == WalkMatch || mac_ready_i) begin
           slot_q <= slot_q + Bits'(1);
           walk_q <= update_ready_o ? WalkIdle : WalkRead;
         end

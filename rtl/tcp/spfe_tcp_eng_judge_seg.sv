@@ -20,19 +20,18 @@ module spfe_tcp_eng_judge_seg
     input eng_pre_t pre_i,
     /// What the calc stage has found.
     input eng_pred_t p_i,
+    /// What the segment is before its ACK is looked at.
+    input eng_class_t class_i,
     /// A command can be given.
     input logic room_i,
-    /// What the segment is.
+    /// What the segment does.
     output eng_act_t act_o
 );
   logic has_data, ack_ok, fin_acked, fin_taken, is_dup, wnd_ok, half_open, can_send;
   logic challenge;  // acknowledged within the limit
   logic duplicate;  // acknowledged always
   logic crossed;  // the SYN-ACK of a simultaneous open
-  logic reopened;  // the peer, back with a new SYN while we are in TIME-WAIT
-  logic syn_again;  // the SYN that made this session: our answer was lost
   logic last_acked;  // the FIN that ends the connection
-  logic waits_again;  // TIME-WAIT begins anew
   logic syn_opens;  // SYN-SENT becomes ESTABLISHED
   logic data_taken, data_now, done, window_opens;
   act_kind_e kind;
@@ -52,11 +51,7 @@ module spfe_tcp_eng_judge_seg
   // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA. The first
   // window is taken in any case.
   assign wnd_ok = ack_ok && (p_i.wl_ok || half_open);
-  assign reopened = tcb_i.state == StTimeWait && tcb_i.passive && seg_i.flags.syn &&
-      !seg_i.flags.ack && !seg_i.flags.rst && !pre_i.old && !pre_i.prior;
-  // Its sequence number is before the window, whatever data it has (RFC 9293, 3.10.7.4, first).
-  assign syn_again = half_open && seg_i.flags.syn && pre_i.prior;
-  assign crossed = syn_again && seg_i.flags.ack && !seg_i.flags.rst && p_i.ack_new;
+  assign crossed = class_i.crossed && p_i.ack_new;
   assign last_acked = fin_acked && tcb_i.state == StLastAck;
   assign syn_opens = seg_i.flags.syn && seg_i.flags.ack && p_i.ack_new && !seg_i.flags.rst;
   assign can_send = room_i && tcb_i.busy != 2'd3;
@@ -64,50 +59,39 @@ module spfe_tcp_eng_judge_seg
   // The case.
   always_comb begin
     kind = ActKeep;
-    challenge = 1'b0;
-    duplicate = 1'b0;
-    waits_again = 1'b0;
-    act_o.tell = 1'b1;
-    act_o.reason = CloseReset;
-    act_o.rst_seen = 1'b0;
-    act_o.syn_now = tcb_i.syn_now;
-    if (reopened) begin
-      kind = ActReopen;
-    end else if (crossed) begin
+    challenge = class_i.challenge;
+    duplicate = class_i.duplicate;
+    if (crossed) begin
       kind = ActAck;
-    end else if (syn_again) begin
-      if (!seg_i.flags.rst) act_o.syn_now = 1'b1;
-    end else if (!pre_i.accept) begin
-      // Old or beyond the window: tell where we are. A keepalive ends here too.
-      challenge = !seg_i.flags.rst && !has_data && !seg_i.flags.fin;
-      duplicate = !seg_i.flags.rst && (has_data || seg_i.flags.fin);
-      waits_again = tcb_i.state == StTimeWait && seg_i.flags.fin;
-    end else if (seg_i.flags.rst) begin
-      // RST: exact closes, in the window is challenged.
-      challenge = !pre_i.exact;
-      act_o.rst_seen = pre_i.exact;
-      if (pre_i.exact) kind = ActClose;
-      act_o.tell = !(half_open && tcb_i.passive);
-      if (half_open) act_o.reason = CloseRefused;
-      else if (tcb_i.state == StTimeWait) act_o.reason = CloseDone;
-    end else if (seg_i.flags.syn) begin
-      // Half open from LISTEN: back there (RFC 9293, 3.10.7.4, fourth); else RFC 5961, 4.
-      challenge = !half_open || !tcb_i.passive;
-      if (!challenge) kind = ActClose;
-      act_o.tell = 1'b0;
-    end else if (!seg_i.flags.ack) begin
-      kind = ActKeep;
-    end else if (half_open && !p_i.ack_new) begin
-      kind = ActRefuse;
-    end else if (p_i.ack_beyond || p_i.ack_ancient) begin
-      challenge = 1'b1;
+      challenge = 1'b0;
+      duplicate = 1'b0;
     end else begin
-      kind = last_acked ? ActClose : ActAck;
-      act_o.reason = CloseDone;
-      // Out of order or not wanted any more.
-      duplicate = (has_data || seg_i.flags.fin) && !seg_i.taken;
+      unique case (class_i.kind)
+        // RST: exact closes, in the window is challenged.
+        SegRst: if (!class_i.challenge) kind = ActClose;
+        SegSyn: if (!class_i.challenge) kind = ActClose;
+        SegReopen: kind = ActReopen;
+        SegPlain: begin
+          duplicate = 1'b0;
+          if (half_open && !p_i.ack_new) begin
+            kind = ActRefuse;
+          end else if (p_i.ack_beyond || p_i.ack_ancient) begin
+            challenge = 1'b1;
+          end else begin
+            kind = last_acked ? ActClose : ActAck;
+            duplicate = class_i.duplicate;
+          end
+        end
+        default: ;
+      endcase
     end
-    if (kind == ActAck) act_o.syn_now = 1'b0;  // what was to be sent again
+    act_o.tell = class_i.kind == SegSyn ? 1'b0 : !(half_open && tcb_i.passive);
+    act_o.reason = CloseReset;
+    if (half_open) act_o.reason = class_i.kind == SegRst ? CloseRefused : CloseReset;
+    else if (tcb_i.state == StTimeWait || class_i.kind == SegPlain) act_o.reason = CloseDone;
+    // What was to be sent again is not, once the session is open.
+    act_o.syn_now = kind != ActAck &&
+        (tcb_i.syn_now || (class_i.syn_again && !seg_i.flags.rst));
   end
 
   // States.
@@ -207,7 +191,7 @@ module spfe_tcp_eng_judge_seg
       else if (p_i.ack_new && tcb_i.tmr != TmPersist) act_o.arm = p_i.ack_all ? ArmStop : ArmRto;
       if ((fin_acked && tcb_i.state == StClosing) || (fin_taken && mid_state == StFinWait2))
         act_o.arm = ArmTimeWait;
-    end else if (waits_again) begin
+    end else if (class_i.again) begin
       act_o.arm = ArmTimeWait;
     end
   end

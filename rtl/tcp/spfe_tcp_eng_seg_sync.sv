@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What a segment does in the states from SYN-RECEIVED on (RFC 9293, 3.10.7.4). Combinational.
+/// What a segment does in the states from SYN-RECEIVED on (RFC 9293, 3.10.7.4). Combinational; the judge
+/// stage has found out which of these holds.
 module spfe_tcp_eng_seg_sync
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -13,13 +14,17 @@ module spfe_tcp_eng_seg_sync
     input eng_ctx_t ctx_i,
     /// Which case it is; from the pipeline.
     input eng_act_t act_i,
-    /// What is to be done; to the pipeline.
-    output eng_dec_t dec_o
+    /// ActAck.
+    output eng_dec_t ack_o,
+    /// ActKeep.
+    output eng_dec_t answer_o,
+    /// ActReopen.
+    output eng_dec_t reopen_o
 );
   seg_t seg;
   eng_pred_t p;
   eng_tcb_t tcb;
-  eng_dec_t keep_dec, new_dec, ack_dec, refuse_dec, close_dec;
+  eng_dec_t keep_dec, new_dec, ack_dec;
   logic unused_bits;
 
   // Of structures handed on whole.
@@ -40,24 +45,6 @@ module spfe_tcp_eng_seg_sync
       keep_dec.tcb.tok_tick = ctx_i.now[7:0];
       keep_dec.count.challenge = 1'b1;
     end
-  end
-
-  // An ACK of what was not sent, before the session is open.
-  always_comb begin
-    refuse_dec = dec_keep(tcb, ctx_i.tup);
-    if (ctx_i.room && tcb.busy != 2'd3) begin
-      refuse_dec.tx = 1'b1;
-      refuse_dec.tx_seq = seg.ack;
-      refuse_dec.tx_flags = FlagRst;
-      refuse_dec.tcb.busy = tcb.busy + 2'd1;
-      refuse_dec.count.rst_sent = 1'b1;
-    end
-  end
-
-  // A reset, the last acknowledgement, or a SYN for a session that is half open.
-  always_comb begin
-    close_dec = dec_close(dec_keep(tcb, ctx_i.tup), act_i.tell, act_i.reason, 1'b0);
-    close_dec.count.rst_seen = act_i.rst_seen;
   end
 
   // TIME-WAIT and a SYN above what was received: as if it had come to LISTEN.
@@ -139,14 +126,8 @@ module spfe_tcp_eng_seg_sync
     end
   end
 
-  always_comb begin
-    unique case (act_i.kind)
-      ActAck: dec_o = ack_dec;
-      ActClose: dec_o = close_dec;
-      ActReopen: dec_o = new_dec;
-      ActRefuse: dec_o = refuse_dec;
-      default: dec_o = keep_dec;
-    endcase
-  end
+  assign ack_o = act_i.ack_go ? dec_ack(ack_dec) : ack_dec;
+  assign answer_o = act_i.ack_go ? dec_ack(keep_dec) : keep_dec;
+  assign reopen_o = new_dec;
 
 endmodule

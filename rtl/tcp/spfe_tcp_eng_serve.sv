@@ -13,8 +13,10 @@ module spfe_tcp_eng_serve
     input eng_send_t send_i,
     /// Window scaling is offered (tcp_cfg_t).
     input logic wscale_en_i,
-    /// What is to be done; to the pipeline.
-    output eng_dec_t dec_o
+    /// SendRtt.
+    output eng_dec_t rtt_o,
+    /// What is to be sent.
+    output eng_dec_t send_o
 );
   eng_tcb_t tcb;
   eng_pred_t p;
@@ -146,12 +148,7 @@ module spfe_tcp_eng_serve
     end
   end
 
-  always_comb begin
-    unique case (send_i.kind)
-      SendNone: dec_o = dec_keep(tcb, ctx_i.tup);
-      SendRtt: dec_o = rtt_dec;
-      default: dec_o = send_dec;
-    endcase
-  end
+  assign rtt_o = rtt_dec;
+  assign send_o = send_dec;
 
 endmodule

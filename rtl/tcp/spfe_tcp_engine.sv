@@ -188,7 +188,7 @@ module spfe_tcp_engine
 
   // ------------------------------------------------------------------------------------- pipeline
   logic pick, pick_seg, pick_other, room, out_ready;
-  logic read, calc, judge, decide, fire, due_q, give_up, mac_other;
+  logic read, calc, judge, decide, fire;
   kind_e pick_kind, other_kind, kind, write_kind;
   sid_t sid, write_sid;
   slot_t write_slot;
@@ -200,8 +200,8 @@ module spfe_tcp_engine
   eng_tup_t tup_q, tup_final;
   eng_pre_t pre_d, pre_q;
   eng_pred_t pred_d, pred_q;
-  eng_act_t act;
-  eng_send_t send;
+  eng_class_t class_d, class_q;
+  eng_case_t case_d, case_q;
   eng_ctx_t ctx;
   eng_dec_t dec_d, dec_q;
   logic unused_bits;
@@ -275,7 +275,11 @@ module spfe_tcp_engine
       written_q <= snd_written_i;
       rcv_nxt_q <= rcv_nxt_i;
     end
-    if (calc) pred_q <= pred_d;
+    if (calc) begin
+      pred_q <= pred_d;
+      class_q <= class_d;
+    end
+    if (judge) case_q <= case_d;
     if (decide) begin
       dec_q <= dec_d;
       credit_q <= RingBytes - (kind == KindView ? pred_q.stored : pred_q.stored_ack);
@@ -312,32 +316,19 @@ module spfe_tcp_engine
       .now_i(now),
       .mss_i(cfg_i.mss),
       .rto_min_i(cfg_i.rto_min),
+      .syn_tries_i(cfg_i.syn_tries),
+      .data_tries_i(cfg_i.data_tries),
       .p_o(pred_d)
   );
 
-  // Judge.
-  spfe_tcp_eng_judge #(
-      .InstantAck(InstantAck),
-      .CongestionControl(CongestionControl)
-  ) i_judge (
-      .clk_i,
-      .judge_i(judge),
+  spfe_tcp_eng_class i_class (
       .seg_i(seg_q),
       .tcb_i(tcb_q),
       .pre_i(pre_q),
-      .p_i(pred_q),
-      .mac_i(mac_q),
-      .room_i(room),
-      .syn_tries_i(cfg_i.syn_tries),
-      .data_tries_i(cfg_i.data_tries),
-      .act_o(act),
-      .send_o(send),
-      .due_o(due_q),
-      .give_up_o(give_up),
-      .mac_new_o(mac_other)
+      .class_o(class_d)
   );
 
-  // Decide.
+  // Judge and decide.
   assign ctx = '{
       sid: sid,
       tcb: tcb_q,
@@ -355,16 +346,22 @@ module spfe_tcp_engine
       p: pred_q
   };
 
+  spfe_tcp_eng_judge #(
+      .InstantAck(InstantAck),
+      .CongestionControl(CongestionControl)
+  ) i_judge (
+      .kind_i(kind),
+      .ctx_i(ctx),
+      .class_i(class_q),
+      .case_o(case_d)
+  );
+
   spfe_tcp_eng_decide #(
       .CreditEvents(CreditEvents)
   ) i_decide (
       .kind_i(kind),
       .ctx_i(ctx),
-      .act_i(act),
-      .send_i(send),
-      .due_i(due_q),
-      .give_up_i(give_up),
-      .mac_new_i(mac_other),
+      .case_i(case_q),
       .wscale_en_i(cfg_i.wscale_en),
       .query_free_i(query_free),
       .dec_o(dec_d)

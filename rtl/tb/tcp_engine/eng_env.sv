@@ -146,6 +146,8 @@ module eng_env
 
   bit kept = 0;  // the receiver says that it keeps payload behind a gap
   int gap = 8;  // cycles between segments, at least
+  bit gap_half = 0;  // and half a cycle; the same for frames, if frame_cycles says how long they are
+  bit gap_odd = 0, frame_odd = 0;
   int seg_gap = 0, ticks = 0, cycles = 0, stalls = 25, tick_cycles = 64, frame_cycles = 0;
   bit ticking = 1;
   bit arp_known = 1;
@@ -208,6 +210,12 @@ module eng_env
     seg = g;
     seg_valid = 1;
   endtask
+
+  function automatic int frame_time();
+    if (frame_cycles == 0) return 15 + now_tx.len / 4;
+    frame_odd = !frame_odd;
+    return frame_cycles + int'(gap_half && frame_odd);
+  endfunction
 
   task automatic start_command();
     tx_cmd_t c;
@@ -355,7 +363,7 @@ module eng_env
       void'(dones.pop_front());
       tx_done_valid = 0;
     end
-    if (tx_fire) left = frame_cycles != 0 ? frame_cycles : 15 + now_tx.len / 4;
+    if (tx_fire) left = frame_time();
     if (sending && !tx_fire) begin
       if (left == 0) finish();
       else left--;
@@ -363,7 +371,7 @@ module eng_env
     tx_cmd_ready = 0;
     if (!sending) begin
       if (user_sid.size() != 0) start_message();
-      if (sending) left = frame_cycles != 0 ? frame_cycles : 15 + now_tx.len / 4;
+      if (sending) left = frame_time();
       else tx_cmd_ready = !chance(stalls);
     end
     if (dones.size() != 0 && !tx_done_valid) begin
@@ -378,7 +386,8 @@ module eng_env
     if (seg_gap != 0) seg_gap--;
     if (wire_in.size() != 0 && seg_gap == 0 && !rst) begin
       deliver(wire_in.pop_front());
-      seg_gap = gap;
+      seg_gap = gap + int'(gap_half && gap_odd);
+      gap_odd = !gap_odd;
     end
     tick = ticking && cycles % tick_cycles == 0;
     if (tick) ticks++;
