@@ -132,15 +132,20 @@ impl Reference {
         self.event(2, id, why);
     }
 
-    /// An initial sequence number (RFC 9293, 3.4.1): a clock and a mix of the four-tuple.
+    /// An initial sequence number (RFC 9293, 3.4.1): a clock and a mix of the four-tuple, the same
+    /// as the core's, so that scripts can choose where it begins.
     fn new_iss(&mut self, id: usize) -> u32 {
         if let Some(iss) = self.hints.remove(&(id as u16)) {
             return iss;
         }
-        let s = &self.sessions[id];
-        let tuple = s.peer.map_or(0, u32::from) ^ u32::from(s.peer_port) << 16 ^ u32::from(s.port);
-        let mix = (tuple ^ self.settings.iss_key).wrapping_mul(0x9e37_79b1).rotate_left(13);
-        mix.wrapping_add((self.now as u32).wrapping_mul(250)).wrapping_add(self.ip_id.into())
+        let (s, key) = (&self.sessions[id], self.settings.iss_key);
+        let ports = u32::from(s.peer_port) << 16 | u32::from(s.port);
+        let words = [s.peer.map_or(0, u32::from), ports, key, key.rotate_left(19)];
+        let mix = words.iter().cycle().take(8).fold(key, |sum, word| {
+            let turned = sum.rotate_left(7) ^ sum.rotate_left(19) ^ sum ^ word;
+            turned.wrapping_add(key.rotate_left(11))
+        });
+        mix.wrapping_add((self.now as u32).wrapping_mul(256))
     }
 
     /// Bytes of segments waiting for the user.
