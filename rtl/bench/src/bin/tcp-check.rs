@@ -150,6 +150,9 @@ fn fuzzing(a: &Arguments, frames: u64, seed: u64, lockstep: bool) -> Result<bool
         record.delivered_bytes,
         record.opened
     );
+    let counters = endpoint.counters();
+    let seen: Vec<_> = counters.iter().filter(|(_, n)| *n != 0).collect();
+    println!("counters: {seen:?}");
     if let Some((what, before)) = record.detail.clone().split_once('\n') {
         // The record has the first line.
         println!("{before}\n{what}");
