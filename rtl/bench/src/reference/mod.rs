@@ -1,7 +1,20 @@
 //! A TCP endpoint of our own in software, with the options of the core.
 //!
 //! It works on whole segments and follows the RFCs in their own order of steps, not the structure of
-//! the core. Scripts run against it first; then it stands beside the core and both must agree.
+//! the core. Scripts run against it first; then it stands beside the core and both must agree
+//! ([`lockstep`]). Where the RFCs leave a choice it has made the same one:
+//!
+//! * an ACK that is due leaves before data that the same segment has set free; what is sent again
+//!   leaves before new data;
+//! * after a time-out, and when a closed window opens with something not acknowledged, all from SND.UNA on
+//!   is sent again; FIN always in a segment of its own, and the time-out begins anew with it;
+//! * FIN-WAIT-1 and LAST-ACK begin when FIN leaves, not when it is asked for;
+//! * challenges and resets for segments of no session are limited in a tick, ACKs of data out of
+//!   order are not;
+//! * a SYN for a port whose listening session is in use is dropped, not refused;
+//! * a connection that follows upon TIME-WAIT keeps the round trips of the one before it;
+//! * with reordering four pieces of a session are kept;
+//! * of several equal options the last one counts.
 
 mod arrival;
 mod kept;
