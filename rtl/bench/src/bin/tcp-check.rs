@@ -155,10 +155,15 @@ fn fuzzing(a: &Arguments, frames: u64, seed: u64, lockstep: bool) -> Result<bool
         record.delivered_bytes,
         record.opened
     );
-    if !passed {
-        println!("{}", record.detail);
+    let counters = endpoint.counters();
+    let seen: Vec<_> = counters.iter().filter(|(_, n)| *n != 0).collect();
+    println!("counters: {seen:?}");
+    if let Some((what, before)) = record.detail.clone().split_once('\n') {
         // The record has the first line.
-        record.detail.truncate(record.detail.find('\n').unwrap_or(record.detail.len()));
+        println!("{before}\n{what}");
+        record.detail = what.into();
+    } else if !passed {
+        println!("{}", record.detail);
     }
     record::change(&file("fuzz", &a.core), |runs| add(runs, record))?;
     Ok(passed)

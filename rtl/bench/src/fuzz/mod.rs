@@ -12,6 +12,7 @@ use crate::drill::endpoint::{Endpoint, Op, Settings};
 use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
 use crate::peer::channel::Random;
 use runs::Record;
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use target::Target;
 
@@ -120,14 +121,16 @@ fn collect<E: Endpoint + ?Sized>(
         record.opened += u64::from(e.kind == 1);
         record.closed += u64::from(e.kind == 2);
     }
-    for d in ep.delivered() {
-        if d.err || d.ahead.is_some() {
-            continue;
-        }
-        record.delivered_bytes += d.bytes.len() as u64;
-        if let Some(t) = targets.get_mut(usize::from(d.session)) {
-            let nxt = ep.view(d.session).rcv_nxt;
-            t.delivered(&d.bytes, nxt)?;
+    // With reordering several pieces come one after the other.
+    let mut whole = BTreeMap::<u16, Vec<u8>>::new();
+    for d in ep.delivered().iter().filter(|d| !d.err && d.ahead.is_none()) {
+        whole.entry(d.session).or_default().extend(&d.bytes);
+    }
+    for (session, bytes) in whole {
+        record.delivered_bytes += bytes.len() as u64;
+        if let Some(t) = targets.get_mut(usize::from(session)) {
+            let nxt = ep.view(session).rcv_nxt;
+            t.delivered(&bytes, nxt)?;
         }
     }
     Ok(())

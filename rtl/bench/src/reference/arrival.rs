@@ -1,6 +1,6 @@
 //! A segment arrives: the steps of RFC 9293, 3.10.7, with the checks of RFC 5961.
 
-use super::session::{Session, State, Timer, le, lt};
+use super::session::{Clock, Session, State, Timer, le, lt};
 use super::{Reference, reason};
 use crate::drill::endpoint::Delivery;
 use crate::drill::wire::{ACK, FIN, RST, SYN, Segment};
@@ -77,20 +77,18 @@ impl Reference {
         s.passive && seg.flags & (SYN | ACK | RST) == SYN && le(s.rcv_nxt, seg.seq)
     }
 
-    /// Round trips of the old connection are those of the new one (RFC 9040).
+    /// Round trips and next hop of the old connection are those of the new one (RFC 9040).
     fn reopen(&mut self, id: usize, seg: &Segment) {
         let old = self.sessions[id].clone();
         self.close(id, reason::DONE);
         let nxt = old.nxt.wrapping_add(REOPEN_STEP);
         self.hints.insert(id as u16, nxt);
         self.sessions[id] = Session {
-            clock: super::session::Clock { timed: None, ..old.clock },
+            clock: Clock { timed: None, ..old.clock },
             limited: old.limited,
             ..Session::listening(old.port, old.from)
         };
-        self.in_listen(id, seg);
-        let s = self.session(id);
-        s.mac = old.mac;
+        self.in_listen(id, &Segment { src_mac: old.mac, ..seg.clone() });
     }
 
     /// Sequence number, options and window of the peer's SYN.
@@ -158,12 +156,15 @@ impl Reference {
         // The SYN comes again: our answer was lost, or the other side opens too and acknowledges ours.
         if s.state == State::SynRcvd && seg.flags & SYN != 0 && seg.seq == s.irs {
             let new = seg.flags & ACK != 0 && lt(s.una, seg.ack) && le(seg.ack, s.nxt);
-            if seg.flags & RST != 0 {
-            } else if new {
-                self.check_ack(id, seg);
-            } else {
-                self.session(id).clock.timed = None;
-                self.send_syn_again(id);
+            match (seg.flags & RST, new) {
+                (0, true) => {
+                    self.check_ack(id, seg);
+                }
+                (0, false) => {
+                    self.session(id).clock.timed = None;
+                    self.send_syn_again(id);
+                }
+                _ => {}
             }
             return;
         }

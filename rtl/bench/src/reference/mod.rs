@@ -1,7 +1,20 @@
 //! A TCP endpoint of our own in software, with the options of the core.
 //!
 //! It works on whole segments and follows the RFCs in their own order of steps, not the structure of
-//! the core. Scripts run against it first; then it stands beside the core and both must agree.
+//! the core. Scripts run against it first; then it stands beside the core and both must agree
+//! ([`lockstep`]). Where the RFCs leave a choice it has made the same one:
+//!
+//! * an ACK that is due leaves before data that the same segment has set free; what is sent again
+//!   leaves before new data;
+//! * after a time-out, and when a closed window opens with something not acknowledged, all from SND.UNA on
+//!   is sent again; FIN always in a segment of its own, and the time-out begins anew with it;
+//! * FIN-WAIT-1 and LAST-ACK begin when FIN leaves, not when it is asked for;
+//! * challenges and resets for segments of no session are limited in a tick, ACKs of data out of
+//!   order are not;
+//! * a SYN for a port whose listening session is in use is dropped, not refused;
+//! * a connection that follows upon TIME-WAIT keeps the round trips of the one before it;
+//! * with reordering four pieces of a session are kept;
+//! * of several equal options the last one counts.
 
 mod arrival;
 mod kept;
@@ -132,15 +145,20 @@ impl Reference {
         self.event(2, id, why);
     }
 
-    /// An initial sequence number (RFC 9293, 3.4.1): a clock and a mix of the four-tuple.
+    /// An initial sequence number (RFC 9293, 3.4.1): a clock and a mix of the four-tuple, the same
+    /// as the core's, so that scripts can choose where it begins.
     fn new_iss(&mut self, id: usize) -> u32 {
         if let Some(iss) = self.hints.remove(&(id as u16)) {
             return iss;
         }
-        let s = &self.sessions[id];
-        let tuple = s.peer.map_or(0, u32::from) ^ u32::from(s.peer_port) << 16 ^ u32::from(s.port);
-        let mix = (tuple ^ self.settings.iss_key).wrapping_mul(0x9e37_79b1).rotate_left(13);
-        mix.wrapping_add((self.now as u32).wrapping_mul(250)).wrapping_add(self.ip_id.into())
+        let (s, key) = (&self.sessions[id], self.settings.iss_key);
+        let ports = u32::from(s.peer_port) << 16 | u32::from(s.port);
+        let words = [s.peer.map_or(0, u32::from), ports, key, key.rotate_left(19)];
+        let mix = words.iter().cycle().take(8).fold(key, |sum, word| {
+            let turned = sum.rotate_left(7) ^ sum.rotate_left(19) ^ sum ^ word;
+            turned.wrapping_add(key.rotate_left(11))
+        });
+        mix.wrapping_add((self.now as u32).wrapping_mul(256))
     }
 
     /// Bytes of segments waiting for the user.
