@@ -21,7 +21,7 @@ package spfe_tcp_eng_act_pkg;
     logic crossed;  // the SYN-ACK of a simultaneous open, if its ACK is new
     logic challenge;  // to be acknowledged within the limit
     logic duplicate;  // to be acknowledged always; SegPlain: if the ACK is in range
-    logic syn_lost;  // our SYN-ACK did not arrive
+    logic syn_again;  // the SYN that made the session: our answer was lost
     logic again;  // TIME-WAIT begins anew
   } eng_class_t;
 

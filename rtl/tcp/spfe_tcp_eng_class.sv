@@ -26,9 +26,9 @@ module spfe_tcp_eng_class
   assign brings = seg_i.len != 16'd0 || seg_i.flags.fin;
 
   always_comb begin
-    class_o.crossed = half_open && seg_i.flags.syn && seg_i.flags.ack && !seg_i.flags.rst &&
-        pre_i.prior;
-    class_o.syn_lost = !pre_i.accept && half_open && seg_i.flags.syn && pre_i.prior;
+    // Its sequence number is before the window, whatever data it has (RFC 9293, 3.10.7.4, first).
+    class_o.syn_again = half_open && seg_i.flags.syn && pre_i.prior;
+    class_o.crossed = class_o.syn_again && seg_i.flags.ack && !seg_i.flags.rst;
     class_o.again = !pre_i.accept && tcb_i.state == StTimeWait && seg_i.flags.fin;
     class_o.challenge = 1'b0;
     class_o.duplicate = 1'b0;
@@ -36,11 +36,13 @@ module spfe_tcp_eng_class
         !seg_i.flags.rst && !pre_i.old && !pre_i.prior) begin
       class_o.kind = SegReopen;
       class_o.again = 1'b0;
+    end else if (class_o.syn_again) begin
+      class_o.kind = SegOutside;
     end else if (!pre_i.accept) begin
       // Old or beyond the window: tell where we are. A keepalive ends here too.
       class_o.kind = SegOutside;
-      class_o.challenge = !seg_i.flags.rst && !brings && !class_o.syn_lost;
-      class_o.duplicate = !seg_i.flags.rst && brings && !class_o.syn_lost;
+      class_o.challenge = !seg_i.flags.rst && !brings;
+      class_o.duplicate = !seg_i.flags.rst && brings;
     end else if (seg_i.flags.rst) begin
       class_o.kind = SegRst;
       class_o.challenge = !pre_i.exact;

@@ -48,8 +48,9 @@ module spfe_tcp_eng_judge_seg
   assign fin_taken = seg_i.taken && seg_i.flags.fin && !last_acked;
   assign is_dup = p_i.ack_same && p_i.flying && !has_data && p_i.wnd_same && !seg_i.flags.fin &&
       pre_i.wnd != '0;
-  // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA.
-  assign wnd_ok = ack_ok && p_i.wl_ok;
+  // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA. The first
+  // window is taken in any case.
+  assign wnd_ok = ack_ok && (p_i.wl_ok || half_open);
   assign crossed = class_i.crossed && p_i.ack_new;
   assign last_acked = fin_acked && tcb_i.state == StLastAck;
   assign syn_opens = seg_i.flags.syn && seg_i.flags.ack && p_i.ack_new && !seg_i.flags.rst;
@@ -89,8 +90,8 @@ module spfe_tcp_eng_judge_seg
     if (half_open) act_o.reason = class_i.kind == SegRst ? CloseRefused : CloseReset;
     else if (tcb_i.state == StTimeWait || class_i.kind == SegPlain) act_o.reason = CloseDone;
     // What was to be sent again is not, once the session is open.
-    act_o.syn_now = kind != ActAck && (tcb_i.syn_now || class_i.syn_lost);
-    if (class_i.syn_lost && seg_i.flags.rst) act_o.syn_now = 1'b0;
+    act_o.syn_now = kind != ActAck &&
+        (tcb_i.syn_now || (class_i.syn_again && !seg_i.flags.rst));
   end
 
   // States.

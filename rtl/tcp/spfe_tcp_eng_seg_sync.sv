@@ -53,7 +53,9 @@ module spfe_tcp_eng_seg_sync
     new_dec.tcb.state = StSynRcvd;
     new_dec.tcb.una = ctx_i.snd_nxt + 32'd131072;
     new_dec.tcb.mss = p.mss;
-    new_dec.tcb.snd_ws = tcb.scaled ? seg.ws : 4'd0;
+    // Offered anew, or not any more (RFC 7323, 1.3).
+    new_dec.tcb.scaled = tcb.scaled && seg.has_ws;
+    new_dec.tcb.snd_ws = new_dec.tcb.scaled ? seg.ws : 4'd0;
     new_dec.tcb.wnd = {14'd0, seg.wnd};
     new_dec.tcb.max_wnd = {14'd0, seg.wnd};
     new_dec.tcb.wl1 = seg.seq;
@@ -72,6 +74,7 @@ module spfe_tcp_eng_seg_sync
     new_dec.tcb.send_check = 1'b0;
     new_dec.tcb.syn_now = 1'b1;
     new_dec.arm = ArmStop;
+    new_dec.hdr = 1'b1;
     new_dec.rcv = 1'b1;
     new_dec.rcv_open = 1'b1;
     new_dec.rcv_set = 1'b1;

@@ -255,7 +255,7 @@ package spfe_tcp_pkg;
     EvTxBadSum = 8'd7,  // the user's checksum was wrong; the segment is sent again
     EvTxRefused = 8'd8,  // data: reason; the message was discarded whole
     EvRxBad = 8'd9,  // a segment of the session was bad: FCS or checksum
-    EvArpFailed = 8'd10,  // data: address
+    EvArpFailed = 8'd10,  // data: address; of session 16'hffff, then of each that waits for it
     EvStatus = 8'd11  // data: {32'0, state}: each change of state, if StatusEvents
   } event_e;
 
