@@ -27,7 +27,7 @@ module spfe_tcp_eng_judge_seg
     /// What the segment does.
     output eng_act_t act_o
 );
-  logic has_data, ack_ok, fin_acked, fin_taken, is_dup, wnd_ok, half_open, can_send;
+  logic has_data, ack_ok, fin_acked, fin_taken, is_dup, wnd_ok, half_open, can_send, in_range;
   logic challenge;  // acknowledged within the limit
   logic duplicate;  // acknowledged always
   logic crossed;  // the SYN-ACK of a simultaneous open
@@ -45,7 +45,8 @@ module spfe_tcp_eng_judge_seg
   assign has_data = seg_i.len != 16'd0;
   assign ack_ok = p_i.ack_new || p_i.ack_same;
   assign fin_acked = tcb_i.fin_in && p_i.ack_all && ack_ok;
-  assign fin_taken = seg_i.taken && seg_i.flags.fin && !last_acked;
+  // Behind LAST-ACK nothing is taken.
+  assign fin_taken = seg_i.taken && seg_i.flags.fin;
   assign is_dup = p_i.ack_same && p_i.flying && !has_data && p_i.wnd_same && !seg_i.flags.fin &&
       pre_i.wnd != '0;
   // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA. The first
@@ -55,6 +56,10 @@ module spfe_tcp_eng_judge_seg
   assign last_acked = fin_acked && tcb_i.state == StLastAck;
   assign syn_opens = seg_i.flags.syn && seg_i.flags.ack && p_i.ack_new && !seg_i.flags.rst;
   assign can_send = room_i && tcb_i.busy != 2'd3;
+
+  // ActAck, or ActClose or ActRefuse, for which only that counts.
+  assign in_range = crossed ||
+      (class_i.kind == SegPlain && !p_i.ack_beyond && !p_i.ack_ancient);
 
   // The case.
   always_comb begin
@@ -90,7 +95,7 @@ module spfe_tcp_eng_judge_seg
     if (half_open) act_o.reason = class_i.kind == SegRst ? CloseRefused : CloseReset;
     else if (tcb_i.state == StTimeWait || class_i.kind == SegPlain) act_o.reason = CloseDone;
     // What was to be sent again is not, once the session is open.
-    act_o.syn_now = kind != ActAck &&
+    act_o.syn_now = !(in_range && p_i.ack_new) &&
         (tcb_i.syn_now || (class_i.syn_again && !seg_i.flags.rst));
   end
 
@@ -186,10 +191,11 @@ module spfe_tcp_eng_judge_seg
   // The long timer.
   always_comb begin
     act_o.arm = ArmKeep;
-    if (kind == ActAck) begin
+    if (in_range) begin
       if (window_opens) act_o.arm = ArmStop;
       else if (p_i.ack_new && tcb_i.tmr != TmPersist) act_o.arm = p_i.ack_all ? ArmStop : ArmRto;
-      if ((fin_acked && tcb_i.state == StClosing) || (fin_taken && mid_state == StFinWait2))
+      if ((fin_acked && tcb_i.state == StClosing) || (fin_taken &&
+          (tcb_i.state == StFinWait2 || (fin_acked && tcb_i.state == StFinWait1))))
         act_o.arm = ArmTimeWait;
     end else if (class_i.again) begin
       act_o.arm = ArmTimeWait;
@@ -203,12 +209,10 @@ module spfe_tcp_eng_judge_seg
     act_o.challenge = challenge && p_i.tok < ChallengeLimit;
     act_o.ack_pend = tcb_i.ack_pend || data_taken;
     act_o.arm_dack = data_taken && !data_now;
-    act_o.ack_now = tcb_i.ack_now || act_o.challenge || duplicate ||
-        (kind == ActAck && (data_now || fin_taken));
-    // It need not wait for the service.
+    act_o.ack_now = tcb_i.ack_now || act_o.challenge || duplicate || data_now || fin_taken;
+    // It need not wait for the service. Only ActKeep and ActAck look at this.
     if (tcb_i.state == StSynSent) act_o.ack_go = syn_opens && can_send;
-    else act_o.ack_go = act_o.ack_now && can_send && !act_o.syn_now &&
-        kind inside {ActKeep, ActAck};
+    else act_o.ack_go = act_o.ack_now && can_send && !act_o.syn_now;
   end
 
 endmodule
