@@ -247,7 +247,7 @@ module spfe_tcp_eng_seg_sync
       // Old or beyond the window: tell where we are. A keepalive ends here too.
       challenge = !seg.flags.rst && !has_data && !seg.flags.fin;
       duplicate = !seg.flags.rst && (has_data || seg.flags.fin);
-      if (tcb.state == StTimeWait && seg.flags.fin) old_dec.arm = ArmTimeWait;
+      if (tcb.state == StTimeWait && seg.flags.fin && !seg.flags.rst) old_dec.arm = ArmTimeWait;
     end else if (seg.flags.rst) begin
       challenge = !ctx_i.pre.exact;
       if (ctx_i.pre.exact) old_dec = rst_dec;
