@@ -71,6 +71,9 @@ module spfe_tcp_eng_find
   logic [Bits-1:0] slot_q, seen_slot_q, found_q;
   logic seen_q, listens_q, same_q, busy_q;
   eng_tup_t seen_tup_q;
+  vif_t vif_q;
+  ip_t ip_q;
+  port_t port_q, lport_q;
   logic [4:0] resets_q;
   logic walks, drop, port_same, peer_same, ports_same;
 
@@ -114,9 +117,9 @@ module spfe_tcp_eng_find
   assign seg_o = head;
 
   // The slot of the last cycle against the segment.
-  assign port_same = seen_tup_q.lport == head.dport && seen_tup_q.vif == head.vif;
-  assign peer_same = seen_tup_q.ip == head.sip;
-  assign ports_same = seen_tup_q.port == head.sport;
+  assign port_same = seen_tup_q.lport == lport_q && seen_tup_q.vif == vif_q;
+  assign peer_same = seen_tup_q.ip == ip_q;
+  assign ports_same = seen_tup_q.port == port_q;
 
   always_comb begin
     fifo_pop = 1'b0;
@@ -138,6 +141,10 @@ module spfe_tcp_eng_find
     seen_q <= state_q == FindWalk;
     seen_slot_q <= slot_q;
     seen_tup_q <= tup_i;
+    vif_q <= head.vif;
+    ip_q <= head.sip;
+    port_q <= head.sport;
+    lport_q <= head.dport;
     unique case (state_q)
       FindIdle: begin
         slot_q <= '0;

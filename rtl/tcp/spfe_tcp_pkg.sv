@@ -106,7 +106,7 @@ package spfe_tcp_pkg;
     logic has_ws;  // option of a SYN
     logic [3:0] ws;  // clamped to 14
     logic taken;  // payload and FIN were in order and are taken: RCV.NXT has advanced over both
-    logic gap;  // with taken: data behind a hole was waiting for it (RFC 5681, 4.2)
+    logic gap;  // payload or FIN beyond RCV.NXT was kept when it came (RFC 5681, 4.2)
     seq_t rcv_nxt;  // RCV.NXT of the session before this segment
   } seg_t;
 

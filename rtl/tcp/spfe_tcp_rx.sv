@@ -355,8 +355,8 @@ module spfe_tcp_rx
         .hold_o(hold),
         .move_o(move),
         .move_nxt_o(move_nxt),
-        .fin_o(fin),
         .gap_o(gap),
+        .fin_o(fin),
         .drain_o(drain),
         .drain_valid_o(drain_valid)
     );
@@ -364,10 +364,10 @@ module spfe_tcp_rx
     assign unused_move = ^{verdict_move, verdict_nxt};
   end else begin : gen_no_holes
     assign hold = 1'b0;
+    assign gap = 1'b0;
     assign move = verdict_move;
     assign move_nxt = verdict_nxt;
     assign fin = fields.flags.fin;
-    assign gap = 1'b0;
     assign drain = '0;
     assign drain_valid = 1'b0;
     logic unused_read;
@@ -393,7 +393,7 @@ module spfe_tcp_rx
     seg_o.has_ws = fields.flags.syn && options.has_ws;
     seg_o.ws = options.ws;
     seg_o.taken = seg_taken;
-    seg_o.gap = seg_taken && gap;
+    seg_o.gap = gap;
     seg_o.rcv_nxt = nxt;
     event_o.kind = EvRxBad;
     event_o.sid = 16'(sid);

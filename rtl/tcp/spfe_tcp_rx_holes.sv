@@ -44,10 +44,10 @@ module spfe_tcp_rx_holes
     output logic move_o,
     /// The new RCV.NXT.
     output seq_t move_nxt_o,
+    /// Something was kept of the session that was read, before the segment; until the next read_i.
+    output logic gap_o,
     /// The end of the other side's data has come: its FIN is counted in. Until the next move_o.
     output logic fin_o,
-    /// Something was kept when the segment came. Until the next move_o.
-    output logic gap_o,
     /// What is to be delivered behind the segment.
     output drain_t drain_o,
     /// drain_o is valid, for one cycle, with move_o.
@@ -79,7 +79,7 @@ module spfe_tcp_rx_holes
 
   logic [Spans-1:0] from_left;  // it begins before the end of the segment
   logic [Spans-1:0] from_right;  // it ends behind the first byte of the segment
-  logic write, jump, fin, put, kept;
+  logic write, jump, fin, put;
   logic [IndexBits-1:0] write_index;
   state_t write_data;
   seq_t nxt;
@@ -108,11 +108,6 @@ module spfe_tcp_rx_holes
       from_left[i] = state_q.span[i].valid && seq_le(state_q.span[i].first, stop_q);
       from_right[i] = state_q.span[i].valid && seq_le(seq_i, state_q.span[i].stop);
     end
-  end
-
-  always_comb begin
-    kept = state_q.fin;
-    for (int unsigned i = 0; i < Spans; i++) kept = kept || state_q.span[i].valid;
   end
 
   always_comb begin
@@ -173,7 +168,6 @@ module spfe_tcp_rx_holes
     if (taken2_q) begin
       move_nxt_o <= nxt + 32'(fin);
       fin_o <= fin;
-      gap_o <= kept;
       drain_o <= '{sid: sid_i, seq: stop_q, len: nxt - stop_q};
     end
     drain_valid_o <= taken2_q && jump;
@@ -186,6 +180,11 @@ module spfe_tcp_rx_holes
       move_o <= 1'b0;
       drain_valid_o <= 1'b0;
     end
+  end
+
+  always_comb begin
+    gap_o = state_q.fin;
+    for (int unsigned i = 0; i < Spans; i++) gap_o = gap_o || state_q.span[i].valid;
   end
 
   assign hold_o = taken_q || keep_q || taken2_q || keep2_q || write_valid_q;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use crate::model::{self, Model};
 
@@ -27,11 +28,13 @@ pub enum Error {
     Model(#[from] model::Error),
 }
 
-/// A build: its name and parameters.
+/// A build: its name, top module and parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
     /// Name.
     pub name: String,
+    /// Top module.
+    top: String,
     /// Parameters other than the defaults.
     parameters: BTreeMap<String, u32>,
 }
@@ -64,9 +67,18 @@ const DEFAULTS: [(&str, u32); 24] = [
     ("IcmpServer", 1),
 ];
 
+/// A build in the table.
 #[derive(Deserialize)]
-#[serde(transparent)]
-struct Table(BTreeMap<String, BTreeMap<String, u32>>);
+struct Row {
+    #[serde(default = "core")]
+    top: String,
+    #[serde(flatten)]
+    parameters: BTreeMap<String, u32>,
+}
+
+fn core() -> String {
+    "spfe_tcp".to_owned()
+}
 
 /// All builds.
 ///
@@ -74,14 +86,43 @@ struct Table(BTreeMap<String, BTreeMap<String, u32>>);
 /// The table, which is part of this program, is not TOML.
 #[must_use]
 pub fn all() -> Vec<Build> {
-    let table: Table = toml::from_str(TABLE).expect("model/builds.toml");
-    table.0.into_iter().map(|(name, parameters)| Build { name, parameters }).collect()
+    let table: BTreeMap<String, Row> = toml::from_str(TABLE).expect("model/builds.toml");
+    let build = |(name, Row { top, parameters })| Build { name, top, parameters };
+    table.into_iter().map(build).collect()
 }
 
 /// The directory of the project.
 #[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What the core is made of: the first 12 hexadecimal digits of a SHA-256 over the names and contents of
+/// `rtl/tcp/*.sv` and `rtl/prim/*.sv`, in the order of their names.
+///
+/// # Errors
+/// They cannot be read.
+pub fn sources() -> Result<String, String> {
+    let mut files = Vec::new();
+    for directory in ["rtl/prim", "rtl/tcp"] {
+        let path = root().join(directory);
+        let fail = |error: std::io::Error| format!("{}: {error}", path.display());
+        for entry in std::fs::read_dir(&path).map_err(fail)? {
+            let file = entry.map_err(fail)?.path();
+            if file.extension().is_some_and(|end| end == "sv") {
+                files.push((file.file_name().map(ToOwned::to_owned), file));
+            }
+        }
+    }
+    files.sort();
+    let mut sum = Sha256::new();
+    for (name, file) in files {
+        let bytes = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        sum.update(name.unwrap_or_default().as_encoded_bytes());
+        sum.update([0]);
+        sum.update(bytes);
+    }
+    Ok(sum.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl Build {
@@ -142,6 +183,7 @@ impl Build {
         let output = Command::new(root().join("rtl/bench/model/build.sh"))
             .arg(&self.name)
             .args(parameters)
+            .env("SPFE_RTL_TOP", &self.top)
             .output()
             .map_err(|error| fail(error.to_string()))?;
         if !output.status.success() {
@@ -164,6 +206,12 @@ impl Build {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sources_are_there() {
+        let sum = sources().expect("can be read");
+        assert_eq!((sum.len(), Ok(sum)), (12, sources()));
+    }
 
     #[test]
     fn the_table_can_be_read() {

@@ -247,24 +247,39 @@ pub fn change<T: Serialize + DeserializeOwned + Default>(
     write(name, &record)
 }
 
-/// `peers.json`: runs with the stack of Linux as the peer.
+/// `peers.json`: runs with the stack of Linux as the peer. A run stays until the same one is done again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Peers {
-    /// Its version.
-    pub kernel: String,
     /// Runs.
     pub runs: Vec<PeerRun>,
 }
 
 /// A run with a real peer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PeerRun {
+    /// Build of the core, or `reference`.
+    pub endpoint: String,
+    /// Sources of the core ([`crate::builds::sources`]).
+    pub core: String,
+    /// `short` or `long`.
+    pub form: String,
+    /// The peer and its version.
+    pub peer: String,
     /// What was done.
     pub name: String,
-    /// `client` or `server`.
+    /// `client` or `server`: the role of the endpoint; or `both`.
     pub role: String,
+    /// Seed of the impairments.
+    pub seed: u64,
     /// Bytes of payload, both directions.
     pub bytes: u64,
+    /// Frames from the core.
+    pub frames_out: u64,
+    /// Frames to the core.
+    pub frames_in: u64,
+    /// Frames the line has lost or changed.
+    pub impaired: u64,
     /// Segments the core has sent again.
     pub core_retransmissions: u64,
     /// Segments the peer has sent again.
@@ -273,4 +288,37 @@ pub struct PeerRun {
     pub passed: bool,
     /// What was not.
     pub detail: String,
+}
+
+impl PeerRun {
+    /// Puts it into a record in the place of an earlier one of the same.
+    ///
+    /// # Errors
+    /// The record cannot be read or written.
+    pub fn keep(&self, name: &str) -> Result<(), String> {
+        let key = |run: &Self| [&run.endpoint, &run.form, &run.name, &run.role].map(Clone::clone);
+        change(name, |all: &mut Peers| put(&mut all.runs, self.clone(), key))
+    }
+}
+
+/// Puts a row in the place of the one with the same key, or last.
+pub fn put<T, K: PartialEq>(rows: &mut Vec<T>, row: T, key: impl Fn(&T) -> K) {
+    let wanted = key(&row);
+    match rows.iter_mut().find(|other| key(other) == wanted) {
+        Some(other) => *other = row,
+        None => rows.push(row),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_takes_the_place_of_the_same_one() {
+        let mut rows = vec![("a", 1), ("b", 2)];
+        put(&mut rows, ("a", 3), |row| row.0);
+        put(&mut rows, ("c", 4), |row| row.0);
+        assert_eq!(rows, [("a", 3), ("b", 2), ("c", 4)]);
+    }
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use spfe_tcp_bench::bench::record;
+use spfe_tcp_bench::builds;
 use spfe_tcp_bench::core::Core;
 use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
 use spfe_tcp_bench::drill::suite::{self, Record};
@@ -110,20 +111,24 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
 
 fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, String> {
     let (mut endpoint, _) = make(&a.core)?;
-    let mut rows = Vec::new();
+    let core = if a.core == REFERENCE { String::new() } else { builds::sources()? };
+    let mut passed = true;
     let wanted = |case: &peer::cases::Case| only.split(',').any(|part| case.name.contains(part));
     for case in peer::cases::all(scale).iter().filter(|case| wanted(case)) {
-        let row = peer::cases::run(case, endpoint.as_mut(), seed);
+        let mut row = peer::cases::run(case, endpoint.as_mut(), seed);
         println!(
             "{:<8} {} ({} ticks, {} frames out, {} sent again) {}",
             row.result, row.case, row.ticks, row.frames_out, row.sent_again_out, row.detail
         );
-        rows.push(row);
+        passed &= row.result != "failed";
+        row.endpoint.clone_from(&a.core);
+        row.core.clone_from(&core);
+        row.scale = scale;
+        record::change(&file("peer", &a.core), |all: &mut Vec<peer::cases::Row>| {
+            record::put(all, row, |row| (row.endpoint.clone(), row.scale, row.case.clone()));
+        })?;
     }
-    if only.is_empty() {
-        record::write(&file("peer", &a.core), &rows)?;
-    }
-    Ok(rows.iter().all(|r| r.result != "failed"))
+    Ok(passed)
 }
 
 fn fuzzing(a: &Arguments, frames: u64, seed: u64, lockstep: bool) -> Result<bool, String> {

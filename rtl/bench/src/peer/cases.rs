@@ -30,10 +30,17 @@ pub struct Case {
     pub ticks: u64,
 }
 
-/// A case that was run (`peer.json` is a list of them).
-#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+/// A case that was run. `peer.json` is a list of them, each there until the same one is run again.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(default)]
 #[expect(missing_docs, reason = "fields of the record, named after what they count")]
 pub struct Row {
+    /// Build of the core, or `reference`.
+    pub endpoint: String,
+    /// Sources of the core ([`crate::builds::sources`]).
+    pub core: String,
+    /// Factor for bytes and connections: 1 is the short form.
+    pub scale: u32,
     pub case: String,
     pub seed: u64,
     pub connections: u32,
@@ -74,14 +81,8 @@ pub fn run(case: &Case, ep: &mut dyn Endpoint, seed: u64) -> Row {
         seed,
         connections: case.connections,
         bytes: u64::from(case.connections) * u64::from(case.job.up + case.job.down),
-        ticks: 0,
-        frames_out: 0,
-        frames_in: 0,
-        sent_again_out: 0,
-        sent_again_in: 0,
-        impaired_frames: 0,
         result: "passed".into(),
-        detail: String::new(),
+        ..Row::default()
     };
     let build = ep.build();
     let lacks = case.needs.filter(|n| build.get(n) != Some(1));

@@ -1,55 +1,13 @@
-//! What else was tested: real peers, conformance, fuzzing; and the generics of the builds.
+//! What else was tested: conformance, fuzzing; and the generics of the builds.
 
 use super::html::{Cell, Table, Tone, details, paragraph, part, section};
 use crate::bench::generics::{FIXED, Generics};
-use crate::bench::record::Peers;
 use crate::drill::suite::Record;
 use crate::fuzz::runs::{self, Record as Run};
 use crate::published::Published;
 
 /// Points of conformance.
 const POINTS: u32 = 30;
-
-/// Real peers.
-///
-/// # Errors
-/// A run says nothing.
-pub fn peers(peers: Option<&Peers>) -> Result<String, String> {
-    let intro = paragraph(
-        "The simulated core behind a TAP device, the network stack of Linux as its peer, the user's streams joined to local sockets, so that any program \
-         talks through the core.",
-    );
-    let mut table = Table::new(
-        "Runs with a real peer",
-        ["Run", "Role of the core", "Bytes", "Retransmitted by the core", "by Linux", "Result"]
-            .map(str::to_owned),
-    );
-    let Some(peers) = peers else {
-        let cell =
-            Cell::absent("needs a network namespace and a TAP device; run make test-rtl-peer")
-                .over(5);
-        table.row("all", [cell]);
-        return Ok(section("peers", "Real peers", &(intro + &table.html("plain-first")?)));
-    };
-    for run in &peers.runs {
-        let result = match run.passed {
-            true => Cell::toned("passed", Tone::Better),
-            false => Cell::toned(format!("failed: {}", run.detail), Tone::Worse),
-        };
-        table.row(
-            run.name.clone(),
-            [
-                Cell::new(run.role.clone()),
-                Cell::new(run.bytes.to_string()),
-                Cell::new(run.core_retransmissions.to_string()),
-                Cell::new(run.peer_retransmissions.to_string()),
-                result,
-            ],
-        );
-    }
-    let facts = paragraph(&format!("Peer: {}.", peers.kernel));
-    Ok(section("peers", "Real peers", &(intro + &facts + &table.html("plain-first")?)))
-}
 
 /// Conformance and fuzzing.
 ///

@@ -9,14 +9,19 @@ pub mod contention;
 pub mod diagram;
 pub mod html;
 pub mod latency;
+pub mod peers;
 pub mod plot;
 pub mod resources;
+pub mod ways;
 
 use crate::bench::generics::Generics;
 use crate::bench::meta::Meta;
 use crate::bench::record::{self, Bandwidth, Contention, Latency, Peers};
+use crate::bench::synthesis::Synthesis;
+use crate::builds;
 use crate::drill::suite::Record;
 use crate::fuzz::runs::Record as Run;
+use crate::peer::cases::Row;
 use crate::published::Published;
 use diagram::Scenario;
 use html::{escape, figure, paragraph, part, section};
@@ -169,11 +174,15 @@ pub struct Records {
     /// `generics.json`.
     pub generics: Generics,
     /// `peers.json`, if there is one.
-    pub peers: Option<Peers>,
+    pub peers: Peers,
+    /// `peer.json`, if there is one.
+    pub peer: Vec<Row>,
     /// `conformance.json`, if there is one.
     pub conformance: Vec<Record>,
     /// Runs of `fuzz.json`, if there is one.
     pub fuzz: Vec<Run>,
+    /// The record of synthesis, if there is one.
+    pub synthesis: Option<Synthesis>,
 }
 
 impl Records {
@@ -188,9 +197,11 @@ impl Records {
             bandwidth: record::read("bandwidth.json")?,
             contention: record::read("contention.json")?,
             generics: record::read("generics.json")?,
-            peers: record::read_if("peers.json")?,
+            peers: record::read_if("peers.json")?.unwrap_or_default(),
+            peer: record::read_if("peer.json")?.unwrap_or_default(),
             conformance: record::read_if("conformance.json")?.unwrap_or_default(),
             fuzz: record::read_if("fuzz.json")?.unwrap_or_default(),
+            synthesis: Synthesis::read()?,
         })
     }
 }
@@ -210,8 +221,8 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     body.push_str(&latency::html(&mut page, &source)?);
     body.push_str(&contention::html(&mut page, &records.contention)?);
     body.push_str(&bandwidth::html(&mut page, &records.bandwidth, &published)?);
-    body.push_str(&resources::html(&published)?);
-    body.push_str(&checks::peers(records.peers.as_ref())?);
+    body.push_str(&resources::html(&published, records.synthesis.as_ref())?);
+    body.push_str(&peers::html(&records.peers, &records.peer, &builds::sources()?)?);
     body.push_str(&checks::conformance(&records.conformance, &records.fuzz)?);
     body.push_str(&checks::generics(&published, &records.generics)?);
     body.push_str("</main>\n");

@@ -1,56 +1,78 @@
 //! The commands.
 
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::str::FromStr;
 
 use clap::Args;
 
-use super::cases::{self, Size};
+use super::line::{Line, endpoint};
 use super::proxy::{Connect, Serve};
-use super::suite::{Lab, endpoint};
-use super::{programs, space};
-use crate::bench::record::{self, PeerRun, Peers};
+use super::suite::{Part, Plan, Size};
+use super::{OUR_IP, PEER_IP, cases, programs, space};
+use crate::bench::record;
 
-/// `PORT=ADDRESS:PORT`.
+/// `PORT=ADDRESS:PORT`, or `PORT=PORT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Join {
     from: u16,
-    to: SocketAddrV4,
+    ip: Option<Ipv4Addr>,
+    port: u16,
 }
 
 impl FromStr for Join {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text}: is not PORT=ADDRESS:PORT");
+        let wrong = || format!("{text}: is not PORT=ADDRESS:PORT or PORT=PORT, ports 1 to 65535");
+        let port = |text: &str| text.parse().ok().filter(|port| *port != 0).ok_or_else(wrong);
         let (from, to) = text.split_once('=').ok_or_else(wrong)?;
-        let to = to.parse().or_else(|_| {
-            to.parse().map(|port| SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).map_err(|_| wrong())
-        })?;
-        Ok(Self { from: from.parse().map_err(|_| wrong())?, to })
+        let (ip, to) = match to.split_once(':') {
+            Some((ip, to)) => (Some(ip.parse().map_err(|_| wrong())?), to),
+            None => (None, to),
+        };
+        Ok(Self { from: port(from)?, ip, port: port(to)? })
+    }
+}
+
+impl Join {
+    fn to(self, default: Ipv4Addr) -> SocketAddrV4 {
+        SocketAddrV4::new(self.ip.unwrap_or(default), self.port)
     }
 }
 
 /// A network namespace with the core behind a TAP device, and a program in it.
 ///
-/// In the namespace the core is 10.0.0.1, Linux is 10.0.0.2 on the device tap0 and 127.0.0.1.
+/// In the namespace the core is 10.0.0.1; Linux is 10.0.0.2 on the device tap0, and 127.0.0.1. The
+/// streams of the core's users are joined to plain sockets: --serve lets the core listen, and joins what
+/// it accepts to a program here; --connect takes connections here, for each of which the core opens one. Without both it is
+/// --serve 8080=8080 --connect 8081=8082. What was on the line is printed at the end.
+///
+/// Needs no privilege where users may make namespaces; otherwise run it as root.
 #[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
 pub struct TapCommand {
     /// A build in model/builds.toml, or `reference`, the model in software.
     #[arg(long, default_value = "full")]
     endpoint: String,
-    /// A port of the core that a local program serves: PORT=ADDRESS:PORT or PORT=PORT.
+    /// A port of the core, and who serves it: PORT=PORT (of 127.0.0.1) or PORT=ADDRESS:PORT.
     #[arg(long, value_name = "JOIN")]
     serve: Vec<Join>,
-    /// A port of 127.0.0.1 from where the core opens connections: PORT=10.0.0.2:PORT.
+    /// A port of 127.0.0.1, and whom the core opens a connection to: PORT=PORT (of 10.0.0.2) or PORT=ADDRESS:PORT.
     #[arg(long, value_name = "JOIN")]
     connect: Vec<Join>,
     /// Sessions that listen for each port of `--serve`.
     #[arg(long, default_value_t = 8)]
     sessions: u16,
-    /// The program and its arguments; its exit code is that of this command.
+    /// Writes the last 60,000 frames on the line into a file (pcapng).
+    #[arg(long, value_name = "FILE")]
+    capture: Option<PathBuf>,
+    /// Says nothing but what goes wrong.
+    #[arg(long)]
+    quiet: bool,
+    /// The program and its arguments; its exit code is that of this command. Otherwise a shell.
     #[arg(trailing_var_arg = true, default_values_t = ["bash".to_owned()])]
     program: Vec<String>,
 }
@@ -64,7 +86,10 @@ pub struct PeersCommand {
     /// The long form.
     #[arg(long)]
     long: bool,
-    /// Only checks whose name contains this.
+    /// Only this part; may be given several times.
+    #[arg(long)]
+    part: Vec<Part>,
+    /// Only checks whose name contains this: `NAME (ROLE)`, as it is printed.
     #[arg(long, default_value = "")]
     only: String,
     /// Seed of the impairments.
@@ -78,19 +103,74 @@ impl TapCommand {
     /// # Errors
     /// No namespace, device, endpoint or program.
     pub fn run(&self) -> Result<u8, String> {
-        space::enter()?;
-        let to = |join: &Join| join.to.into();
+        // Made before the namespace: a build may have to fetch its tools.
+        drop(endpoint(&self.endpoint)?);
+        let (mut serve, mut connect) = (self.serve.clone(), self.connect.clone());
+        if serve.is_empty() && connect.is_empty() {
+            serve.push(Join { from: 8080, ip: None, port: 8080 });
+            connect.push(Join { from: 8081, ip: None, port: 8082 });
+        }
         let sessions = self.sessions;
-        let serve = self.serve.iter().map(|j| Serve { port: j.from, to: to(j), sessions });
-        let connect = self.connect.iter().map(|j| Connect { local: j.from, to: j.to });
-        let (serve, connect) = (serve.collect(), connect.collect());
-        let lab = Lab::start(&self.endpoint, serve, connect, std::env::temp_dir(), 0)?;
+        let serve = serve
+            .iter()
+            .map(|j| Serve { port: j.from, to: j.to(Ipv4Addr::LOCALHOST).into(), sessions })
+            .collect::<Vec<_>>();
+        let connect = connect
+            .iter()
+            .map(|j| Connect { local: j.from, to: j.to(PEER_IP) })
+            .collect::<Vec<_>>();
+        space::enter()?;
+        let line = Line::start(&self.endpoint, serve.clone(), connect.clone())?;
+        if !self.quiet {
+            eprint!("{}", welcome(&self.endpoint, &serve, &connect));
+        }
         let (program, arguments) = self.program.split_first().ok_or("no program")?;
         let status = Command::new(program).args(arguments).status();
-        let status = status.map_err(|e| format!("{program}: {e}"))?;
-        lab.stop()?;
-        Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+        let report = line.report()?;
+        line.stop()?;
+        if let Some(file) = &self.capture {
+            report.captures[0].write(file)?;
+        }
+        if !self.quiet {
+            eprintln!(
+                "tcp-bench: {} frames from the core, {} to it; sent again: {} and {}",
+                report.out.frames, report.inward.frames, report.out.again, report.inward.again
+            );
+        }
+        status.map(code).or_else(|error| {
+            eprintln!("tcp-bench: {program}: {error}");
+            // As a shell has it.
+            Ok(if error.kind() == ErrorKind::NotFound { 127 } else { 126 })
+        })
     }
+}
+
+/// What a shell makes of it.
+fn code(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt;
+    let killed = status.signal().map(|signal| 128 + signal);
+    status.code().or(killed).and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+/// What can be done now.
+fn welcome(endpoint: &str, serve: &[Serve], connect: &[Connect]) -> String {
+    let mut text = format!(
+        "The core ({endpoint}) is {OUR_IP}; Linux is {PEER_IP} on tap0, and 127.0.0.1.\n  \
+         ping {OUR_IP}\n"
+    );
+    for one in serve {
+        text += &format!(
+            "  curl http://{OUR_IP}:{}   the core is the server; the page is of {}\n",
+            one.port, one.to
+        );
+    }
+    for one in connect {
+        text += &format!(
+            "  curl http://127.0.0.1:{}   the core is the client; the page is of {}\n",
+            one.local, one.to
+        );
+    }
+    text + "Servers bind the addresses named here, for example: python3 -m http.server --bind ADDRESS PORT &\n"
 }
 
 impl PeersCommand {
@@ -102,20 +182,35 @@ impl PeersCommand {
         // Made before the namespace: a build may have to fetch its tools.
         let sessions = endpoint(&self.endpoint)?.build().session_count;
         space::enter()?;
-        let size = Size::new(self.long);
-        let directory: PathBuf = record::directory().join("peers");
-        let (name, only) = (self.endpoint.as_str(), self.only.as_str());
-        let mut runs = cases::run(name, sessions, size, only, &directory, self.seed)?;
-        runs.extend(programs::run(name, sessions, size, only, &directory, self.seed)?);
-        let failed = |run: &&PeerRun| !run.passed;
-        let wrong = runs.iter().filter(failed);
-        let wrong =
-            wrong.map(|run| format!("{} ({}): {}", run.name, run.role, run.detail)).collect();
-        let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        // The model's record is its own.
-        let prefix = if name == super::suite::REFERENCE { "reference-" } else { "" };
-        let peers = Peers { kernel: kernel.trim().to_owned(), runs };
-        record::write(&format!("{prefix}peers.json"), &peers)?;
+        let plan = Plan {
+            endpoint: self.endpoint.clone(),
+            sessions,
+            size: Size::new(self.long),
+            parts: self.part.clone(),
+            only: self.only.clone(),
+            directory: record::directory().join("peers"),
+            seed: self.seed,
+        };
+        let mut wrong = cases::run(&plan)?;
+        wrong.extend(programs::run(&plan)?);
         Ok(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins() {
+        let join = |text: &str| text.parse::<Join>();
+        let to = |text: &str| join(text).map(|join| (join.from, join.to(PEER_IP).to_string()));
+        assert_eq!(to("80=8080"), Ok((80, "10.0.0.2:8080".to_owned())));
+        assert_eq!(to("80=127.0.0.1:1"), Ok((80, "127.0.0.1:1".to_owned())));
+        for wrong in
+            ["80", "80=", "=80", "0=80", "80=0", "80=65536", "80=localhost:1", "80=1.2.3:4"]
+        {
+            assert!(join(wrong).is_err_and(|error| error.starts_with(wrong)), "{wrong}");
+        }
     }
 }

@@ -20,7 +20,7 @@ impl Tap {
     pub fn open(name: &str) -> Result<Self, String> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::open(DRIVER, flags, Mode::empty())
-            .map_err(|e| format!("{DRIVER}: {e}; load the driver (modprobe tun)"))?;
+            .map_err(|e| format!("{DRIVER}: {e}; the driver is loaded with: modprobe tun"))?;
         // SAFETY: an ifreq is plain data; all zero it has an empty name.
         let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
         for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes().take(15)) {

@@ -2,28 +2,29 @@
 
 use std::fs;
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::cases::{Size, any, check};
+use super::cases::{any, check};
 use super::proxy::{Connect, Serve};
 use super::service::at;
-use super::suite::{Demand, Lab};
+use super::suite::{Demand, Lab, Part, Plan};
 use super::{OUR_IP, PEER_IP};
-use crate::bench::record::PeerRun;
 use crate::peer::channel::Impair;
 use crate::rate::Random;
 
 const HTTP: u16 = 8080;
 const UPLOAD: u16 = 8081;
 const IPERF: u16 = 5201;
-/// Sessions that open actively.
-const ACTIVE: u16 = 7;
-/// Most time of a program.
-const PROGRAM: Duration = Duration::from_secs(300);
+/// Streams of iperf3 at a time, each way, in both roles, if there are sessions for them.
+const STREAMS: u16 = 8;
+/// Bytes of the files that are fetched.
+const FILE: u64 = 10_000_000;
+/// Most time of a program: only a hang takes so long.
+const PROGRAM: Duration = Duration::from_secs(1800);
 
 /// A small HTTP server that keeps one upload.
 const SINK: &str = "
@@ -40,44 +41,38 @@ class Sink(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Sink).serve_forever()
 ";
 
-/// Runs all programs that are there.
+/// Runs the programs that are there and asked for; what has failed.
 ///
 /// # Errors
 /// The lab cannot be set up.
-pub fn run(
-    name: &str,
-    sessions: u16,
-    size: Size,
-    only: &str,
-    directory: &Path,
-    seed: u64,
-) -> Result<Vec<PeerRun>, String> {
-    let (curl, iperf) = ("curl".contains(only), "iperf3".contains(only));
-    if !curl && !iperf {
+pub fn run(plan: &Plan) -> Result<Vec<String>, String> {
+    if !plan.has(&[Part::Curl, Part::Iperf3]) {
         return Ok(Vec::new());
     }
-    let passive = sessions - ACTIVE - 1;
+    // iperf3 has one connection for control; one session is for the upload.
+    let active = (plan.sessions / 2).min(2 * STREAMS + 2);
+    let passive = plan.sessions - active - 1;
     let serve = |port, sessions| Serve { port, to: at(Ipv4Addr::LOCALHOST, port).into(), sessions };
     let connect = |local| Connect { local, to: at(PEER_IP, local) };
     let serve = vec![serve(UPLOAD, 1), serve(IPERF, passive)];
     let connect = vec![connect(HTTP), connect(IPERF + 1)];
-    let mut lab = Lab::start(name, serve, connect, directory.to_owned(), seed)?;
-    if curl {
-        files(&mut lab, size, directory.join("www"))?;
+    let mut lab = Lab::start(plan, serve, connect)?;
+    if plan.has(&[Part::Curl]) {
+        files(&mut lab, &plan.directory.join("www"))?;
     }
-    if iperf {
-        rates(&mut lab, size, passive - 1)?;
+    if plan.has(&[Part::Iperf3]) {
+        rates(&mut lab, active.min(passive), passive)?;
     }
     lab.stop()
 }
 
-fn files(lab: &mut Lab, size: Size, directory: PathBuf) -> Result<(), String> {
+fn files(lab: &mut Lab, directory: &Path) -> Result<(), String> {
     if !(has("curl") && has("python3")) {
         println!("ok curl # SKIP curl or python3 is not there");
         return Ok(());
     }
-    let n = size.file;
-    fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let n = FILE;
+    fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let (file, got) = (directory.join("file"), directory.join("got"));
     let data = Random::new(77).bytes(n as usize);
     fs::write(&file, &data).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -89,10 +84,10 @@ fn files(lab: &mut Lab, size: Size, directory: PathBuf) -> Result<(), String> {
     };
     let text = |path: &Path| path.display().to_string();
     let (port, ip) = (HTTP.to_string(), PEER_IP.to_string());
-    let all = ["-m", "http.server", "--bind", &ip, "--directory", &text(&directory), &port];
+    let all = ["-m", "http.server", "--bind", &ip, "--directory", &text(directory), &port];
     let _server = Background::start("python3", &all, (PEER_IP, HTTP))?;
     let curl = |arguments: &[&str]| {
-        program("curl", &[&["-sS", "-f", "-m", "250"], arguments].concat()).map(|_| ())
+        program("curl", &[&["-sS", "-f", "-m", "1700"], arguments].concat()).map(|_| ())
     };
     lab.check(
         &check("curl, download", "client", n, Demand::Clean),
@@ -118,14 +113,23 @@ fn files(lab: &mut Lab, size: Size, directory: PathBuf) -> Result<(), String> {
     )
 }
 
-fn rates(lab: &mut Lab, size: Size, parallel: u16) -> Result<(), String> {
+/// `both`: sessions in each role; `passive`: those that listen.
+fn rates(lab: &mut Lab, both: u16, passive: u16) -> Result<(), String> {
     if !has("iperf3") {
         println!("ok iperf3 # SKIP iperf3 is not there");
         return Ok(());
     }
-    let most = parallel.to_string();
-    let all: [&[&str]; 4] = [&[], &["-R"], &["--bidir"], &["-P", &most]];
-    let (runs, seconds) = if size.long { (&all[..], "10") } else { (&all[..2], "1") };
+    let streams = ((both - 1) / 2).min(STREAMS).to_string();
+    let most = (passive - 1).to_string();
+    let all: [&[&str]; 6] = [
+        &[],
+        &["-R"],
+        &["--bidir"],
+        &["-P", &streams],
+        &["-P", &streams, "--bidir"],
+        &["-P", &most],
+    ];
+    let (runs, seconds) = if lab.plan.size.long { (&all[..], "10") } else { (&all[..2], "1") };
     for (role, to, server, port) in [
         ("server", OUR_IP, Ipv4Addr::LOCALHOST, IPERF),
         ("client", Ipv4Addr::LOCALHOST, PEER_IP, IPERF + 1),
@@ -133,7 +137,7 @@ fn rates(lab: &mut Lab, size: Size, parallel: u16) -> Result<(), String> {
         let (to, at, port_text) = (to.to_string(), server.to_string(), port.to_string());
         let all = ["-s", "-B", &at, "-p", &port_text];
         let _server = Background::start("iperf3", &all, (server, port))?;
-        for more in runs.iter().filter(|more| role == "server" || !more.contains(&"-P")) {
+        for more in runs.iter().filter(|more| role == "server" || !more.contains(&&*most)) {
             let name = format!("iperf3 {}", more.join(" "));
             let work = || {
                 let common = ["-c", &to, "-p", &port_text, "-t", seconds, "-f", "m"];

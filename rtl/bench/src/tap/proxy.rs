@@ -62,9 +62,10 @@ struct Joint {
     aborted: bool,
     /// The session is over, with this reason.
     ended: Option<u64>,
-    /// Bytes that have room in the ring, as known, and when that was learnt.
+    /// Bytes that have room in the ring, as known.
     credit: u32,
-    learnt: u64,
+    /// There may be more.
+    stale: bool,
 }
 
 /// All of them.
@@ -76,10 +77,10 @@ pub struct Proxy {
     local_port: u16,
     messages: u64,
     ready: bool,
+    /// The endpoint tells when there is more room in a ring; otherwise whenever something has come.
+    tells: bool,
     /// The users take nothing.
     pub stalled: bool,
-    /// Counts up when credit may have changed.
-    pub epoch: u64,
     /// Sessions that ended with a reason other than that both sides were done.
     pub broken: u64,
 }
@@ -121,8 +122,8 @@ impl Proxy {
             local_port: 0,
             messages: 0,
             ready: true,
+            tells: ep.build().credit_events,
             stalled: false,
-            epoch: 1,
             broken: 0,
         };
         for sid in 0..count {
@@ -150,6 +151,7 @@ impl Proxy {
         match Kind::from(event.kind) {
             Kind::Opened => {
                 joint.opened = true;
+                joint.stale = true;
                 joint.busy = true;
                 if let Some(serve) = joint.serve {
                     let stream = TcpStream::connect(self.serve[serve].to);
@@ -160,6 +162,7 @@ impl Proxy {
                 }
             }
             Kind::PeerFin => joint.peer_fin = true,
+            Kind::Credit => joint.stale = true,
             Kind::Closed => joint.ended = Some(event.data),
             _ => {}
         }
@@ -172,6 +175,13 @@ impl Proxy {
         }
         if let Some(joint) = self.joints.get_mut(usize::from(delivery.session)) {
             joint.pending.extend(&delivery.bytes);
+        }
+    }
+
+    /// Something has come out of the endpoint.
+    pub fn moved(&mut self) {
+        if !self.tells {
+            self.joints.iter_mut().for_each(|joint| joint.stale = true);
         }
     }
 
@@ -220,7 +230,7 @@ impl Proxy {
             self.end(ep, sid, reason);
             return true;
         }
-        while from_program(ep, sid, joint, self.epoch, &mut self.messages) {
+        while from_program(ep, sid, joint, &mut self.messages) {
             moved = true;
         }
         if joint.eof && !joint.closed && joint.ended.is_none() && ep.backlog() == 0 {
@@ -315,23 +325,17 @@ fn to_program(ep: &mut dyn Endpoint, sid: usize, joint: &mut Joint) -> bool {
 }
 
 /// A message from the program to the endpoint, if there is one and it has room.
-fn from_program(
-    ep: &mut dyn Endpoint,
-    sid: usize,
-    joint: &mut Joint,
-    epoch: u64,
-    messages: &mut u64,
-) -> bool {
+fn from_program(ep: &mut dyn Endpoint, sid: usize, joint: &mut Joint, messages: &mut u64) -> bool {
     if !joint.reads() || ep.backlog() >= WAITING {
         return false;
     }
     if joint.credit < MESSAGE {
-        if joint.learnt == epoch {
+        if !joint.stale {
             return false;
         }
-        joint.learnt = epoch;
-        // What waits is not in the ring yet.
+        // What waits, of whatever session, is not in the ring yet.
         let waiting = MESSAGE * ep.backlog() as u32;
+        joint.stale = waiting != 0;
         joint.credit = ep.view(sid as u16).credit.saturating_sub(waiting);
         if joint.credit < MESSAGE {
             return false;

@@ -14,6 +14,11 @@ const NAME: &str = "tap0";
 /// Frames the kernel keeps for us before it drops: more than all windows of all sessions hold.
 const QUEUE: &str = "10000";
 
+/// What to do where a namespace is refused.
+const RIGHTS: &str = "run this as root, or let users make namespaces: sysctl \
+    user.max_user_namespaces=1000, and where the kernel has them kernel.unprivileged_userns_clone=1 and \
+    kernel.apparmor_restrict_unprivileged_userns=0";
+
 /// Moves this process, which has one thread, into a new namespace; without privilege as root of a
 /// new user namespace.
 ///
@@ -26,11 +31,11 @@ pub fn enter() -> Result<(), String> {
     match done {
         Ok(()) => return Ok(()),
         Err(Errno::PERM) => {}
-        Err(error) => return Err(format!("a network namespace: {error}")),
+        Err(error) => return Err(format!("a network namespace: {error}; {RIGHTS}")),
     }
     // SAFETY: as above.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNET) }
-        .map_err(|e| format!("a namespace: {e}; run as root, or where users may make them"))?;
+        .map_err(|e| format!("a user and network namespace: {e}; {RIGHTS}"))?;
     write("/proc/self/setgroups", "deny")?;
     write("/proc/self/uid_map", &format!("0 {uid} 1"))?;
     write("/proc/self/gid_map", &format!("0 {gid} 1"))
@@ -41,7 +46,7 @@ pub fn enter() -> Result<(), String> {
 /// # Errors
 /// No driver, or no program `ip`.
 pub fn device() -> Result<Tap, String> {
-    let tap = Tap::open(NAME)?;
+    let tap = Tap::open(NAME).map_err(|e| format!("{e}; {RIGHTS}"))?;
     // No requests of IPv6 on it.
     let ipv6 = format!("/proc/sys/net/ipv6/conf/{NAME}/disable_ipv6");
     if fs::exists(&ipv6).unwrap_or(false) {

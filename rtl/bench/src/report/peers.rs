@@ -1,0 +1,149 @@
+//! Real peers: the stack of Linux, and another one in virtual time.
+
+use std::collections::BTreeMap;
+
+use super::html::{Cell, Table, Tone, details, paragraph, section};
+use crate::bench::record::{PeerRun, Peers};
+use crate::peer::cases::Row;
+
+/// The section. `core`: the sources of the core that the report is of.
+///
+/// # Errors
+/// A run says nothing.
+pub fn html(linux: &Peers, other: &[Row], core: &str) -> Result<String, String> {
+    let mut body = paragraph(
+        "The simulated core behind a TAP device, the network stack of Linux as its peer, the user's streams joined to local sockets, so that any program \
+         talks through the core; and the core against the stack of smoltcp in virtual time.",
+    );
+    let mut builds: BTreeMap<(&str, &str), Vec<&PeerRun>> = BTreeMap::new();
+    for run in &linux.runs {
+        builds.entry((&run.endpoint, &run.form)).or_default().push(run);
+    }
+    for ((build, form), runs) in &builds {
+        let name = format!("{build} against Linux, {form} form");
+        body.push_str(&with_linux(&name, runs, core)?);
+    }
+    let mut builds: BTreeMap<(&str, u32), Vec<&Row>> = BTreeMap::new();
+    for row in other {
+        builds.entry((&row.endpoint, row.scale)).or_default().push(row);
+    }
+    for ((build, scale), rows) in &builds {
+        let name = format!("{build} against smoltcp, scale {scale}");
+        body.push_str(&with_smoltcp(&name, rows, core)?);
+    }
+    if linux.runs.is_empty() && other.is_empty() {
+        let mut table = Table::new("Runs with a real peer", ["Run", "Result"].map(str::to_owned));
+        let why = "needs a network namespace and a TAP device; run tests/tcp/peer.sh";
+        table.row("all", [Cell::absent(why)]);
+        body.push_str(&table.html("plain-first")?);
+    }
+    Ok(section("peers", "Real peers", &body))
+}
+
+/// How a run went, and on which state of the core if it was another.
+fn result(result: &str, detail: &str, ran: &str, core: &str) -> Cell {
+    let state = if ran == core { String::new() } else { format!(" (sources {ran})") };
+    match result {
+        "passed" => Cell::toned(format!("passed{state}"), Tone::Better),
+        "failed" => Cell::toned(format!("failed{state}: {detail}"), Tone::Worse),
+        other => Cell::toned(format!("{other}{state}: {detail}"), Tone::Absent),
+    }
+}
+
+/// Runs with a name that says how many of them are good.
+fn group(name: &str, table: &Table, passed: usize, all: usize) -> Result<String, String> {
+    Ok(details(&format!("{name}: {passed} of {all} passed"), &table.html("plain-first wraps")?))
+}
+
+fn with_linux(name: &str, runs: &[&PeerRun], core: &str) -> Result<String, String> {
+    let head = [
+        "Run",
+        "Role of the core",
+        "Bytes",
+        "Frames out",
+        "Frames in",
+        "Lost or changed",
+        "Sent again by the core",
+        "by Linux",
+        "Result",
+    ];
+    let mut table = Table::new(name, head.map(str::to_owned));
+    for run in runs {
+        let text = if run.passed { "passed" } else { "failed" };
+        let counts = [
+            run.bytes,
+            run.frames_out,
+            run.frames_in,
+            run.impaired,
+            run.core_retransmissions,
+            run.peer_retransmissions,
+        ];
+        let mut cells = vec![Cell::new(run.role.clone())];
+        cells.extend(counts.map(|count| Cell::new(count.to_string())));
+        cells.push(result(text, &run.detail, &run.core, core).with_tip(run.peer.clone()));
+        table.row(run.name.clone(), cells);
+    }
+    group(name, &table, runs.iter().filter(|run| run.passed).count(), runs.len())
+}
+
+fn with_smoltcp(name: &str, rows: &[&Row], core: &str) -> Result<String, String> {
+    let head = [
+        "Case",
+        "Connections",
+        "Bytes",
+        "Ticks",
+        "Frames out",
+        "Frames in",
+        "Lost or changed",
+        "Sent again by the core",
+        "by the peer",
+        "Result",
+    ];
+    let mut table = Table::new(name, head.map(str::to_owned));
+    for row in rows {
+        let counts = [
+            row.connections.into(),
+            row.bytes,
+            row.ticks,
+            row.frames_out,
+            row.frames_in,
+            row.impaired_frames,
+            row.sent_again_out,
+            row.sent_again_in,
+        ];
+        let mut cells = Vec::from(counts.map(|count: u64| Cell::new(count.to_string())));
+        cells.push(result(&row.result, &row.detail, &row.core, core));
+        table.row(row.case.clone(), cells);
+    }
+    group(name, &table, rows.iter().filter(|row| row.result == "passed").count(), rows.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_on_other_sources_say_so() {
+        let run = |name: &str, core: &str, passed| PeerRun {
+            endpoint: "full".to_owned(),
+            core: core.to_owned(),
+            form: "long".to_owned(),
+            name: name.to_owned(),
+            role: "both".to_owned(),
+            detail: "why".to_owned(),
+            passed,
+            ..PeerRun::default()
+        };
+        let runs = vec![run("one", "abc", true), run("two", "def", true), run("x", "abc", false)];
+        let page = html(&Peers { runs }, &[], "abc").expect("all cells say something");
+        assert!(page.contains("full against Linux, long form: 2 of 3 passed"), "{page}");
+        assert!(page.contains("passed (sources def)") && page.contains("failed: why"), "{page}");
+        assert!(!page.contains("sources abc"), "{page}");
+    }
+
+    #[test]
+    fn without_runs_it_says_what_to_do() {
+        let page = html(&Peers::default(), &[], "abc").expect("all cells say something");
+        assert!(page.contains("tests/tcp/peer.sh"), "{page}");
+    }
+}
