@@ -29,7 +29,8 @@ module spfe_tcp_eng_class
     // Its sequence number is before the window, whatever data it has (RFC 9293, 3.10.7.4, first).
     class_o.syn_again = half_open && seg_i.flags.syn && pre_i.prior;
     class_o.crossed = class_o.syn_again && seg_i.flags.ack && !seg_i.flags.rst;
-    class_o.again = !pre_i.accept && tcb_i.state == StTimeWait && seg_i.flags.fin;
+    class_o.again = !pre_i.accept && tcb_i.state == StTimeWait && seg_i.flags.fin &&
+        !seg_i.flags.rst;
     class_o.challenge = 1'b0;
     class_o.duplicate = 1'b0;
     if (tcb_i.state == StTimeWait && tcb_i.passive && seg_i.flags.syn && !seg_i.flags.ack &&

@@ -52,6 +52,9 @@ impl Reference {
         else {
             return;
         };
+        if !matches!(operation, ArpOperation::Request | ArpOperation::Reply) {
+            return;
+        }
         let sha = sha.0;
         if sha[0] & 1 == 0 {
             self.learn(spa, sha);
