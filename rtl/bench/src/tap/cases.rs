@@ -119,7 +119,11 @@ impl Suite {
             let name = format!("ping, {count} of {bytes} bytes");
             self.plain(&check(name, "server", 0, Demand::Clean), || echo(OUR_IP, count, bytes))?;
         }
-        Ok(())
+        // One after the other without a wait: both are on the way at a time.
+        self.plain(&check("ping, pairs", "server", 0, Demand::Clean), || {
+            let said = program("ping", &["-q", "-c", "200", "-l", "2", "-i", "0.01", "-W", "5", &ip])?;
+            if said.contains(" 0% packet loss") { Ok(()) } else { Err(said) }
+        })
     }
 
     fn transfers(&mut self) -> Result<(), String> {
