@@ -21,8 +21,10 @@ const UPLOAD: u16 = 8081;
 const IPERF: u16 = 5201;
 /// Streams of iperf3 at a time, each way, in both roles, if there are sessions for them.
 const STREAMS: u16 = 8;
-/// Most time of a program.
-const PROGRAM: Duration = Duration::from_secs(300);
+/// Bytes of the files that are fetched.
+const FILE: u64 = 10_000_000;
+/// Most time of a program: only a hang takes so long.
+const PROGRAM: Duration = Duration::from_secs(1800);
 
 /// A small HTTP server that keeps one upload.
 const SINK: &str = "
@@ -69,7 +71,7 @@ fn files(lab: &mut Lab, directory: &Path) -> Result<(), String> {
         println!("ok curl # SKIP curl or python3 is not there");
         return Ok(());
     }
-    let n = lab.plan.size.file;
+    let n = FILE;
     fs::create_dir_all(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
     let (file, got) = (directory.join("file"), directory.join("got"));
     let data = Random::new(77).bytes(n as usize);
@@ -85,7 +87,7 @@ fn files(lab: &mut Lab, directory: &Path) -> Result<(), String> {
     let all = ["-m", "http.server", "--bind", &ip, "--directory", &text(directory), &port];
     let _server = Background::start("python3", &all, (PEER_IP, HTTP))?;
     let curl = |arguments: &[&str]| {
-        program("curl", &[&["-sS", "-f", "-m", "250"], arguments].concat()).map(|_| ())
+        program("curl", &[&["-sS", "-f", "-m", "1700"], arguments].concat()).map(|_| ())
     };
     lab.check(
         &check("curl, download", "client", n, Demand::Clean),

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use sha2::{Digest, Sha256};
+
 use super::bridge::{Ask, Report};
 use super::line::{Line, REFERENCE};
 use super::proxy::{Connect, Serve};
@@ -65,8 +67,8 @@ pub enum Part {
 pub struct Size {
     /// Bytes of the large transfers, each way.
     pub large: u64,
-    /// Bytes of the files of programs.
-    pub file: u64,
+    /// Bytes each way of a session, where all are at work.
+    pub parallel: u64,
     /// Bytes of transfers over a bad line, each way, in each of 4 connections.
     pub small: u64,
     /// Openings and closings.
@@ -80,9 +82,9 @@ impl Size {
     #[must_use]
     pub fn new(long: bool) -> Self {
         if long {
-            Self { large: 100_000_000, file: 100_000_000, small: 1_000_000, cycles: 10_000, long }
+            Self { large: 100_000_000, parallel: 500_000, small: 250_000, cycles: 10_000, long }
         } else {
-            Self { large: 2_000_000, file: 10_000_000, small: 20_000, cycles: 200, long }
+            Self { large: 2_000_000, parallel: 50_000, small: 20_000, cycles: 200, long }
         }
     }
 }
@@ -111,6 +113,12 @@ impl Plan {
     #[must_use]
     pub fn has(&self, parts: &[Part]) -> bool {
         self.parts.is_empty() || self.parts.iter().any(|part| parts.contains(part))
+    }
+
+    /// Seed of the impairments of a check: the same whatever else is done.
+    fn seed_of(&self, check: &Check) -> u64 {
+        let sum = Sha256::digest(format!("{} {} {}", self.seed, check.role, check.name));
+        sum.iter().take(8).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
     }
 
     /// What all runs have in common.
@@ -211,7 +219,7 @@ impl Lab {
         self.line.report()?;
         // Where nothing is lost only the speed of the simulation makes answers late.
         space::patience(check.demand == Demand::Clean)?;
-        self.line.ask(Ask::Impair(impair, impair, self.plan.seed))?;
+        self.line.ask(Ask::Impair(impair, impair, self.plan.seed_of(check)))?;
         let start = Instant::now();
         let mut wrong = Vec::from_iter(work().err());
         let time = start.elapsed();
