@@ -7,10 +7,11 @@
 # (openings and closings), windows (of zero), lines (bad ones), captures (tshark), curl, iperf3, and
 # tap (the command `tcp-bench tap`).
 #
-# SPFE_SOAK=1 runs the long form, in which each part may take PEER_LIMIT seconds (7200). TCP_ENDPOINT
-# names a build of rtl/bench/model/builds.toml (full), or `reference`, the model in software. Rates are
-# printed and never judged. Where namespaces or TAP devices may not be made everything is skipped, with
-# the reason. Captures of checks that fail are left in target/rtl/report/peers, all runs in
+# SPFE_SOAK=1 runs the long form, in which each part may take PEER_LIMIT seconds (7200). PEER_ONLY
+# selects checks whose name, as it is printed, contains it: "both ways (client)". TCP_ENDPOINT names a
+# build of rtl/bench/model/builds.toml (full), or `reference`, the model in software. Rates are printed
+# and never judged. Where namespaces or TAP devices may not be made everything is skipped, with the
+# reason. Captures of checks that fail are left in target/rtl/report/peers, all runs in
 # target/rtl/report/data/peers.json.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
@@ -136,7 +137,7 @@ by_hand() {
 }
 
 # peers OPTION...: checks of the bench, with the record of what it did.
-peers() { timeout --kill-after=10 "$limit" "$bench" peers --endpoint "$endpoint" "$@" || failed=1; }
+peers() { timeout --kill-after=10 "$limit" "$bench" peers --endpoint "$endpoint" --only "${PEER_ONLY:-}" "$@" || failed=1; }
 
 main() {
     local why part parts=() tap=0

@@ -17,6 +17,9 @@ use crate::peer::channel::{Channel, Impair};
 const QUEUE: usize = 64;
 /// Frames given to the endpoint before its output is looked at.
 const BATCH: usize = 8;
+/// Milliseconds of a tick. Each costs the simulation a walk over all sessions; shorter ones would make
+/// waiting slower than the clock of the machine.
+pub const TICK: u64 = 5;
 /// Ticks the endpoint may be behind before time stands still for it.
 const BEHIND: u64 = 4;
 
@@ -55,7 +58,7 @@ pub struct Report {
     pub hits: u64,
     /// Frames of the endpoint that the MAC spoilt.
     pub spoilt: u64,
-    /// Ticks for which time stood still.
+    /// Milliseconds for which time stood still.
     pub still: u64,
     /// Sessions that ended otherwise than with both sides done.
     pub broken: u64,
@@ -75,21 +78,24 @@ impl Report {
     }
 }
 
-/// Settings of the endpoint behind the bridge: a tick is a millisecond.
+/// Settings of the endpoint behind the bridge.
 #[must_use]
 pub fn settings() -> Settings {
+    let ms = |time: u16| time / TICK as u16;
     Settings {
         ip: super::OUR_IP,
         mac: [2, 0, 0, 0, 0, 1],
         gateway: super::PEER_IP,
         // Longer than Linux delays an acknowledgement.
-        rto_min: 300,
-        rto_max: 4000,
+        rto_min: ms(300),
+        rto_init: ms(1000),
+        rto_max: ms(4000),
+        delack: ms(40),
         syn_tries: 8,
         data_tries: 12,
-        time_wait: 20,
-        persist_max: 1000,
-        arp_retry: 200,
+        time_wait: ms(20),
+        persist_max: ms(1000),
+        arp_retry: ms(200),
         arp_tries: 20,
         ..Settings::default()
     }
@@ -101,9 +107,9 @@ pub struct Bridge {
     tap: Tap,
     proxy: Proxy,
     start: Instant,
-    /// ms the endpoint has seen or missed.
+    /// Ticks the endpoint has seen or missed.
     ticked: u64,
-    /// Ticks it has seen.
+    /// Those it has seen.
     ticks: u64,
     queue: VecDeque<(Vec<u8>, bool)>,
     to_ep: Channel,
@@ -244,12 +250,13 @@ impl Bridge {
     }
 
     fn tick(&mut self, ms: u64) -> bool {
-        if ms <= self.ticked {
+        let now = ms / TICK;
+        if now <= self.ticked {
             return false;
         }
-        if ms - self.ticked > BEHIND {
-            self.report.still += ms - 1 - self.ticked;
-            self.ticked = ms - 1;
+        if now - self.ticked > BEHIND {
+            self.report.still += (now - 1 - self.ticked) * TICK;
+            self.ticked = now - 1;
         }
         self.ticked += 1;
         self.ticks += 1;
@@ -292,8 +299,13 @@ impl Bridge {
             wants.push(PollFd::from_borrowed_fd(self.tap.fd(), PollFlags::IN));
         }
         self.proxy.wants(&mut wants);
-        let next = Duration::from_millis(self.ticked + 1);
-        let left = next.saturating_sub(self.start.elapsed());
+        let now = self.start.elapsed();
+        let next = Duration::from_millis((self.ticked + 1) * TICK);
+        let mut left = next.saturating_sub(now);
+        // Frames on the way arrive by the millisecond.
+        if !(self.to_ep.is_empty() && self.to_tap.is_empty()) {
+            left = left.min(Duration::from_millis(1));
+        }
         let time = Timespec { tv_sec: 0, tv_nsec: left.subsec_nanos().into() };
         // Interrupted or not: the next turn looks at everything.
         let _ = poll(&mut wants, Some(&time));

@@ -89,7 +89,7 @@ pub struct PeersCommand {
     /// Only this part; may be given several times.
     #[arg(long)]
     part: Vec<Part>,
-    /// Only checks whose name contains this.
+    /// Only checks whose name contains this: `NAME (ROLE)`, as it is printed.
     #[arg(long, default_value = "")]
     only: String,
     /// Seed of the impairments.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::bridge::{Ask, Report};
+use super::bridge::{Ask, Report, TICK};
 use super::line::{Line, REFERENCE};
 use super::proxy::{Connect, Serve};
 use super::space::{self, Kernel};
@@ -15,7 +15,7 @@ use crate::peer::channel::Impair;
 
 /// Ticks of the endpoint that sessions have to be idle again after a check: more than it tries to send
 /// something again (`bridge::settings`).
-const SETTLE: u64 = 60_000;
+const SETTLE: u64 = 60_000 / TICK;
 
 /// What a check demands beside that its work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub struct Plan {
     pub size: Size,
     /// Parts that are done; none: all.
     pub parts: Vec<Part>,
-    /// Only checks whose name contains this.
+    /// Only checks whose name, with the role in brackets, contains this.
     pub only: String,
     /// Where captures of failed checks go.
     pub directory: PathBuf,
@@ -212,7 +212,8 @@ impl Lab {
         work: impl FnOnce() -> Result<(), String>,
         judge: impl FnOnce(&Report) -> Result<(), String>,
     ) -> Result<(), String> {
-        if !check.name.contains(&self.plan.only) {
+        let title = format!("{} ({})", check.name, check.role);
+        if !title.contains(&self.plan.only) {
             return Ok(());
         }
         let before = Kernel::now()?;
@@ -231,7 +232,7 @@ impl Lab {
         wrong.extend(judge(&report).err());
         let detail = wrong.join("; ");
         let passed = wrong.is_empty();
-        println!("{} {} ({})", if passed { "ok" } else { "not ok" }, check.name, check.role);
+        println!("{} {title}", if passed { "ok" } else { "not ok" });
         let again = |name| report.counter(name).unwrap_or(0);
         let core = report.out.again.max((again("eng.rto") + again("eng.fast_rexmit")).into());
         let rate = check.bytes as f64 * 8e-6 / time.as_secs_f64();
@@ -247,7 +248,7 @@ impl Lab {
         );
         if !passed {
             println!("# {detail}");
-            self.failed.push(format!("{} ({}): {detail}", check.name, check.role));
+            self.failed.push(format!("{title}: {detail}"));
             self.keep(check, &report)?;
         }
         let run = PeerRun {
