@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// ARP packets to send: replies to requests for our addresses (RFC 826, and probes of RFC 5227),
-/// requests of the table, announcements of our addresses; in this order.
+/// requests of the table, announcements of our addresses; in this order. An address of ours that another
+/// host uses is announced at once, but not again within DefendTicks (RFC 5227, 2.4 (c)).
 module spfe_tcp_arp
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
@@ -11,7 +12,9 @@ module spfe_tcp_arp
     /// Requests are answered.
     parameter bit Server = 1'b1,
     /// Our addresses are announced.
-    parameter bit Gratuitous = 1'b1
+    parameter bit Gratuitous = 1'b1,
+    /// DEFEND_INTERVAL of RFC 5227 in ticks: 10 s with ticks of a millisecond.
+    parameter int unsigned DefendTicks = 10_000
 ) (
     /// Clock.
     input logic clk_i,
@@ -55,8 +58,11 @@ module spfe_tcp_arp
       ip_t spa;
     } ask_t;
     ask_t ask;
-    logic unused_almost_full;
+    logic unused_almost_full, asked;
     logic [ReplyBits-1:0] unused_count;
+
+    // A conflict is no question.
+    assign asked = rx_valid_i && rx_i.request && rx_i.ours && rx_i.spa != cfg_i.vif[rx_i.vif].ip;
 
     // More than fit are lost, as any packet may be.
     spfe_fifo #(
@@ -65,7 +71,7 @@ module spfe_tcp_arp
     ) i_replies (
         .clk_i,
         .rst_i(rst_i || !cfg_i.enable),
-        .valid_i(rx_valid_i && rx_i.request && rx_i.ours && reply_ready),
+        .valid_i(asked && reply_ready),
         .ready_o(reply_ready),
         .data_i({rx_i.vif, rx_i.sha, rx_i.spa}),
         .valid_o(reply_valid),
@@ -89,9 +95,16 @@ module spfe_tcp_arp
     logic refresh;
     vif_t vif;
 
+    localparam int unsigned DefendBits = $clog2(DefendTicks + 1);
+    typedef logic [DefendBits-1:0] defend_t;
+    logic [VifCount-1:0] conflict, defended_q;
+    defend_t defend_q;  // ticks until all may be defended again
+
     always_comb begin
       for (int unsigned i = 0; i < VifCount; i++) begin
         on[i] = cfg_i.enable && cfg_i.vif[i].enable && cfg_i.vif[i].ip != '0;
+        conflict[i] = rx_valid_i && rx_i.vifs[i] && rx_i.spa == cfg_i.vif[i].ip
+            && rx_i.sha != cfg_i.vif[i].mac && on[i] && !defended_q[i];
       end
     end
     assign vif = first_vif(vif_set_t'(due_q));
@@ -105,12 +118,18 @@ module spfe_tcp_arp
             && vif == vif_t'(i)) begin
           due_q[i] <= 1'b0;
         end
-        if (on[i] && (refresh || !on_q[i])) due_q[i] <= 1'b1;
+        if (on[i] && (refresh || !on_q[i] || conflict[i])) due_q[i] <= 1'b1;
         if (!on[i]) due_q[i] <= 1'b0;
       end
+      if (conflict != '0) defend_q <= defend_t'(DefendTicks);
+      else if (tick_i && defend_q != '0) defend_q <= defend_q - 1'b1;
+      if (tick_i && defend_q == defend_t'(1)) defended_q <= '0;
+      for (int unsigned i = 0; i < VifCount; i++) if (conflict[i]) defended_q[i] <= 1'b1;
       if (rst_i) begin
         on_q <= '0;
         due_q <= '0;
+        defended_q <= '0;
+        defend_q <= '0;
       end
       if (rst_i || !cfg_i.enable) timer_q <= '0;
     end
@@ -121,7 +140,7 @@ module spfe_tcp_arp
     assign announce_valid = 1'b0;
     assign announce = '0;
     logic unused_announce;
-    assign unused_announce = tick_i;
+    assign unused_announce = ^{tick_i, rx_valid_i};
   end
 
   always_comb begin

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// ICMP echo (RFC 792): keeps one request until the reply has been sent. Requests that come meanwhile
-/// are dropped, as are fragments and whatever has a wrong FCS, checksum or length.
+/// ICMP echo (RFC 792): keeps two requests until their replies have been sent, in the order they came:
+/// one comes in while the reply to the other goes out, so requests at the rate of the line are answered as
+/// long as nothing else is sent. Requests that come meanwhile are dropped, as are fragments and whatever
+/// has a wrong FCS, checksum or length.
 module spfe_tcp_icmp
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
@@ -58,16 +60,14 @@ module spfe_tcp_icmp
 );
   localparam logic [15:0] LenMin = 16'd28;  // headers of IP and ICMP
 
-  typedef enum logic [1:0] {
-    Free,
-    Sums,  // an echo request is in the buffer; checksums are added up
-    Verdict,  // they are known
-    Full
-  } state_e;
-
-  state_e state_q;
+  // Two places, each with words and what else the reply needs.
+  logic [1:0] used_q;  // holds a request, or one whose checksums are added up
+  logic [1:0] full_q;  // holds one that is answered
+  logic place, place_q;  // where the frame is stored that comes in
+  logic judged_q;  // place of the request whose checksums are added up
+  logic first_q;  // place of the reply that is sent first
   logic storing, storing_q;
-  logic maybe, hold;
+  logic maybe, hold, free;
 
   // Is it an echo request at all: IPv4 without options, ICMP, type 8, code 0.
   assign maybe = end_i.bytes >= 16'(EthBytes) + LenMin && end_i.header[3][31:8] == {TypeIp, 8'h45}
@@ -76,11 +76,18 @@ module spfe_tcp_icmp
   assign hold = end_valid_i && storing_q && maybe;
 
   // A frame is stored from its beginning, or not at all.
-  assign storing = start_i ? state_q == Free && !hold : storing_q;
+  always_comb begin
+    storing = storing_q;
+    place = place_q;
+    if (start_i) begin
+      place = used_q[0] || (hold && !place_q);
+      storing = place ? !used_q[1] && !(hold && place_q) : 1'b1;
+    end
+  end
 
   // Buffer: even and odd words apart, so that two can be written or read in a cycle.
   logic [1:0] we;
-  logic [1:0][AddrBits-1:0] waddr;
+  logic [1:0][AddrBits:0] waddr;
   logic [1:0][31:0] wdata;
 
   always_comb begin
@@ -90,7 +97,7 @@ module spfe_tcp_icmp
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
       if (word_valid_i[lane] && storing && 32'(word_pos_i[lane]) < 2 * Depth) begin
         we[word_pos_i[lane][0]] = 1'b1;
-        waddr[word_pos_i[lane][0]] = word_pos_i[lane][AddrBits:1];
+        waddr[word_pos_i[lane][0]] = {place, word_pos_i[lane][AddrBits:1]};
         wdata[word_pos_i[lane][0]] = word_data_i[lane];
       end
     end
@@ -98,27 +105,27 @@ module spfe_tcp_icmp
 
   spfe_bram #(
       .WIDTH(32),
-      .DEPTH(Depth)
+      .DEPTH(2 << AddrBits)
   ) i_even (
       .clk_i,
       .we_i(we[0]),
       .addr_i(waddr[0]),
       .data_i(wdata[0]),
       .re_i(rd_en_i),
-      .raddr_i(rd_even_i),
+      .raddr_i({first_q, rd_even_i}),
       .data_o(rd_even_o)
   );
 
   spfe_bram #(
       .WIDTH(32),
-      .DEPTH(Depth)
+      .DEPTH(2 << AddrBits)
   ) i_odd (
       .clk_i,
       .we_i(we[1]),
       .addr_i(waddr[1]),
       .data_i(wdata[1]),
       .re_i(rd_en_i),
-      .raddr_i(rd_odd_i),
+      .raddr_i({first_q, rd_odd_i}),
       .data_o(rd_odd_o)
   );
 
@@ -166,45 +173,61 @@ module spfe_tcp_icmp
       && sip[31:28] < 4'd14;
 
   logic end_q, maybe_q, fits_q;
+  logic hold_q, verdict_q;  // one and two cycles after hold
   logic told_q, good_q;  // one cycle later: an echo request for us; all but the checksums is good
   vif_set_t ours_q;
-  echo_t echo_q;
+  echo_t [1:0] echo_q;
 
+  assign free = verdict_q && !(told_q && good_q && sums_good);
   assign count_rx_o = told_q;
-  assign count_drop_o = told_q && !(state_q == Verdict && good_q && sums_good);
-  assign echo_valid_o = state_q == Full;
-  assign echo_o = echo_q;
+  assign count_drop_o = told_q && !(verdict_q && good_q && sums_good);
+  assign echo_valid_o = full_q[first_q];
+  assign echo_o = echo_q[first_q];
 
   always_ff @(posedge clk_i) begin
     storing_q <= storing;
+    place_q <= place;
     end_q <= end_valid_i;
     maybe_q <= maybe;
     fits_q <= fits;
     ours_q <= ours;
     told_q <= end_q && maybe_q && ours_q != '0;
     good_q <= fits_q;
+    hold_q <= hold;
+    verdict_q <= hold_q;
     if (hold) begin
+      judged_q <= place_q;
       // RFC 1624, equation 3: the type becomes 0, the time to live ours.
-      echo_q.dmac <= smac;
-      echo_q.dip <= sip;
-      echo_q.len <= len;
-      echo_q.ip_check <= ~sum_add(sum_add(~ip_check, ~ttl_proto), {Ttl, ProtoIcmp});
-      echo_q.icmp_check <= ~sum_add(~icmp_check, ~16'h0800);
+      echo_q[place_q].dmac <= smac;
+      echo_q[place_q].dip <= sip;
+      echo_q[place_q].len <= len;
+      echo_q[place_q].ip_check <= ~sum_add(sum_add(~ip_check, ~ttl_proto), {Ttl, ProtoIcmp});
+      echo_q[place_q].icmp_check <= ~sum_add(~icmp_check, ~16'h0800);
     end
-    unique case (state_q)
-      Free: if (hold) state_q <= Sums;
-      Sums: begin
-        echo_q.vif <= first_vif(ours_q);
-        state_q <= Verdict;
+    if (hold_q) echo_q[judged_q].vif <= first_vif(ours_q);
+    // The one that is full first goes first; when it is gone, the other one.
+    if (done_i) first_q <= !first_q;
+    else if (full_q == '0 && verdict_q) first_q <= judged_q;
+    for (int unsigned i = 0; i < 2; i++) begin
+      if (hold && place_q == 1'(i)) used_q[i] <= 1'b1;
+      if (verdict_q && judged_q == 1'(i)) begin
+        full_q[i] <= !free;
+        used_q[i] <= !free;
       end
-      Verdict: state_q <= told_q && good_q && sums_good ? Full : Free;
-      Full: if (done_i) state_q <= Free;
-    endcase
-    if (rst_i) state_q <= Free;
+      if (done_i && first_q == 1'(i)) begin
+        full_q[i] <= 1'b0;
+        used_q[i] <= 1'b0;
+      end
+    end
     if (rst_i) begin
+      used_q <= '0;
+      full_q <= '0;
+      first_q <= 1'b0;
       storing_q <= 1'b0;
       end_q <= 1'b0;
       told_q <= 1'b0;
+      hold_q <= 1'b0;
+      verdict_q <= 1'b0;
     end
   end
 

@@ -17,6 +17,8 @@ module spfe_tcp_net
     parameter int unsigned ArpEntries = 32,
     /// Our addresses are announced and known ones refreshed.
     parameter bit ArpGratuitous = 1'b1,
+    /// Ticks between two defences of an address of ours that another host uses (RFC 5227, 2.4).
+    parameter int unsigned ArpDefendTicks = 10_000,
     /// Echo requests are answered.
     parameter bit IcmpServer = 1'b1,
     /// Largest IP packet in bytes.
@@ -159,7 +161,8 @@ module spfe_tcp_net
   spfe_tcp_arp #(
       .VifCount(VifCount),
       .Server(ArpServer),
-      .Gratuitous(ArpGratuitous)
+      .Gratuitous(ArpGratuitous),
+      .DefendTicks(ArpDefendTicks)
   ) i_arp (
       .clk_i,
       .rst_i,

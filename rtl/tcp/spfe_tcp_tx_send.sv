@@ -173,13 +173,14 @@ module spfe_tcp_tx_send
 
   // ---- what may begin
   logic adv, go_head, go_new, live_ok, start_live, start_cmd, start_net, defer, quiet;
+  logic turn_q;
   sid_t live_sid;
   assign adv = !mac_valid_o || mac_ready_i;
   assign live_sid = head_valid_i ? head_i.sid : new_sid_i;
   assign quiet = !hold_q && !busy_q && !drain_q && !ended_q && outcome_room_i;
   assign go_head = go_i[IdxBits'(head_i.sid)];
   assign go_new = go_i[IdxBits'(new_sid_i)];
-  assign live_ok = (head_valid_i ? go_head : new_valid_i && go_new) && quiet;
+  assign live_ok = (head_valid_i ? go_head : new_valid_i && go_new) && quiet && !turn_q;
   assign start_live = state_q == Idle && adv && live_ok;
   assign start_cmd = state_q == Idle && adv && !live_ok && cmd_valid_i &&
       ((finish_idle_i && !ended_q) || !cmd_seq_nxt_i);
@@ -189,6 +190,19 @@ module spfe_tcp_tx_send
   assign load_live_o = live_ok;
   assign live_sid_o = live_sid;
   assign cmd_begins_o = start_cmd;
+
+  // ---- Users who never pause do not keep the others waiting: after so many live frames one of
+  // the engine or of the network goes first.
+  localparam int unsigned Turn = 16;
+  logic [$clog2(Turn)-1:0] passed_q;
+  always_ff @(posedge clk_i) begin
+    if (start_live) passed_q <= passed_q + 1'b1;
+    if (start_live && passed_q == '1) turn_q <= 1'b1;
+    if (rst_i || start_cmd || start_net || !(cmd_valid_i || net_valid_i)) begin
+      passed_q <= '0;
+      turn_q <= 1'b0;
+    end
+  end
 
   // ---- the beat that is composed in this cycle
   logic [15:0] pay_beat, sum_beat, next_beat, beat_d;

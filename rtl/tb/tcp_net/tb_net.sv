@@ -24,6 +24,7 @@ module tb_net
   localparam int unsigned RETRY = 3;
   localparam int unsigned TRIES = 2;
   localparam int unsigned REFRESH = 9;
+  localparam int unsigned DEFEND = 12;
   localparam mac_t ALL = '1;
 
   bit run = 1'b0;
@@ -62,7 +63,8 @@ module tb_net
   spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
 
   spfe_tcp_net #(
-      .MacRxWidth(RX), .MacTxWidth(TX), .VifCount(VIFS), .ArpEntries(ENTRIES), .Mtu(MTU)
+      .MacRxWidth(RX), .MacTxWidth(TX), .VifCount(VIFS), .ArpEntries(ENTRIES), .Mtu(MTU),
+      .ArpDefendTicks(DEFEND)
   ) dut (
       .clk_i(clk), .rst_i(rst_q), .tick_i(tick_q), .cfg_i(cfg_q),
       .mac_rx_data_i(rx_data), .mac_rx_keep_i(rx_keep), .mac_rx_valid_i(rx_valid),
@@ -346,6 +348,74 @@ module tb_net
     must(echo(re, rp), "echo reply");
   endtask
 
+  /// Requests of one size at the rate of the line are all answered, in their order. While no reply can
+  /// go out two are kept.
+  task automatic pings();
+    ether_t e, re;
+    echo_t p, rp;
+    Frame want[$];
+    int unsigned len, bytes, dropped;
+    settle();
+    fill = 100;
+    drain = 100;
+    len = $urandom_range(chance(20) ? MTU - 28 : 80);
+    bytes = len + 46 < 60 ? 60 : len + 46;
+    gap = 24 * 8 / RX;
+    if (RX > TX) gap += (bytes + 24) * 8 / TX - bytes * 8 / RX;
+    repeat (20) begin
+      request(e, p, re, rp, len);
+      line.push_back(echo(e, p));
+      want.push_back(echo(re, rp));
+    end
+    foreach (want[i]) must(want[i], $sformatf("reply %0d of 20", i));
+    settle();
+    dropped = counts[0];
+    drain = 0;
+    cycles(2);
+    for (int unsigned i = 0; i < 4; i++) begin
+      request(e, p, re, rp, len);
+      line.push_back(echo(e, p));
+      want[i] = echo(re, rp);
+    end
+    settle();
+    drain = 100;
+    for (int unsigned i = 0; i < 2; i++) must(want[i], $sformatf("reply %0d of 2", i));
+    silence("the third and the fourth request");
+    checks++;
+    if (counts[0] != dropped + 2) $fatal(1, "%0d echo requests dropped, not 2", counts[0] - dropped);
+  endtask
+
+  /// An address of ours that another host uses is announced, once in the interval.
+  task automatic defend();
+    Frame f;
+    int unsigned v;
+    mac_t peer;
+    pace();
+    v = some_vif();
+    peer = mac();
+    // The other host announces it, or asks or answers with it; it is not another interface's too.
+    f = arp(to(v, ALL, peer), chance(50) ? 16'd1 : 16'd2, peer, cfg.vif[v].ip, '0, host());
+    line.push_back(f);
+    must(announcement(v), "defence");
+    line.push_back(f);
+    silence("a second conflict");
+    ticks(DEFEND - 1);
+    line.push_back(f);
+    silence("a conflict before the interval is over");
+    ticks(1);
+    line.push_back(f);
+    must(announcement(v), "defence after the interval");
+    // What we have sent ourselves is no conflict.
+    ticks(DEFEND);
+    line.push_back(announcement(v));
+    silence("our own announcement");
+    // An announcement of another host is no question either.
+    line.push_back(arp(to(v, ALL, peer), 16'd1, peer, cfg.vif[v].ip, '0, cfg.vif[v].ip));
+    must(announcement(v), "defence against an announcement");
+    silence("behind it");
+    ticks(DEFEND);
+  endtask
+
   /// Echo requests that must not be answered.
   task automatic bad_ping();
     ether_t e, re;
@@ -431,6 +501,8 @@ module tb_net
         end
         ping(MTU - 28);
         ping(0);
+        pings();
+        defend();
         wrong_tag();
         table_cases();
         flood();

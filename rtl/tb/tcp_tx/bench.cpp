@@ -810,6 +810,31 @@ struct Bench {
     settle();
     return first_mac - first_user;
   }
+  /// Users who never pause do not keep a command waiting for more than the 16 frames of its turn,
+  /// and those that had begun.
+  void turn_phase() {
+    for (int i = 0; i < 100; i++) messages.push_back(message(i % sessions, 0, 64));
+    u64 live = n_live, told = live, told_commands = n_command;
+    u64 from = 0;
+    while (!messages.empty() || !expected.empty()) {
+      step();
+      for (; told < n_live; told++) set(int((told - live) % u64(sessions)));
+      if (!from && n_live == live + 10) {
+        Command c;
+        c.sid = 1;
+        c.flags = ACK;
+        c.seq_nxt = c.ack_rcv = true;
+        commands.push_back(c);
+        from = n_live;
+      }
+      CHECK(!from || n_command > told_commands || n_live <= from + 20, "a command waits for more than 20 live frames");
+    }
+    settle();
+    CHECK(n_command == told_commands + 1, "the command has not left");
+    for (int i = 0; i < sessions; i++) set(i);
+    settle();
+    printf("  %-28s a command passes them\n", "users without a pause");
+  }
   /// Beats of the MAC without data between the first and the last one of some messages.
   u64 bandwidth(int mode, int len, bool round_robin, int count) {
     for (int i = 0; i < count; i++) messages.push_back(message(round_robin ? i % sessions : 1, mode, len));
@@ -930,6 +955,7 @@ int main(int argc, char** argv) {
   b.phase("ring full, refused", k, count);
   b.top.cfg_ring_refuse_i = 0;
   b.small_ring = false;
+  b.turn_phase();
   b.closed_phase();
   b.stale_phase(count / 5);
   for (int round = 0; round < 3; round++) {

@@ -37,7 +37,12 @@ struct Entry {
 #[derive(Debug, Default)]
 pub struct Net {
     table: BTreeMap<Ipv4Addr, Entry>,
+    /// When our address was last defended.
+    defended: Option<u64>,
 }
+
+/// DEFEND_INTERVAL of RFC 5227: 10 s with ticks of a millisecond.
+const DEFEND_TICKS: u64 = 10_000;
 
 impl Reference {
     pub(super) fn arp(&mut self, body: &[u8]) {
@@ -59,9 +64,20 @@ impl Reference {
         if sha[0] & 1 == 0 {
             self.learn(spa, sha);
         }
+        if spa == self.settings.ip && sha != self.settings.mac && self.build.arp_gratuitous {
+            self.defend();
+        }
         let asked = operation == ArpOperation::Request && tpa == self.settings.ip;
         if asked && self.build.arp_server {
             self.send_arp(false, sha, sha, spa);
+        }
+    }
+
+    /// Somebody else uses our address: it is announced, but not again at once (RFC 5227, 2.4 (c)).
+    fn defend(&mut self) {
+        if self.net.defended.is_none_or(|at| self.now - at >= DEFEND_TICKS) {
+            self.net.defended = Some(self.now);
+            self.send_arp(true, [0xff; 6], [0; 6], self.settings.ip);
         }
     }
 

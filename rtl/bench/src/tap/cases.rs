@@ -48,6 +48,9 @@ pub(super) fn any(_: &Report) -> Result<(), String> {
     Ok(())
 }
 
+/// What a part does.
+type Act = fn(&mut Suite) -> Result<(), String>;
+
 /// Runs the parts that need no programs; what has failed.
 ///
 /// # Errors
@@ -65,7 +68,7 @@ pub fn run(plan: &Plan) -> Result<Vec<String>, String> {
     service::serve(at(Ipv4Addr::LOCALHOST, SERVICE))?;
     service::serve(at(PEER_IP, SERVICE + 1))?;
     let mut suite = Suite { lab, size: plan.size, each: u32::from(plan.sessions / 2) };
-    let parts: [(Part, fn(&mut Suite) -> Result<(), String>); 7] = [
+    let parts: [(Part, Act); 7] = [
         (Network, Suite::network),
         (Transfers, Suite::transfers),
         (Sessions, Suite::sessions),
@@ -108,7 +111,12 @@ impl Suite {
             let name = format!("ping, {count} of {bytes} bytes");
             self.plain(&check(name, "server", 0, Demand::Clean), || echo(OUR_IP, count, bytes))?;
         }
-        Ok(())
+        // One after the other without a wait: both are on the way at a time.
+        self.plain(&check("ping, pairs", "server", 0, Demand::Clean), || {
+            let said =
+                program("ping", &["-q", "-c", "200", "-l", "2", "-i", "0.01", "-W", "5", &ip])?;
+            if said.contains(" 0% packet loss") { Ok(()) } else { Err(said) }
+        })
     }
 
     fn transfers(&mut self) -> Result<(), String> {

@@ -1,5 +1,4 @@
-//! Echo requests (RFC 792), one at a time: the next one when the last one is answered. `ping` has two
-//! on the way when an answer takes long, and the endpoint keeps one frame.
+//! Echo requests (RFC 792), one at a time: the next one when the last one is answered.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
