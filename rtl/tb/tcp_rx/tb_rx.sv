@@ -98,6 +98,7 @@ module tb_rx
   // As they were when the receiver read the session of the segment that comes.
   seq_t read_nxt;
   bit read_open, stale, stale_q, room_q, hit_q;
+  bit read_gap;
   sid_t read_sid, sid_q;
   // What the sender of the frames believes; runs ahead of the model.
   seq_t guess[NUMBERS];
@@ -248,6 +249,7 @@ module tb_rx
       else if ((SUM && room_q) || (data && !in_window)) e.no_room = 1;
       if (hit && data && ahead == 0 && !in_window) window_count++;
       s.taken = taken;
+      s.gap = read_gap;
     end
     must(e == seen, $sformatf("counted %b, model %b, frame of %0d bytes", seen, e, n));
     must(event_valid == (hit && word13 && !wrong && !good), "event");
@@ -335,6 +337,7 @@ module tb_rx
       read_sid = dut.ack_sid_o;
       read_nxt = nxt[read_sid];
       read_open = open[read_sid];
+      read_gap = ORDER && (span[read_sid].size() != 0 || fin_noted[read_sid]);
       stale = 0;
     end
     if (command) begin
@@ -374,6 +377,7 @@ module tb_rx
       if (!s.hit) begin
         s.sid = seg.sid;
         s.rcv_nxt = seg.rcv_nxt;
+        s.gap = seg.gap;
       end
       if (!s.has_ws) s.ws = seg.ws;
       must(seg == s, $sformatf("segment %h, model %h", seg, s));
