@@ -63,9 +63,9 @@ formal: setup ## proofs of the primitives of the hardware description
 	@tools/setup.sh rtl
 	@tools/rtl.sh formal
 
-synth: setup ## what the hardware description takes, and its clock rates in an ECP5; takes hours
+synth: setup ## record what the hardware description takes, and its clock rates in an ECP5; takes hours
 	@tools/setup.sh rtl
-	@tools/rtl.sh synth
+	@tools/rtl.sh synth --record
 
 bench: setup ## full measurements, beside the peers on this machine
 	@tools/setup.sh bench

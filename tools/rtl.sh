@@ -5,7 +5,8 @@
 #   tools/rtl.sh lint [MODULE...]      every module by itself: Verilator, slang, yosys, house style
 #   tools/rtl.sh test [--ci|BENCH...] block tests in rtl/tb; RTL_SEEDS=N random seeds each (1)
 #   tools/rtl.sh formal [--ci|TASK...] bounded proofs in rtl/formal
-#   tools/rtl.sh synth [--ci] [TOP...] resources and clock rates of the tops in rtl/synth.toml
+#   tools/rtl.sh synth [--ci] [TOP...] resources and clock rates of the tops in rtl/synth.toml, beside the
+#                                      record; --record: into it; --xcup or --ecp5: only this
 #   tools/rtl.sh coverage [BENCH...]   lines and toggles that the block tests reach
 #   tools/rtl.sh run COMMAND...        any command with the tools on its PATH
 #

@@ -72,6 +72,12 @@ def needed(name, files=None):
     return found
 
 
+def design(module):
+    """Files of a module and all it needs, in the order in which tools read them."""
+    wanted = needed(module)
+    return [relative(path) for path in [*packages(), *modules().values()] if path.stem in wanted]
+
+
 def search_options(module=None):
     """Packages, those that a module needs or all, and where modules are: arguments that Verilator
     and slang both take."""

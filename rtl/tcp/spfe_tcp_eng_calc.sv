@@ -27,6 +27,10 @@ module spfe_tcp_eng_calc
     input logic [15:0] mss_i,
     /// Shortest RTO in ticks (tcp_cfg_t).
     input logic [15:0] rto_min_i,
+    /// SYN sent so often without an answer: give up (tcp_cfg_t).
+    input logic [7:0] syn_tries_i,
+    /// The same for data, FIN and probes (tcp_cfg_t).
+    input logic [7:0] data_tries_i,
     /// What is known; to the pipeline.
     output eng_pred_t p_o
 );
@@ -87,6 +91,8 @@ module spfe_tcp_eng_calc
   assign p_o.rtt_err = {4'd0, tcb_i.tstart} - {4'd0, tcb_i.srtt[18:3]};
   assign p_o.tok = tcb_i.tok_tick == now_i[7:0] ? tcb_i.tok : 3'd0;
   assign p_o.tmr_due = tcb_i.tmr != TmNone && !tmr_dist[TimeBits-1];
+  assign p_o.give_up = tcb_i.tries >=
+      (tcb_i.state inside {StSynSent, StSynRcvd} ? syn_tries_i : data_tries_i) - 8'd1;
   assign p_o.dack_due = tcb_i.dack && !dack_dist[TimeBits-1];
   assign p_o.done_ack_new = done_i.ack == rcv_nxt_i;
   assign p_o.done_open = done_dist[31];

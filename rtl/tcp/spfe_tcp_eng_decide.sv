@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What an event does: the decision of the block that knows its kind. Combinational.
+/// What an event does: one of the decisions that are made side by side. Combinational.
 module spfe_tcp_eng_decide
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_act_pkg::*;
 #(
-    /// Each segment with data is acknowledged at once.
-    parameter bit InstantAck = 1'b0,
-    /// A congestion window limits what is sent.
-    parameter bit CongestionControl = 1'b0,
     /// Events when bytes of the ring become free.
     parameter bit CreditEvents = 1'b0
 ) (
@@ -16,84 +13,117 @@ module spfe_tcp_eng_decide
     input kind_e kind_i,
     /// The event; from the pipeline.
     input eng_ctx_t ctx_i,
+    /// Which case it is; from the judge stage.
+    input eng_case_t case_i,
     /// Window scaling is offered (tcp_cfg_t).
     input logic wscale_en_i,
-    /// SYN sent so often without an answer: give up (tcp_cfg_t).
-    input logic [7:0] syn_tries_i,
-    /// The same for data, FIN and probes (tcp_cfg_t).
-    input logic [7:0] data_tries_i,
     /// The unit that asks for addresses is free.
     input logic query_free_i,
     /// What is to be done; to the pipeline.
     output eng_dec_t dec_o
 );
-  eng_dec_t seg_dec, serve_dec, timer_dec, done_dec, open_dec;
-  logic is_due;
+  eng_dec_t ack_dec, answer_dec, reopen_dec, sent_dec, refuse_dec, rtt_dec, send_dec, timer_dec;
+  eng_dec_t done_dec, op_dec, arp_dec, mac_dec, passive_dec, keep_dec, close_dec, reset_dec;
 
-  spfe_tcp_eng_seg #(
-      .InstantAck(InstantAck),
-      .CongestionControl(CongestionControl),
+  spfe_tcp_eng_seg_sync #(
       .CreditEvents(CreditEvents)
-  ) i_seg (
+  ) i_sync (
       .ctx_i,
+      .act_i(case_i.act),
+      .ack_o(ack_dec),
+      .answer_o(answer_dec),
+      .reopen_o(reopen_dec)
+  );
+  spfe_tcp_eng_seg_sent i_sent (
+      .ctx_i,
+      .ack_go_i(case_i.act.ack_go),
       .wscale_en_i,
-      .dec_o(seg_dec)
+      .sent_o(sent_dec),
+      .refuse_o(refuse_dec)
   );
   spfe_tcp_eng_serve i_serve (
       .ctx_i,
+      .send_i(case_i.send),
       .wscale_en_i,
-      .dec_o(serve_dec)
+      .rtt_o(rtt_dec),
+      .send_o(send_dec)
   );
   spfe_tcp_eng_timer i_timer (
       .ctx_i,
-      .syn_tries_i,
-      .data_tries_i,
+      .opening_i(case_i.opening),
       .query_free_i,
       .dec_o(timer_dec)
   );
   spfe_tcp_eng_done i_done (
       .ctx_i,
+      .keyed_i(case_i.keyed),
+      .counts_i(case_i.counts),
       .dec_o(done_dec)
   );
   spfe_tcp_eng_open i_open (
-      .kind_i,
       .ctx_i,
+      .case_i,
       .wscale_en_i,
       .query_free_i,
-      .dec_o(open_dec)
+      .op_o(op_dec),
+      .arp_o(arp_dec),
+      .mac_o(mac_dec),
+      .passive_o(passive_dec)
   );
 
-  assign is_due = ctx_i.p.tmr_due || ctx_i.p.dack_due;
+  always_comb begin
+    keep_dec = dec_keep(ctx_i.tcb, ctx_i.tup);
+    keep_dec.we = kind_i != KindView;
+  end
 
   always_comb begin
-    unique case (kind_i)
-      KindSegment: dec_o = seg_dec;
-      KindDone: dec_o = done_dec;
-      KindServe: dec_o = is_due ? timer_dec : serve_dec;
-      KindView: begin
-        dec_o = dec_keep(ctx_i.tcb, ctx_i.tup);
-        dec_o.we = 1'b0;
-      end
-      KindReset: begin
-        // RFC 9293, 3.10.7.1.
-        dec_o = '0;
-        dec_o.tcb.dmac = ctx_i.seg.smac;
-        dec_o.tup = '{
-            used: UseNone,
-            vif: ctx_i.seg.vif,
-            ip: ctx_i.seg.sip,
-            port: ctx_i.seg.sport,
-            lport: ctx_i.seg.dport
-        };
-        dec_o.hdr = 1'b1;
-        dec_o.tx = 1'b1;
-        dec_o.tx_seq = ctx_i.seg.flags.ack ? ctx_i.seg.ack : 32'd0;
-        dec_o.tx_ack = ctx_i.seg.seq + 32'(ctx_i.seg.len) + 32'(ctx_i.seg.flags.syn) +
-            32'(ctx_i.seg.flags.fin);
-        dec_o.tx_flags = ctx_i.seg.flags.ack ? FlagRst : FlagRstAck;
-        dec_o.count.rst_sent = 1'b1;
-      end
-      default: dec_o = open_dec;
+    close_dec = dec_keep(ctx_i.tcb, ctx_i.tup);
+    if (case_i.close.free) close_dec.tcb.passive = 1'b0;
+    close_dec = dec_close(close_dec, case_i.close.tell, case_i.close.reason, case_i.close.reset);
+    close_dec.op_done = 1'b1;
+    close_dec.arp_failed = case_i.close.arp_failed;
+    close_dec.count.rst_seen = case_i.close.rst_seen;
+    close_dec.count.rto = case_i.close.rto;
+  end
+
+  // RFC 9293, 3.10.7.1.
+  always_comb begin
+    reset_dec = '0;
+    reset_dec.tcb.dmac = ctx_i.seg.smac;
+    reset_dec.tup = '{
+        used: UseNone,
+        vif: ctx_i.seg.vif,
+        ip: ctx_i.seg.sip,
+        port: ctx_i.seg.sport,
+        lport: ctx_i.seg.dport
+    };
+    reset_dec.hdr = 1'b1;
+    reset_dec.tx = 1'b1;
+    reset_dec.tx_seq = ctx_i.seg.flags.ack ? ctx_i.seg.ack : 32'd0;
+    reset_dec.tx_ack = ctx_i.seg.seq + 32'(ctx_i.seg.len) + 32'(ctx_i.seg.flags.syn) +
+        32'(ctx_i.seg.flags.fin);
+    reset_dec.tx_flags = ctx_i.seg.flags.ack ? FlagRst : FlagRstAck;
+    reset_dec.count.rst_sent = 1'b1;
+  end
+
+  always_comb begin
+    unique case (case_i.route)
+      RouteClose: dec_o = close_dec;
+      RouteAck: dec_o = ack_dec;
+      RouteAnswer: dec_o = answer_dec;
+      RouteReopen: dec_o = reopen_dec;
+      RouteRefuse: dec_o = refuse_dec;
+      RouteSent: dec_o = sent_dec;
+      RouteDone: dec_o = done_dec;
+      RouteRtt: dec_o = rtt_dec;
+      RouteSend: dec_o = send_dec;
+      RouteTimer: dec_o = timer_dec;
+      RouteReset: dec_o = reset_dec;
+      RouteOp: dec_o = op_dec;
+      RouteArp: dec_o = arp_dec;
+      RouteMac: dec_o = mac_dec;
+      RoutePassive: dec_o = passive_dec;
+      default: dec_o = keep_dec;
     endcase
   end
 

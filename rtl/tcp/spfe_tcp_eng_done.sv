@@ -7,12 +7,15 @@ module spfe_tcp_eng_done
 (
     /// The event; from the pipeline.
     input eng_ctx_t ctx_i,
+    /// The session has a four-tuple; from the judge stage.
+    input logic keyed_i,
+    /// It takes sequence numbers that are not acknowledged yet.
+    input logic counts_i,
     /// What is to be done; to the pipeline.
     output eng_dec_t dec_o
 );
   eng_tcb_t tcb;
   tx_done_t done;
-  logic counts;  // takes sequence numbers that are not acknowledged yet
   logic unused_bits;
 
   // Of structures handed on whole, and of distances but their sign.
@@ -20,9 +23,6 @@ module spfe_tcp_eng_done
 
   assign tcb = ctx_i.tcb;
   assign done = ctx_i.done;
-  assign counts = is_keyed(tcb.state) && ctx_i.p.done_open &&
-      (done.len != 16'd0 || done.flags.syn || done.flags.fin);
-
   always_comb begin
     dec_o = dec_keep(tcb, ctx_i.tup);
     if (done.kind == TxCommand) begin
@@ -30,14 +30,14 @@ module spfe_tcp_eng_done
       if (done.flags.fin) dec_o.tcb.fin_in = tcb.fin_out;
     end
     if (done.kind == TxDeferred) begin
-      dec_o.tcb.send_check = is_keyed(tcb.state);
-    end else if (counts) begin
+      dec_o.tcb.send_check = keyed_i;
+    end else if (counts_i) begin
       if (tcb.tmr inside {TmNone, TmPersist}) dec_o.arm = ArmRto;
       dec_o.tcb.send_check = tcb.send_check || ctx_i.p.behind || tcb.fin_req;
     end
-    if (done.kind == TxLive && is_keyed(tcb.state)) begin
+    if (done.kind == TxLive && keyed_i) begin
       if (ctx_i.p.done_ack_new) dec_o = dec_acked(dec_o);
-      if (counts && !tcb.timing && tcb.rec == RecNone && !done.bad_sum) begin
+      if (counts_i && !tcb.timing && tcb.rec == RecNone && !done.bad_sum) begin
         dec_o.tcb.timing = 1'b1;
         dec_o.tcb.timed = ctx_i.p.done_end;
         dec_o.tcb.tstart = ctx_i.now[15:0];

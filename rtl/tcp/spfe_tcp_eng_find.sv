@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Segments of no session: a SYN looks for a listening session, one slot a cycle; all else, and a
-/// SYN that finds none, is answered with a reset. A burst that does not fit into the FIFO is dropped.
+/// Segments of no session: what has no ACK looks for a listening session, one slot a cycle. A SYN
+/// opens it, anything else is dropped there (RFC 9293, 3.10.7.2); what finds none, and what has an
+/// ACK, is answered with a reset. A burst that does not fit into the FIFO is dropped.
 module spfe_tcp_eng_find
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
@@ -70,8 +71,11 @@ module spfe_tcp_eng_find
   logic [Bits-1:0] slot_q, seen_slot_q, found_q;
   logic seen_q, listens_q, same_q, busy_q;
   eng_tup_t seen_tup_q;
+  vif_t vif_q;
+  ip_t ip_q;
+  port_t port_q, lport_q;
   logic [4:0] resets_q;
-  logic is_syn, port_same, peer_same, ports_same;
+  logic walks, drop, port_same, peer_same, ports_same;
 
   spfe_fifo #(
       .WIDTH($bits(seg_t)),
@@ -103,7 +107,8 @@ module spfe_tcp_eng_find
       .iss_o(syn_iss_o)
   );
 
-  assign is_syn = head.flags.syn && !head.flags.ack;
+  assign walks = !head.flags.ack;
+  assign drop = same_q || (listens_q ? !head.flags.syn : busy_q);
   assign mix_start = state_q == FindIdle && fifo_valid;
   assign slot_o = slot_q;
   assign syn_valid_o = state_q == FindSyn;
@@ -112,18 +117,18 @@ module spfe_tcp_eng_find
   assign seg_o = head;
 
   // The slot of the last cycle against the segment.
-  assign port_same = seen_tup_q.lport == head.dport && seen_tup_q.vif == head.vif;
-  assign peer_same = seen_tup_q.ip == head.sip;
-  assign ports_same = seen_tup_q.port == head.sport;
+  assign port_same = seen_tup_q.lport == lport_q && seen_tup_q.vif == vif_q;
+  assign peer_same = seen_tup_q.ip == ip_q;
+  assign ports_same = seen_tup_q.port == port_q;
 
   always_comb begin
     fifo_pop = 1'b0;
     drop_o = seg_valid_i && !fifo_ready && seg_i.flags.syn;
     unique case (state_q)
       FindEnd: begin
-        if (!seen_q && (same_q || (!listens_q && busy_q))) begin
+        if (!seen_q && drop) begin
           fifo_pop = 1'b1;
-          drop_o = 1'b1;
+          drop_o = head.flags.syn;
         end
       end
       FindSyn: fifo_pop = syn_ready_i;
@@ -136,13 +141,17 @@ module spfe_tcp_eng_find
     seen_q <= state_q == FindWalk;
     seen_slot_q <= slot_q;
     seen_tup_q <= tup_i;
+    vif_q <= head.vif;
+    ip_q <= head.sip;
+    port_q <= head.sport;
+    lport_q <= head.dport;
     unique case (state_q)
       FindIdle: begin
         slot_q <= '0;
         listens_q <= 1'b0;
         same_q <= 1'b0;
         busy_q <= 1'b0;
-        if (fifo_valid) state_q <= is_syn ? FindMix : FindReset;
+        if (fifo_valid) state_q <= walks ? FindMix : FindReset;
       end
       // Also gives the last passive open time to reach the memory.
       FindMix: if (mix_done) state_q <= FindWalk;
@@ -156,7 +165,7 @@ module spfe_tcp_eng_find
       FindEnd: begin
         // The last slot is looked at in the first cycle of this state.
         if (!seen_q) begin
-          if (same_q || (!listens_q && busy_q)) state_q <= FindIdle;
+          if (drop) state_q <= FindIdle;
           else state_q <= listens_q ? FindSyn : FindReset;
         end
       end

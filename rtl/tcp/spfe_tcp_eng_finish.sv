@@ -16,8 +16,6 @@ module spfe_tcp_eng_finish
     input eng_tcb_t tcb_i,
     /// What is known of it.
     input eng_pred_t p_i,
-    /// With decide_i: the timer.
-    input arm_e arm_i,
     /// One cycle after it: the decision.
     input eng_dec_t dec_i,
     /// Ticks.
@@ -37,21 +35,19 @@ module spfe_tcp_eng_finish
     /// RTO with backoff before the event, in ticks.
     output logic [15:0] rto_o
 );
-  logic [15:0] value, value_q, rto;
+  logic [15:0] value, rto, persist, persist_q;
   eng_cc_t cc;
   logic unused_bits;
 
   assign unused_bits = ^{p_i, dec_i};
 
   spfe_tcp_eng_arm i_arm (
-      .arm_i,
       .rto_i(p_i.rto),
       .backoff_i(tcb_i.backoff),
       .rto_max_i,
       .persist_max_i,
-      .time_wait_i,
       .rto_o(rto),
-      .value_o(value)
+      .persist_o(persist)
   );
   spfe_tcp_eng_cc #(
       .CongestionControl(CongestionControl)
@@ -68,13 +64,19 @@ module spfe_tcp_eng_finish
 
   always_ff @(posedge clk_i) begin
     if (decide_i) begin
-      value_q <= value;
       rto_o <= rto;
+      persist_q <= persist;
     end
   end
 
   always_comb begin
     tcb_o = dec_i.tcb;
+    unique case (dec_i.arm)
+      ArmPersist: value = persist_q;
+      ArmTimeWait: value = time_wait_i;
+      ArmResolve: value = 16'd1;
+      default: value = rto_o;
+    endcase
     unique case (dec_i.arm)
       ArmKeep: ;
       ArmStop: tcb_o.tmr = TmNone;
@@ -83,7 +85,7 @@ module spfe_tcp_eng_finish
       ArmTimeWait: tcb_o.tmr = TmTimeWait;
       default: tcb_o.tmr = TmResolve;
     endcase
-    if (dec_i.arm != ArmKeep) tcb_o.deadline = now_i + TimeBits'(value_q);
+    if (dec_i.arm != ArmKeep) tcb_o.deadline = now_i + TimeBits'(value);
     if (dec_i.arm_dack) begin
       tcb_o.dack = 1'b1;
       tcb_o.dack_at = now_i + TimeBits'(delack_i);

@@ -4,80 +4,67 @@
 module spfe_tcp_eng_open
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_act_pkg::*;
 (
-    /// Kind of the event: KindOp, KindArp, KindMac or KindSyn.
-    input kind_e kind_i,
     /// The event; from the pipeline.
     input eng_ctx_t ctx_i,
+    /// What it is; from the judge stage.
+    input eng_case_t case_i,
     /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
     /// The unit that asks for addresses is free.
     input logic query_free_i,
-    /// What is to be done; to the pipeline.
-    output eng_dec_t dec_o
+    /// RouteOp.
+    output eng_dec_t op_o,
+    /// RouteArp.
+    output eng_dec_t arp_o,
+    /// RouteMac.
+    output eng_dec_t mac_o,
+    /// RoutePassive.
+    output eng_dec_t passive_o
 );
   eng_tcb_t tcb;
   eng_dec_t op_dec, arp_dec, mac_dec, passive_dec;
-  logic idle;
   logic unused_bits;
 
   // Of structures handed on whole, and of distances but their sign.
-  assign unused_bits = ^{ctx_i};
+  assign unused_bits = ^{ctx_i, case_i};
 
   assign tcb = ctx_i.tcb;
-  // A slot can be given to somebody else; its last command has left.
-  assign idle = tcb.busy == 2'd0 && !tcb.rst_now;
 
   always_comb begin
     op_dec = dec_keep(tcb, ctx_i.tup);
     op_dec.op_done = 1'b1;
-    unique case (ctx_i.op.op)
-      OpListen, OpConnect: begin
-        if (tcb.state inside {StClosed, StListen}) begin
-          op_dec.op_done = idle;
-          if (idle) begin
-            op_dec.tcb = '0;
-            op_dec.tup.vif = ctx_i.op.vif;
-            op_dec.tup.ip = ctx_i.op.ip;
-            op_dec.tup.lport = ctx_i.op.lport;
-            if (ctx_i.op.op == OpListen) begin
-              op_dec.tcb.state = StListen;
-              op_dec.tcb.passive = 1'b1;
-              op_dec.tcb.lip = ctx_i.op.ip;
-              op_dec.tup.port = 16'd0;
-            end else begin
-              op_dec.tcb.state = StResolve;
-              op_dec.tcb.una = ctx_i.iss;
-              op_dec.tup.port = ctx_i.op.port;
-              op_dec.query = query_free_i;
-              op_dec.arm = ArmResolve;
-            end
-          end
+    unique case (case_i.op)
+      OpaWait: op_dec.op_done = 1'b0;
+      OpaListen, OpaConnect: begin
+        op_dec.tcb = '0;
+        op_dec.tcb.una = ctx_i.iss;  // of an active open
+        op_dec.tup.vif = ctx_i.op.vif;
+        op_dec.tup.ip = ctx_i.op.ip;
+        op_dec.tup.lport = ctx_i.op.lport;
+        if (case_i.op == OpaListen) begin
+          op_dec.tcb.state = StListen;
+          op_dec.tcb.passive = 1'b1;
+          op_dec.tcb.lip = ctx_i.op.ip;
+          op_dec.tup.port = 16'd0;
+        end else begin
+          op_dec.tcb.state = StResolve;
+          op_dec.tup.port = ctx_i.op.port;
+          op_dec.query = query_free_i;
+          op_dec.arm = ArmResolve;
         end
       end
-      OpClose: begin
-        unique case (tcb.state)
-          StListen: op_dec.tcb = '0;
-          StSynSent, StResolve: op_dec = dec_close(op_dec, 1'b1, CloseDone, 1'b0);
-          StSynRcvd, StEstablished, StCloseWait: begin
-            op_dec.tcb.fin_req = 1'b1;
-            op_dec.tcb.send_check = tcb.state != StSynRcvd;
-            op_dec.snd = 1'b1;
-          end
-          default: ;
-        endcase
-        if (tcb.state == StListen) op_dec.tcb.busy = tcb.busy;
-        if (tcb.state == StListen) op_dec.tcb.rst_now = tcb.rst_now;
+      OpaFree: begin
+        op_dec.tcb = '0;
+        op_dec.tcb.una = tcb.una;
+        op_dec.tcb.busy = tcb.busy;
+        op_dec.tcb.rst_now = tcb.rst_now;
       end
-      OpAbort: begin
-        if (tcb.state == StListen) begin
-          op_dec.tcb = '0;
-          op_dec.tcb.busy = tcb.busy;
-          op_dec.tcb.rst_now = tcb.rst_now;
-        end else if (tcb.state != StClosed) begin
-          op_dec.tcb.passive = 1'b0;
-          op_dec = dec_close(op_dec, 1'b1, CloseAbort, wants_reset(tcb.state));
-        end
+      OpaFin: begin
+        op_dec.tcb.fin_req = 1'b1;
+        op_dec.tcb.send_check = !case_i.half_open;
+        op_dec.snd = 1'b1;
       end
       default: ;
     endcase
@@ -86,40 +73,33 @@ module spfe_tcp_eng_open
   // The next hop of an active open.
   always_comb begin
     arp_dec = dec_keep(tcb, ctx_i.tup);
-    if (tcb.state == StResolve) begin
-      if (ctx_i.arp.found) begin
-        arp_dec.tcb.state = StSynSent;
-        arp_dec.tcb.dmac = ctx_i.arp.mac;
-        arp_dec.tcb.scaled = 1'b0;
-        arp_dec.tcb.syn_now = 1'b1;
-        arp_dec.arm = ArmStop;
-        arp_dec.key = 1'b1;
-        arp_dec.hdr = 1'b1;
-        arp_dec.snd = 1'b1;
-        arp_dec.snd_init = 1'b1;
-        arp_dec.rcv = 1'b1;
-      end else if (ctx_i.arp.failed) begin
-        arp_dec = dec_close(arp_dec, 1'b1, CloseNoRoute, 1'b0);
-        arp_dec.arp_failed = 1'b1;
-      end
-    end
+    arp_dec.tcb.state = StSynSent;
+    arp_dec.tcb.dmac = ctx_i.arp.mac;
+    arp_dec.tcb.scaled = 1'b0;
+    arp_dec.tcb.syn_now = 1'b1;
+    arp_dec.arm = ArmStop;
+    arp_dec.key = 1'b1;
+    arp_dec.hdr = 1'b1;
+    arp_dec.snd = 1'b1;
+    arp_dec.snd_init = 1'b1;
+    arp_dec.rcv = 1'b1;
   end
 
   // Another address of a next hop.
   always_comb begin
     mac_dec = dec_keep(tcb, ctx_i.tup);
-    if (is_keyed(tcb.state) && tcb.dmac != ctx_i.mac) begin
+    if (case_i.mac_new) begin
       mac_dec.tcb.dmac = ctx_i.mac;
       mac_dec.hdr = 1'b1;
     end
     // It may be the one that is waited for.
-    mac_dec.query = tcb.state == StResolve && query_free_i;
+    mac_dec.query = case_i.resolving && query_free_i;
   end
 
   // Passive open.
   always_comb begin
     passive_dec = dec_keep(tcb, ctx_i.tup);
-    if (tcb.state == StListen && idle) begin
+    if (case_i.listens) begin
       passive_dec.tcb.state = StSynRcvd;
       passive_dec.tcb.dmac = ctx_i.seg.smac;
       passive_dec.tcb.una = ctx_i.iss;
@@ -148,13 +128,9 @@ module spfe_tcp_eng_open
     end
   end
 
-  always_comb begin
-    unique case (kind_i)
-      KindOp: dec_o = op_dec;
-      KindArp: dec_o = arp_dec;
-      KindMac: dec_o = mac_dec;
-      default: dec_o = passive_dec;
-    endcase
-  end
+  assign op_o = op_dec;
+  assign arp_o = arp_dec;
+  assign mac_o = mac_dec;
+  assign passive_o = passive_dec;
 
 endmodule

@@ -15,7 +15,7 @@ module spfe_tcp_eng_out
     input logic rst_i,
     /// A decision is carried out; from the pipeline.
     input logic valid_i,
-    /// The one before it has been given on.
+    /// The one before it has been given on; from a register.
     output logic ready_o,
     /// Session of it.
     input sid_t sid_i,
@@ -27,7 +27,7 @@ module spfe_tcp_eng_out
     input logic [15:0] mss_i,
     /// The receive window is not 0 (tcp_cfg_t): payload may be taken.
     input logic receive_i,
-    /// Enough space for the commands of all decisions that may be in the pipeline.
+    /// Enough space for the commands of all decisions that may be in the pipeline; from a register.
     output logic room_o,
     /// What a session receives, to the receiver.
     output rcv_cmd_t rcv_cmd_o,
@@ -59,6 +59,7 @@ module spfe_tcp_eng_out
     input logic tx_cmd_ready_i
 );
   logic rcv_q, key_q, hdr_q, snd_q, snd_sum_q, snd_ready_q, tx_q, tx_ready, unused_almost;
+  logic ready_q, room_q;
   logic rcv_left, hdr_left, snd_left, push;
   logic [3:0] count;
   rcv_cmd_t rcv_cmd_q;
@@ -77,9 +78,14 @@ module spfe_tcp_eng_out
   assign hdr_left = hdr_q && !hdr_cmd_ready_i;
   assign snd_left = snd_q || (snd_sum_q) || (snd_ready_q && !snd_cmd_ready_i);
   assign push = tx_q && !rcv_q && !hdr_q && !snd_q && !snd_sum_q && !snd_ready_q;
-  assign ready_o = !rcv_left && !hdr_left && !snd_left && (!tx_q || push);
+  assign ready_o = ready_q;
+  assign room_o = room_q;
 
   always_ff @(posedge clk_i) begin
+    // Once the rest has left, so does the segment, in the next cycle.
+    ready_q <= !valid_i && !rcv_left && !hdr_left && !snd_left;
+    // One in the pipeline, one in write, one in the registers here, one being counted.
+    room_q <= count < 4'd5;
     rcv_q <= rcv_left;
     key_q <= 1'b0;
     hdr_q <= hdr_left;
@@ -138,6 +144,8 @@ module spfe_tcp_eng_out
       };
     end
     if (rst_i) begin
+      ready_q <= 1'b0;
+      room_q <= 1'b0;
       rcv_q <= 1'b0;
       key_q <= 1'b0;
       hdr_q <= 1'b0;
@@ -163,9 +171,6 @@ module spfe_tcp_eng_out
       .count_o(count),
       .almost_full_o(unused_almost)
   );
-
-  // One in the pipeline, one in the registers here, one being counted.
-  assign room_o = count < 4'd5;
 
   assign rcv_cmd_o = rcv_cmd_q;
   assign rcv_cmd_valid_o = rcv_q;

@@ -196,6 +196,7 @@ package spfe_tcp_eng_pkg;
     logic [19:0] rtt_err;  // tstart - SRTT, signed
     logic [2:0] tok;  // limited acknowledgements in this tick
     logic tmr_due;
+    logic give_up;  // the timer has run out often enough
     logic dack_due;
     logic done_ack_new;  // tx_done carried our newest RCV.NXT
     logic done_open;  // end of the segment of tx_done is beyond SND.UNA

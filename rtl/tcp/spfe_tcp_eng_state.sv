@@ -19,7 +19,7 @@ module spfe_tcp_eng_state
     output logic init_o,
     /// tcb_i and tup_i are written; from the pipeline.
     input logic we_i,
-    /// Session that is read and written.
+    /// Session that is written.
     input logic [Bits-1:0] slot_i,
     /// New state.
     input eng_tcb_t tcb_i,
@@ -31,7 +31,9 @@ module spfe_tcp_eng_state
     output logic [Bits-1:0] slot_o,
     /// What.
     output eng_tcb_t tcb_o,
-    /// State of slot_i, in the same cycle.
+    /// Session that is read.
+    input logic [Bits-1:0] read_slot_i,
+    /// Its state, in the same cycle.
     output eng_tcb_t read_tcb_o,
     /// Its four-tuple.
     output eng_tup_t read_tup_o,
@@ -69,7 +71,7 @@ module spfe_tcp_eng_state
       .we_i(we_o),
       .addr_i(slot_o),
       .data_i(tcb_o),
-      .raddr_i(slot_i),
+      .raddr_i(read_slot_i),
       .rdata_o(read_tcb_o)
   );
   spfe_lutram #(
@@ -81,7 +83,7 @@ module spfe_tcp_eng_state
       .we_i(we_o),
       .addr_i(slot_o),
       .data_i(tup),
-      .raddr_i({arp_slot_i, find_slot_i, slot_i}),
+      .raddr_i({arp_slot_i, find_slot_i, read_slot_i}),
       .rdata_o({arp_tup_o, find_tup_o, read_tup_o})
   );
   spfe_lutram #(

@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What a timer that has run out does. Combinational; sending is left to the service.
+/// What a timer that has run out does, as long as it does not close the session. Combinational;
+/// sending is left to the service.
 module spfe_tcp_eng_timer
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
     /// The event; from the pipeline.
     input eng_ctx_t ctx_i,
-    /// SYN sent so often without an answer: give up (tcp_cfg_t).
-    input logic [7:0] syn_tries_i,
-    /// The same for data, FIN and probes (tcp_cfg_t).
-    input logic [7:0] data_tries_i,
+    /// The session is in SYN-SENT or SYN-RECEIVED; from the judge stage.
+    input logic opening_i,
     /// The unit that asks for addresses is free.
     input logic query_free_i,
     /// What is to be done; to the pipeline.
     output eng_dec_t dec_o
 );
   eng_tcb_t tcb;
-  logic opening, give_up;
   logic unused_bits;
 
   // Of structures handed on whole, and of distances but their sign.
   assign unused_bits = ^{ctx_i};
 
   assign tcb = ctx_i.tcb;
-  assign opening = tcb.state inside {StSynSent, StSynRcvd};
-  assign give_up = tcb.tries >= (opening ? syn_tries_i : data_tries_i) - 8'd1;
 
   always_comb begin
     dec_o = dec_keep(tcb, ctx_i.tup);
@@ -39,7 +35,7 @@ module spfe_tcp_eng_timer
           dec_o.tcb.tries = tcb.tries + 8'd1;
           if (tcb.backoff != 4'd15) dec_o.tcb.backoff = tcb.backoff + 4'd1;
           dec_o.tcb.timing = 1'b0;
-          if (opening) begin
+          if (opening_i) begin
             dec_o.tcb.syn_now = 1'b1;
             dec_o.count.rto = 1'b1;
           end else if (ctx_i.p.flying) begin
@@ -53,17 +49,12 @@ module spfe_tcp_eng_timer
           end else begin
             dec_o.tcb.tries = 8'd0;
           end
-          if ((opening || ctx_i.p.flying) && give_up) begin
-            dec_o = dec_close(dec_o, !(opening && tcb.passive), CloseTimeout, !opening);
-          end
         end
         TmPersist: begin
           dec_o.tcb.tries = tcb.tries + 8'd1;
           if (tcb.backoff != 4'd15) dec_o.tcb.backoff = tcb.backoff + 4'd1;
           dec_o.tcb.probe_now = 1'b1;
-          if (give_up) dec_o = dec_close(dec_o, 1'b1, CloseTimeout, 1'b1);
         end
-        TmTimeWait: dec_o = dec_close(dec_o, 1'b1, CloseDone, 1'b0);
         TmResolve: begin
           dec_o.arm = ArmResolve;
           dec_o.query = query_free_i;

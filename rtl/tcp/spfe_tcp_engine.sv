@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The protocol engine: one event at a time over the state of all sessions, four cycles each.
+/// The protocol engine: events one after the other over the state of all sessions, one in four cycles,
+/// or five within a session (spfe_tcp_eng_flow).
 ///
-///   select  an event is chosen (in the write cycle of the one before it)
+///   select  an event is chosen (in the decide cycle of the one before it)
 ///   read    state of its session
 ///   calc    distances and comparisons
+///   judge   which case it is
 ///   decide  new state and commands
 ///   write   state; commands go to spfe_tcp_eng_out
 ///
@@ -13,6 +15,7 @@
 module spfe_tcp_engine
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_act_pkg::*;
 #(
     /// Sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
@@ -180,15 +183,15 @@ module spfe_tcp_engine
   arp_answer_t arp_answer;
   mac_t mac_new;
   when_t now;
-  logic view_wait, init, turn_q;
+  logic view_wait, init;
   sid_t view_sid;
 
   // ------------------------------------------------------------------------------------- pipeline
-  logic can, pick_seg, pick_done, pick_serve, pick_other, others, room, out_ready;
-  logic read_q, calc_q, decide_q, write_q, fire;
-  kind_e kind_d, kind_q, other_kind;
-  sid_t sid_d, sid_q;
-  slot_t slot;
+  logic pick, pick_seg, pick_other, room, out_ready;
+  logic read, calc, judge, decide, fire;
+  kind_e pick_kind, other_kind, kind, write_kind;
+  sid_t sid, write_sid;
+  slot_t write_slot;
   seg_t seg_q;
   seq_t dist_q, last_q, iss_q, snd_nxt_q, consumed_q, written_q, rcv_nxt_q;
   tx_done_t done_q;
@@ -197,84 +200,73 @@ module spfe_tcp_engine
   eng_tup_t tup_q, tup_final;
   eng_pre_t pre_d, pre_q;
   eng_pred_t pred_d, pred_q;
+  eng_class_t class_d, class_q;
+  eng_case_t case_d, case_q;
   eng_ctx_t ctx;
   eng_dec_t dec_d, dec_q;
   logic unused_bits;
   logic [15:0] rto;
   logic [31:0] credit_q;
   logic we;
-  slot_t write_slot;
+  slot_t we_slot;
 
   assign unused_bits = ^{cfg_i, ack_sid_i, pred_q};
 
   // Choice.
-  always_comb begin
-    others = 1'b1;
-    other_kind = KindArp;
-    if (arp_req) other_kind = KindArp;
-    else if (mac_req) other_kind = KindMac;
-    else if (op_req) other_kind = KindOp;
-    else if (view_wait) other_kind = KindView;
-    else if (find_syn) other_kind = KindSyn;
-    else if (find_reset && room) other_kind = KindReset;
-    else others = 1'b0;
-  end
+  spfe_tcp_eng_flow #(
+      .SessionCount(SessionCount)
+  ) i_flow (
+      .clk_i, .rst_i,
+      .init_i(init),
+      .seg_valid_i(segf_valid),
+      .seg_sid_i(segf.seg.sid),
+      .done_valid_i(tx_done_valid_i),
+      .done_sid_i(tx_done_i.sid),
+      .serve_valid_i(queue_valid),
+      .serve_sid_i(sid_t'(queue_sid)),
+      .room_i(room),
+      .out_ready_i(out_ready),
+      .arp_i(arp_req),
+      .arp_sid_i(sid_t'(arp_sid)),
+      .mac_i(mac_req),
+      .mac_sid_i(sid_t'(mac_sid)),
+      .op_i(op_req),
+      .op_sid_i(op_i.sid),
+      .view_i(view_wait),
+      .view_sid_i(view_sid),
+      .syn_i(find_syn),
+      .syn_sid_i(sid_t'(find_sid)),
+      .reset_i(find_reset),
+      .pick_o(pick),
+      .pick_kind_o(pick_kind),
+      .pick_other_o(pick_other),
+      .other_kind_o(other_kind),
+      .read_o(read),
+      .sid_o(sid),
+      .kind_o(kind),
+      .calc_o(calc),
+      .judge_o(judge),
+      .decide_o(decide),
+      .fire_o(fire),
+      .write_sid_o(write_sid),
+      .write_kind_o(write_kind)
+  );
 
-  assign fire = write_q && out_ready;
-  assign can = !init && !read_q && !calc_q && !decide_q && (!write_q || fire);
-  assign pick_seg = can && segf_valid;
-  assign pick_done = can && !segf_valid && tx_done_valid_i && 32'(tx_done_i.sid) < SessionCount;
-  assign pick_serve = can && !segf_valid && !pick_done && queue_valid && room &&
-      !(turn_q && others);
-  assign pick_other = can && !segf_valid && !pick_done && !pick_serve && others;
-
+  assign pick_seg = pick && pick_kind == KindSegment;
   assign segf_pop = pick_seg;
   // The end of an anonymous reset is no event.
-  assign tx_done_ready_o = pick_done || 32'(tx_done_i.sid) >= SessionCount;
-
-  always_comb begin
-    kind_d = other_kind;
-    sid_d = sid_t'(SessionCount);
-    unique case (other_kind)
-      KindArp: sid_d = sid_t'(arp_sid);
-      KindMac: sid_d = sid_t'(mac_sid);
-      KindOp: sid_d = op_i.sid;
-      KindView: sid_d = view_sid;
-      KindSyn: sid_d = sid_t'(find_sid);
-      default: ;
-    endcase
-    if (pick_serve) begin
-      kind_d = KindServe;
-      sid_d = sid_t'(queue_sid);
-    end
-    if (pick_done) begin
-      kind_d = KindDone;
-      sid_d = tx_done_i.sid;
-    end
-    if (pick_seg) begin
-      kind_d = KindSegment;
-      sid_d = segf.seg.sid;
-    end
-  end
+  assign tx_done_ready_o = (pick && pick_kind == KindDone) || 32'(tx_done_i.sid) >= SessionCount;
 
   always_ff @(posedge clk_i) begin
-    read_q <= pick_seg || pick_done || pick_serve || pick_other;
-    calc_q <= read_q;
-    decide_q <= calc_q;
-    write_q <= decide_q || (write_q && !fire);
-    if (can) begin
-      kind_q <= kind_d;
-      sid_q <= sid_d;
-      seg_q <= pick_seg ? segf.seg : find_seg;
+    if (pick) begin
+      seg_q <= segf_valid ? segf.seg : find_seg;
       dist_q <= segf.off;
       last_q <= last_d;
       done_q <= tx_done_i;
-      iss_q <= other_kind == KindOp ? op_iss : find_iss;
+      iss_q <= op_req ? op_iss : find_iss;
       mac_q <= mac_new;
     end
-    if (pick_serve) turn_q <= 1'b1;
-    if (pick_other) turn_q <= 1'b0;
-    if (read_q) begin
+    if (read) begin
       tcb_q <= read_tcb;
       tup_q <= read_tup;
       pre_q <= pre_d;
@@ -283,24 +275,21 @@ module spfe_tcp_engine
       written_q <= snd_written_i;
       rcv_nxt_q <= rcv_nxt_i;
     end
-    if (calc_q) pred_q <= pred_d;
-    if (decide_q) begin
-      dec_q <= dec_d;
-      credit_q <= RingBytes - (kind_q == KindView ? pred_q.stored : pred_q.stored_ack);
+    if (calc) begin
+      pred_q <= pred_d;
+      class_q <= class_d;
     end
-    if (rst_i) begin
-      read_q <= 1'b0;
-      calc_q <= 1'b0;
-      decide_q <= 1'b0;
-      write_q <= 1'b0;
-      turn_q <= 1'b0;
+    if (judge) case_q <= case_d;
+    if (decide) begin
+      dec_q <= dec_d;
+      credit_q <= RingBytes - (kind == KindView ? pred_q.stored : pred_q.stored_ack);
     end
   end
 
   // Read.
-  assign slot = slot_t'(sid_q);
-  assign snd_sid_o = sid_q;
-  assign rcv_sid_o = sid_q;
+  assign snd_sid_o = sid;
+  assign rcv_sid_o = sid;
+  assign write_slot = slot_t'(write_sid);
 
   spfe_tcp_eng_pre #(
       .CongestionControl(CongestionControl)
@@ -327,12 +316,21 @@ module spfe_tcp_engine
       .now_i(now),
       .mss_i(cfg_i.mss),
       .rto_min_i(cfg_i.rto_min),
+      .syn_tries_i(cfg_i.syn_tries),
+      .data_tries_i(cfg_i.data_tries),
       .p_o(pred_d)
   );
 
-  // Decide.
+  spfe_tcp_eng_class i_class (
+      .seg_i(seg_q),
+      .tcb_i(tcb_q),
+      .pre_i(pre_q),
+      .class_o(class_d)
+  );
+
+  // Judge and decide.
   assign ctx = '{
-      sid: sid_q,
+      sid: sid,
       tcb: tcb_q,
       tup: tup_q,
       seg: seg_q,
@@ -348,16 +346,23 @@ module spfe_tcp_engine
       p: pred_q
   };
 
-  spfe_tcp_eng_decide #(
+  spfe_tcp_eng_judge #(
       .InstantAck(InstantAck),
-      .CongestionControl(CongestionControl),
+      .CongestionControl(CongestionControl)
+  ) i_judge (
+      .kind_i(kind),
+      .ctx_i(ctx),
+      .class_i(class_q),
+      .case_o(case_d)
+  );
+
+  spfe_tcp_eng_decide #(
       .CreditEvents(CreditEvents)
   ) i_decide (
-      .kind_i(kind_q),
+      .kind_i(kind),
       .ctx_i(ctx),
+      .case_i(case_q),
       .wscale_en_i(cfg_i.wscale_en),
-      .syn_tries_i(cfg_i.syn_tries),
-      .data_tries_i(cfg_i.data_tries),
       .query_free_i(query_free),
       .dec_o(dec_d)
   );
@@ -367,10 +372,9 @@ module spfe_tcp_engine
       .CongestionControl(CongestionControl)
   ) i_finish (
       .clk_i,
-      .decide_i(decide_q),
+      .decide_i(decide),
       .tcb_i(tcb_q),
       .p_i(pred_q),
-      .arm_i(dec_d.arm),
       .dec_i(dec_q),
       .now_i(now),
       .rto_max_i(cfg_i.rto_max),
@@ -388,12 +392,13 @@ module spfe_tcp_engine
       .clk_i, .rst_i,
       .init_o(init),
       .we_i(fire && dec_q.we),
-      .slot_i(slot),
+      .slot_i(write_slot),
       .tcb_i(tcb_final),
       .tup_i(tup_final),
       .we_o(we),
-      .slot_o(write_slot),
+      .slot_o(we_slot),
       .tcb_o(tcb_written),
+      .read_slot_i(slot_t'(sid)),
       .read_tcb_o(read_tcb),
       .read_tup_o(read_tup),
       .find_slot_i(find_slot),
@@ -410,13 +415,13 @@ module spfe_tcp_engine
   ) i_queue (
       .clk_i, .rst_i,
       .push_i(fire && dec_q.we && wants_service(tcb_final)),
-      .push_sid_i(slot),
+      .push_sid_i(write_slot),
       .walk_i(due),
       .walk_sid_i(due_sid),
       .walk_ready_o(due_ready),
       .valid_o(queue_valid),
       .sid_o(queue_sid),
-      .pop_i(pick_serve)
+      .pop_i(pick && pick_kind == KindServe)
   );
 
   spfe_tcp_eng_tick #(
@@ -425,7 +430,7 @@ module spfe_tcp_engine
       .clk_i, .rst_i,
       .tick_i,
       .we_i(we),
-      .sid_i(write_slot),
+      .sid_i(we_slot),
       .tcb_i(tcb_written),
       .now_o(now),
       .iss_clock_o(iss_clock),
@@ -464,17 +469,18 @@ module spfe_tcp_engine
       .clk_i, .rst_i,
       .vif_i(cfg_i.vif),
       .ask_i(fire && dec_q.query),
-      .ask_sid_i(slot),
+      .ask_sid_i(write_slot),
       .ask_tup_i(dec_q.tup),
       .free_o(query_free),
-      .void_i(fire && kind_q == KindOp),
-      .void_sid_i(slot),
+      .void_i(fire && write_kind == KindOp),
+      .void_sid_i(write_slot),
       .query_o(arp_query_o),
       .query_valid_o(arp_query_valid_o),
       .answer_i(arp_answer_i),
       .answer_valid_i(arp_answer_valid_i),
       .arp_valid_o(arp_req),
-      .arp_ready_i(fire && kind_q == KindArp),
+      .arp_take_i(pick_other && other_kind == KindArp),
+      .arp_ready_i(fire && write_kind == KindArp),
       .arp_sid_o(arp_sid),
       .arp_o(arp_answer),
       .update_i(arp_update_i),
@@ -500,8 +506,8 @@ module spfe_tcp_engine
       .valid_o(op_req),
       .iss_o(op_iss),
       .take_i(pick_other && other_kind == KindOp),
-      .done_i(fire && kind_q == KindOp && dec_q.op_done),
-      .again_i(fire && kind_q == KindOp && !dec_q.op_done)
+      .done_i(fire && write_kind == KindOp && dec_q.op_done),
+      .again_i(fire && write_kind == KindOp && !dec_q.op_done)
   );
 
   spfe_tcp_eng_out #(
@@ -510,7 +516,7 @@ module spfe_tcp_engine
       .clk_i, .rst_i,
       .valid_i(fire),
       .ready_o(out_ready),
-      .sid_i(sid_q),
+      .sid_i(write_sid),
       .dec_i(dec_q),
       .cwnd_i(tcb_final.cwnd),
       .mss_i(cfg_i.mss),
@@ -532,7 +538,7 @@ module spfe_tcp_engine
       .wait_o(view_wait),
       .sid_o(view_sid),
       .take_i(pick_other && other_kind == KindView),
-      .done_i(fire && kind_q == KindView),
+      .done_i(fire && write_kind == KindView),
       .tcb_i(tcb_q),
       .tup_i(tup_q),
       .snd_nxt_i(snd_nxt_q),
@@ -550,7 +556,7 @@ module spfe_tcp_engine
   ) i_event (
       .clk_i, .rst_i,
       .valid_i(fire),
-      .sid_i(sid_q),
+      .sid_i(write_sid),
       .dec_i(dec_q),
       .state_i(tcb_q.state),
       .tup_i(tup_q),
@@ -583,8 +589,6 @@ module spfe_tcp_engine
       else $error("segments come faster than they are looked at");
     a_events: assert (rst_i || !fire || event_idle)
       else $error("more events in a decision than cycles to tell them");
-    a_sid: assert (rst_i || !read_q || 32'(sid_q) <= SessionCount)
-      else $error("session %0d of %0d", sid_q, SessionCount);
   end
 `endif
 endmodule

@@ -4,7 +4,8 @@
 ///
 /// Combinational beside a small state: words of this cycle come out in this cycle, numbered as if the
 /// frame had no tag, so that a field has one number for all widths and with or without IEEE 802.1Q.
-/// Word 3 begins with the EtherType: the tag, which stands before it, is taken out.
+/// Word 3 begins with the EtherType: the tag, which stands before it, is taken out. Where it stands it
+/// is in the last lane of its beat, so that no number depends on the data of the same cycle.
 module spfe_tcp_front
   import spfe_tcp_pkg::*;
 #(
@@ -37,9 +38,9 @@ module spfe_tcp_front
     output logic [Lanes-1:0][2:0] word_bytes_o,
     /// First beat of a frame.
     output logic start_o,
-    /// The frame has a tag; known from the beat that has it on.
+    /// The frame has a tag; from the beat behind it on, from a register.
     output logic tagged_o,
-    /// Tag control information; valid with tagged_o.
+    /// Tag control information; valid with tagged_o, from a register.
     output logic [15:0] tag_o
 );
   localparam logic [8:0] Last = 9'd511;
@@ -49,60 +50,46 @@ module spfe_tcp_front
   end
 
   logic inside_q;  // within a frame, after its first beat
-  logic [8:0] index_q;  // number of the first word of the next beat
+  // Numbers of the words of the next beat, if no tag is in it.
+  logic [Lanes-1:0][8:0] index_q, index_d;
   logic tagged_q;
   logic [15:0] tag_q;
+  logic is_tag;
+  logic [Lanes-1:0][31:0] word;
 
-  logic [8:0] index_d;
-  logic tagged_d;
-  logic [15:0] tag_d;
+  assign is_tag = index_q[Lanes-1] == 9'd3 && !tagged_q && word[Lanes-1][31:16] == 16'h8100;
 
   always_comb begin
-    logic [8:0] index;
-    index = inside_q ? index_q : 9'd0;
-    tagged_d = inside_q && tagged_q;
-    tag_d = tag_q;
-    word_valid_o = '0;
-    word_index_o = '0;
-    word_data_o = '0;
-    word_bytes_o = '0;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      logic [31:0] word;
-      word = {
+      word[lane] = {
         data_i[lane*32+:8], data_i[lane*32+8+:8], data_i[lane*32+16+:8], data_i[lane*32+24+:8]
       };
-      word_data_o[lane] = word;
-      word_index_o[lane] = index;
       word_bytes_o[lane] = {2'd0, keep_i[lane*4]} + {2'd0, keep_i[lane*4+1]} +
           {2'd0, keep_i[lane*4+2]} + {2'd0, keep_i[lane*4+3]};
-      if (valid_i && keep_i[lane*4]) begin
-        if (index == 9'd3 && !tagged_d && word[31:16] == 16'h8100) begin
-          tagged_d = 1'b1;
-          tag_d = word[15:0];
-        end else begin
-          word_valid_o[lane] = 1'b1;
-          if (index != Last) index = index + 9'd1;
-        end
-      end
+      word_valid_o[lane] = valid_i && keep_i[lane*4] && !(lane == Lanes - 1 && is_tag);
+      index_d[lane] = index_q[lane] > Last - 9'(Lanes) ? Last : index_q[lane] + 9'(Lanes);
+      if (is_tag) index_d[lane] = 9'd3 + 9'(lane);
+      if (last_i) index_d[lane] = 9'(lane);
     end
-    index_d = index;
-    tagged_o = tagged_d;
-    start_o = valid_i && !inside_q;
-    tag_o = tag_d;
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      inside_q <= 1'b0;
-      index_q <= '0;
-      tagged_q <= 1'b0;
-      tag_q <= '0;
-    end else if (valid_i) begin
+    if (valid_i) begin
       inside_q <= !last_i;
       index_q <= index_d;
-      tagged_q <= tagged_d;
-      tag_q <= tag_d;
+      tagged_q <= !last_i && (tagged_q || is_tag);
+      if (is_tag) tag_q <= word[Lanes-1][15:0];
+    end
+    if (rst_i) begin
+      inside_q <= 1'b0;
+      tagged_q <= 1'b0;
+      for (int unsigned lane = 0; lane < Lanes; lane++) index_q[lane] <= 9'(lane);
     end
   end
 
+  assign word_data_o = word;
+  assign word_index_o = index_q;
+  assign start_o = valid_i && !inside_q;
+  assign tagged_o = tagged_q;
+  assign tag_o = tag_q;
 endmodule

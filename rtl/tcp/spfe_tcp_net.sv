@@ -69,7 +69,7 @@ module spfe_tcp_net
     output logic update_valid_o,
     /// It is taken.
     input logic update_ready_i,
-    /// An address could not be resolved.
+    /// An address could not be resolved; of session 16'hffff, none.
     output event_t event_o,
     /// It happens in this cycle.
     output logic event_valid_o,
@@ -246,6 +246,6 @@ module spfe_tcp_net
 
   assign count_o.arp_rx = arp_rx_valid;
   assign event_o.kind = EvArpFailed;
-  assign event_o.sid = '0;
+  assign event_o.sid = '1;  // of no session: the engine tells each one that waits
   assign event_o.data = {8'(failed.vif), failed.ip};
 endmodule

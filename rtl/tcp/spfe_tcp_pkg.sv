@@ -106,6 +106,7 @@ package spfe_tcp_pkg;
     logic has_ws;  // option of a SYN
     logic [3:0] ws;  // clamped to 14
     logic taken;  // payload and FIN were in order and are taken: RCV.NXT has advanced over both
+    logic gap;  // payload or FIN beyond RCV.NXT was kept when it came (RFC 5681, 4.2)
     seq_t rcv_nxt;  // RCV.NXT of the session before this segment
   } seg_t;
 
@@ -254,7 +255,7 @@ package spfe_tcp_pkg;
     EvTxBadSum = 8'd7,  // the user's checksum was wrong; the segment is sent again
     EvTxRefused = 8'd8,  // data: reason; the message was discarded whole
     EvRxBad = 8'd9,  // a segment of the session was bad: FCS or checksum
-    EvArpFailed = 8'd10,  // data: address
+    EvArpFailed = 8'd10,  // data: address; of session 16'hffff, then of each that waits for it
     EvStatus = 8'd11  // data: {32'0, state}: each change of state, if StatusEvents
   } event_e;
 

@@ -189,7 +189,7 @@ module spfe_tcp_rx
       .tcp_ok_o(tcp_ok)
   );
 
-  logic hit, open, stale, ack_ok, accept, oos, fits, finish, deliver, taken, fin, move, hold;
+  logic hit, open, stale, ack_ok, accept, oos, fits, finish, deliver, taken, fin, move, hold, gap;
   logic read, verdict_move;
   sid_t sid;
   vif_t vif;
@@ -355,6 +355,7 @@ module spfe_tcp_rx
         .hold_o(hold),
         .move_o(move),
         .move_nxt_o(move_nxt),
+        .gap_o(gap),
         .fin_o(fin),
         .drain_o(drain),
         .drain_valid_o(drain_valid)
@@ -363,6 +364,7 @@ module spfe_tcp_rx
     assign unused_move = ^{verdict_move, verdict_nxt};
   end else begin : gen_no_holes
     assign hold = 1'b0;
+    assign gap = 1'b0;
     assign move = verdict_move;
     assign move_nxt = verdict_nxt;
     assign fin = fields.flags.fin;
@@ -391,6 +393,7 @@ module spfe_tcp_rx
     seg_o.has_ws = fields.flags.syn && options.has_ws;
     seg_o.ws = options.ws;
     seg_o.taken = seg_taken;
+    seg_o.gap = gap;
     seg_o.rcv_nxt = nxt;
     event_o.kind = EvRxBad;
     event_o.sid = 16'(sid);

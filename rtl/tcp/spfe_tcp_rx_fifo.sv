@@ -61,9 +61,13 @@ module spfe_tcp_rx_fifo
   } beat_t;
 
   // Pointers count twice round the memory.
+  // Each has a register with what comes after it: whether it moves is known late.
   ptr_t write_q, write_d;  // next beat to be written
+  ptr_t above_q, above_d;  // the one after it
   ptr_t commit_q;  // first beat that is not committed
+  ptr_t begin_q;  // the one after it
   ptr_t read_q, read_d;  // next beat to be read
+  ptr_t next_q, next_d;  // the one after it
   logic no_room_q;
   beat_t head_q;  // first beat that is not committed
   logic stage_q, stage_d;  // the memory's output has a beat
@@ -84,46 +88,59 @@ module spfe_tcp_rx_fifo
   end
   assign unused_bits = fetch_ptr[AddrBits];
 
-  assign full = write_q - read_q == ptr_t'(Depth);
+  assign full = write_q == {!read_q[AddrBits], read_q[AddrBits-1:0]};
   assign write = valid_i && !full && !no_room_q;
   assign no_room_o = no_room_q || (valid_i && full);
-  assign write_d = write_q + ptr_t'(write);
+  assign write_d = write ? above_q : write_q;
+  assign above_d = write ? above_q + ptr_t'(1) : above_q;
 
   assign idle = read_q == commit_q && !stage_q;
   assign take = !show_q || ready_i;
   assign bypass = finish_i && commit_i && idle && take;
   // The second beat of the segment is in the memory.
-  assign second = write_q - read_q > ptr_t'(1);
+  assign second = write_q != read_q && write_q != next_q;
   assign fetch = read_q != commit_q && (!stage_q || take);
 
   always_comb begin
-    read_d = read_q + ptr_t'(fetch);
+    read_d = fetch ? next_q : read_q;
+    next_d = next_q + ptr_t'(fetch);
     stage_d = fetch || (stage_q && !take);
     show_d = !take || stage_q || bypass;
     // While nothing is committed the second beat of what may come is read as soon as it is there.
-    fetch_ptr = idle ? read_q + ptr_t'(1) : read_q;
+    fetch_ptr = idle ? next_q : read_q;
     if (bypass) begin
-      read_d = read_q + ptr_t'(1) + ptr_t'(second);
+      read_d = second ? next_q + ptr_t'(1) : next_q;
+      next_d = next_q + (second ? ptr_t'(2) : ptr_t'(1));
       stage_d = second;
     end
   end
 
   always_ff @(posedge clk_i) begin
     write_q <= write_d;
+    above_q <= above_d;
     no_room_q <= no_room_o;
     if (finish_i) begin
       no_room_q <= 1'b0;
-      if (commit_i) commit_q <= write_d;
-      else write_q <= commit_q;
+      if (commit_i) begin
+        commit_q <= write_d;
+        begin_q <= above_d;
+      end else begin
+        write_q <= commit_q;
+        above_q <= begin_q;
+      end
     end
     read_q <= read_d;
+    next_q <= next_d;
     stage_q <= stage_d;
     show_q <= show_d;
     if (write && write_q == commit_q) head_q <= beat;
     if (rst_i) begin
       write_q <= '0;
+      above_q <= ptr_t'(1);
       commit_q <= '0;
+      begin_q <= ptr_t'(1);
       read_q <= '0;
+      next_q <= ptr_t'(1);
       no_room_q <= 1'b0;
       stage_q <= 1'b0;
       show_q <= 1'b0;

@@ -44,6 +44,8 @@ module spfe_tcp_rx_holes
     output logic move_o,
     /// The new RCV.NXT.
     output seq_t move_nxt_o,
+    /// Something was kept of the session that was read, before the segment; until the next read_i.
+    output logic gap_o,
     /// The end of the other side's data has come: its FIN is counted in. Until the next move_o.
     output logic fin_o,
     /// What is to be delivered behind the segment.
@@ -178,6 +180,11 @@ module spfe_tcp_rx_holes
       move_o <= 1'b0;
       drain_valid_o <= 1'b0;
     end
+  end
+
+  always_comb begin
+    gap_o = state_q.fin;
+    for (int unsigned i = 0; i < Spans; i++) gap_o = gap_o || state_q.span[i].valid;
   end
 
   assign hold_o = taken_q || keep_q || taken2_q || keep2_q || write_valid_q;

@@ -23,8 +23,8 @@ module spfe_tcp_rx_length
     input logic valid_i,
     /// First beat of a frame.
     input logic start_i,
-    /// Lane has a word.
-    input logic [Lanes-1:0] word_valid_i,
+    /// Lane has a word, which may be the tag.
+    input logic [Lanes-1:0] word_there_i,
     /// Its number.
     input logic [Lanes-1:0][8:0] word_index_i,
     /// Word 4 is on the bus.
@@ -81,7 +81,7 @@ module spfe_tcp_rx_length
     first_o = 1'b0;
     first_lane_o = 1'b0;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      if (word_valid_i[lane] && word_index_i[lane] == first_index_q) begin
+      if (word_there_i[lane] && word_index_i[lane] == first_index_q) begin
         first_o = 1'b1;
         first_lane_o = lane != 0;
       end

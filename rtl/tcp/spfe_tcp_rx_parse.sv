@@ -69,7 +69,7 @@ module spfe_tcp_rx_parse
 
   logic has_tag, begin_lane;
   logic [11:0] vlan;
-  logic [Lanes-1:0] word_valid;
+  logic [Lanes-1:0] word_there, word_valid;
   logic [Lanes-1:0][8:0] word_index;
   logic [Lanes-1:0][31:0] word_data;
   logic [CountBits-1:0] packet_bytes;
@@ -92,6 +92,7 @@ module spfe_tcp_rx_parse
       .start_o,
       .tagged_o(has_tag),
       .vlan_o(vlan),
+      .word_there_o(word_there),
       .word_valid_o(word_valid),
       .word_index_o(word_index),
       .word_data_o(word_data),
@@ -133,7 +134,7 @@ module spfe_tcp_rx_parse
       .keep_i(mac_keep_i),
       .valid_i(mac_valid_i),
       .start_i(start_o),
-      .word_valid_i(word_valid),
+      .word_there_i(word_there),
       .word_index_i(word_index),
       .total_valid_i(at[4]),
       .total_i(even[31:16]),
@@ -176,6 +177,7 @@ module spfe_tcp_rx_parse
     ) i_sum (
         .clk_i,
         .start_i(start_o),
+        .word_there_i(word_there),
         .word_valid_i(word_valid),
         .word_index_i(word_index),
         .word_data_i(word_data),
@@ -185,7 +187,7 @@ module spfe_tcp_rx_parse
     );
   end else begin : gen_no_sum
     logic unused_bits;
-    assign unused_bits = ^{packet_bytes, word_data};
+    assign unused_bits = ^{packet_bytes, word_data, word_valid};
     assign ip_ok_o = 1'b1;
     assign tcp_ok_o = 1'b1;
   end

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Checksums of the IP header and of the TCP segment (RFC 1071). Each 16-bit lane of the bus has an
-/// adder with the carry of the step before; the lanes are added when the frame has ended.
+/// adder with the carry of the step before. When the frame has ended nothing is added: the lanes and
+/// their carries are compressed to two numbers, whose sum is zero if one is the complement of the other.
 module spfe_tcp_rx_sum #(
     /// Width of the MAC stream in bits: 32 or 64.
     parameter int unsigned Width = 32,
@@ -16,7 +17,9 @@ module spfe_tcp_rx_sum #(
     input logic clk_i,
     /// First beat of a frame.
     input logic start_i,
-    /// Lane has a word.
+    /// Lane has a word, which may be the tag.
+    input logic [Lanes-1:0] word_there_i,
+    /// Lane has a word that is not the tag.
     input logic [Lanes-1:0] word_valid_i,
     /// Its number.
     input logic [Lanes-1:0][8:0] word_index_i,
@@ -35,13 +38,30 @@ module spfe_tcp_rx_sum #(
 
   // Sum and, in bit 16, its carry.
   logic [Halves-1:0][16:0] ip_q, tcp_q;
-  logic [18:0] ip_total, tcp_total;
   logic [Halves-1:0][15:0] value;
   logic [Halves-1:0] in_ip, in_tcp;
 
-  function automatic logic is_zero(logic [18:0] total);
-    // A multiple of 65535; lanes are never all zero.
-    return total == 19'h0ffff || total == 19'h1fffe || total == 19'h2fffd || total == 19'h3fffc;
+  // Whether lanes and carries add up to a multiple of 65535, but not to 0: lanes are never all zero.
+  function automatic logic is_zero(logic [Halves-1:0][16:0] lanes);
+    logic [Halves-1:0][15:0] rest;
+    logic [15:0] sum, carry, next;
+    logic [Halves-1:0] over;
+    for (int unsigned i = 1; i < Halves; i++) rest[i-1] = lanes[i][15:0];
+    // The carries as a number.
+    for (int unsigned i = 0; i < Halves; i++) over[i] = lanes[i][16];
+    rest[Halves-1] = '0;
+    for (int unsigned n = 0; n < 2 ** Halves; n++) begin
+      if (over == Halves'(n)) rest[Halves-1][2:0] = 3'($countones(Halves'(n)));
+    end
+    sum = lanes[0][15:0];
+    carry = rest[0];
+    // Three numbers to two; a carry out of bit 15 counts in bit 0.
+    for (int unsigned i = 1; i < Halves; i++) begin
+      next = (sum & carry) | (sum & rest[i]) | (carry & rest[i]);
+      sum = sum ^ carry ^ rest[i];
+      carry = {next[14:0], next[15]};
+    end
+    return sum == ~carry || (&sum && &carry);
   endfunction
 
   always_comb begin
@@ -53,9 +73,11 @@ module spfe_tcp_rx_sum #(
       if (bytes_i <= CountBits'(2 * half)) low = '0;
       else if (bytes_i == CountBits'(2 * half + 1)) low[7:0] = '0;
       value[half] = low;
-      in_ip[half] = word_valid_i[half/2] && index <= 9'd8 &&
-          index >= (half % 2 == 0 ? 9'd4 : 9'd3) && !(index == 9'd8 && half % 2 == 1);
-      in_tcp[half] = word_valid_i[half/2] &&
+      // The tag has the number 3, as the word behind it.
+      in_ip[half] = word_there_i[half/2] && index <= 9'd8 && index >= 9'd4 &&
+          !(index == 9'd8 && half % 2 == 1);
+      if (half % 2 == 1 && word_valid_i[half/2] && index == 9'd3) in_ip[half] = 1'b1;
+      in_tcp[half] = word_there_i[half/2] &&
           (index >= 9'd7 || index == (half % 2 == 0 ? 9'd4 : 9'd6));
     end
   end
@@ -72,16 +94,8 @@ module spfe_tcp_rx_sum #(
     end
   end
 
-  always_comb begin
-    ip_total = '0;
-    tcp_total = '0;
-    for (int unsigned i = 0; i < Halves; i++) begin
-      ip_total += 19'(ip_q[i][15:0]) + 19'(ip_q[i][16]);
-      tcp_total += 19'(tcp_q[i][15:0]) + 19'(tcp_q[i][16]);
-    end
-    tcp_ok_o = is_zero(tcp_total);
-  end
+  assign tcp_ok_o = is_zero(tcp_q);
 
   // The IP header is over long before the frame is.
-  always_ff @(posedge clk_i) ip_ok_o <= is_zero(ip_total);
+  always_ff @(posedge clk_i) ip_ok_o <= is_zero(ip_q);
 endmodule

@@ -26,10 +26,12 @@ module spfe_tcp_rx_taps
     input logic last_i,
     /// First beat of a frame.
     output logic start_o,
-    /// The frame has a tag; known from the beat on that has the tag.
+    /// The frame has a tag; from the beat behind it on.
     output logic tagged_o,
     /// Number of the virtual network in the tag.
     output logic [11:0] vlan_o,
+    /// Lane has a word, which may be the tag.
+    output logic [Lanes-1:0] word_there_o,
     /// Lane has a word that is not a tag.
     output logic [Lanes-1:0] word_valid_o,
     /// Its number.
@@ -79,11 +81,23 @@ module spfe_tcp_rx_taps
     assign odd_o = word_data_o[!tagged_o];
   end
 
+  // Number of the first word of the next beat, one-hot up to 13.
+  logic [13:0] next_q;
+  always_ff @(posedge clk_i) begin
+    if (valid_i) begin
+      if (last_i) next_q <= 14'd1;
+      else next_q <= word_valid_o[Lanes-1] ? next_q << Lanes : next_q << (Lanes - 1);
+    end
+    if (rst_i) next_q <= 14'd1;
+  end
+
+  // A tag can be where word 3 would be, and nowhere else.
   always_comb begin
     at_o = '0;
-    for (int unsigned n = 0; n < 14; n++) begin
-      for (int unsigned lane = 0; lane < Lanes; lane++) begin
-        if (word_valid_o[lane] && word_index_o[lane] == 9'(n)) at_o[n] = 1'b1;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      word_there_o[lane] = valid_i && keep_i[lane*4];
+      for (int unsigned n = lane; n < 14; n++) begin
+        if (next_q[n-lane] && (n == 3 ? word_valid_o[lane] : word_there_o[lane])) at_o[n] = 1'b1;
       end
     end
   end

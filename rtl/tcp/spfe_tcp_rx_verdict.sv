@@ -86,7 +86,14 @@ module spfe_tcp_rx_verdict
   logic end_q, good_q, late_q, late_taken_q;
 
   logic busy, reach, fcs_bad, whole, length_bad, sums_ok, good, data;
-  rx_count_t count;
+
+  // All that decides about what is counted, for the cycle after finish_o.
+  typedef struct packed {
+    fault_t fault;
+    logic fcs_bad, reach, length_bad, ip_ok, tcp_ok;
+    logic hit, data, open, bad_ack, old, ahead, no_room;
+  } reasons_t;
+  reasons_t why_q;
 
   // A frame of the least size for TCP, without padding, ends before its ACK is checked.
   assign busy = at_end_i;
@@ -104,27 +111,28 @@ module spfe_tcp_rx_verdict
   assign data = len_i != '0 || fin_i;
 
   always_comb begin
-    count = '0;
-    count.frames = 1'b1;
+    count_o = '0;
+    count_o.frames = 1'b1;
     // Of a frame that is dropped, the first of these.
-    if (fcs_bad) count.bad_fcs = 1'b1;
-    else if (!reach) count.length = 1'b1;
-    else if (fault_i.not_for_us) count.not_for_us = 1'b1;
-    else if (fault_i.ip_options) count.ip_options = 1'b1;
-    else if (fault_i.fragment) count.fragment = 1'b1;
-    else if (fault_i.oversize) count.oversize = 1'b1;
-    else if (length_bad) count.length = 1'b1;
-    else if (Checksum && !ip_ok_i) count.bad_ip_sum = 1'b1;
-    else if (Checksum && !tcp_ok_i) count.bad_tcp_sum = 1'b1;
+    if (why_q.fcs_bad) count_o.bad_fcs = 1'b1;
+    else if (!why_q.reach) count_o.length = 1'b1;
+    else if (why_q.fault.not_for_us) count_o.not_for_us = 1'b1;
+    else if (why_q.fault.ip_options) count_o.ip_options = 1'b1;
+    else if (why_q.fault.fragment) count_o.fragment = 1'b1;
+    else if (why_q.fault.oversize) count_o.oversize = 1'b1;
+    else if (why_q.length_bad) count_o.length = 1'b1;
+    else if (!why_q.ip_ok) count_o.bad_ip_sum = 1'b1;
+    else if (!why_q.tcp_ok) count_o.bad_tcp_sum = 1'b1;
     else begin
-      count.segments = 1'b1;
-      if (!hit_i) count.no_session = 1'b1;
-      else if (data && !open_i) count.not_open = 1'b1;
-      else if (open_i && ack_i && !ack_ok_i) count.bad_ack = 1'b1;
-      else if (data && ahead_i[31]) count.old = 1'b1;
-      else if (data && ahead_i != '0) count.out_of_order = 1'b1;
-      else if (no_room_i || (data && !fits_i)) count.no_room = 1'b1;
+      count_o.segments = 1'b1;
+      if (!why_q.hit) count_o.no_session = 1'b1;
+      else if (why_q.data && !why_q.open) count_o.not_open = 1'b1;
+      else if (why_q.bad_ack) count_o.bad_ack = 1'b1;
+      else if (why_q.data && why_q.old) count_o.old = 1'b1;
+      else if (why_q.data && why_q.ahead) count_o.out_of_order = 1'b1;
+      else if (why_q.no_room) count_o.no_room = 1'b1;
     end
+    if (!end_q) count_o = '0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -140,14 +148,25 @@ module spfe_tcp_rx_verdict
     late_taken_q <= move_o;
     move_o <= finish_o && taken_o;
     bad_o <= finish_o && hit_i && reach && fault_i == '0 && !good;
-    count_o <= finish_o ? count : '0;
+    why_q.fault <= fault_i;
+    why_q.fcs_bad <= fcs_bad;
+    why_q.reach <= reach;
+    why_q.length_bad <= length_bad;
+    why_q.ip_ok <= !Checksum || ip_ok_i;
+    why_q.tcp_ok <= !Checksum || tcp_ok_i;
+    why_q.hit <= hit_i;
+    why_q.data <= data;
+    why_q.open <= open_i;
+    why_q.bad_ack <= open_i && ack_i && !ack_ok_i;
+    why_q.old <= ahead_i[31];
+    why_q.ahead <= ahead_i != '0;
+    why_q.no_room <= no_room_i || (data && !fits_i);
     if (rst_i) begin
       wait_q <= 1'b0;
       end_q <= 1'b0;
       late_q <= 1'b0;
       move_o <= 1'b0;
       bad_o <= 1'b0;
-      count_o <= '0;
     end
   end
 

@@ -56,7 +56,7 @@ module spfe_tcp_tx_cmd
     output logic [15:0] seg_bytes_o,
     /// 32-bit words of options.
     output logic [3:0] seg_options_o,
-    /// Sum of these bytes.
+    /// Sum of these bytes; from the fourth cycle of seg_valid_o on.
     output sum_t seg_sum_o,
     /// A chunk of them is there.
     output logic chunk_valid_o,
@@ -100,7 +100,7 @@ module spfe_tcp_tx_cmd
   state_e state_q;
   tx_cmd_t cmd_q, next_q;
   seq_t seq_q, ack_q;
-  sum_t read_sum_q, ws_sum_q, mss_sum_q, option_sum_q;
+  sum_t read_sum_q, ws_sum_q, mss_sum_q, option_sum_q, seg_sum_q;
   logic next_valid_q, fetching_q, fetched, load, advances;
 
   // ---- the next command: its payload is read
@@ -150,6 +150,7 @@ module spfe_tcp_tx_cmd
     ws_sum_q <= cmd_q.opt_ws ? sum2(16'h0103, {12'h030, wscale_i}) : 16'd0;
     mss_sum_q <= sum2(16'h0204, mss_i);
     option_sum_q <= sum2(mss_sum_q, ws_sum_q);
+    seg_sum_q <= cmd_q.flags.syn ? option_sum_q : read_sum_q;
     if (rst_i) state_q <= Idle;
   end
 
@@ -175,7 +176,7 @@ module spfe_tcp_tx_cmd
   assign seg_o = cmd_q;
   assign seg_options_o = !cmd_q.flags.syn ? 4'd0 : cmd_q.opt_ws ? 4'd2 : 4'd1;
   assign seg_bytes_o = cmd_q.flags.syn ? {10'd0, seg_options_o, 2'b00} : cmd_q.len;
-  assign seg_sum_o = cmd_q.flags.syn ? option_sum_q : read_sum_q;
+  assign seg_sum_o = seg_sum_q;
 
   always_comb begin
     req_o = '0;

@@ -99,12 +99,18 @@ module spfe_tcp_tx_fifo #(
     room_o <= !almost_full && !rst_i;
   end
 
-  // ---- entries to chunks
+  // ---- entries to chunks, and a register: the memory is slow, and so is who takes them
+  typedef struct packed {
+    logic last;
+    logic [ChunkBits-1:0] bytes;
+    logic [MacBytes*8-1:0] data;
+  } chunk_t;
+  chunk_t chunk, out;
+  logic chunk_ready;
+
   if (Ratio == 1) begin : gen_direct
-    assign data_o = rd.data;
-    assign bytes_o = rd.bytes;
-    assign last_o = rd.last;
-    assign rd_ready = ready_i;
+    assign chunk = rd;
+    assign rd_ready = chunk_ready;
   end else begin : gen_split
     localparam int unsigned SubBits = $clog2(Ratio);
     logic [SubBits-1:0] sub_q;
@@ -112,16 +118,24 @@ module spfe_tcp_tx_fifo #(
     logic final_sub;
     assign left = rd.bytes - EntryBits'(32'(sub_q) * MacBytes);
     assign final_sub = left <= EntryBits'(MacBytes);
-    assign data_o = rd.data[32'(sub_q)*MacBytes*8+:MacBytes*8];
-    assign bytes_o = final_sub ? ChunkBits'(left) : ChunkBits'(MacBytes);
-    assign last_o = rd.last && final_sub;
-    assign rd_ready = ready_i && final_sub;
+    assign chunk.data = rd.data[32'(sub_q)*MacBytes*8+:MacBytes*8];
+    assign chunk.bytes = final_sub ? ChunkBits'(left) : ChunkBits'(MacBytes);
+    assign chunk.last = rd.last && final_sub;
+    assign rd_ready = chunk_ready && final_sub;
     always_ff @(posedge clk_i) begin
-      if (valid_o && ready_i) sub_q <= final_sub ? '0 : sub_q + SubBits'(1);
+      if (rd_valid && chunk_ready) sub_q <= final_sub ? '0 : sub_q + SubBits'(1);
       if (rst_i) sub_q <= '0;
     end
   end
-  assign valid_o = rd_valid;
+
+  spfe_slice #(.WIDTH($bits(chunk_t))) i_slice (
+    .clk_i, .rst_i,
+    .valid_i(rd_valid), .ready_o(chunk_ready), .data_i(chunk),
+    .valid_o, .ready_i, .data_o(out)
+  );
+  assign data_o = out.data;
+  assign bytes_o = out.bytes;
+  assign last_o = out.last;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -30,11 +30,12 @@ module spfe_tcp_tx_queue
 
     /// Sender: a message waits; from a register.
     output logic head_valid_o,
-    /// The message; stays until head_pop_i, and is already right in the cycle after desc_valid_i.
+    /// The message; stays until head_pop_i, and is already right in the cycle after desc_valid_i; from
+    /// a register.
     output desc_t head_o,
     /// It is dealt with.
     input logic head_pop_i,
-    /// Its sum is known.
+    /// Its sum is known: from a register, or it comes in this cycle.
     output logic head_sum_valid_o,
     /// The sum.
     output sum_t head_sum_o,
@@ -53,18 +54,22 @@ module spfe_tcp_tx_queue
   localparam int unsigned Slots = 2 ** SlotBits;
   typedef logic [SlotBits-1:0] index_t;
 
-  slot_t desc_q, sum_q, status_q, head_q, tail_q, waiting_q;
+  slot_t desc_q, sum_q, status_q, next_q, tail_q;  // next_q: behind the head
   logic [15:0] unused_len;
-  sum_t head_sum;
+  desc_t next_desc;
+  sum_t next_sum;
+  logic more_q;  // a message is behind the head
+  logic known_q;  // head_sum_q is the sum of the head
+  sum_t head_sum_q;
 
   spfe_lutram #(.WIDTH($bits(desc_t)), .DEPTH(Slots)) i_desc (
     .clk_i, .we_i(desc_valid_i), .addr_i(index_t'(desc_q)), .data_i(desc_i),
-    .raddr_i(index_t'(head_q)), .rdata_o(head_o)
+    .raddr_i(index_t'(next_q)), .rdata_o(next_desc)
   );
   spfe_lutram #(.WIDTH(32), .DEPTH(Slots), .PORTS(2)) i_sum (
     .clk_i, .we_i(sum_valid_i), .addr_i(index_t'(sum_q)), .data_i({len_i, sum_i}),
-    .raddr_i({index_t'(head_q), index_t'(tail_q)}),
-    .rdata_o({unused_len, head_sum, tail_len_o, tail_sum_o})
+    .raddr_i({index_t'(next_q), index_t'(tail_q)}),
+    .rdata_o({unused_len, next_sum, tail_len_o, tail_sum_o})
   );
   spfe_lutram #(.WIDTH(1), .DEPTH(Slots)) i_status (
     .clk_i, .we_i(status_valid_i), .addr_i(index_t'(status_q)), .data_i(status_ok_i),
@@ -72,35 +77,57 @@ module spfe_tcp_tx_queue
   );
 
   always_ff @(posedge clk_i) begin
-    desc_q <= desc_q + slot_t'(desc_valid_i);
-    sum_q <= sum_q + slot_t'(sum_valid_i);
-    status_q <= status_q + slot_t'(status_valid_i);
-    head_q <= head_q + slot_t'(head_pop_i);
-    waiting_q <= waiting_q + slot_t'(desc_valid_i) - slot_t'(head_pop_i);
-    head_valid_o <= desc_valid_i || (head_valid_o && !(head_pop_i && waiting_q == slot_t'(1)));
-    tail_q <= tail_q + slot_t'(tail_pop_i);
+    if (desc_valid_i) desc_q <= desc_q + slot_t'(1);
+    if (sum_valid_i) sum_q <= sum_q + slot_t'(1);
+    if (status_valid_i) status_q <= status_q + slot_t'(1);
+    if (tail_pop_i) tail_q <= tail_q + slot_t'(1);
     room_o <= !rst_i && slot_t'(desc_q - tail_q) < slot_t'(Slots - 2);
+
+    // The head: the next one that waits, or the one that comes.
+    if (head_pop_i) begin
+      next_q <= next_q + slot_t'(1);
+      more_q <= more_q && (desc_valid_i || desc_q != next_q + slot_t'(1));
+    end else if (desc_valid_i && head_valid_o) begin
+      more_q <= 1'b1;
+    end
+    if (head_pop_i || !head_valid_o) begin
+      head_o <= more_q ? next_desc : desc_i;
+      head_valid_o <= more_q || desc_valid_i;
+    end
+
+    // Its sum. Sums come in order: without one for the head there is none for the next.
+    known_q <= head_sum_valid_o;
+    if (!known_q) head_sum_q <= sum_i;
+    if (head_pop_i) begin
+      known_q <= known_q && (sum_q != next_q || sum_valid_i);
+      head_sum_q <= sum_q != next_q ? next_sum : sum_i;
+    end
+
     if (rst_i) begin
       desc_q <= '0;
       sum_q <= '0;
       status_q <= '0;
-      head_q <= '0;
-      waiting_q <= '0;
-      head_valid_o <= 1'b0;
+      next_q <= slot_t'(1);
       tail_q <= '0;
+      more_q <= 1'b0;
+      head_valid_o <= 1'b0;
+      known_q <= 1'b0;
     end
   end
 
-  // A sum that comes in this cycle can be used at once.
-  assign head_sum_valid_o = sum_q != head_q || sum_valid_i;
-  assign head_sum_o = sum_q != head_q ? head_sum : sum_i;
+  // A sum that comes in this cycle can be used at once. It is that of the head: a message is dealt
+  // with when its last beat has passed the FIFO, which takes as long as the sum does.
+  assign head_sum_valid_o = known_q || sum_valid_i;
+  assign head_sum_o = known_q ? head_sum_q : sum_i;
   assign tail_valid_o = tail_q != sum_q && tail_q != status_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_order : assert (slot_t'(desc_q - head_q) <= slot_t'(Slots))
+      a_order : assert (!head_pop_i || head_valid_o)
       else $error("more messages were dealt with than came");
+      a_head : assert (known_q || !sum_valid_i || slot_t'(sum_q + slot_t'(1)) == next_q)
+      else $error("the sum of a message that is gone");
       a_room : assert (slot_t'(desc_q - tail_q) <= slot_t'(Slots)) else $error("a slot too many");
       a_sum : assert (!sum_valid_i || sum_q != desc_q) else $error("a sum of no message");
       a_status : assert (!status_valid_i || status_q != desc_q) else $error("no message");

@@ -162,6 +162,9 @@ module spfe_tcp_tx_send
   // Of the beat that is composed: payload begins in it, is in it, it is the last one; and of the
   // payload: some is left, no more than a chunk.
   logic pay_first_q, pay_q, final_q, left_some_q, left_one_q;
+  // The word with the checksum is in it; the sum is not known when the frame begins; else it is fixed_sum_q.
+  logic sum_here_q, late_sum_q;
+  sum_t fixed_sum_q;
   logic [MacBytes-1:0] last_keep_q;
   logic [MacBytes*8-1:16] prev_q;
   logic ask_q, busy_q, reserved_q, stale_q;  // StateStart
@@ -188,7 +191,7 @@ module spfe_tcp_tx_send
   assign cmd_begins_o = start_cmd;
 
   // ---- the beat that is composed in this cycle
-  logic [15:0] pay_beat, sum_beat, beat_d;
+  logic [15:0] pay_beat, sum_beat, next_beat, beat_d;
   logic need, have, lie, no_sum, stop, finish, in_frame;
   logic [MacBytes*8-1:0] chunk, data;
   if (MacBytes == 4) begin : gen_places4
@@ -203,19 +206,21 @@ module spfe_tcp_tx_send
   assign in_frame = state_q == Frame && adv;
   assign need = pay_q && left_some_q;
   assign have = live_q ? data_valid_i : cmd_data_valid_i;
+  // If no more than a chunk is left the low bits of left_q are all there is.
   assign lie = live_q && need && have && ((data_last_i != left_one_q) ||
-      (data_last_i && 16'(data_bytes_i) != left_q));
-  assign no_sum = live_q && !head_i.known && beat_q == sum_beat && !head_sum_valid_i;
+      (data_last_i && data_bytes_i != ChunkBits'(left_q)));
+  assign no_sum = late_sum_q && sum_here_q && !head_sum_valid_i;
   assign stop = lie || no_sum || (live_q && stale_q) || (need && !have);
   assign finish = final_q;
+  assign next_beat = beat_q + 16'd1;
   always_comb begin
     beat_d = beat_q;
     if (adv) begin
-      beat_d = state_q == Idle ? 16'd1 : beat_q + 16'd1;
+      beat_d = state_q == Idle ? 16'd1 : next_beat;
       if ((start_net || state_q == Net) && !net_valid_i) beat_d = beat_q;
     end
   end
-  assign payload_sum_o = !live_q ? cmd_sum_i : head_i.known ? head_i.sum : head_sum_i;
+  assign payload_sum_o = late_sum_q ? head_sum_i : fixed_sum_q;
   assign chunk = !need ? '0 : live_q ? data_i : cmd_data_i;
 
   logic [MacBytes*8-1:0] head_bytes, shifted2, shifted6;
@@ -280,10 +285,13 @@ module spfe_tcp_tx_send
     third_q <= second_q;
     beat_q <= beat_d;
     if (adv) begin
-      pay_first_q <= state_q == Frame && beat_d == pay_beat;
-      pay_q <= state_q == Frame && (pay_q || beat_d == pay_beat);
-      final_q <= state_q == Frame && beat_d == last_beat_q;
+      pay_first_q <= state_q == Frame && next_beat == pay_beat;
+      pay_q <= state_q == Frame && (pay_q || next_beat == pay_beat);
+      final_q <= state_q == Frame && next_beat == last_beat_q;
+      sum_here_q <= state_q == Frame && next_beat == sum_beat;
     end
+    late_sum_q <= live_q && !head_i.known;
+    fixed_sum_q <= live_q ? head_i.sum : cmd_sum_i;
     if (load_o) begin
       live_q <= live_ok;
       sid_o <= live_ok ? live_sid : cmd_sid_i;

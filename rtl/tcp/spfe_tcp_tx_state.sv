@@ -108,9 +108,10 @@ module spfe_tcp_tx_state
   // ---- issue
   logic [Askers-1:0] pick;
   state_req_t req, set_req, room_req;
-  logic issue_set, issue_cmd, room_valid, room_busy_q, user_pick, both;
+  logic issue_set, issue_cmd, room_valid, room_busy_q, user_pick, both, turn_q;
 
-  // Commands of both kinds change what both pipelines hold.
+  // Commands of both kinds change what both pipelines hold. A command that waits gets the next turn, so
+  // that it depends on no one who asks at this moment but the sender of messages, who cannot wait.
   assign both = !v1_q && !room_busy_q && !user_valid_i;
   always_comb begin
     set_req = '0;
@@ -122,7 +123,7 @@ module spfe_tcp_tx_state
     req = set_req;
     if (!v1_q) begin
       for (int i = int'(Askers) - 1; i >= 0; i--) begin
-        if (req_valid_i[i] && (i != int'(Askers) - 1 || both)) begin
+        if (req_valid_i[i] && (i == 0 || !turn_q) && (i != int'(Askers) - 1 || both)) begin
           pick = '0;
           pick[i] = 1'b1;
           req = req_i[i];
@@ -131,7 +132,7 @@ module spfe_tcp_tx_state
     end
   end
   assign issue_cmd = pick[Askers-1];
-  assign issue_set = both && snd_cmd_valid_i && pick == '0;
+  assign issue_set = both && turn_q && snd_cmd_valid_i && !req_valid_i[0];
   assign req_ready_o = pick;
   assign snd_cmd_ready_o = issue_set;
   assign user_pick = user_valid_i && !room_busy_q;
@@ -150,6 +151,7 @@ module spfe_tcp_tx_state
   assign user_done_o = room_done && mine3_q;
 
   always_ff @(posedge clk_i) begin
+    turn_q <= snd_cmd_valid_i && !issue_set && !rst_i;
     room_busy_q <= room_valid && !rst_i;
     mine1_q <= user_pick;
     mine2_q <= mine1_q;

@@ -1,19 +1,24 @@
 #!/usr/bin/env bash
 # The TCP core in simulation: the scripts of conformance, a TCP stack that is not ours at the other end,
-# and frames that are almost right.
+# and frames that are almost right, in lock-step with the model of the core.
 #
 #   tests/tcp/core.sh          "ok NAME" or "not ok NAME" for each check; two minutes
 #   tests/tcp/core.sh full     everything, and the bench's own tests; many minutes
 #   tests/tcp/core.sh soak     the long form: hours
 #
 # Builds of the core and of the bench are made first where they are missing (some minutes each).
-# CORE_BUILDS names the builds (default: "sf64 ct64"), CORE_SEED the seed of losses and frames (default:
-# 1 in the short form, a random one in the long one); it is printed. Time in the tests is virtual:
+# CORE_BUILDS names the builds (default: "sf64 ct64", in the long forms also "reorder full"), CORE_SEED the
+# seed of losses and frames (default: 1 in the short form, a random one in the long one); it is printed. Time in the tests is virtual:
 # nothing depends on the speed of the machine. Records are left in target/rtl/report/data.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 
-readonly form=${1:-short} builds=${CORE_BUILDS:-sf64 ct64}
+readonly form=${1:-short}
+if [[ $form == short ]]; then
+    readonly builds=${CORE_BUILDS:-sf64 ct64}
+else
+    readonly builds=${CORE_BUILDS:-sf64 ct64 reorder full}
+fi
 readonly manifest=rtl/bench/Cargo.toml
 readonly programs=${CARGO_TARGET_DIR:-rtl/bench/target}/release
 case $form in
@@ -65,7 +70,7 @@ core() {
     running+=($!)
     check "$build.peer" "$programs/tcp-check" --core "$build" peer --seed "$seed" --scale "$scale" --only "$cases" &
     running+=($!)
-    check "$build.fuzz" "$programs/tcp-check" --core "$build" fuzz --seed "$seed" --frames "$frames" &
+    check "$build.fuzz" "$programs/tcp-check" --core "$build" fuzz --seed "$seed" --frames "$frames" --lockstep &
     running+=($!)
     for one in "${running[@]}"; do
         wait "$one" || failed=1

@@ -4,8 +4,8 @@
 #   rtl/bench/model/build.sh NAME [-GParameter=Value...]
 #
 # writes target/rtl/models/NAME.so, unless it is there and nothing it is made of has changed.
-# rtl/bench/model/builds.toml has the builds of the bench. SPFE_RTL_TOP names another top module
-# with the ports of spfe_tcp.
+# rtl/bench/model/builds.toml has the builds of the bench. SPFE_RTL_TOP names another top module:
+# spfe_tcp_system, whose memory is inside, or one with the ports of spfe_tcp.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -86,10 +86,15 @@ if [[ ! -e $runtime/stamp || $(<"$runtime/stamp") != "$runtime_key" ]]; then
 fi
 flock -u "$runtime_lock"
 
+inside=()
+[[ $top == spfe_tcp_system ]] && inside=(-DCORE_HAS_MEMORY)
 cp "$here/shim.cpp" "$work"
-printf '%s\n' "${common[@]}" -DTX_MEM_ADDR_BITS="$address_bits" -I"$work" -I"$here" >"$work/flags"
-printf '%s\0' "$work"/*.cpp |
-    xargs -0 -P "${SPFE_JOBS:-2}" -I{} g++ "@$work/flags" -c {} -o {}.o
+printf '%s\n' "${common[@]}" -DTX_MEM_ADDR_BITS="$address_bits" "${inside[@]}" -I"$work" -I"$here" >"$work/flags"
+# What runs once, at the start, is not worth the optimiser's time: it would be half of all.
+opt() { case $1 in *__Slow.cpp) printf -- -O0 ;; esac; }
+for part in "$work"/*.cpp; do
+    printf '%s\0%s\0' "$part" "$(opt "$part")"
+done | xargs -0 -n 2 -P "${SPFE_JOBS:-2}" bash -c 'g++ "@$0/flags" ${2:+"$2"} -c "$1" -o "$1.o"' "$work"
 g++ -shared -Wl,-Bsymbolic -o "$library.new" "$work"/*.o "$runtime"/*.o -pthread -latomic
 mv "$library.new" "$library"
 rm -rf "$work"

@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 
 use crate::model::{self, Model};
 
+/// Digits of the hash that tells one state of the core from another.
+const STATE_DIGITS: usize = 16;
+
 const TABLE: &str = include_str!("../model/builds.toml");
 
 /// What is wrong with a build.
@@ -25,11 +28,13 @@ pub enum Error {
     Model(#[from] model::Error),
 }
 
-/// A build: its name and parameters.
+/// A build: its name, top module and parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
     /// Name.
     pub name: String,
+    /// Top module.
+    top: String,
     /// Parameters other than the defaults.
     parameters: BTreeMap<String, u32>,
 }
@@ -62,9 +67,18 @@ const DEFAULTS: [(&str, u32); 24] = [
     ("IcmpServer", 1),
 ];
 
+/// A build in the table.
 #[derive(Deserialize)]
-#[serde(transparent)]
-struct Table(BTreeMap<String, BTreeMap<String, u32>>);
+struct Row {
+    #[serde(default = "core")]
+    top: String,
+    #[serde(flatten)]
+    parameters: BTreeMap<String, u32>,
+}
+
+fn core() -> String {
+    "spfe_tcp".to_owned()
+}
 
 /// All builds.
 ///
@@ -72,8 +86,9 @@ struct Table(BTreeMap<String, BTreeMap<String, u32>>);
 /// The table, which is part of this program, is not TOML.
 #[must_use]
 pub fn all() -> Vec<Build> {
-    let table: Table = toml::from_str(TABLE).expect("model/builds.toml");
-    table.0.into_iter().map(|(name, parameters)| Build { name, parameters }).collect()
+    let table: BTreeMap<String, Row> = toml::from_str(TABLE).expect("model/builds.toml");
+    let build = |(name, Row { top, parameters })| Build { name, top, parameters };
+    table.into_iter().map(build).collect()
 }
 
 /// The directory of the project.
@@ -149,6 +164,15 @@ impl Build {
         root().join("target/rtl/models").join(format!("{}.so", self.name))
     }
 
+    /// Which core the library is: the first digits of a hash of all it is made of. Empty if it has
+    /// not been made.
+    #[must_use]
+    pub fn state(&self) -> String {
+        let stamp = self.library().with_extension("stamp");
+        let text = std::fs::read_to_string(stamp).unwrap_or_default();
+        text.trim().chars().take(STATE_DIGITS).collect()
+    }
+
     /// Makes the library, if it is missing or something it is made of has changed.
     ///
     /// # Errors
@@ -159,6 +183,7 @@ impl Build {
         let output = Command::new(root().join("rtl/bench/model/build.sh"))
             .arg(&self.name)
             .args(parameters)
+            .env("SPFE_RTL_TOP", &self.top)
             .output()
             .map_err(|error| fail(error.to_string()))?;
         if !output.status.success() {

@@ -26,6 +26,9 @@ pub struct Core {
     made: builds::Build,
     memory: Memory,
     quiet: u64,
+    /// Clocks in which a message that does not leave at once moves on to the ring without a sign of
+    /// it at the pins: one for each word of a 32-bit MAC.
+    drain: u64,
 }
 
 /// A bit of a register.
@@ -56,6 +59,7 @@ fn generics(station: &mut Station) -> Build {
         tx_congestion_control: has(reg::BUILD_FEATURES_TX_CONGESTION_CONTROL_MASK),
         tx_push: has(reg::BUILD_FEATURES_TX_PUSH_MASK),
         tx_mem_addr_bits: field(memories, reg::BUILD_MEMORIES_TX_ADDR_BITS_MASK) as u8,
+        rx_mem_addr_bits: field(memories, reg::BUILD_MEMORIES_RX_ADDR_BITS_MASK) as u8,
         status_events: has(reg::BUILD_FEATURES_STATUS_EVENTS_MASK),
         credit_events: has(reg::BUILD_FEATURES_CREDIT_EVENTS_MASK),
         instant_ack: has(reg::BUILD_FEATURES_INSTANT_ACK_MASK),
@@ -76,7 +80,7 @@ impl Core {
         let build = generics(&mut station);
         let made = station.build.clone();
         let quiet = QUIET + u64::from(build.session_count);
-        let mut core = Self { station, build, made, memory: Memory::default(), quiet };
+        let mut core = Self { station, build, made, memory: Memory::default(), quiet, drain: 0 };
         core.restart(&Settings::default());
         Ok(core)
     }
@@ -84,6 +88,12 @@ impl Core {
     /// Another memory for retransmission from the next restart on.
     pub fn set_memory(&mut self, memory: Memory) {
         self.memory = memory;
+    }
+
+    /// Which core this is: [`builds::Build::state`].
+    #[must_use]
+    pub fn state(&self) -> String {
+        self.made.state()
     }
 
     fn has(&self, session: u16) -> bool {
@@ -108,6 +118,7 @@ impl Endpoint for Core {
     fn restart(&mut self, settings: &Settings) {
         let model = Model::load(&self.made.library()).expect("the library of the build");
         self.station = Station::with(self.made.clone(), model);
+        self.drain = 0;
         self.station.set_memory(self.memory);
         self.station.mac_rx.set_pace(Pattern::Every, LINE_OVERHEAD);
         self.station.configure(settings);
@@ -134,8 +145,11 @@ impl Endpoint for Core {
     }
 
     fn run_idle(&mut self) {
-        let rests = self.station.run_quiet(self.quiet, MOST);
+        let rests = self.station.run_quiet(self.quiet + self.drain, MOST);
         assert!(rests, "the core does not come to rest within {MOST} clocks");
+        if self.station.user_tx.waiting() == 0 {
+            self.drain = 0;
+        }
     }
 
     fn frames(&mut self) -> Vec<Frame> {
@@ -153,6 +167,7 @@ impl Endpoint for Core {
             Mode::LengthAndSum => user::Mode::CutThrough,
         };
         let data = bytes.to_vec();
+        self.drain = self.drain.max(data.len() as u64 / 4);
         self.station.user_tx.push(Message { sid: session, data, mode, ..Message::default() });
         self.station.stir();
     }

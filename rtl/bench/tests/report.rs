@@ -1,7 +1,9 @@
 //! The report of made-up records that obey all formulas; and that it is refused when they do not.
 
 use spfe_tcp_bench::bench::generics::{FIXED, Generics};
-use spfe_tcp_bench::bench::modes::{Direction, MERGED, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
+use spfe_tcp_bench::bench::modes::{
+    Direction, FULL, MERGED, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes,
+};
 use spfe_tcp_bench::bench::record::{
     Absolute, Bandwidth, Contention, Latency, Point, Rate, Scenario, Series,
 };
@@ -39,6 +41,9 @@ fn latency() -> Latency {
                 out.series.push(series(way, line, 16, case, &table));
             }
         }
+    }
+    for way in &FULL {
+        out.series.push(series(way, Line::published(RATES[0]), 64, "full", &table));
     }
     for way in &WIDE {
         let line = Line { khz: 156_250, mac_bytes: 8, headers: HEADERS };

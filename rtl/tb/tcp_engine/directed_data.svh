@@ -31,6 +31,21 @@ task automatic test_data();
   put("A", pseq + 100 + 65535, pack, 10);
   want("A", pack, pseq + 100);
 
+  begin_test("a gap is filled");
+  accept();
+  put("A", pseq + 100, pack, 100);
+  want("A", pack, pseq);
+  env.kept = 1;
+  put("A", pseq, pack, 50);
+  want("A", pack, pseq + 50);
+  put("A", pseq + 50, pack, 50);
+  want("A", pack, pseq + 100);
+  env.kept = 0;
+  put("A", pseq + 100, pack, 100);
+  silence(100);
+  ticks(6);
+  want("A", pack, pseq + 200);
+
   begin_test("live message");
   accept();
   env.message(0, 200);

@@ -14,7 +14,7 @@ task automatic test_open();
 
   begin_test("passive open, no MSS option");
   accept(0);
-  env.look(0);
+  state(0, StEstablished);
   check(env.view.mss == 16'd536, "MSS is 536");
   check(!env.live[0], "messages may be longer than the MSS");
 
@@ -22,7 +22,7 @@ task automatic test_open();
   env.cfg.wscale_en = 1'b1;
   env.cfg.wscale = 4'd3;
   accept(1460, 7);
-  env.look(0);
+  state(0, StEstablished);
   check(env.view.snd_wnd == 32'd32768 << 7, "window scaled");
   check(env.hdr[0].scaled, "ours scaled");
   check(env.lim[0] - env.una[0] == 32'd32768 << 7, "right edge");
@@ -30,11 +30,11 @@ task automatic test_open();
   begin_test("passive open, scale not offered by the peer");
   env.cfg.wscale_en = 1'b1;
   accept(1460, -1);
-  env.look(0);
+  state(0, StEstablished);
   check(env.view.snd_wnd == 32'd32768 && !env.hdr[0].scaled, "not scaled");
 
   begin_test("SYN-ACK lost, then SYN again");
-  env.operate(OpListen, 1, 32'd0, 16'd0, Lport);
+  operate(OpListen, 1, 32'd0, 16'd0, Lport);
   put("S", pseq, 32'd0, 0, 1460);
   idle(200);
   iss1 = env.wire_out[0].seq;
@@ -50,8 +50,23 @@ task automatic test_open();
   put("A", pseq + 1, iss1 + 1);
   want_event(EvOpened, 1);
 
+  begin_test("SYN again right before the ACK");
+  operate(OpListen, 0, 32'd0, 16'd0, Lport);
+  put("S", pseq, 32'd0, 0, 1460);
+  idle(200);
+  iss1 = env.wire_out[0].seq;
+  want("SA", iss1, pseq + 1);
+  env.gap = 1;
+  put("S", pseq, 32'd0, 0, 1460);
+  put("A", pseq + 1, iss1 + 1);
+  want_event(EvOpened, 0);
+  silence();
+  check(env.nxt[0] == iss1 + 1, "SND.NXT stays");
+  env.message(0, 10);
+  want("A", iss1 + 1, pseq + 1, 10);
+
   begin_test("SYN-RECEIVED times out to LISTEN");
-  env.operate(OpListen, 0, 32'd0, 16'd0, Lport);
+  operate(OpListen, 0, 32'd0, 16'd0, Lport);
   put("S", pseq, 32'd0, 0, 1460);
   ticks(31 + 61 + 121 + 241 + 8);  // each runs from when its frame has left
   check(env.wire_out.size() == 4, $sformatf("%0d frames", env.wire_out.size()));
@@ -65,7 +80,7 @@ task automatic test_open();
   want("SA", iss2, 32'd78);
 
   begin_test("RST in SYN-RECEIVED");
-  env.operate(OpListen, 0, 32'd0, 16'd0, Lport);
+  operate(OpListen, 0, 32'd0, 16'd0, Lport);
   put("S", pseq, 32'd0, 0, 1460);
   idle(200);
   env.wire_out.delete();
@@ -75,7 +90,7 @@ task automatic test_open();
   state(0, StListen);
 
   begin_test("wrong ACK in SYN-RECEIVED");
-  env.operate(OpListen, 0, 32'd0, 16'd0, Lport);
+  operate(OpListen, 0, 32'd0, 16'd0, Lport);
   put("S", pseq, 32'd0, 0, 1460);
   idle(200);
   env.wire_out.delete();
@@ -93,7 +108,7 @@ task automatic test_open();
   check(env.rnxt[0] == pseq + 1, "RCV.NXT");
 
   begin_test("active open, through the gateway");
-  env.operate(OpConnect, 2, 32'hc0a80105, Pport, Lport);
+  operate(OpConnect, 2, 32'hc0a80105, Pport, Lport);
   idle(200);
   check(env.arp_last == 32'h0a0000fe, "gateway asked for");
   state(2, StSynSent);
@@ -101,7 +116,7 @@ task automatic test_open();
   begin_test("next hop answers later");
   env.arp_known = 0;
   env.arp_queries = 0;
-  env.operate(OpConnect, 0, Peer, Pport, Lport);
+  operate(OpConnect, 0, Peer, Pport, Lport);
   ticks(5);
   check(env.arp_queries >= 4 && env.arp_queries <= 6, "one query a tick");
   silence();
@@ -111,7 +126,7 @@ task automatic test_open();
 
   begin_test("next hop never answers");
   env.arp_dead = 1;
-  env.operate(OpConnect, 0, Peer, Pport, Lport);
+  operate(OpConnect, 0, Peer, Pport, Lport);
   ticks(2);
   want_event(EvArpFailed, 0, int'(Peer));
   want_event(EvClosed, 0, int'(CloseNoRoute));
@@ -191,17 +206,17 @@ task automatic test_open();
   silence();
 
   begin_test("only one peer allowed");
-  env.operate(OpListen, 0, 32'h0a000099, 16'd0, Lport);
+  operate(OpListen, 0, 32'h0a000099, 16'd0, Lport);
   put("S", pseq, 32'd0, 0, 1460);
   want("RA", 32'd0, pseq + 1);
-  env.operate(OpListen, 3, Peer, 16'd0, Lport);
+  operate(OpListen, 3, Peer, 16'd0, Lport);
   put("S", pseq, 32'd0, 0, 1460);
   idle(200);
   check(env.wire_out.size() == 1 && env.wire_out[0].sid == 3, "session 3 takes it");
 
   begin_test("two listen, three come");
-  env.operate(OpListen, 0, 32'd0, 16'd0, Lport);
-  env.operate(OpListen, 1, 32'd0, 16'd0, Lport);
+  operate(OpListen, 0, 32'd0, 16'd0, Lport);
+  operate(OpListen, 1, 32'd0, 16'd0, Lport);
   for (int i = 0; i < 3; i++) begin
     pport = Pport + port_t'(i);
     put("S", pseq, 32'd0, 0, 1460);

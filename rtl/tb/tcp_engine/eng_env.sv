@@ -23,6 +23,8 @@ module eng_env
   localparam int RingBytes = (1 << (MemAddrBits + 4)) >> $clog2(SessionCount);
 
   bit run = 0;  // the clock ticks
+  string what = "";  // what is being tested
+  int limit = 4_000_000;  // cycles after which a bench is stuck
   logic clk, rst = 1, tick = 0;
   tcp_cfg_t cfg;
   seg_t seg;
@@ -142,7 +144,10 @@ module eng_env
   tx_done_t now_done;
   int left = 0;
 
+  bit kept = 0;  // the receiver says that it keeps payload behind a gap
   int gap = 8;  // cycles between segments, at least
+  bit gap_half = 0;  // and half a cycle; the same for frames, if frame_cycles says how long they are
+  bit gap_odd = 0, frame_odd = 0;
   int seg_gap = 0, ticks = 0, cycles = 0, stalls = 25, tick_cycles = 64, frame_cycles = 0;
   bit ticking = 1;
   bit arp_known = 1;
@@ -189,6 +194,7 @@ module eng_env
     g.has_ws = s.ws >= 0;
     g.ws = s.ws >= 0 ? 4'(s.ws) : 4'd0;
     if (g.hit) begin
+      g.gap = kept;
       g.rcv_nxt = rnxt[g.sid];
       ack_sid = g.sid;
       #1;
@@ -204,6 +210,12 @@ module eng_env
     seg = g;
     seg_valid = 1;
   endtask
+
+  function automatic int frame_time();
+    if (frame_cycles == 0) return 15 + now_tx.len / 4;
+    frame_odd = !frame_odd;
+    return frame_cycles + int'(gap_half && frame_odd);
+  endfunction
 
   task automatic start_command();
     tx_cmd_t c;
@@ -227,10 +239,14 @@ module eng_env
         ack: now_tx.ack, bad_sum: 1'b0
     };
     if (c.len != 0) begin
-      if (int'(c.len) > int'(cfg.mss)) $fatal(1, "segment of %0d bytes", c.len);
-      if (seq_lt(wr[c.sid], now_tx.seq + 32'(c.len))) $fatal(1, "data that is not in the ring");
-      if (seq_lt(cons[c.sid], now_tx.seq + 32'(c.len))) $fatal(1, "data before its time");
-      if (seq_lt(nxt[c.sid], now_tx.seq)) $fatal(1, "a hole in what is sent");
+      string wrong = "";
+      if (int'(c.len) > int'(cfg.mss)) wrong = "longer than the MSS";
+      if (seq_lt(wr[c.sid], now_tx.seq + 32'(c.len))) wrong = "data that is not in the ring";
+      if (seq_lt(cons[c.sid], now_tx.seq + 32'(c.len))) wrong = "data before its time";
+      if (seq_lt(nxt[c.sid], now_tx.seq)) wrong = "a hole in what is sent";
+      if (wrong != "")
+        $fatal(1, "%s: %0d bytes at %0d of session %0d; una %0d nxt %0d consumed %0d written %0d",
+            wrong, c.len, now_tx.seq, c.sid, una[c.sid], nxt[c.sid], cons[c.sid], wr[c.sid]);
     end
     sending = 1;
   endtask
@@ -340,13 +356,14 @@ module eng_env
     if (tx_fire) start_command();
     #1;
     cycles++;
+    if (cycles == limit) $fatal(1, "stuck: no end after %0d cycles; %s", cycles, what);
     if (op_fire) op_valid = 0;
     if (upd_fire) arp_update_valid = 0;
     if (done_fire) begin
       void'(dones.pop_front());
       tx_done_valid = 0;
     end
-    if (tx_fire) left = frame_cycles != 0 ? frame_cycles : 15 + now_tx.len / 4;
+    if (tx_fire) left = frame_time();
     if (sending && !tx_fire) begin
       if (left == 0) finish();
       else left--;
@@ -354,7 +371,7 @@ module eng_env
     tx_cmd_ready = 0;
     if (!sending) begin
       if (user_sid.size() != 0) start_message();
-      if (sending) left = frame_cycles != 0 ? frame_cycles : 15 + now_tx.len / 4;
+      if (sending) left = frame_time();
       else tx_cmd_ready = !chance(stalls);
     end
     if (dones.size() != 0 && !tx_done_valid) begin
@@ -369,7 +386,8 @@ module eng_env
     if (seg_gap != 0) seg_gap--;
     if (wire_in.size() != 0 && seg_gap == 0 && !rst) begin
       deliver(wire_in.pop_front());
-      seg_gap = gap;
+      seg_gap = gap + int'(gap_half && gap_odd);
+      gap_odd = !gap_odd;
     end
     tick = ticking && cycles % tick_cycles == 0;
     if (tick) ticks++;

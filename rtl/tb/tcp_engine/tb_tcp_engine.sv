@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// All benches of the protocol engine; each runs by itself, see spfe_tb_pkg.
-module tb_tcp_engine;
-  tb_engine_directed directed ();
-  tb_engine_rate rate ();
-  tb_engine_random #(.NAME("engine")) plain ();
-  tb_engine_random #(
-    .NAME("engine-64"), .SESSIONS(64), .CongestionControl(1), .StatusEvents(1), .CreditEvents(1),
-    .InstantAck(1)
-  ) full ();
+/// The benches of the protocol engine, a test program for each engine: the models of all would be
+/// evaluated in each step of time.
+module tb_tcp_engine #(
+  /// Which: 0 directed tests, 1 rates, 2 random connections, 3 the same with all options.
+  parameter int Part = 0
+);
+  if (Part == 0) begin : gen_directed
+    tb_engine_directed directed ();
+  end else if (Part == 1) begin : gen_rate
+    tb_engine_rate rate ();
+  end else if (Part == 2) begin : gen_plain
+    tb_engine_random #(.NAME("engine")) plain ();
+  end else begin : gen_full
+    tb_engine_random #(
+      .NAME("engine-64"), .SESSIONS(64), .CongestionControl(1), .StatusEvents(1), .CreditEvents(1),
+      .InstantAck(1)
+    ) full ();
+  end
 endmodule

@@ -20,24 +20,29 @@ const KHZ: u32 = 322_000;
 /// Clocks until a message must have left.
 const LATEST: u64 = 5_000;
 
+/// Bytes of an echo request: the most that a frame holds.
+const ECHO: u64 = 1472;
+
 /// What else is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     Nothing,
     Acknowledgements,
     Arp,
+    Echo,
     Retransmissions,
 }
 
 impl Other {
-    const ALL: [Other; 4] =
-        [Other::Nothing, Other::Acknowledgements, Other::Arp, Other::Retransmissions];
+    const ALL: [Other; 5] =
+        [Other::Nothing, Other::Acknowledgements, Other::Arp, Other::Echo, Other::Retransmissions];
 
     fn id(self) -> &'static str {
         match self {
             Other::Nothing => "idle",
             Other::Acknowledgements => "acknowledgements",
             Other::Arp => "arp",
+            Other::Echo => "echo",
             Other::Retransmissions => "retransmissions",
         }
     }
@@ -47,6 +52,7 @@ impl Other {
             Other::Nothing => "nothing else is sent",
             Other::Acknowledgements => "other sessions receive at line rate and are acknowledged",
             Other::Arp => "requests for the core's address at line rate",
+            Other::Echo => "echo requests of 1472 bytes, one behind the other",
             Other::Retransmissions => "segments of 1460 bytes of other sessions are sent again",
         }
     }
@@ -56,7 +62,7 @@ impl Other {
         let words = match self {
             Other::Nothing => return 1,
             Other::Acknowledgements | Other::Arp => 15,
-            Other::Retransmissions => (54 + 1460_u64).div_ceil(4),
+            Other::Echo | Other::Retransmissions => (54 + 1460_u64).div_ceil(4),
         };
         // The limiter stops once in 33 clocks; two clocks stand between frames.
         words + words / 32 + 1 + 3
@@ -76,6 +82,10 @@ fn disturb(bed: &mut Bed, other: Other, turn: u64) -> Result<(), String> {
             for _ in 0..20 {
                 bed.partner.ask(&mut bed.station);
             }
+        }
+        Other::Echo => {
+            let data = bed.payload(ECHO);
+            bed.partner.ping(&mut bed.station, data);
         }
         Other::Acknowledgements => {
             for _ in 0..8 {

@@ -1,8 +1,10 @@
 //! Latency of all sizes, both directions, all ways; and on a true line.
 
+use std::collections::BTreeSet;
+
 use super::bed::Bed;
 use super::jobs;
-use super::modes::{Direction, MERGED, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
+use super::modes::{Direction, FULL, MERGED, RATES, TABLE_SIZES, WAYS, WIDE, Way, sizes};
 use super::record::{Absolute, Latency, Point, Series};
 use crate::builds::Build;
 use crate::formula::{HEADERS, Line, ns};
@@ -24,7 +26,6 @@ struct Job {
     rates: Vec<u32>,
     sizes: Vec<u64>,
     case: &'static str,
-    jumbo: bool,
     phases: bool,
 }
 
@@ -36,7 +37,6 @@ impl Job {
             rates: RATES.to_vec(),
             sizes,
             case: "",
-            jumbo: build.ends_with("_jumbo"),
             phases: false,
         }
     }
@@ -60,8 +60,11 @@ fn jobs() -> Vec<Job> {
             out.push(Job { case, ..Job::of(build, &rx, table.clone()) });
         }
     }
-    out.push(Job { phases: true, ..Job::of(MERGED.build, &[MERGED], small.clone()) });
-    out.push(Job::of(&format!("{}_jumbo", MERGED.build), &[MERGED], large));
+    out.push(Job { phases: true, ..Job::of(MERGED.build, &[MERGED], sizes()) });
+    for build in ["full", "full_ct"] {
+        let ways: Vec<Way> = FULL.into_iter().filter(|way| way.build == build).collect();
+        out.push(Job { case: "full", ..Job::of(build, &ways, small.clone()) });
+    }
     for build in ["ct64_mac64", "sf64_mac64"] {
         let ways: Vec<Way> = WIDE.into_iter().filter(|way| way.build == build).collect();
         let rates = WIDE_RATES.to_vec();
@@ -88,7 +91,7 @@ fn series(bed: &mut Bed, job: &Job, way: &Way, khz: u32) -> Result<Series, Strin
             Direction::Tx => bed.send(*n, way.mode),
         };
         let cycles = cycles.map_err(|error| format!("{}, {}: {error}", job.build, way.id))?;
-        points.push(Point { n: *n, cycles, jumbo: job.jumbo });
+        points.push(Point { n: *n, cycles, jumbo: *n > MSS });
     }
     Ok(Series {
         way: way.id.to_owned(),
@@ -159,17 +162,16 @@ fn work(job: &Job) -> Result<(Vec<Series>, Vec<Absolute>), String> {
     Ok((found, lines))
 }
 
-/// Measures everything. Builds are made first, one after the other.
+/// Measures everything. Builds are made first, as many at a time as there are processors.
 ///
 /// # Errors
 /// A packet that does not come through; the points that are off their formula are in the record.
 pub fn measure() -> Result<Latency, String> {
     let jobs = jobs();
-    for job in &jobs {
-        Build::named(&job.build)
-            .and_then(|build| build.make())
-            .map_err(|error| error.to_string())?;
-    }
+    let builds: BTreeSet<&str> = jobs.iter().map(|job| job.build.as_str()).collect();
+    jobs::run(&Vec::from_iter(builds), |name| {
+        Build::named(name).and_then(|build| build.make()).map_err(|error| error.to_string())
+    })?;
     let mut out = Latency::default();
     for (series, absolute) in jobs::run(&jobs, work)? {
         for series in series {

@@ -10,3 +10,4 @@ pub mod meta;
 pub mod modes;
 pub mod partner;
 pub mod record;
+pub mod synthesis;

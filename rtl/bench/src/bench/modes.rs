@@ -115,6 +115,33 @@ pub const MERGED: Way = rx(
     Formula::RxMerged { user: 8 },
 );
 
+/// Ways through cores with all options: 64 sessions, congestion control, reordering or delivery out of sequence, events.
+pub const FULL: [Way; 5] = [
+    rx("rx_packed64", "Rx cut-through, 64-bit user side", "full_ct", Formula::RxPacked { user: 8 }),
+    rx("rx_store64", "Rx store-and-forward, 64-bit user side", "full", Formula::RxStore),
+    tx(
+        "tx_ct64",
+        "Tx cut-through, 64-bit user side",
+        "full_ct",
+        Mode::CutThrough,
+        Formula::TxCutThrough,
+    ),
+    tx(
+        "tx_store64",
+        "Tx store-and-forward, 64-bit user side",
+        "full",
+        Mode::Store,
+        Formula::TxStore { user: 8 },
+    ),
+    tx(
+        "tx_length64",
+        "Tx with length at start, 64-bit user side",
+        "full",
+        Mode::Length,
+        Formula::TxLength { user: 8, hidden: HIDDEN },
+    ),
+];
+
 /// Ways with 64 bits towards the MAC.
 pub const WIDE: [Way; 5] = [
     rx("rx_packed64", "Rx cut-through", "ct64_mac64", Formula::RxPacked { user: 8 }),

@@ -6,7 +6,7 @@
 use std::net::Ipv4Addr;
 
 use crate::drill::endpoint::{Op, Settings};
-use crate::drill::wire::{self, ACK, Arp, Lies, PSH, Packet, SYN, Segment};
+use crate::drill::wire::{self, ACK, Arp, Echo, Lies, PSH, Packet, SYN, Segment};
 use crate::event::Kind;
 use crate::mac::{RxFrame, TxFrame};
 use crate::station::Station;
@@ -177,6 +177,23 @@ impl Partner {
             tpa: self.core.ip,
         };
         station.mac_rx.push(RxFrame { bytes: wire::build_arp(&request), ..RxFrame::default() });
+    }
+
+    /// An echo request to the core.
+    pub fn ping(&self, station: &mut Station, data: Vec<u8>) {
+        let request = Echo {
+            src_mac: self.mac,
+            dst_mac: self.core.mac,
+            vlan: self.core.vlan,
+            src: self.ip,
+            dst: self.core.ip,
+            reply: false,
+            ident: 1,
+            seq: 1,
+            data,
+        };
+        let bytes = wire::build_echo(&request, &Lies::default());
+        station.mac_rx.push(RxFrame { bytes, ..RxFrame::default() });
     }
 
     fn answer(&self, station: &mut Station, packet: &Packet) {

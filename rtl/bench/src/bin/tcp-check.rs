@@ -9,9 +9,10 @@ use spfe_tcp_bench::builds;
 use spfe_tcp_bench::core::Core;
 use spfe_tcp_bench::drill::endpoint::{Build, Endpoint};
 use spfe_tcp_bench::drill::suite::{self, Record};
+use spfe_tcp_bench::fuzz::{self, runs::add};
+use spfe_tcp_bench::peer;
 use spfe_tcp_bench::reference::Reference;
 use spfe_tcp_bench::reference::lockstep::Lockstep;
-use spfe_tcp_bench::{fuzz, peer};
 
 /// Checks of the TCP core in virtual time. Records are written into target/rtl/report/data.
 #[derive(Parser)]
@@ -56,7 +57,7 @@ enum Command {
         /// How many.
         #[arg(long, default_value_t = 100_000)]
         frames: u64,
-        /// Seed of all frames.
+        /// Seed of all frames; it is printed.
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// Compare with the model.
@@ -68,11 +69,14 @@ enum Command {
 /// The name of the model in the records.
 const REFERENCE: &str = "reference";
 
-fn make(name: &str) -> Result<Box<dyn Endpoint>, String> {
-    match name {
-        REFERENCE => Ok(Box::new(Reference::new(Build::default()))),
-        build => Ok(Box::new(Core::new(build).map_err(|error| error.to_string())?)),
+/// An endpoint, and which state of the core it is.
+fn make(name: &str) -> Result<(Box<dyn Endpoint>, String), String> {
+    if name == REFERENCE {
+        return Ok((Box::new(Reference::new(Build::default())), String::new()));
     }
+    let core = Core::new(name).map_err(|error| error.to_string())?;
+    let state = core.state();
+    Ok((Box::new(core), state))
 }
 
 /// The core's records have the plain names; the model's its own.
@@ -83,8 +87,9 @@ fn file(name: &str, core: &str) -> String {
 
 fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, String> {
     let scripts = suite::load(dir)?;
-    let mut endpoint = make(&a.core)?;
-    let record = suite::run_all(&scripts, only, &a.core, endpoint.as_mut(), verbose);
+    let (mut endpoint, state) = make(&a.core)?;
+    let mut record = suite::run_all(&scripts, only, &a.core, endpoint.as_mut(), verbose);
+    record.core = state;
     for row in record.rows.iter().filter(|r| r.result == "failed") {
         println!("{} {}: {}", row.point, row.script, row.detail);
     }
@@ -105,7 +110,7 @@ fn drill(a: &Arguments, dir: &Path, only: &str, verbose: bool) -> Result<bool, S
 }
 
 fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, String> {
-    let mut endpoint = make(&a.core)?;
+    let (mut endpoint, _) = make(&a.core)?;
     let core = if a.core == REFERENCE { String::new() } else { builds::sources()? };
     let mut passed = true;
     let wanted = |case: &peer::cases::Case| only.split(',').any(|part| case.name.contains(part));
@@ -127,17 +132,41 @@ fn peers(a: &Arguments, scale: u32, seed: u64, only: &str) -> Result<bool, Strin
 }
 
 fn fuzzing(a: &Arguments, frames: u64, seed: u64, lockstep: bool) -> Result<bool, String> {
-    let mut endpoint = make(&a.core)?;
+    let (mut endpoint, state) = make(&a.core)?;
     let mut record = if lockstep {
         let mut both = Lockstep::new(endpoint.as_mut());
-        fuzz::run(&mut both, frames, seed, |b| b.difference().map(String::from))
+        let mut record = fuzz::run(&mut both, frames, seed, |b| b.difference().map(String::from));
+        record.agreed = both.agreed;
+        record
     } else {
         fuzz::run(endpoint.as_mut(), frames, seed, |_| None)
     };
     record.endpoint.clone_from(&a.core);
-    println!("fuzzing: {record:?}");
-    record::write(&file("fuzz", &a.core), &record)?;
-    Ok(record.result == "passed")
+    record.core = state;
+    record.lockstep = lockstep;
+    let passed = record.result == "passed";
+    println!(
+        "fuzzing: {}, seed {seed}, {} frames{}: {}, {} answers, {} bytes delivered, {} opened",
+        a.core,
+        record.frames,
+        if lockstep { " in lock-step" } else { "" },
+        record.result,
+        record.answers,
+        record.delivered_bytes,
+        record.opened
+    );
+    let counters = endpoint.counters();
+    let seen: Vec<_> = counters.iter().filter(|(_, n)| *n != 0).collect();
+    println!("counters: {seen:?}");
+    if let Some((what, before)) = record.detail.clone().split_once('\n') {
+        // The record has the first line.
+        println!("{before}\n{what}");
+        record.detail = what.into();
+    } else if !passed {
+        println!("{}", record.detail);
+    }
+    record::change(&file("fuzz", &a.core), |runs| add(runs, record))?;
+    Ok(passed)
 }
 
 fn main() -> ExitCode {

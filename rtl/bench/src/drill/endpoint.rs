@@ -199,6 +199,7 @@ pub struct Build {
     pub tx_congestion_control: bool,
     pub tx_push: bool,
     pub tx_mem_addr_bits: u8,
+    pub rx_mem_addr_bits: u8,
     pub status_events: bool,
     pub credit_events: bool,
     pub instant_ack: bool,
@@ -221,6 +222,7 @@ impl Default for Build {
             tx_congestion_control: false,
             tx_push: false,
             tx_mem_addr_bits: 16,
+            rx_mem_addr_bits: 15,
             status_events: false,
             credit_events: false,
             instant_ack: false,
@@ -238,6 +240,13 @@ impl Build {
     pub fn ring_bytes(&self) -> u32 {
         let slots = u32::from(self.session_count).next_power_of_two();
         (16u32 << self.tx_mem_addr_bits) / slots
+    }
+
+    /// Bytes that reordering keeps of a session.
+    #[must_use]
+    pub fn kept_bytes(&self) -> u32 {
+        let slots = u32::from(self.session_count).next_power_of_two();
+        (16u32 << self.rx_mem_addr_bits) / slots
     }
 
     /// A generic as a number, by its name in scripts.

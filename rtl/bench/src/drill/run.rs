@@ -141,6 +141,12 @@ impl World<'_> {
                 let iss = self.track().iss;
                 self.names.insert(name.clone(), iss);
             }
+            Step::Wraps(bytes) => {
+                let iss = self.track().iss;
+                if iss.wrapping_neg() > *bytes || iss == 0 {
+                    return Err(format!("the initial sequence number is {iss}"));
+                }
+            }
             Step::Differ(a, b) => {
                 let (a, b) = (self.names.get(a), self.names.get(b));
                 if a.is_none() || b.is_none() || a == b {

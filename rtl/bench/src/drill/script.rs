@@ -121,13 +121,35 @@ pub struct EchoLine {
 pub enum Step {
     Flow(Flow),
     Use(String),
-    Listen { session: u16, port: Option<u16>, from: Option<Ipv4Addr> },
-    Connect { session: u16 },
-    Close { session: u16 },
-    Abort { session: u16 },
-    Send { session: u16, len: u16, mode: Mode },
-    Read { session: u16, len: u64, any: bool },
-    Ahead { session: u16, ahead: u32, len: u16 },
+    Listen {
+        session: u16,
+        port: Option<u16>,
+        from: Option<Ipv4Addr>,
+    },
+    Connect {
+        session: u16,
+    },
+    Close {
+        session: u16,
+    },
+    Abort {
+        session: u16,
+    },
+    Send {
+        session: u16,
+        len: u16,
+        mode: Mode,
+    },
+    Read {
+        session: u16,
+        len: u64,
+        any: bool,
+    },
+    Ahead {
+        session: u16,
+        ahead: u32,
+        len: u16,
+    },
     UserReady(bool),
     ArpAuto(bool),
     Move([u8; 6]),
@@ -138,12 +160,24 @@ pub enum Step {
     InjectEcho(EchoLine),
     ExpectEcho(EchoLine),
     InjectFrame(Vec<u8>),
-    None { ticks: u64 },
+    None {
+        ticks: u64,
+    },
     Advance(u64),
-    Event { session: u16, kind: u8, reason: Option<u8>, within: u64 },
-    State { session: u16, state: u8 },
+    Event {
+        session: u16,
+        kind: u8,
+        reason: Option<u8>,
+        within: u64,
+    },
+    State {
+        session: u16,
+        state: u8,
+    },
     Remember(String),
     Differ(String, String),
+    /// The endpoint's sequence numbers wrap within so many bytes.
+    Wraps(u32),
 }
 
 /// A script.

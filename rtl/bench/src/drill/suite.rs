@@ -31,6 +31,9 @@ pub struct Row {
 pub struct Record {
     /// What was tested.
     pub endpoint: String,
+    /// State of the core, [`crate::builds::Build::state`]; empty for the reference.
+    #[serde(default)]
+    pub core: String,
     /// Numbers of scripts with each result.
     pub passed: usize,
     /// See `passed`.
@@ -75,8 +78,14 @@ pub fn run_all(
     ep: &mut dyn Endpoint,
     verbose: bool,
 ) -> Record {
-    let mut record =
-        Record { endpoint: endpoint.into(), passed: 0, skipped: 0, failed: 0, rows: Vec::new() };
+    let mut record = Record {
+        endpoint: endpoint.into(),
+        core: String::new(),
+        passed: 0,
+        skipped: 0,
+        failed: 0,
+        rows: Vec::new(),
+    };
     for (name, script) in scripts.iter().filter(|(n, _)| n.contains(only)) {
         let (result, detail) = match run(script, ep) {
             Outcome::Passed => {

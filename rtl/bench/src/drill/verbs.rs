@@ -92,6 +92,7 @@ pub(super) fn parse(steps: &mut Steps, verb: &str, mut line: Line) -> Result<(),
             Step::State { session, state }
         }
         "remember" => Step::Remember(line.need("a name")?),
+        "wraps" => Step::Wraps(line.number("bytes", u64::from(u32::MAX))? as u32),
         "differ" => Step::Differ(line.need("a name")?, line.need("a second name")?),
         _ => return Err(line.error(format!("`{verb}` is not a command"))),
     };

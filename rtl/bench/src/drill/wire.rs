@@ -93,27 +93,27 @@ impl Segment {
     }
 }
 
-/// Finds an option of a kind with a length; stops at the first that is malformed (RFC 9293, 3.1).
+/// Finds an option of a kind with a length, the last of several; stops at the first that is
+/// malformed (RFC 9293, 3.1).
 #[must_use]
 pub fn option(options: &[u8], kind: u8, len: usize) -> Option<&[u8]> {
+    let mut found = None;
     let mut rest = options;
     while let Some((&k, tail)) = rest.split_first() {
-        match k {
-            0 => return None,
-            1 => rest = tail,
-            _ => {
-                let size = usize::from(*tail.first()?);
-                if size < 2 || size > rest.len() {
-                    return None;
-                }
-                if k == kind && size == len {
-                    return rest.get(2..size);
-                }
-                rest = rest.get(size..)?;
-            }
+        let size = match (k, tail.first()) {
+            (0, _) | (2.., None) => break,
+            (1, _) => 1,
+            (_, Some(size)) => usize::from(*size),
+        };
+        if k != 1 && size < 2 || size > rest.len() {
+            break;
         }
+        if k == kind && size == len {
+            found = rest.get(2..size);
+        }
+        rest = rest.get(size..)?;
     }
-    None
+    found
 }
 
 /// How a frame differs from what its segment says.

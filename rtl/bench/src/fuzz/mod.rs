@@ -4,41 +4,34 @@
 //! the right bytes in their order, and (with [`crate::reference::lockstep`]) it agrees with the model.
 
 mod mutate;
+pub mod runs;
 mod target;
 
 use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Op, Settings};
 use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
 use crate::peer::channel::Random;
-use serde::{Deserialize, Serialize};
+use runs::Record;
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use target::Target;
 
 /// Frames between two probes.
 pub const PROBE_EVERY: u64 = 1000;
 
-/// A run (`fuzz.json`).
-#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields of the record, named after what they count")]
-pub struct Record {
-    pub endpoint: String,
-    pub seed: u64,
-    pub frames: u64,
-    pub valid_frames: u64,
-    pub probes: u64,
-    pub answers: u64,
-    pub delivered_bytes: u64,
-    pub opened: u64,
-    pub closed: u64,
-    /// `passed` or `failed`.
-    pub result: String,
-    pub detail: String,
-}
-
-/// Settings of a run: short times, so that all timers fire often.
+/// Settings of a run, by its seed: short times, so that all timers fire often; windows with and
+/// without scaling, small and large.
 #[must_use]
-pub fn settings() -> Settings {
+pub fn settings(seed: u64) -> Settings {
+    let mut r = Random::new(seed ^ 0x5e77);
+    let wscale = [None, Some(0), Some(2), Some(7), Some(14)][r.below(5) as usize];
+    let most = 65535 << wscale.unwrap_or(0);
+    let rcv_wnd = [65535, 65535, 3000, 20_000, 300_000, 1 << 22][r.below(6) as usize];
     Settings {
+        wscale,
+        rcv_wnd: rcv_wnd.min(most),
+        mss: [1460, 1460, 1000, 536][r.below(4) as usize],
+        iss_key: r.bits() as u32,
         rto_min: 5,
         rto_init: 10,
         rto_max: 40,
@@ -53,7 +46,7 @@ pub fn settings() -> Settings {
     }
 }
 
-/// Injects `frames` frames. `difference` is asked at each probe for what a model beside it saw.
+/// Injects `frames` frames. `difference` is asked after each for what a model beside it saw.
 pub fn run<E: Endpoint + ?Sized>(
     ep: &mut E,
     frames: u64,
@@ -62,8 +55,9 @@ pub fn run<E: Endpoint + ?Sized>(
 ) -> Record {
     let mut record = Record { seed, result: "passed".into(), ..Record::default() };
     let result = caught(|| {
-        ep.restart(&settings());
-        fuzz(ep, frames, seed, &mut record, difference)
+        let settings = settings(seed);
+        ep.restart(&settings);
+        fuzz(ep, frames, &settings, &mut record, difference)
     });
     if let Err(text) = result.and_then(|done| done) {
         record.result = "failed".into();
@@ -75,13 +69,13 @@ pub fn run<E: Endpoint + ?Sized>(
 fn fuzz<E: Endpoint + ?Sized>(
     ep: &mut E,
     frames: u64,
-    seed: u64,
+    settings: &Settings,
     record: &mut Record,
     difference: impl Fn(&E) -> Option<String>,
 ) -> Result<(), String> {
-    let mut r = Random::new(seed);
+    let mut r = Random::new(record.seed);
     let count = ep.build().session_count.min(5) - 1;
-    let mut targets: Vec<Target> = (0..count).map(Target::new).collect();
+    let mut targets: Vec<Target> = (0..count).map(|id| Target::new(id, settings)).collect();
     let probe = count;
     while record.frames < frames {
         let at = record.frames;
@@ -97,12 +91,15 @@ fn fuzz<E: Endpoint + ?Sized>(
             }
         }
         collect(ep, &mut targets, record).map_err(|e| format!("frame {at}: {e}"))?;
+        if let Some(text) = difference(ep) {
+            return Err(format!("frame {at}: {text}"));
+        }
         if at % PROBE_EVERY == PROBE_EVERY - 1 {
             record.probes += 1;
             target::probe(ep, probe, at as u32).map_err(|e| format!("probe, frame {at}: {e}"))?;
             collect(ep, &mut targets, record).map_err(|e| format!("frame {at}: {e}"))?;
             if let Some(text) = difference(ep) {
-                return Err(format!("until frame {at}: {text}"));
+                return Err(format!("probe, frame {at}: {text}"));
             }
         }
     }
@@ -124,14 +121,16 @@ fn collect<E: Endpoint + ?Sized>(
         record.opened += u64::from(e.kind == 1);
         record.closed += u64::from(e.kind == 2);
     }
-    for d in ep.delivered() {
-        if d.err || d.ahead.is_some() {
-            continue;
-        }
-        record.delivered_bytes += d.bytes.len() as u64;
-        if let Some(t) = targets.get_mut(usize::from(d.session)) {
-            let nxt = ep.view(d.session).rcv_nxt;
-            t.delivered(&d.bytes, nxt)?;
+    // With reordering several pieces come one after the other.
+    let mut whole = BTreeMap::<u16, Vec<u8>>::new();
+    for d in ep.delivered().iter().filter(|d| !d.err && d.ahead.is_none()) {
+        whole.entry(d.session).or_default().extend(&d.bytes);
+    }
+    for (session, bytes) in whole {
+        record.delivered_bytes += bytes.len() as u64;
+        if let Some(t) = targets.get_mut(usize::from(session)) {
+            let nxt = ep.view(session).rcv_nxt;
+            t.delivered(&bytes, nxt)?;
         }
     }
     Ok(())

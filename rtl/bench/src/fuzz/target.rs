@@ -1,7 +1,7 @@
 //! A connection under fire, and the one the endpoint is probed with.
 
 use super::mutate::{Edges, Shot, mutate};
-use crate::drill::endpoint::{Endpoint, Mode, Op};
+use crate::drill::endpoint::{Endpoint, Mode, Op, Settings};
 use crate::drill::pattern;
 use crate::drill::wire::{ACK, FIN, Lies, Packet, RST, SYN, Segment, build, parse};
 use crate::peer::channel::Random;
@@ -21,6 +21,13 @@ pub(super) struct Target {
     port: u16,
     local: u16,
     sent: u32,
+    /// Software has closed it: a message would wait for ever, and stop all others.
+    closed: bool,
+    /// Settings of the endpoint.
+    rcv_wnd: u32,
+    mss: u32,
+    /// What the peer announces for now.
+    window: u16,
 }
 
 fn segment(port: u16, local: u16, seq: u32, ack: u32, flags: u8, payload: Vec<u8>) -> Segment {
@@ -49,8 +56,17 @@ fn payload(seq: u32, len: usize) -> Vec<u8> {
 }
 
 impl Target {
-    pub fn new(session: u16) -> Self {
-        Self { session, port: 6000 + session, local: 100 + session, sent: 0 }
+    pub fn new(session: u16, settings: &Settings) -> Self {
+        Self {
+            session,
+            port: 6000 + session,
+            local: 100 + session,
+            sent: 0,
+            closed: false,
+            rcv_wnd: settings.rcv_wnd,
+            mss: settings.mss.into(),
+            window: 65535,
+        }
     }
 
     /// One frame, or one act of the user; true if the frame was valid.
@@ -62,6 +78,7 @@ impl Target {
         let v = ep.view(self.session);
         if v.state == 0 {
             self.sent = 0;
+            self.closed = false;
             let op = if r.chance(600) {
                 Op::Listen { port: self.local, from: None }
             } else {
@@ -70,14 +87,21 @@ impl Target {
             ep.op(self.session, op);
             return Ok(false);
         }
-        match r.below(60) {
+        self.closed &= v.state != 1;
+        match r.below(200) {
             0 => {
+                self.closed = true;
                 ep.op(self.session, if r.chance(800) { Op::Close } else { Op::Abort });
                 return Ok(false);
             }
             // Only what has room is given, so that no session stops the others.
-            1..=6 if matches!(v.state, 4 | 7) && v.credit > 8192 && ep.backlog() == 0 => {
-                let len = 1 + r.below(1460) as u32;
+            1..=40
+                if matches!(v.state, 4 | 7)
+                    && !self.closed
+                    && v.credit > 8192
+                    && ep.backlog() == 0 =>
+            {
+                let len = 1 + r.below(self.mss.into()) as u32;
                 let bytes: Vec<u8> =
                     (0..len).map(|i| pattern(SALT, false, self.sent + i)).collect();
                 self.sent += len;
@@ -89,7 +113,7 @@ impl Target {
         }
         let edges = Edges {
             rcv_nxt: v.rcv_nxt,
-            rcv_wnd: 65535,
+            rcv_wnd: self.rcv_wnd,
             una: v.snd_una,
             nxt: v.snd_nxt,
             checksum: ep.build().rx_checksum,
@@ -111,25 +135,43 @@ impl Target {
     }
 
     /// The segment a proper peer would send in this state.
-    fn valid(&self, state: u8, e: &Edges, r: &mut Random) -> Shot {
+    fn valid(&mut self, state: u8, e: &Edges, r: &mut Random) -> Shot {
         let (flags, seq, ack) = match state {
             1 => (SYN, r.bits() as u32, 0),
             2 if r.chance(900) => (SYN | ACK, r.bits() as u32, e.nxt),
             2 => (SYN, r.bits() as u32, 0),
             _ => {
-                let flags = match r.below(40) {
+                let flags = match r.below(160) {
                     0 => RST | ACK,
-                    1 | 2 => FIN | ACK,
+                    1..=4 => FIN | ACK,
                     _ => ACK,
                 };
                 let back = e.nxt.wrapping_sub(e.una);
-                let ack = if r.chance(800) { e.nxt } else { e.una.wrapping_add(back / 2) };
+                let ack = match r.below(10) {
+                    0 | 1 => e.una.wrapping_add(back / 2),
+                    // Duplicates, so that something has to be sent again.
+                    2..=5 => e.una,
+                    _ => e.nxt,
+                };
                 (flags, e.rcv_nxt, ack)
             }
         };
-        let data = flags & (SYN | RST) == 0 && r.chance(600);
+        if r.chance(20) {
+            self.window = [0, 1, 700, 5000, 65535, 65535][r.below(6) as usize];
+        }
+        let data = flags & (SYN | RST) == 0 && r.chance(400);
         let len = if data { r.below(1461) as usize } else { 0 };
-        let segment = segment(self.port, self.local, seq, ack, flags, Vec::new());
+        let mut segment = segment(self.port, self.local, seq, ack, flags, Vec::new());
+        segment.window = self.window;
+        if data && r.chance(200) {
+            // Ahead: what is between comes later.
+            let after = [1, 100, 1460, 2920, 5000][r.below(5) as usize];
+            segment.seq = seq.wrapping_add(after);
+        }
+        if flags & SYN != 0 && r.chance(500) {
+            let mss = [1460, 1460, 536, 88, 1000][r.below(5) as usize];
+            segment.options = vec![2, 4, (mss >> 8) as u8, mss as u8, 3, 3, r.below(16) as u8, 1];
+        }
         Shot { segment, lies: Lies::default(), bad_fcs: false, len }
     }
 

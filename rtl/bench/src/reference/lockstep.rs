@@ -1,32 +1,71 @@
 //! An endpoint and the reference model side by side: the same input, and the output compared.
 //!
-//! Compared are, in order for each four-tuple, all fields of the frames sent, and for each session
-//! the bytes delivered. Free are: the IP identification, initial sequence numbers (the model takes
-//! those of the endpoint), PSH, ACK without its bit, the window of RST, the order of frames of
-//! different connections, and the tick in which a timer fires, within [`SLACK`].
+//! After each act (a frame, a tick, a message, a command) both come to rest, and then all must be
+//! equal, without any allowance of time:
+//!
+//! * the frames sent since, field by field and with their payload, in order for each four-tuple,
+//!   each kind of ARP packet and ICMP; frames that the MAC had to spoil do not count;
+//! * what was delivered: segment by segment, with the distance of those ahead; with reordering the
+//!   bytes of each session, because what was kept may come in other pieces. What the user has to
+//!   forget does not count;
+//! * the events of [`EVENTS`] of each session, in order, with their data;
+//! * whenever a view of a session with a connection is asked for, all of its fields.
+//!
+//! Free are, because no RFC fixes them and software does not see them: the IP identification,
+//! initial sequence numbers (the model takes those of the endpoint, but checks the one of a
+//! connection that follows upon TIME-WAIT), PSH, the number in the field of ACK without its bit,
+//! the window of RST, and the order of frames of different connections.
+//!
+//! Sessions that connect at the same time share one unit that asks for addresses: they learn one
+//! after the other that one is known or has failed. The model takes that order from the endpoint, but
+//! not more than [`super::LEARN_TICKS`] of it.
+//!
+//! A difference comes with what happened before, newest last.
 
 use super::Reference;
+use super::session::State;
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
 use crate::drill::wire::{ACK, PSH, Packet, RST, SYN, Segment, parse};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Ticks that a timer may fire earlier or later than in the model.
-pub const SLACK: u64 = 2;
+/// Events that both must tell: opened, closed, peer-fin, tx-refused, arp-failed.
+pub const EVENTS: [u8; 5] = [1, 2, 3, 8, 10];
 
-type Tuple = (std::net::Ipv4Addr, u16, u16);
+const ARP_FAILED: u8 = 10;
 
-/// Frames of a connection that the other one has not sent yet, with their ticks.
-#[derive(Debug, Default)]
-struct Pair {
-    ours: VecDeque<(u64, Segment)>,
-    model: VecDeque<(u64, Segment)>,
+/// Lines of what happened before a difference.
+const HISTORY: usize = 200;
+
+/// What is in order among itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stream {
+    /// Address and port of the peer, our port.
+    Tcp(std::net::Ipv4Addr, u16, u16),
+    Arp,
+    Icmp,
+    /// Payload of a session.
+    Payload(u16),
+    /// Events of a session.
+    Events(u16),
 }
 
-/// Bytes of a session that the other one has not delivered yet.
-#[derive(Debug, Default)]
-struct Bytes {
-    ours: VecDeque<u8>,
-    model: VecDeque<u8>,
+/// Output by streams.
+type Output = BTreeMap<Stream, Vec<Item>>;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Item {
+    Text(String),
+    Payload(Vec<u8>, Option<u32>),
+}
+
+impl Item {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Payload(bytes, None) => format!("{} bytes", bytes.len()),
+            Self::Payload(bytes, Some(by)) => format!("{} bytes, ahead by {by}", bytes.len()),
+        }
+    }
 }
 
 /// Both, as one endpoint.
@@ -34,16 +73,14 @@ pub struct Lockstep<'a> {
     ep: &'a mut dyn Endpoint,
     model: Reference,
     now: u64,
-    /// Session of a pair of ports (peer's, ours) and of a port that listens.
+    /// What each session was told to open.
     peers: HashMap<u16, Op>,
-    pairs: HashMap<Tuple, Pair>,
-    bytes: HashMap<u16, Bytes>,
     frames: Vec<Frame>,
-    /// The first difference.
+    delivered: Vec<Delivery>,
+    events: Vec<Event>,
     difference: Option<String>,
-    /// What both did last.
-    last: String,
-    /// Frames that agreed.
+    history: VecDeque<String>,
+    /// Frames, deliveries and events that agreed.
     pub agreed: u64,
 }
 
@@ -56,106 +93,160 @@ impl<'a> Lockstep<'a> {
             model,
             now: 0,
             peers: HashMap::new(),
-            pairs: HashMap::new(),
-            bytes: HashMap::new(),
             frames: Vec::new(),
+            delivered: Vec::new(),
+            events: Vec::new(),
             difference: None,
-            last: String::new(),
+            history: VecDeque::new(),
             agreed: 0,
         }
     }
 
-    /// The first difference since the last restart.
+    /// The first difference since the last restart, and what was before.
     #[must_use]
     pub fn difference(&self) -> Option<&str> {
         self.difference.as_deref()
     }
 
-    fn differ(&mut self, text: String) {
-        let (now, last) = (self.now, &self.last);
-        self.difference.get_or_insert_with(|| format!("tick {now}: {text}; after {last}"));
+    fn differ(&mut self, text: &str) {
+        let (now, history) = (self.now, self.history.make_contiguous().join("\n"));
+        self.difference.get_or_insert_with(|| format!("tick {now}: {text}; after\n{history}"));
+    }
+
+    fn note(&mut self, line: String) {
+        if self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back(line);
     }
 
     /// The endpoint acts first; its initial sequence numbers are told to the model.
-    fn both(&mut self, mut act: impl FnMut(&mut dyn Endpoint)) {
+    fn both(&mut self, line: String, mut act: impl FnMut(&mut dyn Endpoint)) {
+        if !line.is_empty() {
+            self.note(format!("tick {}: {line}", self.now));
+        }
         act(self.ep);
         self.ep.run_idle();
-        let frames = self.ep.frames();
-        for f in frames.iter().filter(|f| !f.poisoned) {
-            match parse(&f.bytes) {
-                Ok(Packet::Tcp(seg)) => {
-                    if let Some(session) = self.session(&seg) {
-                        self.model.hint_iss(session, seg.seq);
-                    }
-                    let now = self.now;
-                    self.pair(&seg).ours.push_back((now, plain(seg)));
-                }
-                Ok(_) => {}
-                Err(text) => self.differ(format!("frame of the endpoint: {text}")),
-            }
-        }
-        self.frames.extend(frames);
+        let ours = self.output();
         act(&mut self.model);
-        for f in self.model.frames() {
-            if let Ok(Packet::Tcp(seg)) = parse(&f.bytes) {
-                let now = self.now;
-                self.pair(&seg).model.push_back((now, plain(seg)));
+        let model = match output(&mut self.model) {
+            Ok((all, ..)) => all,
+            Err(text) => return self.differ(&format!("frame of the model: {text}")),
+        };
+        for (stream, items) in &ours {
+            for item in items {
+                self.note(format!("    {stream:?}: {}", item.text()));
             }
         }
-        self.compare();
+        if self.difference.is_none() {
+            self.compare(&ours, &model);
+        }
     }
 
-    fn pair(&mut self, seg: &Segment) -> &mut Pair {
-        self.pairs.entry((seg.dst, seg.dport, seg.sport)).or_default()
+    fn output(&mut self) -> Output {
+        match output(self.ep) {
+            Ok((all, syns, (frames, delivered, events))) => {
+                let active = syns.iter().filter(|syn| syn.flags & ACK == 0);
+                let found = active.filter_map(|syn| self.opens(syn));
+                let failed = events.iter().filter(|e| e.kind == ARP_FAILED).map(|e| e.session);
+                self.model.learn_as(found.chain(failed).collect());
+                for syn in syns {
+                    if let Some(session) = self.opens(&syn) {
+                        self.model.hint_iss(session, syn.seq);
+                    }
+                }
+                self.frames.extend(frames);
+                self.delivered.extend(delivered);
+                self.events.extend(events);
+                all
+            }
+            Err(text) => {
+                self.differ(&format!("frame of the endpoint: {text}"));
+                Output::new()
+            }
+        }
     }
 
     /// The session whose SYN this is.
-    fn session(&self, seg: &Segment) -> Option<u16> {
-        if seg.flags & SYN == 0 {
-            return None;
-        }
+    fn opens(&self, seg: &Segment) -> Option<u16> {
         let exact =
             |op: &Op| *op == Op::Connect { ip: seg.dst, port: seg.dport, local_port: seg.sport };
         let listens = |op: &Op| {
             matches!(op, Op::Listen { port, from } if *port == seg.sport
                 && from.is_none_or(|f| f == seg.dst))
         };
-        let mut found: Vec<u16> =
-            self.peers.iter().filter(|(_, op)| exact(op) || listens(op)).map(|(s, _)| *s).collect();
-        found.sort_unstable();
-        found.first().copied()
+        let matching = self.peers.iter().filter(|(_, op)| exact(op) || listens(op));
+        matching.map(|(session, _)| *session).min()
     }
 
-    fn compare(&mut self) {
-        if self.difference.is_some() {
-            return;
+    fn compare(&mut self, ours: &Output, model: &Output) {
+        for stream in ours.keys().chain(model.keys()) {
+            let empty = Vec::new();
+            let one = ours.get(stream).unwrap_or(&empty);
+            let other = model.get(stream).unwrap_or(&empty);
+            if one != other {
+                let list = |all: &[Item]| all.iter().map(Item::text).collect::<Vec<_>>().join("; ");
+                let text = format!("{stream:?}: {}; the model: {}", list(one), list(other));
+                return self.differ(&text);
+            }
         }
-        let now = self.now;
-        let mut wrong = None;
-        for (tuple, pair) in &mut self.pairs {
-            while let (Some((_, a)), Some((_, b))) = (pair.ours.front(), pair.model.front()) {
-                if a != b {
-                    wrong = Some(format!("sent {}; the model {}", a.text(), b.text()));
-                    break;
+        self.agreed += ours.values().map(|items| items.len() as u64).sum::<u64>();
+    }
+}
+
+type Raw = (Vec<Frame>, Vec<Delivery>, Vec<Event>);
+
+/// What an endpoint has put out, by streams; its segments with SYN; and all as it was.
+fn output(ep: &mut dyn Endpoint) -> Result<(Output, Vec<Segment>, Raw), String> {
+    let mut all = Output::new();
+    let mut syns = Vec::new();
+    let mut put = |stream, item| all.entry(stream).or_default().push(item);
+    let raw = (ep.frames(), ep.delivered(), ep.events());
+    for f in raw.0.iter().filter(|f| !f.poisoned) {
+        match parse(&f.bytes)? {
+            Packet::Tcp(seg) => {
+                let stream = Stream::Tcp(seg.dst, seg.dport, seg.sport);
+                let seg = plain(seg);
+                put(stream, Item::Text(text(&seg)));
+                if seg.flags & SYN != 0 {
+                    syns.push(seg);
                 }
-                pair.ours.pop_front();
-                pair.model.pop_front();
-                self.agreed += 1;
             }
-            let late = |q: &VecDeque<(u64, Segment)>| {
-                q.front().filter(|(at, _)| now > at + SLACK).map(|(_, s)| s.text())
-            };
-            if let Some(text) = late(&pair.ours) {
-                wrong = Some(format!("{tuple:?}: the model did not send {text}"));
-            }
-            if let Some(text) = late(&pair.model) {
-                wrong = Some(format!("{tuple:?}: only the model sent {text}"));
-            }
-        }
-        if let Some(text) = wrong {
-            self.differ(text);
+            Packet::Arp(arp) => put(Stream::Arp, Item::Text(format!("{arp:?}"))),
+            Packet::Echo(echo) => put(Stream::Icmp, Item::Text(format!("{echo:?}"))),
         }
     }
+    for d in raw.1.iter().filter(|d| !d.err) {
+        put(Stream::Payload(d.session), Item::Payload(d.bytes.clone(), d.ahead));
+    }
+    for e in raw.2.iter().filter(|e| EVENTS.contains(&e.kind)) {
+        let text = format!("event {} with {:#x}", e.kind, e.data);
+        put(Stream::Events(e.session), Item::Text(text));
+    }
+    if let Some(arp) = all.get_mut(&Stream::Arp) {
+        arp.sort();
+    }
+    if ep.build().rx_reordering {
+        for (_, items) in all.iter_mut().filter(|(s, _)| matches!(s, Stream::Payload(_))) {
+            let bytes = items.iter().flat_map(|i| match i {
+                Item::Payload(bytes, _) => bytes.clone(),
+                Item::Text(_) => Vec::new(),
+            });
+            *items = vec![Item::Payload(bytes.collect(), None)];
+        }
+    }
+    Ok((all, syns, raw))
+}
+
+/// All of a segment.
+fn text(seg: &Segment) -> String {
+    let Segment { dst_mac: to, vlan, ttl, urgent, options, payload, .. } = seg;
+    let sum = payload.iter().fold(0_u32, |sum, b| sum.rotate_left(5) ^ u32::from(*b));
+    format!(
+        "{} to={to:02x?} vlan={vlan:?} ttl={ttl} urgent={urgent} options={options:02x?} \
+         payload={sum:08x}",
+        seg.text()
+    )
 }
 
 /// Without what is free.
@@ -181,31 +272,35 @@ impl Endpoint for Lockstep<'_> {
         self.model.restart(settings);
         self.now = 0;
         self.peers.clear();
-        self.pairs.clear();
-        self.bytes.clear();
         self.frames.clear();
+        self.delivered.clear();
+        self.events.clear();
         self.difference = None;
+        self.history.clear();
     }
 
     fn inject(&mut self, frame: &[u8], bad_fcs: bool) {
         let text = match parse(frame) {
-            Ok(Packet::Tcp(seg)) => seg.text(),
-            _ => format!("{frame:02x?}"),
+            Ok(Packet::Tcp(seg)) => text(&seg),
+            Ok(other) => format!("{other:?}"),
+            Err(why) => {
+                let head = &frame[..frame.len().min(80)];
+                format!("{why}: {} bytes, {head:02x?}", frame.len())
+            }
         };
-        self.last = format!("{text}{}", if bad_fcs { " with a wrong FCS" } else { "" });
-        self.both(|ep| ep.inject(frame, bad_fcs));
+        let fcs = if bad_fcs { " with a wrong FCS" } else { "" };
+        self.both(format!("{text}{fcs}"), |ep| ep.inject(frame, bad_fcs));
     }
 
     fn advance_ticks(&mut self, n: u64) {
         for _ in 0..n {
             self.now += 1;
-            self.last = "a tick".into();
-            self.both(|ep| ep.advance_ticks(1));
+            self.both("begins".into(), |ep| ep.advance_ticks(1));
         }
     }
 
     fn run_idle(&mut self) {
-        self.both(|ep| ep.run_idle());
+        self.both(String::new(), |ep| ep.run_idle());
     }
 
     fn frames(&mut self) -> Vec<Frame> {
@@ -213,8 +308,8 @@ impl Endpoint for Lockstep<'_> {
     }
 
     fn send(&mut self, session: u16, bytes: &[u8], mode: Mode) {
-        self.last = format!("a message of {} bytes to session {session}", bytes.len());
-        self.both(|ep| ep.send(session, bytes, mode));
+        let line = format!("a message of {} bytes to session {session}", bytes.len());
+        self.both(line, |ep| ep.send(session, bytes, mode));
     }
 
     fn backlog(&self) -> usize {
@@ -222,48 +317,32 @@ impl Endpoint for Lockstep<'_> {
     }
 
     fn delivered(&mut self) -> Vec<Delivery> {
-        let ours = self.ep.delivered();
-        for d in ours.iter().filter(|d| !d.err && d.ahead.is_none()) {
-            self.bytes.entry(d.session).or_default().ours.extend(&d.bytes);
-        }
-        for d in self.model.delivered().iter().filter(|d| !d.err && d.ahead.is_none()) {
-            self.bytes.entry(d.session).or_default().model.extend(&d.bytes);
-        }
-        let mut wrong = None;
-        for (session, b) in &mut self.bytes {
-            let n = b.ours.len().min(b.model.len());
-            let same = b.ours.drain(..n).eq(b.model.drain(..n));
-            if !same {
-                wrong = Some(format!("session {session}: other bytes delivered than by the model"));
-            } else if b.ours.len() + b.model.len() != 0 {
-                let (ours, model) = (b.ours.len(), b.model.len());
-                wrong = Some(format!("session {session}: {ours} bytes more, {model} less"));
-            }
-        }
-        if let Some(text) = wrong {
-            self.differ(text);
-        }
-        ours
+        std::mem::take(&mut self.delivered)
     }
 
     fn user_ready(&mut self, ready: bool) {
-        self.both(|ep| ep.user_ready(ready));
+        self.both(format!("user ready {ready}"), |ep| ep.user_ready(ready));
     }
 
     fn events(&mut self) -> Vec<Event> {
-        self.model.events();
-        self.ep.events()
+        std::mem::take(&mut self.events)
     }
 
     fn op(&mut self, session: u16, op: Op) {
         if matches!(op, Op::Listen { .. } | Op::Connect { .. }) {
             self.peers.insert(session, op);
         }
-        self.last = format!("{op:?} for session {session}");
-        self.both(|ep| ep.op(session, op));
+        self.both(format!("{op:?} for session {session}"), |ep| ep.op(session, op));
     }
 
     fn view(&mut self, session: u16) -> View {
-        self.ep.view(session)
+        let ours = self.ep.view(session);
+        let model = self.model.view(session);
+        let same = ours.state == model.state;
+        let open = ours.state > State::SynSent as u8 && ours.state <= State::TimeWait as u8;
+        if (!same || open && ours != model) && self.difference.is_none() {
+            self.differ(&format!("session {session}: {ours:?}; the model: {model:?}"));
+        }
+        ours
     }
 }

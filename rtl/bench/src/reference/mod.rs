@@ -1,20 +1,35 @@
 //! A TCP endpoint of our own in software, with the options of the core.
 //!
 //! It works on whole segments and follows the RFCs in their own order of steps, not the structure of
-//! the core. Scripts run against it first; then it stands beside the core and both must agree.
+//! the core. Scripts run against it first; then it stands beside the core and both must agree
+//! ([`lockstep`]). Where the RFCs leave a choice it has made the same one:
+//!
+//! * an ACK that is due leaves before data that the same segment has set free; what is sent again
+//!   leaves before new data;
+//! * after a time-out, and when a closed window opens with something not acknowledged, all from SND.UNA on
+//!   is sent again; FIN always in a segment of its own, and the time-out begins anew with it;
+//! * FIN-WAIT-1 and LAST-ACK begin when FIN leaves, not when it is asked for;
+//! * challenges and resets for segments of no session are limited in a tick, ACKs of data out of
+//!   order are not;
+//! * a SYN for a port whose listening session is in use is dropped, not refused;
+//! * a connection that follows upon TIME-WAIT keeps the round trips of the one before it;
+//! * with reordering four pieces of a session are kept;
+//! * of several equal options the last one counts.
 
 mod arrival;
+mod kept;
 pub mod lockstep;
 mod net;
 mod output;
 mod receive;
+mod recovery;
 pub mod session;
 mod timers;
 
 use crate::drill::endpoint::{Build, Delivery, Endpoint, Event, Frame, Mode, Op, Settings, View};
 use net::Net;
 use session::{Session, State};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Reasons of a `closed` event.
 mod reason {
@@ -25,6 +40,9 @@ mod reason {
     pub const REFUSED: u64 = 4;
     pub const NO_ROUTE: u64 = 5;
 }
+
+/// Ticks in which all sessions that wait for the same address are told, one after the other.
+const LEARN_TICKS: u64 = 4;
 
 /// The reference endpoint.
 #[derive(Debug)]
@@ -44,6 +62,11 @@ pub struct Reference {
     events: Vec<Event>,
     /// Initial sequence numbers to use instead of its own, for lock-step.
     hints: HashMap<u16, u32>,
+    /// In lock-step: sessions that have learnt in this act what became of the address they asked
+    /// for.
+    learnt: Option<HashSet<u16>>,
+    /// Resets for segments of no session in this tick.
+    resets: u32,
 }
 
 impl Reference {
@@ -64,6 +87,8 @@ impl Reference {
             delivered: Vec::new(),
             events: Vec::new(),
             hints: HashMap::new(),
+            learnt: None,
+            resets: 0,
         };
         new.restart(&Settings::default());
         new
@@ -72,6 +97,20 @@ impl Reference {
     /// The next connection of a session begins with this sequence number.
     pub fn hint_iss(&mut self, session: u16, iss: u32) {
         self.hints.insert(session, iss);
+    }
+
+    /// From now on sessions learn only in the acts in which they are in this set what became of the
+    /// address of their next hop, but at most [`LEARN_TICKS`] after it is known.
+    pub fn learn_as(&mut self, sessions: HashSet<u16>) {
+        self.learnt = Some(sessions);
+    }
+
+    /// A session that waits for an address is told now.
+    fn learns(&mut self, id: usize) -> bool {
+        let Some(learnt) = &self.learnt else { return true };
+        let now = self.now;
+        let since = *self.sessions[id].resolved_at.get_or_insert(now);
+        learnt.contains(&(id as u16)) || now > since + LEARN_TICKS
     }
 
     fn session(&mut self, id: usize) -> &mut Session {
@@ -103,19 +142,23 @@ impl Reference {
             let state = self.sessions[id].state as u64;
             self.event(11, id, state);
         }
-        self.backlog.retain(|(s, _)| usize::from(*s) != id);
         self.event(2, id, why);
     }
 
-    /// An initial sequence number (RFC 9293, 3.4.1): a clock and a mix of the four-tuple.
+    /// An initial sequence number (RFC 9293, 3.4.1): a clock and a mix of the four-tuple, the same
+    /// as the core's, so that scripts can choose where it begins.
     fn new_iss(&mut self, id: usize) -> u32 {
         if let Some(iss) = self.hints.remove(&(id as u16)) {
             return iss;
         }
-        let s = &self.sessions[id];
-        let tuple = s.peer.map_or(0, u32::from) ^ u32::from(s.peer_port) << 16 ^ u32::from(s.port);
-        let mix = (tuple ^ self.settings.iss_key).wrapping_mul(0x9e37_79b1).rotate_left(13);
-        mix.wrapping_add((self.now as u32).wrapping_mul(250)).wrapping_add(self.ip_id.into())
+        let (s, key) = (&self.sessions[id], self.settings.iss_key);
+        let ports = u32::from(s.peer_port) << 16 | u32::from(s.port);
+        let words = [s.peer.map_or(0, u32::from), ports, key, key.rotate_left(19)];
+        let mix = words.iter().cycle().take(8).fold(key, |sum, word| {
+            let turned = sum.rotate_left(7) ^ sum.rotate_left(19) ^ sum ^ word;
+            turned.wrapping_add(key.rotate_left(11))
+        });
+        mix.wrapping_add((self.now as u32).wrapping_mul(256))
     }
 
     /// Bytes of segments waiting for the user.
@@ -148,6 +191,7 @@ impl Endpoint for Reference {
         self.delivered.clear();
         self.events.clear();
         self.hints.clear();
+        self.resets = 0;
     }
 
     fn inject(&mut self, frame: &[u8], bad_fcs: bool) {
@@ -158,6 +202,7 @@ impl Endpoint for Reference {
     fn advance_ticks(&mut self, n: u64) {
         for _ in 0..n {
             self.now += 1;
+            self.resets = 0;
             for id in 0..self.sessions.len() {
                 self.tick(id);
             }
@@ -206,14 +251,17 @@ impl Endpoint for Reference {
 
     fn view(&mut self, session: u16) -> View {
         let ring = self.build.ring_bytes();
-        self.sessions.get(usize::from(session)).map_or_else(View::default, |s| View {
+        let id = usize::from(session);
+        let Some(s) = self.sessions.get(id) else { return View::default() };
+        let end = if s.fin_sent { s.nxt } else { s.written() };
+        View {
             state: s.state as u8,
             snd_una: s.una,
             snd_nxt: s.nxt,
             rcv_nxt: s.rcv_nxt,
             snd_wnd: s.snd_wnd,
-            rto: s.clock.rto as u16,
-            credit: ring - s.ring.len() as u32,
-        })
+            rto: self.rto(id),
+            credit: ring.wrapping_sub(end.wrapping_sub(s.una)),
+        }
     }
 }

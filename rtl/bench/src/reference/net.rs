@@ -6,13 +6,37 @@ use crate::drill::endpoint::Frame;
 use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
 use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, Ipv4Packet};
 use smoltcp::{phy::ChecksumCapabilities, wire::Icmpv4Packet, wire::Icmpv4Repr};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// The table, and what is asked for.
+/// Session of events that belong to none.
+const NO_SESSION: usize = 0xffff;
+
+/// What is known of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// It was asked for.
+    Asking,
+    /// It has answered.
+    Mac([u8; 6]),
+    /// The same, but it is asked again whether it is still there.
+    Again([u8; 6]),
+    /// It does not answer; whether a session was told.
+    Failed(bool),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    known: Known,
+    tries: u8,
+    /// Ticks to be waited for, beside the one that is due.
+    timer: u32,
+}
+
+/// The table of next hops.
 #[derive(Debug, Default)]
 pub struct Net {
-    table: HashMap<Ipv4Addr, [u8; 6]>,
+    table: BTreeMap<Ipv4Addr, Entry>,
     /// When our address was last defended.
     defended: Option<u64>,
 }
@@ -33,12 +57,15 @@ impl Reference {
         else {
             return;
         };
+        if !matches!(operation, ArpOperation::Request | ArpOperation::Reply) {
+            return;
+        }
         let sha = sha.0;
         if sha[0] & 1 == 0 {
             self.learn(spa, sha);
-        }
-        if spa == self.settings.ip && sha != self.settings.mac && self.build.arp_gratuitous {
-            self.defend();
+            if spa == self.settings.ip && sha != self.settings.mac && self.build.arp_gratuitous {
+                self.defend();
+            }
         }
         let asked = operation == ArpOperation::Request && tpa == self.settings.ip;
         if asked && spa != self.settings.ip && self.build.arp_server {
@@ -54,25 +81,17 @@ impl Reference {
         }
     }
 
-    /// Known entries are renewed, entries asked for are made; nothing else is learnt.
+    /// Entries of the table are renewed; nothing else is learnt.
     fn learn(&mut self, ip: Ipv4Addr, mac: [u8; 6]) {
-        let waiting: Vec<usize> = (0..self.sessions.len())
-            .filter(|id| {
-                let s = &self.sessions[*id];
-                s.state == State::Resolve && s.peer.map(|p| self.next_hop(p)) == Some(ip)
-            })
-            .collect();
-        if waiting.is_empty() && !self.net.table.contains_key(&ip) {
-            return;
-        }
-        self.net.table.insert(ip, mac);
+        let timer = self.settings.arp_refresh;
+        let Some(entry) = self.net.table.get_mut(&ip) else { return };
+        entry.known = Known::Mac(mac);
+        entry.timer = timer;
         for id in 0..self.sessions.len() {
             if self.sessions[id].peer.map(|p| self.next_hop(p)) == Some(ip) {
                 self.sessions[id].mac = mac;
+                self.resolve(id);
             }
-        }
-        for id in waiting {
-            self.send_syn(id);
         }
     }
 
@@ -98,31 +117,41 @@ impl Reference {
         self.out.push(Frame { bytes, poisoned: false });
     }
 
-    /// Asks for the next hop of a session, or sends its SYN if that is known.
+    /// What the table knows of the next hop of a session that connects; what it does not know is
+    /// asked for.
     pub(super) fn resolve(&mut self, id: usize) {
-        let Some(peer) = self.sessions[id].peer else { return };
+        let s = &self.sessions[id];
+        let (State::Resolve, Some(peer)) = (s.state, s.peer) else { return };
         let hop = self.next_hop(peer);
-        if let Some(mac) = self.net.table.get(&hop) {
-            self.sessions[id].mac = *mac;
-            self.send_syn(id);
-            return;
+        match self.net.table.get(&hop).map(|e| e.known) {
+            Some(Known::Mac(mac) | Known::Again(mac)) => {
+                if self.learns(id) {
+                    self.session(id).mac = mac;
+                    self.connect(id);
+                }
+            }
+            Some(Known::Failed(_)) => {
+                if self.learns(id) {
+                    if let Some(entry) = self.net.table.get_mut(&hop) {
+                        entry.known = Known::Failed(true);
+                    }
+                    self.event(10, id, u64::from(u32::from(hop)));
+                    self.close(id, reason::NO_ROUTE);
+                }
+            }
+            Some(Known::Asking) => {}
+            None => {
+                let timer = self.settings.arp_retry.into();
+                self.net.table.insert(hop, Entry { known: Known::Asking, tries: 1, timer });
+                self.send_arp(true, [0xff; 6], [0; 6], hop);
+            }
         }
-        self.set_state(id, State::Resolve);
-        self.ask(id);
     }
 
-    /// One request more, or the end.
-    pub(super) fn ask(&mut self, id: usize) {
-        let Some(peer) = self.sessions[id].peer else { return };
-        let hop = self.next_hop(peer);
-        if self.sessions[id].arp_tries >= self.settings.arp_tries {
-            self.event(10, id, u64::from(u32::from(hop)));
-            self.close(id, reason::NO_ROUTE);
-            return;
-        }
-        self.sessions[id].arp_tries += 1;
-        self.sessions[id].arp_at = Some(self.now + u64::from(self.settings.arp_retry));
-        self.send_arp(true, [0xff; 6], [0; 6], hop);
+    fn connect(&mut self, id: usize) {
+        self.begin(id);
+        self.set_state(id, State::SynSent);
+        self.send_syn(id);
     }
 
     pub(super) fn net_tick(&mut self) {
@@ -130,11 +159,53 @@ impl Reference {
         if self.build.arp_gratuitous && period != 0 && self.now.is_multiple_of(period) {
             let ip = self.settings.ip;
             self.send_arp(true, [0xff; 6], [0; 6], ip);
-            let mut known: Vec<Ipv4Addr> = self.net.table.keys().copied().collect();
-            known.sort_unstable();
-            for ip in known {
-                self.send_arp(true, [0xff; 6], [0; 6], ip);
+        }
+        let (retry, most) = (u32::from(self.settings.arp_retry), self.settings.arp_tries);
+        let refresh = self.build.arp_gratuitous && period != 0;
+        let (mut ask, mut failed) = (Vec::new(), Vec::new());
+        self.net.table.retain(|ip, e| {
+            let rests = match e.known {
+                Known::Failed(told) => !told,
+                Known::Mac(_) => !refresh,
+                _ => false,
+            };
+            if rests {
+                return true;
             }
+            if e.timer != 0 {
+                e.timer -= 1;
+                return true;
+            }
+            let to = match e.known {
+                Known::Failed(_) => return false,
+                // The owner alone is asked first (RFC 1122, 2.3.2.1).
+                Known::Mac(mac) => {
+                    e.tries = 0;
+                    e.known = Known::Again(mac);
+                    mac
+                }
+                Known::Again(_) if e.tries >= most => return false,
+                Known::Asking if e.tries >= most => {
+                    e.known = Known::Failed(false);
+                    e.timer = retry;
+                    failed.push(*ip);
+                    return true;
+                }
+                _ => [0xff; 6],
+            };
+            e.tries += 1;
+            e.timer = retry.saturating_sub(1);
+            ask.push((*ip, to));
+            true
+        });
+        for (ip, to) in ask {
+            self.send_arp(true, to, [0; 6], ip);
+        }
+        for ip in failed {
+            self.event(10, NO_SESSION, u64::from(u32::from(ip)));
+        }
+        for id in 0..self.sessions.len() {
+            self.resolve(id);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the reference endpoint sends.
 
-use super::session::{Session, State, le, lt};
+use super::session::{Recovery, Session, State, lt};
 use super::{Reference, reason};
 use crate::drill::endpoint::{Frame, Op};
 use crate::drill::wire::{ACK, FIN, Lies, PSH, RST, SYN, Segment, build};
@@ -18,17 +18,22 @@ impl Reference {
                     port: local_port,
                     ..Session::default()
                 };
+                self.set_state(id, State::Resolve);
                 self.resolve(id);
             }
+            Op::Close | Op::Abort if state == State::Listen => {
+                self.sessions[id] = Session::default();
+            }
             Op::Close => match state {
-                State::Listen | State::SynSent | State::Resolve => self.close(id, reason::ABORT),
-                State::SynRcvd => self.session(id).fin_wanted = true,
-                State::Established => self.finish(id, State::FinWait1),
-                State::CloseWait => self.finish(id, State::LastAck),
+                State::SynSent | State::Resolve => self.close(id, reason::DONE),
+                State::SynRcvd | State::Established | State::CloseWait => {
+                    self.session(id).fin_wanted = true;
+                    self.pump(id);
+                }
                 _ => {}
             },
             Op::Abort if state != State::Closed => {
-                if self.sessions[id].synchronised() || state == State::SynRcvd {
+                if self.sessions[id].wants_reset() {
                     let nxt = self.sessions[id].nxt;
                     self.send_flags(id, nxt, RST | ACK, Vec::new(), Vec::new());
                 }
@@ -38,55 +43,34 @@ impl Reference {
         }
     }
 
-    fn finish(&mut self, id: usize, state: State) {
-        self.session(id).fin_wanted = true;
-        self.set_state(id, state);
-        self.pump(id);
-    }
-
     pub(super) fn listen(&mut self, id: usize, port: u16, from: Option<std::net::Ipv4Addr>) {
         self.sessions[id] = Session::listening(port, from);
     }
 
-    /// A connection begins: sequence numbers, empty ring, time-out before any measurement.
+    /// A connection begins: sequence numbers and an empty ring.
     pub(super) fn begin(&mut self, id: usize) {
         let iss = self.new_iss(id);
-        let rto = self.settings.rto_init.into();
         let s = self.session(id);
         s.iss = iss;
         s.una = iss;
         s.nxt = iss.wrapping_add(1);
         s.base = s.nxt;
-        s.clock.rto = rto;
     }
 
+    /// The first SYN or SYN-ACK: its round trip is measured.
     pub(super) fn send_syn(&mut self, id: usize) {
-        self.begin(id);
-        self.session(id).arp_at = None;
-        self.set_state(id, State::SynSent);
-        self.send_syn_again(id);
         self.time_segment(id);
-        self.arm_rto(id);
+        self.send_syn_again(id);
     }
 
     pub(super) fn send_syn_again(&mut self, id: usize) {
-        let iss = self.sessions[id].iss;
-        let options = self.syn_options(self.settings.wscale);
-        self.send_flags(id, iss, SYN, options, Vec::new());
-    }
-
-    pub(super) fn send_syn_ack(&mut self, id: usize) {
-        if self.sessions[id].tries == 0 {
-            self.time_segment(id);
-        }
-        self.send_syn_ack_again(id);
-    }
-
-    pub(super) fn send_syn_ack_again(&mut self, id: usize) {
         let s = &self.sessions[id];
-        let iss = s.iss;
-        let options = self.syn_options(self.settings.wscale.filter(|_| s.scaled));
-        self.send_flags(id, iss, SYN | ACK, options, Vec::new());
+        let (iss, answer) = (s.iss, s.state == State::SynRcvd);
+        let offer = self.settings.wscale.filter(|_| !answer || s.scaled);
+        let options = self.syn_options(offer);
+        let flags = if answer { SYN | ACK } else { SYN };
+        self.send_flags(id, iss, flags, options, Vec::new());
+        self.arm_rto(id);
     }
 
     fn syn_options(&self, ws: Option<u8>) -> Vec<u8> {
@@ -113,22 +97,22 @@ impl Reference {
         let at = self.now + u64::from(self.settings.delack);
         let instant = self.build.instant_ack;
         let s = self.session(id);
-        s.unacked += 1;
-        if instant || s.unacked >= 2 {
+        if instant || s.delack_at.is_some() {
             self.send_ack(id);
         } else {
-            s.delack_at.get_or_insert(at);
+            s.delack_at = Some(at);
         }
     }
 
-    /// Messages of the user that wait, in order, as far as there is room.
+    /// Messages of the user that wait, in order, as far as there is room for one of any length.
     pub(super) fn serve_backlog(&mut self) {
         while let Some((session, bytes)) = self.backlog.front() {
             let id = usize::from(*session);
-            let ring = self.build.ring_bytes() as usize;
+            let ring = self.build.ring_bytes();
+            let mss = u32::from(self.settings.mss);
             let s = &self.sessions[id];
-            let too_long = bytes.len() > usize::from(self.settings.mss);
-            let room = s.ring.len() + bytes.len() <= ring;
+            let too_long = bytes.len() > mss as usize;
+            let room = s.written().wrapping_sub(s.una) + mss <= ring;
             let refused = too_long
                 || !s.sending() && self.build.tx_drop_if_not_established
                 || s.sending() && !room && self.settings.ring_refuse;
@@ -147,79 +131,103 @@ impl Reference {
         }
     }
 
-    /// Sends what may be sent: data within the window, then FIN.
+    /// Sends what may be sent: what was lost, then new data within the window, then FIN.
     pub(super) fn pump(&mut self, id: usize) {
+        while self.sessions[id].lost {
+            self.send_again(id);
+        }
+        while self.send_new(id) {}
+        self.send_fin(id);
+    }
+
+    /// One segment of new data; false if there is none, or no room for it.
+    fn send_new(&mut self, id: usize) -> bool {
         let congestion = self.build.tx_congestion_control;
         let mss = u32::from(self.mss(id));
         let s = &self.sessions[id];
-        let active = matches!(
-            s.state,
-            State::Established
-                | State::CloseWait
-                | State::FinWait1
-                | State::Closing
-                | State::LastAck
-        );
-        if !active {
-            return;
+        if !s.matches() || s.fin_sent || !lt(s.nxt, s.written()) {
+            return false;
         }
-        loop {
-            let s = &self.sessions[id];
-            if s.fin_sent || !lt(s.nxt, s.written()) {
-                break;
-            }
-            let left = s.written().wrapping_sub(s.nxt);
-            let limit = s.limit(congestion);
-            let room = if lt(s.nxt, limit) { limit.wrapping_sub(s.nxt) } else { 0 };
-            let len = left.min(mss).min(room);
-            // A small piece because of the window only if nothing else moves, or the window is no
-            // larger (RFC 9293, 3.8.6.2.1).
-            let half = room >= s.max_wnd / 2;
-            if len == 0 || len < mss && len < left && s.outstanding() && !half {
-                break;
-            }
-            let (seq, bytes) = (s.nxt, s.bytes(s.nxt, len as usize));
-            self.session(id).nxt = seq.wrapping_add(len);
-            self.time_segment(id);
-            self.send_data(id, seq, bytes, false);
-            self.arm_rto_if_idle(id);
+        let left = s.written().wrapping_sub(s.nxt);
+        let room = s.room(s.nxt, congestion);
+        let len = left.min(mss).min(room);
+        // A small piece because of the window only if nothing else moves, or the window is not
+        // much larger (RFC 9293, 3.8.6.2.1).
+        let half = room >= s.max_wnd / 2;
+        if len == 0 || len < mss && len < left && s.outstanding() && !half {
+            return false;
         }
-        let s = &self.sessions[id];
-        let room = lt(s.nxt, s.limit(congestion));
-        if s.fin_wanted && !s.fin_sent && s.nxt == s.written() && room {
-            let seq = s.nxt;
-            let s = self.session(id);
-            s.fin_sent = true;
-            s.nxt = seq.wrapping_add(1);
-            self.send_flags(id, seq, FIN | ACK, Vec::new(), Vec::new());
-            self.arm_rto_if_idle(id);
-        }
-        self.arm_persist(id);
-    }
-
-    /// The first segment that is not acknowledged, again.
-    pub(super) fn retransmit(&mut self, id: usize) {
-        let mss = u32::from(self.mss(id));
+        let (seq, bytes) = (s.nxt, s.bytes(s.nxt, len));
         let s = self.session(id);
-        s.clock.timed = None;
-        let (seq, end) = (s.una, s.written());
-        let sent = if lt(end, s.nxt) { end } else { s.nxt };
-        let len = sent.wrapping_sub(seq).min(mss).min(s.snd_wnd);
-        if le(end, seq) {
-            if s.fin_sent {
-                self.send_flags(id, seq, FIN | ACK, Vec::new(), Vec::new());
-            }
-            return;
+        s.nxt = seq.wrapping_add(len);
+        if s.recovery == Recovery::None {
+            self.time_segment(id);
         }
-        let fin = s.fin_sent && seq.wrapping_add(len) == end;
-        let bytes = s.bytes(seq, len as usize);
-        self.send_data(id, seq, bytes, fin);
+        self.send_data(id, seq, bytes, false);
+        true
     }
 
-    fn send_data(&mut self, id: usize, seq: u32, bytes: Vec<u8>, fin: bool) {
+    /// FIN, when it was asked for and all data has left. The states tell what has left, not what
+    /// was asked for: FIN-WAIT-1 and LAST-ACK begin here.
+    fn send_fin(&mut self, id: usize) {
+        let congestion = self.build.tx_congestion_control;
+        let s = &self.sessions[id];
+        let state = match s.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            _ => return,
+        };
+        let due = s.fin_wanted && !s.fin_sent && s.nxt == s.written();
+        if !due || s.room(s.nxt, congestion) == 0 {
+            self.arm_persist(id);
+            return;
+        }
+        let seq = s.nxt;
+        let s = self.session(id);
+        s.fin_sent = true;
+        s.nxt = seq.wrapping_add(1);
+        self.set_state(id, state);
+        self.send_fin_at(id, seq, true);
+    }
+
+    /// FIN, new or again; `restart`: the time-out begins anew.
+    pub(super) fn send_fin_at(&mut self, id: usize, seq: u32, restart: bool) {
+        self.send_flags(id, seq, FIN | ACK, Vec::new(), Vec::new());
+        self.left(id, restart);
+    }
+
+    /// Data, new or again; `restart`: the time-out begins anew.
+    pub(super) fn send_data(&mut self, id: usize, seq: u32, bytes: Vec<u8>, restart: bool) {
         let push = if self.build.tx_push { PSH } else { 0 };
-        let flags = ACK | push | if fin { FIN } else { 0 };
-        self.send_flags(id, seq, flags, Vec::new(), bytes);
+        self.send_flags(id, seq, ACK | push, Vec::new(), bytes);
+        self.left(id, restart);
+    }
+
+    fn left(&mut self, id: usize, restart: bool) {
+        if restart {
+            self.arm_rto(id);
+        } else {
+            self.arm_rto_if_idle(id);
+        }
+    }
+
+    /// The window a segment announces, in bytes.
+    pub(super) fn announced(&self, id: usize) -> u32 {
+        let wnd = self.settings.rcv_wnd;
+        if self.sessions[id].scaled { wnd } else { wnd.min(65535) }
+    }
+
+    /// As much of it as is looked at: with reordering what the memory of a session holds.
+    pub(super) fn kept_window(&self) -> u32 {
+        let wnd = self.settings.rcv_wnd;
+        if self.build.rx_reordering { wnd.min(self.build.kept_bytes()) } else { wnd }
+    }
+
+    /// RST for a segment with a wrong ACK, before the connection is open.
+    pub(super) fn send_reset(&mut self, id: usize, seq: u32) {
+        let delack = self.sessions[id].delack_at;
+        self.send_flags(id, seq, RST, Vec::new(), Vec::new());
+        self.session(id).delack_at = delack;
     }
 
     pub(super) fn send_flags(
@@ -232,11 +240,10 @@ impl Reference {
     ) {
         let s = &mut self.sessions[id];
         s.delack_at = None;
-        s.unacked = 0;
         let Some(dst) = s.peer else { return };
+        let scaled = s.scaled && flags & SYN == 0;
+        let shift = if scaled { self.settings.wscale.unwrap_or(0) } else { 0 };
         let wnd = self.settings.rcv_wnd;
-        let shift =
-            if s.scaled && flags & SYN == 0 { self.settings.wscale.unwrap_or(0) } else { 0 };
         let seg = Segment {
             src_mac: self.settings.mac,
             dst_mac: s.mac,

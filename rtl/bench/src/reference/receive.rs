@@ -100,7 +100,7 @@ impl Reference {
     /// The session of a four-tuple.
     pub(super) fn lookup(&self, seg: &Segment) -> Option<usize> {
         self.sessions.iter().position(|s| {
-            !matches!(s.state, State::Closed | State::Listen | State::Resolve)
+            s.matches()
                 && s.peer == Some(seg.src)
                 && s.peer_port == seg.sport
                 && s.port == seg.dport

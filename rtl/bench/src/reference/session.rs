@@ -1,6 +1,7 @@
 //! State of one session of the reference endpoint.
 
-use std::collections::{BTreeMap, VecDeque};
+use super::kept::Kept;
+use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 /// States, numbered as `state_e`.
@@ -42,15 +43,13 @@ pub struct Clock {
     pub srtt8: Option<u32>,
     /// RTTVAR times 4.
     pub rttvar4: u32,
-    /// Time-out without backoff.
-    pub rto: u32,
     /// Segment that is timed: the sequence number that must be acknowledged, and since when.
     pub timed: Option<(u32, u64)>,
 }
 
 impl Clock {
     /// A measured round trip of `r` ticks.
-    pub fn sample(&mut self, r: u32, min: u32, max: u32) {
+    pub fn sample(&mut self, r: u32) {
         match self.srtt8 {
             None => {
                 self.srtt8 = Some(r * 8);
@@ -62,9 +61,38 @@ impl Clock {
                 self.srtt8 = Some(s - s / 8 + r);
             }
         }
-        let srtt = self.srtt8.unwrap_or(0) / 8;
-        self.rto = (srtt + self.rttvar4.max(1)).clamp(min, max);
     }
+
+    /// Time-out before backoff and the upper limit; `first` before anything is measured.
+    #[must_use]
+    pub fn rto(&self, first: u32, min: u32) -> u32 {
+        self.srtt8.map_or(first, |s| s / 8 + self.rttvar4.max(1)).max(min)
+    }
+}
+
+/// What the timer of a session waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// An ACK (RFC 6298).
+    Rto,
+    /// The next probe of a closed window.
+    Persist,
+    /// The end of TIME-WAIT.
+    Wait,
+}
+
+/// Recovery of what was lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recovery {
+    /// Nothing is missing.
+    #[default]
+    None,
+    /// Three duplicates have come (RFC 6582): holes one by one.
+    Fast,
+    /// After a time-out: all that was sent, again.
+    Back,
+    /// All of it has left again.
+    After,
 }
 
 /// A session.
@@ -89,7 +117,6 @@ pub struct Session {
     pub snd_wnd: u32,
     pub max_wnd: u32,
     pub wl1: u32,
-    pub wl2: u32,
     pub peer_mss: u16,
     pub snd_ws: u8,
     pub scaled: bool,
@@ -98,42 +125,56 @@ pub struct Session {
 
     pub irs: u32,
     pub rcv_nxt: u32,
-    pub peer_fin: bool,
-    /// Segments that came early, and whether FIN ends them (reordering).
-    pub early: BTreeMap<u32, (Vec<u8>, bool)>,
+    /// Payload behind a hole (reordering).
+    pub kept: Kept,
 
     pub dups: u8,
-    /// Recovery lasts until this is acknowledged.
-    pub recover: Option<u32>,
+    pub recovery: Recovery,
+    /// End of what was sent when recovery began (RFC 6582); before one, a number below SND.UNA.
+    pub recover: u32,
+    /// Something has to be sent again.
+    pub lost: bool,
+    /// After a time-out: what is before this has left again.
+    pub again: u32,
     pub cwnd: u32,
     pub ssthresh: u32,
+    /// Bytes acknowledged in congestion avoidance.
+    pub acked: u32,
     pub clock: Clock,
     pub backoff: u32,
     pub tries: u8,
-    pub rto_at: Option<u64>,
-    pub persist_at: Option<u64>,
+    pub timer: Option<(Timer, u64)>,
     pub delack_at: Option<u64>,
-    /// Segments with data since the last ACK.
-    pub unacked: u8,
-    pub wait_at: Option<u64>,
-    pub arp_at: Option<u64>,
-    pub arp_tries: u8,
-    /// Tick of the last ACK that is limited, and how many there were in it.
-    pub limited: (u64, u32),
+    /// Tick since which it can know what became of the address it asked for.
+    pub resolved_at: Option<u64>,
+    /// Tick of the last ACK that is limited, modulo 256, and how many there were in it.
+    pub limited: (u8, u32),
 }
 
 impl Session {
+    /// Listens on a port, for one peer or all.
+    #[must_use]
+    pub fn listening(port: u16, from: Option<Ipv4Addr>) -> Self {
+        Self { state: State::Listen, passive: true, port, from, ..Self::default() }
+    }
+
     /// End of what the user has given.
     #[must_use]
     pub fn written(&self) -> u32 {
         self.base.wrapping_add(self.ring.len() as u32)
     }
 
-    /// Right edge for sending.
+    /// Bytes that may be on their way.
     #[must_use]
-    pub fn limit(&self, congestion: bool) -> u32 {
-        let wnd = if congestion { self.snd_wnd.min(self.cwnd) } else { self.snd_wnd };
-        self.una.wrapping_add(wnd)
+    pub fn window(&self, congestion: bool) -> u32 {
+        if congestion { self.snd_wnd.min(self.cwnd) } else { self.snd_wnd }
+    }
+
+    /// Bytes that may be sent from a sequence number on.
+    #[must_use]
+    pub fn room(&self, from: u32, congestion: bool) -> u32 {
+        let limit = self.una.wrapping_add(self.window(congestion));
+        if lt(from, limit) { limit.wrapping_sub(from) } else { 0 }
     }
 
     /// Something sent is not acknowledged.
@@ -144,12 +185,13 @@ impl Session {
 
     /// Bytes of the ring from a sequence number on.
     #[must_use]
-    pub fn bytes(&self, seq: u32, len: usize) -> Vec<u8> {
+    pub fn bytes(&self, seq: u32, len: u32) -> Vec<u8> {
         let skip = seq.wrapping_sub(self.base) as usize;
-        self.ring.iter().skip(skip).take(len).copied().collect()
+        self.ring.iter().skip(skip).take(len as usize).copied().collect()
     }
 
-    /// The peer's data is taken in this state.
+    /// The peer's data is taken in this state. In SYN-RECEIVED with the ACK of our SYN only, which
+    /// is checked before.
     #[must_use]
     pub fn receiving(&self) -> bool {
         matches!(self.state, State::Established | State::FinWait1 | State::FinWait2)
@@ -161,19 +203,16 @@ impl Session {
         matches!(self.state, State::Established | State::CloseWait) && !self.fin_wanted
     }
 
-    /// The state is synchronised (RFC 9293, 3.5.2).
+    /// There is a four-tuple that segments can hit.
     #[must_use]
-    pub fn synchronised(&self) -> bool {
-        matches!(
-            self.state,
-            State::Established
-                | State::FinWait1
-                | State::FinWait2
-                | State::CloseWait
-                | State::Closing
-                | State::LastAck
-                | State::TimeWait
-        )
+    pub fn matches(&self) -> bool {
+        !matches!(self.state, State::Closed | State::Listen | State::Resolve)
+    }
+
+    /// The peer has to be told if the connection ends here.
+    #[must_use]
+    pub fn wants_reset(&self) -> bool {
+        self.matches() && !matches!(self.state, State::SynSent | State::TimeWait)
     }
 }
 
@@ -191,13 +230,13 @@ mod tests {
     #[test]
     fn first_and_second_round_trip() {
         let mut c = Clock::default();
-        c.sample(100, 1, 60000);
+        assert_eq!(c.rto(1000, 1), 1000);
+        c.sample(100);
         // SRTT = 100, RTTVAR = 50: RTO = 300 (RFC 6298, 2.2).
-        assert_eq!(c.rto, 300);
-        c.sample(100, 1, 60000);
+        assert_eq!(c.rto(1000, 1), 300);
+        c.sample(100);
         // RTTVAR = 37.5, in quarters 150: RTO = 250 (2.3).
-        assert_eq!(c.rto, 250);
-        c.sample(0, 400, 60000);
-        assert_eq!(c.rto, 400);
+        assert_eq!(c.rto(1000, 1), 250);
+        assert_eq!(c.rto(1000, 400), 400);
     }
 }

@@ -1,14 +1,10 @@
 //! What else was tested: conformance, fuzzing; and the generics of the builds.
 
-use std::collections::BTreeMap;
-
 use super::html::{Cell, Table, Tone, details, paragraph, part, section};
 use crate::bench::generics::{FIXED, Generics};
 use crate::drill::suite::Record;
+use crate::fuzz::runs::{self, Record as Run};
 use crate::published::Published;
-
-/// Facts of the fuzzer, by name.
-pub type Facts = BTreeMap<String, serde_json::Value>;
 
 /// Points of conformance.
 const POINTS: u32 = 30;
@@ -17,7 +13,7 @@ const POINTS: u32 = 30;
 ///
 /// # Errors
 /// A script says nothing.
-pub fn conformance(records: &[Record], fuzz: Option<&Facts>) -> Result<String, String> {
+pub fn conformance(records: &[Record], fuzz: &[Run]) -> Result<String, String> {
     let mut body = paragraph(
         "Scripts of segments, each for a point of RFC 9293, 6298, 5961, 5681, 7323, 826 or 1122, run against the core in virtual time.",
     );
@@ -96,18 +92,42 @@ fn scripts(record: &Record) -> Result<String, String> {
     Ok(details(&summary, &table.html("plain-first wraps")?))
 }
 
-fn random(facts: Option<&Facts>) -> Result<String, String> {
-    let mut table = Table::new("Random frames", ["Fact", "Value"].map(str::to_owned));
-    if let Some(facts) = facts {
-        for (name, value) in facts {
-            let text = match value {
-                serde_json::Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            table.row(name.replace('_', " "), [Cell::new(text)]);
-        }
-    } else {
-        table.row("frames", [Cell::absent("the fuzzer has not been run")]);
+fn random(all: &[Run]) -> Result<String, String> {
+    let mut table = Table::new(
+        "Random frames, the newest core of each build",
+        [
+            "Build",
+            "Frames",
+            "Of them in lock-step with the model",
+            "Runs, each with its seed",
+            "Frames of the core",
+            "Connections opened",
+            "Bytes delivered",
+            "Probes answered",
+            "Result",
+        ]
+        .map(str::to_owned),
+    );
+    for sum in runs::sums(all) {
+        let result = if sum.failed.is_empty() {
+            Cell::toned("passed", Tone::Better)
+        } else {
+            Cell::toned(format!("failed with seeds {:?}", sum.failed), Tone::Worse)
+        };
+        let counts = [
+            sum.frames,
+            sum.lockstep_frames,
+            sum.runs,
+            sum.answers,
+            sum.opened,
+            sum.delivered_bytes,
+            sum.probes,
+        ];
+        let cells = counts.iter().map(|count| Cell::new(count.to_string()));
+        table.row(sum.endpoint, cells.chain([result]).collect::<Vec<_>>());
+    }
+    if all.is_empty() {
+        table.row("all", [Cell::absent("the fuzzer has not been run").over(8)]);
     }
     table.html("plain-first")
 }

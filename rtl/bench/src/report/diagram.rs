@@ -95,7 +95,6 @@ impl Scenario {
             let _ = writeln!(
                 body,
                 "<circle class=\"stamp\" cx=\"{x}\" cy=\"62\" r=\"5\"/>\
-                 <path class=\"span\" d=\"M{x} 68v42\"/>\
                  <text class=\"mid small\" x=\"{x}\" y=\"20\">{label}</text>"
             );
         }
@@ -103,7 +102,7 @@ impl Scenario {
             let (from, to) = (at(stamps[0].0), at(stamps[1].0));
             let _ = writeln!(
                 body,
-                "<path class=\"span\" d=\"M{from} 110H{to}m-8 -5l8 5l-8 5M{from} 110m8 -5l-8 5l8 5\"/>\
+                "<path class=\"span\" d=\"M{from} 68v42H{to}v-42M{to} 110m-8 -5l8 5l-8 5M{from} 110m8 -5l-8 5l8 5\"/>\
                  <text class=\"mid\" x=\"{}\" y=\"128\">latency</text>",
                 (from + to) / 2.0
             );

@@ -1,27 +1,12 @@
-//! Latency: the published tables 4 to 8 with ours beside them, then what was not published.
+//! Latency: the published tables 4 to 8 with ours beside them.
 
-use super::html::{Cell, Table, Tone, details, figure, grouped, paragraph, part, section};
+use super::html::{Cell, Table, Tone, figure, paragraph, part, section};
 use super::plot::{Plot, Series as Curve, Style};
 use super::{Drawing, Page};
 use crate::bench::modes::{RATES, TABLE_SIZES};
-use crate::bench::record::{Absolute, Latency, Series};
+use crate::bench::record::{Latency, Series};
 use crate::formula::{Formula, Line, ns};
 use crate::published::Published;
-
-/// Ways in our tables, in order; like for like first.
-const WAYS: [&str; 11] = [
-    "rx_packed64",
-    "rx_merged64",
-    "rx_packed32",
-    "rx_unpacked32",
-    "rx_store64",
-    "tx_ct64",
-    "tx_ct128",
-    "tx_store128",
-    "tx_store64",
-    "tx_length64",
-    "tx_length128",
-];
 
 /// A published row and our way that is like it.
 struct Pair {
@@ -85,7 +70,10 @@ pub struct Source<'a> {
 
 impl Source<'_> {
     /// A series with 16 sessions and nothing special.
-    fn series(&self, way: &str, khz: u32) -> Result<&Series, String> {
+    ///
+    /// # Errors
+    /// None is there.
+    pub fn series(&self, way: &str, khz: u32) -> Result<&Series, String> {
         let found = self.latency.series.iter().find(|series| {
             series.way == way
                 && series.line.khz == khz
@@ -97,7 +85,11 @@ impl Source<'_> {
         })
     }
 
-    fn cycles(&self, way: &str, khz: u32, n: u64) -> Result<u64, String> {
+    /// Clocks of a size in such a series.
+    ///
+    /// # Errors
+    /// It has no such point.
+    pub fn cycles(&self, way: &str, khz: u32, n: u64) -> Result<u64, String> {
         let point = self.series(way, khz)?.cycles(n).map(|point| point.cycles);
         point.ok_or_else(|| format!("latency.json: {way} at {khz} kHz has no point of {n} bytes"))
     }
@@ -110,12 +102,14 @@ impl Source<'_> {
     }
 }
 
-fn heads(first: &str, sizes: &[u64]) -> Vec<String> {
+/// Heads of a table over sizes.
+pub fn heads(first: &str, sizes: &[u64]) -> Vec<String> {
     let sizes = sizes.iter().map(|n| format!("{n} B"));
     std::iter::once(first.to_owned()).chain(sizes).collect()
 }
 
-fn time(cycles: u64, khz: u32) -> String {
+/// Nanoseconds of clocks, as text.
+pub fn time(cycles: u64, khz: u32) -> String {
     format!("{:.2}", ns(cycles as f64, khz))
 }
 
@@ -188,9 +182,9 @@ fn best(source: &Source<'_>) -> Result<String, String> {
         Table::new("Round trips of other user sides: cycles · ns", heads("", &TABLE_SIZES));
     for khz in RATES {
         for (name, tx, rx) in [
-            ("Rx unaligned first beat + Tx, length and sum known", "tx_ct64", "rx_unpacked32"),
-            ("Rx 32-bit packed + Tx, length and sum known", "tx_ct64", "rx_packed32"),
-            ("Rx store-and-forward + Tx 64-bit, length known", "tx_length64", "rx_store64"),
+            ("Rx unaligned + Tx cut-through", "tx_ct64", "rx_unpacked32"),
+            ("Rx 32-bit packed + Tx cut-through", "tx_ct64", "rx_packed32"),
+            ("Rx stored + Tx 64-bit, length known", "tx_length64", "rx_store64"),
         ] {
             let mut cells = Vec::new();
             for n in TABLE_SIZES {
@@ -273,167 +267,6 @@ fn curve(series: &Series) -> Vec<(f64, f64)> {
     series.points.iter().map(|point| (point.n as f64, time(point.cycles))).collect()
 }
 
-/// All ways, 16 and 64 sessions.
-fn ways(source: &Source<'_>) -> Result<String, String> {
-    let mut head = heads("Way", &TABLE_SIZES);
-    head.extend(["Formula".to_owned(), "Points".to_owned(), "64 sessions".to_owned()]);
-    let mut table =
-        Table::new("All ways, cycles at 322 MHz (350 MHz in parentheses where it differs)", head);
-    for way in WAYS {
-        let slow = source.series(way, RATES[0])?;
-        let mut cells = Vec::new();
-        for n in TABLE_SIZES {
-            let (slow, fast) = (source.cycles(way, RATES[0], n)?, source.cycles(way, RATES[1], n)?);
-            let text = if slow == fast { slow.to_string() } else { format!("{slow} ({fast})") };
-            cells.push(Cell::new(if n > 1460 { format!("{text} †") } else { text }));
-        }
-        cells.push(Cell::new(slow.rule.clone()));
-        cells.push(Cell::new(slow.points.len().to_string()));
-        cells.push(sessions(source, way));
-        table.row(slow.label.clone(), cells);
-    }
-    table.html("cells")
-}
-
-/// Whether 64 sessions take the same time as 16.
-fn sessions(source: &Source<'_>, way: &str) -> Cell {
-    let mut same = 0;
-    let more = source
-        .latency
-        .series
-        .iter()
-        .filter(|series| series.way == way && series.sessions == 64 && series.case.is_empty());
-    for series in more {
-        let Ok(few) = source.series(way, series.line.khz) else { continue };
-        for point in &series.points {
-            match few.cycles(point.n) {
-                Some(other) if other.cycles == point.cycles => same += 1,
-                other => {
-                    let other = other.map_or("none".to_owned(), |point| point.cycles.to_string());
-                    return Cell::toned(
-                        format!("{} cycles at {} B, not {other}", point.cycles, point.n),
-                        Tone::Worse,
-                    );
-                }
-            }
-        }
-    }
-    match same {
-        0 => Cell::absent("this way has no build with 64 sessions"),
-        same => Cell::new(format!("equal in {same} points")),
-    }
-}
-
-/// Tags and options.
-fn cases(source: &Source<'_>) -> Result<String, String> {
-    let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
-    let mut table = Table::new("Longer headers, cycles at 322 MHz (350 MHz)", heads("Way", &sizes));
-    for (case, label) in [
-        ("vlan", "IEEE 802.1Q tag, 58 bytes of headers"),
-        ("options", "12 bytes of TCP options, 66 bytes of headers"),
-    ] {
-        for way in WAYS.iter().filter(|way| way.starts_with("rx_") && **way != "rx_merged64") {
-            let find = |khz: u32| {
-                let series = source.latency.series.iter();
-                let mut found =
-                    series.filter(|s| s.way == *way && s.line.khz == khz && s.case == case);
-                found.next().ok_or_else(|| format!("latency.json has no {way} with {case}"))
-            };
-            let (slow, fast) = (find(RATES[0])?, find(RATES[1])?);
-            let cell = |n: &u64| {
-                let get = |series: &Series| series.cycles(*n).map(|point| point.cycles);
-                let (slow, fast) =
-                    get(slow).zip(get(fast)).ok_or(format!("{way}, {case}: no {n}"))?;
-                Ok(Cell::new(format!("{slow} ({fast})")))
-            };
-            let cells = sizes.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
-            table.row(format!("{}, {label}", slow.label), cells);
-        }
-    }
-    table.html("cells")
-}
-
-/// 64 bits towards the MAC.
-fn wide(source: &Source<'_>) -> Result<String, String> {
-    let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
-    let mut table = Table::new("64 bits to and from the MAC: cycles · ns", heads("Way", &sizes));
-    for series in &source.latency.wide {
-        let mut cells = Vec::new();
-        for n in &sizes {
-            let point =
-                series.cycles(*n).ok_or_else(|| format!("{}: no point of {n}", series.way))?;
-            cells.push(Cell::new(format!(
-                "{} · {}",
-                point.cycles,
-                time(point.cycles, series.line.khz)
-            )));
-        }
-        let mhz = f64::from(series.line.khz) / 1000.0;
-        table.row(format!("{}, {mhz} MHz", series.label), cells);
-    }
-    table.html("cells")
-}
-
-/// On a true line.
-fn absolute(list: &[Absolute]) -> Result<String, String> {
-    let heads = [
-        "Way",
-        "MAC side",
-        "Payload",
-        "Phases",
-        "Cycles, min · mean · max",
-        "ns, min",
-        "ns, mean",
-        "ns, max",
-    ];
-    let mut table = Table::new(
-        "From the first bit of the frame on the line to the first beat at the user",
-        heads.map(str::to_owned),
-    );
-    for row in list.iter().filter(|row| [1, 64, 1024].contains(&row.n)) {
-        table.row(
-            row.label.clone(),
-            [
-                Cell::new(format!("{} bits, {} MHz", row.mac_bits, row.khz / 1000.0)),
-                Cell::new(format!("{} B", row.n)),
-                Cell::new(row.phases.to_string()),
-                Cell::new(format!("{} · {:.2} · {}", row.min, row.mean, row.max)),
-                Cell::new(format!("{:.2}", row.min_ns)),
-                Cell::new(format!("{:.2}", row.mean_ns)),
-                Cell::new(format!("{:.2}", row.max_ns)),
-            ],
-        );
-    }
-    table.html("plain-first")
-}
-
-/// All points of all ways.
-fn all(source: &Source<'_>) -> Result<String, String> {
-    let mut columns = Vec::new();
-    for way in WAYS {
-        for khz in RATES {
-            columns.push(source.series(way, khz)?);
-        }
-    }
-    let heads =
-        columns.iter().map(|series| format!("{}, {} MHz", series.way, series.line.khz / 1000));
-    let mut table = Table::new(
-        "Cycles of all sizes, 16 sessions",
-        std::iter::once("Payload in bytes".to_owned()).chain(heads),
-    );
-    let first = columns.first().ok_or("no series")?;
-    for point in &first.points {
-        let cell = |series: &&Series| {
-            let found = series.cycles(point.n).ok_or(format!("{}: no {}", series.way, point.n))?;
-            Ok(Cell::new(found.cycles.to_string()))
-        };
-        let cells = columns.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
-        table.row(grouped(point.n), cells);
-    }
-    let rows = table.len();
-    Ok(details(&format!("All {rows} sizes of all ways"), &table.html("cells")?))
-}
-
 /// The section.
 ///
 /// # Errors
@@ -453,15 +286,6 @@ pub fn html(page: &mut Page, source: &Source<'_>) -> Result<String, String> {
     for one in &PAIRS {
         body.push_str(&pair(page, source, one)?);
     }
-    body.push_str(&part("All ways through the core", &ways(source)?));
-    body.push_str(&all(source)?);
-    body.push_str(&part("Tags and options", &cases(source)?));
-    body.push_str(&part("64-bit MAC side", &wide(source)?));
-    let text = paragraph(
-        "The published arrival pattern is a limiter that is full when a frame begins, so the first words come faster than a line carries them. Here \
-         words come as a 64B/66B decoder hands them out, 32 of 33 clocks, in all positions of its pause; and the time of the first word \
-         on the line is added. This is the figure to compare interfaces of different widths by.",
-    );
-    body.push_str(&part("On a true line", &(text + &absolute(&source.latency.absolute)?)));
+    body.push_str(&super::ways::html(source)?);
     Ok(section("latency", "Latency", &body))
 }

@@ -12,15 +12,17 @@ pub mod latency;
 pub mod peers;
 pub mod plot;
 pub mod resources;
+pub mod ways;
 
 use crate::bench::generics::Generics;
 use crate::bench::meta::Meta;
 use crate::bench::record::{self, Bandwidth, Contention, Latency, Peers};
+use crate::bench::synthesis::Synthesis;
 use crate::builds;
 use crate::drill::suite::Record;
+use crate::fuzz::runs::Record as Run;
 use crate::peer::cases::Row;
 use crate::published::Published;
-use checks::Facts;
 use diagram::Scenario;
 use html::{escape, figure, paragraph, part, section};
 
@@ -177,8 +179,10 @@ pub struct Records {
     pub peer: Vec<Row>,
     /// `conformance.json`, if there is one.
     pub conformance: Vec<Record>,
-    /// `fuzz.json`, if there is one.
-    pub fuzz: Option<Facts>,
+    /// Runs of `fuzz.json`, if there is one.
+    pub fuzz: Vec<Run>,
+    /// The record of synthesis, if there is one.
+    pub synthesis: Option<Synthesis>,
 }
 
 impl Records {
@@ -196,7 +200,8 @@ impl Records {
             peers: record::read_if("peers.json")?.unwrap_or_default(),
             peer: record::read_if("peer.json")?.unwrap_or_default(),
             conformance: record::read_if("conformance.json")?.unwrap_or_default(),
-            fuzz: record::read_if("fuzz.json")?,
+            fuzz: record::read_if("fuzz.json")?.unwrap_or_default(),
+            synthesis: Synthesis::read()?,
         })
     }
 }
@@ -216,9 +221,9 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     body.push_str(&latency::html(&mut page, &source)?);
     body.push_str(&contention::html(&mut page, &records.contention)?);
     body.push_str(&bandwidth::html(&mut page, &records.bandwidth, &published)?);
-    body.push_str(&resources::html(&published)?);
+    body.push_str(&resources::html(&published, records.synthesis.as_ref())?);
     body.push_str(&peers::html(&records.peers, &records.peer, &builds::sources()?)?);
-    body.push_str(&checks::conformance(&records.conformance, records.fuzz.as_ref())?);
+    body.push_str(&checks::conformance(&records.conformance, &records.fuzz)?);
     body.push_str(&checks::generics(&published, &records.generics)?);
     body.push_str("</main>\n");
     let text = format!(

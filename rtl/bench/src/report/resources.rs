@@ -1,8 +1,14 @@
-//! Resources: the published tables 1 to 3, and the estimate of the open tools for all eight
+//! Resources: the published tables 1 to 3, and what open tools give for the same eight
 //! configurations.
 
-use super::html::{Cell, Table, Tone, paragraph, part, section};
+use super::html::{Cell, Table, Tone, grouped, paragraph, part, section};
+use crate::bench::synthesis::{Configuration, Synthesis, Top, Xcup};
 use crate::published::{Published, Resources};
+
+/// Sessions of the published configurations.
+const SESSIONS: [u32; 2] = [2, 64];
+/// What to do where a figure is missing.
+const MISSING: &str = "run tools/rtl.sh synth --record";
 
 /// A published table as it is.
 fn published(table: &Resources) -> Result<String, String> {
@@ -20,30 +26,220 @@ fn published(table: &Resources) -> Result<String, String> {
     out.html("cells")
 }
 
+/// Look-up tables and registers of a published configuration.
+fn published_size(source: &Published, wanted: Configuration) -> Option<(u64, u64)> {
+    let number = if wanted.congestion { 1 } else { 2 };
+    let table = source.resources.iter().find(|table| table.number == number)?;
+    let column = |name: &str| table.columns.iter().position(|column| column == name);
+    let at = |row: &[serde_json::Value], name| column(name).and_then(|i| row.get(i)?.as_u64());
+    let row = table.rows.iter().find(|row| {
+        at(row, "Nb of Sessions") == Some(wanted.sessions.into())
+            && at(row, "Data width (bits)") == Some(wanted.width.into())
+    })?;
+    at(row, "Logic").zip(at(row, "Registers"))
+}
+
+/// A cell of ours beside a published one: fewer is better.
+fn against(ours: f64, published: Option<f64>, text: String) -> Cell {
+    let tone = match published {
+        Some(published) if ours < published => Tone::Better,
+        Some(published) if ours > published => Tone::Worse,
+        _ => Tone::Plain,
+    };
+    Cell::toned(text, tone)
+}
+
+/// A published value, or that there is none.
+fn theirs(value: Option<f64>) -> Cell {
+    let text = value.map_or("not published".to_owned(), |value| grouped(value as u64));
+    Cell::toned(text, Tone::Published)
+}
+
+fn each() -> impl Iterator<Item = Configuration> {
+    [32, 64].into_iter().flat_map(|width| {
+        [false, true].into_iter().flat_map(move |congestion| {
+            SESSIONS.map(|sessions| Configuration { sessions, width, congestion })
+        })
+    })
+}
+
+fn name(congestion: bool, width: u32) -> String {
+    format!("{width} bits · congestion control {}", if congestion { "on" } else { "off" })
+}
+
+/// Cells of the whole core for UltraScale+ in all eight configurations.
+fn sizes(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, String> {
+    let head = [
+        "Sessions · width",
+        "LUT, published",
+        "LUT, ours",
+        "of them memory",
+        "FF, published",
+        "FF, ours",
+        "BRAM36, ours",
+    ];
+    let mut table = Table::new("Cells for UltraScale+", head.map(str::to_owned));
+    for wanted in each() {
+        let row = format!("{} · {}", wanted.sessions, name(wanted.congestion, wanted.width));
+        let size = published_size(source, wanted);
+        let (lut, ff) = (size.map(|size| size.0 as f64), size.map(|size| size.1 as f64));
+        let found = synthesis.and_then(|synthesis| synthesis.core(wanted));
+        let Some(taken) = found.and_then(|(_, top)| top.xcup.as_ref()) else {
+            table.row(
+                row,
+                [
+                    theirs(lut),
+                    Cell::absent(MISSING).over(2),
+                    theirs(ff),
+                    Cell::absent(MISSING).over(2),
+                ],
+            );
+            continue;
+        };
+        table.row(
+            row,
+            [
+                theirs(lut),
+                against(taken.lut_total as f64, lut, grouped(taken.lut_total)),
+                Cell::new(grouped(taken.lutram.luts)),
+                theirs(ff),
+                against(taken.ff as f64, ff, grouped(taken.ff)),
+                Cell::new(taken.blocks().to_string()),
+            ],
+        );
+    }
+    table.html("plain-first")
+}
+
+/// What a session costs, and the rest: of the cells with few and with many sessions.
+fn split(few: u64, many: u64) -> (f64, f64) {
+    let [low, high] = SESSIONS.map(f64::from);
+    let each = (many as f64 - few as f64) / (high - low);
+    (each, few as f64 - low * each)
+}
+
+/// Costs of a session and of what is there once.
+fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
+    let head = ["Configuration", "LUT", "LUT, published", "FF", "FF, published"].map(str::to_owned);
+    let mut table = Table::new("Cells of a session, and of the rest", head);
+    for (width, congestion) in [(32, false), (32, true), (64, false), (64, true)] {
+        let wanted = SESSIONS.map(|sessions| Configuration { sessions, width, congestion });
+        let ours =
+            wanted.map(|wanted| synthesis.core(wanted).and_then(|(_, top)| top.xcup.as_ref()));
+        let [Some(few), Some(many)] = ours else { continue };
+        let size = wanted.map(|wanted| published_size(source, wanted));
+        let pair = |of: fn((u64, u64)) -> u64| match size {
+            [Some(few), Some(many)] => Some(split(of(few), of(many))),
+            _ => None,
+        };
+        let parts = [
+            (split(few.lut_total, many.lut_total), pair(|size| size.0)),
+            (split(few.ff, many.ff), pair(|size| size.1)),
+        ];
+        let cells = |of: fn((f64, f64)) -> f64| {
+            parts.into_iter().flat_map(move |(ours, published)| {
+                let published = published.map(of);
+                let text = grouped(of(ours).round().max(0.0) as u64);
+                [against(of(ours), published, text), theirs(published)]
+            })
+        };
+        table.lead(format!("a session, {}", name(congestion, width)), cells(|part| part.0));
+        table.row(format!("the rest, {}", name(congestion, width)), cells(|part| part.1));
+    }
+    if table.is_empty() {
+        return Ok(String::new());
+    }
+    table.html("plain-first")
+}
+
+/// Depth of the logic: what decides a clock rate, before wires.
+fn depth(synthesis: &Synthesis) -> Result<String, String> {
+    let head = ["Core", "Levels", "from", "to"].map(str::to_owned);
+    let mut table = Table::new("Longest chain of look-up tables, UltraScale+", head);
+    for (name, top) in synthesis.cores() {
+        if let Some(Xcup { logic, .. }) = &top.xcup {
+            let ends = [&logic.from, &logic.to].map(|end| Cell::new(end.clone()));
+            table.row(name, std::iter::once(Cell::new(logic.levels.to_string())).chain(ends));
+        }
+    }
+    if table.is_empty() {
+        return Ok(String::new());
+    }
+    table.html("plain-first wraps")
+}
+
+/// Cells and clock rates after place and route for an ECP5.
+fn ecp5(synthesis: &Synthesis) -> Result<String, String> {
+    let head = ["Core", "LUT4", "FF", "DP16KD", "Clock rate: median", "of runs with other seeds"];
+    let mut table = Table::new("Place and route, ECP5-85, speed grade 8", head.map(str::to_owned));
+    for (name, top) in synthesis.cores() {
+        let Some(taken) = &top.ecp5 else { continue };
+        let rates: Vec<String> = taken.fmax_mhz.values().map(|rate| format!("{rate:.1}")).collect();
+        table.row(
+            name,
+            [
+                Cell::new(grouped(taken.lut4_total)),
+                Cell::new(grouped(taken.ff - taken.harness_ff)),
+                Cell::new(taken.dp16kd.to_string()),
+                Cell::new(format!("{:.1} MHz", taken.median())),
+                Cell::new(rates.join(", ")),
+            ],
+        );
+    }
+    if table.is_empty() {
+        table.row("all", [Cell::absent(MISSING).over(5)]);
+    }
+    table.html("plain-first")
+}
+
+/// Which state of the sources the figures are of.
+fn state(synthesis: &Synthesis) -> Result<String, String> {
+    let of = |top: &Top| {
+        let xcup = top.xcup.iter().map(|flow| (flow.sources.clone(), flow.tool.clone()));
+        let ecp5 = top.ecp5.iter().map(|flow| (flow.sources.clone(), flow.tool.clone()));
+        xcup.chain(ecp5).collect::<Vec<_>>()
+    };
+    let mut tools = Vec::new();
+    let mut old = Vec::new();
+    for (name, top) in synthesis.cores() {
+        let now = synthesis.now(&top.module)?;
+        for (sources, tool) in of(top) {
+            tools.push(tool.replace("==", " "));
+            if sources != now {
+                old.push(name);
+            }
+        }
+    }
+    tools.sort();
+    tools.dedup();
+    old.dedup();
+    let state = match &old[..] {
+        [] => "of the sources as they are now".to_owned(),
+        names => format!("of an older state of the sources for {}", names.join(", ")),
+    };
+    Ok(paragraph(&format!("Made by {}; {state}.", tools.join(" and "))))
+}
+
 /// The section.
 ///
 /// # Errors
-/// A published table is missing.
-pub fn html(source: &Published) -> Result<String, String> {
+/// A published table is missing, or the record of synthesis is not whole.
+pub fn html(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, String> {
     let mut body = paragraph(
         "Published: after place and route, external retransmission memory excluded. Ours: an estimate of yosys before packing of LUTs and before \
-         place and route, the same memory excluded; read it as an upper estimate, never as a clock rate.",
+         place and route, the same memory excluded; read it as an upper estimate, never as a clock rate. The rate in an ECP5, a small and slow \
+         device, is after place and route with open tools; it shows the trend.",
     );
     for table in &source.resources {
         body.push_str(&part(&table.title, &published(table)?));
     }
-    let mut ours =
-        Table::new("Ours", ["Sessions · width · congestion control", "Result"].map(str::to_owned));
-    for sessions in [2, 64] {
-        for width in [32, 64] {
-            for congestion in ["off", "on"] {
-                ours.row(
-                    format!("{sessions} · {width} · {congestion}"),
-                    [Cell::absent("make synth has not been run")],
-                );
-            }
-        }
+    let mut ours = sizes(source, synthesis)?;
+    if let Some(synthesis) = synthesis {
+        ours.push_str(&state(synthesis)?);
+        ours.push_str(&costs(source, synthesis)?);
+        ours.push_str(&depth(synthesis)?);
+        ours.push_str(&ecp5(synthesis)?);
     }
-    body.push_str(&part("All eight configurations", &ours.html("plain-first")?));
+    body.push_str(&part("All eight configurations", &ours));
     Ok(section("resources", "Resources and clock rates", &body))
 }

@@ -1,0 +1,202 @@
+//! What synthesis has found: `rtl/synth/results.json`, which `tools/rtl.sh synth --record` writes.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::builds::root;
+
+/// The core's top module.
+const CORE: &str = "spfe_tcp";
+
+/// The record.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Synthesis {
+    /// Tops by name.
+    pub tops: BTreeMap<String, Top>,
+    /// Files of each module, in the order of their hash.
+    pub files: BTreeMap<String, Vec<String>>,
+}
+
+/// A module with parameters, and what it took when it was last mapped.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Top {
+    /// Module.
+    pub module: String,
+    /// Parameters other than the defaults.
+    pub parameters: BTreeMap<String, u32>,
+    /// For UltraScale+, after mapping.
+    pub xcup: Option<Xcup>,
+    /// For an ECP5, after place and route.
+    pub ecp5: Option<Ecp5>,
+}
+
+/// Cells of UltraScale+.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Xcup {
+    /// Look-up tables, those that are memory too.
+    pub lut_total: u64,
+    /// Flip-flops.
+    pub ff: u64,
+    /// Block RAMs of 36 Kbit.
+    pub bram36: u64,
+    /// Block RAMs of 18 Kbit.
+    pub bram18: u64,
+    /// The longest chain of logic.
+    pub logic: Logic,
+    /// Look-up tables that are memory.
+    pub lutram: Lutram,
+    /// Hash of the files it was made of.
+    pub sources: String,
+    /// The tool and its version.
+    pub tool: String,
+}
+
+/// A chain of logic.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Logic {
+    /// Look-up tables one behind the other.
+    pub levels: u64,
+    /// Where it begins.
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+}
+
+/// Memory in look-up tables.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Lutram {
+    /// Look-up tables.
+    pub luts: u64,
+}
+
+/// Cells and clock rates of an ECP5.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Ecp5 {
+    /// Look-up tables of four inputs.
+    pub lut4_total: u64,
+    /// Flip-flops, those of the harness too.
+    pub ff: u64,
+    /// Those of the harness.
+    pub harness_ff: u64,
+    /// Block RAMs of 18 Kbit.
+    pub dp16kd: u64,
+    /// Clock rates in MHz, by seed of the placer.
+    pub fmax_mhz: BTreeMap<String, f64>,
+    /// Hash of the files it was made of.
+    pub sources: String,
+    /// The tool and its version.
+    pub tool: String,
+}
+
+/// A configuration of the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Sessions.
+    pub sessions: u32,
+    /// Bits towards the MAC, and of the user side.
+    pub width: u32,
+    /// With congestion control.
+    pub congestion: bool,
+}
+
+impl Synthesis {
+    /// Reads the record, if there is one.
+    ///
+    /// # Errors
+    /// It is not of this shape.
+    pub fn read() -> Result<Option<Self>, String> {
+        let path = root().join("rtl/synth/results.json");
+        let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        match std::fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| fail(&error)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(fail(&error)),
+        }
+    }
+
+    /// The whole core in a configuration, by name, if it is in the record.
+    #[must_use]
+    pub fn core(&self, wanted: Configuration) -> Option<(&str, &Top)> {
+        let find = |(_, top): &(&String, &Top)| {
+            top.module == CORE && Configuration::of(&top.parameters) == Some(wanted)
+        };
+        self.tops.iter().find(find).map(|(name, top)| (name.as_str(), top))
+    }
+
+    /// All tops of the whole core.
+    pub fn cores(&self) -> impl Iterator<Item = (&str, &Top)> {
+        let core = self.tops.iter().filter(|(_, top)| top.module == CORE);
+        core.map(|(name, top)| (name.as_str(), top))
+    }
+
+    /// The hash of a module's files as they are now.
+    ///
+    /// # Errors
+    /// One cannot be read.
+    pub fn now(&self, module: &str) -> Result<String, String> {
+        let mut sum = Sha256::new();
+        for name in self.files.get(module).ok_or_else(|| format!("results.json: no {module}"))? {
+            let path = root().join(name);
+            sum.update(std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?);
+        }
+        Ok(sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+impl Configuration {
+    /// That of parameters, unless others than these differ from the defaults.
+    #[must_use]
+    pub fn of(parameters: &BTreeMap<String, u32>) -> Option<Self> {
+        const WIDTHS: [&str; 2] = ["MacRxWidth", "MacTxWidth"];
+        const KNOWN: [&str; 4] =
+            ["SessionCount", "MacRxWidth", "MacTxWidth", "TxCongestionControl"];
+        let get = |name: &str, default| parameters.get(name).copied().unwrap_or(default);
+        let [rx, tx] = WIDTHS.map(|name| get(name, 32));
+        let known = parameters.keys().all(|name| KNOWN.contains(&name.as_str()));
+        (known && rx == tx).then(|| Self {
+            sessions: get("SessionCount", 16),
+            width: rx,
+            congestion: get("TxCongestionControl", 0) == 1,
+        })
+    }
+}
+
+impl Xcup {
+    /// Block RAMs as units of 36 Kbit.
+    #[must_use]
+    pub fn blocks(&self) -> f64 {
+        self.bram36 as f64 + self.bram18 as f64 / 2.0
+    }
+}
+
+impl Ecp5 {
+    /// The median of the clock rates in MHz.
+    #[must_use]
+    pub fn median(&self) -> f64 {
+        let mut rates: Vec<f64> = self.fmax_mhz.values().copied().collect();
+        rates.sort_by(f64::total_cmp);
+        rates.get(rates.len() / 2).copied().unwrap_or(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameters(list: &[(&str, u32)]) -> BTreeMap<String, u32> {
+        list.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn a_configuration_is_told_by_its_parameters() {
+        let base = Configuration { sessions: 16, width: 32, congestion: false };
+        assert_eq!(Configuration::of(&parameters(&[])), Some(base));
+        let wide = [("MacRxWidth", 64), ("MacTxWidth", 64), ("TxCongestionControl", 1)];
+        let expected = Configuration { width: 64, congestion: true, ..base };
+        assert_eq!(Configuration::of(&parameters(&wide)), Some(expected));
+        assert_eq!(Configuration::of(&parameters(&[("MacRxWidth", 64)])), None);
+        assert_eq!(Configuration::of(&parameters(&[("RxChecksum", 0)])), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! `fuzz.json`: what the fuzzer has done, run by run, and its sums for each build.
+
+use serde::{Deserialize, Serialize};
+
+/// Most runs that are kept; older ones go.
+pub const MOST_RUNS: usize = 256;
+
+/// A run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields of the record, named after what they count")]
+pub struct Record {
+    /// Build, or `reference`.
+    pub endpoint: String,
+    /// State of the core, [`crate::builds::Build::state`]; empty for the reference.
+    pub core: String,
+    /// The model was beside it.
+    pub lockstep: bool,
+    pub seed: u64,
+    pub frames: u64,
+    pub valid_frames: u64,
+    pub probes: u64,
+    pub answers: u64,
+    /// Frames, deliveries and events that were as those of the model.
+    pub agreed: u64,
+    pub delivered_bytes: u64,
+    pub opened: u64,
+    pub closed: u64,
+    /// `passed` or `failed`.
+    pub result: String,
+    pub detail: String,
+}
+
+/// All runs of the newest core of a build.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "sums of the fields of the runs")]
+pub struct Sum {
+    pub endpoint: String,
+    pub core: String,
+    pub runs: u64,
+    pub frames: u64,
+    /// Those with the model beside it.
+    pub lockstep_frames: u64,
+    pub probes: u64,
+    pub answers: u64,
+    pub delivered_bytes: u64,
+    pub opened: u64,
+    /// Runs that have failed, with their seeds.
+    pub failed: Vec<u64>,
+}
+
+/// Adds a run. One of the same build, kind and seed goes, whatever it was, and so do those of older
+/// states of the core of this build.
+pub fn add(runs: &mut Vec<Record>, new: Record) {
+    runs.retain(|old| {
+        let same = old.lockstep == new.lockstep && old.seed == new.seed;
+        old.endpoint != new.endpoint || old.core == new.core && !same
+    });
+    runs.push(new);
+    let extra = runs.len().saturating_sub(MOST_RUNS);
+    runs.drain(..extra);
+}
+
+/// Sums for each build, by its name.
+#[must_use]
+pub fn sums(runs: &[Record]) -> Vec<Sum> {
+    let mut all = std::collections::BTreeMap::<&str, Sum>::new();
+    for run in runs {
+        let newest = runs.iter().rev().find(|r| r.endpoint == run.endpoint);
+        if newest.is_none_or(|newest| newest.core != run.core) {
+            continue;
+        }
+        let sum = all.entry(&run.endpoint).or_default();
+        sum.endpoint.clone_from(&run.endpoint);
+        sum.core.clone_from(&run.core);
+        sum.runs += 1;
+        sum.frames += run.frames;
+        sum.lockstep_frames += if run.lockstep { run.frames } else { 0 };
+        sum.probes += run.probes;
+        sum.answers += run.answers;
+        sum.delivered_bytes += run.delivered_bytes;
+        sum.opened += run.opened;
+        if run.result != "passed" {
+            sum.failed.push(run.seed);
+        }
+    }
+    all.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(endpoint: &str, core: &str, seed: u64, result: &str) -> Record {
+        let (endpoint, core, result) = (endpoint.into(), core.into(), result.into());
+        Record { endpoint, core, seed, frames: 100, result, ..Record::default() }
+    }
+
+    #[test]
+    fn only_the_newest_core_counts() {
+        let mut runs = Vec::new();
+        add(&mut runs, run("sf64", "a", 1, "failed"));
+        add(&mut runs, run("ct64", "x", 1, "passed"));
+        add(&mut runs, run("sf64", "b", 1, "passed"));
+        add(&mut runs, run("sf64", "b", 2, "failed"));
+        add(&mut runs, run("sf64", "b", 1, "passed"));
+        let sums = sums(&runs);
+        let seen: Vec<_> = sums.iter().map(|s| (&*s.endpoint, s.frames, &*s.failed)).collect();
+        assert_eq!(seen, [("ct64", 100, &[][..]), ("sf64", 200, &[2][..])]);
+    }
+
+    #[test]
+    fn the_list_does_not_grow_for_ever() {
+        let mut runs = Vec::new();
+        for seed in 0..MOST_RUNS as u64 + 5 {
+            add(&mut runs, run("sf64", "a", seed, "passed"));
+        }
+        assert_eq!(runs.len(), MOST_RUNS);
+        assert_eq!(runs.first().map(|r| r.seed), Some(5));
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// The pointers of a session change by the operations that name it and by nothing else: after any
+/// sequence of requests, of all askers at once, they are what the operations taken make of them
+/// one by one; and a message may leave at once only in a session that is open, live, not behind,
+/// and whose window has room for it.
+module formal_tx_state
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_tx_pkg::*;
+(
+  /// Clock.
+  input logic             clk_i,
+  /// Free: the session that is watched; its value in the first cycle counts.
+  input logic             watched_i,
+  /// Free: longest message; its value in the first cycle counts.
+  input logic [15:0]      mss_i,
+  /// Free: requests of the askers.
+  input state_req_t [2:0] req_i,
+  /// Free: they are there.
+  input logic [2:0]       req_valid_i,
+  /// Free: request of the user side.
+  input state_req_t       user_req_i,
+  /// Free: it is there.
+  input logic             user_valid_i,
+  /// Free: command of the engine.
+  input snd_cmd_t         snd_cmd_i,
+  /// Free: it is there.
+  input logic             snd_cmd_valid_i
+);
+  logic rst_q = 1'b1;
+  logic watched_q;
+  logic [15:0] mss_q;
+
+  always_ff @(posedge clk_i) begin
+    rst_q <= 1'b0;
+    if (rst_q) begin
+      watched_q <= watched_i;
+      mss_q <= mss_i;
+    end
+  end
+
+  // Each asker asks for what is its own.
+  state_req_t [2:0] req;
+  state_req_t user_req;
+  always_comb begin
+    req = req_i;
+    for (int i = 0; i < 2; i++) begin
+      if (!(req_i[i].op inside {StateStart, StateSent, StateDefer})) req[i].op = StateDefer;
+    end
+    req[2].op = StateCommand;
+    user_req = user_req_i;
+    user_req.op = StateWritten;
+  end
+
+  logic [2:0] req_ready, res_valid;
+  logic user_ready, user_done, user_match, snd_cmd_ready, res_match;
+  logic [1:0] go, is_open, room;
+  seq_t nxt, consumed, written, rx_nxt, cmd_nxt, user_written;
+
+  spfe_tcp_tx_state #(.SessionCount(2)) dut (
+    .clk_i, .rst_i(rst_q), .mss_i(mss_q),
+    .req_i(req), .req_valid_i, .req_ready_o(req_ready), .res_valid_o(res_valid),
+    .res_match_o(res_match),
+    .user_req_i(user_req), .user_valid_i, .user_ready_o(user_ready), .user_done_o(user_done),
+    .user_match_o(user_match),
+    .snd_cmd_i, .snd_cmd_valid_i, .snd_cmd_ready_o(snd_cmd_ready),
+    .go_o(go), .open_o(is_open), .room_o(room),
+    .eng_sid_i(sid_t'(watched_q)), .eng_nxt_o(nxt), .eng_consumed_o(consumed),
+    .eng_written_o(written), .rx_sid_i(sid_t'(watched_q)), .rx_nxt_o(rx_nxt),
+    .cmd_sid_i(sid_t'(watched_q)), .cmd_nxt_o(cmd_nxt),
+    .user_sid_i(sid_t'(watched_q)), .user_written_o(user_written)
+  );
+
+  // What the operations taken make of the session, each at once.
+  typedef struct packed {
+    logic known, is_open, live;
+    seq_t nxt, consumed, reserved, written, edge_;
+  } session_t;
+  session_t now_q, now_d;
+  logic [2:0] taken;
+  logic mine, user_mine, any, set;
+  state_req_t one;
+  seq_t one_end;
+  logic [3:0] last_q;  // cycles ago in which the session was named
+  logic spaced_q;  // an operation in the last cycle
+
+  assign taken = req_valid_i & req_ready;
+  assign any = taken != '0;
+  assign set = snd_cmd_valid_i && snd_cmd_ready;
+  assign one = taken[0] ? req[0] : taken[1] ? req[1] : req[2];
+  assign one_end = one.base + 32'(one.add);
+  assign mine = any ? one.sid[0] == watched_q : set && snd_cmd_i.sid[0] == watched_q;
+  assign user_mine = user_valid_i && user_ready && user_req.sid[0] == watched_q;
+
+  always_comb begin
+    now_d = now_q;
+    if (mine && any) begin
+      case (one.op)
+        StateStart: if (now_q.reserved == one.expected) now_d.reserved = one_end;
+        StateSent:
+        if (now_q.consumed == one.expected) begin
+          now_d.nxt = one_end;
+          now_d.consumed = one_end;
+        end
+        StateDefer:
+        if (now_q.consumed == one.expected) begin
+          now_d.reserved = one_end;
+          now_d.consumed = one_end;
+        end
+        default: begin
+          if (seq_lt(now_q.nxt, one_end)) now_d.nxt = one_end;
+          if (one.fin) begin
+            now_d.consumed = one_end;
+            now_d.reserved = one_end;
+            now_d.written = one_end;
+          end
+        end
+      endcase
+    end
+    if (mine && set) begin
+      now_d.edge_ = snd_cmd_i.lim;
+      now_d.is_open = snd_cmd_i.open;
+      now_d.live = snd_cmd_i.live;
+      if (snd_cmd_i.init) begin
+        now_d.known = 1'b1;
+        now_d.nxt = snd_cmd_i.iss + 32'd1;
+        now_d.consumed = now_d.nxt;
+        now_d.reserved = now_d.nxt;
+        now_d.written = now_d.nxt;
+      end
+    end
+    if (user_mine && now_q.written == user_req.expected) begin
+      now_d.written = user_req.base + 32'(user_req.add);
+    end
+    if (rst_q) now_d = '0;
+  end
+
+  seq_t window;
+  assign window = now_q.edge_ - now_q.reserved;
+
+  always_ff @(posedge clk_i) begin
+    now_q <= now_d;
+    last_q <= rst_q ? '0 : {last_q[2:0], mine || user_mine};
+    spaced_q <= !rst_q && (any || set);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_q) begin
+      a_one: assert ($onehot0({taken, set}));
+      a_spaced: assert (!(spaced_q && (any || set)));
+      if (now_q.known && last_q[1:0] == '0) begin
+        a_nxt: assert (nxt == now_q.nxt && rx_nxt == now_q.nxt && cmd_nxt == now_q.nxt);
+        a_consumed: assert (consumed == now_q.consumed);
+        a_written: assert (written == now_q.written && user_written == now_q.written);
+        a_open: assert (is_open[watched_q] == now_q.is_open);
+      end
+      if (now_q.known && last_q == '0) begin
+        a_go: assert (go[watched_q] == (now_q.is_open && now_q.live &&
+            now_q.nxt == now_q.consumed && !window[31] && window >= 32'(mss_q)));
+      end
+      if (!now_q.known && last_q == '0) begin
+        a_closed: assert (!go[watched_q] || is_open[watched_q]);
+      end
+      c_go: cover (now_q.known && last_q == '0 && go[watched_q]);
+      c_sent: cover (now_q.known && last_q == '0 && now_q.nxt != now_q.written &&
+          now_q.consumed != now_q.nxt);
+    end
+  end
+endmodule

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+
+/// What a SYN does in SYN-SENT (RFC 9293, 3.10.7.3), and how a wrong ACK is answered before a session is
+/// open. Combinational.
+module spfe_tcp_eng_seg_sent
+  import spfe_tcp_pkg::*;
+  import spfe_tcp_eng_pkg::*;
+(
+    /// The event; from the pipeline.
+    input eng_ctx_t ctx_i,
+    /// The acknowledgement leaves with this event; from the judge stage.
+    input logic ack_go_i,
+    /// Window scaling is enabled (tcp_cfg_t).
+    input logic wscale_en_i,
+    /// The SYN is taken.
+    output eng_dec_t sent_o,
+    /// The segment is answered with a reset.
+    output eng_dec_t refuse_o
+);
+  eng_dec_t syn_dec;
+  logic unused_bits;
+
+  // Of structures handed on whole.
+  assign unused_bits = ^{ctx_i};
+
+  always_comb begin
+    refuse_o = dec_keep(ctx_i.tcb, ctx_i.tup);
+    if (ctx_i.room && ctx_i.tcb.busy != 2'd3) begin
+      refuse_o.tx = 1'b1;
+      refuse_o.tx_seq = ctx_i.seg.ack;
+      refuse_o.tx_flags = FlagRst;
+      refuse_o.tcb.busy = ctx_i.tcb.busy + 2'd1;
+      refuse_o.count.rst_sent = 1'b1;
+    end
+  end
+
+  always_comb begin
+    syn_dec = dec_keep(ctx_i.tcb, ctx_i.tup);
+    syn_dec.tcb.mss = ctx_i.p.mss;
+    syn_dec.tcb.scaled = ctx_i.seg.has_ws && wscale_en_i;
+    syn_dec.tcb.snd_ws = syn_dec.tcb.scaled ? ctx_i.seg.ws : 4'd0;
+    syn_dec.tcb.wnd = {14'd0, ctx_i.seg.wnd};  // never scaled in a SYN
+    syn_dec.tcb.max_wnd = {14'd0, ctx_i.seg.wnd};
+    syn_dec.tcb.wl1 = ctx_i.seg.seq;
+    syn_dec.rcv = 1'b1;
+    syn_dec.rcv_open = 1'b1;
+    syn_dec.rcv_set = 1'b1;
+    syn_dec.rcv_nxt = ctx_i.seg.seq + 32'd1;
+    syn_dec.hdr = 1'b1;
+    syn_dec.snd = 1'b1;
+    syn_dec.tcb.tries = 8'd0;
+    syn_dec.tcb.timing = 1'b0;
+    if (ctx_i.seg.flags.ack) begin
+      syn_dec.tcb.state = StEstablished;
+      syn_dec.tcb.una = ctx_i.seg.ack;
+      syn_dec.tcb.recover = ctx_i.tcb.una;
+      syn_dec.cc = ctx_i.tcb.tries == 8'd0 ? CcInit : CcInitLost;
+      syn_dec.tcb.syn_now = 1'b0;  // that was to be sent again
+      syn_dec.tcb.ack_now = 1'b1;
+      syn_dec.tcb.send_check = 1'b1;
+      if (ctx_i.tcb.timing) begin
+        syn_dec.tcb.rtt_due = 1'b1;
+        syn_dec.tcb.tstart = ctx_i.p.sample;
+      end
+      syn_dec.arm = ArmStop;
+      syn_dec.opened = 1'b1;
+      syn_dec.count.opened = 1'b1;
+    end else begin
+      syn_dec.tcb.state = StSynRcvd;  // simultaneous open
+      syn_dec.tcb.syn_now = 1'b1;
+    end
+    sent_o = ack_go_i ? dec_ack(syn_dec) : syn_dec;
+  end
+
+endmodule
