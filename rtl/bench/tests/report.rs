@@ -136,7 +136,7 @@ fn whole_records_make_a_report() {
         assert!(page.contains(&format!("<b>Figure {number}.</b>")), "figure {number}");
     }
     assert!(drawings.len() >= 12);
-    assert!(page.contains("not measured: make synth has not been run"));
+    assert!(page.contains("not measured: run tools/rtl.sh synth --record"));
     assert!(!page.contains("<td></td>"));
 }
 

@@ -63,12 +63,12 @@ impl Reference {
         let sha = sha.0;
         if sha[0] & 1 == 0 {
             self.learn(spa, sha);
-        }
-        if spa == self.settings.ip && sha != self.settings.mac && self.build.arp_gratuitous {
-            self.defend();
+            if spa == self.settings.ip && sha != self.settings.mac && self.build.arp_gratuitous {
+                self.defend();
+            }
         }
         let asked = operation == ArpOperation::Request && tpa == self.settings.ip;
-        if asked && self.build.arp_server {
+        if asked && spa != self.settings.ip && self.build.arp_server {
             self.send_arp(false, sha, sha, spa);
         }
     }
