@@ -819,7 +819,7 @@ struct Bench {
     while (!messages.empty() || !expected.empty()) {
       step();
       for (; told < n_live; told++) set(int((told - live) % u64(sessions)));
-      if (!from && n_live == live + 10) {
+      if (!from && n_live >= live + 10) {
         Command c;
         c.sid = 1;
         c.flags = ACK;
@@ -922,6 +922,8 @@ int main(int argc, char** argv) {
       printf("\n");
     }
 
+  b.turn_phase();
+
   Knobs clean;
   clean.acks = 5;
   b.phase("clean", clean, count);
@@ -955,7 +957,6 @@ int main(int argc, char** argv) {
   b.phase("ring full, refused", k, count);
   b.top.cfg_ring_refuse_i = 0;
   b.small_ring = false;
-  b.turn_phase();
   b.closed_phase();
   b.stale_phase(count / 5);
   for (int round = 0; round < 3; round++) {
