@@ -66,7 +66,7 @@ verilator --cc -Wno-fatal -O3 --x-assign fast --x-initial fast --no-timing --ass
 root=${VERILATOR_ROOT:-$(verilator --getenv VERILATOR_ROOT)}
 # Several builds live in one process: nothing but the C functions may be shared between them.
 readonly common=(
-    -std=gnu++20 -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-gnu-unique
+    -std=gnu++20 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -fno-gnu-unique
     -faligned-new -w -DVERILATOR=1 -DVM_COVERAGE=0 -DVM_SC=0 -DVM_TRACE=0 -DVL_USER_STOP
     -I"$root/include" -I"$root/include/vltstd"
 )
@@ -80,7 +80,7 @@ if [[ ! -e $runtime/stamp || $(<"$runtime/stamp") != "$runtime_key" ]]; then
     rm -rf "$runtime"
     mkdir "$runtime"
     for part in verilated verilated_threads; do
-        g++ "${common[@]}" -c "$root/include/$part.cpp" -o "$runtime/$part.o"
+        g++ "${common[@]}" -O2 -c "$root/include/$part.cpp" -o "$runtime/$part.o"
     done
     printf '%s\n' "$runtime_key" >"$runtime/stamp"
 fi
@@ -90,11 +90,15 @@ inside=()
 [[ $top == spfe_tcp_system ]] && inside=(-DCORE_HAS_MEMORY)
 cp "$here/shim.cpp" "$work"
 printf '%s\n' "${common[@]}" -DTX_MEM_ADDR_BITS="$address_bits" "${inside[@]}" -I"$work" -I"$here" >"$work/flags"
-# What runs once, at the start, is not worth the optimiser's time: it would be half of all.
-opt() { case $1 in *__Slow.cpp) printf -- -O0 ;; esac; }
+# What runs once, at the start, is half of the code and not worth the optimiser's time.
+for part in "$work"/*__Slow.cpp; do
+    printf '#include "%s"\n' "${part##*/}"
+done >"$work/once.cc"
+printf '%s\0%s\0' -O0 "$work/once.cc" >"$work/parts"
 for part in "$work"/*.cpp; do
-    printf '%s\0%s\0' "$part" "$(opt "$part")"
-done | xargs -0 -n 2 -P "${SPFE_JOBS:-2}" bash -c 'g++ "@$0/flags" ${2:+"$2"} -c "$1" -o "$1.o"' "$work"
+    [[ $part == *__Slow.cpp ]] || printf '%s\0%s\0' -O1 "$part"
+done >>"$work/parts"
+xargs -0 -n 2 -P "${SPFE_JOBS:-2}" bash -c 'g++ "@$0/flags" "$1" -c "$2" -o "$2.o"' "$work" <"$work/parts"
 g++ -shared -Wl,-Bsymbolic -o "$library.new" "$work"/*.o "$runtime"/*.o -pthread -latomic
 mv "$library.new" "$library"
 rm -rf "$work"
