@@ -98,6 +98,7 @@ printf '%s\0%s\0' -O0 "$work/once.cc" >"$work/parts"
 for part in "$work"/*.cpp; do
     [[ $part == *__Slow.cpp ]] || printf '%s\0%s\0' -O1 "$part"
 done >>"$work/parts"
+# shellcheck disable=SC2016 # The names are those of the shells that compile.
 xargs -0 -n 2 -P "${SPFE_JOBS:-2}" bash -c 'g++ "@$0/flags" "$1" -c "$2" -o "$2.o"' "$work" <"$work/parts"
 g++ -shared -Wl,-Bsymbolic -o "$library.new" "$work"/*.o "$runtime"/*.o -pthread -latomic
 mv "$library.new" "$library"
