@@ -11,7 +11,7 @@ from rtl_files import OUT, RTL, chosen, design_files, each, needed, packages, re
 
 FOLDER = RTL / "formal"
 MODES = ("bmc", "prove")
-KEYS = {"name", "top", "parameters", "mode", "depth", "multiclock", "zero", "ci"}
+KEYS = {"name", "top", "parameters", "mode", "depth", "multiclock", "zero", "map", "ci"}
 LIMIT = 900
 BAD = re.compile(r"(Assert failed in .*|Unreached cover statement at .*|ERROR.*|DONE \(.*)")
 
@@ -42,6 +42,7 @@ def configuration(task):
         "[script]",
         f"read_slang -j 1 --top {task['top']} {given} {' '.join(path.name for path in used)}",
         f"prep -top {task['top']}",
+        *(["memory_map"] if task.get("map") else []),
         *(["setundef -zero -init"] if task.get("zero") else []),
         "[files]", *(str(path) for path in used), ""])
 
