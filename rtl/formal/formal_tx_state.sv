@@ -162,8 +162,8 @@ module formal_tx_state
         a_closed: assert (!go[watched_q] || is_open[watched_q]);
       end
       c_go: cover (now_q.known && last_q == '0 && go[watched_q]);
-      c_sent: cover (now_q.known && last_q == '0 && now_q.nxt != now_q.written &&
-          now_q.consumed != now_q.nxt);
+      c_behind: cover (now_q.known && now_q.consumed != now_q.nxt &&
+          now_q.written != now_q.consumed);
     end
   end
 endmodule
