@@ -239,7 +239,8 @@ module spfe_tcp_net_tx
     end
   end
 
-  assign count_reply_o = state_q == Drain && !valid_q && job_q.echo;
+  // With the last read its place is free: at the rate of the line each cycle counts.
+  assign count_reply_o = rd_en_o && final_beat;
   assign echo_done_o = count_reply_o || (echo_valid_i && state_q == Idle && !cfg_i.enable);
   assign net_data_o = out_data_q;
   assign net_keep_o = out_keep_q;
