@@ -433,6 +433,7 @@ module spfe_tcp_tx_send
     req_o = '0;
     req_o.op = StateStart;
     req_o.sid = head_i.sid;
+    req_o.gen = head_i.gen;
     req_o.expected = head_i.seq;
     req_o.base = head_i.seq;
     req_o.add = 17'(head_i.len);
