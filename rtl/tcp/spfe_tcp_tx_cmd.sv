@@ -143,7 +143,7 @@ module spfe_tcp_tx_cmd
       Answer: if (res_valid_i) state_q <= Tell;
       default: if (done_ready_i) state_q <= Idle;
     endcase
-    if (left_i) begin
+    if (state_q == Send) begin
       seq_q <= left_seq_i;
       ack_q <= left_ack_i;
     end
