@@ -158,8 +158,7 @@ module spfe_tcp_tx_finish
     req_o.op = a_q.out.how == EndSent ? StateSent : StateDefer;
     req_o.sid = a_q.out.desc.sid;
     req_o.expected = a_q.out.desc.seq;
-    req_o.base = a_q.out.desc.seq;
-    req_o.add = a_q.ok ? 17'(a_q.len) : 17'd0;
+    req_o.target = a_q.out.desc.seq + (a_q.ok ? 32'(a_q.len) : 32'd0);
   end
 
   // ---- to the engine

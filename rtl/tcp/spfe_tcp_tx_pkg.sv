@@ -37,14 +37,13 @@ package spfe_tcp_tx_pkg;
     StateSet = 3'd5  // snd_cmd
   } state_op_e;
 
-  /// A request for it. The new value is base + add; nothing happens if the pointer that is to
-  /// advance is not `expected` (the session was opened anew, or closed by FIN).
+  /// A request for it. Nothing happens if the pointer that is to advance is not `expected` (the session
+  /// was opened anew, or closed by FIN).
   typedef struct packed {
     state_op_e op;
     sid_t sid;
     seq_t expected;
-    seq_t base;
-    logic [16:0] add;
+    seq_t target;  // the new value
     logic fin;  // StateCommand: the segment had FIN
   } state_req_t;
 

@@ -102,9 +102,9 @@ module spfe_tcp_tx_read
 
   always_ff @(posedge clk_i) begin
     case (state_q)
-      Idle:
-      if (start_i) begin
-        state_q <= Order;
+      // What is loaded counts if it starts.
+      Idle: begin
+        if (start_i) state_q <= Order;
         mark_q <= pushed_i;
         idx_q <= IdxBits'(sid_i);
         word_q <= seq_i[WordBits+3:4];

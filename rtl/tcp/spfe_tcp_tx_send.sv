@@ -451,8 +451,7 @@ module spfe_tcp_tx_send
     req_o.op = StateStart;
     req_o.sid = head_i.sid;
     req_o.expected = head_i.seq;
-    req_o.base = head_i.seq;
-    req_o.add = 17'(head_i.len);
+    req_o.target = head_i.seq + 32'(head_i.len);
   end
   assign req_valid_o = ask_q;
   assign aborted_o = in_frame && live_q && stop;

@@ -203,27 +203,28 @@ module spfe_tcp_tx_user
 
   assign wait_d = first ? wait_first : wait_q - 16'(!waited_q);
   assign whole = take && last_i;
-  // Whether a frame begins is needed early in the cycle: said in as few steps as possible. What is
-  // not refused may come; what the session allows is looked up beside it.
+  // Whether a beat comes and whether a frame begins with it is needed early in the cycle: said in as
+  // few steps as possible. What the session allows is looked up beside the rest.
   logic [SessionCount-1:0] takes, leaves;
-  logic begins, goes_on, whole_now;
+  logic opens, begins, stays, goes_on;
   assign takes = open_i & room_i;
   assign leaves = go_i & takes;
-  assign whole_now = last_i && (known_len || (!over && !empty));
-  assign begins = first && valid_i && flow_ok_i && end_q == Free && slot_ok_i && sid_ok &&
-      !bad_len && (whole_now || (known_len && begins_at_once));
-  assign goes_on = !first && valid_i && flow_ok_i && !discard_q && !sent_q &&
-      (whole_now || (known_len_q && waited_q));
+  assign opens = first && valid_i && flow_ok_i && end_q == Free && slot_ok_i && sid_ok &&
+      !bad_len && (known_len || !(over || (empty && last_i)));
+  assign begins = opens && (last_i || (known_len && begins_at_once));
+  assign stays = !first && valid_i && flow_ok_i && !discard_q && (known_len_q || !over);
+  assign goes_on = stays && !sent_q && (last_i || (known_len_q && waited_q));
   assign starts = (begins && takes[IdxBits'(sid_i)]) || goes_on;
   assign desc_go_o = (begins && leaves[IdxBits'(sid_i)]) || (goes_on && go_i[IdxBits'(sid_q)]);
 
-  assign beat_valid_o = take && !discard;
+  assign beat_valid_o = (opens && takes[IdxBits'(sid_i)]) || stays;
   assign beat_first_o = first;
   assign beat_last_o = last_i;
   assign beat_bytes_o = bytes;
   assign beat_ring_o = !over && (first || !over_q);
-  assign commit_o = take && !discard && (known_len || last_i);
-  assign rollback_o = take && discard;
+  assign commit_o = beat_valid_o && (known_len || last_i);
+  // A message that is refused with its first beat has nothing to take back.
+  assign rollback_o = !first && valid_i && flow_ok_i && !stays;
   assign first_seq_o = written_i;
   assign desc_valid_o = starts;
   always_comb begin
@@ -288,8 +289,7 @@ module spfe_tcp_tx_user
     req_o.op = StateWritten;
     req_o.sid = sid_q;
     req_o.expected = seq_q;
-    req_o.base = seq_q;
-    req_o.add = 17'(total_q);
+    req_o.target = seq_q + 32'(total_q);
   end
   assign req_valid_o = end_q == Ask;
   assign total_o = total_q;
@@ -301,6 +301,9 @@ module spfe_tcp_tx_user
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_take : assert (beat_valid_o == (take && !discard)) else $error("a beat taken, or not");
+    end
     if (!rst_i && take && !last_i) begin
       a_full : assert (&keep_i) else $error("a beat before the last one is not full");
     end
