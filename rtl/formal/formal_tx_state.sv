@@ -88,7 +88,7 @@ module formal_tx_state
   assign any = taken != '0;
   assign set = snd_cmd_valid_i && snd_cmd_ready;
   assign one = taken[0] ? req[0] : taken[1] ? req[1] : req[2];
-  assign one_end = one.base + 32'(one.add);
+  assign one_end = one.target;
   assign ours = one.gen == now_q.gen;  // of a connection that is still there
   assign mine = any ? one.sid[0] == watched_q : set && snd_cmd_i.sid[0] == watched_q;
   assign user_mine = user_valid_i && user_ready && user_req.sid[0] == watched_q;
@@ -132,7 +132,7 @@ module formal_tx_state
       end
     end
     if (user_mine && user_req.gen == now_q.gen && now_q.written == user_req.expected) begin
-      now_d.written = user_req.base + 32'(user_req.add);
+      now_d.written = user_req.target;
     end
     if (rst_q) now_d = '0;
   end

@@ -80,7 +80,7 @@ module spfe_tcp_tx_room
     idx1_q <= idx_t'(req_i.sid);
     expected1_q <= req_i.expected;
     gen1_q <= req_i.gen;
-    end1_q <= req_i.base + 32'(req_i.add);
+    end1_q <= req_i.target;
     fin1_q <= req_i.fin;
     init1_q <= init_i;
     una1_q <= una_i;

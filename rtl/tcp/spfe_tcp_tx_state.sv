@@ -119,8 +119,7 @@ module spfe_tcp_tx_state
     set_req = '0;
     set_req.op = StateSet;
     set_req.sid = snd_cmd_i.sid;
-    set_req.base = snd_cmd_i.iss;
-    set_req.add = 17'd1;
+    set_req.target = snd_cmd_i.iss + 32'd1;
     pick = '0;
     req = set_req;
     if (!v1_q) begin
@@ -247,7 +246,7 @@ module spfe_tcp_tx_state
     who1_q <= pick;
     r1_q <= req;
     set1_q <= snd_cmd_i;
-    end1_q <= req.base + 32'(req.add);
+    end1_q <= req.target;
 
     v2_q <= v1_q;
     who2_q <= who1_q;
