@@ -148,7 +148,8 @@ module spfe_tcp_rx
            MemAddrBits, $clog2(SessionCount) + 7);
   end
 
-  logic start, payload_first, payload_lane, payload_end, whole, bad_doff, ip_ok, tcp_ok;
+  logic start, payload_first, payload_lane, payload_any, payload_end, whole;
+  logic bad_doff, ip_ok, tcp_ok;
   logic [13:6] at;
   logic [15:0] even, odd, len;
   logic [MacCountBits-1:0] payload_bytes;
@@ -179,6 +180,7 @@ module spfe_tcp_rx
       .fault_o(fault),
       .first_o(payload_first),
       .first_lane_o(payload_lane),
+      .any_o(payload_any),
       .count_o(payload_bytes),
       .end_o(payload_end),
       .whole_o(whole),
@@ -274,6 +276,7 @@ module spfe_tcp_rx
       .sid_i(sid),
       .first_i(payload_first),
       .first_lane_i(payload_lane),
+      .any_i(payload_any),
       .count_i(payload_bytes),
       .end_i(payload_end),
       .finish_i(finish),

@@ -17,12 +17,16 @@ module spfe_tcp_rx_length
 ) (
     /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
     /// Bytes of the beat that are part of the frame; from the MAC.
     input logic [Bytes-1:0] keep_i,
     /// A beat is on the bus.
     input logic valid_i,
     /// First beat of a frame.
     input logic start_i,
+    /// Last beat of a frame.
+    input logic last_i,
     /// Lane has a word, which may be the tag.
     input logic [Lanes-1:0] word_there_i,
     /// Its number.
@@ -42,6 +46,8 @@ module spfe_tcp_rx_length
     output logic first_o,
     /// With first_o: lane of that word.
     output logic first_lane_o,
+    /// This beat has payload.
+    output logic any_o,
     /// Bytes of payload in this beat, 0 to Bytes.
     output logic [Log:0] count_o,
     /// The payload, if any, ends with this beat.
@@ -58,18 +64,24 @@ module spfe_tcp_rx_length
 
   logic [15:0] total_q;
   logic [3:0] doff_q;
-  logic [8:0] first_index_q;
+  // The first word of payload from the first lane of the next beat on, one-hot; none: not known, or
+  // it has come.
+  logic [11:0] first_q, first_d;
   logic run_q;  // the total length was in an earlier beat
   logic [15-Log:0] full_q;  // full beats to come, this one included
   logic [Log-1:0] rest_q;  // bytes in the beat after them
-  logic [Log:0] bytes_q;
+  logic [Log:0] bytes_q, bytes_d;
   logic end_q;
-  logic started_q;
+  logic started_q;  // the first word of payload was in an earlier beat
   logic ended_q;
   logic [16:0] len_q;
+  // What is payload of the beat if it begins in this lane, or before the beat (highest index).
+  logic [Lanes:0][Log:0] part_q, part_d;
+  logic [Lanes:0] some_q;
+  logic [Lanes:0] chosen;
 
   logic [15:0] remain;
-  logic [Log:0] offset;
+  logic after_tag;
 
   always_comb begin
     // With a tag on a 64-bit bus word 4 is in the upper lane.
@@ -78,19 +90,15 @@ module spfe_tcp_rx_length
   end
 
   always_comb begin
-    first_o = 1'b0;
-    first_lane_o = 1'b0;
+    chosen[Lanes] = started_q && valid_i;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      if (word_there_i[lane] && word_index_i[lane] == first_index_q) begin
-        first_o = 1'b1;
-        first_lane_o = lane != 0;
-      end
+      chosen[lane] = first_q[lane] && word_there_i[lane];
     end
-    if (started_q) first_o = 1'b0;
-    offset = (Log + 1)'({first_lane_o, 2'd2});
+    first_o = chosen[Lanes-1:0] != '0;
+    first_lane_o = Lanes == 2 && chosen[Lanes-1];
+    any_o = (chosen & some_q) != '0;
     count_o = '0;
-    if (first_o && bytes_q > offset) count_o = bytes_q - offset;
-    if (started_q && valid_i && !start_i) count_o = bytes_q;
+    for (int unsigned i = 0; i <= Lanes; i++) if (chosen[i]) count_o |= part_q[i];
     end_o = end_q;
     bytes_o = bytes_q;
     whole_o = ended_q;
@@ -99,37 +107,66 @@ module spfe_tcp_rx_length
     end
   end
 
+  // Word 11 is the last one of its beat, unless a tag has moved it.
+  assign after_tag = Lanes == 2 && word_index_i[0][0];
+  always_comb begin
+    first_d = first_q >> Lanes;
+    if (doff_valid_i) begin
+      first_d = '0;
+      for (int unsigned n = 5; n < 16; n++) begin
+        if (doff_i == 4'(n)) first_d[after_tag ? n-5 : n-4] = 1'b1;
+      end
+    end
+    if (last_i) first_d = '0;
+  end
+
+  always_comb begin
+    bytes_d = bytes_q;
+    if (start_i) begin
+      bytes_d = (Log + 1)'(Bytes);
+    end else if (run_q) begin
+      bytes_d = '0;
+      if (full_q[15-Log:1] != '0) bytes_d = (Log + 1)'(Bytes);
+      else if (full_q[0]) bytes_d = {1'b0, rest_q};
+    end
+    part_d[Lanes] = bytes_d;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      // It begins in the upper half of its word.
+      part_d[lane] = '0;
+      if (bytes_d > (Log + 1)'(4 * lane + 2)) part_d[lane] = bytes_d - (Log + 1)'(4 * lane + 2);
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
+      first_q <= first_d;
+      started_q <= (started_q || first_o) && !last_i;
+      bytes_q <= bytes_d;
+      part_q <= part_d;
+      for (int unsigned i = 0; i <= Lanes; i++) some_q[i] <= part_d[i] != '0;
       if (start_i) begin
         run_q <= 1'b0;
-        started_q <= 1'b0;
         ended_q <= 1'b0;
-        bytes_q <= (Log + 1)'(Bytes);
         end_q <= 1'b0;
-        first_index_q <= '1;  // not known; no header is that long
       end else if (run_q) begin
         if (full_q != '0) full_q <= full_q - 1'b1;
-        bytes_q <= '0;
-        if (full_q[15-Log:1] != '0) bytes_q <= (Log + 1)'(Bytes);
-        else if (full_q[0]) bytes_q <= {1'b0, rest_q};
         end_q <= 1'b0;
         if (full_q == (16 - Log)'(2) && rest_q == '0) end_q <= 1'b1;
         if (full_q == (16 - Log)'(1) && rest_q != '0) end_q <= 1'b1;
         if (end_q) ended_q <= 1'b1;
-        if (first_o) started_q <= 1'b1;
       end
       if (total_valid_i) begin
         run_q <= 1'b1;
         total_q <= total_i;
         {full_q, rest_q} <= remain;
       end
-      if (doff_valid_i) begin
-        doff_q <= doff_i;
-        if (doff_i >= 4'd5) first_index_q <= 9'd8 + {5'd0, doff_i};
-      end
+      if (doff_valid_i) doff_q <= doff_i;
     end
     len_q <= {1'b0, total_q} - {10'd0, {1'b0, doff_q} + 5'd5, 2'd0};
+    if (rst_i) begin
+      first_q <= '0;
+      started_q <= 1'b0;
+    end
   end
 
   assign len_o = len_q[15:0];

@@ -51,6 +51,8 @@ module spfe_tcp_rx_pack #(
     output logic [CountBits-1:0] count_o,
     /// Last of the segment.
     output logic last_o,
+    /// With valid_o: nothing of it came in this cycle; from a register.
+    output logic tail_o,
     /// With last_o: forget the segment.
     output logic err_o
 );
@@ -71,6 +73,7 @@ module spfe_tcp_rx_pack #(
   logic [MacHalves-1:0][15:0] mac;
 
   assign mac = data_i;
+  assign tail_o = tail_q;
   assign total = (CountBits + 1)'(stored_q) + (CountBits + 1)'(count_i);
   assign finish = finish_i && (valid_i || (open_q && !finished_q)) && Verdict;
   assign err_o = last && (finished_q ? err_q : err_i) && Verdict;

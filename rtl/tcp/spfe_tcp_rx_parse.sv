@@ -48,6 +48,8 @@ module spfe_tcp_rx_parse
     output logic first_o,
     /// With first_o: lane of that word.
     output logic first_lane_o,
+    /// This beat has payload.
+    output logic any_o,
     /// Bytes of payload in this beat.
     output logic [CountBits-1:0] count_o,
     /// The payload, if any, ends with this beat.
@@ -131,9 +133,11 @@ module spfe_tcp_rx_parse
       .Width(MacWidth)
   ) i_length (
       .clk_i,
+      .rst_i,
       .keep_i(mac_keep_i),
       .valid_i(mac_valid_i),
       .start_i(start_o),
+      .last_i(mac_last_i),
       .word_there_i(word_there),
       .word_index_i(word_index),
       .total_valid_i(at[4]),
@@ -143,6 +147,7 @@ module spfe_tcp_rx_parse
       .bytes_o(packet_bytes),
       .first_o,
       .first_lane_o,
+      .any_o,
       .count_o,
       .end_o,
       .whole_o,

@@ -53,6 +53,8 @@ module spfe_tcp_rx_user
     input logic first_i,
     /// With first_i: lane where it begins.
     input logic first_lane_i,
+    /// The beat has payload.
+    input logic any_i,
     /// Bytes of payload in the beat.
     input logic [CountBits-1:0] count_i,
     /// The payload ends with this beat.
@@ -96,7 +98,7 @@ module spfe_tcp_rx_user
   localparam bit Ahead = Reordering || OutOfSequence;
   localparam int unsigned SideBits = SidIndexBits + (Ahead ? 1 + WhereBits : 0);
 
-  logic beat, beat_last, beat_err;
+  logic beat, beat_last, beat_tail, beat_err;
   logic [UserWidth-1:0] beat_data;
   logic [UserCountBits-1:0] beat_count;
 
@@ -111,7 +113,7 @@ module spfe_tcp_rx_user
       .rst_i,
       .start_i,
       .data_i,
-      .valid_i(count_i != '0 && accept_i),
+      .valid_i(any_i && accept_i),
       .first_i,
       .first_lane_i,
       .count_i,
@@ -122,6 +124,7 @@ module spfe_tcp_rx_user
       .data_o(beat_data),
       .count_o(beat_count),
       .last_o(beat_last),
+      .tail_o(beat_tail),
       .err_o(beat_err)
   );
 
@@ -158,6 +161,7 @@ module spfe_tcp_rx_user
         .data_i(beat_data),
         .count_i(beat_count),
         .last_i(beat_last),
+        .tail_i(beat_tail),
         .side_i(side_in),
         .no_room_o,
         .finish_i,
@@ -238,7 +242,7 @@ module spfe_tcp_rx_user
       out.oos <= OutOfSequence && oos_i;
       out.rel <= OutOfSequence && oos_i ? rel_i : '0;
     end
-    assign unused_bits = ^{out_ready, seq_i, payload_i, drain_i, drain_valid_i};
+    assign unused_bits = ^{beat_tail, out_ready, seq_i, payload_i, drain_i, drain_valid_i};
   end
 
   spfe_tcp_rx_pipe #(
