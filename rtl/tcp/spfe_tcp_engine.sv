@@ -187,9 +187,9 @@ module spfe_tcp_engine
   sid_t view_sid;
 
   // ------------------------------------------------------------------------------------- pipeline
-  logic pick, pick_seg, pick_other, room, out_ready;
+  logic can, pick_done, pick_serve, pick_other, room, out_ready;
   logic read, calc, judge, decide, fire;
-  kind_e pick_kind, other_kind, kind, write_kind;
+  kind_e other_kind, kind, write_kind;
   sid_t sid, write_sid;
   slot_t write_slot;
   seg_t seg_q;
@@ -237,8 +237,10 @@ module spfe_tcp_engine
       .syn_i(find_syn),
       .syn_sid_i(sid_t'(find_sid)),
       .reset_i(find_reset),
-      .pick_o(pick),
-      .pick_kind_o(pick_kind),
+      .can_o(can),
+      .pick_seg_o(segf_pop),
+      .pick_done_o(pick_done),
+      .pick_serve_o(pick_serve),
       .pick_other_o(pick_other),
       .other_kind_o(other_kind),
       .read_o(read),
@@ -252,18 +254,16 @@ module spfe_tcp_engine
       .write_kind_o(write_kind)
   );
 
-  assign pick_seg = pick && pick_kind == KindSegment;
-  assign segf_pop = pick_seg;
   // The end of an anonymous reset is no event.
-  assign tx_done_ready_o = (pick && pick_kind == KindDone) || 32'(tx_done_i.sid) >= SessionCount;
+  assign tx_done_ready_o = pick_done || 32'(tx_done_i.sid) >= SessionCount;
 
   always_ff @(posedge clk_i) begin
-    if (pick) begin
+    if (can) begin
       seg_q <= segf_valid ? segf.seg : find_seg;
       dist_q <= segf.off;
       last_q <= last_d;
       done_q <= tx_done_i;
-      iss_q <= op_req ? op_iss : find_iss;
+      iss_q <= other_kind == KindOp ? op_iss : find_iss;
       mac_q <= mac_new;
     end
     if (read) begin
@@ -421,7 +421,7 @@ module spfe_tcp_engine
       .walk_ready_o(due_ready),
       .valid_o(queue_valid),
       .sid_o(queue_sid),
-      .pop_i(pick && pick_kind == KindServe)
+      .pop_i(pick_serve)
   );
 
   spfe_tcp_eng_tick #(

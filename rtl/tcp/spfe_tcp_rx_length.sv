@@ -42,19 +42,22 @@ module spfe_tcp_rx_length
     /// Bytes of this beat that are part of the IP packet; all in the beats before the one after
     /// the total length.
     output logic [Log:0] bytes_o,
-    /// This beat is the one with the first byte of payload, or the one where it would be.
+    /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
+    /// where it would be; from a register.
     output logic first_o,
     /// With first_o: lane of that word.
     output logic first_lane_o,
-    /// This beat has payload.
-    output logic any_o,
-    /// Bytes of payload in this beat, 0 to Bytes.
-    output logic [Log:0] count_o,
+    /// With first_o: bytes of payload in that beat; in the beats after it all of bytes_o are.
+    output logic [Log:0] first_bytes_o,
+    /// The beat of first_o is on the bus.
+    output logic header_end_o,
+    /// A beat with payload is on the bus.
+    output logic payload_o,
     /// The payload, if any, ends with this beat.
     output logic end_o,
     /// All bytes of the IP packet have come, this beat included.
     output logic whole_o,
-    /// Payload of the segment; valid two cycles after word 11.
+    /// Payload of the segment; valid one cycle after word 11.
     output logic [15:0] len_o,
     /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
     output logic bad_doff_o
@@ -62,7 +65,7 @@ module spfe_tcp_rx_length
   // Bytes of the packet that are in the beat of word 4 or before it.
   localparam int unsigned Before = 4 * Lanes + 2;
 
-  logic [15:0] total_q;
+  logic [16:0] tcp_q;  // bytes behind the IP header
   logic [3:0] doff_q;
   // The first word of payload from the first lane of the next beat on, one-hot; none: not known, or
   // it has come.
@@ -75,10 +78,11 @@ module spfe_tcp_rx_length
   logic started_q;  // the first word of payload was in an earlier beat
   logic ended_q;
   logic [16:0] len_q;
-  // What is payload of the beat if it begins in this lane, or before the beat (highest index).
-  logic [Lanes:0][Log:0] part_q, part_d;
-  logic [Lanes:0] some_q;
-  logic [Lanes:0] chosen;
+  // Bytes of payload if it begins in this lane.
+  logic [Lanes-1:0][Log:0] part_q, part_d;
+  logic [Lanes-1:0] some_q;  // there are any
+  logic any_q;  // bytes_q is not 0
+  logic [Lanes-1:0] begins;
 
   logic [15:0] remain;
   logic after_tag;
@@ -90,15 +94,12 @@ module spfe_tcp_rx_length
   end
 
   always_comb begin
-    chosen[Lanes] = started_q && valid_i;
-    for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      chosen[lane] = first_q[lane] && word_there_i[lane];
-    end
-    first_o = chosen[Lanes-1:0] != '0;
-    first_lane_o = Lanes == 2 && chosen[Lanes-1];
-    any_o = (chosen & some_q) != '0;
-    count_o = '0;
-    for (int unsigned i = 0; i <= Lanes; i++) if (chosen[i]) count_o |= part_q[i];
+    first_o = first_q[Lanes-1:0] != '0;
+    first_lane_o = Lanes == 2 && first_q[Lanes-1];
+    first_bytes_o = part_q[first_lane_o];
+    for (int unsigned i = 0; i < Lanes; i++) begins[i] = first_q[i] && word_there_i[i];
+    header_end_o = begins != '0;
+    payload_o = (started_q && valid_i && any_q) || (begins & some_q) != '0;
     end_o = end_q;
     bytes_o = bytes_q;
     whole_o = ended_q;
@@ -129,7 +130,6 @@ module spfe_tcp_rx_length
       if (full_q[15-Log:1] != '0) bytes_d = (Log + 1)'(Bytes);
       else if (full_q[0]) bytes_d = {1'b0, rest_q};
     end
-    part_d[Lanes] = bytes_d;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
       // It begins in the upper half of its word.
       part_d[lane] = '0;
@@ -140,10 +140,11 @@ module spfe_tcp_rx_length
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       first_q <= first_d;
-      started_q <= (started_q || first_o) && !last_i;
+      started_q <= (started_q || header_end_o) && !last_i;
       bytes_q <= bytes_d;
       part_q <= part_d;
-      for (int unsigned i = 0; i <= Lanes; i++) some_q[i] <= part_d[i] != '0;
+      for (int unsigned i = 0; i < Lanes; i++) some_q[i] <= part_d[i] != '0;
+      any_q <= bytes_d != '0;
       if (start_i) begin
         run_q <= 1'b0;
         ended_q <= 1'b0;
@@ -157,12 +158,14 @@ module spfe_tcp_rx_length
       end
       if (total_valid_i) begin
         run_q <= 1'b1;
-        total_q <= total_i;
+        tcp_q <= {1'b0, total_i} - 17'd20;
         {full_q, rest_q} <= remain;
       end
-      if (doff_valid_i) doff_q <= doff_i;
+      if (doff_valid_i) begin
+        doff_q <= doff_i;
+        len_q <= tcp_q - {11'd0, doff_i, 2'd0};
+      end
     end
-    len_q <= {1'b0, total_q} - {10'd0, {1'b0, doff_q} + 5'd5, 2'd0};
     if (rst_i) begin
       first_q <= '0;
       started_q <= 1'b0;

@@ -150,7 +150,7 @@ module spfe_tcp_rx_options
   always_ff @(posedge clk_i) begin
     look_valid_q <= 1'b0;
     flush_q <= 1'b0;
-    if (take || flush_q) begin
+    if (valid_i || flush_q) begin
       late_q <= data_i;
       early_q <= early_d;
       look_q <= late_q;

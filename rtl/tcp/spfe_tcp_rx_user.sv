@@ -49,14 +49,16 @@ module spfe_tcp_rx_user
     input seq_t seq_i,
     /// Session.
     input sid_t sid_i,
-    /// The first payload of the segment.
+    /// The MAC beat has payload.
+    input logic valid_i,
+    /// With valid_i: the first payload of the segment.
     input logic first_i,
     /// With first_i: lane where it begins.
     input logic first_lane_i,
-    /// The beat has payload.
-    input logic any_i,
-    /// Bytes of payload in the beat.
-    input logic [CountBits-1:0] count_i,
+    /// With first_i: bytes of payload in the beat.
+    input logic [CountBits-1:0] first_bytes_i,
+    /// Without first_i: bytes of payload in the beat.
+    input logic [CountBits-1:0] bytes_i,
     /// The payload ends with this beat.
     input logic end_i,
     /// The segment ends: its fate is known.
@@ -113,10 +115,11 @@ module spfe_tcp_rx_user
       .rst_i,
       .start_i,
       .data_i,
-      .valid_i(any_i && accept_i),
+      .valid_i(valid_i && accept_i),
       .first_i,
       .first_lane_i,
-      .count_i,
+      .first_bytes_i,
+      .bytes_i,
       .end_i,
       .finish_i,
       .err_i(!deliver_i),
