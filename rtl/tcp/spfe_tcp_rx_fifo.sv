@@ -142,7 +142,8 @@ module spfe_tcp_rx_fifo
     next_q <= next_d;
     stage_q <= stage_d;
     show_q <= show_d;
-    if (write && write_q == commit_q) head_q <= beat;
+    // What is on the bus, until a first beat is written.
+    if (write_q == commit_q) head_q <= beat;
     if (rst_i) begin
       write_q <= '0;
       above_q <= ptr_t'(1);
