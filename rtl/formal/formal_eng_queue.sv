@@ -44,12 +44,14 @@ module formal_eng_queue
   // Work that the session has been given and nobody has looked at; and who was looked at meanwhile.
   logic work_q, given, taken;
   logic [BITS:0] others_q, quiet_q;
+  logic pushed_q;  // the pipeline's work is looked at one cycle later
 
-  assign given = !rst_q && ((push_i && push_sid_i == watched_q) ||
+  assign given = !rst_q && (pushed_q ||
       (walk_i && walk_ready && walk_sid_i == watched_q));
   assign taken = valid && pop_i && sid == watched_q;
 
   always_ff @(posedge clk_i) begin
+    pushed_q <= !rst_q && push_i && push_sid_i == watched_q;
     work_q <= !rst_q && !taken && (work_q || given);
     others_q <= rst_q || taken || !work_q ? '0 : others_q + {{BITS{1'b0}}, valid && pop_i};
     quiet_q <= rst_q || valid || !work_q ? '0 : quiet_q + 1'b1;
