@@ -282,7 +282,7 @@ module spfe_tcp_tx
   );
 
   // ---- commands
-  sid_t read_sid;
+  sid_t read_sid, seg_sid;
   seq_t read_seq;
   logic [15:0] read_len;
   logic read_start, read_give, read_busy, read_valid, read_ready, seg_valid, seg_begins, seg_left;
@@ -301,8 +301,9 @@ module spfe_tcp_tx
     .read_start_o(read_start), .read_sid_o(read_sid), .read_seq_o(read_seq), .read_len_o(read_len),
     .read_busy_i(read_busy), .read_sum_i(read_sum), .give_o(read_give),
     .read_valid_i(read_valid), .read_ready_o(read_ready), .read_chunk_i(read_chunk),
-    .seg_valid_o(seg_valid), .seg_o(seg), .seg_bytes_o(seg_bytes), .seg_options_o(seg_options),
-    .seg_sum_o(seg_sum), .chunk_valid_o(chunk_valid), .chunk_ready_i(chunk_ready),
+    .seg_valid_o(seg_valid), .seg_o(seg), .seg_sid_o(seg_sid), .seg_bytes_o(seg_bytes),
+    .seg_options_o(seg_options), .seg_sum_o(seg_sum), .chunk_valid_o(chunk_valid),
+    .chunk_ready_i(chunk_ready),
     .chunk_o(chunk), .begins_i(seg_begins), .left_i(seg_left), .left_seq_i(frame_seq),
     .left_ack_i(frame_ack),
     .req_o(req[AskCmd]), .req_valid_o(req_valid[AskCmd]), .req_ready_i(req_ready[AskCmd]),
@@ -324,6 +325,7 @@ module spfe_tcp_tx
 
   // ---- headers
   hdr_t [1:0] hdr;
+  hdr_t hdr_cmd_q;  // of the command that waits
   sid_t live_sid;
   logic idle, load, load_live, has_tag;
   logic [4:0] index;
@@ -334,12 +336,14 @@ module spfe_tcp_tx
   spfe_tcp_tx_table #(.SessionCount(SessionCount), .VifCount(VifCount)) i_table (
     .clk_i, .rst_i, .vif_i(cfg_i.vif),
     .cmd_i(hdr_cmd_i), .cmd_valid_i(hdr_cmd_valid_i), .cmd_ready_o(hdr_cmd_ready_o),
-    .sid_i({seg.sid, live_sid}), .hdr_o(hdr)
+    .sid_i({seg_sid, live_sid}), .hdr_o(hdr)
   );
+
+  always_ff @(posedge clk_i) hdr_cmd_q <= hdr[1];
 
   spfe_tcp_tx_head #(.Lanes(Lanes), .VifCount(VifCount), .Push(Push)) i_head (
     .clk_i, .rst_i, .cfg_i,
-    .idle_i(idle), .load_i(load), .live_i(load_live), .hdr_i(load_live ? hdr[0] : hdr[1]),
+    .idle_i(idle), .load_i(load), .live_i(load_live), .hdr_i(load_live ? hdr[0] : hdr_cmd_q),
     .start_words_o(start_words),
     .desc_i(head), .cmd_i(seg), .cmd_bytes_i(seg_bytes), .cmd_options_i(seg_options),
     .snd_nxt_i(cmd_nxt), .rcv_nxt_i, .payload_sum_i(payload_sum),
