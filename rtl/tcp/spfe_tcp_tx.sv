@@ -172,6 +172,10 @@ module spfe_tcp_tx
            1 << RingBits, Mss);
   end
 
+  // A copy of our own: the registers of the configuration serve the whole core.
+  tcp_cfg_t cfg_q;
+  always_ff @(posedge clk_i) cfg_q <= cfg_i;
+
   // ---- state of the sessions
   state_req_t [2:0] req;
   state_req_t user_req;
@@ -182,7 +186,7 @@ module spfe_tcp_tx
   tx_cmd_t seg;
 
   spfe_tcp_tx_state #(.SessionCount(SessionCount), .RingBits(RingBits)) i_state (
-    .clk_i, .rst_i, .mss_i(cfg_i.mss),
+    .clk_i, .rst_i, .mss_i(cfg_q.mss),
     .req_i(req), .req_valid_i(req_valid), .req_ready_o(req_ready),
     .res_valid_o(res_valid), .res_match_o(res_match),
     .user_req_i(user_req), .user_valid_i(user_req_valid), .user_ready_o(user_req_ready),
@@ -211,7 +215,7 @@ module spfe_tcp_tx
     .SessionCount(SessionCount), .Width(UserWidth), .MacWidth(MacWidth),
     .DropIfNotEstablished(DropIfNotEstablished)
   ) i_user (
-    .clk_i, .rst_i, .mss_i(cfg_i.mss), .ring_refuse_i(cfg_i.ring_refuse),
+    .clk_i, .rst_i, .mss_i(cfg_q.mss), .ring_refuse_i(cfg_q.ring_refuse),
     .keep_i(user_keep_i), .valid_i(user_valid_i), .ready_o(user_ready_o), .last_i(user_last_i),
     .sid_i(user_sid_i), .mode_i(user_mode_i), .len_i(user_len_i), .sum_i(user_sum_i),
     .push_i(user_push_i),
@@ -296,7 +300,7 @@ module spfe_tcp_tx
   logic cmd_done_valid, cmd_done_ready;
 
   spfe_tcp_tx_cmd #(.SessionCount(SessionCount), .MacBytes(MacBytes)) i_cmd (
-    .clk_i, .rst_i, .mss_i(cfg_i.mss), .wscale_i(cfg_i.wscale),
+    .clk_i, .rst_i, .mss_i(cfg_q.mss), .wscale_i(cfg_q.wscale),
     .cmd_i(tx_cmd_i), .cmd_valid_i(tx_cmd_valid_i), .cmd_ready_o(tx_cmd_ready_o),
     .read_start_o(read_start), .read_sid_o(read_sid), .read_seq_o(read_seq), .read_len_o(read_len),
     .read_busy_i(read_busy), .read_sum_i(read_sum), .give_o(read_give),
@@ -334,7 +338,7 @@ module spfe_tcp_tx
   sum_t payload_sum;
 
   spfe_tcp_tx_table #(.SessionCount(SessionCount), .VifCount(VifCount)) i_table (
-    .clk_i, .rst_i, .vif_i(cfg_i.vif),
+    .clk_i, .rst_i, .vif_i(cfg_q.vif),
     .cmd_i(hdr_cmd_i), .cmd_valid_i(hdr_cmd_valid_i), .cmd_ready_o(hdr_cmd_ready_o),
     .sid_i({seg_sid, live_sid}), .hdr_o(hdr)
   );
@@ -342,7 +346,7 @@ module spfe_tcp_tx
   always_ff @(posedge clk_i) hdr_cmd_q <= hdr[1];
 
   spfe_tcp_tx_head #(.Lanes(Lanes), .VifCount(VifCount), .Push(Push)) i_head (
-    .clk_i, .rst_i, .cfg_i,
+    .clk_i, .rst_i, .cfg_i(cfg_q),
     .idle_i(idle), .load_i(load), .live_i(load_live), .hdr_i(load_live ? hdr[0] : hdr_cmd_q),
     .start_words_o(start_words),
     .desc_i(head), .cmd_i(seg), .cmd_bytes_i(seg_bytes), .cmd_options_i(seg_options),
