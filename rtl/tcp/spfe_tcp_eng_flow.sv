@@ -56,13 +56,17 @@ module spfe_tcp_eng_flow
     input sid_t syn_sid_i,
     /// A segment of no session waits for its reset.
     input logic reset_i,
-    /// An event is chosen.
-    output logic pick_o,
-    /// With pick_o: its kind.
-    output kind_e pick_kind_o,
-    /// With pick_o: it is neither segment nor end of transmission nor service.
+    /// An event may be chosen in this cycle: what it needs is kept, also if there is none.
+    output logic can_o,
+    /// A segment is chosen.
+    output logic pick_seg_o,
+    /// The end of a transmission is chosen.
+    output logic pick_done_o,
+    /// The service of a session is chosen.
+    output logic pick_serve_o,
+    /// Another event is chosen.
     output logic pick_other_o,
-    /// Kind of the last one of those that wait or do not.
+    /// Its kind; from a register.
     output kind_e other_kind_o,
     /// The event leaves the read stage.
     output logic read_o,
@@ -83,55 +87,61 @@ module spfe_tcp_eng_flow
     /// Its kind.
     output kind_e write_kind_o
 );
-  logic can, pick_seg, pick_done, pick_serve, others, turn_q;
+  logic pick, done, serve, others, turn_q;
   logic read_q, calc_q, judge_q, decide_q, write_q;
-  kind_e kind_q, write_kind_q;
-  sid_t sid_q, write_sid_q, other_sid, pick_sid;
+  logic other_d, other_q;
+  kind_e pick_kind, kind_q, write_kind_q, other_kind_d, other_kind_q;
+  sid_t sid_q, write_sid_q, other_sid_d, other_sid_q, pick_sid;
 
+  // Who of the others is next; they keep still until they are taken.
   always_comb begin
-    others = 1'b1;
-    other_kind_o = KindReset;
-    other_sid = sid_t'(SessionCount);
+    other_d = 1'b1;
+    other_kind_d = KindReset;
+    other_sid_d = sid_t'(SessionCount);
     if (arp_i) begin
-      other_kind_o = KindArp;
-      other_sid = arp_sid_i;
+      other_kind_d = KindArp;
+      other_sid_d = arp_sid_i;
     end else if (mac_i) begin
-      other_kind_o = KindMac;
-      other_sid = mac_sid_i;
+      other_kind_d = KindMac;
+      other_sid_d = mac_sid_i;
     end else if (op_i) begin
-      other_kind_o = KindOp;
-      other_sid = op_sid_i;
+      other_kind_d = KindOp;
+      other_sid_d = op_sid_i;
     end else if (view_i) begin
-      other_kind_o = KindView;
-      other_sid = view_sid_i;
+      other_kind_d = KindView;
+      other_sid_d = view_sid_i;
     end else if (syn_i) begin
-      other_kind_o = KindSyn;
-      other_sid = syn_sid_i;
+      other_kind_d = KindSyn;
+      other_sid_d = syn_sid_i;
     end else begin
-      others = reset_i && room_i;
+      other_d = reset_i;
     end
   end
+  assign others = other_q && (other_kind_q != KindReset || room_i);
+  assign other_kind_o = other_kind_q;
 
-  assign can = !init_i && !read_q && !calc_q && !judge_q;
-  assign pick_seg = seg_valid_i;
-  assign pick_done = !seg_valid_i && done_valid_i && 32'(done_sid_i) < SessionCount;
-  assign pick_serve = !seg_valid_i && !pick_done && serve_valid_i && room_i && !(turn_q && others);
-  assign pick_other_o = can && !seg_valid_i && !pick_done && !pick_serve && others;
-  assign pick_o = can && (pick_seg || pick_done || pick_serve || others);
+  assign can_o = !init_i && !read_q && !calc_q && !judge_q;
+  assign pick_seg_o = can_o && seg_valid_i;
+  assign done = !seg_valid_i && done_valid_i && 32'(done_sid_i) < SessionCount;
+  assign serve = !seg_valid_i && !done && serve_valid_i && room_i && !(turn_q && others);
+  assign pick_done_o = can_o && done;
+  assign pick_serve_o = can_o && serve;
+  assign pick_other_o = can_o && !seg_valid_i && !done && !serve && others;
+  assign pick = can_o && (seg_valid_i || done || serve || others);
 
   always_comb begin
-    if (pick_seg) begin
-      pick_kind_o = KindSegment;
+    if (seg_valid_i) begin
+      pick_kind = KindSegment;
       pick_sid = seg_sid_i;
-    end else if (pick_done) begin
-      pick_kind_o = KindDone;
+    end else if (done) begin
+      pick_kind = KindDone;
       pick_sid = done_sid_i;
-    end else if (pick_serve) begin
-      pick_kind_o = KindServe;
+    end else if (serve) begin
+      pick_kind = KindServe;
       pick_sid = serve_sid_i;
     end else begin
-      pick_kind_o = other_kind_o;
-      pick_sid = other_sid;
+      pick_kind = other_kind_q;
+      pick_sid = other_sid_q;
     end
   end
 
@@ -147,21 +157,27 @@ module spfe_tcp_eng_flow
   assign write_kind_o = write_kind_q;
 
   always_ff @(posedge clk_i) begin
-    read_q <= pick_o || (read_q && !read_o);
+    // What was carried out may make the answer to a query void.
+    other_q <= other_d && !fire_o;
+    other_kind_q <= other_kind_d;
+    other_sid_q <= other_sid_d;
+    read_q <= pick || (read_q && !read_o);
     calc_q <= read_o;
     judge_q <= calc_q;
     decide_q <= judge_q;
     write_q <= decide_q || (write_q && !fire_o);
-    if (can) begin
-      kind_q <= pick_kind_o;
+    if (can_o) begin
+      kind_q <= pick_kind;
       sid_q <= pick_sid;
     end
     if (decide_q) begin
       write_kind_q <= kind_q;
       write_sid_q <= sid_q;
     end
-    if (pick_o) turn_q <= pick_other_o ? 1'b0 : turn_q || (pick_kind_o == KindServe);
+    if (pick_other_o) turn_q <= 1'b0;
+    else if (pick_serve_o) turn_q <= 1'b1;
     if (rst_i) begin
+      other_q <= 1'b0;
       read_q <= 1'b0;
       calc_q <= 1'b0;
       judge_q <= 1'b0;

@@ -11,11 +11,11 @@ module spfe_tcp_eng_queue #(
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A session has work; from the pipeline.
+    /// A session has work; from the pipeline, looked at one cycle later.
     input logic push_i,
     /// Its number.
     input logic [Bits-1:0] push_sid_i,
-    /// A session's timer has run out; from the walk. Waits while push_i is high.
+    /// A session's timer has run out; from the walk. Waits in the cycle behind push_i.
     input logic walk_i,
     /// Its number.
     input logic [Bits-1:0] walk_sid_i,
@@ -29,15 +29,16 @@ module spfe_tcp_eng_queue #(
     input logic pop_i
 );
   logic [SessionCount-1:0] queued_q;
-  logic [Bits-1:0] sid;
+  logic push_q;
+  logic [Bits-1:0] push_sid_q, sid;
   logic add, unused_ready;
   logic [$clog2(2**Bits+1)-1:0] unused_count;
   logic unused_almost;
 
-  assign sid = push_i ? push_sid_i : walk_sid_i;
+  assign sid = push_q ? push_sid_q : walk_sid_i;
   // A session that is taken in this cycle is looked at afterwards: it need not come in again.
-  assign add = (push_i || walk_i) && !queued_q[sid];
-  assign walk_ready_o = !push_i;
+  assign add = (push_q || walk_i) && !queued_q[sid];
+  assign walk_ready_o = !push_q;
 
   spfe_fifo #(
       .WIDTH(Bits),
@@ -56,6 +57,8 @@ module spfe_tcp_eng_queue #(
   );
 
   always_ff @(posedge clk_i) begin
+    push_q <= push_i && !rst_i;
+    push_sid_q <= push_sid_i;
     if (rst_i) begin
       queued_q <= '0;
     end else begin

@@ -176,7 +176,7 @@ module spfe_tcp_engine
 
   slot_t find_slot, find_sid, arp_slot, arp_sid, mac_sid, due_sid, queue_sid;
   eng_tup_t find_tup, arp_tup, read_tup;
-  logic find_syn, find_reset, find_drop, anon_q;
+  logic find_syn, find_reset, find_drop, anon_free;
   logic arp_req, mac_req, query_free, due, due_ready, queue_valid, op_req;
   seg_t find_seg;
   seq_t find_iss, op_iss, iss_clock;
@@ -187,14 +187,15 @@ module spfe_tcp_engine
   sid_t view_sid;
 
   // ------------------------------------------------------------------------------------- pipeline
-  logic pick, pick_seg, pick_other, room, out_ready;
+  logic can, pick_done, pick_serve, pick_other, room, out_ready;
   logic read, calc, judge, decide, fire;
-  kind_e pick_kind, other_kind, kind, write_kind;
+  kind_e other_kind, kind, write_kind;
   sid_t sid, write_sid;
   slot_t write_slot;
   seg_t seg_q;
   seq_t dist_q, last_q, iss_q, snd_nxt_q, consumed_q, written_q, rcv_nxt_q;
-  tx_done_t done_q;
+  tx_done_t done, done_q;
+  logic done_valid;
   mac_t mac_q;
   eng_tcb_t read_tcb, tcb_q, tcb_final, tcb_written;
   eng_tup_t tup_q, tup_final;
@@ -220,8 +221,8 @@ module spfe_tcp_engine
       .init_i(init),
       .seg_valid_i(segf_valid),
       .seg_sid_i(segf.seg.sid),
-      .done_valid_i(tx_done_valid_i),
-      .done_sid_i(tx_done_i.sid),
+      .done_valid_i(done_valid),
+      .done_sid_i(done.sid),
       .serve_valid_i(queue_valid),
       .serve_sid_i(sid_t'(queue_sid)),
       .room_i(room),
@@ -237,8 +238,10 @@ module spfe_tcp_engine
       .syn_i(find_syn),
       .syn_sid_i(sid_t'(find_sid)),
       .reset_i(find_reset),
-      .pick_o(pick),
-      .pick_kind_o(pick_kind),
+      .can_o(can),
+      .pick_seg_o(segf_pop),
+      .pick_done_o(pick_done),
+      .pick_serve_o(pick_serve),
       .pick_other_o(pick_other),
       .other_kind_o(other_kind),
       .read_o(read),
@@ -252,18 +255,13 @@ module spfe_tcp_engine
       .write_kind_o(write_kind)
   );
 
-  assign pick_seg = pick && pick_kind == KindSegment;
-  assign segf_pop = pick_seg;
-  // The end of an anonymous reset is no event.
-  assign tx_done_ready_o = (pick && pick_kind == KindDone) || 32'(tx_done_i.sid) >= SessionCount;
-
   always_ff @(posedge clk_i) begin
-    if (pick) begin
+    if (can) begin
       seg_q <= segf_valid ? segf.seg : find_seg;
       dist_q <= segf.off;
       last_q <= last_d;
-      done_q <= tx_done_i;
-      iss_q <= op_req ? op_iss : find_iss;
+      done_q <= done;
+      iss_q <= other_kind == KindOp ? op_iss : find_iss;
       mac_q <= mac_new;
     end
     if (read) begin
@@ -421,7 +419,21 @@ module spfe_tcp_engine
       .walk_ready_o(due_ready),
       .valid_o(queue_valid),
       .sid_o(queue_sid),
-      .pop_i(pick && pick_kind == KindServe)
+      .pop_i(pick_serve)
+  );
+
+  spfe_tcp_eng_sent #(
+      .SessionCount(SessionCount)
+  ) i_sent (
+      .clk_i, .rst_i,
+      .done_i(tx_done_i),
+      .valid_i(tx_done_valid_i),
+      .ready_o(tx_done_ready_o),
+      .done_o(done),
+      .valid_o(done_valid),
+      .take_i(pick_done),
+      .reset_i(pick_other && other_kind == KindReset),
+      .anon_free_o(anon_free)
   );
 
   spfe_tcp_eng_tick #(
@@ -451,7 +463,7 @@ module spfe_tcp_engine
       .seg_valid_i(seg_valid_i && !seg_i.hit),
       .slot_o(find_slot),
       .tup_i(find_tup),
-      .anon_free_i(!anon_q),
+      .anon_free_i(anon_free),
       .syn_valid_o(find_syn),
       .syn_ready_i(pick_other && other_kind == KindSyn),
       .syn_sid_o(find_sid),
@@ -568,15 +580,7 @@ module spfe_tcp_engine
       .lost_o(event_lost)
   );
 
-  // ---------------------------------------------------------------- anonymous header, counters
-  always_ff @(posedge clk_i) begin
-    if (pick_other && other_kind == KindReset) anon_q <= 1'b1;
-    else if (tx_done_valid_i && 32'(tx_done_i.sid) >= SessionCount) anon_q <= 1'b0;
-    if (rst_i) begin
-      anon_q <= 1'b0;
-    end
-  end
-
+  // ------------------------------------------------------------------------------------- counters
   always_comb begin
     count_o = fire ? dec_q.count : '0;
     count_o.lost_event = event_lost;

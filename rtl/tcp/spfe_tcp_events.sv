@@ -43,7 +43,7 @@ module spfe_tcp_events
   localparam logic [LostBits-1:0] LostMax = '1 - LostBits'(Pulses);
 
   event_t [Pulses-1:0] held_q, pulse;
-  logic [Pulses-1:0] full_q, pulse_valid, grant;
+  logic [Pulses-1:0] full_q, pulse_valid, grant, missed_q;
   logic [LostBits-1:0] lost_q, lost_d;  // not told yet
   event_t chosen;
   logic chosen_valid, ready;
@@ -70,7 +70,7 @@ module spfe_tcp_events
     if (!ready) grant = '0;
     lost_d = lost_q - LostBits'(lost_o);
     for (int unsigned i = 0; i < Pulses; i++) begin
-      if (pulse_valid[i] && full_q[i] && !grant[i] && lost_q < LostMax) lost_d += LostBits'(1);
+      if (missed_q[i] && lost_q < LostMax) lost_d += LostBits'(1);
     end
   end
 
@@ -95,9 +95,11 @@ module spfe_tcp_events
       if (pulse_valid[i] && (!full_q[i] || grant[i])) held_q[i] <= pulse[i];
     end
     full_q <= (full_q & ~grant) | pulse_valid;
+    missed_q <= pulse_valid & full_q & ~grant;
     lost_q <= lost_d;
     if (rst_i) begin
       full_q <= '0;
+      missed_q <= '0;
       lost_q <= '0;
     end
   end

@@ -29,6 +29,7 @@ module spfe_tcp_regs_count
 
   typedef logic [IndexBits-1:0] index_t;
 
+  logic [CounterCount-1:0] event_q;
   logic [CounterCount-1:0][StepBits-1:0] step_q, step_d;
   index_t visit_q, visit_d;  // whose counter is read
   index_t add_q;  // whose counter is written
@@ -65,11 +66,12 @@ module spfe_tcp_regs_count
   always_comb begin
     visit_d = visit_q == index_t'(CounterCount - 1) ? '0 : visit_q + 1'b1;
     for (int unsigned i = 0; i < CounterCount; i++) begin
-      step_d[i] = (visit_q == index_t'(i) ? '0 : step_q[i]) + StepBits'(event_i[i]);
+      step_d[i] = (visit_q == index_t'(i) ? '0 : step_q[i]) + StepBits'(event_q[i]);
     end
   end
 
   always_ff @(posedge clk_i) begin
+    event_q <= event_i;
     step_q <= step_d;
     visit_q <= visit_d;
     add_q <= visit_q;
@@ -84,6 +86,7 @@ module spfe_tcp_regs_count
       left_q <= index_t'(CounterCount - 1);
     end
     if (rst_i) begin
+      event_q <= '0;
       step_q <= '0;
       visit_q <= '0;
       add_q <= '0;

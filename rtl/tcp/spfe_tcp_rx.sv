@@ -148,10 +148,11 @@ module spfe_tcp_rx
            MemAddrBits, $clog2(SessionCount) + 7);
   end
 
-  logic start, payload_first, payload_lane, payload_end, whole, bad_doff, ip_ok, tcp_ok;
+  logic start, payload_first, payload_lane, payload, payload_end, whole;
+  logic bad_doff, ip_ok, tcp_ok;
   logic [13:6] at;
   logic [15:0] even, odd, len;
-  logic [MacCountBits-1:0] payload_bytes;
+  logic [MacCountBits-1:0] payload_begin, payload_more;
   logic [VifCount-1:0] vif_match;
   fields_t fields;
   fault_t fault;
@@ -179,7 +180,9 @@ module spfe_tcp_rx
       .fault_o(fault),
       .first_o(payload_first),
       .first_lane_o(payload_lane),
-      .count_o(payload_bytes),
+      .first_bytes_o(payload_begin),
+      .bytes_o(payload_more),
+      .payload_o(payload),
       .end_o(payload_end),
       .whole_o(whole),
       .len_o(len),
@@ -274,7 +277,9 @@ module spfe_tcp_rx
       .sid_i(sid),
       .first_i(payload_first),
       .first_lane_i(payload_lane),
-      .count_i(payload_bytes),
+      .first_bytes_i(payload_begin),
+      .bytes_i(payload_more),
+      .valid_i(payload),
       .end_i(payload_end),
       .finish_i(finish),
       .deliver_i(deliver),

@@ -28,11 +28,13 @@ module spfe_tcp_rx_fifo
     input logic [CountBits-1:0] count_i,
     /// Last of the segment.
     input logic last_i,
+    /// It is the last one, and it comes right behind another one; from a register.
+    input logic tail_i,
     /// What goes with the beat.
     input logic [SideBits-1:0] side_i,
-    /// There was no room for a beat of this segment, this cycle included.
+    /// There was no room for a beat of this segment; complete when it has ended.
     output logic no_room_o,
-    /// The segment has ended.
+    /// The segment has ended: no beat now, but one with tail_i.
     input logic finish_i,
     /// With finish_i: it is good, and has payload.
     input logic commit_i,
@@ -64,8 +66,9 @@ module spfe_tcp_rx_fifo
   // Each has a register with what comes after it: whether it moves is known late.
   ptr_t write_q, write_d;  // next beat to be written
   ptr_t above_q, above_d;  // the one after it
+  ptr_t end_d;  // with finish_i: behind the segment
   ptr_t commit_q;  // first beat that is not committed
-  ptr_t begin_q;  // the one after it
+  ptr_t begin_q, begin_d;  // the one after it
   ptr_t read_q, read_d;  // next beat to be read
   ptr_t next_q, next_d;  // the one after it
   logic no_room_q;
@@ -75,7 +78,7 @@ module spfe_tcp_rx_fifo
   logic show_q, show_d;
   beat_t show;
 
-  logic full, write, idle, take, bypass, second, fetch;
+  logic free_one, free_none, full, write, idle, take, bypass, second, fetch;
   beat_t beat;
   ptr_t fetch_ptr;
   logic unused_bits;
@@ -88,9 +91,15 @@ module spfe_tcp_rx_fifo
   end
   assign unused_bits = fetch_ptr[AddrBits];
 
-  assign full = write_q == {!read_q[AddrBits], read_q[AddrBits-1:0]};
-  assign write = valid_i && !full && !no_room_q;
-  assign no_room_o = no_room_q || (valid_i && full);
+  // A beat with tail_i has its place since the one before it: with finish_i there is no waiting for
+  // whether a beat comes.
+  assign free_one = above_q == {!read_q[AddrBits], read_q[AddrBits-1:0]};
+  assign free_none = write_q == {!read_q[AddrBits], read_q[AddrBits-1:0]};
+  assign full = free_one || free_none;
+  assign write = valid_i && !no_room_q && (tail_i || !full);
+  assign no_room_o = no_room_q;
+  assign end_d = tail_i && !no_room_q ? above_q : write_q;
+  assign begin_d = tail_i && !no_room_q ? above_q + ptr_t'(1) : above_q;
   assign write_d = write ? above_q : write_q;
   assign above_d = write ? above_q + ptr_t'(1) : above_q;
 
@@ -103,14 +112,14 @@ module spfe_tcp_rx_fifo
 
   always_comb begin
     read_d = fetch ? next_q : read_q;
-    next_d = next_q + ptr_t'(fetch);
+    next_d = fetch ? next_q + ptr_t'(1) : next_q;
     stage_d = fetch || (stage_q && !take);
     show_d = !take || stage_q || bypass;
     // While nothing is committed the second beat of what may come is read as soon as it is there.
     fetch_ptr = idle ? next_q : read_q;
     if (bypass) begin
       read_d = second ? next_q + ptr_t'(1) : next_q;
-      next_d = next_q + (second ? ptr_t'(2) : ptr_t'(1));
+      next_d = second ? next_q + ptr_t'(2) : next_q + ptr_t'(1);
       stage_d = second;
     end
   end
@@ -118,12 +127,12 @@ module spfe_tcp_rx_fifo
   always_ff @(posedge clk_i) begin
     write_q <= write_d;
     above_q <= above_d;
-    no_room_q <= no_room_o;
+    if (valid_i && !tail_i && full) no_room_q <= 1'b1;
     if (finish_i) begin
       no_room_q <= 1'b0;
       if (commit_i) begin
-        commit_q <= write_d;
-        begin_q <= above_d;
+        commit_q <= end_d;
+        begin_q <= begin_d;
       end else begin
         write_q <= commit_q;
         above_q <= begin_q;
@@ -133,7 +142,8 @@ module spfe_tcp_rx_fifo
     next_q <= next_d;
     stage_q <= stage_d;
     show_q <= show_d;
-    if (write && write_q == commit_q) head_q <= beat;
+    // What is on the bus, until a first beat is written.
+    if (write_q == commit_q) head_q <= beat;
     if (rst_i) begin
       write_q <= '0;
       above_q <= ptr_t'(1);
@@ -178,6 +188,12 @@ module spfe_tcp_rx_fifo
       a_head :
       assert (!bypass || write_q != commit_q)
       else $error("commit without a first beat");
+      a_tail :
+      assert (!valid_i || !tail_i || no_room_q || !free_none)
+      else $error("no place for the rest of a segment");
+      a_finish :
+      assert (!finish_i || !valid_i || tail_i)
+      else $error("a beat with the end of its segment");
       a_used :
       assert (32'(ptr_t'(write_q - read_q)) <= Depth)
       else $error("more beats than %0d", Depth);

@@ -17,12 +17,16 @@ module spfe_tcp_rx_length
 ) (
     /// Clock.
     input logic clk_i,
+    /// Synchronous reset, active high.
+    input logic rst_i,
     /// Bytes of the beat that are part of the frame; from the MAC.
     input logic [Bytes-1:0] keep_i,
     /// A beat is on the bus.
     input logic valid_i,
     /// First beat of a frame.
     input logic start_i,
+    /// Last beat of a frame.
+    input logic last_i,
     /// Lane has a word, which may be the tag.
     input logic [Lanes-1:0] word_there_i,
     /// Its number.
@@ -38,17 +42,22 @@ module spfe_tcp_rx_length
     /// Bytes of this beat that are part of the IP packet; all in the beats before the one after
     /// the total length.
     output logic [Log:0] bytes_o,
-    /// This beat is the one with the first byte of payload, or the one where it would be.
+    /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
+    /// where it would be; from a register.
     output logic first_o,
     /// With first_o: lane of that word.
     output logic first_lane_o,
-    /// Bytes of payload in this beat, 0 to Bytes.
-    output logic [Log:0] count_o,
+    /// With first_o: bytes of payload in that beat; in the beats after it all of bytes_o are.
+    output logic [Log:0] first_bytes_o,
+    /// The beat of first_o is on the bus.
+    output logic header_end_o,
+    /// A beat with payload is on the bus.
+    output logic payload_o,
     /// The payload, if any, ends with this beat.
     output logic end_o,
     /// All bytes of the IP packet have come, this beat included.
     output logic whole_o,
-    /// Payload of the segment; valid two cycles after word 11.
+    /// Payload of the segment; valid one cycle after word 11.
     output logic [15:0] len_o,
     /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
     output logic bad_doff_o
@@ -56,20 +65,27 @@ module spfe_tcp_rx_length
   // Bytes of the packet that are in the beat of word 4 or before it.
   localparam int unsigned Before = 4 * Lanes + 2;
 
-  logic [15:0] total_q;
+  logic [16:0] tcp_q;  // bytes behind the IP header
   logic [3:0] doff_q;
-  logic [8:0] first_index_q;
+  // The first word of payload from the first lane of the next beat on, one-hot; none: not known, or
+  // it has come.
+  logic [11:0] first_q, first_d;
   logic run_q;  // the total length was in an earlier beat
   logic [15-Log:0] full_q;  // full beats to come, this one included
   logic [Log-1:0] rest_q;  // bytes in the beat after them
-  logic [Log:0] bytes_q;
+  logic [Log:0] bytes_q, bytes_d;
   logic end_q;
-  logic started_q;
+  logic started_q;  // the first word of payload was in an earlier beat
   logic ended_q;
   logic [16:0] len_q;
+  // Bytes of payload if it begins in this lane.
+  logic [Lanes-1:0][Log:0] part_q, part_d;
+  logic [Lanes-1:0] some_q;  // there are any
+  logic any_q;  // bytes_q is not 0
+  logic [Lanes-1:0] begins;
 
   logic [15:0] remain;
-  logic [Log:0] offset;
+  logic after_tag;
 
   always_comb begin
     // With a tag on a 64-bit bus word 4 is in the upper lane.
@@ -78,19 +94,12 @@ module spfe_tcp_rx_length
   end
 
   always_comb begin
-    first_o = 1'b0;
-    first_lane_o = 1'b0;
-    for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      if (word_there_i[lane] && word_index_i[lane] == first_index_q) begin
-        first_o = 1'b1;
-        first_lane_o = lane != 0;
-      end
-    end
-    if (started_q) first_o = 1'b0;
-    offset = (Log + 1)'({first_lane_o, 2'd2});
-    count_o = '0;
-    if (first_o && bytes_q > offset) count_o = bytes_q - offset;
-    if (started_q && valid_i && !start_i) count_o = bytes_q;
+    first_o = first_q[Lanes-1:0] != '0;
+    first_lane_o = Lanes == 2 && first_q[Lanes-1];
+    first_bytes_o = part_q[first_lane_o];
+    for (int unsigned i = 0; i < Lanes; i++) begins[i] = first_q[i] && word_there_i[i];
+    header_end_o = begins != '0;
+    payload_o = (started_q && valid_i && any_q) || (begins & some_q) != '0;
     end_o = end_q;
     bytes_o = bytes_q;
     whole_o = ended_q;
@@ -99,37 +108,68 @@ module spfe_tcp_rx_length
     end
   end
 
+  // Word 11 is the last one of its beat, unless a tag has moved it.
+  assign after_tag = Lanes == 2 && word_index_i[0][0];
+  always_comb begin
+    first_d = first_q >> Lanes;
+    if (doff_valid_i) begin
+      first_d = '0;
+      for (int unsigned n = 5; n < 16; n++) begin
+        if (doff_i == 4'(n)) first_d[after_tag ? n-5 : n-4] = 1'b1;
+      end
+    end
+    if (last_i) first_d = '0;
+  end
+
+  always_comb begin
+    bytes_d = bytes_q;
+    if (start_i) begin
+      bytes_d = (Log + 1)'(Bytes);
+    end else if (run_q) begin
+      bytes_d = '0;
+      if (full_q[15-Log:1] != '0) bytes_d = (Log + 1)'(Bytes);
+      else if (full_q[0]) bytes_d = {1'b0, rest_q};
+    end
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      // It begins in the upper half of its word.
+      part_d[lane] = '0;
+      if (bytes_d > (Log + 1)'(4 * lane + 2)) part_d[lane] = bytes_d - (Log + 1)'(4 * lane + 2);
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
+      first_q <= first_d;
+      started_q <= (started_q || header_end_o) && !last_i;
+      bytes_q <= bytes_d;
+      part_q <= part_d;
+      for (int unsigned i = 0; i < Lanes; i++) some_q[i] <= part_d[i] != '0;
+      any_q <= bytes_d != '0;
       if (start_i) begin
         run_q <= 1'b0;
-        started_q <= 1'b0;
         ended_q <= 1'b0;
-        bytes_q <= (Log + 1)'(Bytes);
         end_q <= 1'b0;
-        first_index_q <= '1;  // not known; no header is that long
       end else if (run_q) begin
         if (full_q != '0) full_q <= full_q - 1'b1;
-        bytes_q <= '0;
-        if (full_q[15-Log:1] != '0) bytes_q <= (Log + 1)'(Bytes);
-        else if (full_q[0]) bytes_q <= {1'b0, rest_q};
         end_q <= 1'b0;
         if (full_q == (16 - Log)'(2) && rest_q == '0) end_q <= 1'b1;
         if (full_q == (16 - Log)'(1) && rest_q != '0) end_q <= 1'b1;
         if (end_q) ended_q <= 1'b1;
-        if (first_o) started_q <= 1'b1;
       end
       if (total_valid_i) begin
         run_q <= 1'b1;
-        total_q <= total_i;
+        tcp_q <= {1'b0, total_i} - 17'd20;
         {full_q, rest_q} <= remain;
       end
       if (doff_valid_i) begin
         doff_q <= doff_i;
-        if (doff_i >= 4'd5) first_index_q <= 9'd8 + {5'd0, doff_i};
+        len_q <= tcp_q - {11'd0, doff_i, 2'd0};
       end
     end
-    len_q <= {1'b0, total_q} - {10'd0, {1'b0, doff_q} + 5'd5, 2'd0};
+    if (rst_i) begin
+      first_q <= '0;
+      started_q <= 1'b0;
+    end
   end
 
   assign len_o = len_q[15:0];

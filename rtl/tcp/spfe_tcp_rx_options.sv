@@ -2,9 +2,11 @@
 
 /// Options of a TCP header: maximum segment size (RFC 9293, 3.7.1) and window scale (RFC 7323, 2).
 ///
-/// All bytes of a beat are looked at together, one beat behind, so that the length of an option that
-/// begins in it is there. Options that would go beyond the header are ignored; a length of 0 or 1
-/// and the end-of-list option end the search.
+/// All bytes of a beat are looked at together, in three steps: with the beat what each byte is if an
+/// option begins there; one beat behind, when the length of an option that begins in its last byte is
+/// there, which bytes begin options if one begins at a given byte; then where the first one begins is
+/// known. Options that would go beyond the header are ignored; a length of 0 or 1 and the end-of-list
+/// option end the search.
 module spfe_tcp_rx_options
   import spfe_tcp_rx_pkg::*;
 #(
@@ -43,65 +45,98 @@ module spfe_tcp_rx_options
   logic [8:0] skip_q;  // bytes from the first of look_q to the next option
   logic [6:0] left_q;  // bytes from the first of look_q to the end of the header
 
-  // What each byte of look_q is if an option begins there.
+  // What a byte is if an option begins there.
   typedef struct packed {
     logic stops;  // end of list, or a length that cannot be
-    logic [Bytes-1:0] next;  // byte of look_q where the next option begins
-    logic over;  // that is behind look_q
+    logic [Bytes-1:0] next;  // byte of the same beat where the next option begins
+    logic over;  // that is behind the beat
     logic [8:0] skip;  // with over: by so many bytes
     logic mss;
     logic ws;
   } kind_t;
 
-  kind_t [Bytes-1:0] kind_q, kind_d;
+  kind_t [Bytes-1:0] kind_q, kind_d;  // of look_q
+  kind_t [Bytes-1:0] early_q, early_d;  // of late_q, but of its last byte
+  // Where options begin in the beat if one begins at the byte of the first index.
+  logic [Bytes-1:0][Bytes-1:0] chain_q, chain_d;
   logic [Bytes+2:0] room_q;  // byte from the first of look_q on is in the header
 
   logic take;
-  logic [2*Bytes-1:0][7:0] window, coming;
+  logic [2*Bytes-1:0][7:0] window;
+  logic [Bytes-1:0][7:0] data;
   logic [Bytes-1:0] starts;
   logic stop;
   logic [8:0] skip;
   logic [6:0] begin_left;
   options_t found;
 
+  assign data = data_i;
   assign take = valid_i && (begin_i || run_q);
   assign window = {late_q, look_q};
-  assign coming = {data_i, late_q};
   assign begin_left = 7'({begin_lane_i, 2'd2}) +
       (doff_i < 4'd5 ? 7'd0 : {1'b0, doff_i - 4'd5, 2'd0});
 
+  // Byte i of a beat, with the byte behind it.
+  function automatic kind_t kind_of(int unsigned i, logic [7:0] first, logic [7:0] second);
+    kind_t k;
+    k = '0;
+    if (first == 8'd1) begin
+      if (i + 1 < Bytes) k.next[(i+1)%Bytes] = 1'b1;
+      else k.over = 1'b1;
+    end else if (first == 8'd0 || second < 8'd2) begin
+      k.stops = 1'b1;
+    end else begin
+      k.over = 1'b1;
+      k.skip = 9'(i) + 9'(second) - 9'(Bytes);
+      for (int unsigned j = i + 2; j < Bytes; j++) begin
+        if (second == 8'(j - i)) begin
+          k.next[j] = 1'b1;
+          k.over = 1'b0;
+        end
+      end
+    end
+    k.mss = first == 8'd2 && second == 8'd4;
+    k.ws = first == 8'd3 && second == 8'd3;
+    return k;
+  endfunction
+
   always_comb begin
-    kind_d = '0;
+    early_d = '0;
+    for (int unsigned i = 0; i + 1 < Bytes; i++) early_d[i] = kind_of(i, data[i], data[i+1]);
+    kind_d = early_q;
+    kind_d[Bytes-1] = kind_of(Bytes - 1, late_q[Width-1-:8], data[0]);
+  end
+
+  // Each step doubles the number of options that are gone over.
+  always_comb begin
+    logic [Bytes-1:0][Bytes-1:0] step;
     for (int unsigned i = 0; i < Bytes; i++) begin
-      if (coming[i] == 8'd1) begin
-        if (i + 1 < Bytes) kind_d[i].next[(i+1)%Bytes] = 1'b1;
-        else kind_d[i].over = 1'b1;
-      end else if (coming[i] == 8'd0 || coming[i+1] < 8'd2) begin
-        kind_d[i].stops = 1'b1;
-      end else begin
-        kind_d[i].over = 1'b1;
-        kind_d[i].skip = 9'(i) + 9'(coming[i+1]) - 9'(Bytes);
-        for (int unsigned j = i + 2; j < Bytes; j++) begin
-          if (coming[i+1] == 8'(j - i)) begin
-            kind_d[i].next[j] = 1'b1;
-            kind_d[i].over = 1'b0;
+      chain_d[i] = early_q[i].next;
+      chain_d[i][i] = 1'b1;
+    end
+    for (int unsigned n = 1; n < Bytes - 1; n *= 2) begin
+      step = chain_d;
+      for (int unsigned i = 0; i < Bytes; i++) begin
+        for (int unsigned j = i + 1; j < Bytes; j++) begin
+          chain_d[i][j] = 1'b0;
+          for (int unsigned k = i; k <= j; k++) begin
+            if (step[i][k] && step[k][j]) chain_d[i][j] = 1'b1;
           end
         end
       end
-      kind_d[i].mss = coming[i] == 8'd2 && coming[i+1] == 8'd4;
-      kind_d[i].ws = coming[i] == 8'd3 && coming[i+1] == 8'd3;
     end
   end
 
   always_comb begin
     starts = '0;
+    for (int unsigned i = 0; i < Bytes; i++) begin
+      if (skip_q == 9'(i) && !stop_q) starts |= chain_q[i];
+    end
+    starts &= room_q[Bytes-1:0];
     stop = stop_q;
     skip = skip_q < 9'(Bytes) ? '0 : skip_q - 9'(Bytes);
     found = options_o;
     for (int unsigned i = 0; i < Bytes; i++) begin
-      starts[i] = skip_q == 9'(i) && !stop_q;
-      for (int unsigned j = 0; j < i; j++) if (starts[j] && kind_q[j].next[i]) starts[i] = 1'b1;
-      if (!room_q[i]) starts[i] = 1'b0;
       if (starts[i] && kind_q[i].stops) stop = 1'b1;
       if (starts[i] && kind_q[i].over) skip |= kind_q[i].skip;
       if (starts[i] && kind_q[i].mss && room_q[i+3]) found.mss = {window[i+2], window[i+3]};
@@ -115,10 +150,12 @@ module spfe_tcp_rx_options
   always_ff @(posedge clk_i) begin
     look_valid_q <= 1'b0;
     flush_q <= 1'b0;
-    if (take || flush_q) begin
+    if (valid_i || flush_q) begin
       late_q <= data_i;
+      early_q <= early_d;
       look_q <= late_q;
       kind_q <= kind_d;
+      chain_q <= chain_d;
       look_valid_q <= fresh_q;
     end
     if (flush_q) fresh_q <= 1'b0;

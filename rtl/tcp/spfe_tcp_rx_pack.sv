@@ -31,12 +31,14 @@ module spfe_tcp_rx_pack #(
     input logic [MacWidth-1:0] data_i,
     /// It has payload of a segment that is delivered.
     input logic valid_i,
-    /// The first payload of the segment.
+    /// With valid_i: the first payload of the segment; as what follows, from registers.
     input logic first_i,
     /// With first_i: lane where it begins.
     input logic first_lane_i,
-    /// Bytes of payload.
-    input logic [MacCountBits-1:0] count_i,
+    /// With first_i: bytes of payload; two less than up to the end of a word, so they fill no beat.
+    input logic [MacCountBits-1:0] first_bytes_i,
+    /// Without first_i: bytes of payload.
+    input logic [MacCountBits-1:0] bytes_i,
     /// The payload ends with this beat.
     input logic end_i,
     /// The segment ends: its fate is known. With the last beat of the frame, or one cycle later.
@@ -51,6 +53,8 @@ module spfe_tcp_rx_pack #(
     output logic [CountBits-1:0] count_o,
     /// Last of the segment.
     output logic last_o,
+    /// With valid_o: nothing of it came in this cycle; from a register.
+    output logic tail_o,
     /// With last_o: forget the segment.
     output logic err_o
 );
@@ -66,12 +70,17 @@ module spfe_tcp_rx_pack #(
   logic open_q;  // a segment has begun and its last beat has not been sent
   logic finished_q, err_q;
 
-  logic [CountBits:0] total;
-  logic finish, whole, over, emit, last;
+  logic [CountBits:0] sum, total;
+  logic finish, whole, over, full, emit, last;
   logic [MacHalves-1:0][15:0] mac;
 
   assign mac = data_i;
-  assign total = (CountBits + 1)'(stored_q) + (CountBits + 1)'(count_i);
+  assign tail_o = tail_q;
+  // Nothing is in the store when a segment begins.
+  assign sum = (CountBits + 1)'(stored_q) + (CountBits + 1)'(bytes_i);
+  assign total = first_i ? (CountBits + 1)'(first_bytes_i) : sum;
+  assign over = !first_i && sum > (CountBits + 1)'(UserBytes);
+  assign full = !first_i && sum >= (CountBits + 1)'(UserBytes);
   assign finish = finish_i && (valid_i || (open_q && !finished_q)) && Verdict;
   assign err_o = last && (finished_q ? err_q : err_i) && Verdict;
 
@@ -85,13 +94,12 @@ module spfe_tcp_rx_pack #(
   end
 
   always_comb begin
-    over = total > (CountBits + 1)'(UserBytes);
     // All payload of the segment is in this beat or before it, and fits in one.
     whole = end_i && !over;
     emit = 1'b0;
     last = 1'b0;
     if (valid_i) begin
-      emit = total >= (CountBits + 1)'(UserBytes) || (!Packed && first_i);
+      emit = full || (!Packed && first_i);
       if (whole) emit = !(Verdict && EopMerge) || finish;
       last = whole && (finish || !Verdict);
       // A frame that was cut off.
@@ -140,6 +148,14 @@ module spfe_tcp_rx_pack #(
       finished_q <= 1'b0;
     end
   end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    a_first :
+    assert (rst_i || !valid_i || !first_i || stored_q == '0)
+    else $error("%0d bytes are left from the segment before", stored_q);
+  end
+`endif
 
   if (UserWidth < MacWidth) begin : gen_width
     $error("spfe_tcp_rx_pack: UserWidth is %0d, must not be below MacWidth, %0d", UserWidth,

@@ -44,17 +44,22 @@ module spfe_tcp_rx_parse
     output logic [VifCount-1:0] match_o,
     /// What was wrong in the headers up to now, words before this cycle.
     output fault_t fault_o,
-    /// This beat is the one with the first byte of payload, or the one where it would be.
+    /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
+    /// where it would be; from a register.
     output logic first_o,
     /// With first_o: lane of that word.
     output logic first_lane_o,
-    /// Bytes of payload in this beat.
-    output logic [CountBits-1:0] count_o,
+    /// With first_o: bytes of payload in that beat.
+    output logic [CountBits-1:0] first_bytes_o,
+    /// In later beats: bytes of payload in the beat; from a register.
+    output logic [CountBits-1:0] bytes_o,
+    /// A beat with payload is on the bus.
+    output logic payload_o,
     /// The payload, if any, ends with this beat.
     output logic end_o,
     /// All bytes of the IP packet have come, this beat included.
     output logic whole_o,
-    /// Payload of the segment; valid two cycles after word 11.
+    /// Payload of the segment; valid one cycle after word 11.
     output logic [15:0] len_o,
     /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
     output logic bad_doff_o,
@@ -67,12 +72,11 @@ module spfe_tcp_rx_parse
 );
   localparam int unsigned Lanes = MacWidth / 32;
 
-  logic has_tag, begin_lane;
+  logic has_tag, begin_lane, header_end;
   logic [11:0] vlan;
   logic [Lanes-1:0] word_there, word_valid;
   logic [Lanes-1:0][8:0] word_index;
   logic [Lanes-1:0][31:0] word_data;
-  logic [CountBits-1:0] packet_bytes;
   logic [13:0] at;
   logic [31:0] addr, even, odd;
 
@@ -131,19 +135,23 @@ module spfe_tcp_rx_parse
       .Width(MacWidth)
   ) i_length (
       .clk_i,
+      .rst_i,
       .keep_i(mac_keep_i),
       .valid_i(mac_valid_i),
       .start_i(start_o),
+      .last_i(mac_last_i),
       .word_there_i(word_there),
       .word_index_i(word_index),
       .total_valid_i(at[4]),
       .total_i(even[31:16]),
       .doff_valid_i(at[11]),
       .doff_i(odd[15:12]),
-      .bytes_o(packet_bytes),
+      .bytes_o,
       .first_o,
       .first_lane_o,
-      .count_o,
+      .first_bytes_o,
+      .header_end_o(header_end),
+      .payload_o,
       .end_o,
       .whole_o,
       .len_o,
@@ -167,7 +175,7 @@ module spfe_tcp_rx_parse
       .begin_i(at[13]),
       .begin_lane_i(begin_lane),
       .doff_i(fields_o.doff),
-      .end_i(first_o),
+      .end_i(header_end),
       .options_o
   );
 
@@ -181,13 +189,13 @@ module spfe_tcp_rx_parse
         .word_valid_i(word_valid),
         .word_index_i(word_index),
         .word_data_i(word_data),
-        .bytes_i(packet_bytes),
+        .bytes_i(bytes_o),
         .ip_ok_o,
         .tcp_ok_o
     );
   end else begin : gen_no_sum
     logic unused_bits;
-    assign unused_bits = ^{packet_bytes, word_data, word_valid};
+    assign unused_bits = ^{word_data, word_valid};
     assign ip_ok_o = 1'b1;
     assign tcp_ok_o = 1'b1;
   end

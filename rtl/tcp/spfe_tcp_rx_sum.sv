@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Checksums of the IP header and of the TCP segment (RFC 1071). Each 16-bit lane of the bus has an
-/// adder with the carry of the step before. When the frame has ended nothing is added: the lanes and
+/// Checksums of the IP header and of the TCP segment (RFC 1071). Each 32-bit lane of the bus has a sum:
+/// it and the two halves of the word are compressed to two numbers, a carry out of bit 15 counts in
+/// bit 0, and these are added with the carry of the step before. When the frame has ended the sums and
 /// their carries are compressed to two numbers, whose sum is zero if one is the complement of the other.
 module spfe_tcp_rx_sum #(
     /// Width of the MAC stream in bits: 32 or 64.
@@ -37,31 +38,33 @@ module spfe_tcp_rx_sum #(
   localparam logic [15:0] Constant = 16'hffff - 16'd20 + 16'd6;
 
   // Sum and, in bit 16, its carry.
-  logic [Halves-1:0][16:0] ip_q, tcp_q;
+  logic [Lanes-1:0][16:0] ip_q, tcp_q;
   logic [Halves-1:0][15:0] value;
   logic [Halves-1:0] in_ip, in_tcp;
 
-  // Whether lanes and carries add up to a multiple of 65535, but not to 0: lanes are never all zero.
-  function automatic logic is_zero(logic [Halves-1:0][16:0] lanes);
-    logic [Halves-1:0][15:0] rest;
-    logic [15:0] sum, carry, next;
-    logic [Halves-1:0] over;
-    for (int unsigned i = 1; i < Halves; i++) rest[i-1] = lanes[i][15:0];
-    // The carries as a number.
-    for (int unsigned i = 0; i < Halves; i++) over[i] = lanes[i][16];
-    rest[Halves-1] = '0;
-    for (int unsigned n = 0; n < 2 ** Halves; n++) begin
-      if (over == Halves'(n)) rest[Halves-1][2:0] = 3'($countones(Halves'(n)));
-    end
-    sum = lanes[0][15:0];
-    carry = rest[0];
-    // Three numbers to two; a carry out of bit 15 counts in bit 0.
-    for (int unsigned i = 1; i < Halves; i++) begin
-      next = (sum & carry) | (sum & rest[i]) | (carry & rest[i]);
-      sum = sum ^ carry ^ rest[i];
+  // Whether sums and carries are a multiple of 65535 together, but not 0: they are never all zero.
+  function automatic logic is_zero(logic [Lanes-1:0][16:0] sums);
+    logic [15:0] sum, carry, rest, next;
+    sum = sums[0][15:0];
+    if (Lanes == 1) begin
+      carry = {15'd0, sums[0][16]};
+    end else begin
+      carry = sums[Lanes-1][15:0];
+      // Both carries as a number.
+      rest = {14'd0, sums[0][16] && sums[Lanes-1][16], sums[0][16] ^ sums[Lanes-1][16]};
+      next = (sum & carry) | (sum & rest) | (carry & rest);
+      sum = sum ^ carry ^ rest;
       carry = {next[14:0], next[15]};
     end
     return sum == ~carry || (&sum && &carry);
+  endfunction
+
+  // What a sum becomes with two more numbers.
+  function automatic logic [16:0] add(logic [16:0] sum, logic [15:0] one, logic [15:0] two);
+    logic [15:0] three, carry;
+    three = sum[15:0] ^ one ^ two;
+    carry = (sum[15:0] & one) | (sum[15:0] & two) | (one & two);
+    return {1'b0, three} + {1'b0, carry[14:0], carry[15]} + 17'(sum[16]);
   endfunction
 
   always_comb begin
@@ -83,9 +86,9 @@ module spfe_tcp_rx_sum #(
   end
 
   always_ff @(posedge clk_i) begin
-    for (int unsigned i = 0; i < Halves; i++) begin
-      if (in_ip[i]) ip_q[i] <= {1'b0, ip_q[i][15:0]} + {1'b0, value[i]} + 17'(ip_q[i][16]);
-      if (in_tcp[i]) tcp_q[i] <= {1'b0, tcp_q[i][15:0]} + {1'b0, value[i]} + 17'(tcp_q[i][16]);
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      ip_q[i] <= add(ip_q[i], in_ip[2*i] ? value[2*i] : '0, in_ip[2*i+1] ? value[2*i+1] : '0);
+      tcp_q[i] <= add(tcp_q[i], in_tcp[2*i] ? value[2*i] : '0, in_tcp[2*i+1] ? value[2*i+1] : '0);
     end
     if (start_i) begin
       ip_q <= '0;

@@ -49,12 +49,16 @@ module spfe_tcp_rx_user
     input seq_t seq_i,
     /// Session.
     input sid_t sid_i,
-    /// The first payload of the segment.
+    /// The MAC beat has payload.
+    input logic valid_i,
+    /// With valid_i: the first payload of the segment.
     input logic first_i,
     /// With first_i: lane where it begins.
     input logic first_lane_i,
-    /// Bytes of payload in the beat.
-    input logic [CountBits-1:0] count_i,
+    /// With first_i: bytes of payload in the beat.
+    input logic [CountBits-1:0] first_bytes_i,
+    /// Without first_i: bytes of payload in the beat.
+    input logic [CountBits-1:0] bytes_i,
     /// The payload ends with this beat.
     input logic end_i,
     /// The segment ends: its fate is known.
@@ -96,7 +100,7 @@ module spfe_tcp_rx_user
   localparam bit Ahead = Reordering || OutOfSequence;
   localparam int unsigned SideBits = SidIndexBits + (Ahead ? 1 + WhereBits : 0);
 
-  logic beat, beat_last, beat_err;
+  logic beat, beat_last, beat_tail, beat_err;
   logic [UserWidth-1:0] beat_data;
   logic [UserCountBits-1:0] beat_count;
 
@@ -111,10 +115,11 @@ module spfe_tcp_rx_user
       .rst_i,
       .start_i,
       .data_i,
-      .valid_i(count_i != '0 && accept_i),
+      .valid_i(valid_i && accept_i),
       .first_i,
       .first_lane_i,
-      .count_i,
+      .first_bytes_i,
+      .bytes_i,
       .end_i,
       .finish_i,
       .err_i(!deliver_i),
@@ -122,6 +127,7 @@ module spfe_tcp_rx_user
       .data_o(beat_data),
       .count_o(beat_count),
       .last_o(beat_last),
+      .tail_o(beat_tail),
       .err_o(beat_err)
   );
 
@@ -158,6 +164,7 @@ module spfe_tcp_rx_user
         .data_i(beat_data),
         .count_i(beat_count),
         .last_i(beat_last),
+        .tail_i(beat_tail),
         .side_i(side_in),
         .no_room_o,
         .finish_i,
@@ -238,7 +245,7 @@ module spfe_tcp_rx_user
       out.oos <= OutOfSequence && oos_i;
       out.rel <= OutOfSequence && oos_i ? rel_i : '0;
     end
-    assign unused_bits = ^{out_ready, seq_i, payload_i, drain_i, drain_valid_i};
+    assign unused_bits = ^{beat_tail, out_ready, seq_i, payload_i, drain_i, drain_valid_i};
   end
 
   spfe_tcp_rx_pipe #(

@@ -9,7 +9,7 @@ module spfe_tcp_rx_window
     parameter bit Ahead = 1'b0,
     /// The window is not larger than this many bytes; 0: no such limit.
     parameter int unsigned Limit = 0,
-    /// 1: fits_o is a register, for a 32-bit MAC; a 64-bit one has no time for it.
+    /// 1: with Ahead, fits_o is a register, for a 32-bit MAC; a 64-bit one has no time for it.
     parameter bit Registered = 1'b1
 ) (
     /// Clock.
@@ -55,7 +55,7 @@ module spfe_tcp_rx_window
     assign oos_o = 1'b0;
   end
 
-  if (Registered) begin : gen_registered
+  if (Registered || !Ahead) begin : gen_registered
     always_ff @(posedge clk_i) fits_o <= fits;
   end else begin : gen_direct
     assign fits_o = fits;

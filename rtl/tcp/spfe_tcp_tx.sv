@@ -181,7 +181,7 @@ module spfe_tcp_tx
   state_req_t user_req;
   logic [2:0] req_valid, req_ready, res_valid;
   logic res_match, user_req_valid, user_req_ready, user_done, user_match;
-  logic [SessionCount-1:0] go, open, room;
+  logic [SessionCount-1:0] go, open, room, gen;
   seq_t cmd_nxt, user_written;
   tx_cmd_t seg;
 
@@ -196,7 +196,7 @@ module spfe_tcp_tx
     .eng_sid_i, .eng_nxt_o, .eng_consumed_o, .eng_written_o,
     .rx_sid_i, .rx_nxt_o,
     .cmd_sid_i(seg.sid), .cmd_nxt_o(cmd_nxt),
-    .user_sid_i, .user_written_o(user_written)
+    .user_sid_i, .user_written_o(user_written), .gen_o(gen)
   );
 
   // ---- user side
@@ -219,7 +219,7 @@ module spfe_tcp_tx
     .keep_i(user_keep_i), .valid_i(user_valid_i), .ready_o(user_ready_o), .last_i(user_last_i),
     .sid_i(user_sid_i), .mode_i(user_mode_i), .len_i(user_len_i), .sum_i(user_sum_i),
     .push_i(user_push_i),
-    .go_i(go), .open_i(open), .room_i(room), .written_i(user_written),
+    .go_i(go), .open_i(open), .room_i(room), .gen_i(gen), .written_i(user_written),
     .flow_ok_i(fifo_room && ring_room), .slot_ok_i(slot_room),
     .beat_valid_o(beat_valid), .beat_first_o(beat_first), .beat_last_o(beat_last),
     .beat_bytes_o(beat_bytes), .beat_ring_o(beat_ring), .commit_o(commit), .rollback_o(rollback),

@@ -157,6 +157,7 @@ module spfe_tcp_tx_finish
     req_o = '0;
     req_o.op = a_q.out.how == EndSent ? StateSent : StateDefer;
     req_o.sid = a_q.out.desc.sid;
+    req_o.gen = a_q.out.desc.gen;
     req_o.expected = a_q.out.desc.seq;
     req_o.target = a_q.out.desc.seq + (a_q.ok ? 32'(a_q.len) : 32'd0);
   end

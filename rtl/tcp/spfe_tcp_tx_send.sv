@@ -450,6 +450,7 @@ module spfe_tcp_tx_send
     req_o = '0;
     req_o.op = StateStart;
     req_o.sid = head_i.sid;
+    req_o.gen = head_i.gen;
     req_o.expected = head_i.seq;
     req_o.target = head_i.seq + 32'(head_i.len);
   end

@@ -52,6 +52,8 @@ module spfe_tcp_tx_user
     input logic [SessionCount-1:0] open_i,
     /// Sessions whose ring has room for a message.
     input logic [SessionCount-1:0] room_i,
+    /// Generations of the sessions.
+    input logic [SessionCount-1:0] gen_i,
     /// End of what is in the ring of session sid_i.
     input seq_t written_i,
     /// FIFO of data and FIFO before the ring have room, some beats in advance.
@@ -117,7 +119,7 @@ module spfe_tcp_tx_user
   localparam int unsigned Early = MacWidth == 32 ? 10 : 4;
 
   // ---- state of the message
-  logic inside_q, discard_q, sent_q, over_q, known_len_q, known_sum_q, push_q;
+  logic gen_q, inside_q, discard_q, sent_q, over_q, known_len_q, known_sum_q, push_q;
   sid_t sid_q;
   seq_t seq_q;
   logic [15:0] len_q, rem_q, total_q, wait_q;
@@ -230,6 +232,7 @@ module spfe_tcp_tx_user
   assign desc_valid_o = starts;
   always_comb begin
     desc_o.sid = first ? sid_i : sid_q;
+    desc_o.gen = first ? gen_i[IdxBits'(sid_i)] : gen_q;
     desc_o.seq = first ? written_i : seq_q;
     desc_o.len = !known_len ? total : first ? len_i : len_q;
     desc_o.sum = first ? sum_i : sum_q;
@@ -253,6 +256,7 @@ module spfe_tcp_tx_user
       waited_q <= wait_d == '0;
       if (first) begin
         sid_q <= sid_i;
+        gen_q <= gen_i[IdxBits'(sid_i)];
         seq_q <= written_i;
         len_q <= len_i;
         sum_q <= sum_i;
@@ -288,6 +292,7 @@ module spfe_tcp_tx_user
     req_o = '0;
     req_o.op = StateWritten;
     req_o.sid = sid_q;
+    req_o.gen = gen_q;
     req_o.expected = seq_q;
     req_o.target = seq_q + 32'(total_q);
   end
