@@ -86,6 +86,10 @@ module spfe_tcp_net
     $error("spfe_tcp_net: Mtu is %0d; 576 to 9000 are possible", Mtu);
   end
 
+  // A copy of our own: the registers of the configuration serve the whole core.
+  tcp_cfg_t cfg_q;
+  always_ff @(posedge clk_i) cfg_q <= cfg_i;
+
   logic start, end_valid;
   logic [Lanes-1:0] word_valid;
   pos_t [Lanes-1:0] word_pos;
@@ -107,7 +111,7 @@ module spfe_tcp_net
   ) i_rx (
       .clk_i,
       .rst_i,
-      .cfg_i,
+      .cfg_i(cfg_q),
       .mac_data_i(mac_rx_data_i),
       .mac_keep_i(mac_rx_keep_i),
       .mac_valid_i(mac_rx_valid_i),
@@ -126,7 +130,7 @@ module spfe_tcp_net
   ) i_arp_rx (
       .clk_i,
       .rst_i,
-      .cfg_i,
+      .cfg_i(cfg_q),
       .end_valid_i(end_valid),
       .end_i(frame_end),
       .arp_valid_o(arp_rx_valid),
@@ -140,7 +144,7 @@ module spfe_tcp_net
       .clk_i,
       .rst_i,
       .tick_i,
-      .cfg_i,
+      .cfg_i(cfg_q),
       .query_i,
       .query_valid_i,
       .answer_o,
@@ -167,7 +171,7 @@ module spfe_tcp_net
       .clk_i,
       .rst_i,
       .tick_i,
-      .cfg_i,
+      .cfg_i(cfg_q),
       .rx_i(arp_rx),
       .rx_valid_i(arp_rx_valid),
       .request_i(request),
@@ -188,7 +192,7 @@ module spfe_tcp_net
     ) i_icmp (
         .clk_i,
         .rst_i,
-        .cfg_i,
+        .cfg_i(cfg_q),
         .start_i(start),
         .word_valid_i(word_valid),
         .word_pos_i(word_pos),
@@ -224,7 +228,7 @@ module spfe_tcp_net
   ) i_tx (
       .clk_i,
       .rst_i,
-      .cfg_i,
+      .cfg_i(cfg_q),
       .arp_i(arp_tx),
       .arp_valid_i(arp_tx_valid),
       .arp_ready_o(arp_tx_ready),

@@ -172,6 +172,10 @@ module spfe_tcp_tx
            1 << RingBits, Mss);
   end
 
+  // A copy of our own: the registers of the configuration serve the whole core.
+  tcp_cfg_t cfg_q;
+  always_ff @(posedge clk_i) cfg_q <= cfg_i;
+
   // ---- state of the sessions
   state_req_t [2:0] req;
   state_req_t user_req;
@@ -182,7 +186,7 @@ module spfe_tcp_tx
   tx_cmd_t seg;
 
   spfe_tcp_tx_state #(.SessionCount(SessionCount), .RingBits(RingBits)) i_state (
-    .clk_i, .rst_i, .mss_i(cfg_i.mss),
+    .clk_i, .rst_i, .mss_i(cfg_q.mss),
     .req_i(req), .req_valid_i(req_valid), .req_ready_o(req_ready),
     .res_valid_o(res_valid), .res_match_o(res_match),
     .user_req_i(user_req), .user_valid_i(user_req_valid), .user_ready_o(user_req_ready),
@@ -211,7 +215,7 @@ module spfe_tcp_tx
     .SessionCount(SessionCount), .Width(UserWidth), .MacWidth(MacWidth),
     .DropIfNotEstablished(DropIfNotEstablished)
   ) i_user (
-    .clk_i, .rst_i, .mss_i(cfg_i.mss), .ring_refuse_i(cfg_i.ring_refuse),
+    .clk_i, .rst_i, .mss_i(cfg_q.mss), .ring_refuse_i(cfg_q.ring_refuse),
     .keep_i(user_keep_i), .valid_i(user_valid_i), .ready_o(user_ready_o), .last_i(user_last_i),
     .sid_i(user_sid_i), .mode_i(user_mode_i), .len_i(user_len_i), .sum_i(user_sum_i),
     .push_i(user_push_i),
@@ -282,7 +286,7 @@ module spfe_tcp_tx
   );
 
   // ---- commands
-  sid_t read_sid;
+  sid_t read_sid, seg_sid;
   seq_t read_seq;
   logic [15:0] read_len;
   logic read_start, read_give, read_busy, read_valid, read_ready, seg_valid, seg_begins, seg_left;
@@ -296,13 +300,14 @@ module spfe_tcp_tx
   logic cmd_done_valid, cmd_done_ready;
 
   spfe_tcp_tx_cmd #(.SessionCount(SessionCount), .MacBytes(MacBytes)) i_cmd (
-    .clk_i, .rst_i, .mss_i(cfg_i.mss), .wscale_i(cfg_i.wscale),
+    .clk_i, .rst_i, .mss_i(cfg_q.mss), .wscale_i(cfg_q.wscale),
     .cmd_i(tx_cmd_i), .cmd_valid_i(tx_cmd_valid_i), .cmd_ready_o(tx_cmd_ready_o),
     .read_start_o(read_start), .read_sid_o(read_sid), .read_seq_o(read_seq), .read_len_o(read_len),
     .read_busy_i(read_busy), .read_sum_i(read_sum), .give_o(read_give),
     .read_valid_i(read_valid), .read_ready_o(read_ready), .read_chunk_i(read_chunk),
-    .seg_valid_o(seg_valid), .seg_o(seg), .seg_bytes_o(seg_bytes), .seg_options_o(seg_options),
-    .seg_sum_o(seg_sum), .chunk_valid_o(chunk_valid), .chunk_ready_i(chunk_ready),
+    .seg_valid_o(seg_valid), .seg_o(seg), .seg_sid_o(seg_sid), .seg_bytes_o(seg_bytes),
+    .seg_options_o(seg_options), .seg_sum_o(seg_sum), .chunk_valid_o(chunk_valid),
+    .chunk_ready_i(chunk_ready),
     .chunk_o(chunk), .begins_i(seg_begins), .left_i(seg_left), .left_seq_i(frame_seq),
     .left_ack_i(frame_ack),
     .req_o(req[AskCmd]), .req_valid_o(req_valid[AskCmd]), .req_ready_i(req_ready[AskCmd]),
@@ -324,6 +329,7 @@ module spfe_tcp_tx
 
   // ---- headers
   hdr_t [1:0] hdr;
+  hdr_t hdr_cmd_q;  // of the command that waits
   sid_t live_sid;
   logic idle, load, load_live, has_tag;
   logic [4:0] index;
@@ -332,14 +338,16 @@ module spfe_tcp_tx
   sum_t payload_sum;
 
   spfe_tcp_tx_table #(.SessionCount(SessionCount), .VifCount(VifCount)) i_table (
-    .clk_i, .rst_i, .vif_i(cfg_i.vif),
+    .clk_i, .rst_i, .vif_i(cfg_q.vif),
     .cmd_i(hdr_cmd_i), .cmd_valid_i(hdr_cmd_valid_i), .cmd_ready_o(hdr_cmd_ready_o),
-    .sid_i({seg.sid, live_sid}), .hdr_o(hdr)
+    .sid_i({seg_sid, live_sid}), .hdr_o(hdr)
   );
 
+  always_ff @(posedge clk_i) hdr_cmd_q <= hdr[1];
+
   spfe_tcp_tx_head #(.Lanes(Lanes), .VifCount(VifCount), .Push(Push)) i_head (
-    .clk_i, .rst_i, .cfg_i,
-    .idle_i(idle), .load_i(load), .live_i(load_live), .hdr_i(load_live ? hdr[0] : hdr[1]),
+    .clk_i, .rst_i, .cfg_i(cfg_q),
+    .idle_i(idle), .load_i(load), .live_i(load_live), .hdr_i(load_live ? hdr[0] : hdr_cmd_q),
     .start_words_o(start_words),
     .desc_i(head), .cmd_i(seg), .cmd_bytes_i(seg_bytes), .cmd_options_i(seg_options),
     .snd_nxt_i(cmd_nxt), .rcv_nxt_i, .payload_sum_i(payload_sum),

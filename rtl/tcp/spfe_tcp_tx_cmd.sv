@@ -52,6 +52,8 @@ module spfe_tcp_tx_cmd
     output logic seg_valid_o,
     /// Its command.
     output tx_cmd_t seg_o,
+    /// Its entry in the table of headers, a cycle ahead.
+    output sid_t seg_sid_o,
     /// Bytes behind the header of 20 bytes: payload or options.
     output logic [15:0] seg_bytes_o,
     /// 32-bit words of options.
@@ -179,6 +181,7 @@ module spfe_tcp_tx_cmd
 
   assign seg_valid_o = state_q == Wait;
   assign seg_o = cmd_q;
+  assign seg_sid_o = state_q == Idle ? next_q.sid : cmd_q.sid;
   assign seg_options_o = !cmd_q.flags.syn ? 4'd0 : cmd_q.opt_ws ? 4'd2 : 4'd1;
   assign seg_bytes_o = cmd_q.flags.syn ? {10'd0, seg_options_o, 2'b00} : cmd_q.len;
   assign seg_sum_o = seg_sum_q;

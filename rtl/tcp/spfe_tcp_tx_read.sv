@@ -155,15 +155,22 @@ module spfe_tcp_tx_read
     .valid_o(sum_valid), .sum_o(sum)
   );
 
-  logic word_valid, word_ready, unused_almost;
-  logic [127:0] word;
+  logic there, held_valid_q, word_ready, unused_almost;
+  logic [127:0] head, held_q;  // of the FIFO; behind its memory, which is slow
   logic [$clog2(Depth + 1)-1:0] unused_words;
   spfe_fifo #(.WIDTH(128), .DEPTH(Depth)) i_words (
     .clk_i, .rst_i,
     .valid_i(rsp_q), .ready_o(fifo_ready), .data_i(rsp_data_q),
-    .valid_o(word_valid), .ready_i(word_ready), .data_o(word),
+    .valid_o(there), .ready_i(!held_valid_q || word_ready), .data_o(head),
     .count_o(unused_words), .almost_full_o(unused_almost)
   );
+  always_ff @(posedge clk_i) begin
+    if (!held_valid_q || word_ready) begin
+      held_valid_q <= there;
+      held_q <= head;
+    end
+    if (rst_i) held_valid_q <= 1'b0;
+  end
 
   // ---- words to chunks: pieces of the size of a chunk, then turned
   logic [SubBits-1:0] sub_q;
@@ -177,8 +184,8 @@ module spfe_tcp_tx_read
   logic [MacBytes*8-1:0] piece, prev_q, turned;
   logic [2*MacBytes*8-1:0] pair;
 
-  assign piece = word[32'(sub_q)*MacBytes*8+:MacBytes*8];
-  assign step = some_pieces_q && word_valid && may_q;
+  assign piece = held_q[32'(sub_q)*MacBytes*8+:MacBytes*8];
+  assign step = some_pieces_q && held_valid_q && may_q;
   assign emit = some_left_q && may_q && (!some_pieces_q || (step && (primed_q || turn_q == '0)));
   assign pair = !some_pieces_q ? {{MacBytes * 8{1'b0}}, prev_q} :
       primed_q ? {piece, prev_q} : {{MacBytes * 8{1'b0}}, piece};

@@ -22,13 +22,14 @@ module spfe_tcp_tx_table
     input logic cmd_valid_i,
     /// It is in the table from the next cycle on.
     output logic cmd_ready_o,
-    /// Two readers: session.
+    /// Two readers: session; the first one does not ask for the entry of none.
     input sid_t [1:0] sid_i,
     /// Its entry, in the same cycle.
     output hdr_t [1:0] hdr_o
 );
   localparam int unsigned Entries = SessionCount + 1;
   localparam int unsigned IdxBits = $clog2(Entries);
+  localparam int unsigned LiveBits = $clog2(SessionCount);
   localparam int unsigned VifIdxBits = VifCount > 1 ? $clog2(VifCount) : 1;
   typedef logic [IdxBits-1:0] idx_t;
 
@@ -72,7 +73,7 @@ module spfe_tcp_tx_table
 
   spfe_lutram #(.WIDTH($bits(hdr_t)), .DEPTH(Entries), .PORTS(2)) i_table (
     .clk_i, .we_i(write), .addr_i(idx_t'(cmd_i.sid)), .data_i(entry),
-    .raddr_i({idx_t'(sid_i[1]), idx_t'(sid_i[0])}), .rdata_o(hdr_o)
+    .raddr_i({idx_t'(sid_i[1]), idx_t'(LiveBits'(sid_i[0]))}), .rdata_o(hdr_o)
   );
 
 `ifndef SYNTHESIS

@@ -180,10 +180,11 @@ module spfe_tcp_tx_user
   assign discard = (first ? refuse : discard_q) || (!known_len && (over || (empty && last_i)));
   assign bad_end = (!first && over_q) || over || empty;
 
+  // Why the message is refused, if it is.
   always_comb begin
     if (!first && discard_q) why = why_q;
     else if (first && !is_open) why = RefusedClosed;
-    else if (first && is_open && !has_room && !bad_len) why = RefusedRing;
+    else if (first && !has_room && !bad_len) why = RefusedRing;
     else why = RefusedLength;
   end
 
@@ -241,6 +242,7 @@ module spfe_tcp_tx_user
 
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Bytes; i++) mss_fits_q[i] <= 16'(i) < mss_i;
+    if (first || !discard_q) why_q <= why;
     if (take) begin
       inside_q <= !last_i;
       discard_q <= discard;
@@ -252,7 +254,6 @@ module spfe_tcp_tx_user
       sent_q <= starts || (!first && sent_q);
       wait_q <= wait_d;
       waited_q <= wait_d == '0;
-      if (discard) why_q <= why;
       if (first) begin
         sid_q <= sid_i;
         gen_q <= gen_i[IdxBits'(sid_i)];
@@ -278,8 +279,7 @@ module spfe_tcp_tx_user
       Answer: if (res_valid_i) end_q <= res_match_i ? Free : Tell;
       default: if (refused_ready_i) end_q <= Free;
     endcase
-    if (whole && !discard) why_tell_q <= RefusedLength;
-    if (whole && discard) why_tell_q <= why;
+    if (end_q == Free) why_tell_q <= why;
     if (end_q == Answer) why_tell_q <= RefusedStale;
     nok_q <= whole && !discard && bad_end;
     if (rst_i) begin
