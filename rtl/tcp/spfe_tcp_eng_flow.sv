@@ -64,10 +64,10 @@ module spfe_tcp_eng_flow
     output logic pick_done_o,
     /// The service of a session is chosen.
     output logic pick_serve_o,
-    /// Another event is chosen.
-    output logic pick_other_o,
-    /// Its kind; from a register.
+    /// Kind of the other event that is next; from a register.
     output kind_e other_kind_o,
+    /// Another event was chosen in the cycle before; kind_o is its kind.
+    output logic took_other_o,
     /// The event leaves the read stage.
     output logic read_o,
     /// Session of it, and of those in calc, judge and decide.
@@ -87,7 +87,9 @@ module spfe_tcp_eng_flow
     /// Its kind.
     output kind_e write_kind_o
 );
-  logic pick, done, serve, others, turn_q;
+  logic pick, pick_other, done, serve, others, turn_q;
+  logic can_q;  // nothing in read, calc and judge
+  logic took_q;
   logic read_q, calc_q, judge_q, decide_q, write_q;
   logic other_d, other_q;
   kind_e pick_kind, kind_q, write_kind_q, other_kind_d, other_kind_q;
@@ -119,14 +121,15 @@ module spfe_tcp_eng_flow
   end
   assign others = other_q && (other_kind_q != KindReset || room_i);
   assign other_kind_o = other_kind_q;
+  assign took_other_o = took_q;
 
-  assign can_o = !init_i && !read_q && !calc_q && !judge_q;
+  assign can_o = can_q;
   assign pick_seg_o = can_o && seg_valid_i;
   assign done = !seg_valid_i && done_valid_i && 32'(done_sid_i) < SessionCount;
   assign serve = !seg_valid_i && !done && serve_valid_i && room_i && !(turn_q && others);
   assign pick_done_o = can_o && done;
   assign pick_serve_o = can_o && serve;
-  assign pick_other_o = can_o && !seg_valid_i && !done && !serve && others;
+  assign pick_other = can_o && !seg_valid_i && !done && !serve && others;
   assign pick = can_o && (seg_valid_i || done || serve || others);
 
   always_comb begin
@@ -161,6 +164,8 @@ module spfe_tcp_eng_flow
     other_q <= other_d && !fire_o;
     other_kind_q <= other_kind_d;
     other_sid_q <= other_sid_d;
+    took_q <= pick_other;
+    can_q <= !init_i && !pick && !read_q && !calc_q;
     read_q <= pick || (read_q && !read_o);
     calc_q <= read_o;
     judge_q <= calc_q;
@@ -174,10 +179,12 @@ module spfe_tcp_eng_flow
       write_kind_q <= kind_q;
       write_sid_q <= sid_q;
     end
-    if (pick_other_o) turn_q <= 1'b0;
+    if (pick_other) turn_q <= 1'b0;
     else if (pick_serve_o) turn_q <= 1'b1;
     if (rst_i) begin
       other_q <= 1'b0;
+      took_q <= 1'b0;
+      can_q <= 1'b0;
       read_q <= 1'b0;
       calc_q <= 1'b0;
       judge_q <= 1'b0;

@@ -187,7 +187,7 @@ module spfe_tcp_engine
   sid_t view_sid;
 
   // ------------------------------------------------------------------------------------- pipeline
-  logic can, pick_done, pick_serve, pick_other, room, out_ready;
+  logic can, pick_done, pick_serve, took_other, room, out_ready;
   logic read, calc, judge, decide, fire;
   kind_e other_kind, kind, write_kind;
   sid_t sid, write_sid;
@@ -242,8 +242,8 @@ module spfe_tcp_engine
       .pick_seg_o(segf_pop),
       .pick_done_o(pick_done),
       .pick_serve_o(pick_serve),
-      .pick_other_o(pick_other),
       .other_kind_o(other_kind),
+      .took_other_o(took_other),
       .read_o(read),
       .sid_o(sid),
       .kind_o(kind),
@@ -432,7 +432,7 @@ module spfe_tcp_engine
       .done_o(done),
       .valid_o(done_valid),
       .take_i(pick_done),
-      .reset_i(pick_other && other_kind == KindReset),
+      .reset_i(took_other && kind == KindReset),
       .anon_free_o(anon_free)
   );
 
@@ -465,11 +465,11 @@ module spfe_tcp_engine
       .tup_i(find_tup),
       .anon_free_i(anon_free),
       .syn_valid_o(find_syn),
-      .syn_ready_i(pick_other && other_kind == KindSyn),
+      .syn_ready_i(took_other && kind == KindSyn),
       .syn_sid_o(find_sid),
       .syn_iss_o(find_iss),
       .reset_valid_o(find_reset),
-      .reset_ready_i(pick_other && other_kind == KindReset),
+      .reset_ready_i(took_other && kind == KindReset),
       .seg_o(find_seg),
       .drop_o(find_drop)
   );
@@ -491,7 +491,7 @@ module spfe_tcp_engine
       .answer_i(arp_answer_i),
       .answer_valid_i(arp_answer_valid_i),
       .arp_valid_o(arp_req),
-      .arp_take_i(pick_other && other_kind == KindArp),
+      .arp_take_i(took_other && kind == KindArp),
       .arp_ready_i(fire && write_kind == KindArp),
       .arp_sid_o(arp_sid),
       .arp_o(arp_answer),
@@ -501,7 +501,7 @@ module spfe_tcp_engine
       .slot_o(arp_slot),
       .tup_i(arp_tup),
       .mac_valid_o(mac_req),
-      .mac_ready_i(pick_other && other_kind == KindMac),
+      .mac_ready_i(took_other && kind == KindMac),
       .mac_sid_o(mac_sid),
       .mac_o(mac_new)
   );
@@ -517,7 +517,7 @@ module spfe_tcp_engine
       .iss_clock_i(iss_clock),
       .valid_o(op_req),
       .iss_o(op_iss),
-      .take_i(pick_other && other_kind == KindOp),
+      .take_i(took_other && kind == KindOp),
       .done_i(fire && write_kind == KindOp && dec_q.op_done),
       .again_i(fire && write_kind == KindOp && !dec_q.op_done)
   );
@@ -549,7 +549,7 @@ module spfe_tcp_engine
       .req_i(view_req_i),
       .wait_o(view_wait),
       .sid_o(view_sid),
-      .take_i(pick_other && other_kind == KindView),
+      .take_i(took_other && kind == KindView),
       .done_i(fire && write_kind == KindView),
       .tcb_i(tcb_q),
       .tup_i(tup_q),

@@ -75,13 +75,13 @@ module spfe_tcp_rx_length
   logic [Log-1:0] rest_q;  // bytes in the beat after them
   logic [Log:0] bytes_q, bytes_d;
   logic end_q;
-  logic started_q;  // the first word of payload was in an earlier beat
+  logic started_q, started_d;  // the first word of payload was in an earlier beat
   logic ended_q;
   logic [16:0] len_q;
   // Bytes of payload if it begins in this lane.
   logic [Lanes-1:0][Log:0] part_q, part_d;
-  logic [Lanes-1:0] some_q;  // there are any
-  logic any_q;  // bytes_q is not 0
+  // The beat has payload; only if its last lane has a word.
+  logic payload_q, payload_last_q;
   logic [Lanes-1:0] begins;
 
   logic [15:0] remain;
@@ -99,7 +99,7 @@ module spfe_tcp_rx_length
     first_bytes_o = part_q[first_lane_o];
     for (int unsigned i = 0; i < Lanes; i++) begins[i] = first_q[i] && word_there_i[i];
     header_end_o = begins != '0;
-    payload_o = (started_q && valid_i && any_q) || (begins & some_q) != '0;
+    payload_o = valid_i && (payload_q || (payload_last_q && keep_i[Bytes-4]));
     end_o = end_q;
     bytes_o = bytes_q;
     whole_o = ended_q;
@@ -108,6 +108,7 @@ module spfe_tcp_rx_length
     end
   end
 
+  assign started_d = (started_q || header_end_o) && !last_i;
   // Word 11 is the last one of its beat, unless a tag has moved it.
   assign after_tag = Lanes == 2 && word_index_i[0][0];
   always_comb begin
@@ -140,11 +141,11 @@ module spfe_tcp_rx_length
   always_ff @(posedge clk_i) begin
     if (valid_i) begin
       first_q <= first_d;
-      started_q <= (started_q || header_end_o) && !last_i;
+      started_q <= started_d;
       bytes_q <= bytes_d;
       part_q <= part_d;
-      for (int unsigned i = 0; i < Lanes; i++) some_q[i] <= part_d[i] != '0;
-      any_q <= bytes_d != '0;
+      payload_q <= (started_d && bytes_d != '0) || (Lanes == 2 && first_d[0] && part_d[0] != '0);
+      payload_last_q <= first_d[Lanes-1] && part_d[Lanes-1] != '0;
       if (start_i) begin
         run_q <= 1'b0;
         ended_q <= 1'b0;
@@ -169,6 +170,8 @@ module spfe_tcp_rx_length
     if (rst_i) begin
       first_q <= '0;
       started_q <= 1'b0;
+      payload_q <= 1'b0;
+      payload_last_q <= 1'b0;
     end
   end
 
