@@ -7,7 +7,7 @@ VM_FORM ?= long
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test test-vm vm lint lint-rtl test-rtl formal synth test-tcp report-tcp bench fuzz soak docs deb clean
+.PHONY: help setup gen build demo test test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,10 @@ report-tcp: setup ## measure the TCP core in virtual time and write target/rtl/r
 	@tools/setup.sh rtl
 	cargo run --release --manifest-path rtl/bench/Cargo.toml -- all
 	cargo run --release --manifest-path rtl/bench/Cargo.toml -- report
+
+tap-tcp: setup ## a shell in a network namespace in which the simulated TCP core is 10.0.0.1 (TAP_COMMAND="curl ...")
+	@tools/setup.sh rtl
+	cargo run --release --manifest-path rtl/bench/Cargo.toml --bin tcp-bench -- tap $(TAP_COMMAND)
 
 lint-rtl: setup ## the hardware description: warnings, house style, what synthesis reads
 	@tools/setup.sh rtl

@@ -9,12 +9,12 @@
 # they may not be made everything is skipped, with the reason. Everything has a timeout.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
+# shellcheck source=checks.sh
+source tests/checks.sh
 
 readonly spfe=${SPFE_BIN:-target/release/spfe} spfed=${SPFED_BIN:-target/release/spfed}
 readonly limit=60 bytes=$((20 << 20)) port=5300
 readonly addresses=(10.83.0.1 10.83.0.2) macs=(02:00:00:00:53:01 02:00:00:00:53:02)
-failed=0
-mode=''
 daemon=''
 spaces=()
 sides=('' '')
@@ -30,19 +30,6 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
-
-# check NAME COMMAND...: reports whether a command succeeds; else what was said.
-check() {
-    local name="$mode$1"
-    shift
-    if "$@" >"$dir/said" 2>&1; then
-        printf 'ok %s\n' "$name"
-    else
-        printf 'not ok %s\n' "$name"
-        tail -n 10 "$dir/said" "$dir"/*.err 2>/dev/null | sed 's/^/# /'
-        failed=1
-    fi
-}
 
 # within SIDE WORD...: a command in the namespace of side 0 or 1, for a limited time.
 within() {
@@ -113,7 +100,7 @@ pings() {
     local size=$1
     shift
     within 0 ping -q -c 5 -i 0.2 -W 5 -s "$size" "$@" "${addresses[1]}" >"$dir/ping" || return
-    printf '# %sping of %d bytes: %s\n' "$mode" "$size" "$(tail -n 1 "$dir/ping")" >&3
+    printf '# %sping of %d bytes: %s\n' "$prefix" "$size" "$(tail -n 1 "$dir/ping")" >&3
 }
 
 reachable() { within 0 ping -q -c 1 -W 1 "${addresses[1]}"; }
@@ -212,7 +199,7 @@ rate() {
     server=$!
     until_true grep -q listening "$dir/server" || return
     within 0 iperf3 --client "${addresses[1]}" --time 1 --format m "$@" >"$dir/iperf" || return
-    printf '# %s%s: %s\n' "$mode" "$what" "$(grep -E 'receiver' "$dir/iperf" | tail -n 1)" >&3
+    printf '# %s%s: %s\n' "$prefix" "$what" "$(grep -E 'receiver' "$dir/iperf" | tail -n 1)" >&3
     wait "$server"
 }
 
@@ -350,8 +337,8 @@ main() {
     check 'namespaces' space
     check 'another namespace' space
 
-    for mode in 'thread: ' 'inline: '; do
-        check 'daemon starts' start_daemon --mode "${mode%: }"
+    for prefix in 'thread: ' 'inline: '; do
+        check 'daemon starts' start_daemon --mode "${prefix%: }"
         check 'interfaces with the default MTU' both_up
         check 'ping' pings 56
         check 'ping, fragmented' pings 30000
@@ -377,7 +364,7 @@ main() {
         check 'TCP rate, MTU 1500' rate 'TCP, MTU 1500'
         check 'daemon is killed' daemon_dies
     done
-    mode='exact: '
+    prefix='exact: '
     check 'daemon starts' start_daemon --link exact:1x6.25G
     check 'interfaces' both_up
     check 'ping' pings 56

@@ -13,6 +13,8 @@
 # target/release). Only what it started is ended; everything has a timeout.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
+# shellcheck source=checks.sh
+source tests/checks.sh
 
 readonly spfed=${SPFED_BIN:-target/release/spfed}
 readonly program=target/release/examples/round_trip
@@ -20,7 +22,6 @@ readonly short=300 long=3000
 # Calls by which two equal runs may differ (memory for the C library, for instance), and calls of one
 # kind that starting and stopping may take.
 readonly slack=12 start=60
-failed=0
 daemon=''
 dir=$(mktemp -d) || exit
 
@@ -31,19 +32,6 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
-
-# check NAME COMMAND...: reports whether a command succeeds; else what it has said.
-check() {
-    local name=$1
-    shift
-    if "$@" >"$dir/check.out" 2>&1; then
-        printf 'ok %s\n' "$name"
-    else
-        printf 'not ok %s\n' "$name"
-        tail -n 12 "$dir/check.out" | sed 's/^/# /'
-        failed=1
-    fi
-}
 
 # trace FROM TO HOW ROUND_TRIPS STRACE_OPTION...: runs the program; its calls are in trace.ROUND_TRIPS,
 # what it has counted in out.ROUND_TRIPS.

@@ -9,29 +9,17 @@
 # build; without them the live capture is left out). SPFE_FUZZ_RUNS damaged captures are looked at (default 20).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
+# shellcheck source=checks.sh
+source tests/checks.sh
 
 readonly runs=${SPFE_FUZZ_RUNS:-20} home=$HOME
 sample=${SPFE_SAMPLE:-}
 record=${SPFE_RECORD:-}
-failed=0
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
 # No settings, plugins or recent files of the user's own.
 export HOME=$dir XDG_CONFIG_HOME=$dir LC_ALL=C.UTF-8
-
-# check NAME COMMAND...: reports whether a command succeeds; else what it said.
-check() {
-    local name=$1
-    shift
-    if "$@" >"$dir/said" 2>&1; then
-        printf 'ok %s\n' "$name"
-    else
-        printf 'not ok %s\n' "$name"
-        tail -n 20 "$dir/said" | sed 's/^/# /'
-        failed=1
-    fi
-}
 
 # shark FILE WORD...: tshark with the dissector.
 shark() {

@@ -8,27 +8,15 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=../tests/vm/lib.sh
 source tests/vm/lib.sh
+# shellcheck source=../tests/checks.sh
+source tests/checks.sh
 
 readonly packages=$1
-failed=0
 child=''
 dir=$(mktemp -d) || exit
 trap '[[ -z $child ]] || kill "$child" 2>/dev/null; rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
 readonly unpacked=$dir/root
-
-# check NAME COMMAND...: reports whether a command succeeds; else what it said.
-check() {
-    local name=$1
-    shift
-    if "$@" >"$dir/said" 2>&1; then
-        printf 'ok %s\n' "$name"
-    else
-        printf 'not ok %s\n' "$name"
-        tail -n 30 "$dir/said" | sed 's/^/# /'
-        failed=1
-    fi
-}
 
 # silent COMMAND...: succeeds and prints nothing but what root is warned of.
 silent() {

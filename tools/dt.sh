@@ -9,27 +9,15 @@
 # the checks are skipped with the reason.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
+# shellcheck source=../tests/checks.sh
+source tests/checks.sh
 
 readonly pins=tools/packages/python.txt
 readonly binding=driver/dt/spfe,endpoint.yaml
 readonly cache=${XDG_CACHE_HOME:-$HOME/.cache}/spfe/python
-failed=0
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
-
-# check NAME COMMAND...: reports whether a command succeeds; else what it said.
-check() {
-    local name=$1
-    shift
-    if "$@" >"$dir/said" 2>&1; then
-        printf 'ok %s\n' "$name"
-    else
-        printf 'not ok %s\n' "$name"
-        tail -n 20 "$dir/said" | sed 's/^/# /'
-        failed=1
-    fi
-}
 
 skip() {
     printf 'ok device-tree binding # SKIP %s\n' "$1"

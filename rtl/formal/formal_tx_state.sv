@@ -54,7 +54,7 @@ module formal_tx_state
 
   logic [2:0] req_ready, res_valid;
   logic user_ready, user_done, user_match, snd_cmd_ready, res_match;
-  logic [1:0] go, is_open, room;
+  logic [1:0] go, is_open, room, gen;
   seq_t nxt, consumed, written, rx_nxt, cmd_nxt, user_written;
 
   spfe_tcp_tx_state #(.SessionCount(2)) dut (
@@ -68,17 +68,17 @@ module formal_tx_state
     .eng_sid_i(sid_t'(watched_q)), .eng_nxt_o(nxt), .eng_consumed_o(consumed),
     .eng_written_o(written), .rx_sid_i(sid_t'(watched_q)), .rx_nxt_o(rx_nxt),
     .cmd_sid_i(sid_t'(watched_q)), .cmd_nxt_o(cmd_nxt),
-    .user_sid_i(sid_t'(watched_q)), .user_written_o(user_written)
+    .user_sid_i(sid_t'(watched_q)), .user_written_o(user_written), .gen_o(gen)
   );
 
   // What the operations taken make of the session, each at once.
   typedef struct packed {
-    logic known, is_open, live;
+    logic known, is_open, live, gen;
     seq_t nxt, consumed, reserved, written, edge_;
   } session_t;
   session_t now_q, now_d;
   logic [2:0] taken;
-  logic mine, user_mine, any, set;
+  logic mine, user_mine, any, set, ours;
   state_req_t one;
   seq_t one_end;
   logic [3:0] last_q;  // cycles ago in which the session was named
@@ -88,7 +88,8 @@ module formal_tx_state
   assign any = taken != '0;
   assign set = snd_cmd_valid_i && snd_cmd_ready;
   assign one = taken[0] ? req[0] : taken[1] ? req[1] : req[2];
-  assign one_end = one.base + 32'(one.add);
+  assign one_end = one.target;
+  assign ours = one.gen == now_q.gen;  // of a connection that is still there
   assign mine = any ? one.sid[0] == watched_q : set && snd_cmd_i.sid[0] == watched_q;
   assign user_mine = user_valid_i && user_ready && user_req.sid[0] == watched_q;
 
@@ -96,14 +97,14 @@ module formal_tx_state
     now_d = now_q;
     if (mine && any) begin
       case (one.op)
-        StateStart: if (now_q.reserved == one.expected) now_d.reserved = one_end;
+        StateStart: if (ours && now_q.reserved == one.expected) now_d.reserved = one_end;
         StateSent:
-        if (now_q.consumed == one.expected) begin
+        if (ours && now_q.consumed == one.expected) begin
           now_d.nxt = one_end;
           now_d.consumed = one_end;
         end
         StateDefer:
-        if (now_q.consumed == one.expected) begin
+        if (ours && now_q.consumed == one.expected) begin
           now_d.reserved = one_end;
           now_d.consumed = one_end;
         end
@@ -123,14 +124,15 @@ module formal_tx_state
       now_d.live = snd_cmd_i.live;
       if (snd_cmd_i.init) begin
         now_d.known = 1'b1;
+        now_d.gen = !now_q.gen;
         now_d.nxt = snd_cmd_i.iss + 32'd1;
         now_d.consumed = now_d.nxt;
         now_d.reserved = now_d.nxt;
         now_d.written = now_d.nxt;
       end
     end
-    if (user_mine && now_q.written == user_req.expected) begin
-      now_d.written = user_req.base + 32'(user_req.add);
+    if (user_mine && user_req.gen == now_q.gen && now_q.written == user_req.expected) begin
+      now_d.written = user_req.target;
     end
     if (rst_q) now_d = '0;
   end
@@ -153,6 +155,7 @@ module formal_tx_state
         a_consumed: assert (consumed == now_q.consumed);
         a_written: assert (written == now_q.written && user_written == now_q.written);
         a_open: assert (is_open[watched_q] == now_q.is_open);
+        a_gen: assert (gen[watched_q] == now_q.gen);
       end
       if (now_q.known && last_q == '0) begin
         a_go: assert (go[watched_q] == (now_q.is_open && now_q.live &&

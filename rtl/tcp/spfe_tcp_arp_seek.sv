@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Answers queries from the table of addresses, one entry a cycle; what is not found is given on to be
-/// asked for. An answer comes ArpEntries + 2 cycles after its query at the latest; if the query before
+/// asked for. An answer comes ArpEntries + 3 cycles after its query at the latest; if the query before
 /// it was for an address that was not in the table, first that one has to be put in.
 module spfe_tcp_arp_seek
   import spfe_tcp_pkg::*;
@@ -20,7 +20,8 @@ module spfe_tcp_arp_seek
     input arp_query_t query_i,
     /// It is asked for.
     input logic query_valid_i,
-    /// What is known of it. Neither found nor failed: requests are under way.
+    /// What is known of it; the MAC address is there if it was found. Neither found nor failed: requests are
+    /// under way.
     output arp_answer_t answer_o,
     /// This is the answer; a pulse.
     output logic answer_valid_o,
@@ -56,24 +57,27 @@ module spfe_tcp_arp_seek
   arp_answer_t answer_q;
   index_t index_q;
   // The entry that was read.
-  logic read_valid_q;
+  logic read_valid_q, read_last;
   index_t read_index_q;
   arp_entry_t read_q;
-  logic hit, hit_q;
+  // What is known of it, one cycle later: answer_q is made of it.
+  logic hit, hit_q, last_q;
+  index_t judged_index_q;
 
+  assign read_last = read_valid_q && read_index_q == LastIndex;
   assign hit = read_valid_q && used_i[read_index_q] && read_q.ip == query_q.ip
       && read_q.vif == query_q.vif;
   assign answer_o = answer_q;
   assign answer_valid_o = state_q == Answer;
   assign index_o = index_q;
-  assign reported_o = hit && read_q.state == ArpFailed;
-  assign reported_index_o = read_index_q;
+  assign reported_o = state_q == Seek && hit_q && answer_q.failed;
+  assign reported_index_o = judged_index_q;
   assign insert_valid_o = state_q == Insert;
   assign insert_o = query_q;
 
   always_ff @(posedge clk_i) begin
     index_q <= state_q == Seek ? index_q + 1'b1 : '0;
-    read_valid_q <= state_q == Seek;
+    read_valid_q <= state_q == Seek && !read_last && !last_q;
     read_index_q <= index_q;
     read_q <= entry_i;
     unique case (state_q)
@@ -81,18 +85,20 @@ module spfe_tcp_arp_seek
         query_q <= query_i;
         answer_q <= '0;
         hit_q <= 1'b0;
+        last_q <= 1'b0;
         if (query_valid_i) state_q <= Seek;
       end
       Seek: begin
-        if (hit) begin
-          hit_q <= 1'b1;
-          answer_q.found <= read_q.state == ArpKnown || read_q.state == ArpAgain;
-          answer_q.failed <= read_q.state == ArpFailed;
-          answer_q.mac <= read_q.mac;
-        end
-        if (hit || (read_valid_q && read_index_q == LastIndex)) begin
+        if (hit_q || last_q) begin
           state_q <= Answer;
           read_valid_q <= 1'b0;
+        end else begin
+          hit_q <= hit;
+          last_q <= read_last;
+          judged_index_q <= read_index_q;
+          answer_q.found <= hit && (read_q.state == ArpKnown || read_q.state == ArpAgain);
+          answer_q.failed <= hit && read_q.state == ArpFailed;
+          answer_q.mac <= read_q.mac;
         end
       end
       Answer: state_q <= hit_q ? Idle : Insert;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// Addresses of other hosts: asked for, known, refreshed, given up. Only addresses that somebody asked
-/// for are in the table. Changes are passes over all entries, one entry a cycle; queries are answered
-/// beside them.
+/// for are in the table. Changes are passes over all entries, one entry a cycle, each in three steps: it is
+/// read, judged, and changed; queries are answered beside them.
 module spfe_tcp_arp_table
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
@@ -92,20 +92,42 @@ module spfe_tcp_arp_table
   logic [ArpEntries-1:0] used_q;  // entry is valid
   logic [ArpEntries-1:0] reported_q;  // the engine knows that it failed
   logic [ArpEntries-1:0] changed_q;  // the engine has to be told
-  index_t index_q, seek_index, changed_index;
+  index_t index_q, seek_index, changed_index, changed_index_q;
+  logic changed_any_q;
   arp_entry_t [1:0] word;
 
-  // The entry that was read, and what becomes of it.
-  logic read_valid_q, last;
+  // The entry that was read.
+  logic read_valid_q, read_used, read_last;
   index_t read_index_q;
-  arp_entry_t read_q, entry_d;
-  logic used, write, drop, change, send, fail;
+  arp_entry_t read_q;
+
+  // The entry one cycle later, what is known of it, and what becomes of it.
+  typedef struct packed {
+    logic used;
+    logic heard;  // it is that of the packet that was received
+    logic moved;  // the packet has another MAC address
+    logic same;  // it is that of the query
+    logic enabled;  // its interface
+    logic reported;
+    logic due;  // its time is over
+    logic try_again;  // it was not asked for often enough
+    logic past;  // not before the next one to be replaced by turns
+    room_e room;
+    logic [7:0] tries;  // with one more
+    logic [31:0] timer;  // a tick later
+  } judged_t;
+  judged_t judged_q;
+  arp_entry_t entry_q, entry_d;
+  index_t entry_index_q;
+  logic entry_valid_q, last_q, write, drop, change, send, fail;
 
   // The entry that is put in.
-  room_e best_q, room;
+  room_e best_q;
   index_t best_index_q, next_victim_q;
-  logic found_q, better, same;
+  logic best_before_q;  // it is before the next one to be replaced by turns
+  logic found_q, better;
   arp_entry_t new_entry;
+  logic [31:0] retry_q, retry_less_q;  // of the configuration; less a tick
 
   logic we;
   index_t waddr;
@@ -158,7 +180,7 @@ module spfe_tcp_arp_table
     ip_t spa;
   } heard_t;
 
-  heard_t heard;
+  heard_t heard, heard_q;
   logic heard_valid, heard_ready, unused_almost_full;
   logic [WaitingBits-1:0] unused_count;
 
@@ -172,7 +194,7 @@ module spfe_tcp_arp_table
       .ready_o(heard_ready),
       .data_i({rx_i.vifs, rx_i.sha, rx_i.spa}),
       .valid_o(heard_valid),
-      .ready_i(state_q == Pass && last && job_q == Update),
+      .ready_i(state_q == Pass && last_q && job_q == Update),
       .data_o(heard),
       .count_o(unused_count),
       .almost_full_o(unused_almost_full)
@@ -184,7 +206,7 @@ module spfe_tcp_arp_table
   always_comb begin
     wanted[Update] = heard_valid;
     wanted[Insert] = insert_valid;
-    wanted[Deliver] = changed_q != '0 && !update_valid_q;
+    wanted[Deliver] = changed_any_q && !update_valid_q;
     wanted[Age] = ticks_q != '0;
     job_d = job_q;
     for (int unsigned i = Jobs; i > 0; i--) begin
@@ -201,57 +223,80 @@ module spfe_tcp_arp_table
   // ------------------------------------------------------------------------------------------
   // What a pass does with an entry.
 
-  assign used = read_valid_q && used_q[read_index_q];
-  assign last = read_valid_q && read_index_q == LastIndex;
-  assign same = used && read_q.ip == insert.ip && read_q.vif == insert.vif;
+  assign read_used = used_q[read_index_q];
+  assign read_last = read_valid_q && read_index_q == LastIndex;
+
+  always_ff @(posedge clk_i) begin
+    retry_q <= 32'(cfg_i.arp_retry);
+    retry_less_q <= 32'(cfg_i.arp_retry) - 32'd1;
+    entry_q <= read_q;
+    entry_index_q <= read_index_q;
+    entry_valid_q <= read_valid_q && !rst_i;
+    last_q <= read_last;
+    judged_q.used <= read_valid_q && read_used;
+    judged_q.heard <= read_q.ip == heard_q.spa && heard_q.vifs[read_q.vif];
+    judged_q.moved <= read_q.mac != heard_q.sha;
+    judged_q.same <= read_q.ip == insert.ip && read_q.vif == insert.vif;
+    judged_q.enabled <= cfg_i.vif[read_q.vif].enable;
+    judged_q.reported <= reported_q[read_index_q];
+    judged_q.due <= read_q.timer == '0;
+    judged_q.try_again <= read_q.tries < cfg_i.arp_tries;
+    judged_q.past <= read_index_q >= next_victim_q;
+    judged_q.tries <= (read_q.state == ArpKnown ? 8'd0 : read_q.tries) + 8'd1;
+    judged_q.timer <= read_q.timer - 32'd1;
+    if (!read_used) judged_q.room <= Vacant;
+    else if (read_q.state == ArpFailed) judged_q.room <= Useless;
+    else if (read_q.state == ArpAsking) judged_q.room <= None;
+    else judged_q.room <= InUse;
+  end
 
   always_comb begin
-    entry_d = read_q;
+    entry_d = entry_q;
     write = 1'b0;
     drop = 1'b0;
     change = 1'b0;
     send = 1'b0;
     fail = 1'b0;
     request_d = '0;
-    if (used && job_q == Update && read_q.ip == heard.spa && heard.vifs[read_q.vif]) begin
+    if (judged_q.used && job_q == Update && judged_q.heard) begin
       write = 1'b1;
-      change = read_q.state == ArpAsking || read_q.state == ArpFailed || read_q.mac != heard.sha;
+      change = entry_q.state == ArpAsking || entry_q.state == ArpFailed || judged_q.moved;
       entry_d.state = ArpKnown;
-      entry_d.mac = heard.sha;
+      entry_d.mac = heard_q.sha;
       entry_d.timer = cfg_i.arp_refresh;
     end
-    if (used && job_q == Age) begin
+    if (judged_q.used && job_q == Age) begin
       write = 1'b1;
-      if (!cfg_i.vif[read_q.vif].enable) drop = 1'b1;
-      else if (read_q.state == ArpFailed && !reported_q[read_index_q]) write = 1'b0;
-      else if (read_q.state == ArpKnown && (!Refresh || cfg_i.arp_refresh == '0)) write = 1'b0;
-      else if (read_q.timer != '0) entry_d.timer = read_q.timer - 32'd1;
+      if (!judged_q.enabled) drop = 1'b1;
+      else if (entry_q.state == ArpFailed && !judged_q.reported) write = 1'b0;
+      else if (entry_q.state == ArpKnown && (!Refresh || cfg_i.arp_refresh == '0)) write = 1'b0;
+      else if (!judged_q.due) entry_d.timer = judged_q.timer;
       else begin
-        unique case (read_q.state)
+        unique case (entry_q.state)
           ArpKnown: begin
             send = 1'b1;
             entry_d.tries = 8'd0;
             if (!request_valid_q) entry_d.state = ArpAgain;
           end
           ArpFailed: drop = 1'b1;
-          default: send = read_q.tries < cfg_i.arp_tries;
+          default: send = judged_q.try_again;
         endcase
         if (send && !request_valid_q) begin
-          entry_d.tries = entry_d.tries + 8'd1;
-          entry_d.timer = 32'(cfg_i.arp_retry) - 32'd1;
+          entry_d.tries = judged_q.tries;
+          entry_d.timer = retry_less_q;
         end
-        if (!send && read_q.state == ArpAgain) drop = 1'b1;
-        if (!send && read_q.state == ArpAsking) begin
+        if (!send && entry_q.state == ArpAgain) drop = 1'b1;
+        if (!send && entry_q.state == ArpAsking) begin
           fail = 1'b1;
           entry_d.state = ArpFailed;
-          entry_d.timer = 32'(cfg_i.arp_retry);
+          entry_d.timer = retry_q;
         end
       end
     end
     // The first request for a known address is for its owner alone (RFC 1122, 2.3.2.1).
-    request_d.vif = read_q.vif;
-    request_d.dmac = read_q.state == ArpKnown ? read_q.mac : '1;
-    request_d.tpa = read_q.ip;
+    request_d.vif = entry_q.vif;
+    request_d.dmac = entry_q.state == ArpKnown ? entry_q.mac : '1;
+    request_d.tpa = entry_q.ip;
     if (state_q == Put) begin
       send = 1'b1;
       request_d.vif = insert.vif;
@@ -264,34 +309,30 @@ module spfe_tcp_arp_table
   // Where a new entry goes: a vacant one, one that failed, or known ones by turns.
 
   always_comb begin
-    if (!used) room = Vacant;
-    else if (read_q.state == ArpFailed) room = Useless;
-    else if (read_q.state == ArpAsking) room = None;
-    else room = InUse;
-    better = room > best_q
-        || (room == InUse && best_q == InUse && best_index_q < next_victim_q
-            && read_index_q >= next_victim_q);
+    better = judged_q.room > best_q
+        || (judged_q.room == InUse && best_q == InUse && best_before_q && judged_q.past);
     new_entry = '0;
     new_entry.state = ArpAsking;
     new_entry.vif = insert.vif;
     new_entry.ip = insert.ip;
     if (!request_valid_q) begin
       new_entry.tries = 8'd1;
-      new_entry.timer = 32'(cfg_i.arp_retry);
+      new_entry.timer = retry_q;
     end
   end
 
   assign we = state_q == Put || (state_q == Pass && write);
-  assign waddr = state_q == Put ? best_index_q : read_index_q;
+  assign waddr = state_q == Put ? best_index_q : entry_index_q;
   assign wdata = state_q == Put ? new_entry : entry_d;
   assign insert_done = state_q == Put
-      || (state_q == Pass && last && job_q == Insert
-          && (found_q || same || (best_q == None && !better)));
+      || (state_q == Pass && last_q && job_q == Insert
+          && (found_q || (judged_q.used && judged_q.same) || (best_q == None && !better)));
 
   always_ff @(posedge clk_i) begin
     unique case (state_q)
       Rest: begin
-        index_q <= job_d == Deliver ? changed_index : '0;
+        index_q <= job_d == Deliver ? changed_index_q : '0;
+        heard_q <= heard;
         best_q <= None;
         best_index_q <= '0;
         found_q <= 1'b0;
@@ -305,13 +346,14 @@ module spfe_tcp_arp_table
         index_q <= index_q + 1'b1;
         read_index_q <= index_q;
         read_q <= word[0];
-        read_valid_q <= !last;
-        if (read_valid_q && better) begin
-          best_q <= room;
-          best_index_q <= read_index_q;
+        read_valid_q <= !read_last && !last_q;
+        if (entry_valid_q && better) begin
+          best_q <= judged_q.room;
+          best_index_q <= entry_index_q;
+          best_before_q <= !judged_q.past;
         end
-        if (same) found_q <= 1'b1;
-        if (last) state_q <= job_q == Insert && !insert_done ? Put : Rest;
+        if (judged_q.used && judged_q.same) found_q <= 1'b1;
+        if (last_q) state_q <= job_q == Insert && !insert_done ? Put : Rest;
       end
       Put: begin
         if (best_q == InUse) next_victim_q <= best_index_q + 1'b1;
@@ -329,11 +371,13 @@ module spfe_tcp_arp_table
 
   // Flags of entries.
   always_ff @(posedge clk_i) begin
+    changed_any_q <= changed_q != '0;
+    changed_index_q <= changed_index;
     if (reported) reported_q[reported_index] <= 1'b1;
-    if (state_q == Pass && change) changed_q[read_index_q] <= 1'b1;
-    if (state_q == Pass && drop) used_q[read_index_q] <= 1'b0;
+    if (state_q == Pass && change) changed_q[entry_index_q] <= 1'b1;
+    if (state_q == Pass && drop) used_q[entry_index_q] <= 1'b0;
     if (state_q == Give) changed_q[index_q] <= 1'b0;
-    if (state_q == Pass && fail) reported_q[read_index_q] <= 1'b0;
+    if (state_q == Pass && fail) reported_q[entry_index_q] <= 1'b0;
     if (state_q == Put) begin
       used_q[best_index_q] <= 1'b1;
       changed_q[best_index_q] <= 1'b0;
@@ -354,15 +398,16 @@ module spfe_tcp_arp_table
     end
     if (update_ready_i) update_valid_q <= 1'b0;
     if (state_q == Give) begin
-      update_valid_q <= used_q[index_q];
+      // changed_index_q may be a cycle old.
+      update_valid_q <= used_q[index_q] && changed_q[index_q];
       update_q.ip <= word[0].ip;
       update_q.mac <= word[0].mac;
     end
     failed_q <= state_q == Pass && fail;
-    failed_query_q <= {read_q.vif, read_q.ip};
+    failed_query_q <= {entry_q.vif, entry_q.ip};
     learnt_q <= state_q == Pass && change;
     if (tick_i && ticks_q != '1) ticks_q <= ticks_q + 4'd1;
-    if (state_q == Pass && last && job_q == Age) ticks_q <= ticks_q - 4'(!tick_i);
+    if (state_q == Pass && last_q && job_q == Age) ticks_q <= ticks_q - 4'(!tick_i);
     if (rst_i || !cfg_i.enable) begin
       request_valid_q <= 1'b0;
       update_valid_q <= 1'b0;

@@ -30,6 +30,7 @@ module spfe_tcp_eng_decide
   ) i_sync (
       .ctx_i,
       .act_i(case_i.act),
+      .wscale_en_i,
       .ack_o(ack_dec),
       .answer_o(answer_dec),
       .reopen_o(reopen_dec)

@@ -100,29 +100,19 @@ module spfe_tcp_eng_open
   always_comb begin
     passive_dec = dec_keep(tcb, ctx_i.tup);
     if (case_i.listens) begin
+      // The receiver takes only what has the right ACK (see ack_lo_o of the engine).
+      passive_dec = dec_syn(passive_dec, ctx_i.seg.seq, ctx_i.seg.wnd, ctx_i.p.mss,
+                            ctx_i.seg.has_ws && wscale_en_i, ctx_i.seg.ws);
       passive_dec.tcb.state = StSynRcvd;
       passive_dec.tcb.dmac = ctx_i.seg.smac;
       passive_dec.tcb.una = ctx_i.iss;
-      passive_dec.tcb.mss = ctx_i.p.mss;
-      passive_dec.tcb.scaled = ctx_i.seg.has_ws && wscale_en_i;
-      passive_dec.tcb.snd_ws = passive_dec.tcb.scaled ? ctx_i.seg.ws : 4'd0;
-      passive_dec.tcb.wnd = {14'd0, ctx_i.seg.wnd};
-      passive_dec.tcb.max_wnd = {14'd0, ctx_i.seg.wnd};
-      passive_dec.tcb.wl1 = ctx_i.seg.seq;
       passive_dec.tcb.syn_now = 1'b1;
       passive_dec.tup.vif = ctx_i.seg.vif;
       passive_dec.tup.ip = ctx_i.seg.sip;
       passive_dec.tup.port = ctx_i.seg.sport;
       passive_dec.tup.lport = ctx_i.seg.dport;
       passive_dec.key = 1'b1;
-      passive_dec.hdr = 1'b1;
-      passive_dec.snd = 1'b1;
       passive_dec.snd_init = 1'b1;
-      passive_dec.rcv = 1'b1;
-      // From now on: the receiver takes only what has the right ACK (see ack_lo_o of the engine).
-      passive_dec.rcv_open = 1'b1;
-      passive_dec.rcv_set = 1'b1;
-      passive_dec.rcv_nxt = ctx_i.seg.seq + 32'd1;
     end else begin
       passive_dec.count.syn_drop = 1'b1;
     end

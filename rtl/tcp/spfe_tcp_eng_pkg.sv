@@ -272,6 +272,27 @@ package spfe_tcp_eng_pkg;
     return d;
   endfunction
 
+  // What the peer's SYN says: its sequence number, options and window, which is never scaled in a SYN
+  // (RFC 7323, 2.2). Delivery is open from the next byte on. scaled: both sides offer scaling.
+  function automatic eng_dec_t dec_syn(eng_dec_t dec, logic [31:0] seq, logic [15:0] wnd,
+                                       logic [15:0] mss, logic scaled, logic [3:0] ws);
+    eng_dec_t d;
+    d = dec;
+    d.tcb.mss = mss;
+    d.tcb.scaled = scaled;
+    d.tcb.snd_ws = scaled ? ws : 4'd0;
+    d.tcb.wnd = {14'd0, wnd};
+    d.tcb.max_wnd = {14'd0, wnd};
+    d.tcb.wl1 = seq;
+    d.hdr = 1'b1;
+    d.snd = 1'b1;
+    d.rcv = 1'b1;
+    d.rcv_open = 1'b1;
+    d.rcv_set = 1'b1;
+    d.rcv_nxt = seq + 32'd1;
+    return d;
+  endfunction
+
   /// An acknowledgement leaves now: SEQ is SND.NXT, ACK is RCV.NXT.
   function automatic eng_dec_t dec_ack(eng_dec_t dec);
     eng_dec_t d;

@@ -36,18 +36,8 @@ module spfe_tcp_eng_seg_sent
 
   always_comb begin
     syn_dec = dec_keep(ctx_i.tcb, ctx_i.tup);
-    syn_dec.tcb.mss = ctx_i.p.mss;
-    syn_dec.tcb.scaled = ctx_i.seg.has_ws && wscale_en_i;
-    syn_dec.tcb.snd_ws = syn_dec.tcb.scaled ? ctx_i.seg.ws : 4'd0;
-    syn_dec.tcb.wnd = {14'd0, ctx_i.seg.wnd};  // never scaled in a SYN
-    syn_dec.tcb.max_wnd = {14'd0, ctx_i.seg.wnd};
-    syn_dec.tcb.wl1 = ctx_i.seg.seq;
-    syn_dec.rcv = 1'b1;
-    syn_dec.rcv_open = 1'b1;
-    syn_dec.rcv_set = 1'b1;
-    syn_dec.rcv_nxt = ctx_i.seg.seq + 32'd1;
-    syn_dec.hdr = 1'b1;
-    syn_dec.snd = 1'b1;
+    syn_dec = dec_syn(syn_dec, ctx_i.seg.seq, ctx_i.seg.wnd, ctx_i.p.mss,
+                      ctx_i.seg.has_ws && wscale_en_i, ctx_i.seg.ws);
     syn_dec.tcb.tries = 8'd0;
     syn_dec.tcb.timing = 1'b0;
     if (ctx_i.seg.flags.ack) begin

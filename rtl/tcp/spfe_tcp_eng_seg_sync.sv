@@ -14,6 +14,8 @@ module spfe_tcp_eng_seg_sync
     input eng_ctx_t ctx_i,
     /// Which case it is; from the pipeline.
     input eng_act_t act_i,
+    /// The window scale option is offered; from cfg_t.
+    input logic wscale_en_i,
     /// ActAck.
     output eng_dec_t ack_o,
     /// ActKeep.
@@ -50,15 +52,10 @@ module spfe_tcp_eng_seg_sync
   // TIME-WAIT and a SYN above what was received: as if it had come to LISTEN.
   always_comb begin
     new_dec = dec_keep(tcb, ctx_i.tup);
+    new_dec = dec_syn(new_dec, seg.seq, seg.wnd, p.mss,
+                      seg.has_ws && wscale_en_i, seg.ws);
     new_dec.tcb.state = StSynRcvd;
     new_dec.tcb.una = ctx_i.snd_nxt + 32'd131072;
-    new_dec.tcb.mss = p.mss;
-    // Offered anew, or not any more (RFC 7323, 1.3).
-    new_dec.tcb.scaled = tcb.scaled && seg.has_ws;
-    new_dec.tcb.snd_ws = new_dec.tcb.scaled ? seg.ws : 4'd0;
-    new_dec.tcb.wnd = {14'd0, seg.wnd};
-    new_dec.tcb.max_wnd = {14'd0, seg.wnd};
-    new_dec.tcb.wl1 = seg.seq;
     new_dec.tcb.dups = 2'd0;
     new_dec.tcb.rec = RecNone;
     new_dec.tcb.rexmit = 1'b0;
@@ -74,12 +71,6 @@ module spfe_tcp_eng_seg_sync
     new_dec.tcb.send_check = 1'b0;
     new_dec.tcb.syn_now = 1'b1;
     new_dec.arm = ArmStop;
-    new_dec.hdr = 1'b1;
-    new_dec.rcv = 1'b1;
-    new_dec.rcv_open = 1'b1;
-    new_dec.rcv_set = 1'b1;
-    new_dec.rcv_nxt = seg.seq + 32'd1;
-    new_dec.snd = 1'b1;
     new_dec.snd_init = 1'b1;
     new_dec.closed = 1'b1;
     new_dec.reason = CloseDone;

@@ -69,10 +69,22 @@ module spfe_tcp_icmp
   logic storing, storing_q;
   logic maybe, hold, free;
 
-  // Is it an echo request at all: IPv4 without options, ICMP, type 8, code 0.
-  assign maybe = end_i.bytes >= 16'(EthBytes) + LenMin && end_i.header[3][31:8] == {TypeIp, 8'h45}
-      && end_i.header[5][7:0] == ProtoIcmp
-      && end_i.header[8][15:0] == 16'h0800;
+  // Is it an echo request at all: IPv4 without options, ICMP, type 8, code 0. Known with the header.
+  logic is_ip_q, is_icmp_q, is_echo_q;
+  always_ff @(posedge clk_i) begin
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      if (word_valid_i[lane] && word_pos_i[lane] == pos_t'(3)) begin
+        is_ip_q <= word_data_i[lane][31:8] == {TypeIp, 8'h45};
+      end
+      if (word_valid_i[lane] && word_pos_i[lane] == pos_t'(5)) begin
+        is_icmp_q <= word_data_i[lane][7:0] == ProtoIcmp;
+      end
+      if (word_valid_i[lane] && word_pos_i[lane] == pos_t'(8)) begin
+        is_echo_q <= word_data_i[lane][15:0] == 16'h0800;
+      end
+    end
+  end
+  assign maybe = end_i.bytes >= 16'(EthBytes) + LenMin && is_ip_q && is_icmp_q && is_echo_q;
   assign hold = end_valid_i && storing_q && maybe;
 
   // A frame is stored from its beginning, or not at all.
@@ -85,20 +97,34 @@ module spfe_tcp_icmp
     end
   end
 
-  // Buffer: even and odd words apart, so that two can be written or read in a cycle.
+  // Buffer: even and odd words apart, so that two can be written or read in a cycle. Words are written in
+  // the cycle after they came: then it is known from a register whether they are stored.
+  logic [Lanes-1:0] word_fits_q;
+  logic [Lanes-1:0][AddrBits:0] word_pos_q;
+  logic [Lanes-1:0][31:0] word_data_q;
   logic [1:0] we;
   logic [1:0][AddrBits:0] waddr;
   logic [1:0][31:0] wdata;
 
+  always_ff @(posedge clk_i) begin
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      word_fits_q[lane] <= word_valid_i[lane] && 32'(word_pos_i[lane]) < 2 * Depth;
+      word_pos_q[lane] <= word_pos_i[lane][AddrBits:0];
+      word_data_q[lane] <= word_data_i[lane];
+    end
+  end
+
   always_comb begin
     we = '0;
-    waddr = '0;
-    wdata = '0;
-    for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      if (word_valid_i[lane] && storing && 32'(word_pos_i[lane]) < 2 * Depth) begin
-        we[word_pos_i[lane][0]] = 1'b1;
-        waddr[word_pos_i[lane][0]] = {place, word_pos_i[lane][AddrBits:1]};
-        wdata[word_pos_i[lane][0]] = word_data_i[lane];
+    for (int unsigned half = 0; half < 2; half++) begin
+      waddr[half] = {place_q, word_pos_q[0][AddrBits:1]};
+      wdata[half] = word_data_q[0];
+      for (int unsigned lane = 0; lane < Lanes; lane++) begin
+        if (word_pos_q[lane][0] == 1'(half)) begin
+          we[half] = we[half] || (word_fits_q[lane] && storing_q);
+          waddr[half] = {place_q, word_pos_q[lane][AddrBits:1]};
+          wdata[half] = word_data_q[lane];
+        end
       end
     end
   end
@@ -150,7 +176,7 @@ module spfe_tcp_icmp
   vif_set_t ours;
   ip_t sip, dip;
   mac_t smac;
-  logic [15:0] ttl_proto, ip_check, icmp_check;
+  logic [15:0] ttl_proto, ip_check, icmp_check, ip_less_q, icmp_less_q;
   logic fits;
 
   assign sip = {end_i.header[6][15:0], end_i.header[7][31:16]};
@@ -195,16 +221,21 @@ module spfe_tcp_icmp
     good_q <= fits_q;
     hold_q <= hold;
     verdict_q <= hold_q;
-    if (hold) begin
-      judged_q <= place_q;
-      // RFC 1624, equation 3: the type becomes 0, the time to live ours.
+    if (hold) judged_q <= place_q;
+    // A place in which a frame was stored is free until that frame is held.
+    if (end_valid_i && storing_q) begin
       echo_q[place_q].dmac <= smac;
       echo_q[place_q].dip <= sip;
       echo_q[place_q].len <= len;
-      echo_q[place_q].ip_check <= ~sum_add(sum_add(~ip_check, ~ttl_proto), {Ttl, ProtoIcmp});
-      echo_q[place_q].icmp_check <= ~sum_add(~icmp_check, ~16'h0800);
     end
-    if (hold_q) echo_q[judged_q].vif <= first_vif(ours_q);
+    // RFC 1624, equation 3: the type becomes 0, the time to live ours.
+    ip_less_q <= sum_add(~ip_check, ~ttl_proto);
+    icmp_less_q <= sum_add(~icmp_check, ~16'h0800);
+    if (hold_q) begin
+      echo_q[judged_q].vif <= first_vif(ours_q);
+      echo_q[judged_q].ip_check <= ~sum_add(ip_less_q, {Ttl, ProtoIcmp});
+      echo_q[judged_q].icmp_check <= ~icmp_less_q;
+    end
     // The one that is full first goes first; when it is gone, the other one.
     if (done_i) first_q <= !first_q;
     else if (full_q == '0 && verdict_q) first_q <= judged_q;

@@ -31,19 +31,21 @@ module spfe_tcp_icmp_sum
   // What of each word counts, for the header and for the message.
   logic start_q;
   logic [Lanes-1:0][31:0] ip_q, ip_d, icmp_q, icmp_d;
+  // Bytes of the packet with the header before it; from two cycles behind word 4 on.
+  logic [15:0] total_q;
 
   always_comb begin
     ip_d = '0;
     icmp_d = '0;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      logic [17:0] past;  // bytes of the packet from the first one of this word on
-      logic negative;
+      logic counts;
       logic [31:0] word;
-      past = 18'(len_i) + 18'(EthBytes) - {4'd0, word_pos_i[lane], 2'd0};
-      negative = past[17];
+      counts = 14'(word_pos_i[lane]) < total_q[15:2];
       word = '0;
       for (int unsigned i = 0; i < 4; i++) begin
-        if (!negative && past > 18'(i)) word[31-8*i-:8] = word_data_i[lane][31-8*i-:8];
+        if (counts || (14'(word_pos_i[lane]) == total_q[15:2] && 2'(i) < total_q[1:0])) begin
+          word[31-8*i-:8] = word_data_i[lane][31-8*i-:8];
+        end
       end
       if (word_valid_i[lane]) begin
         if (word_pos_i[lane] == pos_t'(3)) ip_d[lane] = {16'd0, word_data_i[lane][15:0]};
@@ -77,6 +79,7 @@ module spfe_tcp_icmp_sum
 
   always_ff @(posedge clk_i) begin
     start_q <= start_i;
+    total_q <= len_i + 16'(EthBytes);
     ip_q <= ip_d;
     icmp_q <= icmp_d;
     ip_sum_q <= add(start_q ? '0 : ip_sum_q, ip_q);

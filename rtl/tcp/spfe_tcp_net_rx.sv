@@ -75,14 +75,18 @@ module spfe_tcp_net_rx
   logic start_q, last_q, err_q, tagged_q;
   logic [15:0] tag_q;
 
+  // A tag is in the last lane: the number of no word of its beat depends on whether it is one.
+  logic is_tag;
+  assign is_tag = mac_valid_i && mac_keep_i[4*(Lanes-1)] && !valid[Lanes-1];
+
   always_comb begin
     pos_t pos;
     pos = start ? '0 : next_q;
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
       pos_d[lane] = pos;
-      if (valid[lane] && pos != '1) pos = pos + 1'b1;
+      if (mac_keep_i[4*lane] && pos != '1) pos = pos + 1'b1;
     end
-    next_d = pos;
+    next_d = is_tag ? pos_t'(3) : pos;
   end
 
   always_ff @(posedge clk_i) begin

@@ -69,11 +69,8 @@ module spfe_tcp_net_tx
   typedef struct packed {
     logic echo;
     logic reply;
+    vif_t vif;
     mac_t dmac;
-    mac_t smac;
-    logic vlan;
-    logic [15:0] tag;
-    ip_t ip;  // ours
     mac_t tha;
     ip_t peer;
     logic [15:0] len;  // bytes behind the Ethernet header
@@ -81,126 +78,149 @@ module spfe_tcp_net_tx
     logic [15:0] icmp_check;
   } job_t;
 
+  localparam int unsigned Bytes = MacTxWidth / 8;
+  // Beats that are never the last one: in them the length becomes known.
+  localparam int unsigned Early = 3;
+  localparam logic [15:0] LeftMin = 16'(FrameMin - Early * Bytes);
+
   state_e state_q;
   job_t job_q, job_d;
-  vif_t vif;
-  vif_cfg_t source;
-  logic [15:0] bytes;  // of the frame
+  vif_cfg_t source_q;  // interface of job_q, one cycle later
+  // Bytes behind the early beats, another cycle later: of the packet, and of the frame.
+  logic [15:0] total, total_q, padded_q;
   logic start, advance;
 
   always_comb begin
-    vif = arp_valid_i ? arp_i.vif : echo_i.vif;
-    source = cfg_i.vif[vif];
     job_d.echo = !arp_valid_i;
     job_d.reply = arp_i.reply;
+    job_d.vif = arp_valid_i ? arp_i.vif : echo_i.vif;
     job_d.dmac = arp_valid_i ? arp_i.dmac : echo_i.dmac;
-    job_d.smac = source.mac;
-    job_d.vlan = source.vlan;
-    job_d.tag = source.tag;
-    job_d.ip = source.ip;
     job_d.tha = arp_i.tha;
     job_d.peer = arp_valid_i ? arp_i.tpa : echo_i.dip;
     job_d.len = arp_valid_i ? ArpBytes : echo_i.len;
     job_d.ip_check = echo_i.ip_check;
     job_d.icmp_check = echo_i.icmp_check;
-    bytes = job_d.len + 16'(EthBytes) + (source.vlan ? 16'd4 : 16'd0);
-    if (bytes < 16'(FrameMin)) bytes = 16'(FrameMin);
   end
 
   assign start = state_q == Idle && cfg_i.enable && (arp_valid_i || echo_valid_i);
   assign arp_ready_o = state_q == Idle && cfg_i.enable;
 
-  // First step: numbers of the words of a beat, with the tag and without it, and their addresses.
-  pos_t beat_q;  // number of the first word, with the tag
-  logic [15:0] left_q;  // bytes from this beat on
-  pos_t [Lanes-1:0] word;
-  logic [Lanes-1:0] is_tag;
-  logic final_beat;
+  assign total = job_q.len + 16'(EthBytes - Early * Bytes) + (source_q.vlan ? 16'd4 : 16'd0);
 
-  always_comb begin
-    rd_even_o = '0;
-    rd_odd_o = '0;
-    for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      pos_t pos;
-      pos = beat_q + pos_t'(lane);
-      is_tag[lane] = job_q.vlan && pos == pos_t'(3);
-      word[lane] = job_q.vlan && pos > pos_t'(3) ? pos - 1'b1 : pos;
-      if (Lanes == 1 || !word[lane][0]) rd_even_o = word[lane][AddrBits:1];
-      if (Lanes == 1 || word[lane][0]) rd_odd_o = word[lane][AddrBits:1];
-    end
+  always_ff @(posedge clk_i) begin
+    source_q <= cfg_i.vif[job_q.vif];
+    total_q <= total;
+    padded_q <= total < LeftMin ? LeftMin : total;
   end
 
-  assign final_beat = left_q <= 16'(MacTxWidth / 8);
+  // First step: numbers of the words of a beat, without the tag, and their addresses.
+  logic [Early-1:0] early_q;  // which of the early beats it is, one bit of each
+  pos_t [Lanes-1:0] word_q;
+  logic tagged_q;  // the tag has passed
+  logic [15:0] left_q, real_q;  // bytes from this beat on, of the frame and of the packet
+  logic is_tag, final_beat, short_q;  // short_q: real_q is less than a beat
+  logic [Lanes-1:0][3:0] kept;  // bytes that are part of the packet
+
+  // Where the tag stands it is in the last lane of its beat, as in spfe_tcp_front.
+  assign is_tag = source_q.vlan && !tagged_q && word_q[Lanes-1] == pos_t'(3);
+  assign final_beat = early_q == '0 && left_q <= 16'(Bytes);
   assign rd_en_o = advance && state_q == Send && job_q.echo;
 
-  // Second step: the words have been read; ours are put in their place.
-  logic valid_q, final_q;
-  pos_t [Lanes-1:0] word_q;
-  logic [Lanes-1:0] is_tag_q;
-  logic [3:0] keep_q;  // bytes of the beat
-  logic [Lanes-1:0][31:0] built;
-
-  /* verilator lint_off UNUSEDSIGNAL */  // each takes its part of the job
-  function automatic logic [31:0] arp_word(job_t job, pos_t pos);
-    unique case (pos)
-      pos_t'(3): return {TypeArp, 16'd1};
-      pos_t'(4): return {TypeIp, 16'h0604};
-      pos_t'(5): return {job.reply ? 16'd2 : 16'd1, job.smac[47:32]};
-      pos_t'(6): return job.smac[31:0];
-      pos_t'(7): return job.ip;
-      pos_t'(8): return job.tha[47:16];
-      pos_t'(9): return {job.tha[15:0], job.peer[31:16]};
-      pos_t'(10): return {job.peer[15:0], 16'd0};
-      default: return '0;
-    endcase
-  endfunction
-
-  // `stored`: the word of the request. Bytes behind the packet are 0.
-  function automatic logic [31:0] echo_word(job_t job, pos_t pos, logic [31:0] stored);
-    logic [17:0] past;
-    logic [31:0] kept;
-    past = 18'(job.len) + 18'(EthBytes) - {4'd0, pos, 2'd0};
-    kept = '0;
-    for (int unsigned i = 0; i < 4; i++) begin
-      if (!past[17] && past > 18'(i)) kept[31-8*i-:8] = stored[31-8*i-:8];
-    end
-    unique case (pos)
-      pos_t'(5): return {stored[31:16], Ttl, ProtoIcmp};
-      pos_t'(6): return {job.ip_check, job.ip[31:16]};
-      pos_t'(7): return {job.ip[15:0], job.peer[31:16]};
-      pos_t'(8): return {job.peer[15:0], 16'd0};
-      pos_t'(9): return {job.icmp_check, kept[15:0]};
-      default: return kept;
-    endcase
-  endfunction
-  /* verilator lint_on UNUSEDSIGNAL */
-
   always_comb begin
+    rd_even_o = word_q[0][AddrBits:1];
+    rd_odd_o = word_q[0][AddrBits:1];
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
-      unique case (word_q[lane])
-        pos_t'(0): built[lane] = job_q.dmac[47:16];
-        pos_t'(1): built[lane] = {job_q.dmac[15:0], job_q.smac[47:32]};
-        pos_t'(2): built[lane] = job_q.smac[31:0];
-        default: begin
-          if (is_tag_q[lane]) built[lane] = {TypeVlan, job_q.tag};
-          else if (!job_q.echo) built[lane] = arp_word(job_q, word_q[lane]);
-          else built[lane] = echo_word(job_q, word_q[lane], word_q[lane][0] ? rd_odd_i : rd_even_i);
-        end
-      endcase
+      if (Lanes > 1 && !word_q[lane][0]) rd_even_o = word_q[lane][AddrBits:1];
+      if (Lanes > 1 && word_q[lane][0]) rd_odd_o = word_q[lane][AddrBits:1];
+      for (int unsigned i = 0; i < 4; i++) begin
+        kept[lane][i] = early_q != '0 || !short_q || real_q[3:0] > 4'(4 * lane + i);
+      end
     end
   end
 
-  // Third step: the register at the exit.
-  logic out_valid_q, out_last_q;
-  logic [MacTxWidth-1:0] out_data_q, out_data_d;
-  logic [MacTxWidth/8-1:0] out_keep_q, out_keep_d;
+  // What of ours stands in a word, one bit of each.
+  typedef struct packed {
+    logic dmac;
+    logic macs;
+    logic smac;
+    logic tag;
+    logic arp_3;
+    logic arp_4;
+    logic arp_5;
+    logic arp_6;
+    logic arp_7;
+    logic arp_8;
+    logic arp_9;
+    logic echo_5;
+    logic echo_6;
+    logic echo_7;
+    logic echo_9;
+    logic peer;
+  } kind_t;
 
-  assign advance = !out_valid_q || net_ready_i;
+  function automatic kind_t kind_of(pos_t pos, logic tag, logic echo);
+    kind_t kind;
+    kind = '0;
+    kind.dmac = pos == pos_t'(0);
+    kind.macs = pos == pos_t'(1);
+    kind.smac = pos == pos_t'(2);
+    kind.tag = tag;
+    kind.arp_3 = !tag && !echo && pos == pos_t'(3);
+    kind.arp_4 = !echo && pos == pos_t'(4);
+    kind.arp_5 = !echo && pos == pos_t'(5);
+    kind.arp_6 = !echo && pos == pos_t'(6);
+    kind.arp_7 = !echo && pos == pos_t'(7);
+    kind.arp_8 = !echo && pos == pos_t'(8);
+    kind.arp_9 = !echo && pos == pos_t'(9);
+    kind.echo_5 = echo && pos == pos_t'(5);
+    kind.echo_6 = echo && pos == pos_t'(6);
+    kind.echo_7 = echo && pos == pos_t'(7);
+    kind.echo_9 = echo && pos == pos_t'(9);
+    kind.peer = pos == (echo ? pos_t'(8) : pos_t'(10));
+    return kind;
+  endfunction
+
+  // Bytes of a word that are those of the request.
+  function automatic logic [3:0] stored_of(pos_t pos, logic tag, logic echo);
+    if (!echo || tag || pos < pos_t'(3) || (pos > pos_t'(5) && pos < pos_t'(9))) return 4'b0000;
+    if (pos == pos_t'(5)) return 4'b0011;
+    if (pos == pos_t'(9)) return 4'b1100;
+    return 4'b1111;
+  endfunction
+
+  // Second step: the words have been read; ours are chosen.
+  logic valid_q, final_q;
+  kind_t [Lanes-1:0] kind_q;
+  logic [Lanes-1:0] odd_q;
+  // Bytes of the word that are those of the request, the first in bit 0.
+  logic [Lanes-1:0][3:0] stored_q;
+  logic [3:0] keep_q;  // bytes of the beat
+  logic [Lanes-1:0][31:0] ours, ours_q, read_q;
+  logic built_q, built_final_q;
+  logic [Lanes-1:0][3:0] built_stored_q;
+  logic [3:0] built_keep_q;
+
+  function automatic logic [31:0] when(logic on, logic [31:0] word);
+    return on ? word : '0;
+  endfunction
 
   always_comb begin
-    for (int unsigned i = 0; i < MacTxWidth / 8; i++) begin
-      out_data_d[8*i+:8] = built[i/4][31-8*(i%4)-:8];
-      out_keep_d[i] = 4'(i) < keep_q;
+    for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      ours[lane] = when(kind_q[lane].dmac, job_q.dmac[47:16])
+          | when(kind_q[lane].macs, {job_q.dmac[15:0], source_q.mac[47:32]})
+          | when(kind_q[lane].smac || kind_q[lane].arp_6, source_q.mac[31:0])
+          | when(kind_q[lane].tag, {TypeVlan, source_q.tag})
+          | when(kind_q[lane].arp_3, {TypeArp, 16'd1})
+          | when(kind_q[lane].arp_4, {TypeIp, 16'h0604})
+          | when(kind_q[lane].arp_5, {job_q.reply ? 16'd2 : 16'd1, source_q.mac[47:32]})
+          | when(kind_q[lane].arp_7, source_q.ip)
+          | when(kind_q[lane].arp_8, job_q.tha[47:16])
+          | when(kind_q[lane].arp_9, {job_q.tha[15:0], job_q.peer[31:16]})
+          | when(kind_q[lane].echo_5, {16'd0, Ttl, ProtoIcmp})
+          | when(kind_q[lane].echo_6, {job_q.ip_check, source_q.ip[31:16]})
+          | when(kind_q[lane].echo_7, {source_q.ip[15:0], job_q.peer[31:16]})
+          | when(kind_q[lane].echo_9, {job_q.icmp_check, 16'd0})
+          | when(kind_q[lane].peer, {job_q.peer[15:0], 16'd0});
     end
   end
 
@@ -208,54 +228,99 @@ module spfe_tcp_net_tx
     unique case (state_q)
       Idle: begin
         job_q <= job_d;
-        beat_q <= '0;
-        left_q <= bytes;
+        early_q <= Early'(1);
+        tagged_q <= 1'b0;
+        for (int unsigned lane = 0; lane < Lanes; lane++) word_q[lane] <= pos_t'(lane);
         if (start) state_q <= Send;
       end
       Send: begin
         if (advance) begin
-          beat_q <= beat_q + pos_t'(Lanes);
-          left_q <= left_q - 16'(MacTxWidth / 8);
+          early_q <= early_q << 1;
+          tagged_q <= tagged_q || is_tag;
+          for (int unsigned lane = 0; lane < Lanes; lane++) begin
+            word_q[lane] <= is_tag ? pos_t'(3 + lane) : word_q[lane] + pos_t'(Lanes);
+          end
+          left_q <= early_q != '0 ? padded_q : left_q - 16'(Bytes);
+          real_q <= early_q != '0 ? total_q : short_q ? '0 : real_q - 16'(Bytes);
+          short_q <= early_q != '0 ? total_q < 16'(Bytes) : short_q || real_q < 16'(2 * Bytes);
           if (final_beat) state_q <= Drain;
         end
       end
-      default: if (!valid_q) state_q <= Idle;
+      default: if (!valid_q || advance) state_q <= Idle;
     endcase
     if (advance) begin
       valid_q <= state_q == Send;
       final_q <= final_beat;
-      word_q <= word;
-      is_tag_q <= is_tag;
-      keep_q <= final_beat ? left_q[3:0] : 4'(MacTxWidth / 8);
-      out_valid_q <= valid_q;
-      out_last_q <= final_q;
-      out_data_q <= out_data_d;
-      out_keep_q <= out_keep_d;
+      keep_q <= final_beat ? left_q[3:0] : 4'(Bytes);
+      for (int unsigned lane = 0; lane < Lanes; lane++) begin
+        kind_q[lane] <= kind_of(word_q[lane], lane == Lanes - 1 && is_tag, job_q.echo);
+        odd_q[lane] <= word_q[lane][0];
+        stored_q[lane] <= kept[lane]
+            & stored_of(word_q[lane], lane == Lanes - 1 && is_tag, job_q.echo);
+      end
+
+      built_q <= valid_q;
+      built_final_q <= final_q;
+      built_keep_q <= keep_q;
+      built_stored_q <= stored_q;
+      ours_q <= ours;
+      for (int unsigned lane = 0; lane < Lanes; lane++) begin
+        read_q[lane] <= odd_q[lane] ? rd_odd_i : rd_even_i;
+      end
     end
     if (rst_i) begin
       state_q <= Idle;
       valid_q <= 1'b0;
-      out_valid_q <= 1'b0;
+      built_q <= 1'b0;
     end
   end
+
+  // Third step: both are put together, and given to registers at the exit.
+  typedef struct packed {
+    logic last;
+    logic [Bytes-1:0] keep;
+    logic [MacTxWidth-1:0] data;
+  } beat_t;
+  beat_t built, out;
+
+  always_comb begin
+    built.last = built_final_q;
+    for (int unsigned i = 0; i < Bytes; i++) begin
+      built.keep[i] = 4'(i) < built_keep_q;
+      built.data[8*i+:8] = ours_q[i/4][31-8*(i%4)-:8]
+          | (built_stored_q[i/4][i%4] ? read_q[i/4][31-8*(i%4)-:8] : 8'd0);
+    end
+  end
+
+  spfe_slice #(
+      .WIDTH($bits(beat_t))
+  ) i_exit (
+      .clk_i,
+      .rst_i,
+      .valid_i(built_q),
+      .ready_o(advance),
+      .data_i(built),
+      .valid_o(net_valid_o),
+      .ready_i(net_ready_i),
+      .data_o(out)
+  );
 
   // With the last read its place is free: at the rate of the line each cycle counts.
   assign count_reply_o = rd_en_o && final_beat;
   assign echo_done_o = count_reply_o || (echo_valid_i && state_q == Idle && !cfg_i.enable);
-  assign net_data_o = out_data_q;
-  assign net_keep_o = out_keep_q;
-  assign net_valid_o = out_valid_q;
-  assign net_last_o = out_last_q;
+  assign net_data_o = out.data;
+  assign net_keep_o = out.keep;
+  assign net_last_o = out.last;
 
   // The rest of the configuration.
   logic unused;
-  assign unused = ^{cfg_i, source};
+  assign unused = ^{cfg_i, source_q};
 
 `ifndef SYNTHESIS
   logic inside_q;  // within a frame
   always_ff @(posedge clk_i) begin
-    inside_q <= !rst_i && (out_valid_q && net_ready_i ? !out_last_q : inside_q);
-    if (!rst_i) a_gap: assert (!inside_q || out_valid_q) else $error("gap in a frame");
+    inside_q <= !rst_i && (net_valid_o && net_ready_i ? !net_last_o : inside_q);
+    if (!rst_i) a_gap: assert (!inside_q || net_valid_o) else $error("gap in a frame");
   end
 `endif
 endmodule

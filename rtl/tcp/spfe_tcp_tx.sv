@@ -177,7 +177,7 @@ module spfe_tcp_tx
   state_req_t user_req;
   logic [2:0] req_valid, req_ready, res_valid;
   logic res_match, user_req_valid, user_req_ready, user_done, user_match;
-  logic [SessionCount-1:0] go, open, room;
+  logic [SessionCount-1:0] go, open, room, gen;
   seq_t cmd_nxt, user_written;
   tx_cmd_t seg;
 
@@ -192,7 +192,7 @@ module spfe_tcp_tx
     .eng_sid_i, .eng_nxt_o, .eng_consumed_o, .eng_written_o,
     .rx_sid_i, .rx_nxt_o,
     .cmd_sid_i(seg.sid), .cmd_nxt_o(cmd_nxt),
-    .user_sid_i, .user_written_o(user_written)
+    .user_sid_i, .user_written_o(user_written), .gen_o(gen)
   );
 
   // ---- user side
@@ -200,7 +200,7 @@ module spfe_tcp_tx
   logic [$clog2(UserBytes):0] beat_bytes;
   logic [UserWidth-1:0] beat_data;
   seq_t first_seq;
-  logic desc_valid, slot_room, status_valid, status_ok;
+  logic desc_valid, desc_go, slot_room, status_valid, status_ok;
   desc_t desc;
   logic [15:0] total;
   logic refused_valid, refused_ready;
@@ -215,12 +215,12 @@ module spfe_tcp_tx
     .keep_i(user_keep_i), .valid_i(user_valid_i), .ready_o(user_ready_o), .last_i(user_last_i),
     .sid_i(user_sid_i), .mode_i(user_mode_i), .len_i(user_len_i), .sum_i(user_sum_i),
     .push_i(user_push_i),
-    .open_i(open), .room_i(room), .written_i(user_written),
+    .go_i(go), .open_i(open), .room_i(room), .gen_i(gen), .written_i(user_written),
     .flow_ok_i(fifo_room && ring_room), .slot_ok_i(slot_room),
     .beat_valid_o(beat_valid), .beat_first_o(beat_first), .beat_last_o(beat_last),
     .beat_bytes_o(beat_bytes), .beat_ring_o(beat_ring), .commit_o(commit), .rollback_o(rollback),
     .first_seq_o(first_seq),
-    .desc_valid_o(desc_valid), .desc_o(desc), .total_o(total),
+    .desc_valid_o(desc_valid), .desc_go_o(desc_go), .desc_o(desc), .total_o(total),
     .req_o(user_req), .req_valid_o(user_req_valid), .req_ready_i(user_req_ready),
     .res_valid_i(user_done), .res_match_i(user_match),
     .status_valid_o(status_valid), .status_ok_o(status_ok),
@@ -325,9 +325,10 @@ module spfe_tcp_tx
   // ---- headers
   hdr_t [1:0] hdr;
   sid_t live_sid;
-  logic load, load_live, has_tag;
+  logic idle, load, load_live, has_tag;
   logic [4:0] index;
   logic [Lanes-1:0][31:0] start_words, words;
+  logic [Lanes-1:0][15:0] checks;
   sum_t payload_sum;
 
   spfe_tcp_tx_table #(.SessionCount(SessionCount), .VifCount(VifCount)) i_table (
@@ -338,12 +339,12 @@ module spfe_tcp_tx
 
   spfe_tcp_tx_head #(.Lanes(Lanes), .VifCount(VifCount), .Push(Push)) i_head (
     .clk_i, .rst_i, .cfg_i,
-    .load_i(load), .live_i(load_live), .hdr_i(load_live ? hdr[0] : hdr[1]),
+    .idle_i(idle), .load_i(load), .live_i(load_live), .hdr_i(load_live ? hdr[0] : hdr[1]),
     .start_words_o(start_words),
     .desc_i(head), .cmd_i(seg), .cmd_bytes_i(seg_bytes), .cmd_options_i(seg_options),
     .snd_nxt_i(cmd_nxt), .rcv_nxt_i, .payload_sum_i(payload_sum),
-    .index_i(index), .words_o(words), .tagged_o(has_tag), .seq_o(frame_seq), .ack_o(frame_ack),
-    .bytes_o(frame_bytes)
+    .index_i(index), .words_o(words), .checks_o(checks), .tagged_o(has_tag), .seq_o(frame_seq),
+    .ack_o(frame_ack), .bytes_o(frame_bytes)
   );
 
   // ---- sender
@@ -360,7 +361,7 @@ module spfe_tcp_tx
     .clk_i, .rst_i,
     .go_i(go), .head_valid_i(head_valid), .head_i(head), .head_pop_o(head_pop),
     .head_sum_valid_i(head_sum_valid), .head_sum_i(head_sum),
-    .new_valid_i(desc_valid), .new_sid_i(desc.sid),
+    .new_go_i(desc_go), .new_sid_i(desc.sid),
     .data_valid_i(data_valid), .data_ready_o(data_ready), .data_i(data),
     .data_bytes_i(data_bytes), .data_last_i(data_last),
     .cmd_valid_i(seg_valid), .cmd_sid_i(seg.sid), .cmd_seq_nxt_i(seg.seq_nxt),
@@ -368,8 +369,9 @@ module spfe_tcp_tx
     .cmd_data_valid_i(chunk_valid), .cmd_data_ready_o(chunk_ready), .cmd_data_i(chunk),
     .cmd_begins_o(seg_begins), .cmd_left_o(seg_left),
     .net_data_i, .net_keep_i, .net_valid_i, .net_ready_o, .net_last_i,
-    .load_o(load), .load_live_o(load_live), .live_sid_o(live_sid), .sid_o(rcv_sid_o),
-    .start_words_i(start_words), .index_o(index), .words_i(words), .tagged_i(has_tag),
+    .idle_o(idle), .load_o(load), .load_live_o(load_live), .live_sid_o(live_sid), .sid_o(rcv_sid_o),
+    .start_words_i(start_words), .index_o(index), .words_i(words), .checks_i(checks),
+    .tagged_i(has_tag),
     .ack_i(frame_ack), .bytes_i(frame_bytes), .payload_sum_o(payload_sum),
     .req_o(req[AskSend]), .req_valid_o(req_valid[AskSend]), .req_ready_i(req_ready[AskSend]),
     .res_valid_i(res_valid[AskSend]), .res_match_i(res_match),

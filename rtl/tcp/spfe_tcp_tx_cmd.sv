@@ -99,8 +99,10 @@ module spfe_tcp_tx_cmd
   } state_e;
   state_e state_q;
   tx_cmd_t cmd_q, next_q;
-  seq_t seq_q, ack_q;
+  seq_t seq_q, ack_q, end_q;
+  seq_t taken_q;  // sequence numbers that the segment takes
   sum_t read_sum_q, ws_sum_q, mss_sum_q, option_sum_q, seg_sum_q;
+  logic next_long_q;  // it has payload
   logic next_valid_q, fetching_q, fetched, load, advances;
 
   // ---- the next command: its payload is read
@@ -108,16 +110,17 @@ module spfe_tcp_tx_cmd
   assign read_sid_o = next_q.sid;
   assign read_seq_o = next_q.seq;
   assign read_len_o = next_q.len;
-  assign read_start_o = next_valid_q && !fetching_q && next_q.len != '0;
-  assign fetched = next_q.len == '0 || (fetching_q && !read_busy_i);
+  assign read_start_o = next_valid_q && !fetching_q && next_long_q;
+  assign fetched = !next_long_q || (fetching_q && !read_busy_i);
   assign load = next_valid_q && fetched && state_q == Idle;
-  assign give_o = load && next_q.len != '0;
+  assign give_o = load && next_long_q;
 
   always_ff @(posedge clk_i) begin
     if (load) next_valid_q <= 1'b0;
     if (read_start_o) fetching_q <= 1'b1;
     if (cmd_valid_i && cmd_ready_o) begin
       next_q <= cmd_i;
+      next_long_q <= cmd_i.len != '0;
       next_valid_q <= 1'b1;
       fetching_q <= 1'b0;
     end
@@ -134,7 +137,7 @@ module spfe_tcp_tx_cmd
       Idle:
       if (load) begin
         cmd_q <= next_q;
-        read_sum_q <= next_q.len == '0 ? 16'd0 : read_sum_i;
+        read_sum_q <= next_long_q ? read_sum_i : 16'd0;
         state_q <= Wait;
       end
       Wait: if (begins_i) state_q <= Send;
@@ -143,10 +146,12 @@ module spfe_tcp_tx_cmd
       Answer: if (res_valid_i) state_q <= Tell;
       default: if (done_ready_i) state_q <= Idle;
     endcase
-    if (left_i) begin
+    if (state_q == Send) begin
       seq_q <= left_seq_i;
       ack_q <= left_ack_i;
+      end_q <= seq_q + taken_q;
     end
+    taken_q <= 32'(cmd_q.len) + 32'(cmd_q.flags.syn) + 32'(cmd_q.flags.fin);
     ws_sum_q <= cmd_q.opt_ws ? sum2(16'h0103, {12'h030, wscale_i}) : 16'd0;
     mss_sum_q <= sum2(16'h0204, mss_i);
     option_sum_q <= sum2(mss_sum_q, ws_sum_q);
@@ -182,8 +187,7 @@ module spfe_tcp_tx_cmd
     req_o = '0;
     req_o.op = StateCommand;
     req_o.sid = cmd_q.sid;
-    req_o.base = seq_q;
-    req_o.add = 17'(cmd_q.len) + 17'(cmd_q.flags.syn) + 17'(cmd_q.flags.fin);
+    req_o.target = end_q;
     req_o.fin = cmd_q.flags.fin;
     done_o = '0;
     done_o.kind = TxCommand;

@@ -73,12 +73,12 @@ module spfe_tcp_tx_finish
     /// The user's checksum was wrong.
     output logic count_bad_sum_o
 );
-  outcome_t head;
-  logic head_valid, load, fifo_ready, almost_full;
+  outcome_t head, outcome_q;
+  logic outcome_valid_q, head_valid, load, fifo_ready, almost_full;
   logic [4:0] unused_count;
-  spfe_fifo #(.WIDTH($bits(outcome_t)), .DEPTH(16), .ALMOST_FULL(3)) i_outcomes (
+  spfe_fifo #(.WIDTH($bits(outcome_t)), .DEPTH(16), .ALMOST_FULL(4)) i_outcomes (
     .clk_i, .rst_i,
-    .valid_i(outcome_valid_i), .ready_o(fifo_ready), .data_i(outcome_i),
+    .valid_i(outcome_valid_q), .ready_o(fifo_ready), .data_i(outcome_q),
     .valid_o(head_valid), .ready_i(load), .data_o(head),
     .count_o(unused_count), .almost_full_o(almost_full)
   );
@@ -117,8 +117,11 @@ module spfe_tcp_tx_finish
   assign move = (answered || wait_q == Done) && !tell_q;
 
   always_ff @(posedge clk_i) begin
+    outcome_q <= outcome_i;
+    outcome_valid_q <= outcome_valid_i && !rst_i;
     outcome_room_o <= !almost_full;
-    idle_o <= !head_valid && !outcome_valid_i && !ask_q && wait_q == Free && !tell_q;
+    idle_o <= !head_valid && !outcome_valid_i && !outcome_valid_q && !ask_q && wait_q == Free &&
+        !tell_q;
     ask_q <= load || (ask_q && !pass);
     if (load) begin
       a_q <= '{out: head, len: tail_len_i, ok: tail_ok_i};
@@ -154,9 +157,9 @@ module spfe_tcp_tx_finish
     req_o = '0;
     req_o.op = a_q.out.how == EndSent ? StateSent : StateDefer;
     req_o.sid = a_q.out.desc.sid;
+    req_o.gen = a_q.out.desc.gen;
     req_o.expected = a_q.out.desc.seq;
-    req_o.base = a_q.out.desc.seq;
-    req_o.add = a_q.ok ? 17'(a_q.len) : 17'd0;
+    req_o.target = a_q.out.desc.seq + (a_q.ok ? 32'(a_q.len) : 32'd0);
   end
 
   // ---- to the engine
@@ -218,7 +221,7 @@ module spfe_tcp_tx_finish
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    a_room : assert (rst_i || !outcome_valid_i || fifo_ready) else $error("an outcome too many");
+    a_room : assert (rst_i || !outcome_valid_q || fifo_ready) else $error("an outcome too many");
   end
 `endif
 endmodule

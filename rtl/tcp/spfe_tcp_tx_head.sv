@@ -20,7 +20,9 @@ module spfe_tcp_tx_head
     /// Configuration.
     input tcp_cfg_t cfg_i,
 
-    /// A frame begins in this cycle: its first beat is start_words_o.
+    /// No frame is being sent: one may begin.
+    input logic idle_i,
+    /// One begins in this cycle: its first beat is start_words_o.
     input logic load_i,
     /// With it: a live message; 0: a command.
     input logic live_i,
@@ -46,8 +48,10 @@ module spfe_tcp_tx_head
 
     /// Number of the first word that is asked for in the next cycle.
     input logic [4:0] index_i,
-    /// The words; first byte in bits 31:24. What is behind the header is 0.
+    /// The words, but the checksum of TCP; first byte in bits 31:24. What is behind the header is 0.
     output logic [Lanes-1:0][31:0] words_o,
+    /// The checksum of TCP, where it stands in its word; else 0.
+    output logic [Lanes-1:0][15:0] checks_o,
     /// The frame has a tag.
     output logic tagged_o,
     /// SEQ; from the second cycle after load_i on.
@@ -76,7 +80,7 @@ module spfe_tcp_tx_head
 
   // ---- one cycle later
   seq_t seq_q, ack_q;
-  logic [15:0] len_q, wnd_q, bits_q;
+  logic [15:0] len_q, total_q, wnd_q, bits_q;
   sum_t id_sum_q, wnd_sum_q;
   logic [15:0] wnd_plain_q, wnd_scaled_q, wnd_now;
   flags_t live_flags, flags;
@@ -97,17 +101,19 @@ module spfe_tcp_tx_head
     wnd_scaled_q <= (cfg_i.rcv_wnd >> cfg_i.wscale) > 32'd65535 ? 16'hffff :
         16'(cfg_i.rcv_wnd >> cfg_i.wscale);
     first_q <= load_i;
-    if (load_i) begin
+    // What is loaded counts if a frame begins; whether one does is known late.
+    if (idle_i) begin
       hdr_q <= hdr_i;
       vif_q <= vif_start;
       live_q <= live_i;
       id_q <= next_id_q;
-      next_id_q <= next_id_q + 16'd1;
     end
+    if (load_i) next_id_q <= next_id_q + 16'd1;
     if (first_q) begin
       seq_q <= live_q ? desc_i.seq : cmd_i.seq_nxt ? snd_nxt_i : cmd_i.seq;
       ack_q <= live_q || cmd_i.ack_rcv ? rcv_nxt_i : cmd_i.ack;
       len_q <= live_q ? desc_i.len : cmd_bytes_i;
+      total_q <= (live_q ? desc_i.len : cmd_bytes_i) + 16'd40;
       bits_q <= {words, 6'd0, flags};
       wnd_q <= wnd_now;
       id_sum_q <= sum2(hdr_q.ip_sum, id_q);
@@ -133,40 +139,45 @@ module spfe_tcp_tx_head
   end
 
   // ---- words
-  logic [15:0] checksum, total;
+  logic [15:0] checksum;
   assign checksum = ~sum2(tcp_sum_q, payload_sum_i);
-  assign total = len_q + 16'd40;
 
-  logic [Lanes-1:0][4:0] at_q;
+  // Which word is asked for, one bit of each; TagBit: the tag.
+  localparam int unsigned Words = 13;
+  localparam int unsigned TagBit = 0;  // word 0 is only in start_words_o
+  logic [Lanes-1:0][Words-1:0] at_q;
   logic tag_next;
-  assign tag_next = load_i ? vif_start.vlan : vif_q.vlan;
+  assign tag_next = idle_i ? vif_start.vlan : vif_q.vlan;
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Lanes; i++) begin
-      at_q[i] <= index_i + 5'(i);
-      if (tag_next && index_i + 5'(i) > 5'd3) at_q[i] <= index_i + 5'(i) - 5'd1;
-      if (tag_next && index_i + 5'(i) == 5'd3) at_q[i] <= 5'd31;
+      for (int unsigned w = 1; w < Words; w++) begin
+        at_q[i][w] <= tag_next && w > 2 ? index_i + 5'(i) == 5'(w + 1) : index_i + 5'(i) == 5'(w);
+      end
+      at_q[i][TagBit] <= tag_next && index_i + 5'(i) == 5'd3;
     end
   end
+
+  function automatic logic [31:0] when(logic on, logic [31:0] word);
+    return on ? word : '0;
+  endfunction
 
   always_comb begin
     for (int unsigned i = 0; i < Lanes; i++) begin
       start_words_o[i] = i == 0 ? hdr_i.dmac[47:16] : {hdr_i.dmac[15:0], vif_start.mac[47:32]};
-      case (at_q[i])
-        5'd1: words_o[i] = {hdr_q.dmac[15:0], vif_q.mac[47:32]};
-        5'd2: words_o[i] = vif_q.mac[31:0];
-        5'd3: words_o[i] = 32'h0800_4500;
-        5'd4: words_o[i] = {total, id_q};
-        5'd5: words_o[i] = 32'h4000_4006;
-        5'd6: words_o[i] = {ip_sum_q, vif_q.ip[31:16]};
-        5'd7: words_o[i] = {vif_q.ip[15:0], hdr_q.dip[31:16]};
-        5'd8: words_o[i] = {hdr_q.dip[15:0], hdr_q.sport};
-        5'd9: words_o[i] = {hdr_q.dport, seq_q[31:16]};
-        5'd10: words_o[i] = {seq_q[15:0], ack_q[31:16]};
-        5'd11: words_o[i] = {ack_q[15:0], bits_q};
-        5'd12: words_o[i] = {wnd_q, checksum};
-        5'd31: words_o[i] = {16'h8100, vif_q.tag};
-        default: words_o[i] = '0;
-      endcase
+      words_o[i] = when(at_q[i][TagBit], {16'h8100, vif_q.tag})
+          | when(at_q[i][1], {hdr_q.dmac[15:0], vif_q.mac[47:32]})
+          | when(at_q[i][2], vif_q.mac[31:0])
+          | when(at_q[i][3], 32'h0800_4500)
+          | when(at_q[i][4], {total_q, id_q})
+          | when(at_q[i][5], 32'h4000_4006)
+          | when(at_q[i][6], {ip_sum_q, vif_q.ip[31:16]})
+          | when(at_q[i][7], {vif_q.ip[15:0], hdr_q.dip[31:16]})
+          | when(at_q[i][8], {hdr_q.dip[15:0], hdr_q.sport})
+          | when(at_q[i][9], {hdr_q.dport, seq_q[31:16]})
+          | when(at_q[i][10], {seq_q[15:0], ack_q[31:16]})
+          | when(at_q[i][11], {ack_q[15:0], bits_q})
+          | when(at_q[i][12], {wnd_q, 16'd0});
+      checks_o[i] = at_q[i][12] ? checksum : '0;
     end
   end
 

@@ -20,6 +20,7 @@ package spfe_tcp_tx_pkg;
   /// A message.
   typedef struct packed {
     sid_t sid;
+    logic gen;  // of the session when it began
     seq_t seq;  // of its first byte
     logic [15:0] len;  // bytes, as the user said in modes 1 and 2
     sum_t sum;  // as the user said in mode 2
@@ -37,14 +38,15 @@ package spfe_tcp_tx_pkg;
     StateSet = 3'd5  // snd_cmd
   } state_op_e;
 
-  /// A request for it. The new value is base + add; nothing happens if the pointer that is to
-  /// advance is not `expected` (the session was opened anew, or closed by FIN).
+  /// A request for it. Nothing happens if the pointer that is to advance is not `expected` (the session
+  /// was closed by FIN), or the session is of another generation (it was opened anew): its
+  /// sequence numbers may be the same by chance.
   typedef struct packed {
     state_op_e op;
     sid_t sid;
+    logic gen;  // not of StateCommand and StateSet
     seq_t expected;
-    seq_t base;
-    logic [16:0] add;
+    seq_t target;  // the new value
     logic fin;  // StateCommand: the segment had FIN
   } state_req_t;
 

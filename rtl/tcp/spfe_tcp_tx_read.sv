@@ -102,9 +102,9 @@ module spfe_tcp_tx_read
 
   always_ff @(posedge clk_i) begin
     case (state_q)
-      Idle:
-      if (start_i) begin
-        state_q <= Order;
+      // What is loaded counts if it starts.
+      Idle: begin
+        if (start_i) state_q <= Order;
         mark_q <= pushed_i;
         idx_q <= IdxBits'(sid_i);
         word_q <= seq_i[WordBits+3:4];
@@ -170,15 +170,16 @@ module spfe_tcp_tx_read
   logic [TurnBits-1:0] turn_q;
   logic [15:0] pieces_q;  // not yet taken from the words
   logic [15:0] left_q;  // bytes not yet given
-  logic primed_q, step, emit, may, last_chunk;
+  logic primed_q, step, emit, last_chunk;
   logic some_pieces_q, one_piece_q, some_left_q;  // of the counters
+  logic may_q;  // the FIFO of chunks had room
   logic [15:0] give_pieces;
   logic [MacBytes*8-1:0] piece, prev_q, turned;
   logic [2*MacBytes*8-1:0] pair;
 
   assign piece = word[32'(sub_q)*MacBytes*8+:MacBytes*8];
-  assign step = some_pieces_q && word_valid && may;
-  assign emit = some_left_q && may && (!some_pieces_q || (step && (primed_q || turn_q == '0)));
+  assign step = some_pieces_q && word_valid && may_q;
+  assign emit = some_left_q && may_q && (!some_pieces_q || (step && (primed_q || turn_q == '0)));
   assign pair = !some_pieces_q ? {{MacBytes * 8{1'b0}}, prev_q} :
       primed_q ? {piece, prev_q} : {{MacBytes * 8{1'b0}}, piece};
   assign turned = (MacBytes * 8)'(pair >> {turn_q, 3'b000});
@@ -219,17 +220,17 @@ module spfe_tcp_tx_read
   logic [3:0] unused_chunks;
   always_ff @(posedge clk_i) begin
     emit_q <= emit && !rst_i;
+    may_q <= !chunks_full && !rst_i;
     for (int unsigned i = 0; i < MacBytes; i++) begin
       chunk_q[i*8+:8] <= 16'(i) < left_q ? turned[i*8+:8] : 8'd0;
     end
   end
-  spfe_fifo #(.WIDTH(MacBytes * 8), .DEPTH(8), .ALMOST_FULL(3)) i_chunks (
+  spfe_fifo #(.WIDTH(MacBytes * 8), .DEPTH(8), .ALMOST_FULL(4)) i_chunks (
     .clk_i, .rst_i,
     .valid_i(emit_q), .ready_o(chunk_room), .data_i(chunk_q),
     .valid_o(chunk_valid_o), .ready_i(chunk_ready_i), .data_o(chunk_o),
     .count_o(unused_chunks), .almost_full_o(chunks_full)
   );
-  assign may = !chunks_full;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -72,14 +72,17 @@ module spfe_tcp_tx_ring
   logic [BeatBits-1:0] bytes1_q;
 
   always_ff @(posedge clk_i) begin
+    // Whether there is a beat is known late: nothing but v1_q depends on it.
     v1_q <= valid_i;
-    if (valid_i) begin
-      first1_q <= first_i;
-      last1_q <= last_i;
-      data1_q <= data_i;
-      bytes1_q <= bytes_i;
-      if (first_i) idx1_q <= IdxBits'(sid_i);
-      pos1_q <= first_i ? (WordBits + 4)'(seq_i) : pos1_q + (WordBits + 4)'(UserBytes);
+    first1_q <= first_i;
+    last1_q <= last_i;
+    data1_q <= data_i;
+    bytes1_q <= bytes_i;
+    if (first_i) begin
+      idx1_q <= IdxBits'(sid_i);
+      pos1_q <= (WordBits + 4)'(seq_i);
+    end else if (v1_q) begin
+      pos1_q <= pos1_q + (WordBits + 4)'(UserBytes);
     end
     if (rst_i) v1_q <= 1'b0;
   end

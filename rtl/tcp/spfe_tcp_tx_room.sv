@@ -18,6 +18,8 @@ module spfe_tcp_tx_room
     /// Longest message in bytes; from the configuration.
     input logic [15:0] mss_i,
 
+    /// Generations of the sessions; up to date three cycles after a StateSet.
+    input logic [SessionCount-1:0] gen_i,
     /// An operation; not in two cycles one after the other.
     input logic valid_i,
     /// StateWritten: written advances if it is as expected; StateCommand with FIN: it is set;
@@ -47,7 +49,7 @@ module spfe_tcp_tx_room
 
   logic v1_q, v2_q, v3_q, match2_q, match3_q, we_wr, we_una;
   state_op_e op1_q, op2_q;
-  logic fin1_q, fin2_q, init1_q, init2_q;
+  logic fin1_q, fin2_q, init1_q, init2_q, gen1_q;
   idx_t idx1_q, idx2_q, idx3_q;
   seq_t expected1_q, end1_q, end2_q, una1_q, una2_q, wr_r, una_r, wr2_q, oldest2_q, wr_d, una_d;
   seq_t used3_q;
@@ -77,7 +79,8 @@ module spfe_tcp_tx_room
     op1_q <= req_i.op;
     idx1_q <= idx_t'(req_i.sid);
     expected1_q <= req_i.expected;
-    end1_q <= req_i.base + 32'(req_i.add);
+    gen1_q <= req_i.gen;
+    end1_q <= req_i.target;
     fin1_q <= req_i.fin;
     init1_q <= init_i;
     una1_q <= una_i;
@@ -89,7 +92,7 @@ module spfe_tcp_tx_room
     fin2_q <= fin1_q;
     init2_q <= init1_q;
     una2_q <= una1_q;
-    match2_q <= wr_r == expected1_q;
+    match2_q <= wr_r == expected1_q && gen_i[idx1_q] == gen1_q;
     wr2_q <= wr_r;
     oldest2_q <= una_r;
 

@@ -26,7 +26,7 @@ module spfe_tcp_tx_send
     input logic [SessionCount-1:0] go_i,
     /// A message waits in the queue.
     input logic head_valid_i,
-    /// The message; right in the cycle after new_valid_i at the latest.
+    /// The message; right in the cycle after new_go_i at the latest.
     input desc_t head_i,
     /// It is dealt with.
     output logic head_pop_o,
@@ -34,8 +34,8 @@ module spfe_tcp_tx_send
     input logic head_sum_valid_i,
     /// The sum.
     input sum_t head_sum_i,
-    /// A message comes into the queue in this cycle.
-    input logic new_valid_i,
+    /// A message comes into the queue in this cycle, of a session that may send live.
+    input logic new_go_i,
     /// Its session.
     input sid_t new_sid_i,
 
@@ -82,6 +82,8 @@ module spfe_tcp_tx_send
     /// Last beat of a frame.
     input logic net_last_i,
 
+    /// No frame is being sent: one may begin.
+    output logic idle_o,
     /// A frame begins: the headers are loaded.
     output logic load_o,
     /// With it: live message; else command.
@@ -96,6 +98,8 @@ module spfe_tcp_tx_send
     output logic [4:0] index_o,
     /// These words of the headers.
     input logic [Lanes-1:0][31:0] words_i,
+    /// Checksums in the lower half of them.
+    input logic [Lanes-1:0][15:0] checks_i,
     /// The frame has a tag.
     input logic tagged_i,
     /// ACK of the frame; two cycles after load_o.
@@ -146,7 +150,8 @@ module spfe_tcp_tx_send
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned BeatBits = $clog2(MacBytes);
-  localparam logic [15:0] PadBeat = 16'(59 / MacBytes);
+  typedef logic [11:0] beat_t;  // number of a beat: frames of up to 16 KiB
+  localparam beat_t PadBeat = beat_t'(59 / MacBytes);
   localparam logic [MacBytes-1:0] PadKeep = MacBytes'((1 << ((59 % MacBytes) + 1)) - 1);
 
   typedef enum logic [1:0] {
@@ -158,10 +163,11 @@ module spfe_tcp_tx_send
   state_e state_q;
 
   logic live_q, first_q, second_q, third_q;
-  logic [15:0] beat_q, last_beat_q, left_q, size_q;
-  // Of the beat that is composed: payload begins in it, is in it, it is the last one; and of the
-  // payload: some is left, no more than a chunk.
-  logic pay_first_q, pay_q, final_q, left_some_q, left_one_q;
+  beat_t beat_q, before_last_q;  // before_last_q: the beat before the last one
+  logic [15:0] left_q, size_q;
+  // Of the beat that is composed: payload is in it, it is the last one; and of the payload: some is
+  // left, no more than a chunk.
+  logic pay_q, final_q, left_some_q, left_one_q;
   // The word with the checksum is in it; the sum is not known when the frame begins; else it is fixed_sum_q.
   logic sum_here_q, late_sum_q;
   sum_t fixed_sum_q;
@@ -172,50 +178,56 @@ module spfe_tcp_tx_send
   end_e how_q;
 
   // ---- what may begin
-  logic adv, go_head, go_new, live_ok, start_live, start_cmd, start_net, defer, quiet;
+  logic adv, may, live_ok, cmd_ok, start_live, start_cmd, start_net, defer, quiet, go_head;
   logic turn_q;
   sid_t live_sid;
   assign adv = !mac_valid_o || mac_ready_i;
   assign live_sid = head_valid_i ? head_i.sid : new_sid_i;
   assign quiet = !hold_q && !busy_q && !drain_q && !ended_q && outcome_room_i;
   assign go_head = go_i[IdxBits'(head_i.sid)];
-  assign go_new = go_i[IdxBits'(new_sid_i)];
-  assign live_ok = (head_valid_i ? go_head : new_valid_i && go_new) && quiet && !turn_q;
-  assign start_live = state_q == Idle && adv && live_ok;
-  assign start_cmd = state_q == Idle && adv && !live_ok && cmd_valid_i &&
-      ((finish_idle_i && !ended_q) || !cmd_seq_nxt_i);
-  assign start_net = state_q == Idle && adv && !live_ok && !start_cmd && net_valid_i;
+  assign may = state_q == Idle && adv;
+  // new_go_i comes late: as little as possible is behind it.
+  assign live_ok = (head_valid_i ? go_head : new_go_i) && quiet && !turn_q;
+  assign cmd_ok = cmd_valid_i && ((finish_idle_i && !ended_q) || !cmd_seq_nxt_i);
+  assign start_live = may && live_ok;
+  assign start_cmd = may && !live_ok && cmd_ok;
+  assign start_net = may && !live_ok && !cmd_ok && net_valid_i;
   assign defer = head_valid_i && !go_head && quiet && !(state_q == Frame && live_q);
-  assign load_o = start_live || start_cmd;
+  assign idle_o = state_q == Idle;
+  assign load_o = may && (live_ok || cmd_ok);
   assign load_live_o = live_ok;
   assign live_sid_o = live_sid;
   assign cmd_begins_o = start_cmd;
 
   // ---- Users who never pause do not keep the others waiting: after so many live frames one of
-  // the engine or of the network goes first.
+  // the engine or of the network goes first. Counted in the cycle after the beginning.
   localparam int unsigned Turn = 16;
   logic [$clog2(Turn)-1:0] passed_q;
+  logic live_began_q, other_began_q;
   always_ff @(posedge clk_i) begin
-    if (start_live) passed_q <= passed_q + 1'b1;
-    if (start_live && passed_q == '1) turn_q <= 1'b1;
-    if (rst_i || start_cmd || start_net || !(cmd_valid_i || net_valid_i)) begin
+    live_began_q <= start_live;
+    other_began_q <= start_cmd || start_net;
+    if (live_began_q) passed_q <= passed_q + 1'b1;
+    if (live_began_q && passed_q == '1) turn_q <= 1'b1;
+    if (rst_i || other_began_q || !(cmd_valid_i || net_valid_i)) begin
       passed_q <= '0;
       turn_q <= 1'b0;
     end
   end
 
   // ---- the beat that is composed in this cycle
-  logic [15:0] pay_beat, sum_beat, next_beat, beat_d;
+  // before_: the beat before the first one with payload, before that with the checksum.
+  beat_t before_pay, before_sum, beat_d;
   logic need, have, lie, no_sum, stop, finish, in_frame;
   logic [MacBytes*8-1:0] chunk, data;
   if (MacBytes == 4) begin : gen_places4
-    assign pay_beat = tagged_i ? 16'd14 : 16'd13;
-    assign sum_beat = tagged_i ? 16'd13 : 16'd12;
-    assign index_o = 5'(beat_d);
+    assign before_pay = tagged_i ? beat_t'(13) : beat_t'(12);
+    assign before_sum = tagged_i ? beat_t'(12) : beat_t'(11);
+    assign index_o = beat_d > beat_t'(31) ? 5'd31 : 5'(beat_d);
   end else begin : gen_places8
-    assign pay_beat = tagged_i ? 16'd7 : 16'd6;
-    assign sum_beat = 16'd6;
-    assign index_o = {beat_d[3:0], 1'b0};
+    assign before_pay = tagged_i ? beat_t'(6) : beat_t'(5);
+    assign before_sum = beat_t'(5);
+    assign index_o = beat_d > beat_t'(15) ? 5'd30 : {beat_d[3:0], 1'b0};
   end
   assign in_frame = state_q == Frame && adv;
   assign need = pay_q && left_some_q;
@@ -226,21 +238,21 @@ module spfe_tcp_tx_send
   assign no_sum = late_sum_q && sum_here_q && !head_sum_valid_i;
   assign stop = lie || no_sum || (live_q && stale_q) || (need && !have);
   assign finish = final_q;
-  assign next_beat = beat_q + 16'd1;
   always_comb begin
     beat_d = beat_q;
-    if (adv) begin
-      beat_d = state_q == Idle ? 16'd1 : next_beat;
-      if ((start_net || state_q == Net) && !net_valid_i) beat_d = beat_q;
-    end
+    if (state_q == Idle) beat_d = beat_t'(1);
+    else if (adv && (state_q != Net || net_valid_i)) beat_d = beat_q + 1'b1;
   end
   assign payload_sum_o = late_sum_q ? head_sum_i : fixed_sum_q;
   assign chunk = !need ? '0 : live_q ? data_i : cmd_data_i;
 
-  logic [MacBytes*8-1:0] head_bytes, shifted2, shifted6;
+  logic [MacBytes*8-1:0] start_bytes, head_bytes, check_bytes, net_bytes, shifted2, shifted6;
   always_comb begin
     for (int unsigned i = 0; i < MacBytes; i++) begin
+      start_bytes[i*8+:8] = start_words_i[i/4][(3-i%4)*8+:8];
       head_bytes[i*8+:8] = words_i[i/4][(3-i%4)*8+:8];
+      check_bytes[i*8+:8] = i % 4 < 2 ? 8'd0 : checks_i[i/4][(3-i%4)*8+:8];
+      net_bytes[i*8+:8] = net_keep_i[i] ? net_data_i[i*8+:8] : 8'd0;
     end
   end
   // Payload begins two bytes into the lower half of a word: 2 bytes of the first chunk are in the
@@ -252,8 +264,27 @@ module spfe_tcp_tx_send
     assign shifted6 = {chunk[47:0], prev_q[63:48]};
   end
   always_comb begin
-    if (!pay_q) data = head_bytes;
-    else data = (tagged_i ? shifted6 : shifted2) | (pay_first_q ? head_bytes : '0);
+    // The headers are 0 where they do not stand; prev_q, before the payload; chunk, if none is needed.
+    data = head_bytes | check_bytes | (pay_q ? (tagged_i ? shifted6 : shifted2) : '0);
+  end
+
+  // A beat of the network.
+  logic [MacBytes-1:0] net_keep_d;
+  logic net_last_d;
+  state_e net_state_d;
+  always_comb begin
+    net_keep_d = net_keep_i;
+    net_last_d = net_last_i;
+    net_state_d = state_q == Idle && !net_valid_i ? Idle : net_last_i && net_valid_i ? Idle : Net;
+    if (MacPad && net_valid_i && net_last_i) begin
+      if (state_q == Idle || beat_q < PadBeat) begin
+        net_keep_d = '1;
+        net_last_d = 1'b0;
+        net_state_d = NetPad;
+      end else if (beat_q == PadBeat) begin
+        net_keep_d = net_keep_i | PadKeep;
+      end
+    end
   end
 
   logic pop_live, ends_live;
@@ -299,17 +330,16 @@ module spfe_tcp_tx_send
     third_q <= second_q;
     beat_q <= beat_d;
     if (adv) begin
-      pay_first_q <= state_q == Frame && next_beat == pay_beat;
-      pay_q <= state_q == Frame && (pay_q || next_beat == pay_beat);
-      final_q <= state_q == Frame && next_beat == last_beat_q;
-      sum_here_q <= state_q == Frame && next_beat == sum_beat;
+      pay_q <= state_q == Frame && (pay_q || beat_q == before_pay);
+      final_q <= state_q == Frame && beat_q == before_last_q;
+      sum_here_q <= state_q == Frame && beat_q == before_sum;
     end
     late_sum_q <= live_q && !head_i.known;
     fixed_sum_q <= live_q ? head_i.sum : cmd_sum_i;
-    if (load_o) begin
+    if (state_q == Idle) begin
       live_q <= live_ok;
       sid_o <= live_ok ? live_sid : cmd_sid_i;
-      last_beat_q <= '1;
+      before_last_q <= '1;
     end
     if (first_q) left_q <= live_q ? head_i.len : cmd_bytes_i;
     if (second_q) begin
@@ -318,7 +348,8 @@ module spfe_tcp_tx_send
       left_one_q <= left_q <= 16'(MacBytes);
     end
     if (third_q) begin
-      last_beat_q <= MacPad && size_q < 16'd59 ? PadBeat : size_q >> BeatBits;
+      before_last_q <= MacPad && size_q < 16'd59 ? PadBeat - 1'b1 :
+          beat_t'(size_q >> BeatBits) - 1'b1;
       last_keep_q <= MacPad && size_q < 16'd59 ? PadKeep :
           MacBytes'((2 << size_q[BeatBits-1:0]) - 1);
     end
@@ -362,15 +393,13 @@ module spfe_tcp_tx_send
       mac_last_o <= 1'b0;
       mac_err_o <= 1'b0;
       case (state_q)
+        // If no frame of a session begins it is one of the network, or none.
         Idle: begin
-          for (int unsigned i = 0; i < MacBytes; i++) begin
-            mac_data_o[i*8+:8] <= start_words_i[i/4][(3-i%4)*8+:8];
-          end
-          mac_keep_o <= '1;
-          if (load_o) begin
-            mac_valid_o <= 1'b1;
-            state_q <= Frame;
-          end
+          mac_data_o <= load_o ? start_bytes : net_bytes;
+          mac_keep_o <= load_o ? '1 : net_keep_d;
+          mac_valid_o <= load_o || net_valid_i;
+          mac_last_o <= !load_o && net_last_d;
+          state_q <= load_o ? Frame : net_state_d;
         end
         Frame: begin
           mac_valid_o <= 1'b1;
@@ -386,7 +415,13 @@ module spfe_tcp_tx_send
           end
           if (finish || stop) state_q <= Idle;
         end
-        Net: ;
+        Net: begin
+          mac_data_o <= net_bytes;
+          mac_keep_o <= net_keep_d;
+          mac_valid_o <= net_valid_i;
+          mac_last_o <= net_last_d;
+          state_q <= net_state_d;
+        end
         default: begin
           mac_valid_o <= 1'b1;
           mac_data_o <= '0;
@@ -395,24 +430,6 @@ module spfe_tcp_tx_send
           if (beat_q == PadBeat) state_q <= Idle;
         end
       endcase
-      if (start_net || state_q == Net) begin
-        mac_valid_o <= net_valid_i;
-        mac_keep_o <= net_keep_i;
-        for (int unsigned i = 0; i < MacBytes; i++) begin
-          mac_data_o[i*8+:8] <= net_keep_i[i] ? net_data_i[i*8+:8] : 8'd0;
-        end
-        mac_last_o <= net_last_i;
-        state_q <= net_last_i && net_valid_i ? Idle : Net;
-        if (MacPad && net_valid_i && net_last_i) begin
-          if ((start_net ? 16'd0 : beat_q) < PadBeat) begin
-            mac_keep_o <= '1;
-            mac_last_o <= 1'b0;
-            state_q <= NetPad;
-          end else if (beat_q == PadBeat) begin
-            mac_keep_o <= net_keep_i | PadKeep;
-          end
-        end
-      end
     end
 
     if (rst_i) begin
@@ -433,9 +450,9 @@ module spfe_tcp_tx_send
     req_o = '0;
     req_o.op = StateStart;
     req_o.sid = head_i.sid;
+    req_o.gen = head_i.gen;
     req_o.expected = head_i.seq;
-    req_o.base = head_i.seq;
-    req_o.add = 17'(head_i.len);
+    req_o.target = head_i.seq + 32'(head_i.len);
   end
   assign req_valid_o = ask_q;
   assign aborted_o = in_frame && live_q && stop;

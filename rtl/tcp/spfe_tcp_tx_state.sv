@@ -77,7 +77,9 @@ module spfe_tcp_tx_state
     /// Session to read, from the user side.
     input sid_t user_sid_i,
     /// End of what is in its ring.
-    output seq_t user_written_o
+    output seq_t user_written_o,
+    /// Changes for a session whenever it is opened.
+    output logic [SessionCount-1:0] gen_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   typedef logic [IdxBits-1:0] idx_t;
@@ -103,7 +105,7 @@ module spfe_tcp_tx_state
   idx_t idx3_q;
   logic behind3_q;
   seq_t window3_q;
-  logic [SessionCount-1:0] open_q, live_q, go_q;
+  logic [SessionCount-1:0] open_q, live_q, go_q, gen_q;
 
   // ---- issue
   logic [Askers-1:0] pick;
@@ -117,8 +119,7 @@ module spfe_tcp_tx_state
     set_req = '0;
     set_req.op = StateSet;
     set_req.sid = snd_cmd_i.sid;
-    set_req.base = snd_cmd_i.iss;
-    set_req.add = 17'd1;
+    set_req.target = snd_cmd_i.iss + 32'd1;
     pick = '0;
     req = set_req;
     if (!v1_q) begin
@@ -143,7 +144,7 @@ module spfe_tcp_tx_state
   // ---- room
   logic room_done, mine1_q, mine2_q, mine3_q;
   spfe_tcp_tx_room #(.SessionCount(SessionCount), .RingBits(RingBits)) i_room (
-    .clk_i, .rst_i, .mss_i,
+    .clk_i, .rst_i, .mss_i, .gen_i(gen_q),
     .valid_i(room_valid), .req_i(room_req), .init_i(snd_cmd_i.init), .una_i(snd_cmd_i.una),
     .done_o(room_done), .match_o(user_match_o), .room_o,
     .sid_i({user_sid_i, eng_sid_i}), .written_o({user_written_o, eng_written_o})
@@ -245,7 +246,7 @@ module spfe_tcp_tx_state
     who1_q <= pick;
     r1_q <= req;
     set1_q <= snd_cmd_i;
-    end1_q <= req.base + 32'(req.add);
+    end1_q <= req.target;
 
     v2_q <= v1_q;
     who2_q <= who1_q;
@@ -257,7 +258,8 @@ module spfe_tcp_tx_state
     live2_q <= set1_q.live;
     edge2_q <= set1_q.lim;
     end2_q <= end1_q;
-    match2_q <= (r1_q.op == StateStart ? res_r : cons_r) == r1_q.expected;
+    match2_q <= (r1_q.op == StateStart ? res_r : cons_r) == r1_q.expected &&
+        gen_q[idx1] == r1_q.gen;
     less2_q <= seq_lt(nxt_r, end1_q);
     nxt2_q <= nxt_r;
     cons2_q <= cons_r;
@@ -273,6 +275,7 @@ module spfe_tcp_tx_state
     if (v2_q && op2_q == StateSet) begin
       open_q[idx2_q] <= open2_q;
       live_q[idx2_q] <= live2_q;
+      gen_q[idx2_q] <= gen_q[idx2_q] ^ init2_q;
     end
 
     if (v3_q) begin
@@ -287,12 +290,14 @@ module spfe_tcp_tx_state
       who3_q <= '0;
       open_q <= '0;
       live_q <= '0;
+      gen_q <= '0;
       go_q <= '0;
     end
   end
 
   assign go_o = go_q;
   assign open_o = open_q;
+  assign gen_o = gen_q;
   assign res_valid_o = who3_q;
   assign res_match_o = match3_q;
 

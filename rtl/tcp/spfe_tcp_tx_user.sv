@@ -46,10 +46,14 @@ module spfe_tcp_tx_user
     /// First beat: set PSH.
     input logic push_i,
 
+    /// Sessions that may send live.
+    input logic [SessionCount-1:0] go_i,
     /// Sessions that are open.
     input logic [SessionCount-1:0] open_i,
     /// Sessions whose ring has room for a message.
     input logic [SessionCount-1:0] room_i,
+    /// Generations of the sessions.
+    input logic [SessionCount-1:0] gen_i,
     /// End of what is in the ring of session sid_i.
     input seq_t written_i,
     /// FIFO of data and FIFO before the ring have room, some beats in advance.
@@ -76,6 +80,8 @@ module spfe_tcp_tx_user
 
     /// From now on the frame of desc_o may begin, in this cycle already.
     output logic desc_valid_o,
+    /// It may leave at once, if nobody is before it.
+    output logic desc_go_o,
     /// The message.
     output desc_t desc_o,
     /// Bytes of the message that has ended; in the cycles after its last beat.
@@ -113,7 +119,7 @@ module spfe_tcp_tx_user
   localparam int unsigned Early = MacWidth == 32 ? 10 : 4;
 
   // ---- state of the message
-  logic inside_q, discard_q, sent_q, over_q, known_len_q, known_sum_q, push_q;
+  logic gen_q, inside_q, discard_q, sent_q, over_q, known_len_q, known_sum_q, push_q;
   sid_t sid_q;
   seq_t seq_q;
   logic [15:0] len_q, rem_q, total_q, wait_q;
@@ -136,7 +142,8 @@ module spfe_tcp_tx_user
   logic [Bytes-1:0] keep, fits_q, mss_fits_q;  // bytes of a beat that are within the MSS
   logic [15:0] rem, total;
   logic [16:0] beyond;
-  logic begins_at_once;
+  logic begins_at_once, waited_q;  // waited_q: wait_q is 0
+  logic [15:0] wait_d;
   logic [15:0] wait_first;
   refused_e why;
 
@@ -149,7 +156,11 @@ module spfe_tcp_tx_user
   end
 
   assign first = !inside_q;
-  assign sid_ok = 32'(sid_i) < SessionCount;
+  if (SessionCount == 1 << IdxBits) begin : gen_all_indices
+    assign sid_ok = sid_i >> IdxBits == '0;
+  end else begin : gen_some_indices
+    assign sid_ok = 32'(sid_i) < SessionCount;
+  end
   assign is_open = sid_ok && open_i[IdxBits'(sid_i)];
   assign has_room = room_i[IdxBits'(sid_i)];
   assign known_len = first ? (mode_i == 2'd1 || mode_i == 2'd2) : known_len_q;
@@ -192,24 +203,35 @@ module spfe_tcp_tx_user
     assign wait_first = beyond[15:0] >> ByteBits;
   end
 
+  assign wait_d = first ? wait_first : wait_q - 16'(!waited_q);
   assign whole = take && last_i;
-  always_comb begin
-    if (first) starts = known_len && begins_at_once;
-    else starts = known_len && wait_q == '0;
-    starts = take && !discard && (first || !sent_q) && (starts || last_i);
-  end
+  // Whether a beat comes and whether a frame begins with it is needed early in the cycle: said in as
+  // few steps as possible. What the session allows is looked up beside the rest.
+  logic [SessionCount-1:0] takes, leaves;
+  logic opens, begins, stays, goes_on;
+  assign takes = open_i & room_i;
+  assign leaves = go_i & takes;
+  assign opens = first && valid_i && flow_ok_i && end_q == Free && slot_ok_i && sid_ok &&
+      !bad_len && (known_len || !(over || (empty && last_i)));
+  assign begins = opens && (last_i || (known_len && begins_at_once));
+  assign stays = !first && valid_i && flow_ok_i && !discard_q && (known_len_q || !over);
+  assign goes_on = stays && !sent_q && (last_i || (known_len_q && waited_q));
+  assign starts = (begins && takes[IdxBits'(sid_i)]) || goes_on;
+  assign desc_go_o = (begins && leaves[IdxBits'(sid_i)]) || (goes_on && go_i[IdxBits'(sid_q)]);
 
-  assign beat_valid_o = take && !discard;
+  assign beat_valid_o = (opens && takes[IdxBits'(sid_i)]) || stays;
   assign beat_first_o = first;
   assign beat_last_o = last_i;
   assign beat_bytes_o = bytes;
   assign beat_ring_o = !over && (first || !over_q);
-  assign commit_o = take && !discard && (known_len || last_i);
-  assign rollback_o = take && discard;
+  assign commit_o = beat_valid_o && (known_len || last_i);
+  // A message that is refused with its first beat has nothing to take back.
+  assign rollback_o = !first && valid_i && flow_ok_i && !stays;
   assign first_seq_o = written_i;
   assign desc_valid_o = starts;
   always_comb begin
     desc_o.sid = first ? sid_i : sid_q;
+    desc_o.gen = first ? gen_i[IdxBits'(sid_i)] : gen_q;
     desc_o.seq = first ? written_i : seq_q;
     desc_o.len = !known_len ? total : first ? len_i : len_q;
     desc_o.sum = first ? sum_i : sum_q;
@@ -228,10 +250,12 @@ module spfe_tcp_tx_user
       for (int unsigned i = 0; i < Bytes; i++) fits_q[i] <= 16'(Bytes + i) < rem;
       total_q <= total;
       sent_q <= starts || (!first && sent_q);
-      wait_q <= first ? wait_first : wait_q - 16'(wait_q != '0);
+      wait_q <= wait_d;
+      waited_q <= wait_d == '0;
       if (discard) why_q <= why;
       if (first) begin
         sid_q <= sid_i;
+        gen_q <= gen_i[IdxBits'(sid_i)];
         seq_q <= written_i;
         len_q <= len_i;
         sum_q <= sum_i;
@@ -268,9 +292,9 @@ module spfe_tcp_tx_user
     req_o = '0;
     req_o.op = StateWritten;
     req_o.sid = sid_q;
+    req_o.gen = gen_q;
     req_o.expected = seq_q;
-    req_o.base = seq_q;
-    req_o.add = 17'(total_q);
+    req_o.target = seq_q + 32'(total_q);
   end
   assign req_valid_o = end_q == Ask;
   assign total_o = total_q;
@@ -282,6 +306,9 @@ module spfe_tcp_tx_user
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_take : assert (beat_valid_o == (take && !discard)) else $error("a beat taken, or not");
+    end
     if (!rst_i && take && !last_i) begin
       a_full : assert (&keep_i) else $error("a beat before the last one is not full");
     end

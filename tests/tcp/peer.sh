@@ -15,11 +15,12 @@
 # target/rtl/report/data/peers.json.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
+# shellcheck source=../checks.sh
+source tests/checks.sh
 
 readonly endpoint=${TCP_ENDPOINT:-full} limit=${PEER_LIMIT:-7200}
 readonly bench=${CARGO_TARGET_DIR:-rtl/bench/target}/release/tcp-bench
 readonly all=(network transfers sessions cycles windows lines captures curl iperf3)
-failed=0
 dir=$(mktemp -d) || exit
 trap 'rm -rf "$dir"' EXIT
 
@@ -39,19 +40,6 @@ what_is_missing() {
     }
     "${enter[@]}" ip tuntap add dev probe mode tap 2>/dev/null ||
         printf 'TAP devices may not be made here'
-}
-
-# check NAME COMMAND...: reports whether a command succeeds; what it says is shown if it does not.
-check() {
-    local name="tap: $1"
-    shift
-    if "$@" >"$dir/said" 2>&1; then
-        printf 'ok %s\n' "$name"
-    else
-        printf 'not ok %s\n' "$name"
-        tail -n 20 "$dir/said" | sed 's/^/# /'
-        failed=1
-    fi
 }
 
 # tap ARGUMENT...: the command within a time.
@@ -112,6 +100,7 @@ says() {
 }
 
 by_hand() {
+    prefix='tap: '
     local tool
     for tool in curl python3; do
         command -v "$tool" >/dev/null || {

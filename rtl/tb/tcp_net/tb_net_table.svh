@@ -24,7 +24,7 @@
     int unsigned n;
     cycles(4 * ENTRIES + 40);
     ask(v, ip, said, n);
-    if (n > ENTRIES + 4) $fatal(1, "%s: an answer after %0d cycles", what, n);
+    if (n > ENTRIES + 5) $fatal(1, "%s: an answer after %0d cycles", what, n);
     if (said.found != found || said.failed != failed || (found && said.mac != expected)) begin
       $fatal(1, "%s: found %b failed %b mac %h, not %b %b %h", what, said.found, said.failed, said.mac,
              found, failed, expected);
