@@ -65,11 +65,11 @@ module spfe_packet_fifo #(
   logic [ADDR_WIDTH:0] read_q, read_d;
   logic [ADDR_WIDTH:0] next_q;  // read_q + 1: whether a word is taken is known late
   logic                push, pop;
-  logic                full_q, full_d;  // as the pointers of the same cycle say
+  logic                full;
 
   assign used_o        = write_q - read_q;
   assign count_o       = commit_q - read_q;
-  assign ready_o       = !full_q;
+  assign ready_o       = !full;
   assign almost_full_o = used_o > COUNT_WIDTH'(DEPTH - ALMOST_FULL);
   assign push          = valid_i && ready_o;
   assign pop           = valid_o && ready_i;
@@ -79,16 +79,12 @@ module spfe_packet_fifo #(
     if (rollback_i) write_d = commit_q;
     commit_d = commit_i ? write_d : commit_q;
     read_d   = pop ? next_q : read_q;
-    full_d   = push ? above_q == {!read_q[ADDR_WIDTH], read_q[ADDR_WIDTH-1:0]} : full_q;
-    if (rollback_i) full_d = commit_q == {!read_q[ADDR_WIDTH], read_q[ADDR_WIDTH-1:0]};
-    if (pop) full_d = 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
     write_q  <= write_d;
     commit_q <= commit_d;
     read_q   <= read_d;
-    full_q   <= full_d;
     if (rollback_i) above_q <= commit_q + (ADDR_WIDTH+1)'(1);
     else if (push) above_q <= above_q + (ADDR_WIDTH+1)'(1);
     if (pop) next_q <= next_q + (ADDR_WIDTH+1)'(1);
@@ -97,21 +93,33 @@ module spfe_packet_fifo #(
       above_q  <= (ADDR_WIDTH+1)'(1);
       commit_q <= '0;
       read_q   <= '0;
-      full_q   <= 1'b0;
       next_q   <= (ADDR_WIDTH+1)'(1);
     end
   end
 
   if (DEPTH <= LUTRAM_MAX) begin : gen_lutram
-    logic valid_q;  // read_q is not commit_q
+    // As the pointers of the same cycle say.
+    logic valid_q;
+    logic full_q, full_d;
     logic more;  // words become readable
 
     assign more    = commit_i && (push || write_q != commit_q);
     assign valid_o = valid_q;
+    assign full    = full_q;
+
+    always_comb begin
+      full_d = push ? above_q == {!read_q[ADDR_WIDTH], read_q[ADDR_WIDTH-1:0]} : full_q;
+      if (rollback_i) full_d = commit_q == {!read_q[ADDR_WIDTH], read_q[ADDR_WIDTH-1:0]};
+      if (pop) full_d = 1'b0;
+    end
 
     always_ff @(posedge clk_i) begin
+      full_q  <= full_d;
       valid_q <= more || (pop ? next_q != commit_q : valid_q);
-      if (rst_i) valid_q <= 1'b0;
+      if (rst_i) begin
+        valid_q <= 1'b0;
+        full_q  <= 1'b0;
+      end
     end
 
     spfe_lutram #(.WIDTH(WIDTH), .DEPTH(DEPTH)) mem (
@@ -129,6 +137,7 @@ module spfe_packet_fifo #(
     assign more    = pop ? next_q != commit_q : read_q != commit_q;
     assign load    = more && (!head_q || ready_i);
     assign valid_o = head_q;
+    assign full    = write_q == {!read_q[ADDR_WIDTH], read_q[ADDR_WIDTH-1:0]};
 
     always_ff @(posedge clk_i) begin
       head_q <= load || (head_q && !ready_i);
@@ -148,7 +157,7 @@ module spfe_packet_fifo #(
       a_command: assert (!(commit_i && rollback_i)) else $error("commit and rollback together");
       a_used: assert (32'(used_o) <= DEPTH) else $error("%0d words of %0d", used_o, DEPTH);
       a_count: assert (count_o <= used_o) else $error("%0d of %0d committed", count_o, used_o);
-      a_full: assert (full_q == (32'(used_o) == DEPTH)) else $error("full with %0d words", used_o);
+      a_full: assert (full == (32'(used_o) == DEPTH)) else $error("full with %0d words", used_o);
       a_underflow: assert (!valid_o || count_o != '0) else $error("a word out of nothing");
     end
   end
