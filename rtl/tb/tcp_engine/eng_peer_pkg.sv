@@ -204,7 +204,10 @@ package eng_peer_pkg;
           end
         end
         PeerDone: begin
-          if (f.flags.fin) emit("A", nxt, 0);
+          // TIME-WAIT: what is not acceptable is answered (RFC 9293, 3.10.7.4, first): FIN once more, but
+          // also a window probe, which is all that comes if the ACK of the FIN was lost and the
+          // window announced before it was 0.
+          if (seq_lt(f.seq, rcv)) emit("A", nxt, 0);
         end
         default: ;
       endcase
