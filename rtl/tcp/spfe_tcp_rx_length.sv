@@ -29,8 +29,8 @@ module spfe_tcp_rx_length
     input logic last_i,
     /// Lane has a word, which may be the tag.
     input logic [Lanes-1:0] word_there_i,
-    /// Its number.
-    input logic [Lanes-1:0][8:0] word_index_i,
+    /// Number of the word in lane 0.
+    input logic [8:0] word_index_i,
     /// Word 4 is on the bus.
     input logic total_valid_i,
     /// With total_valid_i: total length of the IP packet.
@@ -90,7 +90,7 @@ module spfe_tcp_rx_length
   always_comb begin
     // With a tag on a 64-bit bus word 4 is in the upper lane.
     remain = total_i - 16'd6;
-    if (Lanes == 2 && word_index_i[0] == 9'd4) remain = total_i - 16'(Before);
+    if (Lanes == 2 && word_index_i == 9'd4) remain = total_i - 16'(Before);
   end
 
   always_comb begin
@@ -110,7 +110,7 @@ module spfe_tcp_rx_length
 
   assign started_d = (started_q || header_end_o) && !last_i;
   // Word 11 is the last one of its beat, unless a tag has moved it.
-  assign after_tag = Lanes == 2 && word_index_i[0][0];
+  assign after_tag = Lanes == 2 && word_index_i[0];
   always_comb begin
     first_d = first_q >> Lanes;
     if (doff_valid_i) begin

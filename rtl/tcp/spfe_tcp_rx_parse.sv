@@ -141,7 +141,7 @@ module spfe_tcp_rx_parse
       .start_i(start_o),
       .last_i(mac_last_i),
       .word_there_i(word_there),
-      .word_index_i(word_index),
+      .word_index_i(word_index[0]),
       .total_valid_i(at[4]),
       .total_i(even[31:16]),
       .doff_valid_i(at[11]),
