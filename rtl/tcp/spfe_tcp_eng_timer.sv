@@ -51,9 +51,12 @@ module spfe_tcp_eng_timer
           end
         end
         TmPersist: begin
-          dec_o.tcb.tries = tcb.tries + 8'd1;
-          if (tcb.backoff != 4'd15) dec_o.tcb.backoff = tcb.backoff + 4'd1;
-          dec_o.tcb.probe_now = 1'b1;
+          // All may have been acknowledged meanwhile with the window still closed.
+          if (ctx_i.p.flying || ctx_i.p.behind || (tcb.fin_req && !tcb.fin_out)) begin
+            dec_o.tcb.tries = tcb.tries + 8'd1;
+            if (tcb.backoff != 4'd15) dec_o.tcb.backoff = tcb.backoff + 4'd1;
+            dec_o.tcb.probe_now = 1'b1;
+          end
         end
         TmResolve: begin
           dec_o.arm = ArmResolve;

@@ -183,6 +183,12 @@ impl Session {
         self.una != self.nxt
     }
 
+    /// Data or FIN has not been sent yet.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        lt(self.nxt, self.written()) || self.fin_wanted && !self.fin_sent
+    }
+
     /// Bytes of the ring from a sequence number on.
     #[must_use]
     pub fn bytes(&self, seq: u32, len: u32) -> Vec<u8> {

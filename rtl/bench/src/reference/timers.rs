@@ -1,7 +1,7 @@
 //! Timers of the reference endpoint; all times in ticks. Beside the delay of an ACK a session has
 //! one: a time-out, the next probe and the end of TIME-WAIT exclude each other.
 
-use super::session::{State, Timer, lt};
+use super::session::{State, Timer};
 use super::{Reference, reason};
 use crate::drill::wire::{ACK, RST};
 
@@ -45,8 +45,7 @@ impl Reference {
     /// Probes are due while something waits for a closed window and nothing is under way.
     pub(super) fn arm_persist(&mut self, id: usize) {
         let s = &self.sessions[id];
-        let more = lt(s.nxt, s.written()) || s.fin_wanted && !s.fin_sent;
-        if s.snd_wnd == 0 && more && !s.outstanding() && s.timer.is_none() {
+        if s.snd_wnd == 0 && s.waits() && !s.outstanding() && s.timer.is_none() {
             self.persist(id);
         }
     }
@@ -120,10 +119,13 @@ impl Reference {
         }
     }
 
-    /// An empty segment before the window calls for an ACK (RFC 9293, 3.8.6.1).
+    /// An empty segment before the window calls for an ACK (RFC 9293, 3.8.6.1), if anything waits for it.
     fn probe(&mut self, id: usize) {
         let most = self.settings.data_tries;
         let s = self.session(id);
+        if !s.outstanding() && !s.waits() {
+            return;
+        }
         s.tries += 1;
         if s.tries >= most {
             self.give_up(id);
