@@ -119,8 +119,6 @@ module spfe_tcp_tx_user
   localparam int unsigned Early = MacWidth == 32 ? 10 : 4;
 
   // ---- state of the message
-  // The negation of inside_q as a register of its own, for values: inside_q is for what comes late.
-  logic first_q;
   logic gen_q, inside_q, discard_q, sent_q, over_q, known_len_q, known_sum_q, push_q;
   sid_t sid_q;
   seq_t seq_q;
@@ -174,8 +172,8 @@ module spfe_tcp_tx_user
   assign ready_o = flow_ok_i && (inside_q || (end_q == Free && slot_ok_i && may));
   assign take = valid_i && ready_o;
 
-  assign rem = first_q ? mss_i : rem_q;
-  assign total = (first_q ? 16'd0 : total_q) + 16'(bytes);
+  assign rem = first ? mss_i : rem_q;
+  assign total = (first ? 16'd0 : total_q) + 16'(bytes);
   assign keep = last_i ? keep_i : '1;
   assign over = (keep & ~(first ? mss_fits_q : fits_q)) != '0;
   assign empty = first && keep == '0;
@@ -184,9 +182,9 @@ module spfe_tcp_tx_user
 
   // Why the message is refused, if it is.
   always_comb begin
-    if (!first_q && discard_q) why = why_q;
-    else if (first_q && !is_open) why = RefusedClosed;
-    else if (first_q && !has_room && !bad_len) why = RefusedRing;
+    if (!first && discard_q) why = why_q;
+    else if (first && !is_open) why = RefusedClosed;
+    else if (first && !has_room && !bad_len) why = RefusedRing;
     else why = RefusedLength;
   end
 
@@ -206,7 +204,7 @@ module spfe_tcp_tx_user
     assign wait_first = beyond[15:0] >> ByteBits;
   end
 
-  assign wait_d = first_q ? wait_first : wait_q - 16'(!waited_q);
+  assign wait_d = first ? wait_first : wait_q - 16'(!waited_q);
   assign whole = take && last_i;
   // Whether a beat comes and whether a frame begins with it is needed early in the cycle: said in as
   // few steps as possible. What the session allows is looked up beside the rest.
@@ -233,21 +231,20 @@ module spfe_tcp_tx_user
   assign first_seq_o = written_i;
   assign desc_valid_o = starts;
   always_comb begin
-    desc_o.sid = first_q ? sid_i : sid_q;
-    desc_o.gen = first_q ? gen_i[IdxBits'(sid_i)] : gen_q;
-    desc_o.seq = first_q ? written_i : seq_q;
-    desc_o.len = !known_len ? total : first_q ? len_i : len_q;
-    desc_o.sum = first_q ? sum_i : sum_q;
+    desc_o.sid = first ? sid_i : sid_q;
+    desc_o.gen = first ? gen_i[IdxBits'(sid_i)] : gen_q;
+    desc_o.seq = first ? written_i : seq_q;
+    desc_o.len = !known_len ? total : first ? len_i : len_q;
+    desc_o.sum = first ? sum_i : sum_q;
     desc_o.known = known_sum;
-    desc_o.push = first_q ? push_i : push_q;
+    desc_o.push = first ? push_i : push_q;
   end
 
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Bytes; i++) mss_fits_q[i] <= 16'(i) < mss_i;
-    if (first_q || !discard_q) why_q <= why;
+    if (first || !discard_q) why_q <= why;
     if (take) begin
       inside_q <= !last_i;
-      first_q <= last_i;
       discard_q <= discard;
       over_q <= bad_end;
       // Only the last beat can be short, and none follows it.
@@ -257,7 +254,7 @@ module spfe_tcp_tx_user
       sent_q <= starts || (!first && sent_q);
       wait_q <= wait_d;
       waited_q <= wait_d == '0;
-      if (first_q) begin
+      if (first) begin
         sid_q <= sid_i;
         gen_q <= gen_i[IdxBits'(sid_i)];
         seq_q <= written_i;
@@ -270,7 +267,6 @@ module spfe_tcp_tx_user
     end
     if (rst_i) begin
       inside_q <= 1'b0;
-      first_q <= 1'b1;
       discard_q <= 1'b0;
     end
   end
