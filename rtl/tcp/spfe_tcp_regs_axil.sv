@@ -44,9 +44,9 @@ module spfe_tcp_regs_axil (
 
     /// A word is written in this cycle; to the registers.
     output logic wr_valid_o,
-    /// Its number.
+    /// Its number; there since the cycle before.
     output logic [9:0] wr_addr_o,
-    /// The word.
+    /// The word; there since the cycle before.
     output logic [31:0] wr_data_o,
     /// It is refused; in the same cycle.
     input logic wr_error_i,
@@ -62,20 +62,19 @@ module spfe_tcp_regs_axil (
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
 
-  // Write: address and data wait for each other.
+  // Write: address and data wait for each other, and for a cycle in which the registers judge them.
   logic aw_full_q, w_full_q, b_valid_q;
   logic [11:0] aw_q;
   logic [31:0] w_q;
   logic whole_q;
   logic [1:0] b_q;
-  logic go;
+  logic go_q, write_q;
 
   assign s_axil_awready_o = !aw_full_q;
   assign s_axil_wready_o = !w_full_q;
   assign s_axil_bvalid_o = b_valid_q;
   assign s_axil_bresp_o = b_q;
-  assign go = aw_full_q && w_full_q && !b_valid_q;
-  assign wr_valid_o = go && whole_q && aw_q[1:0] == 2'b00;
+  assign wr_valid_o = write_q;
   assign wr_addr_o = aw_q[11:2];
   assign wr_data_o = w_q;
 
@@ -85,11 +84,15 @@ module spfe_tcp_regs_axil (
       w_q <= s_axil_wdata_i;
       whole_q <= &s_axil_wstrb_i;
     end
-    aw_full_q <= !go && (aw_full_q || s_axil_awvalid_i);
-    w_full_q <= !go && (w_full_q || s_axil_wvalid_i);
-    if (go) b_q <= wr_valid_o && !wr_error_i ? Okay : SlvErr;
-    b_valid_q <= go || (b_valid_q && !s_axil_bready_i);
+    go_q <= aw_full_q && w_full_q && !b_valid_q && !go_q;
+    write_q <= aw_full_q && w_full_q && !b_valid_q && !go_q && whole_q && aw_q[1:0] == 2'b00;
+    aw_full_q <= !go_q && (aw_full_q || s_axil_awvalid_i);
+    w_full_q <= !go_q && (w_full_q || s_axil_wvalid_i);
+    if (go_q) b_q <= wr_valid_o && !wr_error_i ? Okay : SlvErr;
+    b_valid_q <= go_q || (b_valid_q && !s_axil_bready_i);
     if (rst_i) begin
+      go_q <= 1'b0;
+      write_q <= 1'b0;
       aw_full_q <= 1'b0;
       w_full_q <= 1'b0;
       b_valid_q <= 1'b0;

@@ -18,9 +18,9 @@ module spfe_tcp_regs_file
     input logic rst_i,
     /// A word is written in this cycle; from the bus.
     input logic wr_valid_i,
-    /// Its number.
+    /// Its number; there since the cycle before.
     input logic [9:0] wr_addr_i,
-    /// The word.
+    /// The word; there since the cycle before.
     input logic [31:0] wr_data_i,
     /// It is refused: not writable, locked, or a field out of its range; in the same cycle.
     output logic wr_error_o,
@@ -40,16 +40,50 @@ module spfe_tcp_regs_file
     output regs_wr_t wr_o
 );
   regs_rw_t rw_q, rw_d;
-  logic refused;
+  logic refused_q, refused_d, take;
+
+  always_comb begin
+    unique case (wr_addr_i)
+      10'h008: refused_d = 32'(wr_data_i[8+:4]) > 14;
+      10'h009: refused_d = 1'b0;
+      10'h00a: refused_d = 32'(wr_data_i[0+:30]) > 1073725440;
+      10'h00b: refused_d = 32'(wr_data_i[0+:16]) < 64 || 32'(wr_data_i[0+:16]) > Mtu - 40;
+      10'h00c: refused_d = 1'b0;
+      10'h00d: refused_d = 32'(wr_data_i[0+:16]) < 1;
+      10'h00e: refused_d = 32'(wr_data_i[0+:16]) < 1;
+      10'h00f: refused_d = 32'(wr_data_i[0+:16]) < 1;
+      10'h010: refused_d = 32'(wr_data_i[0+:8]) < 1 || 32'(wr_data_i[8+:8]) < 1;
+      10'h011: refused_d = 32'(wr_data_i[0+:16]) > 500;
+      10'h012: refused_d = 1'b0;
+      10'h013: refused_d = 32'(wr_data_i[0+:16]) < 1;
+      10'h014: refused_d = 32'(wr_data_i[0+:16]) < 1;
+      10'h015: refused_d = 32'(wr_data_i[0+:8]) < 1;
+      10'h016: refused_d = 1'b0;
+      10'h020: refused_d = 32'(wr_data_i[0+:3]) > VifCount - 1;
+      10'h021: refused_d = 1'b0;
+      10'h022: refused_d = 1'b0;
+      10'h023: refused_d = 1'b0;
+      10'h024: refused_d = 1'b0;
+      10'h025: refused_d = 1'b0;
+      10'h026: refused_d = 1'b0;
+      10'h040: refused_d = lock_i || 32'(wr_data_i[0+:9]) > SessionCount - 1;
+      10'h041: refused_d = lock_i;
+      10'h042: refused_d = lock_i;
+      10'h043: refused_d = lock_i || 32'(wr_data_i[0+:3]) > VifCount - 1;
+      10'h044: refused_d = lock_i || 32'(wr_data_i[0+:3]) < 1 || 32'(wr_data_i[0+:3]) > 4;
+      10'h045: refused_d = lock_i;
+      default: refused_d = 1'b1;
+    endcase
+  end
+
+  assign take = wr_valid_i && !refused_q;
 
   always_comb begin
     rw_d = rw_q;
     wr_o = '0;
-    refused = 1'b0;
     unique case (wr_addr_i)
       10'h008: begin
-        refused = 32'(wr_data_i[8+:4]) > 14;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.control_enable = wr_data_i[0+:1];
           rw_d.control_rst_silent = wr_data_i[1+:1];
           rw_d.control_ring_refuse = wr_data_i[2+:1];
@@ -58,157 +92,131 @@ module spfe_tcp_regs_file
         end
       end
       10'h009: begin
-        refused = 1'b0;
-        wr_o.command = wr_valid_i && !refused;
+        wr_o.command = take;
       end
       10'h00a: begin
-        refused = 32'(wr_data_i[0+:30]) > 1073725440;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.rcv_wnd = wr_data_i[0+:30];
         end
       end
       10'h00b: begin
-        refused = 32'(wr_data_i[0+:16]) < 64 || 32'(wr_data_i[0+:16]) > Mtu - 40;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.mss = wr_data_i[0+:16];
         end
       end
       10'h00c: begin
-        refused = 1'b0;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.iss_key = wr_data_i[0+:32];
         end
       end
       10'h00d: begin
-        refused = 32'(wr_data_i[0+:16]) < 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.rto_min = wr_data_i[0+:16];
         end
       end
       10'h00e: begin
-        refused = 32'(wr_data_i[0+:16]) < 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.rto_max = wr_data_i[0+:16];
         end
       end
       10'h00f: begin
-        refused = 32'(wr_data_i[0+:16]) < 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.rto_init = wr_data_i[0+:16];
         end
       end
       10'h010: begin
-        refused = 32'(wr_data_i[0+:8]) < 1 || 32'(wr_data_i[8+:8]) < 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.tries_syn = wr_data_i[0+:8];
           rw_d.tries_data = wr_data_i[8+:8];
         end
       end
       10'h011: begin
-        refused = 32'(wr_data_i[0+:16]) > 500;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.delack = wr_data_i[0+:16];
         end
       end
       10'h012: begin
-        refused = 1'b0;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.time_wait = wr_data_i[0+:16];
         end
       end
       10'h013: begin
-        refused = 32'(wr_data_i[0+:16]) < 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.persist_max = wr_data_i[0+:16];
         end
       end
       10'h014: begin
-        refused = 32'(wr_data_i[0+:16]) < 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.arp_retry = wr_data_i[0+:16];
         end
       end
       10'h015: begin
-        refused = 32'(wr_data_i[0+:8]) < 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.arp_tries = wr_data_i[0+:8];
         end
       end
       10'h016: begin
-        refused = 1'b0;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.arp_refresh = wr_data_i[0+:32];
         end
       end
       10'h020: begin
-        refused = 32'(wr_data_i[0+:3]) > VifCount - 1;
-        wr_o.vif_select = wr_valid_i && !refused;
+        wr_o.vif_select = take;
       end
       10'h021: begin
-        refused = 1'b0;
-        wr_o.vif_control = wr_valid_i && !refused;
+        wr_o.vif_control = take;
       end
       10'h022: begin
-        refused = 1'b0;
-        wr_o.vif_mac_high = wr_valid_i && !refused;
+        wr_o.vif_mac_high = take;
       end
       10'h023: begin
-        refused = 1'b0;
-        wr_o.vif_mac_low = wr_valid_i && !refused;
+        wr_o.vif_mac_low = take;
       end
       10'h024: begin
-        refused = 1'b0;
-        wr_o.vif_ip = wr_valid_i && !refused;
+        wr_o.vif_ip = take;
       end
       10'h025: begin
-        refused = 1'b0;
-        wr_o.vif_mask = wr_valid_i && !refused;
+        wr_o.vif_mask = take;
       end
       10'h026: begin
-        refused = 1'b0;
-        wr_o.vif_gateway = wr_valid_i && !refused;
+        wr_o.vif_gateway = take;
       end
       10'h040: begin
-        refused = lock_i || 32'(wr_data_i[0+:9]) > SessionCount - 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.session_select = wr_data_i[0+:9];
         end
       end
       10'h041: begin
-        refused = lock_i;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.session_peer_ip = wr_data_i[0+:32];
         end
       end
       10'h042: begin
-        refused = lock_i;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.session_ports_local = wr_data_i[0+:16];
           rw_d.session_ports_peer = wr_data_i[16+:16];
         end
       end
       10'h043: begin
-        refused = lock_i || 32'(wr_data_i[0+:3]) > VifCount - 1;
-        if (wr_valid_i && !refused) begin
+        if (take) begin
           rw_d.session_vif = wr_data_i[0+:3];
         end
       end
       10'h044: begin
-        refused = lock_i || 32'(wr_data_i[0+:3]) < 1 || 32'(wr_data_i[0+:3]) > 4;
-        wr_o.session_operation = wr_valid_i && !refused;
+        wr_o.session_operation = take;
       end
       10'h045: begin
-        refused = lock_i;
-        wr_o.session_snapshot = wr_valid_i && !refused;
+        wr_o.session_snapshot = take;
       end
-      default: refused = 1'b1;
+      default: ;
     endcase
   end
 
-  assign wr_error_o = wr_valid_i && refused;
+  assign wr_error_o = wr_valid_i && refused_q;
   assign rw_o = rw_q;
 
   always_ff @(posedge clk_i) begin
+    refused_q <= refused_d;
     rw_q <= rw_d;
     if (rst_i) begin
       rw_q.control_enable <= 1'(0);
@@ -238,80 +246,110 @@ module spfe_tcp_regs_file
     end
   end
 
-  logic [2:0][31:0] group_q, group_d;
-  logic [3:0] known_q, known_d;
+  logic [7:0][31:0] group_q, group_d;
+  logic [8:0] known_q, known_d;
 
   always_comb begin
     group_d = '0;
     known_d = '0;
-    known_d[3] = rd_addr_i >= 10'h080 && rd_addr_i <= 10'h0d5;
-    if (rd_addr_i[9:6] == 4'd0) begin
+    known_d[8] = rd_addr_i >= 10'h080 && rd_addr_i <= 10'h0d5;
+    if (rd_addr_i[9:3] == 7'd0) begin
       known_d[0] = 1'b1;
-      unique case (rd_addr_i[5:0])
-        6'h00: group_d[0] = 32'h53544350;
-        6'h01: group_d[0] = 32'h00010000;
-        6'h02: group_d[0] = {hw_i.build_sizes_arp_entries, hw_i.build_sizes_sessions};
-        6'h03: group_d[0] = {hw_i.build_widths_user_rx, hw_i.build_widths_user_tx, hw_i.build_widths_mac_tx, hw_i.build_widths_mac_rx};
-        6'h04: group_d[0] = {4'd0, hw_i.build_limits_macs, hw_i.build_limits_vlans, hw_i.build_limits_vifs, hw_i.build_limits_mtu};
-        6'h05: group_d[0] = {17'd0, hw_i.build_features_rx_checksum, hw_i.build_features_rx_packed, hw_i.build_features_rx_eop_merge, hw_i.build_features_rx_reordering, hw_i.build_features_rx_out_of_sequence, hw_i.build_features_tx_drop_if_not_established, hw_i.build_features_tx_congestion_control, hw_i.build_features_tx_push, hw_i.build_features_status_events, hw_i.build_features_credit_events, hw_i.build_features_instant_ack, hw_i.build_features_arp_server, hw_i.build_features_arp_gratuitous, hw_i.build_features_icmp_server, hw_i.build_features_mac_tx_pad};
-        6'h06: group_d[0] = {hw_i.build_memories_tx_pipe, hw_i.build_memories_rx_pipe, hw_i.build_memories_rx_fifo_packets, hw_i.build_memories_rx_addr_bits, hw_i.build_memories_tx_addr_bits};
-        6'h08: group_d[0] = {20'd0, rw_q.control_wscale, 4'd0, rw_q.control_wscale_en, rw_q.control_ring_refuse, rw_q.control_rst_silent, rw_q.control_enable};
-        6'h09: group_d[0] = 32'd0;
-        6'h0a: group_d[0] = {2'd0, rw_q.rcv_wnd};
-        6'h0b: group_d[0] = {16'd0, rw_q.mss};
-        6'h0c: group_d[0] = rw_q.iss_key;
-        6'h0d: group_d[0] = {16'd0, rw_q.rto_min};
-        6'h0e: group_d[0] = {16'd0, rw_q.rto_max};
-        6'h0f: group_d[0] = {16'd0, rw_q.rto_init};
-        6'h10: group_d[0] = {16'd0, rw_q.tries_data, rw_q.tries_syn};
-        6'h11: group_d[0] = {16'd0, rw_q.delack};
-        6'h12: group_d[0] = {16'd0, rw_q.time_wait};
-        6'h13: group_d[0] = {16'd0, rw_q.persist_max};
-        6'h14: group_d[0] = {16'd0, rw_q.arp_retry};
-        6'h15: group_d[0] = {24'd0, rw_q.arp_tries};
-        6'h16: group_d[0] = rw_q.arp_refresh;
-        6'h20: group_d[0] = {29'd0, hw_i.vif_select};
-        6'h21: group_d[0] = {hw_i.vif_control_tag, 14'd0, hw_i.vif_control_vlan, hw_i.vif_control_enable};
-        6'h22: group_d[0] = {16'd0, hw_i.vif_mac_high};
-        6'h23: group_d[0] = hw_i.vif_mac_low;
-        6'h24: group_d[0] = hw_i.vif_ip;
-        6'h25: group_d[0] = hw_i.vif_mask;
-        6'h26: group_d[0] = hw_i.vif_gateway;
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[0] = 32'h53544350;
+        3'h1: group_d[0] = 32'h00010000;
+        3'h2: group_d[0] = {hw_i.build_sizes_arp_entries, hw_i.build_sizes_sessions};
+        3'h3: group_d[0] = {hw_i.build_widths_user_rx, hw_i.build_widths_user_tx, hw_i.build_widths_mac_tx, hw_i.build_widths_mac_rx};
+        3'h4: group_d[0] = {4'd0, hw_i.build_limits_macs, hw_i.build_limits_vlans, hw_i.build_limits_vifs, hw_i.build_limits_mtu};
+        3'h5: group_d[0] = {17'd0, hw_i.build_features_rx_checksum, hw_i.build_features_rx_packed, hw_i.build_features_rx_eop_merge, hw_i.build_features_rx_reordering, hw_i.build_features_rx_out_of_sequence, hw_i.build_features_tx_drop_if_not_established, hw_i.build_features_tx_congestion_control, hw_i.build_features_tx_push, hw_i.build_features_status_events, hw_i.build_features_credit_events, hw_i.build_features_instant_ack, hw_i.build_features_arp_server, hw_i.build_features_arp_gratuitous, hw_i.build_features_icmp_server, hw_i.build_features_mac_tx_pad};
+        3'h6: group_d[0] = {hw_i.build_memories_tx_pipe, hw_i.build_memories_rx_pipe, hw_i.build_memories_rx_fifo_packets, hw_i.build_memories_rx_addr_bits, hw_i.build_memories_tx_addr_bits};
         default: known_d[0] = 1'b0;
       endcase
     end
-    if (rd_addr_i[9:6] == 4'd1) begin
+    if (rd_addr_i[9:3] == 7'd1) begin
       known_d[1] = 1'b1;
-      unique case (rd_addr_i[5:0])
-        6'h00: group_d[1] = {23'd0, rw_q.session_select};
-        6'h01: group_d[1] = rw_q.session_peer_ip;
-        6'h02: group_d[1] = {rw_q.session_ports_peer, rw_q.session_ports_local};
-        6'h03: group_d[1] = {29'd0, rw_q.session_vif};
-        6'h04: group_d[1] = 32'd0;
-        6'h05: group_d[1] = 32'd0;
-        6'h06: group_d[1] = {30'd0, hw_i.session_status_snapshot_busy, hw_i.session_status_operation_busy};
-        6'h08: group_d[1] = {hw_i.view_state_mss, 5'd0, hw_i.view_state_vif, 4'd0, hw_i.view_state_state};
-        6'h09: group_d[1] = hw_i.view_peer_ip;
-        6'h0a: group_d[1] = {hw_i.view_ports_peer, hw_i.view_ports_local};
-        6'h0b: group_d[1] = hw_i.view_snd_una;
-        6'h0c: group_d[1] = hw_i.view_snd_nxt;
-        6'h0d: group_d[1] = hw_i.view_rcv_nxt;
-        6'h0e: group_d[1] = hw_i.view_snd_wnd;
-        6'h0f: group_d[1] = hw_i.view_cwnd;
-        6'h10: group_d[1] = hw_i.view_ssthresh;
-        6'h11: group_d[1] = {hw_i.view_times_srtt, hw_i.view_times_rto};
-        6'h12: group_d[1] = hw_i.view_credit;
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[1] = {20'd0, rw_q.control_wscale, 4'd0, rw_q.control_wscale_en, rw_q.control_ring_refuse, rw_q.control_rst_silent, rw_q.control_enable};
+        3'h1: group_d[1] = 32'd0;
+        3'h2: group_d[1] = {2'd0, rw_q.rcv_wnd};
+        3'h3: group_d[1] = {16'd0, rw_q.mss};
+        3'h4: group_d[1] = rw_q.iss_key;
+        3'h5: group_d[1] = {16'd0, rw_q.rto_min};
+        3'h6: group_d[1] = {16'd0, rw_q.rto_max};
+        3'h7: group_d[1] = {16'd0, rw_q.rto_init};
         default: known_d[1] = 1'b0;
       endcase
     end
-    if (rd_addr_i[9:6] == 4'd4) begin
+    if (rd_addr_i[9:3] == 7'd2) begin
       known_d[2] = 1'b1;
-      unique case (rd_addr_i[5:0])
-        6'h00: group_d[2] = {16'd0, hw_i.probe_rx_last};
-        6'h01: group_d[2] = {hw_i.probe_rx_range_max, hw_i.probe_rx_range_min};
-        6'h02: group_d[2] = {16'd0, hw_i.probe_tx_last};
-        6'h03: group_d[2] = {hw_i.probe_tx_range_max, hw_i.probe_tx_range_min};
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[2] = {16'd0, rw_q.tries_data, rw_q.tries_syn};
+        3'h1: group_d[2] = {16'd0, rw_q.delack};
+        3'h2: group_d[2] = {16'd0, rw_q.time_wait};
+        3'h3: group_d[2] = {16'd0, rw_q.persist_max};
+        3'h4: group_d[2] = {16'd0, rw_q.arp_retry};
+        3'h5: group_d[2] = {24'd0, rw_q.arp_tries};
+        3'h6: group_d[2] = rw_q.arp_refresh;
         default: known_d[2] = 1'b0;
+      endcase
+    end
+    if (rd_addr_i[9:3] == 7'd4) begin
+      known_d[3] = 1'b1;
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[3] = {29'd0, hw_i.vif_select};
+        3'h1: group_d[3] = {hw_i.vif_control_tag, 14'd0, hw_i.vif_control_vlan, hw_i.vif_control_enable};
+        3'h2: group_d[3] = {16'd0, hw_i.vif_mac_high};
+        3'h3: group_d[3] = hw_i.vif_mac_low;
+        3'h4: group_d[3] = hw_i.vif_ip;
+        3'h5: group_d[3] = hw_i.vif_mask;
+        3'h6: group_d[3] = hw_i.vif_gateway;
+        default: known_d[3] = 1'b0;
+      endcase
+    end
+    if (rd_addr_i[9:3] == 7'd8) begin
+      known_d[4] = 1'b1;
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[4] = {23'd0, rw_q.session_select};
+        3'h1: group_d[4] = rw_q.session_peer_ip;
+        3'h2: group_d[4] = {rw_q.session_ports_peer, rw_q.session_ports_local};
+        3'h3: group_d[4] = {29'd0, rw_q.session_vif};
+        3'h4: group_d[4] = 32'd0;
+        3'h5: group_d[4] = 32'd0;
+        3'h6: group_d[4] = {30'd0, hw_i.session_status_snapshot_busy, hw_i.session_status_operation_busy};
+        default: known_d[4] = 1'b0;
+      endcase
+    end
+    if (rd_addr_i[9:3] == 7'd9) begin
+      known_d[5] = 1'b1;
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[5] = {hw_i.view_state_mss, 5'd0, hw_i.view_state_vif, 4'd0, hw_i.view_state_state};
+        3'h1: group_d[5] = hw_i.view_peer_ip;
+        3'h2: group_d[5] = {hw_i.view_ports_peer, hw_i.view_ports_local};
+        3'h3: group_d[5] = hw_i.view_snd_una;
+        3'h4: group_d[5] = hw_i.view_snd_nxt;
+        3'h5: group_d[5] = hw_i.view_rcv_nxt;
+        3'h6: group_d[5] = hw_i.view_snd_wnd;
+        3'h7: group_d[5] = hw_i.view_cwnd;
+        default: known_d[5] = 1'b0;
+      endcase
+    end
+    if (rd_addr_i[9:3] == 7'd10) begin
+      known_d[6] = 1'b1;
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[6] = hw_i.view_ssthresh;
+        3'h1: group_d[6] = {hw_i.view_times_srtt, hw_i.view_times_rto};
+        3'h2: group_d[6] = hw_i.view_credit;
+        default: known_d[6] = 1'b0;
+      endcase
+    end
+    if (rd_addr_i[9:3] == 7'd32) begin
+      known_d[7] = 1'b1;
+      unique case (rd_addr_i[2:0])
+        3'h0: group_d[7] = {16'd0, hw_i.probe_rx_last};
+        3'h1: group_d[7] = {hw_i.probe_rx_range_max, hw_i.probe_rx_range_min};
+        3'h2: group_d[7] = {16'd0, hw_i.probe_tx_last};
+        3'h3: group_d[7] = {hw_i.probe_tx_range_max, hw_i.probe_tx_range_min};
+        default: known_d[7] = 1'b0;
       endcase
     end
   end
@@ -323,7 +361,7 @@ module spfe_tcp_regs_file
 
   always_comb begin
     rd_data_o = '0;
-    for (int unsigned i = 0; i < 3; i++) rd_data_o |= group_q[i];
+    for (int unsigned i = 0; i < 8; i++) rd_data_o |= group_q[i];
   end
 
   assign rd_error_o = known_q == '0;

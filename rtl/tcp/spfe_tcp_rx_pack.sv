@@ -31,6 +31,8 @@ module spfe_tcp_rx_pack #(
     input logic [MacWidth-1:0] data_i,
     /// It has payload of a segment that is delivered.
     input logic valid_i,
+    /// It has payload, wanted or not; known earlier than valid_i.
+    input logic data_valid_i,
     /// With valid_i: the first payload of the segment; as what follows, from registers.
     input logic first_i,
     /// With first_i: lane where it begins.
@@ -72,6 +74,7 @@ module spfe_tcp_rx_pack #(
 
   logic [CountBits:0] sum, total;
   logic finish, whole, over, full, emit, last;
+  logic beat_emit, beat_last;  // if the payload that comes is wanted
   logic [MacHalves-1:0][15:0] mac;
 
   assign mac = data_i;
@@ -96,17 +99,19 @@ module spfe_tcp_rx_pack #(
   always_comb begin
     // All payload of the segment is in this beat or before it, and fits in one.
     whole = end_i && !over;
+    beat_emit = full || (!Packed && first_i);
+    if (whole) beat_emit = !(Verdict && EopMerge) || finish;
+    beat_last = whole && (finish || !Verdict);
+    // A frame that was cut off.
+    if (finish && !end_i) begin
+      beat_emit = 1'b1;
+      beat_last = 1'b1;
+    end
     emit = 1'b0;
     last = 1'b0;
     if (valid_i) begin
-      emit = full || (!Packed && first_i);
-      if (whole) emit = !(Verdict && EopMerge) || finish;
-      last = whole && (finish || !Verdict);
-      // A frame that was cut off.
-      if (finish && !end_i) begin
-        emit = 1'b1;
-        last = 1'b1;
-      end
+      emit = beat_emit;
+      last = beat_last;
     end else if (tail_q) begin
       emit = !(Verdict && EopMerge) || finish || finished_q;
       last = finish || finished_q || !Verdict;
@@ -119,16 +124,19 @@ module spfe_tcp_rx_pack #(
   always_comb begin
     valid_o = emit;
     last_o = last;
-    data_o = valid_i ? merged : store_q;
+    data_o = data_valid_i ? merged : store_q;
     count_o = '0;
     if (valid_i) count_o = over ? CountBits'(UserBytes) : total[CountBits-1:0];
     else if (tail_q) count_o = stored_q;
   end
 
   always_ff @(posedge clk_i) begin
-    if (valid_i) begin
+    // Whether payload is wanted is known late: what is not wanted is stored too, as no bytes.
+    if (data_valid_i) begin
       if (first_i) shift_q <= shift;
-      store_q <= emit ? source : merged;
+      store_q <= beat_emit ? source : merged;
+    end
+    if (valid_i) begin
       open_q <= 1'b1;
       stored_q <= total[CountBits-1:0];
       if (emit) stored_q <= over ? CountBits'(total - (CountBits + 1)'(UserBytes)) : '0;
@@ -154,6 +162,9 @@ module spfe_tcp_rx_pack #(
     a_first :
     assert (rst_i || !valid_i || !first_i || stored_q == '0)
     else $error("%0d bytes are left from the segment before", stored_q);
+    a_stored :
+    assert (rst_i || !data_valid_i || valid_i || stored_q == '0 || !emit)
+    else $error("payload that is not wanted hides %0d bytes", stored_q);
   end
 `endif
 

@@ -116,6 +116,7 @@ module spfe_tcp_rx_user
       .start_i,
       .data_i,
       .valid_i(valid_i && accept_i),
+      .data_valid_i(valid_i),
       .first_i,
       .first_lane_i,
       .first_bytes_i,

@@ -2,7 +2,7 @@
 """SystemVerilog: the package with the structs and the module that stores and decodes."""
 
 HEAD = "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1\n// {note}\n"
-GROUP_BITS = 6  # registers whose words differ in these low bits share a multiplexer
+GROUP_BITS = 3  # registers whose words differ in these low bits share a multiplexer
 
 
 def members(registers, wanted):
@@ -57,9 +57,9 @@ module spfe_tcp_regs_file
     input logic rst_i,
     /// A word is written in this cycle; from the bus.
     input logic wr_valid_i,
-    /// Its number.
+    /// Its number; there since the cycle before.
     input logic [9:0] wr_addr_i,
-    /// The word.
+    /// The word; there since the cycle before.
     input logic [31:0] wr_data_i,
     /// It is refused: not writable, locked, or a field out of its range; in the same cycle.
     output logic wr_error_o,
@@ -94,26 +94,30 @@ def ranges(register):
 
 
 def write(m):
-    """Decoding of writes, and the storage."""
-    lines = ["  regs_rw_t rw_q, rw_d;", "  logic refused;", "", "  always_comb begin",
-             "    rw_d = rw_q;", "    wr_o = '0;", "    refused = 1'b0;",
+    """Decoding of writes, and the storage: whether a word is refused is known a cycle before it is written."""
+    lines = ["  regs_rw_t rw_q, rw_d;", "  logic refused_q, refused_d, take;", "", "  always_comb begin",
              "    unique case (wr_addr_i)"]
-    for r in m.registers:
-        if not r.writable:
-            continue
+    never = "1'b0"
+    writable = [r for r in m.registers if r.writable]
+    for r in writable:
         bad = (["lock_i"] if r.lock else []) + ranges(r)
+        lines.append(f"      10'h{r.offset // 4:03x}: refused_d = {' || '.join(bad or [never])};")
+    lines += ["      default: refused_d = 1'b1;", "    endcase", "  end", "",
+              "  assign take = wr_valid_i && !refused_q;", "", "  always_comb begin",
+              "    rw_d = rw_q;", "    wr_o = '0;", "    unique case (wr_addr_i)"]
+    for r in writable:
         lines.append(f"      10'h{r.offset // 4:03x}: begin")
-        lines.append(f"        refused = {' || '.join(bad)};" if bad else "        refused = 1'b0;")
         if r.strobe:
-            lines.append(f"        wr_o.{r.name.lower()} = wr_valid_i && !refused;")
+            lines.append(f"        wr_o.{r.name.lower()} = take;")
         else:
-            lines.append("        if (wr_valid_i && !refused) begin")
+            lines.append("        if (take) begin")
             lines += [f"          rw_d.{f.name} = wr_data_i[{f.lsb}+:{f.width}];" for f in r.fields]
             lines.append("        end")
         lines.append("      end")
-    lines += ["      default: refused = 1'b1;", "    endcase", "  end", "",
-              "  assign wr_error_o = wr_valid_i && refused;", "  assign rw_o = rw_q;", "",
-              "  always_ff @(posedge clk_i) begin", "    rw_q <= rw_d;", "    if (rst_i) begin"]
+    lines += ["      default: ;", "    endcase", "  end", "",
+              "  assign wr_error_o = wr_valid_i && refused_q;", "  assign rw_o = rw_q;", "",
+              "  always_ff @(posedge clk_i) begin", "    refused_q <= refused_d;", "    rw_q <= rw_d;",
+              "    if (rst_i) begin"]
     lines += [f"      rw_q.{f.name} <= {f.width}'({f.reset});" for f in members(m.registers, ("rw",))]
     return lines + ["    end", "  end", ""]
 
@@ -152,7 +156,7 @@ def read(m):
         for r in rows:
             low = r.offset // 4 & (1 << GROUP_BITS) - 1
             shown = "32'd0" if r.access == "wo" else value(r)
-            lines.append(f"        {GROUP_BITS}'h{low:02x}: group_d[{number}] = {shown};")
+            lines.append(f"        {GROUP_BITS}'h{low:x}: group_d[{number}] = {shown};")
         lines.append(f"        default: known_d[{number}] = 1'b0;")
         lines += ["      endcase", "    end"]
     lines += ["  end", "", "  always_ff @(posedge clk_i) begin", "    group_q <= group_d;",
