@@ -22,6 +22,9 @@ const BATCH: usize = 8;
 pub const TICK: u64 = 5;
 /// Ticks the endpoint may be behind before time stands still for it.
 const BEHIND: u64 = 4;
+/// Frames the endpoint gets before another tick passes for it while more of them wait. The kernel may hold a thousand: without
+/// this their way through a slow simulation would be longer than a time-out.
+const PER_TICK: usize = 64;
 
 /// What the bridge is asked for.
 #[derive(Debug)]
@@ -112,6 +115,8 @@ pub struct Bridge {
     /// Those it has seen.
     ticks: u64,
     queue: VecDeque<(Vec<u8>, bool)>,
+    /// Frames given to the endpoint since the last tick.
+    taken: usize,
     to_ep: Channel,
     to_tap: Channel,
     line: Again,
@@ -141,6 +146,7 @@ impl Bridge {
             ticked: 0,
             ticks: 0,
             queue: VecDeque::new(),
+            taken: 0,
             to_ep: Channel::new(Impair::default(), 0),
             to_tap: Channel::new(Impair::default(), 0),
             line: Again::default(),
@@ -211,6 +217,7 @@ impl Bridge {
         for (bytes, bad_fcs) in self.queue.drain(..self.queue.len().min(BATCH)) {
             self.report.captures[1].add(now, &bytes, false, bad_fcs);
             self.ep.inject(&bytes, bad_fcs);
+            self.taken += 1;
             moved = true;
         }
         moved |= self.tick(ms);
@@ -251,9 +258,10 @@ impl Bridge {
 
     fn tick(&mut self, ms: u64) -> bool {
         let now = ms / TICK;
-        if now <= self.ticked {
+        if now <= self.ticked || (!self.queue.is_empty() && self.taken < PER_TICK) {
             return false;
         }
+        self.taken = 0;
         if now - self.ticked > BEHIND {
             self.report.still += (now - 1 - self.ticked) * TICK;
             self.ticked = now - 1;
