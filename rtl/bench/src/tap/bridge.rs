@@ -24,7 +24,7 @@ pub const TICK: u64 = 5;
 const BEHIND: u64 = 4;
 /// Frames the endpoint gets before another tick passes for it while more of them wait. The kernel may hold a thousand: without
 /// this their way through a slow simulation would be longer than a time-out.
-const PER_TICK: usize = 64;
+const PER_TICK: usize = 32;
 
 /// What the bridge is asked for.
 #[derive(Debug)]
@@ -96,7 +96,8 @@ pub fn settings() -> Settings {
         delack: ms(40),
         syn_tries: 8,
         data_tries: 12,
-        time_wait: ms(20),
+        // A slot is soon free again, also when time stands still.
+        time_wait: ms(10),
         persist_max: ms(1000),
         arp_retry: ms(200),
         arp_tries: 20,
