@@ -9,8 +9,8 @@
 # they may not be made everything is skipped, with the reason. Everything has a timeout.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
-# shellcheck source=checks.sh
-source tests/checks.sh
+# shellcheck source=../tools/checks.sh
+source tools/checks.sh
 
 readonly spfe=${SPFE_BIN:-target/release/spfe} spfed=${SPFED_BIN:-target/release/spfed}
 readonly limit=60 bytes=$((20 << 20)) port=5300

@@ -13,8 +13,8 @@
 # target/release). Only what it started is ended; everything has a timeout.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
-# shellcheck source=checks.sh
-source tests/checks.sh
+# shellcheck source=../tools/checks.sh
+source tools/checks.sh
 
 readonly spfed=${SPFED_BIN:-target/release/spfed}
 readonly program=target/release/examples/round_trip

@@ -9,8 +9,8 @@
 # build; without them the live capture is left out). SPFE_FUZZ_RUNS damaged captures are looked at (default 20).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
-# shellcheck source=checks.sh
-source tests/checks.sh
+# shellcheck source=../tools/checks.sh
+source tools/checks.sh
 
 readonly runs=${SPFE_FUZZ_RUNS:-20} home=$HOME
 sample=${SPFE_SAMPLE:-}

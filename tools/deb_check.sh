@@ -8,8 +8,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 # shellcheck source=../tests/vm/lib.sh
 source tests/vm/lib.sh
-# shellcheck source=../tests/checks.sh
-source tests/checks.sh
+# shellcheck source=checks.sh
+source tools/checks.sh
 
 readonly packages=$1
 child=''

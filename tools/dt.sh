@@ -9,8 +9,8 @@
 # the checks are skipped with the reason.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
-# shellcheck source=../tests/checks.sh
-source tests/checks.sh
+# shellcheck source=checks.sh
+source tools/checks.sh
 
 readonly pins=tools/packages/python.txt
 readonly binding=driver/dt/spfe,endpoint.yaml

@@ -15,8 +15,8 @@
 # target/rtl/report/data/peers.json.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
-# shellcheck source=../checks.sh
-source tests/checks.sh
+# shellcheck source=../../tools/checks.sh
+source tools/checks.sh
 
 readonly endpoint=${TCP_ENDPOINT:-full} limit=${PEER_LIMIT:-7200}
 readonly bench=${CARGO_TARGET_DIR:-rtl/bench/target}/release/tcp-bench
