@@ -235,13 +235,13 @@ pub trait End {
     fn counters(&self) -> Counters;
 
     /// The value of an item of the management information base (50-11C 5.9), of a lane or channel.
-    fn mib(&mut self, item: mib::Id, index: usize) -> Result<u64, mib::Error> {
+    fn mib(&mut self, item: mib::MibItem, index: usize) -> Result<u64, mib::Error> {
         let _ = (item, index);
         Err(mib::Error::Absent)
     }
 
     /// Sets an item.
-    fn set_mib(&mut self, item: mib::Id, index: usize, value: u64) -> Result<(), mib::Error> {
+    fn set_mib(&mut self, item: mib::MibItem, index: usize, value: u64) -> Result<(), mib::Error> {
         let _ = (item, index, value);
         Err(mib::Error::Absent)
     }

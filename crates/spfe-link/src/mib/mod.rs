@@ -6,96 +6,17 @@
 //! [`crate::network::Table`] and [`crate::network::Router`].
 
 mod read;
-mod table;
 mod write;
 
-pub use table::{COUNT, ITEMS, Id};
+pub use spfe_contract::{MIB_ITEMS, MibAccess, MibInfo, MibItem, MibKind, MibLayer, MibScope};
 
 use crate::datalink::{DataLink, Store};
 use crate::multilane::MultiLane;
 use core::fmt;
 
-/// Layer of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layer {
-    /// 5.8
-    Network,
-    /// 5.7
-    DataLink,
-    /// 5.6
-    MultiLane,
-    /// 5.5
-    Lane,
-    /// 5.4
-    Physical,
-}
-
-/// What an item is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// Of table 5-36.
-    Parameter,
-    /// Of table 5-37.
-    Status,
-    /// Of table 5-37, stays until it is cleared.
-    Error,
-}
-
-/// How an item is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Read.
-    Read,
-    /// Read and set.
-    ReadWrite,
-    /// Setting it to 1 does something; it reads 0.
-    Command,
-}
-
-/// What there is one of an item for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Per {
-    /// The link; its index is 0.
-    Link,
-    /// Each lane.
-    Lane,
-    /// Each virtual channel.
-    VirtualChannel,
-}
-
-/// An item of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// Its number.
-    pub id: Id,
-    /// Its name.
-    pub name: &'static str,
-    /// Its layer.
-    pub layer: Layer,
-    /// What it is.
-    pub kind: Kind,
-    /// How it is used.
-    pub access: Access,
-    /// What there is one for.
-    pub per: Per,
-    /// Unit of its value; empty for a plain number.
-    pub unit: &'static str,
-    /// Its least value.
-    pub min: u64,
-    /// Its greatest value.
-    pub max: u64,
-}
-
-/// The item of a name, in the spelling of the table.
-pub fn find(name: &str) -> Option<&'static Item> {
-    ITEMS.iter().find(|item| item.name == name)
-}
-
-impl Id {
-    /// Its item.
-    pub fn item(self) -> &'static Item {
-        &ITEMS[self as usize]
-    }
+/// The item with this name, in the spelling of the standard's tables.
+pub fn find(name: &str) -> Option<&'static MibInfo> {
+    MIB_ITEMS.iter().find(|info| info.title == name)
 }
 
 /// Why an item cannot be read or set.
@@ -139,7 +60,7 @@ impl core::error::Error for Error {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// What it is a value of.
-    pub item: &'static Item,
+    pub item: &'static MibInfo,
     /// Lane or virtual channel; 0 for the link.
     pub index: usize,
     /// The value.
@@ -186,40 +107,40 @@ pub struct Mib<'a, B, const L: usize, const V: usize> {
 
 impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
     /// How many of an item there are.
-    pub fn count(&self, item: &Item) -> usize {
-        match item.per {
-            Per::Link => 1,
-            Per::Lane => self.lane_count.min(L),
-            Per::VirtualChannel => self.link.virtual_channels(),
+    pub fn count(&self, item: &MibInfo) -> usize {
+        match item.scope {
+            MibScope::Link => 1,
+            MibScope::Lane => self.lane_count.min(L),
+            MibScope::Vc => self.link.virtual_channels(),
         }
     }
 
     /// Range of an item on this link: the standard's, less what this link does not have.
-    pub fn range(&self, item: &Item) -> (u64, u64) {
-        let max = match item.id {
-            Id::MaxDataSendingLanes => self.lane_count.min(L) as u64,
-            Id::Priority => u64::from(self.link.qos().limits().priority_levels) - 1,
+    pub fn range(&self, item: &MibInfo) -> (u64, u64) {
+        let max = match item.item {
+            MibItem::MaxDataSendingLanes => self.lane_count.min(L) as u64,
+            MibItem::Priority => u64::from(self.link.qos().limits().priority_levels) - 1,
             _ => item.max,
         };
         (item.min, max)
     }
 
     /// The value of an item.
-    pub fn get(&self, id: Id, index: usize) -> Result<u64, Error> {
-        let count = self.count(id.item());
+    pub fn get(&self, id: MibItem, index: usize) -> Result<u64, Error> {
+        let count = self.count(id.info());
         if index < count { Ok(self.read(id, index)) } else { Err(Error::Index { count }) }
     }
 
     /// Sets an item.
-    pub fn set(&mut self, id: Id, index: usize, value: u64) -> Result<(), Error> {
-        let item = id.item();
+    pub fn set(&mut self, id: MibItem, index: usize, value: u64) -> Result<(), Error> {
+        let item = id.info();
         let count = self.count(item);
         if index >= count {
             return Err(Error::Index { count });
         }
-        let fixed = id == Id::VirtualNetwork && index == 0;
+        let fixed = id == MibItem::VirtualNetwork && index == 0;
         let (min, max) = if fixed { (0, 0) } else { self.range(item) };
-        if item.access == Access::Read {
+        if item.access == MibAccess::Ro {
             Err(Error::ReadOnly)
         } else if value < min || value > max {
             Err(Error::Range { min, max })
@@ -231,19 +152,19 @@ impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
 
     /// The value of an item by its name.
     pub fn get_by_name(&self, name: &str, index: usize) -> Result<u64, Error> {
-        self.get(find(name).ok_or(Error::Name)?.id, index)
+        self.get(find(name).ok_or(Error::Name)?.item, index)
     }
 
     /// Sets an item by its name.
     pub fn set_by_name(&mut self, name: &str, index: usize, value: u64) -> Result<(), Error> {
-        self.set(find(name).ok_or(Error::Name)?.id, index, value)
+        self.set(find(name).ok_or(Error::Name)?.item, index, value)
     }
 
     /// Gives the value of every item but commands, for each lane and virtual channel.
     pub fn visit(&self, mut each: impl FnMut(Entry)) {
-        for item in ITEMS.iter().filter(|item| item.access != Access::Command) {
+        for item in MIB_ITEMS.iter().filter(|item| item.access != MibAccess::Command) {
             for index in 0..self.count(item) {
-                each(Entry { item, index, value: self.read(item.id, index) });
+                each(Entry { item, index, value: self.read(item.item, index) });
             }
         }
     }

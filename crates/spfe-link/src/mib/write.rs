@@ -1,48 +1,55 @@
 //! Where each item is set.
 
-use super::{Id, Mib};
+use super::Mib;
 use crate::datalink::{self, Store};
 use crate::{lane, qos};
+use spfe_contract::MibItem;
 
 impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
     /// Sets an item that exists to a value in its range.
-    pub(super) fn write(&mut self, id: Id, index: usize, value: u64) {
+    pub(super) fn write(&mut self, id: MibItem, index: usize, value: u64) {
         let on = value != 0;
         match id {
-            Id::VirtualNetwork => {
+            MibItem::VirtualNetwork => {
                 if let Some(network) = self.node.virtual_network.get_mut(index) {
                     *network = value as u8;
                 }
             }
-            Id::BroadcastChannel => self.node.broadcast_channel = value as u8,
-            Id::InterfaceReset => self.interface_reset(),
-            Id::LinkReset => {
+            MibItem::BroadcastChannel => self.node.broadcast_channel = value as u8,
+            MibItem::InterfaceReset => self.interface_reset(),
+            MibItem::LinkReset => {
                 self.link.link_reset();
                 self.clear_errors();
             }
-            Id::DataScrambled => self.link_parameter(|p| p.data_scrambled = on),
-            Id::ExpectedBroadcastBandwidth => {
+            MibItem::DataScrambled => self.link_parameter(|p| p.data_scrambled = on),
+            MibItem::ExpectedBroadcastBandwidth => {
                 self.link_parameter(|p| p.expected_broadcast_bandwidth = value as u16);
             }
-            Id::ContinuousMode => self.link_parameter(|p| {
+            MibItem::ContinuousMode => self.link_parameter(|p| {
                 p.continuous_mode =
                     p.continuous_mode & !(1 << (index & 31)) | u32::from(on) << (index & 31);
             }),
-            Id::Priority => self.channel(index, |p| p.priority = value as u8),
-            Id::ExpectedBandwidth => self.channel(index, |p| p.expected_bandwidth = value as u16),
-            Id::TimeSlots => self.channel(index, |p| p.time_slots = value),
-            Id::IdleTimeLimit => self.link.set_idle_time_limit(value as u32),
-            Id::MaxDataSendingLanes => self.lanes.parameters.max_data_sending = value as u8,
-            Id::TxEn => self.lane(index, |p| p.tx_en = on),
-            Id::RxEn => self.lane(index, |p| p.rx_en = on),
-            Id::LaneStart => self.lane(index, |p| p.lane_start = on),
-            Id::AutoStart => self.lane(index, |p| p.auto_start = on),
-            Id::LaneReset => self.lane(index, |p| p.lane_reset = on),
-            Id::NearEndParallelLoopback => self.lane(index, |p| p.near_end_parallel_loopback = on),
-            Id::FarEndParallelLoopback => self.lane(index, |p| p.far_end_parallel_loopback = on),
-            Id::NearEndSerialLoopback => self.lane(index, |p| p.near_end_serial_loopback = on),
-            Id::FarEndSerialLoopback => self.lane(index, |p| p.far_end_serial_loopback = on),
-            Id::StandbyReason => self.lane(index, |p| p.standby_reason = value as u8),
+            MibItem::Priority => self.channel(index, |p| p.priority = value as u8),
+            MibItem::ExpectedBandwidth => {
+                self.channel(index, |p| p.expected_bandwidth = value as u16)
+            }
+            MibItem::TimeSlots => self.channel(index, |p| p.time_slots = value),
+            MibItem::IdleTimeLimit => self.link.set_idle_time_limit(value as u32),
+            MibItem::MaxDataSendingLanes => self.lanes.parameters.max_data_sending = value as u8,
+            MibItem::TxEn => self.lane(index, |p| p.tx_en = on),
+            MibItem::RxEn => self.lane(index, |p| p.rx_en = on),
+            MibItem::LaneStart => self.lane(index, |p| p.lane_start = on),
+            MibItem::AutoStart => self.lane(index, |p| p.auto_start = on),
+            MibItem::LaneReset => self.lane(index, |p| p.lane_reset = on),
+            MibItem::NearEndParallelLoopback => {
+                self.lane(index, |p| p.near_end_parallel_loopback = on)
+            }
+            MibItem::FarEndParallelLoopback => {
+                self.lane(index, |p| p.far_end_parallel_loopback = on)
+            }
+            MibItem::NearEndSerialLoopback => self.lane(index, |p| p.near_end_serial_loopback = on),
+            MibItem::FarEndSerialLoopback => self.lane(index, |p| p.far_end_serial_loopback = on),
+            MibItem::StandbyReason => self.lane(index, |p| p.standby_reason = value as u8),
             // The rest is read only.
             _ => {}
         }

@@ -1,16 +1,17 @@
 //! The management information base (50-11C 5.9): every name, read and set.
 
 use crate::bench::{Bench, VCS, quick_lane};
+use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, MibKind, MibLayer, MibScope};
 use spfe_link::Word;
 use spfe_link::datalink::Config;
-use spfe_link::mib::{Access, Error, ITEMS, Id, Kind, Layer, Mib, Per, find};
+use spfe_link::mib::{Error, Mib, find};
 use std::collections::BTreeSet;
 
 /// Tables 5-36 and 5-37 by layer, as far as they are of an end of a link.
-const NAMES: [(Layer, &[&str]); 5] = [
-    (Layer::Network, &["Virtual Network Number", "Broadcast Channel"]),
+const NAMES: [(MibLayer, &[&str]); 5] = [
+    (MibLayer::Network, &["Virtual Network Number", "Broadcast Channel"]),
     (
-        Layer::DataLink,
+        MibLayer::DataLink,
         &[
             "Interface Reset",
             "Link Reset",
@@ -42,7 +43,7 @@ const NAMES: [(Layer, &[&str]); 5] = [
         ],
     ),
     (
-        Layer::MultiLane,
+        MibLayer::MultiLane,
         &[
             "TxEn",
             "RxEn",
@@ -55,7 +56,7 @@ const NAMES: [(Layer, &[&str]); 5] = [
         ],
     ),
     (
-        Layer::Lane,
+        MibLayer::Lane,
         &[
             "LaneStart",
             "AutoStart",
@@ -76,7 +77,7 @@ const NAMES: [(Layer, &[&str]); 5] = [
         ],
     ),
     (
-        Layer::Physical,
+        MibLayer::Physical,
         &["Near-End Serial Loopback", "Far-End Serial Loopback", "No Signal", "Bit Synchronised"],
     ),
 ];
@@ -86,31 +87,34 @@ fn every_name_once() {
     let mut all = BTreeSet::new();
     for (layer, names) in NAMES {
         for name in names {
-            let items: Vec<_> = ITEMS.iter().filter(|item| item.name == *name).collect();
+            let items: Vec<_> = MIB_ITEMS.iter().filter(|item| item.title == *name).collect();
             assert_eq!(items.len(), 1, "{name}");
             assert_eq!(items[0].layer, layer, "{name}");
             assert_eq!(find(name), Some(items[0]));
             all.insert(*name);
         }
     }
-    assert_eq!(all.len(), ITEMS.len(), "and no other");
-    for item in &ITEMS {
-        assert_eq!(item.id.item(), item, "at its number");
+    assert_eq!(all.len(), MIB_ITEMS.len(), "and no other");
+    for item in &MIB_ITEMS {
+        assert_eq!(item.item.info(), item, "at its number");
         assert!(item.min <= item.max);
-        assert_eq!(item.access == Access::Read, item.kind != Kind::Parameter || is_fixed(item.id));
+        assert_eq!(
+            item.access == MibAccess::Ro,
+            item.kind != MibKind::Parameter || is_fixed(item.item)
+        );
     }
     assert!(find("Lane state").is_none());
 }
 
 /// Constants of the link.
-fn is_fixed(id: Id) -> bool {
+fn is_fixed(id: MibItem) -> bool {
     matches!(
         id,
-        Id::BandwidthCreditLimit
-            | Id::MinimumBandwidthCreditThreshold
-            | Id::FctMultiplier
-            | Id::SegmentMultiplier
-            | Id::Bypass
+        MibItem::BandwidthCreditLimit
+            | MibItem::MinimumBandwidthCreditThreshold
+            | MibItem::FctMultiplier
+            | MibItem::SegmentMultiplier
+            | MibItem::Bypass
     )
 }
 
@@ -122,57 +126,57 @@ fn bench() -> Bench<3> {
 fn what_is_set_is_read_back() {
     let mut bench = bench();
     let mut mib = bench.ends[0].mib();
-    for item in &ITEMS {
+    for item in &MIB_ITEMS {
         let count = mib.count(item);
-        let expected = match item.per {
-            Per::Link => 1,
-            Per::Lane => 3,
-            Per::VirtualChannel => VCS,
+        let expected = match item.scope {
+            MibScope::Link => 1,
+            MibScope::Lane => 3,
+            MibScope::Vc => VCS,
         };
-        assert_eq!(count, expected, "{}", item.name);
-        assert_eq!(mib.get(item.id, count), Err(Error::Index { count }));
-        assert_eq!(mib.set(item.id, count, item.min), Err(Error::Index { count }));
+        assert_eq!(count, expected, "{}", item.title);
+        assert_eq!(mib.get(item.item, count), Err(Error::Index { count }));
+        assert_eq!(mib.set(item.item, count, item.min), Err(Error::Index { count }));
         match item.access {
-            Access::Command => assert_eq!(mib.get(item.id, 0), Ok(0)),
-            Access::Read => assert_eq!(mib.set(item.id, 0, item.min), Err(Error::ReadOnly)),
-            Access::ReadWrite => {
+            MibAccess::Command => assert_eq!(mib.get(item.item, 0), Ok(0)),
+            MibAccess::Ro => assert_eq!(mib.set(item.item, 0, item.min), Err(Error::ReadOnly)),
+            MibAccess::Rw => {
                 let (min, max) = mib.range(item);
                 for index in (0..count).rev() {
-                    if item.id == Id::VirtualNetwork && index == 0 {
+                    if item.item == MibItem::VirtualNetwork && index == 0 {
                         let fixed = Error::Range { min: 0, max: 0 };
-                        assert_eq!(mib.set(item.id, 0, 1), Err(fixed));
+                        assert_eq!(mib.set(item.item, 0, 1), Err(fixed));
                         continue;
                     }
                     let others = |index| (0..count).filter(move |other| *other != index);
-                    let before: Vec<_> = others(index).map(|at| mib.get(item.id, at)).collect();
+                    let before: Vec<_> = others(index).map(|at| mib.get(item.item, at)).collect();
                     for value in [max, min, min + (max - min) / 2, max] {
-                        mib.set_by_name(item.name, index, value).unwrap();
-                        assert_eq!(mib.get_by_name(item.name, index), Ok(value), "{}", item.name);
+                        mib.set_by_name(item.title, index, value).unwrap();
+                        assert_eq!(mib.get_by_name(item.title, index), Ok(value), "{}", item.title);
                     }
-                    let after: Vec<_> = others(index).map(|at| mib.get(item.id, at)).collect();
-                    assert_eq!(before, after, "{}: only this one", item.name);
+                    let after: Vec<_> = others(index).map(|at| mib.get(item.item, at)).collect();
+                    assert_eq!(before, after, "{}: only this one", item.title);
                     let range = Err(Error::Range { min, max });
                     if max < u64::MAX {
-                        assert_eq!(mib.set(item.id, index, max + 1), range);
+                        assert_eq!(mib.set(item.item, index, max + 1), range);
                     }
                     if min > 0 {
-                        assert_eq!(mib.set(item.id, index, min - 1), range);
+                        assert_eq!(mib.set(item.item, index, min - 1), range);
                     }
-                    assert_eq!(mib.get(item.id, index), Ok(max));
+                    assert_eq!(mib.get(item.item, index), Ok(max));
                 }
             }
         }
     }
-    assert_eq!(mib.range(Id::MaxDataSendingLanes.item()), (1, 3));
+    assert_eq!(mib.range(MibItem::MaxDataSendingLanes.info()), (1, 3));
     assert_eq!(mib.get_by_name("Lane", 0), Err(Error::Name));
     assert_eq!(mib.set_by_name("Lane", 0, 0), Err(Error::Name));
     // Interface Reset puts every parameter back.
     let mut fresh = self::bench();
-    mib.set(Id::InterfaceReset, 0, 1).unwrap();
+    mib.set(MibItem::InterfaceReset, 0, 1).unwrap();
     let fresh = fresh.ends[0].mib();
-    for item in ITEMS.iter().filter(|item| item.kind == Kind::Parameter) {
+    for item in MIB_ITEMS.iter().filter(|item| item.kind == MibKind::Parameter) {
         for index in 0..mib.count(item) {
-            assert_eq!(mib.get(item.id, index), fresh.get(item.id, index), "{}", item.name);
+            assert_eq!(mib.get(item.item, index), fresh.get(item.item, index), "{}", item.title);
         }
     }
 }
@@ -183,13 +187,13 @@ fn visit_gives_all() {
     let mib = bench.ends[0].mib();
     let mut seen = Vec::new();
     mib.visit(|entry| {
-        assert_eq!(mib.get(entry.item.id, entry.index), Ok(entry.value));
+        assert_eq!(mib.get(entry.item.item, entry.index), Ok(entry.value));
         assert!(entry.value >= entry.item.min && entry.value <= entry.item.max);
-        seen.push((entry.item.name, entry.index));
+        seen.push((entry.item.title, entry.index));
     });
-    let expected: usize = ITEMS
+    let expected: usize = MIB_ITEMS
         .iter()
-        .filter(|item| item.access != Access::Command)
+        .filter(|item| item.access != MibAccess::Command)
         .map(|item| mib.count(item))
         .sum();
     assert_eq!(seen.len(), expected);
@@ -203,65 +207,85 @@ fn visit_gives_all() {
 fn status_of_a_link() {
     let mut bench = bench();
     bench.run(30);
-    let expect = |bench: &mut Bench<3>, end: usize, list: &[(Id, usize, u64)]| {
+    let expect = |bench: &mut Bench<3>, end: usize, list: &[(MibItem, usize, u64)]| {
         let mib = bench.ends[end].mib();
         for (id, index, value) in list {
             assert_eq!(mib.get(*id, *index), Ok(*value), "{id:?} {index} of end {end}");
         }
     };
     // Nobody starts: Wait.
-    expect(&mut bench, 0, &[(Id::LaneState, 0, 2), (Id::NoSignal, 1, 1), (Id::HasCredit, 0, 0)]);
+    expect(
+        &mut bench,
+        0,
+        &[(MibItem::LaneState, 0, 2), (MibItem::NoSignal, 1, 1), (MibItem::HasCredit, 0, 0)],
+    );
     for lane in 0..3 {
-        bench.ends[0].mib().set(Id::LaneStart, lane, 1).unwrap();
+        bench.ends[0].mib().set(MibItem::LaneStart, lane, 1).unwrap();
     }
-    bench.ends[0].mib().set(Id::StandbyReason, 2, 0x5a).unwrap();
+    bench.ends[0].mib().set(MibItem::StandbyReason, 2, 0x5a).unwrap();
     bench.until_up(2000);
     bench.run(300);
     let up = [
-        (Id::LaneState, 2, 7),
-        (Id::NoSignal, 2, 0),
-        (Id::BitSync, 2, 1),
-        (Id::HasCredit, 1, 1),
-        (Id::DataSendingLanes, 0, 7),
-        (Id::DataReceivingLanes, 0, 7),
-        (Id::AlignmentState, 0, 2),
-        (Id::ErrorRecoveryBufferEmpty, 0, 1),
-        (Id::RxPolarity, 0, 0),
+        (MibItem::LaneState, 2, 7),
+        (MibItem::NoSignal, 2, 0),
+        (MibItem::BitSync, 2, 1),
+        (MibItem::HasCredit, 1, 1),
+        (MibItem::DataSendingLanes, 0, 7),
+        (MibItem::DataReceivingLanes, 0, 7),
+        (MibItem::AlignmentState, 0, 2),
+        (MibItem::ErrorRecoveryBufferEmpty, 0, 1),
+        (MibItem::RxPolarity, 0, 0),
     ];
     expect(&mut bench, 0, &up);
     // LaneStart is bit 1 of what the end that starts says.
-    expect(&mut bench, 1, &[(Id::FarEndCapabilities, 0, 1 | 2 | 4 | 8)]);
-    expect(&mut bench, 0, &[(Id::FarEndCapabilities, 0, 1 | 4 | 8)]);
+    expect(&mut bench, 1, &[(MibItem::FarEndCapabilities, 0, 1 | 2 | 4 | 8)]);
+    expect(&mut bench, 0, &[(MibItem::FarEndCapabilities, 0, 1 | 4 | 8)]);
     // A frame under way is damaged.
     bench.ends[0].link.schedule(9);
     bench.ends[0].link.write(0, &[Word::data(1); 300]);
     bench.run(20);
     bench.damaged[0] = 1;
     bench.run(400);
-    expect(&mut bench, 0, &[(Id::ErrorRecoveryAttempts, 0, 1), (Id::CurrentTimeSlot, 0, 9)]);
-    expect(&mut bench, 1, &[(Id::RxerrCount, 0, 2), (Id::RxerrCount, 1, 0)]);
+    expect(
+        &mut bench,
+        0,
+        &[(MibItem::ErrorRecoveryAttempts, 0, 1), (MibItem::CurrentTimeSlot, 0, 9)],
+    );
+    expect(&mut bench, 1, &[(MibItem::RxerrCount, 0, 2), (MibItem::RxerrCount, 1, 0)]);
     // Lane 2 goes to standby.
-    let misaligned = bench.ends[1].mib().get(Id::MisalignedEvents, 0).unwrap();
-    bench.ends[0].mib().set(Id::LaneStart, 2, 0).unwrap();
-    bench.ends[0].mib().set(Id::AutoStart, 2, 0).unwrap();
+    let misaligned = bench.ends[1].mib().get(MibItem::MisalignedEvents, 0).unwrap();
+    bench.ends[0].mib().set(MibItem::LaneStart, 2, 0).unwrap();
+    bench.ends[0].mib().set(MibItem::AutoStart, 2, 0).unwrap();
     bench.run(200);
-    expect(&mut bench, 1, &[(Id::FarEndStandby, 2, 1), (Id::FarEndStandbyReason, 2, 0x5a)]);
-    expect(&mut bench, 1, &[(Id::FarEndStandby, 1, 0), (Id::DataReceivingLanes, 0, 3)]);
-    assert!(bench.ends[1].mib().get(Id::MisalignedEvents, 0).unwrap() > misaligned);
+    expect(
+        &mut bench,
+        1,
+        &[(MibItem::FarEndStandby, 2, 1), (MibItem::FarEndStandbyReason, 2, 0x5a)],
+    );
+    expect(&mut bench, 1, &[(MibItem::FarEndStandby, 1, 0), (MibItem::DataReceivingLanes, 0, 3)]);
+    assert!(bench.ends[1].mib().get(MibItem::MisalignedEvents, 0).unwrap() > misaligned);
     // Lane 1 is cut: the far end says why.
     bench.cut[1] = 2;
     bench.run(60);
-    expect(&mut bench, 1, &[(Id::FarEndLostSignal, 1, 1), (Id::FarEndLostSignalCause, 1, 0)]);
+    expect(
+        &mut bench,
+        1,
+        &[(MibItem::FarEndLostSignal, 1, 1), (MibItem::FarEndLostSignalCause, 1, 0)],
+    );
     bench.ends[1].mib().clear_errors();
-    expect(&mut bench, 1, &[(Id::FarEndLostSignal, 1, 0), (Id::FarEndStandby, 2, 0)]);
-    expect(&mut bench, 1, &[(Id::MisalignedEvents, 0, 0), (Id::DataReceivingLanes, 0, 1)]);
+    expect(&mut bench, 1, &[(MibItem::FarEndLostSignal, 1, 0), (MibItem::FarEndStandby, 2, 0)]);
+    expect(
+        &mut bench,
+        1,
+        &[(MibItem::MisalignedEvents, 0, 0), (MibItem::DataReceivingLanes, 0, 1)],
+    );
     bench.run(1000);
-    expect(&mut bench, 0, &[(Id::Timeout, 1, 1)]);
+    expect(&mut bench, 0, &[(MibItem::Timeout, 1, 1)]);
     // Link Reset through the base.
-    bench.ends[0].mib().set(Id::LinkReset, 0, 1).unwrap();
+    bench.ends[0].mib().set(MibItem::LinkReset, 0, 1).unwrap();
     bench.run(1000);
-    expect(&mut bench, 1, &[(Id::FarEndLinkReset, 0, 1)]);
-    expect(&mut bench, 0, &[(Id::FarEndLinkReset, 0, 0)]);
+    expect(&mut bench, 1, &[(MibItem::FarEndLinkReset, 0, 1)]);
+    expect(&mut bench, 0, &[(MibItem::FarEndLinkReset, 0, 0)]);
 }
 
 /// Link Reset clears the status of the data link, multi-lane and lane layers.
@@ -270,35 +294,35 @@ fn link_reset_clears_the_errors_of_all_layers() {
     let mut bench = bench();
     bench.start_lanes();
     bench.until_up(2000);
-    bench.ends[0].mib().set(Id::LinkReset, 0, 1).unwrap();
+    bench.ends[0].mib().set(MibItem::LinkReset, 0, 1).unwrap();
     bench.run(10);
     bench.until_up(5000);
-    for parameter in [Id::LaneStart, Id::AutoStart] {
+    for parameter in [MibItem::LaneStart, MibItem::AutoStart] {
         bench.ends[0].mib().set(parameter, 2, 0).unwrap();
     }
     bench.run(200);
     let errors = |bench: &mut Bench<3>| -> Vec<_> {
         let mut list = Vec::new();
         bench.ends[1].mib().visit(|entry| {
-            if entry.item.kind == Kind::Error && entry.value != 0 {
-                list.push((entry.item.layer, entry.item.id, entry.index));
+            if entry.item.kind == MibKind::Error && entry.value != 0 {
+                list.push((entry.item.layer, entry.item.item, entry.index));
             }
         });
         list
     };
     let before = errors(&mut bench);
     for error in [
-        (Layer::DataLink, Id::FarEndLinkReset, 0),
-        (Layer::MultiLane, Id::MisalignedEvents, 0),
-        (Layer::Lane, Id::FarEndStandby, 2),
+        (MibLayer::DataLink, MibItem::FarEndLinkReset, 0),
+        (MibLayer::MultiLane, MibItem::MisalignedEvents, 0),
+        (MibLayer::Lane, MibItem::FarEndStandby, 2),
     ] {
         assert!(before.contains(&error), "{error:?}: {before:?}");
     }
-    let state = bench.ends[1].mib().get(Id::LaneState, 0);
-    bench.ends[1].mib().set(Id::LinkReset, 0, 1).unwrap();
+    let state = bench.ends[1].mib().get(MibItem::LaneState, 0);
+    bench.ends[1].mib().set(MibItem::LinkReset, 0, 1).unwrap();
     assert_eq!(errors(&mut bench), []);
     // What is no error stays.
-    assert_eq!(bench.ends[1].mib().get(Id::LaneState, 0), state);
+    assert_eq!(bench.ends[1].mib().get(MibItem::LaneState, 0), state);
 }
 
 /// A link that is made for more lanes than it has.
@@ -309,10 +333,10 @@ fn lanes_that_are_not_there_have_no_items() {
     end.lanes.lanes_mut()[2].parameters.lane_reset = true;
     let mut mib =
         Mib { link: &mut end.link, lanes: &mut end.lanes, lane_count: 2, node: &mut end.node };
-    assert_eq!(mib.get(Id::LaneState, 2), Err(Error::Index { count: 2 }));
-    assert_eq!(mib.set(Id::LaneReset, 2, 0), Err(Error::Index { count: 2 }));
-    assert_eq!(mib.range(Id::MaxDataSendingLanes.item()), (1, 2));
-    mib.set(Id::InterfaceReset, 0, 1).unwrap();
-    assert_eq!(mib.get(Id::MaxDataSendingLanes, 0), Ok(2));
+    assert_eq!(mib.get(MibItem::LaneState, 2), Err(Error::Index { count: 2 }));
+    assert_eq!(mib.set(MibItem::LaneReset, 2, 0), Err(Error::Index { count: 2 }));
+    assert_eq!(mib.range(MibItem::MaxDataSendingLanes.info()), (1, 2));
+    mib.set(MibItem::InterfaceReset, 0, 1).unwrap();
+    assert_eq!(mib.get(MibItem::MaxDataSendingLanes, 0), Ok(2));
     assert!(end.lanes.lanes()[2].parameters.lane_reset, "held in reset for ever");
 }

@@ -1,12 +1,12 @@
 //! What there is to see of a port, and what can be set.
 //!
-//! Items of the management information base have their number in the contract ([`MibItem`]), which
-//! is also that in `spfe_link::mib`; the rest are states and counters of our own.
+//! Items of the management information base have a number in the contract ([`MibItem`]); the rest
+//! are states and counters of our own.
 
 use super::Exact;
 use serde::{Deserialize, Serialize};
 use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, MibLayer, MibScope};
-use spfe_link::mib::{Error, ITEMS, Id};
+use spfe_link::mib::Error;
 use spfe_sim::fault::{Command, Fault, Kind, Target};
 use spfe_sim::link::{End, Event, Observer, Side};
 use spfe_sim::time::{NS, Ps};
@@ -75,17 +75,11 @@ pub fn layer_name(layer: MibLayer) -> &'static str {
     }
 }
 
-/// The item as the link knows it.
-pub fn id_of(item: MibItem) -> Id {
-    ITEMS[usize::from(item.raw())].id
-}
-
 /// The items that are there, in order, but for commands.
-pub fn items_of(mut get: impl FnMut(Id, usize) -> Result<u64, Error>) -> Vec<MibEntry> {
+pub fn items_of(mut get: impl FnMut(MibItem, usize) -> Result<u64, Error>) -> Vec<MibEntry> {
     let mut list = Vec::new();
     for info in MIB_ITEMS.iter().filter(|info| info.access != MibAccess::Command) {
-        let id = id_of(info.item);
-        let values = (0..).map_while(|index| Some((index, get(id, index as usize).ok()?)));
+        let values = (0..).map_while(|index| Some((index, get(info.item, index as usize).ok()?)));
         list.extend(values.map(|(index, value)| MibEntry::of_item(info.item, index, value)));
     }
     list
@@ -214,12 +208,18 @@ impl Exact {
     }
 
     /// The value of an item of a port's link.
-    pub fn item(&self, face: usize, id: Id, index: usize) -> Result<u64, Error> {
+    pub fn item(&self, face: usize, id: MibItem, index: usize) -> Result<u64, Error> {
         self.at(face, |at| at.end.mib(id, index))
     }
 
     /// Sets an item of a port's link.
-    pub fn set_item(&self, face: usize, id: Id, index: usize, value: u64) -> Result<(), Error> {
+    pub fn set_item(
+        &self,
+        face: usize,
+        id: MibItem,
+        index: usize,
+        value: u64,
+    ) -> Result<(), Error> {
         self.at(face, |at| {
             at.end.set_mib(id, index, value)?;
             // The link will do something by itself.
@@ -232,7 +232,7 @@ impl Exact {
     pub fn reset(&self, face: usize) -> bool {
         self.at(face, |at| {
             at.moved = true;
-            at.end.set_mib(Id::LinkReset, 0, 1).is_ok() || at.end.command(Command::LinkReset)
+            at.end.set_mib(MibItem::LinkReset, 0, 1).is_ok() || at.end.command(Command::LinkReset)
         })
     }
 
@@ -252,45 +252,5 @@ impl Exact {
             return Ok(());
         }
         Err(format!("lane {}: this link has no such lane", lane.unwrap_or(0)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use spfe_contract::MibKind;
-    use spfe_link::mib;
-
-    #[test]
-    fn the_contract_has_the_items_of_the_links() {
-        assert_eq!(MIB_ITEMS.len(), mib::COUNT);
-        for (info, item) in MIB_ITEMS.iter().zip(&ITEMS) {
-            let debug = |value: &dyn std::fmt::Debug| format!("{value:?}");
-            assert_eq!(info.item.raw(), item.id as u8);
-            assert_eq!(debug(&info.item), debug(&item.id));
-            assert_eq!(id_of(info.item), item.id);
-            assert_eq!((info.title, info.unit), (item.name, item.unit));
-            assert_eq!((info.min, info.max), (item.min, item.max), "{}", item.name);
-            assert_eq!(debug(&info.layer), debug(&item.layer), "{}", item.name);
-            assert_eq!(debug(&info.kind), debug(&item.kind), "{}", item.name);
-            assert_eq!(
-                (info.access, info.scope),
-                (
-                    match item.access {
-                        mib::Access::Read => MibAccess::Ro,
-                        mib::Access::ReadWrite => MibAccess::Rw,
-                        mib::Access::Command => MibAccess::Command,
-                    },
-                    match item.per {
-                        mib::Per::Link => MibScope::Link,
-                        mib::Per::Lane => MibScope::Lane,
-                        mib::Per::VirtualChannel => MibScope::Vc,
-                    }
-                ),
-                "{}",
-                item.name
-            );
-            assert!(info.access == MibAccess::Ro || info.kind == MibKind::Parameter);
-        }
     }
 }

@@ -5,9 +5,9 @@ use super::{Attachment, Error, Network, Result};
 use crate::clock::Clock;
 use crate::exact::mib::{self, LinkCommand, MibEntry};
 use crate::topology::Peer;
-use spfe_contract::{MibItem, MibScope, PortState, Status};
+use spfe_contract::{MibAccess, MibItem, MibScope, PortState, Status};
 use spfe_link::lane::State;
-use spfe_link::mib::{Access, Error as Refusal, Id, Per};
+use spfe_link::mib::Error as Refusal;
 
 /// Greatest priority number of a packet-level link.
 const PRIORITY_MAX: u64 = 15;
@@ -47,10 +47,10 @@ impl Network {
     /// NOT_FOUND for a lane or channel that is not there, BAD_OPCODE where the link has no such item.
     pub fn mib_item(&self, endpoint: u32, port: u32, item: MibItem, index: u32) -> Result<u64> {
         self.port(endpoint, port)?;
-        let (id, at) = (mib::id_of(item), index as usize);
+        let at = index as usize;
         let value = match self.exact_face(endpoint, port) {
-            Some((exact, face)) => exact.item(face, id, at),
-            None => self.packet_level(endpoint, port, id, at),
+            Some((exact, face)) => exact.item(face, item, at),
+            None => self.packet_level(endpoint, port, item, at),
         };
         value.map_err(|why| self.refusal(endpoint, port, (item, index), None, why))
     }
@@ -69,10 +69,10 @@ impl Network {
         value: u64,
     ) -> Result<()> {
         self.port(at.endpoint, port)?;
-        let (id, place) = (mib::id_of(item), index as usize);
+        let place = index as usize;
         let done = match self.exact_face(at.endpoint, port) {
-            Some((exact, face)) => exact.set_item(face, id, place, value),
-            None => self.set_packet_level(at.endpoint, port, id, place, value),
+            Some((exact, face)) => exact.set_item(face, item, place, value),
+            None => self.set_packet_level(at.endpoint, port, item, place, value),
         };
         done.map_err(|why| self.refusal(at.endpoint, port, (item, index), Some(value), why))?;
         self.wake_links();
@@ -132,26 +132,28 @@ impl Network {
         &self,
         endpoint: u32,
         port: u32,
-        id: Id,
+        id: MibItem,
         index: usize,
     ) -> std::result::Result<u64, Refusal> {
         let config = self.port(endpoint, port).map_err(|_| Refusal::Absent)?;
         let joined = config.peer != Peer::None;
         let (lanes, vcs) = (config.rate.lanes() as usize, config.vcs as usize);
         let value = match id {
-            Id::Priority => self.arena.times_out(endpoint, port).0.priority(index as u32).into(),
+            MibItem::Priority => {
+                self.arena.times_out(endpoint, port).0.priority(index as u32).into()
+            }
             _ if config.space_wire => return Err(Refusal::Absent),
-            Id::LaneState if joined => State::Active as u64,
-            Id::LaneState => State::Wait as u64,
-            Id::NoSignal => u64::from(!joined),
-            Id::DataSendingLanes | Id::DataReceivingLanes if joined => (1 << lanes) - 1,
-            Id::DataSendingLanes | Id::DataReceivingLanes => 0,
+            MibItem::LaneState if joined => State::Active as u64,
+            MibItem::LaneState => State::Wait as u64,
+            MibItem::NoSignal => u64::from(!joined),
+            MibItem::DataSendingLanes | MibItem::DataReceivingLanes if joined => (1 << lanes) - 1,
+            MibItem::DataSendingLanes | MibItem::DataReceivingLanes => 0,
             _ => return Err(Refusal::Absent),
         };
-        let count = match id.item().per {
-            Per::Link => 1,
-            Per::Lane => lanes,
-            Per::VirtualChannel => vcs,
+        let count = match id.info().scope {
+            MibScope::Link => 1,
+            MibScope::Lane => lanes,
+            MibScope::Vc => vcs,
         };
         if index < count { Ok(value) } else { Err(Refusal::Index { count }) }
     }
@@ -160,12 +162,12 @@ impl Network {
         &self,
         endpoint: u32,
         port: u32,
-        id: Id,
+        id: MibItem,
         index: usize,
         value: u64,
     ) -> std::result::Result<(), Refusal> {
         self.packet_level(endpoint, port, id, index)?;
-        if id.item().access == Access::Read {
+        if id.info().access == MibAccess::Ro {
             return Err(Refusal::ReadOnly);
         }
         if value > PRIORITY_MAX {

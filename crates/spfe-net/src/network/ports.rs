@@ -4,10 +4,9 @@ use super::{Attachment, Error, Network, Result};
 use crate::exact::Exact;
 use crate::topology::Peer;
 use serde::{Deserialize, Serialize};
-use spfe_contract::{PortState, Status};
+use spfe_contract::{MibItem, PortState, Status};
 use spfe_device::message::SLOTS;
 use spfe_device::shared::CounterValues;
-use spfe_link::mib::Id;
 use spfe_ring::sync::Ordering;
 
 /// What a port is, and what moves on it.
@@ -126,7 +125,7 @@ impl Network {
     fn priority(&self, endpoint: u32, port: u32, vc: u32) -> u8 {
         let of_link = self
             .exact_face(endpoint, port)
-            .and_then(|(exact, face)| exact.item(face, Id::Priority, vc as usize).ok());
+            .and_then(|(exact, face)| exact.item(face, MibItem::Priority, vc as usize).ok());
         let paced = || self.arena.times_out(endpoint, port).0.priority(vc);
         of_link.map_or_else(paced, |priority| priority as u8)
     }

@@ -371,20 +371,20 @@ impl<const L: usize> link::End for End<L> {
         }
     }
 
-    fn mib(&mut self, item: mib::Id, index: usize) -> Result<u64, mib::Error> {
+    fn mib(&mut self, item: mib::MibItem, index: usize) -> Result<u64, mib::Error> {
         self.base().get(item, index)
     }
 
-    fn set_mib(&mut self, item: mib::Id, index: usize, value: u64) -> Result<(), mib::Error> {
+    fn set_mib(&mut self, item: mib::MibItem, index: usize, value: u64) -> Result<(), mib::Error> {
         self.base().set(item, index, value)?;
         self.touched = true;
         let lane = Some(index as u8);
         self.commands.extend(match item {
-            mib::Id::LinkReset => Some(Command::LinkReset),
-            mib::Id::InterfaceReset => Some(Command::InterfaceReset),
-            mib::Id::LaneStart => Some(Command::LaneStart(lane, value != 0)),
-            mib::Id::AutoStart => Some(Command::AutoStart(lane, value != 0)),
-            mib::Id::LaneReset if value != 0 => Some(Command::LaneReset(lane)),
+            mib::MibItem::LinkReset => Some(Command::LinkReset),
+            mib::MibItem::InterfaceReset => Some(Command::InterfaceReset),
+            mib::MibItem::LaneStart => Some(Command::LaneStart(lane, value != 0)),
+            mib::MibItem::AutoStart => Some(Command::AutoStart(lane, value != 0)),
+            mib::MibItem::LaneReset if value != 0 => Some(Command::LaneReset(lane)),
             _ => None,
         });
         Ok(())
