@@ -1,152 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Transmitter: messages of the user, segments of the engine, frames of ARP and ICMP, to the MAC.
-/// docs/tcp-core.md tells how it works and which state it owns.
+/// Transmitter: sends the messages of the user, the segments of the engine and the frames of ARP
+/// and ICMP to the MAC. docs/tcp-core.md describes its operation and the state it owns.
 module spfe_tcp_tx
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Width of the stream to the MAC in bits: 32 or 64.
+    /// Width of the MAC stream in bits: 32 or 64.
     parameter int unsigned MacWidth = 32,
-    /// Width of the user's stream in bits: 32, 64 or 128.
+    /// Width of the user stream in bits: 32, 64 or 128.
     parameter int unsigned UserWidth = 64,
     /// Largest IP packet in bytes, 576 to 9000.
     parameter int unsigned Mtu = 1500,
-    /// Virtual interfaces, 1 to 8.
+    /// Number of virtual interfaces, 1 to 8.
     parameter int unsigned VifCount = 1,
-    /// 1: messages to a session that is not open are discarded; 0: they wait.
+    /// 1: discard messages for a session that is not open; 0: stall the user side.
     parameter bit DropIfNotEstablished = 1'b0,
-    /// 1: PSH in all segments with payload that are sent live.
+    /// 1: set PSH in every live segment.
     parameter bit Push = 1'b0,
-    /// log2 of the 16-byte words of the ring memory, over all sessions.
+    /// log2 of the number of 16-byte words in the ring memory, over all sessions.
     parameter int unsigned MemAddrBits = 16,
-    /// Registers before the MAC, each one cycle.
+    /// Number of register stages before the MAC; each adds one cycle of latency.
     parameter int unsigned OutputPipe = 0,
-    /// 1: frames are padded to 60 bytes; 0: the MAC does it.
+    /// 1: pad frames to 60 bytes; 0: the MAC pads.
     parameter bit MacPad = 1'b1
 ) (
     /// Clock.
     input logic clk_i,
-    /// Synchronous reset, active high: all sessions are closed.
+    /// Synchronous reset, active high; closes all sessions.
     input logic rst_i,
-    /// Configuration.
+    /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
 
-    /// Messages of the user; first byte in bits 7:0, all beats full but the last.
+    /// Message data from the user: first byte in bits 7:0, all beats full except the last.
     input logic [UserWidth-1:0] user_data_i,
-    /// Which bytes count; from the user.
+    /// Valid bytes of the beat.
     input logic [UserWidth/8-1:0] user_keep_i,
-    /// A beat is offered; from the user.
+    /// The user offers a beat.
     input logic user_valid_i,
-    /// It is taken; to the user.
+    /// Transmitter accepts the beat.
     output logic user_ready_o,
-    /// Last beat of the message; from the user.
+    /// Last beat of the message.
     input logic user_last_i,
-    /// First beat: session.
+    /// First beat: session number.
     input sid_t user_sid_i,
-    /// First beat: 1 length known, 2 length and checksum known, else nothing.
+    /// First beat: 1 length known, 2 length and checksum known, other values nothing known.
     input logic [1:0] user_mode_i,
-    /// First beat: bytes of the message (modes 1 and 2).
+    /// First beat: message length in bytes (modes 1 and 2).
     input logic [15:0] user_len_i,
     /// First beat: ones-complement sum of the message, not inverted (mode 2).
     input sum_t user_sum_i,
-    /// First beat: set PSH.
+    /// First beat: set PSH in the segment.
     input logic user_push_i,
 
-    /// Frames to the MAC, without preamble and FCS; first byte in bits 7:0.
+    /// Frame data to the MAC, without preamble and FCS; first byte in bits 7:0.
     output logic [MacWidth-1:0] mac_data_o,
-    /// Which bytes count.
+    /// Valid bytes of the beat.
     output logic [MacWidth/8-1:0] mac_keep_o,
-    /// A beat is there; does not fall within a frame.
+    /// A beat is offered; stays high until the end of the frame.
     output logic mac_valid_o,
-    /// It is taken; from the MAC.
+    /// MAC accepts the beat.
     input logic mac_ready_i,
-    /// Last beat of a frame.
+    /// Last beat of the frame.
     output logic mac_last_o,
-    /// With last: the frame must be spoilt.
+    /// With mac_last_o: the MAC must invalidate the frame.
     output logic mac_err_o,
 
-    /// Frames of ARP and ICMP, without a gap within a frame.
+    /// Frame data from ARP and ICMP; valid stays high within a frame.
     input logic [MacWidth-1:0] net_data_i,
-    /// Which bytes count.
+    /// Valid bytes of the beat.
     input logic [MacWidth/8-1:0] net_keep_i,
-    /// A beat is there.
+    /// A beat is offered.
     input logic net_valid_i,
-    /// It is taken.
+    /// Transmitter accepts the beat.
     output logic net_ready_o,
-    /// Last beat of a frame.
+    /// Last beat of the frame.
     input logic net_last_i,
 
-    /// Entry of the table of headers; from the engine.
+    /// New entry of the header table; from the engine.
     input hdr_cmd_t hdr_cmd_i,
-    /// hdr_cmd_i is there and stays until it is taken.
+    /// hdr_cmd_i is valid; held until accepted.
     input logic hdr_cmd_valid_i,
-    /// It is taken, and in force from the next cycle on.
+    /// Accepts hdr_cmd_i, which takes effect in the next cycle.
     output logic hdr_cmd_ready_o,
-    /// State of the sending side of a session; from the engine.
+    /// New send state of a session; from the engine.
     input snd_cmd_t snd_cmd_i,
-    /// snd_cmd_i is there and stays until it is taken.
+    /// snd_cmd_i is valid; held until accepted.
     input logic snd_cmd_valid_i,
-    /// It is taken, and in force four cycles later.
+    /// Accepts snd_cmd_i, which takes effect four cycles later.
     output logic snd_cmd_ready_o,
     /// Segment to send; from the engine.
     input tx_cmd_t tx_cmd_i,
-    /// tx_cmd_i is there and stays until it is taken.
+    /// tx_cmd_i is valid; held until accepted.
     input logic tx_cmd_valid_i,
-    /// It is taken.
+    /// Accepts tx_cmd_i.
     output logic tx_cmd_ready_o,
-    /// A message or segment has left, or a message was left to the engine.
+    /// Report to the engine: a message or segment was sent, or a message is left to the engine.
     output tx_done_t tx_done_o,
-    /// tx_done_o is there.
+    /// tx_done_o is valid.
     output logic tx_done_valid_o,
-    /// It is taken; from the engine.
+    /// Engine accepts tx_done_o.
     input logic tx_done_ready_i,
 
-    /// Session to read; from the engine.
+    /// Session whose send pointers the engine reads.
     input sid_t eng_sid_i,
-    /// Its SND.NXT, in the same cycle.
+    /// SND.NXT of eng_sid_i, in the same cycle.
     output seq_t eng_nxt_o,
-    /// End of what was sent live or left to the engine.
+    /// End of the data of eng_sid_i that was sent live or left to the engine.
     output seq_t eng_consumed_o,
-    /// End of what is in the ring.
+    /// End of the data of eng_sid_i in the ring.
     output seq_t eng_written_o,
-    /// Session to read; from the receiver.
+    /// Session whose SND.NXT the receiver reads.
     input sid_t rx_sid_i,
-    /// Its SND.NXT, in the same cycle.
+    /// SND.NXT of rx_sid_i, in the same cycle.
     output seq_t rx_nxt_o,
-    /// Session whose RCV.NXT goes into a header.
+    /// Session whose RCV.NXT the transmitter needs for a header.
     output sid_t rcv_sid_o,
-    /// RCV.NXT of it, in the same cycle; from the receiver.
+    /// RCV.NXT of rcv_sid_o, in the same cycle; from the receiver.
     input seq_t rcv_nxt_i,
 
-    /// Word to write to the ring memory.
+    /// A write to the ring memory is offered.
     output logic mem_wr_valid_o,
-    /// It is taken. What is read later must show it.
+    /// Memory accepts the write; every later read must return it.
     input logic mem_wr_ready_i,
-    /// Where to.
+    /// Word address of the write.
     output logic [MemAddrBits-1:0] mem_wr_addr_o,
-    /// The word.
+    /// Data of the write.
     output logic [127:0] mem_wr_data_o,
-    /// Its bytes that are written.
+    /// Byte enables of the write.
     output logic [15:0] mem_wr_mask_o,
-    /// Word to read.
+    /// A read of the ring memory is requested.
     output logic mem_rd_valid_o,
-    /// The request is taken.
+    /// Memory accepts the read request.
     input logic mem_rd_ready_i,
-    /// Where from.
+    /// Word address of the read.
     output logic [MemAddrBits-1:0] mem_rd_addr_o,
-    /// A word that was read; they come in order, at any time.
+    /// Read data is valid. Answers come in order, with any latency.
     input logic mem_rsp_valid_i,
-    /// The word.
+    /// Read data.
     input logic [127:0] mem_rsp_data_i,
 
-    /// Event.
+    /// Event to the user.
     output event_t event_o,
-    /// event_o is there, for one cycle.
+    /// event_o is valid, for one cycle.
     output logic event_valid_o,
-    /// For the counters, one bit an event.
+    /// Pulses for the statistics counters.
     output tx_count_t count_o
 );
   localparam int unsigned UserBytes = UserWidth / 8;
@@ -172,11 +172,11 @@ module spfe_tcp_tx
            1 << RingBits, Mss);
   end
 
-  // A copy of our own: the registers of the configuration serve the whole core.
+  // Local copy: the configuration registers have a high fan-out across the core.
   tcp_cfg_t cfg_q;
   always_ff @(posedge clk_i) cfg_q <= cfg_i;
 
-  // ---- state of the sessions
+  // ---- send state of the sessions
   state_req_t [2:0] req;
   state_req_t user_req;
   logic [2:0] req_valid, req_ready, res_valid;
@@ -238,7 +238,7 @@ module spfe_tcp_tx
     end
   end
 
-  // ---- sum, FIFO, slots, ring
+  // ---- payload sum, FIFO, message slots, ring
   logic sum_valid;
   sum_t sum;
   spfe_tcp_tx_sum #(.Bytes(UserBytes)) i_sum (
@@ -285,7 +285,7 @@ module spfe_tcp_tx
     .mem_data_o(mem_wr_data_o), .mem_mask_o(mem_wr_mask_o)
   );
 
-  // ---- commands
+  // ---- segments of the engine
   sid_t read_sid, seg_sid;
   seq_t read_seq;
   logic [15:0] read_len;
@@ -329,7 +329,7 @@ module spfe_tcp_tx
 
   // ---- headers
   hdr_t [1:0] hdr;
-  hdr_t hdr_cmd_q;  // of the command that waits
+  hdr_t hdr_cmd_q;  // entry for the command that is waiting
   sid_t live_sid;
   logic idle, load, load_live, has_tag;
   logic [4:0] index;
@@ -390,7 +390,7 @@ module spfe_tcp_tx
     .aborted_o(aborted), .aborted_sid_o(aborted_sid)
   );
 
-  // ---- end of messages, events
+  // ---- completion of messages, events
   event_t finish_event;
   logic finish_event_valid, finish_event_ready, count_live, count_deferred, count_bad_sum;
 
@@ -419,7 +419,7 @@ module spfe_tcp_tx
     .event_o, .event_valid_o
   );
 
-  // ---- registers before the MAC
+  // ---- output registers
   localparam int unsigned BeatBits = MacWidth + MacBytes + 2;
   logic [OutputPipe:0] pipe_valid, pipe_ready;
   logic [OutputPipe:0][BeatBits-1:0] pipe;

@@ -1,99 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Commands of the engine: gets the payload, offers the segment to the sender, and when it has left
-/// advances SND.NXT and tells the engine. The payload of the next one is read meanwhile.
+/// Segments of the engine: fetches the payload, offers the segment to the sender, and after
+/// transmission advances SND.NXT and reports to the engine. Meanwhile it fetches the payload of the
+/// next command.
 module spfe_tcp_tx_cmd
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Bytes of a chunk: 4 or 8.
+    /// Bytes per chunk: 4 or 8.
     parameter int unsigned MacBytes = 4
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// What the MSS option says; from the configuration.
+    /// Value of the MSS option; from the configuration.
     input logic [15:0] mss_i,
-    /// What the window scale option says; from the configuration.
+    /// Value of the window scale option; from the configuration.
     input logic [3:0] wscale_i,
 
-    /// From the engine.
+    /// Command from the engine.
     input tx_cmd_t cmd_i,
-    /// cmd_i is there.
+    /// cmd_i is valid.
     input logic cmd_valid_i,
-    /// It is taken.
+    /// Accepts cmd_i.
     output logic cmd_ready_o,
 
-    /// The reader begins to read a payload.
+    /// Tells the reader to fetch a payload.
     output logic read_start_o,
-    /// Its session.
+    /// With read_start_o: session.
     output sid_t read_sid_o,
-    /// Sequence number of its first byte.
+    /// With read_start_o: sequence number of the first byte.
     output seq_t read_seq_o,
-    /// Its bytes.
+    /// With read_start_o: bytes.
     output logic [15:0] read_len_o,
-    /// It is reading.
+    /// The reader is still fetching.
     input logic read_busy_i,
-    /// Sum of what it has read.
+    /// Ones-complement sum of the payload; valid when read_busy_i is low.
     input sum_t read_sum_i,
-    /// The reader gives the payload it has read.
+    /// Tells the reader to output the payload it has fetched.
     output logic give_o,
-    /// A chunk of it is there.
+    /// A payload chunk is valid.
     input logic read_valid_i,
-    /// It is taken.
+    /// Accepts the payload chunk.
     output logic read_ready_o,
-    /// The chunk.
+    /// Payload chunk.
     input logic [MacBytes*8-1:0] read_chunk_i,
 
     /// A segment waits for the sender.
     output logic seg_valid_o,
-    /// Its command.
+    /// Command of the segment.
     output tx_cmd_t seg_o,
-    /// Its entry in the table of headers, a cycle ahead.
+    /// Header table entry of the segment, valid one cycle before seg_valid_o.
     output sid_t seg_sid_o,
-    /// Bytes behind the header of 20 bytes: payload or options.
+    /// Bytes after the 20-byte TCP header: payload or options.
     output logic [15:0] seg_bytes_o,
-    /// 32-bit words of options.
+    /// 32-bit words of TCP options.
     output logic [3:0] seg_options_o,
-    /// Sum of these bytes; from the fourth cycle of seg_valid_o on.
+    /// Ones-complement sum of payload or options, from the fourth cycle of seg_valid_o.
     output sum_t seg_sum_o,
-    /// A chunk of them is there.
+    /// A chunk of payload or options is valid.
     output logic chunk_valid_o,
-    /// It is taken.
+    /// Sender accepts the chunk.
     input logic chunk_ready_i,
-    /// The chunk.
+    /// Payload or option chunk.
     output logic [MacBytes*8-1:0] chunk_o,
-    /// The segment begins.
+    /// The sender starts the segment.
     input logic begins_i,
-    /// It has left.
+    /// The segment has been sent.
     input logic left_i,
-    /// SEQ it had; with left_i.
+    /// With left_i: SEQ of the segment.
     input seq_t left_seq_i,
-    /// With left_i: its ACK.
+    /// With left_i: ACK of the segment.
     input seq_t left_ack_i,
 
-    /// SND.NXT advances.
+    /// Request to advance SND.NXT.
     output state_req_t req_o,
-    /// req_o is there.
+    /// req_o is valid.
     output logic req_valid_o,
-    /// It is taken.
+    /// req_o is accepted.
     input logic req_ready_i,
-    /// It is done.
+    /// The request has completed.
     input logic res_valid_i,
 
-    /// To the engine: the segment has left.
+    /// Report to the engine: the segment has been sent.
     output tx_done_t done_o,
-    /// done_o is there.
+    /// done_o is valid.
     output logic done_valid_o,
-    /// It is taken.
+    /// Accepts done_o.
     input logic done_ready_i
 );
   typedef enum logic [2:0] {
     Idle = 3'd0,
-    Wait = 3'd1,  // for the sender
+    Wait = 3'd1,  // until the sender starts the segment
     Send = 3'd2,
     Ask = 3'd3,
     Answer = 3'd4,
@@ -102,12 +103,12 @@ module spfe_tcp_tx_cmd
   state_e state_q;
   tx_cmd_t cmd_q, next_q;
   seq_t seq_q, ack_q, end_q;
-  seq_t taken_q;  // sequence numbers that the segment takes
+  seq_t taken_q;  // length of the segment in sequence numbers
   sum_t read_sum_q, ws_sum_q, mss_sum_q, option_sum_q, seg_sum_q;
-  logic next_long_q;  // it has payload
+  logic next_long_q;  // the command has payload
   logic next_valid_q, fetching_q, fetched, load, advances;
 
-  // ---- the next command: its payload is read
+  // ---- next command: fetch its payload
   assign cmd_ready_o = !next_valid_q;
   assign read_sid_o = next_q.sid;
   assign read_seq_o = next_q.seq;
@@ -129,8 +130,8 @@ module spfe_tcp_tx_cmd
     if (rst_i) next_valid_q <= 1'b0;
   end
 
-  // ---- the command that is sent
-  // Only what takes sequence numbers can advance SND.NXT.
+  // ---- current command
+  // Only segments that consume sequence numbers can advance SND.NXT.
   assign advances = (cmd_q.len != '0 || cmd_q.flags.syn || cmd_q.flags.fin) && !cmd_q.flags.rst &&
       32'(cmd_q.sid) < SessionCount;
 
@@ -161,7 +162,7 @@ module spfe_tcp_tx_cmd
     if (rst_i) state_q <= Idle;
   end
 
-  // Options of a SYN are sent as if they were payload: MSS; NOP and window scale.
+  // The options of a SYN are sent like payload: MSS, then NOP and window scale.
   logic [63:0] options;
   assign options = {
     cmd_q.opt_ws ? {4'd0, wscale_i, 24'h03_03_01} : 32'd0, mss_i[7:0], mss_i[15:8], 16'h0402
@@ -169,7 +170,7 @@ module spfe_tcp_tx_cmd
   if (MacBytes == 8) begin : gen_wide
     assign chunk_o = cmd_q.flags.syn ? options : read_chunk_i;
   end else begin : gen_narrow
-    logic option_q;  // the chunk of options that is next
+    logic option_q;  // 1: the second option chunk is next
     always_ff @(posedge clk_i) begin
       if (state_q == Idle) option_q <= 1'b0;
       else if (chunk_ready_i) option_q <= 1'b1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Events of the transmitter, one a cycle; who is not served waits.
+/// Merges the events of the transmitter into one stream, at most one per cycle.
 module spfe_tcp_tx_events
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
@@ -9,27 +9,27 @@ module spfe_tcp_tx_events
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A frame was broken off; one cycle, and not again for some cycles.
+    /// A frame was aborted; one cycle, at least two cycles apart.
     input logic aborted_i,
-    /// Its session.
+    /// Session of the aborted frame.
     input sid_t aborted_sid_i,
-    /// Event of a message that was finished.
+    /// Event of the finisher.
     input event_t finish_i,
-    /// finish_i is there.
+    /// finish_i is valid.
     input logic finish_valid_i,
-    /// It is taken.
+    /// Accepts finish_i.
     output logic finish_ready_o,
     /// The user side has refused a message.
     input logic refused_valid_i,
-    /// Its session.
+    /// Session of the refused message.
     input sid_t refused_sid_i,
-    /// Why.
+    /// Reason of the refusal.
     input refused_e refused_why_i,
-    /// It is taken.
+    /// Accepts the refusal.
     output logic refused_ready_o,
-    /// Event.
+    /// Event to the user.
     output event_t event_o,
-    /// event_o is there, for one cycle.
+    /// event_o is valid; one cycle.
     output logic event_valid_o
 );
   logic aborted_q;

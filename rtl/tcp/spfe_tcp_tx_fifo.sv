@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// FIFO of the data of messages: beats of the user's width go in, chunks of the MAC's width come out.
+/// FIFO for message payload: takes beats of the user's width and returns chunks of the MAC's width.
 module spfe_tcp_tx_fifo #(
-    /// Bytes of a beat: 4, 8 or 16.
+    /// Bytes per beat: 4, 8 or 16.
     parameter int unsigned UserBytes = 8,
-    /// Bytes of a chunk: 4 or 8.
+    /// Bytes per chunk: 4 or 8.
     parameter int unsigned MacBytes = 4,
-    /// Bytes of data that fit at least.
+    /// Minimum capacity in bytes.
     parameter int unsigned Size = 2920,
-    /// Bits of a number of bytes of a beat; not to be set.
+    /// Width of a byte count of one beat; derived.
     localparam int unsigned BeatBits = $clog2(UserBytes) + 1,
-    /// Bits of a number of bytes of a chunk; not to be set.
+    /// Width of a byte count of one chunk; derived.
     localparam int unsigned ChunkBits = $clog2(MacBytes) + 1
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A beat.
+    /// A beat is written.
     input logic valid_i,
-    /// The first one of a message.
+    /// First beat of the message.
     input logic first_i,
-    /// The last one.
+    /// Last beat of the message.
     input logic last_i,
-    /// Its bytes, the first in bits 7:0; 0 where there is none.
+    /// Beat data; first byte in bits 7:0, bytes that are not valid are 0.
     input logic [UserBytes*8-1:0] data_i,
-    /// Number of them.
+    /// Valid bytes of the beat.
     input logic [BeatBits-1:0] bytes_i,
-    /// All beats up to now can be read.
+    /// All beats so far become readable.
     input logic commit_i,
-    /// All beats since the last commit are forgotten.
+    /// Drops all beats since the last commit.
     input logic rollback_i,
-    /// Room for several beats, from a register.
+    /// Room for several more beats.
     output logic room_o,
 
-    /// A chunk is there.
+    /// A chunk is valid.
     output logic valid_o,
-    /// It is taken.
+    /// Sender accepts the chunk.
     input logic ready_i,
-    /// The chunk; 0 where there is no byte.
+    /// Chunk data; bytes that are not valid are 0.
     output logic [MacBytes*8-1:0] data_o,
-    /// Bytes of it: 0 only if a message has ended with an empty beat.
+    /// Valid bytes of the chunk; 0 only if the message ended with an empty beat.
     output logic [ChunkBits-1:0] bytes_o,
-    /// Last chunk of a message.
+    /// Last chunk of the message.
     output logic last_o
 );
   localparam int unsigned EntryBytes = UserBytes > MacBytes ? UserBytes : MacBytes;
@@ -99,7 +99,8 @@ module spfe_tcp_tx_fifo #(
     room_o <= !almost_full && !rst_i;
   end
 
-  // ---- entries to chunks, and a register: the memory is slow, and so is who takes them
+  // ---- entries to chunks, followed by a register slice: the memory output and the sender's ready
+  // are both slow
   typedef struct packed {
     logic last;
     logic [ChunkBits-1:0] bytes;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Finishes messages in order: advances the pointers of the session, tells the engine, raises
-/// events. Commands that have left go to the engine through the same FIFO.
+/// Completes messages in order: advances the send pointers of the session, reports to the engine
+/// and raises events. Completed commands reach the engine through the same FIFO.
 module spfe_tcp_tx_finish
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// 1: PSH in all segments with payload that are sent live.
+    /// 1: set PSH in every live segment.
     parameter bit Push = 1'b0
 ) (
     /// Clock.
@@ -14,63 +14,63 @@ module spfe_tcp_tx_finish
     /// Synchronous reset, active high.
     input logic rst_i,
 
-    /// A message is dealt with.
+    /// outcome_i is valid: the sender has completed a message.
     input logic outcome_valid_i,
-    /// How.
+    /// How the message ended.
     input outcome_t outcome_i,
-    /// Room for another, and what can come before this is known.
+    /// Room for another outcome and those the sender may issue before it sees this signal fall.
     output logic outcome_room_o,
-    /// Nothing is left to be finished.
+    /// No message is being completed.
     output logic idle_o,
-    /// A message that was not sent is finished.
+    /// A message that was not sent has been completed.
     output logic clear_o,
 
-    /// Sum and status of the oldest message are known.
+    /// The oldest message has ended and its sum is valid.
     input logic tail_valid_i,
-    /// Its sum.
+    /// Ones-complement sum of the oldest message.
     input sum_t tail_sum_i,
-    /// Its length as counted.
+    /// Its length in bytes, as counted.
     input logic [15:0] tail_len_i,
-    /// It is in the ring.
+    /// The oldest message is in the ring; 0: it was refused.
     input logic tail_ok_i,
-    /// Its slot becomes free.
+    /// Frees the slot of the oldest message.
     output logic tail_pop_o,
 
-    /// Pointers advance.
+    /// Request to advance the send pointers.
     output state_req_t req_o,
-    /// req_o is there.
+    /// req_o is valid.
     output logic req_valid_o,
-    /// It is taken.
+    /// req_o is accepted.
     input logic req_ready_i,
-    /// It is done.
+    /// The request has completed.
     input logic res_valid_i,
-    /// It was possible.
+    /// With res_valid_i: the pointer was as expected and has advanced.
     input logic res_match_i,
 
-    /// A command has left.
+    /// Report of a command that has been sent.
     input tx_done_t cmd_done_i,
-    /// cmd_done_i is there.
+    /// cmd_done_i is valid.
     input logic cmd_done_valid_i,
-    /// It is taken.
+    /// Accepts cmd_done_i.
     output logic cmd_done_ready_o,
-    /// To the engine.
+    /// Report to the engine.
     output tx_done_t done_o,
-    /// done_o is there.
+    /// done_o is valid.
     output logic done_valid_o,
-    /// It is taken.
+    /// Engine accepts done_o.
     input logic done_ready_i,
 
-    /// Event.
+    /// Event for a message that was not sent as the user asked.
     output event_t event_o,
-    /// event_o is there.
+    /// event_o is valid.
     output logic event_valid_o,
-    /// It is taken.
+    /// The event block accepts event_o.
     input logic event_ready_i,
-    /// A message was sent live.
+    /// A message was sent live; one cycle.
     output logic count_live_o,
-    /// A message was left to the engine.
+    /// A message was left to the engine; one cycle.
     output logic count_deferred_o,
-    /// The user's checksum was wrong.
+    /// The user's checksum was wrong; one cycle.
     output logic count_bad_sum_o
 );
   outcome_t head, outcome_q;
@@ -83,14 +83,14 @@ module spfe_tcp_tx_finish
     .count_o(unused_count), .almost_full_o(almost_full)
   );
 
-  // Three stages, a message in each: ask for the change of the pointers, wait for it, tell of it.
+  // Three stages hold one message each: request the pointer update, wait for it, report it.
   typedef struct packed {
     outcome_t out;
     logic [15:0] len;
-    logic ok;  // it is in the ring
+    logic ok;  // the message is in the ring
   } message_t;
 
-  // ---- ask
+  // ---- request
   logic ask_q, asks_q, pass;
   message_t a_q;
   sum_t sum_q;
@@ -103,7 +103,7 @@ module spfe_tcp_tx_finish
   wait_state_e wait_q;
   message_t b_q;
   logic b_match_q, b_bad_q, answered, move;
-  // ---- tell
+  // ---- report
   logic unused_reserved, tell_q, told, match_q, bad_sum_q, ok, sent;
   message_t c_q;
   outcome_t out;
@@ -126,7 +126,7 @@ module spfe_tcp_tx_finish
     if (load) begin
       a_q <= '{out: head, len: tail_len_i, ok: tail_ok_i};
       sum_q <= tail_sum_i;
-      // A message that was refused after its sequence numbers were reserved gives them back.
+      // A message refused after StateStart returns its reserved sequence numbers.
       asks_q <= tail_ok_i || (head.how != EndSent && head.reserved);
     end
     if (pass) begin
@@ -162,7 +162,7 @@ module spfe_tcp_tx_finish
     req_o.target = a_q.out.desc.seq + (a_q.ok ? 32'(a_q.len) : 32'd0);
   end
 
-  // ---- to the engine
+  // ---- report to the engine
   tx_done_t mine, done;
   logic done_room, done_valid, tells, event_there;
   event_t event_d;
@@ -195,7 +195,7 @@ module spfe_tcp_tx_finish
     .count_o(unused_fill), .almost_full_o(unused_almost)
   );
 
-  // ---- events: one for a message that was left to the engine, or had a wrong checksum
+  // ---- event of a message that was deferred, had a wrong checksum or became stale
   always_comb begin
     event_d.sid = 16'(out.desc.sid);
     event_d.data = {24'd0, len};

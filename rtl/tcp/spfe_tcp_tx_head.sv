@@ -1,64 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Headers of a frame: Ethernet, IEEE 802.1Q, IPv4, TCP. Word by word as the sender asks for them;
-/// each field and sum is ready before the word it stands in, counted from load_i.
+/// Builds the headers of a frame (Ethernet, IEEE 802.1Q, IPv4, TCP) word by word as the sender asks
+/// for them. Each field and sum is ready before the word that contains it is due, counted from
+/// load_i.
 module spfe_tcp_tx_head
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// 32-bit words in a beat of the MAC: 1 or 2.
+    /// 32-bit words per beat of the MAC: 1 or 2.
     parameter int unsigned Lanes = 1,
-    /// Virtual interfaces, 1 to 8.
+    /// Number of virtual interfaces, 1 to 8.
     parameter int unsigned VifCount = 1,
-    /// 1: PSH in all segments with payload that are sent live.
+    /// 1: set PSH in every live segment.
     parameter bit Push = 1'b0
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Configuration.
+    /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
 
-    /// No frame is being sent: one may begin.
+    /// No frame is in progress: a new one may start.
     input logic idle_i,
-    /// One begins in this cycle: its first beat is start_words_o.
+    /// A frame starts in this cycle; its first beat is start_words_o.
     input logic load_i,
-    /// With it: a live message; 0: a command.
+    /// With load_i: 1 live message, 0 command.
     input logic live_i,
-    /// With it: entry of the table.
+    /// With load_i: header table entry of the frame.
     input hdr_t hdr_i,
-    /// First words of the frame of hdr_i.
+    /// First words of the frame that hdr_i describes.
     output logic [Lanes-1:0][31:0] start_words_o,
 
     /// In the cycle after load_i: the message.
     input desc_t desc_i,
-    /// In that cycle: the command.
+    /// In the cycle after load_i: the command.
     input tx_cmd_t cmd_i,
-    /// In that cycle: bytes behind the TCP header of the command.
+    /// In the cycle after load_i: bytes after the 20-byte TCP header of the command.
     input logic [15:0] cmd_bytes_i,
-    /// In that cycle: 32-bit words of options of the command.
+    /// In the cycle after load_i: 32-bit words of TCP options in the command.
     input logic [3:0] cmd_options_i,
-    /// In that cycle: SND.NXT of the session.
+    /// In the cycle after load_i: SND.NXT of the session.
     input seq_t snd_nxt_i,
-    /// In that cycle: RCV.NXT of the session.
+    /// In the cycle after load_i: RCV.NXT of the session.
     input seq_t rcv_nxt_i,
-    /// Sum of the payload; when the word with the checksum is asked for.
+    /// Payload sum; valid when the word with the TCP checksum is requested.
     input sum_t payload_sum_i,
 
-    /// Number of the first word that is asked for in the next cycle.
+    /// Number of the first header word needed in the next cycle.
     input logic [4:0] index_i,
-    /// The words, but the checksum of TCP; first byte in bits 31:24. What is behind the header is 0.
+    /// Header words without the TCP checksum; first byte in bits 31:24. Words after the header are
+    /// 0.
     output logic [Lanes-1:0][31:0] words_o,
-    /// The checksum of TCP, where it stands in its word; else 0.
+    /// TCP checksum in its position within its word; 0 in other words.
     output logic [Lanes-1:0][15:0] checks_o,
-    /// The frame has a tag.
+    /// The frame has an IEEE 802.1Q tag.
     output logic tagged_o,
-    /// SEQ; from the second cycle after load_i on.
+    /// SEQ, from the second cycle after load_i.
     output seq_t seq_o,
-    /// ACK; from then on.
+    /// ACK, from the second cycle after load_i.
     output seq_t ack_o,
-    /// Bytes behind the TCP header of 20 bytes; from then on.
+    /// Bytes after the 20-byte TCP header, from the second cycle after load_i.
     output logic [15:0] bytes_o
 );
   localparam int unsigned VifIdxBits = VifCount > 1 ? $clog2(VifCount) : 1;
@@ -101,7 +103,7 @@ module spfe_tcp_tx_head
     wnd_scaled_q <= (cfg_i.rcv_wnd >> cfg_i.wscale) > 32'd65535 ? 16'hffff :
         16'(cfg_i.rcv_wnd >> cfg_i.wscale);
     first_q <= load_i;
-    // What is loaded counts if a frame begins; whether one does is known late.
+    // Load in every idle cycle: whether a frame starts is known too late to gate these registers.
     if (idle_i) begin
       hdr_q <= hdr_i;
       vif_q <= vif_start;
@@ -125,7 +127,7 @@ module spfe_tcp_tx_head
     end
   end
 
-  // ---- sums: all but the payload is in tcp_sum_q four cycles after load_i
+  // ---- sums; tcp_sum_q covers everything but the payload four cycles after load_i
   logic [15:0] ip_sum_q;
   sum_t seq_sum_q, ack_sum_q, len_sum_q, nums_q, rest_q, tcp_sum_q;
   always_ff @(posedge clk_i) begin
@@ -142,9 +144,9 @@ module spfe_tcp_tx_head
   logic [15:0] checksum;
   assign checksum = ~sum2(tcp_sum_q, payload_sum_i);
 
-  // Which word is asked for, one bit of each; TagBit: the tag.
+  // One-hot position of the requested word; bit TagBit selects the tag.
   localparam int unsigned Words = 13;
-  localparam int unsigned TagBit = 0;  // word 0 is only in start_words_o
+  localparam int unsigned TagBit = 0;  // word 0 comes only from start_words_o, so its bit is free
   logic [Lanes-1:0][Words-1:0] at_q;
   logic tag_next;
   assign tag_next = idle_i ? vif_start.vlan : vif_q.vlan;

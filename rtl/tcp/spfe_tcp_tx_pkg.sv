@@ -1,56 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Types of the parts of the transmitter.
+/// Types shared by the blocks of the transmitter.
 package spfe_tcp_tx_pkg;
   import spfe_tcp_pkg::*;
 
-  /// Messages that can be between the user side and the end of their transmission: 2^SlotBits.
+  /// log2 of the number of messages that can be between the user side and the end of transmission.
   localparam int unsigned SlotBits = 5;
-  /// Number of a message; one bit more than a slot, so that full and empty differ.
+  /// Message number. It has one bit more than a slot index, so that a full queue differs from an
+  /// empty one.
   typedef logic [SlotBits:0] slot_t;
 
-  /// Reasons in EvTxRefused.
+  /// Reason field of EvTxRefused.
   typedef enum logic [7:0] {
-    RefusedClosed = 8'd1,  // the session is not open, or is none
-    RefusedRing = 8'd2,  // no room in the ring
-    RefusedLength = 8'd3,  // 0 or more than the MSS
-    RefusedStale = 8'd4  // the session was closed or opened anew while the message came or waited
+    RefusedClosed = 8'd1,  // the session is not open or does not exist
+    RefusedRing = 8'd2,  // the ring has no room for the message
+    RefusedLength = 8'd3,  // length is 0 or above the MSS
+    RefusedStale = 8'd4  // the session was closed or reopened before the message was complete
   } refused_e;
 
-  /// A message.
+  /// Description of a message, from its acceptance by the user side to the end of its transmission.
   typedef struct packed {
     sid_t sid;
-    logic gen;  // of the session when it began
-    seq_t seq;  // of its first byte
-    logic [15:0] len;  // bytes, as the user said in modes 1 and 2
-    sum_t sum;  // as the user said in mode 2
-    logic known;  // `sum` is given
+    logic gen;  // generation of the session at the first beat
+    seq_t seq;  // sequence number of the first byte
+    logic [15:0] len;  // bytes, as announced in modes 1 and 2
+    sum_t sum;  // payload sum, as announced in mode 2
+    logic known;  // `sum` is valid
     logic push;
   } desc_t;
 
-  /// What is done to the state of a session.
+  /// Operations on the send state of a session.
   typedef enum logic [2:0] {
-    StateStart = 3'd0,  // a live frame begins: reserve up to the end
-    StateSent = 3'd1,  // it has left: SND.NXT and consumed advance
-    StateDefer = 3'd2,  // the message is left to the engine: consumed advances
-    StateWritten = 3'd3,  // a message is in the ring: written advances
-    StateCommand = 3'd4,  // a segment of the engine has left
-    StateSet = 3'd5  // snd_cmd
+    StateStart = 3'd0,  // a live frame starts: reserve its sequence numbers
+    StateSent = 3'd1,  // a live frame has left: SND.NXT and consumed advance
+    StateDefer = 3'd2,  // the engine will send the message: consumed advances
+    StateWritten = 3'd3,  // the ring holds a whole message: written advances
+    StateCommand = 3'd4,  // a segment of the engine has left: SND.NXT advances
+    StateSet = 3'd5  // carry out a snd_cmd_t
   } state_op_e;
 
-  /// A request for it. Nothing happens if the pointer that is to advance is not `expected` (the session
-  /// was closed by FIN), or the session is of another generation (it was opened anew): its
-  /// sequence numbers may be the same by chance.
+  /// Request for an operation on the send state. It has no effect if the pointer to advance is not
+  /// at `expected` (a FIN has closed the session) or if the generation differs (the session was
+  /// reopened and may use the same sequence numbers by chance).
   typedef struct packed {
     state_op_e op;
     sid_t sid;
-    logic gen;  // not of StateCommand and StateSet
+    logic gen;  // not checked by StateCommand and StateSet
     seq_t expected;
-    seq_t target;  // the new value
-    logic fin;  // StateCommand: the segment had FIN
+    seq_t target;  // new value of the pointer
+    logic fin;  // StateCommand: the segment carried FIN
   } state_req_t;
 
-  /// Entry of the table of headers.
+  /// Entry of the header table: the fields that all segments of a session share.
   typedef struct packed {
     mac_t dmac;
     vif_t vif;
@@ -58,11 +59,11 @@ package spfe_tcp_tx_pkg;
     ip_t dip;
     port_t dport;
     port_t sport;
-    sum_t ip_sum;  // of what is the same in all IP headers, and a length of 40
-    sum_t tcp_sum;  // of pseudo-header and ports, and a length of 20
+    sum_t ip_sum;  // sum of the constant IP header fields and a total length of 40
+    sum_t tcp_sum;  // sum of pseudo-header and ports, for a TCP length of 20
   } hdr_t;
 
-  /// What became of a message.
+  /// How the transmission of a message ended.
   typedef enum logic [1:0] {
     EndSent = 2'd0,
     EndAborted = 2'd1,
@@ -71,12 +72,13 @@ package spfe_tcp_tx_pkg;
 
   typedef struct packed {
     end_e how;
-    logic reserved;  // StateStart was done for it
-    seq_t ack;  // EndSent: what its segment acknowledged
+    logic reserved;  // StateStart has reserved its sequence numbers
+    seq_t ack;  // EndSent: ACK field of the segment
     desc_t desc;
   } outcome_t;
 
-  /// Ones-complement sum of two sums; the carry is chosen, not added again.
+  /// Adds two ones-complement sums. Selecting between a + b and a + b + 1 avoids a second carry
+  /// chain.
   function automatic sum_t sum2(sum_t a, sum_t b);
     logic [16:0] s0;
     sum_t s1;
@@ -85,7 +87,7 @@ package spfe_tcp_tx_pkg;
     return s0[16] ? s1 : s0[15:0];
   endfunction
 
-  /// Same sum: 0 and 0xFFFF are one number.
+  /// Compares two ones-complement sums: 0 and 0xFFFF represent the same value.
   function automatic logic sum_eq(sum_t a, sum_t b);
     return a == b || ((&a || ~|a) && (&b || ~|b));
   endfunction

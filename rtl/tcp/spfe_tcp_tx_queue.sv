@@ -1,64 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Slots of messages on their way: description, sum and length as counted, and whether the message
-/// is in the ring. All three are written in order; two readers go through them in order.
+/// Slots of the messages in transmission. Each slot holds the description, the counted length and
+/// sum, and whether the message is in the ring. These are written in message order; sender and
+/// finisher each read in order.
 module spfe_tcp_tx_queue
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 (
     /// Clock.
     input logic clk_i,
-    /// Synchronous reset, active high: no message is on its way.
+    /// Synchronous reset, active high; empties the queue.
     input logic rst_i,
 
-    /// A message gets the next slot.
+    /// A message takes the next slot.
     input logic desc_valid_i,
-    /// The message.
+    /// Description of the message.
     input desc_t desc_i,
-    /// Its sum is known.
+    /// sum_i and len_i are valid for the next message in order.
     input logic sum_valid_i,
-    /// The sum.
+    /// Ones-complement sum of the payload.
     input sum_t sum_i,
-    /// Bytes that were counted.
+    /// Counted payload bytes.
     input logic [15:0] len_i,
-    /// It has ended.
+    /// status_ok_i is valid for the next message in order.
     input logic status_valid_i,
-    /// It is in the ring.
+    /// 1: the message is in the ring; 0: it was refused.
     input logic status_ok_i,
-    /// A slot is free, from a register.
+    /// At least one slot is free.
     output logic room_o,
 
-    /// Sender: a message waits; from a register.
+    /// Sender: a message is waiting.
     output logic head_valid_o,
-    /// The message; stays until head_pop_i, and is already right in the cycle after desc_valid_i; from
-    /// a register.
+    /// Description of that message. Stable until head_pop_i and valid from the cycle after
+    /// desc_valid_i.
     output desc_t head_o,
-    /// It is dealt with.
+    /// Sender removes the message.
     input logic head_pop_i,
-    /// Its sum is known: from a register, or it comes in this cycle.
+    /// head_sum_o is valid, possibly only from this cycle on.
     output logic head_sum_valid_o,
-    /// The sum.
+    /// Ones-complement sum of the waiting message.
     output sum_t head_sum_o,
 
-    /// Finisher: sum and status of the oldest message are known.
+    /// Finisher: the oldest message has ended and its sum is valid.
     output logic tail_valid_o,
-    /// Its sum.
+    /// Ones-complement sum of the oldest message.
     output sum_t tail_sum_o,
-    /// Its length as counted.
+    /// Counted bytes of the oldest message.
     output logic [15:0] tail_len_o,
-    /// It is in the ring.
+    /// 1: the oldest message is in the ring; 0: it was refused.
     output logic tail_ok_o,
-    /// Its slot becomes free.
+    /// Frees the slot of the oldest message.
     input logic tail_pop_i
 );
   localparam int unsigned Slots = 2 ** SlotBits;
   typedef logic [SlotBits-1:0] index_t;
 
-  slot_t desc_q, sum_q, status_q, next_q, tail_q;  // next_q: behind the head
+  slot_t desc_q, sum_q, status_q, next_q, tail_q;  // next_q: the slot after the head
   logic [15:0] unused_len;
   desc_t next_desc;
   sum_t next_sum;
-  logic more_q;  // a message is behind the head
+  logic more_q;  // next_q holds a message
   logic known_q;  // head_sum_q is the sum of the head
   sum_t head_sum_q;
 
@@ -83,7 +84,7 @@ module spfe_tcp_tx_queue
     if (tail_pop_i) tail_q <= tail_q + slot_t'(1);
     room_o <= !rst_i && slot_t'(desc_q - tail_q) < slot_t'(Slots - 2);
 
-    // The head: the next one that waits, or the one that comes.
+    // New head: the next waiting message, or the one that arrives in this cycle.
     if (head_pop_i) begin
       next_q <= next_q + slot_t'(1);
       more_q <= more_q && (desc_valid_i || desc_q != next_q + slot_t'(1));
@@ -95,7 +96,7 @@ module spfe_tcp_tx_queue
       head_valid_o <= more_q || desc_valid_i;
     end
 
-    // Its sum. Sums come in order: without one for the head there is none for the next.
+    // Sum of the head. Sums arrive in order, so while the head has none the next message has none.
     known_q <= head_sum_valid_o;
     if (!known_q) head_sum_q <= sum_i;
     if (head_pop_i) begin
@@ -115,8 +116,9 @@ module spfe_tcp_tx_queue
     end
   end
 
-  // A sum that comes in this cycle can be used at once. It is that of the head: a message is dealt
-  // with when its last beat has passed the FIFO, which takes as long as the sum does.
+  // A sum that arrives in this cycle belongs to the head and can be used at once: the sender
+  // removes a message only after its last beat has passed the FIFO, which takes as long as the sum
+  // does.
   assign head_sum_valid_o = known_q || sum_valid_i;
   assign head_sum_o = known_q ? head_sum_q : sum_i;
   assign tail_valid_o = tail_q != sum_q && tail_q != status_q;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Reads the payload of a segment from the ring memory, whole, and sums it; then it can be sent. While
-/// it is sent the next one is read.
+/// Reads the whole payload of a segment from the ring memory and sums it before transmission. The
+/// payload of the next segment is read while the previous one is sent.
 module spfe_tcp_tx_read
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Bytes of a chunk: 4 or 8.
+    /// Bytes per chunk: 4 or 8.
     parameter int unsigned MacBytes = 4,
-    /// log2 of the 16-byte words of the memory.
+    /// log2 of the number of 16-byte words in the ring memory.
     parameter int unsigned MemAddrBits = 16,
-    /// Bytes of the longest segment.
+    /// Longest segment in bytes.
     parameter int unsigned Size = 1460
 ) (
     /// Clock.
@@ -20,47 +20,47 @@ module spfe_tcp_tx_read
     /// Synchronous reset, active high.
     input logic rst_i,
 
-    /// Begin to read a segment; only while not busy_o, and when all but one of those read before
-    /// have been taken.
+    /// Start reading a segment. Allowed only while busy_o is low and at most one earlier segment is
+    /// still in the buffer.
     input logic start_i,
-    /// With it: session.
+    /// With start_i: session.
     input sid_t sid_i,
-    /// With it: sequence number of the first byte.
+    /// With start_i: sequence number of the first byte.
     input seq_t seq_i,
-    /// With it: bytes, 1 to Size.
+    /// With start_i: bytes, 1 to Size.
     input logic [15:0] len_i,
-    /// Reading, from the cycle after start_i on.
+    /// High while reading, from the cycle after start_i.
     output logic busy_o,
-    /// Ones-complement sum of what was read; when not busy_o any more.
+    /// Ones-complement sum of the segment; valid once busy_o falls.
     output sum_t sum_o,
 
-    /// Words that were given to the FIFO before the memory; from the writer.
+    /// Number of writes queued before the memory, modulo 256; from the ring writer.
     input logic [7:0] pushed_i,
-    /// Words that the memory has taken; from the writer.
+    /// Number of writes accepted by the memory, modulo 256; from the ring writer.
     input logic [7:0] popped_i,
 
-    /// A word to read.
+    /// A read is requested.
     output logic mem_valid_o,
-    /// The memory takes the request.
+    /// Memory accepts the read request.
     input logic mem_ready_i,
-    /// Where from.
+    /// Word address.
     output logic [MemAddrBits-1:0] mem_addr_o,
-    /// A word that was read; they come in order.
+    /// Read data is valid; answers come in order.
     input logic rsp_valid_i,
-    /// The word.
+    /// Read data.
     input logic [127:0] rsp_data_i,
 
-    /// The chunks of a segment that was read are wanted; after those of the segment before.
+    /// Output the chunks of the next buffered segment; not before the previous one has been output.
     input logic give_i,
-    /// With it: its sequence number modulo 16.
+    /// With give_i: sequence number of the segment modulo 16.
     input logic [3:0] give_seq_i,
-    /// With it: its bytes.
+    /// With give_i: bytes of the segment.
     input logic [15:0] give_len_i,
-    /// A chunk is there.
+    /// A chunk is valid.
     output logic chunk_valid_o,
-    /// It is taken.
+    /// Command block accepts the chunk.
     input logic chunk_ready_i,
-    /// The chunk; 0 behind the last byte.
+    /// Payload chunk; bytes after the end of the segment are 0.
     output logic [MacBytes*8-1:0] chunk_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
@@ -68,7 +68,7 @@ module spfe_tcp_tx_read
   localparam int unsigned Subs = 16 / MacBytes;
   localparam int unsigned SubBits = $clog2(Subs);
   localparam int unsigned TurnBits = $clog2(MacBytes);
-  // Two segments, each with a part of a word at both ends.
+  // Two segments, each with a partial word at both ends.
   localparam int unsigned Depth = 2 ** $clog2(2 * ((Size + 30) / 16));
   localparam int unsigned Ahead = 16;
   typedef logic [WordBits-1:0] word_t;
@@ -79,7 +79,7 @@ module spfe_tcp_tx_read
   // ---- requests
   typedef enum logic [1:0] {
     Idle = 2'd0,
-    Order = 2'd1,  // writes before us are on their way to the memory
+    Order = 2'd1,  // wait until earlier writes have reached the memory
     Read = 2'd2
   } state_e;
   state_e state_q;
@@ -87,9 +87,9 @@ module spfe_tcp_tx_read
   logic [7:0] mark_q, missing;
   logic [IdxBits-1:0] idx_q;
   word_t word_q;
-  logic [15:0] words_q, answers_q;  // not yet asked for, not yet answered
-  logic [4:0] credit_q;  // requests that may be without an answer
-  logic [3:0] from_q, to_q;  // first byte of the first word, last byte of the last one
+  logic [15:0] words_q, answers_q;  // words not yet requested, not yet answered
+  logic [4:0] credit_q;  // further requests that may be outstanding
+  logic [3:0] from_q, to_q;  // first valid byte of the first word, last valid byte of the last word
   logic first_q, ask, early, sum_valid;
   sum_t sum;
 
@@ -102,7 +102,7 @@ module spfe_tcp_tx_read
 
   always_ff @(posedge clk_i) begin
     case (state_q)
-      // What is loaded counts if it starts.
+      // Load in every idle cycle; the values matter only on a start.
       Idle: begin
         if (start_i) state_q <= Order;
         mark_q <= pushed_i;
@@ -126,8 +126,8 @@ module spfe_tcp_tx_read
       first_q <= 1'b0;
     end
     credit_q <= credit_q - 5'(ask) + 5'(rsp_valid_i);
-    // The bytes of the words are in other places than those of the segment: an odd distance turns
-    // the sum (RFC 1071, 2).
+    // The sum is over words as aligned in memory. If the segment starts at an odd address, its
+    // bytes are swapped (RFC 1071, 2).
     if (sum_valid) sum_o <= from_q[0] ? {sum[7:0], sum[15:8]} : sum;
     if (rst_i) begin
       state_q <= Idle;
@@ -135,7 +135,7 @@ module spfe_tcp_tx_read
     end
   end
 
-  // ---- answers: to the sum, without the bytes around the segment, and to the FIFO
+  // ---- answers: to the FIFO, and to the sum with the bytes outside the segment cleared
   logic rsp_q, rsp_first_q, rsp_last_q, fifo_ready;
   logic [127:0] rsp_data_q, sum_data_q;
   always_ff @(posedge clk_i) begin
@@ -156,7 +156,7 @@ module spfe_tcp_tx_read
   );
 
   logic there, held_valid_q, word_ready, unused_almost;
-  logic [127:0] head, held_q;  // of the FIFO; behind its memory, which is slow
+  logic [127:0] head, held_q;  // output register of the FIFO, whose memory is slow
   logic [$clog2(Depth + 1)-1:0] unused_words;
   spfe_fifo #(.WIDTH(128), .DEPTH(Depth)) i_words (
     .clk_i, .rst_i,
@@ -172,14 +172,14 @@ module spfe_tcp_tx_read
     if (rst_i) held_valid_q <= 1'b0;
   end
 
-  // ---- words to chunks: pieces of the size of a chunk, then turned
+  // ---- words to chunks: select a chunk-sized piece, then shift to the segment's alignment
   logic [SubBits-1:0] sub_q;
   logic [TurnBits-1:0] turn_q;
-  logic [15:0] pieces_q;  // not yet taken from the words
-  logic [15:0] left_q;  // bytes not yet given
+  logic [15:0] pieces_q;  // pieces not yet taken from the words
+  logic [15:0] left_q;  // bytes not yet output
   logic primed_q, step, emit, last_chunk;
-  logic some_pieces_q, one_piece_q, some_left_q;  // of the counters
-  logic may_q;  // the FIFO of chunks had room
+  logic some_pieces_q, one_piece_q, some_left_q;  // zero and one comparisons of the counters
+  logic may_q;  // the chunk FIFO had room
   logic [15:0] give_pieces;
   logic [MacBytes*8-1:0] piece, prev_q, turned;
   logic [2*MacBytes*8-1:0] pair;

@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Writes messages to the ring memory: a byte with sequence number S is in byte S modulo the size
-/// of the ring of its session. Words of 16 bytes under a mask.
+/// Writes messages to the ring memory in 16-byte words with byte enables. The byte with sequence
+/// number S goes to offset S modulo the ring size of its session.
 module spfe_tcp_tx_ring
   import spfe_tcp_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Bytes of a beat: 4, 8 or 16.
+    /// Bytes per beat: 4, 8 or 16.
     parameter int unsigned UserBytes = 8,
-    /// log2 of the 16-byte words of the memory.
+    /// log2 of the number of 16-byte words in the ring memory.
     parameter int unsigned MemAddrBits = 16,
-    /// Bits of a number of bytes of a beat; not to be set.
+    /// Width of a byte count of one beat; derived.
     localparam int unsigned BeatBits = $clog2(UserBytes) + 1
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A beat.
+    /// A beat of a message is valid.
     input logic valid_i,
-    /// The first one of a message.
+    /// First beat of the message.
     input logic first_i,
-    /// The last one.
+    /// Last beat of the message.
     input logic last_i,
-    /// With it: session.
+    /// With first_i: session.
     input sid_t sid_i,
-    /// With it: sequence number of the first byte.
+    /// With first_i: sequence number of the first byte.
     input seq_t seq_i,
-    /// Its bytes, the first in bits 7:0.
+    /// Beat data; first byte in bits 7:0.
     input logic [UserBytes*8-1:0] data_i,
-    /// Number of them.
+    /// Bytes of the beat to write.
     input logic [BeatBits-1:0] bytes_i,
-    /// Room for several beats, from a register.
+    /// The write FIFO has room for several more beats.
     output logic room_o,
-    /// Words given to the FIFO before the memory so far.
+    /// Number of writes queued before the memory, modulo 256.
     output logic [7:0] pushed_o,
-    /// Words the memory has taken so far.
+    /// Number of writes accepted by the memory, modulo 256.
     output logic [7:0] popped_o,
 
-    /// A word to write.
+    /// A write is offered.
     output logic mem_valid_o,
-    /// It is taken.
+    /// Memory accepts the write.
     input logic mem_ready_i,
-    /// Where to.
+    /// Word address.
     output logic [MemAddrBits-1:0] mem_addr_o,
-    /// The word.
+    /// Write data.
     output logic [127:0] mem_data_o,
-    /// Its bytes that are written.
+    /// Byte enables.
     output logic [15:0] mem_mask_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
@@ -64,7 +64,7 @@ module spfe_tcp_tx_ring
   logic unused_bits;
   assign unused_bits = ^{sid_i, seq_i};
 
-  // ---- stage 1: the beat and its place
+  // ---- stage 1: register the beat and its position in the ring
   logic v1_q, first1_q, last1_q;
   logic [IdxBits-1:0] idx1_q;
   logic [WordBits+3:0] pos1_q;
@@ -72,7 +72,7 @@ module spfe_tcp_tx_ring
   logic [BeatBits-1:0] bytes1_q;
 
   always_ff @(posedge clk_i) begin
-    // Whether there is a beat is known late: nothing but v1_q depends on it.
+    // valid_i arrives late in the cycle, so it drives v1_q alone.
     v1_q <= valid_i;
     first1_q <= first_i;
     last1_q <= last_i;
@@ -87,7 +87,7 @@ module spfe_tcp_tx_ring
     if (rst_i) v1_q <= 1'b0;
   end
 
-  // ---- stage 2: turned to its place in the word; what is over goes into the next word
+  // ---- stage 2: rotate to the position in the word; bytes past its end belong to the next word
   logic [15:0][7:0] turned;
   logic [31:0] lanes;
   always_comb begin
@@ -118,7 +118,7 @@ module spfe_tcp_tx_ring
     if (rst_i) v2_q <= 1'b0;
   end
 
-  // ---- stage 3: word in the making
+  // ---- stage 3: merge into the current word
   logic [15:0][7:0] part_q, merged;
   logic [15:0] part_mask_q, merged_mask;
   logic flush_q;
@@ -153,7 +153,7 @@ module spfe_tcp_tx_ring
     if (rst_i) flush_q <= 1'b0;
   end
 
-  // ---- to the memory
+  // ---- write FIFO
   logic fifo_ready, almost_full;
   logic [$clog2(Depth + 1)-1:0] unused_count;
   write_t pop;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Where the rings end: the only writer of written and SND.UNA. Tells which ring has room for a
-/// message of any length, four cycles after an operation was given.
+/// Ring boundaries: the only writer of written and SND.UNA. Updates room_o four cycles after an
+/// operation.
 module spfe_tcp_tx_room
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// log2 of the bytes of a session's ring.
+    /// log2 of the ring size of a session in bytes.
     parameter int unsigned RingBits = 16
 ) (
     /// Clock.
@@ -18,27 +18,27 @@ module spfe_tcp_tx_room
     /// Longest message in bytes; from the configuration.
     input logic [15:0] mss_i,
 
-    /// Generations of the sessions; up to date three cycles after a StateSet.
+    /// Generation bit of each session; must follow a StateSet within three cycles.
     input logic [SessionCount-1:0] gen_i,
-    /// An operation; not in two cycles one after the other.
+    /// An operation is given; not in two consecutive cycles.
     input logic valid_i,
-    /// StateWritten: written advances if it is as expected; StateCommand with FIN: it is set;
-    /// StateSet: SND.UNA is set, with init written too.
+    /// Operation. StateWritten advances written if it is as expected, StateCommand with FIN sets
+    /// written, StateSet sets SND.UNA, and written too with init_i.
     input state_req_t req_i,
-    /// StateSet: written is set.
+    /// With StateSet: also set written.
     input logic init_i,
-    /// StateSet: SND.UNA.
+    /// With StateSet: new SND.UNA.
     input seq_t una_i,
-    /// Three cycles later: done; room_o knows of it from the next cycle on.
+    /// The operation given three cycles ago has completed; room_o follows in the next cycle.
     output logic done_o,
-    /// The pointer was as expected.
+    /// With done_o: written was as expected.
     output logic match_o,
-    /// The ring of the session has room.
+    /// Sessions whose ring has room for a message of any length.
     output logic [SessionCount-1:0] room_o,
 
-    /// Two readers: session.
+    /// Sessions that the two readers look up.
     input sid_t [1:0] sid_i,
-    /// End of what is in its ring, in the same cycle.
+    /// End of the data in the ring of each session in sid_i, in the same cycle.
     output seq_t [1:0] written_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Sender: one frame after the other to the MAC. Live messages first, then commands, then the
-/// frames of ARP and ICMP. Word 0 is on the bus one cycle after a message may begin.
+/// Sender: puts one frame after another on the MAC bus. Live messages have priority over commands,
+/// commands over frames of ARP and ICMP. Word 0 is on the bus one cycle after a message may start.
 module spfe_tcp_tx_send
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Bytes of a beat: 4 or 8.
+    /// Bytes per beat: 4 or 8.
     parameter int unsigned MacBytes = 4,
-    /// 1: frames are padded to 60 bytes.
+    /// 1: pad frames to 60 bytes.
     parameter bit MacPad = 1'b1,
-    /// Bits of a number of bytes of a chunk; not to be set.
+    /// Width of a byte count of one chunk; derived.
     localparam int unsigned ChunkBits = $clog2(MacBytes) + 1,
-    /// 32-bit words of a beat; not to be set.
+    /// 32-bit words per beat; derived.
     localparam int unsigned Lanes = MacBytes / 4
 ) (
     /// Clock.
@@ -24,133 +24,133 @@ module spfe_tcp_tx_send
 
     /// Sessions that may send live.
     input logic [SessionCount-1:0] go_i,
-    /// A message waits in the queue.
+    /// The queue holds a message.
     input logic head_valid_i,
-    /// The message; right in the cycle after new_go_i at the latest.
+    /// Oldest message; valid at the latest in the cycle after new_go_i.
     input desc_t head_i,
-    /// It is dealt with.
+    /// The message has been sent, deferred or discarded; the queue removes it.
     output logic head_pop_o,
-    /// Its sum is known.
+    /// head_sum_i is valid.
     input logic head_sum_valid_i,
-    /// The sum.
+    /// Payload sum of the oldest message.
     input sum_t head_sum_i,
-    /// A message comes into the queue in this cycle, of a session that may send live.
+    /// A message enters the queue in this cycle and its session may send live.
     input logic new_go_i,
-    /// Its session.
+    /// Session of that message.
     input sid_t new_sid_i,
 
-    /// A chunk of messages is there.
+    /// A chunk of message payload is valid.
     input logic data_valid_i,
-    /// It is taken.
+    /// Sender accepts the chunk.
     output logic data_ready_o,
-    /// The chunk.
+    /// Payload chunk.
     input logic [MacBytes*8-1:0] data_i,
-    /// Bytes of it.
+    /// Valid bytes in data_i.
     input logic [ChunkBits-1:0] data_bytes_i,
-    /// Last one of a message.
+    /// Last chunk of the message.
     input logic data_last_i,
 
-    /// A command waits.
+    /// A command waits to be sent.
     input logic cmd_valid_i,
-    /// Its entry in the table of headers.
+    /// Header table entry of the command.
     input sid_t cmd_sid_i,
-    /// Its SEQ is SND.NXT: messages before it have to be finished.
+    /// SEQ of the command is SND.NXT, so all earlier messages must have completed.
     input logic cmd_seq_nxt_i,
-    /// Bytes behind its header.
+    /// Bytes after the 20-byte TCP header of the command.
     input logic [15:0] cmd_bytes_i,
-    /// Sum of them.
+    /// Ones-complement sum of these bytes.
     input sum_t cmd_sum_i,
-    /// A chunk of them is there.
+    /// A chunk of these bytes is valid.
     input logic cmd_data_valid_i,
-    /// It is taken.
+    /// Sender accepts the chunk.
     output logic cmd_data_ready_o,
-    /// The chunk.
+    /// Command chunk.
     input logic [MacBytes*8-1:0] cmd_data_i,
-    /// The frame of the command begins.
+    /// The frame of the command starts.
     output logic cmd_begins_o,
-    /// Its last beat is on its way.
+    /// The last beat of the command's frame is in the output register.
     output logic cmd_left_o,
 
-    /// Frames of ARP and ICMP, without a gap within a frame.
+    /// Frame data from ARP and ICMP; valid stays high within a frame.
     input logic [MacBytes*8-1:0] net_data_i,
-    /// Which bytes count.
+    /// Valid bytes of the beat.
     input logic [MacBytes-1:0] net_keep_i,
-    /// A beat is there.
+    /// A beat is offered.
     input logic net_valid_i,
-    /// It is taken.
+    /// Sender accepts the beat.
     output logic net_ready_o,
-    /// Last beat of a frame.
+    /// Last beat of the frame.
     input logic net_last_i,
 
-    /// No frame is being sent: one may begin.
+    /// No frame is in progress: a new one may start.
     output logic idle_o,
-    /// A frame begins: the headers are loaded.
+    /// A frame starts: load the headers.
     output logic load_o,
-    /// With it: live message; else command.
+    /// With load_o: 1 live message, 0 command.
     output logic load_live_o,
-    /// Session of the message that could begin.
+    /// Session of the message that may start in this cycle.
     output sid_t live_sid_o,
-    /// Session of the frame; in the cycle after load_o.
+    /// Session of the frame, in the cycle after load_o.
     output sid_t sid_o,
-    /// First words of a frame.
+    /// First words of the frame that starts.
     input logic [Lanes-1:0][31:0] start_words_i,
-    /// Number of the first word that is asked for.
+    /// Number of the first header word of the next beat.
     output logic [4:0] index_o,
-    /// These words of the headers.
+    /// Header words of the current beat.
     input logic [Lanes-1:0][31:0] words_i,
-    /// Checksums in the lower half of them.
+    /// TCP checksum in the lower half of its word; 0 in other words.
     input logic [Lanes-1:0][15:0] checks_i,
-    /// The frame has a tag.
+    /// The frame has an IEEE 802.1Q tag.
     input logic tagged_i,
-    /// ACK of the frame; two cycles after load_o.
+    /// ACK of the frame, from the second cycle after load_o.
     input seq_t ack_i,
-    /// Bytes behind the TCP header; two cycles after load_o.
+    /// Bytes after the 20-byte TCP header, from the second cycle after load_o.
     input logic [15:0] bytes_i,
-    /// Sum of the payload.
+    /// Ones-complement sum of the payload.
     output sum_t payload_sum_o,
 
-    /// A live message reserves its sequence numbers.
+    /// Request to reserve the sequence numbers of a live message.
     output state_req_t req_o,
-    /// req_o is there.
+    /// req_o is valid.
     output logic req_valid_o,
-    /// It is taken.
+    /// req_o is accepted.
     input logic req_ready_i,
-    /// It is done.
+    /// The request has completed.
     input logic res_valid_i,
-    /// It was possible; else the message is stale.
+    /// With res_valid_i: the numbers are reserved; 0: the message is stale.
     input logic res_match_i,
 
-    /// A message is dealt with.
+    /// outcome_o is valid: the oldest message has completed.
     output logic outcome_valid_o,
-    /// How.
+    /// How the message ended.
     output outcome_t outcome_o,
-    /// There is room for another outcome, some cycles in advance.
+    /// The finisher has room for another outcome and those in flight.
     input logic outcome_room_i,
-    /// Nothing is left to be finished.
+    /// The finisher has no message left.
     input logic finish_idle_i,
-    /// A message that was not sent is finished: others may begin.
+    /// The finisher has completed a message that was not sent; live messages may start again.
     input logic finish_clear_i,
 
-    /// To the MAC.
+    /// Frame data to the MAC.
     output logic [MacBytes*8-1:0] mac_data_o,
-    /// Which bytes count.
+    /// Valid bytes of the beat.
     output logic [MacBytes-1:0] mac_keep_o,
-    /// A beat is there.
+    /// A beat is offered; stays high until the end of the frame.
     output logic mac_valid_o,
-    /// It is taken.
+    /// MAC accepts the beat.
     input logic mac_ready_i,
-    /// Last beat of a frame.
+    /// Last beat of the frame.
     output logic mac_last_o,
-    /// With last: the frame is to be spoilt.
+    /// With mac_last_o: the MAC must invalidate the frame.
     output logic mac_err_o,
-    /// A frame was broken off.
+    /// A live frame was aborted.
     output logic aborted_o,
-    /// Its session.
+    /// Session of the aborted frame.
     output sid_t aborted_sid_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned BeatBits = $clog2(MacBytes);
-  typedef logic [11:0] beat_t;  // number of a beat: frames of up to 16 KiB
+  typedef logic [11:0] beat_t;  // beat number; frames are up to 16 KiB
   localparam beat_t PadBeat = beat_t'(59 / MacBytes);
   localparam logic [MacBytes-1:0] PadKeep = MacBytes'((1 << ((59 % MacBytes) + 1)) - 1);
 
@@ -163,21 +163,22 @@ module spfe_tcp_tx_send
   state_e state_q;
 
   logic live_q, first_q, second_q, third_q;
-  beat_t beat_q, before_last_q;  // before_last_q: the beat before the last one
+  beat_t beat_q, before_last_q;  // before_last_q: number of the last beat but one
   logic [15:0] left_q, size_q;
-  // Of the beat that is composed: payload is in it, it is the last one; and of the payload: some is
-  // left, no more than a chunk.
+  // pay_q, final_q: the current beat carries payload, is the last one. left_some_q, left_one_q:
+  // payload is left, at most one chunk is left.
   logic pay_q, final_q, left_some_q, left_one_q;
-  // The word with the checksum is in it; the sum is not known when the frame begins; else it is fixed_sum_q.
+  // sum_here_q: the current beat carries the TCP checksum. late_sum_q: the payload sum was unknown
+  // when the frame started; otherwise it is fixed_sum_q.
   logic sum_here_q, late_sum_q;
   sum_t fixed_sum_q;
   logic [MacBytes-1:0] last_keep_q;
   logic [MacBytes*8-1:16] prev_q;
-  logic ask_q, busy_q, reserved_q, stale_q;  // StateStart
+  logic ask_q, busy_q, reserved_q, stale_q;  // progress of StateStart
   logic drain_q, hold_q, ended_q;
   end_e how_q;
 
-  // ---- what may begin
+  // ---- arbitration
   logic adv, may, live_ok, cmd_ok, start_live, start_cmd, start_net, defer, quiet, go_head;
   logic turn_q;
   sid_t live_sid;
@@ -186,7 +187,7 @@ module spfe_tcp_tx_send
   assign quiet = !hold_q && !busy_q && !drain_q && !ended_q && outcome_room_i;
   assign go_head = go_i[IdxBits'(head_i.sid)];
   assign may = state_q == Idle && adv;
-  // new_go_i comes late: as little as possible is behind it.
+  // new_go_i arrives late in the cycle: keep the logic behind it short.
   assign live_ok = (head_valid_i ? go_head : new_go_i) && quiet && !turn_q;
   assign cmd_ok = cmd_valid_i && ((finish_idle_i && !ended_q) || !cmd_seq_nxt_i);
   assign start_live = may && live_ok;
@@ -199,8 +200,8 @@ module spfe_tcp_tx_send
   assign live_sid_o = live_sid;
   assign cmd_begins_o = start_cmd;
 
-  // ---- Users who never pause do not keep the others waiting: after so many live frames one of
-  // the engine or of the network goes first. Counted in the cycle after the beginning.
+  // ---- Fairness: after Turn live frames in a row, a waiting command or network frame goes first,
+  // so that busy users cannot starve it. Frames are counted in the cycle after their start.
   localparam int unsigned Turn = 16;
   logic [$clog2(Turn)-1:0] passed_q;
   logic live_began_q, other_began_q;
@@ -215,8 +216,8 @@ module spfe_tcp_tx_send
     end
   end
 
-  // ---- the beat that is composed in this cycle
-  // before_: the beat before the first one with payload, before that with the checksum.
+  // ---- The beat being composed. before_pay, before_sum: the beat before the first one with
+  // payload, and before the one with the TCP checksum.
   beat_t before_pay, before_sum, beat_d;
   logic need, have, lie, no_sum, stop, finish, in_frame;
   logic [MacBytes*8-1:0] chunk, data;
@@ -232,7 +233,7 @@ module spfe_tcp_tx_send
   assign in_frame = state_q == Frame && adv;
   assign need = pay_q && left_some_q;
   assign have = live_q ? data_valid_i : cmd_data_valid_i;
-  // If no more than a chunk is left the low bits of left_q are all there is.
+  // When at most one chunk is left, the low bits of left_q hold the whole count.
   assign lie = live_q && need && have && ((data_last_i != left_one_q) ||
       (data_last_i && data_bytes_i != ChunkBits'(left_q)));
   assign no_sum = late_sum_q && sum_here_q && !head_sum_valid_i;
@@ -255,8 +256,8 @@ module spfe_tcp_tx_send
       net_bytes[i*8+:8] = net_keep_i[i] ? net_data_i[i*8+:8] : 8'd0;
     end
   end
-  // Payload begins two bytes into the lower half of a word: 2 bytes of the first chunk are in the
-  // first beat with payload, or 6 with a tag and 8-byte beats.
+  // Payload starts in the lower half of a word, so a beat takes the first 2 bytes of the current
+  // chunk, or 6 with a tag and 8-byte beats; prev_q holds the rest of the previous chunk.
   assign shifted2 = {chunk[15:0], prev_q};
   if (MacBytes == 4) begin : gen_shift4
     assign shifted6 = shifted2;
@@ -264,11 +265,12 @@ module spfe_tcp_tx_send
     assign shifted6 = {chunk[47:0], prev_q[63:48]};
   end
   always_comb begin
-    // The headers are 0 where they do not stand; prev_q, before the payload; chunk, if none is needed.
+    // All operands are 0 outside their place: header words after the header, prev_q before the
+    // payload, chunk when no payload is needed.
     data = head_bytes | check_bytes | (pay_q ? (tagged_i ? shifted6 : shifted2) : '0);
   end
 
-  // A beat of the network.
+  // Next beat and state of a frame of ARP or ICMP.
   logic [MacBytes-1:0] net_keep_d;
   logic net_last_d;
   state_e net_state_d;
@@ -294,7 +296,7 @@ module spfe_tcp_tx_send
   assign cmd_left_o = in_frame && !live_q && (finish || stop);
   assign net_ready_o = start_net || (state_q == Net && adv);
 
-  // ---- a message is dealt with: sent, or drained
+  // ---- end of a message: sent, or drained from the FIFO
   end_e how;
   logic drained;
   assign drained = drain_q && data_valid_i && data_last_i;
@@ -320,7 +322,7 @@ module spfe_tcp_tx_send
     outcome_o.desc = head_i;
   end
 
-  // ---- size of the frame
+  // ---- index of the last byte of the frame
   logic [15:0] size;
   assign size = bytes_i + (tagged_i ? 16'd57 : 16'd53);
 
@@ -370,7 +372,7 @@ module spfe_tcp_tx_send
       stale_q <= !res_match_i;
     end
 
-    // drain
+    // Drain: discard the remaining chunks of a message.
     if (defer) begin
       drain_q <= 1'b1;
       hold_q <= 1'b1;
@@ -393,7 +395,7 @@ module spfe_tcp_tx_send
       mac_last_o <= 1'b0;
       mac_err_o <= 1'b0;
       case (state_q)
-        // If no frame of a session begins it is one of the network, or none.
+        // Without a start of a session's frame, the beat belongs to a network frame or is idle.
         Idle: begin
           mac_data_o <= load_o ? start_bytes : net_bytes;
           mac_keep_o <= load_o ? '1 : net_keep_d;

@@ -1,84 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// State of the sending side of all sessions: the only writer of SND.NXT, consumed and the right
-/// edge, and the way to spfe_tcp_tx_room, which writes the rest. An operation every two cycles;
-/// what a session may do is known four cycles after its operation was taken. What the user side
-/// asks for does not wait for the others, for it touches other memories.
+/// Send state of all sessions. The only writer of SND.NXT, consumed and the right edge; requests
+/// for written and SND.UNA pass through to spfe_tcp_tx_room. Accepts an operation every two cycles
+/// and updates go_o, open_o and room_o four cycles after accepting one. Requests of the user side
+/// use other memories and are served in parallel.
 module spfe_tcp_tx_state
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// log2 of the bytes of a session's ring.
+    /// log2 of the ring size of a session in bytes.
     parameter int unsigned RingBits = 16,
-    /// Who asks, the most urgent one first; the last one is the sender of commands.
+    /// Number of requesters, in order of priority; the last one is the command block.
     localparam int unsigned Askers = 3
 ) (
     /// Clock.
     input logic clk_i,
-    /// Synchronous reset, active high: all sessions are closed.
+    /// Synchronous reset, active high; closes all sessions.
     input logic rst_i,
     /// Longest message in bytes; from the configuration.
     input logic [15:0] mss_i,
 
-    /// Requests; asker 0 first.
+    /// Requests; index 0 has the highest priority.
     input state_req_t [Askers-1:0] req_i,
-    /// The request is there and stays until it is taken.
+    /// req_i is valid; held until accepted.
     input logic [Askers-1:0] req_valid_i,
-    /// It is taken.
+    /// Accepts req_i.
     output logic [Askers-1:0] req_ready_o,
-    /// The last request of this asker is done; from the next cycle on go_o and room_o know of it.
+    /// The last request of this requester has completed; go_o and room_o follow in the next cycle.
     output logic [Askers-1:0] res_valid_o,
-    /// It found the pointer where it was expected.
+    /// With res_valid_o: the pointer was as expected.
     output logic res_match_o,
 
-    /// Request of the user side: StateWritten.
+    /// StateWritten request of the user side.
     input state_req_t user_req_i,
-    /// user_req_i is there and stays until it is taken.
+    /// user_req_i is valid; held until accepted.
     input logic user_valid_i,
-    /// It is taken.
+    /// Accepts user_req_i.
     output logic user_ready_o,
-    /// It is done.
+    /// The request of the user side has completed.
     output logic user_done_o,
-    /// It found written where it was expected.
+    /// With user_done_o: written was as expected.
     output logic user_match_o,
 
-    /// From the engine.
+    /// New send state of a session; from the engine.
     input snd_cmd_t snd_cmd_i,
-    /// snd_cmd_i is there.
+    /// snd_cmd_i is valid.
     input logic snd_cmd_valid_i,
-    /// It is taken.
+    /// Accepts snd_cmd_i.
     output logic snd_cmd_ready_o,
 
-    /// A message of the session may leave at once.
+    /// Sessions that may send a message live.
     output logic [SessionCount-1:0] go_o,
-    /// The user may send.
+    /// Sessions that are open for user data.
     output logic [SessionCount-1:0] open_o,
-    /// The ring has room for a message of any length.
+    /// Sessions whose ring has room for a message of any length.
     output logic [SessionCount-1:0] room_o,
 
-    /// Session to read, from the engine.
+    /// Session to read; from the engine.
     input sid_t eng_sid_i,
-    /// Its SND.NXT.
+    /// SND.NXT of eng_sid_i.
     output seq_t eng_nxt_o,
-    /// End of what was sent live or left to the engine.
+    /// End of the data of eng_sid_i that was sent live or left to the engine.
     output seq_t eng_consumed_o,
-    /// End of what is in the ring.
+    /// End of the data of eng_sid_i in the ring.
     output seq_t eng_written_o,
-    /// Session to read, from the receiver.
+    /// Session to read; from the receiver.
     input sid_t rx_sid_i,
-    /// Its SND.NXT.
+    /// SND.NXT of rx_sid_i.
     output seq_t rx_nxt_o,
-    /// Session to read, from the sender of commands.
+    /// Session to read; from the command block.
     input sid_t cmd_sid_i,
-    /// Its SND.NXT.
+    /// SND.NXT of cmd_sid_i.
     output seq_t cmd_nxt_o,
-    /// Session to read, from the user side.
+    /// Session to read; from the user side.
     input sid_t user_sid_i,
-    /// End of what is in its ring.
+    /// End of the data of user_sid_i in the ring.
     output seq_t user_written_o,
-    /// Changes for a session whenever it is opened.
+    /// Generation bit of each session; toggles when it is opened.
     output logic [SessionCount-1:0] gen_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
@@ -88,7 +88,7 @@ module spfe_tcp_tx_state
     $error("spfe_tcp_tx_state: SessionCount is %0d; 2 to 256 are possible", SessionCount);
   end
 
-  // Stage 1: reads. Stage 2: writes. Stage 3: conclusions.
+  // Stage 1 reads, stage 2 writes, stage 3 updates the flags.
   logic v1_q, v2_q, v3_q;
   state_req_t r1_q;
   state_op_e op2_q;
@@ -112,8 +112,8 @@ module spfe_tcp_tx_state
   state_req_t req, set_req, room_req;
   logic issue_set, issue_cmd, room_valid, room_busy_q, user_pick, both, turn_q;
 
-  // Commands of both kinds change what both pipelines hold. A command that waits gets the next turn, so
-  // that it depends on no one who asks at this moment but the sender of messages, who cannot wait.
+  // StateCommand and StateSet change pointers in both pipelines and need both free. A waiting
+  // snd_cmd gets the next turn over every requester except the sender, whose message cannot wait.
   assign both = !v1_q && !room_busy_q && !user_valid_i;
   always_comb begin
     set_req = '0;
@@ -141,7 +141,7 @@ module spfe_tcp_tx_state
   assign room_valid = user_pick || issue_cmd || issue_set;
   assign room_req = user_pick ? user_req_i : req;
 
-  // ---- room
+  // ---- ring pointers
   logic room_done, mine1_q, mine2_q, mine3_q;
   spfe_tcp_tx_room #(.SessionCount(SessionCount), .RingBits(RingBits)) i_room (
     .clk_i, .rst_i, .mss_i, .gen_i(gen_q),
@@ -159,7 +159,7 @@ module spfe_tcp_tx_state
     mine3_q <= mine2_q;
   end
 
-  // ---- tables
+  // ---- pointer memories
   logic we_nxt, we_cons, we_res, we_set;
   seq_t nxt_d, cons_d, res_d, lim_d;
   seq_t nxt_r, cons_r, res_r, lim_r;
@@ -175,7 +175,7 @@ module spfe_tcp_tx_state
     .clk_i, .we_i(we_cons), .addr_i(idx2_q), .data_i(cons_d),
     .raddr_i({idx_t'(eng_sid_i), idx1}), .rdata_o({eng_consumed_o, cons_r})
   );
-  // End of what is consumed or being sent at this moment.
+  // Reserved: end of the data that is consumed or being sent live.
   spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_reserved (
     .clk_i, .we_i(we_res), .addr_i(idx2_q), .data_i(res_d), .raddr_i(idx1), .rdata_o(res_r)
   );

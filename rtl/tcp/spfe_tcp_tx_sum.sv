@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Running ones-complement sum of a message (RFC 1071): known three cycles after its last beat.
+/// Running ones-complement sum of a message (RFC 1071), available three cycles after its last beat.
 module spfe_tcp_tx_sum
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Bytes of a beat: 4, 8 or 16.
+    /// Bytes per beat: 4, 8 or 16.
     parameter int unsigned Bytes = 8
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A beat of a message.
+    /// A beat of a message is valid.
     input logic valid_i,
-    /// The first one.
+    /// First beat of the message.
     input logic first_i,
-    /// The last one.
+    /// Last beat of the message.
     input logic last_i,
-    /// Its bytes, the first in bits 7:0; 0 where there is none.
+    /// Beat data; first byte in bits 7:0, bytes that are not valid are 0.
     input logic [Bytes*8-1:0] data_i,
-    /// The sum is complete; one cycle.
+    /// sum_o is valid; one cycle.
     output logic valid_o,
-    /// The sum.
+    /// Ones-complement sum of the message, not inverted.
     output sum_t sum_o
 );
   localparam int unsigned Words = Bytes / 2;

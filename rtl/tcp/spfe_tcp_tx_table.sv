@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Table of headers: what all frames of a session have in common, with the sums of it.
+/// Header table: the fields that all frames of a session share, with their partial checksums.
 module spfe_tcp_tx_table
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Sessions; one more entry is for segments of none.
+    /// Number of sessions. One more entry serves segments without a session.
     parameter int unsigned SessionCount = 16,
-    /// Virtual interfaces, 1 to 8.
+    /// Number of virtual interfaces, 1 to 8.
     parameter int unsigned VifCount = 1
 ) (
     /// Clock.
@@ -18,13 +18,13 @@ module spfe_tcp_tx_table
     input vif_cfg_t [MaxVifs-1:0] vif_i,
     /// New entry.
     input hdr_cmd_t cmd_i,
-    /// cmd_i is there.
+    /// cmd_i is valid; held until accepted.
     input logic cmd_valid_i,
-    /// It is in the table from the next cycle on.
+    /// Accepts cmd_i; the entry is readable from the next cycle.
     output logic cmd_ready_o,
-    /// Two readers: session; the first one does not ask for the entry of none.
+    /// Sessions that the two readers look up. Reader 0 never asks for the entry without a session.
     input sid_t [1:0] sid_i,
-    /// Its entry, in the same cycle.
+    /// Entry of each reader, in the same cycle.
     output hdr_t [1:0] hdr_o
 );
   localparam int unsigned Entries = SessionCount + 1;
@@ -44,7 +44,7 @@ module spfe_tcp_tx_table
   assign write = step_q == 3'd4;
   assign cmd_ready_o = write;
 
-  // The command stays until it is taken: each step is one addition.
+  // cmd_i is held until accepted, so the sums take one addition per cycle.
   always_ff @(posedge clk_i) begin
     if (step_q != '0) step_q <= write ? 3'd0 : step_q + 3'd1;
     else if (cmd_valid_i) step_q <= 3'd1;
@@ -53,7 +53,7 @@ module spfe_tcp_tx_table
     dip_sum_q <= sum2(cmd_i.dip[31:16], cmd_i.dip[15:0]);
     port_sum_q <= sum2(cmd_i.sport, cmd_i.dport);
     ips_q <= sum2(sip_sum_q, dip_sum_q);
-    // 4500 + 0028 + 4000 + 4006; protocol 6 + 20 bytes of header.
+    // 4500 + 0028 + 4000 + 4006; the TCP part adds protocol 6 and 20 bytes of header.
     ip_sum_q <= sum2(ips_q, 16'hc52e);
     port26_q <= sum2(port_sum_q, 16'd26);
     tcp_sum_q <= sum2(ips_q, port26_q);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// User side of the transmitter: takes messages or refuses them, and says when a frame can begin.
+/// User side of the transmitter: accepts or refuses messages, and decides when the frame of a
+/// message may start.
 module spfe_tcp_tx_user
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Width of the user's stream in bits: 32, 64 or 128.
+    /// Width of the user stream in bits: 32, 64 or 128.
     parameter int unsigned Width = 64,
-    /// Width of the stream to the MAC in bits: 32 or 64.
+    /// Width of the MAC stream in bits: 32 or 64.
     parameter int unsigned MacWidth = 32,
-    /// 1: messages to a session that is not open are discarded; 0: they wait.
+    /// 1: discard messages for a session that is not open; 0: stall the user side.
     parameter bit DropIfNotEstablished = 1'b0,
-    /// Bytes of a beat; not to be set.
+    /// Bytes per beat; derived.
     localparam int unsigned Bytes = Width / 8,
-    /// Bits of a number of them; not to be set.
+    /// Width of a byte count of one beat; derived.
     localparam int unsigned CountBits = $clog2(Bytes) + 1
 ) (
     /// Clock.
@@ -24,98 +25,98 @@ module spfe_tcp_tx_user
     input logic rst_i,
     /// Longest message in bytes; from the configuration.
     input logic [15:0] mss_i,
-    /// 1: a message that finds no room in the ring is refused; 0: it waits.
+    /// 1: refuse a message that finds no room in the ring; 0: stall it.
     input logic ring_refuse_i,
 
-    /// Which bytes of the beat count; only looked at with last.
+    /// Valid bytes of the beat; examined only with last_i.
     input logic [Bytes-1:0] keep_i,
-    /// A beat is offered; from the user.
+    /// The user offers a beat.
     input logic valid_i,
-    /// It is taken.
+    /// The beat is accepted.
     output logic ready_o,
     /// Last beat of the message.
     input logic last_i,
-    /// First beat: session.
+    /// First beat: session number.
     input sid_t sid_i,
-    /// First beat: 1 length known, 2 length and checksum known, else nothing.
+    /// First beat: 1 length known, 2 length and checksum known, other values nothing known.
     input logic [1:0] mode_i,
-    /// First beat: bytes of the message.
+    /// First beat: message length in bytes (modes 1 and 2).
     input logic [15:0] len_i,
-    /// First beat: ones-complement sum of the message.
+    /// First beat: ones-complement sum of the message (mode 2).
     input sum_t sum_i,
-    /// First beat: set PSH.
+    /// First beat: set PSH in the segment.
     input logic push_i,
 
     /// Sessions that may send live.
     input logic [SessionCount-1:0] go_i,
-    /// Sessions that are open.
+    /// Sessions that are open for user data.
     input logic [SessionCount-1:0] open_i,
-    /// Sessions whose ring has room for a message.
+    /// Sessions whose ring has room for a message of any length.
     input logic [SessionCount-1:0] room_i,
-    /// Generations of the sessions.
+    /// Generation bit of each session; toggles when it is opened.
     input logic [SessionCount-1:0] gen_i,
-    /// End of what is in the ring of session sid_i.
+    /// End of the data in the ring of session sid_i.
     input seq_t written_i,
-    /// FIFO of data and FIFO before the ring have room, some beats in advance.
+    /// The data FIFO and the ring writer have room for several more beats.
     input logic flow_ok_i,
-    /// A slot for a message is free.
+    /// A message slot is free.
     input logic slot_ok_i,
 
-    /// A beat was taken and is not discarded: to FIFO, sum and ring.
+    /// A beat was accepted and not discarded; to FIFO, sum and ring.
     output logic beat_valid_o,
     /// First beat of the message.
     output logic beat_first_o,
-    /// Last beat.
+    /// Last beat of the message.
     output logic beat_last_o,
-    /// Bytes of it.
+    /// Valid bytes of the beat.
     output logic [CountBits-1:0] beat_bytes_o,
-    /// It may be written to the ring: within the MSS.
+    /// The beat is within the MSS and may be written to the ring.
     output logic beat_ring_o,
-    /// The FIFO shows all it has.
+    /// All beats so far become readable in the FIFO.
     output logic commit_o,
-    /// The FIFO takes back what it did not show.
+    /// The FIFO drops the beats since the last commit.
     output logic rollback_o,
-    /// Sequence number of the first byte of the message; with beat_first_o.
+    /// Sequence number of the message's first byte; with beat_first_o.
     output seq_t first_seq_o,
 
-    /// From now on the frame of desc_o may begin, in this cycle already.
+    /// desc_o is valid: its frame may start in this cycle or later.
     output logic desc_valid_o,
-    /// It may leave at once, if nobody is before it.
+    /// The session may send live: the frame may start in this cycle if the queue is empty.
     output logic desc_go_o,
-    /// The message.
+    /// Description of the message.
     output desc_t desc_o,
-    /// Bytes of the message that has ended; in the cycles after its last beat.
+    /// Counted bytes of the last message; valid from the cycle after its last beat.
     output logic [15:0] total_o,
 
-    /// The message is whole: written advances.
+    /// Request to advance written over the whole message.
     output state_req_t req_o,
-    /// req_o is there.
+    /// req_o is valid.
     output logic req_valid_o,
-    /// It is taken.
+    /// req_o is accepted.
     input logic req_ready_i,
-    /// It is done.
+    /// The request has completed.
     input logic res_valid_i,
-    /// It was possible.
+    /// With res_valid_i: the pointer was as expected and has advanced.
     input logic res_match_i,
 
-    /// The message with a slot has ended.
+    /// A message that has a slot has ended.
     output logic status_valid_o,
-    /// It is in the ring; else it has been refused.
+    /// With status_valid_o: the message is in the ring; 0: it was refused.
     output logic status_ok_o,
 
-    /// A message was refused: EvTxRefused, and one for the counter.
+    /// A message was refused; raises EvTxRefused.
     output logic refused_valid_o,
-    /// The event was taken.
+    /// The event block accepts the refusal.
     input logic refused_ready_i,
-    /// Its session.
+    /// Session of the refused message.
     output sid_t refused_sid_o,
-    /// Why.
+    /// Reason of the refusal.
     output refused_e refused_why_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned ByteBits = $clog2(Bytes);
-  // In mode 1 the checksum is needed in word 12 of 4 bytes or 6 of 8, and known 3 cycles after the
-  // last beat: the frame begins with beat number (beats - Early).
+  // Mode 1 needs the checksum in word 12 (4-byte words) or 6 (8-byte words), and the sum is known 3
+  // cycles after the last beat. So the frame starts with beat number (beats - Early).
   localparam int unsigned Early = MacWidth == 32 ? 10 : 4;
 
   // ---- state of the message
@@ -167,7 +168,7 @@ module spfe_tcp_tx_user
   assign known_sum = first ? mode_i == 2'd2 : known_sum_q;
   assign bad_len = known_len && (len_i == '0 || len_i > mss_i);
   assign refuse = !sid_ok || bad_len || !is_open || !has_room;
-  // A message with a wrong length waits as others do, and is then refused.
+  // A message with a bad length waits like any other and is then refused.
   assign may = !sid_ok || (is_open ? has_room || ring_refuse_i : DropIfNotEstablished);
   assign ready_o = flow_ok_i && (inside_q || (end_q == Free && slot_ok_i && may));
   assign take = valid_i && ready_o;
@@ -180,7 +181,7 @@ module spfe_tcp_tx_user
   assign discard = (first ? refuse : discard_q) || (!known_len && (over || (empty && last_i)));
   assign bad_end = (!first && over_q) || over || empty;
 
-  // Why the message is refused, if it is.
+  // Reason of a refusal.
   always_comb begin
     if (!first && discard_q) why = why_q;
     else if (first && !is_open) why = RefusedClosed;
@@ -188,9 +189,9 @@ module spfe_tcp_tx_user
     else why = RefusedLength;
   end
 
-  // When the frame may begin.
+  // Cycles to wait before the frame may start.
   if (Bytes * 8 < MacWidth) begin : gen_slow_user
-    // Bytes come at half the rate at which they leave.
+    // The user fills at half the rate at which the MAC drains.
     logic [15:0] beats;
     logic [16:0] late;
     assign beats = 16'((17'(len_i) + 17'(Bytes - 1)) >> ByteBits);
@@ -206,8 +207,9 @@ module spfe_tcp_tx_user
 
   assign wait_d = first ? wait_first : wait_q - 16'(!waited_q);
   assign whole = take && last_i;
-  // Whether a beat comes and whether a frame begins with it is needed early in the cycle: said in as
-  // few steps as possible. What the session allows is looked up beside the rest.
+  // Timing: "a beat is accepted" and "a frame starts with it" are needed early in the cycle, so
+  // they are computed directly rather than from take and discard. Session flags are looked up in
+  // parallel.
   logic [SessionCount-1:0] takes, leaves;
   logic opens, begins, stays, goes_on;
   assign takes = open_i & room_i;
@@ -226,7 +228,7 @@ module spfe_tcp_tx_user
   assign beat_bytes_o = bytes;
   assign beat_ring_o = !over && (first || !over_q);
   assign commit_o = beat_valid_o && (known_len || last_i);
-  // A message that is refused with its first beat has nothing to take back.
+  // A message refused at its first beat has put nothing into the FIFO.
   assign rollback_o = !first && valid_i && flow_ok_i && !stays;
   assign first_seq_o = written_i;
   assign desc_valid_o = starts;
@@ -247,7 +249,7 @@ module spfe_tcp_tx_user
       inside_q <= !last_i;
       discard_q <= discard;
       over_q <= bad_end;
-      // Only the last beat can be short, and none follows it.
+      // Only the last beat can be partial, and no beat follows it.
       rem_q <= over ? 16'd0 : rem - 16'(Bytes);
       for (int unsigned i = 0; i < Bytes; i++) fits_q[i] <= 16'(Bytes + i) < rem;
       total_q <= total;
@@ -271,7 +273,7 @@ module spfe_tcp_tx_user
     end
   end
 
-  // ---- end: written advances, or the message is refused
+  // ---- end of the message: advance written, or report the refusal
   always_ff @(posedge clk_i) begin
     case (end_q)
       Free: if (whole) end_q <= discard ? Tell : bad_end ? Tell : Ask;
