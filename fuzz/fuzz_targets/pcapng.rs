@@ -2,25 +2,27 @@
 //! and read again.
 #![no_main]
 
-use spfe_capture::{Capture, Content, Interface, Options, Packet, ReadError, Reader};
+use spfe_capture::{
+    CaptureReader, CaptureWriter, Interface, PacketRecord, ReadError, RecordContent, WriterOptions,
+};
 
 /// Reads a file to its end or its first error; gives back the packets.
 fn read(file: &[u8]) -> Vec<(u64, Vec<u8>)> {
-    let mut reader = Reader::new(file);
+    let mut reader = CaptureReader::new(file);
     let mut packets = vec![];
     loop {
         match reader.record() {
             Ok(None) => return packets,
             Ok(Some(record)) => match record.content {
-                Content::Packet(bytes) => packets.push((record.time_ps, bytes.to_vec())),
-                Content::Words(list) | Content::Frame(list) => {
+                RecordContent::Packet(bytes) => packets.push((record.time_ps, bytes.to_vec())),
+                RecordContent::Words(list) | RecordContent::Frame(list) => {
                     let whole = record.header.length as usize;
                     assert!(list.iter().count() <= whole);
                 }
-                Content::Characters(list) => {
+                RecordContent::Characters(list) => {
                     assert!(list.iter().count() <= record.header.length as usize);
                 }
-                Content::Broadcast(_) | Content::Code(_) | Content::Event { .. } => {}
+                RecordContent::Broadcast(_) | RecordContent::Code(_) | RecordContent::Event { .. } => {}
             },
             Err(error) => {
                 let (ReadError::Io { offset, .. }
@@ -36,11 +38,11 @@ fn read(file: &[u8]) -> Vec<(u64, Vec<u8>)> {
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     let packets = read(file);
-    let mut capture = Capture::new(Vec::new(), &Options::default()).expect("good options");
+    let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default()).expect("good options");
     let interface = Interface { name: "a.1>b.2", description: "", speed_bps: None };
     let id = capture.interface(&interface).expect("good name");
     for (time_ps, bytes) in &packets {
-        let packet = Packet::new(bytes, spfe_capture::End::Eop);
+        let packet = PacketRecord::new(bytes, spfe_capture::PacketEnd::Eop);
         capture.packet(*time_ps, id, &packet).expect("good packet");
     }
     let (again, _) = capture.finish().expect("memory does not fail");

@@ -1,15 +1,15 @@
 //! Words and characters that come one by one, to records.
 
-use crate::capture::Capture;
+use crate::capture::CaptureWriter;
 use crate::error::CaptureError;
 use crate::options::InterfaceId;
-use crate::record::{Character, Characters, LineWord, Words};
+use crate::record::{CharactersRecord, LineCharacter, LineWord, WordsRecord};
 use std::io::Write;
 
 /// Collects the words of a lane, or the characters of a link, and writes them as one record when it
 /// is full, or when the next one does not follow at once. Its memory is taken when it is made.
 #[derive(Clone, Debug)]
-pub struct Batch<T> {
+pub struct RecordBatch<T> {
     id: InterfaceId,
     items: Vec<T>,
     limit: usize,
@@ -21,7 +21,7 @@ pub struct Batch<T> {
 }
 
 /// A kind of record that a batch fills.
-pub trait Run: Copy {
+pub trait BatchRecord: Copy {
     /// What it collects.
     type Item: Copy;
     /// How long an item takes.
@@ -29,7 +29,7 @@ pub trait Run: Copy {
     /// Writes a record of items.
     fn write<W: Write>(
         self,
-        capture: &mut Capture<W>,
+        capture: &mut CaptureWriter<W>,
         time_ps: u64,
         id: InterfaceId,
         first: u64,
@@ -37,7 +37,7 @@ pub trait Run: Copy {
     ) -> Result<(), CaptureError>;
 }
 
-impl Run for Words<'_> {
+impl BatchRecord for WordsRecord<'_> {
     type Item = LineWord;
 
     fn length_ps(&self, _: LineWord) -> u64 {
@@ -46,36 +46,36 @@ impl Run for Words<'_> {
 
     fn write<W: Write>(
         self,
-        capture: &mut Capture<W>,
+        capture: &mut CaptureWriter<W>,
         time_ps: u64,
         id: InterfaceId,
         first: u64,
         items: &[LineWord],
     ) -> Result<(), CaptureError> {
-        capture.words(time_ps, id, &Words { words: items, first, ..self })
+        capture.words(time_ps, id, &WordsRecord { words: items, first, ..self })
     }
 }
 
-impl Run for Characters<'_> {
-    type Item = Character;
+impl BatchRecord for CharactersRecord<'_> {
+    type Item = LineCharacter;
 
-    fn length_ps(&self, item: Character) -> u64 {
+    fn length_ps(&self, item: LineCharacter) -> u64 {
         u64::from(item.length_bits()) * u64::from(self.bit_ps)
     }
 
     fn write<W: Write>(
         self,
-        capture: &mut Capture<W>,
+        capture: &mut CaptureWriter<W>,
         time_ps: u64,
         id: InterfaceId,
         first: u64,
-        items: &[Character],
+        items: &[LineCharacter],
     ) -> Result<(), CaptureError> {
-        capture.characters(time_ps, id, &Characters { characters: items, first, ..self })
+        capture.characters(time_ps, id, &CharactersRecord { characters: items, first, ..self })
     }
 }
 
-impl<T: Copy> Batch<T> {
+impl<T: Copy> RecordBatch<T> {
     /// For up to so many items in a record, at least one.
     pub fn new(id: InterfaceId, limit: usize) -> Self {
         let limit = limit.max(1);
@@ -84,10 +84,10 @@ impl<T: Copy> Batch<T> {
     }
 
     /// One more item, which starts at a time. What the record says beside its items is in `run`
-    /// (whose items and `first` do not count); when that changes, [`Batch::flush`] before.
-    pub fn push<W: Write, R: Run<Item = T>>(
+    /// (whose items and `first` do not count); when that changes, [`RecordBatch::flush`] before.
+    pub fn push<W: Write, R: BatchRecord<Item = T>>(
         &mut self,
-        capture: &mut Capture<W>,
+        capture: &mut CaptureWriter<W>,
         time_ps: u64,
         run: R,
         item: T,
@@ -104,9 +104,9 @@ impl<T: Copy> Batch<T> {
     }
 
     /// Writes what there is.
-    pub fn flush<W: Write, R: Run<Item = T>>(
+    pub fn flush<W: Write, R: BatchRecord<Item = T>>(
         &mut self,
-        capture: &mut Capture<W>,
+        capture: &mut CaptureWriter<W>,
         run: R,
     ) -> Result<(), CaptureError> {
         if self.items.is_empty() {

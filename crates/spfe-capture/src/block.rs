@@ -32,11 +32,11 @@ pub const RESOLUTION: u8 = 12;
 pub const OPTION_MAX: usize = 65_535;
 
 /// A block under way.
-pub struct Block<'a> {
+pub struct BlockBuilder<'a> {
     bytes: &'a mut Vec<u8>,
 }
 
-impl<'a> Block<'a> {
+impl<'a> BlockBuilder<'a> {
     /// Begins a block; what the buffer held is gone.
     pub fn new(bytes: &'a mut Vec<u8>, kind: u32) -> Self {
         bytes.clear();
@@ -99,7 +99,7 @@ impl<'a> Block<'a> {
 /// Section header.
 pub fn section(bytes: &mut Vec<u8>, comment: &str) {
     let application = concat!("spfe-capture ", env!("CARGO_PKG_VERSION"));
-    let mut block = Block::new(bytes, SECTION)
+    let mut block = BlockBuilder::new(bytes, SECTION)
         .u32(BYTE_ORDER)
         .u16(VERSION.0)
         .u16(VERSION.1)
@@ -117,7 +117,7 @@ pub fn interface(
     snaplen: u32,
     start_s: i64,
 ) {
-    let mut block = Block::new(bytes, INTERFACE)
+    let mut block = BlockBuilder::new(bytes, INTERFACE)
         .u16(LINKTYPE)
         .u16(0)
         .u32(snaplen)

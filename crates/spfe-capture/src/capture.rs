@@ -1,12 +1,17 @@
 //! The writer.
 
-use crate::block::{self, Block, option};
+use crate::block::{self, BlockBuilder, option};
 use crate::error::CaptureError;
-use crate::event::Event;
-use crate::layout::{Direction, Header, Kind, Link, flag};
-use crate::options::{Interface, InterfaceId, Keep, Options, SNAPLEN_MAX, SNAPLEN_MIN, Summary};
-use crate::record::{self, Broadcast, Character, Characters, Code, Frame, LineWord, Packet, Words};
-use crate::ring::Ring;
+use crate::event::LinkEvent;
+use crate::layout::{LinkKind, PseudoHeader, RecordDirection, RecordKind, flag};
+use crate::options::{
+    CaptureSummary, Interface, InterfaceId, Keep, SNAPLEN_MAX, SNAPLEN_MIN, WriterOptions,
+};
+use crate::record::{
+    self, BroadcastRecord, CharactersRecord, CodeRecord, FrameRecord, LineCharacter, LineWord,
+    PacketRecord, WordsRecord,
+};
+use crate::ring::BlockRing;
 use std::io::Write;
 
 #[derive(Clone, Copy, Default)]
@@ -20,16 +25,16 @@ struct Counters {
 enum Store {
     All,
     First { left: u64 },
-    Last(Ring),
+    Last(BlockRing),
 }
 
-/// A capture being written. Drop it without [`Capture::finish`] and the file has no statistics (and,
+/// A capture being written. Drop it without [`CaptureWriter::finish`] and the file has no statistics (and,
 /// with [`Keep::Last`], no records).
 ///
 /// Records may come in any order of time. All methods that take one fail when the writer fails,
 /// when the interface is not one of this capture, and when a field has a value that no record
 /// holds.
-pub struct Capture<W: Write> {
+pub struct CaptureWriter<W: Write> {
     to: W,
     snaplen: u32,
     start_s: i64,
@@ -39,13 +44,13 @@ pub struct Capture<W: Write> {
     interfaces: Vec<Counters>,
 }
 
-impl<W: Write> Capture<W> {
+impl<W: Write> CaptureWriter<W> {
     /// Begins a file.
     ///
     /// # Errors
     ///
     /// A snapshot length out of range, a comment longer than 65535 bytes, a writer that fails.
-    pub fn new(to: W, options: &Options<'_>) -> Result<Self, CaptureError> {
+    pub fn new(to: W, options: &WriterOptions<'_>) -> Result<Self, CaptureError> {
         let snaplen = options.snaplen;
         if !(SNAPLEN_MIN..=SNAPLEN_MAX).contains(&snaplen) {
             let (min, max) = (SNAPLEN_MIN, SNAPLEN_MAX);
@@ -55,7 +60,7 @@ impl<W: Write> Capture<W> {
         let store = match options.keep {
             Keep::All => Store::All,
             Keep::First(left) => Store::First { left },
-            Keep::Last(bytes) => Store::Last(Ring::new(bytes)),
+            Keep::Last(bytes) => Store::Last(BlockRing::new(bytes)),
         };
         let (buffer, interfaces) = (Vec::with_capacity(4096), Vec::new());
         let start_s = options.start_s;
@@ -93,10 +98,10 @@ impl<W: Write> Capture<W> {
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        packet: &Packet<'_>,
+        packet: &PacketRecord<'_>,
     ) -> Result<(), CaptureError> {
-        let header = Header {
-            kind: Kind::Packet,
+        let header = PseudoHeader {
+            kind: RecordKind::Packet,
             link: packet.link,
             direction: packet.direction,
             vc: packet.vc,
@@ -105,7 +110,7 @@ impl<W: Write> Capture<W> {
             flags: packet.flags,
             length: length(packet.bytes.len())?,
             id: packet.id,
-            ..Header::default()
+            ..PseudoHeader::default()
         };
         self.record(time_ps, id, header, packet.bytes, &[])
     }
@@ -115,18 +120,18 @@ impl<W: Write> Capture<W> {
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        broadcast: &Broadcast,
+        broadcast: &BroadcastRecord,
     ) -> Result<(), CaptureError> {
         let message = &broadcast.message;
         let [a, b, c, d, e, f, g, h] = message.data;
         let content = [message.channel, message.kind, message.status(), 0, a, b, c, d, e, f, g, h];
-        let header = Header {
-            kind: Kind::Broadcast,
-            link: Link::SpaceFibre,
+        let header = PseudoHeader {
+            kind: RecordKind::Broadcast,
+            link: LinkKind::SpaceFibre,
             direction: broadcast.direction,
             flags: broadcast.flags,
             length: content.len() as u32,
-            ..Header::default()
+            ..PseudoHeader::default()
         };
         self.record(time_ps, id, header, &content, &[])
     }
@@ -136,15 +141,15 @@ impl<W: Write> Capture<W> {
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        code: &Code,
+        code: &CodeRecord,
     ) -> Result<(), CaptureError> {
-        let header = Header {
-            kind: Kind::Code,
-            link: Link::SpaceWire,
+        let header = PseudoHeader {
+            kind: RecordKind::Code,
+            link: LinkKind::SpaceWire,
             direction: code.direction,
             flags: code.flags,
             length: 1,
-            ..Header::default()
+            ..PseudoHeader::default()
         };
         self.record(time_ps, id, header, &[code.code.0], &[])
     }
@@ -154,15 +159,15 @@ impl<W: Write> Capture<W> {
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        event: &Event<'_>,
+        event: &LinkEvent<'_>,
     ) -> Result<(), CaptureError> {
         let code = event.code;
         let ([c0, c1], [v0, v1, v2, v3]) = ((code as u16).to_le_bytes(), event.value.to_le_bytes());
-        let fixed: [u8; Event::FIXED] = [c0, c1, code.severity() as u8, 0, v0, v1, v2, v3];
+        let fixed: [u8; LinkEvent::FIXED] = [c0, c1, code.severity() as u8, 0, v0, v1, v2, v3];
         let room = self.snaplen as usize - crate::layout::HEADER - fixed.len();
         let kept = start_of(event.text, room);
-        let header = Header {
-            kind: Kind::Event,
+        let header = PseudoHeader {
+            kind: RecordKind::Event,
             link: event.link,
             direction: event.direction,
             lane: event.lane,
@@ -171,7 +176,7 @@ impl<W: Write> Capture<W> {
             flags: event.flags(),
             length: length(fixed.len().saturating_add(event.text.len()))?,
             id: event.id,
-            ..Header::default()
+            ..PseudoHeader::default()
         };
         let separator = if kept.is_empty() { "" } else { ": " };
         let comment = [code.name().as_bytes(), separator.as_bytes(), kept.as_bytes()];
@@ -189,22 +194,22 @@ impl<W: Write> Capture<W> {
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        words: &Words<'_>,
+        words: &WordsRecord<'_>,
     ) -> Result<(), CaptureError> {
-        let header = Header {
-            kind: Kind::Words,
-            link: Link::SpaceFibre,
+        let header = PseudoHeader {
+            kind: RecordKind::Words,
+            link: LinkKind::SpaceFibre,
             direction: words.direction,
             lane: Some(words.lane),
             lanes: words.lanes,
             flags: words.flags,
             period_ps: words.period_ps,
-            ..Header::default()
+            ..PseudoHeader::default()
         };
         self.check(id, &header)?;
         let (mut time_ps, mut first) = (time_ps, words.first);
         for part in words.words.chunks(self.room(LineWord::BYTES)) {
-            let header = Header { length: part.len() as u32, id: first, ..header };
+            let header = PseudoHeader { length: part.len() as u32, id: first, ..header };
             self.compose(time_ps, id, header, &[], |to, _| put_words(to, part));
             self.put(time_ps, id)?;
             let ps = u64::from(words.period_ps).saturating_mul(part.len() as u64);
@@ -214,25 +219,25 @@ impl<W: Write> Capture<W> {
     }
 
     /// Characters of a SpaceWire link, at the time the first one starts; as for
-    /// [`Capture::words`], none is cut.
+    /// [`CaptureWriter::words`], none is cut.
     pub fn characters(
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        characters: &Characters<'_>,
+        characters: &CharactersRecord<'_>,
     ) -> Result<(), CaptureError> {
-        let header = Header {
-            kind: Kind::Characters,
-            link: Link::SpaceWire,
+        let header = PseudoHeader {
+            kind: RecordKind::Characters,
+            link: LinkKind::SpaceWire,
             direction: characters.direction,
             flags: characters.flags,
             period_ps: characters.bit_ps,
-            ..Header::default()
+            ..PseudoHeader::default()
         };
         self.check(id, &header)?;
         let (mut time_ps, mut first) = (time_ps, characters.first);
-        for part in characters.characters.chunks(self.room(Character::BYTES)) {
-            let header = Header { length: part.len() as u32, id: first, ..header };
+        for part in characters.characters.chunks(self.room(LineCharacter::BYTES)) {
+            let header = PseudoHeader { length: part.len() as u32, id: first, ..header };
             self.compose(time_ps, id, header, &[], |to, _| {
                 part.iter().for_each(|character| to.extend_from_slice(&character.to_bytes()));
             });
@@ -250,17 +255,17 @@ impl<W: Write> Capture<W> {
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        frame: &Frame<'_>,
+        frame: &FrameRecord<'_>,
     ) -> Result<(), CaptureError> {
-        let header = Header {
-            kind: Kind::Frame,
-            link: Link::SpaceFibre,
+        let header = PseudoHeader {
+            kind: RecordKind::Frame,
+            link: LinkKind::SpaceFibre,
             direction: frame.direction,
             lane: Some(frame.lane),
             lanes: frame.lanes,
             flags: frame.flags,
             length: length(frame.words.len())?,
-            ..Header::default()
+            ..PseudoHeader::default()
         };
         self.check(id, &header)?;
         let kept = frame.words.get(..self.room(LineWord::BYTES)).unwrap_or(frame.words);
@@ -269,17 +274,17 @@ impl<W: Write> Capture<W> {
     }
 
     /// Ends the file: the records that were held back, and the statistics of each interface.
-    pub fn finish(mut self) -> Result<(W, Summary), CaptureError> {
+    pub fn finish(mut self) -> Result<(W, CaptureSummary), CaptureError> {
         if let Store::Last(ring) = &self.store {
             ring.write(&mut self.to)?;
         }
-        let mut summary = Summary::default();
+        let mut summary = CaptureSummary::default();
         for (number, counters) in self.interfaces.iter().enumerate() {
             summary.records += counters.records;
             summary.left_out += counters.left_out;
             let (start, end) = counters.span.unwrap_or_default();
             let mut block =
-                Block::new(&mut self.buffer, block::STATISTICS).u32(number as u32).time(end);
+                BlockBuilder::new(&mut self.buffer, block::STATISTICS).u32(number as u32).time(end);
             if counters.span.is_some() {
                 block = block
                     .option(option::STATISTICS_START, &[&halves(start)])
@@ -305,7 +310,7 @@ impl<W: Write> Capture<W> {
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        header: Header,
+        header: PseudoHeader,
         content: &[u8],
         comment: &[&[u8]],
     ) -> Result<(), CaptureError> {
@@ -316,7 +321,7 @@ impl<W: Write> Capture<W> {
         self.put(time_ps, id)
     }
 
-    fn check(&self, id: InterfaceId, header: &Header) -> Result<(), CaptureError> {
+    fn check(&self, id: InterfaceId, header: &PseudoHeader) -> Result<(), CaptureError> {
         let count = self.interfaces.len() as u32;
         if id.0 >= count {
             return Err(CaptureError::Interface { number: id.0, count });
@@ -342,14 +347,14 @@ impl<W: Write> Capture<W> {
         &mut self,
         time_ps: u64,
         id: InterfaceId,
-        mut header: Header,
+        mut header: PseudoHeader,
         comment: &[&[u8]],
         content: impl FnOnce(&mut Vec<u8>, usize),
     ) {
         const LENGTHS: usize = 20;
         const CONTENT: usize = 28 + crate::layout::HEADER;
         header.sub_ns_ps = (time_ps % 1000) as u16;
-        let mut block = Block::new(&mut self.buffer, block::PACKET)
+        let mut block = BlockBuilder::new(&mut self.buffer, block::PACKET)
             .u32(id.0)
             .time(time_ps)
             .u32(0)
@@ -358,8 +363,8 @@ impl<W: Write> Capture<W> {
         content(block.content(), self.snaplen as usize - crate::layout::HEADER);
         let kept = block.content().len() - CONTENT;
         let unit = match header.kind {
-            Kind::Words | Kind::Frame => LineWord::BYTES,
-            Kind::Characters => Character::BYTES,
+            RecordKind::Words | RecordKind::Frame => LineWord::BYTES,
+            RecordKind::Characters => LineCharacter::BYTES,
             _ => 1,
         };
         let whole = (header.length as usize).saturating_mul(unit);
@@ -424,14 +429,15 @@ impl<W: Write> Capture<W> {
 
 /// Flags of a packet block: direction in bits 1:0, kind of reception in bits 4:2, symbol error in
 /// bit 31.
-fn packet_flags(header: &Header) -> u32 {
+fn packet_flags(header: &PseudoHeader) -> u32 {
     let direction = match header.direction {
-        Direction::Unknown => 0,
-        Direction::Received => 1,
-        Direction::Sent => 2,
+        RecordDirection::Unknown => 0,
+        RecordDirection::Received => 1,
+        RecordDirection::Sent => 2,
     };
-    let broadcast = u32::from(matches!(header.kind, Kind::Broadcast | Kind::Code)) * 3;
-    let on_line = matches!(header.kind, Kind::Words | Kind::Characters | Kind::Frame);
+    let broadcast = u32::from(matches!(header.kind, RecordKind::Broadcast | RecordKind::Code)) * 3;
+    let on_line =
+        matches!(header.kind, RecordKind::Words | RecordKind::Characters | RecordKind::Frame);
     let symbol_error = u32::from(on_line && header.flags & flag::ERROR != 0);
     direction | broadcast << 2 | symbol_error << 31
 }

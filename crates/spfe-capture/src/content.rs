@@ -1,14 +1,14 @@
 //! The content of a record, behind its header.
 
 use crate::error::FormatError;
-use crate::event::{Event, EventCode, Severity};
-use crate::layout::{Header, Kind, flag};
-use crate::record::{BroadcastMessage, Character, LineWord};
+use crate::event::{EventCode, LinkEvent, Severity};
+use crate::layout::{PseudoHeader, RecordKind, flag};
+use crate::record::{BroadcastMessage, LineCharacter, LineWord};
 use spfe_link::spacewire::BroadcastCode;
 
 /// The content of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content<'a> {
+pub enum RecordContent<'a> {
     /// Bytes of a packet.
     Packet(&'a [u8]),
     /// A broadcast message.
@@ -54,23 +54,23 @@ pub struct CharacterList<'a>(&'a [u8]);
 
 impl CharacterList<'_> {
     /// The characters.
-    pub fn iter(&self) -> impl Iterator<Item = Character> + '_ {
-        let (characters, _) = self.0.as_chunks::<{ Character::BYTES }>();
-        characters.iter().filter_map(|bytes| Character::from_bytes(*bytes))
+    pub fn iter(&self) -> impl Iterator<Item = LineCharacter> + '_ {
+        let (characters, _) = self.0.as_chunks::<{ LineCharacter::BYTES }>();
+        characters.iter().filter_map(|bytes| LineCharacter::from_bytes(*bytes))
     }
 }
 
-impl<'a> Content<'a> {
+impl<'a> RecordContent<'a> {
     /// Reads what follows a header.
     ///
     /// # Errors
     ///
     /// Another length than the header says, or a value that has no meaning.
-    pub fn parse(header: &Header, bytes: &'a [u8]) -> Result<Self, FormatError> {
+    pub fn parse(header: &PseudoHeader, bytes: &'a [u8]) -> Result<Self, FormatError> {
         let wrong = FormatError::Content { bytes: bytes.len() };
         let unit = match header.kind {
-            Kind::Words | Kind::Frame => LineWord::BYTES,
-            Kind::Characters => Character::BYTES,
+            RecordKind::Words | RecordKind::Frame => LineWord::BYTES,
+            RecordKind::Characters => LineCharacter::BYTES,
             _ => 1,
         };
         let whole = u64::from(header.length) * unit as u64;
@@ -80,18 +80,18 @@ impl<'a> Content<'a> {
             return Err(wrong);
         }
         Ok(match header.kind {
-            Kind::Packet => Self::Packet(bytes),
-            Kind::Broadcast => Self::Broadcast(message(bytes).ok_or(wrong)?),
-            Kind::Code => match bytes {
+            RecordKind::Packet => Self::Packet(bytes),
+            RecordKind::Broadcast => Self::Broadcast(message(bytes).ok_or(wrong)?),
+            RecordKind::Code => match bytes {
                 [code] => Self::Code(BroadcastCode(*code)),
                 _ => return Err(wrong),
             },
-            Kind::Event => Self::event(bytes)?,
-            Kind::Words => Self::Words(WordList(bytes)),
-            Kind::Frame => Self::Frame(WordList(bytes)),
-            Kind::Characters => {
-                let (characters, _) = bytes.as_chunks::<{ Character::BYTES }>();
-                if characters.iter().any(|bytes| Character::from_bytes(*bytes).is_none()) {
+            RecordKind::Event => Self::event(bytes)?,
+            RecordKind::Words => Self::Words(WordList(bytes)),
+            RecordKind::Frame => Self::Frame(WordList(bytes)),
+            RecordKind::Characters => {
+                let (characters, _) = bytes.as_chunks::<{ LineCharacter::BYTES }>();
+                if characters.iter().any(|bytes| LineCharacter::from_bytes(*bytes).is_none()) {
                     return Err(wrong);
                 }
                 Self::Characters(CharacterList(bytes))
@@ -100,10 +100,10 @@ impl<'a> Content<'a> {
     }
 
     fn event(bytes: &'a [u8]) -> Result<Self, FormatError> {
-        let needed = Event::FIXED;
+        let needed = LinkEvent::FIXED;
         let short = FormatError::Short { bytes: bytes.len(), needed };
         let ([c0, c1, severity, _, value @ ..], text) =
-            bytes.split_first_chunk::<{ Event::FIXED }>().ok_or(short)?;
+            bytes.split_first_chunk::<{ LinkEvent::FIXED }>().ok_or(short)?;
         let number = u16::from_le_bytes([*c0, *c1]);
         let found = FormatError::Value { field: "severity", value: (*severity).into() };
         Ok(Self::Event {

@@ -29,7 +29,7 @@ pub enum CaptureError {
         max: usize,
     },
     /// No such interface in this capture.
-    #[error("interface {number}: {count} interfaces; add it with Capture::interface")]
+    #[error("interface {number}: {count} interfaces; add it with CaptureWriter::interface")]
     Interface {
         /// Its number.
         number: u32,

@@ -3,7 +3,7 @@
 //! The upper byte of a code is the part of the system: 1 lane, 2 multi-lane, 3 data link, 4 network,
 //! 5 SpaceWire, 6 injected fault, 7 application. Codes never change their meaning.
 
-use crate::layout::{Direction, Link, flag};
+use crate::layout::{LinkKind, RecordDirection, flag};
 use spfe_link::network::{Dropped, Reason};
 use spfe_link::{lane, multilane, spacewire};
 
@@ -132,7 +132,7 @@ impl EventCode {
 
 /// A link event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event<'a> {
+pub struct LinkEvent<'a> {
     /// What happened.
     pub code: EventCode,
     /// See [`EventCode::value_meaning`].
@@ -140,7 +140,7 @@ pub struct Event<'a> {
     /// More about it, for people.
     pub text: &'a str,
     /// Kind of link.
-    pub link: Link,
+    pub link: LinkKind,
     /// Lane it happened on.
     pub lane: Option<u8>,
     /// Virtual channel it concerns.
@@ -150,16 +150,16 @@ pub struct Event<'a> {
     /// The packet it concerns, 0 for none.
     pub id: u64,
     /// Which end it happened at.
-    pub direction: Direction,
+    pub direction: RecordDirection,
 }
 
-impl<'a> Event<'a> {
+impl<'a> LinkEvent<'a> {
     /// Bytes in front of the text: code (2), severity (1), zero (1), value (4).
     pub const FIXED: usize = 8;
 
     /// An event of no lane, virtual channel or packet.
     pub const fn new(code: EventCode, value: u32) -> Self {
-        let (link, direction) = (Link::Unknown, Direction::Unknown);
+        let (link, direction) = (LinkKind::Unknown, RecordDirection::Unknown);
         Self { code, value, text: "", link, lane: None, vc: None, network: None, id: 0, direction }
     }
 
@@ -171,30 +171,30 @@ impl<'a> Event<'a> {
     /// A lane changed its state.
     pub const fn lane_state(lane: u8, before: lane::State, now: lane::State) -> Self {
         let value = before as u32 | (now as u32) << 8;
-        let link = Link::SpaceFibre;
+        let link = LinkKind::SpaceFibre;
         Self { lane: Some(lane), link, ..Self::new(EventCode::LaneState, value) }
     }
 
     /// The alignment changed its state.
     pub const fn alignment(before: multilane::Alignment, now: multilane::Alignment) -> Self {
         let value = before as u32 | (now as u32) << 8;
-        Self { link: Link::SpaceFibre, ..Self::new(EventCode::Alignment, value) }
+        Self { link: LinkKind::SpaceFibre, ..Self::new(EventCode::Alignment, value) }
     }
 
     /// Alignment starts again.
     pub const fn misaligned(cause: multilane::Misaligned) -> Self {
-        Self { link: Link::SpaceFibre, ..Self::new(EventCode::Misaligned, cause as u32) }
+        Self { link: LinkKind::SpaceFibre, ..Self::new(EventCode::Misaligned, cause as u32) }
     }
 
     /// A SpaceWire link changed its state.
     pub const fn spacewire_state(before: spacewire::State, now: spacewire::State) -> Self {
         let value = before as u32 | (now as u32) << 8;
-        Self { link: Link::SpaceWire, ..Self::new(EventCode::SpaceWireState, value) }
+        Self { link: LinkKind::SpaceWire, ..Self::new(EventCode::SpaceWireState, value) }
     }
 
     /// A SpaceWire link fell back to ErrorReset.
     pub const fn spacewire_error(cause: spacewire::Cause) -> Self {
-        Self { link: Link::SpaceWire, ..Self::new(EventCode::SpaceWireError, cause as u32) }
+        Self { link: LinkKind::SpaceWire, ..Self::new(EventCode::SpaceWireError, cause as u32) }
     }
 
     /// A switch dropped a packet, known by its identity, or 0.

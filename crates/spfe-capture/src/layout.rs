@@ -22,11 +22,11 @@ pub mod offset {
     pub const VERSION: usize = 2;
     /// Bytes of the header, 1 byte.
     pub const HEADER_BYTES: usize = 3;
-    /// [`Kind`](super::Kind), 1 byte.
+    /// [`RecordKind`](super::RecordKind), 1 byte.
     pub const KIND: usize = 4;
-    /// [`Link`](super::Link), 1 byte.
+    /// [`LinkKind`](super::LinkKind), 1 byte.
     pub const LINK: usize = 5;
-    /// [`Direction`](super::Direction), 1 byte.
+    /// [`RecordDirection`](super::RecordDirection), 1 byte.
     pub const DIRECTION: usize = 6;
     /// Lane 0 to 15, or [`NONE`](super::NONE), 1 byte.
     pub const LANE: usize = 7;
@@ -34,7 +34,7 @@ pub mod offset {
     pub const VC: usize = 8;
     /// Virtual network 0 to 63, or `NONE`, 1 byte.
     pub const NETWORK: usize = 9;
-    /// [`End`](super::End), 1 byte.
+    /// [`PacketEnd`](super::PacketEnd), 1 byte.
     pub const END: usize = 10;
     /// Data-sending lanes of the link 1 to 16, 0 for not said, 1 byte.
     pub const LANES: usize = 11;
@@ -90,7 +90,7 @@ macro_rules! byte_enum {
 
 byte_enum! {
     /// What a record is.
-    Kind {
+    RecordKind {
         /// A packet, as on the link: what is left of its path in front.
         #[default]
         Packet = 1,
@@ -111,7 +111,7 @@ byte_enum! {
 
 byte_enum! {
     /// The kind of link.
-    Link {
+    LinkKind {
         /// Not said.
         #[default]
         Unknown = 0,
@@ -124,7 +124,7 @@ byte_enum! {
 
 byte_enum! {
     /// Which end of the link saw it.
-    Direction {
+    RecordDirection {
         /// Not said.
         #[default]
         Unknown = 0,
@@ -137,7 +137,7 @@ byte_enum! {
 
 byte_enum! {
     /// How a packet ended.
-    End {
+    PacketEnd {
         /// It did not, or not yet.
         #[default]
         None = 0,
@@ -150,13 +150,13 @@ byte_enum! {
 
 /// The pseudo-header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct PseudoHeader {
     /// What follows.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Kind of link.
-    pub link: Link,
+    pub link: LinkKind,
     /// Which end saw it.
-    pub direction: Direction,
+    pub direction: RecordDirection,
     /// Lane 0 to 15.
     pub lane: Option<u8>,
     /// Virtual channel 0 to 31.
@@ -164,7 +164,7 @@ pub struct Header {
     /// Virtual network 0 to 63.
     pub network: Option<u8>,
     /// End of packet.
-    pub end: End,
+    pub end: PacketEnd,
     /// Data-sending lanes, 0 for not said.
     pub lanes: u8,
     /// [`flag`] bits; bits without a meaning are 0.
@@ -186,7 +186,7 @@ const fn number(value: Option<u8>) -> u8 {
     }
 }
 
-impl Header {
+impl PseudoHeader {
     /// The bytes of the header.
     pub fn to_bytes(&self) -> [u8; HEADER] {
         let [f0, f1] = self.flags.to_le_bytes();
@@ -266,13 +266,13 @@ impl Header {
             return Err(value("lanes", lanes));
         }
         let header = Self {
-            kind: Kind::of(kind).ok_or(value("kind", kind))?,
-            link: Link::of(link).ok_or(value("link", link))?,
-            direction: Direction::of(direction).ok_or(value("direction", direction))?,
+            kind: RecordKind::of(kind).ok_or(value("kind", kind))?,
+            link: LinkKind::of(link).ok_or(value("link", link))?,
+            direction: RecordDirection::of(direction).ok_or(value("direction", direction))?,
             lane: optional("lane", lane, 16)?,
             vc: optional("virtual channel", vc, 32)?,
             network: optional("virtual network", network, 64)?,
-            end: End::of(end).ok_or(value("end", end))?,
+            end: PacketEnd::of(end).ok_or(value("end", end))?,
             lanes,
             flags: u16::from_le_bytes([f0, f1]),
             sub_ns_ps,

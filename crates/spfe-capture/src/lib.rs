@@ -19,23 +19,30 @@
 //! | [`reader`], [`content`] | the reader: strict, and safe on anything |
 //!
 //! ```
-//! use spfe_capture::{Capture, Content, End, Interface, Link, Options, Packet, Reader};
+//! use spfe_capture::{
+//!     CaptureReader, CaptureWriter, Interface, LinkKind, PacketEnd, PacketRecord, RecordContent,
+//!     WriterOptions,
+//! };
 //!
-//! let mut capture = Capture::new(Vec::new(), &Options::default())?;
+//! let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default())?;
 //! let link = capture.interface(&Interface {
 //!     name: "camera.1>router.3",
 //!     description: "camera port 1 to router port 3",
 //!     speed_bps: Some(6_250_000_000),
 //! })?;
-//! let packet = Packet { link: Link::SpaceFibre, vc: Some(4), ..Packet::new(b"\xfe\xf0data", End::Eop) };
+//! let packet = PacketRecord {
+//!     link: LinkKind::SpaceFibre,
+//!     vc: Some(4),
+//!     ..PacketRecord::new(b"\xfe\xf0data", PacketEnd::Eop)
+//! };
 //! capture.packet(1_500, link, &packet)?;
 //! let (file, summary) = capture.finish()?;
 //! assert_eq!(summary.records, 1);
 //!
-//! let mut reader = Reader::new(&file[..]);
+//! let mut reader = CaptureReader::new(&file[..]);
 //! let record = reader.record()?.expect("one record");
 //! assert_eq!((record.time_ps, record.header.vc), (1_500, Some(4)));
-//! assert_eq!(record.content, Content::Packet(b"\xfe\xf0data"));
+//! assert_eq!(record.content, RecordContent::Packet(b"\xfe\xf0data"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -53,12 +60,15 @@ pub mod reader;
 pub mod record;
 mod ring;
 
-pub use batch::Batch;
-pub use capture::Capture;
-pub use content::Content;
+pub use batch::RecordBatch;
+pub use capture::CaptureWriter;
+pub use content::RecordContent;
 pub use error::{CaptureError, FormatError, ReadError};
-pub use event::{Event, EventCode, Severity};
-pub use layout::{Direction, End, Header, Kind, Link};
-pub use options::{Interface, InterfaceId, Keep, Options, Summary};
-pub use reader::{Reader, Record};
-pub use record::{Broadcast, Character, Characters, Code, Frame, LineWord, Packet, Words};
+pub use event::{EventCode, LinkEvent, Severity};
+pub use layout::{LinkKind, PacketEnd, PseudoHeader, RecordDirection, RecordKind};
+pub use options::{CaptureSummary, Interface, InterfaceId, Keep, WriterOptions};
+pub use reader::{CaptureReader, CaptureRecord};
+pub use record::{
+    BroadcastRecord, CharactersRecord, CodeRecord, FrameRecord, LineCharacter, LineWord,
+    PacketRecord, WordsRecord,
+};

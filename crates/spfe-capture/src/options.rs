@@ -15,13 +15,13 @@ pub enum Keep {
     /// left out. Interfaces and the end are always written, and not counted here.
     First(u64),
     /// The end: the last records that fit so many bytes, which are held in memory and written by
-    /// [`crate::Capture::finish`].
+    /// [`crate::CaptureWriter::finish`].
     Last(usize),
 }
 
 /// Settings of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options<'a> {
+pub struct WriterOptions<'a> {
     /// Bytes of a record that are kept at most, the pseudo-header included: [`SNAPLEN_MIN`] to
     /// [`SNAPLEN_MAX`].
     pub snaplen: u32,
@@ -33,7 +33,7 @@ pub struct Options<'a> {
     pub start_s: i64,
 }
 
-impl Default for Options<'_> {
+impl Default for WriterOptions<'_> {
     fn default() -> Self {
         Self { snaplen: SNAPLEN_MAX, keep: Keep::All, comment: "", start_s: 0 }
     }
@@ -63,7 +63,7 @@ impl InterfaceId {
 
 /// What became of the records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct CaptureSummary {
     /// Records in the file.
     pub records: u64,
     /// Records left out because of [`Keep`].

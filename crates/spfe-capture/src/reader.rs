@@ -1,13 +1,13 @@
 //! The reader: strict, and safe on anything.
 //!
-//! It reads what [`crate::Capture`] writes, and what tools make of that when they keep byte order
+//! It reads what [`crate::CaptureWriter`] writes, and what tools make of that when they keep byte order
 //! and time resolution: one section, little-endian. Blocks of other kinds are skipped. Whatever the
 //! bytes are, it neither panics nor takes more memory than [`BLOCK_MAX`], besides names.
 
 use crate::block::{self, option};
-use crate::content::Content;
+use crate::content::RecordContent;
 use crate::error::{FormatError, ReadError};
-use crate::layout::{Header, LINKTYPE};
+use crate::layout::{LINKTYPE, PseudoHeader};
 use crate::options::SNAPLEN_MAX;
 use std::io::{ErrorKind, Read};
 
@@ -18,7 +18,7 @@ pub const INTERFACES_MAX: usize = 65_536;
 
 /// An interface, as the file describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Described {
+pub struct InterfaceInfo {
     /// Its name.
     pub name: String,
     /// Its description, empty if there is none.
@@ -35,22 +35,22 @@ pub struct Described {
 
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record<'a> {
+pub struct CaptureRecord<'a> {
     /// Time since the time zero of its interface.
     pub time_ps: u64,
     /// Number of its interface.
     pub interface: u32,
     /// The pseudo-header.
-    pub header: Header,
+    pub header: PseudoHeader,
     /// What follows it.
-    pub content: Content<'a>,
+    pub content: RecordContent<'a>,
     /// The comment, empty if there is none.
     pub comment: &'a str,
 }
 
 /// Reads a capture from its start to its end.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct CaptureReader<R> {
     from: R,
     /// The body of the block under way: without its type and its lengths.
     body: Vec<u8>,
@@ -58,7 +58,7 @@ pub struct Reader<R> {
     offset: u64,
     next: u64,
     comment: String,
-    interfaces: Vec<Described>,
+    interfaces: Vec<InterfaceInfo>,
     begun: bool,
 }
 
@@ -116,7 +116,7 @@ fn number(value: &[u8]) -> Result<u64, &'static str> {
     value.try_into().map(u64::from_le_bytes).map_err(|_| OPTIONS)
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> CaptureReader<R> {
     /// Begins to read; looks at nothing yet.
     pub const fn new(from: R) -> Self {
         Self {
@@ -136,13 +136,13 @@ impl<R: Read> Reader<R> {
     }
 
     /// The interfaces that were read until now, by number.
-    pub fn interfaces(&self) -> &[Described] {
+    pub fn interfaces(&self) -> &[InterfaceInfo] {
         &self.interfaces
     }
 
     /// The next record; none at the end of the file. After an error, what follows is not to be
     /// trusted.
-    pub fn record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
+    pub fn record(&mut self) -> Result<Option<CaptureRecord<'_>>, ReadError> {
         while let Some(kind) = self.block()? {
             let known = match kind {
                 block::SECTION => self.section(),
@@ -233,7 +233,7 @@ impl<R: Read> Reader<R> {
         if self.interfaces.len() == INTERFACES_MAX {
             return Err("more than 65536 interfaces");
         }
-        let (mut described, mut resolution) = (Described::default(), None);
+        let (mut described, mut resolution) = (InterfaceInfo::default(), None);
         while let Some((code, value)) = fields.option().map_err(|()| OPTIONS)? {
             match code {
                 option::IF_NAME => described.name = text(value)?,
@@ -267,7 +267,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// The record in the block under way.
-    fn packet(&self) -> Result<Record<'_>, ReadError> {
+    fn packet(&self) -> Result<CaptureRecord<'_>, ReadError> {
         let offset = self.offset;
         let wrong = |what| ReadError::Block { offset, what };
         let mut fields = Fields(&self.body);
@@ -289,12 +289,12 @@ impl<R: Read> Reader<R> {
         }
         let time_ps = u64::from(high) << 32 | u64::from(low);
         let format = |error| ReadError::Record { offset, error };
-        let (header, content) = Header::parse(record).map_err(format)?;
+        let (header, content) = PseudoHeader::parse(record).map_err(format)?;
         if u64::from(header.sub_ns_ps) != time_ps % 1000 {
             let value = header.sub_ns_ps.into();
             return Err(format(FormatError::Value { field: "sub-nanosecond", value }));
         }
-        let content = Content::parse(&header, content).map_err(format)?;
-        Ok(Record { time_ps, interface, header, content, comment })
+        let content = RecordContent::parse(&header, content).map_err(format)?;
+        Ok(CaptureRecord { time_ps, interface, header, content, comment })
     }
 }

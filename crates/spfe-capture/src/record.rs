@@ -1,6 +1,6 @@
 //! What can be captured.
 
-use crate::layout::{Direction, End, Link, flag};
+use crate::layout::{LinkKind, PacketEnd, RecordDirection, flag};
 use spfe_link::Word;
 use spfe_link::spacewire::{self, NChar, Received};
 
@@ -8,15 +8,15 @@ pub use spfe_link::datalink::Broadcast as BroadcastMessage;
 
 /// A packet on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packet<'a> {
+pub struct PacketRecord<'a> {
     /// The bytes, as on this link: first what is left of the path.
     pub bytes: &'a [u8],
     /// How it ended.
-    pub end: End,
+    pub end: PacketEnd,
     /// Kind of link.
-    pub link: Link,
+    pub link: LinkKind,
     /// Which end saw it.
-    pub direction: Direction,
+    pub direction: RecordDirection,
     /// Virtual channel.
     pub vc: Option<u8>,
     /// Virtual network.
@@ -27,32 +27,32 @@ pub struct Packet<'a> {
     pub flags: u16,
 }
 
-impl<'a> Packet<'a> {
+impl<'a> PacketRecord<'a> {
     /// A packet of which no more is known.
-    pub const fn new(bytes: &'a [u8], end: End) -> Self {
-        let (link, direction) = (Link::Unknown, Direction::Unknown);
+    pub const fn new(bytes: &'a [u8], end: PacketEnd) -> Self {
+        let (link, direction) = (LinkKind::Unknown, RecordDirection::Unknown);
         Self { bytes, end, link, direction, vc: None, network: None, id: 0, flags: 0 }
     }
 }
 
 /// A broadcast message of SpaceFibre.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Broadcast {
+pub struct BroadcastRecord {
     /// The message.
     pub message: BroadcastMessage,
     /// Which end saw it.
-    pub direction: Direction,
+    pub direction: RecordDirection,
     /// [`flag`] bits: ERROR, FAULT, RESENT.
     pub flags: u16,
 }
 
 /// A broadcast code of SpaceWire: time-code or distributed interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Code {
+pub struct CodeRecord {
     /// The code.
     pub code: spacewire::BroadcastCode,
     /// Which end saw it.
-    pub direction: Direction,
+    pub direction: RecordDirection,
     /// [`flag`] bits: ERROR, FAULT.
     pub flags: u16,
 }
@@ -109,7 +109,7 @@ impl LineWord {
 
 /// Words of a lane, one behind the other, every one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Words<'a> {
+pub struct WordsRecord<'a> {
     /// The words, from the one that starts at the time of the record.
     pub words: &'a [LineWord],
     /// From one word to the next.
@@ -121,14 +121,14 @@ pub struct Words<'a> {
     /// Data-sending lanes of the link, 0 for not said.
     pub lanes: u8,
     /// Which end saw them.
-    pub direction: Direction,
+    pub direction: RecordDirection,
     /// [`flag`] bits: SCRAMBLED or PLAIN where it is known, FAULT, ERROR.
     pub flags: u16,
 }
 
 /// The words of a frame on one lane, or one control word, without what was sent in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub struct FrameRecord<'a> {
     /// The words, from SDF to EDF, SBF to EBF, SIF to the last one, or the one word.
     pub words: &'a [LineWord],
     /// Lane, 0 to 15.
@@ -136,14 +136,14 @@ pub struct Frame<'a> {
     /// Data-sending lanes of the link, 0 for not said.
     pub lanes: u8,
     /// Which end saw it.
-    pub direction: Direction,
+    pub direction: RecordDirection,
     /// [`flag`] bits: SCRAMBLED or PLAIN where it is known, RESENT, FAULT, ERROR.
     pub flags: u16,
 }
 
 /// A character of a SpaceWire link, or what its decoder says instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Character {
+pub enum LineCharacter {
     /// A character or control code.
     Good(spacewire::Character),
     /// Parity does not hold.
@@ -152,7 +152,7 @@ pub enum Character {
     EscapeError,
 }
 
-impl From<Received> for Character {
+impl From<Received> for LineCharacter {
     fn from(received: Received) -> Self {
         match received {
             Received::Character(character) => Self::Good(character),
@@ -162,7 +162,7 @@ impl From<Received> for Character {
     }
 }
 
-impl Character {
+impl LineCharacter {
     /// Bytes in a record: the kind, the value.
     pub const BYTES: usize = 2;
 
@@ -206,15 +206,15 @@ impl Character {
 
 /// Characters of a SpaceWire link, one behind the other, every one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Characters<'a> {
+pub struct CharactersRecord<'a> {
     /// The characters, from the one that starts at the time of the record.
-    pub characters: &'a [Character],
+    pub characters: &'a [LineCharacter],
     /// A bit.
     pub bit_ps: u32,
     /// Number of the first one since the link began.
     pub first: u64,
     /// Which end saw them.
-    pub direction: Direction,
+    pub direction: RecordDirection,
     /// [`flag`] bits: FAULT, ERROR.
     pub flags: u16,
 }

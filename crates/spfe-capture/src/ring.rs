@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 
 /// Whole blocks, the oldest first.
-pub struct Ring {
+pub struct BlockRing {
     bytes: VecDeque<u8>,
     limit: usize,
 }
 
-impl Ring {
+impl BlockRing {
     /// Room for that many bytes; much of it is taken only when it is used.
     pub fn new(limit: usize) -> Self {
         Self { bytes: VecDeque::with_capacity(limit.min(1 << 20)), limit }

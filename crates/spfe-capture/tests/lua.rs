@@ -4,7 +4,7 @@
 
 use spfe_capture::event::reason_number;
 use spfe_capture::layout::flag;
-use spfe_capture::{Direction, End, EventCode, Kind, Link, Severity};
+use spfe_capture::{EventCode, LinkKind, PacketEnd, RecordDirection, RecordKind, Severity};
 use spfe_link::datalink::ResetState;
 use spfe_link::lane::{LostSignalCause, State as LaneState};
 use spfe_link::multilane::mib::{Alignment, Misaligned};
@@ -44,23 +44,28 @@ fn given(rows: &[(u32, &str)]) -> Vec<(u32, String)> {
 }
 
 fn kinds(out: &mut String) {
-    let kinds: Vec<_> = Kind::ALL.iter().map(|kind| (format!("{kind:?}"), *kind as u32)).collect();
+    let kinds: Vec<_> =
+        RecordKind::ALL.iter().map(|kind| (format!("{kind:?}"), *kind as u32)).collect();
     numbers(out, "kind", &kinds);
-    texts(out, "kinds", &of(Kind::ALL, |kind| kind as u32));
-    texts(out, "links", &of(Link::ALL, |link| link as u32));
+    texts(out, "kinds", &of(RecordKind::ALL, |kind| kind as u32));
+    texts(out, "links", &of(LinkKind::ALL, |link| link as u32));
     texts(
         out,
         "directions",
         &given(&[
-            (Direction::Unknown as u32, "not said"),
-            (Direction::Sent as u32, "the sender"),
-            (Direction::Received as u32, "the receiver"),
+            (RecordDirection::Unknown as u32, "not said"),
+            (RecordDirection::Sent as u32, "the sender"),
+            (RecordDirection::Received as u32, "the receiver"),
         ]),
     );
     texts(
         out,
         "ends",
-        &given(&[(End::None as u32, "no end"), (End::Eop as u32, "EOP"), (End::Eep as u32, "EEP")]),
+        &given(&[
+            (PacketEnd::None as u32, "no end"),
+            (PacketEnd::Eop as u32, "EOP"),
+            (PacketEnd::Eep as u32, "EEP"),
+        ]),
     );
     numbers(
         out,

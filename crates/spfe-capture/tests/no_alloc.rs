@@ -38,19 +38,23 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-fn round(capture: &mut Capture<impl std::io::Write>, id: InterfaceId, batch: &mut Batch<LineWord>) {
+fn round(
+    capture: &mut CaptureWriter<impl std::io::Write>,
+    id: InterfaceId,
+    batch: &mut RecordBatch<LineWord>,
+) {
     let words = [LineWord::default(); 64];
-    let run = Words {
+    let run = WordsRecord {
         words: &words,
         period_ps: 6400,
         first: 0,
         lane: 0,
         lanes: 1,
-        direction: Direction::Sent,
+        direction: RecordDirection::Sent,
         flags: 0,
     };
-    capture.packet(1, id, &Packet::new(&[7; 4000], End::Eop)).unwrap();
-    capture.event(2, id, &Event::new(EventCode::RxErr, 1).text("why")).unwrap();
+    capture.packet(1, id, &PacketRecord::new(&[7; 4000], PacketEnd::Eop)).unwrap();
+    capture.event(2, id, &LinkEvent::new(EventCode::RxErr, 1).text("why")).unwrap();
     capture.words(3, id, &run).unwrap();
     for word in 0..100 {
         batch.push(capture, 1000 + word * 6400, run, LineWord::default()).unwrap();
@@ -60,11 +64,11 @@ fn round(capture: &mut Capture<impl std::io::Write>, id: InterfaceId, batch: &mu
 #[test]
 fn records_cost_no_allocation() {
     for keep in [Keep::All, Keep::First(10_000), Keep::Last(20_000)] {
-        let options = Options { keep, ..Options::default() };
-        let mut capture = Capture::new(std::io::sink(), &options).unwrap();
+        let options = WriterOptions { keep, ..WriterOptions::default() };
+        let mut capture = CaptureWriter::new(std::io::sink(), &options).unwrap();
         let interface = Interface { name: "a", description: "", speed_bps: None };
         let id = capture.interface(&interface).unwrap();
-        let mut batch = Batch::new(id, 64);
+        let mut batch = RecordBatch::new(id, 64);
         round(&mut capture, id, &mut batch);
         let before = ALLOCATIONS.get();
         for _ in 0..100 {

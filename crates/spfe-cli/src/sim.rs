@@ -7,7 +7,7 @@ use crate::scenario::{self, File};
 use crate::signal;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use spfe_capture::Options;
+use spfe_capture::WriterOptions;
 use spfe_report::diagram::Diagram;
 use spfe_report::simulation;
 use spfe_sim::link::{Blind, Observer};
@@ -107,7 +107,7 @@ fn captured(path: &Path, scenario: &Scenario, context: &Context) -> Result<Resul
         .map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))?;
     let failed = |error| Failure::failed(format!("capture '{}': {error}", path.display()));
     let to = BufWriter::new(file);
-    let mut recorder = Recorder::new(to, scenario, &Options::default()).map_err(failed)?;
+    let mut recorder = Recorder::new(to, scenario, &WriterOptions::default()).map_err(failed)?;
     let results = simulate(scenario, &mut recorder, &scenario.capture.words, context)?;
     let (mut to, summary) = recorder.finish().map_err(failed)?;
     to.flush().map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))?;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Directory, end, spfe, start};
 use spfe::{Deadline, Endpoint};
-use spfe_capture::{Content, Reader};
+use spfe_capture::{CaptureReader, RecordContent};
 use spfe_net::{LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
 use std::process::Child;
@@ -48,10 +48,13 @@ fn send_until(network: &Network, capture: &mut Child, most: usize) -> usize {
 
 /// Packets in a capture; all of them are ours.
 fn packets(bytes: &[u8]) -> usize {
-    let mut reader = Reader::new(bytes);
+    let mut reader = CaptureReader::new(bytes);
     let mut count = 0;
     while let Some(record) = reader.record().unwrap() {
-        assert_eq!((record.content, record.header.vc), (Content::Packet(&[0xa5; 100]), Some(2)));
+        assert_eq!(
+            (record.content, record.header.vc),
+            (RecordContent::Packet(&[0xa5; 100]), Some(2))
+        );
         assert!(record.time_ps > 0);
         count += 1;
     }
@@ -97,7 +100,7 @@ fn the_end_of_the_daemon_is_told() {
     drop(network.server);
     end(capture).fails(5, "the daemon is gone");
     // What came is there.
-    assert!(Reader::new(&std::fs::read(&file).unwrap()[..]).record().is_ok());
+    assert!(CaptureReader::new(&std::fs::read(&file).unwrap()[..]).record().is_ok());
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub use buffer::BUFFER_BYTES;
 pub(crate) use buffer::Buffer;
 pub(crate) use hub::wiring;
 pub use hub::{CAPTURES_MAX, Hub, LinkEnd, Look, Now};
-pub use spfe_capture::Summary;
+pub use spfe_capture::CaptureSummary;
 use std::io::Write;
 use std::sync::{Arc, Weak};
 
@@ -73,7 +73,7 @@ impl Capture {
     }
 
     /// Ends the file: what became of the records. The thread goes on until all is written.
-    pub fn end(&mut self) -> Summary {
+    pub fn end(&mut self) -> CaptureSummary {
         let summary = self.hub.end(self.id);
         if let Some(network) = self.network.upgrade() {
             network.retap();
@@ -85,7 +85,7 @@ impl Capture {
     ///
     /// # Errors
     /// The first error of the writer.
-    pub fn finish(mut self) -> std::io::Result<Summary> {
+    pub fn finish(mut self) -> std::io::Result<CaptureSummary> {
         let summary = self.end();
         self.buffer.wait()?;
         Ok(summary)

@@ -13,9 +13,9 @@ use crate::scenario::{self, Medium, Place, Scenario};
 use crate::time::Ps;
 use event::{ALIGNMENTS, LANE_STATES, RESETS, SPACEWIRE_STATES, change, error, fault, lasting};
 use spfe_capture::{
-    Batch, Broadcast, Capture, CaptureError, Character, Characters, Code, Direction,
-    Event as Record, EventCode, Interface, InterfaceId, LineWord, Link, Options, Packet, Summary,
-    Words,
+    BroadcastRecord, CaptureError, CaptureSummary, CaptureWriter, CharactersRecord, CodeRecord,
+    EventCode, Interface, InterfaceId, LineCharacter, LineWord, LinkEvent, LinkKind, PacketRecord,
+    RecordBatch, RecordDirection, WordsRecord, WriterOptions,
 };
 use spfe_link::datalink;
 use spfe_link::network::Dropped;
@@ -37,8 +37,8 @@ struct Port {
     lanes: Vec<u8>,
     alignment: u8,
     reset: u8,
-    words: Vec<Batch<LineWord>>,
-    characters: Batch<Character>,
+    words: Vec<RecordBatch<LineWord>>,
+    characters: RecordBatch<LineCharacter>,
     retries: u32,
     /// Lanes whose pair was swapped on the way out: bit L for lane L.
     swapped: u16,
@@ -46,7 +46,7 @@ struct Port {
 
 #[derive(Clone, Debug)]
 struct Wired {
-    kind: Link,
+    kind: LinkKind,
     lanes: u8,
     period_ps: u32,
     bit_ps: u32,
@@ -58,7 +58,7 @@ struct Wired {
 /// Writes a capture. The first error of the writer ends it, and comes out of
 /// [`Recorder::finish`].
 pub struct Recorder<W: Write> {
-    capture: Capture<W>,
+    capture: CaptureWriter<W>,
     links: Vec<Wired>,
     /// Ports of each router: link and side.
     routers: Vec<Vec<Option<(usize, Side)>>>,
@@ -121,14 +121,19 @@ impl<W: Write> Recorder<W> {
     ///
     /// # Errors
     /// A writer that fails, a name that is too long.
-    pub fn new(to: W, scenario: &Scenario, options: &Options<'_>) -> Result<Self, CaptureError> {
+    pub fn new(
+        to: W,
+        scenario: &Scenario,
+        options: &WriterOptions<'_>,
+    ) -> Result<Self, CaptureError> {
         let comment = format!("{}; seed {}", scenario.title, scenario.seed);
         let comment = if options.comment.is_empty() { &comment } else { options.comment };
         let links: Vec<_> = scenario.links.iter().map(Wiring::of).collect();
         let of = &scenario.capture;
         let (packets, messages, events) = (of.packets, of.messages, of.events);
         let wanted = Wanted { packets, messages, events, links: &of.links };
-        let mut recorder = Self::of_links(to, &links, wanted, &Options { comment, ..*options })?;
+        let mut recorder =
+            Self::of_links(to, &links, wanted, &WriterOptions { comment, ..*options })?;
         let port_of =
             |router: &str, port: u8| scenario.link_at(&Place { unit: router.into(), port });
         recorder.routers = scenario
@@ -147,9 +152,9 @@ impl<W: Write> Recorder<W> {
         to: W,
         links: &[Wiring],
         wanted: Wanted<'_>,
-        options: &Options<'_>,
+        options: &WriterOptions<'_>,
     ) -> Result<Self, CaptureError> {
-        let mut capture = Capture::new(to, options)?;
+        let mut capture = CaptureWriter::new(to, options)?;
         let mut made = vec![];
         for link in links {
             let Wiring { lanes, rate_bps, .. } = *link;
@@ -168,13 +173,13 @@ impl<W: Write> Recorder<W> {
                 lanes: vec![0; usize::from(lanes)],
                 alignment: 0,
                 reset: 0,
-                words: (0..lanes).map(|_| Batch::new(into, BATCH)).collect(),
-                characters: Batch::new(into, BATCH),
+                words: (0..lanes).map(|_| RecordBatch::new(into, BATCH)).collect(),
+                characters: RecordBatch::new(into, BATCH),
                 retries: 0,
                 swapped: 0,
             };
             made.push(Wired {
-                kind: if link.spacewire { Link::SpaceWire } else { Link::SpaceFibre },
+                kind: if link.spacewire { LinkKind::SpaceWire } else { LinkKind::SpaceFibre },
                 lanes,
                 period_ps: (40_000_000_000_000 / rate_bps.max(1)) as u32,
                 bit_ps: (1_000_000_000_000 / rate_bps.max(1)) as u32,
@@ -189,7 +194,7 @@ impl<W: Write> Recorder<W> {
     }
 
     /// Room in the file from now on, with [`Keep::First`](spfe_capture::Keep::First): see
-    /// [`Capture::allow`].
+    /// [`CaptureWriter::allow`].
     pub fn allow(&mut self, bytes: u64) {
         self.capture.allow(bytes);
     }
@@ -198,7 +203,7 @@ impl<W: Write> Recorder<W> {
     ///
     /// # Errors
     /// The first error of the writer.
-    pub fn finish(mut self) -> Result<(W, Summary), CaptureError> {
+    pub fn finish(mut self) -> Result<(W, CaptureSummary), CaptureError> {
         for index in 0..self.links.len() {
             for side in Side::BOTH {
                 self.flush(index, side);
@@ -223,7 +228,7 @@ impl<W: Write> Recorder<W> {
         let port = &mut wired.ports[side as usize];
         let mut result = port.characters.flush(&mut self.capture, characters);
         for (lane, batch) in port.words.iter_mut().enumerate() {
-            let words = Words { lane: lane as u8, ..words };
+            let words = WordsRecord { lane: lane as u8, ..words };
             result = result.and(batch.flush(&mut self.capture, words));
         }
         self.note(result);
@@ -236,37 +241,40 @@ impl<W: Write> Recorder<W> {
             .filter(|wired| wanted && wired.chosen && self.failed.is_none())
     }
 
-    fn record(&mut self, at: Ps, link: u32, side: Side, of_sender: bool, record: Record<'_>) {
+    fn record(&mut self, at: Ps, link: u32, side: Side, of_sender: bool, record: LinkEvent<'_>) {
         let Some(wired) = self.chosen(link, self.events) else { return };
         let port = &wired.ports[side as usize];
-        let (id, direction) =
-            if of_sender { (port.out, Direction::Sent) } else { (port.into, Direction::Received) };
-        let record = Record { link: wired.kind, direction, ..record };
+        let (id, direction) = if of_sender {
+            (port.out, RecordDirection::Sent)
+        } else {
+            (port.into, RecordDirection::Received)
+        };
+        let record = LinkEvent { link: wired.kind, direction, ..record };
         let result = self.capture.event(at, id, &record);
         self.note(result);
     }
 }
 
 impl Wired {
-    fn words_of(&self, lane: u8) -> Words<'static> {
+    fn words_of(&self, lane: u8) -> WordsRecord<'static> {
         use spfe_capture::layout::flag;
-        Words {
+        WordsRecord {
             words: &[],
             period_ps: self.period_ps,
             first: 0,
             lane,
             lanes: self.lanes,
-            direction: Direction::Received,
+            direction: RecordDirection::Received,
             flags: if self.scrambled { flag::SCRAMBLED } else { flag::PLAIN },
         }
     }
 
-    const fn characters_of(&self) -> Characters<'static> {
-        Characters {
+    const fn characters_of(&self) -> CharactersRecord<'static> {
+        CharactersRecord {
             characters: &[],
             bit_ps: self.bit_ps,
             first: 0,
-            direction: Direction::Received,
+            direction: RecordDirection::Received,
             flags: 0,
         }
     }
@@ -275,36 +283,39 @@ impl Wired {
 impl<W: Write> Observer for Recorder<W> {
     fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
         let Some(wired) = self.links.get_mut(link as usize) else { return };
-        let spacewire = wired.kind == Link::SpaceWire;
+        let spacewire = wired.kind == LinkKind::SpaceWire;
         let port = &mut wired.ports[side as usize];
         let text;
         let (of_sender, record) = match event {
             Event::LaneState { state, .. } if spacewire => {
                 let value = change(&SPACEWIRE_STATES, state, port.lanes.first_mut());
-                (true, Record::new(EventCode::SpaceWireState, value))
+                (true, LinkEvent::new(EventCode::SpaceWireState, value))
             }
             Event::LaneState { lane, state } => {
                 let value = change(&LANE_STATES, state, port.lanes.get_mut(usize::from(lane)));
-                (true, Record { lane: Some(lane), ..Record::new(EventCode::LaneState, value) })
+                (
+                    true,
+                    LinkEvent { lane: Some(lane), ..LinkEvent::new(EventCode::LaneState, value) },
+                )
             }
             Event::Alignment { state, sending, receiving } => {
                 let value = change(&ALIGNMENTS, state, Some(&mut port.alignment));
                 text = format!("sending {sending:04x}, receiving {receiving:04x}");
-                (true, Record::new(EventCode::Alignment, value).text(&text))
+                (true, LinkEvent::new(EventCode::Alignment, value).text(&text))
             }
             Event::LinkReset { state } => {
                 let value = change(&RESETS, state, Some(&mut port.reset));
-                (true, Record::new(EventCode::LinkReset, value))
+                (true, LinkEvent::new(EventCode::LinkReset, value))
             }
             Event::Error { name } => (false, error(name)),
             Event::Retry => {
                 port.retries += 1;
                 let attempts = port.retries;
-                (true, Record::new(EventCode::Recovery, attempts).text("sends again"))
+                (true, LinkEvent::new(EventCode::Recovery, attempts).text("sends again"))
             }
             Event::Recovered { after_ps } => {
                 text = format!("in order again after {:.3} us", after_ps as f64 / 1e6);
-                (false, Record::new(EventCode::Note, 0).text(&text))
+                (false, LinkEvent::new(EventCode::Note, 0).text(&text))
             }
             Event::Fault { lane, fault: ref what } => {
                 let bit = 1u16.checked_shl(lane.into()).unwrap_or(0);
@@ -323,7 +334,7 @@ impl<W: Write> Observer for Recorder<W> {
                 (of_sender, record.text(&text))
             }
             Event::CodeLost { code } => {
-                (true, Record::new(EventCode::FaultCodeLost, code.0.into()))
+                (true, LinkEvent::new(EventCode::FaultCodeLost, code.0.into()))
             }
             Event::Command(command) => {
                 text = command_text(command);
@@ -336,7 +347,7 @@ impl<W: Write> Observer for Recorder<W> {
                         (EventCode::Note, lane)
                     }
                 };
-                (true, Record { lane, ..Record::new(code, 0).text(&text) })
+                (true, LinkEvent { lane, ..LinkEvent::new(code, 0).text(&text) })
             }
         };
         self.record(at, link, side, of_sender, record);
@@ -355,7 +366,7 @@ impl<W: Write> Observer for Recorder<W> {
         let Some(wired) = self.links.get_mut(link as usize) else { return };
         let characters = wired.characters_of();
         let batch = &mut wired.ports[side as usize].characters;
-        let result = batch.push(&mut self.capture, at, characters, Character::Good(character));
+        let result = batch.push(&mut self.capture, at, characters, LineCharacter::Good(character));
         self.note(result);
     }
 
@@ -366,14 +377,14 @@ impl<W: Write> Observer for Recorder<W> {
     fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: End) {
         let Some(wired) = self.chosen(link, self.packets) else { return };
         let end = match end {
-            End::Eop => spfe_capture::End::Eop,
-            End::Eep => spfe_capture::End::Eep,
+            End::Eop => spfe_capture::PacketEnd::Eop,
+            End::Eep => spfe_capture::PacketEnd::Eep,
         };
-        let packet = Packet {
+        let packet = PacketRecord {
             link: wired.kind,
-            direction: Direction::Received,
-            vc: (wired.kind == Link::SpaceFibre).then_some(channel),
-            ..Packet::new(bytes, end)
+            direction: RecordDirection::Received,
+            vc: (wired.kind == LinkKind::SpaceFibre).then_some(channel),
+            ..PacketRecord::new(bytes, end)
         };
         let result = self.capture.packet(at, wired.ports[side as usize].into, &packet);
         self.note(result);
@@ -385,7 +396,7 @@ impl<W: Write> Observer for Recorder<W> {
             .get(router as usize)
             .and_then(|ports| ports.get(usize::from(dropped.port)).copied().flatten());
         let Some((link, side)) = port else { return };
-        self.record(at, link as u32, side, false, Record::dropped(&dropped, 0));
+        self.record(at, link as u32, side, false, LinkEvent::dropped(&dropped, 0));
     }
 
     fn broadcast(
@@ -398,7 +409,7 @@ impl<W: Write> Observer for Recorder<W> {
     ) {
         let Some(wired) = self.chosen(link, self.messages) else { return };
         let (id, direction) = wired.ports[side as usize].way(sent);
-        let broadcast = Broadcast { message: *message, direction, flags: 0 };
+        let broadcast = BroadcastRecord { message: *message, direction, flags: 0 };
         let result = self.capture.broadcast(at, id, &broadcast);
         self.note(result);
     }
@@ -406,13 +417,17 @@ impl<W: Write> Observer for Recorder<W> {
     fn code(&mut self, at: Ps, link: u32, side: Side, sent: bool, code: BroadcastCode) {
         let Some(wired) = self.chosen(link, self.messages) else { return };
         let (id, direction) = wired.ports[side as usize].way(sent);
-        let result = self.capture.time_code(at, id, &Code { code, direction, flags: 0 });
+        let result = self.capture.time_code(at, id, &CodeRecord { code, direction, flags: 0 });
         self.note(result);
     }
 }
 
 impl Port {
-    const fn way(&self, sent: bool) -> (InterfaceId, Direction) {
-        if sent { (self.out, Direction::Sent) } else { (self.into, Direction::Received) }
+    const fn way(&self, sent: bool) -> (InterfaceId, RecordDirection) {
+        if sent {
+            (self.out, RecordDirection::Sent)
+        } else {
+            (self.into, RecordDirection::Received)
+        }
     }
 }

@@ -67,7 +67,7 @@ pub use rx::{Received, Rx};
 pub use slots::Returned;
 pub use spfe_contract::{MIB_ITEMS, MibAccess, MibInfo, MibItem, MibKind, MibLayer, MibScope};
 pub use spfe_contract::{PortKind, PortState, Status, StatusClass};
-pub use spfe_net::capture::Summary as CaptureSummary;
+pub use spfe_net::capture::CaptureSummary;
 pub use spfe_net::exact::mib::{LinkCommand, MibEntry, MibValue, layer_name};
 pub use spfe_net::instrument::{Lengths, Pattern};
 pub use spfe_net::{

@@ -1,7 +1,7 @@
 //! Live captures of a network in this process.
 
 use spfe::{CaptureOptions, Deadline, Embedded, Endpoint, LinkCommand, Mode, Topology};
-use spfe_capture::{Content, End, EventCode, Reader};
+use spfe_capture::{CaptureReader, EventCode, PacketEnd, RecordContent};
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ impl Write for File {
 /// What a capture holds, with the interface of each record.
 #[derive(Default)]
 struct Found {
-    packets: Vec<(String, Vec<u8>, End)>,
+    packets: Vec<(String, Vec<u8>, PacketEnd)>,
     codes: Vec<(String, u8)>,
     messages: Vec<(String, [u8; 8])>,
     events: Vec<(String, EventCode)>,
@@ -36,7 +36,7 @@ type Add = Box<dyn FnOnce(&mut Found, String)>;
 
 fn read(file: &File) -> Found {
     let bytes = file.0.lock().unwrap();
-    let mut reader = Reader::new(&bytes[..]);
+    let mut reader = CaptureReader::new(&bytes[..]);
     let mut found = Found::default();
     let mut names: Vec<String> = Vec::new();
     loop {
@@ -45,22 +45,24 @@ fn read(file: &File) -> Found {
         let (header, time) = (record.header, record.time_ps);
         found.times.push(time);
         let owned: Add = match record.content {
-            Content::Packet(bytes) => {
+            RecordContent::Packet(bytes) => {
                 let bytes = bytes.to_vec();
                 Box::new(move |found, name| found.packets.push((name, bytes, header.end)))
             }
-            Content::Code(code) => Box::new(move |found, name| found.codes.push((name, code.0))),
-            Content::Broadcast(message) => {
+            RecordContent::Code(code) => {
+                Box::new(move |found, name| found.codes.push((name, code.0)))
+            }
+            RecordContent::Broadcast(message) => {
                 Box::new(move |found, name| found.messages.push((name, message.data)))
             }
-            Content::Event { code: Some(code), .. } => {
+            RecordContent::Event { code: Some(code), .. } => {
                 Box::new(move |found, name| found.events.push((name, code)))
             }
-            Content::Words(words) => {
+            RecordContent::Words(words) => {
                 let count = words.iter().count();
                 Box::new(move |found, _| found.words += count)
             }
-            Content::Characters(characters) => {
+            RecordContent::Characters(characters) => {
                 let count = characters.iter().count();
                 Box::new(move |found, _| found.characters += count)
             }
@@ -198,7 +200,7 @@ fn packets_of_packet_level_links_in_every_mode() {
         let found = read(&file);
         assert_eq!((summary.records, summary.left_out), (7, 0), "{mode} {rate}");
         assert!(captured(&found, "0.0>1.0") == (2..8).map(payload).collect::<Vec<_>>());
-        assert!(found.packets.iter().all(|(_, _, end)| *end == End::Eop));
+        assert!(found.packets.iter().all(|(_, _, end)| *end == PacketEnd::Eop));
         assert_eq!(found.codes, [("0.1>1.1".to_owned(), 42 | 1 << 6)]);
     }
 }

@@ -6,7 +6,7 @@ use common::{SOON, config, place};
 use rustix::fd::OwnedFd;
 use spfe::backend::daemon::LiveCapture;
 use spfe::{CaptureRequest, Deadline, Embedded, End, Endpoint, Mode, Scenario, Status};
-use spfe_capture::{Content, EventCode, Reader};
+use spfe_capture::{CaptureReader, EventCode, RecordContent};
 use spfed::{Server, ServerConfig};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -88,14 +88,15 @@ fn clients_talk_over_two_routers_while_a_lane_is_cut() {
         let file = reader.join().unwrap();
         let mut packets: BTreeMap<String, usize> = BTreeMap::new();
         let (mut cuts, mut found) = (0, 0);
-        let mut reader = Reader::new(&file[..]);
+        let mut reader = CaptureReader::new(&file[..]);
         let mut interfaces = Vec::new();
         while let Some(record) = reader.record().unwrap() {
             found += 1;
-            interfaces.push((record.interface, matches!(record.content, Content::Packet(_))));
+            interfaces.push((record.interface, matches!(record.content, RecordContent::Packet(_))));
             let cut = Some(EventCode::FaultLaneCut);
-            cuts +=
-                usize::from(matches!(record.content, Content::Event { code, .. } if code == cut));
+            cuts += usize::from(
+                matches!(record.content, RecordContent::Event { code, .. } if code == cut),
+            );
         }
         for (interface, _) in interfaces.iter().filter(|(_, packet)| *packet) {
             let name = reader.interfaces()[*interface as usize].name.clone();

@@ -2,7 +2,9 @@
 //! until everything is acknowledged. Every received word of both directions is captured.
 
 use crate::packets::words_of;
-use spfe_capture::{Batch, Capture, CaptureError, Direction, InterfaceId, LineWord, Words};
+use spfe_capture::{
+    CaptureError, CaptureWriter, InterfaceId, LineWord, RecordBatch, RecordDirection, WordsRecord,
+};
 use spfe_link::datalink::{self, Broadcast, Buffers, DataLink};
 use spfe_link::lane::capability;
 use spfe_link::multilane::{self, MultiLane};
@@ -15,12 +17,12 @@ const START_PS: u64 = 100_000_000;
 const PERIODS: u64 = 3000;
 const BATCH: usize = 500;
 
-struct End {
+struct LaneEnd {
     link: DataLink<Vec<Word>, 1, 4>,
     lanes: MultiLane<1>,
 }
 
-impl End {
+impl LaneEnd {
     fn new() -> Self {
         let memory = |words| vec![Word::default(); words];
         let buffers = Buffers {
@@ -88,21 +90,21 @@ pub fn name(word: Word) -> Option<&'static str> {
 
 /// Runs the link; counts the control words that were captured, by name.
 pub fn run<W: Write>(
-    capture: &mut Capture<W>,
+    capture: &mut CaptureWriter<W>,
     forward: InterfaceId,
     back: InterfaceId,
 ) -> Result<BTreeMap<&'static str, u32>, CaptureError> {
-    let run = Words {
+    let run = WordsRecord {
         words: &[],
         period_ps: PERIOD_PS,
         first: 0,
         lane: 0,
         lanes: 1,
-        direction: Direction::Received,
+        direction: RecordDirection::Received,
         flags: 0,
     };
-    let mut ends = [End::new(), End::new()];
-    let mut batches = [forward, back].map(|id| Batch::new(id, BATCH));
+    let mut ends = [LaneEnd::new(), LaneEnd::new()];
+    let mut batches = [forward, back].map(|id| RecordBatch::new(id, BATCH));
     let mut counts = BTreeMap::new();
     let (mut data_words, mut damaged) = (0, false);
     for period in 0..PERIODS {

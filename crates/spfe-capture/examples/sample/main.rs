@@ -10,7 +10,7 @@
 mod lane;
 mod packets;
 
-use spfe_capture::{Capture, Interface, Options};
+use spfe_capture::{CaptureWriter, Interface, WriterOptions};
 use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;
@@ -18,14 +18,14 @@ use std::io::BufWriter;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().ok_or("usage: sample FILE.pcapng [SNAPLEN [START]]")?;
-    let mut options = Options { comment: "sample: seed 1", ..Options::default() };
+    let mut options = WriterOptions { comment: "sample: seed 1", ..WriterOptions::default() };
     if let Some(snaplen) = arguments.next() {
         options.snaplen = snaplen.parse()?;
     }
     if let Some(start_s) = arguments.next() {
         options.start_s = start_s.parse()?;
     }
-    let mut capture = Capture::new(BufWriter::new(File::create(path)?), &options)?;
+    let mut capture = CaptureWriter::new(BufWriter::new(File::create(path)?), &options)?;
     let mut add = |name, description, speed_bps| {
         capture.interface(&Interface { name, description, speed_bps: Some(speed_bps) })
     };

@@ -4,8 +4,9 @@
 use spfe_capture::layout::flag;
 use spfe_capture::record::{BroadcastMessage, word_flag};
 use spfe_capture::{
-    Broadcast, Capture, CaptureError, Character, Characters, Code, Direction, End, Event,
-    EventCode, Frame, InterfaceId, LineWord, Link, Packet, Words,
+    BroadcastRecord, CaptureError, CaptureWriter, CharactersRecord, CodeRecord, EventCode,
+    FrameRecord, InterfaceId, LineCharacter, LineWord, LinkEvent, LinkKind, PacketEnd,
+    PacketRecord, RecordDirection, WordsRecord,
 };
 use spfe_link::column::Column;
 use spfe_link::control::{self, Control};
@@ -62,7 +63,7 @@ fn reply(to: CommandHeader, status: Status, data: &[u8], path: &[u8]) -> Vec<u8>
 
 /// Sends packets, each 1 us and 1 ps behind the one before.
 struct Sender<'a, W: Write> {
-    capture: &'a mut Capture<W>,
+    capture: &'a mut CaptureWriter<W>,
     time_ps: u64,
     id: u64,
 }
@@ -72,71 +73,75 @@ impl<W: Write> Sender<'_, W> {
         &mut self,
         interface: InterfaceId,
         bytes: &[u8],
-        end: End,
+        end: PacketEnd,
     ) -> std::result::Result<(), CaptureError> {
         self.id += 1;
         self.time_ps += 1_000_001;
-        let packet = Packet {
-            link: Link::SpaceFibre,
-            direction: Direction::Received,
+        let packet = PacketRecord {
+            link: LinkKind::SpaceFibre,
+            direction: RecordDirection::Received,
             vc: Some(1),
             network: Some(1),
             id: self.id,
-            ..Packet::new(bytes, end)
+            ..PacketRecord::new(bytes, end)
         };
         self.capture.packet(self.time_ps, interface, &packet)
     }
 }
 
 /// Records 1 to 14.
-pub fn rmap<W: Write>(capture: &mut Capture<W>, forward: InterfaceId, back: InterfaceId) -> Result {
+pub fn rmap<W: Write>(
+    capture: &mut CaptureWriter<W>,
+    forward: InterfaceId,
+    back: InterfaceId,
+) -> Result {
     let mut to = Sender { capture, time_ps: 0, id: 0 };
     let data = [0xde, 0xad, 0xbe, 0xef];
     // 1, 2: a write with a path byte left in front, and its reply.
     let write = header(WRITE, 0x10, 4);
-    to.send(forward, &command(write, &data, &[3]), End::Eop)?;
-    to.send(back, &reply(write, Status::SUCCESS, &[], &[]), End::Eop)?;
+    to.send(forward, &command(write, &data, &[3]), PacketEnd::Eop)?;
+    to.send(back, &reply(write, Status::SUCCESS, &[], &[]), PacketEnd::Eop)?;
     // 3, 4: a read, and its reply.
     let read = header(READ, 0x11, 4);
-    to.send(forward, &command(read, &[], &[]), End::Eop)?;
-    to.send(back, &reply(read, Status::SUCCESS, &data, &[]), End::Eop)?;
+    to.send(forward, &command(read, &[], &[]), PacketEnd::Eop)?;
+    to.send(back, &reply(read, Status::SUCCESS, &data, &[]), PacketEnd::Eop)?;
     // 5, 6: a read-modify-write: data, mask; the reply has what was there before.
     let rmw = header(Operation::ReadModifyWrite, 0x13, 8);
-    to.send(forward, &command(rmw, &[0, 0, 0, 0xff, 0, 0, 0, 0x0f], &[]), End::Eop)?;
-    to.send(back, &reply(rmw, Status::SUCCESS, &data, &[]), End::Eop)?;
+    to.send(forward, &command(rmw, &[0, 0, 0, 0xff, 0, 0, 0, 0x0f], &[]), PacketEnd::Eop)?;
+    to.send(back, &reply(rmw, Status::SUCCESS, &data, &[]), PacketEnd::Eop)?;
     // 7, 8: a write with damaged data, and the reply that says so.
     let damaged = header(WRITE, 0x14, 4);
     let mut bytes = command(damaged, &data, &[]);
     bytes[17] ^= 0x10;
-    to.send(forward, &bytes, End::Eop)?;
-    to.send(back, &reply(damaged, Status::INVALID_DATA_CRC, &[], &[]), End::Eop)?;
+    to.send(forward, &bytes, PacketEnd::Eop)?;
+    to.send(back, &reply(damaged, Status::INVALID_DATA_CRC, &[], &[]), PacketEnd::Eop)?;
     // 9: a read with a damaged header: no reply.
     let mut bytes = command(header(READ, 0x15, 4), &[], &[]);
     bytes[8] ^= 1;
-    to.send(forward, &bytes, End::Eop)?;
+    to.send(forward, &bytes, PacketEnd::Eop)?;
     // 10, 11: a read with paths both ways, and its reply with a path of two bytes.
     let far = CommandHeader {
         reply_address: ReplyAddress::from_path(&[4, 9]).expect("short path"),
         ..header(READ, 0x16, 2)
     };
-    to.send(forward, &command(far, &[], &[5, 7]), End::Eop)?;
-    to.send(back, &reply(far, Status::SUCCESS, &data[..2], &[4, 9]), End::Eop)?;
+    to.send(forward, &command(far, &[], &[5, 7]), PacketEnd::Eop)?;
+    to.send(back, &reply(far, Status::SUCCESS, &data[..2], &[4, 9]), PacketEnd::Eop)?;
     // 12: a write that the network cut in its data.
     let bytes = command(header(WRITE, 0x17, 4), &data, &[]);
-    to.send(forward, &bytes[..18], End::Eep)?;
+    to.send(forward, &bytes[..18], PacketEnd::Eep)?;
     // 13: a reply to nothing.
-    to.send(back, &reply(header(WRITE, 0x99, 4), Status(12), &[], &[]), End::Eop)?;
+    to.send(back, &reply(header(WRITE, 0x99, 4), Status(12), &[], &[]), PacketEnd::Eop)?;
     // 14: a command code of no meaning.
     let unused = CommandHeader { instruction: Instruction(0x44), ..header(READ, 0x18, 4) };
     let mut bytes = vec![0; 16];
     unused.write(&mut bytes)?;
-    to.send(forward, &bytes, End::Eop)?;
+    to.send(forward, &bytes, PacketEnd::Eop)?;
     Ok(())
 }
 
 /// Records 15 to 22.
 pub fn others<W: Write>(
-    capture: &mut Capture<W>,
+    capture: &mut CaptureWriter<W>,
     forward: InterfaceId,
     sensor: InterfaceId,
 ) -> Result {
@@ -155,11 +160,11 @@ pub fn others<W: Write>(
         let mut bytes = vec![0; 64];
         let transfer = Transfer { target: 0x30, user_application: 5, cargo };
         let length = transfer.write(&[], &mut bytes)?;
-        to.send(forward, &bytes[..length], End::Eop)?;
+        to.send(forward, &bytes[..length], PacketEnd::Eop)?;
     }
     // 17, 18: a project's own protocol; only an end marker.
-    to.send(forward, &[0xfe, 0xf0, 1, 2, 3], End::Eop)?;
-    to.send(forward, &[], End::Eop)?;
+    to.send(forward, &[0xfe, 0xf0, 1, 2, 3], PacketEnd::Eop)?;
+    to.send(forward, &[], PacketEnd::Eop)?;
     // 19: a broadcast message that came late.
     let message = BroadcastMessage {
         channel: 0x20,
@@ -168,24 +173,24 @@ pub fn others<W: Write>(
         late: true,
         delayed: false,
     };
-    let broadcast = Broadcast { message, direction: Direction::Received, flags: 0 };
+    let broadcast = BroadcastRecord { message, direction: RecordDirection::Received, flags: 0 };
     to.capture.broadcast(30_000_123, forward, &broadcast)?;
     // 20, 21, 22: a time-code, an interrupt, its acknowledge.
     let codes =
         [BroadcastCode::time(0x3f), BroadcastCode::interrupt(5), BroadcastCode::acknowledge(5)];
     for (time_ps, code) in (31_000_000..).zip(codes) {
-        let code = Code { code, direction: Direction::Received, flags: 0 };
+        let code = CodeRecord { code, direction: RecordDirection::Received, flags: 0 };
         to.capture.time_code(time_ps, sensor, &code)?;
     }
     Ok(())
 }
 
 /// Records 23 to 26.
-pub fn events<W: Write>(capture: &mut Capture<W>, forward: InterfaceId) -> Result {
+pub fn events<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) -> Result {
     // 23: a state of a lane. 24: an injected fault.
-    let state = Event::lane_state(2, lane::State::Connected, lane::State::Active);
+    let state = LinkEvent::lane_state(2, lane::State::Connected, lane::State::Active);
     capture.event(40_000_000, forward, &state)?;
-    let fault = Event { lane: Some(2), ..Event::new(EventCode::FaultBitError, 3) };
+    let fault = LinkEvent { lane: Some(2), ..LinkEvent::new(EventCode::FaultBitError, 3) };
     capture.event(40_000_001, forward, &fault.text("seed 1, word 77"))?;
     // 25: a switch drops a packet. 26: misaligned.
     let dropped = Dropped {
@@ -195,9 +200,9 @@ pub fn events<W: Write>(capture: &mut Capture<W>, forward: InterfaceId) -> Resul
         address: Some(0x40),
         reason: Reason::InvalidAddress,
     };
-    capture.event(40_000_002, forward, &Event::dropped(&dropped, 12).text("router port 3"))?;
+    capture.event(40_000_002, forward, &LinkEvent::dropped(&dropped, 12).text("router port 3"))?;
     let cause = spfe_link::multilane::Misaligned::FifoOverflow;
-    capture.event(40_000_003, forward, &Event::misaligned(cause))?;
+    capture.event(40_000_003, forward, &LinkEvent::misaligned(cause))?;
     Ok(())
 }
 
@@ -227,11 +232,12 @@ fn data_frame(vc: u8, seq: u8, packet: &[u8], scrambled: bool) -> Vec<LineWord> 
 }
 
 /// Records 27 to 32.
-pub fn frames<W: Write>(capture: &mut Capture<W>, forward: InterfaceId) -> Result {
+pub fn frames<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) -> Result {
     let mut time_ps = 50_000_000;
     let mut frame = |words: &[LineWord], flags| {
         time_ps += 1_000_000;
-        let frame = Frame { words, lane: 0, lanes: 1, direction: Direction::Sent, flags };
+        let frame =
+            FrameRecord { words, lane: 0, lanes: 1, direction: RecordDirection::Sent, flags };
         capture.frame(time_ps, forward, &frame)
     };
     // 27: a scrambled data frame with a whole packet. 28: a plain one with a damaged CRC.
@@ -258,7 +264,7 @@ pub fn frames<W: Write>(capture: &mut Capture<W>, forward: InterfaceId) -> Resul
 }
 
 /// Record 33: a SpaceWire link starts, sends a packet and a time-code, and fails.
-pub fn characters<W: Write>(capture: &mut Capture<W>, sensor: InterfaceId) -> Result {
+pub fn characters<W: Write>(capture: &mut CaptureWriter<W>, sensor: InterfaceId) -> Result {
     use spacewire::Character as C;
     let data = |value| C::NChar(NChar::Data(value));
     let good = [
@@ -274,13 +280,13 @@ pub fn characters<W: Write>(capture: &mut Capture<W>, sensor: InterfaceId) -> Re
         data(0x41),
         C::NChar(NChar::Eep),
     ];
-    let mut characters: Vec<Character> = good.into_iter().map(Character::Good).collect();
-    characters.push(Character::ParityError);
-    let characters = Characters {
+    let mut characters: Vec<LineCharacter> = good.into_iter().map(LineCharacter::Good).collect();
+    characters.push(LineCharacter::ParityError);
+    let characters = CharactersRecord {
         characters: &characters,
         bit_ps: 5000,
         first: 0,
-        direction: Direction::Received,
+        direction: RecordDirection::Received,
         flags: 0,
     };
     capture.characters(70_000_000, sensor, &characters)?;
@@ -290,7 +296,7 @@ pub fn characters<W: Write>(capture: &mut Capture<W>, sensor: InterfaceId) -> Re
 /// Record 34: words of the second of two lanes: those that a lane without errors does not send, a
 /// data frame with a PAD, and what a receiver takes for errors.
 pub fn words<W: Write>(
-    capture: &mut Capture<W>,
+    capture: &mut CaptureWriter<W>,
     forward: InterfaceId,
 ) -> std::result::Result<Vec<LineWord>, CaptureError> {
     let controls = [
@@ -316,13 +322,13 @@ pub fn words<W: Write>(
     let odd = Word::from_symbols([1, 0x3c, 3, 4], 2);
     words.extend([sdf, sdf, sdf, Word::RXERR.into(), odd.into(), LineWord::from(None)]);
     words.push(LineWord { flags: word_flag::FAULT, ..Word::data(0x0102_0304).into() });
-    let run = Words {
+    let run = WordsRecord {
         words: &words,
         period_ps: 6400,
         first: u64::MAX - 3,
         lane: 1,
         lanes: 2,
-        direction: Direction::Received,
+        direction: RecordDirection::Received,
         flags: flag::SCRAMBLED,
     };
     capture.words(80_000_000, forward, &run)?;

@@ -12,13 +12,44 @@ use std::io::Write;
 /// A record that owns what it holds.
 #[derive(Clone, Debug)]
 pub enum Made {
-    Packet { bytes: Vec<u8>, end: End, vc: Option<u8>, network: Option<u8>, id: u64, flags: u16 },
-    Broadcast { channel: u8, kind: u8, data: [u8; 8], late: bool, delayed: bool },
+    Packet {
+        bytes: Vec<u8>,
+        end: PacketEnd,
+        vc: Option<u8>,
+        network: Option<u8>,
+        id: u64,
+        flags: u16,
+    },
+    Broadcast {
+        channel: u8,
+        kind: u8,
+        data: [u8; 8],
+        late: bool,
+        delayed: bool,
+    },
     Code(u8),
-    Event { code: EventCode, value: u32, text: String, lane: Option<u8> },
-    Words { words: Vec<LineWord>, period_ps: u32, first: u64, lane: u8 },
-    Characters { characters: Vec<Character>, bit_ps: u32, first: u64 },
-    Frame { words: Vec<LineWord>, lane: u8, flags: u16 },
+    Event {
+        code: EventCode,
+        value: u32,
+        text: String,
+        lane: Option<u8>,
+    },
+    Words {
+        words: Vec<LineWord>,
+        period_ps: u32,
+        first: u64,
+        lane: u8,
+    },
+    Characters {
+        characters: Vec<LineCharacter>,
+        bit_ps: u32,
+        first: u64,
+    },
+    Frame {
+        words: Vec<LineWord>,
+        lane: u8,
+        flags: u16,
+    },
 }
 
 fn line_word() -> impl Strategy<Value = LineWord> + Clone {
@@ -26,24 +57,24 @@ fn line_word() -> impl Strategy<Value = LineWord> + Clone {
         .prop_map(|(bits, k, flags)| LineWord { word: Word { bits, k }, flags })
 }
 
-fn character() -> impl Strategy<Value = Character> {
+fn character() -> impl Strategy<Value = LineCharacter> {
     use spacewire::Character as C;
     prop_oneof![
-        any::<u8>().prop_map(|byte| Character::Good(C::NChar(NChar::Data(byte)))),
-        any::<u8>().prop_map(|code| Character::Good(C::Broadcast(BroadcastCode(code)))),
+        any::<u8>().prop_map(|byte| LineCharacter::Good(C::NChar(NChar::Data(byte)))),
+        any::<u8>().prop_map(|code| LineCharacter::Good(C::Broadcast(BroadcastCode(code)))),
         proptest::sample::select(vec![
-            Character::Good(C::Null),
-            Character::Good(C::Fct),
-            Character::Good(C::NChar(NChar::Eop)),
-            Character::Good(C::NChar(NChar::Eep)),
-            Character::ParityError,
-            Character::EscapeError,
+            LineCharacter::Good(C::Null),
+            LineCharacter::Good(C::Fct),
+            LineCharacter::Good(C::NChar(NChar::Eop)),
+            LineCharacter::Good(C::NChar(NChar::Eep)),
+            LineCharacter::ParityError,
+            LineCharacter::EscapeError,
         ]),
     ]
 }
 
 pub fn made() -> impl Strategy<Value = Made> {
-    let end = proptest::sample::select(End::ALL);
+    let end = proptest::sample::select(PacketEnd::ALL);
     let flags =
         proptest::sample::select(vec![0, flag::FAULT, flag::RESENT | flag::SCRAMBLED, flag::ERROR]);
     let lane = proptest::option::of(0..16u8);
@@ -84,21 +115,21 @@ pub fn made() -> impl Strategy<Value = Made> {
 impl Made {
     pub fn write<W: Write>(
         &self,
-        capture: &mut Capture<W>,
+        capture: &mut CaptureWriter<W>,
         time_ps: u64,
         id: InterfaceId,
     ) -> Result<(), CaptureError> {
-        let direction = Direction::Received;
+        let direction = RecordDirection::Received;
         match self {
             Self::Packet { bytes, end, vc, network, id: identity, flags } => {
-                let packet = Packet {
-                    link: Link::SpaceFibre,
-                    direction: Direction::Sent,
+                let packet = PacketRecord {
+                    link: LinkKind::SpaceFibre,
+                    direction: RecordDirection::Sent,
                     vc: *vc,
                     network: *network,
                     id: *identity,
                     flags: *flags,
-                    ..Packet::new(bytes, *end)
+                    ..PacketRecord::new(bytes, *end)
                 };
                 capture.packet(time_ps, id, &packet)
             }
@@ -110,18 +141,18 @@ impl Made {
                     late: *late,
                     delayed: *delayed,
                 };
-                capture.broadcast(time_ps, id, &Broadcast { message, direction, flags: 0 })
+                capture.broadcast(time_ps, id, &BroadcastRecord { message, direction, flags: 0 })
             }
             Self::Code(code) => {
-                let code = Code { code: BroadcastCode(*code), direction, flags: 0 };
+                let code = CodeRecord { code: BroadcastCode(*code), direction, flags: 0 };
                 capture.time_code(time_ps, id, &code)
             }
             Self::Event { code, value, text, lane } => {
-                let event = Event { lane: *lane, ..Event::new(*code, *value) };
+                let event = LinkEvent { lane: *lane, ..LinkEvent::new(*code, *value) };
                 capture.event(time_ps, id, &event.text(text))
             }
             Self::Words { words, period_ps, first, lane } => {
-                let words = Words {
+                let words = WordsRecord {
                     words,
                     period_ps: *period_ps,
                     first: *first,
@@ -134,18 +165,25 @@ impl Made {
             }
             Self::Characters { characters, bit_ps, first } => {
                 let (bit_ps, first) = (*bit_ps, *first);
-                let characters = Characters { characters, bit_ps, first, direction, flags: 0 };
+                let characters =
+                    CharactersRecord { characters, bit_ps, first, direction, flags: 0 };
                 capture.characters(time_ps, id, &characters)
             }
             Self::Frame { words, lane, flags } => {
-                let frame = Frame { words, lane: *lane, lanes: 0, direction, flags: *flags };
+                let frame = FrameRecord { words, lane: *lane, lanes: 0, direction, flags: *flags };
                 capture.frame(time_ps, id, &frame)
             }
         }
     }
 
     /// Reads back what `write` wrote, of one record or several.
-    pub fn expect(&self, reader: &mut Reader<&[u8]>, time_ps: u64, interface: u32, snaplen: usize) {
+    pub fn expect(
+        &self,
+        reader: &mut CaptureReader<&[u8]>,
+        time_ps: u64,
+        interface: u32,
+        snaplen: usize,
+    ) {
         let room = snaplen - layout::HEADER;
         match self {
             Self::Words { words, period_ps, first, lane } => {
@@ -158,7 +196,7 @@ impl Made {
                         (time_ps, first.wrapping_add(done as u64))
                     );
                     assert_eq!((header.lane, header.lanes), (Some(*lane), 2));
-                    let Content::Words(list) = record.content else { panic!("{record:?}") };
+                    let RecordContent::Words(list) = record.content else { panic!("{record:?}") };
                     let found: Vec<_> = list.iter().collect();
                     assert_eq!(found, words[done..done + found.len()]);
                     assert!(found.len() == room / 8 || done + found.len() == words.len());
@@ -176,7 +214,9 @@ impl Made {
                         (record.time_ps, header.id),
                         (time_ps, first.wrapping_add(done as u64))
                     );
-                    let Content::Characters(list) = record.content else { panic!("{record:?}") };
+                    let RecordContent::Characters(list) = record.content else {
+                        panic!("{record:?}")
+                    };
                     let found: Vec<_> = list.iter().collect();
                     assert_eq!(found, characters[done..done + found.len()]);
                     done += found.len();
@@ -192,7 +232,7 @@ impl Made {
         let header = record.header;
         let cut = header.flags & flag::TRUNCATED != 0;
         match (self, record.content) {
-            (Self::Packet { bytes, end, vc, network, id, flags }, Content::Packet(found)) => {
+            (Self::Packet { bytes, end, vc, network, id, flags }, RecordContent::Packet(found)) => {
                 assert_eq!(found, &bytes[..bytes.len().min(room)]);
                 assert_eq!((header.end, header.vc, header.network), (*end, *vc, *network));
                 assert_eq!((header.id, header.length), (*id, bytes.len() as u32));
@@ -201,15 +241,15 @@ impl Made {
             }
             (
                 Self::Broadcast { channel, kind, data, late, delayed },
-                Content::Broadcast(message),
+                RecordContent::Broadcast(message),
             ) => {
                 assert_eq!((message.channel, message.kind, message.data), (*channel, *kind, *data));
                 assert_eq!((message.late, message.delayed), (*late, *delayed));
             }
-            (Self::Code(code), Content::Code(found)) => assert_eq!(found.0, *code),
+            (Self::Code(code), RecordContent::Code(found)) => assert_eq!(found.0, *code),
             (
                 Self::Event { code, value, text, lane },
-                Content::Event { code: found, number, severity, value: v, text: t },
+                RecordContent::Event { code: found, number, severity, value: v, text: t },
             ) => {
                 assert_eq!((found, number, v), (Some(*code), *code as u16, *value));
                 assert_eq!((severity, header.lane), (code.severity(), *lane));
@@ -217,7 +257,7 @@ impl Made {
                 assert!(t.len() <= room - 8 && (t == text || t.len() + 4 > room - 8));
                 assert!(record.comment.starts_with(code.name()) && record.comment.ends_with(t));
             }
-            (Self::Frame { words, lane, flags }, Content::Frame(list)) => {
+            (Self::Frame { words, lane, flags }, RecordContent::Frame(list)) => {
                 let found: Vec<_> = list.iter().collect();
                 assert_eq!(found, words[..words.len().min(room / 8)]);
                 assert_eq!((header.lane, header.flags & !flag::TRUNCATED), (Some(*lane), *flags));
@@ -232,8 +272,11 @@ impl Made {
 pub const NAMES: [&str; 2] = ["a.1>b.2", "b.2>a.1"];
 
 /// A capture of records, at their times and interfaces (0 or 1).
-pub fn capture(options: &Options<'_>, records: &[(u64, usize, Made)]) -> (Vec<u8>, Summary) {
-    let mut capture = Capture::new(Vec::new(), options).expect("options are good");
+pub fn capture(
+    options: &WriterOptions<'_>,
+    records: &[(u64, usize, Made)],
+) -> (Vec<u8>, CaptureSummary) {
+    let mut capture = CaptureWriter::new(Vec::new(), options).expect("options are good");
     let ids = NAMES.map(|name| {
         let interface = Interface { name, description: "", speed_bps: None };
         capture.interface(&interface).expect("name is short")

@@ -19,8 +19,8 @@ fn raw(file: &[u8]) -> Vec<Vec<u8>> {
     records
 }
 
-fn one(write: impl FnOnce(&mut Capture<Vec<u8>>, InterfaceId)) -> Vec<u8> {
-    let mut capture = Capture::new(Vec::new(), &Options::default()).unwrap();
+fn one(write: impl FnOnce(&mut CaptureWriter<Vec<u8>>, InterfaceId)) -> Vec<u8> {
+    let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default()).unwrap();
     let interface = Interface { name: "a", description: "", speed_bps: None };
     let id = capture.interface(&interface).unwrap();
     write(&mut capture, id);
@@ -29,14 +29,14 @@ fn one(write: impl FnOnce(&mut Capture<Vec<u8>>, InterfaceId)) -> Vec<u8> {
 
 #[test]
 fn a_packet_byte_for_byte() {
-    let packet = Packet {
-        link: Link::SpaceFibre,
-        direction: Direction::Received,
+    let packet = PacketRecord {
+        link: LinkKind::SpaceFibre,
+        direction: RecordDirection::Received,
         vc: Some(4),
         network: Some(5),
         id: 0x0102_0304_0506_0708,
         flags: flag::RESENT,
-        ..Packet::new(b"\xfe\x01", End::Eep)
+        ..PacketRecord::new(b"\xfe\x01", PacketEnd::Eep)
     };
     let found = one(|capture, id| capture.packet(7_000_123, id, &packet).unwrap());
     let expected = [
@@ -48,33 +48,33 @@ fn a_packet_byte_for_byte() {
 
 #[test]
 fn contents_byte_for_byte() {
-    let direction = Direction::Sent;
+    let direction = RecordDirection::Sent;
     let message = BroadcastMessage { channel: 9, kind: 8, data: [7; 8], late: true, delayed: true };
-    let broadcast = Broadcast { message, direction, flags: 0 };
+    let broadcast = BroadcastRecord { message, direction, flags: 0 };
     let found = one(|capture, id| capture.broadcast(0, id, &broadcast).unwrap());
     assert_eq!(found[HEADER..], [9, 8, 3, 0, 7, 7, 7, 7, 7, 7, 7, 7]);
-    let code = Code { code: BroadcastCode::time(33), direction, flags: 0 };
+    let code = CodeRecord { code: BroadcastCode::time(33), direction, flags: 0 };
     let found = one(|capture, id| capture.time_code(0, id, &code).unwrap());
     assert_eq!(found[HEADER..], [33]);
-    let event = Event::new(EventCode::CodeInvalid, 0x0102_0304).text("why");
+    let event = LinkEvent::new(EventCode::CodeInvalid, 0x0102_0304).text("why");
     let found = one(|capture, id| capture.event(0, id, &event).unwrap());
     assert_eq!(found[HEADER..], *b"\x03\x05\x01\x00\x04\x03\x02\x01why");
     let words = [LineWord::from(spfe_link::Word::RXERR), LineWord::from(None)];
-    let frame = Frame { words: &words, lane: 0, lanes: 1, direction, flags: 0 };
+    let frame = FrameRecord { words: &words, lane: 0, lanes: 1, direction, flags: 0 };
     let found = one(|capture, id| capture.frame(0, id, &frame).unwrap());
     assert_eq!(found[HEADER..], [0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0]);
 }
 
 #[test]
 fn offsets_are_those_of_the_fields() {
-    let header = Header {
-        kind: Kind::Frame,
-        link: Link::SpaceWire,
-        direction: Direction::Sent,
+    let header = PseudoHeader {
+        kind: RecordKind::Frame,
+        link: LinkKind::SpaceWire,
+        direction: RecordDirection::Sent,
         lane: Some(3),
         vc: Some(4),
         network: Some(5),
-        end: End::Eop,
+        end: PacketEnd::Eop,
         lanes: 6,
         flags: 0x0807,
         sub_ns_ps: 0x0109,
@@ -100,17 +100,17 @@ fn offsets_are_those_of_the_fields() {
     at(offset::LENGTH, &[0x09, 0x0a, 0x0b, 0x0c]);
     at(offset::PERIOD, &[0x0d, 0x0e, 0x0f, 0x10]);
     at(offset::ID, &[0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18]);
-    assert_eq!(Header::parse(&bytes), Ok((header, &[][..])));
+    assert_eq!(PseudoHeader::parse(&bytes), Ok((header, &[][..])));
     assert_eq!(LINKTYPE, 147);
 }
 
 #[test]
 fn a_longer_header_of_a_later_writer_is_passed_over() {
-    let mut bytes = Header { length: 1, ..Header::default() }.to_bytes().to_vec();
+    let mut bytes = PseudoHeader { length: 1, ..PseudoHeader::default() }.to_bytes().to_vec();
     bytes[offset::HEADER_BYTES] = 36;
     bytes.extend([1, 2, 3, 4, 0x55]);
-    let (header, content) = Header::parse(&bytes).expect("known version");
-    assert_eq!(Content::parse(&header, content), Ok(Content::Packet(&[0x55])));
+    let (header, content) = PseudoHeader::parse(&bytes).expect("known version");
+    assert_eq!(RecordContent::parse(&header, content), Ok(RecordContent::Packet(&[0x55])));
 }
 
 #[test]

@@ -14,9 +14,9 @@ proptest! {
 
     #[test]
     fn what_is_written_is_read(records in records(20), snaplen in 64u32..400, start_s in any::<i64>()) {
-        let options = Options { snaplen, start_s, comment: "seed 7", ..Options::default() };
+        let options = WriterOptions { snaplen, start_s, comment: "seed 7", ..WriterOptions::default() };
         let (file, summary) = capture(&options, &records);
-        let mut reader = Reader::new(&file[..]);
+        let mut reader = CaptureReader::new(&file[..]);
         for (time_ps, interface, made) in &records {
             made.expect(&mut reader, *time_ps, *interface as u32, snaplen as usize);
         }
@@ -39,7 +39,7 @@ proptest! {
         records in records(6),
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
-        let (mut file, _) = capture(&Options::default(), &records);
+        let (mut file, _) = capture(&WriterOptions::default(), &records);
         for (place, value) in damage {
             let place = place.index(file.len());
             file[place] = value;
@@ -50,19 +50,19 @@ proptest! {
 
 #[test]
 fn words_and_characters_come_one_by_one() {
-    let mut capture = Capture::new(Vec::new(), &Options::default()).unwrap();
+    let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default()).unwrap();
     let interface = Interface { name: "a", description: "", speed_bps: Some(1) };
     let id = capture.interface(&interface).unwrap();
-    let run = Words {
+    let run = WordsRecord {
         words: &[],
         period_ps: 10,
         first: 0,
         lane: 3,
         lanes: 4,
-        direction: Direction::Sent,
+        direction: RecordDirection::Sent,
         flags: 0,
     };
-    let mut batch = Batch::new(id, 4);
+    let mut batch = RecordBatch::new(id, 4);
     // Six at once, a gap, one more.
     for time_ps in [100, 110, 120, 130, 140, 150, 170] {
         batch.push(&mut capture, time_ps, run, LineWord::from(None)).unwrap();
@@ -70,7 +70,7 @@ fn words_and_characters_come_one_by_one() {
     batch.flush(&mut capture, run).unwrap();
     batch.flush(&mut capture, run).unwrap();
     let (file, _) = capture.finish().unwrap();
-    let mut reader = Reader::new(&file[..]);
+    let mut reader = CaptureReader::new(&file[..]);
     for (time_ps, first, count) in [(100, 0, 4), (140, 4, 2), (170, 6, 1)] {
         let record = reader.record().unwrap().unwrap();
         let header = record.header;
@@ -83,25 +83,25 @@ fn words_and_characters_come_one_by_one() {
 #[test]
 fn characters_follow_each_other_by_their_length() {
     use spfe_link::spacewire::Character as C;
-    let mut capture = Capture::new(Vec::new(), &Options::default()).unwrap();
+    let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default()).unwrap();
     let interface = Interface { name: "a", description: "", speed_bps: None };
     let id = capture.interface(&interface).unwrap();
-    let run = Characters {
+    let run = CharactersRecord {
         characters: &[],
         bit_ps: 5,
         first: 0,
-        direction: Direction::Received,
+        direction: RecordDirection::Received,
         flags: 0,
     };
-    let mut batch = Batch::new(id, 100);
+    let mut batch = RecordBatch::new(id, 100);
     // NULL has 8 bits, FCT 4; then the line is quiet for a bit.
     for (time_ps, character) in [(0, C::Null), (40, C::Fct), (60, C::Null), (105, C::Null)] {
-        batch.push(&mut capture, time_ps, run, Character::Good(character)).unwrap();
+        batch.push(&mut capture, time_ps, run, LineCharacter::Good(character)).unwrap();
     }
     batch.flush(&mut capture, run).unwrap();
     let (file, summary) = capture.finish().unwrap();
     assert_eq!(summary.records, 2);
-    let mut reader = Reader::new(&file[..]);
+    let mut reader = CaptureReader::new(&file[..]);
     assert_eq!(reader.record().unwrap().unwrap().header.length, 3);
     assert_eq!(reader.record().unwrap().unwrap().time_ps, 105);
 }

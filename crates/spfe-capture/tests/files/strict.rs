@@ -4,7 +4,7 @@ use spfe_capture::*;
 
 /// Reads until the end or the first error, which has to name a block inside the file.
 pub fn read_all(bytes: &[u8]) -> Result<usize, ReadError> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = CaptureReader::new(bytes);
     let mut count = 0;
     loop {
         match reader.record() {
@@ -12,8 +12,10 @@ pub fn read_all(bytes: &[u8]) -> Result<usize, ReadError> {
             Ok(Some(record)) => {
                 count += 1;
                 match record.content {
-                    Content::Words(list) | Content::Frame(list) => drop(list.iter().count()),
-                    Content::Characters(list) => drop(list.iter().count()),
+                    RecordContent::Words(list) | RecordContent::Frame(list) => {
+                        assert!(list.iter().count() < bytes.len());
+                    }
+                    RecordContent::Characters(list) => assert!(list.iter().count() < bytes.len()),
                     _ => {}
                 }
             }
@@ -32,11 +34,11 @@ pub fn read_all(bytes: &[u8]) -> Result<usize, ReadError> {
 }
 
 fn sample() -> Vec<u8> {
-    let mut capture = Capture::new(Vec::new(), &Options::default()).unwrap();
+    let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default()).unwrap();
     let interface = Interface { name: "a.1>b.2", description: "cable", speed_bps: Some(5) };
     let id = capture.interface(&interface).unwrap();
-    capture.packet(1_234, id, &Packet::new(b"abc", End::Eop)).unwrap();
-    capture.event(2_000, id, &Event::new(EventCode::NoSignal, 1).text("cut")).unwrap();
+    capture.packet(1_234, id, &PacketRecord::new(b"abc", PacketEnd::Eop)).unwrap();
+    capture.event(2_000, id, &LinkEvent::new(EventCode::NoSignal, 1).text("cut")).unwrap();
     capture.finish().unwrap().0
 }
 
@@ -125,10 +127,10 @@ fn unknown_blocks_and_events_are_passed_over() {
     let mut file = sample();
     let place = blocks(&file)[3] + 28 + layout::HEADER + 1;
     file[place] = 0x7f;
-    let mut reader = Reader::new(&file[..]);
+    let mut reader = CaptureReader::new(&file[..]);
     reader.record().unwrap().unwrap();
     let record = reader.record().unwrap().unwrap();
-    assert!(matches!(record.content, Content::Event { code: None, number: 0x7f09, .. }));
+    assert!(matches!(record.content, RecordContent::Event { code: None, number: 0x7f09, .. }));
 }
 
 #[test]

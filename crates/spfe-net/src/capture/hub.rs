@@ -5,7 +5,7 @@ use super::buffer::{Buffer, Inlet};
 use crate::exact::Exact;
 use crate::network::Error;
 use crate::topology::{LinkRate, Peer, Port, Topology};
-use spfe_capture::{Keep, Options, Summary};
+use spfe_capture::{CaptureSummary, Keep, WriterOptions};
 use spfe_contract::{EndMarker, Message, MessageKind, Status, message_flags};
 use spfe_device::tap::{Seen, Tap};
 use spfe_link::Word;
@@ -62,7 +62,7 @@ struct Inner {
     /// Packets that have come in part, by link, end that receives, and virtual channel.
     open: BTreeMap<(u32, Side, u8), Open>,
     /// What became of captures that ended by themselves.
-    ended: BTreeMap<u32, Summary>,
+    ended: BTreeMap<u32, CaptureSummary>,
     next: u32,
 }
 
@@ -161,11 +161,11 @@ impl Hub {
         let failed = |error| Error::new(Status::NoResources, format!("capture: {error}"));
         let wanted = Wanted { packets: true, messages: true, events: true, links: &options.links };
         let day = now.day.unwrap_or_default();
-        let file = Options {
+        let file = WriterOptions {
             keep: Keep::First(0),
             comment: "live",
             start_s: day.as_secs() as i64,
-            ..Options::default()
+            ..WriterOptions::default()
         };
         let inlet = Inlet(buffer.clone());
         let recorder = Recorder::of_links(inlet, &self.links, wanted, &file).map_err(failed)?;
@@ -188,7 +188,7 @@ impl Hub {
     }
 
     /// Ends a capture: what became of its records.
-    pub fn end(&self, id: u32) -> Summary {
+    pub fn end(&self, id: u32) -> CaptureSummary {
         let mut inner = self.lock();
         if let Some(index) = inner.live.iter().position(|live| live.id == id) {
             inner.end(index);

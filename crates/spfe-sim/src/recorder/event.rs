@@ -1,7 +1,7 @@
 //! Events of the simulation as events of a capture.
 
 use crate::fault::{Fault, Kind, Lasting, Target};
-use spfe_capture::{Event as Record, EventCode};
+use spfe_capture::{EventCode, LinkEvent};
 use spfe_link::control::Control;
 use spfe_link::spacewire;
 
@@ -35,7 +35,7 @@ pub fn change(names: &[&str], name: &str, place: Option<&mut u8>) -> u32 {
 }
 
 /// The event of an error by its name in the standard's tables.
-pub fn error(name: &'static str) -> Record<'static> {
+pub fn error(name: &'static str) -> LinkEvent<'static> {
     let code = match name {
         "RXERR" => EventCode::RxErr,
         "CRC-16 error" => EventCode::Crc16Error,
@@ -55,7 +55,7 @@ pub fn error(name: &'static str) -> Record<'static> {
         "credit error" => spacewire::Cause::Credit as u32,
         _ => 0,
     };
-    Record::new(code, cause).text(name)
+    LinkEvent::new(code, cause).text(name)
 }
 
 /// A control word that a fault waited for: its name and symbol 1.
@@ -80,14 +80,14 @@ fn control_word(target: Target) -> Option<(&'static str, u8)> {
 }
 
 /// The event of a fault in words or wires. `swapped`: with it the pair is.
-pub fn fault(lane: u8, fault: &Fault, bit_ps: u32, swapped: bool) -> Record<'static> {
+pub fn fault(lane: u8, fault: &Fault, bit_ps: u32, swapped: bool) -> LinkEvent<'static> {
     let word = control_word(fault.target);
     let (code, value) = match (fault.kind, word) {
         (Kind::BitError, Some((_, symbol))) => (EventCode::FaultControlWord, symbol.into()),
         (kind, _) => of_kind(kind, bit_ps, swapped),
     };
     let text = word.map_or("", |(name, _)| name);
-    Record { lane: Some(lane), ..Record::new(code, value) }.text(text)
+    LinkEvent { lane: Some(lane), ..LinkEvent::new(code, value) }.text(text)
 }
 
 fn of_kind(kind: Kind, bit_ps: u32, swapped: bool) -> (EventCode, u32) {
@@ -104,15 +104,15 @@ fn of_kind(kind: Kind, bit_ps: u32, swapped: bool) -> (EventCode, u32) {
 }
 
 /// The event of a fault that lasts, and whether it is of the sender.
-pub fn lasting(fault: &Lasting, begins: bool) -> (bool, Record<'static>) {
+pub fn lasting(fault: &Lasting, begins: bool) -> (bool, LinkEvent<'static>) {
     let (code, vc) = match *fault {
         Lasting::Babbling { channel } => (EventCode::FaultBabbling, Some(channel)),
         Lasting::Blocked { channel } => (EventCode::FaultBlocked, channel),
         Lasting::BitErrorRate { lane, rate } => {
             let errors = if begins { (rate * 1e12).round() as u32 } else { 0 };
-            return (true, Record { lane, ..Record::new(EventCode::FaultErrorRate, errors) });
+            return (true, LinkEvent { lane, ..LinkEvent::new(EventCode::FaultErrorRate, errors) });
         }
     };
     let of_sender = matches!(fault, Lasting::Babbling { .. });
-    (of_sender, Record { vc, ..Record::new(code, begins.into()) })
+    (of_sender, LinkEvent { vc, ..LinkEvent::new(code, begins.into()) })
 }
