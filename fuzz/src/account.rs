@@ -1,7 +1,7 @@
 //! What may happen in one step of a flow, and what the counters say about it.
 
 use spfe_contract::CHAIN_MAX;
-use spfe_device::shared::{CounterValues, FlowShared, RxState, TxState};
+use spfe_device::shared::{QueueCounts, FlowShared, RxState, TxState};
 
 /// Times a runner may begin a step again, generously.
 const TRIES: u64 = 4;
@@ -14,7 +14,7 @@ pub struct Totals {
     /// Completions written: sender, receiver.
     pub written: [u32; 2],
     /// Counters: sender, receiver.
-    pub count: [CounterValues; 2],
+    pub count: [QueueCounts; 2],
     done: [u32; 2],
 }
 
@@ -35,7 +35,7 @@ impl Totals {
         assert!(packets <= budget, "{packets} packets of {budget}");
         for end in 0..2 {
             let (old, new) = (self.count[end], now.count[end]);
-            let grows = |of: fn(CounterValues) -> u64| of(old) <= of(new);
+            let grows = |of: fn(QueueCounts) -> u64| of(old) <= of(new);
             let all = [
                 grows(|c| c.packets),
                 grows(|c| c.bytes),
@@ -69,12 +69,12 @@ pub struct Reported {
     /// Bytes.
     pub bytes: u64,
     /// The counters when the queue was opened.
-    pub base: CounterValues,
+    pub base: QueueCounts,
 }
 
 impl Reported {
     /// Fails unless `now` is what was reported. With errors in between the counters say less.
-    pub fn check(&self, now: CounterValues, what: &str) {
+    pub fn check(&self, now: QueueCounts, what: &str) {
         let since = (now.packets - self.base.packets, now.bytes - self.base.bytes);
         if now.errors == self.base.errors {
             assert_eq!((self.packets, self.bytes), since, "{what}: completions, counters");

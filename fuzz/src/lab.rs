@@ -20,7 +20,7 @@ use crate::ring::{HostQueue, RINGS_BYTES, Shape};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{Completion, EntryType, QueueKind, Release, Status, Submission, access};
 use spfe_contract::{RecordHeader, completion_flags as cf};
-use spfe_device::flow::Step;
+use spfe_device::flow::StepOutcome;
 use spfe_net::arena::DEVICE;
 use spfe_net::network::{Attachment, Placement};
 use spfe_net::os::{self, SharedMemory};
@@ -629,7 +629,7 @@ impl Lab {
         for _ in 0..TURNS_MAX {
             self.pass(1_000_000);
             match self.device.run(BUDGET) {
-                Some(Step::More(_)) => self.check_positions(),
+                Some(StepOutcome::More(_)) => self.check_positions(),
                 Some(_) => {
                     self.check_positions();
                     return;

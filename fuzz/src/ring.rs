@@ -5,7 +5,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{Completion, PACKED_AREA_MIN_BYTES, QueueKind, queue_options};
 use spfe_net::network::QueueRequest;
 use spfe_net::os::SharedMemory;
-use spfe_ring::{Credit, DeviceLine, HostLine, Ring, Slot};
+use spfe_ring::{RingCredit, DeviceLine, HostLine, Ring, Slot};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ pub struct HostQueue {
     pub posted: u32,
     /// Position of the next completion.
     pub consumed: u32,
-    credit: Credit,
+    credit: RingCredit,
 }
 
 impl HostQueue {
@@ -125,7 +125,7 @@ impl HostQueue {
         let log2 = |log2: u32| log2.clamp(2, LOG2_MAX + 1);
         let sq = at(request.sq, log2(request.sq_log2));
         let cq = at(request.cq, log2(request.cq_log2));
-        Self { memory, sq, cq, posted: 0, consumed: 0, credit: Credit::default() }
+        Self { memory, sq, cq, posted: 0, consumed: 0, credit: RingCredit::default() }
     }
 
     /// Submissions an honest host may post.

@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "criterion_group! makes an undocumented function")]
 
 use criterion::{Criterion, Throughput, black_box, criterion_group, criterion_main};
-use spfe_ring::{Batch, Consumer, Producer, Ring, Slot};
+use spfe_ring::{Consumer, EntryBatch, Producer, Ring, Slot};
 use std::ptr::NonNull;
 
 fn ring(log2: u32) -> Ring {
@@ -27,7 +27,7 @@ fn rings(c: &mut Criterion) {
     let (mut producer, mut consumer) = (Producer::new(many), Consumer::new(many));
     group.bench_function("batch of 128", |b| {
         b.iter(|| {
-            let mut batch = Batch::new(&producer, 128);
+            let mut batch = EntryBatch::new(&producer, 128);
             while batch.push(&producer, black_box([1, 2])) {}
             batch.publish(&mut producer);
             while let Some(entry) = consumer.pop() {

@@ -1,14 +1,14 @@
 //! The copy itself: by the runner alone, or shared with the far end through the flow's board.
 
 use crate::memory::{Address, READ, RegionKey, RegionMap, WRITE};
-use crate::queue::{QueueView, Time};
+use crate::queue::{CompletionTime, QueueView};
 use spfe_contract::Completion;
 use spfe_ring::Board;
-use spfe_ring::board::{Plan, Segment};
+use spfe_ring::board::{RoundPlan, Segment};
 
 /// One stretch of bytes to send: where it is for this process and, if it lies in a region, for all.
 #[derive(Clone, Copy, Debug)]
-pub struct Stretch {
+pub struct CopySource {
     /// First byte.
     pub at: *const u8,
     /// Its address, or `None` for bytes the runner holds itself (inline data, instruments).
@@ -19,14 +19,14 @@ pub struct Stretch {
 
 /// Where bytes go.
 #[derive(Clone, Copy, Debug)]
-pub struct Target {
+pub struct CopyTarget {
     /// First byte.
     pub at: *mut u8,
     /// Its address, or `None` for memory only this process has.
     pub address: Option<Address>,
 }
 
-impl Target {
+impl CopyTarget {
     /// The place `bytes` further on.
     #[inline(always)]
     pub fn plus(self, bytes: u32) -> Self {
@@ -39,7 +39,7 @@ impl Target {
 
 /// Which end of the flow a completion belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum FlowEnd {
     /// The sender.
     Tx,
     /// The receiver.
@@ -54,17 +54,17 @@ const ROUND_MIN_BYTES: u64 = 48 * 1024;
 const CUT_BYTES: u32 = 32 * 1024;
 
 struct Deferred {
-    end: End,
+    end: FlowEnd,
     job: u32,
     position: u32,
     completion: Completion,
-    time: Time,
+    time: CompletionTime,
 }
 
 /// A round being planned: copies on the board, and the completions that wait for them.
-pub struct Shared<'a> {
+pub struct CopyRound<'a> {
     board: &'a Board,
-    plan: Plan,
+    plan: RoundPlan,
     bytes: u64,
     job_bytes: u32,
     deferred: &'a mut DeferredList,
@@ -85,7 +85,7 @@ pub enum Copier<'a> {
     /// The runner alone, at once.
     Alone,
     /// With the far end's help, in rounds.
-    Shared(Shared<'a>),
+    Shared(CopyRound<'a>),
 }
 
 /// Copies payload. The regions may be written by a hostile host meanwhile; only bytes are moved.
@@ -113,8 +113,14 @@ pub unsafe fn move_bytes(source: *const u8, target: *mut u8, length: u32) {
 impl<'a> Copier<'a> {
     /// A copier that shares large copies out.
     pub fn shared(board: &'a Board, deferred: &'a mut DeferredList, id: u32) -> Self {
-        let shared =
-            Shared { board, plan: Plan::default(), bytes: 0, job_bytes: CUT_BYTES, deferred, id };
+        let shared = CopyRound {
+            board,
+            plan: RoundPlan::default(),
+            bytes: 0,
+            job_bytes: CUT_BYTES,
+            deferred,
+            id,
+        };
         Self::Shared(shared)
     }
 
@@ -144,7 +150,7 @@ impl<'a> Copier<'a> {
     /// # Safety
     /// Both ends are mapped for `length` bytes.
     #[inline(always)]
-    pub unsafe fn copy(&mut self, source: Stretch, target: Target, length: u32) {
+    pub unsafe fn copy(&mut self, source: CopySource, target: CopyTarget, length: u32) {
         if let Self::Shared(shared) = self
             && length >= SHARE_MIN_BYTES
             && let (Some(from), Some(to)) = (source.address, target.address)
@@ -160,11 +166,11 @@ impl<'a> Copier<'a> {
     #[inline(always)]
     pub fn complete(
         &mut self,
-        end: End,
+        end: FlowEnd,
         view: &QueueView,
         position: u32,
         completion: Completion,
-        time: Time,
+        time: CompletionTime,
     ) {
         if self.is_deferring()
             && let Self::Shared(shared) = self
@@ -177,7 +183,7 @@ impl<'a> Copier<'a> {
     }
 }
 
-impl Shared<'_> {
+impl CopyRound<'_> {
     #[inline]
     fn add(&mut self, from: Address, to: Address, length: u32, source: *const u8, target: *mut u8) {
         let mut done = 0;
@@ -204,7 +210,7 @@ impl Shared<'_> {
 }
 
 /// What both ends need to carry out a job of the board.
-pub struct Ends<'a> {
+pub struct CopyRegions<'a> {
     /// Regions of the sender.
     pub tx_map: &'a RegionMap,
     /// Regions of the receiver.
@@ -215,7 +221,7 @@ pub struct Ends<'a> {
     pub rx_domain: u16,
 }
 
-impl Ends<'_> {
+impl CopyRegions<'_> {
     /// Does one copy of a job; otherwise says what this process has not mapped {sender's, key}.
     pub fn carry_out(&self, segment: Segment) -> Result<(), (bool, RegionKey)> {
         let length = u64::from(segment.length);
@@ -249,7 +255,7 @@ impl Copier<'_> {
     /// Ends the round: copies, waits for the helper's share, publishes what waited for it.
     pub fn settle(
         &mut self,
-        ends: &Ends<'_>,
+        ends: &CopyRegions<'_>,
         tx: Option<&QueueView>,
         rx: Option<&QueueView>,
         is_dead: &mut dyn FnMut(u32) -> bool,
@@ -274,12 +280,12 @@ impl Copier<'_> {
                 }
             });
             while let Some(next) = waiting.next_if(|next| next.job <= job) {
-                if let Some(view) = if next.end == End::Tx { tx } else { rx } {
+                if let Some(view) = if next.end == FlowEnd::Tx { tx } else { rx } {
                     view.complete_at(next.position, next.completion, next.time);
                 }
             }
         }
-        shared.plan = Plan::default();
+        shared.plan = RoundPlan::default();
         shared.bytes = 0;
     }
 

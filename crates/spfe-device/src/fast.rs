@@ -8,9 +8,9 @@
 //! a reference to a loop's variable would keep all of them in memory.
 
 use crate::copy::move_bytes;
-use crate::memory::{Address, READ, RegionMap, WRITE, Window};
+use crate::memory::{Address, READ, RegionMap, RegionWindow, WRITE};
 use crate::queue::QueueView;
-use crate::shared::{Counters, RxState, TxState, bump};
+use crate::shared::{QueueCounters, RxState, TxState, bump};
 use crate::transmit::TxQueue;
 use spfe_contract::{self as contract, EntryType, submit_flags as sf};
 use spfe_ring::Ring;
@@ -20,7 +20,7 @@ use std::cell::Cell;
 
 /// Why a loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum LoopEnd {
     /// Nothing is posted.
     Idle,
     /// A burst is open or next.
@@ -74,38 +74,38 @@ fn prefetch_write(at: *const u8) {
     let _ = at;
 }
 
-/// What the loops use of a bound flow. Cells, for the reason given at [`Window`].
-pub struct Places {
+/// What the loops use of a bound flow. Cells, for the reason given at [`RegionWindow`].
+pub struct FastState {
     /// Transmit ring and its completions.
     posted: Cell<Ring>,
     sent: Cell<Ring>,
     /// Where packets come from.
-    source: Window,
+    source: RegionWindow,
     /// Domain and longest packet of the sender.
     from: Cell<(u16, u32)>,
     /// Posted buffers and their completions.
     buffers: Cell<Ring>,
     received: Cell<Ring>,
     /// Where packets go.
-    target: Window,
+    target: RegionWindow,
     /// Domain of the receiver.
     to: Cell<u16>,
     /// The virtual channels where completions have them: of the sender, and of one received packet.
     vc: Cell<(u64, u64)>,
 }
 
-impl Places {
+impl FastState {
     /// Of the queues at both ends.
     pub fn new(tx: &QueueView, rx: &QueueView) -> Self {
         let vc = |view: &QueueView| u64::from(view.config.vc as u8) << 48;
         Self {
             posted: tx.submissions.into(),
             sent: tx.completions.into(),
-            source: Window::default(),
+            source: RegionWindow::default(),
             from: (tx.config.domain as u16, PENDING_MOST >> tx.config.sq_log2).into(),
             buffers: rx.submissions.into(),
             received: rx.completions.into(),
-            target: Window::default(),
+            target: RegionWindow::default(),
             to: (rx.config.domain as u16).into(),
             vc: (vc(tx), vc(rx) | ONE_PACKET).into(),
         }
@@ -140,7 +140,7 @@ impl Places {
 }
 
 /// A receive queue as the loops use it, for the time of a step.
-pub trait Quick {
+pub trait FastSink {
     /// Packets that can be put there before the next turn, at least 1 after it.
     fn left(&self) -> u32;
     /// Begins the next lap if one has ended.
@@ -154,17 +154,17 @@ pub trait Quick {
 }
 
 /// Posted buffers. Every buffer has exactly one completion, so one place serves both rings.
-pub struct Posted<'a> {
-    places: &'a Places,
+pub struct PostedSink<'a> {
+    places: &'a FastState,
     at: Spot,
     /// The next completion's second word.
     done: u64,
     map: &'a RegionMap,
     state: &'a mut RxState,
-    count: &'a Counters,
+    count: &'a QueueCounters,
 }
 
-impl<'a> Posted<'a> {
+impl<'a> PostedSink<'a> {
     /// Whether a queue can use the fast path at all (its configuration does not change that).
     pub fn suits(view: &QueueView) -> bool {
         view.config.sq_log2 == view.config.cq_log2 && !view.wants_stamps()
@@ -173,9 +173,9 @@ impl<'a> Posted<'a> {
     /// For one loop, if nothing is half done.
     #[inline(always)]
     pub fn new(
-        places: &'a Places,
+        places: &'a FastState,
         state: &'a mut RxState,
-        count: &'a Counters,
+        count: &'a QueueCounters,
         map: &'a RegionMap,
     ) -> Option<Self> {
         if state.fill | state.open | state.cut != 0 {
@@ -193,7 +193,7 @@ fn done_at(at: &Spot, position: u32) -> u64 {
     u64::from(at.phase()) << 32 | u64::from(position as u16)
 }
 
-impl Quick for Posted<'_> {
+impl FastSink for PostedSink<'_> {
     #[inline(always)]
     fn place(&self) -> Option<Spot> {
         Some(self.at)
@@ -255,19 +255,19 @@ impl Quick for Posted<'_> {
 
 /// The packed area, while records go one behind the other. Wrapping, publishing a full run and
 /// taking releases are left to the general path, once per run.
-pub struct Packed<'a> {
+pub struct PackedSink<'a> {
     area: *mut u8,
     room: u32,
     most: u32,
     bytes: u32,
     state: &'a mut RxState,
-    count: &'a Counters,
+    count: &'a QueueCounters,
 }
 
 /// Most records of a run; the loops add half as many at most.
 const RUN_RECORDS: u32 = 0xf000;
 
-impl<'a> Packed<'a> {
+impl<'a> PackedSink<'a> {
     /// For one loop, if nothing is half done and a run can be begun or added to.
     #[inline(always)]
     pub fn new(
@@ -275,7 +275,7 @@ impl<'a> Packed<'a> {
         size: u32,
         run_limit: u32,
         state: &'a mut RxState,
-        count: &'a Counters,
+        count: &'a QueueCounters,
     ) -> Option<Self> {
         if state.open | state.cut != 0 || state.credits < 2 || state.run_records >= RUN_RECORDS {
             return None;
@@ -297,7 +297,7 @@ impl<'a> Packed<'a> {
     }
 }
 
-impl Quick for Packed<'_> {
+impl FastSink for PackedSink<'_> {
     #[inline(always)]
     fn place(&self) -> Option<Spot> {
         None
@@ -340,24 +340,24 @@ impl Quick for Packed<'_> {
 }
 
 /// What the transmit side of a step needs.
-pub struct Sender<'a> {
+pub struct FastSender<'a> {
     /// The transmit queue.
     pub tx: &'a mut TxQueue,
     /// Its regions.
     pub map: &'a RegionMap,
     /// What the loops use.
-    pub places: &'a Places,
+    pub places: &'a FastState,
 }
 
-impl Sender<'_> {
+impl FastSender<'_> {
     /// Moves DATA entries. Returns how many, and why it ended.
     #[inline(always)]
-    pub fn packets<K: Quick>(&mut self, sink: K, budget: u32) -> (u32, Ended) {
+    pub fn packets<K: FastSink>(&mut self, sink: K, budget: u32) -> (u32, LoopEnd) {
         let places = self.places;
         let (_, state, _) = self.tx.parts();
         if state.done | state.open | state.burst.left != 0 {
             let other = state.done | state.open != 0;
-            return (0, if other { Ended::General } else { Ended::Burst });
+            return (0, if other { LoopEnd::General } else { LoopEnd::Burst });
         }
         // One alone is worth a way without the loop's preparations.
         let second = state.at.submission.wrapping_add(1);
@@ -370,7 +370,7 @@ impl Sender<'_> {
 
     /// The next entry alone.
     #[inline(always)]
-    fn one<K: Quick>(&mut self, mut sink: K) -> (u32, Ended) {
+    fn one<K: FastSink>(&mut self, mut sink: K) -> (u32, LoopEnd) {
         let places = self.places;
         let first = self.tx.parts().1.at.submission;
         let at = Spot::new(&places.posted.get(), first);
@@ -379,7 +379,7 @@ impl Sender<'_> {
             Err(ended) => return (0, ended),
         };
         if !sink.put(source, length) {
-            return (0, Ended::General);
+            return (0, LoopEnd::General);
         }
         let (_, state, count) = self.tx.parts();
         let (next, bytes) = (first.wrapping_add(1), u64::from(length));
@@ -394,12 +394,12 @@ impl Sender<'_> {
         bump(&count.packets, 1);
         bump(&count.bytes, bytes);
         sink.finish(1, bytes);
-        (1, Ended::Idle)
+        (1, LoopEnd::Idle)
     }
 
     /// Entries until none is left.
     #[inline(always)]
-    fn many<K: Quick>(&mut self, mut sink: K, budget: u32) -> (u32, Ended) {
+    fn many<K: FastSink>(&mut self, mut sink: K, budget: u32) -> (u32, LoopEnd) {
         let places = self.places;
         let map = self.map;
         let (_, state, count) = self.tx.parts();
@@ -413,7 +413,7 @@ impl Sender<'_> {
             let straight = at.left(&places.posted.get()).min(sink.left());
             let straight = straight.min(budget - next.wrapping_sub(first));
             if straight == 0 {
-                break Ended::Budget;
+                break LoopEnd::Budget;
             }
             let expected = at.phase() | DATA;
             let lap = next.wrapping_add(straight);
@@ -427,7 +427,7 @@ impl Sender<'_> {
                     places.look_ahead(at, sink.place(), length);
                 }
                 if !sink.put(source, length) {
-                    break Some(Ended::General);
+                    break Some(LoopEnd::General);
                 }
                 // SAFETY: `left` counts them.
                 unsafe { at.step() };
@@ -461,15 +461,15 @@ impl Sender<'_> {
         (packets, ended)
     }
 
-    /// The rest of the open burst, or the next one. [`Ended::Burst`] when it is done (and
+    /// The rest of the open burst, or the next one. [`LoopEnd::Burst`] when it is done (and
     /// completed, if that was asked for).
     #[inline(always)]
-    pub fn burst<K: Quick>(&mut self, mut sink: K, budget: u32) -> (u32, Ended) {
+    pub fn burst<K: FastSink>(&mut self, mut sink: K, budget: u32) -> (u32, LoopEnd) {
         if self.tx.parts().1.burst.left == 0 {
             let (view, state, _) = self.tx.parts();
             match view.submissions.read(state.at.submission) {
                 Some(entry) if self.tx.open_burst_plain(self.map, entry) => {}
-                _ => return (0, Ended::General),
+                _ => return (0, LoopEnd::General),
             }
         }
         let burst = self.tx.parts().1.burst;
@@ -477,7 +477,7 @@ impl Sender<'_> {
         let plain = (burst.flags as u16 & sf::END_MASK) == 0;
         let span = u64::from(burst.left - 1) * stride + u64::from(length);
         let whole = u32::try_from(span).ok().and_then(|span| self.source(burst.address, span));
-        let (true, Some(mut source)) = (plain, whole) else { return (0, Ended::General) };
+        let (true, Some(mut source)) = (plain, whole) else { return (0, LoopEnd::General) };
         let most = burst.left.min(budget);
         let mut packets = 0;
         'laps: while packets < most {
@@ -503,7 +503,7 @@ impl Sender<'_> {
             sink.finish(packets, bytes);
         }
         if state.burst.left != 0 {
-            return (packets, if packets == budget { Ended::Budget } else { Ended::General });
+            return (packets, if packets == budget { LoopEnd::Budget } else { LoopEnd::General });
         }
         let next = state.at.submission.wrapping_add(2);
         if burst.flags & u32::from(sf::SIGNAL) != 0 {
@@ -514,7 +514,7 @@ impl Sender<'_> {
             state.pending_bytes = 0;
         }
         state.at.submission = next;
-        (packets, Ended::Burst)
+        (packets, LoopEnd::Burst)
     }
 
     /// Where the packets of a burst begin.
@@ -529,11 +529,11 @@ impl Sender<'_> {
 /// Where the packet of a valid DATA entry is, how long it is, and the entry's flags.
 #[inline(always)]
 fn take(
-    places: &Places,
+    places: &FastState,
     map: &RegionMap,
     at: Spot,
     expected: u32,
-) -> Result<(*const u8, u32, u32), Ended> {
+) -> Result<(*const u8, u32, u32), LoopEnd> {
     let posted = places.posted.get();
     let entry = at.word1(&posted);
     let (flags, length) = ((entry >> 32) as u32, entry as u32);
@@ -543,24 +543,24 @@ fn take(
     let from = at.word0(&posted);
     let source = match places.source.at(from, length) {
         Some(source) => source,
-        None => places.other_source(map, from, length).ok_or(Ended::General)?,
+        None => places.other_source(map, from, length).ok_or(LoopEnd::General)?,
     };
     Ok((source, length, flags))
 }
 
 /// What the entry where a loop of DATA entries ended means.
 #[inline(always)]
-fn other_than_data(flags: u32, phase: u32) -> Ended {
+fn other_than_data(flags: u32, phase: u32) -> LoopEnd {
     match flags & TYPE {
-        _ if flags & Spot::PHASE != phase => Ended::Idle,
-        BURST => Ended::Burst,
-        _ => Ended::General,
+        _ if flags & Spot::PHASE != phase => LoopEnd::Idle,
+        BURST => LoopEnd::Burst,
+        _ => LoopEnd::General,
     }
 }
 
 /// Writes the sender's completion for everything before position `next`.
 #[inline(always)]
-fn signal(places: &Places, state: &mut TxState, next: u32, bytes: u64) {
+fn signal(places: &FastState, state: &mut TxState, next: u32, bytes: u64) {
     let count = state.pending_packets.wrapping_add(next).wrapping_sub(state.at.submission);
     let word0 = bytes & 0xffff_ffff | u64::from(count as u16) << 32 | places.vc.get().0;
     let done = state.at.completion;

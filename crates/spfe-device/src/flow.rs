@@ -5,21 +5,21 @@ mod piece;
 mod run;
 mod upkeep;
 
-pub use ends::{AHEAD_NS, Cx, Next, Sink, Source, Step, Taken};
+pub use ends::{AHEAD_NS, Accepted, NextPiece, PieceSink, PieceSource, StepContext, StepOutcome};
 pub use piece::Piece;
 
 use crate::copy::{Copier, DeferredList};
 use crate::fast;
-use crate::memory::{Refusal, RegionKey, RegionMap, RegionShared};
+use crate::memory::{AccessRefusal, RegionKey, RegionMap, RegionShared};
+use crate::observer::{DeliveryObserver, ObservedFlow};
 use crate::pace::Pacer;
 use crate::queue::{Host, QueueView};
 use crate::receive::{RxPacked, RxPosted};
 use crate::shared::{FlowShared, QueueConfig};
-use crate::tap::{Tap, Tapped};
 use crate::transmit::TxQueue;
-use run::Run;
+use run::GeneralStep;
 use spfe_contract::QueueKind;
-use spfe_ring::sync::{Ordering, light_barrier};
+use spfe_ring::sync::{Ordering, light_fence};
 use std::sync::Arc;
 
 /// Who fills receive queues when it is not the far end's transmit queue.
@@ -79,12 +79,12 @@ pub struct Flow<S, D> {
     share: bool,
     timed: bool,
     /// What the fast path uses, if it can be used.
-    plain: Option<fast::Places>,
+    plain: Option<fast::FastState>,
     /// Who looks on.
-    tap: Option<Tapped>,
+    observer: Option<ObservedFlow>,
 }
 
-impl<S: Source, D: Sink> Flow<S, D> {
+impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// A runner of a flow, not yet bound to its configuration.
     ///
     /// The `'static` references stand for shared memory that stays mapped while the runner lives.
@@ -110,7 +110,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             share,
             timed: false,
             plain: None,
-            tap: None,
+            observer: None,
         }
     }
 
@@ -126,8 +126,8 @@ impl<S: Source, D: Sink> Flow<S, D> {
     }
 
     /// Shows what is delivered to somebody, from the next [`Flow::bind`] on, or to nobody.
-    pub fn set_tap(&mut self, tap: Option<Tap>) {
-        self.tap = tap.map(Tapped::new);
+    pub fn set_observer(&mut self, observer: Option<DeliveryObserver>) {
+        self.observer = observer.map(ObservedFlow::new);
     }
 
     /// Puts an instrument at the sending end.
@@ -177,7 +177,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
                     let map = &self.rx_regions.map;
                     match RxPacked::new(view, self.shared, map) {
                         Ok(packed) => self.rx = RxEnd::Packed(packed),
-                        Err(Refusal::Unmapped(key)) if self.rx_regions.exists(key) => {
+                        Err(AccessRefusal::Unmapped(key)) if self.rx_regions.exists(key) => {
                             return Err((false, key));
                         }
                         Err(_) => {}
@@ -186,29 +186,29 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 _ => {}
             }
         }
-        let alone = self.pacer.is_none() && !self.share && self.tap.is_none();
+        let alone = self.pacer.is_none() && !self.share && self.observer.is_none();
         self.plain = match (&self.tx, &self.rx) {
             _ if !alone => None,
             (TxEnd::Queue(tx), _) if tx.view.wants_stamps() => None,
             (TxEnd::Queue(tx), RxEnd::Posted(rx)) => rx
                 .view()
-                .filter(|view| fast::Posted::suits(view))
-                .map(|view| fast::Places::new(&tx.view, view)),
+                .filter(|view| fast::PostedSink::suits(view))
+                .map(|view| fast::FastState::new(&tx.view, view)),
             (TxEnd::Queue(tx), RxEnd::Packed(rx)) => rx
                 .view()
                 .filter(|view| !view.wants_stamps())
-                .map(|view| fast::Places::new(&tx.view, view)),
+                .map(|view| fast::FastState::new(&tx.view, view)),
             _ => None,
         };
         self.epoch = epoch;
         Ok(())
     }
 
-    /// Moves at most `budget` pieces. See [`Step`].
+    /// Moves at most `budget` pieces. See [`StepOutcome`].
     #[inline]
-    pub fn step<H: Host>(&mut self, host: &mut H, budget: u32) -> Step {
+    pub fn step<H: Host>(&mut self, host: &mut H, budget: u32) -> StepOutcome {
         if self.shared.epoch() != self.epoch {
-            return Step::Stale;
+            return StepOutcome::Stale;
         }
         let (fast, step) = self.step_fast(host, budget);
         match step {
@@ -219,14 +219,14 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// The fast path alone: packets moved, and the end of the step if there was nothing else.
     #[inline(always)]
-    fn step_fast<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, Option<Step>) {
+    fn step_fast<H: Host>(&mut self, host: &mut H, budget: u32) -> (u32, Option<StepOutcome>) {
         let (mut packets, mut ended) = self.run_fast(host, budget, false);
-        if ended == fast::Ended::Burst {
+        if ended == fast::LoopEnd::Burst {
             let more;
             (more, ended) = self.run_fast(host, budget - packets, true);
             packets += more;
         }
-        if ended == fast::Ended::General {
+        if ended == fast::LoopEnd::General {
             return (packets, None);
         }
         // A look (budget 0) says nothing about what waits.
@@ -237,32 +237,37 @@ impl<S: Source, D: Sink> Flow<S, D> {
             self.wake(host);
         }
         match ended {
-            fast::Ended::Budget => (packets, Some(Step::More(packets))),
-            _ => (packets, Some(Step::Idle(packets))),
+            fast::LoopEnd::Budget => (packets, Some(StepOutcome::More(packets))),
+            _ => (packets, Some(StepOutcome::Idle(packets))),
         }
     }
 
     /// The loops of the fast path, with or without bursts.
     #[inline(always)]
-    fn run_fast<H: Host>(&mut self, host: &mut H, budget: u32, bursts: bool) -> (u32, fast::Ended) {
+    fn run_fast<H: Host>(
+        &mut self,
+        host: &mut H,
+        budget: u32,
+        bursts: bool,
+    ) -> (u32, fast::LoopEnd) {
         let (Some(places), TxEnd::Queue(tx)) = (&self.plain, &mut self.tx) else {
-            return (0, fast::Ended::General);
+            return (0, fast::LoopEnd::General);
         };
-        let sender = fast::Sender { tx, map: &self.tx_regions.map, places };
+        let sender = fast::FastSender { tx, map: &self.tx_regions.map, places };
         let map = &self.rx_regions.map;
         match &mut self.rx {
             RxEnd::Posted(rx) if bursts => rx.run_bursts(sender, map, budget),
             RxEnd::Posted(rx) => rx.run_fast(sender, map, budget),
             RxEnd::Packed(rx) if bursts => rx.run_bursts(sender, host, budget),
             RxEnd::Packed(rx) => rx.run_fast(sender, host, budget),
-            _ => (0, fast::Ended::General),
+            _ => (0, fast::LoopEnd::General),
         }
     }
 
     /// Whether a host of either end is armed. Pairs with its heavy barrier after arming.
     #[inline(always)]
     fn is_awaited(&self) -> bool {
-        light_barrier();
+        light_fence();
         let (TxEnd::Queue(tx), Some(rx)) = (&self.tx, self.rx_view()) else { return false };
         tx.view.host_line().is_armed() | rx.host_line().is_armed()
     }
@@ -282,24 +287,24 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// Everything the fast path leaves.
     #[inline(never)]
-    fn step_general<H: Host>(&mut self, host: &mut H, budget: u32) -> Step {
+    fn step_general<H: Host>(&mut self, host: &mut H, budget: u32) -> StepOutcome {
         let copier = if self.share {
             Copier::shared(&self.shared.board, &mut self.deferred, self.id)
         } else {
             Copier::Alone
         };
         let (pacer, timed) = (self.pacer, self.timed);
-        let mut cx = Cx { host, pacer, copier, now_ns: 0, through_ns: 0, timed };
+        let mut cx = StepContext { host, pacer, copier, now_ns: 0, through_ns: 0, timed };
         if cx.pacer.is_some() {
             // Link time starts before the copy, not after it: hardware sends while it reads.
             cx.now();
         }
-        let run = Run {
+        let run = GeneralStep {
             shared: self.shared,
             tx_regions: &self.tx_regions,
             rx_regions: &self.rx_regions,
             piece: &mut self.piece,
-            tap: self.tap.as_mut(),
+            observer: self.observer.as_mut(),
             budget,
         };
         match (&mut self.tx, &mut self.rx) {
@@ -316,14 +321,14 @@ impl<S: Source, D: Sink> Flow<S, D> {
                 Some(_) => {
                     // Whoever receives here one day has to fetch it.
                     self.shared.stalled.store(1, Ordering::Release);
-                    Step::Stalled(0)
+                    StepOutcome::Stalled(0)
                 }
-                None => Step::Idle(0),
+                None => StepOutcome::Idle(0),
             },
-            (TxEnd::Instrument(_), RxEnd::None) => Step::Stalled(0),
+            (TxEnd::Instrument(_), RxEnd::None) => StepOutcome::Stalled(0),
             (TxEnd::None, RxEnd::Posted(rx)) => run.only_cut(rx, &mut cx),
             (TxEnd::None, RxEnd::Packed(rx)) => run.only_cut(rx, &mut cx),
-            (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)) => Step::Idle(0),
+            (TxEnd::None, RxEnd::None | RxEnd::Instrument(_)) => StepOutcome::Idle(0),
         }
     }
 }
@@ -337,7 +342,7 @@ pub(crate) fn view(
 ) -> Result<Option<QueueView>, (bool, RegionKey)> {
     match QueueView::new(config, &regions.map) {
         Ok(view) => Ok(Some(view)),
-        Err(Refusal::Unmapped(key)) if regions.exists(key) => Err((tx, key)),
+        Err(AccessRefusal::Unmapped(key)) if regions.exists(key) => Err((tx, key)),
         Err(_) => Ok(None),
     }
 }

@@ -17,7 +17,7 @@
 //! | `fast` | the common case of a step, short |
 //! | [`copy`] | the copy itself, alone or shared with the far end |
 //! | [`pace`] | link time: when a paced link would have delivered |
-//! | [`tap`] | what a flow delivers, for who looks on |
+//! | [`observer`] | what a flow delivers, for who looks on |
 //! | [`message`] | broadcast messages and time-codes |
 //! | [`recover`] | putting a flow right after a runner died |
 //!
@@ -29,15 +29,15 @@ mod fast;
 pub mod flow;
 pub mod memory;
 pub mod message;
+pub mod observer;
 pub mod pace;
 pub mod queue;
 pub mod receive;
 pub mod recover;
 pub mod shared;
-pub mod tap;
 pub mod transmit;
 
-pub use flow::{Flow, Sink, Source, Step};
+pub use flow::{Flow, PieceSink, PieceSource, StepOutcome};
 pub use memory::{Address, RegionKey, RegionMap};
 pub use queue::Host;
 pub use shared::{FlowShared, QueueConfig};

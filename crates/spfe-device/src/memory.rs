@@ -145,7 +145,7 @@ impl Default for RegionMap {
 
 /// Why an access is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AccessRefusal {
     /// The fault is the entry's: complete it with this status.
     Fault(Status),
     /// The region is valid but this process has not mapped it yet.
@@ -192,10 +192,10 @@ impl RegionMap {
         length: u64,
         domain: u16,
         access: u32,
-    ) -> Result<*mut u8, Refusal> {
+    ) -> Result<*mut u8, AccessRefusal> {
         let key = address.key();
         let Some(mapped) = self.mapped.get(key.index()) else {
-            return Err(Refusal::Fault(Status::BadRegion));
+            return Err(AccessRefusal::Fault(Status::BadRegion));
         };
         let tag = mapped.tag.load(Ordering::Acquire);
         let want = RegionTag::new(key, domain, access).0;
@@ -209,7 +209,7 @@ impl RegionMap {
         let offset = address.offset();
         // offset < 2^48 and length < 2^33, so the sum cannot overflow.
         if offset + length > size {
-            return Err(Refusal::Fault(Status::OutOfBounds));
+            return Err(AccessRefusal::Fault(Status::OutOfBounds));
         }
         let base = mapped.base.load(Ordering::Relaxed) as *mut u8;
         Ok(base.wrapping_add(offset as usize))
@@ -218,7 +218,13 @@ impl RegionMap {
     /// A region as a tight loop uses it for stretches of at most `most` bytes: looked up once,
     /// valid until the end of the step.
     #[inline(always)]
-    pub fn window(&self, address: Address, domain: u16, access: u32, most: u32) -> Option<Window> {
+    pub fn window(
+        &self,
+        address: Address,
+        domain: u16,
+        access: u32,
+        most: u32,
+    ) -> Option<RegionWindow> {
         let key = address.key();
         let mapped = self.mapped.get(key.index())?;
         let tag = RegionTag(mapped.tag.load(Ordering::Acquire));
@@ -231,7 +237,7 @@ impl RegionMap {
         let start = Address::new(key, 0).0;
         let most = size.min(u64::from(most)) as u32;
         let delta = base.wrapping_sub(start);
-        Some(Window {
+        Some(RegionWindow {
             start: start.into(),
             size: size.into(),
             delta: delta.into(),
@@ -240,13 +246,13 @@ impl RegionMap {
     }
 
     #[cold]
-    fn refuse(tag: RegionTag, key: RegionKey, domain: u16) -> Refusal {
+    fn refuse(tag: RegionTag, key: RegionKey, domain: u16) -> AccessRefusal {
         if !tag.is_valid() || tag.key() != key {
-            Refusal::Unmapped(key)
+            AccessRefusal::Unmapped(key)
         } else if tag.domain() != domain {
-            Refusal::Fault(Status::BadRegion)
+            AccessRefusal::Fault(Status::BadRegion)
         } else {
-            Refusal::Fault(Status::AccessDenied)
+            AccessRefusal::Fault(Status::AccessDenied)
         }
     }
 
@@ -264,7 +270,7 @@ impl RegionMap {
 /// Cells, so that a loop reads what it needs where it needs it: copies of all of them would not fit
 /// into the processor's registers.
 #[derive(Clone, Default)]
-pub struct Window {
+pub struct RegionWindow {
     start: Cell<u64>,
     size: Cell<u64>,
     delta: Cell<u64>,
@@ -272,7 +278,7 @@ pub struct Window {
     most: Cell<u32>,
 }
 
-impl Window {
+impl RegionWindow {
     /// The memory of `length` bytes at an address, if they are in this region and neither none nor
     /// more than the longest stretch.
     #[inline(always)]
@@ -324,22 +330,25 @@ mod tests {
         let at = |offset, length| map.translate(Address::new(key, offset), length, 7, READ);
         assert_eq!(at(0, 100), Ok(bytes.as_ptr().cast_mut()));
         assert_eq!(at(99, 1), Ok(bytes.as_ptr().wrapping_add(99).cast_mut()));
-        assert_eq!(at(99, 2), Err(Refusal::Fault(Status::OutOfBounds)));
-        assert_eq!(at(OFFSET_MASK, 1), Err(Refusal::Fault(Status::OutOfBounds)));
-        assert_eq!(at(OFFSET_MASK, u64::from(u32::MAX)), Err(Refusal::Fault(Status::OutOfBounds)));
+        assert_eq!(at(99, 2), Err(AccessRefusal::Fault(Status::OutOfBounds)));
+        assert_eq!(at(OFFSET_MASK, 1), Err(AccessRefusal::Fault(Status::OutOfBounds)));
+        assert_eq!(
+            at(OFFSET_MASK, u64::from(u32::MAX)),
+            Err(AccessRefusal::Fault(Status::OutOfBounds))
+        );
     }
 
     #[test]
     fn access_domain_and_generation_are_checked() {
         let (map, key, _bytes) = map(100, READ);
         let at = |key, domain, bits| map.translate(Address::new(key, 0), 1, domain, bits);
-        assert_eq!(at(key, 7, WRITE), Err(Refusal::Fault(Status::AccessDenied)));
-        assert_eq!(at(key, 8, READ), Err(Refusal::Fault(Status::BadRegion)));
-        assert_eq!(at(key.next(), 7, READ), Err(Refusal::Unmapped(key.next())));
+        assert_eq!(at(key, 7, WRITE), Err(AccessRefusal::Fault(Status::AccessDenied)));
+        assert_eq!(at(key, 8, READ), Err(AccessRefusal::Fault(Status::BadRegion)));
+        assert_eq!(at(key.next(), 7, READ), Err(AccessRefusal::Unmapped(key.next())));
         let beyond = RegionKey::new(4000, 0);
-        assert_eq!(at(beyond, 7, READ), Err(Refusal::Fault(Status::BadRegion)));
+        assert_eq!(at(beyond, 7, READ), Err(AccessRefusal::Fault(Status::BadRegion)));
         map.clear(key.index());
-        assert_eq!(at(key, 7, READ), Err(Refusal::Unmapped(key)));
+        assert_eq!(at(key, 7, READ), Err(AccessRefusal::Unmapped(key)));
     }
 
     #[test]
@@ -353,7 +362,10 @@ mod tests {
         assert!(map.translate(Address::new(key, 0), 1, 7, READ).is_ok());
         table[key.index()].tag.store(tag.with_serial(1).0, Ordering::Release);
         map.sync(&table);
-        assert_eq!(map.translate(Address::new(key, 0), 1, 7, READ), Err(Refusal::Unmapped(key)));
+        assert_eq!(
+            map.translate(Address::new(key, 0), 1, 7, READ),
+            Err(AccessRefusal::Unmapped(key))
+        );
         let tag = tag.with_serial(u16::MAX);
         assert_eq!((tag.key(), tag.domain(), tag.access()), (key, 7, READ));
     }

@@ -1,6 +1,6 @@
 //! Broadcast messages and time-codes: small rings of their own, never behind data.
 //!
-//! A port has [`SLOTS`] transmit and receive contexts, so that several clients can listen. A
+//! A port has [`CONTEXTS`] transmit and receive contexts, so that several clients can listen. A
 //! message goes to every receive context of the far port whose filter matches. A receiver that
 //! does not keep up loses messages, never silently: they are counted, and the next message it gets
 //! says LOST. On a link a message takes 4 words (SBF, 2 data words, EBF) and goes ahead of data;
@@ -8,9 +8,9 @@
 
 use crate::flow::Regions;
 use crate::memory::RegionKey;
-use crate::queue::{Host, QueueView, Time, completion};
+use crate::queue::{CompletionTime, Host, QueueView, completion};
 use crate::receive::is_release;
-use crate::shared::{Counters, Positions, QueueConfig, bump};
+use crate::shared::{Positions, QueueConfig, QueueCounters, bump};
 use spfe_contract::{
     EntryType, Message, MessageKind, QueueKind, QueueState, Release, Status,
     completion_flags as cf, submit_flags as sf,
@@ -19,7 +19,7 @@ use spfe_ring::sync::{AtomicU32, Ordering, relax};
 use std::cell::UnsafeCell;
 
 /// Transmit and receive contexts of each port.
-pub const SLOTS: usize = 4;
+pub const CONTEXTS: usize = 4;
 
 /// Filter bit: only the channel in bits 7:0.
 pub const FILTER_CHANNEL: u32 = 1 << 16;
@@ -27,7 +27,7 @@ pub const FILTER_CHANNEL: u32 = 1 << 16;
 pub const FILTER_TYPE: u32 = 1 << 17;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct SlotState {
+struct ContextState {
     at: Positions,
     credits: u32,
     lost: u32,
@@ -43,11 +43,11 @@ struct SlotState {
 /// One message context.
 #[repr(C, align(64))]
 #[derive(Default)]
-pub struct MessageSlot {
-    state: UnsafeCell<SlotState>,
+pub struct MessageContext {
+    state: UnsafeCell<ContextState>,
     config: UnsafeCell<QueueConfig>,
     /// Counters.
-    pub count: Counters,
+    pub count: QueueCounters,
 }
 
 /// The message contexts of a port.
@@ -63,22 +63,22 @@ pub struct MessagePort {
     /// Time-codes that were not one more than the last.
     pub time_code_invalid: AtomicU32,
     /// Transmit contexts.
-    pub tx: [MessageSlot; SLOTS],
+    pub tx: [MessageContext; CONTEXTS],
     /// Receive contexts.
-    pub rx: [MessageSlot; SLOTS],
+    pub rx: [MessageContext; CONTEXTS],
 }
 
 // SAFETY: the cells are only touched under the lock of the port that sends into them.
 unsafe impl Sync for MessagePort {}
 
 /// Holds a port's lock.
-pub struct Guard<'a>(&'a MessagePort);
+pub struct MessageGuard<'a>(&'a MessagePort);
 
 impl MessagePort {
     /// Takes the lock for participant `id`, if it is free.
-    pub fn try_lock(&self, id: u32) -> Option<Guard<'_>> {
+    pub fn try_lock(&self, id: u32) -> Option<MessageGuard<'_>> {
         let taken = self.lock.compare_exchange(0, id, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then(|| Guard(self))
+        taken.is_ok().then(|| MessageGuard(self))
     }
 
     /// Makes every runner read configurations and regions again. Lock held.
@@ -87,7 +87,7 @@ impl MessagePort {
     }
 
     /// Takes the lock; holders keep it for one bounded step.
-    pub fn lock(&self, id: u32) -> Guard<'_> {
+    pub fn lock(&self, id: u32) -> MessageGuard<'_> {
         loop {
             if let Some(guard) = self.try_lock(id) {
                 return guard;
@@ -102,26 +102,27 @@ impl MessagePort {
     }
 
     /// Control plane: takes the lock from a dead participant, if it holds it; then what it was doing
-    /// has to be put right ([`MessageSlot::recover`]).
-    pub fn take_over(&self, dead: u32, id: u32) -> Option<Guard<'_>> {
+    /// has to be put right ([`MessageContext::recover`]).
+    pub fn take_over(&self, dead: u32, id: u32) -> Option<MessageGuard<'_>> {
         let taken = self.lock.compare_exchange(dead, id, Ordering::AcqRel, Ordering::Relaxed);
-        taken.is_ok().then(|| Guard(self))
+        taken.is_ok().then(|| MessageGuard(self))
     }
 }
 
-impl Drop for Guard<'_> {
+impl Drop for MessageGuard<'_> {
     fn drop(&mut self) {
         self.0.lock.store(0, Ordering::Release);
     }
 }
 
-impl MessageSlot {
+impl MessageContext {
     /// Configures the context. Both the lock of its port and that of the far port must be held.
     pub fn configure(&self, config: QueueConfig, port: &MessagePort) {
         // SAFETY: locks held.
         unsafe {
             *self.config.get() = config;
-            *self.state.get() = SlotState { credits: 1 << config.cq_log2, ..SlotState::default() };
+            *self.state.get() =
+                ContextState { credits: 1 << config.cq_log2, ..ContextState::default() };
         }
         port.epoch.fetch_add(1, Ordering::AcqRel);
     }
@@ -136,7 +137,7 @@ impl MessageSlot {
                 break;
             }
             let done = completion(&view.config, state.at.submission, status);
-            view.complete_at(state.at.completion, done, Time::None);
+            view.complete_at(state.at.completion, done, CompletionTime::None);
             state.at.submission = state.at.submission.wrapping_add(1);
             state.at.completion = state.at.completion.wrapping_add(1);
             bump(&self.count.errors, 1);
@@ -158,7 +159,7 @@ impl MessageSlot {
         } else if state.sending != 0 && state.behind == state.at.submission && free == state.begun {
             let position = state.at.submission.wrapping_sub(1);
             let done = completion(&view.config, position, Status::DeviceReset);
-            view.complete_at(free, done, Time::None);
+            view.complete_at(free, done, CompletionTime::None);
             free = free.wrapping_add(1);
         }
         state.sending = 0;
@@ -177,9 +178,9 @@ pub type Carry<'a> = &'a mut dyn FnMut(&Message) -> bool;
 
 /// Who is shown the messages a link carries, and when. Called with the port's lock held: it must
 /// not wait.
-pub type Tap = Box<dyn FnMut(u64, &Message) + Send>;
-/// Gives the tap of a port, if there is one now.
-pub type FindTap = Box<dyn Fn() -> Option<Tap> + Send>;
+pub type MessageObserver = Box<dyn FnMut(u64, &Message) + Send>;
+/// Gives the observer of a port, if there is one now.
+pub type FindMessageObserver = Box<dyn Fn() -> Option<MessageObserver> + Send>;
 
 /// Moves messages from one port to the far one, as one process sees them.
 pub struct Messages {
@@ -187,13 +188,13 @@ pub struct Messages {
     far: Option<&'static MessagePort>,
     near_regions: Regions,
     far_regions: Option<Regions>,
-    tx: [Option<QueueView>; SLOTS],
-    rx: [Option<QueueView>; SLOTS],
+    tx: [Option<QueueView>; CONTEXTS],
+    rx: [Option<QueueView>; CONTEXTS],
     epochs: Option<(u32, u32)>,
     carries: MessageKind,
     id: u32,
-    tap: Option<Tap>,
-    find_tap: Option<FindTap>,
+    observer: Option<MessageObserver>,
+    find_observer: Option<FindMessageObserver>,
 }
 
 impl Messages {
@@ -209,16 +210,28 @@ impl Messages {
         id: u32,
     ) -> Self {
         let (far, far_regions) = far.unzip();
-        let none = [const { None }; SLOTS];
+        let none = [const { None }; CONTEXTS];
         let (tx, rx) = (none, none);
-        let (epochs, tap, find_tap) = (None, None, None);
-        Self { near, far, near_regions, far_regions, tx, rx, epochs, carries, id, tap, find_tap }
+        let (epochs, observer, find_observer) = (None, None, None);
+        Self {
+            near,
+            far,
+            near_regions,
+            far_regions,
+            tx,
+            rx,
+            epochs,
+            carries,
+            id,
+            observer,
+            find_observer,
+        }
     }
 
     /// Shows what a packet-level link carries to whoever this finds, each time that configurations
     /// are read again.
-    pub fn set_tap(&mut self, find: FindTap) {
-        self.find_tap = Some(find);
+    pub fn set_observer(&mut self, find: FindMessageObserver) {
+        self.find_observer = Some(find);
     }
 
     fn current(&self) -> (u32, u32) {
@@ -228,18 +241,19 @@ impl Messages {
 
     fn bind(&mut self) -> Result<(), (bool, RegionKey)> {
         let epochs = self.current();
-        self.tap = self.find_tap.as_ref().and_then(|find| find());
-        let views = |slots: &[MessageSlot; SLOTS], kind: QueueKind, regions: &Regions, near| {
-            regions.map.sync(regions.table);
-            let mut views = [const { None }; SLOTS];
-            for (slot, view) in slots.iter().zip(&mut views) {
-                let config = slot.config();
-                if config.kind == u32::from(kind.raw()) {
-                    *view = crate::flow::view(config, regions, near)?;
+        self.observer = self.find_observer.as_ref().and_then(|find| find());
+        let views =
+            |slots: &[MessageContext; CONTEXTS], kind: QueueKind, regions: &Regions, near| {
+                regions.map.sync(regions.table);
+                let mut views = [const { None }; CONTEXTS];
+                for (slot, view) in slots.iter().zip(&mut views) {
+                    let config = slot.config();
+                    if config.kind == u32::from(kind.raw()) {
+                        *view = crate::flow::view(config, regions, near)?;
+                    }
                 }
-            }
-            Ok(views)
-        };
+                Ok(views)
+            };
         self.tx = views(&self.near.tx, QueueKind::MessageTx, &self.near_regions, true)?;
         if let (Some(far), Some(regions)) = (self.far, &self.far_regions) {
             self.rx = views(&far.rx, QueueKind::MessageRx, regions, false)?;
@@ -292,7 +306,7 @@ impl Messages {
             self.bind()?;
         }
         let mut sent = 0;
-        for index in 0..SLOTS {
+        for index in 0..CONTEXTS {
             let Some(view) = self.tx[index] else { continue };
             // SAFETY: lock held.
             let state = unsafe { &mut *near.tx[index].state.get() };
@@ -312,8 +326,8 @@ impl Messages {
                 state.at.submission = state.behind;
                 let now = host.now_ns();
                 if carry.is_none() && status == Status::Ok {
-                    if let Some(tap) = &mut self.tap {
-                        tap(now, &message);
+                    if let Some(observer) = &mut self.observer {
+                        observer(now, &message);
                     }
                     self.deliver(message, now);
                 }
@@ -334,7 +348,7 @@ impl Messages {
         &self,
         (message, status): (&Message, Status),
         view: &QueueView,
-        state: &mut SlotState,
+        state: &mut ContextState,
         index: usize,
         now: u64,
     ) {
@@ -350,7 +364,7 @@ impl Messages {
             done.packets = u16::from(status == Status::Ok);
             let position = state.at.completion;
             state.at.completion = position.wrapping_add(1);
-            view.complete_at(position, done, Time::Stamp(now));
+            view.complete_at(position, done, CompletionTime::Stamp(now));
         }
     }
 
@@ -443,7 +457,13 @@ fn wants(filter: u32, message: &Message) -> bool {
         && (filter & FILTER_TYPE == 0 || (filter >> 8) as u8 == message.r#type)
 }
 
-fn put(mut message: Message, now: u64, view: &QueueView, state: &mut SlotState, count: &Counters) {
+fn put(
+    mut message: Message,
+    now: u64,
+    view: &QueueView,
+    state: &mut ContextState,
+    count: &QueueCounters,
+) {
     for _ in 0..view.submissions.size() {
         let Some(entry) = view.submissions.read(state.at.submission) else { break };
         state.at.submission = state.at.submission.wrapping_add(1);

@@ -1,7 +1,7 @@
 //! A queue as its runner sees it: rings, lines, completions, wake-ups.
 
-use crate::memory::{Address, READ, Refusal, RegionMap, WRITE};
-use crate::shared::{Counters, Positions, QueueConfig, bump};
+use crate::memory::{AccessRefusal, Address, READ, RegionMap, WRITE};
+use crate::shared::{Positions, QueueConfig, QueueCounters, bump};
 use spfe_contract::{
     self as contract, Completion, Message, Status, completion_flags, queue_options,
 };
@@ -46,10 +46,10 @@ unsafe impl Send for QueueView {}
 /// Bytes of the two lines of a queue.
 const LINES_BYTES: u64 = 128;
 
-fn ring_at(map: &RegionMap, address: u64, log2: u32, domain: u16) -> Result<Ring, Refusal> {
+fn ring_at(map: &RegionMap, address: u64, log2: u32, domain: u16) -> Result<Ring, AccessRefusal> {
     let (min, max) = (contract::RING_LOG2_MIN as u32, contract::RING_LOG2_MAX as u32);
     if !(min..=max).contains(&log2) {
-        return Err(Refusal::Fault(Status::BadRing));
+        return Err(AccessRefusal::Fault(Status::BadRing));
     }
     let bytes = contract::ENTRY_BYTES << log2;
     let slots = aligned(map, address, bytes, domain, 64)?.cast::<Slot>();
@@ -63,20 +63,20 @@ fn aligned(
     bytes: u64,
     domain: u16,
     align: usize,
-) -> Result<NonNull<u8>, Refusal> {
+) -> Result<NonNull<u8>, AccessRefusal> {
     let at = map.translate(Address(address), bytes, domain, READ | WRITE)?;
     match NonNull::new(at) {
         Some(at) if (at.as_ptr() as usize).is_multiple_of(align) => Ok(at),
-        _ => Err(Refusal::Fault(Status::BadRing)),
+        _ => Err(AccessRefusal::Fault(Status::BadRing)),
     }
 }
 
 impl QueueView {
     /// Checks a configuration and translates its addresses.
-    pub fn new(config: QueueConfig, map: &RegionMap) -> Result<Self, Refusal> {
+    pub fn new(config: QueueConfig, map: &RegionMap) -> Result<Self, AccessRefusal> {
         let domain = config.domain as u16;
         if config.cq_log2 < config.sq_log2 {
-            return Err(Refusal::Fault(Status::BadRing));
+            return Err(AccessRefusal::Fault(Status::BadRing));
         }
         let stamps = 8u64 << config.cq_log2.min(31);
         let lines = aligned(map, config.lines, LINES_BYTES, domain, 64)?;
@@ -113,11 +113,11 @@ impl QueueView {
 
     /// Writes a completion at a position: side array first, then the entry.
     #[inline(always)]
-    pub fn complete_at(&self, position: u32, mut completion: Completion, time: Time) {
+    pub fn complete_at(&self, position: u32, mut completion: Completion, time: CompletionTime) {
         let flags = match time {
-            Time::None => 0,
-            Time::Stamp(_) => completion_flags::STAMPED,
-            Time::Visible(_) => completion_flags::STAMPED | completion_flags::TIMED,
+            CompletionTime::None => 0,
+            CompletionTime::Stamp(_) => completion_flags::STAMPED,
+            CompletionTime::Visible(_) => completion_flags::STAMPED | completion_flags::TIMED,
         };
         completion.flags |= flags;
         self.write_stamped(position, completion.to_words(), time);
@@ -126,12 +126,12 @@ impl QueueView {
     /// Writes a received message and its time at a position.
     pub fn message_at(&self, position: u32, mut message: Message, now_ns: u64) {
         message.flags |= completion_flags::STAMPED;
-        self.write_stamped(position, message.to_words(), Time::Stamp(now_ns));
+        self.write_stamped(position, message.to_words(), CompletionTime::Stamp(now_ns));
     }
 
     #[inline(always)]
-    fn write_stamped(&self, position: u32, entry: [u64; 2], time: Time) {
-        if let Time::Stamp(ns) | Time::Visible(ns) = time {
+    fn write_stamped(&self, position: u32, entry: [u64; 2], time: CompletionTime) {
+        if let CompletionTime::Stamp(ns) | CompletionTime::Visible(ns) = time {
             let index = (position & (self.completions.size() - 1)) as usize;
             // SAFETY: the side array has one word per completion slot; the index is masked.
             unsafe { self.stamps.add(index).as_ref() }.store(ns, Ordering::Relaxed);
@@ -142,14 +142,20 @@ impl QueueView {
 
     /// After completions were written: wakes the host if it waits for what is there now.
     #[inline(always)]
-    pub fn notify<H: Host>(&self, at: &mut Positions, count: &Counters, host: &mut H) {
+    pub fn notify<H: Host>(&self, at: &mut Positions, count: &QueueCounters, host: &mut H) {
         if let Some(sequence) = self.host_line().armed() {
             self.answer(sequence, at, count, host);
         }
     }
 
     #[cold]
-    fn answer<H: Host>(&self, sequence: u32, at: &mut Positions, count: &Counters, host: &mut H) {
+    fn answer<H: Host>(
+        &self,
+        sequence: u32,
+        at: &mut Positions,
+        count: &QueueCounters,
+        host: &mut H,
+    ) {
         if at.answered == sequence {
             return;
         }
@@ -194,7 +200,7 @@ impl QueueView {
 
 /// The time that goes with a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Time {
+pub enum CompletionTime {
     /// None is wanted.
     None,
     /// When it happened.

@@ -1,11 +1,11 @@
 //! Posted buffers and the packed area as sinks of packets.
 
-use crate::copy::{End, Target};
+use crate::copy::{CopyTarget, FlowEnd};
 use crate::fast;
-use crate::flow::{Cx, Piece, Sink, Taken};
-use crate::memory::{Address, Refusal, RegionKey, RegionMap, WRITE};
+use crate::flow::{Accepted, Piece, PieceSink, StepContext};
+use crate::memory::{AccessRefusal, Address, RegionKey, RegionMap, WRITE};
 use crate::queue::{Host, QueueView, completion};
-use crate::shared::{AreaMark, Counters, FlowShared, RxState, bump};
+use crate::shared::{AreaMark, FlowShared, QueueCounters, RxState, bump};
 use spfe_contract::{
     self as contract, EndMarker, EntryType, RecordHeader, Release, Status, Submission,
     completion_flags as cf, record_flags, submit_flags as sf,
@@ -18,12 +18,12 @@ use std::ptr::NonNull;
 const RUN_MAX_NS: u64 = 2_000;
 
 /// State and counters of the receive side, reached under the seat.
-struct Shared {
+struct RxShared {
     state: NonNull<RxState>,
-    counters: NonNull<Counters>,
+    counters: NonNull<QueueCounters>,
 }
 
-impl Shared {
+impl RxShared {
     fn new(flow: &FlowShared) -> Self {
         // SAFETY: an UnsafeCell's pointer is not null.
         let state = unsafe { NonNull::new_unchecked(flow.rx.get()) };
@@ -37,7 +37,7 @@ impl Shared {
     }
 
     #[inline(always)]
-    fn counters(&self) -> &Counters {
+    fn counters(&self) -> &QueueCounters {
         // SAFETY: in shared memory that outlives the queue; atomics only.
         unsafe { self.counters.as_ref() }
     }
@@ -64,7 +64,7 @@ impl Shared {
 /// A receive queue with posted buffers.
 pub struct RxPosted {
     view: QueueView,
-    shared: Shared,
+    shared: RxShared,
     /// The buffer being filled and the position it was posted at: another process may have
     /// completed it meanwhile.
     buffer: Option<(u32, Buffer)>,
@@ -72,7 +72,7 @@ pub struct RxPosted {
 
 #[derive(Clone, Copy)]
 struct Buffer {
-    target: Target,
+    target: CopyTarget,
     length: u32,
 }
 
@@ -82,7 +82,7 @@ unsafe impl Send for RxPosted {}
 impl RxPosted {
     /// The receive side of a flow.
     pub fn new(view: QueueView, flow: &FlowShared) -> Self {
-        Self { view, shared: Shared::new(flow), buffer: None }
+        Self { view, shared: RxShared::new(flow), buffer: None }
     }
 
     /// The buffer being filled, or the next one the host has posted.
@@ -90,7 +90,7 @@ impl RxPosted {
     fn buffer<H: Host>(
         &mut self,
         map: &RegionMap,
-        cx: &mut Cx<'_, '_, H>,
+        cx: &mut StepContext<'_, '_, H>,
     ) -> Result<Option<Buffer>, RegionKey> {
         if let Some((position, buffer)) = self.buffer
             && position == self.shared.state().at.submission
@@ -109,36 +109,36 @@ impl RxPosted {
                     self.buffer = Some((position, buffer));
                     return Ok(Some(buffer));
                 }
-                Err(Refusal::Unmapped(key)) => return Err(key),
-                Err(Refusal::Fault(status)) => self.refuse(status, cx),
+                Err(AccessRefusal::Unmapped(key)) => return Err(key),
+                Err(AccessRefusal::Fault(status)) => self.refuse(status, cx),
             }
         }
         Ok(None)
     }
 
     #[inline(always)]
-    fn check(view: &QueueView, map: &RegionMap, entry: [u64; 2]) -> Result<Buffer, Refusal> {
+    fn check(view: &QueueView, map: &RegionMap, entry: [u64; 2]) -> Result<Buffer, AccessRefusal> {
         let submission = Submission::from_words(entry);
         let flags = submission.flags;
         if flags & (sf::TYPE_MASK | sf::MBZ_MASK) != u16::from(EntryType::Buffer.raw()) {
             let known = flags & sf::TYPE_MASK == u16::from(EntryType::Buffer.raw());
             let status = if known { Status::BadField } else { Status::BadOpcode };
-            return Err(Refusal::Fault(status));
+            return Err(AccessRefusal::Fault(status));
         }
         let length = submission.length;
         if length == 0 {
-            return Err(Refusal::Fault(Status::Empty));
+            return Err(AccessRefusal::Fault(Status::Empty));
         }
         if u64::from(length) > contract::PACKET_MAX_BYTES {
-            return Err(Refusal::Fault(Status::TooLong));
+            return Err(AccessRefusal::Fault(Status::TooLong));
         }
         let address = Address(entry[0]);
         let at = map.translate(address, u64::from(length), view.config.domain as u16, WRITE)?;
-        Ok(Buffer { target: Target { at, address: Some(address) }, length })
+        Ok(Buffer { target: CopyTarget { at, address: Some(address) }, length })
     }
 
     #[cold]
-    fn refuse<H: Host>(&mut self, status: Status, cx: &mut Cx<'_, '_, H>) {
+    fn refuse<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>) {
         let state = self.shared.state();
         let done = completion(&self.view.config, state.at.submission, status);
         let position = state.at.completion;
@@ -149,12 +149,12 @@ impl RxPosted {
         self.buffer = None;
         bump(&self.shared.counters().errors, 1);
         let time = cx.time(self.view.wants_stamps());
-        cx.copier.complete(End::Rx, &self.view, position, done, time);
+        cx.copier.complete(FlowEnd::Rx, &self.view, position, done, time);
     }
 
     /// Completes the buffer in hand.
     #[inline(always)]
-    fn complete<H: Host>(&mut self, end: EndMarker, more: bool, cx: &mut Cx<'_, '_, H>) {
+    fn complete<H: Host>(&mut self, end: EndMarker, more: bool, cx: &mut StepContext<'_, '_, H>) {
         let config = &self.view.config;
         let state = self.shared.state();
         let cut = end == EndMarker::Eep;
@@ -174,7 +174,7 @@ impl RxPosted {
         bump(&self.shared.counters().packets, u64::from(!more));
         bump(&self.shared.counters().bytes, bytes);
         let time = cx.time(self.view.wants_stamps());
-        cx.copier.complete(End::Rx, &self.view, position, done, time);
+        cx.copier.complete(FlowEnd::Rx, &self.view, position, done, time);
     }
 }
 
@@ -183,15 +183,15 @@ impl RxPosted {
     #[inline(always)]
     pub(crate) fn run_fast(
         &mut self,
-        mut sender: fast::Sender<'_>,
+        mut sender: fast::FastSender<'_>,
         map: &RegionMap,
         budget: u32,
-    ) -> (u32, fast::Ended) {
+    ) -> (u32, fast::LoopEnd) {
         // The buffer in hand, if any, is untouched: the general path looks it up again.
         self.buffer = None;
         match self.quick(sender.places, map) {
             Some(posted) => sender.packets(posted, budget),
-            None => (0, fast::Ended::General),
+            None => (0, fast::LoopEnd::General),
         }
     }
 
@@ -199,26 +199,26 @@ impl RxPosted {
     #[inline(never)]
     pub(crate) fn run_bursts(
         &mut self,
-        mut sender: fast::Sender<'_>,
+        mut sender: fast::FastSender<'_>,
         map: &RegionMap,
         budget: u32,
-    ) -> (u32, fast::Ended) {
+    ) -> (u32, fast::LoopEnd) {
         let mut moved = 0;
         loop {
             let Some(posted) = self.quick(sender.places, map) else {
-                return (moved, fast::Ended::General);
+                return (moved, fast::LoopEnd::General);
             };
             let (packets, ended) = sender.burst(posted, budget - moved);
             moved += packets;
-            if ended != fast::Ended::Burst {
+            if ended != fast::LoopEnd::Burst {
                 return (moved, ended);
             }
             let Some(posted) = self.quick(sender.places, map) else {
-                return (moved, fast::Ended::General);
+                return (moved, fast::LoopEnd::General);
             };
             let (packets, ended) = sender.packets(posted, budget - moved);
             moved += packets;
-            if ended != fast::Ended::Burst {
+            if ended != fast::LoopEnd::Burst {
                 return (moved, ended);
             }
         }
@@ -227,16 +227,16 @@ impl RxPosted {
     #[inline(always)]
     fn quick<'a>(
         &'a mut self,
-        places: &'a fast::Places,
+        places: &'a fast::FastState,
         map: &'a RegionMap,
-    ) -> Option<fast::Posted<'a>> {
+    ) -> Option<fast::PostedSink<'a>> {
         // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
         let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
-        fast::Posted::new(places, state, count, map)
+        fast::PostedSink::new(places, state, count, map)
     }
 
     /// Completes every posted buffer with `status` (reset). Bounded by the ring size.
-    pub fn flush<H: Host>(&mut self, status: Status, cx: &mut Cx<'_, '_, H>) -> u32 {
+    pub fn flush<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>) -> u32 {
         let mut flushed = 0;
         for _ in 0..self.view.submissions.size() {
             if self.view.submissions.read(self.shared.state().at.submission).is_none() {
@@ -250,25 +250,25 @@ impl RxPosted {
     }
 }
 
-impl Sink for RxPosted {
+impl PieceSink for RxPosted {
     #[inline(always)]
     fn take<H: Host>(
         &mut self,
         piece: &mut Piece,
         map: &RegionMap,
-        cx: &mut Cx<'_, '_, H>,
-    ) -> Taken {
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> Accepted {
         if self.shared.state().cut != 0 {
             self.cut(cx);
             if self.shared.state().cut != 0 {
-                return Taken::Full;
+                return Accepted::Full;
             }
         }
         loop {
             let buffer = match self.buffer(map, cx) {
                 Ok(Some(buffer)) => buffer,
-                Ok(None) => return Taken::Full,
-                Err(key) => return Taken::Unmapped(key),
+                Ok(None) => return Accepted::Full,
+                Err(key) => return Accepted::Unmapped(key),
             };
             let fill = self.shared.state().fill;
             if fill > buffer.length {
@@ -286,18 +286,18 @@ impl Sink for RxPosted {
             self.shared.state().open = u32::from(!ends);
             if ends {
                 self.complete(piece.end, false, cx);
-                return Taken::Whole;
+                return Accepted::Whole;
             }
             if fill + part == buffer.length {
                 self.complete(EndMarker::None, true, cx);
             }
             if whole {
-                return Taken::Whole;
+                return Accepted::Whole;
             }
         }
     }
 
-    fn cut<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
         if self.shared.state().open == 0 {
             return;
         }
@@ -312,12 +312,12 @@ impl Sink for RxPosted {
         self.shared.state().cut = u32::from(!room);
     }
 
-    fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut Cx<'_, '_, H>) {
+    fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>) {
         self.refuse(status, cx);
     }
 
     #[inline(always)]
-    fn publish<H: Host>(&mut self, _cx: &mut Cx<'_, '_, H>) {}
+    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, '_, H>) {}
 
     #[inline(always)]
     fn flush_step<H: Host>(&mut self, host: &mut H) {
@@ -361,8 +361,8 @@ pub(crate) fn is_release(entry: &Release) -> bool {
 /// A receive queue with a packed area.
 pub struct RxPacked {
     view: QueueView,
-    shared: Shared,
-    area: Target,
+    shared: RxShared,
+    area: CopyTarget,
     run_limit: u32,
 }
 
@@ -371,35 +371,35 @@ unsafe impl Send for RxPacked {}
 
 impl RxPacked {
     /// The receive side of a flow; checks the area.
-    pub fn new(view: QueueView, flow: &FlowShared, map: &RegionMap) -> Result<Self, Refusal> {
+    pub fn new(view: QueueView, flow: &FlowShared, map: &RegionMap) -> Result<Self, AccessRefusal> {
         let config = view.config;
         let size = u64::from(config.area_bytes);
         let fits = (contract::PACKED_AREA_MIN_BYTES..=contract::PACKET_MAX_BYTES).contains(&size);
         if !fits || !size.is_multiple_of(contract::PACKED_ALIGN) || config.sq_log2 < config.cq_log2
         {
-            return Err(Refusal::Fault(Status::BadRing));
+            return Err(AccessRefusal::Fault(Status::BadRing));
         }
         let address = Address(config.area);
         let at = map.translate(address, size, config.domain as u16, WRITE)?;
         if !(at as usize).is_multiple_of(contract::PACKED_ALIGN as usize) {
-            return Err(Refusal::Fault(Status::BadRing));
+            return Err(AccessRefusal::Fault(Status::BadRing));
         }
-        let area = Target { at, address: Some(address) };
+        let area = CopyTarget { at, address: Some(address) };
         let run_limit = (config.area_bytes / 8).min(64 * 1024);
-        Ok(Self { view, shared: Shared::new(flow), area, run_limit })
+        Ok(Self { view, shared: RxShared::new(flow), area, run_limit })
     }
 
     /// The fast path of a step: see `fast`. The run is published before it returns idle.
     #[inline(always)]
     pub(crate) fn run_fast<H: Host>(
         &mut self,
-        mut sender: fast::Sender<'_>,
+        mut sender: fast::FastSender<'_>,
         host: &mut H,
         budget: u32,
-    ) -> (u32, fast::Ended) {
-        let Some(packed) = self.quick() else { return (0, fast::Ended::General) };
+    ) -> (u32, fast::LoopEnd) {
+        let Some(packed) = self.quick() else { return (0, fast::LoopEnd::General) };
         let result = sender.packets(packed, budget);
-        if !matches!(result.1, fast::Ended::General | fast::Ended::Burst) {
+        if !matches!(result.1, fast::LoopEnd::General | fast::LoopEnd::Burst) {
             self.publish_fast(host);
         }
         result
@@ -409,41 +409,47 @@ impl RxPacked {
     #[inline(never)]
     pub(crate) fn run_bursts<H: Host>(
         &mut self,
-        mut sender: fast::Sender<'_>,
+        mut sender: fast::FastSender<'_>,
         host: &mut H,
         budget: u32,
-    ) -> (u32, fast::Ended) {
+    ) -> (u32, fast::LoopEnd) {
         let mut moved = 0;
         let ended = loop {
-            let Some(packed) = self.quick() else { break fast::Ended::General };
+            let Some(packed) = self.quick() else { break fast::LoopEnd::General };
             let (packets, ended) = sender.burst(packed, budget - moved);
             moved += packets;
-            if ended != fast::Ended::Burst {
+            if ended != fast::LoopEnd::Burst {
                 break ended;
             }
-            let Some(packed) = self.quick() else { break fast::Ended::General };
+            let Some(packed) = self.quick() else { break fast::LoopEnd::General };
             let (packets, ended) = sender.packets(packed, budget - moved);
             moved += packets;
-            if ended != fast::Ended::Burst {
+            if ended != fast::LoopEnd::Burst {
                 break ended;
             }
         };
-        if ended != fast::Ended::General {
+        if ended != fast::LoopEnd::General {
             self.publish_fast(host);
         }
         (moved, ended)
     }
 
     #[inline(always)]
-    fn quick(&mut self) -> Option<fast::Packed<'_>> {
+    fn quick(&mut self) -> Option<fast::PackedSink<'_>> {
         // SAFETY: the runner holds the seat; counters are atomics elsewhere in shared memory.
         let (state, count) = unsafe { (self.shared.state.as_mut(), self.shared.counters.as_ref()) };
-        fast::Packed::new(self.area.at, self.view.config.area_bytes, self.run_limit, state, count)
+        fast::PackedSink::new(
+            self.area.at,
+            self.view.config.area_bytes,
+            self.run_limit,
+            state,
+            count,
+        )
     }
 
     #[inline(always)]
     fn publish_fast<H: Host>(&mut self, host: &mut H) {
-        self.publish_run(&mut Cx::quiet(host));
+        self.publish_run(&mut StepContext::quiet(host));
     }
 
     /// Prepares the state of a fresh queue.
@@ -474,7 +480,7 @@ impl RxPacked {
 
     /// Room for a record, with the completions its run and the one before need.
     #[inline(always)]
-    fn place(&mut self, length: u32) -> Option<spfe_ring::packed::Place> {
+    fn place(&mut self, length: u32) -> Option<spfe_ring::packed::RecordPlace> {
         let state = self.shared.state();
         if state.credits < 2 {
             return None;
@@ -486,8 +492,8 @@ impl RxPacked {
     fn place_after_release<H: Host>(
         &mut self,
         length: u32,
-        cx: &mut Cx<'_, '_, H>,
-    ) -> Option<spfe_ring::packed::Place> {
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> Option<spfe_ring::packed::RecordPlace> {
         self.publish_run(cx);
         self.drain_releases();
         self.place(length)
@@ -496,10 +502,10 @@ impl RxPacked {
     #[inline(always)]
     fn record<H: Host>(
         &mut self,
-        place: spfe_ring::packed::Place,
+        place: spfe_ring::packed::RecordPlace,
         piece: &mut Piece,
         length: u32,
-        cx: &mut Cx<'_, '_, H>,
+        cx: &mut StepContext<'_, '_, H>,
     ) {
         let whole = length == piece.rest();
         let ends = whole && piece.end != EndMarker::None;
@@ -527,10 +533,10 @@ impl RxPacked {
     #[inline(always)]
     fn add_to_run<H: Host>(
         &mut self,
-        place: spfe_ring::packed::Place,
+        place: spfe_ring::packed::RecordPlace,
         length: u32,
         ends: bool,
-        cx: &mut Cx<'_, '_, H>,
+        cx: &mut StepContext<'_, '_, H>,
     ) {
         if place.wrapped && self.shared.state().run_records != 0 {
             // The tail skipped for this record belongs to the run that now begins.
@@ -555,7 +561,7 @@ impl RxPacked {
         }
     }
 
-    fn publish_run<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>) {
+    fn publish_run<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
         let config = self.view.config;
         let state = self.shared.state();
         if state.run_records == 0 {
@@ -584,23 +590,23 @@ impl RxPacked {
         state.run_records = 0;
         state.run_bytes = 0;
         let time = cx.time(self.view.wants_stamps());
-        cx.copier.complete(End::Rx, &self.view, position, done, time);
+        cx.copier.complete(FlowEnd::Rx, &self.view, position, done, time);
     }
 }
 
-impl Sink for RxPacked {
+impl PieceSink for RxPacked {
     #[inline(always)]
     fn take<H: Host>(
         &mut self,
         piece: &mut Piece,
         _map: &RegionMap,
-        cx: &mut Cx<'_, '_, H>,
-    ) -> Taken {
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> Accepted {
         let most = self.shared.state().packed.record_max();
         if self.shared.state().cut != 0 {
             self.cut(cx);
             if self.shared.state().cut != 0 {
-                return Taken::Full;
+                return Accepted::Full;
             }
         }
         loop {
@@ -609,7 +615,7 @@ impl Sink for RxPacked {
                 Some(place) => place,
                 None => match self.place_after_release(length, cx) {
                     Some(place) => place,
-                    None => return Taken::Full,
+                    None => return Accepted::Full,
                 },
             };
             self.record(place, piece, length, cx);
@@ -617,12 +623,12 @@ impl Sink for RxPacked {
                 if piece.flags & sf::LAST != 0 {
                     self.publish_run(cx);
                 }
-                return Taken::Whole;
+                return Accepted::Whole;
             }
         }
     }
 
-    fn cut<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
         if self.shared.state().open == 0 {
             return;
         }
@@ -636,10 +642,10 @@ impl Sink for RxPacked {
         }
     }
 
-    fn fail_unmapped<H: Host>(&mut self, _status: Status, _cx: &mut Cx<'_, '_, H>) {}
+    fn fail_unmapped<H: Host>(&mut self, _status: Status, _cx: &mut StepContext<'_, '_, H>) {}
 
     #[inline(always)]
-    fn publish<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>) {
+    fn publish<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
         self.publish_run(cx);
     }
 

@@ -47,7 +47,7 @@ pub struct QueueConfig {
 /// Counters of one queue. Written by the seat holder, read by anyone.
 #[repr(C)]
 #[derive(Default)]
-pub struct Counters {
+pub struct QueueCounters {
     /// Packets moved.
     pub packets: AtomicU64,
     /// Payload bytes moved.
@@ -68,9 +68,9 @@ pub fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
-/// A snapshot of [`Counters`].
+/// A snapshot of [`QueueCounters`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CounterValues {
+pub struct QueueCounts {
     /// Packets moved.
     pub packets: u64,
     /// Payload bytes moved.
@@ -85,11 +85,11 @@ pub struct CounterValues {
     pub dropped: u64,
 }
 
-impl Counters {
+impl QueueCounters {
     /// The values now; each is exact, together they are a close look at a moving thing.
-    pub fn values(&self) -> CounterValues {
+    pub fn values(&self) -> QueueCounts {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        CounterValues {
+        QueueCounts {
             packets: get(&self.packets),
             bytes: get(&self.bytes),
             errors: get(&self.errors),
@@ -232,9 +232,9 @@ pub struct FlowShared {
     /// Receive queue configuration; written with the seat claimed.
     pub rx_config: UnsafeCell<QueueConfig>,
     /// Transmit counters.
-    pub tx_count: Counters,
+    pub tx_count: QueueCounters,
     /// Receive counters.
-    pub rx_count: Counters,
+    pub rx_count: QueueCounters,
     /// Copies shared out between the ends (cooperative mode).
     pub board: Board,
 }

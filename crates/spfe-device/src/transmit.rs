@@ -1,16 +1,16 @@
 //! The transmit ring as a source of pieces of packets.
 
-use crate::copy::{Copier, End, Stretch};
-use crate::flow::{Next, Piece, Source};
-use crate::memory::{Address, READ, Refusal, RegionMap};
-use crate::queue::{Host, QueueView, Time, completion};
-use crate::shared::{BurstState, Counters, FlowShared, TxState, bump};
+use crate::copy::{Copier, CopySource, FlowEnd};
+use crate::flow::{NextPiece, Piece, PieceSource};
+use crate::memory::{AccessRefusal, Address, READ, RegionMap};
+use crate::queue::{CompletionTime, Host, QueueView, completion};
+use crate::shared::{BurstState, FlowShared, QueueCounters, TxState, bump};
 use spfe_contract::{
     self as contract, BurstExt, EndMarker, EntryType, InlineSubmission, Status, Submission,
     submit_flags as sf,
 };
 use spfe_ring::Ring;
-use spfe_ring::ring::Entry;
+use spfe_ring::ring::RingEntry;
 use std::ptr::NonNull;
 
 const CHAIN_MAX: usize = contract::CHAIN_MAX as usize;
@@ -26,7 +26,7 @@ pub struct TxQueue {
     /// Rings and lines.
     pub view: QueueView,
     state: NonNull<TxState>,
-    counters: NonNull<Counters>,
+    counters: NonNull<QueueCounters>,
     inline_bytes: [[u8; 16]; CHAIN_MAX],
 }
 
@@ -35,7 +35,7 @@ pub struct TxQueue {
 unsafe impl Send for TxQueue {}
 
 #[inline(always)]
-fn flags_of(entry: Entry) -> u16 {
+fn flags_of(entry: RingEntry) -> u16 {
     (entry[1] >> 32) as u16
 }
 
@@ -82,41 +82,46 @@ impl TxQueue {
 
     /// View, state and counters, borrowed apart.
     #[inline(always)]
-    pub(crate) fn parts(&mut self) -> (&QueueView, &mut TxState, &Counters) {
+    pub(crate) fn parts(&mut self) -> (&QueueView, &mut TxState, &QueueCounters) {
         // SAFETY: the runner holds the seat; the counters are atomics elsewhere in shared memory.
         unsafe { (&self.view, self.state.as_mut(), self.counters.as_ref()) }
     }
 
     #[inline(always)]
-    fn counters(&self) -> &Counters {
+    fn counters(&self) -> &QueueCounters {
         // SAFETY: in shared memory that outlives the queue; atomics only.
         unsafe { self.counters.as_ref() }
     }
 
     /// The address of an entry's bytes, or the status it deserves.
     #[inline(always)]
-    fn stretch(&self, map: &RegionMap, entry: Entry) -> Result<Stretch, Refusal> {
+    fn stretch(&self, map: &RegionMap, entry: RingEntry) -> Result<CopySource, AccessRefusal> {
         let submission = Submission::from_words(entry);
         let length = submission.length;
         if u64::from(length) > PACKET_MAX {
-            return Err(Refusal::Fault(Status::TooLong));
+            return Err(AccessRefusal::Fault(Status::TooLong));
         }
         let address = Address(entry[0]);
         let domain = self.view.config.domain as u16;
         let at = map.translate(address, u64::from(length), domain, READ)?;
-        Ok(Stretch { at, address: Some(address), length })
+        Ok(CopySource { at, address: Some(address), length })
     }
 
     /// An entry on its own: DATA, not part of a chain.
     #[inline(always)]
-    fn simple(&mut self, map: &RegionMap, entry: Entry, piece: &mut Piece) -> Result<(), Refusal> {
+    fn simple(
+        &mut self,
+        map: &RegionMap,
+        entry: RingEntry,
+        piece: &mut Piece,
+    ) -> Result<(), AccessRefusal> {
         let flags = flags_of(entry);
         let stretch = self.stretch(map, entry)?;
         let Some(end) = end_of(flags) else {
-            return Err(Refusal::Fault(Status::BadField));
+            return Err(AccessRefusal::Fault(Status::BadField));
         };
         if stretch.length == 0 && (end == EndMarker::None || self.state().open == 0) {
-            return Err(Refusal::Fault(Status::Empty));
+            return Err(AccessRefusal::Fault(Status::Empty));
         }
         piece.set_one(stretch, end, flags);
         Ok(())
@@ -124,7 +129,12 @@ impl TxQueue {
 
     /// INLINE entries and chains of DATA and INLINE entries. A fault takes the whole chain with it.
     #[cold]
-    fn gather(&mut self, map: &RegionMap, first: Entry, piece: &mut Piece) -> Result<(), Fault> {
+    fn gather(
+        &mut self,
+        map: &RegionMap,
+        first: RingEntry,
+        piece: &mut Piece,
+    ) -> Result<(), Fault> {
         self.gather_chain(map, first, piece)
             .map_err(|refusal| Fault { refusal, entries: self.submission().0 })
     }
@@ -132,13 +142,13 @@ impl TxQueue {
     fn gather_chain(
         &mut self,
         map: &RegionMap,
-        first: Entry,
+        first: RingEntry,
         piece: &mut Piece,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), AccessRefusal> {
         piece.clear();
         let (mut entry, mut total) = (first, 0u64);
         for index in 0..CHAIN_MAX {
-            let fault = Refusal::Fault;
+            let fault = AccessRefusal::Fault;
             let flags = flags_of(entry);
             if flags & sf::MBZ_MASK != 0 {
                 return Err(fault(Status::BadField));
@@ -166,7 +176,7 @@ impl TxQueue {
             let next = self.state().at.submission.wrapping_add(entries);
             entry = self.view.submissions.read(next).ok_or(fault(Status::BadField))?;
         }
-        Err(Refusal::Fault(Status::ChainTooLong))
+        Err(AccessRefusal::Fault(Status::ChainTooLong))
     }
 
     /// Entries the submission in hand takes, and whether the packet ends with it. Bounded by the
@@ -176,7 +186,7 @@ impl TxQueue {
         if in_burst { (2, true) } else { extent(&self.view.submissions, position) }
     }
 
-    fn inline(&mut self, index: usize, entry: Entry) -> Result<Stretch, Status> {
+    fn inline(&mut self, index: usize, entry: RingEntry) -> Result<CopySource, Status> {
         let inline = InlineSubmission::from_words(entry);
         let count = inline.count;
         if count == 0 || u64::from(count) > contract::INLINE_MAX_BYTES {
@@ -185,7 +195,7 @@ impl TxQueue {
         let bytes = &mut self.inline_bytes[index];
         bytes[..8].copy_from_slice(&inline.data_lo.to_le_bytes());
         bytes[8..12].copy_from_slice(&inline.data_hi.to_le_bytes());
-        Ok(Stretch { at: bytes.as_ptr(), address: None, length: u32::from(count) })
+        Ok(CopySource { at: bytes.as_ptr(), address: None, length: u32::from(count) })
     }
 
     /// Opens a burst: both entries checked, the whole range translated once.
@@ -196,10 +206,10 @@ impl TxQueue {
     fn open_burst(
         &mut self,
         map: &RegionMap,
-        first: Entry,
+        first: RingEntry,
         copier: &mut Copier<'_>,
     ) -> Result<(), Fault> {
-        let fault = |status, entries| Fault { refusal: Refusal::Fault(status), entries };
+        let fault = |status, entries| Fault { refusal: AccessRefusal::Fault(status), entries };
         let position = self.state().at.submission;
         let second = self.view.submissions.read(position.wrapping_add(1));
         let Some(second) = second else { return Err(fault(Status::BadField, 1)) };
@@ -246,7 +256,7 @@ impl TxQueue {
     /// Opens a burst for the fast path; false leaves it, and what is wrong with it, to the general.
     #[cold]
     #[inline(never)]
-    pub(crate) fn open_burst_plain(&mut self, map: &RegionMap, first: Entry) -> bool {
+    pub(crate) fn open_burst_plain(&mut self, map: &RegionMap, first: RingEntry) -> bool {
         self.open_burst(map, first, &mut Copier::Alone).is_ok()
     }
 
@@ -263,7 +273,7 @@ impl TxQueue {
             .map_err(|refusal| Fault { refusal, entries: 2 })?;
         let end = end_of(flags).unwrap_or(EndMarker::Eop);
         let flags = if last { flags } else { flags & !(sf::SIGNAL | sf::LAST) };
-        piece.set_one(Stretch { at, address: Some(address), length }, end, flags);
+        piece.set_one(CopySource { at, address: Some(address), length }, end, flags);
         piece.entries = if last { 2 } else { 0 };
         Ok(())
     }
@@ -273,14 +283,14 @@ impl TxQueue {
         map: &RegionMap,
         piece: &mut Piece,
         copier: &mut Copier<'_>,
-    ) -> Result<Next, Fault> {
+    ) -> Result<NextPiece, Fault> {
         if self.state().burst.left != 0 {
             self.burst_piece(map, piece)?;
-            return Ok(Next::Ready);
+            return Ok(NextPiece::Ready);
         }
         let position = self.state().at.submission;
         let Some(entry) = self.view.submissions.read(position) else {
-            return Ok(Next::Idle);
+            return Ok(NextPiece::Idle);
         };
         let flags = flags_of(entry);
         if flags & NOT_SIMPLE == u16::from(EntryType::Data.raw()) {
@@ -292,14 +302,14 @@ impl TxQueue {
         } else {
             self.gather(map, entry, piece)?;
         }
-        Ok(Next::Ready)
+        Ok(NextPiece::Ready)
     }
 
     fn write_completion(
         &mut self,
         status: Status,
         bytes: u32,
-        time: Time,
+        time: CompletionTime,
         copier: &mut Copier<'_>,
     ) {
         let (view, state, _) = self.parts();
@@ -311,7 +321,7 @@ impl TxQueue {
         let position = state.at.completion;
         state.at.completion = position.wrapping_add(1);
         state.at.reported_bytes = state.at.reported_bytes.wrapping_add(u64::from(bytes));
-        copier.complete(End::Tx, view, position, done, time);
+        copier.complete(FlowEnd::Tx, view, position, done, time);
     }
 
     /// Completes everything before the entry in hand, if it has not been reported yet, so that an
@@ -319,7 +329,7 @@ impl TxQueue {
     fn report_pending(&mut self, copier: &mut Copier<'_>) {
         if self.state().pending_packets != 0 || self.state().pending_bytes != 0 {
             let bytes = self.state().pending_bytes as u32;
-            self.write_completion(Status::Ok, bytes, Time::None, copier);
+            self.write_completion(Status::Ok, bytes, CompletionTime::None, copier);
         }
     }
 
@@ -336,7 +346,7 @@ impl TxQueue {
         state.done = 0;
         state.burst.left = 0;
         state.at.urgent = 1;
-        self.write_completion(status, done, Time::None, copier);
+        self.write_completion(status, done, CompletionTime::None, copier);
         bump(&self.counters().errors, 1);
     }
 
@@ -377,40 +387,40 @@ impl TxQueue {
 
 /// A refused submission: why, and how many entries it takes with it.
 struct Fault {
-    refusal: Refusal,
+    refusal: AccessRefusal,
     entries: u32,
 }
 
-impl Source for TxQueue {
+impl PieceSource for TxQueue {
     #[inline(always)]
-    fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> Next {
+    fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> NextPiece {
         match self.next_piece(map, piece, copier) {
-            Ok(Next::Ready) if self.state().open == LOST => {
+            Ok(NextPiece::Ready) if self.state().open == LOST => {
                 let (entries, ends) = self.submission();
                 self.fail(Status::PeerGone, entries, copier);
                 self.state().open = if ends { CLOSED } else { LOST };
-                Next::Failed { cut: false }
+                NextPiece::Failed { cut: false }
             }
-            Ok(Next::Ready) if self.state().done > piece.length => {
+            Ok(NextPiece::Ready) if self.state().done > piece.length => {
                 // The host has shortened the submission since part of it was sent.
                 let (entries, _) = self.submission();
                 self.fail(Status::BadField, entries, copier);
                 self.state().open = 0;
-                Next::Failed { cut: true }
+                NextPiece::Failed { cut: true }
             }
             Ok(next) => {
                 piece.done = self.state().done;
                 next
             }
-            Err(Fault { refusal: Refusal::Unmapped(key), entries }) => {
+            Err(Fault { refusal: AccessRefusal::Unmapped(key), entries }) => {
                 piece.entries = entries;
-                Next::Unmapped(key)
+                NextPiece::Unmapped(key)
             }
-            Err(Fault { refusal: Refusal::Fault(status), entries }) => {
+            Err(Fault { refusal: AccessRefusal::Fault(status), entries }) => {
                 let cut = self.state().open != 0 || self.state().done != 0;
                 self.fail(status, entries, copier);
                 self.state().open = 0;
-                Next::Failed { cut }
+                NextPiece::Failed { cut }
             }
         }
     }
@@ -422,7 +432,7 @@ impl Source for TxQueue {
     }
 
     #[inline(always)]
-    fn done(&mut self, piece: &Piece, time: Time, copier: &mut Copier<'_>) {
+    fn done(&mut self, piece: &Piece, time: CompletionTime, copier: &mut Copier<'_>) {
         let length = piece.length;
         let ends = piece.end != EndMarker::None;
         let state = self.state();

@@ -15,7 +15,7 @@ use spfe_device::shared::{QueueConfig, RxState, TxState};
 use spfe_device::{Flow, FlowShared};
 use spfe_ring::packed::PackedReader;
 use spfe_ring::sync::Ordering;
-use spfe_ring::{Consumer, Credit, DeviceLine, Producer, Ring, Slot};
+use spfe_ring::{Consumer, DeviceLine, Producer, Ring, RingCredit, Slot};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -48,15 +48,15 @@ enum Nothing {}
 mod nothing {
     use super::{Host, Nothing, QueueView, RegionMap, Status};
     use spfe_device::copy::Copier;
-    use spfe_device::flow::{Cx, Next, Piece, Sink, Source, Taken};
-    use spfe_device::queue::Time;
+    use spfe_device::flow::{Accepted, NextPiece, Piece, PieceSink, PieceSource, StepContext};
+    use spfe_device::queue::CompletionTime;
 
-    impl Source for Nothing {
-        fn next(&mut self, _: &RegionMap, _: &mut Piece, _: &mut Copier<'_>) -> Next {
+    impl PieceSource for Nothing {
+        fn next(&mut self, _: &RegionMap, _: &mut Piece, _: &mut Copier<'_>) -> NextPiece {
             match *self {}
         }
         fn pause(&mut self, _: &Piece) {}
-        fn done(&mut self, _: &Piece, _: Time, _: &mut Copier<'_>) {}
+        fn done(&mut self, _: &Piece, _: CompletionTime, _: &mut Copier<'_>) {}
         fn fail_unmapped(&mut self, _: &Piece, _: Status, _: &mut Copier<'_>) -> bool {
             match *self {}
         }
@@ -69,13 +69,18 @@ mod nothing {
         }
     }
 
-    impl Sink for Nothing {
-        fn take<H: Host>(&mut self, _: &mut Piece, _: &RegionMap, _: &mut Cx<'_, '_, H>) -> Taken {
+    impl PieceSink for Nothing {
+        fn take<H: Host>(
+            &mut self,
+            _: &mut Piece,
+            _: &RegionMap,
+            _: &mut StepContext<'_, '_, H>,
+        ) -> Accepted {
             match *self {}
         }
-        fn cut<H: Host>(&mut self, _: &mut Cx<'_, '_, H>) {}
-        fn fail_unmapped<H: Host>(&mut self, _: Status, _: &mut Cx<'_, '_, H>) {}
-        fn publish<H: Host>(&mut self, _: &mut Cx<'_, '_, H>) {}
+        fn cut<H: Host>(&mut self, _: &mut StepContext<'_, '_, H>) {}
+        fn fail_unmapped<H: Host>(&mut self, _: Status, _: &mut StepContext<'_, '_, H>) {}
+        fn publish<H: Host>(&mut self, _: &mut StepContext<'_, '_, H>) {}
         fn flush_step<H: Host>(&mut self, _: &mut H) {}
         fn view(&self) -> Option<&QueueView> {
             None
@@ -95,7 +100,7 @@ struct Side {
     regions: Regions,
     sq: Producer,
     cq: Consumer,
-    credit: Credit,
+    credit: RingCredit,
     config: QueueConfig,
 }
 
@@ -133,7 +138,7 @@ impl Side {
         };
         let (sq, cq) = (Producer::new(ring(SQ)), Consumer::new(ring(CQ)));
         let regions = Regions { map, table };
-        Self { memory, regions, sq, cq, credit: Credit::default(), config }
+        Self { memory, regions, sq, cq, credit: RingCredit::default(), config }
     }
 
     fn base(&self) -> *const u8 {
@@ -276,7 +281,7 @@ fn unwrite(side: &mut Side, before: &[u8], from: u32, to: u32, keep: u32) {
 enum Op {
     Post(u32, bool, bool),
     Buffer,
-    Step(u32),
+    StepOutcome(u32),
     Poll,
 }
 
@@ -284,7 +289,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
     let op = prop_oneof![
         4 => (1u32..200, any::<bool>(), any::<bool>()).prop_map(|(l, e, s)| Op::Post(l, e, s)),
         4 => Just(Op::Buffer),
-        3 => (1u32..6).prop_map(Op::Step),
+        3 => (1u32..6).prop_map(Op::StepOutcome),
         2 => Just(Op::Poll),
     ];
     vec(op, 0..60)
@@ -399,7 +404,7 @@ fn tear(pair: &mut Pair, ops: &[Op], last: u32, torn: Tear, mut poll: impl FnMut
             }
             Op::Buffer if pair.rx.config.area == 0 => pair.post_buffer(),
             Op::Buffer => {}
-            Op::Step(budget) => pair.step(budget),
+            Op::StepOutcome(budget) => pair.step(budget),
             Op::Poll => {
                 poll(pair);
                 poll_tx(pair);
@@ -446,7 +451,7 @@ fn new_sender(pair: &mut Pair) {
     pair.tx.sq.ring.clear();
     pair.tx.cq.ring.clear();
     (pair.tx.sq.position, pair.tx.cq.position) = (0, 0);
-    pair.tx.credit = Credit::default();
+    pair.tx.credit = RingCredit::default();
     pair.next = next;
     assert_eq!(pair.flow.bind(), Ok(()));
 }

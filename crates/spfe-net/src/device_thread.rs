@@ -10,7 +10,7 @@ use crate::network::Network;
 use crate::os::{self, SharedMemory};
 use crate::topology::{Mode, Peer};
 use crate::view::{MessageRunner, Runner, View};
-use spfe_device::flow::Step;
+use spfe_device::flow::StepOutcome;
 use spfe_ring::sync::{AtomicU32, Ordering};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -193,12 +193,12 @@ impl Device {
         let mut turn = Turn::default();
         for &index in &self.active {
             match self.flows[index].run(BUDGET) {
-                Some(Step::Until(at, packets)) => {
+                Some(StepOutcome::Until(at, packets)) => {
                     turn.moved |= packets > 0;
                     turn.until = Some(turn.until.map_or(at, |was| was.min(at)));
                 }
                 // Refused entries are no packets, but there are more of them.
-                Some(Step::More(_)) | None => turn.moved = true,
+                Some(StepOutcome::More(_)) | None => turn.moved = true,
                 Some(step) => turn.moved |= step.packets() > 0,
             }
         }

@@ -1,8 +1,8 @@
 //! Cables that are made word by word, and how the endpoints' flows meet them.
 //!
-//! The two directions of a virtual channel end at the port. Out of it, a [`Sink`] makes words of
+//! The two directions of a virtual channel end at the port. Out of it, a [`PieceSink`] makes words of
 //! packets and writes them into the output virtual channel buffer: a transmit completion says that
-//! the packet is in that buffer. Into it, a [`Source`] makes packets of the words of the input
+//! the packet is in that buffer. Into it, a [`PieceSource`] makes packets of the words of the input
 //! virtual channel buffer; what a receiver has no room for stays there, and the link's flow control
 //! does the rest. A broadcast message or time-code goes between the port's message queues and the
 //! link in the same way.
@@ -21,8 +21,8 @@
 //! runs it as fast as it can while there is work and never ahead of the clock, so a link that is
 //! busy is slower than its rate says; one that is quiet leaves time out.
 //!
-//! [`Sink`]: spfe_device::flow::Sink
-//! [`Source`]: spfe_device::flow::Source
+//! [`PieceSink`]: spfe_device::flow::PieceSink
+//! [`PieceSource`]: spfe_device::flow::PieceSource
 
 pub mod channel;
 pub mod driver;

@@ -8,11 +8,11 @@ pub use rmap::RmapUnit;
 use crate::clock::Clock;
 use crate::exact::ends::{LinkIn, LinkOut};
 use spfe_contract::EndMarker;
-use spfe_device::copy::{Copier, Stretch, Target};
-use spfe_device::flow::{Cx, Next, Piece, Sink, Source, Taken};
+use spfe_device::copy::{Copier, CopySource, CopyTarget};
+use spfe_device::flow::{Accepted, NextPiece, Piece, PieceSink, PieceSource, StepContext};
 use spfe_device::memory::RegionMap;
-use spfe_device::queue::{Host, QueueView, Time};
-use spfe_device::shared::{Counters, FlowShared, bump};
+use spfe_device::queue::{CompletionTime, Host, QueueView};
+use spfe_device::shared::{FlowShared, QueueCounters, bump};
 use spfe_ring::packed::{PackedWriter, record_bytes};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -133,20 +133,20 @@ impl Generator {
     }
 }
 
-fn own(bytes: &[u8]) -> Stretch {
-    Stretch { at: bytes.as_ptr(), address: None, length: bytes.len() as u32 }
+fn own(bytes: &[u8]) -> CopySource {
+    CopySource { at: bytes.as_ptr(), address: None, length: bytes.len() as u32 }
 }
 
 /// Packets and bytes of an instrument's side of a flow.
-fn count(counters: &Counters, bytes: u32) {
+fn count(counters: &QueueCounters, bytes: u32) {
     bump(&counters.packets, 1);
     bump(&counters.bytes, u64::from(bytes));
 }
 
-impl Source for Talker {
+impl PieceSource for Talker {
     const ENDLESS: bool = true;
 
-    fn next(&mut self, _map: &RegionMap, piece: &mut Piece, _copier: &mut Copier<'_>) -> Next {
+    fn next(&mut self, _map: &RegionMap, piece: &mut Piece, _copier: &mut Copier<'_>) -> NextPiece {
         match self {
             Self::Generator(talker) => {
                 let length = talker.current as usize;
@@ -159,7 +159,7 @@ impl Source for Talker {
                 }
                 piece.finish(EndMarker::Eop, 0, 1);
                 piece.done = talker.done;
-                Next::Ready
+                NextPiece::Ready
             }
             Self::Echo(talker) => talker.next(piece),
             Self::Rmap(talker) => talker.next(piece),
@@ -179,7 +179,7 @@ impl Source for Talker {
         }
     }
 
-    fn done(&mut self, piece: &Piece, _time: Time, _copier: &mut Copier<'_>) {
+    fn done(&mut self, piece: &Piece, _time: CompletionTime, _copier: &mut Copier<'_>) {
         match self {
             Self::Generator(talker) => {
                 count(&talker.shared.tx_count, piece.length);
@@ -273,7 +273,7 @@ impl SinkCheck {
 
     /// Takes up to the rest of the piece; wraps in its store between packets, and inside packets
     /// longer than the store.
-    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut Cx<'_, '_, H>) {
+    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, '_, H>) {
         while piece.rest() > 0 {
             let need = piece.rest() as usize;
             if self.at + self.fill + need > self.store.len() && self.at != 0 {
@@ -285,7 +285,7 @@ impl SinkCheck {
             }
             let start = self.at + self.fill;
             let part = need.min(self.store.len() - start);
-            let target = Target { at: self.store[start..].as_mut_ptr(), address: None };
+            let target = CopyTarget { at: self.store[start..].as_mut_ptr(), address: None };
             // SAFETY: `part` bytes of the store from `start`.
             unsafe { piece.take(target, part as u32, &mut cx.copier) };
             self.fill += part;
@@ -347,19 +347,19 @@ pub struct EchoIn {
 }
 
 impl EchoIn {
-    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut Cx<'_, '_, H>) -> Taken {
+    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, '_, H>) -> Accepted {
         let mut store = lock(&self.store);
         let most = store.writer.record_max();
         loop {
             let length = piece.rest().min(most);
             let head = store.writer;
             if store.records.len() == store.records.capacity() {
-                return Taken::Full;
+                return Accepted::Full;
             }
-            let Some(place) = store.writer.reserve(length) else { return Taken::Full };
+            let Some(place) = store.writer.reserve(length) else { return Accepted::Full };
             let owed = store.writer.used() - head.used();
             let start = place.offset as usize + 8;
-            let target = Target { at: store.bytes[start..].as_mut_ptr(), address: None };
+            let target = CopyTarget { at: store.bytes[start..].as_mut_ptr(), address: None };
             // SAFETY: `reserve` placed header and payload inside the store.
             unsafe { piece.take(target, length, &mut cx.copier) };
             let whole = piece.rest() == 0;
@@ -371,7 +371,7 @@ impl EchoIn {
             if whole {
                 self.open = piece.end == EndMarker::None;
                 count(&self.shared.rx_count, piece.length);
-                return Taken::Whole;
+                return Accepted::Whole;
             }
         }
     }
@@ -384,14 +384,14 @@ pub struct EchoOut {
 }
 
 impl EchoOut {
-    fn next(&mut self, piece: &mut Piece) -> Next {
+    fn next(&mut self, piece: &mut Piece) -> NextPiece {
         let mut store = lock(&self.store);
         if store.current.is_none() {
             store.current = store.records.pop_front();
         }
-        let Some(record) = store.current else { return Next::Idle };
+        let Some(record) = store.current else { return NextPiece::Idle };
         if record.through_ns != 0 && record.through_ns > self.clock.now_ns() {
-            return Next::At(record.through_ns);
+            return NextPiece::At(record.through_ns);
         }
         let start = record.offset as usize;
         piece.clear();
@@ -399,7 +399,7 @@ impl EchoOut {
         piece.add(own(&store.bytes[start..start + record.length as usize]));
         piece.finish(record.end, 0, 1);
         piece.done = store.done;
-        Next::Ready
+        NextPiece::Ready
     }
 
     fn finish(&mut self) {
@@ -411,14 +411,14 @@ impl EchoOut {
     }
 }
 
-impl Sink for Listener {
+impl PieceSink for Listener {
     #[inline]
     fn take<H: Host>(
         &mut self,
         piece: &mut Piece,
         _map: &RegionMap,
-        cx: &mut Cx<'_, '_, H>,
-    ) -> Taken {
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> Accepted {
         match self {
             Self::Sink(sink) => {
                 let rest = piece.rest();
@@ -429,7 +429,7 @@ impl Sink for Listener {
                 if ends {
                     sink.finish(piece.end);
                 }
-                Taken::Whole
+                Accepted::Whole
             }
             Self::Echo(echo) => echo.take(piece, cx),
             Self::Rmap(target) => target.take(piece, cx),
@@ -437,7 +437,7 @@ impl Sink for Listener {
         }
     }
 
-    fn cut<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>) {
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
         match self {
             Self::Sink(sink) if sink.open => sink.finish(EndMarker::Eep),
             Self::Sink(_) => {}
@@ -461,9 +461,14 @@ impl Sink for Listener {
         }
     }
 
-    fn fail_unmapped<H: Host>(&mut self, _status: spfe_contract::Status, _cx: &mut Cx<'_, '_, H>) {}
+    fn fail_unmapped<H: Host>(
+        &mut self,
+        _status: spfe_contract::Status,
+        _cx: &mut StepContext<'_, '_, H>,
+    ) {
+    }
 
-    fn publish<H: Host>(&mut self, _cx: &mut Cx<'_, '_, H>) {}
+    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, '_, H>) {}
 
     fn flush_step<H: Host>(&mut self, _host: &mut H) {}
 

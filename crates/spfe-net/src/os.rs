@@ -5,7 +5,7 @@ use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create,
 };
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
-use spfe_ring::sync::{AtomicU32, Barriers, barriers, set_barriers};
+use spfe_ring::sync::{AtomicU32, FenceMode, fence_mode, set_fence_mode};
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -265,7 +265,7 @@ pub fn join_barriers() {
     static JOINED: Once = Once::new();
     JOINED.call_once(|| {
         if membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED) {
-            set_barriers(Barriers::Asymmetric);
+            set_fence_mode(FenceMode::Asymmetric);
         }
     });
 }
@@ -274,16 +274,16 @@ pub fn join_barriers() {
 /// them. Processes of this machine are reached as before.
 pub fn join_bus() {
     join_barriers();
-    if barriers() == Barriers::Asymmetric {
-        set_barriers(Barriers::Bus);
+    if fence_mode() == FenceMode::Asymmetric {
+        set_fence_mode(FenceMode::Bus);
     }
 }
 
 /// The heavy side of the barrier pair: a fence on every thread of every process that joined.
 pub fn heavy_barrier() {
-    let forced = barriers() != Barriers::Fences && membarrier(MEMBARRIER_GLOBAL_EXPEDITED);
-    if !forced || barriers() == Barriers::Bus {
-        spfe_ring::sync::fence_barrier();
+    let forced = fence_mode() != FenceMode::Full && membarrier(MEMBARRIER_GLOBAL_EXPEDITED);
+    if !forced || fence_mode() == FenceMode::Bus {
+        spfe_ring::sync::full_fence();
     }
 }
 

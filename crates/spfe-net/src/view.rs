@@ -11,8 +11,8 @@ use crate::instrument::{self, Generator, Listener, SinkCheck, Talker};
 use crate::os::{self, SharedMemory};
 use crate::topology::{Mode, Peer};
 use spfe_contract::{Message, Status};
-use spfe_device::flow::{Flow, Regions, Step};
-use spfe_device::memory::{Refusal, RegionKey, RegionMap};
+use spfe_device::flow::{Flow, Regions, StepOutcome};
+use spfe_device::memory::{AccessRefusal, RegionKey, RegionMap};
 use spfe_device::message::{Carry, Messages};
 use spfe_device::pace::Pacer;
 use spfe_device::queue::{Host, QueueView};
@@ -328,17 +328,17 @@ impl View {
             Messages::new(config.carries(), near, far, self.regions(endpoint), self.id);
         if !config.is_exact() {
             let fetch = self.fetch.clone();
-            messages.set_tap(Box::new(move || fetch.hub()?.message_tap(endpoint, port)));
+            messages.set_observer(Box::new(move || fetch.hub()?.message_tap(endpoint, port)));
         }
         MessageRunner { messages, view: self.clone(), ends: (endpoint, far_endpoint) }
     }
 }
 
 /// A region the control plane has not mapped does not exist.
-fn refusal(refusal: Refusal) -> Status {
+fn refusal(refusal: AccessRefusal) -> Status {
     match refusal {
-        Refusal::Fault(status) => status,
-        Refusal::Unmapped(_) => Status::BadRegion,
+        AccessRefusal::Fault(status) => status,
+        AccessRefusal::Unmapped(_) => Status::BadRegion,
     }
 }
 
@@ -398,7 +398,7 @@ impl Runner {
     /// be mapped first. `None` if somebody else holds the seat, or if a region it needs cannot be
     /// mapped (its daemon is gone).
     #[inline(never)]
-    pub fn run(&mut self, budget: u32) -> Option<Step> {
+    pub fn run(&mut self, budget: u32) -> Option<StepOutcome> {
         // Regions that cannot be had are retried for a while: their owner may be removing them.
         let mut missed = 0;
         while missed < FETCH_TRIES {
@@ -409,21 +409,21 @@ impl Runner {
             }
             let step = self.step(budget);
             match step {
-                Step::Stale => {
+                StepOutcome::Stale => {
                     let bound = self.bind();
                     self.leave();
                     if let Err((tx, key)) = bound {
                         missed += u32::from(!self.fetch(tx, key));
                     }
                 }
-                Step::Unmapped(tx, key) => {
+                StepOutcome::Unmapped(tx, key) => {
                     self.leave();
                     missed += u32::from(!self.fetch(tx, key));
                 }
                 _ => {
                     self.leave();
                     self.due_ns = match step {
-                        Step::Until(at, _) => Some(at),
+                        StepOutcome::Until(at, _) => Some(at),
                         _ => None,
                     };
                     return Some(step);
@@ -451,7 +451,7 @@ impl Runner {
     }
 
     #[inline]
-    fn step(&mut self, budget: u32) -> Step {
+    fn step(&mut self, budget: u32) -> StepOutcome {
         self.time.begin();
         let step = self.flow.step(&mut ViewHost(&self.view), budget);
         self.engine_ns += self.time.end(step.packets() > 0);
@@ -464,7 +464,7 @@ impl Runner {
         let tap = self.way.and_then(|(endpoint, port, vc, out)| {
             self.view.fetch.hub()?.tap(endpoint, port, vc, out)
         });
-        self.flow.set_tap(tap);
+        self.flow.set_observer(tap);
         self.flow.bind()
     }
 

@@ -255,7 +255,7 @@ fn a_round_of_a_dead_sender_is_over() {
     let mut lab = Lab::new(Mode::Coop, QueueKind::Rx);
     let flow = lab.flow();
     assert!(flow.seat.enter(lab.a.at.client));
-    let mut plan = spfe_ring::board::Plan::default();
+    let mut plan = spfe_ring::board::RoundPlan::default();
     let segment = |offset: u64| spfe_ring::board::Segment {
         source: lab.a.address(DATA + offset),
         target: lab.b.address(DATA + offset),

@@ -7,7 +7,7 @@ use spfe_net::os::{SharedMemory, heavy_barrier, join_barriers};
 use spfe_net::registers::bus::{Bus, RegionRequest};
 use spfe_net::registers::guest::{PAGES_MAX, Rights, Unusable};
 use spfe_net::{GuestMemory, LinkRate, Mode, Network, Topology};
-use spfe_ring::sync::{Barriers, barriers};
+use spfe_ring::sync::{FenceMode, fence_mode};
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -200,6 +200,6 @@ fn with_a_bus_no_barrier_is_free_any_more() {
     let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
     let _network = Network::new(topology).unwrap();
     join_barriers();
-    assert_ne!(barriers(), Barriers::Asymmetric);
+    assert_ne!(fence_mode(), FenceMode::Asymmetric);
     heavy_barrier();
 }

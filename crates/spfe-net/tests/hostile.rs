@@ -15,7 +15,7 @@ use spfe_contract::{
 use spfe_device::memory::{Address, RegionKey};
 use spfe_net::os::SharedMemory;
 use spfe_net::{DeviceThread, Mode, Network, Placement, QueueRequest, Runner};
-use spfe_ring::ring::Entry;
+use spfe_ring::ring::RingEntry;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -61,14 +61,14 @@ impl Lab {
 }
 
 /// A submission that is wrong, published as one batch, and the status it deserves.
-type Wrong = (&'static str, Vec<Entry>, Status);
+type Wrong = (&'static str, Vec<RingEntry>, Status);
 
 fn wrong_transmits(lab: &Lab) -> Vec<Wrong> {
     let (at, most) = (lab.a.address(DATA), PACKET_MAX_BYTES as u32);
     let key = |key: u16| Address::new(RegionKey(key), 0).0;
     let typed = |kind: u16| vec![entry(at, 8, kind | sf::SIGNAL)];
     let data_with = |bits: u16| vec![entry(at, 8, flags(EntryType::Data, bits))];
-    let chain = |count: u64| -> Vec<Entry> {
+    let chain = |count: u64| -> Vec<RingEntry> {
         let link = entry(at, 8, flags(EntryType::Data, sf::CHAIN));
         (1..count).map(|_| link).chain([data(at, 8)]).collect()
     };
@@ -109,7 +109,7 @@ fn wrong_transmits(lab: &Lab) -> Vec<Wrong> {
 
 fn wrong_bursts(lab: &Lab) -> Vec<Wrong> {
     let at = lab.a.address(DATA);
-    let burst_with = |change: &dyn Fn(&mut [Entry; 2])| {
+    let burst_with = |change: &dyn Fn(&mut [RingEntry; 2])| {
         let mut entries = burst(at, 8, 8, 4);
         change(&mut entries);
         entries.to_vec()

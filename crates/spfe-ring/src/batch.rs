@@ -5,20 +5,20 @@
 //! because that is the line a polling reader watches; touching it early would tear it away from
 //! the reader for nothing.
 
-use crate::ring::{Entry, Producer};
+use crate::ring::{Producer, RingEntry};
 
 const PER_LINE: u32 = 4;
 
-/// A batch being filled. Nothing is visible to the other side before [`Batch::publish`].
+/// A batch being filled. Nothing is visible to the other side before [`EntryBatch::publish`].
 #[must_use = "a batch ends with `publish` or `cancel`"]
-pub struct Batch {
-    held: [Entry; PER_LINE as usize],
+pub struct EntryBatch {
+    held: [RingEntry; PER_LINE as usize],
     hold: u32,
     count: u32,
     limit: u32,
 }
 
-impl Batch {
+impl EntryBatch {
     /// Starts a batch of at most `limit` entries at the producer's position.
     #[inline(always)]
     pub fn new(producer: &Producer, limit: u32) -> Self {
@@ -46,7 +46,7 @@ impl Batch {
 
     /// Adds an entry; false if the batch is full.
     #[inline(always)]
-    pub fn push(&mut self, producer: &Producer, entry: Entry) -> bool {
+    pub fn push(&mut self, producer: &Producer, entry: RingEntry) -> bool {
         if self.count == self.limit {
             return false;
         }
@@ -62,7 +62,7 @@ impl Batch {
     /// Replaces the entry added `back` entries ago (1 is the last one), to set flags that are known
     /// only at the end. Costs a second store if it is already in the ring; it is not visible there.
     #[inline(always)]
-    pub fn amend(&mut self, producer: &Producer, back: u32, entry: Entry) {
+    pub fn amend(&mut self, producer: &Producer, back: u32, entry: RingEntry) {
         debug_assert!(back >= 1 && back <= self.count);
         let index = self.count - back;
         if index < self.hold {

@@ -71,21 +71,21 @@ impl Default for Board {
 
 /// A job somebody took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenJob {
     round: u32,
     index: u32,
 }
 
 /// A round being planned by the holder of the seat.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Plan {
+pub struct RoundPlan {
     segments: u32,
     jobs: u32,
     job_first: u32,
     job_bytes: u32,
 }
 
-impl Plan {
+impl RoundPlan {
     /// Whether another copy fits.
     #[inline(always)]
     pub const fn has_room(&self) -> bool {
@@ -112,7 +112,7 @@ impl Plan {
 impl Board {
     /// Adds a copy to the plan; a job is closed when it has `job_bytes` bytes.
     #[inline(always)]
-    pub fn add(&self, plan: &mut Plan, segment: Segment, job_bytes: u32) {
+    pub fn add(&self, plan: &mut RoundPlan, segment: Segment, job_bytes: u32) {
         let index = plan.segments as usize;
         debug_assert!(plan.has_room());
         let shared = &self.segments[index & (SEGMENTS - 1)];
@@ -126,7 +126,7 @@ impl Board {
         }
     }
 
-    fn close_job(&self, plan: &mut Plan) {
+    fn close_job(&self, plan: &mut RoundPlan) {
         let job = &self.jobs[plan.jobs as usize & (JOBS - 1)];
         job.first.store(plan.job_first, Ordering::Relaxed);
         job.count.store(plan.segments - plan.job_first, Ordering::Relaxed);
@@ -139,7 +139,7 @@ impl Board {
     }
 
     /// Opens the planned round; returns its number of jobs.
-    pub fn open(&self, plan: &mut Plan) -> u32 {
+    pub fn open(&self, plan: &mut RoundPlan) -> u32 {
         if plan.job_first < plan.segments {
             self.close_job(plan);
         }
@@ -162,7 +162,7 @@ impl Board {
     }
 
     /// Takes a job.
-    pub fn take(&self, id: u32) -> Option<Taken> {
+    pub fn take(&self, id: u32) -> Option<TakenJob> {
         let mut ticket = self.ticket.load(Ordering::Acquire);
         loop {
             let (jobs, next) = (ticket >> 16 & 0xffff, ticket & 0xffff);
@@ -176,7 +176,7 @@ impl Board {
                 Ordering::Acquire,
             ) {
                 Ok(_) => {
-                    let taken = Taken { round: (ticket >> 32) as u32, index: next as u32 };
+                    let taken = TakenJob { round: (ticket >> 32) as u32, index: next as u32 };
                     self.jobs[next as usize].worker.store(id, Ordering::Relaxed);
                     return Some(taken);
                 }
@@ -186,7 +186,7 @@ impl Board {
     }
 
     /// The copies of a job, read once each and bounded to the board.
-    pub fn segments(&self, taken: Taken) -> impl Iterator<Item = Segment> + '_ {
+    pub fn segments(&self, taken: TakenJob) -> impl Iterator<Item = Segment> + '_ {
         self.job_segments(taken.index)
     }
 
@@ -205,7 +205,7 @@ impl Board {
     }
 
     /// Reports a job done, or declined (the holder then does it). Release: the bytes are there.
-    pub fn finish(&self, taken: Taken, done: bool) {
+    pub fn finish(&self, taken: TakenJob, done: bool) {
         let mark = taken.round | if done { 0 } else { DECLINED };
         self.jobs[taken.index as usize & (JOBS - 1)].done.store(mark, Ordering::Release);
     }

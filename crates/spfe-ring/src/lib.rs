@@ -28,9 +28,9 @@ pub mod ring;
 pub mod seat;
 pub mod sync;
 
-pub use batch::Batch;
+pub use batch::EntryBatch;
 pub use board::Board;
 pub use lines::{Arm, DeviceLine, HostLine};
 pub use packed::{PackedReader, PackedWriter};
-pub use ring::{Consumer, Credit, Entry, Producer, Ring, Slot};
+pub use ring::{Consumer, Producer, Ring, RingCredit, RingEntry, Slot};
 pub use seat::Seat;

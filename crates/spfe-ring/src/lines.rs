@@ -5,7 +5,7 @@
 //! the device sees the arming, or the host's second look sees the completions: the barrier pair
 //! of [`crate::sync`] stands between store and load on both sides.
 
-use crate::sync::{AtomicU32, AtomicU64, Ordering, light_barrier};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, light_fence};
 use spfe_contract::arm_flags;
 
 /// What a host waits for. Positions and byte totals are free-running.
@@ -100,7 +100,7 @@ impl HostLine {
     /// Device side, after publishing: the arming it has to look at, or `None` (the fast path).
     #[inline(always)]
     pub fn armed(&self) -> Option<u32> {
-        light_barrier();
+        light_fence();
         match self.arm.load(Ordering::Acquire) {
             0 => None,
             sequence => Some(sequence),
@@ -150,7 +150,7 @@ impl DeviceLine {
     /// Host side, after posting: whether to ring. Pairs with the device's heavy barrier.
     #[inline(always)]
     pub fn needs_doorbell(&self) -> bool {
-        light_barrier();
+        light_fence();
         self.need_doorbell.load(Ordering::Acquire) != 0
     }
 

@@ -27,7 +27,7 @@ pub const fn record_max(area: u32) -> u32 {
 
 /// Where a record goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RecordPlace {
     /// Offset of the record header in the area.
     pub offset: u32,
     /// The record starts at offset 0 and the bytes up to the end of the area are skipped.
@@ -89,7 +89,7 @@ impl PackedWriter {
     /// Reserves room for a record of `length` payload bytes, or `None` until the host gives bytes
     /// back. `length` must not exceed [`PackedWriter::record_max`].
     #[inline(always)]
-    pub fn reserve(&mut self, length: u32) -> Option<Place> {
+    pub fn reserve(&mut self, length: u32) -> Option<RecordPlace> {
         debug_assert!(length <= self.record_max());
         let need = record_bytes(length);
         let to_end = self.size - self.head;
@@ -99,7 +99,7 @@ impl PackedWriter {
         }
         self.used += skip + need;
         self.head = offset + need;
-        Some(Place { offset, wrapped: skip != 0 || (offset == 0 && to_end == 0) })
+        Some(RecordPlace { offset, wrapped: skip != 0 || (offset == 0 && to_end == 0) })
     }
 
     /// Whether [`PackedWriter::reserve`] of `length` would succeed.
@@ -129,7 +129,7 @@ pub struct PackedReader {
 
 /// One run of records, as a completion reported it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct PackedRun {
     /// Offset of the first record header.
     pub offset: u32,
     /// Bytes of all records, headers and padding included.
@@ -146,12 +146,12 @@ impl PackedReader {
 
     /// Places the run of a completion; `None` if it does not lie in the area (a broken device).
     #[inline(always)]
-    pub fn run(&mut self, bytes: u32, wrapped: bool) -> Option<Run> {
+    pub fn run(&mut self, bytes: u32, wrapped: bool) -> Option<PackedRun> {
         let (offset, skipped) = if wrapped { (0, self.size - self.tail) } else { (self.tail, 0) };
         if bytes > self.size - offset {
             return None;
         }
         self.tail = offset + bytes;
-        Some(Run { offset, bytes, owed: skipped + bytes })
+        Some(PackedRun { offset, bytes, owed: skipped + bytes })
     }
 }

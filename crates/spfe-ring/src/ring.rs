@@ -4,7 +4,7 @@ use crate::sync::{AtomicU64, Ordering};
 use core::ptr::NonNull;
 
 /// The two words of an entry. Bits 63:48 of word 1 are the phase.
-pub type Entry = [u64; 2];
+pub type RingEntry = [u64; 2];
 
 const PHASE_SHIFT: u32 = 48;
 const BODY_MASK: u64 = (1 << PHASE_SHIFT) - 1;
@@ -76,7 +76,7 @@ impl Ring {
     /// The release store of word 1 pairs with the acquire load in [`Ring::read`]: who sees the
     /// phase sees word 0 and everything the writer did before.
     #[inline(always)]
-    pub fn write(&self, position: u32, entry: Entry) {
+    pub fn write(&self, position: u32, entry: RingEntry) {
         let phase = u64::from(self.phase(position));
         let slot = self.slot(position);
         slot.word0.store(entry[0], Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl Ring {
 
     /// The entry at a position, if it is valid for that lap. Read once: the caller owns the copy.
     #[inline(always)]
-    pub fn read(&self, position: u32) -> Option<Entry> {
+    pub fn read(&self, position: u32) -> Option<RingEntry> {
         let slot = self.slot(position);
         let word1 = slot.word1.load(Ordering::Acquire);
         if (word1 >> PHASE_SHIFT) as u16 != self.phase(position) {
@@ -194,7 +194,7 @@ impl Spot {
 
     /// The entry here, if it is valid; see [`Ring::read`].
     #[inline(always)]
-    pub fn read(&self, ring: &Ring) -> Option<Entry> {
+    pub fn read(&self, ring: &Ring) -> Option<RingEntry> {
         let word1 = self.word1(ring);
         if (word1 >> 32) as u32 & Self::PHASE != self.phase {
             return None;
@@ -204,7 +204,7 @@ impl Spot {
 
     /// Writes an entry here, whose phase bits are clear, and publishes it; see [`Ring::write`].
     #[inline(always)]
-    pub fn write(&self, ring: &Ring, entry: Entry) {
+    pub fn write(&self, ring: &Ring, entry: RingEntry) {
         let slot = self.slot(ring);
         slot.word0.store(entry[0], Ordering::Relaxed);
         slot.word1.store(entry[1] | u64::from(self.phase) << 32, Ordering::Release);
@@ -231,7 +231,7 @@ impl Spot {
 
     /// Writes an entry whose phase bits are there already, and publishes it; see [`Ring::write`].
     #[inline(always)]
-    pub fn write_phased(&self, ring: &Ring, entry: Entry) {
+    pub fn write_phased(&self, ring: &Ring, entry: RingEntry) {
         let slot = self.slot(ring);
         slot.word0.store(entry[0], Ordering::Relaxed);
         slot.word1.store(entry[1], Ordering::Release);
@@ -303,7 +303,7 @@ impl Producer {
 
     /// Writes and publishes one entry.
     #[inline(always)]
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: RingEntry) {
         self.ring.write(self.position, entry);
         self.position = self.position.wrapping_add(1);
     }
@@ -326,19 +326,19 @@ impl Consumer {
 
     /// The next entry, left in place.
     #[inline(always)]
-    pub fn peek(&self) -> Option<Entry> {
+    pub fn peek(&self) -> Option<RingEntry> {
         self.ring.read(self.position)
     }
 
     /// The entry `ahead` places after the next one, left in place.
     #[inline(always)]
-    pub fn peek_at(&self, ahead: u32) -> Option<Entry> {
+    pub fn peek_at(&self, ahead: u32) -> Option<RingEntry> {
         self.ring.read(self.position.wrapping_add(ahead))
     }
 
     /// Takes the next entry.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<Entry> {
+    pub fn pop(&mut self) -> Option<RingEntry> {
         let entry = self.peek()?;
         self.advance(1);
         Some(entry)
@@ -353,12 +353,12 @@ impl Consumer {
 
 /// Host-side credit of a submission ring: how many entries completions have freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Credit {
+pub struct RingCredit {
     /// Free-running position up to which entries are free again.
     pub freed: u32,
 }
 
-impl Credit {
+impl RingCredit {
     /// Entries that may be written now.
     #[inline(always)]
     pub const fn free(&self, size: u32, produced: u32) -> u32 {

@@ -7,7 +7,7 @@
 //!
 //! Ids are not zero. An owner or claimer that died is broken out by id (`break_dead`).
 
-use crate::sync::{AtomicU32, Ordering, light_barrier, relax};
+use crate::sync::{AtomicU32, Ordering, light_fence, relax};
 
 /// The seat. All zero is free.
 #[repr(C)]
@@ -23,7 +23,7 @@ impl Seat {
     #[inline(always)]
     pub fn enter(&self, id: u32) -> bool {
         self.busy.store(id, Ordering::Relaxed);
-        light_barrier();
+        light_fence();
         if self.claim.load(Ordering::Acquire) == 0 {
             return true;
         }

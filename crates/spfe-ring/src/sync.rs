@@ -2,9 +2,9 @@
 //!
 //! Sleeping and seat changes need a store to be seen before a later load on *both* sides (Dekker).
 //! The side that does it for every packet would pay for a full fence; the side that is about to
-//! sleep has time. So the fast side calls [`light_barrier`], which costs nothing when the slow side
+//! sleep has time. So the fast side calls [`light_fence`], which costs nothing when the slow side
 //! can force a fence on every other thread (Linux `membarrier`), and the slow side passes that as
-//! `heavy` to whatever needs it. Without `membarrier` both are full fences ([`Barriers`]).
+//! `heavy` to whatever needs it. Without `membarrier` both are full fences ([`FenceMode`]).
 
 #[cfg(not(loom))]
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
@@ -19,9 +19,9 @@ use core::sync::atomic::{AtomicU8, compiler_fence};
 #[cfg(not(loom))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Barriers {
+pub enum FenceMode {
     /// Full fences on both sides: right everywhere.
-    Fences = 0,
+    Full = 0,
     /// The light side is free, the heavy side forces a fence on every thread and process that
     /// takes part.
     Asymmetric = 1,
@@ -33,7 +33,7 @@ pub enum Barriers {
 
 /// The choice of this process.
 #[cfg(not(loom))]
-static BARRIERS: AtomicU8 = AtomicU8::new(Barriers::Fences as u8);
+static FENCE_MODE: AtomicU8 = AtomicU8::new(FenceMode::Full as u8);
 
 /// Chooses the barriers of this process.
 ///
@@ -41,27 +41,27 @@ static BARRIERS: AtomicU8 = AtomicU8::new(Barriers::Fences as u8);
 /// fence on all that take part. `Bus` may follow it at any time: both its sides are at least as
 /// strong.
 #[cfg(not(loom))]
-pub fn set_barriers(barriers: Barriers) {
-    BARRIERS.store(barriers as u8, Ordering::SeqCst);
+pub fn set_fence_mode(mode: FenceMode) {
+    FENCE_MODE.store(mode as u8, Ordering::SeqCst);
 }
 
 /// The barriers of this process.
 #[cfg(not(loom))]
-pub fn barriers() -> Barriers {
-    match BARRIERS.load(Ordering::Relaxed) {
-        1 => Barriers::Asymmetric,
-        2 => Barriers::Bus,
-        _ => Barriers::Fences,
+pub fn fence_mode() -> FenceMode {
+    match FENCE_MODE.load(Ordering::Relaxed) {
+        1 => FenceMode::Asymmetric,
+        2 => FenceMode::Bus,
+        _ => FenceMode::Full,
     }
 }
 
 /// Fast side of a store-then-load pair: pairs with the heavy barrier of the slow side.
 #[inline(always)]
-pub fn light_barrier() {
+pub fn light_fence() {
     #[cfg(loom)]
     fence(Ordering::SeqCst);
     #[cfg(not(loom))]
-    if BARRIERS.load(Ordering::Relaxed) == Barriers::Asymmetric as u8 {
+    if FENCE_MODE.load(Ordering::Relaxed) == FenceMode::Asymmetric as u8 {
         compiler_fence(Ordering::SeqCst);
     } else {
         fence(Ordering::SeqCst);
@@ -69,7 +69,7 @@ pub fn light_barrier() {
 }
 
 /// A heavy barrier for single-process models and platforms without `membarrier`.
-pub fn fence_barrier() {
+pub fn full_fence() {
     fence(Ordering::SeqCst);
 }
 

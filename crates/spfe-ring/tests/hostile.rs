@@ -5,11 +5,11 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use spfe_ring::board::{JOBS, Plan, SEGMENTS, Segment};
+use spfe_ring::board::{JOBS, RoundPlan, SEGMENTS, Segment};
 use spfe_ring::packed::record_bytes;
 use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
 use spfe_ring::{
-    Board, Consumer, Credit, DeviceLine, HostLine, PackedReader, PackedWriter, Producer, Ring,
+    Board, Consumer, DeviceLine, HostLine, PackedReader, PackedWriter, Producer, Ring, RingCredit,
     Seat, Slot,
 };
 use std::hash::{BuildHasher, RandomState};
@@ -180,7 +180,7 @@ fn ring_that_changes_under_its_reader() {
     };
     beside(scribble, || {
         let mut consumer = Consumer::new(ring(&memory));
-        let mut credit = Credit::default();
+        let mut credit = RingCredit::default();
         let mut reader = PackedReader::new(4096);
         let mut producer = Producer::new(ring(&memory));
         for _ in 0..200_000 {
@@ -390,7 +390,7 @@ fn settle_within(board: &Board, job: u32, patience: u32) -> u32 {
 }
 
 fn two_job_round(board: &Board) -> u32 {
-    let mut plan = Plan::default();
+    let mut plan = RoundPlan::default();
     for target in 0..3 {
         assert!(plan.has_room());
         board.add(&mut plan, Segment { source: 7, target, length: 64 }, 128);

@@ -12,12 +12,12 @@
 
 use loom::cell::UnsafeCell;
 use loom::thread;
-use spfe_ring::board::{Plan, Segment};
-use spfe_ring::ring::{Entry, Spot};
-use spfe_ring::sync::{AtomicU32, Ordering, fence_barrier};
+use spfe_ring::board::{RoundPlan, Segment};
+use spfe_ring::ring::{RingEntry, Spot};
+use spfe_ring::sync::{AtomicU32, Ordering, full_fence};
 use spfe_ring::{
-    Arm, Batch, Board, Consumer, Credit, DeviceLine, HostLine, PackedReader, PackedWriter,
-    Producer, Ring, Seat, Slot,
+    Arm, Board, Consumer, DeviceLine, EntryBatch, HostLine, PackedReader, PackedWriter, Producer,
+    Ring, RingCredit, Seat, Slot,
 };
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -86,18 +86,18 @@ impl Bytes {
 }
 
 /// An entry that says its number in both words.
-fn entry(number: u32) -> Entry {
+fn entry(number: u32) -> RingEntry {
     [0xa000_0000 | u64::from(number), u64::from(number)]
 }
 
 /// The number of an entry whose words belong together.
-fn number(entry: Entry) -> u32 {
+fn number(entry: RingEntry) -> u32 {
     let number = entry[1] as u32;
     assert_eq!(entry[0], 0xa000_0000 | u64::from(number), "the words of two laps mixed");
     number
 }
 
-fn pop_waiting(consumer: &mut Consumer) -> Entry {
+fn pop_waiting(consumer: &mut Consumer) -> RingEntry {
     loop {
         if let Some(entry) = consumer.pop() {
             return entry;
@@ -126,7 +126,7 @@ fn echo(submissions: Ring, completions: Ring, buffers: &Bytes, entries: u32, eve
 /// The host: posts whatever the credit allows, frees what completions name.
 fn post(submissions: Ring, completions: Ring, buffers: &Bytes, entries: u32) {
     let (mut posted, mut done) = (Producer::new(submissions), Consumer::new(completions));
-    let mut credit = Credit::default();
+    let mut credit = RingCredit::default();
     while credit.freed < entries {
         while posted.position < entries && credit.free(SIZE, posted.position) > 0 {
             let position = posted.position;
@@ -228,7 +228,7 @@ fn batches(log2: u32, start: u32, counts: &'static [u32]) {
         let host = thread::spawn(move || {
             let mut producer = Producer { ring, position: start };
             for &count in counts {
-                let mut batch = Batch::new(&producer, count);
+                let mut batch = EntryBatch::new(&producer, count);
                 let first = producer.position;
                 while batch.space() > 0 {
                     assert!(batch.push(&producer, entry(first.wrapping_add(batch.len()))));
@@ -281,7 +281,7 @@ fn cancelled_batch_is_never_seen() {
         let ring = memory.ring();
         let host = thread::spawn(move || {
             let mut producer = Producer { ring, position: 2 };
-            let mut batch = Batch::new(&producer, SIZE);
+            let mut batch = EntryBatch::new(&producer, SIZE);
             while batch.push(&producer, entry(9000)) {}
             batch.cancel(&producer);
             for number in 2..5 {
@@ -346,7 +346,7 @@ impl Waiter {
     fn arm(&mut self, arm: &Arm) -> Option<u32> {
         let seen = self.lines.device.wake_seq.load(Ordering::Acquire);
         self.sequence = self.sequence.wrapping_add(2) | 1;
-        self.lines.host.arm(self.sequence, arm, fence_barrier);
+        self.lines.host.arm(self.sequence, arm, full_fence);
         (!self.look(arm)).then_some(seen)
     }
 
@@ -426,7 +426,7 @@ fn who_sees_an_arming_sees_its_wishes() {
                     let position = 10 * sequence;
                     let count = Some(position);
                     let arm = Arm { count, first_position: position, ..Arm::default() };
-                    line.arm(sequence, &arm, fence_barrier);
+                    line.arm(sequence, &arm, full_fence);
                 }
             }
         });
@@ -453,7 +453,7 @@ fn serve(line: &DeviceLine, doorbell: &AtomicU32, submissions: Ring, entries: u3
         }
         let seen = doorbell.load(Ordering::Acquire);
         line.set_need_doorbell(true);
-        fence_barrier();
+        full_fence();
         if consumer.peek().is_none() {
             while doorbell.load(Ordering::Acquire) == seen {
                 thread::yield_now();
@@ -519,7 +519,7 @@ impl Guarded {
 
     /// A claimer's turn; whether it got the seat.
     fn visit(&self, id: u32, spins: u32) -> bool {
-        let inside = self.seat.claim(id, fence_barrier, spins);
+        let inside = self.seat.claim(id, full_fence, spins);
         if inside {
             self.work();
             self.seat.release();
@@ -599,7 +599,7 @@ fn seat_of_a_dead_claimer_is_broken_and_entered() {
         let claimer = thread::spawn({
             let guarded = guarded.clone();
             move || {
-                let inside = guarded.seat.claim(2, fence_barrier, 1);
+                let inside = guarded.seat.claim(2, full_fence, 1);
                 if inside {
                     guarded.work();
                 }
@@ -655,7 +655,7 @@ impl Shop {
 
     /// Plans copies of `values` to the first targets, `per_job` to a job, and opens the round.
     fn open(&self, values: &[u32], per_job: u32) -> u32 {
-        let mut plan = Plan::default();
+        let mut plan = RoundPlan::default();
         for (target, &value) in (0..).zip(values) {
             assert!(plan.has_room());
             let segment = Segment { source: value.into(), target, length: COPY };

@@ -6,10 +6,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use spfe_contract as contract;
-use spfe_ring::packed::{Run, record_bytes, record_max};
-use spfe_ring::ring::{Entry, Spot};
+use spfe_ring::packed::{PackedRun, record_bytes, record_max};
+use spfe_ring::ring::{RingEntry, Spot};
 use spfe_ring::{
-    Arm, Batch, Consumer, Credit, HostLine, PackedReader, PackedWriter, Producer, Ring, Slot,
+    Arm, Consumer, EntryBatch, HostLine, PackedReader, PackedWriter, Producer, Ring, RingCredit,
+    Slot,
 };
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -76,26 +77,26 @@ fn starts(log2: u32) -> impl Strategy<Value = u32> {
 #[derive(Clone, Debug)]
 enum Step {
     /// One entry.
-    Push(Entry),
+    Push(RingEntry),
     /// As many of these as there is room for, in one batch; then some are replaced.
-    Batch(Vec<Entry>, Vec<(prop::sample::Index, Entry)>),
+    Batch(Vec<RingEntry>, Vec<(prop::sample::Index, RingEntry)>),
     /// A batch that is given up.
-    Cancel(Vec<Entry>),
+    Cancel(Vec<RingEntry>),
     /// Takes up to this many.
     Pop(u32),
     /// Looks at up to this many, then steps over them.
     Look(u32),
 }
 
-fn entries(most: usize) -> impl Strategy<Value = Vec<Entry>> {
-    vec(any::<Entry>(), 0..=most)
+fn entries(most: usize) -> impl Strategy<Value = Vec<RingEntry>> {
+    vec(any::<RingEntry>(), 0..=most)
 }
 
 fn step(log2: u32) -> impl Strategy<Value = Step> {
     let size = 1usize << log2;
-    let amends = vec((any::<prop::sample::Index>(), any::<Entry>()), 0..4);
+    let amends = vec((any::<prop::sample::Index>(), any::<RingEntry>()), 0..4);
     prop_oneof![
-        2 => any::<Entry>().prop_map(Step::Push),
+        2 => any::<RingEntry>().prop_map(Step::Push),
         4 => (entries(size + 2), amends).prop_map(|(batch, amends)| Step::Batch(batch, amends)),
         1 => entries(size).prop_map(Step::Cancel),
         3 => (0..=size as u32).prop_map(Step::Pop),
@@ -107,19 +108,19 @@ fn step(log2: u32) -> impl Strategy<Value = Step> {
 struct Pair {
     producer: Producer,
     consumer: Consumer,
-    model: VecDeque<Entry>,
+    model: VecDeque<RingEntry>,
 }
 
 impl Pair {
     fn free(&self) -> u32 {
-        let credit = Credit { freed: self.consumer.position };
+        let credit = RingCredit { freed: self.consumer.position };
         let free = credit.free(self.producer.ring.size(), self.producer.position);
         assert_eq!(free as usize, self.producer.ring.size() as usize - self.model.len());
         free
     }
 
     /// Word 0 and the body of word 1 arrive; the phase is the ring's.
-    fn compare(&self, ahead: u32, got: Entry) {
+    fn compare(&self, ahead: u32, got: RingEntry) {
         let sent = self.model[ahead as usize];
         assert_eq!(got[0], sent[0]);
         assert_eq!(got[1] & BODY_MASK, sent[1] & BODY_MASK);
@@ -128,9 +129,9 @@ impl Pair {
     }
 
     /// Fills a batch as far as it goes.
-    fn fill(&self, entries: &[Entry]) -> Batch {
+    fn fill(&self, entries: &[RingEntry]) -> EntryBatch {
         let free = self.free();
-        let mut batch = Batch::new(&self.producer, free);
+        let mut batch = EntryBatch::new(&self.producer, free);
         for (index, &entry) in entries.iter().enumerate() {
             let room = (index as u32) < free;
             assert_eq!(batch.space(), free - batch.len());
@@ -140,7 +141,7 @@ impl Pair {
         batch
     }
 
-    fn batch(&mut self, mut entries: Vec<Entry>, amends: &[(prop::sample::Index, Entry)]) {
+    fn batch(&mut self, mut entries: Vec<RingEntry>, amends: &[(prop::sample::Index, RingEntry)]) {
         let mut batch = self.fill(&entries);
         let count = batch.len();
         entries.truncate(count as usize);
@@ -335,7 +336,7 @@ proptest! {
         let size = 1u32 << log2;
         // The model counts without wrapping.
         let (mut freed, mut posted) = (u64::from(start), u64::from(start));
-        let mut credit = Credit { freed: start };
+        let mut credit = RingCredit { freed: start };
         for step in steps {
             let outstanding = posted - freed;
             let position = match step {
@@ -409,7 +410,7 @@ struct Area {
     reader: PackedReader,
     taken: Vec<bool>,
     begun: Option<Begun>,
-    published: VecDeque<Run>,
+    published: VecDeque<PackedRun>,
     /// Bytes ever reserved and given back, skipped tails included: positions without wrapping.
     head: u64,
     tail: u64,
@@ -603,9 +604,9 @@ proptest! {
         let line = HostLine::default();
         prop_assert_eq!(line.armed(), None);
         for (sequence, arm) in arms {
-            let mut barriers = 0;
-            line.arm(sequence, &arm, || barriers += 1);
-            prop_assert_eq!(barriers, 1);
+            let mut fences = 0;
+            line.arm(sequence, &arm, || fences += 1);
+            prop_assert_eq!(fences, 1);
             prop_assert_eq!(line.armed(), Some(sequence | 1));
             prop_assert_eq!(line.wishes(), arm);
             line.disarm();

@@ -14,9 +14,9 @@ use spfe_contract::{
 };
 use spfe_net::Runner;
 use spfe_net::network::QueueRequest;
-use spfe_ring::ring::Entry;
+use spfe_ring::ring::RingEntry;
 use spfe_ring::sync::{AtomicU64, Ordering};
-use spfe_ring::{Consumer, Credit, DeviceLine, HostLine, Producer, Ring, Slot};
+use spfe_ring::{Consumer, DeviceLine, HostLine, Producer, Ring, RingCredit, Slot};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ pub(crate) struct Queue {
     // Hot: used for every packet.
     pub sq: Producer,
     pub cq: Consumer,
-    pub credit: Credit,
+    pub credit: RingCredit,
     pub runner: Option<Runner>,
     device_line: NonNull<DeviceLine>,
     pub stats: QueueStats,
@@ -202,7 +202,7 @@ impl Queue {
         let mut queue = Self {
             sq: Producer::new(sq),
             cq: Consumer::new(cq),
-            credit: Credit::default(),
+            credit: RingCredit::default(),
             runner: None,
             device_line,
             stats: QueueStats::default(),
@@ -285,7 +285,7 @@ impl Queue {
 
     /// When the completion at a position may be reported, if not at once.
     #[inline(always)]
-    pub fn not_before(&self, entry: Entry, position: u32) -> u64 {
+    pub fn not_before(&self, entry: RingEntry, position: u32) -> u64 {
         let flags = (entry[1] >> 32) as u16;
         if flags & cf::TIMED == 0 { 0 } else { self.stamp(position) }
     }
@@ -300,7 +300,7 @@ impl Queue {
 
     /// The next completion that may be reported now.
     #[inline(always)]
-    pub fn peek(&mut self) -> Option<Entry> {
+    pub fn peek(&mut self) -> Option<RingEntry> {
         self.stats.polls += 1;
         let Some(entry) = self.cq.peek() else {
             self.stats.empty_polls += 1;
@@ -446,7 +446,7 @@ impl Queue {
         self.host_line().disarm();
         self.sq.position = 0;
         self.cq.position = 0;
-        self.credit = Credit::default();
+        self.credit = RingCredit::default();
         self.taken_bytes = 0;
         self.first_seen.set(None);
         self.broken = None;

@@ -88,8 +88,8 @@ pub struct Tx {
 /// its buffers are dropped with it.
 pub struct Batch<'a> {
     tx: &'a mut Tx,
-    batch: spfe_ring::Batch,
-    last: spfe_ring::ring::Entry,
+    batch: spfe_ring::EntryBatch,
+    last: spfe_ring::ring::RingEntry,
 }
 
 /// The engine a transmit end drives, where this process runs it.
@@ -188,7 +188,7 @@ impl Tx {
 
     /// Starts gathering entries for one publication.
     pub fn batch(&mut self) -> Batch<'_> {
-        let batch = spfe_ring::Batch::new(&self.queue.sq, self.queue.free());
+        let batch = spfe_ring::EntryBatch::new(&self.queue.sq, self.queue.free());
         Batch { tx: self, batch, last: [0; 2] }
     }
 
@@ -513,7 +513,7 @@ impl Batch<'_> {
         let sq = &mut self.tx.queue.sq;
         self.batch.amend(sq, if burst { 2 } else { 1 }, marked);
         let count = self.batch.len();
-        let batch = std::mem::replace(&mut self.batch, spfe_ring::Batch::new(sq, 0));
+        let batch = std::mem::replace(&mut self.batch, spfe_ring::EntryBatch::new(sq, 0));
         batch.publish(sq);
         self.tx.queue.kick();
         count
@@ -525,7 +525,7 @@ impl Drop for Batch<'_> {
         // Not submitted: the entries were never visible; their buffers go back to their region.
         let sq = &self.tx.queue.sq;
         let first = sq.position;
-        let batch = std::mem::replace(&mut self.batch, spfe_ring::Batch::new(sq, 0));
+        let batch = std::mem::replace(&mut self.batch, spfe_ring::EntryBatch::new(sq, 0));
         let count = batch.len();
         batch.cancel(sq);
         for index in 0..count {

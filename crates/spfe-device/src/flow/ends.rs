@@ -4,12 +4,12 @@ use super::Piece;
 use crate::copy::Copier;
 use crate::memory::{RegionKey, RegionMap};
 use crate::pace::Pacer;
-use crate::queue::{Host, QueueView, Time};
+use crate::queue::{CompletionTime, Host, QueueView};
 use spfe_contract::Status;
 
 /// What a source has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextPiece {
     /// A piece.
     Ready,
     /// Nothing now.
@@ -30,15 +30,15 @@ pub enum Next {
 pub const AHEAD_NS: u64 = 1_000_000;
 
 /// Where pieces come from.
-pub trait Source {
+pub trait PieceSource {
     /// It could send for ever: on a paced link it runs only [`AHEAD_NS`] ahead of time.
     const ENDLESS: bool = false;
     /// The next piece, or the rest of the one that was paused.
-    fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> Next;
+    fn next(&mut self, map: &RegionMap, piece: &mut Piece, copier: &mut Copier<'_>) -> NextPiece;
     /// The sink took part of the piece and waits.
     fn pause(&mut self, piece: &Piece);
     /// The sink took all of it.
-    fn done(&mut self, piece: &Piece, time: Time, copier: &mut Copier<'_>);
+    fn done(&mut self, piece: &Piece, time: CompletionTime, copier: &mut Copier<'_>);
     /// The piece names a region that does not exist after all; true if a packet is cut.
     fn fail_unmapped(&mut self, piece: &Piece, status: Status, copier: &mut Copier<'_>) -> bool;
     /// End of a step: wake who waits.
@@ -53,7 +53,7 @@ pub trait Source {
 
 /// What became of a piece at the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum Accepted {
     /// All of it.
     Whole,
     /// No room for the rest.
@@ -63,20 +63,20 @@ pub enum Taken {
 }
 
 /// Where pieces go.
-pub trait Sink {
+pub trait PieceSink {
     /// Takes as much of the piece as there is room for.
     fn take<H: Host>(
         &mut self,
         piece: &mut Piece,
         map: &RegionMap,
-        cx: &mut Cx<'_, '_, H>,
-    ) -> Taken;
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> Accepted;
     /// The open packet will not go on: end it with EEP.
-    fn cut<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>);
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>);
     /// Its room names a region that does not exist after all.
-    fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut Cx<'_, '_, H>);
+    fn fail_unmapped<H: Host>(&mut self, status: Status, cx: &mut StepContext<'_, '_, H>);
     /// End of a step: publish what is held back (before the copies are settled).
-    fn publish<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>);
+    fn publish<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>);
     /// End of a step: wake who waits.
     fn flush_step<H: Host>(&mut self, host: &mut H);
     /// The queue behind it.
@@ -98,7 +98,7 @@ pub trait Sink {
 }
 
 /// What a step works with.
-pub struct Cx<'c, 'a, H> {
+pub struct StepContext<'c, 'a, H> {
     /// Time and wake-ups.
     pub host: &'c mut H,
     /// The link, if it is paced.
@@ -113,7 +113,7 @@ pub struct Cx<'c, 'a, H> {
     pub timed: bool,
 }
 
-impl<'c, 'a, H: Host> Cx<'c, 'a, H> {
+impl<'c, 'a, H: Host> StepContext<'c, 'a, H> {
     /// Outside of a step: no link time passes.
     pub fn quiet(host: &'c mut H) -> Self {
         let (pacer, copier) = (None, Copier::Alone);
@@ -140,22 +140,22 @@ impl<'c, 'a, H: Host> Cx<'c, 'a, H> {
 
     /// The time that goes with a completion of this queue.
     #[inline(always)]
-    pub fn time(&mut self, stamps: bool) -> Time {
+    pub fn time(&mut self, stamps: bool) -> CompletionTime {
         if self.pacer.is_some() {
-            Time::Visible(self.through_ns)
+            CompletionTime::Visible(self.through_ns)
         } else if self.timed {
-            Time::Visible(self.now())
+            CompletionTime::Visible(self.now())
         } else if stamps {
-            Time::Stamp(self.now())
+            CompletionTime::Stamp(self.now())
         } else {
-            Time::None
+            CompletionTime::None
         }
     }
 }
 
 /// What a step did and why it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum StepOutcome {
     /// Everything that was there has moved; the number of packets.
     Idle(u32),
     /// The budget is used up; there is more.
@@ -170,7 +170,7 @@ pub enum Step {
     Unmapped(bool, RegionKey),
 }
 
-impl Step {
+impl StepOutcome {
     /// The same after `before` more packets.
     pub(super) fn after(self, before: u32) -> Self {
         self.with(self.packets() + before)

@@ -1,11 +1,11 @@
 //! Packets on their way.
 
-use crate::copy::{Copier, Stretch};
+use crate::copy::{Copier, CopySource};
 use spfe_contract::{self as contract, EndMarker};
 
 /// A packet, or a piece of one, gathered from its stretches.
 pub struct Piece {
-    stretches: [Stretch; contract::CHAIN_MAX as usize],
+    stretches: [CopySource; contract::CHAIN_MAX as usize],
     count: usize,
     /// Bytes in all.
     pub length: u32,
@@ -24,7 +24,7 @@ unsafe impl Send for Piece {}
 
 impl Default for Piece {
     fn default() -> Self {
-        let nowhere = Stretch { at: core::ptr::null(), address: None, length: 0 };
+        let nowhere = CopySource { at: core::ptr::null(), address: None, length: 0 };
         Self {
             stretches: [nowhere; contract::CHAIN_MAX as usize],
             count: 0,
@@ -40,7 +40,7 @@ impl Default for Piece {
 impl Piece {
     /// One stretch is the whole piece.
     #[inline(always)]
-    pub fn set_one(&mut self, stretch: Stretch, end: EndMarker, flags: u16) {
+    pub fn set_one(&mut self, stretch: CopySource, end: EndMarker, flags: u16) {
         self.stretches[0] = stretch;
         self.count = 1;
         self.length = stretch.length;
@@ -56,7 +56,7 @@ impl Piece {
     }
 
     /// Adds a stretch; the caller keeps the count within a chain and the sum within a packet.
-    pub fn add(&mut self, stretch: Stretch) {
+    pub fn add(&mut self, stretch: CopySource) {
         self.stretches[self.count] = stretch;
         self.count += 1;
         self.length += stretch.length;
@@ -100,7 +100,7 @@ impl Piece {
     #[inline(always)]
     pub unsafe fn take(
         &mut self,
-        target: crate::copy::Target,
+        target: crate::copy::CopyTarget,
         length: u32,
         copier: &mut Copier<'_>,
     ) {
@@ -119,7 +119,7 @@ impl Piece {
     #[cold]
     unsafe fn take_gathered(
         &self,
-        mut target: crate::copy::Target,
+        mut target: crate::copy::CopyTarget,
         mut length: u32,
         copier: &mut Copier<'_>,
     ) {
@@ -142,7 +142,7 @@ impl Piece {
     }
 }
 
-impl Stretch {
+impl CopySource {
     /// The stretch without its first `bytes` bytes.
     #[inline(always)]
     pub fn plus(self, bytes: u32) -> Self {

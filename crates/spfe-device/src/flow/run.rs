@@ -1,38 +1,40 @@
 //! The general step: piece by piece from a source to a sink.
 
-use super::{AHEAD_NS, Cx, Next, Piece, Regions, Sink, Source, Step, Taken};
-use crate::copy::{Copier, Ends};
+use super::{
+    AHEAD_NS, Accepted, NextPiece, Piece, PieceSink, PieceSource, Regions, StepContext, StepOutcome,
+};
+use crate::copy::{Copier, CopyRegions};
+use crate::observer::ObservedFlow;
 use crate::queue::{Host, QueueView};
 use crate::shared::FlowShared;
-use crate::tap::Tapped;
 use spfe_contract::Status;
-use spfe_ring::sync::{Ordering, light_barrier};
+use spfe_ring::sync::{Ordering, light_fence};
 
 /// Times a stalled step looks again whether room was made meanwhile.
 const LOOKS: u32 = 64;
 
-pub(super) struct Run<'a> {
+pub(super) struct GeneralStep<'a> {
     pub(super) shared: &'a FlowShared,
     pub(super) tx_regions: &'a Regions,
     pub(super) rx_regions: &'a Regions,
     pub(super) piece: &'a mut Piece,
-    pub(super) tap: Option<&'a mut Tapped>,
+    pub(super) observer: Option<&'a mut ObservedFlow>,
     pub(super) budget: u32,
 }
 
-impl Run<'_> {
+impl GeneralStep<'_> {
     #[inline(always)]
-    pub(super) fn go<S: Source, D: Sink, H: Host>(
+    pub(super) fn go<S: PieceSource, D: PieceSink, H: Host>(
         mut self,
         source: &mut S,
         sink: &mut D,
-        cx: &mut Cx<'_, '_, H>,
-    ) -> Step {
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> StepOutcome {
         let mut step = self.pieces(source, sink, cx);
         sink.publish(cx);
         self.settle(source, sink, cx);
         if self.budget != 0 {
-            if let Step::Stalled(packets) = step {
+            if let StepOutcome::Stalled(packets) = step {
                 step = self.stall(source, sink, cx, packets);
             } else if self.shared.stalled.load(Ordering::Relaxed) != 0 {
                 self.shared.stalled.store(0, Ordering::Release);
@@ -46,20 +48,20 @@ impl Run<'_> {
     /// Says that the sender waits for room. A receiver that posts and then looks at the flag may
     /// have looked too early: then its room is there now.
     #[cold]
-    fn stall<S: Source, D: Sink, H: Host>(
+    fn stall<S: PieceSource, D: PieceSink, H: Host>(
         &mut self,
         source: &mut S,
         sink: &mut D,
-        cx: &mut Cx<'_, '_, H>,
+        cx: &mut StepContext<'_, '_, H>,
         mut packets: u32,
-    ) -> Step {
+    ) -> StepOutcome {
         // Bounded: a host that posts nonsense as fast as it is refused may stay stalled.
         for _ in 0..LOOKS {
             self.shared.stalled.store(1, Ordering::Release);
             sink.mark_full();
             // Pairs with the heavy barrier of a receiver that falls asleep: it sees the flag, or
             // its room is seen here.
-            light_barrier();
+            light_fence();
             if !sink.has_room() {
                 break;
             }
@@ -68,23 +70,23 @@ impl Run<'_> {
             self.settle(source, sink, cx);
             packets += step.packets();
             match step {
-                Step::Stalled(_) => {}
-                Step::Unmapped(..) | Step::Stale => return step,
+                StepOutcome::Stalled(_) => {}
+                StepOutcome::Unmapped(..) | StepOutcome::Stale => return step,
                 _ => {
                     self.shared.stalled.store(0, Ordering::Release);
                     return step.with(packets);
                 }
             }
         }
-        Step::Stalled(packets)
+        StepOutcome::Stalled(packets)
     }
 
     /// Nobody sends; the last sender's packet may still need its EEP.
-    pub(super) fn only_cut<D: Sink, H: Host>(
+    pub(super) fn only_cut<D: PieceSink, H: Host>(
         mut self,
         sink: &mut D,
-        cx: &mut Cx<'_, '_, H>,
-    ) -> Step {
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> StepOutcome {
         for _ in 0..LOOKS {
             if !sink.is_cut() {
                 break;
@@ -93,27 +95,27 @@ impl Run<'_> {
             sink.publish(cx);
             let waits = sink.is_cut();
             self.shared.stalled.store(u32::from(waits), Ordering::Release);
-            light_barrier();
+            light_fence();
             if waits && !sink.has_room() {
-                return Step::Stalled(0);
+                return StepOutcome::Stalled(0);
             }
             sink.flush_step(cx.host);
         }
-        Step::Idle(0)
+        StepOutcome::Idle(0)
     }
 
     #[inline(always)]
-    fn pieces<S: Source, D: Sink, H: Host>(
+    fn pieces<S: PieceSource, D: PieceSink, H: Host>(
         &mut self,
         source: &mut S,
         sink: &mut D,
-        cx: &mut Cx<'_, '_, H>,
-    ) -> Step {
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> StepOutcome {
         let mut packets = 0;
         if sink.is_cut() {
             self.cut(sink, cx);
             if sink.is_cut() {
-                return Step::Stalled(0);
+                return StepOutcome::Stalled(0);
             }
         }
         for _ in 0..self.budget {
@@ -125,23 +127,23 @@ impl Run<'_> {
             {
                 let (free, now) = (pacer.free_ns(), cx.now());
                 if free > now + AHEAD_NS {
-                    return Step::Until(free - AHEAD_NS / 2, packets);
+                    return StepOutcome::Until(free - AHEAD_NS / 2, packets);
                 }
             }
             let map = &self.tx_regions.map;
             match source.next(map, self.piece, &mut cx.copier) {
-                Next::Ready => {}
-                Next::Idle => return Step::Idle(packets),
-                Next::At(ns) => return Step::Until(ns, packets),
-                Next::Failed { cut } => {
+                NextPiece::Ready => {}
+                NextPiece::Idle => return StepOutcome::Idle(packets),
+                NextPiece::At(ns) => return StepOutcome::Until(ns, packets),
+                NextPiece::Failed { cut } => {
                     if cut {
                         self.cut(sink, cx);
                     }
                     continue;
                 }
-                Next::Unmapped(key) => {
+                NextPiece::Unmapped(key) => {
                     if self.tx_regions.exists(key) {
-                        return Step::Unmapped(true, key);
+                        return StepOutcome::Unmapped(true, key);
                     }
                     if source.fail_unmapped(self.piece, Status::BadRegion, &mut cx.copier) {
                         self.cut(sink, cx);
@@ -149,55 +151,60 @@ impl Run<'_> {
                     continue;
                 }
             }
-            let before = self.tap.is_some().then(|| {
+            let before = self.observer.is_some().then(|| {
                 // The next part of a piece that was paused, or of a packet.
                 (self.piece.done, self.piece.done != 0 || sink.is_open())
             });
             let taken = sink.take(self.piece, &self.rx_regions.map, cx);
-            if let (Some(before), Some(tap)) = (before, &mut self.tap) {
-                tap.see(self.piece, before, taken, cx);
+            if let (Some(before), Some(observer)) = (before, &mut self.observer) {
+                observer.see(self.piece, before, taken, cx);
             }
             match taken {
-                Taken::Whole => {
+                Accepted::Whole => {
                     let stamps = source.view().is_some_and(QueueView::wants_stamps);
                     let time = cx.time(stamps);
                     source.done(self.piece, time, &mut cx.copier);
                     packets += 1;
                 }
-                Taken::Full => {
+                Accepted::Full => {
                     source.pause(self.piece);
-                    return Step::Stalled(packets);
+                    return StepOutcome::Stalled(packets);
                 }
-                Taken::Unmapped(key) => {
+                Accepted::Unmapped(key) => {
                     source.pause(self.piece);
                     if self.rx_regions.exists(key) {
-                        return Step::Unmapped(false, key);
+                        return StepOutcome::Unmapped(false, key);
                     }
                     sink.fail_unmapped(Status::BadRegion, cx);
                 }
             }
         }
-        Step::More(packets)
+        StepOutcome::More(packets)
     }
 
     /// The open packet ends with an EEP, now or when there is room.
     #[cold]
-    fn cut<D: Sink, H: Host>(&mut self, sink: &mut D, cx: &mut Cx<'_, '_, H>) {
+    fn cut<D: PieceSink, H: Host>(&mut self, sink: &mut D, cx: &mut StepContext<'_, '_, H>) {
         sink.cut(cx);
         if !sink.is_cut()
-            && let Some(tap) = &mut self.tap
+            && let Some(observer) = &mut self.observer
         {
-            tap.cut(cx);
+            observer.cut(cx);
         }
     }
 
     /// Ends a round of shared copies.
     #[inline(always)]
-    fn settle<S: Source, D: Sink, H: Host>(&self, source: &S, sink: &D, cx: &mut Cx<'_, '_, H>) {
+    fn settle<S: PieceSource, D: PieceSink, H: Host>(
+        &self,
+        source: &S,
+        sink: &D,
+        cx: &mut StepContext<'_, '_, H>,
+    ) {
         if matches!(cx.copier, Copier::Alone) {
             return;
         }
-        let ends = Ends {
+        let ends = CopyRegions {
             tx_map: &self.tx_regions.map,
             rx_map: &self.rx_regions.map,
             tx_domain: source.domain(),

@@ -1,13 +1,13 @@
 //! What is done to a flow beside its steps: help, wake-ups, flushes, recovery.
 
-use super::{Cx, Flow, RxEnd, Sink, Source, TxEnd};
-use crate::copy::{Copier, Ends};
+use super::{Flow, PieceSink, PieceSource, RxEnd, StepContext, TxEnd};
+use crate::copy::{Copier, CopyRegions};
 use crate::memory::RegionKey;
 use crate::queue::{Host, QueueView};
 use spfe_contract::{QueueState, Status};
 use spfe_ring::sync::Ordering;
 
-impl<S: Source, D: Sink> Flow<S, D> {
+impl<S: PieceSource, D: PieceSink> Flow<S, D> {
     /// Helps with the copies of a round somebody else runs; needs no seat. Returns jobs done, and
     /// a region that has to be mapped for the next time.
     pub fn help(&self) -> (u32, Option<(bool, RegionKey)>) {
@@ -17,7 +17,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
             RxEnd::Packed(rx) => rx.domain(),
             _ => return (0, None),
         };
-        let ends = Ends {
+        let ends = CopyRegions {
             tx_map: &self.tx_regions.map,
             rx_map: &self.rx_regions.map,
             tx_domain: tx.domain(),
@@ -123,7 +123,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// Completes every posted receive buffer with `status` (reset).
     pub fn flush_receive<H: Host>(&mut self, host: &mut H, status: Status) -> u32 {
-        let mut cx = Cx::quiet(host);
+        let mut cx = StepContext::quiet(host);
         match &mut self.rx {
             RxEnd::Posted(rx) => rx.flush(status, &mut cx),
             _ => 0,
@@ -159,7 +159,7 @@ impl<S: Source, D: Sink> Flow<S, D> {
 
     /// Ends the receiver's open packet with EEP, if there is one: its sender will not go on.
     pub fn cut<H: Host>(&mut self, host: &mut H) {
-        let mut cx = Cx::quiet(host);
+        let mut cx = StepContext::quiet(host);
         let was_open = match &self.rx {
             RxEnd::Posted(rx) => rx.is_open(),
             RxEnd::Packed(rx) => rx.is_open(),
@@ -181,9 +181,9 @@ impl<S: Source, D: Sink> Flow<S, D> {
         }
         if was_open
             && !self.rx_is_cut()
-            && let Some(tap) = &mut self.tap
+            && let Some(observer) = &mut self.observer
         {
-            tap.cut(&mut Cx::quiet(host));
+            observer.cut(&mut StepContext::quiet(host));
         }
         if self.rx_is_cut() {
             // The receiver that makes room runs the engine for it.

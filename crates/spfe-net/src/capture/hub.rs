@@ -7,7 +7,7 @@ use crate::network::Error;
 use crate::topology::{LinkRate, Peer, Port, Topology};
 use spfe_capture::{CaptureSummary, Keep, WriterOptions};
 use spfe_contract::{EndMarker, Message, MessageKind, Status, message_flags};
-use spfe_device::tap::{Seen, Tap};
+use spfe_device::observer::{Delivery, DeliveryObserver};
 use spfe_link::Word;
 use spfe_link::datalink::Broadcast;
 use spfe_link::network::Dropped;
@@ -212,7 +212,13 @@ impl Hub {
     }
 
     /// A tap on a packet-level flow out of a port, or into it, if anybody looks on.
-    pub fn tap(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32, out: bool) -> Option<Tap> {
+    pub fn tap(
+        self: &Arc<Self>,
+        endpoint: u32,
+        port: u32,
+        vc: u32,
+        out: bool,
+    ) -> Option<DeliveryObserver> {
         let LinkEnd { link, side } = self.end_at(endpoint, port).filter(|_| self.is_active())?;
         let (hub, side) = (self.clone(), if out { side.other() } else { side });
         Some(Box::new(move |seen| hub.look().part(link, side, vc as u8, seen)))
@@ -223,7 +229,7 @@ impl Hub {
         self: &Arc<Self>,
         endpoint: u32,
         port: u32,
-    ) -> Option<spfe_device::message::Tap> {
+    ) -> Option<spfe_device::message::MessageObserver> {
         let LinkEnd { link, side } = self.end_at(endpoint, port).filter(|_| self.is_active())?;
         let hub = self.clone();
         Some(Box::new(move |now_ns, message| {
@@ -333,7 +339,7 @@ pub struct Look<'a>(MutexGuard<'a, Inner>);
 
 impl Look<'_> {
     /// A part of a packet came to the end of a packet-level link.
-    pub fn part(&mut self, link: u32, side: Side, vc: u8, seen: Seen<'_>) {
+    pub fn part(&mut self, link: u32, side: Side, vc: u8, seen: Delivery<'_>) {
         let end = match seen.end {
             EndMarker::None => None,
             EndMarker::Eop => Some(End::Eop),

@@ -4,7 +4,7 @@
 use super::{Exact, Went};
 use crate::clock::Drive;
 use crate::view::{MessageRunner, Runner, View};
-use spfe_device::flow::Step;
+use spfe_device::flow::StepOutcome;
 use spfe_ring::sync::Ordering;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ impl Channel {
     fn run(&mut self) -> bool {
         let step = self.runner.run(BUDGET);
         // Somebody else, the control plane, holds a flow for a moment: look again.
-        self.rests = matches!(step, Some(Step::Idle(_)) if self.is_out());
+        self.rests = matches!(step, Some(StepOutcome::Idle(_)) if self.is_out());
         step.is_none_or(|step| step.packets() != 0)
     }
 

@@ -2,8 +2,8 @@
 
 use super::Exact;
 use spfe_contract::{EndMarker, QueueKind};
-use spfe_device::copy::{Stretch, Target};
-use spfe_device::flow::{Cx, Next, Piece, Taken};
+use spfe_device::copy::{CopySource, CopyTarget};
+use spfe_device::flow::{Accepted, NextPiece, Piece, StepContext};
 use spfe_device::queue::Host;
 use spfe_device::shared::FlowShared;
 use std::sync::Arc;
@@ -25,17 +25,17 @@ impl LinkOut {
     }
 
     /// Writes as much of the piece as the output virtual channel buffer has room for.
-    pub fn take<H: Host>(&self, piece: &mut Piece, cx: &mut Cx<'_, '_, H>) -> Taken {
+    pub fn take<H: Host>(&self, piece: &mut Piece, cx: &mut StepContext<'_, '_, H>) -> Accepted {
         let vc = self.vc;
         self.exact.at(self.face, |at| {
             let out = &mut at.face.out[vc];
             while piece.rest() != 0 {
                 let part = out.room(vc, at.end).min(CHUNK).min(piece.rest() as usize);
                 if part == 0 {
-                    return Taken::Full;
+                    return Accepted::Full;
                 }
                 let mut bytes = [0u8; CHUNK];
-                let target = Target { at: bytes.as_mut_ptr(), address: None };
+                let target = CopyTarget { at: bytes.as_mut_ptr(), address: None };
                 // SAFETY: `part` is at most the array's length; a target without an address is
                 // written before `take` returns.
                 unsafe { piece.take(target, part as u32, &mut cx.copier) };
@@ -43,13 +43,13 @@ impl LinkOut {
                 at.moved = true;
             }
             if piece.end == EndMarker::None {
-                return Taken::Whole;
+                return Accepted::Whole;
             }
             if !out.end(vc, at.end, piece.end) {
-                return Taken::Full;
+                return Accepted::Full;
             }
             at.moved = true;
-            Taken::Whole
+            Accepted::Whole
         })
     }
 
@@ -83,7 +83,7 @@ impl LinkIn {
 
     /// What has come: for a packed area whole packets, or what fills the store; for buffers all
     /// there is.
-    pub fn next(&self, piece: &mut Piece) -> Next {
+    pub fn next(&self, piece: &mut Piece) -> NextPiece {
         // SAFETY: the runner holds the flow's seat.
         let config = unsafe { *self.shared.rx_config.get() };
         let packed = config.kind == u32::from(QueueKind::RxPacked.raw());
@@ -96,16 +96,16 @@ impl LinkIn {
             let into = &mut at.face.into[self.vc];
             let late = at.now.saturating_sub(into.read_at()) >= at.hold;
             if !into.is_ready(late) {
-                return Next::Idle;
+                return NextPiece::Idle;
             }
             let (bytes, end) = into.packet(late);
             piece.clear();
             // The bytes stay where they are until `done` or `lose`, which the seat's holder calls.
             let length = bytes.len() as u32;
-            piece.add(Stretch { at: bytes.as_ptr(), address: None, length });
+            piece.add(CopySource { at: bytes.as_ptr(), address: None, length });
             piece.finish(end, 0, 1);
             piece.done = into.done;
-            Next::Ready
+            NextPiece::Ready
         })
     }
 

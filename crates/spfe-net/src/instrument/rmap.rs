@@ -12,8 +12,8 @@ use super::{count, own};
 use crate::clock::Clock;
 use crate::topology::{Peer, Topology};
 use spfe_contract::EndMarker;
-use spfe_device::copy::Target as Place;
-use spfe_device::flow::{Cx, Next, Piece, Taken};
+use spfe_device::copy::CopyTarget;
+use spfe_device::flow::{Accepted, NextPiece, Piece, StepContext};
 use spfe_device::queue::Host;
 use spfe_device::shared::{FlowShared, bump};
 use spfe_proto::End;
@@ -176,16 +176,20 @@ impl RmapIn {
     }
 
     /// Takes a piece; not the last of a packet while too many replies wait.
-    pub fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut Cx<'_, '_, H>) -> Taken {
+    pub fn take<H: Host>(
+        &mut self,
+        piece: &mut Piece,
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> Accepted {
         let ends = piece.end != EndMarker::None;
         if ends && self.replies().is_full() {
-            return Taken::Full;
+            return Accepted::Full;
         }
         let rest = piece.rest();
         let kept = (rest as usize).min(KEPT_MAX - self.packet.len());
         let start = self.packet.len();
         self.packet.resize(start + kept, 0);
-        let target = Place { at: self.packet[start..].as_mut_ptr(), address: None };
+        let target = CopyTarget { at: self.packet[start..].as_mut_ptr(), address: None };
         // SAFETY: `kept` bytes of the packet from `start`.
         unsafe { piece.take(target, kept as u32, &mut cx.copier) };
         piece.done = piece.length;
@@ -195,7 +199,7 @@ impl RmapIn {
         if ends {
             self.finish(piece.end, cx.through_ns);
         }
-        Taken::Whole
+        Accepted::Whole
     }
 
     /// The packet will not go on.
@@ -233,21 +237,21 @@ impl RmapOut {
     }
 
     /// The next reply, or the rest of it.
-    pub fn next(&mut self, piece: &mut Piece) -> Next {
+    pub fn next(&mut self, piece: &mut Piece) -> NextPiece {
         let mut replies = self.replies();
         if replies.current.is_none() {
             replies.current = replies.waiting.pop_front();
         }
-        let Some(reply) = &replies.current else { return Next::Idle };
+        let Some(reply) = &replies.current else { return NextPiece::Idle };
         if reply.through_ns != 0 && reply.through_ns > self.clock.now_ns() {
-            return Next::At(reply.through_ns);
+            return NextPiece::At(reply.through_ns);
         }
         piece.clear();
         // The bytes stay where they are until `finish` takes the reply away.
         piece.add(own(&reply.bytes));
         piece.finish(EndMarker::Eop, 0, 1);
         piece.done = replies.done;
-        Next::Ready
+        NextPiece::Ready
     }
 
     /// So much of the reply has gone.

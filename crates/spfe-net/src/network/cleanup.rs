@@ -9,7 +9,7 @@ use crate::topology::Peer;
 use crate::view::Runner;
 use spfe_contract::Status;
 use spfe_device::memory::RegionKey;
-use spfe_device::message::{MessageSlot, SLOTS};
+use spfe_device::message::{CONTEXTS, MessageContext};
 use spfe_ring::Seat;
 use spfe_ring::sync::Ordering;
 use std::time::{Duration, Instant};
@@ -104,7 +104,7 @@ impl Network {
     fn recover_messages(&self, endpoint: u32, port: u32, dead: u32) {
         let near = self.arena.messages(endpoint, port);
         let Some(_guard) = near.take_over(dead, CONTROL) else { return };
-        let recover = |endpoint, slots: &[MessageSlot; SLOTS]| {
+        let recover = |endpoint, slots: &[MessageContext; CONTEXTS]| {
             for slot in slots.iter().filter(|slot| slot.config().kind != 0) {
                 if let Ok(view) = self.view.queue_view(endpoint, slot.config()) {
                     slot.recover(&view);

@@ -7,7 +7,7 @@ use crate::arena::CONTROL;
 use crate::topology::Peer;
 use crate::view::ViewHost;
 use spfe_contract::{MessageKind, QueueState, Status};
-use spfe_device::message::{FILTER_CHANNEL, FILTER_TYPE, Guard, MessagePort, SLOTS};
+use spfe_device::message::{CONTEXTS, FILTER_CHANNEL, FILTER_TYPE, MessageGuard, MessagePort};
 use spfe_device::shared::QueueConfig;
 
 impl Network {
@@ -55,17 +55,17 @@ impl Network {
         let free = |index: &usize| slots.get(*index).is_some_and(|slot| slot.config().kind == 0);
         let index = match place.index {
             Some(wish) => Some(wish).filter(free),
-            None => (0..SLOTS).find(free),
+            None => (0..CONTEXTS).find(free),
         };
         let index = index.ok_or_else(|| match place.index {
             Some(wish) => {
                 let what =
-                    format!("port {}: message slot {wish} of {SLOTS} is taken", request.port);
+                    format!("port {}: message slot {wish} of {CONTEXTS} is taken", request.port);
                 Error::new(Status::Busy, what)
             }
             None => {
                 let what = format!(
-                    "port {}: {SLOTS} message queues are open, the most there can be",
+                    "port {}: {CONTEXTS} message queues are open, the most there can be",
                     request.port
                 );
                 Error::new(Status::NoResources, what)
@@ -84,7 +84,11 @@ impl Network {
 
     /// Locks the messages of a port: its own sending, and the far port's sending to it. Always in
     /// order of address, so that two control operations cannot wait for each other.
-    pub(super) fn message_locks(&self, endpoint: u32, port: u32) -> Result<Vec<Guard<'static>>> {
+    pub(super) fn message_locks(
+        &self,
+        endpoint: u32,
+        port: u32,
+    ) -> Result<Vec<MessageGuard<'static>>> {
         let mut ports = vec![self.arena.messages(endpoint, port)];
         if let Peer::Port { endpoint: far, port: far_port } =
             self.topology().endpoints[endpoint as usize][port as usize].peer

@@ -5,8 +5,8 @@ use crate::exact::Exact;
 use crate::topology::Peer;
 use serde::{Deserialize, Serialize};
 use spfe_contract::{MibItem, PortState, Status};
-use spfe_device::message::SLOTS;
-use spfe_device::shared::CounterValues;
+use spfe_device::message::CONTEXTS;
+use spfe_device::shared::QueueCounts;
 use spfe_ring::sync::Ordering;
 
 /// What a port is, and what moves on it.
@@ -51,7 +51,7 @@ pub struct ChannelInfo {
     pub rx: [u64; 5],
 }
 
-fn five(values: CounterValues) -> [u64; 5] {
+fn five(values: QueueCounts) -> [u64; 5] {
     [values.packets, values.bytes, values.errors, values.stalls, values.wakes]
 }
 
@@ -85,8 +85,8 @@ impl Network {
         let config = self.port(endpoint, port)?;
         let state = self.port_state(endpoint, port);
         let messages = self.arena.messages(endpoint, port);
-        let sum = |slots: &[spfe_device::message::MessageSlot; SLOTS],
-                   pick: fn(CounterValues) -> u64| {
+        let sum = |slots: &[spfe_device::message::MessageContext; CONTEXTS],
+                   pick: fn(QueueCounts) -> u64| {
             slots.iter().map(|slot| pick(slot.count.values())).sum::<u64>()
         };
         let channels = (0..config.vcs).map(|vc| self.channel(endpoint, port, vc)).collect();

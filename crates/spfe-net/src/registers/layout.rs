@@ -8,7 +8,7 @@ use spfe_contract::{
     region_block as region, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_device::memory::REGIONS;
-use spfe_device::message::SLOTS;
+use spfe_device::message::CONTEXTS;
 
 /// Bytes of a block's header: {type 16, version 16, size 32, next 32, instance 32}.
 pub const HEADER_BYTES: u32 = queue::SIZE;
@@ -113,14 +113,14 @@ impl Context {
 
 /// Queue contexts of a port.
 pub fn contexts_of(port: &Port) -> u32 {
-    2 * port.vcs + 2 * SLOTS as u32
+    2 * port.vcs + 2 * CONTEXTS as u32
 }
 
 fn contexts(ports: &[Port]) -> Vec<Context> {
     let mut all = Vec::new();
     for (index, port) in (0..).zip(ports) {
         let data = (0..port.vcs).flat_map(|vc| [(End::Data(vc), true), (End::Data(vc), false)]);
-        let slots = |tx| (0..SLOTS).map(move |slot| (End::Message(slot), tx));
+        let slots = |tx| (0..CONTEXTS).map(move |slot| (End::Message(slot), tx));
         let ends = data.chain(slots(true)).chain(slots(false));
         all.extend(ends.map(|(end, tx)| Context { port: index, end, tx }));
     }

@@ -11,8 +11,8 @@ use spfe_contract::{
     region_block as region, statistics_block as statistics, time_code_block as time_code,
 };
 use spfe_device::memory::REGIONS;
-use spfe_device::message::{MessageSlot, SLOTS};
-use spfe_device::shared::CounterValues;
+use spfe_device::message::{CONTEXTS, MessageContext};
+use spfe_device::shared::QueueCounts;
 use spfe_ring::sync::Ordering;
 
 /// What this device can do.
@@ -26,7 +26,7 @@ const CAPABILITY: u32 = capability::BURST
 /// Time from one heartbeat to the next, ns.
 const HEARTBEAT_NS: u64 = 100_000_000;
 
-fn sum(slots: &[MessageSlot; SLOTS], pick: fn(CounterValues) -> u64) -> u32 {
+fn sum(slots: &[MessageContext; CONTEXTS], pick: fn(QueueCounts) -> u64) -> u32 {
     slots.iter().map(|slot| pick(slot.count.values())).fold(0, u64::wrapping_add) as u32
 }
 
@@ -186,7 +186,7 @@ impl RegisterFile {
     }
 
     /// Counters belong to the port's channel, whoever has used it: they go on from owner to owner.
-    fn counters(&self, context: &Context) -> CounterValues {
+    fn counters(&self, context: &Context) -> QueueCounts {
         let (arena, endpoint) = (self.network.arena(), self.at.endpoint);
         match (context.end, context.tx) {
             (End::Data(vc), true) => arena.flow_out(endpoint, context.port, vc).tx_count.values(),

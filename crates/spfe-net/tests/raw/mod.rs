@@ -9,7 +9,7 @@ use spfe_device::memory::{Address, RegionKey};
 use spfe_net::os::SharedMemory;
 use spfe_net::view::MessageRunner;
 use spfe_net::{Attachment, Error, LinkRate, Mode, Network, QueueRequest, Runner, Topology};
-use spfe_ring::ring::Entry;
+use spfe_ring::ring::RingEntry;
 use spfe_ring::{Consumer, Producer, Ring, Slot};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -148,12 +148,12 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: RingEntry) {
         self.sq.push(entry);
     }
 
     /// Entries published as one batch.
-    pub fn push_all(&mut self, entries: &[Entry]) {
+    pub fn push_all(&mut self, entries: &[RingEntry]) {
         for (index, entry) in entries.iter().enumerate().rev() {
             self.sq.ring.write(self.sq.position.wrapping_add(index as u32), *entry);
         }
@@ -203,25 +203,25 @@ pub fn end(marker: EndMarker) -> u16 {
 }
 
 /// An entry with an address.
-pub fn entry(address: u64, length: u32, flags: u16) -> Entry {
+pub fn entry(address: u64, length: u32, flags: u16) -> RingEntry {
     [address, u64::from(length) | u64::from(flags) << 32]
 }
 
-pub fn data(address: u64, length: u32) -> Entry {
+pub fn data(address: u64, length: u32) -> RingEntry {
     entry(address, length, flags(EntryType::Data, sf::SIGNAL))
 }
 
-pub fn buffer(address: u64, length: u32) -> Entry {
+pub fn buffer(address: u64, length: u32) -> RingEntry {
     entry(address, length, flags(EntryType::Buffer, 0))
 }
 
-pub fn burst(address: u64, length: u32, stride: u32, count: u16) -> [Entry; 2] {
+pub fn burst(address: u64, length: u32, stride: u32, count: u16) -> [RingEntry; 2] {
     let ext =
         BurstExt { stride, count, flags: flags(EntryType::BurstExt, 0), ..Default::default() };
     [entry(address, length, flags(EntryType::Burst, sf::SIGNAL)), ext.to_words()]
 }
 
-pub fn release(bytes: u32, completions: u32) -> Entry {
+pub fn release(bytes: u32, completions: u32) -> RingEntry {
     let flags = flags(EntryType::Release, 0);
     Release { bytes, completions, flags, ..Release::default() }.to_words()
 }

@@ -263,7 +263,7 @@ impl Backend for Kernel {
 
     fn heavy_barrier(&self) {
         // The device is on the far side of a bus, and no thread of this machine is one.
-        spfe_ring::sync::fence_barrier();
+        spfe_ring::sync::full_fence();
     }
 
     fn interrupts(&self) -> bool {

@@ -1,12 +1,12 @@
 //! Somebody looks on: what a flow delivers is shown as it goes, to a capture.
 
-use crate::flow::{Cx, Piece, Taken};
+use crate::flow::{Accepted, Piece, StepContext};
 use crate::queue::Host;
 use spfe_contract::EndMarker;
 
 /// A part of a packet that a receiver got.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct Delivery<'a> {
     /// Link time at which it was through, ns.
     pub time_ns: u64,
     /// It goes on with a packet that has begun.
@@ -18,17 +18,17 @@ pub struct Seen<'a> {
 }
 
 /// Who is shown what a flow delivers. Called with the flow's seat held: it must not wait.
-pub type Tap = Box<dyn FnMut(Seen<'_>) + Send>;
+pub type DeliveryObserver = Box<dyn FnMut(Delivery<'_>) + Send>;
 
-/// A tap on a flow, and room for a part of a packet.
-pub(crate) struct Tapped {
-    tap: Tap,
+/// A observer on a flow, and room for a part of a packet.
+pub(crate) struct ObservedFlow {
+    observer: DeliveryObserver,
     bytes: Vec<u8>,
 }
 
-impl Tapped {
-    pub fn new(tap: Tap) -> Self {
-        Self { tap, bytes: Vec::new() }
+impl ObservedFlow {
+    pub fn new(observer: DeliveryObserver) -> Self {
+        Self { observer, bytes: Vec::new() }
     }
 
     /// A sink took of a piece what is behind its first `before` bytes.
@@ -36,27 +36,27 @@ impl Tapped {
         &mut self,
         piece: &Piece,
         (before, continues): (u32, bool),
-        taken: Taken,
-        cx: &mut Cx<'_, '_, H>,
+        taken: Accepted,
+        cx: &mut StepContext<'_, '_, H>,
     ) {
-        let whole = taken == Taken::Whole;
+        let whole = taken == Accepted::Whole;
         let until = if whole { piece.length } else { piece.done };
         let end = if whole { piece.end } else { EndMarker::None };
         self.bytes.clear();
         piece.append(before..until.max(before), &mut self.bytes);
         if !self.bytes.is_empty() || end != EndMarker::None {
             let time_ns = time(cx);
-            (self.tap)(Seen { time_ns, continues, bytes: &self.bytes, end });
+            (self.observer)(Delivery { time_ns, continues, bytes: &self.bytes, end });
         }
     }
 
     /// The packet under way ended with an EEP.
-    pub fn cut<H: Host>(&mut self, cx: &mut Cx<'_, '_, H>) {
+    pub fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
         let (time_ns, end) = (time(cx), EndMarker::Eep);
-        (self.tap)(Seen { time_ns, continues: true, bytes: &[], end });
+        (self.observer)(Delivery { time_ns, continues: true, bytes: &[], end });
     }
 }
 
-fn time<H: Host>(cx: &mut Cx<'_, '_, H>) -> u64 {
+fn time<H: Host>(cx: &mut StepContext<'_, '_, H>) -> u64 {
     if cx.pacer.is_some() && cx.through_ns != 0 { cx.through_ns } else { cx.now() }
 }
