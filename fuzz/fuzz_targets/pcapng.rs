@@ -22,7 +22,9 @@ fn read(file: &[u8]) -> Vec<(u64, Vec<u8>)> {
                 RecordContent::Characters(list) => {
                     assert!(list.iter().count() <= record.header.length as usize);
                 }
-                RecordContent::Broadcast(_) | RecordContent::Code(_) | RecordContent::Event { .. } => {}
+                RecordContent::Broadcast(_)
+                | RecordContent::Code(_)
+                | RecordContent::Event { .. } => {}
             },
             Err(error) => {
                 let (ReadError::Io { offset, .. }
@@ -38,7 +40,8 @@ fn read(file: &[u8]) -> Vec<(u64, Vec<u8>)> {
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
     let packets = read(file);
-    let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default()).expect("good options");
+    let mut capture =
+        CaptureWriter::new(Vec::new(), &WriterOptions::default()).expect("good options");
     let interface = Interface { name: "a.1>b.2", description: "", speed_bps: None };
     let id = capture.interface(&interface).expect("good name");
     for (time_ps, bytes) in &packets {

@@ -1,7 +1,7 @@
 //! What may happen in one step of a flow, and what the counters say about it.
 
 use spfe_contract::CHAIN_MAX;
-use spfe_device::shared::{QueueCounts, FlowShared, RxState, TxState};
+use spfe_device::shared::{FlowShared, QueueCounts, RxState, TxState};
 
 /// Times a runner may begin a step again, generously.
 const TRIES: u64 = 4;

@@ -556,7 +556,7 @@ impl Lab {
         }
     }
 
-    fn step(&mut self, budget: u8, guest: bool) -> Step {
+    fn step(&mut self, budget: u8, guest: bool) -> StepOutcome {
         let budget = if budget == u8::MAX { u32::MAX } else { u32::from(budget % BUDGET as u8) };
         let before = Totals::of(self.device.shared());
         let runner = if guest { &mut self.guest } else { &mut self.device };

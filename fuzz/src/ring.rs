@@ -5,7 +5,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{Completion, PACKED_AREA_MIN_BYTES, QueueKind, queue_options};
 use spfe_net::network::QueueRequest;
 use spfe_net::os::SharedMemory;
-use spfe_ring::{RingCredit, DeviceLine, HostLine, Ring, Slot};
+use spfe_ring::{DeviceLine, HostLine, Ring, RingCredit, Slot};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
