@@ -1,54 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What the calc and judge stages of the protocol engine find out for the decide stage: which case an
-/// event is, so that the decision has only to choose between values.
+/// Results of the calc and judge stages of the engine. They classify an event, so that the decide
+/// stage only selects between precomputed values.
 package spfe_tcp_eng_act_pkg;
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 
-  /// What a segment is to a session from SYN-RECEIVED on, before its ACK is looked at.
+  /// Class of a segment for a session in SYN-RECEIVED or later, before its ACK is checked.
   typedef enum logic [2:0] {
-    SegOutside = 3'd0,  // not acceptable (RFC 9293, 3.10.7.4, first)
+    SegOutside = 3'd0,  // not acceptable (RFC 9293, 3.10.7.4, first step)
     SegRst = 3'd1,
     SegSyn = 3'd2,
-    SegBare = 3'd3,  // without ACK
+    SegBare = 3'd3,  // neither RST nor SYN nor ACK
     SegPlain = 3'd4,
-    SegReopen = 3'd5  // a new SYN in TIME-WAIT
+    SegReopen = 3'd5  // new SYN in TIME-WAIT
   } seg_class_e;
 
   typedef struct packed {
     seg_class_e kind;
-    logic crossed;  // the SYN-ACK of a simultaneous open, if its ACK is new
-    logic challenge;  // to be acknowledged within the limit
-    logic duplicate;  // to be acknowledged always; SegPlain: if the ACK is in range
-    logic syn_again;  // the SYN that made the session: our answer was lost
-    logic again;  // TIME-WAIT begins anew
+    logic crossed;  // SYN-ACK of a simultaneous open, valid if its ACK is new
+    logic challenge;  // answer with a rate-limited ACK
+    logic duplicate;  // answer with an ACK; for SegPlain only if its ACK is in range
+    logic syn_again;  // retransmitted SYN of this connection: our answer was lost
+    logic again;  // restart the TIME-WAIT timer
   } eng_class_t;
 
-  /// What a segment does.
+  /// Action on a segment.
   typedef enum logic [2:0] {
-    ActKeep = 3'd0,  // no change but in what is acknowledged
-    ActAck = 3'd1,  // acceptable, with an ACK in range
-    ActClose = 3'd2,  // the connection is gone
+    ActKeep = 3'd0,  // no change, except for pending acknowledgements
+    ActAck = 3'd1,  // acceptable segment with an ACK in range
+    ActClose = 3'd2,  // the connection ends
     ActReopen = 3'd3,
-    ActRefuse = 3'd4  // answered with a reset
+    ActRefuse = 3'd4  // answer with a reset
   } act_kind_e;
 
-  /// The small fields are new values if it is ActAck, and else as they were.
+  /// Action and new field values. The fields are the new values for ActAck, and unchanged
+  /// otherwise.
   typedef struct packed {
     act_kind_e kind;
-    logic tell;  // ActClose: the user had a connection
-    close_e reason;  // ActClose
-    logic challenge;  // within the limit (RFC 5961, 7)
+    logic tell;  // ActClose: report it to the user
+    close_e reason;  // ActClose: reason to report
+    logic challenge;  // send a rate-limited ACK (RFC 5961, 7)
     logic dup_ack;
     logic ack_new;  // SND.UNA advances
-    logic wnd_ok;  // the window is taken over
+    logic wnd_ok;  // take over the window of the segment
     logic opened;
     logic peer_fin;
-    logic measured;  // a round trip has ended
-    logic entered;  // recovery begins after three duplicates
-    logic reopened;  // a window that was closed has opened
-    logic snd;  // snd_cmd
+    logic measured;  // the measured round trip is complete
+    logic entered;  // fast recovery starts
+    logic reopened;  // a closed send window has opened
+    logic snd;  // issue a snd_cmd
     logic arm_dack;
     arm_e arm;
     cc_e cc;
@@ -56,9 +57,9 @@ package spfe_tcp_eng_act_pkg;
     rec_e rec;
     logic [1:0] dups;
     logic rexmit;
-    logic recover_now;  // recover becomes SND.NXT, else SND.UNA if recover_una
+    logic recover_now;  // recover := SND.NXT; otherwise, with recover_una, SND.UNA
     logic recover_una;
-    logic again_ack;  // `again` becomes ACK
+    logic again_ack;  // again := ACK
     logic timing;
     logic rtt_due;
     logic syn_now;
@@ -66,43 +67,43 @@ package spfe_tcp_eng_act_pkg;
     logic send_check;
     logic ack_pend;
     logic ack_now;
-    logic ack_go;  // the acknowledgement leaves with this event
+    logic ack_go;  // send the ACK with this event
   } eng_act_t;
 
-  /// What the service does.
+  /// Action of a service event.
   typedef enum logic [3:0] {
-    SendNone = 4'd0,  // not now
-    SendRtt = 4'd1,  // a sample of a round trip, or the RTO has changed
+    SendNone = 4'd0,  // not possible now
+    SendRtt = 4'd1,  // process a round-trip sample, or restart the timer with the new RTO
     SendRst = 4'd2,
     SendSyn = 4'd3,
     SendProbe = 4'd4,
-    SendGone = 4'd5,  // nothing is left that was to be sent again
-    SendShut = 4'd6,  // again, but the window is closed
-    SendLast = 4'd7,  // all data has left again
+    SendGone = 4'd5,  // a retransmission is no longer needed
+    SendShut = 4'd6,  // a retransmission is needed, but the window is closed
+    SendLast = 4'd7,  // all data has been resent; resend FIN if it was sent
     SendAgain = 4'd8,
-    SendWait = 4'd9,  // again, but there is no room in the window
+    SendWait = 4'd9,  // a retransmission is needed, but the window has no room
     SendNew = 4'd10,
     SendFin = 4'd11,
-    SendAck = 4'd12  // no data: an acknowledgement if one is due
+    SendAck = 4'd12  // no data to send; send an ACK if one is due
   } send_kind_e;
 
   typedef struct packed {
     send_kind_e kind;
-    logic [15:0] len;  // of SendAgain and SendNew
-    logic push;  // SendNew: the end of what there is
-    logic blocked;  // SendAck: the window keeps something back
-    logic [19:0] error;  // distance of the sample from SRTT
+    logic [15:0] len;  // bytes for SendAgain and SendNew
+    logic push;  // SendNew: the segment ends the available data
+    logic blocked;  // SendAck: the window holds data back
+    logic [19:0] error;  // absolute difference of the sample and SRTT
   } eng_send_t;
 
-  /// The one of the possible decisions that holds.
+  /// Selects one of the decisions that spfe_tcp_eng_decide computes.
   typedef enum logic [3:0] {
-    RouteKeep = 4'd0,  // nothing
+    RouteKeep = 4'd0,  // no change
     RouteClose = 4'd1,
-    RouteAck = 4'd2,  // segment: ActAck
-    RouteAnswer = 4'd3,  // segment: ActKeep
+    RouteAck = 4'd2,  // segment with ActAck
+    RouteAnswer = 4'd3,  // segment with ActKeep
     RouteReopen = 4'd4,
     RouteRefuse = 4'd5,
-    RouteSent = 4'd6,  // SYN in SYN-SENT
+    RouteSent = 4'd6,  // SYN received in SYN-SENT
     RouteDone = 4'd7,
     RouteRtt = 4'd8,
     RouteSend = 4'd9,
@@ -114,28 +115,28 @@ package spfe_tcp_eng_act_pkg;
     RoutePassive = 4'd15
   } route_e;
 
-  /// RouteClose.
+  /// Parameters of RouteClose.
   typedef struct packed {
-    logic tell;  // the user had a connection
+    logic tell;  // report it to the user
     close_e reason;
-    logic reset;  // the peer is to know
-    logic free;  // the slot does not go back to LISTEN
+    logic reset;  // send a reset to the peer
+    logic free;  // do not return to LISTEN
     logic rst_seen;
     logic rto;
     logic arp_failed;
   } eng_close_t;
 
-  /// RouteOp.
+  /// Action of RouteOp.
   typedef enum logic [2:0] {
-    OpaNone = 3'd0,  // of no use
-    OpaWait = 3'd1,  // to be tried again
+    OpaNone = 3'd0,  // no effect in this state
+    OpaWait = 3'd1,  // retry later
     OpaListen = 3'd2,
     OpaConnect = 3'd3,
-    OpaFree = 3'd4,  // listens no more
+    OpaFree = 3'd4,  // stop listening
     OpaFin = 3'd5
   } op_act_e;
 
-  /// What the judge stage says.
+  /// Output of the judge stage.
   typedef struct packed {
     route_e route;
     eng_close_t close;
@@ -146,9 +147,9 @@ package spfe_tcp_eng_act_pkg;
     logic keyed;
     logic resolving;
     logic half_open;  // SYN-RECEIVED
-    logic counts;  // KindDone: takes sequence numbers that are not acknowledged yet
-    logic mac_new;  // KindMac: the session has another address
-    logic listens;  // KindSyn: the session can be opened
+    logic counts;  // KindDone: the segment consumes sequence numbers and is not acknowledged yet
+    logic mac_new;  // KindMac: the session uses another MAC address
+    logic listens;  // KindSyn: the session can accept the connection
   } eng_case_t;
 
 endpackage

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// How long the timers of a session run: RTO and distance of window probes, with backoff and limits.
-/// Combinational.
+/// Timer intervals of a session: RTO and window probes, with backoff and limits. Combinational.
 module spfe_tcp_eng_arm (
-    /// RTO in ticks, not below the minimum, before backoff.
+    /// RTO in ticks, at least the minimum, before backoff.
     input logic [18:0] rto_i,
-    /// Doublings of it.
+    /// Number of doublings.
     input logic [3:0] backoff_i,
-    /// Longest RTO in ticks (tcp_cfg_t).
+    /// Maximum RTO in ticks (tcp_cfg_t).
     input logic [15:0] rto_max_i,
-    /// Longest distance of window probes in ticks (tcp_cfg_t).
+    /// Maximum interval of window probes in ticks (tcp_cfg_t).
     input logic [15:0] persist_max_i,
-    /// RTO, in ticks.
+    /// RTO in ticks.
     output logic [15:0] rto_o,
-    /// Distance of window probes, in ticks.
+    /// Interval until the next window probe, in ticks.
     output logic [15:0] persist_o
 );
   logic [33:0] shifted;

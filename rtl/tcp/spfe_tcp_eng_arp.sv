@@ -1,71 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Next hops: one query at a time for sessions that open, and the walk over all sessions when the
-/// address of a next hop has changed (five cycles a slot, beside the pipeline).
+/// Next hops: sends one query at a time for sessions that open. When the MAC address of a next hop
+/// has changed, it walks over all sessions, five cycles per slot, in parallel with the pipeline.
 module spfe_tcp_eng_arp
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Sessions, 2 or more.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Virtual interfaces, 1 to 8.
+    /// Number of virtual interfaces, 1 to 8.
     parameter int unsigned VifCount = 1,
-    /// Bits of a session number; not to be set.
+    /// Width of a session number; derived.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Interfaces (tcp_cfg_t).
+    /// Virtual interfaces (tcp_cfg_t).
     input vif_cfg_t [MaxVifs-1:0] vif_i,
-    /// A session asks; from the pipeline, only if free_o.
+    /// A session needs its next hop; only while free_o is high.
     input logic ask_i,
-    /// Which one.
+    /// Session that asks.
     input logic [Bits-1:0] ask_sid_i,
-    /// Its four-tuple.
+    /// Four-tuple of that session.
     input eng_tup_t ask_tup_i,
-    /// No query is under way.
+    /// No query is in progress.
     output logic free_o,
-    /// Software has changed this session: an answer for it is void.
+    /// Software has changed void_sid_i: discard an answer for it.
     input logic void_i,
-    /// Which one.
+    /// Session that software has changed.
     input logic [Bits-1:0] void_sid_i,
-    /// Query, kept until the answer; to address resolution.
+    /// Query to address resolution.
     output arp_query_t query_o,
-    /// query_o is there.
+    /// query_o is valid; held until the answer.
     output logic query_valid_o,
-    /// Answer; from address resolution.
+    /// Answer of address resolution.
     input arp_answer_t answer_i,
-    /// answer_i is there; one cycle.
+    /// answer_i is valid; one cycle.
     input logic answer_valid_i,
-    /// An answer for a session; to the pipeline.
+    /// An answer for a session is ready; to the pipeline.
     output logic arp_valid_o,
-    /// It is in the pipeline.
+    /// Pipeline accepts the answer.
     input logic arp_take_i,
-    /// It is carried out.
+    /// The pipeline has committed the answer.
     input logic arp_ready_i,
-    /// Whose.
+    /// Session of the answer.
     output logic [Bits-1:0] arp_sid_o,
     /// The answer.
     output arp_answer_t arp_o,
-    /// An address has changed; from address resolution.
+    /// The MAC address of a next hop was resolved or has changed; from address resolution.
     input arp_update_t update_i,
-    /// update_i is there and stays until it is taken.
+    /// update_i is valid; held until accepted.
     input logic update_valid_i,
-    /// All sessions know of it.
+    /// Accepts update_i after all sessions have been updated.
     output logic update_ready_o,
-    /// Slot that is looked at; to the memory of four-tuples.
+    /// Slot to compare; to the four-tuple memory.
     output logic [Bits-1:0] slot_o,
-    /// Its four-tuple, in the same cycle.
+    /// Four-tuple of slot_o, in the same cycle.
     input eng_tup_t tup_i,
-    /// A session with this next hop; to the pipeline.
+    /// A session uses the changed next hop; to the pipeline.
     output logic mac_valid_o,
-    /// It is taken.
+    /// Pipeline accepts the change.
     input logic mac_ready_i,
-    /// Which one.
+    /// Session that uses the next hop.
     output logic [Bits-1:0] mac_sid_o,
-    /// The address.
+    /// New MAC address of the next hop.
     output mac_t mac_o
 );
   typedef enum logic [2:0] {
@@ -95,10 +95,10 @@ module spfe_tcp_eng_arp
   vif_t tup_vif_q, ask_index, walk_index;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The four-tuples are used in part.
   assign unused_bits = ^{ask_tup_i, tup_i};
 
-  // Interfaces that are not there are not looked at.
+  // A number beyond the implemented interfaces reads interface 0.
   assign ask_index = 32'(ask_vif_q) < VifCount ? ask_vif_q : '0;
   assign walk_index = 32'(tup_vif_q) < VifCount ? tup_vif_q : '0;
 

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Distances and comparisons that decisions need. Combinational, one carry chain deep.
+/// Computes the differences and comparisons that the decision needs. Combinational, one carry chain
+/// deep.
 module spfe_tcp_eng_calc
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
-    /// Segment, if the event is one; from the pipeline, as all of these.
+    /// Segment of the event.
     input seg_t seg_i,
-    /// End of a transmission, if the event is one.
+    /// Transmission report of the event.
     input tx_done_t done_i,
     /// State of the session.
     input eng_tcb_t tcb_i,
-    /// What the read stage has found.
+    /// Results of the read stage.
     input eng_pre_t pre_i,
     /// SND.NXT of the session.
     input seq_t snd_nxt_i,
-    /// End of what the transmitter has sent or left to the engine.
+    /// End of the data that was sent live or left to the engine.
     input seq_t consumed_i,
-    /// End of what is in the ring.
+    /// End of the data in the ring.
     input seq_t written_i,
     /// RCV.NXT of the session.
     input seq_t rcv_nxt_i,
-    /// Ticks.
+    /// Current time in ticks.
     input when_t now_i,
-    /// Our MSS (tcp_cfg_t).
+    /// Our MSS in bytes (tcp_cfg_t).
     input logic [15:0] mss_i,
-    /// Shortest RTO in ticks (tcp_cfg_t).
+    /// Minimum RTO in ticks (tcp_cfg_t).
     input logic [15:0] rto_min_i,
-    /// SYN sent so often without an answer: give up (tcp_cfg_t).
+    /// Number of SYN transmissions before giving up (tcp_cfg_t).
     input logic [7:0] syn_tries_i,
-    /// The same for data, FIN and probes (tcp_cfg_t).
+    /// Number of transmissions of data, FIN or probes before giving up (tcp_cfg_t).
     input logic [7:0] data_tries_i,
-    /// What is known; to the pipeline.
+    /// Results of the calc stage.
     output eng_pred_t p_o
 );
   seq_t below_nxt, wl_dist, rec_dist, timed_dist, done_dist, ancient, again_dist, again, acked;
@@ -40,7 +41,7 @@ module spfe_tcp_eng_calc
   logic [15:0] peer_mss;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The structs are used in part; of the differences only the sign matters.
   assign unused_bits = ^{seg_i, done_i, tcb_i, pre_i, wl_dist, rec_dist, timed_dist, done_dist,
       ancient, again_dist};
 
@@ -73,13 +74,13 @@ module spfe_tcp_eng_calc
   assign p_o.timed_done = !timed_dist[31];
   assign p_o.flying = tcb_i.una != snd_nxt_i;
   assign p_o.drained = consumed_i == snd_nxt_i && written_i == snd_nxt_i;
-  // Behind our FIN nothing is left.
+  // Nothing follows our FIN.
   assign p_o.behind = consumed_i != snd_nxt_i && !tcb_i.fin_in;
   assign p_o.flight = snd_nxt_i - tcb_i.una;
   assign p_o.unsent = consumed_i - snd_nxt_i;
   assign p_o.usable = tcb_i.una + 32'(pre_i.swnd) - snd_nxt_i;
   assign again = tcb_i.rec == RecBack ? tcb_i.again : tcb_i.una;
-  // One less if SND.NXT counts our FIN, which is no data.
+  // One less if SND.NXT includes our FIN, which is not data.
   assign {p_o.again_left, unused_carry} = {snd_nxt_i, 1'b1} + {~again, !tcb_i.fin_in};
   assign p_o.again_room = tcb_i.una + 32'(pre_i.swnd) - again;
   assign p_o.again = again;

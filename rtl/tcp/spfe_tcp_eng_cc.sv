@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Congestion window (RFC 5681, 6582, 6928), counted in bytes. What each outcome would give is
-/// computed while the event is decided; the outcome picks one of them a cycle later.
+/// Congestion window in bytes (RFC 5681, 6582, 6928). The results of all operations are computed in
+/// the decide stage; the decision selects one of them a cycle later.
 module spfe_tcp_eng_cc
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// 0: there is no congestion window; all outputs are 0.
+    /// 1: congestion control; 0: all outputs are 0.
     parameter bit CongestionControl = 1'b0
 ) (
     /// Clock.
     input logic clk_i,
-    /// The event is decided in this cycle.
+    /// An event is decided in this cycle.
     input logic decide_i,
-    /// State of the session before it.
+    /// State of the session before the event.
     input eng_tcb_t tcb_i,
     /// ACK - SND.UNA.
     input seq_t acked_i,
     /// SND.NXT - SND.UNA.
     input seq_t flight_i,
-    /// What was decided; one cycle after decide_i.
+    /// Operation, in the cycle after decide_i.
     input cc_e op_i,
-    /// With op_i: the state that was decided, with MSS and, if nothing changes, the window.
+    /// With op_i: decided state, which supplies the MSS and the unchanged window.
     input eng_tcb_t new_tcb_i,
-    /// New congestion window; in the cycle of op_i.
+    /// New congestion control state, with op_i.
     output eng_cc_t cc_o
 );
   logic unused_bits;
   assign unused_bits = ^{clk_i, decide_i, tcb_i, acked_i, flight_i, op_i, new_tcb_i};
 
   if (CongestionControl) begin : gen_on
-    /// Slow start lasts until a loss.
+    /// Initial ssthresh: slow start lasts until the first loss.
     localparam wnd_t NoThreshold = '1;
 
     wnd_t mss, acked, more, plus, sum;
@@ -42,7 +42,7 @@ module spfe_tcp_eng_cc
     assign acked = acked_i[WndBits-1:0];
     assign more = acked < mss ? acked : mss;
     assign plus = tcb_i.cwnd + mss;
-    // Beyond what the peer has ever taken it is of no use.
+    // Growing beyond the peer's largest window would have no effect.
     assign grows = tcb_i.cwnd < tcb_i.max_wnd;
     assign slow = tcb_i.cwnd < tcb_i.ssthresh;
     assign sum = tcb_i.cacc + acked;

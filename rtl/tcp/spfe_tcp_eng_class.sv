@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What a segment is to a session from SYN-RECEIVED on, before its ACK is looked at (RFC 9293,
-/// 3.10.7.4, with RFC 5961). Combinational; beside spfe_tcp_eng_calc.
+/// Classifies a segment for a session in SYN-RECEIVED or later, before its ACK is checked (RFC
+/// 9293, 3.10.7.4, with RFC 5961). Combinational; part of the calc stage.
 module spfe_tcp_eng_class
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 (
-    /// Segment, if the event is one; from the pipeline, as all of these.
+    /// Segment of the event.
     input seg_t seg_i,
     /// State of its session.
     input eng_tcb_t tcb_i,
-    /// What the read stage has found.
+    /// Results of the read stage.
     input eng_pre_t pre_i,
-    /// What the segment is.
+    /// Class of the segment.
     output eng_class_t class_o
 );
   logic half_open, brings;
   logic unused_bits;
 
-  // Of structures handed on whole.
+  // The structs are used in part.
   assign unused_bits = ^{seg_i, tcb_i, pre_i};
 
   assign half_open = tcb_i.state == StSynRcvd;
   assign brings = seg_i.len != 16'd0 || seg_i.flags.fin;
 
   always_comb begin
-    // Its sequence number is before the window, whatever data it has (RFC 9293, 3.10.7.4, first).
+    // A SYN just before RCV.NXT is a retransmission, even if data makes it acceptable (RFC 9293,
+    // 3.10.7.4, first step).
     class_o.syn_again = half_open && seg_i.flags.syn && pre_i.prior;
     class_o.crossed = class_o.syn_again && seg_i.flags.ack && !seg_i.flags.rst;
     class_o.again = !pre_i.accept && tcb_i.state == StTimeWait && seg_i.flags.fin &&
@@ -40,7 +41,7 @@ module spfe_tcp_eng_class
     end else if (class_o.syn_again) begin
       class_o.kind = SegOutside;
     end else if (!pre_i.accept) begin
-      // Old or beyond the window: tell where we are. A keepalive ends here too.
+      // Old or beyond the window: tell the peer our state. Keepalives end here too.
       class_o.kind = SegOutside;
       class_o.challenge = !seg_i.flags.rst && !brings;
       class_o.duplicate = !seg_i.flags.rst && brings;
@@ -48,13 +49,14 @@ module spfe_tcp_eng_class
       class_o.kind = SegRst;
       class_o.challenge = !pre_i.exact;
     end else if (seg_i.flags.syn) begin
-      // Half open from LISTEN: back there (RFC 9293, 3.10.7.4, fourth); else RFC 5961, 4.
+      // SYN-RECEIVED after a passive open returns to LISTEN (RFC 9293, 3.10.7.4, fourth step);
+      // other states follow RFC 5961, 4.
       class_o.kind = SegSyn;
       class_o.challenge = !half_open || !tcb_i.passive;
     end else if (!seg_i.flags.ack) begin
       class_o.kind = SegBare;
     end else begin
-      // Out of order or not wanted any more.
+      // Data that was not accepted is out of order or no longer wanted.
       class_o.kind = SegPlain;
       class_o.duplicate = brings && !seg_i.taken;
     end

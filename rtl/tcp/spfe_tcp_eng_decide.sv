@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What an event does: one of the decisions that are made side by side. Combinational.
+/// Decide stage: computes all possible decisions in parallel and selects one. Combinational.
 module spfe_tcp_eng_decide
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 #(
-    /// Events when bytes of the ring become free.
+    /// 1: raise EvCredit when an ACK frees bytes in the ring.
     parameter bit CreditEvents = 1'b0
 ) (
     /// Kind of the event.
     input kind_e kind_i,
-    /// The event; from the pipeline.
+    /// Context of the event.
     input eng_ctx_t ctx_i,
-    /// Which case it is; from the judge stage.
+    /// Case of the event; from the judge stage.
     input eng_case_t case_i,
-    /// Window scaling is offered (tcp_cfg_t).
+    /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
-    /// The unit that asks for addresses is free.
+    /// A next-hop query can be started.
     input logic query_free_i,
-    /// What is to be done; to the pipeline.
+    /// Decision.
     output eng_dec_t dec_o
 );
   eng_dec_t ack_dec, answer_dec, reopen_dec, sent_dec, refuse_dec, rtt_dec, send_dec, timer_dec;
@@ -87,7 +87,7 @@ module spfe_tcp_eng_decide
     close_dec.count.rto = case_i.close.rto;
   end
 
-  // RFC 9293, 3.10.7.1.
+  // Reset to a segment without a session (RFC 9293, 3.10.7.1).
   always_comb begin
     reset_dec = '0;
     reset_dec.tcb.dmac = ctx_i.seg.smac;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What the end of a transmission changes. Combinational.
+/// Decision for a report of the transmitter. Combinational.
 module spfe_tcp_eng_done
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
-    /// The event; from the pipeline.
+    /// Context of the event.
     input eng_ctx_t ctx_i,
-    /// The session has a four-tuple; from the judge stage.
+    /// The receiver knows the four-tuple of the session.
     input logic keyed_i,
-    /// It takes sequence numbers that are not acknowledged yet.
+    /// The segment consumes sequence numbers and is not acknowledged yet.
     input logic counts_i,
-    /// What is to be done; to the pipeline.
+    /// Decision.
     output eng_dec_t dec_o
 );
   eng_tcb_t tcb;
   tx_done_t done;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The context and the report are used in part.
   assign unused_bits = ^{ctx_i, done};
 
   assign tcb = ctx_i.tcb;
@@ -43,7 +43,8 @@ module spfe_tcp_eng_done
         dec_o.tcb.tstart = ctx_i.now[15:0];
       end
       if (done.bad_sum && ctx_i.room && tcb.busy != 2'd3) begin
-        // The ring has the right bytes; the checksum is made anew. Without room the timer does it.
+        // The ring holds the correct data, and the checksum is recomputed. Without room, the
+        // retransmission timer recovers.
         dec_o.tx = 1'b1;
         dec_o.tx_seq = done.seq;
         dec_o.tx_ack_rcv = 1'b1;

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Events for the user: what one decision has to tell, one after the other, through a FIFO. An
-/// event that finds it full is lost and counted.
+/// Events to the user: serialises the events of one decision into a FIFO. Events that find the FIFO
+/// full are lost and counted.
 module spfe_tcp_eng_event
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Events at each change of state.
+    /// 1: raise EvStatus at each state change of a session.
     parameter bit StatusEvents = 1'b0
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A decision is carried out; from the pipeline, not before idle_o.
+    /// A decision is committed; only while idle_o is high.
     input logic valid_i,
-    /// Session of it.
+    /// Session of the decision.
     input sid_t sid_i,
     /// The decision.
     input eng_dec_t dec_i,
-    /// State before it.
+    /// State of the session before the decision.
     input state_e state_i,
-    /// Four-tuple before it.
+    /// Four-tuple of the session before the decision.
     input eng_tup_t tup_i,
-    /// Bytes free in the ring.
+    /// Free bytes in the ring after the decision.
     input logic [31:0] credit_i,
-    /// All was put into the FIFO.
+    /// No event of the last decision is pending.
     output logic idle_o,
-    /// Events.
+    /// Event to the user.
     output event_t event_o,
-    /// event_o is there.
+    /// event_o is valid.
     output logic event_valid_o,
-    /// It is taken.
+    /// The user accepts event_o.
     input logic event_ready_i,
-    /// An event was lost.
+    /// An event was lost; one cycle.
     output logic lost_o
 );
   logic opened_q, closed_q, fin_q, failed_q, status_q, credit_q;
@@ -47,7 +47,7 @@ module spfe_tcp_eng_event
   logic [5:0] unused_count;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The decision and the four-tuple are used in part.
   assign unused_bits = ^{dec_i, tup_q};
 
   always_comb begin
@@ -97,7 +97,7 @@ module spfe_tcp_eng_event
   );
 
   always_ff @(posedge clk_i) begin
-    // One a cycle, in the order above.
+    // One event per cycle, in the order of the selection above.
     opened_q <= 1'b0;
     if (!opened_q) begin
       failed_q <= 1'b0;

@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Segments of no session: what has no ACK looks for a listening session, one slot a cycle. A SYN
-/// opens it, anything else is dropped there (RFC 9293, 3.10.7.2); what finds none, and what has an
-/// ACK, is answered with a reset. A burst that does not fit into the FIFO is dropped.
+/// Handles segments without a session. A segment without ACK searches for a listening session, one
+/// slot per cycle: a SYN opens the session, anything else is dropped (RFC 9293, 3.10.7.2). Segments
+/// that find no listener, and those with ACK, are answered with a reset. Segments that do not fit
+/// into the FIFO are dropped.
 module spfe_tcp_eng_find
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Sessions, 2 or more.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Bits of a session number; not to be set.
+    /// Width of a session number; derived.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Unit of time.
+    /// One-cycle pulse per tick.
     input logic tick_i,
-    /// No resets (tcp_cfg_t).
+    /// Send no resets (tcp_cfg_t).
     input logic silent_i,
-    /// Secret of initial sequence numbers (tcp_cfg_t).
+    /// Secret for initial sequence numbers (tcp_cfg_t).
     input logic [31:0] iss_key_i,
-    /// Clock of initial sequence numbers; from the engine.
+    /// Time for initial sequence numbers.
     input seq_t iss_clock_i,
-    /// A segment that hits no session; from the receiver.
+    /// Segment without a session; from the receiver.
     input seg_t seg_i,
-    /// seg_i is there; one cycle.
+    /// seg_i is valid; one cycle.
     input logic seg_valid_i,
-    /// Slot that is looked at; to the memory of four-tuples.
+    /// Slot to compare; to the four-tuple memory.
     output logic [Bits-1:0] slot_o,
-    /// Its four-tuple, in the same cycle.
+    /// Four-tuple of slot_o, in the same cycle.
     input eng_tup_t tup_i,
-    /// The anonymous header is free: the last reset has left.
+    /// The shared header for resets is free: the last reset has been sent.
     input logic anon_free_i,
-    /// A session listens for this SYN; to the pipeline.
+    /// A session accepts the SYN in seg_o; to the pipeline.
     output logic syn_valid_o,
-    /// It is taken.
+    /// Pipeline accepts the SYN.
     input logic syn_ready_i,
-    /// Which one.
+    /// The listening session.
     output logic [Bits-1:0] syn_sid_o,
-    /// Our initial sequence number, if it opens.
+    /// Our initial sequence number for the new connection.
     output seq_t syn_iss_o,
-    /// This segment is to be answered with a reset; to the pipeline.
+    /// The segment in seg_o must be answered with a reset; to the pipeline.
     output logic reset_valid_o,
-    /// It is taken.
+    /// Pipeline accepts the reset.
     input logic reset_ready_i,
-    /// The segment of both.
+    /// Segment being handled.
     output seg_t seg_o,
-    /// A SYN was dropped.
+    /// A SYN was dropped; one cycle.
     output logic drop_o
 );
-  /// Resets in a tick, at most.
+  /// Maximum number of resets per tick.
   localparam logic [4:0] ResetLimit = 5'd16;
 
   typedef enum logic [2:0] {
@@ -116,7 +117,7 @@ module spfe_tcp_eng_find
   assign reset_valid_o = state_q == FindReset && anon_free_i && resets_q < ResetLimit && !silent_i;
   assign seg_o = head;
 
-  // The slot of the last cycle against the segment.
+  // Compare the slot read in the last cycle with the segment.
   assign port_same = seen_tup_q.lport == lport_q && seen_tup_q.vif == vif_q;
   assign peer_same = seen_tup_q.ip == ip_q;
   assign ports_same = seen_tup_q.port == port_q;
@@ -153,7 +154,7 @@ module spfe_tcp_eng_find
         busy_q <= 1'b0;
         if (fifo_valid) state_q <= walks ? FindMix : FindReset;
       end
-      // Also gives the last passive open time to reach the memory.
+      // This also gives the previous passive open time to reach the memory.
       FindMix: if (mix_done) state_q <= FindWalk;
       FindWalk: begin
         slot_q <= slot_q + Bits'(1);
@@ -163,7 +164,7 @@ module spfe_tcp_eng_find
         end
       end
       FindEnd: begin
-        // The last slot is looked at in the first cycle of this state.
+        // The first cycle of this state still compares the last slot.
         if (!seen_q) begin
           if (drop) state_q <= FindIdle;
           else state_q <= listens_q ? FindSyn : FindReset;

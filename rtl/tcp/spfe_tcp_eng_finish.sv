@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The state that is written: that of the decision, with its timers and its congestion window.
+/// Completes the state to write: adds timers and congestion window to a decision.
 module spfe_tcp_eng_finish
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// A congestion window limits what is sent.
+    /// 1: the congestion window limits sending.
     parameter bit CongestionControl = 1'b0
 ) (
     /// Clock.
     input logic clk_i,
-    /// The event is decided in this cycle.
+    /// An event is decided in this cycle.
     input logic decide_i,
-    /// State before it.
+    /// State before the event.
     input eng_tcb_t tcb_i,
-    /// What is known of it.
+    /// Results of the calc stage.
     input eng_pred_t p_i,
-    /// One cycle after it: the decision.
+    /// Decision, in the cycle after decide_i.
     input eng_dec_t dec_i,
-    /// Ticks.
+    /// Current time in ticks.
     input when_t now_i,
-    /// Longest RTO in ticks (tcp_cfg_t).
+    /// Maximum RTO in ticks (tcp_cfg_t).
     input logic [15:0] rto_max_i,
-    /// Longest distance of window probes in ticks (tcp_cfg_t).
+    /// Maximum interval of window probes in ticks (tcp_cfg_t).
     input logic [15:0] persist_max_i,
-    /// Ticks in TIME-WAIT (tcp_cfg_t).
+    /// Duration of TIME-WAIT in ticks (tcp_cfg_t).
     input logic [15:0] time_wait_i,
-    /// Ticks an acknowledgement may wait (tcp_cfg_t).
+    /// Maximum delay of an acknowledgement in ticks (tcp_cfg_t).
     input logic [15:0] delack_i,
-    /// New state; with dec_i.
+    /// State to write, with dec_i.
     output eng_tcb_t tcb_o,
-    /// New four-tuple.
+    /// Four-tuple to write, with dec_i.
     output eng_tup_t tup_o,
     /// RTO with backoff before the event, in ticks.
     output logic [15:0] rto_o

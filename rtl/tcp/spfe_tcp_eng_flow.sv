@@ -1,78 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Flow through the pipeline of the engine: which event goes into it, and which stages have one.
+/// Pipeline control of the engine: selects the next event and tracks which stages are occupied.
 ///
-/// Stages are read, calc, judge, decide and write. The next event is chosen when the one before it is
-/// in decide, and is read while that one writes; of the same session, a cycle later. So there are
-/// four cycles from event to event, five within a session.
+/// The stages are read, calc, judge, decide and write. The next event is selected while the previous
+/// one is in decide, and reads its session while that one writes, or one cycle later if both belong
+/// to the same session. So events start every four cycles, or every five within a session.
 module spfe_tcp_eng_flow
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// The sessions are being cleared: no event now.
+    /// Initialisation after reset is running; no event may start.
     input logic init_i,
-    /// A segment waits; from the FIFO.
+    /// A segment waits in the FIFO.
     input logic seg_valid_i,
-    /// Its session.
+    /// Session of the segment.
     input sid_t seg_sid_i,
-    /// The end of a transmission waits.
+    /// A report of the transmitter waits.
     input logic done_valid_i,
-    /// Its session; above the last one it is no event.
+    /// Session of the report; a number out of range is no event.
     input sid_t done_sid_i,
-    /// A session waits for service; from the queue.
+    /// A session waits for service.
     input logic serve_valid_i,
-    /// Its number.
+    /// Session that waits for service.
     input sid_t serve_sid_i,
-    /// There is space for the command of one more event, and for those that are under way.
+    /// The command FIFO has room for one more event and those in progress.
     input logic room_i,
-    /// The commands before have been given on; from a register.
+    /// All commands of the previous decision have been issued.
     input logic out_ready_i,
-    /// An answer about a next hop waits.
+    /// An answer of address resolution waits.
     input logic arp_i,
-    /// For this session.
+    /// Session of the answer.
     input sid_t arp_sid_i,
-    /// A session with a next hop that has changed waits.
+    /// A changed next hop waits for a session.
     input logic mac_i,
-    /// Its number.
+    /// Session with the changed next hop.
     input sid_t mac_sid_i,
     /// An operation of software waits.
     input logic op_i,
-    /// Its session.
+    /// Session of the operation.
     input sid_t op_sid_i,
-    /// Software waits for a view.
+    /// A view request waits.
     input logic view_i,
-    /// Of this session.
+    /// Session of the view request.
     input sid_t view_sid_i,
     /// A SYN for a listening session waits.
     input logic syn_i,
-    /// That session.
+    /// Listening session.
     input sid_t syn_sid_i,
-    /// A segment of no session waits for its reset.
+    /// A segment without a session waits for its reset.
     input logic reset_i,
-    /// An event may be chosen in this cycle: what it needs is kept, also if there is none.
+    /// An event may be selected in this cycle. Its inputs are registered even if none is.
     output logic can_o,
-    /// A segment is chosen.
+    /// A segment is selected.
     output logic pick_seg_o,
-    /// The end of a transmission is chosen.
+    /// A report of the transmitter is selected.
     output logic pick_done_o,
-    /// The service of a session is chosen.
+    /// The service of a session is selected.
     output logic pick_serve_o,
-    /// Kind of the other event that is next; from a register.
+    /// Kind of the next event among the remaining sources.
     output kind_e other_kind_o,
-    /// Another event was chosen in the cycle before; kind_o is its kind.
+    /// An event of kind_o from the remaining sources was selected in the previous cycle.
     output logic took_other_o,
     /// The event leaves the read stage.
     output logic read_o,
-    /// Session of it, and of those in calc, judge and decide.
+    /// Session of the event in read, calc, judge or decide.
     output sid_t sid_o,
-    /// Their kind.
+    /// Kind of that event.
     output kind_e kind_o,
     /// An event is in calc.
     output logic calc_o,
@@ -80,22 +80,22 @@ module spfe_tcp_eng_flow
     output logic judge_o,
     /// An event is in decide.
     output logic decide_o,
-    /// The event in write is carried out.
+    /// The event in the write stage is committed.
     output logic fire_o,
-    /// Session of it.
+    /// Session of the event in the write stage.
     output sid_t write_sid_o,
-    /// Its kind.
+    /// Kind of the event in the write stage.
     output kind_e write_kind_o
 );
   logic pick, pick_other, done, serve, others, turn_q;
-  logic can_q;  // nothing in read, calc and judge
+  logic can_q;  // read and calc are empty
   logic took_q;
   logic read_q, calc_q, judge_q, decide_q, write_q;
   logic other_d, other_q;
   kind_e pick_kind, kind_q, write_kind_q, other_kind_d, other_kind_q;
   sid_t sid_q, write_sid_q, other_sid_d, other_sid_q, pick_sid;
 
-  // Who of the others is next; they keep still until they are taken.
+  // Next of the remaining sources. Each holds its request until it is accepted.
   always_comb begin
     other_d = 1'b1;
     other_kind_d = KindReset;
@@ -149,7 +149,8 @@ module spfe_tcp_eng_flow
   end
 
   assign fire_o = write_q && out_ready_i;
-  // The state that an event reads has to be written; what it reads it overwrites.
+  // An event may read a session only after the previous event has written it. The read also
+  // overwrites the registers that the write stage still uses.
   assign read_o = read_q && (!write_q || (out_ready_i && write_sid_q != sid_q));
   assign calc_o = calc_q;
   assign judge_o = judge_q;
@@ -160,7 +161,7 @@ module spfe_tcp_eng_flow
   assign write_kind_o = write_kind_q;
 
   always_ff @(posedge clk_i) begin
-    // What was carried out may make the answer to a query void.
+    // The event just committed may have voided the answer to a query.
     other_q <= other_d && !fire_o;
     other_kind_q <= other_kind_d;
     other_sid_q <= other_sid_d;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The judge stage of the engine: which case an event is. Combinational.
+/// Judge stage of the engine: determines the case of an event. Combinational.
 module spfe_tcp_eng_judge
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 #(
-    /// Each segment with data is acknowledged at once.
+    /// 1: acknowledge each data segment at once.
     parameter bit InstantAck = 1'b0,
-    /// A congestion window limits what is sent.
+    /// 1: the congestion window limits sending.
     parameter bit CongestionControl = 1'b0
 ) (
     /// Kind of the event.
     input kind_e kind_i,
-    /// The event; from the pipeline.
+    /// Context of the event.
     input eng_ctx_t ctx_i,
-    /// What a segment is before its ACK is looked at; from the calc stage.
+    /// Class of the segment before its ACK is checked; from the calc stage.
     input eng_class_t class_i,
-    /// Which case it is; to the pipeline.
+    /// Case of the event.
     output eng_case_t case_o
 );
   eng_tcb_t tcb;
@@ -26,7 +26,7 @@ module spfe_tcp_eng_judge
   logic opening, half_open, keyed, free;
   logic unused_bits;
 
-  // Of structures handed on whole.
+  // The context is used in part.
   assign unused_bits = ^{ctx_i};
 
   assign tcb = ctx_i.tcb;
@@ -53,7 +53,7 @@ module spfe_tcp_eng_judge
   assign half_open = tcb.state == StSynRcvd;
   assign opening = half_open || tcb.state == StSynSent;
   assign keyed = is_keyed(tcb.state);
-  // A slot can be given to somebody else; its last command has left.
+  // The slot can be reused once its last command has been sent.
   assign free = tcb.busy == 2'd0 && !tcb.rst_now;
 
   always_comb begin
@@ -94,7 +94,7 @@ module spfe_tcp_eng_judge
         case_o.close.reason = act.reason;
         case_o.close.rst_seen = ctx_i.seg.flags.rst;
         if (tcb.state == StSynSent) begin
-          // RFC 9293, 3.10.7.3.
+          // Segments in SYN-SENT (RFC 9293, 3.10.7.3).
           case_o.close.tell = 1'b1;
           case_o.close.reason = CloseRefused;
           if (ctx_i.seg.flags.ack && !ctx_i.p.ack_new) begin

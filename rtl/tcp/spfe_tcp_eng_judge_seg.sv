@@ -1,67 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Which case a segment is (RFC 9293, 3.10.7, with RFC 5961), and what becomes of flags and states.
-/// Combinational; spfe_tcp_eng_seg makes the decision of it.
+/// Determines the case of a segment (RFC 9293, 3.10.7, with RFC 5961) and the new values of flags
+/// and states. Combinational; spfe_tcp_eng_seg_sync turns the result into a decision.
 module spfe_tcp_eng_judge_seg
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 #(
-    /// Each segment with data is acknowledged at once.
+    /// 1: acknowledge each data segment at once.
     parameter bit InstantAck = 1'b0,
-    /// A congestion window limits what is sent.
+    /// 1: the congestion window limits sending.
     parameter bit CongestionControl = 1'b0
 ) (
-    /// The segment; from the pipeline, as all of these.
+    /// Segment of the event.
     input seg_t seg_i,
     /// State of its session.
     input eng_tcb_t tcb_i,
-    /// What the read stage has found.
+    /// Results of the read stage.
     input eng_pre_t pre_i,
-    /// What the calc stage has found.
+    /// Results of the calc stage.
     input eng_pred_t p_i,
-    /// What the segment is before its ACK is looked at.
+    /// Class of the segment before its ACK is checked.
     input eng_class_t class_i,
-    /// A command can be given.
+    /// The FIFO has room for a tx_cmd.
     input logic room_i,
-    /// What the segment does.
+    /// Action on the segment.
     output eng_act_t act_o
 );
   logic has_data, ack_ok, fin_acked, fin_taken, is_dup, wnd_ok, half_open, can_send, in_range;
-  logic challenge;  // acknowledged within the limit
-  logic duplicate;  // acknowledged always
-  logic crossed;  // the SYN-ACK of a simultaneous open
-  logic last_acked;  // the FIN that ends the connection
+  logic challenge;  // answer with a rate-limited ACK
+  logic duplicate;  // answer with an ACK
+  logic crossed;  // SYN-ACK of a simultaneous open
+  logic last_acked;  // our FIN is acknowledged in LAST-ACK: the connection ends
   logic syn_opens;  // SYN-SENT becomes ESTABLISHED
   logic data_taken, data_now, done, window_opens;
   act_kind_e kind;
   state_e mid_state;
   logic unused_bits;
 
-  // Of structures handed on whole.
+  // The structs are used in part.
   assign unused_bits = ^{seg_i, tcb_i, pre_i, p_i};
 
   assign half_open = tcb_i.state == StSynRcvd;
   assign has_data = seg_i.len != 16'd0;
   assign ack_ok = p_i.ack_new || p_i.ack_same;
   assign fin_acked = tcb_i.fin_in && p_i.ack_all && ack_ok;
-  // Behind LAST-ACK nothing is taken.
+  // The receiver accepts nothing after LAST-ACK.
   assign fin_taken = seg_i.taken && seg_i.flags.fin;
   assign is_dup = p_i.ack_same && p_i.flying && !has_data && p_i.wnd_same && !seg_i.flags.fin &&
       pre_i.wnd != '0;
-  // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK that is not below SND.UNA. The first
-  // window is taken in any case.
+  // RFC 9293, 3.10.7.4: SND.WL2 =< ACK holds for every ACK at or above SND.UNA. The first window of
+  // a connection is always accepted.
   assign wnd_ok = ack_ok && (p_i.wl_ok || half_open);
   assign crossed = class_i.crossed && p_i.ack_new;
   assign last_acked = fin_acked && tcb_i.state == StLastAck;
   assign syn_opens = seg_i.flags.syn && seg_i.flags.ack && p_i.ack_new && !seg_i.flags.rst;
   assign can_send = room_i && tcb_i.busy != 2'd3;
 
-  // ActAck, or ActClose or ActRefuse, for which only that counts.
+  // Selects ActAck. It may also be set for ActClose and ActRefuse, which ignore these fields.
   assign in_range = crossed ||
       (class_i.kind == SegPlain && !p_i.ack_beyond && !p_i.ack_ancient);
 
-  // The case.
+  // Case of the segment.
   always_comb begin
     kind = ActKeep;
     challenge = class_i.challenge;
@@ -72,7 +72,8 @@ module spfe_tcp_eng_judge_seg
       duplicate = 1'b0;
     end else begin
       unique case (class_i.kind)
-        // RST: exact closes, in the window is challenged.
+        // RST: an exact sequence number closes, any other in the window is challenged (RFC 5961,
+        // 3).
         SegRst: if (!class_i.challenge) kind = ActClose;
         SegSyn: if (!class_i.challenge) kind = ActClose;
         SegReopen: kind = ActReopen;
@@ -94,12 +95,12 @@ module spfe_tcp_eng_judge_seg
     act_o.reason = CloseReset;
     if (half_open) act_o.reason = class_i.kind == SegRst ? CloseRefused : CloseReset;
     else if (tcb_i.state == StTimeWait || class_i.kind == SegPlain) act_o.reason = CloseDone;
-    // What was to be sent again is not, once the session is open.
+    // Once the connection is open, a pending retransmission of the SYN is cancelled.
     act_o.syn_now = !(in_range && p_i.ack_new) &&
         (tcb_i.syn_now || (class_i.syn_again && !seg_i.flags.rst));
   end
 
-  // States.
+  // State transitions.
   always_comb begin
     mid_state = tcb_i.state;
     if (half_open) mid_state = StEstablished;
@@ -118,7 +119,7 @@ module spfe_tcp_eng_judge_seg
     end
   end
 
-  // Acknowledgement of ours, windows and recovery.
+  // The peer's acknowledgement, windows and recovery.
   assign done = p_i.rec_done || p_i.ack_all;
   assign window_opens = tcb_i.tmr == TmPersist && wnd_ok && pre_i.wnd != '0;
   always_comb begin
@@ -146,12 +147,12 @@ module spfe_tcp_eng_judge_seg
       act_o.rexmit = 1'b0;
       if (!half_open) act_o.cc = CcAck;
       if (tcb_i.rec == RecNone) begin
-        act_o.recover_una = 1'b1;  // follows, for the comparison on the circle
+        act_o.recover_una = 1'b1;  // keeps recover close to SND.UNA, for comparisons modulo 2^32
       end else if (done) begin
         act_o.rec = RecNone;
         if (tcb_i.rec == RecFast) act_o.cc = CcExit;
       end else if (tcb_i.rec == RecFast) begin
-        // RFC 6582: a partial acknowledgement shows the next hole.
+        // RFC 6582: a partial acknowledgement reveals the next hole.
         act_o.rexmit = 1'b1;
         act_o.cc = CcPartial;
       end else if (tcb_i.rec == RecBack) begin
@@ -169,7 +170,7 @@ module spfe_tcp_eng_judge_seg
         act_o.snd = 1'b1;
         act_o.cc = CcEnter;
       end else if (tcb_i.dups == 2'd2 && tcb_i.rec == RecAfter) begin
-        // What was sent again after a timeout was lost again.
+        // A retransmission after the timeout was lost too.
         act_o.rexmit = 1'b1;
       end else if (tcb_i.dups == 2'd3 && tcb_i.rec == RecFast) begin
         act_o.cc = CcDup;
@@ -178,7 +179,7 @@ module spfe_tcp_eng_judge_seg
     end
     if (half_open) act_o.cc = tcb_i.tries == 8'd0 ? CcInit : CcInitLost;
     if (window_opens && !p_i.ack_all) begin
-      // What had left when the window closed was thrown away.
+      // Segments sent before the window closed were discarded by the peer.
       act_o.rexmit = 1'b1;
       act_o.rec = RecBack;
       act_o.recover_now = 1'b1;
@@ -188,7 +189,7 @@ module spfe_tcp_eng_judge_seg
         (act_o.snd && (p_i.behind || tcb_i.fin_req));
   end
 
-  // The long timer.
+  // Long timer.
   always_comb begin
     act_o.arm = ArmKeep;
     if (in_range) begin
@@ -202,7 +203,7 @@ module spfe_tcp_eng_judge_seg
     end
   end
 
-  // Acknowledgement of theirs.
+  // Our acknowledgement.
   assign data_taken = has_data && seg_i.taken;
   assign data_now = data_taken && (InstantAck || tcb_i.ack_pend || seg_i.gap);
   always_comb begin
@@ -210,7 +211,7 @@ module spfe_tcp_eng_judge_seg
     act_o.ack_pend = tcb_i.ack_pend || data_taken;
     act_o.arm_dack = data_taken && !data_now;
     act_o.ack_now = tcb_i.ack_now || act_o.challenge || duplicate || data_now || fin_taken;
-    // It need not wait for the service. Only ActKeep and ActAck look at this.
+    // The ACK need not wait for a service event. Only ActKeep and ActAck use this.
     if (tcb_i.state == StSynSent) act_o.ack_go = syn_opens && can_send;
     else act_o.ack_go = act_o.ack_now && can_send && !act_o.syn_now;
   end

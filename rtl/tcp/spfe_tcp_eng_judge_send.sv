@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What a session has to send next. Combinational.
+/// Determines what a session sends next. Combinational.
 module spfe_tcp_eng_judge_send
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 (
-    /// State of the session; from the pipeline, as all of these.
+    /// State of the session.
     input eng_tcb_t tcb_i,
-    /// What the calc stage has found.
+    /// Results of the calc stage.
     input eng_pred_t p_i,
-    /// A command can be given.
+    /// The FIFO has room for a tx_cmd.
     input logic room_i,
-    /// What is to be sent.
+    /// What to send.
     output eng_send_t send_o
 );
   logic [15:0] again_len, new_len;
@@ -20,10 +20,11 @@ module spfe_tcp_eng_judge_send
   logic open, fits, wide, new_ok, fin_ok, fin_left;
   logic unused_bits;
 
-  // Of structures handed on whole.
+  // The structs are used in part.
   assign unused_bits = ^{tcb_i, p_i};
 
-  // Again: within what was sent and what may be sent. Less than a segment only at SND.UNA.
+  // Retransmission: limited by SND.NXT and the window. A segment shorter than the MSS is allowed
+  // only at SND.UNA.
   assign again_small = p_i.again_left < 32'(tcb_i.mss);
   assign again_fits = !p_i.again_room[31] &&
       (again_small ? p_i.again_room >= p_i.again_left : p_i.again_room >= 32'(tcb_i.mss));
@@ -33,8 +34,9 @@ module spfe_tcp_eng_judge_send
     else again_len = again_small ? p_i.again_left[15:0] : tcb_i.mss;
   end
 
-  // New: from SND.NXT to consumed. A short segment that is not the end of the data leaves only if
-  // the window is small for good or nothing is on its way (RFC 9293, 3.8.6.2.1).
+  // New data: from SND.NXT to consumed. A short segment before the end of the data is sent only if
+  // the usable window is at least half the largest seen or nothing is in flight (sender side silly
+  // window avoidance, RFC 9293, 3.8.6.2.1).
   assign open = !p_i.usable[31] && p_i.usable != '0;
   assign fits = p_i.unsent <= p_i.usable;
   assign wide = p_i.usable >= 32'(tcb_i.mss);

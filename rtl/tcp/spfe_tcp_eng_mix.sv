@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Initial sequence number: a clock and a keyed mix of the four-tuple (in the spirit of RFC 6528;
-/// rotations, additions and exclusive or, no cryptographic claim). Takes nine cycles.
+/// Initial sequence number: a clock plus a keyed hash of the four-tuple, similar to RFC 6528. The
+/// hash uses rotations, additions and exclusive or, and makes no cryptographic claim. Takes nine
+/// cycles.
 module spfe_tcp_eng_mix
   import spfe_tcp_pkg::*;
 (
@@ -9,7 +10,7 @@ module spfe_tcp_eng_mix
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Begin with this four-tuple, which stays until the next start; from the user of this block.
+    /// Starts a computation. The inputs below must be stable until done_o.
     input logic start_i,
     /// Address of the peer.
     input ip_t ip_i,
@@ -17,13 +18,13 @@ module spfe_tcp_eng_mix
     input port_t port_i,
     /// Our port.
     input port_t lport_i,
-    /// Interface.
+    /// Virtual interface.
     input vif_t vif_i,
     /// Secret (tcp_cfg_t).
     input logic [31:0] key_i,
-    /// The clock part; from the engine.
+    /// Time part of the sequence number.
     input seq_t clock_i,
-    /// iss_o is there, until the next start.
+    /// iss_o is valid, until the next start.
     output logic done_o,
     /// Initial sequence number.
     output seq_t iss_o

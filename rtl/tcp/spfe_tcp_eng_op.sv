@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// An operation of software, with the initial sequence number it may need; tried until it is done.
+/// Operations of software: computes the initial sequence number an operation may need, and offers
+/// it to the pipeline until it succeeds.
 module spfe_tcp_eng_op
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Sessions, 2 or more.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16
 ) (
     /// Clock.
@@ -14,23 +15,23 @@ module spfe_tcp_eng_op
     input logic rst_i,
     /// Operation; from the registers.
     input op_cmd_t op_i,
-    /// op_i is there and stays until it is taken.
+    /// op_i is valid; held until accepted.
     input logic op_valid_i,
-    /// It is carried out, or there is no such session.
+    /// Accepts op_i when it is complete, or at once if the session does not exist.
     output logic op_ready_o,
-    /// Secret of initial sequence numbers (tcp_cfg_t).
+    /// Secret for initial sequence numbers (tcp_cfg_t).
     input logic [31:0] iss_key_i,
-    /// Clock of initial sequence numbers; from the engine.
+    /// Time for initial sequence numbers.
     input seq_t iss_clock_i,
-    /// The operation is to be carried out; to the pipeline.
+    /// The operation is ready for the pipeline.
     output logic valid_o,
-    /// Initial sequence number, if it opens.
+    /// Initial sequence number for an operation that opens a connection.
     output seq_t iss_o,
-    /// It is in the pipeline.
+    /// Pipeline accepts the operation.
     input logic take_i,
-    /// It is carried out or was of no use.
+    /// The operation was carried out or had no effect.
     input logic done_i,
-    /// It has to be tried again.
+    /// The operation must be retried.
     input logic again_i
 );
   typedef enum logic [1:0] {
@@ -44,7 +45,7 @@ module spfe_tcp_eng_op
   logic mix_done, known;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The operation itself is forwarded by the engine.
   assign unused_bits = ^{op_i};
 
   assign known = 32'(op_i.sid) < SessionCount;

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Software's operations, answers about next hops, and SYNs for listening sessions. Combinational.
+/// Decisions for operations of software, answers of address resolution, and SYNs for listening
+/// sessions. Combinational.
 module spfe_tcp_eng_open
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 (
-    /// The event; from the pipeline.
+    /// Context of the event.
     input eng_ctx_t ctx_i,
-    /// What it is; from the judge stage.
+    /// Case of the event; from the judge stage.
     input eng_case_t case_i,
     /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
-    /// The unit that asks for addresses is free.
+    /// A next-hop query can be started.
     input logic query_free_i,
-    /// RouteOp.
+    /// Decision for RouteOp.
     output eng_dec_t op_o,
-    /// RouteArp.
+    /// Decision for RouteArp.
     output eng_dec_t arp_o,
-    /// RouteMac.
+    /// Decision for RouteMac.
     output eng_dec_t mac_o,
-    /// RoutePassive.
+    /// Decision for RoutePassive.
     output eng_dec_t passive_o
 );
   eng_tcb_t tcb;
   eng_dec_t op_dec, arp_dec, mac_dec, passive_dec;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The structs are used in part.
   assign unused_bits = ^{ctx_i, case_i};
 
   assign tcb = ctx_i.tcb;
@@ -39,7 +40,7 @@ module spfe_tcp_eng_open
       OpaWait: op_dec.op_done = 1'b0;
       OpaListen, OpaConnect: begin
         op_dec.tcb = '0;
-        op_dec.tcb.una = ctx_i.iss;  // of an active open
+        op_dec.tcb.una = ctx_i.iss;  // for an active open
         op_dec.tup.vif = ctx_i.op.vif;
         op_dec.tup.ip = ctx_i.op.ip;
         op_dec.tup.lport = ctx_i.op.lport;
@@ -70,7 +71,7 @@ module spfe_tcp_eng_open
     endcase
   end
 
-  // The next hop of an active open.
+  // The next hop of an active open is known.
   always_comb begin
     arp_dec = dec_keep(tcb, ctx_i.tup);
     arp_dec.tcb.state = StSynSent;
@@ -85,14 +86,14 @@ module spfe_tcp_eng_open
     arp_dec.rcv = 1'b1;
   end
 
-  // Another address of a next hop.
+  // The MAC address of a next hop has changed.
   always_comb begin
     mac_dec = dec_keep(tcb, ctx_i.tup);
     if (case_i.mac_new) begin
       mac_dec.tcb.dmac = ctx_i.mac;
       mac_dec.hdr = 1'b1;
     end
-    // It may be the one that is waited for.
+    // It may be the next hop this session is waiting for.
     mac_dec.query = case_i.resolving && query_free_i;
   end
 
@@ -100,7 +101,7 @@ module spfe_tcp_eng_open
   always_comb begin
     passive_dec = dec_keep(tcb, ctx_i.tup);
     if (case_i.listens) begin
-      // The receiver takes only what has the right ACK (see ack_lo_o of the engine).
+      // The receiver accepts only segments with the right ACK (see ack_lo_o of the engine).
       passive_dec = dec_syn(passive_dec, ctx_i.seg.seq, ctx_i.seg.wnd, ctx_i.p.mss,
                             ctx_i.seg.has_ws && wscale_en_i, ctx_i.seg.ws);
       passive_dec.tcb.state = StSynRcvd;

@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Commands of one decision: first those that set up headers and state, then the segment to be
-/// sent, which waits in a FIFO for the transmitter.
+/// Issues the commands of a decision: first those that set up headers and state, then the segment
+/// to send, which waits in a FIFO for the transmitter.
 module spfe_tcp_eng_out
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// A congestion window limits what is sent.
+    /// 1: the congestion window limits sending.
     parameter bit CongestionControl = 1'b0
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A decision is carried out; from the pipeline.
+    /// A decision is committed.
     input logic valid_i,
-    /// The one before it has been given on; from a register.
+    /// All commands of the previous decision have been issued.
     output logic ready_o,
-    /// Session of it.
+    /// Session of the decision.
     input sid_t sid_i,
     /// The decision.
     input eng_dec_t dec_i,
-    /// Its congestion window.
+    /// Congestion window of the decision, in bytes.
     input wnd_t cwnd_i,
-    /// Our MSS (tcp_cfg_t).
+    /// Our MSS in bytes (tcp_cfg_t).
     input logic [15:0] mss_i,
-    /// The receive window is not 0 (tcp_cfg_t): payload may be taken.
+    /// The receive window is not 0 (tcp_cfg_t), so payload may be delivered.
     input logic receive_i,
-    /// Enough space for the commands of all decisions that may be in the pipeline; from a register.
+    /// The FIFO has room for the commands of all decisions that may be in the pipeline.
     output logic room_o,
-    /// What a session receives, to the receiver.
+    /// Delivery command to the receiver.
     output rcv_cmd_t rcv_cmd_o,
-    /// rcv_cmd_o is there and stays until it is taken.
+    /// rcv_cmd_o is valid; held until accepted.
     output logic rcv_cmd_valid_o,
-    /// It is taken.
+    /// Receiver accepts rcv_cmd_o.
     input logic rcv_cmd_ready_i,
-    /// Four-tuple, to the receiver.
+    /// Four-tuple of a session, to the receiver.
     output key_cmd_t key_cmd_o,
-    /// key_cmd_o is there; one cycle.
+    /// key_cmd_o is valid; one cycle.
     output logic key_cmd_valid_o,
-    /// Header, to the transmitter.
+    /// Header table entry, to the transmitter.
     output hdr_cmd_t hdr_cmd_o,
-    /// hdr_cmd_o is there and stays until it is taken.
+    /// hdr_cmd_o is valid; held until accepted.
     output logic hdr_cmd_valid_o,
-    /// It is taken.
+    /// Transmitter accepts hdr_cmd_o.
     input logic hdr_cmd_ready_i,
-    /// State of the sending side, to the transmitter.
+    /// Send state of a session, to the transmitter.
     output snd_cmd_t snd_cmd_o,
-    /// snd_cmd_o is there and stays until it is taken.
+    /// snd_cmd_o is valid; held until accepted.
     output logic snd_cmd_valid_o,
-    /// It is taken.
+    /// Transmitter accepts snd_cmd_o.
     input logic snd_cmd_ready_i,
-    /// Segment to be sent, to the transmitter.
+    /// Segment to send, to the transmitter.
     output tx_cmd_t tx_cmd_o,
-    /// tx_cmd_o is there and stays until it is taken.
+    /// tx_cmd_o is valid; held until accepted.
     output logic tx_cmd_valid_o,
-    /// It is taken.
+    /// Transmitter accepts tx_cmd_o.
     input logic tx_cmd_ready_i
 );
   logic rcv_q, key_q, hdr_q, snd_q, snd_sum_q, snd_ready_q, tx_q, tx_ready, unused_almost;
@@ -71,7 +71,7 @@ module spfe_tcp_eng_out
   wnd_t wnd_q, cwnd_q;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The decision is used in part.
   assign unused_bits = ^{dec_i};
 
   assign rcv_left = rcv_q && !rcv_cmd_ready_i;
@@ -82,9 +82,10 @@ module spfe_tcp_eng_out
   assign room_o = room_q;
 
   always_ff @(posedge clk_i) begin
-    // Once the rest has left, so does the segment, in the next cycle.
+    // The segment follows one cycle after the other commands.
     ready_q <= !valid_i && !rcv_left && !hdr_left && !snd_left;
-    // One in the pipeline, one in write, one in the registers here, one being counted.
+    // Reserve: one command in the pipeline, one in write, one in the registers here, one being
+    // counted.
     room_q <= count < 4'd5;
     rcv_q <= rcv_left;
     key_q <= 1'b0;

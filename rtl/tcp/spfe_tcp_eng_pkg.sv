@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Types inside of the protocol engine: the state of a session, what is known of an event when it
-/// is decided (eng_ctx_t), and what is decided (eng_dec_t).
+/// Types of the protocol engine: the state of a session (eng_tcb_t), everything known about an
+/// event when the decide stage runs (eng_ctx_t), and the decision (eng_dec_t).
 package spfe_tcp_eng_pkg;
   import spfe_tcp_pkg::*;
 
-  // Not every module needs every constant.
+  // No single module uses every constant.
   /* verilator lint_off UNUSEDPARAM */
 
-  /// Bits of a point in time: more than twice the longest timer, for comparisons on the circle.
+  /// Width of a point in time: more than twice the longest timer, so that times compare modulo
+  /// 2^18.
   localparam int unsigned TimeBits = 18;
   typedef logic [TimeBits-1:0] when_t;  // ticks
-  /// Bits of a window: 65535 shifted by 14.
+  /// Width of a window: 65535 shifted left by 14.
   localparam int unsigned WndBits = 30;
   typedef logic [WndBits-1:0] wnd_t;  // bytes
 
-  /// Acknowledgements of segments without data that nobody needs for progress: at most so many in a
-  /// tick and session (RFC 5961, 7). RFC 5681 wants all those of data out of order.
+  /// Limit of challenge acknowledgements per tick and session (RFC 5961, 7). Acknowledgements of
+  /// out-of-order data are not limited, because RFC 5681 requires each of them.
   localparam logic [2:0] ChallengeLimit = 3'd4;
-  /// MSS of a peer that tells none (RFC 9293, 3.7.1).
+  /// MSS of a peer that does not announce one (RFC 9293, 3.7.1).
   localparam logic [15:0] DefaultMss = 16'd536;
 
-  /// What the one long timer of a session waits for.
+  /// Purpose of the long timer of a session. Only one of these runs at a time.
   typedef enum logic [2:0] {
     TmNone = 3'd0,
-    TmRto = 3'd1,  // RFC 6298
+    TmRto = 3'd1,  // retransmission timeout (RFC 6298)
     TmPersist = 3'd2,  // window probe
     TmTimeWait = 3'd3,
-    TmResolve = 3'd4  // ask for the address of the next hop again
+    TmResolve = 3'd4  // repeat the query for the next hop
   } timer_e;
 
   typedef enum logic [2:0] {
@@ -39,50 +40,50 @@ package spfe_tcp_eng_pkg;
     ArmResolve = 3'd5
   } arm_e;
 
-  /// Recovery of lost segments.
+  /// Loss recovery.
   typedef enum logic [1:0] {
     RecNone = 2'd0,
-    RecFast = 2'd1,  // after three duplicates (RFC 6582): holes one by one
-    RecBack = 2'd2,  // after a timeout: all from SND.UNA to SND.NXT again
-    RecAfter = 2'd3  // all of it has left again
+    RecFast = 2'd1,  // after three duplicate ACKs (RFC 6582): retransmit hole by hole
+    RecBack = 2'd2,  // after a timeout: retransmit from SND.UNA to SND.NXT (go-back-N)
+    RecAfter = 2'd3  // go-back-N has resent everything; waiting for the ACK
   } rec_e;
 
-  /// What becomes of the congestion window.
+  /// Update of the congestion window.
   typedef enum logic [3:0] {
     CcKeep = 4'd0,
-    CcInit = 4'd1,  // RFC 6928
-    CcInitLost = 4'd2,  // SYN or SYN-ACK was lost (RFC 5681, 3.1)
+    CcInit = 4'd1,  // initial window (RFC 6928)
+    CcInitLost = 4'd2,  // initial window after a lost SYN or SYN-ACK (RFC 5681, 3.1)
     CcAck = 4'd3,  // slow start or congestion avoidance
-    CcEnter = 4'd4,  // RFC 6582, 3.2: step 2
-    CcDup = 4'd5,  // step 3 of RFC 5681, 3.2
-    CcPartial = 4'd6,  // RFC 6582, 3.2: step 3
+    CcEnter = 4'd4,  // enter fast recovery (RFC 6582, 3.2, step 2)
+    CcDup = 4'd5,  // further duplicate ACK (RFC 5681, 3.2, step 4)
+    CcPartial = 4'd6,  // partial ACK (RFC 6582, 3.2, step 3)
     CcExit = 4'd7,
-    CcTimeout = 4'd8,  // RFC 5681, 3.1
-    CcTimeoutAgain = 4'd9  // the same segment once more
+    CcTimeout = 4'd8,  // first timeout of a segment (RFC 5681, 3.1)
+    CcTimeoutAgain = 4'd9  // repeated timeout of the same segment
   } cc_e;
 
-  /// Kinds of events, the order of the bits of a request is that of priority.
+  /// Kinds of events.
   typedef enum logic [3:0] {
     KindSegment = 4'd0,
     KindDone = 4'd1,
-    KindArp = 4'd2,  // answer to a query
-    KindMac = 4'd3,  // a next hop has a new address
+    KindArp = 4'd2,  // answer to a next-hop query
+    KindMac = 4'd3,  // the MAC address of a next hop has changed
     KindOp = 4'd4,
     KindView = 4'd5,
     KindSyn = 4'd6,  // SYN for a listening session
-    KindReset = 4'd7,  // segment of no session
+    KindReset = 4'd7,  // segment without a session, answered with a reset
     KindServe = 4'd8
   } kind_e;
 
-  /// Use of a session, as the search for listening ones sees it.
+  /// Use of a session slot, as the search for a listening session sees it.
   typedef enum logic [1:0] {
     UseNone = 2'd0,
     UseListen = 2'd1,
     UseActive = 2'd2,  // has a four-tuple
-    UsePassive = 2'd3  // the same, and goes back to LISTEN
+    UsePassive = 2'd3  // has a four-tuple and returns to LISTEN
   } use_e;
 
-  /// Four-tuple. Of a listening session: ip is the only peer allowed or 0, port is 0.
+  /// Four-tuple. In a listening session, ip is the only allowed peer or 0 for any, and port is 0.
   typedef struct packed {
     use_e used;
     vif_t vif;
@@ -91,80 +92,81 @@ package spfe_tcp_eng_pkg;
     port_t lport;
   } eng_tup_t;
 
-  /// State of a session that the engine owns. All zero is CLOSED.
+  /// State of a session owned by the engine. All zeros means CLOSED.
   typedef struct packed {
     state_e state;
-    logic passive;  // goes back to LISTEN
-    ip_t lip;  // the only peer allowed, 0: any
-    mac_t dmac;  // next hop
-    logic scaled;  // both sides have offered window scaling
-    logic [3:0] snd_ws;  // shift of the windows of the peer
-    logic [15:0] mss;  // the smaller of both
-    seq_t una;  // SND.UNA; ISS before the first SYN
+    logic passive;  // returns to LISTEN when the connection ends
+    ip_t lip;  // the only peer that a listening session accepts, or 0 for any
+    mac_t dmac;  // MAC address of the next hop
+    logic scaled;  // window scaling is in use (both sides offered it)
+    logic [3:0] snd_ws;  // window shift of the peer
+    logic [15:0] mss;  // effective MSS: the smaller of both sides'
+    seq_t una;  // SND.UNA; before the first SYN, ISS
     wnd_t wnd;  // SND.WND
     wnd_t max_wnd;  // MAX.SND.WND (RFC 5961, 5.2)
-    seq_t wl1;  // SND.WL1. SND.WL2 <= SND.UNA always, so the test of it is that of the ACK.
-    seq_t recover;  // end of what was sent when recovery began (RFC 6582)
-    logic [1:0] dups;  // duplicate acknowledgements
+    seq_t wl1;  // SND.WL1. SND.WL2 <= SND.UNA always holds, so the ACK check covers it.
+    seq_t recover;  // SND.NXT when recovery began (RFC 6582)
+    logic [1:0] dups;  // duplicate ACKs seen, saturating at 3
     rec_e rec;
-    logic rexmit;  // the segment at `again` (RecBack) or SND.UNA has to be sent again
-    seq_t again;  // RecBack: what is before it has left again
+    logic rexmit;  // a segment must be retransmitted: at `again` in RecBack, otherwise at SND.UNA
+    seq_t again;  // RecBack: everything before this number has been resent
     seq_t timed;  // end of the segment whose round trip is measured
-    logic [15:0] tstart;  // tick in which it left; with rtt_due the sample in ticks
+    // send time of that segment; when rtt_due is set, the sample itself (both in ticks)
+    logic [15:0] tstart;
     logic timing;
-    logic rtt_due;  // a sample waits
-    logic rearm;  // the RTO has changed while the timer runs
+    logic rtt_due;  // a round-trip sample waits to be processed
+    logic rearm;  // the RTO has changed while its timer runs
     logic has_rtt;
-    logic [18:0] srtt;  // ticks * 8
-    logic [17:0] rttvar;  // ticks * 4
-    logic [3:0] backoff;  // doublings
-    logic [7:0] tries;  // timeouts without progress
+    logic [18:0] srtt;  // units of 1/8 tick
+    logic [17:0] rttvar;  // units of 1/4 tick
+    logic [3:0] backoff;  // number of RTO doublings
+    logic [7:0] tries;  // consecutive timeouts without progress
     timer_e tmr;
     when_t deadline;
-    logic dack;  // an acknowledgement waits until
+    logic dack;  // a delayed ACK is due at dack_at
     when_t dack_at;
     logic ack_now;
-    logic ack_pend;  // one segment is not acknowledged
+    logic ack_pend;  // one data segment is unacknowledged
     logic syn_now;
     logic probe_now;
     logic rst_now;
-    logic send_check;  // look for data or FIN to send
-    logic fin_req;  // FIN after the data
-    logic fin_out;  // FIN was given to the transmitter
-    logic fin_in;  // and has left: SND.NXT counts it
-    logic [1:0] busy;  // commands in the transmitter
-    logic [7:0] tok_tick;  // tick of
-    logic [2:0] tok;  // acknowledgements that are limited
+    logic send_check;  // check for data or FIN to send
+    logic fin_req;  // the user has closed: send FIN after the data
+    logic fin_out;  // FIN was passed to the transmitter
+    logic fin_in;  // FIN was sent and SND.NXT includes it
+    logic [1:0] busy;  // commands in progress in the transmitter
+    logic [7:0] tok_tick;  // low bits of the tick that tok counts in
+    logic [2:0] tok;  // challenge acknowledgements sent in that tick
     wnd_t cwnd;
     wnd_t ssthresh;
-    wnd_t cacc;  // bytes acknowledged in congestion avoidance
+    wnd_t cacc;  // bytes acknowledged since cwnd last grew in congestion avoidance
   } eng_tcb_t;
 
-  /// Congestion window.
+  /// Congestion control state.
   typedef struct packed {
     wnd_t cwnd;
     wnd_t ssthresh;
     wnd_t cacc;
   } eng_cc_t;
 
-  /// A segment with what can be said of it without the state of the session.
+  /// A received segment with values that do not depend on session state.
   typedef struct packed {
     seg_t seg;
     seq_t off;  // SEQ - RCV.NXT
   } eng_seg_t;
 
-  /// Known at the end of the read stage.
+  /// Results of the read stage.
   typedef struct packed {
-    logic accept;  // RFC 9293, 3.10.7.4, first
+    logic accept;  // acceptable (RFC 9293, 3.10.7.4, first step)
     logic exact;  // SEQ is RCV.NXT
     logic old;  // SEQ < RCV.NXT
     logic prior;  // SEQ is RCV.NXT - 1
-    wnd_t wnd;  // window of the segment, scaled
+    wnd_t wnd;  // window field of the segment after scaling
     logic [18:0] rto;  // ticks, before limits and backoff
     wnd_t swnd;  // min(SND.WND, cwnd)
   } eng_pre_t;
 
-  /// Known at the end of the first stage of execution.
+  /// Results of the calc stage.
   typedef struct packed {
     logic ack_new;  // SND.UNA < ACK <= SND.NXT
     logic ack_same;  // ACK is SND.UNA
@@ -173,33 +175,33 @@ package spfe_tcp_eng_pkg;
     logic ack_all;  // ACK is SND.NXT
     logic wl_ok;  // SEQ >= SND.WL1
     logic wnd_same;
-    logic wnd_more;  // above MAX.SND.WND
+    logic wnd_more;  // window is above MAX.SND.WND
     logic rec_done;  // ACK >= recover
     logic timed_done;  // ACK >= timed
-    logic una_fresh;  // SND.UNA is beyond the last recovery (RFC 6582, 3.2: step 2)
-    logic again_low;  // ACK is beyond what has left again
-    logic flying;  // SND.UNA is not SND.NXT
-    logic drained;  // consumed and written are SND.NXT
-    logic behind;  // SND.NXT is not consumed
+    logic una_fresh;  // SND.UNA has passed the last recovery point (RFC 6582, 3.2, step 2)
+    logic again_low;  // ACK >= again
+    logic flying;  // SND.UNA != SND.NXT: data is in flight
+    logic drained;  // consumed and written both equal SND.NXT
+    logic behind;  // SND.NXT != consumed: unsent data is left to the engine
     seq_t acked;  // ACK - SND.UNA
     seq_t flight;  // SND.NXT - SND.UNA
     seq_t unsent;  // consumed - SND.NXT
     seq_t usable;  // SND.UNA + swnd - SND.NXT
     seq_t stored;  // written - SND.UNA
-    seq_t again;  // where to send again
-    seq_t again_left;  // data from there to SND.NXT
-    seq_t again_room;  // window from there
+    seq_t again;  // start of the next retransmission
+    seq_t again_left;  // data bytes from again to SND.NXT
+    seq_t again_room;  // window space from again
     seq_t stored_ack;  // written - ACK
-    logic [15:0] mss;  // for a SYN: the smaller of both
+    logic [15:0] mss;  // for a SYN: the smaller of both sides' MSS
     logic [18:0] rto;  // ticks, not below the minimum, before backoff
     logic [15:0] sample;  // now - tstart
     logic [19:0] rtt_err;  // tstart - SRTT, signed
-    logic [2:0] tok;  // limited acknowledgements in this tick
+    logic [2:0] tok;  // challenge acknowledgements already sent in this tick
     logic tmr_due;
-    logic give_up;  // the timer has run out often enough
+    logic give_up;  // the retry limit has been reached
     logic dack_due;
-    logic done_ack_new;  // tx_done carried our newest RCV.NXT
-    logic done_open;  // end of the segment of tx_done is beyond SND.UNA
+    logic done_ack_new;  // the segment in tx_done acknowledged the current RCV.NXT
+    logic done_open;  // the end of the segment in tx_done is above SND.UNA
     seq_t done_end;
   } eng_pred_t;
 
@@ -212,30 +214,30 @@ package spfe_tcp_eng_pkg;
     op_cmd_t op;
     arp_answer_t arp;
     mac_t mac;
-    seq_t iss;  // for KindOp and KindSyn
+    seq_t iss;  // new ISS for KindOp and KindSyn
     seq_t snd_nxt;
     when_t now;
-    logic room;  // a tx_cmd can be given
+    logic room;  // the FIFO has room for a tx_cmd
     eng_pre_t pre;
     eng_pred_t p;
   } eng_ctx_t;
 
   typedef struct packed {
-    logic we;  // tcb and tup are written
+    logic we;  // write tcb and tup
     cc_e cc;
     eng_tcb_t tcb;
     eng_tup_t tup;
     arm_e arm;
     logic arm_dack;
-    logic rcv;  // rcv_cmd
+    logic rcv;  // issue a rcv_cmd
     logic rcv_open;
     logic rcv_set;
     seq_t rcv_nxt;
-    logic key;  // key_cmd
-    logic hdr;  // hdr_cmd
-    logic snd;  // snd_cmd
+    logic key;  // issue a key_cmd
+    logic hdr;  // issue a hdr_cmd
+    logic snd;  // issue a snd_cmd
     logic snd_init;
-    logic tx;  // tx_cmd
+    logic tx;  // issue a tx_cmd
     logic tx_seq_nxt;
     seq_t tx_seq;
     logic tx_ack_rcv;
@@ -243,8 +245,8 @@ package spfe_tcp_eng_pkg;
     flags_t tx_flags;
     logic [15:0] tx_len;
     logic tx_ws;
-    logic query;  // ask for the address of the next hop
-    logic op_done;  // KindOp: it need not be tried again
+    logic query;  // query the MAC address of the next hop
+    logic op_done;  // KindOp: the operation is finished and need not be retried
     logic opened;
     logic closed;
     close_e reason;
@@ -262,7 +264,7 @@ package spfe_tcp_eng_pkg;
   localparam flags_t FlagRst = '{rst: 1'b1, default: 1'b0};
   localparam flags_t FlagRstAck = '{rst: 1'b1, ack: 1'b1, default: 1'b0};
 
-  /// Nothing changes.
+  /// A decision that changes nothing.
   function automatic eng_dec_t dec_keep(eng_tcb_t tcb, eng_tup_t tup);
     eng_dec_t d;
     d = '0;
@@ -272,8 +274,8 @@ package spfe_tcp_eng_pkg;
     return d;
   endfunction
 
-  // What the peer's SYN says: its sequence number, options and window, which is never scaled in a SYN
-  // (RFC 7323, 2.2). Delivery is open from the next byte on. scaled: both sides offer scaling.
+  // Takes sequence number, options and window from the peer's SYN, whose window is never scaled
+  // (RFC 7323, 2.2), and opens delivery. `scaled`: both sides offer window scaling.
   function automatic eng_dec_t dec_syn(eng_dec_t dec, logic [31:0] seq, logic [15:0] wnd,
                                        logic [15:0] mss, logic scaled, logic [3:0] ws);
     eng_dec_t d;
@@ -293,7 +295,7 @@ package spfe_tcp_eng_pkg;
     return d;
   endfunction
 
-  /// An acknowledgement leaves now: SEQ is SND.NXT, ACK is RCV.NXT.
+  /// Sends an acknowledgement now, with SEQ = SND.NXT and ACK = RCV.NXT.
   function automatic eng_dec_t dec_ack(eng_dec_t dec);
     eng_dec_t d;
     d = dec;
@@ -305,7 +307,7 @@ package spfe_tcp_eng_pkg;
     return dec_acked(d);
   endfunction
 
-  /// What leaves carries RCV.NXT: nothing is left to acknowledge.
+  /// Clears all pending acknowledgements, because the segment being sent carries RCV.NXT.
   function automatic eng_dec_t dec_acked(eng_dec_t dec);
     eng_dec_t d;
     d = dec;
@@ -316,7 +318,7 @@ package spfe_tcp_eng_pkg;
     return d;
   endfunction
 
-  /// The connection is gone: back to LISTEN or CLOSED. `tell`: the user had one.
+  /// Ends the connection and returns to LISTEN or CLOSED. `tell`: report it to the user.
   function automatic eng_dec_t dec_close(eng_dec_t dec, logic tell, close_e reason, logic reset);
     eng_dec_t d;
     d = dec;
@@ -348,26 +350,26 @@ package spfe_tcp_eng_pkg;
     return d;
   endfunction
 
-  /// The session has a four-tuple known to the receiver.
+  /// Returns whether the receiver knows the four-tuple of the session.
   function automatic logic is_keyed(state_e state);
     return !(state inside {StClosed, StListen, StResolve});
   endfunction
 
-  /// The user may send.
+  /// Returns whether the user may send.
   function automatic logic is_open(eng_tcb_t tcb);
     logic unused_bits;
     unused_bits = ^tcb;
     return (tcb.state inside {StEstablished, StCloseWait}) && !tcb.fin_req;
   endfunction
 
-  /// A reset tells the peer that the connection is gone.
+  /// Returns whether aborting a session in this state sends a reset.
   function automatic logic wants_reset(state_e state);
     return state inside {
       StSynRcvd, StEstablished, StFinWait1, StFinWait2, StCloseWait, StClosing, StLastAck
     };
   endfunction
 
-  /// There is work that the service can do now.
+  /// Returns whether a service event would make progress now.
   function automatic logic wants_service(eng_tcb_t tcb);
     logic unused_bits;
     unused_bits = ^tcb;
@@ -380,7 +382,7 @@ package spfe_tcp_eng_pkg;
     unused_bits = ^tcb;
     if (tcb.state == StClosed) return UseNone;
     if (tcb.state == StListen) begin
-      // While a reset of the last connection is on its way the headers must stay.
+      // The header entry must not change while a reset of the last connection is in progress.
       return (tcb.busy != 2'd0 || tcb.rst_now) ? UsePassive : UseListen;
     end
     return tcb.passive ? UsePassive : UseActive;

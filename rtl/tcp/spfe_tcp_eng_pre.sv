@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// First look at an event, while the state of its session is read. Combinational.
+/// First checks of an event, done while session state is read. Combinational.
 module spfe_tcp_eng_pre
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// A congestion window limits what is sent.
+    /// 1: the congestion window limits sending.
     parameter bit CongestionControl = 1'b0
 ) (
-    /// Segment, if it is one; from the pipeline.
+    /// Segment of the event.
     input seg_t seg_i,
     /// SEQ - RCV.NXT.
     input seq_t dist_i,
     /// Last byte of the segment - RCV.NXT.
     input seq_t last_i,
-    /// State as the memory shows it.
+    /// State of the session, from the memory.
     input eng_tcb_t tcb_i,
     /// Receive window in bytes (tcp_cfg_t).
     input logic [31:0] rcv_wnd_i,
-    /// RTO before a round trip was measured, in ticks (tcp_cfg_t).
+    /// RTO before the first round-trip sample, in ticks (tcp_cfg_t).
     input logic [15:0] rto_init_i,
-    /// What is known; to the pipeline.
+    /// Results of the read stage.
     output eng_pre_t pre_o
 );
   logic [31:0] rcv_wnd;
   logic no_len, first_in, last_in;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The structs are used in part.
   assign unused_bits = ^{seg_i, tcb_i};
 
-  // What is announced: 16 bits, shifted if both sides do.
+  // Announced window: limited to 16 bits unless window scaling is in use.
   assign rcv_wnd = tcb_i.scaled || rcv_wnd_i[31:16] == 16'd0 ? rcv_wnd_i : 32'd65535;
   assign no_len = seg_i.len == 16'd0 && !seg_i.flags.syn && !seg_i.flags.fin;
   assign first_in = dist_i < rcv_wnd;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Sessions that have work, in order of arrival, each in it once.
+/// Queue of sessions that need service, in order of arrival. Each session is in it at most once.
 module spfe_tcp_eng_queue #(
-    /// Sessions, 2 or more.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Bits of a session number; not to be set.
+    /// Width of a session number; derived.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A session has work; from the pipeline, looked at one cycle later.
+    /// A session needs service; it enters the queue one cycle later.
     input logic push_i,
-    /// Its number.
+    /// Session of push_i.
     input logic [Bits-1:0] push_sid_i,
-    /// A session's timer has run out; from the walk. Waits in the cycle behind push_i.
+    /// A timer of a session has expired. Stalled in the cycle after push_i.
     input logic walk_i,
-    /// Its number.
+    /// Session of walk_i.
     input logic [Bits-1:0] walk_sid_i,
-    /// The walk may go on.
+    /// Accepts walk_sid_i.
     output logic walk_ready_o,
     /// A session waits.
     output logic valid_o,
-    /// Its number.
+    /// Oldest waiting session.
     output logic [Bits-1:0] sid_o,
-    /// It is taken.
+    /// Removes the oldest session.
     input logic pop_i
 );
   logic [SessionCount-1:0] queued_q;
@@ -36,7 +36,7 @@ module spfe_tcp_eng_queue #(
   logic unused_almost;
 
   assign sid = push_q ? push_sid_q : walk_sid_i;
-  // A session that is taken in this cycle is looked at afterwards: it need not come in again.
+  // A session removed in this cycle is examined afterwards, so it need not enter again.
   assign add = (push_q || walk_i) && !queued_q[sid];
   assign walk_ready_o = !push_q;
 

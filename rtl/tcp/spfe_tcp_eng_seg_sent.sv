@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What a SYN does in SYN-SENT (RFC 9293, 3.10.7.3), and how a wrong ACK is answered before a session is
-/// open. Combinational.
+/// Decisions for a SYN in SYN-SENT (RFC 9293, 3.10.7.3), and for a wrong ACK before the connection
+/// is open. Combinational.
 module spfe_tcp_eng_seg_sent
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
-    /// The event; from the pipeline.
+    /// Context of the event.
     input eng_ctx_t ctx_i,
-    /// The acknowledgement leaves with this event; from the judge stage.
+    /// Send the ACK with this event; from the judge stage.
     input logic ack_go_i,
     /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
-    /// The SYN is taken.
+    /// Decision if the SYN is accepted.
     output eng_dec_t sent_o,
-    /// The segment is answered with a reset.
+    /// Decision to answer with a reset.
     output eng_dec_t refuse_o
 );
   eng_dec_t syn_dec;
   logic unused_bits;
 
-  // Of structures handed on whole.
+  // The context is used in part.
   assign unused_bits = ^{ctx_i};
 
   always_comb begin
@@ -45,7 +45,7 @@ module spfe_tcp_eng_seg_sent
       syn_dec.tcb.una = ctx_i.seg.ack;
       syn_dec.tcb.recover = ctx_i.tcb.una;
       syn_dec.cc = ctx_i.tcb.tries == 8'd0 ? CcInit : CcInitLost;
-      syn_dec.tcb.syn_now = 1'b0;  // that was to be sent again
+      syn_dec.tcb.syn_now = 1'b0;  // cancel a pending retransmission
       syn_dec.tcb.ack_now = 1'b1;
       syn_dec.tcb.send_check = 1'b1;
       if (ctx_i.tcb.timing) begin

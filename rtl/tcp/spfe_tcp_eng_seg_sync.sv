@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What a segment does in the states from SYN-RECEIVED on (RFC 9293, 3.10.7.4). Combinational; the judge
-/// stage has found out which of these holds.
+/// Decisions for a segment in SYN-RECEIVED or later (RFC 9293, 3.10.7.4). Combinational; the judge
+/// stage has determined which one applies.
 module spfe_tcp_eng_seg_sync
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 #(
-    /// Events when bytes of the ring become free.
+    /// 1: raise EvCredit when an ACK frees bytes in the ring.
     parameter bit CreditEvents = 1'b0
 ) (
-    /// The event; from the pipeline.
+    /// Context of the event.
     input eng_ctx_t ctx_i,
-    /// Which case it is; from the pipeline.
+    /// Action on the segment; from the judge stage.
     input eng_act_t act_i,
-    /// The window scale option is offered; from cfg_t.
+    /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
-    /// ActAck.
+    /// Decision for ActAck.
     output eng_dec_t ack_o,
-    /// ActKeep.
+    /// Decision for ActKeep.
     output eng_dec_t answer_o,
-    /// ActReopen.
+    /// Decision for ActReopen.
     output eng_dec_t reopen_o
 );
   seg_t seg;
@@ -29,14 +29,14 @@ module spfe_tcp_eng_seg_sync
   eng_dec_t keep_dec, new_dec, ack_dec;
   logic unused_bits;
 
-  // Of structures handed on whole.
+  // The structs are used in part.
   assign unused_bits = ^{ctx_i, seg, p, act_i};
 
   assign seg = ctx_i.seg;
   assign p = ctx_i.p;
   assign tcb = ctx_i.tcb;
 
-  // What is not acceptable, and acknowledgements that are no progress.
+  // Segments that are not acceptable or make no progress.
   always_comb begin
     keep_dec = dec_keep(tcb, ctx_i.tup);
     keep_dec.arm = act_i.arm;
@@ -49,7 +49,7 @@ module spfe_tcp_eng_seg_sync
     end
   end
 
-  // TIME-WAIT and a SYN above what was received: as if it had come to LISTEN.
+  // A SYN above RCV.NXT in TIME-WAIT opens a new connection as in LISTEN (RFC 9293, 3.6.1).
   always_comb begin
     new_dec = dec_keep(tcb, ctx_i.tup);
     new_dec = dec_syn(new_dec, seg.seq, seg.wnd, p.mss,
@@ -77,7 +77,7 @@ module spfe_tcp_eng_seg_sync
     new_dec.count.closed = 1'b1;
   end
 
-  // Acceptable, neither RST nor SYN, ACK in range.
+  // Acceptable segment, neither RST nor SYN, with an ACK in range.
   always_comb begin
     ack_dec = dec_keep(tcb, ctx_i.tup);
     ack_dec.arm = act_i.arm;

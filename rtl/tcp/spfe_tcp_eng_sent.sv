@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What the transmitter tells: kept in a register until its turn comes. The end of a reset that answers
-/// a segment of no session is no event: it sets free the header that all of them share.
+/// Holds one report of the transmitter until the pipeline takes it. The report of a reset without a
+/// session causes no event; it frees the header entry that these resets share.
 module spfe_tcp_eng_sent
   import spfe_tcp_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Something was sent or left to us; from the transmitter.
+    /// Report from the transmitter.
     input tx_done_t done_i,
-    /// done_i is there and stays until it is taken.
+    /// done_i is valid; held until accepted.
     input logic valid_i,
-    /// It is taken; from a register.
+    /// Accepts done_i.
     output logic ready_o,
-    /// The oldest one; to the pipeline.
+    /// Report to the pipeline.
     output tx_done_t done_o,
-    /// done_o is there; from a register.
+    /// done_o is valid.
     output logic valid_o,
-    /// The pipeline takes it.
+    /// Pipeline takes done_o.
     input logic take_i,
-    /// A reset of no session is on its way; from the pipeline.
+    /// A reset without a session was issued; one cycle.
     input logic reset_i,
-    /// None is.
+    /// No reset without a session is in progress.
     output logic anon_free_o
 );
   logic valid_q, anon_q, anon_end;

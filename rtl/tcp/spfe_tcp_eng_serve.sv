@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The service of a session: one command at most. Combinational; spfe_tcp_eng_judge_send has found
-/// out which.
+/// Decisions for the service of a session, with at most one command. Combinational;
+/// spfe_tcp_eng_judge_send has determined what to send.
 module spfe_tcp_eng_serve
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 (
-    /// The event; from the pipeline.
+    /// Context of the event.
     input eng_ctx_t ctx_i,
-    /// What is to be sent; from the pipeline.
+    /// What to send; from the judge stage.
     input eng_send_t send_i,
-    /// Window scaling is offered (tcp_cfg_t).
+    /// Window scaling is enabled (tcp_cfg_t).
     input logic wscale_en_i,
-    /// SendRtt.
+    /// Decision for SendRtt.
     output eng_dec_t rtt_o,
-    /// What is to be sent.
+    /// Decision for all other kinds.
     output eng_dec_t send_o
 );
   eng_tcb_t tcb;
@@ -24,13 +24,13 @@ module spfe_tcp_eng_serve
   logic passive_syn, tx;
   logic unused_bits;
 
-  // Of structures handed on whole.
+  // The structs are used in part.
   assign unused_bits = ^{ctx_i, p};
 
   assign tcb = ctx_i.tcb;
   assign p = ctx_i.p;
 
-  // RFC 6298, 2: SRTT in eighths, RTTVAR in quarters of a tick.
+  // RFC 6298, 2. SRTT is in 1/8 tick, RTTVAR in 1/4 tick.
   always_comb begin
     rtt_dec = dec_keep(tcb, ctx_i.tup);
     if (tcb.rtt_due) begin
@@ -80,11 +80,11 @@ module spfe_tcp_eng_serve
         send_dec.tx_flags = passive_syn ? FlagSynAck : FlagSyn;
         send_dec.tx_ws = passive_syn ? tcb.scaled : wscale_en_i;
         send_dec.tcb.syn_now = 1'b0;
-        // Measured if it is the first one (Karn).
+        // Measure only the first transmission (Karn's algorithm).
         send_dec.tcb.timing = tcb.tries == 8'd0 && tcb.tmr == TmNone;
         send_dec.tcb.timed = tcb.una + 32'd1;
         send_dec.tcb.tstart = ctx_i.now[15:0];
-        send_dec.arm = ArmStop;  // runs from when it has left
+        send_dec.arm = ArmStop;  // starts when the segment has been sent
       end
       SendProbe: begin
         send_dec.tx_seq = tcb.una - 32'd1;
@@ -101,12 +101,12 @@ module spfe_tcp_eng_serve
         send_dec.arm = ArmPersist;
       end
       SendLast: begin
-        // FIN is what remains, if it has left at all.
+        // Only FIN remains, if it was sent.
         send_dec.tcb.rexmit = 1'b0;
         if (tcb.rec == RecBack) send_dec.tcb.rec = RecAfter;
         send_dec.tx_flags = FlagFinAck;
         if (tx) send_dec.tcb.timing = 1'b0;
-        // Runs again from when the segment has left.
+        // The timer restarts when the segment has been sent.
         if (tx && tcb.rec == RecFast) send_dec.arm = ArmStop;
       end
       SendAgain: begin

@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// State of all sessions that the engine owns, with its one writer. After reset all sessions are
-/// written once: CLOSED.
+/// Session state of the engine, with a single write port. After reset it writes every session once,
+/// to CLOSED.
 module spfe_tcp_eng_state
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Bits of a session number; not to be set.
+    /// Width of a session number; derived.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// The sessions are being cleared: no event now.
+    /// Initialisation after reset is running; no event may start.
     output logic init_o,
-    /// tcb_i and tup_i are written; from the pipeline.
+    /// Write tcb_i and tup_i.
     input logic we_i,
-    /// Session that is written.
+    /// Session to write.
     input logic [Bits-1:0] slot_i,
     /// New state.
     input eng_tcb_t tcb_i,
     /// New four-tuple.
     input eng_tup_t tup_i,
-    /// State is written in this cycle, also after reset; to the timers.
+    /// A session is written in this cycle, also during initialisation; to the timers.
     output logic we_o,
-    /// Whose.
+    /// Session that is written.
     output logic [Bits-1:0] slot_o,
-    /// What.
+    /// State that is written.
     output eng_tcb_t tcb_o,
-    /// Session that is read.
+    /// Session to read.
     input logic [Bits-1:0] read_slot_i,
-    /// Its state, in the same cycle.
+    /// State of read_slot_i, in the same cycle.
     output eng_tcb_t read_tcb_o,
-    /// Its four-tuple.
+    /// Four-tuple of read_slot_i, in the same cycle.
     output eng_tup_t read_tup_o,
-    /// Session whose four-tuple the search for listening ones wants.
+    /// Session to read; from the search for a listening session.
     input logic [Bits-1:0] find_slot_i,
-    /// It, in the same cycle.
+    /// Four-tuple of find_slot_i, in the same cycle.
     output eng_tup_t find_tup_o,
-    /// Session whose four-tuple the walk over next hops wants.
+    /// Session to read; from the next-hop walk.
     input logic [Bits-1:0] arp_slot_i,
-    /// It, in the same cycle.
+    /// Four-tuple of arp_slot_i, in the same cycle.
     output eng_tup_t arp_tup_o,
-    /// Session whose lowest acceptable ACK the receiver wants.
+    /// Session to read; from the receiver.
     input logic [Bits-1:0] ack_slot_i,
-    /// It, in the same cycle: SND.UNA - MAX.SND.WND, in SYN-RECEIVED ISS + 1.
+    /// Lowest acceptable ACK of ack_slot_i, in the same cycle: SND.UNA - MAX.SND.WND, or ISS + 1 in
+    /// SYN-RECEIVED.
     output seq_t ack_lo_o
 );
   logic init_q;
@@ -60,7 +61,7 @@ module spfe_tcp_eng_state
   assign slot_o = init_q ? init_slot_q : slot_i;
   assign tcb_o = init_q ? '0 : tcb_i;
   assign tup = init_q ? '0 : tup_i;
-  // RFC 5961, 5.2. Before the session is open nothing but its SYN can be acknowledged.
+  // RFC 5961, 5.2. In SYN-RECEIVED only our SYN can be acknowledged.
   assign ack_lo = tcb_i.una - (tcb_i.state == StSynRcvd ? 32'hffff_ffff : 32'(tcb_i.max_wnd));
 
   spfe_lutram #(

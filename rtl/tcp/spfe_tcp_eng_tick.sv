@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Time, and the walk over all timers that each tick starts: one slot a cycle, beside the pipeline.
-/// A tick during a walk starts another one after it.
+/// Keeps the time, and at each tick walks over the timers of all sessions, one per cycle, in
+/// parallel with the pipeline. A tick during a walk starts another walk afterwards.
 module spfe_tcp_eng_tick
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Sessions, 2 or more.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Bits of a session number; not to be set.
+    /// Width of a session number; derived.
     localparam int unsigned Bits = $clog2(SessionCount)
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Unit of time.
+    /// One-cycle pulse per tick.
     input logic tick_i,
-    /// Timers of a session change; from the pipeline.
+    /// The state of a session is written.
     input logic we_i,
-    /// Which one.
+    /// Session that is written.
     input logic [Bits-1:0] sid_i,
-    /// Its new state.
+    /// State that is written.
     input eng_tcb_t tcb_i,
     /// Ticks since reset.
     output when_t now_o,
-    /// Clock for initial sequence numbers.
+    /// Time for initial sequence numbers.
     output seq_t iss_clock_o,
-    /// A timer of this session has run out; to the queue.
+    /// A timer of due_sid_o has expired; to the queue.
     output logic due_o,
-    /// Its number.
+    /// Session of the expired timer.
     output logic [Bits-1:0] due_sid_o,
-    /// It is taken.
+    /// Queue accepts the session.
     input logic due_ready_i
 );
   typedef struct packed {
@@ -50,7 +50,7 @@ module spfe_tcp_eng_tick
   logic stall;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // Only the timers are used.
   assign unused_bits = ^{tcb_i};
 
   assign write_data = '{
@@ -101,8 +101,8 @@ module spfe_tcp_eng_tick
         again_q <= 1'b0;
       end
     end
-    // Never slower than the 4 us of RFC 9293, 3.4.1, at 250 MHz and above; a step for each tick, in
-    // case the clock stands still between ticks.
+    // At 250 MHz and above this is never slower than the 4 us of RFC 9293, 3.4.1. Each tick adds a
+    // step, in case the clock is gated between ticks.
     cycles_q <= cycles_q + 10'd1;
     iss_clock_q <= iss_clock_q + 32'(cycles_q == 10'd0) + (tick_i ? 32'd256 : 32'd0);
     if (rst_i) begin

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What a timer that has run out does, as long as it does not close the session. Combinational;
-/// sending is left to the service.
+/// Effect of an expired timer that does not close the session. Combinational; the service event
+/// sends what is due.
 module spfe_tcp_eng_timer
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
-    /// The event; from the pipeline.
+    /// Context of the event.
     input eng_ctx_t ctx_i,
-    /// The session is in SYN-SENT or SYN-RECEIVED; from the judge stage.
+    /// The session is in SYN-SENT or SYN-RECEIVED.
     input logic opening_i,
-    /// The unit that asks for addresses is free.
+    /// A next-hop query can be started.
     input logic query_free_i,
-    /// What is to be done; to the pipeline.
+    /// Decision.
     output eng_dec_t dec_o
 );
   eng_tcb_t tcb;
   logic unused_bits;
 
-  // Of structures handed on whole, and of distances but their sign.
+  // The context is used in part.
   assign unused_bits = ^{ctx_i};
 
   assign tcb = ctx_i.tcb;
@@ -51,7 +51,7 @@ module spfe_tcp_eng_timer
           end
         end
         TmPersist: begin
-          // All may have been acknowledged meanwhile with the window still closed.
+          // Everything may have been acknowledged while the window was closed.
           if (ctx_i.p.flying || ctx_i.p.behind || (tcb.fin_req && !tcb.fin_out)) begin
             dec_o.tcb.tries = tcb.tries + 8'd1;
             if (tcb.backoff != 4'd15) dec_o.tcb.backoff = tcb.backoff + 4'd1;

@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// What software sees of a session: the request waits for its turn, the answer is kept.
+/// View of a session for software: holds the request until the pipeline accepts it, and the answer
+/// until the next one.
 module spfe_tcp_eng_view
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Session that software asks for; session 0 is shown if there is none of this number.
+    /// Requested session; a number out of range shows session 0.
     input sid_t sid_i,
-    /// It asks; one cycle.
+    /// Requests a view; one cycle.
     input logic req_i,
-    /// A request waits; to the pipeline.
+    /// A request is pending; to the pipeline.
     output logic wait_o,
-    /// Its session.
+    /// Session of the request.
     output sid_t sid_o,
-    /// The pipeline has taken it.
+    /// Pipeline accepts the request.
     input logic take_i,
-    /// What follows is of the session of the request.
+    /// The following inputs belong to the requested session.
     input logic done_i,
-    /// State.
+    /// State of the session.
     input eng_tcb_t tcb_i,
-    /// Four-tuple.
+    /// Four-tuple of the session.
     input eng_tup_t tup_i,
-    /// SND.NXT.
+    /// SND.NXT of the session.
     input seq_t snd_nxt_i,
-    /// RCV.NXT.
+    /// RCV.NXT of the session.
     input seq_t rcv_nxt_i,
     /// RTO with backoff, in ticks.
     input logic [15:0] rto_i,
-    /// Bytes free in the ring.
+    /// Free bytes in the ring.
     input logic [31:0] credit_i,
-    /// The answer; stays until the next one.
+    /// View; held until the next one.
     output view_t view_o,
-    /// It is there; one cycle.
+    /// view_o is new; one cycle.
     output logic valid_o
 );
   logic unused_bits;

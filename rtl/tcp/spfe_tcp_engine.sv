@@ -1,140 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The protocol engine: events one after the other over the state of all sessions, one in four cycles,
-/// or five within a session (spfe_tcp_eng_flow).
+/// Protocol engine: applies events to the state of all sessions, one event every four cycles, or
+/// every five within a session (spfe_tcp_eng_flow). Stages of the pipeline:
 ///
-///   select  an event is chosen (in the decide cycle of the one before it)
-///   read    state of its session
-///   calc    distances and comparisons
-///   judge   which case it is
-///   decide  new state and commands
-///   write   state; commands go to spfe_tcp_eng_out
+///   select  choose an event (while the previous one is in decide)
+///   read    read the state of its session
+///   calc    compute differences and comparisons
+///   judge   determine the case
+///   decide  compute new state and commands
+///   write   write the state and hand the commands to spfe_tcp_eng_out
 ///
-/// Beside the pipeline run the search for listening sessions, the walk over the timers, and the
-/// walk for changed next hops; their results are events.
+/// The search for a listening session, the timer walk and the next-hop walk run in parallel with the
+/// pipeline. Their results are events.
 module spfe_tcp_engine
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 #(
-    /// Sessions, 2 to 256.
+    /// Number of sessions, 2 to 256.
     parameter int unsigned SessionCount = 16,
-    /// Virtual interfaces, 1 to 8.
+    /// Number of virtual interfaces, 1 to 8.
     parameter int unsigned VifCount = 1,
-    /// log2 of the 16-byte words of the memory for retransmission, over all sessions.
+    /// log2 of the number of 16-byte words in the ring memory, over all sessions.
     parameter int unsigned MemAddrBits = 16,
-    /// NewReno with a congestion window.
+    /// 1: NewReno congestion control (RFC 5681, 6582).
     parameter bit CongestionControl = 1'b0,
-    /// Events at each change of a session's state.
+    /// 1: raise EvStatus at each state change of a session.
     parameter bit StatusEvents = 1'b0,
-    /// Events when bytes of the ring become free.
+    /// 1: raise EvCredit when an ACK frees bytes in the ring.
     parameter bit CreditEvents = 1'b0,
-    /// Each segment with data is acknowledged at once.
+    /// 1: acknowledge each data segment at once; 0: delay acknowledgements.
     parameter bit InstantAck = 1'b0
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Unit of time: one cycle high; from outside of the core.
+    /// One-cycle pulse per tick, the unit of all timers; from outside the core.
     input logic tick_i,
     /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
 
-    /// A segment; from the receiver, which cannot wait.
+    /// Received segment; from the receiver, which cannot stall.
     input seg_t seg_i,
-    /// seg_i is there; one cycle.
+    /// seg_i is valid; one cycle.
     input logic seg_valid_i,
-    /// What a session receives; to the receiver.
+    /// Delivery command to the receiver.
     output rcv_cmd_t rcv_cmd_o,
-    /// rcv_cmd_o is there and stays until it is taken.
+    /// rcv_cmd_o is valid; held until accepted.
     output logic rcv_cmd_valid_o,
-    /// It is taken.
+    /// Receiver accepts rcv_cmd_o.
     input logic rcv_cmd_ready_i,
-    /// Session whose RCV.NXT is wanted; to the receiver.
+    /// Session whose RCV.NXT the engine reads; to the receiver.
     output sid_t rcv_sid_o,
     /// RCV.NXT of rcv_sid_o, in the same cycle.
     input seq_t rcv_nxt_i,
-    /// Four-tuple of a session; to the receiver.
+    /// Four-tuple of a session, to the receiver.
     output key_cmd_t key_cmd_o,
-    /// key_cmd_o is there; one cycle.
+    /// key_cmd_o is valid; one cycle.
     output logic key_cmd_valid_o,
-    /// Session whose lowest acceptable ACK is wanted; from the receiver.
+    /// Session whose lowest acceptable ACK the receiver reads.
     input sid_t ack_sid_i,
-    /// Lowest acceptable ACK of ack_sid_i, in the same cycle: SND.UNA - MAX.SND.WND, in
-    /// SYN-RECEIVED ISS + 1.
+    /// Lowest acceptable ACK of ack_sid_i, in the same cycle: SND.UNA - MAX.SND.WND, or ISS + 1 in
+    /// SYN-RECEIVED.
     output seq_t ack_lo_o,
 
-    /// Header of a session; to the transmitter.
+    /// Header table entry, to the transmitter.
     output hdr_cmd_t hdr_cmd_o,
-    /// hdr_cmd_o is there and stays until it is taken.
+    /// hdr_cmd_o is valid; held until accepted.
     output logic hdr_cmd_valid_o,
-    /// It is taken.
+    /// Transmitter accepts hdr_cmd_o.
     input logic hdr_cmd_ready_i,
-    /// State of the sending side; to the transmitter.
+    /// Send state of a session, to the transmitter.
     output snd_cmd_t snd_cmd_o,
-    /// snd_cmd_o is there and stays until it is taken.
+    /// snd_cmd_o is valid; held until accepted.
     output logic snd_cmd_valid_o,
-    /// It is taken.
+    /// Transmitter accepts snd_cmd_o.
     input logic snd_cmd_ready_i,
-    /// A segment to be sent; to the transmitter.
+    /// Segment to send, to the transmitter.
     output tx_cmd_t tx_cmd_o,
-    /// tx_cmd_o is there and stays until it is taken.
+    /// tx_cmd_o is valid; held until accepted.
     output logic tx_cmd_valid_o,
-    /// It is taken.
+    /// Transmitter accepts tx_cmd_o.
     input logic tx_cmd_ready_i,
-    /// Something was sent or left to us; from the transmitter.
+    /// Report from the transmitter: a segment was sent, or a message is left to the engine.
     input tx_done_t tx_done_i,
-    /// tx_done_i is there and stays until it is taken.
+    /// tx_done_i is valid; held until accepted.
     input logic tx_done_valid_i,
-    /// It is taken.
+    /// Accepts tx_done_i.
     output logic tx_done_ready_o,
-    /// Session whose pointers are wanted; to the transmitter.
+    /// Session whose send pointers the engine reads; to the transmitter.
     output sid_t snd_sid_o,
     /// SND.NXT of snd_sid_o, in the same cycle.
     input seq_t snd_nxt_i,
-    /// End of what the transmitter has sent or left to us, of snd_sid_o.
+    /// End of the data of snd_sid_o that was sent live or left to the engine.
     input seq_t snd_consumed_i,
-    /// End of what is in the ring of snd_sid_o.
+    /// End of the data of snd_sid_o in the ring.
     input seq_t snd_written_i,
 
-    /// Next hop whose address is wanted; to address resolution.
+    /// Query for the MAC address of a next hop; to address resolution.
     output arp_query_t arp_query_o,
-    /// arp_query_o is there and stays until the answer.
+    /// arp_query_o is valid; held until the answer.
     output logic arp_query_valid_o,
-    /// Answer; from address resolution.
+    /// Answer of address resolution.
     input arp_answer_t arp_answer_i,
-    /// arp_answer_i is there; one cycle.
+    /// arp_answer_i is valid; one cycle.
     input logic arp_answer_valid_i,
-    /// The address of a next hop has changed; from address resolution.
+    /// The MAC address of a next hop was resolved or has changed; from address resolution.
     input arp_update_t arp_update_i,
-    /// arp_update_i is there and stays until it is taken.
+    /// arp_update_i is valid; held until accepted.
     input logic arp_update_valid_i,
-    /// All sessions know of it.
+    /// Accepts arp_update_i after all sessions have been updated.
     output logic arp_update_ready_o,
 
-    /// Operation; from the registers.
+    /// Operation of software; from the registers.
     input op_cmd_t op_i,
-    /// op_i is there and stays until it is taken.
+    /// op_i is valid; held until accepted.
     input logic op_valid_i,
-    /// It is carried out, or there is no such session.
+    /// Accepts op_i when it is complete, or at once if the session does not exist.
     output logic op_ready_o,
-    /// Session that software wants to see; from the registers.
+    /// Session that software wants to view; from the registers.
     input sid_t view_sid_i,
-    /// Software asks for view_sid_i; one cycle.
+    /// Requests a view of view_sid_i; one cycle.
     input logic view_req_i,
-    /// The answer.
+    /// View of a session.
     output view_t view_o,
     /// view_o is new; one cycle.
     output logic view_valid_o,
 
-    /// Events; to the user.
+    /// Event to the user.
     output event_t event_o,
-    /// event_o is there and stays until it is taken.
+    /// event_o is valid; held until accepted.
     output logic event_valid_o,
-    /// It is taken.
+    /// The user accepts event_o.
     input logic event_ready_i,
-    /// For the counters.
+    /// Pulses for the statistics counters.
     output eng_count_t count_o
 );
   localparam int unsigned Bits = $clog2(SessionCount);
@@ -149,7 +149,7 @@ module spfe_tcp_engine
     $error("spfe_tcp_engine: MemAddrBits %0d gives rings of 2^%0d bytes", MemAddrBits, RingBits);
   end
 
-  // ---------------------------------------------------------------------------- sources of events
+  // ---- event sources
   logic segf_valid, segf_pop, segf_ready, unused_segf_almost;
   logic [4:0] unused_segf_count;
   eng_seg_t segf_in, segf;
@@ -186,7 +186,7 @@ module spfe_tcp_engine
   logic view_wait, init;
   sid_t view_sid;
 
-  // ------------------------------------------------------------------------------------- pipeline
+  // ---- pipeline
   logic can, pick_done, pick_serve, took_other, room, out_ready;
   logic read, calc, judge, decide, fire;
   kind_e other_kind, kind, write_kind;
@@ -213,7 +213,7 @@ module spfe_tcp_engine
 
   assign unused_bits = ^{cfg_i, ack_sid_i, pred_q};
 
-  // Choice.
+  // Select.
   spfe_tcp_eng_flow #(
       .SessionCount(SessionCount)
   ) i_flow (
@@ -407,7 +407,7 @@ module spfe_tcp_engine
       .ack_lo_o
   );
 
-  // ------------------------------------------------------------------------- beside the pipeline
+  // ---- beside the pipeline
   spfe_tcp_eng_queue #(
       .SessionCount(SessionCount)
   ) i_queue (
@@ -580,7 +580,7 @@ module spfe_tcp_engine
       .lost_o(event_lost)
   );
 
-  // ------------------------------------------------------------------------------------- counters
+  // ---- counters
   always_comb begin
     count_o = fire ? dec_q.count : '0;
     count_o.lost_event = event_lost;
