@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// ARP packets to send: replies to requests for our addresses (RFC 826, and probes of RFC 5227),
-/// requests of the table, announcements of our addresses; in this order. An address of ours that another
-/// host uses is announced at once, but not again within DefendTicks (RFC 5227, 2.4 (c)).
+/// Selects the ARP packets to send, in this order: replies to requests for our addresses (RFC 826,
+/// and probes of RFC 5227), requests of the ARP table, announcements of our addresses. A conflict
+/// over our address is answered with an immediate announcement, at most once within DefendTicks
+/// (RFC 5227, 2.4 (c)).
 module spfe_tcp_arp
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Virtual interfaces, 1 to MaxVifs.
+    /// Number of virtual interfaces, 1 to MaxVifs.
     parameter int unsigned VifCount = 1,
-    /// Requests are answered.
+    /// 1: answer requests.
     parameter bit Server = 1'b1,
-    /// Our addresses are announced.
+    /// 1: announce our addresses.
     parameter bit Gratuitous = 1'b1,
-    /// DEFEND_INTERVAL of RFC 5227 in ticks: 10 s with ticks of a millisecond.
+    /// DEFEND_INTERVAL of RFC 5227 in ticks; the default is 10 s at one tick per millisecond.
     parameter int unsigned DefendTicks = 10_000
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// One cycle high for each unit of time.
+    /// One-cycle pulse per tick.
     input logic tick_i,
     /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
-    /// ARP packet that was received.
+    /// Received ARP packet.
     input arp_rx_t rx_i,
-    /// There is one in this cycle.
+    /// rx_i is valid; one cycle.
     input logic rx_valid_i,
-    /// Request of the table.
+    /// Request of the ARP table.
     input arp_tx_t request_i,
-    /// There is one.
+    /// request_i is valid.
     input logic request_valid_i,
-    /// It is taken.
+    /// Accepts request_i.
     output logic request_ready_o,
-    /// Packet to send; to the builder of frames.
+    /// Packet to send.
     output arp_tx_t tx_o,
-    /// There is one.
+    /// tx_o is valid.
     output logic tx_valid_o,
-    /// It is taken.
+    /// Frame builder accepts tx_o.
     input logic tx_ready_i,
-    /// A reply is sent; a pulse.
+    /// A reply is sent; one cycle.
     output logic count_reply_o,
-    /// A request or an announcement is sent; a pulse.
+    /// A request or an announcement is sent; one cycle.
     output logic count_request_o
 );
   localparam int unsigned Replies = 16;
@@ -61,10 +62,10 @@ module spfe_tcp_arp
     logic unused_almost_full, asked;
     logic [ReplyBits-1:0] unused_count;
 
-    // A conflict is no question.
+    // A packet whose sender uses our address is a conflict, not a request.
     assign asked = rx_valid_i && rx_i.request && rx_i.ours && rx_i.spa != cfg_i.vif[rx_i.vif].ip;
 
-    // More than fit are lost, as any packet may be.
+    // Requests are dropped when the FIFO is full; the sender repeats them.
     spfe_fifo #(
         .WIDTH($bits(ask_t)),
         .DEPTH(Replies)
@@ -98,7 +99,7 @@ module spfe_tcp_arp
     localparam int unsigned DefendBits = $clog2(DefendTicks + 1);
     typedef logic [DefendBits-1:0] defend_t;
     logic [VifCount-1:0] conflict, defended_q;
-    defend_t defend_q;  // ticks until all may be defended again
+    defend_t defend_q;  // ticks until a conflict may be answered again
 
     always_comb begin
       for (int unsigned i = 0; i < VifCount; i++) begin
@@ -155,7 +156,8 @@ module spfe_tcp_arp
   assign count_reply_o = tx_ready_i && reply_valid;
   assign count_request_o = tx_ready_i && tx_valid_o && !reply_valid;
 
-  // The rest of the configuration, and of what was received; the clock of a build without both.
+  // Configuration and packet are used in part; without both functions clock and reset are unused
+  // too.
   logic unused;
   assign unused = ^{clk_i, rst_i, cfg_i, rx_i};
 endmodule

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Finds ARP packets (RFC 826) for Ethernet and IPv4 among the frames that end.
+/// Recognises ARP packets (RFC 826) for Ethernet and IPv4 among the received frames.
 module spfe_tcp_arp_rx
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Virtual interfaces, 1 to MaxVifs.
+    /// Number of virtual interfaces, 1 to MaxVifs.
     parameter int unsigned VifCount = 1
 ) (
     /// Clock.
@@ -14,13 +14,13 @@ module spfe_tcp_arp_rx
     input logic rst_i,
     /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
-    /// A frame has ended.
+    /// end_i is valid: a frame has ended.
     input logic end_valid_i,
     /// The frame.
     input frame_end_t end_i,
-    /// A good ARP packet has come in by one of our interfaces; a pulse.
+    /// arp_o is valid: one of our interfaces received a good ARP packet; one cycle.
     output logic arp_valid_o,
-    /// The packet.
+    /// The ARP packet.
     output arp_rx_t arp_o
 );
   localparam logic [15:0] Bytes = 16'd42;
@@ -38,7 +38,7 @@ module spfe_tcp_arp_rx
   assign spa = end_i.header[7];
   assign tpa = {end_i.header[9][15:0], end_i.header[10][31:16]};
   assign vifs = end_i.unicast | end_i.broadcast;
-  // Hardware type 1, protocol type IPv4, lengths 6 and 4; the sender is no group.
+  // Hardware type 1, protocol type IPv4, lengths 6 and 4; the sender's MAC address is not a group.
   assign shape = end_i.header[3] == {TypeArp, 16'd1} && end_i.header[4] == {TypeIp, 16'h0604}
       && (op == Request || op == Reply) && end_i.bytes >= Bytes && !end_i.err && !sha[40];
 
@@ -47,7 +47,7 @@ module spfe_tcp_arp_rx
     for (int unsigned i = 0; i < VifCount; i++) ours[i] = vifs[i] && tpa == cfg_i.vif[i].ip;
   end
 
-  // Compare, then combine.
+  // Register the comparisons, then combine them.
   logic valid_q, shape_q;
   vif_set_t vifs_q, ours_q;
   logic request_q;
@@ -73,7 +73,7 @@ module spfe_tcp_arp_rx
   assign arp_o.sha = sha_q;
   assign arp_o.spa = spa_q;
 
-  // Other words of the frame, the rest of the configuration.
+  // Configuration and frame are used in part.
   logic unused;
   assign unused = ^{end_i, cfg_i};
 endmodule

@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Answers queries from the table of addresses, one entry a cycle; what is not found is given on to be
-/// asked for. An answer comes ArpEntries + 3 cycles after its query at the latest; if the query before
-/// it was for an address that was not in the table, first that one has to be put in.
+/// Answers queries from the ARP table, one entry per cycle, and passes unknown addresses on for
+/// insertion. The answer comes at most ArpEntries + 3 cycles after the query, unless the previous
+/// query still waits for its insertion.
 module spfe_tcp_arp_seek
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Entries, 2 or more.
+    /// Number of entries, 2 to 256.
     parameter int unsigned ArpEntries = 32,
-    /// Bits of the number of one; follows from ArpEntries.
+    /// Width of an entry number; derived.
     localparam int unsigned IndexBits = $clog2(ArpEntries)
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// Address that is asked for; from the engine, until the answer.
+    /// Query for a MAC address; from the engine.
     input arp_query_t query_i,
-    /// It is asked for.
+    /// query_i is valid; held until the answer.
     input logic query_valid_i,
-    /// What is known of it; the MAC address is there if it was found. Neither found nor failed: requests are
-    /// under way.
+    /// Answer; mac is valid only if found. Neither found nor failed means that requests are in
+    /// progress.
     output arp_answer_t answer_o,
-    /// This is the answer; a pulse.
+    /// answer_o is valid; one cycle.
     output logic answer_valid_o,
     /// Entry to read; to the table.
     output logic [IndexBits-1:0] index_o,
-    /// What it is, in the same cycle.
+    /// Entry index_o, in the same cycle.
     input arp_entry_t entry_i,
-    /// Entries that are in use, all of them.
+    /// Entries in use.
     input logic [ArpEntries-1:0] used_i,
-    /// It is answered that an address failed; a pulse.
+    /// The failure of an address was reported; one cycle.
     output logic reported_o,
-    /// Its entry.
+    /// Entry of that address.
     output logic [IndexBits-1:0] reported_index_o,
-    /// An address is to be put into the table.
+    /// insert_o is valid; held until insert_done_i.
     output logic insert_valid_o,
-    /// Which one.
+    /// Address to insert into the table.
     output arp_query_t insert_o,
-    /// It was put in, or there was no room; a pulse.
+    /// The address was inserted, or the table had no room; one cycle.
     input logic insert_done_i
 );
   typedef logic [IndexBits-1:0] index_t;
@@ -56,11 +56,11 @@ module spfe_tcp_arp_seek
   arp_query_t query_q;
   arp_answer_t answer_q;
   index_t index_q;
-  // The entry that was read.
+  // Entry that was read.
   logic read_valid_q, read_last;
   index_t read_index_q;
   arp_entry_t read_q;
-  // What is known of it, one cycle later: answer_q is made of it.
+  // Comparison result, one cycle later, together with answer_q.
   logic hit, hit_q, last_q;
   index_t judged_index_q;
 
@@ -110,7 +110,7 @@ module spfe_tcp_arp_seek
     end
   end
 
-  // What is not needed of an entry here.
+  // Not every field of an entry is needed here.
   logic unused;
   assign unused = ^read_q;
 endmodule

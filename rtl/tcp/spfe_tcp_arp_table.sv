@@ -1,58 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Addresses of other hosts: asked for, known, refreshed, given up. Only addresses that somebody asked
-/// for are in the table. Changes are passes over all entries, one entry a cycle, each in three steps: it is
-/// read, judged, and changed; queries are answered beside them.
+/// ARP table: resolves, refreshes and expires the addresses of other hosts. It holds only addresses
+/// that were queried. Changes are made in passes over all entries, one entry per cycle in three
+/// steps (read, judge, update). Queries are answered in parallel.
 module spfe_tcp_arp_table
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Entries, 2 to 256.
+    /// Number of entries, 2 to 256.
     parameter int unsigned ArpEntries = 32,
-    /// Known addresses are asked for again after cfg.arp_refresh.
+    /// 1: refresh known addresses after cfg.arp_refresh ticks.
     parameter bit Refresh = 1'b1
 ) (
     /// Clock.
     input logic clk_i,
-    /// Synchronous reset, active high: forgets all addresses.
+    /// Synchronous reset, active high; clears the table.
     input logic rst_i,
-    /// One cycle high for each unit of time; on average farther apart than four passes.
+    /// One-cycle pulse per tick, on average at least four passes apart.
     input logic tick_i,
-    /// Configuration; from the registers. While it is disabled the table is empty.
+    /// Configuration; from the registers. The table is empty while the core is disabled.
     input tcp_cfg_t cfg_i,
-    /// Address that is asked for; from the engine, until the answer.
+    /// Query for a MAC address; from the engine.
     input arp_query_t query_i,
-    /// It is asked for.
+    /// query_i is valid; held until the answer.
     input logic query_valid_i,
-    /// What is known of it; to the engine. Neither found nor failed: requests are under way.
+    /// Answer to the engine. Neither found nor failed means that requests are in progress.
     output arp_answer_t answer_o,
-    /// This is the answer; a pulse.
+    /// answer_o is valid; one cycle.
     output logic answer_valid_o,
-    /// Address that was resolved or has changed; to the engine, stable until it is taken.
+    /// Address that was resolved or has changed; to the engine.
     output arp_update_t update_o,
-    /// There is one.
+    /// update_o is valid; held until accepted.
     output logic update_valid_o,
-    /// It is taken.
+    /// Engine accepts update_o.
     input logic update_ready_i,
-    /// ARP packet that was received.
+    /// Received ARP packet.
     input arp_rx_t rx_i,
-    /// There is one in this cycle.
+    /// rx_i is valid; one cycle.
     input logic rx_valid_i,
-    /// Request to send; stable until it is taken.
+    /// ARP request to send.
     output arp_tx_t request_o,
-    /// There is one.
+    /// request_o is valid; held until accepted.
     output logic request_valid_o,
-    /// It is taken.
+    /// request_o is accepted.
     input logic request_ready_i,
-    /// An address cannot be resolved; a pulse.
+    /// An address could not be resolved; one cycle.
     output logic failed_o,
-    /// Which one; valid with failed_o.
+    /// With failed_o: the address.
     output arp_query_t failed_query_o,
-    /// An address was resolved or has changed; a pulse.
+    /// An address was resolved or has changed; one cycle.
     output logic learnt_o
 );
   localparam int unsigned IndexBits = $clog2(ArpEntries);
-  localparam int unsigned Waiting = 16;  // packets received
+  localparam int unsigned Waiting = 16;  // received packets
   localparam int unsigned WaitingBits = $clog2(Waiting + 1);
 
   if (ArpEntries < 2 || ArpEntries > 256) begin : gen_bad_entries
@@ -62,24 +62,24 @@ module spfe_tcp_arp_table
   typedef logic [IndexBits-1:0] index_t;
   localparam index_t LastIndex = index_t'(ArpEntries - 1);
 
-  // Kinds of pass, and what they have to do.
+  // Kinds of passes.
   localparam int unsigned Jobs = 4;
   typedef enum logic [1:0] {
     Update,  // a packet was received
-    Insert,  // a query found nothing
-    Deliver,  // the engine is told of a change: one entry only
-    Age  // a tick
+    Insert,  // a query found no entry
+    Deliver,  // report a change to the engine; touches one entry only
+    Age  // a tick has passed
   } job_e;
   logic [Jobs-1:0] wanted;
 
   typedef enum logic [1:0] {
     Rest,
     Pass,
-    Put,  // the new entry is written
-    Give  // the entry that has changed is read
+    Put,  // write the new entry
+    Give  // read the changed entry
   } state_e;
 
-  // What a new entry may replace, the best one last.
+  // Suitability of an entry for replacement, in ascending order.
   typedef enum logic [1:0] {
     None,
     InUse,
@@ -89,51 +89,51 @@ module spfe_tcp_arp_table
 
   state_e state_q;
   job_e job_q, job_d;
-  logic [ArpEntries-1:0] used_q;  // entry is valid
-  logic [ArpEntries-1:0] reported_q;  // the engine knows that it failed
-  logic [ArpEntries-1:0] changed_q;  // the engine has to be told
+  logic [ArpEntries-1:0] used_q;  // the entry is valid
+  logic [ArpEntries-1:0] reported_q;  // the failure was reported to the engine
+  logic [ArpEntries-1:0] changed_q;  // the change was not yet reported to the engine
   index_t index_q, seek_index, changed_index, changed_index_q;
   logic changed_any_q;
   arp_entry_t [1:0] word;
 
-  // The entry that was read.
+  // Entry that was read.
   logic read_valid_q, read_used, read_last;
   index_t read_index_q;
   arp_entry_t read_q;
 
-  // The entry one cycle later, what is known of it, and what becomes of it.
+  // Entry one cycle later: comparison results and the update.
   typedef struct packed {
     logic used;
-    logic heard;  // it is that of the packet that was received
+    logic heard;  // the entry is the sender of the received packet
     logic moved;  // the packet has another MAC address
-    logic same;  // it is that of the query
-    logic enabled;  // its interface
+    logic same;  // the entry matches the query
+    logic enabled;  // its interface is enabled
     logic reported;
-    logic due;  // its time is over
-    logic try_again;  // it was not asked for often enough
-    logic past;  // not before the next one to be replaced by turns
+    logic due;  // its timer has expired
+    logic try_again;  // requests are left to send
+    logic past;  // not before next_victim_q
     room_e room;
-    logic [7:0] tries;  // with one more
-    logic [31:0] timer;  // a tick later
+    logic [7:0] tries;  // incremented
+    logic [31:0] timer;  // decremented
   } judged_t;
   judged_t judged_q;
   arp_entry_t entry_q, entry_d;
   index_t entry_index_q;
   logic entry_valid_q, last_q, write, drop, change, send, fail;
 
-  // The entry that is put in.
+  // Entry to insert.
   room_e best_q;
   index_t best_index_q, next_victim_q;
-  logic best_before_q;  // it is before the next one to be replaced by turns
+  logic best_before_q;  // best_index_q is before next_victim_q
   logic found_q, better;
   arp_entry_t new_entry;
-  logic [31:0] retry_q, retry_less_q;  // of the configuration; less a tick
+  logic [31:0] retry_q, retry_less_q;  // cfg.arp_retry, and one tick less
 
   logic we;
   index_t waddr;
   arp_entry_t wdata;
 
-  logic [3:0] ticks_q;  // to be done
+  logic [3:0] ticks_q;  // ticks not yet processed
   arp_tx_t request_q, request_d;
   logic request_valid_q, update_valid_q, failed_q, learnt_q;
   arp_update_t update_q;
@@ -173,7 +173,7 @@ module spfe_tcp_arp_table
       .insert_done_i(insert_done)
   );
 
-  // Packets that wait for their pass; more than fit are lost, as any packet may be.
+  // Received packets waiting for a pass. Packets are dropped when the FIFO is full.
   typedef struct packed {
     vif_set_t vifs;
     mac_t sha;
@@ -201,7 +201,7 @@ module spfe_tcp_arp_table
   );
 
   // ------------------------------------------------------------------------------------------
-  // Which pass is next: they take turns.
+  // Next pass: round robin among the jobs that have work.
 
   always_comb begin
     wanted[Update] = heard_valid;
@@ -221,7 +221,7 @@ module spfe_tcp_arp_table
   end
 
   // ------------------------------------------------------------------------------------------
-  // What a pass does with an entry.
+  // Update of an entry in a pass.
 
   assign read_used = used_q[read_index_q];
   assign read_last = read_valid_q && read_index_q == LastIndex;
@@ -293,7 +293,7 @@ module spfe_tcp_arp_table
         end
       end
     end
-    // The first request for a known address is for its owner alone (RFC 1122, 2.3.2.1).
+    // The first refresh request goes to the known owner only (RFC 1122, 2.3.2.1).
     request_d.vif = entry_q.vif;
     request_d.dmac = entry_q.state == ArpKnown ? entry_q.mac : '1;
     request_d.tpa = entry_q.ip;
@@ -306,7 +306,7 @@ module spfe_tcp_arp_table
   end
 
   // ------------------------------------------------------------------------------------------
-  // Where a new entry goes: a vacant one, one that failed, or known ones by turns.
+  // Place of a new entry: a vacant entry, else a failed one, else known ones in rotation.
 
   always_comb begin
     better = judged_q.room > best_q
@@ -369,7 +369,7 @@ module spfe_tcp_arp_table
     end
   end
 
-  // Flags of entries.
+  // Flags of the entries.
   always_ff @(posedge clk_i) begin
     changed_any_q <= changed_q != '0;
     changed_index_q <= changed_index;
@@ -389,7 +389,7 @@ module spfe_tcp_arp_table
     end
   end
 
-  // What goes out.
+  // Outputs.
   always_ff @(posedge clk_i) begin
     if (request_ready_i) request_valid_q <= 1'b0;
     if (send && !request_valid_q) begin
@@ -398,7 +398,7 @@ module spfe_tcp_arp_table
     end
     if (update_ready_i) update_valid_q <= 1'b0;
     if (state_q == Give) begin
-      // changed_index_q may be a cycle old.
+      // changed_index_q may be one cycle old, so check again.
       update_valid_q <= used_q[index_q] && changed_q[index_q];
       update_q.ip <= word[0].ip;
       update_q.mac <= word[0].mac;
@@ -423,7 +423,7 @@ module spfe_tcp_arp_table
   assign failed_query_o = failed_query_q;
   assign learnt_o = learnt_q;
 
-  // The rest of the configuration, and of what was received.
+  // Configuration and packet are used in part.
   logic unused;
   assign unused = ^{cfg_i, rx_i};
 endmodule

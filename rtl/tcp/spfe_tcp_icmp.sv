@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// ICMP echo (RFC 792): keeps two requests until their replies have been sent, in the order they came:
-/// one comes in while the reply to the other goes out, so requests at the rate of the line are answered as
-/// long as nothing else is sent. Requests that come meanwhile are dropped, as are fragments and whatever
-/// has a wrong FCS, checksum or length.
+/// ICMP echo (RFC 792). Buffers two requests, so that one can be received while the reply to the
+/// other is sent; at line rate every request is answered as long as nothing else is sent. Requests
+/// are dropped while both buffers are in use, and if they are fragments or have a wrong FCS,
+/// checksum or length. Replies leave in the order of the requests.
 module spfe_tcp_icmp
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Words of a received frame in a cycle: 1 or 2.
+    /// Words per beat: 1 or 2.
     parameter int unsigned Lanes = 1,
-    /// Virtual interfaces, 1 to MaxVifs.
+    /// Number of virtual interfaces, 1 to MaxVifs.
     parameter int unsigned VifCount = 1,
     /// Largest IP packet in bytes.
     parameter int unsigned Mtu = 1500,
-    /// Words of one half of the buffer; follows from Mtu.
+    /// Words per half of the buffer; derived.
     localparam int unsigned Depth = echo_depth(Mtu),
-    /// Bits of an address in it.
+    /// Address width of each half; derived.
     localparam int unsigned AddrBits = $clog2(Depth)
 ) (
     /// Clock.
@@ -25,51 +25,51 @@ module spfe_tcp_icmp
     input logic rst_i,
     /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
-    /// A frame begins with the words of this cycle.
+    /// A frame starts with the words of this cycle.
     input logic start_i,
-    /// Lane carries a word.
+    /// The lane carries a word.
     input logic [Lanes-1:0] word_valid_i,
-    /// Its number.
+    /// Word number.
     input pos_t [Lanes-1:0] word_pos_i,
-    /// Its bytes, the first one in bits 31:24.
+    /// Word data; first byte in bits 31:24.
     input logic [Lanes-1:0][31:0] word_data_i,
-    /// A frame has ended.
+    /// end_i is valid: a frame has ended.
     input logic end_valid_i,
     /// The frame.
     input frame_end_t end_i,
-    /// A reply is to be sent; to the builder of frames, until done_i.
+    /// echo_o is valid; held until done_i.
     output logic echo_valid_o,
-    /// The reply.
+    /// Reply to send.
     output echo_t echo_o,
-    /// It is sent; a pulse from the builder.
+    /// The reply was sent; one cycle.
     input logic done_i,
-    /// The words of even and odd numbers are read; from the builder.
+    /// Reads an even and an odd word of the reply.
     input logic rd_en_i,
     /// Half the number of the even word.
     input logic [AddrBits-1:0] rd_even_i,
     /// Half the number of the odd word, rounded down.
     input logic [AddrBits-1:0] rd_odd_i,
-    /// The even word, in the next cycle.
+    /// Even word, in the next cycle.
     output logic [31:0] rd_even_o,
-    /// The odd word, in the next cycle.
+    /// Odd word, in the next cycle.
     output logic [31:0] rd_odd_o,
-    /// An echo request for us; a pulse.
+    /// An echo request for one of our addresses was received; one cycle.
     output logic count_rx_o,
-    /// It is not answered; a pulse.
+    /// The request was dropped; one cycle.
     output logic count_drop_o
 );
   localparam logic [15:0] LenMin = 16'd28;  // headers of IP and ICMP
 
-  // Two places, each with words and what else the reply needs.
-  logic [1:0] used_q;  // holds a request, or one whose checksums are added up
-  logic [1:0] full_q;  // holds one that is answered
-  logic place, place_q;  // where the frame is stored that comes in
-  logic judged_q;  // place of the request whose checksums are added up
-  logic first_q;  // place of the reply that is sent first
+  // Two buffers, each with the words and the header fields of a reply.
+  logic [1:0] used_q;  // holds a request, possibly with checksums not yet verified
+  logic [1:0] full_q;  // holds a request that will be answered
+  logic place, place_q;  // buffer that stores the incoming frame
+  logic judged_q;  // buffer whose checksums are being verified
+  logic first_q;  // buffer whose reply is sent first
   logic storing, storing_q;
   logic maybe, hold, free;
 
-  // Is it an echo request at all: IPv4 without options, ICMP, type 8, code 0. Known with the header.
+  // Candidate for an echo request: IPv4 without options, ICMP, type 8, code 0.
   logic is_ip_q, is_icmp_q, is_echo_q;
   always_ff @(posedge clk_i) begin
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
@@ -87,7 +87,7 @@ module spfe_tcp_icmp
   assign maybe = end_i.bytes >= 16'(EthBytes) + LenMin && is_ip_q && is_icmp_q && is_echo_q;
   assign hold = end_valid_i && storing_q && maybe;
 
-  // A frame is stored from its beginning, or not at all.
+  // A frame is stored from its first word or not at all.
   always_comb begin
     storing = storing_q;
     place = place_q;
@@ -97,8 +97,8 @@ module spfe_tcp_icmp
     end
   end
 
-  // Buffer: even and odd words apart, so that two can be written or read in a cycle. Words are written in
-  // the cycle after they came: then it is known from a register whether they are stored.
+  // Even and odd words are in separate memories, so that two words can be accessed per cycle. A
+  // word is written one cycle after it arrives, when storing_q tells whether to store it.
   logic [Lanes-1:0] word_fits_q;
   logic [Lanes-1:0][AddrBits:0] word_pos_q;
   logic [Lanes-1:0][31:0] word_data_q;
@@ -172,7 +172,7 @@ module spfe_tcp_icmp
       .good_o(sums_good)
   );
 
-  // For whom, and are the lengths right.
+  // Destination and lengths.
   vif_set_t ours;
   ip_t sip, dip;
   mac_t smac;
@@ -193,14 +193,14 @@ module spfe_tcp_icmp
     end
   end
 
-  // No fragment, not too short or long, from one host (RFC 1122, 3.2.1.3 and 3.2.2.6).
+  // Not a fragment, valid length, sent by a single host (RFC 1122, 3.2.1.3 and 3.2.2.6).
   assign fits = !end_i.err && end_i.header[5][29:16] == '0 && len >= LenMin && 32'(len) <= Mtu
       && 32'(end_i.bytes) >= 32'(len) + EthBytes && !smac[40] && sip != '0
       && sip[31:28] < 4'd14;
 
   logic end_q, maybe_q, fits_q;
   logic hold_q, verdict_q;  // one and two cycles after hold
-  logic told_q, good_q;  // one cycle later: an echo request for us; all but the checksums is good
+  logic told_q, good_q;  // one cycle later: a request for us; everything but the checksums is good
   vif_set_t ours_q;
   echo_t [1:0] echo_q;
 
@@ -222,13 +222,13 @@ module spfe_tcp_icmp
     hold_q <= hold;
     verdict_q <= hold_q;
     if (hold) judged_q <= place_q;
-    // A place in which a frame was stored is free until that frame is held.
+    // A buffer stays free until its frame is accepted with hold, so it may be overwritten.
     if (end_valid_i && storing_q) begin
       echo_q[place_q].dmac <= smac;
       echo_q[place_q].dip <= sip;
       echo_q[place_q].len <= len;
     end
-    // RFC 1624, equation 3: the type becomes 0, the time to live ours.
+    // RFC 1624, equation 3: the type becomes 0 and the time to live Ttl.
     ip_less_q <= sum_add(~ip_check, ~ttl_proto);
     icmp_less_q <= sum_add(~icmp_check, ~16'h0800);
     if (hold_q) begin
@@ -236,7 +236,7 @@ module spfe_tcp_icmp
       echo_q[judged_q].ip_check <= ~sum_add(ip_less_q, {Ttl, ProtoIcmp});
       echo_q[judged_q].icmp_check <= ~icmp_less_q;
     end
-    // The one that is full first goes first; when it is gone, the other one.
+    // Send in the order in which the buffers were filled.
     if (done_i) first_q <= !first_q;
     else if (full_q == '0 && verdict_q) first_q <= judged_q;
     for (int unsigned i = 0; i < 2; i++) begin
@@ -262,7 +262,7 @@ module spfe_tcp_icmp
     end
   end
 
-  // Words of the header that are not looked at, the rest of the configuration.
+  // Configuration and header are used in part.
   logic unused;
   assign unused = ^{end_i, cfg_i};
 endmodule

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Checksums of an ICMP message and of the IP header before it (RFC 1071), while the frame comes in.
-/// IP options are not looked for: the header is words 3 to 8.
+/// Verifies the checksums of an ICMP message and its IP header while the frame arrives (RFC 1071).
+/// Assumes an IP header without options, in words 3 to 8.
 module spfe_tcp_icmp_sum
   import spfe_tcp_net_pkg::*;
 #(
-    /// Words in a cycle: 1 or 2.
+    /// Words per beat: 1 or 2.
     parameter int unsigned Lanes = 1
 ) (
     /// Clock.
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// A frame begins with the words of this cycle.
+    /// A frame starts with the words of this cycle.
     input logic start_i,
-    /// Lane carries a word.
+    /// The lane carries a word.
     input logic [Lanes-1:0] word_valid_i,
-    /// Its number.
+    /// Word number.
     input pos_t [Lanes-1:0] word_pos_i,
-    /// Its bytes, the first one in bits 31:24.
+    /// Word data; first byte in bits 31:24.
     input logic [Lanes-1:0][31:0] word_data_i,
-    /// Bytes of the IP packet; valid from word 8 on.
+    /// Length of the IP packet in bytes; valid from word 8.
     input logic [15:0] len_i,
-    /// Both checksums are right; three cycles after the last word.
+    /// Both checksums are correct; valid three cycles after the last word.
     output logic good_o
 );
-  localparam int unsigned SumBits = 20;  // carries are folded in with the next words
+  // room for the carries, which are folded in with the next words
+  localparam int unsigned SumBits = 20;
   typedef logic [SumBits-1:0] acc_t;
 
-  // What of each word counts, for the header and for the message.
+  // Bytes of each word that belong to the IP header and to the ICMP message.
   logic start_q;
   logic [Lanes-1:0][31:0] ip_q, ip_d, icmp_q, icmp_d;
-  // Bytes of the packet with the header before it; from two cycles behind word 4 on.
+  // End of the packet in the frame in bytes; valid from two cycles after word 4.
   logic [15:0] total_q;
 
   always_comb begin
@@ -70,7 +71,7 @@ module spfe_tcp_icmp_sum
     return sum;
   endfunction
 
-  // All ones after folding: the packet, its checksum included, sums to zero.
+  // A correct packet, including its checksum, sums to 0xFFFF.
   function automatic logic right(acc_t acc);
     logic [16:0] sum;
     sum = 17'(acc[15:0]) + 17'(acc[SumBits-1:16]);

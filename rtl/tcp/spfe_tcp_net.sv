@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Address resolution (ARP) and ICMP echo: what else than TCP has to be answered.
+/// Address resolution (ARP) and ICMP echo.
 module spfe_tcp_net
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Width of the stream from the MAC in bits: 32 or 64.
+    /// Width of the receive MAC stream in bits: 32 or 64.
     parameter int unsigned MacRxWidth = 32,
-    /// Width of the stream to the MAC in bits: 32 or 64.
+    /// Width of the transmit MAC stream in bits: 32 or 64.
     parameter int unsigned MacTxWidth = 32,
-    /// Virtual interfaces, 1 to MaxVifs.
+    /// Number of virtual interfaces, 1 to MaxVifs.
     parameter int unsigned VifCount = 1,
-    /// Requests for our addresses are answered.
+    /// 1: answer ARP requests for our addresses.
     parameter bit ArpServer = 1'b1,
-    /// Entries of the table of addresses, 2 to 256.
+    /// Number of entries in the ARP table, 2 to 256.
     parameter int unsigned ArpEntries = 32,
-    /// Our addresses are announced and known ones refreshed.
+    /// 1: announce our addresses and refresh known entries.
     parameter bit ArpGratuitous = 1'b1,
-    /// Ticks between two defences of an address of ours that another host uses (RFC 5227, 2.4).
+    /// Minimum ticks between two defences of our address against another host (RFC 5227, 2.4).
     parameter int unsigned ArpDefendTicks = 10_000,
-    /// Echo requests are answered.
+    /// 1: answer ICMP echo requests.
     parameter bit IcmpServer = 1'b1,
     /// Largest IP packet in bytes.
     parameter int unsigned Mtu = 1500
@@ -28,52 +28,52 @@ module spfe_tcp_net
     input logic clk_i,
     /// Synchronous reset, active high.
     input logic rst_i,
-    /// One cycle high for each unit of time.
+    /// One-cycle pulse per tick.
     input logic tick_i,
     /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
 
-    /// Frame without preamble and FCS; from the MAC, which cannot be stalled.
+    /// Received frame without preamble and FCS; from the MAC, which cannot be stalled.
     input logic [MacRxWidth-1:0] mac_rx_data_i,
-    /// Bytes that are part of it.
+    /// Valid bytes of the beat.
     input logic [MacRxWidth/8-1:0] mac_rx_keep_i,
-    /// Beat is valid.
+    /// A beat is valid.
     input logic mac_rx_valid_i,
     /// Last beat of the frame.
     input logic mac_rx_last_i,
-    /// With last: the FCS was wrong.
+    /// With mac_rx_last_i: the FCS was wrong.
     input logic mac_rx_err_i,
 
-    /// Frame, at least 60 bytes; to the transmitter. Within a frame valid does not fall.
+    /// Frame of at least 60 bytes to the transmitter; valid stays high within a frame.
     output logic [MacTxWidth-1:0] net_data_o,
-    /// Bytes that are part of it.
+    /// Valid bytes of the beat.
     output logic [MacTxWidth/8-1:0] net_keep_o,
-    /// Beat is valid.
+    /// A beat is offered.
     output logic net_valid_o,
-    /// It is taken.
+    /// Transmitter accepts the beat.
     input logic net_ready_i,
     /// Last beat of the frame.
     output logic net_last_o,
 
-    /// Next hop whose MAC address is asked for; from the engine, stable until the answer.
+    /// Query for the MAC address of a next hop; from the engine.
     input arp_query_t query_i,
-    /// It is asked for; high until the answer.
+    /// query_i is valid; held until the answer.
     input logic query_valid_i,
-    /// What is known of it; to the engine. Neither found nor failed: requests are under way.
+    /// Answer to the engine. Neither found nor failed means that requests are in progress.
     output arp_answer_t answer_o,
-    /// This is the answer; a pulse.
+    /// answer_o is valid; one cycle.
     output logic answer_valid_o,
-    /// Address that was resolved or has changed; to the engine, stable until it is taken.
+    /// Next hop that was resolved or whose MAC address has changed; to the engine.
     output arp_update_t update_o,
-    /// There is one.
+    /// update_o is valid; held until accepted.
     output logic update_valid_o,
-    /// It is taken.
+    /// Engine accepts update_o.
     input logic update_ready_i,
-    /// An address could not be resolved; of session 16'hffff, none.
+    /// EvArpFailed without a session: an address could not be resolved.
     output event_t event_o,
-    /// It happens in this cycle.
+    /// event_o is valid; one cycle.
     output logic event_valid_o,
-    /// What happens in this cycle; to the counters.
+    /// Pulses for the statistics counters.
     output net_count_t count_o
 );
   localparam int unsigned Lanes = MacRxWidth / 32;
@@ -86,7 +86,7 @@ module spfe_tcp_net
     $error("spfe_tcp_net: Mtu is %0d; 576 to 9000 are possible", Mtu);
   end
 
-  // A copy of our own: the registers of the configuration serve the whole core.
+  // Local copy: the configuration registers have a high fan-out across the core.
   tcp_cfg_t cfg_q;
   always_ff @(posedge clk_i) cfg_q <= cfg_i;
 
@@ -250,6 +250,6 @@ module spfe_tcp_net
 
   assign count_o.arp_rx = arp_rx_valid;
   assign event_o.kind = EvArpFailed;
-  assign event_o.sid = '1;  // of no session: the engine tells each one that waits
+  assign event_o.sid = '1;  // no session; the engine raises the event of each session that waits
   assign event_o.data = {8'(failed.vif), failed.ip};
 endmodule

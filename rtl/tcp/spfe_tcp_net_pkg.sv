@@ -5,18 +5,18 @@ package spfe_tcp_net_pkg;
   import spfe_tcp_pkg::*;
 
   /* verilator lint_off UNUSEDPARAM */
-  /// Words that hold the headers of ARP and of ICMP over IP: numbers 0 to 10, without a tag.
+  /// Number of 32-bit words that hold the headers of ARP, or of IP and ICMP, without a tag.
   localparam int unsigned HeaderWords = 11;
-  /// Bits of the number of a word: up to 16 KiB.
+  /// Width of a word number, for frames up to 16 KiB.
   localparam int unsigned PosBits = 12;
-  /// Bytes of an Ethernet header.
+  /// Length of an Ethernet header.
   localparam int unsigned EthBytes = 14;
-  /// Bytes of a frame without FCS, at least (IEEE 802.3).
+  /// Minimum length of a frame without FCS (IEEE 802.3).
   localparam int unsigned FrameMin = 60;
   localparam logic [15:0] TypeIp = 16'h0800;
   localparam logic [15:0] TypeArp = 16'h0806;
   localparam logic [15:0] TypeVlan = 16'h8100;
-  /// Time to live of what we send.
+  /// Time to live of the packets we send.
   localparam logic [7:0] Ttl = 8'd64;
   localparam logic [7:0] ProtoIcmp = 8'd1;
   /* verilator lint_on UNUSEDPARAM */
@@ -25,67 +25,67 @@ package spfe_tcp_net_pkg;
   typedef logic [HeaderWords-1:0][31:0] header_t;
   typedef logic [MaxVifs-1:0] vif_set_t;
 
-  /// A frame has ended. Valid in the cycle after its last beat.
+  /// A received frame; valid in the cycle after its last beat.
   typedef struct packed {
-    header_t header;  // bytes that the frame did not have are left over from others
-    logic [15:0] bytes;  // without tag; stays at its end when there are more
+    header_t header;  // words beyond the end of the frame hold data of earlier frames
+    logic [15:0] bytes;  // frame length without the tag, saturating
     logic err;  // the FCS was wrong
-    vif_set_t unicast;  // interfaces whose tag and MAC address it has
-    vif_set_t broadcast;  // interfaces whose tag it has, if it is a broadcast
+    vif_set_t unicast;  // interfaces that match its tag and MAC address
+    vif_set_t broadcast;  // interfaces that match its tag, if it is a broadcast
   } frame_end_t;
 
-  /// An ARP packet that was received.
+  /// A received ARP packet.
   typedef struct packed {
     logic request;
-    logic ours;  // it asks for, or is for, the address of `vif`
+    logic ours;  // the target address is that of interface `vif`
     vif_t vif;
-    vif_set_t vifs;  // interfaces it may have come in by
-    mac_t sha;  // of the sender
-    ip_t spa;  // of the sender
+    vif_set_t vifs;  // interfaces that may have received it
+    mac_t sha;  // MAC address of the sender
+    ip_t spa;  // IP address of the sender
   } arp_rx_t;
 
-  /// An ARP packet to send; the sender is an interface of ours.
+  /// An ARP packet to send from one of our interfaces.
   typedef struct packed {
     logic reply;
     vif_t vif;
     mac_t dmac;
-    mac_t tha;  // of the target
-    ip_t tpa;  // of the target
+    mac_t tha;  // MAC address of the target
+    ip_t tpa;  // IP address of the target
   } arp_tx_t;
 
-  /// An echo reply to send; the rest is in the buffer.
+  /// An echo reply to send; the buffer holds the payload.
   typedef struct packed {
     vif_t vif;
     mac_t dmac;
     ip_t dip;
-    logic [15:0] len;  // bytes of the IP packet
-    logic [15:0] ip_check;  // field of the header
-    logic [15:0] icmp_check;  // field of the header
+    logic [15:0] len;  // length of the IP packet in bytes
+    logic [15:0] ip_check;  // header checksum field
+    logic [15:0] icmp_check;  // ICMP checksum field
   } echo_t;
 
   typedef enum logic [1:0] {
     ArpAsking,
     ArpKnown,
-    ArpAgain,  // known, and asked for again
+    ArpAgain,  // known, being refreshed
     ArpFailed
   } arp_state_e;
 
-  /// An entry of the table of addresses.
+  /// An entry of the ARP table.
   typedef struct packed {
     arp_state_e state;
     vif_t vif;
     ip_t ip;
     mac_t mac;
-    logic [7:0] tries;  // requests sent
-    logic [31:0] timer;  // ticks until something is done
+    logic [7:0] tries;  // requests sent so far
+    logic [31:0] timer;  // ticks until the next action
   } arp_entry_t;
 
-  /// Words of one half of the buffer for an echo request; one more than the frame has may be read.
+  /// Words per half of the echo buffer. The transmitter may read one word past the end of a frame.
   function automatic int unsigned echo_depth(int unsigned mtu);
     return (EthBytes + mtu + 15) / 8;
   endfunction
 
-  /// The lowest member of a set of interfaces; 0 if there is none.
+  /// Lowest member of a set of interfaces, or 0 if it is empty.
   function automatic vif_t first_vif(vif_set_t set);
     vif_t found;
     found = '0;

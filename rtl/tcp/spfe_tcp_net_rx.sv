@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Words and headers of received frames, for ARP and ICMP, and the interfaces they are for.
+/// Extracts words and headers of received frames for ARP and ICMP, and determines the interfaces
+/// they are addressed to.
 module spfe_tcp_net_rx
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
     /// Width of the MAC stream in bits: 32 or 64.
     parameter int unsigned MacRxWidth = 32,
-    /// Virtual interfaces, 1 to MaxVifs.
+    /// Number of virtual interfaces, 1 to MaxVifs.
     parameter int unsigned VifCount = 1,
-    /// Words in a cycle; follows from MacRxWidth.
+    /// Words per beat; derived.
     localparam int unsigned Lanes = MacRxWidth / 32
 ) (
     /// Clock.
@@ -18,27 +19,27 @@ module spfe_tcp_net_rx
     input logic rst_i,
     /// Configuration; from the registers.
     input tcp_cfg_t cfg_i,
-    /// Frame without preamble and FCS; from the MAC.
+    /// Received frame without preamble and FCS; from the MAC.
     input logic [MacRxWidth-1:0] mac_data_i,
-    /// Bytes that are part of it.
+    /// Valid bytes of the beat.
     input logic [MacRxWidth/8-1:0] mac_keep_i,
-    /// Beat is valid.
+    /// A beat is valid.
     input logic mac_valid_i,
     /// Last beat of the frame.
     input logic mac_last_i,
-    /// With last: the FCS was wrong.
+    /// With mac_last_i: the FCS was wrong.
     input logic mac_err_i,
-    /// The frame begins with the words of this cycle (which may be only a tag).
+    /// A frame starts with the words of this cycle, which may be only a tag.
     output logic start_o,
-    /// Lane carries a word.
+    /// The lane carries a word.
     output logic [Lanes-1:0] word_valid_o,
-    /// Its number without the tag; stays at its end in frames that are longer.
+    /// Word number without the tag; saturates in longer frames.
     output pos_t [Lanes-1:0] word_pos_o,
-    /// Its bytes, the first one in bits 31:24.
+    /// Word data; first byte in bits 31:24.
     output logic [Lanes-1:0][31:0] word_data_o,
-    /// The frame has ended: the cycle after its last word.
+    /// end_o is valid: a frame ended in the previous cycle.
     output logic end_valid_o,
-    /// What it was; its header is valid earlier, each word in the cycle after it.
+    /// The frame that ended. Each header word is valid from the cycle after it was received.
     output frame_end_t end_o
 );
   logic [Lanes-1:0] valid;
@@ -66,7 +67,7 @@ module spfe_tcp_net_rx
       .tag_o(tag)
   );
 
-  // Words, one cycle later, with numbers that go on after 511.
+  // Words delayed by one cycle, with numbers that continue past 511.
   pos_t next_q, next_d;
   logic [Lanes-1:0] valid_q;
   pos_t [Lanes-1:0] pos_q, pos_d;
@@ -75,7 +76,7 @@ module spfe_tcp_net_rx
   logic start_q, last_q, err_q, tagged_q;
   logic [15:0] tag_q;
 
-  // A tag is in the last lane: the number of no word of its beat depends on whether it is one.
+  // A tag always fills the last lane of its beat, so it changes no other word number of that beat.
   logic is_tag;
   assign is_tag = mac_valid_i && mac_keep_i[4*(Lanes-1)] && !valid[Lanes-1];
 
@@ -113,7 +114,7 @@ module spfe_tcp_net_rx
   assign word_pos_o = pos_q;
   assign word_data_o = data_q;
 
-  // Headers and length.
+  // Header words and frame length.
   header_t header_q;
   logic [15:0] count_q, count_d;
   logic end_q, end_err_q, end_tagged_q;
@@ -162,7 +163,7 @@ module spfe_tcp_net_rx
     end
   end
 
-  // The rest of the configuration, and priority bits of the tag.
+  // Only part of the configuration is used, and only the VLAN identifier of the tag.
   logic unused;
   assign unused = ^{cfg_i, tag_q[15:12], unused_index};
 endmodule

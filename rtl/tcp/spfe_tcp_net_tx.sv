@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Builds frames of ARP packets and echo replies, of 60 bytes or more; ARP first. A frame has no gaps.
+/// Builds frames for ARP packets and echo replies, padded to 60 bytes and without gaps. ARP has
+/// priority.
 module spfe_tcp_net_tx
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
     /// Width of the MAC stream in bits: 32 or 64.
     parameter int unsigned MacTxWidth = 32,
-    /// Bits of an address in each half of the buffer of echo.
+    /// Address width of each half of the echo buffer.
     parameter int unsigned AddrBits = 8,
-    /// Words in a beat; follows from MacTxWidth.
+    /// Words per beat; derived.
     localparam int unsigned Lanes = MacTxWidth / 32
 ) (
     /// Clock.
@@ -20,35 +21,35 @@ module spfe_tcp_net_tx
     input tcp_cfg_t cfg_i,
     /// ARP packet to send.
     input arp_tx_t arp_i,
-    /// There is one.
+    /// arp_i is valid.
     input logic arp_valid_i,
-    /// It is taken.
+    /// Accepts arp_i.
     output logic arp_ready_o,
-    /// Echo reply to send; stable until echo_done_o.
+    /// Echo reply to send; held until echo_done_o.
     input echo_t echo_i,
-    /// There is one.
+    /// echo_i is valid.
     input logic echo_valid_i,
-    /// It is sent, or discarded while the core is disabled; a pulse.
+    /// The reply was sent, or discarded because the core is disabled; one cycle.
     output logic echo_done_o,
-    /// It is sent; a pulse.
+    /// A reply was sent; one cycle.
     output logic count_reply_o,
-    /// Reads of the buffer: words of even and odd numbers.
+    /// Reads an even and an odd word of the echo buffer.
     output logic rd_en_o,
     /// Half the number of the even word.
     output logic [AddrBits-1:0] rd_even_o,
     /// Half the number of the odd word, rounded down.
     output logic [AddrBits-1:0] rd_odd_o,
-    /// The even word, in the next cycle.
+    /// Even word, in the next cycle.
     input logic [31:0] rd_even_i,
-    /// The odd word, in the next cycle.
+    /// Odd word, in the next cycle.
     input logic [31:0] rd_odd_i,
-    /// Frame, first byte in bits 7:0; to the transmitter.
+    /// Frame data to the transmitter; first byte in bits 7:0.
     output logic [MacTxWidth-1:0] net_data_o,
-    /// Bytes that are part of it.
+    /// Valid bytes of the beat.
     output logic [MacTxWidth/8-1:0] net_keep_o,
-    /// Beat is valid.
+    /// A beat is offered.
     output logic net_valid_o,
-    /// It is taken.
+    /// Transmitter accepts the beat.
     input logic net_ready_i,
     /// Last beat of the frame.
     output logic net_last_o
@@ -62,10 +63,10 @@ module spfe_tcp_net_tx
   typedef enum logic [1:0] {
     Idle,
     Send,
-    Drain  // the last words are on their way
+    Drain  // until the last words have been sent
   } state_e;
 
-  // The frame that is built.
+  // The frame being built.
   typedef struct packed {
     logic echo;
     logic reply;
@@ -73,20 +74,20 @@ module spfe_tcp_net_tx
     mac_t dmac;
     mac_t tha;
     ip_t peer;
-    logic [15:0] len;  // bytes behind the Ethernet header
+    logic [15:0] len;  // bytes after the Ethernet header
     logic [15:0] ip_check;
     logic [15:0] icmp_check;
   } job_t;
 
   localparam int unsigned Bytes = MacTxWidth / 8;
-  // Beats that are never the last one: in them the length becomes known.
+  // Number of initial beats that cannot be the last; the length is computed during them.
   localparam int unsigned Early = 3;
   localparam logic [15:0] LeftMin = 16'(FrameMin - Early * Bytes);
 
   state_e state_q;
   job_t job_q, job_d;
   vif_cfg_t source_q;  // interface of job_q, one cycle later
-  // Bytes behind the early beats, another cycle later: of the packet, and of the frame.
+  // Bytes after the early beats, one more cycle later: total of the packet, padded of the frame.
   logic [15:0] total, total_q, padded_q;
   logic start, advance;
 
@@ -113,15 +114,15 @@ module spfe_tcp_net_tx
     padded_q <= total < LeftMin ? LeftMin : total;
   end
 
-  // First step: numbers of the words of a beat, without the tag, and their addresses.
-  logic [Early-1:0] early_q;  // which of the early beats it is, one bit of each
+  // Step 1: word numbers of the beat, without the tag, and their buffer addresses.
+  logic [Early-1:0] early_q;  // one-hot number of the early beat; 0 afterwards
   pos_t [Lanes-1:0] word_q;
-  logic tagged_q;  // the tag has passed
-  logic [15:0] left_q, real_q;  // bytes from this beat on, of the frame and of the packet
+  logic tagged_q;  // the tag has been sent
+  logic [15:0] left_q, real_q;  // bytes left from this beat: of the frame, of the packet
   logic is_tag, final_beat, short_q;  // short_q: real_q is less than a beat
-  logic [Lanes-1:0][3:0] kept;  // bytes that are part of the packet
+  logic [Lanes-1:0][3:0] kept;  // bytes within the packet
 
-  // Where the tag stands it is in the last lane of its beat, as in spfe_tcp_front.
+  // As in spfe_tcp_front, the tag fills the last lane of its beat.
   assign is_tag = source_q.vlan && !tagged_q && word_q[Lanes-1] == pos_t'(3);
   assign final_beat = early_q == '0 && left_q <= 16'(Bytes);
   assign rd_en_o = advance && state_q == Send && job_q.echo;
@@ -138,7 +139,7 @@ module spfe_tcp_net_tx
     end
   end
 
-  // What of ours stands in a word, one bit of each.
+  // One-hot selection of the field that we insert into a word.
   typedef struct packed {
     logic dmac;
     logic macs;
@@ -180,7 +181,7 @@ module spfe_tcp_net_tx
     return kind;
   endfunction
 
-  // Bytes of a word that are those of the request.
+  // Bytes of a word that are copied from the request.
   function automatic logic [3:0] stored_of(pos_t pos, logic tag, logic echo);
     if (!echo || tag || pos < pos_t'(3) || (pos > pos_t'(5) && pos < pos_t'(9))) return 4'b0000;
     if (pos == pos_t'(5)) return 4'b0011;
@@ -188,13 +189,13 @@ module spfe_tcp_net_tx
     return 4'b1111;
   endfunction
 
-  // Second step: the words have been read; ours are chosen.
+  // Step 2: the buffer words arrive; select our fields.
   logic valid_q, final_q;
   kind_t [Lanes-1:0] kind_q;
   logic [Lanes-1:0] odd_q;
-  // Bytes of the word that are those of the request, the first in bit 0.
+  // Bytes to copy from the request; bit 0 is the first byte.
   logic [Lanes-1:0][3:0] stored_q;
-  logic [3:0] keep_q;  // bytes of the beat
+  logic [3:0] keep_q;  // valid bytes of the beat
   logic [Lanes-1:0][31:0] ours, ours_q, read_q;
   logic built_q, built_final_q;
   logic [Lanes-1:0][3:0] built_stored_q;
@@ -275,7 +276,7 @@ module spfe_tcp_net_tx
     end
   end
 
-  // Third step: both are put together, and given to registers at the exit.
+  // Step 3: merge both and register the output.
   typedef struct packed {
     logic last;
     logic [Bytes-1:0] keep;
@@ -305,19 +306,20 @@ module spfe_tcp_net_tx
       .data_o(out)
   );
 
-  // With the last read its place is free: at the rate of the line each cycle counts.
+  // The buffer is released with the last read rather than the last beat, because at line rate every
+  // cycle counts.
   assign count_reply_o = rd_en_o && final_beat;
   assign echo_done_o = count_reply_o || (echo_valid_i && state_q == Idle && !cfg_i.enable);
   assign net_data_o = out.data;
   assign net_keep_o = out.keep;
   assign net_last_o = out.last;
 
-  // The rest of the configuration.
+  // The configuration is used in part.
   logic unused;
   assign unused = ^{cfg_i, source_q};
 
 `ifndef SYNTHESIS
-  logic inside_q;  // within a frame
+  logic inside_q;  // a frame is in progress
   always_ff @(posedge clk_i) begin
     inside_q <= !rst_i && (net_valid_o && net_ready_i ? !net_last_o : inside_q);
     if (!rst_i) a_gap: assert (!inside_q || net_valid_o) else $error("gap in a frame");
