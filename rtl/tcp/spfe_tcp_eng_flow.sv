@@ -2,9 +2,9 @@
 
 /// Pipeline control of the engine: selects the next event and tracks which stages are occupied.
 ///
-/// The stages are read, calc, judge, decide and write. The next event is selected while the previous
-/// one is in decide, and reads its session while that one writes, or one cycle later if both belong
-/// to the same session. So events start every four cycles, or every five within a session.
+/// The stages are read, calc, judge, decide and write. The next event is selected while the
+/// previous one is in decide, and reads its session while that one writes, or one cycle later if
+/// both belong to the same session. So events start every four cycles, or every five within a session.
 module spfe_tcp_eng_flow
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;

@@ -10,8 +10,8 @@
 ///   decide  compute new state and commands
 ///   write   write the state and hand the commands to spfe_tcp_eng_out
 ///
-/// The search for a listening session, the timer walk and the next-hop walk run in parallel with the
-/// pipeline. Their results are events.
+/// The search for a listening session, the timer walk and the next-hop walk run in parallel with
+/// the pipeline. Their results are events.
 module spfe_tcp_engine
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
