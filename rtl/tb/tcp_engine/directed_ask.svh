@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// What the directed tests ask for, carried out.
+// Carries out the requests of the directed tests.
 
 task automatic complain();
   while (complaints.size() != 0) begin
@@ -14,7 +14,7 @@ task automatic do_idle(int n);
   #3;
 endtask
 
-/// Waits for a frame.
+/// Waits until a frame has been sent.
 task automatic do_frame(int cycles);
   for (int i = 0; i < cycles && env.wire_out.size() == 0; i++) @(posedge env.clk) #3;
 endtask
@@ -105,7 +105,7 @@ task automatic do_accept(int mss, int ws);
   pack = iss + 1;
   do_put("A", pseq, pack, 0, 0, -1);
   do_event(EvOpened, 0, -1);
-  do_idle(40);  // until the receiver is open
+  do_idle(40);  // until the receiver has opened delivery
 endtask
 
 task automatic do_connect(int sid);

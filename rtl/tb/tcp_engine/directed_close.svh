@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Tests of closing.
+// Tests of closing a connection.
 
 task automatic test_close();
   seq_t iss;

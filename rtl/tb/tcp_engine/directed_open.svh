@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Tests of opening, and of segments to nobody.
+// Tests of opening a connection, and of segments without a session.
 
 task automatic test_open();
   seq_t iss1, iss2;
@@ -68,7 +68,7 @@ task automatic test_open();
   begin_test("SYN-RECEIVED times out to LISTEN");
   operate(OpListen, 0, 32'd0, 16'd0, Lport);
   put("S", pseq, 32'd0, 0, 1460);
-  ticks(31 + 61 + 121 + 241 + 8);  // each runs from when its frame has left
+  ticks(31 + 61 + 121 + 241 + 8);  // each timer starts when the frame has been sent
   check(env.wire_out.size() == 4, $sformatf("%0d frames", env.wire_out.size()));
   check(!env.wire_out[$].flags.rst, "no reset at last");
   env.wire_out.delete();

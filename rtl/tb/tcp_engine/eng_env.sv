@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The engine between models of receiver, transmitter and address resolution that do what
-/// docs/tcp-core.md says of them. Tests put segments and messages in and read frames and events.
+/// The engine connected to behavioural models of receiver, transmitter and address resolution, as
+/// docs/tcp-core.md describes them. Tests inject segments and messages and read frames and events.
 module eng_env
   import spfe_tcp_pkg::*;
   import eng_env_pkg::*;
 #(
-    /// Sessions.
+    /// Number of sessions.
     parameter int unsigned SessionCount = 4,
-    /// log2 of the 16-byte words of all rings.
+    /// log2 of the number of 16-byte words in the ring memory, over all sessions.
     parameter int unsigned MemAddrBits = 12,
-    /// As of the engine.
+    /// Passed to the engine.
     parameter bit CongestionControl = 1'b0,
-    /// As of the engine.
+    /// Passed to the engine.
     parameter bit StatusEvents = 1'b0,
-    /// As of the engine.
+    /// Passed to the engine.
     parameter bit CreditEvents = 1'b0,
-    /// As of the engine.
+    /// Passed to the engine.
     parameter bit InstantAck = 1'b0
 );
   localparam int Slots = 2 ** SidBits;
   localparam int RingBytes = (1 << (MemAddrBits + 4)) >> $clog2(SessionCount);
 
-  bit run = 0;  // the clock ticks
-  string what = "";  // what is being tested
-  int limit = 4_000_000;  // cycles after which a bench is stuck
+  bit run = 0;  // 1: the clock runs
+  string what = "";  // name of the current test, for messages
+  int limit = 4_000_000;  // cycles after which the bench fails as stuck
   logic clk, rst = 1, tick = 0;
   tcp_cfg_t cfg;
   seg_t seg;
@@ -118,8 +118,8 @@ module eng_env
       .count_o(count)
   );
 
-  // ------------------------------------------------------------------------------- state of models
-  // Transmitter; entry SessionCount is the anonymous header.
+  // ---- state of the models
+  // Transmitter; header entry SessionCount serves segments without a session.
   seq_t nxt[Slots], cons[Slots], wr[Slots], una[Slots];
   seq_t lim[Slots];
   bit open[Slots], live[Slots];
@@ -138,15 +138,15 @@ module eng_env
   tx_done_t dones[$];
   event_t events[$];
 
-  // The frame in the transmitter.
+  // Frame that the transmitter is sending.
   bit sending = 0;
   frame_t now_tx;
   tx_done_t now_done;
   int left = 0;
 
-  bit kept = 0;  // the receiver says that it keeps payload behind a gap
-  int gap = 8;  // cycles between segments, at least
-  bit gap_half = 0;  // and half a cycle; the same for frames, if frame_cycles says how long they are
+  bit kept = 0;  // 1: the receiver reports out-of-order payload as kept
+  int gap = 8;  // minimum cycles between segments
+  bit gap_half = 0;  // adds half a cycle to gap, and to frame_cycles if that is set
   bit gap_odd = 0, frame_odd = 0;
   int seg_gap = 0, ticks = 0, cycles = 0, stalls = 25, tick_cycles = 64, frame_cycles = 0;
   bit ticking = 1;
@@ -322,7 +322,7 @@ module eng_env
     if (int'(c.lim - c.una) > max_window) max_window = int'(c.lim - c.una);
   endtask
 
-  // One process, all models: what was shown before the rising edge and accepted is applied then.
+  // All models run in one process. A transfer seen before the rising edge is applied after it.
   initial forever begin
     bit rcv_fire, hdr_fire, snd_fire, tx_fire, done_fire, op_fire, upd_fire;
     @(posedge clk);
@@ -406,7 +406,7 @@ module eng_env
     end
   end
 
-  // ---------------------------------------------------------------------------------- for tests
+  // ---- tasks for the tests
   task automatic reset();
     rst = 1;
     for (int i = 0; i <= SessionCount; i++) begin

@@ -4,9 +4,9 @@
 package eng_env_pkg;
   import spfe_tcp_pkg::*;
 
-  /// A segment on its way to the peer, addressed as its header says.
+  /// A segment sent to the peer, with the addresses of its header entry.
   typedef struct {
-    int sid;  // entry of the table of headers
+    int sid;  // header table entry
     mac_t dmac;
     ip_t dip;
     port_t dport;
@@ -16,11 +16,11 @@ package eng_env_pkg;
     flags_t flags;
     int len;
     bit live;
-    bit bad;  // the user's checksum is wrong: the peer does not take it
+    bit bad;  // the user's checksum was wrong, so the peer discards it
     bit ws;
   } frame_t;
 
-  /// A segment from a peer.
+  /// A segment received from a peer.
   typedef struct {
     ip_t sip;
     port_t sport;
@@ -31,7 +31,7 @@ package eng_env_pkg;
     int len;
     int wnd;
     int mss;
-    int ws;  // -1: no option
+    int ws;  // window scale option; -1: absent
   } segment_t;
 
   function automatic flags_t fl(string s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// One peer of the random test: a small TCP that sends and takes a number of bytes, closes, and
-/// keeps to the rules; its segments and ours are lost, doubled and put out of order by the test.
+/// Peer of the random test: a minimal TCP that sends and receives a number of bytes and then
+/// closes. The test loses, duplicates and reorders segments in both directions.
 package eng_peer_pkg;
   import spfe_tcp_pkg::*;
   import eng_env_pkg::*;
@@ -20,13 +20,13 @@ package eng_peer_pkg;
     ip_t ip;
     port_t port, lport;
     seq_t iss, una, nxt, rcv;
-    int to_send;  // bytes that are left to send the first time
-    int got;  // bytes in order from us
+    int to_send;  // bytes not yet sent for the first time
+    int got;  // bytes received in order
     int mss;
     bit close_first, fin_sent, fin_acked, fin_seen;
     bit want_close = 0;
-    bit keeps;  // segments out of order are kept
-    bit hurry;  // data comes right behind the handshake
+    bit keeps;  // buffers out-of-order segments
+    bit hurry;  // sends data right after the handshake
     int wnd = 20000, timer = 0, again = 0;
     bit paused = 0;
     bit reset_seen;
@@ -63,7 +63,7 @@ package eng_peer_pkg;
       timer = 0;
     endfunction
 
-    /// Sends what may be sent, at most `n` segments.
+    /// Sends at most `n` segments, as far as the window allows.
     function void push(int n);
       int len;
       if (una == nxt) timer = 0;
@@ -72,7 +72,7 @@ package eng_peer_pkg;
         len = $urandom_range(1460, 1);
         if (len > to_send) len = to_send;
         to_send -= len;
-        // The last one may carry FIN.
+        // The last segment may carry FIN.
         if (to_send == 0 && want_close && !fin_sent) begin
           emit("FA", nxt, len);
           nxt += len + 1;
@@ -89,7 +89,7 @@ package eng_peer_pkg;
       end
     endfunction
 
-    /// Called each unit of time.
+    /// Called once per tick.
     function void tick();
       int len;
       if (state inside {PeerIdle, PeerDone}) return;
@@ -115,7 +115,7 @@ package eng_peer_pkg;
       held_fin.push_back(f.flags.fin);
     endfunction
 
-    /// Data or FIN from `seq` to `stop`, if it is in order.
+    /// Accepts data or FIN from `seq` to `stop` if it is in order.
     function bit in_order(seq_t seq, seq_t stop, bit fin);
       if (fin_seen || !seq_le(seq, rcv) || !seq_lt(rcv, stop + int'(fin))) return 0;
       got += int'(stop - rcv);
@@ -170,7 +170,7 @@ package eng_peer_pkg;
             rcv = f.seq + 1;
             una = f.ack;
             timer = 0;
-            // Or the first segment with data completes the handshake.
+            // Otherwise the first data segment completes the handshake.
             if (!hurry || to_send == 0 || $urandom_range(1) != 0) emit("A", nxt, 0);
             if (hurry) push(4);
           end
@@ -200,13 +200,13 @@ package eng_peer_pkg;
             end
             emit("A", nxt, 0);
           end else if (seq_lt(f.seq, rcv)) begin
-            emit("A", nxt, 0);  // probe
+            emit("A", nxt, 0);  // window probe
           end
         end
         PeerDone: begin
-          // TIME-WAIT: what is not acceptable is answered (RFC 9293, 3.10.7.4, first): FIN once more, but
-          // also a window probe, which is all that comes if the ACK of the FIN was lost and the
-          // window announced before it was 0.
+          // TIME-WAIT answers unacceptable segments (RFC 9293, 3.10.7.4, first step). That is a
+          // retransmitted FIN, or a window probe: nothing else arrives if the ACK of the FIN was
+          // lost and the window announced before it was 0.
           if (seq_lt(f.seq, rcv)) emit("A", nxt, 0);
         end
         default: ;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Directed tests of the protocol engine, each for a point of RFC 9293, 5961 or 6298.
+/// Directed tests of the protocol engine, one for each point of RFC 9293, 5961 or 6298.
 module tb_engine_directed
   import spfe_tcp_pkg::*;
   import eng_env_pkg::*;
 #(
-  /// Name of the bench.
+  /// Name of the bench for spfe_tb_pkg.
   parameter string NAME = "engine-directed"
 );
   eng_env #(.SessionCount(4)) env ();
@@ -16,13 +16,13 @@ module tb_engine_directed
 
   int errors = 0, checks = 0;
   string test = "";
-  // The peer as the tests keep it.
-  seq_t pseq, pack;  // next of the peer, next expected from us
+  // State of the peer.
+  seq_t pseq, pack;  // next to send, next expected from us
   int pwnd = 32768;
   port_t pport = Pport;
 
-  // A task is compiled wherever it is called, which takes long where hundreds of calls stand in one
-  // process. So one process of its own carries out what the tests ask for.
+  // The compiler expands a task at every call, which takes long with hundreds of calls in one
+  // process. So a single process carries out the requests of the tests.
   typedef enum int {
     AskNone,
     AskIdle,
@@ -65,13 +65,13 @@ module tb_engine_directed
     answer(AskIdle);
   endtask
 
-  /// That many ticks, and the time for what they start.
+  /// Waits for `n` ticks and for what they trigger.
   task automatic ticks(int n);
     wait_arg = n;
     answer(AskTicks);
   endtask
 
-  /// A segment of the peer.
+  /// Injects a segment of the peer.
   task automatic put(string flags, seq_t seq, seq_t ack, int len = 0, int mss = 0, int ws = -1);
     flags_arg = flags;
     seq_arg = seq;
@@ -82,7 +82,7 @@ module tb_engine_directed
     answer(AskPut);
   endtask
 
-  /// The next frame has these fields.
+  /// Checks the fields of the next frame.
   task automatic want(string flags, seq_t seq, seq_t ack, int len = 0, int wait_cycles = 400);
     flags_arg = flags;
     seq_arg = seq;
@@ -92,7 +92,7 @@ module tb_engine_directed
     answer(AskWant);
   endtask
 
-  /// No frame for so many cycles.
+  /// Checks that no frame is sent for `n` cycles.
   task automatic silence(int n = 300);
     flags_arg = "";
     wait_arg = n;
@@ -111,7 +111,7 @@ module tb_engine_directed
     env.events.delete();
   endtask
 
-  /// The session is in this state; env.view has the rest.
+  /// Checks the state of a session; env.view has the other fields.
   task automatic state(int sid, state_e s);
     sid_arg = sid;
     state_arg = s;
@@ -129,7 +129,7 @@ module tb_engine_directed
     answer(AskBegin);
   endtask
 
-  /// Passive open of session 0.
+  /// Opens session 0 passively.
   task automatic accept(int mss = 1460, int ws = -1);
     mss_arg = mss;
     ws_arg = ws;

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Random test of the protocol engine: many connections one after the other on all sessions, opened
-/// from both sides, with loss, duplicates, reordering and delay in both directions; each must give
-/// all bytes both ways and close on both sides. Without loss nobody may send anything again.
+/// Random test of the protocol engine. Many connections follow each other on all sessions, opened
+/// from both sides, with loss, duplication, reordering and delay in both directions. Each
+/// connection must deliver all bytes both ways and close on both sides; without loss nothing may be
+/// retransmitted.
 module tb_engine_random
   import spfe_tcp_pkg::*;
   import eng_env_pkg::*;
   import eng_peer_pkg::*;
 #(
-  /// What the names of the benches begin with: NAME-clean without loss, NAME-lossy, NAME-cycles
-  /// with many short connections. +loss, +rounds, +bytes, +tick, +wait change their measures.
+  /// Prefix of the bench names: NAME-clean has no loss, NAME-lossy has loss, NAME-cycles has many
+  /// short connections. +loss, +rounds, +bytes, +tick and +wait override the parameters below.
   parameter string NAME = "engine",
-  /// Sessions.
+  /// Number of sessions.
   parameter int SESSIONS = 8,
-  /// As of the engine.
+  /// Passed to the engine.
   parameter bit CongestionControl = 1'b0,
-  /// As of the engine.
+  /// Passed to the engine.
   parameter bit StatusEvents = 1'b0,
-  /// As of the engine.
+  /// Passed to the engine.
   parameter bit CreditEvents = 1'b0,
-  /// As of the engine.
+  /// Passed to the engine.
   parameter bit InstantAck = 1'b0
 );
   localparam port_t Lport = 16'd80;
@@ -30,13 +31,13 @@ module tb_engine_random
     .CreditEvents(CreditEvents), .InstantAck(InstantAck)
   ) env ();
 
-  int unsigned loss = 0;  // segments lost in each direction, in percent; 0: the network is perfect
-  int target = 40;  // connections
-  int bytes = 30000;  // most bytes of a connection in a direction
-  int tick = 100;  // cycles of a tick
-  int wait_ticks = 150;  // in TIME-WAIT
-  // Cycles between two messages, on average: live messages go before commands, so the acknowledgements of
-  // other sessions starve behind a user that never pauses.
+  int unsigned loss = 0;  // percentage of segments lost in each direction
+  int target = 40;  // number of connections
+  int bytes = 30000;  // maximum bytes per connection and direction
+  int tick = 100;  // cycles per tick
+  int wait_ticks = 150;  // duration of TIME-WAIT
+  // Average cycles between two messages. Live messages have priority over commands, so a user that
+  // never pauses would starve the acknowledgements of other sessions.
   int pace = 400;
   int rounds = 0, now_ticks = 0, again = 0, idle = 0, checks = 0;
   int n_credit = 0, n_status = 0, n_opened = 0, n_closed = 0, max_dones = 0;
@@ -68,7 +69,7 @@ module tb_engine_random
     return -1;
   endfunction
 
-  string problem = "";  // told at the end of the cycle
+  string problem = "";  // first failure, reported at the end of the cycle
   function automatic void fail(string what);
     if (problem == "") problem = what;
   endfunction
@@ -91,7 +92,7 @@ module tb_engine_random
     $fatal(1, "%s: %s (cycle %0d)", name, problem, env.cycles);
   endtask
 
-  // A passive session i listens for the peer with address i only, so that we know who is who.
+  // Passive session i accepts only the peer with address i, so that both sides can be matched.
   task automatic begin_one(int i);
     peers[i] = new(32'h0a000002 + 32'(i), port_t'(10000 + rounds), Lport,
         $urandom_range(3) == 0 ? 32'hffffff00 + 32'($urandom_range(400)) : $urandom(),
@@ -144,7 +145,7 @@ module tb_engine_random
   task automatic network();
     int i;
     frame_t f;
-    // Ours to the peers.
+    // Frames to the peers.
     while (env.wire_out.size() != 0) begin
       f = env.wire_out.pop_front();
       if (!lost()) begin
@@ -165,7 +166,7 @@ module tb_engine_random
         k--;
       end
     end
-    // Theirs to us.
+    // Segments from the peers.
     for (i = 0; i < SESSIONS; i++) begin
       while (peers[i].out.size() != 0) begin
         if (!lost()) begin
@@ -260,7 +261,7 @@ module tb_engine_random
   initial begin
     if (spfe_tb_pkg::chosen({NAME, "-clean"})) begin
       name = {NAME, "-clean"};
-      if (SESSIONS > 8) tick = 400;  // what all peers send at once takes its time
+      if (SESSIONS > 8) tick = 400;  // a burst of all peers at once takes longer
     end
     if (spfe_tb_pkg::chosen({NAME, "-lossy"})) begin
       name = {NAME, "-lossy"};
@@ -300,7 +301,7 @@ module tb_engine_random
         if (idle > 300000) fail("nothing moves");
         if (problem != "") give_up();
       end
-      // Nothing is left behind.
+      // All sessions must be idle in the end.
       repeat (5000) @(posedge env.clk);
       #3 events();
       for (int i = 0; i < SESSIONS; i++) begin

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The least frames of a MAC with 64 bits take ten cycles and a half: 84 bytes on the line. A segment with
-/// data and a live message come as often, and the engine follows, also while what it commands is not taken at
-/// once; on one session, on two and on all in turn, with the most sessions there can be. On
-/// different sessions it follows every eight cycles.
+/// Rate test with the maximum number of sessions. Minimum-size frames on a 64-bit MAC take 10.5
+/// cycles (84 bytes on the line). The engine must keep up with a data segment and a live message at
+/// that rate, on one session, on two and on all in turn, even if its commands are not accepted at
+/// once. On different sessions it must keep up with one of each every eight cycles.
 module tb_engine_rate
   import spfe_tcp_pkg::*;
   import eng_env_pkg::*;
 #(
-  /// Name of the bench.
+  /// Name of the bench for spfe_tb_pkg.
   parameter string NAME = "engine-rate"
 );
   localparam int Sessions = 256;
@@ -42,7 +42,7 @@ module tb_engine_rate
     repeat (200) @(posedge env.clk);
   endtask
 
-  /// Sessions 0 to `last` in turn, something every `halves` / 2 cycles in each direction.
+  /// Sends on sessions 0 to `last` in turn: one segment and one message every `halves` / 2 cycles.
   task automatic flood(int last, int segments, int halves, int stalls);
     int from = 0, user = 0, sent = 0, most = 0, cycles = 0, begin_rto = 0;
     longint had = 0, has = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The benches of the protocol engine, a test program for each engine: the models of all would be
-/// evaluated in each step of time.
+/// Benches of the protocol engine. Each engine is a program of its own, because the models of all
+/// engines would otherwise be evaluated at every time step.
 module tb_tcp_engine #(
-  /// Which: 0 directed tests, 1 rates, 2 random connections, 3 the same with all options.
+  /// 0: directed tests, 1: rates, 2: random connections, 3: random connections with all options.
   parameter int Part = 0
 );
   if (Part == 0) begin : gen_directed

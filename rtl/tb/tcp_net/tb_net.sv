@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// ARP and ICMP: replies word for word, silence where nothing is to be said, the life of an entry of the
-/// table, and floods of damaged frames after which all of it still works.
+/// Bench of ARP and ICMP: checks replies byte by byte, silence where no reply is allowed, the life
+/// of an ARP table entry, and recovery after floods of damaged frames.
 module tb_net
   import spfe_tb_pkg::*;
   import spfe_tcp_pkg::*;
   import tb_net_frame_pkg::*;
 #(
-  /// Name of the bench.
+  /// Name of the bench for spfe_tb_pkg.
   parameter string       NAME    = "",
-  /// Width of the stream from the MAC.
+  /// Width of the receive MAC stream in bits.
   parameter int unsigned RX      = 32,
-  /// Width of the stream to the MAC.
+  /// Width of the transmit MAC stream in bits.
   parameter int unsigned TX      = 32,
-  /// Virtual interfaces.
+  /// Number of virtual interfaces.
   parameter int unsigned VIFS    = 1,
-  /// Largest IP packet.
+  /// Largest IP packet in bytes.
   parameter int unsigned MTU     = 1500,
-  /// Entries of the table.
+  /// Number of entries in the ARP table.
   parameter int unsigned ENTRIES = 32
 );
   localparam int unsigned HANG = 60000;
@@ -48,7 +48,7 @@ module tb_net
   logic happened_valid;
   net_count_t count;
 
-  // What tasks set changes between the edges.
+  // Tasks change these inputs between two clock edges.
   logic rst_q = 1'b1, tick_q = 1'b0, query_valid_q = 1'b0;
   tcp_cfg_t cfg_q;
   arp_query_t query_q;
@@ -77,7 +77,7 @@ module tb_net
   );
 
   // ------------------------------------------------------------------------------------------
-  // Streams: what is in `line` goes in, what comes out is in `got`.
+  // Streams: frames in `line` are received, frames that were sent are in `got`.
 
   Frame line[$];
   Frame got[$];
@@ -88,7 +88,7 @@ module tb_net
   event_t last_event;
   int unsigned counts[7];
 
-  /* verilator lint_off BLKSEQ */  // variables of one process
+  /* verilator lint_off BLKSEQ */  // variables used by one process only
   always @(posedge clk) begin
     rx_valid <= 1'b0;
     rx_data <= {RX/32{$urandom}};
@@ -151,7 +151,7 @@ module tb_net
     repeat (n) @(posedge clk);
   endtask
 
-  /// Until all that was sent has been looked at.
+  /// Waits until all queued frames have been received and processed.
   task automatic settle();
     int unsigned n = 0;
     while (line.size() > 0 || sending != null) begin
@@ -179,7 +179,7 @@ module tb_net
     if (f.b != want.b) $fatal(1, "%s:\n got %s\nwant %s", what, f.text(), want.text());
   endtask
 
-  /// Nothing comes; long enough for any answer that is not held up.
+  /// Checks that no frame is sent for longer than any reply takes.
   task automatic silence(string what);
     settle();
     cycles(200 + 4 * ENTRIES);
@@ -243,7 +243,7 @@ module tb_net
       cfg.vif[v].vlan = chance(50);
       cfg.vif[v].tag = {4'($urandom), 12'(100 + v)};
       cfg.vif[v].ip = {8'd10, 8'd1, 8'(v), 8'd1};
-      // Interface 2 has another address of interface 1.
+      // Interface 2 shares MAC address and tag with interface 1 and has another IP address.
       if (v == 2) begin
         cfg.vif[2].mac = cfg.vif[1].mac;
         cfg.vif[2].vlan = cfg.vif[1].vlan;
@@ -280,7 +280,7 @@ module tb_net
     must(arp(from(v, peer), 16'd2, cfg.vif[v].mac, cfg.vif[v].ip, peer, ip), "ARP reply");
   endtask
 
-  /// ARP that must not be answered.
+  /// ARP packets that must not be answered.
   task automatic ignore();
     int unsigned v, offset, which;
     mac_t peer;
@@ -296,14 +296,14 @@ module tb_net
       2: f.b[offset+2] ^= 8'h10;  // protocol type
       3: f.b[offset+4] ^= 8'h01;  // length of a hardware address
       4: f.b[offset+5] ^= 8'h01;
-      5: f.b[offset+7] = 8'd2;  // a reply
-      6: f.b[offset+27] ^= 8'h80;  // for somebody else
-      7: f.b[0] = 8'h02;  // to somebody else
+      5: f.b[offset+7] = 8'd2;  // not a request
+      6: f.b[offset+27] ^= 8'h80;  // target is another host
+      7: f.b[0] = 8'h02;  // frame for another host
       8: while (32'(f.b.size()) >= offset + 28 || chance(80)) begin
         void'(f.b.pop_back());
         if (f.b.size() == 1) break;
       end
-      default: f.b[offset+8] |= 8'h01;  // from a group
+      default: f.b[offset+8] |= 8'h01;  // sender is a group address
     endcase
     line.push_back(f);
     silence($sformatf("ARP of kind %0d", which));
@@ -348,8 +348,8 @@ module tb_net
     must(echo(re, rp), "echo reply");
   endtask
 
-  /// Requests of one size at the rate of the line are all answered, in their order. While no reply can
-  /// go out two are kept.
+  /// Requests of equal size at line rate are all answered in order. While no reply can leave, two
+  /// requests are kept.
   task automatic pings();
     ether_t e, re;
     echo_t p, rp;
@@ -385,7 +385,7 @@ module tb_net
     if (counts[0] != dropped + 2) $fatal(1, "%0d echo requests dropped, not 2", counts[0] - dropped);
   endtask
 
-  /// An address of ours that another host uses is announced, once in the interval.
+  /// A conflict over our address is answered with an announcement, once per interval.
   task automatic defend();
     Frame f;
     int unsigned v;
@@ -393,7 +393,8 @@ module tb_net
     pace();
     v = some_vif();
     peer = mac();
-    // The other host announces it, or asks or answers with it; it is not another interface's too.
+    // The other host announces our address, or uses it in a request or reply. No other interface
+    // has it.
     f = arp(to(v, ALL, peer), chance(50) ? 16'd1 : 16'd2, peer, cfg.vif[v].ip, '0, host());
     line.push_back(f);
     must(announcement(v), "defence");
@@ -405,11 +406,11 @@ module tb_net
     ticks(1);
     line.push_back(f);
     must(announcement(v), "defence after the interval");
-    // What we have sent ourselves is no conflict.
+    // Our own announcement, received again, is not a conflict.
     ticks(DEFEND);
     line.push_back(announcement(v));
     silence("our own announcement");
-    // An announcement of another host is no question either.
+    // An announcement of another host must not be answered as a request.
     line.push_back(arp(to(v, ALL, peer), 16'd1, peer, cfg.vif[v].ip, '0, cfg.vif[v].ip));
     must(announcement(v), "defence against an announcement");
     silence("behind it");
@@ -433,9 +434,9 @@ module tb_net
     bit_at = 8 * (ip + 22) + $urandom_range(8 * (32'(p.len) + 6) - 1);
     case (which)
       2: f.err = 1'b1;
-      3: f.b[bit_at/8][bit_at%8] ^= 1'b1;  // message
-      4: f.b[ip+4][3] ^= 1'b1;  // header
-      5: begin  // cut off
+      3: f.b[bit_at/8][bit_at%8] ^= 1'b1;  // ICMP message
+      4: f.b[ip+4][3] ^= 1'b1;  // IP header
+      5: begin  // truncated
         int unsigned whole;
         whole = ip + 28 + 32'(p.len);
         while (32'(f.b.size()) >= whole) void'(f.b.pop_back());
@@ -453,7 +454,7 @@ module tb_net
 
 `include "tb_net_table.svh"
 
-  /// Damaged frames of all kinds at any rate; whatever they do, it ends.
+  /// Floods the block with damaged frames; afterwards every echo request must be accounted for.
   task automatic flood();
     int unsigned n;
     pace();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// Frames for the bench of ARP and ICMP, built and summed up without help of the design.
+/// Frames for the bench of ARP and ICMP, with checksums computed independently of the design.
 package tb_net_frame_pkg;
   import spfe_tcp_pkg::*;
 
-  /// Addresses of a frame.
+  /// Ethernet header of a frame.
   typedef struct packed {
     mac_t dmac;
     mac_t smac;
@@ -36,7 +36,7 @@ package tb_net_frame_pkg;
       return {at < b.size() ? b[at] : 8'd0, at + 1 < b.size() ? b[at+1] : 8'd0};
     endfunction
 
-    /// The checksum that belongs over these bytes, whose own field counts as 0.
+    /// Checksum of a range of bytes; its own field at `field` counts as 0.
     function logic [15:0] check(int unsigned from, int unsigned len, int unsigned field);
       logic [31:0] sum = '0;
       for (int unsigned i = 0; i < len; i += 2) begin
@@ -75,7 +75,7 @@ package tb_net_frame_pkg;
     return f;
   endfunction
 
-  /// What an echo has beside its addresses.
+  /// Fields of an echo packet in addition to its Ethernet header.
   typedef struct packed {
     logic [7:0] kind;  // 8 request, 0 reply
     logic [7:0] tos;
@@ -85,11 +85,11 @@ package tb_net_frame_pkg;
     ip_t sip;
     ip_t dip;
     logic [31:0] ident;  // identifier and sequence number
-    logic [31:0] seed;  // of the data
+    logic [31:0] seed;  // seed of the data
     logic [15:0] len;  // bytes of data
   } echo_t;
 
-  /// Where the IP header begins.
+  /// Offset of the IP header in the frame.
   function automatic int unsigned start(ether_t e);
     return e.vlan ? 18 : 14;
   endfunction

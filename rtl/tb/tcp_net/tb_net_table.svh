@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The life of an entry of the table of addresses; part of tb_net.
+// Life of an ARP table entry; part of tb_net.
 
   task automatic ask(int unsigned v, ip_t ip, output arp_answer_t said, output int unsigned n);
     n = 0;
@@ -18,7 +18,8 @@
     if (answer_valid) $fatal(1, "two answers to one query");
   endtask
 
-  /// Asks after a pause, in which the query before it is done with: the answer has to be quick.
+  /// Sends a query after a pause that lets the previous one finish, so the answer must come
+  /// quickly.
   task automatic expect_answer(int unsigned v, ip_t ip, bit found, bit failed, mac_t expected, string what);
     arp_answer_t said;
     int unsigned n;
@@ -38,7 +39,7 @@
     if (last_update.ip != ip || last_update.mac != expected) $fatal(1, "%s: update of %h", what, last_update);
   endtask
 
-  /// Asks for an address and has it answered.
+  /// Queries an address and answers the ARP request.
   task automatic resolve(int unsigned v, ip_t ip, mac_t peer);
     int unsigned earlier;
     expect_answer(v, ip, 1'b0, 1'b0, '0, "unknown");
@@ -61,12 +62,12 @@
     peer = mac();
     moved = mac();
     clear_table();
-    // Who was not asked for is not learnt.
+    // Addresses that were not queried are not learnt.
     earlier = updates;
     line.push_back(arp(to(v, ALL, peer), 16'd1, peer, other, '0, other));
     line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, other, cfg.vif[v].mac, cfg.vif[v].ip));
     silence("gratuitous ARP");
-    // Resolved at once; then with another MAC address; then asked for again.
+    // Resolve, change the MAC address, then refresh.
     resolve(v, ip, peer);
     line.push_back(arp(to(v, ALL, moved), 16'd1, moved, ip, '0, ip));
     settle();
@@ -76,7 +77,7 @@
     silence("the same again");
     if (updates != earlier + 2) $fatal(1, "update without a change");
     refresh_cases(v, ip, moved);
-    // No answer: requests, failure, silence until somebody asks.
+    // Without an answer: requests, failure, silence until the next query.
     expect_answer(v, other, 1'b0, 1'b0, '0, "unknown");
     earlier = events;
     must(asking(v, ALL, other), "first request");
@@ -102,7 +103,7 @@
   task automatic refresh_cases(int unsigned v, ip_t ip, mac_t peer);
     int unsigned earlier;
     cfg.arp_refresh = 32'(REFRESH);
-    // Write the new time into the entry.
+    // Let the entry take the new refresh time.
     line.push_back(arp(to(v, cfg.vif[v].mac, peer), 16'd2, peer, ip, cfg.vif[v].mac, cfg.vif[v].ip));
     silence("confirmed");
     ticks(REFRESH - 1);
@@ -114,7 +115,7 @@
     settle();
     expect_answer(v, ip, 1'b1, 1'b0, peer, "refreshed");
     if (updates != earlier) $fatal(1, "update without a change");
-    // No answer to the next one: then to all, then it is forgotten.
+    // Without an answer to the refresh: broadcast requests, then the entry is dropped.
     ticks(REFRESH + 1);
     expect_request(asking(v, peer, ip), "refresh");
     for (int unsigned i = 1; i < TRIES; i++) begin
@@ -131,7 +132,7 @@
     clear_table();
   endtask
 
-  /// More addresses than entries: each can be resolved, one after the other.
+  /// More addresses than entries: each can be resolved in turn.
   task automatic crowd(int unsigned v);
     clear_table();
     for (int unsigned i = 0; i < ENTRIES + 3; i++) begin
@@ -140,7 +141,7 @@
     clear_table();
   endtask
 
-  /// Off and on again.
+  /// Disable and enable the core.
   task automatic clear_table();
     logic [31:0] refresh;
     settle();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// All benches of ARP and ICMP; each runs by itself, see spfe_tb_pkg.
+/// Benches of ARP and ICMP; the command line selects one (see spfe_tb_pkg).
 module tb_tcp_net;
   tb_net #(.NAME("net-32-32"), .RX(32), .TX(32), .VIFS(1), .MTU(1500), .ENTRIES(32)) net_32_32 ();
   tb_net #(.NAME("net-64-64"), .RX(64), .TX(64), .VIFS(3), .MTU(1500), .ENTRIES(5)) net_64_64 ();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 //
-// Bench of the transmitter: every frame is checked by a model of its own, every message must reach
-// the peer whole. +seed=N, +messages=N of each phase; prints the seed, the latency table and what was seen.
+// Bench of the transmitter: checks every frame with an independent model; every message must reach
+// the peer complete. +seed=N sets the seed and +messages=N the length of each phase.
 #include "phases.h"
 
 static Phases* bench;
@@ -17,7 +17,7 @@ static int ceil_div(int a, int b) { return (a + b - 1) / b; }
 #define STRING(x) STRING_(x)
 static const char* const NAME = STRING(BENCH);
 
-/// The value of +NAME=VALUE on the command line.
+/// Returns the value of +NAME=VALUE on the command line, or `otherwise`.
 static std::string argument(const std::string& name, const std::string& otherwise) {
   std::string found = Verilated::commandArgsPlusMatch((name + "=").c_str());
   return found.empty() ? otherwise : found.substr(name.size() + 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 //
-// Bench of the transmitter: drives all ports in each cycle, and checks all that comes out with a model of
-// its own.
+// Bench of the transmitter: drives every input in each cycle and checks every output with an
+// independent model.
 #pragma once
 #include "model.h"
 
@@ -22,13 +22,13 @@ struct Bench {
   bool in_message = false, offered = false, bubble = false;
   std::deque<Expected> expected;
   std::deque<Command> commands;
-  std::deque<Command> out;  // taken by the transmitter, not yet seen and done
-  u32 msg_seq = 0, msg_una = 0;  // of the message that comes in, and SND.UNA when it began
+  std::deque<Command> out;  // accepted by the transmitter, not yet sent and reported
+  u32 msg_seq = 0, msg_una = 0;  // of the incoming message, and SND.UNA when it started
   bool old_bad = false;
-  int stale = -1;  // session that is closed and opened again at this moment
+  int stale = -1;  // session that is being closed and reopened
   Session old;
   Bytes old_data;
-  std::deque<std::pair<int, u32>> bad_sums;  // of late
+  std::deque<std::pair<int, u32>> bad_sums;  // recent ones
   u64 n_stale = 0, n_ring = 0;
   std::deque<int> hdr_queue;
   struct Snd { int sid; bool init; };
@@ -336,7 +336,7 @@ struct Bench {
     if (!top.done_ready_i || top.done_valid_o || true) top.done_ready_i = chance(k.done_ready);
     top.rcv_nxt_i = top.rcv_sid_o <= u32(sessions) ? ses[top.rcv_sid_o].rcv_nxt : 0;
   }
-  /// New SND.UNA and right edge, as the peer has acknowledged.
+  /// Sets SND.UNA and the right edge to what the peer has acknowledged.
   void set(int sid, bool init = false) {
     Session& s = ses[sid];
     if (!init) {
@@ -451,7 +451,7 @@ struct Bench {
     }
   }
   void refused_event(int sid, int why) {
-    if (why == 2) {  // no room in the ring: the message that came last
+    if (why == 2) {  // RefusedRing: the latest message
       CHECK(top.cfg_ring_refuse_i && !expected.empty() && expected.back().sid == sid, "refused for lack of room");
       Session& s = ses[sid];
       Expected e = expected.back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 //
-// Bench of the transmitter: what messages, sessions and commands are for it, and helpers.
+// Bench of the transmitter: its model of messages, sessions and commands, and helpers.
 #pragma once
 #include "Vtb_tcp_tx.h"
 #include "verilated.h"
@@ -57,7 +57,7 @@ struct Message {
   bool push = false, bad_sum = false;
   Bytes data;
 };
-struct Expected {  // of tx_done, in order of the messages
+struct Expected {  // expected tx_done, in message order
   int sid;
   u32 seq, len;
   bool lie, bad_sum, push;
@@ -73,7 +73,7 @@ struct Session {
   u32 dip = 0, rcv_nxt = 0;
   u16 dport = 0, sport = 0;
   int vif = 0;
-  u32 una_taken = 0, una_before = 0;  // what the transmitter knows, and before its last command
+  u32 una_taken = 0, una_before = 0;  // known to the transmitter, and before its last snd_cmd
   bool scaled = false;
   u32 seq(std::size_t i) const { return iss + 1 + u32(i); }
 };

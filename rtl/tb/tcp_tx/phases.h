@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 //
-// Bench of the transmitter: the cases, each until everything has settled.
+// Bench of the transmitter: test phases, each of which runs until all queues are empty.
 #pragma once
 #include "bench.h"
 
@@ -51,7 +51,7 @@ struct Phases : Bench {
           if (ses[sid].una != ses[sid].seq(ses[sid].got_to) || !ses[sid].live) set(sid);
         }
       }
-      if (chance(5)) {  // an acknowledgement, a reset of nobody
+      if (chance(5)) {  // an ACK, or a reset without a session
         Command q;
         q.sid = chance(70) ? int(rnd(u32(sessions))) : sessions;
         q.flags = q.sid == sessions ? RST | ACK : ACK;
@@ -68,7 +68,7 @@ struct Phases : Bench {
     printf("  %-28s live %6llu deferred %5llu aborted %4llu refused %4llu bad sum %4llu commands %5llu\n", name, (unsigned long long)(n_live - l), (unsigned long long)(n_deferred - d),
            (unsigned long long)(n_aborted - a), (unsigned long long)(n_refused - r), (unsigned long long)(n_bad - b), (unsigned long long)(n_command - c));
   }
-  /// Sessions are closed and opened anew while a message comes in, waits or leaves.
+  /// Closes and reopens sessions while a message arrives, waits or is sent.
   void stale_phase(int rounds) {
     k = Knobs();
     u64 before = n_stale;
@@ -94,7 +94,7 @@ struct Phases : Bench {
       s.open = s.live = false;
       set(sid);
       for (u32 i = rnd(30); i; i--) step();
-      // A number that is near the old one, or such that the first byte is where the message was.
+      // ISS near the old one, or such that the first byte has the sequence number of the message.
       s.iss = chance(20) ? old.iss + u32(rnd(8)) : chance(40) ? old.iss + u32(old.written) : u32(rng());
       s.stream.clear();
       s.got.clear();
@@ -102,7 +102,7 @@ struct Phases : Bench {
       s.una = s.lim = s.iss;
       set(sid, true);
       for (u32 i = rnd(30); i || !snd_queue.empty(); i -= i != 0) step();
-      bool waits = !in_message && !messages.empty();  // belongs to the new session
+      bool waits = !in_message && !messages.empty();  // it belongs to the new session
       if (waits) stale = -1;
       u64 end = cycle + 100000;
       while (!waits && (!messages.empty() || !expected.empty() || in_frame)) {
@@ -128,7 +128,7 @@ struct Phases : Bench {
     }
     printf("  %-28s stale %llu\n", "closed and opened anew", (unsigned long long)(n_stale - before));
   }
-  /// Messages to sessions that are closed: discarded, or they wait.
+  /// Messages to closed sessions must be discarded or stalled.
   void closed_phase() {
     k = Knobs();
     settle();
@@ -157,8 +157,7 @@ struct Phases : Bench {
     settle();
     return first_mac - first_user;
   }
-  /// Users who never pause do not keep a command waiting for more than the 16 frames of its turn,
-  /// and those that had begun.
+  /// A user that never pauses delays a command by at most 16 frames and those already started.
   void turn_phase() {
     for (int i = 0; i < 100; i++) messages.push_back(message(i % sessions, 0, 64));
     u64 live = n_live, told = live, told_commands = n_command;
@@ -182,7 +181,7 @@ struct Phases : Bench {
     settle();
     printf("  %-28s a command passes them\n", "users without a pause");
   }
-  /// Beats of the MAC without data between the first and the last one of some messages.
+  /// Counts idle MAC beats between the first and the last beat of a series of messages.
   u64 bandwidth(int mode, int len, bool round_robin, int count) {
     for (int i = 0; i < count; i++) messages.push_back(message(round_robin ? i % sessions : 1, mode, len));
     measure = true;
@@ -192,7 +191,7 @@ struct Phases : Bench {
     u64 told = live;
     while (!messages.empty() || !expected.empty()) {
       step();
-      // Each message is acknowledged.
+      // Acknowledge each message.
       for (; told < n_live; told++) set(round_robin ? int((told - live) % u64(sessions)) : 1);
       CHECK(snd_queue.size() < 8, "acknowledgements fall behind");
       if (in_frame) empty = gaps;

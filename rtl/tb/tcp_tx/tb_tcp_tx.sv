@@ -1,183 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
-/// The transmitter with plain ports, for the bench in C++.
+/// Transmitter with plain ports, so that the C++ bench can access every field.
 module tb_tcp_tx
   import spfe_tcp_pkg::*;
 #(
-    /// As of spfe_tcp_tx.
+    /// Passed to spfe_tcp_tx.
     parameter int unsigned SessionCount = 16,
-    /// As of spfe_tcp_tx.
+    /// Passed to spfe_tcp_tx.
     parameter int unsigned MacWidth = 32,
-    /// As of spfe_tcp_tx.
+    /// Passed to spfe_tcp_tx.
     parameter int unsigned UserWidth = 64,
-    /// As of spfe_tcp_tx.
+    /// Passed to spfe_tcp_tx.
     parameter int unsigned Mtu = 1500,
-    /// As of spfe_tcp_tx.
+    /// Passed to spfe_tcp_tx.
     parameter bit Drop = 1'b0,
-    /// As of spfe_tcp_tx.
+    /// Passed to spfe_tcp_tx.
     parameter int unsigned MemAddrBits = 16,
-    /// As of spfe_tcp_tx.
+    /// Passed to spfe_tcp_tx.
     parameter int unsigned OutputPipe = 0,
-    /// As of spfe_tcp_tx.
+    /// Passed to spfe_tcp_tx.
     parameter bit MacPad = 1'b1
 ) (
-    /// Clock and reset.
+    /// Clock.
     input logic clk_i,
-    /// Reset.
+    /// Synchronous reset, active high.
     input logic rst_i,
-    /// Parameters, for the bench.
+    /// SessionCount of this build.
     output logic [31:0] p_sessions_o,
-    /// MacWidth.
+    /// MacWidth of this build.
     output logic [31:0] p_mac_o,
-    /// UserWidth.
+    /// UserWidth of this build.
     output logic [31:0] p_user_o,
-    /// Others.
+    /// Mtu, MemAddrBits, Drop, MacPad and OutputPipe of this build.
     output logic [31:0] p_mtu_o, p_mem_o, p_drop_o, p_pad_o, p_pipe_o,
 
-    /// Configuration.
+    /// Field of tcp_cfg_t.
     input logic [15:0] cfg_mss_i,
-    /// Configuration.
+    /// Field of tcp_cfg_t.
     input logic [31:0] cfg_rcv_wnd_i,
-    /// Configuration.
+    /// Field of tcp_cfg_t.
     input logic [3:0] cfg_wscale_i,
-    /// Configuration.
+    /// Field of tcp_cfg_t.
     input logic cfg_ring_refuse_i,
-    /// Interfaces 0 and 1.
+    /// MAC addresses of virtual interfaces 0 and 1.
     input logic [47:0] cfg_mac0_i, cfg_mac1_i,
-    /// Their addresses.
+    /// IP addresses of virtual interfaces 0 and 1.
     input logic [31:0] cfg_ip0_i, cfg_ip1_i,
-    /// Tag of interface 1.
+    /// VLAN tag of virtual interface 1.
     input logic [15:0] cfg_tag1_i,
 
-    /// User.
+    /// User stream; see spfe_tcp_tx.
     input logic [UserWidth-1:0] user_data_i,
-    /// User.
+    /// User stream; see spfe_tcp_tx.
     input logic [UserWidth/8-1:0] user_keep_i,
-    /// User.
+    /// User stream; see spfe_tcp_tx.
     input logic user_valid_i,
-    /// User.
+    /// User stream; see spfe_tcp_tx.
     output logic user_ready_o,
-    /// User.
+    /// User stream; see spfe_tcp_tx.
     input logic user_last_i, user_push_i,
-    /// User.
+    /// User stream; see spfe_tcp_tx.
     input logic [8:0] user_sid_i,
-    /// User.
+    /// User stream; see spfe_tcp_tx.
     input logic [1:0] user_mode_i,
-    /// User.
+    /// User stream; see spfe_tcp_tx.
     input logic [15:0] user_len_i, user_sum_i,
 
-    /// MAC.
+    /// MAC stream; see spfe_tcp_tx.
     output logic [MacWidth-1:0] mac_data_o,
-    /// MAC.
+    /// MAC stream; see spfe_tcp_tx.
     output logic [MacWidth/8-1:0] mac_keep_o,
-    /// MAC.
+    /// MAC stream; see spfe_tcp_tx.
     output logic mac_valid_o, mac_last_o, mac_err_o,
-    /// MAC.
+    /// MAC stream; see spfe_tcp_tx.
     input logic mac_ready_i,
-    /// Net.
+    /// ARP and ICMP stream; see spfe_tcp_tx.
     input logic [MacWidth-1:0] net_data_i,
-    /// Net.
+    /// ARP and ICMP stream; see spfe_tcp_tx.
     input logic [MacWidth/8-1:0] net_keep_i,
-    /// Net.
+    /// ARP and ICMP stream; see spfe_tcp_tx.
     input logic net_valid_i, net_last_i,
-    /// Net.
+    /// ARP and ICMP stream; see spfe_tcp_tx.
     output logic net_ready_o,
 
-    /// hdr_cmd.
+    /// Fields of hdr_cmd_t.
     input logic hdr_valid_i,
-    /// hdr_cmd.
+    /// Fields of hdr_cmd_t.
     output logic hdr_ready_o,
-    /// hdr_cmd.
+    /// Fields of hdr_cmd_t.
     input logic [8:0] hdr_sid_i,
-    /// hdr_cmd.
+    /// Fields of hdr_cmd_t.
     input logic [47:0] hdr_dmac_i,
-    /// hdr_cmd.
+    /// Fields of hdr_cmd_t.
     input logic [31:0] hdr_dip_i,
-    /// hdr_cmd.
+    /// Fields of hdr_cmd_t.
     input logic [15:0] hdr_dport_i, hdr_sport_i,
-    /// hdr_cmd.
+    /// Fields of hdr_cmd_t.
     input logic [2:0] hdr_vif_i,
-    /// hdr_cmd.
+    /// Fields of snd_cmd_t.
     input logic hdr_scaled_i,
 
-    /// snd_cmd.
+    /// Fields of snd_cmd_t.
     input logic snd_valid_i,
-    /// snd_cmd.
+    /// Fields of snd_cmd_t.
     output logic snd_ready_o,
-    /// snd_cmd.
+    /// Fields of snd_cmd_t.
     input logic [8:0] snd_sid_i,
-    /// snd_cmd.
+    /// Fields of snd_cmd_t.
     input logic snd_init_i, snd_open_i, snd_live_i,
-    /// snd_cmd.
+    /// Fields of snd_cmd_t.
     input logic [31:0] snd_iss_i, snd_una_i, snd_lim_i,
 
-    /// tx_cmd.
+    /// Fields of tx_cmd_t.
     input logic cmd_valid_i,
-    /// tx_cmd.
+    /// Fields of tx_cmd_t.
     output logic cmd_ready_o,
-    /// tx_cmd.
+    /// Fields of tx_cmd_t.
     input logic [8:0] cmd_sid_i,
-    /// tx_cmd.
+    /// Fields of tx_cmd_t.
     input logic cmd_seq_nxt_i, cmd_ack_rcv_i, cmd_opt_ws_i,
-    /// tx_cmd.
+    /// Fields of tx_cmd_t.
     input logic [31:0] cmd_seq_i, cmd_ack_i,
-    /// tx_cmd.
+    /// Fields of tx_cmd_t.
     input logic [5:0] cmd_flags_i,
-    /// tx_cmd.
+    /// Fields of tx_cmd_t.
     input logic [15:0] cmd_len_i,
 
-    /// tx_done.
+    /// Fields of tx_done_t.
     output logic done_valid_o,
-    /// tx_done.
+    /// Fields of tx_done_t.
     input logic done_ready_i,
-    /// tx_done.
+    /// Fields of tx_done_t.
     output logic [1:0] done_kind_o,
-    /// tx_done.
+    /// Fields of tx_done_t.
     output logic [8:0] done_sid_o,
-    /// tx_done.
+    /// Fields of tx_done_t.
     output logic [31:0] done_seq_o,
-    /// tx_done.
+    /// Fields of tx_done_t.
     output logic [15:0] done_len_o,
-    /// tx_done.
+    /// Fields of tx_done_t.
     output logic [5:0] done_flags_o,
-    /// tx_done.
+    /// Fields of tx_done_t.
     output logic done_bad_sum_o,
 
-    /// State.
+    /// Send pointers of eng_sid_i; see spfe_tcp_tx.
     input logic [8:0] eng_sid_i,
-    /// State.
+    /// Send pointers of eng_sid_i; see spfe_tcp_tx.
     output logic [31:0] eng_nxt_o, eng_consumed_o, eng_written_o, rx_nxt_o,
-    /// RCV.NXT.
+    /// RCV.NXT of a session; see spfe_tcp_tx.
     output logic [8:0] rcv_sid_o,
-    /// RCV.NXT.
+    /// RCV.NXT of a session; see spfe_tcp_tx.
     input logic [31:0] rcv_nxt_i,
 
-    /// Memory.
+    /// Ring memory; see spfe_tcp_tx.
     output logic wr_valid_o,
-    /// Memory.
+    /// Ring memory; see spfe_tcp_tx.
     input logic wr_ready_i,
-    /// Memory.
+    /// Ring memory; see spfe_tcp_tx.
     output logic [MemAddrBits-1:0] wr_addr_o, rd_addr_o,
-    /// Memory.
+    /// Ring memory; see spfe_tcp_tx.
     output logic [127:0] wr_data_o,
-    /// Memory.
+    /// Ring memory; see spfe_tcp_tx.
     output logic [15:0] wr_mask_o,
-    /// Memory.
+    /// Ring memory; see spfe_tcp_tx.
     output logic rd_valid_o,
-    /// Memory.
+    /// Ring memory; see spfe_tcp_tx.
     input logic rd_ready_i, rsp_valid_i,
-    /// Memory.
+    /// Ring memory; see spfe_tcp_tx.
     input logic [127:0] rsp_data_i,
 
-    /// Event.
+    /// Fields of event_t.
     output logic event_valid_o,
-    /// Event.
+    /// Fields of event_t.
     output logic [7:0] event_kind_o,
-    /// Event.
+    /// Fields of event_t.
     output logic [15:0] event_sid_o,
-    /// Event.
+    /// Fields of event_t.
     output logic [39:0] event_data_o,
-    /// Counters.
+    /// Counter pulses, as the bits of tx_count_t.
     output logic [7:0] count_o
 );
   assign p_sessions_o = SessionCount;
