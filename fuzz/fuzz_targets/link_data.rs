@@ -4,8 +4,8 @@
 
 use arbitrary::Arbitrary;
 use spfe_fuzz::link::AnyWord;
-use spfe_link::datalink::{Broadcast, Buffers, Config, DataLink, Parameters};
-use spfe_link::{Received, Row, Word, qos};
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, DataLinkParameters, LinkBroadcast};
+use spfe_link::{ReceivedRow, Row, Word, qos};
 use std::collections::VecDeque;
 
 const LANES: usize = 2;
@@ -42,7 +42,7 @@ struct Pair {
     expected: [[VecDeque<Word>; IN_USE as usize]; 2],
     /// Both ends run with no rule broken.
     honest: bool,
-    faults: [Option<Option<Received<LANES>>>; 2],
+    faults: [Option<Option<ReceivedRow<LANES>>>; 2],
     down: u32,
     lanes: usize,
 }
@@ -69,8 +69,8 @@ impl Pair {
         }
         for (end, row) in [(0, sent[1]), (1, sent[0])] {
             let row = row.map(|row| match row {
-                Row::Control(word) => Received::Control { word, crc16_good: true },
-                Row::Data { words, count } => Received::Data { words, count },
+                Row::Control(word) => ReceivedRow::Control { word, crc16_good: true },
+                Row::Data { words, count } => ReceivedRow::Data { words, count },
             });
             // A lost row is seen as RXERR; a fault needs a row to hit.
             let row = match self.faults[end].take() {
@@ -101,11 +101,11 @@ impl Pair {
 fn end() -> End {
     let memory = |words: usize| vec![Word::default(); words];
     let used = |vc: usize, words| memory(if vc < usize::from(IN_USE) { words } else { 0 });
-    let config = Config {
+    let config = DataLinkConfig {
         virtual_channels: IN_USE,
         fct_multiplier: 2,
         segment_multiplier: LANES as u8,
-        ..Config::default()
+        ..DataLinkConfig::default()
     };
     let buffers = Buffers {
         output: std::array::from_fn(|vc| used(vc, 128)),
@@ -149,35 +149,38 @@ libfuzzer_sys::fuzz_target!(|input: (bool, Vec<Step>)| {
                 pair.read(usize::from(end), usize::from(vc % IN_USE), usize::from(most));
             }
             Step::Broadcast(end, channel) => {
-                let message = Broadcast { channel, ..Broadcast::default() };
+                let message = LinkBroadcast { channel, ..LinkBroadcast::default() };
                 pair.ends[usize::from(end)].send_broadcast(message);
             }
             Step::Run(periods) => (0..periods).for_each(|_| pair.step()),
             Step::Lose(end) | Step::Damage(end) => {
-                pair.faults[usize::from(end)] = Some(Some(Received::RxErr));
+                pair.faults[usize::from(end)] = Some(Some(ReceivedRow::RxErr));
             }
             Step::LanesDown(end, periods) => {
                 pair.down = u32::from(periods) + 2;
-                pair.ends[usize::from(end)].receive(Received::RxErr);
+                pair.ends[usize::from(end)].receive(ReceivedRow::RxErr);
             }
             Step::Lanes(lanes) => pair.lanes = 1 + usize::from(lanes) % LANES,
             Step::Qos(end, vc, priority, expected_bandwidth, time_slots) => {
-                let parameters = qos::Parameters { priority, expected_bandwidth, time_slots };
+                let parameters = qos::QosParameters { priority, expected_bandwidth, time_slots };
                 let set = pair.ends[usize::from(end)].set_qos_parameters(vc.into(), parameters);
                 assert_eq!(set, vc < IN_USE);
             }
             Step::Parameters(end, data_scrambled, expected_broadcast_bandwidth, mode) => {
                 let continuous_mode = if honest { 0 } else { mode.into() };
-                let parameters =
-                    Parameters { data_scrambled, expected_broadcast_bandwidth, continuous_mode };
+                let parameters = DataLinkParameters {
+                    data_scrambled,
+                    expected_broadcast_bandwidth,
+                    continuous_mode,
+                };
                 pair.ends[usize::from(end)].set_parameters(parameters);
             }
             Step::Schedule(end, slot) => pair.ends[usize::from(end)].schedule(slot),
             Step::Forge(end, word, count, crc16_good) if !honest => {
                 let row = match count {
-                    0 => Received::RxErr,
-                    1..=9 => Received::Data { words: [word.0; LANES], count },
-                    _ => Received::Control { word: word.0, crc16_good },
+                    0 => ReceivedRow::RxErr,
+                    1..=9 => ReceivedRow::Data { words: [word.0; LANES], count },
+                    _ => ReceivedRow::Control { word: word.0, crc16_good },
                 };
                 pair.faults[usize::from(end)] = Some(Some(row));
             }
@@ -199,8 +202,11 @@ libfuzzer_sys::fuzz_target!(|input: (bool, Vec<Step>)| {
     // Packets are ended, channels may send: all arrives.
     for end in 0..2 {
         for vc in 0..usize::from(IN_USE) {
-            let all =
-                qos::Parameters { priority: 0, expected_bandwidth: u16::MAX, time_slots: u64::MAX };
+            let all = qos::QosParameters {
+                priority: 0,
+                expected_bandwidth: u16::MAX,
+                time_slots: u64::MAX,
+            };
             pair.ends[end].set_qos_parameters(vc, all);
             let eop = Word { bits: 0xfbfb_fbfd, k: 0xf };
             if pair.ends[end].write(vc, &[eop]) == 1 {

@@ -4,8 +4,8 @@
 
 use arbitrary::Arbitrary;
 use spfe_fuzz::link::{AnyWord, quick_lane};
-use spfe_link::lane::{Coded, Config, Lane, State};
-use spfe_link::{Control, Word};
+use spfe_link::lane::{Lane, LaneCoder, LaneConfig, LaneState};
+use spfe_link::{ControlWord, Word};
 
 #[derive(Arbitrary, Debug)]
 enum Step {
@@ -21,7 +21,7 @@ enum Step {
     Realign,
 }
 
-fn period(lane: &mut Lane, code: &mut Coded, line: Result<Option<Word>, u64>, offered: bool) {
+fn period(lane: &mut Lane, code: &mut LaneCoder, line: Result<Option<Word>, u64>, offered: bool) {
     let word = offered.then_some(Word::data(1));
     let takes = lane.takes();
     let (sent, taken) = lane.transmit(word);
@@ -36,7 +36,8 @@ fn period(lane: &mut Lane, code: &mut Coded, line: Result<Option<Word>, u64>, of
     let up = lane.receive(line);
     assert!(up.is_none() || active, "nothing goes up outside Active");
     if let Some(word) = up {
-        let swallowed = [Control::Skip, Control::Idle, Control::Init1, Control::Init2];
+        let swallowed =
+            [ControlWord::Skip, ControlWord::Idle, ControlWord::Init1, ControlWord::Init2];
         assert!(!swallowed.iter().any(|control| control.encode() == word));
         assert!(lane.is_active() || word == Word::RXERR, "RXERR as Active is left");
     }
@@ -44,9 +45,9 @@ fn period(lane: &mut Lane, code: &mut Coded, line: Result<Option<Word>, u64>, of
 
 libfuzzer_sys::fuzz_target!(|input: (bool, Vec<Step>)| {
     let (inverts_words, steps) = input;
-    let config = Config { inverts_words, ..quick_lane() };
+    let config = LaneConfig { inverts_words, ..quick_lane() };
     let mut lane = Lane::new(config);
-    let mut code = Coded::new();
+    let mut code = LaneCoder::new();
     for (number, step) in steps.into_iter().enumerate() {
         let offered = number % 3 != 0;
         match step {
@@ -78,7 +79,7 @@ libfuzzer_sys::fuzz_target!(|input: (bool, Vec<Step>)| {
         }
     }
     // From wherever it is.
-    lane.parameters = spfe_link::lane::Parameters::new();
+    lane.parameters = spfe_link::lane::LaneParameters::new();
     lane.set_far_end_active(false);
     lane.set_rx_only(false);
     let mut far = Lane::new(config);
@@ -88,5 +89,5 @@ libfuzzer_sys::fuzz_target!(|input: (bool, Vec<Step>)| {
         lane.receive(words[1]);
         far.receive(words[0]);
     }
-    assert_eq!([lane.state(), far.state()], [State::Active; 2]);
+    assert_eq!([lane.state(), far.state()], [LaneState::Active; 2]);
 });

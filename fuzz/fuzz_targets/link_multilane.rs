@@ -4,8 +4,8 @@
 
 use arbitrary::Arbitrary;
 use spfe_fuzz::link::{AnyWord, quick_lane};
-use spfe_link::multilane::{Alignment, Config, MultiLane};
-use spfe_link::{Control, Received, Row, Word};
+use spfe_link::multilane::{Alignment, MultiLane, MultiLaneConfig};
+use spfe_link::{ControlWord, ReceivedRow, Row, Word};
 
 const LANES: usize = 3;
 
@@ -36,7 +36,7 @@ impl Pair {
         let mut sent = [[None; LANES]; 2];
         for (end, sent) in sent.iter_mut().enumerate() {
             // An idle frame now and then, as the data link layer has it.
-            let sif = Row::Control(Control::Sif { seq: 0, crc: 0 }.sealed());
+            let sif = Row::Control(ControlWord::Sif { seq: 0, crc: 0 }.sealed());
             let row = if self.periods.is_multiple_of(8) { sif } else { self.rows[end] };
             let (wants, width) = (self.ends[end].wants(), self.ends[end].width());
             assert!(wants == 0 || wants == width && usize::from(width) <= LANES);
@@ -61,7 +61,7 @@ impl Pair {
                 }
             }
             let up = self.ends[end].receive(lines);
-            if let Some(Received::Data { count, .. }) = up {
+            if let Some(ReceivedRow::Data { count, .. }) = up {
                 assert!((1..=LANES).contains(&usize::from(count)));
             }
             let status = self.ends[end].status();
@@ -74,7 +74,7 @@ impl Pair {
 }
 
 libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
-    let config = Config { lane: quick_lane(), ..Config::new() };
+    let config = MultiLaneConfig { lane: quick_lane(), ..MultiLaneConfig::new() };
     let idle = Row::Control(Word::data(0));
     let mut pair = Pair {
         ends: [MultiLane::new(&config), MultiLane::new(&config)],
@@ -126,7 +126,7 @@ libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
     for end in &mut pair.ends {
         end.parameters.max_data_sending = LANES as u8;
         for lane in end.lanes_mut() {
-            lane.parameters = spfe_link::lane::Parameters::new();
+            lane.parameters = spfe_link::lane::LaneParameters::new();
             lane.parameters.lane_start = true;
         }
     }

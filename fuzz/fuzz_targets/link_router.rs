@@ -3,8 +3,8 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use spfe_link::network::router::Settings;
-use spfe_link::network::{Dropped, Entry, Ports, Router, Table};
+use spfe_link::network::router::SwitchPortConfig;
+use spfe_link::network::{DiscardedPacket, RoutingEntry, RoutingSwitch, RoutingTable, SwitchPorts};
 use spfe_link::spacewire::NChar;
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ struct Queues {
     dropped: [u64; PORTS],
 }
 
-impl Ports for Queues {
+impl SwitchPorts for Queues {
     type Unit = NChar;
 
     fn peek(&mut self, port: usize, vc: usize) -> Option<NChar> {
@@ -59,14 +59,14 @@ impl Ports for Queues {
         self.running >> port & 1 != 0
     }
 
-    fn dropped(&mut self, dropped: Dropped) {
+    fn dropped(&mut self, dropped: DiscardedPacket) {
         self.dropped[usize::from(dropped.port)] += 1;
     }
 }
 
 struct Switch {
-    router: Router<PORTS, VCS>,
-    table: Table<2>,
+    router: RoutingSwitch<PORTS, VCS>,
+    table: RoutingTable<2>,
     queues: Queues,
     /// Source of the packet under way on each output: the upper bits of its data.
     sources: [[Option<u8>; VCS]; PORTS],
@@ -110,8 +110,8 @@ impl Switch {
 
 libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
     let mut switch = Switch {
-        router: Router::new(),
-        table: Table::new(),
+        router: RoutingSwitch::new(),
+        table: RoutingTable::new(),
         queues: Queues {
             inputs: Default::default(),
             outputs: Default::default(),
@@ -146,7 +146,7 @@ libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
                 switch.take(usize::from(port) % PORTS, usize::from(vc) % VCS, count.into());
             }
             Step::Table(address, ports, multicast, delete, priority) => {
-                let entry = Entry { ports, multicast, delete, priority };
+                let entry = RoutingEntry { ports, multicast, delete, priority };
                 let _ = switch.table.set(address % 2, address, Some(entry));
             }
             Step::Remove(address) => {
@@ -156,7 +156,7 @@ libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
                 let _ = switch.router.map(port.into(), vc.into(), network);
             }
             Step::Settings(port, packet, wait, priority) => {
-                let settings = Settings {
+                let settings = SwitchPortConfig {
                     packet_timeout_ns: packet.map(u64::from),
                     wait_timeout_ns: wait.map(u64::from),
                     priority,
@@ -170,8 +170,11 @@ libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
     // With time-outs, and outputs that are emptied, no packet stays.
     for port in 0..PORTS {
         let limit = Some(LIMIT_NS);
-        let settings =
-            Settings { packet_timeout_ns: limit, wait_timeout_ns: limit, ..Settings::default() };
+        let settings = SwitchPortConfig {
+            packet_timeout_ns: limit,
+            wait_timeout_ns: limit,
+            ..SwitchPortConfig::default()
+        };
         switch.router.set(port, settings);
     }
     let mut still = 0;

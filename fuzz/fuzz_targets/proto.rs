@@ -4,10 +4,10 @@
 use arbitrary::Arbitrary;
 use spfe_proto::rmap::crc::crc;
 use spfe_proto::rmap::{
-    Command, CommandHeader, Config, Fault, Initiator, Instruction, Memory, Node, PacketType, Reply,
-    Request, Stream, Target,
+    CommandHeader, CommandStream, Instruction, Memory, MemoryFault, PacketType, RmapCommand,
+    RmapInitiator, RmapNode, RmapReply, RmapRequest, RmapTarget, RmapTargetConfig,
 };
-use spfe_proto::{End, pid, ptp};
+use spfe_proto::{PacketEnd, pid, ptp};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -62,27 +62,27 @@ struct Inside {
 }
 
 impl Inside {
-    fn check(&self, address: u64, increment: bool, bytes: usize) -> Result<(), Fault> {
+    fn check(&self, address: u64, increment: bool, bytes: usize) -> Result<(), MemoryFault> {
         let header = self.header.expect("an access comes from a command");
         let operation = header.instruction.operation().expect("with a code in use");
         assert_eq!((address, increment), (header.address, operation.increments()));
         assert!(0 < bytes && bytes <= header.length as usize);
         assert!(!increment || address + bytes as u64 <= 1 << 40);
         match self.fault {
-            0 => Err(Fault::Failed),
-            1 => Err(Fault::Refused),
+            0 => Err(MemoryFault::Failed),
+            1 => Err(MemoryFault::Refused),
             _ => Ok(()),
         }
     }
 }
 
 impl Memory for Inside {
-    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
         data.fill(0x5a);
         self.check(address, increment, data.len())
     }
 
-    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault> {
         self.check(address, increment, data.len())
     }
 }
@@ -91,11 +91,11 @@ impl Memory for Inside {
 struct Within(Inside);
 
 impl Memory for Within {
-    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
         self.0.read(address, increment, data)
     }
 
-    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault> {
         let header = self.0.header.expect("an access comes from a command");
         assert!(!data.is_empty() && address >= header.address);
         let offset = address - header.address;
@@ -106,17 +106,17 @@ impl Memory for Within {
 }
 
 /// Read is refused, or written again as it was.
-fn there_and_back(bytes: &[u8], end: End) {
+fn there_and_back(bytes: &[u8], end: PacketEnd) {
     let mut out = vec![0; bytes.len()];
-    if let Ok(command) = Command::parse(bytes, end) {
+    if let Ok(command) = RmapCommand::parse(bytes, end) {
         assert_eq!(command.write(&[], &mut out), Ok(bytes.len()));
         assert_eq!(out, bytes);
     }
-    if let Ok(reply) = Reply::parse(bytes, end) {
+    if let Ok(reply) = RmapReply::parse(bytes, end) {
         assert_eq!(reply.write(&[], &mut out), Ok(bytes.len()));
         assert_eq!(out, bytes);
     }
-    if let Ok(packet) = pid::Packet::parse(bytes) {
+    if let Ok(packet) = pid::IdentifiedPacket::parse(bytes) {
         assert_eq!(packet.write(&[], &mut out), Ok(bytes.len()));
         assert_eq!(out, bytes);
     }
@@ -131,23 +131,24 @@ fn there_and_back(bytes: &[u8], end: End) {
 }
 
 libfuzzer_sys::fuzz_target!(|input: Input| {
-    let config = Config {
+    let config = RmapTargetConfig {
         verify_bytes: input.verify_bytes.into(),
         check_all_writes: input.check_all_writes,
         reply_to_reserved: input.reply_to_reserved,
-        ..Config::default()
+        ..RmapTargetConfig::default()
     };
-    let (mut target, mut in_pieces) = (Target::new(config), Target::new(config));
-    let mut stream = Stream::new(vec![0; usize::from(input.verify_bytes) + 2]);
+    let (mut target, mut in_pieces) = (RmapTarget::new(config), RmapTarget::new(config));
+    let mut stream = CommandStream::new(vec![0; usize::from(input.verify_bytes) + 2]);
     let piece_bytes = usize::from(input.piece_bytes) + 1;
-    let mut initiator = Initiator::<4>::new();
-    for request in [Request::read(4), Request::write(&[1])] {
-        initiator.begin(&Node::default(), 0, &request, 0, 1, &mut [0; 64]).unwrap();
+    let mut initiator = RmapInitiator::<4>::new();
+    for request in [RmapRequest::read(4), RmapRequest::write(&[1])] {
+        initiator.begin(&RmapNode::default(), 0, &request, 0, 1, &mut [0; 64]).unwrap();
     }
     let mut out = vec![0; input.reply_bytes.into()];
     for mut packet in input.packets {
         packet.mend();
-        let (bytes, end) = (&packet.bytes, if packet.eep { End::Eep } else { End::Eop });
+        let (bytes, end) =
+            (&packet.bytes, if packet.eep { PacketEnd::Eep } else { PacketEnd::Eop });
         there_and_back(bytes, end);
         let _ = initiator.handle(bytes, end);
         let header = CommandHeader::parse(bytes).ok();
@@ -169,7 +170,7 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
         let reply = &out[..outcome.reply_bytes()];
         if !reply.is_empty() {
             let path = header.expect("a reply has its command").reply_address.path().len();
-            Reply::parse(&reply[path..], End::Eop).expect("replies are intact");
+            RmapReply::parse(&reply[path..], PacketEnd::Eop).expect("replies are intact");
         }
     }
 });

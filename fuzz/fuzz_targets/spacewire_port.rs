@@ -3,9 +3,11 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use spfe_link::spacewire::port::{Port, START_RATE_BPS};
-use spfe_link::spacewire::state::Control;
-use spfe_link::spacewire::{BroadcastCode, Character, NChar, Received, State, Timing};
+use spfe_link::spacewire::port::{START_RATE_BPS, SpaceWirePort};
+use spfe_link::spacewire::state::SpaceWireControl;
+use spfe_link::spacewire::{
+    BroadcastCode, DecodedCharacter, NChar, SpaceWireCharacter, SpaceWireState, SpaceWireTiming,
+};
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Symbol {
@@ -20,16 +22,16 @@ enum Symbol {
 }
 
 impl Symbol {
-    fn received(self) -> Received {
-        Received::Character(match self {
-            Self::Null => Character::Null,
-            Self::Fct => Character::Fct,
-            Self::Data(byte) => Character::NChar(NChar::Data(byte)),
-            Self::Eop => Character::NChar(NChar::Eop),
-            Self::Eep => Character::NChar(NChar::Eep),
-            Self::Code(code) => Character::Broadcast(BroadcastCode(code)),
-            Self::Parity => return Received::ParityError,
-            Self::Escape => return Received::EscapeError,
+    fn received(self) -> DecodedCharacter {
+        DecodedCharacter::Character(match self {
+            Self::Null => SpaceWireCharacter::Null,
+            Self::Fct => SpaceWireCharacter::Fct,
+            Self::Data(byte) => SpaceWireCharacter::NChar(NChar::Data(byte)),
+            Self::Eop => SpaceWireCharacter::NChar(NChar::Eop),
+            Self::Eep => SpaceWireCharacter::NChar(NChar::Eep),
+            Self::Code(code) => SpaceWireCharacter::Broadcast(BroadcastCode(code)),
+            Self::Parity => return DecodedCharacter::ParityError,
+            Self::Escape => return DecodedCharacter::EscapeError,
         })
     }
 }
@@ -50,7 +52,7 @@ enum Step {
     Start,
 }
 
-type Fuzzed = Port<24, 40>;
+type Fuzzed = SpaceWirePort<24, 40>;
 
 fn check(port: &Fuzzed) {
     let credit = port.credit();
@@ -59,11 +61,11 @@ fn check(port: &Fuzzed) {
     assert!(port.waiting() + usize::from(credit.receive()) <= 40, "credit is for places only");
 }
 
-fn transmit(port: &mut Fuzzed, now_ns: u64) -> Option<Character> {
+fn transmit(port: &mut Fuzzed, now_ns: u64) -> Option<SpaceWireCharacter> {
     let before = port.credit().transmit();
     let sent = port.transmit(now_ns);
-    if matches!(sent, Some(Character::NChar(_))) {
-        assert_eq!(port.state(), State::Run);
+    if matches!(sent, Some(SpaceWireCharacter::NChar(_))) {
+        assert_eq!(port.state(), SpaceWireState::Run);
         assert_eq!(port.credit().transmit() + 1, before, "an N-Char takes credit");
     }
     assert_eq!(sent.is_some(), port.transmits());
@@ -81,7 +83,7 @@ fn together(port: &mut Fuzzed, far: &mut Fuzzed, now_ns: &mut u64, steps: u32) {
                 to.signal(*now_ns, *now_ns + 400);
             }
             if let Some(character) = core::mem::replace(&mut wires[wire], sent) {
-                to.receive(*now_ns, Received::Character(character));
+                to.receive(*now_ns, DecodedCharacter::Character(character));
             }
             to.poll(*now_ns);
         }
@@ -91,7 +93,9 @@ fn together(port: &mut Fuzzed, far: &mut Fuzzed, now_ns: &mut u64, steps: u32) {
 
 libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
     let mut now_ns = 0;
-    let new = |now_ns| Fuzzed::new(now_ns, Control::default(), Timing::NOMINAL, START_RATE_BPS);
+    let new = |now_ns| {
+        Fuzzed::new(now_ns, SpaceWireControl::default(), SpaceWireTiming::NOMINAL, START_RATE_BPS)
+    };
     let mut port = new(0);
     for step in steps {
         match step {
@@ -119,7 +123,8 @@ libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
                 port.broadcast(BroadcastCode(code));
             }
             Step::Control([enabled, legacy_disable, link_start, auto_start, reset]) => {
-                let control = Control { enabled, legacy_disable, link_start, auto_start, reset };
+                let control =
+                    SpaceWireControl { enabled, legacy_disable, link_start, auto_start, reset };
                 port.set_control(now_ns, control);
             }
             Step::Wait(ns) => {
@@ -137,12 +142,12 @@ libfuzzer_sys::fuzz_target!(|steps: Vec<Step>| {
         check(&port);
         assert!(port.deadline_ns().is_none_or(|ns| ns > 0));
     }
-    port.set_control(now_ns, Control::default());
+    port.set_control(now_ns, SpaceWireControl::default());
     // What was in the queues is gone, or is taken.
     let mut far = new(now_ns);
     for _ in 0..10 {
         together(&mut port, &mut far, &mut now_ns, 60);
         while port.pop().is_some() {}
     }
-    assert_eq!([port.state(), far.state()], [State::Run; 2], "{:?}", port.errors());
+    assert_eq!([port.state(), far.state()], [SpaceWireState::Run; 2], "{:?}", port.errors());
 });

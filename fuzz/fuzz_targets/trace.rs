@@ -2,10 +2,13 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use spfe_trace::encode::Encoder;
-use spfe_trace::read::Reader;
-use spfe_trace::symbols::Symbols;
-use spfe_trace::{Config, Direction, LANES_MAX, Pair, Summary, What, Word, name, spacewire, text};
+use spfe_trace::encode::TextEncoder;
+use spfe_trace::read::WordReader;
+use spfe_trace::symbols::WordAssembler;
+use spfe_trace::{
+    LANES_MAX, LinkDirection, LinkPair, ListenerConfig, TraceEventKind, TraceSummary, Word, name,
+    spacewire, text,
+};
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -56,7 +59,7 @@ impl Row {
     fn rows(&self) -> Vec<Vec<Option<Word>>> {
         let same = |word| vec![word; LANES_MAX];
         let made = |forms: &[String]| {
-            let mut encoder = Encoder::new(false);
+            let mut encoder = TextEncoder::new(false);
             forms.iter().map(|form| same(encoder.encode(form).expect("a form"))).collect()
         };
         match self {
@@ -83,14 +86,18 @@ impl Row {
 }
 
 fn check_text(line: &str) {
-    let mut encoder = Encoder::new(true);
+    let mut encoder = TextEncoder::new(true);
     if let Ok(Some(word)) = encoder.encode(line) {
         let named = name(word);
         if named.remark().is_none() && named.control.is_some() {
-            assert_eq!(Encoder::new(false).encode(&named.to_string()), Ok(Some(word)), "{named}");
+            assert_eq!(
+                TextEncoder::new(false).encode(&named.to_string()),
+                Ok(Some(word)),
+                "{named}"
+            );
         }
     }
-    let (mut reader, mut words) = (Reader::new(), 0);
+    let (mut reader, mut words) = (WordReader::new(), 0);
     let _ = reader.line(line, &mut |_| {
         words += 1;
         words < 1000
@@ -105,18 +112,18 @@ fn check_text(line: &str) {
 
 libfuzzer_sys::fuzz_target!(|input: Input| {
     let limit = usize::from(input.packet_limit);
-    let config = Config {
+    let config = ListenerConfig {
         lanes: input.lanes,
         scrambled: input.scrambled,
         crc_covers_scrambled: input.crc_covers_scrambled,
         packet_limit_bytes: limit,
     };
     let (mut pair, mut summary, mut events, mut periods) =
-        (Pair::new(&config), Summary::default(), 0u64, 0u64);
-    let mut hear = |_: Direction, event: spfe_trace::Event<'_>| {
+        (LinkPair::new(&config), TraceSummary::default(), 0u64, 0u64);
+    let mut hear = |_: LinkDirection, event: spfe_trace::TraceEvent<'_>| {
         events += 1;
         summary.event(&event);
-        if let What::Packet(packet) = event.what {
+        if let TraceEventKind::Packet(packet) = event.what {
             assert!(packet.bytes.len() <= limit && packet.bytes.len() as u64 <= packet.length);
         }
     };
@@ -131,11 +138,11 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
     pair.finish(&mut hear);
     assert!(events <= 200 * (periods + 1));
 
-    let mut symbols = Symbols::new();
+    let mut symbols = WordAssembler::new();
     for code in &input.codes {
         symbols.push(*code);
     }
-    let mut listener = spacewire::Listener::new(limit);
+    let mut listener = spacewire::SpaceWireListener::new(limit);
     for bit in &input.bits {
         listener.push_bit(bit & 1 != 0, &mut |_| ());
     }

@@ -4,7 +4,7 @@
 //! 5 SpaceWire, 6 injected fault, 7 application. Codes never change their meaning.
 
 use crate::layout::{LinkKind, RecordDirection, flag};
-use spfe_link::network::{Dropped, Reason};
+use spfe_link::network::{DiscardReason, DiscardedPacket};
 use spfe_link::{lane, multilane, spacewire};
 
 /// How bad it is.
@@ -169,7 +169,7 @@ impl<'a> LinkEvent<'a> {
     }
 
     /// A lane changed its state.
-    pub const fn lane_state(lane: u8, before: lane::State, now: lane::State) -> Self {
+    pub const fn lane_state(lane: u8, before: lane::LaneState, now: lane::LaneState) -> Self {
         let value = before as u32 | (now as u32) << 8;
         let link = LinkKind::SpaceFibre;
         Self { lane: Some(lane), link, ..Self::new(EventCode::LaneState, value) }
@@ -187,18 +187,21 @@ impl<'a> LinkEvent<'a> {
     }
 
     /// A SpaceWire link changed its state.
-    pub const fn spacewire_state(before: spacewire::State, now: spacewire::State) -> Self {
+    pub const fn spacewire_state(
+        before: spacewire::SpaceWireState,
+        now: spacewire::SpaceWireState,
+    ) -> Self {
         let value = before as u32 | (now as u32) << 8;
         Self { link: LinkKind::SpaceWire, ..Self::new(EventCode::SpaceWireState, value) }
     }
 
     /// A SpaceWire link fell back to ErrorReset.
-    pub const fn spacewire_error(cause: spacewire::Cause) -> Self {
+    pub const fn spacewire_error(cause: spacewire::ErrorResetCause) -> Self {
         Self { link: LinkKind::SpaceWire, ..Self::new(EventCode::SpaceWireError, cause as u32) }
     }
 
     /// A switch dropped a packet, known by its identity, or 0.
-    pub fn dropped(dropped: &Dropped, id: u64) -> Self {
+    pub fn dropped(dropped: &DiscardedPacket, id: u64) -> Self {
         let address = dropped.address.map_or(0, |address| 1 << 16 | u32::from(address) << 8);
         let value = u32::from(reason_number(dropped.reason)) | address;
         let (vc, network) = (Some(dropped.vc), dropped.network);
@@ -213,15 +216,15 @@ impl<'a> LinkEvent<'a> {
 }
 
 /// The number of a reason for dropping a packet.
-pub const fn reason_number(reason: Reason) -> u8 {
+pub const fn reason_number(reason: DiscardReason) -> u8 {
     match reason {
-        Reason::Empty => 0,
-        Reason::InvalidAddress => 1,
-        Reason::NoPort => 2,
-        Reason::InputUnmapped => 3,
-        Reason::OutputUnmapped => 4,
-        Reason::NotRunning => 5,
-        Reason::Blocked => 6,
-        Reason::Timeout => 7,
+        DiscardReason::Empty => 0,
+        DiscardReason::InvalidAddress => 1,
+        DiscardReason::NoPort => 2,
+        DiscardReason::InputUnmapped => 3,
+        DiscardReason::OutputUnmapped => 4,
+        DiscardReason::NotRunning => 5,
+        DiscardReason::Blocked => 6,
+        DiscardReason::Timeout => 7,
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::layout::{LinkKind, PacketEnd, RecordDirection, flag};
 use spfe_link::Word;
-use spfe_link::spacewire::{self, NChar, Received};
+use spfe_link::spacewire::{self, DecodedCharacter, NChar};
 
-pub use spfe_link::datalink::Broadcast as BroadcastMessage;
+pub use spfe_link::datalink::LinkBroadcast as BroadcastMessage;
 
 /// A packet on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,19 +145,19 @@ pub struct FrameRecord<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineCharacter {
     /// A character or control code.
-    Good(spacewire::Character),
+    Good(spacewire::SpaceWireCharacter),
     /// Parity does not hold.
     ParityError,
     /// ESC and then ESC, EOP or EEP.
     EscapeError,
 }
 
-impl From<Received> for LineCharacter {
-    fn from(received: Received) -> Self {
+impl From<DecodedCharacter> for LineCharacter {
+    fn from(received: DecodedCharacter) -> Self {
         match received {
-            Received::Character(character) => Self::Good(character),
-            Received::ParityError => Self::ParityError,
-            Received::EscapeError => Self::EscapeError,
+            DecodedCharacter::Character(character) => Self::Good(character),
+            DecodedCharacter::ParityError => Self::ParityError,
+            DecodedCharacter::EscapeError => Self::EscapeError,
         }
     }
 }
@@ -167,7 +167,7 @@ impl LineCharacter {
     pub const BYTES: usize = 2;
 
     pub(crate) const fn to_bytes(self) -> [u8; Self::BYTES] {
-        use spacewire::Character as C;
+        use spacewire::SpaceWireCharacter as C;
         match self {
             Self::Good(C::NChar(NChar::Data(value))) => [0, value],
             Self::Good(C::NChar(NChar::Eop)) => [1, 0],
@@ -181,7 +181,7 @@ impl LineCharacter {
     }
 
     pub(crate) const fn from_bytes(bytes: [u8; Self::BYTES]) -> Option<Self> {
-        use spacewire::Character as C;
+        use spacewire::SpaceWireCharacter as C;
         Some(match bytes {
             [0, value] => Self::Good(C::NChar(NChar::Data(value))),
             [1, 0] => Self::Good(C::NChar(NChar::Eop)),

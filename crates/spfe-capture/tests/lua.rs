@@ -5,14 +5,14 @@
 use spfe_capture::event::reason_number;
 use spfe_capture::layout::flag;
 use spfe_capture::{EventCode, LinkKind, PacketEnd, RecordDirection, RecordKind, Severity};
-use spfe_link::datalink::ResetState;
-use spfe_link::lane::{LostSignalCause, State as LaneState};
+use spfe_link::datalink::LinkResetState;
+use spfe_link::lane::{LaneState, LostSignalCause};
 use spfe_link::multilane::mib::{Alignment, Misaligned};
-use spfe_link::network::Reason;
-use spfe_link::spacewire::{Cause, State as SpaceWireState};
+use spfe_link::network::DiscardReason;
+use spfe_link::spacewire::{ErrorResetCause, SpaceWireState};
 use spfe_link::word::k;
-use spfe_link::{Control, Word};
-use spfe_proto::rmap::Status;
+use spfe_link::{ControlWord, Word};
+use spfe_proto::rmap::RmapStatus;
 use std::fmt::{Debug, Display, Write};
 use std::path::PathBuf;
 
@@ -125,7 +125,7 @@ fn states(out: &mut String) {
     use Alignment as A;
     let all = [A::NotReady, A::NearEndReady, A::BothEndsReady];
     texts(out, "alignment_states", &of(&all, |state| state as u32));
-    use ResetState as R;
+    use LinkResetState as R;
     let all = [R::ConfigurationReset, R::NearEndReset, R::CheckFarEndReset, R::LinkInitialised];
     texts(out, "link_reset_states", &of(&all, |state| state as u32));
     use SpaceWireState as S;
@@ -134,7 +134,7 @@ fn states(out: &mut String) {
 }
 
 fn causes(out: &mut String) {
-    use Cause as C;
+    use ErrorResetCause as C;
     let all = [
         C::Disconnect,
         C::Parity,
@@ -162,7 +162,7 @@ fn causes(out: &mut String) {
         M::RxErrRow,
     ];
     texts(out, "misaligned_causes", &of(&all, |cause| cause as u32));
-    use Reason as R;
+    use DiscardReason as R;
     let all = [
         R::Empty,
         R::InvalidAddress,
@@ -191,35 +191,35 @@ fn words(out: &mut String) {
             ("EEP", k::EEP.into()),
         ],
     );
-    let symbol = |control: Control, index| u32::from(control.encode().symbol(index));
+    let symbol = |control: ControlWord, index| u32::from(control.encode().symbol(index));
     let (seq, crc) = (0, 0);
     let of_comma = [
-        ("SDF", Control::Sdf { vc: 0 }),
-        ("SIF", Control::Sif { seq, crc }),
-        ("ACK", Control::Ack { seq, crc }),
-        ("NACK", Control::Nack { seq, crc }),
-        ("FULL", Control::Full { seq, crc }),
-        ("SBF", Control::Sbf { channel: 0, kind: 0 }),
-        ("RETRY", Control::Retry),
-        ("ACTIVE", Control::Active { lanes: 0 }),
-        ("ALIGN", Control::Align { lanes: 0, inverse: 0 }),
+        ("SDF", ControlWord::Sdf { vc: 0 }),
+        ("SIF", ControlWord::Sif { seq, crc }),
+        ("ACK", ControlWord::Ack { seq, crc }),
+        ("NACK", ControlWord::Nack { seq, crc }),
+        ("FULL", ControlWord::Full { seq, crc }),
+        ("SBF", ControlWord::Sbf { channel: 0, kind: 0 }),
+        ("RETRY", ControlWord::Retry),
+        ("ACTIVE", ControlWord::Active { lanes: 0 }),
+        ("ALIGN", ControlWord::Align { lanes: 0, inverse: 0 }),
     ];
     numbers(out, "symbol1", &of_comma.map(|(name, control)| (name, symbol(control, 1))));
     let of_lane = [
-        ("SKIP", Control::Skip),
-        ("IDLE", Control::Idle),
-        ("STANDBY", Control::Standby { reason: 0 }),
-        ("LOST_SIGNAL", Control::LostSignal { cause: 0 }),
-        ("INIT1", Control::Init1),
-        ("INIT2", Control::Init2),
-        ("INIT3", Control::Init3 { capability: 0 }),
-        ("iINIT1", Control::Init1Inverted),
-        ("iINIT2", Control::Init2Inverted),
+        ("SKIP", ControlWord::Skip),
+        ("IDLE", ControlWord::Idle),
+        ("STANDBY", ControlWord::Standby { reason: 0 }),
+        ("LOST_SIGNAL", ControlWord::LostSignal { cause: 0 }),
+        ("INIT1", ControlWord::Init1),
+        ("INIT2", ControlWord::Init2),
+        ("INIT3", ControlWord::Init3 { capability: 0 }),
+        ("iINIT1", ControlWord::Init1Inverted),
+        ("iINIT2", ControlWord::Init2Inverted),
     ];
     numbers(out, "lane_symbol2", &of_lane.map(|(name, control)| (name, symbol(control, 2))));
     let field = |word: Word| {
         let other = Word { bits: word.bits ^ 0x0100_0000, k: word.k };
-        Control::decode(other).is_some()
+        ControlWord::decode(other).is_some()
     };
     let select = |out: &mut String, name, choose: &dyn Fn(Word) -> bool| {
         writeln!(out, "M.{name} = {{").unwrap();
@@ -230,8 +230,8 @@ fn words(out: &mut String) {
     };
     select(out, "init", &|word| word.symbol(0) == k::INIT_COMMA);
     select(out, "symbol3_is_field", &field);
-    writeln!(out, "M.llcw = {}", symbol(Control::Skip, 1)).unwrap();
-    writeln!(out, "M.llcw_inverted = {}", symbol(Control::Init1Inverted, 1)).unwrap();
+    writeln!(out, "M.llcw = {}", symbol(ControlWord::Skip, 1)).unwrap();
+    writeln!(out, "M.llcw_inverted = {}", symbol(ControlWord::Init1Inverted, 1)).unwrap();
 }
 
 fn protocols(out: &mut String) {
@@ -247,7 +247,7 @@ fn protocols(out: &mut String) {
             (255, "Reserved"),
         ]),
     );
-    let status = |number: u8| (u32::from(number), Status(number).text().to_owned());
+    let status = |number: u8| (u32::from(number), RmapStatus(number).text().to_owned());
     let rows: Vec<_> = (0..=12).map(status).collect();
     texts(out, "rmap_status", &rows);
 }

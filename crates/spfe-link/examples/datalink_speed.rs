@@ -1,7 +1,7 @@
 //! How long both ends of a link of one lane take for a word, joined directly.
 
-use spfe_link::datalink::{Buffers, Config, DataLink};
-use spfe_link::{Received, Row, Word};
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig};
+use spfe_link::{ReceivedRow, Row, Word};
 use std::time::Instant;
 
 type End = DataLink<Vec<Word>, 1, 4>;
@@ -13,13 +13,13 @@ fn end() -> End {
         input: std::array::from_fn(|_| memory(1024)),
         recovery: memory(1024),
     };
-    DataLink::new(Config::default(), buffers).expect("sizes are right")
+    DataLink::new(DataLinkConfig::default(), buffers).expect("sizes are right")
 }
 
 fn hand_over(from: &mut End, to: &mut End) {
     match from.transmit(1) {
-        Some(Row::Control(word)) => to.receive(Received::Control { word, crc16_good: true }),
-        Some(Row::Data { words, count }) => to.receive(Received::Data { words, count }),
+        Some(Row::Control(word)) => to.receive(ReceivedRow::Control { word, crc16_good: true }),
+        Some(Row::Data { words, count }) => to.receive(ReceivedRow::Data { words, count }),
         None => {}
     }
 }

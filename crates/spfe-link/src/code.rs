@@ -176,11 +176,11 @@ impl Symbol {
 
 /// Encoder of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Encoder {
+pub struct SymbolEncoder {
     disparity: Disparity,
 }
 
-impl Encoder {
+impl SymbolEncoder {
     /// One that starts with a disparity.
     pub const fn new(disparity: Disparity) -> Self {
         Self { disparity }
@@ -231,11 +231,11 @@ impl Encoder {
 
 /// Decoder of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Decoder {
+pub struct SymbolDecoder {
     disparity: Disparity,
 }
 
-impl Decoder {
+impl SymbolDecoder {
     /// One that starts with a disparity.
     pub const fn new(disparity: Disparity) -> Self {
         Self { disparity }

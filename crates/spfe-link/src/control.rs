@@ -25,9 +25,9 @@ const NACK: u8 = 0xbb;
 const FULL: u8 = 0x6f;
 const RETRY: u8 = 0x87;
 
-/// A control word. Words with a CRC-8 carry it as it was received; see [`Control::crc8_is_good`].
+/// A control word. Words with a CRC-8 carry it as it was received; see [`ControlWord::crc8_is_good`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
+pub enum ControlWord {
     /// Taken out or repeated by the receiver's elastic buffer.
     Skip,
     /// Nothing to send.
@@ -143,7 +143,7 @@ pub enum Control {
     RxErr,
 }
 
-impl Control {
+impl ControlWord {
     /// What a word is, if it is a control word of the standard. Data words, words of virtual
     /// channels with end markers, and unknown control words are `None`.
     #[inline]
@@ -262,11 +262,11 @@ impl Control {
 /// The word that ends a data frame: its CRC goes on over symbols 0 and 1.
 pub const fn edf(frame: Crc16, seq: u8) -> Word {
     let crc = frame.byte(k::EDF).byte(seq).value();
-    Control::Edf { seq, crc }.encode()
+    ControlWord::Edf { seq, crc }.encode()
 }
 
 /// The word that ends a broadcast frame: its CRC goes on over symbols 0 to 2.
 pub const fn ebf(frame: Crc8, status: u8, seq: u8) -> Word {
     let crc = frame.byte(k::EBF).byte(status).byte(seq).value();
-    Control::Ebf { status, seq, crc }.encode()
+    ControlWord::Ebf { status, seq, crc }.encode()
 }

@@ -16,9 +16,9 @@
 //! | SIF symbol | D4.2; an unknown control word is ignored, so another one does no harm |
 //! | retries before a link reset | no limit; they are counted |
 //! | length of an idle frame on several lanes | sends up to 64 words, accepts 64 for each lane |
-//! | two channels of the same precedence | [`qos::TieBreak`] |
-//! | NACK after a CRC error of a single word inside a frame | [`Config::nack_on_single_crc`] |
-//! | distance of a NACK from an ACK | [`Config::nack_keeps_gap`] |
+//! | two channels of the same precedence | [`qos::QosTieBreak`] |
+//! | NACK after a CRC error of a single word inside a frame | [`DataLinkConfig::nack_on_single_crc`] |
+//! | distance of a NACK from an ACK | [`DataLinkConfig::nack_keeps_gap`] |
 //! | FCT and frame size when lanes fail | stay: `fct_multiplier`, `segment_multiplier` |
 //! | error recovery buffer nearly full | a segment waits until it fits whole; the buffer counts as full, and FULL is sent, while something ready finds no room |
 //! | bandwidth of a resend | free: a segment is charged when first sent |
@@ -26,7 +26,7 @@
 //! | broadcast messages that wait at a link reset | stay, and are late; those sent are lost |
 //! | overflow of an input buffer | one only when the frame is good: a damaged SDF names any channel |
 //! | data frame without words | accepted; never sent |
-//! | far end that took two link resets for one | [`Config::link_reset_retry_words`] |
+//! | far end that took two link resets for one | [`DataLinkConfig::link_reset_retry_words`] |
 
 mod broadcast;
 mod buffer;
@@ -39,15 +39,17 @@ mod reset;
 mod sequence;
 mod transmit;
 
-pub use broadcast::Broadcast;
-pub use buffer::{Content, EEP, Store, content};
-pub use identify::{Event, Identification, Outcome, State as IdentificationState};
-pub use mib::{Config, Counters, Errors, Parameters, Status};
-pub use reset::{LinkReset, State as ResetState, capability};
-pub use sequence::{ReceiveError, Reply, Sequence};
+pub use broadcast::LinkBroadcast;
+pub use buffer::{EEP, Store, WordContent, content};
+pub use identify::{CheckedWord, Identification, IdentificationState, WordVerdict};
+pub use mib::{
+    DataLinkConfig, DataLinkCounters, DataLinkErrors, DataLinkParameters, DataLinkStatus,
+};
+pub use reset::{LinkReset, LinkResetState, capability};
+pub use sequence::{Acknowledgement, ReceiveError, Sequence};
 
 use crate::prbs::Prbs;
-use crate::qos::{self, Qos};
+use crate::qos::{self, MediumAccess};
 use crate::word::Word;
 use broadcast::Flow;
 use buffer::{Input, Output};
@@ -64,7 +66,7 @@ pub const BROADCAST_QUEUE: usize = 8;
 #[derive(Debug)]
 pub struct Buffers<B, const V: usize> {
     /// Output virtual channel buffers, at least 64 words; four segments do not slow down. Those of
-    /// channels above [`Config::virtual_channels`] may be of any size, and are not used.
+    /// channels above [`DataLinkConfig::virtual_channels`] may be of any size, and are not used.
     pub output: [B; V],
     /// Input virtual channel buffers, at least a segment and an FCT; full rate takes four FCTs,
     /// and the round trip.
@@ -75,7 +77,7 @@ pub struct Buffers<B, const V: usize> {
 
 /// Why a link cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConfigError {
+pub enum DataLinkConfigError {
     /// A link is made for 1 to 32 virtual channels.
     VirtualChannels,
     /// More virtual channels are asked for than the link is made for.
@@ -92,7 +94,7 @@ pub enum ConfigError {
     Buffer,
 }
 
-impl fmt::Display for ConfigError {
+impl fmt::Display for DataLinkConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::VirtualChannels => "virtual channels: 1 to 32",
@@ -108,14 +110,14 @@ impl fmt::Display for ConfigError {
     }
 }
 
-impl core::error::Error for ConfigError {}
+impl core::error::Error for DataLinkConfigError {}
 
 /// One end of a link with rows of up to `L` words and up to `V` virtual channels; how many there
-/// are is in [`Config::virtual_channels`]. Idle channels take no time in a word period.
+/// are is in [`DataLinkConfig::virtual_channels`]. Idle channels take no time in a word period.
 pub struct DataLink<B, const L: usize, const V: usize> {
-    config: Config,
-    parameters: Parameters,
-    status: Status,
+    config: DataLinkConfig,
+    parameters: DataLinkParameters,
+    status: DataLinkStatus,
     /// Channels there are: `V` at most.
     channels: usize,
     outputs: [Output<B>; V],
@@ -135,18 +137,21 @@ pub struct DataLink<B, const L: usize, const V: usize> {
     /// DataScrambled as of the last link reset.
     data_scrambled: bool,
     far_end: Option<u8>,
-    qos: Qos<V>,
+    qos: MediumAccess<V>,
     flow: Flow,
     prbs: Prbs,
     transmitter: transmit::Transmitter,
     receiver: receive::Receiver,
-    waiting: Queue<Broadcast, BROADCAST_QUEUE>,
-    arrived: Queue<Broadcast, BROADCAST_QUEUE>,
+    waiting: Queue<LinkBroadcast, BROADCAST_QUEUE>,
+    arrived: Queue<LinkBroadcast, BROADCAST_QUEUE>,
 }
 
 impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// A link after power-on, with the parameters that Interface Reset gives.
-    pub fn new(config: Config, buffers: Buffers<B, V>) -> Result<Self, ConfigError> {
+    pub fn new(
+        config: DataLinkConfig,
+        buffers: Buffers<B, V>,
+    ) -> Result<Self, DataLinkConfigError> {
         check(&config, L, V)?;
         let segment = SEGMENT_WORDS * usize::from(config.segment_multiplier);
         let quantum = SEGMENT_WORDS * usize::from(config.fct_multiplier);
@@ -162,13 +167,16 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
                     && fits(input.capacity(), segment.max(quantum))
             });
         if !all_fit {
-            return Err(ConfigError::Buffer);
+            return Err(DataLinkConfigError::Buffer);
         }
-        let parameters = Parameters::default();
+        let parameters = DataLinkParameters::default();
         Ok(Self {
             config,
             parameters,
-            status: Status { error_recovery_buffer_empty: true, ..Status::default() },
+            status: DataLinkStatus {
+                error_recovery_buffer_empty: true,
+                ..DataLinkStatus::default()
+            },
             channels,
             outputs,
             inputs,
@@ -182,7 +190,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             reset: LinkReset::default(),
             data_scrambled: parameters.data_scrambled,
             far_end: None,
-            qos: Qos::with_channels(config.qos, channels),
+            qos: MediumAccess::with_channels(config.qos, channels),
             flow: Flow::new(parameters.expected_broadcast_bandwidth),
             prbs: Prbs::new(),
             transmitter: transmit::Transmitter::default(),
@@ -241,7 +249,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Sends a broadcast message as soon as the broadcast flow control lets it go. False: too many
     /// wait.
-    pub fn send_broadcast(&mut self, mut message: Broadcast) -> bool {
+    pub fn send_broadcast(&mut self, mut message: LinkBroadcast) -> bool {
         message.late = !self.reset.is_initialised()
             || self.transmitter.no_lane()
             || self.transmitter.is_retrying()
@@ -264,7 +272,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 
     /// A broadcast message that arrived.
-    pub fn receive_broadcast(&mut self) -> Option<Broadcast> {
+    pub fn receive_broadcast(&mut self) -> Option<LinkBroadcast> {
         self.arrived.pop()
     }
 
@@ -284,7 +292,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     // Management (6.5)
 
     /// What is fixed.
-    pub const fn config(&self) -> &Config {
+    pub const fn config(&self) -> &DataLinkConfig {
         &self.config
     }
 
@@ -294,12 +302,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 
     /// Parameters of the layer.
-    pub const fn parameters(&self) -> Parameters {
+    pub const fn parameters(&self) -> DataLinkParameters {
         self.parameters
     }
 
     /// Sets the parameters of the layer.
-    pub fn set_parameters(&mut self, parameters: Parameters) {
+    pub fn set_parameters(&mut self, parameters: DataLinkParameters) {
         if parameters.expected_broadcast_bandwidth != self.parameters.expected_broadcast_bandwidth {
             self.flow.set_expected_bandwidth(parameters.expected_broadcast_bandwidth);
         }
@@ -311,12 +319,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 
     /// Parameters of a virtual channel's quality of service.
-    pub fn qos_parameters(&self, vc: usize) -> Option<qos::Parameters> {
+    pub fn qos_parameters(&self, vc: usize) -> Option<qos::QosParameters> {
         self.qos.parameters(vc)
     }
 
     /// Sets them. False if there is no such virtual channel.
-    pub fn set_qos_parameters(&mut self, vc: usize, parameters: qos::Parameters) -> bool {
+    pub fn set_qos_parameters(&mut self, vc: usize, parameters: qos::QosParameters) -> bool {
         self.transmitter.look_up();
         self.qos.set_parameters(vc, parameters)
     }
@@ -327,12 +335,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 
     /// The medium access controller's accounts.
-    pub const fn qos(&self) -> &Qos<V> {
+    pub const fn qos(&self) -> &MediumAccess<V> {
         &self.qos
     }
 
     /// Status and errors of the layer.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> DataLinkStatus {
         let mut status = self.status;
         let bit = |(vc, credit): (usize, &u32)| u32::from(*credit != 0) << (vc & 31);
         status.has_credit = self.credit.iter().enumerate().map(bit).fold(0, |mask, bit| mask | bit);
@@ -343,7 +351,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// What [`DataLink::status`] gives, without what has to be computed for it: `has_credit` and
     /// `error_recovery_buffer_empty`.
     #[inline(always)]
-    pub const fn latched(&self) -> &Status {
+    pub const fn latched(&self) -> &DataLinkStatus {
         &self.status
     }
 
@@ -354,7 +362,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             && self.recovery.is_empty()
             && !self.waiting.is_pending()
             && self.fct_due == 0
-            && self.sequence.reply() == Reply::None
+            && self.sequence.reply() == Acknowledgement::None
             && !self.transmitter.is_retrying()
             && !self.transmitter.in_broadcast()
     }
@@ -383,7 +391,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     // Link reset (5.7.9, 5.7.10)
 
     /// State of the link reset.
-    pub const fn reset_state(&self) -> ResetState {
+    pub const fn reset_state(&self) -> LinkResetState {
         self.reset.state()
     }
 
@@ -395,9 +403,9 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Interface Reset: link reset, and the parameters go back to what they are after power-on.
     pub fn interface_reset(&mut self) {
-        self.set_parameters(Parameters::default());
-        self.qos = Qos::with_channels(self.config.qos, self.channels);
-        self.status = Status::default();
+        self.set_parameters(DataLinkParameters::default());
+        self.qos = MediumAccess::with_channels(self.config.qos, self.channels);
+        self.status = DataLinkStatus::default();
         self.reset.interface_reset();
     }
 
@@ -493,27 +501,31 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 }
 
 /// 0 in the configuration is all that the link is made for.
-fn channels_in_use(config: &Config, made_for: usize) -> usize {
+fn channels_in_use(config: &DataLinkConfig, made_for: usize) -> usize {
     match usize::from(config.virtual_channels) {
         0 => made_for,
         count => count,
     }
 }
 
-fn check(config: &Config, lanes: usize, channels: usize) -> Result<(), ConfigError> {
+fn check(
+    config: &DataLinkConfig,
+    lanes: usize,
+    channels: usize,
+) -> Result<(), DataLinkConfigError> {
     let fct = u32::from(config.fct_multiplier) * SEGMENT_WORDS as u32;
     if !(1..=32).contains(&channels) {
-        Err(ConfigError::VirtualChannels)
+        Err(DataLinkConfigError::VirtualChannels)
     } else if channels_in_use(config, channels) > channels {
-        Err(ConfigError::ChannelsInUse)
+        Err(DataLinkConfigError::ChannelsInUse)
     } else if !(1..=16).contains(&lanes) {
-        Err(ConfigError::Lanes)
+        Err(DataLinkConfigError::Lanes)
     } else if !(1..=8).contains(&config.fct_multiplier) {
-        Err(ConfigError::FctMultiplier)
+        Err(DataLinkConfigError::FctMultiplier)
     } else if !(1..=lanes).contains(&usize::from(config.segment_multiplier)) {
-        Err(ConfigError::SegmentMultiplier)
+        Err(DataLinkConfigError::SegmentMultiplier)
     } else if config.fct_credit_limit_words < 4 * fct {
-        Err(ConfigError::FctCreditLimit)
+        Err(DataLinkConfigError::FctCreditLimit)
     } else {
         Ok(())
     }

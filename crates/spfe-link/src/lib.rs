@@ -37,10 +37,10 @@ pub mod row;
 pub mod spacewire;
 pub mod word;
 
-pub use control::Control;
+pub use control::ControlWord;
 pub use datalink::DataLink;
 pub use lane::Lane;
 pub use multilane::MultiLane;
-pub use port::Port;
-pub use row::{Received, Row};
+pub use port::SpaceFibrePort;
+pub use row::{ReceivedRow, Row};
 pub use word::Word;

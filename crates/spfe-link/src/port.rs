@@ -1,32 +1,37 @@
 //! One end of a link: the data link layer over its lanes (50-11C 5.5 to 5.7).
 //!
-//! Once in each word period: [`Port::transmit`] gives the words on the lines, [`Port::receive`]
+//! Once in each word period: [`SpaceFibrePort::transmit`] gives the words on the lines, [`SpaceFibrePort::receive`]
 //! takes those that came. Both layers stay at hand for users and management.
 
 use crate::datalink::{DataLink, Store};
-use crate::mib::{Mib, Node};
+use crate::mib::{LinkMib, NodeRegisters};
 use crate::multilane::MultiLane;
 use crate::word::Word;
 
 /// A data link of up to `V` virtual channels over a link of up to `L` lanes.
-pub struct Port<B, const L: usize, const V: usize> {
+pub struct SpaceFibrePort<B, const L: usize, const V: usize> {
     /// The data link layer: virtual channels, broadcast messages, parameters and status.
     pub link: DataLink<B, L, V>,
     /// The multi-lane layer, and the lanes in it.
     pub lanes: MultiLane<L>,
     /// Registers of the network layer of a node.
-    pub node: Node<V>,
+    pub node: NodeRegisters<V>,
 }
 
-impl<B: Store, const L: usize, const V: usize> Port<B, L, V> {
+impl<B: Store, const L: usize, const V: usize> SpaceFibrePort<B, L, V> {
     /// Joins them. The capability field of INIT3 comes from the data link layer.
     pub fn new(link: DataLink<B, L, V>, lanes: MultiLane<L>) -> Self {
-        Self { link, lanes, node: Node::new() }
+        Self { link, lanes, node: NodeRegisters::new() }
     }
 
     /// The management information base.
-    pub fn mib(&mut self) -> Mib<'_, B, L, V> {
-        Mib { link: &mut self.link, lanes: &mut self.lanes, lane_count: L, node: &mut self.node }
+    pub fn mib(&mut self) -> LinkMib<'_, B, L, V> {
+        LinkMib {
+            link: &mut self.link,
+            lanes: &mut self.lanes,
+            lane_count: L,
+            node: &mut self.node,
+        }
     }
 
     /// One word period of the drivers: the words on the lines.

@@ -17,8 +17,8 @@ const FRACTION: u32 = 8;
 
 /// Parameters of a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
-    /// 0 is the highest; above [`Limits::priority_levels`] - 1 counts as the lowest.
+pub struct QosParameters {
+    /// 0 is the highest; above [`QosLimits::priority_levels`] - 1 counts as the lowest.
     pub priority: u8,
     /// Expected share of the link in 65536ths; 65535 is all of it, 0 bars the channel from sending.
     pub expected_bandwidth: u16,
@@ -28,7 +28,7 @@ pub struct Parameters {
 
 /// Who goes first of two with the same precedence. The standard does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TieBreak {
+pub enum QosTieBreak {
     /// The lowest virtual channel number.
     #[default]
     LowestFirst,
@@ -38,7 +38,7 @@ pub enum TieBreak {
 
 /// Parameters of the link; constants in many implementations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct QosLimits {
     /// Priority levels, 4 to 16.
     pub priority_levels: u8,
     /// Bandwidth credit limit in rows, at most 2^24.
@@ -48,10 +48,10 @@ pub struct Limits {
     /// Idle time limit in rows: full credit for longer is under-use.
     pub idle_time_limit: u32,
     /// Who goes first of two with the same precedence.
-    pub tie_break: TieBreak,
+    pub tie_break: QosTieBreak,
 }
 
-impl Default for Limits {
+impl Default for QosLimits {
     fn default() -> Self {
         Self {
             priority_levels: 16,
@@ -59,14 +59,14 @@ impl Default for Limits {
             minimum_threshold_tenths: 9,
             // 1 ms at 6.25 Gbit/s.
             idle_time_limit: 0x2625a,
-            tie_break: TieBreak::LowestFirst,
+            tie_break: QosTieBreak::LowestFirst,
         }
     }
 }
 
 /// Status of the medium access. Bit V is of virtual channel V.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct QosStatus {
     /// Bandwidth over-use, sticky: a segment took the credit below the threshold.
     pub bandwidth_over_use: u32,
     /// Bandwidth under-use, sticky; the idle time begins again when it is cleared.
@@ -77,7 +77,7 @@ pub struct Status {
 
 #[derive(Clone, Copy, Debug)]
 struct Channel {
-    parameters: Parameters,
+    parameters: QosParameters,
     /// Rows times 2^8.
     credit: i64,
     /// Price of a row of a segment: 1 / expected bandwidth.
@@ -106,34 +106,34 @@ impl Channel {
 
 /// The medium access controller's accounts.
 #[derive(Clone, Debug)]
-pub struct Qos<const V: usize> {
+pub struct MediumAccess<const V: usize> {
     channels: [Channel; V],
     /// Channels there are, `V` at most.
     count: usize,
-    limits: Limits,
+    limits: QosLimits,
     /// Rows that went by on the link.
     rows: u64,
     /// Channels that may send in this time-slot.
     allowed: u32,
     last: u32,
-    status: Status,
+    status: QosStatus,
 }
 
-impl<const V: usize> Qos<V> {
+impl<const V: usize> MediumAccess<V> {
     /// After Interface Reset, with `V` virtual channels.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: QosLimits) -> Self {
         Self::with_channels(limits, V)
     }
 
     /// After Interface Reset, with so many virtual channels, `V` at most.
-    pub fn with_channels(limits: Limits, count: usize) -> Self {
+    pub fn with_channels(limits: QosLimits, count: usize) -> Self {
         let mut limits = limits;
         limits.priority_levels = limits.priority_levels.clamp(4, 16);
         limits.bandwidth_credit_limit = limits.bandwidth_credit_limit.clamp(1, 1 << 24);
         limits.minimum_threshold_tenths = limits.minimum_threshold_tenths.min(10);
         let channel = |vc| {
             let expected_bandwidth = if vc == 0 { BANDWIDTH_VC0 } else { BANDWIDTH_MINIMUM };
-            let parameters = Parameters {
+            let parameters = QosParameters {
                 priority: limits.priority_levels - 1,
                 expected_bandwidth,
                 time_slots: u64::MAX,
@@ -148,14 +148,14 @@ impl<const V: usize> Qos<V> {
             rows: 0,
             allowed: 0,
             last: 0,
-            status: Status::default(),
+            status: QosStatus::default(),
         };
         this.allow();
         this
     }
 
     /// Parameters of a virtual channel.
-    pub fn parameters(&self, vc: usize) -> Option<Parameters> {
+    pub fn parameters(&self, vc: usize) -> Option<QosParameters> {
         self.existing().get(vc).map(|channel| channel.parameters)
     }
 
@@ -165,7 +165,7 @@ impl<const V: usize> Qos<V> {
     }
 
     /// Sets the parameters of a virtual channel. False if there is none of that number.
-    pub fn set_parameters(&mut self, vc: usize, parameters: Parameters) -> bool {
+    pub fn set_parameters(&mut self, vc: usize, parameters: QosParameters) -> bool {
         if vc >= self.count {
             return false;
         }
@@ -177,7 +177,7 @@ impl<const V: usize> Qos<V> {
     }
 
     /// Parameters of the link.
-    pub const fn limits(&self) -> Limits {
+    pub const fn limits(&self) -> QosLimits {
         self.limits
     }
 
@@ -187,7 +187,7 @@ impl<const V: usize> Qos<V> {
     }
 
     /// Status.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> QosStatus {
         let mut status = self.status;
         for (vc, channel) in self.existing().iter().enumerate() {
             let idle = channel.at(self.rows, self.limit()).idle;
@@ -296,8 +296,8 @@ impl<const V: usize> Qos<V> {
             return (competing != 0).then(|| competing.trailing_zeros() as usize);
         }
         let turn = match self.limits.tie_break {
-            TieBreak::LowestFirst => 0,
-            TieBreak::RoundRobin => (self.last + 1) & 31,
+            QosTieBreak::LowestFirst => 0,
+            QosTieBreak::RoundRobin => (self.last + 1) & 31,
         };
         let mut rest = competing.rotate_right(turn);
         let mut best: Option<(i64, usize)> = None;

@@ -26,7 +26,7 @@ pub enum Row<const L: usize> {
 ///
 /// As in [`Row`], a data word of a broadcast or idle frame is a control row: one copy is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Received<const L: usize> {
+pub enum ReceivedRow<const L: usize> {
     /// The word of the lowest data-receiving lane.
     Control {
         /// The word.

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
-use spfe_link::code::{Decoder, Disparity, Encoder, invert_group, invert_word};
-use spfe_link::control::Control;
+use spfe_link::code::{Disparity, SymbolDecoder, SymbolEncoder, invert_group, invert_word};
+use spfe_link::control::ControlWord;
 use spfe_link::word::{Word, k};
 
 const BOTH: [(&str, Disparity); 2] = [("rd_minus", Disparity::Minus), ("rd_plus", Disparity::Plus)];
@@ -31,10 +31,10 @@ fn every_symbol_in_both_disparities_and_directions() {
             let value = u8::try_from(case["byte"].as_u64().unwrap()).unwrap();
             for (name, before) in BOTH {
                 let (expected, after) = (code(&case[name][0]), disparity(&case[name][1]));
-                let mut encoder = Encoder::new(before);
+                let mut encoder = SymbolEncoder::new(before);
                 assert_eq!(encoder.symbol(value, is_k), expected, "{case} {name}");
                 assert_eq!(encoder.disparity(), after, "{case} {name}");
-                let mut decoder = Decoder::new(before);
+                let mut decoder = SymbolDecoder::new(before);
                 let symbol = decoder.symbol(expected);
                 assert_eq!((symbol.value, symbol.is_k), (value, is_k), "{case} {name}");
                 assert!(!symbol.is_error());
@@ -47,7 +47,7 @@ fn every_symbol_in_both_disparities_and_directions() {
     assert_eq!(codes, [512, 24]);
     for bits in 0..1024u16 {
         for before in [Disparity::Minus, Disparity::Plus] {
-            let symbol = Decoder::new(before).symbol(bits);
+            let symbol = SymbolDecoder::new(before).symbol(bits);
             let here = known[before as usize][usize::from(bits)];
             let there = known[before as usize ^ 1][usize::from(bits)];
             assert_eq!(symbol.not_in_table, !here && !there, "{bits:010b}");
@@ -69,10 +69,10 @@ fn control_words() {
         for (name, before) in BOTH {
             let codes = case[name]["code"].as_array().unwrap();
             let group = codes.iter().rev().fold(0u64, |group, c| group << 10 | u64::from(code(c)));
-            let mut encoder = Encoder::new(before);
+            let mut encoder = SymbolEncoder::new(before);
             assert_eq!(encoder.word(word), group, "{case}");
             assert_eq!(encoder.disparity(), disparity(&case[name]["end_rd"]), "{case}");
-            let mut decoder = Decoder::new(before);
+            let mut decoder = SymbolDecoder::new(before);
             assert_eq!(decoder.word(group), (word, 0), "{case}");
             assert_eq!(decoder.disparity(), encoder.disparity(), "{case}");
         }
@@ -83,31 +83,31 @@ fn control_words() {
 #[test]
 fn swapped_pair() {
     let pairs = [
-        (Control::Init1, Word::control(0xb9b9_31bc)),
-        (Control::Init2, Word::control(0x5959_31bc)),
-        (Control::Skip, Word::control(0x7f7f_31fc)),
-        (Control::Idle, Word::control(0x2f2f_31fc)),
+        (ControlWord::Init1, Word::control(0xb9b9_31bc)),
+        (ControlWord::Init2, Word::control(0x5959_31bc)),
+        (ControlWord::Skip, Word::control(0x7f7f_31fc)),
+        (ControlWord::Idle, Word::control(0x2f2f_31fc)),
     ];
     for (control, other) in pairs {
         assert_eq!(invert_word(control.encode()), other);
         for before in [Disparity::Minus, Disparity::Plus] {
-            let group = invert_group(Encoder::new(before).word(control.encode()));
+            let group = invert_group(SymbolEncoder::new(before).word(control.encode()));
             let against =
                 if before == Disparity::Plus { Disparity::Minus } else { Disparity::Plus };
-            assert_eq!(Decoder::new(against).word(group), (other, 0));
+            assert_eq!(SymbolDecoder::new(against).word(group), (other, 0));
         }
     }
-    assert_eq!(Control::decode(pairs[0].1), Some(Control::Init1Inverted));
-    assert_eq!(Control::decode(pairs[1].1), Some(Control::Init2Inverted));
-    assert_eq!(Control::decode(pairs[2].1), None);
+    assert_eq!(ControlWord::decode(pairs[0].1), Some(ControlWord::Init1Inverted));
+    assert_eq!(ControlWord::decode(pairs[1].1), Some(ControlWord::Init2Inverted));
+    assert_eq!(ControlWord::decode(pairs[2].1), None);
     // Of every symbol, the same from both disparities, in place and back.
     for (value, is_k) in (0..=255).map(|value| (value, false)).chain([(k::INIT_COMMA, true)]) {
         let word = Word::from_symbols([value, 0xb5, 0xb5, 0xb5], u8::from(is_k));
         for before in [Disparity::Minus, Disparity::Plus] {
             let against =
                 if before == Disparity::Plus { Disparity::Minus } else { Disparity::Plus };
-            let group = invert_group(Encoder::new(before).word(word));
-            let (seen, errors) = Decoder::new(against).word(group);
+            let group = invert_group(SymbolEncoder::new(before).word(word));
+            let (seen, errors) = SymbolDecoder::new(against).word(group);
             let expected = invert_word(word);
             assert_eq!(seen.symbol(0), expected.symbol(0), "{word} {before:?}");
             assert_eq!(errors & 1 != 0, expected.is_k(0) && expected.symbol(0) == k::ERROR);
@@ -118,7 +118,7 @@ fn swapped_pair() {
 proptest! {
     #[test]
     fn words_come_back(words in proptest::collection::vec((any::<u32>(), any::<bool>()), 1..64)) {
-        let (mut encoder, mut decoder) = (Encoder::default(), Decoder::default());
+        let (mut encoder, mut decoder) = (SymbolEncoder::default(), SymbolDecoder::default());
         for (bits, comma) in words {
             let word = if comma { Word::control(bits & !0xff | 0xfc) } else { Word::data(bits) };
             prop_assert_eq!(decoder.word(encoder.word(word)), (word, 0));
@@ -130,16 +130,16 @@ proptest! {
     /// another symbol: never a panic, and the decoder finds back.
     #[test]
     fn wrong_bits(bits in any::<u32>(), group in 0..(1u64 << 40)) {
-        let mut decoder = Decoder::default();
+        let mut decoder = SymbolDecoder::default();
         let (word, errors) = decoder.word(group);
         for index in 0..4 {
             if errors >> index & 1 != 0 {
                 prop_assert!(word.is_k(index) && word.symbol(index) == 0);
             }
         }
-        decoder.word(Encoder::new(decoder.disparity()).word(Word::data(bits)));
+        decoder.word(SymbolEncoder::new(decoder.disparity()).word(Word::data(bits)));
         let after = decoder.disparity();
-        let next = Encoder::new(after).word(Word::data(!bits));
+        let next = SymbolEncoder::new(after).word(Word::data(!bits));
         prop_assert_eq!(decoder.word(next), (Word::data(!bits), 0));
     }
 }

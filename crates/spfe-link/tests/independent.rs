@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use spfe_link::control::Control;
-use spfe_link::lane::State;
-use spfe_link::multilane::{Config, MultiLane};
-use spfe_link::row::Received;
+use spfe_link::control::ControlWord;
+use spfe_link::lane::LaneState;
+use spfe_link::multilane::{MultiLane, MultiLaneConfig};
+use spfe_link::row::ReceivedRow;
 use spfe_link::word::Word;
 
 /// Both directions, word by word.
@@ -36,22 +36,24 @@ struct Seen {
 }
 
 fn listen(words: &[[Word; 2]], direction: usize) -> Seen {
-    let mut end = MultiLane::<1>::new(&Config::new());
-    let mut states = vec![State::ClearLine];
+    let mut end = MultiLane::<1>::new(&MultiLaneConfig::new());
+    let mut states = vec![LaneState::ClearLine];
     let mut seen = Seen { good: 0, bad: 0, rxerr: 0, broadcasts: 0, nacks: 0 };
     for word in
         core::iter::repeat_n(None, 1000).chain(words.iter().map(|word| Some(word[direction])))
     {
         end.transmit(None);
         match end.receive([word]) {
-            Some(Received::Control { word, crc16_good }) => match Control::decode(word) {
-                Some(Control::Edf { .. }) if crc16_good => seen.good += 1,
-                Some(Control::Edf { .. }) => seen.bad += 1,
-                Some(nack @ Control::Nack { .. }) => seen.nacks += u32::from(nack.crc8_is_good()),
-                Some(Control::Ebf { .. }) => seen.broadcasts += 1,
+            Some(ReceivedRow::Control { word, crc16_good }) => match ControlWord::decode(word) {
+                Some(ControlWord::Edf { .. }) if crc16_good => seen.good += 1,
+                Some(ControlWord::Edf { .. }) => seen.bad += 1,
+                Some(nack @ ControlWord::Nack { .. }) => {
+                    seen.nacks += u32::from(nack.crc8_is_good())
+                }
+                Some(ControlWord::Ebf { .. }) => seen.broadcasts += 1,
                 _ => {}
             },
-            Some(Received::RxErr) => seen.rxerr += 1,
+            Some(ReceivedRow::RxErr) => seen.rxerr += 1,
             _ => {}
         }
         states.push(end.lanes()[0].state());
@@ -60,13 +62,13 @@ fn listen(words: &[[Word; 2]], direction: usize) -> Seen {
     assert_eq!(
         states,
         [
-            State::ClearLine,
-            State::Disabled,
-            State::Wait,
-            State::Started,
-            State::Connecting,
-            State::Connected,
-            State::Active
+            LaneState::ClearLine,
+            LaneState::Disabled,
+            LaneState::Wait,
+            LaneState::Started,
+            LaneState::Connecting,
+            LaneState::Connected,
+            LaneState::Active
         ]
     );
     assert_eq!(end.lanes()[0].status().far_end_capability, Some(1));

@@ -4,19 +4,20 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 use spfe_link::code::invert_word;
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::lane::{
-    Coded, Config, Elastic, Lane, LostSignalCause, State, Sync, SyncState, capability,
+    ElasticBuffer, Lane, LaneCoder, LaneConfig, LaneState, LostSignalCause, SyncState, WordSync,
+    capability,
 };
 use spfe_link::word::Word;
 
 const CLEAR_LINE: u32 = 313;
 
-fn config() -> Config {
-    Config::new()
+fn config() -> LaneConfig {
+    LaneConfig::new()
 }
 
-fn starting(config: Config) -> Lane {
+fn starting(config: LaneConfig) -> Lane {
     let mut lane = Lane::new(config);
     lane.parameters.lane_start = true;
     lane
@@ -81,12 +82,12 @@ impl Pair {
         }
     }
 
-    fn states(&self) -> [State; 2] {
+    fn states(&self) -> [LaneState; 2] {
         [self.lanes[0].state(), self.lanes[1].state()]
     }
 
     /// Runs until both are in these states.
-    fn until(&mut self, states: [State; 2]) -> u32 {
+    fn until(&mut self, states: [LaneState; 2]) -> u32 {
         let start = self.periods;
         while self.states() != states {
             assert!(self.periods - start < 20_000, "{:?}", self.states());
@@ -97,7 +98,7 @@ impl Pair {
 
     fn active() -> Self {
         let mut pair = Self::new(starting(config()), starting(config()));
-        pair.until([State::Active; 2]);
+        pair.until([LaneState::Active; 2]);
         pair.run(20);
         pair.up = [vec![], vec![]];
         pair
@@ -112,24 +113,28 @@ struct Probe {
 }
 
 impl Probe {
-    fn new(config: Config) -> Self {
-        Self { lane: starting(Config { rxerr_preceding: false, ..config }), sent: None, up: vec![] }
+    fn new(config: LaneConfig) -> Self {
+        Self {
+            lane: starting(LaneConfig { rxerr_preceding: false, ..config }),
+            sent: None,
+            up: vec![],
+        }
     }
 
-    fn word(&mut self, line: Option<Word>) -> State {
+    fn word(&mut self, line: Option<Word>) -> LaneState {
         self.sent = self.lane.transmit(None).0;
         self.up.extend(self.lane.receive(line));
         self.lane.state()
     }
 
-    fn words(&mut self, word: Word, count: u32) -> State {
+    fn words(&mut self, word: Word, count: u32) -> LaneState {
         for _ in 0..count {
             self.word(Some(word));
         }
         self.lane.state()
     }
 
-    fn silence(&mut self, count: u32) -> State {
+    fn silence(&mut self, count: u32) -> LaneState {
         for _ in 0..count {
             self.word(None);
         }
@@ -137,62 +142,62 @@ impl Probe {
     }
 
     /// A control word, and a data word that pushes it through the receiver.
-    fn control(&mut self, control: Control) -> State {
+    fn control(&mut self, control: ControlWord) -> LaneState {
         self.word(Some(control.encode()));
         self.word(Some(Word::data(0)))
     }
 
     /// In a state, by the shortest way.
-    fn in_state(state: State) -> Self {
+    fn in_state(state: LaneState) -> Self {
         let mut probe = Self::new(config());
-        if state == State::ClearLine {
+        if state == LaneState::ClearLine {
             return probe;
         }
-        assert_eq!(probe.silence(CLEAR_LINE), State::Disabled);
-        if state == State::Disabled {
+        assert_eq!(probe.silence(CLEAR_LINE), LaneState::Disabled);
+        if state == LaneState::Disabled {
             return probe;
         }
-        assert_eq!(probe.silence(1), State::Wait);
-        if state == State::Wait {
+        assert_eq!(probe.silence(1), LaneState::Wait);
+        if state == LaneState::Wait {
             return probe;
         }
-        assert_eq!(probe.silence(1), State::Started);
-        if state == State::Started {
+        assert_eq!(probe.silence(1), LaneState::Started);
+        if state == LaneState::Started {
             return probe;
         }
-        if state == State::InvertRxPolarity {
-            probe.word(Some(Control::Idle.encode()));
+        if state == LaneState::InvertRxPolarity {
+            probe.word(Some(ControlWord::Idle.encode()));
             for _ in 0..3 {
-                probe.control(Control::Init1Inverted);
+                probe.control(ControlWord::Init1Inverted);
             }
-            assert_eq!(probe.lane.state(), State::InvertRxPolarity);
+            assert_eq!(probe.lane.state(), LaneState::InvertRxPolarity);
             return probe;
         }
-        probe.words(Control::Init1.encode(), 1026);
-        assert_eq!(probe.lane.state(), State::Connecting);
-        if state == State::Connecting {
-            return probe;
-        }
-        for _ in 0..3 {
-            probe.control(Control::Init2);
-        }
-        assert_eq!(probe.lane.state(), State::Connected);
-        if state == State::Connected {
+        probe.words(ControlWord::Init1.encode(), 1026);
+        assert_eq!(probe.lane.state(), LaneState::Connecting);
+        if state == LaneState::Connecting {
             return probe;
         }
         for _ in 0..3 {
-            probe.control(Control::Init3 { capability: 4 });
+            probe.control(ControlWord::Init2);
         }
-        assert_eq!(probe.lane.state(), State::Active);
+        assert_eq!(probe.lane.state(), LaneState::Connected);
+        if state == LaneState::Connected {
+            return probe;
+        }
+        for _ in 0..3 {
+            probe.control(ControlWord::Init3 { capability: 4 });
+        }
+        assert_eq!(probe.lane.state(), LaneState::Active);
         probe.words(Word::data(0), 2);
         probe.up.clear();
         match state {
-            State::PrepareStandby => {
+            LaneState::PrepareStandby => {
                 probe.lane.parameters.lane_start = false;
                 probe.lane.parameters.auto_start = false;
                 probe.words(Word::data(0), 1);
             }
-            State::LossOfSignal => {
+            LaneState::LossOfSignal => {
                 probe.silence(1);
             }
             _ => {}
@@ -202,27 +207,27 @@ impl Probe {
     }
 }
 
-const ALL: [State; 10] = [
-    State::ClearLine,
-    State::Disabled,
-    State::Wait,
-    State::Started,
-    State::InvertRxPolarity,
-    State::Connecting,
-    State::Connected,
-    State::Active,
-    State::PrepareStandby,
-    State::LossOfSignal,
+const ALL: [LaneState; 10] = [
+    LaneState::ClearLine,
+    LaneState::Disabled,
+    LaneState::Wait,
+    LaneState::Started,
+    LaneState::InvertRxPolarity,
+    LaneState::Connecting,
+    LaneState::Connected,
+    LaneState::Active,
+    LaneState::PrepareStandby,
+    LaneState::LossOfSignal,
 ];
 
 #[test]
 fn clear_line_lasts_two_microseconds() {
     assert_eq!(config().words_in_ns(2000), CLEAR_LINE);
-    let slow = Config { word_rate_hz: 62_500_000, ..config() };
+    let slow = LaneConfig { word_rate_hz: 62_500_000, ..config() };
     assert_eq!(slow.words_in_ns(2000), 125);
     let mut probe = Probe::new(slow);
-    assert_eq!(probe.silence(124), State::ClearLine);
-    assert_eq!(probe.silence(1), State::Disabled);
+    assert_eq!(probe.silence(124), LaneState::ClearLine);
+    assert_eq!(probe.silence(1), LaneState::Disabled);
 }
 
 #[test]
@@ -230,13 +235,13 @@ fn lane_reset_from_every_state() {
     for state in ALL {
         let mut probe = Probe::in_state(state);
         probe.lane.reset();
-        assert_eq!(probe.words(Word::data(0), 1), State::ClearLine, "{state:?}");
-        assert_eq!(probe.silence(CLEAR_LINE - 1), State::ClearLine);
-        assert_eq!(probe.silence(1), State::Disabled);
+        assert_eq!(probe.words(Word::data(0), 1), LaneState::ClearLine, "{state:?}");
+        assert_eq!(probe.silence(CLEAR_LINE - 1), LaneState::ClearLine);
+        assert_eq!(probe.silence(1), LaneState::Disabled);
     }
     let mut held = Probe::new(config());
     held.lane.parameters.lane_reset = true;
-    assert_eq!(held.silence(10_000), State::ClearLine);
+    assert_eq!(held.silence(10_000), LaneState::ClearLine);
 }
 
 #[test]
@@ -244,13 +249,19 @@ fn driver_in_every_state() {
     for state in ALL {
         let mut probe = Probe::in_state(state);
         let sent = probe.lane.transmit(Some(Word::data(1)));
-        assert_eq!(sent.0.is_some(), state >= State::Started, "{state:?}");
-        assert_eq!(sent.1, state == State::Active);
-        let first = sent.0.and_then(Control::decode);
+        assert_eq!(sent.0.is_some(), state >= LaneState::Started, "{state:?}");
+        assert_eq!(sent.1, state == LaneState::Active);
+        let first = sent.0.and_then(ControlWord::decode);
         match state {
-            State::Connected => assert!(matches!(first, Some(Control::Init3 { capability: 2 }))),
-            State::PrepareStandby => assert_eq!(first, Some(Control::Standby { reason: 0 })),
-            State::LossOfSignal => assert_eq!(first, Some(Control::LostSignal { cause: 0 })),
+            LaneState::Connected => {
+                assert!(matches!(first, Some(ControlWord::Init3 { capability: 2 })))
+            }
+            LaneState::PrepareStandby => {
+                assert_eq!(first, Some(ControlWord::Standby { reason: 0 }))
+            }
+            LaneState::LossOfSignal => {
+                assert_eq!(first, Some(ControlWord::LostSignal { cause: 0 }))
+            }
             _ => {}
         }
     }
@@ -258,121 +269,122 @@ fn driver_in_every_state() {
 
 #[test]
 fn disabled_and_wait() {
-    let mut probe = Probe::in_state(State::Disabled);
+    let mut probe = Probe::in_state(LaneState::Disabled);
     probe.lane.parameters.lane_start = false;
     probe.lane.parameters.auto_start = false;
-    assert_eq!(probe.silence(100), State::Disabled);
+    assert_eq!(probe.silence(100), LaneState::Disabled);
     probe.lane.parameters.auto_start = true;
-    assert_eq!(probe.silence(1), State::Wait);
-    assert_eq!(probe.silence(100), State::Wait, "no signal");
+    assert_eq!(probe.silence(1), LaneState::Wait);
+    assert_eq!(probe.silence(100), LaneState::Wait, "no signal");
     probe.lane.parameters.auto_start = false;
-    assert_eq!(probe.silence(1), State::Disabled);
+    assert_eq!(probe.silence(1), LaneState::Disabled);
     probe.lane.parameters.auto_start = true;
-    assert_eq!(probe.silence(1), State::Wait);
-    assert_eq!(probe.words(Word::RXERR, 1), State::Started, "any signal starts it");
+    assert_eq!(probe.silence(1), LaneState::Wait);
+    assert_eq!(probe.words(Word::RXERR, 1), LaneState::Started, "any signal starts it");
 }
 
 #[test]
 fn started_wants_1023_good_words_and_an_init() {
     // Without an INIT1 or INIT2 nothing happens, however many words come.
-    let mut probe = Probe::in_state(State::Started);
-    probe.word(Some(Control::Idle.encode()));
-    assert_eq!(probe.words(Word::data(0), 2000), State::Started);
-    assert_eq!(probe.control(Control::Init2), State::Connecting);
+    let mut probe = Probe::in_state(LaneState::Started);
+    probe.word(Some(ControlWord::Idle.encode()));
+    assert_eq!(probe.words(Word::data(0), 2000), LaneState::Started);
+    assert_eq!(probe.control(ControlWord::Init2), LaneState::Connecting);
     // One RXERR starts the count again, and forgets the INIT.
-    let mut probe = Probe::in_state(State::Started);
-    probe.word(Some(Control::Idle.encode()));
-    probe.control(Control::Init1);
+    let mut probe = Probe::in_state(LaneState::Started);
+    probe.word(Some(ControlWord::Idle.encode()));
+    probe.control(ControlWord::Init1);
     probe.words(Word::data(0), 1000);
     probe.word(Some(Word::RXERR));
-    assert_eq!(probe.words(Word::data(0), 1100), State::Started);
-    assert_eq!(probe.control(Control::Init1), State::Connecting);
+    assert_eq!(probe.words(Word::data(0), 1100), LaneState::Started);
+    assert_eq!(probe.control(ControlWord::Init1), LaneState::Connecting);
     // Exactly 1023, after the comma that synchronises and the word of delay.
-    let mut probe = Probe::in_state(State::Started);
-    assert_eq!(probe.words(Control::Init1.encode(), 1 + 1023), State::Started);
-    assert_eq!(probe.words(Control::Init1.encode(), 1), State::Connecting);
+    let mut probe = Probe::in_state(LaneState::Started);
+    assert_eq!(probe.words(ControlWord::Init1.encode(), 1 + 1023), LaneState::Started);
+    assert_eq!(probe.words(ControlWord::Init1.encode(), 1), LaneState::Connecting);
     // FarEndActive.
-    let mut probe = Probe::in_state(State::Started);
+    let mut probe = Probe::in_state(LaneState::Started);
     probe.lane.set_far_end_active(true);
-    assert_eq!(probe.silence(1), State::Connecting);
+    assert_eq!(probe.silence(1), LaneState::Connecting);
 }
 
 #[test]
 fn started_finds_a_swapped_pair() {
-    for control in [Control::Init1Inverted, Control::Init2Inverted] {
-        let mut probe = Probe::in_state(State::Started);
-        probe.word(Some(Control::Idle.encode()));
+    for control in [ControlWord::Init1Inverted, ControlWord::Init2Inverted] {
+        let mut probe = Probe::in_state(LaneState::Started);
+        probe.word(Some(ControlWord::Idle.encode()));
         probe.control(control);
         probe.control(control);
         probe.word(Some(Word::RXERR));
         probe.control(control);
-        assert_eq!(probe.control(control), State::Started, "an RXERR between");
-        assert_eq!(probe.control(control), State::InvertRxPolarity);
+        assert_eq!(probe.control(control), LaneState::Started, "an RXERR between");
+        assert_eq!(probe.control(control), LaneState::InvertRxPolarity);
         assert!(probe.lane.status().rx_polarity_inverted);
-        let inverted = invert_word(Control::Init1.encode());
-        assert_eq!(probe.words(inverted, 1026), State::Connecting);
+        let inverted = invert_word(ControlWord::Init1.encode());
+        assert_eq!(probe.words(inverted, 1026), LaneState::Connecting);
         assert!(probe.lane.status().rx_polarity_inverted);
         probe.lane.reset();
         probe.silence(1);
         assert!(!probe.lane.status().rx_polarity_inverted);
     }
-    assert_eq!(Probe::in_state(State::InvertRxPolarity).silence(1), State::ClearLine);
+    assert_eq!(Probe::in_state(LaneState::InvertRxPolarity).silence(1), LaneState::ClearLine);
 }
 
 #[test]
 fn connecting() {
-    let mut probe = Probe::in_state(State::Connecting);
-    assert_eq!(probe.words(Word::data(0), 500), State::Connecting);
-    probe.control(Control::Init2);
-    probe.control(Control::Init2);
+    let mut probe = Probe::in_state(LaneState::Connecting);
+    assert_eq!(probe.words(Word::data(0), 500), LaneState::Connecting);
+    probe.control(ControlWord::Init2);
+    probe.control(ControlWord::Init2);
     probe.word(Some(Word::RXERR));
-    assert_eq!(probe.control(Control::Init2), State::Connecting);
-    probe.control(Control::Init2);
-    assert_eq!(probe.control(Control::Init2), State::Connected);
+    assert_eq!(probe.control(ControlWord::Init2), LaneState::Connecting);
+    probe.control(ControlWord::Init2);
+    assert_eq!(probe.control(ControlWord::Init2), LaneState::Connected);
     // Three equal INIT3, which still count in Connected.
-    let mut probe = Probe::in_state(State::Connecting);
-    probe.control(Control::Init3 { capability: 1 });
-    probe.control(Control::Init3 { capability: 0 });
-    assert_eq!(probe.control(Control::Init3 { capability: 0 }), State::Connecting);
-    assert_eq!(probe.control(Control::Init3 { capability: 0 }), State::Connected);
+    let mut probe = Probe::in_state(LaneState::Connecting);
+    probe.control(ControlWord::Init3 { capability: 1 });
+    probe.control(ControlWord::Init3 { capability: 0 });
+    assert_eq!(probe.control(ControlWord::Init3 { capability: 0 }), LaneState::Connecting);
+    assert_eq!(probe.control(ControlWord::Init3 { capability: 0 }), LaneState::Connected);
     assert_eq!(probe.lane.take_far_end_capability(), Some(0));
     assert_eq!(probe.lane.take_far_end_capability(), None);
-    assert_eq!(probe.words(Word::data(0), 2), State::Connected, "two INIT3 sent");
-    assert_eq!(probe.words(Word::data(0), 1), State::Active);
-    assert_eq!(Probe::in_state(State::Connecting).silence(1), State::ClearLine);
+    assert_eq!(probe.words(Word::data(0), 2), LaneState::Connected, "two INIT3 sent");
+    assert_eq!(probe.words(Word::data(0), 1), LaneState::Active);
+    assert_eq!(Probe::in_state(LaneState::Connecting).silence(1), LaneState::ClearLine);
     for rx_only in [false, true] {
-        let mut probe = Probe::in_state(State::Connecting);
+        let mut probe = Probe::in_state(LaneState::Connecting);
         probe.lane.set_rx_only(rx_only);
         probe.lane.set_far_end_active(!rx_only);
-        assert_eq!(probe.words(Word::data(0), 1), State::Connected);
+        assert_eq!(probe.words(Word::data(0), 1), LaneState::Connected);
         // One INIT3 has to be sent, unless the lane only receives.
-        assert_eq!(probe.words(Word::data(0), 1), State::Active);
+        assert_eq!(probe.words(Word::data(0), 1), LaneState::Active);
     }
 }
 
 #[test]
 fn connected() {
-    let mut probe = Probe::in_state(State::Connected);
-    assert_eq!(probe.control(Control::Init3 { capability: 5 }), State::Connected);
-    probe.control(Control::Init3 { capability: 5 });
-    assert_eq!(probe.control(Control::Init3 { capability: 5 }), State::Active);
+    let mut probe = Probe::in_state(LaneState::Connected);
+    assert_eq!(probe.control(ControlWord::Init3 { capability: 5 }), LaneState::Connected);
+    probe.control(ControlWord::Init3 { capability: 5 });
+    assert_eq!(probe.control(ControlWord::Init3 { capability: 5 }), LaneState::Active);
     assert_eq!(probe.lane.status().far_end_capability, Some(5));
-    assert_eq!(Probe::in_state(State::Connected).silence(1), State::ClearLine);
-    let mut probe = Probe::in_state(State::Connected);
-    assert_eq!(probe.control(Control::Idle), State::ClearLine, "a comma of K28.7");
+    assert_eq!(Probe::in_state(LaneState::Connected).silence(1), LaneState::ClearLine);
+    let mut probe = Probe::in_state(LaneState::Connected);
+    assert_eq!(probe.control(ControlWord::Idle), LaneState::ClearLine, "a comma of K28.7");
 }
 
 #[test]
 fn capability_is_latched_in_connected() {
-    let mut probe = Probe::in_state(State::Connecting);
+    let mut probe = Probe::in_state(LaneState::Connecting);
     probe.lane.set_capability(capability::LINK_RESET | capability::MULTI_LANE);
     for _ in 0..3 {
-        probe.control(Control::Init2);
+        probe.control(ControlWord::Init2);
     }
     probe.lane.set_capability(0);
     for _ in 0..50 {
         probe.word(Some(Word::data(0)));
-        let Some(Control::Init3 { capability }) = probe.sent.and_then(Control::decode) else {
+        let Some(ControlWord::Init3 { capability }) = probe.sent.and_then(ControlWord::decode)
+        else {
             panic!("{:?}", probe.sent);
         };
         assert_eq!(capability, 1 | 2 | 8);
@@ -382,24 +394,24 @@ fn capability_is_latched_in_connected() {
 
 #[test]
 fn three_word_stop_rule() {
-    let standby = Control::Standby { reason: 0x5a }.encode();
-    let lost = Control::LostSignal { cause: 1 }.encode();
-    let skip = Control::Skip.encode();
+    let standby = ControlWord::Standby { reason: 0x5a }.encode();
+    let lost = ControlWord::LostSignal { cause: 1 }.encode();
+    let skip = ControlWord::Skip.encode();
     let from = [
-        State::Started,
-        State::InvertRxPolarity,
-        State::Connecting,
-        State::Active,
-        State::PrepareStandby,
-        State::LossOfSignal,
+        LaneState::Started,
+        LaneState::InvertRxPolarity,
+        LaneState::Connecting,
+        LaneState::Active,
+        LaneState::PrepareStandby,
+        LaneState::LossOfSignal,
     ];
     for state in from {
         for word in [standby, lost] {
             let mut probe = Probe::in_state(state);
             let line =
-                |word| if state == State::InvertRxPolarity { invert_back(word) } else { word };
-            if state == State::Started || state == State::InvertRxPolarity {
-                probe.word(Some(line(Control::Idle.encode())));
+                |word| if state == LaneState::InvertRxPolarity { invert_back(word) } else { word };
+            if state == LaneState::Started || state == LaneState::InvertRxPolarity {
+                probe.word(Some(line(ControlWord::Idle.encode())));
             }
             let other = if word == standby { lost } else { standby };
             for word in [word, word, other, word, word] {
@@ -407,7 +419,7 @@ fn three_word_stop_rule() {
             }
             assert_eq!(probe.word(Some(line(skip))), state, "two in a row");
             probe.word(Some(line(word)));
-            assert_eq!(probe.word(Some(line(Word::data(0)))), State::ClearLine, "{state:?}");
+            assert_eq!(probe.word(Some(line(Word::data(0)))), LaneState::ClearLine, "{state:?}");
             let status = *probe.lane.status();
             assert_eq!(status.far_end_standby, word == standby);
             assert_eq!(status.far_end_lost_signal, word == lost);
@@ -426,22 +438,22 @@ fn invert_back(word: Word) -> Word {
 
 #[test]
 fn initialisation_times_out() {
-    let mut probe = Probe::in_state(State::Started);
-    assert_eq!(probe.silence(4999), State::Started);
+    let mut probe = Probe::in_state(LaneState::Started);
+    assert_eq!(probe.silence(4999), LaneState::Started);
     assert!(!probe.lane.status().timeout);
-    assert_eq!(probe.silence(1), State::ClearLine);
+    assert_eq!(probe.silence(1), LaneState::ClearLine);
     assert!(probe.lane.status().timeout);
     probe.lane.clear_status();
     assert!(!probe.lane.status().timeout);
-    let mut probe = Probe::in_state(State::InvertRxPolarity);
-    assert_eq!(probe.words(Word::data(0), 4900), State::InvertRxPolarity);
-    assert_eq!(probe.words(Word::data(0), 100), State::ClearLine);
+    let mut probe = Probe::in_state(LaneState::InvertRxPolarity);
+    assert_eq!(probe.words(Word::data(0), 4900), LaneState::InvertRxPolarity);
+    assert_eq!(probe.words(Word::data(0), 100), LaneState::ClearLine);
     assert!(probe.lane.status().timeout);
     // The timer is that of Started in Connecting and Connected too.
-    for (state, spent) in [(State::Connecting, 1026), (State::Connected, 1032)] {
+    for (state, spent) in [(LaneState::Connecting, 1026), (LaneState::Connected, 1032)] {
         let mut probe = Probe::in_state(state);
         assert_eq!(probe.words(Word::data(0), 5000 - spent - 1), state);
-        assert_eq!(probe.words(Word::data(0), 1), State::ClearLine);
+        assert_eq!(probe.words(Word::data(0), 1), LaneState::ClearLine);
         assert!(probe.lane.status().timeout);
     }
 }
@@ -449,9 +461,9 @@ fn initialisation_times_out() {
 #[test]
 fn bring_up_time() {
     for (init3_filler_words, expected) in [(64, 1023 + 3 * 65 + 3 * 65), (0, 1023 + 3 * 65 + 3)] {
-        let config = Config { init3_filler_words, ..config() };
+        let config = LaneConfig { init3_filler_words, ..config() };
         let mut pair = Pair::new(starting(config), starting(config));
-        let took = pair.until([State::Active; 2]) - CLEAR_LINE;
+        let took = pair.until([LaneState::Active; 2]) - CLEAR_LINE;
         // The first INIT2 and the first INIT3 go out at once, without 64 words before them.
         assert!((expected - 2 * 65..=expected + 20).contains(&took), "{took} against {expected}");
     }
@@ -461,11 +473,11 @@ fn bring_up_time() {
 fn auto_start_follows_and_two_of_them_do_not_start() {
     let mut pair = Pair::new(starting(config()), Lane::new(config()));
     pair.run(CLEAR_LINE + 1);
-    assert_eq!(pair.states(), [State::Wait; 2]);
-    pair.until([State::Active; 2]);
+    assert_eq!(pair.states(), [LaneState::Wait; 2]);
+    pair.until([LaneState::Active; 2]);
     let mut pair = Pair::new(Lane::new(config()), Lane::new(config()));
     pair.run(20_000);
-    assert_eq!(pair.states(), [State::Wait; 2]);
+    assert_eq!(pair.states(), [LaneState::Wait; 2]);
 }
 
 #[test]
@@ -474,7 +486,7 @@ fn swapped_pairs() {
         let mut pair = Pair::new(starting(config()), starting(config()));
         pair.wires[0].inverted = to_b;
         pair.wires[1].inverted = to_a;
-        pair.until([State::Active; 2]);
+        pair.until([LaneState::Active; 2]);
         assert_eq!(pair.lanes[0].status().rx_polarity_inverted, to_a);
         assert_eq!(pair.lanes[1].status().rx_polarity_inverted, to_b);
     }
@@ -485,14 +497,14 @@ fn cable_pulled_is_cause_0() {
     let mut pair = Pair::active();
     pair.wires[0].cut = true;
     pair.step();
-    assert_eq!(pair.lanes[1].state(), State::LossOfSignal);
+    assert_eq!(pair.lanes[1].state(), LaneState::LossOfSignal);
     assert_eq!(pair.lanes[1].status().lost_signal_cause, Some(LostSignalCause::NoSignal));
     assert_eq!(pair.up[1], [Word::RXERR], "one RXERR as Active is left");
     let mut burst = 0;
-    while pair.lanes[1].state() == State::LossOfSignal {
+    while pair.lanes[1].state() == LaneState::LossOfSignal {
         pair.step();
-        let lost = Control::LostSignal { cause: 0 };
-        burst += u32::from(pair.sent[1].and_then(Control::decode) == Some(lost));
+        let lost = ControlWord::LostSignal { cause: 0 };
+        burst += u32::from(pair.sent[1].and_then(ControlWord::decode) == Some(lost));
     }
     assert_eq!(burst, 32);
     pair.run(10);
@@ -500,7 +512,7 @@ fn cable_pulled_is_cause_0() {
     assert_eq!(pair.lanes[0].status().far_end_lost_signal_cause, 0);
     assert!(pair.up[0].contains(&Word::RXERR));
     pair.wires[0].cut = false;
-    pair.until([State::Active; 2]);
+    pair.until([LaneState::Active; 2]);
 }
 
 #[test]
@@ -512,7 +524,7 @@ fn rxerr_overflow_is_cause_1() {
         pair.step();
         pair.run(4);
         assert!(u32::from(pair.lanes[1].status().rxerr_count) <= 2 * count);
-        if pair.lanes[1].state() != State::Active {
+        if pair.lanes[1].state() != LaneState::Active {
             break;
         }
     }
@@ -521,46 +533,46 @@ fn rxerr_overflow_is_cause_1() {
     assert_eq!(pair.lanes[1].status().rxerr_count, 255, "kept until Connected");
     pair.run(60);
     assert_eq!(pair.lanes[0].status().far_end_lost_signal_cause, 1);
-    pair.until([State::Active; 2]);
+    pair.until([LaneState::Active; 2]);
     assert_eq!(pair.lanes[1].status().rxerr_count, 0);
 }
 
 #[test]
 fn rxerr_counter_leaks() {
-    let mut probe = Probe::in_state(State::Active);
+    let mut probe = Probe::in_state(LaneState::Active);
     // RXERR alone, not one after the other, or synchronisation goes.
     let error = |probe: &mut Probe| {
         probe.word(Some(Word::RXERR));
         probe.words(Word::data(0), 3)
     };
     for _ in 0..254 {
-        assert_eq!(error(&mut probe), State::Active);
+        assert_eq!(error(&mut probe), LaneState::Active);
     }
     assert_eq!(probe.lane.status().rxerr_count, 254);
     probe.words(Word::data(0), 16384);
     assert_eq!(probe.lane.status().rxerr_count, 253);
     probe.words(Word::data(0), 16384);
     assert_eq!(probe.lane.status().rxerr_count, 252);
-    assert_eq!(error(&mut probe), State::Active);
+    assert_eq!(error(&mut probe), LaneState::Active);
     error(&mut probe);
-    assert_eq!(error(&mut probe), State::LossOfSignal);
+    assert_eq!(error(&mut probe), LaneState::LossOfSignal);
 }
 
 #[test]
 fn far_end_restart_is_cause_2() {
     let mut pair = Pair::active();
     // The far end was reset and its silence not noticed.
-    let mut probe = Probe::in_state(State::Active);
-    assert_eq!(probe.control(Control::Init1), State::LossOfSignal);
+    let mut probe = Probe::in_state(LaneState::Active);
+    assert_eq!(probe.control(ControlWord::Init1), LaneState::LossOfSignal);
     assert_eq!(probe.lane.status().lost_signal_cause, Some(LostSignalCause::Init1Received));
     assert_eq!(probe.up, [Word::data(0), Word::RXERR]);
-    let mut probe = Probe::in_state(State::Active);
+    let mut probe = Probe::in_state(LaneState::Active);
     probe.lane.set_rx_only(true);
-    assert_eq!(probe.control(Control::Init1), State::Active);
+    assert_eq!(probe.control(ControlWord::Init1), LaneState::Active);
     pair.lanes[1].reset();
     pair.run(10);
-    assert_eq!(pair.lanes[0].state(), State::LossOfSignal);
-    pair.until([State::Active; 2]);
+    assert_eq!(pair.lanes[0].state(), LaneState::LossOfSignal);
+    pair.until([LaneState::Active; 2]);
 }
 
 #[test]
@@ -571,33 +583,33 @@ fn standby() {
     pair.lanes[0].parameters.standby_reason = 7;
     let mut burst = 0;
     pair.step();
-    while pair.lanes[0].state() == State::PrepareStandby {
+    while pair.lanes[0].state() == LaneState::PrepareStandby {
         pair.step();
-        let standby = Control::Standby { reason: 7 };
-        burst += u32::from(pair.sent[0].and_then(Control::decode) == Some(standby));
+        let standby = ControlWord::Standby { reason: 7 };
+        burst += u32::from(pair.sent[0].and_then(ControlWord::decode) == Some(standby));
     }
     assert!((3..=32).contains(&burst));
     pair.run(10);
     assert!(pair.lanes[1].status().far_end_standby);
     assert_eq!(pair.lanes[1].status().far_end_standby_reason, 7);
     pair.run(1000);
-    assert_eq!(pair.lanes[0].state(), State::Disabled);
+    assert_eq!(pair.lanes[0].state(), LaneState::Disabled);
     // Alone, the burst has 32 words.
-    let mut probe = Probe::in_state(State::PrepareStandby);
-    assert_eq!(probe.words(Word::data(0), 31), State::PrepareStandby);
-    assert_eq!(probe.words(Word::data(0), 1), State::ClearLine);
+    let mut probe = Probe::in_state(LaneState::PrepareStandby);
+    assert_eq!(probe.words(Word::data(0), 31), LaneState::PrepareStandby);
+    assert_eq!(probe.words(Word::data(0), 1), LaneState::ClearLine);
 }
 
 #[test]
 fn receive_filter_in_active() {
-    let mut probe = Probe::in_state(State::Active);
+    let mut probe = Probe::in_state(LaneState::Active);
     for control in [
-        Control::Skip,
-        Control::Idle,
-        Control::Init2,
-        Control::Init3 { capability: 1 },
-        Control::Init1Inverted,
-        Control::Init2Inverted,
+        ControlWord::Skip,
+        ControlWord::Idle,
+        ControlWord::Init2,
+        ControlWord::Init3 { capability: 1 },
+        ControlWord::Init1Inverted,
+        ControlWord::Init2Inverted,
     ] {
         probe.words(Word::data(9), 1);
         probe.up.clear();
@@ -606,20 +618,21 @@ fn receive_filter_in_active() {
         probe.word(Some(Word::data(2)));
         assert_eq!(probe.up, [Word::data(9), Word::data(1)], "{control:?}");
     }
-    for control in [Control::Standby { reason: 0 }, Control::LostSignal { cause: 0 }] {
+    for control in [ControlWord::Standby { reason: 0 }, ControlWord::LostSignal { cause: 0 }] {
         probe.up.clear();
         probe.control(control);
         assert_eq!(probe.up[1], Word::RXERR);
     }
     // What is not of the lane goes up, unknown control words too.
-    for word in [Word::control(0x0000_00fc), Control::Pad.encode(), Control::Retry.encode()] {
+    for word in [Word::control(0x0000_00fc), ControlWord::Pad.encode(), ControlWord::Retry.encode()]
+    {
         probe.up.clear();
         probe.word(Some(word));
         probe.word(Some(Word::data(0)));
         assert_eq!(probe.up[1], word);
     }
     // Outside Active nothing does.
-    for state in ALL.into_iter().filter(|state| *state != State::Active) {
+    for state in ALL.into_iter().filter(|state| *state != LaneState::Active) {
         let mut probe = Probe::in_state(state);
         probe.up.clear();
         probe.words(Word::data(3), 3);
@@ -629,19 +642,19 @@ fn receive_filter_in_active() {
 
 #[test]
 fn skip_every_5000_words_and_idle_between() {
-    let mut lane = Probe::in_state(State::Active).lane;
+    let mut lane = Probe::in_state(LaneState::Active).lane;
     let (mut since, mut skips) = (None, 0);
     for period in 0..30_000u32 {
         let offered = (period % 3 == 0).then_some(Word::data(period));
         let takes = lane.takes();
         let (sent, taken) = lane.transmit(offered);
-        if sent == Some(Control::Skip.encode()) {
+        if sent == Some(ControlWord::Skip.encode()) {
             assert!(!taken && !takes);
             assert_eq!(period - since.unwrap_or(period), if since.is_some() { 5000 } else { 0 });
             since = Some(period);
             skips += 1;
         } else {
-            assert_eq!(sent, Some(offered.unwrap_or(Control::Idle.encode())));
+            assert_eq!(sent, Some(offered.unwrap_or(ControlWord::Idle.encode())));
             assert_eq!(taken, offered.is_some());
             assert!(takes);
         }
@@ -669,7 +682,7 @@ fn words_pass_in_order() {
 fn near_end_loopback_needs_no_line() {
     let mut probe = Probe::new(config());
     probe.lane.parameters.near_end_parallel_loopback = true;
-    assert_eq!(probe.silence(2000), State::Active);
+    assert_eq!(probe.silence(2000), LaneState::Active);
     probe.up.clear();
     for value in 0..10 {
         assert!(probe.lane.transmit(Some(Word::data(value))).1);
@@ -681,7 +694,7 @@ fn near_end_loopback_needs_no_line() {
 
 #[test]
 fn far_end_loopback_sends_what_comes() {
-    let mut probe = Probe::in_state(State::Active);
+    let mut probe = Probe::in_state(LaneState::Active);
     probe.lane.parameters.far_end_parallel_loopback = true;
     for value in 0..10 {
         let (sent, taken) = probe.lane.transmit(Some(Word::data(99)));
@@ -696,10 +709,10 @@ fn lanes_of_one_direction() {
     // A lane that only sends comes up on FarEndActive alone, and has no signal to lose.
     let mut probe = Probe::new(config());
     probe.lane.parameters.rx_en = false;
-    assert_eq!(probe.silence(1000), State::Started);
+    assert_eq!(probe.silence(1000), LaneState::Started);
     probe.lane.set_far_end_active(true);
-    assert_eq!(probe.silence(3), State::Active);
-    assert_eq!(probe.silence(5000), State::Active);
+    assert_eq!(probe.silence(3), LaneState::Active);
+    assert_eq!(probe.silence(5000), LaneState::Active);
     assert!(probe.sent.is_some() && probe.up.is_empty());
     // A lane that only receives never drives.
     let mut probe = Probe::new(config());
@@ -707,21 +720,21 @@ fn lanes_of_one_direction() {
     probe.lane.set_rx_only(true);
     let mut states = vec![];
     for _ in 0..2000 {
-        states.push(probe.word(Some(Control::Init1.encode())));
+        states.push(probe.word(Some(ControlWord::Init1.encode())));
         assert_eq!(probe.sent, None);
     }
     states.dedup();
-    assert_eq!(states[1..].last(), Some(&State::Active));
-    assert!(states.contains(&State::Connected));
+    assert_eq!(states[1..].last(), Some(&LaneState::Active));
+    assert!(states.contains(&LaneState::Connected));
 }
 
 #[test]
 fn synchronisation() {
-    let (data, comma) = (Word::data(7), Control::Init1.encode());
+    let (data, comma) = (Word::data(7), ControlWord::Init1.encode());
     let bad = Word { bits: 0x0102_0300, k: 1 };
     for (counts_first, limit) in [(true, 5), (false, 6)] {
-        let config = Config { sync_counts_first: counts_first, ..config() };
-        let mut sync = Sync::new(&config);
+        let config = LaneConfig { sync_counts_first: counts_first, ..config() };
+        let mut sync = WordSync::new(&config);
         for _ in 0..10 {
             assert_eq!(sync.receive(data), Word::RXERR);
         }
@@ -748,7 +761,7 @@ fn synchronisation() {
         sync.lose();
         assert_eq!(sync.receive(data), Word::RXERR);
     }
-    let mut only_itself = Sync::new(&Config { rxerr_preceding: false, ..config() });
+    let mut only_itself = WordSync::new(&LaneConfig { rxerr_preceding: false, ..config() });
     let out: Vec<Word> = [comma, data, data, bad, data, data]
         .into_iter()
         .map(|word| only_itself.receive(word))
@@ -759,7 +772,7 @@ fn synchronisation() {
 #[test]
 fn elastic_buffer_takes_up_200_ppm() {
     for (writes, reads) in [(5001u32, 5000u32), (5000, 5001), (5000, 5000)] {
-        let mut buffer = Elastic::new();
+        let mut buffer = ElasticBuffer::new();
         let (mut next, mut expected) = (0, 0);
         for _ in 0..200 {
             let mut written = 0;
@@ -767,7 +780,7 @@ fn elastic_buffer_takes_up_200_ppm() {
                 // Spread the two clocks over the interval.
                 if written < writes && written <= read {
                     if written == 0 {
-                        buffer.write(Control::Skip.encode());
+                        buffer.write(ControlWord::Skip.encode());
                     } else {
                         buffer.write(Word::data(next));
                         next += 1;
@@ -776,7 +789,7 @@ fn elastic_buffer_takes_up_200_ppm() {
                 }
                 if read < reads {
                     let word = buffer.read();
-                    if word != Control::Skip.encode() {
+                    if word != ControlWord::Skip.encode() {
                         assert_eq!(word, Word::data(expected));
                         expected += 1;
                     }
@@ -789,7 +802,7 @@ fn elastic_buffer_takes_up_200_ppm() {
         assert!(next - expected <= 8);
     }
     // Without SKIP words something is lost, and it says so.
-    let mut buffer = Elastic::new();
+    let mut buffer = ElasticBuffer::new();
     for value in 0..10 {
         buffer.write(Word::data(value));
     }
@@ -805,7 +818,7 @@ fn elastic_buffer_takes_up_200_ppm() {
 #[test]
 fn lanes_with_two_clocks() {
     let mut lanes = [starting(config()), starting(config())];
-    let mut buffers = [Elastic::new(), Elastic::new()];
+    let mut buffers = [ElasticBuffer::new(), ElasticBuffer::new()];
     let mut silent = [true; 2];
     let (mut next, mut expected) = (0, 0);
     for tick in 0..300_000 {
@@ -829,7 +842,7 @@ fn lanes_with_two_clocks() {
             }
         }
     }
-    assert_eq!([lanes[0].state(), lanes[1].state()], [State::Active; 2]);
+    assert_eq!([lanes[0].state(), lanes[1].state()], [LaneState::Active; 2]);
     assert!(expected > 200_000);
     assert!(buffers[1].deleted() > 40 && buffers[0].repeated() > 40);
 }
@@ -837,13 +850,13 @@ fn lanes_with_two_clocks() {
 /// Bits of the own driver, or bits that the far end sends back: the lane comes up with itself.
 #[test]
 fn serial_loopbacks() {
-    let config = Config { inverts_words: false, ..config() };
+    let config = LaneConfig { inverts_words: false, ..config() };
     for near_end in [false, true] {
         let mut lanes = [starting(config), Lane::new(config)];
         lanes[0].parameters.near_end_serial_loopback = near_end;
         lanes[1].parameters.far_end_serial_loopback = !near_end;
         lanes[1].parameters.auto_start = false;
-        let mut codes = [Coded::new(); 2];
+        let mut codes = [LaneCoder::new(); 2];
         let (mut up, mut next) = (vec![], 0);
         for _ in 0..4000 {
             let takes = lanes[0].takes();
@@ -857,8 +870,8 @@ fn serial_loopbacks() {
             let word = codes[1].receive(&mut lanes[1], lines[0].filter(|_| !near_end));
             assert_eq!(lanes[1].receive(word), None);
         }
-        assert_eq!(lanes[0].state(), State::Active, "near end {near_end}");
-        assert_ne!(lanes[1].state(), State::Active);
+        assert_eq!(lanes[0].state(), LaneState::Active, "near end {near_end}");
+        assert_ne!(lanes[1].state(), LaneState::Active);
         let data: Vec<u32> = up.iter().filter(|word| word.k == 0).map(|word| word.bits).collect();
         assert!(data.len() > 1000 && data.windows(2).all(|two| two[1] == two[0] + 1));
     }
@@ -867,10 +880,10 @@ fn serial_loopbacks() {
 /// The line as bits: any cut, either polarity, one wrong bit.
 #[test]
 fn coded_lanes() {
-    let config = Config { inverts_words: false, ..config() };
+    let config = LaneConfig { inverts_words: false, ..config() };
     for (offset, inverted) in (0..40).map(|offset| (offset, offset % 3 == 0)) {
         let mut lanes = [starting(config), starting(config)];
-        let mut codes = [Coded::new(), Coded::new()];
+        let mut codes = [LaneCoder::new(), LaneCoder::new()];
         let mut rest = [0u64; 2];
         let (mut up, mut next, mut damaged) = (vec![], 0, false);
         for period in 0..4000 {
@@ -898,7 +911,7 @@ fn coded_lanes() {
             }
         }
         assert!(damaged);
-        assert_eq!([lanes[0].state(), lanes[1].state()], [State::Active; 2], "offset {offset}");
+        assert_eq!([lanes[0].state(), lanes[1].state()], [LaneState::Active; 2], "offset {offset}");
         assert_eq!(lanes[1].status().rx_polarity_inverted, inverted);
         let errors = lanes[1].status().rxerr_count;
         assert!(errors <= 4 || codes[1].realignments() > 1, "{errors}");
@@ -912,16 +925,16 @@ fn coded_lanes() {
 
 fn any_line() -> impl Strategy<Value = Option<Word>> {
     let control = prop_oneof![
-        Just(Control::Init1),
-        Just(Control::Init2),
-        Just(Control::Init3 { capability: 4 }),
-        Just(Control::Init1Inverted),
-        Just(Control::Init2Inverted),
-        Just(Control::Skip),
-        Just(Control::Idle),
-        Just(Control::RxErr),
-        any::<u8>().prop_map(|reason| Control::Standby { reason }),
-        any::<u8>().prop_map(|cause| Control::LostSignal { cause }),
+        Just(ControlWord::Init1),
+        Just(ControlWord::Init2),
+        Just(ControlWord::Init3 { capability: 4 }),
+        Just(ControlWord::Init1Inverted),
+        Just(ControlWord::Init2Inverted),
+        Just(ControlWord::Skip),
+        Just(ControlWord::Idle),
+        Just(ControlWord::RxErr),
+        any::<u8>().prop_map(|reason| ControlWord::Standby { reason }),
+        any::<u8>().prop_map(|cause| ControlWord::LostSignal { cause }),
     ];
     prop_oneof![
         8 => control.prop_map(|control| Some(control.encode())),
@@ -949,10 +962,10 @@ proptest! {
             for _ in 0..count {
                 let before = lane.state();
                 let (sent, taken) = lane.transmit(Some(Word::data(1)));
-                prop_assert!(!taken || before == State::Active);
-                prop_assert!(sent.is_none() || before >= State::Started);
+                prop_assert!(!taken || before == LaneState::Active);
+                prop_assert!(sent.is_none() || before >= LaneState::Started);
                 let up = lane.receive(line);
-                prop_assert!(up.is_none() || before == State::Active);
+                prop_assert!(up.is_none() || before == LaneState::Active);
             }
         }
     }
@@ -960,9 +973,9 @@ proptest! {
     /// Any bits: no panic, and what the decoder does not know is an RXERR or nothing.
     #[test]
     fn any_bits(groups in proptest::collection::vec(any::<u64>(), 1..200), active in any::<bool>()) {
-        let state = if active { State::Active } else { State::Started };
+        let state = if active { LaneState::Active } else { LaneState::Started };
         let mut lane = Probe::in_state(state).lane;
-        let mut code = Coded::new();
+        let mut code = LaneCoder::new();
         for group in groups {
             lane.transmit(None);
             let word = code.receive(&mut lane, Some(group));

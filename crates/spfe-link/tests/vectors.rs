@@ -1,7 +1,7 @@
 //! The words, CRCs, sequence and frames of `vectors/spacefibre.json`.
 
 use serde_json::Value;
-use spfe_link::control::{Control, ebf, edf};
+use spfe_link::control::{ControlWord, ebf, edf};
 use spfe_link::crc::{Crc8, Crc16};
 use spfe_link::prbs::Prbs;
 use spfe_link::word::{Word, k};
@@ -79,26 +79,26 @@ fn prbs() {
 fn single_words() {
     for case in list(&vectors(), "single_words") {
         let (seq, crc) = (number(&case["seq"]), 0);
-        let fct = |multiplier, vc| Control::Fct { multiplier, vc, seq, crc };
+        let fct = |multiplier, vc| ControlWord::Fct { multiplier, vc, seq, crc };
         for (name, control) in [
-            ("SIF", Control::Sif { seq, crc }),
-            ("ACK", Control::Ack { seq, crc }),
-            ("NACK", Control::Nack { seq, crc }),
-            ("FULL", Control::Full { seq, crc }),
+            ("SIF", ControlWord::Sif { seq, crc }),
+            ("ACK", ControlWord::Ack { seq, crc }),
+            ("NACK", ControlWord::Nack { seq, crc }),
+            ("FULL", ControlWord::Full { seq, crc }),
             ("FCT_vc0_m1", fct(1, 0)),
             ("FCT_vc31_m8", fct(8, 31)),
         ] {
             let word = control.sealed();
             assert_eq!(word, Word::control(hex(&case[name])), "{name} {seq}");
-            let back = Control::decode(word).unwrap();
+            let back = ControlWord::decode(word).unwrap();
             assert!(back.crc8_is_good());
             assert_eq!(back.encode(), word);
             for bit in 0..32 {
-                let damaged = Control::decode(Word::control(word.bits ^ 1 << bit));
+                let damaged = ControlWord::decode(Word::control(word.bits ^ 1 << bit));
                 let same = core::mem::discriminant(&back);
                 let accepted = damaged
                     .filter(|damaged| core::mem::discriminant(damaged) == same)
-                    .is_some_and(Control::crc8_is_good);
+                    .is_some_and(ControlWord::crc8_is_good);
                 assert!(!accepted, "{name} {seq} bit {bit}");
             }
         }
@@ -109,11 +109,11 @@ fn single_words() {
 fn control_words() {
     for case in list(&vectors(), "control_words") {
         let word = Word { bits: hex(&case["word"]), k: number(&case["k"]) };
-        let control = Control::decode(word).unwrap_or_else(|| panic!("{case}"));
+        let control = ControlWord::decode(word).unwrap_or_else(|| panic!("{case}"));
         assert_eq!(control.encode(), word, "{case}");
     }
-    assert_eq!(Control::decode(Word::control(0xad1c_84fc)), None, "0x84 is not a SIF");
-    assert_eq!(Control::decode(Word::RXERR), Some(Control::RxErr));
+    assert_eq!(ControlWord::decode(Word::control(0xad1c_84fc)), None, "0x84 is not a SIF");
+    assert_eq!(ControlWord::decode(Word::RXERR), Some(ControlWord::RxErr));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn data_frames() {
         while !symbols.len().is_multiple_of(4) {
             symbols.push((k::FILL, true));
         }
-        let sdf = Control::Sdf { vc }.encode();
+        let sdf = ControlWord::Sdf { vc }.encode();
         let (mut crc, mut prbs, mut made) = (Crc16::new().word(sdf), Prbs::new(), vec![sdf]);
         for four in symbols.chunks(4) {
             let mask = four.iter().rev().fold(0, |mask, (_, k)| mask << 1 | u8::from(*k));
@@ -153,7 +153,7 @@ fn broadcast_frames() {
         let (channel, kind) = (number(&frame["channel"]), number(&frame["type"]));
         let data = bytes(&frame["data"]);
         let status = number(&frame["late"]) | number(&frame["delayed"]) << 1;
-        let sbf = Control::Sbf { channel, kind }.encode();
+        let sbf = ControlWord::Sbf { channel, kind }.encode();
         let word = |at: usize| Word::data(u32::from_le_bytes(data[at..at + 4].try_into().unwrap()));
         let crc = [sbf, word(0), word(4)].iter().fold(Crc8::new(), |crc, w| crc.symbols(*w, 4));
         let made = [sbf, word(0), word(4), ebf(crc, status, number(&frame["seq"]))];

@@ -36,7 +36,7 @@ use crate::topology::{LinkRate, Topology};
 use channel::{Inbound, Outbound};
 use fabric::{Fabric, Links};
 use spfe_contract::{Message, MessageKind, PortState, message_flags};
-use spfe_link::datalink::Broadcast;
+use spfe_link::datalink::LinkBroadcast;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
 use spfe_sim::link::{Blind, End, Observer};
@@ -248,7 +248,7 @@ impl Exact {
                 // It would be late.
                 _ if !at.end.is_running() => false,
                 Some(MessageKind::Broadcast) => {
-                    let broadcast = Broadcast {
+                    let broadcast = LinkBroadcast {
                         channel: message.channel,
                         kind: message.r#type,
                         data: message.data.to_le_bytes(),
@@ -291,7 +291,7 @@ impl Exact {
     pub fn set_priority(&self, face: usize, vc: u32, priority: u8) {
         self.at(face, |at| {
             if let Some(qos) = at.end.qos(vc as usize) {
-                at.end.set_qos(vc as usize, qos::Parameters { priority, ..qos });
+                at.end.set_qos(vc as usize, qos::QosParameters { priority, ..qos });
             }
         });
     }
@@ -304,7 +304,7 @@ impl Exact {
 
 impl At<'_> {
     /// Shows a broadcast message at this end; true.
-    fn show_broadcast(&mut self, sent: bool, message: &Broadcast) -> bool {
+    fn show_broadcast(&mut self, sent: bool, message: &LinkBroadcast) -> bool {
         let LinkEnd { link, side } = self.place;
         if let Some(look) = &mut self.look {
             look.broadcast(self.now, link, side, sent, message);
@@ -349,7 +349,7 @@ impl State {
     }
 }
 
-fn broadcast_message(broadcast: &Broadcast) -> Message {
+fn broadcast_message(broadcast: &LinkBroadcast) -> Message {
     let late = if broadcast.late { message_flags::LATE } else { 0 };
     let delayed = if broadcast.delayed { message_flags::DELAYED } else { 0 };
     Message {

@@ -7,9 +7,9 @@
 //! It has 64 KiB from address 0xa0000000 on, takes every key and logical address, and verifies up to
 //! 64 KiB.
 
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use spfe_proto::rmap::target::REPLY_OVERHEAD;
-use spfe_proto::rmap::{Config, Ram, Target};
+use spfe_proto::rmap::{Ram, RmapTarget, RmapTargetConfig};
 use std::io::{self, BufRead, Write};
 
 const BASE: u64 = 0xa000_0000;
@@ -22,8 +22,12 @@ fn bytes(line: &str) -> Option<Vec<u8>> {
 }
 
 fn main() -> io::Result<()> {
-    let config = Config { logical_address: None, verify_bytes: BYTES as u32, ..Config::default() };
-    let mut target = Target::new(config);
+    let config = RmapTargetConfig {
+        logical_address: None,
+        verify_bytes: BYTES as u32,
+        ..RmapTargetConfig::default()
+    };
+    let mut target = RmapTarget::new(config);
     let mut memory = vec![0; BYTES];
     let mut reply = vec![0; BYTES + REPLY_OVERHEAD];
     let mut out = io::stdout().lock();
@@ -34,7 +38,7 @@ fn main() -> io::Result<()> {
             io::Error::new(io::ErrorKind::InvalidInput, what)
         })?;
         let mut ram = Ram { base: BASE, word_bytes: 4, bytes: &mut memory };
-        let outcome = target.handle(&packet, End::Eop, &mut ram, |_| Ok(()), &mut reply);
+        let outcome = target.handle(&packet, PacketEnd::Eop, &mut ram, |_| Ok(()), &mut reply);
         let length = outcome.map_or(0, |outcome| outcome.reply_bytes());
         for byte in &reply[..length] {
             write!(out, "{byte:02x}")?;

@@ -3,19 +3,19 @@
 //! The kernel driver's network interface speaks it too; nothing else of either is shared.
 //!
 //! ```
-//! use spfe_proto::{End, ethernet};
+//! use spfe_proto::{PacketEnd, ethernet};
 //! let mut packet = [0; 64];
 //! // The frame is made in place, behind the header.
 //! let frame = ethernet::begin(&mut packet)?;
 //! frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2]);
 //! frame[12..14].copy_from_slice(&[0x08, 0x00]);
 //! let most = ethernet::packet_bytes(1500);
-//! let frame = ethernet::parse(&packet, End::Eop, most).expect("a frame of 58 bytes");
+//! let frame = ethernet::parse(&packet, PacketEnd::Eop, most).expect("a frame of 58 bytes");
 //! assert_eq!(frame.len(), 58);
 //! # Ok::<(), spfe_proto::NoRoom>(())
 //! ```
 
-use crate::packet::{DEFAULT_LOGICAL_ADDRESS, End, NoRoom};
+use crate::packet::{DEFAULT_LOGICAL_ADDRESS, NoRoom, PacketEnd};
 use core::fmt;
 
 /// The protocol identifier, one of those that are free for a project (50-51C).
@@ -45,7 +45,7 @@ pub const fn packet_bytes(mtu: u32) -> usize {
 
 /// Why a packet is dropped. It is counted, and nobody is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dropped {
+pub enum DropReason {
     /// It ended with EEP.
     Cut,
     /// It is too short for header and frame.
@@ -69,7 +69,7 @@ pub enum Dropped {
     },
 }
 
-impl fmt::Display for Dropped {
+impl fmt::Display for DropReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Cut => write!(f, "Ethernet packet: cut by the network (EEP)"),
@@ -88,7 +88,7 @@ impl fmt::Display for Dropped {
     }
 }
 
-impl core::error::Error for Dropped {}
+impl core::error::Error for DropReason {}
 
 /// Writes the header to the start of a packet's buffer; returns the place of the frame.
 ///
@@ -109,24 +109,24 @@ pub fn begin(packet: &mut [u8]) -> Result<&mut [u8], NoRoom> {
 ///
 /// # Errors
 /// Why it is dropped: the first of EEP, length and header that is wrong.
-pub fn parse(packet: &[u8], end: End, most: usize) -> Result<&[u8], Dropped> {
+pub fn parse(packet: &[u8], end: PacketEnd, most: usize) -> Result<&[u8], DropReason> {
     let bytes = packet.len();
-    if end == End::Eep {
-        return Err(Dropped::Cut);
+    if end == PacketEnd::Eep {
+        return Err(DropReason::Cut);
     }
     if bytes > most {
-        return Err(Dropped::Long { bytes, most });
+        return Err(DropReason::Long { bytes, most });
     }
     let Some((header, frame)) = packet.split_first_chunk::<HEADER_BYTES>() else {
-        return Err(Dropped::Short { bytes });
+        return Err(DropReason::Short { bytes });
     };
     if frame.len() < FRAME_MIN_BYTES {
-        return Err(Dropped::Short { bytes });
+        return Err(DropReason::Short { bytes });
     }
     if *header != HEADER {
         let differs = header.iter().zip(HEADER).position(|(found, wanted)| *found != wanted);
         let at = differs.unwrap_or_default();
-        return Err(Dropped::Header { at, value: header.get(at).copied().unwrap_or_default() });
+        return Err(DropReason::Header { at, value: header.get(at).copied().unwrap_or_default() });
     }
     Ok(frame)
 }

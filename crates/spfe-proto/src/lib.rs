@@ -17,8 +17,8 @@
 //! An initiator writes four bytes into the memory of a target, and reads them back:
 //!
 //! ```
-//! use spfe_proto::End;
-//! use spfe_proto::rmap::{Config, Initiator, Node, Ram, Request, Target};
+//! use spfe_proto::PacketEnd;
+//! use spfe_proto::rmap::{RmapTargetConfig, RmapInitiator, RmapNode, Ram, RmapRequest, RmapTarget};
 //!
 //! let mut bytes = [0; 64];
 //! let mut memory = Ram { base: 0x4000_0000, word_bytes: 4, bytes: &mut bytes };
@@ -36,7 +36,7 @@
 //! let outcome = target
 //!     .handle(&command[..sent.bytes], End::Eop, &mut memory, |_| Ok(()), &mut reply)
 //!     .unwrap();
-//! let done = initiator.handle(&reply[..outcome.reply_bytes()], End::Eop).unwrap();
+//! let done = initiator.handle(&reply[..outcome.reply_bytes()], PacketEnd::Eop).unwrap();
 //! assert_eq!((done.transaction, done.result), (sent.transaction, Ok(&[][..])));
 //!
 //! // A read: its reply carries the data.
@@ -46,7 +46,7 @@
 //! let outcome = target
 //!     .handle(&command[..sent.bytes], End::Eop, &mut memory, |_| Ok(()), &mut reply)
 //!     .unwrap();
-//! let done = initiator.handle(&reply[..outcome.reply_bytes()], End::Eop).unwrap();
+//! let done = initiator.handle(&reply[..outcome.reply_bytes()], PacketEnd::Eop).unwrap();
 //! assert_eq!(done.result, Ok(&[0xde, 0xad, 0xbe, 0xef][..]));
 //! ```
 #![no_std]
@@ -58,4 +58,4 @@ pub mod pid;
 pub mod ptp;
 pub mod rmap;
 
-pub use packet::{DEFAULT_LOGICAL_ADDRESS, End, NoRoom};
+pub use packet::{DEFAULT_LOGICAL_ADDRESS, NoRoom, PacketEnd};

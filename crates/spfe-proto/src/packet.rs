@@ -8,7 +8,7 @@ pub const DEFAULT_LOGICAL_ADDRESS: u8 = 0xfe;
 
 /// How a packet ended (50-12C).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum PacketEnd {
     /// End of packet: all of it is here.
     Eop,
     /// Error end of packet: the network cut it.

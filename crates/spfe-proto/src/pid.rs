@@ -61,7 +61,7 @@ impl core::error::Error for PidError {}
 
 /// A packet with its protocol found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packet<'a> {
+pub struct IdentifiedPacket<'a> {
     /// Target logical address.
     pub target: u8,
     /// Which protocol the rest belongs to.
@@ -102,7 +102,7 @@ impl Protocol {
     }
 }
 
-impl<'a> Packet<'a> {
+impl<'a> IdentifiedPacket<'a> {
     /// Finds the protocol of a packet that starts at its target logical address.
     pub fn parse(packet: &'a [u8]) -> Result<Self, PidError> {
         let short = |needed| PidError::Short { bytes: packet.len(), needed };

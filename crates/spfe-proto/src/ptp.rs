@@ -8,7 +8,7 @@ pub mod space_packet;
 
 pub use space_packet::{PacketKind, PrimaryHeader, SequenceFlags, SpacePacket, SpacePacketError};
 
-use crate::packet::{End, NoRoom, put};
+use crate::packet::{NoRoom, PacketEnd, put};
 use core::fmt;
 
 /// The protocol identifier of CCSDS packet transfer (50-51C).
@@ -76,9 +76,9 @@ impl core::error::Error for TransferError {}
 impl<'a> Transfer<'a> {
     /// Reads a packet that starts at its target logical address. The cargo is delivered whatever it
     /// is; what is wrong with it [`Transfer::space_packet`] says.
-    pub fn parse(packet: &'a [u8], end: End) -> Result<Self, TransferError> {
+    pub fn parse(packet: &'a [u8], end: PacketEnd) -> Result<Self, TransferError> {
         let bytes = packet.len();
-        if end == End::Eep {
+        if end == PacketEnd::Eep {
             return Err(TransferError::Eep { bytes });
         }
         match packet {
@@ -106,7 +106,7 @@ impl<'a> Transfer<'a> {
 
 /// What a receiver counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct TransferCounters {
     /// Transfers delivered, those with an invalid space packet included.
     pub delivered: u64,
     /// Of them, those whose cargo is no valid space packet.
@@ -121,22 +121,22 @@ pub struct Counters {
 
 /// A receiver: [`Transfer::parse`] with counters.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Receiver {
-    counters: Counters,
+pub struct TransferReceiver {
+    counters: TransferCounters,
 }
 
 /// What a receiver hands to its user: the indication of 50-53C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Indication<'a> {
+pub struct TransferIndication<'a> {
     /// The transfer, its cargo unchanged.
     pub transfer: Transfer<'a>,
     /// Whether the cargo is a valid space packet.
     pub space_packet: Result<SpacePacket<'a>, SpacePacketError>,
 }
 
-impl Receiver {
+impl TransferReceiver {
     /// What it counted.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &TransferCounters {
         &self.counters
     }
 
@@ -148,8 +148,8 @@ impl Receiver {
     pub fn handle<'a>(
         &mut self,
         packet: &'a [u8],
-        end: End,
-    ) -> Result<Indication<'a>, TransferError> {
+        end: PacketEnd,
+    ) -> Result<TransferIndication<'a>, TransferError> {
         let counters = &mut self.counters;
         let transfer = Transfer::parse(packet, end).inspect_err(|error| match error {
             TransferError::Eep { .. } => counters.eep += 1,
@@ -160,6 +160,6 @@ impl Receiver {
         let space_packet = transfer.space_packet();
         self.counters.delivered += 1;
         self.counters.invalid_cargo += u64::from(space_packet.is_err());
-        Ok(Indication { transfer, space_packet })
+        Ok(TransferIndication { transfer, space_packet })
     }
 }

@@ -27,14 +27,16 @@ pub mod target;
 
 pub use address::{REPLY_ADDRESS_MAX, ReplyAddress, ReplyPathError};
 pub use body::BodyError;
-pub use command::{Command, CommandHeader};
+pub use command::{CommandHeader, RmapCommand};
 pub use error::{BuildError, HeaderError, PacketError};
-pub use initiator::{Completion, Failure, Initiator, Node, Request, Sent};
-pub use instruction::{Instruction, Operation, PacketType};
-pub use memory::{Fault, Memory, Ram};
-pub use reply::{Reply, ReplyHeader};
-pub use status::Status;
-pub use target::{Config, Denial, Outcome, Stream, Target};
+pub use initiator::{
+    CompletedTransaction, RmapInitiator, RmapNode, RmapRequest, SentCommand, TransactionFailure,
+};
+pub use instruction::{Instruction, PacketType, RmapOperation};
+pub use memory::{Memory, MemoryFault, Ram};
+pub use reply::{ReplyHeader, RmapReply};
+pub use status::RmapStatus;
+pub use target::{CommandStream, Denial, RmapTarget, RmapTargetConfig, TargetOutcome};
 
 /// The protocol identifier of RMAP (50-51C).
 pub const PID: u8 = 1;

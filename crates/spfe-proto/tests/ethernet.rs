@@ -1,8 +1,8 @@
 //! Ethernet frames in packets.
 
 use proptest::prelude::*;
-use spfe_proto::ethernet::{self, Dropped, HEADER, HEADER_BYTES};
-use spfe_proto::{End, NoRoom, pid};
+use spfe_proto::ethernet::{self, DropReason, HEADER, HEADER_BYTES};
+use spfe_proto::{NoRoom, PacketEnd, pid};
 
 /// The longest packet of an MTU of 1500.
 const MOST: usize = 1524;
@@ -17,7 +17,7 @@ fn packet(frame: &[u8]) -> Vec<u8> {
 fn numbers_are_those_of_the_document() {
     assert_eq!(HEADER, [0xfe, 0xf5, 1, 0, 0, 0]);
     assert_eq!(ethernet::packet_bytes(ethernet::MTU_MAX), 65_524);
-    let found = pid::Packet::parse(&HEADER).unwrap();
+    let found = pid::IdentifiedPacket::parse(&HEADER).unwrap();
     assert_eq!(found.protocol, pid::Protocol::Mission(0xf5));
 }
 
@@ -51,18 +51,18 @@ fn lengths_have_limits() {
     for (bytes, parsed) in [
         (14, Ok(&frame[..14])),
         (1518, Ok(&frame[..1518])),
-        (1519, Err(Dropped::Long { bytes: 1525, most: MOST })),
+        (1519, Err(DropReason::Long { bytes: 1525, most: MOST })),
     ] {
-        assert_eq!(ethernet::parse(&packet(&frame[..bytes]), End::Eop, MOST), parsed);
+        assert_eq!(ethernet::parse(&packet(&frame[..bytes]), PacketEnd::Eop, MOST), parsed);
     }
     let whole = packet(&frame[..14]);
     for bytes in 0..20 {
-        let short = Err(Dropped::Short { bytes });
-        assert_eq!(ethernet::parse(&whole[..bytes], End::Eop, MOST), short);
+        let short = Err(DropReason::Short { bytes });
+        assert_eq!(ethernet::parse(&whole[..bytes], PacketEnd::Eop, MOST), short);
         let room = ethernet::begin(&mut vec![9; bytes]).map(|frame| frame.len());
         assert_eq!(room, Err(NoRoom { bytes, needed: 20 }));
     }
-    assert_eq!(ethernet::parse(&whole, End::Eep, MOST), Err(Dropped::Cut));
+    assert_eq!(ethernet::parse(&whole, PacketEnd::Eep, MOST), Err(DropReason::Cut));
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn every_header_bit_counts() {
     for bit in 0..8 * HEADER_BYTES {
         let mut bytes = packet(&[7; 60]);
         bytes[bit / 8] ^= 1 << (bit % 8);
-        let wrong = Dropped::Header { at: bit / 8, value: bytes[bit / 8] };
-        assert_eq!(ethernet::parse(&bytes, End::Eop, MOST), Err(wrong));
+        let wrong = DropReason::Header { at: bit / 8, value: bytes[bit / 8] };
+        assert_eq!(ethernet::parse(&bytes, PacketEnd::Eop, MOST), Err(wrong));
     }
-    let error = Dropped::Header { at: 1, value: 2 }.to_string();
+    let error = DropReason::Header { at: 1, value: 2 }.to_string();
     assert_eq!(error, "Ethernet packet: header byte 1 is 0x02, not 0xf5");
 }
 
@@ -82,16 +82,16 @@ proptest! {
     fn frames_come_back(frame in prop::collection::vec(any::<u8>(), 14..2000), mtu in 68u32..2000) {
         let most = ethernet::packet_bytes(mtu);
         let bytes = packet(&frame);
-        let found = ethernet::parse(&bytes, End::Eop, most);
+        let found = ethernet::parse(&bytes, PacketEnd::Eop, most);
         match bytes.len() {
-            bytes if bytes > most => prop_assert_eq!(found, Err(Dropped::Long { bytes, most })),
+            bytes if bytes > most => prop_assert_eq!(found, Err(DropReason::Long { bytes, most })),
             _ => prop_assert_eq!(found, Ok(&frame[..])),
         }
     }
 
     #[test]
     fn anything_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..64), most in 0usize..64) {
-        if let Ok(frame) = ethernet::parse(&bytes, End::Eop, most) {
+        if let Ok(frame) = ethernet::parse(&bytes, PacketEnd::Eop, most) {
             prop_assert_eq!(packet(frame), bytes);
         }
     }

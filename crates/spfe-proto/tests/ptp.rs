@@ -3,16 +3,16 @@
 use proptest::prelude::*;
 use spfe_proto::ptp::space_packet::PACKET_MAX;
 use spfe_proto::ptp::{
-    PacketKind, PrimaryHeader, Receiver, SequenceFlags, SpacePacket, SpacePacketError, Transfer,
-    TransferError,
+    PacketKind, PrimaryHeader, SequenceFlags, SpacePacket, SpacePacketError, Transfer,
+    TransferError, TransferReceiver,
 };
-use spfe_proto::{End, NoRoom, pid};
+use spfe_proto::{NoRoom, PacketEnd, pid};
 
 #[test]
 fn every_identifier() {
     for byte in 0..=255u8 {
         let packet = [0x42, byte, 0x01, 0x02, 0x03];
-        let found = pid::Packet::parse(&packet);
+        let found = pid::IdentifiedPacket::parse(&packet);
         let (protocol, cargo) = match byte {
             0 => (pid::Protocol::Extended(0x0102), 4),
             1 => (pid::Protocol::Rmap, 2),
@@ -26,7 +26,10 @@ fn every_identifier() {
             }
             _ => (pid::Protocol::Standard(byte), 2),
         };
-        assert_eq!(found, Ok(pid::Packet { target: 0x42, protocol, cargo: &packet[cargo..] }));
+        assert_eq!(
+            found,
+            Ok(pid::IdentifiedPacket { target: 0x42, protocol, cargo: &packet[cargo..] })
+        );
         assert_eq!(protocol.pid(), byte);
     }
     assert_eq!((spfe_proto::rmap::PID, spfe_proto::ptp::PID), (1, 2));
@@ -36,7 +39,8 @@ fn every_identifier() {
 fn extended_identifiers() {
     for identifier in [0x0000u16, 0x0001, 0x00ff, 0x0100, 0x0101, 0xffff] {
         let [high, low] = identifier.to_be_bytes();
-        let found = pid::Packet::parse(&[1, 0, high, low, 9]).map(|packet| packet.protocol);
+        let found =
+            pid::IdentifiedPacket::parse(&[1, 0, high, low, 9]).map(|packet| packet.protocol);
         let expected = match identifier {
             ..0x0100 => Err(pid::PidError::ExtendedReserved { identifier }),
             _ => Ok(pid::Protocol::Extended(identifier)),
@@ -45,9 +49,12 @@ fn extended_identifiers() {
     }
     for (packet, needed) in [(&[][..], 2), (&[1], 2), (&[1, 0], 4), (&[1, 0, 1], 4)] {
         let bytes = packet.len();
-        assert_eq!(pid::Packet::parse(packet), Err(pid::PidError::Short { bytes, needed }));
+        assert_eq!(
+            pid::IdentifiedPacket::parse(packet),
+            Err(pid::PidError::Short { bytes, needed })
+        );
     }
-    let error = pid::Packet::parse(&[1, 0, 0, 7]).unwrap_err().to_string();
+    let error = pid::IdentifiedPacket::parse(&[1, 0, 0, 7]).unwrap_err().to_string();
     assert_eq!(error, "extended protocol identifier: 0x0007, at least 0x0100 in use");
 }
 
@@ -130,7 +137,7 @@ fn transfer_bytes() {
     let bytes = transfer.write(&[3, 5], &mut out).unwrap();
     let expected = [3, 5, 0xfe, 2, 0, 0x77, 0x19, 0x23, 0xd2, 0x34, 0x00, 0x00, 0xa0];
     assert_eq!(out[..bytes], expected);
-    assert_eq!(Transfer::parse(&out[2..bytes], End::Eop), Ok(transfer));
+    assert_eq!(Transfer::parse(&out[2..bytes], PacketEnd::Eop), Ok(transfer));
     assert_eq!(transfer.write(&[], &mut out[..10]), Err(NoRoom { bytes: 10, needed: 11 }));
 }
 
@@ -138,31 +145,34 @@ fn transfer_bytes() {
 #[test]
 fn receiver() {
     let good = [0xfe, 2, 0, 0x77, 0x19, 0x23, 0xd2, 0x34, 0x00, 0x00, 0xa0];
-    let mut receiver = Receiver::default();
-    let indication = receiver.handle(&good, End::Eop).unwrap();
+    let mut receiver = TransferReceiver::default();
+    let indication = receiver.handle(&good, PacketEnd::Eop).unwrap();
     assert_eq!((indication.transfer.user_application, indication.transfer.target), (0x77, 0xfe));
     assert_eq!(indication.transfer.cargo, &good[4..]);
     assert_eq!(indication.space_packet.unwrap().header, HEADER);
 
     // Cut: discarded before anything is looked at.
-    assert_eq!(receiver.handle(&good, End::Eep), Err(TransferError::Eep { bytes: 11 }));
-    assert_eq!(receiver.handle(&[], End::Eep), Err(TransferError::Eep { bytes: 0 }));
+    assert_eq!(receiver.handle(&good, PacketEnd::Eep), Err(TransferError::Eep { bytes: 11 }));
+    assert_eq!(receiver.handle(&[], PacketEnd::Eep), Err(TransferError::Eep { bytes: 0 }));
     let mut other = good;
     other[1] = 1;
-    assert_eq!(receiver.handle(&other, End::Eop), Err(TransferError::Protocol { pid: 1 }));
+    assert_eq!(receiver.handle(&other, PacketEnd::Eop), Err(TransferError::Protocol { pid: 1 }));
     let mut reserved = good;
     reserved[2] = 0x80;
-    assert_eq!(receiver.handle(&reserved, End::Eop), Err(TransferError::Reserved { value: 0x80 }));
+    assert_eq!(
+        receiver.handle(&reserved, PacketEnd::Eop),
+        Err(TransferError::Reserved { value: 0x80 })
+    );
     for bytes in 0..4 {
         let short = TransferError::Short { bytes };
-        assert_eq!(receiver.handle(&good[..bytes], End::Eop), Err(short));
+        assert_eq!(receiver.handle(&good[..bytes], PacketEnd::Eop), Err(short));
     }
     // Another length than declared, or none at all: delivered unchanged, and said.
     let long = [&good[..], &[1]].concat();
-    let indication = receiver.handle(&long, End::Eop).unwrap();
+    let indication = receiver.handle(&long, PacketEnd::Eop).unwrap();
     assert_eq!(indication.transfer.cargo, &long[4..]);
     assert_eq!(indication.space_packet, Err(SpacePacketError::Length { bytes: 8, declared: 7 }));
-    let indication = receiver.handle(&good[..4], End::Eop).unwrap();
+    let indication = receiver.handle(&good[..4], PacketEnd::Eop).unwrap();
     assert_eq!(indication.space_packet, Err(SpacePacketError::Short { bytes: 0 }));
 
     let c = receiver.counters();
@@ -190,11 +200,11 @@ proptest! {
     #[test]
     fn there_and_back(bytes in bytes(), path in prop::collection::vec(any::<u8>(), 0..4)) {
         let mut out = [0; 64];
-        if let Ok(packet) = pid::Packet::parse(&bytes) {
+        if let Ok(packet) = pid::IdentifiedPacket::parse(&bytes) {
             let written = packet.write(&path, &mut out).unwrap();
             prop_assert_eq!(&out[..written], &[&path[..], &bytes].concat()[..]);
         }
-        if let Ok(transfer) = Transfer::parse(&bytes, End::Eop) {
+        if let Ok(transfer) = Transfer::parse(&bytes, PacketEnd::Eop) {
             let written = transfer.write(&path, &mut out).unwrap();
             prop_assert_eq!(&out[..written], &[&path[..], &bytes].concat()[..]);
             if let Ok(packet) = transfer.space_packet() {

@@ -10,7 +10,7 @@ use crate::spacefibre::{self, Config};
 use crate::time::Ps;
 use fastrand::Rng;
 use spfe_link::Word;
-use spfe_link::datalink::Broadcast;
+use spfe_link::datalink::LinkBroadcast;
 use std::fmt;
 
 /// What is done to a link.
@@ -95,7 +95,7 @@ pub enum Failure {
         /// Where it was received.
         side: Side,
         /// What came.
-        message: Broadcast,
+        message: LinkBroadcast,
     },
     /// Nothing came any more.
     Stalled {
@@ -399,7 +399,7 @@ impl Campaign {
 }
 
 /// A broadcast message that says which it is.
-fn numbered(number: u64) -> Broadcast {
+fn numbered(number: u64) -> LinkBroadcast {
     let data = number.to_le_bytes();
-    Broadcast { channel: data[0], kind: data[1], data, ..Broadcast::default() }
+    LinkBroadcast { channel: data[0], kind: data[1], data, ..LinkBroadcast::default() }
 }

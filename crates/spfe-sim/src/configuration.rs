@@ -3,8 +3,8 @@
 //! `docs/router-registers.md` has the registers. Commands read and write whole ones; what a register
 //! refuses ends the command with status 10.
 
-use spfe_link::network::config::{self, Switch};
-use spfe_proto::rmap::{Fault, Memory};
+use spfe_link::network::config::{self, SwitchRegisters};
+use spfe_proto::rmap::{Memory, MemoryFault};
 
 /// Bytes of a register.
 const WORD: usize = 4;
@@ -12,10 +12,10 @@ const WORD: usize = 4;
 /// The registers of a switch.
 ///
 /// ```
-/// # use spfe_link::network::config::Switch;
+/// # use spfe_link::network::config::SwitchRegisters;
 /// use spfe_sim::configuration::Configuration;
-/// use spfe_proto::End;
-/// use spfe_proto::rmap::{Outcome, Target};
+/// use spfe_proto::PacketEnd;
+/// use spfe_proto::rmap::{TargetOutcome, RmapTarget};
 ///
 /// /// A packet came to port 0 of the switch, its path byte taken off: the bytes of the reply.
 /// fn configure(target: &mut Target, switch: &mut impl Switch, packet: &[u8]) -> Vec<u8> {
@@ -35,28 +35,28 @@ fn registers(address: u64, increment: bool) -> impl Iterator<Item = Option<u32>>
     (0u64..).map(move |word| u32::try_from(address.checked_add(word * step)?).ok())
 }
 
-impl<S: Switch + ?Sized> Memory for Configuration<'_, S> {
-    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+impl<S: SwitchRegisters + ?Sized> Memory for Configuration<'_, S> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
         let (words, rest) = data.as_chunks_mut::<WORD>();
         if !rest.is_empty() {
-            return Err(Fault::Refused);
+            return Err(MemoryFault::Refused);
         }
         for (word, register) in words.iter_mut().zip(registers(address, increment)) {
             let value = register.and_then(|register| config::read(&*self.0, register));
-            *word = value.ok_or(Fault::Refused)?.to_be_bytes();
+            *word = value.ok_or(MemoryFault::Refused)?.to_be_bytes();
         }
         Ok(())
     }
 
-    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault> {
         let (words, rest) = data.as_chunks::<WORD>();
         if !rest.is_empty() {
-            return Err(Fault::Refused);
+            return Err(MemoryFault::Refused);
         }
         for (word, register) in words.iter().zip(registers(address, increment)) {
-            let register = register.ok_or(Fault::Refused)?;
+            let register = register.ok_or(MemoryFault::Refused)?;
             let written = config::write(self.0, register, u32::from_be_bytes(*word));
-            written.map_err(|_| Fault::Refused)?;
+            written.map_err(|_| MemoryFault::Refused)?;
         }
         Ok(())
     }

@@ -15,8 +15,8 @@ pub use track::Totals;
 
 use crate::packet::{Arrived, Header};
 use crate::time::Ps;
-use spfe_link::network::Reason;
-use spfe_proto::End;
+use spfe_link::network::DiscardReason;
+use spfe_proto::PacketEnd;
 use std::collections::BTreeMap;
 use track::{Lookup, Track};
 
@@ -86,7 +86,7 @@ pub struct Ledger {
     flows: Vec<Flow>,
     tracks: Vec<Track>,
     /// Packets cut under way at an input of a router, and not assigned yet.
-    cuts: BTreeMap<Visit, Vec<(Ps, Reason)>>,
+    cuts: BTreeMap<Visit, Vec<(Ps, DiscardReason)>>,
     violations: Vec<Violation>,
     violation_count: u64,
 }
@@ -134,7 +134,7 @@ impl Ledger {
             Arrived::Traffic { header, bytes, altered, end } => {
                 self.arrive_traffic(node, at, *header, *bytes, *altered, *end)
             }
-            Arrived::Other { end: End::Eep, .. } => self.arrive_runt(node, at),
+            Arrived::Other { end: PacketEnd::Eep, .. } => self.arrive_runt(node, at),
             Arrived::Other { bytes, .. } => {
                 let text = format!("a packet of {} bytes that nobody handed in", bytes.len());
                 self.stray(node, at, &text)
@@ -149,7 +149,7 @@ impl Ledger {
         header: Header,
         bytes: u64,
         altered: Option<u64>,
-        end: End,
+        end: PacketEnd,
     ) -> Verdict {
         let Some(flow) = self.flows.get(usize::from(header.flow)) else {
             return self.stray(node, at, &format!("a packet of flow {}, unknown", header.flow));
@@ -175,12 +175,12 @@ impl Ledger {
         let wrong_target = (header.target != target).then_some(0);
         let problem = match (altered.or(wrong_target), end) {
             (Some(byte), _) => format!("is altered at byte {byte}"),
-            (None, End::Eop) if bytes == u64::from(header.bytes) => {
+            (None, PacketEnd::Eop) if bytes == u64::from(header.bytes) => {
                 self.tracks[index].delivered(number, bytes);
                 return Verdict::Delivered { track: index, number, latency_ps: at - start.min(at) };
             }
-            (None, End::Eop) => format!("has {bytes} of {} bytes and no EEP", header.bytes),
-            (None, End::Eep) => {
+            (None, PacketEnd::Eop) => format!("has {bytes} of {} bytes and no EEP", header.bytes),
+            (None, PacketEnd::Eep) => {
                 let cause = self.explain(index, number);
                 self.tracks[index].cut(number, bytes, cause);
                 if cause.is_some() {
@@ -281,7 +281,7 @@ impl Ledger {
 
     /// A router threw a packet away, or cut it at [`Visit`]. Which packet it was is known if its
     /// header was still there.
-    pub fn dropped(&mut self, at: Ps, visit: Visit, reason: Reason, header: Option<Header>) {
+    pub fn dropped(&mut self, at: Ps, visit: Visit, reason: DiscardReason, header: Option<Header>) {
         let flow = header.and_then(|header| self.flows.get(usize::from(header.flow)));
         let (Some(header), Some(flow)) = (header, flow) else {
             let cuts = self.cuts.entry(visit).or_default();

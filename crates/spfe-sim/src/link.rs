@@ -4,12 +4,12 @@ use crate::fault::{Command, Fault, Lasting};
 use crate::packet::Header;
 use crate::time::Ps;
 use spfe_link::Word;
-use spfe_link::datalink::Broadcast;
+use spfe_link::datalink::LinkBroadcast;
 use spfe_link::mib;
-use spfe_link::network::Dropped;
+use spfe_link::network::DiscardedPacket;
 use spfe_link::qos;
 use spfe_link::spacewire::BroadcastCode;
-use spfe_proto::End as PacketEnd;
+use spfe_proto::PacketEnd;
 
 /// An end of a link. A direction has the name of the end that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,7 +111,7 @@ pub trait Observer {
         at: Ps,
         link: u32,
         side: Side,
-        character: spfe_link::spacewire::Character,
+        character: spfe_link::spacewire::SpaceWireCharacter,
     ) {
         let _ = (at, link, side, character);
     }
@@ -138,12 +138,12 @@ pub trait Observer {
     }
 
     /// A router threw a packet away.
-    fn dropped(&mut self, at: Ps, router: u32, dropped: Dropped) {
+    fn dropped(&mut self, at: Ps, router: u32, dropped: DiscardedPacket) {
         let _ = (at, router, dropped);
     }
 
     /// A broadcast message was handed to a link at an end, or taken from it.
-    fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &Broadcast) {
+    fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &LinkBroadcast) {
         let _ = (at, link, side, sent, message);
     }
 
@@ -199,14 +199,14 @@ pub trait End {
     fn waiting(&self) -> u32;
 
     /// Sends a broadcast message. False: too many wait, or the link has none.
-    fn send_broadcast(&mut self, message: Broadcast) -> bool;
+    fn send_broadcast(&mut self, message: LinkBroadcast) -> bool;
 
     /// Whether a broadcast message given now would go with no other before it. A switch marks one
     /// that would not DELAYED (50-11C 5.8). False: the link has none.
     fn broadcasts_at_once(&self) -> bool;
 
     /// A broadcast message that came.
-    fn receive_broadcast(&mut self) -> Option<Broadcast>;
+    fn receive_broadcast(&mut self) -> Option<LinkBroadcast>;
 
     /// Sends a time-code or interrupt. False: the link has none, or does not run.
     fn send_code(&mut self, code: BroadcastCode) -> bool;
@@ -223,10 +223,10 @@ pub trait End {
     fn schedule(&mut self, slot: u8);
 
     /// Quality of service of a channel; false if there is none such.
-    fn set_qos(&mut self, channel: usize, parameters: qos::Parameters) -> bool;
+    fn set_qos(&mut self, channel: usize, parameters: qos::QosParameters) -> bool;
 
     /// Its quality of service.
-    fn qos(&self, channel: usize) -> Option<qos::Parameters>;
+    fn qos(&self, channel: usize) -> Option<qos::QosParameters>;
 
     /// Does as told; false if the link has no such thing.
     fn command(&mut self, command: Command) -> bool;

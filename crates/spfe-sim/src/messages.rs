@@ -12,14 +12,14 @@ pub use sender::{Due, Kind, Sender, Settings};
 use crate::link::{Link, Side};
 use crate::tap::Tap;
 use crate::time::Ps;
-use spfe_link::datalink::Broadcast;
+use spfe_link::datalink::LinkBroadcast;
 use spfe_link::spacewire::BroadcastCode;
 
 /// Something that came.
 #[derive(Clone, Copy, Debug)]
 pub enum Message {
     /// A broadcast message.
-    Broadcast(Broadcast),
+    Broadcast(LinkBroadcast),
     /// A time-code or interrupt.
     Code(BroadcastCode),
 }

@@ -10,7 +10,7 @@ use crate::scenario::Scenario;
 use crate::tap::Tap;
 use crate::time::Ps;
 use spfe_link::Word;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use std::collections::VecDeque;
 
 /// Words that are moved in one go.
@@ -257,8 +257,8 @@ impl Node {
                             Arrived::Other { bytes, end } => (bytes.len() as u64, *end),
                         };
                         match end {
-                            End::Eop => self.received.add(bytes),
-                            End::Eep => self.truncated.add(bytes),
+                            PacketEnd::Eop => self.received.add(bytes),
+                            PacketEnd::Eep => self.truncated.add(bytes),
                         }
                         let reply = take_in(self.index, now, place, &arrived, context);
                         answers.extend(reply.map(|(from_ps, bytes)| (place, from_ps, bytes)));

@@ -18,10 +18,10 @@ use spfe_capture::{
     RecordBatch, RecordDirection, WordsRecord, WriterOptions,
 };
 use spfe_link::datalink;
-use spfe_link::network::Dropped;
+use spfe_link::network::DiscardedPacket;
 use spfe_link::spacewire::{self, BroadcastCode};
 use spfe_link::word::Word;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use std::io::Write;
 
 /// Words, or characters, of a record.
@@ -362,7 +362,13 @@ impl<W: Write> Observer for Recorder<W> {
         self.note(result);
     }
 
-    fn character(&mut self, at: Ps, link: u32, side: Side, character: spacewire::Character) {
+    fn character(
+        &mut self,
+        at: Ps,
+        link: u32,
+        side: Side,
+        character: spacewire::SpaceWireCharacter,
+    ) {
         let Some(wired) = self.links.get_mut(link as usize) else { return };
         let characters = wired.characters_of();
         let batch = &mut wired.ports[side as usize].characters;
@@ -374,11 +380,11 @@ impl<W: Write> Observer for Recorder<W> {
         self.packets
     }
 
-    fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: End) {
+    fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: PacketEnd) {
         let Some(wired) = self.chosen(link, self.packets) else { return };
         let end = match end {
-            End::Eop => spfe_capture::PacketEnd::Eop,
-            End::Eep => spfe_capture::PacketEnd::Eep,
+            PacketEnd::Eop => spfe_capture::PacketEnd::Eop,
+            PacketEnd::Eep => spfe_capture::PacketEnd::Eep,
         };
         let packet = PacketRecord {
             link: wired.kind,
@@ -390,7 +396,7 @@ impl<W: Write> Observer for Recorder<W> {
         self.note(result);
     }
 
-    fn dropped(&mut self, at: Ps, router: u32, dropped: Dropped) {
+    fn dropped(&mut self, at: Ps, router: u32, dropped: DiscardedPacket) {
         let port = self
             .routers
             .get(router as usize)
@@ -405,7 +411,7 @@ impl<W: Write> Observer for Recorder<W> {
         link: u32,
         side: Side,
         sent: bool,
-        message: &datalink::Broadcast,
+        message: &datalink::LinkBroadcast,
     ) {
         let Some(wired) = self.chosen(link, self.messages) else { return };
         let (id, direction) = wired.ports[side as usize].way(sent);

@@ -2,13 +2,13 @@
 
 use crate::fault::{Command, Fault, Kind, Lasting};
 use crate::link::{Event, Link, Side};
-use crate::results::{self, EventKind, Histogram, LaneState, Recorder};
+use crate::results::{self, EventKind, Histogram, LaneStateChange, Recorder};
 use crate::time::Ps;
 
 /// A link's records.
 #[derive(Clone, Debug, Default)]
 struct OfLink {
-    lane_states: [Vec<LaneState>; 2],
+    lane_states: [Vec<LaneStateChange>; 2],
     after_error: Recorder,
     after_cut: Recorder,
     /// The direction to an end was cut, and the end is not in order again.
@@ -43,7 +43,7 @@ impl Records {
         match event {
             Event::LaneState { lane, state } if of_link.lane_states[at_end].len() < self.most => {
                 let (lane, state) = (u32::from(*lane), (*state).to_string());
-                of_link.lane_states[at_end].push(LaneState { at_ps, lane, state });
+                of_link.lane_states[at_end].push(LaneStateChange { at_ps, lane, state });
             }
             Event::Fault { fault: Fault { kind: Kind::Cut { .. }, .. }, .. } => {
                 of_link.cut[side.other() as usize] = true;
@@ -106,7 +106,7 @@ impl Records {
     }
 
     /// Lane states at both ends of a link.
-    pub fn lane_states(&self, link: usize) -> [Vec<LaneState>; 2] {
+    pub fn lane_states(&self, link: usize) -> [Vec<LaneStateChange>; 2] {
         self.links.get(link).map(|link| link.lane_states.clone()).unwrap_or_default()
     }
 

@@ -78,7 +78,7 @@ pub struct Link {
     /// What A and B counted, by the standard's names.
     pub counters: [BTreeMap<String, u64>; 2],
     /// Lane states at A and B over time.
-    pub lane_states: [Vec<LaneState>; 2],
+    pub lane_states: [Vec<LaneStateChange>; 2],
     /// From a damaged word to a receiver that is in order again, after single errors.
     pub recovery_after_error: Histogram,
     /// The same, after a lane was cut.
@@ -111,7 +111,7 @@ pub struct Channel {
 
 /// A lane came into a state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LaneState {
+pub struct LaneStateChange {
     /// When.
     pub at_ps: Ps,
     /// Lane.

@@ -11,7 +11,7 @@ pub use target::{Truth, Unit as TargetUnit, execute};
 
 use crate::ledger::Ledger;
 use crate::time::Ps;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use spfe_proto::rmap::instruction::PacketType;
 use spfe_proto::rmap::{Instruction, PID};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ impl Units {
         node: u32,
         now: Ps,
         packet: &[u8],
-        end: End,
+        end: PacketEnd,
         ledger: &mut Ledger,
     ) -> Option<Option<(Ps, Vec<u8>)>> {
         let [_, PID, ..] = packet else { return None };
@@ -43,7 +43,7 @@ impl Units {
             let truth = &mut self.truth;
             let mut of_node = self.askers.iter_mut().filter(|asker| asker.node() == node);
             let taken = of_node.any(|asker| asker.take_reply(now, packet, end, ledger, truth));
-            return (taken || end == End::Eep).then_some(None);
+            return (taken || end == PacketEnd::Eep).then_some(None);
         }
         let target = self.targets.get_mut(&node)?;
         Some(target.handle(now, packet, end, &mut self.truth))

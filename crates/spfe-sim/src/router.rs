@@ -16,8 +16,8 @@ use crate::tap::Tap;
 use crate::time::Ps;
 use engine::Engine;
 use face::{Exchange, Face, Line, Spilled};
-use spfe_link::network::router::Settings;
-use spfe_link::network::{Entry, NETWORKS, Reason, Table};
+use spfe_link::network::router::SwitchPortConfig;
+use spfe_link::network::{DiscardReason, NETWORKS, RoutingEntry, RoutingTable};
 use std::collections::BTreeMap;
 
 /// Words that are taken out of a link's input buffer beforehand.
@@ -27,7 +27,7 @@ pub const BURST: usize = 64;
 pub struct Switch {
     index: u32,
     engine: Box<dyn Engine>,
-    table: Box<Table<NETWORKS>>,
+    table: Box<RoutingTable<NETWORKS>>,
     faces: Vec<Face>,
     has_timeouts: bool,
     /// Packets dropped at each port when its errors were cleared.
@@ -73,7 +73,7 @@ impl Switch {
         let (mut has_timeouts, cleared) = (false, vec![0; faces.len()]);
         for port in 0..faces.len() {
             let own = settings.settings.iter().find(|own| usize::from(own.port) == port);
-            let of = Settings {
+            let of = SwitchPortConfig {
                 packet_timeout_ns: ns(own
                     .and_then(|own| own.packet_timeout)
                     .or(settings.packet_timeout)),
@@ -134,7 +134,7 @@ impl Switch {
                 let place = (dropped.port, dropped.vc, crate::ledger::reason_name(dropped.reason));
                 *self.drops.entry(place).or_default() += 1;
                 tap.outer.dropped(now, self.index, dropped);
-                if dropped.reason != Reason::Timeout {
+                if dropped.reason != DiscardReason::Timeout {
                     return;
                 }
                 (dropped, Vec::new())
@@ -147,7 +147,7 @@ impl Switch {
     }
 
     /// Time-outs and priority of a port.
-    fn set(&mut self, port: usize, settings: Settings) {
+    fn set(&mut self, port: usize, settings: SwitchPortConfig) {
         self.has_timeouts |=
             settings.packet_timeout_ns.is_some() || settings.wait_timeout_ns.is_some();
         self.engine.set(port, settings);
@@ -194,14 +194,14 @@ impl Switch {
 }
 
 /// The routing table: one for each virtual network.
-fn table(router: &scenario::Router) -> Result<Box<Table<NETWORKS>>, String> {
-    let mut table = Box::new(Table::new());
+fn table(router: &scenario::Router) -> Result<Box<RoutingTable<NETWORKS>>, String> {
+    let mut table = Box::new(RoutingTable::new());
     for network in 0..NETWORKS as u8 {
         table.use_table(network, network).map_err(|error| format!("{error:?}"))?;
     }
     for entry in &router.entries {
         let ports = entry.ports.iter().fold(0u32, |mask, port| mask | 1 << (port & 31));
-        let filled = Entry {
+        let filled = RoutingEntry {
             ports,
             multicast: entry.mode == EntryMode::All,
             delete: entry.delete,

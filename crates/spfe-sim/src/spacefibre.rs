@@ -15,7 +15,7 @@ use crate::link::{self, Event, Link, Observer, Side};
 use crate::time::{Ps, WordClock};
 use crate::wire::{self, SILENCE, Wire};
 use end::End;
-use spfe_link::Control;
+use spfe_link::ControlWord;
 use spfe_link::word::Word;
 use watch::Watch;
 
@@ -291,18 +291,18 @@ impl<const L: usize> SpaceFibre<L> {
 /// Whether a fault waits for this word.
 fn is_target(target: Target, word: Option<Word>) -> bool {
     let Some(word) = word else { return target == Target::Any };
-    match (target, Control::decode(word)) {
+    match (target, ControlWord::decode(word)) {
         (Target::Any, _)
-        | (Target::Ack, Some(Control::Ack { .. }))
-        | (Target::Nack, Some(Control::Nack { .. }))
-        | (Target::Retry, Some(Control::Retry))
-        | (Target::Full, Some(Control::Full { .. }))
-        | (Target::Fct, Some(Control::Fct { .. }))
-        | (Target::Sdf, Some(Control::Sdf { .. }))
-        | (Target::Edf, Some(Control::Edf { .. }))
-        | (Target::Sbf, Some(Control::Sbf { .. }))
-        | (Target::Ebf, Some(Control::Ebf { .. }))
-        | (Target::Sif, Some(Control::Sif { .. })) => true,
+        | (Target::Ack, Some(ControlWord::Ack { .. }))
+        | (Target::Nack, Some(ControlWord::Nack { .. }))
+        | (Target::Retry, Some(ControlWord::Retry))
+        | (Target::Full, Some(ControlWord::Full { .. }))
+        | (Target::Fct, Some(ControlWord::Fct { .. }))
+        | (Target::Sdf, Some(ControlWord::Sdf { .. }))
+        | (Target::Edf, Some(ControlWord::Edf { .. }))
+        | (Target::Sbf, Some(ControlWord::Sbf { .. }))
+        | (Target::Ebf, Some(ControlWord::Ebf { .. }))
+        | (Target::Sif, Some(ControlWord::Sif { .. })) => true,
         (Target::Data, None) => word.k == 0,
         _ => false,
     }

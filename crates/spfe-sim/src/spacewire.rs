@@ -35,8 +35,8 @@ use crate::link::{End, Event, Link, Observer, Side};
 use crate::rng::Rng;
 use crate::time::{MS, NS, Ps};
 use disturb::{Disturber, Verdict};
-use spfe_link::spacewire::state::Control;
-use spfe_link::spacewire::{Received, State, Timing};
+use spfe_link::spacewire::state::SpaceWireControl;
+use spfe_link::spacewire::{DecodedCharacter, SpaceWireState, SpaceWireTiming};
 use std::fmt;
 use std::ops::RangeInclusive;
 use unit::Unit;
@@ -56,9 +56,9 @@ pub struct EndConfig {
     /// Rate of its transmitter in Run, 2 to 1000 Mbit/s. Before, it is 10 Mbit/s.
     pub rate_mbps: u32,
     /// Enabled, LinkStart, AutoStart.
-    pub control: Control,
+    pub control: SpaceWireControl,
     /// Its timers, none of them 0; the standard's limits are not enforced.
-    pub timing: Timing,
+    pub timing: SpaceWireTiming,
     /// Words that may wait to be sent, at least 1.
     pub transmit_words: usize,
     /// Words that may wait to be read, at least 1, beside 64 N-Chars in the port.
@@ -73,8 +73,8 @@ impl EndConfig {
     pub fn new(rate_mbps: u32) -> Self {
         Self {
             rate_mbps,
-            control: Control::default(),
-            timing: Timing::NOMINAL,
+            control: SpaceWireControl::default(),
+            timing: SpaceWireTiming::NOMINAL,
             transmit_words: 64,
             receive_words: 64,
             any_code: false,
@@ -165,7 +165,7 @@ impl SpaceWire {
     /// A link, both ends in ErrorReset at time 0.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         for (side, end) in Side::BOTH.into_iter().zip(&config.ends) {
-            let Timing { reset_ns, wait_ns, disconnect_ns } = end.timing;
+            let SpaceWireTiming { reset_ns, wait_ns, disconnect_ns } = end.timing;
             if !RATE_MBPS.contains(&end.rate_mbps) {
                 return Err(ConfigError::Rate(side, end.rate_mbps));
             }
@@ -195,12 +195,12 @@ impl SpaceWire {
     }
 
     /// The state at an end.
-    pub fn state(&self, side: Side) -> State {
+    pub fn state(&self, side: Side) -> SpaceWireState {
         self.units[side as usize].state()
     }
 
     /// Management asks for something else at an end.
-    pub fn set_control(&mut self, side: Side, control: Control) {
+    pub fn set_control(&mut self, side: Side, control: SpaceWireControl) {
         self.units[side as usize].set_control(control);
     }
 
@@ -238,7 +238,7 @@ impl SpaceWire {
             Step::Received(received) => {
                 unit.receive(now, received);
                 if self.show_words
-                    && let Received::Character(character) = received
+                    && let DecodedCharacter::Character(character) = received
                 {
                     observer.character(now + self.skipped, self.id, SIDES[side], character);
                 }
@@ -280,7 +280,7 @@ impl SpaceWire {
     #[cold]
     fn follow(&mut self, side: usize, now: Ps) {
         let fell = self.units[side].follow(now);
-        let on = self.units[side].state() != State::ErrorReset;
+        let on = self.units[side].state() != SpaceWireState::ErrorReset;
         if fell && let Some(at) = self.wires[side].stop(now) {
             self.units[1 - side].edge(at);
         }
@@ -378,7 +378,7 @@ impl Link for SpaceWire {
     }
 
     fn is_quiet(&self) -> bool {
-        let running = self.units.iter().all(|unit| unit.state() == State::Run);
+        let running = self.units.iter().all(|unit| unit.state() == SpaceWireState::Run);
         let still = |wire: &Wire| if running { wire.is_quiet() } else { wire.is_silent() };
         self.disturbers.iter().all(Disturber::is_quiet)
             && self.wires.iter().all(still)

@@ -6,9 +6,9 @@ use crate::link::{Event, Observer, Side};
 use crate::records::Records;
 use crate::time::Ps;
 use spfe_link::Word;
-use spfe_link::spacewire::Character;
+use spfe_link::spacewire::SpaceWireCharacter;
 use spfe_link::word::k;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use std::collections::BTreeMap;
 
 /// Bytes of a packet that an observer is shown at most.
@@ -38,8 +38,8 @@ impl Tap<'_> {
                         bytes.push(byte);
                         continue;
                     }
-                    (true, k::EOP) => End::Eop,
-                    (true, k::EEP) => End::Eep,
+                    (true, k::EOP) => PacketEnd::Eop,
+                    (true, k::EEP) => PacketEnd::Eep,
                     _ => continue,
                 };
                 self.outer.packet(at, link as u32, side, vc as u8, bytes, end);
@@ -83,7 +83,7 @@ impl Observer for Listener<'_> {
         self.outer.word(at, link, side, lane, word);
     }
 
-    fn character(&mut self, at: Ps, link: u32, side: Side, character: Character) {
+    fn character(&mut self, at: Ps, link: u32, side: Side, character: SpaceWireCharacter) {
         self.outer.character(at, link, side, character);
     }
 }

@@ -1,48 +1,54 @@
 //! A switch configured by RMAP: what the commands wrote decides where packets go.
 
 use spfe_link::network::config::{
-    CHANNELS, Control, Counter, MAGIC, PORTS, Shape, Status, Switch, TABLES, port,
+    CHANNELS, MAGIC, PORTS, SwitchPortControl, SwitchPortCounter, SwitchPortStatus,
+    SwitchRegisters, SwitchShape, TABLES, port,
 };
-use spfe_link::network::router::{MapError, Settings};
-use spfe_link::network::{Dropped, Entry, Ports, Router, Table};
+use spfe_link::network::router::{SwitchPortConfig, VirtualNetworkError};
+use spfe_link::network::{DiscardedPacket, RoutingEntry, RoutingSwitch, RoutingTable, SwitchPorts};
 use spfe_link::spacewire::NChar;
-use spfe_proto::End;
-use spfe_proto::rmap::{Failure, Initiator, Node, Request, Target};
+use spfe_proto::PacketEnd;
+use spfe_proto::rmap::{RmapInitiator, RmapNode, RmapRequest, RmapTarget, TransactionFailure};
 use spfe_sim::configuration::Configuration;
 use std::collections::VecDeque;
 
 /// Port 0 and three SpaceWire links.
 #[derive(Default)]
 struct Unit {
-    router: Router<4, 2>,
-    table: Table<1>,
+    router: RoutingSwitch<4, 2>,
+    table: RoutingTable<1>,
 }
 
-impl Switch for Unit {
-    fn shape(&self) -> Shape {
-        Shape { ports: 4, vcs: 2, tables: 1, instance: 7 }
+impl SwitchRegisters for Unit {
+    fn shape(&self) -> SwitchShape {
+        SwitchShape { ports: 4, vcs: 2, tables: 1, instance: 7 }
     }
-    fn status(&self, _: usize) -> Status {
-        Status::default()
+    fn status(&self, _: usize) -> SwitchPortStatus {
+        SwitchPortStatus::default()
     }
     fn clear_errors(&mut self, _: usize, _: u32) {}
-    fn control(&self, _: usize) -> Control {
-        Control::default()
+    fn control(&self, _: usize) -> SwitchPortControl {
+        SwitchPortControl::default()
     }
-    fn set_control(&mut self, _: usize, _: Control) {}
-    fn counter(&self, _: usize, _: Counter) -> u32 {
+    fn set_control(&mut self, _: usize, _: SwitchPortControl) {}
+    fn counter(&self, _: usize, _: SwitchPortCounter) -> u32 {
         0
     }
-    fn settings(&self, port: usize) -> Settings {
+    fn settings(&self, port: usize) -> SwitchPortConfig {
         self.router.settings(port).unwrap()
     }
-    fn set_settings(&mut self, port: usize, settings: Settings) {
+    fn set_settings(&mut self, port: usize, settings: SwitchPortConfig) {
         self.router.set(port, settings);
     }
     fn network(&self, port: usize, vc: usize) -> Option<u8> {
         self.router.network(port, vc)
     }
-    fn set_network(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError> {
+    fn set_network(
+        &mut self,
+        port: usize,
+        vc: usize,
+        network: Option<u8>,
+    ) -> Result<(), VirtualNetworkError> {
         self.router.map(port, vc, network)
     }
     fn slots(&self, _: usize, _: usize) -> u64 {
@@ -53,32 +59,37 @@ impl Switch for Unit {
         0
     }
     fn set_table_of(&mut self, _: u8, _: u8) {}
-    fn entry(&self, table: u8, address: u8) -> Option<Entry> {
+    fn entry(&self, table: u8, address: u8) -> Option<RoutingEntry> {
         self.table.get(table, address)
     }
-    fn set_entry(&mut self, table: u8, address: u8, entry: Option<Entry>) {
+    fn set_entry(&mut self, table: u8, address: u8, entry: Option<RoutingEntry>) {
         self.table.set(table, address, entry).unwrap();
     }
 }
 
 /// One command to the configuration port, and its reply.
-fn ask(unit: &mut Unit, address: u32, request: &Request<'_>) -> Result<Vec<u8>, Failure> {
-    let mut initiator = Initiator::<1>::new();
+fn ask(
+    unit: &mut Unit,
+    address: u32,
+    request: &RmapRequest<'_>,
+) -> Result<Vec<u8>, TransactionFailure> {
+    let mut initiator = RmapInitiator::<1>::new();
     let (mut command, mut reply) = ([0; 256], [0; 256]);
     let address = u64::from(address);
-    let sent = initiator.begin(&Node::default(), address, request, 0, 1, &mut command).unwrap();
-    let mut target = Target::default();
+    let sent = initiator.begin(&RmapNode::default(), address, request, 0, 1, &mut command).unwrap();
+    let mut target = RmapTarget::default();
     let mut memory = Configuration(unit);
     let packet = &command[..sent.bytes];
-    let outcome = target.handle(packet, End::Eop, &mut memory, |_| Ok(()), &mut reply).unwrap();
-    let done = initiator.handle(&reply[..outcome.reply_bytes()], End::Eop).unwrap();
+    let outcome =
+        target.handle(packet, PacketEnd::Eop, &mut memory, |_| Ok(()), &mut reply).unwrap();
+    let done = initiator.handle(&reply[..outcome.reply_bytes()], PacketEnd::Eop).unwrap();
     done.result.map(<[u8]>::to_vec)
 }
 
-fn status(result: Result<Vec<u8>, Failure>) -> u8 {
+fn status(result: Result<Vec<u8>, TransactionFailure>) -> u8 {
     match result {
         Ok(_) => 0,
-        Err(Failure::Status(status)) => status.0,
+        Err(TransactionFailure::Status(status)) => status.0,
         Err(failure) => panic!("{failure}"),
     }
 }
@@ -87,10 +98,10 @@ fn status(result: Result<Vec<u8>, Failure>) -> u8 {
 struct Queues {
     input: VecDeque<NChar>,
     out: Vec<(usize, NChar)>,
-    dropped: Vec<Dropped>,
+    dropped: Vec<DiscardedPacket>,
 }
 
-impl Ports for Queues {
+impl SwitchPorts for Queues {
     type Unit = NChar;
     fn peek(&mut self, port: usize, vc: usize) -> Option<NChar> {
         self.input.front().copied().filter(|_| (port, vc) == (1, 0))
@@ -104,7 +115,7 @@ impl Ports for Queues {
     fn put(&mut self, port: usize, _: usize, unit: NChar) {
         self.out.push((port, unit));
     }
-    fn dropped(&mut self, dropped: Dropped) {
+    fn dropped(&mut self, dropped: DiscardedPacket) {
         self.dropped.push(dropped);
     }
 }
@@ -122,14 +133,14 @@ fn a_route_that_was_written_is_taken() {
     assert_eq!(send(&unit), (vec![], 1));
     // Ports 2 and 3, a copy to each, header deletion: ports and flags with one command.
     let entry = TABLES + 0x42 * 8;
-    let written = ask(&mut unit, entry, &Request::write(&[0, 0, 0, 0b1100, 0, 0, 0, 0b11]));
+    let written = ask(&mut unit, entry, &RmapRequest::write(&[0, 0, 0, 0b1100, 0, 0, 0, 0b11]));
     assert_eq!(written, Ok(vec![]));
-    assert_eq!(ask(&mut unit, entry, &Request::read(8)), Ok(vec![0, 0, 0, 12, 0, 0, 0, 3]));
+    assert_eq!(ask(&mut unit, entry, &RmapRequest::read(8)), Ok(vec![0, 0, 0, 12, 0, 0, 0, 3]));
     let (out, dropped) = send(&unit);
     let copies = [(2, packet[1]), (3, packet[1]), (2, packet[2]), (3, packet[2])];
     assert_eq!((&out[..], dropped), (&copies[..], 0));
     // The multicast bit taken out again by a read-modify-write.
-    let modify = Request::ReadModifyWrite { data: &[0; 4], mask: &[0, 0, 0, 1] };
+    let modify = RmapRequest::ReadModifyWrite { data: &[0; 4], mask: &[0, 0, 0, 1] };
     assert_eq!(ask(&mut unit, entry + 4, &modify), Ok(vec![0, 0, 0, 3]));
     assert_eq!(send(&unit).0, [(2, packet[1]), (2, packet[2])]);
 }
@@ -138,21 +149,21 @@ fn a_route_that_was_written_is_taken() {
 fn registers_are_words() {
     let mut unit = Unit::default();
     let magic = MAGIC.to_be_bytes();
-    assert_eq!(ask(&mut unit, 0, &Request::read(4)), Ok(magic.to_vec()));
-    let single = Request::Read { increment: false, length: 8 };
+    assert_eq!(ask(&mut unit, 0, &RmapRequest::read(4)), Ok(magic.to_vec()));
+    let single = RmapRequest::Read { increment: false, length: 8 };
     assert_eq!(ask(&mut unit, 0, &single), Ok([magic, magic].concat()));
     let timeout = PORTS + 0x100 + port::PACKET_TIMEOUT;
-    assert_eq!(ask(&mut unit, timeout, &Request::write(&[0, 0, 1, 0])), Ok(vec![]));
+    assert_eq!(ask(&mut unit, timeout, &RmapRequest::write(&[0, 0, 1, 0])), Ok(vec![]));
     assert_eq!(unit.settings(1).packet_timeout_ns, Some(256_000));
     for (address, request) in [
-        (0, Request::read(3)),
-        (2, Request::read(4)),
-        (0x18, Request::read(4)),
-        (0, Request::write(&magic)),
-        (0, Request::read(24)),
-        (CHANNELS, Request::write(&[0; 4])),
-        (u32::MAX - 3, Request::read(8)),
-        (timeout, Request::write(&[0; 5])),
+        (0, RmapRequest::read(3)),
+        (2, RmapRequest::read(4)),
+        (0x18, RmapRequest::read(4)),
+        (0, RmapRequest::write(&magic)),
+        (0, RmapRequest::read(24)),
+        (CHANNELS, RmapRequest::write(&[0; 4])),
+        (u32::MAX - 3, RmapRequest::read(8)),
+        (timeout, RmapRequest::write(&[0; 5])),
     ] {
         assert_eq!(status(ask(&mut unit, address, &request)), 10, "{address:#x} {request:?}");
     }

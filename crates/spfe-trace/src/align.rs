@@ -1,10 +1,10 @@
 //! Lanes to rows (50-11C 5.6.4): alignment by ALIGN words, PAD, replicated words.
 
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
 
 use crate::LANES_MAX;
-use crate::event::{Event, Sink, Violation, What};
+use crate::event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
 
 /// Words that a lane may be ahead, and one.
 const DEPTH: usize = 4;
@@ -98,7 +98,7 @@ impl Align {
     }
 
     /// Takes what the lanes send up in one word period: `None` for nothing.
-    pub fn push(&mut self, words: &[Option<Word>], at: u64, sink: &mut Sink<'_>) -> Aligned {
+    pub fn push(&mut self, words: &[Option<Word>], at: u64, sink: &mut TraceSink<'_>) -> Aligned {
         let before = self.receiving;
         let mut room = true;
         for (lane, word) in words.iter().enumerate().take(LANES_MAX) {
@@ -113,12 +113,12 @@ impl Align {
             if !lost {
                 return Aligned::None;
             }
-            sink(Event { at, what: What::Violation(Violation::Skew) });
+            sink(TraceEvent { at, what: TraceEventKind::Violation(TraceViolation::Skew) });
             return Aligned::RxErr;
         }
         if changed {
             if self.told {
-                sink(Event { at, what: What::Aligned { lanes: self.receiving } });
+                sink(TraceEvent { at, what: TraceEventKind::Aligned { lanes: self.receiving } });
             }
             self.aligned = false;
             let row = self.read(at, sink);
@@ -128,23 +128,23 @@ impl Align {
         self.read(at, sink)
     }
 
-    fn arrive(&mut self, lane: usize, word: Word, at: u64, sink: &mut Sink<'_>) -> bool {
+    fn arrive(&mut self, lane: usize, word: Word, at: u64, sink: &mut TraceSink<'_>) -> bool {
         let bit = 1u16 << lane;
-        match Control::decode(word).filter(|_| word.k == 1) {
-            Some(Control::Align { lanes: 0, inverse: 0 }) => {
+        match ControlWord::decode(word).filter(|_| word.k == 1) {
+            Some(ControlWord::Align { lanes: 0, inverse: 0 }) => {
                 self.tell();
                 self.receiving &= !bit;
                 if let Some(fifo) = self.fifos.get_mut(lane) {
                     fifo.count = 0;
                 }
             }
-            Some(Control::Align { lanes, inverse }) if inverse == !lanes => {
+            Some(ControlWord::Align { lanes, inverse }) if inverse == !lanes => {
                 self.tell();
                 self.receiving |= bit;
             }
-            Some(Control::Align { lanes, inverse }) => {
-                let what = Violation::AlignField { lane: lane as u8, lanes, inverse };
-                sink(Event { at, what: What::Violation(what) });
+            Some(ControlWord::Align { lanes, inverse }) => {
+                let what = TraceViolation::AlignField { lane: lane as u8, lanes, inverse };
+                sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
             }
             _ if !self.told => self.receiving |= bit,
             _ => {}
@@ -161,7 +161,7 @@ impl Align {
         }
     }
 
-    fn read(&mut self, at: u64, sink: &mut Sink<'_>) -> Aligned {
+    fn read(&mut self, at: u64, sink: &mut TraceSink<'_>) -> Aligned {
         let from = self.receiving;
         let (mut held, mut ready) = (0u16, from != 0);
         for (lane, fifo) in self.fifos.iter().enumerate().filter(|(lane, _)| from >> lane & 1 != 0)
@@ -190,7 +190,10 @@ impl Align {
         if held != 0 {
             let lost = core::mem::take(&mut self.aligned);
             if lost {
-                sink(Event { at, what: What::Violation(Violation::Misaligned) });
+                sink(TraceEvent {
+                    at,
+                    what: TraceEventKind::Violation(TraceViolation::Misaligned),
+                });
             }
             return if lost { Aligned::RxErr } else { Aligned::None };
         }
@@ -202,7 +205,7 @@ impl Align {
 }
 
 fn is_align(word: Word) -> bool {
-    matches!(Control::decode(word), Some(Control::Align { .. }))
+    matches!(ControlWord::decode(word), Some(ControlWord::Align { .. }))
 }
 
 /// What a row is made of.
@@ -224,15 +227,15 @@ impl Kinds {
             self.data += 1;
             return;
         }
-        match Control::decode(word) {
-            Some(Control::Pad) => self.pad += 1,
-            Some(Control::Active { .. } | Control::Align { .. }) => self.multi_lane += 1,
-            Some(Control::RxErr) => self.rxerr += 1,
+        match ControlWord::decode(word) {
+            Some(ControlWord::Pad) => self.pad += 1,
+            Some(ControlWord::Active { .. } | ControlWord::Align { .. }) => self.multi_lane += 1,
+            Some(ControlWord::RxErr) => self.rxerr += 1,
             _ => self.control += 1,
         }
     }
 
-    fn judge(self, row: Row, at: u64, sink: &mut Sink<'_>) -> Aligned {
+    fn judge(self, row: Row, at: u64, sink: &mut TraceSink<'_>) -> Aligned {
         let count = row.lanes.count_ones() as usize;
         if self.rxerr != 0 {
             return Aligned::RxErr;
@@ -242,7 +245,7 @@ impl Kinds {
         }
         let data = self.data + self.pad == count && self.data != 0 && !self.gap;
         if !data && self.control != count {
-            sink(Event { at, what: What::Violation(Violation::InvalidRow) });
+            sink(TraceEvent { at, what: TraceEventKind::Violation(TraceViolation::InvalidRow) });
             return Aligned::RxErr;
         }
         Aligned::Row(row)

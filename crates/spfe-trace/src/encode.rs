@@ -6,19 +6,19 @@
 //! What is left out is 0, or 1 for `m` and `lanes`. CRCs that are left out are computed: that of
 //! EDF and EBF over the frame since its SDF or SBF.
 
-use spfe_link::control::{Control, ebf, edf};
+use spfe_link::control::{ControlWord, ebf, edf};
 use spfe_link::crc::{Crc8, Crc16};
 use spfe_link::prbs::Prbs;
 use spfe_link::word::{Word, k};
 
-use crate::name::Kind;
+use crate::name::WordKind;
 use crate::text::{TextError, split, symbol};
 
 const KEYS: usize = 8;
 
 /// Makes words from text, and keeps the CRCs of the frames it is in.
 #[derive(Clone, Copy, Debug)]
-pub struct Encoder {
+pub struct TextEncoder {
     scrambled: bool,
     data: Option<(Crc16, Prbs)>,
     broadcast: Option<Crc8>,
@@ -30,7 +30,7 @@ struct Fields<'a> {
     given: [Option<(usize, &'a str)>; KEYS],
 }
 
-impl Encoder {
+impl TextEncoder {
     /// Between frames; whether data frames are to be scrambled.
     pub const fn new(scrambled: bool) -> Self {
         Self { scrambled, data: None, broadcast: None }
@@ -50,7 +50,7 @@ impl Encoder {
         if let Some((column, part)) = parts.next() {
             return Err(TextError::new(column, part, "too many fields"));
         }
-        let word = if is(name.1, Kind::Data.name()) || is(name.1, Kind::NChars.name()) {
+        let word = if is(name.1, WordKind::Data.name()) || is(name.1, WordKind::NChars.name()) {
             let plain = characters(&fields)?;
             self.scramble(plain)
         } else {
@@ -69,11 +69,13 @@ impl Encoder {
 
     /// Keeps the CRCs.
     fn follow(&mut self, word: Word) {
-        match Control::decode(word) {
-            Some(Control::Sdf { .. }) => self.data = Some((Crc16::new().word(word), Prbs::new())),
-            Some(Control::Edf { .. } | Control::Retry) => self.data = None,
-            Some(Control::Sbf { .. }) => self.broadcast = Some(Crc8::new().symbols(word, 4)),
-            Some(Control::Ebf { .. }) => self.broadcast = None,
+        match ControlWord::decode(word) {
+            Some(ControlWord::Sdf { .. }) => {
+                self.data = Some((Crc16::new().word(word), Prbs::new()))
+            }
+            Some(ControlWord::Edf { .. } | ControlWord::Retry) => self.data = None,
+            Some(ControlWord::Sbf { .. }) => self.broadcast = Some(Crc8::new().symbols(word, 4)),
+            Some(ControlWord::Ebf { .. }) => self.broadcast = None,
             None => match (&mut self.broadcast, &mut self.data) {
                 (Some(crc), _) => *crc = crc.symbols(word, 4),
                 (None, Some((crc, _))) => *crc = crc.word(word),
@@ -85,67 +87,67 @@ impl Encoder {
 
     fn control(&self, fields: &Fields<'_>) -> Result<Word, TextError> {
         let (column, name) = fields.name;
-        let kind = Kind::ALL.iter().copied().find(|kind| is(name, kind.name()));
+        let kind = WordKind::ALL.iter().copied().find(|kind| is(name, kind.name()));
         let seq = |rest: &[&str]| fields.only(&[&["seq", "crc"], rest].concat());
         if let Some(control) = kind.and_then(without_fields) {
             fields.only(&[])?;
             return Ok(control.encode());
         }
         let control = match kind {
-            Some(Kind::Init3) => {
+            Some(WordKind::Init3) => {
                 fields.only(&["capability"])?;
-                Control::Init3 { capability: fields.byte("capability")? }
+                ControlWord::Init3 { capability: fields.byte("capability")? }
             }
-            Some(Kind::Standby) => {
+            Some(WordKind::Standby) => {
                 fields.only(&["reason"])?;
-                Control::Standby { reason: fields.byte("reason")? }
+                ControlWord::Standby { reason: fields.byte("reason")? }
             }
-            Some(Kind::LostSignal) => {
+            Some(WordKind::LostSignal) => {
                 fields.only(&["cause"])?;
-                Control::LostSignal { cause: fields.byte("cause")? }
+                ControlWord::LostSignal { cause: fields.byte("cause")? }
             }
-            Some(Kind::Active) => {
+            Some(WordKind::Active) => {
                 fields.only(&["lanes"])?;
-                Control::Active { lanes: fields.number("lanes", 0, 0..=0xffff)? as u16 }
+                ControlWord::Active { lanes: fields.number("lanes", 0, 0..=0xffff)? as u16 }
             }
-            Some(Kind::Align) => fields.align()?,
-            Some(Kind::Sdf) => {
+            Some(WordKind::Align) => fields.align()?,
+            Some(WordKind::Sdf) => {
                 fields.only(&["vc"])?;
-                Control::Sdf { vc: fields.byte("vc")? }
+                ControlWord::Sdf { vc: fields.byte("vc")? }
             }
-            Some(Kind::Sbf) => {
+            Some(WordKind::Sbf) => {
                 fields.only(&["channel", "type"])?;
-                Control::Sbf { channel: fields.byte("channel")?, kind: fields.byte("type")? }
+                ControlWord::Sbf { channel: fields.byte("channel")?, kind: fields.byte("type")? }
             }
-            Some(Kind::Edf) => {
+            Some(WordKind::Edf) => {
                 seq(&[])?;
                 return self.edf(fields);
             }
-            Some(Kind::Ebf) => {
+            Some(WordKind::Ebf) => {
                 seq(&["late", "delayed", "reserved"])?;
                 return self.ebf(fields);
             }
-            Some(Kind::Fct) => {
+            Some(WordKind::Fct) => {
                 seq(&["vc", "m"])?;
                 let multiplier = fields.number("m", 1, 1..=8)? as u8;
                 let vc = fields.number("vc", 0, 0..=31)? as u8;
-                Control::Fct { multiplier, vc, seq: fields.seq()?, crc: 0 }
+                ControlWord::Fct { multiplier, vc, seq: fields.seq()?, crc: 0 }
             }
-            Some(Kind::Sif | Kind::SifD44) => {
+            Some(WordKind::Sif | WordKind::SifD44) => {
                 seq(&[])?;
-                Control::Sif { seq: fields.seq()?, crc: 0 }
+                ControlWord::Sif { seq: fields.seq()?, crc: 0 }
             }
-            Some(Kind::Ack) => {
+            Some(WordKind::Ack) => {
                 seq(&[])?;
-                Control::Ack { seq: fields.seq()?, crc: 0 }
+                ControlWord::Ack { seq: fields.seq()?, crc: 0 }
             }
-            Some(Kind::Nack) => {
+            Some(WordKind::Nack) => {
                 seq(&[])?;
-                Control::Nack { seq: fields.seq()?, crc: 0 }
+                ControlWord::Nack { seq: fields.seq()?, crc: 0 }
             }
-            Some(Kind::Full) => {
+            Some(WordKind::Full) => {
                 seq(&[])?;
-                Control::Full { seq: fields.seq()?, crc: 0 }
+                ControlWord::Full { seq: fields.seq()?, crc: 0 }
             }
             _ => {
                 let what = "no such word: DATA, SDF, EDF, SBF, EBF, SIF, FCT, ACK, NACK, FULL, \
@@ -154,14 +156,14 @@ impl Encoder {
                 return Err(TextError::new(column, name, what));
             }
         };
-        fields.finish(kind == Some(Kind::SifD44), control)
+        fields.finish(kind == Some(WordKind::SifD44), control)
     }
 
     fn edf(&self, fields: &Fields<'_>) -> Result<Word, TextError> {
         let seq = fields.seq()?;
         if fields.get("crc").is_some() {
             let crc = fields.number("crc", 0, 0..=0xffff)? as u16;
-            return Ok(Control::Edf { seq, crc }.encode());
+            return Ok(ControlWord::Edf { seq, crc }.encode());
         }
         let (crc, _) = self.data.ok_or_else(|| fields.alone("no SDF before it: give crc="))?;
         Ok(edf(crc, seq))
@@ -172,7 +174,7 @@ impl Encoder {
         let flags = u8::from(fields.flag("late")) | u8::from(fields.flag("delayed")) << 1;
         let status = flags | fields.byte("reserved")?;
         if fields.get("crc").is_some() {
-            return Ok(Control::Ebf { status, seq, crc: fields.byte("crc")? }.encode());
+            return Ok(ControlWord::Ebf { status, seq, crc: fields.byte("crc")? }.encode());
         }
         let crc = self.broadcast.ok_or_else(|| fields.alone("no SBF before it: give crc="))?;
         Ok(ebf(crc, status, seq))
@@ -180,17 +182,17 @@ impl Encoder {
 }
 
 /// Words that are always the same.
-const fn without_fields(kind: Kind) -> Option<Control> {
+const fn without_fields(kind: WordKind) -> Option<ControlWord> {
     Some(match kind {
-        Kind::Skip => Control::Skip,
-        Kind::Idle => Control::Idle,
-        Kind::Init1 => Control::Init1,
-        Kind::Init1Inverted => Control::Init1Inverted,
-        Kind::Init2 => Control::Init2,
-        Kind::Init2Inverted => Control::Init2Inverted,
-        Kind::Pad => Control::Pad,
-        Kind::Retry => Control::Retry,
-        Kind::RxErr => Control::RxErr,
+        WordKind::Skip => ControlWord::Skip,
+        WordKind::Idle => ControlWord::Idle,
+        WordKind::Init1 => ControlWord::Init1,
+        WordKind::Init1Inverted => ControlWord::Init1Inverted,
+        WordKind::Init2 => ControlWord::Init2,
+        WordKind::Init2Inverted => ControlWord::Init2Inverted,
+        WordKind::Pad => ControlWord::Pad,
+        WordKind::Retry => ControlWord::Retry,
+        WordKind::RxErr => ControlWord::RxErr,
         _ => return None,
     })
 }
@@ -300,24 +302,24 @@ impl<'a> Fields<'a> {
         Ok(value as u8 | polarity)
     }
 
-    fn align(&self) -> Result<Control, TextError> {
+    fn align(&self) -> Result<ControlWord, TextError> {
         self.only(&["lane", "lanes", "field", "inverse", "hot-redundant"])?;
         if self.flag("hot-redundant") {
-            return Ok(Control::Align { lanes: 0, inverse: 0 });
+            return Ok(ControlWord::Align { lanes: 0, inverse: 0 });
         }
         if self.get("field").is_some() {
-            return Ok(Control::Align {
+            return Ok(ControlWord::Align {
                 lanes: self.byte("field")?,
                 inverse: self.byte("inverse")?,
             });
         }
         let lane = self.number("lane", 0, 0..=15)? as u8;
         let lanes = lane << 4 | (self.number("lanes", 1, 1..=16)? & 0xf) as u8;
-        Ok(Control::Align { lanes, inverse: !lanes })
+        Ok(ControlWord::Align { lanes, inverse: !lanes })
     }
 
     /// The word, with its CRC-8 computed or as given.
-    fn finish(&self, d4_4: bool, control: Control) -> Result<Word, TextError> {
+    fn finish(&self, d4_4: bool, control: ControlWord) -> Result<Word, TextError> {
         let mut word = control.encode();
         if d4_4 {
             word.bits = word.bits & !0xff00 | 0x8400;

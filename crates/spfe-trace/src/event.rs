@@ -1,31 +1,31 @@
 //! What a listener tells: events, and violations by name.
 
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
 
-pub use crate::violation::Violation;
+pub use crate::violation::TraceViolation;
 
 /// Where events go.
-pub type Sink<'s> = dyn FnMut(Event<'_>) + 's;
+pub type TraceSink<'s> = dyn FnMut(TraceEvent<'_>) + 's;
 
 /// Something that happened on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Event<'a> {
+pub struct TraceEvent<'a> {
     /// Word period in which it was complete, from 0.
     pub at: u64,
     /// What it was.
-    pub what: What<'a>,
+    pub what: TraceEventKind<'a>,
 }
 
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum What<'a> {
+pub enum TraceEventKind<'a> {
     /// A lane's sender has come to another phase.
     Phase {
         /// The lane.
         lane: u8,
         /// The phase.
-        phase: Phase,
+        phase: LanePhase,
     },
     /// The wires of a lane are swapped: its words are inverted from here on.
     Swapped {
@@ -55,7 +55,7 @@ pub enum What<'a> {
     /// FCT, ACK, NACK or FULL with a good CRC-8, or RETRY.
     Token {
         /// The word.
-        control: Control,
+        control: ControlWord,
         /// An FCT that was sent before, and was seen then.
         resent: bool,
     },
@@ -65,14 +65,14 @@ pub enum What<'a> {
         count: u8,
     },
     /// A packet has ended.
-    Packet(Packet<'a>),
+    Packet(TracePacket<'a>),
     /// Something the standard does not allow, or damage.
-    Violation(Violation),
+    Violation(TraceViolation),
 }
 
 /// What the sender of a lane is doing, as its words show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Phase {
+pub enum LanePhase {
     /// Not known: no signal, or nothing but data words so far.
     #[default]
     Unknown,
@@ -90,7 +90,7 @@ pub enum Phase {
     LostSignal,
 }
 
-impl Phase {
+impl LanePhase {
     /// The name of the word that shows it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -158,7 +158,7 @@ pub struct IdleFrame {
 
 /// How a packet ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum TraceEnd {
     /// EOP.
     Eop,
     /// EEP.
@@ -167,7 +167,7 @@ pub enum End {
     Cut,
 }
 
-impl End {
+impl TraceEnd {
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
@@ -180,7 +180,7 @@ impl End {
 
 /// A packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Packet<'a> {
+pub struct TracePacket<'a> {
     /// Word period of the frame, or character, in which it began.
     pub from: u64,
     /// Virtual channel; 0 on SpaceWire.
@@ -190,7 +190,7 @@ pub struct Packet<'a> {
     /// All of its bytes.
     pub length: u64,
     /// How it ended.
-    pub end: End,
+    pub end: TraceEnd,
     /// Its beginning was not seen, or frames of it are missing.
     pub partial: bool,
 }

@@ -1,20 +1,22 @@
 //! Frames of one direction: identification, CRCs, unscrambling, numbers, packets (50-11C 5.7).
 
 use spfe_link::column::Column;
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::crc::Crc8;
 use spfe_link::datalink::{
-    Event as Identify, Identification, IdentificationState as State, Outcome,
+    CheckedWord as Identify, Identification, IdentificationState as State, WordVerdict,
 };
 use spfe_link::prbs::Prbs;
 use spfe_link::word::Word;
 
 use crate::LANES_MAX;
 use crate::align::Row;
-use crate::event::{BroadcastFrame, DataFrame, Event, IdleFrame, Sink, Violation, What};
+use crate::event::{
+    BroadcastFrame, DataFrame, IdleFrame, TraceEvent, TraceEventKind, TraceSink, TraceViolation,
+};
 use crate::lane::is_prbs;
-use crate::listener::Config;
-use crate::name::{Kind, Named, name};
+use crate::listener::ListenerConfig;
+use crate::name::{NamedWord, WordKind, name};
 use crate::numbers::{Digest, Numbers, Verdict};
 use crate::packet::Reassembly;
 
@@ -61,7 +63,7 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &ListenerConfig) -> Self {
         let words = FRAME_WORDS * usize::from(config.lanes.clamp(1, LANES_MAX as u8));
         let broadcast =
             Broadcast { from: 0, channel: 0, kind: 0, data: [0; 2], words: 0, crc: Crc8::new() };
@@ -91,7 +93,7 @@ impl Frames {
     }
 
     /// A link reset.
-    pub fn reset(&mut self, at: u64, sink: &mut Sink<'_>) {
+    pub fn reset(&mut self, at: u64, sink: &mut TraceSink<'_>) {
         self.finish(at, sink);
         self.packets.fill(Reassembly::new(false));
         self.identification.step(Identify::Retry);
@@ -102,7 +104,7 @@ impl Frames {
     }
 
     /// Nothing more comes.
-    pub fn finish(&mut self, at: u64, sink: &mut Sink<'_>) {
+    pub fn finish(&mut self, at: u64, sink: &mut TraceSink<'_>) {
         self.end_idle(at, sink);
         for (vc, packet) in self.packets.iter_mut().enumerate() {
             packet.cut(vc as u8, at, sink);
@@ -110,7 +112,7 @@ impl Frames {
     }
 
     /// A word or row was lost.
-    pub fn damage(&mut self, at: u64, sink: &mut Sink<'_>) {
+    pub fn damage(&mut self, at: u64, sink: &mut TraceSink<'_>) {
         self.end_idle(at, sink);
         self.identification.step(Identify::RxErr);
         self.lose();
@@ -125,7 +127,7 @@ impl Frames {
 
     /// Takes a row.
     #[inline]
-    pub fn row(&mut self, row: &Row, at: u64, sink: &mut Sink<'_>) {
+    pub fn row(&mut self, row: &Row, at: u64, sink: &mut TraceSink<'_>) {
         let word = row.words[0];
         if row.count == 0 {
             let named = name(word);
@@ -137,26 +139,29 @@ impl Frames {
     }
 
     /// The lanes of a control row carry the same, but for the CRC of EDF.
-    fn same(&mut self, row: &Row, named: Named, at: u64, sink: &mut Sink<'_>) {
-        let mask = if named.kind == Kind::Edf { 0xffff } else { u32::MAX };
+    fn same(&mut self, row: &Row, named: NamedWord, at: u64, sink: &mut TraceSink<'_>) {
+        let mask = if named.kind == WordKind::Edf { 0xffff } else { u32::MAX };
         let word = row.words[0];
         let rest = row.words.iter().take(row.lanes.count_ones() as usize).skip(1);
         if rest.into_iter().any(|other| (other.bits ^ word.bits) & mask != 0 || other.k != word.k) {
-            sink(Event { at, what: What::Violation(Violation::RowDiffers) });
+            sink(TraceEvent { at, what: TraceEventKind::Violation(TraceViolation::RowDiffers) });
         }
     }
 
-    fn data(&mut self, row: &Row, at: u64, sink: &mut Sink<'_>) {
+    fn data(&mut self, row: &Row, at: u64, sink: &mut TraceSink<'_>) {
         let state = self.identification.state();
         let words = if state == State::RxDataFrame { row.count } else { 1 };
         let outcome = self.identification.step(Identify::Data(words as u32));
-        if outcome == Outcome::FrameError {
+        if outcome == WordVerdict::FrameError {
             return self.frame_error("too many data words", at, sink);
         }
         match state {
             State::RxNothing => {
                 if !core::mem::replace(&mut self.excused, true) {
-                    sink(Event { at, what: What::Violation(Violation::DataOutsideFrame) });
+                    sink(TraceEvent {
+                        at,
+                        what: TraceEventKind::Violation(TraceViolation::DataOutsideFrame),
+                    });
                 }
             }
             State::RxDataFrame => {
@@ -177,7 +182,7 @@ impl Frames {
         }
     }
 
-    fn idle_word(&mut self, word: u32, at: u64, sink: &mut Sink<'_>) {
+    fn idle_word(&mut self, word: u32, at: u64, sink: &mut TraceSink<'_>) {
         if let Some(idle) = &mut self.idle {
             idle.words += 1;
         }
@@ -189,66 +194,74 @@ impl Frames {
             self.idle_prbs = Some(Prbs::after(word));
         }
         if !good && !core::mem::replace(&mut self.idle_odd, true) {
-            sink(Event { at, what: What::Violation(Violation::IdleSequence { got: word }) });
+            sink(TraceEvent {
+                at,
+                what: TraceEventKind::Violation(TraceViolation::IdleSequence { got: word }),
+            });
         }
     }
 
-    fn end_idle(&mut self, at: u64, sink: &mut Sink<'_>) {
+    fn end_idle(&mut self, at: u64, sink: &mut TraceSink<'_>) {
         if let Some(idle) = self.idle.take() {
-            sink(Event { at, what: What::IdleFrame(idle) });
+            sink(TraceEvent { at, what: TraceEventKind::IdleFrame(idle) });
         }
     }
 
-    fn frame_error(&mut self, what: &'static str, at: u64, sink: &mut Sink<'_>) {
+    fn frame_error(&mut self, what: &'static str, at: u64, sink: &mut TraceSink<'_>) {
         self.end_idle(at, sink);
         self.lose();
-        sink(Event { at, what: What::Violation(Violation::Frame { what }) });
+        sink(TraceEvent { at, what: TraceEventKind::Violation(TraceViolation::Frame { what }) });
     }
 
-    fn control(&mut self, named: Named, row: &Row, at: u64, sink: &mut Sink<'_>) {
+    fn control(&mut self, named: NamedWord, row: &Row, at: u64, sink: &mut TraceSink<'_>) {
         let Some(control) = named.control else {
             // Receivers ignore it, but it may have been another word.
             return self.lose();
         };
         match control {
-            Control::Sdf { vc } => self.start_data(vc, row, at, sink),
-            Control::Edf { seq, .. } => self.end_data(seq, row, at, sink),
-            Control::Sbf { channel, kind } => {
+            ControlWord::Sdf { vc } => self.start_data(vc, row, at, sink),
+            ControlWord::Edf { seq, .. } => self.end_data(seq, row, at, sink),
+            ControlWord::Sbf { channel, kind } => {
                 self.end_idle(at, sink);
-                if self.identification.step(Identify::Sbf) == Outcome::FrameError {
+                if self.identification.step(Identify::Sbf) == WordVerdict::FrameError {
                     return self.frame_error("SBF inside a broadcast frame", at, sink);
                 }
                 let crc = Crc8::new().symbols(named.word, 4);
                 self.broadcast = Broadcast { from: at, channel, kind, data: [0; 2], words: 0, crc };
                 self.excused = false;
             }
-            Control::Ebf { status, seq, .. } => self.end_broadcast(named, status, seq, at, sink),
-            Control::Sif { seq, .. } => self.start_idle(named, seq, at, sink),
-            Control::Fct { .. }
-            | Control::Ack { .. }
-            | Control::Nack { .. }
-            | Control::Full { .. } => {
+            ControlWord::Ebf { status, seq, .. } => {
+                self.end_broadcast(named, status, seq, at, sink)
+            }
+            ControlWord::Sif { seq, .. } => self.start_idle(named, seq, at, sink),
+            ControlWord::Fct { .. }
+            | ControlWord::Ack { .. }
+            | ControlWord::Nack { .. }
+            | ControlWord::Full { .. } => {
                 self.token(named, control, at, sink);
             }
-            Control::Retry => {
+            ControlWord::Retry => {
                 self.end_idle(at, sink);
                 self.identification.step(Identify::Retry);
                 self.numbers.retry();
                 // A frame that it cuts goes on with nothing.
                 self.excused = false;
-                sink(Event { at, what: What::Token { control, resent: false } });
+                sink(TraceEvent { at, what: TraceEventKind::Token { control, resent: false } });
             }
             _ => {}
         }
     }
 
-    fn start_data(&mut self, vc: u8, row: &Row, at: u64, sink: &mut Sink<'_>) {
+    fn start_data(&mut self, vc: u8, row: &Row, at: u64, sink: &mut TraceSink<'_>) {
         self.end_idle(at, sink);
-        if self.identification.step(Identify::Sdf) == Outcome::FrameError {
+        if self.identification.step(Identify::Sdf) == WordVerdict::FrameError {
             return self.frame_error("SDF inside a frame", at, sink);
         }
         if usize::from(vc) >= VCS {
-            sink(Event { at, what: What::Violation(Violation::VcRange { vc }) });
+            sink(TraceEvent {
+                at,
+                what: TraceEventKind::Violation(TraceViolation::VcRange { vc }),
+            });
         }
         self.vc = vc & 0x1f;
         self.from = at;
@@ -261,7 +274,7 @@ impl Frames {
         }
     }
 
-    fn end_data(&mut self, seq: u8, row: &Row, at: u64, sink: &mut Sink<'_>) {
+    fn end_data(&mut self, seq: u8, row: &Row, at: u64, sink: &mut TraceSink<'_>) {
         let lanes = row.lanes.count_ones() as usize;
         let columns = row.words.iter().take(lanes).zip(&self.columns).enumerate();
         let mut bad = columns
@@ -271,19 +284,24 @@ impl Frames {
             bad |= row.lanes ^ self.lanes;
         }
         match self.identification.step(Identify::Edf { crc: bad == 0, seq: true }) {
-            Outcome::Accept => {}
-            Outcome::FrameError => return self.frame_error("EDF outside a data frame", at, sink),
-            Outcome::CrcError { .. } => {
+            WordVerdict::Accept => {}
+            WordVerdict::FrameError => {
+                return self.frame_error("EDF outside a data frame", at, sink);
+            }
+            WordVerdict::CrcError { .. } => {
                 self.lose();
-                sink(Event { at, what: What::Violation(Violation::Crc16 { lanes: bad }) });
+                sink(TraceEvent {
+                    at,
+                    what: TraceEventKind::Violation(TraceViolation::Crc16 { lanes: bad }),
+                });
                 return;
             }
             // The end of a frame that was lost: its number is not known.
             _ => return self.lose(),
         }
         if self.payload.is_empty() {
-            let what = Violation::Frame { what: "no data words" };
-            sink(Event { at, what: What::Violation(what) });
+            let what = TraceViolation::Frame { what: "no data words" };
+            sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
         }
         let digest = Digest::new().add(u64::from(self.vc));
         let digest = self.payload.iter().fold(digest, |digest, word| {
@@ -292,24 +310,24 @@ impl Frames {
         let Verdict { resent, accepted } = self.number(seq, digest, at, sink);
         let (from, vc, words) = (self.from, self.vc, self.payload.as_slice());
         let frame = DataFrame { from, vc, seq, words, resent, accepted };
-        sink(Event { at, what: What::DataFrame(frame) });
+        sink(TraceEvent { at, what: TraceEventKind::DataFrame(frame) });
         let Some(packet) = self.packets.get_mut(usize::from(vc)).filter(|_| accepted) else {
             return;
         };
         for word in &self.payload {
             if !packet.word(*word, vc, self.packet_limit, (from, at), sink) {
-                let what = Violation::Characters { word: *word };
-                sink(Event { at, what: What::Violation(what) });
+                let what = TraceViolation::Characters { word: *word };
+                sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
             }
         }
     }
 
     /// A numbered item. What never came leaves its mark on all packets under way.
-    fn number(&mut self, seq: u8, digest: Digest, at: u64, sink: &mut Sink<'_>) -> Verdict {
+    fn number(&mut self, seq: u8, digest: Digest, at: u64, sink: &mut TraceSink<'_>) -> Verdict {
         let before = self.numbers.is_lost();
         let mut missing = false;
-        let verdict = self.numbers.item(seq, digest, at, &mut |event: Event<'_>| {
-            missing |= matches!(event.what, What::Missing { .. });
+        let verdict = self.numbers.item(seq, digest, at, &mut |event: TraceEvent<'_>| {
+            missing |= matches!(event.what, TraceEventKind::Missing { .. });
             sink(event);
         });
         if missing && before {
@@ -318,18 +336,25 @@ impl Frames {
         verdict
     }
 
-    fn end_broadcast(&mut self, named: Named, status: u8, seq: u8, at: u64, sink: &mut Sink<'_>) {
+    fn end_broadcast(
+        &mut self,
+        named: NamedWord,
+        status: u8,
+        seq: u8,
+        at: u64,
+        sink: &mut TraceSink<'_>,
+    ) {
         let expected = self.broadcast.crc.symbols(named.word, 3).value();
         let crc = expected == named.word.symbol(3);
         match self.identification.step(Identify::Ebf { crc, seq: true }) {
-            Outcome::Accept => {}
-            Outcome::FrameError => {
+            WordVerdict::Accept => {}
+            WordVerdict::FrameError => {
                 return self.frame_error("EBF that ends no broadcast frame", at, sink);
             }
-            Outcome::CrcError { .. } => {
+            WordVerdict::CrcError { .. } => {
                 self.lose();
-                let what = Violation::Crc8 { word: named.word, expected };
-                sink(Event { at, what: What::Violation(what) });
+                let what = TraceViolation::Crc8 { word: named.word, expected };
+                sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
                 return;
             }
             // The end of a frame that was lost: its number is not known.
@@ -343,16 +368,16 @@ impl Frames {
         let (late, delayed) = (status & 1 != 0, status & 2 != 0);
         let frame =
             BroadcastFrame { from, channel, kind, data, late, delayed, seq, resent, accepted };
-        sink(Event { at, what: What::BroadcastFrame(frame) });
+        sink(TraceEvent { at, what: TraceEventKind::BroadcastFrame(frame) });
     }
 
-    fn start_idle(&mut self, named: Named, seq: u8, at: u64, sink: &mut Sink<'_>) {
+    fn start_idle(&mut self, named: NamedWord, seq: u8, at: u64, sink: &mut TraceSink<'_>) {
         self.end_idle(at, sink);
         if !self.crc8(named, |crc| Identify::Sif { crc, seq: true }, at, sink) {
             return;
         }
-        if named.kind == Kind::SifD44 {
-            sink(Event { at, what: What::Violation(Violation::SifSymbol) });
+        if named.kind == WordKind::SifD44 {
+            sink(TraceEvent { at, what: TraceEventKind::Violation(TraceViolation::SifSymbol) });
         }
         self.numbers.current(seq, at, sink);
         self.idle = Some(IdleFrame { from: at, seq, words: 0 });
@@ -363,50 +388,53 @@ impl Frames {
     /// Checks the CRC-8 of a word and what it means here; true if it counts.
     fn crc8(
         &mut self,
-        named: Named,
+        named: NamedWord,
         identify: impl Fn(bool) -> Identify,
         at: u64,
-        sink: &mut Sink<'_>,
+        sink: &mut TraceSink<'_>,
     ) -> bool {
         let wrong = named.crc8_expected();
         match self.identification.step(identify(wrong.is_none())) {
-            Outcome::Accept => return true,
-            Outcome::FrameError => self.frame_error("SIF inside a frame", at, sink),
+            WordVerdict::Accept => return true,
+            WordVerdict::FrameError => self.frame_error("SIF inside a frame", at, sink),
             _ => {
                 self.end_idle(at, sink);
                 self.lose();
-                let what = Violation::Crc8 { word: named.word, expected: wrong.unwrap_or(0) };
-                sink(Event { at, what: What::Violation(what) });
+                let what = TraceViolation::Crc8 { word: named.word, expected: wrong.unwrap_or(0) };
+                sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
             }
         }
         false
     }
 
-    fn token(&mut self, named: Named, control: Control, at: u64, sink: &mut Sink<'_>) {
+    fn token(&mut self, named: NamedWord, control: ControlWord, at: u64, sink: &mut TraceSink<'_>) {
         let state = self.identification.state();
         if matches!(state, State::RxBroadcastFrame | State::RxBroadcastAndDataFrame) {
-            let what = Violation::InsideBroadcast { word: named.word };
-            sink(Event { at, what: What::Violation(what) });
+            let what = TraceViolation::InsideBroadcast { word: named.word };
+            sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
         }
         if !self.crc8(named, |crc| Identify::Single { crc, seq: true }, at, sink) {
             return;
         }
         let mut resent = false;
         match control {
-            Control::Fct { vc, multiplier, seq, .. } => {
+            ControlWord::Fct { vc, multiplier, seq, .. } => {
                 let what = 0x200 | u64::from(vc) << 16 | u64::from(multiplier) << 24;
                 let verdict = self.number(seq, Digest::new().add(what), at, sink);
                 resent = !verdict.accepted;
             }
-            Control::Full { seq, .. } => self.numbers.current(seq, at, sink),
-            Control::Ack { .. } => {
+            ControlWord::Full { seq, .. } => self.numbers.current(seq, at, sink),
+            ControlWord::Ack { .. } => {
                 let words = self.ack_at.replace(at).map_or(u64::MAX, |before| at - before);
                 if words < ACK_SPACING {
-                    sink(Event { at, what: What::Violation(Violation::AckSpacing { words }) });
+                    sink(TraceEvent {
+                        at,
+                        what: TraceEventKind::Violation(TraceViolation::AckSpacing { words }),
+                    });
                 }
             }
             _ => {}
         }
-        sink(Event { at, what: What::Token { control, resent } });
+        sink(TraceEvent { at, what: TraceEventKind::Token { control, resent } });
     }
 }

@@ -1,12 +1,12 @@
 //! One lane: what its sender is doing, as its words show (50-11C 5.5.2).
 
 use spfe_link::code::invert_word;
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::prbs::Prbs;
 use spfe_link::word::Word;
 
-use crate::event::{Event, Phase, Sink, Violation, What};
-use crate::name::{Kind, Named, name};
+use crate::event::{LanePhase, TraceEvent, TraceEventKind, TraceSink, TraceViolation};
+use crate::name::{NamedWord, WordKind, name};
 
 /// LOST_SIGNAL and STANDBY come so many times, or fewer if the far end starts anew.
 const BURST: u32 = 32;
@@ -17,7 +17,7 @@ const FILLER: u32 = 64;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lane {
     number: u8,
-    phase: Phase,
+    phase: LanePhase,
     /// The wires are swapped.
     inverted: bool,
     /// iINIT words in a row.
@@ -33,7 +33,7 @@ impl Lane {
     pub const fn new(number: u8) -> Self {
         Self {
             number,
-            phase: Phase::Unknown,
+            phase: LanePhase::Unknown,
             inverted: false,
             inverts: 0,
             capability: None,
@@ -43,7 +43,7 @@ impl Lane {
         }
     }
 
-    pub const fn phase(&self) -> Phase {
+    pub const fn phase(&self) -> LanePhase {
         self.phase
     }
 
@@ -55,65 +55,65 @@ impl Lane {
     /// Takes a word, `None` without signal; gives what goes up while the lane is active, and an
     /// RXERR when it no longer is.
     #[inline]
-    pub fn push(&mut self, word: Option<Word>, at: u64, sink: &mut Sink<'_>) -> Option<Word> {
-        let Some(word) = word else { return self.leave(Phase::Unknown, at, sink) };
+    pub fn push(&mut self, word: Option<Word>, at: u64, sink: &mut TraceSink<'_>) -> Option<Word> {
+        let Some(word) = word else { return self.leave(LanePhase::Unknown, at, sink) };
         let word = if self.inverted { invert_word(word) } else { word };
-        if word.k == 0 && self.phase == Phase::Active {
+        if word.k == 0 && self.phase == LanePhase::Active {
             return Some(word);
         }
         self.control(name(word), at, sink)
     }
 
-    fn control(&mut self, named: Named, at: u64, sink: &mut Sink<'_>) -> Option<Word> {
+    fn control(&mut self, named: NamedWord, at: u64, sink: &mut TraceSink<'_>) -> Option<Word> {
         let lane = self.number;
-        let mut violation = |what| sink(Event { at, what: What::Violation(what) });
+        let mut violation = |what| sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
         match named.kind {
-            Kind::Data => {
+            WordKind::Data => {
                 self.fill(named.word, &mut violation);
                 return None;
             }
-            Kind::RxErr => {
+            WordKind::RxErr => {
                 self.inverts = 0;
                 // A signal that comes up is not damage.
-                if self.phase != Phase::Unknown {
-                    violation(Violation::DamagedWord { lane });
+                if self.phase != LanePhase::Unknown {
+                    violation(TraceViolation::DamagedWord { lane });
                 }
-                return (self.phase == Phase::Active).then_some(Word::RXERR);
+                return (self.phase == LanePhase::Active).then_some(Word::RXERR);
             }
-            Kind::Unknown if self.phase == Phase::Unknown => return None,
-            Kind::Unknown => {
-                violation(Violation::UnknownControl { lane, word: named.word });
-                return (self.phase == Phase::Active).then_some(named.word);
+            WordKind::Unknown if self.phase == LanePhase::Unknown => return None,
+            WordKind::Unknown => {
+                violation(TraceViolation::UnknownControl { lane, word: named.word });
+                return (self.phase == LanePhase::Active).then_some(named.word);
             }
-            Kind::Init1Inverted | Kind::Init2Inverted => {
+            WordKind::Init1Inverted | WordKind::Init2Inverted => {
                 self.inverts += 1;
                 if self.inverts == 3 {
                     self.inverts = 0;
                     self.inverted = !self.inverted;
-                    sink(Event { at, what: What::Swapped { lane } });
+                    sink(TraceEvent { at, what: TraceEventKind::Swapped { lane } });
                 }
-                return self.leave(Phase::Init1, at, sink);
+                return self.leave(LanePhase::Init1, at, sink);
             }
             // Nothing shows who sent these.
-            Kind::NChars if self.phase != Phase::Active => return None,
+            WordKind::NChars if self.phase != LanePhase::Active => return None,
             _ => {}
         }
         self.inverts = 0;
         let phase = match named.kind {
-            Kind::Init1 => Phase::Init1,
-            Kind::Init2 => Phase::Init2,
-            Kind::Init3 => Phase::Init3,
-            Kind::Standby => Phase::Standby,
-            Kind::LostSignal => Phase::LostSignal,
-            Kind::Skip | Kind::Idle if self.phase == Phase::Active => return None,
-            _ => Phase::Active,
+            WordKind::Init1 => LanePhase::Init1,
+            WordKind::Init2 => LanePhase::Init2,
+            WordKind::Init3 => LanePhase::Init3,
+            WordKind::Standby => LanePhase::Standby,
+            WordKind::LostSignal => LanePhase::LostSignal,
+            WordKind::Skip | WordKind::Idle if self.phase == LanePhase::Active => return None,
+            _ => LanePhase::Active,
         };
         let lost = self.leave(phase, at, sink);
-        if let Some(Control::Init3 { capability }) = named.control {
+        if let Some(ControlWord::Init3 { capability }) = named.control {
             self.tell(capability, at, sink);
         }
-        if phase == Phase::Active {
-            let up = !matches!(named.kind, Kind::Skip | Kind::Idle);
+        if phase == LanePhase::Active {
+            let up = !matches!(named.kind, WordKind::Skip | WordKind::Idle);
             return up.then_some(named.word);
         }
         self.burst += 1;
@@ -121,66 +121,68 @@ impl Lane {
     }
 
     /// A data word of an initialisation.
-    fn fill(&mut self, word: Word, violation: &mut impl FnMut(Violation)) {
+    fn fill(&mut self, word: Word, violation: &mut impl FnMut(TraceViolation)) {
         let lane = self.number;
-        if !matches!(self.phase, Phase::Init1 | Phase::Init2 | Phase::Init3) {
+        if !matches!(self.phase, LanePhase::Init1 | LanePhase::Init2 | LanePhase::Init3) {
             return;
         }
         self.filler += 1;
-        if self.filler == 1 && self.phase == Phase::Init3 {
-            violation(Violation::Init3Filler { lane });
+        if self.filler == 1 && self.phase == LanePhase::Init3 {
+            violation(TraceViolation::Init3Filler { lane });
         }
         if self.filler == FILLER + 1 {
-            violation(Violation::LongFiller { lane });
+            violation(TraceViolation::LongFiller { lane });
         }
         if !self.filler_odd && !is_prbs(word.bits) {
             self.filler_odd = true;
-            violation(Violation::InitFiller { lane, word });
+            violation(TraceViolation::InitFiller { lane, word });
         }
     }
 
     /// Comes to a phase, perhaps the one it is in. An RXERR if it is no longer active.
-    fn leave(&mut self, phase: Phase, at: u64, sink: &mut Sink<'_>) -> Option<Word> {
+    fn leave(&mut self, phase: LanePhase, at: u64, sink: &mut TraceSink<'_>) -> Option<Word> {
         let (lane, from) = (self.number, self.phase);
         self.filler = 0;
         self.filler_odd = false;
         if from == phase {
             return None;
         }
-        let mut violation = |what| sink(Event { at, what: What::Violation(what) });
+        let mut violation = |what| sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
         let legal = match phase {
-            Phase::Unknown | Phase::Init1 => true,
-            Phase::Init2 => matches!(from, Phase::Unknown | Phase::Init1),
-            Phase::Init3 => matches!(from, Phase::Unknown | Phase::Init2),
-            Phase::Active => matches!(from, Phase::Unknown | Phase::Init3),
-            Phase::Standby | Phase::LostSignal => matches!(from, Phase::Unknown | Phase::Active),
+            LanePhase::Unknown | LanePhase::Init1 => true,
+            LanePhase::Init2 => matches!(from, LanePhase::Unknown | LanePhase::Init1),
+            LanePhase::Init3 => matches!(from, LanePhase::Unknown | LanePhase::Init2),
+            LanePhase::Active => matches!(from, LanePhase::Unknown | LanePhase::Init3),
+            LanePhase::Standby | LanePhase::LostSignal => {
+                matches!(from, LanePhase::Unknown | LanePhase::Active)
+            }
         };
         if !legal {
-            violation(Violation::PhaseOrder { lane, from, to: phase });
+            violation(TraceViolation::PhaseOrder { lane, from, to: phase });
         }
-        if matches!(from, Phase::Standby | Phase::LostSignal) && self.burst > BURST {
-            violation(Violation::Burst { lane, words: self.burst });
+        if matches!(from, LanePhase::Standby | LanePhase::LostSignal) && self.burst > BURST {
+            violation(TraceViolation::Burst { lane, words: self.burst });
         }
         self.phase = phase;
         self.burst = 0;
-        if matches!(phase, Phase::Init1 | Phase::Unknown) {
+        if matches!(phase, LanePhase::Init1 | LanePhase::Unknown) {
             self.capability = None;
         }
-        sink(Event { at, what: What::Phase { lane, phase } });
-        (from == Phase::Active).then_some(Word::RXERR)
+        sink(TraceEvent { at, what: TraceEventKind::Phase { lane, phase } });
+        (from == LanePhase::Active).then_some(Word::RXERR)
     }
 
-    fn tell(&mut self, field: u8, at: u64, sink: &mut Sink<'_>) {
+    fn tell(&mut self, field: u8, at: u64, sink: &mut TraceSink<'_>) {
         let lane = self.number;
         match self.capability.replace(field) {
             Some(before) if before == field => return,
             Some(before) => {
-                let what = Violation::Capability { lane, before, now: field };
-                sink(Event { at, what: What::Violation(what) });
+                let what = TraceViolation::Capability { lane, before, now: field };
+                sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
             }
             None => {}
         }
-        sink(Event { at, what: What::Capability { lane, field } });
+        sink(TraceEvent { at, what: TraceEventKind::Capability { lane, field } });
     }
 }
 

@@ -11,15 +11,15 @@
 //! | [`mod@name`], [`encode`] | every word by its name with its fields, and back |
 //! | [`read`] | lines of such text to words |
 //! | [`symbols`] | ten-bit symbols to words: comma alignment and 8b/10b |
-//! | [`Listener`] | one direction: lane phases, rows, frames, numbers, packets |
-//! | [`Pair`] | both directions: acknowledgements, credit, resends |
+//! | [`LaneListener`] | one direction: lane phases, rows, frames, numbers, packets |
+//! | [`LinkPair`] | both directions: acknowledgements, credit, resends |
 //! | [`spacewire`] | bits or characters of a SpaceWire link to packets and codes |
-//! | [`Summary`] | counts of all of it |
+//! | [`TraceSummary`] | counts of all of it |
 //!
 //! # Example
 //!
 //! ```
-//! use spfe_trace::{Config, Listener, What, Word};
+//! use spfe_trace::{ListenerConfig, LaneListener, TraceEventKind, Word};
 //!
 //! // A data frame of virtual channel 5 that holds a packet of three bytes.
 //! let words = [
@@ -27,8 +27,8 @@
 //!     Word { bits: 0xfd121110, k: 8 },
 //!     Word::control(0x1f5e011c),
 //! ];
-//! let config = Config { scrambled: Some(false), ..Config::default() };
-//! let (mut listener, mut packets) = (Listener::new(&config), vec![]);
+//! let config = ListenerConfig { scrambled: Some(false), ..ListenerConfig::default() };
+//! let (mut listener, mut packets) = (LaneListener::new(&config), vec![]);
 //! for word in words {
 //!     listener.push(&[Some(word)], &mut |event| {
 //!         if let What::Packet(packet) = event.what {
@@ -56,12 +56,12 @@ pub mod symbols;
 pub mod text;
 mod violation;
 
-pub use event::{Event, Sink, Violation, What};
-pub use listener::{Config, Listener};
-pub use name::{Kind, Named, name};
-pub use pair::{Direction, Pair};
+pub use event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
+pub use listener::{LaneListener, ListenerConfig};
+pub use name::{NamedWord, WordKind, name};
+pub use pair::{LinkDirection, LinkPair};
 pub use spfe_link::word::Word;
-pub use summary::Summary;
+pub use summary::TraceSummary;
 
 /// Most lanes of a link.
 pub const LANES_MAX: usize = 16;

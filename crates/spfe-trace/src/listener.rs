@@ -5,13 +5,13 @@ use spfe_link::word::Word;
 
 use crate::LANES_MAX;
 use crate::align::{Align, Aligned};
-use crate::event::{Event, Phase, Sink, What};
+use crate::event::{LanePhase, TraceEvent, TraceEventKind, TraceSink};
 use crate::frame::Frames;
 use crate::lane::Lane;
 
 /// How a listener reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct ListenerConfig {
     /// Lanes, 1 to 16; data frames have at most 64 words for each.
     pub lanes: u8,
     /// Whether data frames are scrambled; `None`: as INIT3 says, and scrambled until then.
@@ -22,7 +22,7 @@ pub struct Config {
     pub packet_limit_bytes: usize,
 }
 
-impl Default for Config {
+impl Default for ListenerConfig {
     fn default() -> Self {
         Self { lanes: 1, scrambled: None, crc_covers_scrambled: true, packet_limit_bytes: 64 << 10 }
     }
@@ -34,7 +34,7 @@ impl Default for Config {
 /// comes first. Memory is bounded: a frame, at most 127 remembered items, and for each of 32
 /// virtual channels the first bytes of a packet.
 #[derive(Clone, Debug)]
-pub struct Listener {
+pub struct LaneListener {
     lanes: Vec<Lane>,
     align: Align,
     frames: Frames,
@@ -44,9 +44,9 @@ pub struct Listener {
     fresh: bool,
 }
 
-impl Listener {
+impl LaneListener {
     /// One that has heard nothing.
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &ListenerConfig) -> Self {
         let lanes = config.lanes.clamp(1, LANES_MAX as u8);
         Self {
             lanes: (0..lanes).map(Lane::new).collect(),
@@ -64,13 +64,13 @@ impl Listener {
     }
 
     /// What the sender of a lane is doing.
-    pub fn phase(&self, lane: u8) -> Phase {
-        self.lanes.get(usize::from(lane)).map_or(Phase::Unknown, Lane::phase)
+    pub fn phase(&self, lane: u8) -> LanePhase {
+        self.lanes.get(usize::from(lane)).map_or(LanePhase::Unknown, Lane::phase)
     }
 
     /// The words of one word period, lane 0 first, `None` without signal. Lanes that are left out
     /// have none, those over the number of lanes are ignored.
-    pub fn push(&mut self, words: &[Option<Word>], sink: &mut Sink<'_>) {
+    pub fn push(&mut self, words: &[Option<Word>], sink: &mut TraceSink<'_>) {
         let at = self.at;
         self.at += 1;
         let mut up = [None; LANES_MAX];
@@ -84,12 +84,12 @@ impl Listener {
             if before == after {
                 continue;
             }
-            if before == Phase::Active {
+            if before == LanePhase::Active {
                 lost = true;
                 *up = None;
                 self.align.drop_lane(number);
             }
-            if after == Phase::Active {
+            if after == LanePhase::Active {
                 self.fresh = false;
             }
         }
@@ -105,11 +105,11 @@ impl Listener {
     }
 
     /// INIT3 words tell of link resets and scrambling.
-    fn capability(&mut self, at: u64, sink: &mut Sink<'_>) {
-        if self.lanes.iter().any(|lane| lane.phase() == Phase::Active) {
+    fn capability(&mut self, at: u64, sink: &mut TraceSink<'_>) {
+        if self.lanes.iter().any(|lane| lane.phase() == LanePhase::Active) {
             return;
         }
-        let told = self.lanes.iter().filter(|lane| lane.phase() == Phase::Init3);
+        let told = self.lanes.iter().filter(|lane| lane.phase() == LanePhase::Init3);
         let Some(field) = told.filter_map(Lane::capability).next() else { return };
         if self.scrambled.is_none() {
             self.frames.set_scrambled(field & capability::DATA_SCRAMBLED != 0);
@@ -117,13 +117,13 @@ impl Listener {
         if field & capability::LINK_RESET != 0 && !self.fresh {
             self.fresh = true;
             self.align.reset();
-            sink(Event { at, what: What::LinkReset });
+            sink(TraceEvent { at, what: TraceEventKind::LinkReset });
             self.frames.reset(at, sink);
         }
     }
 
     /// Nothing more comes: frames and packets under way are told of.
-    pub fn finish(&mut self, sink: &mut Sink<'_>) {
+    pub fn finish(&mut self, sink: &mut TraceSink<'_>) {
         self.frames.finish(self.at, sink);
     }
 }

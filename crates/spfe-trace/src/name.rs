@@ -14,7 +14,7 @@
 
 use core::fmt;
 
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::crc::Crc8;
 use spfe_link::word::{Word, k};
 
@@ -33,10 +33,10 @@ macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident $name:literal,)*) => {
         /// What words are called.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Kind { $($(#[$doc])* $kind,)* }
+        pub enum WordKind { $($(#[$doc])* $kind,)* }
 
-        impl Kind {
-            /// All of them; [`Kind`] as a number is the place in it.
+        impl WordKind {
+            /// All of them; [`WordKind`] as a number is the place in it.
             pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
 
             /// The name, in the standard's terms.
@@ -109,38 +109,38 @@ const D4_4: u8 = 0x84;
 
 /// A word with its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedWord {
     /// The word.
     pub word: Word,
     /// What it is.
-    pub kind: Kind,
-    /// Its fields, if it is a control word of the standard, or nearly ([`Kind::SifD44`]).
-    pub control: Option<Control>,
+    pub kind: WordKind,
+    /// Its fields, if it is a control word of the standard, or nearly ([`WordKind::SifD44`]).
+    pub control: Option<ControlWord>,
 }
 
 /// What a word is.
 #[inline]
-pub fn name(word: Word) -> Named {
+pub fn name(word: Word) -> NamedWord {
     if word.k == 0 {
-        return Named { word, kind: Kind::Data, control: None };
+        return NamedWord { word, kind: WordKind::Data, control: None };
     }
-    let control = Control::decode(word);
+    let control = ControlWord::decode(word);
     let kind = match control {
         Some(control) => kind_of(control),
-        None if word.is_n_chars() => Kind::NChars,
-        None if has_error(word) => Kind::RxErr,
+        None if word.is_n_chars() => WordKind::NChars,
+        None if has_error(word) => WordKind::RxErr,
         None => return name_unknown(word),
     };
-    Named { word, kind, control }
+    NamedWord { word, kind, control }
 }
 
-fn name_unknown(word: Word) -> Named {
+fn name_unknown(word: Word) -> NamedWord {
     let [s0, s1, s2, s3] = word.symbols();
     if word.k == 1 && s0 == k::COMMA && s1 == D4_4 {
-        let control = Some(Control::Sif { seq: s2, crc: s3 });
-        return Named { word, kind: Kind::SifD44, control };
+        let control = Some(ControlWord::Sif { seq: s2, crc: s3 });
+        return NamedWord { word, kind: WordKind::SifD44, control };
     }
-    Named { word, kind: Kind::Unknown, control: None }
+    NamedWord { word, kind: WordKind::Unknown, control: None }
 }
 
 /// Whether a symbol is K0.0.
@@ -148,40 +148,41 @@ fn has_error(word: Word) -> bool {
     (0..4).any(|index| word.is_k(index) && word.symbol(index) == k::ERROR)
 }
 
-const fn kind_of(control: Control) -> Kind {
+const fn kind_of(control: ControlWord) -> WordKind {
     match control {
-        Control::Skip => Kind::Skip,
-        Control::Idle => Kind::Idle,
-        Control::Init1 => Kind::Init1,
-        Control::Init1Inverted => Kind::Init1Inverted,
-        Control::Init2 => Kind::Init2,
-        Control::Init2Inverted => Kind::Init2Inverted,
-        Control::Init3 { .. } => Kind::Init3,
-        Control::Standby { .. } => Kind::Standby,
-        Control::LostSignal { .. } => Kind::LostSignal,
-        Control::Active { .. } => Kind::Active,
-        Control::Align { .. } => Kind::Align,
-        Control::Pad => Kind::Pad,
-        Control::Sdf { .. } => Kind::Sdf,
-        Control::Edf { .. } => Kind::Edf,
-        Control::Sbf { .. } => Kind::Sbf,
-        Control::Ebf { .. } => Kind::Ebf,
-        Control::Sif { .. } => Kind::Sif,
-        Control::Fct { .. } => Kind::Fct,
-        Control::Ack { .. } => Kind::Ack,
-        Control::Nack { .. } => Kind::Nack,
-        Control::Full { .. } => Kind::Full,
-        Control::Retry => Kind::Retry,
-        Control::RxErr => Kind::RxErr,
+        ControlWord::Skip => WordKind::Skip,
+        ControlWord::Idle => WordKind::Idle,
+        ControlWord::Init1 => WordKind::Init1,
+        ControlWord::Init1Inverted => WordKind::Init1Inverted,
+        ControlWord::Init2 => WordKind::Init2,
+        ControlWord::Init2Inverted => WordKind::Init2Inverted,
+        ControlWord::Init3 { .. } => WordKind::Init3,
+        ControlWord::Standby { .. } => WordKind::Standby,
+        ControlWord::LostSignal { .. } => WordKind::LostSignal,
+        ControlWord::Active { .. } => WordKind::Active,
+        ControlWord::Align { .. } => WordKind::Align,
+        ControlWord::Pad => WordKind::Pad,
+        ControlWord::Sdf { .. } => WordKind::Sdf,
+        ControlWord::Edf { .. } => WordKind::Edf,
+        ControlWord::Sbf { .. } => WordKind::Sbf,
+        ControlWord::Ebf { .. } => WordKind::Ebf,
+        ControlWord::Sif { .. } => WordKind::Sif,
+        ControlWord::Fct { .. } => WordKind::Fct,
+        ControlWord::Ack { .. } => WordKind::Ack,
+        ControlWord::Nack { .. } => WordKind::Nack,
+        ControlWord::Full { .. } => WordKind::Full,
+        ControlWord::Retry => WordKind::Retry,
+        ControlWord::RxErr => WordKind::RxErr,
     }
 }
 
-impl Named {
+impl NamedWord {
     /// Of SIF, FCT, ACK, NACK and FULL: the CRC-8 it ought to have, if it has another.
     pub fn crc8_expected(&self) -> Option<u8> {
-        let carries =
-            matches!(self.kind, Kind::Sif | Kind::SifD44 | Kind::Fct | Kind::Ack | Kind::Nack)
-                || self.kind == Kind::Full;
+        let carries = matches!(
+            self.kind,
+            WordKind::Sif | WordKind::SifD44 | WordKind::Fct | WordKind::Ack | WordKind::Nack
+        ) || self.kind == WordKind::Full;
         let expected = Crc8::new().symbols(self.word, 3).value();
         (carries && expected != self.word.symbol(3)).then_some(expected)
     }
@@ -192,14 +193,14 @@ impl Named {
             return Some(Remark::Crc8 { expected });
         }
         match self.control {
-            Some(Control::Sdf { vc: 32.. }) => Some(Remark::VcRange),
-            Some(Control::Align { lanes, inverse })
+            Some(ControlWord::Sdf { vc: 32.. }) => Some(Remark::VcRange),
+            Some(ControlWord::Align { lanes, inverse })
                 if inverse != !lanes && (lanes, inverse) != (0, 0) =>
             {
                 Some(Remark::AlignField)
             }
-            Some(_) if self.kind == Kind::SifD44 => Some(Remark::SifSymbol),
-            Some(Control::RxErr) | None => None,
+            Some(_) if self.kind == WordKind::SifD44 => Some(Remark::SifSymbol),
+            Some(ControlWord::RxErr) | None => None,
             Some(control) if control.encode() != self.word => Some(Remark::Reserved),
             Some(_) => None,
         }
@@ -251,7 +252,7 @@ impl fmt::Display for Character {
     }
 }
 
-impl fmt::Display for Named {
+impl fmt::Display for NamedWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.name())?;
         let Some(control) = self.control else {
@@ -261,24 +262,24 @@ impl fmt::Display for Named {
             return Ok(());
         };
         match control {
-            Control::Init3 { capability } => write!(f, " capability=0x{capability:02X}")?,
-            Control::Standby { reason } => write!(f, " reason=0x{reason:02X}")?,
-            Control::LostSignal { cause } => write!(f, " cause={cause}")?,
-            Control::Active { lanes } => write!(f, " lanes=0x{lanes:04X}")?,
-            Control::Align { lanes: 0, inverse: 0 } => f.write_str(" hot-redundant")?,
-            Control::Align { lanes, inverse } if inverse == !lanes => {
+            ControlWord::Init3 { capability } => write!(f, " capability=0x{capability:02X}")?,
+            ControlWord::Standby { reason } => write!(f, " reason=0x{reason:02X}")?,
+            ControlWord::LostSignal { cause } => write!(f, " cause={cause}")?,
+            ControlWord::Active { lanes } => write!(f, " lanes=0x{lanes:04X}")?,
+            ControlWord::Align { lanes: 0, inverse: 0 } => f.write_str(" hot-redundant")?,
+            ControlWord::Align { lanes, inverse } if inverse == !lanes => {
                 let count = if lanes & 0xf == 0 { 16 } else { lanes & 0xf };
                 write!(f, " lane={} lanes={count}", lanes >> 4)?;
             }
-            Control::Align { lanes, inverse } => {
+            ControlWord::Align { lanes, inverse } => {
                 write!(f, " field=0x{lanes:02X} inverse=0x{inverse:02X}")?;
             }
-            Control::Sdf { vc } => write!(f, " vc={vc}")?,
-            Control::Edf { seq, crc } => write!(f, " seq={} crc=0x{crc:04X}", Seq(seq))?,
-            Control::Sbf { channel, kind } => {
+            ControlWord::Sdf { vc } => write!(f, " vc={vc}")?,
+            ControlWord::Edf { seq, crc } => write!(f, " seq={} crc=0x{crc:04X}", Seq(seq))?,
+            ControlWord::Sbf { channel, kind } => {
                 write!(f, " channel=0x{channel:02X} type=0x{kind:02X}")?;
             }
-            Control::Ebf { status, seq, crc } => {
+            ControlWord::Ebf { status, seq, crc } => {
                 f.write_str(if status & 1 != 0 { " late" } else { "" })?;
                 f.write_str(if status & 2 != 0 { " delayed" } else { "" })?;
                 if status & !3 != 0 {
@@ -286,13 +287,13 @@ impl fmt::Display for Named {
                 }
                 write!(f, " seq={} crc=0x{crc:02X}", Seq(seq))?;
             }
-            Control::Fct { multiplier, vc, seq, .. } => {
+            ControlWord::Fct { multiplier, vc, seq, .. } => {
                 write!(f, " vc={vc} m={multiplier} seq={}", Seq(seq))?;
             }
-            Control::Sif { seq, .. }
-            | Control::Ack { seq, .. }
-            | Control::Nack { seq, .. }
-            | Control::Full { seq, .. } => write!(f, " seq={}", Seq(seq))?,
+            ControlWord::Sif { seq, .. }
+            | ControlWord::Ack { seq, .. }
+            | ControlWord::Nack { seq, .. }
+            | ControlWord::Full { seq, .. } => write!(f, " seq={}", Seq(seq))?,
             _ => {}
         }
         if self.crc8_expected().is_some() {

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{Event, Sink, Violation, What};
+use crate::event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
 
 /// Most items without an ACK.
 pub(crate) const OUTSTANDING_MAX: usize = 127;
@@ -94,7 +94,7 @@ impl Numbers {
     }
 
     /// An EDF, EBF or FCT with a good CRC.
-    pub fn item(&mut self, seq: u8, digest: Digest, at: u64, sink: &mut Sink<'_>) -> Verdict {
+    pub fn item(&mut self, seq: u8, digest: Digest, at: u64, sink: &mut TraceSink<'_>) -> Verdict {
         self.check(seq, next, seq.wrapping_sub(1), at, sink);
         self.last = Some(seq);
         if self.lost.is_some() {
@@ -110,7 +110,7 @@ impl Numbers {
     }
 
     /// A SIF or FULL with a good CRC.
-    pub fn current(&mut self, seq: u8, at: u64, sink: &mut Sink<'_>) {
+    pub fn current(&mut self, seq: u8, at: u64, sink: &mut TraceSink<'_>) {
         self.check(seq, |last| last, seq, at, sink);
         self.last = Some(seq);
     }
@@ -122,20 +122,20 @@ impl Numbers {
         follow: impl Fn(u8) -> u8,
         base: u8,
         at: u64,
-        sink: &mut Sink<'_>,
+        sink: &mut TraceSink<'_>,
     ) {
         let retry = core::mem::take(&mut self.retry);
         let damaged = core::mem::take(&mut self.damaged);
         let Some(last) = self.last else { return };
-        let mut violation = |what| sink(Event { at, what: What::Violation(what) });
+        let mut violation = |what| sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
         let turned = negative(seq) != negative(last);
         let expected = follow(last);
         if retry || turned {
             if retry && !turned && !damaged {
-                violation(Violation::RetryPolarity { got: seq });
+                violation(TraceViolation::RetryPolarity { got: seq });
             }
             if !retry && !damaged {
-                violation(Violation::PolarityWithoutRetry { before: last, got: seq });
+                violation(TraceViolation::PolarityWithoutRetry { before: last, got: seq });
             }
             let goes_on = distance(expected, seq) == 0;
             if retry || damaged || !goes_on {
@@ -147,7 +147,7 @@ impl Numbers {
                 let missing = distance(expected, seq);
                 self.lost = Some((at, missing.saturating_add(self.lost.map_or(0, |l| l.1))));
             } else {
-                violation(Violation::Sequence { expected, got: seq });
+                violation(TraceViolation::Sequence { expected, got: seq });
             }
         } else if self.lost.is_some_and(|(since, _)| at.saturating_sub(since) > PATIENCE_WORDS) {
             self.found(at, sink, true);
@@ -155,11 +155,11 @@ impl Numbers {
     }
 
     /// Nothing is missing from here on; what was, perhaps never comes.
-    fn found(&mut self, at: u64, sink: &mut Sink<'_>, never: bool) {
+    fn found(&mut self, at: u64, sink: &mut TraceSink<'_>, never: bool) {
         if let Some((_, count)) = self.lost.take()
             && never
         {
-            sink(Event { at, what: What::Missing { count } });
+            sink(TraceEvent { at, what: TraceEventKind::Missing { count } });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use spfe_link::word::{Word, k};
 
-use crate::event::{End, Event, Packet, Sink, What};
+use crate::event::{TraceEnd, TraceEvent, TraceEventKind, TracePacket, TraceSink};
 
 /// The packet of one virtual channel.
 #[derive(Clone, Debug, Default)]
@@ -37,19 +37,22 @@ impl Reassembly {
     }
 
     /// The packet ends.
-    pub fn end(&mut self, vc: u8, end: End, at: u64, sink: &mut Sink<'_>) {
+    pub fn end(&mut self, vc: u8, end: TraceEnd, at: u64, sink: &mut TraceSink<'_>) {
         let from = if self.length == 0 { at } else { self.from };
         let (bytes, length, partial) = (self.bytes.as_slice(), self.length, self.partial);
-        sink(Event { at, what: What::Packet(Packet { from, vc, bytes, length, end, partial }) });
+        sink(TraceEvent {
+            at,
+            what: TraceEventKind::Packet(TracePacket { from, vc, bytes, length, end, partial }),
+        });
         self.bytes.clear();
         self.length = 0;
         self.partial = false;
     }
 
     /// Nothing more comes: what there is has no end.
-    pub fn cut(&mut self, vc: u8, at: u64, sink: &mut Sink<'_>) {
+    pub fn cut(&mut self, vc: u8, at: u64, sink: &mut TraceSink<'_>) {
         if self.length != 0 {
-            self.end(vc, End::Cut, at, sink);
+            self.end(vc, TraceEnd::Cut, at, sink);
         }
     }
 
@@ -60,7 +63,7 @@ impl Reassembly {
         vc: u8,
         limit: usize,
         place: (u64, u64),
-        sink: &mut Sink<'_>,
+        sink: &mut TraceSink<'_>,
     ) -> bool {
         let (from, at) = place;
         let (mut ended, mut legal) = (false, true);
@@ -75,7 +78,7 @@ impl Reassembly {
                 continue;
             }
             ended = true;
-            self.end(vc, if value == k::EOP { End::Eop } else { End::Eep }, at, sink);
+            self.end(vc, if value == k::EOP { TraceEnd::Eop } else { TraceEnd::Eep }, at, sink);
         }
         legal
     }

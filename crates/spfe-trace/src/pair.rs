@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
 
-use crate::event::{Event, Sink, Violation, What};
+use crate::event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
 use crate::frame::VCS;
-use crate::listener::{Config, Listener};
+use crate::listener::{LaneListener, ListenerConfig};
 use crate::numbers::{OUTSTANDING_MAX, distance, next};
 
 /// Words of credit per FCT and multiplier.
@@ -19,15 +19,15 @@ const DAMAGE_WORDS: u64 = 8192;
 
 /// Which way something goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub enum LinkDirection {
     /// From the first end to the second.
     AToB,
     /// From the second end to the first.
     BToA,
 }
 
-impl Direction {
-    /// Both, in the order of the parameters of [`Pair::push`].
+impl LinkDirection {
+    /// Both, in the order of the parameters of [`LinkPair::push`].
     pub const BOTH: [Self; 2] = [Self::AToB, Self::BToA];
 
     /// Its name.
@@ -83,18 +83,24 @@ impl Flow {
     }
 
     /// A number it sent; `base` is the count before, if it is the first of its polarity.
-    fn number(&mut self, seq: u8, base: u8, lenient: bool, mut violation: impl FnMut(Violation)) {
+    fn number(
+        &mut self,
+        seq: u8,
+        base: u8,
+        lenient: bool,
+        mut violation: impl FnMut(TraceViolation),
+    ) {
         let retry = core::mem::take(&mut self.retry);
         let gap = core::mem::take(&mut self.gap);
         let turned = self.last.is_some_and(|last| (last ^ seq) & 0x80 != 0);
         if retry || turned {
             match self.nack.take() {
                 Some(nack) if distance(nack, base) != 0 && !gap => violation(if retry {
-                    Violation::RetryFrom { expected: next(nack) ^ 0x80, got: seq }
+                    TraceViolation::RetryFrom { expected: next(nack) ^ 0x80, got: seq }
                 } else {
-                    Violation::NotResent { from: next(nack), got: seq }
+                    TraceViolation::NotResent { from: next(nack), got: seq }
                 }),
-                None if retry && !lenient => violation(Violation::RetryWithoutNack),
+                None if retry && !lenient => violation(TraceViolation::RetryWithoutNack),
                 _ => {}
             }
         }
@@ -102,7 +108,7 @@ impl Flow {
             && usize::from(distance(acked, last)) == OUTSTANDING_MAX
             && distance(last, seq) == 1
         {
-            violation(Violation::TooManyOutstanding);
+            violation(TraceViolation::TooManyOutstanding);
             self.acked = Some(seq);
         }
         self.last = Some(seq);
@@ -126,14 +132,14 @@ impl Flow {
         words: u64,
         from: u64,
         lenient: bool,
-        mut violation: impl FnMut(Violation),
+        mut violation: impl FnMut(TraceViolation),
     ) {
         let credit = self.credit.as_mut().and_then(|credit| credit.get_mut(usize::from(vc)));
         let Some(credit) = credit else { return };
         let since = self.recent.iter().filter(|(at, to, _)| *at > from && *to == vc);
         let then = credit.saturating_sub(since.map(|(_, _, words)| words).sum());
         if then < words && !lenient {
-            violation(Violation::NoCredit { vc, words: (words - then) as u32 });
+            violation(TraceViolation::NoCredit { vc, words: (words - then) as u32 });
         }
         *credit = credit.saturating_sub(words);
     }
@@ -144,7 +150,7 @@ impl Flow {
         seq: u8,
         is_nack: bool,
         lenient: bool,
-        mut violation: impl FnMut(Violation),
+        mut violation: impl FnMut(TraceViolation),
     ) {
         let Some(last) = self.last else { return };
         // Of the other polarity: it is ignored.
@@ -155,7 +161,7 @@ impl Flow {
             && distance(acked, seq) > distance(acked, last)
         {
             if !lenient {
-                violation(Violation::AckUnknown { seq });
+                violation(TraceViolation::AckUnknown { seq });
             }
             return;
         }
@@ -168,49 +174,53 @@ impl Flow {
 
 /// Follows both directions of a link, recorded with one clock.
 #[derive(Clone, Debug)]
-pub struct Pair {
-    listeners: [Listener; 2],
+pub struct LinkPair {
+    listeners: [LaneListener; 2],
     flows: [Flow; 2],
 }
 
-impl Pair {
+impl LinkPair {
     /// One that has heard nothing; both directions are read in the same way.
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &ListenerConfig) -> Self {
         Self {
-            listeners: [Listener::new(config), Listener::new(config)],
+            listeners: [LaneListener::new(config), LaneListener::new(config)],
             flows: [Flow::new(), Flow::new()],
         }
     }
 
     /// The listener of a direction.
-    pub fn listener(&self, direction: Direction) -> &Listener {
+    pub fn listener(&self, direction: LinkDirection) -> &LaneListener {
         let [a, b] = &self.listeners;
-        if direction == Direction::AToB { a } else { b }
+        if direction == LinkDirection::AToB { a } else { b }
     }
 
     /// One word period: the words of the lanes from the first end to the second, and back, as
-    /// [`Listener::push`] takes them.
+    /// [`LaneListener::push`] takes them.
     pub fn push(
         &mut self,
         a: &[Option<Word>],
         b: &[Option<Word>],
-        sink: &mut dyn FnMut(Direction, Event<'_>),
+        sink: &mut dyn FnMut(LinkDirection, TraceEvent<'_>),
     ) {
         let Self { listeners: [to_b, to_a], flows: [from_a, from_b] } = self;
-        to_b.push(a, &mut |event| judge(event, from_a, from_b, &mut |e| sink(Direction::AToB, e)));
-        to_a.push(b, &mut |event| judge(event, from_b, from_a, &mut |e| sink(Direction::BToA, e)));
+        to_b.push(a, &mut |event| {
+            judge(event, from_a, from_b, &mut |e| sink(LinkDirection::AToB, e))
+        });
+        to_a.push(b, &mut |event| {
+            judge(event, from_b, from_a, &mut |e| sink(LinkDirection::BToA, e))
+        });
     }
 
     /// Nothing more comes.
-    pub fn finish(&mut self, sink: &mut dyn FnMut(Direction, Event<'_>)) {
-        for (listener, direction) in self.listeners.iter_mut().zip(Direction::BOTH) {
+    pub fn finish(&mut self, sink: &mut dyn FnMut(LinkDirection, TraceEvent<'_>)) {
+        for (listener, direction) in self.listeners.iter_mut().zip(LinkDirection::BOTH) {
             listener.finish(&mut |event| sink(direction, event));
         }
     }
 }
 
 /// An event of one direction, held against both: `own` is its sender, `other` its receiver.
-fn judge(event: Event<'_>, own: &mut Flow, other: &mut Flow, sink: &mut Sink<'_>) {
+fn judge(event: TraceEvent<'_>, own: &mut Flow, other: &mut Flow, sink: &mut TraceSink<'_>) {
     let at = event.at;
     let lenient = other.is_damaged(at) || own.is_damaged(at);
     let mut found = [None; 3];
@@ -221,45 +231,45 @@ fn judge(event: Event<'_>, own: &mut Flow, other: &mut Flow, sink: &mut Sink<'_>
         }
     };
     match event.what {
-        What::LinkReset => own.reset(),
-        What::Aligned { .. } | What::Phase { .. } => own.gap = true,
-        What::DataFrame(frame) => {
+        TraceEventKind::LinkReset => own.reset(),
+        TraceEventKind::Aligned { .. } | TraceEventKind::Phase { .. } => own.gap = true,
+        TraceEventKind::DataFrame(frame) => {
             own.number(frame.seq, frame.seq.wrapping_sub(1), lenient, &mut violation);
             if !frame.resent {
                 own.spend(frame.vc, frame.words.len() as u64, frame.from, lenient, &mut violation);
             }
         }
-        What::BroadcastFrame(frame) => {
+        TraceEventKind::BroadcastFrame(frame) => {
             own.number(frame.seq, frame.seq.wrapping_sub(1), lenient, &mut violation);
         }
-        What::IdleFrame(_) => {}
-        What::Token { control, resent } => match control {
-            Control::Fct { multiplier, vc, seq, .. } => {
+        TraceEventKind::IdleFrame(_) => {}
+        TraceEventKind::Token { control, resent } => match control {
+            ControlWord::Fct { multiplier, vc, seq, .. } => {
                 own.number(seq, seq.wrapping_sub(1), lenient, &mut violation);
                 if !resent {
                     other.grant(vc, FCT_WORDS * u64::from(multiplier), at);
                 }
             }
-            Control::Full { seq, .. } => own.number(seq, seq, lenient, &mut violation),
-            Control::Retry => own.retry = true,
-            Control::Ack { seq, .. } => other.acknowledge(seq, false, lenient, &mut violation),
-            Control::Nack { seq, .. } => other.acknowledge(seq, true, lenient, &mut violation),
+            ControlWord::Full { seq, .. } => own.number(seq, seq, lenient, &mut violation),
+            ControlWord::Retry => own.retry = true,
+            ControlWord::Ack { seq, .. } => other.acknowledge(seq, false, lenient, &mut violation),
+            ControlWord::Nack { seq, .. } => other.acknowledge(seq, true, lenient, &mut violation),
             _ => {}
         },
-        What::Violation(
-            Violation::DamagedWord { .. }
-            | Violation::Crc8 { .. }
-            | Violation::Crc16 { .. }
-            | Violation::Frame { .. }
-            | Violation::UnknownControl { .. }
-            | Violation::Skew
-            | Violation::Misaligned
-            | Violation::InvalidRow,
+        TraceEventKind::Violation(
+            TraceViolation::DamagedWord { .. }
+            | TraceViolation::Crc8 { .. }
+            | TraceViolation::Crc16 { .. }
+            | TraceViolation::Frame { .. }
+            | TraceViolation::UnknownControl { .. }
+            | TraceViolation::Skew
+            | TraceViolation::Misaligned
+            | TraceViolation::InvalidRow,
         ) => (own.damaged, own.gap) = (Some(at), true),
         _ => {}
     }
     sink(event);
     for what in found.into_iter().flatten() {
-        sink(Event { at, what: What::Violation(what) });
+        sink(TraceEvent { at, what: TraceEventKind::Violation(what) });
     }
 }

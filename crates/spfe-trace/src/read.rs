@@ -2,17 +2,17 @@
 
 use spfe_link::word::Word;
 
-use crate::symbols::{Decoded, Symbols};
-use crate::text::{TextError, Token, split, token_at};
+use crate::symbols::{DecodedWord, WordAssembler};
+use crate::text::{TextError, TextToken, split, token_at};
 
 /// Makes words of lines: words as they are, four symbols or four codes to a word.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Reader {
-    symbols: Symbols,
-    last: Option<Decoded>,
+pub struct WordReader {
+    symbols: WordAssembler,
+    last: Option<DecodedWord>,
 }
 
-impl Reader {
+impl WordReader {
     /// Before the first line.
     pub fn new() -> Self {
         Self::default()
@@ -30,21 +30,21 @@ impl Reader {
     pub fn line(
         &mut self,
         line: &str,
-        sink: &mut dyn FnMut(Decoded) -> bool,
+        sink: &mut dyn FnMut(DecodedWord) -> bool,
     ) -> Result<(), TextError> {
         for (column, part) in split(line) {
             let wrong = |what| TextError::new(column, part, what);
             let more = match token_at(column, part)? {
-                Token::Word(_) if self.held() != 0 => {
+                TextToken::Word(_) if self.held() != 0 => {
                     return Err(wrong("the word before it lacks symbols"));
                 }
-                Token::Word(word) => self.give(Some(whole(word)), sink),
-                Token::Symbol { value, is_k } => {
+                TextToken::Word(word) => self.give(Some(whole(word)), sink),
+                TextToken::Symbol { value, is_k } => {
                     let decoded = self.symbols.push_symbol(value, is_k);
                     self.give(decoded, sink)
                 }
-                Token::Codes { bits, count } => self.codes(bits, count, sink),
-                Token::Times(times) => {
+                TextToken::Codes { bits, count } => self.codes(bits, count, sink),
+                TextToken::Times(times) => {
                     let last = self.last.take().filter(|_| self.held() == 0);
                     let last = last.ok_or_else(|| wrong("there is no word before it to repeat"))?;
                     (1..times).all(|_| sink(last))
@@ -57,12 +57,16 @@ impl Reader {
         Ok(())
     }
 
-    fn give(&mut self, decoded: Option<Decoded>, sink: &mut dyn FnMut(Decoded) -> bool) -> bool {
+    fn give(
+        &mut self,
+        decoded: Option<DecodedWord>,
+        sink: &mut dyn FnMut(DecodedWord) -> bool,
+    ) -> bool {
         self.last = decoded;
         decoded.is_none_or(sink)
     }
 
-    fn codes(&mut self, bits: u64, count: u8, sink: &mut dyn FnMut(Decoded) -> bool) -> bool {
+    fn codes(&mut self, bits: u64, count: u8, sink: &mut dyn FnMut(DecodedWord) -> bool) -> bool {
         (0..count).all(|index| {
             let decoded = self.symbols.push((bits >> (10 * index)) as u16);
             self.give(decoded, sink)
@@ -70,6 +74,6 @@ impl Reader {
     }
 }
 
-const fn whole(word: Word) -> Decoded {
-    Decoded { word, not_in_table: 0, disparity: 0, dropped: 0 }
+const fn whole(word: Word) -> DecodedWord {
+    DecodedWord { word, not_in_table: 0, disparity: 0, dropped: 0 }
 }

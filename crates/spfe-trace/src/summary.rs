@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
 
-use crate::event::{Event, What};
-use crate::name::{Kind, name};
+use crate::event::{TraceEvent, TraceEventKind};
+use crate::name::{WordKind, name};
 
 /// Counts of words by kind, of frames and packets, of violations by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    words: [u64; Kind::ALL.len()],
+pub struct TraceSummary {
+    words: [u64; WordKind::ALL.len()],
     /// Data frames with a good CRC-16.
     pub data_frames: u64,
     /// Broadcast frames with a good CRC-8.
@@ -44,7 +44,7 @@ pub struct Summary {
     pub violations: BTreeMap<&'static str, u64>,
 }
 
-impl Summary {
+impl TraceSummary {
     /// Counts a word.
     #[inline]
     pub fn word(&mut self, word: Word) {
@@ -54,7 +54,7 @@ impl Summary {
     }
 
     /// How many words of a kind there were.
-    pub fn words(&self, kind: Kind) -> u64 {
+    pub fn words(&self, kind: WordKind) -> u64 {
         self.words.get(kind as usize).copied().unwrap_or(0)
     }
 
@@ -64,42 +64,42 @@ impl Summary {
     }
 
     /// Counts an event.
-    pub fn event(&mut self, event: &Event<'_>) {
+    pub fn event(&mut self, event: &TraceEvent<'_>) {
         match &event.what {
-            What::DataFrame(frame) => {
+            TraceEventKind::DataFrame(frame) => {
                 self.data_frames += 1;
                 self.resent += u64::from(frame.resent);
             }
-            What::BroadcastFrame(frame) => {
+            TraceEventKind::BroadcastFrame(frame) => {
                 self.broadcast_frames += 1;
                 self.resent += u64::from(frame.resent);
             }
-            What::IdleFrame(_) => self.idle_frames += 1,
-            What::Token { control, resent } => {
+            TraceEventKind::IdleFrame(_) => self.idle_frames += 1,
+            TraceEventKind::Token { control, resent } => {
                 self.resent += u64::from(*resent);
                 match control {
-                    Control::Fct { .. } => self.fcts += 1,
-                    Control::Ack { .. } => self.acks += 1,
-                    Control::Nack { .. } => self.nacks += 1,
-                    Control::Full { .. } => self.fulls += 1,
+                    ControlWord::Fct { .. } => self.fcts += 1,
+                    ControlWord::Ack { .. } => self.acks += 1,
+                    ControlWord::Nack { .. } => self.nacks += 1,
+                    ControlWord::Full { .. } => self.fulls += 1,
                     _ => self.retries += 1,
                 }
             }
-            What::Missing { count } => self.missing += u64::from(*count),
-            What::Packet(packet) => {
-                let cut = packet.end == crate::event::End::Cut;
+            TraceEventKind::Missing { count } => self.missing += u64::from(*count),
+            TraceEventKind::Packet(packet) => {
+                let cut = packet.end == crate::event::TraceEnd::Cut;
                 self.cut_packets += u64::from(cut);
                 self.packets += u64::from(!cut);
                 self.bytes += packet.length;
             }
-            What::LinkReset => self.link_resets += 1,
-            What::Violation(violation) => {
+            TraceEventKind::LinkReset => self.link_resets += 1,
+            TraceEventKind::Violation(violation) => {
                 *self.violations.entry(violation.name()).or_default() += 1;
             }
-            What::Phase { .. }
-            | What::Swapped { .. }
-            | What::Capability { .. }
-            | What::Aligned { .. } => {}
+            TraceEventKind::Phase { .. }
+            | TraceEventKind::Swapped { .. }
+            | TraceEventKind::Capability { .. }
+            | TraceEventKind::Aligned { .. } => {}
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Ten-bit symbols of a lane to words: comma alignment (50-11C 5.5.6, 5.5.7) and 8b/10b.
 
-pub use spfe_link::code::Encoder;
-use spfe_link::code::{Decoder, Disparity};
+pub use spfe_link::code::SymbolEncoder;
+use spfe_link::code::{Disparity, SymbolDecoder};
 use spfe_link::word::{Word, k};
 
 /// A word made of symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodedWord {
     /// The word; symbols in error are K0.0.
     pub word: Word,
     /// Which symbols are no code at all, bit 0 for symbol 0.
@@ -19,8 +19,8 @@ pub struct Decoded {
 
 /// Makes words of the symbols of one lane.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Symbols {
-    decoder: Decoder,
+pub struct WordAssembler {
+    decoder: SymbolDecoder,
     /// The disparity of the sender is known.
     started: bool,
     symbols: [u8; 4],
@@ -31,7 +31,7 @@ pub struct Symbols {
     count: u8,
 }
 
-impl Symbols {
+impl WordAssembler {
     /// Before the first symbol.
     pub fn new() -> Self {
         Self::default()
@@ -45,12 +45,12 @@ impl Symbols {
     /// Ten bits, bit 0 first on the line as in [`spfe_link::code`]; bits over 9 do not count.
     ///
     /// A recording begins with either disparity, so the first symbol tells it.
-    pub fn push(&mut self, code: u16) -> Option<Decoded> {
+    pub fn push(&mut self, code: u16) -> Option<DecodedWord> {
         let code = code & 0x3ff;
         if !core::mem::replace(&mut self.started, true) {
-            let mut minus = Decoder::new(Disparity::Minus);
+            let mut minus = SymbolDecoder::new(Disparity::Minus);
             if minus.symbol(code).disparity_error {
-                self.decoder = Decoder::new(Disparity::Plus);
+                self.decoder = SymbolDecoder::new(Disparity::Plus);
             }
         }
         let symbol = self.decoder.symbol(code);
@@ -64,7 +64,7 @@ impl Symbols {
     }
 
     /// A symbol whose code is already taken off.
-    pub fn push_symbol(&mut self, value: u8, is_k: bool) -> Option<Decoded> {
+    pub fn push_symbol(&mut self, value: u8, is_k: bool) -> Option<DecodedWord> {
         self.take(value, is_k, false, false)
     }
 
@@ -80,7 +80,7 @@ impl Symbols {
         is_k: bool,
         not_in_table: bool,
         disparity: bool,
-    ) -> Option<Decoded> {
+    ) -> Option<DecodedWord> {
         if let Some(slot) = self.symbols.get_mut(usize::from(self.count)) {
             *slot = value;
         }
@@ -91,7 +91,7 @@ impl Symbols {
         if self.count < 4 {
             return None;
         }
-        let decoded = Decoded {
+        let decoded = DecodedWord {
             word: Word::from_symbols(self.symbols, self.mask),
             not_in_table: self.not_in_table,
             disparity: self.disparity,

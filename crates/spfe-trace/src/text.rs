@@ -13,7 +13,7 @@
 
 use core::fmt;
 
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
 
 /// Most times that `xN` may repeat a token.
@@ -25,7 +25,7 @@ const ACCEPTED: &str = "a word (7F7FCEFC/1), a symbol (K28.7, D14.6), symbols of
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Token {
+pub enum TextToken {
     /// Four symbols.
     Word(Word),
     /// A symbol.
@@ -89,32 +89,32 @@ pub(crate) fn split(line: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The tokens of a line.
-pub fn tokens(line: &str) -> impl Iterator<Item = Result<Token, TextError>> {
+pub fn tokens(line: &str) -> impl Iterator<Item = Result<TextToken, TextError>> {
     split(line).map(|(column, part)| token_at(column, part))
 }
 
 /// The token at a column.
-pub(crate) fn token_at(column: usize, part: &str) -> Result<Token, TextError> {
+pub(crate) fn token_at(column: usize, part: &str) -> Result<TextToken, TextError> {
     token(part).map_err(|what| TextError::new(column, part, what.unwrap_or(ACCEPTED)))
 }
 
-fn token(part: &str) -> Result<Token, Option<&'static str>> {
+fn token(part: &str) -> Result<TextToken, Option<&'static str>> {
     let bytes = part.as_bytes();
     match bytes {
         [b'K' | b'k' | b'D' | b'd', rest @ ..] if rest.contains(&b'.') => {
             let (value, is_k) =
                 symbol(part).ok_or(Some("x of Kx.y or Dx.y is 0 to 31, y 0 to 7"))?;
-            Ok(Token::Symbol { value, is_k })
+            Ok(TextToken::Symbol { value, is_k })
         }
-        [b'x' | b'X', digits @ ..] if !digits.is_empty() => times(part).map(Token::Times),
+        [b'x' | b'X', digits @ ..] if !digits.is_empty() => times(part).map(TextToken::Times),
         _ if is_codes(bytes) => Ok(codes(bytes)),
         [b'0', b'x' | b'X', _, _, _] => {
             let code = hex(&part[2..]).filter(|code| *code < 1 << 10);
             let code = code.ok_or(Some("ten bits are 0x000 to 0x3FF"))?;
             let bits = u64::from((code as u16).reverse_bits() >> 6);
-            Ok(Token::Codes { bits, count: 1 })
+            Ok(TextToken::Codes { bits, count: 1 })
         }
-        _ => word(part).map(Token::Word),
+        _ => word(part).map(TextToken::Word),
     }
 }
 
@@ -137,10 +137,10 @@ fn is_codes(part: &[u8]) -> bool {
     whole && part.iter().all(|digit| matches!(digit, b'0' | b'1'))
 }
 
-fn codes(part: &[u8]) -> Token {
+fn codes(part: &[u8]) -> TextToken {
     let place = |bits, (place, digit): (usize, &u8)| bits | u64::from(*digit == b'1') << place;
     let bits = part.iter().enumerate().fold(0, place);
-    Token::Codes { bits, count: (part.len() / 10) as u8 }
+    TextToken::Codes { bits, count: (part.len() / 10) as u8 }
 }
 
 fn word(part: &str) -> Result<Word, Option<&'static str>> {
@@ -165,7 +165,8 @@ fn word(part: &str) -> Result<Word, Option<&'static str>> {
 
 /// A word whose mask is not said.
 fn guess(bits: u32) -> Word {
-    let is_control = |k| Control::decode(Word { bits, k }).is_some_and(|c| c != Control::RxErr);
+    let is_control =
+        |k| ControlWord::decode(Word { bits, k }).is_some_and(|c| c != ControlWord::RxErr);
     let k = [1, 0xf].into_iter().find(|k| is_control(*k)).unwrap_or(0);
     Word { bits, k }
 }

@@ -2,13 +2,13 @@
 
 use core::fmt;
 
-use crate::event::Phase;
+use crate::event::LanePhase;
 use crate::name::Seq;
 use spfe_link::word::Word;
 
 /// Something the standard does not allow, or damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Violation {
+pub enum TraceViolation {
     /// A word with a code or disparity error, or an RXERR.
     DamagedWord {
         /// Its lane.
@@ -26,9 +26,9 @@ pub enum Violation {
         /// The lane.
         lane: u8,
         /// The phase before.
-        from: Phase,
+        from: LanePhase,
         /// The phase its word shows.
-        to: Phase,
+        to: LanePhase,
     },
     /// INIT3 words of one initialisation tell different capabilities.
     Capability {
@@ -201,7 +201,7 @@ pub enum Violation {
     },
 }
 
-impl Violation {
+impl TraceViolation {
     /// Its name, the same for every one of the kind.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -249,7 +249,7 @@ impl Violation {
     }
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for TraceViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match *self {

@@ -6,8 +6,10 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use spfe_trace::event::{End, Phase};
-use spfe_trace::{Config, Event, Kind, Pair, Summary, What, Word, text};
+use spfe_trace::event::{LanePhase, TraceEnd};
+use spfe_trace::{
+    LinkPair, ListenerConfig, TraceEvent, TraceEventKind, TraceSummary, Word, WordKind, text,
+};
 
 /// Both directions, word by word.
 fn recording(name: &str) -> Vec<[Word; 2]> {
@@ -26,13 +28,13 @@ fn recording(name: &str) -> Vec<[Word; 2]> {
 /// What was seen of one direction.
 #[derive(Default)]
 struct Seen {
-    summary: Summary,
-    phases: Vec<Phase>,
+    summary: TraceSummary,
+    phases: Vec<LanePhase>,
     capabilities: Vec<u8>,
     /// Data frames: virtual channel, number, words.
     frames: Vec<(u8, u8, Vec<Word>)>,
     /// Packets: virtual channel, bytes, end.
-    packets: Vec<(u8, Vec<u8>, End)>,
+    packets: Vec<(u8, Vec<u8>, TraceEnd)>,
     broadcasts: Vec<(u8, [u8; 8])>,
     /// Numbers of frames and FCTs in order.
     numbers: Vec<u8>,
@@ -45,52 +47,52 @@ struct Seen {
 }
 
 impl Seen {
-    fn event(&mut self, event: &Event<'_>) {
-        use spfe_link::Control;
+    fn event(&mut self, event: &TraceEvent<'_>) {
+        use spfe_link::ControlWord;
         self.summary.event(event);
         match event.what {
-            What::Phase { phase, .. } => self.phases.push(phase),
-            What::Capability { field, .. } => self.capabilities.push(field),
-            What::DataFrame(frame) => {
+            TraceEventKind::Phase { phase, .. } => self.phases.push(phase),
+            TraceEventKind::Capability { field, .. } => self.capabilities.push(field),
+            TraceEventKind::DataFrame(frame) => {
                 assert!(frame.accepted && !frame.resent);
                 self.numbers.push(frame.seq);
                 self.frames.push((frame.vc, frame.seq, frame.words.to_vec()));
             }
-            What::BroadcastFrame(frame) => {
+            TraceEventKind::BroadcastFrame(frame) => {
                 assert!(frame.accepted && !frame.late && !frame.delayed);
                 // The core sends 0 for both, whatever it is given.
                 assert_eq!((frame.channel, frame.kind), (0, 0));
                 self.numbers.push(frame.seq);
                 self.broadcasts.push((frame.seq, frame.data));
             }
-            What::Token { control, resent } => {
+            TraceEventKind::Token { control, resent } => {
                 assert!(!resent);
                 match control {
-                    Control::Fct { multiplier, seq, .. } => {
+                    ControlWord::Fct { multiplier, seq, .. } => {
                         assert_eq!(multiplier, 1);
                         self.numbers.push(seq);
                     }
-                    Control::Ack { seq, .. } => self.acks.push(seq),
-                    Control::Nack { seq, .. } => self.nacks.push(seq),
+                    ControlWord::Ack { seq, .. } => self.acks.push(seq),
+                    ControlWord::Nack { seq, .. } => self.nacks.push(seq),
                     _ => panic!("{control:?}"),
                 }
             }
-            What::Packet(packet) => {
+            TraceEventKind::Packet(packet) => {
                 assert!(!packet.partial && packet.bytes.len() as u64 == packet.length);
                 self.packets.push((packet.vc, packet.bytes.to_vec(), packet.end));
             }
-            What::IdleFrame(frame) => {
+            TraceEventKind::IdleFrame(frame) => {
                 self.idle_words += u64::from(frame.words);
                 self.idle_frames_with_words += u64::from(frame.words != 0);
             }
-            What::Violation(violation) => self.violations.push(violation.to_string()),
+            TraceEventKind::Violation(violation) => self.violations.push(violation.to_string()),
             _ => {}
         }
     }
 }
 
 fn listen(words: &[[Word; 2]]) -> [Seen; 2] {
-    let mut pair = Pair::new(&Config::default());
+    let mut pair = LinkPair::new(&ListenerConfig::default());
     let mut seen = [Seen::default(), Seen::default()];
     for [a, b] in words {
         seen[0].summary.word(*a);
@@ -105,17 +107,27 @@ fn listen(words: &[[Word; 2]]) -> [Seen; 2] {
 
 /// What any direction of these recordings has, whatever else.
 fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
-    assert_eq!(seen.phases, [Phase::Init1, Phase::Init2, Phase::Init3, Phase::Active]);
+    assert_eq!(
+        seen.phases,
+        [LanePhase::Init1, LanePhase::Init2, LanePhase::Init3, LanePhase::Active]
+    );
     assert_eq!((&seen.capabilities[..], seen.summary.link_resets), (&[1][..], 1));
     let summary = &seen.summary;
     // Nothing is left over: each word that starts or ends something is accounted for.
-    assert_eq!(summary.data_frames, summary.words(Kind::Edf));
-    assert_eq!(summary.broadcast_frames, summary.words(Kind::Ebf));
-    assert_eq!(summary.fcts, summary.words(Kind::Fct));
-    assert_eq!(summary.acks, summary.words(Kind::Ack));
-    assert_eq!(summary.nacks, summary.words(Kind::Nack));
-    assert_eq!(summary.idle_frames, summary.words(Kind::SifD44));
-    for kind in [Kind::Sif, Kind::Retry, Kind::Full, Kind::RxErr, Kind::Unknown, Kind::Pad] {
+    assert_eq!(summary.data_frames, summary.words(WordKind::Edf));
+    assert_eq!(summary.broadcast_frames, summary.words(WordKind::Ebf));
+    assert_eq!(summary.fcts, summary.words(WordKind::Fct));
+    assert_eq!(summary.acks, summary.words(WordKind::Ack));
+    assert_eq!(summary.nacks, summary.words(WordKind::Nack));
+    assert_eq!(summary.idle_frames, summary.words(WordKind::SifD44));
+    for kind in [
+        WordKind::Sif,
+        WordKind::Retry,
+        WordKind::Full,
+        WordKind::RxErr,
+        WordKind::Unknown,
+        WordKind::Pad,
+    ] {
         assert_eq!(summary.words(kind), 0, "{}", kind.name());
     }
     assert_eq!((summary.resent, summary.missing), (0, 0));
@@ -144,10 +156,10 @@ fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
     // The recording may end within a frame.
     let open = frame.iter().flatten().filter(|word| word.k == 0).count();
     let sum = before + (carried + open) as u64 + 2 * summary.broadcast_frames + seen.idle_words;
-    assert_eq!(summary.words(Kind::Data), sum);
+    assert_eq!(summary.words(WordKind::Data), sum);
     // And every byte of a frame is in a packet.
     for vc in 0..8 {
-        let mut expected: Vec<(Vec<u8>, End)> = vec![(vec![], End::Cut)];
+        let mut expected: Vec<(Vec<u8>, TraceEnd)> = vec![(vec![], TraceEnd::Cut)];
         let of_vc = seen.frames.iter().filter(|frame| frame.0 == vc);
         for word in of_vc.flat_map(|frame| &frame.2) {
             for index in 0..4 {
@@ -156,8 +168,8 @@ fn check(seen: &Seen, words: &[[Word; 2]], direction: usize) {
                     (false, value) => last.0.push(value),
                     (true, 0xfb) => {}
                     (true, end) => {
-                        last.1 = if end == 0xfd { End::Eop } else { End::Eep };
-                        expected.push((vec![], End::Cut));
+                        last.1 = if end == 0xfd { TraceEnd::Eop } else { TraceEnd::Eep };
+                        expected.push((vec![], TraceEnd::Cut));
                     }
                 }
             }
@@ -190,7 +202,7 @@ fn without_errors() {
         assert_eq!(summary.fcts, [47, 45][direction]);
         assert_eq!((summary.acks, summary.nacks), (70, 0));
         assert_eq!(summary.idle_frames, [4377, 4367][direction]);
-        assert_eq!(summary.words(Kind::Skip), 2);
+        assert_eq!(summary.words(WordKind::Skip), 2);
         let expected = by_name(&[
             // A symbol of SIF that is not that of the standard.
             ("SIF with D4.4", summary.idle_frames),

@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use spfe_link::datalink::Broadcast;
+use spfe_link::datalink::LinkBroadcast;
 use spfe_link::word::{Word, k};
 use spfe_sim::fault::{Command, Fault, Kind, Target};
 use spfe_sim::link::{Link, Observer, Side};
 use spfe_sim::spacefibre;
 use spfe_sim::time::{Ps, US};
-use spfe_trace::event::End;
-use spfe_trace::{Config, Direction, Event, Pair, Summary, What};
+use spfe_trace::event::TraceEnd;
+use spfe_trace::{
+    LinkDirection, LinkPair, ListenerConfig, TraceEvent, TraceEventKind, TraceSummary,
+};
 
 const CHANNELS: usize = 4;
 
 /// Listens to the words that come out of the decoders at both ends.
 struct Tap {
-    pair: Pair,
+    pair: LinkPair,
     lanes: usize,
     words: [[Option<Word>; 16]; 2],
     done: [bool; 2],
@@ -24,7 +26,7 @@ struct Tap {
 
 #[derive(Default)]
 struct Seen {
-    summary: Summary,
+    summary: TraceSummary,
     packets: BTreeMap<u8, Vec<Vec<u8>>>,
     cut: u32,
     broadcasts: Vec<(u8, u8, [u8; 8])>,
@@ -33,19 +35,21 @@ struct Seen {
 }
 
 impl Seen {
-    fn event(&mut self, event: &Event<'_>) {
+    fn event(&mut self, event: &TraceEvent<'_>) {
         self.summary.event(event);
         match &event.what {
-            What::Packet(packet) if packet.end == End::Eop => {
+            TraceEventKind::Packet(packet) if packet.end == TraceEnd::Eop => {
                 assert!(!packet.partial);
                 self.packets.entry(packet.vc).or_default().push(packet.bytes.to_vec());
             }
-            What::Packet(_) => self.cut += 1,
-            What::BroadcastFrame(frame) if frame.accepted => {
+            TraceEventKind::Packet(_) => self.cut += 1,
+            TraceEventKind::BroadcastFrame(frame) if frame.accepted => {
                 self.broadcasts.push((frame.channel, frame.kind, frame.data));
             }
-            What::Aligned { lanes } => self.aligned.push(*lanes),
-            What::Violation(violation) => self.violations.push((event.at, violation.to_string())),
+            TraceEventKind::Aligned { lanes } => self.aligned.push(*lanes),
+            TraceEventKind::Violation(violation) => {
+                self.violations.push((event.at, violation.to_string()))
+            }
             _ => {}
         }
     }
@@ -64,7 +68,7 @@ impl Observer for Tap {
             self.done = [false; 2];
             let [a, b] = &self.words;
             let (lanes, seen) = (self.lanes, &mut self.seen);
-            self.pair.push(&a[..lanes], &b[..lanes], &mut |direction: Direction, event| {
+            self.pair.push(&a[..lanes], &b[..lanes], &mut |direction: LinkDirection, event| {
                 seen[direction as usize].event(&event);
             });
         }
@@ -111,7 +115,7 @@ impl Bench {
         let mut link = spacefibre::new(config).unwrap();
         link.show_words(true);
         let lanes = config.lanes;
-        let pair = Pair::new(&Config { lanes, ..Config::default() });
+        let pair = LinkPair::new(&ListenerConfig { lanes, ..ListenerConfig::default() });
         let tap = Tap {
             pair,
             lanes: usize::from(lanes),
@@ -162,7 +166,7 @@ impl Bench {
         if load && end.is_running() && self.random.below(8) == 0 {
             let data: [u8; 8] = std::array::from_fn(|_| self.random.below(256) as u8);
             let (channel, kind) = (self.random.below(256) as u8, self.random.below(256) as u8);
-            let message = Broadcast { channel, kind, data, late: false, delayed: false };
+            let message = LinkBroadcast { channel, kind, data, late: false, delayed: false };
             if end.send_broadcast(message) {
                 self.broadcasts[own].push((channel, kind, data));
             }

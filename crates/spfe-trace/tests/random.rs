@@ -1,47 +1,50 @@
 //! Anything at all as input: everything ends, nothing panics, and names lead back to words.
 
 use proptest::prelude::*;
-use spfe_link::control::Control;
-use spfe_link::spacewire::ds::Signals;
-use spfe_link::spacewire::{BroadcastCode, Character, NChar};
-use spfe_trace::encode::Encoder;
-use spfe_trace::read::Reader;
-use spfe_trace::symbols::Symbols;
+use spfe_link::control::ControlWord;
+use spfe_link::spacewire::ds::DsSignals;
+use spfe_link::spacewire::{BroadcastCode, NChar, SpaceWireCharacter};
+use spfe_trace::encode::TextEncoder;
+use spfe_trace::read::WordReader;
+use spfe_trace::symbols::WordAssembler;
 use spfe_trace::text::{self, SymbolNames};
-use spfe_trace::{Config, Direction, Listener, Pair, Summary, What, Word, name, spacewire};
+use spfe_trace::{
+    LaneListener, LinkDirection, LinkPair, ListenerConfig, TraceEventKind, TraceSummary, Word,
+    name, spacewire,
+};
 
-fn control() -> impl Strategy<Value = Control> {
+fn control() -> impl Strategy<Value = ControlWord> {
     let byte = || any::<u8>();
     prop_oneof![
-        Just(Control::Skip),
-        Just(Control::Idle),
-        Just(Control::Init1),
-        Just(Control::Init1Inverted),
-        Just(Control::Init2),
-        Just(Control::Init2Inverted),
-        Just(Control::Pad),
-        Just(Control::Retry),
-        Just(Control::RxErr),
-        byte().prop_map(|capability| Control::Init3 { capability }),
-        byte().prop_map(|reason| Control::Standby { reason }),
-        byte().prop_map(|cause| Control::LostSignal { cause }),
-        any::<u16>().prop_map(|lanes| Control::Active { lanes }),
-        byte().prop_map(|lanes| Control::Align { lanes, inverse: !lanes }),
-        (byte(), byte()).prop_map(|(lanes, inverse)| Control::Align { lanes, inverse }),
-        byte().prop_map(|vc| Control::Sdf { vc }),
-        (byte(), any::<u16>()).prop_map(|(seq, crc)| Control::Edf { seq, crc }),
-        (byte(), byte()).prop_map(|(channel, kind)| Control::Sbf { channel, kind }),
-        (byte(), byte(), byte()).prop_map(|(status, seq, crc)| Control::Ebf { status, seq, crc }),
-        (byte(), byte()).prop_map(|(seq, crc)| Control::Sif { seq, crc }),
-        (1..=8u8, 0..32u8, byte(), byte()).prop_map(|(multiplier, vc, seq, crc)| Control::Fct {
-            multiplier,
-            vc,
+        Just(ControlWord::Skip),
+        Just(ControlWord::Idle),
+        Just(ControlWord::Init1),
+        Just(ControlWord::Init1Inverted),
+        Just(ControlWord::Init2),
+        Just(ControlWord::Init2Inverted),
+        Just(ControlWord::Pad),
+        Just(ControlWord::Retry),
+        Just(ControlWord::RxErr),
+        byte().prop_map(|capability| ControlWord::Init3 { capability }),
+        byte().prop_map(|reason| ControlWord::Standby { reason }),
+        byte().prop_map(|cause| ControlWord::LostSignal { cause }),
+        any::<u16>().prop_map(|lanes| ControlWord::Active { lanes }),
+        byte().prop_map(|lanes| ControlWord::Align { lanes, inverse: !lanes }),
+        (byte(), byte()).prop_map(|(lanes, inverse)| ControlWord::Align { lanes, inverse }),
+        byte().prop_map(|vc| ControlWord::Sdf { vc }),
+        (byte(), any::<u16>()).prop_map(|(seq, crc)| ControlWord::Edf { seq, crc }),
+        (byte(), byte()).prop_map(|(channel, kind)| ControlWord::Sbf { channel, kind }),
+        (byte(), byte(), byte()).prop_map(|(status, seq, crc)| ControlWord::Ebf {
+            status,
             seq,
             crc
         }),
-        (byte(), byte()).prop_map(|(seq, crc)| Control::Ack { seq, crc }),
-        (byte(), byte()).prop_map(|(seq, crc)| Control::Nack { seq, crc }),
-        (byte(), byte()).prop_map(|(seq, crc)| Control::Full { seq, crc }),
+        (byte(), byte()).prop_map(|(seq, crc)| ControlWord::Sif { seq, crc }),
+        (1..=8u8, 0..32u8, byte(), byte())
+            .prop_map(|(multiplier, vc, seq, crc)| ControlWord::Fct { multiplier, vc, seq, crc }),
+        (byte(), byte()).prop_map(|(seq, crc)| ControlWord::Ack { seq, crc }),
+        (byte(), byte()).prop_map(|(seq, crc)| ControlWord::Nack { seq, crc }),
+        (byte(), byte()).prop_map(|(seq, crc)| ControlWord::Full { seq, crc }),
     ]
 }
 
@@ -59,25 +62,25 @@ impl Rows {
         let [kind, seq, low, high, ..] = random.to_le_bytes();
         let (seq, crc) = (seq & 0x83, 0);
         let control = match kind % 24 {
-            0 => Control::Init1,
-            1 => Control::Init1Inverted,
-            2 => Control::Init2,
-            3 => Control::Init3 { capability: low & 0x0f },
-            4 => Control::Standby { reason: low },
-            5 => Control::LostSignal { cause: low & 3 },
-            6 => Control::Active { lanes: u16::from(low) },
-            7 => Control::Align { lanes: low, inverse: !low },
-            8 => Control::Align { lanes: low & 1, inverse: high & 1 },
-            9 => Control::Pad,
-            10 | 11 => Control::Sdf { vc: low & 0x23 },
-            12 => Control::Sbf { channel: low, kind: high },
-            13 => Control::Sif { seq, crc },
-            14 => Control::Fct { multiplier: low % 8 + 1, vc: high & 3, seq, crc },
-            15 => Control::Ack { seq, crc },
-            16 => Control::Nack { seq, crc },
-            17 => Control::Full { seq, crc },
-            18 => Control::Retry,
-            19 => Control::RxErr,
+            0 => ControlWord::Init1,
+            1 => ControlWord::Init1Inverted,
+            2 => ControlWord::Init2,
+            3 => ControlWord::Init3 { capability: low & 0x0f },
+            4 => ControlWord::Standby { reason: low },
+            5 => ControlWord::LostSignal { cause: low & 3 },
+            6 => ControlWord::Active { lanes: u16::from(low) },
+            7 => ControlWord::Align { lanes: low, inverse: !low },
+            8 => ControlWord::Align { lanes: low & 1, inverse: high & 1 },
+            9 => ControlWord::Pad,
+            10 | 11 => ControlWord::Sdf { vc: low & 0x23 },
+            12 => ControlWord::Sbf { channel: low, kind: high },
+            13 => ControlWord::Sif { seq, crc },
+            14 => ControlWord::Fct { multiplier: low % 8 + 1, vc: high & 3, seq, crc },
+            15 => ControlWord::Ack { seq, crc },
+            16 => ControlWord::Nack { seq, crc },
+            17 => ControlWord::Full { seq, crc },
+            18 => ControlWord::Retry,
+            19 => ControlWord::RxErr,
             20 => return Word { bits: (random >> 32) as u32, k: low },
             _ => return Word { bits: (random >> 32) as u32, k: 0 },
         };
@@ -104,7 +107,7 @@ impl Rows {
                         "SDF vc={} ; DATA 01 02 EOP; EDF seq=0x{seq:02X}",
                         random >> 40 & 3
                     );
-                    let mut encoder = Encoder::new(false);
+                    let mut encoder = TextEncoder::new(false);
                     for form in form.split(';') {
                         rows.push(vec![encoder.encode(form).unwrap_or_default(); lanes]);
                     }
@@ -115,14 +118,14 @@ impl Rows {
     }
 }
 
-fn character() -> impl Strategy<Value = Character> {
+fn character() -> impl Strategy<Value = SpaceWireCharacter> {
     prop_oneof![
-        3 => Just(Character::Null),
-        3 => Just(Character::Fct),
-        1 => Just(Character::NChar(NChar::Eop)),
-        1 => Just(Character::NChar(NChar::Eep)),
-        6 => any::<u8>().prop_map(|value| Character::NChar(NChar::Data(value))),
-        2 => any::<u8>().prop_map(|code| Character::Broadcast(BroadcastCode(code))),
+        3 => Just(SpaceWireCharacter::Null),
+        3 => Just(SpaceWireCharacter::Fct),
+        1 => Just(SpaceWireCharacter::NChar(NChar::Eop)),
+        1 => Just(SpaceWireCharacter::NChar(NChar::Eep)),
+        6 => any::<u8>().prop_map(|value| SpaceWireCharacter::NChar(NChar::Data(value))),
+        2 => any::<u8>().prop_map(|code| SpaceWireCharacter::Broadcast(BroadcastCode(code))),
     ]
 }
 
@@ -131,9 +134,9 @@ proptest! {
     fn control_words_lead_back(control in control()) {
         for word in [control.encode(), control.sealed()] {
             let named = name(word);
-            let again = Encoder::new(false).encode(&named.to_string());
+            let again = TextEncoder::new(false).encode(&named.to_string());
             prop_assert_eq!(again, Ok(Some(word)), "{}", named);
-            let (mut reader, mut words) = (Reader::new(), vec![]);
+            let (mut reader, mut words) = (WordReader::new(), vec![]);
             let text = format!("{word} {}", SymbolNames(word));
             reader.line(&text, &mut |decoded| { words.push(decoded.word); true }).unwrap();
             prop_assert_eq!(words, vec![word; 2]);
@@ -152,16 +155,16 @@ proptest! {
         }
         let word = Word::from_symbols(symbols, k);
         prop_assert!(word.is_n_chars());
-        prop_assert_eq!(Encoder::new(false).encode(&name(word).to_string()), Ok(Some(word)));
+        prop_assert_eq!(TextEncoder::new(false).encode(&name(word).to_string()), Ok(Some(word)));
     }
 
     #[test]
     fn any_text_is_survived(line in "\\PC{0,60}", near in "[KDkdx01FCfc/., =+-]{0,40}") {
         for line in [&line, &near] {
             let mut count = 0;
-            let _ = Reader::new().line(line, &mut |_| { count += 1; count < 100 });
+            let _ = WordReader::new().line(line, &mut |_| { count += 1; count < 100 });
             let _ = text::recording(line);
-            let _ = Encoder::new(true).encode(line);
+            let _ = TextEncoder::new(true).encode(line);
             let _ = text::tokens(line).count();
             let _ = spacewire::text::characters(line).count();
             let _ = spacewire::text::bits(line).count();
@@ -174,25 +177,25 @@ proptest! {
         seeds in any::<(u64, u64)>(), count in 0..400usize, lanes in 0..20u8,
         scrambled in any::<Option<bool>>(), limit in 0..100usize,
     ) {
-        let config = Config { lanes, scrambled, packet_limit_bytes: limit, ..Config::default() };
+        let config = ListenerConfig { lanes, scrambled, packet_limit_bytes: limit, ..ListenerConfig::default() };
         let rows: Vec<_> =
             Rows(seeds.0).rows(count).into_iter().zip(Rows(seeds.1).rows(count)).collect();
-        let (mut pair, mut alone) = (Pair::new(&config), Listener::new(&config));
+        let (mut pair, mut alone) = (LinkPair::new(&config), LaneListener::new(&config));
         let mut events = 0u64;
-        let (mut in_pair, mut in_one) = (Summary::default(), Summary::default());
+        let (mut in_pair, mut in_one) = (TraceSummary::default(), TraceSummary::default());
         for (a, b) in &rows {
             pair.push(a, b, &mut |direction, event| {
-                if let What::Packet(packet) = event.what {
+                if let TraceEventKind::Packet(packet) = event.what {
                     assert!(packet.bytes.len() <= limit);
                 }
                 events += 1;
-                if direction == Direction::AToB {
+                if direction == LinkDirection::AToB {
                     in_pair.event(&event);
                 }
             });
             alone.push(a, &mut |event| in_one.event(&event));
         }
-        pair.finish(&mut |direction, event| if direction == Direction::AToB { in_pair.event(&event) });
+        pair.finish(&mut |direction, event| if direction == LinkDirection::AToB { in_pair.event(&event) });
         alone.finish(&mut |event| in_one.event(&event));
         // A pair says of a direction what a listener says, and perhaps more violations.
         prop_assert!(in_pair.violation_count() >= in_one.violation_count());
@@ -205,7 +208,7 @@ proptest! {
 
     #[test]
     fn any_codes_are_survived(codes in prop::collection::vec(any::<u16>(), 0..400)) {
-        let (mut symbols, mut words) = (Symbols::new(), 0);
+        let (mut symbols, mut words) = (WordAssembler::new(), 0);
         for code in &codes {
             words += usize::from(symbols.push(*code).is_some());
             prop_assert!(symbols.held() < 4);
@@ -219,23 +222,23 @@ proptest! {
         bits in prop::collection::vec(any::<bool>(), 0..400),
         signals in prop::collection::vec(any::<(bool, bool)>(), 0..400),
     ) {
-        let mut pair = spacewire::Pair::new(10);
+        let mut pair = spacewire::SpaceWirePair::new(10);
         let (mut given, mut out) = (0u64, 0u64);
         for (first, character) in characters {
             let text = spacewire::text::CharacterName(character).to_string();
             prop_assert_eq!(spacewire::text::character(&text), Some(character));
             given += 1;
-            let from = if first { Direction::AToB } else { Direction::BToA };
+            let from = if first { LinkDirection::AToB } else { LinkDirection::BToA };
             pair.push(from, character, &mut |_| out += 1);
         }
-        let mut alone = spacewire::Listener::new(10);
+        let mut alone = spacewire::SpaceWireListener::new(10);
         for bit in bits {
             given += 1;
             alone.push_bit(bit, &mut |_| out += 1);
         }
         for (d, s) in signals {
             given += 1;
-            alone.push_signals(Signals { d, s }, &mut |_| out += 1);
+            alone.push_signals(DsSignals { d, s }, &mut |_| out += 1);
         }
         alone.finish(&mut |_| out += 1);
         prop_assert!(out <= 6 * (given + 1));

@@ -1,11 +1,11 @@
 //! SpaceWire: characters, bits and wires to packets, codes and violations.
 
 use spfe_link::spacewire::ds::DsEncoder;
-use spfe_link::spacewire::encode::Encoder;
-use spfe_link::spacewire::{Character, NChar};
-use spfe_trace::Direction::{AToB, BToA};
+use spfe_link::spacewire::encode::CharacterEncoder;
+use spfe_link::spacewire::{NChar, SpaceWireCharacter};
+use spfe_trace::LinkDirection::{AToB, BToA};
 use spfe_trace::spacewire::text::{bits, characters, signals};
-use spfe_trace::spacewire::{Event, Listener, Pair, What};
+use spfe_trace::spacewire::{SpaceWireEvent, SpaceWireEventKind, SpaceWireListener, SpaceWirePair};
 
 const TRAFFIC: &str = "NULL x3 FCT x2 TIME=63 12 34 EOP NULL 56 INT=4 78 EEP ACK=4 TIME=0 EOP NULL";
 
@@ -14,29 +14,29 @@ struct Seen {
     packets: Vec<(Vec<u8>, &'static str)>,
     codes: Vec<String>,
     violations: Vec<String>,
-    characters: Vec<Character>,
+    characters: Vec<SpaceWireCharacter>,
     starts: u32,
 }
 
 impl Seen {
-    fn event(&mut self, event: &Event<'_>) {
+    fn event(&mut self, event: &SpaceWireEvent<'_>) {
         match event.what {
-            What::GotNull => self.starts += 1,
-            What::Character(character) => self.characters.push(character),
-            What::TimeCode { time } => self.codes.push(format!("time {time}")),
-            What::Interrupt { id } => self.codes.push(format!("interrupt {id}")),
-            What::Acknowledge { id } => self.codes.push(format!("acknowledge {id}")),
-            What::Packet(packet) => {
+            SpaceWireEventKind::GotNull => self.starts += 1,
+            SpaceWireEventKind::Character(character) => self.characters.push(character),
+            SpaceWireEventKind::TimeCode { time } => self.codes.push(format!("time {time}")),
+            SpaceWireEventKind::Interrupt { id } => self.codes.push(format!("interrupt {id}")),
+            SpaceWireEventKind::Acknowledge { id } => self.codes.push(format!("acknowledge {id}")),
+            SpaceWireEventKind::Packet(packet) => {
                 assert_eq!(packet.bytes.len() as u64, packet.length);
                 self.packets.push((packet.bytes.to_vec(), packet.end.name()));
             }
-            What::Violation(violation) => self.violations.push(violation.to_string()),
+            SpaceWireEventKind::Violation(violation) => self.violations.push(violation.to_string()),
         }
     }
 }
 
-fn list(text: &str) -> Vec<Character> {
-    let repeat = |found: Result<(Character, u32), _>| {
+fn list(text: &str) -> Vec<SpaceWireCharacter> {
+    let repeat = |found: Result<(SpaceWireCharacter, u32), _>| {
         let (character, times) = found.unwrap();
         std::iter::repeat_n(character, times as usize)
     };
@@ -44,7 +44,7 @@ fn list(text: &str) -> Vec<Character> {
 }
 
 fn listen(text: &str) -> Seen {
-    let (mut listener, mut seen) = (Listener::new(1000), Seen::default());
+    let (mut listener, mut seen) = (SpaceWireListener::new(1000), Seen::default());
     for character in list(text) {
         listener.push(character, &mut |event| seen.event(&event));
     }
@@ -66,7 +66,7 @@ fn packets_and_codes() {
 /// The same from bits and from data and strobe, as text.
 #[test]
 fn bits_and_wires() {
-    let (mut encoder, mut wires) = (Encoder::new(), DsEncoder::new());
+    let (mut encoder, mut wires) = (CharacterEncoder::new(), DsEncoder::new());
     let (mut bit_text, mut wire_text) = (String::new(), String::from("00 "));
     // The parity of the last character is in the one after it.
     for character in list(&format!("{TRAFFIC} NULL NULL")) {
@@ -80,11 +80,11 @@ fn bits_and_wires() {
     }
     let expected = listen(&format!("{TRAFFIC} NULL"));
     let (mut from_bits, mut from_wires) = (Seen::default(), Seen::default());
-    let mut listener = Listener::new(1000);
+    let mut listener = SpaceWireListener::new(1000);
     for bit in bit_text.lines().flat_map(bits) {
         listener.push_bit(bit.unwrap(), &mut |event| from_bits.event(&event));
     }
-    let mut listener = Listener::new(1000);
+    let mut listener = SpaceWireListener::new(1000);
     for now in signals(&wire_text) {
         listener.push_signals(now.unwrap(), &mut |event| from_wires.event(&event));
     }
@@ -95,7 +95,7 @@ fn bits_and_wires() {
     let mut wrong = bit_text.clone().into_bytes();
     let place = bit_text.lines().take(7).map(|line| line.len() + 1).sum::<usize>() + 4;
     wrong[place] ^= 1;
-    let (mut listener, mut seen) = (Listener::new(1000), Seen::default());
+    let (mut listener, mut seen) = (SpaceWireListener::new(1000), Seen::default());
     for bit in std::str::from_utf8(&wrong).unwrap().lines().flat_map(bits) {
         listener.push_bit(bit.unwrap(), &mut |event| seen.event(&event));
     }
@@ -114,13 +114,13 @@ fn violations_of_one_direction() {
     ] {
         assert_eq!(listen(text).violations, expected, "{text}");
     }
-    let (mut listener, mut seen) = (Listener::new(1), Seen::default());
+    let (mut listener, mut seen) = (SpaceWireListener::new(1), Seen::default());
     for now in signals("00 11") {
         listener.push_signals(now.unwrap(), &mut |event| seen.event(&event));
     }
     assert_eq!(seen.violations, ["data and strobe at once"]);
     // ESC twice: the first bits of a NULL, then two ESCs with their parities.
-    let (mut listener, mut seen) = (Listener::new(1), Seen::default());
+    let (mut listener, mut seen) = (SpaceWireListener::new(1), Seen::default());
     for bit in bits("01110100 0111 0111 0111") {
         listener.push_bit(bit.unwrap(), &mut |event| seen.event(&event));
     }
@@ -129,8 +129,8 @@ fn violations_of_one_direction() {
 
 #[test]
 fn credit() {
-    let run = |steps: &[(spfe_trace::Direction, &str)]| {
-        let (mut pair, mut seen) = (Pair::new(1000), Seen::default());
+    let run = |steps: &[(spfe_trace::LinkDirection, &str)]| {
+        let (mut pair, mut seen) = (SpaceWirePair::new(1000), Seen::default());
         for (from, text) in steps {
             for character in list(text) {
                 pair.push(*from, character, &mut |event| seen.event(&event));
@@ -140,7 +140,7 @@ fn credit() {
         seen.violations
     };
     let up = [(AToB, "NULL x2"), (BToA, "NULL x2")];
-    let with = |rest: &[(spfe_trace::Direction, &'static str)]| run(&[&up[..], rest].concat());
+    let with = |rest: &[(spfe_trace::LinkDirection, &'static str)]| run(&[&up[..], rest].concat());
     assert_eq!(with(&[(BToA, "FCT"), (AToB, "01 x7 EOP")]), [""; 0]);
     assert_eq!(with(&[(BToA, "FCT"), (AToB, "01 x8 EOP")]), ["N-Char without credit"]);
     assert_eq!(with(&[(BToA, "FCT x7")]), [""; 0]);
@@ -148,5 +148,5 @@ fn credit() {
     assert_eq!(with(&[(BToA, "FCT x7"), (AToB, "01 x8"), (BToA, "FCT")]), [""; 0]);
     // In the midst of traffic nobody knows the credit.
     assert_eq!(run(&[(AToB, "01 x9")]), ["first character not NULL"]);
-    assert_eq!(list("EOP")[0], Character::NChar(NChar::Eop));
+    assert_eq!(list("EOP")[0], SpaceWireCharacter::NChar(NChar::Eop));
 }

@@ -1,11 +1,11 @@
 //! `vectors/spacefibre.json` both ways: words to names and back, symbols and codes as text, frames.
 
 use serde_json::Value;
-use spfe_link::control::Control;
-use spfe_trace::encode::Encoder;
-use spfe_trace::read::Reader;
+use spfe_link::control::ControlWord;
+use spfe_trace::encode::TextEncoder;
+use spfe_trace::read::WordReader;
 use spfe_trace::text::{GroupBits, SymbolNames};
-use spfe_trace::{Config, Kind, Listener, What, Word, name, symbols};
+use spfe_trace::{LaneListener, ListenerConfig, TraceEventKind, Word, WordKind, name, symbols};
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("../../../vectors/spacefibre.json")).unwrap()
@@ -39,7 +39,7 @@ fn words(frame: &Value) -> Vec<Word> {
 
 /// The words of a text, all without an error in their codes.
 fn read(text: &str) -> Vec<Word> {
-    let (mut reader, mut words) = (Reader::new(), vec![]);
+    let (mut reader, mut words) = (WordReader::new(), vec![]);
     for line in text.lines() {
         let read = reader.line(line, &mut |decoded| {
             assert_eq!((decoded.not_in_table, decoded.disparity, decoded.dropped), (0, 0, 0));
@@ -53,7 +53,7 @@ fn read(text: &str) -> Vec<Word> {
 }
 
 fn encode(forms: &[String], scrambled: bool) -> Vec<Word> {
-    let mut encoder = Encoder::new(scrambled);
+    let mut encoder = TextEncoder::new(scrambled);
     let word = |form: &String| {
         let word = encoder.encode(form).unwrap_or_else(|error| panic!("{form}: {error}"));
         word.unwrap_or_else(|| panic!("{form}: nothing"))
@@ -97,7 +97,7 @@ fn control_words_with_their_codes() {
             .iter()
             .map(|c| c.as_str().unwrap())
             .collect();
-        let group = symbols::Encoder::default().word(word);
+        let group = symbols::SymbolEncoder::default().word(word);
         assert_eq!(GroupBits(group).to_string(), codes.join(" "));
     }
 }
@@ -111,7 +111,7 @@ fn every_code_of_the_table() {
         for entry in entries {
             let value = byte(&entry["byte"]);
             for start in ["rd_minus", "rd_plus"] {
-                let mut symbols = symbols::Symbols::new();
+                let mut symbols = symbols::WordAssembler::new();
                 let text = entry[start][0].as_str().unwrap();
                 // D21.5 keeps the disparity; D3.0 makes it positive.
                 let first = if start == "rd_minus" { "1010101010" } else { "1100011011" };
@@ -139,12 +139,12 @@ fn single_words() {
         let seq = byte(&case["seq"]);
         let number = format!("{}{}", if seq & 0x80 != 0 { '-' } else { '+' }, seq & 0x7f);
         for (key, form, kind) in [
-            ("SIF", format!("SIF seq={number}"), Kind::Sif),
-            ("ACK", format!("ACK seq={number}"), Kind::Ack),
-            ("NACK", format!("NACK seq={number}"), Kind::Nack),
-            ("FULL", format!("FULL seq={number}"), Kind::Full),
-            ("FCT_vc0_m1", format!("FCT vc=0 m=1 seq={number}"), Kind::Fct),
-            ("FCT_vc31_m8", format!("FCT vc=31 m=8 seq={number}"), Kind::Fct),
+            ("SIF", format!("SIF seq={number}"), WordKind::Sif),
+            ("ACK", format!("ACK seq={number}"), WordKind::Ack),
+            ("NACK", format!("NACK seq={number}"), WordKind::Nack),
+            ("FULL", format!("FULL seq={number}"), WordKind::Full),
+            ("FCT_vc0_m1", format!("FCT vc=0 m=1 seq={number}"), WordKind::Fct),
+            ("FCT_vc31_m8", format!("FCT vc=31 m=8 seq={number}"), WordKind::Fct),
         ] {
             let word = Word::control(hex(&case[key]));
             assert_eq!(encode(std::slice::from_ref(&form), false), [word]);
@@ -166,7 +166,7 @@ fn idle_words() {
     let sequence = list(&all, "prbs_first_64_words");
     let init = "INIT1; INIT2; INIT3 capability=0x05; SIF seq=+0";
     for damaged in [None, Some(20)] {
-        let mut listener = Listener::new(&Config::default());
+        let mut listener = LaneListener::new(&ListenerConfig::default());
         let (mut frames, mut violations) = (vec![], vec![]);
         let forms: Vec<String> = init.split(';').map(str::to_owned).collect();
         let mut words = encode(&forms, false);
@@ -174,11 +174,11 @@ fn idle_words() {
         if let Some(place) = damaged {
             words[4 + place].bits ^= 0x80;
         }
-        words.push(Control::Sif { seq: 0, crc: 0 }.sealed());
+        words.push(ControlWord::Sif { seq: 0, crc: 0 }.sealed());
         for word in words {
             listener.push(&[Some(word)], &mut |event| match event.what {
-                What::IdleFrame(frame) => frames.push((frame.seq, frame.words)),
-                What::Violation(violation) => violations.push(violation.name()),
+                TraceEventKind::IdleFrame(frame) => frames.push((frame.seq, frame.words)),
+                TraceEventKind::Violation(violation) => violations.push(violation.name()),
                 _ => {}
             });
         }
@@ -207,20 +207,20 @@ fn data_frames_both_ways() {
         forms.push(format!("EDF seq=0x{seq:02X}"));
         assert_eq!(encode(&forms, scrambled), expected, "{frame}");
 
-        let config = Config { scrambled: Some(scrambled), ..Config::default() };
+        let config = ListenerConfig { scrambled: Some(scrambled), ..ListenerConfig::default() };
         for damage in [None, Some(1)] {
-            let mut listener = Listener::new(&config);
+            let mut listener = LaneListener::new(&config);
             let (mut packets, mut frames, mut violations) = (vec![], 0, vec![]);
-            let mut hear = |event: spfe_trace::Event<'_>| match event.what {
-                What::DataFrame(found) => {
+            let mut hear = |event: spfe_trace::TraceEvent<'_>| match event.what {
+                TraceEventKind::DataFrame(found) => {
                     assert_eq!((found.vc, found.seq, found.accepted), (vc, seq, true));
                     assert_eq!(found.words.len(), expected.len() - 2);
                     frames += 1;
                 }
-                What::Packet(packet) => {
+                TraceEventKind::Packet(packet) => {
                     packets.push((packet.bytes.to_vec(), packet.end.name()));
                 }
-                What::Violation(violation) => violations.push(violation.name()),
+                TraceEventKind::Violation(violation) => violations.push(violation.name()),
                 _ => {}
             };
             for (place, word) in expected.iter().enumerate() {
@@ -256,13 +256,13 @@ fn broadcast_frames_both_ways() {
         let expected = words(frame);
         assert_eq!(encode(&forms, true), expected);
 
-        let mut listener = Listener::new(&Config::default());
+        let mut listener = LaneListener::new(&ListenerConfig::default());
         let mut found = vec![];
         for word in expected {
             round_trip(word);
             listener.push(&[Some(word)], &mut |event| match event.what {
-                What::BroadcastFrame(frame) => found.push(frame),
-                What::Violation(violation) => panic!("{violation}"),
+                TraceEventKind::BroadcastFrame(frame) => found.push(frame),
+                TraceEventKind::Violation(violation) => panic!("{violation}"),
                 _ => {}
             });
         }
@@ -278,12 +278,12 @@ fn a_data_frame_over_two_lanes() {
     let rows = "000450FC/1 000450FC/1 578256BF/0 538652BB/0 C948AEFA/0 CD4CAAFE/0
                 FBFD3F22/C FBFBFBFC/F 3A68111C/1 99FD111C/1";
     let words = rows.lines().flat_map(read).collect::<Vec<_>>();
-    let mut listener = Listener::new(&Config { lanes: 2, ..Config::default() });
+    let mut listener = LaneListener::new(&ListenerConfig { lanes: 2, ..ListenerConfig::default() });
     let mut packets = vec![];
     for row in words.chunks(2) {
         listener.push(&[Some(row[0]), Some(row[1])], &mut |event| match event.what {
-            What::Packet(packet) => packets.push((packet.vc, packet.bytes.to_vec())),
-            What::Violation(violation) => panic!("{violation}"),
+            TraceEventKind::Packet(packet) => packets.push((packet.vc, packet.bytes.to_vec())),
+            TraceEventKind::Violation(violation) => panic!("{violation}"),
             _ => {}
         });
     }

@@ -1,7 +1,10 @@
 //! Every violation by its name, and that what is near it is none.
 
-use spfe_trace::encode::Encoder;
-use spfe_trace::{Config, Direction, Event, Kind, Listener, Pair, What, Word, name};
+use spfe_trace::encode::TextEncoder;
+use spfe_trace::{
+    LaneListener, LinkDirection, LinkPair, ListenerConfig, TraceEvent, TraceEventKind, Word,
+    WordKind, name,
+};
 
 /// Link start with a link reset; data frames are not scrambled.
 const UP: &str = "INIT1; INIT2; INIT3 capability=0x01";
@@ -9,7 +12,7 @@ const IDLE: &str = "SIF seq=+0; DATA FF 17 C0 14; DATA B2 E7 02 82";
 
 /// The words of forms: `*N` after a form repeats it.
 fn words(forms: &str) -> Vec<Option<Word>> {
-    let (mut encoder, mut words) = (Encoder::new(false), vec![]);
+    let (mut encoder, mut words) = (TextEncoder::new(false), vec![]);
     for form in forms.split(';').filter(|form| !form.trim().is_empty()) {
         let (form, times) = form.split_once('*').unwrap_or((form, "1"));
         for _ in 0..times.trim().parse().unwrap() {
@@ -28,8 +31,8 @@ fn words(forms: &str) -> Vec<Option<Word>> {
     words
 }
 
-fn violation(found: &mut Vec<&'static str>, event: &Event<'_>) {
-    if let What::Violation(violation) = event.what {
+fn violation(found: &mut Vec<&'static str>, event: &TraceEvent<'_>) {
+    if let TraceEventKind::Violation(violation) = event.what {
         assert!(violation.to_string().starts_with(violation.name()));
         found.push(violation.name());
     }
@@ -37,7 +40,7 @@ fn violation(found: &mut Vec<&'static str>, event: &Event<'_>) {
 
 /// What is found in one direction.
 fn one(forms: &str) -> Vec<&'static str> {
-    let mut listener = Listener::new(&Config::default());
+    let mut listener = LaneListener::new(&ListenerConfig::default());
     let mut found = vec![];
     for word in words(forms) {
         listener.push(&[word], &mut |event| violation(&mut found, &event));
@@ -48,7 +51,10 @@ fn one(forms: &str) -> Vec<&'static str> {
 /// What is found on lanes, each with its own words.
 fn lanes(forms: &[&str]) -> Vec<&'static str> {
     let lanes: Vec<_> = forms.iter().map(|forms| words(forms)).collect();
-    let mut listener = Listener::new(&Config { lanes: lanes.len() as u8, ..Config::default() });
+    let mut listener = LaneListener::new(&ListenerConfig {
+        lanes: lanes.len() as u8,
+        ..ListenerConfig::default()
+    });
     let mut found = vec![];
     for at in 0..lanes.iter().map(Vec::len).max().unwrap() {
         let row: Vec<_> = lanes.iter().map(|words| words.get(at).copied().flatten()).collect();
@@ -59,7 +65,7 @@ fn lanes(forms: &[&str]) -> Vec<&'static str> {
 
 /// What is found in both directions; `|` ends a stretch that both wait for.
 fn both(a: &str, b: &str) -> [Vec<&'static str>; 2] {
-    let mut pair = Pair::new(&Config::default());
+    let mut pair = LinkPair::new(&ListenerConfig::default());
     let mut found = [vec![], vec![]];
     let stretches = a.split('|').zip(b.split('|'));
     assert_eq!(a.split('|').count(), b.split('|').count());
@@ -68,7 +74,7 @@ fn both(a: &str, b: &str) -> [Vec<&'static str>; 2] {
         let idle = Some(Word::control(0xcfcf_cefc));
         for at in 0..a.len().max(b.len()) {
             let word = |words: &[Option<Word>]| words.get(at).copied().unwrap_or(idle);
-            pair.push(&[word(&a)], &[word(&b)], &mut |direction: Direction, event| {
+            pair.push(&[word(&a)], &[word(&b)], &mut |direction: LinkDirection, event| {
                 violation(&mut found[direction as usize], &event);
             });
         }
@@ -237,12 +243,12 @@ fn what_is_missing() {
     for (forms, expected, missing) in
         [(again, vec![0x11, 0x22, 0x33], 0), (never, vec![0x11, 0x44], 1)]
     {
-        let mut listener = Listener::new(&Config::default());
+        let mut listener = LaneListener::new(&ListenerConfig::default());
         let (mut bytes, mut count, mut found) = (vec![], 0, vec![]);
         for word in words(&forms) {
             listener.push(&[word], &mut |event| match event.what {
-                What::Packet(packet) => bytes.extend_from_slice(packet.bytes),
-                What::Missing { count: lost } => count += lost,
+                TraceEventKind::Packet(packet) => bytes.extend_from_slice(packet.bytes),
+                TraceEventKind::Missing { count: lost } => count += lost,
                 _ => violation(&mut found, &event),
             });
         }
@@ -255,7 +261,7 @@ fn remarks_of_single_words() {
     let odd = |bits| name(Word::control(bits)).remark().map(|remark| remark.to_string());
     assert_eq!(odd(0x1803_005c), None);
     assert_eq!(odd(0xad1c_84fc).as_deref(), Some("D4.4 where D4.2 belongs"));
-    assert_eq!(name(Word::control(0xad1c_84fc)).kind, Kind::SifD44);
+    assert_eq!(name(Word::control(0xad1c_84fc)).kind, WordKind::SifD44);
     assert_eq!(odd(0x0100_87fc).as_deref(), Some("reserved symbols are not 0"));
     assert_eq!(odd(0xad01_a2fc).as_deref(), Some("CRC-8 error: 0xAC expected"));
 }

@@ -6,7 +6,7 @@
 //! reads back, sets single bits, and sees how the target refuses what is not allowed.
 
 use spfe::rmap::{
-    Allow, Initiator, InitiatorOptions, Remote, Request, Target, TargetConfig, Window,
+    Allow, Initiator, InitiatorOptions, Remote, RmapRequest, Target, TargetConfig, Window,
 };
 use spfe::{Deadline, Endpoint, LinkRate, Mode};
 use std::error::Error;
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // One command each, replies in any order.
     for channel in 0..4 {
-        initiator.begin(CALIBRATION + channel * 16, &Request::read(16), Deadline::NEVER)?;
+        initiator.begin(CALIBRATION + channel * 16, &RmapRequest::read(16), Deadline::NEVER)?;
     }
     while initiator.outstanding() != 0 {
         let (transaction, data) = initiator.finish(Deadline::NEVER)?;

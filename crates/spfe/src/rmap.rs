@@ -27,11 +27,11 @@ pub use error::{Access, Error};
 pub use initiator::Initiator;
 pub use options::{InitiatorCounters, InitiatorOptions, Remote, Write};
 pub use spfe_net::instrument::rmap::Allow;
-pub use spfe_proto::rmap::initiator::{Failure, Request};
-pub use spfe_proto::rmap::target::{Counters as TargetCounters, Discard, Outcome};
+pub use spfe_proto::rmap::initiator::{RmapRequest, TransactionFailure};
+pub use spfe_proto::rmap::target::{TargetCounters, TargetDiscard, TargetOutcome};
 pub use spfe_proto::rmap::{
-    ADDRESS_MAX, BuildError, Config as TargetConfig, Fault, LENGTH_MAX, Memory, RMW_MAX,
-    ReplyAddress, ReplyPathError, Status,
+    ADDRESS_MAX, BuildError, LENGTH_MAX, Memory, MemoryFault, RMW_MAX, ReplyAddress,
+    ReplyPathError, RmapStatus, RmapTargetConfig as TargetConfig,
 };
 pub use target::Target;
 pub use window::{Backing, Window};

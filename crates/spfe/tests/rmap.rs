@@ -1,8 +1,8 @@
 //! RMAP initiator and target of the library: against each other, the instrument, and by hand.
 
 use spfe::rmap::{
-    Access, Allow, Backing, Discard, Error, Fault, Initiator, InitiatorOptions, Memory, Outcome,
-    Remote, Request, Target, TargetConfig, Window, Write,
+    Access, Allow, Backing, Error, Initiator, InitiatorOptions, Memory, MemoryFault, Remote,
+    RmapRequest, Target, TargetConfig, TargetDiscard, TargetOutcome, Window, Write,
 };
 use spfe::{Deadline, Endpoint, LinkRate, Mode, PoolOptions, PooledRx, PooledTx, Threshold};
 use std::sync::{Arc, Mutex};
@@ -101,7 +101,7 @@ fn initiator_and_target() {
 }
 
 /// Serves what has come, in this thread.
-fn serve(target: &mut Target, packets: usize) -> Vec<Outcome> {
+fn serve(target: &mut Target, packets: usize) -> Vec<TargetOutcome> {
     (0..packets).map(|_| target.serve_once(Deadline::NOW).unwrap()).collect()
 }
 
@@ -125,7 +125,7 @@ fn windows_decide() {
     target.add(Window::new(0x4000, buf(4))).unwrap();
 
     let mut initiator = initiator(&near, options(1));
-    let mut ask = |key, logical, address, request: &Request<'_>| {
+    let mut ask = |key, logical, address, request: &RmapRequest<'_>| {
         initiator.set_remote(Remote { key, target: logical, ..Remote::default() });
         let id = initiator.begin(address, request, Deadline::NEVER).unwrap();
         serve(&mut target, 1);
@@ -133,8 +133,8 @@ fn windows_decide() {
         assert_eq!(Some(done), id);
         result.map_or_else(|error| error.rmap_status().unwrap().0, |_| 0)
     };
-    let (read, write) = (Request::read(4), Request::write(&[1, 2, 3, 4]));
-    let modify = Request::ReadModifyWrite { data: &[1, 2], mask: &[3, 4] };
+    let (read, write) = (RmapRequest::read(4), RmapRequest::write(&[1, 2, 3, 4]));
+    let modify = RmapRequest::ReadModifyWrite { data: &[1, 2], mask: &[3, 4] };
     for (key, logical, address, request, expected) in [
         (1, 0x40, 0x1000, &read, 0),
         (2, 0x40, 0x1000, &read, 3),
@@ -181,7 +181,7 @@ fn commands_longer_than_a_slot() {
     // A reply longer than a slot is refused.
     assert_eq!(status(initiator.read(0, &mut [0; 1000], soon(&near))), 10);
     let (outcomes, mut target) = server.join().unwrap();
-    assert!(matches!(outcomes[0], Outcome::Executed { .. }));
+    assert!(matches!(outcomes[0], TargetOutcome::Executed { .. }));
     let Some(Backing::Bytes(buf)) = target.window(0) else { panic!("no window 0") };
     assert!(buf[..1000] == data[..1000] && buf[1000..60_016] == data[984..]);
 }
@@ -200,7 +200,7 @@ fn writes_without_reply_and_without_data() {
     initiator.write_as(0, how, &[], Deadline::NOW).unwrap();
     assert_eq!(initiator.outstanding(), 0);
     for outcome in serve(&mut target, 3) {
-        assert!(matches!(outcome, Outcome::Executed { reply_bytes: 0, .. }), "{outcome:?}");
+        assert!(matches!(outcome, TargetOutcome::Executed { reply_bytes: 0, .. }), "{outcome:?}");
     }
     let Some(Backing::Bytes(buf)) = target.window(0) else { panic!("no window 0") };
     assert_eq!(buf[4..8], [1, 2, 3, 4]);
@@ -225,7 +225,7 @@ fn late_replies_are_counted() {
     assert_eq!(initiator.counters().packets.timed_out, 1);
     // The reply comes now; nobody takes it for that of the next read.
     serve(&mut target, 1);
-    initiator.begin(0x20, &Request::read(8), Deadline::NEVER).unwrap();
+    initiator.begin(0x20, &RmapRequest::read(8), Deadline::NEVER).unwrap();
     serve(&mut target, 1);
     let (transaction, result) = initiator.finish(soon(&near)).unwrap();
     assert_eq!((transaction, result.unwrap()), (1, vec![0; 8]));
@@ -276,16 +276,16 @@ fn replies_in_any_order() {
     let (near, far) = pair(Mode::Inline);
     let mut hand = Hand::open(&far);
     let mut memory = bytes(4096);
-    let mut target = spfe_proto::rmap::Target::default();
+    let mut target = spfe_proto::rmap::RmapTarget::default();
     let mut initiator = initiator(&near, options(0));
     let ids: Vec<_> = (0..8)
-        .map(|n| initiator.begin(n * 16, &Request::read(16), Deadline::NEVER).unwrap().unwrap())
+        .map(|n| initiator.begin(n * 16, &RmapRequest::read(16), Deadline::NEVER).unwrap().unwrap())
         .collect();
     let commands: Vec<_> = ids.iter().map(|_| hand.receive()).collect();
     for command in commands.iter().rev() {
         let mut out = [0; 128];
         let mut ram = spfe_proto::rmap::Ram { base: 0, word_bytes: 4, bytes: &mut memory };
-        let end = spfe_proto::End::Eop;
+        let end = spfe_proto::PacketEnd::Eop;
         let outcome = target.handle(command, end, &mut ram, |_| Ok(()), &mut out).unwrap();
         hand.send(&out[..outcome.reply_bytes()]);
     }
@@ -307,7 +307,7 @@ fn replies_in_any_order() {
 fn blocking_accesses_keep_what_else_ends() {
     let endpoint = Endpoint::open("virtual:?peer=rmap:64K").unwrap();
     let mut initiator = initiator(&endpoint, InitiatorOptions { outstanding: 4, ..options(0) });
-    let own = initiator.begin(0, &Request::read(3), Deadline::NEVER).unwrap().unwrap();
+    let own = initiator.begin(0, &RmapRequest::read(3), Deadline::NEVER).unwrap().unwrap();
     initiator.write(0x100, &[7; 5], soon(&endpoint)).unwrap();
     let mut old = [0; 2];
     initiator.modify(0x100, &[1; 2], &[1; 2], &mut old, soon(&endpoint)).unwrap();
@@ -316,10 +316,10 @@ fn blocking_accesses_keep_what_else_ends() {
     assert_eq!((id, data.unwrap()), (own, vec![0; 3]));
     // As many as the options allow.
     for n in 0..5 {
-        let begun = initiator.begin(n, &Request::read(1), Deadline::NEVER);
+        let begun = initiator.begin(n, &RmapRequest::read(1), Deadline::NEVER);
         assert_eq!(begun.is_ok(), n < 4);
     }
-    let error = initiator.begin(0, &Request::read(1), Deadline::NEVER).unwrap_err();
+    let error = initiator.begin(0, &RmapRequest::read(1), Deadline::NEVER).unwrap_err();
     assert_eq!(error.to_string(), "RMAP command: outstanding transactions: 4, at most 4");
 }
 
@@ -332,9 +332,10 @@ fn discards_are_counted() {
     for packet in [&[0xfe, 2, 0, 0][..], &[0xfe, 1, 0x4c], &[0x67, 1, 0x2c, 0, 0xfe, 0, 0, 0xed]] {
         hand.send(packet);
     }
-    let expected = [Discard::Protocol { pid: 2 }, Discard::EarlyEop, Discard::Reply];
+    let expected =
+        [TargetDiscard::Protocol { pid: 2 }, TargetDiscard::EarlyEop, TargetDiscard::Reply];
     let outcomes = serve(&mut target, 3);
-    assert_eq!(outcomes, expected.map(Outcome::Discarded));
+    assert_eq!(outcomes, expected.map(TargetOutcome::Discarded));
     assert!(target.serve_once(Deadline::NOW).unwrap_err().is_timeout());
 }
 
@@ -344,17 +345,17 @@ fn a_window_of_registers() {
     #[derive(Clone, Default)]
     struct Register(Arc<Mutex<u32>>);
     impl Memory for Register {
-        fn read(&mut self, address: u64, _: bool, data: &mut [u8]) -> Result<(), Fault> {
+        fn read(&mut self, address: u64, _: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
             let value = self.0.lock().unwrap().to_be_bytes();
             if address != 0x70 || data.len() != 4 {
-                return Err(Fault::Failed);
+                return Err(MemoryFault::Failed);
             }
             data.copy_from_slice(&value);
             Ok(())
         }
 
-        fn write(&mut self, _: u64, _: bool, data: &[u8]) -> Result<(), Fault> {
-            let value = data.try_into().map_err(|_| Fault::Refused)?;
+        fn write(&mut self, _: u64, _: bool, data: &[u8]) -> Result<(), MemoryFault> {
+            let value = data.try_into().map_err(|_| MemoryFault::Refused)?;
             *self.0.lock().unwrap() += u32::from_be_bytes(value);
             Ok(())
         }
@@ -365,18 +366,20 @@ fn a_window_of_registers() {
     target.add(Window::memory(0x70, 8, Box::new(register.clone()))).unwrap();
     let mut initiator = initiator(&near, options(0));
     for (address, request, expected) in [
-        (0x70, Request::write(&[0, 0, 1, 2]), 0),
-        (0x70, Request::write(&[0, 0, 0, 1]), 0),
-        (0x70, Request::write(&[1]), 10),
-        (0x74, Request::read(4), 1),
-        (0x70, Request::read(4), 0),
+        (0x70, RmapRequest::write(&[0, 0, 1, 2]), 0),
+        (0x70, RmapRequest::write(&[0, 0, 0, 1]), 0),
+        (0x70, RmapRequest::write(&[1]), 10),
+        (0x74, RmapRequest::read(4), 1),
+        (0x70, RmapRequest::read(4), 0),
     ] {
         initiator.begin(address, &request, Deadline::NEVER).unwrap();
         serve(&mut target, 1);
         let (_, result) = initiator.finish(soon(&near)).unwrap();
         match expected {
             0 => {
-                assert!(matches!(request, Request::Write { .. }) || result.unwrap() == [0, 0, 1, 3])
+                assert!(
+                    matches!(request, RmapRequest::Write { .. }) || result.unwrap() == [0, 0, 1, 3]
+                )
             }
             expected => assert_eq!(status(result), expected),
         }

@@ -132,16 +132,17 @@ fn refusals_carry_their_status() {
 /// A command in many pieces, one longer than any slot, and one that is cut.
 #[test]
 fn commands_of_any_length() {
-    use spfe_proto::rmap::{Initiator, Node, Request};
+    use spfe_proto::rmap::{RmapInitiator, RmapNode, RmapRequest};
     let endpoint = endpoint("1M", Mode::Inline);
     let vc = endpoint.port(0).unwrap().vc(0).unwrap();
     let (mut tx, mut rx) = (vc.tx().unwrap(), vc.rx().unwrap());
     rx.post_all(&mut endpoint.alloc(2 << 20).unwrap().split(1 << 19, 4).unwrap());
     let data: Vec<u8> = (0..700_000u32).map(|n| (n / 3) as u8).collect();
     let mut packet = vec![0; data.len() + 64];
-    let mut initiator = Initiator::<4>::new();
-    let node = Node::default();
-    let sent = initiator.begin(&node, 0x100, &Request::write(&data), 0, 1, &mut packet).unwrap();
+    let mut initiator = RmapInitiator::<4>::new();
+    let node = RmapNode::default();
+    let sent =
+        initiator.begin(&node, 0x100, &RmapRequest::write(&data), 0, 1, &mut packet).unwrap();
     let memory = endpoint.alloc(1 << 20).unwrap();
     let pieces = packet[..sent.bytes].chunks(100_000).enumerate();
     let last = sent.bytes.div_ceil(100_000) - 1;
@@ -152,12 +153,12 @@ fn commands_of_any_length() {
     }
     let deadline = endpoint.deadline_after(SECOND);
     let received = rx.recv(deadline).unwrap();
-    assert!(initiator.handle(&received.buf, spfe_proto::End::Eop).unwrap().result.is_ok());
+    assert!(initiator.handle(&received.buf, spfe_proto::PacketEnd::Eop).unwrap().result.is_ok());
     drop(received);
     tx.drain(deadline).unwrap();
     drop(std::iter::from_fn(|| tx.take()).collect::<Vec<_>>());
 
-    let read = Request::read(data.len() as u32);
+    let read = RmapRequest::read(data.len() as u32);
     let sent = initiator.begin(&node, 0x100, &read, 0, 1, &mut packet).unwrap();
     let mut buf = memory.buf(0..64).unwrap();
     buf.put(&packet[..sent.bytes]);
@@ -170,17 +171,17 @@ fn commands_of_any_length() {
             break;
         }
     }
-    let done = initiator.handle(&reply, spfe_proto::End::Eop).unwrap();
+    let done = initiator.handle(&reply, spfe_proto::PacketEnd::Eop).unwrap();
     assert_eq!(done.result, Ok(&data[..]));
 
     // Cut behind the data: status 7, and nothing of a verified write is in the memory.
-    let again = Request::write(&[0xff; 64]);
+    let again = RmapRequest::write(&[0xff; 64]);
     let sent = initiator.begin(&node, 0x100, &again, 0, 1, &mut packet).unwrap();
     let mut buf = memory.buf(4096..8192).unwrap();
     buf.put(&packet[..sent.bytes]);
     tx.send_ending(buf, End::Eep).unwrap();
     let received = rx.recv(deadline).unwrap();
-    let done = initiator.handle(&received.buf, spfe_proto::End::Eop).unwrap();
+    let done = initiator.handle(&received.buf, spfe_proto::PacketEnd::Eop).unwrap();
     assert_eq!(done.result.unwrap_err().to_string(), "status 7: error end of packet");
 }
 

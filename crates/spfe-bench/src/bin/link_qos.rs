@@ -5,10 +5,10 @@
 //! all counted in rows, so it is the same on every machine. Exit code 1 if a figure is out of its
 //! bounds.
 
-use spfe_link::control::Control;
-use spfe_link::datalink::{Buffers, Config, ConfigError, DataLink};
-use spfe_link::qos::{Limits, Parameters};
-use spfe_link::{Received, Row, Word};
+use spfe_link::control::ControlWord;
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, DataLinkConfigError};
+use spfe_link::qos::{QosLimits, QosParameters};
+use spfe_link::{ReceivedRow, Row, Word};
 use std::process::ExitCode;
 
 /// Rows until the credits have settled.
@@ -32,15 +32,15 @@ struct Line<const L: usize, const V: usize> {
     rows: u64,
 }
 
-fn received<const L: usize>(row: Row<L>) -> Received<L> {
+fn received<const L: usize>(row: Row<L>) -> ReceivedRow<L> {
     match row {
-        Row::Control(word) => Received::Control { word, crc16_good: true },
-        Row::Data { words, count } => Received::Data { words, count },
+        Row::Control(word) => ReceivedRow::Control { word, crc16_good: true },
+        Row::Data { words, count } => ReceivedRow::Data { words, count },
     }
 }
 
 impl<const L: usize, const V: usize> Line<L, V> {
-    fn new(channels: [Parameters; V]) -> Result<Self, ConfigError> {
+    fn new(channels: [QosParameters; V]) -> Result<Self, DataLinkConfigError> {
         let words = |count: usize| vec![Word::default(); (count * L).next_power_of_two()];
         let end = || {
             let buffers = Buffers {
@@ -48,10 +48,10 @@ impl<const L: usize, const V: usize> Line<L, V> {
                 input: std::array::from_fn(|_| words(512)),
                 recovery: words(1024),
             };
-            let config = Config {
+            let config = DataLinkConfig {
                 fct_multiplier: L.min(8) as u8,
                 segment_multiplier: L as u8,
-                ..Config::default()
+                ..DataLinkConfig::default()
             };
             let mut end = DataLink::new(config, buffers)?;
             for (vc, parameters) in channels.into_iter().enumerate() {
@@ -77,7 +77,7 @@ impl<const L: usize, const V: usize> Line<L, V> {
         }
         let (there, back) = (from.transmit(L), to.transmit(L));
         if let Some(Row::Control(word)) = there
-            && let Some(Control::Sdf { vc }) = Control::decode(word)
+            && let Some(ControlWord::Sdf { vc }) = ControlWord::decode(word)
             && let Some(count) = self.frames.get_mut(usize::from(vc))
         {
             *count += 1;
@@ -114,9 +114,9 @@ impl<const L: usize, const V: usize> Line<L, V> {
 }
 
 /// A channel with a share in percent.
-fn channel(priority: u8, percent: f64) -> Parameters {
+fn channel(priority: u8, percent: f64) -> QosParameters {
     let expected_bandwidth = (percent * 655.36).round().min(65535.0) as u16;
-    Parameters { priority, expected_bandwidth, time_slots: u64::MAX }
+    QosParameters { priority, expected_bandwidth, time_slots: u64::MAX }
 }
 
 const fn verdict(good: bool) -> &'static str {
@@ -125,7 +125,7 @@ const fn verdict(good: bool) -> &'static str {
 
 /// All saturated. What is configured is what the link has beside FCTs and ACKs, or less: then the
 /// rest goes to somebody, and nobody has less than is configured.
-fn shares<const L: usize, const V: usize>(percents: [f64; V]) -> Result<bool, ConfigError> {
+fn shares<const L: usize, const V: usize>(percents: [f64; V]) -> Result<bool, DataLinkConfigError> {
     let mut line = Line::<L, V>::new(percents.map(|percent| channel(3, percent)))?;
     let words = line.saturate(u32::MAX);
     let sum: f64 = percents.iter().sum();
@@ -144,7 +144,7 @@ fn shares<const L: usize, const V: usize>(percents: [f64; V]) -> Result<bool, Co
 }
 
 /// Each may have all of the link: the highest that has something to send takes it.
-fn priority() -> Result<bool, ConfigError> {
+fn priority() -> Result<bool, DataLinkConfigError> {
     println!("\nstrict priority: shares of 100 %\nsaturated\thigh\tmiddle\tlow");
     let mut good = true;
     for (loud, first, name) in [
@@ -165,12 +165,12 @@ fn priority() -> Result<bool, ConfigError> {
 }
 
 /// Four channels take turns, all saturated: no frame begins in a slot of another.
-fn slots() -> Result<bool, ConfigError> {
+fn slots() -> Result<bool, DataLinkConfigError> {
     const LENGTH: u64 = 500;
     const ROUNDS: u64 = 20;
     let turns = |vc: usize| (0..64).filter(|slot| slot % 4 == vc).map(|slot| 1u64 << slot).sum();
     let channels =
-        std::array::from_fn(|vc| Parameters { time_slots: turns(vc), ..channel(3, 25.0) });
+        std::array::from_fn(|vc| QosParameters { time_slots: turns(vc), ..channel(3, 25.0) });
     let mut line = Line::<1, 4>::new(channels)?;
     line.loud = u32::MAX;
     let (mut frames, mut wrong) = ([0; 4], 0);
@@ -196,8 +196,8 @@ fn slots() -> Result<bool, ConfigError> {
 }
 
 /// One channel sends all it can, from balanced credit and from full credit.
-fn over_use() -> Result<bool, ConfigError> {
-    let limit = u64::from(Limits::default().bandwidth_credit_limit);
+fn over_use() -> Result<bool, DataLinkConfigError> {
+    let limit = u64::from(QosLimits::default().bandwidth_credit_limit);
     println!("\nover-use: rows until it is flagged; a credit period has {limit}");
     println!("configured\tcredit 0\tcredit full");
     let mut good = true;
@@ -221,7 +221,7 @@ fn over_use() -> Result<bool, ConfigError> {
 }
 
 /// A channel of the highest priority and 10 % always has more to send.
-fn babbler() -> Result<bool, ConfigError> {
+fn babbler() -> Result<bool, DataLinkConfigError> {
     let percents = [50.0, 30.0, 10.0];
     let mut run = [0b011, 0b111].into_iter().map(|loud| {
         let mut line = Line::<1, 3>::new([channel(1, 50.0), channel(1, 30.0), channel(0, 10.0)])?;
@@ -242,7 +242,7 @@ fn babbler() -> Result<bool, ConfigError> {
     Ok(good)
 }
 
-fn main() -> Result<ExitCode, ConfigError> {
+fn main() -> Result<ExitCode, DataLinkConfigError> {
     let all = [
         shares::<1, 4>([50.0, 25.0, 15.0, 8.5])?,
         shares::<4, 8>([30.0, 20.0, 15.0, 10.0, 8.5, 7.0, 5.0, 3.0])?,

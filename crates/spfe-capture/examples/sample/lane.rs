@@ -5,10 +5,10 @@ use crate::packets::words_of;
 use spfe_capture::{
     CaptureError, CaptureWriter, InterfaceId, LineWord, RecordBatch, RecordDirection, WordsRecord,
 };
-use spfe_link::datalink::{self, Broadcast, Buffers, DataLink};
+use spfe_link::datalink::{self, Buffers, DataLink, LinkBroadcast};
 use spfe_link::lane::capability;
 use spfe_link::multilane::{self, MultiLane};
-use spfe_link::{Control, Word};
+use spfe_link::{ControlWord, Word};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -30,9 +30,10 @@ impl LaneEnd {
             input: std::array::from_fn(|_| memory(256)),
             recovery: memory(256),
         };
-        let mut lanes = MultiLane::new(&multilane::Config::new());
+        let mut lanes = MultiLane::new(&multilane::MultiLaneConfig::new());
         lanes.lane_mut(0).expect("one lane").parameters.lane_start = true;
-        let link = DataLink::new(datalink::Config::default(), buffers).expect("sizes are right");
+        let link =
+            DataLink::new(datalink::DataLinkConfig::default(), buffers).expect("sizes are right");
         Self { link, lanes }
     }
 
@@ -61,30 +62,30 @@ impl LaneEnd {
 
 /// The name of a control word.
 pub fn name(word: Word) -> Option<&'static str> {
-    Some(match Control::decode(word)? {
-        Control::Skip => "SKIP",
-        Control::Idle => "IDLE",
-        Control::Init1 => "INIT1",
-        Control::Init1Inverted => "iINIT1",
-        Control::Init2 => "INIT2",
-        Control::Init2Inverted => "iINIT2",
-        Control::Init3 { .. } => "INIT3",
-        Control::Standby { .. } => "STANDBY",
-        Control::LostSignal { .. } => "LOST_SIGNAL",
-        Control::Active { .. } => "ACTIVE",
-        Control::Align { .. } => "ALIGN",
-        Control::Pad => "PAD",
-        Control::Sdf { .. } => "SDF",
-        Control::Edf { .. } => "EDF",
-        Control::Sbf { .. } => "SBF",
-        Control::Ebf { .. } => "EBF",
-        Control::Sif { .. } => "SIF",
-        Control::Fct { .. } => "FCT",
-        Control::Ack { .. } => "ACK",
-        Control::Nack { .. } => "NACK",
-        Control::Full { .. } => "FULL",
-        Control::Retry => "RETRY",
-        Control::RxErr => "RXERR",
+    Some(match ControlWord::decode(word)? {
+        ControlWord::Skip => "SKIP",
+        ControlWord::Idle => "IDLE",
+        ControlWord::Init1 => "INIT1",
+        ControlWord::Init1Inverted => "iINIT1",
+        ControlWord::Init2 => "INIT2",
+        ControlWord::Init2Inverted => "iINIT2",
+        ControlWord::Init3 { .. } => "INIT3",
+        ControlWord::Standby { .. } => "STANDBY",
+        ControlWord::LostSignal { .. } => "LOST_SIGNAL",
+        ControlWord::Active { .. } => "ACTIVE",
+        ControlWord::Align { .. } => "ALIGN",
+        ControlWord::Pad => "PAD",
+        ControlWord::Sdf { .. } => "SDF",
+        ControlWord::Edf { .. } => "EDF",
+        ControlWord::Sbf { .. } => "SBF",
+        ControlWord::Ebf { .. } => "EBF",
+        ControlWord::Sif { .. } => "SIF",
+        ControlWord::Fct { .. } => "FCT",
+        ControlWord::Ack { .. } => "ACK",
+        ControlWord::Nack { .. } => "NACK",
+        ControlWord::Full { .. } => "FULL",
+        ControlWord::Retry => "RETRY",
+        ControlWord::RxErr => "RXERR",
     })
 }
 
@@ -110,7 +111,11 @@ pub fn run<W: Write>(
     for period in 0..PERIODS {
         if period == 2200 {
             ends[0].link.write(1, &words_of(b"\xfe\xf0a packet that is sent twice"));
-            ends[1].link.send_broadcast(Broadcast { channel: 9, kind: 2, ..Broadcast::default() });
+            ends[1].link.send_broadcast(LinkBroadcast {
+                channel: 9,
+                kind: 2,
+                ..LinkBroadcast::default()
+            });
         }
         let mut words = [ends[0].transmit(), ends[1].transmit()];
         // The third word of the data frame is damaged, in a way that the code does not see.

@@ -9,24 +9,25 @@ use spfe_capture::{
     PacketRecord, RecordDirection, WordsRecord,
 };
 use spfe_link::column::Column;
-use spfe_link::control::{self, Control};
+use spfe_link::control::{self, ControlWord};
 use spfe_link::crc::Crc8;
-use spfe_link::network::{Dropped, Reason};
+use spfe_link::network::{DiscardReason, DiscardedPacket};
 use spfe_link::spacewire::{self, BroadcastCode, NChar};
 use spfe_link::word::k;
 use spfe_link::{Word, lane};
 use spfe_proto::ptp::{PacketKind, PrimaryHeader, SequenceFlags, SpacePacket, Transfer};
 use spfe_proto::rmap::{
-    Command, CommandHeader, Instruction, Operation, Reply, ReplyAddress, ReplyHeader, Status,
+    CommandHeader, Instruction, ReplyAddress, ReplyHeader, RmapCommand, RmapOperation, RmapReply,
+    RmapStatus,
 };
 use std::io::Write;
 
 type Result = std::result::Result<(), Box<dyn std::error::Error>>;
 
-const WRITE: Operation = Operation::Write { verify: true, reply: true, increment: true };
-const READ: Operation = Operation::Read { increment: true };
+const WRITE: RmapOperation = RmapOperation::Write { verify: true, reply: true, increment: true };
+const READ: RmapOperation = RmapOperation::Read { increment: true };
 
-fn header(operation: Operation, transaction: u16, length: u32) -> CommandHeader {
+fn header(operation: RmapOperation, transaction: u16, length: u32) -> CommandHeader {
     CommandHeader {
         target: 0xfe,
         instruction: Instruction::command(operation),
@@ -41,12 +42,12 @@ fn header(operation: Operation, transaction: u16, length: u32) -> CommandHeader 
 
 fn command(header: CommandHeader, data: &[u8], path: &[u8]) -> Vec<u8> {
     let mut out = vec![0; 128];
-    let bytes = Command { header, data }.write(path, &mut out).expect("command fits");
+    let bytes = RmapCommand { header, data }.write(path, &mut out).expect("command fits");
     out.truncate(bytes);
     out
 }
 
-fn reply(to: CommandHeader, status: Status, data: &[u8], path: &[u8]) -> Vec<u8> {
+fn reply(to: CommandHeader, status: RmapStatus, data: &[u8], path: &[u8]) -> Vec<u8> {
     let header = ReplyHeader {
         initiator: to.initiator,
         instruction: to.instruction.to_reply(),
@@ -56,7 +57,7 @@ fn reply(to: CommandHeader, status: Status, data: &[u8], path: &[u8]) -> Vec<u8>
         length: data.len() as u32,
     };
     let mut out = vec![0; 128];
-    let bytes = Reply { header, data }.write(path, &mut out).expect("reply fits");
+    let bytes = RmapReply { header, data }.write(path, &mut out).expect("reply fits");
     out.truncate(bytes);
     out
 }
@@ -100,21 +101,21 @@ pub fn rmap<W: Write>(
     // 1, 2: a write with a path byte left in front, and its reply.
     let write = header(WRITE, 0x10, 4);
     to.send(forward, &command(write, &data, &[3]), PacketEnd::Eop)?;
-    to.send(back, &reply(write, Status::SUCCESS, &[], &[]), PacketEnd::Eop)?;
+    to.send(back, &reply(write, RmapStatus::SUCCESS, &[], &[]), PacketEnd::Eop)?;
     // 3, 4: a read, and its reply.
     let read = header(READ, 0x11, 4);
     to.send(forward, &command(read, &[], &[]), PacketEnd::Eop)?;
-    to.send(back, &reply(read, Status::SUCCESS, &data, &[]), PacketEnd::Eop)?;
+    to.send(back, &reply(read, RmapStatus::SUCCESS, &data, &[]), PacketEnd::Eop)?;
     // 5, 6: a read-modify-write: data, mask; the reply has what was there before.
-    let rmw = header(Operation::ReadModifyWrite, 0x13, 8);
+    let rmw = header(RmapOperation::ReadModifyWrite, 0x13, 8);
     to.send(forward, &command(rmw, &[0, 0, 0, 0xff, 0, 0, 0, 0x0f], &[]), PacketEnd::Eop)?;
-    to.send(back, &reply(rmw, Status::SUCCESS, &data, &[]), PacketEnd::Eop)?;
+    to.send(back, &reply(rmw, RmapStatus::SUCCESS, &data, &[]), PacketEnd::Eop)?;
     // 7, 8: a write with damaged data, and the reply that says so.
     let damaged = header(WRITE, 0x14, 4);
     let mut bytes = command(damaged, &data, &[]);
     bytes[17] ^= 0x10;
     to.send(forward, &bytes, PacketEnd::Eop)?;
-    to.send(back, &reply(damaged, Status::INVALID_DATA_CRC, &[], &[]), PacketEnd::Eop)?;
+    to.send(back, &reply(damaged, RmapStatus::INVALID_DATA_CRC, &[], &[]), PacketEnd::Eop)?;
     // 9: a read with a damaged header: no reply.
     let mut bytes = command(header(READ, 0x15, 4), &[], &[]);
     bytes[8] ^= 1;
@@ -125,12 +126,12 @@ pub fn rmap<W: Write>(
         ..header(READ, 0x16, 2)
     };
     to.send(forward, &command(far, &[], &[5, 7]), PacketEnd::Eop)?;
-    to.send(back, &reply(far, Status::SUCCESS, &data[..2], &[4, 9]), PacketEnd::Eop)?;
+    to.send(back, &reply(far, RmapStatus::SUCCESS, &data[..2], &[4, 9]), PacketEnd::Eop)?;
     // 12: a write that the network cut in its data.
     let bytes = command(header(WRITE, 0x17, 4), &data, &[]);
     to.send(forward, &bytes[..18], PacketEnd::Eep)?;
     // 13: a reply to nothing.
-    to.send(back, &reply(header(WRITE, 0x99, 4), Status(12), &[], &[]), PacketEnd::Eop)?;
+    to.send(back, &reply(header(WRITE, 0x99, 4), RmapStatus(12), &[], &[]), PacketEnd::Eop)?;
     // 14: a command code of no meaning.
     let unused = CommandHeader { instruction: Instruction(0x44), ..header(READ, 0x18, 4) };
     let mut bytes = vec![0; 16];
@@ -188,17 +189,17 @@ pub fn others<W: Write>(
 /// Records 23 to 26.
 pub fn events<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) -> Result {
     // 23: a state of a lane. 24: an injected fault.
-    let state = LinkEvent::lane_state(2, lane::State::Connected, lane::State::Active);
+    let state = LinkEvent::lane_state(2, lane::LaneState::Connected, lane::LaneState::Active);
     capture.event(40_000_000, forward, &state)?;
     let fault = LinkEvent { lane: Some(2), ..LinkEvent::new(EventCode::FaultBitError, 3) };
     capture.event(40_000_001, forward, &fault.text("seed 1, word 77"))?;
     // 25: a switch drops a packet. 26: misaligned.
-    let dropped = Dropped {
+    let dropped = DiscardedPacket {
         port: 3,
         vc: 1,
         network: Some(1),
         address: Some(0x40),
-        reason: Reason::InvalidAddress,
+        reason: DiscardReason::InvalidAddress,
     };
     capture.event(40_000_002, forward, &LinkEvent::dropped(&dropped, 12).text("router port 3"))?;
     let cause = spfe_link::multilane::Misaligned::FifoOverflow;
@@ -223,7 +224,7 @@ pub fn words_of(packet: &[u8]) -> Vec<Word> {
 
 fn data_frame(vc: u8, seq: u8, packet: &[u8], scrambled: bool) -> Vec<LineWord> {
     let mut column = Column::new(true);
-    let sdf = Control::Sdf { vc }.encode();
+    let sdf = ControlWord::Sdf { vc }.encode();
     column.start(sdf, scrambled);
     let mut words = vec![sdf];
     words.extend(words_of(packet).into_iter().map(|word| column.send(word)));
@@ -248,15 +249,15 @@ pub fn frames<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) ->
     frame(&damaged, flag::PLAIN)?;
     // 29: a broadcast frame.
     let message = BroadcastMessage { channel: 0x20, kind: 1, data: [7; 8], ..Default::default() };
-    let sbf = Control::Sbf { channel: message.channel, kind: message.kind }.encode();
+    let sbf = ControlWord::Sbf { channel: message.channel, kind: message.kind }.encode();
     let (first, second) = (message.word(false), message.word(true));
     let crc = [sbf, first, second].into_iter().fold(Crc8::new(), |crc, word| crc.symbols(word, 4));
     let ebf = control::ebf(crc, message.status(), 0x07);
     frame(&[sbf, first, second, ebf].map(LineWord::from), 0)?;
     // 30: an FCT. 31: a NACK with a damaged CRC. 32: an unknown control word.
-    let fct = Control::Fct { multiplier: 4, vc: 3, seq: 0x2a, crc: 0 }.sealed();
+    let fct = ControlWord::Fct { multiplier: 4, vc: 3, seq: 0x2a, crc: 0 }.sealed();
     frame(&[fct.into()], 0)?;
-    let mut nack = Control::Nack { seq: 0x84, crc: 0 }.sealed();
+    let mut nack = ControlWord::Nack { seq: 0x84, crc: 0 }.sealed();
     nack.bits ^= 1 << 24;
     frame(&[nack.into()], 0)?;
     frame(&[Word::control(0x0000_84fc).into()], 0)?;
@@ -265,7 +266,7 @@ pub fn frames<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) ->
 
 /// Record 33: a SpaceWire link starts, sends a packet and a time-code, and fails.
 pub fn characters<W: Write>(capture: &mut CaptureWriter<W>, sensor: InterfaceId) -> Result {
-    use spacewire::Character as C;
+    use spacewire::SpaceWireCharacter as C;
     let data = |value| C::NChar(NChar::Data(value));
     let good = [
         C::Null,
@@ -300,25 +301,25 @@ pub fn words<W: Write>(
     forward: InterfaceId,
 ) -> std::result::Result<Vec<LineWord>, CaptureError> {
     let controls = [
-        Control::Skip,
-        Control::Idle,
-        Control::Init1Inverted,
-        Control::Init2Inverted,
-        Control::Standby { reason: 7 },
-        Control::LostSignal { cause: 1 },
-        Control::Active { lanes: 3 },
-        Control::Align { lanes: 0x12, inverse: 0xed },
-        Control::Align { lanes: 0x12, inverse: 0x12 },
+        ControlWord::Skip,
+        ControlWord::Idle,
+        ControlWord::Init1Inverted,
+        ControlWord::Init2Inverted,
+        ControlWord::Standby { reason: 7 },
+        ControlWord::LostSignal { cause: 1 },
+        ControlWord::Active { lanes: 3 },
+        ControlWord::Align { lanes: 0x12, inverse: 0xed },
+        ControlWord::Align { lanes: 0x12, inverse: 0x12 },
     ];
     let mut words: Vec<LineWord> = controls.iter().map(|word| word.encode().into()).collect();
     let mut frame = data_frame(4, 0x11, b"GFEDONML", true);
-    let pad = Control::Pad.encode().into();
+    let pad = ControlWord::Pad.encode().into();
     frame.insert(frame.len() - 1, pad);
-    let full = Control::Full { seq: 0x10, crc: 0 }.sealed();
+    let full = ControlWord::Full { seq: 0x10, crc: 0 }.sealed();
     frame.insert(2, full.into());
     words.extend(frame);
     // A frame that begins in a frame; one that RXERR ends; a K character that is none of a frame's.
-    let sdf: LineWord = Control::Sdf { vc: 4 }.encode().into();
+    let sdf: LineWord = ControlWord::Sdf { vc: 4 }.encode().into();
     let odd = Word::from_symbols([1, 0x3c, 3, 4], 2);
     words.extend([sdf, sdf, sdf, Word::RXERR.into(), odd.into(), LineWord::from(None)]);
     words.push(LineWord { flags: word_flag::FAULT, ..Word::data(0x0102_0304).into() });

@@ -58,7 +58,7 @@ fn line_word() -> impl Strategy<Value = LineWord> + Clone {
 }
 
 fn character() -> impl Strategy<Value = LineCharacter> {
-    use spacewire::Character as C;
+    use spacewire::SpaceWireCharacter as C;
     prop_oneof![
         any::<u8>().prop_map(|byte| LineCharacter::Good(C::NChar(NChar::Data(byte)))),
         any::<u8>().prop_map(|code| LineCharacter::Good(C::Broadcast(BroadcastCode(code)))),

@@ -82,7 +82,7 @@ fn words_and_characters_come_one_by_one() {
 
 #[test]
 fn characters_follow_each_other_by_their_length() {
-    use spfe_link::spacewire::Character as C;
+    use spfe_link::spacewire::SpaceWireCharacter as C;
     let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default()).unwrap();
     let interface = Interface { name: "a", description: "", speed_bps: None };
     let id = capture.interface(&interface).unwrap();

@@ -2,9 +2,9 @@
 
 use crate::output::plural;
 use serde_json::{Map, Value, json};
-use spfe_trace::{Kind, Summary};
+use spfe_trace::{TraceSummary, WordKind};
 
-fn counted(summary: &Summary) -> [(u64, &'static str); 12] {
+fn counted(summary: &TraceSummary) -> [(u64, &'static str); 12] {
     [
         (summary.data_frames, "data frame"),
         (summary.broadcast_frames, "broadcast frame"),
@@ -22,8 +22,8 @@ fn counted(summary: &Summary) -> [(u64, &'static str); 12] {
 }
 
 /// What was counted, in lines for people.
-pub fn lines(summary: &Summary) -> Vec<String> {
-    let words = Kind::ALL.iter().map(|kind| (summary.words(*kind), kind.name()));
+pub fn lines(summary: &TraceSummary) -> Vec<String> {
+    let words = WordKind::ALL.iter().map(|kind| (summary.words(*kind), kind.name()));
     let total = words.clone().map(|(count, _)| count).sum();
     let words = words.filter(|(count, _)| *count != 0);
     let words: Vec<_> = words.map(|(count, name)| format!("{count} {name}")).collect();
@@ -48,8 +48,8 @@ pub fn lines(summary: &Summary) -> Vec<String> {
 }
 
 /// What was counted, for programs.
-pub fn json(summary: &Summary) -> Map<String, Value> {
-    let words = Kind::ALL.iter().map(|kind| (kind.name().to_owned(), summary.words(*kind)));
+pub fn json(summary: &TraceSummary) -> Map<String, Value> {
+    let words = WordKind::ALL.iter().map(|kind| (kind.name().to_owned(), summary.words(*kind)));
     let words: Map<_, _> =
         words.filter(|(_, count)| *count != 0).map(|(name, count)| (name, json!(count))).collect();
     let mut object = Map::new();

@@ -5,14 +5,14 @@ use super::show::Out;
 use super::{DecodeArgs, Scrambling};
 use crate::error::Failure;
 use serde_json::json;
-use spfe_trace::encode::Encoder;
+use spfe_trace::encode::TextEncoder;
 use spfe_trace::name;
 use spfe_trace::text::{GroupBits, SymbolNames};
 
 /// Encodes all of the input, one word per line or between semicolons.
 pub fn run(args: &DecodeArgs, mut input: Input, out: &mut Out) -> Result<(), Failure> {
-    let mut encoder = Encoder::new(args.scrambling == Some(Scrambling::On));
-    let (mut code, mut line) = (spfe_trace::symbols::Encoder::default(), String::new());
+    let mut encoder = TextEncoder::new(args.scrambling == Some(Scrambling::On));
+    let (mut code, mut line) = (spfe_trace::symbols::SymbolEncoder::default(), String::new());
     while input.next(&mut line)? {
         let line = line.split('#').next().unwrap_or_default();
         let mut before = 0;

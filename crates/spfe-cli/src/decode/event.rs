@@ -5,10 +5,10 @@ use crate::output::plural;
 use crate::parse;
 use serde_json::{Map, Value, json};
 use spfe_trace::name::Seq;
-use spfe_trace::{Direction, Event, What, name};
+use spfe_trace::{LinkDirection, TraceEvent, TraceEventKind, name};
 
 /// Writes an event.
-pub fn show(out: &mut Out, direction: Option<Direction>, event: &Event<'_>) {
+pub fn show(out: &mut Out, direction: Option<LinkDirection>, event: &TraceEvent<'_>) {
     let (name, text, fields) = describe(event);
     if out.json {
         let mut object = fields;
@@ -24,32 +24,32 @@ pub fn show(out: &mut Out, direction: Option<Direction>, event: &Event<'_>) {
 }
 
 /// An event: its name, a line for people, fields for programs.
-fn describe(event: &Event<'_>) -> (&'static str, String, Map<String, Value>) {
+fn describe(event: &TraceEvent<'_>) -> (&'static str, String, Map<String, Value>) {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| {
         fields.insert(key.to_owned(), value);
     };
     let (name, text) = match &event.what {
-        What::Phase { lane, phase } => {
+        TraceEventKind::Phase { lane, phase } => {
             put("lane", json!(lane));
             put("phase", json!(phase.name()));
             ("phase", format!("lane {lane}: {}", phase.name()))
         }
-        What::Swapped { lane } => {
+        TraceEventKind::Swapped { lane } => {
             put("lane", json!(lane));
             ("swapped", format!("lane {lane}: wires are swapped"))
         }
-        What::Capability { lane, field } => {
+        TraceEventKind::Capability { lane, field } => {
             put("lane", json!(lane));
             put("field", json!(field));
             ("capability", format!("lane {lane}: capability 0x{field:02X}"))
         }
-        What::Aligned { lanes } => {
+        TraceEventKind::Aligned { lanes } => {
             put("lanes", json!(lanes));
             ("aligned", format!("rows of lanes 0x{lanes:04X}"))
         }
-        What::LinkReset => ("link reset", "link reset".to_owned()),
-        What::DataFrame(frame) => {
+        TraceEventKind::LinkReset => ("link reset", "link reset".to_owned()),
+        TraceEventKind::DataFrame(frame) => {
             put("from", json!(frame.from));
             put("vc", json!(frame.vc));
             put("seq", json!(Seq(frame.seq).to_string()));
@@ -62,7 +62,7 @@ fn describe(event: &Event<'_>) -> (&'static str, String, Map<String, Value>) {
             let text = format!("data frame VC {vc} seq {seq}: {words}, from {}{note}", frame.from);
             ("data frame", text)
         }
-        What::BroadcastFrame(frame) => {
+        TraceEventKind::BroadcastFrame(frame) => {
             put("from", json!(frame.from));
             put("channel", json!(frame.channel));
             put("type", json!(frame.kind));
@@ -84,7 +84,7 @@ fn describe(event: &Event<'_>) -> (&'static str, String, Map<String, Value>) {
             );
             ("broadcast frame", text)
         }
-        What::IdleFrame(frame) => {
+        TraceEventKind::IdleFrame(frame) => {
             put("from", json!(frame.from));
             put("seq", json!(Seq(frame.seq).to_string()));
             put("words", json!(frame.words));
@@ -94,21 +94,21 @@ fn describe(event: &Event<'_>) -> (&'static str, String, Map<String, Value>) {
                 format!("idle frame seq {}: {words}, from {}", Seq(frame.seq), frame.from),
             )
         }
-        What::Token { control, resent } => {
+        TraceEventKind::Token { control, resent } => {
             let named = name(control.encode());
             put("text", json!(named.to_string()));
             put("resent", json!(resent));
             (named.kind.name(), format!("{named}{}", note(*resent, true)))
         }
-        What::Missing { count } => {
+        TraceEventKind::Missing { count } => {
             put("count", json!(count));
             ("missing", format!("{count} frames or FCTs never came"))
         }
-        What::Packet(packet) => {
+        TraceEventKind::Packet(packet) => {
             fields = show::packet_json(packet);
             ("packet", format!("packet VC {}: {}", packet.vc, show::packet(packet)))
         }
-        What::Violation(violation) => {
+        TraceEventKind::Violation(violation) => {
             put("name", json!(violation.name()));
             put("text", json!(violation.to_string()));
             ("violation", format!("! {violation}"))

@@ -9,15 +9,18 @@ use crate::context::Context;
 use crate::error::Failure;
 use crate::output::plural;
 use serde_json::{Map, Value, json};
-use spfe_trace::read::Reader;
-use spfe_trace::symbols::Decoded;
+use spfe_trace::read::WordReader;
+use spfe_trace::symbols::DecodedWord;
 use spfe_trace::text::{self, SymbolNames};
-use spfe_trace::{Config, Direction, Event, LANES_MAX, Listener, Pair, Summary, What, Word, name};
+use spfe_trace::{
+    LANES_MAX, LaneListener, LinkDirection, LinkPair, ListenerConfig, TraceEvent, TraceEventKind,
+    TraceSummary, Word, name,
+};
 
 /// One direction or both.
 enum Ear {
-    One(Box<Listener>),
-    Both(Box<Pair>),
+    One(Box<LaneListener>),
+    Both(Box<LinkPair>),
 }
 
 /// Everything of a run.
@@ -25,7 +28,7 @@ struct Decoding<'a> {
     out: &'a mut Out,
     frames: bool,
     ear: Ear,
-    summaries: Vec<Summary>,
+    summaries: Vec<TraceSummary>,
     at: u64,
     /// What was odd about the words of this period, by direction.
     remarks: [Vec<String>; 2],
@@ -38,19 +41,19 @@ pub fn run(
     input: Input,
     out: &mut Out,
 ) -> Result<u64, Failure> {
-    let config = Config {
+    let config = ListenerConfig {
         lanes: args.lanes,
         scrambled: args.scrambling.map(|scrambling| scrambling == Scrambling::On),
         crc_covers_scrambled: !args.plain_crc,
-        ..Config::default()
+        ..ListenerConfig::default()
     };
     let both = args.format == Format::Recording;
     let ear = if both {
-        Ear::Both(Box::new(Pair::new(&config)))
+        Ear::Both(Box::new(LinkPair::new(&config)))
     } else {
-        Ear::One(Box::new(Listener::new(&config)))
+        Ear::One(Box::new(LaneListener::new(&config)))
     };
-    let summaries = vec![Summary::default(); if both { 2 } else { 1 }];
+    let summaries = vec![TraceSummary::default(); if both { 2 } else { 1 }];
     let remarks = [vec![], vec![]];
     let mut decoding = Decoding { out, frames: args.frames, ear, summaries, at: 0, remarks };
     if both {
@@ -60,12 +63,12 @@ pub fn run(
     }
     decoding.finish();
     decoding.summary(context);
-    Ok(decoding.summaries.iter().map(Summary::violation_count).sum())
+    Ok(decoding.summaries.iter().map(TraceSummary::violation_count).sum())
 }
 
 impl Decoding<'_> {
     fn words(&mut self, mut input: Input, lanes: usize) -> Result<(), Failure> {
-        let (mut reader, mut line) = (Reader::new(), String::new());
+        let (mut reader, mut line) = (WordReader::new(), String::new());
         let (mut row, mut count) = ([Word::default(); LANES_MAX], 0);
         while input.next(&mut line)? {
             let mut coded_lanes = false;
@@ -108,7 +111,7 @@ impl Decoding<'_> {
     }
 
     /// What was wrong with the codes of a word.
-    fn code_errors(&mut self, decoded: &Decoded) {
+    fn code_errors(&mut self, decoded: &DecodedWord) {
         let [remarks, _] = &mut self.remarks;
         if decoded.dropped != 0 {
             let what = plural(decoded.dropped.into(), "symbol");
@@ -127,14 +130,14 @@ impl Decoding<'_> {
         let mut given = [None; LANES_MAX];
         given.iter_mut().zip(words).for_each(|(given, word)| *given = Some(*word));
         let Self { out, frames, ear, summaries, remarks, .. } = self;
-        let mut hear = |direction: Option<Direction>, event: Event<'_>| {
+        let mut hear = |direction: Option<LinkDirection>, event: TraceEvent<'_>| {
             let index = direction.map_or(0, |direction| direction as usize);
             if let Some(summary) = summaries.get_mut(index) {
                 summary.event(&event);
             }
             match event.what {
                 _ if *frames => event::show(out, direction, &event),
-                What::Violation(violation) => {
+                TraceEventKind::Violation(violation) => {
                     if let Some(remarks) = remarks.get_mut(index) {
                         remarks.push(violation.to_string());
                     }
@@ -148,7 +151,7 @@ impl Decoding<'_> {
                 pair.push(&given, &[back], &mut |direction, found| hear(Some(direction), found));
             }
         }
-        let directions = if back.is_some() { Direction::BOTH.map(Some) } else { [None; 2] };
+        let directions = if back.is_some() { LinkDirection::BOTH.map(Some) } else { [None; 2] };
         self.show_words(words, directions[0], 0);
         if let Some(back) = back {
             self.show_words(&[back], directions[1], 1);
@@ -156,7 +159,7 @@ impl Decoding<'_> {
         self.at += 1;
     }
 
-    fn show_words(&mut self, words: &[Word], direction: Option<Direction>, index: usize) {
+    fn show_words(&mut self, words: &[Word], direction: Option<LinkDirection>, index: usize) {
         let mut remarks = self.remarks.get_mut(index).map(std::mem::take).unwrap_or_default();
         for (lane, word) in words.iter().enumerate() {
             if let Some(summary) = self.summaries.get_mut(index) {
@@ -201,7 +204,7 @@ impl Decoding<'_> {
 
     fn finish(&mut self) {
         let Self { out, frames, ear, summaries, .. } = self;
-        let mut hear = |direction: Option<Direction>, event: Event<'_>| {
+        let mut hear = |direction: Option<LinkDirection>, event: TraceEvent<'_>| {
             let index = direction.map_or(0, |direction| direction as usize);
             if let Some(summary) = summaries.get_mut(index) {
                 summary.event(&event);
@@ -220,7 +223,7 @@ impl Decoding<'_> {
 
     fn summary(&mut self, context: &Context) {
         let both = self.summaries.len() > 1;
-        for (summary, direction) in self.summaries.iter().zip(Direction::BOTH) {
+        for (summary, direction) in self.summaries.iter().zip(LinkDirection::BOTH) {
             let direction = both.then_some(direction);
             if self.out.json {
                 let mut object = counts::json(summary);

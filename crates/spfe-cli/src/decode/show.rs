@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::parse;
 use serde_json::{Map, Value, json};
-use spfe_trace::event::Packet;
+use spfe_trace::event::TracePacket;
 use std::fmt::Arguments;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
@@ -49,17 +49,17 @@ pub fn bytes(bytes: &[u8]) -> String {
 }
 
 /// A packet for people.
-pub fn packet(packet: &Packet<'_>) -> String {
+pub fn packet(packet: &TracePacket<'_>) -> String {
     let partial = if packet.partial { ", perhaps not all of it" } else { "" };
-    let Packet { length, end, from, .. } = packet;
+    let TracePacket { length, end, from, .. } = packet;
     let data = bytes(packet.bytes);
     format!("{length} bytes, {}, from {from}{partial}: {data}", end.name())
 }
 
 /// A packet as JSON.
-pub fn packet_json(packet: &Packet<'_>) -> Map<String, Value> {
+pub fn packet_json(packet: &TracePacket<'_>) -> Map<String, Value> {
     let mut object = Map::new();
-    let Packet { from, vc, bytes, length, end, partial } = packet;
+    let TracePacket { from, vc, bytes, length, end, partial } = packet;
     object.insert("from".into(), json!(from));
     object.insert("vc".into(), json!(vc));
     object.insert("length".into(), json!(length));

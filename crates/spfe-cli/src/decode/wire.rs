@@ -7,9 +7,9 @@ use crate::context::Context;
 use crate::error::Failure;
 use crate::output::plural;
 use serde_json::{Map, Value, json};
-use spfe_trace::Config;
+use spfe_trace::ListenerConfig;
 use spfe_trace::spacewire::text::{CharacterName, bits, characters, signals};
-use spfe_trace::spacewire::{Event, Listener, What};
+use spfe_trace::spacewire::{SpaceWireEvent, SpaceWireEventKind, SpaceWireListener};
 use std::collections::BTreeMap;
 
 /// What was counted.
@@ -26,10 +26,10 @@ pub fn run(
     mut input: Input,
     out: &mut Out,
 ) -> Result<u64, Failure> {
-    let mut listener = Listener::new(Config::default().packet_limit_bytes);
+    let mut listener = SpaceWireListener::new(ListenerConfig::default().packet_limit_bytes);
     let (mut counts, mut line) = (Counts::default(), String::new());
     while input.next(&mut line)? {
-        let mut sink = |event: Event<'_>| {
+        let mut sink = |event: SpaceWireEvent<'_>| {
             counts.count(&event);
             show(out, args.frames, &event);
         };
@@ -62,9 +62,9 @@ pub fn run(
 }
 
 impl Counts {
-    fn count(&mut self, event: &Event<'_>) {
+    fn count(&mut self, event: &SpaceWireEvent<'_>) {
         match &event.what {
-            What::Violation(violation) => {
+            SpaceWireEventKind::Violation(violation) => {
                 *self.violations.entry(violation.name()).or_default() += 1;
             }
             what => *self.things.entry(kind(what)).or_default() += 1,
@@ -88,26 +88,26 @@ impl Counts {
     }
 }
 
-const fn kind(what: &What<'_>) -> &'static str {
+const fn kind(what: &SpaceWireEventKind<'_>) -> &'static str {
     match what {
-        What::GotNull => "link start",
-        What::Character(_) => "character",
-        What::TimeCode { .. } => "time-code",
-        What::Interrupt { .. } => "interrupt",
-        What::Acknowledge { .. } => "interrupt acknowledge",
-        What::Packet(_) => "packet",
-        What::Violation(_) => "violation",
+        SpaceWireEventKind::GotNull => "link start",
+        SpaceWireEventKind::Character(_) => "character",
+        SpaceWireEventKind::TimeCode { .. } => "time-code",
+        SpaceWireEventKind::Interrupt { .. } => "interrupt",
+        SpaceWireEventKind::Acknowledge { .. } => "interrupt acknowledge",
+        SpaceWireEventKind::Packet(_) => "packet",
+        SpaceWireEventKind::Violation(_) => "violation",
     }
 }
 
-fn show(out: &mut Out, frames: bool, event: &Event<'_>) {
+fn show(out: &mut Out, frames: bool, event: &SpaceWireEvent<'_>) {
     let (text, mut fields) = match &event.what {
-        What::Character(character) if !frames => {
+        SpaceWireEventKind::Character(character) if !frames => {
             let text = CharacterName(*character).to_string();
             let fields = Map::from_iter([("text".to_owned(), json!(text))]);
             (text, fields)
         }
-        What::Violation(violation) => {
+        SpaceWireEventKind::Violation(violation) => {
             let fields = Map::from_iter([
                 ("name".to_owned(), json!(violation.name())),
                 ("text".to_owned(), json!(violation.to_string())),
@@ -115,18 +115,18 @@ fn show(out: &mut Out, frames: bool, event: &Event<'_>) {
             (format!("! {violation}"), fields)
         }
         _ if !frames => return,
-        What::Character(_) => return,
-        What::GotNull => ("first NULL".to_owned(), Map::new()),
-        What::TimeCode { time } => {
+        SpaceWireEventKind::Character(_) => return,
+        SpaceWireEventKind::GotNull => ("first NULL".to_owned(), Map::new()),
+        SpaceWireEventKind::TimeCode { time } => {
             (format!("time-code {time}"), Map::from_iter([("time".to_owned(), json!(time))]))
         }
-        What::Interrupt { id } => {
+        SpaceWireEventKind::Interrupt { id } => {
             (format!("interrupt {id}"), Map::from_iter([("id".to_owned(), json!(id))]))
         }
-        What::Acknowledge { id } => {
+        SpaceWireEventKind::Acknowledge { id } => {
             (format!("interrupt acknowledge {id}"), Map::from_iter([("id".to_owned(), json!(id))]))
         }
-        What::Packet(packet) => {
+        SpaceWireEventKind::Packet(packet) => {
             let mut fields = show::packet_json(packet);
             fields.remove("vc");
             (format!("packet: {}", show::packet(packet)), fields)

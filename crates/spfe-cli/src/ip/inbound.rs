@@ -1,7 +1,7 @@
 //! What comes from the network: whole packets of the encapsulation, and what is dropped.
 
 use spfe::{End, Packet, Status};
-use spfe_proto::ethernet::{self, Dropped};
+use spfe_proto::ethernet::{self, DropReason};
 
 /// Packets dropped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,15 +46,15 @@ impl Inbound {
                 self.drops.long += 1;
                 return None;
             }
-            End::Eop if usable => spfe_proto::End::Eop,
-            _ => spfe_proto::End::Eep,
+            End::Eop if usable => spfe_proto::PacketEnd::Eop,
+            _ => spfe_proto::PacketEnd::Eep,
         };
         match ethernet::parse(packet.bytes, end, self.most) {
             Ok(frame) => return Some(frame),
-            Err(Dropped::Cut) => self.drops.cut += 1,
-            Err(Dropped::Short { .. }) => self.drops.short += 1,
-            Err(Dropped::Long { .. }) => self.drops.long += 1,
-            Err(Dropped::Header { .. }) => self.drops.header += 1,
+            Err(DropReason::Cut) => self.drops.cut += 1,
+            Err(DropReason::Short { .. }) => self.drops.short += 1,
+            Err(DropReason::Long { .. }) => self.drops.long += 1,
+            Err(DropReason::Header { .. }) => self.drops.header += 1,
         }
         None
     }

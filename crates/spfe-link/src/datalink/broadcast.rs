@@ -7,7 +7,7 @@ pub const CREDIT_LIMIT: u16 = 256;
 
 /// A broadcast message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Broadcast {
+pub struct LinkBroadcast {
     /// Broadcast channel.
     pub channel: u8,
     /// Broadcast type (B_TYPE).
@@ -20,7 +20,7 @@ pub struct Broadcast {
     pub delayed: bool,
 }
 
-impl Broadcast {
+impl LinkBroadcast {
     /// STATUS of the EBF.
     pub const fn status(&self) -> u8 {
         self.late as u8 | (self.delayed as u8) << 1

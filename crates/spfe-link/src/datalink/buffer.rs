@@ -13,7 +13,7 @@ impl<T: AsRef<[Word]> + AsMut<[Word]>> Store for T {}
 
 /// What a word of a virtual channel holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum WordContent {
     /// Data characters, maybe Fill, no end marker.
     Data,
     /// Fill only: carries nothing.
@@ -29,11 +29,11 @@ pub enum Content {
 
 /// What a word holds.
 #[inline]
-pub fn content(word: Word) -> Content {
-    if word.k == 0 { Content::Data } else { content_with_k(word) }
+pub fn content(word: Word) -> WordContent {
+    if word.k == 0 { WordContent::Data } else { content_with_k(word) }
 }
 
-fn content_with_k(word: Word) -> Content {
+fn content_with_k(word: Word) -> WordContent {
     let (mut data, mut end, mut illegal) = (false, false, false);
     for index in 0..4 {
         match (word.is_k(index), word.symbol(index)) {
@@ -49,10 +49,10 @@ fn content_with_k(word: Word) -> Content {
         }
     }
     match (illegal, end, data) {
-        (true, end, _) => Content::Illegal { end },
-        (false, true, _) => Content::End,
-        (false, false, true) => Content::Data,
-        (false, false, false) => Content::Fill,
+        (true, end, _) => WordContent::Illegal { end },
+        (false, true, _) => WordContent::End,
+        (false, false, true) => WordContent::Data,
+        (false, false, false) => WordContent::Fill,
     }
 }
 
@@ -214,11 +214,11 @@ impl<B: Store> Output<B> {
     fn write_other(&mut self, word: Word) -> bool {
         let content = content(word);
         if self.discarding {
-            let end = matches!(content, Content::End | Content::Illegal { end: true });
+            let end = matches!(content, WordContent::End | WordContent::Illegal { end: true });
             self.discarding = !end;
             return true;
         }
-        if content == Content::Fill {
+        if content == WordContent::Fill {
             return true;
         }
         if self.ring.free() == 0 {
@@ -227,16 +227,16 @@ impl<B: Store> Output<B> {
             }
             self.truncate();
             self.discarding &=
-                content == Content::Data || content == Content::Illegal { end: false };
+                content == WordContent::Data || content == WordContent::Illegal { end: false };
             return true;
         }
         match content {
-            Content::Data | Content::Fill => {
+            WordContent::Data | WordContent::Fill => {
                 self.ring.push(word);
                 self.open = true;
             }
-            Content::End => self.push_end(word),
-            Content::Illegal { end } => {
+            WordContent::End => self.push_end(word),
+            WordContent::Illegal { end } => {
                 self.push_end(EEP);
                 self.discarding = !end;
             }
@@ -275,7 +275,7 @@ impl<B: Store> Output<B> {
         while count != 0 {
             let piece = self.ring.piece(self.ring.head(), count);
             if self.ends != 0 {
-                let is_end = |word: &&Word| word.k != 0 && content(**word) == Content::End;
+                let is_end = |word: &&Word| word.k != 0 && content(**word) == WordContent::End;
                 self.ends -= piece.iter().filter(is_end).count();
             }
             to.extend(piece);
@@ -383,7 +383,7 @@ impl<B: Store> Input<B> {
         if count != 0
             && let Some(last) = words.get(done + count - 1)
         {
-            self.open = last.k == 0 || content(*last) != Content::End;
+            self.open = last.k == 0 || content(*last) != WordContent::End;
         }
         self.room += count;
         // The words of a frame under way stay where they are: the tail did not move.

@@ -2,7 +2,7 @@
 
 /// Its states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
+pub enum IdentificationState {
     /// Between frames.
     #[default]
     RxNothing,
@@ -18,7 +18,7 @@ pub enum State {
 
 /// A received word, with the results of its checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum CheckedWord {
     /// Data words: those of a row of a data frame; one for a replicated row.
     Data(u32),
     /// Start of data frame.
@@ -61,7 +61,7 @@ pub enum Event {
 
 /// What to do with the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum WordVerdict {
     /// Nothing.
     Ignore,
     /// Use it.
@@ -85,7 +85,7 @@ pub enum Outcome {
 /// The machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Identification {
-    state: State,
+    state: IdentificationState,
     /// Words of the data or idle frame.
     words: u32,
     /// Words of the broadcast frame.
@@ -97,102 +97,107 @@ pub struct Identification {
 impl Identification {
     /// After link reset; `limit` is 64 times the number of data-sending lanes.
     pub const fn new(limit: u32) -> Self {
-        Self { state: State::RxNothing, words: 0, broadcast_words: 0, limit }
+        Self { state: IdentificationState::RxNothing, words: 0, broadcast_words: 0, limit }
     }
 
     /// The state.
     #[inline(always)]
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> IdentificationState {
         self.state
     }
 
     /// Whether an error now loses a data or broadcast frame.
     const fn in_frame(&self) -> bool {
-        !matches!(self.state, State::RxNothing | State::RxIdleFrame)
+        !matches!(self.state, IdentificationState::RxNothing | IdentificationState::RxIdleFrame)
     }
 
-    fn frame_error(&mut self) -> Outcome {
-        self.state = State::RxNothing;
-        Outcome::FrameError
+    fn frame_error(&mut self) -> WordVerdict {
+        self.state = IdentificationState::RxNothing;
+        WordVerdict::FrameError
     }
 
-    fn crc_error(&mut self) -> Outcome {
+    fn crc_error(&mut self) -> WordVerdict {
         let nack = self.in_frame();
-        self.state = State::RxNothing;
-        Outcome::CrcError { nack }
+        self.state = IdentificationState::RxNothing;
+        WordVerdict::CrcError { nack }
     }
 
-    fn sequence_error(&mut self) -> Outcome {
-        self.state = State::RxNothing;
-        Outcome::SequenceError
+    fn sequence_error(&mut self) -> WordVerdict {
+        self.state = IdentificationState::RxNothing;
+        WordVerdict::SequenceError
     }
 
     /// Takes one word.
     #[inline]
-    pub fn step(&mut self, event: Event) -> Outcome {
+    pub fn step(&mut self, event: CheckedWord) -> WordVerdict {
         match event {
-            Event::Data(count) => self.data(count),
-            Event::Sdf => self.start(State::RxDataFrame),
-            Event::Sbf => self.broadcast(),
-            Event::Edf { crc, seq } => self.end(State::RxDataFrame, crc, seq),
-            Event::Ebf { crc, seq } => self.end_broadcast(crc, seq),
-            Event::Sif { crc: false, .. } | Event::Single { crc: false, .. } => self.crc_error(),
-            Event::Sif { seq: false, .. } | Event::Single { seq: false, .. } => {
+            CheckedWord::Data(count) => self.data(count),
+            CheckedWord::Sdf => self.start(IdentificationState::RxDataFrame),
+            CheckedWord::Sbf => self.broadcast(),
+            CheckedWord::Edf { crc, seq } => self.end(IdentificationState::RxDataFrame, crc, seq),
+            CheckedWord::Ebf { crc, seq } => self.end_broadcast(crc, seq),
+            CheckedWord::Sif { crc: false, .. } | CheckedWord::Single { crc: false, .. } => {
+                self.crc_error()
+            }
+            CheckedWord::Sif { seq: false, .. } | CheckedWord::Single { seq: false, .. } => {
                 self.sequence_error()
             }
-            Event::Sif { .. } => self.start(State::RxIdleFrame),
-            Event::Single { .. } => Outcome::Accept,
-            Event::Retry => {
-                self.state = State::RxNothing;
-                Outcome::Accept
+            CheckedWord::Sif { .. } => self.start(IdentificationState::RxIdleFrame),
+            CheckedWord::Single { .. } => WordVerdict::Accept,
+            CheckedWord::Retry => {
+                self.state = IdentificationState::RxNothing;
+                WordVerdict::Accept
             }
-            Event::RxErr => {
+            CheckedWord::RxErr => {
                 let nack = self.in_frame();
-                self.state = State::RxNothing;
-                Outcome::RxErr { nack }
+                self.state = IdentificationState::RxNothing;
+                WordVerdict::RxErr { nack }
             }
         }
     }
 
     #[inline(always)]
-    fn data(&mut self, count: u32) -> Outcome {
+    fn data(&mut self, count: u32) -> WordVerdict {
         let over = match self.state {
-            State::RxNothing => return Outcome::Ignore,
-            State::RxDataFrame | State::RxIdleFrame => {
+            IdentificationState::RxNothing => return WordVerdict::Ignore,
+            IdentificationState::RxDataFrame | IdentificationState::RxIdleFrame => {
                 self.words += count;
                 self.words > self.limit
             }
-            State::RxBroadcastFrame | State::RxBroadcastAndDataFrame => {
+            IdentificationState::RxBroadcastFrame
+            | IdentificationState::RxBroadcastAndDataFrame => {
                 self.broadcast_words += count;
                 self.broadcast_words > 2
             }
         };
-        if over { self.frame_error() } else { Outcome::Accept }
+        if over { self.frame_error() } else { WordVerdict::Accept }
     }
 
     /// Start of a data or idle frame.
-    fn start(&mut self, state: State) -> Outcome {
+    fn start(&mut self, state: IdentificationState) -> WordVerdict {
         if self.in_frame() {
             return self.frame_error();
         }
         self.words = 0;
         self.state = state;
-        Outcome::Accept
+        WordVerdict::Accept
     }
 
-    fn broadcast(&mut self) -> Outcome {
+    fn broadcast(&mut self) -> WordVerdict {
         self.state = match self.state {
-            State::RxNothing | State::RxIdleFrame => State::RxBroadcastFrame,
-            State::RxDataFrame => State::RxBroadcastAndDataFrame,
+            IdentificationState::RxNothing | IdentificationState::RxIdleFrame => {
+                IdentificationState::RxBroadcastFrame
+            }
+            IdentificationState::RxDataFrame => IdentificationState::RxBroadcastAndDataFrame,
             _ => return self.frame_error(),
         };
         self.broadcast_words = 0;
-        Outcome::Accept
+        WordVerdict::Accept
     }
 
-    fn end(&mut self, state: State, crc: bool, seq: bool) -> Outcome {
-        if self.state == State::RxNothing {
-            Outcome::Ignore
+    fn end(&mut self, state: IdentificationState, crc: bool, seq: bool) -> WordVerdict {
+        if self.state == IdentificationState::RxNothing {
+            WordVerdict::Ignore
         } else if self.state != state {
             self.frame_error()
         } else if !crc {
@@ -200,19 +205,21 @@ impl Identification {
         } else if !seq {
             self.sequence_error()
         } else {
-            self.state = State::RxNothing;
-            Outcome::Accept
+            self.state = IdentificationState::RxNothing;
+            WordVerdict::Accept
         }
     }
 
-    fn end_broadcast(&mut self, crc: bool, seq: bool) -> Outcome {
+    fn end_broadcast(&mut self, crc: bool, seq: bool) -> WordVerdict {
         let after = match self.state {
-            State::RxBroadcastAndDataFrame => State::RxDataFrame,
-            _ => State::RxNothing,
+            IdentificationState::RxBroadcastAndDataFrame => IdentificationState::RxDataFrame,
+            _ => IdentificationState::RxNothing,
         };
         let inside = match self.state {
-            State::RxBroadcastAndDataFrame => State::RxBroadcastAndDataFrame,
-            _ => State::RxBroadcastFrame,
+            IdentificationState::RxBroadcastAndDataFrame => {
+                IdentificationState::RxBroadcastAndDataFrame
+            }
+            _ => IdentificationState::RxBroadcastFrame,
         };
         // Both checks come before the number of words.
         let short = self.broadcast_words != 2;
@@ -220,7 +227,7 @@ impl Identification {
             return self.frame_error();
         }
         let outcome = self.end(inside, crc, seq);
-        if outcome == Outcome::Accept {
+        if outcome == WordVerdict::Accept {
             self.state = after;
         }
         outcome

@@ -2,11 +2,11 @@
 //!
 //! Those of the quality of service are in [`crate::qos`]. Bit V of a mask is of virtual channel V.
 
-use crate::qos::Limits;
+use crate::qos::QosLimits;
 
 /// What is fixed when the link is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct DataLinkConfig {
     /// Virtual channels there are: 1 to those that the link is made for; 0 is all of these. A
     /// channel above them is one that does not exist: nothing is taken for it and no FCT sent, and
     /// a data frame or an FCT to it is accepted and has no effect.
@@ -40,10 +40,10 @@ pub struct Config {
     /// Capability: is a routing switch.
     pub routing_switch: bool,
     /// Limits of the quality of service.
-    pub qos: Limits,
+    pub qos: QosLimits,
 }
 
-impl Default for Config {
+impl Default for DataLinkConfig {
     fn default() -> Self {
         Self {
             virtual_channels: 0,
@@ -56,14 +56,14 @@ impl Default for Config {
             link_reset_retry_words: 5000,
             multi_lane_capable: false,
             routing_switch: false,
-            qos: Limits::default(),
+            qos: QosLimits::default(),
         }
     }
 }
 
 /// What Interface Reset puts back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
+pub struct DataLinkParameters {
     /// DataScrambled: data frames are scrambled. Taken over by the next link reset.
     pub data_scrambled: bool,
     /// Expected broadcast bandwidth in 65536ths of the link; 0 stops broadcast messages.
@@ -72,7 +72,7 @@ pub struct Parameters {
     pub continuous_mode: u32,
 }
 
-impl Default for Parameters {
+impl Default for DataLinkParameters {
     fn default() -> Self {
         Self { data_scrambled: true, expected_broadcast_bandwidth: 6554, continuous_mode: 0 }
     }
@@ -80,7 +80,7 @@ impl Default for Parameters {
 
 /// Status and errors. Errors stay until they are cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct DataLinkStatus {
     /// Virtual channels with FCT credit.
     pub has_credit: u32,
     /// Input buffer overflow. It resets the link.
@@ -106,16 +106,16 @@ pub struct Status {
     /// Broadcast messages lost because the user did not fetch earlier ones.
     pub broadcasts_dropped: u64,
     /// How often each error came.
-    pub errors: Errors,
+    pub errors: DataLinkErrors,
     /// What was sent.
-    pub sent: Counters,
+    pub sent: DataLinkCounters,
     /// What was received and accepted.
-    pub received: Counters,
+    pub received: DataLinkCounters,
 }
 
 /// How often errors came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Errors {
+pub struct DataLinkErrors {
     /// RXERR words and rows.
     pub rxerr: u64,
     /// CRC-16 errors.
@@ -138,7 +138,7 @@ pub struct Errors {
 
 /// Words and frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct DataLinkCounters {
     /// Data frames.
     pub data_frames: u64,
     /// Words of data frames.
@@ -159,7 +159,7 @@ pub struct Counters {
     pub idle_frames: u64,
 }
 
-impl Status {
+impl DataLinkStatus {
     pub(super) fn clear_errors(&mut self) {
         *self = Self {
             error_recovery_attempts: self.error_recovery_attempts,

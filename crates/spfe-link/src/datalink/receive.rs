@@ -1,12 +1,12 @@
 //! Receive side: checks, data word identification, replies (50-11C 5.7.7, 5.7.8).
 
-use super::broadcast::Broadcast;
+use super::broadcast::LinkBroadcast;
 use super::buffer::Store;
-use super::identify::{Event, Outcome, State};
+use super::identify::{CheckedWord, IdentificationState, WordVerdict};
 use super::{DataLink, SEGMENT_WORDS};
-use crate::control::Control;
+use crate::control::ControlWord;
 use crate::crc::Crc8;
-use crate::row::Received;
+use crate::row::ReceivedRow;
 use crate::word::Word;
 
 /// The virtual channel of a data frame for one that does not exist.
@@ -18,7 +18,7 @@ pub(super) struct Receiver {
     /// Virtual channel of the data frame.
     vc: u8,
     words: u32,
-    broadcast: Broadcast,
+    broadcast: LinkBroadcast,
     second: bool,
     crc8: Crc8,
 }
@@ -40,21 +40,21 @@ impl Receiver {
 impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     /// Takes the row of this word period, if there was one; words of lanes (SKIP, IDLE) are none.
     #[inline(always)]
-    pub fn receive(&mut self, row: Received<L>) {
+    pub fn receive(&mut self, row: ReceivedRow<L>) {
         if !self.reset.is_initialised() {
             // An acknowledgement of before the reset would look like a protocol error.
             return;
         }
         match row {
-            Received::Data { words, count } => {
+            ReceivedRow::Data { words, count } => {
                 let count = usize::from(count).min(L);
                 self.receive_data(words.get(..count).unwrap_or(&[]));
             }
-            Received::Control { word, .. } if word.k == 0 => self.receive_data(&[word]),
-            Received::Control { word, crc16_good } => self.receive_control(word, crc16_good),
-            Received::RxErr => {
+            ReceivedRow::Control { word, .. } if word.k == 0 => self.receive_data(&[word]),
+            ReceivedRow::Control { word, crc16_good } => self.receive_control(word, crc16_good),
+            ReceivedRow::RxErr => {
                 self.transmitter.look_up();
-                self.receive_event(Event::RxErr, 0);
+                self.receive_event(CheckedWord::RxErr, 0);
             }
         }
     }
@@ -63,9 +63,9 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn receive_data(&mut self, words: &[Word]) {
         let Some(first) = words.first() else { return };
         let state = self.identification.state();
-        let count = if state == State::RxDataFrame { words.len() as u32 } else { 1 };
-        match self.identification.step(Event::Data(count)) {
-            Outcome::Accept if state == State::RxDataFrame => {
+        let count = if state == IdentificationState::RxDataFrame { words.len() as u32 } else { 1 };
+        match self.identification.step(CheckedWord::Data(count)) {
+            WordVerdict::Accept if state == IdentificationState::RxDataFrame => {
                 self.receiver.words += count;
                 if let Some(input) = self.inputs.get_mut(usize::from(self.receiver.vc)) {
                     for word in words {
@@ -73,10 +73,10 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
                     }
                 }
             }
-            Outcome::Accept if state != State::RxIdleFrame => {
+            WordVerdict::Accept if state != IdentificationState::RxIdleFrame => {
                 self.receiver.broadcast_word(*first);
             }
-            Outcome::FrameError => self.frame_error(),
+            WordVerdict::FrameError => self.frame_error(),
             _ => {}
         }
     }
@@ -84,58 +84,59 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     #[inline(never)]
     fn receive_control(&mut self, word: Word, crc16_good: bool) {
         self.transmitter.look_up();
-        let Some(control) = Control::decode(word) else {
+        let Some(control) = ControlWord::decode(word) else {
             if word.is_n_chars() {
                 self.receive_data(&[word]);
             }
             return;
         };
         match control {
-            Control::Sdf { vc } => self.receive_sdf(vc),
-            Control::Edf { seq, .. } => {
-                let event = Event::Edf { crc: crc16_good, seq: self.sequence.is_next(seq) };
+            ControlWord::Sdf { vc } => self.receive_sdf(vc),
+            ControlWord::Edf { seq, .. } => {
+                let event = CheckedWord::Edf { crc: crc16_good, seq: self.sequence.is_next(seq) };
                 if self.check(event, seq) {
                     self.accept_data_frame();
                 }
             }
-            Control::Sbf { channel, kind } => {
-                if self.check(Event::Sbf, 0) {
-                    self.receiver.broadcast = Broadcast { channel, kind, ..Broadcast::default() };
+            ControlWord::Sbf { channel, kind } => {
+                if self.check(CheckedWord::Sbf, 0) {
+                    self.receiver.broadcast =
+                        LinkBroadcast { channel, kind, ..LinkBroadcast::default() };
                     self.receiver.second = false;
                     self.receiver.crc8 = Crc8::new().symbols(word, 4);
                 }
             }
-            Control::Ebf { status, seq, crc } => {
+            ControlWord::Ebf { status, seq, crc } => {
                 let good = self.receiver.crc8.symbols(word, 3).value() == crc;
-                let event = Event::Ebf { crc: good, seq: self.sequence.is_next(seq) };
+                let event = CheckedWord::Ebf { crc: good, seq: self.sequence.is_next(seq) };
                 if self.check(event, seq) {
                     self.accept_broadcast(status);
                 }
             }
-            Control::RxErr => self.receive_event(Event::RxErr, 0),
-            Control::Retry => {
+            ControlWord::RxErr => self.receive_event(CheckedWord::RxErr, 0),
+            ControlWord::Retry => {
                 self.status.received.retries += 1;
-                self.receive_event(Event::Retry, 0);
+                self.receive_event(CheckedWord::Retry, 0);
             }
             _ => self.receive_single(control),
         }
     }
 
     /// SIF, FCT, ACK, NACK and FULL; words of other layers and unknown ones are ignored.
-    fn receive_single(&mut self, control: Control) {
+    fn receive_single(&mut self, control: ControlWord) {
         let crc = control.crc8_is_good();
         let (event, seq) = match control {
-            Control::Sif { seq, .. } => {
-                (Event::Sif { crc, seq: self.sequence.is_current(seq) }, seq)
+            ControlWord::Sif { seq, .. } => {
+                (CheckedWord::Sif { crc, seq: self.sequence.is_current(seq) }, seq)
             }
-            Control::Fct { seq, .. } => {
-                (Event::Single { crc, seq: self.sequence.is_next(seq) }, seq)
+            ControlWord::Fct { seq, .. } => {
+                (CheckedWord::Single { crc, seq: self.sequence.is_next(seq) }, seq)
             }
-            Control::Full { seq, .. } => {
-                (Event::Single { crc, seq: self.sequence.is_current(seq) }, seq)
+            ControlWord::Full { seq, .. } => {
+                (CheckedWord::Single { crc, seq: self.sequence.is_current(seq) }, seq)
             }
-            Control::Ack { seq, .. } | Control::Nack { seq, .. } => {
-                (Event::Single { crc, seq: true }, seq)
+            ControlWord::Ack { seq, .. } | ControlWord::Nack { seq, .. } => {
+                (CheckedWord::Single { crc, seq: true }, seq)
             }
             _ => return,
         };
@@ -144,20 +145,20 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
     }
 
-    fn accept_single(&mut self, control: Control) {
+    fn accept_single(&mut self, control: ControlWord) {
         let received = &mut self.status.received;
         match control {
-            Control::Sif { .. } => received.idle_frames += 1,
-            Control::Fct { multiplier, vc, .. } => self.accept_fct(usize::from(vc), multiplier),
-            Control::Full { .. } => {
+            ControlWord::Sif { .. } => received.idle_frames += 1,
+            ControlWord::Fct { multiplier, vc, .. } => self.accept_fct(usize::from(vc), multiplier),
+            ControlWord::Full { .. } => {
                 received.fulls += 1;
                 self.sequence.request_ack();
             }
-            Control::Ack { seq, .. } => {
+            ControlWord::Ack { seq, .. } => {
                 received.acks += 1;
                 self.acknowledged(seq);
             }
-            Control::Nack { seq, .. } => {
+            ControlWord::Nack { seq, .. } => {
                 received.nacks += 1;
                 self.refused(seq);
             }
@@ -167,27 +168,27 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     /// Whether to use a word; errors are dealt with here.
     #[inline]
-    fn check(&mut self, event: Event, seq: u8) -> bool {
+    fn check(&mut self, event: CheckedWord, seq: u8) -> bool {
         let outcome = self.identification.step(event);
-        if outcome != Outcome::Accept {
+        if outcome != WordVerdict::Accept {
             self.refuse(event, outcome, seq);
         }
-        outcome == Outcome::Accept
+        outcome == WordVerdict::Accept
     }
 
     #[inline(never)]
-    fn receive_event(&mut self, event: Event, seq: u8) {
+    fn receive_event(&mut self, event: CheckedWord, seq: u8) {
         self.check(event, seq);
     }
 
     #[cold]
-    fn refuse(&mut self, event: Event, outcome: Outcome, seq: u8) {
+    fn refuse(&mut self, event: CheckedWord, outcome: WordVerdict, seq: u8) {
         match outcome {
-            Outcome::Ignore | Outcome::Accept => {}
-            Outcome::FrameError => self.frame_error(),
-            Outcome::CrcError { nack } => {
-                let single = matches!(event, Event::Single { .. } | Event::Sif { .. });
-                if matches!(event, Event::Edf { .. }) {
+            WordVerdict::Ignore | WordVerdict::Accept => {}
+            WordVerdict::FrameError => self.frame_error(),
+            WordVerdict::CrcError { nack } => {
+                let single = matches!(event, CheckedWord::Single { .. } | CheckedWord::Sif { .. });
+                if matches!(event, CheckedWord::Edf { .. }) {
                     self.status.crc16_error = true;
                     self.status.errors.crc16 += 1;
                 } else {
@@ -199,12 +200,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
                     self.sequence.request_nack();
                 }
             }
-            Outcome::SequenceError => {
+            WordVerdict::SequenceError => {
                 self.status.sequence_error = true;
                 self.status.errors.sequence += 1;
                 self.sequence.sequence_error(seq);
             }
-            Outcome::RxErr { nack } => {
+            WordVerdict::RxErr { nack } => {
                 self.status.errors.rxerr += 1;
                 self.transmitter.ask_when_idle();
                 if nack {
@@ -215,7 +216,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     }
 
     fn receive_sdf(&mut self, vc: u8) {
-        if self.check(Event::Sdf, 0) {
+        if self.check(CheckedWord::Sdf, 0) {
             let vc = if usize::from(vc) < self.channels { vc } else { NO_CHANNEL };
             self.receiver.vc = vc;
             self.receiver.words = 0;

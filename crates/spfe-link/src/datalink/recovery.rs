@@ -3,7 +3,7 @@
 //! An item is stored before it is numbered and sent, as a resend gives it another number. The
 //! classes are kept apart, so that data never takes the room of an FCT or a broadcast message.
 
-use super::broadcast::Broadcast;
+use super::broadcast::LinkBroadcast;
 use super::buffer::{Ring, Store};
 use super::queue::Queue;
 use super::sequence::seq_num;
@@ -31,7 +31,7 @@ pub(super) struct Fct {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Message {
-    pub broadcast: Broadcast,
+    pub broadcast: LinkBroadcast,
     seq: u8,
 }
 
@@ -148,7 +148,7 @@ impl<B: Store> Recovery<B> {
         self.fcts.push(Fct { vc, seq: 0 });
     }
 
-    pub fn store_broadcast(&mut self, broadcast: Broadcast) {
+    pub fn store_broadcast(&mut self, broadcast: LinkBroadcast) {
         self.broadcasts.push(Message { broadcast, seq: 0 });
     }
 

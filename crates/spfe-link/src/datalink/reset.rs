@@ -4,7 +4,7 @@ pub use crate::lane::capability;
 
 /// States of the link reset state machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum State {
+pub enum LinkResetState {
     /// Power-on, or Interface Reset.
     #[default]
     ConfigurationReset,
@@ -19,7 +19,7 @@ pub enum State {
 /// The machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LinkReset {
-    state: State,
+    state: LinkResetState,
     /// The lanes have not been told of the reset yet.
     lane_reset: bool,
     /// Lanes that told of a capability since the link is initialised and no lane was active.
@@ -31,26 +31,26 @@ pub struct LinkReset {
 impl LinkReset {
     /// The state.
     #[inline(always)]
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> LinkResetState {
         self.state
     }
 
     /// Normal operation.
     #[inline(always)]
     pub const fn is_initialised(&self) -> bool {
-        matches!(self.state, State::LinkInitialised)
+        matches!(self.state, LinkResetState::LinkInitialised)
     }
 
     /// Interface Reset.
     pub fn interface_reset(&mut self) {
-        self.state = State::ConfigurationReset;
+        self.state = LinkResetState::ConfigurationReset;
         self.lane_reset = true;
     }
 
     /// Link Reset command, protocol error or overflow of an input buffer.
     pub fn link_reset(&mut self) {
-        if self.state != State::ConfigurationReset {
-            self.state = State::NearEndReset;
+        if self.state != LinkResetState::ConfigurationReset {
+            self.state = LinkResetState::NearEndReset;
         }
         self.lane_reset = true;
     }
@@ -68,18 +68,18 @@ impl LinkReset {
     /// start anew, and it hears the flag while none of its lanes is active.
     pub fn step(&mut self, rows_pass: bool, retry: u32) -> bool {
         match self.state {
-            State::ConfigurationReset => {
+            LinkResetState::ConfigurationReset => {
                 self.lane_reset = true;
-                self.state = State::NearEndReset;
+                self.state = LinkResetState::NearEndReset;
                 false
             }
             // The lanes are reset before the far end is listened to.
-            State::NearEndReset if !self.lane_reset => {
-                self.state = State::CheckFarEndReset;
+            LinkResetState::NearEndReset if !self.lane_reset => {
+                self.state = LinkResetState::CheckFarEndReset;
                 self.waited = 0;
                 true
             }
-            State::CheckFarEndReset if rows_pass => {
+            LinkResetState::CheckFarEndReset if rows_pass => {
                 self.waited = self.waited.wrapping_add(1);
                 if retry != 0 && self.waited >= retry {
                     self.waited = 0;
@@ -105,12 +105,12 @@ impl LinkReset {
             return false;
         }
         match self.state {
-            State::CheckFarEndReset => {
+            LinkResetState::CheckFarEndReset => {
                 self.heard = bit;
-                self.state = State::LinkInitialised;
+                self.state = LinkResetState::LinkInitialised;
                 false
             }
-            State::LinkInitialised if !any_lane_active => {
+            LinkResetState::LinkInitialised if !any_lane_active => {
                 self.heard |= bit;
                 if heard {
                     self.link_reset();

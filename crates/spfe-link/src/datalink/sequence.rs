@@ -22,7 +22,7 @@ pub enum ReceiveError {
 
 /// What is to be told to the far end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reply {
+pub enum Acknowledgement {
     /// Nothing.
     #[default]
     None,
@@ -37,13 +37,13 @@ pub enum Reply {
 pub struct Sequence {
     count: u8,
     state: ReceiveError,
-    reply: Reply,
+    reply: Acknowledgement,
 }
 
 impl Sequence {
     /// After link reset.
     pub const fn new() -> Self {
-        Self { count: 0, state: ReceiveError::ValidPositive, reply: Reply::None }
+        Self { count: 0, state: ReceiveError::ValidPositive, reply: Acknowledgement::None }
     }
 
     /// Count of the last accepted item.
@@ -58,7 +58,7 @@ impl Sequence {
 
     /// What is to be told to the far end.
     #[inline(always)]
-    pub const fn reply(&self) -> Reply {
+    pub const fn reply(&self) -> Acknowledgement {
         self.reply
     }
 
@@ -85,7 +85,7 @@ impl Sequence {
 
     /// An ACK is asked for; it replaces a NACK that waits.
     pub fn request_ack(&mut self) {
-        self.reply = Reply::Ack;
+        self.reply = Acknowledgement::Ack;
         self.state = match self.state {
             ReceiveError::ErrorPositive => ReceiveError::ValidPositive,
             ReceiveError::ErrorNegative => ReceiveError::ValidNegative,
@@ -95,7 +95,7 @@ impl Sequence {
 
     /// A NACK is asked for by a damaged frame; it replaces an ACK that waits.
     pub fn request_nack(&mut self) {
-        self.reply = Reply::Nack;
+        self.reply = Acknowledgement::Nack;
         self.state = match self.state {
             ReceiveError::ValidPositive => ReceiveError::ErrorNegative,
             ReceiveError::ValidNegative => ReceiveError::ErrorPositive,
@@ -106,7 +106,7 @@ impl Sequence {
     /// A word with a good CRC had the wrong number.
     pub fn sequence_error(&mut self, seq: u8) {
         let same = seq >> 7 == self.is_negative() as u8;
-        self.reply = Reply::Nack;
+        self.reply = Acknowledgement::Nack;
         self.state = match (self.state, same) {
             (ReceiveError::ValidPositive, _) => ReceiveError::ErrorNegative,
             (ReceiveError::ValidNegative, _) => ReceiveError::ErrorPositive,
@@ -119,13 +119,13 @@ impl Sequence {
     /// Number in an ACK: count and polarity; in a NACK: count and the other polarity.
     pub const fn reply_seq(&self) -> u8 {
         match self.reply {
-            Reply::Nack => seq_num(self.count, !self.is_negative()),
+            Acknowledgement::Nack => seq_num(self.count, !self.is_negative()),
             _ => seq_num(self.count, self.is_negative()),
         }
     }
 
     /// The reply is sent.
     pub fn replied(&mut self) {
-        self.reply = Reply::None;
+        self.reply = Acknowledgement::None;
     }
 }

@@ -1,9 +1,9 @@
 //! Transmit side: precedence of words (50-11C 5.3.10), framing (5.7.6), medium access (5.7.4).
 
 use super::buffer::Store;
-use super::sequence::Reply;
+use super::sequence::Acknowledgement;
 use super::{DataLink, SEGMENT_WORDS};
-use crate::control::{self, Control};
+use crate::control::{self, ControlWord};
 use crate::crc::Crc8;
 use crate::qos::UPDATE_ROWS;
 use crate::row::Row;
@@ -170,7 +170,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             quiet = quiet.min((UPDATE_ROWS - 1).saturating_sub(t.since_update));
         }
         let until = |row: u64| row.saturating_sub(t.rows + 1).min(u64::from(u32::MAX)) as u32;
-        if self.sequence.reply() != Reply::None {
+        if self.sequence.reply() != Acknowledgement::None {
             quiet = quiet.min(until(t.next_ack));
         }
         if t.full {
@@ -251,8 +251,8 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
             return Some(self.start_broadcast());
         }
         let reply = self.sequence.reply();
-        if reply != Reply::None {
-            let gap = reply == Reply::Ack || self.config.nack_keeps_gap;
+        if reply != Acknowledgement::None {
+            let gap = reply == Acknowledgement::Ack || self.config.nack_keeps_gap;
             if !gap || self.transmitter.rows >= self.transmitter.next_ack {
                 return Some(self.send_reply(reply));
             }
@@ -276,7 +276,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         }
         self.transmitter.frame = Frame::None;
         self.status.sent.retries += 1;
-        Control::Retry.encode()
+        ControlWord::Retry.encode()
     }
 
     /// Moves a new broadcast message into the error recovery buffer, if one may go.
@@ -298,7 +298,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
 
     fn start_broadcast(&mut self) -> Word {
         let message = self.recovery.broadcasts.next().map(|m| m.broadcast).unwrap_or_default();
-        let word = Control::Sbf { channel: message.channel, kind: message.kind }.encode();
+        let word = ControlWord::Sbf { channel: message.channel, kind: message.kind }.encode();
         if matches!(self.transmitter.frame, Frame::Idle { .. }) {
             self.transmitter.frame = Frame::None;
         }
@@ -321,17 +321,17 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         word
     }
 
-    fn send_reply(&mut self, reply: Reply) -> Word {
+    fn send_reply(&mut self, reply: Acknowledgement) -> Word {
         let seq = self.sequence.reply_seq();
         self.sequence.replied();
-        if reply == Reply::Nack {
+        if reply == Acknowledgement::Nack {
             self.status.sent.nacks += 1;
-            return Control::Nack { seq, crc: 0 }.sealed();
+            return ControlWord::Nack { seq, crc: 0 }.sealed();
         }
         self.transmitter.next_ack =
             self.transmitter.rows + u64::from(self.config.ack_gap_words.max(15)) + 1;
         self.status.sent.acks += 1;
-        Control::Ack { seq, crc: 0 }.sealed()
+        ControlWord::Ack { seq, crc: 0 }.sealed()
     }
 
     /// Moves a new FCT into the error recovery buffer, round-robin over the virtual channels.
@@ -356,12 +356,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
     fn send_fct(&mut self) -> Word {
         let (vc, seq) = self.recovery.send_fct();
         self.status.sent.fcts += 1;
-        Control::Fct { multiplier: self.config.fct_multiplier, vc, seq, crc: 0 }.sealed()
+        ControlWord::Fct { multiplier: self.config.fct_multiplier, vc, seq, crc: 0 }.sealed()
     }
 
     fn send_full(&mut self) -> Word {
         self.status.sent.fulls += 1;
-        Control::Full { seq: self.recovery.seq(), crc: 0 }.sealed()
+        ControlWord::Full { seq: self.recovery.seq(), crc: 0 }.sealed()
     }
 
     fn end_data_frame(&mut self, vc: Option<u8>, rows: u32) -> Word {
@@ -376,7 +376,7 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         self.status.sent.data_frames += 1;
         self.status.sent.data_words += words as u64;
         let seq = self.recovery.send_frame();
-        Control::Edf { seq, crc: 0 }.encode()
+        ControlWord::Edf { seq, crc: 0 }.encode()
     }
 
     /// The first word of a data frame if there is one to send, else a SIF; none if the idle frame
@@ -432,12 +432,12 @@ impl<B: Store, const L: usize, const V: usize> DataLink<B, L, V> {
         let end = start.wrapping_add(words);
         let charged = new.then_some(vc);
         self.transmitter.frame = Frame::Data { position: start, end, vc: charged, rows: 0 };
-        Control::Sdf { vc }.encode()
+        ControlWord::Sdf { vc }.encode()
     }
 
     fn start_idle_frame(&mut self) -> Word {
         self.transmitter.frame = Frame::Idle { left: SEGMENT_WORDS as u8 };
         self.status.sent.idle_frames += 1;
-        Control::Sif { seq: self.recovery.seq(), crc: 0 }.sealed()
+        ControlWord::Sif { seq: self.recovery.seq(), crc: 0 }.sealed()
     }
 }

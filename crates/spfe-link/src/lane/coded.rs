@@ -1,8 +1,8 @@
 //! Bits instead of words: symbol synchronisation and the 8b/10b code round a lane (50-11C 5.5.6 to
 //! 5.5.9).
 
-use super::{Lane, Parameters};
-use crate::code::{Decoder, Encoder, GROUP_BITS, invert_group};
+use super::{Lane, LaneParameters};
+use crate::code::{GROUP_BITS, SymbolDecoder, SymbolEncoder, invert_group};
 use crate::word::Word;
 
 const GROUP: u64 = (1 << GROUP_BITS) - 1;
@@ -51,9 +51,9 @@ const fn commas(bits: u64) -> u64 {
 
 /// The code between a lane and its line, with `inverts_words` false in the lane's configuration.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Coded {
-    encoder: Encoder,
-    decoder: Decoder,
+pub struct LaneCoder {
+    encoder: SymbolEncoder,
+    decoder: SymbolDecoder,
     bits: BitSync,
     error_symbols: u64,
     realignments: u64,
@@ -63,12 +63,12 @@ pub struct Coded {
     back: Option<Option<u64>>,
 }
 
-impl Coded {
+impl LaneCoder {
     /// At negative disparity, without a word boundary.
     pub const fn new() -> Self {
         Self {
-            encoder: Encoder::new(crate::code::Disparity::Minus),
-            decoder: Decoder::new(crate::code::Disparity::Minus),
+            encoder: SymbolEncoder::new(crate::code::Disparity::Minus),
+            decoder: SymbolDecoder::new(crate::code::Disparity::Minus),
             bits: BitSync::new(),
             error_symbols: 0,
             realignments: 0,
@@ -96,7 +96,8 @@ impl Coded {
     /// lane says so, and tells it when the word boundary moves.
     #[inline(always)]
     pub fn receive(&mut self, lane: &mut Lane, line: Option<u64>) -> Option<Word> {
-        let Parameters { near_end_serial_loopback, far_end_serial_loopback, .. } = lane.parameters;
+        let LaneParameters { near_end_serial_loopback, far_end_serial_loopback, .. } =
+            lane.parameters;
         let looped = near_end_serial_loopback || far_end_serial_loopback || self.back.is_some();
         let group = match line {
             Some(group) if !looped => group,
@@ -117,7 +118,7 @@ impl Coded {
 
     /// The serial loopbacks: what is received, and what is to be sent next.
     #[inline(never)]
-    fn loop_back(&mut self, parameters: &Parameters, line: Option<u64>) -> Option<u64> {
+    fn loop_back(&mut self, parameters: &LaneParameters, line: Option<u64>) -> Option<u64> {
         self.back = parameters.far_end_serial_loopback.then_some(line);
         if parameters.near_end_serial_loopback { self.sent } else { line }
     }

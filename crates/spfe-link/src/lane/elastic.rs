@@ -1,16 +1,16 @@
 //! The receive elastic buffer: takes up the difference of two clocks in SKIP words (50-11C 5.5.5).
 
-use crate::control::Control;
+use crate::control::ControlWord;
 use crate::word::Word;
 
-const SKIP: Word = Control::Skip.encode();
+const SKIP: Word = ControlWord::Skip.encode();
 /// Words it has room for.
 pub const DEPTH: usize = 8;
 const MIDDLE: usize = DEPTH / 2;
 
 /// A buffer that is written at the rate of the far end and read at that of the near end.
 #[derive(Clone, Debug)]
-pub struct Elastic {
+pub struct ElasticBuffer {
     words: [Word; DEPTH],
     first: usize,
     count: usize,
@@ -20,13 +20,13 @@ pub struct Elastic {
     slips: u64,
 }
 
-impl Default for Elastic {
+impl Default for ElasticBuffer {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Elastic {
+impl ElasticBuffer {
     /// Half full of SKIP words.
     pub const fn new() -> Self {
         let words = [SKIP; DEPTH];

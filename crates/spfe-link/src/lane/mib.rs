@@ -1,10 +1,10 @@
 //! Parameters and status of a lane (50-11C 5.9, tables 5-36 and 5-37).
 
-use super::state::State;
+use super::state::LaneState;
 
 /// What never changes while a lane exists: rates, and the choices the standard leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct LaneConfig {
     /// Words per second: the signalling rate divided by 40.
     pub word_rate_hz: u64,
     /// Data words after each INIT1 and INIT2, 0 to 64.
@@ -27,11 +27,11 @@ pub struct Config {
     pub sync_error_words: u8,
     /// Whether the erroneous word that ends Ready is the first of them.
     pub sync_counts_first: bool,
-    /// The lane undoes a swapped pair on words; false where [`super::Coded`] does it on bits.
+    /// The lane undoes a swapped pair on words; false where [`super::LaneCoder`] does it on bits.
     pub inverts_words: bool,
 }
 
-impl Config {
+impl LaneConfig {
     /// Lane at a signalling rate of 6.25 Gbit/s.
     pub const fn new() -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Config {
     }
 }
 
-impl Default for Config {
+impl Default for LaneConfig {
     fn default() -> Self {
         Self::new()
     }
@@ -65,7 +65,7 @@ impl Default for Config {
 
 /// Parameters, which management may change at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
+pub struct LaneParameters {
     /// Start, and keep trying.
     pub lane_start: bool,
     /// Start when the far end does.
@@ -76,9 +76,9 @@ pub struct Parameters {
     pub near_end_parallel_loopback: bool,
     /// What is sent is what is received.
     pub far_end_parallel_loopback: bool,
-    /// Physical layer: the bits received are those sent here. [`super::Coded`] does it.
+    /// Physical layer: the bits received are those sent here. [`super::LaneCoder`] does it.
     pub near_end_serial_loopback: bool,
-    /// Physical layer: the bits sent are those received. [`super::Coded`] does it.
+    /// Physical layer: the bits sent are those received. [`super::LaneCoder`] does it.
     pub far_end_serial_loopback: bool,
     /// Sent in STANDBY.
     pub standby_reason: u8,
@@ -88,7 +88,7 @@ pub struct Parameters {
     pub rx_en: bool,
 }
 
-impl Parameters {
+impl LaneParameters {
     /// After reset.
     pub const fn new() -> Self {
         Self {
@@ -106,7 +106,7 @@ impl Parameters {
     }
 }
 
-impl Default for Parameters {
+impl Default for LaneParameters {
     fn default() -> Self {
         Self::new()
     }
@@ -126,9 +126,9 @@ pub enum LostSignalCause {
 
 /// Status. Flags stay until they are cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct LaneStatus {
     /// Lane state.
-    pub state: State,
+    pub state: LaneState,
     /// RXERR counter, 0 to 255.
     pub rxerr_count: u8,
     /// It reached 255.

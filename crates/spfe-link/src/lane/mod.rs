@@ -1,7 +1,7 @@
 //! A lane: initialisation, SKIP and IDLE, word synchronisation, RXERR, loopbacks (50-11C 5.5).
 //!
 //! Once in each word period call [`Lane::transmit`], then [`Lane::receive`]. On the line, `None` is
-//! a driver that is off, or a cable that is pulled. A lane works on words; [`Coded`] puts the code
+//! a driver that is off, or a cable that is pulled. A lane works on words; [`LaneCoder`] puts the code
 //! and the bits of the line round it.
 
 mod coded;
@@ -11,14 +11,14 @@ mod seen;
 mod state;
 mod sync;
 
-pub use coded::{BitSync, Coded};
-pub use elastic::Elastic;
-pub use mib::{Config, LostSignalCause, Parameters, Status};
-pub use state::State;
-pub use sync::{Sync, SyncState};
+pub use coded::{BitSync, LaneCoder};
+pub use elastic::ElasticBuffer;
+pub use mib::{LaneConfig, LaneParameters, LaneStatus, LostSignalCause};
+pub use state::LaneState;
+pub use sync::{SyncState, WordSync};
 
 use crate::code::invert_word;
-use crate::control::Control;
+use crate::control::ControlWord;
 use crate::prbs::Prbs;
 use crate::word::Word;
 use seen::Seen;
@@ -41,7 +41,7 @@ pub mod capability {
 pub const CLEAR_LINE_NS: u64 = 2000;
 
 /// Words from one SKIP to the next; without end where the lane gives none.
-const fn skip_interval(config: &Config) -> u64 {
+const fn skip_interval(config: &LaneConfig) -> u64 {
     match config.skip_interval_words {
         0 => u64::MAX,
         words => words as u64,
@@ -51,11 +51,11 @@ const fn skip_interval(config: &Config) -> u64 {
 /// One end of a lane.
 #[derive(Clone, Debug)]
 pub struct Lane {
-    config: Config,
+    config: LaneConfig,
     /// Management may change them at any time.
-    pub parameters: Parameters,
-    status: Status,
-    sync: Sync,
+    pub parameters: LaneParameters,
+    status: LaneStatus,
+    sync: WordSync,
     seen: Seen,
     clear_line_words: u32,
     /// Word periods in this state.
@@ -82,12 +82,12 @@ pub struct Lane {
 
 impl Lane {
     /// A lane in ClearLine, with the parameters after reset.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: LaneConfig) -> Self {
         Self {
             config,
-            parameters: Parameters::new(),
-            status: Status { no_signal: true, ..Status::default() },
-            sync: Sync::new(&config),
+            parameters: LaneParameters::new(),
+            status: LaneStatus { no_signal: true, ..LaneStatus::default() },
+            sync: WordSync::new(&config),
             seen: Seen::default(),
             clear_line_words: config.words_in_ns(CLEAR_LINE_NS),
             periods: 0,
@@ -109,25 +109,25 @@ impl Lane {
     }
 
     /// What it was made with.
-    pub const fn config(&self) -> &Config {
+    pub const fn config(&self) -> &LaneConfig {
         &self.config
     }
 
     /// Status, for the management information base.
-    pub const fn status(&self) -> &Status {
+    pub const fn status(&self) -> &LaneStatus {
         &self.status
     }
 
     /// Its state.
     #[inline(always)]
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> LaneState {
         self.status.state
     }
 
     /// Whether words of the upper layers pass.
     #[inline(always)]
     pub fn is_active(&self) -> bool {
-        self.status.state == State::Active
+        self.status.state == LaneState::Active
     }
 
     /// State of the receive synchronisation.
@@ -137,15 +137,15 @@ impl Lane {
 
     /// Clears the flags of the status that stay.
     pub fn clear_status(&mut self) {
-        let Status { state, rxerr_count, far_end_capability, .. } = self.status;
-        let Status { rx_polarity_inverted, no_signal, .. } = self.status;
-        self.status = Status {
+        let LaneStatus { state, rxerr_count, far_end_capability, .. } = self.status;
+        let LaneStatus { rx_polarity_inverted, no_signal, .. } = self.status;
+        self.status = LaneStatus {
             state,
             rxerr_count,
             far_end_capability,
             rx_polarity_inverted,
             no_signal,
-            ..Status::default()
+            ..LaneStatus::default()
         };
     }
 
@@ -182,8 +182,8 @@ impl Lane {
 
     /// TxOnly: it comes up without hearing.
     pub fn tx_only(&self) -> bool {
-        let Parameters { tx_en, rx_en, .. } = self.parameters;
-        tx_en && !rx_en && self.state() != State::ClearLine
+        let LaneParameters { tx_en, rx_en, .. } = self.parameters;
+        tx_en && !rx_en && self.state() != LaneState::ClearLine
     }
 
     /// Whether received bits are to be inverted, for a physical layer that works on bits.
@@ -220,7 +220,7 @@ impl Lane {
     /// One word period of the driver: the word on the line, and whether the offered one was taken.
     #[inline(always)]
     pub fn transmit(&mut self, offered: Option<Word>) -> (Option<Word>, bool) {
-        let Parameters { tx_en, far_end_parallel_loopback, .. } = self.parameters;
+        let LaneParameters { tx_en, far_end_parallel_loopback, .. } = self.parameters;
         if self.is_active() && tx_en && !far_end_parallel_loopback && !self.rx_only {
             let (word, taken) = self.transmit_active(offered);
             self.sent = Some(word);
@@ -251,38 +251,40 @@ impl Lane {
     fn transmit_active(&mut self, offered: Option<Word>) -> (Word, bool) {
         if self.skip_due() {
             self.skip_left = skip_interval(&self.config) - 1;
-            return (const { Control::Skip.encode() }, false);
+            return (const { ControlWord::Skip.encode() }, false);
         }
         self.skip_left -= 1;
         match offered {
             Some(word) => (word, true),
-            None => (const { Control::Idle.encode() }, false),
+            None => (const { ControlWord::Idle.encode() }, false),
         }
     }
 
     fn transmit_starting(&mut self) -> Word {
         let (control, filler) = match self.state() {
-            State::Started | State::InvertRxPolarity => (Control::Init1, self.config.filler_words),
-            State::Connecting => (Control::Init2, self.config.filler_words),
-            State::Connected => {
+            LaneState::Started | LaneState::InvertRxPolarity => {
+                (ControlWord::Init1, self.config.filler_words)
+            }
+            LaneState::Connecting => (ControlWord::Init2, self.config.filler_words),
+            LaneState::Connected => {
                 let capability = self.capability_sent;
-                (Control::Init3 { capability }, self.config.init3_filler_words)
+                (ControlWord::Init3 { capability }, self.config.init3_filler_words)
             }
-            State::PrepareStandby => {
-                (Control::Standby { reason: self.parameters.standby_reason }, 0)
+            LaneState::PrepareStandby => {
+                (ControlWord::Standby { reason: self.parameters.standby_reason }, 0)
             }
-            State::LossOfSignal => {
+            LaneState::LossOfSignal => {
                 let cause = self.status.lost_signal_cause.map_or(0, |cause| cause as u8);
-                (Control::LostSignal { cause }, 0)
+                (ControlWord::LostSignal { cause }, 0)
             }
-            _ => (Control::Idle, 0),
+            _ => (ControlWord::Idle, 0),
         };
         if self.filler_left != 0 {
             self.filler_left -= 1;
             return Word::data(self.filler.word());
         }
         self.filler_left = filler;
-        if self.state() == State::Connected {
+        if self.state() == LaneState::Connected {
             self.init3_sent = self.init3_sent.saturating_add(1);
         }
         control.encode()
@@ -333,8 +335,8 @@ impl Lane {
     fn receive_starting(&mut self, word: Option<Word>) -> Option<Word> {
         if let Some(word) = word {
             let before = self.seen.init3;
-            self.seen.word(word, Control::decode(word));
-            let listening = matches!(self.state(), State::Connecting | State::Connected);
+            self.seen.word(word, ControlWord::decode(word));
+            let listening = matches!(self.state(), LaneState::Connecting | LaneState::Connected);
             if listening && self.seen.init3 == 3 && before < 3 {
                 self.status.far_end_capability = Some(self.seen.capability);
                 self.capability_event = Some(self.seen.capability);
@@ -369,8 +371,8 @@ impl Lane {
     /// Whether data words pass without a change of state.
     #[inline(always)]
     fn is_steady(&self) -> bool {
-        let Parameters { lane_start, auto_start, lane_reset, rx_en, .. } = self.parameters;
-        let Status { no_signal, rx_polarity_inverted, .. } = self.status;
+        let LaneParameters { lane_start, auto_start, lane_reset, rx_en, .. } = self.parameters;
+        let LaneStatus { no_signal, rx_polarity_inverted, .. } = self.status;
         let inverts = rx_polarity_inverted && self.config.inverts_words;
         let near = self.parameters.near_end_parallel_loopback;
         let stays = rx_en && (lane_start || auto_start);
@@ -380,26 +382,26 @@ impl Lane {
 
     /// Filters what is not for the layers above (50-11C 5.5.4).
     fn receive_control(&mut self, word: Word) -> Option<Word> {
-        let control = Control::decode(word);
+        let control = ControlWord::decode(word);
         self.seen.stop(control);
         match control {
-            Some(Control::RxErr) => {
+            Some(ControlWord::RxErr) => {
                 self.status.rxerr_count = self.status.rxerr_count.saturating_add(1);
                 self.status.rxerr_overflow |= self.status.rxerr_count == state::RXERR_LIMIT;
                 Some(word)
             }
-            Some(Control::Init1) => {
+            Some(ControlWord::Init1) => {
                 self.seen.init1 = true;
                 Some(Word::RXERR)
             }
-            Some(Control::Standby { .. } | Control::LostSignal { .. }) => Some(Word::RXERR),
+            Some(ControlWord::Standby { .. } | ControlWord::LostSignal { .. }) => Some(Word::RXERR),
             Some(
-                Control::Skip
-                | Control::Idle
-                | Control::Init2
-                | Control::Init3 { .. }
-                | Control::Init1Inverted
-                | Control::Init2Inverted,
+                ControlWord::Skip
+                | ControlWord::Idle
+                | ControlWord::Init2
+                | ControlWord::Init3 { .. }
+                | ControlWord::Init1Inverted
+                | ControlWord::Init2Inverted,
             ) => None,
             _ => Some(word),
         }
@@ -423,19 +425,19 @@ impl Lane {
         self.periods = self.periods.saturating_add(1);
         self.timer = self.timer.saturating_add(1);
         let reset = self.reset || self.parameters.lane_reset;
-        let next = if reset { State::ClearLine } else { self.next_state() };
+        let next = if reset { LaneState::ClearLine } else { self.next_state() };
         if reset || next != self.status.state {
             self.enter(next, reset);
         }
     }
 
-    fn enter(&mut self, next: State, reset: bool) {
+    fn enter(&mut self, next: LaneState, reset: bool) {
         let before = core::mem::replace(&mut self.status.state, next);
-        self.seen.clear(before == State::Connecting && next == State::Connected);
+        self.seen.clear(before == LaneState::Connecting && next == LaneState::Connected);
         self.periods = 0;
         self.filler_left = 0;
         match next {
-            State::ClearLine => {
+            LaneState::ClearLine => {
                 self.reset = false;
                 self.status.rx_polarity_inverted = false;
                 self.sync.lose();
@@ -443,21 +445,21 @@ impl Lane {
                     self.status.rxerr_count = 0;
                 }
             }
-            State::Started => {
+            LaneState::Started => {
                 self.timer = 0;
                 self.filler = Prbs::new();
             }
-            State::InvertRxPolarity => {
+            LaneState::InvertRxPolarity => {
                 self.status.rx_polarity_inverted = !self.status.rx_polarity_inverted;
             }
-            State::Connected => {
+            LaneState::Connected => {
                 self.status.rxerr_count = 0;
                 self.leak = self.config.rxerr_leak_words;
                 self.init3_sent = 0;
                 let start = if self.parameters.lane_start { capability::LANE_START } else { 0 };
                 self.capability_sent = self.capability | start;
             }
-            State::Active => self.skip_left = skip_interval(&self.config),
+            LaneState::Active => self.skip_left = skip_interval(&self.config),
             _ => {}
         }
     }

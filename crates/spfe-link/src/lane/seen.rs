@@ -1,6 +1,6 @@
 //! What was received since the lane came into its state (50-11C 5.5.2).
 
-use crate::control::Control;
+use crate::control::ControlWord;
 use crate::word::{Word, k};
 
 /// Counters of words received. They stop at their last value.
@@ -40,7 +40,7 @@ impl Seen {
     }
 
     /// One more word, in a state of initialisation.
-    pub fn word(&mut self, word: Word, control: Option<Control>) {
+    pub fn word(&mut self, word: Word, control: Option<ControlWord>) {
         if word == Word::RXERR {
             *self = Self::default();
             return;
@@ -48,23 +48,23 @@ impl Seen {
         self.good_words = self.good_words.saturating_add(1);
         self.comma |= word.k & 1 != 0 && word.symbol(0) == k::COMMA;
         match control {
-            Some(Control::Init1) => {
+            Some(ControlWord::Init1) => {
                 self.init1 = true;
                 self.init1_or_init2 = true;
             }
-            Some(Control::Init2) => {
+            Some(ControlWord::Init2) => {
                 self.init1_or_init2 = true;
                 self.init2 = self.init2.saturating_add(1);
             }
-            Some(Control::Init3 { capability }) => {
+            Some(ControlWord::Init3 { capability }) => {
                 let same = self.init3 != 0 && self.capability == capability;
                 self.init3 = if same { self.init3.saturating_add(1) } else { 1 };
                 self.capability = capability;
             }
-            Some(Control::Init1Inverted) => {
+            Some(ControlWord::Init1Inverted) => {
                 self.init1_inverted = self.init1_inverted.saturating_add(1);
             }
-            Some(Control::Init2Inverted) => {
+            Some(ControlWord::Init2Inverted) => {
                 self.init2_inverted = self.init2_inverted.saturating_add(1);
             }
             _ => {}
@@ -73,15 +73,15 @@ impl Seen {
     }
 
     /// Counts STANDBY and LOST_SIGNAL. Only SKIP may stand between them.
-    pub fn stop(&mut self, control: Option<Control>) {
+    pub fn stop(&mut self, control: Option<ControlWord>) {
         match control {
-            Some(Control::Skip) => {}
-            Some(Control::Standby { reason }) => {
+            Some(ControlWord::Skip) => {}
+            Some(ControlWord::Standby { reason }) => {
                 self.standby = self.standby.saturating_add(1);
                 self.lost_signal = 0;
                 self.stop_field = reason;
             }
-            Some(Control::LostSignal { cause }) => {
+            Some(ControlWord::LostSignal { cause }) => {
                 self.lost_signal = self.lost_signal.saturating_add(1);
                 self.standby = 0;
                 self.stop_field = cause;

@@ -6,7 +6,7 @@ use super::mib::LostSignalCause;
 /// State of a lane; the codes are those of the status register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum State {
+pub enum LaneState {
     /// Everything off for 2 us.
     #[default]
     ClearLine = 0,
@@ -30,7 +30,7 @@ pub enum State {
     LossOfSignal = 9,
 }
 
-impl State {
+impl LaneState {
     /// The line driver is on (unless the lane only receives).
     pub const fn drives(self) -> bool {
         self as u8 >= Self::Started as u8
@@ -51,66 +51,66 @@ pub(super) const RXERR_LIMIT: u8 = 255;
 
 impl Lane {
     /// The state after this word period. Conditions are in the order of the standard.
-    pub(super) fn next_state(&mut self) -> State {
+    pub(super) fn next_state(&mut self) -> LaneState {
         let start = self.parameters.lane_start;
         let wanted = start || self.parameters.auto_start;
         match self.status.state {
-            State::ClearLine if self.periods >= self.clear_line_words => State::Disabled,
-            State::Disabled if wanted => State::Wait,
-            State::Wait if !wanted => State::Disabled,
-            State::Wait if start || !self.status.no_signal => State::Started,
-            State::Started => self.after_started(),
-            State::InvertRxPolarity if self.no_signal() => State::ClearLine,
-            State::InvertRxPolarity if self.far_end_started() => State::Connecting,
-            State::InvertRxPolarity => self.after_failure(State::InvertRxPolarity),
-            State::Connecting => self.after_connecting(),
-            State::Connected => self.after_connected(),
-            State::Active => self.after_active(wanted),
-            state @ (State::PrepareStandby | State::LossOfSignal) => {
+            LaneState::ClearLine if self.periods >= self.clear_line_words => LaneState::Disabled,
+            LaneState::Disabled if wanted => LaneState::Wait,
+            LaneState::Wait if !wanted => LaneState::Disabled,
+            LaneState::Wait if start || !self.status.no_signal => LaneState::Started,
+            LaneState::Started => self.after_started(),
+            LaneState::InvertRxPolarity if self.no_signal() => LaneState::ClearLine,
+            LaneState::InvertRxPolarity if self.far_end_started() => LaneState::Connecting,
+            LaneState::InvertRxPolarity => self.after_failure(LaneState::InvertRxPolarity),
+            LaneState::Connecting => self.after_connecting(),
+            LaneState::Connected => self.after_connected(),
+            LaneState::Active => self.after_active(wanted),
+            state @ (LaneState::PrepareStandby | LaneState::LossOfSignal) => {
                 let done = self.periods >= u32::from(self.config.burst_words);
-                if done || self.stopped() { State::ClearLine } else { state }
+                if done || self.stopped() { LaneState::ClearLine } else { state }
             }
             state => state,
         }
     }
 
-    fn after_started(&mut self) -> State {
+    fn after_started(&mut self) -> LaneState {
         if self.far_end_active || self.far_end_started() {
-            State::Connecting
+            LaneState::Connecting
         } else if self.seen.init1_inverted >= INITS || self.seen.init2_inverted >= INITS {
-            State::InvertRxPolarity
+            LaneState::InvertRxPolarity
         } else {
-            self.after_failure(State::Started)
+            self.after_failure(LaneState::Started)
         }
     }
 
-    fn after_connecting(&mut self) -> State {
+    fn after_connecting(&mut self) -> LaneState {
         if self.no_signal() {
-            State::ClearLine
+            LaneState::ClearLine
         } else if self.rx_only
             || self.far_end_active
             || self.seen.init2 >= INITS
             || self.seen.init3 >= INITS
         {
-            State::Connected
+            LaneState::Connected
         } else {
-            self.after_failure(State::Connecting)
+            self.after_failure(LaneState::Connecting)
         }
     }
 
-    fn after_connected(&mut self) -> State {
+    fn after_connected(&mut self) -> LaneState {
         let ready = self.seen.init3 >= INITS && self.init3_sent >= INITS;
         if self.no_signal() {
-            State::ClearLine
+            LaneState::ClearLine
         } else if self.rx_only || self.far_end_active && self.init3_sent >= 1 || ready {
-            State::Active
+            LaneState::Active
         } else {
-            let stay = self.after_failure(State::Connected);
-            if self.seen.comma { State::ClearLine } else { stay }
+            let stay = self.after_failure(LaneState::Connected);
+            if self.seen.comma { LaneState::ClearLine } else { stay }
         }
     }
 
-    fn after_active(&mut self, wanted: bool) -> State {
+    fn after_active(&mut self, wanted: bool) -> LaneState {
         let tx_only = self.tx_only();
         let cause = if self.no_signal() {
             Some(LostSignalCause::NoSignal)
@@ -123,23 +123,23 @@ impl Lane {
         };
         if cause.is_some() {
             self.status.lost_signal_cause = cause;
-            State::LossOfSignal
+            LaneState::LossOfSignal
         } else if !wanted {
-            State::PrepareStandby
+            LaneState::PrepareStandby
         } else if self.stopped() {
-            State::ClearLine
+            LaneState::ClearLine
         } else {
-            State::Active
+            LaneState::Active
         }
     }
 
     /// The end of an initialisation that does not get on.
-    fn after_failure(&mut self, state: State) -> State {
+    fn after_failure(&mut self, state: LaneState) -> LaneState {
         if self.timer >= self.config.init_timeout_words {
             self.status.timeout = true;
-            State::ClearLine
+            LaneState::ClearLine
         } else if self.stopped() {
-            State::ClearLine
+            LaneState::ClearLine
         } else {
             state
         }

@@ -1,6 +1,6 @@
 //! Word synchronisation and RXERR (50-11C 5.5.7, 5.5.8).
 
-use super::mib::Config;
+use super::mib::LaneConfig;
 use crate::word::{Word, k};
 
 /// State of the receive synchronisation.
@@ -18,7 +18,7 @@ pub enum SyncState {
 /// Receive synchronisation of a lane. Words come out one call after they went in, as an erroneous
 /// one makes an RXERR of the one before.
 #[derive(Clone, Copy, Debug)]
-pub struct Sync {
+pub struct WordSync {
     state: SyncState,
     errors: u8,
     held: Word,
@@ -27,9 +27,9 @@ pub struct Sync {
     counts_first: bool,
 }
 
-impl Sync {
+impl WordSync {
     /// Out of synchronisation.
-    pub const fn new(config: &Config) -> Self {
+    pub const fn new(config: &LaneConfig) -> Self {
         Self {
             state: SyncState::LostSync,
             errors: 0,

@@ -2,8 +2,8 @@
 //! of an end of a link, under one name each.
 //!
 //! A value is a number: a flag is 0 or 1, a set has a bit per lane or time-slot. Errors stay until
-//! [`Mib::clear_errors`]. Routing tables and time-outs of a switch are in
-//! [`crate::network::Table`] and [`crate::network::Router`].
+//! [`LinkMib::clear_errors`]. Routing tables and time-outs of a switch are in
+//! [`crate::network::RoutingTable`] and [`crate::network::RoutingSwitch`].
 
 mod read;
 mod write;
@@ -58,7 +58,7 @@ impl core::error::Error for Error {}
 
 /// A value that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct MibReading {
     /// What it is a value of.
     pub item: &'static MibInfo,
     /// Lane or virtual channel; 0 for the link.
@@ -69,19 +69,19 @@ pub struct Entry {
 
 /// Registers of the network layer of a node (50-11C 5.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node<const V: usize> {
+pub struct NodeRegisters<const V: usize> {
     virtual_network: [u8; V],
     /// Channel that the node sends broadcast messages on.
     pub broadcast_channel: u8,
 }
 
-impl<const V: usize> Default for Node<V> {
+impl<const V: usize> Default for NodeRegisters<V> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const V: usize> Node<V> {
+impl<const V: usize> NodeRegisters<V> {
     /// As after reset: each virtual channel on the virtual network of its number.
     pub fn new() -> Self {
         Self { virtual_network: core::array::from_fn(|vc| vc as u8), broadcast_channel: 0 }
@@ -94,7 +94,7 @@ impl<const V: usize> Node<V> {
 }
 
 /// The management information base of an end of a link.
-pub struct Mib<'a, B, const L: usize, const V: usize> {
+pub struct LinkMib<'a, B, const L: usize, const V: usize> {
     /// Data link layer.
     pub link: &'a mut DataLink<B, L, V>,
     /// Multi-lane layer and lanes.
@@ -102,10 +102,10 @@ pub struct Mib<'a, B, const L: usize, const V: usize> {
     /// Lanes there are, at most `L`; the others are held in reset and have no items.
     pub lane_count: usize,
     /// Network layer.
-    pub node: &'a mut Node<V>,
+    pub node: &'a mut NodeRegisters<V>,
 }
 
-impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
+impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
     /// How many of an item there are.
     pub fn count(&self, item: &MibInfo) -> usize {
         match item.scope {
@@ -161,10 +161,10 @@ impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
     }
 
     /// Gives the value of every item but commands, for each lane and virtual channel.
-    pub fn visit(&self, mut each: impl FnMut(Entry)) {
+    pub fn visit(&self, mut each: impl FnMut(MibReading)) {
         for item in MIB_ITEMS.iter().filter(|item| item.access != MibAccess::Command) {
             for index in 0..self.count(item) {
-                each(Entry { item, index, value: self.read(item.item, index) });
+                each(MibReading { item, index, value: self.read(item.item, index) });
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Where the value of each item is.
 
-use super::Mib;
+use super::LinkMib;
 use crate::datalink::Store;
 use crate::lane::SyncState;
 use spfe_contract::MibItem;
 
-impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
+impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
     /// The value of an item that exists.
     pub(super) fn read(&self, id: MibItem, index: usize) -> u64 {
         let value = self.read_network(id, index).or_else(|| self.read_link(id, index));

@@ -1,11 +1,11 @@
 //! Where each item is set.
 
-use super::Mib;
+use super::LinkMib;
 use crate::datalink::{self, Store};
 use crate::{lane, qos};
 use spfe_contract::MibItem;
 
-impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
+impl<B: Store, const L: usize, const V: usize> LinkMib<'_, B, L, V> {
     /// Sets an item that exists to a value in its range.
     pub(super) fn write(&mut self, id: MibItem, index: usize, value: u64) {
         let on = value != 0;
@@ -61,26 +61,26 @@ impl<B: Store, const L: usize, const V: usize> Mib<'_, B, L, V> {
         let there = self.lane_count.min(L);
         self.lanes.parameters.max_data_sending = there as u8;
         for lane in self.lanes.lanes_mut().iter_mut().take(there) {
-            lane.parameters = lane::Parameters::new();
+            lane.parameters = lane::LaneParameters::new();
         }
         self.lanes.clear_status();
-        *self.node = super::Node::new();
+        *self.node = super::NodeRegisters::new();
     }
 
-    fn link_parameter(&mut self, change: impl FnOnce(&mut datalink::Parameters)) {
+    fn link_parameter(&mut self, change: impl FnOnce(&mut datalink::DataLinkParameters)) {
         let mut parameters = self.link.parameters();
         change(&mut parameters);
         self.link.set_parameters(parameters);
     }
 
-    fn channel(&mut self, vc: usize, change: impl FnOnce(&mut qos::Parameters)) {
+    fn channel(&mut self, vc: usize, change: impl FnOnce(&mut qos::QosParameters)) {
         if let Some(mut parameters) = self.link.qos_parameters(vc) {
             change(&mut parameters);
             self.link.set_qos_parameters(vc, parameters);
         }
     }
 
-    fn lane(&mut self, index: usize, change: impl FnOnce(&mut lane::Parameters)) {
+    fn lane(&mut self, index: usize, change: impl FnOnce(&mut lane::LaneParameters)) {
         if let Some(lane) = self.lanes.lane_mut(index) {
             change(&mut lane.parameters);
         }

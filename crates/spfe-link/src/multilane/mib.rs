@@ -14,9 +14,9 @@ pub enum AlignCount {
 
 /// What never changes while a link exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct MultiLaneConfig {
     /// Of each lane. SKIP of a multi-lane link comes from its layer, at the same interval.
-    pub lane: lane::Config,
+    pub lane: lane::LaneConfig,
     /// Data frames are scrambled, and INIT3 says so; until [`super::MultiLane::set_capability`].
     pub data_scrambled: bool,
     /// INIT3 says that this is a routing switch; until [`super::MultiLane::set_capability`].
@@ -39,11 +39,11 @@ pub struct Config {
     pub checks_reserve: bool,
 }
 
-impl Config {
+impl MultiLaneConfig {
     /// Scrambled, lanes of 6.25 Gbit/s.
     pub const fn new() -> Self {
         Self {
-            lane: lane::Config::new(),
+            lane: lane::LaneConfig::new(),
             data_scrambled: true,
             routing_switch: false,
             crc_covers_scrambled: true,
@@ -56,7 +56,7 @@ impl Config {
     }
 }
 
-impl Default for Config {
+impl Default for MultiLaneConfig {
     fn default() -> Self {
         Self::new()
     }
@@ -103,7 +103,7 @@ pub enum Misaligned {
 /// Parameters, which management may change. Those of each lane, TxEn and RxEn among them, are in
 /// the lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
+pub struct MultiLaneParameters {
     /// Maximum number of data-sending lanes, the same at both ends. Taken over while no lane is
     /// active, and by a link reset.
     pub max_data_sending: u8,
@@ -111,7 +111,7 @@ pub struct Parameters {
 
 /// Status. Sets of lanes have bit L for lane L.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct MultiLaneStatus {
     /// Active lanes.
     pub active: u16,
     /// Those that send rows.

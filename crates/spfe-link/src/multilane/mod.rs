@@ -10,7 +10,9 @@ mod receive;
 mod send;
 
 pub use fifo::DEPTH as ALIGNMENT_WORDS;
-pub use mib::{AlignCount, Alignment, Config, Misaligned, Parameters, Status};
+pub use mib::{
+    AlignCount, Alignment, Misaligned, MultiLaneConfig, MultiLaneParameters, MultiLaneStatus,
+};
 
 use crate::column::Column;
 use crate::lane::{Lane, capability};
@@ -46,8 +48,8 @@ pub struct FarEnd {
 pub struct MultiLane<const L: usize> {
     lanes: [Lane; L],
     /// Management may change them at any time.
-    pub parameters: Parameters,
-    status: Status,
+    pub parameters: MultiLaneParameters,
+    status: MultiLaneStatus,
     /// More than one lane is implemented, and not bypassed.
     multi_lane: bool,
     align_count: AlignCount,
@@ -114,7 +116,7 @@ impl<const L: usize> MultiLane<L> {
     const LANES: () = assert!(L >= 1 && L <= 16, "1 to 16 lanes");
 
     /// All lanes in ClearLine, with the parameters after reset.
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &MultiLaneConfig) -> Self {
         let () = Self::LANES;
         let multi_lane = L > 1 && !config.bypass;
         let mut lane = config.lane;
@@ -124,8 +126,8 @@ impl<const L: usize> MultiLane<L> {
         let column = Column::new(config.crc_covers_scrambled);
         let mut new = Self {
             lanes: core::array::from_fn(|_| Lane::new(lane)),
-            parameters: Parameters { max_data_sending: L as u8 },
-            status: Status { bypass: !multi_lane, ..Status::default() },
+            parameters: MultiLaneParameters { max_data_sending: L as u8 },
+            status: MultiLaneStatus { bypass: !multi_lane, ..MultiLaneStatus::default() },
             multi_lane,
             align_count: config.align_count,
             rxerr_row_misaligns: config.rxerr_row_misaligns,
@@ -198,7 +200,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// Status, for the management information base.
-    pub const fn status(&self) -> &Status {
+    pub const fn status(&self) -> &MultiLaneStatus {
         &self.status
     }
 

@@ -2,9 +2,9 @@
 
 use super::mib::{Alignment, Misaligned};
 use super::{Frame, MultiLane, each};
-use crate::control::Control;
-use crate::lane::{State, capability};
-use crate::row::Received;
+use crate::control::ControlWord;
+use crate::lane::{LaneState, capability};
+use crate::row::ReceivedRow;
 use crate::word::{Word, k};
 
 /// What the words of a row are.
@@ -27,11 +27,11 @@ impl Kinds {
             self.data += 1;
             return;
         }
-        match Control::decode(word) {
-            Some(Control::RxErr) => self.rxerr += 1,
-            Some(Control::Pad) => self.pad += 1,
-            Some(Control::Active { .. }) => self.active += 1,
-            Some(Control::Align { .. }) => self.align += 1,
+        match ControlWord::decode(word) {
+            Some(ControlWord::RxErr) => self.rxerr += 1,
+            Some(ControlWord::Pad) => self.pad += 1,
+            Some(ControlWord::Active { .. }) => self.active += 1,
+            Some(ControlWord::Align { .. }) => self.align += 1,
             _ if matches!(word.symbol(0), k::FILL | k::EOP | k::EEP) => {
                 self.gap |= self.pad != 0;
                 self.data += 1;
@@ -50,19 +50,19 @@ impl Kinds {
 fn is_data_link(word: Word) -> bool {
     word.k & 1 != 0
         && matches!(
-            Control::decode(word),
+            ControlWord::decode(word),
             Some(
-                Control::Pad
-                    | Control::Sdf { .. }
-                    | Control::Edf { .. }
-                    | Control::Sbf { .. }
-                    | Control::Ebf { .. }
-                    | Control::Sif { .. }
-                    | Control::Fct { .. }
-                    | Control::Ack { .. }
-                    | Control::Nack { .. }
-                    | Control::Full { .. }
-                    | Control::Retry
+                ControlWord::Pad
+                    | ControlWord::Sdf { .. }
+                    | ControlWord::Edf { .. }
+                    | ControlWord::Sbf { .. }
+                    | ControlWord::Ebf { .. }
+                    | ControlWord::Sif { .. }
+                    | ControlWord::Fct { .. }
+                    | ControlWord::Ack { .. }
+                    | ControlWord::Nack { .. }
+                    | ControlWord::Full { .. }
+                    | ControlWord::Retry
             )
         )
 }
@@ -70,13 +70,13 @@ fn is_data_link(word: Word) -> bool {
 impl<const L: usize> MultiLane<L> {
     /// One word period of the receivers.
     #[inline(always)]
-    pub fn receive(&mut self, lines: [Option<Word>; L]) -> Option<Received<L>> {
+    pub fn receive(&mut self, lines: [Option<Word>; L]) -> Option<ReceivedRow<L>> {
         let mut up = [None; L];
         for (index, line) in lines.into_iter().enumerate() {
             let before = self.lanes[index].state();
             up[index] = self.lanes[index].receive(line);
-            if before != State::Active || !self.lanes[index].is_active() {
-                self.follow(index, before == State::Active);
+            if before != LaneState::Active || !self.lanes[index].is_active() {
+                self.follow(index, before == LaneState::Active);
             }
         }
         if self.changed || !self.all_lanes_active() {
@@ -93,7 +93,7 @@ impl<const L: usize> MultiLane<L> {
 
     /// The words of all lanes. Rows of data on lanes that are aligned go a shorter way.
     #[inline(always)]
-    fn receive_row(&mut self, up: [Option<Word>; L]) -> Option<Received<L>> {
+    fn receive_row(&mut self, up: [Option<Word>; L]) -> Option<ReceivedRow<L>> {
         if self.misaligned.is_some() || !self.is_data(&up) {
             return self.receive_any_row(&up);
         }
@@ -131,7 +131,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     #[inline(never)]
-    fn receive_any_row(&mut self, up: &[Option<Word>; L]) -> Option<Received<L>> {
+    fn receive_any_row(&mut self, up: &[Option<Word>; L]) -> Option<ReceivedRow<L>> {
         let mut room = true;
         for (index, word) in up.iter().copied().enumerate() {
             if let Some(word) = word {
@@ -148,7 +148,7 @@ impl<const L: usize> MultiLane<L> {
         let lost = self.settle() || lost;
         let row = if lost {
             self.frame = Frame::None;
-            Some(Received::RxErr)
+            Some(ReceivedRow::RxErr)
         } else {
             row
         };
@@ -158,25 +158,25 @@ impl<const L: usize> MultiLane<L> {
 
     /// A word of lane 0 while the layer is bypassed.
     #[inline(always)]
-    fn receive_single(&mut self, word: Word) -> Option<Received<L>> {
+    fn receive_single(&mut self, word: Word) -> Option<ReceivedRow<L>> {
         if word.k != 0 {
             return self.receive_single_with_k(word);
         }
         let word = match self.frame {
             Frame::Data => self.columns_received[0].receive(word),
             Frame::None => word,
-            _ => return Some(Received::Control { word, crc16_good: true }),
+            _ => return Some(ReceivedRow::Control { word, crc16_good: true }),
         };
-        Some(Received::Data { words: [word; L], count: 1 })
+        Some(ReceivedRow::Data { words: [word; L], count: 1 })
     }
 
     #[inline(never)]
-    fn receive_single_with_k(&mut self, word: Word) -> Option<Received<L>> {
+    fn receive_single_with_k(&mut self, word: Word) -> Option<ReceivedRow<L>> {
         let mut kinds = Kinds::default();
         kinds.add(word);
         if kinds.rxerr != 0 {
             self.frame = Frame::None;
-            return Some(Received::RxErr);
+            return Some(ReceivedRow::RxErr);
         }
         (kinds.data + kinds.control != 0).then(|| self.pass([word; L], 1, kinds))
     }
@@ -188,10 +188,10 @@ impl<const L: usize> MultiLane<L> {
         if self.receiving & bit == 0 {
             return true;
         }
-        let control = if word.k == 1 { Control::decode(word) } else { None };
+        let control = if word.k == 1 { ControlWord::decode(word) } else { None };
         match control {
-            Some(Control::Active { lanes }) => self.far_end_says(lane, lanes),
-            Some(Control::Align { lanes: 0, inverse: 0 }) => {
+            Some(ControlWord::Active { lanes }) => self.far_end_says(lane, lanes),
+            Some(ControlWord::Align { lanes: 0, inverse: 0 }) => {
                 self.heard |= bit;
                 if self.status.data_receiving & bit != 0 {
                     self.status.data_receiving &= !bit;
@@ -199,7 +199,7 @@ impl<const L: usize> MultiLane<L> {
                     self.misaligned = Some(Misaligned::DataReceivingLanes);
                 }
             }
-            Some(Control::Align { lanes, inverse }) if inverse == !lanes => {
+            Some(ControlWord::Align { lanes, inverse }) if inverse == !lanes => {
                 self.heard |= bit;
                 if self.status.data_receiving & bit == 0 {
                     self.status.data_receiving |= bit;
@@ -236,7 +236,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     fn is_valid_align(&self, lane: usize, word: Word) -> bool {
-        let Some(Control::Align { lanes, inverse }) = Control::decode(word) else {
+        let Some(ControlWord::Align { lanes, inverse }) = ControlWord::decode(word) else {
             return false;
         };
         let count = self.receiving.count_ones() as u8 & 0xf;
@@ -244,7 +244,7 @@ impl<const L: usize> MultiLane<L> {
     }
 
     /// A row, when every data-receiving lane has a word.
-    fn read(&mut self) -> Option<Received<L>> {
+    fn read(&mut self) -> Option<ReceivedRow<L>> {
         let from = self.status.data_receiving;
         let (mut held, mut ready) = (0, from != 0);
         for lane in 0..L {
@@ -286,17 +286,17 @@ impl<const L: usize> MultiLane<L> {
         self.judge(words, kinds)
     }
 
-    fn lose(&mut self) -> Received<L> {
+    fn lose(&mut self) -> ReceivedRow<L> {
         self.frame = Frame::None;
         if self.status.alignment != Alignment::NotReady && self.ready_periods < self.early {
             self.misaligned = Some(Misaligned::EarlyRxErr);
         }
-        Received::RxErr
+        ReceivedRow::RxErr
     }
 
     /// Whether a row is one (50-11C 5.6.4.6).
     #[inline(always)]
-    fn judge(&mut self, words: [Word; L], kinds: Kinds) -> Option<Received<L>> {
+    fn judge(&mut self, words: [Word; L], kinds: Kinds) -> Option<ReceivedRow<L>> {
         let lanes = self.status.data_receiving;
         let count = lanes.count_ones();
         if kinds.active == count || kinds.align == count {
@@ -326,16 +326,16 @@ impl<const L: usize> MultiLane<L> {
 
     /// A good row, by what frame it is in.
     #[inline(always)]
-    fn pass(&mut self, words: [Word; L], lanes: u16, kinds: Kinds) -> Received<L> {
+    fn pass(&mut self, words: [Word; L], lanes: u16, kinds: Kinds) -> ReceivedRow<L> {
         let word = words.first().copied().unwrap_or(Word::RXERR);
         if kinds.control != 0 {
-            return Received::Control { word, crc16_good: self.control(&words, lanes) };
+            return ReceivedRow::Control { word, crc16_good: self.control(&words, lanes) };
         }
         match self.frame {
             Frame::Broadcast | Frame::BroadcastInData | Frame::Idle => {
-                Received::Control { word, crc16_good: true }
+                ReceivedRow::Control { word, crc16_good: true }
             }
-            Frame::None => Received::Data { words, count: kinds.data as u8 },
+            Frame::None => ReceivedRow::Data { words, count: kinds.data as u8 },
             Frame::Data => {
                 let (mut words, mut place) = (words, 0);
                 let columns = &mut self.columns_received;
@@ -345,7 +345,7 @@ impl<const L: usize> MultiLane<L> {
                         place += 1;
                     }
                 });
-                Received::Data { words, count: kinds.data as u8 }
+                ReceivedRow::Data { words, count: kinds.data as u8 }
             }
         }
     }
@@ -353,12 +353,12 @@ impl<const L: usize> MultiLane<L> {
     /// Follows frames through a control row; says whether the CRC-16 of all columns is good.
     fn control(&mut self, words: &[Word; L], lanes: u16) -> bool {
         let before = self.frame;
-        match words.first().copied().and_then(Control::decode) {
-            Some(Control::Sdf { .. }) => {
+        match words.first().copied().and_then(ControlWord::decode) {
+            Some(ControlWord::Sdf { .. }) => {
                 self.frame = Frame::Data;
                 self.start_columns(words, lanes);
             }
-            Some(Control::Edf { .. }) => {
+            Some(ControlWord::Edf { .. }) => {
                 self.frame = Frame::None;
                 let (mut good, mut place) = (before == Frame::Data, 0);
                 each(lanes, &mut self.columns_received, |_, column| {
@@ -367,19 +367,19 @@ impl<const L: usize> MultiLane<L> {
                 });
                 return good;
             }
-            Some(Control::Sbf { .. }) => {
+            Some(ControlWord::Sbf { .. }) => {
                 self.frame = match before {
                     Frame::Data => Frame::BroadcastInData,
                     Frame::None | Frame::Idle => Frame::Broadcast,
                     Frame::Broadcast | Frame::BroadcastInData => Frame::None,
                 };
             }
-            Some(Control::Ebf { .. }) => {
+            Some(ControlWord::Ebf { .. }) => {
                 let inside = before == Frame::BroadcastInData;
                 self.frame = if inside { Frame::Data } else { Frame::None };
             }
-            Some(Control::Sif { .. }) => self.frame = Frame::Idle,
-            Some(Control::Retry) => self.frame = Frame::None,
+            Some(ControlWord::Sif { .. }) => self.frame = Frame::Idle,
+            Some(ControlWord::Retry) => self.frame = Frame::None,
             _ => {}
         }
         true
@@ -420,7 +420,7 @@ impl<const L: usize> MultiLane<L> {
             self.act_before[index] = None;
             self.heard &= !bit;
         }
-        if lane.state() == State::ClearLine {
+        if lane.state() == LaneState::ClearLine {
             self.status.far_end_active &= !bit;
         }
     }

@@ -2,7 +2,7 @@
 
 use super::mib::{AlignCount, Alignment};
 use super::{MultiLane, each};
-use crate::control::Control;
+use crate::control::ControlWord;
 use crate::row::Row;
 use crate::word::{Word, k};
 
@@ -85,7 +85,7 @@ impl<const L: usize> MultiLane<L> {
         let slot = self.slot();
         if slot == Slot::Skip {
             self.skip_left = self.skip_interval - 1;
-            each(self.transmitting, words, |_, word| *word = Some(Control::Skip.encode()));
+            each(self.transmitting, words, |_, word| *word = Some(ControlWord::Skip.encode()));
             return false;
         }
         self.skip_left = self.skip_left.saturating_sub(1);
@@ -97,7 +97,7 @@ impl<const L: usize> MultiLane<L> {
         }
         match slot {
             Slot::Active => {
-                let active = Control::Active { lanes: self.status.active }.encode();
+                let active = ControlWord::Active { lanes: self.status.active }.encode();
                 each(self.transmitting, words, |_, word| *word = Some(active));
                 false
             }
@@ -125,10 +125,10 @@ impl<const L: usize> MultiLane<L> {
         let count = counted.count_ones() as u8 & 0xf;
         each(self.status.data_sending, words, |lane, word| {
             let lanes = (lane as u8) << 4 | count;
-            *word = Some(Control::Align { lanes, inverse: !lanes }.encode());
+            *word = Some(ControlWord::Align { lanes, inverse: !lanes }.encode());
         });
         each(self.status.hot_redundant, words, |_, word| {
-            *word = Some(Control::Align { lanes: 0, inverse: 0 }.encode());
+            *word = Some(ControlWord::Align { lanes: 0, inverse: 0 }.encode());
         });
     }
 
@@ -161,7 +161,7 @@ impl<const L: usize> MultiLane<L> {
                     *word = Some(if place < count {
                         columns[lane].send(data[place])
                     } else {
-                        const { Control::Pad.encode() }
+                        const { ControlWord::Pad.encode() }
                     });
                     place += 1;
                 });
@@ -173,14 +173,14 @@ impl<const L: usize> MultiLane<L> {
     /// SDF starts the columns, EDF takes their CRC.
     #[inline(never)]
     fn frame_limits(&mut self, control: Word, sending: u16, words: &mut [Option<Word>; L]) {
-        match Control::decode(control) {
-            Some(Control::Sdf { .. }) => {
+        match ControlWord::decode(control) {
+            Some(ControlWord::Sdf { .. }) => {
                 for (column, lane) in self.columns_sent.iter_mut().zip(&self.lanes) {
                     let sent = lane.capability_sent();
                     column.start(control, sent & crate::lane::capability::DATA_SCRAMBLED != 0);
                 }
             }
-            Some(Control::Edf { seq, .. }) => {
+            Some(ControlWord::Edf { seq, .. }) => {
                 let columns = &self.columns_sent;
                 each(sending, words, |lane, word| *word = Some(columns[lane].end(seq)));
             }

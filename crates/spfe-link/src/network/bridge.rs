@@ -5,13 +5,13 @@
 //! ends loops is the [`super::codes::CodeSwitch`] on one side and the
 //! [`super::broadcast::BroadcastSwitch`] on the other.
 
-use crate::datalink::Broadcast;
+use crate::datalink::LinkBroadcast;
 use crate::spacewire::BroadcastCode;
-use crate::spacewire::character::Meaning;
+use crate::spacewire::character::CodeMeaning;
 
 /// How one kind of codes stands in broadcast messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mapping {
+pub struct CodeMapping {
     /// Broadcast channel that messages are sent on; each channel has one source in a network.
     pub channel: u8,
     /// B_TYPE.
@@ -22,27 +22,27 @@ pub struct Mapping {
     pub byte: u8,
 }
 
-impl Mapping {
-    fn code(&self, message: &Broadcast) -> Option<BroadcastCode> {
+impl CodeMapping {
+    fn code(&self, message: &LinkBroadcast) -> Option<BroadcastCode> {
         let fits = (message.kind ^ self.kind) & self.kind_mask == 0;
         let code = message.data.get(usize::from(self.byte)).copied().map(BroadcastCode);
         code.filter(|_| fits)
     }
 
-    fn message(&self, code: BroadcastCode, delayed: bool) -> Option<Broadcast> {
+    fn message(&self, code: BroadcastCode, delayed: bool) -> Option<LinkBroadcast> {
         let mut data = [0; 8];
         *data.get_mut(usize::from(self.byte))? = code.0;
-        Some(Broadcast { channel: self.channel, kind: self.kind, data, late: false, delayed })
+        Some(LinkBroadcast { channel: self.channel, kind: self.kind, data, late: false, delayed })
     }
 }
 
 /// Settings of a bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct BridgeConfig {
     /// Time-codes; none are passed without it.
-    pub time: Option<Mapping>,
+    pub time: Option<CodeMapping>,
     /// Interrupts and their acknowledges; none are passed without it.
-    pub interrupts: Option<Mapping>,
+    pub interrupts: Option<CodeMapping>,
     /// Time-codes of messages that are LATE or DELAYED pass too. Without it they are discarded, and
     /// the register of the next switch sees two codes that do not follow each other.
     pub passes_late_time: bool,
@@ -50,7 +50,7 @@ pub struct Config {
 
 /// A code out of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passed {
+pub struct BridgedCode {
     /// The code.
     pub code: BroadcastCode,
     /// Its message was LATE.
@@ -61,7 +61,7 @@ pub struct Passed {
 
 /// What a bridge counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct BridgeCounters {
     /// Codes that became messages.
     pub to_messages: u64,
     /// Those that were marked DELAYED.
@@ -77,33 +77,33 @@ pub struct Counters {
 /// A bridge of broadcast codes.
 #[derive(Clone, Copy, Debug)]
 pub struct Bridge {
-    config: Config,
-    counters: Counters,
+    config: BridgeConfig,
+    counters: BridgeCounters,
 }
 
 impl Bridge {
     /// With its counters at 0.
-    pub fn new(config: Config) -> Self {
-        Self { config, counters: Counters::default() }
+    pub fn new(config: BridgeConfig) -> Self {
+        Self { config, counters: BridgeCounters::default() }
     }
 
     /// The settings.
-    pub const fn config(&self) -> &Config {
+    pub const fn config(&self) -> &BridgeConfig {
         &self.config
     }
 
     /// The counters.
-    pub const fn counters(&self) -> Counters {
+    pub const fn counters(&self) -> BridgeCounters {
         self.counters
     }
 
     /// A code came from the SpaceWire side: the message to send, if it passes. `at_once`: whether
     /// the link takes it now ([`crate::DataLink::broadcasts_at_once`]); if not it is DELAYED.
-    pub fn code(&mut self, code: BroadcastCode, at_once: bool) -> Option<Broadcast> {
+    pub fn code(&mut self, code: BroadcastCode, at_once: bool) -> Option<LinkBroadcast> {
         let mapping = match code.meaning() {
-            Meaning::Time(_) => self.config.time,
-            Meaning::Interrupt(_) | Meaning::Acknowledge(_) => self.config.interrupts,
-            Meaning::Reserved => None,
+            CodeMeaning::Time(_) => self.config.time,
+            CodeMeaning::Interrupt(_) | CodeMeaning::Acknowledge(_) => self.config.interrupts,
+            CodeMeaning::Reserved => None,
         };
         let message = mapping.and_then(|mapping| mapping.message(code, !at_once));
         self.counters.ignored += u64::from(message.is_none());
@@ -114,23 +114,23 @@ impl Bridge {
 
     /// A message came from the SpaceFibre side: the code to send, if it passes. A message of one
     /// kind with a code of the other does not.
-    pub fn message(&mut self, message: &Broadcast) -> Option<Passed> {
-        let of = |mapping: Option<Mapping>| mapping.and_then(|mapping| mapping.code(message));
-        let is_time = |code: &BroadcastCode| matches!(code.meaning(), Meaning::Time(_));
+    pub fn message(&mut self, message: &LinkBroadcast) -> Option<BridgedCode> {
+        let of = |mapping: Option<CodeMapping>| mapping.and_then(|mapping| mapping.code(message));
+        let is_time = |code: &BroadcastCode| matches!(code.meaning(), CodeMeaning::Time(_));
         let is_interrupt = |code: &BroadcastCode| {
-            matches!(code.meaning(), Meaning::Interrupt(_) | Meaning::Acknowledge(_))
+            matches!(code.meaning(), CodeMeaning::Interrupt(_) | CodeMeaning::Acknowledge(_))
         };
         let time = of(self.config.time).filter(is_time);
         let Some(code) = time.or_else(|| of(self.config.interrupts).filter(is_interrupt)) else {
             self.counters.ignored += 1;
             return None;
         };
-        let Broadcast { late, delayed, .. } = *message;
+        let LinkBroadcast { late, delayed, .. } = *message;
         if time.is_some() && (late || delayed) && !self.config.passes_late_time {
             self.counters.late += 1;
             return None;
         }
         self.counters.to_codes += 1;
-        Some(Passed { code, late, delayed })
+        Some(BridgedCode { code, late, delayed })
     }
 }

@@ -24,7 +24,7 @@ struct Passed {
 
 /// Counters of a switch's broadcast messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct BroadcastCounters {
     /// Handed on.
     pub passed: u64,
     /// Discarded as copies.
@@ -39,13 +39,13 @@ pub struct BroadcastSwitch {
     /// Ports that messages are handed on to.
     ports: u32,
     channels: [Option<Passed>; 256],
-    counters: Counters,
+    counters: BroadcastCounters,
 }
 
 impl BroadcastSwitch {
     /// Nothing has passed yet. The ports, bit per number, are those that messages go to.
     pub const fn new(rule: CopyRule, timeout_ns: u64, ports: u32) -> Self {
-        let counters = Counters { passed: 0, copies: 0 };
+        let counters = BroadcastCounters { passed: 0, copies: 0 };
         Self { rule, timeout_ns, ports, channels: [None; 256], counters }
     }
 
@@ -55,7 +55,7 @@ impl BroadcastSwitch {
     }
 
     /// The counters.
-    pub const fn counters(&self) -> Counters {
+    pub const fn counters(&self) -> BroadcastCounters {
         self.counters
     }
 

@@ -1,13 +1,13 @@
 //! Broadcast codes in a SpaceWire switch (50-12C 5.6.3, 5.6.4).
 
 use crate::spacewire::BroadcastCode;
-use crate::spacewire::character::Meaning;
-use crate::spacewire::interrupt::Relay;
+use crate::spacewire::character::CodeMeaning;
+use crate::spacewire::interrupt::InterruptRelay;
 use crate::spacewire::timecode::TimeCodeRegister;
 
 /// Ports that take part, bit per number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Enables {
+pub struct CodePorts {
     /// Time-codes go out.
     pub time_out: u32,
     /// Interrupts and acknowledges are taken in.
@@ -20,13 +20,13 @@ pub struct Enables {
 #[derive(Clone, Debug)]
 pub struct CodeSwitch {
     time: TimeCodeRegister,
-    relay: Option<Relay>,
-    enables: Enables,
+    relay: Option<InterruptRelay>,
+    enables: CodePorts,
 }
 
 impl CodeSwitch {
     /// With the register at 0. Without a relay, interrupts are discarded.
-    pub const fn new(enables: Enables, relay: Option<Relay>) -> Self {
+    pub const fn new(enables: CodePorts, relay: Option<InterruptRelay>) -> Self {
         Self { time: TimeCodeRegister::new(), relay, enables }
     }
 
@@ -44,8 +44,8 @@ impl CodeSwitch {
     pub fn receive(&mut self, now_ns: u64, port: u8, code: BroadcastCode) -> u32 {
         let arrival = 1u32.checked_shl(u32::from(port)).unwrap_or(0);
         let out = match code.meaning() {
-            Meaning::Time(value) if self.time.receive(value) => self.enables.time_out,
-            Meaning::Interrupt(_) | Meaning::Acknowledge(_)
+            CodeMeaning::Time(value) if self.time.receive(value) => self.enables.time_out,
+            CodeMeaning::Interrupt(_) | CodeMeaning::Acknowledge(_)
                 if self.enables.interrupt_in & arrival != 0
                     && self.relay.as_mut().is_some_and(|relay| relay.receive(now_ns, code)) =>
             {

@@ -13,8 +13,8 @@
 //! 0x100000 + table * 0x800 + address * 8  ports of a logical address, then its flags
 //! ```
 
-use super::router::{MapError, Settings};
-use super::table::{Entry, FIRST, LAST};
+use super::router::{SwitchPortConfig, VirtualNetworkError};
+use super::table::{FIRST, LAST, RoutingEntry};
 use super::{MAX_PORTS, NETWORKS};
 
 /// What the identification register says.
@@ -65,7 +65,7 @@ const NS: u64 = 1000;
 
 /// What a switch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct SwitchShape {
     /// Ports, the configuration port included, 1 to 32.
     pub ports: u8,
     /// Virtual channels of a port, 1 to 32; 1 for SpaceWire.
@@ -78,7 +78,7 @@ pub struct Shape {
 
 /// What a port speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum SwitchPortKind {
     /// It does not exist.
     #[default]
     None,
@@ -92,9 +92,9 @@ pub enum Kind {
 
 /// How a port is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct SwitchPortStatus {
     /// What it speaks.
-    pub kind: Kind,
+    pub kind: SwitchPortKind,
     /// Its link runs.
     pub running: bool,
     /// Errors since they were cleared: the bits of [`error`].
@@ -127,7 +127,7 @@ pub mod error {
 
 /// What a port is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Control {
+pub struct SwitchPortControl {
     /// It may run.
     pub enable: bool,
     /// It starts its link.
@@ -138,7 +138,7 @@ pub struct Control {
 
 /// What a port counts; numbers are those of the registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Counter {
+pub enum SwitchPortCounter {
     /// Packets that came in.
     PacketsIn,
     /// Packets that went out.
@@ -163,7 +163,7 @@ pub enum Counter {
     Timeout,
 }
 
-impl Counter {
+impl SwitchPortCounter {
     /// All of them, in the order of their registers.
     pub const ALL: [Self; 11] = [
         Self::PacketsIn,
@@ -182,7 +182,7 @@ impl Counter {
 
 /// Why a register is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum RegisterRefusal {
     /// There is no register at this address.
     NoRegister,
     /// It cannot be written.
@@ -194,27 +194,32 @@ pub enum Refusal {
 }
 
 /// What a switch lets its registers see and change. Ports and virtual channels are within its shape.
-pub trait Switch {
+pub trait SwitchRegisters {
     /// What it is.
-    fn shape(&self) -> Shape;
+    fn shape(&self) -> SwitchShape;
     /// How a port is.
-    fn status(&self, port: usize) -> Status;
+    fn status(&self, port: usize) -> SwitchPortStatus;
     /// Clears errors of a port.
     fn clear_errors(&mut self, port: usize, errors: u32);
     /// What a port was told.
-    fn control(&self, port: usize) -> Control;
+    fn control(&self, port: usize) -> SwitchPortControl;
     /// Tells a port.
-    fn set_control(&mut self, port: usize, control: Control);
+    fn set_control(&mut self, port: usize, control: SwitchPortControl);
     /// What a port counted; it wraps.
-    fn counter(&self, port: usize, counter: Counter) -> u32;
+    fn counter(&self, port: usize, counter: SwitchPortCounter) -> u32;
     /// Time-outs and priority of a port.
-    fn settings(&self, port: usize) -> Settings;
+    fn settings(&self, port: usize) -> SwitchPortConfig;
     /// Sets them.
-    fn set_settings(&mut self, port: usize, settings: Settings);
+    fn set_settings(&mut self, port: usize, settings: SwitchPortConfig);
     /// The virtual network of a virtual channel.
     fn network(&self, port: usize, vc: usize) -> Option<u8>;
     /// Sets it.
-    fn set_network(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError>;
+    fn set_network(
+        &mut self,
+        port: usize,
+        vc: usize,
+        network: Option<u8>,
+    ) -> Result<(), VirtualNetworkError>;
     /// The time-slots a virtual channel may send in, bit per slot.
     fn slots(&self, port: usize, vc: usize) -> u64;
     /// Sets them.
@@ -224,9 +229,9 @@ pub trait Switch {
     /// Sets it, to one of the tables there are.
     fn set_table_of(&mut self, network: u8, table: u8);
     /// The entry of a logical address, 32 to 254; none if it is invalid.
-    fn entry(&self, table: u8, address: u8) -> Option<Entry>;
+    fn entry(&self, table: u8, address: u8) -> Option<RoutingEntry>;
     /// Sets it.
-    fn set_entry(&mut self, table: u8, address: u8, entry: Option<Entry>);
+    fn set_entry(&mut self, table: u8, address: u8, entry: Option<RoutingEntry>);
 }
 
 /// A register, with what it belongs to.
@@ -242,7 +247,7 @@ enum Register {
 }
 
 /// What is at an address of a switch of this shape.
-fn find(shape: &Shape, address: u32) -> Option<Register> {
+fn find(shape: &SwitchShape, address: u32) -> Option<Register> {
     if !address.is_multiple_of(4) {
         return None;
     }
@@ -256,7 +261,7 @@ fn find(shape: &Shape, address: u32) -> Option<Register> {
         return (offset <= 0x10).then_some(Register::Identification(offset));
     }
     if let Some((port, offset)) = within(PORTS, PORT_BYTES, ports) {
-        let last = port::COUNTERS + 4 * Counter::ALL.len() as u32;
+        let last = port::COUNTERS + 4 * SwitchPortCounter::ALL.len() as u32;
         let known = offset <= port::RATE || (port::COUNTERS..last).contains(&offset);
         return known.then_some(Register::Port(port as usize, offset));
     }
@@ -283,7 +288,7 @@ fn find(shape: &Shape, address: u32) -> Option<Register> {
 }
 
 /// Reads a register; none if there is none. Reading changes nothing.
-pub fn read(switch: &(impl Switch + ?Sized), address: u32) -> Option<u32> {
+pub fn read(switch: &(impl SwitchRegisters + ?Sized), address: u32) -> Option<u32> {
     let shape = switch.shape();
     Some(match find(&shape, address)? {
         Register::Identification(0x00) => MAGIC,
@@ -308,18 +313,18 @@ pub fn read(switch: &(impl Switch + ?Sized), address: u32) -> Option<u32> {
     })
 }
 
-fn flags(entry: Entry) -> u32 {
+fn flags(entry: RoutingEntry) -> u32 {
     let bit = |on, mask| if on { mask } else { 0 };
     bit(entry.multicast, MULTICAST) | bit(entry.delete, DELETE) | bit(entry.priority, URGENT)
 }
 
-fn read_port(switch: &(impl Switch + ?Sized), number: usize, offset: u32) -> u32 {
+fn read_port(switch: &(impl SwitchRegisters + ?Sized), number: usize, offset: u32) -> u32 {
     let (status, settings) = (switch.status(number), switch.settings(number));
     let micros = |ns: Option<u64>| u32::try_from(ns.unwrap_or(0).div_ceil(NS)).unwrap_or(u32::MAX);
     match offset {
         port::STATUS => status.kind as u32 | u32::from(status.running) << 4,
         port::CONTROL => {
-            let Control { enable, start, auto_start } = switch.control(number);
+            let SwitchPortControl { enable, start, auto_start } = switch.control(number);
             let bits = [enable, start, auto_start, settings.priority];
             bits.iter().rev().fold(0, |value, bit| value << 1 | u32::from(*bit))
         }
@@ -329,16 +334,20 @@ fn read_port(switch: &(impl Switch + ?Sized), number: usize, offset: u32) -> u32
         port::RATE => u32::from(status.lanes) << 24 | status.mbps & 0xff_ffff,
         _ => {
             let index = (offset.saturating_sub(port::COUNTERS) / 4) as usize;
-            Counter::ALL.get(index).map_or(0, |counter| switch.counter(number, *counter))
+            SwitchPortCounter::ALL.get(index).map_or(0, |counter| switch.counter(number, *counter))
         }
     }
 }
 
 /// Writes a register. A value with bits that have no meaning is refused, and nothing changes.
-pub fn write(switch: &mut (impl Switch + ?Sized), address: u32, value: u32) -> Result<(), Refusal> {
+pub fn write(
+    switch: &mut (impl SwitchRegisters + ?Sized),
+    address: u32,
+    value: u32,
+) -> Result<(), RegisterRefusal> {
     let shape = switch.shape();
-    match find(&shape, address).ok_or(Refusal::NoRegister)? {
-        Register::Identification(_) => Err(Refusal::ReadOnly),
+    match find(&shape, address).ok_or(RegisterRefusal::NoRegister)? {
+        Register::Identification(_) => Err(RegisterRefusal::ReadOnly),
         Register::Port(port, offset) => write_port(switch, port, offset, value),
         Register::Network(port, vc) => {
             let network = match value & VALID {
@@ -346,12 +355,14 @@ pub fn write(switch: &mut (impl Switch + ?Sized), address: u32, value: u32) -> R
                 _ => Some(value & !VALID),
             };
             if network.unwrap_or(value) >= NETWORKS as u32 || network.is_none() && value != 0 {
-                return Err(Refusal::Value);
+                return Err(RegisterRefusal::Value);
             }
             let network = network.map(|network| network as u8);
             switch.set_network(port, vc, network).map_err(|error| match error {
-                MapError::Busy => Refusal::Busy,
-                MapError::Range | MapError::Fixed | MapError::Taken => Refusal::Value,
+                VirtualNetworkError::Busy => RegisterRefusal::Busy,
+                VirtualNetworkError::Range
+                | VirtualNetworkError::Fixed
+                | VirtualNetworkError::Taken => RegisterRefusal::Value,
             })
         }
         Register::Slots(port, vc, high) => {
@@ -362,27 +373,27 @@ pub fn write(switch: &mut (impl Switch + ?Sized), address: u32, value: u32) -> R
         }
         Register::TableOf(network) => {
             let table = u8::try_from(value).ok().filter(|table| *table < shape.tables);
-            switch.set_table_of(network, table.ok_or(Refusal::Value)?);
+            switch.set_table_of(network, table.ok_or(RegisterRefusal::Value)?);
             Ok(())
         }
         Register::Ports(table, logical) => {
             let existing = u32::MAX >> (MAX_PORTS as u32 - u32::from(shape.ports).clamp(1, 32));
             if value & !existing != 0 || value & 1 != 0 {
-                return Err(Refusal::Value);
+                return Err(RegisterRefusal::Value);
             }
-            let entry = switch.entry(table, logical).unwrap_or(Entry::any_of(0));
-            let entry = (value != 0).then_some(Entry { ports: value, ..entry });
+            let entry = switch.entry(table, logical).unwrap_or(RoutingEntry::any_of(0));
+            let entry = (value != 0).then_some(RoutingEntry { ports: value, ..entry });
             switch.set_entry(table, logical, entry);
             Ok(())
         }
         Register::Flags(table, logical) => {
             // An invalid entry has none.
-            let entry = switch.entry(table, logical).ok_or(Refusal::Value)?;
+            let entry = switch.entry(table, logical).ok_or(RegisterRefusal::Value)?;
             if value & !(MULTICAST | DELETE | URGENT) != 0 {
-                return Err(Refusal::Value);
+                return Err(RegisterRefusal::Value);
             }
             let (multicast, delete) = (value & MULTICAST != 0, value & DELETE != 0);
-            let entry = Entry { multicast, delete, priority: value & URGENT != 0, ..entry };
+            let entry = RoutingEntry { multicast, delete, priority: value & URGENT != 0, ..entry };
             switch.set_entry(table, logical, Some(entry));
             Ok(())
         }
@@ -390,33 +401,33 @@ pub fn write(switch: &mut (impl Switch + ?Sized), address: u32, value: u32) -> R
 }
 
 fn write_port(
-    switch: &mut (impl Switch + ?Sized),
+    switch: &mut (impl SwitchRegisters + ?Sized),
     number: usize,
     offset: u32,
     value: u32,
-) -> Result<(), Refusal> {
+) -> Result<(), RegisterRefusal> {
     let settings = switch.settings(number);
     let timeout_ns = (value != 0).then_some(u64::from(value) * NS);
     match offset {
         port::CONTROL => {
             if value >> 4 != 0 {
-                return Err(Refusal::Value);
+                return Err(RegisterRefusal::Value);
             }
             let bit = |number: u32| value >> number & 1 != 0;
-            let control = Control { enable: bit(0), start: bit(1), auto_start: bit(2) };
+            let control = SwitchPortControl { enable: bit(0), start: bit(1), auto_start: bit(2) };
             switch.set_control(number, control);
-            switch.set_settings(number, Settings { priority: bit(3), ..settings });
+            switch.set_settings(number, SwitchPortConfig { priority: bit(3), ..settings });
         }
         port::ERRORS => switch.clear_errors(number, value & error::ALL),
         port::PACKET_TIMEOUT => {
-            let settings = Settings { packet_timeout_ns: timeout_ns, ..settings };
+            let settings = SwitchPortConfig { packet_timeout_ns: timeout_ns, ..settings };
             switch.set_settings(number, settings);
         }
         port::WAIT_TIMEOUT => {
-            let settings = Settings { wait_timeout_ns: timeout_ns, ..settings };
+            let settings = SwitchPortConfig { wait_timeout_ns: timeout_ns, ..settings };
             switch.set_settings(number, settings);
         }
-        _ => return Err(Refusal::ReadOnly),
+        _ => return Err(RegisterRefusal::ReadOnly),
     }
     Ok(())
 }

@@ -26,10 +26,10 @@ pub mod table;
 pub mod unit;
 
 pub use bridge::Bridge;
-pub use ports::{Dropped, Ports, Reason};
-pub use router::Router;
-pub use table::{Entry, Routes, Table};
-pub use unit::Unit;
+pub use ports::{DiscardReason, DiscardedPacket, SwitchPorts};
+pub use router::RoutingSwitch;
+pub use table::{RouteLookup, RoutingEntry, RoutingTable};
+pub use unit::PacketUnit;
 
 /// Virtual networks, 0 to 63.
 pub const NETWORKS: usize = 64;

@@ -1,12 +1,12 @@
 //! The queues of a switch, which the caller owns.
 
-use super::unit::Unit;
+use super::unit::PacketUnit;
 
 /// Input and output queues per port and virtual channel. Port 0 is the configuration port: what it
 /// is given goes to the switch's own target, what it sends are the target's replies.
-pub trait Ports {
+pub trait SwitchPorts {
     /// What moves.
-    type Unit: Unit;
+    type Unit: PacketUnit;
 
     /// Units of a packet under way that one step moves at most: as many as the queues hold costs
     /// least. Packets do not go in another order for it, as their outputs are theirs alone.
@@ -38,12 +38,12 @@ pub trait Ports {
     }
 
     /// A packet is discarded, or its rest: once for each.
-    fn dropped(&mut self, dropped: Dropped);
+    fn dropped(&mut self, dropped: DiscardedPacket);
 }
 
 /// A packet that a switch discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DiscardedPacket {
     /// Port it came in at.
     pub port: u8,
     /// Virtual channel it came in on.
@@ -53,12 +53,12 @@ pub struct Dropped {
     /// Its first character, if it has one and was not yet under way.
     pub address: Option<u8>,
     /// Why.
-    pub reason: Reason,
+    pub reason: DiscardReason,
 }
 
 /// Why a packet was discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
+pub enum DiscardReason {
     /// No data character at its start.
     Empty,
     /// No valid entry in the routing table, or 255.
@@ -78,7 +78,7 @@ pub enum Reason {
     Timeout,
 }
 
-impl Reason {
+impl DiscardReason {
     /// All of them, in the order of their numbers.
     pub const ALL: [Self; 8] = [
         Self::Empty,

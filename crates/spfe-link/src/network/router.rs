@@ -11,10 +11,10 @@
 //! Multicasts that cross, and loops, can stop each other, which is in the nature of wormholes: the
 //! packet time-out ends it.
 
-use super::counters::Counters;
-use super::ports::{Dropped, Ports, Reason};
-use super::table::{Entry, Routes};
-use super::unit::Unit;
+use super::counters::SwitchPortCounters;
+use super::ports::{DiscardReason, DiscardedPacket, SwitchPorts};
+use super::table::{RouteLookup, RoutingEntry};
+use super::unit::PacketUnit;
 use super::{MAX_PORTS, NETWORKS, bits_of};
 
 const NONE: u16 = u16::MAX;
@@ -23,7 +23,7 @@ const FIRST_LOGICAL: u8 = super::table::FIRST;
 
 /// Settings of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct SwitchPortConfig {
     /// A packet that came in here and is under way is cut when it has not moved for so long; none
     /// for ever.
     pub packet_timeout_ns: Option<u64>,
@@ -36,7 +36,7 @@ pub struct Settings {
 
 /// Why a virtual channel is not given to a virtual network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MapError {
+pub enum VirtualNetworkError {
     /// No such port, virtual channel or virtual network.
     Range,
     /// Virtual channel 0 and virtual network 0 always belong together.
@@ -106,8 +106,8 @@ struct Route {
 
 /// A switch with `P` ports, the configuration port included, of `V` virtual channels.
 #[derive(Clone, Debug)]
-pub struct Router<const P: usize, const V: usize> {
-    settings: [Settings; P],
+pub struct RoutingSwitch<const P: usize, const V: usize> {
+    settings: [SwitchPortConfig; P],
     /// Virtual network of each virtual channel, and back.
     network_of: [[u8; V]; P],
     vc_of: [[u8; NETWORKS]; P],
@@ -122,16 +122,16 @@ pub struct Router<const P: usize, const V: usize> {
     closing_networks: u64,
     /// The port that is looked at first.
     turn: usize,
-    counters: [Counters; P],
+    counters: [SwitchPortCounters; P],
 }
 
-impl<const P: usize, const V: usize> Default for Router<P, V> {
+impl<const P: usize, const V: usize> Default for RoutingSwitch<P, V> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const P: usize, const V: usize> Router<P, V> {
+impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
     const CHANNELS: u32 = u32::MAX >> (32 - V);
 
     /// As at reset: virtual channel 0 on virtual network 0, the others on none, no time-outs.
@@ -146,7 +146,8 @@ impl<const P: usize, const V: usize> Router<P, V> {
             vc_of[port][0] = 0;
             port += 1;
         }
-        let settings = Settings { packet_timeout_ns: None, wait_timeout_ns: None, priority: false };
+        let settings =
+            SwitchPortConfig { packet_timeout_ns: None, wait_timeout_ns: None, priority: false };
         Self {
             settings: [settings; P],
             network_of,
@@ -157,44 +158,49 @@ impl<const P: usize, const V: usize> Router<P, V> {
             closing: [0; NETWORKS],
             closing_networks: 0,
             turn: 0,
-            counters: [Counters::new(); P],
+            counters: [SwitchPortCounters::new(); P],
         }
     }
 
     /// Sets a port; false if there is none of that number.
-    pub fn set(&mut self, port: usize, settings: Settings) -> bool {
+    pub fn set(&mut self, port: usize, settings: SwitchPortConfig) -> bool {
         self.settings.get_mut(port).map(|place| *place = settings).is_some()
     }
 
     /// The counters of a port.
-    pub fn counters(&self, port: usize) -> Option<&Counters> {
+    pub fn counters(&self, port: usize) -> Option<&SwitchPortCounters> {
         self.counters.get(port)
     }
 
     /// The settings of a port.
-    pub fn settings(&self, port: usize) -> Option<Settings> {
+    pub fn settings(&self, port: usize) -> Option<SwitchPortConfig> {
         self.settings.get(port).copied()
     }
 
     /// Gives a virtual channel of a port to a virtual network, or takes it from all.
-    pub fn map(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError> {
+    pub fn map(
+        &mut self,
+        port: usize,
+        vc: usize,
+        network: Option<u8>,
+    ) -> Result<(), VirtualNetworkError> {
         let in_range = network.is_none_or(|network| usize::from(network) < NETWORKS);
         if port >= P || vc >= V || !in_range {
-            return Err(MapError::Range);
+            return Err(VirtualNetworkError::Range);
         }
         let (before, after) = (self.network_of[port][vc], network.unwrap_or(UNMAPPED));
         if before == after {
             return Ok(());
         }
         if vc == 0 || after == 0 {
-            return Err(MapError::Fixed);
+            return Err(VirtualNetworkError::Fixed);
         }
         if network.is_some_and(|network| self.vc(port, network).is_some()) {
-            return Err(MapError::Taken);
+            return Err(VirtualNetworkError::Taken);
         }
         let under_way = self.inputs[port][vc].phase != Phase::Idle;
         if under_way || before != UNMAPPED && self.uses(port, before) {
-            return Err(MapError::Busy);
+            return Err(VirtualNetworkError::Busy);
         }
         if let Some(place) = self.vc_of[port].get_mut(usize::from(before)) {
             *place = UNMAPPED;
@@ -226,7 +232,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
 
     /// When the first time-out ends, if nothing moves until then: step then.
     pub fn deadline_ns(&self) -> Option<u64> {
-        let of_port = |(inputs, settings): (&[Input; V], &Settings)| {
+        let of_port = |(inputs, settings): (&[Input; V], &SwitchPortConfig)| {
             let of_input = |input: &Input| {
                 let limit_ns = match input.phase {
                     Phase::Waiting => settings.wait_timeout_ns?,
@@ -240,9 +246,14 @@ impl<const P: usize, const V: usize> Router<P, V> {
         self.inputs.iter().zip(&self.settings).filter_map(of_port).min()
     }
 
-    /// One step: each input moves [`Ports::BURST`] units at most. Gives back how many moved or were
+    /// One step: each input moves [`SwitchPorts::BURST`] units at most. Gives back how many moved or were
     /// discarded; with 0, and the same time, another step does nothing new.
-    pub fn step<Q: Ports>(&mut self, now_ns: u64, routes: &impl Routes, ports: &mut Q) -> usize {
+    pub fn step<Q: SwitchPorts>(
+        &mut self,
+        now_ns: u64,
+        routes: &impl RouteLookup,
+        ports: &mut Q,
+    ) -> usize {
         let mut moved = self.close(ports);
         let first = self.turn;
         self.turn = if first + 1 == P { 0 } else { first + 1 };
@@ -272,7 +283,13 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     /// Moves or discards units of a packet; how many.
-    fn proceed<Q: Ports>(&mut self, now_ns: u64, port: usize, vc: usize, ports: &mut Q) -> usize {
+    fn proceed<Q: SwitchPorts>(
+        &mut self,
+        now_ns: u64,
+        port: usize,
+        vc: usize,
+        ports: &mut Q,
+    ) -> usize {
         let phase = self.inputs[port][vc].phase;
         let mut moved = 0;
         while moved < Q::BURST && self.inputs[port][vc].phase == phase {
@@ -300,7 +317,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     /// Gives the EEPs of cut packets to outputs with room.
-    fn close<Q: Ports>(&mut self, ports: &mut Q) -> usize {
+    fn close<Q: SwitchPorts>(&mut self, ports: &mut Q) -> usize {
         let mut closed = 0;
         let mut networks = self.closing_networks;
         while networks != 0 {
@@ -324,12 +341,12 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     /// Looks for a packet on an input, and where it goes. True if a unit was used up.
-    fn begin<Q: Ports>(
+    fn begin<Q: SwitchPorts>(
         &mut self,
         now_ns: u64,
         port: usize,
         vc: usize,
-        routes: &impl Routes,
+        routes: &impl RouteLookup,
         ports: &mut Q,
     ) -> bool {
         let Some(unit) = ports.peek(port, vc) else { return false };
@@ -340,8 +357,8 @@ impl<const P: usize, const V: usize> Router<P, V> {
         }
         let network = self.network_of[port][vc];
         let route = match unit.address() {
-            _ if network == UNMAPPED => Err(Reason::InputUnmapped),
-            None => Err(Reason::Empty),
+            _ if network == UNMAPPED => Err(DiscardReason::InputUnmapped),
+            None => Err(DiscardReason::Empty),
             Some(address) => self.route(network, address, routes),
         };
         match route {
@@ -368,26 +385,31 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     /// Where an address leads (50-12C 5.6.8.3).
-    fn route(&self, network: u8, address: u8, routes: &impl Routes) -> Result<Route, Reason> {
+    fn route(
+        &self,
+        network: u8,
+        address: u8,
+        routes: &impl RouteLookup,
+    ) -> Result<Route, DiscardReason> {
         if address < FIRST_LOGICAL {
             let port = usize::from(address);
-            let settings = self.settings.get(port).ok_or(Reason::NoPort)?;
-            self.vc(port, network).ok_or(Reason::OutputUnmapped)?;
+            let settings = self.settings.get(port).ok_or(DiscardReason::NoPort)?;
+            self.vc(port, network).ok_or(DiscardReason::OutputUnmapped)?;
             let (targets, priority) = (1 << port, settings.priority);
             return Ok(Route { targets, multicast: false, delete: true, priority });
         }
         let entry = routes.entry(network, address).filter(|_| address != u8::MAX);
-        let entry = entry.ok_or(Reason::InvalidAddress)?;
+        let entry = entry.ok_or(DiscardReason::InvalidAddress)?;
         let existing = entry.ports & (u32::MAX >> (MAX_PORTS - P)) & !1;
         let mapped = bits_of(existing).filter(|port| self.vc(*port, network).is_some());
         let targets = mapped.fold(0, |mask, port| mask | 1 << port);
         if existing == 0 || entry.multicast && existing != entry.ports {
-            return Err(Reason::NoPort);
+            return Err(DiscardReason::NoPort);
         }
         if targets == 0 || entry.multicast && targets != existing {
-            return Err(Reason::OutputUnmapped);
+            return Err(DiscardReason::OutputUnmapped);
         }
-        let Entry { multicast, delete, priority, .. } = entry;
+        let RoutingEntry { multicast, delete, priority, .. } = entry;
         Ok(Route { targets, multicast, delete, priority })
     }
 
@@ -404,7 +426,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     /// Goes through a list, gives free ports away, and takes out those that are served or late.
-    fn grant<Q: Ports>(
+    fn grant<Q: SwitchPorts>(
         &mut self,
         now_ns: u64,
         list: usize,
@@ -423,8 +445,9 @@ impl<const P: usize, const V: usize> Router<P, V> {
             } else if is_late(now_ns, input.since_ns, self.settings[port].wait_timeout_ns) {
                 let none_runs = input.targets & running == 0
                     || input.multicast && input.targets & !running != 0;
-                let reason = if none_runs { Reason::NotRunning } else { Reason::Blocked };
-                let address = ports.peek(port, vc).and_then(Unit::address);
+                let reason =
+                    if none_runs { DiscardReason::NotRunning } else { DiscardReason::Blocked };
+                let address = ports.peek(port, vc).and_then(PacketUnit::address);
                 self.report(port, vc, address, reason, ports);
                 self.inputs[port][vc].phase = Phase::Spilling;
             } else {
@@ -453,7 +476,13 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     /// Moves one unit of a packet that has its outputs. True if one was used up.
-    fn advance<Q: Ports>(&mut self, now_ns: u64, port: usize, vc: usize, ports: &mut Q) -> bool {
+    fn advance<Q: SwitchPorts>(
+        &mut self,
+        now_ns: u64,
+        port: usize,
+        vc: usize,
+        ports: &mut Q,
+    ) -> bool {
         let input = self.inputs[port][vc];
         let network = usize::from(input.network);
         let unit = ports.peek(port, vc);
@@ -493,10 +522,10 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     /// Ends a packet under way: an EEP to its outputs, the rest thrown away.
-    fn cut<Q: Ports>(&mut self, port: usize, vc: usize, ports: &mut Q) {
+    fn cut<Q: SwitchPorts>(&mut self, port: usize, vc: usize, ports: &mut Q) {
         let input = self.inputs[port][vc];
         let network = usize::from(input.network);
-        self.report(port, vc, None, Reason::Timeout, ports);
+        self.report(port, vc, None, DiscardReason::Timeout, ports);
         self.inputs[port][vc].phase = Phase::Spilling;
         if input.sent {
             self.closing[network] |= input.targets;
@@ -507,7 +536,7 @@ impl<const P: usize, const V: usize> Router<P, V> {
     }
 
     /// Throws one unit away. True if there was one.
-    fn spill<Q: Ports>(&mut self, port: usize, vc: usize, ports: &mut Q) -> bool {
+    fn spill<Q: SwitchPorts>(&mut self, port: usize, vc: usize, ports: &mut Q) -> bool {
         let Some(unit) = ports.peek(port, vc) else { return false };
         ports.take(port, vc);
         self.counters[port].received.add(unit);
@@ -518,17 +547,17 @@ impl<const P: usize, const V: usize> Router<P, V> {
         true
     }
 
-    fn report<Q: Ports>(
+    fn report<Q: SwitchPorts>(
         &mut self,
         port: usize,
         vc: usize,
         address: Option<u8>,
-        reason: Reason,
+        reason: DiscardReason,
         ports: &mut Q,
     ) {
         self.counters[port].drop(reason);
         let network = Some(self.network_of[port][vc]).filter(|network| *network != UNMAPPED);
-        ports.dropped(Dropped { port: port as u8, vc: vc as u8, network, address, reason });
+        ports.dropped(DiscardedPacket { port: port as u8, vc: vc as u8, network, address, reason });
     }
 }
 

@@ -9,7 +9,7 @@ pub const LAST: u8 = 254;
 
 /// What a switch does with a logical address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct RoutingEntry {
     /// The ports, bit per number, 1 to 31: one port, a group, or all that get a copy.
     pub ports: u32,
     /// A copy to each of the ports, instead of one port of a group that is free.
@@ -20,7 +20,7 @@ pub struct Entry {
     pub priority: bool,
 }
 
-impl Entry {
+impl RoutingEntry {
     /// One of a group of ports, or the only one.
     pub const fn any_of(ports: u32) -> Self {
         Self { ports, multicast: false, delete: false, priority: false }
@@ -43,9 +43,9 @@ impl Entry {
 }
 
 /// Where a switch looks logical addresses up.
-pub trait Routes {
+pub trait RouteLookup {
     /// The entry of an address on a virtual network; none if it is invalid.
-    fn entry(&self, network: u8, address: u8) -> Option<Entry>;
+    fn entry(&self, network: u8, address: u8) -> Option<RoutingEntry>;
 }
 
 /// Why an entry is not taken.
@@ -64,27 +64,32 @@ const BYTES: usize = 224;
 /// `T` tables; each virtual network uses one of them, table 0 at reset. All entries are invalid at
 /// reset.
 #[derive(Clone, Debug)]
-pub struct Table<const T: usize> {
+pub struct RoutingTable<const T: usize> {
     /// Ports are 0 for an invalid entry.
-    entries: [[Entry; BYTES]; T],
+    entries: [[RoutingEntry; BYTES]; T],
     table_of: [u8; NETWORKS],
 }
 
-impl<const T: usize> Default for Table<T> {
+impl<const T: usize> Default for RoutingTable<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const T: usize> Table<T> {
+impl<const T: usize> RoutingTable<T> {
     /// As at reset.
     pub const fn new() -> Self {
         const { assert!(T >= 1 && T <= NETWORKS, "1 to 64 tables") };
-        Self { entries: [[Entry::any_of(0); BYTES]; T], table_of: [0; NETWORKS] }
+        Self { entries: [[RoutingEntry::any_of(0); BYTES]; T], table_of: [0; NETWORKS] }
     }
 
     /// Sets an entry, or makes it invalid.
-    pub fn set(&mut self, table: u8, address: u8, entry: Option<Entry>) -> Result<(), TableError> {
+    pub fn set(
+        &mut self,
+        table: u8,
+        address: u8,
+        entry: Option<RoutingEntry>,
+    ) -> Result<(), TableError> {
         if !(FIRST..=LAST).contains(&address) {
             return Err(TableError::NotLogical);
         }
@@ -92,12 +97,12 @@ impl<const T: usize> Table<T> {
             return Err(TableError::Ports);
         }
         let entries = self.entries.get_mut(usize::from(table)).ok_or(TableError::NoTable)?;
-        entries[usize::from(address - FIRST)] = entry.unwrap_or(Entry::any_of(0));
+        entries[usize::from(address - FIRST)] = entry.unwrap_or(RoutingEntry::any_of(0));
         Ok(())
     }
 
     /// The entry of a logical address in a table; none if it is invalid.
-    pub fn get(&self, table: u8, address: u8) -> Option<Entry> {
+    pub fn get(&self, table: u8, address: u8) -> Option<RoutingEntry> {
         let index = usize::from(address.checked_sub(FIRST)?);
         let entry = *self.entries.get(usize::from(table))?.get(index)?;
         (entry.ports != 0).then_some(entry)
@@ -119,8 +124,8 @@ impl<const T: usize> Table<T> {
     }
 }
 
-impl<const T: usize> Routes for Table<T> {
-    fn entry(&self, network: u8, address: u8) -> Option<Entry> {
+impl<const T: usize> RouteLookup for RoutingTable<T> {
+    fn entry(&self, network: u8, address: u8) -> Option<RoutingEntry> {
         self.get(self.table_of(network)?, address)
     }
 }

@@ -4,7 +4,7 @@ use crate::spacewire::NChar;
 use crate::word::{Word, k};
 
 /// A piece of a packet that moves in one go.
-pub trait Unit: Copy {
+pub trait PacketUnit: Copy {
     /// An error end of packet alone.
     const EEP: Self;
 
@@ -27,7 +27,7 @@ pub trait Unit: Copy {
     fn data_chars(self) -> u32;
 }
 
-impl Unit for NChar {
+impl PacketUnit for NChar {
     const EEP: Self = Self::Eep;
 
     fn address(self) -> Option<u8> {
@@ -59,7 +59,7 @@ impl Unit for NChar {
 }
 
 /// In a word, a deleted character becomes a Fill: Fills may stand before the first data character.
-impl Unit for Word {
+impl PacketUnit for Word {
     const EEP: Self = Self::from_symbols([k::EEP, k::FILL, k::FILL, k::FILL], 0xf);
 
     fn address(self) -> Option<u8> {

@@ -24,7 +24,7 @@ pub struct BroadcastCode(pub u8);
 
 /// What a broadcast code says (50-12C 5.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Meaning {
+pub enum CodeMeaning {
     /// Type 00: a time-code, 0 to 63.
     Time(u8),
     /// Type 10, bit 5 clear: interrupt 0 to 31.
@@ -53,19 +53,19 @@ impl BroadcastCode {
     }
 
     /// What it says.
-    pub const fn meaning(self) -> Meaning {
+    pub const fn meaning(self) -> CodeMeaning {
         match self.0 >> 5 {
-            0 | 1 => Meaning::Time(self.0 & 0x3f),
-            4 => Meaning::Interrupt(self.0 & 0x1f),
-            5 => Meaning::Acknowledge(self.0 & 0x1f),
-            _ => Meaning::Reserved,
+            0 | 1 => CodeMeaning::Time(self.0 & 0x3f),
+            4 => CodeMeaning::Interrupt(self.0 & 0x1f),
+            5 => CodeMeaning::Acknowledge(self.0 & 0x1f),
+            _ => CodeMeaning::Reserved,
         }
     }
 }
 
 /// What a transmitter sends in one go: a character, or a control code of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Character {
+pub enum SpaceWireCharacter {
     /// ESC and FCT: nothing else to send.
     Null,
     /// Flow control token: eight more N-Chars may come.
@@ -76,7 +76,7 @@ pub enum Character {
     Broadcast(BroadcastCode),
 }
 
-impl Character {
+impl SpaceWireCharacter {
     /// Length on the wire, 4 to 14 bits.
     pub const fn length_bits(self) -> u8 {
         match self {

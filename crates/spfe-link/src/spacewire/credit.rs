@@ -7,7 +7,7 @@ pub const MAX_N_CHARS: u8 = 56;
 
 /// The two credit counters of a port, both 0 in ErrorReset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Credit {
+pub struct SpaceWireCredit {
     transmit: u8,
     receive: u8,
 }
@@ -16,7 +16,7 @@ pub struct Credit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditError;
 
-impl Credit {
+impl SpaceWireCredit {
     /// None in either direction.
     pub const fn new() -> Self {
         Self { transmit: 0, receive: 0 }
@@ -65,7 +65,7 @@ impl Credit {
             && free >= self.receive as usize + FCT_N_CHARS as usize
     }
 
-    /// An FCT is sent; only if [`Credit::may_send_fct`].
+    /// An FCT is sent; only if [`SpaceWireCredit::may_send_fct`].
     pub const fn send_fct(&mut self) {
         self.receive += FCT_N_CHARS;
     }

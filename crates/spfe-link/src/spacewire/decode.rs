@@ -4,7 +4,7 @@
 //! therefore handed on two bits after its end, when the flag of the next is there: nothing is ever
 //! handed on that its parity does not cover.
 
-use super::character::{BroadcastCode, Character, NChar};
+use super::character::{BroadcastCode, NChar, SpaceWireCharacter};
 use super::encode::kind;
 
 /// The NULL that ends the search, and the parity bit of the control character after it. Last nine
@@ -13,9 +13,9 @@ const FIRST_NULL: u16 = 0b0_1110_1000;
 
 /// What came out of the decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Received {
+pub enum DecodedCharacter {
     /// A character with good parity. The first one is always the NULL of gotNull.
-    Character(Character),
+    Character(SpaceWireCharacter),
     /// Parity does not hold.
     ParityError,
     /// ESC and then ESC, EOP or EEP.
@@ -31,7 +31,7 @@ enum Part {
 
 /// The receiver's decoder: one call per bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decoder {
+pub struct CharacterDecoder {
     got_null: bool,
     /// An error was given out: nothing more until reset.
     stopped: bool,
@@ -46,13 +46,13 @@ pub struct Decoder {
     odd: bool,
 }
 
-impl Default for Decoder {
+impl Default for CharacterDecoder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Decoder {
+impl CharacterDecoder {
     /// As after the receiver is enabled: it looks for the first NULL.
     pub const fn new() -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Decoder {
     }
 
     /// Takes a bit. After an error it is silent until it is made anew.
-    pub fn bit(&mut self, bit: bool) -> Option<Received> {
+    pub fn bit(&mut self, bit: bool) -> Option<DecodedCharacter> {
         if self.stopped {
             return None;
         }
@@ -89,7 +89,7 @@ impl Decoder {
         None
     }
 
-    fn search(&mut self, bit: bool) -> Option<Received> {
+    fn search(&mut self, bit: bool) -> Option<DecodedCharacter> {
         self.shift = (self.shift << 1 | u16::from(bit)) & 0x1ff;
         if self.shift != FIRST_NULL {
             return None;
@@ -98,36 +98,36 @@ impl Decoder {
         // The ninth bit is the first of the next character: parity 0 after a content of no ones.
         self.shift = 0;
         self.count = 1;
-        Some(Received::Character(Character::Null))
+        Some(DecodedCharacter::Character(SpaceWireCharacter::Null))
     }
 
     /// Parity bit and flag are there: the character before is now covered.
-    fn flag(&mut self) -> Option<Received> {
+    fn flag(&mut self) -> Option<DecodedCharacter> {
         let (parity, flag) = (self.shift & 1 != 0, self.shift & 2 != 0);
         if !(parity ^ flag ^ self.odd) {
             self.stopped = true;
-            return Some(Received::ParityError);
+            return Some(DecodedCharacter::ParityError);
         }
         let received = self.release();
-        self.stopped = matches!(received, Some(Received::EscapeError));
+        self.stopped = matches!(received, Some(DecodedCharacter::EscapeError));
         received
     }
 
     /// The held character, as part of a control code or alone.
-    fn release(&mut self) -> Option<Received> {
+    fn release(&mut self) -> Option<DecodedCharacter> {
         let part = self.held.take()?;
         let escape = core::mem::replace(&mut self.escape, part == Part::Control(kind::ESC));
         let character = match (escape, part) {
             (false, Part::Control(kind::ESC)) => return None,
-            (false, Part::Control(kind::FCT)) => Character::Fct,
-            (false, Part::Control(kind::EOP)) => Character::NChar(NChar::Eop),
-            (false, Part::Control(_)) => Character::NChar(NChar::Eep),
-            (false, Part::Data(data)) => Character::NChar(NChar::Data(data)),
-            (true, Part::Control(kind::FCT)) => Character::Null,
-            (true, Part::Data(data)) => Character::Broadcast(BroadcastCode(data)),
-            (true, Part::Control(_)) => return Some(Received::EscapeError),
+            (false, Part::Control(kind::FCT)) => SpaceWireCharacter::Fct,
+            (false, Part::Control(kind::EOP)) => SpaceWireCharacter::NChar(NChar::Eop),
+            (false, Part::Control(_)) => SpaceWireCharacter::NChar(NChar::Eep),
+            (false, Part::Data(data)) => SpaceWireCharacter::NChar(NChar::Data(data)),
+            (true, Part::Control(kind::FCT)) => SpaceWireCharacter::Null,
+            (true, Part::Data(data)) => SpaceWireCharacter::Broadcast(BroadcastCode(data)),
+            (true, Part::Control(_)) => return Some(DecodedCharacter::EscapeError),
         };
-        Some(Received::Character(character))
+        Some(DecodedCharacter::Character(character))
     }
 
     fn complete(&mut self) {

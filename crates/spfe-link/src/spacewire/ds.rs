@@ -2,7 +2,7 @@
 
 /// The two signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signals {
+pub struct DsSignals {
     /// Data.
     pub d: bool,
     /// Strobe.
@@ -12,22 +12,22 @@ pub struct Signals {
 /// The transmitter's side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DsEncoder {
-    signals: Signals,
+    signals: DsSignals,
 }
 
 impl DsEncoder {
     /// Both signals 0, as at reset.
     pub const fn new() -> Self {
-        Self { signals: Signals { d: false, s: false } }
+        Self { signals: DsSignals { d: false, s: false } }
     }
 
     /// The signals now.
-    pub const fn signals(&self) -> Signals {
+    pub const fn signals(&self) -> DsSignals {
         self.signals
     }
 
     /// The signals for a bit.
-    pub const fn bit(&mut self, bit: bool) -> Signals {
+    pub const fn bit(&mut self, bit: bool) -> DsSignals {
         if bit == self.signals.d {
             self.signals.s = !self.signals.s;
         }
@@ -37,7 +37,7 @@ impl DsEncoder {
 
     /// One step towards both signals 0, never both at once: strobe, then data. Call it once per
     /// bit period while the transmitter is off; the gap is then between one bit and 500 ns.
-    pub const fn quiet(&mut self) -> Signals {
+    pub const fn quiet(&mut self) -> DsSignals {
         if self.signals.s {
             self.signals.s = false;
         } else {
@@ -49,7 +49,7 @@ impl DsEncoder {
 
 /// What a look at the signals shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
+pub enum DsEdge {
     /// Nothing changed.
     None,
     /// One signal changed: a bit.
@@ -61,24 +61,24 @@ pub enum Edge {
 /// The receiver's side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DsDecoder {
-    signals: Signals,
+    signals: DsSignals,
 }
 
 impl DsDecoder {
     /// Both signals 0.
     pub const fn new() -> Self {
-        Self { signals: Signals { d: false, s: false } }
+        Self { signals: DsSignals { d: false, s: false } }
     }
 
     /// Takes the signals; call it at least once between two edges.
-    pub const fn signals(&mut self, signals: Signals) -> Edge {
+    pub const fn signals(&mut self, signals: DsSignals) -> DsEdge {
         let d = signals.d != self.signals.d;
         let s = signals.s != self.signals.s;
         self.signals = signals;
         match (d, s) {
-            (false, false) => Edge::None,
-            (true, true) => Edge::Both,
-            _ => Edge::Bit(signals.d),
+            (false, false) => DsEdge::None,
+            (true, true) => DsEdge::Both,
+            _ => DsEdge::Bit(signals.d),
         }
     }
 }

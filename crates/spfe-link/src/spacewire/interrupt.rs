@@ -1,10 +1,10 @@
 //! Distributed interrupts (50-12C 5.6.4, optional): the relay of a router, the flags of a node.
 
-use super::character::{BroadcastCode, Meaning};
+use super::character::{BroadcastCode, CodeMeaning};
 
 /// How interrupts are used in a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum InterruptMode {
     /// 32 interrupts, no acknowledge codes.
     #[default]
     Interrupt,
@@ -22,11 +22,15 @@ enum Event {
     Acknowledge(usize),
 }
 
-const fn event(mode: Mode, code: BroadcastCode) -> Option<Event> {
+const fn event(mode: InterruptMode, code: BroadcastCode) -> Option<Event> {
     match (mode, code.meaning()) {
-        (_, Meaning::Interrupt(id)) => Some(Event::Interrupt(id as usize)),
-        (Mode::Acknowledged, Meaning::Acknowledge(id)) => Some(Event::Acknowledge(id as usize)),
-        (Mode::Extended, Meaning::Acknowledge(id)) => Some(Event::Interrupt(id as usize + 32)),
+        (_, CodeMeaning::Interrupt(id)) => Some(Event::Interrupt(id as usize)),
+        (InterruptMode::Acknowledged, CodeMeaning::Acknowledge(id)) => {
+            Some(Event::Acknowledge(id as usize))
+        }
+        (InterruptMode::Extended, CodeMeaning::Acknowledge(id)) => {
+            Some(Event::Interrupt(id as usize + 32))
+        }
         _ => None,
     }
 }
@@ -34,16 +38,16 @@ const fn event(mode: Mode, code: BroadcastCode) -> Option<Event> {
 /// A router's register of interrupts under way, with a timer each. It lets each pass once, which
 /// ends loops.
 #[derive(Clone, Copy, Debug)]
-pub struct Relay {
-    mode: Mode,
+pub struct InterruptRelay {
+    mode: InterruptMode,
     timeout_ns: u64,
     ends_ns: [Option<u64>; 64],
 }
 
-impl Relay {
+impl InterruptRelay {
     /// Nothing under way. The time-out must be above the longest way through the network, with
     /// acknowledges above the way there, the handler, and the way back.
-    pub const fn new(mode: Mode, timeout_ns: u64) -> Self {
+    pub const fn new(mode: InterruptMode, timeout_ns: u64) -> Self {
         Self { mode, timeout_ns, ends_ns: [None; 64] }
     }
 
@@ -70,18 +74,18 @@ impl Relay {
 
 /// A node's flags: an interrupt is active from its code until the host has handled it.
 #[derive(Clone, Copy, Debug)]
-pub struct Flags {
-    mode: Mode,
+pub struct InterruptFlags {
+    mode: InterruptMode,
     /// Shortest time from an interrupt to its acknowledge, in ns.
     acknowledge_ns: u64,
     active: u64,
     since_ns: [u64; 64],
 }
 
-impl Flags {
+impl InterruptFlags {
     /// All ready. In acknowledged mode an acknowledge goes out no sooner than the time given after
     /// its interrupt: the network's longest way.
-    pub const fn new(mode: Mode, acknowledge_ns: u64) -> Self {
+    pub const fn new(mode: InterruptMode, acknowledge_ns: u64) -> Self {
         Self { mode, acknowledge_ns, active: 0, since_ns: [0; 64] }
     }
 
@@ -109,7 +113,7 @@ impl Flags {
             return None;
         }
         self.active &= !bit;
-        (self.mode == Mode::Acknowledged).then(|| {
+        (self.mode == InterruptMode::Acknowledged).then(|| {
             let from_ns = since_ns.saturating_add(self.acknowledge_ns).max(now_ns);
             (BroadcastCode::acknowledge(id), from_ns)
         })

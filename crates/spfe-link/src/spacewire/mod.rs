@@ -12,9 +12,9 @@
 //! | [`schedule`] | 5.5.3 | broadcast codes that wait to be sent |
 //! | [`timecode`], [`interrupt`] | 5.6.3, 5.6.4 | time-codes and distributed interrupts |
 //!
-//! A [`Port`] is called once per *character period*: [`Port::transmit`] when the transmitter is
-//! free, [`Port::receive`] when a character is complete. This is what networks use.
-//! [`serial::Serial`] puts bits and wires under it: one call per bit, for traces and for the
+//! A [`SpaceWirePort`] is called once per *character period*: [`SpaceWirePort::transmit`] when the transmitter is
+//! free, [`SpaceWirePort::receive`] when a character is complete. This is what networks use.
+//! [`serial::SerialPort`] puts bits and wires under it: one call per bit, for traces and for the
 //! errors that only bits can have.
 
 pub mod character;
@@ -30,7 +30,7 @@ pub mod serial;
 pub mod state;
 pub mod timecode;
 
-pub use character::{BroadcastCode, Character, NChar};
-pub use decode::Received;
-pub use port::Port;
-pub use state::{Cause, State, Timing};
+pub use character::{BroadcastCode, NChar, SpaceWireCharacter};
+pub use decode::DecodedCharacter;
+pub use port::SpaceWirePort;
+pub use state::{ErrorResetCause, SpaceWireState, SpaceWireTiming};

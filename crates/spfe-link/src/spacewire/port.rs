@@ -1,11 +1,11 @@
 //! A SpaceWire port (50-12C 5.5): queues, credit, state machine, priority, recovery and status.
 
-use super::character::{BroadcastCode, Character, NChar};
-use super::credit::Credit;
-use super::decode::Received;
+use super::character::{BroadcastCode, NChar, SpaceWireCharacter};
+use super::credit::SpaceWireCredit;
+use super::decode::DecodedCharacter;
 use super::queue::Queue;
-use super::schedule::Schedule;
-use super::state::{Cause, Control, Machine, State, Timing};
+use super::schedule::CodeSchedule;
+use super::state::{ErrorResetCause, Machine, SpaceWireControl, SpaceWireState, SpaceWireTiming};
 
 /// Transmit rate outside Run, in bit/s (50-12C 5.4.6).
 pub const START_RATE_BPS: u64 = 10_000_000;
@@ -17,7 +17,7 @@ const MAX_STEPS: u32 = 8;
 
 /// Errors since the last look; each stays set until it is cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Errors {
+pub struct SpaceWireErrors {
     /// No edge for too long.
     pub disconnect: bool,
     /// Parity.
@@ -34,7 +34,7 @@ pub struct Errors {
 
 /// What a port counts, from its making on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct SpaceWireCounters {
     /// Times Run was entered.
     pub runs: u64,
     /// Times ErrorReset was entered again.
@@ -63,26 +63,26 @@ pub struct Counters {
 
 /// One end of a link, with `TX` and `RX` places for N-Chars.
 ///
-/// * When the transmitter is free: [`Port::transmit`], then keep the wire busy for
-///   [`Port::character_ps`].
-/// * When signals change, or are known to keep changing: [`Port::signal`].
-/// * When they stop before the time announced: [`Port::silence`].
-/// * When a character is complete at the receiver: [`Port::receive`].
-/// * When [`Port::deadline_ns`] is there: [`Port::poll`].
+/// * When the transmitter is free: [`SpaceWirePort::transmit`], then keep the wire busy for
+///   [`SpaceWirePort::character_ps`].
+/// * When signals change, or are known to keep changing: [`SpaceWirePort::signal`].
+/// * When they stop before the time announced: [`SpaceWirePort::silence`].
+/// * When a character is complete at the receiver: [`SpaceWirePort::receive`].
+/// * When [`SpaceWirePort::deadline_ns`] is there: [`SpaceWirePort::poll`].
 ///
 /// Time is in ns and never goes back.
 #[derive(Clone, Debug)]
-pub struct Port<const TX: usize, const RX: usize> {
-    control: Control,
-    timing: Timing,
+pub struct SpaceWirePort<const TX: usize, const RX: usize> {
+    control: SpaceWireControl,
+    timing: SpaceWireTiming,
     run_rate_bps: u64,
     machine: Machine,
-    credit: Credit,
+    credit: SpaceWireCredit,
     tx: Queue<TX>,
     rx: Queue<RX>,
-    schedule: Schedule,
+    schedule: CodeSchedule,
     /// The character on the wire.
-    in_progress: Option<Character>,
+    in_progress: Option<SpaceWireCharacter>,
     /// A packet is partly sent.
     tx_in_packet: bool,
     /// The rest of a cut packet is being thrown away.
@@ -93,52 +93,60 @@ pub struct Port<const TX: usize, const RX: usize> {
     eep_owed: bool,
     /// The last edge seen or announced.
     last_edge_ns: Option<u64>,
-    errors: Errors,
-    counters: Counters,
+    errors: SpaceWireErrors,
+    counters: SpaceWireCounters,
 }
 
-impl<const TX: usize, const RX: usize> Port<TX, RX> {
+impl<const TX: usize, const RX: usize> SpaceWirePort<TX, RX> {
     /// In ErrorReset from now on. The rate is that of Run, in bit/s, at least 2 Mbit/s.
-    pub fn new(now_ns: u64, control: Control, timing: Timing, run_rate_bps: u64) -> Self {
+    pub fn new(
+        now_ns: u64,
+        control: SpaceWireControl,
+        timing: SpaceWireTiming,
+        run_rate_bps: u64,
+    ) -> Self {
         const { assert!(TX >= 1 && RX >= 8, "one FCT needs eight places") };
         Self {
             control,
             timing,
             run_rate_bps: run_rate_bps.clamp(MIN_RATE_BPS, PS_PER_S),
             machine: Machine::new(now_ns),
-            credit: Credit::new(),
+            credit: SpaceWireCredit::new(),
             tx: Queue::new(),
             rx: Queue::new(),
-            schedule: Schedule::new(),
+            schedule: CodeSchedule::new(),
             in_progress: None,
             tx_in_packet: false,
             spilling: false,
             rx_in_packet: false,
             eep_owed: false,
             last_edge_ns: None,
-            errors: Errors::default(),
-            counters: Counters::default(),
+            errors: SpaceWireErrors::default(),
+            counters: SpaceWireCounters::default(),
         }
     }
 
     /// The state.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SpaceWireState {
         self.machine.state
     }
 
     /// Whether the transmitter is on.
     pub fn transmits(&self) -> bool {
-        matches!(self.machine.state, State::Started | State::Connecting | State::Run)
+        matches!(
+            self.machine.state,
+            SpaceWireState::Started | SpaceWireState::Connecting | SpaceWireState::Run
+        )
     }
 
     /// What management asks for.
-    pub fn control(&self) -> Control {
+    pub fn control(&self) -> SpaceWireControl {
         self.control
     }
 
     /// Management asks for something else. The queues are emptied when port reset begins and when
     /// it ends.
-    pub fn set_control(&mut self, now_ns: u64, control: Control) {
+    pub fn set_control(&mut self, now_ns: u64, control: SpaceWireControl) {
         let reset = self.control.reset || control.reset;
         self.control = control;
         self.poll(now_ns);
@@ -154,7 +162,7 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
 
     /// The rate of the transmitter now, in bit/s.
     pub fn rate_bps(&self) -> u64 {
-        if self.machine.state == State::Run { self.run_rate_bps } else { START_RATE_BPS }
+        if self.machine.state == SpaceWireState::Run { self.run_rate_bps } else { START_RATE_BPS }
     }
 
     /// One bit of the transmitter now, in ps.
@@ -163,27 +171,27 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
     }
 
     /// How long a character takes now, in ps.
-    pub fn character_ps(&self, character: Character) -> u64 {
+    pub fn character_ps(&self, character: SpaceWireCharacter) -> u64 {
         self.bit_ps() * u64::from(character.length_bits())
     }
 
     /// The credit of both directions.
-    pub fn credit(&self) -> Credit {
+    pub fn credit(&self) -> SpaceWireCredit {
         self.credit
     }
 
     /// Errors since they were last cleared.
-    pub fn errors(&self) -> Errors {
+    pub fn errors(&self) -> SpaceWireErrors {
         self.errors
     }
 
     /// Clears the errors.
     pub fn clear_errors(&mut self) {
-        self.errors = Errors::default();
+        self.errors = SpaceWireErrors::default();
     }
 
     /// The counters.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &SpaceWireCounters {
         &self.counters
     }
 
@@ -223,14 +231,14 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
 
     /// Offers a broadcast code; false if it is discarded: not in Run, or of a reserved type.
     pub fn broadcast(&mut self, code: BroadcastCode) -> bool {
-        let taken = self.machine.state == State::Run && self.schedule.offer(code);
+        let taken = self.machine.state == SpaceWireState::Run && self.schedule.offer(code);
         self.counters.discarded_broadcasts += u64::from(!taken);
         taken
     }
 
     /// The same, of any type (50-12C reserves some): false if it is discarded, as not in Run.
     pub fn broadcast_any(&mut self, code: BroadcastCode) -> bool {
-        let taken = self.machine.state == State::Run;
+        let taken = self.machine.state == SpaceWireState::Run;
         if taken {
             self.schedule.offer_any(code);
         }
@@ -238,7 +246,7 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
         taken
     }
 
-    /// When time alone will change something, in ns: call [`Port::poll`] then.
+    /// When time alone will change something, in ns: call [`SpaceWirePort::poll`] then.
     pub fn deadline_ns(&self) -> Option<u64> {
         let machine = self.machine.deadline_ns(&self.control, &self.timing);
         let disconnect = self.last_edge_ns.map(|ns| ns.saturating_add(self.timing.disconnect_ns));
@@ -252,12 +260,13 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
     pub fn poll(&mut self, now_ns: u64) {
         let limit_ns = self.timing.disconnect_ns;
         if self.last_edge_ns.is_some_and(|ns| now_ns.saturating_sub(ns) >= limit_ns) {
-            self.fail(Cause::Disconnect);
+            self.fail(ErrorResetCause::Disconnect);
         }
         // Most calls: in Run, only a failure leads on.
-        let Control { enabled, reset, .. } = self.control;
+        let SpaceWireControl { enabled, reset, .. } = self.control;
         let machine = &self.machine;
-        if machine.state == State::Run && machine.seen.cause.is_none() && enabled && !reset {
+        if machine.state == SpaceWireState::Run && machine.seen.cause.is_none() && enabled && !reset
+        {
             return;
         }
         for _ in 0..MAX_STEPS {
@@ -269,7 +278,7 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
                 return;
             };
             self.machine.enter(now_ns, next);
-            self.counters.runs += u64::from(next == State::Run);
+            self.counters.runs += u64::from(next == SpaceWireState::Run);
         }
     }
 
@@ -278,7 +287,7 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
     /// 850 ns after the last one (5.4.8).
     pub fn signal(&mut self, now_ns: u64, until_ns: u64) {
         self.poll(now_ns);
-        if self.machine.state != State::ErrorReset {
+        if self.machine.state != SpaceWireState::ErrorReset {
             let until_ns = until_ns.max(now_ns);
             self.last_edge_ns = Some(self.last_edge_ns.map_or(until_ns, |ns| ns.max(until_ns)));
         }
@@ -291,21 +300,21 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
     }
 
     /// A character, or an error of one, came from the wire. Gives back a broadcast code to hand up.
-    pub fn receive(&mut self, now_ns: u64, received: Received) -> Option<BroadcastCode> {
+    pub fn receive(&mut self, now_ns: u64, received: DecodedCharacter) -> Option<BroadcastCode> {
         self.signal(now_ns, now_ns);
-        if self.machine.state == State::ErrorReset {
+        if self.machine.state == SpaceWireState::ErrorReset {
             return None;
         }
         let up = match received {
-            Received::Character(character) => self.take(character),
+            DecodedCharacter::Character(character) => self.take(character),
             // Errors count from gotNull on only.
             _ if !self.machine.seen.got_null => None,
-            Received::ParityError => {
-                self.fail(Cause::Parity);
+            DecodedCharacter::ParityError => {
+                self.fail(ErrorResetCause::Parity);
                 None
             }
-            Received::EscapeError => {
-                self.fail(Cause::Escape);
+            DecodedCharacter::EscapeError => {
+                self.fail(ErrorResetCause::Escape);
                 None
             }
         };
@@ -315,43 +324,43 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
 
     /// The transmitter is free: what it sends next, in the order of priority (5.5.3). None while
     /// it is off. The character before counts as sent from here on.
-    pub fn transmit(&mut self, now_ns: u64) -> Option<Character> {
+    pub fn transmit(&mut self, now_ns: u64) -> Option<SpaceWireCharacter> {
         match self.in_progress.take() {
-            Some(Character::Null) => self.machine.seen.null_sent = true,
-            Some(Character::Fct) => self.machine.seen.fct_sent = true,
+            Some(SpaceWireCharacter::Null) => self.machine.seen.null_sent = true,
+            Some(SpaceWireCharacter::Fct) => self.machine.seen.fct_sent = true,
             _ => {}
         }
         self.poll(now_ns);
         let character = match self.machine.state {
-            State::Started => Character::Null,
-            State::Connecting => self.next_fct().unwrap_or(Character::Null),
-            State::Run => self.next(),
+            SpaceWireState::Started => SpaceWireCharacter::Null,
+            SpaceWireState::Connecting => self.next_fct().unwrap_or(SpaceWireCharacter::Null),
+            SpaceWireState::Run => self.next(),
             _ => return None,
         };
         self.in_progress = Some(character);
         Some(character)
     }
 
-    fn next(&mut self) -> Character {
+    fn next(&mut self) -> SpaceWireCharacter {
         if let Some(code) = self.schedule.take() {
             self.counters.sent_broadcasts += 1;
-            return Character::Broadcast(code);
+            return SpaceWireCharacter::Broadcast(code);
         }
         if let Some(fct) = self.next_fct() {
             return fct;
         }
         match self.next_n_char() {
-            Some(n_char) => Character::NChar(n_char),
-            None => Character::Null,
+            Some(n_char) => SpaceWireCharacter::NChar(n_char),
+            None => SpaceWireCharacter::Null,
         }
     }
 
-    fn next_fct(&mut self) -> Option<Character> {
+    fn next_fct(&mut self) -> Option<SpaceWireCharacter> {
         if !self.credit.may_send_fct(self.rx.free()) {
             return None;
         }
         self.credit.send_fct();
-        Some(Character::Fct)
+        Some(SpaceWireCharacter::Fct)
     }
 
     fn next_n_char(&mut self) -> Option<NChar> {
@@ -367,31 +376,31 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
     }
 
     /// A character with good parity.
-    fn take(&mut self, character: Character) -> Option<BroadcastCode> {
+    fn take(&mut self, character: SpaceWireCharacter) -> Option<BroadcastCode> {
         let seen = &mut self.machine.seen;
-        seen.got_null |= character == Character::Null;
-        if !seen.got_null || character == Character::Null {
+        seen.got_null |= character == SpaceWireCharacter::Null;
+        if !seen.got_null || character == SpaceWireCharacter::Null {
             return None;
         }
         let expected = match self.machine.state {
-            State::Run => true,
-            State::Connecting => seen.got_fct || character == Character::Fct,
+            SpaceWireState::Run => true,
+            SpaceWireState::Connecting => seen.got_fct || character == SpaceWireCharacter::Fct,
             _ => false,
         };
         if !expected {
-            self.fail(Cause::Sequence);
+            self.fail(ErrorResetCause::Sequence);
             return None;
         }
         match character {
-            Character::Null => {}
-            Character::Fct => {
+            SpaceWireCharacter::Null => {}
+            SpaceWireCharacter::Fct => {
                 seen.got_fct = true;
                 if self.credit.receive_fct().is_err() {
-                    self.fail(Cause::Credit);
+                    self.fail(ErrorResetCause::Credit);
                 }
             }
-            Character::NChar(n_char) => self.take_n_char(n_char),
-            Character::Broadcast(code) => {
+            SpaceWireCharacter::NChar(n_char) => self.take_n_char(n_char),
+            SpaceWireCharacter::Broadcast(code) => {
                 self.counters.received_broadcasts += 1;
                 return Some(code);
             }
@@ -401,7 +410,7 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
 
     fn take_n_char(&mut self, n_char: NChar) {
         if self.credit.receive_n_char().is_err() || !self.rx.push(n_char) {
-            self.fail(Cause::Credit);
+            self.fail(ErrorResetCause::Credit);
             return;
         }
         self.rx_in_packet = !n_char.is_end();
@@ -411,15 +420,15 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
     }
 
     /// Notes the first failure; a credit error that waits for Run gives way to any other.
-    fn fail(&mut self, cause: Cause) {
+    fn fail(&mut self, cause: ErrorResetCause) {
         let first = &mut self.machine.seen.cause;
-        if matches!(first, None | Some(Cause::Credit)) {
+        if matches!(first, None | Some(ErrorResetCause::Credit)) {
             *first = Some(cause);
         }
     }
 
     /// Back to ErrorReset, with the recovery of 5.5.8.
-    fn fall(&mut self, now_ns: u64, cause: Cause) {
+    fn fall(&mut self, now_ns: u64, cause: ErrorResetCause) {
         self.record(cause);
         self.counters.falls += 1;
         if self.tx_in_packet {
@@ -436,12 +445,12 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
             self.counters.appended_eeps += 1;
             self.eep_owed = !self.rx.push(NChar::Eep);
         }
-        self.credit = Credit::new();
-        self.schedule = Schedule::new();
+        self.credit = SpaceWireCredit::new();
+        self.schedule = CodeSchedule::new();
         self.in_progress = None;
         self.last_edge_ns = None;
-        self.machine.enter(now_ns, State::ErrorReset);
-        if cause == Cause::Reset {
+        self.machine.enter(now_ns, SpaceWireState::ErrorReset);
+        if cause == ErrorResetCause::Reset {
             self.clear();
         }
     }
@@ -461,16 +470,16 @@ impl<const TX: usize, const RX: usize> Port<TX, RX> {
         self.eep_owed = false;
     }
 
-    fn record(&mut self, cause: Cause) {
+    fn record(&mut self, cause: ErrorResetCause) {
         let errors = &mut self.errors;
         match cause {
-            Cause::Disconnect => errors.disconnect = true,
-            Cause::Parity => errors.parity = true,
-            Cause::Escape => errors.escape = true,
-            Cause::Credit => errors.credit = true,
-            Cause::Sequence => errors.sequence = true,
-            Cause::Timeout => errors.timeout = true,
-            Cause::Disabled | Cause::Reset => {}
+            ErrorResetCause::Disconnect => errors.disconnect = true,
+            ErrorResetCause::Parity => errors.parity = true,
+            ErrorResetCause::Escape => errors.escape = true,
+            ErrorResetCause::Credit => errors.credit = true,
+            ErrorResetCause::Sequence => errors.sequence = true,
+            ErrorResetCause::Timeout => errors.timeout = true,
+            ErrorResetCause::Disabled | ErrorResetCause::Reset => {}
         }
     }
 }

@@ -1,17 +1,17 @@
 //! Broadcast codes that wait for the character in progress to end (50-12C 5.5.3, 5.6).
 
-use super::character::{BroadcastCode, Meaning};
+use super::character::{BroadcastCode, CodeMeaning};
 
 /// One place for each code: a time-code, 32 acknowledges, 32 interrupts; one for reserved types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Schedule {
+pub struct CodeSchedule {
     time: Option<u8>,
     acknowledges: u32,
     interrupts: u32,
     reserved: Option<u8>,
 }
 
-impl Schedule {
+impl CodeSchedule {
     /// Nothing waits.
     pub const fn new() -> Self {
         Self { time: None, acknowledges: 0, interrupts: 0, reserved: None }
@@ -21,10 +21,10 @@ impl Schedule {
     /// already is not doubled. False for the reserved types, which are not sent.
     pub const fn offer(&mut self, code: BroadcastCode) -> bool {
         match code.meaning() {
-            Meaning::Time(value) => self.time = Some(value),
-            Meaning::Acknowledge(id) => self.acknowledges |= 1 << id,
-            Meaning::Interrupt(id) => self.interrupts |= 1 << id,
-            Meaning::Reserved => return false,
+            CodeMeaning::Time(value) => self.time = Some(value),
+            CodeMeaning::Acknowledge(id) => self.acknowledges |= 1 << id,
+            CodeMeaning::Interrupt(id) => self.interrupts |= 1 << id,
+            CodeMeaning::Reserved => return false,
         }
         true
     }

@@ -1,37 +1,37 @@
 //! A port with its wires: one call per bit period to send, one per look at the signals to receive.
 
 use super::character::BroadcastCode;
-use super::decode::Decoder;
-use super::ds::{DsDecoder, DsEncoder, Edge, Signals};
-use super::encode::{Bits, Encoder};
-use super::port::Port;
-use super::state::State;
+use super::decode::CharacterDecoder;
+use super::ds::{DsDecoder, DsEdge, DsEncoder, DsSignals};
+use super::encode::{CharacterBits, CharacterEncoder};
+use super::port::SpaceWirePort;
+use super::state::SpaceWireState;
 
-/// A [`Port`], encoder, decoder and data-strobe of both directions.
+/// A [`SpaceWirePort`], encoder, decoder and data-strobe of both directions.
 #[derive(Clone, Debug)]
-pub struct Serial<const TX: usize, const RX: usize> {
+pub struct SerialPort<const TX: usize, const RX: usize> {
     /// The port.
-    pub port: Port<TX, RX>,
-    encoder: Encoder,
-    bits: Bits,
+    pub port: SpaceWirePort<TX, RX>,
+    encoder: CharacterEncoder,
+    bits: CharacterBits,
     ds_encoder: DsEncoder,
-    decoder: Decoder,
+    decoder: CharacterDecoder,
     ds_decoder: DsDecoder,
     /// Falls of the port that encoder and decoder know of.
     falls: u64,
     flip: bool,
 }
 
-impl<const TX: usize, const RX: usize> Serial<TX, RX> {
+impl<const TX: usize, const RX: usize> SerialPort<TX, RX> {
     /// A port and its wires, both signals 0.
-    pub fn new(port: Port<TX, RX>) -> Self {
+    pub fn new(port: SpaceWirePort<TX, RX>) -> Self {
         Self {
             falls: port.counters().falls,
             port,
-            encoder: Encoder::new(),
-            bits: Bits::NONE,
+            encoder: CharacterEncoder::new(),
+            bits: CharacterBits::NONE,
             ds_encoder: DsEncoder::new(),
-            decoder: Decoder::new(),
+            decoder: CharacterDecoder::new(),
             ds_decoder: DsDecoder::new(),
             flip: false,
         }
@@ -43,7 +43,7 @@ impl<const TX: usize, const RX: usize> Serial<TX, RX> {
     }
 
     /// The signals for the next bit period; the period is the port's `bit_ps`.
-    pub fn transmit(&mut self, now_ns: u64) -> Signals {
+    pub fn transmit(&mut self, now_ns: u64) -> DsSignals {
         self.port.poll(now_ns);
         self.follow();
         if self.bits.count == 0 {
@@ -59,16 +59,16 @@ impl<const TX: usize, const RX: usize> Serial<TX, RX> {
     }
 
     /// A look at the far end's signals: at least one between two edges.
-    pub fn receive(&mut self, now_ns: u64, signals: Signals) -> Option<BroadcastCode> {
+    pub fn receive(&mut self, now_ns: u64, signals: DsSignals) -> Option<BroadcastCode> {
         self.port.poll(now_ns);
         self.follow();
         let edge = self.ds_decoder.signals(signals);
-        if edge == Edge::None {
+        if edge == DsEdge::None {
             return None;
         }
         self.port.signal(now_ns, now_ns);
-        let Edge::Bit(bit) = edge else { return None };
-        if self.port.state() == State::ErrorReset {
+        let DsEdge::Bit(bit) = edge else { return None };
+        if self.port.state() == SpaceWireState::ErrorReset {
             return None;
         }
         let received = self.decoder.bit(bit)?;
@@ -82,9 +82,9 @@ impl<const TX: usize, const RX: usize> Serial<TX, RX> {
         let falls = self.port.counters().falls;
         if falls != self.falls {
             self.falls = falls;
-            self.encoder = Encoder::new();
-            self.decoder = Decoder::new();
-            self.bits = Bits::NONE;
+            self.encoder = CharacterEncoder::new();
+            self.decoder = CharacterDecoder::new();
+            self.bits = CharacterBits::NONE;
         }
     }
 }

@@ -11,7 +11,7 @@ pub const DISCONNECT_NS: RangeInclusive<u64> = 727..=1_000;
 
 /// The timers of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timing {
+pub struct SpaceWireTiming {
     /// Time in ErrorReset.
     pub reset_ns: u64,
     /// Time in ErrorWait, longest time in Started and in Connecting.
@@ -20,13 +20,13 @@ pub struct Timing {
     pub disconnect_ns: u64,
 }
 
-impl Default for Timing {
+impl Default for SpaceWireTiming {
     fn default() -> Self {
         Self::NOMINAL
     }
 }
 
-impl Timing {
+impl SpaceWireTiming {
     /// The nominal values.
     pub const NOMINAL: Self = Self { reset_ns: 6_400, wait_ns: 12_800, disconnect_ns: 850 };
 
@@ -40,7 +40,7 @@ impl Timing {
 
 /// States of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum SpaceWireState {
     /// Transmitter and receiver off.
     #[default]
     ErrorReset,
@@ -58,7 +58,7 @@ pub enum State {
 
 /// Why a link fell back to ErrorReset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cause {
+pub enum ErrorResetCause {
     /// No edge for the disconnect time-out.
     Disconnect,
     /// Parity error.
@@ -79,7 +79,7 @@ pub enum Cause {
 
 /// What management asks of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control {
+pub struct SpaceWireControl {
     /// The inverse is LinkDisabled. A port that is not enabled stays in ErrorReset.
     pub enabled: bool,
     /// LinkDisabled as in the standard of 2008 (5.5.7.8): it ends Run only, and a port that is not
@@ -93,14 +93,14 @@ pub struct Control {
     pub reset: bool,
 }
 
-impl Control {
+impl SpaceWireControl {
     /// Whether ErrorReset may be left.
     const fn may_try(&self) -> bool {
         (self.enabled || self.legacy_disable) && !self.reset
     }
 }
 
-impl Default for Control {
+impl Default for SpaceWireControl {
     fn default() -> Self {
         Self {
             enabled: true,
@@ -120,78 +120,93 @@ pub(super) struct Seen {
     pub null_sent: bool,
     pub fct_sent: bool,
     /// The first failure.
-    pub cause: Option<Cause>,
+    pub cause: Option<ErrorResetCause>,
 }
 
 /// State, and when it was entered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Machine {
-    pub state: State,
+    pub state: SpaceWireState,
     pub since_ns: u64,
     pub seen: Seen,
 }
 
 impl Machine {
     pub fn new(now_ns: u64) -> Self {
-        Self { state: State::ErrorReset, since_ns: now_ns, seen: Seen::default() }
+        Self { state: SpaceWireState::ErrorReset, since_ns: now_ns, seen: Seen::default() }
     }
 
     /// The failure that ends the state now, if any.
-    pub fn failure(&self, now_ns: u64, control: &Control, timing: &Timing) -> Option<Cause> {
-        if self.state == State::ErrorReset {
+    pub fn failure(
+        &self,
+        now_ns: u64,
+        control: &SpaceWireControl,
+        timing: &SpaceWireTiming,
+    ) -> Option<ErrorResetCause> {
+        if self.state == SpaceWireState::ErrorReset {
             return None;
         }
         if control.reset {
-            return Some(Cause::Reset);
+            return Some(ErrorResetCause::Reset);
         }
-        if !control.enabled && (!control.legacy_disable || self.state == State::Run) {
-            return Some(Cause::Disabled);
+        if !control.enabled && (!control.legacy_disable || self.state == SpaceWireState::Run) {
+            return Some(ErrorResetCause::Disabled);
         }
         match self.seen.cause {
             // Credit errors count in Run only; before, they wait for it.
-            Some(Cause::Credit) if self.state != State::Run => {}
+            Some(ErrorResetCause::Credit) if self.state != SpaceWireState::Run => {}
             Some(cause) => return Some(cause),
             None => {}
         }
-        let waits = matches!(self.state, State::Started | State::Connecting);
+        let waits = matches!(self.state, SpaceWireState::Started | SpaceWireState::Connecting);
         let late = now_ns.saturating_sub(self.since_ns) >= timing.wait_ns;
         // Success at the same time goes first.
-        (waits && late && self.success(now_ns, control, timing).is_none()).then_some(Cause::Timeout)
+        (waits && late && self.success(now_ns, control, timing).is_none())
+            .then_some(ErrorResetCause::Timeout)
     }
 
     /// The next state, if all that it takes is there.
-    pub fn success(&self, now_ns: u64, control: &Control, timing: &Timing) -> Option<State> {
+    pub fn success(
+        &self,
+        now_ns: u64,
+        control: &SpaceWireControl,
+        timing: &SpaceWireTiming,
+    ) -> Option<SpaceWireState> {
         let spent_ns = now_ns.saturating_sub(self.since_ns);
         let seen = &self.seen;
         let (next, when) = match self.state {
-            State::ErrorReset => {
-                (State::ErrorWait, control.may_try() && spent_ns >= timing.reset_ns)
+            SpaceWireState::ErrorReset => {
+                (SpaceWireState::ErrorWait, control.may_try() && spent_ns >= timing.reset_ns)
             }
-            State::ErrorWait => (State::Ready, spent_ns >= timing.wait_ns),
-            State::Ready => {
+            SpaceWireState::ErrorWait => (SpaceWireState::Ready, spent_ns >= timing.wait_ns),
+            SpaceWireState::Ready => {
                 let starts = control.link_start || control.auto_start && seen.got_null;
-                (State::Started, control.enabled && starts)
+                (SpaceWireState::Started, control.enabled && starts)
             }
-            State::Started => (State::Connecting, seen.got_null && seen.null_sent),
-            State::Connecting => (State::Run, seen.got_fct && seen.fct_sent),
-            State::Run => return None,
+            SpaceWireState::Started => {
+                (SpaceWireState::Connecting, seen.got_null && seen.null_sent)
+            }
+            SpaceWireState::Connecting => (SpaceWireState::Run, seen.got_fct && seen.fct_sent),
+            SpaceWireState::Run => return None,
         };
         when.then_some(next)
     }
 
-    pub fn enter(&mut self, now_ns: u64, state: State) {
+    pub fn enter(&mut self, now_ns: u64, state: SpaceWireState) {
         self.state = state;
         self.since_ns = now_ns;
-        if state == State::ErrorReset {
+        if state == SpaceWireState::ErrorReset {
             self.seen = Seen::default();
         }
     }
 
     /// When time alone changes something.
-    pub fn deadline_ns(&self, control: &Control, timing: &Timing) -> Option<u64> {
+    pub fn deadline_ns(&self, control: &SpaceWireControl, timing: &SpaceWireTiming) -> Option<u64> {
         let after = match self.state {
-            State::ErrorReset if control.may_try() => timing.reset_ns,
-            State::ErrorWait | State::Started | State::Connecting => timing.wait_ns,
+            SpaceWireState::ErrorReset if control.may_try() => timing.reset_ns,
+            SpaceWireState::ErrorWait | SpaceWireState::Started | SpaceWireState::Connecting => {
+                timing.wait_ns
+            }
             _ => return None,
         };
         Some(self.since_ns.saturating_add(after))

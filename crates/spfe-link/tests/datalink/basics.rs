@@ -2,20 +2,20 @@
 
 use crate::harness::{EOP, Link, control_of, packet, sizes};
 use spfe_link::Row;
-use spfe_link::control::Control;
-use spfe_link::datalink::{Broadcast, Config, ResetState};
+use spfe_link::control::ControlWord;
+use spfe_link::datalink::{DataLinkConfig, LinkBroadcast, LinkResetState};
 use spfe_link::prbs::Prbs;
 use spfe_link::word::Word;
 
 #[test]
 fn link_reset_handshake() {
-    let mut link = Link::<1, 2>::new(Config::default(), sizes(1), 5);
-    assert_eq!(link.ends[0].dl.reset_state(), ResetState::ConfigurationReset);
+    let mut link = Link::<1, 2>::new(DataLinkConfig::default(), sizes(1), 5);
+    assert_eq!(link.ends[0].dl.reset_state(), LinkResetState::ConfigurationReset);
     link.run(200);
     assert!(link.is_initialised());
     assert_eq!(link.resets, 1, "both ends pass Near-End Reset once");
     link.ends[0].dl.link_reset();
-    assert_eq!(link.ends[0].dl.reset_state(), ResetState::NearEndReset);
+    assert_eq!(link.ends[0].dl.reset_state(), LinkResetState::NearEndReset);
     link.run(200);
     assert!(link.is_initialised());
     assert!(link.ends[1].dl.status().far_end_link_reset);
@@ -29,7 +29,7 @@ fn link_reset_handshake() {
 fn first_words_after_link_reset() {
     let mut config = sizes(1);
     config.input = 256;
-    let mut link = Link::<1, 1>::new(Config::default(), config, 5);
+    let mut link = Link::<1, 1>::new(DataLinkConfig::default(), config, 5);
     link.ends.iter_mut().for_each(|end| end.log = Some(Vec::new()));
     link.run(400);
     let log = link.ends[0].log.as_ref().unwrap();
@@ -44,7 +44,7 @@ fn first_words_after_link_reset() {
     let fcts: Vec<u8> = log
         .iter()
         .filter_map(|row| match control_of(row) {
-            Some(Control::Fct { multiplier: 1, vc: 0, seq, .. }) => Some(seq),
+            Some(ControlWord::Fct { multiplier: 1, vc: 0, seq, .. }) => Some(seq),
             _ => None,
         })
         .collect();
@@ -53,7 +53,7 @@ fn first_words_after_link_reset() {
     assert_eq!(link.ends[0].dl.fct_credit(0), 256);
     // Idle frames of 64 words, from one sequence; ACKs may come between.
     let sifs: Vec<usize> = (0..words.len())
-        .filter(|i| matches!(Control::decode(words[*i]), Some(Control::Sif { .. })))
+        .filter(|i| matches!(ControlWord::decode(words[*i]), Some(ControlWord::Sif { .. })))
         .collect();
     assert!(sifs.len() >= 4);
     let mut prbs = Prbs::new();
@@ -69,11 +69,11 @@ fn first_words_after_link_reset() {
 fn first_idle_frame_vector() {
     // Nothing to give credit for: an input buffer below an FCT of M = 8 is refused, so look behind
     // the FCTs for the first SIF; its number is that of the last FCT.
-    let mut link = Link::<1, 1>::new(Config::default(), sizes(1), 0);
+    let mut link = Link::<1, 1>::new(DataLinkConfig::default(), sizes(1), 0);
     link.ends[0].log = Some(Vec::new());
     link.run(200);
     let log = link.ends[0].log.as_ref().unwrap();
-    let at = log.iter().position(|row| matches!(control_of(row), Some(Control::Sif { .. })));
+    let at = log.iter().position(|row| matches!(control_of(row), Some(ControlWord::Sif { .. })));
     let data: Vec<u32> = log[at.unwrap()..]
         .iter()
         .filter_map(|row| match row {
@@ -89,7 +89,7 @@ fn first_idle_frame_vector() {
 fn credit_stalls_and_goes_on() {
     let mut config = sizes(1);
     config.input = 256;
-    let mut link = Link::<1, 2>::started(Config::default(), config, 5);
+    let mut link = Link::<1, 2>::started(DataLinkConfig::default(), config, 5);
     let mut next = 0;
     for _ in 0..1000 {
         if link.offer(0, 1, &[Word::data(next)]) == 1 {
@@ -120,7 +120,7 @@ fn credit_stalls_and_goes_on() {
 
 #[test]
 fn acks_keep_their_distance() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     link.ends[1].log = Some(Vec::new());
     for index in 0..400 {
         link.write(0, 0, &packet(1, index));
@@ -129,7 +129,7 @@ fn acks_keep_their_distance() {
     }
     let log = link.ends[1].log.as_ref().unwrap();
     let acks: Vec<usize> = (0..log.len())
-        .filter(|i| matches!(control_of(&log[*i]), Some(Control::Ack { .. })))
+        .filter(|i| matches!(control_of(&log[*i]), Some(ControlWord::Ack { .. })))
         .collect();
     assert!(acks.len() > 100);
     let gaps: Vec<usize> = acks.windows(2).map(|pair| pair[1] - pair[0] - 1).collect();
@@ -140,7 +140,7 @@ fn acks_keep_their_distance() {
 
 #[test]
 fn broadcast_frames_and_their_flow_control() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let credit = link.ends[0].dl.broadcast_credit();
     let rows = link.ends[0].rows;
     assert_eq!(u64::from(credit), rows / 40, "one for every 40 words at 10 %");
@@ -148,7 +148,7 @@ fn broadcast_frames_and_their_flow_control() {
     assert_eq!(link.ends[0].dl.broadcast_credit(), credit + 1);
     link.run(40 * 300);
     assert_eq!(link.ends[0].dl.broadcast_credit(), 256);
-    let message = |index: u8| Broadcast {
+    let message = |index: u8| LinkBroadcast {
         channel: index,
         kind: 0x81,
         data: [index; 8],
@@ -181,11 +181,11 @@ fn broadcast_frames_and_their_flow_control() {
 
 #[test]
 fn broadcast_without_a_lane_is_late() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     link.run(100);
     link.lane_failure(30);
     link.step();
-    link.ends[0].dl.send_broadcast(Broadcast::default());
+    link.ends[0].dl.send_broadcast(LinkBroadcast::default());
     link.run(100);
     assert!(link.ends[1].dl.receive_broadcast().unwrap().late);
     assert_eq!(link.resets, 1, "lanes that fail do not reset the link");
@@ -193,7 +193,7 @@ fn broadcast_without_a_lane_is_late() {
 
 #[test]
 fn truncation_at_link_reset() {
-    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     let words: Vec<Word> = (0..100).map(Word::data).collect();
     // The user has read a part of the packet on VC 0, and nothing of the one on VC 1.
     link.write(0, 0, &words);
@@ -220,7 +220,7 @@ fn truncation_at_link_reset() {
 
 #[test]
 fn illegal_words_end_the_packet() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let bad = Word::from_symbols([1, 0x3c, 2, 3], 0b0010);
     let last = Word::from_symbols([1, 2, 0xfd, 0xfb], 0b1100);
     let after = Word::from_symbols([1, 0xfd, 2, 0xfb], 0b1010);
@@ -236,10 +236,13 @@ fn illegal_words_end_the_packet() {
 
 #[test]
 fn continuous_mode_never_waits() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     for end in &mut link.ends {
         let parameters = end.dl.parameters();
-        end.dl.set_parameters(spfe_link::datalink::Parameters { continuous_mode: 1, ..parameters });
+        end.dl.set_parameters(spfe_link::datalink::DataLinkParameters {
+            continuous_mode: 1,
+            ..parameters
+        });
     }
     // Nobody reads: credit ends, the buffer overflows, the user goes on.
     for index in 0..5000 {
@@ -265,9 +268,10 @@ fn continuous_mode_never_waits() {
 /// packet is dropped. A channel that is not in continuous mode keeps what it has.
 #[test]
 fn continuous_mode_without_a_lane() {
-    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     let parameters = link.ends[0].dl.parameters();
-    let parameters = spfe_link::datalink::Parameters { continuous_mode: 0b01, ..parameters };
+    let parameters =
+        spfe_link::datalink::DataLinkParameters { continuous_mode: 0b01, ..parameters };
     link.ends[0].dl.set_parameters(parameters);
     link.lane_failure(100);
     link.run(2);
@@ -298,11 +302,11 @@ fn continuous_mode_without_a_lane() {
 /// It is never sent: the line of the tests looks at every EDF.
 #[test]
 fn a_data_frame_without_words_is_accepted() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let before = link.ends[1].dl.sequence().count();
-    let control = |word| spfe_link::Received::Control { word, crc16_good: true };
-    link.ends[1].dl.receive(control(Control::Sdf { vc: 0 }.encode()));
-    link.ends[1].dl.receive(control(Control::Edf { seq: before + 1, crc: 0 }.encode()));
+    let control = |word| spfe_link::ReceivedRow::Control { word, crc16_good: true };
+    link.ends[1].dl.receive(control(ControlWord::Sdf { vc: 0 }.encode()));
+    link.ends[1].dl.receive(control(ControlWord::Edf { seq: before + 1, crc: 0 }.encode()));
     assert_eq!(link.ends[1].dl.sequence().count(), before + 1);
     assert_eq!(link.ends[1].dl.readable(0), 0);
     let status = link.ends[1].dl.status();
@@ -312,14 +316,14 @@ fn a_data_frame_without_words_is_accepted() {
 
 #[test]
 fn channel_that_does_not_exist() {
-    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     link.fault = Box::new(|_, _, _| {});
-    let sdf = Control::Sdf { vc: 31 }.encode();
+    let sdf = ControlWord::Sdf { vc: 31 }.encode();
     let before = link.ends[1].dl.sequence().count();
-    let control = |word| spfe_link::Received::Control { word, crc16_good: true };
+    let control = |word| spfe_link::ReceivedRow::Control { word, crc16_good: true };
     link.ends[1].dl.receive(control(sdf));
-    link.ends[1].dl.receive(spfe_link::Received::Data { words: [Word::data(1)], count: 1 });
-    let edf = Control::Edf { seq: before + 1, crc: 0 }.encode();
+    link.ends[1].dl.receive(spfe_link::ReceivedRow::Data { words: [Word::data(1)], count: 1 });
+    let edf = ControlWord::Edf { seq: before + 1, crc: 0 }.encode();
     link.ends[1].dl.receive(control(edf));
     assert_eq!(link.ends[1].dl.sequence().count(), before + 1);
     assert_eq!(link.ends[1].dl.readable(0) + link.ends[1].dl.readable(1), 0);

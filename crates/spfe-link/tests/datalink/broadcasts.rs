@@ -1,17 +1,17 @@
 //! Broadcast messages that find no room, go again, or meet a link reset (50-11C 5.7.5, 5.7.9).
 
 use crate::harness::{Link, control_of, packet, sizes};
-use spfe_link::control::Control;
-use spfe_link::datalink::{Broadcast, Config, Parameters};
+use spfe_link::control::ControlWord;
+use spfe_link::datalink::{DataLinkConfig, DataLinkParameters, LinkBroadcast};
 use spfe_link::word::Word;
 
-fn message(index: u8) -> Broadcast {
-    Broadcast { channel: index, data: [index; 8], ..Broadcast::default() }
+fn message(index: u8) -> LinkBroadcast {
+    LinkBroadcast { channel: index, data: [index; 8], ..LinkBroadcast::default() }
 }
 
 #[test]
 fn a_full_queue_drops_and_counts() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     link.run(40 * 30);
     let far = |link: &Link<1, 1>| link.ends[1].dl.status();
     for index in 0..20 {
@@ -38,7 +38,7 @@ fn damage_ebf(link: &mut Link<1, 1>) {
     let mut done = false;
     link.fault = Box::new(move |from, _, wire| {
         let Some(words) = wire else { return };
-        let ebf = matches!(Control::decode(words[0]), Some(Control::Ebf { .. }));
+        let ebf = matches!(ControlWord::decode(words[0]), Some(ControlWord::Ebf { .. }));
         if from == 0 && ebf && !std::mem::replace(&mut done, true) {
             words[0] = Word::RXERR;
         }
@@ -47,11 +47,11 @@ fn damage_ebf(link: &mut Link<1, 1>) {
 
 #[test]
 fn a_resend_takes_no_credit() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     link.run(40 * 10);
     // No more credit comes from now on.
     let dl = &mut link.ends[0].dl;
-    dl.set_parameters(Parameters { expected_broadcast_bandwidth: 0, ..dl.parameters() });
+    dl.set_parameters(DataLinkParameters { expected_broadcast_bandwidth: 0, ..dl.parameters() });
     let credit = link.ends[0].dl.broadcast_credit();
     assert!(credit > 2);
     damage_ebf(&mut link);
@@ -59,22 +59,22 @@ fn a_resend_takes_no_credit() {
     assert!(link.ends[0].dl.send_broadcast(message(1)));
     link.run(200);
     let sent = link.ends[0].log.as_ref().unwrap().iter().filter_map(control_of);
-    assert_eq!(sent.filter(|word| matches!(word, Control::Ebf { .. })).count(), 2);
-    let late = Broadcast { late: true, ..message(1) };
+    assert_eq!(sent.filter(|word| matches!(word, ControlWord::Ebf { .. })).count(), 2);
+    let late = LinkBroadcast { late: true, ..message(1) };
     assert_eq!(link.ends[1].dl.receive_broadcast(), Some(late));
     assert_eq!(link.ends[0].dl.broadcast_credit(), credit - 1);
 }
 
 #[test]
 fn a_link_reset_keeps_those_that_wait() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let credit = link.ends[0].dl.broadcast_credit();
     assert!((2..6).contains(&credit), "{credit}");
     // As many go as there is credit; their ACKs never come.
     link.fault = Box::new(|from, _, wire| {
         if from == 1
             && let Some(words) = wire
-            && let Some(Control::Ack { .. }) = Control::decode(words[0])
+            && let Some(ControlWord::Ack { .. }) = ControlWord::decode(words[0])
         {
             words[0] = Word::RXERR;
         }
@@ -92,8 +92,8 @@ fn a_link_reset_keeps_those_that_wait() {
     while let Some(message) = link.ends[1].dl.receive_broadcast() {
         came.push(message);
     }
-    let waited: Vec<Broadcast> =
-        (credit..credit + 2).map(|index| Broadcast { late: true, ..message(index) }).collect();
+    let waited: Vec<LinkBroadcast> =
+        (credit..credit + 2).map(|index| LinkBroadcast { late: true, ..message(index) }).collect();
     let after = came.iter().position(|message| message.channel >= credit).expect("those that wait");
     assert_eq!(came[after..], waited, "LATE, in order");
     // What was sent and not acknowledged is not sent again: each came once at most.
@@ -105,8 +105,8 @@ fn a_link_reset_keeps_those_that_wait() {
 /// Rows of idle frames that a simulation leaves out count like those that it sends.
 #[test]
 fn rows_left_out_bring_credit() {
-    let mut runs = Link::<1, 1>::started(Config::default(), sizes(1), 5);
-    let mut leaves = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut runs = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
+    let mut leaves = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let seen = |link: &Link<1, 1>| {
         let dl = &link.ends[0].dl;
         (dl.broadcast_credit(), dl.qos().credit(0).map(|rows| rows / 66))
@@ -128,7 +128,7 @@ fn rows_left_out_bring_credit() {
     }
     assert_eq!(seen(&leaves).0, 256);
     // Nothing is sent, nothing counts.
-    let mut down = Link::<1, 1>::new(Config::default(), sizes(1), 5);
+    let mut down = Link::<1, 1>::new(DataLinkConfig::default(), sizes(1), 5);
     down.ends[0].dl.leave_out(4000);
     assert_eq!(down.ends[0].dl.broadcast_credit(), 0);
 }

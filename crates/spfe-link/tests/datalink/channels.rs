@@ -1,15 +1,15 @@
 //! One type serves links of any number of virtual channels up to `V`.
 
 use crate::harness::{EOP, Random};
-use spfe_link::control::Control;
-use spfe_link::datalink::{Broadcast, Buffers, Config, ConfigError, DataLink};
+use spfe_link::control::ControlWord;
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, DataLinkConfigError, LinkBroadcast};
 use spfe_link::word::Word;
-use spfe_link::{Received, Row, qos};
+use spfe_link::{ReceivedRow, Row, qos};
 
 type Store = Vec<Word>;
 
 /// An end with 256 words for each channel.
-pub fn end<const V: usize>(used: u8) -> Result<DataLink<Store, 1, V>, ConfigError> {
+pub fn end<const V: usize>(used: u8) -> Result<DataLink<Store, 1, V>, DataLinkConfigError> {
     let count = if used == 0 { V } else { usize::from(used) };
     let memory = |vc: usize| vec![Word::default(); if vc < count { 256 } else { 0 }];
     let buffers = Buffers {
@@ -17,14 +17,14 @@ pub fn end<const V: usize>(used: u8) -> Result<DataLink<Store, 1, V>, ConfigErro
         input: std::array::from_fn(memory),
         recovery: vec![Word::default(); 512],
     };
-    DataLink::new(Config { virtual_channels: used, ..Config::default() }, buffers)
+    DataLink::new(DataLinkConfig { virtual_channels: used, ..DataLinkConfig::default() }, buffers)
 }
 
-fn received(row: Option<Row<1>>, damaged: bool) -> Option<Received<1>> {
+fn received(row: Option<Row<1>>, damaged: bool) -> Option<ReceivedRow<1>> {
     row.map(|row| match row {
-        _ if damaged => Received::RxErr,
-        Row::Control(word) => Received::Control { word, crc16_good: true },
-        Row::Data { words, count } => Received::Data { words, count },
+        _ if damaged => ReceivedRow::RxErr,
+        Row::Control(word) => ReceivedRow::Control { word, crc16_good: true },
+        Row::Data { words, count } => ReceivedRow::Data { words, count },
     })
 }
 
@@ -56,7 +56,7 @@ fn same_as<const N: usize>(seed: u64) {
             assert_eq!(a.read(vc, &mut left), b.read(vc, &mut right));
             assert_eq!(left, right);
             taken += left.iter().filter(|word| **word != Word::default()).count();
-            let parameters = qos::Parameters {
+            let parameters = qos::QosParameters {
                 priority: random.below(16) as u8,
                 expected_bandwidth: random.below(65536) as u16,
                 time_slots: u64::MAX,
@@ -67,7 +67,7 @@ fn same_as<const N: usize>(seed: u64) {
                 assert_eq!(set, vc < N);
             }
             if random.below(90) == 0 {
-                let message = Broadcast { channel: vc as u8, ..Broadcast::default() };
+                let message = LinkBroadcast { channel: vc as u8, ..LinkBroadcast::default() };
                 assert_eq!(a.send_broadcast(message), b.send_broadcast(message));
             }
             assert_eq!(a.receive_broadcast(), b.receive_broadcast());
@@ -105,13 +105,13 @@ fn frames_to_a_channel_out_of_use() {
         link.take_lane_reset();
     }
     link.far_end_capability(0, 1, false);
-    let control = |word| Received::Control { word, crc16_good: true };
-    link.receive(control(Control::Fct { multiplier: 1, vc: 3, seq: 1, crc: 0 }.sealed()));
-    link.receive(control(Control::Fct { multiplier: 1, vc: 2, seq: 2, crc: 0 }.sealed()));
+    let control = |word| ReceivedRow::Control { word, crc16_good: true };
+    link.receive(control(ControlWord::Fct { multiplier: 1, vc: 3, seq: 1, crc: 0 }.sealed()));
+    link.receive(control(ControlWord::Fct { multiplier: 1, vc: 2, seq: 2, crc: 0 }.sealed()));
     assert_eq!((link.fct_credit(3), link.fct_credit(2)), (0, 64));
-    link.receive(control(Control::Sdf { vc: 3 }.encode()));
-    link.receive(Received::Data { words: [Word::data(1)], count: 1 });
-    link.receive(control(Control::Edf { seq: 3, crc: 0 }.encode()));
+    link.receive(control(ControlWord::Sdf { vc: 3 }.encode()));
+    link.receive(ReceivedRow::Data { words: [Word::data(1)], count: 1 });
+    link.receive(control(ControlWord::Edf { seq: 3, crc: 0 }.encode()));
     assert_eq!(link.sequence().count(), 3);
     assert_eq!(link.readable(3), 0);
     assert_eq!(link.status().input_buffer_overflow, 0);
@@ -119,7 +119,7 @@ fn frames_to_a_channel_out_of_use() {
     let mut given = [0; 32];
     for _ in 0..200 {
         if let Some(Row::Control(word)) = link.transmit(1)
-            && let Some(Control::Fct { vc, .. }) = Control::decode(word)
+            && let Some(ControlWord::Fct { vc, .. }) = ControlWord::decode(word)
         {
             given[usize::from(vc)] += 1;
         }
@@ -130,7 +130,7 @@ fn frames_to_a_channel_out_of_use() {
 
 #[test]
 fn more_than_the_link_is_made_for() {
-    assert_eq!(end::<4>(5).err(), Some(ConfigError::ChannelsInUse));
+    assert_eq!(end::<4>(5).err(), Some(DataLinkConfigError::ChannelsInUse));
     assert_eq!(end::<4>(4).unwrap().virtual_channels(), 4);
     assert_eq!(end::<4>(0).unwrap().virtual_channels(), 4);
     assert_eq!(end::<4>(1).unwrap().virtual_channels(), 1);
@@ -139,8 +139,9 @@ fn more_than_the_link_is_made_for() {
         input: std::array::from_fn(|_| vec![Word::default(); 64]),
         recovery: vec![Word::default(); 64],
     };
-    let make = |words| DataLink::<Store, 1, 2>::new(Config::default(), buffers(words)).err();
+    let make =
+        |words| DataLink::<Store, 1, 2>::new(DataLinkConfig::default(), buffers(words)).err();
     assert_eq!(make(64), None);
-    assert_eq!(make(32), Some(ConfigError::Buffer));
-    assert_eq!(make(96), Some(ConfigError::Buffer));
+    assert_eq!(make(32), Some(DataLinkConfigError::Buffer));
+    assert_eq!(make(96), Some(DataLinkConfigError::Buffer));
 }

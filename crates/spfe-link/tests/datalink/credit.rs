@@ -1,10 +1,10 @@
 //! FCTs and the credit they give (50-11C 5.7.3), word by word against a hand-made far end.
 
 use crate::channels::end;
-use spfe_link::control::Control;
-use spfe_link::datalink::{Buffers, Config, ConfigError, DataLink, ResetState};
+use spfe_link::control::ControlWord;
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, DataLinkConfigError, LinkResetState};
 use spfe_link::word::Word;
-use spfe_link::{Received, Row};
+use spfe_link::{ReceivedRow, Row};
 
 type Store = Vec<Word>;
 
@@ -15,16 +15,16 @@ fn start<const V: usize>(link: &mut DataLink<Store, 1, V>) {
         link.take_lane_reset();
     }
     link.far_end_capability(0, 1, false);
-    assert_eq!(link.reset_state(), ResetState::LinkInitialised);
+    assert_eq!(link.reset_state(), LinkResetState::LinkInitialised);
 }
 
-fn control(word: Word) -> Received<1> {
-    Received::Control { word, crc16_good: true }
+fn control(word: Word) -> ReceivedRow<1> {
+    ReceivedRow::Control { word, crc16_good: true }
 }
 
-fn sent(row: Option<Row<1>>) -> Option<Control> {
+fn sent(row: Option<Row<1>>) -> Option<ControlWord> {
     match row {
-        Some(Row::Control(word)) => Control::decode(word),
+        Some(Row::Control(word)) => ControlWord::decode(word),
         _ => None,
     }
 }
@@ -35,7 +35,7 @@ fn fcts_go_round_robin() {
     start(&mut link);
     let channels: Vec<u8> = (0..100)
         .filter_map(|_| match sent(link.transmit(1)) {
-            Some(Control::Fct { vc, .. }) => Some(vc),
+            Some(ControlWord::Fct { vc, .. }) => Some(vc),
             _ => None,
         })
         .collect();
@@ -43,18 +43,22 @@ fn fcts_go_round_robin() {
     assert_eq!(channels, turns, "room for four in each of five channels");
 }
 
-fn with_limit(fct_credit_limit_words: u32) -> Result<DataLink<Store, 1, 1>, ConfigError> {
+fn with_limit(fct_credit_limit_words: u32) -> Result<DataLink<Store, 1, 1>, DataLinkConfigError> {
     let memory = || vec![Word::default(); 256];
     let buffers = Buffers { output: [memory()], input: [memory()], recovery: memory() };
-    DataLink::new(Config { fct_credit_limit_words, ..Config::default() }, buffers)
+    DataLink::new(DataLinkConfig { fct_credit_limit_words, ..DataLinkConfig::default() }, buffers)
 }
 
 #[test]
 fn credit_above_the_limit_is_lost_with_a_status() {
-    assert_eq!(with_limit(255).err(), Some(ConfigError::FctCreditLimit), "four FCTs at least");
+    assert_eq!(
+        with_limit(255).err(),
+        Some(DataLinkConfigError::FctCreditLimit),
+        "four FCTs at least"
+    );
     let mut link = with_limit(300).unwrap();
     start(&mut link);
-    let fct = |seq| control(Control::Fct { multiplier: 1, vc: 0, seq, crc: 0 }.sealed());
+    let fct = |seq| control(ControlWord::Fct { multiplier: 1, vc: 0, seq, crc: 0 }.sealed());
     for seq in 1..=4 {
         link.receive(fct(seq));
         assert_eq!(link.fct_credit(0), 64 * u32::from(seq));
@@ -67,7 +71,7 @@ fn credit_above_the_limit_is_lost_with_a_status() {
     let status = link.status();
     assert_eq!((status.fct_credit_overflow, status.errors.fct_credit_overflow), (1, 2));
     assert_eq!(link.sequence().count(), 6, "both are accepted");
-    assert_eq!(link.reset_state(), ResetState::LinkInitialised);
+    assert_eq!(link.reset_state(), LinkResetState::LinkInitialised);
     assert!(!link.take_lane_reset());
 }
 
@@ -81,38 +85,38 @@ fn far_end_with(limit: usize, periods: usize) -> usize {
     let (mut total, mut words) = (0, [Word::default(); 64]);
     for _ in 0..periods {
         match sent(link.transmit(1)) {
-            Some(Control::Fct { vc: 0, multiplier: 1, seq, .. }) => {
+            Some(ControlWord::Fct { vc: 0, multiplier: 1, seq, .. }) => {
                 credit = (credit + 64).min(limit);
                 ack = Some(seq);
             }
-            Some(Control::Nack { .. }) => panic!("NACK"),
+            Some(ControlWord::Nack { .. }) => panic!("NACK"),
             _ => {}
         }
         let row = if let Some(seq) = ack.take() {
-            control(Control::Ack { seq, crc: 0 }.sealed())
+            control(ControlWord::Ack { seq, crc: 0 }.sealed())
         } else {
             match frame {
                 None if credit == 0 => continue,
                 None => {
                     frame = Some(credit.min(64));
                     credit -= credit.min(64);
-                    control(Control::Sdf { vc: 0 }.encode())
+                    control(ControlWord::Sdf { vc: 0 }.encode())
                 }
                 Some(0) => {
                     frame = None;
                     count = (count + 1) & 0x7f;
-                    control(Control::Edf { seq: count, crc: 0 }.encode())
+                    control(ControlWord::Edf { seq: count, crc: 0 }.encode())
                 }
                 Some(left) => {
                     frame = Some(left - 1);
-                    Received::Data { words: [Word::data(0)], count: 1 }
+                    ReceivedRow::Data { words: [Word::data(0)], count: 1 }
                 }
             }
         };
         link.receive(row);
         total += link.read(0, &mut words);
     }
-    assert_eq!(link.reset_state(), ResetState::LinkInitialised);
+    assert_eq!(link.reset_state(), LinkResetState::LinkInitialised);
     total
 }
 

@@ -1,13 +1,14 @@
 //! Two data links joined row to row: columns with CRC-16, a line with a delay, faults, and the
 //! invariants that hold in every test.
 
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::crc::Crc16;
 use spfe_link::datalink::{
-    Buffers, Config, DataLink, EEP, Parameters, ResetState, SEGMENT_WORDS, capability,
+    Buffers, DataLink, DataLinkConfig, DataLinkParameters, EEP, LinkResetState, SEGMENT_WORDS,
+    capability,
 };
 use spfe_link::word::Word;
-use spfe_link::{Received, Row, qos};
+use spfe_link::{ReceivedRow, Row, qos};
 use std::collections::VecDeque;
 
 pub const PAD: Word = Word { bits: 0xfbfb_fbfc, k: 0xf };
@@ -43,11 +44,11 @@ impl<const L: usize> Column<L> {
     fn send(&mut self, row: Row<L>) -> [Word; L] {
         match row {
             Row::Control(word) => {
-                if let Some(Control::Sdf { .. }) = Control::decode(word) {
+                if let Some(ControlWord::Sdf { .. }) = ControlWord::decode(word) {
                     self.crc = [Crc16::new().word(word); L];
                 }
                 let mut words = [word; L];
-                if let Some(Control::Edf { seq, .. }) = Control::decode(word) {
+                if let Some(ControlWord::Edf { seq, .. }) = ControlWord::decode(word) {
                     for (word, crc) in words.iter_mut().zip(self.crc) {
                         *word = spfe_link::control::edf(crc, seq);
                     }
@@ -65,28 +66,28 @@ impl<const L: usize> Column<L> {
         }
     }
 
-    fn receive(&mut self, words: [Word; L]) -> Received<L> {
+    fn receive(&mut self, words: [Word; L]) -> ReceivedRow<L> {
         if words.contains(&Word::RXERR) {
             (self.in_data, self.in_broadcast) = (false, false);
-            return Received::RxErr;
+            return ReceivedRow::RxErr;
         }
         let word = words[0];
         let mut crc16_good = true;
-        match Control::decode(word) {
-            Some(Control::Sdf { .. }) => {
+        match ControlWord::decode(word) {
+            Some(ControlWord::Sdf { .. }) => {
                 self.in_data = true;
                 self.in_broadcast = false;
                 for (crc, word) in self.crc.iter_mut().zip(words) {
                     *crc = Crc16::new().word(word);
                 }
             }
-            Some(Control::Edf { .. }) => {
+            Some(ControlWord::Edf { .. }) => {
                 self.in_data = false;
                 crc16_good = (0..L).all(|lane| self.crc[lane].word(words[lane]).value() == 0);
             }
-            Some(Control::Sbf { .. }) => self.in_broadcast = true,
-            Some(Control::Ebf { .. }) => self.in_broadcast = false,
-            Some(Control::Sif { .. } | Control::Retry) => {
+            Some(ControlWord::Sbf { .. }) => self.in_broadcast = true,
+            Some(ControlWord::Ebf { .. }) => self.in_broadcast = false,
+            Some(ControlWord::Sif { .. } | ControlWord::Retry) => {
                 (self.in_data, self.in_broadcast) = (false, false);
             }
             None if word.is_n_chars() && self.in_data && !self.in_broadcast => {
@@ -94,11 +95,11 @@ impl<const L: usize> Column<L> {
                 for (crc, word) in self.crc.iter_mut().zip(words).take(count) {
                     *crc = crc.word(word);
                 }
-                return Received::Data { words, count: count as u8 };
+                return ReceivedRow::Data { words, count: count as u8 };
             }
             _ => {}
         }
-        Received::Control { word, crc16_good }
+        ReceivedRow::Control { word, crc16_good }
     }
 }
 
@@ -192,40 +193,40 @@ impl Monitor {
             Row::Control(word) => *word,
         };
         assert_eq!(word.k, 1);
-        let control = Control::decode(word).expect("a control word");
+        let control = ControlWord::decode(word).expect("a control word");
         assert!(control.crc8_is_good());
         if let Some(words) = self.broadcast {
-            let end = matches!(control, Control::Ebf { .. }) && words == 2;
-            assert!(end || control == Control::Retry, "{control:?} in a broadcast frame");
+            let end = matches!(control, ControlWord::Ebf { .. }) && words == 2;
+            assert!(end || control == ControlWord::Retry, "{control:?} in a broadcast frame");
         }
         match control {
-            Control::Sdf { .. } => {
+            ControlWord::Sdf { .. } => {
                 assert!(self.frame.is_none());
                 (self.frame, self.idle) = (Some(0), None);
             }
-            Control::Edf { seq, .. } => {
+            ControlWord::Edf { seq, .. } => {
                 assert!(self.frame.take().is_some_and(|words| words != 0));
                 self.numbered(seq);
             }
-            Control::Sbf { .. } => (self.broadcast, self.idle) = (Some(0), None),
-            Control::Ebf { seq, .. } => {
+            ControlWord::Sbf { .. } => (self.broadcast, self.idle) = (Some(0), None),
+            ControlWord::Ebf { seq, .. } => {
                 self.broadcast = None;
                 self.numbered(seq);
             }
-            Control::Fct { seq, .. } => self.numbered(seq),
-            Control::Sif { seq, .. } => {
+            ControlWord::Fct { seq, .. } => self.numbered(seq),
+            ControlWord::Sif { seq, .. } => {
                 assert!(self.frame.is_none());
                 self.idle = Some(0);
                 self.current(seq);
             }
-            Control::Full { seq, .. } => self.current(seq),
-            Control::Ack { .. } => {
+            ControlWord::Full { seq, .. } => self.current(seq),
+            ControlWord::Ack { .. } => {
                 let gap = self.last_ack.map_or(u64::MAX, |last| self.rows - last - 1);
                 assert!(gap >= 15, "{gap} words between ACKs");
                 self.last_ack = Some(self.rows);
             }
-            Control::Nack { .. } => {}
-            Control::Retry => {
+            ControlWord::Nack { .. } => {}
+            ControlWord::Retry => {
                 (self.broadcast, self.frame, self.idle) = (None, None, None);
                 if self.retry {
                     // Two in a row with nothing numbered between: the polarity went round.
@@ -239,8 +240,8 @@ impl Monitor {
 
     /// An ACK that arrives undamaged.
     fn arrived(&mut self, word: Word) {
-        if let Some(Control::Ack { seq, .. }) = Control::decode(word)
-            && Control::decode(word).unwrap().crc8_is_good()
+        if let Some(ControlWord::Ack { seq, .. }) = ControlWord::decode(word)
+            && ControlWord::decode(word).unwrap().crc8_is_good()
             && (seq >> 7 != 0) == self.negative
             && !self.retry
         {
@@ -279,14 +280,14 @@ pub struct Link<const L: usize, const V: usize> {
 pub fn all_bandwidth<const L: usize, const V: usize>(dl: &mut DataLink<Vec<Word>, L, V>) {
     for vc in 0..V {
         let expected_bandwidth = (65535 / V) as u16;
-        let p = qos::Parameters { expected_bandwidth, ..dl.qos_parameters(vc).unwrap() };
+        let p = qos::QosParameters { expected_bandwidth, ..dl.qos_parameters(vc).unwrap() };
         dl.set_qos_parameters(vc, p);
     }
 }
 
 impl<const L: usize, const V: usize> Link<L, V> {
     /// A link whose lanes begin to start.
-    pub fn new(config: Config, sizes: Sizes, delay: usize) -> Self {
+    pub fn new(config: DataLinkConfig, sizes: Sizes, delay: usize) -> Self {
         let end = || {
             let buffers = Buffers {
                 output: std::array::from_fn(|_| vec![Word::default(); sizes.output]),
@@ -294,7 +295,10 @@ impl<const L: usize, const V: usize> Link<L, V> {
                 recovery: vec![Word::default(); sizes.recovery],
             };
             let mut dl = DataLink::new(config, buffers).unwrap();
-            dl.set_parameters(Parameters { data_scrambled: false, ..Parameters::default() });
+            dl.set_parameters(DataLinkParameters {
+                data_scrambled: false,
+                ..DataLinkParameters::default()
+            });
             all_bandwidth(&mut dl);
             End {
                 dl,
@@ -322,7 +326,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
     }
 
     /// A link that is initialised.
-    pub fn started(config: Config, sizes: Sizes, delay: usize) -> Self {
+    pub fn started(config: DataLinkConfig, sizes: Sizes, delay: usize) -> Self {
         let mut link = Self::new(config, sizes, delay);
         for _ in 0..200 {
             link.step();
@@ -332,7 +336,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
     }
 
     pub fn is_initialised(&self) -> bool {
-        self.ends.iter().all(|end| end.dl.reset_state() == ResetState::LinkInitialised)
+        self.ends.iter().all(|end| end.dl.reset_state() == LinkResetState::LinkInitialised)
     }
 
     /// One word period.
@@ -385,7 +389,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
                 }
                 let again = (0..2).any(|end| {
                     fields[end] & capability::LINK_RESET == 0
-                        && self.ends[end].dl.reset_state() != ResetState::LinkInitialised
+                        && self.ends[end].dl.reset_state() != LinkResetState::LinkInitialised
                 });
                 if again {
                     self.lanes_down = 1;
@@ -395,7 +399,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
         if self.lanes_down != 0 {
             for end in 0..2 {
                 self.wires[end].iter_mut().for_each(|wire| *wire = None);
-                if self.ends[end].dl.reset_state() != ResetState::LinkInitialised {
+                if self.ends[end].dl.reset_state() != LinkResetState::LinkInitialised {
                     let limit = self.ends[end].monitor.limit;
                     self.ends[end].monitor = Monitor::new(limit);
                 }
@@ -407,7 +411,7 @@ impl<const L: usize, const V: usize> Link<L, V> {
     pub fn lane_failure(&mut self, periods: u64) {
         self.lanes_down = periods;
         for end in &mut self.ends {
-            end.dl.receive(Received::RxErr);
+            end.dl.receive(ReceivedRow::RxErr);
         }
     }
 
@@ -514,9 +518,9 @@ impl Random {
     }
 }
 
-pub fn control_of<const L: usize>(row: &Row<L>) -> Option<Control> {
+pub fn control_of<const L: usize>(row: &Row<L>) -> Option<ControlWord> {
     match row {
-        Row::Control(word) => Control::decode(*word),
+        Row::Control(word) => ControlWord::decode(*word),
         Row::Data { .. } => None,
     }
 }

@@ -2,9 +2,11 @@
 
 use crate::channels::end;
 use crate::harness::{Link, control_of, packet, sizes};
-use spfe_link::control::Control;
-use spfe_link::datalink::Config;
-use spfe_link::qos::{BANDWIDTH_MINIMUM, BANDWIDTH_VC0, Limits, Parameters, Qos, TieBreak};
+use spfe_link::control::ControlWord;
+use spfe_link::datalink::DataLinkConfig;
+use spfe_link::qos::{
+    BANDWIDTH_MINIMUM, BANDWIDTH_VC0, MediumAccess, QosLimits, QosParameters, QosTieBreak,
+};
 use spfe_link::row::Row;
 use spfe_link::word::Word;
 
@@ -16,7 +18,7 @@ fn share(percent: f64) -> u16 {
 
 fn set<const V: usize>(link: &mut Link<1, V>, vc: usize, priority: u8, percent: f64) {
     let parameters =
-        Parameters { priority, expected_bandwidth: share(percent), time_slots: u64::MAX };
+        QosParameters { priority, expected_bandwidth: share(percent), time_slots: u64::MAX };
     assert!(link.ends[0].dl.set_qos_parameters(vc, parameters));
 }
 
@@ -39,7 +41,7 @@ fn saturate<const V: usize>(link: &mut Link<1, V>, mask: u32, periods: u32) -> [
 /// All that the link has beside FCTs and ACKs is configured, and the credits have settled.
 #[test]
 fn shares() {
-    let mut link = Link::<1, 4>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 4>::started(DataLinkConfig::default(), sizes(1), 5);
     let percents = [50.0, 25.0, 15.0, 8.5];
     for (vc, percent) in percents.into_iter().enumerate() {
         set(&mut link, vc, 3, percent);
@@ -57,7 +59,7 @@ fn shares() {
 
 #[test]
 fn strict_priority() {
-    let mut link = Link::<1, 3>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 3>::started(DataLinkConfig::default(), sizes(1), 5);
     set(&mut link, 0, 2, 90.0);
     set(&mut link, 1, 0, 100.0);
     set(&mut link, 2, 1, 100.0);
@@ -72,12 +74,12 @@ fn strict_priority() {
 
 #[test]
 fn time_slots_are_never_violated() {
-    let mut link = Link::<1, 4>::started(Config::default(), sizes(1), 0);
+    let mut link = Link::<1, 4>::started(DataLinkConfig::default(), sizes(1), 0);
     for vc in 0..4 {
         set(&mut link, vc, 3, 25.0);
         let p = link.ends[0].dl.qos_parameters(vc).unwrap();
         let time_slots = (0..64).filter(|s| s % 4 == vc).map(|s| 1u64 << s).sum();
-        link.ends[0].dl.set_qos_parameters(vc, Parameters { time_slots, ..p });
+        link.ends[0].dl.set_qos_parameters(vc, QosParameters { time_slots, ..p });
     }
     link.ends[0].log = Some(Vec::new());
     let mut counts = [0usize; 4];
@@ -91,7 +93,7 @@ fn time_slots_are_never_violated() {
         }
         let log = link.ends[0].log.as_ref().unwrap();
         for row in log {
-            if let Some(Control::Sdf { vc }) = control_of(row) {
+            if let Some(ControlWord::Sdf { vc }) = control_of(row) {
                 assert_eq!(vc, slot % 4, "slot {slot}");
             }
         }
@@ -103,7 +105,7 @@ fn time_slots_are_never_violated() {
 fn babbling_channel_takes_nothing_from_others() {
     // VC 2 has the highest priority, a share of 10 %, and always more to send.
     let run = |mask| {
-        let mut link = Link::<1, 3>::started(Config::default(), sizes(1), 5);
+        let mut link = Link::<1, 3>::started(DataLinkConfig::default(), sizes(1), 5);
         set(&mut link, 0, 1, 50.0);
         set(&mut link, 1, 1, 30.0);
         set(&mut link, 2, 0, 10.0);
@@ -120,9 +122,9 @@ fn babbling_channel_takes_nothing_from_others() {
 
 #[test]
 fn over_use_is_flagged_within_one_credit_period() {
-    let limits = Limits::default();
-    let mut qos = Qos::<2>::new(limits);
-    let p = Parameters { priority: 0, expected_bandwidth: share(50.0), time_slots: u64::MAX };
+    let limits = QosLimits::default();
+    let mut qos = MediumAccess::<2>::new(limits);
+    let p = QosParameters { priority: 0, expected_bandwidth: share(50.0), time_slots: u64::MAX };
     qos.set_parameters(0, p);
     qos.set_parameters(1, p);
     // Credit goes down by one row for each row: from 0 to -0.9 B.
@@ -135,7 +137,7 @@ fn over_use_is_flagged_within_one_credit_period() {
     assert!(rows >= limits.bandwidth_credit_limit * 9 / 10);
     assert_eq!(qos.status().bandwidth_over_use, 0b01);
     // It is below a channel of the lowest priority from now on.
-    qos.set_parameters(1, Parameters { priority: 15, ..p });
+    qos.set_parameters(1, QosParameters { priority: 15, ..p });
     assert_eq!(qos.select(0b11), Some(1));
     // Its own rate in the long run keeps the credit where it is.
     let before = qos.credit(0).unwrap();
@@ -149,8 +151,8 @@ fn over_use_is_flagged_within_one_credit_period() {
 
 #[test]
 fn under_use_is_flagged_after_the_idle_time() {
-    let limits = Limits { idle_time_limit: 1000, ..Limits::default() };
-    let mut qos = Qos::<1>::new(limits);
+    let limits = QosLimits { idle_time_limit: 1000, ..QosLimits::default() };
+    let mut qos = MediumAccess::<1>::new(limits);
     let mut rows = 0;
     while qos.status().bandwidth_under_use == 0 {
         qos.update(66, None);
@@ -162,11 +164,11 @@ fn under_use_is_flagged_after_the_idle_time() {
 
 #[test]
 fn worked_example() {
-    let limits = Limits { priority_levels: 4, ..Limits::default() };
-    let mut qos = Qos::<3>::new(limits);
+    let limits = QosLimits { priority_levels: 4, ..QosLimits::default() };
+    let mut qos = MediumAccess::<3>::new(limits);
     for (vc, percent) in [(1, 50.0), (2, 25.0)] {
         let expected_bandwidth = share(percent);
-        let p = Parameters { priority: 1, expected_bandwidth, time_slots: u64::MAX };
+        let p = QosParameters { priority: 1, expected_bandwidth, time_slots: u64::MAX };
         qos.set_parameters(vc, p);
     }
     qos.update(66, Some((1, 66)));
@@ -184,7 +186,7 @@ fn worked_example() {
 
 #[test]
 fn no_bandwidth_bars_a_channel() {
-    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     set(&mut link, 1, 0, 0.0);
     let words = saturate(&mut link, 0b11, 3000);
     assert!(words[1] == 0 && words[0] > 2000);
@@ -192,9 +194,9 @@ fn no_bandwidth_bars_a_channel() {
 
 #[test]
 fn ties() {
-    let mut lowest = Qos::<4>::new(Limits::default());
-    let limits = Limits { tie_break: TieBreak::RoundRobin, ..Limits::default() };
-    let mut round = Qos::<4>::new(limits);
+    let mut lowest = MediumAccess::<4>::new(QosLimits::default());
+    let limits = QosLimits { tie_break: QosTieBreak::RoundRobin, ..QosLimits::default() };
+    let mut round = MediumAccess::<4>::new(limits);
     let mut order = Vec::new();
     for _ in 0..6 {
         assert_eq!(lowest.select(0b1110), Some(1));
@@ -214,11 +216,12 @@ fn accounts_are_those_of_the_formula() {
     let seed = 11;
     eprintln!("seed {seed}");
     let mut random = crate::harness::Random(seed);
-    let mut qos = Qos::<5>::new(Limits { idle_time_limit: 20_000, ..Limits::default() });
+    let mut qos =
+        MediumAccess::<5>::new(QosLimits { idle_time_limit: 20_000, ..QosLimits::default() });
     let shares = [0x8000u16, 0x4000, 0x2000, 0x1000, 0xffff];
     for (vc, expected_bandwidth) in shares.into_iter().enumerate() {
         let p = qos.parameters(vc).unwrap();
-        qos.set_parameters(vc, Parameters { expected_bandwidth, ..p });
+        qos.set_parameters(vc, QosParameters { expected_bandwidth, ..p });
     }
     let price = [2, 4, 8, 16, 1];
     let (mut credit, mut idle, mut flags) = ([0i64; 5], [0u32; 5], [0u32; 2]);
@@ -254,7 +257,7 @@ fn after_reset() {
         for vc in 0..8 {
             let share = if vc == 0 { BANDWIDTH_VC0 } else { BANDWIDTH_MINIMUM };
             let expected =
-                Parameters { priority: 15, expected_bandwidth: share, time_slots: u64::MAX };
+                QosParameters { priority: 15, expected_bandwidth: share, time_slots: u64::MAX };
             assert_eq!(link.qos_parameters(vc), Some(expected), "channel {vc}");
         }
         assert_eq!(link.qos_parameters(8), None);
@@ -263,7 +266,7 @@ fn after_reset() {
     // 10 % and 0.39 % of the link.
     assert_eq!((BANDWIDTH_VC0, BANDWIDTH_MINIMUM), (6554, 256));
     usual(&link);
-    let other = Parameters { priority: 2, expected_bandwidth: 9999, time_slots: 1 };
+    let other = QosParameters { priority: 2, expected_bandwidth: 9999, time_slots: 1 };
     for vc in 0..8 {
         assert!(link.set_qos_parameters(vc, other));
     }
@@ -276,7 +279,7 @@ fn after_reset() {
 
 #[test]
 fn credit_stays_over_a_link_reset() {
-    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     saturate(&mut link, 0b01, 3000);
     let credit = |link: &Link<1, 2>| [0, 1].map(|vc| link.ends[0].dl.qos().credit(vc));
     let before = credit(&link);
@@ -292,9 +295,9 @@ fn credit_stays_over_a_link_reset() {
 
 #[test]
 fn a_frame_under_way_at_the_end_of_its_slot_is_completed() {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 5);
     let p = link.ends[0].dl.qos_parameters(0).unwrap();
-    link.ends[0].dl.set_qos_parameters(0, Parameters { time_slots: 1, ..p });
+    link.ends[0].dl.set_qos_parameters(0, QosParameters { time_slots: 1, ..p });
     link.run(200);
     link.ends[0].log = Some(vec![]);
     let load: Vec<Word> = packet(1000, 0)[..128].to_vec();
@@ -313,11 +316,11 @@ fn a_frame_under_way_at_the_end_of_its_slot_is_completed() {
     link.ends[0].dl.schedule(1);
     link.run(400);
     assert_eq!(words(&link), 64, "to its end, and no other");
-    let count = |wanted: fn(&Control) -> bool| {
+    let count = |wanted: fn(&ControlWord) -> bool| {
         let log = link.ends[0].log.as_ref().unwrap();
         log.iter().filter_map(control_of).filter(wanted).count()
     };
-    assert_eq!(count(|word| matches!(word, Control::Edf { .. })), 1);
+    assert_eq!(count(|word| matches!(word, ControlWord::Edf { .. })), 1);
     link.ends[0].dl.schedule(0);
     link.run(200);
     assert_eq!(words(&link), 128);
@@ -334,7 +337,7 @@ fn damage_first_edf(link: &mut Link<1, 2>) {
     let mut done = false;
     link.fault = Box::new(move |from, _, wire| {
         let Some(words) = wire else { return };
-        let edf = matches!(Control::decode(words[0]), Some(Control::Edf { .. }));
+        let edf = matches!(ControlWord::decode(words[0]), Some(ControlWord::Edf { .. }));
         if from == 0 && edf && !std::mem::replace(&mut done, true) {
             words[0] = Word::RXERR;
         }
@@ -344,7 +347,7 @@ fn damage_first_edf(link: &mut Link<1, 2>) {
 /// Half of the link: two rows of credit for each row of a segment, SDF and EDF with it.
 #[test]
 fn a_segment_sent_again_is_not_paid_for_again() {
-    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     set(&mut link, 0, 3, 50.0);
     assert_eq!(paid(&link), 0);
     damage_first_edf(&mut link);
@@ -359,7 +362,7 @@ fn a_segment_sent_again_is_not_paid_for_again() {
 /// A segment that RETRY cuts is paid for as far as it went.
 #[test]
 fn a_segment_cut_by_retry_is_paid_for_in_part() {
-    let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 5);
     set(&mut link, 0, 3, 50.0);
     damage_first_edf(&mut link);
     link.ends[0].log = Some(vec![]);
@@ -368,11 +371,11 @@ fn a_segment_cut_by_retry_is_paid_for_in_part() {
     link.run(600);
     assert_eq!(link.drain(1, 0), 128);
     let log = link.ends[0].log.as_ref().unwrap();
-    let at = |wanted: &dyn Fn(Option<Control>) -> bool| {
+    let at = |wanted: &dyn Fn(Option<ControlWord>) -> bool| {
         log.iter().position(|row| wanted(control_of(row))).unwrap()
     };
-    let first = at(&|word| matches!(word, Some(Control::Edf { .. })));
-    let retry = at(&|word| word == Some(Control::Retry));
+    let first = at(&|word| matches!(word, Some(ControlWord::Edf { .. })));
+    let retry = at(&|word| word == Some(ControlWord::Retry));
     let cut = log[first..retry].iter().filter(|row| matches!(row, Row::Data { .. })).count();
     assert!((1..64).contains(&cut), "{cut} words of the second segment before RETRY");
     // Its SDF and those words; nothing for the resend of both.

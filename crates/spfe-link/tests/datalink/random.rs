@@ -1,8 +1,8 @@
 //! Random traffic through random errors: nothing is lost, doubled, moved or changed.
 
 use crate::harness::{Link, Random, Sizes, packet, sizes};
-use spfe_link::datalink::{Broadcast, Config};
-use spfe_link::{Control, Received, Word};
+use spfe_link::datalink::{DataLinkConfig, LinkBroadcast};
+use spfe_link::{ControlWord, ReceivedRow, Word};
 
 /// Seeds of a campaign: `SPFE_SEED` repeats one, `SPFE_SEEDS` asks for more of them.
 fn seeds(first: u64, count: u64) -> std::ops::Range<u64> {
@@ -46,7 +46,12 @@ fn errors<const L: usize>(seed: u64, one_in: u32) -> crate::harness::Fault<L> {
     })
 }
 
-fn campaign<const L: usize, const V: usize>(seed: u64, one_in: u32, config: Config, delay: usize) {
+fn campaign<const L: usize, const V: usize>(
+    seed: u64,
+    one_in: u32,
+    config: DataLinkConfig,
+    delay: usize,
+) {
     eprintln!("seed {seed}, one error in {one_in} words, {L} lanes, delay {delay}");
     let small = Sizes { output: 256 * L.next_power_of_two(), ..sizes(L) };
     let mut link = Link::<L, V>::started(config, small, delay);
@@ -68,7 +73,7 @@ fn campaign<const L: usize, const V: usize>(seed: u64, one_in: u32, config: Conf
             }
             let mut data = [0; 8];
             data[..4].copy_from_slice(&messages[end].to_le_bytes());
-            let message = Broadcast { data, ..Broadcast::default() };
+            let message = LinkBroadcast { data, ..LinkBroadcast::default() };
             if random.below(100) == 0 && link.ends[end].dl.send_broadcast(message) {
                 messages[end] += 1;
             }
@@ -103,10 +108,10 @@ fn one_lane() {
     for seed in seeds(0, 24) {
         let one_in = [20, 60, 200, 1000][seed as usize % 4];
         let delay = [0, 5, 60, 150][seed as usize / 4 % 4];
-        let config = Config {
+        let config = DataLinkConfig {
             nack_on_single_crc: seed % 3 != 1,
             nack_keeps_gap: seed % 5 == 1,
-            ..Config::default()
+            ..DataLinkConfig::default()
         };
         campaign::<1, 3>(seed, one_in, config, delay);
     }
@@ -115,9 +120,17 @@ fn one_lane() {
 #[test]
 fn several_lanes() {
     for seed in seeds(100, 8) {
-        let config = Config { fct_multiplier: 3, segment_multiplier: 3, ..Config::default() };
+        let config = DataLinkConfig {
+            fct_multiplier: 3,
+            segment_multiplier: 3,
+            ..DataLinkConfig::default()
+        };
         campaign::<3, 2>(seed, 100, config, 20);
-        let config = Config { fct_multiplier: 2, segment_multiplier: 4, ..Config::default() };
+        let config = DataLinkConfig {
+            fct_multiplier: 2,
+            segment_multiplier: 4,
+            ..DataLinkConfig::default()
+        };
         campaign::<4, 4>(seed, 100, config, 20);
     }
 }
@@ -128,7 +141,11 @@ fn several_lanes() {
 fn fewer_lanes() {
     for seed in seeds(300, 6) {
         eprintln!("seed {seed}");
-        let config = Config { fct_multiplier: 4, segment_multiplier: 4, ..Config::default() };
+        let config = DataLinkConfig {
+            fct_multiplier: 4,
+            segment_multiplier: 4,
+            ..DataLinkConfig::default()
+        };
         let mut link = Link::<4, 2>::started(config, sizes(4), 10);
         let mut random = Random(seed);
         for _ in 0..4000 {
@@ -156,7 +173,7 @@ fn fewer_lanes() {
 fn lanes_fail_at_random() {
     for seed in seeds(200, 6) {
         eprintln!("seed {seed}");
-        let mut link = Link::<1, 2>::started(Config::default(), sizes(1), 10);
+        let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 10);
         let mut random = Random(seed);
         link.fault = errors(seed, 300);
         for _ in 0..5000 {
@@ -186,7 +203,11 @@ fn any_rows() {
     for seed in seeds(400, 40) {
         eprintln!("seed {seed}");
         let mut link = Link::<2, 2>::started(
-            Config { segment_multiplier: 2, fct_multiplier: 2, ..Config::default() },
+            DataLinkConfig {
+                segment_multiplier: 2,
+                fct_multiplier: 2,
+                ..DataLinkConfig::default()
+            },
             sizes(2),
             3,
         );
@@ -198,24 +219,24 @@ fn any_rows() {
             let seq = if random.below(2) == 0 { seq } else { next };
             let vc = random.below(40) as u8;
             let word = match random.below(12) {
-                0 => Control::Sdf { vc }.encode(),
-                1 => Control::Edf { seq, crc: 0 }.encode(),
-                2 => Control::Sbf { channel: vc, kind: vc }.encode(),
-                3 => Control::Ebf { status: vc, seq, crc: seq }.encode(),
-                4 => Control::Sif { seq, crc: 0 }.sealed(),
-                5 => Control::Fct { multiplier: vc & 7 | 1, vc, seq, crc: 0 }.sealed(),
-                6 => Control::Ack { seq, crc: 0 }.sealed(),
-                7 => Control::Nack { seq, crc: 0 }.sealed(),
-                8 => Control::Full { seq, crc: 0 }.sealed(),
-                9 => Control::Retry.encode(),
+                0 => ControlWord::Sdf { vc }.encode(),
+                1 => ControlWord::Edf { seq, crc: 0 }.encode(),
+                2 => ControlWord::Sbf { channel: vc, kind: vc }.encode(),
+                3 => ControlWord::Ebf { status: vc, seq, crc: seq }.encode(),
+                4 => ControlWord::Sif { seq, crc: 0 }.sealed(),
+                5 => ControlWord::Fct { multiplier: vc & 7 | 1, vc, seq, crc: 0 }.sealed(),
+                6 => ControlWord::Ack { seq, crc: 0 }.sealed(),
+                7 => ControlWord::Nack { seq, crc: 0 }.sealed(),
+                8 => ControlWord::Full { seq, crc: 0 }.sealed(),
+                9 => ControlWord::Retry.encode(),
                 10 => Word { bits: random.next(), k: random.below(16) as u8 },
                 _ => Word::data(random.next()),
             };
             let crc16_good = random.below(4) != 0;
             dl.receive(match random.below(8) {
-                0 => Received::RxErr,
-                1 | 2 => Received::Data { words: [word; 2], count: random.below(256) as u8 },
-                _ => Received::Control { word, crc16_good },
+                0 => ReceivedRow::RxErr,
+                1 | 2 => ReceivedRow::Data { words: [word; 2], count: random.below(256) as u8 },
+                _ => ReceivedRow::Control { word, crc16_good },
             });
             dl.write(random.below(40) as usize, &[word, word]);
             dl.read(random.below(40) as usize, &mut [Word::default(); 5]);

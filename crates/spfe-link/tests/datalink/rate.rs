@@ -2,7 +2,7 @@
 //! data rows, 8b/10b, and a SKIP in 5001 words.
 
 use crate::harness::{EOP, Link, sizes};
-use spfe_link::datalink::Config;
+use spfe_link::datalink::DataLinkConfig;
 use spfe_link::word::Word;
 
 /// Endless packets of 64 KiB and an EOP.
@@ -18,16 +18,16 @@ impl Source {
 
 /// User rate as a share of the signalling rate, of the direction from end 0.
 fn rate<const L: usize>(both: bool) -> f64 {
-    rate_with::<L>(both, Config::default().ack_gap_words)
+    rate_with::<L>(both, DataLinkConfig::default().ack_gap_words)
 }
 
 fn rate_with<const L: usize>(both: bool, ack_gap_words: u8) -> f64 {
-    let config = Config {
+    let config = DataLinkConfig {
         ack_gap_words,
         fct_multiplier: L.min(8) as u8,
         segment_multiplier: L as u8,
         multi_lane_capable: L > 1,
-        ..Config::default()
+        ..DataLinkConfig::default()
     };
     let mut link = Link::<L, 1>::started(config, sizes(L), 20);
     let mut sources = [Source(0), Source(0)];
@@ -101,7 +101,7 @@ fn rare_acks() {
 
 /// Packets of so many bytes, each a frame of its own: the next is written when the last is taken.
 fn small(bytes: usize) -> f64 {
-    let mut link = Link::<1, 1>::started(Config::default(), sizes(1), 20);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), sizes(1), 20);
     let mut words: Vec<Word> = (0..bytes as u32 / 4).map(Word::data).collect();
     words.push(match bytes % 4 {
         0 => EOP,

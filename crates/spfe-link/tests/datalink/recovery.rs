@@ -1,8 +1,8 @@
 //! Error recovery (50-11C 5.7.7): lost and damaged words, one at a time.
 
 use crate::harness::{Link, Sizes, control_of, packet, sizes};
-use spfe_link::control::Control;
-use spfe_link::datalink::{Broadcast, Config, EEP, ReceiveError};
+use spfe_link::control::ControlWord;
+use spfe_link::datalink::{DataLinkConfig, EEP, LinkBroadcast, ReceiveError};
 use spfe_link::word::Word;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,14 +10,14 @@ use std::rc::Rc;
 /// Damages the words that a choice picks, the first `count` of them; how many it has done.
 fn damage<const V: usize>(
     link: &mut Link<1, V>,
-    mut pick: impl FnMut(usize, Control) -> bool + 'static,
+    mut pick: impl FnMut(usize, ControlWord) -> bool + 'static,
     count: u32,
 ) -> Rc<RefCell<u32>> {
     let done = Rc::new(RefCell::new(0));
     let counter = done.clone();
     link.fault = Box::new(move |from, _, wire| {
         let Some(words) = wire else { return };
-        let Some(control) = Control::decode(words[0]) else { return };
+        let Some(control) = ControlWord::decode(words[0]) else { return };
         if *counter.borrow() < count && pick(from, control) {
             *counter.borrow_mut() += 1;
             words[0] = Word::RXERR;
@@ -27,12 +27,12 @@ fn damage<const V: usize>(
 }
 
 fn started() -> Link<1, 2> {
-    let mut link = Link::started(Config::default(), sizes(1), 5);
+    let mut link = Link::started(DataLinkConfig::default(), sizes(1), 5);
     link.run(200);
     link
 }
 
-fn logged(link: &Link<1, 2>, end: usize) -> Vec<Control> {
+fn logged(link: &Link<1, 2>, end: usize) -> Vec<ControlWord> {
     link.ends[end].log.as_ref().unwrap().iter().filter_map(control_of).collect()
 }
 
@@ -55,14 +55,14 @@ fn traffic(link: &mut Link<1, 2>) {
 /// Every kind of control word lost once, and several in a row, with data each way.
 #[test]
 fn each_word_lost() {
-    type Pick = fn(Control) -> bool;
+    type Pick = fn(ControlWord) -> bool;
     let kinds: [Pick; 6] = [
-        |c| matches!(c, Control::Sdf { .. }),
-        |c| matches!(c, Control::Edf { .. }),
-        |c| matches!(c, Control::Fct { .. }),
-        |c| matches!(c, Control::Ack { .. }),
-        |c| matches!(c, Control::Sif { .. }),
-        |c| matches!(c, Control::Sdf { .. } | Control::Ack { .. }),
+        |c| matches!(c, ControlWord::Sdf { .. }),
+        |c| matches!(c, ControlWord::Edf { .. }),
+        |c| matches!(c, ControlWord::Fct { .. }),
+        |c| matches!(c, ControlWord::Ack { .. }),
+        |c| matches!(c, ControlWord::Sif { .. }),
+        |c| matches!(c, ControlWord::Sdf { .. } | ControlWord::Ack { .. }),
     ];
     for (index, kind) in kinds.into_iter().enumerate() {
         for count in [1, 2, 3, 5] {
@@ -75,13 +75,13 @@ fn each_word_lost() {
 }
 
 /// A data frame is damaged, and so is a word of the recovery that follows.
-fn recovery_loses(pick: fn(usize, Control) -> bool, count: u32) {
+fn recovery_loses(pick: fn(usize, ControlWord) -> bool, count: u32) {
     let mut link = started();
     let mut first = true;
     let done = damage(
         &mut link,
         move |from, control| {
-            if first && from == 0 && matches!(control, Control::Edf { .. }) {
+            if first && from == 0 && matches!(control, ControlWord::Edf { .. }) {
                 first = false;
                 return true;
             }
@@ -96,23 +96,24 @@ fn recovery_loses(pick: fn(usize, Control) -> bool, count: u32) {
 
 #[test]
 fn nack_lost() {
-    recovery_loses(|from, control| from == 1 && matches!(control, Control::Nack { .. }), 1);
-    recovery_loses(|from, control| from == 1 && matches!(control, Control::Nack { .. }), 4);
+    recovery_loses(|from, control| from == 1 && matches!(control, ControlWord::Nack { .. }), 1);
+    recovery_loses(|from, control| from == 1 && matches!(control, ControlWord::Nack { .. }), 4);
 }
 
 #[test]
 fn retry_lost() {
-    recovery_loses(|_, control| matches!(control, Control::Retry), 1);
+    recovery_loses(|_, control| matches!(control, ControlWord::Retry), 1);
 }
 
 #[test]
 fn resend_damaged() {
-    let edf =
-        |from, control| from == 0 && matches!(control, Control::Edf { seq, .. } if seq & 0x80 != 0);
+    let edf = |from, control| {
+        from == 0 && matches!(control, ControlWord::Edf { seq, .. } if seq & 0x80 != 0)
+    };
     recovery_loses(edf, 1);
     recovery_loses(edf, 3);
     // The one resend after another, whatever its polarity.
-    recovery_loses(|from, control| from == 0 && matches!(control, Control::Edf { .. }), 8);
+    recovery_loses(|from, control| from == 0 && matches!(control, ControlWord::Edf { .. }), 8);
 }
 
 #[test]
@@ -123,11 +124,11 @@ fn last_frame_lost_is_found_by_the_next_sif() {
         let mut inside = false;
         move |from, _, wire| {
             let Some(words) = wire else { return };
-            let control = Control::decode(words[0]);
-            inside |= from == 0 && matches!(control, Some(Control::Sdf { .. }));
+            let control = ControlWord::decode(words[0]);
+            inside |= from == 0 && matches!(control, Some(ControlWord::Sdf { .. }));
             if from == 0 && inside {
                 words[0] = Word::data(0);
-                inside = !matches!(control, Some(Control::Edf { .. }));
+                inside = !matches!(control, Some(ControlWord::Edf { .. }));
             }
         }
     });
@@ -136,7 +137,7 @@ fn last_frame_lost_is_found_by_the_next_sif() {
     link.run(24);
     link.fault = Box::new(|_, _, _| {});
     link.finish(200);
-    assert!(logged(&link, 1).iter().any(|control| matches!(control, Control::Nack { .. })));
+    assert!(logged(&link, 1).iter().any(|control| matches!(control, ControlWord::Nack { .. })));
     assert!(link.ends[1].dl.status().sequence_error);
     assert!(!link.ends[1].dl.status().crc16_error);
 }
@@ -144,7 +145,7 @@ fn last_frame_lost_is_found_by_the_next_sif() {
 #[test]
 fn full_asks_for_an_acknowledgement() {
     let small = Sizes { recovery: 64, ..sizes(1) };
-    let mut link = Link::<1, 1>::started(Config::default(), small, 40);
+    let mut link = Link::<1, 1>::started(DataLinkConfig::default(), small, 40);
     link.run(200);
     link.ends[0].log = Some(Vec::new());
     for index in 0..64 {
@@ -154,7 +155,7 @@ fn full_asks_for_an_acknowledgement() {
     link.write(0, 0, &packet(63, 9));
     link.finish(2000);
     let fulls = |log: &Vec<_>| {
-        let is_full = |i: &usize| matches!(control_of(&log[*i]), Some(Control::Full { .. }));
+        let is_full = |i: &usize| matches!(control_of(&log[*i]), Some(ControlWord::Full { .. }));
         (0..log.len()).filter(is_full).collect::<Vec<_>>()
     };
     assert_eq!(fulls(link.ends[0].log.as_ref().unwrap()).len(), 2, "at once and after 64 words");
@@ -162,7 +163,7 @@ fn full_asks_for_an_acknowledgement() {
     let mut lost = 0;
     link.fault = Box::new(move |from, _, wire| {
         let Some([word]) = wire else { return };
-        let hit = from == 1 && matches!(Control::decode(*word), Some(Control::Ack { .. }));
+        let hit = from == 1 && matches!(ControlWord::decode(*word), Some(ControlWord::Ack { .. }));
         if hit && lost < 1 {
             lost += 1;
             *word = Word::data(0);
@@ -191,7 +192,10 @@ fn full_once_after_an_error_when_idle() {
         let mut hit = false;
         link.fault = Box::new(move |from, _, wire| {
             let Some([word]) = wire else { return };
-            if from == 1 && !hit && matches!(Control::decode(*word), Some(Control::Ack { .. })) {
+            if from == 1
+                && !hit
+                && matches!(ControlWord::decode(*word), Some(ControlWord::Ack { .. }))
+            {
                 hit = true;
                 *word = wrong.map_or(Word::RXERR, |bit| Word { bits: word.bits ^ bit, ..*word });
             }
@@ -199,7 +203,8 @@ fn full_once_after_an_error_when_idle() {
         link.ends[0].log = Some(Vec::new());
         link.write(0, 0, &packet(10, 1));
         link.run(200);
-        let fulls = logged(&link, 0).iter().filter(|c| matches!(c, Control::Full { .. })).count();
+        let fulls =
+            logged(&link, 0).iter().filter(|c| matches!(c, ControlWord::Full { .. })).count();
         assert_eq!(fulls, 1);
         assert!(link.ends[0].dl.status().error_recovery_buffer_empty);
         assert_eq!(link.ends[0].dl.status().crc8_error, wrong.is_some());
@@ -214,7 +219,7 @@ fn numbers_and_polarity_wrap() {
     let mut frames = 0;
     link.fault = Box::new(move |from, _, wire| {
         let Some([word]) = wire else { return };
-        if from == 0 && matches!(Control::decode(*word), Some(Control::Edf { .. })) {
+        if from == 0 && matches!(ControlWord::decode(*word), Some(ControlWord::Edf { .. })) {
             frames += 1;
             if frames % 30 == 0 {
                 *word = Word::RXERR;
@@ -231,7 +236,7 @@ fn numbers_and_polarity_wrap() {
     let numbers: Vec<u8> = log
         .iter()
         .filter_map(|control| match control {
-            Control::Edf { seq, .. } | Control::Fct { seq, .. } => Some(*seq),
+            ControlWord::Edf { seq, .. } | ControlWord::Fct { seq, .. } => Some(*seq),
             _ => None,
         })
         .collect();
@@ -244,7 +249,8 @@ fn numbers_and_polarity_wrap() {
 /// The example of the facts: EDF 05 is damaged, FCT 06 and EDF 07 are on the way behind it.
 #[test]
 fn worked_example() {
-    let mut link = Link::<1, 1>::started(Config::default(), Sizes { input: 256, ..sizes(1) }, 30);
+    let mut link =
+        Link::<1, 1>::started(DataLinkConfig::default(), Sizes { input: 256, ..sizes(1) }, 30);
     link.run(300);
     // Four FCTs have gone; B has sent 256 words to A, so that reading them makes FCTs.
     link.write(1, 0, &packet(63, 0));
@@ -254,7 +260,7 @@ fn worked_example() {
     let mut first = true;
     link.fault = Box::new(move |from, _, wire| {
         let Some([word]) = wire else { return };
-        let edf = from == 0 && matches!(Control::decode(*word), Some(Control::Edf { .. }));
+        let edf = from == 0 && matches!(ControlWord::decode(*word), Some(ControlWord::Edf { .. }));
         if edf && first {
             first = false;
             word.bits ^= 1 << 20;
@@ -280,9 +286,9 @@ fn worked_example() {
     let log = link.ends[0].log.as_ref().unwrap().iter().filter_map(control_of);
     let sent: Vec<(char, u8)> = log
         .filter_map(|control| match control {
-            Control::Edf { seq, .. } => Some(('D', seq)),
-            Control::Fct { seq, .. } => Some(('F', seq)),
-            Control::Retry => Some(('R', 0)),
+            ControlWord::Edf { seq, .. } => Some(('D', seq)),
+            ControlWord::Fct { seq, .. } => Some(('F', seq)),
+            ControlWord::Retry => Some(('R', 0)),
             _ => None,
         })
         .collect();
@@ -292,8 +298,8 @@ fn worked_example() {
     let log = link.ends[1].log.as_ref().unwrap().iter().filter_map(control_of);
     let replies: Vec<(char, u8)> = log
         .filter_map(|control| match control {
-            Control::Ack { seq, .. } => Some(('A', seq)),
-            Control::Nack { seq, .. } => Some(('N', seq)),
+            ControlWord::Ack { seq, .. } => Some(('A', seq)),
+            ControlWord::Nack { seq, .. } => Some(('N', seq)),
             _ => None,
         })
         .collect();
@@ -310,25 +316,25 @@ fn broadcasts_are_sent_again_first_and_late() {
     let mut link = started();
     link.run(400);
     link.ends[0].log = Some(Vec::new());
-    damage(&mut link, |from, control| from == 0 && matches!(control, Control::Edf { .. }), 1);
+    damage(&mut link, |from, control| from == 0 && matches!(control, ControlWord::Edf { .. }), 1);
     link.write(0, 0, &packet(10, 1));
     link.run(13);
-    link.ends[0].dl.send_broadcast(Broadcast { channel: 7, ..Broadcast::default() });
+    link.ends[0].dl.send_broadcast(LinkBroadcast { channel: 7, ..LinkBroadcast::default() });
     link.finish(300);
     let message = link.ends[1].dl.receive_broadcast().unwrap();
     assert!(message.late && message.channel == 7);
     assert_eq!(link.ends[1].dl.receive_broadcast(), None, "once only");
     let log = logged(&link, 0);
-    let retry = log.iter().position(|control| *control == Control::Retry).unwrap();
-    assert!(matches!(log[retry + 1], Control::Sbf { .. }));
+    let retry = log.iter().position(|control| *control == ControlWord::Retry).unwrap();
+    assert!(matches!(log[retry + 1], ControlWord::Sbf { .. }));
 }
 
 #[test]
 fn impossible_ack_resets_the_link() {
     let mut link = started();
     let seq = link.ends[1].dl.sequence().count().wrapping_add(40) & 0x7f;
-    let word = Control::Ack { seq, crc: 0 }.sealed();
-    link.ends[0].dl.receive(spfe_link::Received::Control { word, crc16_good: true });
+    let word = ControlWord::Ack { seq, crc: 0 }.sealed();
+    link.ends[0].dl.receive(spfe_link::ReceivedRow::Control { word, crc16_good: true });
     assert!(link.ends[0].dl.status().protocol_error);
     link.run(300);
     assert!(link.is_initialised());
@@ -337,21 +343,22 @@ fn impossible_ack_resets_the_link() {
 
 #[test]
 fn overflow_of_an_input_buffer_resets_the_link() {
-    let mut link = Link::<1, 1>::started(Config::default(), Sizes { input: 64, ..sizes(1) }, 5);
+    let mut link =
+        Link::<1, 1>::started(DataLinkConfig::default(), Sizes { input: 64, ..sizes(1) }, 5);
     link.run(200);
     let base = link.ends[1].dl.sequence().count();
-    let control = |word| spfe_link::Received::Control { word, crc16_good: true };
+    let control = |word| spfe_link::ReceivedRow::Control { word, crc16_good: true };
     for frame in 1..=2u8 {
-        link.ends[1].dl.receive(control(Control::Sdf { vc: 0 }.encode()));
+        link.ends[1].dl.receive(control(ControlWord::Sdf { vc: 0 }.encode()));
         for _ in 0..40 {
-            link.ends[1].dl.receive(spfe_link::Received::Data { words: [EEP], count: 1 });
+            link.ends[1].dl.receive(spfe_link::ReceivedRow::Data { words: [EEP], count: 1 });
         }
         assert_eq!(link.ends[1].dl.status().input_buffer_overflow, 0, "not before the EDF");
-        let edf = Control::Edf { seq: base + frame, crc: 0 }.encode();
+        let edf = ControlWord::Edf { seq: base + frame, crc: 0 }.encode();
         link.ends[1].dl.receive(control(edf));
     }
     assert_eq!(link.ends[1].dl.status().input_buffer_overflow, 1);
-    assert_eq!(link.ends[1].dl.reset_state(), spfe_link::datalink::ResetState::NearEndReset);
+    assert_eq!(link.ends[1].dl.reset_state(), spfe_link::datalink::LinkResetState::NearEndReset);
 }
 
 #[test]
@@ -383,36 +390,36 @@ fn words_between_sessions_are_ignored() {
     dl.transmit(0);
     let before = dl.status();
     for control in [
-        Control::Ack { seq: 40, crc: 0 },
-        Control::Fct { multiplier: 1, vc: 0, seq: 1, crc: 0 },
-        Control::Nack { seq: 99, crc: 0 },
+        ControlWord::Ack { seq: 40, crc: 0 },
+        ControlWord::Fct { multiplier: 1, vc: 0, seq: 1, crc: 0 },
+        ControlWord::Nack { seq: 99, crc: 0 },
     ] {
         let word = control.sealed();
-        dl.receive(spfe_link::Received::Control { word, crc16_good: true });
+        dl.receive(spfe_link::ReceivedRow::Control { word, crc16_good: true });
     }
-    dl.receive(spfe_link::Received::RxErr);
+    dl.receive(spfe_link::ReceivedRow::RxErr);
     assert_eq!(dl.status(), before);
     assert_eq!((dl.fct_credit(0), dl.sequence().count()), (0, 0));
-    assert_eq!(dl.reset_state(), spfe_link::datalink::ResetState::CheckFarEndReset);
+    assert_eq!(dl.reset_state(), spfe_link::datalink::LinkResetState::CheckFarEndReset);
 }
 
 /// The two readings of rules that are not settled.
 #[test]
 fn nack_rules_that_can_be_chosen() {
-    let bad = Control::Ack { seq: 1, crc: 0 }.encode();
-    let control = |word| spfe_link::Received::Control { word, crc16_good: true };
+    let bad = ControlWord::Ack { seq: 1, crc: 0 }.encode();
+    let control = |word| spfe_link::ReceivedRow::Control { word, crc16_good: true };
     for nack_on_single_crc in [true, false] {
-        let config = Config { nack_on_single_crc, ..Config::default() };
+        let config = DataLinkConfig { nack_on_single_crc, ..DataLinkConfig::default() };
         let mut link = Link::<1, 1>::started(config, sizes(1), 5);
         let dl = &mut link.ends[0].dl;
-        dl.receive(control(Control::Sdf { vc: 0 }.encode()));
+        dl.receive(control(ControlWord::Sdf { vc: 0 }.encode()));
         dl.receive(control(bad));
         assert!(dl.status().crc8_error);
         let in_error = dl.sequence().state() == ReceiveError::ErrorNegative;
         assert_eq!(in_error, nack_on_single_crc);
     }
     for nack_keeps_gap in [true, false] {
-        let config = Config { nack_keeps_gap, ..Config::default() };
+        let config = DataLinkConfig { nack_keeps_gap, ..DataLinkConfig::default() };
         let mut link = Link::<1, 1>::started(config, sizes(1), 5);
         link.run(100);
         link.ends[1].log = Some(Vec::new());
@@ -423,7 +430,7 @@ fn nack_rules_that_can_be_chosen() {
         let mut frames = 0;
         link.fault = Box::new(move |from, _, wire| {
             let Some([word]) = wire else { return };
-            if from == 0 && matches!(Control::decode(*word), Some(Control::Edf { .. })) {
+            if from == 0 && matches!(ControlWord::decode(*word), Some(ControlWord::Edf { .. })) {
                 frames += 1;
                 if frames == 2 {
                     *word = Word::RXERR;
@@ -432,11 +439,11 @@ fn nack_rules_that_can_be_chosen() {
         });
         link.run(60);
         let log = link.ends[1].log.as_ref().unwrap();
-        let find = |is: fn(Control) -> bool| {
+        let find = |is: fn(ControlWord) -> bool| {
             log.iter().position(|row| control_of(row).is_some_and(is)).unwrap()
         };
-        let ack = find(|control| matches!(control, Control::Ack { .. }));
-        let nack = find(|control| matches!(control, Control::Nack { .. }));
+        let ack = find(|control| matches!(control, ControlWord::Ack { .. }));
+        let nack = find(|control| matches!(control, ControlWord::Nack { .. }));
         let gap = nack - ack - 1;
         assert_eq!(gap >= 15, nack_keeps_gap, "{gap} words");
         link.finish(200);

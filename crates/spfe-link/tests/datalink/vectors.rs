@@ -3,10 +3,10 @@
 
 use crate::harness::{Link, sizes};
 use serde_json::Value;
-use spfe_link::control::{Control, edf};
+use spfe_link::control::{ControlWord, edf};
 use spfe_link::crc::Crc16;
-use spfe_link::datalink::{Broadcast, Buffers, Config, DataLink, ResetState};
-use spfe_link::{Received, Row, Word};
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, LinkBroadcast, LinkResetState};
+use spfe_link::{ReceivedRow, Row, Word};
 
 type Dl = DataLink<Vec<Word>, 1, 32>;
 
@@ -43,30 +43,30 @@ fn alone() -> Dl {
         input: std::array::from_fn(|_| memory()),
         recovery: memory(),
     };
-    let mut dl = Dl::new(Config::default(), buffers).unwrap();
+    let mut dl = Dl::new(DataLinkConfig::default(), buffers).unwrap();
     for _ in 0..4 {
         dl.transmit(0);
         dl.take_lane_reset();
     }
     dl.far_end_capability(0, 1, false);
-    assert_eq!(dl.reset_state(), ResetState::LinkInitialised);
+    assert_eq!(dl.reset_state(), LinkResetState::LinkInitialised);
     dl
 }
 
 fn give(dl: &mut Dl, word: Word, crc16_good: bool) {
-    dl.receive(Received::Control { word, crc16_good });
+    dl.receive(ReceivedRow::Control { word, crc16_good });
 }
 
 fn fct(vc: u8, seq: u8) -> Word {
-    Control::Fct { multiplier: 1, vc, seq, crc: 0 }.sealed()
+    ControlWord::Fct { multiplier: 1, vc, seq, crc: 0 }.sealed()
 }
 
 /// A receiver whose next number is `seq`.
 fn expects(seq: u8) -> Dl {
     let mut dl = alone();
     if seq & 0x80 != 0 {
-        give(&mut dl, Control::Sdf { vc: 0 }.encode(), true);
-        dl.receive(Received::RxErr);
+        give(&mut dl, ControlWord::Sdf { vc: 0 }.encode(), true);
+        dl.receive(ReceivedRow::RxErr);
     }
     let before = seq.wrapping_sub(1) & 0x7f;
     for count in 1..=before {
@@ -134,15 +134,16 @@ fn numbers_next(target: u8) -> Dl {
     for period in 0..60_000u32 {
         let row = dl.transmit(1);
         if let Some(Row::Control(word)) = row
-            && let Some(Control::Edf { seq, .. } | Control::Fct { seq, .. }) = Control::decode(word)
+            && let Some(ControlWord::Edf { seq, .. } | ControlWord::Fct { seq, .. }) =
+                ControlWord::decode(word)
         {
             next = seq.wrapping_add(1) & 0x7f;
             negative = seq & 0x80;
             let reply = if target & 0x80 != 0 && negative == 0 && period > 4000 {
                 negative = 0x80;
-                Control::Nack { seq, crc: 0 }
+                ControlWord::Nack { seq, crc: 0 }
             } else {
-                Control::Ack { seq, crc: 0 }
+                ControlWord::Ack { seq, crc: 0 }
             };
             give(&mut dl, reply.sealed(), true);
         }
@@ -170,16 +171,16 @@ fn next_frame(dl: &mut Dl) -> Vec<Word> {
             Some(Row::Data { words: [word], .. }) => word,
             None => panic!("no row"),
         };
-        match Control::decode(word) {
-            Some(Control::Sdf { .. } | Control::Sbf { .. }) => {
+        match ControlWord::decode(word) {
+            Some(ControlWord::Sdf { .. } | ControlWord::Sbf { .. }) => {
                 words = vec![word];
                 crc = Crc16::new().word(word);
             }
-            Some(Control::Edf { seq, .. }) => {
+            Some(ControlWord::Edf { seq, .. }) => {
                 words.push(edf(crc, seq));
                 return words;
             }
-            Some(Control::Ebf { .. }) => {
+            Some(ControlWord::Ebf { .. }) => {
                 words.push(word);
                 return words;
             }
@@ -219,7 +220,7 @@ fn broadcast_frames_sent() {
         if late {
             dl.transmit(0);
         }
-        assert!(dl.send_broadcast(Broadcast {
+        assert!(dl.send_broadcast(LinkBroadcast {
             channel: frame["channel"].as_u64().unwrap() as u8,
             kind: frame["type"].as_u64().unwrap() as u8,
             data: data(frame),
@@ -233,7 +234,7 @@ fn broadcast_frames_sent() {
 /// Single words as the layer sends them.
 #[test]
 fn single_words_sent() {
-    let mut link = Link::<1, 1>::new(Config::default(), sizes(1), 5);
+    let mut link = Link::<1, 1>::new(DataLinkConfig::default(), sizes(1), 5);
     link.ends[0].log = Some(Vec::new());
     link.run(300);
     let log = link.ends[0].log.as_ref().unwrap();
@@ -243,10 +244,10 @@ fn single_words_sent() {
     for case in all["single_words"].as_array().unwrap() {
         for row in log {
             let Row::Control(word) = row else { continue };
-            let Some(control) = Control::decode(*word) else { continue };
+            let Some(control) = ControlWord::decode(*word) else { continue };
             let (name, seq) = match control {
-                Control::Sif { seq, .. } => ("SIF", seq),
-                Control::Ack { seq, .. } => ("ACK", seq),
+                ControlWord::Sif { seq, .. } => ("SIF", seq),
+                ControlWord::Ack { seq, .. } => ("ACK", seq),
                 _ => continue,
             };
             if u64::from(seq) == case["seq"].as_u64().unwrap() {
@@ -283,7 +284,8 @@ fn recording(name: &str) -> [Vec<Word>; 2] {
 #[test]
 fn independent_core_is_understood() {
     for (direction, words) in recording("cnes_b2b.txt.gz").iter().enumerate() {
-        let init = |word: &Word| matches!(Control::decode(*word), Some(Control::Init3 { .. }));
+        let init =
+            |word: &Word| matches!(ControlWord::decode(*word), Some(ControlWord::Init3 { .. }));
         let start = words.iter().rposition(init).unwrap();
         let mut dl = alone();
         let mut crc = Crc16::new();
@@ -292,13 +294,13 @@ fn independent_core_is_understood() {
         let mut sent = Vec::new();
         let mut read = Vec::new();
         for word in &words[start + 1..] {
-            let control = Control::decode(*word);
+            let control = ControlWord::decode(*word);
             match control {
-                Some(Control::Ack { .. }) => continue,
-                Some(Control::Sdf { .. }) => (in_data, crc) = (true, Crc16::new().word(*word)),
-                Some(Control::Sbf { .. }) => in_broadcast = true,
-                Some(Control::Ebf { .. }) => in_broadcast = false,
-                Some(Control::Edf { .. }) => (in_data, crc) = (false, crc.word(*word)),
+                Some(ControlWord::Ack { .. }) => continue,
+                Some(ControlWord::Sdf { .. }) => (in_data, crc) = (true, Crc16::new().word(*word)),
+                Some(ControlWord::Sbf { .. }) => in_broadcast = true,
+                Some(ControlWord::Ebf { .. }) => in_broadcast = false,
+                Some(ControlWord::Edf { .. }) => (in_data, crc) = (false, crc.word(*word)),
                 None if in_data && !in_broadcast => {
                     crc = crc.word(*word);
                     sent.push(*word);

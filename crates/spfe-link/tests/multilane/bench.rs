@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use spfe_link::control::Control;
-use spfe_link::lane::State;
-use spfe_link::multilane::{Alignment, Config, MultiLane};
-use spfe_link::row::{Received, Row};
+use spfe_link::control::ControlWord;
+use spfe_link::lane::LaneState;
+use spfe_link::multilane::{Alignment, MultiLane, MultiLaneConfig};
+use spfe_link::row::{ReceivedRow, Row};
 use spfe_link::word::Word;
 
 /// A frame: its number is in the channel and sequence number, its words count up.
@@ -50,7 +50,7 @@ impl<const L: usize> Upper<L> {
                 let length = self.lengths[self.number as usize % self.lengths.len()];
                 self.queue = frame(self.number, length).into();
                 self.phase = 1;
-                Row::Control(Control::Sdf { vc: (self.number % 32) as u8 }.encode())
+                Row::Control(ControlWord::Sdf { vc: (self.number % 32) as u8 }.encode())
             }
             1 if !self.queue.is_empty() => {
                 let count = self.queue.len().min(wants);
@@ -64,34 +64,34 @@ impl<const L: usize> Upper<L> {
                 self.phase = 2;
                 let seq = self.number as u8;
                 self.number += 1;
-                Row::Control(Control::Edf { seq, crc: 0 }.encode())
+                Row::Control(ControlWord::Edf { seq, crc: 0 }.encode())
             }
             phase if phase < 2 + self.idle_rows => {
                 self.phase = phase + 1;
-                let sif = Control::Sif { seq: 0, crc: 0 }.sealed();
+                let sif = ControlWord::Sif { seq: 0, crc: 0 }.sealed();
                 Row::Control(if phase == 2 { sif } else { Word::data(0xaaaa_0000 | phase) })
             }
             _ => {
                 self.phase = 0;
-                Row::Control(Control::Sif { seq: 0, crc: 0 }.sealed())
+                Row::Control(ControlWord::Sif { seq: 0, crc: 0 }.sealed())
             }
         }
     }
 
-    fn take(&mut self, row: Received<L>) {
+    fn take(&mut self, row: ReceivedRow<L>) {
         match row {
-            Received::RxErr => {
+            ReceivedRow::RxErr => {
                 self.rxerr += 1;
                 self.current = None;
             }
-            Received::Data { words, count } => {
+            ReceivedRow::Data { words, count } => {
                 if let Some(current) = &mut self.current {
                     current.extend(&words[..usize::from(count)]);
                 }
             }
-            Received::Control { word, crc16_good } => match Control::decode(word) {
-                Some(Control::Sdf { .. }) => self.current = Some(vec![]),
-                Some(Control::Edf { .. }) => {
+            ReceivedRow::Control { word, crc16_good } => match ControlWord::decode(word) {
+                Some(ControlWord::Sdf { .. }) => self.current = Some(vec![]),
+                Some(ControlWord::Edf { .. }) => {
                     self.bad_crc += u32::from(!crc16_good);
                     self.received.extend(self.current.take().filter(|_| crc16_good));
                 }
@@ -123,7 +123,7 @@ pub struct Bench<const L: usize> {
 }
 
 impl<const L: usize> Bench<L> {
-    pub fn new(config: &Config, skew: &[usize], lengths: &[u32]) -> Self {
+    pub fn new(config: &MultiLaneConfig, skew: &[usize], lengths: &[u32]) -> Self {
         let end = || {
             let mut end = MultiLane::<L>::new(config);
             for lane in end.lanes_mut() {
@@ -184,7 +184,7 @@ impl<const L: usize> Bench<L> {
             }
             self.step();
         }
-        let states: Vec<[State; 2]> = (0..L)
+        let states: Vec<[LaneState; 2]> = (0..L)
             .map(|lane| [0, 1].map(|end: usize| self.ends[end].lanes()[lane].state()))
             .collect();
         panic!("{what}: {:?} {:?} {states:?}", self.ends[0].status(), self.ends[1].status());

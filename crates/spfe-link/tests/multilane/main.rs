@@ -5,19 +5,19 @@ mod bench;
 use bench::Bench;
 use proptest::prelude::*;
 use serde_json::Value;
-use spfe_link::control::Control;
-use spfe_link::lane::{Lane, State};
-use spfe_link::multilane::{AlignCount, Alignment, Config, FarEnd, Misaligned, MultiLane};
-use spfe_link::row::{Received, Row};
+use spfe_link::control::ControlWord;
+use spfe_link::lane::{Lane, LaneState};
+use spfe_link::multilane::{AlignCount, Alignment, FarEnd, Misaligned, MultiLane, MultiLaneConfig};
+use spfe_link::row::{ReceivedRow, Row};
 use spfe_link::word::Word;
 
 const LENGTHS: [u32; 7] = [64, 1, 2, 3, 5, 128, 7];
 
-fn config() -> Config {
-    Config::new()
+fn config() -> MultiLaneConfig {
+    MultiLaneConfig::new()
 }
 
-fn passes<const L: usize>(skew: &[usize], config: &Config) {
+fn passes<const L: usize>(skew: &[usize], config: &MultiLaneConfig) {
     let mut bench = Bench::<L>::new(config, skew, &LENGTHS);
     if L > 1 {
         let took = bench.until_aligned();
@@ -52,9 +52,9 @@ fn rows_over_any_number_of_lanes() {
     passes::<3>(&[], &config());
     passes::<4>(&[], &config());
     passes::<16>(&[], &config());
-    passes::<2>(&[], &Config { data_scrambled: false, ..config() });
-    passes::<2>(&[], &Config { crc_covers_scrambled: false, ..config() });
-    passes::<2>(&[], &Config { align_count: AlignCount::Active, ..config() });
+    passes::<2>(&[], &MultiLaneConfig { data_scrambled: false, ..config() });
+    passes::<2>(&[], &MultiLaneConfig { crc_covers_scrambled: false, ..config() });
+    passes::<2>(&[], &MultiLaneConfig { align_count: AlignCount::Active, ..config() });
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn skew_up_to_three_words() {
 }
 
 /// One end alone: what it puts on its lanes, the far end being a copy of itself.
-fn wire_words<const L: usize>(rows: &[Row<L>], config: &Config) -> Vec<[Option<Word>; L]> {
+fn wire_words<const L: usize>(rows: &[Row<L>], config: &MultiLaneConfig) -> Vec<[Option<Word>; L]> {
     let mut bench = Bench::<L>::new(config, &[], &[]);
     if L > 1 {
         bench.until_aligned();
@@ -106,11 +106,11 @@ fn two_lane_vectors() {
         .chain([Word { bits: 0xfbfd_5150, k: 0xc }])
         .collect();
     let rows = [
-        Row::Control(Control::Sdf { vc: 4 }.encode()),
+        Row::Control(ControlWord::Sdf { vc: 4 }.encode()),
         data(&words[..2]),
         data(&words[2..4]),
         data(&words[4..]),
-        Row::Control(Control::Edf { seq: 0x11, crc: 0 }.encode()),
+        Row::Control(ControlWord::Edf { seq: 0x11, crc: 0 }.encode()),
     ];
     for (data_scrambled, lanes) in [
         (
@@ -128,7 +128,7 @@ fn two_lane_vectors() {
             ],
         ),
     ] {
-        let sent = wire_words(&rows, &Config { data_scrambled, ..config() });
+        let sent = wire_words(&rows, &MultiLaneConfig { data_scrambled, ..config() });
         for (row, sent) in sent.iter().enumerate() {
             for lane in 0..2 {
                 let text = lanes[lane][row].replace("/C", "/12");
@@ -163,8 +163,8 @@ fn single_lane_vectors() {
             let plain = if scrambled { prbs.scramble(*word) } else { *word };
             rows.push(Row::Data { words: [plain], count: 1 });
         }
-        rows.push(Row::Control(Control::Edf { seq: last.symbol(1), crc: 0 }.encode()));
-        let sent = wire_words(&rows, &Config { data_scrambled: scrambled, ..config() });
+        rows.push(Row::Control(ControlWord::Edf { seq: last.symbol(1), crc: 0 }.encode()));
+        let sent = wire_words(&rows, &MultiLaneConfig { data_scrambled: scrambled, ..config() });
         let sent: Vec<Word> = sent.into_iter().map(|words| words[0].unwrap()).collect();
         assert_eq!(sent, words);
         count += 1;
@@ -175,7 +175,7 @@ fn single_lane_vectors() {
 /// A word period for which there is no row.
 #[test]
 fn idle_on_all_data_sending_lanes_without_a_row() {
-    let idle = Some(Control::Idle.encode());
+    let idle = Some(ControlWord::Idle.encode());
     let mut bench = Bench::<3>::new(&config(), &[], &LENGTHS);
     for end in &mut bench.ends {
         end.parameters.max_data_sending = 2;
@@ -203,15 +203,15 @@ fn alignment_words_and_skip_on_all_lanes() {
     bench.until("active", |bench| bench.ends[0].status().active == 0xf);
     let align = |lane: u8| {
         let lanes = lane << 4 | 4;
-        Control::Align { lanes, inverse: !lanes }
+        ControlWord::Align { lanes, inverse: !lanes }
     };
     // Not Ready: seven ACTIVE, one ALIGN.
     let mut sent = vec![];
     while bench.alignments()[0] == Alignment::NotReady {
         bench.step();
-        sent.push(bench.sent[0].map(|word| Control::decode(word.unwrap()).unwrap()));
+        sent.push(bench.sent[0].map(|word| ControlWord::decode(word.unwrap()).unwrap()));
     }
-    let active = Control::Active { lanes: 0xf };
+    let active = ControlWord::Active { lanes: 0xf };
     for (at, row) in sent.iter().enumerate().skip(1) {
         assert!(row[0] == active || row == &[align(0), align(1), align(2), align(3)], "{at}");
     }
@@ -223,7 +223,7 @@ fn alignment_words_and_skip_on_all_lanes() {
     while bench.alignments()[0] == Alignment::NearEndReady && seen < 10 {
         bench.step();
         let words = bench.sent[0].map(Option::unwrap);
-        if Control::decode(words[0]) == Some(align(0)) {
+        if ControlWord::decode(words[0]) == Some(align(0)) {
             assert_eq!(since, 7);
             since = 0;
             seen += 1;
@@ -239,14 +239,14 @@ fn alignment_words_and_skip_on_all_lanes() {
     let mut skips = vec![];
     for period in 0..20_000 {
         bench.step();
-        let words = bench.sent[0].map(|word| Control::decode(word.unwrap()));
-        let skip = words.iter().filter(|word| **word == Some(Control::Skip)).count();
+        let words = bench.sent[0].map(|word| ControlWord::decode(word.unwrap()));
+        let skip = words.iter().filter(|word| **word == Some(ControlWord::Skip)).count();
         assert!(skip == 0 || skip == 4);
         assert_eq!(bench.ends[0].width(), 4, "also in the word period of a SKIP");
         if skip != 0 {
             skips.push(period);
         }
-        assert!(!matches!(words[0], Some(Control::Align { .. } | Control::Active { .. })));
+        assert!(!matches!(words[0], Some(ControlWord::Align { .. } | ControlWord::Active { .. })));
     }
     assert!(skips.len() >= 3 && skips.windows(2).all(|two| two[1] - two[0] == 5000), "{skips:?}");
 }
@@ -309,7 +309,7 @@ fn a_hot_lane_steps_in() {
     for _ in 0..6000 {
         bench.step();
         let word = bench.sent[0][2].unwrap();
-        assert!(word.k == 0 || word == Control::Skip.encode());
+        assert!(word.k == 0 || word == ControlWord::Skip.encode());
     }
     assert!(bench.uppers[1].numbers().len() > 50);
     assert_eq!(bench.uppers[1].rxerr, 0);
@@ -346,7 +346,7 @@ fn a_lane_of_one_direction() {
     });
     assert_eq!(bench.ends[0].status().data_sending, 7);
     assert_eq!(bench.ends[1].status().data_sending, 3);
-    assert_eq!(bench.ends[0].lanes()[2].state(), State::Active);
+    assert_eq!(bench.ends[0].lanes()[2].state(), LaneState::Active);
     assert!(bench.sent[1][2].is_none(), "the driver stays off");
     bench.run(500);
     bench.forget();
@@ -375,7 +375,7 @@ fn a_lane_of_one_direction() {
     bench.ends[0].lane_mut(1).unwrap().parameters.rx_en = false;
     bench.ends[0].lane_mut(1).unwrap().parameters.tx_en = false;
     bench.run(3000);
-    assert_eq!(bench.ends[0].lanes()[1].state(), State::ClearLine);
+    assert_eq!(bench.ends[0].lanes()[1].state(), LaneState::ClearLine);
     assert_eq!(bench.alignments(), [Alignment::BothEndsReady; 2]);
 }
 
@@ -415,16 +415,16 @@ fn bypass_with_a_far_end_of_one_lane() {
         next += u32::from(row.is_some());
         let (sent, _) = many.transmit(row.as_ref());
         let (back, _) = single.transmit(None);
-        if let Some(Received::Data { words, count: 1 }) = single.receive([sent[0]]) {
+        if let Some(ReceivedRow::Data { words, count: 1 }) = single.receive([sent[0]]) {
             got.push(words[0].bits);
         }
         assert_eq!(many.receive([back[0], sent[1]]), None);
     }
     assert!(many.status().bypass);
-    assert_eq!(many.lanes()[1].state(), State::ClearLine);
+    assert_eq!(many.lanes()[1].state(), LaneState::ClearLine);
     assert!(got.len() > 2000 && got.windows(2).all(|two| two[1] == two[0] + 1));
     // By configuration.
-    let plain = MultiLane::<4>::new(&Config { bypass: true, ..config() });
+    let plain = MultiLane::<4>::new(&MultiLaneConfig { bypass: true, ..config() });
     assert!(plain.status().bypass);
 }
 
@@ -486,14 +486,14 @@ fn misalignment_causes() {
         bench.run(1000);
         assert_eq!((bench.uppers[1].rxerr, bench.uppers[1].bad_crc), (0, 0));
     };
-    one_word(Control::Retry.encode(), Some(Misaligned::InvalidRow));
-    let align = |lanes: u8, inverse: u8| Control::Align { lanes, inverse }.encode();
+    one_word(ControlWord::Retry.encode(), Some(Misaligned::InvalidRow));
+    let align = |lanes: u8, inverse: u8| ControlWord::Align { lanes, inverse }.encode();
     one_word(align(0x02, 0xfd), Some(Misaligned::InvalidAlign));
     one_word(align(0x13, 0xec), Some(Misaligned::InvalidAlign));
     one_word(align(0x12, 0xed), Some(Misaligned::HeldAlign));
     one_word(align(0, 0), Some(Misaligned::DataReceivingLanes));
     // Not one, but the row is lost.
-    one_word(Control::Active { lanes: 3 }.encode(), None);
+    one_word(ControlWord::Active { lanes: 3 }.encode(), None);
     one_word(align(0x12, 0x12), None);
 }
 
@@ -512,7 +512,7 @@ fn damaged_words() {
     assert!(bench.uppers[1].numbers().len() > 10);
     assert_eq!((bench.uppers[1].rxerr, bench.uppers[1].bad_crc), (0, 0));
     // Where the configuration says so, and within 4 us of Near-End Ready, alignment starts again.
-    let strict = Config { rxerr_row_misaligns: true, ..config() };
+    let strict = MultiLaneConfig { rxerr_row_misaligns: true, ..config() };
     let mut bench = Bench::<2>::new(&strict, &[], &LENGTHS);
     bench.until_aligned();
     bench.run(1000);
@@ -544,19 +544,20 @@ fn broadcast_inside_a_data_frame() {
         let rows = |words: &[Word]| -> Vec<Row<2>> {
             let data = |words: [Word; 2]| Row::Data { words, count: lanes };
             let two = [Word::data(1), Word::data(2)];
-            let mut rows = vec![Row::Control(Control::Sdf { vc: 0 }.encode()), data(two)];
+            let mut rows = vec![Row::Control(ControlWord::Sdf { vc: 0 }.encode()), data(two)];
             rows.extend(words.iter().map(|word| Row::Control(*word)));
-            rows.extend([data(two), Row::Control(Control::Edf { seq: 1, crc: 0 }.encode())]);
+            rows.extend([data(two), Row::Control(ControlWord::Edf { seq: 1, crc: 0 }.encode())]);
             rows
         };
         let inside = [
-            Control::Sbf { channel: 1, kind: 2 }.encode(),
+            ControlWord::Sbf { channel: 1, kind: 2 }.encode(),
             Word::data(3),
             Word::data(4),
-            Control::Ebf { status: 0, seq: 1, crc: 0 }.encode(),
-            Control::Fct { multiplier: 1, vc: 0, seq: 2, crc: 0 }.sealed(),
+            ControlWord::Ebf { status: 0, seq: 1, crc: 0 }.encode(),
+            ControlWord::Fct { multiplier: 1, vc: 0, seq: 2, crc: 0 }.sealed(),
         ];
-        let mut bench = Bench::<2>::new(&Config { bypass: lanes == 1, ..config() }, &[], &[]);
+        let mut bench =
+            Bench::<2>::new(&MultiLaneConfig { bypass: lanes == 1, ..config() }, &[], &[]);
         bench.run(3000);
         let mut got = vec![];
         let mut rows = rows(&inside).into_iter().peekable();
@@ -570,20 +571,20 @@ fn broadcast_inside_a_data_frame() {
         let control: Vec<Word> = got
             .iter()
             .filter_map(|row| match row {
-                Received::Control { word, .. } => Some(*word),
+                ReceivedRow::Control { word, .. } => Some(*word),
                 _ => None,
             })
             .filter(|word| word.k == 0 && word.bits < 10 || inside.contains(word))
             .collect();
         assert_eq!(control, inside);
         let good = got.iter().any(|row| {
-            matches!(row, Received::Control { word, crc16_good: true } if word.symbol(0) == 0x1c)
+            matches!(row, ReceivedRow::Control { word, crc16_good: true } if word.symbol(0) == 0x1c)
         });
         assert!(good, "{got:?}");
         let data = got.iter().filter(|row| {
             let words = [Word::data(1), Word::data(2)];
             match row {
-                Received::Data { words: seen, count } => {
+                ReceivedRow::Data { words: seen, count } => {
                     *count == lanes && seen[..lanes as usize] == words[..lanes as usize]
                 }
                 _ => false,
@@ -613,7 +614,8 @@ fn link_reset_starts_alignment_again() {
 #[test]
 fn neither_end_waits_for_ever() {
     let lanes_back = |repeats_active| {
-        let mut bench = Bench::<3>::new(&Config { repeats_active, ..config() }, &[1, 0, 0], &[1]);
+        let mut bench =
+            Bench::<3>::new(&MultiLaneConfig { repeats_active, ..config() }, &[1, 0, 0], &[1]);
         bench.until_aligned();
         bench.cut[0] ^= 2;
         bench.run(2);
@@ -634,13 +636,13 @@ fn a_forged_reserve_lane_comes_back() {
     let hits = [
         (0, Word::data(0), 9),
         (0, Word::data(0), 19),
-        (1, Control::Pad.encode(), 1),
-        (0, Control::Skip.encode(), 12),
-        (0, Control::Skip.encode(), 14),
-        (1, Control::Align { lanes: 0, inverse: 0 }.encode(), 0),
+        (1, ControlWord::Pad.encode(), 1),
+        (0, ControlWord::Skip.encode(), 12),
+        (0, ControlWord::Skip.encode(), 14),
+        (1, ControlWord::Align { lanes: 0, inverse: 0 }.encode(), 0),
     ];
     let comes_back = |checks_reserve| {
-        let mut bench = Bench::<3>::new(&Config { checks_reserve, ..config() }, &[], &[3]);
+        let mut bench = Bench::<3>::new(&MultiLaneConfig { checks_reserve, ..config() }, &[], &[3]);
         bench.until_aligned();
         for (lane, word, after) in hits {
             bench.damage(0, lane, word);
@@ -670,12 +672,12 @@ fn a_forged_reserve_lane_comes_back() {
 /// Bits instead of words, with other cuts and polarities on each lane.
 #[test]
 fn coded_lines() {
-    use spfe_link::lane::Coded;
+    use spfe_link::lane::LaneCoder;
     const BITS: u64 = 0xff_ffff_ffff;
     let mut inner = config();
     inner.lane.inverts_words = false;
     let mut ends = [MultiLane::<2>::new(&inner), MultiLane::<2>::new(&inner)];
-    let mut codes = [[Coded::new(); 2]; 2];
+    let mut codes = [[LaneCoder::new(); 2]; 2];
     let mut rest = [[0u64; 2]; 2];
     for lane in ends.iter_mut().flat_map(MultiLane::lanes_mut) {
         lane.parameters.lane_start = true;
@@ -687,7 +689,7 @@ fn coded_lines() {
             let row = (wants == 2 && end == 0)
                 .then_some(Row::Data { words: [Word::data(next), Word::data(next + 1)], count: 2 });
             next += if row.is_some() { 2 } else { 0 };
-            let idle = Row::Control(Control::Retry.encode());
+            let idle = Row::Control(ControlWord::Retry.encode());
             let (sent, _) = ends[end].transmit(row.as_ref().or((wants > 0).then_some(&idle)));
             let mut lines = [None; 2];
             for lane in 0..2 {
@@ -705,7 +707,7 @@ fn coded_lines() {
                 let at = ends[other].lane_mut(lane).unwrap();
                 words[lane] = codes[other][lane].receive(at, lines[lane]);
             }
-            if let Some(Received::Data { words, count: 2 }) = ends[other].receive(words) {
+            if let Some(ReceivedRow::Data { words, count: 2 }) = ends[other].receive(words) {
                 // Rows sent before the far end is ready are lost.
                 assert!(words[0].bits >= expected && words[1].bits == words[0].bits + 1);
                 expected = words[0].bits + 2;
@@ -719,19 +721,19 @@ fn coded_lines() {
 
 fn any_word() -> impl Strategy<Value = Option<Word>> {
     let control = prop_oneof![
-        Just(Control::Init1),
-        Just(Control::Skip),
-        Just(Control::Idle),
-        Just(Control::RxErr),
-        Just(Control::Pad),
-        Just(Control::Retry),
-        Just(Control::Sdf { vc: 1 }),
-        Just(Control::Edf { seq: 1, crc: 0 }),
-        Just(Control::Sbf { channel: 0, kind: 0 }),
-        Just(Control::Ebf { status: 0, seq: 0, crc: 0 }),
-        any::<u16>().prop_map(|lanes| Control::Active { lanes }),
-        any::<u8>().prop_map(|lanes| Control::Align { lanes, inverse: !lanes }),
-        Just(Control::Align { lanes: 0, inverse: 0 }),
+        Just(ControlWord::Init1),
+        Just(ControlWord::Skip),
+        Just(ControlWord::Idle),
+        Just(ControlWord::RxErr),
+        Just(ControlWord::Pad),
+        Just(ControlWord::Retry),
+        Just(ControlWord::Sdf { vc: 1 }),
+        Just(ControlWord::Edf { seq: 1, crc: 0 }),
+        Just(ControlWord::Sbf { channel: 0, kind: 0 }),
+        Just(ControlWord::Ebf { status: 0, seq: 0, crc: 0 }),
+        any::<u16>().prop_map(|lanes| ControlWord::Active { lanes }),
+        any::<u8>().prop_map(|lanes| ControlWord::Align { lanes, inverse: !lanes }),
+        Just(ControlWord::Align { lanes: 0, inverse: 0 }),
     ];
     prop_oneof![
         6 => control.prop_map(|control| Some(control.encode())),
@@ -792,7 +794,7 @@ proptest! {
             let fits = !data || count >= 1 && count <= wants;
             prop_assert_eq!(taken, wants > 0 && fits);
             bench.ends[1].transmit(None);
-            if let Some(Received::Data { count, .. }) = bench.ends[1].receive(sent) {
+            if let Some(ReceivedRow::Data { count, .. }) = bench.ends[1].receive(sent) {
                 prop_assert!((1..=2).contains(&count));
             }
             bench.ends[0].receive([Some(Word::data(0)); 2]);

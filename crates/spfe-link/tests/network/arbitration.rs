@@ -2,8 +2,8 @@
 
 use crate::fabric::{Switch, packet};
 use spfe_link::Word;
-use spfe_link::network::Entry;
-use spfe_link::network::router::Settings;
+use spfe_link::network::RoutingEntry;
+use spfe_link::network::router::SwitchPortConfig;
 use spfe_link::spacewire::NChar;
 use spfe_link::word::k::{EOP, FILL};
 
@@ -23,7 +23,7 @@ fn firsts(n_chars: &[NChar]) -> Vec<u8> {
 #[test]
 fn a_group_takes_the_lowest_free_port() {
     let mut switch = SpaceWire::new(64);
-    switch.table.set(0, 60, Some(Entry::any_of(0b1110_0000))).unwrap();
+    switch.table.set(0, 60, Some(RoutingEntry::any_of(0b1110_0000))).unwrap();
     // Three packets without an end hold a port each, the fourth gets the first that comes free.
     for (port, data) in [(1, 1), (2, 2), (3, 3)] {
         switch.send(port, 0, [NChar::Data(60), NChar::Data(data)]);
@@ -42,7 +42,7 @@ fn a_group_takes_the_lowest_free_port() {
 #[test]
 fn a_group_leaves_out_ports_that_do_not_run() {
     let mut switch = SpaceWire::new(64);
-    switch.table.set(0, 60, Some(Entry::any_of(0b1110_0000))).unwrap();
+    switch.table.set(0, 60, Some(RoutingEntry::any_of(0b1110_0000))).unwrap();
     switch.queues.running[5] = false;
     switch.send(1, 0, packet(&[60]));
     switch.settle(0);
@@ -52,7 +52,7 @@ fn a_group_leaves_out_ports_that_do_not_run() {
 #[test]
 fn multicast_at_the_pace_of_the_slowest() {
     let mut switch = SpaceWire::new(2);
-    switch.table.set(0, 70, Some(Entry::each_of(0b0110_1000))).unwrap();
+    switch.table.set(0, 70, Some(RoutingEntry::each_of(0b0110_1000))).unwrap();
     let n_chars = packet(&[70, 1, 2, 3, 4, 5, 6, 7]);
     switch.send(1, 0, n_chars.clone());
     let mut got = [Vec::new(), Vec::new(), Vec::new()];
@@ -74,7 +74,7 @@ fn multicast_at_the_pace_of_the_slowest() {
 #[test]
 fn multicast_waits_for_all_and_is_not_starved() {
     let mut switch = SpaceWire::new(1000);
-    switch.table.set(0, 70, Some(Entry::each_of(0b0110_0000))).unwrap();
+    switch.table.set(0, 70, Some(RoutingEntry::each_of(0b0110_0000))).unwrap();
     // Streams of packets to both outputs, out of step with each other.
     for _ in 0..20 {
         switch.send(1, 0, packet(&[5, 1, 1, 1]));
@@ -115,7 +115,7 @@ fn inputs_take_turns() {
 #[test]
 fn priority_goes_first() {
     let mut switch = SpaceWire::new(1000);
-    switch.table.set(0, 90, Some(Entry::any_of(1 << 7).urgent())).unwrap();
+    switch.table.set(0, 90, Some(RoutingEntry::any_of(1 << 7).urgent())).unwrap();
     for input in 1..4 {
         for _ in 0..5 {
             switch.send(input, 0, packet(&[7, input as u8]));
@@ -132,9 +132,11 @@ fn priority_goes_first() {
     assert!(urgent.iter().zip([1, 2, 3, 4, 5]).all(|(at, turn)| *at <= 2 * turn), "{order:?}");
     // The same for a path address.
     let mut switch = SpaceWire::new(1000);
-    assert!(switch.router.set(7, Settings { priority: true, ..Settings::default() }));
-    assert!(!switch.router.set(8, Settings::default()));
-    switch.table.set(0, 91, Some(Entry::any_of(1 << 7))).unwrap();
+    assert!(
+        switch.router.set(7, SwitchPortConfig { priority: true, ..SwitchPortConfig::default() })
+    );
+    assert!(!switch.router.set(8, SwitchPortConfig::default()));
+    switch.table.set(0, 91, Some(RoutingEntry::any_of(1 << 7))).unwrap();
     switch.send(1, 0, [NChar::Data(91)]);
     switch.step(0);
     switch.send(2, 0, packet(&[91, 2]));

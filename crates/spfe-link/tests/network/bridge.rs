@@ -1,17 +1,17 @@
 //! Time-codes and interrupts over SpaceFibre.
 
-use spfe_link::datalink::{Broadcast, Buffers, Config as LinkConfig, DataLink};
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig as LinkConfig, LinkBroadcast};
 use spfe_link::network::Bridge;
-use spfe_link::network::bridge::{Config, Mapping, Passed};
+use spfe_link::network::bridge::{BridgeConfig, BridgedCode, CodeMapping};
 use spfe_link::spacewire::BroadcastCode;
 use spfe_link::word::Word;
-use spfe_link::{Received, Row};
+use spfe_link::{ReceivedRow, Row};
 
-const TIME: Mapping = Mapping { channel: 9, kind: 0x40, kind_mask: 0xff, byte: 0 };
-const INTERRUPTS: Mapping = Mapping { channel: 10, kind: 0x50, kind_mask: 0xf0, byte: 7 };
+const TIME: CodeMapping = CodeMapping { channel: 9, kind: 0x40, kind_mask: 0xff, byte: 0 };
+const INTERRUPTS: CodeMapping = CodeMapping { channel: 10, kind: 0x50, kind_mask: 0xf0, byte: 7 };
 
-fn config() -> Config {
-    Config { time: Some(TIME), interrupts: Some(INTERRUPTS), passes_late_time: true }
+fn config() -> BridgeConfig {
+    BridgeConfig { time: Some(TIME), interrupts: Some(INTERRUPTS), passes_late_time: true }
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn every_code_there_and_back() {
                     usize::from(code.0 != 0)
                 });
                 assert!(!message.late && !message.delayed);
-                let back = Passed { code, late: false, delayed: false };
+                let back = BridgedCode { code, late: false, delayed: false };
                 assert_eq!(bridge.message(&message), Some(back));
                 passed += 1;
             }
@@ -48,7 +48,7 @@ fn messages_that_are_none() {
     let message = |kind, byte: usize, code| {
         let mut data = [0xff; 8];
         data[byte] = code;
-        Broadcast { channel: 3, kind, data, ..Broadcast::default() }
+        LinkBroadcast { channel: 3, kind, data, ..LinkBroadcast::default() }
     };
     // The channel does not matter, of the type only the bits of the mask.
     assert!(bridge.message(&message(0x40, 0, 5)).is_some());
@@ -62,18 +62,20 @@ fn messages_that_are_none() {
     assert!(bridge.message(&message(0x50, 7, 0xc5)).is_none());
     assert_eq!((bridge.counters().to_codes, bridge.counters().ignored), (2, 6));
     // Without a setting, or with a byte that is none.
-    let mut none = Bridge::new(Config { time: None, ..config() });
+    let mut none = Bridge::new(BridgeConfig { time: None, ..config() });
     assert!(none.code(BroadcastCode::time(1), true).is_none());
     assert!(none.message(&message(0x40, 0, 5)).is_none());
-    let mut far = Bridge::new(Config { time: Some(Mapping { byte: 8, ..TIME }), ..config() });
+    let mut far =
+        Bridge::new(BridgeConfig { time: Some(CodeMapping { byte: 8, ..TIME }), ..config() });
     assert!(far.code(BroadcastCode::time(1), true).is_none());
     assert!(far.message(&message(0x40, 0, 5)).is_none());
 }
 
 #[test]
 fn late_time() {
-    let marked = |late, delayed| Broadcast { kind: 0x40, late, delayed, ..Broadcast::default() };
-    let mut strict = Bridge::new(Config { passes_late_time: false, ..config() });
+    let marked =
+        |late, delayed| LinkBroadcast { kind: 0x40, late, delayed, ..LinkBroadcast::default() };
+    let mut strict = Bridge::new(BridgeConfig { passes_late_time: false, ..config() });
     assert!(strict.message(&marked(true, false)).is_none());
     assert!(strict.message(&marked(false, true)).is_none());
     assert!(strict.message(&marked(false, false)).is_some());
@@ -107,8 +109,8 @@ fn marks_over_a_link() {
     }
     let mut came = Vec::new();
     let hand = |row, to: &mut DataLink<_, 1, 1>| match row {
-        Some(Row::Control(word)) => to.receive(Received::Control { word, crc16_good: true }),
-        Some(Row::Data { words, count }) => to.receive(Received::Data { words, count }),
+        Some(Row::Control(word)) => to.receive(ReceivedRow::Control { word, crc16_good: true }),
+        Some(Row::Data { words, count }) => to.receive(ReceivedRow::Data { words, count }),
         None => {}
     };
     for period in 0..600u32 {

@@ -2,9 +2,9 @@
 
 use spfe_link::network::bits_of;
 use spfe_link::network::broadcast::{BroadcastSwitch, CopyRule};
-use spfe_link::network::codes::{CodeSwitch, Enables};
+use spfe_link::network::codes::{CodePorts, CodeSwitch};
 use spfe_link::spacewire::BroadcastCode;
-use spfe_link::spacewire::interrupt::{Mode, Relay};
+use spfe_link::spacewire::interrupt::{InterruptMode, InterruptRelay};
 use std::collections::VecDeque;
 
 /// Three switches in a ring by ports 1 and 2, a node at port 3 of each. The closure gives the ports
@@ -59,7 +59,7 @@ fn copies_within_the_time_out() {
     assert_eq!((any.counters().passed, any.counters().copies), (3, 1));
 }
 
-const ALL: Enables = Enables { time_out: 0b1110, interrupt_in: 0b1110, interrupt_out: 0b1110 };
+const ALL: CodePorts = CodePorts { time_out: 0b1110, interrupt_in: 0b1110, interrupt_out: 0b1110 };
 
 #[test]
 fn time_codes_in_a_ring_end() {
@@ -73,7 +73,7 @@ fn time_codes_in_a_ring_end() {
 
 #[test]
 fn time_codes_of_a_switch() {
-    let mut switch = CodeSwitch::new(Enables { time_out: 0b0110, ..ALL }, None);
+    let mut switch = CodeSwitch::new(CodePorts { time_out: 0b0110, ..ALL }, None);
     assert_eq!(switch.tick(), (BroadcastCode(1), 0b0110));
     assert_eq!(switch.receive(0, 1, BroadcastCode(2)), 0b0100);
     // Not the next: taken, not handed on.
@@ -88,14 +88,14 @@ fn time_codes_of_a_switch() {
 
 #[test]
 fn interrupts_in_a_ring_end() {
-    let relay = Relay::new(Mode::Acknowledged, 10_000);
+    let relay = InterruptRelay::new(InterruptMode::Acknowledged, 10_000);
     let mut switches = [0; 3].map(|_| CodeSwitch::new(ALL, Some(relay)));
     let codes = [BroadcastCode::interrupt(3), BroadcastCode::acknowledge(3)];
     for code in [codes[0], codes[1], codes[0]] {
         let (got, _) = ring(|at, now_ns, port| switches[at].receive(now_ns, port, code), 2);
         assert_eq!(got, [1, 1, 0]);
     }
-    let quiet = Enables { interrupt_in: 0b0010, ..ALL };
+    let quiet = CodePorts { interrupt_in: 0b0010, ..ALL };
     let mut switch = CodeSwitch::new(quiet, Some(relay));
     assert_eq!(switch.receive(0, 2, codes[0]), 0);
     assert_eq!(switch.receive(0, 1, codes[0]), 0b1100);

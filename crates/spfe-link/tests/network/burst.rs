@@ -1,13 +1,13 @@
 //! Steps that move several units, and look only at inputs that hold any.
 
 use crate::fabric::{Queues, Switch, packet};
-use spfe_link::network::{Dropped, Ports, Router, Table};
+use spfe_link::network::{DiscardedPacket, RoutingSwitch, RoutingTable, SwitchPorts};
 use spfe_link::spacewire::NChar;
 
 /// Queues that say which inputs hold units, and let up to seven of a packet move in a step.
 struct Burst<'a>(&'a mut Queues<NChar>);
 
-impl Ports for Burst<'_> {
+impl SwitchPorts for Burst<'_> {
     type Unit = NChar;
     const BURST: usize = 7;
 
@@ -32,7 +32,7 @@ impl Ports for Burst<'_> {
         self.0.put(port, vc, unit);
     }
 
-    fn dropped(&mut self, dropped: Dropped) {
+    fn dropped(&mut self, dropped: DiscardedPacket) {
         self.0.dropped(dropped);
     }
 }
@@ -40,7 +40,7 @@ impl Ports for Burst<'_> {
 /// Four inputs send packets of many lengths to ports 1 to 3. What each output gets from each input.
 fn outputs(burst: bool) -> (usize, Vec<Vec<Vec<NChar>>>) {
     let mut switch = Switch::<NChar, 5, 1>::new(10_000);
-    let (mut router, table) = (Router::<5, 1>::new(), Table::<2>::new());
+    let (mut router, table) = (RoutingSwitch::<5, 1>::new(), RoutingTable::<2>::new());
     for source in 1..5 {
         for number in 0..30u8 {
             let length = usize::from(number) * source % 23;

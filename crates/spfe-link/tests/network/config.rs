@@ -1,53 +1,65 @@
 //! The registers of a switch, on a router and a routing table.
 
 use spfe_link::network::config::{
-    self, CHANNELS, Control, Counter, Kind, MAGIC, PORTS, Refusal, SLOTS, Shape, Status, Switch,
-    TABLE_OF, TABLES, VERSION, error, port, read, write,
+    self, CHANNELS, MAGIC, PORTS, RegisterRefusal, SLOTS, SwitchPortControl, SwitchPortCounter,
+    SwitchPortKind, SwitchPortStatus, SwitchRegisters, SwitchShape, TABLE_OF, TABLES, VERSION,
+    error, port, read, write,
 };
-use spfe_link::network::router::{MapError, Settings};
-use spfe_link::network::{Entry, Router, Table};
+use spfe_link::network::router::{SwitchPortConfig, VirtualNetworkError};
+use spfe_link::network::{RoutingEntry, RoutingSwitch, RoutingTable};
 
 /// A switch of three links with two virtual channels, and what the registers see besides.
 #[derive(Default)]
 struct Unit {
-    router: Router<4, 2>,
-    table: Table<2>,
+    router: RoutingSwitch<4, 2>,
+    table: RoutingTable<2>,
     errors: [u32; 4],
-    controls: [Control; 4],
+    controls: [SwitchPortControl; 4],
     slots: [[u64; 2]; 4],
 }
 
-impl Switch for Unit {
-    fn shape(&self) -> Shape {
-        Shape { ports: 4, vcs: 2, tables: 2, instance: 0x1234_5678 }
+impl SwitchRegisters for Unit {
+    fn shape(&self) -> SwitchShape {
+        SwitchShape { ports: 4, vcs: 2, tables: 2, instance: 0x1234_5678 }
     }
 
-    fn status(&self, port: usize) -> Status {
-        let kind = [Kind::Configuration, Kind::SpaceFibre, Kind::SpaceFibre, Kind::SpaceWire][port];
-        Status { kind, running: port != 2, errors: self.errors[port], lanes: 4, mbps: 6250 }
+    fn status(&self, port: usize) -> SwitchPortStatus {
+        let kind = [
+            SwitchPortKind::Configuration,
+            SwitchPortKind::SpaceFibre,
+            SwitchPortKind::SpaceFibre,
+            SwitchPortKind::SpaceWire,
+        ][port];
+        SwitchPortStatus {
+            kind,
+            running: port != 2,
+            errors: self.errors[port],
+            lanes: 4,
+            mbps: 6250,
+        }
     }
 
     fn clear_errors(&mut self, port: usize, errors: u32) {
         self.errors[port] &= !errors;
     }
 
-    fn control(&self, port: usize) -> Control {
+    fn control(&self, port: usize) -> SwitchPortControl {
         self.controls[port]
     }
 
-    fn set_control(&mut self, port: usize, control: Control) {
+    fn set_control(&mut self, port: usize, control: SwitchPortControl) {
         self.controls[port] = control;
     }
 
-    fn counter(&self, port: usize, counter: Counter) -> u32 {
+    fn counter(&self, port: usize, counter: SwitchPortCounter) -> u32 {
         100 * port as u32 + counter as u32
     }
 
-    fn settings(&self, port: usize) -> Settings {
+    fn settings(&self, port: usize) -> SwitchPortConfig {
         self.router.settings(port).unwrap()
     }
 
-    fn set_settings(&mut self, port: usize, settings: Settings) {
+    fn set_settings(&mut self, port: usize, settings: SwitchPortConfig) {
         assert!(self.router.set(port, settings));
     }
 
@@ -55,7 +67,12 @@ impl Switch for Unit {
         self.router.network(port, vc)
     }
 
-    fn set_network(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError> {
+    fn set_network(
+        &mut self,
+        port: usize,
+        vc: usize,
+        network: Option<u8>,
+    ) -> Result<(), VirtualNetworkError> {
         self.router.map(port, vc, network)
     }
 
@@ -75,11 +92,11 @@ impl Switch for Unit {
         self.table.use_table(network, table).unwrap();
     }
 
-    fn entry(&self, table: u8, address: u8) -> Option<Entry> {
+    fn entry(&self, table: u8, address: u8) -> Option<RoutingEntry> {
         self.table.get(table, address)
     }
 
-    fn set_entry(&mut self, table: u8, address: u8, entry: Option<Entry>) {
+    fn set_entry(&mut self, table: u8, address: u8, entry: Option<RoutingEntry>) {
         self.table.set(table, address, entry).unwrap();
     }
 }
@@ -93,7 +110,7 @@ fn identification() {
     let expected = [MAGIC, VERSION, 0x0002_0204, 64, 0x1234_5678].map(Some);
     assert_eq!(words[..5], expected);
     assert_eq!(words[5], None);
-    assert_eq!(write(&mut Unit::default(), 0, 1), Err(Refusal::ReadOnly));
+    assert_eq!(write(&mut Unit::default(), 0, 1), Err(RegisterRefusal::ReadOnly));
 }
 
 #[test]
@@ -109,11 +126,11 @@ fn ports() {
         (2, false, true, false, false),
     ] {
         assert_eq!(write(&mut unit, PORT_2 + port::CONTROL, value), Ok(()));
-        assert_eq!(unit.controls[2], Control { enable, start, auto_start });
+        assert_eq!(unit.controls[2], SwitchPortControl { enable, start, auto_start });
         assert_eq!(unit.settings(2).priority, priority);
         assert_eq!(read(&unit, PORT_2 + port::CONTROL), Some(value));
     }
-    assert_eq!(write(&mut unit, PORT_2 + port::CONTROL, 0x10), Err(Refusal::Value));
+    assert_eq!(write(&mut unit, PORT_2 + port::CONTROL, 0x10), Err(RegisterRefusal::Value));
     unit.errors[2] = error::PARITY | error::CREDIT;
     assert_eq!(write(&mut unit, PORT_2 + port::ERRORS, error::PARITY), Ok(()));
     assert_eq!(read(&unit, PORT_2 + port::ERRORS), Some(error::CREDIT));
@@ -125,11 +142,11 @@ fn ports() {
     assert_eq!(unit.settings(2).packet_timeout_ns, Some(1_300_000));
     assert_eq!(write(&mut unit, PORT_2 + port::PACKET_TIMEOUT, 0), Ok(()));
     assert_eq!(unit.settings(2).packet_timeout_ns, None);
-    assert_eq!(unit.settings(1), Settings::default());
-    for (index, counter) in Counter::ALL.into_iter().enumerate() {
+    assert_eq!(unit.settings(1), SwitchPortConfig::default());
+    for (index, counter) in SwitchPortCounter::ALL.into_iter().enumerate() {
         let address = PORT_2 + port::COUNTERS + 4 * index as u32;
         assert_eq!(read(&unit, address), Some(200 + counter as u32));
-        assert_eq!(write(&mut unit, address, 0), Err(Refusal::ReadOnly));
+        assert_eq!(write(&mut unit, address, 0), Err(RegisterRefusal::ReadOnly));
         assert_eq!(counter as usize, index);
     }
 }
@@ -144,7 +161,7 @@ fn virtual_networks_and_slots() {
     assert_eq!((unit.router.vc(2, 7), read(&unit, vc1)), (Some(1), Some(1 << 31 | 7)));
     // Virtual channel 0 stays on virtual network 0; 64 is none; numbers need the valid bit.
     for (address, value) in [(vc1 - 4, 0), (vc1, 1 << 31), (vc1, 1 << 31 | 64), (vc1, 7)] {
-        assert_eq!(write(&mut unit, address, value), Err(Refusal::Value), "{value:#x}");
+        assert_eq!(write(&mut unit, address, value), Err(RegisterRefusal::Value), "{value:#x}");
     }
     assert_eq!(write(&mut unit, vc1, 0), Ok(()));
     assert_eq!(unit.router.vc(2, 7), None);
@@ -158,33 +175,33 @@ fn virtual_networks_and_slots() {
 
     assert_eq!(write(&mut unit, TABLE_OF + 4 * 63, 1), Ok(()));
     assert_eq!((unit.table.table_of(63), read(&unit, TABLE_OF + 4 * 63)), (Some(1), Some(1)));
-    assert_eq!(write(&mut unit, TABLE_OF, 2), Err(Refusal::Value));
-    assert_eq!(write(&mut unit, TABLE_OF + 4 * 64, 0), Err(Refusal::NoRegister));
+    assert_eq!(write(&mut unit, TABLE_OF, 2), Err(RegisterRefusal::Value));
+    assert_eq!(write(&mut unit, TABLE_OF + 4 * 64, 0), Err(RegisterRefusal::NoRegister));
 }
 
 #[test]
 fn routing_tables() {
     let mut unit = Unit::default();
     let entry = TABLES + 0x800 + 0x42 * 8;
-    assert_eq!(write(&mut unit, entry + 4, 1), Err(Refusal::Value));
+    assert_eq!(write(&mut unit, entry + 4, 1), Err(RegisterRefusal::Value));
     for value in [1, 1 << 4, u32::MAX] {
-        assert_eq!(write(&mut unit, entry, value), Err(Refusal::Value));
+        assert_eq!(write(&mut unit, entry, value), Err(RegisterRefusal::Value));
     }
     assert_eq!(write(&mut unit, entry, 0b1100), Ok(()));
-    assert_eq!(unit.table.get(1, 0x42), Some(Entry::any_of(0b1100)));
+    assert_eq!(unit.table.get(1, 0x42), Some(RoutingEntry::any_of(0b1100)));
     for (flags, expected) in [
-        (1, Entry::each_of(0b1100)),
-        (2, Entry::any_of(0b1100).deleting()),
-        (4, Entry::any_of(0b1100).urgent()),
+        (1, RoutingEntry::each_of(0b1100)),
+        (2, RoutingEntry::any_of(0b1100).deleting()),
+        (4, RoutingEntry::any_of(0b1100).urgent()),
     ] {
         assert_eq!(write(&mut unit, entry + 4, flags), Ok(()));
         assert_eq!(unit.table.get(1, 0x42), Some(expected));
         assert_eq!(read(&unit, entry + 4), Some(flags));
     }
-    assert_eq!(write(&mut unit, entry + 4, 8), Err(Refusal::Value));
+    assert_eq!(write(&mut unit, entry + 4, 8), Err(RegisterRefusal::Value));
     // Other ports leave the flags alone; none at all make the entry invalid.
     assert_eq!(write(&mut unit, entry, 0b0010), Ok(()));
-    assert_eq!(unit.table.get(1, 0x42), Some(Entry::any_of(0b0010).urgent()));
+    assert_eq!(unit.table.get(1, 0x42), Some(RoutingEntry::any_of(0b0010).urgent()));
     assert_eq!(write(&mut unit, entry, 0), Ok(()));
     assert_eq!((unit.table.get(1, 0x42), read(&unit, entry)), (None, Some(0)));
     for logical in [0, 31, 255] {
@@ -201,7 +218,7 @@ fn every_address() {
     let near = (0..TABLES + 0x2000).chain(u32::MAX - 64..=u32::MAX);
     for address in near {
         let Some(value) = read(&unit, address) else {
-            assert_eq!(write(&mut unit, address, 0), Err(Refusal::NoRegister));
+            assert_eq!(write(&mut unit, address, 0), Err(RegisterRefusal::NoRegister));
             continue;
         };
         assert!(address.is_multiple_of(4));
@@ -225,7 +242,7 @@ fn the_page_says_the_same() {
     for offset in (0..=port::RATE).step_by(4) {
         assert!(page.contains(&format!("| +0x{offset:02x} |")), "{offset:#x}");
     }
-    for (index, counter) in Counter::ALL.into_iter().enumerate() {
+    for (index, counter) in SwitchPortCounter::ALL.into_iter().enumerate() {
         let offset = port::COUNTERS + 4 * index as u32;
         assert!(page.contains(&format!("| +0x{offset:02x} | {counter:?} |")), "{counter:?}");
     }

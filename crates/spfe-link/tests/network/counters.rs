@@ -1,15 +1,15 @@
 //! Counters of a switch against what went in and came out.
 
 use crate::fabric::{Switch, packet};
-use spfe_link::network::router::Settings;
-use spfe_link::network::{Entry, Reason, Unit};
+use spfe_link::network::router::SwitchPortConfig;
+use spfe_link::network::{DiscardReason, PacketUnit, RoutingEntry};
 use spfe_link::spacewire::NChar;
 use spfe_link::word::Word;
 
 #[test]
 fn packets_and_bytes() {
     let mut switch = Switch::<NChar, 4, 1>::new(100);
-    switch.table.set(0, 40, Some(Entry::each_of(0b1100))).unwrap();
+    switch.table.set(0, 40, Some(RoutingEntry::each_of(0b1100))).unwrap();
     switch.send(1, 0, packet(&[2, 10, 11, 12]));
     switch.send(1, 0, [NChar::Data(2), NChar::Data(1), NChar::Eep]);
     switch.send(1, 0, packet(&[40, 9]));
@@ -21,7 +21,7 @@ fn packets_and_bytes() {
     assert_eq!((of(1).received.units, of(1).received.bytes), (5 + 3 + 3 + 4, 4 + 2 + 2 + 3));
     assert_eq!((of(2).sent.packets, of(2).sent.bytes, of(2).sent.eeps), (3, 3 + 1 + 2, 1));
     assert_eq!((of(3).sent.packets, of(3).sent.units), (1, 3));
-    assert_eq!(of(1).dropped(Reason::InvalidAddress), 1);
+    assert_eq!(of(1).dropped(DiscardReason::InvalidAddress), 1);
     assert_eq!((of(1).all_dropped(), of(1).timeouts(), of(1).spilled_units), (1, 0, 4));
     assert_eq!((of(2).received, of(1).sent), Default::default());
     assert!(switch.router.counters(4).is_none());
@@ -37,7 +37,7 @@ fn words() {
     assert_eq!((received.units, received.bytes, received.packets), (3, 9, 1));
     let sent = switch.router.counters(2).unwrap().sent;
     assert_eq!((sent.units, sent.bytes, sent.packets), (3, 8, 1));
-    let eep = <Word as Unit>::EEP;
+    let eep = <Word as PacketUnit>::EEP;
     assert!(eep.is_error_end() && !eop.is_error_end());
     assert_eq!(eep.data_chars(), 0);
 }
@@ -47,8 +47,11 @@ fn time_outs() {
     let mut switch = Switch::<NChar, 4, 1>::new(2);
     for port in 0..4 {
         let limit = Some(1000);
-        let settings =
-            Settings { packet_timeout_ns: limit, wait_timeout_ns: limit, ..Settings::default() };
+        let settings = SwitchPortConfig {
+            packet_timeout_ns: limit,
+            wait_timeout_ns: limit,
+            ..SwitchPortConfig::default()
+        };
         switch.router.set(port, settings);
     }
     switch.queues.running[3] = false;
@@ -61,9 +64,9 @@ fn time_outs() {
     assert!((0..4).all(|port| switch.router.counters(port).unwrap().timeouts() == 0));
     switch.settle(1010);
     let of = |port| *switch.router.counters(port).unwrap();
-    assert_eq!(of(1).dropped(Reason::Timeout), 1);
-    assert_eq!(of(2).dropped(Reason::NotRunning), 1);
-    assert_eq!(of(3).dropped(Reason::Blocked), 1);
+    assert_eq!(of(1).dropped(DiscardReason::Timeout), 1);
+    assert_eq!(of(2).dropped(DiscardReason::NotRunning), 1);
+    assert_eq!(of(3).dropped(DiscardReason::Blocked), 1);
     assert!((1..4).all(|port| of(port).timeouts() == 1));
     // The EEP of the cut packet, when it finds a place.
     assert_eq!((of(2).sent.units, of(2).sent.eeps), (2, 0));
@@ -84,11 +87,13 @@ fn nothing_is_missed() {
         (state >> 33) % limit
     };
     let mut switch = Switch::<NChar, 5, 2>::new(7);
-    switch.table.set(0, 32, Some(Entry::any_of(0b11000).deleting())).unwrap();
-    switch.table.set(0, 33, Some(Entry::each_of(0b00110))).unwrap();
+    switch.table.set(0, 32, Some(RoutingEntry::any_of(0b11000).deleting())).unwrap();
+    switch.table.set(0, 33, Some(RoutingEntry::each_of(0b00110))).unwrap();
     for port in 0..5 {
         let packet_timeout_ns = Some(300);
-        switch.router.set(port, Settings { packet_timeout_ns, ..Settings::default() });
+        switch
+            .router
+            .set(port, SwitchPortConfig { packet_timeout_ns, ..SwitchPortConfig::default() });
     }
     let (mut given, mut got) = ([0u64; 5], [0u64; 5]);
     for now_ns in 0..3000u64 {
@@ -115,7 +120,7 @@ fn nothing_is_missed() {
         let counters = switch.router.counters(port).unwrap();
         assert_eq!(counters.received.units, given[port] - left as u64);
         assert_eq!(counters.sent.units, got[port]);
-        for reason in Reason::ALL {
+        for reason in DiscardReason::ALL {
             let dropped = &switch.queues.dropped;
             let seen = dropped.iter().filter(|d| usize::from(d.port) == port && d.reason == reason);
             assert_eq!(counters.dropped(reason), seen.count() as u64, "{reason:?}");

@@ -1,6 +1,6 @@
 //! Switches with their queues, joined by links that move one unit per step and virtual channel.
 
-use spfe_link::network::{Dropped, Ports, Router, Table, Unit};
+use spfe_link::network::{DiscardedPacket, PacketUnit, RoutingSwitch, RoutingTable, SwitchPorts};
 use spfe_link::spacewire::NChar;
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ pub struct Queues<U> {
     pub inputs: Vec<Vec<VecDeque<U>>>,
     pub outputs: Vec<Vec<VecDeque<U>>>,
     pub running: Vec<bool>,
-    pub dropped: Vec<Dropped>,
+    pub dropped: Vec<DiscardedPacket>,
 }
 
-impl<U: Unit> Ports for Queues<U> {
+impl<U: PacketUnit> SwitchPorts for Queues<U> {
     type Unit = U;
 
     fn peek(&mut self, port: usize, vc: usize) -> Option<U> {
@@ -37,24 +37,24 @@ impl<U: Unit> Ports for Queues<U> {
         self.running[port]
     }
 
-    fn dropped(&mut self, dropped: Dropped) {
+    fn dropped(&mut self, dropped: DiscardedPacket) {
         self.dropped.push(dropped);
     }
 }
 
 /// A switch, its table and its queues.
 pub struct Switch<U, const P: usize, const V: usize> {
-    pub router: Router<P, V>,
-    pub table: Table<2>,
+    pub router: RoutingSwitch<P, V>,
+    pub table: RoutingTable<2>,
     pub queues: Queues<U>,
 }
 
-impl<U: Unit, const P: usize, const V: usize> Switch<U, P, V> {
+impl<U: PacketUnit, const P: usize, const V: usize> Switch<U, P, V> {
     pub fn new(room: usize) -> Self {
         let queues = || (0..P).map(|_| (0..V).map(|_| VecDeque::new()).collect()).collect();
         Self {
-            router: Router::new(),
-            table: Table::new(),
+            router: RoutingSwitch::new(),
+            table: RoutingTable::new(),
             queues: Queues {
                 room,
                 inputs: queues(),
@@ -102,7 +102,7 @@ pub struct Fabric<U, const P: usize, const V: usize> {
     pub blocked_vc: Option<usize>,
 }
 
-impl<U: Unit, const P: usize, const V: usize> Fabric<U, P, V> {
+impl<U: PacketUnit, const P: usize, const V: usize> Fabric<U, P, V> {
     pub fn new(switches: usize, room: usize) -> Self {
         Self {
             now_ns: 0,
@@ -172,7 +172,7 @@ impl<U: Unit, const P: usize, const V: usize> Fabric<U, P, V> {
         })
     }
 
-    pub fn dropped(&self) -> Vec<Dropped> {
+    pub fn dropped(&self) -> Vec<DiscardedPacket> {
         self.switches.iter().flat_map(|switch| switch.queues.dropped.iter().copied()).collect()
     }
 }

@@ -3,8 +3,8 @@
 use crate::fabric::{Fabric, Switch, packet};
 use proptest::prelude::*;
 use spfe_link::Word;
-use spfe_link::network::Entry;
-use spfe_link::network::router::Settings;
+use spfe_link::network::RoutingEntry;
+use spfe_link::network::router::SwitchPortConfig;
 use spfe_link::spacewire::NChar;
 
 const P: usize = 6;
@@ -143,7 +143,7 @@ proptest! {
                 fabric.join((one, port), (other, far_port));
             }
         }
-        let limits = Settings {
+        let limits = SwitchPortConfig {
             packet_timeout_ns: Some(500),
             wait_timeout_ns: Some(1_000),
             priority: false,
@@ -152,7 +152,7 @@ proptest! {
             (0..P).for_each(|port| assert!(switch.router.set(port, limits)));
         }
         for (switch, address, ports, kind) in entries {
-            let entry = Entry {
+            let entry = RoutingEntry {
                 ports: ports << 1,
                 // Copies would arrive more than once: see the next test.
                 multicast: false,
@@ -202,7 +202,7 @@ proptest! {
         for port in 0..4 {
             switch.router.map(port, 1, Some(40)).unwrap();
             switch.router.map(port, 2, (port != 2).then_some(7)).unwrap();
-            switch.router.set(port, Settings {
+            switch.router.set(port, SwitchPortConfig {
                 packet_timeout_ns: Some(300),
                 wait_timeout_ns: Some(700),
                 priority: port == 1,
@@ -210,7 +210,7 @@ proptest! {
         }
         switch.table.use_table(40, 1).unwrap();
         for (table, address, ports, multicast) in entries {
-            let entry = Entry { multicast, ..Entry::any_of(ports << 1) };
+            let entry = RoutingEntry { multicast, ..RoutingEntry::any_of(ports << 1) };
             switch.table.set(table, address, Some(entry)).unwrap();
         }
         let mut now_ns = 0;
@@ -259,7 +259,7 @@ proptest! {
         fabric.join((1, 2), (2, 1));
         for switch in &mut fabric.switches {
             for port in 0..P {
-                switch.router.set(port, Settings {
+                switch.router.set(port, SwitchPortConfig {
                     packet_timeout_ns: Some(500),
                     wait_timeout_ns: Some(1_500),
                     priority: false,
@@ -267,7 +267,7 @@ proptest! {
             }
         }
         for (index, (switch, ports)) in sets.iter().enumerate() {
-            let entry = Entry::each_of(ports << 1).deleting();
+            let entry = RoutingEntry::each_of(ports << 1).deleting();
             fabric.switches[*switch].table.set(0, 32 + index as u8, Some(entry)).unwrap();
         }
         for (from, set, length) in &packets {

@@ -2,15 +2,15 @@
 
 use crate::fabric::{Fabric, Switch, packet};
 use spfe_link::Word;
-use spfe_link::network::router::MapError;
-use spfe_link::network::{Entry, Reason, Unit};
+use spfe_link::network::router::VirtualNetworkError;
+use spfe_link::network::{DiscardReason, PacketUnit, RoutingEntry};
 use spfe_link::spacewire::NChar;
 use spfe_link::word::k::{EEP, EOP, FILL};
 
 type SpaceWire = Switch<NChar, 6, 1>;
 type SpaceFibre = Switch<Word, 4, 4>;
 
-fn reasons<U, const P: usize, const V: usize>(switch: &Switch<U, P, V>) -> Vec<Reason> {
+fn reasons<U, const P: usize, const V: usize>(switch: &Switch<U, P, V>) -> Vec<DiscardReason> {
     switch.queues.dropped.iter().map(|dropped| dropped.reason).collect()
 }
 
@@ -61,15 +61,15 @@ fn a_path_in_words() {
     // A packet of the address alone goes on as an empty one, which the next switch drops.
     fabric.switches[0].send(1, 0, [Word::from_symbols([2, EOP, FILL, FILL], 0xe)]);
     fabric.settle();
-    assert_eq!(reasons(&fabric.switches[1]), [Reason::Empty]);
+    assert_eq!(reasons(&fabric.switches[1]), [DiscardReason::Empty]);
     assert!(fabric.is_idle());
 }
 
 #[test]
 fn logical_address_stays_unless_told() {
     let mut switch = SpaceWire::new(64);
-    switch.table.set(0, 32, Some(Entry::any_of(1 << 2))).unwrap();
-    switch.table.set(0, 254, Some(Entry::any_of(1 << 5).deleting())).unwrap();
+    switch.table.set(0, 32, Some(RoutingEntry::any_of(1 << 2))).unwrap();
+    switch.table.set(0, 254, Some(RoutingEntry::any_of(1 << 5).deleting())).unwrap();
     switch.send(1, 0, packet(&[32, 1]));
     switch.send(1, 0, packet(&[254, 33, 1]));
     switch.settle(0);
@@ -81,16 +81,16 @@ fn logical_address_stays_unless_told() {
 fn what_is_invalid_is_discarded_to_its_end() {
     let mut switch = SpaceWire::new(64);
     // An entry with ports that are not there, one of two that is, and a multicast with both.
-    switch.table.set(0, 50, Some(Entry::any_of(1 << 9))).unwrap();
-    switch.table.set(0, 51, Some(Entry::any_of(1 << 9 | 1 << 2))).unwrap();
-    switch.table.set(0, 52, Some(Entry::each_of(1 << 9 | 1 << 2))).unwrap();
+    switch.table.set(0, 50, Some(RoutingEntry::any_of(1 << 9))).unwrap();
+    switch.table.set(0, 51, Some(RoutingEntry::any_of(1 << 9 | 1 << 2))).unwrap();
+    switch.table.set(0, 52, Some(RoutingEntry::each_of(1 << 9 | 1 << 2))).unwrap();
     for first in [6, 31, 40, 255, 50, 52, 51] {
         switch.send(1, 0, packet(&[first, 1, 2, 3]));
     }
     switch.send(1, 0, [NChar::Eop, NChar::Eep]);
     switch.send(1, 0, packet(&[2, 9]));
     switch.settle(0);
-    use Reason::{Empty, InvalidAddress, NoPort};
+    use DiscardReason::{Empty, InvalidAddress, NoPort};
     let all = [NoPort, NoPort, InvalidAddress, InvalidAddress, NoPort, NoPort, Empty, Empty];
     assert_eq!(reasons(&switch), all);
     let first = switch.queues.dropped[2];
@@ -122,13 +122,13 @@ fn words_with_nothing_in_them_are_left_out() {
 fn virtual_channels_to_virtual_networks() {
     let mut switch = SpaceFibre::new(64);
     let router = &mut switch.router;
-    assert_eq!(router.map(1, 0, Some(3)), Err(MapError::Fixed));
-    assert_eq!(router.map(1, 1, Some(0)), Err(MapError::Fixed));
-    assert_eq!(router.map(4, 1, Some(1)), Err(MapError::Range));
-    assert_eq!(router.map(1, 4, Some(1)), Err(MapError::Range));
-    assert_eq!(router.map(1, 1, Some(64)), Err(MapError::Range));
+    assert_eq!(router.map(1, 0, Some(3)), Err(VirtualNetworkError::Fixed));
+    assert_eq!(router.map(1, 1, Some(0)), Err(VirtualNetworkError::Fixed));
+    assert_eq!(router.map(4, 1, Some(1)), Err(VirtualNetworkError::Range));
+    assert_eq!(router.map(1, 4, Some(1)), Err(VirtualNetworkError::Range));
+    assert_eq!(router.map(1, 1, Some(64)), Err(VirtualNetworkError::Range));
     router.map(1, 1, Some(63)).unwrap();
-    assert_eq!(router.map(1, 2, Some(63)), Err(MapError::Taken));
+    assert_eq!(router.map(1, 2, Some(63)), Err(VirtualNetworkError::Taken));
     router.map(2, 3, Some(63)).unwrap();
     router.map(1, 2, Some(7)).unwrap();
     assert_eq!((router.vc(1, 63), router.vc(2, 63), router.vc(3, 63)), (Some(1), Some(3), None));
@@ -141,12 +141,12 @@ fn virtual_channels_to_virtual_networks() {
     assert_eq!(switch.out(2, 3).len(), 1);
     let mut reasons = reasons(&switch);
     reasons.sort_by_key(|reason| *reason as u8);
-    assert_eq!(reasons, [Reason::InputUnmapped, Reason::OutputUnmapped]);
+    assert_eq!(reasons, [DiscardReason::InputUnmapped, DiscardReason::OutputUnmapped]);
     // Not while a packet is under way, and afterwards.
     switch.send(1, 1, [Word::from_symbols([2, 1, 2, 3], 0)]);
     switch.settle(0);
-    assert_eq!(switch.router.map(1, 1, None), Err(MapError::Busy));
-    assert_eq!(switch.router.map(2, 3, None), Err(MapError::Busy));
+    assert_eq!(switch.router.map(1, 1, None), Err(VirtualNetworkError::Busy));
+    assert_eq!(switch.router.map(2, 3, None), Err(VirtualNetworkError::Busy));
     switch.send(1, 1, [Word::EEP]);
     switch.settle(0);
     switch.router.map(1, 1, None).unwrap();
@@ -161,8 +161,8 @@ fn each_virtual_network_has_its_table() {
         switch.router.map(port, 1, Some(9)).unwrap();
     }
     switch.table.use_table(9, 1).unwrap();
-    switch.table.set(0, 80, Some(Entry::any_of(1 << 2))).unwrap();
-    switch.table.set(1, 80, Some(Entry::any_of(1 << 3))).unwrap();
+    switch.table.set(0, 80, Some(RoutingEntry::any_of(1 << 2))).unwrap();
+    switch.table.set(1, 80, Some(RoutingEntry::any_of(1 << 3))).unwrap();
     let word = Word::from_symbols([80, EOP, FILL, FILL], 0xe);
     switch.send(1, 0, [word]);
     switch.send(1, 1, [word]);

@@ -1,8 +1,8 @@
 //! Packets that do not move on.
 
 use crate::fabric::{Switch, packet};
-use spfe_link::network::router::Settings;
-use spfe_link::network::{Entry, Reason};
+use spfe_link::network::router::SwitchPortConfig;
+use spfe_link::network::{DiscardReason, RoutingEntry};
 use spfe_link::spacewire::NChar;
 
 type SpaceWire = Switch<NChar, 6, 1>;
@@ -13,12 +13,14 @@ fn switch(room: usize) -> SpaceWire {
     let mut switch = SpaceWire::new(room);
     for port in 0..6 {
         let packet_timeout_ns = Some(LIMIT_NS);
-        switch.router.set(port, Settings { packet_timeout_ns, ..Settings::default() });
+        switch
+            .router
+            .set(port, SwitchPortConfig { packet_timeout_ns, ..SwitchPortConfig::default() });
     }
     switch
 }
 
-fn reasons(switch: &SpaceWire) -> Vec<Reason> {
+fn reasons(switch: &SpaceWire) -> Vec<DiscardReason> {
     switch.queues.dropped.iter().map(|dropped| dropped.reason).collect()
 }
 
@@ -32,7 +34,7 @@ fn a_blocked_packet_is_cut() {
     switch.settle(9 + LIMIT_NS);
     assert!(switch.queues.dropped.is_empty());
     switch.settle(10 + LIMIT_NS);
-    assert_eq!(reasons(&switch), [Reason::Timeout]);
+    assert_eq!(reasons(&switch), [DiscardReason::Timeout]);
     // The input is free at once, the output when the EEP has a place.
     assert_eq!(switch.out(3, 0), packet(&[9]));
     switch.send(4, 0, packet(&[2, 8]));
@@ -57,7 +59,7 @@ fn a_packet_without_its_end_is_cut() {
     switch.send(1, 0, packet(&[2, 3]));
     switch.settle(LIMIT_NS);
     assert_eq!(switch.out(2, 0), packet(&[3]));
-    assert_eq!(reasons(&switch), [Reason::Timeout]);
+    assert_eq!(reasons(&switch), [DiscardReason::Timeout]);
 }
 
 #[test]
@@ -66,7 +68,7 @@ fn a_packet_of_which_nothing_went_out_leaves_no_eep() {
     switch.send(1, 0, [NChar::Data(2)]);
     switch.settle(0);
     switch.settle(LIMIT_NS);
-    assert_eq!((switch.out(2, 0), reasons(&switch)), (vec![], vec![Reason::Timeout]));
+    assert_eq!((switch.out(2, 0), reasons(&switch)), (vec![], vec![DiscardReason::Timeout]));
 }
 
 #[test]
@@ -93,7 +95,7 @@ fn without_a_time_out_it_waits_for_ever() {
 #[test]
 fn multicast_is_cut_on_all_outputs() {
     let mut switch = switch(3);
-    switch.table.set(0, 70, Some(Entry::each_of(0b0110))).unwrap();
+    switch.table.set(0, 70, Some(RoutingEntry::each_of(0b0110))).unwrap();
     switch.send(3, 0, packet(&[70, 1, 2, 3, 4, 5, 6, 7]));
     for _ in 0..10 {
         switch.settle(0);
@@ -111,14 +113,14 @@ fn multicast_is_cut_on_all_outputs() {
 fn waiting_ends_too() {
     let mut switch = SpaceWire::new(8);
     let wait_timeout_ns = Some(LIMIT_NS);
-    switch.router.set(1, Settings { wait_timeout_ns, ..Settings::default() });
+    switch.router.set(1, SwitchPortConfig { wait_timeout_ns, ..SwitchPortConfig::default() });
     switch.queues.running[2] = false;
     switch.send(1, 0, packet(&[2, 1]));
     switch.send(3, 0, packet(&[2, 3]));
     switch.settle(0);
     assert_eq!(switch.router.deadline_ns(), Some(LIMIT_NS));
     switch.settle(LIMIT_NS);
-    assert_eq!(reasons(&switch), [Reason::NotRunning]);
+    assert_eq!(reasons(&switch), [DiscardReason::NotRunning]);
     assert!(switch.queues.inputs[1][0].is_empty());
     // The other waits until the port runs; then one that waits behind it is late.
     switch.queues.running[2] = true;
@@ -128,15 +130,15 @@ fn waiting_ends_too() {
     switch.send(1, 0, packet(&[2, 1]));
     switch.settle(2 * LIMIT_NS);
     switch.settle(3 * LIMIT_NS);
-    assert_eq!(reasons(&switch), [Reason::NotRunning, Reason::Blocked]);
+    assert_eq!(reasons(&switch), [DiscardReason::NotRunning, DiscardReason::Blocked]);
 }
 
 #[test]
 fn a_multicast_to_a_port_that_does_not_run_holds_no_other_up() {
     let mut switch = SpaceWire::new(8);
     let wait_timeout_ns = Some(LIMIT_NS);
-    switch.router.set(1, Settings { wait_timeout_ns, ..Settings::default() });
-    switch.table.set(0, 70, Some(Entry::each_of(0b0_1100))).unwrap();
+    switch.router.set(1, SwitchPortConfig { wait_timeout_ns, ..SwitchPortConfig::default() });
+    switch.table.set(0, 70, Some(RoutingEntry::each_of(0b0_1100))).unwrap();
     switch.queues.running[2] = false;
     switch.send(1, 0, packet(&[70, 1]));
     switch.settle(0);
@@ -144,5 +146,5 @@ fn a_multicast_to_a_port_that_does_not_run_holds_no_other_up() {
     switch.settle(0);
     assert_eq!(switch.out(3, 0), packet(&[4]));
     switch.settle(LIMIT_NS);
-    assert_eq!(reasons(&switch), [Reason::NotRunning]);
+    assert_eq!(reasons(&switch), [DiscardReason::NotRunning]);
 }

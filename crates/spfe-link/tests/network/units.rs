@@ -2,7 +2,7 @@
 
 use spfe_link::Word;
 use spfe_link::network::table::TableError;
-use spfe_link::network::{Entry, Routes, Table, Unit};
+use spfe_link::network::{PacketUnit, RouteLookup, RoutingEntry, RoutingTable};
 use spfe_link::spacewire::NChar;
 use spfe_link::word::k::{EEP, EOP, FILL};
 
@@ -38,22 +38,25 @@ fn addresses_of_n_chars() {
 
 #[test]
 fn tables() {
-    let mut table = Table::<2>::new();
+    let mut table = RoutingTable::<2>::new();
     assert_eq!(table.entry(0, 32), None);
     for address in [0, 31, 255] {
-        assert_eq!(table.set(0, address, Some(Entry::any_of(2))), Err(TableError::NotLogical));
+        assert_eq!(
+            table.set(0, address, Some(RoutingEntry::any_of(2))),
+            Err(TableError::NotLogical)
+        );
     }
-    assert_eq!(table.set(2, 40, Some(Entry::any_of(2))), Err(TableError::NoTable));
+    assert_eq!(table.set(2, 40, Some(RoutingEntry::any_of(2))), Err(TableError::NoTable));
     assert_eq!(table.use_table(64, 1), Err(TableError::NoTable));
     assert_eq!(table.use_table(1, 2), Err(TableError::NoTable));
     // The configuration port has path addresses only.
-    assert_eq!(table.set(0, 40, Some(Entry::any_of(3))), Err(TableError::Ports));
-    assert_eq!(table.set(0, 40, Some(Entry::any_of(0))), Err(TableError::Ports));
-    table.set(0, 254, Some(Entry::any_of(2))).unwrap();
-    table.set(1, 254, Some(Entry::any_of(4).deleting())).unwrap();
+    assert_eq!(table.set(0, 40, Some(RoutingEntry::any_of(3))), Err(TableError::Ports));
+    assert_eq!(table.set(0, 40, Some(RoutingEntry::any_of(0))), Err(TableError::Ports));
+    table.set(0, 254, Some(RoutingEntry::any_of(2))).unwrap();
+    table.set(1, 254, Some(RoutingEntry::any_of(4).deleting())).unwrap();
     table.use_table(5, 1).unwrap();
-    assert_eq!(table.entry(4, 254), Some(Entry::any_of(2)));
-    assert_eq!(table.entry(5, 254), Some(Entry::any_of(4).deleting()));
+    assert_eq!(table.entry(4, 254), Some(RoutingEntry::any_of(2)));
+    assert_eq!(table.entry(5, 254), Some(RoutingEntry::any_of(4).deleting()));
     table.set(0, 254, None).unwrap();
     assert_eq!((table.entry(4, 254), table.entry(4, 255)), (None, None));
 }

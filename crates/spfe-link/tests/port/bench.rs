@@ -1,30 +1,33 @@
 //! Two ports and the cable of each lane.
 
-use spfe_link::control::Control;
-use spfe_link::datalink::{Buffers, Config, DataLink, ResetState};
+use spfe_link::control::ControlWord;
+use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, LinkResetState};
 use spfe_link::multilane::{self, Alignment, MultiLane};
-use spfe_link::{Port, Word, lane};
+use spfe_link::{SpaceFibrePort, Word, lane};
 use std::collections::VecDeque;
 
 pub const VCS: usize = 2;
-pub type End<const L: usize> = Port<Vec<Word>, L, VCS>;
+pub type End<const L: usize> = SpaceFibrePort<Vec<Word>, L, VCS>;
 
 pub const EOP: Word = Word { bits: 0xfbfb_fbfd, k: 0xf };
 
 /// Lanes that come up in some 200 words, so that a campaign sees many of them. Started still is
 /// longer than the way there and back, or a gap that each end answers with one could go round.
-pub fn quick_lane() -> lane::Config {
-    lane::Config {
+pub fn quick_lane() -> lane::LaneConfig {
+    lane::LaneConfig {
         word_rate_hz: 5_000_000,
         filler_words: 2,
         init_timeout_words: 800,
         started_words: 150,
-        ..lane::Config::new()
+        ..lane::LaneConfig::new()
     }
 }
 
-pub fn end<const L: usize>(lane: lane::Config, link: Config) -> End<L> {
-    let lanes = MultiLane::<L>::new(&multilane::Config { lane, ..multilane::Config::new() });
+pub fn end<const L: usize>(lane: lane::LaneConfig, link: DataLinkConfig) -> End<L> {
+    let lanes = MultiLane::<L>::new(&multilane::MultiLaneConfig {
+        lane,
+        ..multilane::MultiLaneConfig::new()
+    });
     let segment = 64 * L.next_power_of_two();
     let memory = |words: usize| vec![Word::default(); words];
     let buffers = Buffers {
@@ -33,7 +36,7 @@ pub fn end<const L: usize>(lane: lane::Config, link: Config) -> End<L> {
         recovery: memory(8 * segment),
     };
     let link = DataLink::new(
-        Config {
+        DataLinkConfig {
             fct_multiplier: L as u8,
             segment_multiplier: L as u8,
             multi_lane_capable: L > 1,
@@ -41,7 +44,7 @@ pub fn end<const L: usize>(lane: lane::Config, link: Config) -> End<L> {
         },
         buffers,
     );
-    Port::new(link.unwrap(), lanes)
+    SpaceFibrePort::new(link.unwrap(), lanes)
 }
 
 pub struct Bench<const L: usize> {
@@ -57,7 +60,7 @@ pub struct Bench<const L: usize> {
 }
 
 impl<const L: usize> Bench<L> {
-    pub fn new(lane: lane::Config, link: Config, delays: &[usize]) -> Self {
+    pub fn new(lane: lane::LaneConfig, link: DataLinkConfig, delays: &[usize]) -> Self {
         let delay = |lane: usize| vec![None; *delays.get(lane).unwrap_or(&4)].into();
         let wires = || (0..L).map(delay).collect();
         Self {
@@ -80,7 +83,8 @@ impl<const L: usize> Bench<L> {
     pub fn step(&mut self) {
         for (from, wires) in self.wires.iter_mut().enumerate() {
             for (lane, word) in self.ends[from].transmit().into_iter().enumerate() {
-                if let Some(Control::Init3 { capability }) = word.and_then(Control::decode) {
+                if let Some(ControlWord::Init3 { capability }) = word.and_then(ControlWord::decode)
+                {
                     self.init3[from][lane] = Some(capability);
                 }
                 wires[lane].push_back(word);
@@ -107,7 +111,7 @@ impl<const L: usize> Bench<L> {
         }
     }
 
-    pub fn states(&self) -> [ResetState; 2] {
+    pub fn states(&self) -> [LinkResetState; 2] {
         [self.ends[0].link.reset_state(), self.ends[1].link.reset_state()]
     }
 

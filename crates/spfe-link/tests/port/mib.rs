@@ -3,8 +3,8 @@
 use crate::bench::{Bench, VCS, quick_lane};
 use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, MibKind, MibLayer, MibScope};
 use spfe_link::Word;
-use spfe_link::datalink::Config;
-use spfe_link::mib::{Error, Mib, find};
+use spfe_link::datalink::DataLinkConfig;
+use spfe_link::mib::{Error, LinkMib, find};
 use std::collections::BTreeSet;
 
 /// Tables 5-36 and 5-37 by layer, as far as they are of an end of a link.
@@ -119,7 +119,11 @@ fn is_fixed(id: MibItem) -> bool {
 }
 
 fn bench() -> Bench<3> {
-    Bench::new(quick_lane(), Config { link_reset_retry_words: 800, ..Config::default() }, &[])
+    Bench::new(
+        quick_lane(),
+        DataLinkConfig { link_reset_retry_words: 800, ..DataLinkConfig::default() },
+        &[],
+    )
 }
 
 #[test]
@@ -332,7 +336,7 @@ fn lanes_that_are_not_there_have_no_items() {
     let end = &mut bench.ends[0];
     end.lanes.lanes_mut()[2].parameters.lane_reset = true;
     let mut mib =
-        Mib { link: &mut end.link, lanes: &mut end.lanes, lane_count: 2, node: &mut end.node };
+        LinkMib { link: &mut end.link, lanes: &mut end.lanes, lane_count: 2, node: &mut end.node };
     assert_eq!(mib.get(MibItem::LaneState, 2), Err(Error::Index { count: 2 }));
     assert_eq!(mib.set(MibItem::LaneReset, 2, 0), Err(Error::Index { count: 2 }));
     assert_eq!(mib.range(MibItem::MaxDataSendingLanes.info()), (1, 2));

@@ -1,7 +1,7 @@
 //! Link reset over lanes that come up in any order (50-11C 5.7.9, 5.7.10).
 
 use crate::bench::{Bench, EOP, quick_lane};
-use spfe_link::datalink::{Config, Parameters, ResetState};
+use spfe_link::datalink::{DataLinkConfig, DataLinkParameters, LinkResetState};
 use spfe_link::{Word, lane};
 
 struct Random(u64);
@@ -13,13 +13,14 @@ impl Random {
     }
 }
 
-fn quick_link() -> Config {
-    Config { link_reset_retry_words: 800, ..Config::default() }
+fn quick_link() -> DataLinkConfig {
+    DataLinkConfig { link_reset_retry_words: 800, ..DataLinkConfig::default() }
 }
 
 #[test]
 fn both_ends_come_up() {
-    let mut bench = Bench::<4>::new(lane::Config::new(), Config::default(), &[4, 5, 6, 7]);
+    let mut bench =
+        Bench::<4>::new(lane::LaneConfig::new(), DataLinkConfig::default(), &[4, 5, 6, 7]);
     bench.start_lanes();
     let took = bench.until_up(4000);
     assert!(took < 2000, "{took}");
@@ -34,7 +35,7 @@ fn scrambling_is_taken_over_by_a_link_reset() {
     bench.start_lanes();
     bench.until_up(2000);
     assert!(bench.init3[0].iter().all(|field| field.unwrap() & 4 != 0));
-    let parameters = Parameters { data_scrambled: false, ..Parameters::default() };
+    let parameters = DataLinkParameters { data_scrambled: false, ..DataLinkParameters::default() };
     bench.ends[0].link.set_parameters(parameters);
     // A lane comes back in the same session: it says what the others said.
     bench.ends[0].lanes.lane_mut(1).unwrap().reset();
@@ -62,19 +63,19 @@ fn scrambling_is_taken_over_by_a_link_reset() {
 #[test]
 fn two_resets_taken_for_one() {
     let comes_up = |link_reset_retry_words| {
-        let link = Config { link_reset_retry_words, ..Config::default() };
+        let link = DataLinkConfig { link_reset_retry_words, ..DataLinkConfig::default() };
         let mut bench = Bench::<2>::new(quick_lane(), link, &[]);
         bench.cut = [2; 2];
         bench.start_lanes();
         // Lane 0 tells end 0 of the first reset, and is cut before it is active.
-        while bench.states()[0] != ResetState::LinkInitialised {
+        while bench.states()[0] != LinkResetState::LinkInitialised {
             bench.step();
         }
         bench.ends[1].link.link_reset();
         bench.cut = [1; 2];
         bench.run(4000);
         assert_eq!(bench.ends[0].lanes.status().active, 2, "lane 1 came up");
-        bench.states() == [ResetState::LinkInitialised; 2]
+        bench.states() == [LinkResetState::LinkInitialised; 2]
     };
     assert!(comes_up(800));
     assert!(!comes_up(0), "the rule is needed");
@@ -110,7 +111,7 @@ fn campaign<const L: usize>(seed: u64) {
             8 => {
                 let data_scrambled = random.below(2) == 0;
                 let link = &mut bench.ends[end].link;
-                link.set_parameters(Parameters { data_scrambled, ..link.parameters() });
+                link.set_parameters(DataLinkParameters { data_scrambled, ..link.parameters() });
             }
             9 => bench.damaged[end] = random.below(1 << L) as u16,
             10 => bench.start_lanes(),

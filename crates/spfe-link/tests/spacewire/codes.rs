@@ -1,19 +1,19 @@
 //! Broadcast codes: priority, time-codes, interrupts.
 
 use crate::pair::{Pair, Wires, packet, push};
-use spfe_link::spacewire::character::Meaning;
-use spfe_link::spacewire::interrupt::{Flags, Mode, Relay};
-use spfe_link::spacewire::schedule::Schedule;
+use spfe_link::spacewire::character::CodeMeaning;
+use spfe_link::spacewire::interrupt::{InterruptFlags, InterruptMode, InterruptRelay};
+use spfe_link::spacewire::schedule::CodeSchedule;
 use spfe_link::spacewire::timecode::TimeCodeRegister;
-use spfe_link::spacewire::{BroadcastCode, Character, Received, State};
+use spfe_link::spacewire::{BroadcastCode, DecodedCharacter, SpaceWireCharacter, SpaceWireState};
 
 #[test]
 fn meanings() {
-    assert_eq!(BroadcastCode(0x3f).meaning(), Meaning::Time(63));
-    assert_eq!(BroadcastCode(0x80).meaning(), Meaning::Interrupt(0));
-    assert_eq!(BroadcastCode(0xbf).meaning(), Meaning::Acknowledge(31));
+    assert_eq!(BroadcastCode(0x3f).meaning(), CodeMeaning::Time(63));
+    assert_eq!(BroadcastCode(0x80).meaning(), CodeMeaning::Interrupt(0));
+    assert_eq!(BroadcastCode(0xbf).meaning(), CodeMeaning::Acknowledge(31));
     for code in (0x40..0x80).chain(0xc0..=0xff) {
-        assert_eq!(BroadcastCode(code).meaning(), Meaning::Reserved);
+        assert_eq!(BroadcastCode(code).meaning(), CodeMeaning::Reserved);
     }
 }
 
@@ -30,7 +30,7 @@ fn offered_outside_run_it_is_discarded() {
     let mut pair = Pair::<8, 8>::new([10_000_000; 2]);
     assert!(!pair.sides[0].port.broadcast(BroadcastCode::time(1)));
     assert_eq!(pair.sides[0].port.counters().discarded_broadcasts, 1);
-    pair.until(|pair| pair.both(State::Run));
+    pair.until(|pair| pair.both(SpaceWireState::Run));
     assert!(!pair.sides[0].port.broadcast(BroadcastCode(0x40)));
     pair.run_ns(20_000);
     assert!(pair.sides[1].codes.is_empty());
@@ -40,9 +40,9 @@ fn offered_outside_run_it_is_discarded() {
 fn one_that_waits_is_dropped_with_the_link() {
     let mut pair = Pair::<8, 8>::running([10_000_000; 2]);
     assert!(pair.sides[0].port.broadcast(BroadcastCode::time(1)));
-    pair.inject(0, Received::ParityError);
-    pair.until(|pair| pair.both(State::ErrorReset));
-    pair.until(|pair| pair.both(State::Run));
+    pair.inject(0, DecodedCharacter::ParityError);
+    pair.until(|pair| pair.both(SpaceWireState::ErrorReset));
+    pair.until(|pair| pair.both(SpaceWireState::Run));
     pair.run_ns(20_000);
     assert!(pair.sides[1].codes.is_empty());
     assert_eq!(pair.sides[0].port.counters().sent_broadcasts, 0);
@@ -58,13 +58,13 @@ fn it_goes_ahead_of_data() {
     // Ten bit times of the character in progress at most, and its own fourteen.
     assert_eq!(pair.sides[1].codes, [BroadcastCode(9)]);
     assert!(pair.sides[1].port.waiting() <= 6);
-    let at = pair.sides[1].seen.iter().position(|c| matches!(c, Character::Broadcast(_)));
-    assert!(matches!(pair.sides[1].seen[at.unwrap() - 1], Character::NChar(_)));
+    let at = pair.sides[1].seen.iter().position(|c| matches!(c, SpaceWireCharacter::Broadcast(_)));
+    assert!(matches!(pair.sides[1].seen[at.unwrap() - 1], SpaceWireCharacter::NChar(_)));
 }
 
 #[test]
 fn order_among_codes() {
-    let mut schedule = Schedule::new();
+    let mut schedule = CodeSchedule::new();
     for code in [0x81, 0xa7, 0xa3, 0x05, 0x80, 0x06] {
         assert!(schedule.offer(BroadcastCode(code)));
     }
@@ -90,7 +90,7 @@ fn time_code_register() {
 #[test]
 fn relay_lets_each_pass_once() {
     let (interrupt, acknowledge) = (BroadcastCode::interrupt(4), BroadcastCode::acknowledge(4));
-    let mut relay = Relay::new(Mode::Acknowledged, 1_000);
+    let mut relay = InterruptRelay::new(InterruptMode::Acknowledged, 1_000);
     assert!(!relay.receive(0, acknowledge));
     assert!(relay.receive(0, interrupt));
     assert!(!relay.receive(10, interrupt));
@@ -100,10 +100,10 @@ fn relay_lets_each_pass_once() {
     // The timer clears it.
     assert!(relay.is_set(1_029, 4) && !relay.is_set(1_030, 4));
     assert!(relay.receive(1_030, interrupt));
-    let mut plain = Relay::new(Mode::Interrupt, 1_000);
+    let mut plain = InterruptRelay::new(InterruptMode::Interrupt, 1_000);
     assert!(plain.receive(0, interrupt));
     assert!(!plain.receive(1, acknowledge));
-    let mut extended = Relay::new(Mode::Extended, 1_000);
+    let mut extended = InterruptRelay::new(InterruptMode::Extended, 1_000);
     assert!(extended.receive(0, acknowledge) && extended.is_set(0, 36));
     assert!(!extended.receive(1, acknowledge));
 }
@@ -111,7 +111,7 @@ fn relay_lets_each_pass_once() {
 #[test]
 fn flags_of_a_node() {
     let code = BroadcastCode::interrupt(7);
-    let mut flags = Flags::new(Mode::Acknowledged, 500);
+    let mut flags = InterruptFlags::new(InterruptMode::Acknowledged, 500);
     assert_eq!(flags.handled(0, 7), None);
     assert_eq!(flags.receive(100, code), Some(7));
     assert_eq!(flags.receive(110, code), None);
@@ -119,7 +119,7 @@ fn flags_of_a_node() {
     assert_eq!(flags.active(), 0);
     assert_eq!(flags.receive(700, code), Some(7));
     assert_eq!(flags.handled(1_900, 7), Some((BroadcastCode::acknowledge(7), 1_900)));
-    let mut plain = Flags::new(Mode::Interrupt, 500);
+    let mut plain = InterruptFlags::new(InterruptMode::Interrupt, 500);
     assert_eq!(plain.receive(0, code), Some(7));
     assert_eq!(plain.handled(1, 7), None);
     assert_eq!(plain.active(), 0);

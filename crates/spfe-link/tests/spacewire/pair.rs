@@ -1,10 +1,13 @@
 //! Two ports joined by a cable, in steps of 5 ns.
 
-use spfe_link::spacewire::ds::Signals;
+use spfe_link::spacewire::ds::DsSignals;
 use spfe_link::spacewire::port::START_RATE_BPS;
-use spfe_link::spacewire::serial::Serial;
-use spfe_link::spacewire::state::Control;
-use spfe_link::spacewire::{BroadcastCode, Character, NChar, Port, Received, State, Timing};
+use spfe_link::spacewire::serial::SerialPort;
+use spfe_link::spacewire::state::SpaceWireControl;
+use spfe_link::spacewire::{
+    BroadcastCode, DecodedCharacter, NChar, SpaceWireCharacter, SpaceWirePort, SpaceWireState,
+    SpaceWireTiming,
+};
 use std::collections::VecDeque;
 
 pub const STEP_NS: u64 = 5;
@@ -13,14 +16,14 @@ pub const STEP_NS: u64 = 5;
 enum Event {
     Signal { until_ns: u64 },
     Silence,
-    Character(Character),
+    Character(SpaceWireCharacter),
 }
 
 pub struct Side<const TX: usize, const RX: usize> {
-    pub port: Port<TX, RX>,
+    pub port: SpaceWirePort<TX, RX>,
     pub codes: Vec<BroadcastCode>,
     /// Characters that arrived.
-    pub seen: Vec<Character>,
+    pub seen: Vec<SpaceWireCharacter>,
     cable: VecDeque<(u64, Event)>,
     free_ps: u64,
 }
@@ -33,8 +36,8 @@ pub struct Pair<const TX: usize, const RX: usize> {
     pub sides: [Side<TX, RX>; 2],
 }
 
-pub fn port<const TX: usize, const RX: usize>(rate_bps: u64) -> Port<TX, RX> {
-    Port::new(0, Control::default(), Timing::NOMINAL, rate_bps)
+pub fn port<const TX: usize, const RX: usize>(rate_bps: u64) -> SpaceWirePort<TX, RX> {
+    SpaceWirePort::new(0, SpaceWireControl::default(), SpaceWireTiming::NOMINAL, rate_bps)
 }
 
 impl<const TX: usize, const RX: usize> Pair<TX, RX> {
@@ -52,11 +55,11 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
     /// In Run on both sides.
     pub fn running(rates_bps: [u64; 2]) -> Self {
         let mut pair = Self::new(rates_bps);
-        pair.until(|pair| pair.both(State::Run));
+        pair.until(|pair| pair.both(SpaceWireState::Run));
         pair
     }
 
-    pub fn both(&self, state: State) -> bool {
+    pub fn both(&self, state: SpaceWireState) -> bool {
         self.sides.iter().all(|side| side.port.state() == state)
     }
 
@@ -72,7 +75,7 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
                     Event::Silence => side.port.silence(self.now_ns),
                     Event::Character(character) => {
                         side.seen.push(character);
-                        let received = Received::Character(character);
+                        let received = DecodedCharacter::Character(character);
                         side.codes.extend(side.port.receive(self.now_ns, received));
                     }
                 }
@@ -124,7 +127,7 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
     }
 
     /// Puts a character of our own on the wire to a side, out of turn.
-    pub fn inject(&mut self, to: usize, received: Received) {
+    pub fn inject(&mut self, to: usize, received: DecodedCharacter) {
         let now_ns = self.now_ns;
         self.sides[to].port.receive(now_ns, received);
     }
@@ -134,10 +137,10 @@ impl<const TX: usize, const RX: usize> Pair<TX, RX> {
 pub struct Wires {
     pub now_ns: u64,
     pub cut: bool,
-    pub sides: [Serial<64, 64>; 2],
+    pub sides: [SerialPort<64, 64>; 2],
     pub codes: [Vec<BroadcastCode>; 2],
     /// The signals of side 0 where they change, and when.
-    pub trace: Vec<(u64, Signals)>,
+    pub trace: Vec<(u64, DsSignals)>,
     free_ps: [u64; 2],
 }
 
@@ -146,20 +149,20 @@ impl Wires {
         Self {
             now_ns: 0,
             cut: false,
-            sides: rates_bps.map(|rate_bps| Serial::new(port(rate_bps))),
+            sides: rates_bps.map(|rate_bps| SerialPort::new(port(rate_bps))),
             codes: [Vec::new(), Vec::new()],
-            trace: vec![(0, Signals::default())],
+            trace: vec![(0, DsSignals::default())],
             free_ps: [0; 2],
         }
     }
 
     pub fn running() -> Self {
         let mut wires = Self::new([START_RATE_BPS; 2]);
-        wires.until(|wires| wires.both(State::Run));
+        wires.until(|wires| wires.both(SpaceWireState::Run));
         wires
     }
 
-    pub fn both(&self, state: State) -> bool {
+    pub fn both(&self, state: SpaceWireState) -> bool {
         self.sides.iter().all(|side| side.port.state() == state)
     }
 
@@ -201,11 +204,11 @@ impl Wires {
     }
 }
 
-pub fn drain<const TX: usize, const RX: usize>(port: &mut Port<TX, RX>) -> Vec<NChar> {
+pub fn drain<const TX: usize, const RX: usize>(port: &mut SpaceWirePort<TX, RX>) -> Vec<NChar> {
     std::iter::from_fn(|| port.pop()).collect()
 }
 
-pub fn push<const TX: usize, const RX: usize>(port: &mut Port<TX, RX>, n_chars: &[NChar]) {
+pub fn push<const TX: usize, const RX: usize>(port: &mut SpaceWirePort<TX, RX>, n_chars: &[NChar]) {
     for n_char in n_chars {
         assert!(port.push(*n_char));
     }

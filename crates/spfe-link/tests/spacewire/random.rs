@@ -2,21 +2,24 @@
 
 use crate::pair::{Pair, drain, packet};
 use proptest::prelude::*;
-use spfe_link::spacewire::ds::Signals;
-use spfe_link::spacewire::serial::Serial;
-use spfe_link::spacewire::state::Control;
-use spfe_link::spacewire::{BroadcastCode, Character, NChar, Port, Received, State, Timing};
+use spfe_link::spacewire::ds::DsSignals;
+use spfe_link::spacewire::serial::SerialPort;
+use spfe_link::spacewire::state::SpaceWireControl;
+use spfe_link::spacewire::{
+    BroadcastCode, DecodedCharacter, NChar, SpaceWireCharacter, SpaceWirePort, SpaceWireState,
+    SpaceWireTiming,
+};
 
-fn any_character() -> impl Strategy<Value = Received> {
+fn any_character() -> impl Strategy<Value = DecodedCharacter> {
     prop_oneof![
-        4 => Just(Received::Character(Character::Null)),
-        4 => Just(Received::Character(Character::Fct)),
-        4 => any::<u8>().prop_map(|b| Received::Character(Character::NChar(NChar::Data(b)))),
-        2 => Just(Received::Character(Character::NChar(NChar::Eop))),
-        1 => Just(Received::Character(Character::NChar(NChar::Eep))),
-        2 => any::<u8>().prop_map(|b| Received::Character(Character::Broadcast(BroadcastCode(b)))),
-        1 => Just(Received::ParityError),
-        1 => Just(Received::EscapeError),
+        4 => Just(DecodedCharacter::Character(SpaceWireCharacter::Null)),
+        4 => Just(DecodedCharacter::Character(SpaceWireCharacter::Fct)),
+        4 => any::<u8>().prop_map(|b| DecodedCharacter::Character(SpaceWireCharacter::NChar(NChar::Data(b)))),
+        2 => Just(DecodedCharacter::Character(SpaceWireCharacter::NChar(NChar::Eop))),
+        1 => Just(DecodedCharacter::Character(SpaceWireCharacter::NChar(NChar::Eep))),
+        2 => any::<u8>().prop_map(|b| DecodedCharacter::Character(SpaceWireCharacter::Broadcast(BroadcastCode(b)))),
+        1 => Just(DecodedCharacter::ParityError),
+        1 => Just(DecodedCharacter::EscapeError),
     ]
 }
 
@@ -27,7 +30,7 @@ proptest! {
     fn random_characters(
         steps in prop::collection::vec((any_character(), 0u64..900, any::<u8>()), 0..400),
     ) {
-        let mut port = Port::<16, 24>::new(0, Control::default(), Timing::NOMINAL, 100_000_000);
+        let mut port = SpaceWirePort::<16, 24>::new(0, SpaceWireControl::default(), SpaceWireTiming::NOMINAL, 100_000_000);
         let mut now_ns = 0;
         for (received, ns, other) in steps {
             // Long enough at the start of each try to reach Started.
@@ -47,16 +50,16 @@ proptest! {
 
     #[test]
     fn random_signals(steps in prop::collection::vec((0u8..4, 1u64..200), 0..2000)) {
-        let mut serial = Serial::new(Port::<8, 8>::new(
+        let mut serial = SerialPort::new(SpaceWirePort::<8, 8>::new(
             0,
-            Control::default(),
-            Timing::NOMINAL,
+            SpaceWireControl::default(),
+            SpaceWireTiming::NOMINAL,
             100_000_000,
         ));
         let mut now_ns = 0;
         for (signals, ns) in steps {
             now_ns += ns;
-            serial.receive(now_ns, Signals { d: signals & 1 != 0, s: signals & 2 != 0 });
+            serial.receive(now_ns, DsSignals { d: signals & 1 != 0, s: signals & 2 != 0 });
             serial.transmit(now_ns);
         }
     }
@@ -83,17 +86,17 @@ proptest! {
             pair.step();
             idle_ns += 5;
             let more = drain(&mut pair.sides[1].port);
-            if !more.is_empty() || !queue.is_empty() || !pair.both(State::Run) {
+            if !more.is_empty() || !queue.is_empty() || !pair.both(SpaceWireState::Run) {
                 idle_ns = 0;
             }
             received.extend(more);
             if let Some((at_ns, side)) = next.filter(|(at_ns, _)| *at_ns <= pair.now_ns) {
-                pair.inject(side, Received::ParityError);
+                pair.inject(side, DecodedCharacter::ParityError);
                 next = errors.next().map(|(ns, side)| (at_ns + ns, side));
             }
         }
         // An error while the ends start can cost them one more round.
-        pair.until(|pair| pair.both(State::Run));
+        pair.until(|pair| pair.both(SpaceWireState::Run));
         received.extend(drain(&mut pair.sides[1].port));
         let mut after = None;
         for got in received.split_inclusive(|n_char| n_char.is_end()) {

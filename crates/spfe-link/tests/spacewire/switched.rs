@@ -1,18 +1,18 @@
 //! A switch between two links: node, link, switch, link, node.
 
 use crate::pair::{Pair, drain, packet, push};
-use spfe_link::network::{Dropped, Ports, Router, Table};
-use spfe_link::spacewire::{NChar, Port, Received, State};
+use spfe_link::network::{DiscardedPacket, RoutingSwitch, RoutingTable, SwitchPorts};
+use spfe_link::spacewire::{DecodedCharacter, NChar, SpaceWirePort, SpaceWireState};
 
 type Link = Pair<64, 64>;
 
 /// The switch's ends of the links: port 1 and port 2.
 struct Ends<'a> {
-    ports: [&'a mut Port<64, 64>; 2],
-    dropped: Vec<Dropped>,
+    ports: [&'a mut SpaceWirePort<64, 64>; 2],
+    dropped: Vec<DiscardedPacket>,
 }
 
-impl Ports for Ends<'_> {
+impl SwitchPorts for Ends<'_> {
     type Unit = NChar;
 
     fn peek(&mut self, port: usize, _vc: usize) -> Option<NChar> {
@@ -32,21 +32,21 @@ impl Ports for Ends<'_> {
     }
 
     fn is_running(&mut self, port: usize) -> bool {
-        self.ports.get(port.wrapping_sub(1)).is_some_and(|port| port.state() == State::Run)
+        self.ports.get(port.wrapping_sub(1)).is_some_and(|port| port.state() == SpaceWireState::Run)
     }
 
-    fn dropped(&mut self, dropped: Dropped) {
+    fn dropped(&mut self, dropped: DiscardedPacket) {
         self.dropped.push(dropped);
     }
 }
 
 /// One step of both links and of the switch; gives back what the far node got.
-fn step(near: &mut Link, far: &mut Link, router: &mut Router<3, 1>) -> Vec<NChar> {
+fn step(near: &mut Link, far: &mut Link, router: &mut RoutingSwitch<3, 1>) -> Vec<NChar> {
     near.step();
     far.step();
     let ports = [&mut near.sides[1].port, &mut far.sides[0].port];
     let mut ends = Ends { ports, dropped: Vec::new() };
-    router.step(near.now_ns, &Table::<1>::new(), &mut ends);
+    router.step(near.now_ns, &RoutingTable::<1>::new(), &mut ends);
     assert_eq!(ends.dropped, []);
     drain(&mut far.sides[1].port)
 }
@@ -55,7 +55,7 @@ fn step(near: &mut Link, far: &mut Link, router: &mut Router<3, 1>) -> Vec<NChar
 fn packets_through_a_switch_and_a_link_that_fails() {
     let mut near = Link::new([100_000_000; 2]);
     let mut far = Link::new([20_000_000, 50_000_000]);
-    let mut router = Router::<3, 1>::new();
+    let mut router = RoutingSwitch::<3, 1>::new();
     let mut got = Vec::new();
     for first in [10, 20, 30] {
         let mut data = [first; 40];
@@ -73,7 +73,7 @@ fn packets_through_a_switch_and_a_link_that_fails() {
                 got.extend(step(&mut near, &mut far, &mut router));
             }
             let now_ns = far.now_ns;
-            far.sides[1].port.receive(now_ns, Received::ParityError);
+            far.sides[1].port.receive(now_ns, DecodedCharacter::ParityError);
         }
     }
     for _ in 0..40_000 {

@@ -1,32 +1,32 @@
 //! Bits in the order of the wire, parity, data and strobe, the first NULL, errors of bits.
 
-use spfe_link::spacewire::decode::Decoder;
-use spfe_link::spacewire::ds::{DsDecoder, DsEncoder, Edge, Signals};
-use spfe_link::spacewire::encode::{Bits, Encoder};
-use spfe_link::spacewire::{BroadcastCode, Character, NChar, Received};
+use spfe_link::spacewire::decode::CharacterDecoder;
+use spfe_link::spacewire::ds::{DsDecoder, DsEdge, DsEncoder, DsSignals};
+use spfe_link::spacewire::encode::{CharacterBits, CharacterEncoder};
+use spfe_link::spacewire::{BroadcastCode, DecodedCharacter, NChar, SpaceWireCharacter};
 
-fn text(mut bits: Bits) -> String {
+fn text(mut bits: CharacterBits) -> String {
     std::iter::from_fn(|| bits.next_bit()).map(|bit| if bit { '1' } else { '0' }).collect()
 }
 
-fn encoded(characters: &[Character]) -> Vec<String> {
-    let mut encoder = Encoder::new();
+fn encoded(characters: &[SpaceWireCharacter]) -> Vec<String> {
+    let mut encoder = CharacterEncoder::new();
     characters.iter().map(|character| text(encoder.encode(*character))).collect()
 }
 
-fn decoded(bits: &str) -> Vec<Received> {
-    let mut decoder = Decoder::new();
+fn decoded(bits: &str) -> Vec<DecodedCharacter> {
+    let mut decoder = CharacterDecoder::new();
     let bits = bits.chars().filter(|c| *c != ' ');
     bits.filter_map(|bit| decoder.bit(bit == '1')).collect()
 }
 
-const DATA_55: Character = Character::NChar(NChar::Data(0x55));
-const EOP: Character = Character::NChar(NChar::Eop);
-const EEP: Character = Character::NChar(NChar::Eep);
+const DATA_55: SpaceWireCharacter = SpaceWireCharacter::NChar(NChar::Data(0x55));
+const EOP: SpaceWireCharacter = SpaceWireCharacter::NChar(NChar::Eop);
+const EEP: SpaceWireCharacter = SpaceWireCharacter::NChar(NChar::Eep);
 
 #[test]
 fn first_null_and_fcts() {
-    use Character::{Fct, Null};
+    use SpaceWireCharacter::{Fct, Null};
     assert_eq!(encoded(&[Null, Null, Fct, Fct]), ["01110100", "01110100", "0100", "0100"]);
 }
 
@@ -44,13 +44,13 @@ fn first_null_on_data_and_strobe() {
 
 #[test]
 fn data_end_markers_and_time_code() {
-    let bits = encoded(&[Character::Null, DATA_55, EOP]);
+    let bits = encoded(&[SpaceWireCharacter::Null, DATA_55, EOP]);
     assert_eq!(bits, ["01110100", "1010101010", "0101"]);
     // The content of EOP and of EEP is odd, so the parity bit after it changes.
     assert_eq!(encoded(&[EOP, EEP, EOP]), ["0101", "1110", "1101"]);
-    let time = Character::Broadcast(BroadcastCode::time(0x3f));
+    let time = SpaceWireCharacter::Broadcast(BroadcastCode::time(0x3f));
     assert_eq!(encoded(&[time]), ["01111011111100"]);
-    for character in [Character::Null, Character::Fct, DATA_55, EOP, EEP, time] {
+    for character in [SpaceWireCharacter::Null, SpaceWireCharacter::Fct, DATA_55, EOP, EEP, time] {
         let length = encoded(&[character])[0].len();
         assert_eq!(length, usize::from(character.length_bits()), "{character:?}");
     }
@@ -58,23 +58,33 @@ fn data_end_markers_and_time_code() {
 
 #[test]
 fn decoder_gives_back_what_was_encoded() {
-    let mut characters = vec![Character::Null, Character::Null];
-    characters.extend((0..=255).map(|byte| Character::NChar(NChar::Data(byte))));
-    characters.extend([EOP, EEP, Character::Fct, Character::Null, EOP, Character::Null]);
-    characters.extend((0..=255).map(|byte| Character::Broadcast(BroadcastCode(byte))));
-    characters.push(Character::Null);
+    let mut characters = vec![SpaceWireCharacter::Null, SpaceWireCharacter::Null];
+    characters.extend((0..=255).map(|byte| SpaceWireCharacter::NChar(NChar::Data(byte))));
+    characters.extend([
+        EOP,
+        EEP,
+        SpaceWireCharacter::Fct,
+        SpaceWireCharacter::Null,
+        EOP,
+        SpaceWireCharacter::Null,
+    ]);
+    characters.extend((0..=255).map(|byte| SpaceWireCharacter::Broadcast(BroadcastCode(byte))));
+    characters.push(SpaceWireCharacter::Null);
     let received = decoded(&encoded(&characters).concat());
     // The last one waits for its parity.
-    let good = characters[..characters.len() - 1].iter().map(|c| Received::Character(*c));
+    let good = characters[..characters.len() - 1].iter().map(|c| DecodedCharacter::Character(*c));
     assert_eq!(received, good.collect::<Vec<_>>());
 }
 
 #[test]
 fn got_null_takes_nine_bits() {
     assert_eq!(decoded("01110100"), []);
-    assert_eq!(decoded("01110100 0"), [Received::Character(Character::Null)]);
+    assert_eq!(decoded("01110100 0"), [DecodedCharacter::Character(SpaceWireCharacter::Null)]);
     // Wherever in the stream the receiver comes in.
-    assert_eq!(decoded("10100 01110100 0"), [Received::Character(Character::Null)]);
+    assert_eq!(
+        decoded("10100 01110100 0"),
+        [DecodedCharacter::Character(SpaceWireCharacter::Null)]
+    );
     // Not with a wrong parity bit after it.
     assert_eq!(decoded("01110100 1"), []);
     assert_eq!(decoded("11110100 0"), []);
@@ -82,24 +92,24 @@ fn got_null_takes_nine_bits() {
 
 #[test]
 fn parity_error_keeps_the_character_back() {
-    let null = Received::Character(Character::Null);
+    let null = DecodedCharacter::Character(SpaceWireCharacter::Null);
     let good = "01110100 01110100 1010101010 0101 1100";
-    let n_chars = [DATA_55, EOP].map(Received::Character);
+    let n_chars = [DATA_55, EOP].map(DecodedCharacter::Character);
     assert_eq!(decoded(good), [null, null, n_chars[0], n_chars[1]]);
     // One bit of the data wrong: it is never handed on, nor is what follows.
     assert_eq!(
         decoded("01110100 01110100 1011101010 0101 1100"),
-        [null, null, Received::ParityError]
+        [null, null, DecodedCharacter::ParityError]
     );
     // Its own parity bit wrong: that one covers the NULL before.
-    assert_eq!(decoded("01110100 01110100 0010101010 0101"), [null, Received::ParityError]);
+    assert_eq!(decoded("01110100 01110100 0010101010 0101"), [null, DecodedCharacter::ParityError]);
 }
 
 #[test]
 fn each_single_bit_error_is_seen() {
     let good =
         "01110100".to_owned() + "0100" + "1010101010" + "0101" + "11110100" + "01110100" + "01";
-    assert!(!decoded(&good).contains(&Received::ParityError));
+    assert!(!decoded(&good).contains(&DecodedCharacter::ParityError));
     for wrong in 9..good.len() {
         let mut bits: Vec<u8> = good.clone().into_bytes();
         bits[wrong] ^= 1;
@@ -112,10 +122,10 @@ fn each_single_bit_error_is_seen() {
 
 #[test]
 fn escape_errors() {
-    let null = Received::Character(Character::Null);
+    let null = DecodedCharacter::Character(SpaceWireCharacter::Null);
     // ESC, then ESC (parity 0), EOP, EEP, then the parity and flag that release them.
     for bits in ["01110100 0111 0111 01", "01110100 0111 0101 11", "01110100 0111 0110 11"] {
-        assert_eq!(decoded(bits), [null, Received::EscapeError], "{bits}");
+        assert_eq!(decoded(bits), [null, DecodedCharacter::EscapeError], "{bits}");
     }
 }
 
@@ -125,17 +135,17 @@ fn data_and_strobe_back() {
     let mut decoder = DsDecoder::new();
     let bits = [false, true, true, true, false, true, false, false, false, true];
     for bit in bits {
-        assert_eq!(decoder.signals(encoder.bit(bit)), Edge::Bit(bit));
-        assert_eq!(decoder.signals(encoder.signals()), Edge::None);
+        assert_eq!(decoder.signals(encoder.bit(bit)), DsEdge::Bit(bit));
+        assert_eq!(decoder.signals(encoder.signals()), DsEdge::None);
     }
     // Both at once is no bit, and one at a time is how the transmitter turns off.
     let now = encoder.signals();
-    assert_eq!(decoder.signals(Signals { d: !now.d, s: !now.s }), Edge::Both);
+    assert_eq!(decoder.signals(DsSignals { d: !now.d, s: !now.s }), DsEdge::Both);
     let mut before = encoder.signals();
     for _ in 0..3 {
         let after = encoder.quiet();
         assert!(before.d == after.d || before.s == after.s);
         before = after;
     }
-    assert_eq!(before, Signals::default());
+    assert_eq!(before, DsSignals::default());
 }

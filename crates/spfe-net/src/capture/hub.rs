@@ -9,11 +9,11 @@ use spfe_capture::{CaptureSummary, Keep, WriterOptions};
 use spfe_contract::{EndMarker, Message, MessageKind, Status, message_flags};
 use spfe_device::observer::{Delivery, DeliveryObserver};
 use spfe_link::Word;
-use spfe_link::datalink::Broadcast;
-use spfe_link::network::Dropped;
-use spfe_link::spacewire::{BroadcastCode, Character};
+use spfe_link::datalink::LinkBroadcast;
+use spfe_link::network::DiscardedPacket;
+use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
 use spfe_link::word::k;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use spfe_sim::link::{Event, Observer, Side};
 use spfe_sim::recorder::{Recorder, Wanted, Wiring};
 use spfe_sim::time::{NS, Ps};
@@ -289,7 +289,7 @@ impl Inner {
         at: Ps,
         (link, side, vc): (u32, Side, u8),
         bytes: &[u8],
-        end: End,
+        end: PacketEnd,
     ) {
         self.each(of, at, |live, at| {
             if !live.chosen[link as usize] {
@@ -312,7 +312,7 @@ impl Inner {
         at: Ps,
         place: (u32, Side, u8),
         (continues, bytes): (bool, &[u8]),
-        end: Option<End>,
+        end: Option<PacketEnd>,
     ) {
         let open = self
             .open
@@ -342,8 +342,8 @@ impl Look<'_> {
     pub fn part(&mut self, link: u32, side: Side, vc: u8, seen: Delivery<'_>) {
         let end = match seen.end {
             EndMarker::None => None,
-            EndMarker::Eop => Some(End::Eop),
-            EndMarker::Eep => Some(End::Eep),
+            EndMarker::Eop => Some(PacketEnd::Eop),
+            EndMarker::Eep => Some(PacketEnd::Eep),
         };
         let at = seen.time_ns.wrapping_mul(NS);
         self.0.part(Of::Clock, at, (link, side, vc), (seen.continues, seen.bytes), end);
@@ -359,7 +359,7 @@ impl Look<'_> {
                 let delayed = message.status & message_flags::DELAYED != 0;
                 let (channel, kind) = (message.channel, message.r#type);
                 let data = message.data.to_le_bytes();
-                let broadcast = Broadcast { channel, kind, data, late, delayed };
+                let broadcast = LinkBroadcast { channel, kind, data, late, delayed };
                 live.recorder.broadcast(at, link, side, false, &broadcast);
             }
             Some(MessageKind::TimeCode) => {
@@ -386,8 +386,8 @@ impl Look<'_> {
                         bytes.push(byte);
                         continue;
                     }
-                    (true, k::EOP) => End::Eop,
-                    (true, k::EEP) => End::Eep,
+                    (true, k::EOP) => PacketEnd::Eop,
+                    (true, k::EEP) => PacketEnd::Eep,
                     _ => continue,
                 };
                 self.0.part(Of::Exact, at, place, (continues, &bytes), Some(end));
@@ -415,7 +415,7 @@ impl Observer for Look<'_> {
         });
     }
 
-    fn character(&mut self, at: Ps, link: u32, side: Side, character: Character) {
+    fn character(&mut self, at: Ps, link: u32, side: Side, character: SpaceWireCharacter) {
         self.0.each(Of::Exact, at, |live, at| {
             if live.words && live.chosen[link as usize] {
                 live.recorder.character(at, link, side, character);
@@ -427,15 +427,15 @@ impl Observer for Look<'_> {
         true
     }
 
-    fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: End) {
+    fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: PacketEnd) {
         self.0.packet(Of::Exact, at, (link, side, channel), bytes, end);
     }
 
-    fn dropped(&mut self, at: Ps, router: u32, dropped: Dropped) {
+    fn dropped(&mut self, at: Ps, router: u32, dropped: DiscardedPacket) {
         self.0.each(Of::Exact, at, |live, at| live.recorder.dropped(at, router, dropped));
     }
 
-    fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &Broadcast) {
+    fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &LinkBroadcast) {
         let show = |live: &mut Live, at| live.recorder.broadcast(at, link, side, sent, message);
         self.0.each(Of::Exact, at, show);
     }

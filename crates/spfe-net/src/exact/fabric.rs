@@ -5,10 +5,10 @@ use super::mib::{self, MibEntry, Watch};
 use crate::capture::{LinkEnd, wiring};
 use crate::topology::{LinkRate, Peer, Topology};
 use spfe_link::Word;
-use spfe_link::datalink::Broadcast;
-use spfe_link::network::Dropped;
-use spfe_link::spacewire::{BroadcastCode, Character};
-use spfe_proto::End as PacketEnd;
+use spfe_link::datalink::LinkBroadcast;
+use spfe_link::network::DiscardedPacket;
+use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
+use spfe_proto::PacketEnd;
 use spfe_sim::fault::Fault;
 use spfe_sim::link::{End, Event, Link, Observer, Side};
 use spfe_sim::recorder::Wiring;
@@ -167,7 +167,7 @@ impl Observer for Both<'_> {
         self.observer.word(at, link, side, lane, word);
     }
 
-    fn character(&mut self, at: Ps, link: u32, side: Side, character: Character) {
+    fn character(&mut self, at: Ps, link: u32, side: Side, character: SpaceWireCharacter) {
         self.observer.character(at, link, side, character);
     }
 
@@ -179,11 +179,11 @@ impl Observer for Both<'_> {
         self.observer.packet(at, link, side, channel, bytes, end);
     }
 
-    fn dropped(&mut self, at: Ps, router: u32, dropped: Dropped) {
+    fn dropped(&mut self, at: Ps, router: u32, dropped: DiscardedPacket) {
         self.observer.dropped(at, router, dropped);
     }
 
-    fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &Broadcast) {
+    fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &LinkBroadcast) {
         self.observer.broadcast(at, link, side, sent, message);
     }
 

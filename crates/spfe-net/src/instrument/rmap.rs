@@ -16,11 +16,11 @@ use spfe_device::copy::CopyTarget;
 use spfe_device::flow::{Accepted, NextPiece, Piece, StepContext};
 use spfe_device::queue::Host;
 use spfe_device::shared::{FlowShared, bump};
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use spfe_proto::rmap::command::HEADER_MAX;
-use spfe_proto::rmap::target::{Counters, REPLY_OVERHEAD};
+use spfe_proto::rmap::target::{REPLY_OVERHEAD, TargetCounters};
 use spfe_proto::rmap::{
-    CommandHeader, Denial, LENGTH_MAX, Operation, Outcome, RMW_MAX, Ram, Target,
+    CommandHeader, Denial, LENGTH_MAX, RMW_MAX, Ram, RmapOperation, RmapTarget, TargetOutcome,
 };
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -38,7 +38,7 @@ const SPARE_BYTES_MAX: usize = 64 << 10;
 /// Target and memory.
 struct Unit {
     config: RmapUnit,
-    target: Target,
+    target: RmapTarget,
     bytes: Vec<u8>,
 }
 
@@ -79,14 +79,14 @@ pub fn ports(topology: &Topology) -> Vec<Vec<Option<Arc<RmapPort>>>> {
 
 impl RmapPort {
     fn new(config: RmapUnit, vcs: u32) -> Self {
-        let target = Target::new(config.target());
+        let target = RmapTarget::new(config.target());
         let bytes = vec![0; config.bytes as usize];
         let replies = (0..vcs).map(|_| Mutex::default()).collect();
         Self { unit: Mutex::new(Unit { config, target, bytes }), replies }
     }
 
     /// What the target counted.
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> TargetCounters {
         *lock(&self.unit).target.counters()
     }
 
@@ -109,14 +109,16 @@ impl RmapPort {
 impl Unit {
     /// Executes a command; its reply, if there is one, is all of `reply`. False if it was refused
     /// or discarded.
-    fn handle(&mut self, packet: &[u8], end: End, reply: &mut Vec<u8>) -> bool {
+    fn handle(&mut self, packet: &[u8], end: PacketEnd, reply: &mut Vec<u8>) -> bool {
         let header = CommandHeader::parse(packet).ok();
         let data = match header.as_ref().map(|header| (header.instruction.operation(), header)) {
             // More than it has needs no room: it is refused.
-            Some((Some(Operation::Read { increment: true }), header)) => {
+            Some((Some(RmapOperation::Read { increment: true }), header)) => {
                 (header.length as usize).min(self.bytes.len())
             }
-            Some((Some(Operation::Read { increment: false }), header)) => header.length as usize,
+            Some((Some(RmapOperation::Read { increment: false }), header)) => {
+                header.length as usize
+            }
             _ => RMW_MAX,
         };
         reply.clear();
@@ -131,7 +133,7 @@ impl Unit {
         let outcome = self.target.handle(packet, end, &mut memory, permit, reply);
         // There always is room for the smallest reply.
         reply.truncate(outcome.map_or(0, |outcome| outcome.reply_bytes()));
-        matches!(outcome, Ok(Outcome::Executed { .. }))
+        matches!(outcome, Ok(TargetOutcome::Executed { .. }))
     }
 }
 
@@ -210,7 +212,7 @@ impl RmapIn {
     }
 
     fn finish(&mut self, end: EndMarker, through_ns: u64) {
-        let end = if end == EndMarker::Eep { End::Eep } else { End::Eop };
+        let end = if end == EndMarker::Eep { PacketEnd::Eep } else { PacketEnd::Eop };
         let mut reply = self.replies().spare.pop().unwrap_or_default();
         let executed = lock(&self.port.unit).handle(&self.packet, end, &mut reply);
         self.replies().put(reply, through_ns);

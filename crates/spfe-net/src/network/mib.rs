@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::exact::mib::{self, LinkCommand, MibEntry};
 use crate::topology::Peer;
 use spfe_contract::{MibAccess, MibItem, MibScope, PortState, Status};
-use spfe_link::lane::State;
+use spfe_link::lane::LaneState;
 use spfe_link::mib::Error as Refusal;
 
 /// Greatest priority number of a packet-level link.
@@ -143,8 +143,8 @@ impl Network {
                 self.arena.times_out(endpoint, port).0.priority(index as u32).into()
             }
             _ if config.space_wire => return Err(Refusal::Absent),
-            MibItem::LaneState if joined => State::Active as u64,
-            MibItem::LaneState => State::Wait as u64,
+            MibItem::LaneState if joined => LaneState::Active as u64,
+            MibItem::LaneState => LaneState::Wait as u64,
             MibItem::NoSignal => u64::from(!joined),
             MibItem::DataSendingLanes | MibItem::DataReceivingLanes if joined => (1 << lanes) - 1,
             MibItem::DataSendingLanes | MibItem::DataReceivingLanes => 0,

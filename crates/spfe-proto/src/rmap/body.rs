@@ -1,7 +1,7 @@
 //! What follows a header: data and its CRC, or nothing (50-52C 5.3.3.4, 5.4.3, 5.5.3).
 
-use super::{Status, crc::crc};
-use crate::packet::End;
+use super::{RmapStatus, crc::crc};
+use crate::packet::PacketEnd;
 use core::fmt;
 
 /// What is wrong behind an intact header. If several things are, the first of this list.
@@ -39,12 +39,12 @@ pub enum BodyError {
 
 impl BodyError {
     /// The status a target replies with.
-    pub const fn status(self) -> Status {
+    pub const fn status(self) -> RmapStatus {
         match self {
-            Self::Eep { .. } => Status::EEP,
-            Self::Early { .. } => Status::EARLY_EOP,
-            Self::TooMuch { .. } => Status::TOO_MUCH_DATA,
-            Self::Crc { .. } => Status::INVALID_DATA_CRC,
+            Self::Eep { .. } => RmapStatus::EEP,
+            Self::Early { .. } => RmapStatus::EARLY_EOP,
+            Self::TooMuch { .. } => RmapStatus::TOO_MUCH_DATA,
+            Self::Crc { .. } => RmapStatus::INVALID_DATA_CRC,
         }
     }
 }
@@ -71,8 +71,8 @@ impl fmt::Display for BodyError {
 impl core::error::Error for BodyError {}
 
 /// What the number of bytes behind the header says, and how the packet ended.
-pub(super) const fn ending(bytes: usize, expected: usize, end: End) -> Result<(), BodyError> {
-    if matches!(end, End::Eep) {
+pub(super) const fn ending(bytes: usize, expected: usize, end: PacketEnd) -> Result<(), BodyError> {
+    if matches!(end, PacketEnd::Eep) {
         Err(BodyError::Eep { bytes, expected })
     } else if bytes < expected {
         Err(BodyError::Early { bytes, expected })
@@ -84,7 +84,7 @@ pub(super) const fn ending(bytes: usize, expected: usize, end: End) -> Result<()
 }
 
 /// The data of a packet: `rest` is what follows the header, `length` what the header says.
-pub fn data(rest: &[u8], length: u32, end: End) -> Result<&[u8], BodyError> {
+pub fn data(rest: &[u8], length: u32, end: PacketEnd) -> Result<&[u8], BodyError> {
     let expected = (length as usize).saturating_add(1);
     ending(rest.len(), expected, end)?;
     let Some((found, data)) = rest.split_last() else { return Ok(&[]) };
@@ -93,6 +93,6 @@ pub fn data(rest: &[u8], length: u32, end: End) -> Result<&[u8], BodyError> {
 }
 
 /// Checks that nothing follows the header.
-pub fn nothing(rest: &[u8], end: End) -> Result<(), BodyError> {
+pub fn nothing(rest: &[u8], end: PacketEnd) -> Result<(), BodyError> {
     ending(rest.len(), 0, end)
 }

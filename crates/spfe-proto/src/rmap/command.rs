@@ -1,11 +1,11 @@
 //! Commands (50-52C 5.3.1, 5.4.1, 5.5.1).
 
-use super::crc::Crc;
+use super::crc::RmapCrc;
 use super::{
     ADDRESS_MAX, BuildError, HeaderError, Instruction, LENGTH_MAX, PID, PacketError, PacketType,
     ReplyAddress, body,
 };
-use crate::packet::{End, gather, put, room};
+use crate::packet::{PacketEnd, gather, put, room};
 
 /// The shortest header of a command, in bytes: no reply address.
 pub const HEADER_MIN: usize = 16;
@@ -69,7 +69,7 @@ impl CommandHeader {
     }
 
     /// Writes the header with its CRC; returns [`CommandHeader::bytes`]. Nothing goes in front:
-    /// path bytes and, for [`Command::write`], data are the caller's.
+    /// path bytes and, for [`RmapCommand::write`], data are the caller's.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, BuildError> {
         let instruction = self.sayable()?;
         let start = [self.target, PID, instruction.0, self.key];
@@ -78,7 +78,7 @@ impl CommandHeader {
         let [_, l2, l1, l0] = self.length.to_be_bytes();
         let rest = [self.initiator, t1, t0, a4, a3, a2, a1, a0, l2, l1, l0];
         let field = self.reply_address.field();
-        let sum = Crc::new().bytes(&start).bytes(field).bytes(&rest).value();
+        let sum = RmapCrc::new().bytes(&start).bytes(field).bytes(&rest).value();
         Ok(put(out, &[&start, field, &rest, &[sum]])?)
     }
 
@@ -120,7 +120,7 @@ impl CommandHeader {
         self.write(packet.get_mut(path.len()..).unwrap_or_default())?;
         gather(packet, &[path]);
         if operation.carries_data() {
-            let sum = parts.iter().fold(Crc::new(), |sum, part| sum.bytes(part)).value();
+            let sum = parts.iter().fold(RmapCrc::new(), |sum, part| sum.bytes(part)).value();
             let place = packet.get_mut(path.len() + self.bytes()..).unwrap_or_default();
             gather(place, &[parts[0], parts[1], &[sum]]);
         }
@@ -130,16 +130,16 @@ impl CommandHeader {
 
 /// A whole command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command<'a> {
+pub struct RmapCommand<'a> {
     /// Its header.
     pub header: CommandHeader,
     /// Its data, without CRC; for a read-modify-write the data, then as much mask.
     pub data: &'a [u8],
 }
 
-impl<'a> Command<'a> {
+impl<'a> RmapCommand<'a> {
     /// Reads a packet that starts at its target logical address.
-    pub fn parse(packet: &'a [u8], end: End) -> Result<Self, PacketError> {
+    pub fn parse(packet: &'a [u8], end: PacketEnd) -> Result<Self, PacketError> {
         let header = CommandHeader::parse(packet)?;
         let instruction = header.instruction;
         let operation = match (instruction.packet_type(), instruction.operation()) {

@@ -34,9 +34,9 @@ const TABLES: [[u8; 256]; STEP] = {
 
 /// A CRC under way. Over data and the CRC behind it, it ends at 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Crc(u8);
+pub struct RmapCrc(u8);
 
-impl Crc {
+impl RmapCrc {
     /// Before the first byte.
     pub const fn new() -> Self {
         Self(0)
@@ -64,5 +64,5 @@ impl Crc {
 
 /// The CRC of bytes; 0 of none.
 pub fn crc(bytes: &[u8]) -> u8 {
-    Crc::new().bytes(bytes).value()
+    RmapCrc::new().bytes(bytes).value()
 }

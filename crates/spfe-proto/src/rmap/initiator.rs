@@ -4,15 +4,15 @@
 mod counters;
 mod request;
 
-pub use counters::{Counters, Discard, Failure};
-pub use request::{Node, Request};
+pub use counters::{InitiatorDiscard, TransactionCounters, TransactionFailure};
+pub use request::{RmapNode, RmapRequest};
 
-use super::{BuildError, CommandHeader, Instruction, ReplyHeader, Status, body};
-use crate::packet::End;
+use super::{BuildError, CommandHeader, Instruction, ReplyHeader, RmapStatus, body};
+use crate::packet::PacketEnd;
 
 /// A command on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentCommand {
     /// Its transaction identifier.
     pub transaction: u16,
     /// Bytes of the packet, path in front.
@@ -23,11 +23,11 @@ pub struct Sent {
 
 /// A transaction that ended with a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion<'a> {
+pub struct CompletedTransaction<'a> {
     /// Its transaction identifier.
     pub transaction: u16,
     /// The data of the reply, in the packet; none for a write.
-    pub result: Result<&'a [u8], Failure>,
+    pub result: Result<&'a [u8], TransactionFailure>,
 }
 
 /// A transaction that awaits its reply.
@@ -46,22 +46,22 @@ struct Pending {
 /// A transaction is in its table before the caller sees the packet: a reply cannot be too early. The
 /// identifier's remainder by `N` is its place, so no two outstanding ones are the same.
 #[derive(Clone, Debug)]
-pub struct Initiator<const N: usize> {
+pub struct RmapInitiator<const N: usize> {
     table: [Option<Pending>; N],
     outstanding: usize,
     next: u16,
     /// No deadline is earlier.
     earliest_ns: u64,
-    counters: Counters,
+    counters: TransactionCounters,
 }
 
-impl<const N: usize> Default for Initiator<N> {
+impl<const N: usize> Default for RmapInitiator<N> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const N: usize> Initiator<N> {
+impl<const N: usize> RmapInitiator<N> {
     /// An initiator that asked for nothing.
     pub const fn new() -> Self {
         const { assert!(0 < N && N <= 0x1_0000) };
@@ -70,7 +70,7 @@ impl<const N: usize> Initiator<N> {
             outstanding: 0,
             next: 0,
             earliest_ns: u64::MAX,
-            counters: Counters::NONE,
+            counters: TransactionCounters::NONE,
         }
     }
 
@@ -82,7 +82,7 @@ impl<const N: usize> Initiator<N> {
     }
 
     /// What it counted.
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &TransactionCounters {
         &self.counters
     }
 
@@ -99,13 +99,13 @@ impl<const N: usize> Initiator<N> {
     /// The command cannot be said, `out` is too small, or all places are taken; nothing was done.
     pub fn begin(
         &mut self,
-        node: &Node<'_>,
+        node: &RmapNode<'_>,
         address: u64,
-        request: &Request<'_>,
+        request: &RmapRequest<'_>,
         now_ns: u64,
         timeout_ns: u64,
         out: &mut [u8],
-    ) -> Result<Sent, BuildError> {
+    ) -> Result<SentCommand, BuildError> {
         let (length, reply_length) = request.lengths();
         let instruction = Instruction::command(request.operation());
         let outstanding = instruction.wants_reply();
@@ -127,7 +127,7 @@ impl<const N: usize> Initiator<N> {
             let deadline_ns = now_ns.saturating_add(timeout_ns);
             self.remember(&header, reply_length, deadline_ns);
         }
-        Ok(Sent { transaction, bytes, outstanding })
+        Ok(SentCommand { transaction, bytes, outstanding })
     }
 
     /// The next identifier whose place is free.
@@ -178,27 +178,31 @@ impl<const N: usize> Initiator<N> {
     /// # Errors
     ///
     /// The packet completes no transaction. It was counted; outstanding transactions go on.
-    pub fn handle<'a>(&mut self, packet: &'a [u8], end: End) -> Result<Completion<'a>, Discard> {
+    pub fn handle<'a>(
+        &mut self,
+        packet: &'a [u8],
+        end: PacketEnd,
+    ) -> Result<CompletedTransaction<'a>, InitiatorDiscard> {
         let found = self.find(packet).inspect_err(|discard| self.counters.discarded(*discard));
         let (header, length) = found?;
         self.forget(header.transaction);
         let rest = packet.get(header.bytes()..).unwrap_or(&[]);
         let result = outcome(&header, rest, length, end);
         self.counters.ended(result);
-        Ok(Completion { transaction: header.transaction, result })
+        Ok(CompletedTransaction { transaction: header.transaction, result })
     }
 
     /// The header of a reply that somebody waits for, and how much data it should have.
-    fn find(&self, packet: &[u8]) -> Result<(ReplyHeader, u32), Discard> {
-        let header = ReplyHeader::parse(packet).map_err(Discard::Header)?;
+    fn find(&self, packet: &[u8]) -> Result<(ReplyHeader, u32), InitiatorDiscard> {
+        let header = ReplyHeader::parse(packet).map_err(InitiatorDiscard::Header)?;
         let (instruction, transaction) = (header.instruction, header.transaction);
         if !instruction.wants_reply() || instruction.operation().is_none() {
-            return Err(Discard::Instruction { instruction });
+            return Err(InitiatorDiscard::Instruction { instruction });
         }
-        let pending = self.pending(transaction).ok_or(Discard::Unknown { transaction })?;
+        let pending = self.pending(transaction).ok_or(InitiatorDiscard::Unknown { transaction })?;
         let found = (header.initiator, header.target, instruction);
         if found != (pending.initiator, pending.target, pending.instruction) {
-            return Err(Discard::Mismatch { transaction });
+            return Err(InitiatorDiscard::Mismatch { transaction });
         }
         Ok((header, pending.length))
     }
@@ -231,18 +235,18 @@ fn outcome<'a>(
     header: &ReplyHeader,
     rest: &'a [u8],
     expected: u32,
-    end: End,
-) -> Result<&'a [u8], Failure> {
-    if header.status != Status::SUCCESS {
-        return Err(Failure::Status(header.status));
+    end: PacketEnd,
+) -> Result<&'a [u8], TransactionFailure> {
+    if header.status != RmapStatus::SUCCESS {
+        return Err(TransactionFailure::Status(header.status));
     }
     let length = header.length;
     if length != expected {
-        return Err(Failure::Length { length, expected });
+        return Err(TransactionFailure::Length { length, expected });
     }
     if header.instruction.is_write() {
-        body::nothing(rest, end).map_err(Failure::Body)?;
+        body::nothing(rest, end).map_err(TransactionFailure::Body)?;
         return Ok(&[]);
     }
-    body::data(rest, length, end).map_err(Failure::Body)
+    body::data(rest, length, end).map_err(TransactionFailure::Body)
 }

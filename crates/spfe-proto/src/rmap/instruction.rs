@@ -17,7 +17,7 @@ pub enum PacketType {
 
 /// What a command does: its command code, bits 5 to 2 of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum RmapOperation {
     /// 0010, 0011
     Read {
         /// Consecutive addresses; otherwise one address for all data.
@@ -48,7 +48,7 @@ const fn bit(set: bool, mask: u8) -> u8 {
     if set { mask } else { 0 }
 }
 
-impl Operation {
+impl RmapOperation {
     /// Is data sent with the command?
     pub const fn carries_data(self) -> bool {
         !matches!(self, Self::Read { .. })
@@ -65,11 +65,11 @@ impl Operation {
 
 impl Instruction {
     /// The instruction of a command without a reply address.
-    pub const fn command(operation: Operation) -> Self {
+    pub const fn command(operation: RmapOperation) -> Self {
         Self(match operation {
-            Operation::Read { increment } => COMMAND | REPLY | bit(increment, INCREMENT),
-            Operation::ReadModifyWrite => COMMAND | VERIFY | REPLY | INCREMENT,
-            Operation::Write { verify, reply, increment } => {
+            RmapOperation::Read { increment } => COMMAND | REPLY | bit(increment, INCREMENT),
+            RmapOperation::ReadModifyWrite => COMMAND | VERIFY | REPLY | INCREMENT,
+            RmapOperation::Write { verify, reply, increment } => {
                 COMMAND
                     | WRITE
                     | bit(verify, VERIFY)
@@ -102,12 +102,12 @@ impl Instruction {
     }
 
     /// What the command code means; none for 0000, 0001, 0100, 0101 and 0110.
-    pub const fn operation(self) -> Option<Operation> {
+    pub const fn operation(self) -> Option<RmapOperation> {
         let increment = self.0 & INCREMENT != 0;
         match self.code() {
-            0b0010 | 0b0011 => Some(Operation::Read { increment }),
-            0b0111 => Some(Operation::ReadModifyWrite),
-            0b1000.. => Some(Operation::Write {
+            0b0010 | 0b0011 => Some(RmapOperation::Read { increment }),
+            0b0111 => Some(RmapOperation::ReadModifyWrite),
+            0b1000.. => Some(RmapOperation::Write {
                 verify: self.0 & VERIFY != 0,
                 reply: self.0 & REPLY != 0,
                 increment,

@@ -4,7 +4,7 @@ use super::RMW_MAX;
 
 /// Why memory did not do what it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum MemoryFault {
     /// It does not have that address, alignment or length: status 10.
     Refused,
     /// It tried and failed: status 1.
@@ -15,10 +15,10 @@ pub enum Fault {
 /// incrementing access that ends above the 40-bit addresses.
 pub trait Memory {
     /// Reads all of `data`; from one address only if not `increment`.
-    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault>;
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault>;
 
     /// Writes all of `data`; to one address only if not `increment`.
-    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault>;
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault>;
 
     /// Reads 1 to 4 bytes into `old`, and writes them with the bits of `data` where `mask` is one.
     /// No other access comes between (50-52C 5.5). All three are of one length.
@@ -28,9 +28,9 @@ pub trait Memory {
         data: &[u8],
         mask: &[u8],
         old: &mut [u8],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), MemoryFault> {
         let mut new = [0; RMW_MAX];
-        let new = new.get_mut(..old.len()).ok_or(Fault::Refused)?;
+        let new = new.get_mut(..old.len()).ok_or(MemoryFault::Refused)?;
         self.read(address, true, old)?;
         for (((new, old), data), mask) in new.iter_mut().zip(&*old).zip(data).zip(mask) {
             *new = mask & data | !mask & old;
@@ -51,24 +51,24 @@ pub struct Ram<'a> {
 }
 
 impl Ram<'_> {
-    fn place(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
-        let offset = address.checked_sub(self.base).ok_or(Fault::Refused)?;
-        let start = usize::try_from(offset).map_err(|_| Fault::Refused)?;
-        let end = start.checked_add(bytes).ok_or(Fault::Refused)?;
-        self.bytes.get_mut(start..end).ok_or(Fault::Refused)
+    fn place(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], MemoryFault> {
+        let offset = address.checked_sub(self.base).ok_or(MemoryFault::Refused)?;
+        let start = usize::try_from(offset).map_err(|_| MemoryFault::Refused)?;
+        let end = start.checked_add(bytes).ok_or(MemoryFault::Refused)?;
+        self.bytes.get_mut(start..end).ok_or(MemoryFault::Refused)
     }
 
-    fn word(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
+    fn word(&mut self, address: u64, bytes: usize) -> Result<&mut [u8], MemoryFault> {
         let word = self.word_bytes;
         if word == 0 || !bytes.is_multiple_of(word) {
-            return Err(Fault::Refused);
+            return Err(MemoryFault::Refused);
         }
         self.place(address, word)
     }
 }
 
 impl Memory for Ram<'_> {
-    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
         if increment {
             data.copy_from_slice(self.place(address, data.len())?);
             return Ok(());
@@ -78,7 +78,7 @@ impl Memory for Ram<'_> {
         Ok(())
     }
 
-    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault> {
         if increment {
             self.place(address, data.len())?.copy_from_slice(data);
             return Ok(());

@@ -2,9 +2,10 @@
 
 use super::crc::crc;
 use super::{
-    BuildError, HeaderError, Instruction, LENGTH_MAX, PID, PacketError, PacketType, Status, body,
+    BuildError, HeaderError, Instruction, LENGTH_MAX, PID, PacketError, PacketType, RmapStatus,
+    body,
 };
-use crate::packet::{End, gather, put, room};
+use crate::packet::{PacketEnd, gather, put, room};
 
 /// The header of a write reply, in bytes: the whole reply.
 pub const WRITE_HEADER: usize = 8;
@@ -19,7 +20,7 @@ pub struct ReplyHeader {
     /// The instruction of the command with packet type 00.
     pub instruction: Instruction,
     /// How it went.
-    pub status: Status,
+    pub status: RmapStatus,
     /// Target logical address of the command.
     pub target: u8,
     /// Transaction identifier of the command.
@@ -50,7 +51,7 @@ impl ReplyHeader {
         Ok(Self {
             initiator: *initiator,
             instruction,
-            status: Status(*status),
+            status: RmapStatus(*status),
             target: *target,
             transaction: u16::from_be_bytes([*t1, *t0]),
             length,
@@ -89,16 +90,16 @@ impl ReplyHeader {
 
 /// A whole reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply<'a> {
+pub struct RmapReply<'a> {
     /// Its header.
     pub header: ReplyHeader,
     /// Its data, without CRC; none in a reply to a write.
     pub data: &'a [u8],
 }
 
-impl<'a> Reply<'a> {
+impl<'a> RmapReply<'a> {
     /// Reads a packet that starts at its initiator logical address.
-    pub fn parse(packet: &'a [u8], end: End) -> Result<Self, PacketError> {
+    pub fn parse(packet: &'a [u8], end: PacketEnd) -> Result<Self, PacketError> {
         let header = ReplyHeader::parse(packet)?;
         let rest = packet.get(header.bytes()..).unwrap_or(&[]);
         if header.instruction.is_write() {

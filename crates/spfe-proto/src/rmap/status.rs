@@ -4,9 +4,9 @@ use core::fmt;
 
 /// A status byte; every value can be held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Status(pub u8);
+pub struct RmapStatus(pub u8);
 
-impl Status {
+impl RmapStatus {
     /// Executed.
     pub const SUCCESS: Self = Self(0);
     /// Not known, or access to the memory failed.
@@ -57,7 +57,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for RmapStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "status {}: {}", self.0, self.text())
     }

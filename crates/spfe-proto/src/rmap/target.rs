@@ -11,23 +11,23 @@
 mod counters;
 mod stream;
 
-pub use counters::{Counters, Discard};
-pub use stream::Stream;
+pub use counters::{TargetCounters, TargetDiscard};
+pub use stream::CommandStream;
 
 use super::crc::crc;
 use super::reply::READ_HEADER;
 use super::{
-    ADDRESS_MAX, CommandHeader, Fault, HeaderError, Memory, Operation, PacketType,
-    REPLY_ADDRESS_MAX, RMW_MAX, ReplyHeader, Status, body,
+    ADDRESS_MAX, CommandHeader, HeaderError, Memory, MemoryFault, PacketType, REPLY_ADDRESS_MAX,
+    RMW_MAX, ReplyHeader, RmapOperation, RmapStatus, body,
 };
-use crate::packet::{DEFAULT_LOGICAL_ADDRESS, End, NoRoom, gather, room};
+use crate::packet::{DEFAULT_LOGICAL_ADDRESS, NoRoom, PacketEnd, gather, room};
 
 /// Bytes of a reply around its data, at most: the smallest reply buffer.
 pub const REPLY_OVERHEAD: usize = REPLY_ADDRESS_MAX + READ_HEADER + 1;
 
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
+pub struct RmapTargetConfig {
     /// Its logical address; `None`, if it has several, leaves them to the authorisation.
     pub logical_address: Option<u8>,
     /// It answers to 254 besides its own.
@@ -45,7 +45,7 @@ pub struct Config {
     pub reply_to_reserved: bool,
 }
 
-impl Default for Config {
+impl Default for RmapTargetConfig {
     fn default() -> Self {
         Self {
             logical_address: Some(DEFAULT_LOGICAL_ADDRESS),
@@ -71,7 +71,7 @@ pub enum Denial {
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TargetOutcome {
     /// Executed, with status 0.
     Executed {
         /// The header of the command.
@@ -84,15 +84,15 @@ pub enum Outcome {
         /// The header of the command.
         command: CommandHeader,
         /// Why.
-        status: Status,
+        status: RmapStatus,
         /// Bytes of the reply, path in front; 0 if none is wanted.
         reply_bytes: usize,
     },
     /// Thrown away; never replied to.
-    Discarded(Discard),
+    Discarded(TargetDiscard),
 }
 
-impl Outcome {
+impl TargetOutcome {
     /// Bytes of the reply at the start of the buffer: 0 if there is none to send.
     pub const fn reply_bytes(&self) -> usize {
         match self {
@@ -104,32 +104,32 @@ impl Outcome {
 
 /// A target. All commands of the standard; one command at a time, so each is atomic.
 #[derive(Clone, Debug, Default)]
-pub struct Target {
-    config: Config,
-    counters: Counters,
+pub struct RmapTarget {
+    config: RmapTargetConfig,
+    counters: TargetCounters,
 }
 
 /// A command under execution.
 struct Execution<'a> {
     header: &'a CommandHeader,
     rest: &'a [u8],
-    end: End,
-    config: &'a Config,
+    end: PacketEnd,
+    config: &'a RmapTargetConfig,
 }
 
-impl Target {
+impl RmapTarget {
     /// A target.
-    pub fn new(config: Config) -> Self {
-        Self { config, counters: Counters::default() }
+    pub fn new(config: RmapTargetConfig) -> Self {
+        Self { config, counters: TargetCounters::default() }
     }
 
     /// What it is.
-    pub fn config(&self) -> &Config {
+    pub fn config(&self) -> &RmapTargetConfig {
         &self.config
     }
 
     /// What it counted.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &TargetCounters {
         &self.counters
     }
 
@@ -145,11 +145,11 @@ impl Target {
     pub fn handle<M: Memory + ?Sized>(
         &mut self,
         packet: &[u8],
-        end: End,
+        end: PacketEnd,
         memory: &mut M,
         allow: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
         out: &mut [u8],
-    ) -> Result<Outcome, NoRoom> {
+    ) -> Result<TargetOutcome, NoRoom> {
         room(out, REPLY_OVERHEAD)?;
         let header = match self.admit(packet, end) {
             Ok(header) => header,
@@ -164,51 +164,51 @@ impl Target {
         self.conclude(header, result, out)
     }
 
-    fn discard(&mut self, discard: Discard) -> Outcome {
+    fn discard(&mut self, discard: TargetDiscard) -> TargetOutcome {
         self.counters.discarded(discard);
-        Outcome::Discarded(discard)
+        TargetOutcome::Discarded(discard)
     }
 
     /// Writes the reply and counts.
     fn conclude(
         &mut self,
         header: CommandHeader,
-        result: Result<u32, Status>,
+        result: Result<u32, RmapStatus>,
         out: &mut [u8],
-    ) -> Result<Outcome, NoRoom> {
+    ) -> Result<TargetOutcome, NoRoom> {
         let reply_bytes = match header.instruction.wants_reply() {
             true => write_reply(&header, result, out)?,
             false => 0,
         };
         self.counters.executed(&header, result, reply_bytes != 0);
         Ok(match result {
-            Ok(_) => Outcome::Executed { command: header, reply_bytes },
-            Err(status) => Outcome::Refused { command: header, status, reply_bytes },
+            Ok(_) => TargetOutcome::Executed { command: header, reply_bytes },
+            Err(status) => TargetOutcome::Refused { command: header, status, reply_bytes },
         })
     }
 
     /// The header of a command that may get a reply (5.3.3.4.2 to 5.3.3.4.6).
-    fn admit(&self, packet: &[u8], end: End) -> Result<CommandHeader, Discard> {
+    fn admit(&self, packet: &[u8], end: PacketEnd) -> Result<CommandHeader, TargetDiscard> {
         let cut = match end {
-            End::Eop => Discard::EarlyEop,
-            End::Eep => Discard::EarlyEep,
+            PacketEnd::Eop => TargetDiscard::EarlyEop,
+            PacketEnd::Eep => TargetDiscard::EarlyEep,
         };
         let header = match CommandHeader::parse(packet) {
             Ok(header) => header,
-            Err(HeaderError::Protocol { pid }) => return Err(Discard::Protocol { pid }),
-            Err(HeaderError::PacketType { .. }) => return Err(Discard::Reply),
+            Err(HeaderError::Protocol { pid }) => return Err(TargetDiscard::Protocol { pid }),
+            Err(HeaderError::PacketType { .. }) => return Err(TargetDiscard::Reply),
             Err(HeaderError::Short { .. }) => return Err(cut),
             Err(HeaderError::Crc { .. } | HeaderError::Reserved { .. }) => {
-                return Err(Discard::HeaderCrc);
+                return Err(TargetDiscard::HeaderCrc);
             }
         };
-        if end == End::Eep && packet.len() == header.bytes() {
-            return Err(Discard::EepAfterHeader);
+        if end == PacketEnd::Eep && packet.len() == header.bytes() {
+            return Err(TargetDiscard::EepAfterHeader);
         }
         if header.instruction.packet_type() == PacketType::Reserved
             && !self.config.reply_to_reserved
         {
-            return Err(Discard::ReservedType);
+            return Err(TargetDiscard::ReservedType);
         }
         Ok(header)
     }
@@ -220,32 +220,32 @@ impl Target {
         header: &CommandHeader,
         allowed: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
         limit: u32,
-    ) -> Result<Operation, Status> {
+    ) -> Result<RmapOperation, RmapStatus> {
         let (config, instruction) = (&self.config, header.instruction);
         let command = instruction.packet_type() == PacketType::Command;
         let operation = instruction.operation().filter(|_| command);
-        let operation = operation.ok_or(Status::UNUSED_TYPE_OR_CODE)?;
+        let operation = operation.ok_or(RmapStatus::UNUSED_TYPE_OR_CODE)?;
         let allowed = allowed(header);
         let ours = config.logical_address.is_none_or(|own| own == header.target)
             || config.accept_default && header.target == DEFAULT_LOGICAL_ADDRESS;
         if !ours || allowed == Err(Denial::LogicalAddress) {
-            return Err(Status::INVALID_LOGICAL_ADDRESS);
+            return Err(RmapStatus::INVALID_LOGICAL_ADDRESS);
         }
         if config.key.is_some_and(|key| key != header.key) || allowed == Err(Denial::Key) {
-            return Err(Status::INVALID_KEY);
+            return Err(RmapStatus::INVALID_KEY);
         }
-        let modifies = operation == Operation::ReadModifyWrite;
+        let modifies = operation == RmapOperation::ReadModifyWrite;
         if modifies && !matches!(header.length, 0 | 2 | 4 | 6 | 8) {
-            return Err(Status::RMW_DATA_LENGTH);
+            return Err(RmapStatus::RMW_DATA_LENGTH);
         }
-        let buffered = modifies || matches!(operation, Operation::Write { verify: true, .. });
+        let buffered = modifies || matches!(operation, RmapOperation::Write { verify: true, .. });
         if buffered && header.length > limit {
-            return Err(Status::VERIFY_BUFFER_OVERRUN);
+            return Err(RmapStatus::VERIFY_BUFFER_OVERRUN);
         }
         let bytes = if modifies { header.length / 2 } else { header.length };
         let beyond = ADDRESS_MAX + 1 - header.address.min(ADDRESS_MAX);
         if allowed.is_err() || operation.increments() && u64::from(bytes) > beyond {
-            return Err(Status::NOT_AUTHORISED);
+            return Err(RmapStatus::NOT_AUTHORISED);
         }
         Ok(operation)
     }
@@ -256,14 +256,14 @@ impl Execution<'_> {
     /// then.
     fn run<M: Memory + ?Sized>(
         &self,
-        operation: Operation,
+        operation: RmapOperation,
         memory: &mut M,
         out: &mut [u8],
-    ) -> Result<u32, Status> {
+    ) -> Result<u32, RmapStatus> {
         match operation {
-            Operation::Read { increment } => self.read(increment, memory, out),
-            Operation::Write { verify, increment, .. } => self.write(verify, increment, memory),
-            Operation::ReadModifyWrite => self.modify(memory, out),
+            RmapOperation::Read { increment } => self.read(increment, memory, out),
+            RmapOperation::Write { verify, increment, .. } => self.write(verify, increment, memory),
+            RmapOperation::ReadModifyWrite => self.modify(memory, out),
         }
     }
 
@@ -272,10 +272,10 @@ impl Execution<'_> {
         increment: bool,
         memory: &mut M,
         out: &mut [u8],
-    ) -> Result<u32, Status> {
+    ) -> Result<u32, RmapStatus> {
         let bytes = self.header.length as usize;
         if out.len() - REPLY_OVERHEAD.min(out.len()) < bytes {
-            return Err(Status::NOT_AUTHORISED);
+            return Err(RmapStatus::NOT_AUTHORISED);
         }
         body::nothing(self.rest, self.end).map_err(|error| error.status())?;
         let data = data_place(self.header, bytes, out);
@@ -290,7 +290,7 @@ impl Execution<'_> {
         verify: bool,
         increment: bool,
         memory: &mut M,
-    ) -> Result<u32, Status> {
+    ) -> Result<u32, RmapStatus> {
         let checked = body::data(self.rest, self.header.length, self.end);
         let checked = checked.map_err(|error| error.status());
         let data = match checked {
@@ -314,12 +314,16 @@ impl Execution<'_> {
         self.rest.get(..bytes).unwrap_or(&[])
     }
 
-    fn modify<M: Memory + ?Sized>(&self, memory: &mut M, out: &mut [u8]) -> Result<u32, Status> {
+    fn modify<M: Memory + ?Sized>(
+        &self,
+        memory: &mut M,
+        out: &mut [u8],
+    ) -> Result<u32, RmapStatus> {
         let body = body::data(self.rest, self.header.length, self.end);
         let body = body.map_err(|error| error.status())?;
         let (data, mask) = body.split_at_checked(body.len() / 2).unwrap_or((&[], &[]));
         let mut old = [0; RMW_MAX];
-        let old = old.get_mut(..data.len()).ok_or(Status::RMW_DATA_LENGTH)?;
+        let old = old.get_mut(..data.len()).ok_or(RmapStatus::RMW_DATA_LENGTH)?;
         if !old.is_empty() {
             memory.modify(self.header.address, data, mask, old).map_err(status_of)?;
         }
@@ -328,10 +332,10 @@ impl Execution<'_> {
     }
 }
 
-const fn status_of(fault: Fault) -> Status {
+const fn status_of(fault: MemoryFault) -> RmapStatus {
     match fault {
-        Fault::Refused => Status::NOT_AUTHORISED,
-        Fault::Failed => Status::GENERAL_ERROR,
+        MemoryFault::Refused => RmapStatus::NOT_AUTHORISED,
+        MemoryFault::Failed => RmapStatus::GENERAL_ERROR,
     }
 }
 
@@ -344,13 +348,13 @@ fn data_place<'a>(header: &CommandHeader, bytes: usize, out: &'a mut [u8]) -> &'
 /// Writes what is around the data of a reply; an error reply with a data CRC has no data.
 fn write_reply(
     command: &CommandHeader,
-    result: Result<u32, Status>,
+    result: Result<u32, RmapStatus>,
     out: &mut [u8],
 ) -> Result<usize, NoRoom> {
     let header = ReplyHeader {
         initiator: command.initiator,
         instruction: command.instruction.to_reply(),
-        status: result.err().unwrap_or(Status::SUCCESS),
+        status: result.err().unwrap_or(RmapStatus::SUCCESS),
         target: command.target,
         transaction: command.transaction,
         length: result.unwrap_or(0),

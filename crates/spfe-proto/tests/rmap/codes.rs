@@ -2,9 +2,9 @@
 //! the rules of the standard written down a second time.
 
 use crate::lab::{Access, Watched, ask, model_crc, with_crc};
-use spfe_proto::End;
-use spfe_proto::rmap::target::Discard;
-use spfe_proto::rmap::{Config, Outcome, Target};
+use spfe_proto::PacketEnd;
+use spfe_proto::rmap::target::TargetDiscard;
+use spfe_proto::rmap::{RmapTarget, RmapTargetConfig, TargetOutcome};
 
 /// What follows the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Case {
         header
     }
 
-    fn packet(&self) -> (Vec<u8>, End) {
+    fn packet(&self) -> (Vec<u8>, PacketEnd) {
         let carries = !matches!(kind(self.code()), "read");
         let good = if carries { with_crc(&self.data()) } else { Vec::new() };
         let mut rest = good.clone();
@@ -93,20 +93,20 @@ impl Case {
             Body::Damaged => rest.iter_mut().last().into_iter().for_each(|byte| *byte ^= 0x10),
         }
         let eep = matches!(self.body, Body::Eep | Body::EepInData | Body::EepAfterHeader);
-        ([self.header(), rest].concat(), if eep { End::Eep } else { End::Eop })
+        ([self.header(), rest].concat(), if eep { PacketEnd::Eep } else { PacketEnd::Eop })
     }
 
     /// The rules, in the order of priority.
-    fn expected(&self, rest: usize, end: End) -> Result<u8, Discard> {
+    fn expected(&self, rest: usize, end: PacketEnd) -> Result<u8, TargetDiscard> {
         let kind = kind(self.code());
         match self.instruction >> 6 {
-            0 => return Err(Discard::Reply),
+            0 => return Err(TargetDiscard::Reply),
             // Before the EEP: a damaged header does not even say where it ends.
-            _ if !self.crc_ok => return Err(Discard::HeaderCrc),
-            _ if end == End::Eep && rest == 0 => return Err(Discard::EepAfterHeader),
+            _ if !self.crc_ok => return Err(TargetDiscard::HeaderCrc),
+            _ if end == PacketEnd::Eep && rest == 0 => return Err(TargetDiscard::EepAfterHeader),
             1 => {}
             _ if self.reply_to_reserved => return Ok(2),
-            _ => return Err(Discard::ReservedType),
+            _ => return Err(TargetDiscard::ReservedType),
         }
         let buffered = matches!(kind, "verified write" | "modify");
         let due = if kind == "read" { 0 } else { self.length + 1 };
@@ -116,7 +116,7 @@ impl Case {
             _ if !self.key_ok => 3,
             "modify" if ![0, 2, 4, 6, 8].contains(&self.length) => 11,
             _ if buffered && self.length > self.verify_bytes as usize => 9,
-            _ if end == End::Eep => 7,
+            _ if end == PacketEnd::Eep => 7,
             _ if rest < due => 5,
             _ if rest > due => 6,
             _ if self.body == Body::Damaged && due != 0 => 4,
@@ -148,7 +148,7 @@ impl Case {
         let (packet, end) = self.packet();
         let rest = packet.len() - self.header().len();
         let expected = self.expected(rest, end);
-        let mut target = Target::new(Config {
+        let mut target = RmapTarget::new(RmapTargetConfig {
             logical_address: Some(0x42),
             accept_default: false,
             key: Some(0x20),
@@ -159,9 +159,9 @@ impl Case {
         let mut memory = Watched::new(0x01_4000_0010, &[0xa1, 0xa2, 0xa3, 0xa4]);
         let answer = ask(&mut target, &packet, end, &mut memory);
         let status = match answer.outcome {
-            Outcome::Executed { .. } => Ok(0),
-            Outcome::Refused { status, .. } => Ok(status.0),
-            Outcome::Discarded(discard) => Err(discard),
+            TargetOutcome::Executed { .. } => Ok(0),
+            TargetOutcome::Refused { status, .. } => Ok(status.0),
+            TargetOutcome::Discarded(discard) => Err(discard),
         };
         assert_eq!(status, expected, "{self:?}");
         let reply = expected.map_or(vec![], |status| self.reply(status));
@@ -245,12 +245,13 @@ fn summary() {
     let (mut executed, mut refused, mut replied, mut discarded) = (vec![], vec![], vec![], 0);
     for instruction in 0..=255 {
         let (packet, end) = case(instruction).packet();
-        let config = Config { logical_address: Some(0x42), ..Config::default() };
-        let answer = ask(&mut Target::new(config), &packet, end, &mut Watched::default());
+        let config =
+            RmapTargetConfig { logical_address: Some(0x42), ..RmapTargetConfig::default() };
+        let answer = ask(&mut RmapTarget::new(config), &packet, end, &mut Watched::default());
         match answer.outcome {
-            Outcome::Executed { .. } => executed.push(instruction),
-            Outcome::Refused { .. } => refused.push(instruction),
-            Outcome::Discarded(_) => discarded += 1,
+            TargetOutcome::Executed { .. } => executed.push(instruction),
+            TargetOutcome::Refused { .. } => refused.push(instruction),
+            TargetOutcome::Discarded(_) => discarded += 1,
         }
         if !answer.reply.is_empty() {
             replied.push(instruction);

@@ -2,7 +2,7 @@
 
 use crate::lab::{hex, model_crc};
 use proptest::prelude::*;
-use spfe_proto::rmap::crc::{Crc, crc};
+use spfe_proto::rmap::crc::{RmapCrc, crc};
 
 /// The table of the standard, by the value of one byte.
 const TABLE: &str = "
@@ -57,7 +57,7 @@ proptest! {
         let value = crc(&bytes);
         prop_assert_eq!(value, model_crc(&bytes));
         let (first, second) = bytes.split_at(at.index(bytes.len() + 1));
-        prop_assert_eq!(Crc::new().bytes(first).bytes(second).value(), value);
+        prop_assert_eq!(RmapCrc::new().bytes(first).bytes(second).value(), value);
         prop_assert_eq!(crc(&[&bytes[..], &[value]].concat()), 0);
     }
 }

@@ -1,8 +1,10 @@
 //! Transactions of another initiator, recorded: ours writes the same commands from the same fields,
 //! and takes the replies it took.
 
-use spfe_proto::End;
-use spfe_proto::rmap::{Command, Initiator, Node, Operation, Reply, Request};
+use spfe_proto::PacketEnd;
+use spfe_proto::rmap::{
+    RmapCommand, RmapInitiator, RmapNode, RmapOperation, RmapReply, RmapRequest,
+};
 
 const RECORDED: &str = include_str!("../../../../vectors/rmap_spw_rmap.txt");
 
@@ -20,35 +22,39 @@ fn another_initiator_says_the_same() {
         let (path, rest) = line.split_once('|').unwrap();
         let (packet, reply) = rest.split_once(' ').unwrap();
         let (path, packet, reply) = (hex(path), hex(packet), hex(reply));
-        let command = Command::parse(&packet, End::Eop).unwrap();
+        let command = RmapCommand::parse(&packet, PacketEnd::Eop).unwrap();
         let header = command.header;
         let request = match header.instruction.operation().unwrap() {
-            Operation::Read { increment } => {
+            RmapOperation::Read { increment } => {
                 reads += 1;
-                Request::Read { increment, length: header.length }
+                RmapRequest::Read { increment, length: header.length }
             }
-            Operation::Write { verify, reply, increment } => {
+            RmapOperation::Write { verify, reply, increment } => {
                 writes += 1;
-                Request::Write { verify, reply, increment, data: command.data }
+                RmapRequest::Write { verify, reply, increment, data: command.data }
             }
-            Operation::ReadModifyWrite => panic!("it has none: {line}"),
+            RmapOperation::ReadModifyWrite => panic!("it has none: {line}"),
         };
-        let node = Node {
+        let node = RmapNode {
             path: &path,
             target: header.target,
             key: header.key,
             reply_address: header.reply_address,
             initiator: header.initiator,
         };
-        let mut initiator = Initiator::<1>::new().with_transaction(header.transaction);
+        let mut initiator = RmapInitiator::<1>::new().with_transaction(header.transaction);
         let mut out = [0; 512];
         let sent = initiator.begin(&node, header.address, &request, 0, 1, &mut out).unwrap();
         assert_eq!(out[..sent.bytes], [path, packet].concat(), "{line}");
 
         let (back, reply) = reply.split_at(header.reply_address.path().len());
         assert_eq!(back, header.reply_address.path());
-        let done = initiator.handle(reply, End::Eop).unwrap();
-        assert_eq!(done.result, Ok(Reply::parse(reply, End::Eop).unwrap().data), "{line}");
+        let done = initiator.handle(reply, PacketEnd::Eop).unwrap();
+        assert_eq!(
+            done.result,
+            Ok(RmapReply::parse(reply, PacketEnd::Eop).unwrap().data),
+            "{line}"
+        );
     }
     assert!(reads >= 5 && writes >= 5, "{reads} reads, {writes} writes");
 }

@@ -1,14 +1,14 @@
 //! The initiator: its table, time-outs, and every reply that is not the one awaited.
 
 use crate::lab::{Watched, ask, command, model_crc, target};
-use spfe_proto::End;
-use spfe_proto::rmap::initiator::Discard;
+use spfe_proto::PacketEnd;
+use spfe_proto::rmap::initiator::InitiatorDiscard;
 use spfe_proto::rmap::{
-    BodyError, BuildError, Failure, HeaderError, Initiator, Instruction, Node, ReplyHeader,
-    Request, Status,
+    BodyError, BuildError, HeaderError, Instruction, ReplyHeader, RmapInitiator, RmapNode,
+    RmapRequest, RmapStatus, TransactionFailure,
 };
 
-const NODE: Node<'static> = Node {
+const NODE: RmapNode<'static> = RmapNode {
     path: &[],
     target: 0xfe,
     key: 0x20,
@@ -17,8 +17,8 @@ const NODE: Node<'static> = Node {
 };
 
 fn begin<const N: usize>(
-    initiator: &mut Initiator<N>,
-    request: &Request<'_>,
+    initiator: &mut RmapInitiator<N>,
+    request: &RmapRequest<'_>,
     now_ns: u64,
 ) -> Result<(u16, Vec<u8>), BuildError> {
     let mut out = [0; 128];
@@ -50,16 +50,16 @@ fn mend(mut packet: Vec<u8>, at: usize, value: u8, header: usize) -> Vec<u8> {
 
 #[test]
 fn replies_in_any_order() {
-    let (mut initiator, mut target) = (Initiator::<8>::new(), target());
+    let (mut initiator, mut target) = (RmapInitiator::<8>::new(), target());
     let mut memory = Watched::new(0x10, &[1, 2, 3, 4]);
     let requests = [
-        Request::read(4),
-        Request::write(&[1, 2, 3, 4]),
-        Request::Read { increment: false, length: 8 },
-        Request::ReadModifyWrite { data: &[0; 3], mask: &[0; 3] },
-        Request::ReadModifyWrite { data: &[], mask: &[] },
-        Request::read(0),
-        Request::write(&[]),
+        RmapRequest::read(4),
+        RmapRequest::write(&[1, 2, 3, 4]),
+        RmapRequest::Read { increment: false, length: 8 },
+        RmapRequest::ReadModifyWrite { data: &[0; 3], mask: &[0; 3] },
+        RmapRequest::ReadModifyWrite { data: &[], mask: &[] },
+        RmapRequest::read(0),
+        RmapRequest::write(&[]),
     ];
     let expected: [&[u8]; 7] =
         [&[1, 2, 3, 4], &[], &[1, 2, 3, 4, 1, 2, 3, 4], &[1, 2, 3], &[], &[], &[]];
@@ -67,15 +67,15 @@ fn replies_in_any_order() {
         .iter()
         .map(|request| {
             let (transaction, packet) = begin(&mut initiator, request, 0).unwrap();
-            (transaction, ask(&mut target, &packet, End::Eop, &mut memory).reply)
+            (transaction, ask(&mut target, &packet, PacketEnd::Eop, &mut memory).reply)
         })
         .collect();
     assert_eq!(initiator.outstanding(), 7);
     for ((transaction, reply), expected) in replies.iter().zip(expected).rev() {
-        let done = initiator.handle(reply, End::Eop).unwrap();
+        let done = initiator.handle(reply, PacketEnd::Eop).unwrap();
         assert_eq!((done.transaction, done.result), (*transaction, Ok(expected)));
-        let again = initiator.handle(reply, End::Eop);
-        assert_eq!(again, Err(Discard::Unknown { transaction: *transaction }));
+        let again = initiator.handle(reply, PacketEnd::Eop);
+        assert_eq!(again, Err(InitiatorDiscard::Unknown { transaction: *transaction }));
     }
     assert_eq!(initiator.outstanding(), 0);
     let counters = initiator.counters();
@@ -84,33 +84,36 @@ fn replies_in_any_order() {
 
 #[test]
 fn table_is_full_and_empties() {
-    let mut initiator = Initiator::<3>::new().with_transaction(0xfffe);
-    let read = Request::read(4);
+    let mut initiator = RmapInitiator::<3>::new().with_transaction(0xfffe);
+    let read = RmapRequest::read(4);
     let ids: Vec<u16> = (0..3).map(|_| begin(&mut initiator, &read, 0).unwrap().0).collect();
     assert_eq!(ids.iter().map(|id| id % 3).fold(0, |set, place| set | 1 << place), 0b111);
     assert_eq!(begin(&mut initiator, &read, 0), Err(BuildError::Outstanding { capacity: 3 }));
     // What nobody waits for needs no place.
-    let plain = Request::Write { verify: false, reply: false, increment: true, data: &[1] };
+    let plain = RmapRequest::Write { verify: false, reply: false, increment: true, data: &[1] };
     assert!(begin(&mut initiator, &plain, 0).is_ok());
     assert!(initiator.cancel(ids[1]) && !initiator.cancel(ids[1]));
     let (id, _) = begin(&mut initiator, &read, 0).unwrap();
     assert!(!ids.contains(&id));
     assert_eq!(id % 3, ids[1] % 3);
     let late = reply(0x0c, 0, ids[1], Some(&[0; 4]));
-    assert_eq!(initiator.handle(&late, End::Eop), Err(Discard::Unknown { transaction: ids[1] }));
+    assert_eq!(
+        initiator.handle(&late, PacketEnd::Eop),
+        Err(InitiatorDiscard::Unknown { transaction: ids[1] })
+    );
 }
 
 /// More transactions than identifiers: none is given twice while it is out.
 #[test]
 fn identifiers_wrap() {
-    let mut initiator = Initiator::<7>::new();
-    let read = Request::read(1);
+    let mut initiator = RmapInitiator::<7>::new();
+    let read = RmapRequest::read(1);
     let stuck: Vec<u16> = (0..6).map(|_| begin(&mut initiator, &read, 0).unwrap().0).collect();
     for _ in 0..30_000 {
         let (id, _) = begin(&mut initiator, &read, 0).unwrap();
         assert!(!stuck.contains(&id));
         assert_eq!(
-            initiator.handle(&reply(0x0c, 0, id, Some(&[5])), End::Eop).unwrap().transaction,
+            initiator.handle(&reply(0x0c, 0, id, Some(&[5])), PacketEnd::Eop).unwrap().transaction,
             id
         );
     }
@@ -119,8 +122,8 @@ fn identifiers_wrap() {
 
 #[test]
 fn time_outs() {
-    let mut initiator = Initiator::<4>::new();
-    let read = Request::read(1);
+    let mut initiator = RmapInitiator::<4>::new();
+    let read = RmapRequest::read(1);
     assert_eq!((initiator.next_deadline_ns(), initiator.expire(u64::MAX)), (None, None));
     let (first, _) = begin(&mut initiator, &read, 0).unwrap();
     let (third, _) = begin(&mut initiator, &read, 0).unwrap();
@@ -132,8 +135,8 @@ fn time_outs() {
     assert_eq!(expired, [first, third]);
     assert_eq!((initiator.expire(149), initiator.next_deadline_ns()), (None, Some(150)));
     assert_eq!(
-        initiator.handle(&reply(0x0c, 0, first, Some(&[5])), End::Eop),
-        Err(Discard::Unknown { transaction: first })
+        initiator.handle(&reply(0x0c, 0, first, Some(&[5])), PacketEnd::Eop),
+        Err(InitiatorDiscard::Unknown { transaction: first })
     );
     assert_eq!((initiator.expire(150), initiator.expire(150)), (Some(second), None));
     assert_eq!((initiator.counters().timed_out, initiator.outstanding()), (3, 0));
@@ -145,15 +148,15 @@ fn time_outs() {
 /// Packets that complete nothing: counted, and the transaction goes on.
 #[test]
 fn discards() {
-    let mut initiator = Initiator::<4>::new();
-    let (id, sent) = begin(&mut initiator, &Request::read(4), 0).unwrap();
+    let mut initiator = RmapInitiator::<4>::new();
+    let (id, sent) = begin(&mut initiator, &RmapRequest::read(4), 0).unwrap();
     let good = reply(0x0c, 0, id, Some(&[1, 2, 3, 4]));
-    let header = |error| Discard::Header(error);
+    let header = |error| InitiatorDiscard::Header(error);
     let instruction = |instruction| Instruction(instruction);
     let mut damaged = good.clone();
     damaged[11] ^= 1;
     let crc = HeaderError::Crc { found: damaged[11], expected: good[11] };
-    let mismatch = Discard::Mismatch { transaction: id };
+    let mismatch = InitiatorDiscard::Mismatch { transaction: id };
     let cases = [
         (vec![], header(HeaderError::Short { bytes: 0, needed: 8 })),
         (good[..7].to_vec(), header(HeaderError::Short { bytes: 7, needed: 12 })),
@@ -166,10 +169,19 @@ fn discards() {
             mend(good.clone(), 2, 0x8c, 12),
             header(HeaderError::PacketType { instruction: instruction(0x8c) }),
         ),
-        (mend(good.clone(), 2, 0x04, 12), Discard::Instruction { instruction: instruction(0x04) }),
-        (mend(good.clone(), 2, 0x18, 12), Discard::Instruction { instruction: instruction(0x18) }),
-        (reply(0x24, 0, id, None), Discard::Instruction { instruction: instruction(0x24) }),
-        (mend(good.clone(), 6, 0x77, 12), Discard::Unknown { transaction: 0x77 }),
+        (
+            mend(good.clone(), 2, 0x04, 12),
+            InitiatorDiscard::Instruction { instruction: instruction(0x04) },
+        ),
+        (
+            mend(good.clone(), 2, 0x18, 12),
+            InitiatorDiscard::Instruction { instruction: instruction(0x18) },
+        ),
+        (
+            reply(0x24, 0, id, None),
+            InitiatorDiscard::Instruction { instruction: instruction(0x24) },
+        ),
+        (mend(good.clone(), 6, 0x77, 12), InitiatorDiscard::Unknown { transaction: 0x77 }),
         (mend(good.clone(), 0, 0x68, 12), mismatch),
         (mend(good.clone(), 4, 0xfd, 12), mismatch),
         (mend(good.clone(), 2, 0x08, 12), mismatch),
@@ -178,13 +190,13 @@ fn discards() {
     ];
     let count = cases.len() as u64;
     for (packet, discard) in cases {
-        assert_eq!(initiator.handle(&packet, End::Eop), Err(discard), "{packet:02x?}");
+        assert_eq!(initiator.handle(&packet, PacketEnd::Eop), Err(discard), "{packet:02x?}");
     }
     let c = *initiator.counters();
     let by_kind = [c.other_protocol, c.not_reply, c.header_errors, c.instruction_errors];
     assert_eq!((by_kind, c.unknown, c.mismatched), ([1, 2, 5, 3], 1, 5));
     assert_eq!(by_kind.iter().sum::<u64>() + 6, count);
-    assert_eq!(initiator.handle(&good, End::Eop).unwrap().result, Ok(&[1, 2, 3, 4][..]));
+    assert_eq!(initiator.handle(&good, PacketEnd::Eop).unwrap().result, Ok(&[1, 2, 3, 4][..]));
 }
 
 /// Replies that end their transaction without success.
@@ -196,44 +208,44 @@ fn failures() {
         packet
     };
     let crc = model_crc(&[1, 2, 3, 4]);
-    let body = |error| Failure::Body(error);
+    let body = |error| TransactionFailure::Body(error);
     type Make = Box<dyn Fn(u16) -> Vec<u8>>;
-    let cases: Vec<(Make, End, Failure)> = vec![
-        (Box::new(good), End::Eep, body(BodyError::Eep { bytes: 5, expected: 5 })),
+    let cases: Vec<(Make, PacketEnd, TransactionFailure)> = vec![
+        (Box::new(good), PacketEnd::Eep, body(BodyError::Eep { bytes: 5, expected: 5 })),
         (
             Box::new(move |id| good(id)[..16].to_vec()),
-            End::Eop,
+            PacketEnd::Eop,
             body(BodyError::Early { bytes: 4, expected: 5 }),
         ),
         (
             Box::new(move |id| [&good(id)[..], &[0]].concat()),
-            End::Eop,
+            PacketEnd::Eop,
             body(BodyError::TooMuch { bytes: 6, expected: 5 }),
         ),
         (
             Box::new(move |id| last(good(id))),
-            End::Eop,
+            PacketEnd::Eop,
             body(BodyError::Crc { found: crc ^ 1, expected: crc }),
         ),
         (
             Box::new(|id| reply(0x0c, 0, id, Some(&[1, 2, 3]))),
-            End::Eop,
-            Failure::Length { length: 3, expected: 4 },
+            PacketEnd::Eop,
+            TransactionFailure::Length { length: 3, expected: 4 },
         ),
         (
             Box::new(|id| reply(0x0c, 10, id, Some(&[]))),
-            End::Eop,
-            Failure::Status(Status::NOT_AUTHORISED),
+            PacketEnd::Eop,
+            TransactionFailure::Status(RmapStatus::NOT_AUTHORISED),
         ),
         (
             Box::new(|id| reply(0x0c, 200, id, Some(&[]))[..12].to_vec()),
-            End::Eep,
-            Failure::Status(Status(200)),
+            PacketEnd::Eep,
+            TransactionFailure::Status(RmapStatus(200)),
         ),
     ];
-    let mut initiator = Initiator::<1>::new();
+    let mut initiator = RmapInitiator::<1>::new();
     for (make, end, failure) in cases {
-        let (id, _) = begin(&mut initiator, &Request::read(4), 0).unwrap();
+        let (id, _) = begin(&mut initiator, &RmapRequest::read(4), 0).unwrap();
         let packet = make(id);
         let done = initiator.handle(&packet, end).unwrap();
         assert_eq!((done.transaction, done.result), (id, Err(failure)));
@@ -241,33 +253,33 @@ fn failures() {
     }
     assert_eq!((initiator.counters().invalid, initiator.counters().refused), (5, 2));
 
-    let (id, _) = begin(&mut initiator, &Request::write(&[1]), 0).unwrap();
+    let (id, _) = begin(&mut initiator, &RmapRequest::write(&[1]), 0).unwrap();
     let long = [&reply(0x3c, 0, id, None)[..], &[0]].concat();
     let failure = body(BodyError::TooMuch { bytes: 1, expected: 0 });
-    assert_eq!(initiator.handle(&long, End::Eop).unwrap().result, Err(failure));
+    assert_eq!(initiator.handle(&long, PacketEnd::Eop).unwrap().result, Err(failure));
 
     // A read-modify-write reply has as many bytes as asked for, so never more than four.
-    let modify = Request::ReadModifyWrite { data: &[0; 4], mask: &[0; 4] };
+    let modify = RmapRequest::ReadModifyWrite { data: &[0; 4], mask: &[0; 4] };
     let (id, _) = begin(&mut initiator, &modify, 0).unwrap();
     let long = reply(0x1c, 0, id, Some(&[0; 5]));
-    let failure = Failure::Length { length: 5, expected: 4 };
-    assert_eq!(initiator.handle(&long, End::Eop).unwrap().result, Err(failure));
+    let failure = TransactionFailure::Length { length: 5, expected: 4 };
+    assert_eq!(initiator.handle(&long, PacketEnd::Eop).unwrap().result, Err(failure));
 }
 
 /// What cannot be said takes no place and leaves the buffer alone.
 #[test]
 fn refused_requests() {
-    let mut initiator = Initiator::<1>::new();
-    let read = Request::read(0x0100_0000);
-    let modify = |data, mask| Request::ReadModifyWrite { data, mask };
+    let mut initiator = RmapInitiator::<1>::new();
+    let read = RmapRequest::read(0x0100_0000);
+    let modify = |data, mask| RmapRequest::ReadModifyWrite { data, mask };
     let cases = [
         (0, read, BuildError::Length { length: 0x0100_0000 }),
-        (1 << 40, Request::read(1), BuildError::Address { address: 1 << 40 }),
+        (1 << 40, RmapRequest::read(1), BuildError::Address { address: 1 << 40 }),
         (0, modify(&[0; 5], &[0; 5]), BuildError::Mask { data: 5, mask: 5 }),
         (0, modify(&[0; 2], &[0; 3]), BuildError::Mask { data: 2, mask: 3 }),
         (
             0,
-            Request::write(&[0; 20]),
+            RmapRequest::write(&[0; 20]),
             BuildError::NoRoom(spfe_proto::NoRoom { bytes: 32, needed: 37 }),
         ),
     ];
@@ -283,9 +295,9 @@ fn refused_requests() {
 /// A command is none of the initiator's, whatever its bytes.
 #[test]
 fn commands_are_not_replies() {
-    let mut initiator = Initiator::<1>::default();
+    let mut initiator = RmapInitiator::<1>::default();
     let command = command(0x7c, 0, &[1, 2, 3]);
-    assert!(initiator.handle(&command, End::Eop).is_err());
+    assert!(initiator.handle(&command, PacketEnd::Eop).is_err());
     assert!(ReplyHeader::parse(&command).is_err());
     assert_eq!(initiator.counters().not_reply, 1);
 }

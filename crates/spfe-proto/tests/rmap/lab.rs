@@ -1,8 +1,9 @@
 //! What the tests share: bytes in hexadecimal, a CRC of its own, a memory that watches.
 
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use spfe_proto::rmap::{
-    Command, CommandHeader, Config, Fault, Instruction, Memory, Outcome, ReplyAddress, Target,
+    CommandHeader, Instruction, Memory, MemoryFault, ReplyAddress, RmapCommand, RmapTarget,
+    RmapTargetConfig, TargetOutcome,
 };
 
 /// The CRC bit by bit, most significant bit first on reversed bytes: another way than the tables.
@@ -38,7 +39,7 @@ pub struct Watched {
     pub base: u64,
     pub bytes: Vec<u8>,
     pub accesses: Vec<Access>,
-    pub fault: Option<Fault>,
+    pub fault: Option<MemoryFault>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ impl Watched {
         Self { base, bytes: bytes.to_vec(), ..Self::default() }
     }
 
-    fn access(&mut self, access: Access) -> Result<(), Fault> {
+    fn access(&mut self, access: Access) -> Result<(), MemoryFault> {
         self.accesses.push(access);
         self.fault.map_or(Ok(()), Err)
     }
@@ -66,7 +67,7 @@ impl Watched {
 }
 
 impl Memory for Watched {
-    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
         self.access(Access { write: false, address, increment, bytes: data.len() })?;
         for (index, to) in data.iter_mut().enumerate() {
             *to = self.byte(address, increment, index).map_or(0, |byte| *byte);
@@ -74,7 +75,7 @@ impl Memory for Watched {
         Ok(())
     }
 
-    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault> {
         self.access(Access { write: true, address, increment, bytes: data.len() })?;
         for (index, from) in data.iter().enumerate() {
             if let Some(byte) = self.byte(address, increment, index) {
@@ -87,7 +88,7 @@ impl Memory for Watched {
 
 /// What a target made of one packet.
 pub struct Answer {
-    pub outcome: Outcome,
+    pub outcome: TargetOutcome,
     pub reply: Vec<u8>,
 }
 
@@ -99,15 +100,20 @@ impl Answer {
 }
 
 /// Gives a target one packet, everything allowed.
-pub fn ask(target: &mut Target, packet: &[u8], end: End, memory: &mut dyn Memory) -> Answer {
+pub fn ask(
+    target: &mut RmapTarget,
+    packet: &[u8],
+    end: PacketEnd,
+    memory: &mut dyn Memory,
+) -> Answer {
     let mut out = [0x5a; 4096];
     let outcome = target.handle(packet, end, memory, |_| Ok(()), &mut out).unwrap();
     Answer { outcome, reply: out[..outcome.reply_bytes()].to_vec() }
 }
 
 /// A target with key 20.
-pub fn target() -> Target {
-    Target::new(Config { key: Some(0x20), ..Config::default() })
+pub fn target() -> RmapTarget {
+    RmapTarget::new(RmapTargetConfig { key: Some(0x20), ..RmapTargetConfig::default() })
 }
 
 /// A header for a target with key 20.
@@ -138,7 +144,7 @@ pub fn packet(header: &CommandHeader, rest: &[u8]) -> Vec<u8> {
 pub fn command(instruction: u8, address: u64, data: &[u8]) -> Vec<u8> {
     let mut out = [0; 4096];
     let header = header(instruction, address, data.len() as u32);
-    let bytes = Command { header, data }.write(&[], &mut out).unwrap();
+    let bytes = RmapCommand { header, data }.write(&[], &mut out).unwrap();
     out[..bytes].to_vec()
 }
 

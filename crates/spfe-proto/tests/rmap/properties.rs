@@ -3,10 +3,11 @@
 
 use crate::lab::{Access, Watched, with_crc};
 use proptest::prelude::*;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use spfe_proto::rmap::{
-    Command, CommandHeader, Config, Denial, Initiator, Instruction, Node, Outcome, PacketError,
-    PacketType, Reply, ReplyAddress, ReplyHeader, Request, Status, Target,
+    CommandHeader, Denial, Instruction, PacketError, PacketType, ReplyAddress, ReplyHeader,
+    RmapCommand, RmapInitiator, RmapNode, RmapReply, RmapRequest, RmapStatus, RmapTarget,
+    RmapTargetConfig, TargetOutcome,
 };
 
 fn reply_address() -> impl Strategy<Value = ReplyAddress> {
@@ -19,8 +20,8 @@ fn data() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..40)
 }
 
-fn end() -> impl Strategy<Value = End> {
-    prop_oneof![4 => Just(End::Eop), 1 => Just(End::Eep)]
+fn end() -> impl Strategy<Value = PacketEnd> {
+    prop_oneof![4 => Just(PacketEnd::Eop), 1 => Just(PacketEnd::Eep)]
 }
 
 prop_compose! {
@@ -56,7 +57,7 @@ prop_compose! {
         let header = ReplyHeader {
             initiator: fields.0,
             instruction,
-            status: Status(fields.2),
+            status: RmapStatus(fields.2),
             target: fields.3,
             transaction: fields.4,
             length: data.len() as u32,
@@ -132,7 +133,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let replied =
         (reply(), changes(), any::<bool>()).prop_map(|((header, data), changes, mended)| {
             let mut out = [0; 128];
-            let bytes = Reply { header, data: &data }.write(&[], &mut out).unwrap();
+            let bytes = RmapReply { header, data: &data }.write(&[], &mut out).unwrap();
             let packet = change(out[..bytes].to_vec(), changes);
             if mended { mend(packet) } else { packet }
         });
@@ -158,37 +159,37 @@ proptest! {
             false => header,
         };
         let data = if operation.carries_data() { &data[..] } else { &[] };
-        let command = Command { header, data };
+        let command = RmapCommand { header, data };
         let mut out = [0; 128];
         let bytes = command.write(&path, &mut out).unwrap();
         prop_assert_eq!(&out[..path.len()], &path[..]);
-        prop_assert_eq!(Command::parse(&out[path.len()..bytes], End::Eop), Ok(command));
+        prop_assert_eq!(RmapCommand::parse(&out[path.len()..bytes], PacketEnd::Eop), Ok(command));
     }
 
     #[test]
     fn replies_there_and_back((header, data) in reply(), path in data()) {
-        let reply = Reply { header, data: &data };
+        let reply = RmapReply { header, data: &data };
         let mut out = [0; 128];
         let bytes = reply.write(&path, &mut out).unwrap();
         prop_assert_eq!(&out[..path.len()], &path[..]);
-        prop_assert_eq!(Reply::parse(&out[path.len()..bytes], End::Eop), Ok(reply));
+        prop_assert_eq!(RmapReply::parse(&out[path.len()..bytes], PacketEnd::Eop), Ok(reply));
     }
 
     /// Any bytes: refused with a reason, or written again as they were.
     #[test]
     fn bytes_there_and_back(bytes in bytes(), end in end()) {
         let mut out = [0; 128];
-        match Command::parse(&bytes, end) {
+        match RmapCommand::parse(&bytes, end) {
             Ok(command) => {
                 let written = command.write(&[], &mut out).unwrap();
-                prop_assert_eq!((&out[..written], end), (&bytes[..], End::Eop));
+                prop_assert_eq!((&out[..written], end), (&bytes[..], PacketEnd::Eop));
             }
             Err(error) => prop_assert!(!error.to_string().is_empty()),
         }
-        match Reply::parse(&bytes, end) {
+        match RmapReply::parse(&bytes, end) {
             Ok(reply) => {
                 let written = reply.write(&[], &mut out).unwrap();
-                prop_assert_eq!((&out[..written], end), (&bytes[..], End::Eop));
+                prop_assert_eq!((&out[..written], end), (&bytes[..], PacketEnd::Eop));
             }
             Err(error) => prop_assert!(!error.to_string().is_empty()),
         }
@@ -199,12 +200,12 @@ proptest! {
     fn no_other_commands(header in header(3)) {
         let header = CommandHeader { length: 0, ..header };
         let mut out = [0; 64];
-        let written = Command { header, data: &[] }.write(&[], &mut out);
+        let written = RmapCommand { header, data: &[] }.write(&[], &mut out);
         let instruction = header.instruction;
         let good = instruction.packet_type() == PacketType::Command && instruction.operation().is_some();
         prop_assert_eq!(written.is_ok(), good);
         let bytes = header.write(&mut out).unwrap();
-        let error = Command::parse(&out[..bytes], End::Eop).err();
+        let error = RmapCommand::parse(&out[..bytes], PacketEnd::Eop).err();
         let refused = error == Some(PacketError::Code { instruction });
         prop_assert_eq!(refused, !good);
     }
@@ -214,7 +215,7 @@ proptest! {
     fn any_buffer(header in header(1), data in data(), room in 0..80usize) {
         let header = CommandHeader { length: data.len() as u32, ..header };
         let mut out = vec![0xa5; room];
-        match (Command { header, data: &data }).write(&[], &mut out) {
+        match (RmapCommand { header, data: &data }).write(&[], &mut out) {
             Ok(bytes) => prop_assert!(bytes <= room),
             Err(_) => prop_assert!(out.iter().all(|byte| *byte == 0xa5)),
         }
@@ -231,7 +232,7 @@ proptest! {
         check_all_writes in any::<bool>(),
         reply_to_reserved in any::<bool>(),
     ) {
-        let config = Config { verify_bytes: 16, check_all_writes, reply_to_reserved, ..Config::default() };
+        let config = RmapTargetConfig { verify_bytes: 16, check_all_writes, reply_to_reserved, ..RmapTargetConfig::default() };
         let header = CommandHeader::parse(&bytes).ok();
         // Half of the windows are round the address of the packet.
         let (start, size) = match header {
@@ -245,7 +246,7 @@ proptest! {
             let allowed = inside(header.address, u64::from(header.length));
             allowed.then_some(()).ok_or(Denial::Access)
         };
-        let (mut target, mut memory) = (Target::new(config), Watched::default());
+        let (mut target, mut memory) = (RmapTarget::new(config), Watched::default());
         let mut out = vec![0; room];
         let outcome = target.handle(&bytes, end, &mut memory, allow, &mut out).unwrap();
         for Access { address, increment, bytes: count, write } in &memory.accesses {
@@ -258,14 +259,14 @@ proptest! {
         }
         let reply = &out[..outcome.reply_bytes()];
         match outcome {
-            Outcome::Discarded(_) => prop_assert!(reply.is_empty()),
-            Outcome::Executed { command, .. } | Outcome::Refused { command, .. } => {
+            TargetOutcome::Discarded(_) => prop_assert!(reply.is_empty()),
+            TargetOutcome::Executed { command, .. } | TargetOutcome::Refused { command, .. } => {
                 prop_assert_eq!(Some(command), header);
                 prop_assert_eq!(!reply.is_empty(), command.instruction.wants_reply());
                 if !reply.is_empty() {
                     let path = command.reply_address.path();
                     prop_assert_eq!(&reply[..path.len()], path);
-                    let reply = Reply::parse(&reply[path.len()..], End::Eop).unwrap();
+                    let reply = RmapReply::parse(&reply[path.len()..], PacketEnd::Eop).unwrap();
                     prop_assert_eq!(reply.header.transaction, command.transaction);
                     prop_assert!(!reply.header.status.is_reserved());
                 }
@@ -276,13 +277,13 @@ proptest! {
     /// Any bytes at an initiator: a transaction ends only by its own identifier.
     #[test]
     fn initiator_stays_calm(packets in prop::collection::vec((bytes(), end()), 1..20)) {
-        let mut initiator = Initiator::<5>::new();
+        let mut initiator = RmapInitiator::<5>::new();
         let mut out = [0; 64];
-        let node = Node::default();
+        let node = RmapNode::default();
         let requests = [
-            Request::read(4),
-            Request::write(&[1]),
-            Request::ReadModifyWrite { data: &[1, 2], mask: &[3, 4] },
+            RmapRequest::read(4),
+            RmapRequest::write(&[1]),
+            RmapRequest::ReadModifyWrite { data: &[1, 2], mask: &[3, 4] },
         ];
         for request in requests.iter().cycle().take(5) {
             initiator.begin(&node, 0, request, 0, 1, &mut out).unwrap();
@@ -310,16 +311,16 @@ proptest! {
         let mut array = [0u8; 80];
         let mut bytes = [0u8; 80];
         let mut memory = spfe_proto::rmap::Ram { base: 0, word_bytes: 4, bytes: &mut bytes };
-        let (mut target, mut initiator) = (Target::default(), Initiator::<1>::new());
+        let (mut target, mut initiator) = (RmapTarget::default(), RmapInitiator::<1>::new());
         for (address, data, kind) in steps {
             let place = address as usize..address as usize + data.len();
             let half = data.len().min(8) / 2;
             let (bits, mask) = (&data[..half], &data[half..2 * half]);
             let request = match kind {
-                0 => Request::write(&data),
-                1 => Request::read(data.len() as u32),
-                2 => Request::ReadModifyWrite { data: bits, mask },
-                _ => Request::Write { verify: false, reply: true, increment: true, data: &data },
+                0 => RmapRequest::write(&data),
+                1 => RmapRequest::read(data.len() as u32),
+                2 => RmapRequest::ReadModifyWrite { data: bits, mask },
+                _ => RmapRequest::Write { verify: false, reply: true, increment: true, data: &data },
             };
             let expected = match kind {
                 1 => array[place.clone()].to_vec(),
@@ -336,12 +337,12 @@ proptest! {
             }
             let (mut out, mut reply) = ([0; 64], [0; 64]);
             let sent = initiator
-                .begin(&Node::default(), address, &request, 0, 1, &mut out)
+                .begin(&RmapNode::default(), address, &request, 0, 1, &mut out)
                 .unwrap();
             let outcome = target
-                .handle(&out[..sent.bytes], End::Eop, &mut memory, |_| Ok(()), &mut reply)
+                .handle(&out[..sent.bytes], PacketEnd::Eop, &mut memory, |_| Ok(()), &mut reply)
                 .unwrap();
-            let done = initiator.handle(&reply[..outcome.reply_bytes()], End::Eop).unwrap();
+            let done = initiator.handle(&reply[..outcome.reply_bytes()], PacketEnd::Eop).unwrap();
             prop_assert_eq!(done.result, Ok(&expected[..]));
         }
         prop_assert_eq!(memory.bytes, &array[..]);

@@ -3,14 +3,15 @@
 use crate::lab::{Access, Watched, command, header, model_crc, packet, target, with_crc};
 use proptest::prelude::*;
 use spfe_proto::rmap::{
-    CommandHeader, Config, Denial, Fault, Instruction, Outcome, ReplyAddress, Stream, Target,
+    CommandHeader, CommandStream, Denial, Instruction, MemoryFault, ReplyAddress, RmapTarget,
+    RmapTargetConfig, TargetOutcome,
 };
-use spfe_proto::{End, NoRoom};
+use spfe_proto::{NoRoom, PacketEnd};
 
 /// Feeds a packet in pieces of these lengths, in turn.
 fn feed(
-    target: &mut Target,
-    stream: &mut Stream<[u8; 66]>,
+    target: &mut RmapTarget,
+    stream: &mut CommandStream<[u8; 66]>,
     packet: &[u8],
     lengths: &[usize],
     memory: &mut Watched,
@@ -69,19 +70,19 @@ proptest! {
         check_all_writes in any::<bool>(),
         reply_to_reserved in any::<bool>(),
         fault in prop_oneof![
-            3 => Just(None), 1 => Just(Some(Fault::Refused)), 1 => Just(Some(Fault::Failed))
+            3 => Just(None), 1 => Just(Some(MemoryFault::Refused)), 1 => Just(Some(MemoryFault::Failed))
         ],
     ) {
-        let config = Config {
+        let config = RmapTargetConfig {
             key: Some(0x20), verify_bytes: 64, check_all_writes, reply_to_reserved,
-            ..Config::default()
+            ..RmapTargetConfig::default()
         };
-        let (mut whole, mut pieces) = (Target::new(config), Target::new(config));
+        let (mut whole, mut pieces) = (RmapTarget::new(config), RmapTarget::new(config));
         let memory = || Watched { fault, ..Watched::new(0x1000, &[0xaa; 128]) };
         let (mut one, mut other) = (memory(), memory());
-        let mut stream = Stream::new([0; 66]);
+        let mut stream = CommandStream::new([0; 66]);
         for (packet, eep) in packets {
-            let end = if eep { End::Eep } else { End::Eop };
+            let end = if eep { PacketEnd::Eep } else { PacketEnd::Eop };
             let (mut out, mut again) = ([0x5a; 256], [0x5a; 256]);
             let expected = whole.handle(&packet, end, &mut one, |_| Ok(()), &mut out).unwrap();
             feed(&mut pieces, &mut stream, &packet, &lengths, &mut other);
@@ -89,7 +90,7 @@ proptest! {
             prop_assert!(!stream.is_open());
             // A write that is checked first is bounded by the buffer, verified or not.
             let unbounded = check_all_writes && matches!(
-                outcome, Outcome::Refused { status, .. } if status.0 == 9
+                outcome, TargetOutcome::Refused { status, .. } if status.0 == 9
             );
             if unbounded {
                 return Ok(());
@@ -108,13 +109,13 @@ proptest! {
         packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..64), 1..4),
         lengths in prop::collection::vec(1..40usize, 1..6),
     ) {
-        let (mut target, mut stream) = (Target::default(), Stream::new([0; 66]));
+        let (mut target, mut stream) = (RmapTarget::default(), CommandStream::new([0; 66]));
         let mut memory = Watched::default();
         for packet in packets {
             for piece in packet.chunks(lengths[0]) {
                 target.piece(&mut stream, piece, &mut memory, |_| Err(Denial::Access));
             }
-            target.end(&mut stream, End::Eop, &mut memory, &mut [0; 64]).unwrap();
+            target.end(&mut stream, PacketEnd::Eop, &mut memory, &mut [0; 64]).unwrap();
         }
         prop_assert_eq!(memory.accesses, vec![]);
     }
@@ -126,7 +127,7 @@ proptest! {
 fn unverified_writes_go_through() {
     let data: Vec<u8> = (0..40).collect();
     let packet = command(0x64, 0x1000, &data);
-    let (mut target, mut stream) = (target(), Stream::new([]));
+    let (mut target, mut stream) = (target(), CommandStream::new([]));
     let mut memory = Watched::new(0x1000, &[0xaa; 64]);
     let (start, rest) = packet.split_at(16 + 17);
     target.piece(&mut stream, start, &mut memory, |_| Ok(()));
@@ -136,8 +137,8 @@ fn unverified_writes_go_through() {
         target.piece(&mut stream, &[*byte], &mut memory, |_| Ok(()));
     }
     assert_eq!(memory.accesses, [access(0x1000, 16), access(0x1010, 16)]);
-    let outcome = target.end(&mut stream, End::Eop, &mut memory, &mut [0; 64]).unwrap();
-    assert!(matches!(outcome, Outcome::Executed { reply_bytes: 0, .. }));
+    let outcome = target.end(&mut stream, PacketEnd::Eop, &mut memory, &mut [0; 64]).unwrap();
+    assert!(matches!(outcome, TargetOutcome::Executed { reply_bytes: 0, .. }));
     assert_eq!(memory.accesses[2], access(0x1020, 8));
     assert_eq!(memory.bytes[..40], data);
     assert_eq!(memory.bytes[40..], [0xaa; 24]);
@@ -148,15 +149,15 @@ fn unverified_writes_go_through() {
 fn verified_writes_are_bounded_by_the_buffer() {
     for (bytes, status) in [(64, 0), (65, 9)] {
         let packet = command(0x7c, 0x1000, &vec![1; bytes]);
-        let (mut target, mut stream) = (target(), Stream::new([0; 66]));
+        let (mut target, mut stream) = (target(), CommandStream::new([0; 66]));
         let mut memory = Watched::new(0x1000, &[0xaa; 64]);
         target.piece(&mut stream, &packet, &mut memory, |_| Ok(()));
         let mut out = [0; 64];
         assert_eq!(
-            target.end(&mut stream, End::Eop, &mut memory, &mut [0; 24]),
+            target.end(&mut stream, PacketEnd::Eop, &mut memory, &mut [0; 24]),
             Err(NoRoom { bytes: 24, needed: 25 })
         );
-        target.end(&mut stream, End::Eop, &mut memory, &mut out).unwrap();
+        target.end(&mut stream, PacketEnd::Eop, &mut memory, &mut out).unwrap();
         assert_eq!(out[3], status);
         assert_eq!(memory.accesses.is_empty(), status != 0);
     }

@@ -1,21 +1,21 @@
 //! The target: headers that end early, limits, faults, authorisation, what a broken write leaves.
 
 use crate::lab::{Watched, ask, command, header, hex, packet, target, with_crc};
-use spfe_proto::rmap::target::{Discard, REPLY_OVERHEAD};
+use spfe_proto::rmap::target::{REPLY_OVERHEAD, TargetDiscard};
 use spfe_proto::rmap::{
-    CommandHeader, Config, Denial, Fault, Memory, Outcome, Ram, ReplyAddress, ReplyHeader,
-    ReplyPathError, Status, Target,
+    CommandHeader, Denial, Memory, MemoryFault, Ram, ReplyAddress, ReplyHeader, ReplyPathError,
+    RmapStatus, RmapTarget, RmapTargetConfig, TargetOutcome,
 };
-use spfe_proto::{End, NoRoom};
+use spfe_proto::{NoRoom, PacketEnd};
 
 const WRITE: u8 = 0x6c;
 const VERIFIED: u8 = 0x7c;
 const READ: u8 = 0x4c;
 const MODIFY: u8 = 0x5c;
 
-fn discard(outcome: Outcome) -> Discard {
+fn discard(outcome: TargetOutcome) -> TargetDiscard {
     match outcome {
-        Outcome::Discarded(discard) => discard,
+        TargetOutcome::Discarded(discard) => discard,
         other => panic!("{other:?}"),
     }
 }
@@ -29,13 +29,13 @@ fn headers_cut_anywhere() {
         let (mut target, mut memory) = (target(), Watched::default());
         for bytes in 0..length {
             let cut = &whole[..bytes];
-            let answer = ask(&mut target, cut, End::Eop, &mut memory);
-            assert_eq!(discard(answer.outcome), Discard::EarlyEop);
-            let answer = ask(&mut target, cut, End::Eep, &mut memory);
-            assert_eq!(discard(answer.outcome), Discard::EarlyEep);
+            let answer = ask(&mut target, cut, PacketEnd::Eop, &mut memory);
+            assert_eq!(discard(answer.outcome), TargetDiscard::EarlyEop);
+            let answer = ask(&mut target, cut, PacketEnd::Eep, &mut memory);
+            assert_eq!(discard(answer.outcome), TargetDiscard::EarlyEep);
         }
-        let answer = ask(&mut target, &whole[..length], End::Eep, &mut memory);
-        assert_eq!(discard(answer.outcome), Discard::EepAfterHeader);
+        let answer = ask(&mut target, &whole[..length], PacketEnd::Eep, &mut memory);
+        assert_eq!(discard(answer.outcome), TargetDiscard::EepAfterHeader);
         let counters = target.counters();
         assert_eq!(counters.early_eop_in_header, length as u64);
         assert_eq!(counters.early_eep_in_header, length as u64);
@@ -51,12 +51,12 @@ fn damaged_headers_and_other_protocols() {
         let mut bad = good.clone();
         bad[bit / 8] ^= 1 << (bit % 8);
         let mut memory = Watched::default();
-        let answer = ask(&mut target(), &bad, End::Eop, &mut memory);
+        let answer = ask(&mut target(), &bad, PacketEnd::Eop, &mut memory);
         match discard(answer.outcome) {
-            Discard::Protocol { pid } => assert_eq!((bit / 8, pid), (1, bad[1])),
-            Discard::Reply => assert_eq!(bit, 2 * 8 + 6),
-            Discard::EarlyEop => assert_eq!(bit / 8, 2),
-            found => assert_eq!(found, Discard::HeaderCrc),
+            TargetDiscard::Protocol { pid } => assert_eq!((bit / 8, pid), (1, bad[1])),
+            TargetDiscard::Reply => assert_eq!(bit, 2 * 8 + 6),
+            TargetDiscard::EarlyEop => assert_eq!(bit / 8, 2),
+            found => assert_eq!(found, TargetDiscard::HeaderCrc),
         }
         assert_eq!(memory.accesses, []);
     }
@@ -73,10 +73,15 @@ fn logical_addresses() {
         (Some(0xfe), false, 0xfe, 0),
         (None, false, 0x31, 0),
     ] {
-        let config = Config { logical_address: own, accept_default, ..Config::default() };
+        let config = RmapTargetConfig {
+            logical_address: own,
+            accept_default,
+            ..RmapTargetConfig::default()
+        };
         let header = CommandHeader { target: to, ..header(READ, 0, 4) };
         let mut memory = Watched::default();
-        let answer = ask(&mut Target::new(config), &packet(&header, &[]), End::Eop, &mut memory);
+        let answer =
+            ask(&mut RmapTarget::new(config), &packet(&header, &[]), PacketEnd::Eop, &mut memory);
         assert_eq!(answer.status(0), Some(status));
         assert_eq!(answer.reply[4], to);
     }
@@ -92,18 +97,25 @@ fn authorisation() {
         {
             let data = vec![0; data];
             let packet = command(instruction, 0x10, &data);
-            let config = Config { key: Some(0x20), verify_bytes: 8, ..Config::default() };
-            let (mut target, mut memory) = (Target::new(config), Watched::default());
+            let config = RmapTargetConfig {
+                key: Some(0x20),
+                verify_bytes: 8,
+                ..RmapTargetConfig::default()
+            };
+            let (mut target, mut memory) = (RmapTarget::new(config), Watched::default());
             let (mut out, mut asked) = ([0; 64], 0);
             let allow = |seen: &CommandHeader| {
                 asked += 1;
                 assert_eq!((seen.address, seen.length), (0x10, data.len() as u32));
                 Err(denial)
             };
-            let outcome = target.handle(&packet, End::Eop, &mut memory, allow, &mut out).unwrap();
+            let outcome =
+                target.handle(&packet, PacketEnd::Eop, &mut memory, allow, &mut out).unwrap();
             let status = if denial == Denial::Access { instead.unwrap_or(status) } else { status };
-            let Outcome::Refused { status: found, .. } = outcome else { panic!("{outcome:?}") };
-            assert_eq!((found, asked), (Status(status), 1));
+            let TargetOutcome::Refused { status: found, .. } = outcome else {
+                panic!("{outcome:?}")
+            };
+            assert_eq!((found, asked), (RmapStatus(status), 1));
             assert_eq!(memory.accesses, []);
         }
     }
@@ -112,20 +124,20 @@ fn authorisation() {
     let (mut target, mut out) = (target(), [0; 64]);
     let allow = |_: &CommandHeader| Err(Denial::LogicalAddress);
     let outcome = target
-        .handle(&packet(&header, &[]), End::Eop, &mut Watched::default(), allow, &mut out)
+        .handle(&packet(&header, &[]), PacketEnd::Eop, &mut Watched::default(), allow, &mut out)
         .unwrap();
-    assert!(matches!(outcome, Outcome::Refused { status: Status(12), .. }));
+    assert!(matches!(outcome, TargetOutcome::Refused { status: RmapStatus(12), .. }));
 }
 
 #[test]
 fn faults_of_the_memory() {
-    for (fault, status) in [(Fault::Failed, 1), (Fault::Refused, 10)] {
+    for (fault, status) in [(MemoryFault::Failed, 1), (MemoryFault::Refused, 10)] {
         for (instruction, data) in [(READ, 0), (WRITE, 4), (VERIFIED, 4), (MODIFY, 4)] {
             let mut memory = Watched { fault: Some(fault), ..Watched::default() };
             let length = if instruction == READ { 4 } else { data };
             let rest = if instruction == READ { vec![] } else { with_crc(&vec![0; data as usize]) };
             let packet = packet(&header(instruction, 0, length), &rest);
-            let answer = ask(&mut target(), &packet, End::Eop, &mut memory);
+            let answer = ask(&mut target(), &packet, PacketEnd::Eop, &mut memory);
             assert_eq!(answer.status(0), Some(status));
             if instruction & 0x20 == 0 {
                 let header = ReplyHeader::parse(&answer.reply).unwrap();
@@ -134,7 +146,8 @@ fn faults_of_the_memory() {
             }
             // What is wrong with the packet goes before what is wrong with the memory.
             if instruction == WRITE {
-                let answer = ask(&mut target(), &packet[..packet.len() - 1], End::Eop, &mut memory);
+                let answer =
+                    ask(&mut target(), &packet[..packet.len() - 1], PacketEnd::Eop, &mut memory);
                 assert_eq!(answer.status(0), Some(5));
             }
         }
@@ -145,13 +158,14 @@ fn faults_of_the_memory() {
 #[test]
 fn verify_buffer() {
     for (bytes, status) in [(0, 0), (7, 0), (8, 0), (9, 9), (100, 9)] {
-        let config = Config { verify_bytes: 8, ..Config::default() };
-        let (mut target, mut memory) = (Target::new(config), Watched::default());
+        let config = RmapTargetConfig { verify_bytes: 8, ..RmapTargetConfig::default() };
+        let (mut target, mut memory) = (RmapTarget::new(config), Watched::default());
         let answer =
-            ask(&mut target, &command(VERIFIED, 0, &vec![0; bytes]), End::Eop, &mut memory);
+            ask(&mut target, &command(VERIFIED, 0, &vec![0; bytes]), PacketEnd::Eop, &mut memory);
         assert_eq!(answer.status(0), Some(status));
         assert_eq!(memory.accesses.len(), usize::from(status == 0 && bytes != 0));
-        let answer = ask(&mut target, &command(WRITE, 0, &vec![0; bytes]), End::Eop, &mut memory);
+        let answer =
+            ask(&mut target, &command(WRITE, 0, &vec![0; bytes]), PacketEnd::Eop, &mut memory);
         assert_eq!(answer.status(0), Some(0));
     }
 }
@@ -161,7 +175,7 @@ fn modify_lengths() {
     for length in 0..20u8 {
         let data: Vec<u8> = (0..length).collect();
         let mut memory = Watched::new(0x10, &[0xff; 4]);
-        let answer = ask(&mut target(), &command(MODIFY, 0x10, &data), End::Eop, &mut memory);
+        let answer = ask(&mut target(), &command(MODIFY, 0x10, &data), PacketEnd::Eop, &mut memory);
         let good = [0, 2, 4, 6, 8].contains(&length);
         assert_eq!(answer.status(0), Some(if good { 0 } else { 11 }), "{length}");
         assert_eq!(memory.accesses.is_empty(), !good || length == 0);
@@ -176,22 +190,22 @@ fn broken_writes() {
     let good = with_crc(&data);
     let damaged = [1, 2, 3, 4, !good[4]];
     let long = [&good[..], &[9]].concat();
-    let cases: [(&[u8], End, u8, [u8; 4]); 8] = [
-        (&good, End::Eop, 0, [1, 2, 3, 4]),
-        (&good, End::Eep, 7, [1, 2, 3, 4]),
-        (&good[..4], End::Eop, 5, [1, 2, 3, 0]),
-        (&good[..3], End::Eep, 7, [1, 2, 0, 0]),
-        (&good[..1], End::Eop, 5, [0, 0, 0, 0]),
-        (&[], End::Eop, 5, [0, 0, 0, 0]),
-        (&long, End::Eop, 6, [1, 2, 3, 4]),
-        (&damaged, End::Eop, 4, [1, 2, 3, 4]),
+    let cases: [(&[u8], PacketEnd, u8, [u8; 4]); 8] = [
+        (&good, PacketEnd::Eop, 0, [1, 2, 3, 4]),
+        (&good, PacketEnd::Eep, 7, [1, 2, 3, 4]),
+        (&good[..4], PacketEnd::Eop, 5, [1, 2, 3, 0]),
+        (&good[..3], PacketEnd::Eep, 7, [1, 2, 0, 0]),
+        (&good[..1], PacketEnd::Eop, 5, [0, 0, 0, 0]),
+        (&[], PacketEnd::Eop, 5, [0, 0, 0, 0]),
+        (&long, PacketEnd::Eop, 6, [1, 2, 3, 4]),
+        (&damaged, PacketEnd::Eop, 4, [1, 2, 3, 4]),
     ];
     for (rest, end, status, left) in cases {
         for (instruction, check_all_writes) in [(WRITE, false), (WRITE, true), (VERIFIED, false)] {
-            let config = Config { check_all_writes, ..Config::default() };
+            let config = RmapTargetConfig { check_all_writes, ..RmapTargetConfig::default() };
             let mut memory = Watched::new(0, &[0; 4]);
             let packet = packet(&header(instruction, 0, 4), rest);
-            let answer = ask(&mut Target::new(config), &packet, end, &mut memory);
+            let answer = ask(&mut RmapTarget::new(config), &packet, end, &mut memory);
             assert_eq!(answer.status(0), Some(status));
             let kept = status == 0 || instruction == WRITE && !check_all_writes;
             assert_eq!(memory.bytes, if kept { left } else { [0; 4] }, "{rest:?} {instruction:#x}");
@@ -216,7 +230,7 @@ fn end_of_addresses() {
         let mut memory = Watched::default();
         let rest = if instruction < 0x50 { vec![] } else { with_crc(&[0; 4]) };
         let packet = packet(&header(instruction, address, 4), &rest);
-        let answer = ask(&mut target(), &packet, End::Eop, &mut memory);
+        let answer = ask(&mut target(), &packet, PacketEnd::Eop, &mut memory);
         assert_eq!(answer.status(0), Some(status), "{instruction:#x} {address:#x}");
         assert_eq!(memory.accesses.is_empty(), status != 0);
     }
@@ -227,19 +241,20 @@ fn reply_buffer() {
     let (mut target, mut memory) = (target(), Watched::default());
     let read = packet(&header(READ | 3, 0, 4), &[]);
     let mut small = vec![0; REPLY_OVERHEAD - 1];
-    let refused = target.handle(&read, End::Eop, &mut memory, |_| Ok(()), &mut small);
+    let refused = target.handle(&read, PacketEnd::Eop, &mut memory, |_| Ok(()), &mut small);
     let (bytes, needed) = (REPLY_OVERHEAD - 1, REPLY_OVERHEAD);
     assert_eq!(refused, Err(NoRoom { bytes, needed }));
     assert_eq!(refused.unwrap_err().to_string(), "output buffer: 24 bytes, 25 needed");
     for (room, status) in [(3, 10), (4, 0)] {
         let mut out = vec![0; REPLY_OVERHEAD + room];
-        let outcome = target.handle(&read, End::Eop, &mut memory, |_| Ok(()), &mut out).unwrap();
+        let outcome =
+            target.handle(&read, PacketEnd::Eop, &mut memory, |_| Ok(()), &mut out).unwrap();
         let path = 11;
         assert_eq!(out[path + 3], status);
         assert_eq!(outcome.reply_bytes(), path + 13 + if status == 0 { 4 } else { 0 });
     }
     let huge = packet(&header(READ, 0, 0xff_ffff), &[]);
-    assert_eq!(ask(&mut target, &huge, End::Eop, &mut memory).status(0), Some(10));
+    assert_eq!(ask(&mut target, &huge, PacketEnd::Eop, &mut memory).status(0), Some(10));
     assert_eq!(memory.accesses.len(), 1);
 }
 
@@ -278,11 +293,11 @@ fn ram() {
     assert_eq!(ram.read(0x100, true, &mut two), Ok(()));
     assert_eq!(two, [1, 2, 3, 4, 6, 6, 6, 6]);
     for (address, bytes) in [(0x0ff, 4), (0x105, 4), (0x101, 8), (u64::MAX, 1), (0, 1)] {
-        assert_eq!(ram.write(address, true, &vec![0; bytes]), Err(Fault::Refused));
+        assert_eq!(ram.write(address, true, &vec![0; bytes]), Err(MemoryFault::Refused));
     }
-    assert_eq!(ram.read(0x100, false, &mut [0; 3]), Err(Fault::Refused));
-    assert_eq!(ram.write(0x106, false, &[0; 4]), Err(Fault::Refused));
+    assert_eq!(ram.read(0x100, false, &mut [0; 3]), Err(MemoryFault::Refused));
+    assert_eq!(ram.write(0x106, false, &[0; 4]), Err(MemoryFault::Refused));
     ram.word_bytes = 0;
-    assert_eq!(ram.read(0x100, false, &mut [0; 4]), Err(Fault::Refused));
-    assert_eq!(ram.modify(0x100, &[0; 5], &[0; 5], &mut [0; 5]), Err(Fault::Refused));
+    assert_eq!(ram.read(0x100, false, &mut [0; 4]), Err(MemoryFault::Refused));
+    assert_eq!(ram.modify(0x100, &[0; 5], &[0; 5], &mut [0; 5]), Err(MemoryFault::Refused));
 }

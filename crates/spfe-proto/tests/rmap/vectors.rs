@@ -2,10 +2,10 @@
 //! writes each command, the target turns it into each reply, and the initiator understands that.
 
 use crate::lab::{Watched, ask, hex, model_crc, split, target};
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use spfe_proto::rmap::{
-    Command, Config, Denial, Failure, Initiator, Node, Outcome, Reply, ReplyAddress, Request,
-    Status, Target,
+    Denial, ReplyAddress, RmapCommand, RmapInitiator, RmapNode, RmapReply, RmapRequest, RmapStatus,
+    RmapTarget, RmapTargetConfig, TargetOutcome, TransactionFailure,
 };
 
 const EIGHT_AND_EIGHT: &str = "01 23 45 67 89 AB CD EF 10 11 12 13 14 15 16 17";
@@ -20,7 +20,7 @@ struct Vector {
     key: u8,
     transaction: u16,
     address: u64,
-    request: Request<'static>,
+    request: RmapRequest<'static>,
     before: &'static str,
     after: &'static str,
 }
@@ -29,8 +29,8 @@ fn leak(text: &str) -> &'static [u8] {
     hex(text).leak()
 }
 
-fn write(verify: bool, reply: bool, data: &str) -> Request<'static> {
-    Request::Write { verify, reply, increment: true, data: leak(data) }
+fn write(verify: bool, reply: bool, data: &str) -> RmapRequest<'static> {
+    RmapRequest::Write { verify, reply, increment: true, data: leak(data) }
 }
 
 fn vectors() -> Vec<Vector> {
@@ -66,7 +66,7 @@ fn vectors() -> Vec<Vector> {
             reply: "67 01 0C 00 FE 00 01 00 00 00 10 6D 01 23 45 67 89 AB CD EF \
                     10 11 12 13 14 15 16 17 56",
             transaction: 1,
-            request: Request::read(16),
+            request: RmapRequest::read(16),
             before: EIGHT_AND_EIGHT,
             ..plain
         },
@@ -90,7 +90,7 @@ fn vectors() -> Vec<Vector> {
             reply_path: "99 AA BB CC",
             transaction: 3,
             address: 0xa000_0010,
-            request: Request::read(16),
+            request: RmapRequest::read(16),
             before: A_ROW,
             after: A_ROW,
             ..plain
@@ -101,7 +101,10 @@ fn vectors() -> Vec<Vector> {
             reply: "67 01 1C 00 FE 00 04 00 00 00 03 4F A0 A1 A2 D7",
             transaction: 4,
             address: 0xa000_0010,
-            request: Request::ReadModifyWrite { data: leak("C0 18 02"), mask: leak("F0 3C 03") },
+            request: RmapRequest::ReadModifyWrite {
+                data: leak("C0 18 02"),
+                mask: leak("F0 3C 03"),
+            },
             before: "A0 A1 A2",
             after: "C0 99 A2",
             ..plain
@@ -114,7 +117,7 @@ fn vectors() -> Vec<Vector> {
             reply_path: "88",
             transaction: 5,
             address: 0xa000_0010,
-            request: Request::ReadModifyWrite {
+            request: RmapRequest::ReadModifyWrite {
                 data: leak("07 02 A0 00"),
                 mask: leak("0F 83 E0 FF"),
             },
@@ -127,7 +130,7 @@ fn vectors() -> Vec<Vector> {
             command: "FE 01 48 20 67 00 11 00 40 00 00 00 00 00 04 28",
             reply: "67 01 08 00 FE 00 11 00 00 00 04 5E DE AD BE EF 48",
             transaction: 0x11,
-            request: Request::Read { increment: false, length: 4 },
+            request: RmapRequest::Read { increment: false, length: 4 },
             before: "DE AD BE EF",
             ..beef
         },
@@ -147,7 +150,7 @@ fn vectors() -> Vec<Vector> {
             command: "FE 01 5C 20 67 00 13 00 40 00 00 00 00 00 08 3B 00 00 00 FF 00 00 00 0F E7",
             reply: "67 01 1C 00 FE 00 13 00 00 00 04 7E DE AD BE EF 48",
             transaction: 0x13,
-            request: Request::ReadModifyWrite {
+            request: RmapRequest::ReadModifyWrite {
                 data: leak("00 00 00 FF"),
                 mask: leak("00 00 00 0F"),
             },
@@ -174,14 +177,14 @@ fn vectors() -> Vec<Vector> {
 fn initiator_writes_them() {
     for vector in vectors() {
         let (path, packet) = split(vector.command);
-        let node = Node {
+        let node = RmapNode {
             path: &path,
             key: vector.key,
             initiator: 0x67,
             reply_address: ReplyAddress::from_path(&hex(vector.reply_path)).unwrap(),
-            ..Node::default()
+            ..RmapNode::default()
         };
-        let mut initiator = Initiator::<4>::new().with_transaction(vector.transaction);
+        let mut initiator = RmapInitiator::<4>::new().with_transaction(vector.transaction);
         let mut out = [0; 64];
         let sent = initiator.begin(&node, vector.address, &vector.request, 0, 1, &mut out).unwrap();
         assert_eq!(&out[..sent.bytes], [&path[..], &packet].concat(), "{}", vector.name);
@@ -189,7 +192,7 @@ fn initiator_writes_them() {
         let (_, reply) = split(vector.reply);
         assert_eq!(sent.outstanding, !reply.is_empty(), "{}", vector.name);
         if sent.outstanding {
-            let done = initiator.handle(&reply, End::Eop).unwrap();
+            let done = initiator.handle(&reply, PacketEnd::Eop).unwrap();
             assert_eq!(done.transaction, vector.transaction);
             let data: &[u8] = if reply.len() > 12 { &reply[12..reply.len() - 1] } else { &[] };
             assert_eq!(done.result, Ok(data), "{}", vector.name);
@@ -203,9 +206,12 @@ fn target_answers_them() {
     for vector in vectors() {
         let (_, packet) = split(vector.command);
         let mut memory = Watched::new(vector.address, &hex(vector.before));
-        let mut target = Target::new(Config { key: Some(vector.key), ..Config::default() });
-        let answer = ask(&mut target, &packet, End::Eop, &mut memory);
-        assert!(matches!(answer.outcome, Outcome::Executed { .. }), "{}", vector.name);
+        let mut target = RmapTarget::new(RmapTargetConfig {
+            key: Some(vector.key),
+            ..RmapTargetConfig::default()
+        });
+        let answer = ask(&mut target, &packet, PacketEnd::Eop, &mut memory);
+        assert!(matches!(answer.outcome, TargetOutcome::Executed { .. }), "{}", vector.name);
         assert_eq!(answer.reply, hex(&vector.reply.replace('|', " ")), "{}", vector.name);
         assert_eq!(memory.bytes, hex(vector.after), "{}", vector.name);
         if vector.name == "E-3" {
@@ -219,7 +225,7 @@ fn target_answers_them() {
 fn read_and_written_again() {
     for vector in vectors() {
         let (path, packet) = split(vector.command);
-        let command = Command::parse(&packet, End::Eop).unwrap();
+        let command = RmapCommand::parse(&packet, PacketEnd::Eop).unwrap();
         let mut out = [0; 64];
         let bytes = command.write(&path, &mut out).unwrap();
         assert_eq!(&out[..bytes], [&path[..], &packet].concat(), "{}", vector.name);
@@ -231,7 +237,7 @@ fn read_and_written_again() {
         if packet.is_empty() {
             continue;
         }
-        let reply = Reply::parse(&packet, End::Eop).unwrap();
+        let reply = RmapReply::parse(&packet, PacketEnd::Eop).unwrap();
         let bytes = reply.write(&path, &mut out).unwrap();
         assert_eq!(&out[..bytes], [&path[..], &packet].concat(), "{}", vector.name);
         assert_eq!(model_crc(&packet[..reply.header.bytes()]), 0, "{}", vector.name);
@@ -245,33 +251,34 @@ fn errors() {
     let write = hex("FE 01 7C 20 67 00 10 00 40 00 00 00 00 00 04 3C DE AD BE EF 48");
     let mut damaged = write.clone();
     damaged[16] ^= 1;
-    let mut other = Target::new(Config { key: Some(0x21), ..Config::default() });
+    let mut other =
+        RmapTarget::new(RmapTargetConfig { key: Some(0x21), ..RmapTargetConfig::default() });
     let mut memory = Watched::default();
-    let reply = ask(&mut other, &write, End::Eop, &mut memory).reply;
+    let reply = ask(&mut other, &write, PacketEnd::Eop, &mut memory).reply;
     assert_eq!(reply, hex("67 01 3C 03 FE 00 10 3C"));
-    let reply = ask(&mut target(), &damaged, End::Eop, &mut memory).reply;
+    let reply = ask(&mut target(), &damaged, PacketEnd::Eop, &mut memory).reply;
     assert_eq!(reply, hex("67 01 3C 04 FE 00 10 1A"));
 
     let read = hex("FE 01 48 20 67 00 11 00 40 00 00 00 00 00 04 28");
     let mut out = [0; 64];
     let denied = |_: &_| Err(Denial::Access);
-    let outcome = target().handle(&read, End::Eop, &mut memory, denied, &mut out).unwrap();
+    let outcome = target().handle(&read, PacketEnd::Eop, &mut memory, denied, &mut out).unwrap();
     let reply = &out[..outcome.reply_bytes()];
     assert_eq!(reply, hex("67 01 08 0A FE 00 11 00 00 00 00 8E 00"));
-    let node = Node { key: 0x20, initiator: 0x67, ..Node::default() };
-    let mut initiator = Initiator::<1>::new().with_transaction(0x11);
-    let request = Request::Read { increment: false, length: 4 };
+    let node = RmapNode { key: 0x20, initiator: 0x67, ..RmapNode::default() };
+    let mut initiator = RmapInitiator::<1>::new().with_transaction(0x11);
+    let request = RmapRequest::Read { increment: false, length: 4 };
     initiator.begin(&node, 0x4000_0000, &request, 0, 1, &mut [0; 64]).unwrap();
-    let done = initiator.handle(reply, End::Eop).unwrap();
-    assert_eq!(done.result, Err(Failure::Status(Status::NOT_AUTHORISED)));
+    let done = initiator.handle(reply, PacketEnd::Eop).unwrap();
+    assert_eq!(done.result, Err(TransactionFailure::Status(RmapStatus::NOT_AUTHORISED)));
 
     let code = hex("FE 01 44 00 67 00 15 00 00 00 00 00 00 00 04 4A");
-    let mut any_key = Target::default();
-    let answer = ask(&mut any_key, &code, End::Eop, &mut memory);
+    let mut any_key = RmapTarget::default();
+    let answer = ask(&mut any_key, &code, PacketEnd::Eop, &mut memory);
     assert_eq!(answer.reply, []);
     assert_eq!(any_key.counters().unused_type_or_code, 1);
     let length = hex("FE 01 5C 00 67 00 16 00 00 00 00 00 00 00 05 6C 01 02 03 04 05 62");
-    let reply = ask(&mut any_key, &length, End::Eop, &mut memory).reply;
+    let reply = ask(&mut any_key, &length, PacketEnd::Eop, &mut memory).reply;
     assert_eq!(reply, hex("67 01 1C 0B FE 00 16 00 00 00 00 9C 00"));
     assert_eq!(memory.accesses, []);
 }

@@ -2,7 +2,7 @@
 
 use super::axis::TimeAxis;
 use crate::svg::{coord, escape, label};
-use spfe_sim::results::{EventKind, LaneState, Results};
+use spfe_sim::results::{EventKind, LaneStateChange, Results};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -88,13 +88,13 @@ fn left_out(results: &Results) -> String {
     }
 }
 
-fn lanes(states: &[LaneState]) -> BTreeSet<u32> {
+fn lanes(states: &[LaneStateChange]) -> BTreeSet<u32> {
     states.iter().map(|state| state.lane).collect()
 }
 
 /// A band for each state.
-fn bands(states: &[LaneState], lane: u32, y: f64, axis: &TimeAxis) -> String {
-    let mine: Vec<&LaneState> = states.iter().filter(|state| state.lane == lane).collect();
+fn bands(states: &[LaneStateChange], lane: u32, y: f64, axis: &TimeAxis) -> String {
+    let mine: Vec<&LaneStateChange> = states.iter().filter(|state| state.lane == lane).collect();
     let mut out = String::new();
     for (index, state) in mine.iter().enumerate() {
         let end = mine.get(index + 1).map_or(axis.duration, |next| next.at_ps);

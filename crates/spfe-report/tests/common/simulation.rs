@@ -1,8 +1,8 @@
 //! Results as a simulation of the payload network could give them, made up.
 
 use spfe_sim::results::{
-    Broadcasts, Channel, Conservation, Direction, Drop, Event, EventKind, Fault, Flow, LaneState,
-    Link, Node, PortDrop, Recorder, Results, Rmap, Router, Tally, VERSION,
+    Broadcasts, Channel, Conservation, Direction, Drop, Event, EventKind, Fault, Flow,
+    LaneStateChange, Link, Node, PortDrop, Recorder, Results, Rmap, Router, Tally, VERSION,
 };
 use spfe_sim::scenario::Scenario;
 use std::collections::BTreeMap;
@@ -149,7 +149,7 @@ fn made_link(
         let mut all = Vec::new();
         for lane in 0..lanes {
             let mut add = |at_ps, state: &str| {
-                all.push(LaneState { at_ps, lane, state: state.into() });
+                all.push(LaneStateChange { at_ps, lane, state: state.into() });
             };
             add(0, "ClearLine");
             add(5_000_000 + end, "Started");

@@ -1,8 +1,8 @@
 //! Why a packet did not come, or not whole.
 
 use crate::scenario::Scenario;
-use spfe_link::network::Reason;
-use spfe_proto::rmap::Status;
+use spfe_link::network::DiscardReason;
+use spfe_proto::rmap::RmapStatus;
 
 /// A reason of the standard's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,16 +21,16 @@ pub enum Cause {
 }
 
 /// The name of a router's reason.
-pub const fn name_of(reason: Reason) -> &'static str {
+pub const fn name_of(reason: DiscardReason) -> &'static str {
     match reason {
-        Reason::Empty => "no address",
-        Reason::InvalidAddress => "invalid address",
-        Reason::NoPort => "no such port",
-        Reason::InputUnmapped => "input channel without virtual network",
-        Reason::OutputUnmapped => "output port without the virtual network",
-        Reason::NotRunning => "output port did not run",
-        Reason::Blocked => "waiting time-out",
-        Reason::Timeout => "packet time-out",
+        DiscardReason::Empty => "no address",
+        DiscardReason::InvalidAddress => "invalid address",
+        DiscardReason::NoPort => "no such port",
+        DiscardReason::InputUnmapped => "input channel without virtual network",
+        DiscardReason::OutputUnmapped => "output port without the virtual network",
+        DiscardReason::NotRunning => "output port did not run",
+        DiscardReason::Blocked => "waiting time-out",
+        DiscardReason::Timeout => "packet time-out",
     }
 }
 
@@ -48,7 +48,7 @@ impl Cause {
                 let router = scenario.routers.get(of as usize);
                 (router.map_or(String::new(), |router| router.name.clone()), reason.into())
             }
-            Self::Status(status) => ("target".into(), Status(status).to_string()),
+            Self::Status(status) => ("target".into(), RmapStatus(status).to_string()),
         }
     }
 }

@@ -18,11 +18,11 @@ fn header(number: u32) -> Header {
 }
 
 fn whole(number: u32) -> Arrived {
-    Arrived::Traffic { header: header(number), bytes: 100, altered: None, end: End::Eop }
+    Arrived::Traffic { header: header(number), bytes: 100, altered: None, end: PacketEnd::Eop }
 }
 
 fn cut(number: u32) -> Arrived {
-    Arrived::Traffic { header: header(number), bytes: 40, altered: None, end: End::Eep }
+    Arrived::Traffic { header: header(number), bytes: 40, altered: None, end: PacketEnd::Eep }
 }
 
 fn send(ledger: &mut Ledger, count: u64) {
@@ -104,7 +104,7 @@ fn several_ways_may_change_the_order_but_lose_nothing() {
         header: Header { target: 40, ..header(number) },
         bytes: 100,
         altered: None,
-        end: End::Eop,
+        end: PacketEnd::Eop,
     };
     for number in [1, 0, 3] {
         assert!(matches!(ledger.arrive(1, 99, &arrived(number)), Verdict::Delivered { .. }));
@@ -120,7 +120,7 @@ fn alteration_is_found() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
     let arrived =
-        Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: End::Eop };
+        Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
     assert_eq!(violation(&ledger), "telemetry: packet 0 is altered at byte 44");
 }
@@ -130,7 +130,7 @@ fn another_address_is_an_alteration() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
     let header = Header { target: 253, ..header(0) };
-    let arrived = Arrived::Traffic { header, bytes: 100, altered: None, end: End::Eop };
+    let arrived = Arrived::Traffic { header, bytes: 100, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
 }
 
@@ -146,10 +146,11 @@ fn misdelivery_is_found() {
 fn what_nobody_sent_is_found() {
     let (mut ledger, _) = ledger();
     assert_eq!(ledger.arrive(1, 50, &whole(0)), Verdict::Bad);
-    let other = Arrived::Other { bytes: vec![1, 2, 3], end: End::Eop };
+    let other = Arrived::Other { bytes: vec![1, 2, 3], end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &other), Verdict::Bad);
     let unknown = Header { flow: 9, ..header(0) };
-    let unknown = Arrived::Traffic { header: unknown, bytes: 100, altered: None, end: End::Eop };
+    let unknown =
+        Arrived::Traffic { header: unknown, bytes: 100, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &unknown), Verdict::Bad);
     assert_eq!(ledger.violation_count(), 3);
 }
@@ -158,7 +159,8 @@ fn what_nobody_sent_is_found() {
 fn silent_truncation_is_found() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
-    let arrived = Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: End::Eop };
+    let arrived =
+        Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
     assert_eq!(violation(&ledger), "telemetry: packet 0 has 40 of 100 bytes and no EEP");
 }
@@ -195,10 +197,11 @@ fn a_reset_excuses_no_alteration_and_no_silent_truncation() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 2);
     ledger.link_event(Cause::LinkReset(3));
-    let short = Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: End::Eop };
+    let short =
+        Arrived::Traffic { header: header(0), bytes: 40, altered: None, end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &short), Verdict::Bad);
     let arrived =
-        Arrived::Traffic { header: header(1), bytes: 100, altered: Some(44), end: End::Eop };
+        Arrived::Traffic { header: header(1), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Bad);
 }
 
@@ -208,7 +211,7 @@ fn a_fault_on_a_link_without_crc_may_alter() {
     send(&mut ledger, 1);
     ledger.link_event(Cause::Fault(3));
     let arrived =
-        Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: End::Eop };
+        Arrived::Traffic { header: header(0), bytes: 100, altered: Some(44), end: PacketEnd::Eop };
     assert_eq!(ledger.arrive(1, 50, &arrived), Verdict::Cut);
     assert_eq!((ledger.totals(track).lost, ledger.violation_count()), (1, 0));
 }
@@ -217,7 +220,7 @@ fn a_fault_on_a_link_without_crc_may_alter() {
 fn a_router_says_which_packet_it_threw_away() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 3);
-    ledger.dropped(5, VISIT, Reason::InvalidAddress, Some(header(1)));
+    ledger.dropped(5, VISIT, DiscardReason::InvalidAddress, Some(header(1)));
     ledger.arrive(1, 50, &whole(0));
     ledger.arrive(1, 50, &whole(2));
     let totals = ledger.totals(track);
@@ -229,13 +232,13 @@ fn a_router_says_which_packet_it_threw_away() {
 fn a_packet_time_out_excuses_one_packet() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 2);
-    ledger.dropped(15, VISIT, Reason::Timeout, None);
+    ledger.dropped(15, VISIT, DiscardReason::Timeout, None);
     assert_eq!(ledger.arrive(1, 60, &cut(0)), Verdict::Cut);
     assert_eq!(ledger.arrive(1, 60, &cut(1)), Verdict::Bad);
     assert_eq!(ledger.totals(track).cut, 1);
     // One before its time excuses nothing.
     ledger.begin(0, 100, 100);
-    ledger.dropped(99, VISIT, Reason::Timeout, None);
+    ledger.dropped(99, VISIT, DiscardReason::Timeout, None);
     assert_eq!(ledger.arrive(1, 110, &cut(2)), Verdict::Bad);
     assert_eq!(ledger.violation_count(), 2);
 }
@@ -244,7 +247,7 @@ fn a_packet_time_out_excuses_one_packet() {
 fn remains_without_a_header_need_a_reason_too() {
     let (mut ledger, _) = ledger();
     send(&mut ledger, 1);
-    let runt = Arrived::Other { bytes: vec![254], end: End::Eep };
+    let runt = Arrived::Other { bytes: vec![254], end: PacketEnd::Eep };
     assert_eq!(ledger.arrive(1, 50, &runt), Verdict::Bad);
     ledger.link_event(Cause::LinkReset(3));
     assert_eq!(ledger.arrive(1, 50, &runt), Verdict::Cut);
@@ -261,7 +264,7 @@ fn a_multicast_comes_once_to_each() {
     for node in [1, 2] {
         assert!(matches!(ledger.arrive(node, 9, &whole(0)), Verdict::Delivered { .. }));
     }
-    ledger.dropped(9, VISIT, Reason::Blocked, Some(header(1)));
+    ledger.dropped(9, VISIT, DiscardReason::Blocked, Some(header(1)));
     ledger.arrive(1, 9, &whole(1));
     let lost = [first, second].map(|track| ledger.totals(track).lost);
     assert_eq!((lost, ledger.violation_count()), ([0, 1], 0));

@@ -5,11 +5,11 @@ use crate::link::{Link, Side};
 use crate::scenario::{Router, Scenario};
 use crate::tap::Tap;
 use crate::time::Ps;
-use spfe_link::datalink::Broadcast;
+use spfe_link::datalink::LinkBroadcast;
 use spfe_link::network::bits_of;
-use spfe_link::network::bridge::{self, Bridge, Mapping};
+use spfe_link::network::bridge::{self, Bridge, CodeMapping};
 use spfe_link::network::broadcast::BroadcastSwitch;
-use spfe_link::network::codes::{CodeSwitch, Enables};
+use spfe_link::network::codes::{CodePorts, CodeSwitch};
 use spfe_link::spacewire::BroadcastCode;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,7 +35,7 @@ pub struct Relay {
     /// Link and end of each port.
     ports: BTreeMap<usize, (usize, Side)>,
     spacewire: u32,
-    held: BTreeMap<usize, VecDeque<Broadcast>>,
+    held: BTreeMap<usize, VecDeque<LinkBroadcast>>,
     lost: u64,
 }
 
@@ -58,14 +58,18 @@ impl Relay {
         }
         let rule = router.broadcast_copies.into();
         let timeout_ns = router.broadcast_timeout.0 / 1000;
-        let mapping =
-            |of: Clock| Mapping { channel: of.channel, kind: of.b_type, kind_mask: 0xff, byte: 0 };
-        let bridge = Bridge::new(bridge::Config {
+        let mapping = |of: Clock| CodeMapping {
+            channel: of.channel,
+            kind: of.b_type,
+            kind_mask: 0xff,
+            byte: 0,
+        };
+        let bridge = Bridge::new(bridge::BridgeConfig {
             time: clock.map(mapping),
             interrupts: None,
             passes_late_time: false,
         });
-        let enables = Enables { time_out: spacewire, interrupt_in: 0, interrupt_out: 0 };
+        let enables = CodePorts { time_out: spacewire, interrupt_in: 0, interrupt_out: 0 };
         Self {
             broadcast: BroadcastSwitch::new(rule, timeout_ns, spacefibre),
             codes: CodeSwitch::new(enables, None),
@@ -148,7 +152,7 @@ impl Relay {
         &mut self,
         now: Ps,
         out: u32,
-        message: Broadcast,
+        message: LinkBroadcast,
         links: &mut [Box<dyn Link>],
         tap: &mut Tap<'_>,
     ) {
@@ -157,7 +161,7 @@ impl Relay {
             let held = self.held.entry(port).or_default();
             let at_once = held.is_empty()
                 && links.get_mut(end.0).is_some_and(|link| link.end(end.1).broadcasts_at_once());
-            let message = Broadcast { delayed: message.delayed || !at_once, ..message };
+            let message = LinkBroadcast { delayed: message.delayed || !at_once, ..message };
             if held.is_empty() && give(now, links, *end, Message::Broadcast(message), tap) {
                 continue;
             }

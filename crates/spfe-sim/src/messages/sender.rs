@@ -7,9 +7,9 @@ use crate::results::{self, Recorder};
 use crate::rng::Rng;
 use crate::scenario::Place;
 use crate::time::Ps;
-use spfe_link::datalink::Broadcast;
+use spfe_link::datalink::LinkBroadcast;
 use spfe_link::spacewire::BroadcastCode;
-use spfe_link::spacewire::character::Meaning;
+use spfe_link::spacewire::character::CodeMeaning;
 use spfe_link::spacewire::timecode::TimeCodeRegister;
 use std::collections::VecDeque;
 
@@ -169,7 +169,7 @@ impl Sender {
             Kind::Slots(slots) => [(number % u64::from(slots.max(1))) as u8, 0, 0, 0, 0, 0, 0, 0],
         };
         let (channel, kind) = (self.channel, self.b_type);
-        let message = Broadcast { channel, kind, data, late: false, delayed: false };
+        let message = LinkBroadcast { channel, kind, data, late: false, delayed: false };
         Some(Due::Message(Message::Broadcast(message)))
     }
 
@@ -205,7 +205,7 @@ impl Sender {
     pub fn recognise(&self, message: &Message) -> Option<u64> {
         match message {
             Message::Code(code) if self.kind == Kind::TimeCodes => match code.meaning() {
-                Meaning::Time(value) => Some(value.into()),
+                CodeMeaning::Time(value) => Some(value.into()),
                 _ => None,
             },
             Message::Broadcast(message)

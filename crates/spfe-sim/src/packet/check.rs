@@ -3,7 +3,7 @@
 use super::{Body, CELL, HEADER_BYTES, HEADER_CELLS, Header};
 use spfe_link::Word;
 use spfe_link::word::k;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 
 /// Bytes that are kept of a packet of another protocol.
 const KEPT: usize = 17 << 20;
@@ -20,14 +20,14 @@ pub enum Arrived {
         /// The first byte that is not what it should be.
         altered: Option<u64>,
         /// How it ended.
-        end: End,
+        end: PacketEnd,
     },
     /// Any other, or one whose header is not all there.
     Other {
         /// Its bytes, or the first of a very long one.
         bytes: Vec<u8>,
         /// How it ended.
-        end: End,
+        end: PacketEnd,
     },
 }
 
@@ -122,12 +122,12 @@ impl Checker {
         taken
     }
 
-    fn take_word(&mut self, word: Word) -> Option<End> {
+    fn take_word(&mut self, word: Word) -> Option<PacketEnd> {
         for index in 0..4 {
             match (word.is_k(index), word.symbol(index)) {
                 (false, byte) => self.take_byte(byte),
-                (true, k::EOP) => return Some(End::Eop),
-                (true, k::EEP) => return Some(End::Eep),
+                (true, k::EOP) => return Some(PacketEnd::Eop),
+                (true, k::EEP) => return Some(PacketEnd::Eep),
                 _ => {}
             }
         }
@@ -184,7 +184,7 @@ impl Checker {
     }
 
     /// The packet is at its end.
-    fn finish(&mut self, end: End) -> Arrived {
+    fn finish(&mut self, end: PacketEnd) -> Arrived {
         let held = self.held.to_le_bytes();
         let held = held.get(..self.held_bytes as usize).unwrap_or(&[]);
         let arrived = match self.phase {

@@ -1,9 +1,9 @@
 use super::*;
 use crate::rng::Rng;
 use spfe_link::Word;
-use spfe_link::network::Unit;
+use spfe_link::network::PacketUnit;
 use spfe_link::word::k;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 
 const HEADER: Header = Header { target: 254, flow: 0x1234, number: 77, bytes: 0 };
 
@@ -31,7 +31,7 @@ fn receive(words: &[Word], step: usize) -> Vec<Arrived> {
 }
 
 fn good(header: Header) -> Arrived {
-    Arrived::Traffic { header, bytes: header.bytes.into(), altered: None, end: End::Eop }
+    Arrived::Traffic { header, bytes: header.bytes.into(), altered: None, end: PacketEnd::Eop }
 }
 
 /// Words of SpaceWire: the same N-Chars, four to a word from the first on.
@@ -74,7 +74,7 @@ fn other_packets_keep_their_bytes() {
     for length in [0, 1, 3, 11, 12, 13, 500] {
         let bytes: Vec<u8> = (0..length).map(|i| (i * 7) as u8).collect();
         let sent = words(Maker::bytes(bytes.clone()), 3);
-        assert_eq!(receive(&sent, 2), [Arrived::Other { bytes, end: End::Eop }]);
+        assert_eq!(receive(&sent, 2), [Arrived::Other { bytes, end: PacketEnd::Eop }]);
     }
 }
 
@@ -100,12 +100,14 @@ fn short_long_and_cut_packets_are_told() {
     let sent = words(Maker::traffic(&[], header), 64);
     let short = [&sent[..5], &sent[10..]].concat();
     let traffic = |bytes, altered, end| Arrived::Traffic { header, bytes, altered, end };
-    assert_eq!(receive(&short, 4), [traffic(20, None, End::Eop)]);
+    assert_eq!(receive(&short, 4), [traffic(20, None, PacketEnd::Eop)]);
     let cut = [&sent[..5], &[Word::EEP]].concat();
-    assert_eq!(receive(&cut, 4), [traffic(20, None, End::Eep)]);
+    assert_eq!(receive(&cut, 4), [traffic(20, None, PacketEnd::Eep)]);
     let long = [&sent[..10], &sent[9..]].concat();
-    assert_eq!(receive(&long, 4), [traffic(44, Some(40), End::Eop)]);
+    assert_eq!(receive(&long, 4), [traffic(44, Some(40), PacketEnd::Eop)]);
     let runt = [&sent[..2], &[Word::EEP]].concat();
     let arrived = receive(&runt, 4);
-    assert!(matches!(&arrived[..], [Arrived::Other { bytes, end: End::Eep }] if bytes.len() == 8));
+    assert!(
+        matches!(&arrived[..], [Arrived::Other { bytes, end: PacketEnd::Eep }] if bytes.len() == 8)
+    );
 }

@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, Kind, Lasting, Target};
 use spfe_capture::{EventCode, LinkEvent};
-use spfe_link::control::Control;
+use spfe_link::control::ControlWord;
 use spfe_link::spacewire;
 
 /// Names of the lane states (50-11C 5.5.2), by number.
@@ -49,10 +49,10 @@ pub fn error(name: &'static str) -> LinkEvent<'static> {
         _ => EventCode::SpaceWireError,
     };
     let cause = match name {
-        "disconnect" => spacewire::Cause::Disconnect as u32,
-        "parity error" => spacewire::Cause::Parity as u32,
-        "escape error" => spacewire::Cause::Escape as u32,
-        "credit error" => spacewire::Cause::Credit as u32,
+        "disconnect" => spacewire::ErrorResetCause::Disconnect as u32,
+        "parity error" => spacewire::ErrorResetCause::Parity as u32,
+        "escape error" => spacewire::ErrorResetCause::Escape as u32,
+        "credit error" => spacewire::ErrorResetCause::Credit as u32,
         _ => 0,
     };
     LinkEvent::new(code, cause).text(name)
@@ -62,16 +62,16 @@ pub fn error(name: &'static str) -> LinkEvent<'static> {
 fn control_word(target: Target) -> Option<(&'static str, u8)> {
     let (seq, crc) = (0, 0);
     let (name, control) = match target {
-        Target::Ack => ("ACK", Control::Ack { seq, crc }),
-        Target::Nack => ("NACK", Control::Nack { seq, crc }),
-        Target::Retry => ("RETRY", Control::Retry),
-        Target::Full => ("FULL", Control::Full { seq, crc }),
-        Target::Fct => ("FCT", Control::Fct { multiplier: 1, vc: 0, seq, crc }),
-        Target::Sdf => ("SDF", Control::Sdf { vc: 0 }),
-        Target::Edf => ("EDF", Control::Edf { seq, crc: 0 }),
-        Target::Sbf => ("SBF", Control::Sbf { channel: 0, kind: 0 }),
-        Target::Ebf => ("EBF", Control::Ebf { status: 0, seq, crc }),
-        Target::Sif => ("SIF", Control::Sif { seq, crc }),
+        Target::Ack => ("ACK", ControlWord::Ack { seq, crc }),
+        Target::Nack => ("NACK", ControlWord::Nack { seq, crc }),
+        Target::Retry => ("RETRY", ControlWord::Retry),
+        Target::Full => ("FULL", ControlWord::Full { seq, crc }),
+        Target::Fct => ("FCT", ControlWord::Fct { multiplier: 1, vc: 0, seq, crc }),
+        Target::Sdf => ("SDF", ControlWord::Sdf { vc: 0 }),
+        Target::Edf => ("EDF", ControlWord::Edf { seq, crc: 0 }),
+        Target::Sbf => ("SBF", ControlWord::Sbf { channel: 0, kind: 0 }),
+        Target::Ebf => ("EBF", ControlWord::Ebf { status: 0, seq, crc }),
+        Target::Sif => ("SIF", ControlWord::Sif { seq, crc }),
         Target::Any | Target::Data | Target::Null | Target::EndMarker | Target::Code => {
             return None;
         }

@@ -8,9 +8,11 @@ use crate::rng::{Rng, mix};
 use crate::route::{self, Start};
 use crate::scenario::{self, Place, Route, Scenario};
 use crate::time::Ps;
-use spfe_proto::End;
-use spfe_proto::rmap::initiator::{Discard, Failure};
-use spfe_proto::rmap::{CommandHeader, Initiator, Node, RMW_MAX, ReplyAddress, Request, Status};
+use spfe_proto::PacketEnd;
+use spfe_proto::rmap::initiator::{InitiatorDiscard, TransactionFailure};
+use spfe_proto::rmap::{
+    CommandHeader, RMW_MAX, ReplyAddress, RmapInitiator, RmapNode, RmapRequest, RmapStatus,
+};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Commands under way at most.
@@ -42,7 +44,7 @@ pub struct Asker {
     pub from: (usize, Side),
     flow: u16,
     track: usize,
-    initiator: Initiator<OUTSTANDING>,
+    initiator: RmapInitiator<OUTSTANDING>,
     seed: u64,
     pending: Vec<Pending>,
     late: VecDeque<Pending>,
@@ -124,7 +126,7 @@ impl Asker {
             from: scenario.link_at(&rmap.from).ok_or("no link")?,
             flow,
             track,
-            initiator: Initiator::new().with_transaction(rng.bits() as u16),
+            initiator: RmapInitiator::new().with_transaction(rng.bits() as u16),
             seed: rng.bits(),
             pending: Vec::new(),
             late: VecDeque::new(),
@@ -191,19 +193,19 @@ impl Asker {
         let data: Vec<u8> =
             (0..size as u64).map(|index| mix(self.seed ^ mix(number) ^ index) as u8).collect();
         let request = match self.settings.operation {
-            scenario::Operation::Write => Request::Write {
+            scenario::Operation::Write => RmapRequest::Write {
                 verify: self.settings.verify,
                 reply: true,
                 increment: true,
                 data: &data,
             },
-            scenario::Operation::Read => Request::read(u32::try_from(size).ok()?),
+            scenario::Operation::Read => RmapRequest::read(u32::try_from(size).ok()?),
             scenario::Operation::Rmw => {
                 let data = data.get(..size.min(RMW_MAX))?;
-                Request::ReadModifyWrite { data, mask: &[0xff; RMW_MAX][..data.len()] }
+                RmapRequest::ReadModifyWrite { data, mask: &[0xff; RMW_MAX][..data.len()] }
             }
         };
-        let node = Node {
+        let node = RmapNode {
             path: &self.path,
             target: self.target,
             key: self.key,
@@ -219,7 +221,7 @@ impl Asker {
             .ok()?;
         out.truncate(sent.bytes);
         let header = CommandHeader::parse(out.get(self.path.len()..)?).ok()?;
-        let is_write = matches!(request, Request::Write { .. });
+        let is_write = matches!(request, RmapRequest::Write { .. });
         let mark = is_write.then(|| mark(&data));
         self.pending.push(Pending { transaction: sent.transaction, header, number, mark });
         self.commands += 1;
@@ -245,13 +247,13 @@ impl Asker {
         &mut self,
         now: Ps,
         packet: &[u8],
-        end: End,
+        end: PacketEnd,
         ledger: &mut Ledger,
         truth: &mut Truth,
     ) -> bool {
         let completion = match self.initiator.handle(packet, end) {
             Ok(completion) => completion,
-            Err(Discard::Unknown { transaction }) => {
+            Err(InitiatorDiscard::Unknown { transaction }) => {
                 let late = self.late.iter().position(|of| of.transaction == transaction);
                 let Some(pending) = late.and_then(|place| self.late.remove(place)) else {
                     return false;
@@ -280,7 +282,7 @@ impl Asker {
             Err(failure) => {
                 *self.failed.entry(failure.to_string()).or_default() += 1;
                 let cause = match failure {
-                    Failure::Status(Status(status)) => Some(Cause::Status(status)),
+                    TransactionFailure::Status(RmapStatus(status)) => Some(Cause::Status(status)),
                     _ => None,
                 };
                 ledger.fail(self.track, pending.number, now, cause);

@@ -2,10 +2,11 @@
 
 use super::mark;
 use crate::time::Ps;
-use spfe_proto::End;
+use spfe_proto::PacketEnd;
 use spfe_proto::rmap::target::REPLY_OVERHEAD;
 use spfe_proto::rmap::{
-    CommandHeader, Config, Memory, Operation, Outcome, Ram, ReplyAddress, Target,
+    CommandHeader, Memory, Ram, ReplyAddress, RmapOperation, RmapTarget, RmapTargetConfig,
+    TargetOutcome,
 };
 use std::collections::VecDeque;
 
@@ -41,7 +42,7 @@ impl Truth {
 /// A target with plain memory.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    target: Target,
+    target: RmapTarget,
     memory: Vec<u8>,
     latency_ps: Ps,
     out: Vec<u8>,
@@ -50,13 +51,18 @@ pub struct Unit {
 impl Unit {
     /// A target of so many bytes from address 0 on.
     pub fn new(bytes: usize, key: u8, address: u8, latency_ps: Ps) -> Self {
-        let config = Config {
+        let config = RmapTargetConfig {
             key: Some(key),
             logical_address: Some(address),
             verify_bytes: u32::MAX,
-            ..Config::default()
+            ..RmapTargetConfig::default()
         };
-        Self { target: Target::new(config), memory: vec![0; bytes], latency_ps, out: Vec::new() }
+        Self {
+            target: RmapTarget::new(config),
+            memory: vec![0; bytes],
+            latency_ps,
+            out: Vec::new(),
+        }
     }
 
     /// Executes a command. The reply, and when it may be sent.
@@ -64,7 +70,7 @@ impl Unit {
         &mut self,
         now: Ps,
         packet: &[u8],
-        end: End,
+        end: PacketEnd,
         truth: &mut Truth,
     ) -> Option<(Ps, Vec<u8>)> {
         let bytes = self.memory.len();
@@ -88,25 +94,25 @@ impl Unit {
 
 /// Executes a command of a packet on memory of some bytes, and remembers what it did.
 pub fn execute<M: Memory>(
-    target: &mut Target,
+    target: &mut RmapTarget,
     memory: &mut M,
     (packet, bytes): (&[u8], usize),
-    end: End,
+    end: PacketEnd,
     out: &mut Vec<u8>,
     truth: &mut Truth,
 ) -> Option<Vec<u8>> {
     let length = CommandHeader::parse(packet).map_or(0, |header| header.length as usize);
     out.resize(REPLY_OVERHEAD + length.min(bytes), 0);
     let outcome = target.handle(packet, end, memory, |_| Ok(()), out).ok()?;
-    if let Outcome::Executed { command, reply_bytes } = outcome {
+    if let TargetOutcome::Executed { command, reply_bytes } = outcome {
         let mark = match command.instruction.operation() {
-            Some(Operation::Write { .. }) => {
+            Some(RmapOperation::Write { .. }) => {
                 let mut data = vec![0; length.min(bytes)];
                 let read = memory.read(command.address, true, &mut data).is_ok();
                 read.then(|| mark(&data))
             }
-            Some(Operation::Read { .. }) => of_reply(out, reply_bytes, length),
-            Some(Operation::ReadModifyWrite) => of_reply(out, reply_bytes, length / 2),
+            Some(RmapOperation::Read { .. }) => of_reply(out, reply_bytes, length),
+            Some(RmapOperation::ReadModifyWrite) => of_reply(out, reply_bytes, length / 2),
             None => None,
         };
         if let Some(mark) = mark {

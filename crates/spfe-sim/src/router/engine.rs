@@ -1,28 +1,38 @@
 //! Switches of some sizes behind one face.
 
 use super::face::Exchange;
-use spfe_link::network::counters::Counters;
-use spfe_link::network::router::{MapError, Settings};
-use spfe_link::network::{NETWORKS, Router, Table};
+use spfe_link::network::counters::SwitchPortCounters;
+use spfe_link::network::router::{SwitchPortConfig, VirtualNetworkError};
+use spfe_link::network::{NETWORKS, RoutingSwitch, RoutingTable};
 
 /// A switch of any size.
 pub trait Engine: Send {
-    fn set(&mut self, port: usize, settings: Settings);
-    fn settings(&self, port: usize) -> Option<Settings>;
+    fn set(&mut self, port: usize, settings: SwitchPortConfig);
+    fn settings(&self, port: usize) -> Option<SwitchPortConfig>;
     fn network(&self, port: usize, vc: usize) -> Option<u8>;
-    fn counters(&self, port: usize) -> Option<&Counters>;
-    fn map(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError>;
-    fn step(&mut self, now_ns: u64, table: &Table<NETWORKS>, ports: &mut Exchange<'_>) -> usize;
+    fn counters(&self, port: usize) -> Option<&SwitchPortCounters>;
+    fn map(
+        &mut self,
+        port: usize,
+        vc: usize,
+        network: Option<u8>,
+    ) -> Result<(), VirtualNetworkError>;
+    fn step(
+        &mut self,
+        now_ns: u64,
+        table: &RoutingTable<NETWORKS>,
+        ports: &mut Exchange<'_>,
+    ) -> usize;
     fn is_idle(&self) -> bool;
     fn deadline_ns(&self) -> Option<u64>;
 }
 
-impl<const P: usize, const V: usize> Engine for Router<P, V> {
-    fn set(&mut self, port: usize, settings: Settings) {
+impl<const P: usize, const V: usize> Engine for RoutingSwitch<P, V> {
+    fn set(&mut self, port: usize, settings: SwitchPortConfig) {
         Self::set(self, port, settings);
     }
 
-    fn settings(&self, port: usize) -> Option<Settings> {
+    fn settings(&self, port: usize) -> Option<SwitchPortConfig> {
         Self::settings(self, port)
     }
 
@@ -30,15 +40,25 @@ impl<const P: usize, const V: usize> Engine for Router<P, V> {
         Self::network(self, port, vc)
     }
 
-    fn counters(&self, port: usize) -> Option<&Counters> {
+    fn counters(&self, port: usize) -> Option<&SwitchPortCounters> {
         Self::counters(self, port)
     }
 
-    fn map(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError> {
+    fn map(
+        &mut self,
+        port: usize,
+        vc: usize,
+        network: Option<u8>,
+    ) -> Result<(), VirtualNetworkError> {
         Self::map(self, port, vc, network)
     }
 
-    fn step(&mut self, now_ns: u64, table: &Table<NETWORKS>, ports: &mut Exchange<'_>) -> usize {
+    fn step(
+        &mut self,
+        now_ns: u64,
+        table: &RoutingTable<NETWORKS>,
+        ports: &mut Exchange<'_>,
+    ) -> usize {
         Self::step(self, now_ns, table, ports)
     }
 
@@ -54,11 +74,11 @@ impl<const P: usize, const V: usize> Engine for Router<P, V> {
 /// A switch with at least so many ports, the configuration port included, and virtual channels.
 pub fn new(ports: usize, channels: usize) -> Result<Box<dyn Engine>, String> {
     Ok(match (ports, channels) {
-        (..=8, ..=8) => Box::new(Router::<8, 8>::new()),
-        (..=8, ..=32) => Box::new(Router::<8, 32>::new()),
-        (..=16, ..=8) => Box::new(Router::<16, 8>::new()),
-        (..=32, ..=8) => Box::new(Router::<32, 8>::new()),
-        (..=32, ..=32) => Box::new(Router::<32, 32>::new()),
+        (..=8, ..=8) => Box::new(RoutingSwitch::<8, 8>::new()),
+        (..=8, ..=32) => Box::new(RoutingSwitch::<8, 32>::new()),
+        (..=16, ..=8) => Box::new(RoutingSwitch::<16, 8>::new()),
+        (..=32, ..=8) => Box::new(RoutingSwitch::<32, 8>::new()),
+        (..=32, ..=32) => Box::new(RoutingSwitch::<32, 32>::new()),
         _ => return Err(format!("{ports} ports of {channels} virtual channels; at most 32 of 32")),
     })
 }

@@ -6,8 +6,8 @@ use crate::scenario::{self, Medium, Start};
 use crate::tap::Tap;
 use crate::time::Ps;
 use spfe_link::Word;
-use spfe_link::network::config::Control;
-use spfe_link::network::{Dropped, Ports, Reason, Unit};
+use spfe_link::network::config::SwitchPortControl;
+use spfe_link::network::{DiscardReason, DiscardedPacket, PacketUnit, SwitchPorts};
 use std::collections::VecDeque;
 
 /// Bytes that show whose packet it is: twelve of the header behind a path.
@@ -18,9 +18,9 @@ const UNKNOWN: usize = usize::MAX;
 #[derive(Clone, Debug)]
 pub enum Spilled {
     /// The switch says so.
-    Reported(Dropped),
+    Reported(DiscardedPacket),
     /// Its first bytes.
-    Start(Dropped, Vec<u8>),
+    Start(DiscardedPacket, Vec<u8>),
 }
 
 /// Words out of a link, for the switch.
@@ -30,7 +30,7 @@ struct Input {
     head: usize,
     count: usize,
     /// A packet is thrown away, and its first bytes are looked at.
-    spill: Option<(Dropped, Vec<u8>)>,
+    spill: Option<(DiscardedPacket, Vec<u8>)>,
 }
 
 impl Input {
@@ -60,7 +60,7 @@ pub struct Line {
 pub struct Face {
     pub line: Option<Line>,
     /// What its registers say it was told.
-    pub control: Control,
+    pub control: SwitchPortControl,
     /// Time-slots of each virtual channel, as its registers say.
     pub slots: Vec<u64>,
     /// The link, and this end of it.
@@ -82,7 +82,7 @@ impl Face {
     pub fn new(link: Option<(usize, Side)>, line: Option<Line>, channels: usize) -> Self {
         Self {
             line,
-            control: Control::default(),
+            control: SwitchPortControl::default(),
             slots: vec![u64::MAX; channels],
             link,
             is_inner: false,
@@ -107,8 +107,11 @@ impl Face {
             Medium::SpaceWire(of) => of.start,
         };
         let start = starts.get(side as usize).copied().unwrap_or_default();
-        self.control =
-            Control { enable: true, start: start == Start::Start, auto_start: start != Start::Off };
+        self.control = SwitchPortControl {
+            enable: true,
+            start: start == Start::Start,
+            auto_start: start != Start::Off,
+        };
         if let Medium::SpaceFibre(of) = &link.medium {
             for (vc, slots) in self.slots.iter_mut().enumerate() {
                 *slots = of.qos(side, vc as u8).map_or(u64::MAX, |qos| qos.time_slots);
@@ -202,7 +205,7 @@ impl Exchange<'_> {
     }
 }
 
-impl Ports for Exchange<'_> {
+impl SwitchPorts for Exchange<'_> {
     type Unit = Word;
     const BURST: usize = BURST;
 
@@ -260,9 +263,9 @@ impl Ports for Exchange<'_> {
         self.faces.get(port).is_some_and(|face| face.running)
     }
 
-    fn dropped(&mut self, dropped: Dropped) {
+    fn dropped(&mut self, dropped: DiscardedPacket) {
         self.spilled.push(Spilled::Reported(dropped));
-        if dropped.reason != Reason::Timeout
+        if dropped.reason != DiscardReason::Timeout
             && let Some(input) = self.input(dropped.port.into(), dropped.vc.into())
         {
             input.spill = Some((dropped, Vec::new()));

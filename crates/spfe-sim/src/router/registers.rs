@@ -9,12 +9,14 @@ use crate::packet::{Arrived, Checker, Maker};
 use crate::rmap::{Truth, execute};
 use crate::scenario::unit;
 use spfe_link::Word;
-use spfe_link::network::config::{self, Control, Counter, Kind, Shape, Status};
-use spfe_link::network::router::{MapError, Settings};
-use spfe_link::network::{Entry, NETWORKS, Reason};
+use spfe_link::network::config::{
+    self, SwitchPortControl, SwitchPortCounter, SwitchPortKind, SwitchPortStatus, SwitchShape,
+};
+use spfe_link::network::router::{SwitchPortConfig, VirtualNetworkError};
+use spfe_link::network::{DiscardReason, NETWORKS, RoutingEntry};
 use spfe_link::qos;
-use spfe_proto::End;
-use spfe_proto::rmap::{Config, Target};
+use spfe_proto::PacketEnd;
+use spfe_proto::rmap::{RmapTarget, RmapTargetConfig};
 
 /// The longest access.
 const ACCESS_BYTES: usize = 1 << 16;
@@ -22,20 +24,20 @@ const ACCESS_BYTES: usize = 1 << 16;
 /// What is behind port 0.
 pub struct Port0 {
     inlet: Checker,
-    target: Target,
+    target: RmapTarget,
     out: Vec<u8>,
 }
 
 impl Port0 {
     /// With a target of a scenario.
     pub fn new(settings: unit::Configuration) -> Self {
-        let config = Config {
+        let config = RmapTargetConfig {
             key: Some(settings.key),
             logical_address: Some(settings.logical_address),
             check_all_writes: true,
-            ..Config::default()
+            ..RmapTargetConfig::default()
         };
-        Self { inlet: Checker::new(), target: Target::new(config), out: Vec::new() }
+        Self { inlet: Checker::new(), target: RmapTarget::new(config), out: Vec::new() }
     }
 
     /// Takes packets that came to port 0, and answers. True if any word came.
@@ -59,7 +61,7 @@ impl Port0 {
     fn handle(
         &mut self,
         packet: &[u8],
-        end: End,
+        end: PacketEnd,
         switch: &mut Switch,
         links: &mut [Box<dyn Link>],
         truth: &mut Truth,
@@ -95,16 +97,16 @@ struct Registers<'a> {
 }
 
 impl Registers<'_> {
-    fn qos(&mut self, port: usize, vc: usize) -> Option<qos::Parameters> {
+    fn qos(&mut self, port: usize, vc: usize) -> Option<qos::QosParameters> {
         let (link, side) = self.switch.faces.get(port)?.link?;
         self.links.get_mut(link)?.end(side).qos(vc)
     }
 }
 
-impl config::Switch for Registers<'_> {
-    fn shape(&self) -> Shape {
+impl config::SwitchRegisters for Registers<'_> {
+    fn shape(&self) -> SwitchShape {
         let channels = self.switch.faces.iter().map(|face| face.channels()).max();
-        Shape {
+        SwitchShape {
             ports: self.switch.faces.len() as u8,
             vcs: channels.unwrap_or(1) as u8,
             tables: NETWORKS as u8,
@@ -112,20 +114,20 @@ impl config::Switch for Registers<'_> {
         }
     }
 
-    fn status(&self, port: usize) -> Status {
-        let Some(face) = self.switch.faces.get(port) else { return Status::default() };
+    fn status(&self, port: usize) -> SwitchPortStatus {
+        let Some(face) = self.switch.faces.get(port) else { return SwitchPortStatus::default() };
         let dropped = self.switch.engine.counters(port).map_or(0, |of| of.all_dropped());
         let errors = match dropped > self.switch.cleared.get(port).copied().unwrap_or(0) {
             true => config::error::PACKET,
             false => 0,
         };
         let (kind, lanes, mbps) = match face.line {
-            _ if port == 0 => (Kind::Configuration, 0, 0),
-            None => (Kind::None, 0, 0),
-            Some(line) if line.spacewire => (Kind::SpaceWire, 1, line.mbps),
-            Some(line) => (Kind::SpaceFibre, line.lanes, line.mbps),
+            _ if port == 0 => (SwitchPortKind::Configuration, 0, 0),
+            None => (SwitchPortKind::None, 0, 0),
+            Some(line) if line.spacewire => (SwitchPortKind::SpaceWire, 1, line.mbps),
+            Some(line) => (SwitchPortKind::SpaceFibre, line.lanes, line.mbps),
         };
-        Status { kind, running: face.is_running(), errors, lanes, mbps }
+        SwitchPortStatus { kind, running: face.is_running(), errors, lanes, mbps }
     }
 
     fn clear_errors(&mut self, port: usize, errors: u32) {
@@ -137,11 +139,11 @@ impl config::Switch for Registers<'_> {
         }
     }
 
-    fn control(&self, port: usize) -> Control {
+    fn control(&self, port: usize) -> SwitchPortControl {
         self.switch.faces.get(port).map(|face| face.control).unwrap_or_default()
     }
 
-    fn set_control(&mut self, port: usize, control: Control) {
+    fn set_control(&mut self, port: usize, control: SwitchPortControl) {
         let Some(face) = self.switch.faces.get_mut(port) else { return };
         face.control = control;
         let Some(end) =
@@ -156,29 +158,29 @@ impl config::Switch for Registers<'_> {
         }
     }
 
-    fn counter(&self, port: usize, counter: Counter) -> u32 {
+    fn counter(&self, port: usize, counter: SwitchPortCounter) -> u32 {
         let Some(counters) = self.switch.engine.counters(port) else { return 0 };
         let count = match counter {
-            Counter::PacketsIn => counters.received.packets,
-            Counter::PacketsOut => counters.sent.packets,
-            Counter::EepIn => counters.received.eeps,
-            Counter::Empty => counters.dropped(Reason::Empty),
-            Counter::InvalidAddress => counters.dropped(Reason::InvalidAddress),
-            Counter::NoPort => counters.dropped(Reason::NoPort),
-            Counter::InputUnmapped => counters.dropped(Reason::InputUnmapped),
-            Counter::OutputUnmapped => counters.dropped(Reason::OutputUnmapped),
-            Counter::NotRunning => counters.dropped(Reason::NotRunning),
-            Counter::Blocked => counters.dropped(Reason::Blocked),
-            Counter::Timeout => counters.dropped(Reason::Timeout),
+            SwitchPortCounter::PacketsIn => counters.received.packets,
+            SwitchPortCounter::PacketsOut => counters.sent.packets,
+            SwitchPortCounter::EepIn => counters.received.eeps,
+            SwitchPortCounter::Empty => counters.dropped(DiscardReason::Empty),
+            SwitchPortCounter::InvalidAddress => counters.dropped(DiscardReason::InvalidAddress),
+            SwitchPortCounter::NoPort => counters.dropped(DiscardReason::NoPort),
+            SwitchPortCounter::InputUnmapped => counters.dropped(DiscardReason::InputUnmapped),
+            SwitchPortCounter::OutputUnmapped => counters.dropped(DiscardReason::OutputUnmapped),
+            SwitchPortCounter::NotRunning => counters.dropped(DiscardReason::NotRunning),
+            SwitchPortCounter::Blocked => counters.dropped(DiscardReason::Blocked),
+            SwitchPortCounter::Timeout => counters.dropped(DiscardReason::Timeout),
         };
         count as u32
     }
 
-    fn settings(&self, port: usize) -> Settings {
+    fn settings(&self, port: usize) -> SwitchPortConfig {
         self.switch.engine.settings(port).unwrap_or_default()
     }
 
-    fn set_settings(&mut self, port: usize, settings: Settings) {
+    fn set_settings(&mut self, port: usize, settings: SwitchPortConfig) {
         self.switch.set(port, settings);
     }
 
@@ -186,7 +188,12 @@ impl config::Switch for Registers<'_> {
         self.switch.engine.network(port, vc)
     }
 
-    fn set_network(&mut self, port: usize, vc: usize, network: Option<u8>) -> Result<(), MapError> {
+    fn set_network(
+        &mut self,
+        port: usize,
+        vc: usize,
+        network: Option<u8>,
+    ) -> Result<(), VirtualNetworkError> {
         self.switch.engine.map(port, vc, network)
     }
 
@@ -205,7 +212,7 @@ impl config::Switch for Registers<'_> {
             return;
         };
         if let Some(link) = self.links.get_mut(link) {
-            link.end(side).set_qos(vc, qos::Parameters { time_slots: slots, ..parameters });
+            link.end(side).set_qos(vc, qos::QosParameters { time_slots: slots, ..parameters });
         }
     }
 
@@ -218,11 +225,11 @@ impl config::Switch for Registers<'_> {
         let _ = self.switch.table.use_table(network, table);
     }
 
-    fn entry(&self, table: u8, address: u8) -> Option<Entry> {
+    fn entry(&self, table: u8, address: u8) -> Option<RoutingEntry> {
         self.switch.table.get(table, address)
     }
 
-    fn set_entry(&mut self, table: u8, address: u8, entry: Option<Entry>) {
+    fn set_entry(&mut self, table: u8, address: u8, entry: Option<RoutingEntry>) {
         // Ports and address are within the shape.
         let _ = self.switch.table.set(table, address, entry);
     }

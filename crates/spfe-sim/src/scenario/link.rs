@@ -47,7 +47,7 @@ pub enum TieBreak {
     RoundRobin,
 }
 
-impl From<TieBreak> for qos::TieBreak {
+impl From<TieBreak> for qos::QosTieBreak {
     fn from(rule: TieBreak) -> Self {
         match rule {
             TieBreak::Lowest => Self::LowestFirst,
@@ -104,7 +104,7 @@ pub struct SpaceFibre {
 
 impl Default for SpaceFibre {
     fn default() -> Self {
-        let limits = qos::Limits::default();
+        let limits = qos::QosLimits::default();
         Self {
             lanes: 1,
             sending_lanes: None,
@@ -157,7 +157,7 @@ impl SpaceFibre {
     }
 
     /// Parameters of a virtual channel that is named, at the end that sends.
-    pub fn qos(&self, from: Side, vc: u8) -> Option<qos::Parameters> {
+    pub fn qos(&self, from: Side, vc: u8) -> Option<qos::QosParameters> {
         let mut named = self
             .qos
             .iter()
@@ -166,7 +166,7 @@ impl SpaceFibre {
         named.peek()?;
         let share = if vc == 0 { qos::BANDWIDTH_VC0 } else { qos::BANDWIDTH_MINIMUM };
         let mut parameters =
-            qos::Parameters { priority: 15, expected_bandwidth: share, time_slots: u64::MAX };
+            qos::QosParameters { priority: 15, expected_bandwidth: share, time_slots: u64::MAX };
         for qos in named {
             parameters.priority = qos.priority.unwrap_or(parameters.priority);
             if let Some(share) = qos.bandwidth {

@@ -117,11 +117,11 @@ fn spacefibre_config(
         input: size(settings.input_words),
         recovery: size(settings.recovery_words),
     };
-    config.qos = qos::Limits {
+    config.qos = qos::QosLimits {
         bandwidth_credit_limit: settings.credit_limit_rows,
         idle_time_limit: settings.idle_limit_rows,
         tie_break: settings.tie_break.into(),
-        ..qos::Limits::default()
+        ..qos::QosLimits::default()
     };
     config.seed = seed;
     for (index, end) in config.ends.iter_mut().enumerate() {

@@ -37,7 +37,7 @@ pub struct Config {
     /// Sizes of the buffers.
     pub sizes: Sizes,
     /// Limits of the quality of service.
-    pub qos: qos::Limits,
+    pub qos: qos::QosLimits,
     /// The random numbers of its faults begin with this.
     pub seed: u64,
     /// The two ends.
@@ -93,7 +93,8 @@ impl Default for EndConfig {
             routing_switch: false,
             clock_ppb: 0,
             continuous_mode: 0,
-            broadcast_bandwidth: datalink::Parameters::default().expected_broadcast_bandwidth,
+            broadcast_bandwidth: datalink::DataLinkParameters::default()
+                .expected_broadcast_bandwidth,
         }
     }
 }
@@ -113,7 +114,7 @@ impl Config {
             fct_multiplier: None,
             segment_multiplier: None,
             sizes: Sizes::default(),
-            qos: qos::Limits::default(),
+            qos: qos::QosLimits::default(),
             seed: 0,
             ends: [EndConfig::default(); 2],
         }
@@ -171,8 +172,8 @@ impl Config {
         }
     }
 
-    pub(super) fn data_link(&self, end: &EndConfig) -> datalink::Config {
-        datalink::Config {
+    pub(super) fn data_link(&self, end: &EndConfig) -> datalink::DataLinkConfig {
+        datalink::DataLinkConfig {
             virtual_channels: self.channels,
             fct_multiplier: self.multiplier(),
             segment_multiplier: self.segment(),
@@ -182,7 +183,7 @@ impl Config {
             ack_gap_words: if self.max_data_sending > 8 { 64 } else { 15 },
             routing_switch: end.routing_switch,
             qos: self.qos,
-            ..datalink::Config::default()
+            ..datalink::DataLinkConfig::default()
         }
     }
 }
@@ -210,7 +211,7 @@ pub enum Error {
     /// The clock of an end.
     Clock(i32),
     /// Something of the data link layer.
-    DataLink(datalink::ConfigError),
+    DataLink(datalink::DataLinkConfigError),
 }
 
 impl fmt::Display for Error {

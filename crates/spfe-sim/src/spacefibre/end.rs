@@ -4,9 +4,9 @@ use super::config::{Config, EndConfig, Error};
 use crate::fault::Command;
 use crate::link::{self, Counters};
 use crate::wire::SILENCE;
-use spfe_link::datalink::{self, Broadcast, Buffers, DataLink, capability};
-use spfe_link::lane::{Coded, Elastic, State};
-use spfe_link::mib::{self, Mib};
+use spfe_link::datalink::{self, Buffers, DataLink, LinkBroadcast, capability};
+use spfe_link::lane::{ElasticBuffer, LaneCoder, LaneState};
+use spfe_link::mib::{self, LinkMib};
 use spfe_link::multilane::{self, MultiLane};
 use spfe_link::spacewire::BroadcastCode;
 use spfe_link::word::Word;
@@ -21,7 +21,7 @@ pub struct End<const L: usize> {
     pub lanes: MultiLane<L>,
     /// Lanes there are; the others are held in reset.
     count: usize,
-    coded: [Coded; L],
+    coded: [LaneCoder; L],
     elastic: Option<Box<[Line; L]>>,
     /// INIT3 says that this end is being reset.
     says_reset: bool,
@@ -29,13 +29,13 @@ pub struct End<const L: usize> {
     pub commands: Vec<Command>,
     /// A parameter was set, and nobody has looked yet: the link has to go on to take it over.
     pub touched: bool,
-    node: mib::Node<CHANNELS>,
+    node: mib::NodeRegisters<CHANNELS>,
 }
 
 /// A lane's elastic buffer, and whether there is a signal.
 #[derive(Clone, Default)]
 struct Line {
-    elastic: Elastic,
+    elastic: ElasticBuffer,
     signal: bool,
 }
 
@@ -58,21 +58,21 @@ impl<const L: usize> End<L> {
         };
         let mut data_link =
             DataLink::new(config.data_link(end), buffers).map_err(Error::DataLink)?;
-        data_link.set_parameters(datalink::Parameters {
+        data_link.set_parameters(datalink::DataLinkParameters {
             data_scrambled: config.scrambled,
             expected_broadcast_bandwidth: end.broadcast_bandwidth,
             continuous_mode: end.continuous_mode,
         });
-        let lane = lane::Config {
+        let lane = lane::LaneConfig {
             word_rate_hz: u64::from(config.mbps) * 25_000,
             inverts_words: false,
-            ..lane::Config::new()
+            ..lane::LaneConfig::new()
         };
-        let mut lanes = MultiLane::new(&multilane::Config {
+        let mut lanes = MultiLane::new(&multilane::MultiLaneConfig {
             lane,
             data_scrambled: config.scrambled,
             routing_switch: end.routing_switch,
-            ..multilane::Config::new()
+            ..multilane::MultiLaneConfig::new()
         });
         lanes.parameters.max_data_sending = config.max_data_sending;
         for (index, lane) in lanes.lanes_mut().iter_mut().enumerate() {
@@ -89,12 +89,12 @@ impl<const L: usize> End<L> {
             data_link,
             lanes,
             count: usize::from(config.lanes),
-            coded: [Coded::new(); L],
+            coded: [LaneCoder::new(); L],
             elastic,
             says_reset: true,
             commands: vec![],
             touched: false,
-            node: mib::Node::new(),
+            node: mib::NodeRegisters::new(),
         })
     }
 
@@ -145,7 +145,7 @@ impl<const L: usize> End<L> {
         match word {
             Some(word) => {
                 if !line.signal {
-                    *line = Line { elastic: Elastic::new(), signal: true };
+                    *line = Line { elastic: ElasticBuffer::new(), signal: true };
                 }
                 line.elastic.write(word);
             }
@@ -183,7 +183,7 @@ impl<const L: usize> End<L> {
     /// Whether all is well: frames go in both directions, and nothing is asked for again.
     pub fn is_healthy(&self) -> bool {
         use datalink::ReceiveError::{ValidNegative, ValidPositive};
-        self.data_link.reset_state() == datalink::ResetState::LinkInitialised
+        self.data_link.reset_state() == datalink::LinkResetState::LinkInitialised
             && self.lanes.width() != 0
             && (self.lanes.status().bypass
                 || self.lanes.status().alignment == multilane::Alignment::BothEndsReady)
@@ -196,22 +196,22 @@ impl<const L: usize> End<L> {
             return false;
         }
         let off = |lane: &lane::Lane| match lane.state() {
-            State::Active => false,
-            State::Disabled => true,
-            State::Wait => !lane.parameters.lane_start,
+            LaneState::Active => false,
+            LaneState::Disabled => true,
+            LaneState::Wait => !lane.parameters.lane_start,
             _ => false,
         };
         let lanes = &self.lanes.lanes()[..self.count];
         if lanes.iter().all(off) {
             return true;
         }
-        let settled = |lane: &lane::Lane| lane.state() == State::Active || off(lane);
+        let settled = |lane: &lane::Lane| lane.state() == LaneState::Active || off(lane);
         self.is_healthy() && lanes.iter().all(settled) && self.data_link.is_idle()
     }
 
-    fn base(&mut self) -> Mib<'_, Vec<Word>, L, CHANNELS> {
+    fn base(&mut self) -> LinkMib<'_, Vec<Word>, L, CHANNELS> {
         let (lanes, lane_count) = (&mut self.lanes, self.count);
-        Mib { link: &mut self.data_link, lanes, lane_count, node: &mut self.node }
+        LinkMib { link: &mut self.data_link, lanes, lane_count, node: &mut self.node }
     }
 
     /// Word periods were left out: idle frames went by.
@@ -223,7 +223,7 @@ impl<const L: usize> End<L> {
 
     /// The buffers are held in reset: what is written there would be lost.
     fn in_reset(&self) -> bool {
-        self.data_link.reset_state() != datalink::ResetState::LinkInitialised
+        self.data_link.reset_state() != datalink::LinkResetState::LinkInitialised
     }
 
     fn each_lane(&mut self, lane: Option<u8>, mut change: impl FnMut(&mut lane::Lane)) -> bool {
@@ -247,7 +247,7 @@ impl<const L: usize> link::End for End<L> {
     }
 
     fn is_running(&self) -> bool {
-        self.data_link.reset_state() == datalink::ResetState::LinkInitialised
+        self.data_link.reset_state() == datalink::LinkResetState::LinkInitialised
             && self.lanes.width() != 0
     }
 
@@ -273,7 +273,7 @@ impl<const L: usize> link::End for End<L> {
         })
     }
 
-    fn send_broadcast(&mut self, message: Broadcast) -> bool {
+    fn send_broadcast(&mut self, message: LinkBroadcast) -> bool {
         self.data_link.send_broadcast(message)
     }
 
@@ -281,7 +281,7 @@ impl<const L: usize> link::End for End<L> {
         self.data_link.broadcasts_at_once()
     }
 
-    fn receive_broadcast(&mut self) -> Option<Broadcast> {
+    fn receive_broadcast(&mut self) -> Option<LinkBroadcast> {
         self.data_link.receive_broadcast()
     }
 
@@ -297,11 +297,11 @@ impl<const L: usize> link::End for End<L> {
         self.data_link.schedule(slot);
     }
 
-    fn set_qos(&mut self, channel: usize, parameters: qos::Parameters) -> bool {
+    fn set_qos(&mut self, channel: usize, parameters: qos::QosParameters) -> bool {
         self.data_link.set_qos_parameters(channel, parameters)
     }
 
-    fn qos(&self, channel: usize) -> Option<qos::Parameters> {
+    fn qos(&self, channel: usize) -> Option<qos::QosParameters> {
         self.data_link.qos_parameters(channel)
     }
 

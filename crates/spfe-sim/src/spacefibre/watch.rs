@@ -6,8 +6,8 @@
 use super::end::End;
 use crate::link::{Event, Observer, Side};
 use crate::time::Ps;
-use spfe_link::datalink::{Errors, ReceiveError, ResetState};
-use spfe_link::lane::State;
+use spfe_link::datalink::{DataLinkErrors, LinkResetState, ReceiveError};
+use spfe_link::lane::LaneState;
 use spfe_link::multilane::Alignment;
 
 /// Word periods between two looks while all is well.
@@ -17,10 +17,10 @@ const NEAR: u64 = 4096;
 
 #[derive(Clone, Copy, PartialEq)]
 struct Seen<const L: usize> {
-    lanes: [State; L],
+    lanes: [LaneState; L],
     alignment: (Alignment, u16, u16),
-    reset: ResetState,
-    errors: Errors,
+    reset: LinkResetState,
+    errors: DataLinkErrors,
     retries: u64,
     receive: ReceiveError,
 }
@@ -106,18 +106,18 @@ impl<const L: usize> Watch<L> {
     }
 }
 
-const fn lane_state(state: State) -> &'static str {
+const fn lane_state(state: LaneState) -> &'static str {
     match state {
-        State::ClearLine => "ClearLine",
-        State::Disabled => "Disabled",
-        State::Wait => "Wait",
-        State::Started => "Started",
-        State::InvertRxPolarity => "InvertRxPolarity",
-        State::Connecting => "Connecting",
-        State::Connected => "Connected",
-        State::Active => "Active",
-        State::PrepareStandby => "PrepareStandby",
-        State::LossOfSignal => "LossOfSignal",
+        LaneState::ClearLine => "ClearLine",
+        LaneState::Disabled => "Disabled",
+        LaneState::Wait => "Wait",
+        LaneState::Started => "Started",
+        LaneState::InvertRxPolarity => "InvertRxPolarity",
+        LaneState::Connecting => "Connecting",
+        LaneState::Connected => "Connected",
+        LaneState::Active => "Active",
+        LaneState::PrepareStandby => "PrepareStandby",
+        LaneState::LossOfSignal => "LossOfSignal",
     }
 }
 
@@ -129,12 +129,12 @@ const fn alignment(state: Alignment) -> &'static str {
     }
 }
 
-const fn reset(state: ResetState) -> &'static str {
+const fn reset(state: LinkResetState) -> &'static str {
     match state {
-        ResetState::ConfigurationReset => "ConfigurationReset",
-        ResetState::NearEndReset => "NearEndReset",
-        ResetState::CheckFarEndReset => "CheckFarEndReset",
-        ResetState::LinkInitialised => "LinkInitialised",
+        LinkResetState::ConfigurationReset => "ConfigurationReset",
+        LinkResetState::NearEndReset => "NearEndReset",
+        LinkResetState::CheckFarEndReset => "CheckFarEndReset",
+        LinkResetState::LinkInitialised => "LinkInitialised",
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::pace::Pace;
 use crate::time::Ps;
-use spfe_link::spacewire::Character;
-use spfe_link::spacewire::encode::Bits;
+use spfe_link::spacewire::SpaceWireCharacter;
+use spfe_link::spacewire::encode::CharacterBits;
 
 /// The bits of a character, as they are on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -13,13 +13,13 @@ pub struct Chunk {
     /// How long bits are.
     pub pace: Pace,
     /// The bits; bit 0 goes first.
-    pub bits: Bits,
+    pub bits: CharacterBits,
     /// Which of them have an edge.
     pub present: u16,
     /// All are as the encoder made them, and the character before is the one sent before.
     pub intact: bool,
     /// What they were made from.
-    pub character: Character,
+    pub character: SpaceWireCharacter,
     /// The signals before them.
     pub before: Signals,
 }
@@ -41,7 +41,7 @@ impl Signals {
 impl Chunk {
     /// An undisturbed character.
     #[inline]
-    pub fn new(at: Ps, pace: Pace, bits: Bits, character: Character) -> Self {
+    pub fn new(at: Ps, pace: Pace, bits: CharacterBits, character: SpaceWireCharacter) -> Self {
         let intact = pace.stride() != 0;
         let present = (1 << bits.count) - 1;
         Self { at, pace, bits, present, intact, character, before: Signals::default() }

@@ -1,7 +1,7 @@
 //! What an end counts beside its port.
 
-use spfe_link::spacewire::character::Meaning;
-use spfe_link::spacewire::{Character, NChar, Port};
+use spfe_link::spacewire::character::CodeMeaning;
+use spfe_link::spacewire::{NChar, SpaceWireCharacter, SpaceWirePort};
 
 /// Characters, by kind.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,18 +19,18 @@ pub struct Characters {
 
 impl Characters {
     #[inline]
-    pub const fn count(&mut self, character: Character) {
+    pub const fn count(&mut self, character: SpaceWireCharacter) {
         let counter = match character {
-            Character::Null => &mut self.nulls,
-            Character::Fct => &mut self.fcts,
-            Character::NChar(NChar::Data(_)) => &mut self.data,
-            Character::NChar(NChar::Eop) => &mut self.eops,
-            Character::NChar(NChar::Eep) => &mut self.eeps,
-            Character::Broadcast(code) => match code.meaning() {
-                Meaning::Time(_) => &mut self.time_codes,
-                Meaning::Interrupt(_) => &mut self.interrupts,
-                Meaning::Acknowledge(_) => &mut self.acknowledges,
-                Meaning::Reserved => &mut self.reserved_codes,
+            SpaceWireCharacter::Null => &mut self.nulls,
+            SpaceWireCharacter::Fct => &mut self.fcts,
+            SpaceWireCharacter::NChar(NChar::Data(_)) => &mut self.data,
+            SpaceWireCharacter::NChar(NChar::Eop) => &mut self.eops,
+            SpaceWireCharacter::NChar(NChar::Eep) => &mut self.eeps,
+            SpaceWireCharacter::Broadcast(code) => match code.meaning() {
+                CodeMeaning::Time(_) => &mut self.time_codes,
+                CodeMeaning::Interrupt(_) => &mut self.interrupts,
+                CodeMeaning::Acknowledge(_) => &mut self.acknowledges,
+                CodeMeaning::Reserved => &mut self.reserved_codes,
             },
         };
         *counter += 1;
@@ -63,7 +63,7 @@ impl Counts {
     /// With those of the port, by name.
     pub fn named<const TX: usize, const RX: usize>(
         &self,
-        port: &Port<TX, RX>,
+        port: &SpaceWirePort<TX, RX>,
     ) -> Vec<(&'static str, u64)> {
         let (sent, received, falls) = (&self.sent, &self.received, &self.falls);
         let (counters, credit) = (port.counters(), port.credit());

@@ -4,7 +4,7 @@ use super::chunk::Chunk;
 use crate::fault::{Fault, Kind, Target};
 use crate::rng::Rng;
 use crate::time::Ps;
-use spfe_link::spacewire::{Character, NChar};
+use spfe_link::spacewire::{NChar, SpaceWireCharacter};
 
 /// What is to be done with a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,14 +144,16 @@ const fn is_cut(fault: &Fault) -> bool {
     matches!(fault.kind, Kind::Cut { .. }) && matches!(fault.target, Target::Any)
 }
 
-const fn hits(target: Target, character: Character) -> bool {
+const fn hits(target: Target, character: SpaceWireCharacter) -> bool {
     match target {
         Target::Any => true,
-        Target::Fct => matches!(character, Character::Fct),
-        Target::Data => matches!(character, Character::NChar(NChar::Data(_))),
-        Target::Null => matches!(character, Character::Null),
-        Target::EndMarker => matches!(character, Character::NChar(NChar::Eop | NChar::Eep)),
-        Target::Code => matches!(character, Character::Broadcast(_)),
+        Target::Fct => matches!(character, SpaceWireCharacter::Fct),
+        Target::Data => matches!(character, SpaceWireCharacter::NChar(NChar::Data(_))),
+        Target::Null => matches!(character, SpaceWireCharacter::Null),
+        Target::EndMarker => {
+            matches!(character, SpaceWireCharacter::NChar(NChar::Eop | NChar::Eep))
+        }
+        Target::Code => matches!(character, SpaceWireCharacter::Broadcast(_)),
         _ => false,
     }
 }

@@ -4,12 +4,12 @@ use super::*;
 use crate::fault::{Command, Kind, Target};
 use crate::time::{NS, US};
 use spfe_link::Word;
-use spfe_link::spacewire::{BroadcastCode, Character};
+use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
 
 #[derive(Debug, Default, PartialEq)]
 struct Log {
     events: Vec<(Ps, Side, Event)>,
-    characters: Vec<(Ps, Side, Character)>,
+    characters: Vec<(Ps, Side, SpaceWireCharacter)>,
     words: Vec<Word>,
 }
 
@@ -18,7 +18,7 @@ impl Observer for Log {
         self.events.push((at, side, event));
     }
 
-    fn character(&mut self, at: Ps, _: u32, side: Side, character: Character) {
+    fn character(&mut self, at: Ps, _: u32, side: Side, character: SpaceWireCharacter) {
         self.characters.push((at, side, character));
     }
 }

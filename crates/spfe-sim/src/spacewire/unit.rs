@@ -12,11 +12,13 @@ use crate::link::Event;
 use crate::time::{NS, Ps};
 use spfe_link::Word;
 use spfe_link::datalink::EEP;
-use spfe_link::spacewire::character::Meaning;
-use spfe_link::spacewire::encode::Encoder;
+use spfe_link::spacewire::character::CodeMeaning;
+use spfe_link::spacewire::encode::CharacterEncoder;
 use spfe_link::spacewire::port::START_RATE_BPS;
-use spfe_link::spacewire::state::Control;
-use spfe_link::spacewire::{BroadcastCode, Character, Port, Received, State};
+use spfe_link::spacewire::state::SpaceWireControl;
+use spfe_link::spacewire::{
+    BroadcastCode, DecodedCharacter, SpaceWireCharacter, SpaceWirePort, SpaceWireState,
+};
 use std::collections::VecDeque;
 
 /// N-Chars in the port's transmit queue, fed from the words that wait.
@@ -28,8 +30,8 @@ const CODES: usize = 128;
 
 /// An end.
 pub struct Unit {
-    port: Port<TX, RX>,
-    encoder: Encoder,
+    port: SpaceWirePort<TX, RX>,
+    encoder: CharacterEncoder,
     clock: Clock,
     start_pace: Pace,
     run_pace: Pace,
@@ -40,7 +42,7 @@ pub struct Unit {
     /// An edge has come since the last fall.
     heard: bool,
     /// As last reported.
-    state: State,
+    state: SpaceWireState,
     falls: u64,
     runs: u64,
     /// The error that ended Run, until Run is back.
@@ -76,15 +78,15 @@ impl Unit {
         let far_bits = Pace::new(far.rate_mbps, 0);
         let run_bps = u64::from(config.rate_mbps) * 1_000_000;
         let mut unit = Self {
-            port: Port::new(0, config.control, config.timing, run_bps),
-            encoder: Encoder::new(),
+            port: SpaceWirePort::new(0, config.control, config.timing, run_bps),
+            encoder: CharacterEncoder::new(),
             clock: Clock::new(0, start_pace),
             start_pace,
             run_pace: pace(config.rate_mbps),
             transmit_at: NEVER,
             timer_at: NEVER,
             heard: false,
-            state: State::ErrorReset,
+            state: SpaceWireState::ErrorReset,
             falls: 0,
             runs: 0,
             broken_at: None,
@@ -109,7 +111,7 @@ impl Unit {
     }
 
     /// The state of the link at this end.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SpaceWireState {
         self.port.state()
     }
 
@@ -121,7 +123,7 @@ impl Unit {
     }
 
     /// What management asks for.
-    pub fn set_control(&mut self, control: Control) {
+    pub fn set_control(&mut self, control: SpaceWireControl) {
         let reset = control.reset && !self.port.control().reset;
         self.port.set_control(self.now / NS, control);
         self.set_timer();
@@ -145,7 +147,7 @@ impl Unit {
     /// Whether the far end will hear nothing but NULLs from here, or nothing at all.
     pub fn is_quiet(&self) -> bool {
         let idle = match self.port.state() {
-            State::Run => !self.codes_wait && !self.port.credit().may_send_fct(RX),
+            SpaceWireState::Run => !self.codes_wait && !self.port.credit().may_send_fct(RX),
             _ => self.transmit_at == NEVER && self.port.deadline_ns().is_none(),
         };
         let empty = self.port.waiting() == 0 && !self.packer.waiting();
@@ -186,12 +188,12 @@ impl Unit {
     pub fn transmit(&mut self, now: Ps) -> Option<Chunk> {
         self.feed();
         let character = self.port.transmit(now / NS)?;
-        let run = self.port.state() == State::Run;
+        let run = self.port.state() == SpaceWireState::Run;
         let pace = if run { self.run_pace } else { self.start_pace };
         let bits = self.encoder.encode(character);
         self.clock.advance(pace, bits.count);
         self.transmit_at = self.clock.at;
-        self.codes_wait &= matches!(character, Character::Broadcast(_));
+        self.codes_wait &= matches!(character, SpaceWireCharacter::Broadcast(_));
         self.counts.sent.count(character);
         Some(Chunk::new(now, pace, bits, character))
     }
@@ -224,13 +226,14 @@ impl Unit {
 
     /// A character or error came.
     #[inline]
-    pub fn receive(&mut self, now: Ps, received: Received) {
-        if let Received::Character(character) = received {
+    pub fn receive(&mut self, now: Ps, received: DecodedCharacter) {
+        if let DecodedCharacter::Character(character) = received {
             self.counts.received.count(character);
         }
         let code = self.port.receive(now / NS, received);
         self.hear();
-        if let Some(code) = code.filter(|code| self.any_code || code.meaning() != Meaning::Reserved)
+        if let Some(code) =
+            code.filter(|code| self.any_code || code.meaning() != CodeMeaning::Reserved)
         {
             if self.codes.len() < CODES {
                 self.codes.push_back(code);
@@ -267,11 +270,11 @@ impl Unit {
         let fell = counters.falls != self.falls;
         if fell {
             if counters.runs != self.runs {
-                self.report_states(now, State::Run);
+                self.report_states(now, SpaceWireState::Run);
             }
             self.report_fall(now);
-            self.report_states(now, State::ErrorReset);
-            self.encoder = Encoder::new();
+            self.report_states(now, SpaceWireState::ErrorReset);
+            self.encoder = CharacterEncoder::new();
             self.codes_wait = false;
             self.transmit_at = NEVER;
             self.heard = false;
@@ -289,24 +292,24 @@ impl Unit {
     }
 
     /// Reports the states from the last one to this.
-    fn report_states(&mut self, now: Ps, to: State) {
-        const ORDER: [State; 6] = [
-            State::ErrorReset,
-            State::ErrorWait,
-            State::Ready,
-            State::Started,
-            State::Connecting,
-            State::Run,
+    fn report_states(&mut self, now: Ps, to: SpaceWireState) {
+        const ORDER: [SpaceWireState; 6] = [
+            SpaceWireState::ErrorReset,
+            SpaceWireState::ErrorWait,
+            SpaceWireState::Ready,
+            SpaceWireState::Started,
+            SpaceWireState::Connecting,
+            SpaceWireState::Run,
         ];
         let rank = |state| ORDER.iter().position(|other| *other == state).unwrap_or(0);
-        let from = if to == State::ErrorReset { 0 } else { rank(self.state) + 1 };
+        let from = if to == SpaceWireState::ErrorReset { 0 } else { rank(self.state) + 1 };
         if self.state != to {
             for state in ORDER.iter().take(rank(to) + 1).skip(from) {
                 self.report(now, Event::LaneState { lane: 0, state: name(*state) });
             }
         }
         self.state = to;
-        if to == State::Run
+        if to == SpaceWireState::Run
             && let Some(at) = self.broken_at.take()
         {
             self.report(now, Event::Recovered { after_ps: now - at });
@@ -332,7 +335,7 @@ impl Unit {
         };
         *count += 1;
         let Some(name) = name else { return };
-        if self.state == State::Run {
+        if self.state == SpaceWireState::Run {
             self.broken_at = Some(now);
         }
         self.report(now, Event::Error { name });
@@ -344,13 +347,13 @@ impl Unit {
     }
 }
 
-const fn name(state: State) -> &'static str {
+const fn name(state: SpaceWireState) -> &'static str {
     match state {
-        State::ErrorReset => "ErrorReset",
-        State::ErrorWait => "ErrorWait",
-        State::Ready => "Ready",
-        State::Started => "Started",
-        State::Connecting => "Connecting",
-        State::Run => "Run",
+        SpaceWireState::ErrorReset => "ErrorReset",
+        SpaceWireState::ErrorWait => "ErrorWait",
+        SpaceWireState::Ready => "Ready",
+        SpaceWireState::Started => "Started",
+        SpaceWireState::Connecting => "Connecting",
+        SpaceWireState::Run => "Run",
     }
 }

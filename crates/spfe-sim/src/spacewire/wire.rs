@@ -7,9 +7,9 @@
 
 use super::chunk::{Chunk, Signals};
 use crate::time::Ps;
-use spfe_link::spacewire::decode::Decoder;
-use spfe_link::spacewire::encode::{Bits, Encoder};
-use spfe_link::spacewire::{Character, Received};
+use spfe_link::spacewire::decode::CharacterDecoder;
+use spfe_link::spacewire::encode::{CharacterBits, CharacterEncoder};
+use spfe_link::spacewire::{DecodedCharacter, SpaceWireCharacter};
 use std::collections::VecDeque;
 
 /// The receiver's side.
@@ -18,9 +18,9 @@ enum Ear {
     /// Receiver off.
     Off,
     /// Bit by bit.
-    Bits(Decoder),
+    Bits(CharacterDecoder),
     /// In step with the sender; the last character waits for its parity.
-    InStep(Character),
+    InStep(SpaceWireCharacter),
 }
 
 /// What a step brought.
@@ -31,7 +31,7 @@ pub enum Step {
     /// An edge, and when it came: now, or a little before.
     Edge(Ps),
     /// An edge, and a character or error.
-    Received(Received),
+    Received(DecodedCharacter),
 }
 
 /// A direction.
@@ -74,11 +74,11 @@ impl Wire {
 
     /// Whether nothing but NULLs is on its way.
     pub fn is_quiet(&self) -> bool {
-        let idle = |chunk: &Chunk| chunk.intact && chunk.character == Character::Null;
+        let idle = |chunk: &Chunk| chunk.intact && chunk.character == SpaceWireCharacter::Null;
         let ear = match self.ear {
             Ear::Off => self.chunks.is_empty(),
             Ear::Bits(_) => false,
-            Ear::InStep(last) => last == Character::Null,
+            Ear::InStep(last) => last == SpaceWireCharacter::Null,
         };
         ear && self.chunks.iter().all(idle)
     }
@@ -148,8 +148,8 @@ impl Wire {
         // To the receiver these edges are bits.
         let count = u8::from(signals.s) + u8::from(signals.d);
         if count != 0 {
-            let bits = Bits { value: u16::from(signals.s && signals.d), count };
-            let quiet = Chunk::new(at, pace, bits, Character::Null);
+            let bits = CharacterBits { value: u16::from(signals.s && signals.d), count };
+            let quiet = Chunk::new(at, pace, bits, SpaceWireCharacter::Null);
             self.chunks.push_back(Chunk { intact: false, before: signals, ..quiet });
             self.cut_again();
         }
@@ -163,7 +163,7 @@ impl Wire {
 
     /// The receiver is turned on or off.
     pub fn listen(&mut self, now: Ps, on: bool) {
-        self.ear = if on { Ear::Bits(Decoder::new()) } else { Ear::Off };
+        self.ear = if on { Ear::Bits(CharacterDecoder::new()) } else { Ear::Off };
         self.skip(now);
         self.pop_passed();
         self.schedule();
@@ -259,7 +259,7 @@ impl Wire {
         let Some(front) = self.chunks.front() else { return Step::Nothing };
         let step = match &mut self.ear {
             Ear::InStep(last) if front.intact && self.index == 0 => {
-                let received = Received::Character(*last);
+                let received = DecodedCharacter::Character(*last);
                 self.index = 2;
                 if self.follows() {
                     self.pass_front();
@@ -328,10 +328,10 @@ impl Wire {
 }
 
 /// A decoder that has found the characters and has seen this one last.
-fn in_step(last: Character) -> Decoder {
-    let mut decoder = Decoder::new();
-    let mut encoder = Encoder::new();
-    for character in [Character::Null, Character::Null, last] {
+fn in_step(last: SpaceWireCharacter) -> CharacterDecoder {
+    let mut decoder = CharacterDecoder::new();
+    let mut encoder = CharacterEncoder::new();
+    for character in [SpaceWireCharacter::Null, SpaceWireCharacter::Null, last] {
         let mut bits = encoder.encode(character);
         while let Some(bit) = bits.next_bit() {
             decoder.bit(bit);

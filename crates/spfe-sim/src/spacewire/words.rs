@@ -8,7 +8,7 @@
 
 use crate::time::Ps;
 use spfe_link::Word;
-use spfe_link::datalink::{Content, content};
+use spfe_link::datalink::{WordContent, content};
 use spfe_link::spacewire::NChar;
 use spfe_link::word::k;
 use std::collections::VecDeque;
@@ -37,8 +37,9 @@ impl Unpacker {
         }
         let content = content(word);
         if self.discarding {
-            self.discarding = !matches!(content, Content::End | Content::Illegal { end: true });
-        } else if let Content::Illegal { end } = content {
+            self.discarding =
+                !matches!(content, WordContent::End | WordContent::Illegal { end: true });
+        } else if let WordContent::Illegal { end } = content {
             out(NChar::Eep);
             self.discarding = !end;
         } else {
@@ -168,7 +169,7 @@ mod tests {
             let n_chars: Vec<_> = steps.iter().map(|(n_char, ..)| *n_char).collect();
             prop_assert_eq!(unpacked(words.make_contiguous()), n_chars);
             for word in &words {
-                prop_assert!(matches!(content(*word), Content::Data | Content::End), "{:?}", word);
+                prop_assert!(matches!(content(*word), WordContent::Data | WordContent::End), "{:?}", word);
             }
         }
 
@@ -181,7 +182,7 @@ mod tests {
                 packer.put(99 * index as u64, *n_char, &mut words);
             }
             for word in words.iter().filter(|word| word.k != 0) {
-                prop_assert_eq!(content(*word), Content::End);
+                prop_assert_eq!(content(*word), WordContent::End);
             }
         }
 
@@ -192,7 +193,7 @@ mod tests {
             let n_chars = unpacked(&words);
             prop_assert!(n_chars.len() <= 4 * words.len());
             let illegal =
-                words.iter().any(|word| matches!(content(*word), Content::Illegal { .. }));
+                words.iter().any(|word| matches!(content(*word), WordContent::Illegal { .. }));
             prop_assert!(!illegal || n_chars.contains(&NChar::Eep));
         }
     }

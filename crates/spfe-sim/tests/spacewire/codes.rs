@@ -36,7 +36,7 @@ fn a_time_code_amid_a_packet_waits_for_one_character_only() {
     let asked = kit.link.now();
     kit.link.end(A).send_code(BroadcastCode::time(1));
     kit.run(10 * US);
-    let code = spfe_link::spacewire::Character::Broadcast(BroadcastCode::time(1));
+    let code = spfe_link::spacewire::SpaceWireCharacter::Broadcast(BroadcastCode::time(1));
     let (at, ..) = kit.log.characters.iter().find(|(.., c)| *c == code).unwrap();
     // Up to 10 bits of waiting, 14 of sending, 2 to the parity that covers it, less one since a bit
     // is known when it begins; 20 ns on the way.

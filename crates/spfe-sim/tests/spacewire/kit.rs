@@ -1,7 +1,7 @@
 //! A link with somebody who looks on, and packets in words.
 
 use spfe_link::Word;
-use spfe_link::spacewire::{Character, NChar, State};
+use spfe_link::spacewire::{NChar, SpaceWireCharacter, SpaceWireState};
 use spfe_link::word::k;
 use spfe_sim::fault::{Fault, Kind, Target};
 use spfe_sim::link::{Event, Link, Observer, Side};
@@ -15,7 +15,7 @@ pub use Side::{A, B};
 #[derive(Debug, Default, PartialEq)]
 pub struct Log {
     pub events: Vec<(Ps, Side, Event)>,
-    pub characters: Vec<(Ps, Side, Character)>,
+    pub characters: Vec<(Ps, Side, SpaceWireCharacter)>,
 }
 
 impl Observer for Log {
@@ -25,7 +25,7 @@ impl Observer for Log {
         self.events.push((at, side, event));
     }
 
-    fn character(&mut self, at: Ps, _: u32, side: Side, character: Character) {
+    fn character(&mut self, at: Ps, _: u32, side: Side, character: SpaceWireCharacter) {
         let last = self.characters.last().map_or(0, |(at, ..)| *at);
         assert!(at >= last, "{character:?} at {at} after {last}");
         self.characters.push((at, side, character));
@@ -74,7 +74,7 @@ impl Kit {
     }
 
     pub fn is_running(&self) -> bool {
-        Side::BOTH.iter().all(|side| self.link.state(*side) == State::Run)
+        Side::BOTH.iter().all(|side| self.link.state(*side) == SpaceWireState::Run)
     }
 
     /// Until both ends run again.

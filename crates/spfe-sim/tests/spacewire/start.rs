@@ -1,8 +1,8 @@
 //! Start, timers, control, time left out.
 
 use crate::kit::{A, B, Kit, Log, config, n_chars, packet};
-use spfe_link::spacewire::state::Control;
-use spfe_link::spacewire::{State, Timing};
+use spfe_link::spacewire::state::SpaceWireControl;
+use spfe_link::spacewire::{SpaceWireState, SpaceWireTiming};
 use spfe_sim::fault::Command;
 use spfe_sim::link::{Blind, Event, Link, Side};
 use spfe_sim::spacewire::{Config, ConfigError, EndConfig, SpaceWire};
@@ -32,7 +32,7 @@ fn times_of_the_standard() {
 
 #[test]
 fn alone_it_tries_again_and_again() {
-    let off = Control { enabled: false, ..Control::default() };
+    let off = SpaceWireControl { enabled: false, ..SpaceWireControl::default() };
     let mut config = config(200);
     config.ends[1].control = off;
     let mut kit = Kit::new(config);
@@ -43,20 +43,21 @@ fn alone_it_tries_again_and_again() {
     assert_eq!(kit.count(A, "start_timeouts"), 6);
     // Nobody at the far end is no error.
     assert_eq!(kit.log.errors(A), []);
-    assert_eq!(kit.link.state(B), State::ErrorReset);
-    kit.link.set_control(B, Control::default());
+    assert_eq!(kit.link.state(B), SpaceWireState::ErrorReset);
+    kit.link.set_control(B, SpaceWireControl::default());
     kit.until_running();
 }
 
 #[test]
 fn auto_start_waits_for_the_far_end() {
-    let auto = Control { link_start: false, auto_start: true, ..Control::default() };
+    let auto =
+        SpaceWireControl { link_start: false, auto_start: true, ..SpaceWireControl::default() };
     let mut config = config(100);
     config.ends[0].control = auto;
-    config.ends[1].control = Control { link_start: false, ..Control::default() };
+    config.ends[1].control = SpaceWireControl { link_start: false, ..SpaceWireControl::default() };
     let mut kit = Kit::new(config);
     kit.run(100 * US);
-    assert_eq!([A, B].map(|side| kit.link.state(side)), [State::Ready; 2]);
+    assert_eq!([A, B].map(|side| kit.link.state(side)), [SpaceWireState::Ready; 2]);
     assert!(kit.link.is_quiet());
     assert!(kit.link.end(B).command(Command::LaneStart(Some(0), true)));
     assert!(!kit.link.is_quiet());
@@ -69,7 +70,7 @@ fn auto_start_waits_for_the_far_end() {
 
 #[test]
 fn own_timers_and_rates() {
-    let timing = Timing { reset_ns: 5_900, wait_ns: 14_000, disconnect_ns: 990 };
+    let timing = SpaceWireTiming { reset_ns: 5_900, wait_ns: 14_000, disconnect_ns: 990 };
     let mut config = config(2);
     config.ends[1] = EndConfig { timing, ..EndConfig::new(333) };
     let mut kit = Kit::running(config);
@@ -88,7 +89,8 @@ fn a_long_way() {
     // 2 ms, as to another orbit: the ends start when the first NULL comes, by AutoStart.
     let mut config = config(100);
     config.delay_ps = 2 * MS;
-    let auto = Control { link_start: false, auto_start: true, ..Control::default() };
+    let auto =
+        SpaceWireControl { link_start: false, auto_start: true, ..SpaceWireControl::default() };
     config.ends[1].control = auto;
     let mut kit = Kit::new(config);
     kit.run(20 * MS);

@@ -2,7 +2,7 @@
 
 use crate::kit::{A, B, Kit, config, n_chars, packet};
 use spfe_link::Word;
-use spfe_link::spacewire::{BroadcastCode, Character, NChar};
+use spfe_link::spacewire::{BroadcastCode, NChar, SpaceWireCharacter};
 use spfe_sim::link::{Link, Side};
 use spfe_sim::time::{MS, Ps, US};
 
@@ -161,7 +161,7 @@ fn latency_of_a_packet() {
             kit.run(least + config.delay_ps + 30 * bit);
             let at_b = kit.log.characters.iter().filter(|(_, side, _)| *side == B);
             let n_chars = at_b.filter_map(|(at, _, character)| match character {
-                Character::NChar(n_char) => Some((*at, *n_char)),
+                SpaceWireCharacter::NChar(n_char) => Some((*at, *n_char)),
                 _ => None,
             });
             let n_chars: Vec<_> = n_chars.collect();

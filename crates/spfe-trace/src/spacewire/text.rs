@@ -9,9 +9,9 @@
 
 use core::fmt;
 
-use spfe_link::spacewire::character::Meaning;
-use spfe_link::spacewire::ds::Signals;
-use spfe_link::spacewire::{BroadcastCode, Character, NChar};
+use spfe_link::spacewire::character::CodeMeaning;
+use spfe_link::spacewire::ds::DsSignals;
+use spfe_link::spacewire::{BroadcastCode, NChar, SpaceWireCharacter};
 
 use crate::text::{TIMES_MAX, TextError, split};
 
@@ -19,7 +19,9 @@ const ACCEPTED: &str = "a character is NULL, FCT, EOP, EEP, two hexadecimal digi
                         INT=0..31, ACK=0..31 or CODE=0x00..0xFF; xN repeats it";
 
 /// The characters of a line, each with how often it comes.
-pub fn characters(line: &str) -> impl Iterator<Item = Result<(Character, u32), TextError>> {
+pub fn characters(
+    line: &str,
+) -> impl Iterator<Item = Result<(SpaceWireCharacter, u32), TextError>> {
     let mut parts = split(line).peekable();
     core::iter::from_fn(move || {
         let (column, part) = parts.next()?;
@@ -41,14 +43,14 @@ fn times(part: &str) -> Option<u32> {
 }
 
 /// A character from its text form.
-pub fn character(part: &str) -> Option<Character> {
+pub fn character(part: &str) -> Option<SpaceWireCharacter> {
     let upper = part.to_ascii_uppercase();
     if let Some((kind, value)) = upper.split_once('=') {
         let value = match value.strip_prefix("0X") {
             Some(digits) => hex_byte(digits)?,
             None => value.parse().ok().filter(|_| value.bytes().all(|c| c.is_ascii_digit()))?,
         };
-        return Some(Character::Broadcast(match kind {
+        return Some(SpaceWireCharacter::Broadcast(match kind {
             "TIME" if value < 64 => BroadcastCode::time(value),
             "INT" if value < 32 => BroadcastCode::interrupt(value),
             "ACK" if value < 32 => BroadcastCode::acknowledge(value),
@@ -57,11 +59,11 @@ pub fn character(part: &str) -> Option<Character> {
         }));
     }
     Some(match upper.as_str() {
-        "NULL" => Character::Null,
-        "FCT" => Character::Fct,
-        "EOP" => Character::NChar(NChar::Eop),
-        "EEP" => Character::NChar(NChar::Eep),
-        digits if digits.len() == 2 => Character::NChar(NChar::Data(hex_byte(digits)?)),
+        "NULL" => SpaceWireCharacter::Null,
+        "FCT" => SpaceWireCharacter::Fct,
+        "EOP" => SpaceWireCharacter::NChar(NChar::Eop),
+        "EEP" => SpaceWireCharacter::NChar(NChar::Eep),
+        digits if digits.len() == 2 => SpaceWireCharacter::NChar(NChar::Data(hex_byte(digits)?)),
         _ => return None,
     })
 }
@@ -73,21 +75,21 @@ fn hex_byte(digits: &str) -> Option<u8> {
 
 /// A character in its text form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CharacterName(pub Character);
+pub struct CharacterName(pub SpaceWireCharacter);
 
 impl fmt::Display for CharacterName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Character::Null => f.write_str("NULL"),
-            Character::Fct => f.write_str("FCT"),
-            Character::NChar(NChar::Eop) => f.write_str("EOP"),
-            Character::NChar(NChar::Eep) => f.write_str("EEP"),
-            Character::NChar(NChar::Data(value)) => write!(f, "{value:02X}"),
-            Character::Broadcast(code) => match code.meaning() {
-                Meaning::Time(time) => write!(f, "TIME={time}"),
-                Meaning::Interrupt(id) => write!(f, "INT={id}"),
-                Meaning::Acknowledge(id) => write!(f, "ACK={id}"),
-                Meaning::Reserved => write!(f, "CODE=0x{:02X}", code.0),
+            SpaceWireCharacter::Null => f.write_str("NULL"),
+            SpaceWireCharacter::Fct => f.write_str("FCT"),
+            SpaceWireCharacter::NChar(NChar::Eop) => f.write_str("EOP"),
+            SpaceWireCharacter::NChar(NChar::Eep) => f.write_str("EEP"),
+            SpaceWireCharacter::NChar(NChar::Data(value)) => write!(f, "{value:02X}"),
+            SpaceWireCharacter::Broadcast(code) => match code.meaning() {
+                CodeMeaning::Time(time) => write!(f, "TIME={time}"),
+                CodeMeaning::Interrupt(id) => write!(f, "INT={id}"),
+                CodeMeaning::Acknowledge(id) => write!(f, "ACK={id}"),
+                CodeMeaning::Reserved => write!(f, "CODE=0x{:02X}", code.0),
             },
         }
     }
@@ -105,12 +107,12 @@ pub fn bits(line: &str) -> impl Iterator<Item = Result<bool, TextError>> {
 }
 
 /// The samples of a line: two digits each, data then strobe.
-pub fn signals(line: &str) -> impl Iterator<Item = Result<Signals, TextError>> {
+pub fn signals(line: &str) -> impl Iterator<Item = Result<DsSignals, TextError>> {
     split(line).map(|(column, part)| match part {
-        "00" => Ok(Signals { d: false, s: false }),
-        "01" => Ok(Signals { d: false, s: true }),
-        "10" => Ok(Signals { d: true, s: false }),
-        "11" => Ok(Signals { d: true, s: true }),
+        "00" => Ok(DsSignals { d: false, s: false }),
+        "01" => Ok(DsSignals { d: false, s: true }),
+        "10" => Ok(DsSignals { d: true, s: false }),
+        "11" => Ok(DsSignals { d: true, s: true }),
         _ => Err(TextError::new(column, part, "a sample is data then strobe: 00, 01, 10 or 11")),
     })
 }

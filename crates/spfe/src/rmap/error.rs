@@ -1,7 +1,7 @@
 //! Why a transaction failed.
 
-use spfe_proto::rmap::initiator::Failure;
-use spfe_proto::rmap::{BuildError, Status};
+use spfe_proto::rmap::initiator::TransactionFailure;
+use spfe_proto::rmap::{BuildError, RmapStatus};
 use std::fmt;
 
 /// What a command does: for messages.
@@ -33,7 +33,7 @@ pub enum Error {
         /// What was asked for.
         access: Access,
         /// The status, by its number and name.
-        status: Status,
+        status: RmapStatus,
     },
     /// The target says success, but the reply is cut, damaged or of another length.
     #[error("{access}: invalid reply: {failure} (ECSS-E-ST-50-52C 5.6)")]
@@ -41,7 +41,7 @@ pub enum Error {
         /// What was asked for.
         access: Access,
         /// What is wrong with the reply.
-        failure: Failure,
+        failure: TransactionFailure,
     },
     /// No reply came by the deadline. It is discarded and counted when it comes later.
     #[error("{access}: no reply to transaction {transaction} by the deadline")]
@@ -61,7 +61,7 @@ pub enum Error {
 
 impl Error {
     /// The status the target replied with, if that is what it is.
-    pub fn rmap_status(&self) -> Option<Status> {
+    pub fn rmap_status(&self) -> Option<RmapStatus> {
         match self {
             Self::Refused { status, .. } => Some(*status),
             _ => None,

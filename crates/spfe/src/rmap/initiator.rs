@@ -8,9 +8,9 @@ use crate::pooled::{PoolOptions, PooledRx, PooledTx};
 use crate::tx::End;
 use crate::wait::{Deadline, Threshold};
 use spfe_contract::Status as QueueStatus;
-use spfe_proto::End as PacketEnd;
+use spfe_proto::PacketEnd;
 use spfe_proto::rmap::command::HEADER_MAX;
-use spfe_proto::rmap::initiator::{Failure, Node, Request};
+use spfe_proto::rmap::initiator::{RmapNode, RmapRequest, TransactionFailure};
 use spfe_proto::rmap::reply::READ_HEADER;
 use spfe_proto::rmap::{BuildError, LENGTH_MAX, initiator};
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ type Ended = (u16, Result<Vec<u8>>);
 /// them outstanding. [`Initiator::begin`] and [`Initiator::finish`] do one command each, replies in
 /// any order. Deadlines hold for whole calls; a transaction that has none by then has failed.
 pub struct Initiator {
-    core: Box<initiator::Initiator<OUTSTANDING_MAX>>,
+    core: Box<initiator::RmapInitiator<OUTSTANDING_MAX>>,
     accesses: [Option<Access>; OUTSTANDING_MAX],
     tx: PooledTx,
     rx: PooledRx,
@@ -56,7 +56,7 @@ impl Initiator {
         let commands = tx.slot_bytes().saturating_sub(PATH_MAX + HEADER_MAX + 1);
         let replies = rx.slot_bytes().saturating_sub(READ_HEADER + 1);
         let max_data = (max_data.clamp(1, LENGTH_MAX) as usize).min(commands).min(replies);
-        let core = initiator::Initiator::new().with_transaction(first_transaction);
+        let core = initiator::RmapInitiator::new().with_transaction(first_transaction);
         Self {
             core: Box::new(core),
             accesses: [None; OUTSTANDING_MAX],
@@ -130,7 +130,7 @@ impl Initiator {
     ) -> Result<()> {
         let ask = |part: Range<usize>| {
             let length = part.len() as u32;
-            (at(address, increment, &part), Request::Read { increment, length })
+            (at(address, increment, &part), RmapRequest::Read { increment, length })
         };
         self.in_parts(data.len(), deadline, ask, |part, bytes| {
             if let Some(place) = data.get_mut(part).filter(|place| place.len() == bytes.len()) {
@@ -162,7 +162,7 @@ impl Initiator {
         let ask = |part: Range<usize>| {
             let place = at(address, increment, &part);
             let data = data.get(part).unwrap_or(&[]);
-            (place, Request::Write { verify, reply, increment, data })
+            (place, RmapRequest::Write { verify, reply, increment, data })
         };
         self.in_parts(data.len(), deadline, ask, |_, _| {})
     }
@@ -185,7 +185,7 @@ impl Initiator {
             return Err(BuildError::Data { bytes, expected }.into());
         }
         let Some(transaction) =
-            self.begin(address, &Request::ReadModifyWrite { data, mask }, deadline)?
+            self.begin(address, &RmapRequest::ReadModifyWrite { data, mask }, deadline)?
         else {
             return Ok(());
         };
@@ -205,7 +205,7 @@ impl Initiator {
     pub fn begin(
         &mut self,
         address: u64,
-        request: &Request<'_>,
+        request: &RmapRequest<'_>,
         deadline: Deadline,
     ) -> Result<Option<u16>> {
         let access = self.access(address, request);
@@ -227,7 +227,7 @@ impl Initiator {
         let now_ns = self.tx.now_ns();
         let timeout_ns = deadline.ns().saturating_sub(now_ns);
         let Remote { path, target, key, reply_address, initiator } = &self.remote;
-        let node = Node {
+        let node = RmapNode {
             path,
             target: *target,
             key: *key,
@@ -278,11 +278,11 @@ impl Initiator {
         self.core.cancel(transaction)
     }
 
-    fn access(&self, address: u64, request: &Request<'_>) -> Access {
+    fn access(&self, address: u64, request: &RmapRequest<'_>) -> Access {
         let (kind, bytes) = match *request {
-            Request::Read { length, .. } => ("read", length as usize),
-            Request::Write { data, .. } => ("write", data.len()),
-            Request::ReadModifyWrite { data, .. } => ("read-modify-write", data.len()),
+            RmapRequest::Read { length, .. } => ("read", length as usize),
+            RmapRequest::Write { data, .. } => ("write", data.len()),
+            RmapRequest::ReadModifyWrite { data, .. } => ("read-modify-write", data.len()),
         };
         Access { kind, address, bytes, target: self.remote.target }
     }
@@ -307,7 +307,7 @@ impl Initiator {
         &mut self,
         bytes: usize,
         deadline: Deadline,
-        ask: impl Fn(Range<usize>) -> (u64, Request<'d>),
+        ask: impl Fn(Range<usize>) -> (u64, RmapRequest<'d>),
         mut done: impl FnMut(Range<usize>, &[u8]),
     ) -> Result<()> {
         let most = if self.max_data > CUT { self.max_data / CUT * CUT } else { self.max_data };
@@ -374,7 +374,7 @@ impl Initiator {
                 if let Ok(done) = self.core.handle(packet.bytes, end) {
                     let access = access_of(&self.accesses, done.transaction);
                     let result = done.result.map_err(|failure| match failure {
-                        Failure::Status(status) => Error::Refused { access, status },
+                        TransactionFailure::Status(status) => Error::Refused { access, status },
                         failure => Error::Invalid { access, failure },
                     });
                     let taken = take(done.transaction, result);

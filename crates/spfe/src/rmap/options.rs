@@ -2,7 +2,7 @@
 
 use spfe_proto::DEFAULT_LOGICAL_ADDRESS;
 use spfe_proto::rmap::ReplyAddress;
-use spfe_proto::rmap::initiator::Counters;
+use spfe_proto::rmap::initiator::TransactionCounters;
 
 const MAX_DATA: u32 = 64 << 10;
 
@@ -77,7 +77,7 @@ impl Default for Write {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitiatorCounters {
     /// Commands and replies; late replies are `unknown`.
-    pub packets: Counters,
+    pub packets: TransactionCounters,
     /// Packets discarded because they were longer than a slot of the receive queue.
     pub too_long: u64,
 }

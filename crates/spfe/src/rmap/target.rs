@@ -8,9 +8,9 @@ use crate::tx::End;
 use crate::wait::{Deadline, Threshold};
 use crate::{Error, Result};
 use spfe_contract::Status as QueueStatus;
-use spfe_proto::End as PacketEnd;
-use spfe_proto::rmap::target::{Counters, Outcome, REPLY_OVERHEAD};
-use spfe_proto::rmap::{Config, LENGTH_MAX, Stream};
+use spfe_proto::PacketEnd;
+use spfe_proto::rmap::target::{REPLY_OVERHEAD, TargetCounters, TargetOutcome};
+use spfe_proto::rmap::{CommandStream, LENGTH_MAX, RmapTargetConfig};
 
 /// Slots of each queue, where the target opens them.
 const SLOTS: u32 = 16;
@@ -41,8 +41,8 @@ const SLOTS: u32 = 16;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Target {
-    core: spfe_proto::rmap::Target,
-    stream: Stream<Box<[u8]>>,
+    core: spfe_proto::rmap::RmapTarget,
+    stream: CommandStream<Box<[u8]>>,
     windows: Windows,
     tx: PooledTx,
     rx: PooledRx,
@@ -54,7 +54,7 @@ impl Target {
     ///
     /// # Errors
     /// TOO_LONG for slots too short for any reply.
-    pub fn new(tx: PooledTx, rx: PooledRx, config: Config) -> Result<Self> {
+    pub fn new(tx: PooledTx, rx: PooledRx, config: RmapTargetConfig) -> Result<Self> {
         if tx.slot_bytes() < REPLY_OVERHEAD {
             let what = format!(
                 "RMAP target: transmit slots of {} bytes, {REPLY_OVERHEAD} needed",
@@ -63,13 +63,13 @@ impl Target {
             return Err(Error::device(QueueStatus::TooLong, what));
         }
         let verify = config.verify_bytes.min(LENGTH_MAX) as usize;
-        let stream = Stream::new(vec![0; verify + 2].into_boxed_slice());
-        let core = spfe_proto::rmap::Target::new(config);
+        let stream = CommandStream::new(vec![0; verify + 2].into_boxed_slice());
+        let core = spfe_proto::rmap::RmapTarget::new(config);
         Ok(Self { core, stream, windows: Windows::default(), tx, rx })
     }
 
     /// A target on a virtual channel, with queues for commands and replies of so many bytes of data.
-    pub fn open(vc: &Vc, config: Config, max_data: u32) -> Result<Self> {
+    pub fn open(vc: &Vc, config: RmapTargetConfig, max_data: u32) -> Result<Self> {
         let pool = PoolOptions::new(SLOTS, max_data.clamp(1, LENGTH_MAX) + 128);
         Self::new(vc.tx_pooled(pool)?, vc.rx_pooled(pool)?, config)
     }
@@ -88,7 +88,7 @@ impl Target {
     }
 
     /// What it counted: commands by kind, refusals by status, discards by reason.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &TargetCounters {
         self.core.counters()
     }
 
@@ -101,7 +101,7 @@ impl Target {
     ///
     /// # Errors
     /// Timed out or cancelled: nothing was consumed. Or why no more packets will come.
-    pub fn serve_once(&mut self, deadline: Deadline) -> Result<Outcome> {
+    pub fn serve_once(&mut self, deadline: Deadline) -> Result<TargetOutcome> {
         loop {
             self.reclaim()?;
             if let Some(outcome) = self.take()? {
@@ -150,7 +150,7 @@ impl Target {
 
     /// Takes pieces up to the end of a packet, if they are there. The end waits for a free slot: so
     /// no reply is ever dropped.
-    fn take(&mut self) -> Result<Option<Outcome>> {
+    fn take(&mut self) -> Result<Option<TargetOutcome>> {
         let (rules, mut memory) = self.windows.split();
         while let Some(packet) = self.rx.peek() {
             if !matches!(packet.status, QueueStatus::Ok | QueueStatus::PacketCut) {

@@ -2,7 +2,9 @@
 
 use super::Allow;
 use crate::Buf;
-use spfe_proto::rmap::{ADDRESS_MAX, CommandHeader, Denial, Fault, Memory, Operation, Ram};
+use spfe_proto::rmap::{
+    ADDRESS_MAX, CommandHeader, Denial, Memory, MemoryFault, Ram, RmapOperation,
+};
 use std::fmt;
 
 /// What is behind a window.
@@ -146,7 +148,7 @@ impl Windows {
 pub(super) fn permit(rules: &[Rule], header: &CommandHeader) -> Result<(), Denial> {
     let operation = header.instruction.operation();
     let bytes = match operation {
-        Some(Operation::ReadModifyWrite) => u64::from(header.length / 2),
+        Some(RmapOperation::ReadModifyWrite) => u64::from(header.length / 2),
         Some(operation) if operation.increments() => u64::from(header.length),
         _ => u64::from(header.length.min(1)),
     };
@@ -174,10 +176,11 @@ impl Open<'_> {
     fn with(
         &mut self,
         address: u64,
-        act: impl FnOnce(&mut dyn Memory) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        act: impl FnOnce(&mut dyn Memory) -> Result<(), MemoryFault>,
+    ) -> Result<(), MemoryFault> {
         let mut all = self.rules.iter().zip(self.backings.iter_mut());
-        let (rule, backing) = all.find(|(rule, _)| rule.holds(address, 1)).ok_or(Fault::Refused)?;
+        let (rule, backing) =
+            all.find(|(rule, _)| rule.holds(address, 1)).ok_or(MemoryFault::Refused)?;
         match backing {
             Backing::Bytes(buf) => {
                 act(&mut Ram { base: rule.base, word_bytes: rule.word_bytes, bytes: buf })
@@ -188,11 +191,11 @@ impl Open<'_> {
 }
 
 impl Memory for Open<'_> {
-    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), Fault> {
+    fn read(&mut self, address: u64, increment: bool, data: &mut [u8]) -> Result<(), MemoryFault> {
         self.with(address, |memory| memory.read(address, increment, data))
     }
 
-    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), Fault> {
+    fn write(&mut self, address: u64, increment: bool, data: &[u8]) -> Result<(), MemoryFault> {
         self.with(address, |memory| memory.write(address, increment, data))
     }
 
@@ -202,7 +205,7 @@ impl Memory for Open<'_> {
         data: &[u8],
         mask: &[u8],
         old: &mut [u8],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), MemoryFault> {
         self.with(address, |memory| memory.modify(address, data, mask, old))
     }
 }

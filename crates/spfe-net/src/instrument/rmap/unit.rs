@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use spfe_proto::DEFAULT_LOGICAL_ADDRESS;
-use spfe_proto::rmap::{ADDRESS_MAX, Config, LENGTH_MAX, Operation};
+use spfe_proto::rmap::{ADDRESS_MAX, LENGTH_MAX, RmapOperation, RmapTargetConfig};
 use std::fmt;
 use std::str::FromStr;
 
@@ -28,11 +28,11 @@ impl Allow {
     pub const ALL: Self = Self { read: true, write: true, modify: true };
 
     /// Whether an operation is among them.
-    pub const fn permits(self, operation: Operation) -> bool {
+    pub const fn permits(self, operation: RmapOperation) -> bool {
         match operation {
-            Operation::Read { .. } => self.read,
-            Operation::Write { .. } => self.write,
-            Operation::ReadModifyWrite => self.modify,
+            RmapOperation::Read { .. } => self.read,
+            RmapOperation::Write { .. } => self.write,
+            RmapOperation::ReadModifyWrite => self.modify,
         }
     }
 }
@@ -118,13 +118,13 @@ impl RmapUnit {
 
     /// The target in front of it. It has whole commands before it executes them, so it can verify
     /// any length.
-    pub(super) fn target(&self) -> Config {
-        Config {
+    pub(super) fn target(&self) -> RmapTargetConfig {
+        RmapTargetConfig {
             logical_address: Some(self.logical_address),
             accept_default: false,
             key: self.key,
             verify_bytes: LENGTH_MAX,
-            ..Config::default()
+            ..RmapTargetConfig::default()
         }
     }
 }

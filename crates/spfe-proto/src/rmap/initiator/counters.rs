@@ -1,13 +1,13 @@
 //! How transactions end, which packets end none, and how many.
 
-use super::super::{BodyError, HeaderError, Instruction, Status};
+use super::super::{BodyError, HeaderError, Instruction, RmapStatus};
 use core::fmt;
 
 /// Why a transaction failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum TransactionFailure {
     /// The target said so.
-    Status(Status),
+    Status(RmapStatus),
     /// The reply says success, with another amount of data than asked for.
     Length {
         /// Bytes in the reply.
@@ -19,7 +19,7 @@ pub enum Failure {
     Body(BodyError),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for TransactionFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status(status) => status.fmt(f),
@@ -31,11 +31,11 @@ impl fmt::Display for Failure {
     }
 }
 
-impl core::error::Error for Failure {}
+impl core::error::Error for TransactionFailure {}
 
 /// Why a packet completes no transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discard {
+pub enum InitiatorDiscard {
     /// Its header.
     Header(HeaderError),
     /// An instruction that no reply has: no reply bit, or a command code not in use.
@@ -55,7 +55,7 @@ pub enum Discard {
     },
 }
 
-impl fmt::Display for Discard {
+impl fmt::Display for InitiatorDiscard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header(error) => error.fmt(f),
@@ -72,11 +72,11 @@ impl fmt::Display for Discard {
     }
 }
 
-impl core::error::Error for Discard {}
+impl core::error::Error for InitiatorDiscard {}
 
 /// What an initiator counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct TransactionCounters {
     /// Commands written.
     pub commands: u64,
     /// Transactions that ended with success.
@@ -101,7 +101,7 @@ pub struct Counters {
     pub mismatched: u64,
 }
 
-impl Counters {
+impl TransactionCounters {
     pub(super) const NONE: Self = Self {
         commands: 0,
         completed: 0,
@@ -116,22 +116,24 @@ impl Counters {
         mismatched: 0,
     };
 
-    pub(super) fn ended(&mut self, result: Result<&[u8], Failure>) {
+    pub(super) fn ended(&mut self, result: Result<&[u8], TransactionFailure>) {
         *match result {
             Ok(_) => &mut self.completed,
-            Err(Failure::Status(_)) => &mut self.refused,
-            Err(Failure::Length { .. } | Failure::Body(_)) => &mut self.invalid,
+            Err(TransactionFailure::Status(_)) => &mut self.refused,
+            Err(TransactionFailure::Length { .. } | TransactionFailure::Body(_)) => {
+                &mut self.invalid
+            }
         } += 1;
     }
 
-    pub(super) fn discarded(&mut self, discard: Discard) {
+    pub(super) fn discarded(&mut self, discard: InitiatorDiscard) {
         *match discard {
-            Discard::Header(HeaderError::Protocol { .. }) => &mut self.other_protocol,
-            Discard::Header(HeaderError::PacketType { .. }) => &mut self.not_reply,
-            Discard::Header(_) => &mut self.header_errors,
-            Discard::Instruction { .. } => &mut self.instruction_errors,
-            Discard::Unknown { .. } => &mut self.unknown,
-            Discard::Mismatch { .. } => &mut self.mismatched,
+            InitiatorDiscard::Header(HeaderError::Protocol { .. }) => &mut self.other_protocol,
+            InitiatorDiscard::Header(HeaderError::PacketType { .. }) => &mut self.not_reply,
+            InitiatorDiscard::Header(_) => &mut self.header_errors,
+            InitiatorDiscard::Instruction { .. } => &mut self.instruction_errors,
+            InitiatorDiscard::Unknown { .. } => &mut self.unknown,
+            InitiatorDiscard::Mismatch { .. } => &mut self.mismatched,
         } += 1;
     }
 }

@@ -1,11 +1,11 @@
 //! What an initiator asks for, and of whom.
 
-use super::super::{BuildError, Operation, RMW_MAX, ReplyAddress};
+use super::super::{BuildError, RMW_MAX, ReplyAddress, RmapOperation};
 use crate::packet::DEFAULT_LOGICAL_ADDRESS;
 
 /// A target as an initiator reaches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node<'a> {
+pub struct RmapNode<'a> {
     /// Path bytes in front of commands.
     pub path: &'a [u8],
     /// Target logical address.
@@ -18,7 +18,7 @@ pub struct Node<'a> {
     pub initiator: u8,
 }
 
-impl Default for Node<'_> {
+impl Default for RmapNode<'_> {
     fn default() -> Self {
         Self {
             path: &[],
@@ -32,7 +32,7 @@ impl Default for Node<'_> {
 
 /// What an initiator asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
+pub enum RmapRequest<'a> {
     /// Read.
     Read {
         /// Consecutive addresses; otherwise one address for all data.
@@ -60,7 +60,7 @@ pub enum Request<'a> {
     },
 }
 
-impl<'a> Request<'a> {
+impl<'a> RmapRequest<'a> {
     /// A read of consecutive addresses.
     pub const fn read(length: u32) -> Self {
         Self::Read { increment: true, length }
@@ -71,13 +71,13 @@ impl<'a> Request<'a> {
         Self::Write { verify: true, reply: true, increment: true, data }
     }
 
-    pub(super) fn operation(&self) -> Operation {
+    pub(super) fn operation(&self) -> RmapOperation {
         match *self {
-            Self::Read { increment, .. } => Operation::Read { increment },
+            Self::Read { increment, .. } => RmapOperation::Read { increment },
             Self::Write { verify, reply, increment, .. } => {
-                Operation::Write { verify, reply, increment }
+                RmapOperation::Write { verify, reply, increment }
             }
-            Self::ReadModifyWrite { .. } => Operation::ReadModifyWrite,
+            Self::ReadModifyWrite { .. } => RmapOperation::ReadModifyWrite,
         }
     }
 

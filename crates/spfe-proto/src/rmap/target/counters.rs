@@ -1,11 +1,11 @@
 //! What a target counts.
 
-use super::super::{CommandHeader, Operation, Status};
+use super::super::{CommandHeader, RmapOperation, RmapStatus};
 use core::fmt;
 
 /// Why a packet is thrown away without a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discard {
+pub enum TargetDiscard {
     /// Not RMAP: another protocol may want it.
     Protocol {
         /// Its identifier.
@@ -25,7 +25,7 @@ pub enum Discard {
     ReservedType,
 }
 
-impl fmt::Display for Discard {
+impl fmt::Display for TargetDiscard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Protocol { pid } => return write!(f, "protocol identifier: {pid}, RMAP has 1"),
@@ -42,7 +42,7 @@ impl fmt::Display for Discard {
 /// Packets and events of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the status or discard of its name")]
-pub struct Counters {
+pub struct TargetCounters {
     /// Commands executed with status 0, by kind.
     pub reads: u64,
     pub writes: u64,
@@ -71,46 +71,46 @@ pub struct Counters {
     pub invalid_logical_address: u64,
 }
 
-impl Counters {
-    pub(super) fn discarded(&mut self, discard: Discard) {
+impl TargetCounters {
+    pub(super) fn discarded(&mut self, discard: TargetDiscard) {
         *match discard {
-            Discard::Protocol { .. } => &mut self.other_protocol,
-            Discard::Reply => &mut self.reply_received,
-            Discard::EarlyEop => &mut self.early_eop_in_header,
-            Discard::EarlyEep => &mut self.early_eep_in_header,
-            Discard::EepAfterHeader => &mut self.eep_after_header,
-            Discard::HeaderCrc => &mut self.header_crc,
-            Discard::ReservedType => &mut self.reserved_type,
+            TargetDiscard::Protocol { .. } => &mut self.other_protocol,
+            TargetDiscard::Reply => &mut self.reply_received,
+            TargetDiscard::EarlyEop => &mut self.early_eop_in_header,
+            TargetDiscard::EarlyEep => &mut self.early_eep_in_header,
+            TargetDiscard::EepAfterHeader => &mut self.eep_after_header,
+            TargetDiscard::HeaderCrc => &mut self.header_crc,
+            TargetDiscard::ReservedType => &mut self.reserved_type,
         } += 1;
     }
 
     pub(super) fn executed(
         &mut self,
         command: &CommandHeader,
-        result: Result<u32, Status>,
+        result: Result<u32, RmapStatus>,
         replied: bool,
     ) {
         self.replies += u64::from(replied);
         *match (result, command.instruction.operation()) {
             (Err(status), _) => self.refused(status),
-            (Ok(_), Some(Operation::Read { .. })) => &mut self.reads,
-            (Ok(_), Some(Operation::ReadModifyWrite)) => &mut self.modifies,
+            (Ok(_), Some(RmapOperation::Read { .. })) => &mut self.reads,
+            (Ok(_), Some(RmapOperation::ReadModifyWrite)) => &mut self.modifies,
             (Ok(_), _) => &mut self.writes,
         } += 1;
     }
 
-    fn refused(&mut self, status: Status) -> &mut u64 {
+    fn refused(&mut self, status: RmapStatus) -> &mut u64 {
         match status {
-            Status::UNUSED_TYPE_OR_CODE => &mut self.unused_type_or_code,
-            Status::INVALID_KEY => &mut self.invalid_key,
-            Status::INVALID_DATA_CRC => &mut self.invalid_data_crc,
-            Status::EARLY_EOP => &mut self.early_eop,
-            Status::TOO_MUCH_DATA => &mut self.too_much_data,
-            Status::EEP => &mut self.eep,
-            Status::VERIFY_BUFFER_OVERRUN => &mut self.verify_buffer_overrun,
-            Status::NOT_AUTHORISED => &mut self.not_authorised,
-            Status::RMW_DATA_LENGTH => &mut self.rmw_data_length,
-            Status::INVALID_LOGICAL_ADDRESS => &mut self.invalid_logical_address,
+            RmapStatus::UNUSED_TYPE_OR_CODE => &mut self.unused_type_or_code,
+            RmapStatus::INVALID_KEY => &mut self.invalid_key,
+            RmapStatus::INVALID_DATA_CRC => &mut self.invalid_data_crc,
+            RmapStatus::EARLY_EOP => &mut self.early_eop,
+            RmapStatus::TOO_MUCH_DATA => &mut self.too_much_data,
+            RmapStatus::EEP => &mut self.eep,
+            RmapStatus::VERIFY_BUFFER_OVERRUN => &mut self.verify_buffer_overrun,
+            RmapStatus::NOT_AUTHORISED => &mut self.not_authorised,
+            RmapStatus::RMW_DATA_LENGTH => &mut self.rmw_data_length,
+            RmapStatus::INVALID_LOGICAL_ADDRESS => &mut self.invalid_logical_address,
             _ => &mut self.general_error,
         }
     }

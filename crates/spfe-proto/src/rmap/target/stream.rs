@@ -3,12 +3,14 @@
 //! The data of an unverified write goes to the memory as it comes. Only data that has to be whole
 //! before it is used is kept: that of verified writes and read-modify-writes.
 
-use super::{Denial, Discard, Execution, Outcome, REPLY_OVERHEAD, Target, status_of};
-use crate::packet::{End, NoRoom, room};
+use super::{
+    Denial, Execution, REPLY_OVERHEAD, RmapTarget, TargetDiscard, TargetOutcome, status_of,
+};
+use crate::packet::{NoRoom, PacketEnd, room};
 use crate::rmap::body::{self, BodyError};
 use crate::rmap::command::{HEADER_MAX, HEADER_MIN};
-use crate::rmap::crc::Crc;
-use crate::rmap::{CommandHeader, Instruction, Memory, Operation, PID, PacketType, Status};
+use crate::rmap::crc::RmapCrc;
+use crate::rmap::{CommandHeader, Instruction, Memory, PID, PacketType, RmapOperation, RmapStatus};
 
 /// Data goes to the memory in multiples of this many bytes, except at its end: no word up to this
 /// long is cut in two.
@@ -21,7 +23,7 @@ const BEHIND: usize = 2;
 /// A packet under way, and the buffer for data that has to be whole before it is used: two bytes
 /// more than the longest verified write.
 #[derive(Clone, Debug)]
-pub struct Stream<B> {
+pub struct CommandStream<B> {
     buffer: B,
     head: [u8; HEADER_MAX],
     head_bytes: usize,
@@ -35,13 +37,13 @@ enum State {
     /// The header is not complete.
     Header,
     /// Not for this target.
-    Discard(Discard),
+    Discard(TargetDiscard),
     /// Refused by its header.
-    Refused(CommandHeader, Status),
+    Refused(CommandHeader, RmapStatus),
     /// A read: nothing should follow.
-    Read(CommandHeader, Operation),
+    Read(CommandHeader, RmapOperation),
     /// The data is kept.
-    Keep(CommandHeader, Operation),
+    Keep(CommandHeader, RmapOperation),
     /// The data goes to the memory.
     Through(CommandHeader, Through),
 }
@@ -51,16 +53,16 @@ enum State {
 struct Through {
     increment: bool,
     /// Over the data and its CRC: 0 in the end.
-    crc: Crc,
+    crc: RmapCrc,
     /// Bytes written.
     written: usize,
     /// The last bytes that came: at least one, as it may be the data CRC.
     held: [u8; UNIT],
     held_bytes: usize,
-    result: Result<(), Status>,
+    result: Result<(), RmapStatus>,
 }
 
-impl<B: AsRef<[u8]> + AsMut<[u8]>> Stream<B> {
+impl<B: AsRef<[u8]> + AsMut<[u8]>> CommandStream<B> {
     /// With nothing under way.
     pub const fn new(buffer: B) -> Self {
         Self { buffer, head: [0; HEADER_MAX], head_bytes: 0, state: State::Header, rest: 0 }
@@ -120,14 +122,14 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>> Stream<B> {
     }
 }
 
-impl Target {
+impl RmapTarget {
     /// Takes a piece of a packet that starts at its target logical address. Pieces may be of any
-    /// length; [`Target::end`] takes the end.
+    /// length; [`RmapTarget::end`] takes the end.
     ///
     /// `allow` is asked when the header is complete, before the memory is touched.
     pub fn piece<B: AsRef<[u8]> + AsMut<[u8]>, M: Memory + ?Sized>(
         &mut self,
-        stream: &mut Stream<B>,
+        stream: &mut CommandStream<B>,
         piece: &[u8],
         memory: &mut M,
         allow: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
@@ -158,25 +160,27 @@ impl Target {
         allow: impl FnOnce(&CommandHeader) -> Result<(), Denial>,
         limit: u32,
     ) -> State {
-        let header = match self.admit(header, End::Eop) {
+        let header = match self.admit(header, PacketEnd::Eop) {
             Ok(header) => header,
             Err(discard) => return State::Discard(discard),
         };
         let limit = limit.min(self.config.verify_bytes);
         match self.decide(&header, allow, limit) {
             Err(status) => State::Refused(header, status),
-            Ok(operation @ Operation::Read { .. }) => State::Read(header, operation),
-            Ok(Operation::Write { verify: false, increment, .. })
+            Ok(operation @ RmapOperation::Read { .. }) => State::Read(header, operation),
+            Ok(RmapOperation::Write { verify: false, increment, .. })
                 if !self.config.check_all_writes =>
             {
                 State::Through(header, Through::new(increment))
             }
-            Ok(_) if header.length > limit => State::Refused(header, Status::VERIFY_BUFFER_OVERRUN),
+            Ok(_) if header.length > limit => {
+                State::Refused(header, RmapStatus::VERIFY_BUFFER_OVERRUN)
+            }
             Ok(operation) => State::Keep(header, operation),
         }
     }
 
-    /// Takes the end of a packet: as [`Target::handle`] for the whole of it. The stream is ready for
+    /// Takes the end of a packet: as [`RmapTarget::handle`] for the whole of it. The stream is ready for
     /// the next packet then.
     ///
     /// # Errors
@@ -184,23 +188,23 @@ impl Target {
     /// `out` has less than [`REPLY_OVERHEAD`] bytes; nothing was done.
     pub fn end<B: AsRef<[u8]> + AsMut<[u8]>, M: Memory + ?Sized>(
         &mut self,
-        stream: &mut Stream<B>,
-        end: End,
+        stream: &mut CommandStream<B>,
+        end: PacketEnd,
         memory: &mut M,
         out: &mut [u8],
-    ) -> Result<Outcome, NoRoom> {
+    ) -> Result<TargetOutcome, NoRoom> {
         room(out, REPLY_OVERHEAD)?;
         let state = core::mem::replace(&mut stream.state, State::Header);
-        let (rest, cut) = (core::mem::take(&mut stream.rest), end == End::Eep);
+        let (rest, cut) = (core::mem::take(&mut stream.rest), end == PacketEnd::Eep);
         let (header, result) = match state {
             State::Header => {
                 // It cannot be admitted: it is not complete.
                 let discard = self.admit(stream.header(), end).err();
                 stream.head_bytes = 0;
-                return Ok(self.discard(discard.unwrap_or(Discard::EarlyEop)));
+                return Ok(self.discard(discard.unwrap_or(TargetDiscard::EarlyEop)));
             }
             // Before the packet type: the header is intact either way.
-            State::Discard(Discard::ReservedType)
+            State::Discard(TargetDiscard::ReservedType)
             | State::Refused(..)
             | State::Read(..)
             | State::Keep(..)
@@ -208,7 +212,7 @@ impl Target {
                 if cut && rest == 0 =>
             {
                 stream.head_bytes = 0;
-                return Ok(self.discard(Discard::EepAfterHeader));
+                return Ok(self.discard(TargetDiscard::EepAfterHeader));
             }
             State::Discard(discard) => {
                 stream.head_bytes = 0;
@@ -239,7 +243,7 @@ impl Target {
 impl Through {
     fn new(increment: bool) -> Self {
         let (held, result) = ([0; UNIT], Ok(()));
-        Self { increment, crc: Crc::new(), written: 0, held, held_bytes: 0, result }
+        Self { increment, crc: RmapCrc::new(), written: 0, held, held_bytes: 0, result }
     }
 
     /// Takes data, and the data CRC behind it.
@@ -297,9 +301,9 @@ impl Through {
         mut self,
         header: &CommandHeader,
         rest: usize,
-        end: End,
+        end: PacketEnd,
         memory: &mut M,
-    ) -> Result<(), Status> {
+    ) -> Result<(), RmapStatus> {
         let length = header.length as usize;
         let sure = if rest > length { self.held_bytes } else { self.held_bytes.saturating_sub(1) };
         let held = self.held;
@@ -307,7 +311,7 @@ impl Through {
         body::ending(rest, length.saturating_add(1), end).map_err(BodyError::status)?;
         match self.crc.value() {
             0 => self.result,
-            _ => Err(Status::INVALID_DATA_CRC),
+            _ => Err(RmapStatus::INVALID_DATA_CRC),
         }
     }
 }

@@ -4,11 +4,11 @@ use super::Unit;
 use crate::fault::Command;
 use crate::link::{Counters, End, Event};
 use spfe_link::Word;
-use spfe_link::datalink::{Broadcast, Content, content};
-use spfe_link::network::unit::Unit as _;
+use spfe_link::datalink::{LinkBroadcast, WordContent, content};
+use spfe_link::network::unit::PacketUnit as _;
 use spfe_link::qos;
-use spfe_link::spacewire::state::Control;
-use spfe_link::spacewire::{BroadcastCode, State};
+use spfe_link::spacewire::state::SpaceWireControl;
+use spfe_link::spacewire::{BroadcastCode, SpaceWireState};
 
 impl End for Unit {
     fn channels(&self) -> usize {
@@ -16,7 +16,7 @@ impl End for Unit {
     }
 
     fn is_running(&self) -> bool {
-        self.port.state() == State::Run
+        self.port.state() == SpaceWireState::Run
     }
 
     fn writable(&self, channel: usize) -> usize {
@@ -29,7 +29,7 @@ impl End for Unit {
             if self.writable(channel) == 0 {
                 break;
             }
-            if content(*word) != Content::Fill {
+            if content(*word) != WordContent::Fill {
                 self.write_open = !word.is_end();
                 self.to_send.push_back(*word);
             }
@@ -58,7 +58,7 @@ impl End for Unit {
         u32::from(!self.arrived.is_empty())
     }
 
-    fn send_broadcast(&mut self, _: Broadcast) -> bool {
+    fn send_broadcast(&mut self, _: LinkBroadcast) -> bool {
         false
     }
 
@@ -66,7 +66,7 @@ impl End for Unit {
         false
     }
 
-    fn receive_broadcast(&mut self) -> Option<Broadcast> {
+    fn receive_broadcast(&mut self) -> Option<LinkBroadcast> {
         None
     }
 
@@ -89,11 +89,11 @@ impl End for Unit {
 
     fn schedule(&mut self, _: u8) {}
 
-    fn set_qos(&mut self, _: usize, _: qos::Parameters) -> bool {
+    fn set_qos(&mut self, _: usize, _: qos::QosParameters) -> bool {
         false
     }
 
-    fn qos(&self, _: usize) -> Option<qos::Parameters> {
+    fn qos(&self, _: usize) -> Option<qos::QosParameters> {
         None
     }
 
@@ -103,10 +103,10 @@ impl End for Unit {
     fn command(&mut self, command: Command) -> bool {
         let before = self.port.control();
         let changed = match command {
-            Command::LinkReset => Control { enabled: false, ..before },
-            Command::InterfaceReset => Control { reset: true, ..before },
-            Command::LaneStart(None | Some(0), on) => Control { link_start: on, ..before },
-            Command::AutoStart(None | Some(0), on) => Control { auto_start: on, ..before },
+            Command::LinkReset => SpaceWireControl { enabled: false, ..before },
+            Command::InterfaceReset => SpaceWireControl { reset: true, ..before },
+            Command::LaneStart(None | Some(0), on) => SpaceWireControl { link_start: on, ..before },
+            Command::AutoStart(None | Some(0), on) => SpaceWireControl { auto_start: on, ..before },
             Command::LaneReset(_) | Command::LaneStart(..) | Command::AutoStart(..) => {
                 return false;
             }
