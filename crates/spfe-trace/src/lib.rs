@@ -11,7 +11,7 @@
 //! | [`mod@name`], [`encode`] | every word by its name with its fields, and back |
 //! | [`read`] | lines of such text to words |
 //! | [`symbols`] | ten-bit symbols to words: comma alignment and 8b/10b |
-//! | [`LaneListener`] | one direction: lane phases, rows, frames, numbers, packets |
+//! | [`LinkListener`] | one direction: lane phases, rows, frames, numbers, packets |
 //! | [`LinkPair`] | both directions: acknowledgements, credit, resends |
 //! | [`spacewire`] | bits or characters of a SpaceWire link to packets and codes |
 //! | [`TraceSummary`] | counts of all of it |
@@ -19,7 +19,7 @@
 //! # Example
 //!
 //! ```
-//! use spfe_trace::{ListenerConfig, LaneListener, TraceEventKind, Word};
+//! use spfe_trace::{ListenerConfig, LinkListener, TraceEventKind, Word};
 //!
 //! // A data frame of virtual channel 5 that holds a packet of three bytes.
 //! let words = [
@@ -28,7 +28,7 @@
 //!     Word::control(0x1f5e011c),
 //! ];
 //! let config = ListenerConfig { scrambled: Some(false), ..ListenerConfig::default() };
-//! let (mut listener, mut packets) = (LaneListener::new(&config), vec![]);
+//! let (mut listener, mut packets) = (LinkListener::new(&config), vec![]);
 //! for word in words {
 //!     listener.push(&[Some(word)], &mut |event| {
 //!         if let What::Packet(packet) = event.what {
@@ -57,7 +57,7 @@ pub mod text;
 mod violation;
 
 pub use event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
-pub use listener::{LaneListener, ListenerConfig};
+pub use listener::{LinkListener, ListenerConfig};
 pub use name::{NamedWord, WordKind, name};
 pub use pair::{LinkDirection, LinkPair};
 pub use spfe_link::word::Word;

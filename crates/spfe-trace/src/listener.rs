@@ -34,7 +34,7 @@ impl Default for ListenerConfig {
 /// comes first. Memory is bounded: a frame, at most 127 remembered items, and for each of 32
 /// virtual channels the first bytes of a packet.
 #[derive(Clone, Debug)]
-pub struct LaneListener {
+pub struct LinkListener {
     lanes: Vec<Lane>,
     align: Align,
     frames: Frames,
@@ -44,7 +44,7 @@ pub struct LaneListener {
     fresh: bool,
 }
 
-impl LaneListener {
+impl LinkListener {
     /// One that has heard nothing.
     pub fn new(config: &ListenerConfig) -> Self {
         let lanes = config.lanes.clamp(1, LANES_MAX as u8);

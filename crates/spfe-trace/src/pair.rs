@@ -7,7 +7,7 @@ use spfe_link::word::Word;
 
 use crate::event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
 use crate::frame::VCS;
-use crate::listener::{LaneListener, ListenerConfig};
+use crate::listener::{LinkListener, ListenerConfig};
 use crate::numbers::{OUTSTANDING_MAX, distance, next};
 
 /// Words of credit per FCT and multiplier.
@@ -175,7 +175,7 @@ impl Flow {
 /// Follows both directions of a link, recorded with one clock.
 #[derive(Clone, Debug)]
 pub struct LinkPair {
-    listeners: [LaneListener; 2],
+    listeners: [LinkListener; 2],
     flows: [Flow; 2],
 }
 
@@ -183,19 +183,19 @@ impl LinkPair {
     /// One that has heard nothing; both directions are read in the same way.
     pub fn new(config: &ListenerConfig) -> Self {
         Self {
-            listeners: [LaneListener::new(config), LaneListener::new(config)],
+            listeners: [LinkListener::new(config), LinkListener::new(config)],
             flows: [Flow::new(), Flow::new()],
         }
     }
 
     /// The listener of a direction.
-    pub fn listener(&self, direction: LinkDirection) -> &LaneListener {
+    pub fn listener(&self, direction: LinkDirection) -> &LinkListener {
         let [a, b] = &self.listeners;
         if direction == LinkDirection::AToB { a } else { b }
     }
 
     /// One word period: the words of the lanes from the first end to the second, and back, as
-    /// [`LaneListener::push`] takes them.
+    /// [`LinkListener::push`] takes them.
     pub fn push(
         &mut self,
         a: &[Option<Word>],

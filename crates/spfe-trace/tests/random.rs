@@ -9,7 +9,7 @@ use spfe_trace::read::WordReader;
 use spfe_trace::symbols::WordAssembler;
 use spfe_trace::text::{self, SymbolNames};
 use spfe_trace::{
-    LaneListener, LinkDirection, LinkPair, ListenerConfig, TraceEventKind, TraceSummary, Word,
+    LinkDirection, LinkListener, LinkPair, ListenerConfig, TraceEventKind, TraceSummary, Word,
     name, spacewire,
 };
 
@@ -180,7 +180,7 @@ proptest! {
         let config = ListenerConfig { lanes, scrambled, packet_limit_bytes: limit, ..ListenerConfig::default() };
         let rows: Vec<_> =
             Rows(seeds.0).rows(count).into_iter().zip(Rows(seeds.1).rows(count)).collect();
-        let (mut pair, mut alone) = (LinkPair::new(&config), LaneListener::new(&config));
+        let (mut pair, mut alone) = (LinkPair::new(&config), LinkListener::new(&config));
         let mut events = 0u64;
         let (mut in_pair, mut in_one) = (TraceSummary::default(), TraceSummary::default());
         for (a, b) in &rows {

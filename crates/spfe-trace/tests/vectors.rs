@@ -5,7 +5,7 @@ use spfe_link::control::ControlWord;
 use spfe_trace::encode::TextEncoder;
 use spfe_trace::read::WordReader;
 use spfe_trace::text::{GroupBits, SymbolNames};
-use spfe_trace::{LaneListener, ListenerConfig, TraceEventKind, Word, WordKind, name, symbols};
+use spfe_trace::{LinkListener, ListenerConfig, TraceEventKind, Word, WordKind, name, symbols};
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("../../../vectors/spacefibre.json")).unwrap()
@@ -166,7 +166,7 @@ fn idle_words() {
     let sequence = list(&all, "prbs_first_64_words");
     let init = "INIT1; INIT2; INIT3 capability=0x05; SIF seq=+0";
     for damaged in [None, Some(20)] {
-        let mut listener = LaneListener::new(&ListenerConfig::default());
+        let mut listener = LinkListener::new(&ListenerConfig::default());
         let (mut frames, mut violations) = (vec![], vec![]);
         let forms: Vec<String> = init.split(';').map(str::to_owned).collect();
         let mut words = encode(&forms, false);
@@ -209,7 +209,7 @@ fn data_frames_both_ways() {
 
         let config = ListenerConfig { scrambled: Some(scrambled), ..ListenerConfig::default() };
         for damage in [None, Some(1)] {
-            let mut listener = LaneListener::new(&config);
+            let mut listener = LinkListener::new(&config);
             let (mut packets, mut frames, mut violations) = (vec![], 0, vec![]);
             let mut hear = |event: spfe_trace::TraceEvent<'_>| match event.what {
                 TraceEventKind::DataFrame(found) => {
@@ -256,7 +256,7 @@ fn broadcast_frames_both_ways() {
         let expected = words(frame);
         assert_eq!(encode(&forms, true), expected);
 
-        let mut listener = LaneListener::new(&ListenerConfig::default());
+        let mut listener = LinkListener::new(&ListenerConfig::default());
         let mut found = vec![];
         for word in expected {
             round_trip(word);
@@ -278,7 +278,7 @@ fn a_data_frame_over_two_lanes() {
     let rows = "000450FC/1 000450FC/1 578256BF/0 538652BB/0 C948AEFA/0 CD4CAAFE/0
                 FBFD3F22/C FBFBFBFC/F 3A68111C/1 99FD111C/1";
     let words = rows.lines().flat_map(read).collect::<Vec<_>>();
-    let mut listener = LaneListener::new(&ListenerConfig { lanes: 2, ..ListenerConfig::default() });
+    let mut listener = LinkListener::new(&ListenerConfig { lanes: 2, ..ListenerConfig::default() });
     let mut packets = vec![];
     for row in words.chunks(2) {
         listener.push(&[Some(row[0]), Some(row[1])], &mut |event| match event.what {

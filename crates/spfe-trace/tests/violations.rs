@@ -2,7 +2,7 @@
 
 use spfe_trace::encode::TextEncoder;
 use spfe_trace::{
-    LaneListener, LinkDirection, LinkPair, ListenerConfig, TraceEvent, TraceEventKind, Word,
+    LinkDirection, LinkListener, LinkPair, ListenerConfig, TraceEvent, TraceEventKind, Word,
     WordKind, name,
 };
 
@@ -40,7 +40,7 @@ fn violation(found: &mut Vec<&'static str>, event: &TraceEvent<'_>) {
 
 /// What is found in one direction.
 fn one(forms: &str) -> Vec<&'static str> {
-    let mut listener = LaneListener::new(&ListenerConfig::default());
+    let mut listener = LinkListener::new(&ListenerConfig::default());
     let mut found = vec![];
     for word in words(forms) {
         listener.push(&[word], &mut |event| violation(&mut found, &event));
@@ -51,7 +51,7 @@ fn one(forms: &str) -> Vec<&'static str> {
 /// What is found on lanes, each with its own words.
 fn lanes(forms: &[&str]) -> Vec<&'static str> {
     let lanes: Vec<_> = forms.iter().map(|forms| words(forms)).collect();
-    let mut listener = LaneListener::new(&ListenerConfig {
+    let mut listener = LinkListener::new(&ListenerConfig {
         lanes: lanes.len() as u8,
         ..ListenerConfig::default()
     });
@@ -243,7 +243,7 @@ fn what_is_missing() {
     for (forms, expected, missing) in
         [(again, vec![0x11, 0x22, 0x33], 0), (never, vec![0x11, 0x44], 1)]
     {
-        let mut listener = LaneListener::new(&ListenerConfig::default());
+        let mut listener = LinkListener::new(&ListenerConfig::default());
         let (mut bytes, mut count, mut found) = (vec![], 0, vec![]);
         for word in words(&forms) {
             listener.push(&[word], &mut |event| match event.what {

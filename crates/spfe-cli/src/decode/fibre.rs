@@ -13,13 +13,13 @@ use spfe_trace::read::WordReader;
 use spfe_trace::symbols::DecodedWord;
 use spfe_trace::text::{self, SymbolNames};
 use spfe_trace::{
-    LANES_MAX, LaneListener, LinkDirection, LinkPair, ListenerConfig, TraceEvent, TraceEventKind,
+    LANES_MAX, LinkDirection, LinkListener, LinkPair, ListenerConfig, TraceEvent, TraceEventKind,
     TraceSummary, Word, name,
 };
 
 /// One direction or both.
 enum Ear {
-    One(Box<LaneListener>),
+    One(Box<LinkListener>),
     Both(Box<LinkPair>),
 }
 
@@ -51,7 +51,7 @@ pub fn run(
     let ear = if both {
         Ear::Both(Box::new(LinkPair::new(&config)))
     } else {
-        Ear::One(Box::new(LaneListener::new(&config)))
+        Ear::One(Box::new(LinkListener::new(&config)))
     };
     let summaries = vec![TraceSummary::default(); if both { 2 } else { 1 }];
     let remarks = [vec![], vec![]];
