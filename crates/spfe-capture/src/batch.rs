@@ -1,32 +1,36 @@
-//! Words and characters that come one by one, to records.
+//! Collects single words or characters into records.
 
-use crate::capture::CaptureWriter;
 use crate::error::CaptureError;
 use crate::options::InterfaceId;
 use crate::record::{CharactersRecord, LineCharacter, LineWord, WordsRecord};
+use crate::writer::CaptureWriter;
 use std::io::Write;
 
-/// Collects the words of a lane, or the characters of a link, and writes them as one record when it
-/// is full, or when the next one does not follow at once. Its memory is taken when it is made.
+/// Collects the words of a lane, or the characters of a link, and writes them as one record.
+///
+/// It writes a record when the batch is full, or when the next item does not directly follow the
+/// one before. It allocates its memory once, in [`RecordBatch::new`].
 #[derive(Clone, Debug)]
 pub struct RecordBatch<T> {
     id: InterfaceId,
     items: Vec<T>,
     limit: usize,
-    /// When the first item starts, and when the next one is due.
+    /// Start of the first item.
     start_ps: u64,
+    /// End of the last item: the start of an item that directly follows it.
     due_ps: u64,
-    /// Number of the first item.
+    /// Number of the first item since the lane or link started.
     first: u64,
 }
 
-/// A kind of record that a batch fills.
+/// A record that consists of equal items, so that a [`RecordBatch`] can fill it.
 pub trait BatchRecord: Copy {
-    /// What it collects.
+    /// A word or a character.
     type Item: Copy;
-    /// How long an item takes.
+    /// Duration of an item on the line.
     fn length_ps(&self, item: Self::Item) -> u64;
-    /// Writes a record of items.
+    /// Writes `items` as one record. `first` is the number of the first item; the other fields of
+    /// the record come from `self`.
     fn write<W: Write>(
         self,
         capture: &mut CaptureWriter<W>,
@@ -76,15 +80,17 @@ impl BatchRecord for CharactersRecord<'_> {
 }
 
 impl<T: Copy> RecordBatch<T> {
-    /// For up to so many items in a record, at least one.
+    /// Makes an empty batch that writes records of at most `limit` items. A limit of 0 counts as 1.
     pub fn new(id: InterfaceId, limit: usize) -> Self {
         let limit = limit.max(1);
         let items = Vec::with_capacity(limit);
         Self { id, items, limit, start_ps: 0, due_ps: 0, first: 0 }
     }
 
-    /// One more item, which starts at a time. What the record says beside its items is in `run`
-    /// (whose items and `first` do not count); when that changes, [`RecordBatch::flush`] before.
+    /// Adds an item that starts at `time_ps`.
+    ///
+    /// `run` provides the other fields of the record; its items and its `first` are ignored. Call
+    /// [`RecordBatch::flush`] before these fields change.
     pub fn push<W: Write, R: BatchRecord<Item = T>>(
         &mut self,
         capture: &mut CaptureWriter<W>,
@@ -103,7 +109,7 @@ impl<T: Copy> RecordBatch<T> {
         Ok(())
     }
 
-    /// Writes what there is.
+    /// Writes the collected items. Does nothing if there are none.
     pub fn flush<W: Write, R: BatchRecord<Item = T>>(
         &mut self,
         capture: &mut CaptureWriter<W>,

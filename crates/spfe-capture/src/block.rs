@@ -1,6 +1,4 @@
-//! Blocks of pcapng, put together in a buffer that is used again.
-
-use crate::layout::LINKTYPE;
+//! Blocks of a pcapng file, built in a buffer that is used again.
 
 pub const SECTION: u32 = 0x0a0d_0d0a;
 pub const INTERFACE: u32 = 1;
@@ -9,7 +7,7 @@ pub const PACKET: u32 = 6;
 pub const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 pub const VERSION: (u16, u16) = (1, 0);
 
-/// Codes of options.
+/// Option codes. A code means different things in different blocks.
 pub mod option {
     pub const END: u16 = 0;
     pub const COMMENT: u16 = 1;
@@ -26,20 +24,21 @@ pub mod option {
     pub const STATISTICS_DROPPED: u16 = 5;
 }
 
-/// Time stamps count picoseconds: 10 to the power of -12.
+/// Unit of all time stamps, as the exponent of `if_tsresol`: 10^-12 s.
 pub const RESOLUTION: u8 = 12;
-/// The longest value of an option.
+/// Maximum length of an option's value in bytes.
 pub const OPTION_MAX: usize = 65_535;
 
-/// A block under way.
+/// A block that is being built. The buffer holds the block from its first byte.
 pub struct BlockBuilder<'a> {
     bytes: &'a mut Vec<u8>,
 }
 
 impl<'a> BlockBuilder<'a> {
-    /// Begins a block; what the buffer held is gone.
+    /// Clears the buffer and starts a block of the given type.
     pub fn new(bytes: &'a mut Vec<u8>, kind: u32) -> Self {
         bytes.clear();
+        // `finish` fills in the length.
         Self { bytes }.u32(kind).u32(0)
     }
 
@@ -51,7 +50,7 @@ impl<'a> BlockBuilder<'a> {
         self.bytes(&value.to_le_bytes())
     }
 
-    /// The two halves of a time stamp: the upper one first, whatever the byte order.
+    /// Appends a time stamp. Its upper half comes first in either byte order.
     pub fn time(self, time_ps: u64) -> Self {
         self.u32((time_ps >> 32) as u32).u32(time_ps as u32)
     }
@@ -61,18 +60,18 @@ impl<'a> BlockBuilder<'a> {
         self
     }
 
-    /// The part of the buffer that content can be appended to.
-    pub fn content(&mut self) -> &mut Vec<u8> {
+    /// The whole buffer, so that a caller can append content without an extra copy.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.bytes
     }
 
-    /// Zeros up to a multiple of 4.
+    /// Appends zeros up to a multiple of 4 bytes.
     pub fn pad(self) -> Self {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         self
     }
 
-    /// An option of at most [`OPTION_MAX`] bytes; parts follow each other.
+    /// Appends an option whose value is the concatenation of `parts`, cut at [`OPTION_MAX`] bytes.
     pub fn option(self, code: u16, parts: &[&[u8]]) -> Self {
         let length = parts.iter().map(|part| part.len()).sum::<usize>().min(OPTION_MAX);
         let mut left = length;
@@ -85,7 +84,7 @@ impl<'a> BlockBuilder<'a> {
         block.pad()
     }
 
-    /// The end: of the options, and the length of the block at both ends.
+    /// Ends the list of options and writes the block's length to both of its places.
     pub fn finish(self) {
         let bytes = self.u16(option::END).u16(0).bytes;
         let length = (bytes.len() as u32 + 4).to_le_bytes();
@@ -96,13 +95,14 @@ impl<'a> BlockBuilder<'a> {
     }
 }
 
-/// Section header.
+/// Builds a section header block.
 pub fn section(bytes: &mut Vec<u8>, comment: &str) {
     let application = concat!("spfe-capture ", env!("CARGO_PKG_VERSION"));
     let mut block = BlockBuilder::new(bytes, SECTION)
         .u32(BYTE_ORDER)
         .u16(VERSION.0)
         .u16(VERSION.1)
+        // The section's length is not specified.
         .bytes(&(-1i64).to_le_bytes());
     if !comment.is_empty() {
         block = block.option(option::COMMENT, &[comment.as_bytes()]);
@@ -110,15 +110,16 @@ pub fn section(bytes: &mut Vec<u8>, comment: &str) {
     block.option(option::USER_APPLICATION, &[application.as_bytes()]).finish();
 }
 
-/// Interface description.
+/// Builds an interface description block.
 pub fn interface(
     bytes: &mut Vec<u8>,
-    interface: &crate::Interface<'_>,
+    link_type: u16,
+    interface: &crate::options::Interface<'_>,
     snaplen: u32,
     start_s: i64,
 ) {
     let mut block = BlockBuilder::new(bytes, INTERFACE)
-        .u16(LINKTYPE)
+        .u16(link_type)
         .u16(0)
         .u32(snaplen)
         .option(option::IF_NAME, &[interface.name.as_bytes()]);

@@ -1,59 +1,59 @@
-//! The content of a record, behind its header.
+//! Decodes the content of a record, which follows its pseudo-header.
 
 use crate::error::FormatError;
 use crate::event::{EventCode, LinkEvent, Severity};
 use crate::layout::{PseudoHeader, RecordKind, flag};
-use crate::record::{BroadcastMessage, LineCharacter, LineWord};
+use crate::record::{BroadcastMessage, LineCharacter, LineWord, item_bytes};
 use spfe_link::spacewire::BroadcastCode;
 
-/// The content of a record.
+/// The decoded content of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordContent<'a> {
-    /// Bytes of a packet.
+    /// The bytes of a packet, without its end marker.
     Packet(&'a [u8]),
-    /// A broadcast message.
+    /// A broadcast message of SpaceFibre.
     Broadcast(BroadcastMessage),
-    /// A broadcast code.
+    /// A broadcast code of SpaceWire: time-code or distributed interrupt.
     Code(BroadcastCode),
-    /// An event.
+    /// A link event.
     Event {
-        /// Its code; none for one that this version does not know.
+        /// The event's code, or `None` for a code that this version does not know.
         code: Option<EventCode>,
-        /// Its code as a number.
+        /// The event's code as a number.
         number: u16,
-        /// How bad it is.
+        /// The event's severity.
         severity: Severity,
-        /// Its value.
+        /// The event's value; see [`EventCode::value_meaning`].
         value: u32,
-        /// Its text.
+        /// The event's text, empty if it has none.
         text: &'a str,
     },
-    /// Words of a lane.
+    /// Consecutive words of a lane.
     Words(WordList<'a>),
-    /// Characters of a link.
+    /// Consecutive characters of a SpaceWire link.
     Characters(CharacterList<'a>),
     /// The words of a frame.
     Frame(WordList<'a>),
 }
 
-/// Words, read when they are looked at.
+/// The words of a record, decoded on access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordList<'a>(&'a [u8]);
 
 impl WordList<'_> {
-    /// The words.
+    /// Decodes the words in order.
     pub fn iter(&self) -> impl Iterator<Item = LineWord> + '_ {
         let (words, _) = self.0.as_chunks::<{ LineWord::BYTES }>();
         words.iter().map(|bytes| LineWord::from_bytes(*bytes))
     }
 }
 
-/// Characters, read when they are looked at.
+/// The characters of a record, decoded on access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CharacterList<'a>(&'a [u8]);
 
 impl CharacterList<'_> {
-    /// The characters.
+    /// Decodes the characters in order.
     pub fn iter(&self) -> impl Iterator<Item = LineCharacter> + '_ {
         let (characters, _) = self.0.as_chunks::<{ LineCharacter::BYTES }>();
         characters.iter().filter_map(|bytes| LineCharacter::from_bytes(*bytes))
@@ -61,18 +61,14 @@ impl CharacterList<'_> {
 }
 
 impl<'a> RecordContent<'a> {
-    /// Reads what follows a header.
+    /// Decodes the bytes that follow a pseudo-header.
     ///
     /// # Errors
     ///
-    /// Another length than the header says, or a value that has no meaning.
+    /// The length differs from the header's, or a value has no meaning.
     pub fn parse(header: &PseudoHeader, bytes: &'a [u8]) -> Result<Self, FormatError> {
         let wrong = FormatError::Content { bytes: bytes.len() };
-        let unit = match header.kind {
-            RecordKind::Words | RecordKind::Frame => LineWord::BYTES,
-            RecordKind::Characters => LineCharacter::BYTES,
-            _ => 1,
-        };
+        let unit = item_bytes(header.kind);
         let whole = u64::from(header.length) * unit as u64;
         let cut = header.flags & flag::TRUNCATED != 0;
         let kept = bytes.len() as u64;

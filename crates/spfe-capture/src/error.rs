@@ -1,142 +1,143 @@
-//! What goes wrong.
+//! Errors of the writer and the reader.
 
+use crate::options::BLOCK_MAX;
 use std::io;
 
-/// Why something is not captured.
+/// Why a record or an interface could not be added to a capture.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// The writer failed. The file ends in the middle of a block.
+    /// The underlying writer failed. The file ends in the middle of a block.
     #[error("capture: {0}")]
     Io(#[from] io::Error),
-    /// The snapshot length has no room for a record of every kind.
-    #[error("snapshot length: {bytes} bytes, {min} to {max}")]
+    /// The snapshot length is out of range.
+    #[error("snapshot length: {bytes} bytes, allowed are {min} to {max}")]
     Snaplen {
-        /// As asked for.
+        /// Requested length.
         bytes: u32,
-        /// The shortest.
+        /// Minimum.
         min: u32,
-        /// The longest.
+        /// Maximum.
         max: u32,
     },
-    /// A name, description or comment longer than a pcapng option holds.
+    /// A name, description or comment is longer than a pcapng option can hold.
     #[error("{what}: {bytes} bytes, at most {max}")]
     Text {
-        /// Which one.
+        /// The kind of text, for example "comment".
         what: &'static str,
-        /// Its bytes.
+        /// Its length.
         bytes: usize,
-        /// The most.
+        /// Maximum length.
         max: usize,
     },
-    /// No such interface in this capture.
-    #[error("interface {number}: {count} interfaces; add it with CaptureWriter::interface")]
+    /// The interface does not belong to this capture.
+    #[error("interface {number}: the capture has {count} interfaces; add it before its records")]
     Interface {
-        /// Its number.
+        /// Number of the interface.
         number: u32,
-        /// How many there are.
+        /// Number of interfaces in the capture.
         count: u32,
     },
-    /// Flags that the caller does not set, or that mean nothing.
+    /// The caller passed flags that only the writer sets, or that have no meaning.
     #[error("flags: {flags:#06x}, only {allowed:#06x} can be set")]
     Flags {
-        /// As given.
+        /// Flags passed.
         flags: u16,
-        /// All that can be.
+        /// Mask of the flags that callers may set.
         allowed: u16,
     },
-    /// A field has a value that no record can hold.
+    /// A value does not fit into its field.
     #[error("{field}: {value}, at most {max}")]
     Value {
-        /// Which one.
+        /// Name of the field.
         field: &'static str,
-        /// Its value.
+        /// Value passed.
         value: u64,
-        /// The highest.
+        /// Maximum of the field.
         max: u64,
     },
 }
 
-/// Why bytes are no record of this crate.
+/// Why the bytes of a packet block are not a valid record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    /// It ends too early.
-    #[error("record: {bytes} bytes, at least {needed}")]
+    /// The record ends too early.
+    #[error("record: {bytes} bytes, at least {needed} needed")]
     Short {
-        /// Its bytes.
+        /// Length of the record.
         bytes: usize,
-        /// As many are needed.
+        /// Minimum length.
         needed: usize,
     },
-    /// It is something else.
+    /// The record does not start with the magic bytes.
     #[error("record: starts with {found:02x?}, \"SF\" expected")]
     Magic {
-        /// Its first bytes.
+        /// First two bytes of the record.
         found: [u8; 2],
     },
-    /// A version this crate does not know.
-    #[error("record: version {found}, 1 is known")]
+    /// The format version is unknown.
+    #[error("record: version {found}, only version 1 is known")]
     Version {
-        /// Its version.
+        /// Version of the record.
         found: u8,
     },
-    /// The header is shorter than its fields, or longer than the record.
-    #[error("record: header of {found} bytes, at least 32 and not beyond its end")]
+    /// The header length is less than the fixed fields need, or more than the record has.
+    #[error("record: header of {found} bytes, must be at least 32 and end within the record")]
     HeaderBytes {
-        /// As it says.
+        /// Header length that the record states.
         found: u8,
     },
     /// A field has a value without a meaning.
     #[error("record: {field} {value} has no meaning")]
     Value {
-        /// Which one.
+        /// Name of the field.
         field: &'static str,
         /// Its value.
         value: u64,
     },
-    /// The content does not have the length that the header says, or not one of its kind.
-    #[error("record: {bytes} bytes of content do not fit its kind and length")]
+    /// The content does not match the record's kind, or its length differs from the header's.
+    #[error("record: {bytes} bytes of content do not match its kind and length")]
     Content {
-        /// Bytes there are.
+        /// Length of the content.
         bytes: usize,
     },
     /// The text of an event is not UTF-8.
-    #[error("record: text of event is not UTF-8")]
+    #[error("record: text of the event is not UTF-8")]
     Text,
 }
 
-/// Why a file is not read on.
+/// Why the reader stopped. `offset` is the place in the file where the block starts.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The source failed, or it ends within a block.
+    /// The source failed, or the file ends within a block.
     #[error("block at byte {offset}: {error}")]
     Io {
-        /// Where the block starts.
+        /// Start of the block in bytes.
         offset: u64,
-        /// What the source said.
+        /// Error of the source.
         error: io::Error,
     },
-    /// The file breaks a rule of pcapng, or is of a kind this crate does not write.
+    /// The block violates pcapng, or is of a form that this crate does not write.
     #[error("block at byte {offset}: {what}")]
     Block {
-        /// Where the block starts.
+        /// Start of the block in bytes.
         offset: u64,
-        /// What is wrong.
+        /// Description of the error.
         what: &'static str,
     },
-    /// A block has a length out of range.
-    #[error("block at byte {offset}: {bytes} bytes, 12 to {max} in steps of 4", max = crate::reader::BLOCK_MAX)]
+    /// The length of the block is out of range.
+    #[error("block at byte {offset}: {bytes} bytes long, must be 12 to {BLOCK_MAX} in steps of 4")]
     Length {
-        /// Where the block starts.
+        /// Start of the block in bytes.
         offset: u64,
-        /// Its length.
+        /// Length that the block states.
         bytes: u32,
     },
-    /// A packet block that holds no record of this crate.
+    /// The packet block does not hold a valid record.
     #[error("block at byte {offset}: {error}")]
     Record {
-        /// Where the block starts.
+        /// Start of the block in bytes.
         offset: u64,
-        /// What is wrong.
+        /// Error in the record.
         error: FormatError,
     },
 }

@@ -1,21 +1,21 @@
-//! Link events: what changed, what went wrong, what was done to the link.
+//! Link events: state changes, errors and injected faults.
 //!
-//! The upper byte of a code is the part of the system: 1 lane, 2 multi-lane, 3 data link, 4 network,
-//! 5 SpaceWire, 6 injected fault, 7 application. Codes never change their meaning.
+//! The upper byte of a code names the part of the system: 1 lane, 2 multi-lane, 3 data link,
+//! 4 network, 5 SpaceWire, 6 injected fault, 7 application. Codes never change their meaning.
 
 use crate::layout::{LinkKind, RecordDirection, flag};
 use spfe_link::network::{DiscardReason, DiscardedPacket};
 use spfe_link::{lane, multilane, spacewire};
 
-/// How bad it is.
+/// Severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Severity {
     /// Part of normal operation.
     Note = 0,
-    /// Noteworthy, and nothing was lost.
+    /// Unusual, but nothing was lost.
     Warning = 1,
-    /// An error of the standard, or something lost.
+    /// An error that the standard defines, or a loss of data.
     Error = 2,
 }
 
@@ -32,7 +32,7 @@ impl Severity {
 
 macro_rules! events {
     ($($variant:ident $code:literal $severity:ident $name:literal, $value:literal;)+) => {
-        /// What happened.
+        /// Kind of a link event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u16)]
         pub enum EventCode {
@@ -40,25 +40,25 @@ macro_rules! events {
         }
 
         impl EventCode {
-            /// All of them, by code.
+            /// All event codes in ascending order.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// From its number.
+            /// Converts from the number in a record. Returns `None` for an unknown code.
             pub const fn of(code: u16) -> Option<Self> {
                 match code { $($code => Some(Self::$variant),)+ _ => None }
             }
 
-            /// Its name, as shown.
+            /// The name shown to users.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// What the value of the event says.
+            /// Describes the event's value, with its bit fields or unit.
             pub const fn value_meaning(self) -> &'static str {
                 match self { $(Self::$variant => $value,)+ }
             }
 
-            /// How bad it is.
+            /// The event's severity.
             pub const fn severity(self) -> Severity {
                 match self { $(Self::$variant => Severity::$severity,)+ }
             }
@@ -95,7 +95,7 @@ events! {
     BandwidthUnderUse 0x030c Warning "Bandwidth under-use", "0";
     BroadcastLost 0x030d Error "Broadcast message lost", "channel";
     RecoveryBufferFull 0x030e Note "Error recovery buffer full", "words in it";
-    PacketDropped 0x0401 Error "Packet dropped", "reason in bits 7:0, address in bits 15:8, bit 16: there is one";
+    PacketDropped 0x0401 Error "Packet dropped", "reason in bits 7:0, address in bits 15:8 if bit 16 is set";
     TimeSlot 0x0402 Note "Time-slot", "0 to 63";
     BroadcastCopy 0x0403 Note "Copy of broadcast message discarded", "channel";
     PacketTruncated 0x0404 Error "Packet cut by link reset", "bytes kept";
@@ -124,7 +124,7 @@ events! {
 }
 
 impl EventCode {
-    /// Whether it is an injected fault.
+    /// Whether the event reports an injected fault.
     pub const fn is_fault(self) -> bool {
         self as u16 >> 8 == 6
     }
@@ -133,60 +133,60 @@ impl EventCode {
 /// A link event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkEvent<'a> {
-    /// What happened.
+    /// Kind of the event.
     pub code: EventCode,
-    /// See [`EventCode::value_meaning`].
+    /// Value, as [`EventCode::value_meaning`] describes it.
     pub value: u32,
-    /// More about it, for people.
+    /// Further explanation for the user, may be empty.
     pub text: &'a str,
     /// Kind of link.
     pub link: LinkKind,
-    /// Lane it happened on.
+    /// Lane of the event.
     pub lane: Option<u8>,
-    /// Virtual channel it concerns.
+    /// Virtual channel that the event concerns.
     pub vc: Option<u8>,
-    /// Virtual network it concerns.
+    /// Virtual network that the event concerns.
     pub network: Option<u8>,
-    /// The packet it concerns, 0 for none.
+    /// Identity of the packet that the event concerns, 0 for none.
     pub id: u64,
-    /// Which end it happened at.
+    /// End of the link at which the event happened.
     pub direction: RecordDirection,
 }
 
 impl<'a> LinkEvent<'a> {
-    /// Bytes in front of the text: code (2), severity (1), zero (1), value (4).
+    /// Length of the content before the text: code (2), severity (1), zero (1), value (4).
     pub const FIXED: usize = 8;
 
-    /// An event of no lane, virtual channel or packet.
+    /// Makes an event without lane, virtual channel, packet or text.
     pub const fn new(code: EventCode, value: u32) -> Self {
         let (link, direction) = (LinkKind::Unknown, RecordDirection::Unknown);
         Self { code, value, text: "", link, lane: None, vc: None, network: None, id: 0, direction }
     }
 
-    /// With text for people.
+    /// Sets the text.
     pub const fn text(self, text: &'a str) -> Self {
         Self { text, ..self }
     }
 
-    /// A lane changed its state.
+    /// Reports that a lane changed its state.
     pub const fn lane_state(lane: u8, before: lane::LaneState, now: lane::LaneState) -> Self {
         let value = before as u32 | (now as u32) << 8;
         let link = LinkKind::SpaceFibre;
         Self { lane: Some(lane), link, ..Self::new(EventCode::LaneState, value) }
     }
 
-    /// The alignment changed its state.
+    /// Reports that the alignment changed its state.
     pub const fn alignment(before: multilane::Alignment, now: multilane::Alignment) -> Self {
         let value = before as u32 | (now as u32) << 8;
         Self { link: LinkKind::SpaceFibre, ..Self::new(EventCode::Alignment, value) }
     }
 
-    /// Alignment starts again.
+    /// Reports that alignment was lost and starts again.
     pub const fn misaligned(cause: multilane::Misaligned) -> Self {
         Self { link: LinkKind::SpaceFibre, ..Self::new(EventCode::Misaligned, cause as u32) }
     }
 
-    /// A SpaceWire link changed its state.
+    /// Reports that a SpaceWire link changed its state.
     pub const fn spacewire_state(
         before: spacewire::SpaceWireState,
         now: spacewire::SpaceWireState,
@@ -195,12 +195,12 @@ impl<'a> LinkEvent<'a> {
         Self { link: LinkKind::SpaceWire, ..Self::new(EventCode::SpaceWireState, value) }
     }
 
-    /// A SpaceWire link fell back to ErrorReset.
+    /// Reports that a SpaceWire link returned to ErrorReset because of an error.
     pub const fn spacewire_error(cause: spacewire::ErrorResetCause) -> Self {
         Self { link: LinkKind::SpaceWire, ..Self::new(EventCode::SpaceWireError, cause as u32) }
     }
 
-    /// A switch dropped a packet, known by its identity, or 0.
+    /// Reports that a switch dropped a packet. `id` is the packet's identity, 0 if it is unknown.
     pub fn dropped(dropped: &DiscardedPacket, id: u64) -> Self {
         let address = dropped.address.map_or(0, |address| 1 << 16 | u32::from(address) << 8);
         let value = u32::from(reason_number(dropped.reason)) | address;
@@ -208,14 +208,14 @@ impl<'a> LinkEvent<'a> {
         Self { vc, network, id, ..Self::new(EventCode::PacketDropped, value) }
     }
 
-    /// The flags of its record.
+    /// Flags of the event's record.
     pub(crate) const fn flags(&self) -> u16 {
         let error = matches!(self.code.severity(), Severity::Error);
         (if error { flag::ERROR } else { 0 }) | (if self.code.is_fault() { flag::FAULT } else { 0 })
     }
 }
 
-/// The number of a reason for dropping a packet.
+/// The number that stands for a reason in the value of [`EventCode::PacketDropped`].
 pub const fn reason_number(reason: DiscardReason) -> u8 {
     match reason {
         DiscardReason::Empty => 0,

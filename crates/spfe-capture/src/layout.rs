@@ -1,26 +1,26 @@
-//! The pseudo-header in front of every record (`docs/capture.md`).
+//! The pseudo-header at the start of every record (`docs/capture.md`).
 //!
-//! 32 bytes, little-endian, every field at a multiple of its size. A later version may make it
-//! longer: content starts at `HEADER_BYTES` of the record, not at 32.
+//! It has 32 bytes, is little-endian, and each field is aligned to its size. A later version may
+//! make it longer: the content starts at `HEADER_BYTES`, not always at byte 32.
 
 use crate::error::FormatError;
 
-/// Link type of all interfaces: LINKTYPE_USER0.
+/// Link type of all interfaces: `LINKTYPE_USER0`.
 pub const LINKTYPE: u16 = 147;
 /// The first two bytes of a record.
 pub const MAGIC: [u8; 2] = *b"SF";
 /// The version that this crate writes.
 pub const VERSION: u8 = 1;
-/// Bytes of the header that this crate writes.
+/// Length in bytes of the header that this crate writes.
 pub const HEADER: usize = 32;
 
-/// Where fields are, in bytes from the start of the record.
+/// Offsets of the fields in bytes from the start of the record.
 pub mod offset {
     /// [`MAGIC`](super::MAGIC), 2 bytes.
     pub const MAGIC: usize = 0;
-    /// Version, 1 byte.
+    /// Format version, 1 byte.
     pub const VERSION: usize = 2;
-    /// Bytes of the header, 1 byte.
+    /// Length of the header in bytes, 1 byte.
     pub const HEADER_BYTES: usize = 3;
     /// [`RecordKind`](super::RecordKind), 1 byte.
     pub const KIND: usize = 4;
@@ -36,32 +36,32 @@ pub mod offset {
     pub const NETWORK: usize = 9;
     /// [`PacketEnd`](super::PacketEnd), 1 byte.
     pub const END: usize = 10;
-    /// Data-sending lanes of the link 1 to 16, 0 for not said, 1 byte.
+    /// Number of data-sending lanes of the link, 1 to 16, or 0 if unknown, 1 byte.
     pub const LANES: usize = 11;
     /// [`flag`](super::flag) bits, 2 bytes.
     pub const FLAGS: usize = 12;
-    /// Picoseconds behind the nanosecond of the time stamp, 0 to 999, 2 bytes.
+    /// The time stamp's picoseconds modulo 1000, 2 bytes.
     pub const SUB_NS: usize = 14;
-    /// Length of the whole content: bytes, words or characters, 4 bytes.
+    /// Length of the uncut content in bytes, words or characters, 4 bytes.
     pub const LENGTH: usize = 16;
-    /// From one word to the next, or from one bit to the next, in ps, 4 bytes.
+    /// Word period or bit period in ps, 4 bytes.
     pub const PERIOD: usize = 20;
-    /// Packet identity, or the number of the first word or character, 8 bytes.
+    /// Identity of the packet, or number of the first word or character, 8 bytes.
     pub const ID: usize = 24;
 }
 
-/// No lane, no virtual channel, no virtual network.
+/// Value of the lane, virtual channel or virtual network field if there is none.
 pub const NONE: u8 = 0xff;
 
 /// Bits of the flags field.
 pub mod flag {
     /// The record shows an error.
     pub const ERROR: u16 = 1;
-    /// A fault was injected here.
+    /// A fault was injected into the recorded data.
     pub const FAULT: u16 = 1 << 1;
-    /// The content is cut by the snapshot length.
+    /// The content was cut at the snapshot length.
     pub const TRUNCATED: u16 = 1 << 2;
-    /// Sent before: error recovery.
+    /// The data was sent before; error recovery sends it again.
     pub const RESENT: u16 = 1 << 3;
     /// The words of data frames are scrambled.
     pub const SCRAMBLED: u16 = 1 << 4;
@@ -77,10 +77,10 @@ macro_rules! byte_enum {
         pub enum $name { $($(#[$vdoc])* $variant = $value,)+ }
 
         impl $name {
-            /// All of them.
+            /// All variants, in the order of their values.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// From its byte.
+            /// Converts from the byte in a record. Returns `None` for a value without a meaning.
             pub const fn of(value: u8) -> Option<Self> {
                 match value { $($value => Some(Self::$variant),)+ _ => None }
             }
@@ -89,9 +89,9 @@ macro_rules! byte_enum {
 }
 
 byte_enum! {
-    /// What a record is.
+    /// Kind of a record.
     RecordKind {
-        /// A packet, as on the link: what is left of its path in front.
+        /// A packet with the path bytes that are left on this link.
         #[default]
         Packet = 1,
         /// A broadcast message of SpaceFibre.
@@ -100,19 +100,19 @@ byte_enum! {
         Code = 3,
         /// A link event.
         Event = 4,
-        /// Words of a lane, one behind the other, every one.
+        /// Consecutive words of a lane, none left out.
         Words = 5,
-        /// Characters of a SpaceWire link, every one.
+        /// Consecutive characters of a SpaceWire link, none left out.
         Characters = 6,
-        /// The words of one frame or one control word, without what was sent in between.
+        /// The words of one frame, or one control word, without the words sent in between.
         Frame = 7,
     }
 }
 
 byte_enum! {
-    /// The kind of link.
-    LinkKind {
-        /// Not said.
+        /// Kind of link.
+        LinkKind {
+        /// Unknown.
         #[default]
         Unknown = 0,
         /// SpaceFibre (ECSS-E-ST-50-11C).
@@ -123,22 +123,22 @@ byte_enum! {
 }
 
 byte_enum! {
-    /// Which end of the link saw it.
-    RecordDirection {
-        /// Not said.
+        /// End of the link at which a record was made.
+        RecordDirection {
+        /// Unknown.
         #[default]
         Unknown = 0,
-        /// The sender.
+        /// At the sender.
         Sent = 1,
-        /// The receiver.
+        /// At the receiver.
         Received = 2,
     }
 }
 
 byte_enum! {
-    /// How a packet ended.
+    /// How a packet ends.
     PacketEnd {
-        /// It did not, or not yet.
+        /// No end marker seen.
         #[default]
         None = 0,
         /// End of packet.
@@ -151,11 +151,11 @@ byte_enum! {
 /// The pseudo-header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PseudoHeader {
-    /// What follows.
+    /// Kind of record.
     pub kind: RecordKind,
     /// Kind of link.
     pub link: LinkKind,
-    /// Which end saw it.
+    /// End of the link at which the record was made.
     pub direction: RecordDirection,
     /// Lane 0 to 15.
     pub lane: Option<u8>,
@@ -163,19 +163,19 @@ pub struct PseudoHeader {
     pub vc: Option<u8>,
     /// Virtual network 0 to 63.
     pub network: Option<u8>,
-    /// End of packet.
+    /// How the packet ends.
     pub end: PacketEnd,
-    /// Data-sending lanes, 0 for not said.
+    /// Number of data-sending lanes, 0 if unknown.
     pub lanes: u8,
-    /// [`flag`] bits; bits without a meaning are 0.
+    /// [`flag`] bits. All other bits are 0.
     pub flags: u16,
-    /// Picoseconds behind the nanosecond, 0 to 999.
+    /// The time stamp's picoseconds modulo 1000.
     pub sub_ns_ps: u16,
-    /// Length of the whole content, in bytes, words or characters.
+    /// Length of the uncut content in bytes, words or characters.
     pub length: u32,
-    /// Word period or bit period in ps, 0 for not said.
+    /// Word period or bit period in ps, 0 if unknown.
     pub period_ps: u32,
-    /// Packet identity, or the number of the first word or character.
+    /// Identity of the packet, or number of the first word or character.
     pub id: u64,
 }
 
@@ -187,7 +187,7 @@ const fn number(value: Option<u8>) -> u8 {
 }
 
 impl PseudoHeader {
-    /// The bytes of the header.
+    /// Encodes the header.
     pub fn to_bytes(&self) -> [u8; HEADER] {
         let [f0, f1] = self.flags.to_le_bytes();
         let [s0, s1] = self.sub_ns_ps.to_le_bytes();
@@ -233,11 +233,11 @@ impl PseudoHeader {
         ]
     }
 
-    /// Reads a header; gives back what follows it.
+    /// Decodes a header and returns it with the content, which follows it.
     ///
     /// # Errors
     ///
-    /// Too short, another magic or version, or a value that has no meaning.
+    /// The record is too short, has another magic or version, or a field has no valid value.
     pub fn parse(record: &[u8]) -> Result<(Self, &[u8]), FormatError> {
         let short = FormatError::Short { bytes: record.len(), needed: HEADER };
         let (fixed, _) = record.split_first_chunk::<HEADER>().ok_or(short)?;

@@ -1,22 +1,24 @@
 //! Captures of SpaceFibre and SpaceWire traffic in pcapng files.
 //!
-//! A capture holds what went over the links of a network: packets, broadcast messages, broadcast
-//! codes and link events, and, where wanted, frames, every word of a lane, or every character of a
-//! SpaceWire link. Each direction of a link is an interface of the file. Each record starts with the
-//! [pseudo-header](layout), which `docs/capture.md` describes byte by byte; `wireshark/spfe.lua`
-//! shows it all in Wireshark.
+//! A capture records the traffic on the links of a network: packets, broadcast messages, broadcast
+//! codes and link events. On request it also holds frames, every word of a lane, or every character
+//! of a SpaceWire link. Each direction of a link is an interface of the file. Each record starts
+//! with the [pseudo-header](layout), which `docs/capture.md` describes byte by byte. The dissector
+//! `wireshark/spfe.lua` decodes all records in Wireshark.
 //!
-//! Pure: no thread, no clock, no global state. Times are parameters, in picoseconds. A record costs
-//! one copy into a buffer that is used again, and one call of the writer.
+//! The crate starts no thread, reads no clock and has no global state. Times are parameters, in
+//! picoseconds. Adding a record copies its content once, into a buffer that is used again, and
+//! calls the underlying writer once.
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`layout`] | the pseudo-header: offsets, sizes, constants, reading and writing |
-//! | [`record`] | what can be captured |
+//! | [`layout`] | the pseudo-header: offsets, constants, encoding and decoding |
+//! | [`record`] | the kinds of record, except link events |
 //! | [`event`] | link events: codes, names, severities |
-//! | [`options`], [`mod@capture`] | the writer |
-//! | [`batch`] | words and characters that come one by one, to records |
-//! | [`reader`], [`content`] | the reader: strict, and safe on anything |
+//! | [`options`], [`writer`] | the writer |
+//! | [`batch`] | collects single words or characters into records |
+//! | [`reader`], [`content`] | the reader: strict, and safe on untrusted files |
+//! | [`pcapng`] | writes pcapng files of any link type, for example Ethernet |
 //!
 //! ```
 //! use spfe_capture::{
@@ -50,25 +52,27 @@
 
 pub mod batch;
 mod block;
-pub mod capture;
+mod block_ring;
 pub mod content;
 mod error;
 pub mod event;
 pub mod layout;
 pub mod options;
+pub mod pcapng;
 pub mod reader;
 pub mod record;
-mod ring;
+pub mod writer;
 
 pub use batch::RecordBatch;
-pub use capture::CaptureWriter;
 pub use content::RecordContent;
 pub use error::{CaptureError, FormatError, ReadError};
 pub use event::{EventCode, LinkEvent, Severity};
 pub use layout::{LinkKind, PacketEnd, PseudoHeader, RecordDirection, RecordKind};
 pub use options::{CaptureSummary, Interface, InterfaceId, Keep, WriterOptions};
+pub use pcapng::PcapngWriter;
 pub use reader::{CaptureReader, CaptureRecord};
 pub use record::{
     BroadcastRecord, CharactersRecord, CodeRecord, FrameRecord, LineCharacter, LineWord,
     PacketRecord, WordsRecord,
 };
+pub use writer::CaptureWriter;

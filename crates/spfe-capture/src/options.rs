@@ -1,35 +1,36 @@
-//! How a capture is made, and what became of it.
+//! Settings of a capture, descriptions of its interfaces, and limits of the format.
 
-/// The shortest snapshot length: a header, and the longest content that is never cut.
+/// Minimum snapshot length in bytes: a pseudo-header and the longest content that is never cut.
 pub const SNAPLEN_MIN: u32 = 64;
-/// The longest: what Wireshark takes.
+/// Maximum snapshot length in bytes. Wireshark refuses longer packets.
 pub const SNAPLEN_MAX: u32 = 262_144;
+/// Maximum length in bytes of a block that the reader accepts.
+pub const BLOCK_MAX: u32 = SNAPLEN_MAX + 2 * 65_536 + 4096;
 
-/// What is kept of a long capture.
+/// Which records of a long capture are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
-    /// Everything, in the order it comes.
+    /// All records, written in the order in which they arrive.
     #[default]
     All,
-    /// The beginning: records that would make the file longer than so many bytes are counted and
-    /// left out. Interfaces and the end are always written, and not counted here.
+    /// The first records, up to this many bytes. Later records are only counted. Interface blocks
+    /// and statistics are always written and do not count towards the limit.
     First(u64),
-    /// The end: the last records that fit so many bytes, which are held in memory and written by
-    /// [`crate::CaptureWriter::finish`].
+    /// The last records that fit into this many bytes. They stay in memory until the capture ends.
     Last(usize),
 }
 
 /// Settings of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriterOptions<'a> {
-    /// Bytes of a record that are kept at most, the pseudo-header included: [`SNAPLEN_MIN`] to
+    /// Maximum number of bytes kept of a record, including its pseudo-header: [`SNAPLEN_MIN`] to
     /// [`SNAPLEN_MAX`].
     pub snaplen: u32,
-    /// What is kept.
+    /// Which records are kept.
     pub keep: Keep,
-    /// For people: scenario, seed. Empty for none.
+    /// Comment in the section header, for example scenario and seed. An empty text is not written.
     pub comment: &'a str,
-    /// Time zero of the capture, in seconds since 1970-01-01 00:00 UTC: 0 in virtual time.
+    /// Time zero of the capture, in seconds since 1970-01-01 00:00 UTC. Use 0 for virtual time.
     pub start_s: i64,
 }
 
@@ -39,29 +40,30 @@ impl Default for WriterOptions<'_> {
     }
 }
 
-/// One direction of a link.
+/// Describes one interface of a file: one direction of a link, or one Ethernet device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interface<'a> {
-    /// Its name in the topology, as `camera.1>router.3`: from node and port, to node and port.
+    /// Name in the topology: sending node and port, then receiving node and port, as in
+    /// `camera.1>router.3`.
     pub name: &'a str,
-    /// For people. Empty for none.
+    /// Description for the user. An empty text is not written.
     pub description: &'a str,
-    /// Signalling rate of all lanes together, in bit/s.
+    /// Signalling rate in bit/s, the sum of all lanes.
     pub speed_bps: Option<u64>,
 }
 
-/// An interface of a capture.
+/// Identifies an interface within its capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InterfaceId(pub(crate) u32);
 
 impl InterfaceId {
-    /// Its number in the file, from 0.
+    /// The interface's number in the file, counted from 0.
     pub const fn number(self) -> u32 {
         self.0
     }
 }
 
-/// What became of the records.
+/// Number of records kept and left out, summed over all interfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptureSummary {
     /// Records in the file.

@@ -1,68 +1,68 @@
-//! The reader: strict, and safe on anything.
+//! Reads captures. The reader is strict, and safe on untrusted files.
 //!
-//! It reads what [`crate::CaptureWriter`] writes, and what tools make of that when they keep byte order
-//! and time resolution: one section, little-endian. Blocks of other kinds are skipped. Whatever the
-//! bytes are, it neither panics nor takes more memory than [`BLOCK_MAX`], besides names.
+//! It reads files of [`crate::CaptureWriter`], also after other tools processed them, as long as
+//! they kept the byte order (little-endian), the time resolution and the single section. It skips
+//! blocks of unknown types. It never panics, and it uses at most [`BLOCK_MAX`] bytes of memory plus
+//! the names of interfaces.
 
 use crate::block::{self, option};
 use crate::content::RecordContent;
 use crate::error::{FormatError, ReadError};
 use crate::layout::{LINKTYPE, PseudoHeader};
-use crate::options::SNAPLEN_MAX;
+use crate::options::{BLOCK_MAX, SNAPLEN_MAX};
 use std::io::{ErrorKind, Read};
 
-/// The longest block that is read.
-pub const BLOCK_MAX: u32 = SNAPLEN_MAX + 2 * 65_536 + 4096;
-/// The most interfaces that are read.
+/// Maximum number of interfaces in a file.
 pub const INTERFACES_MAX: usize = 65_536;
 
-/// An interface, as the file describes it.
+/// An interface as described in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceInfo {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its description, empty if there is none.
+    /// Description, empty if there is none.
     pub description: String,
-    /// Its signalling rate in bit/s.
+    /// Signalling rate in bit/s.
     pub speed_bps: Option<u64>,
-    /// Time zero, in seconds since 1970.
+    /// Time zero in seconds since 1970-01-01 00:00 UTC.
     pub start_s: i64,
-    /// Records of it in the network, from its statistics at the end of the file.
+    /// Number of records offered to the capture, from the statistics at the end of the file.
     pub received: Option<u64>,
-    /// Those of them that the capture left out.
+    /// Number of these records that the capture left out.
     pub left_out: Option<u64>,
 }
 
-/// A record.
+/// A record read from a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaptureRecord<'a> {
-    /// Time since the time zero of its interface.
+    /// Time since time zero of the interface.
     pub time_ps: u64,
-    /// Number of its interface.
+    /// Number of the interface.
     pub interface: u32,
     /// The pseudo-header.
     pub header: PseudoHeader,
-    /// What follows it.
+    /// The decoded content.
     pub content: RecordContent<'a>,
-    /// The comment, empty if there is none.
+    /// Comment, empty if there is none.
     pub comment: &'a str,
 }
 
-/// Reads a capture from its start to its end.
+/// Reads the records of a capture in the order of the file.
 #[derive(Debug)]
 pub struct CaptureReader<R> {
     from: R,
-    /// The body of the block under way: without its type and its lengths.
+    /// The current block without its type and its two lengths.
     body: Vec<u8>,
-    /// Where the block under way starts, and the next one.
+    /// Start of the current block in the file.
     offset: u64,
+    /// Start of the next block in the file.
     next: u64,
     comment: String,
     interfaces: Vec<InterfaceInfo>,
     begun: bool,
 }
 
-/// Fields of a block, in order.
+/// Takes the fields of a block in order.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -92,7 +92,7 @@ impl<'a> Fields<'a> {
         Some(bytes)
     }
 
-    /// The next option; `None` at their end, an error where it is broken.
+    /// Takes the next option. Returns `None` at the end of the options.
     fn option(&mut self) -> Result<Option<(u16, &'a [u8])>, ()> {
         if self.0.is_empty() {
             return Ok(None);
@@ -117,7 +117,7 @@ fn number(value: &[u8]) -> Result<u64, &'static str> {
 }
 
 impl<R: Read> CaptureReader<R> {
-    /// Begins to read; looks at nothing yet.
+    /// Makes a reader. It does not access `from` yet.
     pub const fn new(from: R) -> Self {
         Self {
             from,
@@ -130,23 +130,27 @@ impl<R: Read> CaptureReader<R> {
         }
     }
 
-    /// The comment of the file, empty if there is none (or it was not read yet).
+    /// Comment of the file, empty if there is none or before the first call of
+    /// [`CaptureReader::record`].
     pub fn comment(&self) -> &str {
         &self.comment
     }
 
-    /// The interfaces that were read until now, by number.
+    /// The interfaces read so far, indexed by their number.
     pub fn interfaces(&self) -> &[InterfaceInfo] {
         &self.interfaces
     }
 
-    /// The next record; none at the end of the file. After an error, what follows is not to be
-    /// trusted.
+    /// Reads the next record. Returns `None` at the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// The source fails or the file is not valid. Do not use the reader after an error.
     pub fn record(&mut self) -> Result<Option<CaptureRecord<'_>>, ReadError> {
         while let Some(kind) = self.block()? {
             let known = match kind {
                 block::SECTION => self.section(),
-                _ if !self.begun => Err("no section header before it"),
+                _ if !self.begun => Err("no section header precedes it"),
                 block::INTERFACE => self.interface(),
                 block::STATISTICS => self.statistics(),
                 block::PACKET => return self.packet().map(Some),
@@ -158,7 +162,7 @@ impl<R: Read> CaptureReader<R> {
         Ok(None)
     }
 
-    /// Reads a block into the buffer; gives back its type, or none at the end of the file.
+    /// Reads a block into the buffer. Returns its type, or `None` at the end of the file.
     fn block(&mut self) -> Result<Option<u32>, ReadError> {
         self.body.clear();
         self.offset = self.next;
@@ -199,12 +203,12 @@ impl<R: Read> CaptureReader<R> {
 
     fn section(&mut self) -> Result<(), &'static str> {
         if self.begun {
-            return Err("a second section");
+            return Err("a second section, only one is supported");
         }
         let mut fields = Fields(&self.body);
         let order = fields.u32().ok_or("too short")?;
         if order == block::BYTE_ORDER.swap_bytes() {
-            return Err("big-endian: not written by spfe");
+            return Err("big-endian byte order is not supported");
         }
         if order != block::BYTE_ORDER {
             return Err("no byte-order magic");
@@ -266,7 +270,7 @@ impl<R: Read> CaptureReader<R> {
         Ok(())
     }
 
-    /// The record in the block under way.
+    /// Decodes the record in the current packet block.
     fn packet(&self) -> Result<CaptureRecord<'_>, ReadError> {
         let offset = self.offset;
         let wrong = |what| ReadError::Block { offset, what };

@@ -1,6 +1,6 @@
-//! What can be captured.
+//! The kinds of record, except link events.
 
-use crate::layout::{LinkKind, PacketEnd, RecordDirection, flag};
+use crate::layout::{LinkKind, PacketEnd, RecordDirection, RecordKind, flag};
 use spfe_link::Word;
 use spfe_link::spacewire::{self, DecodedCharacter, NChar};
 
@@ -9,26 +9,26 @@ pub use spfe_link::datalink::LinkBroadcast as BroadcastMessage;
 /// A packet on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRecord<'a> {
-    /// The bytes, as on this link: first what is left of the path.
+    /// Bytes on this link, beginning with the path bytes that are left.
     pub bytes: &'a [u8],
-    /// How it ended.
+    /// How the packet ended.
     pub end: PacketEnd,
     /// Kind of link.
     pub link: LinkKind,
-    /// Which end saw it.
+    /// End of the link at which it was recorded.
     pub direction: RecordDirection,
     /// Virtual channel.
     pub vc: Option<u8>,
     /// Virtual network.
     pub network: Option<u8>,
-    /// The same number on every link that the packet crosses; 0 for none.
+    /// Identity of the packet: the same number on every link that it crosses, 0 if unknown.
     pub id: u64,
     /// [`flag`] bits: ERROR, FAULT, RESENT.
     pub flags: u16,
 }
 
 impl<'a> PacketRecord<'a> {
-    /// A packet of which no more is known.
+    /// Makes a packet record whose other fields are unknown.
     pub const fn new(bytes: &'a [u8], end: PacketEnd) -> Self {
         let (link, direction) = (LinkKind::Unknown, RecordDirection::Unknown);
         Self { bytes, end, link, direction, vc: None, network: None, id: 0, flags: 0 }
@@ -40,7 +40,7 @@ impl<'a> PacketRecord<'a> {
 pub struct BroadcastRecord {
     /// The message.
     pub message: BroadcastMessage,
-    /// Which end saw it.
+    /// End of the link at which it was recorded.
     pub direction: RecordDirection,
     /// [`flag`] bits: ERROR, FAULT, RESENT.
     pub flags: u16,
@@ -51,7 +51,7 @@ pub struct BroadcastRecord {
 pub struct CodeRecord {
     /// The code.
     pub code: spacewire::BroadcastCode,
-    /// Which end saw it.
+    /// End of the link at which it was recorded.
     pub direction: RecordDirection,
     /// [`flag`] bits: ERROR, FAULT.
     pub flags: u16,
@@ -59,15 +59,15 @@ pub struct CodeRecord {
 
 /// Bits of [`LineWord::flags`].
 pub mod word_flag {
-    /// A word was lost or damaged: RXERR.
+    /// A word was lost or damaged; the receiver replaced it with RXERR.
     pub const RXERR: u8 = 1;
-    /// The line is off: there is no word.
+    /// The line was off, so there is no word.
     pub const OFF: u8 = 1 << 1;
     /// A fault was injected into this word.
     pub const FAULT: u8 = 1 << 2;
 }
 
-/// A word period of a lane.
+/// One word period of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineWord {
     /// The word.
@@ -83,7 +83,7 @@ impl From<Word> for LineWord {
 }
 
 impl From<Option<Word>> for LineWord {
-    /// What [`spfe_link::Lane`] sends and receives.
+    /// Converts the result of [`spfe_link::Lane`]: `None` means that the line is off.
     fn from(word: Option<Word>) -> Self {
         match word {
             Some(word) => Self::from(word),
@@ -93,7 +93,7 @@ impl From<Option<Word>> for LineWord {
 }
 
 impl LineWord {
-    /// Bytes in a record: the symbols (4), the K mask (1), the flags (1), two zeros.
+    /// Size in a record: the symbols (4), the K mask (1), the flags (1), two zeros.
     pub const BYTES: usize = 8;
 
     pub(crate) const fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -107,48 +107,48 @@ impl LineWord {
     }
 }
 
-/// Words of a lane, one behind the other, every one.
+/// Consecutive words of a lane, none left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordsRecord<'a> {
-    /// The words, from the one that starts at the time of the record.
+    /// The words. The first one starts at the time of the record.
     pub words: &'a [LineWord],
-    /// From one word to the next.
+    /// Duration of a word.
     pub period_ps: u32,
-    /// Number of the first one since the lane began.
+    /// Number of the first word, counted from the start of the lane.
     pub first: u64,
     /// Lane, 0 to 15.
     pub lane: u8,
-    /// Data-sending lanes of the link, 0 for not said.
+    /// Number of data-sending lanes of the link, 0 if unknown.
     pub lanes: u8,
-    /// Which end saw them.
+    /// End of the link at which they were recorded.
     pub direction: RecordDirection,
-    /// [`flag`] bits: SCRAMBLED or PLAIN where it is known, FAULT, ERROR.
+    /// [`flag`] bits: SCRAMBLED or PLAIN if known, FAULT, ERROR.
     pub flags: u16,
 }
 
-/// The words of a frame on one lane, or one control word, without what was sent in between.
+/// The words of a frame on one lane, or one control word, without the words sent in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameRecord<'a> {
-    /// The words, from SDF to EDF, SBF to EBF, SIF to the last one, or the one word.
+    /// The words from SDF to EDF, from SBF to EBF or from SIF to the end, or one control word.
     pub words: &'a [LineWord],
     /// Lane, 0 to 15.
     pub lane: u8,
-    /// Data-sending lanes of the link, 0 for not said.
+    /// Number of data-sending lanes of the link, 0 if unknown.
     pub lanes: u8,
-    /// Which end saw it.
+    /// End of the link at which it was recorded.
     pub direction: RecordDirection,
-    /// [`flag`] bits: SCRAMBLED or PLAIN where it is known, RESENT, FAULT, ERROR.
+    /// [`flag`] bits: SCRAMBLED or PLAIN if known, RESENT, FAULT, ERROR.
     pub flags: u16,
 }
 
-/// A character of a SpaceWire link, or what its decoder says instead.
+/// A character of a SpaceWire link, or an error of the decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineCharacter {
-    /// A character or control code.
+    /// A valid character or control code.
     Good(spacewire::SpaceWireCharacter),
-    /// Parity does not hold.
+    /// A parity error.
     ParityError,
-    /// ESC and then ESC, EOP or EEP.
+    /// An escape error: ESC followed by ESC, EOP or EEP.
     EscapeError,
 }
 
@@ -163,7 +163,7 @@ impl From<DecodedCharacter> for LineCharacter {
 }
 
 impl LineCharacter {
-    /// Bytes in a record: the kind, the value.
+    /// Size in a record: the kind (1), the value (1).
     pub const BYTES: usize = 2;
 
     pub(crate) const fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -195,7 +195,7 @@ impl LineCharacter {
         })
     }
 
-    /// Length on the wire in bits; 0 for an error, whose length is not known.
+    /// Length on the line in bits. It is 0 for an error, whose length is unknown.
     pub const fn length_bits(self) -> u8 {
         match self {
             Self::Good(character) => character.length_bits(),
@@ -204,21 +204,30 @@ impl LineCharacter {
     }
 }
 
-/// Characters of a SpaceWire link, one behind the other, every one.
+/// Consecutive characters of a SpaceWire link, none left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CharactersRecord<'a> {
-    /// The characters, from the one that starts at the time of the record.
+    /// The characters. The first one starts at the time of the record.
     pub characters: &'a [LineCharacter],
-    /// A bit.
+    /// Duration of a bit.
     pub bit_ps: u32,
-    /// Number of the first one since the link began.
+    /// Number of the first character, counted from the start of the link.
     pub first: u64,
-    /// Which end saw them.
+    /// End of the link at which they were recorded.
     pub direction: RecordDirection,
     /// [`flag`] bits: FAULT, ERROR.
     pub flags: u16,
 }
 
-/// The flags that a caller may set.
+/// Mask of the flags that a caller may set.
 pub(crate) const FLAGS: u16 =
     flag::ERROR | flag::FAULT | flag::RESENT | flag::SCRAMBLED | flag::PLAIN;
+
+/// Size in bytes of what a header's length counts: bytes, words or characters.
+pub(crate) const fn item_bytes(kind: RecordKind) -> usize {
+    match kind {
+        RecordKind::Words | RecordKind::Frame => LineWord::BYTES,
+        RecordKind::Characters => LineCharacter::BYTES,
+        _ => 1,
+    }
+}

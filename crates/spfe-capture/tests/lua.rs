@@ -1,4 +1,4 @@
-//! `wireshark/spfe/names.lua` says the same as the code.
+//! Keeps `wireshark/spfe/names.lua` equal to the names and constants of the code.
 //!
 //! After an intended change: `SPFE_BLESS=1 cargo test -p spfe-capture --test lua`.
 
@@ -16,7 +16,7 @@ use spfe_proto::rmap::RmapStatus;
 use std::fmt::{Debug, Display, Write};
 use std::path::PathBuf;
 
-/// A table from numbers to texts.
+/// Writes a Lua table from numbers to texts.
 fn texts(out: &mut String, name: &str, rows: &[(u32, String)]) {
     writeln!(out, "M.{name} = {{").unwrap();
     for (number, text) in rows {
@@ -25,7 +25,7 @@ fn texts(out: &mut String, name: &str, rows: &[(u32, String)]) {
     writeln!(out, "}}").unwrap();
 }
 
-/// A table from names to numbers.
+/// Writes a Lua table from names to numbers.
 fn numbers<T: Display>(out: &mut String, name: &str, rows: &[(T, u32)]) {
     writeln!(out, "M.{name} = {{").unwrap();
     for (key, number) in rows {
@@ -34,7 +34,7 @@ fn numbers<T: Display>(out: &mut String, name: &str, rows: &[(T, u32)]) {
     writeln!(out, "}}").unwrap();
 }
 
-/// Names as the code spells them, by their discriminants.
+/// Pairs each value's number with its name in the code.
 fn of<T: Copy + Debug>(all: &[T], number: impl Fn(T) -> u32) -> Vec<(u32, String)> {
     all.iter().map(|value| (number(*value), format!("{value:?}"))).collect()
 }
@@ -253,7 +253,7 @@ fn protocols(out: &mut String) {
 }
 
 #[test]
-fn names_are_those_of_the_code() {
+fn names_lua_matches_the_code() {
     let mut lua = String::from(
         "-- SPDX-License-Identifier: MIT OR Apache-2.0\n\
          -- Names and constants. Generated: SPFE_BLESS=1 cargo test -p spfe-capture --test lua\n\n\

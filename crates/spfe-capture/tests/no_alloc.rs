@@ -1,4 +1,4 @@
-//! Once warm, a record costs no allocation.
+//! Adding a record does not allocate memory once the buffers have grown.
 
 use spfe_capture::*;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -7,7 +7,7 @@ use std::cell::Cell;
 struct Counting;
 
 thread_local! {
-    /// Of this thread: the test's surroundings have their own.
+    /// Allocations of this thread. The test harness allocates on other threads.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -15,22 +15,22 @@ fn count() {
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: everything is handed on to the system's allocator as it came.
+// SAFETY: all calls are passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises are the same.
+        // SAFETY: our caller fulfils the same conditions.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are the same.
+        // SAFETY: our caller fulfils the same conditions.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         count();
-        // SAFETY: the caller's promises are the same.
+        // SAFETY: our caller fulfils the same conditions.
         unsafe { System.realloc(pointer, layout, bytes) }
     }
 }
@@ -62,7 +62,7 @@ fn round(
 }
 
 #[test]
-fn records_cost_no_allocation() {
+fn adding_records_does_not_allocate() {
     for keep in [Keep::All, Keep::First(10_000), Keep::Last(20_000)] {
         let options = WriterOptions { keep, ..WriterOptions::default() };
         let mut capture = CaptureWriter::new(std::io::sink(), &options).unwrap();

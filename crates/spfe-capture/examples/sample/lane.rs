@@ -1,5 +1,7 @@
-//! Two ends of a link of one lane: from power-on, over a packet whose frame is damaged on its way,
-//! until everything is acknowledged. Every received word of both directions is captured.
+//! Simulates both ends of a one-lane link and captures every word that they receive.
+//!
+//! The run starts at power-on, damages the frame of a packet once, and ends when everything is
+//! acknowledged.
 
 use crate::packets::words_of;
 use spfe_capture::{
@@ -60,7 +62,7 @@ impl LaneEnd {
     }
 }
 
-/// The name of a control word.
+/// The name of a control word, or `None` for any other word.
 pub fn name(word: Word) -> Option<&'static str> {
     Some(match ControlWord::decode(word)? {
         ControlWord::Skip => "SKIP",
@@ -89,7 +91,7 @@ pub fn name(word: Word) -> Option<&'static str> {
     })
 }
 
-/// Runs the link; counts the control words that were captured, by name.
+/// Runs the link. Returns the number of captured control words by name.
 pub fn run<W: Write>(
     capture: &mut CaptureWriter<W>,
     forward: InterfaceId,
@@ -118,7 +120,7 @@ pub fn run<W: Write>(
             });
         }
         let mut words = [ends[0].transmit(), ends[1].transmit()];
-        // The third word of the data frame is damaged, in a way that the code does not see.
+        // Damage the third word of the data frame. The 8B/10B code does not detect this error.
         let in_frame = data_words > 0 || words[0].and_then(name) == Some("SDF");
         data_words += u32::from(in_frame);
         if data_words == 4 && !damaged {

@@ -1,11 +1,11 @@
-//! Writes a capture with something of everything, the same on every run, for tests of what reads
+//! Writes a capture with every kind of record, the same on every run, to test programs that read
 //! captures.
 //!
 //!     cargo run -p spfe-capture --example sample -- FILE.pcapng [SNAPLEN [START]]
 //!
-//! SNAPLEN is the snapshot length, START the time zero in seconds since 1970.
+//! SNAPLEN is the snapshot length in bytes, START the time zero in seconds since 1970.
 //!
-//! Says on standard output how many control words of each name are in the lane records at its end.
+//! Prints the number of control words in the lane records, by name.
 
 mod lane;
 mod packets;

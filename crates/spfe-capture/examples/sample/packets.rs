@@ -1,5 +1,5 @@
-//! Packets, messages, events, frames and characters: each record has its number in a comment, as
-//! tests count on it.
+//! Packets, messages, events, frames and characters. Comments give the number of each record,
+//! because tests rely on it.
 
 use spfe_capture::layout::flag;
 use spfe_capture::record::{BroadcastMessage, word_flag};
@@ -62,7 +62,7 @@ fn reply(to: CommandHeader, status: RmapStatus, data: &[u8], path: &[u8]) -> Vec
     out
 }
 
-/// Sends packets, each 1 us and 1 ps behind the one before.
+/// Adds packets that are 1 us and 1 ps apart.
 struct Sender<'a, W: Write> {
     capture: &'a mut CaptureWriter<W>,
     time_ps: u64,
@@ -98,7 +98,7 @@ pub fn rmap<W: Write>(
 ) -> Result {
     let mut to = Sender { capture, time_ps: 0, id: 0 };
     let data = [0xde, 0xad, 0xbe, 0xef];
-    // 1, 2: a write with a path byte left in front, and its reply.
+    // 1, 2: a write that still has one path byte, and its reply.
     let write = header(WRITE, 0x10, 4);
     to.send(forward, &command(write, &data, &[3]), PacketEnd::Eop)?;
     to.send(back, &reply(write, RmapStatus::SUCCESS, &[], &[]), PacketEnd::Eop)?;
@@ -106,33 +106,33 @@ pub fn rmap<W: Write>(
     let read = header(READ, 0x11, 4);
     to.send(forward, &command(read, &[], &[]), PacketEnd::Eop)?;
     to.send(back, &reply(read, RmapStatus::SUCCESS, &data, &[]), PacketEnd::Eop)?;
-    // 5, 6: a read-modify-write: data, mask; the reply has what was there before.
+    // 5, 6: a read-modify-write with data and mask. The reply holds the previous value.
     let rmw = header(RmapOperation::ReadModifyWrite, 0x13, 8);
     to.send(forward, &command(rmw, &[0, 0, 0, 0xff, 0, 0, 0, 0x0f], &[]), PacketEnd::Eop)?;
     to.send(back, &reply(rmw, RmapStatus::SUCCESS, &data, &[]), PacketEnd::Eop)?;
-    // 7, 8: a write with damaged data, and the reply that says so.
+    // 7, 8: a write with damaged data, and the reply with its error status.
     let damaged = header(WRITE, 0x14, 4);
     let mut bytes = command(damaged, &data, &[]);
     bytes[17] ^= 0x10;
     to.send(forward, &bytes, PacketEnd::Eop)?;
     to.send(back, &reply(damaged, RmapStatus::INVALID_DATA_CRC, &[], &[]), PacketEnd::Eop)?;
-    // 9: a read with a damaged header: no reply.
+    // 9: a read with a damaged header, which gets no reply.
     let mut bytes = command(header(READ, 0x15, 4), &[], &[]);
     bytes[8] ^= 1;
     to.send(forward, &bytes, PacketEnd::Eop)?;
-    // 10, 11: a read with paths both ways, and its reply with a path of two bytes.
+    // 10, 11: a read with a path in each direction, and its reply with a path of two bytes.
     let far = CommandHeader {
         reply_address: ReplyAddress::from_path(&[4, 9]).expect("short path"),
         ..header(READ, 0x16, 2)
     };
     to.send(forward, &command(far, &[], &[5, 7]), PacketEnd::Eop)?;
     to.send(back, &reply(far, RmapStatus::SUCCESS, &data[..2], &[4, 9]), PacketEnd::Eop)?;
-    // 12: a write that the network cut in its data.
+    // 12: a write that the network cut within its data.
     let bytes = command(header(WRITE, 0x17, 4), &data, &[]);
     to.send(forward, &bytes[..18], PacketEnd::Eep)?;
-    // 13: a reply to nothing.
+    // 13: a reply without a command.
     to.send(back, &reply(header(WRITE, 0x99, 4), RmapStatus(12), &[], &[]), PacketEnd::Eop)?;
-    // 14: a command code of no meaning.
+    // 14: a reserved command code.
     let unused = CommandHeader { instruction: Instruction(0x44), ..header(READ, 0x18, 4) };
     let mut bytes = vec![0; 16];
     unused.write(&mut bytes)?;
@@ -147,7 +147,7 @@ pub fn others<W: Write>(
     sensor: InterfaceId,
 ) -> Result {
     let mut to = Sender { capture, time_ps: 20_000_000, id: 100 };
-    // 15, 16: a space packet, and one whose length is wrong.
+    // 15, 16: a space packet, and one with a wrong length.
     let header = PrimaryHeader {
         kind: PacketKind::Telecommand,
         secondary_header: true,
@@ -163,10 +163,10 @@ pub fn others<W: Write>(
         let length = transfer.write(&[], &mut bytes)?;
         to.send(forward, &bytes[..length], PacketEnd::Eop)?;
     }
-    // 17, 18: a project's own protocol; only an end marker.
+    // 17, 18: a packet of a private protocol, and a packet that is only an end marker.
     to.send(forward, &[0xfe, 0xf0, 1, 2, 3], PacketEnd::Eop)?;
     to.send(forward, &[], PacketEnd::Eop)?;
-    // 19: a broadcast message that came late.
+    // 19: a broadcast message with the LATE flag.
     let message = BroadcastMessage {
         channel: 0x20,
         kind: 0x81,
@@ -176,7 +176,7 @@ pub fn others<W: Write>(
     };
     let broadcast = BroadcastRecord { message, direction: RecordDirection::Received, flags: 0 };
     to.capture.broadcast(30_000_123, forward, &broadcast)?;
-    // 20, 21, 22: a time-code, an interrupt, its acknowledge.
+    // 20, 21, 22: a time-code, an interrupt, and its acknowledgement.
     let codes =
         [BroadcastCode::time(0x3f), BroadcastCode::interrupt(5), BroadcastCode::acknowledge(5)];
     for (time_ps, code) in (31_000_000..).zip(codes) {
@@ -188,12 +188,12 @@ pub fn others<W: Write>(
 
 /// Records 23 to 26.
 pub fn events<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) -> Result {
-    // 23: a state of a lane. 24: an injected fault.
+    // 23: a change of lane state. 24: an injected fault.
     let state = LinkEvent::lane_state(2, lane::LaneState::Connected, lane::LaneState::Active);
     capture.event(40_000_000, forward, &state)?;
     let fault = LinkEvent { lane: Some(2), ..LinkEvent::new(EventCode::FaultBitError, 3) };
     capture.event(40_000_001, forward, &fault.text("seed 1, word 77"))?;
-    // 25: a switch drops a packet. 26: misaligned.
+    // 25: a switch drops a packet. 26: alignment is lost.
     let dropped = DiscardedPacket {
         port: 3,
         vc: 1,
@@ -207,7 +207,7 @@ pub fn events<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) ->
     Ok(())
 }
 
-/// N-Chars as words: the packet, EOP, Fill.
+/// Packs a packet into words: its bytes, EOP, then Fill up to a whole word.
 pub fn words_of(packet: &[u8]) -> Vec<Word> {
     let symbols: Vec<(u8, bool)> =
         packet.iter().map(|byte| (*byte, false)).chain([(k::EOP, true)]).collect();
@@ -264,7 +264,7 @@ pub fn frames<W: Write>(capture: &mut CaptureWriter<W>, forward: InterfaceId) ->
     Ok(())
 }
 
-/// Record 33: a SpaceWire link starts, sends a packet and a time-code, and fails.
+/// Record 33: a SpaceWire link starts, sends packets and a time-code, and has a parity error.
 pub fn characters<W: Write>(capture: &mut CaptureWriter<W>, sensor: InterfaceId) -> Result {
     use spacewire::SpaceWireCharacter as C;
     let data = |value| C::NChar(NChar::Data(value));
@@ -294,8 +294,8 @@ pub fn characters<W: Write>(capture: &mut CaptureWriter<W>, sensor: InterfaceId)
     Ok(())
 }
 
-/// Record 34: words of the second of two lanes: those that a lane without errors does not send, a
-/// data frame with a PAD, and what a receiver takes for errors.
+/// Record 34: words of the second of two lanes. They are words that a lane without errors does not
+/// send, a data frame with a PAD, and words that a receiver treats as errors.
 pub fn words<W: Write>(
     capture: &mut CaptureWriter<W>,
     forward: InterfaceId,
@@ -318,7 +318,7 @@ pub fn words<W: Write>(
     let full = ControlWord::Full { seq: 0x10, crc: 0 }.sealed();
     frame.insert(2, full.into());
     words.extend(frame);
-    // A frame that begins in a frame; one that RXERR ends; a K character that is none of a frame's.
+    // A frame that starts within a frame, a frame that RXERR ends, and an invalid K character.
     let sdf: LineWord = ControlWord::Sdf { vc: 4 }.encode().into();
     let odd = Word::from_symbols([1, 0x3c, 3, 4], 2);
     words.extend([sdf, sdf, sdf, Word::RXERR.into(), odd.into(), LineWord::from(None)]);

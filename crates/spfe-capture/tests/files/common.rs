@@ -1,4 +1,4 @@
-//! Records made up, written, and compared with what is read.
+//! Random records: generation, writing, and comparison with what the reader returns.
 
 use proptest::prelude::*;
 use spfe_capture::event::EventCode;
@@ -9,7 +9,7 @@ use spfe_link::Word;
 use spfe_link::spacewire::{self, BroadcastCode, NChar};
 use std::io::Write;
 
-/// A record that owns what it holds.
+/// A record that owns its content.
 #[derive(Clone, Debug)]
 pub enum Made {
     Packet {
@@ -176,7 +176,7 @@ impl Made {
         }
     }
 
-    /// Reads back what `write` wrote, of one record or several.
+    /// Reads the one or several records that `write` produced, and compares them.
     pub fn expect(
         &self,
         reader: &mut CaptureReader<&[u8]>,
@@ -268,10 +268,10 @@ impl Made {
     }
 }
 
-/// Interfaces for tests.
+/// Names of the two interfaces of a test capture.
 pub const NAMES: [&str; 2] = ["a.1>b.2", "b.2>a.1"];
 
-/// A capture of records, at their times and interfaces (0 or 1).
+/// Writes a capture of records, each with its time and its interface (0 or 1).
 pub fn capture(
     options: &WriterOptions<'_>,
     records: &[(u64, usize, Made)],

@@ -1,9 +1,9 @@
-//! Limits of the writer: the beginning or the end of a capture, values, texts.
+//! Limits of the writer: kept records, ranges of values, lengths of texts.
 
 use crate::common::{Made, capture};
 use spfe_capture::*;
 
-/// Packets of one byte each, which is their number.
+/// Packets of one byte each, which holds the packet's number.
 fn packets(count: u8) -> Vec<(u64, usize, Made)> {
     let packet = |number| Made::Packet {
         bytes: vec![number],
@@ -26,8 +26,8 @@ fn numbers(file: &[u8]) -> (Vec<u8>, u64) {
     (numbers, reader.interfaces().iter().filter_map(|one| one.left_out).sum())
 }
 
-/// Bytes of one of these packets in the file: 28 in front, header, byte, padding, flags option,
-/// end of options, length.
+/// Size of such a packet's block: 28 bytes before the record, pseudo-header, padded content, end of
+/// options, length.
 const BLOCK: usize = 28 + 32 + 4 + 8 + 4 + 4;
 
 #[test]
@@ -94,7 +94,7 @@ fn an_interface_of_another_capture_is_refused() {
     let interface = Interface { name: "a", description: "", speed_bps: None };
     let id = one.interface(&interface).unwrap();
     let error = other.packet(0, id, &PacketRecord::new(b"", PacketEnd::Eop)).unwrap_err();
-    let text = "interface 0: 0 interfaces; add it with CaptureWriter::interface";
+    let text = "interface 0: the capture has 0 interfaces; add it before its records";
     assert_eq!(error.to_string(), text);
 }
 

@@ -1,11 +1,11 @@
-//! The bytes of records, as `docs/capture.md` has them.
+//! The encoding of records, as documented in `docs/capture.md`.
 
 use spfe_capture::layout::{HEADER, LINKTYPE, MAGIC, VERSION, flag, offset};
 use spfe_capture::record::BroadcastMessage;
 use spfe_capture::*;
 use spfe_link::spacewire::BroadcastCode;
 
-/// The records of a file, as they are in it.
+/// The bytes of each record in a file.
 fn raw(file: &[u8]) -> Vec<Vec<u8>> {
     let mut records = vec![];
     let mut at = 0;
@@ -28,7 +28,7 @@ fn one(write: impl FnOnce(&mut CaptureWriter<Vec<u8>>, InterfaceId)) -> Vec<u8> 
 }
 
 #[test]
-fn a_packet_byte_for_byte() {
+fn packet_record_has_the_documented_bytes() {
     let packet = PacketRecord {
         link: LinkKind::SpaceFibre,
         direction: RecordDirection::Received,
@@ -47,7 +47,7 @@ fn a_packet_byte_for_byte() {
 }
 
 #[test]
-fn contents_byte_for_byte() {
+fn contents_have_the_documented_bytes() {
     let direction = RecordDirection::Sent;
     let message = BroadcastMessage { channel: 9, kind: 8, data: [7; 8], late: true, delayed: true };
     let broadcast = BroadcastRecord { message, direction, flags: 0 };
@@ -66,7 +66,7 @@ fn contents_byte_for_byte() {
 }
 
 #[test]
-fn offsets_are_those_of_the_fields() {
+fn offsets_match_the_encoded_header() {
     let header = PseudoHeader {
         kind: RecordKind::Frame,
         link: LinkKind::SpaceWire,
@@ -105,7 +105,7 @@ fn offsets_are_those_of_the_fields() {
 }
 
 #[test]
-fn a_longer_header_of_a_later_writer_is_passed_over() {
+fn a_longer_header_of_a_later_version_is_accepted() {
     let mut bytes = PseudoHeader { length: 1, ..PseudoHeader::default() }.to_bytes().to_vec();
     bytes[offset::HEADER_BYTES] = 36;
     bytes.extend([1, 2, 3, 4, 0x55]);
@@ -114,7 +114,7 @@ fn a_longer_header_of_a_later_writer_is_passed_over() {
 }
 
 #[test]
-fn docs_have_every_event() {
+fn docs_list_every_event() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/capture.md");
     let docs = std::fs::read_to_string(path).expect("docs/capture.md is there");
     for code in EventCode::ALL {

@@ -1,6 +1,7 @@
-//! Files: what is written is what is read, and nothing else is taken for it.
+//! Round trips of whole files, and damaged files.
 
 mod common;
+mod ethernet;
 mod keep;
 mod layout;
 mod strict;
@@ -13,7 +14,11 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
-    fn what_is_written_is_read(records in records(20), snaplen in 64u32..400, start_s in any::<i64>()) {
+    fn reading_returns_what_was_written(
+        records in records(20),
+        snaplen in 64u32..400,
+        start_s in any::<i64>(),
+    ) {
         let options = WriterOptions { snaplen, start_s, comment: "seed 7", ..WriterOptions::default() };
         let (file, summary) = capture(&options, &records);
         let mut reader = CaptureReader::new(&file[..]);
@@ -49,7 +54,7 @@ proptest! {
 }
 
 #[test]
-fn words_and_characters_come_one_by_one() {
+fn a_batch_writes_when_full_and_at_gaps() {
     let mut capture = CaptureWriter::new(Vec::new(), &WriterOptions::default()).unwrap();
     let interface = Interface { name: "a", description: "", speed_bps: Some(1) };
     let id = capture.interface(&interface).unwrap();
@@ -63,7 +68,7 @@ fn words_and_characters_come_one_by_one() {
         flags: 0,
     };
     let mut batch = RecordBatch::new(id, 4);
-    // Six at once, a gap, one more.
+    // Six consecutive words, a gap, one more word.
     for time_ps in [100, 110, 120, 130, 140, 150, 170] {
         batch.push(&mut capture, time_ps, run, LineWord::from(None)).unwrap();
     }
@@ -94,7 +99,7 @@ fn characters_follow_each_other_by_their_length() {
         flags: 0,
     };
     let mut batch = RecordBatch::new(id, 100);
-    // NULL has 8 bits, FCT 4; then the line is quiet for a bit.
+    // A NULL has 8 bits and an FCT has 4. One bit period is missing before the last NULL.
     for (time_ps, character) in [(0, C::Null), (40, C::Fct), (60, C::Null), (105, C::Null)] {
         batch.push(&mut capture, time_ps, run, LineCharacter::Good(character)).unwrap();
     }

@@ -3,27 +3,29 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-/// Whole blocks, the oldest first.
+/// A queue of whole packet blocks, oldest first, with a limit on their total size.
 pub struct BlockRing {
     bytes: VecDeque<u8>,
     limit: usize,
 }
 
 impl BlockRing {
-    /// Room for that many bytes; much of it is taken only when it is used.
+    /// Makes an empty ring for at most `limit` bytes. It reserves at most 1 MiB now and grows later.
     pub fn new(limit: usize) -> Self {
         Self { bytes: VecDeque::with_capacity(limit.min(1 << 20)), limit }
     }
 
-    /// Puts a block in and gives back true; the oldest go for it, and `forget` is told the interface
-    /// of each. A block longer than the limit is not put in.
-    pub fn push(&mut self, block: &[u8], mut forget: impl FnMut(u32)) -> bool {
+    /// Adds a block and returns true, or returns false if the block alone exceeds the limit.
+    ///
+    /// Removes the oldest blocks to make room, and calls `removed` with the interface of each.
+    pub fn push(&mut self, block: &[u8], mut removed: impl FnMut(u32)) -> bool {
         if block.len() > self.limit {
             return false;
         }
         while self.bytes.len() + block.len() > self.limit {
+            // In a packet block the length is at byte 4 and the interface at byte 8.
             let (length, interface) = (self.word_at(4), self.word_at(8));
-            forget(interface);
+            removed(interface);
             self.bytes.drain(..(length as usize).min(self.bytes.len()));
         }
         self.bytes.extend(block);
@@ -35,7 +37,7 @@ impl BlockRing {
         u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)])
     }
 
-    /// Writes all blocks.
+    /// Writes all blocks, oldest first. The ring keeps them.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let (first, second) = self.bytes.as_slices();
         to.write_all(first)?;
