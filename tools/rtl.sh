@@ -3,6 +3,7 @@
 #
 #   tools/rtl.sh tools                 installs the tools where they are missing; their versions
 #   tools/rtl.sh lint [MODULE...]      every module by itself: Verilator, slang, yosys, house style
+#   tools/rtl.sh format [MODULE...]    lays the source out as lint wants it
 #   tools/rtl.sh test [--ci|BENCH...] block tests in rtl/tb; RTL_SEEDS=N random seeds each (1)
 #   tools/rtl.sh formal [--ci|TASK...] bounded proofs in rtl/formal
 #   tools/rtl.sh synth [--ci] [TOP...] resources and clock rates of the tops in rtl/synth.toml, beside the
@@ -116,7 +117,7 @@ main() {
     local command=${1:-}
     (($#)) && shift
     case $command in
-    tools | lint | test | formal | synth | coverage | run) environment ;;
+    tools | lint | format | test | formal | synth | coverage | run) environment ;;
     *) usage ;;
     esac
     case $command in

@@ -7,11 +7,11 @@ import tomllib
 
 from rtl_files import (OUT, RTL, chosen, design_files, each, modules, packages, relative, report,
                        run, search_options)
+from rtl_format import GENERATED, formatted_files, unformatted
 from rtl_style import findings
 
 VERIBLE_RULES = ("port-name-suffix", "line-length=length:100", "-parameter-name-style",
                  "-unpacked-dimensions-range-ordering")
-GENERATED = "// Generated from "
 
 
 def variants():
@@ -46,6 +46,12 @@ def style(path):
     return code == 0 and not found, f"style {path.stem}", said + "\n".join(found)
 
 
+def layout(path):
+    """The formatter would not change a file."""
+    said = unformatted(path)
+    return not said, f"format {path.stem}", said
+
+
 def yosys(names):
     """The synthesis front end reads these modules, and finds no loop and no second driver."""
     files = [relative(path) for path in [*packages(), *modules().values()]]
@@ -61,7 +67,8 @@ def main(arguments):
     known = variants()
     wanted = chosen(known, arguments, "module")
     paths = [path for path in design_files() if not arguments or path.stem in arguments]
-    results = each(verilator, wanted.items()) + each(style, paths)
+    laid_out = [path for name, path in formatted_files().items() if not arguments or name in arguments]
+    results = each(verilator, wanted.items()) + each(style, paths) + each(layout, laid_out)
     good = [report(*result) for result in results]
     good.append(yosys(sorted({module for module, _ in wanted.values()})))
     return 0 if all(good) else 1

@@ -137,11 +137,11 @@ def taken(lut, ff=100, rates=None):
 
 
 class Record(unittest.TestCase):
-    TOP = {"name": "a", "module": "spfe_skid", "parameters": {"WIDTH": 3}}
+    TOP = {"name": "a", "module": "spfe_skid", "parameters": {"Width": 3}}
     TOPS = {"a": TOP, "b": {"name": "b", "module": "spfe_skid"}}
 
     def record(self, **flows):
-        return {"a": {"module": "spfe_skid", "parameters": {"WIDTH": 3}} | flows}
+        return {"a": {"module": "spfe_skid", "parameters": {"Width": 3}} | flows}
 
     def test_differences(self):
         new, old = taken(1000, rates={"1": 99.0, "2": 101.0, "3": 120.0}), taken(990, rates={"1": 90.5})
@@ -156,7 +156,7 @@ class Record(unittest.TestCase):
             self.assertFalse(rtl_record.judge(self.TOP, taken(lut, ff), self.record(**taken(1000)), False, []))
 
     def test_what_is_not_in_the_record(self):
-        other = {"a": {"module": "spfe_skid", "parameters": {"WIDTH": 4}} | taken(1000)}
+        other = {"a": {"module": "spfe_skid", "parameters": {"Width": 4}} | taken(1000)}
         for record in ({}, other):
             self.assertTrue(rtl_record.judge(self.TOP, taken(1), record, True, []))
             self.assertFalse(rtl_record.judge(self.TOP, taken(1), record, False, []))
@@ -165,7 +165,7 @@ class Record(unittest.TestCase):
         old = self.record(**taken(1000, rates={"1": 100.0})) | {"gone": {}}
         kept = rtl_record.merged(self.TOP, taken(5), self.TOPS, old)
         self.assertEqual(kept, self.record(xcup=taken(5)["xcup"], ecp5=old["a"]["ecp5"]))
-        old["a"]["parameters"] = {"WIDTH": 4}
+        old["a"]["parameters"] = {"Width": 4}
         self.assertNotIn("ecp5", rtl_record.merged(self.TOP, taken(5), self.TOPS, old)["a"])
 
     def test_what_figures_are_made_of(self):

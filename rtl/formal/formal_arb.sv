@@ -4,47 +4,59 @@
 /// round-robin one, with which nobody waits for more than the used grants of all others.
 module formal_arb #(
   /// Requesters.
-  parameter int unsigned PORTS = 5,
+  parameter int unsigned Ports = 5,
   /// 1: round robin; 0: fixed priorities.
-  parameter bit          ROUND = 1'b1
+  parameter bit Round = 1'b1
 ) (
   /// Clock.
-  input logic             clk_i,
+  input logic clk_i,
   /// Free: who wants the grant.
-  input logic [PORTS-1:0] request_i,
+  input logic [Ports-1:0] request_i,
   /// Free: the grant is used.
-  input logic             used_i
+  input logic used_i
 );
-  localparam int unsigned INDEX_WIDTH = $clog2(PORTS);
+  localparam int unsigned IndexWidth = $clog2(Ports);
 
-  logic                   rst_q = 1'b1;
-  logic [PORTS-1:0]       grant;
-  logic [INDEX_WIDTH-1:0] index;
-  logic                   valid;
+  logic rst_q = 1'b1;
+  logic [Ports-1:0] grant;
+  logic [IndexWidth-1:0] index;
+  logic valid;
 
-  if (ROUND) begin : gen_round
-    spfe_arb_rr #(.PORTS(PORTS)) dut (
-      .clk_i, .rst_i(rst_q), .request_i, .used_i,
-      .grant_o(grant), .index_o(index), .valid_o(valid)
+  if (Round) begin : gen_round
+    spfe_arb_rr #(
+      .Ports(Ports)
+    ) i_dut (
+      .clk_i,
+      .rst_i(rst_q),
+      .request_i,
+      .used_i,
+      .grant_o(grant),
+      .index_o(index),
+      .valid_o(valid)
     );
   end else begin : gen_fixed
-    spfe_arb_fixed #(.PORTS(PORTS)) dut (
-      .request_i, .grant_o(grant), .index_o(index), .valid_o(valid)
+    spfe_arb_fixed #(
+      .Ports(Ports)
+    ) i_dut (
+      .request_i,
+      .grant_o(grant),
+      .index_o(index),
+      .valid_o(valid)
     );
   end
 
   // Used grants that others have had while each port was asking.
-  logic [PORTS-1:0][INDEX_WIDTH:0] waited_q;
-  logic                            too_long;
+  logic [Ports-1:0][IndexWidth:0] waited_q;
+  logic too_long;
 
   always_comb begin
     too_long = 1'b0;
-    for (int unsigned i = 0; i < PORTS; i++) too_long |= 32'(waited_q[i]) >= PORTS;
+    for (int unsigned i = 0; i < Ports; i++) too_long |= 32'(waited_q[i]) >= Ports;
   end
 
   always_ff @(posedge clk_i) begin
     rst_q <= 1'b0;
-    for (int unsigned i = 0; i < PORTS; i++) begin
+    for (int unsigned i = 0; i < Ports; i++) begin
       if (!request_i[i] || (used_i && grant[i])) waited_q[i] <= '0;
       else if (used_i) waited_q[i] <= waited_q[i] + 1'b1;
       if (rst_q) waited_q[i] <= '0;
@@ -53,15 +65,15 @@ module formal_arb #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_q) begin
-      a_valid: assert (valid == (request_i != '0));
-      a_one: assert ((grant & (grant - PORTS'(1))) == '0);
-      a_given: assert (valid == (grant != '0));
-      a_asked: assert ((grant & ~request_i) == '0);
-      a_index: assert (valid ? grant[index] : index == '0);
-      a_lowest: assert (ROUND || grant == (request_i & ~(request_i - PORTS'(1))));
-      a_waits: assert (!ROUND || !too_long);
-      c_waits: cover (!ROUND || 32'(waited_q[PORTS-1]) == PORTS - 1);
-      c_high: cover (grant[PORTS-1]);
+      a_valid : assert (valid == (request_i != '0));
+      a_one : assert ((grant & (grant - Ports'(1))) == '0);
+      a_given : assert (valid == (grant != '0));
+      a_asked : assert ((grant & ~request_i) == '0);
+      a_index : assert (valid ? grant[index] : index == '0);
+      a_lowest : assert (Round || grant == (request_i & ~(request_i - Ports'(1))));
+      a_waits : assert (!Round || !too_long);
+      c_waits : cover (!Round || 32'(waited_q[Ports-1]) == Ports - 1);
+      c_high : cover (grant[Ports-1]);
     end
   end
 endmodule

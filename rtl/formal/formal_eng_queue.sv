@@ -3,65 +3,72 @@
 /// A session that has work is looked at, and once: whatever the pipeline and the walk of the timers ask
 /// for at the same time, no session is taken without work since it was taken last, none waits
 /// for more than all the others, and the queue never overflows.
-module formal_eng_queue
-#(
+module formal_eng_queue #(
   /// Bits of a session number.
-  localparam int unsigned BITS = 2
+  localparam int unsigned Bits = 2
 ) (
   /// Clock.
-  input logic            clk_i,
+  input logic clk_i,
   /// Free: the session that is watched; its value in the first cycle counts.
-  input logic [BITS-1:0] watched_i,
+  input logic [Bits-1:0] watched_i,
   /// Free: the pipeline finds work.
-  input logic            push_i,
+  input logic push_i,
   /// Free: of which session.
-  input logic [BITS-1:0] push_sid_i,
+  input logic [Bits-1:0] push_sid_i,
   /// Free: the walk finds a timer that has run out.
-  input logic            walk_i,
+  input logic walk_i,
   /// Free: of which session.
-  input logic [BITS-1:0] walk_sid_i,
+  input logic [Bits-1:0] walk_sid_i,
   /// Free: the pipeline takes the next one.
-  input logic            pop_i
+  input logic pop_i
 );
-  localparam int unsigned SESSIONS = 2 ** BITS;
+  localparam int unsigned Sessions = 2 ** Bits;
 
   logic rst_q = 1'b1;
-  logic [BITS-1:0] watched_q;
+  logic [Bits-1:0] watched_q;
   logic walk_ready, valid;
-  logic [BITS-1:0] sid;
+  logic [Bits-1:0] sid;
 
   always_ff @(posedge clk_i) begin
     rst_q <= 1'b0;
     if (rst_q) watched_q <= watched_i;
   end
 
-  spfe_tcp_eng_queue #(.SessionCount(SESSIONS)) dut (
-    .clk_i, .rst_i(rst_q),
-    .push_i(push_i && !rst_q), .push_sid_i, .walk_i(walk_i && !rst_q), .walk_sid_i,
-    .walk_ready_o(walk_ready), .valid_o(valid), .sid_o(sid), .pop_i
+  spfe_tcp_eng_queue #(
+    .SessionCount(Sessions)
+  ) i_dut (
+    .clk_i,
+    .rst_i(rst_q),
+    .push_i(push_i && !rst_q),
+    .push_sid_i,
+    .walk_i(walk_i && !rst_q),
+    .walk_sid_i,
+    .walk_ready_o(walk_ready),
+    .valid_o(valid),
+    .sid_o(sid),
+    .pop_i
   );
 
   // Work that the session has been given and nobody has looked at; and who was looked at meanwhile.
   logic work_q, given, taken;
-  logic [BITS:0] others_q, quiet_q;
+  logic [Bits:0] others_q, quiet_q;
   logic pushed_q;  // the pipeline's work is looked at one cycle later
 
-  assign given = !rst_q && (pushed_q ||
-      (walk_i && walk_ready && walk_sid_i == watched_q));
+  assign given = !rst_q && (pushed_q || (walk_i && walk_ready && walk_sid_i == watched_q));
   assign taken = valid && pop_i && sid == watched_q;
 
   always_ff @(posedge clk_i) begin
     pushed_q <= !rst_q && push_i && push_sid_i == watched_q;
     work_q <= !rst_q && !taken && (work_q || given);
-    others_q <= rst_q || taken || !work_q ? '0 : others_q + {{BITS{1'b0}}, valid && pop_i};
+    others_q <= rst_q || taken || !work_q ? '0 : others_q + {{Bits{1'b0}}, valid && pop_i};
     quiet_q <= rst_q || valid || !work_q ? '0 : quiet_q + 1'b1;
     if (!rst_q) begin
-      a_work: assert (!taken || work_q);
-      a_fair: assert (32'(others_q) < SESSIONS);
+      a_work : assert (!taken || work_q);
+      a_fair : assert (32'(others_q) < Sessions);
       // What waits shows itself within two cycles.
-      a_shown: assert (32'(quiet_q) < 2);
-      c_all: cover (taken && 32'(others_q) == SESSIONS - 1);
-      c_again: cover (taken && given);
+      a_shown : assert (32'(quiet_q) < 2);
+      c_all : cover (taken && 32'(others_q) == Sessions - 1);
+      c_again : cover (taken && given);
     end
   end
 endmodule

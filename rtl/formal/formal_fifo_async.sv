@@ -3,40 +3,51 @@
 /// A FIFO between two clocks loses, doubles and changes no word, however the clocks tick.
 module formal_fifo_async #(
   /// Bits of a word.
-  parameter int unsigned WIDTH = 1,
+  parameter int unsigned Width = 1,
   /// Words of the FIFO.
-  parameter int unsigned DEPTH = 4
+  parameter int unsigned Depth = 4
 ) (
   /// Free: clock of the writer.
-  input logic             clk_i,
+  input logic clk_i,
   /// Free: clock of the reader.
-  input logic             rclk_i,
+  input logic rclk_i,
   /// Free: watch the word that comes in.
-  input logic             watch_i,
+  input logic watch_i,
   /// Free: the writer offers a word.
-  input logic             valid_i,
+  input logic valid_i,
   /// Free: the word of the writer.
-  input logic [WIDTH-1:0] data_i,
+  input logic [Width-1:0] data_i,
   /// Free: the reader takes the word.
-  input logic             ready_i
+  input logic ready_i
 );
-  localparam int unsigned COUNT_WIDTH = $clog2(DEPTH) + 1;
+  localparam int unsigned CountWidth = $clog2(Depth) + 1;
 
-  logic             ready;
-  logic             valid;
-  logic [WIDTH-1:0] data;
+  logic ready;
+  logic valid;
+  logic [Width-1:0] data;
 
   // Words written and read since the start; the registers of the FIFO start as after a reset.
-  logic [COUNT_WIDTH-1:0] written_q = '0;
-  logic [COUNT_WIDTH-1:0] read_q = '0;
-  logic                   watching_q = 1'b0;
-  logic [WIDTH-1:0]       word_q = '0;
-  logic [COUNT_WIDTH-1:0] number_q = '0;
-  logic                   seen_q = 1'b0;
+  logic [CountWidth-1:0] written_q = '0;
+  logic [CountWidth-1:0] read_q = '0;
+  logic watching_q = 1'b0;
+  logic [Width-1:0] word_q = '0;
+  logic [CountWidth-1:0] number_q = '0;
+  logic seen_q = 1'b0;
 
-  spfe_fifo_async #(.WIDTH(WIDTH), .DEPTH(DEPTH)) dut (
-    .clk_i, .rst_i(1'b0), .valid_i, .ready_o(ready), .data_i,
-    .rclk_i, .rrst_i(1'b0), .valid_o(valid), .ready_i, .data_o(data)
+  spfe_fifo_async #(
+    .Width(Width),
+    .Depth(Depth)
+  ) i_dut (
+    .clk_i,
+    .rst_i(1'b0),
+    .valid_i,
+    .ready_o(ready),
+    .data_i,
+    .rclk_i,
+    .rrst_i(1'b0),
+    .valid_o(valid),
+    .ready_i,
+    .data_o(data)
   );
 
   always_ff @(posedge clk_i) begin
@@ -44,23 +55,23 @@ module formal_fifo_async #(
       written_q <= written_q + 1'b1;
       if (watch_i && !watching_q) begin
         watching_q <= 1'b1;
-        word_q     <= data_i;
-        number_q   <= written_q;
+        word_q <= data_i;
+        number_q <= written_q;
       end
-      a_room: assert (written_q - read_q != COUNT_WIDTH'(DEPTH));
+      a_room : assert (written_q - read_q != CountWidth'(Depth));
     end
-    c_full: cover (!ready);
+    c_full : cover (!ready);
   end
 
   always_ff @(posedge rclk_i) begin
     if (valid && ready_i) begin
       read_q <= read_q + 1'b1;
       if (watching_q && !seen_q && read_q == number_q) begin
-        seen_q  <= 1'b1;
-        a_word: assert (data == word_q);
+        seen_q <= 1'b1;
+        a_word : assert (data == word_q);
       end
-      a_nothing: assert (written_q != read_q);
+      a_nothing : assert (written_q != read_q);
     end
-    c_seen: cover (seen_q);
+    c_seen : cover (seen_q);
   end
 endmodule

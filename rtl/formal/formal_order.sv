@@ -3,59 +3,59 @@
 /// What leaves a queue is what came in, once and in order: any one word is watched until it leaves.
 module formal_order #(
   /// Bits of a word.
-  parameter int unsigned WIDTH = 4,
+  parameter int unsigned Width = 4,
   /// Words that the queue can hold.
-  parameter int unsigned DEPTH = 4,
-  /// Bits of a number of words; follows from DEPTH.
-  localparam int unsigned COUNT_WIDTH = $clog2(DEPTH + 1)
+  parameter int unsigned Depth = 4,
+  /// Bits of a number of words; follows from Depth.
+  localparam int unsigned CountWidth = $clog2(Depth + 1)
 ) (
   /// Clock.
-  input  logic                   clk_i,
+  input logic clk_i,
   /// Synchronous reset, active high.
-  input  logic                   rst_i,
+  input logic rst_i,
   /// Free: watch the word that comes in.
-  input  logic                   watch_i,
+  input logic watch_i,
   /// A word comes in.
-  input  logic                   push_i,
+  input logic push_i,
   /// The word that comes in.
-  input  logic [WIDTH-1:0]       data_i,
+  input logic [Width-1:0] data_i,
   /// A word leaves, perhaps one that comes in in this cycle.
-  input  logic                   pop_i,
+  input logic pop_i,
   /// The word that leaves.
-  input  logic [WIDTH-1:0]       data_o,
+  input logic [Width-1:0] data_o,
   /// Words inside.
-  output logic [COUNT_WIDTH-1:0] count_o
+  output logic [CountWidth-1:0] count_o
 );
-  logic                   watching_q;
-  logic [WIDTH-1:0]       word_q;
+  logic watching_q;
+  logic [Width-1:0] word_q;
   // Words that leave before the watched one.
-  logic [COUNT_WIDTH-1:0] ahead_q;
+  logic [CountWidth-1:0] ahead_q;
 
   always_ff @(posedge clk_i) begin
-    count_o <= count_o + COUNT_WIDTH'(push_i) - COUNT_WIDTH'(pop_i);
+    count_o <= count_o + CountWidth'(push_i) - CountWidth'(pop_i);
     if (!watching_q) begin
       if (push_i && watch_i && !(pop_i && count_o == '0)) begin
         watching_q <= 1'b1;
-        word_q     <= data_i;
-        ahead_q    <= count_o - COUNT_WIDTH'(pop_i);
+        word_q <= data_i;
+        ahead_q <= count_o - CountWidth'(pop_i);
       end
     end else if (pop_i) begin
       if (ahead_q == '0) watching_q <= 1'b0;
       else ahead_q <= ahead_q - 1'b1;
     end
     if (rst_i) begin
-      count_o    <= '0;
+      count_o <= '0;
       watching_q <= 1'b0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_nothing: assert (!pop_i || count_o != '0 || (push_i && data_o == data_i));
-      a_room: assert (!push_i || pop_i || count_o != COUNT_WIDTH'(DEPTH));
-      a_order: assert (!(watching_q && pop_i && ahead_q == '0) || data_o == word_q);
-      c_full: cover (count_o == COUNT_WIDTH'(DEPTH));
-      c_watched: cover (watching_q && pop_i && ahead_q == '0);
+      a_nothing : assert (!pop_i || count_o != '0 || (push_i && data_o == data_i));
+      a_room : assert (!push_i || pop_i || count_o != CountWidth'(Depth));
+      a_order : assert (!(watching_q && pop_i && ahead_q == '0) || data_o == word_q);
+      c_full : cover (count_o == CountWidth'(Depth));
+      c_watched : cover (watching_q && pop_i && ahead_q == '0);
     end
   end
 endmodule

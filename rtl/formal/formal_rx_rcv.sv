@@ -7,25 +7,25 @@ module formal_rx_rcv
   import spfe_tcp_pkg::*;
 (
   /// Clock.
-  input logic     clk_i,
+  input logic clk_i,
   /// Free: the session that is watched; its value in the first cycle counts.
-  input logic     watched_i,
+  input logic watched_i,
   /// Free: command of the engine.
   input rcv_cmd_t cmd_i,
   /// Free: it is there.
-  input logic     cmd_valid_i,
+  input logic cmd_valid_i,
   /// Free: a segment's session is read.
-  input logic     read_i,
+  input logic read_i,
   /// Free: of which session.
-  input logic     read_sid_i,
+  input logic read_sid_i,
   /// Free: the segment ends.
-  input logic     end_i,
+  input logic end_i,
   /// Free: it is taken, unless it is stale.
-  input logic     take_i,
+  input logic take_i,
   /// Free: RCV.NXT afterwards.
-  input seq_t     move_nxt_i,
+  input seq_t move_nxt_i,
   /// Free: it has FIN.
-  input logic     close_i
+  input logic close_i
 );
   logic rst_q = 1'b1;
   logic watched_q;
@@ -53,14 +53,28 @@ module formal_rx_rcv
     if (read) sid_q <= read_sid_i;
   end
 
-  spfe_tcp_rx_rcv #(.SessionCount(2)) dut (
-    .clk_i, .rst_i(rst_q),
-    .cmd_i(cmd), .cmd_valid_i, .cmd_ready_o(cmd_ready),
-    .read_i(read), .read_sid_i(sid_t'(read_sid_i)), .nxt_o(nxt), .open_o(is_open), .stale_o(stale),
-    .end_i(ends), .move_i(move), .move_sid_i(sid_t'(sid_q)), .move_nxt_i,
+  spfe_tcp_rx_rcv #(
+    .SessionCount(2)
+  ) i_dut (
+    .clk_i,
+    .rst_i(rst_q),
+    .cmd_i(cmd),
+    .cmd_valid_i,
+    .cmd_ready_o(cmd_ready),
+    .read_i(read),
+    .read_sid_i(sid_t'(read_sid_i)),
+    .nxt_o(nxt),
+    .open_o(is_open),
+    .stale_o(stale),
+    .end_i(ends),
+    .move_i(move),
+    .move_sid_i(sid_t'(sid_q)),
+    .move_nxt_i,
     .move_close_i(close_i),
-    .tx_sid_i(sid_t'(watched_q)), .tx_nxt_o(tx_nxt),
-    .eng_sid_i(sid_t'(watched_q)), .eng_nxt_o(eng_nxt)
+    .tx_sid_i(sid_t'(watched_q)),
+    .tx_nxt_o(tx_nxt),
+    .eng_sid_i(sid_t'(watched_q)),
+    .eng_nxt_o(eng_nxt)
   );
 
   // What commands and segments make of the session.
@@ -83,13 +97,13 @@ module formal_rx_rcv
       open_q <= 1'b0;
     end
     if (!rst_q) begin
-      a_one: assert (!(move && cmd_valid_i && cmd_ready));
-      if (known_q) a_nxt: assert (tx_nxt == nxt_q && eng_nxt == nxt_q);
+      a_one : assert (!(move && cmd_valid_i && cmd_ready));
+      if (known_q) a_nxt : assert (tx_nxt == nxt_q && eng_nxt == nxt_q);
       // What the segment was judged with is what the session has when it is taken.
-      if (mine && known_q) a_judged: assert (nxt == nxt_q);
-      if (mine) a_open: assert (is_open == open_q);
-      c_move: cover (mine && known_q && is_open);
-      c_stale: cover (ends && take_i && stale && known_q);
+      if (mine && known_q) a_judged : assert (nxt == nxt_q);
+      if (mine) a_open : assert (is_open == open_q);
+      c_move : cover (mine && known_q && is_open);
+      c_stale : cover (ends && take_i && stale && known_q);
     end
   end
 endmodule

@@ -3,46 +3,70 @@
 /// A register slice holds at most two words, and loses, doubles and changes none.
 module formal_slice #(
   /// Bits of a word.
-  parameter int unsigned WIDTH = 3
+  parameter int unsigned Width = 3
 ) (
   /// Clock.
-  input logic             clk_i,
+  input logic clk_i,
   /// Free: watch the word that comes in.
-  input logic             watch_i,
+  input logic watch_i,
   /// Free: the source offers a word.
-  input logic             valid_i,
+  input logic valid_i,
   /// Free: the word of the source.
-  input logic [WIDTH-1:0] data_i,
+  input logic [Width-1:0] data_i,
   /// Free: the sink takes the word.
-  input logic             ready_i
+  input logic ready_i
 );
-  logic             rst_q = 1'b1;
-  logic             ready;
-  logic             valid;
-  logic [WIDTH-1:0] data;
-  logic [1:0]       count;
+  logic rst_q = 1'b1;
+  logic ready;
+  logic valid;
+  logic [Width-1:0] data;
+  logic [1:0] count;
 
   always_ff @(posedge clk_i) rst_q <= 1'b0;
 
-  spfe_slice #(.WIDTH(WIDTH)) dut (
-    .clk_i, .rst_i(rst_q), .valid_i, .ready_o(ready), .data_i,
-    .valid_o(valid), .ready_i, .data_o(data)
+  spfe_slice #(
+    .Width(Width)
+  ) i_dut (
+    .clk_i,
+    .rst_i(rst_q),
+    .valid_i,
+    .ready_o(ready),
+    .data_i,
+    .valid_o(valid),
+    .ready_i,
+    .data_o(data)
   );
-  formal_stream #(.WIDTH(WIDTH)) stream (
-    .clk_i, .rst_i(rst_q), .valid_i, .ready_o(ready), .data_i,
-    .valid_o(valid), .ready_i, .data_o(data)
+  formal_stream #(
+    .Width(Width)
+  ) i_stream (
+    .clk_i,
+    .rst_i(rst_q),
+    .valid_i,
+    .ready_o(ready),
+    .data_i,
+    .valid_o(valid),
+    .ready_i,
+    .data_o(data)
   );
-  formal_order #(.WIDTH(WIDTH), .DEPTH(2)) order (
-    .clk_i, .rst_i(rst_q), .watch_i,
-    .push_i(valid_i && ready), .data_i, .pop_i(valid && ready_i), .data_o(data),
+  formal_order #(
+    .Width(Width),
+    .Depth(2)
+  ) i_order (
+    .clk_i,
+    .rst_i(rst_q),
+    .watch_i,
+    .push_i(valid_i && ready),
+    .data_i,
+    .pop_i(valid && ready_i),
+    .data_o(data),
     .count_o(count)
   );
 
   always_ff @(posedge clk_i) begin
     if (!rst_q) begin
       // It stops the source only when it is full, and offers what it holds.
-      a_ready: assert (ready == (count != 2'd2));
-      a_valid: assert (valid == (count != 2'd0));
+      a_ready : assert (ready == (count != 2'd2));
+      a_valid : assert (valid == (count != 2'd0));
     end
   end
 endmodule

@@ -9,23 +9,23 @@ module formal_tx_state
   import spfe_tcp_tx_pkg::*;
 (
   /// Clock.
-  input logic             clk_i,
+  input logic clk_i,
   /// Free: the session that is watched; its value in the first cycle counts.
-  input logic             watched_i,
+  input logic watched_i,
   /// Free: longest message; its value in the first cycle counts.
-  input logic [15:0]      mss_i,
+  input logic [15:0] mss_i,
   /// Free: requests of the askers.
   input state_req_t [2:0] req_i,
   /// Free: they are there.
-  input logic [2:0]       req_valid_i,
+  input logic [2:0] req_valid_i,
   /// Free: request of the user side.
-  input state_req_t       user_req_i,
+  input state_req_t user_req_i,
   /// Free: it is there.
-  input logic             user_valid_i,
+  input logic user_valid_i,
   /// Free: command of the engine.
-  input snd_cmd_t         snd_cmd_i,
+  input snd_cmd_t snd_cmd_i,
   /// Free: it is there.
-  input logic             snd_cmd_valid_i
+  input logic snd_cmd_valid_i
 );
   logic rst_q = 1'b1;
   logic watched_q;
@@ -57,18 +57,39 @@ module formal_tx_state
   logic [1:0] go, is_open, room, gen;
   seq_t nxt, consumed, written, rx_nxt, cmd_nxt, user_written;
 
-  spfe_tcp_tx_state #(.SessionCount(2)) dut (
-    .clk_i, .rst_i(rst_q), .mss_i(mss_q),
-    .req_i(req), .req_valid_i, .req_ready_o(req_ready), .res_valid_o(res_valid),
+  spfe_tcp_tx_state #(
+    .SessionCount(2)
+  ) i_dut (
+    .clk_i,
+    .rst_i(rst_q),
+    .mss_i(mss_q),
+    .req_i(req),
+    .req_valid_i,
+    .req_ready_o(req_ready),
+    .res_valid_o(res_valid),
     .res_match_o(res_match),
-    .user_req_i(user_req), .user_valid_i, .user_ready_o(user_ready), .user_done_o(user_done),
+    .user_req_i(user_req),
+    .user_valid_i,
+    .user_ready_o(user_ready),
+    .user_done_o(user_done),
     .user_match_o(user_match),
-    .snd_cmd_i, .snd_cmd_valid_i, .snd_cmd_ready_o(snd_cmd_ready),
-    .go_o(go), .open_o(is_open), .room_o(room),
-    .eng_sid_i(sid_t'(watched_q)), .eng_nxt_o(nxt), .eng_consumed_o(consumed),
-    .eng_written_o(written), .rx_sid_i(sid_t'(watched_q)), .rx_nxt_o(rx_nxt),
-    .cmd_sid_i(sid_t'(watched_q)), .cmd_nxt_o(cmd_nxt),
-    .user_sid_i(sid_t'(watched_q)), .user_written_o(user_written), .gen_o(gen)
+    .snd_cmd_i,
+    .snd_cmd_valid_i,
+    .snd_cmd_ready_o(snd_cmd_ready),
+    .go_o(go),
+    .open_o(is_open),
+    .room_o(room),
+    .eng_sid_i(sid_t'(watched_q)),
+    .eng_nxt_o(nxt),
+    .eng_consumed_o(consumed),
+    .eng_written_o(written),
+    .rx_sid_i(sid_t'(watched_q)),
+    .rx_nxt_o(rx_nxt),
+    .cmd_sid_i(sid_t'(watched_q)),
+    .cmd_nxt_o(cmd_nxt),
+    .user_sid_i(sid_t'(watched_q)),
+    .user_written_o(user_written),
+    .gen_o(gen)
   );
 
   // What the operations taken make of the session, each at once.
@@ -148,25 +169,26 @@ module formal_tx_state
 
   always_ff @(posedge clk_i) begin
     if (!rst_q) begin
-      a_one: assert ($onehot0({taken, set}));
-      a_spaced: assert (!(spaced_q && (any || set)));
+      a_one : assert ($onehot0({taken, set}));
+      a_spaced : assert (!(spaced_q && (any || set)));
       if (now_q.known && last_q[1:0] == '0) begin
-        a_nxt: assert (nxt == now_q.nxt && rx_nxt == now_q.nxt && cmd_nxt == now_q.nxt);
-        a_consumed: assert (consumed == now_q.consumed);
-        a_written: assert (written == now_q.written && user_written == now_q.written);
-        a_open: assert (is_open[watched_q] == now_q.is_open);
-        a_gen: assert (gen[watched_q] == now_q.gen);
+        a_nxt : assert (nxt == now_q.nxt && rx_nxt == now_q.nxt && cmd_nxt == now_q.nxt);
+        a_consumed : assert (consumed == now_q.consumed);
+        a_written : assert (written == now_q.written && user_written == now_q.written);
+        a_open : assert (is_open[watched_q] == now_q.is_open);
+        a_gen : assert (gen[watched_q] == now_q.gen);
       end
       if (now_q.known && last_q == '0) begin
-        a_go: assert (go[watched_q] == (now_q.is_open && now_q.live &&
+        a_go :
+        assert (go[watched_q] == (now_q.is_open && now_q.live &&
             now_q.nxt == now_q.consumed && !window[31] && window >= 32'(mss_q)));
       end
       if (!now_q.known && last_q == '0) begin
-        a_closed: assert (!go[watched_q] || is_open[watched_q]);
+        a_closed : assert (!go[watched_q] || is_open[watched_q]);
       end
-      c_go: cover (now_q.known && last_q == '0 && go[watched_q]);
-      c_behind: cover (now_q.known && now_q.consumed != now_q.nxt &&
-          now_q.written != now_q.consumed);
+      c_go : cover (now_q.known && last_q == '0 && go[watched_q]);
+      c_behind :
+      cover (now_q.known && now_q.consumed != now_q.nxt && now_q.written != now_q.consumed);
     end
   end
 endmodule

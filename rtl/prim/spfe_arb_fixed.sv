@@ -3,20 +3,25 @@
 /// Arbiter with fixed priorities: the lowest number wins. Combinational.
 module spfe_arb_fixed #(
   /// Requesters; 2 or more.
-  parameter int unsigned PORTS = 4,
-  /// Bits of a port number; follows from PORTS.
-  localparam int unsigned INDEX_WIDTH = $clog2(PORTS)
+  parameter int unsigned Ports = 4,
+  /// Bits of a port number; follows from Ports.
+  localparam int unsigned IndexWidth = $clog2(Ports)
 ) (
   /// Who wants the grant.
-  input  logic [PORTS-1:0]       request_i,
+  input logic [Ports-1:0] request_i,
   /// Who has it: one bit, or none if nobody asks.
-  output logic [PORTS-1:0]       grant_o,
+  output logic [Ports-1:0] grant_o,
   /// Number of who has it; zero if nobody asks.
-  output logic [INDEX_WIDTH-1:0] index_o,
+  output logic [IndexWidth-1:0] index_o,
   /// Somebody has it.
-  output logic                   valid_o
+  output logic valid_o
 );
-  spfe_first_one #(.WIDTH(PORTS)) first (
-    .data_i(request_i), .found_o(valid_o), .onehot_o(grant_o), .index_o
+  spfe_first_one #(
+    .Width(Ports)
+  ) i_first (
+    .data_i(request_i),
+    .found_o(valid_o),
+    .onehot_o(grant_o),
+    .index_o
   );
 endmodule

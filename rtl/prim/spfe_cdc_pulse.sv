@@ -4,17 +4,17 @@
 /// is refused: ready_o tells. Reset both sides together.
 module spfe_cdc_pulse (
   /// Clock of the source.
-  input  logic clk_i,
+  input logic clk_i,
   /// Reset of the source's side, synchronous to clk_i, active high.
-  input  logic rst_i,
+  input logic rst_i,
   /// A pulse, one cycle of clk_i each; counts only while ready_o is high.
-  input  logic pulse_i,
+  input logic pulse_i,
   /// The next pulse can be taken; to the source.
   output logic ready_o,
   /// Clock of the sink.
-  input  logic rclk_i,
+  input logic rclk_i,
   /// Reset of the sink's side, synchronous to rclk_i, active high.
-  input  logic rrst_i,
+  input logic rrst_i,
   /// The pulse, one cycle of rclk_i each; to the sink.
   output logic pulse_o
 );
@@ -37,6 +37,14 @@ module spfe_cdc_pulse (
     if (rrst_i) seen_q <= 1'b0;
   end
 
-  spfe_sync sync_there (.clk_i(rclk_i), .data_i(sent_q), .data_o(arrived));
-  spfe_sync sync_back (.clk_i, .data_i(seen_q), .data_o(returned));
+  spfe_sync i_sync_there (
+    .clk_i(rclk_i),
+    .data_i(sent_q),
+    .data_o(arrived)
+  );
+  spfe_sync i_sync_back (
+    .clk_i,
+    .data_i(seen_q),
+    .data_o(returned)
+  );
 endmodule

@@ -4,43 +4,43 @@
 /// or so of the slower clock. Reset both sides together.
 module spfe_cdc_word #(
   /// Bits of a word; 1 or more.
-  parameter int unsigned WIDTH = 8
+  parameter int unsigned Width = 8
 ) (
   /// Clock of the source.
-  input  logic             clk_i,
+  input logic clk_i,
   /// Reset of the source's side, synchronous to clk_i, active high.
-  input  logic             rst_i,
+  input logic rst_i,
   /// A word is offered; from the source, which keeps it until ready_o.
-  input  logic             valid_i,
+  input logic valid_i,
   /// The word is taken; to the source.
-  output logic             ready_o,
+  output logic ready_o,
   /// The offered word; from the source.
-  input  logic [WIDTH-1:0] data_i,
+  input logic [Width-1:0] data_i,
   /// Clock of the sink.
-  input  logic             rclk_i,
+  input logic rclk_i,
   /// Reset of the sink's side, synchronous to rclk_i, active high.
-  input  logic             rrst_i,
+  input logic rrst_i,
   /// A word is offered; to the sink.
-  output logic             valid_o,
+  output logic valid_o,
   /// The word is taken; from the sink.
-  input  logic             ready_i,
+  input logic ready_i,
   /// The offered word; to the sink, stable until it is taken.
-  output logic [WIDTH-1:0] data_o
+  output logic [Width-1:0] data_o
 );
-  if (WIDTH < 1) begin : gen_bad_width
-    $error("spfe_cdc_word: WIDTH is %0d; 1 or more is possible", WIDTH);
+  if (Width < 1) begin : gen_bad_width
+    $error("spfe_cdc_word: Width is %0d; 1 or more is possible", Width);
   end
 
   // The word stays in the source's register until the sink has taken it; only levels cross.
-  logic             sent_q;
-  logic [WIDTH-1:0] word_q;
-  logic             returned;
-  logic             arrived;
-  logic             seen_q;
+  logic sent_q;
+  logic [Width-1:0] word_q;
+  logic returned;
+  logic arrived;
+  logic seen_q;
 
   assign ready_o = sent_q == returned;
   assign valid_o = arrived != seen_q;
-  assign data_o  = word_q;
+  assign data_o = word_q;
 
   always_ff @(posedge clk_i) begin
     if (valid_i && ready_o) begin
@@ -55,12 +55,26 @@ module spfe_cdc_word #(
     if (rrst_i) seen_q <= 1'b0;
   end
 
-  spfe_sync sync_there (.clk_i(rclk_i), .data_i(sent_q), .data_o(arrived));
-  spfe_sync sync_back (.clk_i, .data_i(seen_q), .data_o(returned));
+  spfe_sync i_sync_there (
+    .clk_i(rclk_i),
+    .data_i(sent_q),
+    .data_o(arrived)
+  );
+  spfe_sync i_sync_back (
+    .clk_i,
+    .data_i(seen_q),
+    .data_o(returned)
+  );
 
 `ifndef SYNTHESIS
-  spfe_check_stream #(.WIDTH(WIDTH)) check_sink (
-    .clk_i(rclk_i), .rst_i(rrst_i), .valid_i(valid_o), .ready_i, .data_i(data_o)
+  spfe_check_stream #(
+    .Width(Width)
+  ) i_check_sink (
+    .clk_i(rclk_i),
+    .rst_i(rrst_i),
+    .valid_i(valid_o),
+    .ready_i,
+    .data_i(data_o)
   );
 `endif
 endmodule

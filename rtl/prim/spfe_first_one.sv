@@ -3,39 +3,44 @@
 /// Finds the first bit that is set, from either end.
 module spfe_first_one #(
   /// Bits to look at; 2 or more.
-  parameter int unsigned WIDTH    = 8,
+  parameter int unsigned Width = 8,
   /// 0: the lowest bit that is set is the first one; 1: the highest.
-  parameter bit          FROM_TOP = 1'b0,
-  /// Bits of an index; follows from WIDTH.
-  localparam int unsigned INDEX_WIDTH = $clog2(WIDTH)
+  parameter bit FromTop = 1'b0,
+  /// Bits of an index; follows from Width.
+  localparam int unsigned IndexWidth = $clog2(Width)
 ) (
   /// Bits to look at.
-  input  logic [WIDTH-1:0]       data_i,
+  input logic [Width-1:0] data_i,
   /// A bit is set.
-  output logic                   found_o,
+  output logic found_o,
   /// The first one by itself; zero if none is set.
-  output logic [WIDTH-1:0]       onehot_o,
+  output logic [Width-1:0] onehot_o,
   /// The number of the first one; zero if none is set.
-  output logic [INDEX_WIDTH-1:0] index_o
+  output logic [IndexWidth-1:0] index_o
 );
-  if (WIDTH < 2) begin : gen_bad_width
-    $error("spfe_first_one: WIDTH is %0d; 2 or more is possible", WIDTH);
+  if (Width < 2) begin : gen_bad_width
+    $error("spfe_first_one: Width is %0d; 2 or more is possible", Width);
   end
 
-  logic [WIDTH-1:0] ordered;
-  logic [WIDTH-1:0] lowest;
+  logic [Width-1:0] ordered;
+  logic [Width-1:0] lowest;
 
   // Reversing is wiring; x & -x leaves the lowest one.
-  if (FROM_TOP) begin : gen_top
-    assign ordered  = {<<{data_i}};
+  if (FromTop) begin : gen_top
+    assign ordered = {<<{data_i}};
     assign onehot_o = {<<{lowest}};
   end else begin : gen_bottom
-    assign ordered  = data_i;
+    assign ordered = data_i;
     assign onehot_o = lowest;
   end
 
-  assign lowest  = ordered & (~ordered + WIDTH'(1));
+  assign lowest = ordered & (~ordered + Width'(1));
   assign found_o = data_i != '0;
 
-  spfe_onehot_index #(.WIDTH(WIDTH)) encode (.onehot_i(onehot_o), .index_o);
+  spfe_onehot_index #(
+    .Width(Width)
+  ) i_encode (
+    .onehot_i(onehot_o),
+    .index_o
+  );
 endmodule

@@ -4,54 +4,55 @@
 /// A read of the word that is being written gives the old one until the clock edge.
 module spfe_lutram #(
   /// Bits of a word; 1 or more.
-  parameter int unsigned WIDTH = 8,
+  parameter int unsigned Width = 8,
   /// Words; 2 or more.
-  parameter int unsigned DEPTH = 32,
+  parameter int unsigned Depth = 32,
   /// Readers; 1 or more, and each costs a copy of the memory.
-  parameter int unsigned PORTS = 1,
-  /// Bits of an address; follows from DEPTH.
-  localparam int unsigned ADDR_WIDTH = $clog2(DEPTH)
+  parameter int unsigned Ports = 1,
+  /// Bits of an address; follows from Depth.
+  localparam int unsigned AddrWidth = $clog2(Depth)
 ) (
   /// Clock of the writer.
-  input  logic                              clk_i,
+  input logic clk_i,
   /// Writes data_i to addr_i at the clock edge.
-  input  logic                              we_i,
-  /// Where to write; below DEPTH.
-  input  logic [ADDR_WIDTH-1:0]             addr_i,
+  input logic we_i,
+  /// Where to write; below Depth.
+  input logic [AddrWidth-1:0] addr_i,
   /// What to write.
-  input  logic [WIDTH-1:0]                  data_i,
-  /// What each reader wants; below DEPTH.
-  input  logic [PORTS-1:0][ADDR_WIDTH-1:0]  raddr_i,
+  input logic [Width-1:0] data_i,
+  /// What each reader wants; below Depth.
+  input logic [Ports-1:0][AddrWidth-1:0] raddr_i,
   /// What each reader gets, in the same cycle.
-  output logic [PORTS-1:0][WIDTH-1:0]       rdata_o
+  output logic [Ports-1:0][Width-1:0] rdata_o
 );
-  if (WIDTH < 1) begin : gen_bad_width
-    $error("spfe_lutram: WIDTH is %0d; 1 or more is possible", WIDTH);
+  if (Width < 1) begin : gen_bad_width
+    $error("spfe_lutram: Width is %0d; 1 or more is possible", Width);
   end
-  if (DEPTH < 2) begin : gen_bad_depth
-    $error("spfe_lutram: DEPTH is %0d; 2 or more is possible", DEPTH);
+  if (Depth < 2) begin : gen_bad_depth
+    $error("spfe_lutram: Depth is %0d; 2 or more is possible", Depth);
   end
-  if (PORTS < 1) begin : gen_bad_ports
-    $error("spfe_lutram: PORTS is %0d; 1 or more is possible", PORTS);
+  if (Ports < 1) begin : gen_bad_ports
+    $error("spfe_lutram: Ports is %0d; 1 or more is possible", Ports);
   end
 
-  /* verilator lint_off PROCASSINIT */ // A memory has no reset; this is its content at power-up.
+  /* verilator lint_off PROCASSINIT */  // A memory has no reset; this is its content at power-up.
   (* ram_style = "distributed" *)
-  logic [WIDTH-1:0] mem_q [DEPTH] = '{default: '0};
+  logic [Width-1:0] mem_q[Depth] = '{default: '0};
   /* verilator lint_on PROCASSINIT */
 
   always_ff @(posedge clk_i) begin
     if (we_i) mem_q[addr_i] <= data_i;
   end
 
-  for (genvar i = 0; i < PORTS; i++) begin : gen_reader
+  for (genvar i = 0; i < Ports; i++) begin : gen_reader
     assign rdata_o[i] = mem_q[raddr_i[i]];
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    a_address: assert (!we_i || 32'(addr_i) < DEPTH)
-      else $error("write to word %0d of %0d", addr_i, DEPTH);
+    a_address :
+    assert (!we_i || 32'(addr_i) < Depth)
+    else $error("write to word %0d of %0d", addr_i, Depth);
   end
 `endif
 endmodule

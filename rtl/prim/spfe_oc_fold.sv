@@ -4,25 +4,29 @@
 /// Combinational.
 module spfe_oc_fold #(
   /// Words; 2 to 65536.
-  parameter int unsigned WORDS = 4
+  parameter int unsigned Words = 4
 ) (
   /// The words to add, in any order.
-  input  logic [WORDS-1:0][15:0] words_i,
+  input logic [Words-1:0][15:0] words_i,
   /// Their sum.
-  output logic [15:0]            sum_o
+  output logic [15:0] sum_o
 );
-  localparam int unsigned CARRY_WIDTH = $clog2(WORDS);
+  localparam int unsigned CarryWidth = $clog2(Words);
 
-  if (WORDS < 2 || WORDS > 65536) begin : gen_bad_words
-    $error("spfe_oc_fold: WORDS is %0d; 2 to 65536 are possible", WORDS);
+  if (Words < 2 || Words > 65536) begin : gen_bad_words
+    $error("spfe_oc_fold: WORDS is %0d; 2 to 65536 are possible", Words);
   end
 
-  logic [CARRY_WIDTH+15:0] total;
+  logic [CarryWidth+15:0] total;
 
   always_comb begin
     total = '0;
-    for (int unsigned i = 0; i < WORDS; i++) total += (CARRY_WIDTH + 16)'(words_i[i]);
+    for (int unsigned i = 0; i < Words; i++) total += (CarryWidth + 16)'(words_i[i]);
   end
 
-  spfe_oc_add fold (.a_i(total[15:0]), .b_i(16'(total[CARRY_WIDTH+15:16])), .sum_o);
+  spfe_oc_add i_fold (
+    .a_i(total[15:0]),
+    .b_i(16'(total[CarryWidth+15:16])),
+    .sum_o
+  );
 endmodule

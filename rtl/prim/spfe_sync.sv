@@ -4,28 +4,28 @@
 /// itself. A word of several bits has to be a Gray code or to change one bit at a time.
 module spfe_sync #(
   /// Signals; 1 or more.
-  parameter int unsigned WIDTH  = 1,
+  parameter int unsigned Width = 1,
   /// Registers; 2 or more.
-  parameter int unsigned STAGES = 2
+  parameter int unsigned Stages = 2
 ) (
   /// Clock of the side that reads.
-  input  logic             clk_i,
+  input logic clk_i,
   /// From registers of any other clock.
-  input  logic [WIDTH-1:0] data_i,
-  /// The same, STAGES cycles of clk_i later.
-  output logic [WIDTH-1:0] data_o
+  input logic [Width-1:0] data_i,
+  /// The same, Stages cycles of clk_i later.
+  output logic [Width-1:0] data_o
 );
-  if (WIDTH < 1) begin : gen_bad_width
-    $error("spfe_sync: WIDTH is %0d; 1 or more is possible", WIDTH);
+  if (Width < 1) begin : gen_bad_width
+    $error("spfe_sync: Width is %0d; 1 or more is possible", Width);
   end
-  if (STAGES < 2) begin : gen_bad_stages
-    $error("spfe_sync: STAGES is %0d; 2 or more is possible", STAGES);
+  if (Stages < 2) begin : gen_bad_stages
+    $error("spfe_sync: Stages is %0d; 2 or more is possible", Stages);
   end
 
   (* ASYNC_REG = "TRUE", keep, shreg_extract = "no" *)
-  logic [STAGES-1:0][WIDTH-1:0] stage_q;
+  logic [Stages-1:0][Width-1:0] stage_q;
 
-  always_ff @(posedge clk_i) stage_q <= {stage_q[STAGES-2:0], data_i};
+  always_ff @(posedge clk_i) stage_q <= {stage_q[Stages-2:0], data_i};
 
-  assign data_o = stage_q[STAGES-1];
+  assign data_o = stage_q[Stages-1];
 endmodule

@@ -3,7 +3,7 @@
 /// A clock for benches, which can drift against others.
 module spfe_tb_clock #(
   /// Percent of half periods that last a unit of time longer.
-  parameter int unsigned DRIFT = 0
+  parameter int unsigned Drift = 0
 ) (
   /// The clock ticks from when this is high.
   input  bit          run_i,
@@ -15,6 +15,6 @@ module spfe_tb_clock #(
   initial begin
     clk_o = 1'b0;
     wait (run_i);
-    forever #(half_i + (spfe_tb_pkg::chance(DRIFT) ? 1 : 0)) clk_o = !clk_o;
+    forever #(half_i + (spfe_tb_pkg::chance(Drift) ? 1 : 0)) clk_o = !clk_o;
   end
 endmodule

@@ -8,43 +8,43 @@ module spfe_tcp_arp
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Number of virtual interfaces, 1 to MaxVifs.
-    parameter int unsigned VifCount = 1,
-    /// 1: answer requests.
-    parameter bit Server = 1'b1,
-    /// 1: announce our addresses.
-    parameter bit Gratuitous = 1'b1,
-    /// DEFEND_INTERVAL of RFC 5227 in ticks; the default is 10 s at one tick per millisecond.
-    parameter int unsigned DefendTicks = 10_000
+  /// Number of virtual interfaces, 1 to MaxVifs.
+  parameter int unsigned VifCount = 1,
+  /// 1: answer requests.
+  parameter bit Server = 1'b1,
+  /// 1: announce our addresses.
+  parameter bit Gratuitous = 1'b1,
+  /// DEFEND_INTERVAL of RFC 5227 in ticks; the default is 10 s at one tick per millisecond.
+  parameter int unsigned DefendTicks = 10_000
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// One-cycle pulse per tick.
-    input logic tick_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
-    /// Received ARP packet.
-    input arp_rx_t rx_i,
-    /// rx_i is valid; one cycle.
-    input logic rx_valid_i,
-    /// Request of the ARP table.
-    input arp_tx_t request_i,
-    /// request_i is valid.
-    input logic request_valid_i,
-    /// Accepts request_i.
-    output logic request_ready_o,
-    /// Packet to send.
-    output arp_tx_t tx_o,
-    /// tx_o is valid.
-    output logic tx_valid_o,
-    /// Frame builder accepts tx_o.
-    input logic tx_ready_i,
-    /// A reply is sent; one cycle.
-    output logic count_reply_o,
-    /// A request or an announcement is sent; one cycle.
-    output logic count_request_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// One-cycle pulse per tick.
+  input logic tick_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
+  /// Received ARP packet.
+  input arp_rx_t rx_i,
+  /// rx_i is valid; one cycle.
+  input logic rx_valid_i,
+  /// Request of the ARP table.
+  input arp_tx_t request_i,
+  /// request_i is valid.
+  input logic request_valid_i,
+  /// Accepts request_i.
+  output logic request_ready_o,
+  /// Packet to send.
+  output arp_tx_t tx_o,
+  /// tx_o is valid.
+  output logic tx_valid_o,
+  /// Frame builder accepts tx_o.
+  input logic tx_ready_i,
+  /// A reply is sent; one cycle.
+  output logic count_reply_o,
+  /// A request or an announcement is sent; one cycle.
+  output logic count_request_o
 );
   localparam int unsigned Replies = 16;
   localparam int unsigned ReplyBits = $clog2(Replies + 1);
@@ -67,19 +67,19 @@ module spfe_tcp_arp
 
     // Requests are dropped when the FIFO is full; the sender repeats them.
     spfe_fifo #(
-        .WIDTH($bits(ask_t)),
-        .DEPTH(Replies)
+      .Width($bits(ask_t)),
+      .Depth(Replies)
     ) i_replies (
-        .clk_i,
-        .rst_i(rst_i || !cfg_i.enable),
-        .valid_i(asked && reply_ready),
-        .ready_o(reply_ready),
-        .data_i({rx_i.vif, rx_i.sha, rx_i.spa}),
-        .valid_o(reply_valid),
-        .ready_i(reply_taken),
-        .data_o(ask),
-        .count_o(unused_count),
-        .almost_full_o(unused_almost_full)
+      .clk_i,
+      .rst_i(rst_i || !cfg_i.enable),
+      .valid_i(asked && reply_ready),
+      .ready_o(reply_ready),
+      .data_i({rx_i.vif, rx_i.sha, rx_i.spa}),
+      .valid_o(reply_valid),
+      .ready_i(reply_taken),
+      .data_o(ask),
+      .count_o(unused_count),
+      .almost_full_o(unused_almost_full)
     );
     assign reply = {1'b1, ask.vif, ask.sha, ask.sha, ask.spa};
   end else begin : gen_no_server

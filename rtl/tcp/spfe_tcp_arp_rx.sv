@@ -5,23 +5,23 @@ module spfe_tcp_arp_rx
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Number of virtual interfaces, 1 to MaxVifs.
-    parameter int unsigned VifCount = 1
+  /// Number of virtual interfaces, 1 to MaxVifs.
+  parameter int unsigned VifCount = 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
-    /// end_i is valid: a frame has ended.
-    input logic end_valid_i,
-    /// The frame.
-    input frame_end_t end_i,
-    /// arp_o is valid: one of our interfaces received a good ARP packet; one cycle.
-    output logic arp_valid_o,
-    /// The ARP packet.
-    output arp_rx_t arp_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
+  /// end_i is valid: a frame has ended.
+  input logic end_valid_i,
+  /// The frame.
+  input frame_end_t end_i,
+  /// arp_o is valid: one of our interfaces received a good ARP packet; one cycle.
+  output logic arp_valid_o,
+  /// The ARP packet.
+  output arp_rx_t arp_o
 );
   localparam logic [15:0] Bytes = 16'd42;
   localparam logic [15:0] Request = 16'd1;

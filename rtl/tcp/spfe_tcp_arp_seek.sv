@@ -7,40 +7,40 @@ module spfe_tcp_arp_seek
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Number of entries, 2 to 256.
-    parameter int unsigned ArpEntries = 32,
-    /// Width of an entry number; derived.
-    localparam int unsigned IndexBits = $clog2(ArpEntries)
+  /// Number of entries, 2 to 256.
+  parameter int unsigned ArpEntries = 32,
+  /// Width of an entry number; derived.
+  localparam int unsigned IndexBits = $clog2(ArpEntries)
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Query for a MAC address; from the engine.
-    input arp_query_t query_i,
-    /// query_i is valid; held until the answer.
-    input logic query_valid_i,
-    /// Answer; mac is valid only if found. Neither found nor failed means that requests are in
-    /// progress.
-    output arp_answer_t answer_o,
-    /// answer_o is valid; one cycle.
-    output logic answer_valid_o,
-    /// Entry to read; to the table.
-    output logic [IndexBits-1:0] index_o,
-    /// Entry index_o, in the same cycle.
-    input arp_entry_t entry_i,
-    /// Entries in use.
-    input logic [ArpEntries-1:0] used_i,
-    /// The failure of an address was reported; one cycle.
-    output logic reported_o,
-    /// Entry of that address.
-    output logic [IndexBits-1:0] reported_index_o,
-    /// insert_o is valid; held until insert_done_i.
-    output logic insert_valid_o,
-    /// Address to insert into the table.
-    output arp_query_t insert_o,
-    /// The address was inserted, or the table had no room; one cycle.
-    input logic insert_done_i
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Query for a MAC address; from the engine.
+  input arp_query_t query_i,
+  /// query_i is valid; held until the answer.
+  input logic query_valid_i,
+  /// Answer; mac is valid only if found. Neither found nor failed means that requests are in
+  /// progress.
+  output arp_answer_t answer_o,
+  /// answer_o is valid; one cycle.
+  output logic answer_valid_o,
+  /// Entry to read; to the table.
+  output logic [IndexBits-1:0] index_o,
+  /// Entry index_o, in the same cycle.
+  input arp_entry_t entry_i,
+  /// Entries in use.
+  input logic [ArpEntries-1:0] used_i,
+  /// The failure of an address was reported; one cycle.
+  output logic reported_o,
+  /// Entry of that address.
+  output logic [IndexBits-1:0] reported_index_o,
+  /// insert_o is valid; held until insert_done_i.
+  output logic insert_valid_o,
+  /// Address to insert into the table.
+  output arp_query_t insert_o,
+  /// The address was inserted, or the table had no room; one cycle.
+  input logic insert_done_i
 );
   typedef logic [IndexBits-1:0] index_t;
   localparam index_t LastIndex = index_t'(ArpEntries - 1);

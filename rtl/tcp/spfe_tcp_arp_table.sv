@@ -7,49 +7,49 @@ module spfe_tcp_arp_table
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Number of entries, 2 to 256.
-    parameter int unsigned ArpEntries = 32,
-    /// 1: refresh known addresses after cfg.arp_refresh ticks.
-    parameter bit Refresh = 1'b1
+  /// Number of entries, 2 to 256.
+  parameter int unsigned ArpEntries = 32,
+  /// 1: refresh known addresses after cfg.arp_refresh ticks.
+  parameter bit Refresh = 1'b1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high; clears the table.
-    input logic rst_i,
-    /// One-cycle pulse per tick, on average at least four passes apart.
-    input logic tick_i,
-    /// Configuration; from the registers. The table is empty while the core is disabled.
-    input tcp_cfg_t cfg_i,
-    /// Query for a MAC address; from the engine.
-    input arp_query_t query_i,
-    /// query_i is valid; held until the answer.
-    input logic query_valid_i,
-    /// Answer to the engine. Neither found nor failed means that requests are in progress.
-    output arp_answer_t answer_o,
-    /// answer_o is valid; one cycle.
-    output logic answer_valid_o,
-    /// Address that was resolved or has changed; to the engine.
-    output arp_update_t update_o,
-    /// update_o is valid; held until accepted.
-    output logic update_valid_o,
-    /// Engine accepts update_o.
-    input logic update_ready_i,
-    /// Received ARP packet.
-    input arp_rx_t rx_i,
-    /// rx_i is valid; one cycle.
-    input logic rx_valid_i,
-    /// ARP request to send.
-    output arp_tx_t request_o,
-    /// request_o is valid; held until accepted.
-    output logic request_valid_o,
-    /// request_o is accepted.
-    input logic request_ready_i,
-    /// An address could not be resolved; one cycle.
-    output logic failed_o,
-    /// With failed_o: the address.
-    output arp_query_t failed_query_o,
-    /// An address was resolved or has changed; one cycle.
-    output logic learnt_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high; clears the table.
+  input logic rst_i,
+  /// One-cycle pulse per tick, on average at least four passes apart.
+  input logic tick_i,
+  /// Configuration; from the registers. The table is empty while the core is disabled.
+  input tcp_cfg_t cfg_i,
+  /// Query for a MAC address; from the engine.
+  input arp_query_t query_i,
+  /// query_i is valid; held until the answer.
+  input logic query_valid_i,
+  /// Answer to the engine. Neither found nor failed means that requests are in progress.
+  output arp_answer_t answer_o,
+  /// answer_o is valid; one cycle.
+  output logic answer_valid_o,
+  /// Address that was resolved or has changed; to the engine.
+  output arp_update_t update_o,
+  /// update_o is valid; held until accepted.
+  output logic update_valid_o,
+  /// Engine accepts update_o.
+  input logic update_ready_i,
+  /// Received ARP packet.
+  input arp_rx_t rx_i,
+  /// rx_i is valid; one cycle.
+  input logic rx_valid_i,
+  /// ARP request to send.
+  output arp_tx_t request_o,
+  /// request_o is valid; held until accepted.
+  output logic request_valid_o,
+  /// request_o is accepted.
+  input logic request_ready_i,
+  /// An address could not be resolved; one cycle.
+  output logic failed_o,
+  /// With failed_o: the address.
+  output arp_query_t failed_query_o,
+  /// An address was resolved or has changed; one cycle.
+  output logic learnt_o
 );
   localparam int unsigned IndexBits = $clog2(ArpEntries);
   localparam int unsigned Waiting = 16;  // received packets
@@ -142,35 +142,35 @@ module spfe_tcp_arp_table
   index_t reported_index;
 
   spfe_lutram #(
-      .WIDTH($bits(arp_entry_t)),
-      .DEPTH(ArpEntries),
-      .PORTS(2)
+    .Width($bits(arp_entry_t)),
+    .Depth(ArpEntries),
+    .Ports(2)
   ) i_mem (
-      .clk_i,
-      .we_i(we),
-      .addr_i(waddr),
-      .data_i(wdata),
-      .raddr_i({seek_index, index_q}),
-      .rdata_o(word)
+    .clk_i,
+    .we_i(we),
+    .addr_i(waddr),
+    .data_i(wdata),
+    .raddr_i({seek_index, index_q}),
+    .rdata_o(word)
   );
 
   spfe_tcp_arp_seek #(
-      .ArpEntries(ArpEntries)
+    .ArpEntries(ArpEntries)
   ) i_seek (
-      .clk_i,
-      .rst_i,
-      .query_i,
-      .query_valid_i,
-      .answer_o,
-      .answer_valid_o,
-      .index_o(seek_index),
-      .entry_i(word[1]),
-      .used_i(used_q),
-      .reported_o(reported),
-      .reported_index_o(reported_index),
-      .insert_valid_o(insert_valid),
-      .insert_o(insert),
-      .insert_done_i(insert_done)
+    .clk_i,
+    .rst_i,
+    .query_i,
+    .query_valid_i,
+    .answer_o,
+    .answer_valid_o,
+    .index_o(seek_index),
+    .entry_i(word[1]),
+    .used_i(used_q),
+    .reported_o(reported),
+    .reported_index_o(reported_index),
+    .insert_valid_o(insert_valid),
+    .insert_o(insert),
+    .insert_done_i(insert_done)
   );
 
   // Received packets waiting for a pass. Packets are dropped when the FIFO is full.
@@ -185,19 +185,19 @@ module spfe_tcp_arp_table
   logic [WaitingBits-1:0] unused_count;
 
   spfe_fifo #(
-      .WIDTH($bits(heard_t)),
-      .DEPTH(Waiting)
+    .Width($bits(heard_t)),
+    .Depth(Waiting)
   ) i_heard (
-      .clk_i,
-      .rst_i(rst_i || !cfg_i.enable),
-      .valid_i(rx_valid_i && rx_i.spa != '0 && heard_ready),
-      .ready_o(heard_ready),
-      .data_i({rx_i.vifs, rx_i.sha, rx_i.spa}),
-      .valid_o(heard_valid),
-      .ready_i(state_q == Pass && last_q && job_q == Update),
-      .data_o(heard),
-      .count_o(unused_count),
-      .almost_full_o(unused_almost_full)
+    .clk_i,
+    .rst_i(rst_i || !cfg_i.enable),
+    .valid_i(rx_valid_i && rx_i.spa != '0 && heard_ready),
+    .ready_o(heard_ready),
+    .data_i({rx_i.vifs, rx_i.sha, rx_i.spa}),
+    .valid_o(heard_valid),
+    .ready_i(state_q == Pass && last_q && job_q == Update),
+    .data_o(heard),
+    .count_o(unused_count),
+    .almost_full_o(unused_almost_full)
   );
 
   // ------------------------------------------------------------------------------------------

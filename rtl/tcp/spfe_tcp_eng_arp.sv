@@ -6,67 +6,67 @@ module spfe_tcp_eng_arp
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Number of virtual interfaces, 1 to 8.
-    parameter int unsigned VifCount = 1,
-    /// Width of a session number; derived.
-    localparam int unsigned Bits = $clog2(SessionCount)
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Number of virtual interfaces, 1 to 8.
+  parameter int unsigned VifCount = 1,
+  /// Width of a session number; derived.
+  localparam int unsigned Bits = $clog2(SessionCount)
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Virtual interfaces (tcp_cfg_t).
-    input vif_cfg_t [MaxVifs-1:0] vif_i,
-    /// A session needs its next hop; only while free_o is high.
-    input logic ask_i,
-    /// Session that asks.
-    input logic [Bits-1:0] ask_sid_i,
-    /// Four-tuple of that session.
-    input eng_tup_t ask_tup_i,
-    /// No query is in progress.
-    output logic free_o,
-    /// Software has changed void_sid_i: discard an answer for it.
-    input logic void_i,
-    /// Session that software has changed.
-    input logic [Bits-1:0] void_sid_i,
-    /// Query to address resolution.
-    output arp_query_t query_o,
-    /// query_o is valid; held until the answer.
-    output logic query_valid_o,
-    /// Answer of address resolution.
-    input arp_answer_t answer_i,
-    /// answer_i is valid; one cycle.
-    input logic answer_valid_i,
-    /// An answer for a session is ready; to the pipeline.
-    output logic arp_valid_o,
-    /// Pipeline accepts the answer.
-    input logic arp_take_i,
-    /// The pipeline has committed the answer.
-    input logic arp_ready_i,
-    /// Session of the answer.
-    output logic [Bits-1:0] arp_sid_o,
-    /// The answer.
-    output arp_answer_t arp_o,
-    /// The MAC address of a next hop was resolved or has changed; from address resolution.
-    input arp_update_t update_i,
-    /// update_i is valid; held until accepted.
-    input logic update_valid_i,
-    /// Accepts update_i after all sessions have been updated.
-    output logic update_ready_o,
-    /// Slot to compare; to the four-tuple memory.
-    output logic [Bits-1:0] slot_o,
-    /// Four-tuple of slot_o, in the same cycle.
-    input eng_tup_t tup_i,
-    /// A session uses the changed next hop; to the pipeline.
-    output logic mac_valid_o,
-    /// Pipeline accepts the change.
-    input logic mac_ready_i,
-    /// Session that uses the next hop.
-    output logic [Bits-1:0] mac_sid_o,
-    /// New MAC address of the next hop.
-    output mac_t mac_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Virtual interfaces (tcp_cfg_t).
+  input vif_cfg_t [MaxVifs-1:0] vif_i,
+  /// A session needs its next hop; only while free_o is high.
+  input logic ask_i,
+  /// Session that asks.
+  input logic [Bits-1:0] ask_sid_i,
+  /// Four-tuple of that session.
+  input eng_tup_t ask_tup_i,
+  /// No query is in progress.
+  output logic free_o,
+  /// Software has changed void_sid_i: discard an answer for it.
+  input logic void_i,
+  /// Session that software has changed.
+  input logic [Bits-1:0] void_sid_i,
+  /// Query to address resolution.
+  output arp_query_t query_o,
+  /// query_o is valid; held until the answer.
+  output logic query_valid_o,
+  /// Answer of address resolution.
+  input arp_answer_t answer_i,
+  /// answer_i is valid; one cycle.
+  input logic answer_valid_i,
+  /// An answer for a session is ready; to the pipeline.
+  output logic arp_valid_o,
+  /// Pipeline accepts the answer.
+  input logic arp_take_i,
+  /// The pipeline has committed the answer.
+  input logic arp_ready_i,
+  /// Session of the answer.
+  output logic [Bits-1:0] arp_sid_o,
+  /// The answer.
+  output arp_answer_t arp_o,
+  /// The MAC address of a next hop was resolved or has changed; from address resolution.
+  input arp_update_t update_i,
+  /// update_i is valid; held until accepted.
+  input logic update_valid_i,
+  /// Accepts update_i after all sessions have been updated.
+  output logic update_ready_o,
+  /// Slot to compare; to the four-tuple memory.
+  output logic [Bits-1:0] slot_o,
+  /// Four-tuple of slot_o, in the same cycle.
+  input eng_tup_t tup_i,
+  /// A session uses the changed next hop; to the pipeline.
+  output logic mac_valid_o,
+  /// Pipeline accepts the change.
+  input logic mac_ready_i,
+  /// Session that uses the next hop.
+  output logic [Bits-1:0] mac_sid_o,
+  /// New MAC address of the next hop.
+  output mac_t mac_o
 );
   typedef enum logic [2:0] {
     AskIdle,

@@ -6,34 +6,34 @@ module spfe_tcp_eng_calc
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
-    /// Segment of the event.
-    input seg_t seg_i,
-    /// Transmission report of the event.
-    input tx_done_t done_i,
-    /// State of the session.
-    input eng_tcb_t tcb_i,
-    /// Results of the read stage.
-    input eng_pre_t pre_i,
-    /// SND.NXT of the session.
-    input seq_t snd_nxt_i,
-    /// End of the data that was sent live or left to the engine.
-    input seq_t consumed_i,
-    /// End of the data in the ring.
-    input seq_t written_i,
-    /// RCV.NXT of the session.
-    input seq_t rcv_nxt_i,
-    /// Current time in ticks.
-    input when_t now_i,
-    /// Our MSS in bytes (tcp_cfg_t).
-    input logic [15:0] mss_i,
-    /// Minimum RTO in ticks (tcp_cfg_t).
-    input logic [15:0] rto_min_i,
-    /// Number of SYN transmissions before giving up (tcp_cfg_t).
-    input logic [7:0] syn_tries_i,
-    /// Number of transmissions of data, FIN or probes before giving up (tcp_cfg_t).
-    input logic [7:0] data_tries_i,
-    /// Results of the calc stage.
-    output eng_pred_t p_o
+  /// Segment of the event.
+  input seg_t seg_i,
+  /// Transmission report of the event.
+  input tx_done_t done_i,
+  /// State of the session.
+  input eng_tcb_t tcb_i,
+  /// Results of the read stage.
+  input eng_pre_t pre_i,
+  /// SND.NXT of the session.
+  input seq_t snd_nxt_i,
+  /// End of the data that was sent live or left to the engine.
+  input seq_t consumed_i,
+  /// End of the data in the ring.
+  input seq_t written_i,
+  /// RCV.NXT of the session.
+  input seq_t rcv_nxt_i,
+  /// Current time in ticks.
+  input when_t now_i,
+  /// Our MSS in bytes (tcp_cfg_t).
+  input logic [15:0] mss_i,
+  /// Minimum RTO in ticks (tcp_cfg_t).
+  input logic [15:0] rto_min_i,
+  /// Number of SYN transmissions before giving up (tcp_cfg_t).
+  input logic [7:0] syn_tries_i,
+  /// Number of transmissions of data, FIN or probes before giving up (tcp_cfg_t).
+  input logic [7:0] data_tries_i,
+  /// Results of the calc stage.
+  output eng_pred_t p_o
 );
   seq_t below_nxt, wl_dist, rec_dist, timed_dist, done_dist, ancient, again_dist, again, acked;
   logic unused_carry, same;

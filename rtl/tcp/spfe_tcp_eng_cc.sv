@@ -6,25 +6,25 @@ module spfe_tcp_eng_cc
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// 1: congestion control; 0: all outputs are 0.
-    parameter bit CongestionControl = 1'b0
+  /// 1: congestion control; 0: all outputs are 0.
+  parameter bit CongestionControl = 1'b0
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// An event is decided in this cycle.
-    input logic decide_i,
-    /// State of the session before the event.
-    input eng_tcb_t tcb_i,
-    /// ACK - SND.UNA.
-    input seq_t acked_i,
-    /// SND.NXT - SND.UNA.
-    input seq_t flight_i,
-    /// Operation, in the cycle after decide_i.
-    input cc_e op_i,
-    /// With op_i: decided state, which supplies the MSS and the unchanged window.
-    input eng_tcb_t new_tcb_i,
-    /// New congestion control state, with op_i.
-    output eng_cc_t cc_o
+  /// Clock.
+  input logic clk_i,
+  /// An event is decided in this cycle.
+  input logic decide_i,
+  /// State of the session before the event.
+  input eng_tcb_t tcb_i,
+  /// ACK - SND.UNA.
+  input seq_t acked_i,
+  /// SND.NXT - SND.UNA.
+  input seq_t flight_i,
+  /// Operation, in the cycle after decide_i.
+  input cc_e op_i,
+  /// With op_i: decided state, which supplies the MSS and the unchanged window.
+  input eng_tcb_t new_tcb_i,
+  /// New congestion control state, with op_i.
+  output eng_cc_t cc_o
 );
   logic unused_bits;
   assign unused_bits = ^{clk_i, decide_i, tcb_i, acked_i, flight_i, op_i, new_tcb_i};

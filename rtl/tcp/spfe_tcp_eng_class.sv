@@ -7,14 +7,14 @@ module spfe_tcp_eng_class
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 (
-    /// Segment of the event.
-    input seg_t seg_i,
-    /// State of its session.
-    input eng_tcb_t tcb_i,
-    /// Results of the read stage.
-    input eng_pre_t pre_i,
-    /// Class of the segment.
-    output eng_class_t class_o
+  /// Segment of the event.
+  input seg_t seg_i,
+  /// State of its session.
+  input eng_tcb_t tcb_i,
+  /// Results of the read stage.
+  input eng_pre_t pre_i,
+  /// Class of the segment.
+  output eng_class_t class_o
 );
   logic half_open, brings;
   logic unused_bits;

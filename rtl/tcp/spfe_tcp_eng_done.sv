@@ -5,14 +5,14 @@ module spfe_tcp_eng_done
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
-    /// Context of the event.
-    input eng_ctx_t ctx_i,
-    /// The receiver knows the four-tuple of the session.
-    input logic keyed_i,
-    /// The segment consumes sequence numbers and is not acknowledged yet.
-    input logic counts_i,
-    /// Decision.
-    output eng_dec_t dec_o
+  /// Context of the event.
+  input eng_ctx_t ctx_i,
+  /// The receiver knows the four-tuple of the session.
+  input logic keyed_i,
+  /// The segment consumes sequence numbers and is not acknowledged yet.
+  input logic counts_i,
+  /// Decision.
+  output eng_dec_t dec_o
 );
   eng_tcb_t tcb;
   tx_done_t done;

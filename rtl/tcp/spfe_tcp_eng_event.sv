@@ -6,35 +6,35 @@ module spfe_tcp_eng_event
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// 1: raise EvStatus at each state change of a session.
-    parameter bit StatusEvents = 1'b0
+  /// 1: raise EvStatus at each state change of a session.
+  parameter bit StatusEvents = 1'b0
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// A decision is committed; only while idle_o is high.
-    input logic valid_i,
-    /// Session of the decision.
-    input sid_t sid_i,
-    /// The decision.
-    input eng_dec_t dec_i,
-    /// State of the session before the decision.
-    input state_e state_i,
-    /// Four-tuple of the session before the decision.
-    input eng_tup_t tup_i,
-    /// Free bytes in the ring after the decision.
-    input logic [31:0] credit_i,
-    /// No event of the last decision is pending.
-    output logic idle_o,
-    /// Event to the user.
-    output event_t event_o,
-    /// event_o is valid.
-    output logic event_valid_o,
-    /// The user accepts event_o.
-    input logic event_ready_i,
-    /// An event was lost; one cycle.
-    output logic lost_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// A decision is committed; only while idle_o is high.
+  input logic valid_i,
+  /// Session of the decision.
+  input sid_t sid_i,
+  /// The decision.
+  input eng_dec_t dec_i,
+  /// State of the session before the decision.
+  input state_e state_i,
+  /// Four-tuple of the session before the decision.
+  input eng_tup_t tup_i,
+  /// Free bytes in the ring after the decision.
+  input logic [31:0] credit_i,
+  /// No event of the last decision is pending.
+  output logic idle_o,
+  /// Event to the user.
+  output event_t event_o,
+  /// event_o is valid.
+  output logic event_valid_o,
+  /// The user accepts event_o.
+  input logic event_ready_i,
+  /// An event was lost; one cycle.
+  output logic lost_o
 );
   logic opened_q, closed_q, fin_q, failed_q, status_q, credit_q;
   sid_t sid_q;
@@ -81,19 +81,19 @@ module spfe_tcp_eng_event
   assign lost_o = next_valid && !ready;
 
   spfe_fifo #(
-      .WIDTH($bits(event_t)),
-      .DEPTH(32)
+    .Width($bits(event_t)),
+    .Depth(32)
   ) i_fifo (
-      .clk_i,
-      .rst_i,
-      .valid_i(next_valid && ready),
-      .ready_o(ready),
-      .data_i(next),
-      .valid_o(event_valid_o),
-      .ready_i(event_ready_i),
-      .data_o(event_o),
-      .count_o(unused_count),
-      .almost_full_o(unused_almost)
+    .clk_i,
+    .rst_i,
+    .valid_i(next_valid && ready),
+    .ready_o(ready),
+    .data_i(next),
+    .valid_o(event_valid_o),
+    .ready_i(event_ready_i),
+    .data_o(event_o),
+    .count_o(unused_count),
+    .almost_full_o(unused_almost)
   );
 
   always_ff @(posedge clk_i) begin

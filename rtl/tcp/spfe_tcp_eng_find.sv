@@ -8,49 +8,49 @@ module spfe_tcp_eng_find
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Width of a session number; derived.
-    localparam int unsigned Bits = $clog2(SessionCount)
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Width of a session number; derived.
+  localparam int unsigned Bits = $clog2(SessionCount)
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// One-cycle pulse per tick.
-    input logic tick_i,
-    /// Send no resets (tcp_cfg_t).
-    input logic silent_i,
-    /// Secret for initial sequence numbers (tcp_cfg_t).
-    input logic [31:0] iss_key_i,
-    /// Time for initial sequence numbers.
-    input seq_t iss_clock_i,
-    /// Segment without a session; from the receiver.
-    input seg_t seg_i,
-    /// seg_i is valid; one cycle.
-    input logic seg_valid_i,
-    /// Slot to compare; to the four-tuple memory.
-    output logic [Bits-1:0] slot_o,
-    /// Four-tuple of slot_o, in the same cycle.
-    input eng_tup_t tup_i,
-    /// The shared header for resets is free: the last reset has been sent.
-    input logic anon_free_i,
-    /// A session accepts the SYN in seg_o; to the pipeline.
-    output logic syn_valid_o,
-    /// Pipeline accepts the SYN.
-    input logic syn_ready_i,
-    /// The listening session.
-    output logic [Bits-1:0] syn_sid_o,
-    /// Our initial sequence number for the new connection.
-    output seq_t syn_iss_o,
-    /// The segment in seg_o must be answered with a reset; to the pipeline.
-    output logic reset_valid_o,
-    /// Pipeline accepts the reset.
-    input logic reset_ready_i,
-    /// Segment being handled.
-    output seg_t seg_o,
-    /// A SYN was dropped; one cycle.
-    output logic drop_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// One-cycle pulse per tick.
+  input logic tick_i,
+  /// Send no resets (tcp_cfg_t).
+  input logic silent_i,
+  /// Secret for initial sequence numbers (tcp_cfg_t).
+  input logic [31:0] iss_key_i,
+  /// Time for initial sequence numbers.
+  input seq_t iss_clock_i,
+  /// Segment without a session; from the receiver.
+  input seg_t seg_i,
+  /// seg_i is valid; one cycle.
+  input logic seg_valid_i,
+  /// Slot to compare; to the four-tuple memory.
+  output logic [Bits-1:0] slot_o,
+  /// Four-tuple of slot_o, in the same cycle.
+  input eng_tup_t tup_i,
+  /// The shared header for resets is free: the last reset has been sent.
+  input logic anon_free_i,
+  /// A session accepts the SYN in seg_o; to the pipeline.
+  output logic syn_valid_o,
+  /// Pipeline accepts the SYN.
+  input logic syn_ready_i,
+  /// The listening session.
+  output logic [Bits-1:0] syn_sid_o,
+  /// Our initial sequence number for the new connection.
+  output seq_t syn_iss_o,
+  /// The segment in seg_o must be answered with a reset; to the pipeline.
+  output logic reset_valid_o,
+  /// Pipeline accepts the reset.
+  input logic reset_ready_i,
+  /// Segment being handled.
+  output seg_t seg_o,
+  /// A SYN was dropped; one cycle.
+  output logic drop_o
 );
   /// Maximum number of resets per tick.
   localparam logic [4:0] ResetLimit = 5'd16;
@@ -79,33 +79,33 @@ module spfe_tcp_eng_find
   logic walks, drop, port_same, peer_same, ports_same;
 
   spfe_fifo #(
-      .WIDTH($bits(seg_t)),
-      .DEPTH(32)
+    .Width($bits(seg_t)),
+    .Depth(32)
   ) i_fifo (
-      .clk_i,
-      .rst_i,
-      .valid_i(seg_valid_i && fifo_ready && !seg_i.flags.rst),
-      .ready_o(fifo_ready),
-      .data_i(seg_i),
-      .valid_o(fifo_valid),
-      .ready_i(fifo_pop),
-      .data_o(head),
-      .count_o(unused_count),
-      .almost_full_o(unused_almost)
+    .clk_i,
+    .rst_i,
+    .valid_i(seg_valid_i && fifo_ready && !seg_i.flags.rst),
+    .ready_o(fifo_ready),
+    .data_i(seg_i),
+    .valid_o(fifo_valid),
+    .ready_i(fifo_pop),
+    .data_o(head),
+    .count_o(unused_count),
+    .almost_full_o(unused_almost)
   );
 
   spfe_tcp_eng_mix i_mix (
-      .clk_i,
-      .rst_i,
-      .start_i(mix_start),
-      .ip_i(head.sip),
-      .port_i(head.sport),
-      .lport_i(head.dport),
-      .vif_i(head.vif),
-      .key_i(iss_key_i),
-      .clock_i(iss_clock_i),
-      .done_o(mix_done),
-      .iss_o(syn_iss_o)
+    .clk_i,
+    .rst_i,
+    .start_i(mix_start),
+    .ip_i(head.sip),
+    .port_i(head.sport),
+    .lport_i(head.dport),
+    .vif_i(head.vif),
+    .key_i(iss_key_i),
+    .clock_i(iss_clock_i),
+    .done_o(mix_done),
+    .iss_o(syn_iss_o)
   );
 
   assign walks = !head.flags.ack;

@@ -5,35 +5,35 @@ module spfe_tcp_eng_finish
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// 1: the congestion window limits sending.
-    parameter bit CongestionControl = 1'b0
+  /// 1: the congestion window limits sending.
+  parameter bit CongestionControl = 1'b0
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// An event is decided in this cycle.
-    input logic decide_i,
-    /// State before the event.
-    input eng_tcb_t tcb_i,
-    /// Results of the calc stage.
-    input eng_pred_t p_i,
-    /// Decision, in the cycle after decide_i.
-    input eng_dec_t dec_i,
-    /// Current time in ticks.
-    input when_t now_i,
-    /// Maximum RTO in ticks (tcp_cfg_t).
-    input logic [15:0] rto_max_i,
-    /// Maximum interval of window probes in ticks (tcp_cfg_t).
-    input logic [15:0] persist_max_i,
-    /// Duration of TIME-WAIT in ticks (tcp_cfg_t).
-    input logic [15:0] time_wait_i,
-    /// Maximum delay of an acknowledgement in ticks (tcp_cfg_t).
-    input logic [15:0] delack_i,
-    /// State to write, with dec_i.
-    output eng_tcb_t tcb_o,
-    /// Four-tuple to write, with dec_i.
-    output eng_tup_t tup_o,
-    /// RTO with backoff before the event, in ticks.
-    output logic [15:0] rto_o
+  /// Clock.
+  input logic clk_i,
+  /// An event is decided in this cycle.
+  input logic decide_i,
+  /// State before the event.
+  input eng_tcb_t tcb_i,
+  /// Results of the calc stage.
+  input eng_pred_t p_i,
+  /// Decision, in the cycle after decide_i.
+  input eng_dec_t dec_i,
+  /// Current time in ticks.
+  input when_t now_i,
+  /// Maximum RTO in ticks (tcp_cfg_t).
+  input logic [15:0] rto_max_i,
+  /// Maximum interval of window probes in ticks (tcp_cfg_t).
+  input logic [15:0] persist_max_i,
+  /// Duration of TIME-WAIT in ticks (tcp_cfg_t).
+  input logic [15:0] time_wait_i,
+  /// Maximum delay of an acknowledgement in ticks (tcp_cfg_t).
+  input logic [15:0] delack_i,
+  /// State to write, with dec_i.
+  output eng_tcb_t tcb_o,
+  /// Four-tuple to write, with dec_i.
+  output eng_tup_t tup_o,
+  /// RTO with backoff before the event, in ticks.
+  output logic [15:0] rto_o
 );
   logic [15:0] value, rto, persist, persist_q;
   eng_cc_t cc;
@@ -42,24 +42,24 @@ module spfe_tcp_eng_finish
   assign unused_bits = ^{p_i, dec_i};
 
   spfe_tcp_eng_arm i_arm (
-      .rto_i(p_i.rto),
-      .backoff_i(tcb_i.backoff),
-      .rto_max_i,
-      .persist_max_i,
-      .rto_o(rto),
-      .persist_o(persist)
+    .rto_i(p_i.rto),
+    .backoff_i(tcb_i.backoff),
+    .rto_max_i,
+    .persist_max_i,
+    .rto_o(rto),
+    .persist_o(persist)
   );
   spfe_tcp_eng_cc #(
-      .CongestionControl(CongestionControl)
+    .CongestionControl(CongestionControl)
   ) i_cc (
-      .clk_i,
-      .decide_i,
-      .tcb_i,
-      .acked_i(p_i.acked),
-      .flight_i(p_i.flight),
-      .op_i(dec_i.cc),
-      .new_tcb_i(dec_i.tcb),
-      .cc_o(cc)
+    .clk_i,
+    .decide_i,
+    .tcb_i,
+    .acked_i(p_i.acked),
+    .flight_i(p_i.flight),
+    .op_i(dec_i.cc),
+    .new_tcb_i(dec_i.tcb),
+    .cc_o(cc)
   );
 
   always_ff @(posedge clk_i) begin

@@ -9,83 +9,83 @@ module spfe_tcp_eng_flow
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Initialisation after reset is running; no event may start.
-    input logic init_i,
-    /// A segment waits in the FIFO.
-    input logic seg_valid_i,
-    /// Session of the segment.
-    input sid_t seg_sid_i,
-    /// A report of the transmitter waits.
-    input logic done_valid_i,
-    /// Session of the report; a number out of range is no event.
-    input sid_t done_sid_i,
-    /// A session waits for service.
-    input logic serve_valid_i,
-    /// Session that waits for service.
-    input sid_t serve_sid_i,
-    /// The command FIFO has room for one more event and those in progress.
-    input logic room_i,
-    /// All commands of the previous decision have been issued.
-    input logic out_ready_i,
-    /// An answer of address resolution waits.
-    input logic arp_i,
-    /// Session of the answer.
-    input sid_t arp_sid_i,
-    /// A changed next hop waits for a session.
-    input logic mac_i,
-    /// Session with the changed next hop.
-    input sid_t mac_sid_i,
-    /// An operation of software waits.
-    input logic op_i,
-    /// Session of the operation.
-    input sid_t op_sid_i,
-    /// A view request waits.
-    input logic view_i,
-    /// Session of the view request.
-    input sid_t view_sid_i,
-    /// A SYN for a listening session waits.
-    input logic syn_i,
-    /// Listening session.
-    input sid_t syn_sid_i,
-    /// A segment without a session waits for its reset.
-    input logic reset_i,
-    /// An event may be selected in this cycle. Its inputs are registered even if none is.
-    output logic can_o,
-    /// A segment is selected.
-    output logic pick_seg_o,
-    /// A report of the transmitter is selected.
-    output logic pick_done_o,
-    /// The service of a session is selected.
-    output logic pick_serve_o,
-    /// Kind of the next event among the remaining sources.
-    output kind_e other_kind_o,
-    /// An event of kind_o from the remaining sources was selected in the previous cycle.
-    output logic took_other_o,
-    /// The event leaves the read stage.
-    output logic read_o,
-    /// Session of the event in read, calc, judge or decide.
-    output sid_t sid_o,
-    /// Kind of that event.
-    output kind_e kind_o,
-    /// An event is in calc.
-    output logic calc_o,
-    /// An event is in judge.
-    output logic judge_o,
-    /// An event is in decide.
-    output logic decide_o,
-    /// The event in the write stage is committed.
-    output logic fire_o,
-    /// Session of the event in the write stage.
-    output sid_t write_sid_o,
-    /// Kind of the event in the write stage.
-    output kind_e write_kind_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Initialisation after reset is running; no event may start.
+  input logic init_i,
+  /// A segment waits in the FIFO.
+  input logic seg_valid_i,
+  /// Session of the segment.
+  input sid_t seg_sid_i,
+  /// A report of the transmitter waits.
+  input logic done_valid_i,
+  /// Session of the report; a number out of range is no event.
+  input sid_t done_sid_i,
+  /// A session waits for service.
+  input logic serve_valid_i,
+  /// Session that waits for service.
+  input sid_t serve_sid_i,
+  /// The command FIFO has room for one more event and those in progress.
+  input logic room_i,
+  /// All commands of the previous decision have been issued.
+  input logic out_ready_i,
+  /// An answer of address resolution waits.
+  input logic arp_i,
+  /// Session of the answer.
+  input sid_t arp_sid_i,
+  /// A changed next hop waits for a session.
+  input logic mac_i,
+  /// Session with the changed next hop.
+  input sid_t mac_sid_i,
+  /// An operation of software waits.
+  input logic op_i,
+  /// Session of the operation.
+  input sid_t op_sid_i,
+  /// A view request waits.
+  input logic view_i,
+  /// Session of the view request.
+  input sid_t view_sid_i,
+  /// A SYN for a listening session waits.
+  input logic syn_i,
+  /// Listening session.
+  input sid_t syn_sid_i,
+  /// A segment without a session waits for its reset.
+  input logic reset_i,
+  /// An event may be selected in this cycle. Its inputs are registered even if none is.
+  output logic can_o,
+  /// A segment is selected.
+  output logic pick_seg_o,
+  /// A report of the transmitter is selected.
+  output logic pick_done_o,
+  /// The service of a session is selected.
+  output logic pick_serve_o,
+  /// Kind of the next event among the remaining sources.
+  output kind_e other_kind_o,
+  /// An event of kind_o from the remaining sources was selected in the previous cycle.
+  output logic took_other_o,
+  /// The event leaves the read stage.
+  output logic read_o,
+  /// Session of the event in read, calc, judge or decide.
+  output sid_t sid_o,
+  /// Kind of that event.
+  output kind_e kind_o,
+  /// An event is in calc.
+  output logic calc_o,
+  /// An event is in judge.
+  output logic judge_o,
+  /// An event is in decide.
+  output logic decide_o,
+  /// The event in the write stage is committed.
+  output logic fire_o,
+  /// Session of the event in the write stage.
+  output sid_t write_sid_o,
+  /// Kind of the event in the write stage.
+  output kind_e write_kind_o
 );
   logic pick, pick_other, done, serve, others, turn_q;
   logic can_q;  // read and calc are empty
@@ -198,10 +198,12 @@ module spfe_tcp_eng_flow
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_sid: assert (!read_q || 32'(sid_q) <= SessionCount)
-        else $error("session %0d of %0d", sid_q, SessionCount);
-      a_write: assert (!(decide_q && write_q && !fire_o))
-        else $error("decision before the last one was carried out");
+      a_sid :
+      assert (!read_q || 32'(sid_q) <= SessionCount)
+      else $error("session %0d of %0d", sid_q, SessionCount);
+      a_write :
+      assert (!(decide_q && write_q && !fire_o))
+      else $error("decision before the last one was carried out");
     end
   end
 `endif

@@ -6,19 +6,19 @@ module spfe_tcp_eng_judge
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 #(
-    /// 1: acknowledge each data segment at once.
-    parameter bit InstantAck = 1'b0,
-    /// 1: the congestion window limits sending.
-    parameter bit CongestionControl = 1'b0
+  /// 1: acknowledge each data segment at once.
+  parameter bit InstantAck = 1'b0,
+  /// 1: the congestion window limits sending.
+  parameter bit CongestionControl = 1'b0
 ) (
-    /// Kind of the event.
-    input kind_e kind_i,
-    /// Context of the event.
-    input eng_ctx_t ctx_i,
-    /// Class of the segment before its ACK is checked; from the calc stage.
-    input eng_class_t class_i,
-    /// Case of the event.
-    output eng_case_t case_o
+  /// Kind of the event.
+  input kind_e kind_i,
+  /// Context of the event.
+  input eng_ctx_t ctx_i,
+  /// Class of the segment before its ACK is checked; from the calc stage.
+  input eng_class_t class_i,
+  /// Case of the event.
+  output eng_case_t case_o
 );
   eng_tcb_t tcb;
   eng_act_t act;
@@ -32,22 +32,22 @@ module spfe_tcp_eng_judge
   assign tcb = ctx_i.tcb;
 
   spfe_tcp_eng_judge_seg #(
-      .InstantAck(InstantAck),
-      .CongestionControl(CongestionControl)
+    .InstantAck(InstantAck),
+    .CongestionControl(CongestionControl)
   ) i_seg (
-      .seg_i(ctx_i.seg),
-      .tcb_i(tcb),
-      .pre_i(ctx_i.pre),
-      .p_i(ctx_i.p),
-      .class_i,
-      .room_i(ctx_i.room),
-      .act_o(act)
+    .seg_i(ctx_i.seg),
+    .tcb_i(tcb),
+    .pre_i(ctx_i.pre),
+    .p_i(ctx_i.p),
+    .class_i,
+    .room_i(ctx_i.room),
+    .act_o(act)
   );
   spfe_tcp_eng_judge_send i_send (
-      .tcb_i(tcb),
-      .p_i(ctx_i.p),
-      .room_i(ctx_i.room),
-      .send_o(send)
+    .tcb_i(tcb),
+    .p_i(ctx_i.p),
+    .room_i(ctx_i.room),
+    .send_o(send)
   );
 
   assign half_open = tcb.state == StSynRcvd;

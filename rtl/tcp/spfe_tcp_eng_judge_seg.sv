@@ -7,25 +7,25 @@ module spfe_tcp_eng_judge_seg
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 #(
-    /// 1: acknowledge each data segment at once.
-    parameter bit InstantAck = 1'b0,
-    /// 1: the congestion window limits sending.
-    parameter bit CongestionControl = 1'b0
+  /// 1: acknowledge each data segment at once.
+  parameter bit InstantAck = 1'b0,
+  /// 1: the congestion window limits sending.
+  parameter bit CongestionControl = 1'b0
 ) (
-    /// Segment of the event.
-    input seg_t seg_i,
-    /// State of its session.
-    input eng_tcb_t tcb_i,
-    /// Results of the read stage.
-    input eng_pre_t pre_i,
-    /// Results of the calc stage.
-    input eng_pred_t p_i,
-    /// Class of the segment before its ACK is checked.
-    input eng_class_t class_i,
-    /// The FIFO has room for a tx_cmd.
-    input logic room_i,
-    /// Action on the segment.
-    output eng_act_t act_o
+  /// Segment of the event.
+  input seg_t seg_i,
+  /// State of its session.
+  input eng_tcb_t tcb_i,
+  /// Results of the read stage.
+  input eng_pre_t pre_i,
+  /// Results of the calc stage.
+  input eng_pred_t p_i,
+  /// Class of the segment before its ACK is checked.
+  input eng_class_t class_i,
+  /// The FIFO has room for a tx_cmd.
+  input logic room_i,
+  /// Action on the segment.
+  output eng_act_t act_o
 );
   logic has_data, ack_ok, fin_acked, fin_taken, is_dup, wnd_ok, half_open, can_send, in_range;
   logic challenge;  // answer with a rate-limited ACK
@@ -58,8 +58,7 @@ module spfe_tcp_eng_judge_seg
   assign can_send = room_i && tcb_i.busy != 2'd3;
 
   // Selects ActAck. It may also be set for ActClose and ActRefuse, which ignore these fields.
-  assign in_range = crossed ||
-      (class_i.kind == SegPlain && !p_i.ack_beyond && !p_i.ack_ancient);
+  assign in_range = crossed || (class_i.kind == SegPlain && !p_i.ack_beyond && !p_i.ack_ancient);
 
   // Case of the segment.
   always_comb begin

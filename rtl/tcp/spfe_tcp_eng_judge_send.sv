@@ -6,14 +6,14 @@ module spfe_tcp_eng_judge_send
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 (
-    /// State of the session.
-    input eng_tcb_t tcb_i,
-    /// Results of the calc stage.
-    input eng_pred_t p_i,
-    /// The FIFO has room for a tx_cmd.
-    input logic room_i,
-    /// What to send.
-    output eng_send_t send_o
+  /// State of the session.
+  input eng_tcb_t tcb_i,
+  /// Results of the calc stage.
+  input eng_pred_t p_i,
+  /// The FIFO has room for a tx_cmd.
+  input logic room_i,
+  /// What to send.
+  output eng_send_t send_o
 );
   logic [15:0] again_len, new_len;
   logic again_small, again_fits, again_ok;

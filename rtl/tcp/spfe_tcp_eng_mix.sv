@@ -6,28 +6,28 @@
 module spfe_tcp_eng_mix
   import spfe_tcp_pkg::*;
 (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Starts a computation. The inputs below must be stable until done_o.
-    input logic start_i,
-    /// Address of the peer.
-    input ip_t ip_i,
-    /// Port of the peer.
-    input port_t port_i,
-    /// Our port.
-    input port_t lport_i,
-    /// Virtual interface.
-    input vif_t vif_i,
-    /// Secret (tcp_cfg_t).
-    input logic [31:0] key_i,
-    /// Time part of the sequence number.
-    input seq_t clock_i,
-    /// iss_o is valid, until the next start.
-    output logic done_o,
-    /// Initial sequence number.
-    output seq_t iss_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Starts a computation. The inputs below must be stable until done_o.
+  input logic start_i,
+  /// Address of the peer.
+  input ip_t ip_i,
+  /// Port of the peer.
+  input port_t port_i,
+  /// Our port.
+  input port_t lport_i,
+  /// Virtual interface.
+  input vif_t vif_i,
+  /// Secret (tcp_cfg_t).
+  input logic [31:0] key_i,
+  /// Time part of the sequence number.
+  input seq_t clock_i,
+  /// iss_o is valid, until the next start.
+  output logic done_o,
+  /// Initial sequence number.
+  output seq_t iss_o
 );
   logic [3:0] round_q;
   logic [31:0] sum_q;

@@ -7,22 +7,22 @@ module spfe_tcp_eng_open
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 (
-    /// Context of the event.
-    input eng_ctx_t ctx_i,
-    /// Case of the event; from the judge stage.
-    input eng_case_t case_i,
-    /// Window scaling is enabled (tcp_cfg_t).
-    input logic wscale_en_i,
-    /// A next-hop query can be started.
-    input logic query_free_i,
-    /// Decision for RouteOp.
-    output eng_dec_t op_o,
-    /// Decision for RouteArp.
-    output eng_dec_t arp_o,
-    /// Decision for RouteMac.
-    output eng_dec_t mac_o,
-    /// Decision for RoutePassive.
-    output eng_dec_t passive_o
+  /// Context of the event.
+  input eng_ctx_t ctx_i,
+  /// Case of the event; from the judge stage.
+  input eng_case_t case_i,
+  /// Window scaling is enabled (tcp_cfg_t).
+  input logic wscale_en_i,
+  /// A next-hop query can be started.
+  input logic query_free_i,
+  /// Decision for RouteOp.
+  output eng_dec_t op_o,
+  /// Decision for RouteArp.
+  output eng_dec_t arp_o,
+  /// Decision for RouteMac.
+  output eng_dec_t mac_o,
+  /// Decision for RoutePassive.
+  output eng_dec_t passive_o
 );
   eng_tcb_t tcb;
   eng_dec_t op_dec, arp_dec, mac_dec, passive_dec;
@@ -102,8 +102,14 @@ module spfe_tcp_eng_open
     passive_dec = dec_keep(tcb, ctx_i.tup);
     if (case_i.listens) begin
       // The receiver accepts only segments with the right ACK (see ack_lo_o of the engine).
-      passive_dec = dec_syn(passive_dec, ctx_i.seg.seq, ctx_i.seg.wnd, ctx_i.p.mss,
-                            ctx_i.seg.has_ws && wscale_en_i, ctx_i.seg.ws);
+      passive_dec = dec_syn(
+        passive_dec,
+        ctx_i.seg.seq,
+        ctx_i.seg.wnd,
+        ctx_i.p.mss,
+        ctx_i.seg.has_ws && wscale_en_i,
+        ctx_i.seg.ws
+      );
       passive_dec.tcb.state = StSynRcvd;
       passive_dec.tcb.dmac = ctx_i.seg.smac;
       passive_dec.tcb.una = ctx_i.iss;

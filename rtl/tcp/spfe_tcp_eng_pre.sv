@@ -5,23 +5,23 @@ module spfe_tcp_eng_pre
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// 1: the congestion window limits sending.
-    parameter bit CongestionControl = 1'b0
+  /// 1: the congestion window limits sending.
+  parameter bit CongestionControl = 1'b0
 ) (
-    /// Segment of the event.
-    input seg_t seg_i,
-    /// SEQ - RCV.NXT.
-    input seq_t dist_i,
-    /// Last byte of the segment - RCV.NXT.
-    input seq_t last_i,
-    /// State of the session, from the memory.
-    input eng_tcb_t tcb_i,
-    /// Receive window in bytes (tcp_cfg_t).
-    input logic [31:0] rcv_wnd_i,
-    /// RTO before the first round-trip sample, in ticks (tcp_cfg_t).
-    input logic [15:0] rto_init_i,
-    /// Results of the read stage.
-    output eng_pre_t pre_o
+  /// Segment of the event.
+  input seg_t seg_i,
+  /// SEQ - RCV.NXT.
+  input seq_t dist_i,
+  /// Last byte of the segment - RCV.NXT.
+  input seq_t last_i,
+  /// State of the session, from the memory.
+  input eng_tcb_t tcb_i,
+  /// Receive window in bytes (tcp_cfg_t).
+  input logic [31:0] rcv_wnd_i,
+  /// RTO before the first round-trip sample, in ticks (tcp_cfg_t).
+  input logic [15:0] rto_init_i,
+  /// Results of the read stage.
+  output eng_pre_t pre_o
 );
   logic [31:0] rcv_wnd;
   logic no_len, first_in, last_in;

@@ -6,16 +6,16 @@ module spfe_tcp_eng_seg_sent
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
-    /// Context of the event.
-    input eng_ctx_t ctx_i,
-    /// Send the ACK with this event; from the judge stage.
-    input logic ack_go_i,
-    /// Window scaling is enabled (tcp_cfg_t).
-    input logic wscale_en_i,
-    /// Decision if the SYN is accepted.
-    output eng_dec_t sent_o,
-    /// Decision to answer with a reset.
-    output eng_dec_t refuse_o
+  /// Context of the event.
+  input eng_ctx_t ctx_i,
+  /// Send the ACK with this event; from the judge stage.
+  input logic ack_go_i,
+  /// Window scaling is enabled (tcp_cfg_t).
+  input logic wscale_en_i,
+  /// Decision if the SYN is accepted.
+  output eng_dec_t sent_o,
+  /// Decision to answer with a reset.
+  output eng_dec_t refuse_o
 );
   eng_dec_t syn_dec;
   logic unused_bits;
@@ -36,8 +36,14 @@ module spfe_tcp_eng_seg_sent
 
   always_comb begin
     syn_dec = dec_keep(ctx_i.tcb, ctx_i.tup);
-    syn_dec = dec_syn(syn_dec, ctx_i.seg.seq, ctx_i.seg.wnd, ctx_i.p.mss,
-                      ctx_i.seg.has_ws && wscale_en_i, ctx_i.seg.ws);
+    syn_dec = dec_syn(
+      syn_dec,
+      ctx_i.seg.seq,
+      ctx_i.seg.wnd,
+      ctx_i.p.mss,
+      ctx_i.seg.has_ws && wscale_en_i,
+      ctx_i.seg.ws
+    );
     syn_dec.tcb.tries = 8'd0;
     syn_dec.tcb.timing = 1'b0;
     if (ctx_i.seg.flags.ack) begin

@@ -7,21 +7,21 @@ module spfe_tcp_eng_seg_sync
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 #(
-    /// 1: raise EvCredit when an ACK frees bytes in the ring.
-    parameter bit CreditEvents = 1'b0
+  /// 1: raise EvCredit when an ACK frees bytes in the ring.
+  parameter bit CreditEvents = 1'b0
 ) (
-    /// Context of the event.
-    input eng_ctx_t ctx_i,
-    /// Action on the segment; from the judge stage.
-    input eng_act_t act_i,
-    /// Window scaling is enabled (tcp_cfg_t).
-    input logic wscale_en_i,
-    /// Decision for ActAck.
-    output eng_dec_t ack_o,
-    /// Decision for ActKeep.
-    output eng_dec_t answer_o,
-    /// Decision for ActReopen.
-    output eng_dec_t reopen_o
+  /// Context of the event.
+  input eng_ctx_t ctx_i,
+  /// Action on the segment; from the judge stage.
+  input eng_act_t act_i,
+  /// Window scaling is enabled (tcp_cfg_t).
+  input logic wscale_en_i,
+  /// Decision for ActAck.
+  output eng_dec_t ack_o,
+  /// Decision for ActKeep.
+  output eng_dec_t answer_o,
+  /// Decision for ActReopen.
+  output eng_dec_t reopen_o
 );
   seg_t seg;
   eng_pred_t p;
@@ -52,8 +52,7 @@ module spfe_tcp_eng_seg_sync
   // A SYN above RCV.NXT in TIME-WAIT opens a new connection as in LISTEN (RFC 9293, 3.6.1).
   always_comb begin
     new_dec = dec_keep(tcb, ctx_i.tup);
-    new_dec = dec_syn(new_dec, seg.seq, seg.wnd, p.mss,
-                      seg.has_ws && wscale_en_i, seg.ws);
+    new_dec = dec_syn(new_dec, seg.seq, seg.wnd, p.mss, seg.has_ws && wscale_en_i, seg.ws);
     new_dec.tcb.state = StSynRcvd;
     new_dec.tcb.una = ctx_i.snd_nxt + 32'd131072;
     new_dec.tcb.dups = 2'd0;

@@ -5,29 +5,29 @@
 module spfe_tcp_eng_sent
   import spfe_tcp_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Report from the transmitter.
-    input tx_done_t done_i,
-    /// done_i is valid; held until accepted.
-    input logic valid_i,
-    /// Accepts done_i.
-    output logic ready_o,
-    /// Report to the pipeline.
-    output tx_done_t done_o,
-    /// done_o is valid.
-    output logic valid_o,
-    /// Pipeline takes done_o.
-    input logic take_i,
-    /// A reset without a session was issued; one cycle.
-    input logic reset_i,
-    /// No reset without a session is in progress.
-    output logic anon_free_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Report from the transmitter.
+  input tx_done_t done_i,
+  /// done_i is valid; held until accepted.
+  input logic valid_i,
+  /// Accepts done_i.
+  output logic ready_o,
+  /// Report to the pipeline.
+  output tx_done_t done_o,
+  /// done_o is valid.
+  output logic valid_o,
+  /// Pipeline takes done_o.
+  input logic take_i,
+  /// A reset without a session was issued; one cycle.
+  input logic reset_i,
+  /// No reset without a session is in progress.
+  output logic anon_free_o
 );
   logic valid_q, anon_q, anon_end;
   tx_done_t done_q;

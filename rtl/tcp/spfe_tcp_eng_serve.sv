@@ -7,16 +7,16 @@ module spfe_tcp_eng_serve
   import spfe_tcp_eng_pkg::*;
   import spfe_tcp_eng_act_pkg::*;
 (
-    /// Context of the event.
-    input eng_ctx_t ctx_i,
-    /// What to send; from the judge stage.
-    input eng_send_t send_i,
-    /// Window scaling is enabled (tcp_cfg_t).
-    input logic wscale_en_i,
-    /// Decision for SendRtt.
-    output eng_dec_t rtt_o,
-    /// Decision for all other kinds.
-    output eng_dec_t send_o
+  /// Context of the event.
+  input eng_ctx_t ctx_i,
+  /// What to send; from the judge stage.
+  input eng_send_t send_i,
+  /// Window scaling is enabled (tcp_cfg_t).
+  input logic wscale_en_i,
+  /// Decision for SendRtt.
+  output eng_dec_t rtt_o,
+  /// Decision for all other kinds.
+  output eng_dec_t send_o
 );
   eng_tcb_t tcb;
   eng_pred_t p;

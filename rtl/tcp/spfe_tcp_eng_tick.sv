@@ -6,33 +6,33 @@ module spfe_tcp_eng_tick
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Width of a session number; derived.
-    localparam int unsigned Bits = $clog2(SessionCount)
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Width of a session number; derived.
+  localparam int unsigned Bits = $clog2(SessionCount)
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// One-cycle pulse per tick.
-    input logic tick_i,
-    /// The state of a session is written.
-    input logic we_i,
-    /// Session that is written.
-    input logic [Bits-1:0] sid_i,
-    /// State that is written.
-    input eng_tcb_t tcb_i,
-    /// Ticks since reset.
-    output when_t now_o,
-    /// Time for initial sequence numbers.
-    output seq_t iss_clock_o,
-    /// A timer of due_sid_o has expired; to the queue.
-    output logic due_o,
-    /// Session of the expired timer.
-    output logic [Bits-1:0] due_sid_o,
-    /// Queue accepts the session.
-    input logic due_ready_i
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// One-cycle pulse per tick.
+  input logic tick_i,
+  /// The state of a session is written.
+  input logic we_i,
+  /// Session that is written.
+  input logic [Bits-1:0] sid_i,
+  /// State that is written.
+  input eng_tcb_t tcb_i,
+  /// Ticks since reset.
+  output when_t now_o,
+  /// Time for initial sequence numbers.
+  output seq_t iss_clock_o,
+  /// A timer of due_sid_o has expired; to the queue.
+  output logic due_o,
+  /// Session of the expired timer.
+  output logic [Bits-1:0] due_sid_o,
+  /// Queue accepts the session.
+  input logic due_ready_i
 );
   typedef struct packed {
     logic run;
@@ -58,18 +58,18 @@ module spfe_tcp_eng_tick
       at: tcb_i.deadline,
       dack: tcb_i.dack,
       dack_at: tcb_i.dack_at
-  };
+    };
 
   spfe_lutram #(
-      .WIDTH($bits(timers_t)),
-      .DEPTH(SessionCount)
+    .Width($bits(timers_t)),
+    .Depth(SessionCount)
   ) i_timers (
-      .clk_i,
-      .we_i,
-      .addr_i(sid_i),
-      .data_i(write_data),
-      .raddr_i(slot_q),
-      .rdata_o(read_data)
+    .clk_i,
+    .we_i,
+    .addr_i(sid_i),
+    .data_i(write_data),
+    .raddr_i(slot_q),
+    .rdata_o(read_data)
   );
 
   assign late = now_q - seen_q.at;

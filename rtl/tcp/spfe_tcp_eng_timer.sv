@@ -6,14 +6,14 @@ module spfe_tcp_eng_timer
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 (
-    /// Context of the event.
-    input eng_ctx_t ctx_i,
-    /// The session is in SYN-SENT or SYN-RECEIVED.
-    input logic opening_i,
-    /// A next-hop query can be started.
-    input logic query_free_i,
-    /// Decision.
-    output eng_dec_t dec_o
+  /// Context of the event.
+  input eng_ctx_t ctx_i,
+  /// The session is in SYN-SENT or SYN-RECEIVED.
+  input logic opening_i,
+  /// A next-hop query can be started.
+  input logic query_free_i,
+  /// Decision.
+  output eng_dec_t dec_o
 );
   eng_tcb_t tcb;
   logic unused_bits;

@@ -6,41 +6,41 @@ module spfe_tcp_eng_view
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Requested session; a number out of range shows session 0.
-    input sid_t sid_i,
-    /// Requests a view; one cycle.
-    input logic req_i,
-    /// A request is pending; to the pipeline.
-    output logic wait_o,
-    /// Session of the request.
-    output sid_t sid_o,
-    /// Pipeline accepts the request.
-    input logic take_i,
-    /// The following inputs belong to the requested session.
-    input logic done_i,
-    /// State of the session.
-    input eng_tcb_t tcb_i,
-    /// Four-tuple of the session.
-    input eng_tup_t tup_i,
-    /// SND.NXT of the session.
-    input seq_t snd_nxt_i,
-    /// RCV.NXT of the session.
-    input seq_t rcv_nxt_i,
-    /// RTO with backoff, in ticks.
-    input logic [15:0] rto_i,
-    /// Free bytes in the ring.
-    input logic [31:0] credit_i,
-    /// View; held until the next one.
-    output view_t view_o,
-    /// view_o is new; one cycle.
-    output logic valid_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Requested session; a number out of range shows session 0.
+  input sid_t sid_i,
+  /// Requests a view; one cycle.
+  input logic req_i,
+  /// A request is pending; to the pipeline.
+  output logic wait_o,
+  /// Session of the request.
+  output sid_t sid_o,
+  /// Pipeline accepts the request.
+  input logic take_i,
+  /// The following inputs belong to the requested session.
+  input logic done_i,
+  /// State of the session.
+  input eng_tcb_t tcb_i,
+  /// Four-tuple of the session.
+  input eng_tup_t tup_i,
+  /// SND.NXT of the session.
+  input seq_t snd_nxt_i,
+  /// RCV.NXT of the session.
+  input seq_t rcv_nxt_i,
+  /// RTO with backoff, in ticks.
+  input logic [15:0] rto_i,
+  /// Free bytes in the ring.
+  input logic [31:0] credit_i,
+  /// View; held until the next one.
+  output view_t view_o,
+  /// view_o is new; one cycle.
+  output logic valid_o
 );
   logic unused_bits;
   assign unused_bits = ^{tcb_i, tup_i};
@@ -55,21 +55,21 @@ module spfe_tcp_eng_view
     valid_o <= done_i;
     if (done_i) begin
       view_o <= '{
-          state: tcb_i.state,
-          ip: tup_i.ip,
-          port: tup_i.port,
-          lport: tup_i.lport,
-          vif: tup_i.vif,
-          snd_una: tcb_i.una,
-          snd_nxt: snd_nxt_i,
-          rcv_nxt: rcv_nxt_i,
-          snd_wnd: 32'(tcb_i.wnd),
-          cwnd: 32'(tcb_i.cwnd),
-          ssthresh: 32'(tcb_i.ssthresh),
-          rto: rto_i,
-          srtt: tcb_i.srtt[18:3],
-          mss: tcb_i.mss,
-          credit: credit_i
+        state: tcb_i.state,
+        ip: tup_i.ip,
+        port: tup_i.port,
+        lport: tup_i.lport,
+        vif: tup_i.vif,
+        snd_una: tcb_i.una,
+        snd_nxt: snd_nxt_i,
+        rcv_nxt: rcv_nxt_i,
+        snd_wnd: 32'(tcb_i.wnd),
+        cwnd: 32'(tcb_i.cwnd),
+        ssthresh: 32'(tcb_i.ssthresh),
+        rto: rto_i,
+        srtt: tcb_i.srtt[18:3],
+        mss: tcb_i.mss,
+        credit: credit_i
       };
     end
     if (rst_i) begin

@@ -5,36 +5,36 @@
 module spfe_tcp_events
   import spfe_tcp_pkg::*;
 (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high: forgets all events.
-    input logic rst_i,
-    /// Event of the engine; it comes first.
-    input event_t eng_event_i,
-    /// It is offered.
-    input logic eng_valid_i,
-    /// It is taken.
-    output logic eng_ready_o,
-    /// Event of the transmitter; it comes next.
-    input event_t tx_event_i,
-    /// It happens in this cycle.
-    input logic tx_valid_i,
-    /// Event of the receiver; it comes next.
-    input event_t rx_event_i,
-    /// It happens in this cycle.
-    input logic rx_valid_i,
-    /// Event of ARP; it comes last.
-    input event_t arp_event_i,
-    /// It happens in this cycle.
-    input logic arp_valid_i,
-    /// Oldest event; to the user, stable until it is taken.
-    output event_t event_o,
-    /// There is one.
-    output logic event_valid_o,
-    /// It is taken; from the user.
-    input logic event_ready_i,
-    /// One cycle for each event that was lost; to the counters.
-    output logic lost_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high: forgets all events.
+  input logic rst_i,
+  /// Event of the engine; it comes first.
+  input event_t eng_event_i,
+  /// It is offered.
+  input logic eng_valid_i,
+  /// It is taken.
+  output logic eng_ready_o,
+  /// Event of the transmitter; it comes next.
+  input event_t tx_event_i,
+  /// It happens in this cycle.
+  input logic tx_valid_i,
+  /// Event of the receiver; it comes next.
+  input event_t rx_event_i,
+  /// It happens in this cycle.
+  input logic rx_valid_i,
+  /// Event of ARP; it comes last.
+  input event_t arp_event_i,
+  /// It happens in this cycle.
+  input logic arp_valid_i,
+  /// Oldest event; to the user, stable until it is taken.
+  output event_t event_o,
+  /// There is one.
+  output logic event_valid_o,
+  /// It is taken; from the user.
+  input logic event_ready_i,
+  /// One cycle for each event that was lost; to the counters.
+  output logic lost_o
 );
   localparam int unsigned Pulses = 3;
   localparam int unsigned Depth = 64;
@@ -75,19 +75,19 @@ module spfe_tcp_events
   end
 
   spfe_fifo #(
-      .WIDTH($bits(event_t)),
-      .DEPTH(Depth)
+    .Width($bits(event_t)),
+    .Depth(Depth)
   ) i_fifo (
-      .clk_i,
-      .rst_i,
-      .valid_i(chosen_valid && ready),
-      .ready_o(ready),
-      .data_i(chosen),
-      .valid_o(event_valid_o),
-      .ready_i(event_ready_i),
-      .data_o(event_o),
-      .count_o(unused_count),
-      .almost_full_o(unused_almost_full)
+    .clk_i,
+    .rst_i,
+    .valid_i(chosen_valid && ready),
+    .ready_o(ready),
+    .data_i(chosen),
+    .valid_o(event_valid_o),
+    .ready_i(event_ready_i),
+    .data_o(event_o),
+    .count_o(unused_count),
+    .almost_full_o(unused_almost_full)
   );
 
   always_ff @(posedge clk_i) begin

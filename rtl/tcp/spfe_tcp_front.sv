@@ -9,39 +9,39 @@
 module spfe_tcp_front
   import spfe_tcp_pkg::*;
 #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned Width = 32,
-    /// Words in a cycle; not to be set.
-    localparam int unsigned Lanes = Width / 32
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned Width = 32,
+  /// Words in a cycle; not to be set.
+  localparam int unsigned Lanes = Width / 32
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
 
-    /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, which cannot be stalled.
-    input logic [Width-1:0] data_i,
-    /// Bytes that count; all but in the last beat.
-    input logic [Width/8-1:0] keep_i,
-    /// The beat is there.
-    input logic valid_i,
-    /// Last beat of the frame.
-    input logic last_i,
+  /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, which cannot be stalled.
+  input logic [Width-1:0] data_i,
+  /// Bytes that count; all but in the last beat.
+  input logic [Width/8-1:0] keep_i,
+  /// The beat is there.
+  input logic valid_i,
+  /// Last beat of the frame.
+  input logic last_i,
 
-    /// Lane carries a word of the frame that is not a tag.
-    output logic [Lanes-1:0] word_valid_o,
-    /// Its number without the tag; stays at 511 in frames that are longer.
-    output logic [Lanes-1:0][8:0] word_index_o,
-    /// Its bytes, the first one in bits 31:24.
-    output logic [Lanes-1:0][31:0] word_data_o,
-    /// Bytes of it that are part of the frame: 1 to 4.
-    output logic [Lanes-1:0][2:0] word_bytes_o,
-    /// First beat of a frame.
-    output logic start_o,
-    /// The frame has a tag; from the beat behind it on, from a register.
-    output logic tagged_o,
-    /// Tag control information; valid with tagged_o, from a register.
-    output logic [15:0] tag_o
+  /// Lane carries a word of the frame that is not a tag.
+  output logic [Lanes-1:0] word_valid_o,
+  /// Its number without the tag; stays at 511 in frames that are longer.
+  output logic [Lanes-1:0][8:0] word_index_o,
+  /// Its bytes, the first one in bits 31:24.
+  output logic [Lanes-1:0][31:0] word_data_o,
+  /// Bytes of it that are part of the frame: 1 to 4.
+  output logic [Lanes-1:0][2:0] word_bytes_o,
+  /// First beat of a frame.
+  output logic start_o,
+  /// The frame has a tag; from the beat behind it on, from a register.
+  output logic tagged_o,
+  /// Tag control information; valid with tagged_o, from a register.
+  output logic [15:0] tag_o
 );
   localparam logic [8:0] Last = 9'd511;
 

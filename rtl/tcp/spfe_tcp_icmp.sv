@@ -8,55 +8,55 @@ module spfe_tcp_icmp
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Words per beat: 1 or 2.
-    parameter int unsigned Lanes = 1,
-    /// Number of virtual interfaces, 1 to MaxVifs.
-    parameter int unsigned VifCount = 1,
-    /// Largest IP packet in bytes.
-    parameter int unsigned Mtu = 1500,
-    /// Words per half of the buffer; derived.
-    localparam int unsigned Depth = echo_depth(Mtu),
-    /// Address width of each half; derived.
-    localparam int unsigned AddrBits = $clog2(Depth)
+  /// Words per beat: 1 or 2.
+  parameter int unsigned Lanes = 1,
+  /// Number of virtual interfaces, 1 to MaxVifs.
+  parameter int unsigned VifCount = 1,
+  /// Largest IP packet in bytes.
+  parameter int unsigned Mtu = 1500,
+  /// Words per half of the buffer; derived.
+  localparam int unsigned Depth = echo_depth(Mtu),
+  /// Address width of each half; derived.
+  localparam int unsigned AddrBits = $clog2(Depth)
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
-    /// A frame starts with the words of this cycle.
-    input logic start_i,
-    /// The lane carries a word.
-    input logic [Lanes-1:0] word_valid_i,
-    /// Word number.
-    input pos_t [Lanes-1:0] word_pos_i,
-    /// Word data; first byte in bits 31:24.
-    input logic [Lanes-1:0][31:0] word_data_i,
-    /// end_i is valid: a frame has ended.
-    input logic end_valid_i,
-    /// The frame.
-    input frame_end_t end_i,
-    /// echo_o is valid; held until done_i.
-    output logic echo_valid_o,
-    /// Reply to send.
-    output echo_t echo_o,
-    /// The reply was sent; one cycle.
-    input logic done_i,
-    /// Reads an even and an odd word of the reply.
-    input logic rd_en_i,
-    /// Half the number of the even word.
-    input logic [AddrBits-1:0] rd_even_i,
-    /// Half the number of the odd word, rounded down.
-    input logic [AddrBits-1:0] rd_odd_i,
-    /// Even word, in the next cycle.
-    output logic [31:0] rd_even_o,
-    /// Odd word, in the next cycle.
-    output logic [31:0] rd_odd_o,
-    /// An echo request for one of our addresses was received; one cycle.
-    output logic count_rx_o,
-    /// The request was dropped; one cycle.
-    output logic count_drop_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
+  /// A frame starts with the words of this cycle.
+  input logic start_i,
+  /// The lane carries a word.
+  input logic [Lanes-1:0] word_valid_i,
+  /// Word number.
+  input pos_t [Lanes-1:0] word_pos_i,
+  /// Word data; first byte in bits 31:24.
+  input logic [Lanes-1:0][31:0] word_data_i,
+  /// end_i is valid: a frame has ended.
+  input logic end_valid_i,
+  /// The frame.
+  input frame_end_t end_i,
+  /// echo_o is valid; held until done_i.
+  output logic echo_valid_o,
+  /// Reply to send.
+  output echo_t echo_o,
+  /// The reply was sent; one cycle.
+  input logic done_i,
+  /// Reads an even and an odd word of the reply.
+  input logic rd_en_i,
+  /// Half the number of the even word.
+  input logic [AddrBits-1:0] rd_even_i,
+  /// Half the number of the odd word, rounded down.
+  input logic [AddrBits-1:0] rd_odd_i,
+  /// Even word, in the next cycle.
+  output logic [31:0] rd_even_o,
+  /// Odd word, in the next cycle.
+  output logic [31:0] rd_odd_o,
+  /// An echo request for one of our addresses was received; one cycle.
+  output logic count_rx_o,
+  /// The request was dropped; one cycle.
+  output logic count_drop_o
 );
   localparam logic [15:0] LenMin = 16'd28;  // headers of IP and ICMP
 
@@ -130,29 +130,29 @@ module spfe_tcp_icmp
   end
 
   spfe_bram #(
-      .WIDTH(32),
-      .DEPTH(2 << AddrBits)
+    .Width(32),
+    .Depth(2 << AddrBits)
   ) i_even (
-      .clk_i,
-      .we_i(we[0]),
-      .addr_i(waddr[0]),
-      .data_i(wdata[0]),
-      .re_i(rd_en_i),
-      .raddr_i({first_q, rd_even_i}),
-      .data_o(rd_even_o)
+    .clk_i,
+    .we_i(we[0]),
+    .addr_i(waddr[0]),
+    .data_i(wdata[0]),
+    .re_i(rd_en_i),
+    .raddr_i({first_q, rd_even_i}),
+    .data_o(rd_even_o)
   );
 
   spfe_bram #(
-      .WIDTH(32),
-      .DEPTH(2 << AddrBits)
+    .Width(32),
+    .Depth(2 << AddrBits)
   ) i_odd (
-      .clk_i,
-      .we_i(we[1]),
-      .addr_i(waddr[1]),
-      .data_i(wdata[1]),
-      .re_i(rd_en_i),
-      .raddr_i({first_q, rd_odd_i}),
-      .data_o(rd_odd_o)
+    .clk_i,
+    .we_i(we[1]),
+    .addr_i(waddr[1]),
+    .data_i(wdata[1]),
+    .re_i(rd_en_i),
+    .raddr_i({first_q, rd_odd_i}),
+    .data_o(rd_odd_o)
   );
 
   logic sums_good;
@@ -160,16 +160,16 @@ module spfe_tcp_icmp
   assign len = end_i.header[4][31:16];
 
   spfe_tcp_icmp_sum #(
-      .Lanes(Lanes)
+    .Lanes(Lanes)
   ) i_sum (
-      .clk_i,
-      .rst_i,
-      .start_i,
-      .word_valid_i,
-      .word_pos_i,
-      .word_data_i,
-      .len_i(len),
-      .good_o(sums_good)
+    .clk_i,
+    .rst_i,
+    .start_i,
+    .word_valid_i,
+    .word_pos_i,
+    .word_data_i,
+    .len_i(len),
+    .good_o(sums_good)
   );
 
   // Destination and lengths.

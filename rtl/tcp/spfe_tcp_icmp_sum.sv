@@ -5,25 +5,25 @@
 module spfe_tcp_icmp_sum
   import spfe_tcp_net_pkg::*;
 #(
-    /// Words per beat: 1 or 2.
-    parameter int unsigned Lanes = 1
+  /// Words per beat: 1 or 2.
+  parameter int unsigned Lanes = 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// A frame starts with the words of this cycle.
-    input logic start_i,
-    /// The lane carries a word.
-    input logic [Lanes-1:0] word_valid_i,
-    /// Word number.
-    input pos_t [Lanes-1:0] word_pos_i,
-    /// Word data; first byte in bits 31:24.
-    input logic [Lanes-1:0][31:0] word_data_i,
-    /// Length of the IP packet in bytes; valid from word 8.
-    input logic [15:0] len_i,
-    /// Both checksums are correct; valid three cycles after the last word.
-    output logic good_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// A frame starts with the words of this cycle.
+  input logic start_i,
+  /// The lane carries a word.
+  input logic [Lanes-1:0] word_valid_i,
+  /// Word number.
+  input pos_t [Lanes-1:0] word_pos_i,
+  /// Word data; first byte in bits 31:24.
+  input logic [Lanes-1:0][31:0] word_data_i,
+  /// Length of the IP packet in bytes; valid from word 8.
+  input logic [15:0] len_i,
+  /// Both checksums are correct; valid three cycles after the last word.
+  output logic good_o
 );
   // room for the carries, which are folded in with the next words
   localparam int unsigned SumBits = 20;

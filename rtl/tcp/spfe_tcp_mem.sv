@@ -3,44 +3,44 @@
 /// Memory for retransmission in block RAM, with the port of the core for it: writes of 16 bytes
 /// under a mask, reads whose answers come in order. What a read finds is what was written before it.
 module spfe_tcp_mem #(
-    /// log2 of the 16-byte words.
-    parameter int unsigned AddrBits = 16,
-    /// Cycles of the memory's clock from a read to its answer, 1 to 16; above 2, the rest are registers
-    /// behind the memory, for its wires.
-    parameter int unsigned Latency = 2,
-    /// 1: the memory runs on mem_clk_i; 0: on clk_i, and mem_clk_i is not used.
-    parameter bit DualClock = 1'b0
+  /// log2 of the 16-byte words.
+  parameter int unsigned AddrBits = 16,
+  /// Cycles of the memory's clock from a read to its answer, 1 to 16; above 2, the rest are registers
+  /// behind the memory, for its wires.
+  parameter int unsigned Latency = 2,
+  /// 1: the memory runs on mem_clk_i; 0: on clk_i, and mem_clk_i is not used.
+  parameter bit DualClock = 1'b0
 ) (
-    /// Clock of the port.
-    input logic clk_i,
-    /// Synchronous reset, active high; what is in the memory stays.
-    input logic rst_i,
-    /// Clock of the memory, with DualClock.
-    input logic mem_clk_i,
-    /// Reset in the memory's clock, active high, together with rst_i; each has to last until both clocks
-    /// have ticked three times.
-    input logic mem_rst_i,
+  /// Clock of the port.
+  input logic clk_i,
+  /// Synchronous reset, active high; what is in the memory stays.
+  input logic rst_i,
+  /// Clock of the memory, with DualClock.
+  input logic mem_clk_i,
+  /// Reset in the memory's clock, active high, together with rst_i; each has to last until both clocks
+  /// have ticked three times.
+  input logic mem_rst_i,
 
-    /// A word to write.
-    input logic wr_valid_i,
-    /// It is taken.
-    output logic wr_ready_o,
-    /// Its number.
-    input logic [AddrBits-1:0] wr_addr_i,
-    /// The word; first byte in bits 7:0.
-    input logic [127:0] wr_data_i,
-    /// Bytes of it that are written.
-    input logic [15:0] wr_mask_i,
-    /// A word to read; at most 16 at a time without an answer.
-    input logic rd_valid_i,
-    /// The request is taken.
-    output logic rd_ready_o,
-    /// Its number.
-    input logic [AddrBits-1:0] rd_addr_i,
-    /// An answer is there, for one cycle.
-    output logic rsp_valid_o,
-    /// The word.
-    output logic [127:0] rsp_data_o
+  /// A word to write.
+  input logic wr_valid_i,
+  /// It is taken.
+  output logic wr_ready_o,
+  /// Its number.
+  input logic [AddrBits-1:0] wr_addr_i,
+  /// The word; first byte in bits 7:0.
+  input logic [127:0] wr_data_i,
+  /// Bytes of it that are written.
+  input logic [15:0] wr_mask_i,
+  /// A word to read; at most 16 at a time without an answer.
+  input logic rd_valid_i,
+  /// The request is taken.
+  output logic rd_ready_o,
+  /// Its number.
+  input logic [AddrBits-1:0] rd_addr_i,
+  /// An answer is there, for one cycle.
+  output logic rsp_valid_o,
+  /// The word.
+  output logic [127:0] rsp_data_o
 );
   localparam int unsigned RamLatency = Latency > 1 ? 2 : 1;
   localparam int unsigned Stages = Latency - RamLatency;
@@ -60,10 +60,18 @@ module spfe_tcp_mem #(
   logic [RamLatency-1:0] read_q;
 
   spfe_bram #(
-    .WIDTH(128), .DEPTH(2 ** AddrBits), .BYTE_WIDTH(8), .LATENCY(RamLatency)
+    .Width(128),
+    .Depth(2 ** AddrBits),
+    .ByteWidth(8),
+    .Latency(RamLatency)
   ) i_ram (
-    .clk_i(clk), .we_i(write ? mask : '0), .addr_i(addr), .data_i(data),
-    .re_i(read), .raddr_i(raddr), .data_o(word)
+    .clk_i(clk),
+    .we_i(write ? mask : '0),
+    .addr_i(addr),
+    .data_i(data),
+    .re_i(read),
+    .raddr_i(raddr),
+    .data_o(word)
   );
 
   always_ff @(posedge clk) begin
@@ -121,25 +129,56 @@ module spfe_tcp_mem #(
     assign early = (missing != '0 && !missing[7]) || (write && addr == raddr);
     assign read = read_there && !early;
 
-    spfe_fifo_async #(.WIDTH(AddrBits + 144), .DEPTH(Pending)) i_writes (
-      .clk_i, .rst_i, .valid_i(wr_valid_i), .ready_o(wr_ready_o),
+    spfe_fifo_async #(
+      .Width(AddrBits + 144),
+      .Depth(Pending)
+    ) i_writes (
+      .clk_i,
+      .rst_i,
+      .valid_i(wr_valid_i),
+      .ready_o(wr_ready_o),
       .data_i({wr_addr_i, wr_mask_i, wr_data_i}),
-      .rclk_i(mem_clk_i), .rrst_i(mem_rst_i), .valid_o(write), .ready_i(1'b1),
+      .rclk_i(mem_clk_i),
+      .rrst_i(mem_rst_i),
+      .valid_o(write),
+      .ready_i(1'b1),
       .data_o({addr, mask, data})
     );
-    spfe_fifo_async #(.WIDTH(AddrBits + 8), .DEPTH(Pending)) i_reads (
-      .clk_i, .rst_i, .valid_i(rd_valid_i), .ready_o(rd_ready_o), .data_i({rd_addr_i, taken_q}),
-      .rclk_i(mem_clk_i), .rrst_i(mem_rst_i), .valid_o(read_there), .ready_i(!early),
+    spfe_fifo_async #(
+      .Width(AddrBits + 8),
+      .Depth(Pending)
+    ) i_reads (
+      .clk_i,
+      .rst_i,
+      .valid_i(rd_valid_i),
+      .ready_o(rd_ready_o),
+      .data_i({rd_addr_i, taken_q}),
+      .rclk_i(mem_clk_i),
+      .rrst_i(mem_rst_i),
+      .valid_o(read_there),
+      .ready_i(!early),
       .data_o({raddr, mark})
     );
-    spfe_fifo_async #(.WIDTH(128), .DEPTH(Pending)) i_answers (
-      .clk_i(mem_clk_i), .rst_i(mem_rst_i), .valid_i(answer), .ready_o(answer_ready),
+    spfe_fifo_async #(
+      .Width(128),
+      .Depth(Pending)
+    ) i_answers (
+      .clk_i(mem_clk_i),
+      .rst_i(mem_rst_i),
+      .valid_i(answer),
+      .ready_o(answer_ready),
       .data_i(answer_data),
-      .rclk_i(clk_i), .rrst_i(rst_i), .valid_o(rsp_valid_o), .ready_i(1'b1), .data_o(rsp_data_o)
+      .rclk_i(clk_i),
+      .rrst_i(rst_i),
+      .valid_o(rsp_valid_o),
+      .ready_i(1'b1),
+      .data_o(rsp_data_o)
     );
 `ifndef SYNTHESIS
     always_ff @(posedge clk) begin
-      a_answer : assert (rst || !answer || answer_ready) else $error("no room for an answer");
+      a_answer :
+      assert (rst || !answer || answer_ready)
+      else $error("no room for an answer");
     end
 `else
     logic unused_ready;

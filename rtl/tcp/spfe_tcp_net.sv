@@ -5,76 +5,76 @@ module spfe_tcp_net
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Width of the receive MAC stream in bits: 32 or 64.
-    parameter int unsigned MacRxWidth = 32,
-    /// Width of the transmit MAC stream in bits: 32 or 64.
-    parameter int unsigned MacTxWidth = 32,
-    /// Number of virtual interfaces, 1 to MaxVifs.
-    parameter int unsigned VifCount = 1,
-    /// 1: answer ARP requests for our addresses.
-    parameter bit ArpServer = 1'b1,
-    /// Number of entries in the ARP table, 2 to 256.
-    parameter int unsigned ArpEntries = 32,
-    /// 1: announce our addresses and refresh known entries.
-    parameter bit ArpGratuitous = 1'b1,
-    /// Minimum ticks between two defences of our address against another host (RFC 5227, 2.4).
-    parameter int unsigned ArpDefendTicks = 10_000,
-    /// 1: answer ICMP echo requests.
-    parameter bit IcmpServer = 1'b1,
-    /// Largest IP packet in bytes.
-    parameter int unsigned Mtu = 1500
+  /// Width of the receive MAC stream in bits: 32 or 64.
+  parameter int unsigned MacRxWidth = 32,
+  /// Width of the transmit MAC stream in bits: 32 or 64.
+  parameter int unsigned MacTxWidth = 32,
+  /// Number of virtual interfaces, 1 to MaxVifs.
+  parameter int unsigned VifCount = 1,
+  /// 1: answer ARP requests for our addresses.
+  parameter bit ArpServer = 1'b1,
+  /// Number of entries in the ARP table, 2 to 256.
+  parameter int unsigned ArpEntries = 32,
+  /// 1: announce our addresses and refresh known entries.
+  parameter bit ArpGratuitous = 1'b1,
+  /// Minimum ticks between two defences of our address against another host (RFC 5227, 2.4).
+  parameter int unsigned ArpDefendTicks = 10_000,
+  /// 1: answer ICMP echo requests.
+  parameter bit IcmpServer = 1'b1,
+  /// Largest IP packet in bytes.
+  parameter int unsigned Mtu = 1500
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// One-cycle pulse per tick.
-    input logic tick_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// One-cycle pulse per tick.
+  input logic tick_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
 
-    /// Received frame without preamble and FCS; from the MAC, which cannot be stalled.
-    input logic [MacRxWidth-1:0] mac_rx_data_i,
-    /// Valid bytes of the beat.
-    input logic [MacRxWidth/8-1:0] mac_rx_keep_i,
-    /// A beat is valid.
-    input logic mac_rx_valid_i,
-    /// Last beat of the frame.
-    input logic mac_rx_last_i,
-    /// With mac_rx_last_i: the FCS was wrong.
-    input logic mac_rx_err_i,
+  /// Received frame without preamble and FCS; from the MAC, which cannot be stalled.
+  input logic [MacRxWidth-1:0] mac_rx_data_i,
+  /// Valid bytes of the beat.
+  input logic [MacRxWidth/8-1:0] mac_rx_keep_i,
+  /// A beat is valid.
+  input logic mac_rx_valid_i,
+  /// Last beat of the frame.
+  input logic mac_rx_last_i,
+  /// With mac_rx_last_i: the FCS was wrong.
+  input logic mac_rx_err_i,
 
-    /// Frame of at least 60 bytes to the transmitter; valid stays high within a frame.
-    output logic [MacTxWidth-1:0] net_data_o,
-    /// Valid bytes of the beat.
-    output logic [MacTxWidth/8-1:0] net_keep_o,
-    /// A beat is offered.
-    output logic net_valid_o,
-    /// Transmitter accepts the beat.
-    input logic net_ready_i,
-    /// Last beat of the frame.
-    output logic net_last_o,
+  /// Frame of at least 60 bytes to the transmitter; valid stays high within a frame.
+  output logic [MacTxWidth-1:0] net_data_o,
+  /// Valid bytes of the beat.
+  output logic [MacTxWidth/8-1:0] net_keep_o,
+  /// A beat is offered.
+  output logic net_valid_o,
+  /// Transmitter accepts the beat.
+  input logic net_ready_i,
+  /// Last beat of the frame.
+  output logic net_last_o,
 
-    /// Query for the MAC address of a next hop; from the engine.
-    input arp_query_t query_i,
-    /// query_i is valid; held until the answer.
-    input logic query_valid_i,
-    /// Answer to the engine. Neither found nor failed means that requests are in progress.
-    output arp_answer_t answer_o,
-    /// answer_o is valid; one cycle.
-    output logic answer_valid_o,
-    /// Next hop that was resolved or whose MAC address has changed; to the engine.
-    output arp_update_t update_o,
-    /// update_o is valid; held until accepted.
-    output logic update_valid_o,
-    /// Engine accepts update_o.
-    input logic update_ready_i,
-    /// EvArpFailed without a session: an address could not be resolved.
-    output event_t event_o,
-    /// event_o is valid; one cycle.
-    output logic event_valid_o,
-    /// Pulses for the statistics counters.
-    output net_count_t count_o
+  /// Query for the MAC address of a next hop; from the engine.
+  input arp_query_t query_i,
+  /// query_i is valid; held until the answer.
+  input logic query_valid_i,
+  /// Answer to the engine. Neither found nor failed means that requests are in progress.
+  output arp_answer_t answer_o,
+  /// answer_o is valid; one cycle.
+  output logic answer_valid_o,
+  /// Next hop that was resolved or whose MAC address has changed; to the engine.
+  output arp_update_t update_o,
+  /// update_o is valid; held until accepted.
+  output logic update_valid_o,
+  /// Engine accepts update_o.
+  input logic update_ready_i,
+  /// EvArpFailed without a session: an address could not be resolved.
+  output event_t event_o,
+  /// event_o is valid; one cycle.
+  output logic event_valid_o,
+  /// Pulses for the statistics counters.
+  output net_count_t count_o
 );
   localparam int unsigned Lanes = MacRxWidth / 32;
   localparam int unsigned AddrBits = $clog2(echo_depth(Mtu));
@@ -106,109 +106,109 @@ module spfe_tcp_net
   arp_query_t failed;
 
   spfe_tcp_net_rx #(
-      .MacRxWidth(MacRxWidth),
-      .VifCount(VifCount)
+    .MacRxWidth(MacRxWidth),
+    .VifCount(VifCount)
   ) i_rx (
-      .clk_i,
-      .rst_i,
-      .cfg_i(cfg_q),
-      .mac_data_i(mac_rx_data_i),
-      .mac_keep_i(mac_rx_keep_i),
-      .mac_valid_i(mac_rx_valid_i),
-      .mac_last_i(mac_rx_last_i),
-      .mac_err_i(mac_rx_err_i),
-      .start_o(start),
-      .word_valid_o(word_valid),
-      .word_pos_o(word_pos),
-      .word_data_o(word_data),
-      .end_valid_o(end_valid),
-      .end_o(frame_end)
+    .clk_i,
+    .rst_i,
+    .cfg_i(cfg_q),
+    .mac_data_i(mac_rx_data_i),
+    .mac_keep_i(mac_rx_keep_i),
+    .mac_valid_i(mac_rx_valid_i),
+    .mac_last_i(mac_rx_last_i),
+    .mac_err_i(mac_rx_err_i),
+    .start_o(start),
+    .word_valid_o(word_valid),
+    .word_pos_o(word_pos),
+    .word_data_o(word_data),
+    .end_valid_o(end_valid),
+    .end_o(frame_end)
   );
 
   spfe_tcp_arp_rx #(
-      .VifCount(VifCount)
+    .VifCount(VifCount)
   ) i_arp_rx (
-      .clk_i,
-      .rst_i,
-      .cfg_i(cfg_q),
-      .end_valid_i(end_valid),
-      .end_i(frame_end),
-      .arp_valid_o(arp_rx_valid),
-      .arp_o(arp_rx)
+    .clk_i,
+    .rst_i,
+    .cfg_i(cfg_q),
+    .end_valid_i(end_valid),
+    .end_i(frame_end),
+    .arp_valid_o(arp_rx_valid),
+    .arp_o(arp_rx)
   );
 
   spfe_tcp_arp_table #(
-      .ArpEntries(ArpEntries),
-      .Refresh(ArpGratuitous)
+    .ArpEntries(ArpEntries),
+    .Refresh(ArpGratuitous)
   ) i_table (
-      .clk_i,
-      .rst_i,
-      .tick_i,
-      .cfg_i(cfg_q),
-      .query_i,
-      .query_valid_i,
-      .answer_o,
-      .answer_valid_o,
-      .update_o,
-      .update_valid_o,
-      .update_ready_i,
-      .rx_i(arp_rx),
-      .rx_valid_i(arp_rx_valid),
-      .request_o(request),
-      .request_valid_o(request_valid),
-      .request_ready_i(request_ready),
-      .failed_o(event_valid_o),
-      .failed_query_o(failed),
-      .learnt_o(count_o.arp_learnt)
+    .clk_i,
+    .rst_i,
+    .tick_i,
+    .cfg_i(cfg_q),
+    .query_i,
+    .query_valid_i,
+    .answer_o,
+    .answer_valid_o,
+    .update_o,
+    .update_valid_o,
+    .update_ready_i,
+    .rx_i(arp_rx),
+    .rx_valid_i(arp_rx_valid),
+    .request_o(request),
+    .request_valid_o(request_valid),
+    .request_ready_i(request_ready),
+    .failed_o(event_valid_o),
+    .failed_query_o(failed),
+    .learnt_o(count_o.arp_learnt)
   );
 
   spfe_tcp_arp #(
-      .VifCount(VifCount),
-      .Server(ArpServer),
-      .Gratuitous(ArpGratuitous),
-      .DefendTicks(ArpDefendTicks)
+    .VifCount(VifCount),
+    .Server(ArpServer),
+    .Gratuitous(ArpGratuitous),
+    .DefendTicks(ArpDefendTicks)
   ) i_arp (
-      .clk_i,
-      .rst_i,
-      .tick_i,
-      .cfg_i(cfg_q),
-      .rx_i(arp_rx),
-      .rx_valid_i(arp_rx_valid),
-      .request_i(request),
-      .request_valid_i(request_valid),
-      .request_ready_o(request_ready),
-      .tx_o(arp_tx),
-      .tx_valid_o(arp_tx_valid),
-      .tx_ready_i(arp_tx_ready),
-      .count_reply_o(count_o.arp_reply),
-      .count_request_o(count_o.arp_request)
+    .clk_i,
+    .rst_i,
+    .tick_i,
+    .cfg_i(cfg_q),
+    .rx_i(arp_rx),
+    .rx_valid_i(arp_rx_valid),
+    .request_i(request),
+    .request_valid_i(request_valid),
+    .request_ready_o(request_ready),
+    .tx_o(arp_tx),
+    .tx_valid_o(arp_tx_valid),
+    .tx_ready_i(arp_tx_ready),
+    .count_reply_o(count_o.arp_reply),
+    .count_request_o(count_o.arp_request)
   );
 
   if (IcmpServer) begin : gen_icmp
     spfe_tcp_icmp #(
-        .Lanes(Lanes),
-        .VifCount(VifCount),
-        .Mtu(Mtu)
+      .Lanes(Lanes),
+      .VifCount(VifCount),
+      .Mtu(Mtu)
     ) i_icmp (
-        .clk_i,
-        .rst_i,
-        .cfg_i(cfg_q),
-        .start_i(start),
-        .word_valid_i(word_valid),
-        .word_pos_i(word_pos),
-        .word_data_i(word_data),
-        .end_valid_i(end_valid),
-        .end_i(frame_end),
-        .echo_valid_o(echo_valid),
-        .echo_o(echo),
-        .done_i(echo_done),
-        .rd_en_i(rd_en),
-        .rd_even_i(rd_even),
-        .rd_odd_i(rd_odd),
-        .rd_even_o(rd_even_word),
-        .rd_odd_o(rd_odd_word),
-        .count_rx_o(count_o.icmp_rx),
-        .count_drop_o(count_o.icmp_drop)
+      .clk_i,
+      .rst_i,
+      .cfg_i(cfg_q),
+      .start_i(start),
+      .word_valid_i(word_valid),
+      .word_pos_i(word_pos),
+      .word_data_i(word_data),
+      .end_valid_i(end_valid),
+      .end_i(frame_end),
+      .echo_valid_o(echo_valid),
+      .echo_o(echo),
+      .done_i(echo_done),
+      .rd_en_i(rd_en),
+      .rd_even_i(rd_even),
+      .rd_odd_i(rd_odd),
+      .rd_even_o(rd_even_word),
+      .rd_odd_o(rd_odd_word),
+      .count_rx_o(count_o.icmp_rx),
+      .count_drop_o(count_o.icmp_drop)
     );
   end else begin : gen_no_icmp
     assign echo_valid = 1'b0;
@@ -223,29 +223,29 @@ module spfe_tcp_net
   end
 
   spfe_tcp_net_tx #(
-      .MacTxWidth(MacTxWidth),
-      .AddrBits(AddrBits)
+    .MacTxWidth(MacTxWidth),
+    .AddrBits(AddrBits)
   ) i_tx (
-      .clk_i,
-      .rst_i,
-      .cfg_i(cfg_q),
-      .arp_i(arp_tx),
-      .arp_valid_i(arp_tx_valid),
-      .arp_ready_o(arp_tx_ready),
-      .echo_i(echo),
-      .echo_valid_i(echo_valid),
-      .echo_done_o(echo_done),
-      .count_reply_o(count_o.icmp_reply),
-      .rd_en_o(rd_en),
-      .rd_even_o(rd_even),
-      .rd_odd_o(rd_odd),
-      .rd_even_i(rd_even_word),
-      .rd_odd_i(rd_odd_word),
-      .net_data_o,
-      .net_keep_o,
-      .net_valid_o,
-      .net_ready_i,
-      .net_last_o
+    .clk_i,
+    .rst_i,
+    .cfg_i(cfg_q),
+    .arp_i(arp_tx),
+    .arp_valid_i(arp_tx_valid),
+    .arp_ready_o(arp_tx_ready),
+    .echo_i(echo),
+    .echo_valid_i(echo_valid),
+    .echo_done_o(echo_done),
+    .count_reply_o(count_o.icmp_reply),
+    .rd_en_o(rd_en),
+    .rd_even_o(rd_even),
+    .rd_odd_o(rd_odd),
+    .rd_even_i(rd_even_word),
+    .rd_odd_i(rd_odd_word),
+    .net_data_o,
+    .net_keep_o,
+    .net_valid_o,
+    .net_ready_i,
+    .net_last_o
   );
 
   assign count_o.arp_rx = arp_rx_valid;

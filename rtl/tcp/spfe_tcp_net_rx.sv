@@ -6,41 +6,41 @@ module spfe_tcp_net_rx
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned MacRxWidth = 32,
-    /// Number of virtual interfaces, 1 to MaxVifs.
-    parameter int unsigned VifCount = 1,
-    /// Words per beat; derived.
-    localparam int unsigned Lanes = MacRxWidth / 32
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned MacRxWidth = 32,
+  /// Number of virtual interfaces, 1 to MaxVifs.
+  parameter int unsigned VifCount = 1,
+  /// Words per beat; derived.
+  localparam int unsigned Lanes = MacRxWidth / 32
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
-    /// Received frame without preamble and FCS; from the MAC.
-    input logic [MacRxWidth-1:0] mac_data_i,
-    /// Valid bytes of the beat.
-    input logic [MacRxWidth/8-1:0] mac_keep_i,
-    /// A beat is valid.
-    input logic mac_valid_i,
-    /// Last beat of the frame.
-    input logic mac_last_i,
-    /// With mac_last_i: the FCS was wrong.
-    input logic mac_err_i,
-    /// A frame starts with the words of this cycle, which may be only a tag.
-    output logic start_o,
-    /// The lane carries a word.
-    output logic [Lanes-1:0] word_valid_o,
-    /// Word number without the tag; saturates in longer frames.
-    output pos_t [Lanes-1:0] word_pos_o,
-    /// Word data; first byte in bits 31:24.
-    output logic [Lanes-1:0][31:0] word_data_o,
-    /// end_o is valid: a frame ended in the previous cycle.
-    output logic end_valid_o,
-    /// The frame that ended. Each header word is valid from the cycle after it was received.
-    output frame_end_t end_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
+  /// Received frame without preamble and FCS; from the MAC.
+  input logic [MacRxWidth-1:0] mac_data_i,
+  /// Valid bytes of the beat.
+  input logic [MacRxWidth/8-1:0] mac_keep_i,
+  /// A beat is valid.
+  input logic mac_valid_i,
+  /// Last beat of the frame.
+  input logic mac_last_i,
+  /// With mac_last_i: the FCS was wrong.
+  input logic mac_err_i,
+  /// A frame starts with the words of this cycle, which may be only a tag.
+  output logic start_o,
+  /// The lane carries a word.
+  output logic [Lanes-1:0] word_valid_o,
+  /// Word number without the tag; saturates in longer frames.
+  output pos_t [Lanes-1:0] word_pos_o,
+  /// Word data; first byte in bits 31:24.
+  output logic [Lanes-1:0][31:0] word_data_o,
+  /// end_o is valid: a frame ended in the previous cycle.
+  output logic end_valid_o,
+  /// The frame that ended. Each header word is valid from the cycle after it was received.
+  output frame_end_t end_o
 );
   logic [Lanes-1:0] valid;
   logic [Lanes-1:0][8:0] unused_index;
@@ -50,21 +50,21 @@ module spfe_tcp_net_rx
   logic [15:0] tag;
 
   spfe_tcp_front #(
-      .Width(MacRxWidth)
+    .Width(MacRxWidth)
   ) i_front (
-      .clk_i,
-      .rst_i,
-      .data_i(mac_data_i),
-      .keep_i(mac_keep_i),
-      .valid_i(mac_valid_i),
-      .last_i(mac_last_i),
-      .word_valid_o(valid),
-      .word_index_o(unused_index),
-      .word_data_o(data),
-      .word_bytes_o(bytes),
-      .start_o(start),
-      .tagged_o(has_tag),
-      .tag_o(tag)
+    .clk_i,
+    .rst_i,
+    .data_i(mac_data_i),
+    .keep_i(mac_keep_i),
+    .valid_i(mac_valid_i),
+    .last_i(mac_last_i),
+    .word_valid_o(valid),
+    .word_index_o(unused_index),
+    .word_data_o(data),
+    .word_bytes_o(bytes),
+    .start_o(start),
+    .tagged_o(has_tag),
+    .tag_o(tag)
   );
 
   // Words delayed by one cycle, with numbers that continue past 511.

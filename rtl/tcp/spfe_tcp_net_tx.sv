@@ -6,53 +6,53 @@ module spfe_tcp_net_tx
   import spfe_tcp_pkg::*;
   import spfe_tcp_net_pkg::*;
 #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned MacTxWidth = 32,
-    /// Address width of each half of the echo buffer.
-    parameter int unsigned AddrBits = 8,
-    /// Words per beat; derived.
-    localparam int unsigned Lanes = MacTxWidth / 32
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned MacTxWidth = 32,
+  /// Address width of each half of the echo buffer.
+  parameter int unsigned AddrBits = 8,
+  /// Words per beat; derived.
+  localparam int unsigned Lanes = MacTxWidth / 32
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
-    /// ARP packet to send.
-    input arp_tx_t arp_i,
-    /// arp_i is valid.
-    input logic arp_valid_i,
-    /// Accepts arp_i.
-    output logic arp_ready_o,
-    /// Echo reply to send; held until echo_done_o.
-    input echo_t echo_i,
-    /// echo_i is valid.
-    input logic echo_valid_i,
-    /// The reply was sent, or discarded because the core is disabled; one cycle.
-    output logic echo_done_o,
-    /// A reply was sent; one cycle.
-    output logic count_reply_o,
-    /// Reads an even and an odd word of the echo buffer.
-    output logic rd_en_o,
-    /// Half the number of the even word.
-    output logic [AddrBits-1:0] rd_even_o,
-    /// Half the number of the odd word, rounded down.
-    output logic [AddrBits-1:0] rd_odd_o,
-    /// Even word, in the next cycle.
-    input logic [31:0] rd_even_i,
-    /// Odd word, in the next cycle.
-    input logic [31:0] rd_odd_i,
-    /// Frame data to the transmitter; first byte in bits 7:0.
-    output logic [MacTxWidth-1:0] net_data_o,
-    /// Valid bytes of the beat.
-    output logic [MacTxWidth/8-1:0] net_keep_o,
-    /// A beat is offered.
-    output logic net_valid_o,
-    /// Transmitter accepts the beat.
-    input logic net_ready_i,
-    /// Last beat of the frame.
-    output logic net_last_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
+  /// ARP packet to send.
+  input arp_tx_t arp_i,
+  /// arp_i is valid.
+  input logic arp_valid_i,
+  /// Accepts arp_i.
+  output logic arp_ready_o,
+  /// Echo reply to send; held until echo_done_o.
+  input echo_t echo_i,
+  /// echo_i is valid.
+  input logic echo_valid_i,
+  /// The reply was sent, or discarded because the core is disabled; one cycle.
+  output logic echo_done_o,
+  /// A reply was sent; one cycle.
+  output logic count_reply_o,
+  /// Reads an even and an odd word of the echo buffer.
+  output logic rd_en_o,
+  /// Half the number of the even word.
+  output logic [AddrBits-1:0] rd_even_o,
+  /// Half the number of the odd word, rounded down.
+  output logic [AddrBits-1:0] rd_odd_o,
+  /// Even word, in the next cycle.
+  input logic [31:0] rd_even_i,
+  /// Odd word, in the next cycle.
+  input logic [31:0] rd_odd_i,
+  /// Frame data to the transmitter; first byte in bits 7:0.
+  output logic [MacTxWidth-1:0] net_data_o,
+  /// Valid bytes of the beat.
+  output logic [MacTxWidth/8-1:0] net_keep_o,
+  /// A beat is offered.
+  output logic net_valid_o,
+  /// Transmitter accepts the beat.
+  input logic net_ready_i,
+  /// Last beat of the frame.
+  output logic net_last_o
 );
   localparam logic [15:0] ArpBytes = 16'd28;
 
@@ -207,6 +207,7 @@ module spfe_tcp_net_tx
 
   always_comb begin
     for (int unsigned lane = 0; lane < Lanes; lane++) begin
+      // verilog_format: off
       ours[lane] = when(kind_q[lane].dmac, job_q.dmac[47:16])
           | when(kind_q[lane].macs, {job_q.dmac[15:0], source_q.mac[47:32]})
           | when(kind_q[lane].smac || kind_q[lane].arp_6, source_q.mac[31:0])
@@ -222,6 +223,7 @@ module spfe_tcp_net_tx
           | when(kind_q[lane].echo_7, {source_q.ip[15:0], job_q.peer[31:16]})
           | when(kind_q[lane].echo_9, {job_q.icmp_check, 16'd0})
           | when(kind_q[lane].peer, {job_q.peer[15:0], 16'd0});
+      // verilog_format: on
     end
   end
 
@@ -256,8 +258,9 @@ module spfe_tcp_net_tx
       for (int unsigned lane = 0; lane < Lanes; lane++) begin
         kind_q[lane] <= kind_of(word_q[lane], lane == Lanes - 1 && is_tag, job_q.echo);
         odd_q[lane] <= word_q[lane][0];
-        stored_q[lane] <= kept[lane]
-            & stored_of(word_q[lane], lane == Lanes - 1 && is_tag, job_q.echo);
+        stored_q[lane] <= kept[lane] & stored_of(
+          word_q[lane], lane == Lanes - 1 && is_tag, job_q.echo
+        );
       end
 
       built_q <= valid_q;
@@ -294,16 +297,16 @@ module spfe_tcp_net_tx
   end
 
   spfe_slice #(
-      .WIDTH($bits(beat_t))
+    .Width($bits(beat_t))
   ) i_exit (
-      .clk_i,
-      .rst_i,
-      .valid_i(built_q),
-      .ready_o(advance),
-      .data_i(built),
-      .valid_o(net_valid_o),
-      .ready_i(net_ready_i),
-      .data_o(out)
+    .clk_i,
+    .rst_i,
+    .valid_i(built_q),
+    .ready_o(advance),
+    .data_i(built),
+    .valid_o(net_valid_o),
+    .ready_i(net_ready_i),
+    .data_o(out)
   );
 
   // The buffer is released with the last read rather than the last beat, because at line rate every
@@ -322,7 +325,10 @@ module spfe_tcp_net_tx
   logic inside_q;  // a frame is in progress
   always_ff @(posedge clk_i) begin
     inside_q <= !rst_i && (net_valid_o && net_ready_i ? !net_last_o : inside_q);
-    if (!rst_i) a_gap: assert (!inside_q || net_valid_o) else $error("gap in a frame");
+    if (!rst_i)
+      a_gap :
+      assert (!inside_q || net_valid_o)
+      else $error("gap in a frame");
   end
 `endif
 endmodule

@@ -4,30 +4,30 @@
 /// of one that comes out (offered). Exact while the next does not go in before the first beat of the
 /// former has come out, and nothing else comes out between.
 module spfe_tcp_probe (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Forget what was measured; from the registers.
-    input logic clear_i,
-    /// A beat is offered at the entrance.
-    input logic in_valid_i,
-    /// It is taken.
-    input logic in_ready_i,
-    /// It is the last one of its packet.
-    input logic in_last_i,
-    /// A beat is offered at the exit.
-    input logic out_valid_i,
-    /// It is taken.
-    input logic out_ready_i,
-    /// It is the last one of its packet.
-    input logic out_last_i,
-    /// Latency of the last packet, 65535: this or more; 0: none was measured.
-    output logic [15:0] last_o,
-    /// Least one; 65535: none was measured.
-    output logic [15:0] min_o,
-    /// Greatest one; 0: none was measured.
-    output logic [15:0] max_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Forget what was measured; from the registers.
+  input logic clear_i,
+  /// A beat is offered at the entrance.
+  input logic in_valid_i,
+  /// It is taken.
+  input logic in_ready_i,
+  /// It is the last one of its packet.
+  input logic in_last_i,
+  /// A beat is offered at the exit.
+  input logic out_valid_i,
+  /// It is taken.
+  input logic out_ready_i,
+  /// It is the last one of its packet.
+  input logic out_last_i,
+  /// Latency of the last packet, 65535: this or more; 0: none was measured.
+  output logic [15:0] last_o,
+  /// Least one; 65535: none was measured.
+  output logic [15:0] min_o,
+  /// Greatest one; 0: none was measured.
+  output logic [15:0] max_o
 );
   // Registered, so that the paths that are measured carry little more load.
   logic in_taken_q, in_last_q, out_valid_q, out_taken_q, out_last_q;

@@ -6,132 +6,132 @@ module spfe_tcp_regs
   import spfe_tcp_pkg::*;
   import spfe_tcp_regs_pkg::*;
 #(
-    /// Parameters of the core that can be read; as in spfe_tcp.
-    parameter int unsigned SessionCount = 16,
-    /// As in spfe_tcp.
-    parameter int unsigned MacRxWidth = 32,
-    /// As in spfe_tcp.
-    parameter int unsigned MacTxWidth = 32,
-    /// As in spfe_tcp.
-    parameter int unsigned UserTxWidth = 64,
-    /// As in spfe_tcp.
-    parameter int unsigned UserRxWidth = 64,
-    /// As in spfe_tcp.
-    parameter int unsigned Mtu = 1500,
-    /// As in spfe_tcp.
-    parameter int unsigned VlanCount = 1,
-    /// As in spfe_tcp.
-    parameter int unsigned MacAddressCount = 1,
-    /// As in spfe_tcp.
-    parameter int unsigned VifCount = 1,
-    /// Options of the build, as in the register BUILD_FEATURES.
-    parameter logic [14:0] Features = 15'h600F,
-    /// As in spfe_tcp.
-    parameter int unsigned RxFifoPackets = 3,
-    /// As in spfe_tcp.
-    parameter int unsigned RxMemAddrBits = 15,
-    /// As in spfe_tcp.
-    parameter int unsigned TxMemAddrBits = 16,
-    /// As in spfe_tcp.
-    parameter int unsigned ArpEntries = 32,
-    /// As in spfe_tcp.
-    parameter int unsigned RxOutputPipe = 0,
-    /// As in spfe_tcp.
-    parameter int unsigned TxOutputPipe = 0
+  /// Parameters of the core that can be read; as in spfe_tcp.
+  parameter int unsigned SessionCount = 16,
+  /// As in spfe_tcp.
+  parameter int unsigned MacRxWidth = 32,
+  /// As in spfe_tcp.
+  parameter int unsigned MacTxWidth = 32,
+  /// As in spfe_tcp.
+  parameter int unsigned UserTxWidth = 64,
+  /// As in spfe_tcp.
+  parameter int unsigned UserRxWidth = 64,
+  /// As in spfe_tcp.
+  parameter int unsigned Mtu = 1500,
+  /// As in spfe_tcp.
+  parameter int unsigned VlanCount = 1,
+  /// As in spfe_tcp.
+  parameter int unsigned MacAddressCount = 1,
+  /// As in spfe_tcp.
+  parameter int unsigned VifCount = 1,
+  /// Options of the build, as in the register BUILD_FEATURES.
+  parameter logic [14:0] Features = 15'h600F,
+  /// As in spfe_tcp.
+  parameter int unsigned RxFifoPackets = 3,
+  /// As in spfe_tcp.
+  parameter int unsigned RxMemAddrBits = 15,
+  /// As in spfe_tcp.
+  parameter int unsigned TxMemAddrBits = 16,
+  /// As in spfe_tcp.
+  parameter int unsigned ArpEntries = 32,
+  /// As in spfe_tcp.
+  parameter int unsigned RxOutputPipe = 0,
+  /// As in spfe_tcp.
+  parameter int unsigned TxOutputPipe = 0
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Reset of all other blocks: rst_i or by software.
-    output logic core_rst_o,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Reset of all other blocks: rst_i or by software.
+  output logic core_rst_o,
 
-    /// Configuration; to all blocks.
-    output tcp_cfg_t cfg_o,
+  /// Configuration; to all blocks.
+  output tcp_cfg_t cfg_o,
 
-    /// Operation on a session; to the engine, stable while valid.
-    output op_cmd_t op_o,
-    /// It is offered.
-    output logic op_valid_o,
-    /// It is taken.
-    input logic op_ready_i,
-    /// Session whose state is asked for; to the engine, stable while asked.
-    output sid_t view_sid_o,
-    /// It is asked for: high until the answer.
-    output logic view_req_o,
-    /// Its state; from the engine.
-    input view_t view_i,
-    /// This is the answer.
-    input logic view_valid_i,
+  /// Operation on a session; to the engine, stable while valid.
+  output op_cmd_t op_o,
+  /// It is offered.
+  output logic op_valid_o,
+  /// It is taken.
+  input logic op_ready_i,
+  /// Session whose state is asked for; to the engine, stable while asked.
+  output sid_t view_sid_o,
+  /// It is asked for: high until the answer.
+  output logic view_req_o,
+  /// Its state; from the engine.
+  input view_t view_i,
+  /// This is the answer.
+  input logic view_valid_i,
 
-    /// Events to count; from the receiver.
-    input rx_count_t rx_count_i,
-    /// From the transmitter.
-    input tx_count_t tx_count_i,
-    /// From the engine.
-    input eng_count_t eng_count_i,
-    /// From ARP and ICMP.
-    input net_count_t net_count_i,
-    /// From the FIFO of events.
-    input logic event_lost_i,
+  /// Events to count; from the receiver.
+  input rx_count_t rx_count_i,
+  /// From the transmitter.
+  input tx_count_t tx_count_i,
+  /// From the engine.
+  input eng_count_t eng_count_i,
+  /// From ARP and ICMP.
+  input net_count_t net_count_i,
+  /// From the FIFO of events.
+  input logic event_lost_i,
 
-    /// The four streams, for the latency probes: beat from the MAC.
-    input logic mac_rx_valid_i,
-    /// It is the last one.
-    input logic mac_rx_last_i,
-    /// Beat to the MAC.
-    input logic mac_tx_valid_i,
-    /// It is taken.
-    input logic mac_tx_ready_i,
-    /// It is the last one.
-    input logic mac_tx_last_i,
-    /// Beat from the user.
-    input logic user_tx_valid_i,
-    /// It is taken.
-    input logic user_tx_ready_i,
-    /// It is the last one.
-    input logic user_tx_last_i,
-    /// Beat to the user.
-    input logic user_rx_valid_i,
-    /// It is taken (store-and-forward).
-    input logic user_rx_ready_i,
-    /// It is the last one.
-    input logic user_rx_last_i,
+  /// The four streams, for the latency probes: beat from the MAC.
+  input logic mac_rx_valid_i,
+  /// It is the last one.
+  input logic mac_rx_last_i,
+  /// Beat to the MAC.
+  input logic mac_tx_valid_i,
+  /// It is taken.
+  input logic mac_tx_ready_i,
+  /// It is the last one.
+  input logic mac_tx_last_i,
+  /// Beat from the user.
+  input logic user_tx_valid_i,
+  /// It is taken.
+  input logic user_tx_ready_i,
+  /// It is the last one.
+  input logic user_tx_last_i,
+  /// Beat to the user.
+  input logic user_rx_valid_i,
+  /// It is taken (store-and-forward).
+  input logic user_rx_ready_i,
+  /// It is the last one.
+  input logic user_rx_last_i,
 
-    /// AXI4-Lite write address in bytes; from the master.
-    input logic [11:0] s_axil_awaddr_i,
-    /// It is valid.
-    input logic s_axil_awvalid_i,
-    /// It is taken.
-    output logic s_axil_awready_o,
-    /// Write data.
-    input logic [31:0] s_axil_wdata_i,
-    /// Bytes to write.
-    input logic [3:0] s_axil_wstrb_i,
-    /// They are valid.
-    input logic s_axil_wvalid_i,
-    /// They are taken.
-    output logic s_axil_wready_o,
-    /// Answer to a write.
-    output logic [1:0] s_axil_bresp_o,
-    /// It is valid.
-    output logic s_axil_bvalid_o,
-    /// It is taken.
-    input logic s_axil_bready_i,
-    /// Read address in bytes.
-    input logic [11:0] s_axil_araddr_i,
-    /// It is valid.
-    input logic s_axil_arvalid_i,
-    /// It is taken.
-    output logic s_axil_arready_o,
-    /// Read data.
-    output logic [31:0] s_axil_rdata_o,
-    /// Answer to a read.
-    output logic [1:0] s_axil_rresp_o,
-    /// They are valid.
-    output logic s_axil_rvalid_o,
-    /// They are taken.
-    input logic s_axil_rready_i
+  /// AXI4-Lite write address in bytes; from the master.
+  input logic [11:0] s_axil_awaddr_i,
+  /// It is valid.
+  input logic s_axil_awvalid_i,
+  /// It is taken.
+  output logic s_axil_awready_o,
+  /// Write data.
+  input logic [31:0] s_axil_wdata_i,
+  /// Bytes to write.
+  input logic [3:0] s_axil_wstrb_i,
+  /// They are valid.
+  input logic s_axil_wvalid_i,
+  /// They are taken.
+  output logic s_axil_wready_o,
+  /// Answer to a write.
+  output logic [1:0] s_axil_bresp_o,
+  /// It is valid.
+  output logic s_axil_bvalid_o,
+  /// It is taken.
+  input logic s_axil_bready_i,
+  /// Read address in bytes.
+  input logic [11:0] s_axil_araddr_i,
+  /// It is valid.
+  input logic s_axil_arvalid_i,
+  /// It is taken.
+  output logic s_axil_arready_o,
+  /// Read data.
+  output logic [31:0] s_axil_rdata_o,
+  /// Answer to a read.
+  output logic [1:0] s_axil_rresp_o,
+  /// They are valid.
+  output logic s_axil_rvalid_o,
+  /// They are taken.
+  input logic s_axil_rready_i
 );
   localparam int unsigned ResetCycles = 16;
   localparam bit RxChecksum = Features[14];
@@ -150,124 +150,124 @@ module spfe_tcp_regs
   logic soft_rst_q;
 
   spfe_tcp_regs_axil i_axil (
-      .clk_i,
-      .rst_i,
-      .s_axil_awaddr_i,
-      .s_axil_awvalid_i,
-      .s_axil_awready_o,
-      .s_axil_wdata_i,
-      .s_axil_wstrb_i,
-      .s_axil_wvalid_i,
-      .s_axil_wready_o,
-      .s_axil_bresp_o,
-      .s_axil_bvalid_o,
-      .s_axil_bready_i,
-      .s_axil_araddr_i,
-      .s_axil_arvalid_i,
-      .s_axil_arready_o,
-      .s_axil_rdata_o,
-      .s_axil_rresp_o,
-      .s_axil_rvalid_o,
-      .s_axil_rready_i,
-      .wr_valid_o(wr_valid),
-      .wr_addr_o(wr_addr),
-      .wr_data_o(wr_data),
-      .wr_error_i(wr_error),
-      .rd_valid_o(rd_valid),
-      .rd_addr_o(rd_addr),
-      .rd_data_i(file_data | count_data),
-      .rd_error_i(rd_error)
+    .clk_i,
+    .rst_i,
+    .s_axil_awaddr_i,
+    .s_axil_awvalid_i,
+    .s_axil_awready_o,
+    .s_axil_wdata_i,
+    .s_axil_wstrb_i,
+    .s_axil_wvalid_i,
+    .s_axil_wready_o,
+    .s_axil_bresp_o,
+    .s_axil_bvalid_o,
+    .s_axil_bready_i,
+    .s_axil_araddr_i,
+    .s_axil_arvalid_i,
+    .s_axil_arready_o,
+    .s_axil_rdata_o,
+    .s_axil_rresp_o,
+    .s_axil_rvalid_o,
+    .s_axil_rready_i,
+    .wr_valid_o(wr_valid),
+    .wr_addr_o(wr_addr),
+    .wr_data_o(wr_data),
+    .wr_error_i(wr_error),
+    .rd_valid_o(rd_valid),
+    .rd_addr_o(rd_addr),
+    .rd_data_i(file_data | count_data),
+    .rd_error_i(rd_error)
   );
 
   spfe_tcp_regs_file #(
-      .SessionCount(SessionCount),
-      .VifCount(VifCount),
-      .Mtu(Mtu)
+    .SessionCount(SessionCount),
+    .VifCount(VifCount),
+    .Mtu(Mtu)
   ) i_file (
-      .clk_i,
-      .rst_i,
-      .wr_valid_i(wr_valid),
-      .wr_addr_i(wr_addr),
-      .wr_data_i(wr_data),
-      .wr_error_o(wr_error),
-      .rd_addr_i(rd_addr),
-      .rd_data_o(file_data),
-      .rd_error_o(rd_error),
-      .lock_i(op_busy || view_busy),
-      .hw_i(hw),
-      .rw_o(rw),
-      .wr_o(wr)
+    .clk_i,
+    .rst_i,
+    .wr_valid_i(wr_valid),
+    .wr_addr_i(wr_addr),
+    .wr_data_i(wr_data),
+    .wr_error_o(wr_error),
+    .rd_addr_i(rd_addr),
+    .rd_data_o(file_data),
+    .rd_error_o(rd_error),
+    .lock_i(op_busy || view_busy),
+    .hw_i(hw),
+    .rw_o(rw),
+    .wr_o(wr)
   );
 
   spfe_tcp_regs_vif #(
-      .VifCount(VifCount)
+    .VifCount(VifCount)
   ) i_vif (
-      .clk_i,
-      .rst_i,
-      .wr_i(wr),
-      .wr_data_i(wr_data),
-      .select_o(vif_select),
-      .shown_o(vif_shown),
-      .vif_o(cfg_o.vif)
+    .clk_i,
+    .rst_i,
+    .wr_i(wr),
+    .wr_data_i(wr_data),
+    .select_o(vif_select),
+    .shown_o(vif_shown),
+    .vif_o(cfg_o.vif)
   );
 
   spfe_tcp_regs_session i_session (
-      .clk_i,
-      .rst_i(core_rst),
-      .op_start_i(wr.session_operation),
-      .op_i(op_e'(wr_data[2:0])),
-      .view_start_i(wr.session_snapshot),
-      .op_busy_o(op_busy),
-      .view_busy_o(view_busy),
-      .view_o(view),
-      .op_o(op_o.op),
-      .op_valid_o,
-      .op_ready_i,
-      .view_req_o,
-      .view_i,
-      .view_valid_i
+    .clk_i,
+    .rst_i(core_rst),
+    .op_start_i(wr.session_operation),
+    .op_i(op_e'(wr_data[2:0])),
+    .view_start_i(wr.session_snapshot),
+    .op_busy_o(op_busy),
+    .view_busy_o(view_busy),
+    .view_o(view),
+    .op_o(op_o.op),
+    .op_valid_o,
+    .op_ready_i,
+    .view_req_o,
+    .view_i,
+    .view_valid_i
   );
 
   spfe_tcp_regs_count i_count (
-      .clk_i,
-      .rst_i,
-      .clear_i(wr.command && wr_data[1]),
-      .event_i(counter_events(rx_count_i, tx_count_i, eng_count_i, net_count_i, event_lost_i)),
-      .rd_valid_i(rd_valid),
-      .rd_addr_i(rd_addr),
-      .rd_data_o(count_data)
+    .clk_i,
+    .rst_i,
+    .clear_i(wr.command && wr_data[1]),
+    .event_i(counter_events(rx_count_i, tx_count_i, eng_count_i, net_count_i, event_lost_i)),
+    .rd_valid_i(rd_valid),
+    .rd_addr_i(rd_addr),
+    .rd_data_o(count_data)
   );
 
   assign clear_probes = wr.command && wr_data[2];
 
   spfe_tcp_probe i_probe_rx (
-      .clk_i,
-      .rst_i(core_rst),
-      .clear_i(clear_probes),
-      .in_valid_i(mac_rx_valid_i),
-      .in_ready_i(1'b1),
-      .in_last_i(mac_rx_last_i),
-      .out_valid_i(user_rx_valid_i),
-      .out_ready_i(user_rx_ready_i || !RxChecksum),
-      .out_last_i(user_rx_last_i),
-      .last_o(hw.probe_rx_last),
-      .min_o(hw.probe_rx_range_min),
-      .max_o(hw.probe_rx_range_max)
+    .clk_i,
+    .rst_i(core_rst),
+    .clear_i(clear_probes),
+    .in_valid_i(mac_rx_valid_i),
+    .in_ready_i(1'b1),
+    .in_last_i(mac_rx_last_i),
+    .out_valid_i(user_rx_valid_i),
+    .out_ready_i(user_rx_ready_i || !RxChecksum),
+    .out_last_i(user_rx_last_i),
+    .last_o(hw.probe_rx_last),
+    .min_o(hw.probe_rx_range_min),
+    .max_o(hw.probe_rx_range_max)
   );
 
   spfe_tcp_probe i_probe_tx (
-      .clk_i,
-      .rst_i(core_rst),
-      .clear_i(clear_probes),
-      .in_valid_i(user_tx_valid_i),
-      .in_ready_i(user_tx_ready_i),
-      .in_last_i(user_tx_last_i),
-      .out_valid_i(mac_tx_valid_i),
-      .out_ready_i(mac_tx_ready_i),
-      .out_last_i(mac_tx_last_i),
-      .last_o(hw.probe_tx_last),
-      .min_o(hw.probe_tx_range_min),
-      .max_o(hw.probe_tx_range_max)
+    .clk_i,
+    .rst_i(core_rst),
+    .clear_i(clear_probes),
+    .in_valid_i(user_tx_valid_i),
+    .in_ready_i(user_tx_ready_i),
+    .in_last_i(user_tx_last_i),
+    .out_valid_i(mac_tx_valid_i),
+    .out_ready_i(mac_tx_ready_i),
+    .out_last_i(mac_tx_last_i),
+    .last_o(hw.probe_tx_last),
+    .min_o(hw.probe_tx_range_min),
+    .max_o(hw.probe_tx_range_max)
   );
 
   // Software's reset.

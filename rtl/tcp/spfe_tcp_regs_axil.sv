@@ -2,62 +2,62 @@
 
 /// AXI4-Lite slave: one word written or read at a time. Writes and reads are independent.
 module spfe_tcp_regs_axil (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
 
-    /// AXI4-Lite write address in bytes; from the master.
-    input logic [11:0] s_axil_awaddr_i,
-    /// It is valid.
-    input logic s_axil_awvalid_i,
-    /// It is taken.
-    output logic s_axil_awready_o,
-    /// AXI4-Lite write data.
-    input logic [31:0] s_axil_wdata_i,
-    /// Bytes to write; all four, or the write is refused.
-    input logic [3:0] s_axil_wstrb_i,
-    /// It is valid.
-    input logic s_axil_wvalid_i,
-    /// It is taken.
-    output logic s_axil_wready_o,
-    /// Answer to a write: OKAY or SLVERR.
-    output logic [1:0] s_axil_bresp_o,
-    /// It is valid.
-    output logic s_axil_bvalid_o,
-    /// It is taken.
-    input logic s_axil_bready_i,
-    /// AXI4-Lite read address in bytes.
-    input logic [11:0] s_axil_araddr_i,
-    /// It is valid.
-    input logic s_axil_arvalid_i,
-    /// It is taken.
-    output logic s_axil_arready_o,
-    /// AXI4-Lite read data; 0 with SLVERR.
-    output logic [31:0] s_axil_rdata_o,
-    /// Answer to a read: OKAY or SLVERR.
-    output logic [1:0] s_axil_rresp_o,
-    /// It is valid.
-    output logic s_axil_rvalid_o,
-    /// It is taken.
-    input logic s_axil_rready_i,
+  /// AXI4-Lite write address in bytes; from the master.
+  input logic [11:0] s_axil_awaddr_i,
+  /// It is valid.
+  input logic s_axil_awvalid_i,
+  /// It is taken.
+  output logic s_axil_awready_o,
+  /// AXI4-Lite write data.
+  input logic [31:0] s_axil_wdata_i,
+  /// Bytes to write; all four, or the write is refused.
+  input logic [3:0] s_axil_wstrb_i,
+  /// It is valid.
+  input logic s_axil_wvalid_i,
+  /// It is taken.
+  output logic s_axil_wready_o,
+  /// Answer to a write: OKAY or SLVERR.
+  output logic [1:0] s_axil_bresp_o,
+  /// It is valid.
+  output logic s_axil_bvalid_o,
+  /// It is taken.
+  input logic s_axil_bready_i,
+  /// AXI4-Lite read address in bytes.
+  input logic [11:0] s_axil_araddr_i,
+  /// It is valid.
+  input logic s_axil_arvalid_i,
+  /// It is taken.
+  output logic s_axil_arready_o,
+  /// AXI4-Lite read data; 0 with SLVERR.
+  output logic [31:0] s_axil_rdata_o,
+  /// Answer to a read: OKAY or SLVERR.
+  output logic [1:0] s_axil_rresp_o,
+  /// It is valid.
+  output logic s_axil_rvalid_o,
+  /// It is taken.
+  input logic s_axil_rready_i,
 
-    /// A word is written in this cycle; to the registers.
-    output logic wr_valid_o,
-    /// Its number; there since the cycle before.
-    output logic [9:0] wr_addr_o,
-    /// The word; there since the cycle before.
-    output logic [31:0] wr_data_o,
-    /// It is refused; in the same cycle.
-    input logic wr_error_i,
-    /// A word is read in this cycle; to the registers.
-    output logic rd_valid_o,
-    /// Its number.
-    output logic [9:0] rd_addr_o,
-    /// The word, one cycle later.
-    input logic [31:0] rd_data_i,
-    /// There is none; one cycle later.
-    input logic rd_error_i
+  /// A word is written in this cycle; to the registers.
+  output logic wr_valid_o,
+  /// Its number; there since the cycle before.
+  output logic [9:0] wr_addr_o,
+  /// The word; there since the cycle before.
+  output logic [31:0] wr_data_o,
+  /// It is refused; in the same cycle.
+  input logic wr_error_i,
+  /// A word is read in this cycle; to the registers.
+  output logic rd_valid_o,
+  /// Its number.
+  output logic [9:0] rd_addr_o,
+  /// The word, one cycle later.
+  input logic [31:0] rd_data_i,
+  /// There is none; one cycle later.
+  input logic rd_error_i
 );
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;

@@ -5,21 +5,21 @@
 module spfe_tcp_regs_count
   import spfe_tcp_regs_pkg::*;
 (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high: clears the counters.
-    input logic rst_i,
-    /// Clears the counters; a pulse from the registers.
-    input logic clear_i,
-    /// One bit for each counter: counts in this cycle.
-    input logic [CounterCount-1:0] event_i,
-    /// A word of the register space is read in this cycle.
-    input logic rd_valid_i,
-    /// Its number.
-    input logic [9:0] rd_addr_i,
-    /// Its value, one cycle later; 0 if it is no counter. Reading bits 31:0 keeps bits 63:32 for the
-    /// next read of an upper half.
-    output logic [31:0] rd_data_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high: clears the counters.
+  input logic rst_i,
+  /// Clears the counters; a pulse from the registers.
+  input logic clear_i,
+  /// One bit for each counter: counts in this cycle.
+  input logic [CounterCount-1:0] event_i,
+  /// A word of the register space is read in this cycle.
+  input logic rd_valid_i,
+  /// Its number.
+  input logic [9:0] rd_addr_i,
+  /// Its value, one cycle later; 0 if it is no counter. Reading bits 31:0 keeps bits 63:32 for the
+  /// next read of an upper half.
+  output logic [31:0] rd_data_o
 );
   localparam int unsigned IndexBits = $clog2(CounterCount);
   // A visit every CounterCount cycles.
@@ -51,16 +51,16 @@ module spfe_tcp_regs_count
   assign rd_data_o = data_q;
 
   spfe_lutram #(
-      .WIDTH(64),
-      .DEPTH(CounterCount),
-      .PORTS(2)
+    .Width(64),
+    .Depth(CounterCount),
+    .Ports(2)
   ) i_mem (
-      .clk_i,
-      .we_i(add_valid_q),
-      .addr_i(add_q),
-      .data_i(add_clear_q ? 64'd0 : add_word_q + 64'(add_step_q)),
-      .raddr_i({rd_index, visit_q}),
-      .rdata_o(word)
+    .clk_i,
+    .we_i(add_valid_q),
+    .addr_i(add_q),
+    .data_i(add_clear_q ? 64'd0 : add_word_q + 64'(add_step_q)),
+    .raddr_i({rd_index, visit_q}),
+    .rdata_o(word)
   );
 
   always_comb begin

@@ -4,34 +4,34 @@
 module spfe_tcp_regs_session
   import spfe_tcp_pkg::*;
 (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high: forgets what is under way.
-    input logic rst_i,
-    /// An operation is started in this cycle; from the registers.
-    input logic op_start_i,
-    /// Which one.
-    input op_e op_i,
-    /// A copy is asked for in this cycle; from the registers.
-    input logic view_start_i,
-    /// The operation waits for the engine; to the registers.
-    output logic op_busy_o,
-    /// The copy is not made yet; to the registers.
-    output logic view_busy_o,
-    /// The copy; to the registers.
-    output view_t view_o,
-    /// The operation; to the engine, stable while valid.
-    output op_e op_o,
-    /// It is offered.
-    output logic op_valid_o,
-    /// It is taken; from the engine.
-    input logic op_ready_i,
-    /// A copy is asked for; to the engine, until the answer.
-    output logic view_req_o,
-    /// The state; from the engine.
-    input view_t view_i,
-    /// It is the answer; from the engine.
-    input logic view_valid_i
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high: forgets what is under way.
+  input logic rst_i,
+  /// An operation is started in this cycle; from the registers.
+  input logic op_start_i,
+  /// Which one.
+  input op_e op_i,
+  /// A copy is asked for in this cycle; from the registers.
+  input logic view_start_i,
+  /// The operation waits for the engine; to the registers.
+  output logic op_busy_o,
+  /// The copy is not made yet; to the registers.
+  output logic view_busy_o,
+  /// The copy; to the registers.
+  output view_t view_o,
+  /// The operation; to the engine, stable while valid.
+  output op_e op_o,
+  /// It is offered.
+  output logic op_valid_o,
+  /// It is taken; from the engine.
+  input logic op_ready_i,
+  /// A copy is asked for; to the engine, until the answer.
+  output logic view_req_o,
+  /// The state; from the engine.
+  input view_t view_i,
+  /// It is the answer; from the engine.
+  input logic view_valid_i
 );
   logic op_busy_q, view_busy_q;
   op_e op_q;
@@ -60,8 +60,12 @@ module spfe_tcp_regs_session
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_op: assert (!(op_start_i && op_busy_q)) else $error("operation started while one waits");
-      a_view: assert (!(view_start_i && view_busy_q)) else $error("copy asked for while one waits");
+      a_op :
+      assert (!(op_start_i && op_busy_q))
+      else $error("operation started while one waits");
+      a_view :
+      assert (!(view_start_i && view_busy_q))
+      else $error("copy asked for while one waits");
     end
   end
 `endif

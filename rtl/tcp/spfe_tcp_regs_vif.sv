@@ -5,23 +5,23 @@ module spfe_tcp_regs_vif
   import spfe_tcp_pkg::*;
   import spfe_tcp_regs_pkg::*;
 #(
-    /// Virtual interfaces of this build, 1 to MaxVifs; the others stay disabled.
-    parameter int unsigned VifCount = 1
+  /// Virtual interfaces of this build, 1 to MaxVifs; the others stay disabled.
+  parameter int unsigned VifCount = 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high: all interfaces are disabled and zero.
-    input logic rst_i,
-    /// Which register is written in this cycle.
-    input regs_wr_t wr_i,
-    /// The word that is written.
-    input logic [31:0] wr_data_i,
-    /// Number of the interface that is shown; to the registers.
-    output vif_t select_o,
-    /// What it is set to; to the registers.
-    output vif_cfg_t shown_o,
-    /// All interfaces; to the core.
-    output vif_cfg_t [MaxVifs-1:0] vif_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high: all interfaces are disabled and zero.
+  input logic rst_i,
+  /// Which register is written in this cycle.
+  input regs_wr_t wr_i,
+  /// The word that is written.
+  input logic [31:0] wr_data_i,
+  /// Number of the interface that is shown; to the registers.
+  output vif_t select_o,
+  /// What it is set to; to the registers.
+  output vif_cfg_t shown_o,
+  /// All interfaces; to the core.
+  output vif_cfg_t [MaxVifs-1:0] vif_o
 );
   if (VifCount < 1 || VifCount > MaxVifs) begin : gen_bad_vifs
     $error("spfe_tcp_regs_vif: VifCount is %0d; 1 to %0d are possible", VifCount, MaxVifs);

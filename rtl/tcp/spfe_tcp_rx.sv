@@ -6,118 +6,119 @@ module spfe_tcp_rx
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned MacWidth = 32,
-    /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
-    parameter int unsigned UserWidth = 64,
-    /// Largest IP packet in bytes, 576 to 9000.
-    parameter int unsigned Mtu = 1500,
-    /// Virtual interfaces, 1 to 8.
-    parameter int unsigned VifCount = 1,
-    /// 1: store-and-forward, checksums verified; 0: cut-through.
-    parameter bit Checksum = 1'b1,
-    /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
-    parameter bit Packed = 1'b1,
-    /// Cut-through, 1: the last beat waits for the end of the frame.
-    parameter bit EopMerge = 1'b0,
-    /// Packets of Mtu bytes that fit in the FIFO of store-and-forward.
-    parameter int unsigned FifoPackets = 3,
-    /// Segments out of order are kept and put in order.
-    parameter bit Reordering = 1'b0,
-    /// log2 of the 16-byte words of the memory for it.
-    parameter int unsigned MemAddrBits = 15,
-    /// Segments out of order are delivered at once, marked with their distance.
-    parameter bit OutOfSequence = 1'b0,
-    /// Registers behind the user stream, each one cycle.
-    parameter int unsigned OutputPipe = 0
+  /// Sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned MacWidth = 32,
+  /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
+  parameter int unsigned UserWidth = 64,
+  /// Largest IP packet in bytes, 576 to 9000.
+  parameter int unsigned Mtu = 1500,
+  /// Virtual interfaces, 1 to 8.
+  parameter int unsigned VifCount = 1,
+  /// 1: store-and-forward, checksums verified; 0: cut-through.
+  parameter bit Checksum = 1'b1,
+  /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
+  parameter bit Packed = 1'b1,
+  /// Cut-through, 1: the last beat waits for the end of the frame.
+  parameter bit EopMerge = 1'b0,
+  /// Packets of Mtu bytes that fit in the FIFO of store-and-forward.
+  parameter int unsigned FifoPackets = 3,
+  /// Segments out of order are kept and put in order.
+  parameter bit Reordering = 1'b0,
+  /// log2 of the 16-byte words of the memory for it.
+  parameter int unsigned MemAddrBits = 15,
+  /// Segments out of order are delivered at once, marked with their distance.
+  parameter bit OutOfSequence = 1'b0,
+  /// Registers behind the user stream, each one cycle.
+  parameter int unsigned OutputPipe = 0
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
 
-    /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, cannot be stalled.
-    input logic [MacWidth-1:0] mac_data_i,
-    /// Bytes that are part of the frame: all but in the last beat.
-    input logic [MacWidth/8-1:0] mac_keep_i,
-    /// A beat is on the bus.
-    input logic mac_valid_i,
-    /// Last beat of the frame.
-    input logic mac_last_i,
-    /// With mac_last_i: the FCS was wrong.
-    input logic mac_err_i,
+  /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, cannot be stalled.
+  input logic [MacWidth-1:0] mac_data_i,
+  /// Bytes that are part of the frame: all but in the last beat.
+  input logic [MacWidth/8-1:0] mac_keep_i,
+  /// A beat is on the bus.
+  input logic mac_valid_i,
+  /// Last beat of the frame.
+  input logic mac_last_i,
+  /// With mac_last_i: the FCS was wrong.
+  input logic mac_err_i,
 
-    /// Payload, first byte in bits 7:0; to the user.
-    output logic [UserWidth-1:0] user_data_o,
-    /// Bytes that are valid, from the first on; none in an empty beat.
-    output logic [UserWidth/8-1:0] user_keep_o,
-    /// A beat is on the bus.
-    output logic user_valid_o,
-    /// It is taken; from the user, looked at in store-and-forward only.
-    input logic user_ready_i,
-    /// Last beat of the segment.
-    output logic user_last_o,
-    /// Session.
-    output sid_t user_sid_o,
-    /// With user_last_o: forget the segment.
-    output logic user_err_o,
-    /// The segment is out of sequence.
-    output logic user_oos_o,
-    /// With user_oos_o: its first byte is so many after the one expected next.
-    output seq_t user_rel_o,
+  /// Payload, first byte in bits 7:0; to the user.
+  output logic [UserWidth-1:0] user_data_o,
+  /// Bytes that are valid, from the first on; none in an empty beat.
+  output logic [UserWidth/8-1:0] user_keep_o,
+  /// A beat is on the bus.
+  output logic user_valid_o,
+  /// It is taken; from the user, looked at in store-and-forward only.
+  input logic user_ready_i,
+  /// Last beat of the segment.
+  output logic user_last_o,
+  /// Session.
+  output sid_t user_sid_o,
+  /// With user_last_o: forget the segment.
+  output logic user_err_o,
+  /// The segment is out of sequence.
+  output logic user_oos_o,
+  /// With user_oos_o: its first byte is so many after the one expected next.
+  output seq_t user_rel_o,
 
-    /// A segment; to the engine.
-    output seg_t seg_o,
-    /// seg_o is valid, for one cycle.
-    output logic seg_valid_o,
+  /// A segment; to the engine.
+  output seg_t seg_o,
+  /// seg_o is valid, for one cycle.
+  output logic seg_valid_o,
 
-    /// What a session receives; from the engine.
-    input rcv_cmd_t rcv_cmd_i,
-    /// rcv_cmd_i is valid.
-    input logic rcv_cmd_valid_i,
-    /// It is taken.
-    output logic rcv_cmd_ready_o,
-    /// Four-tuple of a session; from the engine.
-    input key_cmd_t key_cmd_i,
-    /// key_cmd_i is valid; it is taken at once.
-    input logic key_cmd_valid_i,
+  /// What a session receives; from the engine.
+  input rcv_cmd_t rcv_cmd_i,
+  /// rcv_cmd_i is valid.
+  input logic rcv_cmd_valid_i,
+  /// It is taken.
+  output logic rcv_cmd_ready_o,
+  /// Four-tuple of a session; from the engine.
+  input key_cmd_t key_cmd_i,
+  /// key_cmd_i is valid; it is taken at once.
+  input logic key_cmd_valid_i,
 
-    /// Session whose RCV.NXT the transmitter wants.
-    input sid_t tx_sid_i,
-    /// It, in the same cycle.
-    output seq_t tx_nxt_o,
-    /// Session whose RCV.NXT the engine wants.
-    input sid_t eng_sid_i,
-    /// It, in the same cycle.
-    output seq_t eng_nxt_o,
+  /// Session whose RCV.NXT the transmitter wants.
+  input sid_t tx_sid_i,
+  /// It, in the same cycle.
+  output seq_t tx_nxt_o,
+  /// Session whose RCV.NXT the engine wants.
+  input sid_t eng_sid_i,
+  /// It, in the same cycle.
+  output seq_t eng_nxt_o,
 
-    /// Session whose SND.UNA - MAX.SND.WND is wanted; to the engine.
-    output sid_t ack_sid_o,
-    /// It, in the same cycle.
-    input seq_t ack_lo_i,
-    /// Session whose SND.NXT is wanted; to the transmitter.
-    output sid_t snd_sid_o,
-    /// It, in the same cycle.
-    input seq_t snd_nxt_i,
+  /// Session whose SND.UNA - MAX.SND.WND is wanted; to the engine.
+  output sid_t ack_sid_o,
+  /// It, in the same cycle.
+  input seq_t ack_lo_i,
+  /// Session whose SND.NXT is wanted; to the transmitter.
+  output sid_t snd_sid_o,
+  /// It, in the same cycle.
+  input seq_t snd_nxt_i,
 
-    /// EvRxBad: a segment of a session was bad.
-    output event_t event_o,
-    /// event_o is valid, for one cycle.
-    output logic event_valid_o,
-    /// What is counted in this cycle; to the registers.
-    output rx_count_t count_o
+  /// EvRxBad: a segment of a session was bad.
+  output event_t event_o,
+  /// event_o is valid, for one cycle.
+  output logic event_valid_o,
+  /// What is counted in this cycle; to the registers.
+  output rx_count_t count_o
 );
   localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1;
   localparam int unsigned UserBytes = UserWidth / 8;
   localparam bit Ahead = Reordering || OutOfSequence;
   // log2 of the bytes that are kept of a session.
   localparam int unsigned RingBits = MemAddrBits + 4 - $clog2(SessionCount);
-  localparam int unsigned FifoDepth =
-      2 ** $clog2(FifoPackets * ((Mtu + UserBytes - 1) / UserBytes));
+  localparam int unsigned FifoDepth = 2 ** $clog2(
+    FifoPackets * ((Mtu + UserBytes - 1) / UserBytes)
+  );
 
   if (SessionCount < 2 || SessionCount > 256) begin : gen_bad_sessions
     $error("spfe_tcp_rx: SessionCount is %0d, must be 2 to 256", SessionCount);
@@ -127,8 +128,11 @@ module spfe_tcp_rx
   end
   if ((UserWidth != 32 && UserWidth != 64 && UserWidth != 128) || UserWidth < MacWidth)
   begin : gen_bad_user_width
-    $error("spfe_tcp_rx: UserWidth is %0d, must be 32, 64 or 128 and not below MacWidth, %0d",
-           UserWidth, MacWidth);
+    $error(
+      "spfe_tcp_rx: UserWidth is %0d, must be 32, 64 or 128 and not below MacWidth, %0d",
+      UserWidth,
+      MacWidth
+    );
   end
   if (Mtu < 576 || Mtu > 9000) begin : gen_bad_mtu
     $error("spfe_tcp_rx: Mtu is %0d, must be 576 to 9000", Mtu);
@@ -142,10 +146,16 @@ module spfe_tcp_rx
   if (Reordering && (OutOfSequence || !Checksum)) begin : gen_bad_order
     $error("spfe_tcp_rx: Reordering needs Checksum, and not OutOfSequence");
   end
-  if (Reordering && (MemAddrBits > 24 || MemAddrBits < $clog2(SessionCount) + 7))
-  begin : gen_bad_memory
-    $error("spfe_tcp_rx: MemAddrBits is %0d, must be %0d to 24: 2 KiB for a session, or more",
-           MemAddrBits, $clog2(SessionCount) + 7);
+  if (Reordering && (MemAddrBits > 24 || MemAddrBits < $clog2(
+      SessionCount
+    ) + 7)) begin : gen_bad_memory
+    $error(
+      "spfe_tcp_rx: MemAddrBits is %0d, must be %0d to 24: 2 KiB for a session, or more",
+      MemAddrBits,
+      $clog2(
+        SessionCount
+      ) + 7
+    );
   end
 
   logic start, payload_first, payload_lane, payload, payload_end, whole;
@@ -159,37 +169,37 @@ module spfe_tcp_rx
   options_t options;
 
   spfe_tcp_rx_parse #(
-      .MacWidth(MacWidth),
-      .Mtu(Mtu),
-      .VifCount(VifCount),
-      .Checksum(Checksum)
+    .MacWidth(MacWidth),
+    .Mtu(Mtu),
+    .VifCount(VifCount),
+    .Checksum(Checksum)
   ) i_parse (
-      .clk_i,
-      .rst_i,
-      .cfg_i,
-      .mac_data_i,
-      .mac_keep_i,
-      .mac_valid_i,
-      .mac_last_i,
-      .start_o(start),
-      .at_o(at),
-      .even_o(even),
-      .odd_o(odd),
-      .fields_o(fields),
-      .match_o(vif_match),
-      .fault_o(fault),
-      .first_o(payload_first),
-      .first_lane_o(payload_lane),
-      .first_bytes_o(payload_begin),
-      .bytes_o(payload_more),
-      .payload_o(payload),
-      .end_o(payload_end),
-      .whole_o(whole),
-      .len_o(len),
-      .bad_doff_o(bad_doff),
-      .options_o(options),
-      .ip_ok_o(ip_ok),
-      .tcp_ok_o(tcp_ok)
+    .clk_i,
+    .rst_i,
+    .cfg_i,
+    .mac_data_i,
+    .mac_keep_i,
+    .mac_valid_i,
+    .mac_last_i,
+    .start_o(start),
+    .at_o(at),
+    .even_o(even),
+    .odd_o(odd),
+    .fields_o(fields),
+    .match_o(vif_match),
+    .fault_o(fault),
+    .first_o(payload_first),
+    .first_lane_o(payload_lane),
+    .first_bytes_o(payload_begin),
+    .bytes_o(payload_more),
+    .payload_o(payload),
+    .end_o(payload_end),
+    .whole_o(whole),
+    .len_o(len),
+    .bad_doff_o(bad_doff),
+    .options_o(options),
+    .ip_ok_o(ip_ok),
+    .tcp_ok_o(tcp_ok)
   );
 
   logic hit, open, stale, ack_ok, accept, oos, fits, finish, deliver, taken, fin, move, hold, gap;
@@ -199,52 +209,52 @@ module spfe_tcp_rx
   seq_t nxt, rel, ahead, move_nxt, verdict_nxt;
 
   spfe_tcp_rx_session #(
-      .SessionCount(SessionCount),
-      .MacWidth(MacWidth),
-      .VifCount(VifCount),
-      .Ahead(Ahead),
-      .Limit(Reordering ? 2 ** RingBits : 0)
+    .SessionCount(SessionCount),
+    .MacWidth(MacWidth),
+    .VifCount(VifCount),
+    .Ahead(Ahead),
+    .Limit(Reordering ? 2 ** RingBits : 0)
   ) i_session (
-      .clk_i,
-      .rst_i,
-      .at_i(at[9:6]),
-      .even_i(even),
-      .odd_i(odd),
-      .fields_i(fields),
-      .vif_match_i(vif_match),
-      .fault_i(fault),
-      .len_i(len),
-      .wnd_i(cfg_i.rcv_wnd),
-      .key_i(key_cmd_i),
-      .key_valid_i(key_cmd_valid_i),
-      .cmd_i(rcv_cmd_i),
-      .cmd_valid_i(rcv_cmd_valid_i),
-      .cmd_ready_o(rcv_cmd_ready_o),
-      .end_i(finish || hold),
-      .move_i(move),
-      .move_nxt_i(move_nxt),
-      .move_close_i(fin),
-      .tx_sid_i,
-      .tx_nxt_o,
-      .eng_sid_i,
-      .eng_nxt_o,
-      .ack_sid_o,
-      .ack_lo_i,
-      .snd_sid_o,
-      .snd_nxt_i,
-      .hit_o(hit),
-      .sid_o(sid),
-      .vif_o(vif),
-      .nxt_o(nxt),
-      .open_o(open),
-      .stale_o(stale),
-      .ack_ok_o(ack_ok),
-      .accept_o(accept),
-      .oos_o(oos),
-      .rel_o(rel),
-      .ahead_o(ahead),
-      .fits_o(fits),
-      .read_o(read)
+    .clk_i,
+    .rst_i,
+    .at_i(at[9:6]),
+    .even_i(even),
+    .odd_i(odd),
+    .fields_i(fields),
+    .vif_match_i(vif_match),
+    .fault_i(fault),
+    .len_i(len),
+    .wnd_i(cfg_i.rcv_wnd),
+    .key_i(key_cmd_i),
+    .key_valid_i(key_cmd_valid_i),
+    .cmd_i(rcv_cmd_i),
+    .cmd_valid_i(rcv_cmd_valid_i),
+    .cmd_ready_o(rcv_cmd_ready_o),
+    .end_i(finish || hold),
+    .move_i(move),
+    .move_nxt_i(move_nxt),
+    .move_close_i(fin),
+    .tx_sid_i,
+    .tx_nxt_o,
+    .eng_sid_i,
+    .eng_nxt_o,
+    .ack_sid_o,
+    .ack_lo_i,
+    .snd_sid_o,
+    .snd_nxt_i,
+    .hit_o(hit),
+    .sid_o(sid),
+    .vif_o(vif),
+    .nxt_o(nxt),
+    .open_o(open),
+    .stale_o(stale),
+    .ack_ok_o(ack_ok),
+    .accept_o(accept),
+    .oos_o(oos),
+    .rel_o(rel),
+    .ahead_o(ahead),
+    .fits_o(fits),
+    .read_o(read)
   );
 
   logic unused_words;
@@ -254,116 +264,116 @@ module spfe_tcp_rx
   logic drain_valid, no_room;
 
   spfe_tcp_rx_user #(
-      .SessionCount(SessionCount),
-      .MacWidth(MacWidth),
-      .UserWidth(UserWidth),
-      .Checksum(Checksum),
-      .Packed(Packed),
-      .EopMerge(EopMerge),
-      .FifoDepth(FifoDepth),
-      .Reordering(Reordering),
-      .RingBits(RingBits),
-      .OutOfSequence(OutOfSequence),
-      .OutputPipe(OutputPipe)
+    .SessionCount(SessionCount),
+    .MacWidth(MacWidth),
+    .UserWidth(UserWidth),
+    .Checksum(Checksum),
+    .Packed(Packed),
+    .EopMerge(EopMerge),
+    .FifoDepth(FifoDepth),
+    .Reordering(Reordering),
+    .RingBits(RingBits),
+    .OutOfSequence(OutOfSequence),
+    .OutputPipe(OutputPipe)
   ) i_user (
-      .clk_i,
-      .rst_i,
-      .start_i(start),
-      .data_i(mac_data_i),
-      .accept_i(accept),
-      .oos_i(oos),
-      .rel_i(rel),
-      .seq_i(fields.seq),
-      .sid_i(sid),
-      .first_i(payload_first),
-      .first_lane_i(payload_lane),
-      .first_bytes_i(payload_begin),
-      .bytes_i(payload_more),
-      .valid_i(payload),
-      .end_i(payload_end),
-      .finish_i(finish),
-      .deliver_i(deliver),
-      .payload_i(len != '0),
-      .no_room_o(no_room),
-      .drain_i(drain),
-      .drain_valid_i(drain_valid),
-      .user_data_o,
-      .user_keep_o,
-      .user_valid_o,
-      .user_ready_i,
-      .user_last_o,
-      .user_sid_o,
-      .user_err_o,
-      .user_oos_o,
-      .user_rel_o
+    .clk_i,
+    .rst_i,
+    .start_i(start),
+    .data_i(mac_data_i),
+    .accept_i(accept),
+    .oos_i(oos),
+    .rel_i(rel),
+    .seq_i(fields.seq),
+    .sid_i(sid),
+    .first_i(payload_first),
+    .first_lane_i(payload_lane),
+    .first_bytes_i(payload_begin),
+    .bytes_i(payload_more),
+    .valid_i(payload),
+    .end_i(payload_end),
+    .finish_i(finish),
+    .deliver_i(deliver),
+    .payload_i(len != '0),
+    .no_room_o(no_room),
+    .drain_i(drain),
+    .drain_valid_i(drain_valid),
+    .user_data_o,
+    .user_keep_o,
+    .user_valid_o,
+    .user_ready_i,
+    .user_last_o,
+    .user_sid_o,
+    .user_err_o,
+    .user_oos_o,
+    .user_rel_o
   );
 
   // End of the frame.
   logic seg_taken, bad;
 
   spfe_tcp_rx_verdict #(
-      .Checksum(Checksum),
-      .Reordering(Reordering)
+    .Checksum(Checksum),
+    .Reordering(Reordering)
   ) i_verdict (
-      .clk_i,
-      .rst_i,
-      .start_i(start),
-      .last_i(mac_valid_i && mac_last_i),
-      .fcs_bad_i(mac_err_i),
-      .at_end_i(at[13]),
-      .fault_i(fault),
-      .whole_i(whole),
-      .bad_doff_i(bad_doff),
-      .ip_ok_i(ip_ok),
-      .tcp_ok_i(tcp_ok),
-      .ack_i(fields.flags.ack),
-      .fin_i(fields.flags.fin),
-      .len_i(len),
-      .hit_i(hit),
-      .open_i(open),
-      .nxt_i(nxt),
-      .ahead_i(ahead),
-      .accept_i(accept),
-      .oos_i(oos),
-      .fits_i(fits),
-      .ack_ok_i(ack_ok),
-      .stale_i(stale),
-      .no_room_i(no_room),
-      .finish_o(finish),
-      .deliver_o(deliver),
-      .taken_o(taken),
-      .move_o(verdict_move),
-      .move_nxt_o(verdict_nxt),
-      .seg_valid_o,
-      .seg_taken_o(seg_taken),
-      .bad_o(bad),
-      .count_o
+    .clk_i,
+    .rst_i,
+    .start_i(start),
+    .last_i(mac_valid_i && mac_last_i),
+    .fcs_bad_i(mac_err_i),
+    .at_end_i(at[13]),
+    .fault_i(fault),
+    .whole_i(whole),
+    .bad_doff_i(bad_doff),
+    .ip_ok_i(ip_ok),
+    .tcp_ok_i(tcp_ok),
+    .ack_i(fields.flags.ack),
+    .fin_i(fields.flags.fin),
+    .len_i(len),
+    .hit_i(hit),
+    .open_i(open),
+    .nxt_i(nxt),
+    .ahead_i(ahead),
+    .accept_i(accept),
+    .oos_i(oos),
+    .fits_i(fits),
+    .ack_ok_i(ack_ok),
+    .stale_i(stale),
+    .no_room_i(no_room),
+    .finish_o(finish),
+    .deliver_o(deliver),
+    .taken_o(taken),
+    .move_o(verdict_move),
+    .move_nxt_o(verdict_nxt),
+    .seg_valid_o,
+    .seg_taken_o(seg_taken),
+    .bad_o(bad),
+    .count_o
   );
 
   // Where RCV.NXT goes to.
   if (Reordering) begin : gen_holes
     spfe_tcp_rx_holes #(
-        .SessionCount(SessionCount)
+      .SessionCount(SessionCount)
     ) i_holes (
-        .clk_i,
-        .rst_i,
-        .clear_i(rcv_cmd_valid_i && rcv_cmd_ready_o && rcv_cmd_i.set),
-        .clear_sid_i(rcv_cmd_i.sid),
-        .read_i(read),
-        .read_sid_i(ack_sid_o),
-        .sid_i(sid),
-        .seq_i(fields.seq),
-        .len_i(len),
-        .fin_i(fields.flags.fin),
-        .taken_i(finish && taken),
-        .keep_i(finish && deliver && !taken),
-        .hold_o(hold),
-        .move_o(move),
-        .move_nxt_o(move_nxt),
-        .gap_o(gap),
-        .fin_o(fin),
-        .drain_o(drain),
-        .drain_valid_o(drain_valid)
+      .clk_i,
+      .rst_i,
+      .clear_i(rcv_cmd_valid_i && rcv_cmd_ready_o && rcv_cmd_i.set),
+      .clear_sid_i(rcv_cmd_i.sid),
+      .read_i(read),
+      .read_sid_i(ack_sid_o),
+      .sid_i(sid),
+      .seq_i(fields.seq),
+      .len_i(len),
+      .fin_i(fields.flags.fin),
+      .taken_i(finish && taken),
+      .keep_i(finish && deliver && !taken),
+      .hold_o(hold),
+      .move_o(move),
+      .move_nxt_o(move_nxt),
+      .gap_o(gap),
+      .fin_o(fin),
+      .drain_o(drain),
+      .drain_valid_o(drain_valid)
     );
     logic unused_move;
     assign unused_move = ^{verdict_move, verdict_nxt};

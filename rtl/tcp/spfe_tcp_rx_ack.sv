@@ -4,21 +4,21 @@
 module spfe_tcp_rx_ack
   import spfe_tcp_pkg::*;
 #(
-    /// Steps: 2 for a 32-bit MAC, 1 for a 64-bit one, whose header comes in half the cycles.
-    parameter int unsigned Steps = 2
+  /// Steps: 2 for a 32-bit MAC, 1 for a 64-bit one, whose header comes in half the cycles.
+  parameter int unsigned Steps = 2
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// The bounds of the session are read now.
-    input logic read_i,
-    /// SND.UNA - MAX.SND.WND; with read_i.
-    input seq_t lo_i,
-    /// SND.NXT; with read_i.
-    input seq_t hi_i,
-    /// ACK of the segment.
-    input seq_t ack_i,
-    /// It is between the bounds; Steps + 1 cycles after the later of read_i and word 11.
-    output logic ok_o
+  /// Clock.
+  input logic clk_i,
+  /// The bounds of the session are read now.
+  input logic read_i,
+  /// SND.UNA - MAX.SND.WND; with read_i.
+  input seq_t lo_i,
+  /// SND.NXT; with read_i.
+  input seq_t hi_i,
+  /// ACK of the segment.
+  input seq_t ack_i,
+  /// It is between the bounds; Steps + 1 cycles after the later of read_i and word 11.
+  output logic ok_o
 );
   seq_t lo_q, hi_q, offset, range;
 

@@ -5,37 +5,37 @@
 module spfe_tcp_rx_cam
   import spfe_tcp_pkg::*;
 #(
-    /// Sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Virtual interfaces, 1 to 8.
-    parameter int unsigned VifCount = 1
+  /// Sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Virtual interfaces, 1 to 8.
+  parameter int unsigned VifCount = 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high: no session matches.
-    input logic rst_i,
-    /// New four-tuple of a session; from the engine, taken at once.
-    input key_cmd_t key_i,
-    /// key_i is valid.
-    input logic key_valid_i,
-    /// Word 6 to 9 is on the bus.
-    input logic [9:6] at_i,
-    /// Last two bytes of word 6 or 8, if it is.
-    input logic [15:0] even_i,
-    /// First two bytes of word 7 or 9, if it is.
-    input logic [15:0] odd_i,
-    /// Interfaces the frame is for; valid one cycle after word 8.
-    input logic [VifCount-1:0] vif_match_i,
-    /// One cycle after word 9: sid_d_o is valid now, and the others from the next cycle on.
-    output logic found_o,
-    /// Session, in the cycle of found_o.
-    output sid_t sid_d_o,
-    /// A session has this four-tuple; until word 6 of the next frame.
-    output logic hit_o,
-    /// Its number, until the next found_o.
-    output sid_t sid_o,
-    /// The interface.
-    output vif_t vif_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high: no session matches.
+  input logic rst_i,
+  /// New four-tuple of a session; from the engine, taken at once.
+  input key_cmd_t key_i,
+  /// key_i is valid.
+  input logic key_valid_i,
+  /// Word 6 to 9 is on the bus.
+  input logic [9:6] at_i,
+  /// Last two bytes of word 6 or 8, if it is.
+  input logic [15:0] even_i,
+  /// First two bytes of word 7 or 9, if it is.
+  input logic [15:0] odd_i,
+  /// Interfaces the frame is for; valid one cycle after word 8.
+  input logic [VifCount-1:0] vif_match_i,
+  /// One cycle after word 9: sid_d_o is valid now, and the others from the next cycle on.
+  output logic found_o,
+  /// Session, in the cycle of found_o.
+  output sid_t sid_d_o,
+  /// A session has this four-tuple; until word 6 of the next frame.
+  output logic hit_o,
+  /// Its number, until the next found_o.
+  output sid_t sid_o,
+  /// The interface.
+  output vif_t vif_o
 );
   localparam int unsigned IndexBits = $clog2(SessionCount);
 

@@ -5,31 +5,31 @@ module spfe_tcp_rx_checks
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Largest IP packet in bytes.
-    parameter int unsigned Mtu = 1500,
-    /// Virtual interfaces that are looked at.
-    parameter int unsigned VifCount = 1
+  /// Largest IP packet in bytes.
+  parameter int unsigned Mtu = 1500,
+  /// Virtual interfaces that are looked at.
+  parameter int unsigned VifCount = 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
-    /// Word 0 to 8 is on the bus.
-    input logic [8:0] at_i,
-    /// Word 0, if it is.
-    input logic [31:0] addr_i,
-    /// Word with an even number from 4, if it is.
-    input logic [31:0] even_i,
-    /// Word with an odd number, if it is.
-    input logic [31:0] odd_i,
-    /// The frame has a tag.
-    input logic tagged_i,
-    /// Its virtual network.
-    input logic [11:0] vlan_i,
-    /// Interfaces that all words up to now were for; complete one cycle after word 8.
-    output logic [VifCount-1:0] match_o,
-    /// What was wrong up to now, words before this cycle. The TCP header is not looked at here.
-    output fault_t fault_o
+  /// Clock.
+  input logic clk_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
+  /// Word 0 to 8 is on the bus.
+  input logic [8:0] at_i,
+  /// Word 0, if it is.
+  input logic [31:0] addr_i,
+  /// Word with an even number from 4, if it is.
+  input logic [31:0] even_i,
+  /// Word with an odd number, if it is.
+  input logic [31:0] odd_i,
+  /// The frame has a tag.
+  input logic tagged_i,
+  /// Its virtual network.
+  input logic [11:0] vlan_i,
+  /// Interfaces that all words up to now were for; complete one cycle after word 8.
+  output logic [VifCount-1:0] match_o,
+  /// What was wrong up to now, words before this cycle. The TCP header is not looked at here.
+  output fault_t fault_o
 );
   logic [VifCount-1:0] match_q, match_d;
   fault_t fault_q, fault_d;

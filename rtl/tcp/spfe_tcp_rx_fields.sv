@@ -6,18 +6,18 @@ module spfe_tcp_rx_fields
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 (
-    /// Clock.
-    input logic clk_i,
-    /// Word 1 to 12 is on the bus.
-    input logic [12:1] at_i,
-    /// Word 2, if it is.
-    input logic [31:0] addr_i,
-    /// Word with an even number from 4, if it is.
-    input logic [31:0] even_i,
-    /// Word with an odd number, if it is.
-    input logic [31:0] odd_i,
-    /// The fields; each is valid one cycle after its last word.
-    output fields_t fields_o
+  /// Clock.
+  input logic clk_i,
+  /// Word 1 to 12 is on the bus.
+  input logic [12:1] at_i,
+  /// Word 2, if it is.
+  input logic [31:0] addr_i,
+  /// Word with an even number from 4, if it is.
+  input logic [31:0] even_i,
+  /// Word with an odd number, if it is.
+  input logic [31:0] odd_i,
+  /// The fields; each is valid one cycle after its last word.
+  output fields_t fields_o
 );
   mac_t smac_q;
   logic unused_bits;

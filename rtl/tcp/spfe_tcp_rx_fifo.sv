@@ -5,51 +5,50 @@
 ///
 /// The first beat of a segment is kept beside the memory, and the second one is read before it is
 /// known whether the segment is good; so an empty FIFO shows the whole segment without a gap.
-module spfe_tcp_rx_fifo
-#(
-    /// Bits that go with each beat.
-    parameter int unsigned SideBits = 4,
-    /// Width of the user stream in bits: 32, 64 or 128.
-    parameter int unsigned Width = 64,
-    /// Beats; a power of two.
-    parameter int unsigned Depth = 1024,
-    /// Bits of a number of bytes of a beat; follows from Width.
-    localparam int unsigned CountBits = $clog2(Width / 8) + 1
+module spfe_tcp_rx_fifo #(
+  /// Bits that go with each beat.
+  parameter int unsigned SideBits = 4,
+  /// Width of the user stream in bits: 32, 64 or 128.
+  parameter int unsigned Width = 64,
+  /// Beats; a power of two.
+  parameter int unsigned Depth = 1024,
+  /// Bits of a number of bytes of a beat; follows from Width.
+  localparam int unsigned CountBits = $clog2(Width / 8) + 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high: empties the FIFO.
-    input logic rst_i,
-    /// A beat of a segment.
-    input logic valid_i,
-    /// First byte in bits 7:0.
-    input logic [Width-1:0] data_i,
-    /// Bytes in it, 1 or more.
-    input logic [CountBits-1:0] count_i,
-    /// Last of the segment.
-    input logic last_i,
-    /// It is the last one, and it comes right behind another one; from a register.
-    input logic tail_i,
-    /// What goes with the beat.
-    input logic [SideBits-1:0] side_i,
-    /// There was no room for a beat of this segment; complete when it has ended.
-    output logic no_room_o,
-    /// The segment has ended: no beat now, but one with tail_i.
-    input logic finish_i,
-    /// With finish_i: it is good, and has payload.
-    input logic commit_i,
-    /// A beat for the user.
-    output logic valid_o,
-    /// It is taken; from the user.
-    input logic ready_i,
-    /// First byte in bits 7:0.
-    output logic [Width-1:0] data_o,
-    /// Bytes that are valid.
-    output logic [Width/8-1:0] keep_o,
-    /// Last of the segment.
-    output logic last_o,
-    /// What came with the beat.
-    output logic [SideBits-1:0] side_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high: empties the FIFO.
+  input logic rst_i,
+  /// A beat of a segment.
+  input logic valid_i,
+  /// First byte in bits 7:0.
+  input logic [Width-1:0] data_i,
+  /// Bytes in it, 1 or more.
+  input logic [CountBits-1:0] count_i,
+  /// Last of the segment.
+  input logic last_i,
+  /// It is the last one, and it comes right behind another one; from a register.
+  input logic tail_i,
+  /// What goes with the beat.
+  input logic [SideBits-1:0] side_i,
+  /// There was no room for a beat of this segment; complete when it has ended.
+  output logic no_room_o,
+  /// The segment has ended: no beat now, but one with tail_i.
+  input logic finish_i,
+  /// With finish_i: it is good, and has payload.
+  input logic commit_i,
+  /// A beat for the user.
+  output logic valid_o,
+  /// It is taken; from the user.
+  input logic ready_i,
+  /// First byte in bits 7:0.
+  output logic [Width-1:0] data_o,
+  /// Bytes that are valid.
+  output logic [Width/8-1:0] keep_o,
+  /// Last of the segment.
+  output logic last_o,
+  /// What came with the beat.
+  output logic [SideBits-1:0] side_o
 );
   localparam int unsigned Bytes = Width / 8;
   localparam int unsigned AddrBits = $clog2(Depth);
@@ -170,16 +169,16 @@ module spfe_tcp_rx_fifo
   assign valid_o = show_q;
 
   spfe_bram #(
-      .WIDTH($bits(beat_t)),
-      .DEPTH(Depth)
+    .Width($bits(beat_t)),
+    .Depth(Depth)
   ) i_memory (
-      .clk_i,
-      .we_i(write),
-      .addr_i(write_q[AddrBits-1:0]),
-      .data_i(beat),
-      .re_i(fetch || (idle && second)),
-      .raddr_i(fetch_ptr[AddrBits-1:0]),
-      .data_o(stage)
+    .clk_i,
+    .we_i(write),
+    .addr_i(write_q[AddrBits-1:0]),
+    .data_i(beat),
+    .re_i(fetch || (idle && second)),
+    .raddr_i(fetch_ptr[AddrBits-1:0]),
+    .data_o(stage)
   );
 
 `ifndef SYNTHESIS

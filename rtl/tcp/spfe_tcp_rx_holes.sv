@@ -9,49 +9,49 @@ module spfe_tcp_rx_holes
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Pieces that are noted for a session.
-    localparam int unsigned Spans = 4
+  /// Sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Pieces that are noted for a session.
+  localparam int unsigned Spans = 4
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Forget what is kept of a session; not with hold_o or move_o.
-    input logic clear_i,
-    /// With clear_i: of which.
-    input sid_t clear_sid_i,
-    /// The state of a session is read for the segment that comes.
-    input logic read_i,
-    /// With read_i: which.
-    input sid_t read_sid_i,
-    /// Session of the segment that ends.
-    input sid_t sid_i,
-    /// Its SEQ; until move_o.
-    input seq_t seq_i,
-    /// Its payload in bytes; until move_o.
-    input logic [15:0] len_i,
-    /// Its control bit FIN; until move_o.
-    input logic fin_i,
-    /// It ends, and is taken.
-    input logic taken_i,
-    /// It ends, and is kept: it is ahead of what is expected.
-    input logic keep_i,
-    /// One and two cycles after taken_i or keep_i: no command for a session now.
-    output logic hold_o,
-    /// Three cycles after taken_i: RCV.NXT becomes move_nxt_o.
-    output logic move_o,
-    /// The new RCV.NXT.
-    output seq_t move_nxt_o,
-    /// Something was kept of the session that was read, before the segment; until the next read_i.
-    output logic gap_o,
-    /// The end of the other side's data has come: its FIN is counted in. Until the next move_o.
-    output logic fin_o,
-    /// What is to be delivered behind the segment.
-    output drain_t drain_o,
-    /// drain_o is valid, for one cycle, with move_o.
-    output logic drain_valid_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Forget what is kept of a session; not with hold_o or move_o.
+  input logic clear_i,
+  /// With clear_i: of which.
+  input sid_t clear_sid_i,
+  /// The state of a session is read for the segment that comes.
+  input logic read_i,
+  /// With read_i: which.
+  input sid_t read_sid_i,
+  /// Session of the segment that ends.
+  input sid_t sid_i,
+  /// Its SEQ; until move_o.
+  input seq_t seq_i,
+  /// Its payload in bytes; until move_o.
+  input logic [15:0] len_i,
+  /// Its control bit FIN; until move_o.
+  input logic fin_i,
+  /// It ends, and is taken.
+  input logic taken_i,
+  /// It ends, and is kept: it is ahead of what is expected.
+  input logic keep_i,
+  /// One and two cycles after taken_i or keep_i: no command for a session now.
+  output logic hold_o,
+  /// Three cycles after taken_i: RCV.NXT becomes move_nxt_o.
+  output logic move_o,
+  /// The new RCV.NXT.
+  output seq_t move_nxt_o,
+  /// Something was kept of the session that was read, before the segment; until the next read_i.
+  output logic gap_o,
+  /// The end of the other side's data has come: its FIN is counted in. Until the next move_o.
+  output logic fin_o,
+  /// What is to be delivered behind the segment.
+  output drain_t drain_o,
+  /// drain_o is valid, for one cycle, with move_o.
+  output logic drain_valid_o
 );
   localparam int unsigned IndexBits = $clog2(SessionCount);
 
@@ -92,15 +92,15 @@ module spfe_tcp_rx_holes
   assign write_data = clear_i ? '0 : write_q;
 
   spfe_lutram #(
-      .WIDTH($bits(state_t)),
-      .DEPTH(SessionCount)
+    .Width($bits(state_t)),
+    .Depth(SessionCount)
   ) i_states (
-      .clk_i,
-      .we_i(write),
-      .addr_i(write_index),
-      .data_i(write_data),
-      .raddr_i(read_sid_i[IndexBits-1:0]),
-      .rdata_o(read)
+    .clk_i,
+    .we_i(write),
+    .addr_i(write_index),
+    .data_i(write_data),
+    .raddr_i(read_sid_i[IndexBits-1:0]),
+    .rdata_o(read)
   );
 
   always_comb begin

@@ -6,61 +6,61 @@ module spfe_tcp_rx_length
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned Width = 32,
-    /// Words in a beat; follows from Width.
-    localparam int unsigned Lanes = Width / 32,
-    /// Bytes in a beat; follows from Width.
-    localparam int unsigned Bytes = Width / 8,
-    /// log2 of them; follows from Width.
-    localparam int unsigned Log = $clog2(Bytes)
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned Width = 32,
+  /// Words in a beat; follows from Width.
+  localparam int unsigned Lanes = Width / 32,
+  /// Bytes in a beat; follows from Width.
+  localparam int unsigned Bytes = Width / 8,
+  /// log2 of them; follows from Width.
+  localparam int unsigned Log = $clog2(Bytes)
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Bytes of the beat that are part of the frame; from the MAC.
-    input logic [Bytes-1:0] keep_i,
-    /// A beat is on the bus.
-    input logic valid_i,
-    /// First beat of a frame.
-    input logic start_i,
-    /// Last beat of a frame.
-    input logic last_i,
-    /// Lane has a word, which may be the tag.
-    input logic [Lanes-1:0] word_there_i,
-    /// Number of the word in lane 0.
-    input logic [8:0] word_index_i,
-    /// Word 4 is on the bus.
-    input logic total_valid_i,
-    /// With total_valid_i: total length of the IP packet.
-    input logic [15:0] total_i,
-    /// Word 11 is on the bus.
-    input logic doff_valid_i,
-    /// With doff_valid_i: data offset.
-    input logic [3:0] doff_i,
-    /// Bytes of this beat that are part of the IP packet; all in the beats before the one after
-    /// the total length.
-    output logic [Log:0] bytes_o,
-    /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
-    /// where it would be; from a register.
-    output logic first_o,
-    /// With first_o: lane of that word.
-    output logic first_lane_o,
-    /// With first_o: bytes of payload in that beat; in the beats after it all of bytes_o are.
-    output logic [Log:0] first_bytes_o,
-    /// The beat of first_o is on the bus.
-    output logic header_end_o,
-    /// A beat with payload is on the bus.
-    output logic payload_o,
-    /// The payload, if any, ends with this beat.
-    output logic end_o,
-    /// All bytes of the IP packet have come, this beat included.
-    output logic whole_o,
-    /// Payload of the segment; valid one cycle after word 11.
-    output logic [15:0] len_o,
-    /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
-    output logic bad_doff_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Bytes of the beat that are part of the frame; from the MAC.
+  input logic [Bytes-1:0] keep_i,
+  /// A beat is on the bus.
+  input logic valid_i,
+  /// First beat of a frame.
+  input logic start_i,
+  /// Last beat of a frame.
+  input logic last_i,
+  /// Lane has a word, which may be the tag.
+  input logic [Lanes-1:0] word_there_i,
+  /// Number of the word in lane 0.
+  input logic [8:0] word_index_i,
+  /// Word 4 is on the bus.
+  input logic total_valid_i,
+  /// With total_valid_i: total length of the IP packet.
+  input logic [15:0] total_i,
+  /// Word 11 is on the bus.
+  input logic doff_valid_i,
+  /// With doff_valid_i: data offset.
+  input logic [3:0] doff_i,
+  /// Bytes of this beat that are part of the IP packet; all in the beats before the one after
+  /// the total length.
+  output logic [Log:0] bytes_o,
+  /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
+  /// where it would be; from a register.
+  output logic first_o,
+  /// With first_o: lane of that word.
+  output logic first_lane_o,
+  /// With first_o: bytes of payload in that beat; in the beats after it all of bytes_o are.
+  output logic [Log:0] first_bytes_o,
+  /// The beat of first_o is on the bus.
+  output logic header_end_o,
+  /// A beat with payload is on the bus.
+  output logic payload_o,
+  /// The payload, if any, ends with this beat.
+  output logic end_o,
+  /// All bytes of the IP packet have come, this beat included.
+  output logic whole_o,
+  /// Payload of the segment; valid one cycle after word 11.
+  output logic [15:0] len_o,
+  /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
+  output logic bad_doff_o
 );
   // Bytes of the packet that are in the beat of word 4 or before it.
   localparam int unsigned Before = 4 * Lanes + 2;
@@ -116,7 +116,7 @@ module spfe_tcp_rx_length
     if (doff_valid_i) begin
       first_d = '0;
       for (int unsigned n = 5; n < 16; n++) begin
-        if (doff_i == 4'(n)) first_d[after_tag ? n-5 : n-4] = 1'b1;
+        if (doff_i == 4'(n)) first_d[after_tag?n-5 : n-4] = 1'b1;
       end
     end
     if (last_i) first_d = '0;

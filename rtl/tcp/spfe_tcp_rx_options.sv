@@ -10,31 +10,31 @@
 module spfe_tcp_rx_options
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned Width = 32,
-    /// Bytes in a beat; follows from Width.
-    localparam int unsigned Bytes = Width / 8
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned Width = 32,
+  /// Bytes in a beat; follows from Width.
+  localparam int unsigned Bytes = Width / 8
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Beat, first byte in bits 7:0.
-    input logic [Width-1:0] data_i,
-    /// It is on the bus.
-    input logic valid_i,
-    /// Last beat of the frame.
-    input logic last_i,
-    /// Word 13, with the first options, is in the beat.
-    input logic begin_i,
-    /// With begin_i: in this lane.
-    input logic begin_lane_i,
-    /// Data offset; of this frame when begin_i comes.
-    input logic [3:0] doff_i,
-    /// The word with the first byte of payload is in the beat: the header ends there.
-    input logic end_i,
-    /// What was found, from three cycles after end_i until the next begin_i.
-    output options_t options_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Beat, first byte in bits 7:0.
+  input logic [Width-1:0] data_i,
+  /// It is on the bus.
+  input logic valid_i,
+  /// Last beat of the frame.
+  input logic last_i,
+  /// Word 13, with the first options, is in the beat.
+  input logic begin_i,
+  /// With begin_i: in this lane.
+  input logic begin_lane_i,
+  /// Data offset; of this frame when begin_i comes.
+  input logic [3:0] doff_i,
+  /// The word with the first byte of payload is in the beat: the header ends there.
+  input logic end_i,
+  /// What was found, from three cycles after end_i until the next begin_i.
+  output options_t options_o
 );
   logic run_q;  // between the first and the last beat with options
   logic fresh_q;  // late_q is a beat that was not looked at

@@ -5,60 +5,60 @@
 /// Payload begins in the upper half of a 32-bit word, always; so each half of a user beat comes from
 /// one half of the MAC beat for a whole frame, and only the time when it is taken differs.
 module spfe_tcp_rx_pack #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned MacWidth = 32,
-    /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
-    parameter int unsigned UserWidth = 64,
-    /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
-    parameter bit Packed = 1'b1,
-    /// 1: the end of a segment is told with finish_i, in an empty beat if its data is gone;
-    /// 0: the last beat with data is the last one.
-    parameter bit Verdict = 1'b1,
-    /// With Verdict: the last beat with data waits for finish_i.
-    parameter bit EopMerge = 1'b0,
-    /// Bits of a number of bytes of a MAC beat; follows from MacWidth.
-    localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1,
-    /// Bits of a number of bytes of a user beat; follows from UserWidth.
-    localparam int unsigned CountBits = $clog2(UserWidth / 8) + 1
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned MacWidth = 32,
+  /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
+  parameter int unsigned UserWidth = 64,
+  /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
+  parameter bit Packed = 1'b1,
+  /// 1: the end of a segment is told with finish_i, in an empty beat if its data is gone;
+  /// 0: the last beat with data is the last one.
+  parameter bit Verdict = 1'b1,
+  /// With Verdict: the last beat with data waits for finish_i.
+  parameter bit EopMerge = 1'b0,
+  /// Bits of a number of bytes of a MAC beat; follows from MacWidth.
+  localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1,
+  /// Bits of a number of bytes of a user beat; follows from UserWidth.
+  localparam int unsigned CountBits = $clog2(UserWidth / 8) + 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// First beat of a frame.
-    input logic start_i,
-    /// MAC beat, first byte in bits 7:0.
-    input logic [MacWidth-1:0] data_i,
-    /// It has payload of a segment that is delivered.
-    input logic valid_i,
-    /// It has payload, wanted or not; known earlier than valid_i.
-    input logic data_valid_i,
-    /// With valid_i: the first payload of the segment; as what follows, from registers.
-    input logic first_i,
-    /// With first_i: lane where it begins.
-    input logic first_lane_i,
-    /// With first_i: bytes of payload; two less than up to the end of a word, so they fill no beat.
-    input logic [MacCountBits-1:0] first_bytes_i,
-    /// Without first_i: bytes of payload.
-    input logic [MacCountBits-1:0] bytes_i,
-    /// The payload ends with this beat.
-    input logic end_i,
-    /// The segment ends: its fate is known. With the last beat of the frame, or one cycle later.
-    input logic finish_i,
-    /// With finish_i: forget the segment.
-    input logic err_i,
-    /// User beat.
-    output logic valid_o,
-    /// First byte in bits 7:0.
-    output logic [UserWidth-1:0] data_o,
-    /// Bytes in it.
-    output logic [CountBits-1:0] count_o,
-    /// Last of the segment.
-    output logic last_o,
-    /// With valid_o: nothing of it came in this cycle; from a register.
-    output logic tail_o,
-    /// With last_o: forget the segment.
-    output logic err_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// First beat of a frame.
+  input logic start_i,
+  /// MAC beat, first byte in bits 7:0.
+  input logic [MacWidth-1:0] data_i,
+  /// It has payload of a segment that is delivered.
+  input logic valid_i,
+  /// It has payload, wanted or not; known earlier than valid_i.
+  input logic data_valid_i,
+  /// With valid_i: the first payload of the segment; as what follows, from registers.
+  input logic first_i,
+  /// With first_i: lane where it begins.
+  input logic first_lane_i,
+  /// With first_i: bytes of payload; two less than up to the end of a word, so they fill no beat.
+  input logic [MacCountBits-1:0] first_bytes_i,
+  /// Without first_i: bytes of payload.
+  input logic [MacCountBits-1:0] bytes_i,
+  /// The payload ends with this beat.
+  input logic end_i,
+  /// The segment ends: its fate is known. With the last beat of the frame, or one cycle later.
+  input logic finish_i,
+  /// With finish_i: forget the segment.
+  input logic err_i,
+  /// User beat.
+  output logic valid_o,
+  /// First byte in bits 7:0.
+  output logic [UserWidth-1:0] data_o,
+  /// Bytes in it.
+  output logic [CountBits-1:0] count_o,
+  /// Last of the segment.
+  output logic last_o,
+  /// With valid_o: nothing of it came in this cycle; from a register.
+  output logic tail_o,
+  /// With last_o: forget the segment.
+  output logic err_o
 );
   localparam int unsigned MacHalves = MacWidth / 16;
   localparam int unsigned UserHalves = UserWidth / 16;
@@ -91,7 +91,7 @@ module spfe_tcp_rx_pack #(
     shift = Packed ? shift_q : '0;
     if (first_i) shift = HalfBits'({first_lane_i, 1'b1});
     for (int unsigned k = 0; k < UserHalves; k++) begin
-      source[k] = mac[HalfBits'(k) + shift];
+      source[k] = mac[HalfBits'(k)+shift];
       merged[k] = (CountBits)'(2 * k) < stored_q ? store_q[k] : source[k];
     end
   end
@@ -169,7 +169,8 @@ module spfe_tcp_rx_pack #(
 `endif
 
   if (UserWidth < MacWidth) begin : gen_width
-    $error("spfe_tcp_rx_pack: UserWidth is %0d, must not be below MacWidth, %0d", UserWidth,
-           MacWidth);
+    $error(
+      "spfe_tcp_rx_pack: UserWidth is %0d, must not be below MacWidth, %0d", UserWidth, MacWidth
+    );
   end
 endmodule

@@ -5,70 +5,70 @@ module spfe_tcp_rx_parse
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned MacWidth = 32,
-    /// Largest IP packet in bytes.
-    parameter int unsigned Mtu = 1500,
-    /// Virtual interfaces that are looked at.
-    parameter int unsigned VifCount = 1,
-    /// 1: checksums are verified.
-    parameter bit Checksum = 1'b1,
-    /// Bits of a number of bytes of a beat; follows from MacWidth.
-    localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned MacWidth = 32,
+  /// Largest IP packet in bytes.
+  parameter int unsigned Mtu = 1500,
+  /// Virtual interfaces that are looked at.
+  parameter int unsigned VifCount = 1,
+  /// 1: checksums are verified.
+  parameter bit Checksum = 1'b1,
+  /// Bits of a number of bytes of a beat; follows from MacWidth.
+  localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
-    /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC.
-    input logic [MacWidth-1:0] mac_data_i,
-    /// Bytes that are part of the frame: all but in the last beat.
-    input logic [MacWidth/8-1:0] mac_keep_i,
-    /// A beat is on the bus.
-    input logic mac_valid_i,
-    /// Last beat of the frame.
-    input logic mac_last_i,
-    /// First beat of a frame.
-    output logic start_o,
-    /// Word 6 to 13 is on the bus.
-    output logic [13:6] at_o,
-    /// Last two bytes of word 6 or 8, if it is.
-    output logic [15:0] even_o,
-    /// First two bytes of word 7 or 9, if it is.
-    output logic [15:0] odd_o,
-    /// The fields; each is valid one cycle after its last word.
-    output fields_t fields_o,
-    /// Interfaces that all words up to now were for; complete one cycle after word 8.
-    output logic [VifCount-1:0] match_o,
-    /// What was wrong in the headers up to now, words before this cycle.
-    output fault_t fault_o,
-    /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
-    /// where it would be; from a register.
-    output logic first_o,
-    /// With first_o: lane of that word.
-    output logic first_lane_o,
-    /// With first_o: bytes of payload in that beat.
-    output logic [CountBits-1:0] first_bytes_o,
-    /// In later beats: bytes of payload in the beat; from a register.
-    output logic [CountBits-1:0] bytes_o,
-    /// A beat with payload is on the bus.
-    output logic payload_o,
-    /// The payload, if any, ends with this beat.
-    output logic end_o,
-    /// All bytes of the IP packet have come, this beat included.
-    output logic whole_o,
-    /// Payload of the segment; valid one cycle after word 11.
-    output logic [15:0] len_o,
-    /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
-    output logic bad_doff_o,
-    /// Options, from three cycles after their last word.
-    output options_t options_o,
-    /// The IP header is right; one cycle after the last beat, or always without Checksum.
-    output logic ip_ok_o,
-    /// The TCP segment is right; one cycle after the last beat, or always without Checksum.
-    output logic tcp_ok_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
+  /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC.
+  input logic [MacWidth-1:0] mac_data_i,
+  /// Bytes that are part of the frame: all but in the last beat.
+  input logic [MacWidth/8-1:0] mac_keep_i,
+  /// A beat is on the bus.
+  input logic mac_valid_i,
+  /// Last beat of the frame.
+  input logic mac_last_i,
+  /// First beat of a frame.
+  output logic start_o,
+  /// Word 6 to 13 is on the bus.
+  output logic [13:6] at_o,
+  /// Last two bytes of word 6 or 8, if it is.
+  output logic [15:0] even_o,
+  /// First two bytes of word 7 or 9, if it is.
+  output logic [15:0] odd_o,
+  /// The fields; each is valid one cycle after its last word.
+  output fields_t fields_o,
+  /// Interfaces that all words up to now were for; complete one cycle after word 8.
+  output logic [VifCount-1:0] match_o,
+  /// What was wrong in the headers up to now, words before this cycle.
+  output fault_t fault_o,
+  /// The next beat, or the one on the bus, is the one with the first byte of payload, or the one
+  /// where it would be; from a register.
+  output logic first_o,
+  /// With first_o: lane of that word.
+  output logic first_lane_o,
+  /// With first_o: bytes of payload in that beat.
+  output logic [CountBits-1:0] first_bytes_o,
+  /// In later beats: bytes of payload in the beat; from a register.
+  output logic [CountBits-1:0] bytes_o,
+  /// A beat with payload is on the bus.
+  output logic payload_o,
+  /// The payload, if any, ends with this beat.
+  output logic end_o,
+  /// All bytes of the IP packet have come, this beat included.
+  output logic whole_o,
+  /// Payload of the segment; valid one cycle after word 11.
+  output logic [15:0] len_o,
+  /// The TCP header is shorter than 20 bytes or longer than the packet; valid with len_o.
+  output logic bad_doff_o,
+  /// Options, from three cycles after their last word.
+  output options_t options_o,
+  /// The IP header is right; one cycle after the last beat, or always without Checksum.
+  output logic ip_ok_o,
+  /// The TCP segment is right; one cycle after the last beat, or always without Checksum.
+  output logic tcp_ok_o
 );
   localparam int unsigned Lanes = MacWidth / 32;
 
@@ -85,77 +85,77 @@ module spfe_tcp_rx_parse
   assign odd_o = odd[31:16];
 
   spfe_tcp_rx_taps #(
-      .Width(MacWidth)
+    .Width(MacWidth)
   ) i_taps (
-      .clk_i,
-      .rst_i,
-      .data_i(mac_data_i),
-      .keep_i(mac_keep_i),
-      .valid_i(mac_valid_i),
-      .last_i(mac_last_i),
-      .start_o,
-      .tagged_o(has_tag),
-      .vlan_o(vlan),
-      .word_there_o(word_there),
-      .word_valid_o(word_valid),
-      .word_index_o(word_index),
-      .word_data_o(word_data),
-      .at_o(at),
-      .addr_o(addr),
-      .even_o(even),
-      .odd_o(odd)
+    .clk_i,
+    .rst_i,
+    .data_i(mac_data_i),
+    .keep_i(mac_keep_i),
+    .valid_i(mac_valid_i),
+    .last_i(mac_last_i),
+    .start_o,
+    .tagged_o(has_tag),
+    .vlan_o(vlan),
+    .word_there_o(word_there),
+    .word_valid_o(word_valid),
+    .word_index_o(word_index),
+    .word_data_o(word_data),
+    .at_o(at),
+    .addr_o(addr),
+    .even_o(even),
+    .odd_o(odd)
   );
 
   spfe_tcp_rx_fields i_fields (
-      .clk_i,
-      .at_i(at[12:1]),
-      .addr_i(addr),
-      .even_i(even),
-      .odd_i(odd),
-      .fields_o
+    .clk_i,
+    .at_i(at[12:1]),
+    .addr_i(addr),
+    .even_i(even),
+    .odd_i(odd),
+    .fields_o
   );
 
   spfe_tcp_rx_checks #(
-      .Mtu(Mtu),
-      .VifCount(VifCount)
+    .Mtu(Mtu),
+    .VifCount(VifCount)
   ) i_checks (
-      .clk_i,
-      .cfg_i,
-      .at_i(at[8:0]),
-      .addr_i(addr),
-      .even_i(even),
-      .odd_i(odd),
-      .tagged_i(has_tag),
-      .vlan_i(vlan),
-      .match_o,
-      .fault_o
+    .clk_i,
+    .cfg_i,
+    .at_i(at[8:0]),
+    .addr_i(addr),
+    .even_i(even),
+    .odd_i(odd),
+    .tagged_i(has_tag),
+    .vlan_i(vlan),
+    .match_o,
+    .fault_o
   );
 
   spfe_tcp_rx_length #(
-      .Width(MacWidth)
+    .Width(MacWidth)
   ) i_length (
-      .clk_i,
-      .rst_i,
-      .keep_i(mac_keep_i),
-      .valid_i(mac_valid_i),
-      .start_i(start_o),
-      .last_i(mac_last_i),
-      .word_there_i(word_there),
-      .word_index_i(word_index[0]),
-      .total_valid_i(at[4]),
-      .total_i(even[31:16]),
-      .doff_valid_i(at[11]),
-      .doff_i(odd[15:12]),
-      .bytes_o,
-      .first_o,
-      .first_lane_o,
-      .first_bytes_o,
-      .header_end_o(header_end),
-      .payload_o,
-      .end_o,
-      .whole_o,
-      .len_o,
-      .bad_doff_o
+    .clk_i,
+    .rst_i,
+    .keep_i(mac_keep_i),
+    .valid_i(mac_valid_i),
+    .start_i(start_o),
+    .last_i(mac_last_i),
+    .word_there_i(word_there),
+    .word_index_i(word_index[0]),
+    .total_valid_i(at[4]),
+    .total_i(even[31:16]),
+    .doff_valid_i(at[11]),
+    .doff_i(odd[15:12]),
+    .bytes_o,
+    .first_o,
+    .first_lane_o,
+    .first_bytes_o,
+    .header_end_o(header_end),
+    .payload_o,
+    .end_o,
+    .whole_o,
+    .len_o,
+    .bad_doff_o
   );
 
   if (Lanes == 1) begin : gen_begin_one
@@ -165,33 +165,33 @@ module spfe_tcp_rx_parse
   end
 
   spfe_tcp_rx_options #(
-      .Width(MacWidth)
+    .Width(MacWidth)
   ) i_options (
-      .clk_i,
-      .rst_i,
-      .data_i(mac_data_i),
-      .valid_i(mac_valid_i),
-      .last_i(mac_last_i),
-      .begin_i(at[13]),
-      .begin_lane_i(begin_lane),
-      .doff_i(fields_o.doff),
-      .end_i(header_end),
-      .options_o
+    .clk_i,
+    .rst_i,
+    .data_i(mac_data_i),
+    .valid_i(mac_valid_i),
+    .last_i(mac_last_i),
+    .begin_i(at[13]),
+    .begin_lane_i(begin_lane),
+    .doff_i(fields_o.doff),
+    .end_i(header_end),
+    .options_o
   );
 
   if (Checksum) begin : gen_sum
     spfe_tcp_rx_sum #(
-        .Width(MacWidth)
+      .Width(MacWidth)
     ) i_sum (
-        .clk_i,
-        .start_i(start_o),
-        .word_there_i(word_there),
-        .word_valid_i(word_valid),
-        .word_index_i(word_index),
-        .word_data_i(word_data),
-        .bytes_i(bytes_o),
-        .ip_ok_o,
-        .tcp_ok_o
+      .clk_i,
+      .start_i(start_o),
+      .word_there_i(word_there),
+      .word_valid_i(word_valid),
+      .word_index_i(word_index),
+      .word_data_i(word_data),
+      .bytes_i(bytes_o),
+      .ip_ok_o,
+      .tcp_ok_o
     );
   end else begin : gen_no_sum
     logic unused_bits;

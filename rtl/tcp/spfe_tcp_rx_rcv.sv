@@ -8,47 +8,47 @@
 module spfe_tcp_rx_rcv
   import spfe_tcp_pkg::*;
 #(
-    /// Sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16
+  /// Sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high: nothing is delivered.
-    input logic rst_i,
-    /// Command of the engine.
-    input rcv_cmd_t cmd_i,
-    /// cmd_i is valid.
-    input logic cmd_valid_i,
-    /// It is taken.
-    output logic cmd_ready_o,
-    /// The state of the session of the segment that comes is read now.
-    input logic read_i,
-    /// With read_i: the session.
-    input sid_t read_sid_i,
-    /// What was read, from the next cycle on.
-    output seq_t nxt_o,
-    /// Payload is delivered; from the next cycle on.
-    output logic open_o,
-    /// What was read is no longer so.
-    output logic stale_o,
-    /// The segment ends in this cycle: no command now.
-    input logic end_i,
-    /// One cycle after it: RCV.NXT becomes move_nxt_i.
-    input logic move_i,
-    /// Session that was read.
-    input sid_t move_sid_i,
-    /// Its new RCV.NXT.
-    input seq_t move_nxt_i,
-    /// Delivery ends: a FIN was taken.
-    input logic move_close_i,
-    /// Session whose RCV.NXT the transmitter wants.
-    input sid_t tx_sid_i,
-    /// It, in the same cycle.
-    output seq_t tx_nxt_o,
-    /// Session whose RCV.NXT the engine wants.
-    input sid_t eng_sid_i,
-    /// It, in the same cycle.
-    output seq_t eng_nxt_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high: nothing is delivered.
+  input logic rst_i,
+  /// Command of the engine.
+  input rcv_cmd_t cmd_i,
+  /// cmd_i is valid.
+  input logic cmd_valid_i,
+  /// It is taken.
+  output logic cmd_ready_o,
+  /// The state of the session of the segment that comes is read now.
+  input logic read_i,
+  /// With read_i: the session.
+  input sid_t read_sid_i,
+  /// What was read, from the next cycle on.
+  output seq_t nxt_o,
+  /// Payload is delivered; from the next cycle on.
+  output logic open_o,
+  /// What was read is no longer so.
+  output logic stale_o,
+  /// The segment ends in this cycle: no command now.
+  input logic end_i,
+  /// One cycle after it: RCV.NXT becomes move_nxt_i.
+  input logic move_i,
+  /// Session that was read.
+  input sid_t move_sid_i,
+  /// Its new RCV.NXT.
+  input seq_t move_nxt_i,
+  /// Delivery ends: a FIN was taken.
+  input logic move_close_i,
+  /// Session whose RCV.NXT the transmitter wants.
+  input sid_t tx_sid_i,
+  /// It, in the same cycle.
+  output seq_t tx_nxt_o,
+  /// Session whose RCV.NXT the engine wants.
+  input sid_t eng_sid_i,
+  /// It, in the same cycle.
+  output seq_t eng_nxt_o
 );
   localparam int unsigned IndexBits = $clog2(SessionCount);
 
@@ -84,16 +84,16 @@ module spfe_tcp_rx_rcv
   assign unused_bits = ^{read_sid_i, tx_sid_i, eng_sid_i, write_sid};
 
   spfe_lutram #(
-      .WIDTH(32),
-      .DEPTH(SessionCount),
-      .PORTS(3)
+    .Width(32),
+    .Depth(SessionCount),
+    .Ports(3)
   ) i_nxt (
-      .clk_i,
-      .we_i(write_nxt),
-      .addr_i(write_sid[IndexBits-1:0]),
-      .data_i(write_data),
-      .raddr_i(read_index),
-      .rdata_o(read_data)
+    .clk_i,
+    .we_i(write_nxt),
+    .addr_i(write_sid[IndexBits-1:0]),
+    .data_i(write_data),
+    .raddr_i(read_index),
+    .rdata_o(read_data)
   );
 
   assign stale_o = stale_q || (cmd_q && inflight_q && cmd_sid_q == inflight_sid_q);

@@ -11,55 +11,55 @@ module spfe_tcp_rx_ring
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Width of the stream in bits: 32, 64 or 128.
-    parameter int unsigned Width = 64,
-    /// log2 of the bytes of the ring of a session.
-    parameter int unsigned RingBits = 15,
-    /// Beats in the FIFO before this: as many segments may be under way.
-    parameter int unsigned FifoDepth = 1024,
-    /// Bits of the number of a session; follows from SessionCount.
-    localparam int unsigned IndexBits = $clog2(SessionCount)
+  /// Sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Width of the stream in bits: 32, 64 or 128.
+  parameter int unsigned Width = 64,
+  /// log2 of the bytes of the ring of a session.
+  parameter int unsigned RingBits = 15,
+  /// Beats in the FIFO before this: as many segments may be under way.
+  parameter int unsigned FifoDepth = 1024,
+  /// Bits of the number of a session; follows from SessionCount.
+  localparam int unsigned IndexBits = $clog2(SessionCount)
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// A segment goes into the FIFO before this.
-    input logic commit_i,
-    /// Deliver this behind the last such segment.
-    input drain_t drain_i,
-    /// drain_i is valid, for one cycle.
-    input logic drain_valid_i,
-    /// A beat is offered.
-    input logic valid_i,
-    /// It is taken.
-    output logic ready_o,
-    /// First byte in bits 7:0.
-    input logic [Width-1:0] data_i,
-    /// Bytes that are valid, from the first on.
-    input logic [Width/8-1:0] keep_i,
-    /// Last of its segment.
-    input logic last_i,
-    /// Session.
-    input logic [IndexBits-1:0] sid_i,
-    /// The segment is not in order.
-    input logic keep_back_i,
-    /// Its sequence number modulo the size of the ring.
-    input logic [RingBits-1:0] where_i,
-    /// A beat for the user.
-    output logic valid_o,
-    /// It is taken.
-    input logic ready_i,
-    /// First byte in bits 7:0.
-    output logic [Width-1:0] data_o,
-    /// Bytes that are valid, from the first on.
-    output logic [Width/8-1:0] keep_o,
-    /// Last beat.
-    output logic last_o,
-    /// Session.
-    output logic [IndexBits-1:0] sid_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// A segment goes into the FIFO before this.
+  input logic commit_i,
+  /// Deliver this behind the last such segment.
+  input drain_t drain_i,
+  /// drain_i is valid, for one cycle.
+  input logic drain_valid_i,
+  /// A beat is offered.
+  input logic valid_i,
+  /// It is taken.
+  output logic ready_o,
+  /// First byte in bits 7:0.
+  input logic [Width-1:0] data_i,
+  /// Bytes that are valid, from the first on.
+  input logic [Width/8-1:0] keep_i,
+  /// Last of its segment.
+  input logic last_i,
+  /// Session.
+  input logic [IndexBits-1:0] sid_i,
+  /// The segment is not in order.
+  input logic keep_back_i,
+  /// Its sequence number modulo the size of the ring.
+  input logic [RingBits-1:0] where_i,
+  /// A beat for the user.
+  output logic valid_o,
+  /// It is taken.
+  input logic ready_i,
+  /// First byte in bits 7:0.
+  output logic [Width-1:0] data_o,
+  /// Bytes that are valid, from the first on.
+  output logic [Width/8-1:0] keep_o,
+  /// Last beat.
+  output logic last_o,
+  /// Session.
+  output logic [IndexBits-1:0] sid_o
 );
   localparam int unsigned Bytes = Width / 8;
   localparam int unsigned Log = $clog2(Bytes);
@@ -88,19 +88,19 @@ module spfe_tcp_rx_ring
   assign unused_bits = ^{drain_i, order_room};
 
   spfe_fifo #(
-      .WIDTH($bits(order_t)),
-      .DEPTH(FifoDepth)
+    .Width($bits(order_t)),
+    .Depth(FifoDepth)
   ) i_orders (
-      .clk_i,
-      .rst_i,
-      .valid_i(drain_valid_i),
-      .ready_o(order_room),
-      .data_i(order_in),
-      .valid_o(order_valid),
-      .ready_i(order_take),
-      .data_o(order),
-      .count_o(unused_count),
-      .almost_full_o(unused_full)
+    .clk_i,
+    .rst_i,
+    .valid_i(drain_valid_i),
+    .ready_o(order_room),
+    .data_i(order_in),
+    .valid_o(order_valid),
+    .ready_i(order_take),
+    .data_o(order),
+    .count_o(unused_count),
+    .almost_full_o(unused_full)
   );
 
   // Draining: reads, and the beat that was read.
@@ -160,20 +160,19 @@ module spfe_tcp_rx_ring
     assign source = Log'(b) - write_where[Log-1:0];
     assign write_row = write_where[RingBits-1:Log] +
         RowBits'((Log + 1)'(b) < {1'b0, write_where[Log-1:0]});
-    assign read_row = where_q[RingBits-1:Log] +
-        RowBits'((Log + 1)'(b) < {1'b0, where_q[Log-1:0]});
+    assign read_row = where_q[RingBits-1:Log] + RowBits'((Log + 1)'(b) < {1'b0, where_q[Log-1:0]});
 
     spfe_bram #(
-        .WIDTH(8),
-        .DEPTH(2 ** (IndexBits + RowBits))
+      .Width(8),
+      .Depth(2 ** (IndexBits + RowBits))
     ) i_bank (
-        .clk_i,
-        .we_i(write && keep_i[source]),
-        .addr_i({sid_i, write_row}),
-        .data_i(bytes_in[source]),
-        .re_i(fetch),
-        .raddr_i({drain_sid_q, read_row}),
-        .data_o(bank_out[b])
+      .clk_i,
+      .we_i(write && keep_i[source]),
+      .addr_i({sid_i, write_row}),
+      .data_i(bytes_in[source]),
+      .re_i(fetch),
+      .raddr_i({drain_sid_q, read_row}),
+      .data_o(bank_out[b])
     );
   end
 

@@ -5,33 +5,33 @@
 /// bit 0, and these are added with the carry of the step before. When the frame has ended the sums and
 /// their carries are compressed to two numbers, whose sum is zero if one is the complement of the other.
 module spfe_tcp_rx_sum #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned Width = 32,
-    /// Words in a beat; follows from Width.
-    localparam int unsigned Lanes = Width / 32,
-    /// Bytes in a beat; follows from Width.
-    localparam int unsigned Bytes = Width / 8,
-    /// Bits of a number of them; follows from Width.
-    localparam int unsigned CountBits = $clog2(Bytes) + 1
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned Width = 32,
+  /// Words in a beat; follows from Width.
+  localparam int unsigned Lanes = Width / 32,
+  /// Bytes in a beat; follows from Width.
+  localparam int unsigned Bytes = Width / 8,
+  /// Bits of a number of them; follows from Width.
+  localparam int unsigned CountBits = $clog2(Bytes) + 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// First beat of a frame.
-    input logic start_i,
-    /// Lane has a word, which may be the tag.
-    input logic [Lanes-1:0] word_there_i,
-    /// Lane has a word that is not the tag.
-    input logic [Lanes-1:0] word_valid_i,
-    /// Its number.
-    input logic [Lanes-1:0][8:0] word_index_i,
-    /// Its bytes, the first one in bits 31:24.
-    input logic [Lanes-1:0][31:0] word_data_i,
-    /// Bytes of the beat that are part of the IP packet.
-    input logic [CountBits-1:0] bytes_i,
-    /// The IP header is right; one cycle after the last beat and until the next frame.
-    output logic ip_ok_o,
-    /// The TCP segment is right; one cycle after the last beat and until the next frame.
-    output logic tcp_ok_o
+  /// Clock.
+  input logic clk_i,
+  /// First beat of a frame.
+  input logic start_i,
+  /// Lane has a word, which may be the tag.
+  input logic [Lanes-1:0] word_there_i,
+  /// Lane has a word that is not the tag.
+  input logic [Lanes-1:0] word_valid_i,
+  /// Its number.
+  input logic [Lanes-1:0][8:0] word_index_i,
+  /// Its bytes, the first one in bits 31:24.
+  input logic [Lanes-1:0][31:0] word_data_i,
+  /// Bytes of the beat that are part of the IP packet.
+  input logic [CountBits-1:0] bytes_i,
+  /// The IP header is right; one cycle after the last beat and until the next frame.
+  output logic ip_ok_o,
+  /// The TCP segment is right; one cycle after the last beat and until the next frame.
+  output logic tcp_ok_o
 );
   localparam int unsigned Halves = 2 * Lanes;
   // The pseudo-header has the length of the segment: total length - 20; and the protocol, 6.

@@ -7,66 +7,66 @@
 module spfe_tcp_rx_taps
   import spfe_tcp_pkg::*;
 #(
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned Width = 32,
-    /// Words in a beat; follows from Width.
-    localparam int unsigned Lanes = Width / 32
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned Width = 32,
+  /// Words in a beat; follows from Width.
+  localparam int unsigned Lanes = Width / 32
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC.
-    input logic [Width-1:0] data_i,
-    /// Bytes of the beat that are part of the frame.
-    input logic [Width/8-1:0] keep_i,
-    /// A beat is on the bus.
-    input logic valid_i,
-    /// It is the last one of its frame.
-    input logic last_i,
-    /// First beat of a frame.
-    output logic start_o,
-    /// The frame has a tag; from the beat behind it on.
-    output logic tagged_o,
-    /// Number of the virtual network in the tag.
-    output logic [11:0] vlan_o,
-    /// Lane has a word, which may be the tag.
-    output logic [Lanes-1:0] word_there_o,
-    /// Lane has a word that is not a tag.
-    output logic [Lanes-1:0] word_valid_o,
-    /// Its number.
-    output logic [Lanes-1:0][8:0] word_index_o,
-    /// Its bytes, the first one in bits 31:24.
-    output logic [Lanes-1:0][31:0] word_data_o,
-    /// Word 0 to 13 is on the bus.
-    output logic [13:0] at_o,
-    /// Word 0 or 2, if it is.
-    output logic [31:0] addr_o,
-    /// Word 4, 6, 8, 10 or 12, if it is.
-    output logic [31:0] even_o,
-    /// Word 1, 3, 5, 7, 9, 11 or 13, if it is.
-    output logic [31:0] odd_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC.
+  input logic [Width-1:0] data_i,
+  /// Bytes of the beat that are part of the frame.
+  input logic [Width/8-1:0] keep_i,
+  /// A beat is on the bus.
+  input logic valid_i,
+  /// It is the last one of its frame.
+  input logic last_i,
+  /// First beat of a frame.
+  output logic start_o,
+  /// The frame has a tag; from the beat behind it on.
+  output logic tagged_o,
+  /// Number of the virtual network in the tag.
+  output logic [11:0] vlan_o,
+  /// Lane has a word, which may be the tag.
+  output logic [Lanes-1:0] word_there_o,
+  /// Lane has a word that is not a tag.
+  output logic [Lanes-1:0] word_valid_o,
+  /// Its number.
+  output logic [Lanes-1:0][8:0] word_index_o,
+  /// Its bytes, the first one in bits 31:24.
+  output logic [Lanes-1:0][31:0] word_data_o,
+  /// Word 0 to 13 is on the bus.
+  output logic [13:0] at_o,
+  /// Word 0 or 2, if it is.
+  output logic [31:0] addr_o,
+  /// Word 4, 6, 8, 10 or 12, if it is.
+  output logic [31:0] even_o,
+  /// Word 1, 3, 5, 7, 9, 11 or 13, if it is.
+  output logic [31:0] odd_o
 );
   logic [15:0] tag;
   logic [Lanes-1:0][2:0] word_bytes;
   logic unused_bits;
 
   spfe_tcp_front #(
-      .Width(Width)
+    .Width(Width)
   ) i_front (
-      .clk_i,
-      .rst_i,
-      .data_i,
-      .keep_i,
-      .valid_i,
-      .last_i,
-      .word_valid_o,
-      .word_index_o,
-      .word_data_o,
-      .word_bytes_o(word_bytes),
-      .start_o,
-      .tagged_o,
-      .tag_o(tag)
+    .clk_i,
+    .rst_i,
+    .data_i,
+    .keep_i,
+    .valid_i,
+    .last_i,
+    .word_valid_o,
+    .word_index_o,
+    .word_data_o,
+    .word_bytes_o(word_bytes),
+    .start_o,
+    .tagged_o,
+    .tag_o(tag)
   );
 
   assign vlan_o = tag[11:0];

@@ -6,91 +6,91 @@ module spfe_tcp_rx_user
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// Sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned MacWidth = 32,
-    /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
-    parameter int unsigned UserWidth = 64,
-    /// 1: store-and-forward; 0: cut-through.
-    parameter bit Checksum = 1'b1,
-    /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
-    parameter bit Packed = 1'b1,
-    /// Cut-through, 1: the last beat waits for the end of the frame.
-    parameter bit EopMerge = 1'b0,
-    /// Beats in the FIFO of store-and-forward; a power of two.
-    parameter int unsigned FifoDepth = 1024,
-    /// Segments ahead of what is expected are kept.
-    parameter bit Reordering = 1'b0,
-    /// log2 of the bytes that are kept of a session.
-    parameter int unsigned RingBits = 15,
-    /// Segments ahead of what is expected are delivered at once.
-    parameter bit OutOfSequence = 1'b0,
-    /// Registers behind the user stream, each one cycle.
-    parameter int unsigned OutputPipe = 0,
-    /// Bits of a number of bytes of a MAC beat; follows from MacWidth.
-    localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
+  /// Sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned MacWidth = 32,
+  /// Width of the user stream in bits: 32, 64 or 128, not below MacWidth.
+  parameter int unsigned UserWidth = 64,
+  /// 1: store-and-forward; 0: cut-through.
+  parameter bit Checksum = 1'b1,
+  /// 1: full beats from the first one; 0: the first beat has what the first MAC beat has.
+  parameter bit Packed = 1'b1,
+  /// Cut-through, 1: the last beat waits for the end of the frame.
+  parameter bit EopMerge = 1'b0,
+  /// Beats in the FIFO of store-and-forward; a power of two.
+  parameter int unsigned FifoDepth = 1024,
+  /// Segments ahead of what is expected are kept.
+  parameter bit Reordering = 1'b0,
+  /// log2 of the bytes that are kept of a session.
+  parameter int unsigned RingBits = 15,
+  /// Segments ahead of what is expected are delivered at once.
+  parameter bit OutOfSequence = 1'b0,
+  /// Registers behind the user stream, each one cycle.
+  parameter int unsigned OutputPipe = 0,
+  /// Bits of a number of bytes of a MAC beat; follows from MacWidth.
+  localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// First beat of a frame.
-    input logic start_i,
-    /// MAC beat, first byte in bits 7:0.
-    input logic [MacWidth-1:0] data_i,
-    /// Its payload is of a segment that is wanted.
-    input logic accept_i,
-    /// With accept_i: ahead of what is expected.
-    input logic oos_i,
-    /// With oos_i: by so many bytes.
-    input seq_t rel_i,
-    /// SEQ of the segment.
-    input seq_t seq_i,
-    /// Session.
-    input sid_t sid_i,
-    /// The MAC beat has payload.
-    input logic valid_i,
-    /// With valid_i: the first payload of the segment.
-    input logic first_i,
-    /// With first_i: lane where it begins.
-    input logic first_lane_i,
-    /// With first_i: bytes of payload in the beat.
-    input logic [CountBits-1:0] first_bytes_i,
-    /// Without first_i: bytes of payload in the beat.
-    input logic [CountBits-1:0] bytes_i,
-    /// The payload ends with this beat.
-    input logic end_i,
-    /// The segment ends: its fate is known.
-    input logic finish_i,
-    /// With finish_i: it is good.
-    input logic deliver_i,
-    /// With finish_i: it has payload.
-    input logic payload_i,
-    /// There was no room for the segment, this cycle included.
-    output logic no_room_o,
-    /// What was kept behind the last segment that was delivered is complete.
-    input drain_t drain_i,
-    /// drain_i is valid, for one cycle.
-    input logic drain_valid_i,
-    /// Payload, first byte in bits 7:0; to the user.
-    output logic [UserWidth-1:0] user_data_o,
-    /// Bytes that are valid, from the first on.
-    output logic [UserWidth/8-1:0] user_keep_o,
-    /// A beat is on the bus.
-    output logic user_valid_o,
-    /// It is taken; in store-and-forward.
-    input logic user_ready_i,
-    /// Last beat.
-    output logic user_last_o,
-    /// Session.
-    output sid_t user_sid_o,
-    /// With user_last_o: forget the segment.
-    output logic user_err_o,
-    /// The segment is out of sequence.
-    output logic user_oos_o,
-    /// With user_oos_o: its first byte is so many after the one expected next.
-    output seq_t user_rel_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// First beat of a frame.
+  input logic start_i,
+  /// MAC beat, first byte in bits 7:0.
+  input logic [MacWidth-1:0] data_i,
+  /// Its payload is of a segment that is wanted.
+  input logic accept_i,
+  /// With accept_i: ahead of what is expected.
+  input logic oos_i,
+  /// With oos_i: by so many bytes.
+  input seq_t rel_i,
+  /// SEQ of the segment.
+  input seq_t seq_i,
+  /// Session.
+  input sid_t sid_i,
+  /// The MAC beat has payload.
+  input logic valid_i,
+  /// With valid_i: the first payload of the segment.
+  input logic first_i,
+  /// With first_i: lane where it begins.
+  input logic first_lane_i,
+  /// With first_i: bytes of payload in the beat.
+  input logic [CountBits-1:0] first_bytes_i,
+  /// Without first_i: bytes of payload in the beat.
+  input logic [CountBits-1:0] bytes_i,
+  /// The payload ends with this beat.
+  input logic end_i,
+  /// The segment ends: its fate is known.
+  input logic finish_i,
+  /// With finish_i: it is good.
+  input logic deliver_i,
+  /// With finish_i: it has payload.
+  input logic payload_i,
+  /// There was no room for the segment, this cycle included.
+  output logic no_room_o,
+  /// What was kept behind the last segment that was delivered is complete.
+  input drain_t drain_i,
+  /// drain_i is valid, for one cycle.
+  input logic drain_valid_i,
+  /// Payload, first byte in bits 7:0; to the user.
+  output logic [UserWidth-1:0] user_data_o,
+  /// Bytes that are valid, from the first on.
+  output logic [UserWidth/8-1:0] user_keep_o,
+  /// A beat is on the bus.
+  output logic user_valid_o,
+  /// It is taken; in store-and-forward.
+  input logic user_ready_i,
+  /// Last beat.
+  output logic user_last_o,
+  /// Session.
+  output sid_t user_sid_o,
+  /// With user_last_o: forget the segment.
+  output logic user_err_o,
+  /// The segment is out of sequence.
+  output logic user_oos_o,
+  /// With user_oos_o: its first byte is so many after the one expected next.
+  output seq_t user_rel_o
 );
   localparam int unsigned UserBytes = UserWidth / 8;
   localparam int unsigned UserCountBits = $clog2(UserBytes) + 1;
@@ -105,31 +105,31 @@ module spfe_tcp_rx_user
   logic [UserCountBits-1:0] beat_count;
 
   spfe_tcp_rx_pack #(
-      .MacWidth(MacWidth),
-      .UserWidth(UserWidth),
-      .Packed(Packed),
-      .Verdict(!Checksum),
-      .EopMerge(EopMerge)
+    .MacWidth(MacWidth),
+    .UserWidth(UserWidth),
+    .Packed(Packed),
+    .Verdict(!Checksum),
+    .EopMerge(EopMerge)
   ) i_pack (
-      .clk_i,
-      .rst_i,
-      .start_i,
-      .data_i,
-      .valid_i(valid_i && accept_i),
-      .data_valid_i(valid_i),
-      .first_i,
-      .first_lane_i,
-      .first_bytes_i,
-      .bytes_i,
-      .end_i,
-      .finish_i,
-      .err_i(!deliver_i),
-      .valid_o(beat),
-      .data_o(beat_data),
-      .count_o(beat_count),
-      .last_o(beat_last),
-      .tail_o(beat_tail),
-      .err_o(beat_err)
+    .clk_i,
+    .rst_i,
+    .start_i,
+    .data_i,
+    .valid_i(valid_i && accept_i),
+    .data_valid_i(valid_i),
+    .first_i,
+    .first_lane_i,
+    .first_bytes_i,
+    .bytes_i,
+    .end_i,
+    .finish_i,
+    .err_i(!deliver_i),
+    .valid_o(beat),
+    .data_o(beat_data),
+    .count_o(beat_count),
+    .last_o(beat_last),
+    .tail_o(beat_tail),
+    .err_o(beat_err)
   );
 
   typedef struct packed {
@@ -155,34 +155,35 @@ module spfe_tcp_rx_user
     logic [WhereBits-1:0] where;
 
     spfe_tcp_rx_fifo #(
-        .SideBits(SideBits),
-        .Width(UserWidth),
-        .Depth(FifoDepth)
+      .SideBits(SideBits),
+      .Width(UserWidth),
+      .Depth(FifoDepth)
     ) i_fifo (
-        .clk_i,
-        .rst_i,
-        .valid_i(beat),
-        .data_i(beat_data),
-        .count_i(beat_count),
-        .last_i(beat_last),
-        .tail_i(beat_tail),
-        .side_i(side_in),
-        .no_room_o,
-        .finish_i,
-        .commit_i(deliver_i && payload_i),
-        .valid_o(valid),
-        .ready_i(ready),
-        .data_o(data),
-        .keep_o(keep),
-        .last_o(last),
-        .side_o(side)
+      .clk_i,
+      .rst_i,
+      .valid_i(beat),
+      .data_i(beat_data),
+      .count_i(beat_count),
+      .last_i(beat_last),
+      .tail_i(beat_tail),
+      .side_i(side_in),
+      .no_room_o,
+      .finish_i,
+      .commit_i(deliver_i && payload_i),
+      .valid_o(valid),
+      .ready_i(ready),
+      .data_o(data),
+      .keep_o(keep),
+      .last_o(last),
+      .side_o(side)
     );
     assign sid = side[SidIndexBits-1:0];
     assign out.err = 1'b0;
 
     if (Ahead) begin : gen_side
-      assign side_in = {Reordering ? seq_i[WhereBits-1:0] : rel_i[WhereBits-1:0], oos_i,
-                        sid_i[SidIndexBits-1:0]};
+      assign side_in = {
+        Reordering ? seq_i[WhereBits-1:0] : rel_i[WhereBits-1:0], oos_i, sid_i[SidIndexBits-1:0]
+      };
       assign oos = side[SidIndexBits];
       assign where = side[SideBits-1-:WhereBits];
     end else begin : gen_no_side
@@ -194,30 +195,30 @@ module spfe_tcp_rx_user
     if (Reordering) begin : gen_ring
       logic [SidIndexBits-1:0] ring_sid;
       spfe_tcp_rx_ring #(
-          .SessionCount(SessionCount),
-          .Width(UserWidth),
-          .RingBits(RingBits),
-          .FifoDepth(FifoDepth)
+        .SessionCount(SessionCount),
+        .Width(UserWidth),
+        .RingBits(RingBits),
+        .FifoDepth(FifoDepth)
       ) i_ring (
-          .clk_i,
-          .rst_i,
-          .commit_i(finish_i && deliver_i && payload_i),
-          .drain_i,
-          .drain_valid_i,
-          .valid_i(valid),
-          .ready_o(ready),
-          .data_i(data),
-          .keep_i(keep),
-          .last_i(last),
-          .sid_i(sid),
-          .keep_back_i(oos),
-          .where_i(where),
-          .valid_o(out_valid),
-          .ready_i(out_ready),
-          .data_o(out.data),
-          .keep_o(out.keep),
-          .last_o(out.last),
-          .sid_o(ring_sid)
+        .clk_i,
+        .rst_i,
+        .commit_i(finish_i && deliver_i && payload_i),
+        .drain_i,
+        .drain_valid_i,
+        .valid_i(valid),
+        .ready_o(ready),
+        .data_i(data),
+        .keep_i(keep),
+        .last_i(last),
+        .sid_i(sid),
+        .keep_back_i(oos),
+        .where_i(where),
+        .valid_o(out_valid),
+        .ready_i(out_ready),
+        .data_o(out.data),
+        .keep_o(out.keep),
+        .last_o(out.last),
+        .sid_o(ring_sid)
       );
       assign out.sid = sid_t'(ring_sid);
       assign out.oos = 1'b0;
@@ -250,17 +251,17 @@ module spfe_tcp_rx_user
   end
 
   spfe_tcp_rx_pipe #(
-      .Width($bits(user_t)),
-      .Stages(OutputPipe)
+    .Width($bits(user_t)),
+    .Stages(OutputPipe)
   ) i_pipe (
-      .clk_i,
-      .rst_i,
-      .valid_i(out_valid),
-      .ready_o(out_ready),
-      .data_i(out),
-      .valid_o(user_valid_o),
-      .ready_i(user_ready_i || !Checksum),
-      .data_o(user)
+    .clk_i,
+    .rst_i,
+    .valid_i(out_valid),
+    .ready_o(out_ready),
+    .data_i(out),
+    .valid_o(user_valid_o),
+    .ready_i(user_ready_i || !Checksum),
+    .data_o(user)
   );
 
   assign user_data_o = user.data;

@@ -7,78 +7,78 @@ module spfe_tcp_rx_verdict
   import spfe_tcp_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
-    /// 1: the end is one cycle after the last beat, when the checksums are known.
-    parameter bit Checksum = 1'b1,
-    /// 1: seg_valid_o comes one cycle later, when segments that were waiting have moved RCV.NXT.
-    parameter bit Reordering = 1'b0
+  /// 1: the end is one cycle after the last beat, when the checksums are known.
+  parameter bit Checksum = 1'b1,
+  /// 1: seg_valid_o comes one cycle later, when segments that were waiting have moved RCV.NXT.
+  parameter bit Reordering = 1'b0
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// First beat of a frame.
-    input logic start_i,
-    /// Last beat of a frame.
-    input logic last_i,
-    /// With last_i: wrong FCS.
-    input logic fcs_bad_i,
-    /// Word 13 is on the bus.
-    input logic at_end_i,
-    /// What is wrong in the headers.
-    input fault_t fault_i,
-    /// All of the IP packet has come, this beat included.
-    input logic whole_i,
-    /// The TCP header is too short or too long.
-    input logic bad_doff_i,
-    /// IP header checksum right; with Checksum.
-    input logic ip_ok_i,
-    /// TCP checksum right; with Checksum.
-    input logic tcp_ok_i,
-    /// Control bit ACK.
-    input logic ack_i,
-    /// Control bit FIN.
-    input logic fin_i,
-    /// Bytes of payload.
-    input logic [15:0] len_i,
-    /// A session has the four-tuple.
-    input logic hit_i,
-    /// Its payload is delivered.
-    input logic open_i,
-    /// Its RCV.NXT.
-    input seq_t nxt_i,
-    /// SEQ - RCV.NXT.
-    input seq_t ahead_i,
-    /// Hit, open, SEQ is as expected, the control bits and the headers allow it.
-    input logic accept_i,
-    /// With accept_i: SEQ is ahead of RCV.NXT.
-    input logic oos_i,
-    /// The segment ends within the window.
-    input logic fits_i,
-    /// ACK is acceptable.
-    input logic ack_ok_i,
-    /// The engine has changed the session since.
-    input logic stale_i,
-    /// The FIFO had no room.
-    input logic no_room_i,
-    /// The frame ends: with its last beat or one cycle later.
-    output logic finish_o,
-    /// With finish_o: the payload is good, for the user or to be kept.
-    output logic deliver_o,
-    /// With finish_o: the segment is taken: it is good and in order.
-    output logic taken_o,
-    /// One cycle after finish_o: a taken segment moves RCV.NXT.
-    output logic move_o,
-    /// Where to.
-    output seq_t move_nxt_o,
-    /// A segment for the engine: three cycles after the last beat, four if the frame was below 60
-    /// bytes and its end had to wait for the check of its ACK.
-    output logic seg_valid_o,
-    /// With seg_valid_o: it was taken.
-    output logic seg_taken_o,
-    /// One cycle after finish_o: a bad segment of a session.
-    output logic bad_o,
-    /// One cycle after finish_o: what is counted.
-    output rx_count_t count_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// First beat of a frame.
+  input logic start_i,
+  /// Last beat of a frame.
+  input logic last_i,
+  /// With last_i: wrong FCS.
+  input logic fcs_bad_i,
+  /// Word 13 is on the bus.
+  input logic at_end_i,
+  /// What is wrong in the headers.
+  input fault_t fault_i,
+  /// All of the IP packet has come, this beat included.
+  input logic whole_i,
+  /// The TCP header is too short or too long.
+  input logic bad_doff_i,
+  /// IP header checksum right; with Checksum.
+  input logic ip_ok_i,
+  /// TCP checksum right; with Checksum.
+  input logic tcp_ok_i,
+  /// Control bit ACK.
+  input logic ack_i,
+  /// Control bit FIN.
+  input logic fin_i,
+  /// Bytes of payload.
+  input logic [15:0] len_i,
+  /// A session has the four-tuple.
+  input logic hit_i,
+  /// Its payload is delivered.
+  input logic open_i,
+  /// Its RCV.NXT.
+  input seq_t nxt_i,
+  /// SEQ - RCV.NXT.
+  input seq_t ahead_i,
+  /// Hit, open, SEQ is as expected, the control bits and the headers allow it.
+  input logic accept_i,
+  /// With accept_i: SEQ is ahead of RCV.NXT.
+  input logic oos_i,
+  /// The segment ends within the window.
+  input logic fits_i,
+  /// ACK is acceptable.
+  input logic ack_ok_i,
+  /// The engine has changed the session since.
+  input logic stale_i,
+  /// The FIFO had no room.
+  input logic no_room_i,
+  /// The frame ends: with its last beat or one cycle later.
+  output logic finish_o,
+  /// With finish_o: the payload is good, for the user or to be kept.
+  output logic deliver_o,
+  /// With finish_o: the segment is taken: it is good and in order.
+  output logic taken_o,
+  /// One cycle after finish_o: a taken segment moves RCV.NXT.
+  output logic move_o,
+  /// Where to.
+  output seq_t move_nxt_o,
+  /// A segment for the engine: three cycles after the last beat, four if the frame was below 60
+  /// bytes and its end had to wait for the check of its ACK.
+  output logic seg_valid_o,
+  /// With seg_valid_o: it was taken.
+  output logic seg_taken_o,
+  /// One cycle after finish_o: a bad segment of a session.
+  output logic bad_o,
+  /// One cycle after finish_o: what is counted.
+  output rx_count_t count_o
 );
   logic reach_q;  // word 13 has come
   logic wait_q;  // the last beat has come

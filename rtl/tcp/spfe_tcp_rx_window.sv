@@ -5,33 +5,33 @@
 module spfe_tcp_rx_window
   import spfe_tcp_pkg::*;
 #(
-    /// 1: segments out of order are looked at too; 0: fits_o is for those in order.
-    parameter bit Ahead = 1'b0,
-    /// The window is not larger than this many bytes; 0: no such limit.
-    parameter int unsigned Limit = 0,
-    /// 1: with Ahead, fits_o is a register, for a 32-bit MAC; a 64-bit one has no time for it.
-    parameter bit Registered = 1'b1
+  /// 1: segments out of order are looked at too; 0: fits_o is for those in order.
+  parameter bit Ahead = 1'b0,
+  /// The window is not larger than this many bytes; 0: no such limit.
+  parameter int unsigned Limit = 0,
+  /// 1: with Ahead, fits_o is a register, for a 32-bit MAC; a 64-bit one has no time for it.
+  parameter bit Registered = 1'b1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Announced window in bytes; from the registers.
-    input logic [31:0] wnd_i,
-    /// SEQ of the segment.
-    input seq_t seq_i,
-    /// RCV.NXT of its session.
-    input seq_t nxt_i,
-    /// Bytes of payload.
-    input logic [15:0] len_i,
-    /// Control bit FIN.
-    input logic fin_i,
-    /// SEQ is within the window, but not its first byte; in the same cycle.
-    output logic oos_o,
-    /// SEQ - RCV.NXT; in the same cycle.
-    output seq_t ahead_o,
-    /// The same one cycle later.
-    output seq_t ahead_q_o,
-    /// Payload and FIN end within the window.
-    output logic fits_o
+  /// Clock.
+  input logic clk_i,
+  /// Announced window in bytes; from the registers.
+  input logic [31:0] wnd_i,
+  /// SEQ of the segment.
+  input seq_t seq_i,
+  /// RCV.NXT of its session.
+  input seq_t nxt_i,
+  /// Bytes of payload.
+  input logic [15:0] len_i,
+  /// Control bit FIN.
+  input logic fin_i,
+  /// SEQ is within the window, but not its first byte; in the same cycle.
+  output logic oos_o,
+  /// SEQ - RCV.NXT; in the same cycle.
+  output seq_t ahead_o,
+  /// The same one cycle later.
+  output seq_t ahead_q_o,
+  /// Payload and FIN end within the window.
+  output logic fits_o
 );
   logic [31:0] wnd_q;
   logic fits;

@@ -7,90 +7,90 @@ module spfe_tcp_tx_cmd
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Bytes per chunk: 4 or 8.
-    parameter int unsigned MacBytes = 4
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Bytes per chunk: 4 or 8.
+  parameter int unsigned MacBytes = 4
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Value of the MSS option; from the configuration.
-    input logic [15:0] mss_i,
-    /// Value of the window scale option; from the configuration.
-    input logic [3:0] wscale_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Value of the MSS option; from the configuration.
+  input logic [15:0] mss_i,
+  /// Value of the window scale option; from the configuration.
+  input logic [3:0] wscale_i,
 
-    /// Command from the engine.
-    input tx_cmd_t cmd_i,
-    /// cmd_i is valid.
-    input logic cmd_valid_i,
-    /// Accepts cmd_i.
-    output logic cmd_ready_o,
+  /// Command from the engine.
+  input tx_cmd_t cmd_i,
+  /// cmd_i is valid.
+  input logic cmd_valid_i,
+  /// Accepts cmd_i.
+  output logic cmd_ready_o,
 
-    /// Tells the reader to fetch a payload.
-    output logic read_start_o,
-    /// With read_start_o: session.
-    output sid_t read_sid_o,
-    /// With read_start_o: sequence number of the first byte.
-    output seq_t read_seq_o,
-    /// With read_start_o: bytes.
-    output logic [15:0] read_len_o,
-    /// The reader is still fetching.
-    input logic read_busy_i,
-    /// Ones-complement sum of the payload; valid when read_busy_i is low.
-    input sum_t read_sum_i,
-    /// Tells the reader to output the payload it has fetched.
-    output logic give_o,
-    /// A payload chunk is valid.
-    input logic read_valid_i,
-    /// Accepts the payload chunk.
-    output logic read_ready_o,
-    /// Payload chunk.
-    input logic [MacBytes*8-1:0] read_chunk_i,
+  /// Tells the reader to fetch a payload.
+  output logic read_start_o,
+  /// With read_start_o: session.
+  output sid_t read_sid_o,
+  /// With read_start_o: sequence number of the first byte.
+  output seq_t read_seq_o,
+  /// With read_start_o: bytes.
+  output logic [15:0] read_len_o,
+  /// The reader is still fetching.
+  input logic read_busy_i,
+  /// Ones-complement sum of the payload; valid when read_busy_i is low.
+  input sum_t read_sum_i,
+  /// Tells the reader to output the payload it has fetched.
+  output logic give_o,
+  /// A payload chunk is valid.
+  input logic read_valid_i,
+  /// Accepts the payload chunk.
+  output logic read_ready_o,
+  /// Payload chunk.
+  input logic [MacBytes*8-1:0] read_chunk_i,
 
-    /// A segment waits for the sender.
-    output logic seg_valid_o,
-    /// Command of the segment.
-    output tx_cmd_t seg_o,
-    /// Header table entry of the segment, valid one cycle before seg_valid_o.
-    output sid_t seg_sid_o,
-    /// Bytes after the 20-byte TCP header: payload or options.
-    output logic [15:0] seg_bytes_o,
-    /// 32-bit words of TCP options.
-    output logic [3:0] seg_options_o,
-    /// Ones-complement sum of payload or options, from the fourth cycle of seg_valid_o.
-    output sum_t seg_sum_o,
-    /// A chunk of payload or options is valid.
-    output logic chunk_valid_o,
-    /// Sender accepts the chunk.
-    input logic chunk_ready_i,
-    /// Payload or option chunk.
-    output logic [MacBytes*8-1:0] chunk_o,
-    /// The sender starts the segment.
-    input logic begins_i,
-    /// The segment has been sent.
-    input logic left_i,
-    /// With left_i: SEQ of the segment.
-    input seq_t left_seq_i,
-    /// With left_i: ACK of the segment.
-    input seq_t left_ack_i,
+  /// A segment waits for the sender.
+  output logic seg_valid_o,
+  /// Command of the segment.
+  output tx_cmd_t seg_o,
+  /// Header table entry of the segment, valid one cycle before seg_valid_o.
+  output sid_t seg_sid_o,
+  /// Bytes after the 20-byte TCP header: payload or options.
+  output logic [15:0] seg_bytes_o,
+  /// 32-bit words of TCP options.
+  output logic [3:0] seg_options_o,
+  /// Ones-complement sum of payload or options, from the fourth cycle of seg_valid_o.
+  output sum_t seg_sum_o,
+  /// A chunk of payload or options is valid.
+  output logic chunk_valid_o,
+  /// Sender accepts the chunk.
+  input logic chunk_ready_i,
+  /// Payload or option chunk.
+  output logic [MacBytes*8-1:0] chunk_o,
+  /// The sender starts the segment.
+  input logic begins_i,
+  /// The segment has been sent.
+  input logic left_i,
+  /// With left_i: SEQ of the segment.
+  input seq_t left_seq_i,
+  /// With left_i: ACK of the segment.
+  input seq_t left_ack_i,
 
-    /// Request to advance SND.NXT.
-    output state_req_t req_o,
-    /// req_o is valid.
-    output logic req_valid_o,
-    /// req_o is accepted.
-    input logic req_ready_i,
-    /// The request has completed.
-    input logic res_valid_i,
+  /// Request to advance SND.NXT.
+  output state_req_t req_o,
+  /// req_o is valid.
+  output logic req_valid_o,
+  /// req_o is accepted.
+  input logic req_ready_i,
+  /// The request has completed.
+  input logic res_valid_i,
 
-    /// Report to the engine: the segment has been sent.
-    output tx_done_t done_o,
-    /// done_o is valid.
-    output logic done_valid_o,
-    /// Accepts done_o.
-    input logic done_ready_i
+  /// Report to the engine: the segment has been sent.
+  output tx_done_t done_o,
+  /// done_o is valid.
+  output logic done_valid_o,
+  /// Accepts done_o.
+  input logic done_ready_i
 );
   typedef enum logic [2:0] {
     Idle = 3'd0,
@@ -206,7 +206,8 @@ module spfe_tcp_tx_cmd
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    a_syn : assert (rst_i || !cmd_valid_i || !cmd_i.flags.syn || cmd_i.len == '0)
+    a_syn :
+    assert (rst_i || !cmd_valid_i || !cmd_i.flags.syn || cmd_i.len == '0)
     else $error("SYN with %0d bytes of payload; it must have none", cmd_i.len);
   end
 `endif

@@ -5,32 +5,32 @@ module spfe_tcp_tx_events
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// A frame was aborted; one cycle, at least two cycles apart.
-    input logic aborted_i,
-    /// Session of the aborted frame.
-    input sid_t aborted_sid_i,
-    /// Event of the finisher.
-    input event_t finish_i,
-    /// finish_i is valid.
-    input logic finish_valid_i,
-    /// Accepts finish_i.
-    output logic finish_ready_o,
-    /// The user side has refused a message.
-    input logic refused_valid_i,
-    /// Session of the refused message.
-    input sid_t refused_sid_i,
-    /// Reason of the refusal.
-    input refused_e refused_why_i,
-    /// Accepts the refusal.
-    output logic refused_ready_o,
-    /// Event to the user.
-    output event_t event_o,
-    /// event_o is valid; one cycle.
-    output logic event_valid_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// A frame was aborted; one cycle, at least two cycles apart.
+  input logic aborted_i,
+  /// Session of the aborted frame.
+  input sid_t aborted_sid_i,
+  /// Event of the finisher.
+  input event_t finish_i,
+  /// finish_i is valid.
+  input logic finish_valid_i,
+  /// Accepts finish_i.
+  output logic finish_ready_o,
+  /// The user side has refused a message.
+  input logic refused_valid_i,
+  /// Session of the refused message.
+  input sid_t refused_sid_i,
+  /// Reason of the refusal.
+  input refused_e refused_why_i,
+  /// Accepts the refusal.
+  output logic refused_ready_o,
+  /// Event to the user.
+  output event_t event_o,
+  /// event_o is valid; one cycle.
+  output logic event_valid_o
 );
   logic aborted_q;
   sid_t sid_q;

@@ -2,48 +2,48 @@
 
 /// FIFO for message payload: takes beats of the user's width and returns chunks of the MAC's width.
 module spfe_tcp_tx_fifo #(
-    /// Bytes per beat: 4, 8 or 16.
-    parameter int unsigned UserBytes = 8,
-    /// Bytes per chunk: 4 or 8.
-    parameter int unsigned MacBytes = 4,
-    /// Minimum capacity in bytes.
-    parameter int unsigned Size = 2920,
-    /// Width of a byte count of one beat; derived.
-    localparam int unsigned BeatBits = $clog2(UserBytes) + 1,
-    /// Width of a byte count of one chunk; derived.
-    localparam int unsigned ChunkBits = $clog2(MacBytes) + 1
+  /// Bytes per beat: 4, 8 or 16.
+  parameter int unsigned UserBytes = 8,
+  /// Bytes per chunk: 4 or 8.
+  parameter int unsigned MacBytes = 4,
+  /// Minimum capacity in bytes.
+  parameter int unsigned Size = 2920,
+  /// Width of a byte count of one beat; derived.
+  localparam int unsigned BeatBits = $clog2(UserBytes) + 1,
+  /// Width of a byte count of one chunk; derived.
+  localparam int unsigned ChunkBits = $clog2(MacBytes) + 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// A beat is written.
-    input logic valid_i,
-    /// First beat of the message.
-    input logic first_i,
-    /// Last beat of the message.
-    input logic last_i,
-    /// Beat data; first byte in bits 7:0, bytes that are not valid are 0.
-    input logic [UserBytes*8-1:0] data_i,
-    /// Valid bytes of the beat.
-    input logic [BeatBits-1:0] bytes_i,
-    /// All beats so far become readable.
-    input logic commit_i,
-    /// Drops all beats since the last commit.
-    input logic rollback_i,
-    /// Room for several more beats.
-    output logic room_o,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// A beat is written.
+  input logic valid_i,
+  /// First beat of the message.
+  input logic first_i,
+  /// Last beat of the message.
+  input logic last_i,
+  /// Beat data; first byte in bits 7:0, bytes that are not valid are 0.
+  input logic [UserBytes*8-1:0] data_i,
+  /// Valid bytes of the beat.
+  input logic [BeatBits-1:0] bytes_i,
+  /// All beats so far become readable.
+  input logic commit_i,
+  /// Drops all beats since the last commit.
+  input logic rollback_i,
+  /// Room for several more beats.
+  output logic room_o,
 
-    /// A chunk is valid.
-    output logic valid_o,
-    /// Sender accepts the chunk.
-    input logic ready_i,
-    /// Chunk data; bytes that are not valid are 0.
-    output logic [MacBytes*8-1:0] data_o,
-    /// Valid bytes of the chunk; 0 only if the message ended with an empty beat.
-    output logic [ChunkBits-1:0] bytes_o,
-    /// Last chunk of the message.
-    output logic last_o
+  /// A chunk is valid.
+  output logic valid_o,
+  /// Sender accepts the chunk.
+  input logic ready_i,
+  /// Chunk data; bytes that are not valid are 0.
+  output logic [MacBytes*8-1:0] data_o,
+  /// Valid bytes of the chunk; 0 only if the message ended with an empty beat.
+  output logic [ChunkBits-1:0] bytes_o,
+  /// Last chunk of the message.
+  output logic last_o
 );
   localparam int unsigned EntryBytes = UserBytes > MacBytes ? UserBytes : MacBytes;
   localparam int unsigned EntryBits = $clog2(EntryBytes) + 1;
@@ -88,11 +88,24 @@ module spfe_tcp_tx_fifo #(
 
   logic unused_ready;
   logic [$clog2(Depth + 1)-1:0] unused_count, unused_used;
-  spfe_packet_fifo #(.WIDTH(Width), .DEPTH(Depth), .ALMOST_FULL(6)) i_fifo (
-    .clk_i, .rst_i,
-    .valid_i(wr_valid), .ready_o(unused_ready), .data_i(wr), .commit_i, .rollback_i,
-    .valid_o(rd_valid), .ready_i(rd_ready), .data_o(rd),
-    .count_o(unused_count), .used_o(unused_used), .almost_full_o(almost_full)
+  spfe_packet_fifo #(
+    .Width(Width),
+    .Depth(Depth),
+    .AlmostFull(6)
+  ) i_fifo (
+    .clk_i,
+    .rst_i,
+    .valid_i(wr_valid),
+    .ready_o(unused_ready),
+    .data_i(wr),
+    .commit_i,
+    .rollback_i,
+    .valid_o(rd_valid),
+    .ready_i(rd_ready),
+    .data_o(rd),
+    .count_o(unused_count),
+    .used_o(unused_used),
+    .almost_full_o(almost_full)
   );
 
   always_ff @(posedge clk_i) begin
@@ -129,10 +142,17 @@ module spfe_tcp_tx_fifo #(
     end
   end
 
-  spfe_slice #(.WIDTH($bits(chunk_t))) i_slice (
-    .clk_i, .rst_i,
-    .valid_i(rd_valid), .ready_o(chunk_ready), .data_i(chunk),
-    .valid_o, .ready_i, .data_o(out)
+  spfe_slice #(
+    .Width($bits(chunk_t))
+  ) i_slice (
+    .clk_i,
+    .rst_i,
+    .valid_i(rd_valid),
+    .ready_o(chunk_ready),
+    .data_i(chunk),
+    .valid_o,
+    .ready_i,
+    .data_o(out)
   );
   assign data_o = out.data;
   assign bytes_o = out.bytes;
@@ -140,7 +160,9 @@ module spfe_tcp_tx_fifo #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    a_room : assert (rst_i || !wr_valid || unused_ready) else $error("no room for a beat");
+    a_room :
+    assert (rst_i || !wr_valid || unused_ready)
+    else $error("no room for a beat");
   end
 `endif
 endmodule

@@ -6,81 +6,91 @@ module spfe_tcp_tx_finish
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// 1: set PSH in every live segment.
-    parameter bit Push = 1'b0
+  /// 1: set PSH in every live segment.
+  parameter bit Push = 1'b0
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
 
-    /// outcome_i is valid: the sender has completed a message.
-    input logic outcome_valid_i,
-    /// How the message ended.
-    input outcome_t outcome_i,
-    /// Room for another outcome and those the sender may issue before it sees this signal fall.
-    output logic outcome_room_o,
-    /// No message is being completed.
-    output logic idle_o,
-    /// A message that was not sent has been completed.
-    output logic clear_o,
+  /// outcome_i is valid: the sender has completed a message.
+  input logic outcome_valid_i,
+  /// How the message ended.
+  input outcome_t outcome_i,
+  /// Room for another outcome and those the sender may issue before it sees this signal fall.
+  output logic outcome_room_o,
+  /// No message is being completed.
+  output logic idle_o,
+  /// A message that was not sent has been completed.
+  output logic clear_o,
 
-    /// The oldest message has ended and its sum is valid.
-    input logic tail_valid_i,
-    /// Ones-complement sum of the oldest message.
-    input sum_t tail_sum_i,
-    /// Its length in bytes, as counted.
-    input logic [15:0] tail_len_i,
-    /// The oldest message is in the ring; 0: it was refused.
-    input logic tail_ok_i,
-    /// Frees the slot of the oldest message.
-    output logic tail_pop_o,
+  /// The oldest message has ended and its sum is valid.
+  input logic tail_valid_i,
+  /// Ones-complement sum of the oldest message.
+  input sum_t tail_sum_i,
+  /// Its length in bytes, as counted.
+  input logic [15:0] tail_len_i,
+  /// The oldest message is in the ring; 0: it was refused.
+  input logic tail_ok_i,
+  /// Frees the slot of the oldest message.
+  output logic tail_pop_o,
 
-    /// Request to advance the send pointers.
-    output state_req_t req_o,
-    /// req_o is valid.
-    output logic req_valid_o,
-    /// req_o is accepted.
-    input logic req_ready_i,
-    /// The request has completed.
-    input logic res_valid_i,
-    /// With res_valid_i: the pointer was as expected and has advanced.
-    input logic res_match_i,
+  /// Request to advance the send pointers.
+  output state_req_t req_o,
+  /// req_o is valid.
+  output logic req_valid_o,
+  /// req_o is accepted.
+  input logic req_ready_i,
+  /// The request has completed.
+  input logic res_valid_i,
+  /// With res_valid_i: the pointer was as expected and has advanced.
+  input logic res_match_i,
 
-    /// Report of a command that has been sent.
-    input tx_done_t cmd_done_i,
-    /// cmd_done_i is valid.
-    input logic cmd_done_valid_i,
-    /// Accepts cmd_done_i.
-    output logic cmd_done_ready_o,
-    /// Report to the engine.
-    output tx_done_t done_o,
-    /// done_o is valid.
-    output logic done_valid_o,
-    /// Engine accepts done_o.
-    input logic done_ready_i,
+  /// Report of a command that has been sent.
+  input tx_done_t cmd_done_i,
+  /// cmd_done_i is valid.
+  input logic cmd_done_valid_i,
+  /// Accepts cmd_done_i.
+  output logic cmd_done_ready_o,
+  /// Report to the engine.
+  output tx_done_t done_o,
+  /// done_o is valid.
+  output logic done_valid_o,
+  /// Engine accepts done_o.
+  input logic done_ready_i,
 
-    /// Event for a message that was not sent as the user asked.
-    output event_t event_o,
-    /// event_o is valid.
-    output logic event_valid_o,
-    /// The event block accepts event_o.
-    input logic event_ready_i,
-    /// A message was sent live; one cycle.
-    output logic count_live_o,
-    /// A message was left to the engine; one cycle.
-    output logic count_deferred_o,
-    /// The user's checksum was wrong; one cycle.
-    output logic count_bad_sum_o
+  /// Event for a message that was not sent as the user asked.
+  output event_t event_o,
+  /// event_o is valid.
+  output logic event_valid_o,
+  /// The event block accepts event_o.
+  input logic event_ready_i,
+  /// A message was sent live; one cycle.
+  output logic count_live_o,
+  /// A message was left to the engine; one cycle.
+  output logic count_deferred_o,
+  /// The user's checksum was wrong; one cycle.
+  output logic count_bad_sum_o
 );
   outcome_t head, outcome_q;
   logic outcome_valid_q, head_valid, load, fifo_ready, almost_full;
   logic [4:0] unused_count;
-  spfe_fifo #(.WIDTH($bits(outcome_t)), .DEPTH(16), .ALMOST_FULL(4)) i_outcomes (
-    .clk_i, .rst_i,
-    .valid_i(outcome_valid_q), .ready_o(fifo_ready), .data_i(outcome_q),
-    .valid_o(head_valid), .ready_i(load), .data_o(head),
-    .count_o(unused_count), .almost_full_o(almost_full)
+  spfe_fifo #(
+    .Width($bits(outcome_t)),
+    .Depth(16),
+    .AlmostFull(4)
+  ) i_outcomes (
+    .clk_i,
+    .rst_i,
+    .valid_i(outcome_valid_q),
+    .ready_o(fifo_ready),
+    .data_i(outcome_q),
+    .valid_o(head_valid),
+    .ready_i(load),
+    .data_o(head),
+    .count_o(unused_count),
+    .almost_full_o(almost_full)
   );
 
   // Three stages hold one message each: request the pointer update, wait for it, report it.
@@ -188,11 +198,20 @@ module spfe_tcp_tx_finish
   assign cmd_done_ready_o = done_room && !tells;
   logic unused_almost;
   logic [3:0] unused_fill;
-  spfe_fifo #(.WIDTH($bits(tx_done_t)), .DEPTH(8)) i_done (
-    .clk_i, .rst_i,
-    .valid_i(done_valid), .ready_o(done_room), .data_i(done),
-    .valid_o(done_valid_o), .ready_i(done_ready_i), .data_o(done_o),
-    .count_o(unused_fill), .almost_full_o(unused_almost)
+  spfe_fifo #(
+    .Width($bits(tx_done_t)),
+    .Depth(8)
+  ) i_done (
+    .clk_i,
+    .rst_i,
+    .valid_i(done_valid),
+    .ready_o(done_room),
+    .data_i(done),
+    .valid_o(done_valid_o),
+    .ready_i(done_ready_i),
+    .data_o(done_o),
+    .count_o(unused_fill),
+    .almost_full_o(unused_almost)
   );
 
   // ---- event of a message that was deferred, had a wrong checksum or became stale
@@ -221,7 +240,9 @@ module spfe_tcp_tx_finish
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    a_room : assert (rst_i || !outcome_valid_q || fifo_ready) else $error("an outcome too many");
+    a_room :
+    assert (rst_i || !outcome_valid_q || fifo_ready)
+    else $error("an outcome too many");
   end
 `endif
 endmodule

@@ -7,61 +7,61 @@ module spfe_tcp_tx_head
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// 32-bit words per beat of the MAC: 1 or 2.
-    parameter int unsigned Lanes = 1,
-    /// Number of virtual interfaces, 1 to 8.
-    parameter int unsigned VifCount = 1,
-    /// 1: set PSH in every live segment.
-    parameter bit Push = 1'b0
+  /// 32-bit words per beat of the MAC: 1 or 2.
+  parameter int unsigned Lanes = 1,
+  /// Number of virtual interfaces, 1 to 8.
+  parameter int unsigned VifCount = 1,
+  /// 1: set PSH in every live segment.
+  parameter bit Push = 1'b0
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Configuration; from the registers.
-    input tcp_cfg_t cfg_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Configuration; from the registers.
+  input tcp_cfg_t cfg_i,
 
-    /// No frame is in progress: a new one may start.
-    input logic idle_i,
-    /// A frame starts in this cycle; its first beat is start_words_o.
-    input logic load_i,
-    /// With load_i: 1 live message, 0 command.
-    input logic live_i,
-    /// With load_i: header table entry of the frame.
-    input hdr_t hdr_i,
-    /// First words of the frame that hdr_i describes.
-    output logic [Lanes-1:0][31:0] start_words_o,
+  /// No frame is in progress: a new one may start.
+  input logic idle_i,
+  /// A frame starts in this cycle; its first beat is start_words_o.
+  input logic load_i,
+  /// With load_i: 1 live message, 0 command.
+  input logic live_i,
+  /// With load_i: header table entry of the frame.
+  input hdr_t hdr_i,
+  /// First words of the frame that hdr_i describes.
+  output logic [Lanes-1:0][31:0] start_words_o,
 
-    /// In the cycle after load_i: the message.
-    input desc_t desc_i,
-    /// In the cycle after load_i: the command.
-    input tx_cmd_t cmd_i,
-    /// In the cycle after load_i: bytes after the 20-byte TCP header of the command.
-    input logic [15:0] cmd_bytes_i,
-    /// In the cycle after load_i: 32-bit words of TCP options in the command.
-    input logic [3:0] cmd_options_i,
-    /// In the cycle after load_i: SND.NXT of the session.
-    input seq_t snd_nxt_i,
-    /// In the cycle after load_i: RCV.NXT of the session.
-    input seq_t rcv_nxt_i,
-    /// Payload sum; valid when the word with the TCP checksum is requested.
-    input sum_t payload_sum_i,
+  /// In the cycle after load_i: the message.
+  input desc_t desc_i,
+  /// In the cycle after load_i: the command.
+  input tx_cmd_t cmd_i,
+  /// In the cycle after load_i: bytes after the 20-byte TCP header of the command.
+  input logic [15:0] cmd_bytes_i,
+  /// In the cycle after load_i: 32-bit words of TCP options in the command.
+  input logic [3:0] cmd_options_i,
+  /// In the cycle after load_i: SND.NXT of the session.
+  input seq_t snd_nxt_i,
+  /// In the cycle after load_i: RCV.NXT of the session.
+  input seq_t rcv_nxt_i,
+  /// Payload sum; valid when the word with the TCP checksum is requested.
+  input sum_t payload_sum_i,
 
-    /// Number of the first header word needed in the next cycle.
-    input logic [4:0] index_i,
-    /// Header words without the TCP checksum; first byte in bits 31:24. Words after the header are
-    /// 0.
-    output logic [Lanes-1:0][31:0] words_o,
-    /// TCP checksum in its position within its word; 0 in other words.
-    output logic [Lanes-1:0][15:0] checks_o,
-    /// The frame has an IEEE 802.1Q tag.
-    output logic tagged_o,
-    /// SEQ, from the second cycle after load_i.
-    output seq_t seq_o,
-    /// ACK, from the second cycle after load_i.
-    output seq_t ack_o,
-    /// Bytes after the 20-byte TCP header, from the second cycle after load_i.
-    output logic [15:0] bytes_o
+  /// Number of the first header word needed in the next cycle.
+  input logic [4:0] index_i,
+  /// Header words without the TCP checksum; first byte in bits 31:24. Words after the header are
+  /// 0.
+  output logic [Lanes-1:0][31:0] words_o,
+  /// TCP checksum in its position within its word; 0 in other words.
+  output logic [Lanes-1:0][15:0] checks_o,
+  /// The frame has an IEEE 802.1Q tag.
+  output logic tagged_o,
+  /// SEQ, from the second cycle after load_i.
+  output seq_t seq_o,
+  /// ACK, from the second cycle after load_i.
+  output seq_t ack_o,
+  /// Bytes after the 20-byte TCP header, from the second cycle after load_i.
+  output logic [15:0] bytes_o
 );
   localparam int unsigned VifIdxBits = VifCount > 1 ? $clog2(VifCount) : 1;
 
@@ -166,6 +166,7 @@ module spfe_tcp_tx_head
   always_comb begin
     for (int unsigned i = 0; i < Lanes; i++) begin
       start_words_o[i] = i == 0 ? hdr_i.dmac[47:16] : {hdr_i.dmac[15:0], vif_start.mac[47:32]};
+      // verilog_format: off
       words_o[i] = when(at_q[i][TagBit], {16'h8100, vif_q.tag})
           | when(at_q[i][1], {hdr_q.dmac[15:0], vif_q.mac[47:32]})
           | when(at_q[i][2], vif_q.mac[31:0])
@@ -179,6 +180,7 @@ module spfe_tcp_tx_head
           | when(at_q[i][10], {seq_q[15:0], ack_q[31:16]})
           | when(at_q[i][11], {ack_q[15:0], bits_q})
           | when(at_q[i][12], {wnd_q, 16'd0});
+      // verilog_format: on
       checks_o[i] = at_q[i][12] ? checksum : '0;
     end
   end

@@ -7,50 +7,50 @@ module spfe_tcp_tx_queue
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high; empties the queue.
-    input logic rst_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high; empties the queue.
+  input logic rst_i,
 
-    /// A message takes the next slot.
-    input logic desc_valid_i,
-    /// Description of the message.
-    input desc_t desc_i,
-    /// sum_i and len_i are valid for the next message in order.
-    input logic sum_valid_i,
-    /// Ones-complement sum of the payload.
-    input sum_t sum_i,
-    /// Counted payload bytes.
-    input logic [15:0] len_i,
-    /// status_ok_i is valid for the next message in order.
-    input logic status_valid_i,
-    /// 1: the message is in the ring; 0: it was refused.
-    input logic status_ok_i,
-    /// At least one slot is free.
-    output logic room_o,
+  /// A message takes the next slot.
+  input logic desc_valid_i,
+  /// Description of the message.
+  input desc_t desc_i,
+  /// sum_i and len_i are valid for the next message in order.
+  input logic sum_valid_i,
+  /// Ones-complement sum of the payload.
+  input sum_t sum_i,
+  /// Counted payload bytes.
+  input logic [15:0] len_i,
+  /// status_ok_i is valid for the next message in order.
+  input logic status_valid_i,
+  /// 1: the message is in the ring; 0: it was refused.
+  input logic status_ok_i,
+  /// At least one slot is free.
+  output logic room_o,
 
-    /// Sender: a message is waiting.
-    output logic head_valid_o,
-    /// Description of that message. Stable until head_pop_i and valid from the cycle after
-    /// desc_valid_i.
-    output desc_t head_o,
-    /// Sender removes the message.
-    input logic head_pop_i,
-    /// head_sum_o is valid, possibly only from this cycle on.
-    output logic head_sum_valid_o,
-    /// Ones-complement sum of the waiting message.
-    output sum_t head_sum_o,
+  /// Sender: a message is waiting.
+  output logic head_valid_o,
+  /// Description of that message. Stable until head_pop_i and valid from the cycle after
+  /// desc_valid_i.
+  output desc_t head_o,
+  /// Sender removes the message.
+  input logic head_pop_i,
+  /// head_sum_o is valid, possibly only from this cycle on.
+  output logic head_sum_valid_o,
+  /// Ones-complement sum of the waiting message.
+  output sum_t head_sum_o,
 
-    /// Finisher: the oldest message has ended and its sum is valid.
-    output logic tail_valid_o,
-    /// Ones-complement sum of the oldest message.
-    output sum_t tail_sum_o,
-    /// Counted bytes of the oldest message.
-    output logic [15:0] tail_len_o,
-    /// 1: the oldest message is in the ring; 0: it was refused.
-    output logic tail_ok_o,
-    /// Frees the slot of the oldest message.
-    input logic tail_pop_i
+  /// Finisher: the oldest message has ended and its sum is valid.
+  output logic tail_valid_o,
+  /// Ones-complement sum of the oldest message.
+  output sum_t tail_sum_o,
+  /// Counted bytes of the oldest message.
+  output logic [15:0] tail_len_o,
+  /// 1: the oldest message is in the ring; 0: it was refused.
+  output logic tail_ok_o,
+  /// Frees the slot of the oldest message.
+  input logic tail_pop_i
 );
   localparam int unsigned Slots = 2 ** SlotBits;
   typedef logic [SlotBits-1:0] index_t;
@@ -63,18 +63,39 @@ module spfe_tcp_tx_queue
   logic known_q;  // head_sum_q is the sum of the head
   sum_t head_sum_q;
 
-  spfe_lutram #(.WIDTH($bits(desc_t)), .DEPTH(Slots)) i_desc (
-    .clk_i, .we_i(desc_valid_i), .addr_i(index_t'(desc_q)), .data_i(desc_i),
-    .raddr_i(index_t'(next_q)), .rdata_o(next_desc)
+  spfe_lutram #(
+    .Width($bits(desc_t)),
+    .Depth(Slots)
+  ) i_desc (
+    .clk_i,
+    .we_i(desc_valid_i),
+    .addr_i(index_t'(desc_q)),
+    .data_i(desc_i),
+    .raddr_i(index_t'(next_q)),
+    .rdata_o(next_desc)
   );
-  spfe_lutram #(.WIDTH(32), .DEPTH(Slots), .PORTS(2)) i_sum (
-    .clk_i, .we_i(sum_valid_i), .addr_i(index_t'(sum_q)), .data_i({len_i, sum_i}),
+  spfe_lutram #(
+    .Width(32),
+    .Depth(Slots),
+    .Ports(2)
+  ) i_sum (
+    .clk_i,
+    .we_i(sum_valid_i),
+    .addr_i(index_t'(sum_q)),
+    .data_i({len_i, sum_i}),
     .raddr_i({index_t'(next_q), index_t'(tail_q)}),
     .rdata_o({unused_len, next_sum, tail_len_o, tail_sum_o})
   );
-  spfe_lutram #(.WIDTH(1), .DEPTH(Slots)) i_status (
-    .clk_i, .we_i(status_valid_i), .addr_i(index_t'(status_q)), .data_i(status_ok_i),
-    .raddr_i(index_t'(tail_q)), .rdata_o(tail_ok_o)
+  spfe_lutram #(
+    .Width(1),
+    .Depth(Slots)
+  ) i_status (
+    .clk_i,
+    .we_i(status_valid_i),
+    .addr_i(index_t'(status_q)),
+    .data_i(status_ok_i),
+    .raddr_i(index_t'(tail_q)),
+    .rdata_o(tail_ok_o)
   );
 
   always_ff @(posedge clk_i) begin
@@ -126,13 +147,21 @@ module spfe_tcp_tx_queue
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_order : assert (!head_pop_i || head_valid_o)
+      a_order :
+      assert (!head_pop_i || head_valid_o)
       else $error("more messages were dealt with than came");
-      a_head : assert (known_q || !sum_valid_i || slot_t'(sum_q + slot_t'(1)) == next_q)
+      a_head :
+      assert (known_q || !sum_valid_i || slot_t'(sum_q + slot_t'(1)) == next_q)
       else $error("the sum of a message that is gone");
-      a_room : assert (slot_t'(desc_q - tail_q) <= slot_t'(Slots)) else $error("a slot too many");
-      a_sum : assert (!sum_valid_i || sum_q != desc_q) else $error("a sum of no message");
-      a_status : assert (!status_valid_i || status_q != desc_q) else $error("no message");
+      a_room :
+      assert (slot_t'(desc_q - tail_q) <= slot_t'(Slots))
+      else $error("a slot too many");
+      a_sum :
+      assert (!sum_valid_i || sum_q != desc_q)
+      else $error("a sum of no message");
+      a_status :
+      assert (!status_valid_i || status_q != desc_q)
+      else $error("no message");
     end
   end
 `endif

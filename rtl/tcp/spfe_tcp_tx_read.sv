@@ -6,62 +6,62 @@ module spfe_tcp_tx_read
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Bytes per chunk: 4 or 8.
-    parameter int unsigned MacBytes = 4,
-    /// log2 of the number of 16-byte words in the ring memory.
-    parameter int unsigned MemAddrBits = 16,
-    /// Longest segment in bytes.
-    parameter int unsigned Size = 1460
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Bytes per chunk: 4 or 8.
+  parameter int unsigned MacBytes = 4,
+  /// log2 of the number of 16-byte words in the ring memory.
+  parameter int unsigned MemAddrBits = 16,
+  /// Longest segment in bytes.
+  parameter int unsigned Size = 1460
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
 
-    /// Start reading a segment. Allowed only while busy_o is low and at most one earlier segment is
-    /// still in the buffer.
-    input logic start_i,
-    /// With start_i: session.
-    input sid_t sid_i,
-    /// With start_i: sequence number of the first byte.
-    input seq_t seq_i,
-    /// With start_i: bytes, 1 to Size.
-    input logic [15:0] len_i,
-    /// High while reading, from the cycle after start_i.
-    output logic busy_o,
-    /// Ones-complement sum of the segment; valid once busy_o falls.
-    output sum_t sum_o,
+  /// Start reading a segment. Allowed only while busy_o is low and at most one earlier segment is
+  /// still in the buffer.
+  input logic start_i,
+  /// With start_i: session.
+  input sid_t sid_i,
+  /// With start_i: sequence number of the first byte.
+  input seq_t seq_i,
+  /// With start_i: bytes, 1 to Size.
+  input logic [15:0] len_i,
+  /// High while reading, from the cycle after start_i.
+  output logic busy_o,
+  /// Ones-complement sum of the segment; valid once busy_o falls.
+  output sum_t sum_o,
 
-    /// Number of writes queued before the memory, modulo 256; from the ring writer.
-    input logic [7:0] pushed_i,
-    /// Number of writes accepted by the memory, modulo 256; from the ring writer.
-    input logic [7:0] popped_i,
+  /// Number of writes queued before the memory, modulo 256; from the ring writer.
+  input logic [7:0] pushed_i,
+  /// Number of writes accepted by the memory, modulo 256; from the ring writer.
+  input logic [7:0] popped_i,
 
-    /// A read is requested.
-    output logic mem_valid_o,
-    /// Memory accepts the read request.
-    input logic mem_ready_i,
-    /// Word address.
-    output logic [MemAddrBits-1:0] mem_addr_o,
-    /// Read data is valid; answers come in order.
-    input logic rsp_valid_i,
-    /// Read data.
-    input logic [127:0] rsp_data_i,
+  /// A read is requested.
+  output logic mem_valid_o,
+  /// Memory accepts the read request.
+  input logic mem_ready_i,
+  /// Word address.
+  output logic [MemAddrBits-1:0] mem_addr_o,
+  /// Read data is valid; answers come in order.
+  input logic rsp_valid_i,
+  /// Read data.
+  input logic [127:0] rsp_data_i,
 
-    /// Output the chunks of the next buffered segment; not before the previous one has been output.
-    input logic give_i,
-    /// With give_i: sequence number of the segment modulo 16.
-    input logic [3:0] give_seq_i,
-    /// With give_i: bytes of the segment.
-    input logic [15:0] give_len_i,
-    /// A chunk is valid.
-    output logic chunk_valid_o,
-    /// Command block accepts the chunk.
-    input logic chunk_ready_i,
-    /// Payload chunk; bytes after the end of the segment are 0.
-    output logic [MacBytes*8-1:0] chunk_o
+  /// Output the chunks of the next buffered segment; not before the previous one has been output.
+  input logic give_i,
+  /// With give_i: sequence number of the segment modulo 16.
+  input logic [3:0] give_seq_i,
+  /// With give_i: bytes of the segment.
+  input logic [15:0] give_len_i,
+  /// A chunk is valid.
+  output logic chunk_valid_o,
+  /// Command block accepts the chunk.
+  input logic chunk_ready_i,
+  /// Payload chunk; bytes after the end of the segment are 0.
+  output logic [MacBytes*8-1:0] chunk_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned WordBits = MemAddrBits - IdxBits;
@@ -149,20 +149,36 @@ module spfe_tcp_tx_read
     end
   end
 
-  spfe_tcp_tx_sum #(.Bytes(16)) i_sum (
-    .clk_i, .rst_i,
-    .valid_i(rsp_q), .first_i(rsp_first_q), .last_i(rsp_last_q), .data_i(sum_data_q),
-    .valid_o(sum_valid), .sum_o(sum)
+  spfe_tcp_tx_sum #(
+    .Bytes(16)
+  ) i_sum (
+    .clk_i,
+    .rst_i,
+    .valid_i(rsp_q),
+    .first_i(rsp_first_q),
+    .last_i(rsp_last_q),
+    .data_i(sum_data_q),
+    .valid_o(sum_valid),
+    .sum_o(sum)
   );
 
   logic there, held_valid_q, word_ready, unused_almost;
   logic [127:0] head, held_q;  // output register of the FIFO, whose memory is slow
   logic [$clog2(Depth + 1)-1:0] unused_words;
-  spfe_fifo #(.WIDTH(128), .DEPTH(Depth)) i_words (
-    .clk_i, .rst_i,
-    .valid_i(rsp_q), .ready_o(fifo_ready), .data_i(rsp_data_q),
-    .valid_o(there), .ready_i(!held_valid_q || word_ready), .data_o(head),
-    .count_o(unused_words), .almost_full_o(unused_almost)
+  spfe_fifo #(
+    .Width(128),
+    .Depth(Depth)
+  ) i_words (
+    .clk_i,
+    .rst_i,
+    .valid_i(rsp_q),
+    .ready_o(fifo_ready),
+    .data_i(rsp_data_q),
+    .valid_o(there),
+    .ready_i(!held_valid_q || word_ready),
+    .data_o(head),
+    .count_o(unused_words),
+    .almost_full_o(unused_almost)
   );
   always_ff @(posedge clk_i) begin
     if (!held_valid_q || word_ready) begin
@@ -232,23 +248,44 @@ module spfe_tcp_tx_read
       chunk_q[i*8+:8] <= 16'(i) < left_q ? turned[i*8+:8] : 8'd0;
     end
   end
-  spfe_fifo #(.WIDTH(MacBytes * 8), .DEPTH(8), .ALMOST_FULL(4)) i_chunks (
-    .clk_i, .rst_i,
-    .valid_i(emit_q), .ready_o(chunk_room), .data_i(chunk_q),
-    .valid_o(chunk_valid_o), .ready_i(chunk_ready_i), .data_o(chunk_o),
-    .count_o(unused_chunks), .almost_full_o(chunks_full)
+  spfe_fifo #(
+    .Width(MacBytes * 8),
+    .Depth(8),
+    .AlmostFull(4)
+  ) i_chunks (
+    .clk_i,
+    .rst_i,
+    .valid_i(emit_q),
+    .ready_o(chunk_room),
+    .data_i(chunk_q),
+    .valid_o(chunk_valid_o),
+    .ready_i(chunk_ready_i),
+    .data_o(chunk_o),
+    .count_o(unused_chunks),
+    .almost_full_o(chunks_full)
   );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_idle : assert (!start_i || state_q == Idle) else $error("start while reading");
-      a_len : assert (!start_i || (len_i != '0 && 32'(len_i) <= Size))
+      a_idle :
+      assert (!start_i || state_q == Idle)
+      else $error("start while reading");
+      a_len :
+      assert (!start_i || (len_i != '0 && 32'(len_i) <= Size))
       else $error("segment of %0d bytes; 1 to %0d are possible", len_i, Size);
-      a_word : assert (!rsp_q || fifo_ready) else $error("no room for a word");
-      a_chunk : assert (!emit_q || chunk_room) else $error("no room for a chunk");
-      a_answer : assert (!rsp_valid_i || state_q == Read) else $error("an answer too many");
-      a_give : assert (!give_i || !some_left_q) else $error("chunks of two segments at a time");
+      a_word :
+      assert (!rsp_q || fifo_ready)
+      else $error("no room for a word");
+      a_chunk :
+      assert (!emit_q || chunk_room)
+      else $error("no room for a chunk");
+      a_answer :
+      assert (!rsp_valid_i || state_q == Read)
+      else $error("an answer too many");
+      a_give :
+      assert (!give_i || !some_left_q)
+      else $error("chunks of two segments at a time");
     end
   end
 `endif

@@ -5,50 +5,50 @@
 module spfe_tcp_tx_ring
   import spfe_tcp_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Bytes per beat: 4, 8 or 16.
-    parameter int unsigned UserBytes = 8,
-    /// log2 of the number of 16-byte words in the ring memory.
-    parameter int unsigned MemAddrBits = 16,
-    /// Width of a byte count of one beat; derived.
-    localparam int unsigned BeatBits = $clog2(UserBytes) + 1
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Bytes per beat: 4, 8 or 16.
+  parameter int unsigned UserBytes = 8,
+  /// log2 of the number of 16-byte words in the ring memory.
+  parameter int unsigned MemAddrBits = 16,
+  /// Width of a byte count of one beat; derived.
+  localparam int unsigned BeatBits = $clog2(UserBytes) + 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// A beat of a message is valid.
-    input logic valid_i,
-    /// First beat of the message.
-    input logic first_i,
-    /// Last beat of the message.
-    input logic last_i,
-    /// With first_i: session.
-    input sid_t sid_i,
-    /// With first_i: sequence number of the first byte.
-    input seq_t seq_i,
-    /// Beat data; first byte in bits 7:0.
-    input logic [UserBytes*8-1:0] data_i,
-    /// Bytes of the beat to write.
-    input logic [BeatBits-1:0] bytes_i,
-    /// The write FIFO has room for several more beats.
-    output logic room_o,
-    /// Number of writes queued before the memory, modulo 256.
-    output logic [7:0] pushed_o,
-    /// Number of writes accepted by the memory, modulo 256.
-    output logic [7:0] popped_o,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// A beat of a message is valid.
+  input logic valid_i,
+  /// First beat of the message.
+  input logic first_i,
+  /// Last beat of the message.
+  input logic last_i,
+  /// With first_i: session.
+  input sid_t sid_i,
+  /// With first_i: sequence number of the first byte.
+  input seq_t seq_i,
+  /// Beat data; first byte in bits 7:0.
+  input logic [UserBytes*8-1:0] data_i,
+  /// Bytes of the beat to write.
+  input logic [BeatBits-1:0] bytes_i,
+  /// The write FIFO has room for several more beats.
+  output logic room_o,
+  /// Number of writes queued before the memory, modulo 256.
+  output logic [7:0] pushed_o,
+  /// Number of writes accepted by the memory, modulo 256.
+  output logic [7:0] popped_o,
 
-    /// A write is offered.
-    output logic mem_valid_o,
-    /// Memory accepts the write.
-    input logic mem_ready_i,
-    /// Word address.
-    output logic [MemAddrBits-1:0] mem_addr_o,
-    /// Write data.
-    output logic [127:0] mem_data_o,
-    /// Byte enables.
-    output logic [15:0] mem_mask_o
+  /// A write is offered.
+  output logic mem_valid_o,
+  /// Memory accepts the write.
+  input logic mem_ready_i,
+  /// Word address.
+  output logic [MemAddrBits-1:0] mem_addr_o,
+  /// Write data.
+  output logic [127:0] mem_data_o,
+  /// Byte enables.
+  output logic [15:0] mem_mask_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned WordBits = MemAddrBits - IdxBits;
@@ -94,7 +94,7 @@ module spfe_tcp_tx_ring
     logic [15:0][7:0] src;
     src = '0;
     for (int unsigned i = 0; i < UserBytes; i++) src[i] = data1_q[i*8+:8];
-    for (int unsigned i = 0; i < 16; i++) turned[i] = src[4'(i) - pos1_q[3:0]];
+    for (int unsigned i = 0; i < 16; i++) turned[i] = src[4'(i)-pos1_q[3:0]];
     lanes = '0;
     for (int unsigned i = 0; i < UserBytes; i++) lanes[i] = 32'(i) < 32'(bytes1_q);
     lanes = lanes << pos1_q[3:0];
@@ -157,11 +157,21 @@ module spfe_tcp_tx_ring
   logic fifo_ready, almost_full;
   logic [$clog2(Depth + 1)-1:0] unused_count;
   write_t pop;
-  spfe_fifo #(.WIDTH($bits(write_t)), .DEPTH(Depth), .ALMOST_FULL(12)) i_fifo (
-    .clk_i, .rst_i,
-    .valid_i(push_valid), .ready_o(fifo_ready), .data_i(push),
-    .valid_o(mem_valid_o), .ready_i(mem_ready_i), .data_o(pop),
-    .count_o(unused_count), .almost_full_o(almost_full)
+  spfe_fifo #(
+    .Width($bits(write_t)),
+    .Depth(Depth),
+    .AlmostFull(12)
+  ) i_fifo (
+    .clk_i,
+    .rst_i,
+    .valid_i(push_valid),
+    .ready_o(fifo_ready),
+    .data_i(push),
+    .valid_o(mem_valid_o),
+    .ready_i(mem_ready_i),
+    .data_o(pop),
+    .count_o(unused_count),
+    .almost_full_o(almost_full)
   );
   assign mem_addr_o = pop.addr;
   assign mem_data_o = pop.data;
@@ -180,8 +190,12 @@ module spfe_tcp_tx_ring
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_flush : assert (!(flush_q && v2_q)) else $error("a beat right behind a last one");
-      a_room : assert (!push_valid || fifo_ready) else $error("no room for a word");
+      a_flush :
+      assert (!(flush_q && v2_q))
+      else $error("a beat right behind a last one");
+      a_room :
+      assert (!push_valid || fifo_ready)
+      else $error("no room for a word");
     end
   end
 `endif

@@ -6,40 +6,40 @@ module spfe_tcp_tx_room
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// log2 of the ring size of a session in bytes.
-    parameter int unsigned RingBits = 16
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// log2 of the ring size of a session in bytes.
+  parameter int unsigned RingBits = 16
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Longest message in bytes; from the configuration.
-    input logic [15:0] mss_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Longest message in bytes; from the configuration.
+  input logic [15:0] mss_i,
 
-    /// Generation bit of each session; must follow a StateSet within three cycles.
-    input logic [SessionCount-1:0] gen_i,
-    /// An operation is given; not in two consecutive cycles.
-    input logic valid_i,
-    /// Operation. StateWritten advances written if it is as expected, StateCommand with FIN sets
-    /// written, StateSet sets SND.UNA, and written too with init_i.
-    input state_req_t req_i,
-    /// With StateSet: also set written.
-    input logic init_i,
-    /// With StateSet: new SND.UNA.
-    input seq_t una_i,
-    /// The operation given three cycles ago has completed; room_o follows in the next cycle.
-    output logic done_o,
-    /// With done_o: written was as expected.
-    output logic match_o,
-    /// Sessions whose ring has room for a message of any length.
-    output logic [SessionCount-1:0] room_o,
+  /// Generation bit of each session; must follow a StateSet within three cycles.
+  input logic [SessionCount-1:0] gen_i,
+  /// An operation is given; not in two consecutive cycles.
+  input logic valid_i,
+  /// Operation. StateWritten advances written if it is as expected, StateCommand with FIN sets
+  /// written, StateSet sets SND.UNA, and written too with init_i.
+  input state_req_t req_i,
+  /// With StateSet: also set written.
+  input logic init_i,
+  /// With StateSet: new SND.UNA.
+  input seq_t una_i,
+  /// The operation given three cycles ago has completed; room_o follows in the next cycle.
+  output logic done_o,
+  /// With done_o: written was as expected.
+  output logic match_o,
+  /// Sessions whose ring has room for a message of any length.
+  output logic [SessionCount-1:0] room_o,
 
-    /// Sessions that the two readers look up.
-    input sid_t [1:0] sid_i,
-    /// End of the data in the ring of each session in sid_i, in the same cycle.
-    output seq_t [1:0] written_o
+  /// Sessions that the two readers look up.
+  input sid_t [1:0] sid_i,
+  /// End of the data in the ring of each session in sid_i, in the same cycle.
+  output seq_t [1:0] written_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   logic unused_sids;
@@ -55,13 +55,28 @@ module spfe_tcp_tx_room
   seq_t used3_q;
   logic [31:0] limit_q;
 
-  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(3)) i_written (
-    .clk_i, .we_i(we_wr), .addr_i(idx2_q), .data_i(wr_d),
+  spfe_lutram #(
+    .Width(32),
+    .Depth(SessionCount),
+    .Ports(3)
+  ) i_written (
+    .clk_i,
+    .we_i(we_wr),
+    .addr_i(idx2_q),
+    .data_i(wr_d),
     .raddr_i({idx_t'(sid_i[1]), idx_t'(sid_i[0]), idx1_q}),
     .rdata_o({written_o[1], written_o[0], wr_r})
   );
-  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount)) i_una (
-    .clk_i, .we_i(we_una), .addr_i(idx2_q), .data_i(una_d), .raddr_i(idx1_q), .rdata_o(una_r)
+  spfe_lutram #(
+    .Width(32),
+    .Depth(SessionCount)
+  ) i_una (
+    .clk_i,
+    .we_i(we_una),
+    .addr_i(idx2_q),
+    .data_i(una_d),
+    .raddr_i(idx1_q),
+    .rdata_o(una_r)
   );
 
   always_comb begin

@@ -6,147 +6,147 @@ module spfe_tcp_tx_send
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Bytes per beat: 4 or 8.
-    parameter int unsigned MacBytes = 4,
-    /// 1: pad frames to 60 bytes.
-    parameter bit MacPad = 1'b1,
-    /// Width of a byte count of one chunk; derived.
-    localparam int unsigned ChunkBits = $clog2(MacBytes) + 1,
-    /// 32-bit words per beat; derived.
-    localparam int unsigned Lanes = MacBytes / 4
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Bytes per beat: 4 or 8.
+  parameter int unsigned MacBytes = 4,
+  /// 1: pad frames to 60 bytes.
+  parameter bit MacPad = 1'b1,
+  /// Width of a byte count of one chunk; derived.
+  localparam int unsigned ChunkBits = $clog2(MacBytes) + 1,
+  /// 32-bit words per beat; derived.
+  localparam int unsigned Lanes = MacBytes / 4
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
 
-    /// Sessions that may send live.
-    input logic [SessionCount-1:0] go_i,
-    /// The queue holds a message.
-    input logic head_valid_i,
-    /// Oldest message; valid at the latest in the cycle after new_go_i.
-    input desc_t head_i,
-    /// The message has been sent, deferred or discarded; the queue removes it.
-    output logic head_pop_o,
-    /// head_sum_i is valid.
-    input logic head_sum_valid_i,
-    /// Payload sum of the oldest message.
-    input sum_t head_sum_i,
-    /// A message enters the queue in this cycle and its session may send live.
-    input logic new_go_i,
-    /// Session of that message.
-    input sid_t new_sid_i,
+  /// Sessions that may send live.
+  input logic [SessionCount-1:0] go_i,
+  /// The queue holds a message.
+  input logic head_valid_i,
+  /// Oldest message; valid at the latest in the cycle after new_go_i.
+  input desc_t head_i,
+  /// The message has been sent, deferred or discarded; the queue removes it.
+  output logic head_pop_o,
+  /// head_sum_i is valid.
+  input logic head_sum_valid_i,
+  /// Payload sum of the oldest message.
+  input sum_t head_sum_i,
+  /// A message enters the queue in this cycle and its session may send live.
+  input logic new_go_i,
+  /// Session of that message.
+  input sid_t new_sid_i,
 
-    /// A chunk of message payload is valid.
-    input logic data_valid_i,
-    /// Sender accepts the chunk.
-    output logic data_ready_o,
-    /// Payload chunk.
-    input logic [MacBytes*8-1:0] data_i,
-    /// Valid bytes in data_i.
-    input logic [ChunkBits-1:0] data_bytes_i,
-    /// Last chunk of the message.
-    input logic data_last_i,
+  /// A chunk of message payload is valid.
+  input logic data_valid_i,
+  /// Sender accepts the chunk.
+  output logic data_ready_o,
+  /// Payload chunk.
+  input logic [MacBytes*8-1:0] data_i,
+  /// Valid bytes in data_i.
+  input logic [ChunkBits-1:0] data_bytes_i,
+  /// Last chunk of the message.
+  input logic data_last_i,
 
-    /// A command waits to be sent.
-    input logic cmd_valid_i,
-    /// Header table entry of the command.
-    input sid_t cmd_sid_i,
-    /// SEQ of the command is SND.NXT, so all earlier messages must have completed.
-    input logic cmd_seq_nxt_i,
-    /// Bytes after the 20-byte TCP header of the command.
-    input logic [15:0] cmd_bytes_i,
-    /// Ones-complement sum of these bytes.
-    input sum_t cmd_sum_i,
-    /// A chunk of these bytes is valid.
-    input logic cmd_data_valid_i,
-    /// Sender accepts the chunk.
-    output logic cmd_data_ready_o,
-    /// Command chunk.
-    input logic [MacBytes*8-1:0] cmd_data_i,
-    /// The frame of the command starts.
-    output logic cmd_begins_o,
-    /// The last beat of the command's frame is in the output register.
-    output logic cmd_left_o,
+  /// A command waits to be sent.
+  input logic cmd_valid_i,
+  /// Header table entry of the command.
+  input sid_t cmd_sid_i,
+  /// SEQ of the command is SND.NXT, so all earlier messages must have completed.
+  input logic cmd_seq_nxt_i,
+  /// Bytes after the 20-byte TCP header of the command.
+  input logic [15:0] cmd_bytes_i,
+  /// Ones-complement sum of these bytes.
+  input sum_t cmd_sum_i,
+  /// A chunk of these bytes is valid.
+  input logic cmd_data_valid_i,
+  /// Sender accepts the chunk.
+  output logic cmd_data_ready_o,
+  /// Command chunk.
+  input logic [MacBytes*8-1:0] cmd_data_i,
+  /// The frame of the command starts.
+  output logic cmd_begins_o,
+  /// The last beat of the command's frame is in the output register.
+  output logic cmd_left_o,
 
-    /// Frame data from ARP and ICMP; valid stays high within a frame.
-    input logic [MacBytes*8-1:0] net_data_i,
-    /// Valid bytes of the beat.
-    input logic [MacBytes-1:0] net_keep_i,
-    /// A beat is offered.
-    input logic net_valid_i,
-    /// Sender accepts the beat.
-    output logic net_ready_o,
-    /// Last beat of the frame.
-    input logic net_last_i,
+  /// Frame data from ARP and ICMP; valid stays high within a frame.
+  input logic [MacBytes*8-1:0] net_data_i,
+  /// Valid bytes of the beat.
+  input logic [MacBytes-1:0] net_keep_i,
+  /// A beat is offered.
+  input logic net_valid_i,
+  /// Sender accepts the beat.
+  output logic net_ready_o,
+  /// Last beat of the frame.
+  input logic net_last_i,
 
-    /// No frame is in progress: a new one may start.
-    output logic idle_o,
-    /// A frame starts: load the headers.
-    output logic load_o,
-    /// With load_o: 1 live message, 0 command.
-    output logic load_live_o,
-    /// Session of the message that may start in this cycle.
-    output sid_t live_sid_o,
-    /// Session of the frame, in the cycle after load_o.
-    output sid_t sid_o,
-    /// First words of the frame that starts.
-    input logic [Lanes-1:0][31:0] start_words_i,
-    /// Number of the first header word of the next beat.
-    output logic [4:0] index_o,
-    /// Header words of the current beat.
-    input logic [Lanes-1:0][31:0] words_i,
-    /// TCP checksum in the lower half of its word; 0 in other words.
-    input logic [Lanes-1:0][15:0] checks_i,
-    /// The frame has an IEEE 802.1Q tag.
-    input logic tagged_i,
-    /// ACK of the frame, from the second cycle after load_o.
-    input seq_t ack_i,
-    /// Bytes after the 20-byte TCP header, from the second cycle after load_o.
-    input logic [15:0] bytes_i,
-    /// Ones-complement sum of the payload.
-    output sum_t payload_sum_o,
+  /// No frame is in progress: a new one may start.
+  output logic idle_o,
+  /// A frame starts: load the headers.
+  output logic load_o,
+  /// With load_o: 1 live message, 0 command.
+  output logic load_live_o,
+  /// Session of the message that may start in this cycle.
+  output sid_t live_sid_o,
+  /// Session of the frame, in the cycle after load_o.
+  output sid_t sid_o,
+  /// First words of the frame that starts.
+  input logic [Lanes-1:0][31:0] start_words_i,
+  /// Number of the first header word of the next beat.
+  output logic [4:0] index_o,
+  /// Header words of the current beat.
+  input logic [Lanes-1:0][31:0] words_i,
+  /// TCP checksum in the lower half of its word; 0 in other words.
+  input logic [Lanes-1:0][15:0] checks_i,
+  /// The frame has an IEEE 802.1Q tag.
+  input logic tagged_i,
+  /// ACK of the frame, from the second cycle after load_o.
+  input seq_t ack_i,
+  /// Bytes after the 20-byte TCP header, from the second cycle after load_o.
+  input logic [15:0] bytes_i,
+  /// Ones-complement sum of the payload.
+  output sum_t payload_sum_o,
 
-    /// Request to reserve the sequence numbers of a live message.
-    output state_req_t req_o,
-    /// req_o is valid.
-    output logic req_valid_o,
-    /// req_o is accepted.
-    input logic req_ready_i,
-    /// The request has completed.
-    input logic res_valid_i,
-    /// With res_valid_i: the numbers are reserved; 0: the message is stale.
-    input logic res_match_i,
+  /// Request to reserve the sequence numbers of a live message.
+  output state_req_t req_o,
+  /// req_o is valid.
+  output logic req_valid_o,
+  /// req_o is accepted.
+  input logic req_ready_i,
+  /// The request has completed.
+  input logic res_valid_i,
+  /// With res_valid_i: the numbers are reserved; 0: the message is stale.
+  input logic res_match_i,
 
-    /// outcome_o is valid: the oldest message has completed.
-    output logic outcome_valid_o,
-    /// How the message ended.
-    output outcome_t outcome_o,
-    /// The finisher has room for another outcome and those in flight.
-    input logic outcome_room_i,
-    /// The finisher has no message left.
-    input logic finish_idle_i,
-    /// The finisher has completed a message that was not sent; live messages may start again.
-    input logic finish_clear_i,
+  /// outcome_o is valid: the oldest message has completed.
+  output logic outcome_valid_o,
+  /// How the message ended.
+  output outcome_t outcome_o,
+  /// The finisher has room for another outcome and those in flight.
+  input logic outcome_room_i,
+  /// The finisher has no message left.
+  input logic finish_idle_i,
+  /// The finisher has completed a message that was not sent; live messages may start again.
+  input logic finish_clear_i,
 
-    /// Frame data to the MAC.
-    output logic [MacBytes*8-1:0] mac_data_o,
-    /// Valid bytes of the beat.
-    output logic [MacBytes-1:0] mac_keep_o,
-    /// A beat is offered; stays high until the end of the frame.
-    output logic mac_valid_o,
-    /// MAC accepts the beat.
-    input logic mac_ready_i,
-    /// Last beat of the frame.
-    output logic mac_last_o,
-    /// With mac_last_o: the MAC must invalidate the frame.
-    output logic mac_err_o,
-    /// A live frame was aborted.
-    output logic aborted_o,
-    /// Session of the aborted frame.
-    output sid_t aborted_sid_o
+  /// Frame data to the MAC.
+  output logic [MacBytes*8-1:0] mac_data_o,
+  /// Valid bytes of the beat.
+  output logic [MacBytes-1:0] mac_keep_o,
+  /// A beat is offered; stays high until the end of the frame.
+  output logic mac_valid_o,
+  /// MAC accepts the beat.
+  input logic mac_ready_i,
+  /// Last beat of the frame.
+  output logic mac_last_o,
+  /// With mac_last_o: the MAC must invalidate the frame.
+  output logic mac_err_o,
+  /// A live frame was aborted.
+  output logic aborted_o,
+  /// Session of the aborted frame.
+  output sid_t aborted_sid_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned BeatBits = $clog2(MacBytes);
@@ -463,9 +463,15 @@ module spfe_tcp_tx_send
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_cmd : assert (!(in_frame && !live_q && need && !have)) else $error("command starves");
-      a_net : assert (!(state_q == Net && adv && !net_valid_i)) else $error("gap in a frame");
-      a_head : assert (!(state_q == Frame && live_q) || head_valid_i) else $error("no message");
+      a_cmd :
+      assert (!(in_frame && !live_q && need && !have))
+      else $error("command starves");
+      a_net :
+      assert (!(state_q == Net && adv && !net_valid_i))
+      else $error("gap in a frame");
+      a_head :
+      assert (!(state_q == Frame && live_q) || head_valid_i)
+      else $error("no message");
     end
   end
 `endif

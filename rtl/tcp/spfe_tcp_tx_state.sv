@@ -8,78 +8,78 @@ module spfe_tcp_tx_state
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// log2 of the ring size of a session in bytes.
-    parameter int unsigned RingBits = 16,
-    /// Number of requesters, in order of priority; the last one is the command block.
-    localparam int unsigned Askers = 3
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// log2 of the ring size of a session in bytes.
+  parameter int unsigned RingBits = 16,
+  /// Number of requesters, in order of priority; the last one is the command block.
+  localparam int unsigned Askers = 3
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high; closes all sessions.
-    input logic rst_i,
-    /// Longest message in bytes; from the configuration.
-    input logic [15:0] mss_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high; closes all sessions.
+  input logic rst_i,
+  /// Longest message in bytes; from the configuration.
+  input logic [15:0] mss_i,
 
-    /// Requests; index 0 has the highest priority.
-    input state_req_t [Askers-1:0] req_i,
-    /// req_i is valid; held until accepted.
-    input logic [Askers-1:0] req_valid_i,
-    /// Accepts req_i.
-    output logic [Askers-1:0] req_ready_o,
-    /// The last request of this requester has completed; go_o and room_o follow in the next cycle.
-    output logic [Askers-1:0] res_valid_o,
-    /// With res_valid_o: the pointer was as expected.
-    output logic res_match_o,
+  /// Requests; index 0 has the highest priority.
+  input state_req_t [Askers-1:0] req_i,
+  /// req_i is valid; held until accepted.
+  input logic [Askers-1:0] req_valid_i,
+  /// Accepts req_i.
+  output logic [Askers-1:0] req_ready_o,
+  /// The last request of this requester has completed; go_o and room_o follow in the next cycle.
+  output logic [Askers-1:0] res_valid_o,
+  /// With res_valid_o: the pointer was as expected.
+  output logic res_match_o,
 
-    /// StateWritten request of the user side.
-    input state_req_t user_req_i,
-    /// user_req_i is valid; held until accepted.
-    input logic user_valid_i,
-    /// Accepts user_req_i.
-    output logic user_ready_o,
-    /// The request of the user side has completed.
-    output logic user_done_o,
-    /// With user_done_o: written was as expected.
-    output logic user_match_o,
+  /// StateWritten request of the user side.
+  input state_req_t user_req_i,
+  /// user_req_i is valid; held until accepted.
+  input logic user_valid_i,
+  /// Accepts user_req_i.
+  output logic user_ready_o,
+  /// The request of the user side has completed.
+  output logic user_done_o,
+  /// With user_done_o: written was as expected.
+  output logic user_match_o,
 
-    /// New send state of a session; from the engine.
-    input snd_cmd_t snd_cmd_i,
-    /// snd_cmd_i is valid.
-    input logic snd_cmd_valid_i,
-    /// Accepts snd_cmd_i.
-    output logic snd_cmd_ready_o,
+  /// New send state of a session; from the engine.
+  input snd_cmd_t snd_cmd_i,
+  /// snd_cmd_i is valid.
+  input logic snd_cmd_valid_i,
+  /// Accepts snd_cmd_i.
+  output logic snd_cmd_ready_o,
 
-    /// Sessions that may send a message live.
-    output logic [SessionCount-1:0] go_o,
-    /// Sessions that are open for user data.
-    output logic [SessionCount-1:0] open_o,
-    /// Sessions whose ring has room for a message of any length.
-    output logic [SessionCount-1:0] room_o,
+  /// Sessions that may send a message live.
+  output logic [SessionCount-1:0] go_o,
+  /// Sessions that are open for user data.
+  output logic [SessionCount-1:0] open_o,
+  /// Sessions whose ring has room for a message of any length.
+  output logic [SessionCount-1:0] room_o,
 
-    /// Session to read; from the engine.
-    input sid_t eng_sid_i,
-    /// SND.NXT of eng_sid_i.
-    output seq_t eng_nxt_o,
-    /// End of the data of eng_sid_i that was sent live or left to the engine.
-    output seq_t eng_consumed_o,
-    /// End of the data of eng_sid_i in the ring.
-    output seq_t eng_written_o,
-    /// Session to read; from the receiver.
-    input sid_t rx_sid_i,
-    /// SND.NXT of rx_sid_i.
-    output seq_t rx_nxt_o,
-    /// Session to read; from the command block.
-    input sid_t cmd_sid_i,
-    /// SND.NXT of cmd_sid_i.
-    output seq_t cmd_nxt_o,
-    /// Session to read; from the user side.
-    input sid_t user_sid_i,
-    /// End of the data of user_sid_i in the ring.
-    output seq_t user_written_o,
-    /// Generation bit of each session; toggles when it is opened.
-    output logic [SessionCount-1:0] gen_o
+  /// Session to read; from the engine.
+  input sid_t eng_sid_i,
+  /// SND.NXT of eng_sid_i.
+  output seq_t eng_nxt_o,
+  /// End of the data of eng_sid_i that was sent live or left to the engine.
+  output seq_t eng_consumed_o,
+  /// End of the data of eng_sid_i in the ring.
+  output seq_t eng_written_o,
+  /// Session to read; from the receiver.
+  input sid_t rx_sid_i,
+  /// SND.NXT of rx_sid_i.
+  output seq_t rx_nxt_o,
+  /// Session to read; from the command block.
+  input sid_t cmd_sid_i,
+  /// SND.NXT of cmd_sid_i.
+  output seq_t cmd_nxt_o,
+  /// Session to read; from the user side.
+  input sid_t user_sid_i,
+  /// End of the data of user_sid_i in the ring.
+  output seq_t user_written_o,
+  /// Generation bit of each session; toggles when it is opened.
+  output logic [SessionCount-1:0] gen_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   typedef logic [IdxBits-1:0] idx_t;
@@ -143,11 +143,23 @@ module spfe_tcp_tx_state
 
   // ---- ring pointers
   logic room_done, mine1_q, mine2_q, mine3_q;
-  spfe_tcp_tx_room #(.SessionCount(SessionCount), .RingBits(RingBits)) i_room (
-    .clk_i, .rst_i, .mss_i, .gen_i(gen_q),
-    .valid_i(room_valid), .req_i(room_req), .init_i(snd_cmd_i.init), .una_i(snd_cmd_i.una),
-    .done_o(room_done), .match_o(user_match_o), .room_o,
-    .sid_i({user_sid_i, eng_sid_i}), .written_o({user_written_o, eng_written_o})
+  spfe_tcp_tx_room #(
+    .SessionCount(SessionCount),
+    .RingBits(RingBits)
+  ) i_room (
+    .clk_i,
+    .rst_i,
+    .mss_i,
+    .gen_i(gen_q),
+    .valid_i(room_valid),
+    .req_i(room_req),
+    .init_i(snd_cmd_i.init),
+    .una_i(snd_cmd_i.una),
+    .done_o(room_done),
+    .match_o(user_match_o),
+    .room_o,
+    .sid_i({user_sid_i, eng_sid_i}),
+    .written_o({user_written_o, eng_written_o})
   );
   assign user_done_o = room_done && mine3_q;
 
@@ -166,21 +178,54 @@ module spfe_tcp_tx_state
   idx_t idx1, idx2_q;
   assign idx1 = idx_t'(r1_q.sid);
 
-  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(4)) i_nxt (
-    .clk_i, .we_i(we_nxt), .addr_i(idx2_q), .data_i(nxt_d),
+  spfe_lutram #(
+    .Width(32),
+    .Depth(SessionCount),
+    .Ports(4)
+  ) i_nxt (
+    .clk_i,
+    .we_i(we_nxt),
+    .addr_i(idx2_q),
+    .data_i(nxt_d),
     .raddr_i({idx_t'(cmd_sid_i), idx_t'(rx_sid_i), idx_t'(eng_sid_i), idx1}),
     .rdata_o({cmd_nxt_o, rx_nxt_o, eng_nxt_o, nxt_r})
   );
-  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(2)) i_consumed (
-    .clk_i, .we_i(we_cons), .addr_i(idx2_q), .data_i(cons_d),
-    .raddr_i({idx_t'(eng_sid_i), idx1}), .rdata_o({eng_consumed_o, cons_r})
+  spfe_lutram #(
+    .Width(32),
+    .Depth(SessionCount),
+    .Ports(2)
+  ) i_consumed (
+    .clk_i,
+    .we_i(we_cons),
+    .addr_i(idx2_q),
+    .data_i(cons_d),
+    .raddr_i({idx_t'(eng_sid_i), idx1}),
+    .rdata_o({eng_consumed_o, cons_r})
   );
   // Reserved: end of the data that is consumed or being sent live.
-  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_reserved (
-    .clk_i, .we_i(we_res), .addr_i(idx2_q), .data_i(res_d), .raddr_i(idx1), .rdata_o(res_r)
+  spfe_lutram #(
+    .Width(32),
+    .Depth(SessionCount),
+    .Ports(1)
+  ) i_reserved (
+    .clk_i,
+    .we_i(we_res),
+    .addr_i(idx2_q),
+    .data_i(res_d),
+    .raddr_i(idx1),
+    .rdata_o(res_r)
   );
-  spfe_lutram #(.WIDTH(32), .DEPTH(SessionCount), .PORTS(1)) i_edge (
-    .clk_i, .we_i(we_set), .addr_i(idx2_q), .data_i(lim_d), .raddr_i(idx1), .rdata_o(lim_r)
+  spfe_lutram #(
+    .Width(32),
+    .Depth(SessionCount),
+    .Ports(1)
+  ) i_edge (
+    .clk_i,
+    .we_i(we_set),
+    .addr_i(idx2_q),
+    .data_i(lim_d),
+    .raddr_i(idx1),
+    .rdata_o(lim_r)
   );
 
   // ---- stage 2: new values
@@ -304,7 +349,9 @@ module spfe_tcp_tx_state
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i && v2_q) begin
-      a_one : assert ($onehot0(who2_q)) else $error("two askers at once");
+      a_one :
+      assert ($onehot0(who2_q))
+      else $error("two askers at once");
     end
   end
 `endif

@@ -5,25 +5,25 @@ module spfe_tcp_tx_sum
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Bytes per beat: 4, 8 or 16.
-    parameter int unsigned Bytes = 8
+  /// Bytes per beat: 4, 8 or 16.
+  parameter int unsigned Bytes = 8
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// A beat of a message is valid.
-    input logic valid_i,
-    /// First beat of the message.
-    input logic first_i,
-    /// Last beat of the message.
-    input logic last_i,
-    /// Beat data; first byte in bits 7:0, bytes that are not valid are 0.
-    input logic [Bytes*8-1:0] data_i,
-    /// sum_o is valid; one cycle.
-    output logic valid_o,
-    /// Ones-complement sum of the message, not inverted.
-    output sum_t sum_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// A beat of a message is valid.
+  input logic valid_i,
+  /// First beat of the message.
+  input logic first_i,
+  /// Last beat of the message.
+  input logic last_i,
+  /// Beat data; first byte in bits 7:0, bytes that are not valid are 0.
+  input logic [Bytes*8-1:0] data_i,
+  /// sum_o is valid; one cycle.
+  output logic valid_o,
+  /// Ones-complement sum of the message, not inverted.
+  output sum_t sum_o
 );
   localparam int unsigned Words = Bytes / 2;
   localparam int unsigned Pairs = Words / 2;

@@ -5,27 +5,27 @@ module spfe_tcp_tx_table
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Number of sessions. One more entry serves segments without a session.
-    parameter int unsigned SessionCount = 16,
-    /// Number of virtual interfaces, 1 to 8.
-    parameter int unsigned VifCount = 1
+  /// Number of sessions. One more entry serves segments without a session.
+  parameter int unsigned SessionCount = 16,
+  /// Number of virtual interfaces, 1 to 8.
+  parameter int unsigned VifCount = 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Virtual interfaces; from the configuration.
-    input vif_cfg_t [MaxVifs-1:0] vif_i,
-    /// New entry.
-    input hdr_cmd_t cmd_i,
-    /// cmd_i is valid; held until accepted.
-    input logic cmd_valid_i,
-    /// Accepts cmd_i; the entry is readable from the next cycle.
-    output logic cmd_ready_o,
-    /// Sessions that the two readers look up. Reader 0 never asks for the entry without a session.
-    input sid_t [1:0] sid_i,
-    /// Entry of each reader, in the same cycle.
-    output hdr_t [1:0] hdr_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Virtual interfaces; from the configuration.
+  input vif_cfg_t [MaxVifs-1:0] vif_i,
+  /// New entry.
+  input hdr_cmd_t cmd_i,
+  /// cmd_i is valid; held until accepted.
+  input logic cmd_valid_i,
+  /// Accepts cmd_i; the entry is readable from the next cycle.
+  output logic cmd_ready_o,
+  /// Sessions that the two readers look up. Reader 0 never asks for the entry without a session.
+  input sid_t [1:0] sid_i,
+  /// Entry of each reader, in the same cycle.
+  output hdr_t [1:0] hdr_o
 );
   localparam int unsigned Entries = SessionCount + 1;
   localparam int unsigned IdxBits = $clog2(Entries);
@@ -71,14 +71,23 @@ module spfe_tcp_tx_table
     entry.tcp_sum = tcp_sum_q;
   end
 
-  spfe_lutram #(.WIDTH($bits(hdr_t)), .DEPTH(Entries), .PORTS(2)) i_table (
-    .clk_i, .we_i(write), .addr_i(idx_t'(cmd_i.sid)), .data_i(entry),
-    .raddr_i({idx_t'(sid_i[1]), idx_t'(LiveBits'(sid_i[0]))}), .rdata_o(hdr_o)
+  spfe_lutram #(
+    .Width($bits(hdr_t)),
+    .Depth(Entries),
+    .Ports(2)
+  ) i_table (
+    .clk_i,
+    .we_i(write),
+    .addr_i(idx_t'(cmd_i.sid)),
+    .data_i(entry),
+    .raddr_i({idx_t'(sid_i[1]), idx_t'(LiveBits'(sid_i[0]))}),
+    .rdata_o(hdr_o)
   );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    a_sid : assert (rst_i || !cmd_valid_i || 32'(cmd_i.sid) <= SessionCount)
+    a_sid :
+    assert (rst_i || !cmd_valid_i || 32'(cmd_i.sid) <= SessionCount)
     else $error("header of session %0d of %0d", cmd_i.sid, SessionCount);
   end
 `endif

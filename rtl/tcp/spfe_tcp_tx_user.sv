@@ -6,112 +6,112 @@ module spfe_tcp_tx_user
   import spfe_tcp_pkg::*;
   import spfe_tcp_tx_pkg::*;
 #(
-    /// Number of sessions, 2 to 256.
-    parameter int unsigned SessionCount = 16,
-    /// Width of the user stream in bits: 32, 64 or 128.
-    parameter int unsigned Width = 64,
-    /// Width of the MAC stream in bits: 32 or 64.
-    parameter int unsigned MacWidth = 32,
-    /// 1: discard messages for a session that is not open; 0: stall the user side.
-    parameter bit DropIfNotEstablished = 1'b0,
-    /// Bytes per beat; derived.
-    localparam int unsigned Bytes = Width / 8,
-    /// Width of a byte count of one beat; derived.
-    localparam int unsigned CountBits = $clog2(Bytes) + 1
+  /// Number of sessions, 2 to 256.
+  parameter int unsigned SessionCount = 16,
+  /// Width of the user stream in bits: 32, 64 or 128.
+  parameter int unsigned Width = 64,
+  /// Width of the MAC stream in bits: 32 or 64.
+  parameter int unsigned MacWidth = 32,
+  /// 1: discard messages for a session that is not open; 0: stall the user side.
+  parameter bit DropIfNotEstablished = 1'b0,
+  /// Bytes per beat; derived.
+  localparam int unsigned Bytes = Width / 8,
+  /// Width of a byte count of one beat; derived.
+  localparam int unsigned CountBits = $clog2(Bytes) + 1
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high.
-    input logic rst_i,
-    /// Longest message in bytes; from the configuration.
-    input logic [15:0] mss_i,
-    /// 1: refuse a message that finds no room in the ring; 0: stall it.
-    input logic ring_refuse_i,
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high.
+  input logic rst_i,
+  /// Longest message in bytes; from the configuration.
+  input logic [15:0] mss_i,
+  /// 1: refuse a message that finds no room in the ring; 0: stall it.
+  input logic ring_refuse_i,
 
-    /// Valid bytes of the beat; examined only with last_i.
-    input logic [Bytes-1:0] keep_i,
-    /// The user offers a beat.
-    input logic valid_i,
-    /// The beat is accepted.
-    output logic ready_o,
-    /// Last beat of the message.
-    input logic last_i,
-    /// First beat: session number.
-    input sid_t sid_i,
-    /// First beat: 1 length known, 2 length and checksum known, other values nothing known.
-    input logic [1:0] mode_i,
-    /// First beat: message length in bytes (modes 1 and 2).
-    input logic [15:0] len_i,
-    /// First beat: ones-complement sum of the message (mode 2).
-    input sum_t sum_i,
-    /// First beat: set PSH in the segment.
-    input logic push_i,
+  /// Valid bytes of the beat; examined only with last_i.
+  input logic [Bytes-1:0] keep_i,
+  /// The user offers a beat.
+  input logic valid_i,
+  /// The beat is accepted.
+  output logic ready_o,
+  /// Last beat of the message.
+  input logic last_i,
+  /// First beat: session number.
+  input sid_t sid_i,
+  /// First beat: 1 length known, 2 length and checksum known, other values nothing known.
+  input logic [1:0] mode_i,
+  /// First beat: message length in bytes (modes 1 and 2).
+  input logic [15:0] len_i,
+  /// First beat: ones-complement sum of the message (mode 2).
+  input sum_t sum_i,
+  /// First beat: set PSH in the segment.
+  input logic push_i,
 
-    /// Sessions that may send live.
-    input logic [SessionCount-1:0] go_i,
-    /// Sessions that are open for user data.
-    input logic [SessionCount-1:0] open_i,
-    /// Sessions whose ring has room for a message of any length.
-    input logic [SessionCount-1:0] room_i,
-    /// Generation bit of each session; toggles when it is opened.
-    input logic [SessionCount-1:0] gen_i,
-    /// End of the data in the ring of session sid_i.
-    input seq_t written_i,
-    /// The data FIFO and the ring writer have room for several more beats.
-    input logic flow_ok_i,
-    /// A message slot is free.
-    input logic slot_ok_i,
+  /// Sessions that may send live.
+  input logic [SessionCount-1:0] go_i,
+  /// Sessions that are open for user data.
+  input logic [SessionCount-1:0] open_i,
+  /// Sessions whose ring has room for a message of any length.
+  input logic [SessionCount-1:0] room_i,
+  /// Generation bit of each session; toggles when it is opened.
+  input logic [SessionCount-1:0] gen_i,
+  /// End of the data in the ring of session sid_i.
+  input seq_t written_i,
+  /// The data FIFO and the ring writer have room for several more beats.
+  input logic flow_ok_i,
+  /// A message slot is free.
+  input logic slot_ok_i,
 
-    /// A beat was accepted and not discarded; to FIFO, sum and ring.
-    output logic beat_valid_o,
-    /// First beat of the message.
-    output logic beat_first_o,
-    /// Last beat of the message.
-    output logic beat_last_o,
-    /// Valid bytes of the beat.
-    output logic [CountBits-1:0] beat_bytes_o,
-    /// The beat is within the MSS and may be written to the ring.
-    output logic beat_ring_o,
-    /// All beats so far become readable in the FIFO.
-    output logic commit_o,
-    /// The FIFO drops the beats since the last commit.
-    output logic rollback_o,
-    /// Sequence number of the message's first byte; with beat_first_o.
-    output seq_t first_seq_o,
+  /// A beat was accepted and not discarded; to FIFO, sum and ring.
+  output logic beat_valid_o,
+  /// First beat of the message.
+  output logic beat_first_o,
+  /// Last beat of the message.
+  output logic beat_last_o,
+  /// Valid bytes of the beat.
+  output logic [CountBits-1:0] beat_bytes_o,
+  /// The beat is within the MSS and may be written to the ring.
+  output logic beat_ring_o,
+  /// All beats so far become readable in the FIFO.
+  output logic commit_o,
+  /// The FIFO drops the beats since the last commit.
+  output logic rollback_o,
+  /// Sequence number of the message's first byte; with beat_first_o.
+  output seq_t first_seq_o,
 
-    /// desc_o is valid: its frame may start in this cycle or later.
-    output logic desc_valid_o,
-    /// The session may send live: the frame may start in this cycle if the queue is empty.
-    output logic desc_go_o,
-    /// Description of the message.
-    output desc_t desc_o,
-    /// Counted bytes of the last message; valid from the cycle after its last beat.
-    output logic [15:0] total_o,
+  /// desc_o is valid: its frame may start in this cycle or later.
+  output logic desc_valid_o,
+  /// The session may send live: the frame may start in this cycle if the queue is empty.
+  output logic desc_go_o,
+  /// Description of the message.
+  output desc_t desc_o,
+  /// Counted bytes of the last message; valid from the cycle after its last beat.
+  output logic [15:0] total_o,
 
-    /// Request to advance written over the whole message.
-    output state_req_t req_o,
-    /// req_o is valid.
-    output logic req_valid_o,
-    /// req_o is accepted.
-    input logic req_ready_i,
-    /// The request has completed.
-    input logic res_valid_i,
-    /// With res_valid_i: the pointer was as expected and has advanced.
-    input logic res_match_i,
+  /// Request to advance written over the whole message.
+  output state_req_t req_o,
+  /// req_o is valid.
+  output logic req_valid_o,
+  /// req_o is accepted.
+  input logic req_ready_i,
+  /// The request has completed.
+  input logic res_valid_i,
+  /// With res_valid_i: the pointer was as expected and has advanced.
+  input logic res_match_i,
 
-    /// A message that has a slot has ended.
-    output logic status_valid_o,
-    /// With status_valid_o: the message is in the ring; 0: it was refused.
-    output logic status_ok_o,
+  /// A message that has a slot has ended.
+  output logic status_valid_o,
+  /// With status_valid_o: the message is in the ring; 0: it was refused.
+  output logic status_ok_o,
 
-    /// A message was refused; raises EvTxRefused.
-    output logic refused_valid_o,
-    /// The event block accepts the refusal.
-    input logic refused_ready_i,
-    /// Session of the refused message.
-    output sid_t refused_sid_o,
-    /// Reason of the refusal.
-    output refused_e refused_why_o
+  /// A message was refused; raises EvTxRefused.
+  output logic refused_valid_o,
+  /// The event block accepts the refusal.
+  input logic refused_ready_i,
+  /// Session of the refused message.
+  output sid_t refused_sid_o,
+  /// Reason of the refusal.
+  output refused_e refused_why_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned ByteBits = $clog2(Bytes);
@@ -309,10 +309,14 @@ module spfe_tcp_tx_user
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_take : assert (beat_valid_o == (take && !discard)) else $error("a beat taken, or not");
+      a_take :
+      assert (beat_valid_o == (take && !discard))
+      else $error("a beat taken, or not");
     end
     if (!rst_i && take && !last_i) begin
-      a_full : assert (&keep_i) else $error("a beat before the last one is not full");
+      a_full :
+      assert (&keep_i)
+      else $error("a beat before the last one is not full");
     end
   end
 `endif

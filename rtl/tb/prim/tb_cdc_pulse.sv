@@ -5,11 +5,11 @@ module tb_cdc_pulse
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       NAME   = "",
+  parameter string       Name   = "",
   /// Pulses to send.
-  parameter int unsigned PULSES = 3000
+  parameter int unsigned Pulses = 3000
 );
-  localparam int unsigned HANG = 10000;
+  localparam int unsigned Hang = 10000;
 
   bit          run = 1'b0;
   logic        clk;
@@ -28,7 +28,7 @@ module tb_cdc_pulse
   int unsigned still = 0;
 
   initial begin
-    run = chosen(NAME);
+    run = chosen(Name);
     if (run) begin
       half  = $urandom_range(20, 2);
       rhalf = $urandom_range(20, 2);
@@ -36,27 +36,27 @@ module tb_cdc_pulse
     end
   end
 
-  spfe_tb_clock clock (.run_i(run), .half_i(half), .clk_o(clk));
-  spfe_tb_clock #(.DRIFT(5)) rclock (.run_i(run), .half_i(rhalf), .clk_o(rclk));
+  spfe_tb_clock i_clock (.run_i(run), .half_i(half), .clk_o(clk));
+  spfe_tb_clock #(.Drift(5)) i_rclock (.run_i(run), .half_i(rhalf), .clk_o(rclk));
 
-  spfe_cdc_pulse dut (
+  spfe_cdc_pulse i_dut (
     .clk_i(clk), .rst_i(rst), .pulse_i(pulse), .ready_o(ready),
     .rclk_i(rclk), .rrst_i(rst), .pulse_o(rpulse)
   );
 
   always @(posedge clk) begin
     if (chance(1)) often <= activity();
-    pulse <= !rst && taken < PULSES - 1 && chance(often);
+    pulse <= !rst && taken < Pulses - 1 && chance(often);
     if (!rst && pulse) begin
       if (ready) taken <= taken + 1;
       else refused <= refused + 1;
     end
     still <= ready ? 0 : still + 1;
-    if (still == HANG) $fatal(1, "pulse %0d did not come back", taken);
-    if (!rst && taken >= PULSES - 1 && !pulse && ready) begin
+    if (still == Hang) $fatal(1, "pulse %0d did not come back", taken);
+    if (!rst && taken >= Pulses - 1 && !pulse && ready) begin
       if (arrived != taken) $fatal(1, "%0d pulses taken, %0d arrived", taken, arrived);
       if (refused == 0) $fatal(1, "no pulse came too early");
-      passed(NAME, taken);
+      passed(Name, taken);
     end
   end
 

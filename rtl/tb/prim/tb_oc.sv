@@ -5,18 +5,18 @@ module tb_oc
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       NAME  = "",
+  parameter string       Name  = "",
   /// Words to add.
-  parameter int unsigned WORDS = 4,
+  parameter int unsigned Words = 4,
   /// Sums to make.
-  parameter int unsigned SUMS  = 50000
+  parameter int unsigned Sums  = 50000
 );
-  logic [WORDS-1:0][15:0] words;
+  logic [Words-1:0][15:0] words;
   logic [15:0]            folded;
   logic [15:0]            added;
 
-  spfe_oc_fold #(.WORDS(WORDS)) fold (.words_i(words), .sum_o(folded));
-  spfe_oc_add add (.a_i(words[0]), .b_i(words[1]), .sum_o(added));
+  spfe_oc_fold #(.Words(Words)) i_fold (.words_i(words), .sum_o(folded));
+  spfe_oc_add i_add (.a_i(words[0]), .b_i(words[1]), .sum_o(added));
 
   // The ends of the range are likelier than chance makes them.
   function automatic bit [15:0] word();
@@ -38,15 +38,15 @@ module tb_oc
   endfunction
 
   initial begin
-    if (chosen(NAME)) begin
-      for (int unsigned n = 0; n < SUMS; n++) begin
-        for (int unsigned i = 0; i < WORDS; i++) words[i] = word();
+    if (chosen(Name)) begin
+      for (int unsigned n = 0; n < Sums; n++) begin
+        for (int unsigned i = 0; i < Words; i++) words[i] = word();
         #1;
-        if (folded != plain(WORDS)) $fatal(1, "%h: %h instead of %h", words, folded, plain(WORDS));
+        if (folded != plain(Words)) $fatal(1, "%h: %h instead of %h", words, folded, plain(Words));
         if (added != plain(2))
           $fatal(1, "%h + %h: %h instead of %h", words[0], words[1], added, plain(2));
       end
-      passed(NAME, SUMS);
+      passed(Name, Sums);
     end
   end
 endmodule

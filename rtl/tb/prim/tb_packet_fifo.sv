@@ -6,34 +6,34 @@ module tb_packet_fifo
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       NAME  = "",
+  parameter string       Name  = "",
   /// Bits of a word.
-  parameter int unsigned WIDTH = 36,
+  parameter int unsigned Width = 36,
   /// Words of the FIFO.
-  parameter int unsigned DEPTH = 16,
+  parameter int unsigned Depth = 16,
   /// Words to receive.
-  parameter int unsigned WORDS = 20000
+  parameter int unsigned Words = 20000
 );
-  localparam int unsigned ALMOST_FULL = 3;
-  localparam int unsigned HANG = 20000;
+  localparam int unsigned AlmostFull = 3;
+  localparam int unsigned Hang = 20000;
 
   bit                         run = 1'b0;
   logic                       clk;
   logic                       rst = 1'b1;
   logic                       valid = 1'b0;
   logic                       ready;
-  logic [WIDTH-1:0]           data;
+  logic [Width-1:0]           data;
   logic                       commit = 1'b0;
   logic                       rollback = 1'b0;
   logic                       rvalid;
   logic                       rready = 1'b0;
-  logic [WIDTH-1:0]           rdata;
-  logic [$clog2(DEPTH+1)-1:0] count;
-  logic [$clog2(DEPTH+1)-1:0] used;
+  logic [Width-1:0]           rdata;
+  logic [$clog2(Depth+1)-1:0] count;
+  logic [$clog2(Depth+1)-1:0] used;
   logic                       almost_full;
 
-  logic [WIDTH-1:0]           open[$];
-  logic [WIDTH-1:0]           committed[$];
+  logic [Width-1:0]           open[$];
+  logic [Width-1:0]           committed[$];
   int unsigned                fill = 50;
   int unsigned                drain = 50;
   int unsigned                received = 0;
@@ -42,13 +42,13 @@ module tb_packet_fifo
   bit                         was_full = 1'b0;
 
   initial begin
-    run = chosen(NAME);
+    run = chosen(Name);
     #100 rst = 1'b0;
   end
 
-  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+  spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
 
-  spfe_packet_fifo #(.WIDTH(WIDTH), .DEPTH(DEPTH), .ALMOST_FULL(ALMOST_FULL)) dut (
+  spfe_packet_fifo #(.Width(Width), .Depth(Depth), .AlmostFull(AlmostFull)) i_dut (
     .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
     .commit_i(commit), .rollback_i(rollback),
     .valid_o(rvalid), .ready_i(rready), .data_o(rdata),
@@ -59,7 +59,7 @@ module tb_packet_fifo
   always @(posedge clk) begin
     if (!rst) begin
       if (rvalid && rready) begin
-        logic [WIDTH-1:0] word;
+        logic [Width-1:0] word;
         if (committed.size() == 0) $fatal(1, "word %0d: %h out of nothing", received, rdata);
         word = committed.pop_front();
         if (rdata != word) $fatal(1, "word %0d: %h instead of %h", received, rdata, word);
@@ -76,7 +76,7 @@ module tb_packet_fifo
     if (chance(1)) fill <= activity();
     if (chance(1)) drain <= activity();
     valid    <= chance(fill);
-    data     <= WIDTH'({$urandom, $urandom});
+    data     <= Width'({$urandom, $urandom});
     commit   <= 1'b0;
     rollback <= 1'b0;
     if (chance(15)) commit <= 1'b1;
@@ -91,22 +91,22 @@ module tb_packet_fifo
         $fatal(1, "%0d words counted, %0d committed", count, committed.size());
       if (32'(used) != committed.size() + open.size())
         $fatal(1, "%0d words used, %0d held", used, committed.size() + open.size());
-      if (ready != (32'(used) < DEPTH)) $fatal(1, "ready is %b with %0d words", ready, used);
-      if (almost_full != (DEPTH - 32'(used) < ALMOST_FULL))
+      if (ready != (32'(used) < Depth)) $fatal(1, "ready is %b with %0d words", ready, used);
+      if (almost_full != (Depth - 32'(used) < AlmostFull))
         $fatal(1, "almost full is %b with %0d words", almost_full, used);
       if (!ready) was_full <= 1'b1;
       still <= rvalid || committed.size() == 0 ? 0 : still + 1;
       if (still > 2) $fatal(1, "a committed word is not shown");
-      if (received >= WORDS) begin
+      if (received >= Words) begin
         if (!was_full || rollbacks < 100) $fatal(1, "never full, or %0d rollbacks", rollbacks);
-        passed(NAME, received);
+        passed(Name, received);
       end
     end
   end
 
   initial begin
     wait (run);
-    repeat (HANG * 50) @(posedge clk);
+    repeat (Hang * 50) @(posedge clk);
     $fatal(1, "only %0d words came", received);
   end
 endmodule

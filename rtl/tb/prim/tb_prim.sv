@@ -2,25 +2,25 @@
 
 /// All benches of rtl/prim; each runs by itself, see spfe_tb_pkg.
 module tb_prim;
-  tb_stream #(.NAME("skid"), .KIND("skid"), .WIDTH(17)) skid ();
-  tb_stream #(.NAME("slice"), .KIND("slice"), .WIDTH(33)) slice ();
-  tb_stream #(.NAME("fifo-2"), .KIND("fifo"), .WIDTH(1), .DEPTH(2)) fifo_2 ();
-  tb_stream #(.NAME("fifo-16"), .KIND("fifo"), .WIDTH(40), .DEPTH(16)) fifo_16 ();
-  tb_stream #(.NAME("fifo-128"), .KIND("fifo"), .WIDTH(36), .DEPTH(128)) fifo_128 ();
-  tb_stream #(.NAME("fifo-async-4"), .KIND("async"), .WIDTH(12), .DEPTH(4)) fifo_async_4 ();
-  tb_stream #(.NAME("fifo-async-32"), .KIND("async"), .WIDTH(64), .DEPTH(32)) fifo_async_32 ();
-  tb_stream #(.NAME("cdc-word"), .KIND("word"), .WIDTH(20), .WORDS(3000)) cdc_word ();
-  tb_packet_fifo #(.NAME("packet-fifo-8"), .WIDTH(9), .DEPTH(8)) packet_fifo_8 ();
-  tb_packet_fifo #(.NAME("packet-fifo-128"), .WIDTH(36), .DEPTH(128)) packet_fifo_128 ();
-  tb_arb #(.NAME("arb-2"), .PORTS(2)) arb_2 ();
-  tb_arb #(.NAME("arb-7"), .PORTS(7)) arb_7 ();
-  tb_arb #(.NAME("arb-16"), .PORTS(16)) arb_16 ();
-  tb_ram #(.NAME("lutram"), .LATENCY(0)) lutram ();
-  tb_ram #(.NAME("bram-1"), .LATENCY(1), .BYTES(4), .BITS(8)) bram_1 ();
-  tb_ram #(.NAME("bram-2"), .LATENCY(2), .BYTES(2), .BITS(9)) bram_2 ();
-  tb_ram #(.NAME("bram-1-old"), .LATENCY(1), .READ_OLD(1'b1)) bram_1_old ();
-  tb_ram #(.NAME("bram-2-old"), .LATENCY(2), .READ_OLD(1'b1), .BYTES(3), .BITS(8)) bram_2_old ();
-  tb_cdc_pulse #(.NAME("cdc-pulse")) cdc_pulse ();
-  tb_oc #(.NAME("oc-2"), .WORDS(2)) oc_2 ();
-  tb_oc #(.NAME("oc-10"), .WORDS(10)) oc_10 ();
+  tb_stream #(.Name("skid"), .Kind("skid"), .Width(17)) i_skid ();
+  tb_stream #(.Name("slice"), .Kind("slice"), .Width(33)) i_slice ();
+  tb_stream #(.Name("fifo-2"), .Kind("fifo"), .Width(1), .Depth(2)) i_fifo_2 ();
+  tb_stream #(.Name("fifo-16"), .Kind("fifo"), .Width(40), .Depth(16)) i_fifo_16 ();
+  tb_stream #(.Name("fifo-128"), .Kind("fifo"), .Width(36), .Depth(128)) i_fifo_128 ();
+  tb_stream #(.Name("fifo-async-4"), .Kind("async"), .Width(12), .Depth(4)) i_fifo_async_4 ();
+  tb_stream #(.Name("fifo-async-32"), .Kind("async"), .Width(64), .Depth(32)) i_fifo_async_32 ();
+  tb_stream #(.Name("cdc-word"), .Kind("word"), .Width(20), .Words(3000)) i_cdc_word ();
+  tb_packet_fifo #(.Name("packet-fifo-8"), .Width(9), .Depth(8)) i_packet_fifo_8 ();
+  tb_packet_fifo #(.Name("packet-fifo-128"), .Width(36), .Depth(128)) i_packet_fifo_128 ();
+  tb_arb #(.Name("arb-2"), .Ports(2)) i_arb_2 ();
+  tb_arb #(.Name("arb-7"), .Ports(7)) i_arb_7 ();
+  tb_arb #(.Name("arb-16"), .Ports(16)) i_arb_16 ();
+  tb_ram #(.Name("lutram"), .Latency(0)) i_lutram ();
+  tb_ram #(.Name("bram-1"), .Latency(1), .Bytes(4), .Bits(8)) i_bram_1 ();
+  tb_ram #(.Name("bram-2"), .Latency(2), .Bytes(2), .Bits(9)) i_bram_2 ();
+  tb_ram #(.Name("bram-1-old"), .Latency(1), .ReadOld(1'b1)) i_bram_1_old ();
+  tb_ram #(.Name("bram-2-old"), .Latency(2), .ReadOld(1'b1), .Bytes(3), .Bits(8)) i_bram_2_old ();
+  tb_cdc_pulse #(.Name("cdc-pulse")) i_cdc_pulse ();
+  tb_oc #(.Name("oc-2"), .Words(2)) i_oc_2 ();
+  tb_oc #(.Name("oc-10"), .Words(10)) i_oc_10 ();
 endmodule

@@ -5,59 +5,59 @@ module tb_ram
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       NAME     = "",
+  parameter string       Name     = "",
   /// Cycles from a read to its word; 0: distributed RAM with two readers.
-  parameter int unsigned LATENCY  = 1,
+  parameter int unsigned Latency  = 1,
   /// Words are read while they are written.
-  parameter bit          READ_OLD = 1'b0,
+  parameter bit          ReadOld = 1'b0,
   /// Bytes of a word, each with its own write enable (block RAM).
-  parameter int unsigned BYTES    = 1,
+  parameter int unsigned Bytes    = 1,
   /// Bits of a byte.
-  parameter int unsigned BITS     = 12,
+  parameter int unsigned Bits     = 12,
   /// Words.
-  parameter int unsigned DEPTH    = 24,
+  parameter int unsigned Depth    = 24,
   /// Cycles to run.
-  parameter int unsigned CYCLES   = 20000
+  parameter int unsigned Cycles   = 20000
 );
-  localparam int unsigned WIDTH = BYTES * BITS;
-  localparam int unsigned ADDR_WIDTH = $clog2(DEPTH);
+  localparam int unsigned Width = Bytes * Bits;
+  localparam int unsigned AddrWidth = $clog2(Depth);
 
   bit                         run = 1'b0;
   logic                       clk;
-  logic [BYTES-1:0]           we = '0;
-  logic [ADDR_WIDTH-1:0]      addr = '0;
-  logic [WIDTH-1:0]           data = '0;
+  logic [Bytes-1:0]           we = '0;
+  logic [AddrWidth-1:0]      addr = '0;
+  logic [Width-1:0]           data = '0;
   logic                       re = 1'b0;
-  logic [1:0][ADDR_WIDTH-1:0] raddr = '0;
+  logic [1:0][AddrWidth-1:0] raddr = '0;
 
-  logic [WIDTH-1:0]           model[DEPTH] = '{default: '0};
+  logic [Width-1:0]           model[Depth] = '{default: '0};
   int unsigned                cycles = 0;
 
-  initial run = chosen(NAME);
-  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+  initial run = chosen(Name);
+  spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
 
   always @(posedge clk) begin
-    bit [ADDR_WIDTH-1:0] write, read;
-    write = ADDR_WIDTH'($urandom_range(DEPTH - 1));
-    read  = ADDR_WIDTH'($urandom_range(DEPTH - 1));
-    if (chance(20) && (READ_OLD || LATENCY == 0)) read = write;
-    we   <= chance(50) ? BYTES'($urandom) : '0;
+    bit [AddrWidth-1:0] write, read;
+    write = AddrWidth'($urandom_range(Depth - 1));
+    read  = AddrWidth'($urandom_range(Depth - 1));
+    if (chance(20) && (ReadOld || Latency == 0)) read = write;
+    we   <= chance(50) ? Bytes'($urandom) : '0;
     addr <= write;
-    data <= WIDTH'({$urandom, $urandom});
-    re   <= chance(60) && (READ_OLD || read != write);
-    raddr <= {ADDR_WIDTH'($urandom_range(DEPTH - 1)), read};
+    data <= Width'({$urandom, $urandom});
+    re   <= chance(60) && (ReadOld || read != write);
+    raddr <= {AddrWidth'($urandom_range(Depth - 1)), read};
     // After those that look at it in this cycle.
-    for (int unsigned i = 0; i < BYTES; i++) begin
-      if (we[i]) model[addr][i*BITS+:BITS] <= data[i*BITS+:BITS];
+    for (int unsigned i = 0; i < Bytes; i++) begin
+      if (we[i]) model[addr][i*Bits+:Bits] <= data[i*Bits+:Bits];
     end
     cycles <= cycles + 1;
-    if (cycles == CYCLES) passed(NAME, CYCLES);
+    if (cycles == Cycles) passed(Name, Cycles);
   end
 
-  if (LATENCY == 0) begin : gen_lutram
-    logic [1:0][WIDTH-1:0] rdata;
+  if (Latency == 0) begin : gen_lutram
+    logic [1:0][Width-1:0] rdata;
 
-    spfe_lutram #(.WIDTH(WIDTH), .DEPTH(DEPTH), .PORTS(2)) dut (
+    spfe_lutram #(.Width(Width), .Depth(Depth), .Ports(2)) i_dut (
       .clk_i(clk), .we_i(we[0]), .addr_i(addr), .data_i(data),
       .raddr_i(raddr), .rdata_o(rdata)
     );
@@ -70,26 +70,26 @@ module tb_ram
       end
     end
   end else begin : gen_bram
-    logic [WIDTH-1:0] rdata;
-    // What the reader is to have, LATENCY cycles after it asked; it keeps the last word.
-    logic [WIDTH-1:0] expected[LATENCY];
-    bit               known[LATENCY] = '{default: 1'b0};
+    logic [Width-1:0] rdata;
+    // What the reader is to have, Latency cycles after it asked; it keeps the last word.
+    logic [Width-1:0] expected[Latency];
+    bit               known[Latency] = '{default: 1'b0};
 
     spfe_bram #(
-      .WIDTH(WIDTH), .DEPTH(DEPTH), .BYTE_WIDTH(BITS), .LATENCY(LATENCY), .READ_OLD(READ_OLD)
-    ) dut (
+      .Width(Width), .Depth(Depth), .ByteWidth(Bits), .Latency(Latency), .ReadOld(ReadOld)
+    ) i_dut (
       .clk_i(clk), .we_i(we), .addr_i(addr), .data_i(data),
       .re_i(re), .raddr_i(raddr[0]), .data_o(rdata)
     );
 
     always @(posedge clk) begin
-      if (known[LATENCY-1] && rdata != expected[LATENCY-1])
-        $fatal(1, "%h instead of %h", rdata, expected[LATENCY-1]);
+      if (known[Latency-1] && rdata != expected[Latency-1])
+        $fatal(1, "%h instead of %h", rdata, expected[Latency-1]);
       if (re) begin
         expected[0] <= model[raddr[0]];
         known[0]    <= 1'b1;
       end
-      for (int unsigned i = 1; i < LATENCY; i++) begin
+      for (int unsigned i = 1; i < Latency; i++) begin
         expected[i] <= expected[i-1];
         known[i]    <= known[i-1];
       end

@@ -5,18 +5,18 @@ module tb_stream
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       NAME  = "",
+  parameter string       Name  = "",
   /// Primitive to test: skid slice fifo async word.
-  parameter string       KIND  = "fifo",
+  parameter string       Kind  = "fifo",
   /// Bits of a word.
-  parameter int unsigned WIDTH = 32,
+  parameter int unsigned Width = 32,
   /// Words of a FIFO.
-  parameter int unsigned DEPTH = 16,
+  parameter int unsigned Depth = 16,
   /// Words to send.
-  parameter int unsigned WORDS = 20000
+  parameter int unsigned Words = 20000
 );
-  localparam bit          TWO_CLOCKS = KIND == "async" || KIND == "word";
-  localparam int unsigned HANG = 10000;
+  localparam bit          TwoClocks = Kind == "async" || Kind == "word";
+  localparam int unsigned Hang = 10000;
 
   bit               run = 1'b0;
   logic             clk;
@@ -24,10 +24,10 @@ module tb_stream
   logic             rst = 1'b1;
   logic             valid = 1'b0;
   logic             ready;
-  logic [WIDTH-1:0] data;
+  logic [Width-1:0] data;
   logic             rvalid;
   logic             rready = 1'b0;
-  logic [WIDTH-1:0] rdata;
+  logic [Width-1:0] rdata;
 
   int unsigned      half = 5;
   int unsigned      rhalf = 5;
@@ -36,12 +36,12 @@ module tb_stream
   int unsigned      offered = 0;
   int unsigned      received = 0;
   int unsigned      still = 0;
-  logic [WIDTH-1:0] expected[$];
+  logic [Width-1:0] expected[$];
 
   initial begin
-    run = chosen(NAME);
+    run = chosen(Name);
     if (run) begin
-      if (TWO_CLOCKS) begin
+      if (TwoClocks) begin
         half  = $urandom_range(20, 2);
         rhalf = $urandom_range(20, 2);
       end
@@ -49,9 +49,9 @@ module tb_stream
     end
   end
 
-  spfe_tb_clock clock (.run_i(run), .half_i(half), .clk_o(clk));
-  if (TWO_CLOCKS) begin : gen_two_clocks
-    spfe_tb_clock #(.DRIFT(5)) clock (.run_i(run), .half_i(rhalf), .clk_o(rclk));
+  spfe_tb_clock i_clock (.run_i(run), .half_i(half), .clk_o(clk));
+  if (TwoClocks) begin : gen_two_clocks
+    spfe_tb_clock #(.Drift(5)) i_clock (.run_i(run), .half_i(rhalf), .clk_o(rclk));
   end else begin : gen_one_clock
     assign rclk = clk;
   end
@@ -60,9 +60,9 @@ module tb_stream
     if (chance(1)) fill <= activity();
     if (!rst && (!valid || ready)) begin
       valid <= 1'b0;
-      if (offered < WORDS && chance(fill)) begin
-        logic [WIDTH-1:0] word;
-        word = WIDTH'({$urandom, $urandom});
+      if (offered < Words && chance(fill)) begin
+        logic [Width-1:0] word;
+        word = Width'({$urandom, $urandom});
         expected.push_back(word);
         valid   <= 1'b1;
         data    <= word;
@@ -76,45 +76,45 @@ module tb_stream
     rready <= chance(drain);
     still  <= still + 1;
     if (!rst && rvalid && rready) begin
-      logic [WIDTH-1:0] word;
+      logic [Width-1:0] word;
       if (expected.size() == 0) $fatal(1, "word %0d: %h out of nothing", received, rdata);
       word = expected.pop_front();
       if (rdata != word) $fatal(1, "word %0d: %h instead of %h", received, rdata, word);
       received <= received + 1;
       still    <= 0;
-      if (received + 1 == WORDS) passed(NAME, WORDS);
+      if (received + 1 == Words) passed(Name, Words);
     end
-    if (still == HANG) $fatal(1, "nothing came for %0d cycles after word %0d", HANG, received);
+    if (still == Hang) $fatal(1, "nothing came for %0d cycles after word %0d", Hang, received);
   end
 
-  if (KIND == "skid") begin : gen_skid
-    spfe_skid #(.WIDTH(WIDTH)) dut (
+  if (Kind == "skid") begin : gen_skid
+    spfe_skid #(.Width(Width)) i_dut (
       .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
       .valid_o(rvalid), .ready_i(rready), .data_o(rdata)
     );
-  end else if (KIND == "slice") begin : gen_slice
-    spfe_slice #(.WIDTH(WIDTH)) dut (
+  end else if (Kind == "slice") begin : gen_slice
+    spfe_slice #(.Width(Width)) i_dut (
       .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
       .valid_o(rvalid), .ready_i(rready), .data_o(rdata)
     );
-  end else if (KIND == "async") begin : gen_async
-    spfe_fifo_async #(.WIDTH(WIDTH), .DEPTH(DEPTH)) dut (
+  end else if (Kind == "async") begin : gen_async
+    spfe_fifo_async #(.Width(Width), .Depth(Depth)) i_dut (
       .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
       .rclk_i(rclk), .rrst_i(rst), .valid_o(rvalid), .ready_i(rready), .data_o(rdata)
     );
-  end else if (KIND == "word") begin : gen_word
-    spfe_cdc_word #(.WIDTH(WIDTH)) dut (
+  end else if (Kind == "word") begin : gen_word
+    spfe_cdc_word #(.Width(Width)) i_dut (
       .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
       .rclk_i(rclk), .rrst_i(rst), .valid_o(rvalid), .ready_i(rready), .data_o(rdata)
     );
-  end else if (KIND == "fifo") begin : gen_fifo
-    localparam int unsigned ALMOST_FULL = DEPTH / 2;
-    logic [$clog2(DEPTH+1)-1:0] count;
+  end else if (Kind == "fifo") begin : gen_fifo
+    localparam int unsigned AlmostFull = Depth / 2;
+    logic [$clog2(Depth+1)-1:0] count;
     logic                       almost_full;
     int unsigned                held;
     bit                         was_full = 1'b0;
 
-    spfe_fifo #(.WIDTH(WIDTH), .DEPTH(DEPTH), .ALMOST_FULL(ALMOST_FULL)) dut (
+    spfe_fifo #(.Width(Width), .Depth(Depth), .AlmostFull(AlmostFull)) i_dut (
       .clk_i(clk), .rst_i(rst), .valid_i(valid), .ready_o(ready), .data_i(data),
       .valid_o(rvalid), .ready_i(rready), .data_o(rdata),
       .count_o(count), .almost_full_o(almost_full)
@@ -125,14 +125,14 @@ module tb_stream
     always @(negedge clk) begin
       if (!rst) begin
         if (32'(count) != held) $fatal(1, "%0d words counted, %0d held", count, held);
-        if (ready != (held < DEPTH)) $fatal(1, "ready is %b with %0d words", ready, held);
-        if (almost_full != (DEPTH - held < ALMOST_FULL))
+        if (ready != (held < Depth)) $fatal(1, "ready is %b with %0d words", ready, held);
+        if (almost_full != (Depth - held < AlmostFull))
           $fatal(1, "almost full is %b with %0d words", almost_full, held);
         if (!ready) was_full <= 1'b1;
-        if (received + 1 == WORDS && !was_full) $fatal(1, "the FIFO was never full");
+        if (received + 1 == Words && !was_full) $fatal(1, "the FIFO was never full");
       end
     end
   end else begin : gen_unknown
-    $error("tb_stream: there is no primitive %s", KIND);
+    $error("tb_stream: there is no primitive %s", Kind);
   end
 endmodule

@@ -6,18 +6,18 @@ module eng_env
   import spfe_tcp_pkg::*;
   import eng_env_pkg::*;
 #(
-    /// Number of sessions.
-    parameter int unsigned SessionCount = 4,
-    /// log2 of the number of 16-byte words in the ring memory, over all sessions.
-    parameter int unsigned MemAddrBits = 12,
-    /// Passed to the engine.
-    parameter bit CongestionControl = 1'b0,
-    /// Passed to the engine.
-    parameter bit StatusEvents = 1'b0,
-    /// Passed to the engine.
-    parameter bit CreditEvents = 1'b0,
-    /// Passed to the engine.
-    parameter bit InstantAck = 1'b0
+  /// Number of sessions.
+  parameter int unsigned SessionCount = 4,
+  /// log2 of the number of 16-byte words in the ring memory, over all sessions.
+  parameter int unsigned MemAddrBits = 12,
+  /// Passed to the engine.
+  parameter bit CongestionControl = 1'b0,
+  /// Passed to the engine.
+  parameter bit StatusEvents = 1'b0,
+  /// Passed to the engine.
+  parameter bit CreditEvents = 1'b0,
+  /// Passed to the engine.
+  parameter bit InstantAck = 1'b0
 );
   localparam int Slots = 2 ** SidBits;
   localparam int RingBytes = (1 << (MemAddrBits + 4)) >> $clog2(SessionCount);
@@ -59,63 +59,63 @@ module eng_env
   eng_count_t count;
 
   spfe_tcp_engine #(
-      .SessionCount(SessionCount),
-      .VifCount(2),
-      .MemAddrBits(MemAddrBits),
-      .CongestionControl(CongestionControl),
-      .StatusEvents(StatusEvents),
-      .CreditEvents(CreditEvents),
-      .InstantAck(InstantAck)
-  ) dut (
-      .clk_i(clk),
-      .rst_i(rst),
-      .tick_i(tick),
-      .cfg_i(cfg),
-      .seg_i(seg),
-      .seg_valid_i(seg_valid),
-      .rcv_cmd_o(rcv_cmd),
-      .rcv_cmd_valid_o(rcv_cmd_valid),
-      .rcv_cmd_ready_i(rcv_cmd_ready),
-      .rcv_sid_o(rcv_sid),
-      .rcv_nxt_i(rcv_rd),
-      .key_cmd_o(key_cmd),
-      .key_cmd_valid_o(key_cmd_valid),
-      .ack_sid_i(ack_sid),
-      .ack_lo_o(ack_lo),
-      .hdr_cmd_o(hdr_cmd),
-      .hdr_cmd_valid_o(hdr_cmd_valid),
-      .hdr_cmd_ready_i(hdr_cmd_ready),
-      .snd_cmd_o(snd_cmd),
-      .snd_cmd_valid_o(snd_cmd_valid),
-      .snd_cmd_ready_i(snd_cmd_ready),
-      .tx_cmd_o(tx_cmd),
-      .tx_cmd_valid_o(tx_cmd_valid),
-      .tx_cmd_ready_i(tx_cmd_ready),
-      .tx_done_i(tx_done),
-      .tx_done_valid_i(tx_done_valid),
-      .tx_done_ready_o(tx_done_ready),
-      .snd_sid_o(snd_sid),
-      .snd_nxt_i(snd_nxt),
-      .snd_consumed_i(snd_consumed),
-      .snd_written_i(snd_written),
-      .arp_query_o(arp_query),
-      .arp_query_valid_o(arp_query_valid),
-      .arp_answer_i(arp_answer),
-      .arp_answer_valid_i(arp_answer_valid),
-      .arp_update_i(arp_update),
-      .arp_update_valid_i(arp_update_valid),
-      .arp_update_ready_o(arp_update_ready),
-      .op_i(op_cmd),
-      .op_valid_i(op_valid),
-      .op_ready_o(op_ready),
-      .view_sid_i(view_sid),
-      .view_req_i(view_req),
-      .view_o(view),
-      .view_valid_o(view_valid),
-      .event_o(ev),
-      .event_valid_o(ev_valid),
-      .event_ready_i(ev_ready),
-      .count_o(count)
+    .SessionCount(SessionCount),
+    .VifCount(2),
+    .MemAddrBits(MemAddrBits),
+    .CongestionControl(CongestionControl),
+    .StatusEvents(StatusEvents),
+    .CreditEvents(CreditEvents),
+    .InstantAck(InstantAck)
+  ) i_dut (
+    .clk_i(clk),
+    .rst_i(rst),
+    .tick_i(tick),
+    .cfg_i(cfg),
+    .seg_i(seg),
+    .seg_valid_i(seg_valid),
+    .rcv_cmd_o(rcv_cmd),
+    .rcv_cmd_valid_o(rcv_cmd_valid),
+    .rcv_cmd_ready_i(rcv_cmd_ready),
+    .rcv_sid_o(rcv_sid),
+    .rcv_nxt_i(rcv_rd),
+    .key_cmd_o(key_cmd),
+    .key_cmd_valid_o(key_cmd_valid),
+    .ack_sid_i(ack_sid),
+    .ack_lo_o(ack_lo),
+    .hdr_cmd_o(hdr_cmd),
+    .hdr_cmd_valid_o(hdr_cmd_valid),
+    .hdr_cmd_ready_i(hdr_cmd_ready),
+    .snd_cmd_o(snd_cmd),
+    .snd_cmd_valid_o(snd_cmd_valid),
+    .snd_cmd_ready_i(snd_cmd_ready),
+    .tx_cmd_o(tx_cmd),
+    .tx_cmd_valid_o(tx_cmd_valid),
+    .tx_cmd_ready_i(tx_cmd_ready),
+    .tx_done_i(tx_done),
+    .tx_done_valid_i(tx_done_valid),
+    .tx_done_ready_o(tx_done_ready),
+    .snd_sid_o(snd_sid),
+    .snd_nxt_i(snd_nxt),
+    .snd_consumed_i(snd_consumed),
+    .snd_written_i(snd_written),
+    .arp_query_o(arp_query),
+    .arp_query_valid_o(arp_query_valid),
+    .arp_answer_i(arp_answer),
+    .arp_answer_valid_i(arp_answer_valid),
+    .arp_update_i(arp_update),
+    .arp_update_valid_i(arp_update_valid),
+    .arp_update_ready_o(arp_update_ready),
+    .op_i(op_cmd),
+    .op_valid_i(op_valid),
+    .op_ready_o(op_ready),
+    .view_sid_i(view_sid),
+    .view_req_i(view_req),
+    .view_o(view),
+    .view_valid_o(view_valid),
+    .event_o(ev),
+    .event_valid_o(ev_valid),
+    .event_ready_i(ev_ready),
+    .count_o(count)
   );
 
   // ---- state of the models
@@ -167,7 +167,7 @@ module eng_env
     return $urandom_range(99) < percent;
   endfunction
 
-  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+  spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
 
   task automatic deliver(segment_t s);
     seg_t g;

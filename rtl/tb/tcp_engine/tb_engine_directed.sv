@@ -6,9 +6,9 @@ module tb_engine_directed
   import eng_env_pkg::*;
 #(
   /// Name of the bench for spfe_tb_pkg.
-  parameter string NAME = "engine-directed"
+  parameter string Name = "engine-directed"
 );
-  eng_env #(.SessionCount(4)) env ();
+  eng_env #(.SessionCount(4)) i_env ();
 
   localparam ip_t Peer = 32'h0a000002;
   localparam port_t Pport = 16'd40000;
@@ -107,11 +107,11 @@ module tb_engine_directed
   endtask
 
   task automatic no_event();
-    check(env.events.size() == 0, "unexpected event");
-    env.events.delete();
+    check(i_env.events.size() == 0, "unexpected event");
+    i_env.events.delete();
   endtask
 
-  /// Checks the state of a session; env.view has the other fields.
+  /// Checks the state of a session; i_env.view has the other fields.
   task automatic state(int sid, state_e s);
     sid_arg = sid;
     state_arg = s;
@@ -147,16 +147,16 @@ module tb_engine_directed
 `include "directed_close.svh"
 
   initial begin
-    if (spfe_tb_pkg::chosen(NAME)) begin
-      env.run = 1;
-      env.defaults();
+    if (spfe_tb_pkg::chosen(Name)) begin
+      i_env.run = 1;
+      i_env.defaults();
       test_open();
       test_data();
       test_close();
-      check(env.n_lost == 0, "events lost");
+      check(i_env.n_lost == 0, "events lost");
       complain();
       if (errors != 0) $fatal(1, "%0d errors in %0d checks", errors, checks);
-      spfe_tb_pkg::passed(NAME, checks);
+      spfe_tb_pkg::passed(Name, checks);
     end
   end
 endmodule

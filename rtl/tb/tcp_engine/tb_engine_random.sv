@@ -11,9 +11,9 @@ module tb_engine_random
 #(
   /// Prefix of the bench names: NAME-clean has no loss, NAME-lossy has loss, NAME-cycles has many
   /// short connections. +loss, +rounds, +bytes, +tick and +wait override the parameters below.
-  parameter string NAME = "engine",
+  parameter string Name = "engine",
   /// Number of sessions.
-  parameter int SESSIONS = 8,
+  parameter int Sessions = 8,
   /// Passed to the engine.
   parameter bit CongestionControl = 1'b0,
   /// Passed to the engine.
@@ -26,10 +26,10 @@ module tb_engine_random
   localparam port_t Lport = 16'd80;
 
   eng_env #(
-    .SessionCount(SESSIONS), .MemAddrBits(10 + $clog2(SESSIONS)),
+    .SessionCount(Sessions), .MemAddrBits(10 + $clog2(Sessions)),
     .CongestionControl(CongestionControl), .StatusEvents(StatusEvents),
     .CreditEvents(CreditEvents), .InstantAck(InstantAck)
-  ) env ();
+  ) i_env ();
 
   int unsigned loss = 0;  // percentage of segments lost in each direction
   int target = 40;  // number of connections
@@ -41,11 +41,11 @@ module tb_engine_random
   int pace = 400;
   int rounds = 0, now_ticks = 0, again = 0, idle = 0, checks = 0;
   int n_credit = 0, n_status = 0, n_opened = 0, n_closed = 0, max_dones = 0;
-  Peer peers[SESSIONS];
-  bit alive[SESSIONS], opened[SESSIONS], closed[SESSIONS], close_asked[SESSIONS];
-  int reason[SESSIONS], to_send[SESSIONS], total[SESSIONS], peer_total[SESSIONS];
-  longint base[SESSIONS];
-  state_e last_state[SESSIONS];
+  Peer peers[Sessions];
+  bit alive[Sessions], opened[Sessions], closed[Sessions], close_asked[Sessions];
+  int reason[Sessions], to_send[Sessions], total[Sessions], peer_total[Sessions];
+  longint base[Sessions];
+  state_e last_state[Sessions];
   frame_t back[$];
   int back_at[$];
   segment_t forth[$];
@@ -60,12 +60,12 @@ module tb_engine_random
   endfunction
 
   function automatic int delay();
-    if (loss == 0) return env.cycles + 40;
-    return env.cycles + 20 + ($urandom_range(99) < 5 ? $urandom_range(2000) : $urandom_range(60));
+    if (loss == 0) return i_env.cycles + 40;
+    return i_env.cycles + 20 + ($urandom_range(99) < 5 ? $urandom_range(2000) : $urandom_range(60));
   endfunction
 
   function automatic int owner(port_t port);
-    for (int i = 0; i < SESSIONS; i++) if (peers[i] != null && peers[i].port == port) return i;
+    for (int i = 0; i < Sessions; i++) if (peers[i] != null && peers[i].port == port) return i;
     return -1;
   endfunction
 
@@ -75,13 +75,13 @@ module tb_engine_random
   endfunction
 
   task automatic give_up();
-    for (int i = 0; i < SESSIONS; i++) begin
+    for (int i = 0; i < Sessions; i++) begin
       if (alive[i]) begin
         $display("%0d: una %0d nxt %0d cons %0d wr %0d lim %0d rcv %0d open %b live %b %s", i,
-            env.una[i], env.nxt[i], env.cons[i], env.wr[i], env.lim[i], env.rnxt[i], env.open[i],
-            env.live[i], env.dut.i_state.i_tcb.mem_q[i] == '0 ? "CLOSED" : "");
+            i_env.una[i], i_env.nxt[i], i_env.cons[i], i_env.wr[i], i_env.lim[i], i_env.rnxt[i], i_env.open[i],
+            i_env.live[i], i_env.dut.i_state.i_tcb.mem_q[i] == '0 ? "CLOSED" : "");
         $display("   left %0d of %0d; delivered %0d of %0d; opened %b closed %b asked %b",
-            to_send[i], total[i], env.delivered[i] - base[i], peer_total[i], opened[i],
+            to_send[i], total[i], i_env.delivered[i] - base[i], peer_total[i], opened[i],
             closed[i], close_asked[i]);
         $display("   peer %s port %0d una %0d nxt %0d rcv %0d left %0d got %0d fin %b%b%b",
             peers[i].state.name(), peers[i].port, peers[i].una, peers[i].nxt, peers[i].rcv,
@@ -89,7 +89,7 @@ module tb_engine_random
             peers[i].fin_acked, peers[i].fin_seen);
       end
     end
-    $fatal(1, "%s: %s (cycle %0d)", name, problem, env.cycles);
+    $fatal(1, "%s: %s (cycle %0d)", name, problem, i_env.cycles);
   endtask
 
   // Passive session i accepts only the peer with address i, so that both sides can be matched.
@@ -105,16 +105,16 @@ module tb_engine_random
     to_send[i] = $urandom_range(bytes);
     total[i] = to_send[i];
     peer_total[i] = peers[i].to_send;
-    base[i] = env.delivered[i];
-    if (i >= SESSIONS / 2) env.operate(OpConnect, i, peers[i].ip, peers[i].port, Lport);
+    base[i] = i_env.delivered[i];
+    if (i >= Sessions / 2) i_env.operate(OpConnect, i, peers[i].ip, peers[i].port, Lport);
     else peers[i].connect();
   endtask
 
   task automatic events();
     event_t e;
     int i;
-    while (env.events.size() != 0) begin
-      e = env.events.pop_front();
+    while (i_env.events.size() != 0) begin
+      e = i_env.events.pop_front();
       i = int'(e.sid);
       case (e.kind)
         EvOpened: begin
@@ -146,8 +146,8 @@ module tb_engine_random
     int i;
     frame_t f;
     // Frames to the peers.
-    while (env.wire_out.size() != 0) begin
-      f = env.wire_out.pop_front();
+    while (i_env.wire_out.size() != 0) begin
+      f = i_env.wire_out.pop_front();
       if (!lost()) begin
         back.push_back(f);
         back_at.push_back(delay());
@@ -158,7 +158,7 @@ module tb_engine_random
       end
     end
     for (int k = 0; k < back.size(); k++) begin
-      if (back_at[k] <= env.cycles) begin
+      if (back_at[k] <= i_env.cycles) begin
         i = owner(back[k].dport);
         if (i >= 0) peers[i].take(back[k]);
         back.delete(k);
@@ -167,7 +167,7 @@ module tb_engine_random
       end
     end
     // Segments from the peers.
-    for (i = 0; i < SESSIONS; i++) begin
+    for (i = 0; i < Sessions; i++) begin
       while (peers[i].out.size() != 0) begin
         if (!lost()) begin
           forth.push_back(peers[i].out[0]);
@@ -181,16 +181,16 @@ module tb_engine_random
       end
     end
     for (int k = 0; k < forth.size(); k++) begin
-      if (forth_at[k] <= env.cycles) begin
-        env.wire_in.push_back(forth[k]);
+      if (forth_at[k] <= i_env.cycles) begin
+        i_env.wire_in.push_back(forth[k]);
         forth.delete(k);
         forth_at.delete(k);
         k--;
       end
     end
-    if (env.ticks != now_ticks) begin
-      now_ticks = env.ticks;
-      for (i = 0; i < SESSIONS; i++) begin
+    if (i_env.ticks != now_ticks) begin
+      now_ticks = i_env.ticks;
+      for (i = 0; i < Sessions; i++) begin
         peers[i].tick();
         if (loss != 0 && $urandom_range(199) == 0) begin
           peers[i].paused = !peers[i].paused;
@@ -205,21 +205,21 @@ module tb_engine_random
     int n;
     if ($urandom_range(3) == 0) peers[i].push($urandom_range(3));
     if (opened[i] && !closed[i] && to_send[i] > 0 && $urandom_range(pace - 1) == 0 &&
-        env.user_sid.size() < 4 && env.open[i] &&
-        int'(env.wr[i] - env.una[i]) < env.RingBytes - 8000) begin
+        i_env.user_sid.size() < 4 && i_env.open[i] &&
+        int'(i_env.wr[i] - i_env.una[i]) < env.RingBytes - 8000) begin
       n = $urandom_range(1460, 1);
       if (n > to_send[i]) n = to_send[i];
-      env.message(i, n, loss != 0 && $urandom_range(49) == 0);
+      i_env.message(i, n, loss != 0 && $urandom_range(49) == 0);
       to_send[i] -= n;
       idle = 0;
     end
     if (peers[i].close_first || (peers[i].got == total[i] && close_asked[i]))
       peers[i].want_close = 1;
-    if (opened[i] && !close_asked[i] && to_send[i] == 0 && env.user_sid.size() == 0 &&
-        !env.sending &&
-        (!peers[i].close_first || env.delivered[i] - base[i] == longint'(peer_total[i]))) begin
+    if (opened[i] && !close_asked[i] && to_send[i] == 0 && i_env.user_sid.size() == 0 &&
+        !i_env.sending &&
+        (!peers[i].close_first || i_env.delivered[i] - base[i] == longint'(peer_total[i]))) begin
       close_asked[i] = 1;
-      env.operate(OpClose, i, 32'd0, 16'd0, 16'd0);
+      i_env.operate(OpClose, i, 32'd0, 16'd0, 16'd0);
       idle = 0;
     end
   endtask
@@ -232,44 +232,44 @@ module tb_engine_random
     if (reason[i] != int'(CloseDone)) fail($sformatf("session %0d: reason %0d", i, reason[i]));
     if (peers[i].got != total[i])
       fail($sformatf("session %0d: %0d of %0d bytes reach the peer", i, peers[i].got, total[i]));
-    if (env.delivered[i] - base[i] != longint'(peer_total[i]))
+    if (i_env.delivered[i] - base[i] != longint'(peer_total[i]))
       fail($sformatf("session %0d: %0d of %0d bytes from the peer", i,
-          env.delivered[i] - base[i], peer_total[i]));
+          i_env.delivered[i] - base[i], peer_total[i]));
     if (rounds < target) begin_one(i);
   endtask
 
   task automatic configure();
-    env.defaults();
-    env.cfg.syn_tries = 8'd20;
-    env.cfg.data_tries = 8'd30;
-    env.cfg.rto_max = 16'd100;
-    env.cfg.time_wait = 16'(wait_ticks);
-    env.tick_cycles = tick;
-    env.frame_cycles = loss == 0 ? 0 : 30;
-    env.reset();
-    for (int i = 0; i < SESSIONS; i++) last_state[i] = StClosed;
-    for (int i = 0; i < SESSIONS / 2; i++)
-      env.operate(OpListen, i, 32'h0a000002 + 32'(i), 16'd0, Lport);
+    i_env.defaults();
+    i_env.cfg.syn_tries = 8'd20;
+    i_env.cfg.data_tries = 8'd30;
+    i_env.cfg.rto_max = 16'd100;
+    i_env.cfg.time_wait = 16'(wait_ticks);
+    i_env.tick_cycles = tick;
+    i_env.frame_cycles = loss == 0 ? 0 : 30;
+    i_env.reset();
+    for (int i = 0; i < Sessions; i++) last_state[i] = StClosed;
+    for (int i = 0; i < Sessions / 2; i++)
+      i_env.operate(OpListen, i, 32'h0a000002 + 32'(i), 16'd0, Lport);
   endtask
 
   function automatic bit any();
-    for (int i = 0; i < SESSIONS; i++) if (alive[i]) return 1;
+    for (int i = 0; i < Sessions; i++) if (alive[i]) return 1;
     return 0;
   endfunction
 
   string name;
   initial begin
-    if (spfe_tb_pkg::chosen({NAME, "-clean"})) begin
-      name = {NAME, "-clean"};
-      if (SESSIONS > 8) tick = 400;  // a burst of all peers at once takes longer
+    if (spfe_tb_pkg::chosen({Name, "-clean"})) begin
+      name = {Name, "-clean"};
+      if (Sessions > 8) tick = 400;  // a burst of all peers at once takes longer
     end
-    if (spfe_tb_pkg::chosen({NAME, "-lossy"})) begin
-      name = {NAME, "-lossy"};
+    if (spfe_tb_pkg::chosen({Name, "-lossy"})) begin
+      name = {Name, "-lossy"};
       loss = 5;
       pace = 1;
     end
-    if (spfe_tb_pkg::chosen({NAME, "-cycles"})) begin
-      name = {NAME, "-cycles"};
+    if (spfe_tb_pkg::chosen({Name, "-cycles"})) begin
+      name = {Name, "-cycles"};
       loss = 2;
       pace = 1;
       target = 400;
@@ -277,54 +277,54 @@ module tb_engine_random
       tick = 40;
       wait_ticks = 10;
     end
-    if (target < SESSIONS) target = SESSIONS;
+    if (target < Sessions) target = Sessions;
     void'($value$plusargs("loss=%d", loss));
     void'($value$plusargs("rounds=%d", target));
     void'($value$plusargs("bytes=%d", bytes));
     void'($value$plusargs("tick=%d", tick));
     void'($value$plusargs("wait=%d", wait_ticks));
     if (name != "") begin
-      env.run = 1;
-      env.what = name;
+      i_env.run = 1;
+      i_env.what = name;
       configure();
-      for (int i = 0; i < SESSIONS; i++) begin_one(i);
+      for (int i = 0; i < Sessions; i++) begin_one(i);
       while (any()) begin
-        @(posedge env.clk);
+        @(posedge i_env.clk);
         #3;
         idle++;
         events();
         network();
-        user($urandom_range(SESSIONS - 1));
-        for (int i = 0; i < SESSIONS; i++)
+        user($urandom_range(Sessions - 1));
+        for (int i = 0; i < Sessions; i++)
           if (alive[i] && closed[i] && peers[i].state == PeerDone) finish_one(i);
-        if (env.dones.size() > max_dones) max_dones = env.dones.size();
+        if (i_env.dones.size() > max_dones) max_dones = i_env.dones.size();
         if (idle > 300000) fail("nothing moves");
         if (problem != "") give_up();
       end
       // All sessions must be idle in the end.
-      repeat (5000) @(posedge env.clk);
+      repeat (5000) @(posedge i_env.clk);
       #3 events();
-      for (int i = 0; i < SESSIONS; i++) begin
-        env.look(i);
+      for (int i = 0; i < Sessions; i++) begin
+        i_env.look(i);
         checks += 2;
-        if (env.view.state != (i < SESSIONS / 2 ? StListen : StClosed))
-          fail($sformatf("session %0d ends in %s", i, env.view.state.name()));
-        if (env.key_ok[i] || env.ropen[i] || env.open[i]) fail("a closed session is open");
+        if (i_env.view.state != (i < Sessions / 2 ? StListen : StClosed))
+          fail($sformatf("session %0d ends in %s", i, i_env.view.state.name()));
+        if (i_env.key_ok[i] || i_env.ropen[i] || i_env.open[i]) fail("a closed session is open");
       end
       checks += 6;
-      if (env.n_lost != 0) fail("events lost");
+      if (i_env.n_lost != 0) fail("events lost");
       if (n_opened != rounds || n_closed != rounds) fail("not all opened and closed");
       if (CreditEvents != (n_credit != 0)) fail("events of credit");
       if (StatusEvents != (n_status != 0)) fail("events of status");
-      if (loss == 0 && (again != 0 || env.n_rto != 0 || env.n_fast != 0 || env.n_chal != 0))
+      if (loss == 0 && (again != 0 || i_env.n_rto != 0 || i_env.n_fast != 0 || i_env.n_chal != 0))
         fail($sformatf("no loss, but RTO %0d, fast %0d, challenges %0d, by peers %0d, SYN dropped %0d",
-            env.n_rto, env.n_fast, env.n_chal, again, env.n_syn_drop));
-      if (loss != 0 && (env.n_rto == 0)) fail("loss without a timeout");
+            i_env.n_rto, i_env.n_fast, i_env.n_chal, again, i_env.n_syn_drop));
+      if (loss != 0 && (i_env.n_rto == 0)) fail("loss without a timeout");
       if (problem != "") give_up();
       $display("%0d connections, %0d cycles; RTO %0d, fast %0d, probes %0d, resets %0d", rounds,
-          env.cycles, env.n_rto, env.n_fast, env.n_probe, env.n_rst);
+          i_env.cycles, i_env.n_rto, i_env.n_fast, i_env.n_probe, i_env.n_rst);
       $display("challenges %0d, SYN dropped %0d, again by peers %0d, tx_done waiting %0d",
-          env.n_chal, env.n_syn_drop, again, max_dones);
+          i_env.n_chal, i_env.n_syn_drop, again, max_dones);
       spfe_tb_pkg::passed(name, checks);
     end
   end

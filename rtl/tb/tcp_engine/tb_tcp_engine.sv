@@ -7,15 +7,15 @@ module tb_tcp_engine #(
   parameter int Part = 0
 );
   if (Part == 0) begin : gen_directed
-    tb_engine_directed directed ();
+    tb_engine_directed i_directed ();
   end else if (Part == 1) begin : gen_rate
-    tb_engine_rate rate ();
+    tb_engine_rate i_rate ();
   end else if (Part == 2) begin : gen_plain
-    tb_engine_random #(.NAME("engine")) plain ();
+    tb_engine_random #(.Name("engine")) i_plain ();
   end else begin : gen_full
     tb_engine_random #(
-      .NAME("engine-64"), .SESSIONS(64), .CongestionControl(1), .StatusEvents(1), .CreditEvents(1),
+      .Name("engine-64"), .Sessions(64), .CongestionControl(1), .StatusEvents(1), .CreditEvents(1),
       .InstantAck(1)
-    ) full ();
+    ) i_full ();
   end
 endmodule

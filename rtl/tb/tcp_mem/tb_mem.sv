@@ -6,38 +6,38 @@ module tb_mem
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       NAME    = "tcp-mem",
+  parameter string       Name    = "tcp-mem",
   /// As of the memory.
-  parameter int unsigned LATENCY = 2,
+  parameter int unsigned Latency = 2,
   /// As of the memory.
-  parameter bit          DUAL    = 1'b0
+  parameter bit          Dual    = 1'b0
 );
-  localparam int unsigned BITS = 4;
-  localparam int unsigned READS = 5000;
+  localparam int unsigned Bits = 4;
+  localparam int unsigned Reads = 5000;
 
   bit run;
   int unsigned half, mem_half;
   logic clk, mem_clk, rst, mem_rst;
-  spfe_tb_clock #(.DRIFT(5)) clock (.run_i(run), .half_i(half), .clk_o(clk));
-  spfe_tb_clock #(.DRIFT(5)) mem_clock (.run_i(run), .half_i(mem_half), .clk_o(mem_clk));
+  spfe_tb_clock #(.Drift(5)) i_clock (.run_i(run), .half_i(half), .clk_o(clk));
+  spfe_tb_clock #(.Drift(5)) i_mem_clock (.run_i(run), .half_i(mem_half), .clk_o(mem_clk));
 
   logic wr_valid, wr_ready, rd_valid, rd_ready, rsp_valid;
-  logic [BITS-1:0] wr_addr, rd_addr;
+  logic [Bits-1:0] wr_addr, rd_addr;
   logic [127:0] wr_data, rsp_data;
   logic [15:0] wr_mask;
-  spfe_tcp_mem #(.AddrBits(BITS), .Latency(LATENCY), .DualClock(DUAL)) dut (
+  spfe_tcp_mem #(.AddrBits(Bits), .Latency(Latency), .DualClock(Dual)) i_dut (
     .clk_i(clk), .rst_i(rst), .mem_clk_i(mem_clk), .mem_rst_i(mem_rst),
     .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_addr_i(wr_addr), .wr_data_i(wr_data),
     .wr_mask_i(wr_mask), .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr),
     .rsp_valid_o(rsp_valid), .rsp_data_o(rsp_data)
   );
 
-  logic [127:0] model [2 ** BITS];
+  logic [127:0] model [2 ** Bits];
   logic [127:0] expected [$];
-  logic [BITS-1:0] asked [$];
+  logic [Bits-1:0] asked [$];
   int unsigned answers, write_rate, read_rate;
 
-  function automatic bit free(logic [BITS-1:0] addr);
+  function automatic bit free(logic [Bits-1:0] addr);
     foreach (asked[i]) if (asked[i] == addr) return 1'b0;
     return !(rd_valid && rd_addr == addr);
   endfunction
@@ -65,13 +65,13 @@ module tb_mem
       wr_valid <= 1'b0;
     end
     if ((!rd_valid || rd_ready) && asked.size() < 15 && chance(read_rate)) begin
-      automatic logic [BITS-1:0] addr = BITS'($urandom);
+      automatic logic [Bits-1:0] addr = Bits'($urandom);
       if (!wr_valid || wr_ready || wr_addr != addr) begin
         rd_valid <= 1'b1;
         rd_addr <= addr;
       end
     end else if ((!wr_valid || wr_ready) && chance(write_rate)) begin
-      automatic logic [BITS-1:0] addr = BITS'($urandom);
+      automatic logic [Bits-1:0] addr = Bits'($urandom);
       if (free(addr)) begin
         wr_valid <= 1'b1;
         wr_addr <= addr;
@@ -79,10 +79,10 @@ module tb_mem
         wr_mask <= 16'($urandom);
       end
     end
-    if (answers >= READS) passed(NAME, answers);
+    if (answers >= Reads) passed(Name, answers);
   end
 
-  initial if (chosen(NAME)) begin
+  initial if (chosen(Name)) begin
     half = $urandom_range(20, 5);
     mem_half = $urandom_range(20, 5);
     write_rate = activity();

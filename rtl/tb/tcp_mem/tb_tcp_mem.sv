@@ -2,7 +2,7 @@
 
 /// The memory for retransmission in one clock and in two; see spfe_tb_pkg.
 module tb_tcp_mem;
-  tb_mem #(.NAME("tcp-mem-1"), .LATENCY(1)) mem_1 ();
-  tb_mem #(.NAME("tcp-mem-6"), .LATENCY(6)) mem_6 ();
-  tb_mem #(.NAME("tcp-mem-dual"), .LATENCY(6), .DUAL(1'b1)) mem_dual ();
+  tb_mem #(.Name("tcp-mem-1"), .Latency(1)) i_mem_1 ();
+  tb_mem #(.Name("tcp-mem-6"), .Latency(6)) i_mem_6 ();
+  tb_mem #(.Name("tcp-mem-dual"), .Latency(6), .Dual(1'b1)) i_mem_dual ();
 endmodule

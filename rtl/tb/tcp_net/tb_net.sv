@@ -8,35 +8,35 @@ module tb_net
   import tb_net_frame_pkg::*;
 #(
   /// Name of the bench for spfe_tb_pkg.
-  parameter string       NAME    = "",
+  parameter string       Name    = "",
   /// Width of the receive MAC stream in bits.
-  parameter int unsigned RX      = 32,
+  parameter int unsigned Rx      = 32,
   /// Width of the transmit MAC stream in bits.
-  parameter int unsigned TX      = 32,
+  parameter int unsigned Tx      = 32,
   /// Number of virtual interfaces.
-  parameter int unsigned VIFS    = 1,
+  parameter int unsigned Vifs    = 1,
   /// Largest IP packet in bytes.
-  parameter int unsigned MTU     = 1500,
+  parameter int unsigned Mtu     = 1500,
   /// Number of entries in the ARP table.
-  parameter int unsigned ENTRIES = 32
+  parameter int unsigned Entries = 32
 );
-  localparam int unsigned HANG = 60000;
-  localparam int unsigned RETRY = 3;
-  localparam int unsigned TRIES = 2;
-  localparam int unsigned REFRESH = 9;
-  localparam int unsigned DEFEND = 12;
-  localparam mac_t ALL = '1;
+  localparam int unsigned Hang = 60000;
+  localparam int unsigned Retry = 3;
+  localparam int unsigned Tries = 2;
+  localparam int unsigned Refresh = 9;
+  localparam int unsigned Defend = 12;
+  localparam mac_t All = '1;
 
   bit run = 1'b0;
   logic clk;
   logic rst = 1'b1;
   logic tick = 1'b0;
   tcp_cfg_t cfg = '0;
-  logic [RX-1:0] rx_data;
-  logic [RX/8-1:0] rx_keep;
+  logic [Rx-1:0] rx_data;
+  logic [Rx/8-1:0] rx_keep;
   logic rx_valid = 1'b0, rx_last, rx_err;
-  logic [TX-1:0] tx_data;
-  logic [TX/8-1:0] tx_keep;
+  logic [Tx-1:0] tx_data;
+  logic [Tx/8-1:0] tx_keep;
   logic tx_valid, tx_ready = 1'b0, tx_last;
   arp_query_t query;
   logic query_valid = 1'b0;
@@ -60,20 +60,20 @@ module tb_net
     query_valid_q <= query_valid;
   end
 
-  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+  spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
 
   spfe_tcp_net #(
-      .MacRxWidth(RX), .MacTxWidth(TX), .VifCount(VIFS), .ArpEntries(ENTRIES), .Mtu(MTU),
-      .ArpDefendTicks(DEFEND)
-  ) dut (
-      .clk_i(clk), .rst_i(rst_q), .tick_i(tick_q), .cfg_i(cfg_q),
-      .mac_rx_data_i(rx_data), .mac_rx_keep_i(rx_keep), .mac_rx_valid_i(rx_valid),
-      .mac_rx_last_i(rx_last), .mac_rx_err_i(rx_err),
-      .net_data_o(tx_data), .net_keep_o(tx_keep), .net_valid_o(tx_valid), .net_ready_i(tx_ready),
-      .net_last_o(tx_last),
-      .query_i(query_q), .query_valid_i(query_valid_q), .answer_o(answer), .answer_valid_o(answer_valid),
-      .update_o(update), .update_valid_o(update_valid), .update_ready_i(update_ready),
-      .event_o(happened), .event_valid_o(happened_valid), .count_o(count)
+    .MacRxWidth(Rx), .MacTxWidth(Tx), .VifCount(Vifs), .ArpEntries(Entries), .Mtu(Mtu),
+    .ArpDefendTicks(Defend)
+  ) i_dut (
+    .clk_i(clk), .rst_i(rst_q), .tick_i(tick_q), .cfg_i(cfg_q),
+    .mac_rx_data_i(rx_data), .mac_rx_keep_i(rx_keep), .mac_rx_valid_i(rx_valid),
+    .mac_rx_last_i(rx_last), .mac_rx_err_i(rx_err),
+    .net_data_o(tx_data), .net_keep_o(tx_keep), .net_valid_o(tx_valid), .net_ready_i(tx_ready),
+    .net_last_o(tx_last),
+    .query_i(query_q), .query_valid_i(query_valid_q), .answer_o(answer), .answer_valid_o(answer_valid),
+    .update_o(update), .update_valid_o(update_valid), .update_ready_i(update_ready),
+    .event_o(happened), .event_valid_o(happened_valid), .count_o(count)
   );
 
   // ------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ module tb_net
   /* verilator lint_off BLKSEQ */  // variables used by one process only
   always @(posedge clk) begin
     rx_valid <= 1'b0;
-    rx_data <= {RX/32{$urandom}};
+    rx_data <= {Rx/32{$urandom}};
     rx_keep <= '1;
     rx_last <= chance(50);
     rx_err <= chance(50);
@@ -102,11 +102,11 @@ module tb_net
         at = 0;
       end
       rx_valid <= 1'b1;
-      for (int unsigned i = 0; i < RX / 8; i++) begin
+      for (int unsigned i = 0; i < Rx / 8; i++) begin
         rx_keep[i] <= at + i < sending.b.size();
         if (at + i < sending.b.size()) rx_data[8*i+:8] <= sending.b[at+i];
       end
-      at += RX / 8;
+      at += Rx / 8;
       rx_last <= at >= sending.b.size();
       if (at >= sending.b.size()) begin
         rx_err <= sending.err;
@@ -122,7 +122,7 @@ module tb_net
       bit over;
       over = 1'b0;
       if (coming == null) coming = new;
-      for (int unsigned i = 0; i < TX / 8; i++) begin
+      for (int unsigned i = 0; i < Tx / 8; i++) begin
         if (tx_keep[i] && over) $fatal(1, "bytes after the end of a frame: keep %b", tx_keep);
         if (tx_keep[i]) coming.b.push_back(tx_data[8*i+:8]);
         else over = 1'b1;
@@ -157,7 +157,7 @@ module tb_net
     while (line.size() > 0 || sending != null) begin
       cycles(1);
       n++;
-      if (n == HANG * 100) $fatal(1, "the line does not become free");
+      if (n == Hang * 100) $fatal(1, "the line does not become free");
     end
     cycles(10);
   endtask
@@ -167,7 +167,7 @@ module tb_net
     while (got.size() == 0) begin
       cycles(1);
       n++;
-      if (n == HANG) $fatal(1, "no frame came");
+      if (n == Hang) $fatal(1, "no frame came");
     end
     f = got.pop_front();
   endtask
@@ -182,7 +182,7 @@ module tb_net
   /// Checks that no frame is sent for longer than any reply takes.
   task automatic silence(string what);
     settle();
-    cycles(200 + 4 * ENTRIES);
+    cycles(200 + 4 * Entries);
     checks++;
     if (got.size() > 0) $fatal(1, "%s: a frame came: %s", what, got[0].text());
   endtask
@@ -192,7 +192,7 @@ module tb_net
       tick = 1'b1;
       cycles(1);
       tick = 1'b0;
-      cycles(5 * ENTRIES + 40);
+      cycles(5 * Entries + 40);
     end
   endtask
 
@@ -214,7 +214,7 @@ module tb_net
   endfunction
 
   function automatic Frame announcement(int unsigned v);
-    return arp(from(v, ALL), 16'd1, cfg.vif[v].mac, cfg.vif[v].ip, 48'd0, cfg.vif[v].ip);
+    return arp(from(v, All), 16'd1, cfg.vif[v].mac, cfg.vif[v].ip, 48'd0, cfg.vif[v].ip);
   endfunction
 
   function automatic Frame asking(int unsigned v, mac_t dmac, ip_t ip);
@@ -230,14 +230,14 @@ module tb_net
   endfunction
 
   function automatic int unsigned some_vif();
-    return $urandom_range(VIFS - 1);
+    return $urandom_range(Vifs - 1);
   endfunction
 
   task automatic setup();
-    cfg.arp_retry = 16'(RETRY);
-    cfg.arp_tries = 8'(TRIES);
-    cfg.arp_refresh = 32'(REFRESH);
-    for (int unsigned v = 0; v < VIFS; v++) begin
+    cfg.arp_retry = 16'(Retry);
+    cfg.arp_tries = 8'(Tries);
+    cfg.arp_refresh = 32'(Refresh);
+    for (int unsigned v = 0; v < Vifs; v++) begin
       cfg.vif[v].enable = 1'b1;
       cfg.vif[v].mac = mac();
       cfg.vif[v].vlan = chance(50);
@@ -258,11 +258,11 @@ module tb_net
   task automatic announce();
     cycles(20);
     cfg.enable = 1'b1;
-    for (int unsigned v = 0; v < VIFS; v++) must(announcement(v), "announcement at the start");
-    ticks(REFRESH - 1);
+    for (int unsigned v = 0; v < Vifs; v++) must(announcement(v), "announcement at the start");
+    ticks(Refresh - 1);
     silence("before the refresh");
     ticks(1);
-    for (int unsigned v = 0; v < VIFS; v++) must(announcement(v), "announcement at the refresh");
+    for (int unsigned v = 0; v < Vifs; v++) must(announcement(v), "announcement at the refresh");
   endtask
 
   task automatic serve();
@@ -273,8 +273,8 @@ module tb_net
     v = some_vif();
     peer = mac();
     ip = chance(30) ? '0 : host();
-    f = arp(to(v, chance(50) ? ALL : cfg.vif[v].mac, peer), 16'd1, peer, ip,
-            chance(50) ? '0 : ALL, cfg.vif[v].ip);
+    f = arp(to(v, chance(50) ? All : cfg.vif[v].mac, peer), 16'd1, peer, ip,
+            chance(50) ? '0 : All, cfg.vif[v].ip);
     if (chance(30)) while (f.b.size() > (cfg.vif[v].vlan ? 46 : 42)) void'(f.b.pop_back());
     line.push_back(f);
     must(arp(from(v, peer), 16'd2, cfg.vif[v].mac, cfg.vif[v].ip, peer, ip), "ARP reply");
@@ -287,7 +287,7 @@ module tb_net
     Frame f;
     v = some_vif();
     peer = mac();
-    f = arp(to(v, ALL, peer), 16'd1, peer, host(), '0, cfg.vif[v].ip);
+    f = arp(to(v, All, peer), 16'd1, peer, host(), '0, cfg.vif[v].ip);
     offset = cfg.vif[v].vlan ? 18 : 14;
     which = $urandom_range(9);
     case (which)
@@ -313,13 +313,13 @@ module tb_net
     mac_t peer;
     ether_t e;
     peer = mac();
-    e = to(0, ALL, peer);
+    e = to(0, All, peer);
     e.vlan = !e.vlan;
     e.tag = 16'd77;
     line.push_back(arp(e, 16'd1, peer, host(), '0, cfg.vif[0].ip));
-    e = to(VIFS - 1, ALL, peer);
+    e = to(Vifs - 1, All, peer);
     e.tag[11:0] ^= 12'h800;
-    if (e.vlan) line.push_back(arp(e, 16'd1, peer, host(), '0, cfg.vif[VIFS-1].ip));
+    if (e.vlan) line.push_back(arp(e, 16'd1, peer, host(), '0, cfg.vif[Vifs-1].ip));
     silence("ARP with another tag");
   endtask
 
@@ -358,10 +358,10 @@ module tb_net
     settle();
     fill = 100;
     drain = 100;
-    len = $urandom_range(chance(20) ? MTU - 28 : 80);
+    len = $urandom_range(chance(20) ? Mtu - 28 : 80);
     bytes = len + 46 < 60 ? 60 : len + 46;
-    gap = 24 * 8 / RX;
-    if (RX > TX) gap += (bytes + 24) * 8 / TX - bytes * 8 / RX;
+    gap = 24 * 8 / Rx;
+    if (Rx > Tx) gap += (bytes + 24) * 8 / Tx - bytes * 8 / Rx;
     repeat (20) begin
       request(e, p, re, rp, len);
       line.push_back(echo(e, p));
@@ -395,26 +395,26 @@ module tb_net
     peer = mac();
     // The other host announces our address, or uses it in a request or reply. No other interface
     // has it.
-    f = arp(to(v, ALL, peer), chance(50) ? 16'd1 : 16'd2, peer, cfg.vif[v].ip, '0, host());
+    f = arp(to(v, All, peer), chance(50) ? 16'd1 : 16'd2, peer, cfg.vif[v].ip, '0, host());
     line.push_back(f);
     must(announcement(v), "defence");
     line.push_back(f);
     silence("a second conflict");
-    ticks(DEFEND - 1);
+    ticks(Defend - 1);
     line.push_back(f);
     silence("a conflict before the interval is over");
     ticks(1);
     line.push_back(f);
     must(announcement(v), "defence after the interval");
     // Our own announcement, received again, is not a conflict.
-    ticks(DEFEND);
+    ticks(Defend);
     line.push_back(announcement(v));
     silence("our own announcement");
     // An announcement of another host must not be answered as a request.
-    line.push_back(arp(to(v, ALL, peer), 16'd1, peer, cfg.vif[v].ip, '0, cfg.vif[v].ip));
+    line.push_back(arp(to(v, All, peer), 16'd1, peer, cfg.vif[v].ip, '0, cfg.vif[v].ip));
     must(announcement(v), "defence against an announcement");
     silence("behind it");
-    ticks(DEFEND);
+    ticks(Defend);
   endtask
 
   /// Echo requests that must not be answered.
@@ -426,7 +426,7 @@ module tb_net
     request(e, p, re, rp, $urandom_range(200));
     which = $urandom_range(7);
     if (which == 0) p.fragment = 16'h2000;
-    if (which == 1) p.len = 16'(MTU - 27);
+    if (which == 1) p.len = 16'(Mtu - 27);
     if (which == 6) p.sip = 32'hE000_0001;
     if (which == 7) e.smac[40] = 1'b1;
     f = echo(e, p);
@@ -465,9 +465,9 @@ module tb_net
       Frame f;
       int unsigned v;
       v = some_vif();
-      request(e, p, re, rp, $urandom_range(chance(10) ? MTU + 40 : 64));
+      request(e, p, re, rp, $urandom_range(chance(10) ? Mtu + 40 : 64));
       if (chance(50)) f = echo(e, p);
-      else f = arp(to(v, chance(50) ? ALL : cfg.vif[v].mac, e.smac), chance(50) ? 16'd1 : 16'd2, e.smac,
+      else f = arp(to(v, chance(50) ? All : cfg.vif[v].mac, e.smac), chance(50) ? 16'd1 : 16'd2, e.smac,
                    p.sip, '0, chance(80) ? cfg.vif[v].ip : host());
       repeat ($urandom_range(3)) f.b[$urandom_range(f.b.size()-1)] = 8'($urandom);
       if (chance(20)) repeat ($urandom_range(f.b.size()-1)) void'(f.b.pop_back());
@@ -485,7 +485,7 @@ module tb_net
   endtask
 
   initial begin
-    run = chosen(NAME);
+    run = chosen(Name);
     if (run) begin
       setup();
       cycles(5);
@@ -496,11 +496,11 @@ module tb_net
         repeat (20) begin
           pace();
           serve();
-          ping($urandom_range(chance(20) ? MTU - 28 : 80));
+          ping($urandom_range(chance(20) ? Mtu - 28 : 80));
           ignore();
           bad_ping();
         end
-        ping(MTU - 28);
+        ping(Mtu - 28);
         ping(0);
         pings();
         defend();
@@ -510,7 +510,7 @@ module tb_net
       end
       serve();
       ping(56);
-      passed(NAME, checks);
+      passed(Name, checks);
     end
   end
 endmodule

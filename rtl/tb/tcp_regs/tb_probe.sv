@@ -5,9 +5,9 @@ module tb_probe
   import spfe_tb_pkg::*;
 #(
   /// Name of the bench.
-  parameter string NAME = ""
+  parameter string Name = ""
 );
-  localparam int unsigned PACKETS = 300;
+  localparam int unsigned Packets = 300;
 
   bit run = 1'b0;
   logic clk;
@@ -19,14 +19,14 @@ module tb_probe
   pins_t pins_q = '{rst: 1'b1, default: 1'b0};
   logic [15:0] last, least, most;
 
-  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+  spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
   always @(negedge clk) pins_q <= pins;
 
-  spfe_tcp_probe dut (
-      .clk_i(clk), .rst_i(pins_q.rst), .clear_i(pins_q.clear),
-      .in_valid_i(pins_q.in_valid), .in_ready_i(pins_q.in_ready), .in_last_i(pins_q.in_last),
-      .out_valid_i(pins_q.out_valid), .out_ready_i(pins_q.out_ready), .out_last_i(pins_q.out_last),
-      .last_o(last), .min_o(least), .max_o(most)
+  spfe_tcp_probe i_dut (
+    .clk_i(clk), .rst_i(pins_q.rst), .clear_i(pins_q.clear),
+    .in_valid_i(pins_q.in_valid), .in_ready_i(pins_q.in_ready), .in_last_i(pins_q.in_last),
+    .out_valid_i(pins_q.out_valid), .out_ready_i(pins_q.out_ready), .out_last_i(pins_q.out_last),
+    .last_o(last), .min_o(least), .max_o(most)
   );
 
   task automatic cycles(int unsigned n);
@@ -75,7 +75,7 @@ module tb_probe
   endtask
 
   initial begin
-    run = chosen(NAME);
+    run = chosen(Name);
     if (run) begin
       int unsigned lo, hi;
       cycles(5);
@@ -84,7 +84,7 @@ module tb_probe
       expect_values(0, 65535, 0);
       lo = 65535;
       hi = 0;
-      for (int unsigned i = 0; i < PACKETS; i++) begin
+      for (int unsigned i = 0; i < Packets; i++) begin
         int unsigned latency;
         latency = $urandom_range(chance(20) ? 300 : 20, 1);
         packet(latency);
@@ -103,7 +103,7 @@ module tb_probe
       // More than can be counted.
       packet(70000);
       expect_values(65535, lo, 65535);
-      passed(NAME, PACKETS + 2);
+      passed(Name, Packets + 2);
     end
   end
 endmodule

@@ -8,14 +8,14 @@ module tb_regs
   import spfe_tcp_regs_pkg::*;
 #(
   /// Name of the bench.
-  parameter string       NAME = "",
+  parameter string       Name = "",
   /// Virtual interfaces.
-  parameter int unsigned VIFS = 3,
+  parameter int unsigned Vifs = 3,
   /// Largest IP packet.
-  parameter int unsigned MTU  = 1500
+  parameter int unsigned Mtu  = 1500
 );
-  localparam int unsigned SESSIONS = 64;
-  localparam logic [14:0] FEATURES = 15'h2A51;
+  localparam int unsigned Sessions = 64;
+  localparam logic [14:0] Features = 15'h2A51;
 
   bit run = 1'b0;
   logic clk;
@@ -42,7 +42,7 @@ module tb_regs
   int unsigned checks = 0;
   longint unsigned counted[CounterCount];
 
-  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+  spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
   always @(negedge clk) pins_q <= pins;
 
   // Bits of the counters as they are in the structs: first member on top.
@@ -56,27 +56,27 @@ module tb_regs
   assign net_count = {<<{pins_q.happens[41:35]}};
 
   spfe_tcp_regs #(
-      .SessionCount(SESSIONS), .MacRxWidth(32), .MacTxWidth(64), .UserTxWidth(128), .UserRxWidth(64),
-      .Mtu(MTU), .VlanCount(2), .MacAddressCount(1), .VifCount(VIFS), .Features(FEATURES),
-      .RxFifoPackets(3), .RxMemAddrBits(15), .TxMemAddrBits(16), .ArpEntries(32), .RxOutputPipe(1),
-      .TxOutputPipe(2)
-  ) dut (
-      .clk_i(clk), .rst_i(pins_q.rst), .core_rst_o(core_rst), .cfg_o(cfg),
-      .op_o(op), .op_valid_o(op_valid), .op_ready_i(pins_q.op_ready),
-      .view_sid_o(view_sid), .view_req_o(view_req), .view_i(pins_q.view),
-      .view_valid_i(pins_q.view_valid),
-      .rx_count_i(rx_count), .tx_count_i(tx_count), .eng_count_i(eng_count),
-      .net_count_i(net_count), .event_lost_i(pins_q.happens[42]),
-      .mac_rx_valid_i(1'b0), .mac_rx_last_i(1'b0), .mac_tx_valid_i(1'b0), .mac_tx_ready_i(1'b0),
-      .mac_tx_last_i(1'b0), .user_tx_valid_i(1'b0), .user_tx_ready_i(1'b0), .user_tx_last_i(1'b0),
-      .user_rx_valid_i(1'b0), .user_rx_ready_i(1'b0), .user_rx_last_i(1'b0),
-      .s_axil_awaddr_i(pins_q.awaddr), .s_axil_awvalid_i(pins_q.awvalid), .s_axil_awready_o(awready),
-      .s_axil_wdata_i(pins_q.wdata), .s_axil_wstrb_i(pins_q.wstrb), .s_axil_wvalid_i(pins_q.wvalid),
-      .s_axil_wready_o(wready), .s_axil_bresp_o(bresp), .s_axil_bvalid_o(bvalid),
-      .s_axil_bready_i(pins_q.bready),
-      .s_axil_araddr_i(pins_q.araddr), .s_axil_arvalid_i(pins_q.arvalid), .s_axil_arready_o(arready),
-      .s_axil_rdata_o(rdata), .s_axil_rresp_o(rresp), .s_axil_rvalid_o(rvalid),
-      .s_axil_rready_i(pins_q.rready)
+    .SessionCount(Sessions), .MacRxWidth(32), .MacTxWidth(64), .UserTxWidth(128), .UserRxWidth(64),
+    .Mtu(Mtu), .VlanCount(2), .MacAddressCount(1), .VifCount(Vifs), .Features(Features),
+    .RxFifoPackets(3), .RxMemAddrBits(15), .TxMemAddrBits(16), .ArpEntries(32), .RxOutputPipe(1),
+    .TxOutputPipe(2)
+  ) i_dut (
+    .clk_i(clk), .rst_i(pins_q.rst), .core_rst_o(core_rst), .cfg_o(cfg),
+    .op_o(op), .op_valid_o(op_valid), .op_ready_i(pins_q.op_ready),
+    .view_sid_o(view_sid), .view_req_o(view_req), .view_i(pins_q.view),
+    .view_valid_i(pins_q.view_valid),
+    .rx_count_i(rx_count), .tx_count_i(tx_count), .eng_count_i(eng_count),
+    .net_count_i(net_count), .event_lost_i(pins_q.happens[42]),
+    .mac_rx_valid_i(1'b0), .mac_rx_last_i(1'b0), .mac_tx_valid_i(1'b0), .mac_tx_ready_i(1'b0),
+    .mac_tx_last_i(1'b0), .user_tx_valid_i(1'b0), .user_tx_ready_i(1'b0), .user_tx_last_i(1'b0),
+    .user_rx_valid_i(1'b0), .user_rx_ready_i(1'b0), .user_rx_last_i(1'b0),
+    .s_axil_awaddr_i(pins_q.awaddr), .s_axil_awvalid_i(pins_q.awvalid), .s_axil_awready_o(awready),
+    .s_axil_wdata_i(pins_q.wdata), .s_axil_wstrb_i(pins_q.wstrb), .s_axil_wvalid_i(pins_q.wvalid),
+    .s_axil_wready_o(wready), .s_axil_bresp_o(bresp), .s_axil_bvalid_o(bvalid),
+    .s_axil_bready_i(pins_q.bready),
+    .s_axil_araddr_i(pins_q.araddr), .s_axil_arvalid_i(pins_q.arvalid), .s_axil_arready_o(arready),
+    .s_axil_rdata_o(rdata), .s_axil_rresp_o(rresp), .s_axil_rvalid_o(rvalid),
+    .s_axil_rready_i(pins_q.rready)
   );
 
   task automatic cycles(int unsigned n);
@@ -151,7 +151,7 @@ module tb_regs
 `include "tb_regs_cases.svh"
 
   initial begin
-    run = chosen(NAME);
+    run = chosen(Name);
     if (run) begin
       cycles(5);
       pins.rst = 1'b0;
@@ -167,7 +167,7 @@ module tb_regs
       refusals();
       counters();
       software_reset();
-      passed(NAME, checks);
+      passed(Name, checks);
     end
   end
 endmodule

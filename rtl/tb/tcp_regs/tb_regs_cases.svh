@@ -7,12 +7,12 @@
     must(12'h004, 32'h00010000);
     must(12'h008, {16'd32, 16'd64});
     must(12'h00C, {8'd64, 8'd128, 8'd64, 8'd32});
-    must(12'h010, {4'd0, 4'd1, 4'd2, 4'(VIFS), 16'(MTU)});
-    must(12'h014, 32'(FEATURES));
+    must(12'h010, {4'd0, 4'd1, 4'd2, 4'(Vifs), 16'(Mtu)});
+    must(12'h014, 32'(Features));
     must(12'h018, {4'd2, 4'd1, 8'd3, 8'd15, 8'd16});
     must(12'h020, 32'd0);
     must(12'h028, 32'd65535);
-    must(12'h02C, MTU - 40);
+    must(12'h02C, Mtu - 40);
     must(12'h034, 32'd200);
     must(12'h038, 32'd60000);
     must(12'h03C, 32'd1000);
@@ -27,7 +27,7 @@
     must(12'h404, 32'h0000_FFFF);
     must(12'h408, 32'd0);
     must(12'h40C, 32'h0000_FFFF);
-    if (cfg.mss != 16'(MTU - 40) || cfg.rto_max != 16'd60000 || cfg.enable) $fatal(1, "cfg after reset");
+    if (cfg.mss != 16'(Mtu - 40) || cfg.rto_max != 16'd60000 || cfg.enable) $fatal(1, "cfg after reset");
   endtask
 
   function automatic bit exists(logic [11:0] a);
@@ -72,7 +72,7 @@
     put(12'h028, v, 1'b1);
     must(12'h028, v);
     same(cfg.rcv_wnd, v, "rcv_wnd");
-    v = below(64, MTU - 40);
+    v = below(64, Mtu - 40);
     put(12'h02C, v, 1'b1);
     must(12'h02C, v);
     same(32'(cfg.mss), v, "mss");
@@ -118,8 +118,8 @@
   endtask
 
   task automatic interfaces();
-    vif_cfg_t [VIFS-1:0] want;
-    for (int unsigned i = 0; i < VIFS; i++) begin
+    vif_cfg_t [Vifs-1:0] want;
+    for (int unsigned i = 0; i < Vifs; i++) begin
       want[i] = {$urandom, $urandom, $urandom, $urandom, $urandom, 2'($urandom)};
       put(12'h080, i, 1'b1);
       put(12'h088, {16'($urandom), want[i].mac[47:32]}, 1'b1);
@@ -129,8 +129,8 @@
       put(12'h098, want[i].gateway, 1'b1);
       put(12'h084, {want[i].tag, 14'd0, want[i].vlan, want[i].enable}, 1'b1);
     end
-    put(12'h080, VIFS, 1'b0);
-    for (int unsigned i = VIFS; i > 0; i--) begin
+    put(12'h080, Vifs, 1'b0);
+    for (int unsigned i = Vifs; i > 0; i--) begin
       checks++;
       if (cfg.vif[i-1] != want[i-1]) $fatal(1, "interface %0d is %h, not %h", i - 1, cfg.vif[i-1], want[i-1]);
       put(12'h080, i - 1, 1'b1);
@@ -142,15 +142,15 @@
       must(12'h094, want[i-1].mask);
       must(12'h098, want[i-1].gateway);
     end
-    for (int unsigned i = VIFS; i < MaxVifs; i++) begin
+    for (int unsigned i = Vifs; i < MaxVifs; i++) begin
       if (cfg.vif[i] != '0) $fatal(1, "interface %0d is not there, but set", i);
     end
   endtask
 
   task automatic window(output op_cmd_t want);
     want.op = op_e'($urandom_range(4, 1));
-    want.sid = sid_t'($urandom_range(SESSIONS - 1));
-    want.vif = vif_t'($urandom_range(VIFS - 1));
+    want.sid = sid_t'($urandom_range(Sessions - 1));
+    want.vif = vif_t'($urandom_range(Vifs - 1));
     want.ip = $urandom;
     want.port = 16'($urandom);
     want.lport = 16'($urandom);
@@ -225,15 +225,15 @@
     for (int unsigned i = 0; i < 15; i++) put(12'h020, ~was & 32'h0000_000F, 1'b0, 4'(i));
     must(12'h020, was);
     put(12'h028, 32'd1073725441, 1'b0);
-    put(12'h02C, MTU - 39, 1'b0);
+    put(12'h02C, Mtu - 39, 1'b0);
     put(12'h02C, 32'd63, 1'b0);
     put(12'h034, 32'd0, 1'b0);
     put(12'h040, 32'h0000_0100, 1'b0);
     put(12'h040, 32'h0000_0001, 1'b0);
     put(12'h044, 32'd501, 1'b0);
     put(12'h050, 32'd0, 1'b0);
-    put(12'h100, SESSIONS, 1'b0);
-    put(12'h10C, VIFS, 1'b0);
+    put(12'h100, Sessions, 1'b0);
+    put(12'h10C, Vifs, 1'b0);
     put(12'h110, 32'd0, 1'b0);
     put(12'h110, 32'd5, 1'b0);
     for (int unsigned i = 0; i < 12'h01C; i += 4) put(12'(i), $urandom, 1'b0);
@@ -276,7 +276,7 @@
     // A carry into the high word, seen whole. Written twice: one word may be on its way back.
     repeat (2) begin
       for (int unsigned i = 0; i < CounterCount; i++) begin
-        dut.i_count.i_mem.mem_q[i] = 64'h0000_0007_FFFF_FFF0;
+        i_dut.i_count.i_mem.mem_q[i] = 64'h0000_0007_FFFF_FFF0;
         counted[i] = 64'h0000_0007_FFFF_FFF0;
       end
       cycles(5);

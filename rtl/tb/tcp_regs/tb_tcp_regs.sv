@@ -2,7 +2,7 @@
 
 /// All benches of the registers and of the events; each runs by itself, see spfe_tb_pkg.
 module tb_tcp_regs;
-  tb_regs #(.NAME("regs"), .VIFS(3), .MTU(1500)) regs ();
-  tb_events #(.NAME("events")) events ();
-  tb_probe #(.NAME("probe")) probe ();
+  tb_regs #(.Name("regs"), .Vifs(3), .Mtu(1500)) i_regs ();
+  tb_events #(.Name("events")) i_events ();
+  tb_probe #(.Name("probe")) i_probe ();
 endmodule

@@ -7,46 +7,46 @@ module tb_rx
   import spfe_tb_rx_pkg::*;
 #(
   /// Name of the bench.
-  parameter string NAME = "rx",
+  parameter string Name = "rx",
   /// Width of the MAC stream.
-  parameter int unsigned MAC = 32,
+  parameter int unsigned Mac = 32,
   /// Width of the user stream.
-  parameter int unsigned USER = 64,
+  parameter int unsigned User = 64,
   /// Store-and-forward.
-  parameter bit SUM = 1'b1,
+  parameter bit Sum = 1'b1,
   /// Full beats from the first one.
-  parameter bit PACKED = 1'b1,
+  parameter bit Packed = 1'b1,
   /// Last beat waits for the end of the frame.
-  parameter bit MERGE = 1'b0,
+  parameter bit Merge = 1'b0,
   /// Largest packet.
-  parameter int unsigned MTU = 1500,
+  parameter int unsigned Mtu = 1500,
   /// Sessions.
-  parameter int unsigned SESSIONS = 16,
+  parameter int unsigned Sessions = 16,
   /// Registers behind the user stream.
-  parameter int unsigned PIPE = 0,
+  parameter int unsigned Pipe = 0,
   /// Segments ahead of what is expected are delivered at once.
-  parameter bit AHEAD = 1'b0,
+  parameter bit Ahead = 1'b0,
   /// Segments ahead of what is expected are kept.
-  parameter bit ORDER = 1'b0,
+  parameter bit Order = 1'b0,
   /// log2 of the 16-byte words for them.
-  parameter int unsigned MEM = 11,
+  parameter int unsigned Mem = 11,
   /// Random frames.
-  parameter int unsigned FRAMES = 2000
+  parameter int unsigned Frames = 2000
 );
-  localparam int unsigned BYTES = MAC / 8;
-  localparam int unsigned USER_BYTES = USER / 8;
-  localparam int unsigned VIFS = 2;
-  localparam int unsigned RING = 2 ** (MEM + 4 - $clog2(SESSIONS));
-  localparam int unsigned SPANS = 4;
+  localparam int unsigned Bytes = Mac / 8;
+  localparam int unsigned UserBytes = User / 8;
+  localparam int unsigned Vifs = 2;
+  localparam int unsigned Ring = 2 ** (Mem + 4 - $clog2(Sessions));
+  localparam int unsigned Spans = 4;
 
   logic clk, rst;
   bit run;
   tcp_cfg_t cfg;
-  logic [MAC-1:0] mac_data;
-  logic [BYTES-1:0] mac_keep;
+  logic [Mac-1:0] mac_data;
+  logic [Bytes-1:0] mac_keep;
   logic mac_valid, mac_last, mac_err;
-  logic [USER-1:0] user_data;
-  logic [USER_BYTES-1:0] user_keep;
+  logic [User-1:0] user_data;
+  logic [UserBytes-1:0] user_keep;
   logic user_valid, user_ready, user_last, user_err, user_oos;
   sid_t user_sid, ack_sid, snd_sid, eng_sid, tx_sid;
   seq_t user_rel, eng_nxt, tx_nxt;
@@ -57,16 +57,16 @@ module tb_rx
   event_t event_data;
   rx_count_t count;
 
-  spfe_tb_clock clock (.run_i(run), .half_i(5), .clk_o(clk));
+  spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
 
   seq_t ack_lo[2**$bits(sid_t)];
   seq_t snd_nxt[2**$bits(sid_t)];
 
   spfe_tcp_rx #(
-    .SessionCount(SESSIONS), .MacWidth(MAC), .UserWidth(USER), .Mtu(MTU), .VifCount(VIFS),
-    .Checksum(SUM), .Packed(PACKED), .EopMerge(MERGE), .OutputPipe(PIPE), .Reordering(ORDER),
-    .OutOfSequence(AHEAD), .MemAddrBits(MEM)
-  ) dut (
+    .SessionCount(Sessions), .MacWidth(Mac), .UserWidth(User), .Mtu(Mtu), .VifCount(Vifs),
+    .Checksum(Sum), .Packed(Packed), .EopMerge(Merge), .OutputPipe(Pipe), .Reordering(Order),
+    .OutOfSequence(Ahead), .MemAddrBits(Mem)
+  ) i_dut (
     .clk_i(clk), .rst_i(rst), .cfg_i(cfg),
     .mac_data_i(mac_data), .mac_keep_i(mac_keep), .mac_valid_i(mac_valid),
     .mac_last_i(mac_last), .mac_err_i(mac_err),
@@ -83,25 +83,25 @@ module tb_rx
   );
 
   // The model: what the receiver knows of each session.
-  localparam int unsigned NUMBERS = 2 ** $bits(sid_t);
-  key_cmd_t key[NUMBERS];
-  bit open[NUMBERS];
-  seq_t nxt[NUMBERS];
+  localparam int unsigned Numbers = 2 ** $bits(sid_t);
+  key_cmd_t key[Numbers];
+  bit open[Numbers];
+  seq_t nxt[Numbers];
   typedef struct {
     seq_t first;
     seq_t stop;
   } span_t;
-  span_t span[NUMBERS][$];  // what is kept behind a hole
-  bit [7:0] kept[NUMBERS][seq_t];
-  bit fin_noted[NUMBERS];
-  seq_t fin_seq[NUMBERS];
+  span_t span[Numbers][$];  // what is kept behind a hole
+  bit [7:0] kept[Numbers][seq_t];
+  bit fin_noted[Numbers];
+  seq_t fin_seq[Numbers];
   // As they were when the receiver read the session of the segment that comes.
   seq_t read_nxt;
   bit read_open, stale, stale_q, room_q, hit_q;
   bit read_gap;
   sid_t read_sid, sid_q;
   // What the sender of the frames believes; runs ahead of the model.
-  seq_t guess[NUMBERS];
+  seq_t guess[Numbers];
 
   typedef struct {
     bytes_t bytes;
@@ -130,9 +130,9 @@ module tb_rx
   function automatic void must(bit good, string what);
     checks++;
     if (!good) begin
-      $write("%s: the last frame was", NAME);
+      $write("%s: the last frame was", Name);
       foreach (recent.bytes[i]) $write(" %02x", recent.bytes[i]);
-      $fatal(1, "%s: %s (cycle %0d, FCS %0d)", NAME, what, cycle, recent.fcs_bad);
+      $fatal(1, "%s: %s (cycle %0d, FCS %0d)", Name, what, cycle, recent.fcs_bad);
     end
   endfunction
 
@@ -142,7 +142,7 @@ module tb_rx
     int unsigned n = 32'(f.size()), t = tcp_at(f), total, doff, base;
     bit word13, fits, good, hit, accept, ack_ok, begun, taken, wrong, oos, in_window, deliver;
     bit [31:0] limit, ahead;
-    bit [VIFS-1:0] vm;
+    bit [Vifs-1:0] vm;
     rx_count_t e = '0, clean;
     seg_t s = '0;
     delivery_t d;
@@ -151,7 +151,7 @@ module tb_rx
     total = 32'(get(f, base + 16, 2));
     doff = 32'(get(f, t + 12, 1)) >> 4;
     word13 = n > base + 52;
-    for (int unsigned i = 0; i < VIFS; i++) begin
+    for (int unsigned i = 0; i < Vifs; i++) begin
       vm[i] = cfg.vif[i].mac[47:16] == get(f, 0, 4)[31:0];
       if (n > 4 && cfg.vif[i].mac[15:0] != get(f, 4, 2)[15:0]) vm[i] = 0;
       if (n > base + 12 && (base != 0) != cfg.vif[i].vlan) vm[i] = 0;
@@ -165,12 +165,12 @@ module tb_rx
         (n > base + 24 && get(f, base + 26, 1) >= 224);
     e.ip_options = n > base + 12 && get(f, base + 14, 1)[3:0] != 5;
     e.fragment = n > base + 20 && get(f, base + 20, 2)[13:0] != 0;
-    e.oversize = n > base + 16 && total > MTU;
+    e.oversize = n > base + 16 && total > Mtu;
     fits = total >= 40 && n >= base + 14 + total && doff >= 5 && 20 + 4 * doff <= total && word13;
     e.length = !fits;
     wrong = e.not_for_us || e.ip_options || e.fragment || e.oversize ||
         (n > base + 16 && total < 40);
-    if (SUM && fits) begin
+    if (Sum && fits) begin
       bytes_t pseudo;
       e.bad_ip_sum = sum(f, base + 14, 20) != 16'hffff;
       for (int unsigned i = 0; i < total - 20; i++) pseudo.push_back(f[t+i]);
@@ -203,7 +203,7 @@ module tb_rx
     s.wnd = 16'(get(f, t + 14, 2));
     s.vif = vm[0] ? 3'd0 : 3'd1;
     s.len = 16'(total - 20 - 4 * doff);
-    for (int unsigned i = 0; i < SESSIONS; i++) begin
+    for (int unsigned i = 0; i < Sessions; i++) begin
       if (key[i].valid && key[i].sip == s.sip && key[i].sport == s.sport &&
           key[i].dport == s.dport && key[i].vif == s.vif) begin
         hit = 1;
@@ -223,16 +223,16 @@ module tb_rx
       s.has_ws = 0;
     end
     ahead = s.seq - read_nxt;
-    limit = ORDER && cfg.rcv_wnd > RING ? RING : cfg.rcv_wnd;
-    oos = (AHEAD || ORDER) && ahead != 0 && ahead < limit;
+    limit = Order && cfg.rcv_wnd > Ring ? Ring : cfg.rcv_wnd;
+    oos = (Ahead || Order) && ahead != 0 && ahead < limit;
     in_window = 64'(oos ? ahead : 0) + 64'(s.len) + 64'(s.flags.fin) <= 64'(limit);
     accept = !wrong && hit && read_open && (ahead == 0 || oos) && s.flags.ack && !s.flags.syn &&
         !s.flags.rst && doff >= 5 && word13;
     ack_ok = s.ack - ack_lo[s.sid] <= snd_nxt[s.sid] - ack_lo[s.sid];
     begun = accept && n > base + 4 * (8 + doff) && total > 20 + 4 * doff;
     deliver = good && accept && ack_ok && in_window && !stale_q;
-    if (SUM && room_q) begin
-      must(ready_percent < 100 || USER <= MAC, "no room in the FIFO");
+    if (Sum && room_q) begin
+      must(ready_percent < 100 || User <= Mac, "no room in the FIFO");
       if (deliver) full_count++;
       deliver = 0;
     end
@@ -246,7 +246,7 @@ module tb_rx
       else if (read_open && s.flags.ack && !ack_ok) e.bad_ack = 1;
       else if (data && ahead[31]) e.old = 1;
       else if (data && ahead != 0) e.out_of_order = 1;
-      else if ((SUM && room_q) || (data && !in_window)) e.no_room = 1;
+      else if ((Sum && room_q) || (data && !in_window)) e.no_room = 1;
       if (hit && data && ahead == 0 && !in_window) window_count++;
       s.taken = taken;
       s.gap = read_gap;
@@ -254,7 +254,7 @@ module tb_rx
     must(e == seen, $sformatf("counted %b, model %b, frame of %0d bytes", seen, e, n));
     must(event_valid == (hit && word13 && !wrong && !good), "event");
     if (event_valid) must(event_data == '{kind: EvRxBad, sid: 16'(s.sid), data: 0}, "event data");
-    if (SUM ? deliver && s.len != 0 && !(ORDER && oos) : begun) begin
+    if (Sum ? deliver && s.len != 0 && !(Order && oos) : begun) begin
       d.sid = s.sid;
       d.err = !deliver;
       d.oos = oos;
@@ -268,7 +268,7 @@ module tb_rx
       s.flags.fin = s.flags.fin || !open[s.sid];
     end
     if (deliver && oos) ahead_count++;
-    if (deliver && oos && ORDER) begin
+    if (deliver && oos && Order) begin
       for (int unsigned i = 0; i < 32'(s.len); i++) kept[s.sid][s.seq+i] = f[t+4*doff+i];
       note(s);
     end
@@ -319,7 +319,7 @@ module tb_rx
         if (seq_lt(all.stop, p.stop)) all.stop = p.stop;
       end else rest.push_back(p);
     end
-    if (rest.size() < SPANS) rest.push_back(all);
+    if (rest.size() < Spans) rest.push_back(all);
     span[s.sid] = rest;
   endfunction
 
@@ -330,14 +330,14 @@ module tb_rx
     command = rcv_cmd_valid && rcv_cmd_ready;
     sid = rcv_cmd.sid;
     stale_q = stale;
-    room_q = dut.no_room;
-    hit_q = dut.hit;
-    sid_q = dut.sid;
-    if (dut.read) begin
-      read_sid = dut.ack_sid_o;
+    room_q = i_dut.no_room;
+    hit_q = i_dut.hit;
+    sid_q = i_dut.sid;
+    if (i_dut.read) begin
+      read_sid = i_dut.ack_sid_o;
       read_nxt = nxt[read_sid];
       read_open = open[read_sid];
-      read_gap = ORDER && (span[read_sid].size() != 0 || fin_noted[read_sid]);
+      read_gap = Order && (span[read_sid].size() != 0 || fin_noted[read_sid]);
       stale = 0;
     end
     if (command) begin
@@ -358,7 +358,7 @@ module tb_rx
   function automatic void watch_frames();
     if (!rst) begin
       if (count.frames) begin
-        if (sent.size() == 0) $fatal(1, "%s: a frame was counted that was not sent", NAME);
+        if (sent.size() == 0) $fatal(1, "%s: a frame was counted that was not sent", Name);
         judge(sent.pop_front(), count);
       end else begin
         must(count == 0 && !event_valid, "counted without a frame");
@@ -370,7 +370,7 @@ module tb_rx
   function automatic void watch_segments();
     if (!rst && seg_valid) begin
       seg_t s;
-      if (segs.size() == 0) $fatal(1, "%s: a segment too many", NAME);
+      if (segs.size() == 0) $fatal(1, "%s: a segment too many", Name);
       s = segs.pop_front();
       // A key that was changed since.
       if (disturbance != 0 && !seg.hit) s.hit = 0;
@@ -388,14 +388,14 @@ module tb_rx
   delivery_t part;
   bit part_begun;
   function automatic void watch_user();
-    if (!rst && user_valid && (user_ready || !SUM)) begin
+    if (!rst && user_valid && (user_ready || !Sum)) begin
       int unsigned number;
       number = 32'($countones(user_keep));
-      must(user_keep == USER_BYTES'((1 << number) - 1), "keep has holes");
-      must(number == USER_BYTES || user_last || !PACKED && !part_begun || !MERGE && !SUM,
+      must(user_keep == UserBytes'((1 << number) - 1), "keep has holes");
+      must(number == UserBytes || user_last || !Packed && !part_begun || !Merge && !Sum,
            "beat is not full");
-      must(number != 0 || (user_last && !SUM && (!MERGE || user_err)), "empty beat");
-      must(user_oos ? AHEAD : user_rel == 0, "out of sequence");
+      must(number != 0 || (user_last && !Sum && (!Merge || user_err)), "empty beat");
+      must(user_oos ? Ahead : user_rel == 0, "out of sequence");
       if (part_begun) begin
         must(part.sid == user_sid && part.oos == user_oos && part.rel == user_rel,
              "session or distance changes in a segment");

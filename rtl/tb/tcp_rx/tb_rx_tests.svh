@@ -10,7 +10,7 @@ task automatic tick();
   if (done) rcv_cmd_valid = 1'b0;
   key_cmd_valid = 1'b0;
   if ($urandom_range(999) < disturbance) begin
-    disturb(spfe_tb_pkg::chance(70) ? 1 : $urandom_range(SESSIONS - 1));
+    disturb(spfe_tb_pkg::chance(70) ? 1 : $urandom_range(Sessions - 1));
   end
 endtask
 
@@ -18,7 +18,7 @@ endtask
 // then. Without a wait afterwards, so that the next one follows directly.
 task automatic send(bytes_t f, bit fcs_bad, int unsigned bubble, real rate, int unsigned gap);
   int unsigned beats, used, start;
-  beats = (32'(f.size()) + BYTES - 1) / BYTES;
+  beats = (32'(f.size()) + Bytes - 1) / Bytes;
   for (int unsigned k = 0; k < beats; k++) begin
     while (spfe_tb_pkg::chance(bubble)) tick();
     if (k > 0) begin
@@ -28,8 +28,8 @@ task automatic send(bytes_t f, bit fcs_bad, int unsigned bubble, real rate, int 
     end
     mac_data = '0;
     mac_keep = '0;
-    for (int unsigned i = 0; i < BYTES && k * BYTES + i < 32'(f.size()); i++) begin
-      mac_data[8*i+:8] = f[k*BYTES+i];
+    for (int unsigned i = 0; i < Bytes && k * Bytes + i < 32'(f.size()); i++) begin
+      mac_data[8*i+:8] = f[k*Bytes+i];
       mac_keep[i] = 1'b1;
     end
     mac_valid = 1'b1;
@@ -62,20 +62,20 @@ task automatic idle();
   must(sent.size() == 0, "a frame has no end");
   must(segs.size() == 0, "a segment was not told");
   must(wanted.size() == 0 && got.size() == 0 && !part_begun, "deliveries left over");
-  for (int unsigned i = 0; i < SESSIONS; i++) begin
+  for (int unsigned i = 0; i < Sessions; i++) begin
     eng_sid = 9'(i);
-    tx_sid = 9'(SESSIONS - 1 - i);
+    tx_sid = 9'(Sessions - 1 - i);
     tick();
     tick();
     if (key[i].valid) must(eng_nxt == nxt[i], "RCV.NXT for the engine");
-    if (key[SESSIONS-1-i].valid) must(tx_nxt == nxt[SESSIONS-1-i], "RCV.NXT for the transmitter");
+    if (key[Sessions-1-i].valid) must(tx_nxt == nxt[Sessions-1-i], "RCV.NXT for the transmitter");
     guess[i] = nxt[i];
   end
 endtask
 
 // Gives a session a new four-tuple and RCV.NXT.
 task automatic session(int unsigned i, bit valid, bit opened);
-  key_cmd = '{sid: 9'(i), valid: valid, vif: 3'(i % VIFS), sip: 32'h0a000000 + 32'(i / 4),
+  key_cmd = '{sid: 9'(i), valid: valid, vif: 3'(i % Vifs), sip: 32'h0a000000 + 32'(i / 4),
              sport: 16'(40000 + i % 3), dport: 16'(80 + i % 4)};
   key_cmd_valid = 1'b1;
   tick();
@@ -92,7 +92,7 @@ endtask
 // session loses its four-tuple or gets it again.
 function automatic void disturb(int unsigned i);
   if (rcv_cmd_valid || key_cmd_valid) return;
-  if (SUM && spfe_tb_pkg::chance(30)) begin
+  if (Sum && spfe_tb_pkg::chance(30)) begin
     key_cmd = key[i];
     key_cmd.valid = spfe_tb_pkg::chance(70);
     key_cmd_valid = 1'b1;
@@ -105,7 +105,7 @@ endfunction
 
 function automatic recipe_t recipe(int unsigned i, int unsigned len);
   recipe_t r;
-  int unsigned v = i % VIFS;
+  int unsigned v = i % Vifs;
   r.dmac = cfg.vif[v].mac;
   r.smac = {16'h0200, 32'($urandom)};
   r.has_tag = cfg.vif[v].vlan;
@@ -168,20 +168,20 @@ function automatic int unsigned some_length();
     2: return $urandom_range(40);
     3: return $urandom_range(200);
     4: return $urandom_range(20);
-    default: return $urandom_range(MTU < 1600 ? MTU - 30 : 1600);
+    default: return $urandom_range(Mtu < 1600 ? Mtu - 30 : 1600);
   endcase
 endfunction
 
 task automatic random_frames();
   int unsigned bubble = 0, gap = 0, wrongness = 0, syns = 5;
-  for (int unsigned n = 0; n < FRAMES; n++) begin
+  for (int unsigned n = 0; n < Frames; n++) begin
     recipe_t r;
     bytes_t f;
     int unsigned i, len;
     bit fcs_bad;
     if (n % 200 == 0) begin
       idle();
-      for (int unsigned s = 0; s < SESSIONS; s++) begin
+      for (int unsigned s = 0; s < Sessions; s++) begin
         if (n == 0 || !open[s] || spfe_tb_pkg::chance(20)) begin
           session(s, spfe_tb_pkg::chance(95), spfe_tb_pkg::chance(95));
         end
@@ -206,16 +206,16 @@ task automatic random_frames();
       repeat (8) tick();
       guess = nxt;
     end
-    i = spfe_tb_pkg::chance(60) ? 1 : $urandom_range(SESSIONS - 1);
+    i = spfe_tb_pkg::chance(60) ? 1 : $urandom_range(Sessions - 1);
     len = some_length();
     r = recipe(i, len);
     r.pad = spfe_tb_pkg::chance(80);
     if (spfe_tb_pkg::chance(40)) r.options = some_options(1'b0);
     if (spfe_tb_pkg::chance(10)) r.options = some_options(1'b1);
-    while (40 + r.options.size() + r.payload.size() > MTU && spfe_tb_pkg::chance(95)) begin
+    while (40 + r.options.size() + r.payload.size() > Mtu && spfe_tb_pkg::chance(95)) begin
       void'(r.payload.pop_back());
     end
-    if ((AHEAD || ORDER) && spfe_tb_pkg::chance(60)) begin
+    if ((Ahead || Order) && spfe_tb_pkg::chance(60)) begin
       r.seq = nxt[i];
       if (spfe_tb_pkg::chance(60)) begin
         r.seq += 32 * $urandom_range(spfe_tb_pkg::chance(90) ? 20 : 80);
@@ -283,30 +283,30 @@ endtask
 // Cycles from the first word on the bus to the first beat for the user.
 function automatic int unsigned cycles_wanted(int unsigned n, real rate);
   int unsigned words, k, first;
-  if (SUM) begin
+  if (Sum) begin
     words = (n < 6 ? 60 : 54 + n);
-    k = (words + BYTES - 1) / BYTES - 1;
+    k = (words + Bytes - 1) / Bytes - 1;
     if ($ceil(real'(k) * rate) > 1.0) k += 32'($rtoi($ceil(real'(k) * rate))) - 1;
-    return k + 2 + PIPE;
+    return k + 2 + Pipe;
   end
   // The byte that completes the first beat, or the last one of the payload.
-  if (!PACKED) first = 55;
-  else first = 54 + USER_BYTES - 1;
+  if (!Packed) first = 55;
+  else first = 54 + UserBytes - 1;
   if (54 + n - 1 < first) first = 54 + n - 1;
-  if (MERGE && 54 + n - 1 <= first + (PACKED ? 0 : 8 * (BYTES / 8) - 2 * (BYTES / 8))) begin
+  if (Merge && 54 + n - 1 <= first + (Packed ? 0 : 8 * (Bytes / 8) - 2 * (Bytes / 8))) begin
     first = n < 6 ? 59 : 54 + n - 1;
   end
-  return first / BYTES + 1 + PIPE;
+  return first / Bytes + 1 + Pipe;
 endfunction
 
 task automatic latency();
   int unsigned sizes[10] = '{1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048};
   int unsigned stored[10] = '{16, 17, 19, 23, 31, 48, 81, 147, 279, 542};
-  real rate = MAC == 32 ? 322.0 * 32.0 / 10000.0 - 1.0 : 0.0;
+  real rate = Mac == 32 ? 322.0 * 32.0 / 10000.0 - 1.0 : 0.0;
   string line = "";
-  for (int unsigned s = 0; s < SESSIONS; s++) session(s, 1'b1, 1'b1);
+  for (int unsigned s = 0; s < Sessions; s++) session(s, 1'b1, 1'b1);
   foreach (sizes[i]) begin
-    if (40 + sizes[i] <= MTU) begin
+    if (40 + sizes[i] <= Mtu) begin
       recipe_t r;
       idle();
       r = recipe(0, sizes[i]);
@@ -318,20 +318,20 @@ task automatic latency();
       must(first_beat - first_cycle == cycles_wanted(sizes[i], rate),
            $sformatf("first beat of %0d bytes in cycle %0d, wanted %0d", sizes[i],
                      first_beat - first_cycle, cycles_wanted(sizes[i], rate)));
-      if (SUM && MAC == 32) must(first_beat - first_cycle == stored[i] + PIPE, "table");
+      if (Sum && Mac == 32) must(first_beat - first_cycle == stored[i] + Pipe, "table");
     end
   end
   idle();
-  $display("%s cycles%s", NAME, line);
+  $display("%s cycles%s", Name, line);
 endtask
 
 initial begin
-  if (spfe_tb_pkg::chosen(NAME)) begin
+  if (spfe_tb_pkg::chosen(Name)) begin
     rst = 1'b1;
     cfg = '0;
     cfg.enable = 1'b1;
     cfg.rcv_wnd = 32'd65535;
-    for (int unsigned i = 0; i < VIFS; i++) begin
+    for (int unsigned i = 0; i < Vifs; i++) begin
       cfg.vif[i].enable = 1'b1;
       cfg.vif[i].mac = 48'h02005e100000 + 48'(i);
       cfg.vif[i].vlan = i == 1;
@@ -347,14 +347,14 @@ initial begin
     tick();
     latency();
     random_frames();
-    if (ORDER) shuffle();
-    if (AHEAD || ORDER) must(ahead_count > FRAMES / 20, "hardly any segment was ahead");
-    if (ORDER) must(jump_count > 15, "hardly any hole was closed");
+    if (Order) shuffle();
+    if (Ahead || Order) must(ahead_count > Frames / 20, "hardly any segment was ahead");
+    if (Order) must(jump_count > 15, "hardly any hole was closed");
     must(window_count != 0, "no segment was beyond the window");
-    must(taken_count > FRAMES / 20, "hardly any segment was taken");
+    must(taken_count > Frames / 20, "hardly any segment was taken");
     $display("%s: %0d taken, %0d withdrawn, %0d without room, %0d beyond the window, %0d stale,",
-             NAME, taken_count, err_count, full_count, window_count, stale_count,
+             Name, taken_count, err_count, full_count, window_count, stale_count,
              " %0d ahead, %0d holes closed", ahead_count, jump_count);
-    spfe_tb_pkg::passed(NAME, checks);
+    spfe_tb_pkg::passed(Name, checks);
   end
 end
