@@ -3,6 +3,7 @@
 use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
 
+pub use crate::phase::LanePhase;
 pub use crate::violation::TraceViolation;
 
 /// Where events go.
@@ -68,41 +69,6 @@ pub enum TraceEventKind<'a> {
     Packet(TracePacket<'a>),
     /// Something the standard does not allow, or damage.
     Violation(TraceViolation),
-}
-
-/// What the sender of a lane is doing, as its words show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum LanePhase {
-    /// Not known: no signal, or nothing but data words so far.
-    #[default]
-    Unknown,
-    /// INIT1: states Started and InvertRxPolarity.
-    Init1,
-    /// INIT2: state Connecting.
-    Init2,
-    /// INIT3: state Connected.
-    Init3,
-    /// State Active.
-    Active,
-    /// STANDBY: state PrepareStandby.
-    Standby,
-    /// LOST_SIGNAL: state LossOfSignal.
-    LostSignal,
-}
-
-impl LanePhase {
-    /// The name of the word that shows it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Unknown => "unknown",
-            Self::Init1 => "INIT1",
-            Self::Init2 => "INIT2",
-            Self::Init3 => "INIT3",
-            Self::Active => "active",
-            Self::Standby => "STANDBY",
-            Self::LostSignal => "LOST_SIGNAL",
-        }
-    }
 }
 
 /// A data frame.

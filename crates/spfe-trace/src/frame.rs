@@ -11,11 +11,11 @@ use spfe_link::word::Word;
 
 use crate::LANES_MAX;
 use crate::align::Row;
+use crate::config::ListenerConfig;
 use crate::event::{
     BroadcastFrame, DataFrame, IdleFrame, TraceEvent, TraceEventKind, TraceSink, TraceViolation,
 };
 use crate::lane::is_prbs;
-use crate::listener::ListenerConfig;
 use crate::name::{NamedWord, WordKind, name};
 use crate::numbers::{Digest, Numbers, Verdict};
 use crate::packet::Reassembly;

@@ -40,6 +40,7 @@
 //! ```
 
 mod align;
+mod config;
 pub mod encode;
 pub mod event;
 mod frame;
@@ -49,6 +50,7 @@ pub mod name;
 mod numbers;
 mod packet;
 mod pair;
+mod phase;
 pub mod read;
 pub mod spacewire;
 mod summary;
@@ -56,8 +58,9 @@ pub mod symbols;
 pub mod text;
 mod violation;
 
+pub use config::ListenerConfig;
 pub use event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
-pub use listener::{LinkListener, ListenerConfig};
+pub use listener::LinkListener;
 pub use name::{NamedWord, WordKind, name};
 pub use pair::{LinkDirection, LinkPair};
 pub use spfe_link::word::Word;

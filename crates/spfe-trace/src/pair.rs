@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use spfe_link::control::ControlWord;
 use spfe_link::word::Word;
 
+use crate::config::ListenerConfig;
 use crate::event::{TraceEvent, TraceEventKind, TraceSink, TraceViolation};
 use crate::frame::VCS;
-use crate::listener::{LinkListener, ListenerConfig};
+use crate::listener::LinkListener;
 use crate::numbers::{OUTSTANDING_MAX, distance, next};
 
 /// Words of credit per FCT and multiplier.

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-use crate::event::LanePhase;
 use crate::name::Seq;
+use crate::phase::LanePhase;
 use spfe_link::word::Word;
 
 /// Something the standard does not allow, or damage.

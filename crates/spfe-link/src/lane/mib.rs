@@ -1,6 +1,6 @@
 //! Parameters and status of a lane (50-11C 5.9, tables 5-36 and 5-37).
 
-use super::state::LaneState;
+use super::state::{LaneState, LostSignalCause};
 
 /// What never changes while a lane exists: rates, and the choices the standard leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,18 +110,6 @@ impl Default for LaneParameters {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Why a lane left Active by itself, as in LOST_SIGNAL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum LostSignalCause {
-    /// No signal.
-    NoSignal = 0,
-    /// The RXERR counter reached 255.
-    RxerrOverflow = 1,
-    /// The far end starts again.
-    Init1Received = 2,
 }
 
 /// Status. Flags stay until they are cleared.

@@ -13,8 +13,8 @@ mod sync;
 
 pub use coded::{BitSync, LaneCoder};
 pub use elastic::ElasticBuffer;
-pub use mib::{LaneConfig, LaneParameters, LaneStatus, LostSignalCause};
-pub use state::LaneState;
+pub use mib::{LaneConfig, LaneParameters, LaneStatus};
+pub use state::{LaneState, LostSignalCause};
 pub use sync::{SyncState, WordSync};
 
 use crate::code::invert_word;

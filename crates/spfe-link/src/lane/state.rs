@@ -1,7 +1,6 @@
 //! Lane initialisation and standby: its states, and when they change (50-11C 5.5.2).
 
 use super::Lane;
-use super::mib::LostSignalCause;
 
 /// State of a lane; the codes are those of the status register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +39,18 @@ impl LaneState {
     pub const fn receives(self) -> bool {
         self as u8 >= Self::Started as u8
     }
+}
+
+/// Why a lane left Active by itself, as in LOST_SIGNAL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum LostSignalCause {
+    /// No signal.
+    NoSignal = 0,
+    /// The RXERR counter reached 255.
+    RxerrOverflow = 1,
+    /// The far end starts again.
+    Init1Received = 2,
 }
 
 /// INIT words in a row that are believed.

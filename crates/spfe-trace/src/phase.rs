@@ -1,0 +1,36 @@
+//! Phases of a lane as its words show them (50-11C 5.5.2).
+
+/// What the sender of a lane is doing, as its words show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LanePhase {
+    /// Not known: no signal, or nothing but data words so far.
+    #[default]
+    Unknown,
+    /// INIT1: states Started and InvertRxPolarity.
+    Init1,
+    /// INIT2: state Connecting.
+    Init2,
+    /// INIT3: state Connected.
+    Init3,
+    /// State Active.
+    Active,
+    /// STANDBY: state PrepareStandby.
+    Standby,
+    /// LOST_SIGNAL: state LossOfSignal.
+    LostSignal,
+}
+
+impl LanePhase {
+    /// The name of the word that shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Init1 => "INIT1",
+            Self::Init2 => "INIT2",
+            Self::Init3 => "INIT3",
+            Self::Active => "active",
+            Self::Standby => "STANDBY",
+            Self::LostSignal => "LOST_SIGNAL",
+        }
+    }
+}
