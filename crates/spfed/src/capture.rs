@@ -1,49 +1,48 @@
-//! Live captures: a pipe to the reader, which may be slow.
+//! Live captures. A thread writes each one to a pipe, because its reader may be slow.
 
-use crate::connection::Connection;
-use crate::requests::{Answer, Carry, refuse};
+use crate::answer::refuse;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::pipe::{PipeFlags, pipe_with};
 use spfe_contract::Status;
 use spfe_net::{Capture, CaptureOptions, Mode, Network};
-use spfe_session::{CaptureRequest, Reply};
+use spfe_session::{CaptureRequest, Result};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often a writer that waits for its reader looks whether it is still wanted.
-const BEAT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// How often a blocked writer checks whether its client is still connected.
+const CHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// A capture of a connection; it ends with it.
-pub(crate) struct Capturing {
+/// A capture that a client started. Dropping it ends the capture.
+pub(crate) struct LiveCapture {
     capture: Capture,
-    gone: Arc<AtomicBool>,
+    abandoned: Arc<AtomicBool>,
 }
 
-impl Drop for Capturing {
+impl Drop for LiveCapture {
     fn drop(&mut self) {
-        // Nobody asks for the rest of it any more.
-        self.gone.store(true, Ordering::Release);
+        // Unblocks the writer: its client has gone.
+        self.abandoned.store(true, Ordering::Release);
     }
 }
 
-/// The writing end of a pipe: waits for a slow reader, but not for one that is gone.
-struct Pipe {
+/// The writing end of a pipe. Blocks while the reader is slow, but not after its client has gone.
+struct PipeWriter {
     pipe: OwnedFd,
-    gone: Arc<AtomicBool>,
+    abandoned: Arc<AtomicBool>,
 }
 
-impl Write for Pipe {
+impl Write for PipeWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match rustix::io::write(&self.pipe, bytes) {
-                Err(rustix::io::Errno::AGAIN) if self.gone.load(Ordering::Acquire) => {
+                Err(rustix::io::Errno::AGAIN) if self.abandoned.load(Ordering::Acquire) => {
                     return Err(io::ErrorKind::BrokenPipe.into());
                 }
                 Err(rustix::io::Errno::AGAIN) => {
                     let mut fds = [PollFd::new(&self.pipe, PollFlags::OUT)];
-                    match poll(&mut fds, Some(&BEAT)) {
+                    match poll(&mut fds, Some(&CHECK_INTERVAL)) {
                         Ok(_) | Err(rustix::io::Errno::INTR) => {}
                         Err(error) => return Err(error.into()),
                     }
@@ -59,53 +58,36 @@ impl Write for Pipe {
     }
 }
 
-impl Connection {
-    /// Whether it has a capture under way.
-    pub fn captures(&self) -> bool {
-        self.capture.is_some()
-    }
-
-    pub(crate) fn begin_capture(
-        &mut self,
-        wanted: &CaptureRequest,
-        network: &Arc<Network>,
-    ) -> Answer {
+impl LiveCapture {
+    /// Starts a capture; returns it with the end of the pipe that the client reads from.
+    ///
+    /// # Errors
+    /// BAD_OPCODE if this daemon does not see the packets; NOT_FOUND if a link does not exist.
+    pub fn start(network: &Arc<Network>, wanted: &CaptureRequest) -> Result<(Self, OwnedFd)> {
         let topology = network.topology();
-        if !crate::peer::is_own(self.socket()) {
-            let what = "a capture shows what all clients send: only the daemon's own user and root \
-                        may have one";
-            return refuse(Status::AccessDenied, what);
-        }
         if topology.mode != Mode::Thread && !topology.has_exact() {
             let what = format!(
-                "mode {}: the clients move the packets, and the daemon does not see them; a capture \
-                 needs spfed --mode thread, or exact links",
+                "capture: in mode {} the clients move the packets and the daemon does not see them; \
+                 use spfed --mode thread, or exact links",
                 topology.mode
             );
             return refuse(Status::BadOpcode, what);
         }
-        if self.capture.is_some() {
-            return refuse(Status::Busy, "a second capture on a connection");
-        }
-        let (out, pipe) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
-        // The reader's end stays as it is: it waits.
+        let (reader, pipe) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
+        // Only the daemon's end must not block.
         rustix::io::ioctl_fionbio(&pipe, true).map_err(io::Error::from)?;
         let CaptureRequest { links, words, packets } = wanted.clone();
         let options = CaptureOptions { links, words, packets, ..CaptureOptions::default() };
-        let gone = Arc::new(AtomicBool::new(false));
-        let to = Box::new(Pipe { pipe, gone: gone.clone() });
-        let capture = Capture::start(network, &options, to)?;
-        self.capture = Some(Capturing { capture, gone });
-        Ok((Reply::Capturing, Carry::Pipe(out)))
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let writer = Box::new(PipeWriter { pipe, abandoned: abandoned.clone() });
+        let capture = Capture::start(network, &options, writer)?;
+        Ok((Self { capture, abandoned }, reader))
     }
 
-    pub(crate) fn end_capture(&mut self) -> Answer {
-        let Some(capturing) = &mut self.capture else {
-            return refuse(Status::BadField, "EndCapture without a capture");
-        };
-        // The pipe is read to its end while the connection is there.
-        let summary = capturing.capture.end();
-        let (records, left_out) = (summary.records, summary.left_out);
-        Ok((Reply::Captured { records, left_out }, Carry::Nothing))
+    /// Ends the capture: (records written, records dropped because the reader was too slow).
+    pub fn end(&mut self) -> (u64, u64) {
+        // The client still reads the rest of the pipe while its connection is open.
+        let summary = self.capture.end();
+        (summary.records, summary.left_out)
     }
 }

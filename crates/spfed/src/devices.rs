@@ -1,4 +1,4 @@
-//! Endpoints of the network as devices of virtual machines.
+//! Endpoints that virtual machines use as PCI Express devices.
 
 use crate::listen::Listener;
 use crate::say;
@@ -10,12 +10,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Where a device is served, and which endpoint it is.
+/// Socket and endpoint of one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceConfig {
-    /// Socket.
+    /// Path of the vfio-user socket.
     pub path: PathBuf,
-    /// Endpoint; `None` is as many as there are devices before it.
+    /// Endpoint number. `None`: the position of the device in the list, from 0.
     pub endpoint: Option<u32>,
 }
 
@@ -27,7 +27,7 @@ impl FromStr for DeviceConfig {
         let (path, endpoint) = match text.rsplit_once('=') {
             Some((path, number)) => {
                 let number = number.parse();
-                let what = |_| format!("'{text}' is none of SOCKET, SOCKET=ENDPOINT");
+                let what = |_| format!("'{text}' is not SOCKET or SOCKET=ENDPOINT");
                 (path, Some(number.map_err(what)?))
             }
             None => (text, None),
@@ -44,7 +44,7 @@ impl FromStr for DeviceConfig {
 pub struct Devices(Mutex<Vec<(VfioDevice, Listener)>>);
 
 impl Devices {
-    /// Serves devices of a network.
+    /// Starts serving these devices of a network.
     ///
     /// # Errors
     /// BUSY if a socket is in use, NOT_FOUND if there is no such endpoint.
@@ -69,12 +69,12 @@ impl Devices {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes every device out without warning: all they read is all ones.
+    /// Removes every device without warning: its registers then read all ones.
     pub fn unplug(&self) {
         self.lock().iter().for_each(|(device, _)| device.unplug());
     }
 
-    /// Puts devices that were taken out in again.
+    /// Inserts removed devices again.
     ///
     /// # Errors
     /// NO_RESOURCES if the network has no room for a client.
@@ -82,7 +82,7 @@ impl Devices {
         self.lock().iter().try_for_each(|(device, _)| device.plug())
     }
 
-    /// Endpoint and socket of each of them.
+    /// Endpoint and socket of each device.
     pub fn list(&self) -> Vec<(u32, PathBuf)> {
         let of = |(device, listener): &(VfioDevice, Listener)| {
             (device.endpoint(), listener.path().to_owned())
@@ -90,12 +90,12 @@ impl Devices {
         self.lock().iter().map(of).collect()
     }
 
-    /// What has happened at each of them.
+    /// Event counters of each device.
     pub fn counts(&self) -> Vec<spfe_vfio::Counts> {
         self.lock().iter().map(|(device, _)| device.counts()).collect()
     }
 
-    /// Ends them, and removes their sockets.
+    /// Stops all devices and removes their sockets.
     pub(crate) fn close(&self) {
         self.lock().clear();
     }

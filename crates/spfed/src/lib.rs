@@ -1,26 +1,31 @@
-//! The daemon that owns a virtual network: several processes share it, and in mode thread they
+//! The daemon that owns a virtual network. Several processes share the network; in mode thread they
 //! need not trust each other.
 //!
-//! One thread answers requests ([`Server`]); in mode thread another one stands for the hardware. No
-//! client can make the first wait: a reply that does not fit into a client's socket ends that
-//! client.
+//! One thread answers requests ([`Server`]). In mode thread a second thread runs the devices. A reply
+//! that does not fit into a client's socket buffer ends that client, so no client can block the
+//! serving thread by not reading.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
+//! | [`config`], [`options`] | configuration; the command line |
 //! | [`server`] | starting and stopping |
-//! | [`devices`] | endpoints that are devices of virtual machines |
-//! | [`listen`] | the socket: in use, stale, permissions, removal |
-//! | [`options`] | the command line |
-//! | [`notify`] | telling a service manager |
-//! | `serve` | the loop over all connections |
-//! | `connection`, `requests` | one client: what it asks for, and its limits |
+//! | [`devices`] | endpoints that virtual machines use as devices |
+//! | [`listen`] | the socket: creation, permissions, removal |
+//! | [`notify`] | notifications to a service manager |
+//! | `serve`, `control` | the serving thread, and requests to it from other threads |
+//! | `connection`, `peer` | a client's socket; what is known of the process behind it |
+//! | `client`, `requests`, `answer` | a client's state; its requests, their limits and answers |
 //! | `capture` | live captures, each with a pipe to its reader |
-//! | `populate` | mapping the pages of regions, a little at a time |
+//! | `populate` | maps the pages of regions in small steps |
 //!
 //! The socket's permissions (mode 0660) say who may attach.
 
+mod answer;
 mod capture;
+mod client;
+pub mod config;
 mod connection;
+mod control;
 pub mod devices;
 pub mod listen;
 pub mod notify;
@@ -31,18 +36,12 @@ mod requests;
 mod serve;
 pub mod server;
 
+pub use config::{CLIENTS_MAX, MEMORY_MAX, REGIONS_MAX, ServerConfig};
 pub use devices::{DeviceConfig, Devices};
 pub use options::Options;
-pub use server::{Server, ServerConfig, Stopper};
+pub use server::{Server, Stopper};
 
-/// Most clients at a time.
-pub const CLIENTS_MAX: usize = 64;
-/// Most regions of one client at a time (an endpoint has 256 for all of its clients).
-pub const REGIONS_MAX: usize = 128;
-/// Most memory of one client at a time in bytes, unless said otherwise.
-pub const MEMORY_MAX: u64 = 4 << 30;
-
-/// Writes a line to stderr; nobody reading it is no reason to stop.
+/// Writes a line to stderr. Errors are ignored: the daemon works without a reader.
 pub fn say(line: std::fmt::Arguments<'_>) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "spfed: {line}");

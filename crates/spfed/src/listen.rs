@@ -1,4 +1,5 @@
-//! The daemon's socket: nobody else's is taken away, a stale one is replaced, ours is removed.
+//! The daemon's listening socket. A stale socket is replaced, one in use is not, and our own is removed
+//! at the end.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FlockOperation, Mode, OFlags, chmod, fchmod, flock, open};
@@ -9,16 +10,17 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Connections that wait for the daemon to accept them.
+/// Largest number of connections that wait to be accepted.
 const BACKLOG: i32 = 64;
-/// User and group of the daemon may attach.
+/// The user and the group of the daemon may connect.
 const PERMISSIONS: u32 = 0o660;
 
-/// A listening socket; its path is removed when it is dropped.
+/// A listening socket. Dropping it removes its path.
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,
     path: PathBuf,
+    /// Device and inode of the path, to recognise it as ours.
     identity: (u64, u64),
 }
 
@@ -33,16 +35,16 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 impl Listener {
-    /// Listens at a path for programs; accepting never waits.
+    /// Listens for clients of the daemon. Accepting does not block.
     ///
     /// # Errors
-    /// BUSY if a daemon listens there or something else has that name.
+    /// BUSY if another daemon listens there or another file has that name.
     pub fn bind(path: &Path) -> Result<Self> {
         let new = || socket::new(SocketFlags::NONBLOCK);
         Self::bind_with(path, "--listen", new, BACKLOG)
     }
 
-    /// Listens at a path for the client of a device, one at a time; accepting waits.
+    /// Listens for the emulator that uses a device, one at a time. Accepting blocks.
     ///
     /// # Errors
     /// As [`Listener::bind`].
@@ -61,15 +63,15 @@ impl Listener {
         backlog: i32,
     ) -> Result<Self> {
         let address = SocketAddrUnix::new(path).map_err(|_| {
-            let what = format!("socket {}: a path of at most 107 bytes", path.display());
+            let what = format!("socket {}: the path exceeds 107 bytes", path.display());
             Error::new(Status::TooLong, what)
         })?;
-        // Until this lock is released no other daemon looks whether the socket is stale.
+        // Other daemons wait for this lock before they check for a stale socket.
         let _lock = lock_directory(path)?;
         remove_stale(path, option, &address)?;
         let socket = new().map_err(failed(path, "create"))?;
         let mode = Mode::from_raw_mode(PERMISSIONS);
-        // Before it has a name, so that it never allows more; afterwards against the umask.
+        // fchmod before bind, so that the path is never more permissive; chmod later, against the umask.
         fchmod(&socket, mode).map_err(io::Error::from).map_err(failed(path, "permissions"))?;
         net::bind(&socket, &address).map_err(io::Error::from).map_err(failed(path, "bind"))?;
         let identity = identity(path).map_err(failed(path, "bind"))?;
@@ -81,12 +83,12 @@ impl Listener {
         Ok(listener)
     }
 
-    /// The next connection, non-blocking, if there is one.
+    /// Accepts a connection and makes it non-blocking. Fails with `WouldBlock` if there is none.
     pub fn accept(&self) -> io::Result<OwnedFd> {
         Ok(net::accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)?)
     }
 
-    /// Where it listens.
+    /// Path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -100,7 +102,7 @@ impl AsFd for Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // Only if it is still ours.
+        // Another daemon may have replaced the path.
         if identity(&self.path).is_ok_and(|now| now == self.identity) {
             let _ = std::fs::remove_file(&self.path);
         }
@@ -119,7 +121,7 @@ fn lock_directory(path: &Path) -> Result<OwnedFd> {
     locked.map_err(io::Error::from).map_err(failed(path, &doing))
 }
 
-/// Makes room at the path, if what is there is the socket of a daemon that is no more.
+/// Removes the socket of a daemon that no longer runs.
 fn remove_stale(path: &Path, option: &str, address: &SocketAddrUnix) -> Result<()> {
     let busy = |what: &str| {
         let what = format!("socket {}: {what}; choose another with {option}", path.display());
@@ -128,14 +130,16 @@ fn remove_stale(path: &Path, option: &str, address: &SocketAddrUnix) -> Result<(
     match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(path, "look")(error)),
-        Ok(meta) if !meta.file_type().is_socket() => return busy("a file that is no socket"),
+        Ok(meta) if !meta.file_type().is_socket() => {
+            return busy("a file that is not a socket is there");
+        }
         Ok(_) => {}
     }
-    // Non-blocking: a daemon whose backlog is full is alive too.
+    // Non-blocking: a daemon whose backlog is full is running, too.
     let probe = socket::new(SocketFlags::NONBLOCK).map_err(failed(path, "probe"))?;
     match net::connect(&probe, address) {
         Err(rustix::io::Errno::CONNREFUSED) => {
-            std::fs::remove_file(path).map_err(failed(path, "remove the stale one"))
+            std::fs::remove_file(path).map_err(failed(path, "remove the stale socket"))
         }
         Ok(()) | Err(rustix::io::Errno::AGAIN) => busy("in use by a running daemon"),
         Err(error) => busy(&format!("in use ({})", io::Error::from(error))),
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_socket_is_left_alone_and_a_stale_one_replaced() {
+    fn a_socket_in_use_is_kept_and_a_stale_one_replaced() {
         let path = place("live");
         let first = Listener::bind(&path).unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
@@ -160,18 +164,18 @@ mod tests {
         let error = Listener::bind(&path).unwrap_err();
         assert_eq!(error.status(), Status::Busy);
         assert!(error.what.contains("running daemon"), "{error}");
-        // What a killed daemon leaves behind: the name, and nobody listening.
+        // A killed daemon leaves its path behind, and nothing listens there.
         let Listener { socket, .. } = &first;
         net::shutdown(socket, net::Shutdown::Both).unwrap();
         let second = Listener::bind(&path).unwrap();
         drop(first);
-        assert!(path.exists(), "the name belongs to the second one now");
+        assert!(path.exists(), "the path belongs to the second listener");
         drop(second);
         assert!(!path.exists());
     }
 
     #[test]
-    fn the_socket_of_a_device_is_left_alone_or_replaced_as_well() {
+    fn a_device_socket_in_use_is_kept_and_a_stale_one_replaced() {
         let path = place("stream");
         let first = Listener::bind_stream(&path).unwrap();
         let error = Listener::bind_stream(&path).unwrap_err();
@@ -185,11 +189,11 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_left_alone() {
+    fn other_files_are_kept() {
         let path = place("file");
         std::fs::write(&path, "precious").unwrap();
         let error = Listener::bind(&path).unwrap_err();
-        assert!(error.what.contains("no socket"), "{error}");
+        assert!(error.what.contains("not a socket"), "{error}");
         std::fs::remove_file(&path).unwrap();
         let long = Path::new("/tmp").join("x".repeat(120));
         assert!(Listener::bind(&long).unwrap_err().what.contains("107"));

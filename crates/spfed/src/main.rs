@@ -46,7 +46,7 @@ fn run(options: &Options) -> Result<(), String> {
     server.wait().map_err(|error| error.to_string())
 }
 
-/// Keeps signals for the thread that waits for them. Before any thread is started.
+/// Blocks the signals that a thread of their own waits for. Call before any thread is started.
 fn block_signals() -> libc::sigset_t {
     // SAFETY: the set is initialised by sigemptyset before it is used.
     unsafe {
@@ -60,8 +60,8 @@ fn block_signals() -> libc::sigset_t {
     }
 }
 
-/// The first signal to stop stops in good order, the second at once. SIGUSR1 takes devices of virtual
-/// machines out, SIGUSR2 puts them in again.
+/// Starts the thread that handles signals. The first SIGTERM or SIGINT stops the server, the second
+/// exits at once. SIGUSR1 removes the devices of virtual machines, SIGUSR2 inserts them again.
 fn on_signal(set: libc::sigset_t, stopper: Stopper, devices: Arc<Devices>) -> std::io::Result<()> {
     let mut stopping = false;
     let run = move || loop {
@@ -86,7 +86,7 @@ fn on_signal(set: libc::sigset_t, stopper: Stopper, devices: Arc<Devices>) -> st
     Ok(())
 }
 
-/// Every region and event of a client is a descriptor: 1024 are few for 64 clients.
+/// Raises the limit of descriptors: each region and event of a client needs one.
 fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });

@@ -1,4 +1,4 @@
-//! Telling a service manager that the daemon is ready (the protocol of sd_notify).
+//! Readiness notification to a service manager (the sd_notify protocol).
 
 use std::ffi::OsStr;
 use std::io;
@@ -6,7 +6,8 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Sends a state such as `READY=1` to the socket that `NOTIFY_SOCKET` names; does nothing without.
+/// Sends a state such as `READY=1` to the socket in `NOTIFY_SOCKET`. Does nothing if the variable is
+/// not set.
 pub fn notify(state: &str) -> io::Result<()> {
     match std::env::var_os("NOTIFY_SOCKET") {
         Some(place) => send(&place, state),

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `spfed`.
 
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
@@ -7,81 +7,80 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 const AFTER: &str = "\
-Exit codes: 0 stopped by SIGTERM, SIGINT or --once; 1 cannot start or go on; 2 wrong usage.
+Exit codes: 0 stopped by SIGTERM, SIGINT or --once; 1 cannot start or continue; 2 wrong usage.
 
 Programs attach with the device name unix:PATH/ENDPOINT, for instance:
   spfed --listen /tmp/spfe.sock &
   spfe info unix:/tmp/spfe.sock/0
 
-An endpoint can be a PCI Express device of a virtual machine as well. QEMU 10.1 or newer finds it with:
+An endpoint can also be a PCI Express device of a virtual machine. QEMU 10.1 or newer uses it with:
   -M q35,memory-backend=ram -object memory-backend-memfd,id=ram,size=512M,share=on
   -device pcie-root-port,id=port1,chassis=1,slot=1
   -device '{\"driver\":\"vfio-user-pci\",\"bus\":\"port1\",\"x-no-posted-writes\":true,
             \"socket\":{\"type\":\"unix\",\"path\":\"SOCKET\"}}'
-SIGUSR1 takes all such devices out without warning (every register reads all ones); SIGUSR2 puts them in
-again, as they are after power-up.";
+SIGUSR1 removes all such devices without warning (every register reads all ones); SIGUSR2 inserts them
+again in their power-up state.";
 
 /// Owns a virtual SpaceFibre network that several processes share.
 ///
-/// In mode thread the daemon moves the packets and its clients need not trust each other. In modes
-/// inline and coop the clients move them, on each other's memory: one trust domain.
+/// In mode thread the daemon moves the packets, and its clients need not trust each other. In modes
+/// inline and coop the clients access each other's memory to move them, and must trust each other.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "spfed", version, after_help = AFTER)]
 pub struct Options {
-    /// Socket to listen at [default: $XDG_RUNTIME_DIR/spfe.sock, or /run/spfe.sock].
+    /// Socket to listen on [default: $XDG_RUNTIME_DIR/spfe.sock, or /run/spfe.sock].
     #[arg(long, value_name = "PATH")]
     pub listen: Option<PathBuf>,
-    /// Endpoints, joined in pairs 0-1, 2-3 ... (1 to 64; for --topology pairs only).
+    /// Number of endpoints, linked in pairs 0-1, 2-3 ... (1 to 64; for --topology pairs only).
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub endpoints: u32,
-    /// Rate of the SpaceFibre links: unlimited, LANESxRATE such as 4x7.5G, spw:200M; with exact:
-    /// before it, every word goes over the link: exact:1x6.25G.
+    /// Rate of the SpaceFibre links: unlimited, LANESxRATE such as 4x7.5G, or spw:200M. A prefix
+    /// exact: simulates every word of the link: exact:1x6.25G.
     #[arg(long, value_name = "RATE", default_value = "unlimited")]
     pub link: Link,
-    /// Rate of the SpaceWire links: unlimited, or a rate such as 200M (the default beside links with
-    /// a rate); with exact: before it, every character goes over the link. Without this option they
-    /// are exact where --link is.
+    /// Rate of the SpaceWire links: unlimited, or a rate such as 200M (the default if --link has a
+    /// rate). A prefix exact: simulates every character. By default they are exact if --link is.
     #[arg(long, value_name = "RATE", value_parser = Link::spacewire)]
     pub spw: Option<Link>,
-    /// Simulate the network of a scenario (docs/scenarios.md): its nodes of kind endpoint are the
+    /// Simulate the network of a scenario (docs/scenarios.md). Its nodes of kind endpoint become the
     /// endpoints, by number or name (unix:PATH/NAME); its other traffic and its faults take place.
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["link", "spw", "endpoints", "topology"])]
     pub scenario: Option<PathBuf>,
-    /// Who moves the packets: thread (the daemon), or inline or coop (its clients, which then share
-    /// one trust domain).
+    /// Which thread moves the packets: thread (the daemon's), or inline or coop (those of its clients,
+    /// which must trust each other).
     #[arg(long, default_value = "thread")]
     pub mode: Mode,
-    /// What the network is: pairs, loop (one endpoint, ports 0 and 1 joined), or one endpoint with
+    /// Shape of the network: pairs, loop (one endpoint, ports 0 and 1 linked), or one endpoint with
     /// an instrument on port 0: sink, check, echo, generator[:MIN[:MAX]] (bytes),
     /// rmap[:BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm] (an RMAP target).
     #[arg(long, value_name = "KIND", default_value = "pairs")]
     pub topology: Kind,
-    /// Serves an endpoint (the first is 0) as a PCI Express device to a virtual machine, over
-    /// vfio-user; one emulator at a time. May be given for several endpoints, for mode thread.
+    /// Serve an endpoint as a PCI Express device to a virtual machine, over vfio-user, to one emulator
+    /// at a time. Needs mode thread. May be repeated; without a number the first is endpoint 0.
     #[arg(long, value_name = "SOCKET[=ENDPOINT]")]
     pub vfio_user: Vec<DeviceConfig>,
-    /// Bytes from one doorbell page of such a device to the next: 4096 or 65536.
+    /// Distance between the doorbell pages of such a device in bytes: 4096 or 65536.
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = stride)]
     pub doorbell_stride: Stride,
-    /// Most memory a client may register: bytes, or with K, M, G (1024).
+    /// Limit of the memory a client may register: bytes, or with K, M, G (1024).
     #[arg(long, value_name = "BYTES", default_value = "4G", value_parser = bytes)]
     pub max_memory: u64,
-    /// Exit when the last client has left (virtual machines do not count).
+    /// Exit when the last client has detached (virtual machines do not count).
     #[arg(long)]
     pub once: bool,
-    /// Say who comes, who goes and what is refused.
+    /// Log when clients attach, detach, or make a request that is refused.
     #[arg(long, short)]
     pub verbose: bool,
 }
 
-/// What the network is.
+/// Shape of the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// Endpoints in pairs.
+    /// Endpoints linked in pairs.
     Pairs,
-    /// One endpoint, its ports joined.
+    /// One endpoint whose ports are linked.
     Loop,
-    /// One endpoint with an instrument.
+    /// One endpoint with an instrument on port 0.
     Instrument(Peer),
 }
 
@@ -91,7 +90,7 @@ impl FromStr for Kind {
     fn from_str(text: &str) -> Result<Self, String> {
         let bad = || {
             format!(
-                "topology '{text}' is none of pairs, loop, sink, check, echo, rmap[:BYTES...], \
+                "topology '{text}' is not one of pairs, loop, sink, check, echo, rmap[:BYTES...], \
                  generator[:MIN[:MAX]]"
             )
         };
@@ -127,33 +126,33 @@ fn bytes(text: &str) -> Result<u64, String> {
         _ => (text, 0),
     };
     let value = number.parse::<u64>().ok().and_then(|value| value.checked_mul(1 << shift));
-    value.ok_or_else(|| format!("'{text}' is no number of bytes such as 65536, 64K, 512M or 4G"))
+    value.ok_or_else(|| format!("'{text}' is not a number of bytes such as 65536, 64K, 512M or 4G"))
 }
 
 fn stride(text: &str) -> Result<Stride, String> {
     let known = [Stride::Usual, Stride::Wide];
     let found = known.into_iter().find(|stride| stride.bytes().to_string() == text);
-    found.ok_or_else(|| format!("doorbell pages {text} bytes apart: 4096 or 65536"))
+    found.ok_or_else(|| format!("doorbell stride of {text} bytes: it is 4096 or 65536"))
 }
 
-/// Reads a scenario.
+/// Reads a scenario file.
 fn scenario(path: &Path) -> Result<Scenario, String> {
     let named = |what: String| format!("scenario '{}': {what}", path.display());
     let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
     Scenario::parse(&text).map_err(|error| named(error.to_string()))
 }
 
-/// Where to listen unless said otherwise.
+/// Path of the socket without --listen.
 pub fn default_path() -> PathBuf {
     let directory = std::env::var_os("XDG_RUNTIME_DIR").filter(|directory| !directory.is_empty());
     directory.map_or(PathBuf::from("/run"), PathBuf::from).join("spfe.sock")
 }
 
 impl Options {
-    /// The server they describe.
+    /// The server configuration that the options describe.
     ///
     /// # Errors
-    /// What does not go together, with object, value and limit.
+    /// Options that contradict each other, with object, value and limit.
     pub fn config(&self) -> Result<ServerConfig, String> {
         if self.endpoints != 2 && self.topology != Kind::Pairs {
             return Err(format!("--endpoints {} is for --topology pairs only", self.endpoints));
@@ -174,7 +173,7 @@ impl Options {
             topology = topology.with_spacewire(link);
         }
         topology.check()?;
-        // How many endpoints a scenario has is known when it has been made.
+        // The endpoints of a scenario are counted when its network is created.
         let most = if scenario.is_some() { u32::MAX } else { topology.endpoints.len() as u32 };
         let devices = self.devices(most)?;
         Ok(ServerConfig {
@@ -189,7 +188,7 @@ impl Options {
         })
     }
 
-    /// The devices of virtual machines, each with its endpoint.
+    /// The devices of virtual machines, with their endpoint numbers.
     fn devices(&self, endpoints: u32) -> Result<Vec<DeviceConfig>, String> {
         if !self.vfio_user.is_empty() && self.mode != Mode::Thread {
             return Err(format!("--vfio-user needs --mode thread, not {}", self.mode));
@@ -200,14 +199,14 @@ impl Options {
             let path = device.path.display();
             if endpoint >= endpoints {
                 return Err(format!(
-                    "--vfio-user {path}={endpoint}: this network has endpoints 0 to {}; --endpoints \
-                     makes more",
+                    "--vfio-user {path}={endpoint}: this network has endpoints 0 to {}; raise \
+                     --endpoints",
                     endpoints - 1
                 ));
             }
             if devices.iter().any(|other| other.endpoint == Some(endpoint)) {
                 return Err(format!(
-                    "--vfio-user {path}={endpoint}: this endpoint is a device already"
+                    "--vfio-user {path}={endpoint}: the endpoint is already a device"
                 ));
             }
             devices.push(DeviceConfig { endpoint: Some(endpoint), ..device.clone() });
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn options_become_a_network() {
+    fn options_describe_a_network() {
         let config = parse("--listen /tmp/x --endpoints 4 --link 4x7.5G --max-memory 1M").unwrap();
         assert_eq!((config.topology.endpoints.len(), config.max_memory), (4, 1 << 20));
         assert_eq!(config.topology.mode, Mode::Thread);
@@ -245,9 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn devices_have_the_endpoint_they_name_or_their_number() {
+    fn a_device_without_a_number_gets_its_position() {
         let config = parse("--vfio-user /tmp/a --vfio-user /tmp/b=0").unwrap_err();
-        assert!(config.contains("device already"), "{config}");
+        assert!(config.contains("already a device"), "{config}");
         let line = "--endpoints 4 --vfio-user /tmp/a=3 --vfio-user /tmp/b --doorbell-stride 65536";
         let config = parse(line).unwrap();
         let endpoints: Vec<_> = config.devices.iter().map(|device| device.endpoint).collect();
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_named() {
+    fn errors_name_the_bad_value() {
         for (line, part) in [
             ("--vfio-user /tmp/a=x", "SOCKET=ENDPOINT"),
             ("--vfio-user =1", "no socket"),
@@ -265,8 +264,8 @@ mod tests {
             ("--endpoints 65", "1 to 64"),
             ("--endpoints 0", "0 endpoints"),
             ("--endpoints 3 --topology loop", "--topology pairs only"),
-            ("--topology ring", "'ring' is none of"),
-            ("--topology echo:1", "'echo:1' is none of"),
+            ("--topology ring", "'ring' is not one of"),
+            ("--topology echo:1", "'echo:1' is not one of"),
             ("--topology generator:9:3", "shortest first"),
             ("--topology rmap:1M:key=256", "key=KEY"),
             ("--topology rmap:5G", "1 to 4G"),
@@ -274,8 +273,8 @@ mod tests {
             ("--link exact:1x6.25G --topology sink", "joins two ports"),
             ("--spw 1x5G", "exact:RATE"),
             ("--mode magic", "'magic' is none of"),
-            ("--max-memory lots", "'lots' is no number"),
-            ("--max-memory 99999999999G", "is no number"),
+            ("--max-memory lots", "'lots' is not a number"),
+            ("--max-memory 99999999999G", "is not a number"),
         ] {
             let error = parse(line).unwrap_err();
             assert!(error.contains(part), "{line}: {error}");

@@ -1,4 +1,4 @@
-//! What a client hands over, and who it is: nothing of it is believed.
+//! Checks of what a client passes over its socket, and of the process behind it.
 
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::fstatfs;
@@ -15,24 +15,24 @@ fn refuse<T>(what: impl Into<String>) -> Result<T> {
     Err(Error::new(Status::BadRegion, what))
 }
 
-/// Memory of a region, mapped: it cannot become shorter or fault under the device.
+/// Maps the memory of a region. The checks ensure that it cannot shrink or fault under the device.
 pub(crate) fn memory(fd: OwnedFd, size: u64) -> Result<SharedMemory> {
-    // Huge pages can be punched out and not come back: the device would die of SIGBUS.
+    // A hole in huge pages may not be refilled: the device would get SIGBUS.
     let kind = fstatfs(&fd).map_err(io::Error::from)?.f_type;
     if kind as u32 != TMPFS {
         return refuse(format!(
-            "region of {size} bytes: not a memfd of ordinary pages (file system {kind:#x}); make it \
-             with memfd_create and seal it with F_SEAL_SHRINK"
+            "region of {size} bytes: not a memfd of ordinary pages (file system {kind:#x}); use \
+             memfd_create and seal it with F_SEAL_SHRINK"
         ));
     }
     let Ok(bytes) = usize::try_from(size) else {
-        return refuse(format!("region of {size} bytes: more than there are addresses"));
+        return refuse(format!("region of {size} bytes: exceeds the address space"));
     };
     SharedMemory::open(fd, bytes)
         .or_else(|error| refuse(format!("region of {size} bytes: {error}")))
 }
 
-/// An eventfd: whatever the client does to it, signalling it does not wait.
+/// Takes an eventfd from a client. Signalling it never blocks, whatever the client does to it.
 pub(crate) fn event(fd: OwnedFd) -> Result<Event> {
     Event::foreign(fd).map_err(|error| {
         let status = match error.kind() {
@@ -43,7 +43,7 @@ pub(crate) fn event(fd: OwnedFd) -> Result<Event> {
     })
 }
 
-/// Who is at the other end of a socket.
+/// Process, user and group at the other end of a socket.
 fn credentials(socket: &OwnedFd) -> Option<libc::ucred> {
     let mut who = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -54,16 +54,16 @@ fn credentials(socket: &OwnedFd) -> Option<libc::ucred> {
     (result == 0).then_some(who)
 }
 
-/// Who is at the other end of a socket, for the log.
-pub(crate) fn peer(socket: &OwnedFd) -> String {
+/// The process at the other end of a socket, for the log.
+pub(crate) fn process(socket: &OwnedFd) -> String {
     match credentials(socket) {
         Some(who) => format!("pid {} uid {} gid {}", who.pid, who.uid, who.gid),
         None => "unknown process".to_owned(),
     }
 }
 
-/// Whether the daemon's own user, or root, is at the other end of a socket.
-pub(crate) fn is_own(socket: &OwnedFd) -> bool {
+/// Whether the process at the other end of a socket belongs to the daemon's user or to root.
+pub(crate) fn is_own_user(socket: &OwnedFd) -> bool {
     let own = rustix::process::geteuid().as_raw();
     credentials(socket).is_some_and(|who| who.uid == own || who.uid == 0)
 }

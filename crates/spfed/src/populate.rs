@@ -1,17 +1,17 @@
-//! Mapping the pages of regions before the device touches them, a little at a time.
+//! Maps the pages of regions before the device touches them.
 //!
-//! Mapping all of a large region at once takes long, and meanwhile nobody else would be served. So
-//! the reply goes out at once, and the serving thread maps a piece in each turn of its loop. What the
-//! device touches before that is a page fault.
+//! Mapping a large region in one go would delay other clients. The daemon therefore replies at once,
+//! and the serving thread maps one piece in each turn of its loop. If the device is faster, it takes a
+//! page fault.
 
 use spfe_net::os::SharedMemory;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
-/// Bytes of a piece: well under a millisecond.
+/// Bytes mapped in one step; takes well under a millisecond.
 const STEP_BYTES: usize = 4 << 20;
 
-/// Regions whose pages are not all mapped yet, and where to go on.
+/// Queue of regions whose pages are not all mapped yet, each with the next offset to map.
 #[derive(Default)]
 pub(crate) struct Unmapped(VecDeque<(Weak<SharedMemory>, usize)>);
 
@@ -24,7 +24,7 @@ impl Unmapped {
         self.0.is_empty()
     }
 
-    /// Maps a piece of the region whose turn it is; nothing of one that has been revoked.
+    /// Maps a piece of the first region in the queue. A revoked region is dropped from it.
     pub fn step(&mut self) {
         let Some((region, from)) = self.0.pop_front() else { return };
         let Some(memory) = region.upgrade() else { return };

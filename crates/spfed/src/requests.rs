@@ -1,76 +1,65 @@
-//! What each request does.
+//! Executes the requests of clients.
 
-use crate::connection::{Connection, Shared};
-use crate::{CLIENTS_MAX, say};
+use crate::answer::{Answer, DONE, Descriptors, refuse};
+use crate::capture::LiveCapture;
+use crate::client::{Client, ServerState};
+use crate::config::CLIENTS_MAX;
+use crate::say;
 use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_device::memory::RegionKey;
-use spfe_net::os::SharedMemory;
 use spfe_net::{Attachment, Event, Mode, Network};
 use spfe_session::{
-    ClientInfo, Error, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result, WANT_ENGINE,
-    Welcome,
+    CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result,
+    WANT_ENGINE, Welcome,
 };
 use std::sync::Arc;
 
-/// Descriptors that go with a reply.
-pub(crate) enum Carry {
-    Nothing,
-    Network(bool),
-    Memory(Arc<SharedMemory>),
-    Event(Arc<Event>),
-    Pipe(OwnedFd),
-}
-
-/// The reply to a request, or why it is refused.
-pub(crate) type Answer = Result<(Reply, Carry)>;
-
-const DONE: Answer = Ok((Reply::Done, Carry::Nothing));
-
-pub(crate) fn refuse<T>(status: Status, what: impl Into<String>) -> Result<T> {
-    Err(Error::new(status, what))
-}
-
-impl Connection {
-    /// Does what is asked.
-    pub fn answer(&mut self, request: &Request, fds: Vec<OwnedFd>, shared: &mut Shared) -> Answer {
+impl Client {
+    /// Executes one request.
+    pub fn answer(
+        &mut self,
+        request: &Request,
+        fds: Vec<OwnedFd>,
+        server: &mut ServerState,
+    ) -> Answer {
         if let Request::Hello(hello) = request {
-            return self.hello(hello, shared);
+            return self.hello(hello, server);
         }
-        if let Some(answer) = look(request, &shared.network) {
+        if let Some(answer) = inspect(request, &server.network) {
             return answer;
         }
         match request {
-            Request::Capture(wanted) => return self.begin_capture(wanted, &shared.network),
+            Request::Capture(wanted) => return self.begin_capture(wanted, server),
             Request::EndCapture => return self.end_capture(),
             _ => {}
         }
-        let Some(at) = self.at else {
+        let Some(at) = self.attachment else {
             return refuse(Status::BadField, format!("{} before Hello", request.name()));
         };
-        let network = shared.network.clone();
+        let network = server.network.clone();
         match *request {
             Request::Hello(_) | Request::Ping => DONE,
             Request::Goodbye => network.detach(at, false).and(DONE),
-            Request::AddRegion { size, access } => self.add_region(at, size, access, fds, shared),
+            Request::AddRegion { size, access } => self.add_region(at, size, access, fds, server),
             Request::RemoveRegion { key } => {
                 network.remove_region(at, RegionKey(key))?;
                 self.regions.remove(&key);
                 DONE
             }
-            Request::RegionMemory { endpoint, key } => region_memory(&network, endpoint, key),
+            Request::RegionMemory { endpoint, key } => foreign_memory(&network, endpoint, key),
             Request::AddEvent => {
                 let vector = network.add_event(at, event(fds)?)?;
-                Ok((Reply::Vector { vector }, Carry::Nothing))
+                Ok((Reply::Vector { vector }, Descriptors::None))
             }
-            Request::Event { participant, vector } => event_of(&network, participant, vector),
+            Request::Event { participant, vector } => foreign_event(&network, participant, vector),
             Request::CreateQueue(ref queue) => network.create_queue(at, *queue).and(DONE),
             Request::DestroyQueue { port, vc, kind } => {
                 network.destroy_queue(at, port, vc, kind).and(DONE)
             }
             Request::PortInfo { port } => {
                 let info = network.port_info(at.endpoint, port)?;
-                Ok((Reply::Port(info), Carry::Nothing))
+                Ok((Reply::Port(info), Descriptors::None))
             }
             Request::SetPriority { port, vc, priority } => {
                 network.set_priority(at, port, vc, priority).and(DONE)
@@ -78,17 +67,14 @@ impl Connection {
             Request::PortMib { port, first } => {
                 let list = network.port_mib(at.endpoint, port)?;
                 let part = list.into_iter().skip(first as usize).take(MIB_ENTRIES);
-                Ok((Reply::Mib(part.collect()), Carry::Nothing))
+                Ok((Reply::Mib(part.collect()), Descriptors::None))
             }
             Request::MibItem { port, item, index } => {
                 let Some(item) = MibItem::from_raw(item) else {
-                    return refuse(
-                        Status::NotFound,
-                        format!("port {port}: there is no item {item}"),
-                    );
+                    return refuse(Status::NotFound, format!("port {port}: no MIB item {item}"));
                 };
                 let value = network.mib_item(at.endpoint, port, item, index)?;
-                Ok((Reply::Value(value), Carry::Nothing))
+                Ok((Reply::Value(value), Descriptors::None))
             }
             Request::Link { port, command } => network.link_command(at, port, command).and(DONE),
             Request::Reset => {
@@ -96,7 +82,7 @@ impl Connection {
                 self.regions.clear();
                 DONE
             }
-            // Answered above.
+            // Handled above.
             Request::Clients
             | Request::Look
             | Request::LookAtPort { .. }
@@ -105,21 +91,21 @@ impl Connection {
         }
     }
 
-    fn hello(&mut self, hello: &Hello, shared: &mut Shared) -> Answer {
-        if self.at.is_some() {
-            return refuse(Status::BadField, "a second Hello on a connection");
+    fn hello(&mut self, hello: &Hello, server: &mut ServerState) -> Answer {
+        if self.attachment.is_some() {
+            return refuse(Status::BadField, "Hello: this connection is attached already");
         }
         let ours = (CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR);
         let theirs = hello.contract;
         if theirs.0 != ours.0 {
             let what = format!(
-                "the daemon has contract {}.{}, the client {}.{}: the major versions must be \
-                 equal; install both of the same release",
+                "the daemon implements contract {}.{}, the client {}.{}; the major versions \
+                 must be equal: install both from one release",
                 ours.0, ours.1, theirs.0, theirs.1
             );
             return refuse(Status::BadVersion, what);
         }
-        let topology = shared.network.topology().clone();
+        let topology = server.network.topology().clone();
         let shares = topology.mode != Mode::Thread;
         if hello.wants & !WANT_ENGINE != 0 {
             let what =
@@ -128,26 +114,48 @@ impl Connection {
         }
         if shares && hello.wants & WANT_ENGINE == 0 {
             let what = format!(
-                "mode {}: the clients move the packets, and this one cannot: start the daemon with \
-                 --mode thread",
+                "mode {}: clients must move packets themselves, and this client cannot; start the \
+                 daemon with --mode thread",
                 topology.mode
             );
             return refuse(Status::BadField, what);
         }
-        if shared.clients >= CLIENTS_MAX {
-            let what = format!("{CLIENTS_MAX} clients attached, the most there can be");
+        if server.clients >= CLIENTS_MAX {
+            let what = format!("{CLIENTS_MAX} clients are attached, which is the limit");
             return refuse(Status::NoResources, what);
         }
-        let endpoint = hello.endpoint.unwrap_or_else(|| least_used(&shared.network));
-        let at = shared.network.attach(endpoint, &hello.name)?;
-        (self.at, self.name) = (Some(at), hello.name.clone());
-        shared.clients += 1;
-        shared.served = true;
-        if shared.config.verbose {
+        let endpoint = hello.endpoint.unwrap_or_else(|| least_used(&server.network));
+        let at = server.network.attach(endpoint, &hello.name)?;
+        (self.attachment, self.name) = (Some(at), hello.name.clone());
+        server.clients += 1;
+        server.served = true;
+        if server.config.verbose {
             say(format_args!("{} attached to endpoint {endpoint}", self.label()));
         }
         let welcome = Welcome { contract: ours, attachment: at, topology };
-        Ok((Reply::Welcome(welcome), Carry::Network(shares)))
+        Ok((Reply::Welcome(welcome), Descriptors::Network(shares)))
+    }
+
+    fn begin_capture(&mut self, wanted: &CaptureRequest, server: &ServerState) -> Answer {
+        if !self.is_own_user {
+            let what = "capture: it shows the packets of all clients, so only the daemon's own \
+                        user and root may start one";
+            return refuse(Status::AccessDenied, what);
+        }
+        if self.capture.is_some() {
+            return refuse(Status::Busy, "capture: this connection has one already; end it first");
+        }
+        let (capture, reader) = LiveCapture::start(&server.network, wanted)?;
+        self.capture = Some(capture);
+        Ok((Reply::Capturing, Descriptors::Pipe(reader)))
+    }
+
+    fn end_capture(&mut self) -> Answer {
+        let Some(capture) = &mut self.capture else {
+            return refuse(Status::BadField, "EndCapture: this connection has no capture");
+        };
+        let (records, left_out) = capture.end();
+        Ok((Reply::Captured { records, left_out }, Descriptors::None))
     }
 
     fn add_region(
@@ -156,12 +164,12 @@ impl Connection {
         size: u64,
         access: u32,
         fds: Vec<OwnedFd>,
-        shared: &mut Shared,
+        server: &mut ServerState,
     ) -> Answer {
-        let config = &shared.config;
+        let config = &server.config;
         if self.regions.len() >= config.max_regions {
             let what = format!(
-                "{} regions registered, the most a client can have: use fewer and larger ones",
+                "{} regions are registered, the limit of a client; use fewer, larger regions",
                 config.max_regions
             );
             return refuse(Status::NoResources, what);
@@ -169,23 +177,23 @@ impl Connection {
         let used: u64 = self.regions.values().sum();
         if size > config.max_memory.saturating_sub(used) {
             let what = format!(
-                "region of {size} bytes: {used} of the {} bytes a client can register are in use; \
-                 spfed --max-memory sets the limit",
+                "region of {size} bytes: the client has registered {used} of its {} bytes; raise \
+                 the limit with spfed --max-memory",
                 config.max_memory
             );
             return refuse(Status::NoResources, what);
         }
         let memory = Arc::new(crate::peer::memory(one(fds, "AddRegion")?, size)?);
-        let key = shared.network.add_region(at, memory.clone(), access)?;
-        if shared.network.topology().mode == Mode::Thread {
-            shared.unmapped.add(&memory);
+        let key = server.network.add_region(at, memory.clone(), access)?;
+        if server.network.topology().mode == Mode::Thread {
+            server.unmapped.add(&memory);
         }
         self.regions.insert(key.0, size);
-        Ok((Reply::Region { key: key.0 }, Carry::Nothing))
+        Ok((Reply::Region { key: key.0 }, Descriptors::None))
     }
 }
 
-/// The one descriptor a request must come with.
+/// Returns the single descriptor that must come with a request.
 fn one(fds: Vec<OwnedFd>, request: &str) -> Result<OwnedFd> {
     let count = fds.len();
     match <[OwnedFd; 1]>::try_from(fds) {
@@ -200,8 +208,8 @@ fn event(fds: Vec<OwnedFd>) -> Result<Event> {
     crate::peer::event(one(fds, "AddEvent")?)
 }
 
-/// What changes nothing and needs no attachment.
-fn look(request: &Request, network: &Network) -> Option<Answer> {
+/// Answers requests that change nothing and need no attachment.
+fn inspect(request: &Request, network: &Network) -> Option<Answer> {
     let reply = match *request {
         Request::Clients => Reply::Clients(clients(network)),
         Request::Look => Reply::Network(NetworkInfo {
@@ -215,20 +223,24 @@ fn look(request: &Request, network: &Network) -> Option<Answer> {
         },
         _ => return None,
     };
-    Some(Ok((reply, Carry::Nothing)))
+    Some(Ok((reply, Descriptors::None)))
 }
 
-fn closed<T>(network: &Network, what: &str) -> Result<T> {
-    let what = format!("mode {}: {what} of others are not given out", network.topology().mode);
+/// Refuses access to another client's objects in mode thread.
+fn deny_foreign<T>(network: &Network, what: &str) -> Result<T> {
+    let mode = network.topology().mode;
+    let what = format!("mode {mode}: clients cannot get {what} of other clients");
     refuse(Status::AccessDenied, what)
 }
 
-fn region_memory(network: &Network, endpoint: u32, key: u16) -> Answer {
+fn foreign_memory(network: &Network, endpoint: u32, key: u16) -> Answer {
     if network.topology().mode == Mode::Thread {
-        return closed(network, "regions");
+        return deny_foreign(network, "regions");
     }
     match network.region_memory(endpoint, RegionKey(key)) {
-        Some(memory) => Ok((Reply::Memory { size: memory.size() as u64 }, Carry::Memory(memory))),
+        Some(memory) => {
+            Ok((Reply::Memory { size: memory.size() as u64 }, Descriptors::Memory(memory)))
+        }
         None => {
             let what = format!("endpoint {endpoint}: region {key:#06x} is not registered");
             refuse(Status::BadRegion, what)
@@ -236,12 +248,12 @@ fn region_memory(network: &Network, endpoint: u32, key: u16) -> Answer {
     }
 }
 
-fn event_of(network: &Network, participant: u32, vector: u32) -> Answer {
+fn foreign_event(network: &Network, participant: u32, vector: u32) -> Answer {
     if network.topology().mode == Mode::Thread {
-        return closed(network, "events");
+        return deny_foreign(network, "events");
     }
     match network.event(participant, vector) {
-        Some(event) => Ok((Reply::Event, Carry::Event(event))),
+        Some(event) => Ok((Reply::Event, Descriptors::Event(event))),
         None => refuse(Status::NotFound, format!("client {participant} has no event {vector}")),
     }
 }

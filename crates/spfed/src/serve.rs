@@ -1,10 +1,12 @@
-//! The loop over all connections: one request of each in turn, so that none starves the others.
+//! The serving thread: takes one request from each connection in turn, so that none starves.
 
-use crate::connection::{Connection, End, Shared};
+use crate::client::ServerState;
+use crate::config::{CLIENTS_MAX, ServerConfig};
+use crate::connection::{Connection, Disconnect};
+use crate::control::Control;
 use crate::listen::Listener;
 use crate::populate::Unmapped;
-use crate::server::{Control, ServerConfig};
-use crate::{CLIENTS_MAX, say};
+use crate::say;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -12,26 +14,26 @@ use spfe_net::{Attachment, Network};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Connections at a time, those that have not attached yet included.
+/// Largest number of connections, including those that have not attached yet.
 const CONNECTIONS_MAX: usize = CLIENTS_MAX + 32;
-/// Longest time a connection may stay without attaching.
+/// A connection that has not attached after this time is closed.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often to look at what cannot be waited for.
-const BEAT: Duration = Duration::from_millis(250);
+/// Poll interval for conditions that have no descriptor.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How long to leave a client's flows alone before trying again to stop them.
+/// Time between attempts to detach a client whose flows are still held.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// The state of the serving thread.
 pub(crate) struct Serve {
-    shared: Shared,
+    server: ServerState,
     listener: Option<Listener>,
     control: Arc<Control>,
     connections: Vec<Connection>,
-    /// Clients whose flows could not be stopped yet, because somebody holds them (modes inline and
-    /// coop), and when to try again.
+    /// Clients that have gone but whose flows another process still holds (modes inline and coop),
+    /// with the time of the next attempt to detach them.
     leaving: Vec<(Attachment, Instant)>,
-    /// Out of descriptors: no accepting before.
+    /// After an error of accept: no connection is accepted before this time.
     pause: Option<Instant>,
     once: bool,
 }
@@ -44,13 +46,18 @@ impl Serve {
         control: Arc<Control>,
     ) -> Self {
         let once = config.once;
-        let shared =
-            Shared { network, config, clients: 0, served: false, unmapped: Unmapped::default() };
+        let server = ServerState {
+            network,
+            config,
+            clients: 0,
+            served: false,
+            unmapped: Unmapped::default(),
+        };
         let (connections, leaving) = (Vec::new(), Vec::new());
-        Self { shared, listener, control, connections, leaving, pause: None, once }
+        Self { server, listener, control, connections, leaving, pause: None, once }
     }
 
-    /// Serves until stopped.
+    /// Serves until it is stopped.
     pub fn run(&mut self) {
         while !self.control.is_stopped() && !self.is_done() {
             if let Err(error) = self.turn() {
@@ -58,14 +65,14 @@ impl Serve {
                 break;
             }
         }
-        // First the name, then the connections: nobody new finds what is going.
+        // Remove the socket first, so that no new client connects to a stopping server.
         self.listener = None;
         self.control.close();
         self.connections.clear();
     }
 
     fn is_done(&self) -> bool {
-        self.once && self.shared.served && self.shared.clients == 0 && self.leaving.is_empty()
+        self.once && self.server.served && self.server.clients == 0 && self.leaving.is_empty()
     }
 
     fn accepts(&self) -> bool {
@@ -80,25 +87,26 @@ impl Serve {
         let mut ended = Vec::new();
         for (index, flags) in ready {
             let connection = &mut self.connections[index];
-            if let Err(end) = connection.serve(flags, &mut self.shared) {
-                ended.push((index, end));
+            if let Err(reason) = connection.serve(flags, &mut self.server) {
+                ended.push((index, reason));
             }
         }
-        // From the back, so that the indices in front stay.
-        for (index, end) in ended.into_iter().rev() {
+        // In reverse order: swap_remove keeps the smaller indices valid.
+        for (index, reason) in ended.into_iter().rev() {
             let connection = self.connections.swap_remove(index);
-            self.end(connection, end);
+            self.end(connection, reason);
         }
         if incoming {
             self.accept();
         }
         self.expire();
         self.retry();
-        self.shared.unmapped.step();
+        self.server.unmapped.step();
         Ok(())
     }
 
-    /// Waits for the bell, for new connections, for requests.
+    /// Waits for the bell, a new connection or a request. Returns whether the bell rang, whether a
+    /// connection is incoming, and the connections that are ready.
     #[allow(clippy::type_complexity)]
     fn wait(&self) -> Result<(bool, bool, Vec<(usize, PollFlags)>), Errno> {
         let mut fds = vec![PollFd::new(self.control.bell(), PollFlags::IN)];
@@ -107,12 +115,12 @@ impl Serve {
         fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
         let waits = self.connections.iter();
         fds.extend(waits.map(|connection| PollFd::new(connection.socket(), PollFlags::IN)));
-        let beat = Timespec { tv_sec: 0, tv_nsec: BEAT.as_nanos() as _ };
+        let beat = Timespec { tv_sec: 0, tv_nsec: CHECK_INTERVAL.as_nanos() as _ };
         let restless = !self.leaving.is_empty()
             || self.pause.is_some()
-            || self.connections.iter().any(|connection| connection.attachment().is_none());
+            || self.connections.iter().any(|connection| connection.client.attachment.is_none());
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let timeout = if self.shared.unmapped.is_empty() {
+        let timeout = if self.server.unmapped.is_empty() {
             restless.then_some(&beat)
         } else {
             Some(&at_once)
@@ -142,9 +150,9 @@ impl Serve {
                 Ok(socket) => self.add(socket),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
                 Err(error) => {
-                    // Out of descriptors or memory: it stays readable, so look away for a while.
+                    // Out of descriptors or memory. The listener stays readable, so pause.
                     say(format_args!("accept: {error}"));
-                    self.pause = Some(Instant::now() + BEAT);
+                    self.pause = Some(Instant::now() + CHECK_INTERVAL);
                     return;
                 }
             }
@@ -155,34 +163,34 @@ impl Serve {
         let now = Instant::now();
         self.pause = self.pause.filter(|until| *until > now);
         let fresh = |connection: &Connection| {
-            connection.attachment().is_some()
-                || connection.captures()
+            connection.client.attachment.is_some()
+                || connection.client.capture.is_some()
                 || now - connection.since() < HELLO_TIMEOUT
         };
         self.connections.retain(fresh);
     }
 
-    fn end(&mut self, connection: Connection, end: End) {
-        let Some(at) = connection.attachment() else {
+    fn end(&mut self, connection: Connection, reason: Disconnect) {
+        let Some(at) = connection.client.attachment else {
             return;
         };
-        self.shared.clients -= 1;
-        if self.shared.config.verbose {
-            say(format_args!("{} left: {end}", connection.label()));
+        self.server.clients -= 1;
+        if self.server.config.verbose {
+            say(format_args!("{} detached: {reason}", connection.client.label()));
         }
-        // The socket stays open until the client's share is free again.
-        if self.shared.network.detach(at, end == End::Died).is_err() {
+        // The socket stays open until the client's resources are free.
+        if self.server.network.detach(at, reason == Disconnect::Died).is_err() {
             self.leaving.push((at, Instant::now() + RETRY));
         }
     }
 
-    /// What could not be stopped in time is taken away: one client a turn, each try can take long.
+    /// Tries again to detach one client that has gone. Each attempt can take long.
     fn retry(&mut self) {
         let now = Instant::now();
         let due = self.leaving.iter().position(|(_, when)| *when <= now);
         let Some(index) = due else { return };
         let (at, _) = self.leaving.swap_remove(index);
-        if self.shared.network.detach(at, true).is_err() {
+        if self.server.network.detach(at, true).is_err() {
             self.leaving.push((at, Instant::now() + RETRY));
         }
     }

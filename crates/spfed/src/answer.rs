@@ -1,0 +1,43 @@
+//! Answers to requests: a reply and the descriptors that go with it.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use spfe_contract::Status;
+use spfe_net::os::SharedMemory;
+use spfe_net::{Event, Network};
+use spfe_session::{Error, Reply, Result};
+use std::sync::Arc;
+
+/// Descriptors that are sent with a reply.
+pub(crate) enum Descriptors {
+    None,
+    /// The doorbell page; if true, also the memory of the network.
+    Network(bool),
+    Memory(Arc<SharedMemory>),
+    Event(Arc<Event>),
+    Pipe(OwnedFd),
+}
+
+impl Descriptors {
+    /// The descriptors, in the order in which the client expects them.
+    pub fn list<'a>(&'a self, network: &'a Network) -> Vec<BorrowedFd<'a>> {
+        match self {
+            Self::None => Vec::new(),
+            Self::Network(false) => vec![network.doorbell().fd()],
+            Self::Network(true) => vec![network.doorbell().fd(), network.arena().memory().fd()],
+            Self::Memory(memory) => vec![memory.fd()],
+            Self::Event(event) => vec![event.fd()],
+            Self::Pipe(pipe) => vec![pipe.as_fd()],
+        }
+    }
+}
+
+/// The reply to a request, or the reason why it is refused.
+pub(crate) type Answer = Result<(Reply, Descriptors)>;
+
+/// The answer to a request that returns nothing.
+pub(crate) const DONE: Answer = Ok((Reply::Done, Descriptors::None));
+
+/// Refuses a request with this status; `what` names the object, the value and the limit.
+pub(crate) fn refuse<T>(status: Status, what: impl Into<String>) -> Result<T> {
+    Err(Error::new(status, what))
+}

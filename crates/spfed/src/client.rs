@@ -1,0 +1,43 @@
+//! The state of one client.
+
+use crate::capture::LiveCapture;
+use crate::config::ServerConfig;
+use crate::populate::Unmapped;
+use spfe_net::{Attachment, Network};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// State that all connections share.
+pub(crate) struct ServerState {
+    pub network: Arc<Network>,
+    pub config: ServerConfig,
+    /// Number of attached clients.
+    pub clients: usize,
+    /// Whether a client has ever attached.
+    pub served: bool,
+    /// Regions whose pages are not all mapped yet.
+    pub unmapped: Unmapped,
+}
+
+/// What a connection's client is and owns. Before Hello it has no attachment.
+#[derive(Default)]
+pub(crate) struct Client {
+    pub attachment: Option<Attachment>,
+    /// Name from Hello.
+    pub name: String,
+    /// Process at the other end of the socket, for the log.
+    pub process: String,
+    /// Whether that process belongs to the daemon's own user or to root.
+    pub is_own_user: bool,
+    /// Size in bytes of each registered region, by key.
+    pub regions: HashMap<u16, u64>,
+    pub capture: Option<LiveCapture>,
+}
+
+impl Client {
+    /// Number, name and process, for the log.
+    pub fn label(&self) -> String {
+        let id = self.attachment.map_or(0, |at| at.client);
+        format!("client {id} ({:?}, {})", self.name, self.process)
+    }
+}
