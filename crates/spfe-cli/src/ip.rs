@@ -3,7 +3,6 @@
 mod counters;
 mod inbound;
 mod pump;
-mod tap;
 mod values;
 
 use crate::context::Context;
@@ -14,8 +13,8 @@ use pump::Pump;
 use serde_json::json;
 use spfe::{Clock, Endpoint};
 use spfe_proto::ethernet::{MTU_DEFAULT, MTU_MAX, MTU_MIN};
+use spfe_tap::{TapDevice, TapError};
 use std::io::Write;
-use tap::Tap;
 use values::Address;
 
 const AFTER: &str = "\
@@ -73,7 +72,7 @@ fn up(args: &UpArgs, context: &Context) -> Result<(), Failure> {
     let last = port.info()?.vcs.saturating_sub(1);
     let vc = port.vc(args.vc.unwrap_or(last))?;
     signal::catch_report();
-    let tap = Tap::open(&args.name)?;
+    let tap = TapDevice::open(&args.name).map_err(failed)?;
     configure(&tap, args)?;
     let place = (args.port, vc.number());
     let pump = Pump::new(&tap, port, vc, context)?;
@@ -100,23 +99,27 @@ fn open(context: &Context) -> Result<Endpoint, Failure> {
 }
 
 /// Only what was asked for, where somebody made the interface.
-fn configure(tap: &Tap, args: &UpArgs) -> Result<(), Failure> {
+fn configure(tap: &TapDevice, args: &UpArgs) -> Result<(), Failure> {
     // No frame before the link is looked at.
     let _ = tap.set_carrier(false);
-    if let Some(mtu) = args.mtu.or(tap.is_made().then_some(MTU_DEFAULT)) {
-        tap.set_mtu(mtu)?;
+    if let Some(mtu) = args.mtu.or(tap.is_created().then_some(MTU_DEFAULT)) {
+        tap.set_mtu(mtu).map_err(failed)?;
     }
     if let Some(mac) = args.mac {
-        tap.set_mac(mac)?;
+        tap.set_mac(mac).map_err(failed)?;
     }
     if let Some(address) = args.address {
-        tap.set_address(address)?;
+        tap.set_address(address.ip, address.prefix).map_err(failed)?;
     }
-    tap.set_up()
+    tap.set_up().map_err(failed)
+}
+
+fn failed(error: TapError) -> Failure {
+    Failure::failed(error.to_string())
 }
 
 /// Says what there is, once frames go.
-fn announce(tap: &Tap, endpoint: &Endpoint, place: (u32, u32), mtu: u32, context: &Context) {
+fn announce(tap: &TapDevice, endpoint: &Endpoint, place: (u32, u32), mtu: u32, context: &Context) {
     let (device, mac) = (endpoint.info().uri, tap.mac().unwrap_or_default());
     let (port, vc) = place;
     let name = tap.name();

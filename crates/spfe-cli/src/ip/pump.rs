@@ -2,7 +2,6 @@
 
 use super::counters::Counters;
 use super::inbound::Inbound;
-use super::tap::Tap;
 use crate::context::Context;
 use crate::error::Failure;
 use crate::signal;
@@ -12,6 +11,7 @@ use rustix::io::Errno;
 use spfe::{Deadline, Error, PoolOptions, PooledRx, PooledTx, Port, PortState, QueueOptions};
 use spfe::{Status, Threshold, Vc};
 use spfe_proto::ethernet::{self, HEADER_BYTES, MTU_MAX};
+use spfe_tap::TapDevice;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ fn is_removed(error: &io::Error) -> bool {
 
 /// An interface that is joined to a virtual channel.
 pub struct Pump<'a> {
-    tap: &'a Tap,
+    tap: &'a TapDevice,
     port: Port,
     vc: Vc,
     context: &'a Context,
@@ -86,7 +86,12 @@ pub struct Pump<'a> {
 
 impl<'a> Pump<'a> {
     /// Joins them, with the MTU the interface has.
-    pub fn new(tap: &'a Tap, port: Port, vc: Vc, context: &'a Context) -> Result<Self, Failure> {
+    pub fn new(
+        tap: &'a TapDevice,
+        port: Port,
+        vc: Vc,
+        context: &'a Context,
+    ) -> Result<Self, Failure> {
         let mtu = tap.mtu().map_err(|error| Failure::io("MTU", &error))?.min(MTU_MAX);
         let inbound = Inbound::new(ethernet::packet_bytes(mtu));
         let counters = Counters::default();

@@ -1,9 +1,7 @@
 //! What people type at `spfe ip`: interface names, addresses. Pure; every error names the value.
 
+use spfe_tap::NAME_MAX;
 use std::net::IpAddr;
-
-/// Longest name of an interface; the kernel's structure has a byte more.
-pub const NAME_MAX: usize = libc::IFNAMSIZ - 1;
 
 /// An address and the length of its network's prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
