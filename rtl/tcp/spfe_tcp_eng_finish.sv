@@ -35,6 +35,7 @@ module spfe_tcp_eng_finish
   /// RTO with backoff before the event, in ticks.
   output logic [15:0] rto_o
 );
+  logic [15:0] rto_q;
   logic [15:0] value, rto, persist, persist_q;
   eng_cc_t cc;
   logic unused_bits;
@@ -62,9 +63,11 @@ module spfe_tcp_eng_finish
     .cc_o(cc)
   );
 
+  assign rto_o = rto_q;
+
   always_ff @(posedge clk_i) begin
     if (decide_i) begin
-      rto_o <= rto;
+      rto_q <= rto;
       persist_q <= persist;
     end
   end
@@ -75,7 +78,7 @@ module spfe_tcp_eng_finish
       ArmPersist: value = persist_q;
       ArmTimeWait: value = time_wait_i;
       ArmResolve: value = 16'd1;
-      default: value = rto_o;
+      default: value = rto_q;
     endcase
     unique case (dec_i.arm)
       ArmKeep: ;

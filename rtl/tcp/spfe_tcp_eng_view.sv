@@ -42,19 +42,28 @@ module spfe_tcp_eng_view
   /// view_o is new; one cycle.
   output logic valid_o
 );
+  logic wait_q;
+  sid_t sid_q;
+  logic valid_q;
+  view_t view_q;
   logic unused_bits;
   assign unused_bits = ^{tcb_i, tup_i};
 
+  assign wait_o = wait_q;
+  assign sid_o = sid_q;
+  assign valid_o = valid_q;
+  assign view_o = view_q;
+
   always_ff @(posedge clk_i) begin
     if (req_i) begin
-      wait_o <= 1'b1;
-      sid_o <= 32'(sid_i) < SessionCount ? sid_i : '0;
+      wait_q <= 1'b1;
+      sid_q <= 32'(sid_i) < SessionCount ? sid_i : '0;
     end else if (take_i) begin
-      wait_o <= 1'b0;
+      wait_q <= 1'b0;
     end
-    valid_o <= done_i;
+    valid_q <= done_i;
     if (done_i) begin
-      view_o <= '{
+      view_q <= '{
         state: tcb_i.state,
         ip: tup_i.ip,
         port: tup_i.port,
@@ -73,8 +82,8 @@ module spfe_tcp_eng_view
       };
     end
     if (rst_i) begin
-      wait_o <= 1'b0;
-      valid_o <= 1'b0;
+      wait_q <= 1'b0;
+      valid_q <= 1'b0;
     end
   end
 

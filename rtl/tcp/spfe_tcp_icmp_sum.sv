@@ -28,6 +28,7 @@ module spfe_tcp_icmp_sum
   // room for the carries, which are folded in with the next words
   localparam int unsigned SumBits = 20;
   typedef logic [SumBits-1:0] acc_t;
+  logic good_q;
 
   // Bytes of each word that belong to the IP header and to the ICMP message.
   logic start_q;
@@ -78,6 +79,8 @@ module spfe_tcp_icmp_sum
     return sum == 17'h0FFFF || sum == 17'h1FFFE;
   endfunction
 
+  assign good_o = good_q;
+
   always_ff @(posedge clk_i) begin
     start_q <= start_i;
     total_q <= len_i + 16'(EthBytes);
@@ -85,7 +88,7 @@ module spfe_tcp_icmp_sum
     icmp_q <= icmp_d;
     ip_sum_q <= add(start_q ? '0 : ip_sum_q, ip_q);
     icmp_sum_q <= add(start_q ? '0 : icmp_sum_q, icmp_q);
-    good_o <= right(ip_sum_q) && right(icmp_sum_q);
+    good_q <= right(ip_sum_q) && right(icmp_sum_q);
     if (rst_i) start_q <= 1'b0;
   end
 endmodule

@@ -32,6 +32,8 @@ module spfe_tcp_tx_events
   /// event_o is valid; one cycle.
   output logic event_valid_o
 );
+  event_t event_q;
+  logic event_valid_q;
   logic aborted_q;
   sid_t sid_q;
   event_t event_d;
@@ -51,14 +53,17 @@ module spfe_tcp_tx_events
     end
   end
 
+  assign event_o = event_q;
+  assign event_valid_o = event_valid_q;
+
   always_ff @(posedge clk_i) begin
     aborted_q <= aborted_i;
     sid_q <= aborted_sid_i;
-    event_o <= event_d;
-    event_valid_o <= aborted_q || finish_valid_i || refused_valid_i;
+    event_q <= event_d;
+    event_valid_q <= aborted_q || finish_valid_i || refused_valid_i;
     if (rst_i) begin
       aborted_q <= 1'b0;
-      event_valid_o <= 1'b0;
+      event_valid_q <= 1'b0;
     end
   end
 endmodule

@@ -50,6 +50,7 @@ module spfe_tcp_tx_fifo #(
   localparam int unsigned Ratio = EntryBytes / MacBytes;
   localparam int unsigned Depth = 2 ** $clog2((Size + EntryBytes - 1) / EntryBytes + 8);
   localparam int unsigned Width = 1 + EntryBits + EntryBytes * 8;
+  logic room_q;
 
   typedef struct packed {
     logic last;
@@ -108,8 +109,10 @@ module spfe_tcp_tx_fifo #(
     .almost_full_o(almost_full)
   );
 
+  assign room_o = room_q;
+
   always_ff @(posedge clk_i) begin
-    room_o <= !almost_full && !rst_i;
+    room_q <= !almost_full && !rst_i;
   end
 
   // ---- entries to chunks, followed by a register slice: the memory output and the sender's ready

@@ -73,6 +73,8 @@ module spfe_tcp_tx_finish
   /// The user's checksum was wrong; one cycle.
   output logic count_bad_sum_o
 );
+  logic outcome_room_q;
+  logic idle_q;
   outcome_t head, outcome_q;
   logic outcome_valid_q, head_valid, load, fifo_ready, almost_full;
   logic [4:0] unused_count;
@@ -126,11 +128,14 @@ module spfe_tcp_tx_finish
   assign answered = wait_q == Answer && res_valid_i;
   assign move = (answered || wait_q == Done) && !tell_q;
 
+  assign outcome_room_o = outcome_room_q;
+  assign idle_o = idle_q;
+
   always_ff @(posedge clk_i) begin
     outcome_q <= outcome_i;
     outcome_valid_q <= outcome_valid_i && !rst_i;
-    outcome_room_o <= !almost_full;
-    idle_o <= !head_valid && !outcome_valid_i && !outcome_valid_q && !ask_q && wait_q == Free &&
+    outcome_room_q <= !almost_full;
+    idle_q <= !head_valid && !outcome_valid_i && !outcome_valid_q && !ask_q && wait_q == Free &&
         !tell_q;
     ask_q <= load || (ask_q && !pass);
     if (load) begin

@@ -54,6 +54,9 @@ module spfe_tcp_tx_queue
 );
   localparam int unsigned Slots = 2 ** SlotBits;
   typedef logic [SlotBits-1:0] index_t;
+  logic room_q;
+  desc_t head_q;
+  logic head_valid_q;
 
   slot_t desc_q, sum_q, status_q, next_q, tail_q;  // next_q: the slot after the head
   logic [15:0] unused_len;
@@ -98,23 +101,27 @@ module spfe_tcp_tx_queue
     .rdata_o(tail_ok_o)
   );
 
+  assign room_o = room_q;
+  assign head_o = head_q;
+  assign head_valid_o = head_valid_q;
+
   always_ff @(posedge clk_i) begin
     if (desc_valid_i) desc_q <= desc_q + slot_t'(1);
     if (sum_valid_i) sum_q <= sum_q + slot_t'(1);
     if (status_valid_i) status_q <= status_q + slot_t'(1);
     if (tail_pop_i) tail_q <= tail_q + slot_t'(1);
-    room_o <= !rst_i && slot_t'(desc_q - tail_q) < slot_t'(Slots - 2);
+    room_q <= !rst_i && slot_t'(desc_q - tail_q) < slot_t'(Slots - 2);
 
     // New head: the next waiting message, or the one that arrives in this cycle.
     if (head_pop_i) begin
       next_q <= next_q + slot_t'(1);
       more_q <= more_q && (desc_valid_i || desc_q != next_q + slot_t'(1));
-    end else if (desc_valid_i && head_valid_o) begin
+    end else if (desc_valid_i && head_valid_q) begin
       more_q <= 1'b1;
     end
-    if (head_pop_i || !head_valid_o) begin
-      head_o <= more_q ? next_desc : desc_i;
-      head_valid_o <= more_q || desc_valid_i;
+    if (head_pop_i || !head_valid_q) begin
+      head_q <= more_q ? next_desc : desc_i;
+      head_valid_q <= more_q || desc_valid_i;
     end
 
     // Sum of the head. Sums arrive in order, so while the head has none the next message has none.
@@ -132,7 +139,7 @@ module spfe_tcp_tx_queue
       next_q <= slot_t'(1);
       tail_q <= '0;
       more_q <= 1'b0;
-      head_valid_o <= 1'b0;
+      head_valid_q <= 1'b0;
       known_q <= 1'b0;
     end
   end
@@ -148,7 +155,7 @@ module spfe_tcp_tx_queue
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_order :
-      assert (!head_pop_i || head_valid_o)
+      assert (!head_pop_i || head_valid_q)
       else $error("more messages were dealt with than came");
       a_head :
       assert (known_q || !sum_valid_i || slot_t'(sum_q + slot_t'(1)) == next_q)

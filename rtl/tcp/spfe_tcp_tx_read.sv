@@ -73,6 +73,8 @@ module spfe_tcp_tx_read
   localparam int unsigned Ahead = 16;
   typedef logic [WordBits-1:0] word_t;
 
+  sum_t sum_q;
+
   logic unused_bits;
   assign unused_bits = ^{sid_i, seq_i};
 
@@ -99,6 +101,8 @@ module spfe_tcp_tx_read
   assign mem_addr_o = {idx_q, word_q};
   assign ask = mem_valid_o && mem_ready_i;
   assign busy_o = state_q != Idle;
+
+  assign sum_o = sum_q;
 
   always_ff @(posedge clk_i) begin
     case (state_q)
@@ -128,7 +132,7 @@ module spfe_tcp_tx_read
     credit_q <= credit_q - 5'(ask) + 5'(rsp_valid_i);
     // The sum is over words as aligned in memory. If the segment starts at an odd address, its
     // bytes are swapped (RFC 1071, 2).
-    if (sum_valid) sum_o <= from_q[0] ? {sum[7:0], sum[15:8]} : sum;
+    if (sum_valid) sum_q <= from_q[0] ? {sum[7:0], sum[15:8]} : sum;
     if (rst_i) begin
       state_q <= Idle;
       credit_q <= 5'(Ahead);

@@ -54,6 +54,9 @@ module spfe_tcp_tx_ring
   localparam int unsigned WordBits = MemAddrBits - IdxBits;
   localparam int unsigned Depth = 32;
   typedef logic [WordBits-1:0] word_t;
+  logic room_q;
+  logic [7:0] pushed_q;
+  logic [7:0] popped_q;
 
   typedef struct packed {
     logic [MemAddrBits-1:0] addr;
@@ -70,6 +73,10 @@ module spfe_tcp_tx_ring
   logic [WordBits+3:0] pos1_q;
   logic [UserBytes*8-1:0] data1_q;
   logic [BeatBits-1:0] bytes1_q;
+
+  assign room_o = room_q;
+  assign pushed_o = pushed_q;
+  assign popped_o = popped_q;
 
   always_ff @(posedge clk_i) begin
     // valid_i arrives late in the cycle, so it drives v1_q alone.
@@ -178,12 +185,12 @@ module spfe_tcp_tx_ring
   assign mem_mask_o = pop.mask;
 
   always_ff @(posedge clk_i) begin
-    room_o <= !almost_full && !rst_i;
-    pushed_o <= pushed_o + 8'(push_valid);
-    popped_o <= popped_o + 8'(mem_valid_o && mem_ready_i);
+    room_q <= !almost_full && !rst_i;
+    pushed_q <= pushed_q + 8'(push_valid);
+    popped_q <= popped_q + 8'(mem_valid_o && mem_ready_i);
     if (rst_i) begin
-      pushed_o <= '0;
-      popped_o <= '0;
+      pushed_q <= '0;
+      popped_q <= '0;
     end
   end
 

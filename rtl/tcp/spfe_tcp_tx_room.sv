@@ -42,6 +42,7 @@ module spfe_tcp_tx_room
   output seq_t [1:0] written_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
+  logic [SessionCount-1:0] room_q;
   logic unused_sids;
   assign unused_sids = ^{sid_i, req_i};
   localparam logic [31:0] RingBytes = 32'd1 << RingBits;
@@ -89,6 +90,8 @@ module spfe_tcp_tx_room
   assign we_wr = v2_q;
   assign we_una = v2_q;
 
+  assign room_o = room_q;
+
   always_ff @(posedge clk_i) begin
     v1_q <= valid_i;
     op1_q <= req_i.op;
@@ -116,14 +119,14 @@ module spfe_tcp_tx_room
     match3_q <= match2_q;
     used3_q <= wr_d - una_d;
 
-    if (v3_q) room_o[idx3_q] <= used3_q <= limit_q;
+    if (v3_q) room_q[idx3_q] <= used3_q <= limit_q;
     limit_q <= RingBytes - 32'(mss_i);
 
     if (rst_i) begin
       v1_q <= 1'b0;
       v2_q <= 1'b0;
       v3_q <= 1'b0;
-      room_o <= '0;
+      room_q <= '0;
     end
   end
   assign done_o = v3_q;

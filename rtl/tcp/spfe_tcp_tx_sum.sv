@@ -28,6 +28,7 @@ module spfe_tcp_tx_sum
   localparam int unsigned Words = Bytes / 2;
   localparam int unsigned Pairs = Words / 2;
   localparam int unsigned Lanes = Bytes == 16 ? 2 : 1;
+  logic valid_q;
 
   if (Bytes != 4 && Bytes != 8 && Bytes != 16) begin : gen_bad_bytes
     $error("spfe_tcp_tx_sum: Bytes is %0d; 4, 8 and 16 are possible", Bytes);
@@ -49,6 +50,8 @@ module spfe_tcp_tx_sum
     end
   end
 
+  assign valid_o = valid_q;
+
   always_ff @(posedge clk_i) begin
     for (int unsigned i = 0; i < Pairs; i++) pair_q[i] <= sum2(word[2*i], word[2*i+1]);
     va_q <= valid_i;
@@ -63,11 +66,11 @@ module spfe_tcp_tx_sum
         acc_q[i] <= sum2(fb_q ? 16'd0 : acc_q[i], lane_q[i]);
       end
     end
-    valid_o <= vb_q && lb_q;
+    valid_q <= vb_q && lb_q;
     if (rst_i) begin
       va_q <= 1'b0;
       vb_q <= 1'b0;
-      valid_o <= 1'b0;
+      valid_q <= 1'b0;
     end
   end
 
