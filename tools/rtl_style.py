@@ -8,6 +8,7 @@ from pyslang import syntax
 
 LICENCE = "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1"
 LINES_MAX = 700
+HANDSHAKE = re.compile(r"(\w+)_(?:valid|ready)_[io]")
 OLD_ALWAYS = re.compile(r"\balways\b(?!_)")
 Kind = syntax.SyntaxKind
 
@@ -23,15 +24,20 @@ def declarations(part):
 
 
 def undocumented(module):
-    """Names of ports and parameters without a comment."""
+    """Names of ports and parameters without a comment. The comment of a channel's payload covers its
+    valid and ready: cmd_i documents cmd_valid_i and cmd_ready_o."""
     header = module.header
     listed = declarations(header.parameters.declarations) if header.parameters else []
     if header.ports is not None and hasattr(header.ports, "ports"):
         listed += declarations(header.ports.ports)
+    channels = set()
     for item in listed:
-        if not documented(item):
-            last = [token for token in str(item).split("=")[0].split()][-1]
-            yield last
+        name = [token for token in str(item).split("=")[0].split()][-1]
+        handshake = HANDSHAKE.fullmatch(name)
+        if documented(item):
+            channels.add(name[:-2])
+        elif not handshake or not any(f"{one}_".startswith(f"{handshake[1]}_") for one in channels):
+            yield name
 
 
 def findings(text, stem):
