@@ -7,13 +7,16 @@ VM_FORM ?= long
 TCP_BUILDS ?= sf64 ct64
 
 .DEFAULT_GOAL := help
-.PHONY: help setup gen build demo test test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench fuzz soak docs deb clean
+.PHONY: help setup hooks gen build demo test test-vm vm lint lint-rtl test-rtl formal synth test-tcp tap-tcp report-tcp bench fuzz soak docs deb clean
 
 help: ## list the targets (default)
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install the packages that are missing; nothing if none is
 	@tools/setup.sh build
+
+hooks: ## let git check the message of each commit in this clone
+	git config core.hooksPath tools/hooks
 
 gen: setup ## regenerate what comes from contract/spfe.toml and rtl/tcp/regs/registers.toml
 	python3 contract/gen/generate.py

@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Counts what a test run did, from the logs of its steps.
+"""Counts the tests of a test run from the logs of its steps.
 
-    count_tests.py step KIND EXIT_CODE LOG     prints "PASSED FAILED SKIPPED" of one step
-    count_tests.py total TABLE                 adds up such lines; prints "N passed, N failed"
+    count_tests.py step [--strict] KIND EXIT_CODE LOG
+                                         prints "PASSED FAILED SKIPPED" of one step; after that a
+                                         line "NAME: REASON" for each skipped test
+    count_tests.py total TABLE           adds up such counts, the first three words of each line;
+                                         prints "N passed, N failed, N skipped"
 
-KIND says how the log reads:
+KIND says how to read the log:
 
     check      the step is one test; its exit code is its result
-    cargo      cargo test: the "test result:" line of every test program
+    cargo      cargo test: the "test result:" line of each test program
     unittest   Python's unittest: "Ran N tests" and the line after it
-    tap        lines "ok NAME" and "not ok NAME"; "ok NAME # SKIP reason" is a skip
+    tap        "ok N NAME" and "not ok N NAME", as bats prints them; "ok NAME # skip REASON" is a
+               skipped test. Lines indented by four blanks are subtests of the next test. They count
+               instead of it, unless it fails and none of them does.
 
-A step that fails without saying which test failed counts as one failure, and so does a step that
-should have run tests and ran none: silence is not success. `total` exits with 1 if anything failed
-or nothing passed.
+With --strict a skipped test counts as failed, except where its reason begins with "set NAME": then
+the user has to name something, and a machine cannot. The lines of skipped tests remain.
+
+A step that fails without naming a failed test counts as one failure. So does a step that should
+have run tests and ran none. `total` exits with 1 if a test failed or none passed.
 """
 
 import re
@@ -25,35 +32,46 @@ CARGO_RESULT = re.compile(
     r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M
 )
 CARGO_BAD_TARGETS = re.compile(r"^error: (\d+) targets? failed:", re.M)
+CARGO_IGNORED = re.compile(r"^test (\S+) .*\.\.\. ignored(?:, (.*))?$", re.M)
+CARGO_SKIPPED = re.compile(r"^skip (.+): (needs .*)$", re.M)
 UNITTEST_RAN = re.compile(
     r"^Ran (\d+) tests? in .*\n\s*(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?", re.M
 )
-TAP_LINE = re.compile(r"^(not )?ok\b(.*)$", re.M)
-TAP_SKIP = re.compile(r"#\s*skip", re.I)
+UNITTEST_SKIPPED = re.compile(r"^(\S+) \(.*\.\.\. skipped ['\"](.*)['\"]$", re.M)
+TAP_LINE = re.compile(r"^(    )?(not )?ok\b(.*)$", re.M)
+TAP_SKIP = re.compile(r"#\s*skip(?:ped)?\b:?\s*(.*)", re.I)
+TAP_NUMBER = re.compile(r"^\s*\d*\s*(?:-\s+)?")
+USER_SETS = re.compile(r"set [A-Z][A-Z0-9_]+\b")
+NO_REASON = "no reason given"
 
 
 class Count(NamedTuple):
-    """Tests that passed, failed and were skipped."""
+    """Tests that passed, failed and were skipped, and "NAME: REASON" of the skipped ones."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    reasons: tuple = ()
 
     def __add__(self, other):
         return Count(*(a + b for a, b in zip(self, other)))
 
 
 def count_cargo(text):
-    """Adds up every test program; a program that died without a result line is one failure."""
+    """Adds up all test programs. A program that died without a result line is one failure."""
     results = [Count(*map(int, numbers)) for numbers in CARGO_RESULT.findall(text)]
     with_failures = sum(1 for result in results if result.failed)
     bad_targets = sum(int(number) for number in CARGO_BAD_TARGETS.findall(text))
     died = max(0, bad_targets - with_failures)
-    return sum(results, Count(failed=died))
+    ignored = [f"{name}: {reason or NO_REASON}" for name, reason in CARGO_IGNORED.findall(text)]
+    # A conformance case that a device cannot run: part of a test that passed.
+    cases = [f"{name}: {reason}" for name, reason in CARGO_SKIPPED.findall(text)]
+    total = sum(results, Count(failed=died, skipped=len(cases)))
+    return total._replace(reasons=explained(ignored + cases, total.skipped))
 
 
 def count_unittest(text):
-    """Adds up every run; a test with failing sub-tests can report more than one failure."""
+    """Adds up all runs. A test with failing sub-tests may report more than one failure."""
     total = Count()
     for ran, detail in UNITTEST_RAN.findall(text):
         named = {key: int(number) for key, number in re.findall(r"([a-z ]+)=(\d+)", detail)}
@@ -61,51 +79,82 @@ def count_unittest(text):
         failed = sum(named.get(key, 0) for key in ("failures", "errors", "unexpected successes"))
         skipped = named.get("skipped", 0)
         total += Count(max(0, int(ran) - failed - skipped), failed, skipped)
-    return total
+    reasons = [f"{name}: {reason}" for name, reason in UNITTEST_SKIPPED.findall(text)]
+    return total._replace(reasons=explained(reasons, total.skipped))
+
+
+def explained(reasons, skipped):
+    """A reason for each skipped test; those that the log does not name share one line."""
+    missing = skipped - len(reasons)
+    return tuple(reasons) + ((f"{missing} tests: {NO_REASON}",) if missing > 0 else ())
+
+
+def tap_result(bad, rest):
+    """The count of one line of TAP."""
+    if bad:
+        return Count(failed=1)
+    skip = TAP_SKIP.search(rest)
+    if not skip:
+        return Count(passed=1)
+    name = TAP_NUMBER.sub("", rest[:skip.start()]).strip()
+    return Count(skipped=1, reasons=(f"{name}: {skip[1] or NO_REASON}",))
 
 
 def count_tap(text):
-    """Counts the lines "ok" and "not ok"."""
-    total = Count()
-    for bad, rest in TAP_LINE.findall(text):
-        if bad:
-            total += Count(failed=1)
-        elif TAP_SKIP.search(rest):
-            total += Count(skipped=1)
-        else:
-            total += Count(passed=1)
-    return total
+    """Counts the lines "ok" and "not ok", and subtests in place of the test they belong to."""
+    total, subtests = Count(), Count()
+    for indent, bad, rest in TAP_LINE.findall(text):
+        result = tap_result(bad, rest)
+        if indent:
+            subtests += result
+            continue
+        known = subtests != Count() and not (bad and not subtests.failed)
+        total += subtests if known else subtests + result
+        subtests = Count()
+    return total + subtests
 
 
 READERS = {"cargo": count_cargo, "unittest": count_unittest, "tap": count_tap}
 
 
-def count_step(kind, exit_code, text):
+def count_step(kind, exit_code, text, strict=False):
     """Count of one step, from its kind, exit code and log."""
     if kind == "check":
         return Count(passed=1) if exit_code == 0 else Count(failed=1)
     total = READERS[kind](text)
     died = exit_code != 0 and total.failed == 0
     silent = total == Count()
-    return total._replace(failed=1) if died or silent else total
+    if died or silent:
+        return total._replace(failed=1)
+    return no_skips(total) if strict else total
+
+
+def no_skips(total):
+    """The count if only tests for which the user has to set something may be skipped."""
+    allowed = sum(1 for line in total.reasons if USER_SETS.match(line.partition(": ")[2]))
+    return total._replace(failed=total.failed + total.skipped - allowed, skipped=allowed)
 
 
 def count_total(lines):
-    """Sum of the lines that `step` printed."""
+    """Sum of the counts that `step` printed."""
     return sum((Count(*map(int, line.split()[:3])) for line in lines if line.strip()), Count())
 
 
 def main(arguments):
     """Command line; returns the exit code."""
-    match arguments:
+    strict = "--strict" in arguments
+    match [argument for argument in arguments if argument != "--strict"]:
         case ["step", kind, exit_code, log] if kind == "check" or kind in READERS:
             with open(log, encoding="utf-8", errors="replace") as file:
-                print(*count_step(kind, int(exit_code), file.read()))
+                count = count_step(kind, int(exit_code), file.read(), strict)
+            print(*count[:3])
+            for reason in count.reasons:
+                print(reason)
             return 0
         case ["total", table]:
             with open(table, encoding="utf-8") as file:
                 total = count_total(file)
-            print(f"{total.passed} passed, {total.failed} failed")
+            print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
             return 1 if total.failed or not total.passed else 0
         case _:
             print(__doc__, file=sys.stderr)

@@ -135,6 +135,15 @@ check_fuzz() {
     fi
 }
 
+# offer_hooks: names the target that makes git check commit messages, once, in a clone without it.
+offer_hooks() {
+    local asked
+    asked=$(git rev-parse --git-path spfe-hooks-offered 2>/dev/null) || return 0
+    [[ ! -e $asked && -z $(git config core.hooksPath || true) && -z ${CI:-} ]] || return 0
+    say 'to have commit messages checked before each commit, run: make hooks'
+    : >"$asked" 2>/dev/null || true
+}
+
 main() {
     local known group packages
     (($#)) || set -- build
@@ -155,6 +164,7 @@ main() {
     if [[ " $* " == *" build "* ]]; then
         check_python
         check_rust
+        offer_hooks
     fi
     if [[ " $* " == *" fuzz "* ]]; then
         check_fuzz

@@ -4,11 +4,11 @@
 # and the published tables in full length (10 x 10 s a case).
 set -euo pipefail
 cd "$(dirname "$0")/.."
+tools/setup.sh rtl test
 cargo build --release -q
 target/release/link_soak "${SOAK_WORDS:-1000000000}"
-SPFE_SOAK=1 tests/file_transfer.sh
+SPFE_SOAK=1 tests/run.sh tests/file_transfer.bats
 FUZZ_SECONDS=${FUZZ_SECONDS:-600} tools/fuzz.sh
 target/release/spfe perf tables --report bench/out/tables-full
-tools/setup.sh rtl test
-tests/tcp/core.sh soak
-SPFE_SOAK=1 tests/tcp/peer.sh
+CORE_FORM=soak TEST_VARIANTS="sf64 ct64 reorder full" tests/run.sh tests/tcp/core.bats
+SPFE_SOAK=1 tests/run.sh tests/tcp/peer.bats

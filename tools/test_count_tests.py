@@ -20,7 +20,7 @@ CARGO_OK = """\
 running 3 tests
 test batch::tests::reserve ... ok
 test ring::tests::wraps ... ok
-test ring::tests::slow ... ignored
+test ring::tests::slow ... ignored, takes an hour
 
 test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
 
@@ -63,8 +63,22 @@ error[E0425]: cannot find value `x` in this scope
 error: could not compile `a` (lib test) due to 1 previous error
 """
 
+CARGO_CONFORMANCE = """\
+test unlimited_in_coop_mode ... ok
+
+successes:
+
+---- unlimited_in_coop_mode stdout ----
+ok   link_goes_down (3 ms)
+skip daemon/device_is_killed: needs processes
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"""
+
 UNITTEST_OK = """\
-..s.
+test_a (test_x.X.test_a)
+What it is. ... ok
+test_b (test_x.X.test_b) ... skipped 'no perl here'
 ----------------------------------------------------------------------
 Ran 4 tests in 0.012s
 
@@ -97,6 +111,25 @@ not ok closes
 1..4
 """
 
+# As bats prints subtests that a test forwards.
+TAP_SUBTESTS = """\
+1..4
+    ok boots
+    ok prints a line # skip no console
+ok 1 guest
+    ok boots
+    not ok prints a line
+not ok 2 guest that fails
+    ok boots
+not ok 3 guest that ends badly
+ok 4 host # skip set SPFE_X to a path
+"""
+TAP_SKIPS = """\
+ok one
+ok 2 network # skip no TAP devices here
+ok 3 peers # skip set SPFE_PEER_PATH to the folders of the peers
+"""
+
 
 class CountStep(unittest.TestCase):
     """What one step counts for."""
@@ -106,12 +139,17 @@ class CountStep(unittest.TestCase):
         self.assertEqual(count_step("check", 1, "ok"), Count(0, 1, 0))
 
     def test_cargo(self):
-        self.assertEqual(count_step("cargo", 0, CARGO_OK), Count(3, 0, 1))
+        ignored = ("ring::tests::slow: takes an hour",)
+        self.assertEqual(count_step("cargo", 0, CARGO_OK), Count(3, 0, 1, ignored))
         self.assertEqual(count_step("cargo", 101, CARGO_FAILED_AND_DIED), Count(1, 2, 0))
         self.assertEqual(count_step("cargo", 101, CARGO_DOES_NOT_COMPILE), Count(0, 1, 0))
 
     def test_cargo_that_ends_badly_after_good_results(self):
-        self.assertEqual(count_step("cargo", 124, CARGO_OK), Count(3, 1, 1))
+        self.assertEqual(count_step("cargo", 124, CARGO_OK)[:3], (3, 1, 1))
+
+    def test_cargo_with_a_conformance_case_that_needs_more(self):
+        skipped = ("daemon/device_is_killed: needs processes",)
+        self.assertEqual(count_step("cargo", 0, CARGO_CONFORMANCE), Count(1, 0, 1, skipped))
 
     def test_cargo_that_ran_no_test(self):
         empty = "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n"
@@ -119,9 +157,12 @@ class CountStep(unittest.TestCase):
         self.assertEqual(count_step("cargo", 0, ""), Count(0, 1, 0))
 
     def test_unittest(self):
-        self.assertEqual(count_step("unittest", 0, UNITTEST_OK), Count(3, 0, 1))
-        self.assertEqual(count_step("unittest", 1, UNITTEST_FAILED), Count(2, 3, 1))
-        self.assertEqual(count_step("unittest", 0, UNITTEST_OK + UNITTEST_OK), Count(6, 0, 2))
+        skipped = ("test_b: no perl here",)
+        self.assertEqual(count_step("unittest", 0, UNITTEST_OK), Count(3, 0, 1, skipped))
+        unknown = ("1 tests: no reason given",)
+        self.assertEqual(count_step("unittest", 1, UNITTEST_FAILED), Count(2, 3, 1, unknown))
+        twice = Count(6, 0, 2, 2 * skipped)
+        self.assertEqual(count_step("unittest", 0, UNITTEST_OK + UNITTEST_OK), twice)
 
     def test_unittest_that_ran_nothing(self):
         self.assertEqual(count_step("unittest", 5, UNITTEST_NONE), Count(0, 1, 0))
@@ -158,12 +199,29 @@ class CountStep(unittest.TestCase):
 
         log = io.StringIO()
         suite = unittest.defaultTestLoader.loadTestsFromTestCase(Inner)
-        unittest.TextTestRunner(stream=log).run(suite)
-        self.assertEqual(count_step("unittest", 1, log.getvalue()), Count(2, 3, 1))
+        unittest.TextTestRunner(stream=log, verbosity=2).run(suite)
+        count = count_step("unittest", 1, log.getvalue())
+        self.assertEqual(count, Count(2, 3, 1, ("test_skipped: on purpose",)))
 
     def test_tap(self):
-        self.assertEqual(count_step("tap", 1, TAP), Count(2, 1, 1))
-        self.assertEqual(count_step("tap", 0, TAP), Count(2, 1, 1))
+        count = Count(2, 1, 1, ("needs a kernel module: not root",))
+        self.assertEqual(count_step("tap", 1, TAP), count)
+        self.assertEqual(count_step("tap", 0, TAP), count)
+
+    def test_tap_with_subtests(self):
+        count = count_step("tap", 1, TAP_SUBTESTS)
+        self.assertEqual(count[:3], (3, 2, 2))
+        self.assertEqual(
+            count.reasons, ("prints a line: no console", "host: set SPFE_X to a path")
+        )
+
+    def test_tap_that_may_not_skip(self):
+        skipped = (
+            "network: no TAP devices here",
+            "peers: set SPFE_PEER_PATH to the folders of the peers",
+        )
+        self.assertEqual(count_step("tap", 0, TAP_SKIPS), Count(1, 0, 2, skipped))
+        self.assertEqual(count_step("tap", 0, TAP_SKIPS, True), Count(1, 1, 1, skipped))
 
     def test_tap_that_dies(self):
         self.assertEqual(count_step("tap", 139, "ok one\n"), Count(1, 1, 0))
@@ -171,7 +229,10 @@ class CountStep(unittest.TestCase):
         self.assertEqual(count_step("tap", 0, ""), Count(0, 1, 0))
 
     def test_tap_that_only_skips(self):
-        self.assertEqual(count_step("tap", 0, "ok all # skip no daemon here\n"), Count(0, 0, 1))
+        count = count_step("tap", 0, "ok all # skip no daemon here\n")
+        self.assertEqual(count, Count(0, 0, 1, ("all: no daemon here",)))
+        count = count_step("tap", 0, "ok all # skip\n")
+        self.assertEqual(count, Count(0, 0, 1, ("all: no reason given",)))
 
 
 class Main(unittest.TestCase):
@@ -193,12 +254,12 @@ class Main(unittest.TestCase):
             return self.run_main("total", path)
 
     def test_total(self):
-        self.assertEqual(self.run_total("3 0 1 a\n2 0 0 b\n"), (0, "5 passed, 0 failed\n"))
-        self.assertEqual(self.run_total("3 0 1 a\n\n2 4 0 b c\n"), (1, "5 passed, 4 failed\n"))
+        self.assertEqual(self.run_total("3 0 1 a\n2 0 0 b\n"), (0, "5 passed, 0 failed, 1 skipped\n"))
+        self.assertEqual(self.run_total("3 0 1 a\n\n2 4 0 b c\n"), (1, "5 passed, 4 failed, 1 skipped\n"))
 
     def test_nothing_ran(self):
-        self.assertEqual(self.run_total(""), (1, "0 passed, 0 failed\n"))
-        self.assertEqual(self.run_total("0 0 7 a\n"), (1, "0 passed, 0 failed\n"))
+        self.assertEqual(self.run_total(""), (1, "0 passed, 0 failed, 0 skipped\n"))
+        self.assertEqual(self.run_total("0 0 7 a\n"), (1, "0 passed, 0 failed, 7 skipped\n"))
 
     def test_step(self):
         with tempfile.TemporaryDirectory() as directory:
@@ -206,6 +267,12 @@ class Main(unittest.TestCase):
             with open(path, "wb") as file:
                 file.write(b"\xff not text\nok one\n")
             self.assertEqual(self.run_main("step", "tap", "0", path), (0, "1 0 0\n"))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("ok one\nok 2 two # skip no disk\n")
+            found = (0, "1 0 1\ntwo: no disk\n")
+            self.assertEqual(self.run_main("step", "tap", "0", path), found)
+            found = (0, "1 1 0\ntwo: no disk\n")
+            self.assertEqual(self.run_main("step", "--strict", "tap", "0", path), found)
 
     def test_usage(self):
         self.assertEqual(self.run_main()[0], 2)

@@ -1,13 +1,13 @@
-# shellcheck shell=bash disable=SC2034 # for those who source it
-# What the scripts of tests/vm share: where things are. Sourced, never run.
+# shellcheck shell=bash disable=SC2034 # the sourcing scripts use the variables
+# Shared by the scripts of tests/vm, which source it: where things are.
 
-# The cache: everything below it can be deleted at any time.
+# The cache. Everything below it can be deleted at any time.
 vm_cache=${SPFE_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spfe/vm}
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 vm_root=$(cd "$vm_dir/../.." && pwd)
-# The tree whose driver is tested: another one than this for who works on both.
+# The tree whose driver is tested, if it is not this one.
 vm_source=${SPFE_VM_SOURCE:-$vm_root}
-# What is built for the guests.
+# Build directory of drivers, programs and images for the guests.
 vm_work=${SPFE_VM_BUILD:-$vm_root/target/vm}
 vm_lock=$vm_dir/packages.lock
 # Rust programs, where cargo leaves them.
@@ -19,8 +19,8 @@ vm_die() {
     exit 1
 }
 
-# vm_kernel SERIES ARCH: sets vm_image (file of the kernel), vm_release (as uname -r says it) and
-# vm_build (the directory for `make -C` of modules) of the fetched kernel.
+# vm_kernel SERIES ARCH: describes a fetched kernel. Sets vm_image (its file), vm_release (as uname
+# -r prints it), vm_build (the directory for `make -C` of modules) and vm_modules (its modules).
 vm_kernel() {
     local root=$vm_cache/kernel-$1-$2
     local -a images=("$root"/boot/vmlinuz-*)
@@ -32,30 +32,21 @@ vm_kernel() {
     [[ -d $vm_modules ]] || vm_modules=$root/usr/lib/modules/$vm_release
 }
 
-# vm_devices DIRECTORY COUNT WORD...: starts a network (spfed with these options) whose endpoints are
-# devices for guests; sets vm_sockets, and vm_model to its process. Its log is DIRECTORY/spfed.log.
-vm_devices() {
-    local directory=$1 count=$2 i tries=600
-    local -a words=(--endpoints "$((count + count % 2))")
+# vm_network DIRECTORY COUNT WORD...: describes a network (spfed with these options) whose endpoints
+# are devices for guests. Sets vm_spfed, the command that runs it, and vm_sockets, the sockets of the
+# devices.
+vm_network() {
+    local directory=$1 count=$2 i
     shift 2
+    vm_spfed=("${SPFED_BIN:-$vm_bin/spfed}" --listen "$directory/spfed"
+        --endpoints "$((count + count % 2))")
     vm_sockets=()
     mkdir -p "$directory"
     for ((i = 0; i < count; i++)); do
         vm_sockets+=("$directory/device$i")
-        words+=(--vfio-user "$directory/device$i")
+        vm_spfed+=(--vfio-user "$directory/device$i")
     done
-    "${SPFED_BIN:-$vm_bin/spfed}" --listen "$directory/spfed" "${words[@]}" "$@" \
-        >"$directory/spfed.log" 2>&1 &
-    vm_model=$!
-    for ((i = 0; i < count; i++)); do
-        until [[ -S ${vm_sockets[i]} ]]; do
-            if ((tries-- == 0)) || ! kill -0 "$vm_model" 2>/dev/null; then
-                cat "$directory/spfed.log" >&2
-                return 1
-            fi
-            sleep 0.1
-        done
-    done
+    vm_spfed+=("$@")
 }
 
 # vm_qemu ARCH: sets vm_emulator to the program that emulates this architecture.

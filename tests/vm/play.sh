@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# A machine with the driver, to try it: boots a guest with two devices, joined by a virtual SpaceFibre
-# network outside, loads the driver and runs a command or a shell.
+# Boots a guest with the driver to try it. Its two devices are joined by a virtual SpaceFibre network
+# outside. The guest loads the driver and runs a command or a shell.
 #
 #   tests/vm/play.sh [OPTION...] [COMMAND WORD...]     options: those of boot.sh, and
 #
 #   --devices N          default 2
 #   --network "WORDS"    options of spfed, for instance "--link 4x7.5G"
 #
-# Inside, the devices are /dev/spfe0 and so on; the commands are spfe, iperf3, ping, strace, ethtool and
-# those of busybox. The exit code is that of the command. Everything is deleted at the end; nothing is
-# installed on this machine.
+# In the guest the devices are /dev/spfe0 and so on. The commands are spfe, iperf3, ping, strace,
+# ethtool and those of busybox. The exit code is that of the command. The script deletes everything
+# at the end and installs nothing on this machine.
 #
 #   tests/vm/play.sh spfe --device /dev/spfe0 info
 set -uo pipefail
@@ -43,8 +43,14 @@ sets=("kernel-$kernel-$arch" "guest-$arch" qemu)
 "$vm_dir/fetch.sh" "${sets[@]}" || exit
 "$vm_dir/image.sh" --arch "$arch" --kernel "$kernel" "$dir/image" || exit
 read -ra words <<<"$network"
-vm_devices "$dir/network" "$count" "${words[@]}" || exit
+vm_network "$dir/network" "$count" "${words[@]}"
+"${vm_spfed[@]}" >"$dir/spfed.log" 2>&1 &
+vm_model=$!
 for socket in "${vm_sockets[@]}"; do
+    until [[ -S $socket ]]; do
+        kill -0 "$vm_model" 2>/dev/null || vm_die "$(cat "$dir/spfed.log")"
+        sleep 0.1
+    done
     options+=(--device "$socket")
 done
 if (($#)); then

@@ -1,0 +1,257 @@
+#!/usr/bin/env bats
+# The Linux driver in virtual machines, against the device model. tests/vm/run.sh runs these tests;
+# the scripts that run inside the guests are in guest/. A test selected by run.sh goes by its name up
+# to the colon. No test looks at how long anything takes.
+# shellcheck disable=SC2154 # lib/guests sets the variables
+
+load ../lib/common
+load ../lib/guests
+
+# compile SERIES: builds the modules for a kernel; only warnings and errors are printed.
+compile() { "$vm_dir/module.sh" --arch amd64 --kernel "$1" W=1 >/dev/null; }
+
+# bats test_tags=short
+@test "build: Linux 6.1, no warnings" {
+    silent compile 6.1
+}
+
+# bats test_tags=short
+@test "build: Linux 6.12, no warnings" {
+    fetch kernel-6.12-amd64
+    silent compile 6.12
+}
+
+# bats test_tags=short
+@test "driver" {
+    image amd64 6.1
+    guest one --initrd "$image" SPFE_RUN=driver
+}
+
+# bats test_tags=short
+@test "packets" {
+    with_devices packets
+}
+
+# The conformance suite of the library on the driver's devices.
+# bats test_tags=short
+@test "conformance" {
+    with_devices "conformance ${SPFE_CASE:-}" --memory 1024 --timeout 600
+}
+
+# bats test_tags=short
+@test "strace" {
+    with_devices strace
+}
+
+# bats test_tags=short
+@test "life" {
+    with_devices life
+}
+
+# bats test_tags=short
+@test "fuzz" {
+    with_devices "fuzz $seed $(by_form 2000 50000)" --timeout 300
+}
+
+# The device model is killed under traffic. The emulator aborts when a model dies before it has read
+# all that the emulator sent, so the guest is stopped until the model has read it.
+# bats test_tags=short
+@test "killed" {
+    local emulator
+    image amd64 6.1
+    devices 2
+    boot one --initrd "$image" "${model[@]}" SPFE_RUN=lost
+    printed one 'take it away' 120
+    emulator=$(<"$logs/$test-one.pid")
+    kill -STOP "$emulator"
+    wait_until model_has_read_all
+    stop model KILL
+    kill -CONT "$emulator"
+    join one
+}
+
+# Two machines with one device each.
+# bats test_tags=short
+@test "two" {
+    local count
+    count=$(by_form 2000 50000)
+    image amd64 6.1
+    devices 2
+    boot receiver --initrd "$image" --device "${vm_sockets[1]}" \
+        "SPFE_RUN=one_way receive $count"
+    printed receiver ready 120
+    guest sender --initrd "$image" --device "${vm_sockets[0]}" "SPFE_RUN=one_way send $count"
+    join receiver
+}
+
+# bats test_tags=short
+@test "swiotlb" {
+    with_devices 'packets 500' --swiotlb
+}
+
+# bats test_tags=short
+@test "viommu" {
+    with_devices 'packets 500' --viommu
+}
+
+@test "boot" {
+    plain_image amd64
+    guest one --initrd "$image" SPFE_RUN=boot
+}
+
+@test "boot-6.12" {
+    fetch kernel-6.12-amd64
+    plain_image amd64
+    guest one --kernel 6.12 --initrd "$image" SPFE_RUN=boot
+}
+
+@test "boot-arm64" {
+    fetch qemu-arm kernel-6.1-arm64 guest-arm64
+    plain_image arm64
+    guest one --arch arm64 --initrd "$image" SPFE_RUN=boot
+}
+
+@test "driver-6.12" {
+    fetch kernel-6.12-amd64
+    image amd64 6.12
+    guest one --kernel 6.12 --initrd "$image" SPFE_RUN=driver
+}
+
+@test "driver-arm64" {
+    fetch qemu-arm kernel-6.1-arm64 guest-arm64
+    image arm64 6.1
+    guest one --arch arm64 --initrd "$image" SPFE_RUN=driver
+}
+
+@test "packets-6.12" {
+    fetch kernel-6.12-amd64
+    image amd64 6.12
+    devices 2
+    guest one --kernel 6.12 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
+}
+
+@test "packets-arm64" {
+    fetch qemu-arm kernel-6.1-arm64 guest-arm64
+    image arm64 6.1
+    devices 2
+    guest one --arch arm64 --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
+}
+
+# Doorbell pages 64 KiB apart, as machines with large pages need them.
+@test "stride" {
+    image amd64 6.1
+    devices 2 --doorbell-stride 65536
+    guest one --initrd "$image" "${model[@]}" 'SPFE_RUN=packets 500'
+}
+
+# The devices are pulled out under traffic and put in again.
+@test "pulled" {
+    image amd64 6.1
+    devices 2
+    boot one --initrd "$image" "${model[@]}" 'SPFE_RUN=lost back'
+    printed one 'take it away' 120
+    signal model USR1
+    printed one 'bring it back' 120
+    signal model USR2
+    join one
+}
+
+@test "platform" {
+    with_devices platform
+}
+
+@test "platform-arm64" {
+    fetch qemu-arm kernel-6.1-arm64 guest-arm64
+    image arm64 6.1
+    devices 2
+    guest one --arch arm64 --initrd "$image" "${model[@]}" --dts "$vm_dir/guest/platform.dts" \
+        'SPFE_RUN=platform'
+}
+
+@test "net" {
+    with_devices net --timeout 150
+}
+
+# Two machines with a network over SpaceFibre between them: ping, iperf3, ssh.
+@test "net-two" {
+    image amd64 6.1
+    devices 2
+    boot server --initrd "$image" --device "${vm_sockets[1]}" 'SPFE_RUN=net_two server' \
+        SPFE_NAME=server --timeout 400
+    printed server ready 120
+    guest client --initrd "$image" --device "${vm_sockets[0]}" 'SPFE_RUN=net_two client' \
+        --timeout 300
+    join server
+}
+
+# The driver's network interface, joined to one in user space on this machine, in a namespace.
+@test "net-host" {
+    local space
+    unshare -n true 2>/dev/null || skip 'this machine does not allow network namespaces'
+    command -v iperf3 >/dev/null || skip 'iperf3 is not installed; run tools/setup.sh test'
+    image amd64 6.1
+    devices 1
+    start space unshare -n sleep infinity
+    space=$(pid space)
+    wait_until separate "$space"
+    start iperf3 nsenter -t "$space" -n iperf3 -s
+    start interface nsenter -t "$space" -n "${SPFE_BIN:-$vm_bin/spfe}" \
+        --device "unix:$network/spfed/1" ip up --name spfe0 --address 10.0.0.2/24
+    guest one --initrd "$image" "${model[@]}" SPFE_RUN=net_host
+}
+separate() { [[ $(readlink "/proc/$1/ns/net") != $(readlink /proc/self/ns/net) ]]; }
+
+@test "calls" {
+    with_devices calls
+}
+
+# Users, devices and the driver end at random. Neither the guest nor the device model may lose a
+# resource.
+@test "cycles" {
+    local before
+    image amd64 6.1
+    devices 2
+    boot one --initrd "$image" "${model[@]}" --timeout 1800 \
+        "SPFE_RUN=cycles $seed $(by_form 50 1000)"
+    printed one '^# seed' 120
+    before=$(model_files)
+    join one
+    printf 'files of the device model: %s before, %s now\n' "$before" "$(model_files)"
+    (($(model_files) > 0 && $(model_files) <= before))
+}
+model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
+
+@test "perf" {
+    with_devices perf --memory 1024 --timeout 600
+}
+
+# DMA is bounced, so all memory belongs to the driver: a reset must leave it usable.
+@test "reset-swiotlb" {
+    with_devices 'conformance reset' --swiotlb --memory 1024 --timeout 600
+}
+
+@test "devlink" {
+    with_devices devlink
+}
+
+@test "devlink-6.12" {
+    fetch kernel-6.12-amd64
+    image amd64 6.12
+    devices 2
+    guest one --kernel 6.12 --initrd "$image" "${model[@]}" SPFE_RUN=devlink
+}
+
+# An interface in user space, on a device of the driver.
+@test "ip-up" {
+    with_devices ip_up --timeout 300
+}
+
+@test "baremetal: compiles for Cortex-M, RISC-V and 64-bit ARM" {
+    make -s -C "$vm_source/driver/baremetal" check OUT="$dir/baremetal"
+}
+
+@test "baremetal: an image moves packets and messages" {
+    fetch qemu-arm
+    devices 2
+    "$vm_dir/baremetal.sh" "$dir" "${vm_sockets[@]}"
+}
