@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Directory, Run, command, end, spfe, start};
+use common::{wait_for_message, wait_until, wait_until_read};
 use spfe_net::{LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
 use std::io::Write;
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 const MODES: [Mode; 3] = [Mode::Thread, Mode::Inline, Mode::Coop];
 /// Nothing takes that long: a test that hangs fails.
@@ -36,6 +36,15 @@ impl Network {
 
     fn run(&self, end: usize, words: &[&str]) -> Run {
         spfe(&[&["--device", self.ends[end].as_str()], words].concat())
+    }
+
+    /// Waits until a client has a receive queue of this endpoint.
+    fn wait_until_receiving(&self, end: usize) {
+        wait_until("a receive queue", || {
+            let stats = self.run(end, &["stats", "--json"]).exits(0).json();
+            let channels = stats["ports"][0]["channels"].as_array().unwrap();
+            channels.iter().any(|channel| channel["end"] == "rx" && channel["client"] != 0)
+        });
     }
 
     /// A file of that many bytes, no two stretches of it alike.
@@ -98,7 +107,7 @@ fn standard_input_ends_when_it_is_closed() {
     let mut input = sender.stdin.take().unwrap();
     for _ in 0..3 {
         input.write_all(b"a few bytes ").unwrap();
-        std::thread::sleep(Duration::from_millis(20));
+        wait_until_read(&input);
     }
     drop(input);
     assert!(end(sender).exits(0).text().ends_with("  -\n"));
@@ -117,8 +126,10 @@ fn a_sender_that_gives_up_is_damage_to_the_receiver() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let input = sender.stdin.take();
-        std::thread::sleep(Duration::from_millis(300));
+        let mut input = sender.stdin.take().unwrap();
+        input.write_all(b"a few bytes").unwrap();
+        // It reads its input after it has sent the header.
+        wait_until_read(&input);
         // SAFETY: the child has not been waited for, so its number is still its own.
         unsafe { libc::kill(sender.id() as libc::pid_t, libc::SIGTERM) };
         let sender = sender.wait_with_output().unwrap();
@@ -146,7 +157,7 @@ fn raw_reception_ends_when_nothing_comes_any_more() {
 fn a_second_receiver_is_refused() {
     let network = Network::new(Mode::Thread, "second");
     let first = network.start(1, &["recv", "-", "--deadline", "2"]);
-    std::thread::sleep(Duration::from_millis(300));
+    network.wait_until_receiving(1);
     network.run(1, &["recv", "-", "--deadline", DEADLINE]).fails(1, "BUSY");
     end(first).exits(3);
 }
@@ -169,10 +180,11 @@ fn messages_go_to_another_process() {
     for mode in MODES {
         let network = Network::new(mode, "messages");
         let listen = ["broadcast", "listen", "--type", "7", "--count", "3", "--json"];
-        let listener = network.start(1, &[&listen[..], &["--deadline", DEADLINE]].concat());
+        let mut listener = network.start(1, &[&listen[..], &["--deadline", DEADLINE]].concat());
         let clock = ["timecode", "listen", "--count", "3", "--json", "--deadline", DEADLINE];
-        let clock = network.start(1, &clock);
-        std::thread::sleep(Duration::from_millis(400));
+        let mut clock = network.start(1, &clock);
+        wait_for_message(&mut listener, "listening on port");
+        wait_for_message(&mut clock, "listening on port");
         let send = ["broadcast", "send", "--type", "7", "--data", "0xff00", "--channel", "3"];
         network.run(0, &[&send[..], &["--count", "3", "--interval", "0"]].concat()).exits(0);
         network
@@ -222,7 +234,7 @@ fn list_and_stats_see_others() {
 fn a_daemon_that_goes_takes_its_clients_along() {
     let network = Network::new(Mode::Thread, "goes");
     let receiver = network.start(1, &["recv", "-", "--json"]);
-    std::thread::sleep(Duration::from_millis(300));
+    network.wait_until_receiving(1);
     drop(network.server);
     end(receiver).fails(5, "DEVICE_GONE");
     spfe(&["--device", &network.ends[0], "info"]).fails(5, "no daemon");

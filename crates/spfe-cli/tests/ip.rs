@@ -1,4 +1,4 @@
-//! `spfe ip`: what it refuses, and what needs no privilege. Interfaces themselves: `tests/ip.sh`.
+//! `spfe ip`: what it refuses, and what needs no privilege. Interfaces themselves: `tests/ip.bats`.
 
 mod common;
 

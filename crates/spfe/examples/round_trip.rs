@@ -7,7 +7,7 @@
 //! `virtual:lab/1?mode=thread`, or `unix:/run/spfe.sock/0` and `unix:/run/spfe.sock/1`.
 //!
 //! Who polls makes no system call for a packet. Who blocks makes one to sleep and one before, and
-//! who wakes him makes one. `tests/syscalls.sh` holds the library to that.
+//! who wakes him makes one. `tests/syscalls.bats` holds the library to that.
 
 use spfe::{
     Deadline, Endpoint, PoolOptions, PooledRx, PooledTx, QueueOptions, Strategy, Threshold,

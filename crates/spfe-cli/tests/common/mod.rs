@@ -4,8 +4,10 @@
 #![allow(dead_code)]
 
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 /// What a run came to.
 pub struct Run {
@@ -74,6 +76,53 @@ pub fn start(words: &[&str]) -> Child {
 /// Waits for one that was started.
 pub fn end(child: Child) -> Run {
     Run::from(child.wait_with_output().unwrap())
+}
+
+/// Polls a condition until it holds. Its event must happen in any case, so the bound of about 30 s
+/// does not depend on the speed of the machine.
+#[track_caller]
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("never happened: {what}");
+}
+
+/// Waits until a command catches SIGINT, which it does before it opens its device.
+#[track_caller]
+pub fn wait_until_it_catches_signals(child: &Child) {
+    const SIGINT_BIT: u64 = 1 << (libc::SIGINT - 1);
+    let status = format!("/proc/{}/status", child.id());
+    wait_until("a handler of SIGINT", || {
+        let text = std::fs::read_to_string(&status).unwrap();
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & SIGINT_BIT != 0
+    });
+}
+
+/// Waits for the first line of a child's stderr that begins with these words. Later lines are lost.
+#[track_caller]
+pub fn wait_for_message(child: &mut Child, words: &str) {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let found = lines.any(|line| line.unwrap().starts_with(words));
+    assert!(found, "the command ended without the message '{words}'");
+    // Keeps the pipe open and empty until the command ends.
+    std::thread::spawn(move || lines.for_each(drop));
+}
+
+/// Waits until a child has read all that was written to its standard input.
+#[track_caller]
+pub fn wait_until_read(input: &impl std::os::fd::AsRawFd) {
+    wait_until("the command reads its input", || {
+        let mut waiting: libc::c_int = 0;
+        // SAFETY: the descriptor is open and FIONREAD writes one int.
+        let result = unsafe { libc::ioctl(input.as_raw_fd(), libc::FIONREAD, &raw mut waiting) };
+        assert_eq!(result, 0);
+        waiting == 0
+    });
 }
 
 /// A directory that is removed when it is dropped.

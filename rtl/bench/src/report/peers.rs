@@ -33,7 +33,7 @@ pub fn html(linux: &Peers, other: &[Row], core: &str) -> Result<String, String> 
     }
     if linux.runs.is_empty() && other.is_empty() {
         let mut table = Table::new("Runs with a real peer", ["Run", "Result"].map(str::to_owned));
-        let why = "needs a network namespace and a TAP device; run tests/tcp/peer.sh";
+        let why = "needs a network namespace and a TAP device; run tests/tcp/peer.bats";
         table.row("all", [Cell::absent(why)]);
         body.push_str(&table.html("plain-first")?);
     }
@@ -144,6 +144,6 @@ mod tests {
     #[test]
     fn without_runs_it_says_what_to_do() {
         let page = html(&Peers::default(), &[], "abc").expect("all cells say something");
-        assert!(page.contains("tests/tcp/peer.sh"), "{page}");
+        assert!(page.contains("tests/tcp/peer.bats"), "{page}");
     }
 }
