@@ -22,7 +22,7 @@ use crate::stats::{self, StatsArgs};
 use crate::timecode::{self, TimeCodeArgs};
 use crate::topo::{self, TopoArgs};
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -115,8 +115,8 @@ impl Cli {
             Command::Sim(args) => sim::run(args, &context),
             Command::Topo(args) => topo::run(args, &context),
             Command::PerfWorker(args) => perf::worker(args),
-            Command::Completions(args) => completions::run(args),
-            Command::Man(args) => man::run(args, &context),
+            Command::Completions(args) => completions::run(args, &mut Self::command()),
+            Command::Man(args) => man::run(args, Self::command(), &context),
         }
     }
 }
@@ -165,7 +165,6 @@ fn one_line(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -1,8 +1,7 @@
-//! `spfe completions`: what a shell needs to complete the command line.
+//! `spfe completions`: shell completions.
 
-use crate::cli::Cli;
 use crate::error::Failure;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use std::io::{self, Write};
 
@@ -13,10 +12,10 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints completions.
-pub fn run(args: &CompletionsArgs) -> Result<(), Failure> {
+/// Prints completions of `command`.
+pub fn run(args: &CompletionsArgs, command: &mut Command) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "spfe", &mut script);
+    clap_complete::generate(args.shell, command, "spfe", &mut script);
     let written = io::stdout().write_all(&script);
     written.map_err(|error| Failure::io("standard output", &error))
 }

@@ -7,7 +7,6 @@ mod cli;
 mod completions;
 mod context;
 mod decode;
-mod echo;
 mod error;
 mod frame;
 mod info;

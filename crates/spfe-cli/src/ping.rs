@@ -1,9 +1,11 @@
-//! `spfe ping`: packets to an echo and back, and the echo itself.
+//! `spfe ping`: round trips of packets to an echo, and the echo itself.
+
+mod echo;
 
 use crate::context::{Context, Patience};
 use crate::error::{Failure, Kind};
 use crate::frame::random_id;
-use crate::{echo, output, parse, signal};
+use crate::{output, parse, signal};
 use clap::Args;
 use hdrhistogram::Histogram;
 use serde_json::json;

@@ -248,7 +248,7 @@ fn a_large_region_is_taken_without_making_its_pages() {
     client.ask(&Request::Ping).unwrap();
     let (status, what) = refused(client.add_region(&large, 4096));
     assert_eq!(status, Status::NoResources);
-    assert!(what.contains("4294967296 of the 4294967296 bytes"), "{what}");
+    assert!(what.contains("4294967296 of its 4294967296 bytes"), "{what}");
     client.ask(&Request::RemoveRegion { key: key.0 }).unwrap();
     let (status, what) = refused(client.add_region(&large, 5 << 30));
     assert_eq!(status, Status::NoResources);

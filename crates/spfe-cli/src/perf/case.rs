@@ -1,7 +1,7 @@
 //! One test case: everything both ends have to know of it.
 
 use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
-use super::lab::Setup;
+use super::setup::Setup;
 use serde::{Deserialize, Serialize};
 use spfe::{Lengths, LinkRate, Mode, Result};
 

@@ -1,28 +1,13 @@
-//! The test cases of a command, one after the other.
+//! The test cases of each subcommand.
 
-use super::args::{Direction, LatencyArgs, RandomArgs, RateArgs};
-use super::case::{Case, Kind, Sizes, sizes};
-use super::lab::{Lab, Network, Setup};
-use super::run::{Iteration, iteration};
+use super::args::{Direction, Group, LatencyArgs, RandomArgs, RateArgs, Wait};
+use super::case::{Case, Sizes, published, sizes};
+use super::setup::Plan;
 use crate::context::Context;
 use crate::error::Failure;
-use crate::signal;
-use indicatif::{ProgressBar, ProgressStyle};
-use spfe::{LinkRate, Peer};
-use spfe_report::{LatencyNs, ResultRow, scenario};
+use spfe_report::{paper, scenario};
 
-/// How often, how long and where cases run.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Where.
-    pub setup: Setup,
-    /// Iterations per case.
-    pub iterations: u32,
-    /// Length of an iteration.
-    pub seconds: f64,
-}
-
-/// The cases of `rate`.
+/// Cases of `spfe perf rate`.
 pub fn rate(args: &RateArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     let name = match args.traffic.direction {
         Direction::Tx => scenario::RATE_TX,
@@ -36,7 +21,7 @@ pub fn rate(args: &RateArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     Ok(sizes(&args.sizes, 1 << 10, 256 << 10)?.into_iter().map(case).collect())
 }
 
-/// The cases of `random`: the smallest size rises, the largest stays.
+/// Cases of `spfe perf random`: the smallest size rises, the largest is fixed.
 pub fn random(args: &RandomArgs, plan: &Plan, context: &Context) -> Result<Vec<Case>, Failure> {
     let name = match args.traffic.direction {
         Direction::Tx => scenario::RANDOM_TX,
@@ -56,7 +41,7 @@ pub fn random(args: &RandomArgs, plan: &Plan, context: &Context) -> Result<Vec<C
     Ok(all.into_iter().map(case).collect())
 }
 
-/// The cases of `latency`.
+/// Cases of `spfe perf latency`.
 pub fn latency(args: &LatencyArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     let case = |size| {
         let case = Case::round_trip(Sizes::fixed(size), args.check, args.setup.wait);
@@ -65,142 +50,24 @@ pub fn latency(args: &LatencyArgs, plan: &Plan) -> Result<Vec<Case>, Failure> {
     Ok(sizes(&args.sizes, 64, 64 << 10)?.into_iter().map(case).collect())
 }
 
-/// Runs cases; one row each.
-pub struct Runner<'a> {
-    plan: &'a Plan,
-    context: &'a Context,
-    bar: Option<ProgressBar>,
-    /// A network with two ends serves all cases that need one.
-    pair: Option<Lab>,
-}
+/// Receive threshold of the publication: full buffers (%), or time after the first packet (us).
+const THRESHOLD: (u32, u64) = (25, 100);
 
-impl<'a> Runner<'a> {
-    /// Tells on stderr how it goes.
-    pub fn new(plan: &'a Plan, context: &'a Context) -> Self {
-        Self { plan, context, bar: None, pair: None }
-    }
-
-    /// Shows a bar for so many cases.
-    pub fn with_bar(mut self, cases: usize) -> Self {
-        if !self.context.quiet {
-            let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {eta} left  {msg}");
-            let bar = ProgressBar::new(cases as u64 * u64::from(self.plan.iterations));
-            self.bar = Some(style.map_or(bar.clone(), |style| bar.with_style(style)));
-        }
-        self
-    }
-
-    /// All of them, in order.
-    pub fn run(mut self, cases: &[Case]) -> Result<Vec<ResultRow>, Failure> {
-        cases.iter().try_for_each(Case::check)?;
-        let rows = cases.iter().map(|case| self.row(case)).collect();
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-        rows
-    }
-
-    fn row(&mut self, case: &Case) -> Result<ResultRow, Failure> {
-        let mut iterations = Vec::new();
-        for _ in 0..self.plan.iterations {
-            let label = label(case);
-            if let Some(bar) = &self.bar {
-                bar.set_message(label.clone());
-            }
-            let said = (self.bar.is_none() && !self.context.quiet).then_some(label);
-            iterations.push(self.iteration(case, said)?);
-            if signal::caught() {
-                return Err(Failure::interrupted());
-            }
-            if let Some(bar) = &self.bar {
-                bar.inc(1);
-            }
-        }
-        Ok(row(case, self.plan.setup.link, iterations))
-    }
-
-    fn iteration(&mut self, case: &Case, label: Option<String>) -> Result<Iteration, Failure> {
-        let setup = &self.plan.setup;
-        let peer = instrument(case, setup);
-        if let (Some(peer), Network::Own(device)) = (peer, &setup.network) {
-            // A new one each time: its sequence of packets starts again.
-            let mut lab = Lab::instrument(setup, *device, peer)?;
-            return Ok(iteration(&mut lab, case, label, false)?);
-        }
-        let lab = match &mut self.pair {
-            Some(lab) => lab,
-            none => none.insert(Lab::pair(setup)?),
-        };
-        // Where no instrument can be had, an end of our own does what one would do.
-        let mut iteration = iteration(lab, case, label, peer.is_none())?;
-        if !setup.device_is_measured {
-            iteration.point.device_cpu_pct = f64::NAN;
-        }
-        Ok(iteration)
-    }
-}
-
-/// The instrument that can be the far end of a case, if one can.
-fn instrument(case: &Case, setup: &Setup) -> Option<Peer> {
-    if setup.processes == 2 {
-        return None;
-    }
-    let Sizes { min, max, seed } = case.sizes;
-    match case.kind {
-        // A sink tells nobody what it found: where contents matter, an end of our own receives.
-        Kind::Stream(Direction::Tx) if !case.check => Some(Peer::Sink { check: false }),
-        Kind::Stream(Direction::Rx) => {
-            Some(Peer::Generator { min_bytes: min, max_bytes: max, seed })
-        }
-        _ => None,
-    }
-}
-
-fn label(case: &Case) -> String {
-    let Sizes { min, max, .. } = case.sizes;
-    let sizes = if min == max { format!("{max}") } else { format!("{min} to {max}") };
-    format!("{} {sizes} bytes x {}", case.scenario, case.group)
-}
-
-fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
-    let count = iterations.len().max(1) as f64;
-    let mean = iterations.iter().map(|iteration| iteration.mean_bytes).sum::<f64>() / count;
-    let points = iterations.iter().map(|iteration| iteration.point).collect();
-    let size = if case.sizes.is_fixed() { u64::from(case.sizes.max) } else { mean.round() as u64 };
-    let mut row = ResultRow::from_points(&case.scenario, size, case.group, points);
-    row.link_limit_gbps = link_limit(link, case.kind);
-    row.latency_ns = over_all(iterations.iter().filter_map(|iteration| iteration.latency));
-    if !case.sizes.is_fixed() {
-        row.size_min_bytes = Some(u64::from(case.sizes.min));
-        row.size_max_bytes = Some(u64::from(case.sizes.max));
-        row.seed = Some(case.sizes.seed);
-    }
-    let errors = iterations.iter().map(|iteration| iteration.errors).sum();
-    row.integrity_errors = (case.check || errors > 0).then_some(errors);
-    row
-}
-
-/// Payload rate the link allows, Gbit/s; 0 without limit. With traffic in both directions each
-/// carries the other's flow control.
-pub fn link_limit(link: LinkRate, kind: Kind) -> f64 {
-    let rate = link.rate();
-    let fs = match kind {
-        Kind::Stream(Direction::Both) => rate.fs_per_byte_both,
-        _ => rate.fs_per_byte,
+/// The four published scenarios, 1 KB to 256 KB in powers of two each.
+pub fn tables(plan: &Plan, wait: Wait) -> Vec<Case> {
+    let scenarios = [
+        (scenario::SEND_SINGLE, Direction::Tx, Group::Of(1), None),
+        (scenario::SEND_GROUP, Direction::Tx, Group::Auto, None),
+        (scenario::RECEIVE_SINGLE, Direction::Rx, Group::Of(1), None),
+        (scenario::RECEIVE_THRESHOLD, Direction::Rx, Group::Of(1), Some(THRESHOLD)),
+    ];
+    let case = |(name, direction, group, threshold), size| {
+        let traffic = published(direction, group);
+        let case = Case::new(name, Sizes::fixed(size), &traffic, wait);
+        // As in the publication, a group is one operation: here one burst entry.
+        let burst = group == Group::Auto;
+        Case { threshold, burst, ..case }.on(&plan.setup, plan.seconds)
     };
-    if fs == 0 { 0.0 } else { 8e6 / fs as f64 }
-}
-
-/// Means of the iterations' figures; the extremes of all of them.
-fn over_all(all: impl Iterator<Item = LatencyNs>) -> Option<LatencyNs> {
-    let all: Vec<_> = all.collect();
-    let mean = |of: fn(&LatencyNs) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
-    (!all.is_empty()).then(|| LatencyNs {
-        mean: mean(|ns| ns.mean),
-        p50: mean(|ns| ns.p50),
-        p99: mean(|ns| ns.p99),
-        p999: mean(|ns| ns.p999),
-        max: all.iter().map(|ns| ns.max).fold(0.0, f64::max),
-        min: all.iter().map(|ns| ns.min).fold(f64::INFINITY, f64::min),
-    })
+    let sizes = || paper::SEND_SINGLE.iter().map(|line| line.size_kb << 10);
+    scenarios.into_iter().flat_map(|this| sizes().map(move |size| case(this, size))).collect()
 }

@@ -1,12 +1,12 @@
-//! The far end of a measurement: a thread or a process that does as the near end says.
+//! The far end of a measurement: a thread or a process that the near end controls.
 //!
-//! Everything they say to each other are packets on a virtual channel beside the one that is
-//! measured, so nothing but the device connects them.
+//! The ends exchange control messages as packets on a second virtual channel, so they need no other
+//! connection than the devices.
 
 use super::case::{Case, Kind};
 use super::latency::Echo;
 use super::meter::Meter;
-use super::run::{self, Streams};
+use super::streams::{StreamEnds, Streams};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use spfe::{Buf, Deadline, Endpoint, Error, QueueOptions, Result, Rx, Status, Strategy, Tx};
@@ -18,41 +18,41 @@ use std::time::{Duration, Instant};
 const CONTROL_VC: u32 = 7;
 /// Longest control message, bytes.
 const MESSAGE_BYTES: usize = 16384;
-/// How long an end may take to answer.
-const ANSWER: Duration = Duration::from_secs(20);
-/// Time between looks whether it is there at all.
-const SLICE: Duration = Duration::from_millis(100);
-/// How long it may take to hear that it is over, and to end.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// Time limit for an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// Interval between checks that the far end still runs.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// Time limit for the far end to quit.
+const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the far end is told.
+/// A message to the far end.
 #[derive(Serialize, Deserialize)]
 enum Order {
-    /// Get ready for a case.
+    /// Open queues for a case and post buffers.
     Prepare(Box<Case>),
-    /// Begin.
+    /// Start the traffic.
     Begin,
-    /// That was all.
+    /// End the thread or process.
     Quit,
 }
 
-/// What it answers.
+/// A message from the far end.
 #[derive(Serialize, Deserialize)]
 enum Answer {
-    /// Its queues are open and its buffers posted.
+    /// Queues are open and buffers posted.
     Ready,
-    /// What it measured sending and receiving.
+    /// Figures of the iteration.
     Done(Streams),
-    /// Why it did not.
+    /// Reason of a failure.
     Failed(String),
 }
 
-/// CPU and scheduling class of a far end.
+/// Processor and scheduling class of a far end.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// Its CPU.
+pub struct Placement {
+    /// Processor to run on.
     pub cpu: Option<usize>,
-    /// Under SCHED_FIFO.
+    /// Run under SCHED_FIFO.
     pub fifo: bool,
 }
 
@@ -75,21 +75,21 @@ impl Control {
         Ok(Self { tx: vc.tx_with(options)?, rx, message })
     }
 
-    /// Posts a message; [`Control::said`] waits until the other end has it.
-    fn say(&mut self, message: &impl Serialize) -> Result<()> {
+    /// Sends a message. [`Control::flush`] waits until the other end has it.
+    fn send(&mut self, message: &impl Serialize) -> Result<()> {
         let text = serde_json::to_vec(message).map_err(|error| broken(&error))?;
         let mut packet = self.message.take().ok_or_else(|| broken(&"no buffer"))?;
         packet.put(&text[..text.len().min(MESSAGE_BYTES)]);
         Ok(self.tx.send(packet)?)
     }
 
-    fn said(&mut self, deadline: Deadline) -> Result<()> {
+    fn flush(&mut self, deadline: Deadline) -> Result<()> {
         self.tx.drain(deadline)?;
         self.message = self.tx.take();
         Ok(())
     }
 
-    fn hear<T: DeserializeOwned>(&mut self, deadline: Deadline) -> Result<T> {
+    fn receive<T: DeserializeOwned>(&mut self, deadline: Deadline) -> Result<T> {
         let received = self.rx.recv(deadline)?;
         let message = serde_json::from_slice(&received.buf).map_err(|error| broken(&error));
         self.rx.post(received.buf)?;
@@ -101,8 +101,8 @@ fn broken(why: &dyn std::fmt::Display) -> Error {
     Error::device(Status::BadField, format!("control message between the ends: {why}"))
 }
 
-/// Does as the near end says until it says quit or is gone.
-pub fn serve(endpoint: &Endpoint, place: Place) -> Result<()> {
+/// Executes the orders of the near end until it says quit or has gone.
+pub fn serve(endpoint: &Endpoint, place: Placement) -> Result<()> {
     if place.fifo {
         spfe_measure::set_fifo();
     }
@@ -111,14 +111,14 @@ pub fn serve(endpoint: &Endpoint, place: Place) -> Result<()> {
     }
     let mut control = Control::open(endpoint)?;
     loop {
-        match control.hear(Deadline::NEVER)? {
+        match control.receive(Deadline::NEVER)? {
             Order::Prepare(case) => {
                 let answer = match perform(endpoint, &case, &mut control) {
                     Ok(streams) => Answer::Done(streams),
                     Err(error) => Answer::Failed(error.to_string()),
                 };
-                control.say(&answer)?;
-                control.said(Deadline::after(ANSWER))?;
+                control.send(&answer)?;
+                control.flush(Deadline::after(ANSWER_TIMEOUT))?;
             }
             Order::Begin => {}
             Order::Quit => return Ok(()),
@@ -126,33 +126,33 @@ pub fn serve(endpoint: &Endpoint, place: Place) -> Result<()> {
     }
 }
 
-/// One iteration of a case at the far end.
+/// Runs one iteration of a case at the far end.
 fn perform(endpoint: &Endpoint, case: &Case, control: &mut Control) -> Result<Streams> {
     let meter = || Meter::new(endpoint, case.seconds);
     if case.kind == Kind::RoundTrip {
         let echo = Echo::open(endpoint, case, meter())?;
-        control.say(&Answer::Ready)?;
-        control.said(Deadline::after(ANSWER))?;
+        control.send(&Answer::Ready)?;
+        control.flush(Deadline::after(ANSWER_TIMEOUT))?;
         return Ok(Streams { receive: Some(echo.run()?), send: None });
     }
     let (near_sends, near_receives) = case.near();
-    let ends = run::Ends::open(endpoint, case, (near_receives, near_sends), meter)?;
-    control.say(&Answer::Ready)?;
-    control.said(Deadline::after(ANSWER))?;
-    let Order::Begin = control.hear(Deadline::after(ANSWER))? else {
-        return Err(broken(&"expected the order to begin"));
+    let ends = StreamEnds::open(endpoint, case, (near_receives, near_sends), meter)?;
+    control.send(&Answer::Ready)?;
+    control.flush(Deadline::after(ANSWER_TIMEOUT))?;
+    let Order::Begin = control.receive(Deadline::after(ANSWER_TIMEOUT))? else {
+        return Err(broken(&"expected Begin"));
     };
     ends.run(true)
 }
 
-/// Where the far end lives.
-enum Life {
+/// Thread or process of the far end.
+enum Task {
     Thread(Option<JoinHandle<Result<()>>>),
     Process(Child),
 }
 
-impl Life {
-    fn is_over(&mut self) -> bool {
+impl Task {
+    fn has_ended(&mut self) -> bool {
         match self {
             Self::Thread(thread) => thread.as_ref().is_none_or(JoinHandle::is_finished),
             Self::Process(child) => !matches!(child.try_wait(), Ok(None)),
@@ -160,30 +160,30 @@ impl Life {
     }
 }
 
-/// The far end, seen from the near one.
+/// Handle of the far end, used by the near end.
 pub struct Far {
     control: Control,
-    life: Life,
+    task: Task,
     device: String,
 }
 
 impl Far {
-    /// Starts one in a thread of this process.
-    pub fn thread(near: &Endpoint, far: Endpoint, place: Place) -> Result<Self> {
+    /// Starts a far end in a thread of this process.
+    pub fn thread(near: &Endpoint, far: Endpoint, place: Placement) -> Result<Self> {
         let control = Control::open(near)?;
         let device = far.info().uri;
         let thread = std::thread::Builder::new()
             .name("perf-far".into())
             .spawn(move || serve(&far, place))?;
-        Ok(Self { control, life: Life::Thread(Some(thread)), device })
+        Ok(Self { control, task: Task::Thread(Some(thread)), device })
     }
 
-    /// Starts one in another process: this program again, with a hidden subcommand.
-    pub fn process(near: &Endpoint, device: &str, place: Place) -> Result<Self> {
+    /// Starts a far end in another process: this program with a hidden subcommand.
+    pub fn process(near: &Endpoint, device: &str, place: Placement) -> Result<Self> {
         let control = Control::open(near)?;
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
-        // Standard output is for results.
+        // Standard output is reserved for results.
         command.arg("perf-worker").arg(device).stdin(Stdio::null()).stdout(Stdio::null());
         if let Some(cpu) = place.cpu {
             command.arg("--cpu").arg(cpu.to_string());
@@ -191,25 +191,25 @@ impl Far {
         if place.fifo {
             command.arg("--fifo");
         }
-        let life = Life::Process(command.spawn()?);
-        Ok(Self { control, life, device: device.to_owned() })
+        let task = Task::Process(command.spawn()?);
+        Ok(Self { control, task, device: device.to_owned() })
     }
 
-    /// Gets it ready for an iteration.
+    /// Prepares the far end for an iteration.
     pub fn prepare(&mut self, case: &Case) -> Result<()> {
-        self.tell(&Order::Prepare(Box::new(case.clone())), ANSWER)?;
+        self.tell(&Order::Prepare(Box::new(case.clone())), ANSWER_TIMEOUT)?;
         match self.answer()? {
             Answer::Ready => Ok(()),
             other => Err(unexpected(other)),
         }
     }
 
-    /// Lets it begin.
+    /// Starts the traffic.
     pub fn begin(&mut self) -> Result<()> {
-        self.tell(&Order::Begin, ANSWER)
+        self.tell(&Order::Begin, ANSWER_TIMEOUT)
     }
 
-    /// What it measured.
+    /// Waits for the figures of the far end.
     pub fn finish(&mut self) -> Result<Streams> {
         match self.answer()? {
             Answer::Done(streams) => Ok(streams),
@@ -218,35 +218,35 @@ impl Far {
     }
 
     fn tell(&mut self, order: &Order, within: Duration) -> Result<()> {
-        self.control.say(order)?;
-        self.while_it_lives(within, Control::said)
+        self.control.send(order)?;
+        self.wait_while_running(within, Control::flush)
     }
 
     fn answer(&mut self) -> Result<Answer> {
-        self.while_it_lives(ANSWER, Control::hear)
+        self.wait_while_running(ANSWER_TIMEOUT, Control::receive)
     }
 
-    /// Waits in slices: an end that is not there any more would be waited for in vain.
-    fn while_it_lives<T>(
+    /// Waits in short intervals and fails early if the far end has ended.
+    fn wait_while_running<T>(
         &mut self,
         within: Duration,
         mut wait: impl FnMut(&mut Control, Deadline) -> Result<T>,
     ) -> Result<T> {
         let until = Instant::now() + within;
         loop {
-            match wait(&mut self.control, Deadline::after(SLICE)) {
+            match wait(&mut self.control, Deadline::after(CHECK_INTERVAL)) {
                 Err(error) if error.is_timeout() && Instant::now() < until => {}
                 Err(error) if error.is_timeout() => {
                     let (far, s) = (&self.device, within.as_secs());
                     let what = format!(
-                        "no answer from the far end at {far} within {s} s; is it joined to the near \
-                         end?"
+                        "no answer from the far end at {far} within {s} s; check that it is linked to \
+                         the near end"
                     );
                     return Err(Error::device(Status::PeerGone, what));
                 }
                 other => return other,
             }
-            if self.life.is_over() {
+            if self.task.has_ended() {
                 return Err(Error::device(Status::PeerGone, "the far end has ended early"));
             }
         }
@@ -263,17 +263,17 @@ fn unexpected(answer: Answer) -> Error {
 
 impl Drop for Far {
     fn drop(&mut self) {
-        let told = self.tell(&Order::Quit, FAREWELL).is_ok();
-        match &mut self.life {
-            Life::Thread(thread) => {
-                // One that cannot be told anything is left behind: the process ends soon.
-                if let Some(thread) = thread.take().filter(|_| told) {
+        let quit_sent = self.tell(&Order::Quit, QUIT_TIMEOUT).is_ok();
+        match &mut self.task {
+            Task::Thread(thread) => {
+                // A thread that did not get the order is not joined; it ends with the process.
+                if let Some(thread) = thread.take().filter(|_| quit_sent) {
                     let _ = thread.join();
                 }
             }
-            Life::Process(child) => {
-                let until = Instant::now() + FAREWELL;
-                while told && Instant::now() < until {
+            Task::Process(child) => {
+                let until = Instant::now() + QUIT_TIMEOUT;
+                while quit_sent && Instant::now() < until {
                     if !matches!(child.try_wait(), Ok(None)) {
                         return;
                     }

@@ -1,46 +1,48 @@
-//! `spfe perf`: rates, latencies and processor loads, measured with the library as any program
-//! would use it. Also the example of how to be fast with it: [`send`], [`receive`] and [`latency`]
-//! are the loops, and their comments say why they are as they are.
+//! `spfe perf`: measures rates, latencies and processor loads through the public library.
 //!
-//! | module | what it holds |
+//! The loops in [`send`], [`receive`] and [`latency`] are also examples of how to use the library at
+//! full speed; their comments explain why they are written as they are.
+//!
+//! | module | contents |
 //! | --- | --- |
-//! | [`args`] | the command line |
-//! | [`case`], [`cases`], [`tables`] | test cases, and running them one after the other |
-//! | [`lab`] | what a case runs on: a network with an instrument, with two ends, in a daemon; devices |
-//! | [`far`] | the far end, in a thread or a process of its own |
-//! | [`run`] | one iteration: both ends run, their figures are put together |
-//! | [`send`], [`receive`], [`latency`] | the loops |
+//! | [`args`], [`setup`] | the command line; the network under test and how to measure |
+//! | [`case`], [`cases`] | a test case; the cases of each subcommand |
+//! | [`runner`], [`iteration`] | runs cases; one iteration of a case |
+//! | [`lab`], [`far`] | the network of a case; the far end, in a thread or a process |
+//! | [`streams`], [`send`], [`receive`], [`latency`] | the traffic of an end |
 //! | [`meter`] | clocks and counts of an end |
-//! | [`output`] | documents, reports, the machine's prices |
+//! | [`output`] | reports, with the prices of the machine |
 
 mod args;
 mod case;
 mod cases;
 mod far;
+mod iteration;
 mod lab;
 mod latency;
 mod meter;
 mod output;
 mod receive;
-mod run;
+mod runner;
 mod send;
-mod tables;
+mod setup;
+mod streams;
 
 use crate::context::Context;
 use crate::error::Failure;
 use args::{LatencyArgs, RandomArgs, RateArgs, SetupArgs, TablesArgs, Test};
 pub use args::{PerfArgs, WorkerArgs};
-use cases::{Plan, Runner};
-use lab::Setup;
+use runner::CaseRunner;
+use setup::{Plan, Setup};
 use spfe::{Endpoint, LinkRate};
 
 /// The link of the published measurements.
 const PUBLISHED: LinkRate = LinkRate::SpaceFibre { lanes: 4, mbps: 7500 };
 
-/// Measures.
+/// Runs a measurement and writes its results.
 ///
 /// # Errors
-/// Usage, what the library says, and damaged packets.
+/// Wrong usage, errors of the library, and damaged packets.
 pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
     let (setup, plan, calibrated) = match &args.test {
         Test::Rate(RateArgs { setup, .. })
@@ -54,32 +56,32 @@ pub fn run(args: &PerfArgs, context: &Context) -> Result<(), Failure> {
         }
     };
     if let Some(device) = &context.device {
-        // Not refused: SPFE_DEVICE may be set for the other commands.
+        // A warning only: SPFE_DEVICE may be set for other commands.
         context.say(&format!(
-            "{device} is not used: a measurement makes its own network (--mode) or has two ends \
+            "{device} is not used: a measurement creates a network (--mode) or takes two ends \
              (--ends)"
         ));
     }
     let document = output::document(&plan, setup, calibrated);
-    let runner = Runner::new(&plan, context);
+    let runner = CaseRunner::new(&plan, context);
     let rows = match &args.test {
         Test::Rate(args) => runner.run(&cases::rate(args, &plan)?),
         Test::Random(args) => runner.run(&cases::random(args, &plan, context)?),
         Test::Latency(args) => runner.run(&cases::latency(args, &plan)?),
         Test::Tables(args) => {
-            let cases = tables::cases(&plan, args.setup.wait);
+            let cases = cases::tables(&plan, args.setup.wait);
             runner.with_bar(cases.len()).run(&cases)
         }
     }?;
     output::finish(document, rows, setup, context)
 }
 
-/// Plays the far end for a measurement in another process, until that one says it is over.
+/// Serves as the far end of a measurement in another process until that process ends it.
 ///
 /// # Errors
-/// What the library says; that the other process is gone.
+/// Errors of the library, and the end of the other process.
 pub fn worker(args: &WorkerArgs) -> Result<(), Failure> {
-    let place = far::Place { cpu: args.cpu, fifo: args.fifo };
+    let place = far::Placement { cpu: args.cpu, fifo: args.fifo };
     Ok(far::serve(&Endpoint::open(&args.device)?, place)?)
 }
 

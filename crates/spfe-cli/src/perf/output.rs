@@ -2,7 +2,8 @@
 
 use super::args::SetupArgs;
 use super::case::Kind;
-use super::cases::{Plan, link_limit};
+use super::runner::link_limit;
+use super::setup::Plan;
 use crate::context::Context;
 use crate::error::Failure;
 use serde_json::{Value, json};

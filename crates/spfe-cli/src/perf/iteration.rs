@@ -1,88 +1,28 @@
-//! One iteration of a case, at either end.
+//! One iteration of a case, run from the near end.
 
 use super::case::{Case, Kind};
 use super::lab::Lab;
 use super::latency::Pinger;
 use super::meter::{Meter, Tally};
-use super::receive::Receiver;
-use super::send::Sender;
-use serde::{Deserialize, Serialize};
-use spfe::{Endpoint, Error, Result, Status};
+use super::streams::{StreamEnds, Streams};
+use spfe::{Error, Result, Status};
 use spfe_report::{LatencyNs, Point};
 
-/// What an end has measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Streams {
-    /// Sending.
-    pub send: Option<Tally>,
-    /// Receiving.
-    pub receive: Option<Tally>,
-}
-
-impl Streams {
-    fn each(&self) -> impl Iterator<Item = &Tally> {
-        self.send.iter().chain(&self.receive)
-    }
-}
-
-/// The queues an end uses in a case.
-pub struct Ends {
-    sender: Option<Sender>,
-    receiver: Option<Receiver>,
-}
-
-impl Ends {
-    /// Opens what is wanted: to send, to receive.
-    pub fn open(
-        endpoint: &Endpoint,
-        case: &Case,
-        (sends, receives): (bool, bool),
-        meter: impl Fn() -> Meter,
-    ) -> Result<Self> {
-        // Receiving first: then nobody's first packet has to wait for buffers.
-        let receiver = receives.then(|| Receiver::open(endpoint, case, meter())).transpose()?;
-        let sender = sends.then(|| Sender::open(endpoint, case, meter())).transpose()?;
-        Ok(Self { sender, receiver })
-    }
-
-    /// Runs; `peered` with an end of our own at the other side, which hears when it is over. To
-    /// send and to receive takes a thread each.
-    pub fn run(self, peered: bool) -> Result<Streams> {
-        std::thread::scope(|scope| {
-            let Self { sender, receiver } = self;
-            let (send, receive) = match (sender, receiver) {
-                (Some(sender), Some(receiver)) => {
-                    let sending = scope.spawn(move || sender.run(peered));
-                    let receive = receiver.run(peered);
-                    let lost =
-                        |_| Err(Error::device(Status::BadField, "the sending thread failed"));
-                    (Some(sending.join().unwrap_or_else(lost)), Some(receive))
-                }
-                (sender, receiver) => {
-                    let send = sender.map(|sender| sender.run(peered));
-                    (send, receiver.map(|receiver| receiver.run(peered)))
-                }
-            };
-            Ok(Streams { send: send.transpose()?, receive: receive.transpose()? })
-        })
-    }
-}
-
-/// What an iteration has measured.
+/// Figures of an iteration.
 #[derive(Clone, Debug, Default)]
 pub struct Iteration {
-    /// The figures of the results.
+    /// Rate and loads.
     pub point: Point,
     /// Mean packet length, bytes.
     pub mean_bytes: f64,
-    /// Packets that did not arrive as they were sent.
+    /// Packets that were lost or arrived with wrong contents.
     pub errors: u64,
-    /// Half round trips.
+    /// Half round-trip times.
     pub latency: Option<LatencyNs>,
 }
 
-/// Runs one iteration from the near end. What the far end spends counts with `both`; else it stands
-/// for an instrument.
+/// Runs one iteration. With `both` the processor time of the far end counts; otherwise the far end
+/// replaces an instrument.
 pub fn iteration(
     lab: &mut Lab,
     case: &Case,
@@ -91,7 +31,7 @@ pub fn iteration(
 ) -> Result<Iteration> {
     let device = lab.device_clock();
     let meter = || {
-        // One of the threads of an end reads the clock of the device.
+        // Only one thread of an end reads the clock of the device.
         Meter::new(&lab.near, case.seconds).saying(label.clone())
     };
     let mut latency = None;
@@ -106,14 +46,15 @@ pub fn iteration(
     } else {
         let near = lab.near.clone();
         let first = std::cell::Cell::new(device);
-        let ends = Ends::open(&near, case, case.near(), || meter().with_device(first.take()))?;
+        let ends =
+            StreamEnds::open(&near, case, case.near(), || meter().with_device(first.take()))?;
         match &mut lab.far {
             None => (ends.run(false)?, Streams::default()),
             Some(far) => {
                 far.prepare(case)?;
                 far.begin()?;
                 let near = ends.run(true);
-                // If both failed, the far end may know more.
+                // If both fail, the error of the far end may be more precise.
                 let far = far.finish();
                 (near?, far?)
             }
@@ -126,10 +67,10 @@ fn no_far() -> Error {
     Error::device(Status::NotFound, "a round trip needs two ends")
 }
 
-/// The figures of both ends put together.
+/// Combines the figures of both ends.
 fn figures(case: &Case, near: &Streams, far: &Streams, both: bool) -> Iteration {
     let all = || near.each().chain(far.each());
-    // Both ways: the mean of what both ends received. Else what the near end counted.
+    // Traffic in both directions: the mean of what both ends received. Otherwise the near end counts.
     let measured: Vec<&Tally> = match (case.kind, &near.receive, &far.receive) {
         (Kind::Stream(_), Some(here), Some(there)) if near.send.is_some() => vec![here, there],
         _ => near.each().take(1).collect(),

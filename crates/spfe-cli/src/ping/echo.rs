@@ -1,8 +1,8 @@
 //! `spfe ping --respond`: the echo. Packets go back from the very buffers they came into.
 
+use super::PingArgs;
 use crate::context::{Context, Patience};
 use crate::error::{Failure, Kind};
-use crate::ping::PingArgs;
 use serde_json::json;
 use spfe::{Buf, End, Endpoint, Error, QueueOptions, Received, Rx, Status, Threshold, Tx};
 

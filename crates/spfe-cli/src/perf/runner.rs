@@ -1,0 +1,153 @@
+//! Runs test cases one after the other.
+
+use super::args::Direction;
+use super::case::{Case, Kind, Sizes};
+use super::iteration::{Iteration, iteration};
+use super::lab::Lab;
+use super::setup::{Network, Plan, Setup};
+use crate::context::Context;
+use crate::error::Failure;
+use crate::signal;
+use indicatif::{ProgressBar, ProgressStyle};
+use spfe::{LinkRate, Peer};
+use spfe_report::{LatencyNs, ResultRow};
+
+/// Runs cases, each of which gives a row of the results.
+pub struct CaseRunner<'a> {
+    plan: &'a Plan,
+    context: &'a Context,
+    bar: Option<ProgressBar>,
+    /// A network with two ends, shared by all cases that need one.
+    pair: Option<Lab>,
+}
+
+impl<'a> CaseRunner<'a> {
+    /// A runner that reports progress on stderr.
+    pub fn new(plan: &'a Plan, context: &'a Context) -> Self {
+        Self { plan, context, bar: None, pair: None }
+    }
+
+    /// Shows a progress bar for this many cases.
+    pub fn with_bar(mut self, cases: usize) -> Self {
+        if !self.context.quiet {
+            let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {eta} left  {msg}");
+            let bar = ProgressBar::new(cases as u64 * u64::from(self.plan.iterations));
+            self.bar = Some(style.map_or(bar.clone(), |style| bar.with_style(style)));
+        }
+        self
+    }
+
+    /// Runs the cases in order.
+    pub fn run(mut self, cases: &[Case]) -> Result<Vec<ResultRow>, Failure> {
+        cases.iter().try_for_each(Case::check)?;
+        let rows = cases.iter().map(|case| self.row(case)).collect();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        rows
+    }
+
+    fn row(&mut self, case: &Case) -> Result<ResultRow, Failure> {
+        let mut iterations = Vec::new();
+        for _ in 0..self.plan.iterations {
+            let label = label(case);
+            if let Some(bar) = &self.bar {
+                bar.set_message(label.clone());
+            }
+            let said = (self.bar.is_none() && !self.context.quiet).then_some(label);
+            iterations.push(self.iteration(case, said)?);
+            if signal::caught() {
+                return Err(Failure::interrupted());
+            }
+            if let Some(bar) = &self.bar {
+                bar.inc(1);
+            }
+        }
+        Ok(row(case, self.plan.setup.link, iterations))
+    }
+
+    fn iteration(&mut self, case: &Case, label: Option<String>) -> Result<Iteration, Failure> {
+        let setup = &self.plan.setup;
+        let peer = instrument(case, setup);
+        if let (Some(peer), Network::Own(device)) = (peer, &setup.network) {
+            // A new network each time, so that the instrument's packet sequence restarts.
+            let mut lab = Lab::instrument(setup, *device, peer)?;
+            return Ok(iteration(&mut lab, case, label, false)?);
+        }
+        let lab = match &mut self.pair {
+            Some(lab) => lab,
+            none => none.insert(Lab::pair(setup)?),
+        };
+        // Without instruments, a far end of ours does the same.
+        let mut iteration = iteration(lab, case, label, peer.is_none())?;
+        if !setup.device_is_measured {
+            iteration.point.device_cpu_pct = f64::NAN;
+        }
+        Ok(iteration)
+    }
+}
+
+/// The instrument that can serve as the far end of a case, if any.
+fn instrument(case: &Case, setup: &Setup) -> Option<Peer> {
+    if setup.processes == 2 {
+        return None;
+    }
+    let Sizes { min, max, seed } = case.sizes;
+    match case.kind {
+        // A sink does not report wrong contents, so a checking case needs a far end of ours.
+        Kind::Stream(Direction::Tx) if !case.check => Some(Peer::Sink { check: false }),
+        Kind::Stream(Direction::Rx) => {
+            Some(Peer::Generator { min_bytes: min, max_bytes: max, seed })
+        }
+        _ => None,
+    }
+}
+
+fn label(case: &Case) -> String {
+    let Sizes { min, max, .. } = case.sizes;
+    let sizes = if min == max { format!("{max}") } else { format!("{min} to {max}") };
+    format!("{} {sizes} bytes x {}", case.scenario, case.group)
+}
+
+fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
+    let count = iterations.len().max(1) as f64;
+    let mean = iterations.iter().map(|iteration| iteration.mean_bytes).sum::<f64>() / count;
+    let points = iterations.iter().map(|iteration| iteration.point).collect();
+    let size = if case.sizes.is_fixed() { u64::from(case.sizes.max) } else { mean.round() as u64 };
+    let mut row = ResultRow::from_points(&case.scenario, size, case.group, points);
+    row.link_limit_gbps = link_limit(link, case.kind);
+    row.latency_ns = combined_latency(iterations.iter().filter_map(|iteration| iteration.latency));
+    if !case.sizes.is_fixed() {
+        row.size_min_bytes = Some(u64::from(case.sizes.min));
+        row.size_max_bytes = Some(u64::from(case.sizes.max));
+        row.seed = Some(case.sizes.seed);
+    }
+    let errors = iterations.iter().map(|iteration| iteration.errors).sum();
+    row.integrity_errors = (case.check || errors > 0).then_some(errors);
+    row
+}
+
+/// Payload rate of the link, Gbit/s; 0 if unlimited. With traffic in both directions each direction
+/// also carries the flow control of the other.
+pub fn link_limit(link: LinkRate, kind: Kind) -> f64 {
+    let rate = link.rate();
+    let fs = match kind {
+        Kind::Stream(Direction::Both) => rate.fs_per_byte_both,
+        _ => rate.fs_per_byte,
+    };
+    if fs == 0 { 0.0 } else { 8e6 / fs as f64 }
+}
+
+/// Latency over all iterations: means of the figures, and the extremes.
+fn combined_latency(all: impl Iterator<Item = LatencyNs>) -> Option<LatencyNs> {
+    let all: Vec<_> = all.collect();
+    let mean = |of: fn(&LatencyNs) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+    (!all.is_empty()).then(|| LatencyNs {
+        mean: mean(|ns| ns.mean),
+        p50: mean(|ns| ns.p50),
+        p99: mean(|ns| ns.p99),
+        p999: mean(|ns| ns.p999),
+        max: all.iter().map(|ns| ns.max).fold(0.0, f64::max),
+        min: all.iter().map(|ns| ns.min).fold(f64::INFINITY, f64::min),
+    })
+}
