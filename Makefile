@@ -18,9 +18,8 @@ setup: ## install the packages that are missing; nothing if none is
 hooks: ## let git check the message of each commit in this clone
 	git config core.hooksPath tools/hooks
 
-gen: setup ## regenerate what comes from contract/spfe.toml and rtl/tcp/regs/registers.toml
+gen: setup ## regenerate what comes from the contract and the cores' registers.toml
 	python3 contract/gen/generate.py
-	python3 rtl/tcp/regs/generate.py
 
 build: setup ## build the library, the devices and the tools
 	cargo build --release --workspace

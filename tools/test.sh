@@ -94,7 +94,6 @@ run_quick() {
     )
     step lint commits tap tools/commits.py history
     step lint contract check python3 contract/gen/generate.py --check
-    step lint registers check python3 rtl/tcp/regs/generate.py --check
     step lint compliance check python3 tools/compliance.py
     step lint device-tree tap tools/dt.sh
     step unit generator unittest python3 -m unittest -v discover -s contract/gen

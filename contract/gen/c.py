@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
-"""C11 and C++11, user space and kernel: include/spfe/spfe_hw.h."""
+"""C11 and C++11: the contract for user space and kernel, and the registers of a core."""
 
+import core as core_model
+import text
 from model import LICENCE
 
 PREAMBLE = """\
@@ -38,22 +40,19 @@ def literal(value, width):
     return f"0x{value:0{width // 4}x}{suffix}"
 
 
-def comment(text):
-    return f"/* {text} */"
-
-
 def define(name, value, doc=""):
-    return ([comment(doc)] if doc else []) + [f"#define {name} {value}"]
+    return (text.block(doc) if doc else []) + [f"#define {name} {value}"]
 
 
 def enum(item):
     prefix = f"SPFE_{item.name.upper()}"
-    lines = ["", comment(item.doc), f"enum spfe_{item.name} {{"]
+    lines = ["", *text.block(item.doc), f"enum spfe_{item.name} {{"]
     for value in item.values:
-        lines += ["\t" + comment(value.doc), f"\t{prefix}_{value.name} = {value.value:#04x},"]
+        lines += text.block(value.doc, "\t")
+        lines.append(f"\t{prefix}_{value.name} = {value.value:#04x},")
     lines.append("};")
     if item.name == "status":
-        lines += ["", comment("Every status: X(name, number, class, errno, text).")]
+        lines += ["", *text.block("Every status: X(name, number, class, errno, text).")]
         rows = [
             f'\tX({v.name}, {v.value:#04x}, {v.status_class.upper()}, {v.errno}, '
             f'"{v.doc.replace(chr(34), chr(92) + chr(34))}")'
@@ -64,7 +63,7 @@ def enum(item):
 
 
 def bits(item):
-    lines = ["", comment(item.doc)]
+    lines = ["", *text.block(item.doc)]
     for field in item.fields:
         prefix, mask = f"SPFE_{item.name.upper()}_{field.name}", literal(field.mask, item.width)
         if field.width == 1:
@@ -76,12 +75,12 @@ def bits(item):
 
 
 def check_size(item):
-    text = f'sizeof(struct spfe_{item.name}) == {item.size}, "size of spfe_{item.name}"'
-    return [f"SPFE_STATIC_ASSERT({text});"]
+    check = f'sizeof(struct spfe_{item.name}) == {item.size}, "size of spfe_{item.name}"'
+    return [f"SPFE_STATIC_ASSERT({check});"]
 
 
 def words_struct(item):
-    lines = ["", comment(item.doc), f"struct spfe_{item.name} {{", "\tspfe_le64 word0;"]
+    lines = ["", *text.block(item.doc), f"struct spfe_{item.name} {{", "\tspfe_le64 word0;"]
     lines += ["\tspfe_le64 word1;", "} SPFE_ALIGNED(16);", *check_size(item)]
     for field in item.fields:
         prefix = f"SPFE_{item.name.upper()}_{field.name.upper()}"
@@ -93,10 +92,10 @@ def words_struct(item):
 
 def offset_struct(item):
     name = f"struct spfe_{item.name}"
-    lines = ["", comment(item.doc), f"{name} {{"]
+    lines = ["", *text.block(item.doc), f"{name} {{"]
     for field in item.fields:
         kind = "spfe_u8" if field.width == 8 else f"spfe_le{field.width}"
-        lines.append(f"\t{kind} {field.name}; {comment(field.doc)}")
+        lines += [*text.block(field.doc, "\t"), f"\t{kind} {field.name};"]
     lines += [f"}} SPFE_ALIGNED({item.align});", *check_size(item)]
     for field in item.fields:
         where = f"offsetof({name}, {field.name}) == {field.offset}"
@@ -106,7 +105,7 @@ def offset_struct(item):
 
 def block(item):
     prefix = f"SPFE_{item.name.upper()}_BLOCK"
-    lines = ["", comment(item.doc), *define(f"{prefix}_TYPE", item.type_value)]
+    lines = ["", *text.block(item.doc), *define(f"{prefix}_TYPE", item.type_value)]
     lines += define(f"{prefix}_VERSION", item.version)
     lines += define(f"{prefix}_SIZE", literal(item.size, 32))
     if item.stride:
@@ -124,11 +123,11 @@ def mib(items):
         f'{literal(m.min, 64)}, {literal(m.max, 64)}, "{m.unit}", "{m.title}")'
         for m in items
     ]
-    return ["", comment(head), "#define SPFE_MIB_TABLE(X) \\", " \\\n".join(rows)]
+    return ["", *text.block(head), "#define SPFE_MIB_TABLE(X) \\", " \\\n".join(rows)]
 
 
 def emit(contract, note):
-    lines = [f"/* SPDX-License-Identifier: {LICENCE} */", comment(note), PREAMBLE]
+    lines = [f"/* SPDX-License-Identifier: {LICENCE} */", *text.block(note), PREAMBLE]
     lines += define("SPFE_CONTRACT_MAGIC", literal(contract.magic, 32))
     lines += define("SPFE_CONTRACT_VERSION_MAJOR", contract.major)
     lines += define("SPFE_CONTRACT_VERSION_MINOR", contract.minor)
@@ -144,4 +143,16 @@ def emit(contract, note):
     for item in contract.blocks:
         lines += block(item)
     lines += mib(contract.mib)
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+def emit_core(core, note):
+    """The registers of a core."""
+    prefix = f"SPFE_{core.name.upper()}"
+    guard = f"{prefix}_{core.block.name.upper()}_H"
+    lines = ["/* SPDX-License-Identifier: MIT OR Apache-2.0 */", *text.block(note),
+             f"#ifndef {guard}", f"#define {guard}", ""]
+    for name, value, doc in core_model.constants(core):
+        number = str(value) if name.endswith("_SHIFT") else f"0x{value:08X}U"
+        lines += define(f"{prefix}_{name}", number, doc)
     return "\n".join([*lines, "", "#endif", ""])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
-"""Generates everything that comes from contract/spfe.toml.
+"""Generates everything that comes from contract/spfe.toml and from the cores' registers.toml.
 
     generate.py            writes the files that differ
     generate.py --check    writes nothing; exit code 1 and their names if any differ
@@ -12,25 +12,39 @@ import sys
 from pathlib import Path
 
 import c
+import core
 import markdown
 import model
 import rust
 import sv
+import sv_core
 import vectors
 
+COMMAND = "python3 contract/gen/generate.py"
 SOURCE = "contract/spfe.toml"
-NOTE = f"Generated from {SOURCE} by contract/gen/generate.py: do not edit; run `make gen`."
-OUTPUTS = {
-    "crates/spfe-contract/src/generated.rs": rust,
-    "include/spfe/spfe_hw.h": c,
-    "rtl/pkg/spfe_pkg.sv": sv,
-    "contract/REFERENCE.md": markdown,
-    "contract/vectors/entries.json": vectors,
+TCP = "rtl/tcp/regs/registers.toml"
+# For each source: how it is read, and what writes each file that comes from it.
+SOURCES = {
+    SOURCE: (model.parse, {
+        "crates/spfe-contract/src/generated.rs": rust.emit,
+        "include/spfe/spfe_hw.h": c.emit,
+        "rtl/pkg/spfe_pkg.sv": sv.emit,
+        "contract/REFERENCE.md": markdown.emit,
+        "contract/vectors/entries.json": vectors.emit,
+    }),
+    TCP: (core.parse, {
+        "rtl/tcp/spfe_tcp_regs_pkg.sv": sv_core.package,
+        "rtl/tcp/spfe_tcp_regs_file.sv": sv_core.file,
+        "rtl/tcp/regs/spfe_tcp_regs.h": c.emit_core,
+        "rtl/bench/src/registers.rs": rust.emit_core,
+        "docs/tcp-registers.md": markdown.emit_core,
+    }),
 }
+OUTPUTS = {path: source for source, (_, emitters) in SOURCES.items() for path in emitters}
 
 
 def differing(root, texts):
-    """Yields the path of each file that is not as it should be, and why."""
+    """Yields the path of each file that is not up to date, and the reason."""
     for path, text in texts.items():
         file = root / path
         if not file.is_file():
@@ -42,22 +56,35 @@ def differing(root, texts):
             yield path, f"differs in line {next(n for n, (a, b) in pairs if a != b)}"
 
 
+def generated(root):
+    """Path and text of every output."""
+    texts = {}
+    for source, (parse, emitters) in SOURCES.items():
+        note = f"Generated from {source}: do not edit; run `make gen`."
+        try:
+            parsed = parse((root / source).read_text(encoding="utf-8"))
+        except model.ContractError as error:
+            raise model.ContractError(f"{source}: {error}") from error
+        texts |= {path: emit(parsed, note) for path, emit in emitters.items()}
+    return texts
+
+
 def main(arguments=None):
+    """Command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing, report differences")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2],
                         help="top of the source tree (default: this one)")
     options = parser.parse_args(arguments)
     try:
-        contract = model.parse((options.root / SOURCE).read_text(encoding="utf-8"))
+        texts = generated(options.root)
     except model.ContractError as error:
-        print(f"{SOURCE}: {error}", file=sys.stderr)
+        print(error, file=sys.stderr)
         return 2
-    texts = {path: emitter.emit(contract, NOTE) for path, emitter in OUTPUTS.items()}
     changed = list(differing(options.root, texts))
     for path, why in changed:
         if options.check:
-            print(f"{path} {why}; run: python3 contract/gen/generate.py", file=sys.stderr)
+            print(f"{path} {why}; run: {COMMAND}", file=sys.stderr)
             continue
         (options.root / path).parent.mkdir(parents=True, exist_ok=True)
         (options.root / path).write_bytes(texts[path].encode())

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
-"""Tables for people: contract/REFERENCE.md."""
+"""Tables for people: contract/REFERENCE.md, and the registers of a core."""
 
 from model import ERRNO, LICENCE
 
 INTRO = """\
 # Contract reference
 
-Every number of the contract, version {major}.{minor}. The rules in prose are in [README.md](README.md).
-All values are little-endian. Bits are numbered from 0, the least significant, and written most significant first.
+Every number of the contract, version {major}.{minor}. [README.md](README.md) has the rules in prose.
+All values are little-endian. Bit 0 is the least significant bit; ranges name the highest bit first.
 """
 
 
@@ -79,9 +79,9 @@ def block(item):
 
 
 MIB = """\
-Every parameter (table 5-36), status and error (table 5-37) of ECSS-E-ST-50-11C that an end of a link has, under its
-name there. `offset` is that of the 64-bit value in an element of the mib block. A link refuses, with the range it has,
-what this range allows and it does not.
+The parameters (table 5-36), statuses and errors (table 5-37) of ECSS-E-ST-50-11C for one end of a
+link, under the names of the standard. `offset` is the offset of the 64-bit value in an element of
+the mib block. A link may support a smaller range; it then refuses other values and names its range.
 """
 MIB_LAYER = {"NETWORK": "network", "DATA_LINK": "data link", "MULTI_LANE": "multi-lane",
              "LANE": "lane", "PHYSICAL": "physical"}
@@ -125,4 +125,42 @@ def emit(contract, note):
             lines += emitter(item)
     sizes = [item.value for item in contract.consts if item.name == "MIB_VALUE_BYTES"]
     lines += mib(contract.mib, *sizes)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+CORE_ACCESS = {"ro": "read", "rw": "read, write", "wo": "write"}
+
+
+def limits(field):
+    """The range that a field of a core accepts, if it is not all its bits can hold."""
+    if field.low is None and field.high is None:
+        return ""
+    low = 0 if field.low is None else field.low
+    return f"{low} to {(1 << field.width) - 1 if field.high is None else field.high}"
+
+
+def core_fields(register):
+    return [
+        (f"`{register.name}`", span(f, f.lsb), f"`{f.title}`" if f.title else "",
+         f.reset if register.stored else "", limits(f), text(f.doc) if f.title else "")
+        for f in register.fields
+    ]
+
+
+def emit_core(core, note):
+    """The registers of a core."""
+    block = core.block
+    lines = ["<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->", f"<!-- {note} -->", ""]
+    lines += [f"# Registers of the {core.title}", "", core.intro]
+    rows = [
+        (f"0x{r.offset:03X}", f"`{r.name}`", CORE_ACCESS[r.access] + (", locked" if r.lock else ""),
+         text(r.doc))
+        for r in block.registers
+    ]
+    lines += table(("offset", "register", "access", "meaning"), rows)
+    rows = [row for register in block.registers for row in core_fields(register)]
+    lines += ["## Fields", *table(("register", "bits", "field", "reset", "range", "meaning"), rows)]
+    rows = [(f"0x{c.offset:03X}", f"`{c.signal}`", text(c.doc)) for c in block.counters]
+    lines += ["## Counters", "", text(block.counters_doc)]
+    lines += table(("offset", "counter", "meaning"), rows)
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
-"""Rust: crates/spfe-contract/src/generated.rs."""
+"""Rust: crates/spfe-contract/src/generated.rs, and the registers of a core."""
 
+import core as core_model
+import text
 from model import CLASSES, ERRNO
 
 KEYWORDS = {"type", "match", "ref", "move", "fn", "use", "in", "loop", "mod", "where", "box"}
@@ -28,7 +30,7 @@ def literal(value):
 
 
 def const(name, kind, value, doc, indent=""):
-    return [f"{indent}/// {doc}", f"{indent}pub const {name}: {kind} = {value};"]
+    return [*text.lines(doc, f"{indent}/// "), f"{indent}pub const {name}: {kind} = {value};"]
 
 
 def matches(contract_enum, result, signature, doc):
@@ -36,17 +38,19 @@ def matches(contract_enum, result, signature, doc):
     arms = {}
     for value in contract_enum.values:
         arms.setdefault(result(value), []).append(f"Self::{camel(value.name)}")
-    lines = ["", f"    /// {doc}", f"    pub const fn {signature} {{", "        match self {"]
-    for text, variants in arms.items():
-        lines.append(f"            {' | '.join(variants)} => {text},")
+    lines = ["", *text.lines(doc, "    /// "), f"    pub const fn {signature} {{"]
+    lines.append("        match self {")
+    for value, variants in arms.items():
+        lines.append(f"            {' | '.join(variants)} => {value},")
     return lines + ["        }", "    }"]
 
 
 def enum(item):
     kind, name = f"u{item.width}", camel(item.name)
-    lines = ["", f"/// {item.doc}", f"#[repr({kind})]", DERIVE, f"pub enum {name} {{"]
+    lines = ["", *text.lines(item.doc, "/// "), f"#[repr({kind})]", DERIVE, f"pub enum {name} {{"]
     for value in item.values:
-        lines += [f"    /// {value.doc}", f"    {camel(value.name)} = {literal(value.value)},"]
+        lines += text.lines(value.doc, "    /// ")
+        lines.append(f"    {camel(value.name)} = {literal(value.value)},")
     lines += ["}", "", f"impl {name} {{", "    /// Every value, in the order of the contract."]
     lines.append("    pub const ALL: &[Self] = &[")
     lines += [f"        Self::{camel(value.name)}," for value in item.values]
@@ -64,7 +68,7 @@ def enum(item):
 
 
 def status(item):
-    def text(value):
+    def quoted(value):
         return '"' + value.doc.replace('"', '\\"') + '"'
 
     return (
@@ -74,7 +78,7 @@ def status(item):
                   'Name of the Linux error it becomes, "0" for none.')
         + matches(item, lambda v: str(ERRNO[v.errno]), "errno(self) -> i32",
                   "Linux number of that error, 0 for none.")
-        + matches(item, text, "doc(self) -> &'static str", "What happened, in a sentence.")
+        + matches(item, quoted, "doc(self) -> &'static str", "What happened, in a sentence.")
     )
 
 
@@ -87,7 +91,7 @@ def status_class():
 
 def bits(item):
     kind, digits = f"u{item.width}", item.width // 4
-    lines = ["", f"/// {item.doc}", f"pub mod {item.name} {{"]
+    lines = ["", *text.lines(item.doc, "/// "), f"pub mod {item.name} {{"]
     for field in item.fields:
         if field.width == 1:
             lines += const(field.name, kind, f"1 << {field.lsb}", field.doc, "    ")
@@ -100,32 +104,34 @@ def bits(item):
 
 
 def struct_head(item, attributes=()):
-    lines = ["", f"/// {item.doc}", *attributes, DERIVE_STRUCT, f"pub struct {camel(item.name)} {{"]
+    lines = ["", *text.lines(item.doc, "/// "), *attributes, DERIVE_STRUCT]
+    lines.append(f"pub struct {camel(item.name)} {{")
     for field in item.fields:
-        lines += [f"    /// {field.doc}", f"    pub {ident(field.name)}: u{field.type_width},"]
+        lines += text.lines(field.doc, "    /// ")
+        lines.append(f"    pub {ident(field.name)}: u{field.type_width},")
     return lines + ["}"]
 
 
 def pack(field):
-    text = f"self.{ident(field.name)}"
+    code = f"self.{ident(field.name)}"
     if field.width < field.type_width:
-        text = f"({text} & 0x{field.mask >> field.shift:x})"
+        code = f"({code} & 0x{field.mask >> field.shift:x})"
     if field.type_width < 64:
-        text = f"({text} as u64)"
-    return f"({text} << {field.shift})" if field.shift else text
+        code = f"({code} as u64)"
+    return f"({code} << {field.shift})" if field.shift else code
 
 
 def unpack(field):
-    text = f"w[{field.word}]"
+    code = f"w[{field.word}]"
     if field.shift:
-        text = f"({text} >> {field.shift})"
+        code = f"({code} >> {field.shift})"
     if field.width < field.type_width and field.shift + field.width < 64:
-        text = f"({text} & 0x{field.mask >> field.shift:x})"
+        code = f"({code} & 0x{field.mask >> field.shift:x})"
     if field.type_width < 64:
-        text = f"{text} as u{field.type_width}"
-    elif text[0] == "(":
-        text = text[1:-1]
-    return text
+        code = f"{code} as u{field.type_width}"
+    elif code[0] == "(":
+        code = code[1:-1]
+    return code
 
 
 def words_struct(item):
@@ -177,7 +183,7 @@ def offset_struct(item):
 
 
 def block(item):
-    lines = ["", f"/// {item.doc}", f"pub mod {item.name}_block {{"]
+    lines = ["", *text.lines(item.doc, "/// "), f"pub mod {item.name}_block {{"]
     lines += const("TYPE", "u16", item.type_value, f"block_type {item.type_name}.", "    ")
     lines += const("VERSION", "u16", item.version, "Version of this block.", "    ")
     size = "Bytes of the header; the elements follow." if item.stride else "Bytes of the block."
@@ -263,3 +269,20 @@ def emit(contract, note):
         lines += block(item)
     lines += mib(contract.mib)
     return "\n".join(lines) + "\n"
+
+
+def emit_core(core, note):
+    """The registers of a core."""
+    lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", *text.lines(note, "// ")]
+    lines += text.lines(f"Registers of the {core.title}: offsets in bytes, fields, counters.",
+                        "//! ") + [""]
+    for name, value, doc in core_model.constants(core):
+        digits = f"{value:08X}"
+        number = str(value) if name.endswith("_SHIFT") else f"0x{digits[:4]}_{digits[4:]}"
+        lines += const(name, "u32", number, doc)
+    counters = core.block.counters
+    doc = "Name and offset of every counter; 64 bits each, bits 31:0 at the lower offset."
+    lines += ["", *text.lines(doc, "/// ")]
+    lines.append(f"pub const COUNTERS: [(&str, u32); {len(counters)}] = [")
+    lines += [f'    ("{item.signal}", COUNT_{item.name}),' for item in counters]
+    return "\n".join([*lines, "];", ""])

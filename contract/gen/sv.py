@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
 """SystemVerilog: rtl/pkg/spfe_pkg.sv."""
 
+import text
+
 KEYWORDS = {"type", "end", "begin", "bit", "byte", "int", "reg", "wire", "logic", "input", "output",
             "priority", "unique", "event", "time", "release", "force", "wait", "packed"}
 
@@ -14,26 +16,28 @@ def hexed(value, width):
 
 
 def param(name, value, width, doc):
-    return [f"  /// {doc}", f"  localparam logic [{width - 1}:0] {name} = {hexed(value, width)};"]
+    return [*text.lines(doc, "  /// "),
+            f"  localparam logic [{width - 1}:0] {name} = {hexed(value, width)};"]
 
 
 def size_param(name, value, doc):
     width = 32 if value < 2**32 else 64  # not int: Icarus 11 has no typed integer parameters
-    return [f"  /// {doc}", f"  localparam logic [{width - 1}:0] {name} = {width}'d{value};"]
+    return [*text.lines(doc, "  /// "),
+            f"  localparam logic [{width - 1}:0] {name} = {width}'d{value};"]
 
 
 def enum(item):
     prefix, rows = item.name.upper(), []
     for index, value in enumerate(item.values):
         comma = "," if index + 1 < len(item.values) else ""
-        rows += [f"    /// {value.doc}"]
+        rows += text.lines(value.doc, "    /// ")
         rows += [f"    {prefix}_{value.name} = {hexed(value.value, item.width)}{comma}"]
     head = f"  typedef enum logic [{item.width - 1}:0] {{"
-    return ["", f"  /// {item.doc}", head, *rows, f"  }} {item.name}_e;"]
+    return ["", *text.lines(item.doc, "  /// "), head, *rows, f"  }} {item.name}_e;"]
 
 
 def bits(item):
-    lines = ["", f"  // {item.name}: {item.doc}"]
+    lines = ["", *text.lines(f"{item.name}: {item.doc}", "  // ")]
     for field in item.fields:
         name = f"{item.name.upper()}_{field.name}"
         if field.width == 1:
@@ -44,17 +48,23 @@ def bits(item):
     return lines
 
 
+def packed_struct(name, doc, members):
+    """A packed struct; members are (width, name, doc), the one in the upper bits first."""
+    lines = ["", *text.lines(doc, "  /// "), "  typedef struct packed {"]
+    for width, member, meaning in members:
+        kind = "logic" if width == 1 else f"logic [{width - 1}:0]"
+        lines += [*text.lines(meaning, "    /// "), f"    {kind} {member};"]
+    return lines + [f"  }} {name};"]
+
+
 def words_struct(item):
-    lines = ["", f"  /// {item.doc}", "  typedef struct packed {"]
-    for field in reversed(item.fields):
-        kind = f"logic [{field.width - 1}:0]"
-        lines += [f"    /// {field.doc}", f"    {kind} {ident(field.name)};"]
-    return lines + [f"  }} {item.name}_t;"]
+    members = [(field.width, ident(field.name), field.doc) for field in reversed(item.fields)]
+    return packed_struct(f"{item.name}_t", item.doc, members)
 
 
 def offset_struct(item):
     prefix = item.name.upper()
-    lines = ["", f"  // {item.name}: {item.doc}"]
+    lines = ["", *text.lines(f"{item.name}: {item.doc}", "  // ")]
     lines += size_param(f"{prefix}_BYTES", item.size, "Size in bytes.")
     for field in item.fields:
         lines += size_param(f"{prefix}_{field.name.upper()}_OFFSET", field.offset, field.doc)
@@ -63,7 +73,7 @@ def offset_struct(item):
 
 def block(item):
     prefix = f"{item.name.upper()}_BLOCK"
-    lines = ["", f"  // {item.name} block: {item.doc}"]
+    lines = ["", *text.lines(f"{item.name} block: {item.doc}", "  // ")]
     lines += param(f"{prefix}_TYPE", item.type_value, 16, f"block_type {item.type_name}.")
     lines += param(f"{prefix}_VERSION", item.version, 16, "Version of this block.")
     lines += param(f"{prefix}_SIZE", item.size, 32, "Bytes of the block, or of its header.")
@@ -99,14 +109,14 @@ def checker(contract):
     checks = [(f"{s.name}_t", s.size * 8) for s in contract.structs if s.words]
     checks += [(f"{e.name}_e", e.width) for e in contract.enums]
     for name, width in checks:
-        text = f'$error("spfe_pkg::{name} has %0d bits, not {width}", $bits(spfe_pkg::{name}))'
-        lines += [f"  if ($bits(spfe_pkg::{name}) != {width}) begin : gen_{name}", f"    {text};"]
+        error = f'$error("spfe_pkg::{name} has %0d bits, not {width}", $bits(spfe_pkg::{name}))'
+        lines += [f"  if ($bits(spfe_pkg::{name}) != {width}) begin : gen_{name}", f"    {error};"]
         lines.append("  end")
     return lines + ["`endif", "endmodule"]
 
 
 def emit(contract, note):
-    lines = ["// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1", f"// {note}"]
+    lines = ["// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1", *text.lines(note, "// ")]
     lines += ["/* verilator lint_off UNUSEDPARAM */", "/* verilator lint_off DECLFILENAME */", ""]
     lines += ["/// The spfe contract: constants, enums, ring entries, register offsets."]
     lines += ["package spfe_pkg;"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause
-"""Tests of the generator: what it refuses, what --check finds, and whether C and SystemVerilog
-tools read from the outputs what the golden bytes say."""
+"""Tests of the generator: which sources it refuses, which changes --check finds, and whether C and
+SystemVerilog tools read the golden bytes correctly with the generated files."""
 
 import contextlib
 import io
@@ -13,9 +13,11 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import core
 import generate
 import model
 import sv
+import sv_core
 
 ROOT = Path(__file__).resolve().parents[2]
 MINI = """
@@ -170,6 +172,87 @@ BROKEN = [
     ('unit = "dB"', 'units = "dB"', "LEVEL: range: unknown key units"),
     ("[contract]", "contract", "not TOML"),
 ]
+CORE = """
+[core]
+name = "mini"
+title = "small core"
+imports = ["mini_pkg"]
+parameters = [{ name = "Size", default = 4, doc = "Size." }]
+intro = "Text."
+[[block]]
+name = "regs"
+size = 0x80
+doc = "Registers."
+[[block.registers]]
+name = "ID"
+offset = 0x00
+access = "ro"
+value = 0x1234
+doc = "Fixed."
+[[block.registers]]
+name = "CONTROL"
+offset = 0x04
+access = "rw"
+doc = "Stored."
+fields = [
+  { name = "ENABLE", bits = "0", doc = "Enable." },
+  { name = "LEVEL", bits = "11:8", reset = 2, min = 1, max = "Size - 1", doc = "Level." },
+]
+[[block.registers]]
+name = "LOOKUP"
+offset = 0x08
+access = "rw"
+stored = false
+lock = true
+bits = "31:0"
+doc = "Kept by the core."
+[[block.registers]]
+name = "START"
+offset = 0x0c
+access = "wo"
+bits = "2:0"
+doc = "Strobe."
+[[block.registers]]
+name = "STATUS"
+offset = 0x24
+access = "ro"
+bits = "15:0"
+doc = "Shown."
+[block.counters]
+offset = 0x40
+doc = "Counters."
+inputs = [{ name = "rx", type = "rx_t" }, { name = "lost", type = "logic" }]
+list = [
+  { signal = "rx.frames", doc = "Frames." },
+  { signal = "lost", doc = "Lost." },
+]
+"""
+# The same for CORE.
+BROKEN_CORE = [
+    ('doc = "Fixed."', "", "register ID: doc is missing"),
+    ('doc = "Fixed."', 'doc = "Fixed."\nwidth = 3', "register ID: unknown key width"),
+    ('"CONTROL"', '"control"', "register control: the name must be upper case"),
+    ('"CONTROL"', '"ID"', "name ID is used by ID and ID"),
+    ('access = "wo"', 'access = "hw"', "START: access hw is not one of ro, rw, wo"),
+    ('access = "ro"\nvalue', 'access = "rw"\nvalue',
+     "ID: only a register with access ro has a value"),
+    ("stored = false", "stored = false\nfields = []", "LOOKUP: give either fields or bits"),
+    ('bits = "15:0"\n', "", "STATUS: give either fields or bits"),
+    ('access = "rw"\nstored', 'access = "wo"\nstored', "LOOKUP: stored is for access rw"),
+    ('bits = "15:0"', 'bits = "15:0"\nlock = true', "STATUS: lock is for registers that can be"),
+    ('"11:8"', '"8:0"', r"control_level starts at bit 0, inside control_enable"),
+    ('"11:8"', '"32:8"', "field LEVEL: bit 32 is past bit 31"),
+    ("reset = 2", "reset = 16", "LEVEL: reset 0x10 is not in 0x0 to 0xf"),
+    ('"Size - 1"', '"Width - 1"', "LEVEL: max 'Width - 1' names no parameter of the core"),
+    ('"Size - 1"', '"Size - Width"', "LEVEL: max 'Size - Width': unknown parameter Width"),
+    ("offset = 0x24", "offset = 0x22", "STATUS: offset 0x22 is not a multiple of 4"),
+    ("offset = 0x24", "offset = 0x80", "STATUS: offset 0x80 is past the size 0x80"),
+    ("offset = 0x24", "offset = 0x04", "offset 0x4 is used by CONTROL and STATUS"),
+    ("offset = 0x24", "offset = 0x4c", "offset 0x4c is used by STATUS and LOST"),
+    ("offset = 0x40", "offset = 0x44", "counters: offset 0x44 is not a multiple of 8"),
+    ('"rx.frames"', '"tx.frames"', "counter tx.frames is in none of the inputs rx, lost"),
+    ("[core]", "core", "not TOML"),
+]
 # The typical entries of vectors.py, packed by hand.
 TYPICAL = {
     "submission": struct.pack("<LHHLHH", 0x1000, 0, 0x5003, 4096, 0x0011, 1),
@@ -197,15 +280,39 @@ class Refused(unittest.TestCase):
                 model.parse(MINI.replace(old, new, 1))
 
 
+class RefusedCore(unittest.TestCase):
+    def test_the_small_core_is_good(self):
+        parsed = core.parse(CORE)
+        kinds = {r.name: (r.stored, r.strobe, r.constant) for r in parsed.block.registers}
+        self.assertEqual(kinds, {
+            "ID": (False, False, True), "CONTROL": (True, False, False),
+            "LOOKUP": (False, True, False), "START": (False, True, False),
+            "STATUS": (False, False, False)})
+
+    def test_each_broken_rule_is_named(self):
+        for old, new, message in BROKEN_CORE:
+            with self.subTest(message), self.assertRaisesRegex(model.ContractError, message):
+                self.assertIn(old, CORE)
+                core.parse(CORE.replace(old, new, 1))
+
+    def test_constants_are_those_counted_by_hand(self):
+        values = {name: value for name, value, _ in core.constants(core.parse(CORE))}
+        self.assertEqual(values, {
+            "ID": 0, "ID_VALUE": 0x1234, "CONTROL": 4, "CONTROL_ENABLE_SHIFT": 0,
+            "CONTROL_ENABLE_MASK": 1, "CONTROL_LEVEL_SHIFT": 8, "CONTROL_LEVEL_MASK": 0xF00,
+            "LOOKUP": 8, "START": 12, "STATUS": 0x24, "COUNT_RX_FRAMES": 0x40, "COUNT_LOST": 0x48})
+
+
 class Tree(unittest.TestCase):
-    """A copy of the contract and what is generated from it, in a folder of its own."""
+    """A copy of the sources and the generated files in a folder of its own."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        (self.root / "contract").mkdir()
-        shutil.copy(ROOT / generate.SOURCE, self.root / generate.SOURCE)
+        for source in generate.SOURCES:
+            (self.root / source).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / source, self.root / source)
         self.assertEqual(self.generate()[0], 0)
 
     def generate(self, *arguments):
@@ -252,7 +359,18 @@ class Check(Tree):
         source.write_text(text.replace('doc = "Lap number."', 'doc = "Lap."'))
         code, said = self.generate("--check")
         found = {line.split()[0] for line in said.splitlines()}
-        reached = set(generate.OUTPUTS) - {"contract/vectors/entries.json"}
+        reached = {path for path, origin in generate.OUTPUTS.items() if origin == generate.SOURCE}
+        self.assertEqual((code, found), (1, reached - {"contract/vectors/entries.json"}))
+
+    def test_a_change_of_a_core_is_found_in_every_output_it_reaches(self):
+        source = self.root / generate.TCP
+        text = source.read_text()
+        source.write_text(text.replace('bits = "29:0"', 'bits = "28:0"')
+                          .replace("max = 1073725440", "max = 65535")
+                          .replace('doc = "Receive window', 'doc = "Window'))
+        code, said = self.generate("--check")
+        found = {line.split()[0] for line in said.splitlines()}
+        reached = {path for path, origin in generate.OUTPUTS.items() if origin == generate.TCP}
         self.assertEqual((code, found), (1, reached))
 
     def test_a_broken_contract_writes_nothing(self):
@@ -260,6 +378,12 @@ class Check(Tree):
         code, said = self.generate()
         self.assertEqual(code, 2)
         self.assertTrue(said.startswith("contract/spfe.toml: const LIMIT: value"), said)
+
+    def test_a_broken_core_writes_nothing(self):
+        (self.root / generate.TCP).write_text(CORE.replace("reset = 2", "reset = 16"))
+        code, said = self.generate()
+        self.assertEqual(code, 2)
+        self.assertTrue(said.startswith(f"{generate.TCP}: block regs: register CONTROL"), said)
 
     def test_every_output_says_where_it_comes_from(self):
         for path in generate.OUTPUTS:
@@ -301,6 +425,17 @@ class Header(Tree):
         self.compile(c, text, "-std=c11", "-ffreestanding", "-fsyntax-only")
         cpp = self.tool("c++")
         self.compile(cpp, text, "-std=c++11", "-fsyntax-only", "-x", "c++")
+
+    def test_the_header_of_a_core_is_c11_and_cpp11_and_defines_each_name_once(self):
+        folder = self.root / "rtl/tcp/regs"
+        text = "#include <spfe_tcp_regs.h>\n#include <spfe_tcp_regs.h>\nint id = SPFE_TCP_ID;\n"
+        self.compile(self.tool("cc"), text, f"-I{folder}", "-std=c11", "-fsyntax-only")
+        self.compile(self.tool("c++"), text, f"-I{folder}", "-std=c++11", "-fsyntax-only",
+                     "-x", "c++")
+        header = (folder / "spfe_tcp_regs.h").read_text()
+        names = re.findall(r"^#define (\w+)", header, re.M)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertGreater(len(names), 150)
 
     def test_the_kernel_gets_its_own_types(self):
         (self.root / "linux").mkdir()
@@ -346,7 +481,6 @@ class Header(Tree):
                 "SPFE_STATUS_TABLE(X)\n")
         self.compile(self.tool("cc"), text, "-std=c11", "-fsyntax-only")
 
-
     def test_the_mib_table_has_every_item(self):
         text = ("#include <spfe/spfe_hw.h>\n"
                 "#define X(name, number, layer, kind, access, scope, min, max, unit, title) \\\n"
@@ -371,6 +505,31 @@ class Licence(unittest.TestCase):
         row = next(row for row in rows if row.startswith("| the contract and"))
         self.assertIn(f"`{licence}`", row)
         self.assertTrue(text.startswith(f"# SPDX-License-Identifier: {licence}\n"))
+
+
+class CorePackage(Tree):
+    STUB = """package mini_pkg;
+  typedef struct packed { logic frames; } rx_t;
+endpackage
+"""
+
+    def test_the_register_file_of_a_small_core_elaborates_without_a_warning(self):
+        if not shutil.which("verilator"):
+            self.skipTest("this machine has no verilator")
+        small = core.parse(CORE)
+        files = {"mini_pkg.sv": self.STUB, "spfe_mini_regs_pkg.sv": sv_core.package(small, "Note."),
+                 "spfe_mini_regs_file.sv": sv_core.file(small, "Note.")}
+        for name, text in files.items():
+            (self.root / name).write_text(text)
+        unused = ("-Wno-UNUSEDSIGNAL", "-Wno-CMPCONST", "-Wno-UNSIGNED")
+        code, said = run("verilator", "--lint-only", "-Wall", *unused, "--top-module",
+                         "spfe_mini_regs_file", *files, cwd=self.root)
+        self.assertEqual(code, 0, said)
+
+    def test_lines_fit(self):
+        for path in ("rtl/tcp/spfe_tcp_regs_pkg.sv", "rtl/tcp/spfe_tcp_regs_file.sv"):
+            for line in (self.root / path).read_text().splitlines():
+                self.assertLessEqual(len(line), 100, f"{path}: {line}")
 
 
 class Package(Tree):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR BSD-2-Clause */
-/* Generated from contract/spfe.toml by contract/gen/generate.py: do not edit; run `make gen`. */
+/* Generated from contract/spfe.toml: do not edit; run `make gen`. */
 #ifndef SPFE_HW_H
 #define SPFE_HW_H
 
@@ -38,17 +38,26 @@ typedef uint64_t spfe_le64;
 #define SPFE_RING_LOG2_MAX 15U
 /* Low bits of the 16-bit region field of an entry: index into the memory-region table. */
 #define SPFE_REGION_INDEX_BITS 12U
-/* High bits of the region field: generation of that index, so that an entry naming a revoked region is caught. */
+/*
+ * High bits of the region field: generation of that index, so that an entry naming a revoked region
+ * is caught.
+ */
 #define SPFE_REGION_GENERATION_BITS 4U
 /* Bits of the byte offset inside a region. */
 #define SPFE_OFFSET_BITS 48U
-/* Most bytes one inline entry carries (8 in the address word, 3 in the length word): a SpaceFibre path address. */
+/*
+ * Most bytes one inline entry carries (8 in the address word, 3 in the length word): a SpaceFibre
+ * path address.
+ */
 #define SPFE_INLINE_MAX_BYTES 11U
 /* Most entries one packet may be gathered from; a longer chain is CHAIN_TOO_LONG. */
 #define SPFE_CHAIN_MAX 16U
 /* Most packets one burst entry describes. */
 #define SPFE_BURST_MAX 65535U
-/* Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker NONE. */
+/*
+ * Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker
+ * NONE.
+ */
 #define SPFE_PACKET_MAX_BYTES 1073741824U
 /* Records of a packed receive area start at multiples of this many bytes. */
 #define SPFE_PACKED_ALIGN 8U
@@ -68,7 +77,10 @@ typedef uint64_t spfe_le64;
 #define SPFE_PAGE_LOG2_MAX 30U
 /* PCI vendor of a device on PCI Express (pid.codes), subsystem vendor too. */
 #define SPFE_PCI_VENDOR 4617U
-/* PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is MSI-X entry n. */
+/*
+ * PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is
+ * MSI-X entry n.
+ */
 #define SPFE_PCI_DEVICE 24334U
 /* PCI class code: network controller, other. */
 #define SPFE_PCI_CLASS 163840U
@@ -211,7 +223,10 @@ enum spfe_command {
 	SPFE_COMMAND_PORT_CONFIGURE = 0x05,
 	/* Stop every queue and revoke every region. */
 	SPFE_COMMAND_RESET = 0x06,
-	/* Set MIB_ITEM, of MIB_ELEMENT, of the port named by CFG_INDEX, to MIB_VALUE (capability MIB). */
+	/*
+	 * Set MIB_ITEM, of MIB_ELEMENT, of the port named by CFG_INDEX, to MIB_VALUE (capability
+	 * MIB).
+	 */
 	SPFE_COMMAND_MIB_SET = 0x07,
 };
 
@@ -355,7 +370,10 @@ enum spfe_mib_item {
 	SPFE_MIB_ITEM_IDLE_TIME_LIMIT = 0x0a,
 	/* Bandwidth Credit Limit: Fixed when the link is made. */
 	SPFE_MIB_ITEM_BANDWIDTH_CREDIT_LIMIT = 0x0b,
-	/* Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link is made. */
+	/*
+	 * Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the
+	 * link is made.
+	 */
 	SPFE_MIB_ITEM_MINIMUM_BANDWIDTH_CREDIT_THRESHOLD = 0x0c,
 	/* FCT Multiplier: Worth of an FCT; fixed when the link is made. */
 	SPFE_MIB_ITEM_FCT_MULTIPLIER = 0x0d,
@@ -365,7 +383,10 @@ enum spfe_mib_item {
 	SPFE_MIB_ITEM_TX_EN = 0x0f,
 	/* RxEn: The lane receives. */
 	SPFE_MIB_ITEM_RX_EN = 0x10,
-	/* Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link reset, and while no lane is active. */
+	/*
+	 * Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link
+	 * reset, and while no lane is active.
+	 */
 	SPFE_MIB_ITEM_MAX_DATA_SENDING_LANES = 0x11,
 	/* Bypass: A plain single lane on lane 0: as configured, or as the far end needs it. */
 	SPFE_MIB_ITEM_BYPASS = 0x12,
@@ -451,7 +472,10 @@ enum spfe_mib_item {
 /* entry_type. */
 #define SPFE_SUBMIT_FLAGS_TYPE_SHIFT 0
 #define SPFE_SUBMIT_FLAGS_TYPE_MASK 0x000fU
-/* Write a completion when done; one completion frees every earlier entry. Errors are always signalled. */
+/*
+ * Write a completion when done; one completion frees every earlier entry. Errors are always
+ * signalled.
+ */
 #define SPFE_SUBMIT_FLAGS_SIGNAL 0x0010U
 /* Last entry of a group: publish completions and receive runs now. */
 #define SPFE_SUBMIT_FLAGS_LAST 0x0020U
@@ -460,7 +484,10 @@ enum spfe_mib_item {
 /* end_marker. */
 #define SPFE_SUBMIT_FLAGS_END_SHIFT 7
 #define SPFE_SUBMIT_FLAGS_END_MASK 0x0180U
-/* Start only after everything before it is done. Transmit queues are in order, so this matters for RDMA only. */
+/*
+ * Start only after everything before it is done. Transmit queues are in order, so this matters for
+ * RDMA only.
+ */
 #define SPFE_SUBMIT_FLAGS_FENCE 0x0200U
 /* Must be zero. */
 #define SPFE_SUBMIT_FLAGS_MBZ_SHIFT 10
@@ -476,7 +503,10 @@ enum spfe_mib_item {
 #define SPFE_COMPLETION_FLAGS_TIMED 0x0008U
 /* The side array holds a time for this completion. */
 #define SPFE_COMPLETION_FLAGS_STAMPED 0x0010U
-/* This run starts at offset 0 of the packed area; the bytes from the end of the last run to the end of the area are unused. */
+/*
+ * This run starts at offset 0 of the packed area; the bytes from the end of the last run to the end
+ * of the area are unused.
+ */
 #define SPFE_COMPLETION_FLAGS_WRAP 0x0020U
 /* Messages were dropped before this one because the ring was full (message receive only). */
 #define SPFE_COMPLETION_FLAGS_LOST 0x0040U
@@ -658,7 +688,10 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_release) == 16, "size of spfe_release");
 #define SPFE_RELEASE_PHASE_SHIFT 48
 #define SPFE_RELEASE_PHASE_MASK 0xffff000000000000ULL
 
-/* Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way in. */
+/*
+ * Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way
+ * in.
+ */
 struct spfe_message {
 	spfe_le64 word0;
 	spfe_le64 word1;
@@ -732,12 +765,19 @@ SPFE_STATIC_ASSERT(sizeof(struct spfe_completion) == 16, "size of spfe_completio
 #define SPFE_COMPLETION_PHASE_SHIFT 48
 #define SPFE_COMPLETION_PHASE_MASK 0xffff000000000000ULL
 
-/* In front of each record of a packed receive area; the next one starts at the next multiple of 8 bytes. */
+/*
+ * In front of each record of a packed receive area; the next one starts at the next multiple of 8
+ * bytes.
+ */
 struct spfe_record_header {
-	spfe_le32 length; /* Bytes of the record without header and padding. */
-	spfe_u8 end; /* end_marker. */
-	spfe_u8 flags; /* record_flags. */
-	spfe_le16 reserved0; /* Zero. */
+	/* Bytes of the record without header and padding. */
+	spfe_le32 length;
+	/* end_marker. */
+	spfe_u8 end;
+	/* record_flags. */
+	spfe_u8 flags;
+	/* Zero. */
+	spfe_le16 reserved0;
 } SPFE_ALIGNED(4);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_record_header) == 8, "size of spfe_record_header");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, length) == 0, "offset of record_header.length");
@@ -745,19 +785,36 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, end) == 4, "offset of rec
 SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, flags) == 5, "offset of record_header.flags");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_record_header, reserved0) == 6, "offset of record_header.reserved0");
 
-/* Per queue, written by the host, read by the device: what the host waits for. Alone on its cache line. */
+/*
+ * Per queue, written by the host, read by the device: what the host waits for. Alone on its cache
+ * line.
+ */
 struct spfe_host_line {
-	spfe_le32 arm; /* 0 not armed; otherwise the arm sequence number (odd numbers, +2 each time). */
-	spfe_le32 flags; /* arm_flags. */
-	spfe_le32 want_count; /* Free-running completion position at or past which to wake. */
-	spfe_le32 reserved0; /* Zero. */
-	spfe_le64 want_bytes; /* Free-running count of received or sent bytes at or past which to wake. */
-	spfe_le64 after_first_ns; /* Wake this long after the first completion at or past first_position. */
-	spfe_le32 first_position; /* Free-running completion position of the first completion not yet reported to the application. */
-	spfe_le32 reserved1; /* Zero. */
-	spfe_le64 reserved2; /* Zero. */
-	spfe_le64 reserved3; /* Zero. */
-	spfe_le64 reserved4; /* Zero. */
+	/* 0 not armed; otherwise the arm sequence number (odd numbers, +2 each time). */
+	spfe_le32 arm;
+	/* arm_flags. */
+	spfe_le32 flags;
+	/* Free-running completion position at or past which to wake. */
+	spfe_le32 want_count;
+	/* Zero. */
+	spfe_le32 reserved0;
+	/* Free-running count of received or sent bytes at or past which to wake. */
+	spfe_le64 want_bytes;
+	/* Wake this long after the first completion at or past first_position. */
+	spfe_le64 after_first_ns;
+	/*
+	 * Free-running completion position of the first completion not yet reported to the
+	 * application.
+	 */
+	spfe_le32 first_position;
+	/* Zero. */
+	spfe_le32 reserved1;
+	/* Zero. */
+	spfe_le64 reserved2;
+	/* Zero. */
+	spfe_le64 reserved3;
+	/* Zero. */
+	spfe_le64 reserved4;
 } SPFE_ALIGNED(64);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_host_line) == 64, "size of spfe_host_line");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, arm) == 0, "offset of host_line.arm");
@@ -774,16 +831,29 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_host_line, reserved4) == 56, "offset of 
 
 /* Per queue, written by the device, read by the host. Alone on its cache line. */
 struct spfe_device_line {
-	spfe_le32 wake_seq; /* Goes up by one at each wake-up; the word a host sleeps on (futex). */
-	spfe_le32 need_doorbell; /* 1: the device sleeps; ring the doorbell after posting. */
-	spfe_le32 state; /* queue_state. */
-	spfe_le32 error; /* status that stopped the queue, or 0. */
-	spfe_le64 full; /* Receive: a packet waited for room when completions up to position 31:0 were written and submissions up to position 63:32 used. */
-	spfe_le64 reserved1; /* Zero. */
-	spfe_le64 reserved2; /* Zero. */
-	spfe_le64 reserved3; /* Zero. */
-	spfe_le64 reserved4; /* Zero. */
-	spfe_le64 reserved5; /* Zero. */
+	/* Goes up by one at each wake-up; the word a host sleeps on (futex). */
+	spfe_le32 wake_seq;
+	/* 1: the device sleeps; ring the doorbell after posting. */
+	spfe_le32 need_doorbell;
+	/* queue_state. */
+	spfe_le32 state;
+	/* status that stopped the queue, or 0. */
+	spfe_le32 error;
+	/*
+	 * Receive: a packet waited for room when completions up to position 31:0 were written and
+	 * submissions up to position 63:32 used.
+	 */
+	spfe_le64 full;
+	/* Zero. */
+	spfe_le64 reserved1;
+	/* Zero. */
+	spfe_le64 reserved2;
+	/* Zero. */
+	spfe_le64 reserved3;
+	/* Zero. */
+	spfe_le64 reserved4;
+	/* Zero. */
+	spfe_le64 reserved5;
 } SPFE_ALIGNED(64);
 SPFE_STATIC_ASSERT(sizeof(struct spfe_device_line) == 64, "size of spfe_device_line");
 SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, wake_seq) == 0, "offset of device_line.wake_seq");
@@ -839,7 +909,10 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_GLOBAL_BLOCK_CFG_COMMAND 0x00000080U
 /* Object the command is about. (rw) */
 #define SPFE_GLOBAL_BLOCK_CFG_INDEX 0x00000084U
-/* Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw) */
+/*
+ * Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal.
+ * (rw)
+ */
 #define SPFE_GLOBAL_BLOCK_CFG_SEQ 0x00000088U
 /* mib_item that MIB_SET sets. (rw) */
 #define SPFE_GLOBAL_BLOCK_MIB_ITEM 0x0000008cU
@@ -866,11 +939,17 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_PORT_BLOCK_LANE_RATE_MBPS 0x00000020U
 /* User data rate one way in kbit/s; 0 = not limited. (ro) */
 #define SPFE_PORT_BLOCK_USER_RATE_KBPS 0x00000024U
-/* Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro) */
+/*
+ * Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the
+ * message contexts, one half that transmit, then one half that receive. (ro)
+ */
 #define SPFE_PORT_BLOCK_FIRST_QUEUE 0x00000028U
 /* Queue contexts of this port. (ro) */
 #define SPFE_PORT_BLOCK_QUEUE_COUNT 0x0000002cU
-/* 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the first PORT_CONFIGURE of a port that is to stay up. (rw) */
+/*
+ * 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the first
+ * PORT_CONFIGURE of a port that is to stay up. (rw)
+ */
 #define SPFE_PORT_BLOCK_LINK_START 0x00000080U
 /* Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw) */
 #define SPFE_PORT_BLOCK_VC_PRIORITY_0 0x00000084U
@@ -904,7 +983,10 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_VECTOR 0x0000004cU
 /* log2 of the entries of the submission ring. (rw) */
 #define SPFE_QUEUE_BLOCK_SQ_LOG2 0x00000050U
-/* log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and MESSAGE_RX. (rw) */
+/*
+ * log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and
+ * MESSAGE_RX. (rw)
+ */
 #define SPFE_QUEUE_BLOCK_CQ_LOG2 0x00000054U
 /* Submission ring address {region, offset}, low word. (rw) */
 #define SPFE_QUEUE_BLOCK_SQ_LO 0x00000058U
@@ -914,7 +996,10 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_CQ_LO 0x00000060U
 /* Completion ring address, high word. (rw) */
 #define SPFE_QUEUE_BLOCK_CQ_HI 0x00000064U
-/* Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device that paces its links in advance uses it. (rw) */
+/*
+ * Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device that
+ * paces its links in advance uses it. (rw)
+ */
 #define SPFE_QUEUE_BLOCK_STAMP_LO 0x00000068U
 /* Side array, high word. (rw) */
 #define SPFE_QUEUE_BLOCK_STAMP_HI 0x0000006cU
@@ -928,7 +1013,10 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_QUEUE_BLOCK_AREA_HI 0x0000007cU
 /* Packed area size in bytes. (rw) */
 #define SPFE_QUEUE_BLOCK_AREA_BYTES 0x00000080U
-/* Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a SpaceWire port. (rw) */
+/*
+ * Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a
+ * SpaceWire port. (rw)
+ */
 #define SPFE_QUEUE_BLOCK_FILTER 0x00000084U
 
 /* Memory-region table, REGIONS elements of the stride, right behind the header. */
@@ -936,9 +1024,15 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_REGION_BLOCK_VERSION 1
 #define SPFE_REGION_BLOCK_SIZE 0x00000010U
 #define SPFE_REGION_BLOCK_STRIDE 0x00000080U
-/* Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the region is enabled, else 0. (ro) */
+/*
+ * Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the
+ * region is enabled, else 0. (ro)
+ */
 #define SPFE_REGION_BLOCK_KEY 0x00000000U
-/* Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of shared memory. (rw) */
+/*
+ * Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of
+ * shared memory. (rw)
+ */
 #define SPFE_REGION_BLOCK_BASE_LO 0x00000040U
 /* Bus address, high word. (rw) */
 #define SPFE_REGION_BLOCK_BASE_HI 0x00000044U
@@ -950,7 +1044,10 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_REGION_BLOCK_ACCESS 0x00000050U
 /* Protection domain: less than DOMAINS. (rw) */
 #define SPFE_REGION_BLOCK_DOMAIN 0x00000054U
-/* 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw) */
+/*
+ * 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE is
+ * the bus address of a list of 64-bit bus addresses, one per page. (rw)
+ */
 #define SPFE_REGION_BLOCK_PAGE_LIST 0x00000058U
 
 /* Event vectors, EVENTS elements of the stride, right behind the header. */
@@ -973,7 +1070,10 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 #define SPFE_BROADCAST_BLOCK_RECEIVED 0x00000014U
 /* Received but dropped because a receive ring was full. (ro) */
 #define SPFE_BROADCAST_BLOCK_DROPPED 0x00000018U
-/* Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own. Latched by PORT_CONFIGURE. (rw) */
+/*
+ * Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own.
+ * Latched by PORT_CONFIGURE. (rw)
+ */
 #define SPFE_BROADCAST_BLOCK_CHANNEL 0x00000080U
 
 /* Time-code configuration of the port named by the block's instance. */
@@ -987,7 +1087,9 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 /* Received time-codes that were not one more than the last (mod 64). (ro) */
 #define SPFE_TIME_CODE_BLOCK_INVALID 0x00000018U
 
-/* Counters, one element per queue context, right behind the header. 64-bit pairs; read HI, LO, HI. */
+/*
+ * Counters, one element per queue context, right behind the header. 64-bit pairs; read HI, LO, HI.
+ */
 #define SPFE_STATISTICS_BLOCK_TYPE 8
 #define SPFE_STATISTICS_BLOCK_VERSION 1
 #define SPFE_STATISTICS_BLOCK_SIZE 0x00000010U
@@ -1017,7 +1119,11 @@ SPFE_STATIC_ASSERT(offsetof(struct spfe_device_line, reserved5) == 56, "offset o
 /* High word. (ro) */
 #define SPFE_STATISTICS_BLOCK_DROPPED_HI 0x0000002cU
 
-/* Management information base of the port named by the block's instance: as many elements as the port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is none. */
+/*
+ * Management information base of the port named by the block's instance: as many elements as the
+ * port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at
+ * MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is none.
+ */
 #define SPFE_MIB_BLOCK_TYPE 9
 #define SPFE_MIB_BLOCK_VERSION 1
 #define SPFE_MIB_BLOCK_SIZE 0x00000010U

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Generated from contract/spfe.toml by contract/gen/generate.py: do not edit; run `make gen`.
+// Generated from contract/spfe.toml: do not edit; run `make gen`.
 /* verilator lint_off UNUSEDPARAM */
 /* verilator lint_off DECLFILENAME */
 
@@ -19,17 +19,20 @@ package spfe_pkg;
   localparam logic [31:0] RING_LOG2_MAX = 32'd15;
   /// Low bits of the 16-bit region field of an entry: index into the memory-region table.
   localparam logic [31:0] REGION_INDEX_BITS = 32'd12;
-  /// High bits of the region field: generation of that index, so that an entry naming a revoked region is caught.
+  /// High bits of the region field: generation of that index, so that an entry naming a revoked
+  /// region is caught.
   localparam logic [31:0] REGION_GENERATION_BITS = 32'd4;
   /// Bits of the byte offset inside a region.
   localparam logic [31:0] OFFSET_BITS = 32'd48;
-  /// Most bytes one inline entry carries (8 in the address word, 3 in the length word): a SpaceFibre path address.
+  /// Most bytes one inline entry carries (8 in the address word, 3 in the length word): a
+  /// SpaceFibre path address.
   localparam logic [31:0] INLINE_MAX_BYTES = 32'd11;
   /// Most entries one packet may be gathered from; a longer chain is CHAIN_TOO_LONG.
   localparam logic [31:0] CHAIN_MAX = 32'd16;
   /// Most packets one burst entry describes.
   localparam logic [31:0] BURST_MAX = 32'd65535;
-  /// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker NONE.
+  /// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end
+  /// marker NONE.
   localparam logic [31:0] PACKET_MAX_BYTES = 32'd1073741824;
   /// Records of a packed receive area start at multiples of this many bytes.
   localparam logic [31:0] PACKED_ALIGN = 32'd8;
@@ -49,7 +52,8 @@ package spfe_pkg;
   localparam logic [31:0] PAGE_LOG2_MAX = 32'd30;
   /// PCI vendor of a device on PCI Express (pid.codes), subsystem vendor too.
   localparam logic [31:0] PCI_VENDOR = 32'd4617;
-  /// PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is MSI-X entry n.
+  /// PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is
+  /// MSI-X entry n.
   localparam logic [31:0] PCI_DEVICE = 32'd24334;
   /// PCI class code: network controller, other.
   localparam logic [31:0] PCI_CLASS = 32'd163840;
@@ -312,7 +316,8 @@ package spfe_pkg;
     MIB_ITEM_IDLE_TIME_LIMIT = 8'h0a,
     /// Bandwidth Credit Limit: Fixed when the link is made.
     MIB_ITEM_BANDWIDTH_CREDIT_LIMIT = 8'h0b,
-    /// Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link is made.
+    /// Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link
+    /// is made.
     MIB_ITEM_MINIMUM_BANDWIDTH_CREDIT_THRESHOLD = 8'h0c,
     /// FCT Multiplier: Worth of an FCT; fixed when the link is made.
     MIB_ITEM_FCT_MULTIPLIER = 8'h0d,
@@ -322,7 +327,8 @@ package spfe_pkg;
     MIB_ITEM_TX_EN = 8'h0f,
     /// RxEn: The lane receives.
     MIB_ITEM_RX_EN = 8'h10,
-    /// Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link reset, and while no lane is active.
+    /// Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link
+    /// reset, and while no lane is active.
     MIB_ITEM_MAX_DATA_SENDING_LANES = 8'h11,
     /// Bypass: A plain single lane on lane 0: as configured, or as the far end needs it.
     MIB_ITEM_BYPASS = 8'h12,
@@ -409,7 +415,8 @@ package spfe_pkg;
   localparam logic [31:0] SUBMIT_FLAGS_TYPE_SHIFT = 32'd0;
   /// entry_type. In place.
   localparam logic [15:0] SUBMIT_FLAGS_TYPE_MASK = 16'h000f;
-  /// Write a completion when done; one completion frees every earlier entry. Errors are always signalled.
+  /// Write a completion when done; one completion frees every earlier entry. Errors are always
+  /// signalled.
   localparam logic [15:0] SUBMIT_FLAGS_SIGNAL = 16'h0010;
   /// Last entry of a group: publish completions and receive runs now.
   localparam logic [15:0] SUBMIT_FLAGS_LAST = 16'h0020;
@@ -419,7 +426,8 @@ package spfe_pkg;
   localparam logic [31:0] SUBMIT_FLAGS_END_SHIFT = 32'd7;
   /// end_marker. In place.
   localparam logic [15:0] SUBMIT_FLAGS_END_MASK = 16'h0180;
-  /// Start only after everything before it is done. Transmit queues are in order, so this matters for RDMA only.
+  /// Start only after everything before it is done. Transmit queues are in order, so this matters
+  /// for RDMA only.
   localparam logic [15:0] SUBMIT_FLAGS_FENCE = 16'h0200;
   /// Lowest bit of MBZ.
   localparam logic [31:0] SUBMIT_FLAGS_MBZ_SHIFT = 32'd10;
@@ -437,7 +445,8 @@ package spfe_pkg;
   localparam logic [15:0] COMPLETION_FLAGS_TIMED = 16'h0008;
   /// The side array holds a time for this completion.
   localparam logic [15:0] COMPLETION_FLAGS_STAMPED = 16'h0010;
-  /// This run starts at offset 0 of the packed area; the bytes from the end of the last run to the end of the area are unused.
+  /// This run starts at offset 0 of the packed area; the bytes from the end of the last run to the
+  /// end of the area are unused.
   localparam logic [15:0] COMPLETION_FLAGS_WRAP = 16'h0020;
   /// Messages were dropped before this one because the ring was full (message receive only).
   localparam logic [15:0] COMPLETION_FLAGS_LOST = 16'h0040;
@@ -470,7 +479,8 @@ package spfe_pkg;
   /// A mib block for each port, and the command MIB_SET.
   localparam logic [31:0] CAPABILITY_MIB = 32'h00000080;
 
-  // access: What a device may do with a memory region (values of InfiniBand verbs where they exist).
+  // access: What a device may do with a memory region (values of InfiniBand verbs where they
+  // exist).
   /// The device may write (receive into it).
   localparam logic [31:0] ACCESS_LOCAL_WRITE = 32'h00000001;
   /// RDMA write from a peer.
@@ -568,7 +578,8 @@ package spfe_pkg;
     logic [31:0] bytes;
   } release_t;
 
-  /// Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way in.
+  /// Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way
+  /// in.
   typedef struct packed {
     /// Lap number.
     logic [15:0] phase;
@@ -606,7 +617,8 @@ package spfe_pkg;
     logic [31:0] bytes;
   } completion_t;
 
-  // record_header: In front of each record of a packed receive area; the next one starts at the next multiple of 8 bytes.
+  // record_header: In front of each record of a packed receive area; the next one starts at the
+  // next multiple of 8 bytes.
   /// Size in bytes.
   localparam logic [31:0] RECORD_HEADER_BYTES = 32'd8;
   /// Bytes of the record without header and padding.
@@ -618,7 +630,8 @@ package spfe_pkg;
   /// Zero.
   localparam logic [31:0] RECORD_HEADER_RESERVED0_OFFSET = 32'd6;
 
-  // host_line: Per queue, written by the host, read by the device: what the host waits for. Alone on its cache line.
+  // host_line: Per queue, written by the host, read by the device: what the host waits for. Alone
+  // on its cache line.
   /// Size in bytes.
   localparam logic [31:0] HOST_LINE_BYTES = 32'd64;
   /// 0 not armed; otherwise the arm sequence number (odd numbers, +2 each time).
@@ -655,7 +668,8 @@ package spfe_pkg;
   localparam logic [31:0] DEVICE_LINE_STATE_OFFSET = 32'd8;
   /// status that stopped the queue, or 0.
   localparam logic [31:0] DEVICE_LINE_ERROR_OFFSET = 32'd12;
-  /// Receive: a packet waited for room when completions up to position 31:0 were written and submissions up to position 63:32 used.
+  /// Receive: a packet waited for room when completions up to position 31:0 were written and
+  /// submissions up to position 63:32 used.
   localparam logic [31:0] DEVICE_LINE_FULL_OFFSET = 32'd16;
   /// Zero.
   localparam logic [31:0] DEVICE_LINE_RESERVED1_OFFSET = 32'd24;
@@ -713,7 +727,8 @@ package spfe_pkg;
   localparam logic [31:0] GLOBAL_BLOCK_CFG_COMMAND = 32'h00000080;
   /// Object the command is about. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_CFG_INDEX = 32'h00000084;
-  /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw)
+  /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is
+  /// equal. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_CFG_SEQ = 32'h00000088;
   /// mib_item that MIB_SET sets. (rw)
   localparam logic [31:0] GLOBAL_BLOCK_MIB_ITEM = 32'h0000008c;
@@ -743,11 +758,13 @@ package spfe_pkg;
   localparam logic [31:0] PORT_BLOCK_LANE_RATE_MBPS = 32'h00000020;
   /// User data rate one way in kbit/s; 0 = not limited. (ro)
   localparam logic [31:0] PORT_BLOCK_USER_RATE_KBPS = 32'h00000024;
-  /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro)
+  /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the
+  /// message contexts, one half that transmit, then one half that receive. (ro)
   localparam logic [31:0] PORT_BLOCK_FIRST_QUEUE = 32'h00000028;
   /// Queue contexts of this port. (ro)
   localparam logic [31:0] PORT_BLOCK_QUEUE_COUNT = 32'h0000002c;
-  /// 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the first PORT_CONFIGURE of a port that is to stay up. (rw)
+  /// 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the
+  /// first PORT_CONFIGURE of a port that is to stay up. (rw)
   localparam logic [31:0] PORT_BLOCK_LINK_START = 32'h00000080;
   /// Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw)
   localparam logic [31:0] PORT_BLOCK_VC_PRIORITY_0 = 32'h00000084;
@@ -785,7 +802,8 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_VECTOR = 32'h0000004c;
   /// log2 of the entries of the submission ring. (rw)
   localparam logic [31:0] QUEUE_BLOCK_SQ_LOG2 = 32'h00000050;
-  /// log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and MESSAGE_RX. (rw)
+  /// log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and
+  /// MESSAGE_RX. (rw)
   localparam logic [31:0] QUEUE_BLOCK_CQ_LOG2 = 32'h00000054;
   /// Submission ring address {region, offset}, low word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_SQ_LO = 32'h00000058;
@@ -795,7 +813,8 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_CQ_LO = 32'h00000060;
   /// Completion ring address, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_CQ_HI = 32'h00000064;
-  /// Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device that paces its links in advance uses it. (rw)
+  /// Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device
+  /// that paces its links in advance uses it. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_LO = 32'h00000068;
   /// Side array, high word. (rw)
   localparam logic [31:0] QUEUE_BLOCK_STAMP_HI = 32'h0000006c;
@@ -809,7 +828,8 @@ package spfe_pkg;
   localparam logic [31:0] QUEUE_BLOCK_AREA_HI = 32'h0000007c;
   /// Packed area size in bytes. (rw)
   localparam logic [31:0] QUEUE_BLOCK_AREA_BYTES = 32'h00000080;
-  /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a SpaceWire port. (rw)
+  /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
+  /// on a SpaceWire port. (rw)
   localparam logic [31:0] QUEUE_BLOCK_FILTER = 32'h00000084;
 
   // region block: Memory-region table, REGIONS elements of the stride, right behind the header.
@@ -821,9 +841,11 @@ package spfe_pkg;
   localparam logic [31:0] REGION_BLOCK_SIZE = 32'h00000010;
   /// Bytes from element to element.
   localparam logic [31:0] REGION_BLOCK_STRIDE = 32'h00000080;
-  /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the region is enabled, else 0. (ro)
+  /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the
+  /// region is enabled, else 0. (ro)
   localparam logic [31:0] REGION_BLOCK_KEY = 32'h00000000;
-  /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of shared memory. (rw)
+  /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of
+  /// shared memory. (rw)
   localparam logic [31:0] REGION_BLOCK_BASE_LO = 32'h00000040;
   /// Bus address, high word. (rw)
   localparam logic [31:0] REGION_BLOCK_BASE_HI = 32'h00000044;
@@ -835,7 +857,8 @@ package spfe_pkg;
   localparam logic [31:0] REGION_BLOCK_ACCESS = 32'h00000050;
   /// Protection domain: less than DOMAINS. (rw)
   localparam logic [31:0] REGION_BLOCK_DOMAIN = 32'h00000054;
-  /// 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw)
+  /// 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE
+  /// is the bus address of a list of 64-bit bus addresses, one per page. (rw)
   localparam logic [31:0] REGION_BLOCK_PAGE_LIST = 32'h00000058;
 
   // event block: Event vectors, EVENTS elements of the stride, right behind the header.
@@ -865,7 +888,8 @@ package spfe_pkg;
   localparam logic [31:0] BROADCAST_BLOCK_RECEIVED = 32'h00000014;
   /// Received but dropped because a receive ring was full. (ro)
   localparam logic [31:0] BROADCAST_BLOCK_DROPPED = 32'h00000018;
-  /// Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own. Latched by PORT_CONFIGURE. (rw)
+  /// Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own.
+  /// Latched by PORT_CONFIGURE. (rw)
   localparam logic [31:0] BROADCAST_BLOCK_CHANNEL = 32'h00000080;
 
   // time_code block: Time-code configuration of the port named by the block's instance.
@@ -882,7 +906,8 @@ package spfe_pkg;
   /// Received time-codes that were not one more than the last (mod 64). (ro)
   localparam logic [31:0] TIME_CODE_BLOCK_INVALID = 32'h00000018;
 
-  // statistics block: Counters, one element per queue context, right behind the header. 64-bit pairs; read HI, LO, HI.
+  // statistics block: Counters, one element per queue context, right behind the header. 64-bit
+  // pairs; read HI, LO, HI.
   /// block_type STATISTICS.
   localparam logic [15:0] STATISTICS_BLOCK_TYPE = 16'h0008;
   /// Version of this block.
@@ -916,7 +941,10 @@ package spfe_pkg;
   /// High word. (ro)
   localparam logic [31:0] STATISTICS_BLOCK_DROPPED_HI = 32'h0000002c;
 
-  // mib block: Management information base of the port named by the block's instance: as many elements as the port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is none.
+  // mib block: Management information base of the port named by the block's instance: as many
+  // elements as the port has virtual channels or lanes, whichever is more. The 64-bit value of
+  // mib_item N is at MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says
+  // that there is none.
   /// block_type MIB.
   localparam logic [15:0] MIB_BLOCK_TYPE = 16'h0009;
   /// Version of this block.

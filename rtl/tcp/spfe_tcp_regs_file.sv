@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Generated from rtl/tcp/regs/registers.toml: do not edit; run `python3 rtl/tcp/regs/generate.py`.
+// Generated from rtl/tcp/regs/registers.toml: do not edit; run `make gen`.
 
-/// Stored registers, and decoding of reads and writes.
+/// Registers of the TCP core. Stores the registers, decodes reads and writes, and checks the range
+/// of what is written.
 module spfe_tcp_regs_file
   import spfe_tcp_regs_pkg::*;
 #(
-    /// As in the core.
-    parameter int unsigned SessionCount = 16,
-    /// As in the core.
-    parameter int unsigned VifCount = 1,
-    /// As in the core.
-    parameter int unsigned Mtu = 1500
+  /// Number of sessions.
+  parameter int unsigned SessionCount = 16,
+  /// Number of virtual interfaces.
+  parameter int unsigned VifCount = 1,
+  /// Longest IP packet in bytes.
+  parameter int unsigned Mtu = 1500
 ) (
-    /// Clock.
-    input logic clk_i,
-    /// Synchronous reset, active high: stored registers get their reset values.
-    input logic rst_i,
-    /// A word is written in this cycle; from the bus.
-    input logic wr_valid_i,
-    /// Its number; there since the cycle before.
-    input logic [9:0] wr_addr_i,
-    /// The word; there since the cycle before.
-    input logic [31:0] wr_data_i,
-    /// It is refused: not writable, locked, or a field out of its range; in the same cycle.
-    output logic wr_error_o,
-    /// Number of the word to read; from the bus.
-    input logic [9:0] rd_addr_i,
-    /// Its value, one cycle later; 0 for counters.
-    output logic [31:0] rd_data_o,
-    /// There is no such register; one cycle later.
-    output logic rd_error_o,
-    /// Registers of the operations on sessions cannot be written.
-    input logic lock_i,
-    /// Values from the core.
-    input regs_hw_t hw_i,
-    /// Stored values; to the core.
-    output regs_rw_t rw_o,
-    /// What is written in this cycle; to blocks that act on it.
-    output regs_wr_t wr_o
+  /// Clock.
+  input logic clk_i,
+  /// Synchronous reset, active high: gives the stored registers their reset values.
+  input logic rst_i,
+  /// Write strobe of the bus. Address and data are stable since the cycle before.
+  input logic wr_valid_i,
+  /// Word number of the write.
+  input logic [9:0] wr_addr_i,
+  /// Data of the write.
+  input logic [31:0] wr_data_i,
+  /// In the cycle of the strobe: the write is refused, because the word is not writable, is locked,
+  /// or has a field out of range.
+  output logic wr_error_o,
+  /// Word number of the read.
+  input logic [9:0] rd_addr_i,
+  /// Data of the read, one cycle after its address; 0 for counters.
+  output logic [31:0] rd_data_o,
+  /// No register has the address of the read; one cycle after the address.
+  output logic rd_error_o,
+  /// Refuses writes to the registers that are marked `lock`.
+  input logic lock_i,
+  /// Values that the core drives.
+  input regs_hw_t hw_i,
+  /// Values of the stored registers.
+  output regs_rw_t rw_o,
+  /// Write strobes for the core.
+  output regs_wr_t wr_o
 );
   regs_rw_t rw_q, rw_d;
   logic refused_q, refused_d, take;
@@ -259,17 +261,39 @@ module spfe_tcp_regs_file
         3'h0: group_d[0] = 32'h53544350;
         3'h1: group_d[0] = 32'h00010000;
         3'h2: group_d[0] = {hw_i.build_sizes_arp_entries, hw_i.build_sizes_sessions};
-        3'h3: group_d[0] = {hw_i.build_widths_user_rx, hw_i.build_widths_user_tx, hw_i.build_widths_mac_tx, hw_i.build_widths_mac_rx};
-        3'h4: group_d[0] = {4'd0, hw_i.build_limits_macs, hw_i.build_limits_vlans, hw_i.build_limits_vifs, hw_i.build_limits_mtu};
-        3'h5: group_d[0] = {17'd0, hw_i.build_features_rx_checksum, hw_i.build_features_rx_packed, hw_i.build_features_rx_eop_merge, hw_i.build_features_rx_reordering, hw_i.build_features_rx_out_of_sequence, hw_i.build_features_tx_drop_if_not_established, hw_i.build_features_tx_congestion_control, hw_i.build_features_tx_push, hw_i.build_features_status_events, hw_i.build_features_credit_events, hw_i.build_features_instant_ack, hw_i.build_features_arp_server, hw_i.build_features_arp_gratuitous, hw_i.build_features_icmp_server, hw_i.build_features_mac_tx_pad};
-        3'h6: group_d[0] = {hw_i.build_memories_tx_pipe, hw_i.build_memories_rx_pipe, hw_i.build_memories_rx_fifo_packets, hw_i.build_memories_rx_addr_bits, hw_i.build_memories_tx_addr_bits};
+        3'h3: group_d[0] = {
+          hw_i.build_widths_user_rx, hw_i.build_widths_user_tx, hw_i.build_widths_mac_tx,
+          hw_i.build_widths_mac_rx
+        };
+        3'h4: group_d[0] = {
+          4'd0, hw_i.build_limits_macs, hw_i.build_limits_vlans, hw_i.build_limits_vifs,
+          hw_i.build_limits_mtu
+        };
+        3'h5: group_d[0] = {
+          17'd0, hw_i.build_features_rx_checksum, hw_i.build_features_rx_packed,
+          hw_i.build_features_rx_eop_merge, hw_i.build_features_rx_reordering,
+          hw_i.build_features_rx_out_of_sequence, hw_i.build_features_tx_drop_if_not_established,
+          hw_i.build_features_tx_congestion_control, hw_i.build_features_tx_push,
+          hw_i.build_features_status_events, hw_i.build_features_credit_events,
+          hw_i.build_features_instant_ack, hw_i.build_features_arp_server,
+          hw_i.build_features_arp_gratuitous, hw_i.build_features_icmp_server,
+          hw_i.build_features_mac_tx_pad
+        };
+        3'h6: group_d[0] = {
+          hw_i.build_memories_tx_pipe, hw_i.build_memories_rx_pipe,
+          hw_i.build_memories_rx_fifo_packets, hw_i.build_memories_rx_addr_bits,
+          hw_i.build_memories_tx_addr_bits
+        };
         default: known_d[0] = 1'b0;
       endcase
     end
     if (rd_addr_i[9:3] == 7'd1) begin
       known_d[1] = 1'b1;
       unique case (rd_addr_i[2:0])
-        3'h0: group_d[1] = {20'd0, rw_q.control_wscale, 4'd0, rw_q.control_wscale_en, rw_q.control_ring_refuse, rw_q.control_rst_silent, rw_q.control_enable};
+        3'h0: group_d[1] = {
+          20'd0, rw_q.control_wscale, 4'd0, rw_q.control_wscale_en, rw_q.control_ring_refuse,
+          rw_q.control_rst_silent, rw_q.control_enable
+        };
         3'h1: group_d[1] = 32'd0;
         3'h2: group_d[1] = {2'd0, rw_q.rcv_wnd};
         3'h3: group_d[1] = {16'd0, rw_q.mss};
@@ -297,7 +321,9 @@ module spfe_tcp_regs_file
       known_d[3] = 1'b1;
       unique case (rd_addr_i[2:0])
         3'h0: group_d[3] = {29'd0, hw_i.vif_select};
-        3'h1: group_d[3] = {hw_i.vif_control_tag, 14'd0, hw_i.vif_control_vlan, hw_i.vif_control_enable};
+        3'h1: group_d[3] = {
+          hw_i.vif_control_tag, 14'd0, hw_i.vif_control_vlan, hw_i.vif_control_enable
+        };
         3'h2: group_d[3] = {16'd0, hw_i.vif_mac_high};
         3'h3: group_d[3] = hw_i.vif_mac_low;
         3'h4: group_d[3] = hw_i.vif_ip;
@@ -315,14 +341,18 @@ module spfe_tcp_regs_file
         3'h3: group_d[4] = {29'd0, rw_q.session_vif};
         3'h4: group_d[4] = 32'd0;
         3'h5: group_d[4] = 32'd0;
-        3'h6: group_d[4] = {30'd0, hw_i.session_status_snapshot_busy, hw_i.session_status_operation_busy};
+        3'h6: group_d[4] = {
+          30'd0, hw_i.session_status_snapshot_busy, hw_i.session_status_operation_busy
+        };
         default: known_d[4] = 1'b0;
       endcase
     end
     if (rd_addr_i[9:3] == 7'd9) begin
       known_d[5] = 1'b1;
       unique case (rd_addr_i[2:0])
-        3'h0: group_d[5] = {hw_i.view_state_mss, 5'd0, hw_i.view_state_vif, 4'd0, hw_i.view_state_state};
+        3'h0: group_d[5] = {
+          hw_i.view_state_mss, 5'd0, hw_i.view_state_vif, 4'd0, hw_i.view_state_state
+        };
         3'h1: group_d[5] = hw_i.view_peer_ip;
         3'h2: group_d[5] = {hw_i.view_ports_peer, hw_i.view_ports_local};
         3'h3: group_d[5] = hw_i.view_snd_una;

@@ -1,224 +1,234 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Generated from rtl/tcp/regs/registers.toml: do not edit; run `python3 rtl/tcp/regs/generate.py`.
+// Generated from rtl/tcp/regs/registers.toml: do not edit; run `make gen`.
 
-/// Registers of the TCP core: what is stored, read and written, and the order of the counters.
+/// Registers of the TCP core. Types of the stored values, the values from the core and the write
+/// strobes, and the order of the counters.
 package spfe_tcp_regs_pkg;
   import spfe_tcp_pkg::*;
 
   /* verilator lint_off UNUSEDPARAM */
-  /// Counters.
+  /// Number of counters.
   localparam int unsigned CounterCount = 43;
-  /// Number of the 32-bit word of the first one.
+  /// Word number of the first counter.
   localparam int unsigned CounterWord = 128;
   /* verilator lint_on UNUSEDPARAM */
 
   /// Values of the stored registers.
   typedef struct packed {
-    /// 0: nothing is received or sent.
+    /// 1: the core receives and sends frames.
     logic control_enable;
-    /// 1: no reset is sent to segments of no session.
+    /// 1: the core sends no reset in answer to segments that belong to no session.
     logic control_rst_silent;
-    /// A message that finds its ring full is 1: refused with an event, 0: stalled.
+    /// What happens to a message whose ring is full. 1: the core refuses it and reports an event;
+    /// 0: the message waits.
     logic control_ring_refuse;
-    /// Window scaling is offered (RFC 7323, 2).
+    /// 1: the core offers window scaling (RFC 7323, section 2).
     logic control_wscale_en;
-    /// Our shift of the window.
+    /// Window shift that the core announces.
     logic [3:0] control_wscale;
-    /// Receive window in bytes; what is above 65535 << CONTROL.WSCALE (or 65535 without scaling) cannot be announced.
+    /// Receive window in bytes. The core cannot announce more than 65535 << CONTROL.WSCALE, or
+    /// 65535 without scaling.
     logic [29:0] rcv_wnd;
-    /// Most bytes of payload in a segment, announced and never exceeded.
+    /// Maximum payload bytes of a segment. The core announces this value and never sends more.
     logic [15:0] mss;
-    /// Secret mixed into initial sequence numbers (RFC 6528); set it to a random number.
+    /// Secret of the initial sequence numbers (RFC 6528). Set it to a random number.
     logic [31:0] iss_key;
-    /// Least retransmission timeout in ticks (RFC 6298).
+    /// Minimum retransmission timeout in ticks (RFC 6298).
     logic [15:0] rto_min;
-    /// Greatest retransmission timeout in ticks.
+    /// Maximum retransmission timeout in ticks.
     logic [15:0] rto_max;
-    /// Retransmission timeout in ticks before a round trip was measured.
+    /// Initial retransmission timeout in ticks, before the first round-trip measurement.
     logic [15:0] rto_init;
-    /// SYN and SYN-ACK.
+    /// Attempts for SYN and SYN-ACK.
     logic [7:0] tries_syn;
-    /// Data and FIN.
+    /// Attempts for data and FIN.
     logic [7:0] tries_data;
-    /// Ticks an acknowledgement may wait (RFC 9293, 3.8.6.3: below half a second).
+    /// Maximum delay of an acknowledgement in ticks (RFC 9293, 3.8.6.3: less than half a second).
     logic [15:0] delack;
-    /// Ticks in TIME-WAIT.
+    /// Duration of TIME-WAIT in ticks.
     logic [15:0] time_wait;
-    /// Longest distance of probes of a closed window in ticks.
+    /// Maximum interval between probes of a closed window in ticks.
     logic [15:0] persist_max;
-    /// Ticks between ARP requests for one address.
+    /// Interval between ARP requests for one address in ticks.
     logic [15:0] arp_retry;
-    /// ARP requests without an answer before an address counts as not resolvable.
+    /// ARP requests without an answer after which an address counts as unreachable.
     logic [7:0] arp_tries;
-    /// Ticks between announcements of our addresses, and after which a known address is asked for again; 0: never.
+    /// Interval in ticks at which the core announces its addresses and asks again for known ones;
+    /// 0: never.
     logic [31:0] arp_refresh;
-    /// Session that is operated on and shown.
+    /// Session that the SESSION_* and VIEW_* registers access.
     logic [8:0] session_select;
-    /// Address of the peer; LISTEN: 0 takes any.
+    /// IPv4 address of the peer. For LISTEN, 0 accepts any peer.
     logic [31:0] session_peer_ip;
-    /// Ours.
+    /// Local port.
     logic [15:0] session_ports_local;
-    /// The peer's; not for LISTEN.
+    /// Port of the peer; ignored by LISTEN.
     logic [15:0] session_ports_peer;
     /// Virtual interface for LISTEN and CONNECT.
     logic [2:0] session_vif;
   } regs_rw_t;
 
-  /// Values that come from the core.
+  /// Values that the core drives.
   typedef struct packed {
-    /// Sessions (SESSION_COUNT).
+    /// Number of sessions (SESSION_COUNT).
     logic [15:0] build_sizes_sessions;
-    /// Entries of the table of addresses (ARP_TABLE_ENTRY_COUNT).
+    /// Entries of the ARP table (ARP_TABLE_ENTRY_COUNT).
     logic [15:0] build_sizes_arp_entries;
-    /// From the MAC (MAC2TCP_DATA_WIDTH).
+    /// MAC to core (MAC2TCP_DATA_WIDTH).
     logic [7:0] build_widths_mac_rx;
-    /// To the MAC (TCP2MAC_DATA_WIDTH).
+    /// Core to MAC (TCP2MAC_DATA_WIDTH).
     logic [7:0] build_widths_mac_tx;
-    /// From the user (USER2TCP_DATA_WIDTH).
+    /// User to core (USER2TCP_DATA_WIDTH).
     logic [7:0] build_widths_user_tx;
-    /// To the user (TCP2USER_DATA_WIDTH).
+    /// Core to user (TCP2USER_DATA_WIDTH).
     logic [7:0] build_widths_user_rx;
-    /// Largest IP packet in bytes (MTU).
+    /// Longest IP packet in bytes (MTU).
     logic [15:0] build_limits_mtu;
-    /// Virtual interfaces (VIRTUAL_INTERFACES_COUNT).
+    /// Number of virtual interfaces (VIRTUAL_INTERFACES_COUNT).
     logic [3:0] build_limits_vifs;
-    /// Different tags (VLAN_COUNT).
+    /// Number of different VLAN tags (VLAN_COUNT).
     logic [3:0] build_limits_vlans;
-    /// Different MAC addresses (MAC_ADDRESS_COUNT).
+    /// Number of different MAC addresses (MAC_ADDRESS_COUNT).
     logic [3:0] build_limits_macs;
-    /// Frames are padded to 60 bytes.
+    /// The transmitter pads frames to 60 bytes.
     logic build_features_mac_tx_pad;
-    /// Echo requests are answered (ICMP_SERVER_EN).
+    /// The core answers ICMP echo requests (ICMP_SERVER_EN).
     logic build_features_icmp_server;
-    /// Addresses are announced and refreshed (ARP_GRATUITOUS_REFRESH_EN).
+    /// The core announces its addresses and refreshes known ones (ARP_GRATUITOUS_REFRESH_EN).
     logic build_features_arp_gratuitous;
-    /// ARP requests are answered (ARP_SERVER_EN).
+    /// The core answers ARP requests (ARP_SERVER_EN).
     logic build_features_arp_server;
-    /// Data is acknowledged at once (INSTANT_ACK_EN).
+    /// The core acknowledges data without delay (INSTANT_ACK_EN).
     logic build_features_instant_ack;
-    /// Events of credit (EMI_CREDIT_EN).
+    /// The core reports credit events (EMI_CREDIT_EN).
     logic build_features_credit_events;
-    /// Events of status (EMI_STATUS_EN).
+    /// The core reports status events (EMI_STATUS_EN).
     logic build_features_status_events;
-    /// PSH on all data (TX_PUSH_BIT_VALUE).
+    /// Every data segment carries PSH (TX_PUSH_BIT_VALUE).
     logic build_features_tx_push;
-    /// NewReno (TX_CONGESTION_CONTROL_EN).
+    /// NewReno congestion control (TX_CONGESTION_CONTROL_EN).
     logic build_features_tx_congestion_control;
-    /// Messages to closed sessions are discarded (TX_DROP_IF_NOT_ESTABLISHED_EN).
+    /// The core discards messages to sessions that are not established
+    /// (TX_DROP_IF_NOT_ESTABLISHED_EN).
     logic build_features_tx_drop_if_not_established;
-    /// Segments out of order are delivered (RX_OOS_SEQNUM_EN).
+    /// The core delivers segments out of order (RX_OOS_SEQNUM_EN).
     logic build_features_rx_out_of_sequence;
-    /// Segments are put in order (RX_REORDERING_EN).
+    /// The core puts segments in order (RX_REORDERING_EN).
     logic build_features_rx_reordering;
-    /// The last beat waits for the end of the frame.
+    /// The last beat of the payload waits for the end of the frame.
     logic build_features_rx_eop_merge;
-    /// Full beats from the first one.
+    /// The payload starts at byte 0 of the first beat, and all beats but the last are full.
     logic build_features_rx_packed;
-    /// Store-and-forward (RX_CHECKSUM_VERIFICATION_EN).
+    /// Store-and-forward: the core delivers a segment after it checked the checksum
+    /// (RX_CHECKSUM_VERIFICATION_EN).
     logic build_features_rx_checksum;
-    /// log2 of the 16-byte words for retransmission (TX_RETRANSMIT_MEM_ADDR_WIDTH).
+    /// log2 of the number of 16-byte words of the retransmission memory
+    /// (TX_RETRANSMIT_MEM_ADDR_WIDTH).
     logic [7:0] build_memories_tx_addr_bits;
-    /// log2 of the words for reordering (RX_REORDERING_MEM_ADDR_WIDTH).
+    /// log2 of the number of words of the reordering memory (RX_REORDERING_MEM_ADDR_WIDTH).
     logic [7:0] build_memories_rx_addr_bits;
-    /// Frames of MTU size in the receive FIFO (RX_FIFO_PACKET_COUNT).
+    /// Frames of MTU size that the receive FIFO holds (RX_FIFO_PACKET_COUNT).
     logic [7:0] build_memories_rx_fifo_packets;
-    /// Registers behind the receiver (RX_OUTPUT_PIPE_COUNT).
+    /// Pipeline stages after the receiver (RX_OUTPUT_PIPE_COUNT).
     logic [3:0] build_memories_rx_pipe;
-    /// Registers before the MAC (TX_OUTPUT_PIPE_COUNT).
+    /// Pipeline stages before the MAC (TX_OUTPUT_PIPE_COUNT).
     logic [3:0] build_memories_tx_pipe;
-    /// Virtual interface that the registers VIF_* show.
+    /// Virtual interface that the VIF_* registers access.
     logic [2:0] vif_select;
-    /// The interface is in use. When this is set, its address is announced.
+    /// 1: the interface is in use. Setting this bit announces its address.
     logic vif_control_enable;
-    /// Its frames carry an IEEE 802.1Q tag.
+    /// 1: frames carry an IEEE 802.1Q tag.
     logic vif_control_vlan;
-    /// The tag: priority, DEI and VLAN identifier.
+    /// 802.1Q tag: priority, DEI and VLAN identifier.
     logic [15:0] vif_control_tag;
-    /// MAC address, first two bytes: the first one in bits 15:8.
+    /// First two bytes of the MAC address; byte 0 is in bits 15:8.
     logic [15:0] vif_mac_high;
-    /// MAC address, last four bytes: the last one in bits 7:0.
+    /// Last four bytes of the MAC address; byte 5 is in bits 7:0.
     logic [31:0] vif_mac_low;
-    /// IPv4 address; the first byte in bits 31:24.
+    /// IPv4 address; byte 0 is in bits 31:24.
     logic [31:0] vif_ip;
-    /// Mask of its subnet.
+    /// Subnet mask.
     logic [31:0] vif_mask;
-    /// Next hop to addresses outside of the subnet.
+    /// Next hop to addresses outside the subnet.
     logic [31:0] vif_gateway;
-    /// The operation is not taken yet.
+    /// 1: the core has not accepted the operation yet.
     logic session_status_operation_busy;
-    /// The copy is not made yet.
+    /// 1: the snapshot is not complete yet.
     logic session_status_snapshot_busy;
-    /// 0 CLOSED, 1 LISTEN, 2 SYN-SENT, 3 SYN-RECEIVED, 4 ESTABLISHED, 5 FIN-WAIT-1, 6 FIN-WAIT-2, 7 CLOSE-WAIT, 8 CLOSING, 9 LAST-ACK, 10 TIME-WAIT, 11 address of the next hop is asked for.
+    /// 0 CLOSED, 1 LISTEN, 2 SYN-SENT, 3 SYN-RECEIVED, 4 ESTABLISHED, 5 FIN-WAIT-1, 6 FIN-WAIT-2, 7
+    /// CLOSE-WAIT, 8 CLOSING, 9 LAST-ACK, 10 TIME-WAIT, 11 waiting for the MAC address of the next
+    /// hop.
     logic [3:0] view_state_state;
-    /// Virtual interface.
+    /// Virtual interface of the session.
     logic [2:0] view_state_vif;
-    /// Most bytes of payload the peer takes in a segment.
+    /// Maximum payload bytes of a segment that the peer accepts.
     logic [15:0] view_state_mss;
-    /// Address of the peer.
+    /// IPv4 address of the peer.
     logic [31:0] view_peer_ip;
-    /// Ours.
+    /// Local port.
     logic [15:0] view_ports_local;
-    /// The peer's.
+    /// Port of the peer.
     logic [15:0] view_ports_peer;
-    /// SND.UNA.
+    /// SND.UNA (RFC 9293): first byte that is not acknowledged.
     logic [31:0] view_snd_una;
-    /// SND.NXT.
+    /// SND.NXT (RFC 9293): next byte to send.
     logic [31:0] view_snd_nxt;
-    /// RCV.NXT.
+    /// RCV.NXT (RFC 9293): next byte expected from the peer.
     logic [31:0] view_rcv_nxt;
-    /// SND.WND in bytes.
+    /// SND.WND (RFC 9293): send window in bytes.
     logic [31:0] view_snd_wnd;
     /// Congestion window in bytes.
     logic [31:0] view_cwnd;
-    /// Slow start threshold in bytes.
+    /// Slow-start threshold in bytes.
     logic [31:0] view_ssthresh;
     /// Retransmission timeout.
     logic [15:0] view_times_rto;
-    /// Smoothed round trip.
+    /// Smoothed round-trip time.
     logic [15:0] view_times_srtt;
-    /// Bytes free in the ring.
+    /// Free bytes of the retransmission ring.
     logic [31:0] view_credit;
-    /// Of the last one; 0: none was measured.
+    /// Last measurement; 0: none yet.
     logic [15:0] probe_rx_last;
-    /// Least one; 65535: none was measured.
+    /// Minimum; 65535: no measurement yet.
     logic [15:0] probe_rx_range_min;
-    /// Greatest one; 0: none was measured.
+    /// Maximum; 0: no measurement yet.
     logic [15:0] probe_rx_range_max;
-    /// Of the last one; 0: none was measured.
+    /// Last measurement; 0: none yet.
     logic [15:0] probe_tx_last;
-    /// Least one; 65535: none was measured.
+    /// Minimum; 65535: no measurement yet.
     logic [15:0] probe_tx_range_min;
-    /// Greatest one; 0: none was measured.
+    /// Maximum; 0: no measurement yet.
     logic [15:0] probe_tx_range_max;
   } regs_hw_t;
 
-  /// Register is written in this cycle.
+  /// Strobes: a write to the register takes effect in this cycle.
   typedef struct packed {
-    /// Commands for the whole core; a written 1 acts.
+    /// Commands for the whole core. Writing 1 to a bit starts the command.
     logic command;
-    /// Virtual interface that the registers VIF_* show.
+    /// Virtual interface that the VIF_* registers access.
     logic vif_select;
-    /// Switches of the interface; disable it while the other VIF registers change.
+    /// Switches of the interface. Disable the interface before you change the other VIF registers.
     logic vif_control;
-    /// MAC address, first two bytes: the first one in bits 15:8.
+    /// First two bytes of the MAC address; byte 0 is in bits 15:8.
     logic vif_mac_high;
-    /// MAC address, last four bytes: the last one in bits 7:0.
+    /// Last four bytes of the MAC address; byte 5 is in bits 7:0.
     logic vif_mac_low;
-    /// IPv4 address; the first byte in bits 31:24.
+    /// IPv4 address; byte 0 is in bits 31:24.
     logic vif_ip;
-    /// Mask of its subnet.
+    /// Subnet mask.
     logic vif_mask;
-    /// Next hop to addresses outside of the subnet.
+    /// Next hop to addresses outside the subnet.
     logic vif_gateway;
-    /// Starts an operation on the session; SESSION_STATUS tells when the core has taken it.
+    /// Starts an operation on the session. SESSION_STATUS shows when the core has accepted it.
     logic session_operation;
-    /// A write of any value copies the state of the session into the registers VIEW_*.
+    /// Writing any value copies the state of the session into the VIEW_* registers.
     logic session_snapshot;
   } regs_wr_t;
 
   /// Events of this cycle, one bit for each counter.
   function automatic logic [CounterCount-1:0] counter_events(
-      rx_count_t rx, tx_count_t tx, eng_count_t eng, net_count_t net, logic event_lost);
+    rx_count_t rx, tx_count_t tx, eng_count_t eng, net_count_t net, logic event_lost
+  );
     logic [CounterCount-1:0] v;
     v[0] = rx.frames;
     v[1] = rx.segments;

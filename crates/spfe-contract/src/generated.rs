@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Generated from contract/spfe.toml by contract/gen/generate.py: do not edit; run `make gen`.
+// Generated from contract/spfe.toml: do not edit; run `make gen`.
 
 /// What register MAGIC holds.
 pub const CONTRACT_MAGIC: u32 = 0x53504645;
@@ -15,17 +15,20 @@ pub const RING_LOG2_MIN: u64 = 2;
 pub const RING_LOG2_MAX: u64 = 15;
 /// Low bits of the 16-bit region field of an entry: index into the memory-region table.
 pub const REGION_INDEX_BITS: u64 = 12;
-/// High bits of the region field: generation of that index, so that an entry naming a revoked region is caught.
+/// High bits of the region field: generation of that index, so that an entry naming a revoked
+/// region is caught.
 pub const REGION_GENERATION_BITS: u64 = 4;
 /// Bits of the byte offset inside a region.
 pub const OFFSET_BITS: u64 = 48;
-/// Most bytes one inline entry carries (8 in the address word, 3 in the length word): a SpaceFibre path address.
+/// Most bytes one inline entry carries (8 in the address word, 3 in the length word): a SpaceFibre
+/// path address.
 pub const INLINE_MAX_BYTES: u64 = 11;
 /// Most entries one packet may be gathered from; a longer chain is CHAIN_TOO_LONG.
 pub const CHAIN_MAX: u64 = 16;
 /// Most packets one burst entry describes.
 pub const BURST_MAX: u64 = 65535;
-/// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker NONE.
+/// Longest piece one entry may describe (1 GiB). Longer packets are sent as pieces with end marker
+/// NONE.
 pub const PACKET_MAX_BYTES: u64 = 1073741824;
 /// Records of a packed receive area start at multiples of this many bytes.
 pub const PACKED_ALIGN: u64 = 8;
@@ -45,7 +48,8 @@ pub const PAGE_LOG2_MIN: u64 = 12;
 pub const PAGE_LOG2_MAX: u64 = 30;
 /// PCI vendor of a device on PCI Express (pid.codes), subsystem vendor too.
 pub const PCI_VENDOR: u64 = 4617;
-/// PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is MSI-X entry n.
+/// PCI device of a device on PCI Express, subsystem too. Registers are BAR 0; event vector n is
+/// MSI-X entry n.
 pub const PCI_DEVICE: u64 = 24334;
 /// PCI class code: network controller, other.
 pub const PCI_CLASS: u64 = 163840;
@@ -1061,7 +1065,8 @@ pub enum MibItem {
     IdleTimeLimit = 0xa,
     /// Bandwidth Credit Limit: Fixed when the link is made.
     BandwidthCreditLimit = 0xb,
-    /// Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link is made.
+    /// Minimum Bandwidth Credit Threshold: In tenths of the limit below zero; fixed when the link
+    /// is made.
     MinimumBandwidthCreditThreshold = 0xc,
     /// FCT Multiplier: Worth of an FCT; fixed when the link is made.
     FctMultiplier = 0xd,
@@ -1071,7 +1076,8 @@ pub enum MibItem {
     TxEn = 0xf,
     /// RxEn: The lane receives.
     RxEn = 0x10,
-    /// Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link reset, and while no lane is active.
+    /// Maximum Number of Data-Sending Lanes: At most the lanes there are; taken over by a link
+    /// reset, and while no lane is active.
     MaxDataSendingLanes = 0x11,
     /// Bypass: A plain single lane on lane 0: as configured, or as the far end needs it.
     Bypass = 0x12,
@@ -1354,7 +1360,8 @@ pub mod submit_flags {
     pub const TYPE_SHIFT: u32 = 0;
     /// entry_type. In place.
     pub const TYPE_MASK: u16 = 0x000f;
-    /// Write a completion when done; one completion frees every earlier entry. Errors are always signalled.
+    /// Write a completion when done; one completion frees every earlier entry. Errors are always
+    /// signalled.
     pub const SIGNAL: u16 = 1 << 4;
     /// Last entry of a group: publish completions and receive runs now.
     pub const LAST: u16 = 1 << 5;
@@ -1364,7 +1371,8 @@ pub mod submit_flags {
     pub const END_SHIFT: u32 = 7;
     /// end_marker. In place.
     pub const END_MASK: u16 = 0x0180;
-    /// Start only after everything before it is done. Transmit queues are in order, so this matters for RDMA only.
+    /// Start only after everything before it is done. Transmit queues are in order, so this matters
+    /// for RDMA only.
     pub const FENCE: u16 = 1 << 9;
     /// Lowest bit of MBZ.
     pub const MBZ_SHIFT: u32 = 10;
@@ -1384,7 +1392,8 @@ pub mod completion_flags {
     pub const TIMED: u16 = 1 << 3;
     /// The side array holds a time for this completion.
     pub const STAMPED: u16 = 1 << 4;
-    /// This run starts at offset 0 of the packed area; the bytes from the end of the last run to the end of the area are unused.
+    /// This run starts at offset 0 of the packed area; the bytes from the end of the last run to
+    /// the end of the area are unused.
     pub const WRAP: u16 = 1 << 5;
     /// Messages were dropped before this one because the ring was full (message receive only).
     pub const LOST: u16 = 1 << 6;
@@ -1801,7 +1810,8 @@ const _: () = {
     assert!(at::RESERVED0_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
-/// Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way in.
+/// Broadcast message or time-code: MESSAGE entry on the way out, completion-ring entry on the way
+/// in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Message {
     /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
@@ -1853,7 +1863,8 @@ pub mod message {
     pub const DATA_WORD: usize = 0;
     /// Lowest bit of data in its word.
     pub const DATA_SHIFT: u32 = 0;
-    /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags. In place.
+    /// Broadcast: the 8 data bytes, byte 0 least significant. Time-code: bits 5:0 time, 7:6 flags.
+    /// In place.
     pub const DATA_MASK: u64 = 0xffffffffffffffff;
     /// Word of channel.
     pub const CHANNEL_WORD: usize = 1;
@@ -1954,13 +1965,15 @@ pub mod completion {
     pub const BYTES_WORD: usize = 0;
     /// Lowest bit of bytes in its word.
     pub const BYTES_SHIFT: u32 = 0;
-    /// Bytes of all packets this completion reports; status detail where status is not OK. In place.
+    /// Bytes of all packets this completion reports; status detail where status is not OK. In
+    /// place.
     pub const BYTES_MASK: u64 = 0x00000000ffffffff;
     /// Word of packets.
     pub const PACKETS_WORD: usize = 0;
     /// Lowest bit of packets in its word.
     pub const PACKETS_SHIFT: u32 = 32;
-    /// Packets (posted receive: 1 per buffer; packed receive: records) this completion reports. In place.
+    /// Packets (posted receive: 1 per buffer; packed receive: records) this completion reports. In
+    /// place.
     pub const PACKETS_MASK: u64 = 0x0000ffff00000000;
     /// Word of vc.
     pub const VC_WORD: usize = 0;
@@ -1978,7 +1991,8 @@ pub mod completion {
     pub const POSITION_WORD: usize = 1;
     /// Lowest bit of position in its word.
     pub const POSITION_SHIFT: u32 = 0;
-    /// Free-running position (mod 65536) of the last submission entry this completion frees. In place.
+    /// Free-running position (mod 65536) of the last submission entry this completion frees. In
+    /// place.
     pub const POSITION_MASK: u64 = 0x000000000000ffff;
     /// Word of reserved0.
     pub const RESERVED0_WORD: usize = 1;
@@ -2006,7 +2020,8 @@ const _: () = {
     assert!(at::POSITION_MASK ^ at::RESERVED0_MASK ^ at::FLAGS_MASK ^ at::PHASE_MASK == u64::MAX);
 };
 
-/// In front of each record of a packed receive area; the next one starts at the next multiple of 8 bytes.
+/// In front of each record of a packed receive area; the next one starts at the next multiple of 8
+/// bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordHeader {
@@ -2043,7 +2058,8 @@ const _: () = {
     assert!(core::mem::offset_of!(RecordHeader, reserved0) == at::RESERVED0_OFFSET);
 };
 
-/// Per queue, written by the host, read by the device: what the host waits for. Alone on its cache line.
+/// Per queue, written by the host, read by the device: what the host waits for. Alone on its cache
+/// line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostLine {
@@ -2059,7 +2075,8 @@ pub struct HostLine {
     pub want_bytes: u64,
     /// Wake this long after the first completion at or past first_position.
     pub after_first_ns: u64,
-    /// Free-running completion position of the first completion not yet reported to the application.
+    /// Free-running completion position of the first completion not yet reported to the
+    /// application.
     pub first_position: u32,
     /// Zero.
     pub reserved1: u32,
@@ -2087,7 +2104,8 @@ pub mod host_line {
     pub const WANT_BYTES_OFFSET: usize = 16;
     /// Wake this long after the first completion at or past first_position.
     pub const AFTER_FIRST_NS_OFFSET: usize = 24;
-    /// Free-running completion position of the first completion not yet reported to the application.
+    /// Free-running completion position of the first completion not yet reported to the
+    /// application.
     pub const FIRST_POSITION_OFFSET: usize = 32;
     /// Zero.
     pub const RESERVED1_OFFSET: usize = 36;
@@ -2127,7 +2145,8 @@ pub struct DeviceLine {
     pub state: u32,
     /// status that stopped the queue, or 0.
     pub error: u32,
-    /// Receive: a packet waited for room when completions up to position 31:0 were written and submissions up to position 63:32 used.
+    /// Receive: a packet waited for room when completions up to position 31:0 were written and
+    /// submissions up to position 63:32 used.
     pub full: u64,
     /// Zero.
     pub reserved1: u64,
@@ -2153,7 +2172,8 @@ pub mod device_line {
     pub const STATE_OFFSET: usize = 8;
     /// status that stopped the queue, or 0.
     pub const ERROR_OFFSET: usize = 12;
-    /// Receive: a packet waited for room when completions up to position 31:0 were written and submissions up to position 63:32 used.
+    /// Receive: a packet waited for room when completions up to position 31:0 were written and
+    /// submissions up to position 63:32 used.
     pub const FULL_OFFSET: usize = 16;
     /// Zero.
     pub const RESERVED1_OFFSET: usize = 24;
@@ -2228,7 +2248,8 @@ pub mod global_block {
     pub const CFG_COMMAND: u32 = 0x80;
     /// Object the command is about. (rw)
     pub const CFG_INDEX: u32 = 0x84;
-    /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is equal. (rw)
+    /// Write a non-zero value that is not CFG_ACK last, ring the doorbell, wait until CFG_ACK is
+    /// equal. (rw)
     pub const CFG_SEQ: u32 = 0x88;
     /// mib_item that MIB_SET sets. (rw)
     pub const MIB_ITEM: u32 = 0x8c;
@@ -2260,11 +2281,13 @@ pub mod port_block {
     pub const LANE_RATE_MBPS: u32 = 0x20;
     /// User data rate one way in kbit/s; 0 = not limited. (ro)
     pub const USER_RATE_KBPS: u32 = 0x24;
-    /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the message contexts, one half that transmit, then one half that receive. (ro)
+    /// Index of the port's first queue context: TX of VC 0, RX of VC 0, TX of VC 1, ...; then the
+    /// message contexts, one half that transmit, then one half that receive. (ro)
     pub const FIRST_QUEUE: u32 = 0x28;
     /// Queue contexts of this port. (ro)
     pub const QUEUE_COUNT: u32 = 0x2c;
-    /// 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the first PORT_CONFIGURE of a port that is to stay up. (rw)
+    /// 1: start the link. 0 after a reset of the bus, whatever the link does: write 1 before the
+    /// first PORT_CONFIGURE of a port that is to stay up. (rw)
     pub const LINK_START: u32 = 0x80;
     /// Priorities of VC 0 to 7, 4 bits each, 0 is the highest (ECSS-E-ST-50-11C 5.7.4). (rw)
     pub const VC_PRIORITY_0: u32 = 0x84;
@@ -2304,7 +2327,8 @@ pub mod queue_block {
     pub const VECTOR: u32 = 0x4c;
     /// log2 of the entries of the submission ring. (rw)
     pub const SQ_LOG2: u32 = 0x50;
-    /// log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and MESSAGE_RX. (rw)
+    /// log2 of the entries of the completion ring: not less than SQ_LOG2, equal for RX_PACKED and
+    /// MESSAGE_RX. (rw)
     pub const CQ_LOG2: u32 = 0x54;
     /// Submission ring address {region, offset}, low word. (rw)
     pub const SQ_LO: u32 = 0x58;
@@ -2314,7 +2338,8 @@ pub mod queue_block {
     pub const CQ_LO: u32 = 0x60;
     /// Completion ring address, high word. (rw)
     pub const CQ_HI: u32 = 0x64;
-    /// Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device that paces its links in advance uses it. (rw)
+    /// Side array of 64-bit times, one per completion, low word. Needed without STAMP too: a device
+    /// that paces its links in advance uses it. (rw)
     pub const STAMP_LO: u32 = 0x68;
     /// Side array, high word. (rw)
     pub const STAMP_HI: u32 = 0x6c;
@@ -2328,7 +2353,8 @@ pub mod queue_block {
     pub const AREA_HI: u32 = 0x7c;
     /// Packed area size in bytes. (rw)
     pub const AREA_BYTES: u32 = 0x80;
-    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0 on a SpaceWire port. (rw)
+    /// Message receive: bits 7:0 channel, 15:8 type, 16 match channel, 17 match type; 31:18 zero. 0
+    /// on a SpaceWire port. (rw)
     pub const FILTER: u32 = 0x84;
 }
 
@@ -2342,9 +2368,11 @@ pub mod region_block {
     pub const SIZE: u32 = 0x10;
     /// Bytes from one element to the next. Registers are at offsets in an element.
     pub const STRIDE: u32 = 0x80;
-    /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the region is enabled, else 0. (ro)
+    /// Region field of entries and addresses: generation << 12 | index, 16 bits. Never 0 while the
+    /// region is enabled, else 0. (ro)
     pub const KEY: u32 = 0x00;
-    /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of shared memory. (rw)
+    /// Bus address of the memory or of the page list, low word (CAP_IOVA), or the segment number of
+    /// shared memory. (rw)
     pub const BASE_LO: u32 = 0x40;
     /// Bus address, high word. (rw)
     pub const BASE_HI: u32 = 0x44;
@@ -2356,7 +2384,8 @@ pub mod region_block {
     pub const ACCESS: u32 = 0x50;
     /// Protection domain: less than DOMAINS. (rw)
     pub const DOMAIN: u32 = 0x54;
-    /// 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX): BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw)
+    /// 0 contiguous from BASE; otherwise log2 of the page size (PAGE_LOG2_MIN to PAGE_LOG2_MAX):
+    /// BASE is the bus address of a list of 64-bit bus addresses, one per page. (rw)
     pub const PAGE_LIST: u32 = 0x58;
 }
 
@@ -2390,7 +2419,8 @@ pub mod broadcast_block {
     pub const RECEIVED: u32 = 0x14;
     /// Received but dropped because a receive ring was full. (ro)
     pub const DROPPED: u32 = 0x18;
-    /// Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their own. Latched by PORT_CONFIGURE. (rw)
+    /// Broadcast channel, 0 to 255, of messages the device sends of itself; entries carry their
+    /// own. Latched by PORT_CONFIGURE. (rw)
     pub const CHANNEL: u32 = 0x80;
 }
 
@@ -2446,7 +2476,10 @@ pub mod statistics_block {
     pub const DROPPED_HI: u32 = 0x2c;
 }
 
-/// Management information base of the port named by the block's instance: as many elements as the port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is none.
+/// Management information base of the port named by the block's instance: as many elements as the
+/// port has virtual channels or lanes, whichever is more. The 64-bit value of mib_item N is at
+/// MIB_VALUE_BYTES times N in its element; read HI, LO, HI. 0 where PRESENT says that there is
+/// none.
 pub mod mib_block {
     /// block_type MIB.
     pub const TYPE: u16 = 9;

@@ -1,360 +1,374 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Generated from rtl/tcp/regs/registers.toml: do not edit; run `python3 rtl/tcp/regs/generate.py`.
+// Generated from rtl/tcp/regs/registers.toml: do not edit; run `make gen`.
 //! Registers of the TCP core: offsets in bytes, fields, counters.
 
-/// Offset: Identification: the letters STCP.
+/// Offset: Identification: the letters 'STCP', S in the most significant byte.
 pub const ID: u32 = 0x0000_0000;
-/// What ID reads.
+/// Value that ID reads.
 pub const ID_VALUE: u32 = 0x5354_4350;
-/// Offset: Version of this map: major in bits 31:16, minor in 15:0. Minor versions only add.
+/// Offset: Version of this map: major in bits 31:16, minor in bits 15:0. A minor version only adds
+/// registers.
 pub const VERSION: u32 = 0x0000_0004;
-/// What VERSION reads.
+/// Value that VERSION reads.
 pub const VERSION_VALUE: u32 = 0x0001_0000;
-/// Offset: Tables of this build.
+/// Offset: Table sizes of this build.
 pub const BUILD_SIZES: u32 = 0x0000_0008;
-/// Lowest bit: Sessions (SESSION_COUNT).
+/// Lowest bit: Number of sessions (SESSION_COUNT).
 pub const BUILD_SIZES_SESSIONS_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_SIZES_SESSIONS_MASK: u32 = 0x0000_FFFF;
-/// Lowest bit: Entries of the table of addresses (ARP_TABLE_ENTRY_COUNT).
+/// Lowest bit: Entries of the ARP table (ARP_TABLE_ENTRY_COUNT).
 pub const BUILD_SIZES_ARP_ENTRIES_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_SIZES_ARP_ENTRIES_MASK: u32 = 0xFFFF_0000;
-/// Offset: Widths of the streams in bits.
+/// Offset: Widths of the data streams in bits.
 pub const BUILD_WIDTHS: u32 = 0x0000_000C;
-/// Lowest bit: From the MAC (MAC2TCP_DATA_WIDTH).
+/// Lowest bit: MAC to core (MAC2TCP_DATA_WIDTH).
 pub const BUILD_WIDTHS_MAC_RX_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_WIDTHS_MAC_RX_MASK: u32 = 0x0000_00FF;
-/// Lowest bit: To the MAC (TCP2MAC_DATA_WIDTH).
+/// Lowest bit: Core to MAC (TCP2MAC_DATA_WIDTH).
 pub const BUILD_WIDTHS_MAC_TX_SHIFT: u32 = 8;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_WIDTHS_MAC_TX_MASK: u32 = 0x0000_FF00;
-/// Lowest bit: From the user (USER2TCP_DATA_WIDTH).
+/// Lowest bit: User to core (USER2TCP_DATA_WIDTH).
 pub const BUILD_WIDTHS_USER_TX_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_WIDTHS_USER_TX_MASK: u32 = 0x00FF_0000;
-/// Lowest bit: To the user (TCP2USER_DATA_WIDTH).
+/// Lowest bit: Core to user (TCP2USER_DATA_WIDTH).
 pub const BUILD_WIDTHS_USER_RX_SHIFT: u32 = 24;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_WIDTHS_USER_RX_MASK: u32 = 0xFF00_0000;
 /// Offset: Limits of this build.
 pub const BUILD_LIMITS: u32 = 0x0000_0010;
-/// Lowest bit: Largest IP packet in bytes (MTU).
+/// Lowest bit: Longest IP packet in bytes (MTU).
 pub const BUILD_LIMITS_MTU_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_LIMITS_MTU_MASK: u32 = 0x0000_FFFF;
-/// Lowest bit: Virtual interfaces (VIRTUAL_INTERFACES_COUNT).
+/// Lowest bit: Number of virtual interfaces (VIRTUAL_INTERFACES_COUNT).
 pub const BUILD_LIMITS_VIFS_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_LIMITS_VIFS_MASK: u32 = 0x000F_0000;
-/// Lowest bit: Different tags (VLAN_COUNT).
+/// Lowest bit: Number of different VLAN tags (VLAN_COUNT).
 pub const BUILD_LIMITS_VLANS_SHIFT: u32 = 20;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_LIMITS_VLANS_MASK: u32 = 0x00F0_0000;
-/// Lowest bit: Different MAC addresses (MAC_ADDRESS_COUNT).
+/// Lowest bit: Number of different MAC addresses (MAC_ADDRESS_COUNT).
 pub const BUILD_LIMITS_MACS_SHIFT: u32 = 24;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_LIMITS_MACS_MASK: u32 = 0x0F00_0000;
-/// Offset: Options of this build, 1: built in.
+/// Offset: Options of this build; 1 means built in.
 pub const BUILD_FEATURES: u32 = 0x0000_0014;
-/// Lowest bit: Frames are padded to 60 bytes.
+/// Lowest bit: The transmitter pads frames to 60 bytes.
 pub const BUILD_FEATURES_MAC_TX_PAD_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_MAC_TX_PAD_MASK: u32 = 0x0000_0001;
-/// Lowest bit: Echo requests are answered (ICMP_SERVER_EN).
+/// Lowest bit: The core answers ICMP echo requests (ICMP_SERVER_EN).
 pub const BUILD_FEATURES_ICMP_SERVER_SHIFT: u32 = 1;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_ICMP_SERVER_MASK: u32 = 0x0000_0002;
-/// Lowest bit: Addresses are announced and refreshed (ARP_GRATUITOUS_REFRESH_EN).
+/// Lowest bit: The core announces its addresses and refreshes known ones
+/// (ARP_GRATUITOUS_REFRESH_EN).
 pub const BUILD_FEATURES_ARP_GRATUITOUS_SHIFT: u32 = 2;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_ARP_GRATUITOUS_MASK: u32 = 0x0000_0004;
-/// Lowest bit: ARP requests are answered (ARP_SERVER_EN).
+/// Lowest bit: The core answers ARP requests (ARP_SERVER_EN).
 pub const BUILD_FEATURES_ARP_SERVER_SHIFT: u32 = 3;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_ARP_SERVER_MASK: u32 = 0x0000_0008;
-/// Lowest bit: Data is acknowledged at once (INSTANT_ACK_EN).
+/// Lowest bit: The core acknowledges data without delay (INSTANT_ACK_EN).
 pub const BUILD_FEATURES_INSTANT_ACK_SHIFT: u32 = 4;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_INSTANT_ACK_MASK: u32 = 0x0000_0010;
-/// Lowest bit: Events of credit (EMI_CREDIT_EN).
+/// Lowest bit: The core reports credit events (EMI_CREDIT_EN).
 pub const BUILD_FEATURES_CREDIT_EVENTS_SHIFT: u32 = 5;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_CREDIT_EVENTS_MASK: u32 = 0x0000_0020;
-/// Lowest bit: Events of status (EMI_STATUS_EN).
+/// Lowest bit: The core reports status events (EMI_STATUS_EN).
 pub const BUILD_FEATURES_STATUS_EVENTS_SHIFT: u32 = 6;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_STATUS_EVENTS_MASK: u32 = 0x0000_0040;
-/// Lowest bit: PSH on all data (TX_PUSH_BIT_VALUE).
+/// Lowest bit: Every data segment carries PSH (TX_PUSH_BIT_VALUE).
 pub const BUILD_FEATURES_TX_PUSH_SHIFT: u32 = 7;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_TX_PUSH_MASK: u32 = 0x0000_0080;
-/// Lowest bit: NewReno (TX_CONGESTION_CONTROL_EN).
+/// Lowest bit: NewReno congestion control (TX_CONGESTION_CONTROL_EN).
 pub const BUILD_FEATURES_TX_CONGESTION_CONTROL_SHIFT: u32 = 8;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_TX_CONGESTION_CONTROL_MASK: u32 = 0x0000_0100;
-/// Lowest bit: Messages to closed sessions are discarded (TX_DROP_IF_NOT_ESTABLISHED_EN).
+/// Lowest bit: The core discards messages to sessions that are not established
+/// (TX_DROP_IF_NOT_ESTABLISHED_EN).
 pub const BUILD_FEATURES_TX_DROP_IF_NOT_ESTABLISHED_SHIFT: u32 = 9;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_TX_DROP_IF_NOT_ESTABLISHED_MASK: u32 = 0x0000_0200;
-/// Lowest bit: Segments out of order are delivered (RX_OOS_SEQNUM_EN).
+/// Lowest bit: The core delivers segments out of order (RX_OOS_SEQNUM_EN).
 pub const BUILD_FEATURES_RX_OUT_OF_SEQUENCE_SHIFT: u32 = 10;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_RX_OUT_OF_SEQUENCE_MASK: u32 = 0x0000_0400;
-/// Lowest bit: Segments are put in order (RX_REORDERING_EN).
+/// Lowest bit: The core puts segments in order (RX_REORDERING_EN).
 pub const BUILD_FEATURES_RX_REORDERING_SHIFT: u32 = 11;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_RX_REORDERING_MASK: u32 = 0x0000_0800;
-/// Lowest bit: The last beat waits for the end of the frame.
+/// Lowest bit: The last beat of the payload waits for the end of the frame.
 pub const BUILD_FEATURES_RX_EOP_MERGE_SHIFT: u32 = 12;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_RX_EOP_MERGE_MASK: u32 = 0x0000_1000;
-/// Lowest bit: Full beats from the first one.
+/// Lowest bit: The payload starts at byte 0 of the first beat, and all beats but the last are full.
 pub const BUILD_FEATURES_RX_PACKED_SHIFT: u32 = 13;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_RX_PACKED_MASK: u32 = 0x0000_2000;
-/// Lowest bit: Store-and-forward (RX_CHECKSUM_VERIFICATION_EN).
+/// Lowest bit: Store-and-forward: the core delivers a segment after it checked the checksum
+/// (RX_CHECKSUM_VERIFICATION_EN).
 pub const BUILD_FEATURES_RX_CHECKSUM_SHIFT: u32 = 14;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_FEATURES_RX_CHECKSUM_MASK: u32 = 0x0000_4000;
-/// Offset: Memories and registers of this build.
+/// Offset: Memory sizes and pipeline stages of this build.
 pub const BUILD_MEMORIES: u32 = 0x0000_0018;
-/// Lowest bit: log2 of the 16-byte words for retransmission (TX_RETRANSMIT_MEM_ADDR_WIDTH).
+/// Lowest bit: log2 of the number of 16-byte words of the retransmission memory
+/// (TX_RETRANSMIT_MEM_ADDR_WIDTH).
 pub const BUILD_MEMORIES_TX_ADDR_BITS_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_MEMORIES_TX_ADDR_BITS_MASK: u32 = 0x0000_00FF;
-/// Lowest bit: log2 of the words for reordering (RX_REORDERING_MEM_ADDR_WIDTH).
+/// Lowest bit: log2 of the number of words of the reordering memory (RX_REORDERING_MEM_ADDR_WIDTH).
 pub const BUILD_MEMORIES_RX_ADDR_BITS_SHIFT: u32 = 8;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_MEMORIES_RX_ADDR_BITS_MASK: u32 = 0x0000_FF00;
-/// Lowest bit: Frames of MTU size in the receive FIFO (RX_FIFO_PACKET_COUNT).
+/// Lowest bit: Frames of MTU size that the receive FIFO holds (RX_FIFO_PACKET_COUNT).
 pub const BUILD_MEMORIES_RX_FIFO_PACKETS_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_MEMORIES_RX_FIFO_PACKETS_MASK: u32 = 0x00FF_0000;
-/// Lowest bit: Registers behind the receiver (RX_OUTPUT_PIPE_COUNT).
+/// Lowest bit: Pipeline stages after the receiver (RX_OUTPUT_PIPE_COUNT).
 pub const BUILD_MEMORIES_RX_PIPE_SHIFT: u32 = 24;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_MEMORIES_RX_PIPE_MASK: u32 = 0x0F00_0000;
-/// Lowest bit: Registers before the MAC (TX_OUTPUT_PIPE_COUNT).
+/// Lowest bit: Pipeline stages before the MAC (TX_OUTPUT_PIPE_COUNT).
 pub const BUILD_MEMORIES_TX_PIPE_SHIFT: u32 = 28;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const BUILD_MEMORIES_TX_PIPE_MASK: u32 = 0xF000_0000;
 /// Offset: Switches of the whole core.
 pub const CONTROL: u32 = 0x0000_0020;
-/// Lowest bit: 0: nothing is received or sent.
+/// Lowest bit: 1: the core receives and sends frames.
 pub const CONTROL_ENABLE_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const CONTROL_ENABLE_MASK: u32 = 0x0000_0001;
-/// Lowest bit: 1: no reset is sent to segments of no session.
+/// Lowest bit: 1: the core sends no reset in answer to segments that belong to no session.
 pub const CONTROL_RST_SILENT_SHIFT: u32 = 1;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const CONTROL_RST_SILENT_MASK: u32 = 0x0000_0002;
-/// Lowest bit: A message that finds its ring full is 1: refused with an event, 0: stalled.
+/// Lowest bit: What happens to a message whose ring is full. 1: the core refuses it and reports an
+/// event; 0: the message waits.
 pub const CONTROL_RING_REFUSE_SHIFT: u32 = 2;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const CONTROL_RING_REFUSE_MASK: u32 = 0x0000_0004;
-/// Lowest bit: Window scaling is offered (RFC 7323, 2).
+/// Lowest bit: 1: the core offers window scaling (RFC 7323, section 2).
 pub const CONTROL_WSCALE_EN_SHIFT: u32 = 3;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const CONTROL_WSCALE_EN_MASK: u32 = 0x0000_0008;
-/// Lowest bit: Our shift of the window.
+/// Lowest bit: Window shift that the core announces.
 pub const CONTROL_WSCALE_SHIFT: u32 = 8;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const CONTROL_WSCALE_MASK: u32 = 0x0000_0F00;
-/// Offset: Commands for the whole core; a written 1 acts.
+/// Offset: Commands for the whole core. Writing 1 to a bit starts the command.
 pub const COMMAND: u32 = 0x0000_0024;
-/// Lowest bit: Resets all but the registers for 16 cycles: sessions are forgotten. Clear CONTROL.ENABLE before, or frames under way are cut off.
+/// Lowest bit: Resets everything but the registers for 16 cycles; all sessions are lost. Clear
+/// CONTROL.ENABLE first, or frames in progress are cut off.
 pub const COMMAND_SOFT_RESET_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const COMMAND_SOFT_RESET_MASK: u32 = 0x0000_0001;
-/// Lowest bit: All counters become 0 within 64 cycles.
+/// Lowest bit: Clears all counters within 64 cycles.
 pub const COMMAND_CLEAR_COUNTERS_SHIFT: u32 = 1;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const COMMAND_CLEAR_COUNTERS_MASK: u32 = 0x0000_0002;
-/// Lowest bit: All latencies measured are forgotten.
+/// Lowest bit: Clears all measured latencies.
 pub const COMMAND_CLEAR_PROBES_SHIFT: u32 = 2;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const COMMAND_CLEAR_PROBES_MASK: u32 = 0x0000_0004;
-/// Offset: Receive window in bytes; what is above 65535 << CONTROL.WSCALE (or 65535 without scaling) cannot be announced.
+/// Offset: Receive window in bytes. The core cannot announce more than 65535 << CONTROL.WSCALE, or
+/// 65535 without scaling.
 pub const RCV_WND: u32 = 0x0000_0028;
-/// Offset: Most bytes of payload in a segment, announced and never exceeded.
+/// Offset: Maximum payload bytes of a segment. The core announces this value and never sends more.
 pub const MSS: u32 = 0x0000_002C;
-/// Offset: Secret mixed into initial sequence numbers (RFC 6528); set it to a random number.
+/// Offset: Secret of the initial sequence numbers (RFC 6528). Set it to a random number.
 pub const ISS_KEY: u32 = 0x0000_0030;
-/// Offset: Least retransmission timeout in ticks (RFC 6298).
+/// Offset: Minimum retransmission timeout in ticks (RFC 6298).
 pub const RTO_MIN: u32 = 0x0000_0034;
-/// Offset: Greatest retransmission timeout in ticks.
+/// Offset: Maximum retransmission timeout in ticks.
 pub const RTO_MAX: u32 = 0x0000_0038;
-/// Offset: Retransmission timeout in ticks before a round trip was measured.
+/// Offset: Initial retransmission timeout in ticks, before the first round-trip measurement.
 pub const RTO_INIT: u32 = 0x0000_003C;
-/// Offset: How often something is sent without an answer before the session is given up.
+/// Offset: How often the core sends a segment without an answer before it gives the session up.
 pub const TRIES: u32 = 0x0000_0040;
-/// Lowest bit: SYN and SYN-ACK.
+/// Lowest bit: Attempts for SYN and SYN-ACK.
 pub const TRIES_SYN_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const TRIES_SYN_MASK: u32 = 0x0000_00FF;
-/// Lowest bit: Data and FIN.
+/// Lowest bit: Attempts for data and FIN.
 pub const TRIES_DATA_SHIFT: u32 = 8;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const TRIES_DATA_MASK: u32 = 0x0000_FF00;
-/// Offset: Ticks an acknowledgement may wait (RFC 9293, 3.8.6.3: below half a second).
+/// Offset: Maximum delay of an acknowledgement in ticks (RFC 9293, 3.8.6.3: less than half a
+/// second).
 pub const DELACK: u32 = 0x0000_0044;
-/// Offset: Ticks in TIME-WAIT.
+/// Offset: Duration of TIME-WAIT in ticks.
 pub const TIME_WAIT: u32 = 0x0000_0048;
-/// Offset: Longest distance of probes of a closed window in ticks.
+/// Offset: Maximum interval between probes of a closed window in ticks.
 pub const PERSIST_MAX: u32 = 0x0000_004C;
-/// Offset: Ticks between ARP requests for one address.
+/// Offset: Interval between ARP requests for one address in ticks.
 pub const ARP_RETRY: u32 = 0x0000_0050;
-/// Offset: ARP requests without an answer before an address counts as not resolvable.
+/// Offset: ARP requests without an answer after which an address counts as unreachable.
 pub const ARP_TRIES: u32 = 0x0000_0054;
-/// Offset: Ticks between announcements of our addresses, and after which a known address is asked for again; 0: never.
+/// Offset: Interval in ticks at which the core announces its addresses and asks again for known
+/// ones; 0: never.
 pub const ARP_REFRESH: u32 = 0x0000_0058;
-/// Offset: Virtual interface that the registers VIF_* show.
+/// Offset: Virtual interface that the VIF_* registers access.
 pub const VIF_SELECT: u32 = 0x0000_0080;
-/// Offset: Switches of the interface; disable it while the other VIF registers change.
+/// Offset: Switches of the interface. Disable the interface before you change the other VIF
+/// registers.
 pub const VIF_CONTROL: u32 = 0x0000_0084;
-/// Lowest bit: The interface is in use. When this is set, its address is announced.
+/// Lowest bit: 1: the interface is in use. Setting this bit announces its address.
 pub const VIF_CONTROL_ENABLE_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIF_CONTROL_ENABLE_MASK: u32 = 0x0000_0001;
-/// Lowest bit: Its frames carry an IEEE 802.1Q tag.
+/// Lowest bit: 1: frames carry an IEEE 802.1Q tag.
 pub const VIF_CONTROL_VLAN_SHIFT: u32 = 1;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIF_CONTROL_VLAN_MASK: u32 = 0x0000_0002;
-/// Lowest bit: The tag: priority, DEI and VLAN identifier.
+/// Lowest bit: 802.1Q tag: priority, DEI and VLAN identifier.
 pub const VIF_CONTROL_TAG_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIF_CONTROL_TAG_MASK: u32 = 0xFFFF_0000;
-/// Offset: MAC address, first two bytes: the first one in bits 15:8.
+/// Offset: First two bytes of the MAC address; byte 0 is in bits 15:8.
 pub const VIF_MAC_HIGH: u32 = 0x0000_0088;
-/// Offset: MAC address, last four bytes: the last one in bits 7:0.
+/// Offset: Last four bytes of the MAC address; byte 5 is in bits 7:0.
 pub const VIF_MAC_LOW: u32 = 0x0000_008C;
-/// Offset: IPv4 address; the first byte in bits 31:24.
+/// Offset: IPv4 address; byte 0 is in bits 31:24.
 pub const VIF_IP: u32 = 0x0000_0090;
-/// Offset: Mask of its subnet.
+/// Offset: Subnet mask.
 pub const VIF_MASK: u32 = 0x0000_0094;
-/// Offset: Next hop to addresses outside of the subnet.
+/// Offset: Next hop to addresses outside the subnet.
 pub const VIF_GATEWAY: u32 = 0x0000_0098;
-/// Offset: Session that is operated on and shown.
+/// Offset: Session that the SESSION_* and VIEW_* registers access.
 pub const SESSION_SELECT: u32 = 0x0000_0100;
-/// Offset: Address of the peer; LISTEN: 0 takes any.
+/// Offset: IPv4 address of the peer. For LISTEN, 0 accepts any peer.
 pub const SESSION_PEER_IP: u32 = 0x0000_0104;
-/// Offset: Ports for LISTEN and CONNECT.
+/// Offset: TCP ports for LISTEN and CONNECT.
 pub const SESSION_PORTS: u32 = 0x0000_0108;
-/// Lowest bit: Ours.
+/// Lowest bit: Local port.
 pub const SESSION_PORTS_LOCAL_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const SESSION_PORTS_LOCAL_MASK: u32 = 0x0000_FFFF;
-/// Lowest bit: The peer's; not for LISTEN.
+/// Lowest bit: Port of the peer; ignored by LISTEN.
 pub const SESSION_PORTS_PEER_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const SESSION_PORTS_PEER_MASK: u32 = 0xFFFF_0000;
 /// Offset: Virtual interface for LISTEN and CONNECT.
 pub const SESSION_VIF: u32 = 0x0000_010C;
-/// Offset: Starts an operation on the session; SESSION_STATUS tells when the core has taken it.
+/// Offset: Starts an operation on the session. SESSION_STATUS shows when the core has accepted it.
 pub const SESSION_OPERATION: u32 = 0x0000_0110;
-/// Lowest bit: 1 LISTEN, 2 CONNECT, 3 CLOSE (after all data), 4 ABORT (reset).
+/// Lowest bit: 1 LISTEN, 2 CONNECT, 3 CLOSE (after all data is sent), 4 ABORT (sends a reset).
 pub const SESSION_OPERATION_CODE_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const SESSION_OPERATION_CODE_MASK: u32 = 0x0000_0007;
-/// Offset: A write of any value copies the state of the session into the registers VIEW_*.
+/// Offset: Writing any value copies the state of the session into the VIEW_* registers.
 pub const SESSION_SNAPSHOT: u32 = 0x0000_0114;
-/// Offset: Operations under way. While one bit is set, writes to the registers SESSION_* are refused.
+/// Offset: Operations in progress. While a bit is set, the core refuses writes to the SESSION_*
+/// registers.
 pub const SESSION_STATUS: u32 = 0x0000_0118;
-/// Lowest bit: The operation is not taken yet.
+/// Lowest bit: 1: the core has not accepted the operation yet.
 pub const SESSION_STATUS_OPERATION_BUSY_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const SESSION_STATUS_OPERATION_BUSY_MASK: u32 = 0x0000_0001;
-/// Lowest bit: The copy is not made yet.
+/// Lowest bit: 1: the snapshot is not complete yet.
 pub const SESSION_STATUS_SNAPSHOT_BUSY_SHIFT: u32 = 1;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const SESSION_STATUS_SNAPSHOT_BUSY_MASK: u32 = 0x0000_0002;
-/// Offset: State of the session when the copy was made.
+/// Offset: State of the session at the time of the snapshot.
 pub const VIEW_STATE: u32 = 0x0000_0120;
-/// Lowest bit: 0 CLOSED, 1 LISTEN, 2 SYN-SENT, 3 SYN-RECEIVED, 4 ESTABLISHED, 5 FIN-WAIT-1, 6 FIN-WAIT-2, 7 CLOSE-WAIT, 8 CLOSING, 9 LAST-ACK, 10 TIME-WAIT, 11 address of the next hop is asked for.
+/// Lowest bit: 0 CLOSED, 1 LISTEN, 2 SYN-SENT, 3 SYN-RECEIVED, 4 ESTABLISHED, 5 FIN-WAIT-1, 6
+/// FIN-WAIT-2, 7 CLOSE-WAIT, 8 CLOSING, 9 LAST-ACK, 10 TIME-WAIT, 11 waiting for the MAC address of
+/// the next hop.
 pub const VIEW_STATE_STATE_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIEW_STATE_STATE_MASK: u32 = 0x0000_000F;
-/// Lowest bit: Virtual interface.
+/// Lowest bit: Virtual interface of the session.
 pub const VIEW_STATE_VIF_SHIFT: u32 = 8;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIEW_STATE_VIF_MASK: u32 = 0x0000_0700;
-/// Lowest bit: Most bytes of payload the peer takes in a segment.
+/// Lowest bit: Maximum payload bytes of a segment that the peer accepts.
 pub const VIEW_STATE_MSS_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIEW_STATE_MSS_MASK: u32 = 0xFFFF_0000;
-/// Offset: Address of the peer.
+/// Offset: IPv4 address of the peer.
 pub const VIEW_PEER_IP: u32 = 0x0000_0124;
-/// Offset: Ports of the session.
+/// Offset: TCP ports of the session.
 pub const VIEW_PORTS: u32 = 0x0000_0128;
-/// Lowest bit: Ours.
+/// Lowest bit: Local port.
 pub const VIEW_PORTS_LOCAL_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIEW_PORTS_LOCAL_MASK: u32 = 0x0000_FFFF;
-/// Lowest bit: The peer's.
+/// Lowest bit: Port of the peer.
 pub const VIEW_PORTS_PEER_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIEW_PORTS_PEER_MASK: u32 = 0xFFFF_0000;
-/// Offset: SND.UNA.
+/// Offset: SND.UNA (RFC 9293): first byte that is not acknowledged.
 pub const VIEW_SND_UNA: u32 = 0x0000_012C;
-/// Offset: SND.NXT.
+/// Offset: SND.NXT (RFC 9293): next byte to send.
 pub const VIEW_SND_NXT: u32 = 0x0000_0130;
-/// Offset: RCV.NXT.
+/// Offset: RCV.NXT (RFC 9293): next byte expected from the peer.
 pub const VIEW_RCV_NXT: u32 = 0x0000_0134;
-/// Offset: SND.WND in bytes.
+/// Offset: SND.WND (RFC 9293): send window in bytes.
 pub const VIEW_SND_WND: u32 = 0x0000_0138;
 /// Offset: Congestion window in bytes.
 pub const VIEW_CWND: u32 = 0x0000_013C;
-/// Offset: Slow start threshold in bytes.
+/// Offset: Slow-start threshold in bytes.
 pub const VIEW_SSTHRESH: u32 = 0x0000_0140;
-/// Offset: Round trip in ticks.
+/// Offset: Round-trip times in ticks.
 pub const VIEW_TIMES: u32 = 0x0000_0144;
 /// Lowest bit: Retransmission timeout.
 pub const VIEW_TIMES_RTO_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIEW_TIMES_RTO_MASK: u32 = 0x0000_FFFF;
-/// Lowest bit: Smoothed round trip.
+/// Lowest bit: Smoothed round-trip time.
 pub const VIEW_TIMES_SRTT_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const VIEW_TIMES_SRTT_MASK: u32 = 0xFFFF_0000;
-/// Offset: Bytes free in the ring.
+/// Offset: Free bytes of the retransmission ring.
 pub const VIEW_CREDIT: u32 = 0x0000_0148;
 /// Offset: Cycles from the first beat of a frame from the MAC to the first beat of its payload.
 pub const PROBE_RX: u32 = 0x0000_0400;
-/// Lowest bit: Of the last one; 0: none was measured.
+/// Lowest bit: Last measurement; 0: none yet.
 pub const PROBE_RX_LAST_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const PROBE_RX_LAST_MASK: u32 = 0x0000_FFFF;
-/// Offset: Extremes of PROBE_RX.
+/// Offset: Minimum and maximum of PROBE_RX.
 pub const PROBE_RX_RANGE: u32 = 0x0000_0404;
-/// Lowest bit: Least one; 65535: none was measured.
+/// Lowest bit: Minimum; 65535: no measurement yet.
 pub const PROBE_RX_RANGE_MIN_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const PROBE_RX_RANGE_MIN_MASK: u32 = 0x0000_FFFF;
-/// Lowest bit: Greatest one; 0: none was measured.
+/// Lowest bit: Maximum; 0: no measurement yet.
 pub const PROBE_RX_RANGE_MAX_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const PROBE_RX_RANGE_MAX_MASK: u32 = 0xFFFF_0000;
 /// Offset: Cycles from the first beat of a message to the first beat of a frame to the MAC.
 pub const PROBE_TX: u32 = 0x0000_0408;
-/// Lowest bit: Of the last one; 0: none was measured.
+/// Lowest bit: Last measurement; 0: none yet.
 pub const PROBE_TX_LAST_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const PROBE_TX_LAST_MASK: u32 = 0x0000_FFFF;
-/// Offset: Extremes of PROBE_TX.
+/// Offset: Minimum and maximum of PROBE_TX.
 pub const PROBE_TX_RANGE: u32 = 0x0000_040C;
-/// Lowest bit: Least one; 65535: none was measured.
+/// Lowest bit: Minimum; 65535: no measurement yet.
 pub const PROBE_TX_RANGE_MIN_SHIFT: u32 = 0;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const PROBE_TX_RANGE_MIN_MASK: u32 = 0x0000_FFFF;
-/// Lowest bit: Greatest one; 0: none was measured.
+/// Lowest bit: Maximum; 0: no measurement yet.
 pub const PROBE_TX_RANGE_MAX_SHIFT: u32 = 16;
-/// Its bits, in place.
+/// Mask of the field, in place.
 pub const PROBE_TX_RANGE_MAX_MASK: u32 = 0xFFFF_0000;
 /// Offset of a counter: Frames received.
 pub const COUNT_RX_FRAMES: u32 = 0x0000_0200;
-/// Offset of a counter: Segments delivered or handed to the engine.
+/// Offset of a counter: Segments delivered to the user or passed to the engine.
 pub const COUNT_RX_SEGMENTS: u32 = 0x0000_0208;
 /// Offset of a counter: Dropped: FCS wrong.
 pub const COUNT_RX_BAD_FCS: u32 = 0x0000_0210;
@@ -362,41 +376,41 @@ pub const COUNT_RX_BAD_FCS: u32 = 0x0000_0210;
 pub const COUNT_RX_BAD_IP_SUM: u32 = 0x0000_0218;
 /// Offset of a counter: Dropped: TCP checksum wrong.
 pub const COUNT_RX_BAD_TCP_SUM: u32 = 0x0000_0220;
-/// Offset of a counter: Other address, EtherType or protocol.
+/// Offset of a counter: Ignored: other address, EtherType or protocol.
 pub const COUNT_RX_NOT_FOR_US: u32 = 0x0000_0228;
 /// Offset of a counter: Dropped: IP header with options.
 pub const COUNT_RX_IP_OPTIONS: u32 = 0x0000_0230;
 /// Offset of a counter: Dropped: IP fragment.
 pub const COUNT_RX_FRAGMENT: u32 = 0x0000_0238;
-/// Offset of a counter: Dropped: lengths contradict each other.
+/// Offset of a counter: Dropped: the length fields contradict each other.
 pub const COUNT_RX_LENGTH: u32 = 0x0000_0240;
-/// Offset of a counter: Segments of no session.
+/// Offset of a counter: Segments that belong to no session.
 pub const COUNT_RX_NO_SESSION: u32 = 0x0000_0248;
-/// Offset of a counter: Segments that begin after RCV.NXT.
+/// Offset of a counter: Segments that start after RCV.NXT.
 pub const COUNT_RX_OUT_OF_ORDER: u32 = 0x0000_0250;
-/// Offset of a counter: Segments that begin before RCV.NXT.
+/// Offset of a counter: Segments that start before RCV.NXT.
 pub const COUNT_RX_OLD: u32 = 0x0000_0258;
-/// Offset of a counter: Dropped: receive FIFO full.
+/// Offset of a counter: Dropped: the receive FIFO was full.
 pub const COUNT_RX_NO_ROOM: u32 = 0x0000_0260;
-/// Offset of a counter: Data for sessions that do not receive.
+/// Offset of a counter: Data segments for sessions that cannot receive.
 pub const COUNT_RX_NOT_OPEN: u32 = 0x0000_0268;
 /// Offset of a counter: Dropped: longer than the MTU.
 pub const COUNT_RX_OVERSIZE: u32 = 0x0000_0270;
-/// Offset of a counter: ACK outside of what RFC 5961, 5.2 accepts.
+/// Offset of a counter: ACKs outside the range that RFC 5961, section 5.2 accepts.
 pub const COUNT_RX_BAD_ACK: u32 = 0x0000_0278;
 /// Offset of a counter: Frames sent.
 pub const COUNT_TX_FRAMES: u32 = 0x0000_0280;
-/// Offset of a counter: Messages sent at once.
+/// Offset of a counter: Messages sent without waiting.
 pub const COUNT_TX_LIVE: u32 = 0x0000_0288;
-/// Offset of a counter: Messages that had to wait in the ring.
+/// Offset of a counter: Messages that waited in the ring.
 pub const COUNT_TX_DEFERRED: u32 = 0x0000_0290;
 /// Offset of a counter: Segments sent for the engine.
 pub const COUNT_TX_COMMAND: u32 = 0x0000_0298;
-/// Offset of a counter: Frames broken off.
+/// Offset of a counter: Frames aborted.
 pub const COUNT_TX_ABORTED: u32 = 0x0000_02A0;
-/// Offset of a counter: Messages whose checksum was wrong.
+/// Offset of a counter: Messages with a wrong checksum.
 pub const COUNT_TX_BAD_SUM: u32 = 0x0000_02A8;
-/// Offset of a counter: Messages discarded.
+/// Offset of a counter: Messages refused.
 pub const COUNT_TX_REFUSED: u32 = 0x0000_02B0;
 /// Offset of a counter: Segments read from the ring.
 pub const COUNT_TX_MEM_SEGMENTS: u32 = 0x0000_02B8;
@@ -408,7 +422,7 @@ pub const COUNT_ENG_FAST_REXMIT: u32 = 0x0000_02C8;
 pub const COUNT_ENG_DUP_ACK: u32 = 0x0000_02D0;
 /// Offset of a counter: Challenge acknowledgements (RFC 5961).
 pub const COUNT_ENG_CHALLENGE: u32 = 0x0000_02D8;
-/// Offset of a counter: Probes of a closed window.
+/// Offset of a counter: Probes sent into a closed window.
 pub const COUNT_ENG_PROBE: u32 = 0x0000_02E0;
 /// Offset of a counter: Resets sent.
 pub const COUNT_ENG_RST_SENT: u32 = 0x0000_02E8;
@@ -418,28 +432,30 @@ pub const COUNT_ENG_RST_SEEN: u32 = 0x0000_02F0;
 pub const COUNT_ENG_OPENED: u32 = 0x0000_02F8;
 /// Offset of a counter: Sessions that ended.
 pub const COUNT_ENG_CLOSED: u32 = 0x0000_0300;
-/// Offset of a counter: Events the engine could not report.
+/// Offset of a counter: Events that the engine could not report.
 pub const COUNT_ENG_LOST_EVENT: u32 = 0x0000_0308;
-/// Offset of a counter: SYN without a listening session.
+/// Offset of a counter: SYN segments without a listening session.
 pub const COUNT_ENG_SYN_DROP: u32 = 0x0000_0310;
-/// Offset of a counter: ARP packets received on our interfaces.
+/// Offset of a counter: ARP packets received for our interfaces.
 pub const COUNT_NET_ARP_RX: u32 = 0x0000_0318;
 /// Offset of a counter: ARP replies sent.
 pub const COUNT_NET_ARP_REPLY: u32 = 0x0000_0320;
 /// Offset of a counter: ARP requests and announcements sent.
 pub const COUNT_NET_ARP_REQUEST: u32 = 0x0000_0328;
-/// Offset of a counter: Addresses resolved or changed.
+/// Offset of a counter: Addresses that were resolved or changed.
 pub const COUNT_NET_ARP_LEARNT: u32 = 0x0000_0330;
-/// Offset of a counter: ICMP echo requests to us.
+/// Offset of a counter: ICMP echo requests to our addresses.
 pub const COUNT_NET_ICMP_RX: u32 = 0x0000_0338;
 /// Offset of a counter: ICMP echo replies sent.
 pub const COUNT_NET_ICMP_REPLY: u32 = 0x0000_0340;
-/// Offset of a counter: Echo requests not answered: bad FCS, checksum or length, fragment, or buffer in use.
+/// Offset of a counter: Echo requests without an answer: bad FCS, checksum or length, a fragment,
+/// or the buffer was in use.
 pub const COUNT_NET_ICMP_DROP: u32 = 0x0000_0348;
-/// Offset of a counter: Events of receiver, transmitter and ARP that were lost because the FIFO was full.
+/// Offset of a counter: Events of the receiver, transmitter and ARP that were lost because the FIFO
+/// was full.
 pub const COUNT_EVENT_LOST: u32 = 0x0000_0350;
 
-/// Name and offset of every counter; 64 bits each, bits 31:0 first.
+/// Name and offset of every counter; 64 bits each, bits 31:0 at the lower offset.
 pub const COUNTERS: [(&str, u32); 43] = [
     ("rx.frames", COUNT_RX_FRAMES),
     ("rx.segments", COUNT_RX_SEGMENTS),
