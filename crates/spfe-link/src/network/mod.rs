@@ -5,6 +5,7 @@
 //! | --- | --- | --- |
 //! | [`mod@unit`] | 50-11C 5.3.7 | what moves: words of a virtual channel, or N-Chars |
 //! | [`table`] | 50-11C 5.8, 50-12C 5.6.8 | logical addresses: groups, multicast, header deletion |
+//! | [`mod@forward`] | 50-12C 5.6.8.3, 50-11C 5.8 | the outputs of a packet, found by its first byte |
 //! | [`ports`] | | the queues of a switch, which the caller owns |
 //! | [`router`] | 50-11C 5.8, 50-12C 5.6.8 | addressing, arbitration, wormholes, time-outs |
 //! | [`broadcast`] | 50-11C 5.8 | broadcast messages, each once in spite of loops |
@@ -20,12 +21,14 @@ pub mod broadcast;
 pub mod codes;
 pub mod config;
 pub mod counters;
+pub mod forward;
 pub mod ports;
 pub mod router;
 pub mod table;
 pub mod unit;
 
 pub use bridge::Bridge;
+pub use forward::forward;
 pub use ports::{DiscardReason, DiscardedPacket, SwitchPorts};
 pub use router::RoutingSwitch;
 pub use table::{RouteLookup, RoutingEntry, RoutingTable};

@@ -12,6 +12,7 @@
 //! packet time-out ends it.
 
 use super::counters::SwitchPortCounters;
+use super::forward::forward;
 use super::ports::{DiscardReason, DiscardedPacket, SwitchPorts};
 use super::table::{RouteLookup, RoutingEntry};
 use super::unit::PacketUnit;
@@ -96,17 +97,11 @@ struct List {
     last: u16,
 }
 
-/// Where a packet goes.
-struct Route {
-    targets: u32,
-    multicast: bool,
-    delete: bool,
-    priority: bool,
-}
-
 /// A switch with `P` ports, the configuration port included, of `V` virtual channels.
 #[derive(Clone, Debug)]
 pub struct RoutingSwitch<const P: usize, const V: usize> {
+    /// Ports that exist, a bit for each: all `P` unless limited.
+    exists: u32,
     settings: [SwitchPortConfig; P],
     /// Virtual network of each virtual channel, and back.
     network_of: [[u8; V]; P],
@@ -149,6 +144,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         let settings =
             SwitchPortConfig { packet_timeout_ns: None, wait_timeout_ns: None, priority: false };
         Self {
+            exists: u32::MAX >> (MAX_PORTS - P),
             settings: [settings; P],
             network_of,
             vc_of,
@@ -160,6 +156,12 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
             turn: 0,
             counters: [SwitchPortCounters::new(); P],
         }
+    }
+
+    /// Makes a smaller switch: only the first `ports` ports exist, port 0 included. Packets with an
+    /// address of the others are discarded. At least port 0 stays, and never more than `P`.
+    pub fn limit_ports(&mut self, ports: usize) {
+        self.exists = u32::MAX >> (MAX_PORTS - ports.clamp(1, P));
     }
 
     /// Sets a port; false if there is none of that number.
@@ -366,7 +368,7 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
                 self.inputs[port][vc] = Input {
                     phase: Phase::Waiting,
                     network,
-                    targets: route.targets,
+                    targets: route.ports,
                     multicast: route.multicast,
                     delete: route.delete,
                     sent: false,
@@ -384,33 +386,20 @@ impl<const P: usize, const V: usize> RoutingSwitch<P, V> {
         }
     }
 
-    /// Where an address leads (50-12C 5.6.8.3).
+    /// The outputs of a packet. A path address has the priority of its port.
     fn route(
         &self,
         network: u8,
         address: u8,
         routes: &impl RouteLookup,
-    ) -> Result<Route, DiscardReason> {
+    ) -> Result<RoutingEntry, DiscardReason> {
+        let entry = || routes.entry(network, address);
+        let carries = |port: usize| self.vc(port, network).is_some();
+        let mut found = forward(address, self.exists, entry, carries)?;
         if address < FIRST_LOGICAL {
-            let port = usize::from(address);
-            let settings = self.settings.get(port).ok_or(DiscardReason::NoPort)?;
-            self.vc(port, network).ok_or(DiscardReason::OutputUnmapped)?;
-            let (targets, priority) = (1 << port, settings.priority);
-            return Ok(Route { targets, multicast: false, delete: true, priority });
+            found.priority = self.settings.get(usize::from(address)).is_some_and(|of| of.priority);
         }
-        let entry = routes.entry(network, address).filter(|_| address != u8::MAX);
-        let entry = entry.ok_or(DiscardReason::InvalidAddress)?;
-        let existing = entry.ports & (u32::MAX >> (MAX_PORTS - P)) & !1;
-        let mapped = bits_of(existing).filter(|port| self.vc(*port, network).is_some());
-        let targets = mapped.fold(0, |mask, port| mask | 1 << port);
-        if existing == 0 || entry.multicast && existing != entry.ports {
-            return Err(DiscardReason::NoPort);
-        }
-        if targets == 0 || entry.multicast && targets != existing {
-            return Err(DiscardReason::OutputUnmapped);
-        }
-        let RoutingEntry { multicast, delete, priority, .. } = entry;
-        Ok(Route { targets, multicast, delete, priority })
+        Ok(found)
     }
 
     fn append(&mut self, list: usize, index: u16) {
