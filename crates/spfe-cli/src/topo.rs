@@ -1,4 +1,4 @@
-//! `spfe topo`: the network of a scenario as text, as a drawing, as a graph, and the ways through it.
+//! `spfe topo`: the network of a scenario as text, drawing or graph, and the routes through it.
 
 use crate::context::Context;
 use crate::error::Failure;
@@ -7,8 +7,8 @@ use crate::scenario;
 use clap::Args;
 use serde_json::json;
 use spfe_report::diagram::{self, Diagram, Kind};
-use spfe_sim::scenario::way::{Reach, Way, Ways};
-use spfe_sim::scenario::{Place, Route, Scenario, Time, Unit};
+use spfe_sim::scenario::route::{Route, RouteFinder, RoutePlan};
+use spfe_sim::scenario::{Addressing, Place, Scenario, Time, Unit};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -54,53 +54,78 @@ pub fn run(args: &TopoArgs, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Traffic with a way: its kind, name, where from, channel, route and where to.
+/// Most routes that are listed for one kind of traffic.
+const MAX_ROUTES: usize = 256;
+
+/// A flow, or the commands of an RMAP initiator, with their routes.
 struct Traffic<'a> {
     kind: &'static str,
     name: &'a str,
     from: &'a Place,
     vc: u8,
-    route: &'a Route,
-    to: &'a [Place],
+    addressing: &'a Addressing,
+    plan: Result<RoutePlan, String>,
 }
 
 impl Traffic<'_> {
-    fn reach(&self, ways: &Ways<'_>) -> Reach {
-        self.to
-            .first()
-            .map_or_else(Reach::default, |to| ways.follow(self.from, self.vc, self.route, to))
+    /// The routes in words, and what is wrong with them.
+    fn routes(&self, scenario: &Scenario) -> FoundRoutes {
+        let Ok(plan) = &self.plan else {
+            let refused = self.plan.as_ref().err().cloned();
+            return FoundRoutes { refused, ..FoundRoutes::default() };
+        };
+        let (routes, complete) = plan.trace.routes(MAX_ROUTES);
+        FoundRoutes {
+            routes: routes.iter().map(|route| words(scenario, self.from, route)).collect(),
+            complete,
+            discarded: plan.trace.dead_ends.iter().map(|end| end.text(scenario)).collect(),
+            refused: plan.problem.clone(),
+        }
     }
 }
 
+/// Routes of traffic in words.
+#[derive(Default)]
+struct FoundRoutes {
+    routes: Vec<String>,
+    /// There are no more routes than these.
+    complete: bool,
+    /// Where and why routers discard packets.
+    discarded: Vec<String>,
+    /// Why `spfe sim` refuses the scenario.
+    refused: Option<String>,
+}
+
 fn traffic(scenario: &Scenario) -> Vec<Traffic<'_>> {
+    let finder = RouteFinder::new(scenario);
     let flows = scenario.flows.iter().map(|flow| Traffic {
         kind: "flow",
         name: &flow.name,
         from: &flow.from,
         vc: flow.vc,
-        route: &flow.route,
-        to: &flow.to,
+        addressing: &flow.route,
+        plan: finder.flow(flow),
     });
     let rmaps = scenario.rmaps.iter().map(|rmap| Traffic {
         kind: "rmap",
         name: &rmap.name,
         from: &rmap.from,
         vc: rmap.vc,
-        route: &rmap.route,
-        to: std::slice::from_ref(&rmap.to),
+        addressing: &rmap.route,
+        plan: finder.rmap(rmap).map(|(command, _)| command),
     });
     flows.chain(rmaps).collect()
 }
 
-/// A way in words: `camera:1 > front 1>4 > back 4>1 > memory:1`.
-fn words(scenario: &Scenario, from: &Place, way: &Way) -> String {
+/// A route in words: `camera:1 > front 1>4 > back 4>1 > memory:1`.
+fn words(scenario: &Scenario, from: &Place, route: &Route) -> String {
     let mut out = from.to_string();
-    for hop in &way.hops {
-        let name = scenario.name_of(Unit::Router(hop.router));
-        let _ = write!(out, " > {name} {}>{}", hop.input, hop.output);
+    for hop in &route.hops {
+        let name = scenario.name_of(Unit::Router(hop.input.router as usize));
+        let _ = write!(out, " > {name} {}>{}", hop.input.port, hop.output);
     }
-    if let (Unit::Node(_), port) = way.to {
-        let _ = write!(out, " > {}:{port}", scenario.name_of(way.to.0));
+    if let Unit::Node(_) = route.to.unit {
+        let _ = write!(out, " > {}:{}", scenario.name_of(route.to.unit), route.to.port);
     }
     out
 }
@@ -129,42 +154,45 @@ fn text(scenario: &Scenario) -> String {
         })
         .collect();
     out.push_str(&table(&["LINK", "A", "B", "LANES AND RATE", "VCS", "CABLE"], 4, &rows));
-    let ways = Ways::new(scenario);
     let mut rows = Vec::new();
     for one in traffic(scenario) {
-        let reach = one.reach(&ways);
-        let mut row = |way: String| {
+        let found = one.routes(scenario);
+        let mut row = |hops: String| {
             rows.push(vec![
                 one.kind.to_owned(),
                 one.name.to_owned(),
-                one.route.to_string(),
+                one.addressing.to_string(),
                 format!("VC {}", one.vc),
-                way,
+                hops,
             ]);
         };
-        reach.ways.iter().for_each(|way| row(words(scenario, one.from, way)));
-        reach.dead_ends.iter().for_each(|why| row(format!("discarded: {why}")));
+        let all = found.complete || found.refused.is_some();
+        found.routes.into_iter().for_each(&mut row);
+        if !all {
+            row(format!("more than {MAX_ROUTES} routes"));
+        }
+        found.discarded.iter().for_each(|why| row(format!("discarded: {why}")));
+        found.refused.iter().for_each(|why| row(format!("refused by spfe sim: {why}")));
     }
     if !rows.is_empty() {
-        let _ = write!(out, "\n{}", table(&["", "TRAFFIC", "ROUTE", "", "WAY"], 5, &rows));
+        let _ = write!(out, "\n{}", table(&["", "TRAFFIC", "ADDRESSING", "", "ROUTE"], 5, &rows));
     }
     out
 }
 
 fn document(scenario: &Scenario) -> serde_json::Value {
-    let ways = Ways::new(scenario);
     let routes: Vec<serde_json::Value> = traffic(scenario)
         .iter()
         .map(|one| {
-            let reach = one.reach(&ways);
-            let found = reach.ways.iter().map(|way| words(scenario, one.from, way));
+            let found = one.routes(scenario);
             json!({
                 "kind": one.kind,
                 "name": one.name,
                 "vc": one.vc,
-                "route": one.route.to_string(),
-                "ways": found.collect::<Vec<_>>(),
-                "discarded": reach.dead_ends,
+                "route": one.addressing.to_string(),
+                "ways": found.routes,
+                "discarded": found.discarded,
+                "refused": found.refused,
             })
         })
         .collect();

@@ -17,17 +17,17 @@ fn results(words: &[&str]) -> Value {
 }
 
 #[test]
-fn topo_shows_links_and_ways() {
+fn topo_shows_links_and_routes() {
     let file = example("payload-network.toml");
     let text = spfe(&["topo", &file]).exits(0).text();
     assert!(text.starts_with("Payload network: 5 nodes, 2 routers, 7 links"), "{text}");
-    for way in [
+    for route in [
         "camera:1 > front 1>4 > back 4>1 > memory:1",
         "camera:1 > front 1>5 > back 5>1 > memory:1",
         "radar:1 > front 2>3 > processor:1",
         "processor:1 > front 3>4 > back 4>0",
     ] {
-        assert!(text.contains(way), "{way}: {text}");
+        assert!(text.contains(route), "{route}: {text}");
     }
     let json = spfe(&["topo", &file, "--json"]).exits(0).json();
     assert_eq!(json["links"][5]["lanes"], 4);
@@ -41,8 +41,11 @@ fn topo_shows_where_packets_are_discarded() {
     let file = directory.path("lost.toml");
     let text = std::fs::read_to_string(example("payload-network.toml")).unwrap();
     std::fs::write(&file, text.replace("route = 81", "route = 99")).unwrap();
+    let why = "router 'back' has no entry for address 99 on virtual network 3";
     let text = spfe(&["topo", &file]).exits(0).text();
-    assert!(text.contains("discarded: router 'back': no entry 99"), "{text}");
+    assert!(text.contains(&format!("discarded: {why}")), "{text}");
+    assert!(text.contains(&format!("refused by spfe sim: {why}")), "{text}");
+    spfe(&["sim", &file, "--duration", "1us"]).fails(2, why);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::ledger::{Ledger, Totals};
 use crate::link::Side;
 use crate::packet::{Header, Maker};
 use crate::results::{Drop, Recorder, Tally};
-use crate::route::{self, Plan};
+use crate::scenario::route::{RouteFinder, RoutePlan};
 use crate::scenario::{self, Pace, Scenario, Unit};
 use crate::time::Ps;
 use crate::traffic::Source;
@@ -16,7 +16,7 @@ pub struct Flow {
     /// When packets are due.
     pub source: Source,
     /// How it is addressed.
-    pub plan: Plan,
+    pub plan: RoutePlan,
     /// Its link, and the end it sends from.
     pub from: (usize, Side),
     saturates: bool,
@@ -33,6 +33,7 @@ impl Flow {
     /// A flow of a scenario.
     pub fn new(
         scenario: &Scenario,
+        routes: &RouteFinder<'_>,
         flow: &scenario::Flow,
         seed: u64,
         ledger: &mut Ledger,
@@ -44,27 +45,15 @@ impl Flow {
                 crate::packet::HEADER_BYTES
             ));
         }
-        let start = route::start(scenario, &flow.from, flow.vc)?;
-        let mut to = Vec::new();
-        for place in &flow.to {
-            let unit =
-                scenario.unit(&place.unit).ok_or_else(|| format!("no unit {}", place.unit))?;
-            to.push((unit, place.port));
-        }
-        let node = |unit: &Unit| match unit {
-            Unit::Node(node) => Some(*node),
-            Unit::Router(_) => None,
-        };
-        let nodes: Vec<usize> = to.iter().filter_map(|(unit, _)| node(unit)).collect();
-        let target = nodes.first().and_then(|node| scenario.nodes.get(*node));
-        let target = target.map_or(254, |node| node.logical_address);
-        let plan = route::plan(scenario, start, &to, &flow.route, target)?;
+        let plan = routes.flow(flow)?.accepted()?;
         let number = ledger.add_flow(&format!("flow '{}'", flow.name), plan.target);
-        let add = |node: &usize| {
-            let way = plan.walk.way.clone();
-            ledger.add_track(number, *node as u32, way, !plan.walk.several)
-        };
-        let tracks = nodes.iter().map(add).collect();
+        let nodes = flow.to.iter().filter_map(|to| match scenario.unit(&to.unit)? {
+            Unit::Node(node) => Some(node as u32),
+            Unit::Router(_) => None,
+        });
+        let trace = &plan.trace;
+        let add = |node| ledger.add_track(number, node, trace.elements.clone(), !trace.adaptive);
+        let tracks = nodes.map(add).collect();
         let from = scenario.link_at(&flow.from).ok_or("no link")?;
         Ok(Self {
             number,

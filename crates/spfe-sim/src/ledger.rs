@@ -14,6 +14,7 @@ pub use cause::{Cause, name_of as reason_name};
 pub use track::Totals;
 
 use crate::packet::{Arrived, Header};
+use crate::scenario::route::{RouteElements, RouterInput};
 use crate::time::Ps;
 use spfe_link::network::DiscardReason;
 use spfe_proto::PacketEnd;
@@ -24,26 +25,6 @@ use track::{Lookup, Track};
 const KEPT: usize = 100;
 /// Unassigned cuts that are kept for each input of a router.
 const CUTS: usize = 64;
-
-/// A router's input that packets of a flow come in at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Visit {
-    /// The router.
-    pub router: u32,
-    /// The port.
-    pub port: u8,
-    /// The virtual channel.
-    pub vc: u8,
-}
-
-/// The way of packets: links, and inputs of routers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Way {
-    /// Links, sorted.
-    pub links: Vec<u32>,
-    /// Inputs of routers.
-    pub visits: Vec<Visit>,
-}
 
 /// Something that must not happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +67,7 @@ pub struct Ledger {
     flows: Vec<Flow>,
     tracks: Vec<Track>,
     /// Packets cut under way at an input of a router, and not assigned yet.
-    cuts: BTreeMap<Visit, Vec<(Ps, DiscardReason)>>,
+    cuts: BTreeMap<RouterInput, Vec<(Ps, DiscardReason)>>,
     violations: Vec<Violation>,
     violation_count: u64,
 }
@@ -104,12 +85,18 @@ impl Ledger {
     }
 
     /// Adds a destination of a flow. Packets come in order unless they may go several ways.
-    pub fn add_track(&mut self, flow: u16, node: u32, way: Way, ordered: bool) -> usize {
+    pub fn add_track(
+        &mut self,
+        flow: u16,
+        node: u32,
+        elements: RouteElements,
+        ordered: bool,
+    ) -> usize {
         let track = self.tracks.len();
         if let Some(flow) = self.flows.get_mut(usize::from(flow)) {
             flow.tracks.push(track);
         }
-        self.tracks.push(Track::new(flow, node, way, ordered));
+        self.tracks.push(Track::new(flow, node, elements, ordered));
         track
     }
 
@@ -209,8 +196,8 @@ impl Ledger {
     fn arrive_runt(&mut self, node: u32, at: Ps) -> Verdict {
         let cuts = &self.cuts;
         let excused = self.tracks.iter().any(|track| {
-            let cut = |visit| cuts.get(visit).is_some_and(|cuts| !cuts.is_empty());
-            track.node == node && (track.is_excused() || track.way.visits.iter().any(cut))
+            let cut = |input| cuts.get(input).is_some_and(|cuts| !cuts.is_empty());
+            track.node == node && (track.is_excused() || track.elements.inputs.iter().any(cut))
         });
         if excused {
             return Verdict::Cut;
@@ -244,11 +231,11 @@ impl Ledger {
             Lookup::Outstanding(start) => start,
             _ => return None,
         };
-        for visit in &track.way.visits {
-            let cuts = self.cuts.entry(*visit).or_default();
+        for input in &track.elements.inputs {
+            let cuts = self.cuts.entry(*input).or_default();
             if let Some(place) = cuts.iter().position(|(at, _)| *at >= start) {
                 let (_, reason) = cuts.remove(place);
-                return Some(Cause::Router(visit.router, cause::name_of(reason)));
+                return Some(Cause::Router(input.router, cause::name_of(reason)));
             }
         }
         None
@@ -260,7 +247,7 @@ impl Ledger {
             return;
         };
         for track in &mut self.tracks {
-            if track.way.links.binary_search(&link).is_ok() {
+            if track.elements.links.binary_search(&link).is_ok() {
                 track.excuse(cause);
             }
         }
@@ -279,24 +266,30 @@ impl Ledger {
         Header::candidates(bytes).find(fits)
     }
 
-    /// A router threw a packet away, or cut it at [`Visit`]. Which packet it was is known if its
+    /// A router threw a packet away, or cut it at one of its inputs. Which packet it was is known if its
     /// header was still there.
-    pub fn dropped(&mut self, at: Ps, visit: Visit, reason: DiscardReason, header: Option<Header>) {
+    pub fn dropped(
+        &mut self,
+        at: Ps,
+        input: RouterInput,
+        reason: DiscardReason,
+        header: Option<Header>,
+    ) {
         let flow = header.and_then(|header| self.flows.get(usize::from(header.flow)));
         let (Some(header), Some(flow)) = (header, flow) else {
-            let cuts = self.cuts.entry(visit).or_default();
+            let cuts = self.cuts.entry(input).or_default();
             if cuts.len() == CUTS {
                 cuts.remove(0);
             }
             cuts.push((at, reason));
             return;
         };
-        let cause = Cause::Router(visit.router, cause::name_of(reason));
+        let cause = Cause::Router(input.router, cause::name_of(reason));
         let several = flow.tracks.len() > 1;
         for &index in &flow.tracks {
             let track = &mut self.tracks[index];
             let number = track.number_of(header.number);
-            if several && !track.way.visits.contains(&visit) {
+            if several && !track.elements.inputs.contains(&input) {
                 continue;
             }
             if matches!(track.look_up(number), Lookup::Outstanding(_)) {

@@ -35,7 +35,6 @@ mod records;
 pub mod results;
 mod rmap;
 pub mod rng;
-mod route;
 mod router;
 pub mod scenario;
 pub mod simulation;

@@ -9,15 +9,16 @@ mod registers;
 
 pub use registers::Port0;
 
-use crate::ledger::{Ledger, Visit};
+use crate::ledger::Ledger;
 use crate::link::{Link, Side};
-use crate::scenario::{self, EntryMode, Place, Scenario};
+use crate::scenario::route::RouterInput;
+use crate::scenario::{self, Place, Scenario};
 use crate::tap::Tap;
 use crate::time::Ps;
 use engine::Engine;
 use face::{Exchange, Face, Line, Spilled};
 use spfe_link::network::router::SwitchPortConfig;
-use spfe_link::network::{DiscardReason, NETWORKS, RoutingEntry, RoutingTable};
+use spfe_link::network::{DiscardReason, NETWORKS, RoutingTable};
 use std::collections::BTreeMap;
 
 /// Words that are taken out of a link's input buffer beforehand.
@@ -61,6 +62,7 @@ impl Switch {
         }
         let most = faces.iter().map(Face::channels).max().unwrap_or(1);
         let mut engine = engine::new(faces.len(), most)?;
+        engine.limit_ports(faces.len());
         for (port, face) in faces.iter().enumerate().skip(1) {
             for vc in 1..face.channels() {
                 let network = settings.network_of(port as u8, vc as u8);
@@ -141,9 +143,9 @@ impl Switch {
             }
             Spilled::Start(dropped, bytes) => (dropped, bytes),
         };
-        let visit = Visit { router: self.index, port: dropped.port, vc: dropped.vc };
+        let input = RouterInput { router: self.index, port: dropped.port, vc: dropped.vc };
         let header = ledger.identify(&bytes);
-        ledger.dropped(now, visit, dropped.reason, header);
+        ledger.dropped(now, input, dropped.reason, header);
     }
 
     /// Time-outs and priority of a port.
@@ -200,16 +202,9 @@ fn table(router: &scenario::Router) -> Result<Box<RoutingTable<NETWORKS>>, Strin
         table.use_table(network, network).map_err(|error| format!("{error:?}"))?;
     }
     for entry in &router.entries {
-        let ports = entry.ports.iter().fold(0u32, |mask, port| mask | 1 << (port & 31));
-        let filled = RoutingEntry {
-            ports,
-            multicast: entry.mode == EntryMode::All,
-            delete: entry.delete,
-            priority: entry.priority,
-        };
         let all: Vec<u8> = (0..NETWORKS as u8).collect();
         for &network in entry.networks.as_ref().unwrap_or(&all) {
-            table.set(network, entry.address, Some(filled)).map_err(|error| {
+            table.set(network, entry.address, Some(entry.forwarding())).map_err(|error| {
                 format!("router '{}': entry for address {}: {error:?}", router.name, entry.address)
             })?;
         }

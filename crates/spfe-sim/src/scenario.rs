@@ -12,7 +12,7 @@
 //! | [`link`] | links |
 //! | [`traffic`] | flows, broadcast messages, time-codes, RMAP commands, the schedule |
 //! | [`fault`] | what goes wrong, and when |
-//! | [`way`] | ways through the network |
+//! | [`route`] | routes through the network |
 //! | [`error`] | what is wrong with a file |
 
 mod check;
@@ -20,15 +20,15 @@ pub mod error;
 pub mod fault;
 pub mod link;
 pub mod place;
+pub mod route;
 pub mod traffic;
 pub mod unit;
 pub mod units;
-pub mod way;
 
 pub use error::{Problem, ScenarioError};
 pub use fault::{Fault, What, When};
 pub use link::{Link, Medium, Qos, SpaceFibre, SpaceWire, Start};
-pub use place::{Direction, Place, Route, Slots};
+pub use place::{Addressing, Direction, Place, Slots};
 pub use traffic::{Broadcast, Flow, Operation, Pace, PacketSize, Rmap, Schedule, TimeCodes};
 pub use unit::{Entry, EntryMode, Map, Node, NodeKind, Router, Target};
 pub use units::{BitRate, Cable, Probability, Share, Size, Time};

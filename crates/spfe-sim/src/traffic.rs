@@ -169,7 +169,7 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{BitRate, Route, Time};
+    use crate::scenario::{Addressing, BitRate, Time};
     use crate::time::{NS, US};
 
     fn flow(pace: Pace, size: PacketSize) -> scenario::Flow {
@@ -178,7 +178,7 @@ mod tests {
             name: "f".into(),
             from: place("a"),
             to: vec![place("b")],
-            route: Route::Auto,
+            route: Addressing::Auto,
             vc: 0,
             size,
             pace,

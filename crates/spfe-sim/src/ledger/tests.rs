@@ -1,15 +1,15 @@
 use super::*;
 
-const VISIT: Visit = Visit { router: 5, port: 2, vc: 1 };
+const INPUT: RouterInput = RouterInput { router: 5, port: 2, vc: 1 };
 
 /// Flow 0 from node 0 to node 1 over links 3 and 7 and a router; flow 1 to node 2.
 fn ledger() -> (Ledger, usize) {
     let mut ledger = Ledger::new();
     let flow = ledger.add_flow("telemetry", 254);
-    let way = Way { links: vec![3, 7], visits: vec![VISIT] };
-    let track = ledger.add_track(flow, 1, way, true);
+    let elements = RouteElements { links: vec![3, 7], inputs: vec![INPUT] };
+    let track = ledger.add_track(flow, 1, elements, true);
     let other = ledger.add_flow("other", 254);
-    ledger.add_track(other, 2, Way { links: vec![4], visits: vec![] }, true);
+    ledger.add_track(other, 2, RouteElements { links: vec![4], inputs: vec![] }, true);
     (ledger, track)
 }
 
@@ -98,7 +98,7 @@ fn reordering_is_found() {
 fn several_ways_may_change_the_order_but_lose_nothing() {
     let mut ledger = Ledger::new();
     let flow = ledger.add_flow("group", 40);
-    let track = ledger.add_track(flow, 1, Way::default(), false);
+    let track = ledger.add_track(flow, 1, RouteElements::default(), false);
     send(&mut ledger, 4);
     let arrived = |number| Arrived::Traffic {
         header: Header { target: 40, ..header(number) },
@@ -220,7 +220,7 @@ fn a_fault_on_a_link_without_crc_may_alter() {
 fn a_router_says_which_packet_it_threw_away() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 3);
-    ledger.dropped(5, VISIT, DiscardReason::InvalidAddress, Some(header(1)));
+    ledger.dropped(5, INPUT, DiscardReason::InvalidAddress, Some(header(1)));
     ledger.arrive(1, 50, &whole(0));
     ledger.arrive(1, 50, &whole(2));
     let totals = ledger.totals(track);
@@ -232,13 +232,13 @@ fn a_router_says_which_packet_it_threw_away() {
 fn a_packet_time_out_excuses_one_packet() {
     let (mut ledger, track) = ledger();
     send(&mut ledger, 2);
-    ledger.dropped(15, VISIT, DiscardReason::Timeout, None);
+    ledger.dropped(15, INPUT, DiscardReason::Timeout, None);
     assert_eq!(ledger.arrive(1, 60, &cut(0)), Verdict::Cut);
     assert_eq!(ledger.arrive(1, 60, &cut(1)), Verdict::Bad);
     assert_eq!(ledger.totals(track).cut, 1);
     // One before its time excuses nothing.
     ledger.begin(0, 100, 100);
-    ledger.dropped(99, VISIT, DiscardReason::Timeout, None);
+    ledger.dropped(99, INPUT, DiscardReason::Timeout, None);
     assert_eq!(ledger.arrive(1, 110, &cut(2)), Verdict::Bad);
     assert_eq!(ledger.violation_count(), 2);
 }
@@ -258,13 +258,14 @@ fn remains_without_a_header_need_a_reason_too() {
 fn a_multicast_comes_once_to_each() {
     let mut ledger = Ledger::new();
     let flow = ledger.add_flow("multicast", 254);
-    let first = ledger.add_track(flow, 1, Way::default(), true);
-    let second = ledger.add_track(flow, 2, Way { links: vec![], visits: vec![VISIT] }, true);
+    let first = ledger.add_track(flow, 1, RouteElements::default(), true);
+    let second =
+        ledger.add_track(flow, 2, RouteElements { links: vec![], inputs: vec![INPUT] }, true);
     send(&mut ledger, 2);
     for node in [1, 2] {
         assert!(matches!(ledger.arrive(node, 9, &whole(0)), Verdict::Delivered { .. }));
     }
-    ledger.dropped(9, VISIT, DiscardReason::Blocked, Some(header(1)));
+    ledger.dropped(9, INPUT, DiscardReason::Blocked, Some(header(1)));
     ledger.arrive(1, 9, &whole(1));
     let lost = [first, second].map(|track| ledger.totals(track).lost);
     assert_eq!((lost, ledger.violation_count()), ([0, 1], 0));
@@ -272,7 +273,7 @@ fn a_multicast_comes_once_to_each() {
 
 #[test]
 fn numbers_go_on_over_32_bits() {
-    let mut track = Track::new(0, 0, Way::default(), true);
+    let mut track = Track::new(0, 0, RouteElements::default(), true);
     for number in 0..10 {
         track.begin(number, 9);
     }

@@ -1,6 +1,7 @@
 //! Packets of a flow to one destination.
 
-use super::{Cause, Way};
+use super::Cause;
+use crate::scenario::route::RouteElements;
 use crate::time::Ps;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -54,7 +55,7 @@ pub(super) enum Lookup {
 pub(super) struct Track {
     pub flow: u16,
     pub node: u32,
-    pub way: Way,
+    pub elements: RouteElements,
     ordered: bool,
     /// An application takes the packets: what becomes of them is its affair.
     foreign: bool,
@@ -76,11 +77,11 @@ pub(super) struct Track {
 }
 
 impl Track {
-    pub fn new(flow: u16, node: u32, way: Way, ordered: bool) -> Self {
+    pub fn new(flow: u16, node: u32, elements: RouteElements, ordered: bool) -> Self {
         Self {
             flow,
             node,
-            way,
+            elements,
             ordered,
             foreign: false,
             base: 0,

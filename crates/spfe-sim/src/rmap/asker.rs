@@ -5,8 +5,8 @@ use crate::ledger::{Cause, Ledger};
 use crate::link::Side;
 use crate::results::{self, Recorder};
 use crate::rng::{Rng, mix};
-use crate::route::{self, Start};
-use crate::scenario::{self, Place, Route, Scenario};
+use crate::scenario::route::RouteFinder;
+use crate::scenario::{self, Place, Scenario};
 use crate::time::Ps;
 use spfe_proto::PacketEnd;
 use spfe_proto::rmap::initiator::{InitiatorDiscard, TransactionFailure};
@@ -63,6 +63,7 @@ impl Asker {
     /// An initiator of a scenario.
     pub fn new(
         scenario: &Scenario,
+        routes: &RouteFinder<'_>,
         rmap: &scenario::Rmap,
         seed: u64,
         ledger: &mut Ledger,
@@ -74,54 +75,32 @@ impl Asker {
         let scenario::Unit::Node(node) = from_unit else {
             return Err(format!("{} is a router; an initiator is a node", rmap.from.unit));
         };
-        let own_address = scenario.nodes.get(node).map_or(254, |node| node.logical_address);
-        let (address, key) = match to_unit {
+        let key = match to_unit {
             scenario::Unit::Node(node) => {
                 let node = scenario.nodes.get(node).ok_or("no such node")?;
-                let target = node.target.ok_or_else(|| format!("{} has no target", node.name))?;
-                (node.logical_address, target.key)
+                node.target.ok_or_else(|| format!("{} has no target", node.name))?.key
             }
             scenario::Unit::Router(router) => {
-                let router = scenario.routers.get(router).ok_or("no such router")?;
-                (router.configuration.logical_address, router.configuration.key)
+                scenario.routers.get(router).ok_or("no such router")?.configuration.key
             }
         };
-        let start = route::start(scenario, &rmap.from, rmap.vc)?;
-        let there = route::plan(scenario, start, &[(to_unit, rmap.to.port)], &rmap.route, address)?;
-        let back = match to_unit {
-            scenario::Unit::Router(router) => Start::Configuration(router),
-            scenario::Unit::Node(_) => {
-                let end = there.walk.terminals.first();
-                let (port, vc) = end.map_or((rmap.to.port, rmap.vc), |end| (end.port, end.vc));
-                route::start(scenario, &Place { unit: rmap.to.unit.clone(), port }, vc)?
-            }
-        };
-        // A logical way back starts with the initiator's own address.
-        let own_address = match &rmap.reply_route {
-            Route::Logical(address) => *address,
-            _ => own_address,
-        };
-        let home = [(from_unit, rmap.from.port)];
-        let back = route::plan(scenario, back, &home, &rmap.reply_route, own_address)
-            .map_err(|error| format!("way back: {error}"))?;
-        let reply_address =
-            ReplyAddress::from_path(&back.path).map_err(|error| format!("way back: {error}"))?;
-        let flow = ledger.add_flow(&format!("rmap '{}'", rmap.name), there.target);
-        let mut way = there.walk.way.clone();
-        way.links.extend(&back.walk.way.links);
-        way.links.sort_unstable();
-        way.links.dedup();
-        way.visits.extend(&back.walk.way.visits);
-        let track = ledger.add_track(flow, node as u32, way, false);
+        let (command, reply) = routes.rmap(rmap)?;
+        let command = command.accepted()?;
+        let reply_address = ReplyAddress::from_path(&reply.path)
+            .map_err(|error| format!("route of replies: {error}"))?;
+        let flow = ledger.add_flow(&format!("rmap '{}'", rmap.name), command.target);
+        let mut elements = command.trace.elements.clone();
+        elements.merge(&reply.trace.elements);
+        let track = ledger.add_track(flow, node as u32, elements, false);
         let mut rng = Rng::of(seed, &format!("rmap {}", rmap.name));
         Ok(Self {
             name: rmap.name.clone(),
             node: node as u32,
             settings: rmap.clone(),
-            path: there.path,
-            target: there.target,
+            path: command.path,
+            target: command.target,
             key: rmap.key.unwrap_or(key),
-            own_address: back.target,
+            own_address: reply.target,
             reply_address,
             from: scenario.link_at(&rmap.from).ok_or("no link")?,
             flow,

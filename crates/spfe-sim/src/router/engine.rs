@@ -7,6 +7,7 @@ use spfe_link::network::{NETWORKS, RoutingSwitch, RoutingTable};
 
 /// A switch of any size.
 pub trait Engine: Send {
+    fn limit_ports(&mut self, ports: usize);
     fn set(&mut self, port: usize, settings: SwitchPortConfig);
     fn settings(&self, port: usize) -> Option<SwitchPortConfig>;
     fn network(&self, port: usize, vc: usize) -> Option<u8>;
@@ -28,6 +29,10 @@ pub trait Engine: Send {
 }
 
 impl<const P: usize, const V: usize> Engine for RoutingSwitch<P, V> {
+    fn limit_ports(&mut self, ports: usize) {
+        Self::limit_ports(self, ports);
+    }
+
     fn set(&mut self, port: usize, settings: SwitchPortConfig) {
         Self::set(self, port, settings);
     }

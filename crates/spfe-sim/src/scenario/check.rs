@@ -6,7 +6,7 @@ mod traffic;
 mod units;
 
 use super::error::line_of;
-use super::way::Ways;
+use super::route::RouteFinder;
 use super::{Place, Problem, Scenario, ScenarioError, Time, Unit};
 use crate::time::{MS, Ps};
 use std::collections::HashSet;
@@ -24,8 +24,8 @@ const MOST: usize = 4096;
 /// Checks all of it. The text is the file, if there is one: for the numbers of lines.
 pub(super) fn check(scenario: &Scenario, text: &str) -> Result<(), ScenarioError> {
     let document = DeTable::parse(text).ok().map(toml::Spanned::into_inner);
-    let ways = Ways::new(scenario);
-    let mut checker = Checker { scenario, text, document, ways, problems: Vec::new() };
+    let routes = RouteFinder::new(scenario);
+    let mut checker = Checker { scenario, text, document, routes, problems: Vec::new() };
     checker.whole();
     checker.units();
     checker.links();
@@ -67,7 +67,7 @@ struct Checker<'a> {
     scenario: &'a Scenario,
     text: &'a str,
     document: Option<DeTable<'a>>,
-    ways: Ways<'a>,
+    routes: RouteFinder<'a>,
     problems: Vec<Problem>,
 }
 

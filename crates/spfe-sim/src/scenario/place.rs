@@ -1,4 +1,4 @@
-//! Where something is: a port of a node or router; a direction; a way through the network.
+//! Ports, directions of links, addressing of packets, time-slots.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
@@ -66,10 +66,10 @@ impl Direction {
     }
 }
 
-/// The way of packets through the network.
+/// How packets are addressed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Route {
-    /// Path addresses along the shortest way, computed from the topology.
+pub enum Addressing {
+    /// Path addresses along the shortest route, computed from the scenario.
     #[default]
     Auto,
     /// Path addresses, 0 to 31 each, in front of the packet. None on a direct link.
@@ -86,7 +86,7 @@ enum Written {
     Word(String),
 }
 
-impl<'de> Deserialize<'de> for Route {
+impl<'de> Deserialize<'de> for Addressing {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let bad = |what: &str| {
             D::Error::custom(format!(
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Route {
     }
 }
 
-impl fmt::Display for Route {
+impl fmt::Display for Addressing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),

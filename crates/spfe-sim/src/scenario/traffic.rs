@@ -1,6 +1,6 @@
 //! What is sent.
 
-use super::place::{Place, Route};
+use super::place::{Addressing, Place};
 use super::units::{BitRate, Size, Time};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
@@ -108,8 +108,8 @@ pub struct Flow {
     /// Node that takes them, and the port that the automatic route ends at. With a multicast
     /// address, each of them gets a copy.
     pub to: Vec<Place>,
-    /// Way.
-    pub route: Route,
+    /// How its packets are addressed.
+    pub route: Addressing,
     /// Virtual channel on the link of `from`.
     pub vc: u8,
     /// Sizes.
@@ -141,7 +141,7 @@ struct WrittenFlow {
     from: Place,
     to: OneOrMore,
     #[serde(default)]
-    route: Route,
+    route: Addressing,
     #[serde(default)]
     vc: u8,
     size: PacketSize,
@@ -293,12 +293,12 @@ pub struct Rmap {
     pub verify: bool,
     /// Key; none for that of the target.
     pub key: Option<u8>,
-    /// Way there.
+    /// How commands are addressed.
     #[serde(default)]
-    pub route: Route,
-    /// Way back: path addresses, or the initiator's logical address.
+    pub route: Addressing,
+    /// How replies are addressed: by a path, or by the initiator's logical address.
     #[serde(default)]
-    pub reply_route: Route,
+    pub reply_route: Addressing,
     /// Virtual channel on the link of `from`.
     #[serde(default)]
     pub vc: u8,

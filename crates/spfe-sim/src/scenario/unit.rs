@@ -2,6 +2,7 @@
 
 use super::units::{Size, Time};
 use serde::Deserialize;
+use spfe_link::network;
 use spfe_link::network::broadcast::CopyRule;
 
 /// What a node is. Only `endpoint` and a memory's target change what it does; the others say what a
@@ -93,6 +94,19 @@ pub struct Entry {
     pub priority: bool,
     /// Virtual networks that it is for; none for all.
     pub networks: Option<Vec<u8>>,
+}
+
+impl Entry {
+    /// The entry as a routing switch has it. Ports above 31 do not occur in a checked scenario.
+    pub fn forwarding(&self) -> network::RoutingEntry {
+        let ports = self.ports.iter().fold(0u32, |mask, port| mask | 1 << (port & 31));
+        network::RoutingEntry {
+            ports,
+            multicast: self.mode == EntryMode::All,
+            delete: self.delete,
+            priority: self.priority,
+        }
+    }
 }
 
 /// A virtual channel of a port belongs to a virtual network.
@@ -195,6 +209,14 @@ pub struct Router {
 impl Router {
     const fn default_broadcast_timeout() -> Time {
         Time(20 * crate::time::US)
+    }
+
+    /// The table entry of a logical address on a virtual network.
+    pub fn entry(&self, network: u8, address: u8) -> Option<&Entry> {
+        self.entries.iter().find(|entry| {
+            let networks = entry.networks.as_deref();
+            entry.address == address && networks.is_none_or(|list| list.contains(&network))
+        })
     }
 
     /// Virtual network of a virtual channel of a port.

@@ -11,6 +11,7 @@ use crate::rmap::{Asker, TargetUnit, Units};
 use crate::rng::Rng;
 use crate::router::{Port0, Switch};
 use crate::scenario::link::parts_of_65536;
+use crate::scenario::route::RouteFinder;
 use crate::scenario::{self, Medium, NodeKind, Place, Scenario, Start, Unit};
 use crate::spacefibre::{self, EndConfig, Sizes};
 use crate::spacewire::{self, SpaceWire};
@@ -148,11 +149,13 @@ fn spacefibre_config(
 pub fn simulation(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Simulation, Error> {
     let seed = scenario.seed;
     let mut ledger = Ledger::new();
+    let routes = RouteFinder::new(scenario);
     let mut nodes: Vec<Node> =
         (0..scenario.nodes.len()).map(|index| Node::new(scenario, index)).collect();
     let mut flows = Vec::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
-        let made = about("flow", &flow.name, Flow::new(scenario, flow, seed, &mut ledger))?;
+        let made =
+            about("flow", &flow.name, Flow::new(scenario, &routes, flow, seed, &mut ledger))?;
         if let Some(Unit::Node(node)) = scenario.unit(&flow.from.unit)
             && let Some(node) = nodes.get_mut(node)
         {
@@ -179,7 +182,7 @@ pub fn simulation(scenario: &Scenario, links: Vec<Box<dyn Link>>) -> Result<Simu
         }
     }
     for rmap in &scenario.rmaps {
-        let asker = Asker::new(scenario, rmap, seed, &mut ledger);
+        let asker = Asker::new(scenario, &routes, rmap, seed, &mut ledger);
         units.askers.push(about("rmap", &rmap.name, asker)?);
     }
     let clock = scenario

@@ -2,7 +2,7 @@
 
 use super::{At, Checker};
 use crate::packet::HEADER_BYTES;
-use crate::scenario::{Flow, Operation, Pace, Place, Rmap, Route, Unit};
+use crate::scenario::{Addressing, Flow, Operation, Pace, Place, Rmap, Unit};
 use std::collections::{HashMap, HashSet};
 
 /// Largest packet: 16 MiB.
@@ -50,20 +50,20 @@ impl Checker<'_> {
             }
         }
         match &flow.route {
-            Route::Logical(_) => {}
-            Route::Auto | Route::Path(_) if flow.to.len() > 1 => {
+            Addressing::Logical(_) => {}
+            Addressing::Auto | Addressing::Path(_) if flow.to.len() > 1 => {
                 let message = format!(
                     "{object} has {} receivers; give the logical address of a multicast as route",
                     flow.to.len()
                 );
                 self.problem(at.key("to"), message);
             }
-            Route::Auto => {
+            Addressing::Auto => {
                 for to in &flow.to {
                     self.reachable(at, &object, &flow.from, flow.vc, to);
                 }
             }
-            Route::Path(_) => {}
+            Addressing::Path(_) => {}
         }
         let (min, max) = flow.size.range();
         let least = u64::from(HEADER_BYTES);
@@ -84,16 +84,15 @@ impl Checker<'_> {
         self.window(at.key("stop"), &object, flow.start, flow.stop);
     }
 
-    /// There is a way between two ports.
+    /// Checks that there is a route between two ports.
     fn reachable(&mut self, at: At, object: &str, from: &Place, vc: u8, to: &Place) {
-        let scenario = self.scenario;
-        let known = scenario.link_at(from).is_some_and(|(link, _)| {
-            scenario.links.get(link).is_some_and(|link| vc < link.channels())
-        });
-        if known && scenario.unit(&to.unit).is_some() && self.ways.shortest(from, vc, to).is_none()
-        {
+        let (Ok(origin), Some(unit)) = (self.routes.origin(from, vc), self.scenario.unit(&to.unit))
+        else {
+            return;
+        };
+        if self.routes.shortest(origin, (unit, to.port)).is_none() {
             let message = format!(
-                "{object}: no way from {from} on virtual channel {vc} to {to}; connect them, or \
+                "{object}: no route from {from} on virtual channel {vc} to {to}; connect them, or \
                  map the channels of the routers between"
             );
             self.problem(at.key("to"), message);
@@ -130,7 +129,7 @@ impl Checker<'_> {
             },
             Some(Unit::Router(_)) => {}
         }
-        if rmap.route == Route::Auto {
+        if rmap.route == Addressing::Auto {
             self.reachable(at, &object, &rmap.from, rmap.vc, &rmap.to);
         }
         let most = if rmap.operation == Operation::Rmw { 4 } else { MOST_RMAP };

@@ -1,0 +1,163 @@
+//! The address bytes of a scenario's packets.
+
+use super::super::{Addressing, Flow, Place, Rmap, Unit};
+use super::{DeadEnd, Origin, RouteFinder, Trace};
+
+/// The logical address of nodes that have none of their own.
+const DEFAULT_ADDRESS: u8 = 254;
+
+/// The address bytes of packets, and where they lead.
+#[derive(Clone, Debug, Default)]
+pub struct RoutePlan {
+    /// Bytes in front of the logical address, which routers delete.
+    pub path: Vec<u8>,
+    /// The logical address that packets arrive with.
+    pub target: u8,
+    /// Where these bytes lead.
+    pub trace: Trace,
+    /// Why the scenario cannot be simulated like this: the bytes do not lead where they should.
+    pub problem: Option<String>,
+}
+
+impl RoutePlan {
+    /// Itself, or its problem as an error.
+    pub fn accepted(self) -> Result<Self, String> {
+        match self.problem {
+            Some(problem) => Err(problem),
+            None => Ok(self),
+        }
+    }
+}
+
+impl RouteFinder<'_> {
+    /// Addresses and routes of the packets of a flow.
+    ///
+    /// # Errors
+    ///
+    /// Something that it names does not exist, or there is no route.
+    pub fn flow(&self, flow: &Flow) -> Result<RoutePlan, String> {
+        let origin = self.origin(&flow.from, flow.vc)?;
+        let mut to = Vec::new();
+        for place in &flow.to {
+            to.push((self.unit(&place.unit)?, place.port));
+        }
+        let nodes = to.iter().filter(|(unit, _)| matches!(unit, Unit::Node(_)));
+        let target = nodes.map(|(unit, _)| self.logical_address(*unit)).next();
+        self.plan(origin, &to, &flow.route, target.unwrap_or(DEFAULT_ADDRESS))
+    }
+
+    /// Addresses and routes of RMAP commands, and of the replies to them. A problem of the replies
+    /// is a problem of the commands, too. The second plan is empty if the commands have a problem.
+    ///
+    /// # Errors
+    ///
+    /// Something that they name does not exist, or there is no route.
+    pub fn rmap(&self, rmap: &Rmap) -> Result<(RoutePlan, RoutePlan), String> {
+        let origin = self.origin(&rmap.from, rmap.vc)?;
+        let unit = self.unit(&rmap.to.unit)?;
+        let to = (unit, rmap.to.port);
+        let mut command = self.plan(origin, &[to], &rmap.route, self.logical_address(unit))?;
+        let reply = match self.rmap_reply(rmap, &command) {
+            _ if command.problem.is_some() => RoutePlan::default(),
+            Ok(reply) => reply,
+            Err(error) => return Err(format!("route of replies: {error}")),
+        };
+        if let Some(why) = &reply.problem {
+            command.problem = Some(format!("route of replies: {why}"));
+        }
+        Ok((command, reply))
+    }
+
+    fn rmap_reply(&self, rmap: &Rmap, command: &RoutePlan) -> Result<RoutePlan, String> {
+        let origin = match self.unit(&rmap.to.unit)? {
+            Unit::Router(router) => Origin::Configuration(router),
+            Unit::Node(_) => {
+                let to = command.trace.destinations.first();
+                let (port, vc) = to.map_or((rmap.to.port, rmap.vc), |to| (to.port, to.vc));
+                self.origin(&Place { unit: rmap.to.unit.clone(), port }, vc)?
+            }
+        };
+        let initiator = self.unit(&rmap.from.unit)?;
+        // A reply with a logical address starts with the initiator's own address.
+        let target = match &rmap.reply_route {
+            Addressing::Logical(address) => *address,
+            _ => self.logical_address(initiator),
+        };
+        self.plan(origin, &[(initiator, rmap.from.port)], &rmap.reply_route, target)
+    }
+
+    fn logical_address(&self, unit: Unit) -> u8 {
+        let scenario = self.scenario;
+        let address = match unit {
+            Unit::Node(index) => scenario.nodes.get(index).map(|node| node.logical_address),
+            Unit::Router(index) => {
+                scenario.routers.get(index).map(|router| router.configuration.logical_address)
+            }
+        };
+        address.unwrap_or(DEFAULT_ADDRESS)
+    }
+
+    /// Finds address bytes for packets to some ports, and follows them. `target` is the logical
+    /// address of what they end at.
+    ///
+    /// A path that the scenario gives may lead nowhere: the simulation shows what routers do then.
+    pub(super) fn plan(
+        &self,
+        origin: Origin,
+        to: &[(Unit, u8)],
+        addressing: &Addressing,
+        target: u8,
+    ) -> Result<RoutePlan, String> {
+        let follow = |path: &[u8], target: u8| {
+            let trace = self.follow(origin, &[path, &[target]].concat());
+            RoutePlan { path: path.to_vec(), target, trace, problem: None }
+        };
+        let mut plan = match addressing {
+            Addressing::Auto => {
+                let [to] = to else {
+                    return Err("an automatic route has one destination; give an address".into());
+                };
+                let path = self.shortest(origin, *to);
+                follow(&path.ok_or("there is no route; connect the units")?, target)
+            }
+            Addressing::Path(path) => follow(path, target),
+            Addressing::Logical(address) => {
+                let plan = follow(&[], *address);
+                let arrives = plan.trace.destinations.iter().all(|to| to.rest.len() == 1);
+                if plan.trace.dead_ends.is_empty() && arrives {
+                    plan
+                } else {
+                    // A router deletes the address: packets arrive with the one behind it.
+                    follow(&[*address], target)
+                }
+            }
+        };
+        plan.problem = match (addressing, plan.trace.dead_ends.first()) {
+            (Addressing::Auto | Addressing::Logical(_), Some(dead_end)) => {
+                Some(DeadEnd::text(dead_end, self.scenario))
+            }
+            _ => self.mismatch(to, &plan.trace),
+        };
+        Ok(plan)
+    }
+
+    /// How the destinations of packets differ from those they should have.
+    fn mismatch(&self, to: &[(Unit, u8)], trace: &Trace) -> Option<String> {
+        for end in &trace.destinations {
+            let name = self.scenario.name_of(end.unit);
+            if !to.iter().any(|(unit, _)| *unit == end.unit) {
+                return Some(format!("its address leads to '{name}', which `to` does not name"));
+            }
+            let bytes = end.rest.len();
+            if bytes != 1 {
+                return Some(format!("{bytes} address bytes are left at '{name}'; 1 has to be"));
+            }
+        }
+        let reached = |unit: &Unit| trace.destinations.iter().any(|end| end.unit == *unit);
+        let missed = to.iter().find(|(unit, _)| !reached(unit));
+        let missed = missed.filter(|_| !trace.destinations.is_empty());
+        missed.map(|(unit, _)| {
+            format!("its address does not lead to '{}'", self.scenario.name_of(*unit))
+        })
+    }
+}
