@@ -213,7 +213,7 @@ fn ends_that_cannot_be_are_refused() {
     };
     refused(&["virtual:x/0"], "is not two devices");
     refused(&["virtual:x/0,virtual:x/1,virtual:x/2"], "is not two devices");
-    refused(&["virtual:x/0,"], "a name is missing");
+    refused(&["virtual:x/0,"], "name of a device is missing");
     refused(&["virtual:x/0,virtual:x/0"], "both ends are the same device");
     refused(&["virtual:x/0,virtual:x/1", "--mode", "coop"], "cannot be used with");
     refused(&["virtual:x/0,virtual:x/1", "--link", "1x5G"], "cannot be used with");

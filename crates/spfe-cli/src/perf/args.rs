@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 use spfe::{LinkRate, Mode, Strategy};
 use std::path::PathBuf;
 
-/// Largest packet and largest window, bytes.
+/// Limit of a packet and of a window, bytes.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// Measures rates, latencies and processor loads.
+/// Measure rates, latencies and processor loads.
 #[derive(Args, Clone, Debug)]
 pub struct PerfArgs {
-    /// Which test.
+    /// The test to run.
     #[command(subcommand)]
     pub test: Test,
 }
 
-/// Plays the far end of a measurement.
+/// Serve as the far end of a measurement.
 #[derive(Args, Clone, Debug)]
 pub struct WorkerArgs {
-    /// Device to be the far end at.
+    /// Device of the far end.
     pub device: String,
     /// CPU to run on.
     #[arg(long)]
@@ -33,13 +33,13 @@ pub struct WorkerArgs {
 /// The tests.
 #[derive(Subcommand, Clone, Debug)]
 pub enum Test {
-    /// The highest rate with packets of fixed sizes.
+    /// Measure the maximum rate with packets of fixed sizes.
     Rate(RateArgs),
-    /// The highest rate with packets of random sizes; the smallest size rises from test to test.
+    /// Measure the maximum rate with packets of random sizes. The smallest size rises from case to case.
     Random(RandomArgs),
-    /// The time from sending a packet to its reception: one out, one back, again and again.
+    /// Measure the latency of a packet: half of a round trip, repeated.
     Latency(LatencyArgs),
-    /// The four published scenarios beside the published figures.
+    /// Repeat the four published scenarios and show the published figures beside them.
     Tables(TablesArgs),
 }
 
@@ -59,10 +59,10 @@ pub struct RateArgs {
 pub struct RandomArgs {
     #[command(flatten)]
     pub sizes: SizeArgs,
-    /// Seed of sizes [default: drawn, and printed].
+    /// Seed of the sizes [default: random, and printed].
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Neither write nor verify contents (sizes are verified all the same).
+    /// Do not write and verify contents. Sizes are always verified.
     #[arg(long, conflicts_with = "check")]
     pub no_check: bool,
     #[command(flatten)]
@@ -76,7 +76,7 @@ pub struct RandomArgs {
 pub struct LatencyArgs {
     #[command(flatten)]
     pub sizes: SizeArgs,
-    /// Verify contents.
+    /// Verify the contents of all packets.
     #[arg(long)]
     pub check: bool,
     #[command(flatten)]
@@ -86,14 +86,14 @@ pub struct LatencyArgs {
 /// The published scenarios.
 #[derive(Args, Clone, Debug)]
 pub struct TablesArgs {
-    /// One short iteration per case: the whole run takes less than a minute.
+    /// Run one short iteration of each case, less than a minute in all.
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
     pub setup: SetupArgs,
 }
 
-/// Which sizes.
+/// Options for packet sizes.
 #[derive(Args, Clone, Debug)]
 pub struct SizeArgs {
     /// Smallest packet: bytes, or with K, M (1024) [default: 1K; latency: 64].
@@ -102,100 +102,101 @@ pub struct SizeArgs {
     /// Largest packet [default: 256K; latency: 64K].
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub size_max: Option<u64>,
-    /// From one size to the next: times N (xN) or plus N bytes (+N).
+    /// Step from one size to the next: times N (xN) or plus N bytes (+N).
     #[arg(long, value_name = "xN|+N", default_value = "x2", value_parser = step)]
     pub step: Step,
 }
 
-/// What is sent and how it is received.
+/// Options for the traffic.
 #[derive(Args, Clone, Debug)]
 pub struct TrafficArgs {
-    /// tx: from here to a sink or to the other process; rx: from a generator or the other process
-    /// to here; both: at once.
+    /// Direction seen from the near end. tx: to a sink or to the far end; rx: from a generator or
+    /// from the far end; both: at the same time.
     #[arg(long, value_enum, default_value = "tx")]
     pub direction: Direction,
-    /// Packets per operation; auto: as many as fit into 1 MiB, up to 128.
+    /// Packets per operation; auto is as many as fit into 1 MiB, at most 128.
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = group)]
     pub group: Group,
-    /// Describe each group in one burst entry instead of one entry per packet.
+    /// Post each group as one burst entry instead of one entry per packet.
     #[arg(long)]
     pub burst: bool,
-    /// Receive packed: packets back to back in one area.
+    /// Receive packets back to back into one packed area.
     #[arg(long)]
     pub packed: bool,
-    /// Receive when this share of the buffers is full (%).
+    /// Receive when this percentage of the buffers is full.
     #[arg(long, value_name = "PCT", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub threshold: Option<u32>,
-    /// With a threshold: or this long after the first packet (us).
+    /// With --threshold: receive at the latest this long after the first packet (us).
     #[arg(long, value_name = "US", default_value_t = 100, requires = "threshold")]
     pub timeout: u64,
-    /// Bytes of buffers to send from and to receive into [default: 512K,512K]; two groups at least
-    /// where more than one is under way.
+    /// Bytes of transmit and receive buffers [default: 512K,512K]. Raised to two groups where several
+    /// are outstanding.
     #[arg(long, value_name = "TX,RX", value_parser = window)]
     pub window: Option<(u64, u64)>,
-    /// Verify contents: the sender writes and the receiver reads every byte.
+    /// Verify contents: the sender writes and the receiver checks every byte.
     #[arg(long)]
     pub check: bool,
 }
 
-/// Where and how it runs, and what is printed.
+/// Options for the network, the ends and the output.
 #[derive(Args, Clone, Debug)]
 pub struct SetupArgs {
-    /// Measure between two devices that are joined, the near and the far end, for instance
-    /// /dev/spfe0,/dev/spfe1, instead of on a network of its own.
+    /// Measure between two existing devices that are linked, for example /dev/spfe0,/dev/spfe1,
+    /// instead of creating a network.
     #[arg(long, value_name = "NEAR,FAR", value_parser = joined, conflicts_with_all = ["mode", "link"])]
     pub ends: Option<Joined>,
-    /// Who moves the packets: the posting thread, both ends, a device thread, or the daemon.
+    /// Which thread moves the packets: the posting one, both ends, a device thread, or the daemon's.
     #[arg(long, value_enum, default_value = "inline")]
     pub mode: Device,
     /// Rate of the link: unlimited, LANESxRATE such as 4x7.5G, spw:RATE
     /// [default: unlimited; tables: 4x7.5G].
     #[arg(long, value_name = "RATE")]
     pub link: Option<LinkRate>,
-    /// How to wait: poll (never sleep), block (sleep at once), adaptive (spin for the price of a
+    /// How to wait: poll (never sleep), block (sleep at once), adaptive (spin for the cost of a
     /// sleep, then sleep).
     #[arg(long, value_enum, default_value = "adaptive")]
     pub wait: Wait,
-    /// 2: sender and receiver in two processes, joined by a daemon's network in the first one, or
-    /// by what joins the devices of --ends.
+    /// 2: run the ends in two processes, linked by a daemon's network in the first one or by the
+    /// network of the devices of --ends.
     #[arg(long, value_name = "1|2", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=2))]
     pub processes: u32,
-    /// Iterations per case [default: 1; tables: 10].
+    /// Iterations of each case [default: 1; tables: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: Option<u32>,
-    /// Length of an iteration [default: 1; tables: 10].
+    /// Length of an iteration in seconds [default: 1; tables: 10].
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
-    /// CPUs of the near and the far end; auto: two ends get a CPU each.
+    /// CPUs of the near and the far end; auto gives each of two ends a CPU.
     #[arg(long, value_name = "A,B|auto|none", default_value = "auto", value_parser = pin)]
     pub pin: Pin,
-    /// Run under SCHED_FIFO (needs the right to).
+    /// Run under SCHED_FIFO (needs the privilege).
     #[arg(long)]
     pub fifo: bool,
     /// Print tab-separated values.
     #[arg(long, conflicts_with = "json")]
     pub tsv: bool,
-    /// Also write report.html, results.json and results.tsv there, with the machine's prices.
+    /// Also write report.html, results.json and results.tsv to this directory, with the prices of the
+    /// machine.
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
 }
 
-/// Who moves the packets.
+/// The thread that moves the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Device {
-    /// The posting thread.
+    /// The thread that posts.
     Inline,
-    /// Both ends.
+    /// The threads of both ends.
     Coop,
-    /// A thread of this process.
+    /// A device thread of this process.
     Thread,
-    /// A thread of the daemon.
+    /// The device thread of a daemon.
     Daemon,
 }
 
 impl Device {
-    /// The mode of its network.
+    /// The mode of the network.
     pub fn mode(self) -> Mode {
         match self {
             Self::Inline => Mode::Inline,
@@ -204,7 +205,7 @@ impl Device {
         }
     }
 
-    /// As on the command line.
+    /// The value of the option.
     pub fn name(self) -> &'static str {
         match self {
             Self::Daemon => "daemon",
@@ -215,12 +216,12 @@ impl Device {
     }
 }
 
-/// Two devices that are joined, by name.
+/// Names of two devices that are linked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// Whose figures are measured.
+    /// Device of the measured end.
     pub near: String,
-    /// The other end, or what stands for an instrument.
+    /// Device of the far end, which may replace an instrument.
     pub far: String,
 }
 
@@ -231,12 +232,12 @@ pub enum Wait {
     Poll,
     /// Sleep at once.
     Block,
-    /// Spin for the price of a sleep, then sleep.
+    /// Spin for the cost of a sleep, then sleep.
     Adaptive,
 }
 
 impl Wait {
-    /// The library's name for it.
+    /// The corresponding strategy of the library.
     pub fn strategy(self) -> Strategy {
         match self {
             Self::Poll => Strategy::Poll,
@@ -245,7 +246,7 @@ impl Wait {
         }
     }
 
-    /// As on the command line.
+    /// The value of the option.
     pub fn name(self) -> &'static str {
         match self {
             Self::Poll => "poll",
@@ -255,37 +256,37 @@ impl Wait {
     }
 }
 
-/// Which way the packets go, seen from the near end.
+/// Direction of the packets, seen from the near end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 pub enum Direction {
-    /// Out.
+    /// The near end sends.
     Tx,
-    /// In.
+    /// The near end receives.
     Rx,
-    /// Out and in at once.
+    /// The near end sends and receives.
     Both,
 }
 
-/// From one size to the next.
+/// Step from one packet size to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// This many times.
+    /// Multiply by this factor.
     Times(u64),
-    /// Plus this many bytes.
+    /// Add this many bytes.
     Plus(u64),
 }
 
 /// Packets per operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// As many as fit into 1 MiB, up to 128.
+    /// As many as fit into 1 MiB, at most 128.
     Auto,
-    /// This many.
+    /// A fixed number.
     Of(u32),
 }
 
 impl Group {
-    /// For packets of a size.
+    /// Packets in a group, for packets of `size` bytes.
     pub fn of(self, size: u64) -> u32 {
         match self {
             Self::Auto => spfe_report::paper::group(size),
@@ -294,22 +295,22 @@ impl Group {
     }
 }
 
-/// Where the ends run.
+/// Processors of the ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pin {
-    /// Two ends get a CPU each, one end is left alone.
+    /// Pin each of two ends to a processor; do not pin a single end.
     Auto,
-    /// Left alone.
+    /// Do not pin.
     None,
-    /// Near and far.
+    /// Pin the near and the far end to these processors.
     Cpus(usize, usize),
 }
 
-/// A size of a packet, or of the buffers.
+/// Parses the size of a packet or of the buffers.
 fn bytes(text: &str) -> Result<u64, String> {
     match parse::size(text)? {
-        0 => Err(format!("'{text}': 1 byte to 16M allowed")),
-        bytes if bytes > BYTES_MAX => Err(format!("'{text}': 1 byte to 16M allowed")),
+        0 => Err(format!("'{text}' is not a size from 1 byte to 16M")),
+        bytes if bytes > BYTES_MAX => Err(format!("'{text}' is not a size from 1 byte to 16M")),
         bytes => Ok(bytes),
     }
 }
@@ -321,7 +322,7 @@ fn step(text: &str) -> Result<Step, String> {
         Some(("+", rest)) => by(rest, 1).map(Step::Plus),
         _ => None,
     };
-    step.ok_or_else(|| format!("'{text}' is no step such as x2 or +1K"))
+    step.ok_or_else(|| format!("'{text}' is not a step such as x2 or +1K"))
 }
 
 fn group(text: &str) -> Result<Group, String> {
@@ -342,13 +343,13 @@ fn window(text: &str) -> Result<(u64, u64), String> {
 fn seconds(text: &str) -> Result<f64, String> {
     match parse::seconds(text)?.as_secs_f64() {
         value if (0.001..=86400.0).contains(&value) => Ok(value),
-        _ => Err(format!("'{text}': 1 ms to a day allowed")),
+        _ => Err(format!("'{text}' is not a time from 1 ms to one day")),
     }
 }
 
 fn joined(text: &str) -> Result<Joined, String> {
     match text.split(',').collect::<Vec<_>>()[..] {
-        ["", _] | [_, ""] => Err(format!("'{text}': a name is missing")),
+        ["", _] | [_, ""] => Err(format!("'{text}': the name of a device is missing")),
         [near, far] if near == far => Err(format!("'{text}': both ends are the same device")),
         [near, far] => Ok(Joined { near: near.to_owned(), far: far.to_owned() }),
         _ => Err(format!("'{text}' is not two devices such as /dev/spfe0,/dev/spfe1")),

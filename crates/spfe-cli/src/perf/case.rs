@@ -1,90 +1,90 @@
-//! One test case: everything both ends have to know of it.
+//! A test case: everything that both ends must know.
 
 use super::args::{Direction, Group, SizeArgs, Step, TrafficArgs, Wait};
 use super::setup::Setup;
 use serde::{Deserialize, Serialize};
 use spfe::{Lengths, LinkRate, Mode, Result};
 
-/// Most entries of a queue that are used, whatever the window.
+/// Limit of the entries in use in a queue, whatever the window.
 const ENTRIES_MAX: u64 = 4096;
 
 /// Sizes of the packets of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
-    /// Smallest, bytes.
+    /// Smallest size, bytes.
     pub min: u32,
-    /// Largest, bytes.
+    /// Largest size, bytes.
     pub max: u32,
-    /// Seed, where they differ.
+    /// Seed of the random sequence; unused if the sizes are equal.
     pub seed: u64,
 }
 
 impl Sizes {
-    /// All the same.
+    /// Packets of one size.
     pub fn fixed(bytes: u64) -> Self {
         Self { min: bytes as u32, max: bytes as u32, seed: 1 }
     }
 
-    /// Whether all are the same.
+    /// Whether all packets have one size.
     pub fn is_fixed(self) -> bool {
         self.min == self.max
     }
 
-    /// The mean of many, bytes.
+    /// Expected mean size, bytes.
     pub fn mean(self) -> u64 {
         (u64::from(self.min) + u64::from(self.max)).div_ceil(2)
     }
 
-    /// One size after the other, the same at both ends.
+    /// The sequence of sizes, which is the same at both ends.
     pub fn lengths(self) -> Lengths {
         Lengths::new(self.min, self.max, self.seed)
     }
 }
 
-/// What is sent.
+/// Kind of traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Packets in one or both directions.
     Stream(Direction),
-    /// One out, one back.
+    /// Single packets to the far end and back.
     RoundTrip,
 }
 
 /// One test case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// Its name in the results.
+    /// Name of the scenario in the results.
     pub scenario: String,
-    /// What is sent.
+    /// Kind of traffic.
     pub kind: Kind,
-    /// How long the packets are.
+    /// Sizes of the packets.
     pub sizes: Sizes,
     /// Packets per operation.
     pub group: u32,
-    /// One entry per group.
+    /// Post each group as one burst entry.
     pub burst: bool,
-    /// Receive when this share of the buffers (%) is full, or this long after the first packet (us).
+    /// Receive when this percentage of the buffers is full, or this long after the first packet (us).
     pub threshold: Option<(u32, u64)>,
-    /// Packets back to back in one area instead of a buffer each.
+    /// Receive into a packed area instead of one buffer for each packet.
     pub packed: bool,
     /// How both ends wait.
     pub wait: Wait,
-    /// Bytes of buffers to send from.
+    /// Size of the transmit buffers, bytes.
     pub tx_window: u64,
-    /// Bytes of buffers to receive into.
+    /// Size of the receive buffers, bytes.
     pub rx_window: u64,
     /// Write and verify contents.
     pub check: bool,
-    /// The engine in the sending thread moves a packet at once: nothing is ever under way.
+    /// The engine runs in the sending thread on an unlimited link, so posting completes a packet.
     pub immediate: bool,
-    /// Length of an iteration.
+    /// Length of an iteration, seconds.
     pub seconds: f64,
 }
 
 impl Case {
-    /// A case as the command line describes it.
+    /// A stream as the command line describes it.
     pub fn new(scenario: &str, sizes: Sizes, traffic: &TrafficArgs, wait: Wait) -> Self {
-        let (tx_window, rx_window) = traffic.window.unwrap_or(USUAL_WINDOWS);
+        let (tx_window, rx_window) = traffic.window.unwrap_or(DEFAULT_WINDOWS);
         Self {
             scenario: scenario.to_owned(),
             kind: Kind::Stream(traffic.direction),
@@ -121,7 +121,7 @@ impl Case {
         }
     }
 
-    /// On this network, this long.
+    /// Adapts the case to a network and sets the length of an iteration.
     pub fn on(mut self, setup: &Setup, seconds: f64) -> Self {
         let in_sender = matches!(setup.mode, Mode::Inline | Mode::Coop);
         self.immediate = in_sender && setup.link == LinkRate::Unlimited;
@@ -129,12 +129,13 @@ impl Case {
         self
     }
 
-    /// Whether the next group is sent before the last one has completed. Single packets are not.
+    /// Whether a group is sent before the previous one has completed. Single packets never are.
     pub fn ahead(&self) -> bool {
         self.group > 1 && !self.immediate
     }
 
-    /// Groups of buffers to send from: what the window holds, at least one, or two to be ahead.
+    /// Number of groups that the transmit buffers hold: the window, but at least one, or two if groups
+    /// are sent ahead.
     pub fn tx_groups(&self) -> usize {
         let group = u64::from(self.sizes.max) * u64::from(self.group);
         let most = (ENTRIES_MAX / u64::from(self.group)).max(1);
@@ -142,16 +143,16 @@ impl Case {
         (self.tx_window / group).clamp(least, most.max(least)) as usize
     }
 
-    /// Buffers to receive into: what the window holds, but two groups at least, so that one is
-    /// filled while the other is being handled. Where both ends run all the time a group need not
-    /// fit: memory that stays in the cache is worth more.
+    /// Number of receive buffers: the window, but at least two groups, so that one is filled while
+    /// the other is handled. If neither end sleeps, a group need not fit: staying in the cache is
+    /// worth more.
     pub fn rx_buffers(&self) -> usize {
         let awake = self.immediate && self.wait != Wait::Block;
         let least = if awake { 4 } else { (2 * u64::from(self.group)).max(4) };
         (self.rx_window / u64::from(self.sizes.max)).clamp(least, ENTRIES_MAX.max(least)) as usize
     }
 
-    /// Whether the near end sends packets, and whether it receives some.
+    /// Whether the near end sends, and whether it receives.
     pub fn near(&self) -> (bool, bool) {
         match self.kind {
             Kind::Stream(Direction::Tx) => (true, false),
@@ -160,11 +161,11 @@ impl Case {
         }
     }
 
-    /// Refuses what does not go together.
+    /// Refuses options that contradict each other.
     pub fn check(&self) -> Result<()> {
         let random = !self.sizes.is_fixed();
         let what = if self.burst && random {
-            "--burst: the packets of a burst have one size"
+            "--burst: all packets of a burst have one size; use equal sizes"
         } else if self.sizes.min > self.sizes.max {
             "--size-min is larger than --size-max"
         } else {
@@ -174,13 +175,12 @@ impl Case {
     }
 }
 
-/// Bytes of buffers to send from and to receive into unless said otherwise: they share the
-/// second-level cache of one processor.
-const USUAL_WINDOWS: (u64, u64) = (512 << 10, 512 << 10);
+/// Default transmit and receive windows, bytes: together they fit a second-level cache.
+const DEFAULT_WINDOWS: (u64, u64) = (512 << 10, 512 << 10);
 
-/// The sizes from the smallest to the largest.
+/// The sizes of `args` from the smallest to the largest; `least` and `most` are the defaults.
 pub fn sizes(args: &SizeArgs, least: u64, most: u64) -> Result<Vec<u64>> {
-    // One of them alone may lie outside the usual range.
+    // A single given limit may lie outside the default range.
     let most = args.size_max.unwrap_or(most.max(args.size_min.unwrap_or(0)));
     let least = args.size_min.unwrap_or(least.min(most));
     if least > most {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_hold_the_groups_under_way_and_two_to_receive() {
+    fn windows_hold_outstanding_groups_and_two_to_receive() {
         let room = |case: Case| (case.tx_groups(), case.rx_buffers());
         assert_eq!(room(case(1024, 128)), (8, 1024));
         assert_eq!(room(case(262_144, 4)), (2, 8));

@@ -1,13 +1,13 @@
-//! One packet out, one back, and how to be fast at it.
+//! Round trips of single packets, at minimal latency.
 //!
-//! * The packet goes out before anything else is tidied up: buffers are taken back and posted again
-//!   while the other end is busy.
-//! * Buffers are posted again a few at a time, so that the device rarely reads a line of the ring
-//!   that this processor has just written.
-//! * The answer is a packet of the other end's own, as in the tests of other systems: what has come
-//!   need not be read before it can be answered. With `--check` the very buffer goes back.
-//! * Polling looks at the completion queue many times, without a pause, before it asks `wait` to,
-//!   which also looks at the clock and at the health of the device.
+//! * The next packet is sent first. Completed buffers are taken back and reposted afterwards, while
+//!   the far end is busy.
+//! * Buffers are reposted in batches, so that the device rarely reads a line of the ring that this
+//!   processor has just written.
+//! * The answer comes from the far end's own memory, as in other systems' tests, so that no end must
+//!   read a packet before it answers. With `--check` the received buffer is sent back.
+//! * Polling looks at the completion ring many times without a pause before it calls `wait`, which
+//!   also reads the clock and checks that the device is alive.
 
 use super::args::Wait;
 use super::case::Case;
@@ -20,27 +20,27 @@ use spfe::{
 };
 use spfe_report::LatencyNs;
 
-/// One packet is on its way at a time; more buffers only so that posting can wait.
+/// Only one packet is in flight; the other buffers allow reposting in batches.
 const BUFFERS: usize = 16;
-/// Buffers that are posted again together: a cache line of entries.
+/// Buffers reposted together: one cache line of entries.
 const BATCH: usize = 4;
-/// Looks at the completion queue before the first wait.
+/// Polls of the completion ring before the first wait.
 const LOOKS: u32 = 10_000;
-/// Longest round trip that is told from longer ones, ticks: minutes.
+/// Longest round trip that the histogram distinguishes, in ticks: several minutes.
 const TICKS_MAX: u64 = 1 << 40;
 
-/// Both queues of an end.
-struct Ends {
+/// The transmit and receive queue of one end.
+struct LatencyQueues {
     tx: Tx,
     rx: Rx,
-    /// Received, and to be posted again.
+    /// Received buffers that wait to be reposted.
     back: Vec<Buf>,
     looks: u32,
     meter: Meter,
     count: Count,
 }
 
-impl Ends {
+impl LatencyQueues {
     fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
         let vc = endpoint.port(0)?.vc(DATA_VC)?;
         let options = QueueOptions::default().depth(64).strategy(case.wait.strategy());
@@ -52,7 +52,7 @@ impl Ends {
         Ok(Self { tx: vc.tx_with(options)?, rx, back, looks, meter, count })
     }
 
-    /// The next packet.
+    /// Waits for the next packet.
     #[inline]
     fn next(&mut self) -> Result<Received> {
         loop {
@@ -68,7 +68,7 @@ impl Ends {
         }
     }
 
-    /// The buffer that was sent; its completion is there already, or soon.
+    /// Takes the sent buffer back. Its completion is already there or about to arrive.
     #[inline]
     fn sent(&mut self) -> Result<Buf> {
         loop {
@@ -82,7 +82,7 @@ impl Ends {
         }
     }
 
-    /// Keeps a buffer; posts them again when there are a few.
+    /// Keeps a buffer and reposts a whole batch.
     #[inline]
     fn keep(&mut self, buf: Buf) {
         self.back.push(buf);
@@ -98,9 +98,9 @@ impl Ends {
     }
 }
 
-/// Sends, waits for the packet to come back, again and again. The times are half round trips.
+/// The near end: sends a packet and waits for the answer, repeatedly. Records half round-trip times.
 pub struct Pinger {
-    ends: Ends,
+    ends: LatencyQueues,
     packet: Buf,
     goodbye: Buf,
     pattern: Option<Pattern>,
@@ -116,7 +116,7 @@ impl Pinger {
         let pattern = case.check.then(|| Pattern::new(size));
         let mut packet = memory.buf(0..size)?;
         packet.fill(0x5a);
-        let ends = Ends::open(endpoint, case, meter)?;
+        let ends = LatencyQueues::open(endpoint, case, meter)?;
         let goodbye = memory.buf(size..size + 1)?;
         let reader = Reader::new(case);
         let times = Histogram::new_with_bounds(1, TICKS_MAX, 3)
@@ -137,13 +137,13 @@ impl Pinger {
                     before = ticks();
                 }
                 ends.tx.send(packet)?;
-                // From here to `next` the other end is busy.
+                // Until `next` returns, the far end is busy.
                 packet = ends.sent()?;
                 if let Some(buf) = last.take() {
                     ends.keep(buf);
                 }
                 let back = ends.next()?;
-                // One reading ends this round trip and begins the next.
+                // One clock reading ends this round trip and starts the next.
                 let now = ticks();
                 times.saturating_record(now - before);
                 before = now;
@@ -159,7 +159,7 @@ impl Pinger {
             if warming_up && ends.meter.is_measuring() {
                 times.clear();
             }
-            // A look is no part of a round trip.
+            // Looking at the meter is not part of a round trip.
             before = ticks();
         }
         let ns_per_tick = (ends.meter.now_ns() - start.0) as f64 / (before - start.1).max(1) as f64;
@@ -169,7 +169,7 @@ impl Pinger {
     }
 }
 
-/// The distribution of times, each times `ns`; none without samples.
+/// The distribution of times in units of `ns`; `None` without samples.
 fn distribution(times: &Histogram<u64>, ns: f64) -> Option<LatencyNs> {
     let percentile = |percent| times.value_at_percentile(percent) as f64 * ns;
     (!times.is_empty()).then(|| LatencyNs {
@@ -182,7 +182,7 @@ fn distribution(times: &Histogram<u64>, ns: f64) -> Option<LatencyNs> {
     })
 }
 
-/// A time stamp that costs as little as this machine allows; its unit has to be measured.
+/// The cheapest time stamp of this machine. Its unit must be calibrated.
 #[inline(always)]
 fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -194,9 +194,10 @@ fn ticks() -> u64 {
     spfe_measure::now_ns()
 }
 
-/// Answers every packet with one of its length: an own one, or with the one that came.
+/// The far end: answers each packet with one of the same length, from its own memory or, with
+/// `--check`, with the received one.
 pub struct Echo {
-    ends: Ends,
+    ends: LatencyQueues,
     own: Option<Buf>,
 }
 
@@ -208,10 +209,10 @@ impl Echo {
             true => None,
             false => Some(endpoint.alloc(size)?.buf(0..size)?),
         };
-        Ok(Self { ends: Ends::open(endpoint, case, meter)?, own })
+        Ok(Self { ends: LatencyQueues::open(endpoint, case, meter)?, own })
     }
 
-    /// Runs until the other end says goodbye.
+    /// Runs until the near end says goodbye.
     pub fn run(self) -> Result<Tally> {
         let Self { mut ends, mut own } = self;
         let mut first = Some(ends.next()?);
@@ -237,7 +238,7 @@ impl Echo {
                     None => (received.buf, None),
                 };
                 ends.tx.send(answer)?;
-                // Only now, while the packet is on its way back.
+                // Only now, while the answer is in flight.
                 let answer = ends.sent()?;
                 ends.keep(match rest {
                     Some(buf) => {

@@ -1,8 +1,7 @@
-//! What an end of a measurement has counted, and when it looks at the clocks.
+//! Counts of one end of a measurement, and the times that belong to them.
 //!
-//! Reading a clock takes about as long as sending a small packet, so it is not done per packet:
-//! an end does a number of operations, then looks, and the number is adjusted so that a look falls
-//! due every 50 us or so.
+//! Reading a clock takes about as long as sending a small packet. An end therefore reads the clocks
+//! only after a number of operations, which is adjusted to about 50 us.
 
 use crate::signal;
 use serde::{Deserialize, Serialize};
@@ -10,29 +9,29 @@ use spfe::{Deadline, Endpoint};
 use spfe_measure::thread_cpu_ns;
 use std::sync::Arc;
 
-/// How long a far end may be silent, ns.
+/// Time without progress of the far end before giving up, ns.
 const PATIENCE_NS: u64 = 5_000_000_000;
-/// Time between two lines of progress, ns.
+/// Interval of progress lines, ns.
 const INTERVAL_NS: u64 = 1_000_000_000;
-/// Shorter runs are silent, s.
+/// Runs shorter than this print no progress, s.
 const LONG: f64 = 2.0;
 
-/// What an end has counted since it was opened.
+/// Counts of an end since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Packets sent or received.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Packets that were not as they were sent.
+    /// Packets with wrong length or contents.
     pub errors: u64,
-    /// Times the thread slept.
+    /// Number of sleeps of the thread.
     pub sleeps: u64,
-    /// Time the engine took in this thread, where it is measured.
+    /// Time of the engine in this thread, ns; 0 where it is not measured.
     pub engine_ns: u64,
 }
 
-/// A count with the times that belong to it.
+/// Counts and clocks at one moment.
 #[derive(Clone, Copy, Default)]
 struct Snapshot {
     count: Count,
@@ -41,18 +40,18 @@ struct Snapshot {
     device_ns: u64,
 }
 
-/// What an end has measured.
+/// Figures of one end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// In the time measured; `errors` in the whole run.
+    /// Counts in the measured time; `errors` counts the whole run.
     pub count: Count,
-    /// Packets of the whole run, warming up included.
+    /// Packets of the whole run, warm-up included.
     pub all_packets: u64,
-    /// Time measured.
+    /// Measured time, ns.
     pub wall_ns: u64,
-    /// Processor time of the thread, engine included.
+    /// Processor time of the thread, engine included, ns.
     pub cpu_ns: u64,
-    /// Processor time of the device's own thread, if there is one.
+    /// Processor time of the device thread, ns; 0 without one.
     pub device_ns: u64,
 }
 
@@ -61,31 +60,31 @@ impl Tally {
         number as f64 * 1e9 / self.wall_ns.max(1) as f64
     }
 
-    /// Payload rate.
+    /// Payload rate, Gbit/s.
     pub fn gbps(&self) -> f64 {
         self.per_s(self.count.bytes) * 8.0 / 1e9
     }
 
-    /// Times a second this thread slept.
+    /// Sleeps of this thread per second.
     pub fn wakes_per_s(&self) -> f64 {
         self.per_s(self.count.sleeps)
     }
 
-    /// Load of application and library, % of one core: the engine's share is not in it.
+    /// Load of application and library without the engine, % of one core.
     pub fn host_pct(&self) -> f64 {
         self.per_s(self.cpu_ns.saturating_sub(self.count.engine_ns)) / 1e7
     }
 
-    /// Load of what stands for the hardware, % of one core.
+    /// Load of the device (engine and device thread), % of one core.
     pub fn device_pct(&self) -> f64 {
         self.per_s(self.count.engine_ns + self.device_ns) / 1e7
     }
 }
 
-/// Reads the processor time of the device's own thread.
+/// Reads the processor time of the device thread, ns.
 pub type DeviceClock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// Where in its run an end is.
+/// Phase of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     WarmUp,
@@ -93,7 +92,7 @@ enum Phase {
     Over,
 }
 
-/// Looks at the clocks for one end.
+/// The clocks of one end.
 pub struct Meter {
     endpoint: Endpoint,
     device: Option<DeviceClock>,
@@ -109,7 +108,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter for a run of `seconds`. Queues opened after this measure their engine.
+    /// A meter for a run of `seconds`. Queues opened afterwards measure their engine.
     pub fn new(endpoint: &Endpoint, seconds: f64) -> Self {
         endpoint.measure_engine(true);
         Self {
@@ -127,54 +126,54 @@ impl Meter {
         }
     }
 
-    /// Also reads the device's own processor time.
+    /// Also measures the device thread.
     pub fn with_device(mut self, device: Option<DeviceClock>) -> Self {
         self.device = device;
         self
     }
 
-    /// Says once a second how it goes, if the run is long enough.
+    /// Prints a progress line once a second if the run is long enough.
     pub fn saying(mut self, label: Option<String>) -> Self {
         self.label = label.filter(|_| self.seconds > LONG);
         self
     }
 
-    /// The run begins now.
+    /// Starts the run.
     pub fn start(&mut self, count: &Count) {
         self.begin = self.snapshot(count);
         self.looked_ns = self.begin.now_ns;
         self.said = (self.begin.now_ns, count.bytes);
     }
 
-    /// Operations to do before the next look.
+    /// Number of operations before the next call of [`Meter::look`].
     pub fn turns(&self) -> u32 {
         self.turns
     }
 
-    /// How long to wait for the other end before giving up.
+    /// Deadline of a wait for the far end.
     pub fn deadline(&self) -> Deadline {
         Deadline::at_ns(self.looked_ns + PATIENCE_NS)
     }
 
-    /// Whether the other end has done anything since the last look: then a wait that ended at the
-    /// deadline was only a long one, and goes on.
+    /// Whether the far end has made progress since the last call. If so, a wait that timed out may be
+    /// repeated.
     pub fn progressed(&mut self, count: &Count) -> bool {
         let progressed = count.packets != self.looked_packets;
         self.look(count);
         progressed
     }
 
-    /// Time of the device, ns.
+    /// Current time on the device's clock, ns.
     pub fn now_ns(&self) -> u64 {
         self.endpoint.now_ns()
     }
 
-    /// Whether this counts already: no longer warming up.
+    /// Whether the warm-up is over.
     pub fn is_measuring(&self) -> bool {
         self.phase == Phase::Measuring
     }
 
-    /// Looks at the clock; false when the time is over or a signal has come.
+    /// Reads the clocks. False when the time is over or a signal has arrived.
     pub fn look(&mut self, count: &Count) -> bool {
         let now = self.endpoint.now_ns();
         match now - self.looked_ns {
@@ -197,7 +196,7 @@ impl Meter {
         self.phase != Phase::Over && !signal::caught()
     }
 
-    /// The run is over: nothing after this counts.
+    /// Ends the measured time.
     pub fn finish(&mut self, count: &Count) {
         if self.phase != Phase::Over {
             self.phase = Phase::Over;
@@ -214,7 +213,7 @@ impl Meter {
         }
     }
 
-    /// What was measured; `all` is the count at the very end.
+    /// The figures of the run; `all` are the counts at its end.
     pub fn tally(&self, all: &Count) -> Tally {
         let (begin, end) = (&self.begin, &self.end);
         let cpu_ns = end.cpu_ns - begin.cpu_ns;
@@ -225,8 +224,8 @@ impl Meter {
                 bytes: end.count.bytes - begin.count.bytes,
                 errors: all.errors,
                 sleeps: end.count.sleeps - begin.count.sleeps,
-                // The engine ran in this thread, so it cannot have taken more than the thread;
-                // it is measured by samples.
+                // The engine's time comes from samples. It ran in this thread, so limit it to the
+                // time of the thread.
                 engine_ns: engine_ns.min(cpu_ns),
             },
             all_packets: all.packets,
@@ -245,7 +244,7 @@ impl Meter {
     }
 }
 
-/// How long to run before measuring: caches, page tables and the link fill up.
+/// Warm-up time in seconds: fills caches, page tables and the link.
 fn warm_up(seconds: f64) -> f64 {
     (seconds / 10.0).min(0.1)
 }

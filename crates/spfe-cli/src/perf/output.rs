@@ -1,4 +1,4 @@
-//! What a run leaves behind: text, tab-separated values or JSON on stdout, a report on disk.
+//! Output of a run: text, tab-separated values or JSON on stdout, and a report in files.
 
 use super::args::SetupArgs;
 use super::case::Kind;
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Where and how a run is made, from before it starts.
+/// The description of a run, made before it starts.
 pub fn document(plan: &Plan, args: &SetupArgs, calibrated: bool) -> Document {
     let facts = spfe_measure::machine_facts();
     let words = std::env::args().skip(1);
@@ -38,7 +38,7 @@ pub fn document(plan: &Plan, args: &SetupArgs, calibrated: bool) -> Document {
     Document { meta, results: Vec::new(), calibration }
 }
 
-/// The machine's prices, with names that people can read.
+/// The prices of the machine, with readable names.
 fn prices(taken: &Calibration) -> Value {
     let us = |ns: f64| (ns / 10.0).round() / 100.0;
     let wake = |wake: &spfe_measure::FutexWake| {
@@ -72,7 +72,7 @@ fn prices(taken: &Calibration) -> Value {
     })
 }
 
-/// Prints and writes the results; fails if packets were damaged.
+/// Prints and writes the results. Fails if packets were damaged.
 pub fn finish(
     mut document: Document,
     rows: Vec<ResultRow>,
@@ -87,7 +87,7 @@ pub fn finish(
     if context.json {
         print!("{}", document.to_json());
     } else if args.tsv {
-        // They have no place in a table of values.
+        // TSV has no place for notes.
         document.meta.notes.iter().for_each(|note| context.say(note));
         print!("{}", spfe_report::tsv(&document));
     } else {
@@ -95,7 +95,7 @@ pub fn finish(
     }
     let errors: u64 = document.results.iter().filter_map(|row| row.integrity_errors).sum();
     if errors > 0 {
-        return Err(Failure::damaged(format!("{errors} packets did not arrive as they were sent")));
+        return Err(Failure::damaged(format!("{errors} packets were lost or damaged")));
     }
     Ok(())
 }
@@ -111,11 +111,11 @@ fn write(document: &Document, folder: &Path) -> Result<(), Failure> {
     files.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text)).map_err(fail)
 }
 
-/// Date and time in UTC.
+/// Date and time in UTC, in the form of RFC 3339.
 fn rfc3339(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (days, clock) = (seconds / 86400, seconds % 86400);
-    // Years begin in March here, so that the leap day is the last one.
+    // Count years from March, so that the leap day is the last day of a year.
     let era_day = days + 719_468;
     let (era, day) = (era_day / 146_097, era_day % 146_097);
     let year = (day - day / 1460 + day / 36524 - day / 146_096) / 365;

@@ -1,11 +1,11 @@
-//! The receiving end, and how to be fast at it.
+//! The receiving end, at maximum rate.
 //!
-//! * Slots of the queue's own need no posting: a packet is read where it lies, and giving its slot
-//!   back is one store. They are few, so that they stay in the cache.
-//! * In a packed area packets lie back to back and one completion publishes a run of them: the
-//!   least cost for small packets.
-//! * What is there is taken before the next wait, so under load there are no waits at all.
-//! * With a fill threshold the thread sleeps through a whole batch and is woken once for it.
+//! * A pooled queue needs no posting: a packet is read in place, and releasing its slot is one
+//!   store. There are few slots, so that they stay in the cache.
+//! * In a packed area packets lie back to back, and one completion publishes a run of them. This is
+//!   the cheapest way to receive small packets.
+//! * Everything that has arrived is taken before the next wait, so under load there are no waits.
+//! * With a fill threshold the thread sleeps through a whole batch and is woken once.
 
 use super::args::Wait;
 use super::case::Case;
@@ -17,10 +17,10 @@ use spfe::{
 };
 use std::time::Duration;
 
-/// Turns of the processor's pause between two looks, and looks before the first wait.
+/// Pause instructions between two polls, and polls before the first wait.
 const PAUSES: u32 = 32;
 const LOOKS: u32 = 1000;
-/// Runs of packets a packed area has room to report.
+/// Completion entries of a packed area, one for each run of packets.
 const RUNS: u32 = 1024;
 
 /// Verifies and counts what is received.
@@ -29,17 +29,17 @@ pub struct Reader {
     lengths: Option<Lengths>,
     pattern: Option<Pattern>,
     number: u64,
-    /// What there is of a packet that goes on: its length, its bytes where they are verified.
+    /// Received part of an unfinished packet: its length, and its bytes if they are verified.
     length: usize,
     parts: Vec<u8>,
-    /// What was received.
+    /// Counts of received packets.
     pub count: Count,
     /// The sender has said goodbye.
     pub goodbye: bool,
 }
 
 impl Reader {
-    /// For the packets of a case, from the first one on.
+    /// A reader for the packets of a case, starting with the first.
     pub fn new(case: &Case) -> Self {
         Self {
             size: case.sizes.max as usize,
@@ -71,7 +71,7 @@ impl Reader {
         self.count.errors += u64::from(!good);
     }
 
-    /// Whether the next packet is as it was sent.
+    /// Whether the next packet has the expected length and contents.
     #[inline(always)]
     pub fn accepts(&mut self, length: usize, bytes: &[u8]) -> bool {
         let expected = match &mut self.lengths {
@@ -103,21 +103,21 @@ impl Reader {
     }
 }
 
-/// A way to receive.
-enum Inlet {
-    /// The queue's own slots: peek, use, release.
+/// Receive queue of either kind.
+enum ReceiveQueue {
+    /// Pooled: peek, use, release.
     Slots(PooledRx),
     /// A packed area.
     Packed(PackedRx),
 }
 
-impl Inlet {
+impl ReceiveQueue {
     fn open(endpoint: &Endpoint, case: &Case) -> Result<Self> {
         let vc = endpoint.port(0)?.vc(DATA_VC)?;
         let queue = QueueOptions::default().strategy(case.wait.strategy());
         let size = case.sizes.max;
         if case.packed {
-            // Room for eight packets at least, so that sender and receiver work at the same time.
+            // At least eight packets, so that sender and receiver can work at the same time.
             let area = case.rx_window.max(8 * (u64::from(size) + 8)).max(65536) as u32;
             let options = PackedOptions::default().area(area).queue(queue.depth(RUNS));
             return Ok(Self::Packed(vc.rx_packed(options)?));
@@ -126,8 +126,8 @@ impl Inlet {
         Ok(Self::Slots(vc.rx_pooled(PoolOptions::new(slots, size).queue(queue))?))
     }
 
-    /// Takes what is there, but no more than all buffers hold: those given back may be full again
-    /// already, and nobody would look at the time. False if there is nothing.
+    /// Takes the packets that have arrived, but at most as many as there are buffers: released ones
+    /// may be full again, and the caller must look at the time. False if there are none.
     #[inline]
     fn take(&mut self, reader: &mut Reader) -> bool {
         match self {
@@ -141,7 +141,7 @@ impl Inlet {
             Self::Packed(rx) => {
                 for turn in 0..RUNS {
                     let Some(run) = rx.poll() else { return turn != 0 };
-                    // The records are read in place; dropping the run gives their bytes back.
+                    // The records are read in place; dropping the run releases their bytes.
                     run.records().for_each(|record| reader.take(record.bytes, record.end));
                 }
             }
@@ -149,7 +149,7 @@ impl Inlet {
         true
     }
 
-    /// Waits; takes nothing.
+    /// Waits without taking packets.
     fn wait(&mut self, threshold: &Threshold, deadline: Deadline) -> Result<Ready> {
         match self {
             Self::Slots(rx) => rx.wait(threshold, deadline),
@@ -164,7 +164,7 @@ impl Inlet {
         }
     }
 
-    /// Sleeps and engine time so far.
+    /// Sleeps and engine time (ns) so far.
     fn totals(&self) -> (u64, u64) {
         match self {
             Self::Slots(rx) => (rx.stats().sleeps, rx.engine_ns()),
@@ -175,7 +175,7 @@ impl Inlet {
 
 /// Receives packets until the time is over or the sender says goodbye.
 pub struct Receiver {
-    inlet: Inlet,
+    inlet: ReceiveQueue,
     threshold: Option<Threshold>,
     looks: u32,
     reader: Reader,
@@ -183,9 +183,9 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Opens the receive end; its buffers are posted.
+    /// Opens the receive queue with all buffers posted.
     pub fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
-        let inlet = Inlet::open(endpoint, case)?;
+        let inlet = ReceiveQueue::open(endpoint, case)?;
         let threshold = case.threshold.map(|(percent, timeout_us)| {
             inlet.fill_threshold(percent).or_after_first(Duration::from_micros(timeout_us))
         });
@@ -193,14 +193,14 @@ impl Receiver {
         Ok(Self { inlet, threshold, looks, reader: Reader::new(case), meter })
     }
 
-    /// Receives until the time is over, or for ever with `patient`, until the sender says goodbye.
+    /// Receives until the sender says goodbye or, unless `patient`, the time is over.
     pub fn run(mut self, patient: bool) -> Result<Tally> {
-        // The time before the first packet is not ours.
+        // The time before the first packet does not count.
         self.wait(Threshold::ONE)?;
         self.meter.start(&self.reader.count);
         while !self.reader.goodbye {
             for _ in 0..self.meter.turns() {
-                // A wait has looked at clocks anyway.
+                // A wait has read the clocks anyway.
                 if self.turn()? || self.reader.goodbye {
                     break;
                 }
@@ -214,9 +214,9 @@ impl Receiver {
         Ok(self.meter.tally(&self.reader.count))
     }
 
-    /// Takes what is there, or waits. Whether it has waited. Polling, a look at an empty place
-    /// takes its cache line away from the sender, who is about to write it: so between looks there
-    /// is a pause, in which several packets arrive.
+    /// Takes the packets that have arrived, or waits; returns whether it has waited. Polling an empty
+    /// slot takes its cache line from the sender, which is about to write it. Hence the pause between
+    /// polls, in which several packets arrive.
     #[inline]
     fn turn(&mut self) -> Result<bool> {
         if let Some(threshold) = self.threshold {
@@ -242,7 +242,7 @@ impl Receiver {
                 Err(error) if error.is_timeout() && self.meter.progressed(&self.reader.count) => {}
                 other => return other.map(drop),
             }
-            // A threshold that is never reached: what is there has waited long enough.
+            // The threshold may never be reached: take what has arrived.
             if self.inlet.wait(&Threshold::ONE, Deadline::NOW).is_ok() {
                 return Ok(());
             }

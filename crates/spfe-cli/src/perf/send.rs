@@ -1,14 +1,14 @@
-//! The sending end, and how to be fast at it.
+//! The sending end, at maximum rate.
 //!
-//! * Buffers exist before the first packet and are used again and again: nothing is allocated,
-//!   registered or unmapped while packets move. They are few, so that they stay in the cache.
-//! * Slots of the queue's own cost least: entry and buffer never part, and posting is one store.
-//! * A group of packets is one publication and has one completion, so its cost is paid once for
-//!   all of them. A burst is one *entry* for all of them.
-//! * More than one group is under way where somebody else moves them, or a link: neither has to
-//!   wait for this thread to wake up. Then a wait is for half of them.
-//! * A look at the completion queue comes before a wait: `wait` reads clocks and may sleep, and
-//!   with the engine in this thread the completion is usually there already.
+//! * Buffers are created before the first packet and reused: nothing is allocated, registered or
+//!   unmapped while packets move. There are few, so that they stay in the cache.
+//! * Pooled slots cost least: a slot keeps its buffer, and posting is one store.
+//! * A group of packets has one publication and one completion, so that cost is shared. A burst
+//!   describes the whole group in one *entry*.
+//! * If a link or another thread moves the packets, several groups are outstanding, so that it never
+//!   waits for this thread to wake up. The thread then waits for half of them.
+//! * The completion ring is polled before a wait: `wait` reads clocks and may sleep, and with the
+//!   engine in this thread the completion is usually there.
 
 use super::case::Case;
 use super::meter::{Count, Meter, Tally};
@@ -18,10 +18,10 @@ use spfe::{
 };
 use std::collections::VecDeque;
 
-/// The virtual channel packets are measured on.
+/// Virtual channel of the measured packets.
 pub const DATA_VC: u32 = 0;
 
-/// Writes what is sent: lengths, and contents where they are verified.
+/// Generates lengths and, if they are verified, contents of packets.
 struct Writer {
     size: usize,
     lengths: Option<Lengths>,
@@ -43,7 +43,7 @@ impl Writer {
         self.lengths.as_mut().map_or(self.size, |lengths| lengths.next_length() as usize)
     }
 
-    /// Fills the next packet, where contents are verified.
+    /// Fills the next packet if contents are verified.
     #[inline]
     fn fill(&mut self, packet: &mut [u8]) {
         if let Some(pattern) = &self.pattern {
@@ -53,15 +53,15 @@ impl Writer {
     }
 }
 
-/// A way to send.
-enum Outlet {
-    /// Single packets and groups from the queue's own slots: reserve, fill, submit.
+/// Transmit queue of either kind.
+enum TransmitQueue {
+    /// Pooled, for single packets and groups: reserve, fill, submit.
     Slots(PooledTx),
-    /// Groups of packets one behind the other in a buffer; the buffers are used in turn.
+    /// Bursts: a buffer holds the packets of a group back to back; the buffers are used in turn.
     Bursts(Tx, VecDeque<Buf>),
 }
 
-impl Outlet {
+impl TransmitQueue {
     fn open(endpoint: &Endpoint, case: &Case) -> Result<Self> {
         let vc = endpoint.port(0)?.vc(DATA_VC)?;
         let (size, group, groups) = (case.sizes.max, case.group as usize, case.tx_groups());
@@ -103,7 +103,7 @@ impl Outlet {
         }
     }
 
-    /// The next completion, if it is there.
+    /// Takes the next completion, if there is one.
     #[inline]
     fn poll(&mut self) -> Result<Option<Sent>> {
         match self {
@@ -124,7 +124,7 @@ impl Outlet {
         }
     }
 
-    /// Sleeps and engine time so far.
+    /// Sleeps and engine time (ns) so far.
     fn totals(&self) -> (u64, u64) {
         match self {
             Self::Slots(tx) => (tx.stats().sleeps, tx.engine_ns()),
@@ -133,7 +133,7 @@ impl Outlet {
     }
 }
 
-/// Prepares the next packet in its slot; its length.
+/// Prepares the next packet in its slot and returns its length.
 #[inline]
 fn slot(tx: &mut PooledTx, writer: &mut Writer) -> Result<usize> {
     let length = writer.length();
@@ -145,11 +145,11 @@ fn slot(tx: &mut PooledTx, writer: &mut Writer) -> Result<usize> {
 
 /// Sends packets until the time is over.
 pub struct Sender {
-    outlet: Outlet,
+    outlet: TransmitQueue,
     endpoint: Endpoint,
     writer: Writer,
     group: u32,
-    /// Groups under way, and the most there may be.
+    /// Outstanding groups, and their limit.
     under_way: u32,
     most: u32,
     count: Count,
@@ -157,10 +157,10 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Opens the transmit end and makes its buffers.
+    /// Opens the transmit queue and creates its buffers.
     pub fn open(endpoint: &Endpoint, case: &Case, meter: Meter) -> Result<Self> {
         Ok(Self {
-            outlet: Outlet::open(endpoint, case)?,
+            outlet: TransmitQueue::open(endpoint, case)?,
             endpoint: endpoint.clone(),
             writer: Writer::new(case),
             group: case.group,
@@ -171,14 +171,14 @@ impl Sender {
         })
     }
 
-    /// Sends until the time is over. Then `goodbye` tells a receiver that was all.
+    /// Sends until the time is over. With `goodbye` the receiver is then told.
     pub fn run(mut self, goodbye: bool) -> Result<Tally> {
         self.meter.start(&self.count);
         loop {
             for _ in 0..self.meter.turns() {
                 self.outlet.post(&mut self.writer, self.group)?;
                 self.under_way += 1;
-                // A wait has looked at clocks anyway.
+                // A wait has read the clocks anyway.
                 if self.settle(self.most)? {
                     break;
                 }
@@ -196,8 +196,8 @@ impl Sender {
         Ok(self.meter.tally(&self.count))
     }
 
-    /// Takes the completions that are there, and waits until fewer than `most` groups are under
-    /// way. Whether it has waited.
+    /// Takes completions, and waits until fewer than `most` groups are outstanding. Returns whether
+    /// it has waited.
     #[inline]
     fn settle(&mut self, most: u32) -> Result<bool> {
         let mut waited = false;
@@ -224,8 +224,8 @@ impl Sender {
     }
 }
 
-/// One byte ended by an error end of packet, which no packet of a measurement has. The transmit
-/// end must not be open elsewhere.
+/// Sends one byte with an error end of packet, which no measured packet has. The transmit queue must
+/// be closed before.
 fn say_goodbye(endpoint: &Endpoint, deadline: Deadline) -> Result<()> {
     let mut tx = endpoint.port(0)?.vc(DATA_VC)?.tx()?;
     tx.send_ending(endpoint.alloc(1)?.buf(0..1)?, End::Eep)?;
@@ -233,7 +233,7 @@ fn say_goodbye(endpoint: &Endpoint, deadline: Deadline) -> Result<()> {
     Ok(())
 }
 
-/// Why a packet was not sent.
+/// The error of a packet that was not sent.
 #[cold]
 pub fn not_sent(status: Status) -> Error {
     Error::device(status, format!("a packet was not sent: {}", status.doc()))
@@ -241,5 +241,5 @@ pub fn not_sent(status: Status) -> Error {
 
 #[cold]
 pub fn lost() -> Error {
-    Error::device(Status::BadRing, "a completion gave back no buffer")
+    Error::device(Status::BadRing, "a completion returned no buffer")
 }
