@@ -1,11 +1,11 @@
-//! Tells header, data and trailer of a file apart as packets come in.
+//! Sorts received packets into header, data and trailer of a file.
 
 use crate::error::Failure;
 use crate::frame::{Header, Trailer};
 use crate::output;
 use spfe::{End, Error, Received, Status};
 
-/// That a packet, or part of one, is good.
+/// Fails if a packet, or a part of one, was received with an error.
 pub fn whole(received: &Received, place: &str, bytes: u64) -> Result<(), Failure> {
     match (received.status, received.end) {
         (Status::Ok, End::Eop | End::More) => Ok(()),
@@ -20,32 +20,32 @@ pub fn whole(received: &Received, place: &str, bytes: u64) -> Result<(), Failure
     }
 }
 
-/// What a packet is.
+/// Kind of a packet in a file transfer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The header: it goes first.
+    /// The header, always first.
     Header(Header),
     /// Bytes of the file.
     Data,
-    /// The trailer: it goes last.
+    /// The trailer, always last.
     Done(Trailer),
 }
 
-/// Tells header, data and trailer apart.
+/// State of a transfer at the receiver.
 pub struct Assembly {
     place: String,
     header: Option<Header>,
-    /// The last part said that its packet goes on.
+    /// The last part was not the end of its packet.
     inside: bool,
 }
 
 impl Assembly {
-    /// Nothing has come yet.
+    /// The state before the first packet.
     pub fn new(place: &str) -> Self {
         Self { place: place.to_owned(), header: None, inside: false }
     }
 
-    /// What the next packet, or part of one, is; `bytes` of the file have come before it.
+    /// Classifies the next packet or part of one. `bytes` is the number of file bytes before it.
     pub fn take(&mut self, received: &Received, bytes: u64) -> Result<Step, Failure> {
         whole(received, &self.place, bytes)?;
         let is_packet = !self.inside && !received.more();
@@ -95,8 +95,8 @@ mod tests {
         let mut assembly = Assembly::new("port 0 VC 0");
         let step = assembly.take(&packet(&header.encode()), 0).unwrap();
         assert_eq!(step, Step::Header(header.clone()));
-        // The same again is data, and so are the trailer of another transfer and a trailer that is
-        // the end of a longer packet.
+        // A second header, the trailer of another transfer, and a trailer at the end of a longer
+        // packet are data.
         assert_eq!(assembly.take(&packet(&header.encode()), 0).unwrap(), Step::Data);
         let other = Trailer { id: [4; 16], ..trailer };
         assert_eq!(assembly.take(&packet(&other.encode()), 0).unwrap(), Step::Data);

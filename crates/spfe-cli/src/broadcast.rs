@@ -13,7 +13,7 @@ use std::time::Duration;
 pub enum BroadcastArgs {
     /// Send a broadcast message.
     Send(SendArgs),
-    /// Show broadcast messages as they come.
+    /// Show broadcast messages as they arrive.
     Listen(ListenArgs),
 }
 
@@ -29,13 +29,13 @@ pub struct SendArgs {
     /// Broadcast type.
     #[arg(long = "type", value_name = "N", default_value = "0", value_parser = parse::byte)]
     kind: u8,
-    /// The eight bytes: 0x and hexadecimal digits, or text; zeros fill up the rest.
+    /// Up to eight bytes: 0x and hexadecimal digits, or text; padded with zeros.
     #[arg(long, value_name = "HEX|TEXT", default_value = "", value_parser = parse::data)]
     data: [u8; 8],
-    /// Send it so many times, 0: until interrupted.
+    /// Number of messages to send; 0: until interrupted.
     #[arg(long, value_name = "N", default_value_t = 1)]
     count: u64,
-    /// Time from one message to the next.
+    /// Time between messages.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse::seconds)]
     interval: Duration,
 }
@@ -46,16 +46,16 @@ pub struct ListenArgs {
     /// Port [default: the first SpaceFibre port].
     #[arg(long, value_name = "N")]
     port: Option<u32>,
-    /// Only this broadcast channel.
+    /// Show only this broadcast channel.
     #[arg(long, value_name = "N", value_parser = parse::byte)]
     channel: Option<u8>,
-    /// Only this broadcast type.
+    /// Show only this broadcast type.
     #[arg(long = "type", value_name = "N", value_parser = parse::byte)]
     kind: Option<u8>,
-    /// End after this many messages [default: when interrupted].
+    /// End after this many messages [default: until interrupted].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Fail when nothing has come for so long [default: wait for ever].
+    /// Fail if no message arrives for this time [default: wait forever].
     #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
     deadline: Option<Duration>,
 }
@@ -135,7 +135,7 @@ fn show(message: &BroadcastMessage, context: &Context) {
     );
 }
 
-/// The bytes as text, without the zeros behind it.
+/// The bytes as text, without trailing zeros.
 fn text(data: &[u8; 8]) -> String {
     let end = data.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     output::printable(&String::from_utf8_lossy(&data[..end]))

@@ -1,4 +1,4 @@
-//! `spfe capture`: what goes over the links of a running network, as a pcapng file.
+//! `spfe capture`: writes the traffic of a running network's links to a pcapng file.
 
 use crate::context::Context;
 use crate::error::Failure;
@@ -16,35 +16,36 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How a pcapng file begins.
-const BEGINNING: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// How often to look at signals and at the clock.
-const BEAT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// First bytes of a pcapng file: the type of a section header block.
+const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+/// Interval between checks of signals and of the clock.
+const CHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Capture what goes over the links of a running daemon: packets, messages, time-codes, events.
+/// Capture the traffic on the links of a daemon: packets, messages, time-codes, events.
 ///
-/// The file is pcapng (docs/capture.md). It ends at SIGINT, after --seconds or --packets. The daemon
-/// never waits for it: what is not read in time is left out and counted. Live in Wireshark's words:
+/// The file is pcapng (docs/capture.md). It ends at SIGINT, or after --seconds or --packets. The daemon
+/// never waits for the reader: records that are not read in time are dropped and counted. To decode
+/// the capture live:
 ///   spfe capture unix:/run/spfe.sock -w - | tshark -X lua_script:wireshark/spfe.lua -i -
 #[derive(Clone, Debug, Args)]
 pub struct CaptureArgs {
-    /// Daemon, unix:SOCKET [default: that of --device].
+    /// Daemon, unix:SOCKET [default: the daemon of --device].
     #[arg(value_name = "DEVICE")]
     daemon: Option<String>,
     /// File to write; - for standard output.
     #[arg(short = 'w', long = "write", value_name = "FILE.pcapng")]
     write: String,
-    /// Link to capture, such as 0.0-1.0 (endpoint.port at both ends) or a name of the scenario; may
-    /// be given several times [default: all]. A name that is none is answered with those there are.
+    /// Link to capture, such as 0.0-1.0 (endpoint.port at both ends) or a name of the scenario. May
+    /// be repeated [default: all links]. The error for an unknown name lists the known ones.
     #[arg(long = "link", value_name = "NAME")]
     links: Vec<String>,
-    /// Capture every word, or character, of exact links, too.
+    /// Also capture every word or character of exact links.
     #[arg(long)]
     words: bool,
-    /// End after so many packets.
+    /// End after this many packets.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     packets: Option<u64>,
-    /// End after so many seconds.
+    /// End after this many seconds.
     #[arg(long, value_name = "S", value_parser = seconds, conflicts_with = "packets")]
     seconds: Option<Duration>,
 }
@@ -55,13 +56,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl CaptureArgs {
-    /// Whether the file goes where results go.
+    /// Whether the file is written to standard output.
     pub fn owns_stdout(&self) -> bool {
         self.write == "-"
     }
 }
 
-/// The socket of a device name, with or without an endpoint behind it.
+/// The socket in a device name, with or without an endpoint.
 fn socket(name: &str) -> Result<PathBuf, Failure> {
     let path = name.strip_prefix("unix:").or_else(|| name.strip_prefix("spfed:"));
     let Some(path) = path.filter(|path| !path.is_empty()) else {
@@ -77,14 +78,14 @@ fn socket(name: &str) -> Result<PathBuf, Failure> {
     Ok(parent.unwrap_or(path).to_owned())
 }
 
-/// Captures.
+/// Runs `spfe capture`.
 pub fn run(args: &CaptureArgs, context: &Context) -> Result<(), Failure> {
     let name = args.daemon.as_deref().or(context.device.as_deref());
     let name = name.ok_or_else(|| Failure::usage("no daemon: give unix:SOCKET"))?;
     let socket = socket(name)?;
     let CaptureArgs { links, words, packets, .. } = args.clone();
     let mut live = LiveCapture::open(&socket, CaptureRequest { links, words, packets })?;
-    let mut target = Target::open(&args.write)?;
+    let mut target = Output::open(&args.write)?;
     copy(&mut live, &mut target, args.seconds)?;
     let (records, left_out) = live.end()?;
     let path = &target.name;
@@ -99,13 +100,13 @@ pub fn run(args: &CaptureArgs, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where it goes.
-struct Target {
+/// Destination of the file.
+struct Output {
     file: Box<dyn Write>,
     name: String,
 }
 
-impl Target {
+impl Output {
     fn open(path: &str) -> Result<Self, Failure> {
         if path == "-" {
             let name = "standard output".to_owned();
@@ -122,10 +123,10 @@ impl Target {
     }
 }
 
-/// Copies the file to its end, which a signal or the time brings about.
+/// Copies the file until it ends; a signal or the time limit ends the capture.
 fn copy(
     live: &mut LiveCapture,
-    target: &mut Target,
+    target: &mut Output,
     time: Option<Duration>,
 ) -> Result<(), Failure> {
     let until = time.and_then(|time| Instant::now().checked_add(time));
@@ -137,7 +138,7 @@ fn copy(
             live.end()?;
         }
         let mut fds = [PollFd::new(live.pipe(), PollFlags::IN)];
-        match poll(&mut fds, Some(&BEAT)) {
+        match poll(&mut fds, Some(&CHECK_INTERVAL)) {
             Ok(0) | Err(Errno::INTR) => continue,
             Ok(_) => {}
             Err(error) => return Err(Failure::io("capture", &error.into())),
@@ -149,7 +150,7 @@ fn copy(
             Err(error) => return Err(Failure::io("capture", &error.into())),
         };
         let read = bytes.get(..count).unwrap_or_default();
-        if !std::mem::replace(&mut begun, true) && !read.starts_with(&BEGINNING) {
+        if !std::mem::replace(&mut begun, true) && !read.starts_with(&MAGIC) {
             return Err(Failure::failed("the daemon sent no pcapng file: is it of this release?"));
         }
         target.write(read)?;

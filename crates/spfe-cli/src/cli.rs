@@ -1,4 +1,4 @@
-//! The command line: global options, commands, and what happens when it is wrong.
+//! The command line: global options, commands, and errors in them.
 
 use crate::broadcast::{self, BroadcastArgs};
 use crate::capture::{self, CaptureArgs};
@@ -28,18 +28,18 @@ use std::process::ExitCode;
 
 /// SpaceFibre packets, messages and measurements on the command line.
 ///
-/// A device is virtual: (a network in this process), virtual:?peer=echo (with an instrument at the
-/// other end), or unix:SOCKET/N (endpoint N of the network in the spfed that listens there).
+/// A device is virtual: (a network in this process), virtual:?peer=echo (with an instrument at the far
+/// end), unix:SOCKET/N (endpoint N of the spfed that listens on SOCKET), or /dev/spfeN.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "spfe", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Cli {
     /// Device to use [default: virtual:].
     #[arg(long, global = true, value_name = "NAME", env = "SPFE_DEVICE")]
     device: Option<String>,
-    /// Print results and errors as JSON, one object a line.
+    /// Print results and errors as JSON, one object per line.
     #[arg(long, global = true)]
     json: bool,
-    /// No progress, no remarks: results and errors only.
+    /// Print results and errors only, no progress and no remarks.
     #[arg(long, short, global = true)]
     quiet: bool,
     #[command(subcommand)]
@@ -50,7 +50,7 @@ pub struct Cli {
 enum Command {
     /// List the built-in device and the daemons of this machine.
     ///
-    /// Daemons are looked for at $SPFE_SOCKET, $XDG_RUNTIME_DIR/spfe.sock and /run/spfe.sock.
+    /// Daemons are searched for at $SPFE_SOCKET, $XDG_RUNTIME_DIR/spfe.sock and /run/spfe.sock.
     List,
     Info(InfoArgs),
     Send(SendArgs),
@@ -78,7 +78,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether data go where results go.
+    /// Whether the command writes data to standard output.
     fn owns_stdout(&self) -> bool {
         match self {
             Self::Recv(args) => args.owns_stdout(),
@@ -121,17 +121,17 @@ impl Cli {
     }
 }
 
-/// Parses the command line, runs the command, reports its failure.
+/// Parses the command line, runs the command and reports its failure.
 pub fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
-    // Known before the rest is understood: usage errors are JSON too.
+    // Look for --json before parsing: usage errors are printed as JSON, too.
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error, json),
     };
     signal::install();
-    // Errors never go where the data go.
+    // Errors must not be mixed with data on standard output.
     let json = json && !cli.command.owns_stdout();
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -139,7 +139,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Help and version are no errors; everything else is said in one line.
+/// Prints help and version; reports every other parse error in one line.
 fn refuse(error: &clap::Error, json: bool) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
@@ -152,7 +152,7 @@ fn refuse(error: &clap::Error, json: bool) -> ExitCode {
     Failure::usage(one_line(&error.to_string())).report(json)
 }
 
-/// The first paragraphs of clap's message, up to the usage, in one line.
+/// The text of clap's message before the usage, in one line.
 fn one_line(message: &str) -> String {
     let message = message.strip_prefix("error: ").unwrap_or(message);
     let lines = message.lines().map(str::trim);

@@ -1,11 +1,11 @@
-//! What all commands share: the device, the form of the output, waiting that notices signals.
+//! State that all commands share: global options, and waits that notice signals.
 
 use crate::error::Failure;
 use crate::signal;
 use spfe::{Deadline, Endpoint, Port, PortKind};
 use std::time::Duration;
 
-/// The device unless said otherwise.
+/// The default device.
 pub const DEFAULT_DEVICE: &str = "virtual:";
 
 /// The global options.
@@ -20,7 +20,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Opens the device, or this one if none was named.
+    /// Opens the device of `--device`, or `default` without one.
     pub fn open_or(&self, default: &str) -> Result<Endpoint, Failure> {
         Ok(Endpoint::open(self.device.as_deref().unwrap_or(default))?)
     }
@@ -30,7 +30,7 @@ impl Context {
         self.open_or(DEFAULT_DEVICE)
     }
 
-    /// Says something that is not a result, on stderr; not with `-q`.
+    /// Prints a remark on stderr, unless `-q` is set.
     pub fn say(&self, what: &str) {
         if !self.quiet {
             eprintln!("{what}");
@@ -38,7 +38,7 @@ impl Context {
     }
 }
 
-/// The port with this number, or the first one of a kind.
+/// The port with this number, or the first port of this kind.
 pub fn port_of(endpoint: &Endpoint, number: Option<u32>, kind: PortKind) -> Result<Port, Failure> {
     if let Some(number) = number {
         return Ok(endpoint.port(number)?);
@@ -53,7 +53,7 @@ pub fn port_of(endpoint: &Endpoint, number: Option<u32>, kind: PortKind) -> Resu
     Err(Failure::not_there(what))
 }
 
-/// Waits that end when a signal comes or nothing has moved for too long. Works in virtual time too.
+/// Waits that end at a signal or after a time without progress, also in virtual time.
 pub struct Patience {
     endpoint: Endpoint,
     limit_ns: Option<u64>,
@@ -61,10 +61,10 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// Longest time without a signal being noticed.
+    /// Interval between checks for signals, ns.
     const SLICE_NS: u64 = 200_000_000;
 
-    /// Patience for `limit` without progress; without a limit for ever.
+    /// Waits for at most `limit` without progress, or forever.
     pub fn new(endpoint: &Endpoint, limit: Option<Duration>) -> Self {
         let limit_ns = limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
         let mut patience = Self { endpoint: endpoint.clone(), limit_ns, until_ns: None };
@@ -72,17 +72,17 @@ impl Patience {
         patience
     }
 
-    /// Something has moved: the time starts again.
+    /// Records progress: the time limit starts again.
     pub fn renew(&mut self) {
         if let Some(limit) = self.limit_ns {
             self.until_ns = Some(self.endpoint.now_ns().saturating_add(limit));
         }
     }
 
-    /// Waits with `wait` until it succeeds or fails.
+    /// Repeats `wait` with short deadlines until it succeeds or fails.
     ///
     /// # Errors
-    /// Timed out, naming what was waited for; interrupted; what `wait` fails with.
+    /// Timed out, with the name of the event; interrupted; errors of `wait`.
     pub fn wait<T>(
         &self,
         what: &str,

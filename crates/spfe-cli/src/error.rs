@@ -1,4 +1,4 @@
-//! How a command fails: one line for people, a status for programs, an exit code for the shell.
+//! Failures of commands: a line for people, a status for programs, an exit code for the shell.
 
 use serde_json::json;
 use spfe::{Error, Status, StatusClass};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// The exit codes, as `--help` and the manual page give them.
+/// The exit codes as shown by `--help` and the manual page.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0    done (also: interrupted, where a command runs until it is interrupted)
@@ -17,16 +17,16 @@ Exit codes:
   5    not there: device, daemon, endpoint or port
   130  interrupted before it was done";
 
-/// The kinds of failure; each has an exit code.
+/// Kinds of failure, one for each exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The device, the link or the operating system.
+    /// The device, the link or the operating system failed.
     Failed,
     /// Wrong options or values.
     Usage,
     /// A deadline passed.
     TimedOut,
-    /// Data did not arrive as they were sent.
+    /// Data arrived damaged.
     Damaged,
     /// No such device, daemon, endpoint or port.
     NotThere,
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// The status where the contract has none.
+    /// The status of failures that have none in the contract.
     fn name(self) -> &'static str {
         match self {
             Self::Failed => "FAILED",
@@ -60,14 +60,14 @@ impl Kind {
     }
 }
 
-/// Why a command failed.
+/// The failure of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// Kind of failure.
     pub kind: Kind,
-    /// Object, value, limit, and what to do; one line.
+    /// One line with object, value, limit, and what to do.
     pub what: String,
-    /// The contract's status, where there is one.
+    /// The contract's status, if there is one.
     status: Option<Status>,
 }
 
@@ -77,7 +77,7 @@ impl Failure {
         Self { kind, what: what.into(), status: None }
     }
 
-    /// The device, the link or the operating system.
+    /// The device, the link or the operating system failed.
     pub fn failed(what: impl Into<String>) -> Self {
         Self::new(Kind::Failed, what)
     }
@@ -92,7 +92,7 @@ impl Failure {
         Self::new(Kind::TimedOut, what)
     }
 
-    /// Data did not arrive as they were sent.
+    /// Data arrived damaged.
     pub fn damaged(what: impl Into<String>) -> Self {
         Self::new(Kind::Damaged, what)
     }
@@ -102,12 +102,12 @@ impl Failure {
         Self::new(Kind::NotThere, what)
     }
 
-    /// SIGINT or SIGTERM came before the command was done.
+    /// SIGINT or SIGTERM arrived before the command was done.
     pub fn interrupted() -> Self {
         Self::new(Kind::Interrupted, "interrupted")
     }
 
-    /// The operating system refused something: reading a file, writing a report.
+    /// An operation of the operating system failed, such as reading a file.
     pub fn io(what: impl fmt::Display, error: &io::Error) -> Self {
         Self::failed(format!("{what}: {error}"))
     }
@@ -117,14 +117,14 @@ impl Failure {
         self.status.map_or(self.kind.name(), Status::name)
     }
 
-    /// The object `--json` prints.
+    /// The object that `--json` prints.
     pub fn json(&self) -> serde_json::Value {
         json!({ "error": self.what, "status": self.status(), "exit": self.kind.code() })
     }
 
-    /// Says it on stderr; with `json` also on stdout. Returns the exit code.
+    /// Prints the failure on stderr, with `json` also on stdout. Returns the exit code.
     pub fn report(&self, json: bool) -> ExitCode {
-        // Nobody reading it is no reason to fail differently.
+        // Ignore errors of stderr: the exit code still tells.
         let _ = writeln!(io::stderr(), "spfe: {self}");
         if json {
             let _ = writeln!(io::stdout(), "{}", self.json());

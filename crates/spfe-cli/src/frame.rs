@@ -1,4 +1,4 @@
-//! How a file travels: a header packet, the bytes in packets of their own, a trailer packet.
+//! The packets of a file transfer: a header, packets with the bytes of the file, and a trailer.
 //!
 //! | header, bytes | field |
 //! | --- | --- |
@@ -18,11 +18,11 @@
 //! | 24 to 31 | length in bytes |
 //! | 32 to 63 | SHA-256 of the bytes |
 //!
-//! Numbers are little-endian. Data packets carry file bytes only: order and completeness are the
-//! link's business, and no file can hold the trailer of its own transfer, whose id it cannot know.
-//! A sender that gives up sends a packet that ends with EEP.
+//! Numbers are little-endian. Data packets carry file bytes only; the link ensures order and
+//! completeness. No file can contain the trailer of its own transfer, because the id is random. A
+//! sender that gives up sends a packet that ends with EEP.
 //!
-//! Pure; what comes in may be anything.
+//! This module does no I/O and accepts any input.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -30,30 +30,30 @@ const MAGIC: [u8; 8] = *b"SPFEFILE";
 const MAGIC_END: [u8; 8] = *b"SPFEDONE";
 const VERSION: u16 = 1;
 const LENGTH_KNOWN: u16 = 1;
-/// Longest name in bytes.
+/// Limit of the name, bytes.
 const NAME_MAX: usize = 255;
-/// Bytes of a header before the name.
+/// Length of a header without the name, bytes.
 const HEADER_BYTES: usize = 40;
-/// Bytes of a trailer.
+/// Length of a trailer, bytes.
 const TRAILER_BYTES: usize = 64;
-/// Longest header: buffers to receive a file are at least this long.
+/// Length of the longest header, bytes. Receive buffers are at least this long.
 pub const HEADER_MAX: usize = HEADER_BYTES + NAME_MAX;
 
-/// Number of a transfer.
+/// Random number of a transfer.
 pub type Id = [u8; 16];
 
-/// What is known of a file before it is sent.
+/// The first packet of a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Number of the transfer.
     pub id: Id,
-    /// Length in bytes, if known. A hint: what counts is the trailer.
+    /// Length in bytes, if known. A hint only: the trailer decides.
     pub length: Option<u64>,
     /// Name without directories; empty for standard input.
     pub name: String,
 }
 
-/// What is known of a file when all of it has been sent.
+/// The last packet of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trailer {
     /// Number of the transfer.
@@ -64,7 +64,7 @@ pub struct Trailer {
     pub sha256: [u8; 32],
 }
 
-/// A number nobody can guess.
+/// An unpredictable number.
 pub fn random_id() -> Id {
     let word = || RandomState::new().hash_one(std::process::id()).to_le_bytes();
     let mut id = [0; 16];
@@ -74,7 +74,7 @@ pub fn random_id() -> Id {
 }
 
 impl Header {
-    /// As a packet.
+    /// Encodes it as a packet.
     pub fn encode(&self) -> Vec<u8> {
         let mut end = self.name.len().min(NAME_MAX);
         while !self.name.is_char_boundary(end) {
@@ -93,10 +93,10 @@ impl Header {
         packet
     }
 
-    /// From a packet.
+    /// Decodes a packet.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A description of the malformed field.
     pub fn decode(packet: &[u8]) -> Result<Self, String> {
         let Some((head, name)) = packet.split_first_chunk::<HEADER_BYTES>() else {
             return Err(format!("{} bytes, a header has {HEADER_BYTES} or more", packet.len()));
@@ -125,7 +125,7 @@ impl Header {
 }
 
 impl Trailer {
-    /// As a packet.
+    /// Encodes it as a packet.
     pub fn encode(&self) -> Vec<u8> {
         let mut packet = Vec::with_capacity(TRAILER_BYTES);
         packet.extend(MAGIC_END);
@@ -135,7 +135,7 @@ impl Trailer {
         packet
     }
 
-    /// From a packet, if it is the trailer of this transfer.
+    /// Decodes a packet if it is the trailer of this transfer.
     pub fn decode(packet: &[u8], id: &Id) -> Option<Self> {
         let packet: &[u8; TRAILER_BYTES] = packet.try_into().ok()?;
         if packet[..8] != MAGIC_END || packet[8..24] != id[..] {
@@ -146,7 +146,7 @@ impl Trailer {
     }
 }
 
-/// A slice of known length as an array; zeros if the length is another one.
+/// Copies a slice of length N into an array; zeros if the length differs.
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().unwrap_or([0; N])
 }

@@ -1,4 +1,4 @@
-//! `spfe info`: what a device is.
+//! `spfe info`: shows a device.
 
 use crate::context::Context;
 use crate::error::Failure;
@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 use spfe::Endpoint;
 
-/// Show a device: its contract version, its ports, their links.
+/// Show a device: contract version, ports and their links.
 #[derive(Clone, Debug, Args)]
 pub struct InfoArgs {
     /// Device to show instead of --device.
@@ -15,7 +15,7 @@ pub struct InfoArgs {
     name: Option<String>,
 }
 
-/// Shows a device.
+/// Runs `spfe info`.
 pub fn run(args: &InfoArgs, context: &Context) -> Result<(), Failure> {
     let endpoint = match &args.name {
         Some(name) => Endpoint::open(name)?,

@@ -1,4 +1,4 @@
-//! `spfe link`: the link of a port, its parameters, status, errors and counters.
+//! `spfe link`: shows and sets the parameters, status, errors and counters of a link.
 
 mod qos;
 mod values;
@@ -24,8 +24,8 @@ as the command; a link that stays:
 
 /// Show the link of a port: state, lanes, counters; configure or reset it.
 ///
-/// Exact links (link=exact:1x6.25G) have every item of the standard's management information base;
-/// packet-level links have priorities, lane states and counters of packets.
+/// Exact links (link=exact:1x6.25G) have every item of the standard's management information base.
+/// Packet-level links have priorities, lane states and packet counters.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = AFTER, args_conflicts_with_subcommands = false)]
 pub struct LinkArgs {
@@ -35,31 +35,31 @@ pub struct LinkArgs {
     /// Port.
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     port: u32,
-    /// Also every item of the management information base: value, unit, layer, table, range.
+    /// Also show every item of the management information base: value, unit, layer, table, range.
     #[arg(long, visible_alias = "all")]
     mib: bool,
-    /// Leave out what is zero.
+    /// Omit items that are zero.
     #[arg(long)]
     brief: bool,
     #[command(subcommand)]
     action: Option<Action>,
 }
 
-/// What is done to the link.
+/// Operations on the link.
 #[derive(Clone, Debug, Subcommand)]
 enum Action {
-    /// Set items of the management information base, in this order.
+    /// Set items of the management information base in this order.
     Set {
         /// Item and value (decimal, or with 0x): LaneStart[0]=1, 'Link Reset=1', priority.3=2.
         #[arg(value_name = "NAME=VALUE", required = true, value_parser = values::setting)]
         settings: Vec<(MibName, u64)>,
     },
     Qos(qos::QosArgs),
-    /// Reset the link: packets on their way are cut, status and errors are cleared.
+    /// Reset the link: packets in flight are cut, status and errors are cleared.
     Reset,
 }
 
-/// Does what is asked for, or shows the link.
+/// Runs `spfe link`.
 pub fn run(args: &LinkArgs, context: &Context) -> Result<(), Failure> {
     let endpoint = match &args.name {
         Some(name) => Endpoint::open(name)?,
@@ -79,7 +79,7 @@ pub fn run(args: &LinkArgs, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sets items; what they are now.
+/// Sets items and returns their new values as text.
 fn set(port: &Port, settings: &[(MibName, u64)], as_json: bool) -> Result<String, Failure> {
     let mib = port.mib();
     let mut text = String::new();
@@ -134,18 +134,18 @@ fn show(
     Ok(text)
 }
 
-/// Each lane's state.
+/// The state of each lane.
 fn lanes(items: &[(MibName, u64)]) -> Vec<(u32, &'static str)> {
     let states = items.iter().filter(|(name, _)| name.item == MibItem::LaneState);
     states.map(|(name, value)| (name.index, text_of(name.item, *value).unwrap_or("?"))).collect()
 }
 
-/// A value's name, where it has one.
+/// The name of a value, if it has one.
 fn text_of(item: MibItem, value: u64) -> Option<&'static str> {
     item.info().values.get(usize::try_from(value).ok()?).copied()
 }
 
-/// A value for people.
+/// A value with its name or unit.
 fn value_of(item: MibItem, value: u64) -> String {
     match text_of(item, value) {
         Some(text) => format!("{value} ({text})"),
@@ -154,7 +154,7 @@ fn value_of(item: MibItem, value: u64) -> String {
     }
 }
 
-/// Table of the standard.
+/// The table of the standard that defines an item.
 fn table_of(info: &MibInfo) -> &'static str {
     if info.kind == MibKind::Parameter { "5-36" } else { "5-37" }
 }

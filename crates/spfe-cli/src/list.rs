@@ -1,4 +1,4 @@
-//! `spfe list`: which devices there are.
+//! `spfe list`: lists the devices of this machine.
 
 use crate::context::{Context, DEFAULT_DEVICE};
 use crate::error::Failure;
@@ -9,32 +9,32 @@ use spfe::{DeviceInfo, Endpoint, PortInfo};
 use std::path::{Path, PathBuf};
 
 /// One endpoint of a device.
-struct Found {
+struct ListedEndpoint {
     info: DeviceInfo,
     ports: Vec<PortInfo>,
-    /// Clients attached to it.
+    /// Attached clients: number and name.
     clients: Vec<(u32, String)>,
 }
 
 /// A daemon's socket, a device file, or the built-in device.
-struct Place {
+struct Source {
     name: String,
-    endpoints: Result<Vec<Found>, Failure>,
+    endpoints: Result<Vec<ListedEndpoint>, Failure>,
 }
 
 /// Lists the built-in device, the daemons and the devices of this machine.
 pub fn run(context: &Context) -> Result<(), Failure> {
     let mut places =
-        vec![Place { name: DEFAULT_DEVICE.to_owned(), endpoints: file(DEFAULT_DEVICE) }];
+        vec![Source { name: DEFAULT_DEVICE.to_owned(), endpoints: file(DEFAULT_DEVICE) }];
     places.extend(
-        sockets().iter().map(|path| Place {
+        sockets().iter().map(|path| Source {
             name: format!("unix:{}", path.display()),
             endpoints: daemon(path),
         }),
     );
     places.extend(files().into_iter().map(|name| {
         let endpoints = file(&name);
-        Place { name, endpoints }
+        Source { name, endpoints }
     }));
     if context.json {
         let devices: Vec<_> = places.iter().map(place_json).collect();
@@ -69,20 +69,20 @@ fn files() -> Vec<String> {
     names
 }
 
-/// A device that is one endpoint: the built-in one, or one of the kernel driver.
-fn file(name: &str) -> Result<Vec<Found>, Failure> {
+/// The endpoint of the built-in device or of a kernel device.
+fn file(name: &str) -> Result<Vec<ListedEndpoint>, Failure> {
     let endpoint = Endpoint::open(name)?;
     let info = endpoint.info();
     let ports = (0..info.ports).map(|number| endpoint.port(number)?.info());
     let ports = ports.collect::<spfe::Result<_>>()?;
-    Ok(vec![Found { info, ports, clients: Vec::new() }])
+    Ok(vec![ListedEndpoint { info, ports, clients: Vec::new() }])
 }
 
-/// Where daemons listen, as far as something is there: `SPFE_SOCKET`, the user's, the system's.
+/// Existing sockets of daemons: `SPFE_SOCKET`, the user's, the system's.
 fn sockets() -> Vec<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let mut paths: Vec<PathBuf> = Vec::new();
-    // The one that was asked for is listed even if nothing is there.
+    // List the socket of SPFE_SOCKET even if it does not exist.
     paths.extend(named("SPFE_SOCKET").map(PathBuf::from));
     let user = named("XDG_RUNTIME_DIR").map(|directory| Path::new(&directory).join("spfe.sock"));
     for path in user.into_iter().chain([PathBuf::from("/run/spfe.sock")]) {
@@ -93,8 +93,8 @@ fn sockets() -> Vec<PathBuf> {
     paths
 }
 
-/// All endpoints of a daemon, without being one of its clients.
-fn daemon(path: &Path) -> Result<Vec<Found>, Failure> {
+/// All endpoints of a daemon, read without attaching to it.
+fn daemon(path: &Path) -> Result<Vec<ListedEndpoint>, Failure> {
     let mut look = Look::open(path)?;
     let clients = look.clients()?;
     let endpoints = look.endpoints().into_iter().map(|info| {
@@ -102,12 +102,12 @@ fn daemon(path: &Path) -> Result<Vec<Found>, Failure> {
         let ports = ports.collect::<spfe::Result<_>>()?;
         let here = clients.iter().filter(|client| client.endpoint == info.endpoint);
         let clients = here.map(|client| (client.client, client.name.clone())).collect();
-        Ok(Found { info, ports, clients })
+        Ok(ListedEndpoint { info, ports, clients })
     });
     endpoints.collect()
 }
 
-fn endpoint_rows(found: &Found) -> Vec<Vec<String>> {
+fn endpoint_rows(found: &ListedEndpoint) -> Vec<Vec<String>> {
     let names: Vec<_> = found.clients.iter().map(|(_, name)| output::printable(name)).collect();
     let rows = found.ports.iter().enumerate().map(|(number, info)| {
         let mut row = vec![found.info.uri.clone()];
@@ -118,7 +118,7 @@ fn endpoint_rows(found: &Found) -> Vec<Vec<String>> {
     rows.collect()
 }
 
-fn place_json(place: &Place) -> Value {
+fn place_json(place: &Source) -> Value {
     match &place.endpoints {
         Ok(endpoints) => json!({
             "device": place.name,
@@ -135,7 +135,7 @@ fn place_json(place: &Place) -> Value {
     }
 }
 
-fn endpoint_json(found: &Found) -> Value {
+fn endpoint_json(found: &ListedEndpoint) -> Value {
     let ports = found.ports.iter().enumerate();
     let clients = found.clients.iter().map(|(id, name)| json!({ "client": id, "name": name }));
     json!({

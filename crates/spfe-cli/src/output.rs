@@ -1,6 +1,6 @@
 //! Tables and numbers for people.
 
-/// A table: the first columns left-aligned, the others (numbers) right-aligned.
+/// A table whose first `left` columns are left-aligned and whose others are right-aligned.
 pub fn table(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
@@ -31,7 +31,7 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], left: usize)
     text
 }
 
-/// Bytes, with a binary unit where it helps.
+/// A number of bytes, with a binary unit if it is large.
 pub fn bytes(count: u64) -> String {
     let (unit, scale) = match count {
         0..1024 => return plural(count, "byte"),
@@ -45,7 +45,7 @@ pub fn bytes(count: u64) -> String {
     format!("{:.2} {unit}", count as f64 / scale as f64)
 }
 
-/// A number of things: `1 packet`, `2 packets`.
+/// A number with its noun: `1 packet`, `2 packets`.
 pub fn plural(count: u64, thing: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{ending}")

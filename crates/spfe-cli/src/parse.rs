@@ -1,11 +1,11 @@
-//! Values people type: sizes, times, numbers, message data. Pure; every error names the value.
+//! Parsers of option values: sizes, times, numbers, message data. Every error names the value.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// Most bytes of a packet or buffer.
+/// Limit of a packet or buffer, bytes.
 pub const PACKET_MAX: u64 = spfe_contract::PACKET_MAX_BYTES;
-/// Most packets of a group: four groups fit the longest queue.
+/// Limit of packets in a group: four groups fit the longest queue.
 pub const GROUP_MAX: u64 = (1 << spfe_contract::RING_LOG2_MAX) / 4;
 
 /// A number of bytes: `65536`, `64K`, `512M`, `4G` (factors of 1024).
@@ -41,11 +41,11 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     };
     let bad = || format!("'{text}' is no time such as 2 (seconds), 0.25, 250ms or 50us");
     let value = decimal(number).ok_or_else(bad)? * scale;
-    // More than 30 years is a mistake, and would not fit nanoseconds in 64 bits for long.
+    // Refuse times beyond 30 years: they could overflow a 64-bit number of nanoseconds.
     Duration::try_from_secs_f64(value).ok().filter(|time| time.as_secs() < 1 << 30).ok_or_else(bad)
 }
 
-/// A rate in 1/s: over 0 up to a million.
+/// A rate in 1/s: above 0, at most a million.
 pub fn hertz(text: &str) -> Result<f64, String> {
     let bad = || format!("'{text}' is no rate per second over 0, at most 1000000");
     decimal(text).filter(|rate| *rate > 0.0 && *rate <= 1e6).ok_or_else(bad)
@@ -64,7 +64,7 @@ pub fn byte(text: &str) -> Result<u8, String> {
 }
 
 /// The eight bytes of a broadcast message: `0x` and up to 16 hexadecimal digits, or up to 8 bytes
-/// of text. Zeros fill up the rest.
+/// of text, padded with zeros.
 pub fn data(text: &str) -> Result<[u8; 8], String> {
     let mut data = [0u8; 8];
     let Some(digits) = text.strip_prefix("0x") else {
@@ -96,12 +96,12 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Digits only: no sign, no blank.
+/// A decimal number without sign or blanks.
 fn unsigned(text: &str) -> Option<u64> {
     text.bytes().all(|c| c.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// Digits with one decimal point at most.
+/// A decimal number with at most one decimal point.
 fn decimal(text: &str) -> Option<f64> {
     let allowed = text.bytes().all(|c| c.is_ascii_digit() || c == b'.');
     allowed.then(|| text.parse().ok()).flatten()

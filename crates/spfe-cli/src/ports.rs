@@ -1,10 +1,10 @@
-//! Ports in words and in JSON.
+//! Ports as text and as JSON.
 
 use crate::output;
 use serde_json::{Value, json};
 use spfe::{LinkRate, Peer, PortInfo, PortKind, PortState};
 
-/// What a port speaks.
+/// Name of the kind of a port.
 pub fn kind(info: &PortInfo) -> &'static str {
     match info.kind {
         PortKind::Spacefibre => "SpaceFibre",
@@ -13,7 +13,7 @@ pub fn kind(info: &PortInfo) -> &'static str {
     }
 }
 
-/// Whether it moves packets.
+/// Name of the state of a port.
 pub fn state(info: &PortInfo) -> &'static str {
     match info.state {
         PortState::Up => "up",
@@ -22,7 +22,7 @@ pub fn state(info: &PortInfo) -> &'static str {
     }
 }
 
-/// What is at the other end of the cable.
+/// Description of the other end of the link.
 pub fn peer(info: &PortInfo) -> String {
     match info.peer {
         Peer::None => "nothing".to_owned(),
@@ -42,7 +42,7 @@ fn user_rate(rate: &LinkRate) -> String {
     rate.user_gbps().map_or("unlimited".to_owned(), |gbps| format!("{gbps:.3} Gbit/s"))
 }
 
-/// Columns of [`row`]; the first is text.
+/// Headings of the columns of [`row`].
 pub const COLUMNS: [&str; 7] = ["PORT", "KIND", "STATE", "RATE", "USER RATE", "VCS", "PEER"];
 
 /// A port as a row of a table.

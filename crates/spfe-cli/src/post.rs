@@ -1,4 +1,4 @@
-//! Posting messages at a pace, and waiting until the device has sent them.
+//! Posts messages at an interval and shows received ones.
 
 use crate::context::{Context, Patience};
 use crate::error::{Failure, Kind};
@@ -6,11 +6,11 @@ use crate::{output, signal};
 use spfe::{Port, Status};
 use std::time::{Duration, Instant};
 
-/// How long messages may stay unsent before something is wrong.
-const LINGER: Duration = Duration::from_secs(2);
+/// Time limit for the device to send posted messages.
+const SEND_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Posts `count` messages (0: until interrupted), one each `interval`, then waits until all have
-/// been sent. A full queue is waited for.
+/// Posts `count` messages (0: until interrupted), one per `interval`, and waits until the device has
+/// sent them. If the queue is full, it waits for room.
 pub fn repeat(
     port: &Port,
     count: u64,
@@ -29,8 +29,8 @@ pub fn repeat(
         until_there_is_room(&mut post)?;
         posted += 1;
     }
-    // Closing the queue takes back what it holds: stay until the device has sent it.
-    let end = Instant::now() + LINGER;
+    // Closing the queue cancels unsent messages, so wait until the device has sent them.
+    let end = Instant::now() + SEND_TIMEOUT;
     while port.info()?.messages.sent < before + posted {
         if Instant::now() > end {
             let what = format!("port {}: a message has not been sent for 2 s", port.number());
@@ -42,7 +42,7 @@ pub fn repeat(
 }
 
 fn until_there_is_room(post: &mut impl FnMut() -> spfe::Result<()>) -> Result<(), Failure> {
-    let end = Instant::now() + LINGER;
+    let end = Instant::now() + SEND_TIMEOUT;
     loop {
         match post() {
             Err(error) if error.status() == Some(Status::Busy) && Instant::now() < end => {
@@ -55,7 +55,7 @@ fn until_there_is_room(post: &mut impl FnMut() -> spfe::Result<()>) -> Result<()
     }
 }
 
-/// Shows what comes until `count` (none: until interrupted) or until nothing comes any more.
+/// Shows received messages until there are `count` (`None`: until interrupted) or none arrives in time.
 pub fn listen<T>(
     patience: &mut Patience,
     count: Option<u64>,
@@ -76,12 +76,12 @@ pub fn listen<T>(
     Ok(())
 }
 
-/// A time stamp of the device in seconds.
+/// A time stamp of the device, in seconds.
 pub fn stamp(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
-/// Says how many were sent, where that is no matter of course.
+/// Prints how many messages were sent, unless it was a single one.
 pub fn summary(sent: u64, what: &str, context: &Context) {
     if sent != 1 {
         context.say(&format!("{} sent", output::plural(sent, what)));

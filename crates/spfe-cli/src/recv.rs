@@ -1,4 +1,4 @@
-//! `spfe recv`: what `spfe send` sends, into a file or to standard output.
+//! `spfe recv`: receives what `spfe send` sends, into a file or to standard output.
 
 use crate::assembly::{Assembly, Step, whole};
 use crate::context::{Context, Patience};
@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 use spfe::{Buf, Endpoint, Received, Rx, Threshold};
 use std::time::Duration;
 
-/// A group that is not full is taken so long after its first packet.
-const LINGER: Duration = Duration::from_millis(1);
+/// An incomplete group is taken this long after its first packet.
+const GROUP_TIMEOUT: Duration = Duration::from_millis(1);
 
 const AFTER: &str = "\
 The file gets its name only when all of it has come and its SHA-256 is right; until then it is \
@@ -34,16 +34,16 @@ pub struct RecvArgs {
     /// With --raw: end after this many packets.
     #[arg(long, value_name = "N", requires = "raw", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// With --raw: end after the packet that makes it this many bytes or more.
+    /// With --raw: end after the packet with which this many bytes are reached.
     #[arg(long, value_name = "BYTES", requires = "raw", value_parser = parse::size)]
     bytes: Option<u64>,
-    /// With --raw: end when nothing has come for so long after the first packet.
+    /// With --raw: end when no packet arrives for this time after the first one.
     #[arg(long, value_name = "SECONDS", requires = "raw", value_parser = parse::seconds)]
     idle: Option<Duration>,
 }
 
 impl RecvArgs {
-    /// Whether stdout has the data, so that nothing else may go there.
+    /// Whether the data go to standard output.
     pub fn owns_stdout(&self) -> bool {
         self.file == "-"
     }
@@ -53,13 +53,13 @@ impl RecvArgs {
             || self.bytes.is_some_and(|bytes| meter.bytes >= bytes)
     }
 
-    /// Nothing but a signal ends it.
+    /// Whether only a signal ends the reception.
     fn is_endless(&self) -> bool {
         self.count.is_none() && self.bytes.is_none() && self.idle.is_none()
     }
 }
 
-/// Receives a file.
+/// Runs `spfe recv`.
 pub fn run(args: &RecvArgs, context: &Context) -> Result<(), Failure> {
     let endpoint = context.open()?;
     let mut receiver = Receiver::open(&endpoint, &args.transfer)?;
@@ -74,7 +74,7 @@ pub fn run(args: &RecvArgs, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The receive end and its buffers: most posted, some used and not posted again yet.
+/// The receive queue with its buffers: most are posted, some wait to be reposted.
 struct Receiver {
     rx: Rx,
     endpoint: Endpoint,
@@ -96,15 +96,15 @@ impl Receiver {
             patience: Patience::new(endpoint, args.deadline),
             used: buffers,
             group: args.group,
-            goal: Threshold::count(args.group as u32).or_after_first(LINGER),
+            goal: Threshold::count(args.group as u32).or_after_first(GROUP_TIMEOUT),
             place: format!("port {} VC {}", args.port, args.vc),
         })
     }
 
-    /// The next packet or part of one. Posts used buffers again before it waits.
+    /// Waits for the next packet or part of one. Reposts used buffers before it waits.
     fn next(&mut self) -> Result<Received, Failure> {
         loop {
-            // Where packets never fail to come nobody waits, and waiting is what notices signals.
+            // Under full load there are no waits, which otherwise notice signals.
             if signal::caught() {
                 return Err(Failure::interrupted());
             }
@@ -119,7 +119,7 @@ impl Receiver {
         }
     }
 
-    /// A buffer whose bytes have been used.
+    /// Takes back a buffer whose bytes have been used.
     fn give_back(&mut self, buf: Buf) {
         self.used.push(buf);
         if self.used.len() >= self.group {
@@ -181,7 +181,7 @@ impl Receiver {
     }
 }
 
-/// Whether a raw reception has come to its end rather than failed.
+/// Whether a failure is the regular end of a raw reception.
 fn is_end(failure: &Failure, args: &RecvArgs, bytes: u64) -> bool {
     match failure.kind {
         Kind::TimedOut => args.idle.is_some() && bytes != 0,
@@ -196,7 +196,7 @@ fn announce(header: &Header) -> String {
     format!("receiving {}, {length}", output::printable(name))
 }
 
-/// Holds the trailer against what has come.
+/// Compares the trailer with the received bytes.
 fn check(trailer: &Trailer, bytes: u64, sha256: [u8; 32]) -> Result<(), Failure> {
     if trailer.length != bytes {
         let what = format!("{} bytes were sent and {bytes} have come", trailer.length);

@@ -6,18 +6,18 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-/// A scenario and its text.
+/// A scenario and the text of its file.
 pub struct File {
-    /// The text.
+    /// Text of the file.
     pub text: String,
-    /// What it says.
+    /// The parsed scenario.
     pub scenario: Scenario,
 }
 
 /// Reads a scenario file, `-` for standard input.
 ///
 /// # Errors
-/// It is not there, or not a good scenario. With several problems each of them is said on stderr.
+/// A missing file or an invalid scenario. Several problems are printed on stderr, one per line.
 pub fn read(path: &Path) -> Result<File, Failure> {
     let (name, text) = if path == Path::new("-") {
         let mut text = String::new();

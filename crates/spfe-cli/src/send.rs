@@ -1,4 +1,4 @@
-//! `spfe send`: a file, or standard input, to the other end of a virtual channel.
+//! `spfe send`: sends a file or standard input over a virtual channel.
 
 use crate::context::{Context, Patience};
 use crate::error::Failure;
@@ -35,7 +35,7 @@ pub struct SendArgs {
     transfer: TransferArgs,
 }
 
-/// Sends a file.
+/// Runs `spfe send`.
 pub fn run(args: &SendArgs, context: &Context) -> Result<(), Failure> {
     let mut source = Source::open(&args.file)?;
     let endpoint = context.open()?;
@@ -52,7 +52,7 @@ pub fn run(args: &SendArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// What is sent.
+/// The file or standard input.
 struct Source {
     file: File,
     what: String,
@@ -80,13 +80,13 @@ impl Source {
         Ok(Self { file, what, name, length })
     }
 
-    /// Whether reading has to wait for somebody to write.
+    /// Whether reading would block.
     fn would_block(&self) -> bool {
         let mut fds = [PollFd::new(&self.file, PollFlags::IN)];
         self.length.is_none() && poll(&mut fds, Some(&Timespec::default())) == Ok(0)
     }
 
-    /// Reads straight into a registered buffer, as much as a packet holds. False at the end.
+    /// Reads up to a packet directly into a registered buffer. False at the end of the input.
     fn fill(&mut self, buf: &mut Buf, packet: usize) -> Result<bool, Failure> {
         buf.set_len(packet);
         let mut filled = 0;
@@ -106,7 +106,7 @@ impl Source {
     }
 }
 
-/// The transmit end and its buffers: some free, some of the next group, some under way.
+/// The transmit queue with its buffers: free, filled for the next group, or outstanding.
 struct Sender {
     tx: Tx,
     endpoint: Endpoint,
@@ -186,12 +186,12 @@ impl Sender {
         Ok(())
     }
 
-    /// Posts what is ready as one group. The queue holds all buffers there are.
+    /// Posts the filled buffers as one group. The queue has room for all buffers.
     fn flush(&mut self) {
         self.tx.send_group(&mut self.ready);
     }
 
-    /// A free buffer; waits for a group to complete if there is none.
+    /// Returns a free buffer; waits for a group to complete if there is none.
     fn buffer(&mut self) -> Result<Buf, Failure> {
         loop {
             if let Some(buf) = self.free.pop() {
@@ -202,7 +202,7 @@ impl Sender {
         }
     }
 
-    /// Waits for a completion and takes all there are.
+    /// Waits for a completion and takes all that have arrived.
     fn wait(&mut self) -> Result<(), Failure> {
         let tx = &mut self.tx;
         self.patience.wait("no packet was taken by the far end", |until| tx.wait(until))?;
@@ -219,7 +219,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Takes back what has not been sent and tells the receiver, if it listens, not to wait for it.
+    /// Cancels unsent packets and tells the receiver that the transfer has failed.
     fn give_up(&mut self) {
         const PATIENCE_NS: u64 = 300_000_000;
         let Ok(back) = self.tx.cancel() else {
@@ -232,7 +232,7 @@ impl Sender {
             buf.put(&[0]);
             let until = Deadline::at_ns(self.endpoint.now_ns().saturating_add(PATIENCE_NS));
             if self.tx.send_ending(buf, End::Eep).is_ok() {
-                // Nobody may be there to take it.
+                // There may be no receiver.
                 let _ = self.tx.drain(until);
             }
         }

@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM: the first one ends the work in good order, the second one at once. SIGUSR1,
-//! where a command asks for it: a report.
+//! Signals. The first SIGINT or SIGTERM ends the command in good order, the second at once. SIGUSR1
+//! requests a report from commands that support it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,14 +15,14 @@ extern "C" fn note(_: libc::c_int) {
     REPORT.store(true, Ordering::Relaxed);
 }
 
-/// Catches SIGINT and SIGTERM once each. SIGPIPE ends the process again, as people expect of a
-/// command whose output nobody reads any more.
+/// Catches SIGINT and SIGTERM once each, and lets SIGPIPE end the process as usual for a command in a
+/// pipeline.
 pub fn install() {
     // SAFETY: the handler only stores to an atomic; the structure is zeroed before it is filled in.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = catch as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        // Without SA_RESTART a blocked read returns, and the signal is noticed.
+        // Without SA_RESTART a blocked read returns, so that the signal is noticed.
         action.sa_flags = libc::SA_RESETHAND;
         libc::sigaction(libc::SIGINT, &action, std::ptr::null_mut());
         libc::sigaction(libc::SIGTERM, &action, std::ptr::null_mut());
@@ -30,7 +30,7 @@ pub fn install() {
     }
 }
 
-/// From now on SIGUSR1 asks for a report. A sleep of the system ends early with it.
+/// Lets SIGUSR1 request a report. It also interrupts sleeps.
 pub fn catch_report() {
     // SAFETY: as in `install`.
     unsafe {
@@ -40,17 +40,17 @@ pub fn catch_report() {
     }
 }
 
-/// Whether SIGUSR1 has come since the last time this was asked.
+/// Whether SIGUSR1 has arrived since the last call.
 pub fn report_wanted() -> bool {
     REPORT.swap(false, Ordering::Relaxed)
 }
 
-/// Whether a signal has come.
+/// Whether SIGINT or SIGTERM has arrived.
 pub fn caught() -> bool {
     CAUGHT.load(Ordering::Relaxed)
 }
 
-/// Sleeps, or less if a signal comes. True if the whole time has passed.
+/// Sleeps until the time has passed or a signal arrives. True if the whole time has passed.
 pub fn sleep(time: Duration) -> bool {
     const SLICE: Duration = Duration::from_millis(50);
     let end = Instant::now() + time;

@@ -19,22 +19,22 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Pieces of the simulated time between two looks at signals and at the progress bar.
+/// Number of steps of a simulation; signals and the progress bar are handled between them.
 const PIECES: u64 = 500;
 
 /// Simulate a network word for word: links, routers, traffic and faults of a scenario file.
 ///
 /// The same scenario with the same seed gives the same words and the same results. Fails with exit
-/// code 1 when a packet is lost, doubled, out of order or altered without a reason.
+/// code 1 if a packet is lost, duplicated, reordered or altered without a reason.
 #[derive(Clone, Debug, Args)]
 pub struct SimArgs {
     /// Scenario (docs/scenarios.md); - for standard input.
     #[arg(value_name = "FILE.toml")]
     file: PathBuf,
-    /// Simulated time, such as 500us, instead of that of the file.
+    /// Simulated time, such as 500us [default: as in the file].
     #[arg(long, value_name = "TIME", value_parser = time)]
     duration: Option<Time>,
-    /// Seed of all random numbers, instead of that of the file.
+    /// Seed of all random numbers [default: as in the file].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Write the results as a JSON document; - for standard output, instead of the tables.
@@ -43,7 +43,7 @@ pub struct SimArgs {
     /// Write a report: a page FILE.html, or a directory for report.html and results.json.
     #[arg(long, value_name = "FILE.html|DIR")]
     report: Option<PathBuf>,
-    /// Write a capture of what the scenario's [capture] names (docs/capture.md).
+    /// Write a capture of the links in the scenario's [capture] (docs/capture.md).
     #[arg(long, value_name = "FILE.pcapng")]
     capture: Option<PathBuf>,
 }
@@ -52,15 +52,15 @@ fn time(text: &str) -> Result<Time, String> {
     text.parse()
 }
 
-/// Simulates.
+/// Runs `spfe sim`.
 ///
 /// # Errors
-/// Usage, files that cannot be read or written, and a violation of the conservation of packets.
+/// Wrong usage, unreadable or unwritable files, and packets that are not accounted for.
 pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
     let File { text, mut scenario } = scenario::read(&args.file)?;
     scenario.seed = args.seed.unwrap_or(scenario.seed);
     scenario.duration = args.duration.unwrap_or(scenario.duration);
-    // Another duration may not fit the rest.
+    // Another duration may contradict the rest of the scenario.
     scenario.check().map_err(|error| Failure::usage(error.to_string().replace('\n', "; ")))?;
     let mut results = match &args.capture {
         Some(path) => captured(path, &scenario, context)?,
@@ -86,7 +86,7 @@ pub fn run(args: &SimArgs, context: &Context) -> Result<(), Failure> {
     verdict(&results, scenario.duration)
 }
 
-/// How it ends: interrupted, with violations, or well.
+/// The outcome: interrupted, with violations, or good.
 fn verdict(results: &Results, duration: Time) -> Result<(), Failure> {
     if results.duration_ps < duration.0 {
         return Err(Failure::interrupted());
@@ -101,7 +101,7 @@ fn verdict(results: &Results, duration: Time) -> Result<(), Failure> {
     Err(Failure::failed(format!("conservation of packets: {count}; the first: {first}")))
 }
 
-/// Runs it with a capture.
+/// Simulates with a capture.
 fn captured(path: &Path, scenario: &Scenario, context: &Context) -> Result<Results, Failure> {
     let file = fs::File::create(path)
         .map_err(|error| Failure::io(format_args!("'{}'", path.display()), &error))?;
@@ -116,7 +116,7 @@ fn captured(path: &Path, scenario: &Scenario, context: &Context) -> Result<Resul
     Ok(results)
 }
 
-/// Runs it to its end, or until a signal comes. Words are shown of the links that are named.
+/// Simulates to the end or until a signal arrives.
 fn simulate(
     scenario: &Scenario,
     observer: &mut dyn Observer,
@@ -143,7 +143,7 @@ fn simulate(
     Ok(simulation.results())
 }
 
-/// Shown where stderr is a terminal.
+/// A progress bar, shown if stderr is a terminal.
 fn bar(context: &Context) -> ProgressBar {
     if context.quiet {
         return ProgressBar::hidden();
@@ -155,7 +155,7 @@ fn bar(context: &Context) -> ProgressBar {
     }
 }
 
-/// A page, or a directory of a page and the results.
+/// Writes a page, or a directory with a page and the results.
 fn report(
     place: &Path,
     results: &Results,

@@ -10,27 +10,27 @@ use std::time::Duration;
 
 /// Show the counters of ports, virtual channels and messages.
 ///
-/// Only what is not zero, unless --all is given. The counters run freely since the network was made.
+/// Counters that are zero are omitted without --all. Counters start when the network is created.
 #[derive(Clone, Debug, Args)]
 pub struct StatsArgs {
-    /// Show them again and again, with the rates in between, until interrupted.
+    /// Show them repeatedly, with rates, until interrupted.
     #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
     watch: Option<Duration>,
-    /// Also what is zero.
+    /// Also show counters that are zero.
     #[arg(long)]
     all: bool,
-    /// Only this port.
+    /// Show only this port.
     #[arg(long, value_name = "N")]
     port: Option<u32>,
 }
 
-/// The counters of a device at a time.
+/// The counters of a device at one moment.
 struct Snapshot {
     at_ns: u64,
     ports: Vec<(u32, PortInfo)>,
 }
 
-/// Shows the counters.
+/// Runs `spfe stats`.
 pub fn run(args: &StatsArgs, context: &Context) -> Result<(), Failure> {
     let endpoint = context.open()?;
     let mut now = take(&endpoint, args)?;
@@ -55,7 +55,7 @@ fn take(endpoint: &Endpoint, args: &StatsArgs) -> Result<Snapshot, Failure> {
     Ok(Snapshot { at_ns: endpoint.now_ns(), ports })
 }
 
-/// One direction of one virtual channel.
+/// Counters of one direction of one virtual channel.
 struct Line {
     port: u32,
     vc: usize,
@@ -64,7 +64,7 @@ struct Line {
     counters: ChannelCounters,
 }
 
-/// Counters with their names, in the order they are shown.
+/// Counters with their names, in display order.
 fn named(counters: &ChannelCounters) -> [(&'static str, u64); 5] {
     let ChannelCounters { packets, bytes, errors, stalls, wakes } = *counters;
     [
@@ -101,7 +101,7 @@ impl Line {
         self.counters == ChannelCounters::default() && self.client.is_none()
     }
 
-    /// Packets and Gbit per second since an earlier line.
+    /// Packets and Gbit per second since an earlier snapshot.
     fn rates(&self, before: &Self, seconds: f64) -> (f64, f64) {
         let (now, then) = (&self.counters, &before.counters);
         let packets = now.packets.wrapping_sub(then.packets);

@@ -1,4 +1,4 @@
-//! Where received bytes go: a file that gets its name only when it is whole, or standard output.
+//! Destination of received bytes: standard output, or a file that is renamed when it is complete.
 
 use crate::error::Failure;
 use crate::output;
@@ -7,17 +7,17 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-/// What is written to.
+/// A file or standard output.
 pub struct Target {
     file: File,
     what: String,
-    /// The name it has now and the one it gets.
+    /// Temporary and final name.
     rename: Option<(PathBuf, PathBuf)>,
 }
 
 impl Target {
-    /// Opens it. Regular files are written as FILE.part first; what is no regular file (a device, a
-    /// pipe, a symbolic link) is written at once.
+    /// Opens the destination. A regular file is written as FILE.part first; a device, pipe or
+    /// symbolic link is written directly.
     pub fn open(path: &str) -> Result<Self, Failure> {
         if path == "-" {
             let what = "standard output".to_owned();
@@ -36,12 +36,12 @@ impl Target {
         Ok(Self { file, what, rename })
     }
 
-    /// Writes straight from a registered buffer.
+    /// Writes directly from a registered buffer.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.file.write_all(bytes).map_err(|error| Failure::io(&self.what, &error))
     }
 
-    /// All of it is there: gives it its name.
+    /// Gives a complete file its final name.
     pub fn commit(mut self) -> Result<(), Failure> {
         match self.rename.take() {
             None => Ok(()),

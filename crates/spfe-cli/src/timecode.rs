@@ -11,9 +11,9 @@ use std::time::Duration;
 /// Send or show SpaceWire time-codes.
 #[derive(Clone, Debug, Subcommand)]
 pub enum TimeCodeArgs {
-    /// Send time-codes, each one more than the one before.
+    /// Send time-codes with increasing times.
     Send(SendArgs),
-    /// Show time-codes as they come.
+    /// Show time-codes as they arrive.
     Listen(ListenArgs),
 }
 
@@ -29,10 +29,10 @@ pub struct SendArgs {
     /// The two flag bits, 0 to 3.
     #[arg(long, value_name = "0-3", default_value_t = 0, conflicts_with = "tick", value_parser = clap::value_parser!(u8).range(0..4))]
     flags: u8,
-    /// Be the clock: 1, 2, 3 ... until interrupted, unless --count is given.
+    /// Act as time master: send 1, 2, 3 ... until interrupted, or --count of them.
     #[arg(long)]
     tick: bool,
-    /// Send so many, 0: until interrupted [default: 1; with --tick 0].
+    /// Number of time-codes to send; 0: until interrupted [default: 1; with --tick 0].
     #[arg(long, value_name = "N")]
     count: Option<u64>,
     /// Time-codes per second.
@@ -46,10 +46,10 @@ pub struct ListenArgs {
     /// Port [default: the first SpaceWire port].
     #[arg(long, value_name = "N")]
     port: Option<u32>,
-    /// End after this many [default: when interrupted].
+    /// End after this many [default: until interrupted].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Fail when nothing has come for so long [default: wait for ever].
+    /// Fail if none arrives for this time [default: wait forever].
     #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
     deadline: Option<Duration>,
 }

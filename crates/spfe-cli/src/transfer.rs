@@ -1,4 +1,4 @@
-//! What sending and receiving a file share: options, buffers, progress, the report at the end.
+//! Common parts of `spfe send` and `spfe recv`: options, buffers, progress and the final report.
 
 use crate::context::Context;
 use crate::error::Failure;
@@ -10,10 +10,10 @@ use serde_json::json;
 use spfe::{Buf, Endpoint, QueueOptions, Vc};
 use std::time::Duration;
 
-/// Groups that are under way at a time, and the fewest there may be.
+/// Number of outstanding groups.
 const GROUPS: usize = 4;
 const GROUPS_MIN: usize = 2;
-/// Most memory for the groups under way; with larger packets there are fewer groups.
+/// Limit of the memory of outstanding groups, bytes. Larger packets reduce their number.
 const MEMORY: usize = 256 << 20;
 const MEMORY_MAX: usize = 3 << 30;
 
@@ -32,10 +32,10 @@ pub struct TransferArgs {
     /// Packets in a group: one submission, one completion, one wake-up.
     #[arg(long, value_name = "N", default_value = "16", value_parser = parse::group)]
     pub group: usize,
-    /// Fail when nothing has moved for so long [default: wait for ever].
+    /// Fail after this time without progress [default: wait forever].
     #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
     pub deadline: Option<Duration>,
-    /// The bytes only: no header, no trailer, so the receiver cannot check the file.
+    /// Transfer only the bytes, without header and trailer. The receiver cannot check the file then.
     #[arg(long)]
     pub raw: bool,
 }
@@ -46,7 +46,7 @@ impl TransferArgs {
         Ok(endpoint.port(self.port)?.vc(self.vc)?)
     }
 
-    /// Bytes of a buffer, and how many groups of them there are.
+    /// Size of a buffer in bytes, and number of groups.
     fn shape(&self) -> Result<(usize, usize), Failure> {
         let stride = self.packet.max(HEADER_MAX).next_multiple_of(64);
         let group = stride.saturating_mul(self.group);
@@ -63,7 +63,7 @@ impl TransferArgs {
         Ok((stride, groups))
     }
 
-    /// Buffers for all groups under way: each long enough for a packet and for a header.
+    /// Allocates buffers for all outstanding groups, each large enough for a packet and a header.
     pub fn buffers(&self, endpoint: &Endpoint) -> Result<Vec<Buf>, Failure> {
         let (stride, groups) = self.shape()?;
         let count = groups * self.group;
@@ -73,14 +73,14 @@ impl TransferArgs {
         Ok((0..count).map(cut).collect::<spfe::Result<_>>()?)
     }
 
-    /// A queue that holds all groups under way.
+    /// Options of a queue with room for all outstanding groups.
     pub fn queue(&self) -> QueueOptions {
         let entries = (GROUPS * self.group).max(1 << spfe_contract::RING_LOG2_MIN);
         QueueOptions::default().depth(entries as u32)
     }
 }
 
-/// Counts what has moved, and shows it on a terminal.
+/// Counts transferred bytes and shows them on a terminal.
 pub struct Meter {
     endpoint: Endpoint,
     bar: ProgressBar,
@@ -92,13 +92,13 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter that shows nothing yet.
+    /// A meter without a progress bar.
     pub fn new(endpoint: &Endpoint) -> Self {
         let bar = ProgressBar::hidden();
         Self { endpoint: endpoint.clone(), bar, start_ns: None, bytes: 0, packets: 0 }
     }
 
-    /// Starts the clock, and the progress bar unless it is unwanted or stderr is no terminal.
+    /// Starts the clock, and the progress bar if stderr is a terminal and `-q` is not set.
     pub fn start(&mut self, length: Option<u64>, context: &Context) {
         self.start_ns = Some(self.endpoint.now_ns());
         if context.quiet {
@@ -120,7 +120,7 @@ impl Meter {
         }
     }
 
-    /// A data packet, or a part of one (`whole` false).
+    /// Counts a data packet, or a part of one (`whole` false).
     pub fn count(&mut self, bytes: usize, whole: bool) {
         self.bytes += bytes as u64;
         self.packets += u64::from(whole);
@@ -133,7 +133,7 @@ impl Meter {
         self.endpoint.now_ns().saturating_sub(start) as f64 / 1e9
     }
 
-    /// Stops the clock: what there is to report.
+    /// Stops the clock and returns the totals.
     pub fn finish(self, sha256: [u8; 32]) -> Totals {
         let seconds = self.seconds();
         self.bar.finish_and_clear();
@@ -141,7 +141,7 @@ impl Meter {
     }
 }
 
-/// What a transfer came to.
+/// Totals of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Totals {
     bytes: u64,
@@ -151,9 +151,8 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Prints digest and rate: the digest as sha256sum does, so that it can check it.
-    ///
-    /// On stderr if stdout has the data.
+    /// Prints the digest in the format of sha256sum, and the rate. Uses stderr if the data go to
+    /// stdout.
     pub fn report(&self, file: &str, args: &TransferArgs, context: &Context, verb: &str) {
         let gbps = output::gbps(self.bytes, self.seconds);
         let result = if context.json {
