@@ -30,13 +30,13 @@ def undocumented(module):
     listed = declarations(header.parameters.declarations) if header.parameters else []
     if header.ports is not None and hasattr(header.ports, "ports"):
         listed += declarations(header.ports.ports)
-    channels = set()
-    for item in listed:
-        name = [token for token in str(item).split("=")[0].split()][-1]
+    names = {[token for token in str(item).split("=")[0].split()][-1]: documented(item)
+             for item in listed}
+    channels = [f"{name[:-2]}_" for name, good in names.items() if good]
+    for name, good in names.items():
         handshake = HANDSHAKE.fullmatch(name)
-        if documented(item):
-            channels.add(name[:-2])
-        elif not handshake or not any(f"{one}_".startswith(f"{handshake[1]}_") for one in channels):
+        covered = handshake and any(one.startswith(f"{handshake[1]}_") for one in channels)
+        if not good and not covered:
             yield name
 
 

@@ -227,7 +227,8 @@ module spfe_tcp
   tx_done_t tx_done;
   logic tx_done_valid, tx_done_ready;
   sid_t snd_rd_sid;
-  seq_t snd_rd_nxt, snd_rd_consumed, snd_rd_written;
+  snd_ptr_t snd_rd_ptr;
+  user_head_t user_tx_head;
 
   // Receiver and transmitter: RCV.NXT for headers, SND.NXT for acknowledgements that come in.
   sid_t tx_rcv_sid;
@@ -319,6 +320,14 @@ module spfe_tcp
     .count_o(rx_count)
   );
 
+  assign user_tx_head = '{
+      sid: user_tx_sid_i,
+      mode: user_tx_mode_i,
+      len: user_tx_len_i,
+      sum: user_tx_sum_i,
+      push: user_tx_push_i
+    };
+
   spfe_tcp_tx #(
     .SessionCount(SessionCount),
     .MacWidth(MacTxWidth),
@@ -339,11 +348,7 @@ module spfe_tcp
     .user_valid_i(user_tx_valid_i),
     .user_ready_o(user_tx_ready_o),
     .user_last_i(user_tx_last_i),
-    .user_sid_i(user_tx_sid_i),
-    .user_mode_i(user_tx_mode_i),
-    .user_len_i(user_tx_len_i),
-    .user_sum_i(user_tx_sum_i),
-    .user_push_i(user_tx_push_i),
+    .user_head_i(user_tx_head),
     .mac_data_o(mac_tx_data_o),
     .mac_keep_o(mac_tx_keep_o),
     .mac_valid_o(mac_tx_valid_o),
@@ -368,9 +373,7 @@ module spfe_tcp
     .tx_done_valid_o(tx_done_valid),
     .tx_done_ready_i(tx_done_ready),
     .eng_sid_i(snd_rd_sid),
-    .eng_nxt_o(snd_rd_nxt),
-    .eng_consumed_o(snd_rd_consumed),
-    .eng_written_o(snd_rd_written),
+    .eng_ptr_o(snd_rd_ptr),
     .rx_sid_i(rx_snd_sid),
     .rx_nxt_o(rx_snd_nxt),
     .rcv_sid_o(tx_rcv_sid),
@@ -427,9 +430,7 @@ module spfe_tcp
     .tx_done_valid_i(tx_done_valid),
     .tx_done_ready_o(tx_done_ready),
     .snd_sid_o(snd_rd_sid),
-    .snd_nxt_i(snd_rd_nxt),
-    .snd_consumed_i(snd_rd_consumed),
-    .snd_written_i(snd_rd_written),
+    .snd_ptr_i(snd_rd_ptr),
     .arp_query_o(arp_query),
     .arp_query_valid_o(arp_query_valid),
     .arp_answer_i(arp_answer),

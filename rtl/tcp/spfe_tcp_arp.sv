@@ -31,15 +31,11 @@ module spfe_tcp_arp
   input logic rx_valid_i,
   /// Request of the ARP table.
   input arp_tx_t request_i,
-  /// request_i is valid.
   input logic request_valid_i,
-  /// Accepts request_i.
   output logic request_ready_o,
   /// Packet to send.
   output arp_tx_t tx_o,
-  /// tx_o is valid.
   output logic tx_valid_o,
-  /// Frame builder accepts tx_o.
   input logic tx_ready_i,
   /// A reply is sent; one cycle.
   output logic count_reply_o,

@@ -30,9 +30,7 @@ module spfe_tcp_arp_table
   output logic answer_valid_o,
   /// Address that was resolved or has changed; to the engine.
   output arp_update_t update_o,
-  /// update_o is valid; held until accepted.
   output logic update_valid_o,
-  /// Engine accepts update_o.
   input logic update_ready_i,
   /// Received ARP packet.
   input arp_rx_t rx_i,
@@ -40,9 +38,7 @@ module spfe_tcp_arp_table
   input logic rx_valid_i,
   /// ARP request to send.
   output arp_tx_t request_o,
-  /// request_o is valid; held until accepted.
   output logic request_valid_o,
-  /// request_o is accepted.
   input logic request_ready_i,
   /// An address could not be resolved; one cycle.
   output logic failed_o,

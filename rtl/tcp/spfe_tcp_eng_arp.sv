@@ -51,7 +51,6 @@ module spfe_tcp_eng_arp
   output arp_answer_t arp_o,
   /// The MAC address of a next hop was resolved or has changed; from address resolution.
   input arp_update_t update_i,
-  /// update_i is valid; held until accepted.
   input logic update_valid_i,
   /// Accepts update_i after all sessions have been updated.
   output logic update_ready_o,
@@ -61,7 +60,6 @@ module spfe_tcp_eng_arp
   input eng_tup_t tup_i,
   /// A session uses the changed next hop; to the pipeline.
   output logic mac_valid_o,
-  /// Pipeline accepts the change.
   input logic mac_ready_i,
   /// Session that uses the next hop.
   output logic [Bits-1:0] mac_sid_o,

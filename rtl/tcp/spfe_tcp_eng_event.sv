@@ -29,9 +29,7 @@ module spfe_tcp_eng_event
   output logic idle_o,
   /// Event to the user.
   output event_t event_o,
-  /// event_o is valid.
   output logic event_valid_o,
-  /// The user accepts event_o.
   input logic event_ready_i,
   /// An event was lost; one cycle.
   output logic lost_o

@@ -37,7 +37,6 @@ module spfe_tcp_eng_find
   input logic anon_free_i,
   /// A session accepts the SYN in seg_o; to the pipeline.
   output logic syn_valid_o,
-  /// Pipeline accepts the SYN.
   input logic syn_ready_i,
   /// The listening session.
   output logic [Bits-1:0] syn_sid_o,

@@ -15,7 +15,6 @@ module spfe_tcp_eng_op
   input logic rst_i,
   /// Operation; from the registers.
   input op_cmd_t op_i,
-  /// op_i is valid; held until accepted.
   input logic op_valid_i,
   /// Accepts op_i when it is complete, or at once if the session does not exist.
   output logic op_ready_o,

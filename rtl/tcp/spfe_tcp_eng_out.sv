@@ -31,9 +31,7 @@ module spfe_tcp_eng_out
   output logic room_o,
   /// Delivery command to the receiver.
   output rcv_cmd_t rcv_cmd_o,
-  /// rcv_cmd_o is valid; held until accepted.
   output logic rcv_cmd_valid_o,
-  /// Receiver accepts rcv_cmd_o.
   input logic rcv_cmd_ready_i,
   /// Four-tuple of a session, to the receiver.
   output key_cmd_t key_cmd_o,
@@ -41,21 +39,15 @@ module spfe_tcp_eng_out
   output logic key_cmd_valid_o,
   /// Header table entry, to the transmitter.
   output hdr_cmd_t hdr_cmd_o,
-  /// hdr_cmd_o is valid; held until accepted.
   output logic hdr_cmd_valid_o,
-  /// Transmitter accepts hdr_cmd_o.
   input logic hdr_cmd_ready_i,
   /// Send state of a session, to the transmitter.
   output snd_cmd_t snd_cmd_o,
-  /// snd_cmd_o is valid; held until accepted.
   output logic snd_cmd_valid_o,
-  /// Transmitter accepts snd_cmd_o.
   input logic snd_cmd_ready_i,
   /// Segment to send, to the transmitter.
   output tx_cmd_t tx_cmd_o,
-  /// tx_cmd_o is valid; held until accepted.
   output logic tx_cmd_valid_o,
-  /// Transmitter accepts tx_cmd_o.
   input logic tx_cmd_ready_i
 );
   logic rcv_q, key_q, hdr_q, snd_q, snd_sum_q, snd_ready_q, tx_q, tx_ready, unused_almost;

@@ -19,7 +19,6 @@ module spfe_tcp_eng_queue #(
   input logic walk_i,
   /// Session of walk_i.
   input logic [Bits-1:0] walk_sid_i,
-  /// Accepts walk_sid_i.
   output logic walk_ready_o,
   /// A session waits.
   output logic valid_o,

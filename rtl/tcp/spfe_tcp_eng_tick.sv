@@ -31,7 +31,6 @@ module spfe_tcp_eng_tick
   output logic due_o,
   /// Session of the expired timer.
   output logic [Bits-1:0] due_sid_o,
-  /// Queue accepts the session.
   input logic due_ready_i
 );
   typedef struct packed {

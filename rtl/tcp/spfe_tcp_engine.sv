@@ -47,9 +47,7 @@ module spfe_tcp_engine
   input logic seg_valid_i,
   /// Delivery command to the receiver.
   output rcv_cmd_t rcv_cmd_o,
-  /// rcv_cmd_o is valid; held until accepted.
   output logic rcv_cmd_valid_o,
-  /// Receiver accepts rcv_cmd_o.
   input logic rcv_cmd_ready_i,
   /// Session whose RCV.NXT the engine reads; to the receiver.
   output sid_t rcv_sid_o,
@@ -67,36 +65,24 @@ module spfe_tcp_engine
 
   /// Header table entry, to the transmitter.
   output hdr_cmd_t hdr_cmd_o,
-  /// hdr_cmd_o is valid; held until accepted.
   output logic hdr_cmd_valid_o,
-  /// Transmitter accepts hdr_cmd_o.
   input logic hdr_cmd_ready_i,
   /// Send state of a session, to the transmitter.
   output snd_cmd_t snd_cmd_o,
-  /// snd_cmd_o is valid; held until accepted.
   output logic snd_cmd_valid_o,
-  /// Transmitter accepts snd_cmd_o.
   input logic snd_cmd_ready_i,
   /// Segment to send, to the transmitter.
   output tx_cmd_t tx_cmd_o,
-  /// tx_cmd_o is valid; held until accepted.
   output logic tx_cmd_valid_o,
-  /// Transmitter accepts tx_cmd_o.
   input logic tx_cmd_ready_i,
   /// Report from the transmitter: a segment was sent, or a message is left to the engine.
   input tx_done_t tx_done_i,
-  /// tx_done_i is valid; held until accepted.
   input logic tx_done_valid_i,
-  /// Accepts tx_done_i.
   output logic tx_done_ready_o,
   /// Session whose send pointers the engine reads; to the transmitter.
   output sid_t snd_sid_o,
-  /// SND.NXT of snd_sid_o, in the same cycle.
-  input seq_t snd_nxt_i,
-  /// End of the data of snd_sid_o that was sent live or left to the engine.
-  input seq_t snd_consumed_i,
-  /// End of the data of snd_sid_o in the ring.
-  input seq_t snd_written_i,
+  /// Send pointers of snd_sid_o, in the same cycle.
+  input snd_ptr_t snd_ptr_i,
 
   /// Query for the MAC address of a next hop; to address resolution.
   output arp_query_t arp_query_o,
@@ -108,14 +94,12 @@ module spfe_tcp_engine
   input logic arp_answer_valid_i,
   /// The MAC address of a next hop was resolved or has changed; from address resolution.
   input arp_update_t arp_update_i,
-  /// arp_update_i is valid; held until accepted.
   input logic arp_update_valid_i,
   /// Accepts arp_update_i after all sessions have been updated.
   output logic arp_update_ready_o,
 
   /// Operation of software; from the registers.
   input op_cmd_t op_i,
-  /// op_i is valid; held until accepted.
   input logic op_valid_i,
   /// Accepts op_i when it is complete, or at once if the session does not exist.
   output logic op_ready_o,
@@ -130,9 +114,7 @@ module spfe_tcp_engine
 
   /// Event to the user.
   output event_t event_o,
-  /// event_o is valid; held until accepted.
   output logic event_valid_o,
-  /// The user accepts event_o.
   input logic event_ready_i,
   /// Pulses for the statistics counters.
   output eng_count_t count_o
@@ -270,9 +252,9 @@ module spfe_tcp_engine
       tcb_q <= read_tcb;
       tup_q <= read_tup;
       pre_q <= pre_d;
-      snd_nxt_q <= snd_nxt_i;
-      consumed_q <= snd_consumed_i;
-      written_q <= snd_written_i;
+      snd_nxt_q <= snd_ptr_i.nxt;
+      consumed_q <= snd_ptr_i.consumed;
+      written_q <= snd_ptr_i.written;
       rcv_nxt_q <= rcv_nxt_i;
     end
     if (calc) begin

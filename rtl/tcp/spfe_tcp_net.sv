@@ -37,7 +37,6 @@ module spfe_tcp_net
   input logic [MacRxWidth-1:0] mac_rx_data_i,
   /// Valid bytes of the beat.
   input logic [MacRxWidth/8-1:0] mac_rx_keep_i,
-  /// A beat is valid.
   input logic mac_rx_valid_i,
   /// Last beat of the frame.
   input logic mac_rx_last_i,
@@ -48,9 +47,7 @@ module spfe_tcp_net
   output logic [MacTxWidth-1:0] net_data_o,
   /// Valid bytes of the beat.
   output logic [MacTxWidth/8-1:0] net_keep_o,
-  /// A beat is offered.
   output logic net_valid_o,
-  /// Transmitter accepts the beat.
   input logic net_ready_i,
   /// Last beat of the frame.
   output logic net_last_o,
@@ -65,9 +62,7 @@ module spfe_tcp_net
   output logic answer_valid_o,
   /// Next hop that was resolved or whose MAC address has changed; to the engine.
   output arp_update_t update_o,
-  /// update_o is valid; held until accepted.
   output logic update_valid_o,
-  /// Engine accepts update_o.
   input logic update_ready_i,
   /// EvArpFailed without a session: an address could not be resolved.
   output event_t event_o,

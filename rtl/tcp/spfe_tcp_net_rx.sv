@@ -23,7 +23,6 @@ module spfe_tcp_net_rx
   input logic [MacRxWidth-1:0] mac_data_i,
   /// Valid bytes of the beat.
   input logic [MacRxWidth/8-1:0] mac_keep_i,
-  /// A beat is valid.
   input logic mac_valid_i,
   /// Last beat of the frame.
   input logic mac_last_i,

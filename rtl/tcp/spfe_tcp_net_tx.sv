@@ -21,13 +21,10 @@ module spfe_tcp_net_tx
   input tcp_cfg_t cfg_i,
   /// ARP packet to send.
   input arp_tx_t arp_i,
-  /// arp_i is valid.
   input logic arp_valid_i,
-  /// Accepts arp_i.
   output logic arp_ready_o,
   /// Echo reply to send; held until echo_done_o.
   input echo_t echo_i,
-  /// echo_i is valid.
   input logic echo_valid_i,
   /// The reply was sent, or discarded because the core is disabled; one cycle.
   output logic echo_done_o,
@@ -47,9 +44,7 @@ module spfe_tcp_net_tx
   output logic [MacTxWidth-1:0] net_data_o,
   /// Valid bytes of the beat.
   output logic [MacTxWidth/8-1:0] net_keep_o,
-  /// A beat is offered.
   output logic net_valid_o,
-  /// Transmitter accepts the beat.
   input logic net_ready_i,
   /// Last beat of the frame.
   output logic net_last_o

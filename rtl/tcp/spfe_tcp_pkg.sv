@@ -168,6 +168,22 @@ package spfe_tcp_pkg;
   // -------------------------------------------------------------------------------------------
   // Transmitter -> engine
 
+  /// Announced by the user with the first beat of a message.
+  typedef struct packed {
+    sid_t sid;
+    logic [1:0] mode;  // 1 length known, 2 length and checksum known, other values nothing known
+    logic [15:0] len;  // modes 1 and 2: bytes of the message
+    sum_t sum;  // mode 2: ones-complement sum of the message, not inverted
+    logic push;  // set PSH in the segment
+  } user_head_t;
+
+  /// Send pointers of a session, owned by the transmitter.
+  typedef struct packed {
+    seq_t nxt;  // SND.NXT
+    seq_t consumed;  // end of the data that was sent live or left to the engine
+    seq_t written;  // end of the data in the ring
+  } snd_ptr_t;
+
   typedef enum logic [1:0] {
     TxLive = 2'd0,  // a message has left at once
     TxDeferred = 2'd1,  // a message waits in the ring: not sent live, or its frame was aborted

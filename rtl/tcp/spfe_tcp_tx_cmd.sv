@@ -10,7 +10,11 @@ module spfe_tcp_tx_cmd
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16,
   /// Bytes per chunk: 4 or 8.
-  parameter int unsigned MacBytes = 4
+  parameter int unsigned MacBytes = 4,
+  /// log2 of the number of 16-byte words in the ring memory.
+  parameter int unsigned MemAddrBits = 16,
+  /// Longest segment in bytes.
+  parameter int unsigned Size = 1460
 ) (
   /// Clock.
   input logic clk_i,
@@ -23,74 +27,49 @@ module spfe_tcp_tx_cmd
 
   /// Command from the engine.
   input tx_cmd_t cmd_i,
-  /// cmd_i is valid.
   input logic cmd_valid_i,
-  /// Accepts cmd_i.
   output logic cmd_ready_o,
 
-  /// Tells the reader to fetch a payload.
-  output logic read_start_o,
-  /// With read_start_o: session.
-  output sid_t read_sid_o,
-  /// With read_start_o: sequence number of the first byte.
-  output seq_t read_seq_o,
-  /// With read_start_o: bytes.
-  output logic [15:0] read_len_o,
-  /// The reader is still fetching.
-  input logic read_busy_i,
-  /// Ones-complement sum of the payload; valid when read_busy_i is low.
-  input sum_t read_sum_i,
-  /// Tells the reader to output the payload it has fetched.
-  output logic give_o,
-  /// A payload chunk is valid.
-  input logic read_valid_i,
-  /// Accepts the payload chunk.
-  output logic read_ready_o,
-  /// Payload chunk.
-  input logic [MacBytes*8-1:0] read_chunk_i,
-
-  /// A segment waits for the sender.
+  /// Segment for the sender; its sum is valid from the fourth cycle of seg_valid_o.
+  output segment_t seg_o,
+  /// A segment waits for the sender; held until begins_i.
   output logic seg_valid_o,
-  /// Command of the segment.
-  output tx_cmd_t seg_o,
   /// Header table entry of the segment, valid one cycle before seg_valid_o.
   output sid_t seg_sid_o,
-  /// Bytes after the 20-byte TCP header: payload or options.
-  output logic [15:0] seg_bytes_o,
-  /// 32-bit words of TCP options.
-  output logic [3:0] seg_options_o,
-  /// Ones-complement sum of payload or options, from the fourth cycle of seg_valid_o.
-  output sum_t seg_sum_o,
-  /// A chunk of payload or options is valid.
-  output logic chunk_valid_o,
-  /// Sender accepts the chunk.
-  input logic chunk_ready_i,
-  /// Payload or option chunk.
+  /// Chunk of its payload or options; bytes after the end are 0.
   output logic [MacBytes*8-1:0] chunk_o,
+  output logic chunk_valid_o,
+  input logic chunk_ready_i,
   /// The sender starts the segment.
   input logic begins_i,
   /// The segment has been sent.
   input logic left_i,
-  /// With left_i: SEQ of the segment.
-  input seq_t left_seq_i,
-  /// With left_i: ACK of the segment.
-  input seq_t left_ack_i,
+  /// With left_i: the frame of the segment.
+  input frame_t frame_i,
 
   /// Request to advance SND.NXT.
   output state_req_t req_o,
-  /// req_o is valid.
   output logic req_valid_o,
-  /// req_o is accepted.
   input logic req_ready_i,
   /// The request has completed.
   input logic res_valid_i,
 
   /// Report to the engine: the segment has been sent.
   output tx_done_t done_o,
-  /// done_o is valid.
   output logic done_valid_o,
-  /// Accepts done_o.
-  input logic done_ready_i
+  input logic done_ready_i,
+
+  /// Number of writes queued before the memory, modulo 256; from the ring writer.
+  input logic [7:0] pushed_i,
+  /// Number of writes accepted by the memory, modulo 256; from the ring writer.
+  input logic [7:0] popped_i,
+  /// Word address of a read of the ring memory.
+  output logic [MemAddrBits-1:0] mem_rd_addr_o,
+  output logic mem_rd_valid_o,
+  input logic mem_rd_ready_i,
+  /// Read data; answers come in order, with any latency.
+  input logic [127:0] mem_rsp_data_i,
+  input logic mem_rsp_valid_i
 );
   typedef enum logic [2:0] {
     Idle = 3'd0,
@@ -106,21 +85,49 @@ module spfe_tcp_tx_cmd
   seq_t taken_q;  // length of the segment in sequence numbers
   sum_t read_sum_q, ws_sum_q, mss_sum_q, option_sum_q, seg_sum_q;
   logic next_long_q;  // the command has payload
-  logic next_valid_q, fetching_q, fetched, load, advances;
+  logic next_valid_q, fetching_q, fetched, start, busy, load, advances;
+  sum_t read_sum;
+  logic unused_bits;
+  logic [MacBytes*8-1:0] read_chunk;
+  logic read_valid;
+  logic [3:0] option_words;
+
+  assign unused_bits = ^{frame_i.vlan, frame_i.bytes};
 
   // ---- next command: fetch its payload
   assign cmd_ready_o = !next_valid_q;
-  assign read_sid_o = next_q.sid;
-  assign read_seq_o = next_q.seq;
-  assign read_len_o = next_q.len;
-  assign read_start_o = next_valid_q && !fetching_q && next_long_q;
-  assign fetched = !next_long_q || (fetching_q && !read_busy_i);
+  assign start = next_valid_q && !fetching_q && next_long_q;
+  assign fetched = !next_long_q || (fetching_q && !busy);
   assign load = next_valid_q && fetched && state_q == Idle;
-  assign give_o = load && next_long_q;
+
+  spfe_tcp_tx_read #(
+    .SessionCount(SessionCount),
+    .MacBytes(MacBytes),
+    .MemAddrBits(MemAddrBits),
+    .Size(Size)
+  ) i_read (
+    .clk_i,
+    .rst_i,
+    .payload_i('{sid: next_q.sid, seq: next_q.seq, len: next_q.len}),
+    .start_i(start),
+    .busy_o(busy),
+    .sum_o(read_sum),
+    .give_i(load && next_long_q),
+    .pushed_i,
+    .popped_i,
+    .mem_addr_o(mem_rd_addr_o),
+    .mem_valid_o(mem_rd_valid_o),
+    .mem_ready_i(mem_rd_ready_i),
+    .rsp_data_i(mem_rsp_data_i),
+    .rsp_valid_i(mem_rsp_valid_i),
+    .chunk_o(read_chunk),
+    .chunk_valid_o(read_valid),
+    .chunk_ready_i(chunk_ready_i && !cmd_q.flags.syn)
+  );
 
   always_ff @(posedge clk_i) begin
     if (load) next_valid_q <= 1'b0;
-    if (read_start_o) fetching_q <= 1'b1;
+    if (start) fetching_q <= 1'b1;
     if (cmd_valid_i && cmd_ready_o) begin
       next_q <= cmd_i;
       next_long_q <= cmd_i.len != '0;
@@ -140,7 +147,7 @@ module spfe_tcp_tx_cmd
       Idle:
       if (load) begin
         cmd_q <= next_q;
-        read_sum_q <= next_long_q ? read_sum_i : 16'd0;
+        read_sum_q <= next_long_q ? read_sum : 16'd0;
         state_q <= Wait;
       end
       Wait: if (begins_i) state_q <= Send;
@@ -150,8 +157,8 @@ module spfe_tcp_tx_cmd
       default: if (done_ready_i) state_q <= Idle;
     endcase
     if (state_q == Send) begin
-      seq_q <= left_seq_i;
-      ack_q <= left_ack_i;
+      seq_q <= frame_i.seq;
+      ack_q <= frame_i.ack;
       end_q <= seq_q + taken_q;
     end
     taken_q <= 32'(cmd_q.len) + 32'(cmd_q.flags.syn) + 32'(cmd_q.flags.fin);
@@ -168,24 +175,24 @@ module spfe_tcp_tx_cmd
     cmd_q.opt_ws ? {4'd0, wscale_i, 24'h03_03_01} : 32'd0, mss_i[7:0], mss_i[15:8], 16'h0402
   };
   if (MacBytes == 8) begin : gen_wide
-    assign chunk_o = cmd_q.flags.syn ? options : read_chunk_i;
+    assign chunk_o = cmd_q.flags.syn ? options : read_chunk;
   end else begin : gen_narrow
     logic option_q;  // 1: the second option chunk is next
     always_ff @(posedge clk_i) begin
       if (state_q == Idle) option_q <= 1'b0;
       else if (chunk_ready_i) option_q <= 1'b1;
     end
-    assign chunk_o = !cmd_q.flags.syn ? read_chunk_i : option_q ? options[63:32] : options[31:0];
+    assign chunk_o = !cmd_q.flags.syn ? read_chunk : option_q ? options[63:32] : options[31:0];
   end
-  assign chunk_valid_o = cmd_q.flags.syn || read_valid_i;
-  assign read_ready_o = chunk_ready_i && !cmd_q.flags.syn;
+  assign chunk_valid_o = cmd_q.flags.syn || read_valid;
 
   assign seg_valid_o = state_q == Wait;
-  assign seg_o = cmd_q;
   assign seg_sid_o = state_q == Idle ? next_q.sid : cmd_q.sid;
-  assign seg_options_o = !cmd_q.flags.syn ? 4'd0 : cmd_q.opt_ws ? 4'd2 : 4'd1;
-  assign seg_bytes_o = cmd_q.flags.syn ? {10'd0, seg_options_o, 2'b00} : cmd_q.len;
-  assign seg_sum_o = seg_sum_q;
+  assign option_words = !cmd_q.flags.syn ? 4'd0 : cmd_q.opt_ws ? 4'd2 : 4'd1;
+  assign seg_o.cmd = cmd_q;
+  assign seg_o.bytes = cmd_q.flags.syn ? {10'd0, option_words, 2'b00} : cmd_q.len;
+  assign seg_o.options = option_words;
+  assign seg_o.sum = seg_sum_q;
 
   always_comb begin
     req_o = '0;

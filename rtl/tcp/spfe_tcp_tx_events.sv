@@ -15,17 +15,11 @@ module spfe_tcp_tx_events
   input sid_t aborted_sid_i,
   /// Event of the finisher.
   input event_t finish_i,
-  /// finish_i is valid.
   input logic finish_valid_i,
-  /// Accepts finish_i.
   output logic finish_ready_o,
-  /// The user side has refused a message.
   input logic refused_valid_i,
-  /// Session of the refused message.
-  input sid_t refused_sid_i,
-  /// Reason of the refusal.
-  input refused_e refused_why_i,
-  /// Accepts the refusal.
+  /// The user side has refused a message.
+  input refusal_t refused_i,
   output logic refused_ready_o,
   /// Event to the user.
   output event_t event_o,
@@ -43,8 +37,8 @@ module spfe_tcp_tx_events
 
   always_comb begin
     event_d.kind = EvTxRefused;
-    event_d.sid = 16'(refused_sid_i);
-    event_d.data = {32'd0, refused_why_i};
+    event_d.sid = 16'(refused_i.sid);
+    event_d.data = {32'd0, refused_i.why};
     if (finish_valid_i) event_d = finish_i;
     if (aborted_q) begin
       event_d.kind = EvTxAborted;

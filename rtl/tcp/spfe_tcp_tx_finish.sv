@@ -27,20 +27,14 @@ module spfe_tcp_tx_finish
 
   /// The oldest message has ended and its sum is valid.
   input logic tail_valid_i,
-  /// Ones-complement sum of the oldest message.
-  input sum_t tail_sum_i,
-  /// Its length in bytes, as counted.
-  input logic [15:0] tail_len_i,
-  /// The oldest message is in the ring; 0: it was refused.
-  input logic tail_ok_i,
+  /// Sum, length and status of the oldest message.
+  input tail_t tail_i,
   /// Frees the slot of the oldest message.
   output logic tail_pop_o,
 
   /// Request to advance the send pointers.
   output state_req_t req_o,
-  /// req_o is valid.
   output logic req_valid_o,
-  /// req_o is accepted.
   input logic req_ready_i,
   /// The request has completed.
   input logic res_valid_i,
@@ -49,23 +43,25 @@ module spfe_tcp_tx_finish
 
   /// Report of a command that has been sent.
   input tx_done_t cmd_done_i,
-  /// cmd_done_i is valid.
   input logic cmd_done_valid_i,
-  /// Accepts cmd_done_i.
   output logic cmd_done_ready_o,
   /// Report to the engine.
   output tx_done_t done_o,
-  /// done_o is valid.
   output logic done_valid_o,
-  /// Engine accepts done_o.
   input logic done_ready_i,
 
-  /// Event for a message that was not sent as the user asked.
+  /// A live frame was aborted; one cycle.
+  input logic aborted_i,
+  /// Session of the aborted frame.
+  input sid_t aborted_sid_i,
+  /// The user side has refused a message.
+  input refusal_t refused_i,
+  input logic refused_valid_i,
+  output logic refused_ready_o,
+  /// Event to the user.
   output event_t event_o,
-  /// event_o is valid.
+  /// event_o is valid, for one cycle.
   output logic event_valid_o,
-  /// The event block accepts event_o.
-  input logic event_ready_i,
   /// A message was sent live; one cycle.
   output logic count_live_o,
   /// A message was left to the engine; one cycle.
@@ -139,10 +135,10 @@ module spfe_tcp_tx_finish
         !tell_q;
     ask_q <= load || (ask_q && !pass);
     if (load) begin
-      a_q <= '{out: head, len: tail_len_i, ok: tail_ok_i};
-      sum_q <= tail_sum_i;
+      a_q <= '{out: head, len: tail_i.len, ok: tail_i.ok};
+      sum_q <= tail_i.sum;
       // A message refused after StateStart returns its reserved sequence numbers.
-      asks_q <= tail_ok_i || (head.how != EndSent && head.reserved);
+      asks_q <= tail_i.ok || (head.how != EndSent && head.reserved);
     end
     if (pass) begin
       b_q <= a_q;
@@ -179,7 +175,7 @@ module spfe_tcp_tx_finish
 
   // ---- report to the engine
   tx_done_t mine, done;
-  logic done_room, done_valid, tells, event_there;
+  logic done_room, done_valid, tells, event_there, event_ready;
   event_t event_d;
   assign out = c_q.out;
   assign unused_reserved = out.reserved;
@@ -235,9 +231,23 @@ module spfe_tcp_tx_finish
       event_there = 1'b1;
     end
   end
-  assign told = tell_q && (!tells || done_room) && (!event_there || event_ready_i);
-  assign event_o = event_d;
-  assign event_valid_o = event_there && (!tells || done_room);
+  assign told = tell_q && (!tells || done_room) && (!event_there || event_ready);
+
+  spfe_tcp_tx_events i_events (
+    .clk_i,
+    .rst_i,
+    .aborted_i,
+    .aborted_sid_i,
+    .finish_i(event_d),
+    .finish_valid_i(event_there && (!tells || done_room)),
+    .finish_ready_o(event_ready),
+    .refused_i,
+    .refused_valid_i,
+    .refused_ready_o,
+    .event_o,
+    .event_valid_o
+  );
+
   assign clear_o = told && !sent;
   assign count_live_o = told && tells && sent;
   assign count_deferred_o = told && tells && !sent;

@@ -34,12 +34,8 @@ module spfe_tcp_tx_head
 
   /// In the cycle after load_i: the message.
   input desc_t desc_i,
-  /// In the cycle after load_i: the command.
-  input tx_cmd_t cmd_i,
-  /// In the cycle after load_i: bytes after the 20-byte TCP header of the command.
-  input logic [15:0] cmd_bytes_i,
-  /// In the cycle after load_i: 32-bit words of TCP options in the command.
-  input logic [3:0] cmd_options_i,
+  /// In the cycle after load_i: the segment of the engine.
+  input segment_t seg_i,
   /// In the cycle after load_i: SND.NXT of the session.
   input seq_t snd_nxt_i,
   /// In the cycle after load_i: RCV.NXT of the session.
@@ -54,14 +50,8 @@ module spfe_tcp_tx_head
   output logic [Lanes-1:0][31:0] words_o,
   /// TCP checksum in its position within its word; 0 in other words.
   output logic [Lanes-1:0][15:0] checks_o,
-  /// The frame has an IEEE 802.1Q tag.
-  output logic tagged_o,
-  /// SEQ, from the second cycle after load_i.
-  output seq_t seq_o,
-  /// ACK, from the second cycle after load_i.
-  output seq_t ack_o,
-  /// Bytes after the 20-byte TCP header, from the second cycle after load_i.
-  output logic [15:0] bytes_o
+  /// Properties of the frame.
+  output frame_t frame_o
 );
   localparam int unsigned VifIdxBits = VifCount > 1 ? $clog2(VifCount) : 1;
 
@@ -78,7 +68,7 @@ module spfe_tcp_tx_head
   end
 
   logic unused_parts;
-  assign unused_parts = ^{cfg_i, desc_i, cmd_i, hdr_q.vif, vif_q.enable, vif_q.mask, vif_q.gateway};
+  assign unused_parts = ^{cfg_i, desc_i, seg_i, hdr_q.vif, vif_q.enable, vif_q.mask, vif_q.gateway};
 
   // ---- one cycle later
   seq_t seq_q, ack_q;
@@ -92,8 +82,8 @@ module spfe_tcp_tx_head
     live_flags = '0;
     live_flags.ack = 1'b1;
     live_flags.psh = Push || desc_i.push;
-    flags = live_q ? live_flags : cmd_i.flags;
-    words = live_q ? 4'd5 : 4'd5 + cmd_options_i;
+    flags = live_q ? live_flags : seg_i.cmd.flags;
+    words = live_q ? 4'd5 : 4'd5 + seg_i.options;
     // The window of a SYN is never scaled (RFC 7323, 2.2).
     wnd_now = hdr_q.scaled && !flags.syn ? wnd_scaled_q : wnd_plain_q;
   end
@@ -112,10 +102,10 @@ module spfe_tcp_tx_head
     end
     if (load_i) next_id_q <= next_id_q + 16'd1;
     if (first_q) begin
-      seq_q <= live_q ? desc_i.seq : cmd_i.seq_nxt ? snd_nxt_i : cmd_i.seq;
-      ack_q <= live_q || cmd_i.ack_rcv ? rcv_nxt_i : cmd_i.ack;
-      len_q <= live_q ? desc_i.len : cmd_bytes_i;
-      total_q <= (live_q ? desc_i.len : cmd_bytes_i) + 16'd40;
+      seq_q <= live_q ? desc_i.seq : seg_i.cmd.seq_nxt ? snd_nxt_i : seg_i.cmd.seq;
+      ack_q <= live_q || seg_i.cmd.ack_rcv ? rcv_nxt_i : seg_i.cmd.ack;
+      len_q <= live_q ? desc_i.len : seg_i.bytes;
+      total_q <= (live_q ? desc_i.len : seg_i.bytes) + 16'd40;
       bits_q <= {words, 6'd0, flags};
       wnd_q <= wnd_now;
       id_sum_q <= sum2(hdr_q.ip_sum, id_q);
@@ -185,8 +175,5 @@ module spfe_tcp_tx_head
     end
   end
 
-  assign tagged_o = vif_q.vlan;
-  assign seq_o = seq_q;
-  assign ack_o = ack_q;
-  assign bytes_o = len_q;
+  assign frame_o = '{vlan: vif_q.vlan, seq: seq_q, ack: ack_q, bytes: len_q};
 endmodule

@@ -77,6 +77,43 @@ package spfe_tcp_tx_pkg;
     desc_t desc;
   } outcome_t;
 
+  /// Oldest message in the queue, when it has ended.
+  typedef struct packed {
+    sum_t sum;  // ones-complement sum of the payload
+    logic [15:0] len;  // counted bytes
+    logic ok;  // it is in the ring; 0: it was refused
+  } tail_t;
+
+  /// A message that was refused.
+  typedef struct packed {
+    sid_t sid;
+    refused_e why;
+  } refusal_t;
+
+  /// Payload of a segment in the ring memory.
+  typedef struct packed {
+    sid_t sid;
+    seq_t seq;  // sequence number of the first byte
+    logic [15:0] len;  // bytes
+  } payload_t;
+
+  /// A segment of the engine, ready for the sender.
+  typedef struct packed {
+    tx_cmd_t cmd;
+    logic [15:0] bytes;  // bytes after the 20-byte TCP header: payload or options
+    logic [3:0] options;  // 32-bit words of TCP options
+    sum_t sum;  // ones-complement sum of payload or options
+  } segment_t;
+
+  /// Properties of the frame being sent. seq, ack and bytes are valid from the second cycle after
+  /// the frame was loaded.
+  typedef struct packed {
+    logic vlan;  // it has an IEEE 802.1Q tag
+    seq_t seq;
+    seq_t ack;
+    logic [15:0] bytes;  // bytes after the 20-byte TCP header
+  } frame_t;
+
   /// Adds two ones-complement sums. Selecting between a + b and a + b + 1 avoids a second carry
   /// chain.
   function automatic sum_t sum2(sum_t a, sum_t b);

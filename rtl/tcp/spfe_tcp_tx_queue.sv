@@ -12,7 +12,6 @@ module spfe_tcp_tx_queue
   /// Synchronous reset, active high; empties the queue.
   input logic rst_i,
 
-  /// A message takes the next slot.
   input logic desc_valid_i,
   /// Description of the message.
   input desc_t desc_i,
@@ -41,14 +40,10 @@ module spfe_tcp_tx_queue
   /// Ones-complement sum of the waiting message.
   output sum_t head_sum_o,
 
-  /// Finisher: the oldest message has ended and its sum is valid.
+  /// The oldest message has ended and tail_o is valid.
   output logic tail_valid_o,
-  /// Ones-complement sum of the oldest message.
-  output sum_t tail_sum_o,
-  /// Counted bytes of the oldest message.
-  output logic [15:0] tail_len_o,
-  /// 1: the oldest message is in the ring; 0: it was refused.
-  output logic tail_ok_o,
+  /// Finisher: sum, length and status of the oldest message.
+  output tail_t tail_o,
   /// Frees the slot of the oldest message.
   input logic tail_pop_i
 );
@@ -87,7 +82,7 @@ module spfe_tcp_tx_queue
     .addr_i(index_t'(sum_q)),
     .data_i({len_i, sum_i}),
     .raddr_i({index_t'(next_q), index_t'(tail_q)}),
-    .rdata_o({unused_len, next_sum, tail_len_o, tail_sum_o})
+    .rdata_o({unused_len, next_sum, tail_o.len, tail_o.sum})
   );
   spfe_lutram #(
     .Width(1),
@@ -98,7 +93,7 @@ module spfe_tcp_tx_queue
     .addr_i(index_t'(status_q)),
     .data_i(status_ok_i),
     .raddr_i(index_t'(tail_q)),
-    .rdata_o(tail_ok_o)
+    .rdata_o(tail_o.ok)
   );
 
   assign room_o = room_q;

@@ -23,12 +23,8 @@ module spfe_tcp_tx_read
   /// Start reading a segment. Allowed only while busy_o is low and at most one earlier segment is
   /// still in the buffer.
   input logic start_i,
-  /// With start_i: session.
-  input sid_t sid_i,
-  /// With start_i: sequence number of the first byte.
-  input seq_t seq_i,
-  /// With start_i: bytes, 1 to Size.
-  input logic [15:0] len_i,
+  /// Payload of the segment to read with start_i, and to output with give_i; 1 to Size bytes.
+  input payload_t payload_i,
   /// High while reading, from the cycle after start_i.
   output logic busy_o,
   /// Ones-complement sum of the segment; valid once busy_o falls.
@@ -41,7 +37,6 @@ module spfe_tcp_tx_read
 
   /// A read is requested.
   output logic mem_valid_o,
-  /// Memory accepts the read request.
   input logic mem_ready_i,
   /// Word address.
   output logic [MemAddrBits-1:0] mem_addr_o,
@@ -52,13 +47,7 @@ module spfe_tcp_tx_read
 
   /// Output the chunks of the next buffered segment; not before the previous one has been output.
   input logic give_i,
-  /// With give_i: sequence number of the segment modulo 16.
-  input logic [3:0] give_seq_i,
-  /// With give_i: bytes of the segment.
-  input logic [15:0] give_len_i,
-  /// A chunk is valid.
   output logic chunk_valid_o,
-  /// Command block accepts the chunk.
   input logic chunk_ready_i,
   /// Payload chunk; bytes after the end of the segment are 0.
   output logic [MacBytes*8-1:0] chunk_o
@@ -76,7 +65,7 @@ module spfe_tcp_tx_read
   sum_t sum_q;
 
   logic unused_bits;
-  assign unused_bits = ^{sid_i, seq_i};
+  assign unused_bits = ^{payload_i.sid, payload_i.seq};
 
   // ---- requests
   typedef enum logic [1:0] {
@@ -110,12 +99,12 @@ module spfe_tcp_tx_read
       Idle: begin
         if (start_i) state_q <= Order;
         mark_q <= pushed_i;
-        idx_q <= IdxBits'(sid_i);
-        word_q <= seq_i[WordBits+3:4];
-        words_q <= 16'((17'(len_i) + 17'(seq_i[3:0]) + 17'd15) >> 4);
-        answers_q <= 16'((17'(len_i) + 17'(seq_i[3:0]) + 17'd15) >> 4);
-        from_q <= seq_i[3:0];
-        to_q <= seq_i[3:0] + len_i[3:0] - 4'd1;
+        idx_q <= IdxBits'(payload_i.sid);
+        word_q <= payload_i.seq[WordBits+3:4];
+        words_q <= 16'((17'(payload_i.len) + 17'(payload_i.seq[3:0]) + 17'd15) >> 4);
+        answers_q <= 16'((17'(payload_i.len) + 17'(payload_i.seq[3:0]) + 17'd15) >> 4);
+        from_q <= payload_i.seq[3:0];
+        to_q <= payload_i.seq[3:0] + payload_i.len[3:0] - 4'd1;
         first_q <= 1'b1;
       end
       Order: if (!early) state_q <= Read;
@@ -212,7 +201,7 @@ module spfe_tcp_tx_read
   assign turned = (MacBytes * 8)'(pair >> {turn_q, 3'b000});
   assign last_chunk = left_q <= 16'(MacBytes);
   assign word_ready = step && (sub_q == SubBits'(Subs - 1) || one_piece_q);
-  assign give_pieces = 16'((17'(give_len_i) + 17'(give_seq_i[TurnBits-1:0]) +
+  assign give_pieces = 16'((17'(payload_i.len) + 17'(payload_i.seq[TurnBits-1:0]) +
       17'(MacBytes - 1)) >> TurnBits);
 
   always_ff @(posedge clk_i) begin
@@ -227,12 +216,12 @@ module spfe_tcp_tx_read
     if (emit) some_left_q <= !last_chunk;
     if (emit) left_q <= last_chunk ? 16'd0 : left_q - 16'(MacBytes);
     if (give_i) begin
-      sub_q <= SubBits'(give_seq_i >> TurnBits);
-      turn_q <= TurnBits'(give_seq_i);
+      sub_q <= SubBits'(payload_i.seq >> TurnBits);
+      turn_q <= TurnBits'(payload_i.seq);
       pieces_q <= give_pieces;
       some_pieces_q <= 1'b1;
       one_piece_q <= give_pieces == 16'd1;
-      left_q <= give_len_i;
+      left_q <= payload_i.len;
       some_left_q <= 1'b1;
       primed_q <= 1'b0;
     end
@@ -276,8 +265,8 @@ module spfe_tcp_tx_read
       assert (!start_i || state_q == Idle)
       else $error("start while reading");
       a_len :
-      assert (!start_i || (len_i != '0 && 32'(len_i) <= Size))
-      else $error("segment of %0d bytes; 1 to %0d are possible", len_i, Size);
+      assert (!start_i || (payload_i.len != '0 && 32'(payload_i.len) <= Size))
+      else $error("segment of %0d bytes; 1 to %0d are possible", payload_i.len, Size);
       a_word :
       assert (!rsp_q || fifo_ready)
       else $error("no room for a word");

@@ -39,9 +39,7 @@ module spfe_tcp_tx_ring
   /// Number of writes accepted by the memory, modulo 256.
   output logic [7:0] popped_o,
 
-  /// A write is offered.
   output logic mem_valid_o,
-  /// Memory accepts the write.
   input logic mem_ready_i,
   /// Word address.
   output logic [MemAddrBits-1:0] mem_addr_o,

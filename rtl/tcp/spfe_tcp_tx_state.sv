@@ -24,9 +24,7 @@ module spfe_tcp_tx_state
 
   /// Requests; index 0 has the highest priority.
   input state_req_t [Askers-1:0] req_i,
-  /// req_i is valid; held until accepted.
   input logic [Askers-1:0] req_valid_i,
-  /// Accepts req_i.
   output logic [Askers-1:0] req_ready_o,
   /// The last request of this requester has completed; go_o and room_o follow in the next cycle.
   output logic [Askers-1:0] res_valid_o,
@@ -35,9 +33,7 @@ module spfe_tcp_tx_state
 
   /// StateWritten request of the user side.
   input state_req_t user_req_i,
-  /// user_req_i is valid; held until accepted.
   input logic user_valid_i,
-  /// Accepts user_req_i.
   output logic user_ready_o,
   /// The request of the user side has completed.
   output logic user_done_o,
@@ -46,9 +42,7 @@ module spfe_tcp_tx_state
 
   /// New send state of a session; from the engine.
   input snd_cmd_t snd_cmd_i,
-  /// snd_cmd_i is valid.
   input logic snd_cmd_valid_i,
-  /// Accepts snd_cmd_i.
   output logic snd_cmd_ready_o,
 
   /// Sessions that may send a message live.

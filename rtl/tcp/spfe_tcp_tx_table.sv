@@ -18,7 +18,6 @@ module spfe_tcp_tx_table
   input vif_cfg_t [MaxVifs-1:0] vif_i,
   /// New entry.
   input hdr_cmd_t cmd_i,
-  /// cmd_i is valid; held until accepted.
   input logic cmd_valid_i,
   /// Accepts cmd_i; the entry is readable from the next cycle.
   output logic cmd_ready_o,

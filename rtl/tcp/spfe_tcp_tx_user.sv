@@ -36,16 +36,8 @@ module spfe_tcp_tx_user
   output logic ready_o,
   /// Last beat of the message.
   input logic last_i,
-  /// First beat: session number.
-  input sid_t sid_i,
-  /// First beat: 1 length known, 2 length and checksum known, other values nothing known.
-  input logic [1:0] mode_i,
-  /// First beat: message length in bytes (modes 1 and 2).
-  input logic [15:0] len_i,
-  /// First beat: ones-complement sum of the message (mode 2).
-  input sum_t sum_i,
-  /// First beat: set PSH in the segment.
-  input logic push_i,
+  /// With the first beat: session and what is known of the message.
+  input user_head_t head_i,
 
   /// Sessions that may send live.
   input logic [SessionCount-1:0] go_i,
@@ -90,9 +82,7 @@ module spfe_tcp_tx_user
 
   /// Request to advance written over the whole message.
   output state_req_t req_o,
-  /// req_o is valid.
   output logic req_valid_o,
-  /// req_o is accepted.
   input logic req_ready_i,
   /// The request has completed.
   input logic res_valid_i,
@@ -104,20 +94,20 @@ module spfe_tcp_tx_user
   /// With status_valid_o: the message is in the ring; 0: it was refused.
   output logic status_ok_o,
 
-  /// A message was refused; raises EvTxRefused.
   output logic refused_valid_o,
-  /// The event block accepts the refusal.
   input logic refused_ready_i,
-  /// Session of the refused message.
-  output sid_t refused_sid_o,
-  /// Reason of the refusal.
-  output refused_e refused_why_o
+  /// A message was refused; raises EvTxRefused.
+  output refusal_t refused_o
 );
   localparam int unsigned IdxBits = $clog2(SessionCount);
   localparam int unsigned ByteBits = $clog2(Bytes);
   // Mode 1 needs the checksum in word 12 (4-byte words) or 6 (8-byte words), and the sum is known 3
   // cycles after the last beat. So the frame starts with beat number (beats - Early).
   localparam int unsigned Early = MacWidth == 32 ? 10 : 4;
+
+  if (Width != 32 && Width != 64 && Width != 128) begin : gen_bad_user
+    $error("spfe_tcp_tx_user: Width is %0d; 32, 64 and 128 are possible", Width);
+  end
 
   // ---- state of the message
   logic gen_q, inside_q, discard_q, sent_q, over_q, known_len_q, known_sum_q, push_q;
@@ -158,15 +148,15 @@ module spfe_tcp_tx_user
 
   assign first = !inside_q;
   if (SessionCount == 1 << IdxBits) begin : gen_all_indices
-    assign sid_ok = sid_i >> IdxBits == '0;
+    assign sid_ok = head_i.sid >> IdxBits == '0;
   end else begin : gen_some_indices
-    assign sid_ok = 32'(sid_i) < SessionCount;
+    assign sid_ok = 32'(head_i.sid) < SessionCount;
   end
-  assign is_open = sid_ok && open_i[IdxBits'(sid_i)];
-  assign has_room = room_i[IdxBits'(sid_i)];
-  assign known_len = first ? (mode_i == 2'd1 || mode_i == 2'd2) : known_len_q;
-  assign known_sum = first ? mode_i == 2'd2 : known_sum_q;
-  assign bad_len = known_len && (len_i == '0 || len_i > mss_i);
+  assign is_open = sid_ok && open_i[IdxBits'(head_i.sid)];
+  assign has_room = room_i[IdxBits'(head_i.sid)];
+  assign known_len = first ? (head_i.mode == 2'd1 || head_i.mode == 2'd2) : known_len_q;
+  assign known_sum = first ? head_i.mode == 2'd2 : known_sum_q;
+  assign bad_len = known_len && (head_i.len == '0 || head_i.len > mss_i);
   assign refuse = !sid_ok || bad_len || !is_open || !has_room;
   // A message with a bad length waits like any other and is then refused.
   assign may = !sid_ok || (is_open ? has_room || ring_refuse_i : DropIfNotEstablished);
@@ -192,15 +182,13 @@ module spfe_tcp_tx_user
   // Cycles to wait before the frame may start.
   if (Bytes * 8 < MacWidth) begin : gen_slow_user
     // The user fills at half the rate at which the MAC drains.
-    logic [15:0] beats;
-    logic [16:0] late;
-    assign beats = 16'((17'(len_i) + 17'(Bytes - 1)) >> ByteBits);
-    assign late = known_sum ? 17'(beats) - 17'(len_i >> 3) - 17'd3 : 17'(beats) - 17'(Early + 1);
-    assign beyond = late;
+    logic [16:0] beats;
+    assign beats = (17'(head_i.len) + 17'(Bytes - 1)) >> ByteBits;
+    assign beyond = known_sum ? beats - 17'(head_i.len >> 3) - 17'd3 : beats - 17'(Early + 1);
     assign begins_at_once = beyond[16];
     assign wait_first = beyond[15:0];
   end else begin : gen_fast_user
-    assign beyond = 17'(len_i) - 17'(Early * Bytes + 1);
+    assign beyond = 17'(head_i.len) - 17'(Early * Bytes + 1);
     assign begins_at_once = known_sum || beyond[16];
     assign wait_first = beyond[15:0] >> ByteBits;
   end
@@ -219,10 +207,10 @@ module spfe_tcp_tx_user
   assign begins = opens && (last_i || (known_len && begins_at_once));
   assign stays = !first && valid_i && flow_ok_i && !discard_q && (known_len_q || !over);
   assign goes_on = stays && !sent_q && (last_i || (known_len_q && waited_q));
-  assign starts = (begins && takes[IdxBits'(sid_i)]) || goes_on;
-  assign desc_go_o = (begins && leaves[IdxBits'(sid_i)]) || (goes_on && go_i[IdxBits'(sid_q)]);
+  assign starts = (begins && takes[IdxBits'(head_i.sid)]) || goes_on;
+  assign desc_go_o = (begins && leaves[IdxBits'(head_i.sid)]) || (goes_on && go_i[IdxBits'(sid_q)]);
 
-  assign beat_valid_o = (opens && takes[IdxBits'(sid_i)]) || stays;
+  assign beat_valid_o = (opens && takes[IdxBits'(head_i.sid)]) || stays;
   assign beat_first_o = first;
   assign beat_last_o = last_i;
   assign beat_bytes_o = bytes;
@@ -233,13 +221,13 @@ module spfe_tcp_tx_user
   assign first_seq_o = written_i;
   assign desc_valid_o = starts;
   always_comb begin
-    desc_o.sid = first ? sid_i : sid_q;
-    desc_o.gen = first ? gen_i[IdxBits'(sid_i)] : gen_q;
+    desc_o.sid = first ? head_i.sid : sid_q;
+    desc_o.gen = first ? gen_i[IdxBits'(head_i.sid)] : gen_q;
     desc_o.seq = first ? written_i : seq_q;
-    desc_o.len = !known_len ? total : first ? len_i : len_q;
-    desc_o.sum = first ? sum_i : sum_q;
+    desc_o.len = !known_len ? total : first ? head_i.len : len_q;
+    desc_o.sum = first ? head_i.sum : sum_q;
     desc_o.known = known_sum;
-    desc_o.push = first ? push_i : push_q;
+    desc_o.push = first ? head_i.push : push_q;
   end
 
   always_ff @(posedge clk_i) begin
@@ -257,12 +245,12 @@ module spfe_tcp_tx_user
       wait_q <= wait_d;
       waited_q <= wait_d == '0;
       if (first) begin
-        sid_q <= sid_i;
-        gen_q <= gen_i[IdxBits'(sid_i)];
+        sid_q <= head_i.sid;
+        gen_q <= gen_i[IdxBits'(head_i.sid)];
         seq_q <= written_i;
-        len_q <= len_i;
-        sum_q <= sum_i;
-        push_q <= push_i;
+        len_q <= head_i.len;
+        sum_q <= head_i.sum;
+        push_q <= head_i.push;
         known_len_q <= known_len;
         known_sum_q <= known_sum;
       end
@@ -303,8 +291,7 @@ module spfe_tcp_tx_user
   assign status_valid_o = nok_q || (end_q == Answer && res_valid_i);
   assign status_ok_o = !nok_q && res_match_i;
   assign refused_valid_o = end_q == Tell;
-  assign refused_sid_o = sid_q;
-  assign refused_why_o = why_tell_q;
+  assign refused_o = '{sid: sid_q, why: why_tell_q};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
