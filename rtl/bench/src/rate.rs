@@ -1,5 +1,7 @@
 //! When words may pass an interface: in every clock, at the pace of a line, or at random.
 
+use crate::random::Random;
+
 use serde::{Deserialize, Serialize};
 
 /// Bit rate of the line in kbit/s.
@@ -81,7 +83,7 @@ impl Pace {
                 self.phase = (self.phase + 1) % 33;
                 open
             }
-            Pattern::Random { stall, .. } => (self.random.next_u64() & 0xff) as u8 >= stall,
+            Pattern::Random { stall, .. } => (self.random.bits() & 0xff) as u8 >= stall,
         }
     }
 
@@ -90,36 +92,6 @@ impl Pace {
         if let Pattern::Limiter { khz } = self.pattern {
             self.credit -= (bytes * 8) as i64 * i64::from(khz);
         }
-    }
-}
-
-/// Numbers that look random: xorshift64*.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// The sequence of a seed.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self((seed ^ 0x9e37_79b9_7f4a_7c15).max(1))
-    }
-
-    /// The next number.
-    pub fn next_u64(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// A number below `limit`, which is not 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.next_u64()) * u128::from(limit)) >> 64) as u64
-    }
-
-    /// Bytes.
-    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| self.next_u64() as u8).collect()
     }
 }
 

@@ -3,7 +3,8 @@
 use super::partner::{Partner, Sent};
 use crate::drill::endpoint::Settings;
 use crate::mac::LINE_OVERHEAD;
-use crate::rate::{Pattern, Random};
+use crate::random::Random;
+use crate::rate::Pattern;
 use crate::station::Station;
 use crate::user::{Message, Mode};
 

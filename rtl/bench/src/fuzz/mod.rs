@@ -10,7 +10,7 @@ mod target;
 use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Op, Settings};
 use crate::drill::wire::{Arp, Echo, Lies, build_arp, build_echo};
-use crate::peer::channel::Random;
+use crate::random::Random;
 use runs::Record;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -4,7 +4,7 @@
 //! numbers, so whatever is delivered can be checked by its position alone.
 
 use crate::drill::wire::{ACK, FIN, Lies, PSH, RST, SYN, Segment, URG};
-use crate::peer::channel::Random;
+use crate::random::Random;
 
 /// A frame to inject.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use super::mutate::{Edges, Shot, mutate};
 use crate::drill::endpoint::{Endpoint, Mode, Op, Settings};
 use crate::drill::pattern;
 use crate::drill::wire::{ACK, FIN, Lies, Packet, RST, SYN, Segment, build, parse};
-use crate::peer::channel::Random;
+use crate::random::Random;
 use std::net::Ipv4Addr;
 
 const MAC: [u8; 6] = [2, 0, 0, 0, 0, 1];

@@ -1,10 +1,11 @@
 //! The cases, how one is run, and their record.
 
 use super::bed::Bed;
-use super::channel::{Impair, Random};
+use super::channel::Impair;
 use super::transfer::{Connection, Job};
 use crate::drill::caught::caught;
 use crate::drill::endpoint::{Endpoint, Settings};
+use crate::random::Random;
 use serde::{Deserialize, Serialize};
 
 /// A case.

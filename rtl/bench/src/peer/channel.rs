@@ -2,36 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Random numbers that depend on the seed alone (SplitMix64).
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// A generator with a seed.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// 64 bits.
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`; 0 if `n` is 0.
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.bits() % n.max(1)
-    }
-
-    /// True in `permille` of 1000 cases.
-    pub fn chance(&mut self, permille: u32) -> bool {
-        permille != 0 && self.below(1000) < u64::from(permille)
-    }
-}
+use crate::random::Random;
 
 /// What a direction does to frames. Rates in permille of the frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Connections with data both ways, and cycles of opening and closing.
 
 use super::bed::{Bed, OUR_IP, PEER_IP};
-use super::channel::Random;
 use super::stack::Handle;
 use crate::drill::endpoint::{Mode, Op};
 use crate::drill::pattern;
+use crate::random::Random;
 use std::net::Ipv4Addr;
 
 /// What one connection has to do.

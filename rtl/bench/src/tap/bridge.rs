@@ -5,9 +5,10 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use spfe_tap::TapDevice;
 
-use super::capture::Capture;
-use super::device::Tap;
+use super::capture::LineCapture;
+use super::device;
 use super::proxy::{Connect, Proxy, Serve};
 use crate::drill::endpoint::{Endpoint, Settings, View};
 use crate::peer::again::{Again, Flow};
@@ -70,7 +71,7 @@ pub struct Report {
     /// Counters of the endpoint, differences.
     pub counters: Vec<(&'static str, u32)>,
     /// What was on the line at the peer's end, and at the endpoint's.
-    pub captures: [Capture; 2],
+    pub captures: [LineCapture; 2],
 }
 
 impl Report {
@@ -108,7 +109,7 @@ pub fn settings() -> Settings {
 /// The bridge.
 pub struct Bridge {
     ep: Box<dyn Endpoint>,
-    tap: Tap,
+    tap: TapDevice,
     proxy: Proxy,
     start: Instant,
     /// Ticks the endpoint has seen or missed.
@@ -132,7 +133,7 @@ impl Bridge {
     /// Too few sessions, or a port in use.
     pub fn new(
         mut ep: Box<dyn Endpoint>,
-        tap: Tap,
+        tap: TapDevice,
         serve: &[Serve],
         connect: &[Connect],
     ) -> Result<Self, String> {
@@ -245,7 +246,7 @@ impl Bridge {
     fn read_tap(&mut self, now: Duration, ms: u64) -> Result<bool, String> {
         let mut moved = false;
         while self.queue.len() < QUEUE {
-            let Some(bytes) = self.tap.read()? else { break };
+            let Some(bytes) = device::receive(&self.tap)? else { break };
             moved = true;
             self.report.captures[0].add(now, &bytes, false, false);
             // Linux may send what nobody here understands.
@@ -295,7 +296,7 @@ impl Bridge {
         for (bytes, bad_fcs) in &frames {
             if !bad_fcs {
                 self.report.captures[0].add(now, bytes, true, false);
-                self.tap.write(bytes)?;
+                device::send(&self.tap, bytes)?;
             }
         }
         Ok(!frames.is_empty())

@@ -340,7 +340,7 @@ fn bad_lines() -> Vec<(String, Impair)> {
     lines
 }
 
-fn found(capture: &super::capture::Capture, path: &Path, filter: &str) -> Result<(), String> {
+fn found(capture: &super::capture::LineCapture, path: &Path, filter: &str) -> Result<(), String> {
     if !capture.is_whole() {
         return Err("the capture is not whole".to_owned());
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketType, ipproto};
 
-use crate::rate::Random;
+use crate::random::Random;
 
 const REQUEST: u8 = 8;
 const REPLY: u8 = 0;

@@ -14,7 +14,7 @@ use super::service::at;
 use super::suite::{Demand, Lab, Part, Plan};
 use super::{OUR_IP, PEER_IP};
 use crate::peer::channel::Impair;
-use crate::rate::Random;
+use crate::random::Random;
 
 const HTTP: u16 = 8080;
 const UPLOAD: u16 = 8081;

@@ -12,7 +12,7 @@ use rustix::net::{AddressFamily, SocketType};
 use sha2::{Digest, Sha256};
 
 use super::proxy::reset_at_close;
-use crate::rate::Random;
+use crate::random::Random;
 
 /// Only a hang takes longer for a single read or write: what the buffers hold is megabytes, and the
 /// simulation may be slow.
@@ -88,7 +88,7 @@ fn send(stream: &mut impl Write, seed: u64, mut left: u64) -> io::Result<Sum> {
     let mut chunk = [0; CHUNK];
     while left > 0 {
         for place in chunk.chunks_exact_mut(8) {
-            place.copy_from_slice(&random.next_u64().to_le_bytes());
+            place.copy_from_slice(&random.bits().to_le_bytes());
         }
         let part = &chunk[..left.min(CHUNK as u64) as usize];
         sum.update(part);

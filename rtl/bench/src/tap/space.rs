@@ -5,9 +5,9 @@ use std::process::Command;
 
 use rustix::io::Errno;
 use rustix::thread::UnshareFlags;
+use spfe_tap::TapDevice;
 
 use super::PEER_IP;
-use super::device::Tap;
 
 /// Name of the device.
 const NAME: &str = "tap0";
@@ -45,8 +45,8 @@ pub fn enter() -> Result<(), String> {
 ///
 /// # Errors
 /// No driver, or no program `ip`.
-pub fn device() -> Result<Tap, String> {
-    let tap = Tap::open(NAME).map_err(|e| format!("{e}; {RIGHTS}"))?;
+pub fn device() -> Result<TapDevice, String> {
+    let tap = TapDevice::open(NAME).map_err(|e| format!("{e}; {RIGHTS}"))?;
     // No requests of IPv6 on it.
     let ipv6 = format!("/proc/sys/net/ipv6/conf/{NAME}/disable_ipv6");
     if fs::exists(&ipv6).unwrap_or(false) {
