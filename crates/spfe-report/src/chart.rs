@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::markup::escape;
 use crate::model::{Point, ResultRow};
 use crate::num::{fixed, short, size};
 use crate::section::Section;
@@ -195,6 +196,6 @@ fn entry(class: &str, marker: Option<Marker>, name: &str) -> String {
          <path class=\"{class} line\" d=\"M0 6H{}\"/>{}</svg>{}</span>\n",
         coord(28.0),
         mark.trim_end(),
-        svg::escape(name),
+        escape(name),
     )
 }

@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use crate::chart;
 use crate::columns::{self, Column};
+use crate::html_table::{CellTone, HtmlTable, TableCell};
 use crate::latency_chart;
+use crate::markup::{self, escape};
 use crate::model::Document;
 use crate::page;
 use crate::section::{Section, sections};
-use crate::svg::escape;
 
 /// The document as one HTML page with charts and tables.
 ///
@@ -17,26 +18,18 @@ use crate::svg::escape;
 #[must_use]
 pub fn html(document: &Document) -> String {
     let sections = sections(document);
-    let title = escape(&page::title(&document.meta));
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-        include_str!("style.css"),
-    );
-    out.push_str(&page::header(document, &sections));
-    out.push_str("<main>\n");
+    let mut body = page::header(document, &sections);
+    body.push_str("<main>\n");
     if sections.is_empty() {
-        out.push_str("<p>This document holds no results.</p>\n");
+        body.push_str("<p>This document holds no results.</p>\n");
     }
     for (index, section) in sections.iter().enumerate() {
-        out.push_str(&render_section(section, &page::anchor(index)));
+        body.push_str(&render_section(section, &page::anchor(index)));
     }
-    out.push_str(&page::definitions(document));
-    out.push_str(&page::machine(document));
-    out.push_str("</main>\n</body>\n</html>\n");
-    out
+    body.push_str(&page::definitions(document));
+    body.push_str(&page::machine(document));
+    body.push_str("</main>\n");
+    markup::page(&page::title(&document.meta), "", &body)
 }
 
 fn render_section(section: &Section<'_>, anchor: &str) -> String {
@@ -71,44 +64,26 @@ fn beside(figure: &str, table: &str) -> String {
     format!("<div class=\"pair\">\n{figure}{table}</div>\n")
 }
 
-/// A table that scrolls sideways on its own when the page is narrow.
+/// The columns as a table. The first column names the rows.
 fn table(name: &str, columns: &[Column]) -> String {
-    let name = escape(name);
-    let mut out = format!(
-        "<div class=\"scroll\" role=\"region\" aria-label=\"{name}\" tabindex=\"0\">\n<table>\n\
-         <caption>{name}</caption>\n<thead>\n<tr>"
-    );
+    let tone = |column: &Column| {
+        if column.published { CellTone::Published } else { CellTone::Plain }
+    };
+    let mut table = HtmlTable::new(name);
     for column in columns {
-        let class = if column.published { " class=\"published\"" } else { "" };
-        let _ = write!(
-            out,
-            "<th scope=\"col\"{class}>{} <small>{}</small></th>",
-            escape(column.title),
-            escape(column.unit)
-        );
+        table.heading(column.title, column.unit, tone(column));
     }
-    out.push_str("</tr>\n</thead>\n<tbody>\n");
-    let lines = columns.first().map_or(0, |column| column.cells.len());
-    for line in 0..lines {
-        out.push_str("<tr>");
-        for (index, column) in columns.iter().enumerate() {
-            out.push_str(&cell(&column.cells[line], index == 0, column.published));
-        }
-        out.push_str("</tr>\n");
+    let Some((names, values)) = columns.split_first() else { return table.html("") };
+    for (line, name) in names.cells.iter().enumerate() {
+        table.row(name, values.iter().map(|column| cell(&column.cells[line], tone(column))));
     }
-    out.push_str("</tbody>\n</table>\n</div>\n");
-    out
+    table.html("")
 }
 
-/// A cell. What is in parentheses, the worst case, is set back.
-fn cell(text: &str, heading: bool, published: bool) -> String {
-    let text = escape(text);
-    if heading {
-        return format!("<th scope=\"row\">{text}</th>");
-    }
-    let class = if published { " class=\"published\"" } else { "" };
+/// A cell. The worst case, which is in parentheses, is set in smaller type.
+fn cell(text: &str, tone: CellTone) -> TableCell {
     match text.split_once(" (") {
-        Some((mean, worst)) => format!("<td{class}>{mean} <small>({worst}</small></td>"),
-        None => format!("<td{class}>{text}</td>"),
+        Some((mean, worst)) => TableCell::toned(mean, tone).with_note(format!("({worst}")),
+        None => TableCell::toned(text, tone),
     }
 }

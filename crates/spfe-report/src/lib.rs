@@ -31,14 +31,19 @@
 
 mod chart;
 mod columns;
+#[cfg(feature = "simulation")]
 pub mod diagram;
 mod html;
+pub mod html_table;
 mod latency_chart;
+pub mod line_plot;
+pub mod markup;
 mod model;
 mod num;
 mod page;
 pub mod paper;
 mod section;
+#[cfg(feature = "simulation")]
 pub mod simulation;
 mod svg;
 mod table;

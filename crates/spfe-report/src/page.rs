@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use crate::columns::flatten;
+use crate::html_table::{HtmlTable, TableCell};
+use crate::markup::escape;
 use crate::model::{Document, Meta, ResultRow};
-use crate::num::{fixed, size, time_ns, trimmed};
+use crate::num::{NONE, fixed, size, time_ns, trimmed};
 use crate::paper;
 use crate::section::Section;
-use crate::svg::escape;
 
 /// Title of the page.
 pub(crate) fn title(meta: &Meta) -> String {
@@ -209,20 +210,9 @@ fn count(number: u32) -> String {
 }
 
 fn facts_table(name: &str, facts: &[(String, String)]) -> String {
-    let mut out = format!(
-        "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\">\n\
-         <table class=\"plain\">\n<caption>{0}</caption>\n<tbody>\n",
-        escape(name)
-    );
+    let mut table = HtmlTable::new(name);
     for (name, value) in facts {
-        let value = if value.is_empty() { "-" } else { value };
-        let _ = writeln!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td></tr>",
-            escape(name),
-            escape(value)
-        );
+        table.row(name, [TableCell::new(if value.is_empty() { NONE } else { value })]);
     }
-    out.push_str("</tbody>\n</table>\n</div>\n");
-    out
+    table.html("plain")
 }

@@ -16,21 +16,13 @@ mod timeline;
 pub use text::text;
 
 use crate::diagram::{self, Diagram};
-use crate::svg::escape;
+use crate::markup;
 use spfe_sim::results::Results;
 
 /// The page. The diagram is that of the scenario.
 #[must_use]
 pub fn html(results: &Results, diagram: &Diagram) -> String {
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{}: spfe simulation</title>\n<style>\n{}</style>\n</head>\n<body>\n",
-        escape(&results.title),
-        include_str!("style.css"),
-    );
-    out.push_str(&head::header(results));
+    let mut out = head::header(results);
     out.push_str("<main>\n<section id=\"network\">\n<h2>Network</h2>\n<figure class=\"wide\">\n");
     out.push_str(&diagram::svg(diagram, "topology"));
     out.push_str(
@@ -45,6 +37,6 @@ pub fn html(results: &Results, diagram: &Diagram) -> String {
     out.push_str(&tables::faults(results));
     out.push_str(&tables::events(results));
     out.push_str(&head::definitions());
-    out.push_str("</main>\n</body>\n</html>\n");
-    out
+    out.push_str("</main>\n");
+    markup::page(&format!("{}: spfe simulation", results.title), "", &out)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::markup::escape;
 use crate::num::trimmed;
 
 /// Width of every chart, in units of its view box.
@@ -11,24 +12,6 @@ pub(crate) const LEFT: f64 = 54.0;
 pub(crate) const RIGHT: f64 = WIDTH - 54.0;
 pub(crate) const TOP: f64 = 30.0;
 pub(crate) const BOTTOM: f64 = 284.0;
-
-/// Text made safe for HTML and XML, in elements and quoted attributes. Characters XML does not
-/// allow become spaces.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// A coordinate with one decimal, always finite.
 pub(crate) fn coord(value: f64) -> String {
@@ -67,10 +50,14 @@ impl Scale {
         }
     }
 
-    /// Height of a value in the chart.
+    /// Position of a value along the axis, from 0 to 1.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        (value / (self.step * f64::from(self.steps))).clamp(0.0, 1.0)
+    }
+
+    /// Vertical coordinate of a value in a chart.
     pub(crate) fn y(&self, value: f64) -> f64 {
-        let share = value / (self.step * f64::from(self.steps));
-        BOTTOM - share.clamp(0.0, 1.0) * (BOTTOM - TOP)
+        BOTTOM - self.share(value) * (BOTTOM - TOP)
     }
 
     /// Values of the ticks, from 0 up.

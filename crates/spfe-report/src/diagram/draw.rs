@@ -2,7 +2,8 @@
 
 use super::layout::{Item, Layout};
 use super::{Diagram, Edge, Kind, Vertex};
-use crate::svg::{coord, escape, label};
+use crate::markup::escape;
+use crate::svg::{coord, label};
 use std::fmt::Write;
 
 const BOX_WIDTH: f64 = 132.0;

@@ -1,8 +1,9 @@
 //! Series over time: stacked areas of virtual channels, curves of flows.
 
 use super::axis::TimeAxis;
+use crate::markup::escape;
 use crate::num::trimmed;
-use crate::svg::{self, BOTTOM, LEFT, RIGHT, Scale, TOP, WIDTH, coord, escape, label};
+use crate::svg::{self, BOTTOM, LEFT, RIGHT, Scale, TOP, WIDTH, coord, label};
 use spfe_sim::time::Ps;
 use std::fmt::Write;
 

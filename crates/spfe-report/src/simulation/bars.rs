@@ -1,7 +1,8 @@
 //! Histograms of times on a logarithmic axis.
 
 use super::axis::time;
-use crate::svg::{self, BOTTOM, LEFT, RIGHT, Scale, TOP, WIDTH, coord, escape, label};
+use crate::markup::escape;
+use crate::svg::{self, BOTTOM, LEFT, RIGHT, Scale, TOP, WIDTH, coord, label};
 use spfe_sim::results::Histogram;
 use std::fmt::Write;
 

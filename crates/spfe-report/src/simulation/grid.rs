@@ -1,68 +1,45 @@
-//! Tables of a page.
+//! Tables of the simulation page.
 
-use crate::svg::escape;
-use std::fmt::Write;
+use crate::html_table::{CellTone, HtmlTable, TableCell};
 
-/// Columns of words, from the left.
+/// Columns that hold text, aligned to the left. The others hold numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Words {
-    /// The first.
-    One,
-    /// The first two.
-    Two,
-    /// All.
+pub(super) enum TextColumns {
+    First,
+    FirstTwo,
     All,
 }
 
-/// A table: headings with units, and lines of cells.
+/// Contents of a table.
 pub(super) struct Grid<'a> {
-    /// Caption.
     pub name: &'a str,
-    /// Headings and units.
+    /// Headings and their units.
     pub head: &'a [(&'a str, &'a str)],
-    /// Lines.
+    /// Rows of cells, one for each heading.
     pub rows: Vec<Vec<String>>,
-    /// Which cells are words, not numbers.
-    pub words: Words,
+    pub text: TextColumns,
 }
 
 impl Grid<'_> {
-    /// As HTML; nothing if there are no lines.
+    /// Renders the table. The result is empty if there are no rows.
     pub fn html(&self) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
-        let class = match self.words {
-            Words::One => "sim",
-            Words::Two => "sim two",
-            Words::All => "sim names",
+        let class = match self.text {
+            TextColumns::First => "sim",
+            TextColumns::FirstTwo => "sim two",
+            TextColumns::All => "sim names",
         };
-        let mut out = format!(
-            "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\">\n\
-             <table class=\"{class}\">\n<caption>{0}</caption>\n<thead>\n<tr>",
-            escape(self.name)
-        );
+        let mut table = HtmlTable::new(self.name);
         for (title, unit) in self.head {
-            let _ = write!(
-                out,
-                "<th scope=\"col\">{} <small>{}</small></th>",
-                escape(title),
-                escape(unit)
-            );
+            table.heading(*title, unit, CellTone::Plain);
         }
-        out.push_str("</tr>\n</thead>\n<tbody>\n");
         for row in &self.rows {
-            out.push_str("<tr>");
-            for (index, cell) in row.iter().enumerate() {
-                let cell = escape(cell);
-                let _ = match index {
-                    0 => write!(out, "<th scope=\"row\">{cell}</th>"),
-                    _ => write!(out, "<td>{cell}</td>"),
-                };
+            if let Some((name, cells)) = row.split_first() {
+                table.row(name, cells.iter().map(TableCell::new));
             }
-            out.push_str("</tr>\n");
         }
-        out.push_str("</tbody>\n</table>\n</div>\n");
-        out
+        table.html(class)
     }
 }

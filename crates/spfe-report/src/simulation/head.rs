@@ -2,8 +2,8 @@
 
 use super::axis::{count, time};
 use super::links::axis_rate;
+use crate::markup::escape;
 use crate::num::fixed;
-use crate::svg::escape;
 use spfe_sim::results::{Conservation, Results};
 use std::fmt::Write;
 

@@ -1,10 +1,10 @@
 //! A link: what it carried over time, what happened, what it counted.
 
 use super::area::{Chart, Series};
-use super::grid::{Grid, Words};
+use super::grid::{Grid, TextColumns};
 use super::{axis, bars, timeline};
+use crate::markup::escape;
 use crate::num::fixed;
-use crate::svg::escape;
 use spfe_sim::results::{Direction, Link, Results};
 use std::collections::BTreeSet;
 
@@ -98,7 +98,7 @@ fn counters(link: &Link) -> String {
     let name = format!("Counters of {}; those at 0 at both ends are left out", link.name);
     let head =
         [("Counter", ""), (link.ends[0].as_str(), "end A"), (link.ends[1].as_str(), "end B")];
-    let grid = Grid { name: &name, head: &head, rows, words: Words::One };
+    let grid = Grid { name: &name, head: &head, rows, text: TextColumns::First };
     let table = grid.html();
     if table.is_empty() {
         return table;

@@ -3,10 +3,10 @@
 use super::area::{Chart, Series};
 use super::axis::time;
 use super::bars;
-use super::grid::{Grid, Words};
+use super::grid::{Grid, TextColumns};
 use super::links::axis_rate;
+use crate::markup::escape;
 use crate::num::NONE;
-use crate::svg::escape;
 use spfe_sim::results::{EventKind, Flow, Histogram, Results};
 use std::collections::BTreeMap;
 
@@ -121,7 +121,7 @@ fn flow_table(results: &Results) -> String {
         ("99.9 %", "latency"),
         ("Max", "latency"),
     ];
-    Grid { name: "Flows", head: &head, rows: rows.collect(), words: Words::Two }.html()
+    Grid { name: "Flows", head: &head, rows: rows.collect(), text: TextColumns::FirstTwo }.html()
 }
 
 fn rmap_table(results: &Results) -> String {
@@ -158,7 +158,8 @@ fn rmap_table(results: &Results) -> String {
         ("99 %", "latency"),
         ("Max", "latency"),
     ];
-    Grid { name: "RMAP initiators", head: &head, rows: rows.collect(), words: Words::Two }.html()
+    Grid { name: "RMAP initiators", head: &head, rows: rows.collect(), text: TextColumns::FirstTwo }
+        .html()
 }
 
 fn broadcast_table(results: &Results) -> String {
@@ -190,7 +191,7 @@ fn broadcast_table(results: &Results) -> String {
         ("Max", "latency"),
     ];
     let name = "Broadcast messages and time-codes";
-    Grid { name, head: &head, rows: rows.collect(), words: Words::Two }.html()
+    Grid { name, head: &head, rows: rows.collect(), text: TextColumns::FirstTwo }.html()
 }
 
 /// Routers and nodes.
@@ -204,7 +205,9 @@ pub(super) fn units(results: &Results) -> String {
     });
     let head = [("Port", "came in at"), ("VC", ""), ("Reason", ""), ("Packets", "")];
     let name = "Packets that routers discarded";
-    out.push_str(&Grid { name, head: &head, rows: drops.collect(), words: Words::One }.html());
+    out.push_str(
+        &Grid { name, head: &head, rows: drops.collect(), text: TextColumns::First }.html(),
+    );
     let counters = results.routers.iter().map(|router| (&router.name, &router.counters));
     let counters = counters.chain(results.nodes.iter().map(|node| (&node.name, &node.counters)));
     let rows = counters.flat_map(|(unit, counters)| {
@@ -229,11 +232,13 @@ pub(super) fn units(results: &Results) -> String {
         ("Truncated", "packets"),
     ];
     out.push_str(
-        &Grid { name: "Nodes", head: &head, rows: nodes.collect(), words: Words::One }.html(),
+        &Grid { name: "Nodes", head: &head, rows: nodes.collect(), text: TextColumns::First }
+            .html(),
     );
     let head = [("Unit", ""), ("Counter", ""), ("Value", "")];
     let table =
-        Grid { name: "Counters", head: &head, rows: rows.collect(), words: Words::Two }.html();
+        Grid { name: "Counters", head: &head, rows: rows.collect(), text: TextColumns::FirstTwo }
+            .html();
     if !table.is_empty() {
         out.push_str(&format!("<details>\n<summary>Counters</summary>\n{table}</details>\n"));
     }
@@ -248,7 +253,7 @@ pub(super) fn faults(results: &Results) -> String {
         name: "Faults that were brought about",
         head: &[("Fault", ""), ("Times", "")],
         rows: rows.collect(),
-        words: Words::One,
+        text: TextColumns::First,
     };
     match grid.html() {
         table if table.is_empty() => table,
@@ -279,7 +284,7 @@ pub(super) fn events(results: &Results) -> String {
     let all = results.events.len() as u64 + results.events_left_out;
     let caption = format!("The first {} of {all} events", rows.len());
     let head = [("Time", ""), ("Link", ""), ("Kind", ""), ("What", "")];
-    let table = Grid { name: &caption, head: &head, rows, words: Words::All }.html();
+    let table = Grid { name: &caption, head: &head, rows, text: TextColumns::All }.html();
     if table.is_empty() {
         return table;
     }

@@ -1,7 +1,8 @@
 //! What happened on a link, on a time line: faults, errors, retries, recoveries, lane states.
 
 use super::axis::TimeAxis;
-use crate::svg::{coord, escape, label};
+use crate::markup::escape;
+use crate::svg::{coord, label};
 use spfe_sim::results::{EventKind, LaneStateChange, Results};
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,7 +1,9 @@
 //! Bandwidth: the published tables 9 to 14 with ours beside them, and what a line carries.
 
-use super::html::{Cell, Table, Tone, figure, paragraph, part, section};
-use super::plot::{Plot, Series as Curve, Style};
+use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
+use spfe_report::line_plot::{LinePlot, PlotSeries, SeriesStyle};
+use spfe_report::markup::{figure, paragraph, part, section};
+
 use super::{Drawing, Page};
 use crate::bench::modes::{Direction, RATES};
 use crate::bench::record::{Bandwidth, Rate};
@@ -81,7 +83,7 @@ fn heads(first: &str) -> Vec<String> {
 
 /// Published, back to back, round robin.
 fn compare(
-    table: &mut Table,
+    table: &mut HtmlTable,
     bandwidth: &Bandwidth,
     (name, way): (&str, &str),
     khz: u32,
@@ -89,17 +91,18 @@ fn compare(
 ) -> Result<(), String> {
     let theirs = |n: &u64| published(*n).ok_or_else(|| format!("published.json: {name}, {n} B"));
     let theirs = SIZES.iter().map(theirs).collect::<Result<Vec<f64>, String>>()?;
-    let cells = theirs.iter().map(|value| Cell::toned(format!("{value:.0}"), Tone::Published));
-    table.lead(format!("{name}, {} MHz: published", khz / 1000), cells);
+    let cells =
+        theirs.iter().map(|value| TableCell::toned(format!("{value:.0}"), CellTone::Published));
+    table.lead_row(format!("{name}, {} MHz: published", khz / 1000), cells);
     for (round_robin, label) in
         [(false, "ours, one session"), (true, "ours, session after session")]
     {
         let mut cells = Vec::new();
         for (n, theirs) in SIZES.iter().zip(&theirs) {
             let rate = find(bandwidth, Key { way, khz, limit: "limiter", round_robin }, *n)?;
-            let tone = if rate.mbps + 0.5 < *theirs { Tone::Worse } else { Tone::Plain };
+            let tone = if rate.mbps + 0.5 < *theirs { CellTone::Worse } else { CellTone::Plain };
             let tip = format!("{} clocks, the limiter alone takes {}", rate.clocks, rate.least);
-            cells.push(Cell::toned(format!("{:.0}", rate.mbps), tone).with_tip(tip));
+            cells.push(TableCell::toned(format!("{:.0}", rate.mbps), tone).with_tip(tip));
         }
         table.row(label, cells);
     }
@@ -108,7 +111,7 @@ fn compare(
 
 fn summary(bandwidth: &Bandwidth, published: &Published, number: u32) -> Result<String, String> {
     let direction = if number == 9 { "Tx" } else { "Rx" };
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         format!("Published table {number} and ours: Mbit/s at the MAC interface"),
         heads(""),
     );
@@ -121,7 +124,7 @@ fn summary(bandwidth: &Bandwidth, published: &Published, number: u32) -> Result<
             compare(&mut table, bandwidth, (pair.title, pair.way), khz, &value)?;
         }
     }
-    table.html("cells")
+    table.complete_html("cells")
 }
 
 fn pair(
@@ -130,12 +133,12 @@ fn pair(
     published: &Published,
     pair: &Pair,
 ) -> Result<String, String> {
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         format!("Published table {} and ours: Mbit/s at the MAC interface", pair.table),
         heads(""),
     );
     let source = published.table(pair.table).ok_or("published.json: tables 11 to 14")?;
-    let mut plot = Plot {
+    let mut plot = LinePlot {
         id: format!("figure-{}", pair.figure),
         title: format!("{}: rates over payload", pair.title),
         x: "payload in bytes".to_owned(),
@@ -162,22 +165,22 @@ fn pair(
         theirs.push((n as f64, source.value(&row, n).ok_or("published.json: tables 11 to 14")?));
     }
     for (name, colour, style, points) in [
-        ("MAC interface, limiter", 0, Style::Line, curve("limiter", &|rate| rate.mbps)),
-        ("published", 2, Style::Markers, theirs),
-        ("MAC interface, no limit", 3, Style::Line, curve("every", &|rate| rate.mbps)),
-        ("MAC interface, true line", 5, Style::Line, curve("line", &|rate| rate.mbps)),
-        ("payload, true line", 1, Style::Line, curve("line", &|rate| rate.goodput_mbps)),
+        ("MAC interface, limiter", 0, SeriesStyle::Line, curve("limiter", &|rate| rate.mbps)),
+        ("published", 2, SeriesStyle::Markers, theirs),
+        ("MAC interface, no limit", 3, SeriesStyle::Line, curve("every", &|rate| rate.mbps)),
+        ("MAC interface, true line", 5, SeriesStyle::Line, curve("line", &|rate| rate.mbps)),
+        ("payload, true line", 1, SeriesStyle::Line, curve("line", &|rate| rate.goodput_mbps)),
     ] {
-        plot.series.push(Curve { name: name.to_owned(), colour, style, points });
+        plot.series.push(PlotSeries { name: name.to_owned(), colour, style, points });
     }
     let svg = page.draw(Drawing { name: plot.id.clone(), svg: plot.svg()? });
     let drawing = figure(&format!("Figure {}.", pair.figure), &plot.title, &svg);
-    Ok(part(pair.title, &(table.html("cells")? + &drawing)))
+    Ok(part(pair.title, &(table.complete_html("cells")? + &drawing)))
 }
 
 /// What the runs are on a line, and what the core could do.
 fn line(bandwidth: &Bandwidth) -> Result<String, String> {
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         "At 322 MHz, one session: a true line with preamble, FCS and gap, and the MAC interface without a limit",
         heads(""),
     );
@@ -190,10 +193,10 @@ fn line(bandwidth: &Bandwidth) -> Result<String, String> {
     for (way, label, direction) in ways {
         let row = |limit: &str, text: &dyn Fn(&Rate) -> String| {
             let key = Key { way, khz: RATES[0], limit, round_robin: false };
-            let cell = |n: &u64| Ok(Cell::new(text(find(bandwidth, key, *n)?)));
-            SIZES.iter().map(cell).collect::<Result<Vec<Cell>, String>>()
+            let cell = |n: &u64| Ok(TableCell::new(text(find(bandwidth, key, *n)?)));
+            SIZES.iter().map(cell).collect::<Result<Vec<TableCell>, String>>()
         };
-        table.lead(
+        table.lead_row(
             format!("{label}: on the line, Mbit/s"),
             row("line", &|rate| format!("{:.0}", rate.wire_mbps))?,
         );
@@ -205,7 +208,7 @@ fn line(bandwidth: &Bandwidth) -> Result<String, String> {
         };
         table.row(ceiling, row("every", &|rate| format!("{:.0}", rate.mbps))?);
     }
-    table.html("cells")
+    table.complete_html("cells")
 }
 
 /// The section.

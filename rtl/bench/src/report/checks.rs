@@ -1,6 +1,8 @@
 //! What else was tested: conformance, fuzzing; and the generics of the builds.
 
-use super::html::{Cell, Table, Tone, details, paragraph, part, section};
+use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
+use spfe_report::markup::{details, paragraph, part, section};
+
 use crate::bench::generics::{FIXED, Generics};
 use crate::drill::suite::Record;
 use crate::fuzz::runs::{self, Record as Run};
@@ -17,7 +19,7 @@ pub fn conformance(records: &[Record], fuzz: &[Run]) -> Result<String, String> {
     let mut body = paragraph(
         "Scripts of segments, each for a point of RFC 9293, 6298, 5961, 5681, 7323, 826 or 1122, run against the core in virtual time.",
     );
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         "Points of conformance",
         ["Point", "Scripts", "Passed", "Skipped", "Failed", "What they show"].map(str::to_owned),
     );
@@ -30,7 +32,7 @@ pub fn conformance(records: &[Record], fuzz: &[Run]) -> Result<String, String> {
             let rows: Vec<_> = rows.collect();
             let count = |result: &str| rows.iter().filter(|row| row.result == result).count();
             if rows.is_empty() {
-                table.row(point, [Cell::absent("no script has run").over(5)]);
+                table.row(point, [TableCell::absent("no script has run").over(5)]);
                 continue;
             }
             let failed = count("failed");
@@ -40,48 +42,48 @@ pub fn conformance(records: &[Record], fuzz: &[Run]) -> Result<String, String> {
             table.row(
                 point,
                 [
-                    Cell::new(rows.len().to_string()),
-                    Cell::toned(count("passed").to_string(), Tone::Better),
-                    Cell::new(count("skipped").to_string()),
-                    Cell::toned(
+                    TableCell::new(rows.len().to_string()),
+                    TableCell::toned(count("passed").to_string(), CellTone::Better),
+                    TableCell::new(count("skipped").to_string()),
+                    TableCell::toned(
                         failed.to_string(),
-                        if failed > 0 { Tone::Worse } else { Tone::Plain },
+                        if failed > 0 { CellTone::Worse } else { CellTone::Plain },
                     ),
-                    Cell::new(titles.join("; ")),
+                    TableCell::new(titles.join("; ")),
                 ],
             );
         }
         for record in records {
             list.push_str(&scripts(record)?);
         }
-        body.push_str(&table.html("plain-first wraps")?);
+        body.push_str(&table.complete_html("plain-first wraps")?);
         body.push_str(&list);
     } else {
-        table.row("C1 to C30", [Cell::absent("the scripts have not been run").over(5)]);
-        body.push_str(&table.html("plain-first")?);
+        table.row("C1 to C30", [TableCell::absent("the scripts have not been run").over(5)]);
+        body.push_str(&table.complete_html("plain-first")?);
     }
     body.push_str(&part("Fuzzing", &random(fuzz)?));
     Ok(section("conformance", "Conformance and robustness", &body))
 }
 
 fn scripts(record: &Record) -> Result<String, String> {
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         record.endpoint.clone(),
         ["Script", "Point", "Clause", "What it shows", "Result"].map(str::to_owned),
     );
     for row in &record.rows {
         let (text, tone) = match row.result.as_str() {
-            "passed" => ("passed".to_owned(), Tone::Better),
-            "failed" => (format!("failed, {}", row.detail), Tone::Worse),
-            other => (format!("{other}: {}", row.detail), Tone::Absent),
+            "passed" => ("passed".to_owned(), CellTone::Better),
+            "failed" => (format!("failed, {}", row.detail), CellTone::Worse),
+            other => (format!("{other}: {}", row.detail), CellTone::Absent),
         };
         table.row(
             row.script.clone(),
             [
-                Cell::new(row.point.clone()),
-                Cell::new(row.clause.clone()),
-                Cell::new(row.title.clone()),
-                Cell::toned(text, tone),
+                TableCell::new(row.point.clone()),
+                TableCell::new(row.clause.clone()),
+                TableCell::new(row.title.clone()),
+                TableCell::toned(text, tone),
             ],
         );
     }
@@ -89,11 +91,11 @@ fn scripts(record: &Record) -> Result<String, String> {
         "{}: {} passed, {} skipped, {} failed",
         record.endpoint, record.passed, record.skipped, record.failed
     );
-    Ok(details(&summary, &table.html("plain-first wraps")?))
+    Ok(details(&summary, &table.complete_html("plain-first wraps")?))
 }
 
 fn random(all: &[Run]) -> Result<String, String> {
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         "Random frames, the newest core of each build",
         [
             "Build",
@@ -110,9 +112,9 @@ fn random(all: &[Run]) -> Result<String, String> {
     );
     for sum in runs::sums(all) {
         let result = if sum.failed.is_empty() {
-            Cell::toned("passed", Tone::Better)
+            TableCell::toned("passed", CellTone::Better)
         } else {
-            Cell::toned(format!("failed with seeds {:?}", sum.failed), Tone::Worse)
+            TableCell::toned(format!("failed with seeds {:?}", sum.failed), CellTone::Worse)
         };
         let counts = [
             sum.frames,
@@ -123,13 +125,13 @@ fn random(all: &[Run]) -> Result<String, String> {
             sum.delivered_bytes,
             sum.probes,
         ];
-        let cells = counts.iter().map(|count| Cell::new(count.to_string()));
+        let cells = counts.iter().map(|count| TableCell::new(count.to_string()));
         table.row(sum.endpoint, cells.chain([result]).collect::<Vec<_>>());
     }
     if all.is_empty() {
-        table.row("all", [Cell::absent("the fuzzer has not been run").over(8)]);
+        table.row("all", [TableCell::absent("the fuzzer has not been run").over(8)]);
     }
-    table.html("plain-first")
+    table.complete_html("plain-first")
 }
 
 /// The generics.
@@ -140,11 +142,11 @@ pub fn generics(source: &Published, generics: &Generics) -> Result<String, Strin
     let names: Vec<&String> = generics.builds.keys().collect();
     let head = ["Generic".to_owned(), "Published".to_owned()];
     let head = head.into_iter().chain(names.iter().map(|name| format!("Ours, {name}")));
-    let mut table = Table::new("Generics, read from the registers of the builds", head);
+    let mut table = HtmlTable::with_head("Generics, read from the registers of the builds", head);
     for (name, value) in &source.generics {
-        let published = Cell::toned(value.clone(), Tone::Published);
+        let published = TableCell::toned(value.clone(), CellTone::Published);
         if let Some((_, why)) = FIXED.iter().find(|(fixed, _)| fixed == name) {
-            let ours = Cell::new(format!("no parameter: {why}")).over(names.len());
+            let ours = TableCell::new(format!("no parameter: {why}")).over(names.len());
             table.row(name.clone(), [published, ours]);
             continue;
         }
@@ -152,11 +154,11 @@ pub fn generics(source: &Published, generics: &Generics) -> Result<String, Strin
         for build in &names {
             let value = generics.builds.get(*build).and_then(|values| values.get(name));
             let value = value.ok_or_else(|| format!("generics.json: {build} has no {name}"))?;
-            cells.push(Cell::new(value.to_string()));
+            cells.push(TableCell::new(value.to_string()));
         }
         table.row(name.clone(), cells);
     }
-    let mut own = Table::new(
+    let mut own = HtmlTable::with_head(
         "Ours alone",
         std::iter::once("Parameter".to_owned())
             .chain(names.iter().map(|name| format!("Ours, {name}"))),
@@ -165,7 +167,7 @@ pub fn generics(source: &Published, generics: &Generics) -> Result<String, Strin
         let value = |build: &&String| {
             let value = generics.builds.get(*build).and_then(|values| values.get(name));
             let value = value.ok_or_else(|| format!("generics.json: {build} has no {name}"))?;
-            Ok(Cell::new(value.to_string()))
+            Ok(TableCell::new(value.to_string()))
         };
         own.row(name, names.iter().map(value).collect::<Result<Vec<_>, String>>()?);
     }
@@ -173,6 +175,6 @@ pub fn generics(source: &Published, generics: &Generics) -> Result<String, Strin
         "The same generics hold for all latency and bandwidth runs, but for those that tell the ways apart: widths of the user side, the receiver's \
          store, the number of sessions where it is named, and the MTU of single jumbo frames.",
     );
-    let body = text + &table.html("plain-first")? + &own.html("plain-first")?;
+    let body = text + &table.complete_html("plain-first")? + &own.complete_html("plain-first")?;
     Ok(section("generics", "Generics", &body))
 }

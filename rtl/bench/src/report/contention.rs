@@ -1,7 +1,9 @@
 //! Latency while the core sends something else: distributions.
 
-use super::html::{Cell, Table, figure, grouped, paragraph, section};
-use super::plot::{Plot, Series as Curve, Style};
+use spfe_report::html_table::{HtmlTable, TableCell};
+use spfe_report::line_plot::{LinePlot, PlotSeries, SeriesStyle};
+use spfe_report::markup::{figure, grouped, paragraph, section};
+
 use super::{Drawing, Page};
 use crate::bench::record::{Contention, Scenario};
 use crate::formula::ns;
@@ -38,11 +40,11 @@ pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> 
         "Most, ns",
         "Bound",
     ];
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         "Cycles from a message's first beat to its frame's first word, length and sum known, 64 bytes, 322 MHz",
         heads.map(str::to_owned),
     );
-    let mut plot = Plot {
+    let mut plot = LinePlot {
         id: "contention".to_owned(),
         title: "Messages that have left after so many cycles".to_owned(),
         x: "cycles".to_owned(),
@@ -58,14 +60,14 @@ pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> 
         table.row(
             scenario.label.clone(),
             [
-                Cell::new(grouped(scenario.messages)),
-                Cell::new(grouped(scenario.others)),
-                Cell::new(quantile(scenario, 0.5).to_string()),
-                Cell::new(quantile(scenario, 0.9).to_string()),
-                Cell::new(quantile(scenario, 0.99).to_string()),
-                Cell::new(most.to_string()),
-                Cell::new(format!("{:.1}", ns(most as f64, scenario.khz))),
-                Cell::new(scenario.bound.to_string()),
+                TableCell::new(grouped(scenario.messages)),
+                TableCell::new(grouped(scenario.others)),
+                TableCell::new(quantile(scenario, 0.5).to_string()),
+                TableCell::new(quantile(scenario, 0.9).to_string()),
+                TableCell::new(quantile(scenario, 0.99).to_string()),
+                TableCell::new(most.to_string()),
+                TableCell::new(format!("{:.1}", ns(most as f64, scenario.khz))),
+                TableCell::new(scenario.bound.to_string()),
             ],
         );
         let mut count = 0;
@@ -74,10 +76,10 @@ pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> 
             count += messages;
             points.push((*cycles as f64, count as f64 * 100.0 / scenario.messages as f64));
         }
-        plot.series.push(Curve {
+        plot.series.push(PlotSeries {
             name: scenario.id.clone(),
             colour: index,
-            style: Style::Steps,
+            style: SeriesStyle::Steps,
             points,
         });
     }
@@ -87,5 +89,9 @@ pub fn html(page: &mut Page, contention: &Contention) -> Result<String, String> 
          the longest frame of the kind at the pace of the MAC.",
     );
     let drawing = figure("Figure.", &plot.title, &svg);
-    Ok(section("contention", "Contention", &(text + &table.html("plain-first")? + &drawing)))
+    Ok(section(
+        "contention",
+        "Contention",
+        &(text + &table.complete_html("plain-first")? + &drawing),
+    ))
 }

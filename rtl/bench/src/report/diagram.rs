@@ -1,8 +1,14 @@
 //! Drawings of the test scenarios: what is connected, and where clocks are read.
 
+use spfe_report::markup::escape;
+
 use std::fmt::Write;
 
-use super::html::escape;
+/// Style rules of the drawings where they are files of their own.
+pub const RULES: &str = "\
+    .box{fill:#f5f6f8;stroke:#59636e;stroke-width:1.2}.box.core{stroke:#6f3fb5;stroke-width:2}\
+    .wire{fill:none;stroke:#0b7285;stroke-width:2}.stamp{fill:#b34700;stroke:none}\
+    .span{fill:none;stroke:#b34700;stroke-width:1.2}";
 
 /// A scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! Latency: the published tables 4 to 8 with ours beside them.
 
-use super::html::{Cell, Table, Tone, figure, paragraph, part, section};
-use super::plot::{Plot, Series as Curve, Style};
+use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
+use spfe_report::line_plot::{LinePlot, PlotSeries, SeriesStyle};
+use spfe_report::markup::{figure, paragraph, part, section};
+
 use super::{Drawing, Page};
 use crate::bench::modes::{RATES, TABLE_SIZES};
 use crate::bench::record::{Latency, Series};
@@ -115,7 +117,7 @@ pub fn time(cycles: u64, khz: u32) -> String {
 
 /// Three rows: published, ours, difference. `ours` and `theirs` count cycles.
 fn compare(
-    table: &mut Table,
+    table: &mut HtmlTable,
     source: &Source<'_>,
     (name, row): (&str, &str),
     khz: u32,
@@ -135,14 +137,18 @@ fn compare(
         }
         let jumbo = n > 1460;
         let tip = if jumbo { "single jumbo frame, build with an MTU of 9000" } else { "" };
-        first.push(Cell::toned(format!("{theirs} · {published:.2}"), Tone::Published));
+        first.push(TableCell::toned(format!("{theirs} · {published:.2}"), CellTone::Published));
         second.push(
-            Cell::new(format!("{ours} · {}{}", time(ours, khz), if jumbo { " †" } else { "" }))
-                .with_tip(tip),
+            TableCell::new(format!(
+                "{ours} · {}{}",
+                time(ours, khz),
+                if jumbo { " †" } else { "" }
+            ))
+            .with_tip(tip),
         );
-        third.push(Cell::difference(ours as i64, theirs as i64));
+        third.push(TableCell::difference(ours as i64, theirs as i64));
     }
-    table.lead(format!("{name}, {mhz} MHz: published"), first);
+    table.lead_row(format!("{name}, {mhz} MHz: published"), first);
     table.row("ours", second);
     table.row("difference in cycles", third);
     Ok(())
@@ -150,7 +156,7 @@ fn compare(
 
 /// Sum of two ways, or one.
 fn summary(source: &Source<'_>) -> Result<String, String> {
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         "Published table 4 and ours: cycles · ns for each size of payload",
         heads("", &TABLE_SIZES),
     );
@@ -173,13 +179,15 @@ fn summary(source: &Source<'_>) -> Result<String, String> {
             }
         }
     }
-    table.html("cells")
+    table.complete_html("cells")
 }
 
 /// Our best round trips, of ways that need another user side than the published one.
 fn best(source: &Source<'_>) -> Result<String, String> {
-    let mut table =
-        Table::new("Round trips of other user sides: cycles · ns", heads("", &TABLE_SIZES));
+    let mut table = HtmlTable::with_head(
+        "Round trips of other user sides: cycles · ns",
+        heads("", &TABLE_SIZES),
+    );
     for khz in RATES {
         for (name, tx, rx) in [
             ("Rx unaligned + Tx cut-through", "tx_ct64", "rx_unpacked32"),
@@ -189,21 +197,21 @@ fn best(source: &Source<'_>) -> Result<String, String> {
             let mut cells = Vec::new();
             for n in TABLE_SIZES {
                 let sum = source.cycles(tx, khz, n)? + source.cycles(rx, khz, n)?;
-                cells.push(Cell::new(format!("{sum} · {}", time(sum, khz))));
+                cells.push(TableCell::new(format!("{sum} · {}", time(sum, khz))));
             }
             table.row(format!("{name}, {} MHz", khz / 1000), cells);
         }
     }
-    table.html("cells")
+    table.complete_html("cells")
 }
 
 /// The table and the plot of one published pair.
 fn pair(page: &mut Page, source: &Source<'_>, pair: &Pair) -> Result<String, String> {
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         format!("Published table {} and ours: cycles · ns", pair.table),
         heads("", &TABLE_SIZES),
     );
-    let mut plot = Plot {
+    let mut plot = LinePlot {
         id: format!("figure-{}", pair.figure),
         title: format!("{}: latency over payload", pair.title),
         x: "payload in bytes".to_owned(),
@@ -217,29 +225,29 @@ fn pair(page: &mut Page, source: &Source<'_>, pair: &Pair) -> Result<String, Str
         let theirs = |n: u64| pair.theirs.cycles(&line, n);
         compare(&mut table, source, (pair.title, pair.row), khz, &ours, &theirs)?;
         let series = source.series(pair.ours, khz)?;
-        plot.series.push(Curve {
+        plot.series.push(PlotSeries {
             name: format!("ours, {} MHz", khz / 1000),
             colour: index,
-            style: Style::Line,
+            style: SeriesStyle::Line,
             points: curve(series),
         });
         let mut points = Vec::new();
         for n in TABLE_SIZES {
             points.push((n as f64, source.theirs(pair.row, khz, n)?));
         }
-        plot.series.push(Curve {
+        plot.series.push(PlotSeries {
             name: format!("published, {} MHz", khz / 1000),
             colour: index + 2,
-            style: Style::Markers,
+            style: SeriesStyle::Markers,
             points,
         });
     }
     for (index, way) in pair.also.iter().enumerate() {
         let series = source.series(way, RATES[0])?;
-        plot.series.push(Curve {
+        plot.series.push(PlotSeries {
             name: format!("{}, 322 MHz", series.label),
             colour: index + 4,
-            style: Style::Line,
+            style: SeriesStyle::Line,
             points: curve(series),
         });
     }
@@ -255,7 +263,7 @@ fn pair(page: &mut Page, source: &Source<'_>, pair: &Pair) -> Result<String, Str
         pair.title,
         &format!(
             "{}{}{}",
-            table.html("cells")?,
+            table.complete_html("cells")?,
             figure(&format!("Figure {}.", pair.figure), &plot.title, &svg,),
             paragraph(&rule)
         ),

@@ -7,12 +7,13 @@ pub mod bandwidth;
 pub mod checks;
 pub mod contention;
 pub mod diagram;
-pub mod html;
 pub mod latency;
 pub mod peers;
-pub mod plot;
 pub mod resources;
 pub mod ways;
+
+use spfe_report::line_plot;
+use spfe_report::markup::{self, escape, figure, paragraph, part, section};
 
 use crate::bench::generics::Generics;
 use crate::bench::meta::Meta;
@@ -24,13 +25,9 @@ use crate::fuzz::runs::Record as Run;
 use crate::peer::cases::Row;
 use crate::published::Published;
 use diagram::Scenario;
-use html::{escape, figure, paragraph, part, section};
 
-/// The style of all pages of the project, and what this one has beside it.
-const STYLE: &str = concat!(
-    include_str!("../../../../crates/spfe-report/src/style.css"),
-    include_str!("style.css")
-);
+/// Style rules of this page, in addition to the common ones.
+const STYLE: &str = include_str!("style.css");
 
 /// A drawing of the page.
 #[derive(Clone, Debug)]
@@ -226,11 +223,7 @@ pub fn render(records: &Records) -> Result<(String, Vec<Drawing>), String> {
     body.push_str(&checks::conformance(&records.conformance, &records.fuzz)?);
     body.push_str(&checks::generics(&published, &records.generics)?);
     body.push_str("</main>\n");
-    let text = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>10G TCP core: performance</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{body}</body>\n</html>\n"
-    );
+    let text = markup::page("10G TCP core: performance", STYLE, &body);
     Ok((text, page.drawings))
 }
 
@@ -248,7 +241,10 @@ pub fn write() -> Result<(), String> {
     std::fs::create_dir_all(directory.join("svg"))
         .map_err(|error| format!("{}: {error}", directory.display()))?;
     for drawing in &drawings {
-        put(format!("svg/{}.svg", drawing.name), plot::standalone(&drawing.svg))?;
+        put(
+            format!("svg/{}.svg", drawing.name),
+            line_plot::standalone(&drawing.svg, diagram::RULES),
+        )?;
     }
     put("index.html".to_owned(), text)
 }

@@ -1,8 +1,10 @@
 //! Real peers: the stack of Linux, and another one in virtual time.
 
+use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
+use spfe_report::markup::{details, paragraph, section};
+
 use std::collections::BTreeMap;
 
-use super::html::{Cell, Table, Tone, details, paragraph, section};
 use crate::bench::record::{PeerRun, Peers};
 use crate::peer::cases::Row;
 
@@ -32,27 +34,31 @@ pub fn html(linux: &Peers, other: &[Row], core: &str) -> Result<String, String> 
         body.push_str(&with_smoltcp(&name, rows, core)?);
     }
     if linux.runs.is_empty() && other.is_empty() {
-        let mut table = Table::new("Runs with a real peer", ["Run", "Result"].map(str::to_owned));
+        let mut table =
+            HtmlTable::with_head("Runs with a real peer", ["Run", "Result"].map(str::to_owned));
         let why = "needs a network namespace and a TAP device; run tests/tcp/peer.bats";
-        table.row("all", [Cell::absent(why)]);
-        body.push_str(&table.html("plain-first")?);
+        table.row("all", [TableCell::absent(why)]);
+        body.push_str(&table.complete_html("plain-first")?);
     }
     Ok(section("peers", "Real peers", &body))
 }
 
 /// How a run went, and on which state of the core if it was another.
-fn result(result: &str, detail: &str, ran: &str, core: &str) -> Cell {
+fn result(result: &str, detail: &str, ran: &str, core: &str) -> TableCell {
     let state = if ran == core { String::new() } else { format!(" (sources {ran})") };
     match result {
-        "passed" => Cell::toned(format!("passed{state}"), Tone::Better),
-        "failed" => Cell::toned(format!("failed{state}: {detail}"), Tone::Worse),
-        other => Cell::toned(format!("{other}{state}: {detail}"), Tone::Absent),
+        "passed" => TableCell::toned(format!("passed{state}"), CellTone::Better),
+        "failed" => TableCell::toned(format!("failed{state}: {detail}"), CellTone::Worse),
+        other => TableCell::toned(format!("{other}{state}: {detail}"), CellTone::Absent),
     }
 }
 
 /// Runs with a name that says how many of them are good.
-fn group(name: &str, table: &Table, passed: usize, all: usize) -> Result<String, String> {
-    Ok(details(&format!("{name}: {passed} of {all} passed"), &table.html("plain-first wraps")?))
+fn group(name: &str, table: &HtmlTable, passed: usize, all: usize) -> Result<String, String> {
+    Ok(details(
+        &format!("{name}: {passed} of {all} passed"),
+        &table.complete_html("plain-first wraps")?,
+    ))
 }
 
 fn with_linux(name: &str, runs: &[&PeerRun], core: &str) -> Result<String, String> {
@@ -67,7 +73,7 @@ fn with_linux(name: &str, runs: &[&PeerRun], core: &str) -> Result<String, Strin
         "by Linux",
         "Result",
     ];
-    let mut table = Table::new(name, head.map(str::to_owned));
+    let mut table = HtmlTable::with_head(name, head.map(str::to_owned));
     for run in runs {
         let text = if run.passed { "passed" } else { "failed" };
         let counts = [
@@ -78,8 +84,8 @@ fn with_linux(name: &str, runs: &[&PeerRun], core: &str) -> Result<String, Strin
             run.core_retransmissions,
             run.peer_retransmissions,
         ];
-        let mut cells = vec![Cell::new(run.role.clone())];
-        cells.extend(counts.map(|count| Cell::new(count.to_string())));
+        let mut cells = vec![TableCell::new(run.role.clone())];
+        cells.extend(counts.map(|count| TableCell::new(count.to_string())));
         cells.push(result(text, &run.detail, &run.core, core).with_tip(run.peer.clone()));
         table.row(run.name.clone(), cells);
     }
@@ -99,7 +105,7 @@ fn with_smoltcp(name: &str, rows: &[&Row], core: &str) -> Result<String, String>
         "by the peer",
         "Result",
     ];
-    let mut table = Table::new(name, head.map(str::to_owned));
+    let mut table = HtmlTable::with_head(name, head.map(str::to_owned));
     for row in rows {
         let counts = [
             row.connections.into(),
@@ -111,7 +117,7 @@ fn with_smoltcp(name: &str, rows: &[&Row], core: &str) -> Result<String, String>
             row.sent_again_out,
             row.sent_again_in,
         ];
-        let mut cells = Vec::from(counts.map(|count: u64| Cell::new(count.to_string())));
+        let mut cells = Vec::from(counts.map(|count: u64| TableCell::new(count.to_string())));
         cells.push(result(&row.result, &row.detail, &row.core, core));
         table.row(row.case.clone(), cells);
     }

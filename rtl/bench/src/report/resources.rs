@@ -1,7 +1,9 @@
 //! Resources: the published tables 1 to 3, and what open tools give for the same eight
 //! configurations.
 
-use super::html::{Cell, Table, Tone, grouped, paragraph, part, section};
+use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
+use spfe_report::markup::{grouped, paragraph, part, section};
+
 use crate::bench::synthesis::{Configuration, Synthesis, Top, Xcup};
 use crate::published::{Published, Resources};
 
@@ -17,13 +19,14 @@ fn published(table: &Resources) -> Result<String, String> {
         other => other.to_string(),
     };
     let heads = table.columns.iter().map(|column| text(&serde_json::Value::from(column.clone())));
-    let mut out = Table::new(format!("Published table {}: {}", table.number, table.title), heads);
+    let mut out =
+        HtmlTable::with_head(format!("Published table {}: {}", table.number, table.title), heads);
     for row in &table.rows {
         let mut cells = row.iter().map(text);
         let name = cells.next().unwrap_or_default();
-        out.row(name, cells.map(|cell| Cell::toned(cell, Tone::Published)));
+        out.row(name, cells.map(|cell| TableCell::toned(cell, CellTone::Published)));
     }
-    out.html("cells")
+    out.complete_html("cells")
 }
 
 /// Look-up tables and registers of a published configuration.
@@ -40,19 +43,19 @@ fn published_size(source: &Published, wanted: Configuration) -> Option<(u64, u64
 }
 
 /// A cell of ours beside a published one: fewer is better.
-fn against(ours: f64, published: Option<f64>, text: String) -> Cell {
+fn against(ours: f64, published: Option<f64>, text: String) -> TableCell {
     let tone = match published {
-        Some(published) if ours < published => Tone::Better,
-        Some(published) if ours > published => Tone::Worse,
-        _ => Tone::Plain,
+        Some(published) if ours < published => CellTone::Better,
+        Some(published) if ours > published => CellTone::Worse,
+        _ => CellTone::Plain,
     };
-    Cell::toned(text, tone)
+    TableCell::toned(text, tone)
 }
 
 /// A published value, or that there is none.
-fn theirs(value: Option<f64>) -> Cell {
+fn theirs(value: Option<f64>) -> TableCell {
     let text = value.map_or("not published".to_owned(), |value| grouped(value as u64));
-    Cell::toned(text, Tone::Published)
+    TableCell::toned(text, CellTone::Published)
 }
 
 fn each() -> impl Iterator<Item = Configuration> {
@@ -78,7 +81,7 @@ fn sizes(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, St
         "FF, ours",
         "BRAM36, ours",
     ];
-    let mut table = Table::new("Cells for UltraScale+", head.map(str::to_owned));
+    let mut table = HtmlTable::with_head("Cells for UltraScale+", head.map(str::to_owned));
     for wanted in each() {
         let row = format!("{} · {}", wanted.sessions, name(wanted.congestion, wanted.width));
         let size = published_size(source, wanted);
@@ -89,9 +92,9 @@ fn sizes(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, St
                 row,
                 [
                     theirs(lut),
-                    Cell::absent(MISSING).over(2),
+                    TableCell::absent(MISSING).over(2),
                     theirs(ff),
-                    Cell::absent(MISSING).over(2),
+                    TableCell::absent(MISSING).over(2),
                 ],
             );
             continue;
@@ -101,14 +104,14 @@ fn sizes(source: &Published, synthesis: Option<&Synthesis>) -> Result<String, St
             [
                 theirs(lut),
                 against(taken.lut_total as f64, lut, grouped(taken.lut_total)),
-                Cell::new(grouped(taken.lutram.luts)),
+                TableCell::new(grouped(taken.lutram.luts)),
                 theirs(ff),
                 against(taken.ff as f64, ff, grouped(taken.ff)),
-                Cell::new(taken.blocks().to_string()),
+                TableCell::new(taken.blocks().to_string()),
             ],
         );
     }
-    table.html("plain-first")
+    table.complete_html("plain-first")
 }
 
 /// What a session costs, and the rest: of the cells with few and with many sessions.
@@ -121,7 +124,7 @@ fn split(few: u64, many: u64) -> (f64, f64) {
 /// Costs of a session and of what is there once.
 fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Configuration", "LUT", "LUT, published", "FF", "FF, published"].map(str::to_owned);
-    let mut table = Table::new("Cells of a session, and of the rest", head);
+    let mut table = HtmlTable::with_head("Cells of a session, and of the rest", head);
     for (width, congestion) in [(32, false), (32, true), (64, false), (64, true)] {
         let wanted = SESSIONS.map(|sessions| Configuration { sessions, width, congestion });
         let ours =
@@ -143,53 +146,54 @@ fn costs(source: &Published, synthesis: &Synthesis) -> Result<String, String> {
                 [against(of(ours), published, text), theirs(published)]
             })
         };
-        table.lead(format!("a session, {}", name(congestion, width)), cells(|part| part.0));
+        table.lead_row(format!("a session, {}", name(congestion, width)), cells(|part| part.0));
         table.row(format!("the rest, {}", name(congestion, width)), cells(|part| part.1));
     }
     if table.is_empty() {
         return Ok(String::new());
     }
-    table.html("plain-first")
+    table.complete_html("plain-first")
 }
 
 /// Depth of the logic: what decides a clock rate, before wires.
 fn depth(synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Core", "Levels", "from", "to"].map(str::to_owned);
-    let mut table = Table::new("Longest chain of look-up tables, UltraScale+", head);
+    let mut table = HtmlTable::with_head("Longest chain of look-up tables, UltraScale+", head);
     for (name, top) in synthesis.cores() {
         if let Some(Xcup { logic, .. }) = &top.xcup {
-            let ends = [&logic.from, &logic.to].map(|end| Cell::new(end.clone()));
-            table.row(name, std::iter::once(Cell::new(logic.levels.to_string())).chain(ends));
+            let ends = [&logic.from, &logic.to].map(|end| TableCell::new(end.clone()));
+            table.row(name, std::iter::once(TableCell::new(logic.levels.to_string())).chain(ends));
         }
     }
     if table.is_empty() {
         return Ok(String::new());
     }
-    table.html("plain-first wraps")
+    table.complete_html("plain-first wraps")
 }
 
 /// Cells and clock rates after place and route for an ECP5.
 fn ecp5(synthesis: &Synthesis) -> Result<String, String> {
     let head = ["Core", "LUT4", "FF", "DP16KD", "Clock rate: median", "of runs with other seeds"];
-    let mut table = Table::new("Place and route, ECP5-85, speed grade 8", head.map(str::to_owned));
+    let mut table =
+        HtmlTable::with_head("Place and route, ECP5-85, speed grade 8", head.map(str::to_owned));
     for (name, top) in synthesis.cores() {
         let Some(taken) = &top.ecp5 else { continue };
         let rates: Vec<String> = taken.fmax_mhz.values().map(|rate| format!("{rate:.1}")).collect();
         table.row(
             name,
             [
-                Cell::new(grouped(taken.lut4_total)),
-                Cell::new(grouped(taken.ff - taken.harness_ff)),
-                Cell::new(taken.dp16kd.to_string()),
-                Cell::new(format!("{:.1} MHz", taken.median())),
-                Cell::new(rates.join(", ")),
+                TableCell::new(grouped(taken.lut4_total)),
+                TableCell::new(grouped(taken.ff - taken.harness_ff)),
+                TableCell::new(taken.dp16kd.to_string()),
+                TableCell::new(format!("{:.1} MHz", taken.median())),
+                TableCell::new(rates.join(", ")),
             ],
         );
     }
     if table.is_empty() {
-        table.row("all", [Cell::absent(MISSING).over(5)]);
+        table.row("all", [TableCell::absent(MISSING).over(5)]);
     }
-    table.html("plain-first")
+    table.complete_html("plain-first")
 }
 
 /// Which state of the sources the figures are of.

@@ -1,6 +1,8 @@
 //! Latency of all ways through the core: what was not published.
 
-use super::html::{Cell, Table, Tone, details, grouped, paragraph, part};
+use spfe_report::html_table::{CellTone, HtmlTable, TableCell};
+use spfe_report::markup::{details, grouped, paragraph, part};
+
 use super::latency::{Source, heads, time};
 use crate::bench::modes::{RATES, TABLE_SIZES};
 use crate::bench::record::{Absolute, Series};
@@ -22,35 +24,35 @@ const WAYS: [&str; 11] = [
 
 /// All ways, 16 and 64 sessions; then what they obey.
 fn ways(source: &Source<'_>) -> Result<String, String> {
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         "All ways, cycles at 322 MHz (350 MHz in parentheses where it differs)",
         heads("Way", &TABLE_SIZES),
     );
     let head = ["Way", "Formula, a(k) the clock of word k", "Points", "64 sessions"];
-    let mut rules = Table::new("Formulas that all points obey", head.map(str::to_owned));
+    let mut rules = HtmlTable::with_head("Formulas that all points obey", head.map(str::to_owned));
     for way in WAYS {
         let slow = source.series(way, RATES[0])?;
         let mut cells = Vec::new();
         for n in TABLE_SIZES {
             let (slow, fast) = (source.cycles(way, RATES[0], n)?, source.cycles(way, RATES[1], n)?);
             let text = if slow == fast { slow.to_string() } else { format!("{slow} ({fast})") };
-            cells.push(Cell::new(if n > 1460 { format!("{text} †") } else { text }));
+            cells.push(TableCell::new(if n > 1460 { format!("{text} †") } else { text }));
         }
         table.row(slow.label.clone(), cells);
         rules.row(
             slow.label.clone(),
             [
-                Cell::new(slow.rule.clone()),
-                Cell::new(slow.points.len().to_string()),
+                TableCell::new(slow.rule.clone()),
+                TableCell::new(slow.points.len().to_string()),
                 sessions(source, way),
             ],
         );
     }
-    Ok(table.html("cells")? + &rules.html("plain-first wraps")?)
+    Ok(table.complete_html("cells")? + &rules.complete_html("plain-first wraps")?)
 }
 
 /// Whether 64 sessions take the same time as 16.
-fn sessions(source: &Source<'_>, way: &str) -> Cell {
+fn sessions(source: &Source<'_>, way: &str) -> TableCell {
     let mut same = 0;
     let more = source
         .latency
@@ -64,39 +66,40 @@ fn sessions(source: &Source<'_>, way: &str) -> Cell {
                 Some(other) if other.cycles == point.cycles => same += 1,
                 other => {
                     let other = other.map_or("none".to_owned(), |point| point.cycles.to_string());
-                    return Cell::toned(
+                    return TableCell::toned(
                         format!("{} cycles at {} B, not {other}", point.cycles, point.n),
-                        Tone::Worse,
+                        CellTone::Worse,
                     );
                 }
             }
         }
     }
     match same {
-        0 => Cell::absent("this way has no build with 64 sessions"),
-        same => Cell::new(format!("equal in {same} points")),
+        0 => TableCell::absent("this way has no build with 64 sessions"),
+        same => TableCell::new(format!("equal in {same} points")),
     }
 }
 
 /// Cores with all options.
 fn full(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
-    let mut table = Table::new("All options, cycles", heads("Way", &sizes));
+    let mut table = HtmlTable::with_head("All options, cycles", heads("Way", &sizes));
     for series in source.latency.series.iter().filter(|series| series.case == "full") {
         let cell = |n: &u64| {
             let point = series.cycles(*n).ok_or_else(|| format!("{}: no {n}", series.way))?;
-            Ok(Cell::new(point.cycles.to_string()).with_tip(series.parameters.clone()))
+            Ok(TableCell::new(point.cycles.to_string()).with_tip(series.parameters.clone()))
         };
         let cells = sizes.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
         table.row(format!("{}, {} MHz", series.label, series.line.khz / 1000), cells);
     }
-    table.html("cells")
+    table.complete_html("cells")
 }
 
 /// Tags and options.
 fn cases(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
-    let mut table = Table::new("Longer headers, cycles at 322 MHz (350 MHz)", heads("Way", &sizes));
+    let mut table =
+        HtmlTable::with_head("Longer headers, cycles at 322 MHz (350 MHz)", heads("Way", &sizes));
     for (case, label) in [
         ("vlan", "IEEE 802.1Q tag, 58 bytes of headers"),
         ("options", "12 bytes of TCP options, 66 bytes of headers"),
@@ -113,25 +116,26 @@ fn cases(source: &Source<'_>) -> Result<String, String> {
                 let get = |series: &Series| series.cycles(*n).map(|point| point.cycles);
                 let (slow, fast) =
                     get(slow).zip(get(fast)).ok_or(format!("{way}, {case}: no {n}"))?;
-                Ok(Cell::new(format!("{slow} ({fast})")))
+                Ok(TableCell::new(format!("{slow} ({fast})")))
             };
             let cells = sizes.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
             table.row(format!("{}, {label}", slow.label), cells);
         }
     }
-    table.html("cells")
+    table.complete_html("cells")
 }
 
 /// 64 bits towards the MAC.
 fn wide(source: &Source<'_>) -> Result<String, String> {
     let sizes: Vec<u64> = TABLE_SIZES.into_iter().filter(|n| *n <= 1460).collect();
-    let mut table = Table::new("64 bits to and from the MAC: cycles · ns", heads("Way", &sizes));
+    let mut table =
+        HtmlTable::with_head("64 bits to and from the MAC: cycles · ns", heads("Way", &sizes));
     for series in &source.latency.wide {
         let mut cells = Vec::new();
         for n in &sizes {
             let point =
                 series.cycles(*n).ok_or_else(|| format!("{}: no point of {n}", series.way))?;
-            cells.push(Cell::new(format!(
+            cells.push(TableCell::new(format!(
                 "{} · {}",
                 point.cycles,
                 time(point.cycles, series.line.khz)
@@ -140,7 +144,7 @@ fn wide(source: &Source<'_>) -> Result<String, String> {
         let mhz = f64::from(series.line.khz) / 1000.0;
         table.row(format!("{}, {mhz} MHz", series.label), cells);
     }
-    table.html("cells")
+    table.complete_html("cells")
 }
 
 /// On a true line.
@@ -155,7 +159,7 @@ fn absolute(list: &[Absolute]) -> Result<String, String> {
         "ns, mean",
         "ns, max",
     ];
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         "From the first bit of the frame on the line to the first beat at the user",
         heads.map(str::to_owned),
     );
@@ -163,17 +167,17 @@ fn absolute(list: &[Absolute]) -> Result<String, String> {
         table.row(
             row.label.clone(),
             [
-                Cell::new(format!("{} bits, {} MHz", row.mac_bits, row.khz / 1000.0)),
-                Cell::new(format!("{} B", row.n)),
-                Cell::new(row.phases.to_string()),
-                Cell::new(format!("{} · {:.2} · {}", row.min, row.mean, row.max)),
-                Cell::new(format!("{:.2}", row.min_ns)),
-                Cell::new(format!("{:.2}", row.mean_ns)),
-                Cell::new(format!("{:.2}", row.max_ns)),
+                TableCell::new(format!("{} bits, {} MHz", row.mac_bits, row.khz / 1000.0)),
+                TableCell::new(format!("{} B", row.n)),
+                TableCell::new(row.phases.to_string()),
+                TableCell::new(format!("{} · {:.2} · {}", row.min, row.mean, row.max)),
+                TableCell::new(format!("{:.2}", row.min_ns)),
+                TableCell::new(format!("{:.2}", row.mean_ns)),
+                TableCell::new(format!("{:.2}", row.max_ns)),
             ],
         );
     }
-    table.html("plain-first")
+    table.complete_html("plain-first")
 }
 
 /// All points of all ways.
@@ -186,7 +190,7 @@ fn all(source: &Source<'_>) -> Result<String, String> {
     }
     let heads =
         columns.iter().map(|series| format!("{}, {} MHz", series.way, series.line.khz / 1000));
-    let mut table = Table::new(
+    let mut table = HtmlTable::with_head(
         "Cycles of all sizes, 16 sessions",
         std::iter::once("Payload in bytes".to_owned()).chain(heads),
     );
@@ -194,13 +198,13 @@ fn all(source: &Source<'_>) -> Result<String, String> {
     for point in &first.points {
         let cell = |series: &&Series| {
             let found = series.cycles(point.n).ok_or(format!("{}: no {}", series.way, point.n))?;
-            Ok(Cell::new(found.cycles.to_string()))
+            Ok(TableCell::new(found.cycles.to_string()))
         };
         let cells = columns.iter().map(cell).collect::<Result<Vec<_>, String>>()?;
         table.row(grouped(point.n), cells);
     }
     let rows = table.len();
-    Ok(details(&format!("All {rows} sizes of all ways"), &table.html("cells")?))
+    Ok(details(&format!("All {rows} sizes of all ways"), &table.complete_html("cells")?))
 }
 
 /// The end of the section on latency.
