@@ -2,11 +2,12 @@
 # Builds the Debian packages spfe, spfe-dkms and libspfe-dev into target/deb.
 #
 #   tools/deb.sh             builds them
-#   tools/deb.sh --check     builds them, and checks what came out: "ok NAME" or "not ok NAME"
+#   tools/deb.sh --check     builds them twice and tests them; prints TAP
 #
-# What goes in is what git knows, as it is in the working tree. The version is that of Cargo.toml,
-# with ~gitDATE.COMMIT behind it while that is not tagged vVERSION. SOURCE_DATE_EPOCH (default: the
-# time of the commit) is the only time in the packages: the same programs give the same packages.
+# The packages hold the tracked files as they are in the working tree. The version is that of
+# Cargo.toml, followed by ~gitDATE.COMMIT unless the commit has the tag vVERSION. SOURCE_DATE_EPOCH
+# (default: the time of the commit) is the only time in the packages, so that the same programs give
+# the same packages.
 #
 #   SPFE_BIN        directory of spfe and spfed (default: they are built with cargo)
 #   SPFE_DEB        where the packages go (default: target/deb)
@@ -15,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly out=${SPFE_DEB:-$PWD/target/deb}
-# What packages are made of. Nothing else is there when they are built.
+# The parts of the tree that packages are built from. The build sees nothing else.
 readonly parts=(CHANGELOG.md README.md contract docs driver examples include wireshark packaging)
 work=''
 trap '[[ -z $work ]] || rm -rf "$work"' EXIT
@@ -27,7 +28,7 @@ die() {
     exit 1
 }
 
-# version: that of the workspace, as Debian orders versions.
+# version: prints the version of the workspace in the form that Debian orders correctly.
 version() {
     local number
     number=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version *= *"\(.*\)"/\1/p' Cargo.toml)
@@ -39,7 +40,7 @@ version() {
     fi
 }
 
-# stage DIRECTORY: a tree to build packages in.
+# stage DIRECTORY: makes a tree to build packages in.
 stage() {
     mkdir -p "$1"
     git ls-files -z -- "${parts[@]}" | xargs -0 cp --parents -t "$1"
@@ -60,20 +61,22 @@ build() {
     mkdir -p "$1"
     stage "$tree"
     (
-        # A make above this one has no say here.
+        # The settings of an outer make do not apply here.
         unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
         cd "$tree" && umask 022 &&
             SPFE_BIN=$programs SPFE_NOTICES=$work/notices.txt \
                 DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --build=binary -us -uc
     ) >"$log" 2>&1 || {
         tail -n 30 "$log" >&2
-        die "dpkg-buildpackage failed; its log: $(cp "$log" "$out/" && echo "$out/build.log")"
+        cp "$log" "$out/"
+        die "dpkg-buildpackage failed; log: $out/build.log"
     }
 }
 
 main() {
     local version programs=${SPFE_BIN:-} file failed=0
-    git rev-parse --verify --quiet HEAD >/dev/null || die 'not a git repository: no version, no time'
+    git rev-parse --verify --quiet HEAD >/dev/null ||
+        die 'this is not a git repository, so the packages have no version and no time'
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
     export SOURCE_DATE_EPOCH
     version=$(version)
@@ -98,13 +101,13 @@ main() {
     build "$work/a-longer-name/second"
     for file in "$work"/first/*.deb; do
         if cmp "$file" "$work/a-longer-name/second/${file##*/}"; then
-            echo "ok ${file##*/} is the same when it is built again"
+            echo "ok ${file##*/} is the same in a second build"
         else
-            echo "not ok ${file##*/} is the same when it is built again"
+            echo "not ok ${file##*/} is the same in a second build"
             failed=1
         fi
     done
-    tools/deb_check.sh "$out" || failed=1
+    SPFE_DEB=$out tests/run.sh tests/packaging/packages.bats || failed=1
     return "$failed"
 }
 

@@ -95,7 +95,7 @@ run_quick() {
     step lint commits tap tools/commits.py history
     step lint contract check python3 contract/gen/generate.py --check
     step lint compliance check python3 tools/compliance.py
-    step lint device-tree tap tools/dt.sh
+    step lint device-tree tap tests/run.sh tests/driver/device_tree.bats
     step unit generator unittest python3 -m unittest -v discover -s contract/gen
     step unit tools unittest python3 -m unittest -v discover -s tools
     if [[ -d bench/peers ]]; then
