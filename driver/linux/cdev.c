@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: /dev/spfeN. Copies and checks arguments; what is done is in the other files.
+ * spfe: file operations of /dev/spfeN. This file copies and checks the arguments; the other files
+ * do the work.
  */
 #include <linux/capability.h>
 #include <linux/eventfd.h>
@@ -11,7 +12,7 @@
 
 #include "spfe_core.h"
 
-/* The user interface has no holes and the same layout for 32-bit programs. */
+/* The structures have no padding, so 32-bit and 64-bit programs use the same layout. */
 static_assert(sizeof(struct spfe_info) == 88);
 static_assert(sizeof(struct spfe_time) == 32);
 static_assert(sizeof(struct spfe_port) == 96);
@@ -71,7 +72,7 @@ static int spfe_ioc_port_set(struct spfe_client *client, void *argument)
 	return spfe_port_set(client->spfe, argument);
 }
 
-/* Puts a region that was made into the tables, or frees it. */
+/* Enables a new region on the device. Frees the region on error. */
 static int spfe_region_enter(struct spfe_client *client, struct spfe_region *region, u32 *key,
 			     u64 *offset)
 {
@@ -93,7 +94,7 @@ static int spfe_region_enter(struct spfe_client *client, struct spfe_region *reg
 	return err;
 }
 
-/* What both kinds of memory need first. */
+/* Checks that a client may register or allocate memory, and binds it to the calling process. */
 static int spfe_client_ready(struct spfe_client *client)
 {
 	int err;
@@ -172,7 +173,7 @@ static int spfe_ioc_unregister(struct spfe_client *client, void *argument)
 	return 0;
 }
 
-/* Under spfe_device.lock. Takes `eventfd` over. */
+/* Called with spfe_device.lock held. Takes over the reference to `eventfd`. */
 static int spfe_event_enter(struct spfe_client *client, struct eventfd_ctx *eventfd, u32 *id)
 {
 	struct xa_limit limit = XA_LIMIT(SPFE_EVENT_OWN + 1, SPFE_EVENTS_MAX - 1);
@@ -191,7 +192,7 @@ static int spfe_event_enter(struct spfe_client *client, struct eventfd_ctx *even
 		return PTR_ERR(event);
 	}
 	event->id = *id;
-	/* The slot is there already, so this needs no memory. */
+	/* The slot is reserved, so this allocates nothing and cannot fail. */
 	xa_store(&client->events, *id, event, GFP_KERNEL);
 	return 0;
 }
@@ -219,7 +220,7 @@ static int spfe_ioc_event_create(struct spfe_client *client, void *argument)
 	return err;
 }
 
-/* Under spfe_device.lock. */
+/* Called with spfe_device.lock held. */
 static bool spfe_event_is_used(struct spfe_client *client, const struct spfe_signal *event)
 {
 	struct spfe_device *spfe = client->spfe;
@@ -254,7 +255,7 @@ static int spfe_ioc_event_destroy(struct spfe_client *client, void *argument)
 	return err;
 }
 
-/* Without `alive`: it may last, and removal wakes it. */
+/* Runs without `alive` because it may block for long; removal wakes it. */
 static int spfe_ioc_wait(struct spfe_client *client, void *argument)
 {
 	struct spfe_wait *wait = argument;
@@ -334,7 +335,7 @@ static int spfe_ioc_mib(struct spfe_client *client, void *argument)
 	return spfe_mib_access(client->spfe, argument, client->may_set || capable(CAP_NET_ADMIN));
 }
 
-/* Also brings a file back into use that was open while the device was reset. */
+/* Also makes a file usable again that was open during a reset of the device. */
 static int spfe_ioc_reset(struct spfe_client *client, void *argument)
 {
 	struct spfe_device *spfe = client->spfe;
@@ -351,11 +352,11 @@ static int spfe_ioc_reset(struct spfe_client *client, void *argument)
 	return err;
 }
 
-/* Under spfe_device.lock, of a client that may use the device. */
+/* Runs under spfe_device.lock, after a check that the client may still use the device. */
 #define SPFE_CALL_LOCKED BIT(0)
-/* Under spfe_device.alive. */
+/* Runs with spfe_device.alive held for reading. */
 #define SPFE_CALL_ALIVE BIT(1)
-/* Changes a port: for those who may write the file, and administrators. */
+/* Changes a port: needs a file open for writing, or CAP_NET_ADMIN. */
 #define SPFE_CALL_WRITES BIT(2)
 #define SPFE_CALL_USUAL (SPFE_CALL_LOCKED | SPFE_CALL_ALIVE)
 
@@ -422,7 +423,7 @@ static long spfe_ioctl(struct file *file, unsigned int command, unsigned long ad
 	unsigned int i;
 	int err;
 
-	/* Each argument lies in words of 64 bits. */
+	/* The union of 64-bit words is large enough for every argument and aligns it. */
 	BUILD_BUG_ON(sizeof(argument) < sizeof(struct spfe_port));
 	for (i = 0; i < ARRAY_SIZE(spfe_calls); i++)
 		if (spfe_calls[i].command == command)
@@ -435,7 +436,7 @@ static long spfe_ioctl(struct file *file, unsigned int command, unsigned long ad
 	if (_IOC_DIR(command) & _IOC_WRITE && copy_from_user(argument, user, _IOC_SIZE(command)))
 		return -EFAULT;
 	err = spfe_call(client, call, argument);
-	/* A queue the device refused says why. */
+	/* After -EREMOTEIO the structure holds the status of the device. */
 	if (_IOC_DIR(command) & _IOC_READ && (!err || err == -EREMOTEIO) &&
 	    copy_to_user(user, argument, _IOC_SIZE(command)))
 		return -EFAULT;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: a user of the device and everything that is its own: a protection domain, regions, queues,
- * events.
+ * spfe: clients. A client owns a protection domain, regions, queues and events.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -35,8 +34,8 @@ out:
 }
 
 /*
- * `mapping` is that of the file, or NULL for the kernel itself. The caller holds the device, and
- * `alive`.
+ * `mapping` is the address space of the file, or NULL for a client in the kernel. The caller holds
+ * a reference to the device, and `alive`.
  */
 struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping)
 {
@@ -71,9 +70,10 @@ err_client:
 }
 
 /*
- * Under spfe_device.lock: takes everything off the device; the regions are then the caller's to
- * free. With `keep` those of the driver's memory stay, as memory: a process may have them mapped
- * and look at its rings again.
+ * Removes all queues, events and regions of a client from the device. Moves the regions to a list
+ * that the caller must free. With `keep`, regions of driver memory stay allocated although the
+ * device no longer knows them: the process may have them mapped and still read its rings. Called
+ * with spfe_device.lock held.
  */
 void spfe_client_empty(struct spfe_client *client, struct list_head *regions, bool keep)
 {
@@ -101,7 +101,7 @@ void spfe_client_empty(struct spfe_client *client, struct list_head *regions, bo
 	}
 }
 
-/* The caller holds `alive`. */
+/* Called with `alive` held for reading. */
 void spfe_client_close(struct spfe_client *client)
 {
 	struct spfe_device *spfe = client->spfe;
@@ -122,7 +122,10 @@ void spfe_client_close(struct spfe_client *client)
 	kfree(client);
 }
 
-/* Whether the client may still use the device. Right under spfe_device.lock, a hint without. */
+/*
+ * Returns 0 if the client may use the device, -ESHUTDOWN after a reset, -ENODEV if the device
+ * failed. Without spfe_device.lock the result is only a hint.
+ */
 int spfe_client_check(const struct spfe_client *client)
 {
 	const struct spfe_device *spfe = client->spfe;
@@ -133,8 +136,9 @@ int spfe_client_check(const struct spfe_client *client)
 }
 
 /*
- * Under spfe_device.lock. The first process that maps or registers memory has the file for itself
- * from then on: its memory is what is accounted, and what removal has to find.
+ * Binds a client to the calling process. The first process that maps or registers memory is the
+ * only one that may do so: the driver accounts its memory, and removal must find its mappings.
+ * Called with spfe_device.lock held.
  */
 int spfe_client_bind(struct spfe_client *client)
 {
@@ -146,8 +150,8 @@ int spfe_client_bind(struct spfe_client *client)
 }
 
 /*
- * When this is back, every mmap() of the process that had begun is where unmap_mapping_range()
- * finds it.
+ * Waits for every mmap() that the process has begun, so that unmap_mapping_range() finds the
+ * mappings.
  */
 void spfe_client_settle(struct mm_struct *mm)
 {
@@ -157,7 +161,10 @@ void spfe_client_settle(struct mm_struct *mm)
 	mmap_write_unlock(mm);
 }
 
-/* Under spfe_device.lock: the device failed, is gone, or was reset. Everybody looks again. */
+/*
+ * Signals all clients that the device failed, is gone or was reset. Called with spfe_device.lock
+ * held.
+ */
 void spfe_clients_tell(struct spfe_device *spfe)
 {
 	struct spfe_client *client;
@@ -168,8 +175,8 @@ void spfe_clients_tell(struct spfe_device *spfe)
 }
 
 /*
- * Removal: takes everything from everybody; only the files stay. The device is gone for them
- * already, so no mapping is added; those that are there show a blank page from now on.
+ * Removal: frees all objects of all clients; only the open files remain. The state is SPFE_GONE
+ * already, so no mapping is added, and existing mappings show a blank page from now on.
  */
 void spfe_clients_evict(struct spfe_device *spfe)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: the configuration latch. One command is under way at a time, under spfe_device.lock.
+ * spfe: the command latch of the device. spfe_device.lock allows one command at a time.
  */
 #include <linux/bitfield.h>
 #include <linux/delay.h>
@@ -13,13 +13,13 @@
 static unsigned int command_timeout_ms = 5000;
 module_param(command_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(command_timeout_ms,
-		 "Time a device has to answer a command, ms (default 5000); then it counts as failed");
+		 "Time limit of a command, ms (default 5000); a device that does not answer has failed");
 
-/* What every register of a device that is not there reads. */
+/* Value of every register once the device has left the bus. */
 #define SPFE_ALL_ONES 0xffffffff
-/* Looks at CFG_ACK before the driver begins to sleep in between. */
+/* Polls of CFG_ACK before the driver starts to sleep between them. */
 #define SPFE_QUICK_LOOKS 16
-/* Tries to read a pair of registers whose upper word does not change meanwhile. */
+/* Attempts to read a pair of registers before its upper word changes. */
 #define SPFE_PAIR_TRIES 8
 
 int spfe_state_errno(const struct spfe_device *spfe)
@@ -35,7 +35,7 @@ struct spfe_status_row {
 #define SPFE_STATUS_ROW(name, number, class, error, text)	\
 	[number] = { #name, error },
 
-/* Every status of the contract; numbers it leaves out have no name. */
+/* Names and errno of the statuses; numbers that the contract leaves out stay empty. */
 static const struct spfe_status_row spfe_statuses[] = {
 	SPFE_STATUS_TABLE(SPFE_STATUS_ROW)
 };
@@ -54,7 +54,7 @@ int spfe_status_errno(u32 status)
 	return -spfe_statuses[status].error;
 }
 
-/* Counts on from the command a driver before this one gave. */
+/* Continues the sequence numbers where an earlier driver left off. */
 void spfe_command_start(struct spfe_device *spfe)
 {
 	spfe->sequence = spfe_read(spfe, SPFE_GLOBAL_BLOCK_CFG_ACK);
@@ -82,7 +82,7 @@ static int spfe_wait_for_ack(struct spfe_device *spfe)
 		if (ack == SPFE_ALL_ONES &&
 		    spfe_read(spfe, SPFE_GLOBAL_BLOCK_MAGIC) != SPFE_CONTRACT_MAGIC)
 			return -ENODEV;
-		/* The last look comes after the time is over, however long we were not running. */
+		/* The last poll follows the deadline, even if this thread did not run for long. */
 		if (late)
 			return -ETIMEDOUT;
 		late = ktime_after(ktime_get(), limit);
@@ -94,8 +94,9 @@ static int spfe_wait_for_ack(struct spfe_device *spfe)
 }
 
 /*
- * Gives a command and waits for its end. Returns 0 and the contract's status; -ETIMEDOUT, and the
- * device counts as failed; -ENODEV if it is gone or had failed before.
+ * Issues a command and waits until the device acknowledges it. Returns 0 and the status of the
+ * contract, -ETIMEDOUT without an answer (the device then counts as failed), or -ENODEV if the
+ * device is gone or had failed before.
  */
 int spfe_command(struct spfe_device *spfe, enum spfe_command command, u32 index, u32 *status)
 {
@@ -118,14 +119,14 @@ int spfe_command(struct spfe_device *spfe, enum spfe_command command, u32 index,
 	if (err == -ENODEV) {
 		spfe_fail(spfe, SPFE_GONE, "registers read all ones");
 	} else if (err) {
-		dev_err(&spfe->dev, "no answer to command %u of %u in %u ms\n", command, index,
+		dev_err(&spfe->dev, "no answer to command %u, index %u, within %u ms\n", command, index,
 			command_timeout_ms);
 		spfe_fail(spfe, SPFE_FAILED, "no answer to a command");
 	}
 	return err;
 }
 
-/* A 64-bit counter in two registers, the lower word first. */
+/* Reads a 64-bit counter from two registers, of which the lower word comes first. */
 u64 spfe_read_pair(struct spfe_device *spfe, u32 low)
 {
 	u32 high = spfe_read(spfe, low + 4);
@@ -142,7 +143,7 @@ u64 spfe_read_pair(struct spfe_device *spfe, u32 low)
 	return (u64)high << 32 | word;
 }
 
-/* Time of the device, ns. */
+/* Returns the time of the device in ns. */
 u64 spfe_time(struct spfe_device *spfe)
 {
 	return spfe_read_pair(spfe, SPFE_GLOBAL_BLOCK_TIME_LO);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: /sys/kernel/debug/spfe/spfeN: for people, and for tests that look for leaks. No interface.
+ * spfe: /sys/kernel/debug/spfe/spfeN, for people and for tests that look for leaks. This is not a
+ * stable interface.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 
 #include "spfe_core.h"
 
-/*
- * Bytes of the registers that are shown: the head of the global block, without what the host
- * writes.
- */
+/* Bytes of the global register block to show: the part that only the device writes. */
 #define SPFE_SHOWN_BYTES 0x90
 
 static struct dentry *spfe_root;
@@ -77,7 +75,7 @@ static int regions_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(regions);
 
-/* What the device was told: the bus addresses of user memory, piece by piece. */
+/* Lists the bus addresses of registered user memory as the device was told. */
 static int pages_show(struct seq_file *file, void *unused)
 {
 	struct spfe_device *spfe = file->private;

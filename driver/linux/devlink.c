@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: devlink: what the device is, its health with a dump of the queues, and a reset for the
- * administrator.
+ * spfe: devlink: device information, a health reporter that dumps the queues, and reload, which
+ * resets the device.
  */
 #include <net/devlink.h>
 
 #include "spfe_core.h"
 #include "spfe_compat.h"
 
-/* Time after a recovery in which a new failure is not recovered from by itself. */
+/* A new failure within this time after a recovery is not recovered automatically. */
 #define SPFE_GRACE_MS 10000
 
 struct spfe_devlink {
@@ -42,7 +42,7 @@ static int spfe_devlink_reload_down(struct devlink *devlink, bool netns_change,
 				    enum devlink_reload_limit limit,
 				    struct netlink_ext_ack *extack)
 {
-	return 0;	/* it is one step: a reset stops and starts */
+	return 0;	/* reload_up does it all: a reset stops and starts the device */
 }
 
 static int spfe_devlink_reload_up(struct devlink *devlink, enum devlink_reload_action action,
@@ -128,7 +128,7 @@ static const struct devlink_health_reporter_ops spfe_health_ops = {
 	.dump = spfe_health_dump,
 };
 
-/* From a work item, with no lock. */
+/* Called from a work item without any lock. */
 void spfe_devlink_report(struct spfe_device *spfe)
 {
 	if (spfe->reporter)
@@ -158,7 +158,7 @@ int spfe_devlink_register(struct spfe_device *spfe)
 	return 0;
 }
 
-/* No report is under way or comes any more. */
+/* The caller has made sure that no report is running or will start. */
 void spfe_devlink_unregister(struct spfe_device *spfe)
 {
 	devlink_unregister(spfe->devlink);

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: what the device is. Walks the list of register blocks; nothing the device says is used
- * before it was compared with the size of its registers.
+ * spfe: discovery. Walks the list of register blocks. Every offset and count that the device states
+ * is checked against the size of its registers before use.
  */
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
 #include "spfe_core.h"
 
-/* Blocks looked at; a list that goes on is a broken device. */
+/* Most blocks in the list; a device with a longer list is broken. */
 #define SPFE_BLOCKS_MAX 1024
 #define SPFE_PORTS_MAX 256
-/* Blocks start on a cache line of the contract. */
+/* The contract aligns blocks to cache lines. */
 #define SPFE_BLOCK_ALIGN 64
 #define SPFE_HEADER_BYTES 16
-/* The header is two halves of a word, then three words. */
+/* The header has two halves of a word and then three words. */
 #define SPFE_HEADER_TYPE(word) ((word) & 0xffff)
 #define SPFE_HEADER_SIZE 4
 #define SPFE_HEADER_NEXT 8
 #define SPFE_HEADER_INSTANCE 12
 
-/* Where the block of an array starts, or 0 if it does not fit. */
+/* Returns the offset of an array behind a block header, or 0 if the array does not fit. */
 static u32 spfe_array(struct spfe_device *spfe, u32 at, u32 size, u32 stride, u32 count)
 {
 	u64 end = (u64)at + size + (u64)stride * count;
@@ -36,11 +36,11 @@ static int spfe_take_global(struct spfe_device *spfe, u32 size)
 	u64 doorbells;
 
 	if (size < SPFE_GLOBAL_BLOCK_SIZE)
-		return dev_err_probe(spfe->parent, -EPROTO, "global block has %u bytes, not %u\n",
+		return dev_err_probe(spfe->parent, -EPROTO, "global block has %u bytes, expected %u\n",
 				     size, SPFE_GLOBAL_BLOCK_SIZE);
 	if (version >> 16 != SPFE_CONTRACT_VERSION_MAJOR)
 		return dev_err_probe(spfe->parent, -EPROTONOSUPPORT,
-				     "device speaks contract version %u.%u, the driver %u.%u\n",
+				     "device has contract version %u.%u, this driver supports %u.%u\n",
 				     version >> 16, version & 0xffff, SPFE_CONTRACT_VERSION_MAJOR,
 				     SPFE_CONTRACT_VERSION_MINOR);
 	spfe->contract_version = version;
@@ -57,7 +57,7 @@ static int spfe_take_global(struct spfe_device *spfe, u32 size)
 					SZ_64K : SPFE_DOORBELL_STRIDE;
 	if (!spfe_can(spfe, SPFE_CAPABILITY_IOVA))
 		return dev_err_probe(spfe->parent, -EOPNOTSUPP,
-				     "device takes no bus addresses (capability IOVA)\n");
+				     "device cannot use bus addresses: it lacks the capability IOVA\n");
 	doorbells = spfe->doorbell_at + (u64)spfe->doorbell_pages * spfe->doorbell_stride;
 	if (!spfe->doorbell_pages || spfe->doorbell_at % 8 || doorbells > spfe->size)
 		return dev_err_probe(spfe->parent, -EPROTO,
@@ -67,7 +67,7 @@ static int spfe_take_global(struct spfe_device *spfe, u32 size)
 	    spfe->nqueues > FIELD_MAX(SPFE_DOORBELL_QUEUE_MASK) + 1 || !spfe->nregions ||
 	    spfe->nregions > BIT(SPFE_REGION_INDEX_BITS) || !spfe->nevents || !spfe->ndomains)
 		return dev_err_probe(spfe->parent, -EPROTO,
-				     "impossible: %u ports, %u queues, %u regions, %u events, %u domains\n",
+				     "out of range: %u ports, %u queues, %u regions, %u events, %u domains\n",
 				     spfe->nports, spfe->nqueues, spfe->nregions, spfe->nevents,
 				     spfe->ndomains);
 	spfe->ports = kcalloc(spfe->nports, sizeof(*spfe->ports), GFP_KERNEL);
@@ -82,11 +82,11 @@ static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instan
 
 	if (instance >= spfe->nports || size < SPFE_PORT_BLOCK_SIZE)
 		return dev_err_probe(spfe->parent, -EPROTO,
-				     "port block %u of %u bytes, there are %u ports\n", instance,
+				     "port block %u has %u bytes, the device has %u ports\n", instance,
 				     size, spfe->nports);
 	port = &spfe->ports[instance];
 	if (port->at)
-		return dev_err_probe(spfe->parent, -EPROTO, "two blocks of port %u\n", instance);
+		return dev_err_probe(spfe->parent, -EPROTO, "port %u has two blocks\n", instance);
 	port->spfe = spfe;
 	port->index = instance;
 	port->at = at;
@@ -110,7 +110,7 @@ static int spfe_take_port(struct spfe_device *spfe, u32 at, u32 size, u32 instan
 static int spfe_take_extra(struct spfe_device *spfe, u32 at, u32 type, u32 instance)
 {
 	if (instance >= spfe->nports)
-		return dev_err_probe(spfe->parent, -EPROTO, "block %u of port %u of %u\n", type,
+		return dev_err_probe(spfe->parent, -EPROTO, "block of type %u names port %u of %u\n", type,
 				     instance, spfe->nports);
 	spfe->ports[instance].extra_at = at;
 	if (type == SPFE_BLOCK_TYPE_BROADCAST)
@@ -123,10 +123,10 @@ static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size,
 	bool first = type == SPFE_BLOCK_TYPE_GLOBAL;
 
 	if (first != !at)
-		return dev_err_probe(spfe->parent, -EPROTO, "block of type %u at %#x\n", type, at);
+		return dev_err_probe(spfe->parent, -EPROTO, "block of type %u is at %#x\n", type, at);
 	if ((u64)at + max_t(u32, size, SPFE_HEADER_BYTES) > spfe->size)
 		return dev_err_probe(spfe->parent, -EPROTO,
-				     "block of type %u at %#x leaves the registers\n", type, at);
+				     "block of type %u at %#x ends behind the registers\n", type, at);
 	switch (type) {
 	case SPFE_BLOCK_TYPE_GLOBAL:
 		return spfe_take_global(spfe, size);
@@ -160,11 +160,11 @@ static int spfe_take_block(struct spfe_device *spfe, u32 at, u32 type, u32 size,
 						 spfe->nqueues);
 		return spfe->statistics_at ? 0 : -EPROTO;
 	default:
-		return 0;	/* a newer device has more */
+		return 0;	/* unknown block of a newer contract */
 	}
 }
 
-/* Fills in what does not change while the driver is bound. */
+/* Reads all properties that stay constant while the driver is bound. */
 int spfe_discover(struct spfe_device *spfe)
 {
 	u32 magic = spfe_read(spfe, SPFE_GLOBAL_BLOCK_MAGIC);
@@ -173,7 +173,7 @@ int spfe_discover(struct spfe_device *spfe)
 	int err;
 
 	if (magic != SPFE_CONTRACT_MAGIC)
-		return dev_err_probe(spfe->parent, -ENODEV, "magic is %#x, not %#x\n", magic,
+		return dev_err_probe(spfe->parent, -ENODEV, "magic is %#x, expected %#x\n", magic,
 				     SPFE_CONTRACT_MAGIC);
 	for (i = 0; i < SPFE_BLOCKS_MAX && (next || !i); i++) {
 		at = next;
@@ -182,12 +182,12 @@ int spfe_discover(struct spfe_device *spfe)
 				      spfe_read(spfe, at + SPFE_HEADER_SIZE),
 				      spfe_read(spfe, at + SPFE_HEADER_INSTANCE));
 		if (err)
-			return dev_err_probe(spfe->parent, err, "register block at %#x\n", at);
-		/* Only forward, so the walk ends. */
+			return dev_err_probe(spfe->parent, err, "register block at %#x is invalid\n", at);
+		/* The list must lead forward, so that the walk ends. */
 		if (next && (next <= at || next % SPFE_BLOCK_ALIGN ||
 			     next > spfe->size - SPFE_HEADER_BYTES))
 			return dev_err_probe(spfe->parent, -EPROTO,
-					     "register block at %#x names %#x as the next\n", at,
+					     "register block at %#x names %#x as the next block\n", at,
 					     next);
 	}
 	if (next || !spfe->queue_at || !spfe->region_at || !spfe->event_at)
@@ -198,7 +198,7 @@ int spfe_discover(struct spfe_device *spfe)
 			return dev_err_probe(spfe->parent, -EPROTO, "port %u has no block\n", i);
 		if (spfe->ports[i].mib_at && !spfe_mib_fits(&spfe->ports[i]))
 			return dev_err_probe(spfe->parent, -EPROTO,
-					     "mib block of port %u leaves the registers\n", i);
+					     "MIB block of port %u ends behind the registers\n", i);
 	}
 	return 0;
 }

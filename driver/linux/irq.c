@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: interrupts and events. An event gets an interrupt of its own while there are some, and
- * shares one after that. An interrupt is a hint: it counts, wakes and writes file descriptors; the
- * truth is in the completion rings.
+ * spfe: interrupts and events. Each event gets an interrupt of its own until all are in use;
+ * further events share them. An interrupt is only a hint: it increments counts, wakes waiters and
+ * signals eventfds. The completion rings hold the actual state.
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
@@ -13,10 +13,10 @@
 #include "spfe_compat.h"
 #include "spfe_trace.h"
 
-/* Waiting may end this much late, so that timers can be joined. */
+/* Slack of the timeout of SPFE_IOC_WAIT, so that the kernel can combine timers. */
 #define SPFE_WAIT_SLACK_NS 10000
 
-/* Under the vector's lock. */
+/* Wakes the waiters of an event and signals its eventfd. Called with the vector's lock held. */
 static void spfe_event_tell(struct spfe_signal *event)
 {
 	if (event->eventfd)
@@ -24,14 +24,14 @@ static void spfe_event_tell(struct spfe_signal *event)
 	wake_up_all(&event->wait);
 }
 
-/* Under the vector's lock. */
+/* Increments the count of an event and tells its users. Called with the vector's lock held. */
 static void spfe_event_fire(struct spfe_signal *event)
 {
 	if (event->notify) {
 		event->notify(event->context);
 		return;
 	}
-	/* User space reads this word at any time. */
+	/* User space reads this word without a lock. */
 	WRITE_ONCE(*event->count, *event->count + 1);
 	spfe_event_tell(event);
 }
@@ -45,9 +45,9 @@ static u32 spfe_vector_count(struct spfe_vector *vector)
 }
 
 /*
- * What was signalled while the vector was masked stays pending, and comes when its next user
- * unmasks it: it is not for that user. Under the vector's lock; a register is read for the first
- * one only.
+ * Whether an interrupt was raised before the current events came. A signal that arrives while the
+ * vector is masked stays pending until the next event unmasks it, and must not count for that
+ * event. Reads a register for the first interrupt only. Called with the vector's lock held.
  */
 static bool spfe_vector_stale(struct spfe_vector *vector)
 {
@@ -77,7 +77,7 @@ static irqreturn_t spfe_interrupt(int irq, void *context)
 	return IRQ_HANDLED;
 }
 
-/* As if the event had interrupted. */
+/* Signals an event as an interrupt would. */
 void spfe_event_signal(struct spfe_signal *event)
 {
 	unsigned long flags;
@@ -87,7 +87,7 @@ void spfe_event_signal(struct spfe_signal *event)
 	spin_unlock_irqrestore(&event->vector->lock, flags);
 }
 
-/* Everybody who waits looks again: the device failed, is gone, or was reset. */
+/* Wakes all waiters, because the device failed, is gone or was reset. */
 void spfe_irq_wake_all(struct spfe_device *spfe)
 {
 	struct spfe_vector *vector;
@@ -138,8 +138,8 @@ static void spfe_vector_release(struct spfe_vector *vector)
 }
 
 /*
- * Removal: events may stay on the lists, but nothing comes any more. Files that are closed
- * meanwhile release vectors too.
+ * Removal: frees all interrupts. Events may stay on the lists, and files that are closed at the
+ * same time release vectors too.
  */
 void spfe_irq_free(struct spfe_device *spfe)
 {
@@ -159,19 +159,19 @@ static void spfe_vector_switch(struct spfe_vector *vector, bool on)
 	spfe_write(spfe, at + SPFE_EVENT_BLOCK_ENABLE, on);
 }
 
-/* After a reset; the next command latches it. */
+/* Unmasks the vectors in use after a reset. The next command latches the registers. */
 void spfe_irq_restore(struct spfe_device *spfe)
 {
 	u32 index;
 
 	for (index = 0; index < spfe->nvectors; index++) {
-		/* Its users were told of the reset and look; the device may count from 0 again. */
+		/* The clients know of the reset. The device may count signals from 0 again. */
 		spfe->vectors[index].fresh = false;
 		spfe_vector_switch(&spfe->vectors[index], spfe->vectors[index].users);
 	}
 }
 
-/* First user of an interrupt. */
+/* Requests and unmasks the interrupt for its first event. */
 static int spfe_vector_acquire(struct spfe_vector *vector)
 {
 	struct spfe_device *spfe = vector->spfe;
@@ -193,8 +193,8 @@ static int spfe_vector_acquire(struct spfe_vector *vector)
 }
 
 /*
- * The interrupt with the fewest events, in turn: one that was given back may still be on its way,
- * and its next user should not be woken by it.
+ * Picks the vector with the fewest events. An interrupt of a released vector may still arrive, so
+ * the search is round robin and reuses vectors as late as possible.
  */
 static struct spfe_vector *spfe_vector_choose(struct spfe_device *spfe)
 {
@@ -211,7 +211,10 @@ static struct spfe_vector *spfe_vector_choose(struct spfe_device *spfe)
 	return best;
 }
 
-/* Under spfe_device.lock. Takes `eventfd` over, also when it fails. */
+/*
+ * Creates an event. Takes over the reference to `eventfd`, even on error. Called with
+ * spfe_device.lock held.
+ */
 struct spfe_signal *spfe_event_create(struct spfe_client *client, u32 *count,
 				      struct eventfd_ctx *eventfd, spfe_notify_fn notify,
 				      void *context)
@@ -254,8 +257,8 @@ err_eventfd:
 }
 
 /*
- * Under spfe_device.lock: nothing fires it any more; whoever waits leaves. The owner's reference
- * stays.
+ * Stops an event: no interrupt signals it any more and its waiters return. The caller keeps its
+ * reference. Called with spfe_device.lock held.
  */
 void spfe_event_detach(struct spfe_signal *event)
 {
@@ -294,7 +297,8 @@ void spfe_event_put(struct spfe_signal *event)
 }
 
 /*
- * Sleeps until the count is not what the caller has seen. The caller holds a reference and no lock.
+ * Sleeps until the count differs from the value that the caller has seen. The caller holds a
+ * reference to the event, and no lock.
  */
 int spfe_event_wait(struct spfe_client *client, struct spfe_signal *event, struct spfe_wait *wait)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: a device's life, from the moment the bus finds it to the moment the last file is closed;
- * and the module's.
+ * spfe: life cycle of a device, from probe until the last file is closed, and of the module.
  */
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -38,7 +37,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 
 	if (resources->size < SPFE_GLOBAL_BLOCK_SIZE || resources->size > SZ_2G)
 		return ERR_PTR(dev_err_probe(resources->parent, -EINVAL,
-					     "%llu bytes of registers\n", (u64)resources->size));
+					     "register window of %llu bytes is too small or too large\n", (u64)resources->size));
 	spfe = kzalloc(sizeof(*spfe), GFP_KERNEL);
 	if (!spfe)
 		return ERR_PTR(-ENOMEM);
@@ -58,11 +57,9 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	ida_init(&spfe->region_ids);
 	INIT_LIST_HEAD(&spfe->clients);
 	spfe_watch_init(spfe);
-	/* Not before it was looked at and reset. */
+	/* The device counts as failed until it has been discovered and reset. */
 	spfe->state = SPFE_FAILED;
-	/*
-	 * Off until the device was reset: it may still have addresses of a driver before this one.
-	 */
+	/* DMA stays off until the reset: the device may still hold addresses of an earlier driver. */
 	spfe->dma_is_off = true;
 	device_initialize(&spfe->dev);
 	spfe->dev.class = &spfe_class;
@@ -77,7 +74,7 @@ static struct spfe_device *spfe_device_new(const struct spfe_resources *resource
 	return spfe;
 }
 
-/* Everything before anybody can see the device. */
+/* Prepares the device before user space can see it. */
 static int spfe_device_start(struct spfe_device *spfe, const struct spfe_resources *resources)
 {
 	int err;
@@ -96,12 +93,12 @@ static int spfe_device_start(struct spfe_device *spfe, const struct spfe_resourc
 		return err;
 	err = spfe_restart(spfe);
 	if (err)
-		return dev_err_probe(spfe->parent, err, "device does not start\n");
+		return dev_err_probe(spfe->parent, err, "device cannot be started\n");
 	spfe->bounces = spfe_dma_bounces(spfe);
 	return 0;
 }
 
-/* Takes a device into use. */
+/* Called by the bus drivers for a new device. Returns an error pointer on failure. */
 struct spfe_device *spfe_probe(const struct spfe_resources *resources)
 {
 	struct spfe_device *spfe;
@@ -144,7 +141,7 @@ err_stop:
 	return ERR_PTR(err);
 }
 
-/* When this is back, nothing of the driver touches the device; files that are open stay valid. */
+/* On return the driver no longer accesses the device. Open files stay valid. */
 void spfe_remove(struct spfe_device *spfe)
 {
 	spfe_netdev_remove(spfe);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: what a process maps of the device: memory of the driver, its doorbell page, the counts of
- * its events. Offsets are never used twice, so a stale one finds nothing.
+ * spfe: mmap() of driver memory, of the doorbell page and of the counts of events. Offsets are
+ * never reused, so a stale offset maps nothing.
  */
 #include <linux/fs.h>
 #include <linux/io.h>
@@ -10,10 +10,10 @@
 #include "spfe_core.h"
 #include "spfe_compat.h"
 
-/* Offsets begin here, so that 0 is never right. */
+/* First mmap offset. 0 is never valid. */
 #define SPFE_OFFSET_FIRST SZ_1M
 
-/* Under spfe_device.lock. */
+/* Allocates mmap offsets. Called with spfe_device.lock held. */
 u64 spfe_map_offset(struct spfe_device *spfe, u64 size)
 {
 	u64 offset = max_t(u64, spfe->next_offset, SPFE_OFFSET_FIRST);
@@ -22,7 +22,7 @@ u64 spfe_map_offset(struct spfe_device *spfe, u64 size)
 	return offset;
 }
 
-/* Bytes from one doorbell page to the next as the MMU can tell them apart. */
+/* Returns the distance of doorbell pages that can be mapped separately on this CPU. */
 static u32 spfe_doorbell_step(const struct spfe_device *spfe)
 {
 	return max_t(u32, spfe->doorbell_stride, PAGE_SIZE);
@@ -33,7 +33,10 @@ static u32 spfe_doorbell_steps(const struct spfe_device *spfe)
 	return (u64)spfe->doorbell_pages * spfe->doorbell_stride / spfe_doorbell_step(spfe);
 }
 
-/* Bytes a process maps to ring; 0 where pages of this CPU would show it more than doorbells. */
+/*
+ * Returns the bytes that a process maps to ring doorbells, or 0 if a page of this CPU would expose
+ * more than doorbells.
+ */
 u64 spfe_doorbell_bytes(const struct spfe_device *spfe)
 {
 	bool apart = PAGE_ALIGNED(spfe->phys + spfe->doorbell_at) && spfe_doorbell_steps(spfe);
@@ -73,7 +76,7 @@ static int spfe_map_region(struct spfe_client *client, struct vm_area_struct *vm
 	return -EINVAL;
 }
 
-/* Mappings are complete from the start: a fault means that what was there is gone. */
+/* mmap() populates mappings completely, so a fault means that the memory was removed. */
 static vm_fault_t spfe_fault(struct vm_fault *fault)
 {
 	struct vm_area_struct *vma = fault->vma;
@@ -81,9 +84,9 @@ static vm_fault_t spfe_fault(struct vm_fault *fault)
 
 	if (READ_ONCE(client->spfe->state) != SPFE_GONE)
 		return VM_FAULT_SIGBUS;
-	/* A program that polls a device that was pulled out is not killed for it. */
+	/* A zero page instead of SIGBUS: programs that poll a removed device keep running. */
 	if (vma->vm_flags & VM_MIXEDMAP) {
-		/* Behind an IOMMU chunks are single pages, which are counted. */
+		/* Behind an IOMMU chunks consist of single pages with reference counts. */
 		get_page(client->blank);
 		fault->page = client->blank;
 		return 0;
@@ -121,7 +124,7 @@ int spfe_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	/* A child would be another process with the same rings. */
+	/* After fork() a child must not use the rings of its parent. */
 	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_ops = &spfe_vm_operations;
 	vma->vm_private_data = client;
@@ -131,10 +134,7 @@ int spfe_mmap(struct file *file, struct vm_area_struct *vma)
 	return err;
 }
 
-/*
- * The region is off the tables: takes it out of the process as well. No lock of the driver but
- * `alive` is held.
- */
+/* Unmaps a detached region from its process. The caller holds `alive` and no other driver lock. */
 void spfe_region_unmap(struct spfe_client *client, const struct spfe_region *region)
 {
 	if (list_empty(&region->chunks) || !client->mapping)

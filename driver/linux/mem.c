@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: memory the device may use. Two kinds: pages of a process, pinned; and chunks of the driver,
- * which are right also where DMA is bounced or not coherent. Addresses come from the DMA API only.
+ * spfe: memory that the device may access. There are two kinds: pinned pages of a process, and
+ * chunks that the driver allocates. Chunks also work if DMA is bounced or not coherent. All bus
+ * addresses come from the DMA API.
  *
- * A region is made (pinned or allocated, and mapped for DMA) without a lock, enabled on the device
- * and put into the tables under spfe_device.lock, taken off the device under it
- * (spfe_region_detach), and freed without.
+ * The life of a region: it is pinned or allocated and mapped for DMA without a lock, enabled on the
+ * device and listed under spfe_device.lock, detached from the device under that lock, and freed
+ * without it.
  */
 #include <linux/delay.h>
 #include <linux/dma-mapping.h>
@@ -19,11 +20,11 @@
 
 #define SPFE_ACCESS_WRITES (SPFE_ACCESS_LOCAL_WRITE | SPFE_ACCESS_REMOTE_WRITE)
 #define SPFE_ACCESS_READS (SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_REMOTE_READ)
-/* Chunks are as large as there is memory in one piece, from here down to a page. */
+/* Size of the largest chunk. If memory is fragmented, chunks shrink down to one page. */
 #define SPFE_CHUNK_BYTES SZ_4M
-/* Pages pinned in one go. */
+/* Pages per call of pin_user_pages_fast(). */
 #define SPFE_PIN_BATCH 1024UL
-/* Accesses that could not be stopped in time are tried again. */
+/* Attempts to disable a region whose accesses the device could not stop in time. */
 #define SPFE_STOP_TRIES 10
 #define SPFE_STOP_PAUSE_MS 20
 
@@ -56,14 +57,14 @@ static struct spfe_region *spfe_region_new(struct spfe_client *client, u64 size,
 	return region;
 }
 
-/* Counts pages against RLIMIT_MEMLOCK of the client's process. */
+/* Charges the pages to RLIMIT_MEMLOCK of the client's process. */
 static int spfe_region_account(struct spfe_client *client, struct spfe_region *region)
 {
 	unsigned long pages = PFN_UP(region->size);
 	int err;
 
 	if (!client->mm)
-		return 0;	/* the kernel's own */
+		return 0;	/* a client in the kernel */
 	err = account_locked_vm(client->mm, pages, true);
 	if (err)
 		return err;
@@ -99,7 +100,7 @@ static int spfe_pin(struct spfe_region *region, u64 address)
 	return 0;
 }
 
-/* Whether the device sees exactly these pages, and at once. */
+/* Fails if DMA to these pages would be bounced or needs cache maintenance. */
 static int spfe_check_direct(struct spfe_region *region)
 {
 	struct scatterlist *entry;
@@ -132,7 +133,7 @@ static int spfe_map(struct spfe_region *region)
 	return 0;
 }
 
-/* Memory of a process. The caller has bound the client to it. */
+/* Pins memory of the process to which the client is bound. */
 struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access)
 {
 	struct spfe_region *region;
@@ -168,7 +169,7 @@ static struct spfe_chunk *spfe_chunk_alloc(struct device *dev, size_t *size)
 	if (!chunk)
 		return NULL;
 	for (;;) {
-		/* Nobody is killed for it. */
+		/* A large request must fail rather than invoke the OOM killer. */
 		flags = GFP_KERNEL | __GFP_NOWARN;
 		flags |= *size > PAGE_SIZE ? __GFP_NORETRY : __GFP_RETRY_MAYFAIL;
 		chunk->cpu = dma_alloc_coherent(dev, *size, &chunk->dma, flags);
@@ -184,7 +185,7 @@ static struct spfe_chunk *spfe_chunk_alloc(struct device *dev, size_t *size)
 	return NULL;
 }
 
-/* Memory of the driver. */
+/* Allocates driver memory. */
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access)
 {
 	struct spfe_region *region;
@@ -195,7 +196,7 @@ struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 
 
 	if (!size || size > SIZE_MAX - PAGE_SIZE)
 		return ERR_PTR(-EINVAL);
-	/* An administrator has no limit of locked memory. */
+	/* An administrator may exceed RLIMIT_MEMLOCK, but not exhaust the memory. */
 	if (size >> PAGE_SHIFT > totalram_pages() / 2)
 		return ERR_PTR(-ENOMEM);
 	region = spfe_region_new(client, PAGE_ALIGN(size), access);
@@ -221,10 +222,10 @@ struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 
 	return region;
 }
 
-/* A piece: where it is on the bus, and how long. */
+/* Receives a piece of a region that is contiguous on the bus. */
 typedef void (*spfe_piece_fn)(void *context, dma_addr_t at, u64 bytes);
 
-/* Calls `take` for every piece that is contiguous on the bus. */
+/* Calls `take` for every bus-contiguous piece of a region, in order. */
 static void spfe_take_pieces(struct spfe_region *region, spfe_piece_fn take, void *context)
 {
 	struct scatterlist *entry;
@@ -238,13 +239,13 @@ static void spfe_take_pieces(struct spfe_region *region, spfe_piece_fn take, voi
 		take(context, chunk->dma, chunk->size);
 }
 
-/* What the pieces have in common. */
+/* Layout of a region on the bus, summed up over its pieces. */
 struct spfe_layout {
-	u64 bits;	/* of all addresses and offsets where a piece starts */
+	u64 bits;	/* OR of the addresses and offsets of all pieces */
 	u64 offset;
 	u64 start;
-	u64 end;	/* address behind the last piece */
-	bool one;	/* all pieces together are contiguous */
+	u64 end;	/* bus address after the last piece */
+	bool one;	/* the whole region is contiguous */
 	u32 shift;
 	__le64 *list;
 	u32 count;
@@ -273,8 +274,8 @@ static void spfe_layout_fill(void *context, dma_addr_t at, u64 bytes)
 }
 
 /*
- * Gives the device the region. The list of pages is read before the command is acknowledged, and
- * then not needed.
+ * Issues the command that enables a region. The device reads the page list before it acknowledges
+ * the command, so the caller may free the list afterwards.
  */
 static int spfe_region_tell(struct spfe_region *region, u64 base, u32 shift)
 {
@@ -291,10 +292,10 @@ static int spfe_region_tell(struct spfe_region *region, u64 base, u32 shift)
 	spfe_write(spfe, at + SPFE_REGION_BLOCK_ACCESS, region->access);
 	spfe_write(spfe, at + SPFE_REGION_BLOCK_DOMAIN, region->domain);
 	spfe_write(spfe, at + SPFE_REGION_BLOCK_PAGE_LIST, shift);
-	/* Whatever the list and the memory hold is there before the device looks. */
+	/* The page list and the memory must be visible before the device reads them. */
 	mb();
 	err = spfe_command(spfe, SPFE_COMMAND_REGION_ENABLE, region->index, &status);
-	/* Without an answer nobody knows. */
+	/* Without an answer the device may have enabled the region: assume so. */
 	region->enabled = err || status == SPFE_STATUS_OK;
 	if (!err)
 		err = spfe_status_errno(status);
@@ -320,17 +321,17 @@ static int spfe_region_tell_list(struct spfe_region *region, struct spfe_layout 
 		return -ENOMEM;
 	spfe_take_pieces(region, spfe_layout_fill, layout);
 	err = spfe_region_tell(region, at, layout->shift);
-	/* Of a device that did not answer and cannot be shut off, it may be reading still. */
+	/* Leak the list if a stuck device whose DMA cannot be blocked may still read it. */
 	if (!err || !region->spfe->stuck || region->spfe->dma_is_off)
 		dma_free_coherent(dev, bytes, layout->list, at);
 	else
-		dev_warn(&region->spfe->dev, "%zu bytes of page list are lost\n", bytes);
+		dev_warn(&region->spfe->dev, "leaked a page list of %zu bytes: the device may still read it\n", bytes);
 	return err;
 }
 
 /*
- * Makes the region known to the device, with the largest pages that fit, and gives it to the
- * client. Under spfe_device.lock. The region is the caller's to free if this fails.
+ * Enables a region on the device, with the largest page size that fits, and adds it to the client.
+ * On error the caller must free the region. Called with spfe_device.lock held.
  */
 int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 {
@@ -364,8 +365,9 @@ int spfe_region_enable(struct spfe_client *client, struct spfe_region *region)
 }
 
 /*
- * Takes the region off the device; its memory and its number stay. -EBUSY while a queue has rings
- * in it, and nothing is changed; not with `force`: then a device that does not let go has failed.
+ * Disables a region on the device; its memory and index stay allocated. Returns -EBUSY without any
+ * change while a queue has rings in the region. With `force` it never does: a device that still
+ * refuses counts as failed.
  */
 int spfe_region_disable(struct spfe_client *client, struct spfe_region *region, bool force)
 {
@@ -375,7 +377,7 @@ int spfe_region_disable(struct spfe_client *client, struct spfe_region *region, 
 	int err = 0;
 
 	lockdep_assert_held(&spfe->lock);
-	/* A device that was reset has forgotten it. */
+	/* A reset has already removed the region from the device. */
 	if (client->epoch != spfe->epoch)
 		region->enabled = false;
 	if (!region->enabled || spfe_state_errno(spfe))
@@ -390,7 +392,7 @@ int spfe_region_disable(struct spfe_client *client, struct spfe_region *region, 
 	if (!err && status == SPFE_STATUS_BUSY) {
 		if (!force)
 			return -EBUSY;
-		spfe_fail(spfe, SPFE_FAILED, "a region is not let go");
+		spfe_fail(spfe, SPFE_FAILED, "a region cannot be disabled");
 	} else if (!err) {
 		region->enabled = false;
 	}
@@ -398,8 +400,8 @@ int spfe_region_disable(struct spfe_client *client, struct spfe_region *region, 
 }
 
 /*
- * Takes the region off the device and out of the tables; then it is the caller's to free. -EBUSY
- * and `force` as above.
+ * Disables a region and removes it from the tables; the caller must free it then. -EBUSY and
+ * `force` are those of spfe_region_disable().
  */
 int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, bool force)
 {
@@ -408,7 +410,7 @@ int spfe_region_detach(struct spfe_client *client, struct spfe_region *region, b
 
 	if (err)
 		return err;
-	/* A device that failed, and was not reset since, may still write. */
+	/* A failed device may still write until it is reset or its DMA is blocked. */
 	region->unsafe = region->enabled && spfe->stuck && !spfe->dma_is_off;
 	region->enabled = false;
 	list_del_init(&region->node);
@@ -444,14 +446,14 @@ static void spfe_pages_free(struct spfe_region *region)
 	kvfree(region->pages);
 }
 
-/* Gives the memory back. No lock of the driver but `alive` is held. */
+/* Frees a detached region. The caller may hold `alive`, but no other driver lock. */
 void spfe_region_free(struct spfe_region *region)
 {
 	struct spfe_device *spfe = region->spfe;
 
 	if (region->unsafe) {
 		atomic_inc(&spfe->usage.unsafe_regions);
-		dev_warn(&spfe->dev, "%llu bytes stay: the device may still use them\n",
+		dev_warn(&spfe->dev, "leaked %llu bytes: the device may still access them\n",
 			 region->size);
 		return;
 	}
@@ -475,17 +477,14 @@ void spfe_regions_free(struct list_head *list)
 	}
 }
 
-/* Maps chunks from byte `offset` of the region on; the caller has checked the bounds. */
+/* Maps chunks into a process from byte `offset` of the region. The caller checks the bounds. */
 int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64 offset)
 {
 	unsigned long start = vma->vm_start, end = vma->vm_end, pgoff = vma->vm_pgoff;
 	struct spfe_chunk *chunk;
 	int err = 0;
 
-	/*
-	 * dma_mmap_coherent() fills a whole mapping from one chunk: show it one window after the
-	 * other.
-	 */
+	/* dma_mmap_coherent() maps one chunk over the whole VMA, so pass it one window at a time. */
 	vma->vm_end = start;
 	list_for_each_entry(chunk, &region->chunks, node) {
 		if (offset >= chunk->size) {
@@ -506,7 +505,7 @@ int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64
 	return err;
 }
 
-/* Whether memory of a process would be bounced. */
+/* Whether the DMA API would bounce memory of a process. */
 bool spfe_dma_bounces(struct spfe_device *spfe)
 {
 	struct page *page = alloc_page(GFP_KERNEL);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* spfe: items of a port's management information base. All of it under spfe_device.lock. */
+/* spfe: the management information base (MIB) of a port. Callers hold spfe_device.lock. */
 #include "spfe_core.h"
 
-/* The last value of an element is what says which items there are. */
+/* Number of items: the words of an element in front of the bitmap of present items. */
 #define SPFE_MIB_ITEMS (SPFE_MIB_BLOCK_PRESENT_LO / SPFE_MIB_VALUE_BYTES)
 
-/* Whether the port's elements fit into the registers. */
+/* Whether all MIB elements of a port lie inside the registers. */
 bool spfe_mib_fits(const struct spfe_port_info *port)
 {
 	u64 end = port->mib_at + (u64)port->mib_elements * SPFE_MIB_BLOCK_STRIDE;
@@ -40,7 +40,7 @@ static int spfe_mib_set(struct spfe_device *spfe, struct spfe_mib *wish)
 	return status == SPFE_STATUS_OK ? 0 : -EREMOTEIO;
 }
 
-/* Gets or sets an item; `may_set` is whether the caller has the right to. */
+/* Reads or sets an item. `may_set` states whether the caller may set items. */
 int spfe_mib_access(struct spfe_device *spfe, struct spfe_mib *wish, bool may_set)
 {
 	const struct spfe_port_info *port;

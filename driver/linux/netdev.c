@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: an Ethernet-like interface over one virtual channel. A packet is six bytes {logical address
- * 0xfe, protocol identifier 0xf5, version 1, flags 0, 0, 0} and an Ethernet frame without its check
- * sequence (docs/netdev.md).
+ * spfe: an Ethernet-like interface over one virtual channel. A packet is a header of six bytes
+ * {logical address 0xfe, protocol identifier 0xf5, version 1, flags 0, 0, 0} followed by an
+ * Ethernet frame without its check sequence (docs/netdev.md).
  *
- * The virtual channel is claimed while the interface is up. Frames are copied into and out of
- * buffers that stay registered, so nothing is mapped per frame and nothing waits for a far end that
- * takes its time.
+ * The interface owns the virtual channel while it is up. Frames are copied into and out of buffers
+ * that stay registered: the driver maps nothing per frame, and a slow far end holds no skb.
  */
 #include <linux/ethtool.h>
 #include <linux/etherdevice.h>
@@ -21,10 +20,10 @@
 
 static bool netdev = true;
 module_param(netdev, bool, 0444);
-MODULE_PARM_DESC(netdev, "Offer a network interface for each device (default yes)");
+MODULE_PARM_DESC(netdev, "Create a network interface for each device (default: yes)");
 static unsigned int netdev_port;
 module_param(netdev_port, uint, 0444);
-MODULE_PARM_DESC(netdev_port, "Port of the network interface (default 0)");
+MODULE_PARM_DESC(netdev_port, "Port of the network interface (default: 0)");
 static int netdev_vc = -1;
 module_param(netdev_vc, int, 0444);
 MODULE_PARM_DESC(netdev_vc, "Virtual channel of the network interface (default: the last one)");
@@ -32,17 +31,17 @@ MODULE_PARM_DESC(netdev_vc, "Virtual channel of the network interface (default: 
 #define SPFE_NET_MTU_MIN 68
 #define SPFE_NET_MTU_MAX 65500
 #define SPFE_NET_MTU 9000
-/* Bytes of buffers each way, and what limits the entries of a ring. */
+/* Bytes of buffers in each direction, and the limits of the ring sizes derived from them. */
 #define SPFE_NET_POOL_BYTES SZ_4M
 #define SPFE_NET_LOG2_MIN 6
 #define SPFE_NET_LOG2_MAX 8
-/* Every so many frames sent are reported; only a ring that is full has to know. */
+/* One in this many frames asks for a completion; only a full ring depends on it. */
 #define SPFE_NET_SIGNAL 8
-/* What a received frame has in its linear part, at most. */
+/* Most bytes of a received frame that are copied into the linear part of the skb. */
 #define SPFE_NET_LINEAR 256
-/* Time between two looks at the state of the port. */
+/* Period of polling the port state; the contract has no interrupt for it. */
 #define SPFE_NET_LINK_MS 250
-/* The event of a client that has one. */
+/* Index of the only event of this client. */
 #define SPFE_NET_EVENT (SPFE_EVENT_OWN + 1)
 
 static const u8 spfe_net_header[] = { 0xfe, 0xf5, 1, 0, 0, 0 };
@@ -52,13 +51,13 @@ struct spfe_netdev {
 	struct net_device *net;
 	u32 port;
 	u32 vc;
-	/* While it is up. */
+	/* Valid while the interface is up. */
 	struct spfe_client *client;
 	struct napi_struct napi;
 	struct delayed_work link;
-	struct spfe_ring tx;	/* under the transmit lock of its queue */
-	struct spfe_ring rx;	/* NAPI only */
-	bool skip;		/* the rest of a frame that is longer than a buffer is not taken */
+	struct spfe_ring tx;	/* protected by the lock of the transmit queue */
+	struct spfe_ring rx;	/* used by NAPI only */
+	bool skip;		/* discard the rest of a packet longer than a buffer */
 };
 
 static void spfe_net_interrupt(void *context)
@@ -68,7 +67,7 @@ static void spfe_net_interrupt(void *context)
 	napi_schedule(&priv->napi);
 }
 
-/* Sending */
+/* Transmit */
 
 static void spfe_net_reap(struct spfe_netdev *priv)
 {
@@ -80,7 +79,8 @@ static void spfe_net_reap(struct spfe_netdev *priv)
 }
 
 /*
- * Stops the queue while there is no room. A signalled frame is under way then, which will start it.
+ * Stops the queue if the ring is full. A full ring holds a frame that asked for a completion, whose
+ * interrupt restarts the queue.
  */
 static void spfe_net_check_room(struct spfe_netdev *priv)
 {
@@ -112,7 +112,7 @@ static netdev_tx_t spfe_net_xmit(struct sk_buff *skb, struct net_device *net)
 	}
 	slot = spfe_ring_slot(&priv->tx, priv->tx.posted);
 	memcpy(slot, spfe_net_header, sizeof(spfe_net_header));
-	/* Gathers the pieces, and sums up what the stack left to us. */
+	/* Copies all fragments and computes the checksum that the stack left to the device. */
 	skb_copy_and_csum_dev(skb, slot + sizeof(spfe_net_header));
 	if (priv->tx.posted % SPFE_NET_SIGNAL == SPFE_NET_SIGNAL - 1)
 		flags |= SPFE_SUBMIT_FLAGS_SIGNAL;
@@ -125,7 +125,7 @@ static netdev_tx_t spfe_net_xmit(struct sk_buff *skb, struct net_device *net)
 	return NETDEV_TX_OK;
 }
 
-/* In NAPI: starts the queue again if there is room. */
+/* Called by NAPI. Restarts the queue if the ring has room again. */
 static void spfe_net_restart_queue(struct spfe_netdev *priv)
 {
 	struct netdev_queue *queue = netdev_get_tx_queue(priv->net, 0);
@@ -141,7 +141,7 @@ static void spfe_net_restart_queue(struct spfe_netdev *priv)
 	__netif_tx_unlock(queue);
 }
 
-/* Receiving */
+/* Receive */
 
 static struct sk_buff *spfe_net_build(struct net_device *net, const u8 *frame, u32 bytes)
 {
@@ -165,7 +165,7 @@ static struct sk_buff *spfe_net_build(struct net_device *net, const u8 *frame, u
 	return skb;
 }
 
-/* A whole packet in one buffer, or nothing of it is taken. */
+/* True if this completion is a whole packet. All parts of a longer one are discarded. */
 static bool spfe_net_is_whole(struct spfe_netdev *priv, const struct spfe_done *done)
 {
 	bool more = done->flags & SPFE_COMPLETION_FLAGS_MORE;
@@ -207,7 +207,7 @@ static void spfe_net_receive(struct spfe_netdev *priv, const struct spfe_done *d
 	napi_gro_receive(&priv->napi, skb);
 }
 
-/* Gives every free buffer to the device. */
+/* Posts all free buffers to the device. */
 static void spfe_net_refill(struct spfe_netdev *priv)
 {
 	u32 room = spfe_ring_room(&priv->rx);
@@ -236,7 +236,7 @@ static int spfe_net_poll(struct napi_struct *napi, int budget)
 	return work;
 }
 
-/* Up and down */
+/* Open and stop */
 
 static void spfe_net_forget(struct spfe_netdev *priv)
 {
@@ -302,7 +302,10 @@ static int spfe_net_start(struct spfe_netdev *priv)
 	return err;
 }
 
-/* Under rtnl. Without a client the interface has nothing, and the look at the link tries again. */
+/*
+ * Claims the virtual channel and starts moving frames. The caller holds rtnl. After an error the
+ * interface has no client, and spfe_net_link() tries again.
+ */
 static int spfe_net_resume(struct spfe_netdev *priv)
 {
 	int err;
@@ -313,7 +316,7 @@ static int spfe_net_resume(struct spfe_netdev *priv)
 	if (err)
 		return err;
 	napi_enable(&priv->napi);
-	/* The first poll posts the buffers and arms. */
+	/* The first poll posts the buffers and arms the interrupt. */
 	local_bh_disable();
 	napi_schedule(&priv->napi);
 	local_bh_enable();
@@ -321,7 +324,7 @@ static int spfe_net_resume(struct spfe_netdev *priv)
 	return 0;
 }
 
-/* Under rtnl. */
+/* Stops moving frames and releases the virtual channel. The caller holds rtnl. */
 static void spfe_net_quiesce(struct spfe_netdev *priv)
 {
 	netif_carrier_off(priv->net);
@@ -341,7 +344,7 @@ static int spfe_net_open(struct net_device *net)
 
 	err = spfe_net_resume(priv);
 	if (err) {
-		netdev_err(net, "port %u, virtual channel %u: %d\n", priv->port, priv->vc, err);
+		netdev_err(net, "port %u, virtual channel %u cannot be opened: %d\n", priv->port, priv->vc, err);
 		return err;
 	}
 	schedule_delayed_work(&priv->link, 0);
@@ -357,7 +360,7 @@ static int spfe_net_stop(struct net_device *net)
 	return 0;
 }
 
-/* Carrier follows the port; after a reset of the device everything is made anew. */
+/* Sets the carrier from the port state. After a reset of the device, creates the queues again. */
 static void spfe_net_link(struct work_struct *work)
 {
 	struct spfe_netdev *priv = container_of(work, struct spfe_netdev, link.work);
@@ -365,7 +368,7 @@ static void spfe_net_link(struct work_struct *work)
 	bool up = false;
 	int err;
 
-	/* Whoever stops the interface holds the lock and waits for us. */
+	/* ndo_stop holds rtnl while it waits for this work, so do not block on it. */
 	if (!rtnl_trylock())
 		goto again;
 	mutex_lock(&spfe->lock);
@@ -455,7 +458,7 @@ static void spfe_net_setup(struct net_device *net)
 	eth_hw_addr_random(net);
 }
 
-/* A device without the virtual channel just has no interface. */
+/* A device that lacks the configured port or virtual channel gets no interface: not an error. */
 int spfe_netdev_add(struct spfe_device *spfe)
 {
 	struct spfe_netdev *priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* spfe: the device on PCI Express. BAR 0 has the registers; MSI-X entry n is event vector n. */
+/* spfe: PCI Express binding. BAR 0 holds the registers; MSI-X entry n is event vector n. */
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/pci.h>
@@ -27,7 +27,8 @@ static int spfe_pci_reset(struct spfe_device *spfe)
 	if (!pci_device_is_present(pci))
 		return -ENODEV;
 	/*
-	 * Calls reset_prepare and reset_done. Only tries: removal holds the lock and waits for us.
+	 * Calls reset_prepare and reset_done. Must not wait for the device lock, because removal
+	 * holds it while it waits for this function.
 	 */
 	err = pci_try_reset_function(pci);
 	return err ?: spfe_state_errno(spfe);
@@ -50,7 +51,7 @@ static int spfe_pci_prepare(struct pci_dev *pci)
 	if (err)
 		err = dma_set_mask_and_coherent(&pci->dev, DMA_BIT_MASK(32));
 	if (err)
-		return dev_err_probe(&pci->dev, err, "no DMA\n");
+		return dev_err_probe(&pci->dev, err, "DMA addresses of 32 bits are not available\n");
 	dma_set_max_seg_size(&pci->dev, UINT_MAX);
 	err = pcim_iomap_regions(pci, BIT(SPFE_PCI_BAR), SPFE_NAME);
 	return err ? dev_err_probe(&pci->dev, err, "BAR %u cannot be mapped\n", SPFE_PCI_BAR) : 0;
@@ -68,7 +69,7 @@ static int spfe_pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
 		return err;
 	count = pci_alloc_irq_vectors(pci, 1, SPFE_VECTORS_MAX, PCI_IRQ_MSIX | PCI_IRQ_MSI);
 	if (count < 0)
-		return dev_err_probe(&pci->dev, count, "no interrupt vectors\n");
+		return dev_err_probe(&pci->dev, count, "no interrupt vectors available\n");
 	for (i = 0; i < count; i++)
 		irqs[i] = pci_irq_vector(pci, i);
 	resources.regs = pcim_iomap_table(pci)[SPFE_PCI_BAR];
@@ -112,7 +113,7 @@ static pci_ers_result_t spfe_pci_error_detected(struct pci_dev *pci, pci_channel
 static pci_ers_result_t spfe_pci_slot_reset(struct pci_dev *pci)
 {
 	pci_restore_state(pci);
-	/* What was saved has bus mastering on; the core turns it on when the device is empty. */
+	/* The saved state has bus mastering on. The core turns it on after its own reset command. */
 	pci_clear_master(pci);
 	pci_save_state(pci);
 	if (spfe_restart(pci_get_drvdata(pci)))

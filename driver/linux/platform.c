@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: the device as part of a system on chip or an FPGA fabric. The first resource has the
- * registers; interrupt n is event vector n, edge triggered. Without an IOMMU in between nobody can
- * keep such a device from memory, so what a device that failed may still use is never given back.
+ * spfe: platform binding, for a device in a system on chip or an FPGA fabric. The first resource
+ * holds the registers; interrupt n is event vector n, edge triggered. Nothing can block the DMA of
+ * such a device, so the driver never frees memory that a failed device may still access.
  */
 #include <linux/dma-mapping.h>
 #include <linux/mod_devicetable.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: ports and counters. What a port is to be is kept here, so that it can be put back after a
- * reset.
+ * spfe: ports and counters. The driver stores the settings of each port and applies them again
+ * after a reset.
  */
 #include <linux/slab.h>
 #include <linux/sysfs.h>
@@ -14,7 +14,7 @@ static const char *const spfe_port_states[] = {
 	[SPFE_PORT_STATE_UP] = "up",
 };
 
-/* Under spfe_device.lock. */
+/* Writes the settings of a port to the device. Called with spfe_device.lock held. */
 int spfe_port_apply(struct spfe_device *spfe, u32 index)
 {
 	const struct spfe_port_info *port = &spfe->ports[index];
@@ -47,7 +47,7 @@ int spfe_ports_apply(struct spfe_device *spfe)
 	return 0;
 }
 
-/* Under spfe_device.lock. */
+/* Called with spfe_device.lock held. */
 u32 spfe_port_state(struct spfe_device *spfe, u32 port)
 {
 	if (spfe_state_errno(spfe))
@@ -74,7 +74,7 @@ static void spfe_port_messages(struct spfe_device *spfe, const struct spfe_port_
 	}
 }
 
-/* Under spfe_device.lock. */
+/* Called with spfe_device.lock held. */
 int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query)
 {
 	const struct spfe_port_info *port;
@@ -101,7 +101,7 @@ int spfe_port_query(struct spfe_device *spfe, struct spfe_port *query)
 	return 0;
 }
 
-/* Under spfe_device.lock. */
+/* Stores new settings and applies them. Called with spfe_device.lock held. */
 int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set)
 {
 	struct spfe_port_info *port, before;
@@ -138,7 +138,7 @@ int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set)
 	return err;
 }
 
-/* Under spfe_device.lock. */
+/* Called with spfe_device.lock held. */
 int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *query)
 {
 	u32 at;
@@ -159,7 +159,7 @@ int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *quer
 	return 0;
 }
 
-/* /sys/class/spfe/spfeN/portM/ */
+/* Attributes in /sys/class/spfe/spfeN/portM/ */
 
 static struct spfe_port_info *spfe_port_of(struct device_attribute *attr)
 {
@@ -218,7 +218,7 @@ static void spfe_port_attr(struct spfe_port_info *port, unsigned int at, const c
 	port->list[at] = &attr->attr.attr;
 }
 
-/* Makes the attribute groups of the device: its own and one for each port. */
+/* Allocates the attribute groups of the device: one for itself and one per port. */
 int spfe_port_groups(struct spfe_device *spfe)
 {
 	const struct attribute_group **groups;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: queue contexts. All of it under spfe_device.lock.
+ * spfe: queue contexts. Callers hold spfe_device.lock.
  */
 #include <linux/delay.h>
 
 #include "spfe_core.h"
 #include "spfe_trace.h"
 
-/* A queue that could not be stopped in time is tried again. */
+/* Attempts to disable a queue that the device could not stop in time. */
 #define SPFE_STOP_TRIES 10
 #define SPFE_STOP_PAUSE_MS 20
 
 /*
- * The context a queue of this kind has: TX of VC 0, RX of VC 0, TX of VC 1 and so on; then the
- * message contexts, those that send before those that receive, of which any that is free will do.
+ * Finds the context for a queue. The order is fixed: TX of VC 0, RX of VC 0, TX of VC 1 and so on,
+ * then the contexts that send messages and those that receive them. A message queue may use any
+ * free context of its kind.
  */
 static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_setup *setup,
 			   u32 *queue)
@@ -54,7 +55,7 @@ static int spfe_queue_find(struct spfe_device *spfe, const struct spfe_queue_set
 			return 0;
 		}
 	}
-	/* A virtual channel is somebody's; any message context would have done. */
+	/* -EBUSY: another client has the virtual channel. -ENOSPC: all message contexts are used. */
 	return setup->kind >= SPFE_QUEUE_KIND_MESSAGE_TX ? -ENOSPC : -EBUSY;
 }
 
@@ -78,7 +79,10 @@ static void spfe_queue_write(struct spfe_device *spfe, u32 queue, u32 domain,
 	spfe_write(spfe, at + SPFE_QUEUE_BLOCK_FILTER, setup->filter);
 }
 
-/* What is wrong with rings and addresses the device says: then -EREMOTEIO, and why in `status`. */
+/*
+ * Creates a queue. The device checks ring sizes and addresses: if it refuses them, this returns
+ * -EREMOTEIO and the reason in `status`.
+ */
 int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup *setup, u32 *queue,
 		      u32 *status)
 {
@@ -114,7 +118,7 @@ static void spfe_queue_drop(struct spfe_device *spfe, u32 queue)
 	atomic_dec(&spfe->usage.queues);
 }
 
-/* When this is back the device touches the rings no more: it has stopped, or it was made to. */
+/* On return the device no longer accesses the rings: it has stopped, or its DMA is blocked. */
 int spfe_queue_destroy(struct spfe_client *client, u32 queue)
 {
 	struct spfe_device *spfe = client->spfe;
@@ -133,12 +137,12 @@ int spfe_queue_destroy(struct spfe_client *client, u32 queue)
 	}
 	trace_spfe_queue(spfe, false, queue, 0, err);
 	if (!err && status == SPFE_STATUS_BUSY)
-		spfe_fail(spfe, SPFE_FAILED, "a queue does not stop");
+		spfe_fail(spfe, SPFE_FAILED, "a queue cannot be stopped");
 	spfe_queue_drop(spfe, queue);
 	return 0;
 }
 
-/* The device has none any more. */
+/* Forgets all queues after a reset of the device. */
 void spfe_queues_forget(struct spfe_device *spfe)
 {
 	u32 queue;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * spfe: a device that fails, is reset, or goes away; and the watch that notices.
+ * spfe: failure, reset and removal of a device, and the watch that detects a failure.
  *
- * Whatever happens, every file that is open stays valid: its calls end with ENODEV (failed or gone)
- * or ESHUTDOWN (there was a reset since it was opened), its waiters wake, and its memory is freed
- * when it is closed.
+ * Open files always stay valid. Their calls return ENODEV (the device failed or is gone) or
+ * ESHUTDOWN (the device was reset since the file was opened), their waiters wake up, and their
+ * memory is freed on close.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -14,12 +14,12 @@
 static unsigned int heartbeat_ms = 3000;
 module_param(heartbeat_ms, uint, 0644);
 MODULE_PARM_DESC(heartbeat_ms,
-		 "Time between two looks at a device's heartbeat, ms (default 3000); a device that stands still for two of them has failed; 0 does not look");
+		 "Period of the heartbeat check, ms (default 3000, 0 disables it); a device whose heartbeat stands still for two periods has failed");
 
-/* A period that is switched off is looked at again after this. */
+/* While the watch is disabled, its period is read again after this time. */
 #define SPFE_WATCH_IDLE_MS 3000
 #define SPFE_MISSED_MAX 2
-/* Times a RESET that could not stop a queue is tried again, and the pause in between. */
+/* Attempts of a RESET command that cannot stop a queue, and the pause between them. */
 #define SPFE_RESET_TRIES 10
 #define SPFE_RESET_PAUSE_MS 20
 
@@ -35,7 +35,7 @@ const char *spfe_state_name(const struct spfe_device *spfe)
 	}
 }
 
-/* Under spfe_device.lock: no command is given any more, and the device is kept from memory. */
+/* Stops all commands and blocks DMA of the device. Called with spfe_device.lock held. */
 static void spfe_halt(struct spfe_device *spfe, enum spfe_state state, const char *why)
 {
 	lockdep_assert_held(&spfe->lock);
@@ -47,7 +47,7 @@ static void spfe_halt(struct spfe_device *spfe, enum spfe_state state, const cha
 	spfe_clients_tell(spfe);
 }
 
-/* Under spfe_device.lock: something went wrong, and is reported. */
+/* Marks the device as failed or gone and reports why. Called with spfe_device.lock held. */
 void spfe_fail(struct spfe_device *spfe, enum spfe_state state, const char *why)
 {
 	if (spfe->state >= state)
@@ -57,7 +57,7 @@ void spfe_fail(struct spfe_device *spfe, enum spfe_state state, const char *why)
 	schedule_work(&spfe->report);
 }
 
-/* Clients of before have nothing on the device any more. */
+/* Starts a new epoch: the objects of all current clients are no longer on the device. */
 static void spfe_forget_clients(struct spfe_device *spfe)
 {
 	spfe->epoch++;
@@ -65,7 +65,7 @@ static void spfe_forget_clients(struct spfe_device *spfe)
 	spfe_clients_tell(spfe);
 }
 
-/* The bus is about to reset the device, and calls spfe_restart() then. */
+/* The bus calls this before it resets the device, and spfe_restart() afterwards. */
 void spfe_stop(struct spfe_device *spfe, const char *why)
 {
 	mutex_lock(&spfe->lock);
@@ -95,7 +95,7 @@ static int spfe_command_reset(struct spfe_device *spfe)
 	return err;
 }
 
-/* The device is empty: brings back what is not a client's. */
+/* Restores vectors and port settings on a device that was reset. */
 static int spfe_settle(struct spfe_device *spfe)
 {
 	spfe_forget_clients(spfe);
@@ -106,7 +106,7 @@ static int spfe_settle(struct spfe_device *spfe)
 	return spfe_ports_apply(spfe);
 }
 
-/* Under spfe_device.lock: takes a device into use that was reset, or seems to be alive again. */
+/* Starts a device that was reset or answers again. Called with spfe_device.lock held. */
 static int spfe_revive(struct spfe_device *spfe)
 {
 	int err;
@@ -119,7 +119,7 @@ static int spfe_revive(struct spfe_device *spfe)
 	}
 	spfe->state = SPFE_WORKING;
 	spfe_command_start(spfe);
-	/* Memory is opened to the device only when it has forgotten all addresses. */
+	/* DMA is allowed only after the device has forgotten all addresses. */
 	err = spfe_command_reset(spfe);
 	if (err)
 		return err;
@@ -130,7 +130,7 @@ static int spfe_revive(struct spfe_device *spfe)
 	return spfe_settle(spfe);
 }
 
-/* The bus has reset the device, or is about to use it for the first time. */
+/* The bus calls this after a reset, and at probe before the first use. */
 int spfe_restart(struct spfe_device *spfe)
 {
 	int err;
@@ -143,7 +143,7 @@ int spfe_restart(struct spfe_device *spfe)
 	return err;
 }
 
-/* Empties the device: by its own command if it listens, else by the bus. */
+/* Resets the device: by its own RESET command if it answers, otherwise by means of the bus. */
 int spfe_reset(struct spfe_device *spfe, const char *why)
 {
 	int err = -ENODEV;
@@ -163,7 +163,7 @@ int spfe_reset(struct spfe_device *spfe, const char *why)
 	return spfe_restart(spfe);
 }
 
-/* The bus driver lets go. From here on the device is gone for everybody. */
+/* The bus driver unbinds: from here on the device is gone for all clients. */
 void spfe_shutdown(struct spfe_device *spfe)
 {
 	mutex_lock(&spfe->lock);
@@ -189,11 +189,11 @@ static void spfe_watch(struct work_struct *work)
 		spfe->missed = beat == spfe->heartbeat ? spfe->missed + 1 : 0;
 		spfe->heartbeat = beat;
 		if (spfe_read(spfe, SPFE_GLOBAL_BLOCK_MAGIC) != SPFE_CONTRACT_MAGIC) {
-			spfe_fail(spfe, SPFE_GONE, "registers are not there");
+			spfe_fail(spfe, SPFE_GONE, "registers do not answer");
 		} else if (spfe->missed >= SPFE_MISSED_MAX) {
 			spfe_fail(spfe, SPFE_FAILED, "heartbeat stands still");
 		} else if (spfe_read(spfe, SPFE_GLOBAL_BLOCK_RESETS) != spfe->resets) {
-			dev_warn(&spfe->dev, "was reset by somebody else\n");
+			dev_warn(&spfe->dev, "was reset by something other than this driver\n");
 			spfe_command_start(spfe);
 			spfe_settle(spfe);
 		}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* spfe: rings of a client in the kernel. */
+/* spfe: the rings of a queue that the kernel itself uses, such as that of the network interface. */
 #include <linux/slab.h>
 
 #include "spfe_core.h"
@@ -17,7 +17,7 @@ static u32 spfe_ring_index(const struct spfe_ring *ring, u32 position)
 	return position & (BIT(ring->log2) - 1);
 }
 
-/* Makes a region for the kernel and enables it; it goes with the client. */
+/* Allocates and enables a region for the kernel. Closing the client frees it. */
 static struct spfe_region *spfe_ring_region(struct spfe_client *client, size_t bytes, u32 access)
 {
 	struct spfe_device *spfe = client->spfe;
@@ -36,7 +36,7 @@ static struct spfe_region *spfe_ring_region(struct spfe_client *client, size_t b
 	return region;
 }
 
-/* Finds every buffer; none may lie across two chunks. */
+/* Computes the address of every buffer. No buffer may cross the border of two chunks. */
 static int spfe_ring_slots(struct spfe_ring *ring, const struct spfe_region *region)
 {
 	struct spfe_chunk *chunk;
@@ -75,7 +75,7 @@ static int spfe_ring_memory(struct spfe_client *client, struct spfe_ring *ring, 
 	setup->lines = FIELD_PREP(SPFE_SUBMISSION_REGION_MASK, (u64)region->key);
 	setup->sq = setup->lines + SPFE_LINES_BYTES;
 	setup->cq = setup->sq + sq;
-	/* Devices look where it is, also of a queue that has no times. */
+	/* Devices check this address even if the queue has no time stamps. */
 	setup->stamps = setup->cq + cq;
 	region = spfe_ring_region(client, (size_t)ring->slot_bytes << ring->log2, access);
 	if (IS_ERR(region))
@@ -86,8 +86,8 @@ static int spfe_ring_memory(struct spfe_client *client, struct spfe_ring *ring, 
 }
 
 /*
- * Makes memory and queue; log2 and slot_bytes are given. What was made goes when the client is
- * closed, also after an error; then spfe_ring_free().
+ * Allocates memory and creates a queue. The caller has set log2 and slot_bytes. Regions and queue
+ * belong to the client, even after an error: close the client, then call spfe_ring_free().
  */
 int spfe_ring_create(struct spfe_client *client, struct spfe_ring *ring, u32 port, u32 vc, u32 kind,
 		     struct spfe_signal *event)
@@ -119,7 +119,7 @@ void spfe_ring_free(struct spfe_ring *ring)
 	ring->slots = NULL;
 }
 
-/* Posts the next entry with its buffer; there is room. */
+/* Posts the next entry with its buffer. The caller has checked that there is room. */
 void spfe_ring_post(struct spfe_ring *ring, u32 flags, u32 bytes)
 {
 	struct spfe_submission *entry = &ring->sq[spfe_ring_index(ring, ring->posted)];
@@ -128,23 +128,23 @@ void spfe_ring_post(struct spfe_ring *ring, u32 flags, u32 bytes)
 		    FIELD_PREP(SPFE_SUBMISSION_FLAGS_MASK, (u64)flags);
 
 	WRITE_ONCE(entry->word0, cpu_to_le64(ring->pool + offset));
-	/* Pairs with the device's load of word 1: bytes and word 0 are there when the phase is. */
+	/* Pairs with the device's load of word 1: a new phase implies the payload and word 0. */
 	dma_wmb();
 	WRITE_ONCE(entry->word1, cpu_to_le64(word1));
 	ring->posted++;
 }
 
-/* Rings if the device sleeps. */
+/* Rings the doorbell if the device sleeps. */
 void spfe_ring_notify(struct spfe_ring *ring)
 {
-	/* Pairs with the device's, between its flag and its last look at the ring. */
+	/* Pairs with the device's fence between the store of its flag and its last poll. */
 	mb();
 	if (le32_to_cpu(READ_ONCE(ring->device->need_doorbell)))
 		spfe_ring(ring->spfe, 0, FIELD_PREP(SPFE_DOORBELL_QUEUE_MASK, (u64)ring->queue) |
 			  FIELD_PREP(SPFE_DOORBELL_INDEX_MASK, (u64)ring->posted));
 }
 
-/* Takes the next completion and checks it. */
+/* Takes and checks the next completion. False if there is none or the ring is broken. */
 bool spfe_ring_take(struct spfe_ring *ring, struct spfe_done *done)
 {
 	const struct spfe_completion *entry = &ring->cq[spfe_ring_index(ring, ring->seen)];
@@ -154,7 +154,7 @@ bool spfe_ring_take(struct spfe_ring *ring, struct spfe_done *done)
 	if (ring->broken ||
 	    (word1 & SPFE_COMPLETION_PHASE_MASK) != spfe_ring_phase(ring, ring->seen))
 		return false;
-	/* Pairs with the device's order: word 0 and the bytes were written before the phase. */
+	/* Pairs with the device's store of the phase, which follows payload and word 0. */
 	dma_rmb();
 	word0 = le64_to_cpu(READ_ONCE(entry->word0));
 	done->first = ring->freed;
@@ -172,8 +172,8 @@ bool spfe_ring_take(struct spfe_ring *ring, struct spfe_done *done)
 }
 
 /*
- * Asks for an interrupt at the next completion; false if there is one already, and then there will
- * be none.
+ * Asks for an interrupt at the next completion. Returns false if a completion is there already; no
+ * interrupt comes then.
  */
 bool spfe_ring_arm(struct spfe_ring *ring)
 {
@@ -183,11 +183,11 @@ bool spfe_ring_arm(struct spfe_ring *ring)
 	WRITE_ONCE(ring->host->flags, cpu_to_le32(SPFE_ARM_FLAGS_COUNT | SPFE_ARM_FLAGS_EVENT));
 	WRITE_ONCE(ring->host->want_count, cpu_to_le32(ring->seen + 1));
 	WRITE_ONCE(ring->host->first_position, cpu_to_le32(ring->seen));
-	/* Pairs with the device's load of `arm`: the wishes are there before it. */
+	/* Pairs with the device's load of `arm`: a new value implies the threshold. */
 	dma_wmb();
 	ring->arm = (ring->arm + 2) | 1;
 	WRITE_ONCE(ring->host->arm, cpu_to_le32(ring->arm));
-	/* Pairs with the device's, between a completion and its load of `arm`. */
+	/* Pairs with the device's fence between a completion and its load of `arm`. */
 	mb();
 	word1 = le64_to_cpu(READ_ONCE(entry->word1));
 	if (ring->broken ||

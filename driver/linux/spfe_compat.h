@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spfe: what differs between the kernels this driver is built for, 6.1 to 6.12. Each entry names
- * the first version that does without it; the rest of the driver is written for that version.
+ * spfe: differences between the kernels that this driver supports, 6.1 to 6.12. Each entry names
+ * the first version that no longer needs it; the rest of the driver uses the newer interface.
  */
 #ifndef SPFE_COMPAT_H
 #define SPFE_COMPAT_H
@@ -25,7 +25,7 @@ static inline void spfe_eventfd_signal(struct eventfd_ctx *context)
 #endif
 }
 
-/* 6.3: flags of a mapping are changed by functions. */
+/* 6.3: functions change the flags of a mapping. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)
 {
@@ -39,9 +39,9 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, vm_flags_t flags)
 #endif
 
 /*
- * Whether the CPU and the device could see different bytes at a mapped address: it is bounced, or
- * caches are in between. 6.10: dma_need_sync() looks at the mapping; before, it says yes to
- * everything behind an IOMMU.
+ * Whether the CPU and the device may see different bytes at a mapped address, because DMA is
+ * bounced or caches are not coherent. 6.10: dma_need_sync() inspects the mapping; older kernels
+ * return true for everything behind an IOMMU.
  */
 static inline bool spfe_dma_needs_sync(struct device *dev, dma_addr_t address)
 {
@@ -54,7 +54,7 @@ static inline bool spfe_dma_needs_sync(struct device *dev, dma_addr_t address)
 	return dma_need_sync(dev, address);
 }
 
-/* 6.4: devlink reload needs no announcement. */
+/* 6.4: devlink reload no longer has to be enabled. */
 static inline void spfe_devlink_allow_reload(struct devlink *devlink)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
@@ -62,7 +62,7 @@ static inline void spfe_devlink_allow_reload(struct devlink *devlink)
 #endif
 }
 
-/* 6.3: devlink names the driver itself. */
+/* 6.3: devlink fills in the name of the driver. */
 static inline int spfe_devlink_driver_name(struct devlink_info_req *request)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
@@ -72,7 +72,7 @@ static inline int spfe_devlink_driver_name(struct devlink_info_req *request)
 #endif
 }
 
-/* 6.10: a string of a trace event is assigned from what declared it. */
+/* 6.10: __assign_str() takes the source from the declaration of the string. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 10, 0)
 #define SPFE_TRACE_DEVICE(spfe) __assign_str(device, dev_name(&(spfe)->dev))
 #else

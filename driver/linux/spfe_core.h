@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spfe: what the files of the driver share.
+ * spfe: declarations shared by all files of the driver.
  *
- * Locks, the outermost first. Nobody takes one while holding one that is further down the list.
+ * Lock order, outermost first:
  *
  *	rtnl, devlink instance lock
- *	spfe_device.alive	every call on an open file reads, removal writes: after it the
- *				objects it finds are its own
- *	mmap_lock of a process	taken by the kernel round mmap(), by us in pinning and accounting
- *	spfe_device.lock	the command latch, tables and lists; all registers but doorbells
- *	spfe_vector.lock	the events of an interrupt; taken in the interrupt
+ *	spfe_device.alive	every call on an open file takes it for reading, removal for
+ *				writing: once removal has it, no call is running
+ *	mmap_lock of a process	taken by the kernel around mmap(), by the driver to pin and to
+ *				account
+ *	spfe_device.lock	protects the command latch, tables, lists and all registers except
+ *				doorbells
+ *	spfe_vector.lock	protects the events of one interrupt; also taken in hard interrupts
  *
- * So nothing that touches user memory, pins or accounts runs under spfe_device.lock: objects are
- * taken off the device under it (..._detach) and freed outside (..._free).
+ * Code that touches user memory, pins or accounts must therefore not hold spfe_device.lock. Objects
+ * leave the device under that lock (..._detach) and are freed without it (..._free).
  *
- * Lifetimes: spfe_device lives as long as its struct device, which the bus driver and each open
- * file hold. A client lives as long as its file; a mapping holds the file.
+ * Lifetimes: the bus driver and each open file hold a reference to struct device, which contains
+ * spfe_device. A client lives as long as its file; a mapping holds the file.
  */
 #ifndef SPFE_CORE_H
 #define SPFE_CORE_H
@@ -42,11 +44,11 @@
 
 #define SPFE_NAME "spfe"
 
-/* Interrupts the driver asks the bus for; events beyond share them. */
+/* Most interrupts the driver requests from the bus. Further events share them. */
 #define SPFE_VECTORS_MAX 64
-/* Events of one file: as many counts as the smallest page has room for. */
+/* Most events of one file: their counts must fit into the smallest page. */
 #define SPFE_EVENTS_MAX (4096 / sizeof(u32))
-/* The event that is the driver's own: it counts what happens to the device. */
+/* The event that the driver itself signals when the device fails or is reset. */
 #define SPFE_EVENT_OWN 0
 
 struct devlink;
@@ -57,20 +59,20 @@ struct spfe_netdev;
 
 enum spfe_state {
 	SPFE_WORKING,
-	SPFE_FAILED,	/* it stopped answering, or is being reset: a reset may bring it back */
-	SPFE_GONE,	/* it is not there any more */
+	SPFE_FAILED,	/* does not answer, or is being reset; a reset may recover it */
+	SPFE_GONE,	/* removed from the bus */
 };
 
-/* What the core needs of the bus. */
+/* Operations that depend on the bus. */
 struct spfe_bus_ops {
-	/* Keeps the device from the memory, also one that runs wild; false where the bus cannot. */
+	/* Blocks all DMA of the device, even of a faulty one. False if the bus cannot do that. */
 	bool (*dma_off)(struct spfe_device *spfe);
 	void (*dma_on)(struct spfe_device *spfe);
-	/* Resets the device from outside; calls spfe_stop() and spfe_restart(). */
+	/* Resets the device by means of the bus. Calls spfe_stop() and spfe_restart(). */
 	int (*reset)(struct spfe_device *spfe);
 };
 
-/* What the bus knows of a device. */
+/* Resources of a device as the bus found them. */
 struct spfe_resources {
 	struct device *parent;
 	void __iomem *regs;
@@ -81,13 +83,13 @@ struct spfe_resources {
 	unsigned int nirqs;
 };
 
-/* A port: where its blocks are, and what the driver wants it to be. */
+/* A port: the places of its register blocks, and the settings to apply after a reset. */
 struct spfe_port_info {
 	struct spfe_device *spfe;
 	u32 index;
 	u32 at;		/* byte offset of the port block */
-	u32 extra_at;	/* of its broadcast or time-code block, or 0 */
-	u32 mib_at;	/* of the first element of its information base, or 0 */
+	u32 extra_at;	/* byte offset of its broadcast or time-code block, or 0 */
+	u32 mib_at;	/* byte offset of the first element of its MIB, or 0 */
 	u32 mib_elements;
 	u32 kind;
 	u32 vcs;
@@ -102,38 +104,38 @@ struct spfe_port_info {
 	char name[16];
 };
 
-/* An interrupt, and the events that share it. */
+/* An interrupt and the events that share it. */
 struct spfe_vector {
 	struct spfe_device *spfe;
 	u32 index;
 	int irq;
 	bool requested;
-	u32 users;	/* events; under spfe_device.lock */
+	u32 users;	/* number of events; protected by spfe_device.lock */
 	spinlock_t lock;
 	struct list_head events;
-	bool fresh;	/* not one interrupt of its present use was seen; under lock */
-	u32 before;	/* signals the device had counted before this use */
+	bool fresh;	/* no interrupt seen since its first event came; protected by lock */
+	u32 before;	/* signals the device had counted when the first event came */
 	u64 fired;
 	char name[32];
 };
 
-/* A client in the kernel: called in the interrupt. */
+/* Callback of a client in the kernel, called in hard interrupt context. */
 typedef void (*spfe_notify_fn)(void *context);
 
 struct spfe_signal {
 	struct kref ref;
-	struct list_head node;	/* of the vector, under its lock */
+	struct list_head node;	/* in spfe_vector.events; protected by the lock of the vector */
 	struct spfe_vector *vector;
 	u32 id;
-	u32 *count;		/* one of the words user space reads */
-	bool dead;		/* destroyed: waiters leave */
+	u32 *count;		/* word in the counts page of the client, which user space reads */
+	bool dead;		/* destroyed: waiters return */
 	struct eventfd_ctx *eventfd;
 	wait_queue_head_t wait;
 	spfe_notify_fn notify;
 	void *context;
 };
 
-/* Contiguous memory of the driver. */
+/* Contiguous memory that the driver allocated. */
 struct spfe_chunk {
 	struct list_head node;
 	void *cpu;
@@ -141,7 +143,7 @@ struct spfe_chunk {
 	size_t size;
 };
 
-/* Memory the device may use. Either pinned pages of a process, or chunks. */
+/* Memory the device may access: either pinned pages of a process, or chunks. */
 struct spfe_region {
 	struct list_head node;
 	struct spfe_device *spfe;
@@ -150,14 +152,14 @@ struct spfe_region {
 	u32 domain;
 	u32 access;
 	u64 size;
-	u32 page_shift;		/* of the page list; 0 where it is one piece */
-	bool mapped;		/* the DMA mapping of pages exists */
-	bool indexed;		/* `index` is ours */
-	bool enabled;		/* the device knows it */
-	bool unsafe;		/* never freed: the device may still use it, unstoppably */
-	u64 offset;		/* for mmap, of chunks */
+	u32 page_shift;		/* page size of the page list; 0 if the region is contiguous */
+	bool mapped;		/* the pages are mapped for DMA */
+	bool indexed;		/* `index` is allocated */
+	bool enabled;		/* the device knows the region */
+	bool unsafe;		/* leaked on purpose: the device may still access it */
+	u64 offset;		/* mmap offset of chunks */
 	enum dma_data_direction direction;
-	struct mm_struct *mm;	/* whose locked memory it counts as */
+	struct mm_struct *mm;	/* process whose RLIMIT_MEMLOCK it counts against, or NULL */
 	unsigned long accounted;
 	struct page **pages;
 	unsigned long npages;
@@ -166,7 +168,7 @@ struct spfe_region {
 };
 
 struct spfe_queue_slot {
-	struct spfe_client *client;	/* whose it is, or NULL */
+	struct spfe_client *client;	/* owner, or NULL if free */
 	struct spfe_signal *event;
 };
 
@@ -175,19 +177,19 @@ struct spfe_client {
 	struct list_head node;
 	struct spfe_device *spfe;
 	u32 domain;
-	u32 epoch;		/* of the device, when the client came */
-	bool may_set;		/* ports: the file is open for writing */
-	struct mm_struct *mm;	/* the process that maps and registers, once there is one */
+	u32 epoch;		/* epoch of the device when the client was opened or reset */
+	bool may_set;		/* may change ports: the file is open for writing */
+	struct mm_struct *mm;	/* the one process that maps and registers memory, or NULL yet */
 	struct address_space *mapping;
 	struct list_head regions;
 	struct xarray events;
-	u32 *counts;		/* a page */
-	struct page *blank;	/* what mappings show once the device is gone */
+	u32 *counts;		/* one page: a count for each event */
+	struct page *blank;	/* zero page that mappings show once the device is gone */
 	u64 doorbell_offset;
 	u64 counts_offset;
 };
 
-/* How much there is of everything, for debugfs and for tests that look for leaks. */
+/* Numbers of live objects, for debugfs and for tests that look for leaks. */
 struct spfe_usage {
 	atomic_t clients;
 	atomic_t regions;
@@ -209,18 +211,18 @@ struct spfe_device {
 	u32 size;
 
 	struct rw_semaphore alive;
-	struct mutex lock;	/* see above */
+	struct mutex lock;	/* see the lock order above */
 	enum spfe_state state;
-	bool removed;		/* the bus driver let go: never works again */
-	bool stuck;		/* it failed, and was not reset since */
+	bool removed;		/* unbound from the bus: the device never works again */
+	bool stuck;		/* failed, and not reset since */
 	bool dma_is_off;
-	u32 epoch;		/* goes up with every reset */
-	u32 sequence;		/* last CFG_SEQ */
+	u32 epoch;		/* incremented by every reset */
+	u32 sequence;		/* last value written to CFG_SEQ */
 	u32 heartbeat;
 	u32 resets;
-	unsigned int missed;	/* looks at HEARTBEAT that found it unchanged */
+	unsigned int missed;	/* consecutive checks that found HEARTBEAT unchanged */
 
-	/* Fixed at probe. */
+	/* Read at probe, constant afterwards. */
 	u32 contract_version;
 	u32 capability;
 	u32 packet_max;
@@ -235,18 +237,18 @@ struct spfe_device {
 	u32 queue_at;
 	u32 region_at;
 	u32 event_at;
-	u32 statistics_at;	/* or 0 */
-	bool bounces;		/* user memory cannot be registered */
+	u32 statistics_at;	/* 0 if the device has no such block */
+	bool bounces;		/* DMA is bounced: user memory cannot be registered */
 
 	struct spfe_port_info *ports;
 	struct spfe_queue_slot *queues;
 	struct spfe_vector *vectors;
 	u32 nvectors;
-	u32 next_vector; /* where the search for a free one begins */
+	u32 next_vector; /* where the next search for a vector begins */
 	struct ida domains;
 	struct ida region_ids;
 	struct list_head clients;
-	u64 next_offset;	/* for mmap: never used again */
+	u64 next_offset;	/* next mmap offset; offsets are never reused */
 	u64 commands;
 
 	struct delayed_work watch;
@@ -260,7 +262,7 @@ struct spfe_device {
 	struct spfe_netdev *netdev;
 };
 
-/* What a queue is made of: as struct spfe_queue. */
+/* Parameters of a queue; the fields are those of struct spfe_queue. */
 struct spfe_queue_setup {
 	u32 port;
 	u32 vc;
@@ -294,26 +296,26 @@ static inline void spfe_write_pair(struct spfe_device *spfe, u32 offset, u64 val
 	spfe_write(spfe, offset + 4, upper_32_bits(value));
 }
 
-/* Rings a doorbell page; `value` is a contract doorbell. */
+/* Writes to a doorbell page; `value` is a doorbell as the contract defines it. */
 static inline void spfe_ring(struct spfe_device *spfe, u32 page, u64 value)
 {
 	writeq(value, spfe->regs + spfe->doorbell_at + page * spfe->doorbell_stride);
 }
 
-/* A capability of the device. */
+/* Whether the device has a capability. */
 static inline bool spfe_can(const struct spfe_device *spfe, u32 capability)
 {
 	return spfe->capability & capability;
 }
 
-/* In main: */
+/* main.c */
 struct spfe_device *spfe_probe(const struct spfe_resources *resources);
 void spfe_remove(struct spfe_device *spfe);
 
-/* In discover: */
+/* discover.c */
 int spfe_discover(struct spfe_device *spfe);
 
-/* In command: all under spfe_device.lock. */
+/* command.c; all callers hold spfe_device.lock. */
 int spfe_state_errno(const struct spfe_device *spfe);
 int spfe_status_errno(u32 status);
 const char *spfe_status_name(u32 status);
@@ -322,7 +324,7 @@ void spfe_command_start(struct spfe_device *spfe);
 u64 spfe_read_pair(struct spfe_device *spfe, u32 low);
 u64 spfe_time(struct spfe_device *spfe);
 
-/* In reset: */
+/* reset.c */
 void spfe_fail(struct spfe_device *spfe, enum spfe_state state, const char *why);
 const char *spfe_state_name(const struct spfe_device *spfe);
 void spfe_stop(struct spfe_device *spfe, const char *why);
@@ -333,7 +335,7 @@ void spfe_watch_start(struct spfe_device *spfe);
 void spfe_watch_stop(struct spfe_device *spfe);
 void spfe_watch_init(struct spfe_device *spfe);
 
-/* In port: */
+/* port.c */
 int spfe_ports_apply(struct spfe_device *spfe);
 int spfe_port_apply(struct spfe_device *spfe, u32 port);
 u32 spfe_port_state(struct spfe_device *spfe, u32 port);
@@ -342,11 +344,11 @@ int spfe_port_set(struct spfe_device *spfe, const struct spfe_port_set *set);
 int spfe_port_groups(struct spfe_device *spfe);
 int spfe_statistics_query(struct spfe_device *spfe, struct spfe_statistics *query);
 
-/* In mib: */
+/* mib.c */
 bool spfe_mib_fits(const struct spfe_port_info *port);
 int spfe_mib_access(struct spfe_device *spfe, struct spfe_mib *wish, bool may_set);
 
-/* In irq: */
+/* irq.c */
 int spfe_irq_setup(struct spfe_device *spfe, const struct spfe_resources *resources);
 void spfe_irq_free(struct spfe_device *spfe);
 void spfe_irq_restore(struct spfe_device *spfe);
@@ -359,7 +361,7 @@ void spfe_event_put(struct spfe_signal *event);
 void spfe_event_signal(struct spfe_signal *event);
 int spfe_event_wait(struct spfe_client *client, struct spfe_signal *event, struct spfe_wait *wait);
 
-/* In mem: where it says detach or enable, under spfe_device.lock. */
+/* mem.c; callers of enable, disable and detach hold spfe_device.lock. */
 struct spfe_region *spfe_region_pin(struct spfe_client *client, u64 address, u64 size, u32 access);
 struct spfe_region *spfe_region_alloc(struct spfe_client *client, u64 size, u32 access);
 int spfe_region_enable(struct spfe_client *client, struct spfe_region *region);
@@ -370,13 +372,13 @@ void spfe_regions_free(struct list_head *list);
 int spfe_region_mmap(struct spfe_region *region, struct vm_area_struct *vma, u64 offset);
 bool spfe_dma_bounces(struct spfe_device *spfe);
 
-/* In queue: all under spfe_device.lock. */
+/* queue.c; all callers hold spfe_device.lock. */
 int spfe_queue_create(struct spfe_client *client, const struct spfe_queue_setup *setup, u32 *queue,
 		      u32 *status);
 int spfe_queue_destroy(struct spfe_client *client, u32 queue);
 void spfe_queues_forget(struct spfe_device *spfe);
 
-/* In client: */
+/* client.c */
 struct spfe_client *spfe_client_open(struct spfe_device *spfe, struct address_space *mapping);
 void spfe_client_close(struct spfe_client *client);
 int spfe_client_check(const struct spfe_client *client);
@@ -386,34 +388,34 @@ void spfe_clients_tell(struct spfe_device *spfe);
 void spfe_clients_evict(struct spfe_device *spfe);
 void spfe_client_settle(struct mm_struct *mm);
 
-/* In map: */
+/* map.c */
 int spfe_mmap(struct file *file, struct vm_area_struct *vma);
 u64 spfe_map_offset(struct spfe_device *spfe, u64 size);
 u64 spfe_doorbell_bytes(const struct spfe_device *spfe);
 void spfe_region_unmap(struct spfe_client *client, const struct spfe_region *region);
 
-/* In cdev: */
+/* cdev.c */
 extern const struct file_operations spfe_file_operations;
 
-/* In devlink: */
+/* devlink.c */
 int spfe_devlink_register(struct spfe_device *spfe);
 void spfe_devlink_unregister(struct spfe_device *spfe);
 void spfe_devlink_report(struct spfe_device *spfe);
 
-/* In debugfs: */
+/* debugfs.c */
 void spfe_debugfs_init(void);
 void spfe_debugfs_exit(void);
 void spfe_debugfs_add(struct spfe_device *spfe);
 void spfe_debugfs_remove(struct spfe_device *spfe);
 
-/* In sysfs: */
+/* sysfs.c */
 extern const struct attribute_group spfe_attribute_group;
 
-/* In netdev: */
+/* netdev.c */
 int spfe_netdev_add(struct spfe_device *spfe);
 void spfe_netdev_remove(struct spfe_device *spfe);
 
-/* In pci and platform: */
+/* pci.c and platform.c */
 int spfe_pci_register(void);
 void spfe_pci_unregister(void);
 int spfe_platform_register(void);

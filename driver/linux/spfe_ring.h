@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spfe: one queue of a client in the kernel: rings and lines by the rules of the contract, with a
- * buffer for each entry. A ring has one user at a time. Across a bus both sides use full barriers
- * between their store and the load of the other's flag.
+ * spfe: a queue that the kernel uses: rings and lines as the contract defines them, with a buffer
+ * for each entry. Only one CPU uses a ring at a time. Both sides put a full fence between their
+ * store and the load of the other side's flag.
  */
 #ifndef SPFE_RING_H
 #define SPFE_RING_H
@@ -11,32 +11,32 @@
 
 struct spfe_ring {
 	struct spfe_device *spfe;
-	u32 queue;		/* context */
-	u32 log2;		/* of the entries of both rings */
-	u32 slot_bytes;		/* of a buffer: a power of two */
-	u32 posted;		/* positions run freely */
+	u32 queue;		/* number of the queue context */
+	u32 log2;		/* log2 of the number of entries of each ring */
+	u32 slot_bytes;		/* size of a buffer: a power of two */
+	u32 posted;		/* free-running position of the next submission */
 	u32 freed;
-	u32 seen;		/* completions */
+	u32 seen;		/* free-running position of the next completion */
 	u32 arm;
-	bool broken;		/* the device does not keep the contract */
+	bool broken;		/* the device has violated the contract */
 	struct spfe_submission *sq;
 	struct spfe_completion *cq;
 	struct spfe_host_line *host;
 	struct spfe_device_line *device;
-	u64 pool;		/* address of the first buffer, as entries name it */
+	u64 pool;		/* {key, offset} of the first buffer, as in ring entries */
 	void **slots;
 };
 
-/* A completion that was checked. */
+/* A completion that has been checked against the ring. */
 struct spfe_done {
 	u32 first;	/* position of the first entry it frees */
-	u32 entries;	/* how many */
+	u32 entries;	/* number of entries it frees */
 	u32 bytes;
 	u32 status;
 	u32 flags;
 };
 
-/* Entries that can be posted now. */
+/* Number of entries that can be posted now. */
 static inline u32 spfe_ring_room(const struct spfe_ring *ring)
 {
 	return BIT(ring->log2) - (ring->posted - ring->freed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spfe: tracepoints of the control path. There is none on the data path: the kernel is not there.
+ * spfe: tracepoints of the control path. The data path bypasses the kernel and has none.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM spfe

@@ -2,31 +2,32 @@
 /*
  * spfe: user interface of the SpaceFibre processor endpoint, /dev/spfeN.
  *
- * An open file is a client: it has a protection domain of its own, and everything it registers,
- * creates and allocates goes away when it is closed. The data path is not here: rings, doorbells
- * and packets are shared memory whose rules are in the contract (<spfe/contract.h>). Statuses,
- * queue kinds, options and access bits are the contract's numbers.
+ * An open file is a client. It has a protection domain of its own, and closing it releases
+ * everything that it has registered, created and allocated. The data path bypasses the kernel:
+ * rings, doorbells and packets are shared memory whose rules are in the contract
+ * (<spfe/spfe_hw.h>). Statuses, queue kinds, options and access bits are the contract's numbers.
  *
- * A file belongs to the process that maps or registers memory with it first; a child made by fork()
- * opens its own. To ring, store 64 bits (a contract doorbell) to the first word of the doorbell
- * page; where doorbell_bytes is 0, the pages of this machine are too large for the device. Memory
- * that was mapped from a device that is pulled out reads as zero afterwards.
+ * A file belongs to the process that first maps or registers memory with it. A child made by fork()
+ * must open a file of its own. To ring a doorbell, store 64 bits (a contract doorbell) to the first
+ * word of the doorbell page. If doorbell_bytes is 0, the pages of this machine are too large for
+ * the device. Memory mapped from a device that is removed reads as zero afterwards.
  *
- * Every structure has a fixed size and no holes. Reserved fields and unknown flags are zero, or the
- * call is EINVAL. Every call returns 0, or -1 with errno:
- *	EINVAL		a field is out of its range, a reserved one is not zero
- *	EFAULT		memory of the caller that is not there
+ * Every structure has a fixed size and no padding. Reserved fields and unknown flags must be zero,
+ * or the call fails with EINVAL. Every call returns 0, or -1 with errno:
+ *	EINVAL		a field is out of range, or a reserved one is not zero
+ *	EFAULT		the argument is not in memory of the caller
  *	ENOENT		no such port, queue, region or event of this file
- *	EBUSY		another file or the network interface holds it
- *	ENOMEM		no memory, or more than RLIMIT_MEMLOCK
+ *	EBUSY		another file or the network interface uses the object
+ *	ENOMEM		out of memory, or more than RLIMIT_MEMLOCK
  *	ENOSPC		no free region, queue context, event or domain
- *	EOPNOTSUPP	the device or the platform cannot do it
- *	EPERM		another process than the first that mapped or registered memory with this
- *			file, or a port is set by who may not
+ *	EOPNOTSUPP	the device or the platform does not support the call
+ *	EPERM		the file belongs to another process, or the caller may not change ports
  *	ENODEV		the device failed or is gone
- *	ESHUTDOWN	it was reset since the file was opened: SPFE_IOC_RESET, or open it again
- *	ETIMEDOUT	it did not answer a command
- *	EREMOTEIO	it refused a command: its status is in the structure, if that has a field
+ *	ESHUTDOWN	the device was reset since the file was opened: call SPFE_IOC_RESET or
+ *			open the device again
+ *	ETIMEDOUT	the device did not answer a command
+ *	EREMOTEIO	the device refused a command; the structure has the status if it has a
+ *			field for it
  *	ENOTTY		no such call
  */
 #ifndef _UAPI_LINUX_SPFE_H
@@ -35,13 +36,13 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
-/* Goes up when something is added; what is here keeps its meaning. */
+/* Incremented by additions. Existing definitions keep their meaning. */
 #define SPFE_UAPI_VERSION 1
 
 #define SPFE_IOC_MAGIC 0xBB
 
 /* spfe_info.flags */
-/* User memory cannot be registered (the platform bounces DMA): use SPFE_IOC_ALLOC. */
+/* User memory cannot be registered because the platform bounces DMA: use SPFE_IOC_ALLOC. */
 #define SPFE_INFO_BOUNCE 0x1
 
 struct spfe_info {
@@ -52,16 +53,17 @@ struct spfe_info {
 	__u32 ports;		/* out */
 	__u32 queues;		/* out: queue contexts */
 	__u32 regions;		/* out: entries of the region table */
-	__u32 events;		/* out: event vectors, that of the driver's own included */
+	__u32 events;		/* out: event vectors, including the one of the driver */
 	__u32 domain;		/* out: protection domain of this file */
-	__u32 doorbell_bytes;	/* out: bytes to map at doorbell_offset, see below */
-	__u32 counts_bytes;	/* out: bytes to map, read only, at counts_offset */
+	__u32 doorbell_bytes;	/* out: bytes to map at doorbell_offset, or 0 (see above) */
+	__u32 counts_bytes;	/* out: bytes to map read-only at counts_offset */
 	__u32 resets;		/* out: RESETS of the device */
 	__u64 doorbell_offset;	/* out: mmap offset of this file's doorbell page */
 	/*
-	 * out: mmap offset of the events' counts: a __u32 for each event, which goes up at every
-	 * interrupt. Event 0 is the driver's own: its count goes up when the device is lost or was
-	 * reset. Then all that was open is gone: every wait ends, and who polls finds it here.
+	 * out: mmap offset of the event counts, a __u32 for each event. Every interrupt increments
+	 * the counts of its events. Event 0 belongs to the driver: its count rises when the device
+	 * fails, goes away or is reset. All objects of the file are then gone and every wait ends.
+	 * A program that polls must check this count.
 	 */
 	__u64 counts_offset;
 	__u64 packet_max;	/* out: PACKET_MAX of the device */
@@ -103,7 +105,7 @@ struct spfe_port {
 
 struct spfe_port_set {
 	__u32 port; /* in */
-	__u32 what; /* in: SPFE_PORT_*; needs CAP_NET_ADMIN or write permission on the file */
+	__u32 what; /* in: SPFE_PORT_*; needs CAP_NET_ADMIN or a file open for writing */
 	__u32 link_start;
 	__u32 vc;
 	__u32 priority; /* 0, the most urgent, to 15 */
@@ -112,24 +114,24 @@ struct spfe_port_set {
 };
 
 /*
- * Memory of the caller, pinned until it is unregistered or the file is closed. It counts against
- * RLIMIT_MEMLOCK. addr is a multiple of the page size; size too.
+ * Registers memory of the caller. It stays pinned until it is unregistered or the file is closed,
+ * and counts against RLIMIT_MEMLOCK. addr and size are multiples of the page size.
  */
 struct spfe_register {
 	__u64 addr;   /* in */
 	__u64 size;   /* in */
 	__u32 access; /* in: access bits of the contract */
 	__u32 flags;  /* in: zero */
-	__u32 key;    /* out: what ring entries name it by */
+	__u32 key;    /* out: names the region in ring entries */
 	__u32 reserved;
 };
 
 /*
- * Memory of the driver for rings, lines, times and buffers, which is right on every platform; map
- * it at offset.
+ * Allocates memory for rings, lines, time stamps and buffers that works on every platform. Map it
+ * at offset.
  */
 struct spfe_alloc {
-	__u64 size;   /* in: rounded up to pages; out: what it became */
+	__u64 size;   /* in: bytes; out: rounded up to whole pages */
 	__u32 access; /* in */
 	__u32 flags;  /* in: zero */
 	__u64 offset; /* out: for mmap */
@@ -142,21 +144,18 @@ struct spfe_key {
 	__u32 reserved;
 };
 
-/*
- * An event: what a queue that has something to tell interrupts. Events may share an interrupt of
- * the device.
- */
+/* An event that queues of this file may signal. Events may share an interrupt of the device. */
 struct spfe_event {
-	__s32 eventfd; /* in: written for every interrupt; -1 for none */
+	__s32 eventfd; /* in: eventfd to signal on every interrupt, or -1 */
 	__u32 flags;   /* in: zero */
 	__u32 event;   /* in for EVENT_DESTROY, out for EVENT_CREATE */
 	__u32 reserved;
 };
 
-/* Waits until the count of an event is not `seen`. EINTR, ETIMEDOUT. */
+/* Waits until the count of an event differs from `seen`. Also returns EINTR and ETIMEDOUT. */
 struct spfe_wait {
 	__u32 event;	    /* in */
-	__u32 seen;	    /* in: count the caller has seen; out: count now */
+	__u32 seen;	    /* in: count that the caller has seen; out: current count */
 	__s64 deadline_ns;  /* in: CLOCK_MONOTONIC; negative for never */
 };
 
@@ -203,7 +202,7 @@ struct spfe_mib {
 	__u32 item;    /* in: mib_item */
 	__u32 element; /* in: lane or virtual channel; 0 for an item of the link */
 	__u32 flags;   /* in: SPFE_MIB_SET or 0 */
-	__u64 value;   /* in to set, out to get; ENOENT where PRESENT says there is none */
+	__u64 value;   /* in to set, out to read; ENOENT if PRESENT lacks the item */
 	__u32 status;  /* out: CFG_STATUS where the device refused (EREMOTEIO) */
 	__u32 reserved;
 };
@@ -217,22 +216,22 @@ struct spfe_mib {
 #define SPFE_IOC_PORT_SET _IOW(SPFE_IOC_MAGIC, 0x03, struct spfe_port_set)
 #define SPFE_IOC_REGISTER _IOWR(SPFE_IOC_MAGIC, 0x04, struct spfe_register)
 #define SPFE_IOC_ALLOC _IOWR(SPFE_IOC_MAGIC, 0x05, struct spfe_alloc)
-/* Both kinds of memory; EBUSY while a queue has rings in it. */
+/* For both kinds of memory. Returns EBUSY while a queue has rings in the region. */
 #define SPFE_IOC_UNREGISTER _IOW(SPFE_IOC_MAGIC, 0x06, struct spfe_key)
 #define SPFE_IOC_EVENT_CREATE _IOWR(SPFE_IOC_MAGIC, 0x07, struct spfe_event)
 #define SPFE_IOC_EVENT_DESTROY _IOW(SPFE_IOC_MAGIC, 0x08, struct spfe_event)
 #define SPFE_IOC_WAIT _IOWR(SPFE_IOC_MAGIC, 0x09, struct spfe_wait)
-/* An event: as if it had interrupted. */
+/* Signals an event as an interrupt would. */
 #define SPFE_IOC_WAKE _IOW(SPFE_IOC_MAGIC, 0x0a, struct spfe_index)
 #define SPFE_IOC_QUEUE_CREATE _IOWR(SPFE_IOC_MAGIC, 0x0b, struct spfe_queue)
 #define SPFE_IOC_QUEUE_DESTROY _IOW(SPFE_IOC_MAGIC, 0x0c, struct spfe_index)
 #define SPFE_IOC_STATISTICS _IOWR(SPFE_IOC_MAGIC, 0x0d, struct spfe_statistics)
 #define SPFE_IOC_MIB _IOWR(SPFE_IOC_MAGIC, 0x0f, struct spfe_mib)
 /*
- * Everything of this file goes; the file stays, and is right again after ESHUTDOWN. What was
- * pending in its queues is not completed: the program returns it to itself, with DEVICE_RESET, from
- * what its rings show once the queues are destroyed. For that, memory of SPFE_IOC_ALLOC stays
- * mapped until it is unregistered; the device has it no more.
+ * Releases all objects of this file and makes the file usable again after ESHUTDOWN. Pending
+ * submissions get no completions: the program itself completes them with DEVICE_RESET, from the
+ * state of its rings once the queues are destroyed. To allow this, memory of SPFE_IOC_ALLOC stays
+ * allocated and mapped until it is unregistered, although the device no longer has access.
  */
 #define SPFE_IOC_RESET _IO(SPFE_IOC_MAGIC, 0x0e)
 
