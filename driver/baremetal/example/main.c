@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The driver without an operating system: two endpoints that are joined by a network. Packets go in groups from one to
- * the other, broadcast messages on port 0, time-codes on port 1 if there is one. Prints TAP.
+ * Example and test for an emulated machine with two endpoints on one network. Sends groups of
+ * packets from one to the other, broadcast messages on port 0, and time-codes on port 1 if there is
+ * one. Prints TAP.
  */
 
 #include "virt.h"
@@ -16,7 +17,7 @@
 #define SOON 20000000000ULL
 
 static struct spfe_device a, b;
-/* What the devices may touch: rings, buffers, the packed area. */
+/* Memory that the devices may access: rings, buffers, the packed area. */
 static _Alignas(4096) struct {
 	_Alignas(64) uint8_t tx[SPFE_QUEUE_BYTES(LOG2)];
 	_Alignas(64) uint8_t rx[SPFE_QUEUE_BYTES(LOG2)];
@@ -75,7 +76,7 @@ static bool matches(const uint8_t *bytes, uint32_t packet)
 	return true;
 }
 
-/* One group; false if it did not arrive whole. */
+/* Sends one group. False if it does not arrive complete. */
 static bool send_group(struct spfe_queue *tx, struct spfe_queue *rx, uint32_t first)
 {
 	struct spfe_done done;
@@ -84,26 +85,30 @@ static bool send_group(struct spfe_queue *tx, struct spfe_queue *rx, uint32_t fi
 	for (i = 0; i < GROUP; i++) {
 		fill(memory.from[i], first + i);
 		if (!good(spfe_rx_post(rx, at_b, memory.to[i], BYTES)) ||
-		    !good(spfe_tx_post(tx, at_a, memory.from[i], BYTES, i + 1 == GROUP ? SPFE_SIGNAL : 0)))
+		    !good(spfe_tx_post(tx, at_a, memory.from[i], BYTES,
+				       i + 1 == GROUP ? SPFE_SIGNAL : 0)))
 			return false;
 	}
 	spfe_commit(rx);
 	spfe_commit(tx);
 	for (i = 0; i < GROUP; i++)
-		if (!spfe_wait(rx, SOON) || !spfe_poll(rx, &done) || !good(done.status) || done.bytes != BYTES ||
-		    !matches(memory.to[i], first + i))
+		if (!spfe_wait(rx, SOON) || !spfe_poll(rx, &done) || !good(done.status) ||
+		    done.bytes != BYTES || !matches(memory.to[i], first + i))
 			return false;
-	/* One completion for all of them. */
-	return spfe_wait(tx, SOON) && spfe_poll(tx, &done) && good(done.status) && done.freed == GROUP;
+	/* The whole group has one completion. */
+	return spfe_wait(tx, SOON) && spfe_poll(tx, &done) && good(done.status) &&
+	       done.freed == GROUP;
 }
 
 static bool packets(void)
 {
-	struct spfe_queue_options for_tx = options(at_a, memory.tx), for_rx = options(at_b, memory.rx);
+	struct spfe_queue_options for_tx = options(at_a, memory.tx),
+				  for_rx = options(at_b, memory.rx);
 	struct spfe_queue tx, rx;
 	uint32_t group;
 
-	if (!good(spfe_tx_open(&a, &tx, 0, 0, &for_tx)) || !good(spfe_rx_open(&b, &rx, 0, 0, &for_rx)))
+	if (!good(spfe_tx_open(&a, &tx, 0, 0, &for_tx)) ||
+	    !good(spfe_rx_open(&b, &rx, 0, 0, &for_rx)))
 		return false;
 	for (group = 0; group < GROUPS; group++)
 		if (!send_group(&tx, &rx, group * GROUP))
@@ -113,7 +118,8 @@ static bool packets(void)
 
 static bool packed(void)
 {
-	struct spfe_queue_options for_tx = options(at_a, memory.tx), for_rx = options(at_b, memory.rx);
+	struct spfe_queue_options for_tx = options(at_a, memory.tx),
+				  for_rx = options(at_b, memory.rx);
 	uint32_t got = 0, group;
 	struct spfe_record record;
 	struct spfe_queue tx, rx;
@@ -154,8 +160,9 @@ static bool messages(uint32_t port, bool time_codes)
 	    !good(spfe_message_rx_open(&b, &rx, port, 0, &for_rx)))
 		return false;
 	for (i = 0; i < MESSAGES; i++) {
-		if (!good(time_codes ? spfe_time_code_post(&tx, (uint8_t)i, 0) :
-				       spfe_broadcast_post(&tx, 3, 0x20, 0x1122334455667700ULL + i)))
+		if (!good(time_codes
+				  ? spfe_time_code_post(&tx, (uint8_t)i, 0)
+				  : spfe_broadcast_post(&tx, 3, 0x20, 0x1122334455667700ULL + i)))
 			return false;
 		spfe_commit(&tx);
 		if (!spfe_wait(&rx, SOON) || !spfe_message_poll(&rx, &message) ||
@@ -171,12 +178,16 @@ int main(void)
 	const uint32_t access = SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE;
 	void *registers[2];
 
-	if (!report(find_devices(SPFE_PCI_VENDOR, SPFE_PCI_DEVICE, registers, 2) == 2, "two endpoints on the bus"))
+	if (!report(find_devices(SPFE_PCI_VENDOR, SPFE_PCI_DEVICE, registers, 2) == 2,
+		    "two endpoints on the bus"))
 		return 1;
-	if (!report(good(spfe_open(&a, registers[0])) && good(spfe_open(&b, registers[1])), "both are opened"))
+	if (!report(good(spfe_open(&a, registers[0])) && good(spfe_open(&b, registers[1])),
+		    "both are opened"))
 		return 1;
-	if (!report(good(spfe_region_add(&a, &memory, (uintptr_t)&memory, sizeof(memory), access, &at_a)) &&
-			    good(spfe_region_add(&b, &memory, (uintptr_t)&memory, sizeof(memory), access, &at_b)),
+	if (!report(good(spfe_region_add(&a, &memory, (uintptr_t)&memory, sizeof(memory), access,
+					 &at_a)) &&
+			    good(spfe_region_add(&b, &memory, (uintptr_t)&memory, sizeof(memory),
+						 access, &at_b)),
 		    "memory is registered"))
 		return 1;
 	report(packets(), "packets in groups");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Entry on a 64-bit ARM machine of QEMU: one processor, no MMU, memory after .bss is the stack. */
+/* Entry on a 64-bit ARM machine of QEMU: one processor, MMU off, stack behind .bss. */
 	.section .text.start, "ax"
 	.global _start
 _start:
@@ -26,7 +26,7 @@ run:
 	bl	main
 	b	power_off
 
-/* Every exception: say so, end. */
+/* All exceptions are reported and end the machine. */
 	.balign 2048
 vectors:
 	.rept	16

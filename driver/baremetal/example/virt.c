@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The machine: its serial port, timer, PCI bus; the driver's three hooks. */
+/* The emulated machine: serial port, timer and PCI bus, and the three hooks of the driver. */
 
 #include "virt.h"
 
@@ -8,8 +8,8 @@
 #define UART_DATA ((volatile uint32_t *)0x09000000)
 #define UART_FLAGS ((volatile uint32_t *)0x09000018)
 #define UART_FULL (1U << 5)
-#define CONFIGURATION 0x3f000000UL /* a page a function */
-#define WINDOW 0x10000000UL /* for BARs */
+#define CONFIGURATION 0x3f000000UL /* PCI configuration space: one page per function */
+#define WINDOW 0x10000000UL /* address space for BARs */
 #define FUNCTION_BYTES 0x1000UL
 #define SLOTS 32
 #define SLOT_FUNCTIONS 8
@@ -52,7 +52,7 @@ void report_fault(uint64_t syndrome, uint64_t address)
 	print("\n");
 }
 
-/* Called by what the compiler makes of copies. */
+/* The compiler emits calls to these functions. */
 void *memset(void *to, int value, unsigned long bytes);
 void *memset(void *to, int value, unsigned long bytes)
 {
@@ -76,7 +76,8 @@ void *memcpy(void *to, const void *from, unsigned long bytes)
 
 static volatile uint32_t *configuration(uint32_t slot, uint32_t offset)
 {
-	return (volatile uint32_t *)(CONFIGURATION + slot * SLOT_FUNCTIONS * FUNCTION_BYTES + offset);
+	return (volatile uint32_t *)(CONFIGURATION + slot * SLOT_FUNCTIONS * FUNCTION_BYTES +
+				     offset);
 }
 
 uint32_t find_devices(uint16_t vendor, uint16_t device, void *registers[], uint32_t most)

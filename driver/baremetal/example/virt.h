@@ -9,8 +9,9 @@ void print(const char *text);
 void print_number(uint64_t value);
 
 /*
- * Looks for functions with this vendor and device number on PCI bus 0, gives each a place for BAR 0 and lets it access
- * memory. Returns how many there are, `most` at most; their registers in `registers`.
+ * Finds functions with this vendor and device number on PCI bus 0, assigns an address to BAR 0 of
+ * each and enables bus mastering. Stores their registers in `registers`. Returns how many it found,
+ * at most `most`.
  */
 uint32_t find_devices(uint16_t vendor, uint16_t device, void *registers[], uint32_t most);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The device: its list of register blocks, its command latch, its ports. */
+/* The device: discovery of its register blocks, the command latch, ports. */
 
 #include "internal.h"
 
-/* Blocks a device may have: more is a list that goes in circles. */
+/* Most register blocks of a device. A longer list must be circular. */
 #define BLOCKS_MAX 256
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -13,7 +13,7 @@ static uint32_t read_global(struct spfe_device *device, uint32_t offset)
 	return spfe_platform_read(device->registers, offset);
 }
 
-/* Takes note of one block; false if the device has more ports than there is room for. */
+/* Records one block. False if the device has more ports than SPFE_PORTS_MAX. */
 static void note_block(struct spfe_device *device, uint32_t type, uint32_t at, uint32_t instance)
 {
 	switch (type) {
@@ -38,12 +38,12 @@ static void note_block(struct spfe_device *device, uint32_t type, uint32_t at, u
 	case SPFE_BLOCK_TYPE_STATISTICS:
 		device->statistics_block = at;
 		break;
-	default: /* newer than this driver */
+	default: /* block type of a newer contract */
 		break;
 	}
 }
 
-/* Walks the list of blocks; each lies behind the one before it. */
+/* Walks the list of blocks. Each block must follow the previous one in the address space. */
 static enum spfe_status walk_blocks(struct spfe_device *device)
 {
 	uint32_t at = 0, next, type, blocks;
@@ -67,11 +67,15 @@ static enum spfe_status read_port(struct spfe_device *device, struct spfe_port *
 
 	if (port->block == 0)
 		return SPFE_STATUS_BAD_FIELD;
-	port->kind = (enum spfe_port_kind)spfe_platform_read(registers, port->block + SPFE_PORT_BLOCK_KIND);
+	port->kind = (enum spfe_port_kind)spfe_platform_read(registers,
+							     port->block + SPFE_PORT_BLOCK_KIND);
 	port->vcs = spfe_platform_read(registers, port->block + SPFE_PORT_BLOCK_VCS);
-	port->first_queue = spfe_platform_read(registers, port->block + SPFE_PORT_BLOCK_FIRST_QUEUE);
-	port->queue_count = spfe_platform_read(registers, port->block + SPFE_PORT_BLOCK_QUEUE_COUNT);
-	if (port->vcs > SPFE_VC_MAX || port->queue_count < 2 * port->vcs || port->first_queue > device->queues ||
+	port->first_queue =
+		spfe_platform_read(registers, port->block + SPFE_PORT_BLOCK_FIRST_QUEUE);
+	port->queue_count =
+		spfe_platform_read(registers, port->block + SPFE_PORT_BLOCK_QUEUE_COUNT);
+	if (port->vcs > SPFE_VC_MAX || port->queue_count < 2 * port->vcs ||
+	    port->first_queue > device->queues ||
 	    port->queue_count > device->queues - port->first_queue)
 		return SPFE_STATUS_BAD_FIELD;
 	return SPFE_STATUS_OK;
@@ -86,7 +90,8 @@ enum spfe_status spfe_open(struct spfe_device *device, void *registers)
 	if (read_global(device, SPFE_GLOBAL_BLOCK_MAGIC) == SPFE_GONE)
 		return SPFE_STATUS_DEVICE_GONE;
 	if (read_global(device, SPFE_GLOBAL_BLOCK_MAGIC) != SPFE_CONTRACT_MAGIC ||
-	    read_global(device, SPFE_GLOBAL_BLOCK_CONTRACT_VERSION) >> 16 != SPFE_CONTRACT_VERSION_MAJOR)
+	    read_global(device, SPFE_GLOBAL_BLOCK_CONTRACT_VERSION) >> 16 !=
+		    SPFE_CONTRACT_VERSION_MAJOR)
 		return SPFE_STATUS_BAD_VERSION;
 	device->capability = read_global(device, SPFE_GLOBAL_BLOCK_CAPABILITY);
 	device->ports = read_global(device, SPFE_GLOBAL_BLOCK_PORTS);
@@ -100,7 +105,8 @@ enum spfe_status spfe_open(struct spfe_device *device, void *registers)
 	status = walk_blocks(device);
 	if (status != SPFE_STATUS_OK)
 		return status;
-	if (device->queue_block == 0 || device->region_block == 0 || device->event_block == 0 || device->doorbell == 0)
+	if (device->queue_block == 0 || device->region_block == 0 || device->event_block == 0 ||
+	    device->doorbell == 0)
 		return SPFE_STATUS_BAD_FIELD;
 	for (i = 0; i < device->ports; i++) {
 		status = read_port(device, &device->port[i]);
@@ -121,19 +127,21 @@ enum spfe_status spfe_command(struct spfe_device *device, enum spfe_command comm
 	device->sequence++;
 	if (device->sequence == 0)
 		device->sequence = 1;
-	/* What the device is going to read in memory goes before. */
+	/* Memory that the device reads because of the command must be visible first. */
 	spfe_platform_barrier();
 	spfe_platform_write(registers, SPFE_GLOBAL_BLOCK_CFG_COMMAND, command);
 	spfe_platform_write(registers, SPFE_GLOBAL_BLOCK_CFG_INDEX, index);
 	spfe_platform_write(registers, SPFE_GLOBAL_BLOCK_CFG_SEQ, device->sequence);
 	spfe_platform_write(registers, device->doorbell + 4, 0);
-	spfe_platform_write(registers, device->doorbell, (uint32_t)SPFE_DOORBELL_KIND_LATCH << SPFE_DOORBELL_KIND_SHIFT);
+	spfe_platform_write(registers, device->doorbell,
+			    (uint32_t)SPFE_DOORBELL_KIND_LATCH << SPFE_DOORBELL_KIND_SHIFT);
 	start = spfe_platform_time_ns();
 	do {
 		answer = spfe_platform_read(registers, SPFE_GLOBAL_BLOCK_CFG_ACK);
 		if (answer == device->sequence) {
 			spfe_platform_barrier();
-			return (enum spfe_status)spfe_platform_read(registers, SPFE_GLOBAL_BLOCK_CFG_STATUS);
+			return (enum spfe_status)spfe_platform_read(registers,
+								    SPFE_GLOBAL_BLOCK_CFG_STATUS);
 		}
 	} while (answer != SPFE_GONE && spfe_platform_time_ns() - start < SPFE_COMMAND_TIMEOUT_NS);
 	device->gone = true;
@@ -161,7 +169,7 @@ bool spfe_is_alive(struct spfe_device *device)
 uint64_t spfe_device_time_ns(struct spfe_device *device)
 {
 	uint32_t high, low, again = read_global(device, SPFE_GLOBAL_BLOCK_TIME_HI);
-	int tries = 3; /* the high word changes every 4.3 s */
+	int tries = 3; /* the upper word changes every 4.3 s only */
 
 	do {
 		high = again;
@@ -176,7 +184,8 @@ static struct spfe_port *find_port(struct spfe_device *device, uint32_t port)
 	return port < device->ports ? &device->port[port] : NULL;
 }
 
-enum spfe_status spfe_port_state(struct spfe_device *device, uint32_t port, enum spfe_port_state *state)
+enum spfe_status spfe_port_state(struct spfe_device *device, uint32_t port,
+				 enum spfe_port_state *state)
 {
 	struct spfe_port *found = find_port(device, port);
 	uint32_t value;
@@ -200,7 +209,8 @@ enum spfe_status spfe_port_start(struct spfe_device *device, uint32_t port, bool
 	return spfe_command(device, SPFE_COMMAND_PORT_CONFIGURE, port);
 }
 
-enum spfe_status spfe_port_priority(struct spfe_device *device, uint32_t port, uint32_t vc, uint32_t priority)
+enum spfe_status spfe_port_priority(struct spfe_device *device, uint32_t port, uint32_t vc,
+				    uint32_t priority)
 {
 	struct spfe_port *found = find_port(device, port);
 	uint32_t at, value, shift = vc % 8 * 4;
@@ -223,7 +233,8 @@ enum spfe_status spfe_event_enable(struct spfe_device *device, uint32_t vector, 
 
 	if (vector >= device->events)
 		return SPFE_STATUS_NOT_FOUND;
-	spfe_platform_write(device->registers, device->event_block + element + SPFE_EVENT_BLOCK_ENABLE, enable);
+	spfe_platform_write(device->registers,
+			    device->event_block + element + SPFE_EVENT_BLOCK_ENABLE, enable);
 	return spfe_command(device, SPFE_COMMAND_NOP, 0);
 }
 

@@ -6,8 +6,8 @@
 #define TIME_MAX 63
 #define TIME_FLAGS_MAX 3
 
-static enum spfe_status stage_message(struct spfe_queue *queue, uint64_t data, uint32_t channel, uint32_t type,
-				      enum spfe_message_kind kind)
+static enum spfe_status stage_message(struct spfe_queue *queue, uint64_t data, uint32_t channel,
+				      uint32_t type, enum spfe_message_kind kind)
 {
 	if (spfe_room(queue) == 0)
 		return SPFE_STATUS_NO_RESOURCES;
@@ -18,7 +18,8 @@ static enum spfe_status stage_message(struct spfe_queue *queue, uint64_t data, u
 	return SPFE_STATUS_OK;
 }
 
-enum spfe_status spfe_broadcast_post(struct spfe_queue *queue, uint8_t channel, uint8_t type, uint64_t data)
+enum spfe_status spfe_broadcast_post(struct spfe_queue *queue, uint8_t channel, uint8_t type,
+				     uint64_t data)
 {
 	return stage_message(queue, data, channel, type, SPFE_MESSAGE_KIND_BROADCAST);
 }
@@ -27,7 +28,8 @@ enum spfe_status spfe_time_code_post(struct spfe_queue *queue, uint8_t time, uin
 {
 	if (time > TIME_MAX || flags > TIME_FLAGS_MAX)
 		return SPFE_STATUS_BAD_FIELD;
-	return stage_message(queue, (uint64_t)(flags << 6 | time), 0, 0, SPFE_MESSAGE_KIND_TIME_CODE);
+	return stage_message(queue, (uint64_t)(flags << 6 | time), 0, 0,
+			     SPFE_MESSAGE_KIND_TIME_CODE);
 }
 
 bool spfe_message_poll(struct spfe_queue *queue, struct spfe_received *message)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Packed receive: records back to back in one area, reported in runs. */
+/* Packed receive: the device stores records one after another and reports runs of them. */
 
 #include "internal.h"
 
-/* Places the run of the next completion; false if there is none. */
+/* Starts reading the run of the next completion. False if there is no completion. */
 static bool next_run(struct spfe_queue *queue)
 {
 	uint32_t entry[4], offset, skipped = 0;
@@ -30,7 +30,8 @@ static bool next_run(struct spfe_queue *queue)
 
 static uint32_t read_le32(const uint8_t *bytes)
 {
-	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+	       (uint32_t)bytes[3] << 24;
 }
 
 bool spfe_packed_next(struct spfe_queue *queue, struct spfe_record *record)
@@ -45,7 +46,8 @@ bool spfe_packed_next(struct spfe_queue *queue, struct spfe_record *record)
 	length = queue->run < SPFE_PACKED_HEADER_BYTES ? UINT32_MAX : read_le32(header);
 	if (length > SPFE_PACKET_MAX_BYTES)
 		goto broken;
-	total = (SPFE_PACKED_HEADER_BYTES + length + SPFE_PACKED_ALIGN - 1) & ~(SPFE_PACKED_ALIGN - 1);
+	total = (SPFE_PACKED_HEADER_BYTES + length + SPFE_PACKED_ALIGN - 1) &
+		~(SPFE_PACKED_ALIGN - 1);
 	if (total > queue->run)
 		goto broken;
 	*record = (struct spfe_record){
@@ -64,12 +66,13 @@ broken:
 
 void spfe_packed_release(struct spfe_queue *queue)
 {
-	/* One that is being read is given back with the next. */
+	/* A run that is still being read is released later, together with the next one. */
 	if (queue->owed == 0 || queue->run != 0 || queue->kind != SPFE_QUEUE_KIND_RX_PACKED)
 		return;
-	spfe_stage(queue, (uint64_t)queue->owed << SPFE_RELEASE_COMPLETIONS_SHIFT | queue->owed_bytes, 0,
+	spfe_stage(queue,
+		   (uint64_t)queue->owed << SPFE_RELEASE_COMPLETIONS_SHIFT | queue->owed_bytes, 0,
 		   SPFE_ENTRY_TYPE_RELEASE);
-	/* A release has no completion: credit makes sure that the ring has room (contract, "Credit"). */
+	/* A release has no completion. Credit guarantees room in the ring (contract, "Credit"). */
 	queue->freed++;
 	queue->owed = 0;
 	queue->owed_bytes = 0;

@@ -3,8 +3,8 @@
 
 #include "internal.h"
 
-static enum spfe_status stage_bytes(struct spfe_queue *queue, const struct spfe_region *region, const void *bytes,
-				    uint32_t length, uint32_t flags)
+static enum spfe_status stage_bytes(struct spfe_queue *queue, const struct spfe_region *region,
+				    const void *bytes, uint32_t length, uint32_t flags)
 {
 	enum spfe_status status;
 	uint64_t address;
@@ -22,18 +22,20 @@ static enum spfe_status stage_bytes(struct spfe_queue *queue, const struct spfe_
 	return SPFE_STATUS_OK;
 }
 
-enum spfe_status spfe_tx_post(struct spfe_queue *queue, const struct spfe_region *region, const void *bytes,
-			      uint32_t length, uint32_t flags)
+enum spfe_status spfe_tx_post(struct spfe_queue *queue, const struct spfe_region *region,
+			      const void *bytes, uint32_t length, uint32_t flags)
 {
 	return stage_bytes(queue, region, bytes, length, SPFE_ENTRY_TYPE_DATA | flags);
 }
 
-enum spfe_status spfe_rx_post(struct spfe_queue *queue, const struct spfe_region *region, void *bytes, uint32_t length)
+enum spfe_status spfe_rx_post(struct spfe_queue *queue, const struct spfe_region *region,
+			      void *bytes, uint32_t length)
 {
 	return stage_bytes(queue, region, bytes, length, SPFE_ENTRY_TYPE_BUFFER);
 }
 
-enum spfe_status spfe_tx_inline(struct spfe_queue *queue, const void *bytes, uint32_t length, uint32_t flags)
+enum spfe_status spfe_tx_inline(struct spfe_queue *queue, const void *bytes, uint32_t length,
+				uint32_t flags)
 {
 	const uint8_t *from = bytes;
 	uint64_t data = 0;
@@ -54,8 +56,9 @@ enum spfe_status spfe_tx_inline(struct spfe_queue *queue, const void *bytes, uin
 	return SPFE_STATUS_OK;
 }
 
-enum spfe_status spfe_tx_burst(struct spfe_queue *queue, const struct spfe_region *region, const void *bytes,
-			       uint32_t length, uint32_t stride, uint32_t count, uint32_t flags)
+enum spfe_status spfe_tx_burst(struct spfe_queue *queue, const struct spfe_region *region,
+			       const void *bytes, uint32_t length, uint32_t stride, uint32_t count,
+			       uint32_t flags)
 {
 	enum spfe_status status;
 	uint64_t address, span;
@@ -74,6 +77,7 @@ enum spfe_status spfe_tx_burst(struct spfe_queue *queue, const struct spfe_regio
 	if (spfe_room(queue) < 2)
 		return SPFE_STATUS_NO_RESOURCES;
 	spfe_stage(queue, address, length, SPFE_ENTRY_TYPE_BURST | flags);
-	spfe_stage(queue, (uint64_t)count << SPFE_BURST_EXT_COUNT_SHIFT | stride, 0, SPFE_ENTRY_TYPE_BURST_EXT);
+	spfe_stage(queue, (uint64_t)count << SPFE_BURST_EXT_COUNT_SHIFT | stride, 0,
+		   SPFE_ENTRY_TYPE_BURST_EXT);
 	return SPFE_STATUS_OK;
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Equal buffers in static memory: what was given back last is taken first, while it is still in the cache. */
+/* A pool of equal buffers in static memory. Last in, first out, so buffers stay in the cache. */
 
 #include "internal.h"
 
 #define TAKEN 0xffffU
 
-void spfe_pool_init(struct spfe_pool *pool, void *memory, uint32_t bytes, uint16_t *list, uint16_t count)
+void spfe_pool_init(struct spfe_pool *pool, void *memory, uint32_t bytes, uint16_t *list,
+		    uint16_t count)
 {
 	uint16_t i;
 
-	*pool = (struct spfe_pool){ .memory = memory, .bytes = bytes, .count = count, .list = list };
-	/* list[i] is the free buffer before i, so that one look says whether a buffer is free. */
+	*pool = (struct spfe_pool){.memory = memory, .bytes = bytes, .count = count, .list = list};
+	/* list[i] names the free buffer after i. It is TAKEN for a buffer in use. */
 	pool->free = 0;
 	for (i = 0; i < count; i++)
 		list[i] = (uint16_t)(i + 1 < count ? i + 1 : count);

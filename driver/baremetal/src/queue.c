@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Queues: rings and lines in memory, entries staged and published as groups, completions, waiting.
+ * Queues: rings and lines in memory, submissions in groups, completions, waiting.
  *
- * Entries are stored as 32-bit words, so that any processor can do it. The phase is in the last word: it is stored last
- * and loaded first, with a barrier in between.
+ * Entries are stored as 32-bit words, because some processors have no 64-bit store. The last word
+ * holds the phase: it is stored last and loaded first, with a fence in between.
  */
 
 #include "internal.h"
@@ -11,9 +11,9 @@
 #define ENTRY_WORDS (SPFE_ENTRY_BYTES / 4U)
 #define LINE_WORDS 16U
 #define FLAGS_MASK 0xffffU
-#define PHASE_SHIFT 16 /* in the last word of an entry */
+#define PHASE_SHIFT 16 /* position of the phase in the last word of an entry */
 
-/* Word offsets in the lines. */
+/* Offsets of fields in the lines, in 32-bit words. */
 #define HOST(field) (offsetof(struct spfe_host_line, field) / 4)
 #define DEVICE(field) (offsetof(struct spfe_device_line, field) / 4)
 
@@ -37,17 +37,17 @@ static uint32_t index_of(const struct spfe_queue *queue, uint32_t position)
 	return position & (size_of(queue) - 1);
 }
 
-/* Lap number of a position. */
+/* The phase (lap number) of a ring position. */
 static uint32_t phase_of(const struct spfe_queue *queue, uint32_t position)
 {
 	return ((position >> queue->log2) + 1) & 0xffff;
 }
 
-/* ---- opening and closing ---- */
+/* ---- open and close ---- */
 
-/* The contexts that can be a queue of this kind: `count` from `first` on. */
-static enum spfe_status find_contexts(struct spfe_device *device, uint32_t port, uint32_t vc, enum spfe_queue_kind kind,
-				      uint32_t *first, uint32_t *count)
+/* Finds the queue contexts for a kind: `count` of them, starting with `first`. */
+static enum spfe_status find_contexts(struct spfe_device *device, uint32_t port, uint32_t vc,
+				      enum spfe_queue_kind kind, uint32_t *first, uint32_t *count)
 {
 	const struct spfe_port *found;
 
@@ -58,7 +58,7 @@ static enum spfe_status find_contexts(struct spfe_device *device, uint32_t port,
 	switch (kind) {
 	case SPFE_QUEUE_KIND_MESSAGE_TX:
 	case SPFE_QUEUE_KIND_MESSAGE_RX:
-		/* Any that is free: those that transmit come first. */
+		/* Any free message context will do; those that transmit come first. */
 		*count = (found->queue_count - 2 * found->vcs) / 2;
 		*first += 2 * found->vcs + (kind == SPFE_QUEUE_KIND_MESSAGE_RX ? *count : 0);
 		return *count ? SPFE_STATUS_OK : SPFE_STATUS_BAD_OPCODE;
@@ -71,8 +71,9 @@ static enum spfe_status find_contexts(struct spfe_device *device, uint32_t port,
 	}
 }
 
-/* Places rings and lines in the memory, zeroed. */
-static enum spfe_status lay_out(struct spfe_queue *queue, const struct spfe_queue_options *options, uint64_t *address)
+/* Clears the memory of a queue and lays out rings and lines in it. */
+static enum spfe_status lay_out(struct spfe_queue *queue, const struct spfe_queue_options *options,
+				uint64_t *address)
 {
 	volatile uint32_t *memory = options->memory;
 	uint32_t entries, i;
@@ -80,7 +81,8 @@ static enum spfe_status lay_out(struct spfe_queue *queue, const struct spfe_queu
 	if (options->log2 < SPFE_RING_LOG2_MIN || options->log2 > SPFE_RING_LOG2_MAX ||
 	    (uintptr_t)options->memory % 64 != 0)
 		return SPFE_STATUS_BAD_RING;
-	if (spfe_address(options->region, options->memory, SPFE_QUEUE_BYTES(options->log2), address) != SPFE_STATUS_OK)
+	if (spfe_address(options->region, options->memory, SPFE_QUEUE_BYTES(options->log2),
+			 address) != SPFE_STATUS_OK)
 		return SPFE_STATUS_OUT_OF_BOUNDS;
 	for (i = 0; i < SPFE_QUEUE_BYTES(options->log2) / 4; i++)
 		memory[i] = 0;
@@ -104,8 +106,8 @@ static void write_pair(const struct spfe_queue *queue, uint32_t low, uint64_t va
 
 static void write_word(const struct spfe_queue *queue, uint32_t offset, uint32_t value)
 {
-	spfe_platform_write(queue->device->registers, spfe_queue_register(queue->device, queue->context, offset),
-			    value);
+	spfe_platform_write(queue->device->registers,
+			    spfe_queue_register(queue->device, queue->context, offset), value);
 }
 
 static uint64_t part(const struct spfe_queue *queue, uint64_t lines, const volatile uint32_t *at)
@@ -113,8 +115,8 @@ static uint64_t part(const struct spfe_queue *queue, uint64_t lines, const volat
 	return lines + (uint64_t)(at - queue->host_line) * 4;
 }
 
-static enum spfe_status enable(struct spfe_queue *queue, const struct spfe_queue_options *options, uint64_t lines,
-			       uint64_t area, uint32_t filter)
+static enum spfe_status enable(struct spfe_queue *queue, const struct spfe_queue_options *options,
+			       uint64_t lines, uint64_t area, uint32_t filter)
 {
 	write_word(queue, SPFE_QUEUE_BLOCK_KIND, queue->kind);
 	write_word(queue, SPFE_QUEUE_BLOCK_OPTIONS, options->stamps ? SPFE_QUEUE_OPTIONS_STAMP : 0);
@@ -132,8 +134,9 @@ static enum spfe_status enable(struct spfe_queue *queue, const struct spfe_queue
 	return spfe_command(queue->device, SPFE_COMMAND_QUEUE_ENABLE, queue->context);
 }
 
-static enum spfe_status open_queue(struct spfe_device *device, struct spfe_queue *queue, uint32_t port, uint32_t vc,
-				   uint32_t filter, uint64_t area, const struct spfe_queue_options *options)
+static enum spfe_status open_queue(struct spfe_device *device, struct spfe_queue *queue,
+				   uint32_t port, uint32_t vc, uint32_t filter, uint64_t area,
+				   const struct spfe_queue_options *options)
 {
 	uint32_t first, count, i;
 	enum spfe_status status;
@@ -154,47 +157,51 @@ static enum spfe_status open_queue(struct spfe_device *device, struct spfe_queue
 	return status;
 }
 
-enum spfe_status spfe_tx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port, uint32_t vc,
-			      const struct spfe_queue_options *options)
+enum spfe_status spfe_tx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port,
+			      uint32_t vc, const struct spfe_queue_options *options)
 {
 	*queue = (struct spfe_queue){ .kind = SPFE_QUEUE_KIND_TX };
 	return open_queue(device, queue, port, vc, 0, 0, options);
 }
 
-enum spfe_status spfe_rx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port, uint32_t vc,
-			      const struct spfe_queue_options *options)
+enum spfe_status spfe_rx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port,
+			      uint32_t vc, const struct spfe_queue_options *options)
 {
 	*queue = (struct spfe_queue){ .kind = SPFE_QUEUE_KIND_RX };
 	return open_queue(device, queue, port, vc, 0, 0, options);
 }
 
-enum spfe_status spfe_packed_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port, uint32_t vc,
-				  const struct spfe_queue_options *options, struct spfe_region *region, void *area,
-				  uint32_t bytes)
+enum spfe_status spfe_packed_open(struct spfe_device *device, struct spfe_queue *queue,
+				  uint32_t port, uint32_t vc,
+				  const struct spfe_queue_options *options,
+				  struct spfe_region *region, void *area, uint32_t bytes)
 {
 	enum spfe_status status;
 	uint64_t address;
 
 	if (!(device->capability & SPFE_CAPABILITY_PACKED))
 		return SPFE_STATUS_BAD_OPCODE;
-	if (bytes < SPFE_PACKED_AREA_MIN_BYTES || bytes > SPFE_PACKET_MAX_BYTES || bytes % SPFE_PACKED_ALIGN != 0)
+	if (bytes < SPFE_PACKED_AREA_MIN_BYTES || bytes > SPFE_PACKET_MAX_BYTES ||
+	    bytes % SPFE_PACKED_ALIGN != 0)
 		return SPFE_STATUS_BAD_RING;
 	status = spfe_address(region, area, bytes, &address);
 	if (status != SPFE_STATUS_OK)
 		return status;
-	*queue = (struct spfe_queue){ .kind = SPFE_QUEUE_KIND_RX_PACKED, .area = area, .area_bytes = bytes };
+	*queue = (struct spfe_queue){
+		.kind = SPFE_QUEUE_KIND_RX_PACKED, .area = area, .area_bytes = bytes};
 	return open_queue(device, queue, port, vc, 0, address, options);
 }
 
-enum spfe_status spfe_message_tx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port,
-				      const struct spfe_queue_options *options)
+enum spfe_status spfe_message_tx_open(struct spfe_device *device, struct spfe_queue *queue,
+				      uint32_t port, const struct spfe_queue_options *options)
 {
 	*queue = (struct spfe_queue){ .kind = SPFE_QUEUE_KIND_MESSAGE_TX };
 	return open_queue(device, queue, port, 0, 0, 0, options);
 }
 
-enum spfe_status spfe_message_rx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port,
-				      uint32_t filter, const struct spfe_queue_options *options)
+enum spfe_status spfe_message_rx_open(struct spfe_device *device, struct spfe_queue *queue,
+				      uint32_t port, uint32_t filter,
+				      const struct spfe_queue_options *options)
 {
 	*queue = (struct spfe_queue){ .kind = SPFE_QUEUE_KIND_MESSAGE_RX };
 	return open_queue(device, queue, port, 0, filter, 0, options);
@@ -228,7 +235,7 @@ uint32_t spfe_room(const struct spfe_queue *queue)
 	return size_of(queue) - (queue->staged - queue->freed);
 }
 
-/* Stores an entry; its phase, and with it the entry, goes last. */
+/* Stores an entry. The phase is stored last and publishes the entry. */
 static void write_entry(const struct spfe_queue *queue, uint32_t position, const uint32_t entry[4])
 {
 	volatile uint32_t *slot = queue->sq + ENTRY_WORDS * index_of(queue, position);
@@ -259,14 +266,15 @@ void spfe_commit(struct spfe_queue *queue)
 
 	if (queue->staged == queue->posted)
 		return;
-	/* The barrier in there stands between the other entries, and the bytes, and this one. */
+	/* The fence in write_entry also orders payload and all other entries before this one. */
 	write_entry(queue, queue->posted, queue->first);
 	queue->posted = queue->staged;
 	spfe_platform_barrier();
 	if (load(&queue->device_line[DEVICE(need_doorbell)]) == 0)
 		return;
 	spfe_platform_write(device->registers, device->doorbell + 4, queue->posted);
-	spfe_platform_write(device->registers, device->doorbell, queue->context << SPFE_DOORBELL_QUEUE_SHIFT);
+	spfe_platform_write(device->registers, device->doorbell,
+			    queue->context << SPFE_DOORBELL_QUEUE_SHIFT);
 }
 
 /* ---- completions ---- */
@@ -284,7 +292,7 @@ bool spfe_peek(const struct spfe_queue *queue, uint32_t entry[4])
 	entry[0] = load(&slot[0]);
 	entry[1] = load(&slot[1]);
 	entry[2] = load(&slot[2]);
-	/* A device that paces its links in advance says when the completion counts. */
+	/* A device that paces links ahead of time states when the completion becomes valid. */
 	return !(entry[3] & SPFE_COMPLETION_FLAGS_TIMED) ||
 	       spfe_stamp(queue, entry[3]) <= spfe_device_time_ns(queue->device);
 }
@@ -304,7 +312,7 @@ bool spfe_poll(struct spfe_queue *queue, struct spfe_done *done)
 
 	if (!spfe_peek(queue, entry))
 		return false;
-	/* Position 15:0 of the last submission it frees: at least one, and one that is outstanding. */
+	/* Bits 15:0 of the position of the last submission it frees, which is outstanding. */
 	freed = ((entry[2] - queue->freed) & 0xffff) + 1;
 	if (freed > queue->posted - queue->freed) {
 		spfe_broken(queue);
@@ -332,7 +340,8 @@ bool spfe_wait(struct spfe_queue *queue, uint64_t timeout_ns)
 	uint32_t entry[4];
 
 	while (!spfe_peek(queue, entry)) {
-		if (spfe_queue_status(queue) != SPFE_STATUS_OK || spfe_platform_time_ns() - start >= timeout_ns)
+		if (spfe_queue_status(queue) != SPFE_STATUS_OK ||
+		    spfe_platform_time_ns() - start >= timeout_ns)
 			return false;
 	}
 	return true;

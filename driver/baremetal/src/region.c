@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Memory the device may touch. */
+/* Regions: memory that the device may access. */
 
 #include "internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum spfe_status spfe_region_add(struct spfe_device *device, void *base, uint64_t bus, size_t bytes, uint32_t access,
-				 struct spfe_region **region)
+enum spfe_status spfe_region_add(struct spfe_device *device, void *base, uint64_t bus, size_t bytes,
+				 uint32_t access, struct spfe_region **region)
 {
 	void *registers = device->registers;
 	struct spfe_region *free = NULL;
@@ -55,7 +55,8 @@ enum spfe_status spfe_region_remove(struct spfe_device *device, struct spfe_regi
 	return status;
 }
 
-enum spfe_status spfe_address(const struct spfe_region *region, const void *bytes, size_t length, uint64_t *address)
+enum spfe_status spfe_address(const struct spfe_region *region, const void *bytes, size_t length,
+			      uint64_t *address)
 {
 	uintptr_t base, at = (uintptr_t)bytes;
 

@@ -50,7 +50,8 @@ static uint32_t *queue_reg(struct model *model, uint32_t queue, uint32_t offset)
 
 static uint32_t *region_reg(struct model *model, uint32_t region, uint32_t offset)
 {
-	return reg(model, REGION + SPFE_REGION_BLOCK_SIZE + region * SPFE_REGION_BLOCK_STRIDE + offset);
+	return reg(model,
+		   REGION + SPFE_REGION_BLOCK_SIZE + region * SPFE_REGION_BLOCK_STRIDE + offset);
 }
 
 static uint64_t pair(const uint32_t *low)
@@ -76,12 +77,13 @@ void model_init(struct model *model)
 	*reg(model, SPFE_GLOBAL_BLOCK_REGIONS) = MODEL_REGIONS;
 	*reg(model, SPFE_GLOBAL_BLOCK_EVENTS) = MODEL_EVENTS;
 	*reg(model, SPFE_GLOBAL_BLOCK_DOORBELL_OFFSET) = MODEL_DOORBELL;
-	/* A driver was here before. */
+	/* As an earlier driver left it. */
 	*reg(model, SPFE_GLOBAL_BLOCK_CFG_ACK) = UINT32_MAX - 1;
 	for (uint32_t port = 0; port < 2; port++) {
 		uint32_t at = port ? PORT1 : PORT0;
 
-		*reg(model, at + SPFE_PORT_BLOCK_KIND) = port ? SPFE_PORT_KIND_SPACEWIRE : SPFE_PORT_KIND_SPACEFIBRE;
+		*reg(model, at + SPFE_PORT_BLOCK_KIND) =
+			port ? SPFE_PORT_KIND_SPACEWIRE : SPFE_PORT_KIND_SPACEFIBRE;
 		*reg(model, at + SPFE_PORT_BLOCK_STATE) = SPFE_PORT_STATE_UP;
 		*reg(model, at + SPFE_PORT_BLOCK_VCS) = MODEL_VCS;
 		*reg(model, at + SPFE_PORT_BLOCK_FIRST_QUEUE) = port * PORT_QUEUES;
@@ -115,7 +117,7 @@ static uint32_t phase(uint32_t position, uint32_t log2)
 	return ((position >> log2) + 1) & 0xffff;
 }
 
-/* The submission a queue has not taken yet; false if there is none. */
+/* Reads a submission that the device has not consumed yet. False if there is none. */
 static bool submission(const struct model_queue *queue, uint32_t ahead, uint64_t entry[2])
 {
 	uint32_t position = queue->taken + ahead;
@@ -141,13 +143,13 @@ static void complete(struct model *model, struct model_queue *queue, uint64_t wo
 	memcpy(queue->cq + 16U * index + 8, &word1, 8);
 	queue->written++;
 	memcpy(arm, queue->lines, sizeof(arm));
-	if (arm[0] & 1 && arm[1] & SPFE_ARM_FLAGS_EVENT && (int32_t)(queue->written - arm[2]) >= 0 &&
-	    model->enabled[queue->vector])
+	if (arm[0] & 1 && arm[1] & SPFE_ARM_FLAGS_EVENT &&
+	    (int32_t)(queue->written - arm[2]) >= 0 && model->enabled[queue->vector])
 		model->interrupts[queue->vector]++;
 }
 
-static void done(struct model *model, struct model_queue *queue, uint32_t bytes, uint32_t packets, uint32_t status,
-		 uint32_t position, uint32_t flags)
+static void done(struct model *model, struct model_queue *queue, uint32_t bytes, uint32_t packets,
+		 uint32_t status, uint32_t position, uint32_t flags)
 {
 	complete(model, queue, (uint64_t)status << 56 | (uint64_t)packets << 32 | bytes,
 		 (uint64_t)flags << 32 | ((position + model->wrong_position) & 0xffff));
@@ -155,7 +157,7 @@ static void done(struct model *model, struct model_queue *queue, uint32_t bytes,
 
 /* ---- packets ---- */
 
-/* Room for one packet of these bytes at the receiver. */
+/* Whether the receiver has room for a packet of this length. */
 static bool can_receive(struct model_queue *to, uint32_t length)
 {
 	uint32_t need = (length + 15) & ~7U, tail = to->area_bytes - to->head;
@@ -165,14 +167,15 @@ static bool can_receive(struct model_queue *to, uint32_t length)
 	if (!to->enabled)
 		return false;
 	if (to->kind == SPFE_QUEUE_KIND_RX_PACKED)
-		return to->credit > 0 && to->area_bytes - to->used >= need + (need > tail ? tail : 0);
+		return to->credit > 0 &&
+		       to->area_bytes - to->used >= need + (need > tail ? tail : 0);
 	while (room < length && submission(to, ahead++, entry))
 		room += (uint32_t)entry[1];
 	return room >= length;
 }
 
-static void deliver_packed(struct model *model, struct model_queue *to, const uint8_t *bytes, uint32_t length,
-			   uint32_t end)
+static void deliver_packed(struct model *model, struct model_queue *to, const uint8_t *bytes,
+			   uint32_t length, uint32_t end)
 {
 	uint32_t need = (length + 15) & ~7U, tail = to->area_bytes - to->head, flags = 0;
 	uint32_t said = length + model->wrong_length;
@@ -192,7 +195,8 @@ static void deliver_packed(struct model *model, struct model_queue *to, const ui
 	done(model, to, need, 1, SPFE_STATUS_OK, to->taken - 1, flags);
 }
 
-static void deliver(struct model *model, struct model_queue *to, const uint8_t *bytes, uint32_t length, uint32_t end)
+static void deliver(struct model *model, struct model_queue *to, const uint8_t *bytes,
+		    uint32_t length, uint32_t end)
 {
 	uint64_t entry[2];
 
@@ -213,7 +217,7 @@ static void deliver(struct model *model, struct model_queue *to, const uint8_t *
 	}
 }
 
-/* Gives back what RELEASE entries say. */
+/* Frees the bytes of the area that RELEASE entries return. */
 static void take_releases(struct model_queue *queue)
 {
 	uint64_t entry[2];
@@ -225,7 +229,7 @@ static void take_releases(struct model_queue *queue)
 	}
 }
 
-/* Moves one packet; false if none can be moved. */
+/* Moves one packet. False if none can be moved. */
 static bool move_packet(struct model *model, struct model_queue *from, struct model_queue *to)
 {
 	uint8_t packet[4096];
@@ -269,19 +273,22 @@ static bool move_packet(struct model *model, struct model_queue *from, struct mo
 		count = (uint32_t)(ext[0] >> 32) & 0xffff;
 		stride = (uint32_t)ext[0];
 		for (uint32_t i = 0; i < count; i++) {
-			const uint8_t *bytes = translate(model, entry[0] + (uint64_t)i * stride, (uint32_t)entry[1]);
+			const uint8_t *bytes = translate(model, entry[0] + (uint64_t)i * stride,
+							 (uint32_t)entry[1]);
 
 			if (!can_receive(to, (uint32_t)entry[1]))
-				return false; /* tests leave enough room for a burst */
+				return false; /* cannot happen: tests leave room for a whole burst */
 			deliver(model, to, bytes, (uint32_t)entry[1], SPFE_END_MARKER_EOP);
 		}
 		from->taken += entries;
-		done(model, from, count * (uint32_t)entry[1], count, SPFE_STATUS_OK, from->taken - 1, 0);
+		done(model, from, count * (uint32_t)entry[1], count, SPFE_STATUS_OK,
+		     from->taken - 1, 0);
 		return true;
 	}
 	if (!can_receive(to, length))
 		return false;
-	deliver(model, to, packet, length, (flags & SPFE_SUBMIT_FLAGS_END_MASK) >> SPFE_SUBMIT_FLAGS_END_SHIFT);
+	deliver(model, to, packet, length,
+		(flags & SPFE_SUBMIT_FLAGS_END_MASK) >> SPFE_SUBMIT_FLAGS_END_SHIFT);
 	from->taken += entries;
 	if (flags & SPFE_SUBMIT_FLAGS_SIGNAL)
 		done(model, from, length, 1, SPFE_STATUS_OK, from->taken - 1, 0);
@@ -303,9 +310,10 @@ static bool move_message(struct model *model, struct model_queue *from, uint32_t
 		if (to->credit == 0)
 			continue;
 		to->credit--;
-		complete(model, to, entry[0],
-			 (entry[1] & 0x00ffffffU) | (uint64_t)SPFE_MESSAGE_FLAGS_LATE << 24 |
-				 (to->credit == 0 ? (uint64_t)SPFE_COMPLETION_FLAGS_LOST << 32 : 0));
+		complete(
+			model, to, entry[0],
+			(entry[1] & 0x00ffffffU) | (uint64_t)SPFE_MESSAGE_FLAGS_LATE << 24 |
+				(to->credit == 0 ? (uint64_t)SPFE_COMPLETION_FLAGS_LOST << 32 : 0));
 	}
 	from->taken++;
 	done(model, from, 8, 1, SPFE_STATUS_OK, from->taken - 1, 0);
@@ -325,7 +333,8 @@ void model_run(struct model *model)
 			struct model_queue *from = &first[2 * MODEL_VCS + slot];
 
 			if (from->enabled)
-				while (move_message(model, from, port * PORT_QUEUES + 2 * MODEL_VCS))
+				while (move_message(model, from,
+						    port * PORT_QUEUES + 2 * MODEL_VCS))
 					;
 		}
 	}
@@ -333,13 +342,15 @@ void model_run(struct model *model)
 		if (model->queue[i].enabled) {
 			uint32_t need = model->asleep;
 
-			memcpy(model->queue[i].lines + 64 + offsetof(struct spfe_device_line, need_doorbell), &need, 4);
+			memcpy(model->queue[i].lines + 64 +
+				       offsetof(struct spfe_device_line, need_doorbell),
+			       &need, 4);
 		}
 }
 
 /* ---- commands ---- */
 
-/* Whether a context of a port can be a queue of this kind. */
+/* Whether a queue context supports this kind. */
 static bool can_be(uint32_t context, uint32_t kind)
 {
 	if (context >= 2 * MODEL_VCS)
@@ -369,16 +380,23 @@ static uint32_t enable_queue(struct model *model, uint32_t index)
 		.kind = *queue_reg(model, index, SPFE_QUEUE_BLOCK_KIND),
 		.log2 = log2,
 		.vector = *queue_reg(model, index, SPFE_QUEUE_BLOCK_VECTOR),
-		.stamped = *queue_reg(model, index, SPFE_QUEUE_BLOCK_OPTIONS) & SPFE_QUEUE_OPTIONS_STAMP,
-		.sq = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_SQ_LO)), 16U * entries),
-		.cq = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_CQ_LO)), 16U * entries),
-		.stamps = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_STAMP_LO)), 8U * entries),
-		.lines = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_LINES_LO)), 128),
+		.stamped = *queue_reg(model, index, SPFE_QUEUE_BLOCK_OPTIONS) &
+			   SPFE_QUEUE_OPTIONS_STAMP,
+		.sq = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_SQ_LO)),
+				16U * entries),
+		.cq = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_CQ_LO)),
+				16U * entries),
+		.stamps = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_STAMP_LO)),
+				    8U * entries),
+		.lines = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_LINES_LO)),
+				   128),
 		.credit = entries,
 		.area_bytes = *queue_reg(model, index, SPFE_QUEUE_BLOCK_AREA_BYTES),
 	};
 	if (queue->kind == SPFE_QUEUE_KIND_RX_PACKED)
-		queue->area = translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_AREA_LO)), queue->area_bytes);
+		queue->area =
+			translate(model, pair(queue_reg(model, index, SPFE_QUEUE_BLOCK_AREA_LO)),
+				  queue->area_bytes);
 	if (!queue->sq || !queue->cq || !queue->stamps || !queue->lines)
 		return SPFE_STATUS_BAD_REGION;
 	queue->enabled = true;
@@ -394,9 +412,10 @@ static uint32_t enable_region(struct model *model, uint32_t index)
 	if (*region_reg(model, index, SPFE_REGION_BLOCK_PAGE_LIST) != 0)
 		return SPFE_STATUS_BAD_FIELD;
 	model->generation = (model->generation + 1) & 0xf;
-	/* Bus addresses are 0x1000 above those of the processor. */
+	/* Bus addresses are 0x1000 above processor addresses, so a mix-up is found. */
 	model->region[index].base =
-		(uint8_t *)(uintptr_t)(pair(region_reg(model, index, SPFE_REGION_BLOCK_BASE_LO)) - 0x1000);
+		(uint8_t *)(uintptr_t)(pair(region_reg(model, index, SPFE_REGION_BLOCK_BASE_LO)) -
+				       0x1000);
 	model->region[index].bytes = pair(region_reg(model, index, SPFE_REGION_BLOCK_SIZE_LO));
 	model->region[index].key = (uint16_t)(model->generation << SPFE_REGION_INDEX_BITS | index);
 	*region_reg(model, index, SPFE_REGION_BLOCK_KEY) = model->region[index].key;
@@ -419,8 +438,10 @@ static uint32_t carry_out(struct model *model, uint32_t command, uint32_t index)
 		return enable_region(model, index);
 	case SPFE_COMMAND_REGION_DISABLE:
 		for (uint32_t i = 0; i < MODEL_QUEUES; i++)
-			if (model->queue[i].enabled && model->queue[i].lines >= model->region[index].base &&
-			    model->queue[i].lines < model->region[index].base + model->region[index].bytes)
+			if (model->queue[i].enabled &&
+			    model->queue[i].lines >= model->region[index].base &&
+			    model->queue[i].lines <
+				    model->region[index].base + model->region[index].bytes)
 				return SPFE_STATUS_BUSY;
 		model->region[index].base = NULL;
 		return SPFE_STATUS_OK;
@@ -444,10 +465,12 @@ static void latch(struct model *model)
 	if (sequence == 0 || sequence == *reg(model, SPFE_GLOBAL_BLOCK_CFG_ACK) || model->deaf)
 		return;
 	for (uint32_t i = 0; i < MODEL_EVENTS; i++)
-		model->enabled[i] = *reg(model, EVENT + SPFE_EVENT_BLOCK_SIZE + i * SPFE_EVENT_BLOCK_STRIDE +
-							SPFE_EVENT_BLOCK_ENABLE);
-	*reg(model, SPFE_GLOBAL_BLOCK_CFG_STATUS) = carry_out(model, *reg(model, SPFE_GLOBAL_BLOCK_CFG_COMMAND),
-							      *reg(model, SPFE_GLOBAL_BLOCK_CFG_INDEX));
+		model->enabled[i] =
+			*reg(model, EVENT + SPFE_EVENT_BLOCK_SIZE + i * SPFE_EVENT_BLOCK_STRIDE +
+					    SPFE_EVENT_BLOCK_ENABLE);
+	*reg(model, SPFE_GLOBAL_BLOCK_CFG_STATUS) =
+		carry_out(model, *reg(model, SPFE_GLOBAL_BLOCK_CFG_COMMAND),
+			  *reg(model, SPFE_GLOBAL_BLOCK_CFG_INDEX));
 	*reg(model, SPFE_GLOBAL_BLOCK_CFG_ACK) = sequence;
 }
 
@@ -480,7 +503,8 @@ void spfe_platform_write(void *registers, uint32_t offset, uint32_t value)
 	if (offset != MODEL_DOORBELL)
 		return;
 	model->doorbells++;
-	if ((value & SPFE_DOORBELL_KIND_MASK) >> SPFE_DOORBELL_KIND_SHIFT == SPFE_DOORBELL_KIND_LATCH)
+	if ((value & SPFE_DOORBELL_KIND_MASK) >> SPFE_DOORBELL_KIND_SHIFT ==
+	    SPFE_DOORBELL_KIND_LATCH)
 		latch(model);
 	else
 		model_run(model);
@@ -491,7 +515,7 @@ void spfe_platform_barrier(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Time goes on by a microsecond at every look, and the device works meanwhile. */
+/* Each call advances time by one microsecond and lets the device run. */
 uint64_t spfe_platform_time_ns(void)
 {
 	static uint64_t now;

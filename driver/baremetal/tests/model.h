@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A device for tests: a register file and just enough behind it. Port 0 is SpaceFibre, port 1 SpaceWire; what is sent on
- * a virtual channel of a port is received on the same one, messages likewise. It works when a register is read or a
- * doorbell rung, and follows the contract, not the driver.
+ * A device model for tests: a register file and a minimal loopback device. Port 0 is SpaceFibre,
+ * port 1 SpaceWire. Packets and messages sent on a port are received on the same virtual channel of
+ * the same port. The model runs on each register read and each doorbell. It is written from the
+ * contract, independently of the driver.
  */
 #ifndef SPFE_TEST_MODEL_H
 #define SPFE_TEST_MODEL_H
@@ -22,13 +23,13 @@ struct model_queue {
 	uint32_t kind;
 	uint32_t log2;
 	uint32_t vector;
-	uint32_t taken; /* submissions */
-	uint32_t written; /* completions */
+	uint32_t taken; /* number of submissions consumed */
+	uint32_t written; /* number of completions written */
 	uint8_t *sq, *cq, *stamps, *lines, *area;
 	uint32_t area_bytes, head, used;
 	uint32_t credit;
 	bool stamped;
-	/* A receive buffer that is being filled. */
+	/* The receive buffer that is being filled. */
 	uint8_t *buffer;
 	uint32_t room, position;
 };
@@ -47,19 +48,19 @@ struct model {
 	bool enabled[MODEL_EVENTS];
 	uint32_t doorbells;
 	uint64_t now;
-	/* Faults. */
+	/* Injected faults. */
 	bool gone; /* all registers read ones */
 	bool deaf; /* commands are not answered */
-	bool asleep; /* the device does nothing before a doorbell */
+	bool asleep; /* the device waits for a doorbell */
 	uint32_t wrong_position; /* added to the position of completions */
 	uint32_t wrong_length; /* added to the length in record headers */
 };
 
-/* A fresh device. */
+/* Puts the device into its state after power-up. */
 void model_init(struct model *model);
-/* Moves what can be moved. */
+/* Lets the device move all packets and messages that it can. */
 void model_run(struct model *model);
-/* Offset of the block of a type and instance. */
+/* Register offset of the block with this type and instance. */
 uint32_t model_block(uint32_t type, uint32_t instance);
 
 #endif

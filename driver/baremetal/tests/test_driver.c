@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tests of the driver on the host, against the device of model.c. Prints TAP. */
+/* Tests of the driver on this machine, against the device model of model.c. Prints TAP. */
 
 #include "model.h"
 
@@ -42,7 +42,8 @@ static void start(void)
 	memset(memory, 0xa5, sizeof(memory));
 	EXPECT(spfe_open(&device, &model) == SPFE_STATUS_OK);
 	EXPECT(spfe_region_add(&device, memory, (uintptr_t)memory + 0x1000, sizeof(memory),
-			       SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE, &region) == SPFE_STATUS_OK);
+			       SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE,
+			       &region) == SPFE_STATUS_OK);
 }
 
 static struct spfe_queue_options options(uint32_t log2)
@@ -77,14 +78,16 @@ static void finds_out_what_the_device_is(void)
 
 	start();
 	EXPECT(device.ports == 2 && device.queues == MODEL_QUEUES && device.events == MODEL_EVENTS);
-	EXPECT(device.port[0].kind == SPFE_PORT_KIND_SPACEFIBRE && device.port[1].kind == SPFE_PORT_KIND_SPACEWIRE);
+	EXPECT(device.port[0].kind == SPFE_PORT_KIND_SPACEFIBRE &&
+	       device.port[1].kind == SPFE_PORT_KIND_SPACEWIRE);
 	EXPECT(device.port[1].first_queue == MODEL_QUEUES / 2);
 	EXPECT(device.port[0].messages == model_block(SPFE_BLOCK_TYPE_BROADCAST, 0));
 	EXPECT(device.port[1].messages == model_block(SPFE_BLOCK_TYPE_TIME_CODE, 1));
-	EXPECT(spfe_port_state(&device, 0, &state) == SPFE_STATUS_OK && state == SPFE_PORT_STATE_UP);
+	EXPECT(spfe_port_state(&device, 0, &state) == SPFE_STATUS_OK &&
+	       state == SPFE_PORT_STATE_UP);
 	EXPECT(spfe_port_state(&device, 2, &state) == SPFE_STATUS_NOT_FOUND);
 	EXPECT(spfe_is_alive(&device));
-	/* The counter of commands goes on where the driver before stopped, and leaves 0 out. */
+	/* The sequence continues where an earlier driver stopped, and skips 0. */
 	EXPECT(device.sequence != 0 && device.sequence < 16);
 }
 
@@ -99,7 +102,8 @@ static void refuses_what_is_no_device(void)
 	model.word[SPFE_GLOBAL_BLOCK_MAGIC / 4] = 0x12345678;
 	EXPECT(spfe_open(&device, &model) == SPFE_STATUS_BAD_VERSION);
 	model_init(&model);
-	model.word[SPFE_GLOBAL_BLOCK_CONTRACT_VERSION / 4] = (SPFE_CONTRACT_VERSION_MAJOR + 1) << 16;
+	model.word[SPFE_GLOBAL_BLOCK_CONTRACT_VERSION / 4] = (SPFE_CONTRACT_VERSION_MAJOR + 1)
+							     << 16;
 	EXPECT(spfe_open(&device, &model) == SPFE_STATUS_BAD_VERSION);
 	model_init(&model);
 	*list = 0x100; /* back to an earlier block */
@@ -114,10 +118,11 @@ static void refuses_what_is_no_device(void)
 	model.word[SPFE_GLOBAL_BLOCK_PORTS / 4] = SPFE_PORTS_MAX + 1;
 	EXPECT(spfe_open(&device, &model) == SPFE_STATUS_NO_RESOURCES);
 	model_init(&model);
-	model.word[SPFE_GLOBAL_BLOCK_PORTS / 4] = 3; /* one without a block */
+	model.word[SPFE_GLOBAL_BLOCK_PORTS / 4] = 3; /* port 2 has no block */
 	EXPECT(spfe_open(&device, &model) == SPFE_STATUS_BAD_FIELD);
 	model_init(&model);
-	model.word[(model_block(SPFE_BLOCK_TYPE_PORT, 0) + SPFE_PORT_BLOCK_QUEUE_COUNT) / 4] = MODEL_QUEUES + 1;
+	model.word[(model_block(SPFE_BLOCK_TYPE_PORT, 0) + SPFE_PORT_BLOCK_QUEUE_COUNT) / 4] =
+		MODEL_QUEUES + 1;
 	EXPECT(spfe_open(&device, &model) == SPFE_STATUS_BAD_FIELD);
 }
 
@@ -127,7 +132,7 @@ static void a_device_that_does_not_answer_is_gone(void)
 	model.deaf = true;
 	EXPECT(spfe_port_start(&device, 0, true) == SPFE_STATUS_DEVICE_GONE);
 	EXPECT(device.gone);
-	/* And stays so, without waiting again. */
+	/* The device stays gone; later calls do not wait again. */
 	model.deaf = false;
 	uint64_t before = spfe_platform_time_ns();
 	EXPECT(spfe_reset(&device) == SPFE_STATUS_DEVICE_GONE);
@@ -171,7 +176,8 @@ static void packets_of_many_sizes_arrive_whole(void)
 		EXPECT(spfe_wait(&tx, LONG_ENOUGH) && spfe_poll(&tx, &done) && done.freed == 1);
 		EXPECT(!spfe_poll(&tx, &done) && !spfe_poll(&rx, &done));
 	}
-	EXPECT(spfe_room(&tx) == 16 && spfe_close(&tx) == SPFE_STATUS_OK && spfe_close(&rx) == SPFE_STATUS_OK);
+	EXPECT(spfe_room(&tx) == 16 && spfe_close(&tx) == SPFE_STATUS_OK &&
+	       spfe_close(&rx) == SPFE_STATUS_OK);
 }
 
 static void a_group_is_one_completion(void)
@@ -188,9 +194,10 @@ static void a_group_is_one_completion(void)
 		for (uint32_t i = 0; i < 13; i++) {
 			fill(from + i * 64, 64, lap + i);
 			EXPECT(spfe_rx_post(&rx, region, to + i * 64, 64) == SPFE_STATUS_OK);
-			EXPECT(spfe_tx_post(&tx, region, from + i * 64, 64, i == 12 ? SPFE_SIGNAL : 0) == SPFE_STATUS_OK);
+			EXPECT(spfe_tx_post(&tx, region, from + i * 64, 64,
+					    i == 12 ? SPFE_SIGNAL : 0) == SPFE_STATUS_OK);
 		}
-		/* Nothing of it is seen before it is committed. */
+		/* The device sees staged entries only after the commit. */
 		spfe_commit(&rx);
 		model_run(&model);
 		EXPECT(!spfe_poll(&rx, &done));
@@ -222,11 +229,12 @@ static void a_full_ring_refuses(void)
 	EXPECT(spfe_tx_burst(&tx, region, from, 8, 8, 2, SPFE_SIGNAL) == SPFE_STATUS_NO_RESOURCES);
 	spfe_commit(&tx);
 	model_run(&model);
-	/* The receiver has no buffer: nothing is lost, the sender waits. */
+	/* Without a receive buffer the sender waits and nothing is lost. */
 	EXPECT(!spfe_poll(&tx, &done) && !spfe_wait(&tx, 50000));
 	EXPECT(spfe_rx_post(&rx, region, from, 64) == SPFE_STATUS_OK);
 	spfe_commit(&rx);
-	EXPECT(spfe_wait(&tx, LONG_ENOUGH) && spfe_poll(&tx, &done) && done.freed == 1 && spfe_room(&tx) == 1);
+	EXPECT(spfe_wait(&tx, LONG_ENOUGH) && spfe_poll(&tx, &done) && done.freed == 1 &&
+	       spfe_room(&tx) == 1);
 }
 
 static void paths_chains_pieces_and_ends(void)
@@ -246,7 +254,8 @@ static void paths_chains_pieces_and_ends(void)
 		spfe_commit(&rx);
 		EXPECT(spfe_tx_inline(&tx, path, length, SPFE_CHAIN) == SPFE_STATUS_OK);
 		EXPECT(spfe_tx_post(&tx, region, from, 100, SPFE_CHAIN) == SPFE_STATUS_OK);
-		EXPECT(spfe_tx_post(&tx, region, from + 100, 50, SPFE_SIGNAL | SPFE_EEP) == SPFE_STATUS_OK);
+		EXPECT(spfe_tx_post(&tx, region, from + 100, 50, SPFE_SIGNAL | SPFE_EEP) ==
+		       SPFE_STATUS_OK);
 		spfe_commit(&tx);
 		EXPECT(spfe_wait(&rx, LONG_ENOUGH) && spfe_poll(&rx, &done));
 		EXPECT(done.bytes == length + 150 && done.end == SPFE_END_MARKER_EEP);
@@ -255,14 +264,16 @@ static void paths_chains_pieces_and_ends(void)
 	}
 	EXPECT(spfe_tx_inline(&tx, path, 0, 0) == SPFE_STATUS_EMPTY);
 	EXPECT(spfe_tx_inline(&tx, path, 12, 0) == SPFE_STATUS_TOO_LONG);
-	/* A packet longer than a buffer goes on in the next. */
+	/* A packet longer than a buffer continues in the next one. */
 	EXPECT(spfe_rx_post(&rx, region, to, 40) == SPFE_STATUS_OK);
 	EXPECT(spfe_rx_post(&rx, region, to + 64, 100) == SPFE_STATUS_OK);
 	spfe_commit(&rx);
 	EXPECT(spfe_tx_post(&tx, region, from, 70, SPFE_SIGNAL) == SPFE_STATUS_OK);
 	spfe_commit(&tx);
-	EXPECT(spfe_wait(&rx, LONG_ENOUGH) && spfe_poll(&rx, &done) && done.more && done.bytes == 40);
-	EXPECT(spfe_poll(&rx, &done) && !done.more && done.bytes == 30 && memcmp(to + 64, from + 40, 30) == 0);
+	EXPECT(spfe_wait(&rx, LONG_ENOUGH) && spfe_poll(&rx, &done) && done.more &&
+	       done.bytes == 40);
+	EXPECT(spfe_poll(&rx, &done) && !done.more && done.bytes == 30 &&
+	       memcmp(to + 64, from + 40, 30) == 0);
 }
 
 static void a_burst_is_many_packets(void)
@@ -283,7 +294,8 @@ static void a_burst_is_many_packets(void)
 	EXPECT(spfe_packed_open(&device, &rx, 0, 0, &for_rx, region, area, 8192) == SPFE_STATUS_OK);
 	EXPECT(spfe_tx_burst(&tx, region, from, 20, 32, 40, SPFE_SIGNAL) == SPFE_STATUS_OK);
 	spfe_commit(&tx);
-	EXPECT(spfe_wait(&tx, LONG_ENOUGH) && spfe_poll(&tx, &done) && done.packets == 40 && done.freed == 2);
+	EXPECT(spfe_wait(&tx, LONG_ENOUGH) && spfe_poll(&tx, &done) && done.packets == 40 &&
+	       done.freed == 2);
 	for (uint32_t i = 0; i < 40; i++) {
 		EXPECT(spfe_packed_next(&rx, &record) && record.length == 20);
 		EXPECT(memcmp(record.bytes, from + i * 32, 20) == 0);
@@ -312,20 +324,23 @@ static void a_packed_area_wraps_many_times(void)
 	from = cut(16 * 1024);
 	area = cut(4096);
 	EXPECT(spfe_tx_open(&device, &tx, 0, 0, &for_tx) == SPFE_STATUS_OK);
-	EXPECT(spfe_packed_open(&device, &rx, 0, 0, &for_rx, region, area, 4095) == SPFE_STATUS_BAD_RING);
+	EXPECT(spfe_packed_open(&device, &rx, 0, 0, &for_rx, region, area, 4095) ==
+	       SPFE_STATUS_BAD_RING);
 	EXPECT(spfe_packed_open(&device, &rx, 0, 0, &for_rx, region, area, 4096) == SPFE_STATUS_OK);
 	for (round = 0; round < 4000 && got < 2000; round++) {
 		while (sent < 2000 && spfe_room(&tx)) {
 			uint32_t size = 1 + sent * 37 % 900;
 
 			fill(from + sent % 16 * 1024, size, sent);
-			EXPECT(spfe_tx_post(&tx, region, from + sent % 16 * 1024, size, SPFE_SIGNAL) == SPFE_STATUS_OK);
+			EXPECT(spfe_tx_post(&tx, region, from + sent % 16 * 1024, size,
+					    SPFE_SIGNAL) == SPFE_STATUS_OK);
 			spfe_commit(&tx);
 			sent++;
 		}
 		model_run(&model);
 		while (spfe_packed_next(&rx, &record)) {
-			EXPECT(record.length == 1 + got * 37 % 900 && record.end == SPFE_END_MARKER_EOP);
+			EXPECT(record.length == 1 + got * 37 % 900 &&
+			       record.end == SPFE_END_MARKER_EOP);
 			EXPECT(matches(record.bytes, record.length, got));
 			got++;
 		}
@@ -350,12 +365,14 @@ static void messages_and_time_codes_go_round(void)
 	EXPECT(spfe_message_tx_open(&device, &tx, 0, &for_tx) == SPFE_STATUS_OK);
 	EXPECT(spfe_message_rx_open(&device, &rx, 0, 0, &for_rx) == SPFE_STATUS_OK);
 	for (uint32_t i = 0; i < 300; i++) {
-		EXPECT(spfe_broadcast_post(&tx, (uint8_t)i, 0x20, 0x0123456789abcdefULL + i) == SPFE_STATUS_OK);
+		EXPECT(spfe_broadcast_post(&tx, (uint8_t)i, 0x20, 0x0123456789abcdefULL + i) ==
+		       SPFE_STATUS_OK);
 		spfe_commit(&tx);
 		EXPECT(spfe_wait(&rx, LONG_ENOUGH) && spfe_message_poll(&rx, &message));
 		EXPECT(message.data == 0x0123456789abcdefULL + i && message.channel == (uint8_t)i);
 		EXPECT(message.type == 0x20 && message.kind == SPFE_MESSAGE_KIND_BROADCAST);
-		EXPECT(message.status == SPFE_MESSAGE_FLAGS_LATE && message.time_ns != 0 && !message.lost);
+		EXPECT(message.status == SPFE_MESSAGE_FLAGS_LATE && message.time_ns != 0 &&
+		       !message.lost);
 		EXPECT(spfe_poll(&tx, &done) && done.freed == 1);
 	}
 	for_tx = options(3);
@@ -365,7 +382,8 @@ static void messages_and_time_codes_go_round(void)
 	EXPECT(spfe_time_code_post(&tx, 63, 2) == SPFE_STATUS_OK);
 	spfe_commit(&tx);
 	EXPECT(spfe_wait(&rx, LONG_ENOUGH) && spfe_message_poll(&rx, &message));
-	EXPECT(message.data == (2U << 6 | 63) && message.kind == SPFE_MESSAGE_KIND_TIME_CODE && message.time_ns == 0);
+	EXPECT(message.data == (2U << 6 | 63) && message.kind == SPFE_MESSAGE_KIND_TIME_CODE &&
+	       message.time_ns == 0);
 	EXPECT(spfe_time_code_post(&tx, 64, 0) == SPFE_STATUS_BAD_FIELD);
 	EXPECT(spfe_time_code_post(&tx, 0, 4) == SPFE_STATUS_BAD_FIELD);
 }
@@ -381,9 +399,11 @@ static void message_contexts_are_found_and_run_out(void)
 		EXPECT(spfe_message_rx_open(&device, &queue[i], 0, 0, &list[i]) == SPFE_STATUS_OK);
 	}
 	list[MODEL_SLOTS] = options(2);
-	EXPECT(spfe_message_rx_open(&device, &queue[MODEL_SLOTS], 0, 0, &list[MODEL_SLOTS]) == SPFE_STATUS_BUSY);
+	EXPECT(spfe_message_rx_open(&device, &queue[MODEL_SLOTS], 0, 0, &list[MODEL_SLOTS]) ==
+	       SPFE_STATUS_BUSY);
 	EXPECT(spfe_close(&queue[0]) == SPFE_STATUS_OK);
-	EXPECT(spfe_message_rx_open(&device, &queue[MODEL_SLOTS], 0, 0, &list[MODEL_SLOTS]) == SPFE_STATUS_OK);
+	EXPECT(spfe_message_rx_open(&device, &queue[MODEL_SLOTS], 0, 0, &list[MODEL_SLOTS]) ==
+	       SPFE_STATUS_OK);
 }
 
 static void an_error_names_its_submission(void)
@@ -395,13 +415,14 @@ static void an_error_names_its_submission(void)
 
 	start();
 	open_pair(&tx, &rx, 4);
-	EXPECT(spfe_region_add(&device, elsewhere, (uintptr_t)elsewhere + 0x1000, 64, SPFE_ACCESS_LOCAL_READ, &other) ==
-	       SPFE_STATUS_OK);
+	EXPECT(spfe_region_add(&device, elsewhere, (uintptr_t)elsewhere + 0x1000, 64,
+			       SPFE_ACCESS_LOCAL_READ, &other) == SPFE_STATUS_OK);
 	EXPECT(spfe_tx_post(&tx, other, elsewhere, 64, 0) == SPFE_STATUS_OK);
 	EXPECT(spfe_region_remove(&device, other) == SPFE_STATUS_OK);
 	EXPECT(spfe_tx_post(&tx, other, elsewhere, 64, 0) == SPFE_STATUS_BAD_REGION);
 	spfe_commit(&tx);
-	EXPECT(spfe_wait(&tx, LONG_ENOUGH) && spfe_poll(&tx, &done) && done.status == SPFE_STATUS_BAD_REGION);
+	EXPECT(spfe_wait(&tx, LONG_ENOUGH) && spfe_poll(&tx, &done) &&
+	       done.status == SPFE_STATUS_BAD_REGION);
 	EXPECT(strcmp(spfe_status_text(SPFE_STATUS_OK), "Done.") == 0);
 	EXPECT(strstr(spfe_status_text((enum spfe_status)0xee), "not know") != NULL);
 }
@@ -434,15 +455,19 @@ static void what_is_wrong_is_refused(void)
 	EXPECT(spfe_tx_open(&device, &queue, 0, 0, &wrong) == SPFE_STATUS_OK);
 	EXPECT(spfe_tx_open(&device, &rx, 0, 0, &wrong) == SPFE_STATUS_BUSY);
 	EXPECT(spfe_tx_post(&queue, region, bytes, 0, 0) == SPFE_STATUS_EMPTY);
-	EXPECT(spfe_tx_post(&queue, region, memory + sizeof(memory) - 4, 5, 0) == SPFE_STATUS_OUT_OF_BOUNDS);
-	EXPECT(spfe_tx_post(&queue, region, (void *)((uintptr_t)memory - 1), 5, 0) == SPFE_STATUS_OUT_OF_BOUNDS);
-	EXPECT(spfe_tx_post(&queue, region, bytes, SPFE_PACKET_MAX_BYTES + 1, 0) == SPFE_STATUS_TOO_LONG);
+	EXPECT(spfe_tx_post(&queue, region, memory + sizeof(memory) - 4, 5, 0) ==
+	       SPFE_STATUS_OUT_OF_BOUNDS);
+	EXPECT(spfe_tx_post(&queue, region, (void *)((uintptr_t)memory - 1), 5, 0) ==
+	       SPFE_STATUS_OUT_OF_BOUNDS);
+	EXPECT(spfe_tx_post(&queue, region, bytes, SPFE_PACKET_MAX_BYTES + 1, 0) ==
+	       SPFE_STATUS_TOO_LONG);
 	EXPECT(spfe_tx_post(&queue, NULL, bytes, 5, 0) == SPFE_STATUS_BAD_REGION);
 	EXPECT(spfe_region_remove(&device, region) == SPFE_STATUS_BUSY);
 	EXPECT(spfe_port_priority(&device, 0, MODEL_VCS, 1) == SPFE_STATUS_BAD_VC);
 	EXPECT(spfe_port_priority(&device, 0, 1, 16) == SPFE_STATUS_BAD_FIELD);
 	EXPECT(spfe_port_priority(&device, 0, 1, 9) == SPFE_STATUS_OK);
-	EXPECT(model.word[(model_block(SPFE_BLOCK_TYPE_PORT, 0) + SPFE_PORT_BLOCK_VC_PRIORITY_0) / 4] == 9U << 4);
+	EXPECT(model.word[(model_block(SPFE_BLOCK_TYPE_PORT, 0) + SPFE_PORT_BLOCK_VC_PRIORITY_0) /
+			  4] == 9U << 4);
 	EXPECT(spfe_event_enable(&device, MODEL_EVENTS, true) == SPFE_STATUS_NOT_FOUND);
 	struct spfe_region *more;
 	for (uint32_t i = 1; i < MODEL_REGIONS; i++)
@@ -475,7 +500,7 @@ static void a_sleeping_device_is_woken_by_one_doorbell_a_group(void)
 	EXPECT(spfe_rx_post(&rx, region, bytes, 64) == SPFE_STATUS_OK);
 	spfe_commit(&rx);
 	EXPECT(model.doorbells == before);
-	spfe_commit(&rx); /* nothing staged: nothing happens */
+	spfe_commit(&rx); /* a commit without staged entries has no effect */
 	EXPECT(model.doorbells == before);
 }
 
@@ -527,7 +552,7 @@ static void a_broken_device_is_found_out(void)
 	spfe_commit(&rx);
 	EXPECT(spfe_tx_post(&tx, region, bytes, 64, SPFE_SIGNAL) == SPFE_STATUS_OK);
 	spfe_commit(&tx);
-	model.wrong_position = 5; /* frees what was never posted */
+	model.wrong_position = 5; /* names a submission that was never posted */
 	model_run(&model);
 	EXPECT(!spfe_poll(&rx, &done) && spfe_queue_status(&rx) == SPFE_STATUS_BAD_RING);
 	EXPECT(!spfe_poll(&rx, &done) && !spfe_wait(&rx, LONG_ENOUGH));
@@ -539,7 +564,7 @@ static void a_broken_device_is_found_out(void)
 	area = cut(4096);
 	EXPECT(spfe_tx_open(&device, &tx, 0, 0, &for_tx) == SPFE_STATUS_OK);
 	EXPECT(spfe_packed_open(&device, &rx, 0, 0, &for_rx, region, area, 4096) == SPFE_STATUS_OK);
-	model.wrong_length = 4096; /* a record longer than its run */
+	model.wrong_length = 4096; /* makes a record longer than its run */
 	EXPECT(spfe_tx_post(&tx, region, bytes, 64, SPFE_SIGNAL) == SPFE_STATUS_OK);
 	spfe_commit(&tx);
 	model_run(&model);
@@ -548,8 +573,10 @@ static void a_broken_device_is_found_out(void)
 	start();
 	open_pair(&tx, &rx, 4);
 	EXPECT(spfe_queue_status(&tx) == SPFE_STATUS_OK);
-	memcpy((uint8_t *)(uintptr_t)tx.device_line + offsetof(struct spfe_device_line, state), &state, 4);
-	memcpy((uint8_t *)(uintptr_t)tx.device_line + offsetof(struct spfe_device_line, error), &error, 4);
+	memcpy((uint8_t *)(uintptr_t)tx.device_line + offsetof(struct spfe_device_line, state),
+	       &state, 4);
+	memcpy((uint8_t *)(uintptr_t)tx.device_line + offsetof(struct spfe_device_line, error),
+	       &error, 4);
 	EXPECT(spfe_queue_status(&tx) == SPFE_STATUS_BAD_RING);
 }
 
@@ -564,7 +591,8 @@ static void a_reset_closes_everything(void)
 	EXPECT(spfe_close(&tx) == SPFE_STATUS_NOT_FOUND);
 	used = 0;
 	EXPECT(spfe_region_add(&device, memory, (uintptr_t)memory + 0x1000, sizeof(memory),
-			       SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE, &region) == SPFE_STATUS_OK);
+			       SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE,
+			       &region) == SPFE_STATUS_OK);
 	again = options(4);
 	EXPECT(spfe_tx_open(&device, &tx, 0, 1, &again) == SPFE_STATUS_OK);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * spfe: driver of the SpaceFibre processor endpoint without an operating system.
+ * spfe: driver for the SpaceFibre processor endpoint without an operating system.
  *
- * Freestanding C11: no allocation, no global state, no library. Entries, registers and statuses are the contract's
- * (spfe_hw.h, generated); the platform has three hooks (platform.h). Functions return an spfe_status, SPFE_STATUS_OK
- * being 0; those that return a bool say whether there was something.
+ * Freestanding C11: no allocation, no global state, no library. The generated spfe_hw.h defines
+ * entries, registers and statuses; platform.h declares three hooks that the platform implements.
+ * Functions return an spfe_status (SPFE_STATUS_OK is 0). Functions that return bool state whether
+ * they found something.
  *
- * One thread of control uses a queue at a time. Different queues need no lock between them; opening, closing and
- * configuring do (they share the device's command latch).
+ * Only one thread may use a queue at a time. Different queues need no lock. Opening, closing and
+ * configuring need one, because they share the command latch of the device.
  *
- * The way of a packet: spfe_region_add once for the memory; spfe_tx_open and spfe_rx_open; spfe_rx_post and
- * spfe_commit give buffers; spfe_tx_post and spfe_commit send a group; spfe_poll says what is done.
+ * To move packets, call spfe_region_add once for the memory, then spfe_tx_open and spfe_rx_open.
+ * spfe_rx_post and spfe_commit post buffers, spfe_tx_post and spfe_commit send a group, and
+ * spfe_poll returns completions.
  */
 #ifndef SPFE_H
 #define SPFE_H
@@ -25,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Ports and regions a device object has room for. */
+/* Most ports and regions of a device object. */
 #ifndef SPFE_PORTS_MAX
 #define SPFE_PORTS_MAX 8
 #endif
@@ -33,31 +35,31 @@ extern "C" {
 #define SPFE_REGIONS_MAX 16
 #endif
 
-/* Longest time a command of the device may take, ns. */
+/* Time limit of a device command, ns. */
 #ifndef SPFE_COMMAND_TIMEOUT_NS
 #define SPFE_COMMAND_TIMEOUT_NS 1000000000ULL
 #endif
 
 /* ---- device ---- */
 
-/* What the device says of a port; offsets of its blocks in the register space. */
+/* Properties of a port, and the offsets of its register blocks. */
 struct spfe_port {
 	enum spfe_port_kind kind;
 	uint32_t vcs; /* virtual channels */
 	uint32_t first_queue;
 	uint32_t queue_count;
-	uint32_t block; /* 0: the port has no block */
-	uint32_t messages; /* broadcast or time-code block; 0: none */
+	uint32_t block; /* 0 if the port has no block */
+	uint32_t messages; /* broadcast or time-code block, 0 if none */
 };
 
 struct spfe_region {
-	uint8_t *base; /* NULL: free */
+	uint8_t *base; /* NULL if this entry is free */
 	size_t bytes;
 	uint16_t key;
 	uint16_t index;
 };
 
-/* A device. Fields are the driver's; read them as you like. */
+/* A device. Programs may read the fields, but only the driver writes them. */
 struct spfe_device {
 	void *registers;
 	uint32_t capability;
@@ -66,63 +68,71 @@ struct spfe_device {
 	uint32_t regions;
 	uint32_t events;
 	uint32_t doorbell;
-	uint32_t sequence; /* of the command latch */
+	uint32_t sequence; /* last sequence number of the command latch */
 	uint32_t queue_block;
 	uint32_t region_block;
 	uint32_t event_block;
-	uint32_t statistics_block; /* 0: none */
+	uint32_t statistics_block; /* 0 if none */
 	bool gone;
 	struct spfe_port port[SPFE_PORTS_MAX];
 	struct spfe_region region[SPFE_REGIONS_MAX];
 };
 
 /*
- * Finds out what the device is and resets it.
- * BAD_VERSION: not a spfe device, or another major version. BAD_FIELD: its list of blocks makes no sense.
- * NO_RESOURCES: more ports than SPFE_PORTS_MAX. DEVICE_GONE: it reads all ones, or a command was not answered in time.
+ * Discovers and resets the device.
+ * BAD_VERSION: not a spfe device, or another major version of the contract.
+ * BAD_FIELD: the list of register blocks is invalid.
+ * NO_RESOURCES: more ports than SPFE_PORTS_MAX.
+ * DEVICE_GONE: registers read all ones, or a command got no answer in time.
  */
 enum spfe_status spfe_open(struct spfe_device *device, void *registers);
 
-/* Stops every queue and revokes every region. Queue objects are then closed; what was pending is lost. */
+/* Stops all queues and revokes all regions. Queues are closed and pending entries are lost. */
 enum spfe_status spfe_reset(struct spfe_device *device);
 
-/* Whether the device is there: it did not vanish from the bus and answers commands. */
+/* Whether the device is still on the bus and has answered all commands so far. */
 bool spfe_is_alive(struct spfe_device *device);
 
-/* Device time, ns: the time base of completion stamps. */
+/* Device time in ns: the time base of the time stamps of completions. */
 uint64_t spfe_device_time_ns(struct spfe_device *device);
 
 /* State of a port's link. NOT_FOUND: no such port. */
-enum spfe_status spfe_port_state(struct spfe_device *device, uint32_t port, enum spfe_port_state *state);
+enum spfe_status spfe_port_state(struct spfe_device *device, uint32_t port,
+				 enum spfe_port_state *state);
 
 /* Starts or stops a port's link. */
 enum spfe_status spfe_port_start(struct spfe_device *device, uint32_t port, bool start);
 
-/* Priority of a virtual channel, 0 (the most urgent) to 15 (ECSS-E-ST-50-11C 5.7.4). BAD_VC, BAD_FIELD. */
-enum spfe_status spfe_port_priority(struct spfe_device *device, uint32_t port, uint32_t vc, uint32_t priority);
+/*
+ * Sets the priority of a virtual channel, 0 (most urgent) to 15 (ECSS-E-ST-50-11C 5.7.4).
+ * BAD_VC, BAD_FIELD: virtual channel or priority is out of range.
+ */
+enum spfe_status spfe_port_priority(struct spfe_device *device, uint32_t port, uint32_t vc,
+				    uint32_t priority);
 
-/* Lets an event vector interrupt, or not. NOT_FOUND: no such vector. */
+/* Enables or disables the interrupt of an event vector. NOT_FOUND: no such vector. */
 enum spfe_status spfe_event_enable(struct spfe_device *device, uint32_t vector, bool enable);
 
 /* ---- memory ---- */
 
 /*
- * Makes `bytes` at `base` known to the device; `bus` is the address the device reaches them by. The memory is contiguous
- * on the bus. access: SPFE_ACCESS_LOCAL_READ to send from it, SPFE_ACCESS_LOCAL_WRITE to receive into it; rings need
- * both. NO_RESOURCES: SPFE_REGIONS_MAX are in use; else what the device says.
+ * Registers `bytes` at `base`, which must be contiguous on the bus at address `bus`. `access` is
+ * SPFE_ACCESS_LOCAL_READ to send from the memory and SPFE_ACCESS_LOCAL_WRITE to receive into it;
+ * rings need both. NO_RESOURCES: SPFE_REGIONS_MAX regions are in use. Other statuses come from the
+ * device.
  */
-enum spfe_status spfe_region_add(struct spfe_device *device, void *base, uint64_t bus, size_t bytes, uint32_t access,
-				 struct spfe_region **region);
+enum spfe_status spfe_region_add(struct spfe_device *device, void *base, uint64_t bus, size_t bytes,
+				 uint32_t access, struct spfe_region **region);
 
-/* Revokes a region: the device touches it no more. BUSY: rings of an open queue are in it. */
+/* Revokes a region: the device no longer accesses it. BUSY: an open queue has rings in it. */
 enum spfe_status spfe_region_remove(struct spfe_device *device, struct spfe_region *region);
 
 /* ---- queues ---- */
 
-/* Bytes a queue of 2^log2 entries needs, at a multiple of 64. */
+/* Bytes of memory for a queue of 2^log2 entries. The memory must be aligned to 64 bytes. */
 #define SPFE_QUEUE_BYTES(log2) (128U + 2U * (SPFE_ENTRY_BYTES << (log2)) + (8U << (log2)))
 
-/* Static memory for a queue. Put it where the device may read and write. */
+/* Defines static memory for a queue. The device must be able to read and write it. */
 #define SPFE_QUEUE_MEMORY(name, log2) static _Alignas(64) uint8_t name[SPFE_QUEUE_BYTES(log2)]
 
 struct spfe_queue {
@@ -133,11 +143,12 @@ struct spfe_queue {
 	volatile uint32_t *host_line;
 	volatile uint32_t *device_line;
 	uint32_t log2;
-	uint32_t posted; /* position behind the last published submission */
-	uint32_t staged; /* position behind the last staged one */
-	uint32_t freed; /* position behind the last submission that completed */
+	uint32_t posted; /* position after the last published submission */
+	uint32_t staged; /* position after the last staged submission */
+	uint32_t freed; /* position after the last completed submission */
 	uint32_t done; /* position of the next completion */
-	uint32_t first[4]; /* the first staged entry, which is stored last */
+	uint32_t first
+		[4]; /* the first staged entry: stored last, so that the group appears at once */
 	uint32_t arm;
 	uint32_t context;
 	enum spfe_queue_kind kind;
@@ -147,130 +158,166 @@ struct spfe_queue {
 	uint32_t tail;
 	uint32_t owed_bytes;
 	uint32_t owed;
-	uint32_t run; /* bytes of the run that are left to be read */
+	uint32_t run; /* bytes of the current run that are left to read */
 	uint32_t record; /* offset of the next record */
 };
 
-/* How a queue is opened. */
+/* Options for opening a queue. */
 struct spfe_queue_options {
-	struct spfe_region *region; /* where its memory lies */
-	void *memory; /* SPFE_QUEUE_BYTES(log2) bytes, zeroed by the driver, at a multiple of 64 */
+	struct spfe_region *region; /* region that contains the memory */
+	void *memory; /* SPFE_QUEUE_BYTES(log2) bytes, aligned to 64; the driver clears them */
 	uint32_t log2; /* 2^log2 entries: SPFE_RING_LOG2_MIN to SPFE_RING_LOG2_MAX */
-	uint32_t vector; /* event vector of spfe_arm */
-	bool stamps; /* a time for every completion */
+	uint32_t vector; /* event vector that spfe_arm uses */
+	bool stamps; /* request a time stamp for every completion */
 };
 
-/* Packets to, and from, a virtual channel. NOT_FOUND, BAD_VC, BAD_RING, OUT_OF_BOUNDS, BUSY; else what the device says. */
-enum spfe_status spfe_tx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port, uint32_t vc,
-			      const struct spfe_queue_options *options);
-enum spfe_status spfe_rx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port, uint32_t vc,
-			      const struct spfe_queue_options *options);
+/*
+ * Open a queue that sends to, or receives from, a virtual channel. NOT_FOUND, BAD_VC, BAD_RING,
+ * OUT_OF_BOUNDS: an argument is invalid. BUSY: the channel is in use. Other statuses come from the
+ * device.
+ */
+enum spfe_status spfe_tx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port,
+			      uint32_t vc, const struct spfe_queue_options *options);
+enum spfe_status spfe_rx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port,
+			      uint32_t vc, const struct spfe_queue_options *options);
 
-/* Packets from a virtual channel, back to back in an area: a multiple of 8 bytes, SPFE_PACKED_AREA_MIN_BYTES or more. */
-enum spfe_status spfe_packed_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port, uint32_t vc,
-				  const struct spfe_queue_options *options, struct spfe_region *region, void *area,
-				  uint32_t bytes);
+/*
+ * Opens a packed receive queue, which stores packets one after another in an area. The size of the
+ * area is a multiple of 8 bytes, at least SPFE_PACKED_AREA_MIN_BYTES.
+ */
+enum spfe_status spfe_packed_open(struct spfe_device *device, struct spfe_queue *queue,
+				  uint32_t port, uint32_t vc,
+				  const struct spfe_queue_options *options,
+				  struct spfe_region *region, void *area, uint32_t bytes);
 
-/* Broadcast messages of a SpaceFibre port, time-codes of a SpaceWire port. filter: register FILTER of the queue block. */
-enum spfe_status spfe_message_tx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port,
+/*
+ * Open a queue of broadcast messages (SpaceFibre port) or time-codes (SpaceWire port). `filter` is
+ * the value of register FILTER of the queue block.
+ */
+enum spfe_status spfe_message_tx_open(struct spfe_device *device, struct spfe_queue *queue,
+				      uint32_t port, const struct spfe_queue_options *options);
+enum spfe_status spfe_message_rx_open(struct spfe_device *device, struct spfe_queue *queue,
+				      uint32_t port, uint32_t filter,
 				      const struct spfe_queue_options *options);
-enum spfe_status spfe_message_rx_open(struct spfe_device *device, struct spfe_queue *queue, uint32_t port,
-				      uint32_t filter, const struct spfe_queue_options *options);
 
-/* Stops the queue: when this returns OK the device touches its rings and buffers no more. */
+/* Stops the queue. After OK the device no longer accesses its rings and buffers. */
 enum spfe_status spfe_close(struct spfe_queue *queue);
 
-/* Entries that may be staged now. */
+/* Number of entries that can be staged now. */
 uint32_t spfe_room(const struct spfe_queue *queue);
 
-/* What the device says of the queue: OK, or the status that stopped it. */
+/* OK, or the status with which the device stopped the queue. */
 enum spfe_status spfe_queue_status(const struct spfe_queue *queue);
 
 /* ---- packets ---- */
 
 /* Flags of spfe_tx_post, spfe_tx_inline and spfe_tx_burst. */
-/* Report completion, of this entry and of all before it: on the last of a group. Errors are always reported. */
+/*
+ * Request a completion for this entry and all before it. Set it on the last entry of a group.
+ * Errors always cause a completion.
+ */
 #define SPFE_SIGNAL (SPFE_SUBMIT_FLAGS_SIGNAL | SPFE_SUBMIT_FLAGS_LAST)
-#define SPFE_CHAIN SPFE_SUBMIT_FLAGS_CHAIN /* the packet goes on in the next entry */
-#define SPFE_EEP ((uint32_t)SPFE_END_MARKER_EEP << SPFE_SUBMIT_FLAGS_END_SHIFT) /* ends with an error end of packet */
-#define SPFE_MORE ((uint32_t)SPFE_END_MARKER_NONE << SPFE_SUBMIT_FLAGS_END_SHIFT) /* a piece: the packet goes on */
+#define SPFE_CHAIN SPFE_SUBMIT_FLAGS_CHAIN /* the packet continues in the next entry */
+#define SPFE_EEP                                                                                   \
+	((uint32_t)SPFE_END_MARKER_EEP                                                             \
+	 << SPFE_SUBMIT_FLAGS_END_SHIFT) /* the packet ends with an error end of packet */
+#define SPFE_MORE                                                                                  \
+	((uint32_t)SPFE_END_MARKER_NONE                                                            \
+	 << SPFE_SUBMIT_FLAGS_END_SHIFT) /* a part of a packet without its end */
 
 /*
- * Stages one packet, or a part of one. The bytes belong to the device until a completion frees them.
- * NO_RESOURCES: no room (spfe_room). OUT_OF_BOUNDS, EMPTY, TOO_LONG: refused, nothing is staged.
+ * Stages one packet, or a part of one. The device owns the bytes until a completion frees them.
+ * NO_RESOURCES: no room (see spfe_room). OUT_OF_BOUNDS, EMPTY, TOO_LONG: the bytes are not in the
+ * region, or their number is out of range. After an error nothing is staged.
  */
-enum spfe_status spfe_tx_post(struct spfe_queue *queue, const struct spfe_region *region, const void *bytes,
-			      uint32_t length, uint32_t flags);
+enum spfe_status spfe_tx_post(struct spfe_queue *queue, const struct spfe_region *region,
+			      const void *bytes, uint32_t length, uint32_t flags);
 
-/* Stages up to SPFE_INLINE_MAX_BYTES bytes, which are copied: a path address in front of a packet (with SPFE_CHAIN). */
-enum spfe_status spfe_tx_inline(struct spfe_queue *queue, const void *bytes, uint32_t length, uint32_t flags);
+/*
+ * Stages a copy of up to SPFE_INLINE_MAX_BYTES bytes, for example a path address in front of a
+ * packet (with SPFE_CHAIN).
+ */
+enum spfe_status spfe_tx_inline(struct spfe_queue *queue, const void *bytes, uint32_t length,
+				uint32_t flags);
 
-/* Stages `count` packets of one length, `stride` bytes apart. Needs SPFE_CAPABILITY_BURST: BAD_OPCODE. */
-enum spfe_status spfe_tx_burst(struct spfe_queue *queue, const struct spfe_region *region, const void *bytes,
-			       uint32_t length, uint32_t stride, uint32_t count, uint32_t flags);
+/*
+ * Stages a burst: `count` packets of equal length, `stride` bytes apart. BAD_OPCODE: the device
+ * lacks SPFE_CAPABILITY_BURST.
+ */
+enum spfe_status spfe_tx_burst(struct spfe_queue *queue, const struct spfe_region *region,
+			       const void *bytes, uint32_t length, uint32_t stride, uint32_t count,
+			       uint32_t flags);
 
 /* Stages a receive buffer. */
-enum spfe_status spfe_rx_post(struct spfe_queue *queue, const struct spfe_region *region, void *bytes, uint32_t length);
+enum spfe_status spfe_rx_post(struct spfe_queue *queue, const struct spfe_region *region,
+			      void *bytes, uint32_t length);
 
-/* Hands everything staged to the device as one group, and wakes it if it sleeps. */
+/* Publishes all staged entries as one group and rings the doorbell if the device sleeps. */
 void spfe_commit(struct spfe_queue *queue);
 
 struct spfe_done {
-	uint32_t bytes; /* of the packets or the buffer; detail of an error */
+	uint32_t bytes; /* length of the packets or in the buffer; after an error, its detail */
 	uint32_t packets;
 	uint32_t freed; /* submissions it frees, oldest first */
 	enum spfe_status status;
 	enum spfe_end_marker end; /* receive */
-	bool more; /* receive: the packet goes on in the next buffer */
-	uint64_t time_ns; /* with stamps, else 0 */
+	bool more; /* receive: the packet continues in the next buffer */
+	uint64_t time_ns; /* device time, or 0 if the queue has no time stamps */
 };
 
-/* Takes the next completion of a transmit or receive queue; false if there is none. */
+/* Takes the next completion of a transmit or receive queue. False if there is none. */
 bool spfe_poll(struct spfe_queue *queue, struct spfe_done *done);
 
-/* A record of a packed area, in place. */
+/* A record in a packed area; the bytes are not copied. */
 struct spfe_record {
 	const uint8_t *bytes;
 	uint32_t length;
-	enum spfe_end_marker end; /* NONE: the packet goes on in the next record */
+	enum spfe_end_marker end; /* NONE: the packet continues in the next record */
 };
 
 /*
- * Takes the next record; false if there is none. Its bytes stay until spfe_packed_release. A header or run that does not
- * fit the area stops the queue with BAD_RING (spfe_queue_status): the device is broken.
+ * Takes the next record. False if there is none. Its bytes stay valid until spfe_packed_release. A
+ * header or run that does not fit the area means a faulty device and stops the queue with BAD_RING
+ * (see spfe_queue_status).
  */
 bool spfe_packed_next(struct spfe_queue *queue, struct spfe_record *record);
 
-/* Gives back the bytes of every run that was read to its end. */
+/* Returns the bytes of all runs that have been read completely. */
 void spfe_packed_release(struct spfe_queue *queue);
 
 /* ---- messages ---- */
 
 struct spfe_received {
-	uint64_t data; /* broadcast: byte 0 least significant; time-code: bits 5:0 time, 7:6 flags */
+	uint64_t
+		data; /* broadcast: byte 0 least significant; time-code: bits 5:0 time, 7:6 flags */
 	uint8_t channel;
 	uint8_t type;
 	enum spfe_message_kind kind;
 	uint8_t status; /* message_flags: LATE, DELAYED */
-	bool lost; /* messages before this one found no room */
+	bool lost; /* earlier messages were lost because the ring was full */
 	uint64_t time_ns;
 };
 
-/* Stages a broadcast message or a time-code (0 to 63, flags 0 to 3: else BAD_FIELD). spfe_commit sends. */
-enum spfe_status spfe_broadcast_post(struct spfe_queue *queue, uint8_t channel, uint8_t type, uint64_t data);
+/*
+ * Stage a broadcast message or a time-code; spfe_commit sends it. BAD_FIELD: time is above 63 or
+ * flags above 3.
+ */
+enum spfe_status spfe_broadcast_post(struct spfe_queue *queue, uint8_t channel, uint8_t type,
+				     uint64_t data);
 enum spfe_status spfe_time_code_post(struct spfe_queue *queue, uint8_t time, uint8_t flags);
 
-/* Takes the next message; false if there is none. */
+/* Takes the next message. False if there is none. */
 bool spfe_message_poll(struct spfe_queue *queue, struct spfe_received *message);
 
 /* ---- waiting ---- */
 
-/* Polls until a completion is there, `timeout_ns` at most; false if none came. Takes nothing. */
+/* Polls for a completion for at most `timeout_ns` without consuming it. False if none came. */
 bool spfe_wait(struct spfe_queue *queue, uint64_t timeout_ns);
 
 /*
- * Asks for the queue's event vector to interrupt when `count` completions are there or, if after_first_ns is not 0, that
- * long after the first. True if a completion is there already: then no interrupt has to come. Interrupts are hints.
+ * Arms the event vector of the queue: it interrupts after `count` completions or, if after_first_ns
+ * is not 0, that long after the first. Returns true if a completion is there already; an interrupt
+ * may then not come. Interrupts are only hints.
  */
 bool spfe_arm(struct spfe_queue *queue, uint32_t count, uint64_t after_first_ns);
 void spfe_disarm(struct spfe_queue *queue);
@@ -280,18 +327,19 @@ void spfe_disarm(struct spfe_queue *queue);
 /* A pool of up to 65534 equal buffers in static memory. */
 struct spfe_pool {
 	uint8_t *memory;
-	uint32_t bytes; /* of a buffer */
+	uint32_t bytes; /* size of a buffer */
 	uint32_t count;
 	uint32_t free;
-	uint16_t *list; /* `count` numbers */
+	uint16_t *list; /* memory for `count` numbers */
 };
 
-void spfe_pool_init(struct spfe_pool *pool, void *memory, uint32_t bytes, uint16_t *list, uint16_t count);
-void *spfe_pool_take(struct spfe_pool *pool); /* NULL: none is free */
-/* BAD_FIELD: not the start of a buffer of this pool. BUSY: it was free already. */
+void spfe_pool_init(struct spfe_pool *pool, void *memory, uint32_t bytes, uint16_t *list,
+		    uint16_t count);
+void *spfe_pool_take(struct spfe_pool *pool); /* NULL if no buffer is free */
+/* BAD_FIELD: not the start of a buffer of this pool. BUSY: the buffer is free already. */
 enum spfe_status spfe_pool_put(struct spfe_pool *pool, void *buffer);
 
-/* The contract's sentence about a status. */
+/* Description of a status from the contract. */
 const char *spfe_status_text(enum spfe_status status);
 
 #ifdef __cplusplus
