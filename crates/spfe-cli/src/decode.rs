@@ -1,4 +1,4 @@
-//! `spfe decode`: traffic that somebody else sent, by name; and names to words.
+//! `spfe decode`: decodes recorded traffic of a link, and encodes names to words.
 
 mod counts;
 mod encode;
@@ -35,33 +35,33 @@ Examples:
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct DecodeArgs {
-    /// A file (also gzipped), - for stdin, or the words themselves [default: -].
+    /// A file (may be gzipped), - for standard input, or the words themselves [default: -].
     #[arg(value_name = "FILE|WORDS")]
     what: Vec<String>,
-    /// How the traffic is written.
+    /// Format of the input.
     #[arg(long, value_enum, default_value_t = Format::Words)]
     format: Format,
-    /// Lanes: so many words make a row, that of lane 0 first.
+    /// Number of lanes: this many words form a row, lane 0 first.
     #[arg(long, value_name = "1-16", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     lanes: u8,
-    /// Whether data frames are scrambled [default: as INIT3 says, and scrambled without one].
+    /// Whether data frames are scrambled [default: as INIT3 says; scrambled without INIT3].
     #[arg(long, value_enum)]
     scrambling: Option<Scrambling>,
-    /// CRC-16 is over the words before scrambling.
+    /// Check the CRC-16 of the words before scrambling.
     #[arg(long)]
     plain_crc: bool,
-    /// Frames, packets and events in place of words.
+    /// Show frames, packets and events instead of words.
     #[arg(long, conflicts_with = "encode")]
     frames: bool,
-    /// The other way: names with fields to words, symbols and ten-bit codes.
+    /// Encode names with fields to words, symbols and ten-bit codes.
     #[arg(long)]
     encode: bool,
-    /// Exit with 1 if there is a violation.
+    /// Exit with code 1 if there is a violation.
     #[arg(long, conflicts_with = "encode")]
     check: bool,
 }
 
-/// How traffic is written.
+/// Format of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// SpaceFibre words, symbols or ten-bit codes of one direction.
@@ -79,13 +79,13 @@ enum Format {
 /// Whether data frames are scrambled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Scrambling {
-    /// They are.
+    /// Data frames are scrambled.
     On,
-    /// They are not.
+    /// Data frames are not scrambled.
     Off,
 }
 
-/// Decodes or encodes.
+/// Runs `spfe decode`.
 pub fn run(args: &DecodeArgs, context: &Context) -> Result<(), Failure> {
     let multi = matches!(args.format, Format::Recording) || args.encode;
     if args.lanes > 1 && multi {

@@ -1,4 +1,4 @@
-//! `spfe ip`: a network interface over a virtual channel, as the kernel driver's.
+//! `spfe ip`: a network interface over a virtual channel, compatible with the kernel driver's.
 
 mod counters;
 mod inbound;
@@ -28,7 +28,7 @@ dropped and counted by reason: cut (EEP), short, long (for the MTU), wrong heade
 
     spfe ip up --device unix:/run/spfe.sock/0 --address 10.0.0.1/24";
 
-/// A network interface over SpaceFibre.
+/// Run a network interface over SpaceFibre.
 #[derive(Clone, Debug, Subcommand)]
 pub enum IpArgs {
     Up(UpArgs),
@@ -44,10 +44,10 @@ pub struct UpArgs {
     /// Virtual channel [default: the last one of the port].
     #[arg(long, value_name = "N")]
     vc: Option<u32>,
-    /// Name of the interface; %d is the first number that is free.
+    /// Name of the interface; %d stands for the first free number.
     #[arg(long, value_name = "NAME", default_value = "spfe%d", value_parser = values::name)]
     name: String,
-    /// Longest IP packet: 68 to 65500 bytes [default: 9000, or what a TAP device that is there has].
+    /// Longest IP packet: 68 to 65500 bytes [default: 9000, or the MTU of an existing TAP device].
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(i64::from(MTU_MIN)..=i64::from(MTU_MAX)))]
     mtu: Option<u32>,
     /// IPv4 or IPv6 address of the interface; more with `ip addr add`.
@@ -58,7 +58,7 @@ pub struct UpArgs {
     mac: Option<[u8; 6]>,
 }
 
-/// Runs an interface.
+/// Runs `spfe ip`.
 pub fn run(args: &IpArgs, context: &Context) -> Result<(), Failure> {
     match args {
         IpArgs::Up(args) => up(args, context),
@@ -68,7 +68,7 @@ pub fn run(args: &IpArgs, context: &Context) -> Result<(), Failure> {
 fn up(args: &UpArgs, context: &Context) -> Result<(), Failure> {
     let endpoint = open(context)?;
     let port = endpoint.port(args.port)?;
-    // A port has one virtual channel at least.
+    // A port has at least one virtual channel.
     let last = port.info()?.vcs.saturating_sub(1);
     let vc = port.vc(args.vc.unwrap_or(last))?;
     signal::catch_report();
@@ -79,7 +79,7 @@ fn up(args: &UpArgs, context: &Context) -> Result<(), Failure> {
     pump.run(|mtu| announce(&tap, &endpoint, place, mtu, context))
 }
 
-/// Opens a device somebody else can be at the other end of.
+/// Opens a device that another process can reach.
 fn open(context: &Context) -> Result<Endpoint, Failure> {
     if context.device.is_none() {
         let what = "no device: name one whose link goes elsewhere, such as \
@@ -98,9 +98,9 @@ fn open(context: &Context) -> Result<Endpoint, Failure> {
     Ok(endpoint)
 }
 
-/// Only what was asked for, where somebody made the interface.
+/// Configures the interface. An interface that existed before gets only what the options name.
 fn configure(tap: &TapDevice, args: &UpArgs) -> Result<(), Failure> {
-    // No frame before the link is looked at.
+    // No frames before the state of the link is known.
     let _ = tap.set_carrier(false);
     if let Some(mtu) = args.mtu.or(tap.is_created().then_some(MTU_DEFAULT)) {
         tap.set_mtu(mtu).map_err(failed)?;
@@ -118,7 +118,7 @@ fn failed(error: TapError) -> Failure {
     Failure::failed(error.to_string())
 }
 
-/// Says what there is, once frames go.
+/// Announces the interface when it works.
 fn announce(tap: &TapDevice, endpoint: &Endpoint, place: (u32, u32), mtu: u32, context: &Context) {
     let (device, mac) = (endpoint.info().uri, tap.mac().unwrap_or_default());
     let (port, vc) = place;

@@ -12,14 +12,14 @@ use serde_json::json;
 use spfe::{Buf, Deadline, End, Endpoint, Error, Rx, Status, Tx};
 use std::time::Duration;
 
-/// Device with an echo: what is pinged if no device is named.
+/// Default device: a network with an echo.
 const ECHO_DEVICE: &str = "virtual:?peer=echo";
-/// Pings unless said otherwise.
+/// Default number of packets.
 const COUNT: u64 = 10;
-/// How long to wait for an answer unless said otherwise.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// A packet starts with the number of this run (16 bytes) and its own (8 bytes).
-const HEAD: usize = 24;
+/// Default time limit for an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Length of the packet header: number of the run (16 bytes) and of the packet (8 bytes).
+const HEADER_BYTES: usize = 24;
 
 const AFTER: &str = "\
 Without --device and SPFE_DEVICE the device is virtual:?peer=echo. To ping another process, start \
@@ -27,9 +27,9 @@ the echo at the other end first:
   spfe --device unix:/tmp/spfe.sock/1 ping --respond &
   spfe --device unix:/tmp/spfe.sock/0 ping --count 1000 --interval 0
 
-Interrupted, it prints what it has measured, and the exit code is 0 if an answer has come.";
+When interrupted, ping prints its figures; the exit code is 0 if an answer has arrived.";
 
-/// Measure the time of packets to an echo and back.
+/// Measure round-trip times of packets to an echo.
 #[derive(Clone, Debug, Args)]
 #[command(after_long_help = AFTER)]
 pub struct PingArgs {
@@ -39,25 +39,25 @@ pub struct PingArgs {
     /// Virtual channel.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub vc: u32,
-    /// Length of the packets; with --respond of the buffers: bytes, or with K, M, G (1024)
+    /// Length of the packets, with --respond of the buffers: bytes, or with K, M, G (1024)
     /// [default: 64; with --respond 64K].
     #[arg(long, value_name = "BYTES", value_parser = parse::packet)]
     pub size: Option<usize>,
-    /// End after this many packets, 0: only when interrupted [default: 10; with --respond 0].
+    /// End after this many packets; 0: until interrupted [default: 10; with --respond 0].
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
-    /// Time from one packet to the next.
+    /// Time between packets.
     #[arg(long, value_name = "SECONDS", default_value = "0.1", value_parser = parse::seconds)]
     pub interval: Duration,
-    /// Fail when nothing has come for so long [default: 5; with --respond wait for ever].
+    /// Fail if no packet arrives for this time [default: 5; with --respond wait forever].
     #[arg(long, value_name = "SECONDS", value_parser = parse::seconds)]
     pub deadline: Option<Duration>,
-    /// Be the echo: receive packets and send them back.
+    /// Act as the echo: send received packets back.
     #[arg(long)]
     pub respond: bool,
 }
 
-/// Pings, or answers pings.
+/// Runs `spfe ping`.
 pub fn run(args: &PingArgs, context: &Context) -> Result<(), Failure> {
     if args.respond {
         return echo::run(args, context);
@@ -72,7 +72,7 @@ pub fn run(args: &PingArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-/// Both ends of a virtual channel, and what has been measured.
+/// The queues of a virtual channel and the measured times.
 struct Pinger {
     tx: Tx,
     rx: Rx,
@@ -96,13 +96,13 @@ impl Pinger {
         let vc = endpoint.port(args.port)?.vc(args.vc)?;
         let mut rx = vc.rx()?;
         rx.post_all(&mut bufs.split_off(BUFS / 2));
-        // Three significant digits; it grows with what it holds.
+        // Three significant digits; the histogram grows as needed.
         let times = Histogram::new(3).map_err(|error| Failure::failed(error.to_string()))?;
         Ok(Self {
             tx: vc.tx()?,
             rx,
             endpoint: endpoint.clone(),
-            patience: Patience::new(endpoint, Some(args.deadline.unwrap_or(PATIENCE))),
+            patience: Patience::new(endpoint, Some(args.deadline.unwrap_or(ANSWER_TIMEOUT))),
             run: random_id(),
             sent: 0,
             times,
@@ -122,7 +122,7 @@ impl Pinger {
             }
             due_ns = due_ns.max(now).saturating_add(args.interval.as_nanos() as u64);
             let ns = self.ping()?;
-            // A histogram that grows takes every value.
+            // A growing histogram accepts every value.
             let _ = self.times.record(ns);
             if !context.json && !context.quiet {
                 let (seq, size) = (self.sent - 1, self.size);
@@ -132,7 +132,7 @@ impl Pinger {
         Ok(())
     }
 
-    /// One packet there and back: ns.
+    /// Sends a packet and returns the time until its answer, ns.
     fn ping(&mut self) -> Result<u64, Failure> {
         let mut packet = self.buffer()?;
         let pattern = self.pattern(self.sent);
@@ -145,7 +145,7 @@ impl Pinger {
             let (tx, rx) = (&mut self.tx, &mut self.rx);
             let what = format!("seq={}: no answer", self.sent - 1);
             let received = self.patience.wait(&what, |until| {
-                // Where this thread is the engine, what it has sent moves on when it looks.
+                // If this thread runs the engine, polling moves the packets on.
                 let _ = tx.wait(Deadline::NOW);
                 rx.recv(until)
             })?;
@@ -165,16 +165,16 @@ impl Pinger {
                     self.size
                 )));
             }
-            // An answer to an earlier run that did not wait for it.
+            // A late answer to an earlier run.
         }
     }
 
-    /// Whether a packet is of this run. Short ones do not say so and are taken for it.
+    /// Whether a packet belongs to this run. Short packets carry no number and are accepted.
     fn is_own(&self, packet: &[u8]) -> bool {
-        packet.len() < HEAD || self.size < HEAD || packet[..16] == self.run
+        packet.len() < HEADER_BYTES || self.size < HEADER_BYTES || packet[..16] == self.run
     }
 
-    /// A buffer that is not under way.
+    /// Returns a free buffer.
     fn buffer(&mut self) -> Result<Buf, Failure> {
         loop {
             while let Some(sent) = self.tx.poll() {
@@ -194,10 +194,10 @@ impl Pinger {
         }
     }
 
-    /// What packet `number` holds: run, number, and bytes that depend on both.
+    /// The contents of packet `number`: run, number, and bytes that depend on both.
     fn pattern(&self, number: u64) -> Vec<u8> {
         let head = self.run.iter().copied().chain(number.to_le_bytes());
-        let body = (HEAD..).map(|at| (at as u64).wrapping_add(number) as u8);
+        let body = (HEADER_BYTES..).map(|at| (at as u64).wrapping_add(number) as u8);
         head.chain(body).take(self.size).collect()
     }
 

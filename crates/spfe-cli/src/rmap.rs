@@ -1,4 +1,4 @@
-//! `spfe rmap`: read and write remote memory, or serve some.
+//! `spfe rmap`: reads, writes and serves remote memory.
 
 mod remote;
 mod serve;
@@ -24,7 +24,7 @@ RMAP target that lives as long as the command. A memory that stays:
 
 Numbers are decimal, or start with 0x. A status of the target other than 0 is an error: exit 1.";
 
-/// Read and write remote memory (RMAP, ECSS-E-ST-50-52C), or serve some.
+/// Read, write or serve remote memory (RMAP, ECSS-E-ST-50-52C).
 #[derive(Clone, Debug, Subcommand)]
 #[command(after_long_help = AFTER)]
 pub enum RmapArgs {
@@ -34,15 +34,15 @@ pub enum RmapArgs {
     Serve(ServeArgs),
 }
 
-/// Read remote memory: a dump, or the bytes to a file.
+/// Read remote memory; print a dump, or write the bytes to a file.
 #[derive(Clone, Debug, Args)]
 pub struct ReadArgs {
     #[command(flatten)]
     remote: RemoteArgs,
-    /// Bytes to read: a number, or with K, M, G (1024).
+    /// Number of bytes to read, or with K, M, G (1024).
     #[arg(long, short, value_name = "BYTES", value_parser = values::length)]
     length: usize,
-    /// Read one address again and again, not consecutive ones.
+    /// Read the same address repeatedly instead of consecutive ones.
     #[arg(long)]
     no_increment: bool,
     /// Write the bytes to this file instead of a dump; - for standard output.
@@ -50,46 +50,46 @@ pub struct ReadArgs {
     output: Option<String>,
 }
 
-/// Write remote memory, verified and acknowledged unless said otherwise.
+/// Write remote memory, by default verified and acknowledged.
 #[derive(Clone, Debug, Args)]
 pub struct WriteArgs {
     #[command(flatten)]
     remote: RemoteArgs,
-    /// The bytes: hexadecimal digits in pairs, or @FILE.
+    /// Bytes to write: hexadecimal digits in pairs, or @FILE.
     #[arg(long, value_name = "HEX|@FILE")]
     data: String,
-    /// Write all bytes to one address, not to consecutive ones.
+    /// Write all bytes to the same address instead of consecutive ones.
     #[arg(long)]
     no_increment: bool,
-    /// Let the target write data before it has checked it.
+    /// Let the target write data before it has checked the data CRC.
     #[arg(long)]
     no_verify: bool,
-    /// Ask for no reply: nobody says whether it was done.
+    /// Request no reply. The result is unknown then.
     #[arg(long)]
     no_reply: bool,
 }
 
-/// Write single bits of remote memory and read what was there, in one step.
+/// Write single bits of remote memory and read the old value, in one step.
 #[derive(Clone, Debug, Args)]
 pub struct RmwArgs {
     #[command(flatten)]
     remote: RemoteArgs,
-    /// The bits: hexadecimal digits in pairs, 1 to 4 bytes.
+    /// Data: hexadecimal digits in pairs, 1 to 4 bytes.
     #[arg(long, value_name = "HEX")]
     data: String,
-    /// Which bits are written: as many bytes.
+    /// Mask of the bits to write, of the same length.
     #[arg(long, value_name = "HEX")]
     mask: String,
 }
 
 impl RmapArgs {
-    /// Whether the bytes read go where results go.
+    /// Whether the bytes go to standard output.
     pub fn owns_stdout(&self) -> bool {
         matches!(self, Self::Read(args) if args.output.as_deref() == Some("-"))
     }
 }
 
-/// Runs one of them.
+/// Runs `spfe rmap`.
 pub fn run(args: &RmapArgs, context: &Context) -> Result<(), Failure> {
     match args {
         RmapArgs::Read(args) => read(args, context),
@@ -169,7 +169,7 @@ fn modify(args: &RmwArgs, context: &Context) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The parts of the data by number; no data is one part, too.
+/// The parts of the data with their numbers. Empty data is one part.
 fn parts<T>(parts: impl ExactSizeIterator<Item = T>, empty: T) -> impl Iterator<Item = (usize, T)> {
     let empty = Some(empty).filter(|_| parts.len() == 0);
     parts.chain(empty).enumerate()
@@ -200,7 +200,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// What all results start with.
+/// The JSON fields that all results start with.
 fn place(address: u64, bytes: usize) -> Value {
     json!({ "address": format!("{address:#012x}"), "bytes": bytes, "status": 0 })
 }

@@ -1,4 +1,4 @@
-//! What was counted on a SpaceFibre link, for people and for programs.
+//! Counts of a decoded SpaceFibre link, as text and as JSON.
 
 use crate::output::plural;
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ fn counted(summary: &TraceSummary) -> [(u64, &'static str); 12] {
     ]
 }
 
-/// What was counted, in lines for people.
+/// The counts as lines of text.
 pub fn lines(summary: &TraceSummary) -> Vec<String> {
     let words = WordKind::ALL.iter().map(|kind| (summary.words(*kind), kind.name()));
     let total = words.clone().map(|(count, _)| count).sum();
@@ -47,7 +47,7 @@ pub fn lines(summary: &TraceSummary) -> Vec<String> {
     lines
 }
 
-/// What was counted, for programs.
+/// The counts as JSON.
 pub fn json(summary: &TraceSummary) -> Map<String, Value> {
     let words = WordKind::ALL.iter().map(|kind| (kind.name().to_owned(), summary.words(*kind)));
     let words: Map<_, _> =

@@ -1,4 +1,4 @@
-//! Names with fields to words, symbols and ten-bit codes.
+//! Encodes names with fields to words, symbols and ten-bit codes.
 
 use super::input::Input;
 use super::show::Out;

@@ -1,4 +1,4 @@
-//! Events of a SpaceFibre link, for people and for programs.
+//! Events of a SpaceFibre link, as text and as JSON.
 
 use super::show::{self, Out};
 use crate::output::plural;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use spfe_trace::name::Seq;
 use spfe_trace::{LinkDirection, TraceEvent, TraceEventKind, name};
 
-/// Writes an event.
+/// Prints an event.
 pub fn show(out: &mut Out, direction: Option<LinkDirection>, event: &TraceEvent<'_>) {
     let (name, text, fields) = describe(event);
     if out.json {
@@ -23,7 +23,7 @@ pub fn show(out: &mut Out, direction: Option<LinkDirection>, event: &TraceEvent<
     out.line(format_args!("{:>8} {direction}{text}", event.at));
 }
 
-/// An event: its name, a line for people, fields for programs.
+/// Name, line of text and JSON fields of an event.
 fn describe(event: &TraceEvent<'_>) -> (&'static str, String, Map<String, Value>) {
     let mut fields = Map::new();
     let mut put = |key: &str, value: Value| {

@@ -1,4 +1,4 @@
-//! SpaceFibre: words with their names, or frames, packets and events; counts at the end.
+//! Decodes SpaceFibre to words with their names, or to frames, packets and events, with final counts.
 
 use super::counts;
 use super::event;
@@ -17,24 +17,24 @@ use spfe_trace::{
     TraceSummary, Word, name,
 };
 
-/// One direction or both.
-enum Ear {
+/// Decoder of one direction or of both.
+enum DecoderSide {
     One(Box<LinkListener>),
     Both(Box<LinkPair>),
 }
 
-/// Everything of a run.
+/// State of a run.
 struct Decoding<'a> {
     out: &'a mut Out,
     frames: bool,
-    ear: Ear,
+    ear: DecoderSide,
     summaries: Vec<TraceSummary>,
     at: u64,
-    /// What was odd about the words of this period, by direction.
+    /// Remarks about the words of this period, by direction.
     remarks: [Vec<String>; 2],
 }
 
-/// Decodes all of the input; the number of violations.
+/// Decodes the whole input and returns the number of violations.
 pub fn run(
     args: &DecodeArgs,
     context: &Context,
@@ -49,9 +49,9 @@ pub fn run(
     };
     let both = args.format == Format::Recording;
     let ear = if both {
-        Ear::Both(Box::new(LinkPair::new(&config)))
+        DecoderSide::Both(Box::new(LinkPair::new(&config)))
     } else {
-        Ear::One(Box::new(LinkListener::new(&config)))
+        DecoderSide::One(Box::new(LinkListener::new(&config)))
     };
     let summaries = vec![TraceSummary::default(); if both { 2 } else { 1 }];
     let remarks = [vec![], vec![]];
@@ -110,7 +110,7 @@ impl Decoding<'_> {
         Ok(())
     }
 
-    /// What was wrong with the codes of a word.
+    /// Records the code errors of a word.
     fn code_errors(&mut self, decoded: &DecodedWord) {
         let [remarks, _] = &mut self.remarks;
         if decoded.dropped != 0 {
@@ -125,7 +125,7 @@ impl Decoding<'_> {
         }
     }
 
-    /// One word period.
+    /// Decodes one word period of all lanes.
     fn row(&mut self, words: &[Word], back: Option<Word>) {
         let mut given = [None; LANES_MAX];
         given.iter_mut().zip(words).for_each(|(given, word)| *given = Some(*word));
@@ -146,8 +146,8 @@ impl Decoding<'_> {
             }
         };
         match ear {
-            Ear::One(listener) => listener.push(&given, &mut |found| hear(None, found)),
-            Ear::Both(pair) => {
+            DecoderSide::One(listener) => listener.push(&given, &mut |found| hear(None, found)),
+            DecoderSide::Both(pair) => {
                 pair.push(&given, &[back], &mut |direction, found| hear(Some(direction), found));
             }
         }
@@ -168,7 +168,7 @@ impl Decoding<'_> {
             if self.frames {
                 continue;
             }
-            // What the listener has to say goes with the last lane.
+            // Remarks of the listener are shown with the last lane.
             let mut remarks =
                 if lane + 1 == words.len() { std::mem::take(&mut remarks) } else { vec![] };
             let named = name(*word);
@@ -214,8 +214,8 @@ impl Decoding<'_> {
             }
         };
         match ear {
-            Ear::One(listener) => listener.finish(&mut |found| hear(None, found)),
-            Ear::Both(pair) => {
+            DecoderSide::One(listener) => listener.finish(&mut |found| hear(None, found)),
+            DecoderSide::Both(pair) => {
                 pair.finish(&mut |direction, found| hear(Some(direction), found));
             }
         }

@@ -1,4 +1,4 @@
-//! Lines of a file, of stdin or of the command line.
+//! Input lines from a file, standard input or the command line.
 
 use crate::error::Failure;
 use crate::output::printable;
@@ -9,24 +9,24 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-/// Longest line.
+/// Limit of a line, bytes.
 const LINE_MAX_BYTES: u64 = 1 << 20;
-/// Where the words came from if not from a file.
+/// Name of the input in messages if it is not a file.
 const ARGUMENT: &str = "command line";
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Where lines come from.
+/// A source of lines.
 pub struct Input {
     name: String,
     reader: Box<dyn BufRead>,
     line: u64,
-    /// Named on the command line as what may have been meant as a file.
+    /// The argument may have been meant as the name of a file.
     maybe_file: bool,
 }
 
 impl Input {
-    /// A single `-` or nothing is stdin, a single name of a file that file, all else the text, with
-    /// a separator between the words.
+    /// Opens the input: standard input for `-` or no argument, a file if the single argument names
+    /// one, otherwise the arguments as text, joined by `separator`.
     pub fn open(what: &[String], separator: &str) -> Result<Self, Failure> {
         match what {
             [] => Self::new("stdin", io::stdin().lock(), false),
@@ -57,7 +57,7 @@ impl Input {
         Ok(Self { name: name.to_owned(), reader, line: 0, maybe_file })
     }
 
-    /// The next line, in `line`; false at the end.
+    /// Reads the next line into `line`; false at the end.
     pub fn next(&mut self, line: &mut String) -> Result<bool, Failure> {
         if signal::caught() {
             return Err(Failure::interrupted());
@@ -84,7 +84,7 @@ impl Input {
         format!("{}, line {}", self.name, self.line)
     }
 
-    /// An error in the line that came last.
+    /// The failure for an error in the last line.
     pub fn wrong(&self, error: &impl Display) -> Failure {
         let file = if self.maybe_file { "; and there is no such file" } else { "" };
         Failure::usage(format!("{}: {error}{file}", self.place()))

@@ -1,4 +1,4 @@
-//! Where results go, and the parts that several of them share.
+//! Output of decoded traffic, and the parts that several formats share.
 
 use crate::error::Failure;
 use crate::parse;
@@ -7,10 +7,10 @@ use spfe_trace::event::TracePacket;
 use std::fmt::Arguments;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
-/// Bytes of a packet or frame that are shown to people.
+/// Number of bytes of a packet or frame shown as text.
 const SHOWN_BYTES: usize = 32;
 
-/// Standard output: lines for people, or JSON.
+/// Standard output: lines of text, or JSON.
 pub struct Out {
     pub json: bool,
     writer: BufWriter<StdoutLock<'static>>,
@@ -22,19 +22,19 @@ impl Out {
         Self { json, writer: BufWriter::new(io::stdout().lock()), failed: None }
     }
 
-    /// A line.
+    /// Prints a line.
     pub fn line(&mut self, text: Arguments<'_>) {
         if self.failed.is_none() {
             self.failed = writeln!(self.writer, "{text}").err();
         }
     }
 
-    /// Whether nobody takes what is written.
+    /// Whether the reader has closed the output.
     pub fn is_over(&self) -> bool {
         self.failed.is_some()
     }
 
-    /// Everything is written.
+    /// Flushes the output.
     pub fn end(&mut self) -> Result<(), Failure> {
         let result = self.failed.take().map_or_else(|| self.writer.flush(), Err);
         result.map_err(|error| Failure::io("standard output", &error))
@@ -48,7 +48,7 @@ pub fn bytes(bytes: &[u8]) -> String {
     format!("{}{more}", parse::hex(shown))
 }
 
-/// A packet for people.
+/// A packet as text.
 pub fn packet(packet: &TracePacket<'_>) -> String {
     let partial = if packet.partial { ", perhaps not all of it" } else { "" };
     let TracePacket { length, end, from, .. } = packet;

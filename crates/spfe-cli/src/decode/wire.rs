@@ -1,4 +1,4 @@
-//! SpaceWire: characters, packets, codes; counts at the end.
+//! Decodes SpaceWire to characters, packets and codes, with final counts.
 
 use super::input::Input;
 use super::show::{self, Out};
@@ -12,14 +12,14 @@ use spfe_trace::spacewire::text::{CharacterName, bits, characters, signals};
 use spfe_trace::spacewire::{SpaceWireEvent, SpaceWireEventKind, SpaceWireListener};
 use std::collections::BTreeMap;
 
-/// What was counted.
+/// Counts of a run.
 #[derive(Default)]
 struct Counts {
     things: BTreeMap<&'static str, u64>,
     violations: BTreeMap<&'static str, u64>,
 }
 
-/// Decodes all of the input; the number of violations.
+/// Decodes the whole input and returns the number of violations.
 pub fn run(
     args: &DecodeArgs,
     context: &Context,

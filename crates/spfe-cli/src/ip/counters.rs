@@ -1,4 +1,4 @@
-//! What an interface has moved, for people and for programs.
+//! Counters of an interface, as text and as JSON.
 
 use super::inbound::Drops;
 use crate::context::Context;
@@ -6,7 +6,7 @@ use crate::output;
 use serde_json::json;
 use std::io::Write;
 
-/// Frames and their bytes, without the packets' headers.
+/// Frames and their bytes without encapsulation headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Frames.
@@ -16,36 +16,36 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// One more.
+    /// Counts a frame.
     pub fn add(&mut self, bytes: usize) {
         self.frames += 1;
         self.bytes += bytes as u64;
     }
 }
 
-/// Counters of an interface since it was made.
+/// Counters of an interface since it was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// From the interface to the network.
     pub sent: Moved,
-    /// Submissions they were sent in; each has one completion.
+    /// Submitted groups of frames; each has one completion.
     pub groups: u64,
     /// Frames of the interface longer than its MTU.
     pub sent_long: u64,
-    /// Groups that were not sent: the far end went away, or the device failed.
+    /// Groups that were not sent because the far end went away or the device failed.
     pub failed: u64,
     /// From the network to the interface.
     pub received: Moved,
     /// Packets of the network that were dropped.
     pub drops: Drops,
-    /// Frames that the kernel did not take: the interface was down, or it had no memory.
+    /// Frames that the kernel refused because the interface was down or memory was short.
     pub refused: u64,
-    /// Times the thread slept.
+    /// Number of sleeps of the thread.
     pub sleeps: u64,
 }
 
 impl Counters {
-    /// Names and values of what was lost, by reason.
+    /// Names and values of the loss counters.
     fn lost(&self) -> [(&'static str, u64); 7] {
         let Drops { cut, short, long, header } = self.drops;
         [
@@ -72,7 +72,7 @@ impl Counters {
         })
     }
 
-    /// For people: what was lost only if it was.
+    /// The counters as text; loss counters only if they are not zero.
     fn text(&self, name: &str) -> String {
         let moved = |moved: Moved| {
             format!("{}, {}", output::plural(moved.frames, "frame"), output::bytes(moved.bytes))
@@ -92,10 +92,10 @@ impl Counters {
         text
     }
 
-    /// Prints them.
+    /// Prints the counters.
     pub fn print(&self, name: &str, context: &Context) {
         let line = if context.json { self.json(name).to_string() } else { self.text(name) };
-        // Nobody reading it is no reason to end the interface.
+        // Ignore errors: the interface works without a reader of its counters.
         let mut out = std::io::stdout().lock();
         let _ = writeln!(out, "{line}");
         let _ = out.flush();

@@ -1,4 +1,4 @@
-//! What comes from the network: whole packets of the encapsulation, and what is dropped.
+//! Packets from the network: extracts frames and counts dropped packets.
 
 use spfe::{End, Packet, Status};
 use spfe_proto::ethernet::{self, DropReason};
@@ -6,34 +6,34 @@ use spfe_proto::ethernet::{self, DropReason};
 /// Packets dropped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
-    /// Ended with EEP, or the device could not receive them.
+    /// Packets that ended with EEP or that the device could not receive.
     pub cut: u64,
-    /// Shorter than header and frame.
+    /// Packets shorter than a header and the shortest frame.
     pub short: u64,
-    /// Longer than the MTU needs.
+    /// Packets longer than the MTU allows.
     pub long: u64,
-    /// Another header.
+    /// Packets with an unknown header.
     pub header: u64,
 }
 
-/// Takes packets in the order they came.
+/// Extracts frames from packets in order of arrival.
 #[derive(Clone, Debug)]
 pub struct Inbound {
-    /// Bytes of the longest packet.
+    /// Length of the longest accepted packet, bytes.
     most: usize,
-    /// The rest of a packet that is longer than a buffer is not taken.
+    /// Skip the rest of a packet that is longer than a buffer.
     skip: bool,
-    /// What was dropped.
+    /// Counts of dropped packets.
     pub drops: Drops,
 }
 
 impl Inbound {
-    /// For packets of at most so many bytes.
+    /// Accepts packets of at most `most` bytes.
     pub fn new(most: usize) -> Self {
         Self { most, skip: false, drops: Drops::default() }
     }
 
-    /// The frame of a packet; none if it is dropped. A packet in parts is counted once.
+    /// The frame in a packet, or `None` if the packet is dropped. A packet in parts is counted once.
     pub fn take<'a>(&mut self, packet: Packet<'a>) -> Option<&'a [u8]> {
         let usable = packet.status == Status::Ok;
         let more = usable && packet.end == End::More;
@@ -110,35 +110,35 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes: a frame is what one whole packet had, and the rest is counted once.
-        #[test]
-        fn frames_are_whole(
-            parts in prop::collection::vec(
-                (any::<bool>(), prop::collection::vec(any::<u8>(), 0..40), 0u8..6, any::<u8>()),
-                0..40,
-            ),
-            most in 0usize..50,
-        ) {
-            let (mut inbound, mut inside) = (Inbound::new(most), false);
-            for (framed, bytes, end, status) in parts {
-                let start = if framed { &ethernet::HEADER[..] } else { &[] };
-                let bytes = [start, &bytes].concat();
-                let end = [End::More, End::Eep].get(usize::from(end)).copied().unwrap_or(End::Eop);
-                let status = Status::from_raw(status).unwrap_or(Status::Ok);
-                let before = inbound.drops;
-                let frame = inbound.take(Packet { bytes: &bytes, end, status });
-                let Drops { cut, short, long, header } = inbound.drops;
-                let sum = cut + short + long + header;
-                let counted = sum - before.cut - before.short - before.long - before.header;
-                if let Some(frame) = frame {
-                    prop_assert!(!inside && end == End::Eop && status == Status::Ok);
-                    prop_assert!(bytes.len() <= most && bytes == [&ethernet::HEADER, frame].concat());
-                    prop_assert_eq!(counted, 0);
-                } else {
-                    prop_assert_eq!(counted, u64::from(!inside));
+    /// For any input: a frame comes from one whole packet, and every other packet is counted once.
+            #[test]
+            fn frames_are_whole(
+                parts in prop::collection::vec(
+                    (any::<bool>(), prop::collection::vec(any::<u8>(), 0..40), 0u8..6, any::<u8>()),
+                    0..40,
+                ),
+                most in 0usize..50,
+            ) {
+                let (mut inbound, mut inside) = (Inbound::new(most), false);
+                for (framed, bytes, end, status) in parts {
+                    let start = if framed { &ethernet::HEADER[..] } else { &[] };
+                    let bytes = [start, &bytes].concat();
+                    let end = [End::More, End::Eep].get(usize::from(end)).copied().unwrap_or(End::Eop);
+                    let status = Status::from_raw(status).unwrap_or(Status::Ok);
+                    let before = inbound.drops;
+                    let frame = inbound.take(Packet { bytes: &bytes, end, status });
+                    let Drops { cut, short, long, header } = inbound.drops;
+                    let sum = cut + short + long + header;
+                    let counted = sum - before.cut - before.short - before.long - before.header;
+                    if let Some(frame) = frame {
+                        prop_assert!(!inside && end == End::Eop && status == Status::Ok);
+                        prop_assert!(bytes.len() <= most && bytes == [&ethernet::HEADER, frame].concat());
+                        prop_assert_eq!(counted, 0);
+                    } else {
+                        prop_assert_eq!(counted, u64::from(!inside));
+                    }
+                    inside = end == End::More && status == Status::Ok;
                 }
-                inside = end == End::More && status == Status::Ok;
             }
         }
-    }
 }

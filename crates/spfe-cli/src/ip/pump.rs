@@ -1,4 +1,4 @@
-//! Frames between a TAP device and a virtual channel, in one thread that sleeps when there are none.
+//! Moves frames between a TAP device and a virtual channel, in one thread that sleeps when idle.
 
 use super::counters::Counters;
 use super::inbound::Inbound;
@@ -15,29 +15,29 @@ use spfe_tap::TapDevice;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Bytes of buffers each way, and what limits how many there are.
+/// Size of the buffers in each direction, bytes.
 const POOL_BYTES: usize = 4 << 20;
 const SLOTS_MIN: usize = 64;
 const SLOTS_MAX: usize = 256;
-/// A group is sent when it has so many frames or bytes, or when the interface has no more.
+/// A group is sent when it has this many frames or bytes, or when the interface has no more.
 const GROUP_FRAMES: usize = 32;
 const GROUP_BYTES: usize = 128 << 10;
-/// Frames moved one way before the other way is looked at.
+/// Frames moved in one direction before the other direction gets its turn.
 const BUDGET: usize = 64;
-/// Time between two looks at the state of the port, the device, the MTU.
-const LOOK: Duration = Duration::from_millis(250);
+/// Interval between checks of port, device and MTU.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Why frames are moved no longer.
+/// Reason to stop moving frames.
 enum Stop {
-    /// The MTU is another one: other buffers are needed.
+    /// The MTU has changed, so the buffers must be replaced.
     Mtu,
-    /// SIGINT or SIGTERM.
+    /// SIGINT or SIGTERM has arrived.
     Signal,
-    /// Somebody has removed the interface.
+    /// The interface was removed.
     Removed,
 }
 
-/// Both ends of the virtual channel, with buffers for an MTU.
+/// Transmit and receive queue of the virtual channel, with buffers for an MTU.
 struct Channel {
     tx: PooledTx,
     rx: PooledRx,
@@ -48,13 +48,13 @@ impl Channel {
         let bytes = ethernet::packet_bytes(mtu);
         let slots = (POOL_BYTES / bytes).clamp(SLOTS_MIN, SLOTS_MAX) as u32;
         let queue = QueueOptions::default().event(true);
-        // A frame that fills a slot to the last byte is longer than the MTU.
+        // One extra byte: a frame that fills its slot completely exceeds the MTU.
         let tx = vc.tx_pooled(PoolOptions::new(slots, bytes as u32 + 1).queue(queue))?;
         let rx = vc.rx_pooled(PoolOptions::new(slots, bytes as u32).queue(queue))?;
         Ok(Self { tx, rx })
     }
 
-    /// Fails when the device is gone or has stopped a queue.
+    /// Fails if the device is gone or has stopped a queue.
     fn check(&mut self) -> Result<(), Failure> {
         let not_yet = |error: Error| if error.is_timeout() { Ok(()) } else { Err(error.into()) };
         self.tx.wait(Deadline::NOW).map(drop).or_else(not_yet)?;
@@ -62,17 +62,17 @@ impl Channel {
     }
 }
 
-/// Makes a descriptor unreadable again. It does not block.
+/// Clears the readable state of a non-blocking event descriptor.
 fn drain(fd: BorrowedFd<'_>) {
     let _ = rustix::io::read(fd, &mut [0; 8]);
 }
 
-/// Whether the interface is no more. It is told from one that is down (EIO).
+/// Whether the error means that the interface was removed; EIO means that it is down.
 fn is_removed(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EBADFD)
 }
 
-/// An interface that is joined to a virtual channel.
+/// An interface connected to a virtual channel.
 pub struct Pump<'a> {
     tap: &'a TapDevice,
     port: Port,
@@ -85,7 +85,7 @@ pub struct Pump<'a> {
 }
 
 impl<'a> Pump<'a> {
-    /// Joins them, with the MTU the interface has.
+    /// Connects an interface to a virtual channel, with the MTU of the interface.
     pub fn new(
         tap: &'a TapDevice,
         port: Port,
@@ -98,10 +98,11 @@ impl<'a> Pump<'a> {
         Ok(Self { tap, port, vc, context, mtu, carrier: None, inbound, counters })
     }
 
-    /// Moves frames until a signal comes or the interface is removed; `ready` is told when it can.
+    /// Moves frames until a signal arrives or the interface is removed. Calls `ready` with the MTU
+    /// once frames can move.
     ///
     /// # Errors
-    /// The device is gone or has stopped, or the virtual channel is somebody else's.
+    /// The device is gone or has stopped, or another client has the virtual channel.
     pub fn run(mut self, ready: impl FnOnce(u32)) -> Result<(), Failure> {
         let mut ready = Some(ready);
         let outcome = loop {
@@ -137,10 +138,10 @@ impl<'a> Pump<'a> {
                 self.report();
             }
             if Instant::now() >= look {
-                if self.look(&mut channel)? {
+                if self.check(&mut channel)? {
                     return Ok(Stop::Mtu);
                 }
-                look = Instant::now() + LOOK;
+                look = Instant::now() + CHECK_INTERVAL;
                 if let Some(ready) = ready.take() {
                     ready(self.mtu);
                 }
@@ -163,21 +164,21 @@ impl<'a> Pump<'a> {
         self.counters.print(self.tap.name(), self.context);
     }
 
-    /// Looks at what nobody tells. True if the MTU has changed.
-    fn look(&mut self, channel: &mut Channel) -> Result<bool, Failure> {
+    /// Checks conditions that have no event. True if the MTU has changed.
+    fn check(&mut self, channel: &mut Channel) -> Result<bool, Failure> {
         channel.check()?;
         let up = self.port.info()?.state == PortState::Up;
         if self.carrier != Some(up) {
-            // Taken away meanwhile: the next read says so.
+            // If the interface was removed, the next read fails.
             let _ = self.tap.set_carrier(up);
             self.carrier = Some(up);
         }
-        // In another namespace it cannot be asked; buffers then stay as they are.
+        // In another network namespace the MTU is unknown; keep the buffers then.
         let mtu = self.tap.mtu().map_or(self.mtu, |mtu| mtu.min(MTU_MAX));
         Ok(std::mem::replace(&mut self.mtu, mtu) != mtu)
     }
 
-    /// From the interface to the network: groups of what is there. Returns how many frames.
+    /// Sends the frames that the interface has, in groups. Returns their number.
     fn send(&mut self, tx: &mut PooledTx) -> io::Result<usize> {
         while let Some(sent) = tx.poll() {
             self.counters.failed += u64::from(sent.status != Status::Ok);
@@ -185,7 +186,7 @@ impl<'a> Pump<'a> {
         let (mut frames, mut staged, mut staged_bytes) = (0, 0, 0);
         let mut result = Ok(());
         while frames < BUDGET && tx.free() != 0 {
-            // Free, and longer than the shortest frame.
+            // The slot is free and longer than the shortest frame.
             let Some(frame) = tx.slot().and_then(|slot| ethernet::begin(slot).ok()) else { break };
             let room = frame.len();
             let bytes = match self.tap.read(frame) {
@@ -213,7 +214,7 @@ impl<'a> Pump<'a> {
         result.map(|()| frames)
     }
 
-    /// From the network to the interface. Returns how many packets.
+    /// Gives received packets to the interface. Returns their number.
     fn receive(&mut self, rx: &mut PooledRx) -> io::Result<usize> {
         let mut packets = 0;
         while packets < BUDGET {
@@ -223,7 +224,7 @@ impl<'a> Pump<'a> {
             });
             match taken {
                 None => break,
-                // Dropped, and counted.
+                // Dropped and counted.
                 Some(None) => {}
                 Some(Some(Ok(bytes))) => self.counters.received.add(bytes),
                 Some(Some(Err(error))) if is_removed(&error) => return Err(error),
@@ -234,7 +235,7 @@ impl<'a> Pump<'a> {
         Ok(packets)
     }
 
-    /// Sleeps until there is something to do. True if the interface is no more.
+    /// Sleeps until there is work. True if the interface was removed.
     fn idle(&mut self, channel: &mut Channel, until: Instant) -> Result<bool, Failure> {
         let Channel { tx, rx } = channel;
         let full = tx.free() == 0;
@@ -249,8 +250,9 @@ impl<'a> Pump<'a> {
             PollFd::from_borrowed_fd(tx.fd()?, PollFlags::IN),
         ];
         let left = until.saturating_duration_since(Instant::now());
-        // At most LOOK.
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(left.min(LOOK).subsec_nanos()) };
+        // At most CHECK_INTERVAL.
+        let timeout =
+            Timespec { tv_sec: 0, tv_nsec: i64::from(left.min(CHECK_INTERVAL).subsec_nanos()) };
         self.counters.sleeps += 1;
         match poll(&mut fds, Some(&timeout)) {
             Ok(_) => {}
@@ -268,7 +270,7 @@ impl<'a> Pump<'a> {
     }
 }
 
-/// Nothing to read, or a signal came first: no error.
+/// Treats "would block" and "interrupted" as success.
 fn not_now(error: io::Error) -> io::Result<()> {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(()),

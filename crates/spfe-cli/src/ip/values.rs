@@ -1,9 +1,9 @@
-//! What people type at `spfe ip`: interface names, addresses. Pure; every error names the value.
+//! Parsers of `spfe ip` values: interface names and addresses. Every error names the value.
 
 use spfe_tap::NAME_MAX;
 use std::net::IpAddr;
 
-/// An address and the length of its network's prefix.
+/// An IP address and its prefix length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The address.
@@ -18,7 +18,7 @@ impl std::fmt::Display for Address {
     }
 }
 
-/// An address of an interface: `10.0.0.1/24`, `fd00::1/64`.
+/// Parses an address such as `10.0.0.1/24` or `fd00::1/64`.
 pub fn address(text: &str) -> Result<Address, String> {
     let bad = || format!("'{text}' is no address and prefix such as 10.0.0.1/24 or fd00::1/64");
     let (ip, digits) = text.split_once('/').ok_or_else(bad)?;
@@ -32,7 +32,7 @@ pub fn address(text: &str) -> Result<Address, String> {
     Ok(Address { ip, prefix })
 }
 
-/// The Ethernet address of one interface: `02:00:00:00:00:01`.
+/// Parses an Ethernet unicast address such as `02:00:00:00:00:01`.
 pub fn mac(text: &str) -> Result<[u8; 6], String> {
     let bad = |what: &str| format!("'{text}' {what}: six bytes such as 02:00:00:00:00:01");
     let mut mac = [0; 6];
@@ -52,7 +52,7 @@ pub fn mac(text: &str) -> Result<[u8; 6], String> {
     Ok(mac)
 }
 
-/// The name of an interface; `%d` in it is a number the kernel chooses.
+/// Parses the name of an interface; the kernel replaces `%d` by a number.
 pub fn name(text: &str) -> Result<String, String> {
     let allowed = text.bytes().all(|c| c.is_ascii_graphic() && c != b'/' && c != b':');
     if !text.is_empty() && text.len() <= NAME_MAX && allowed && text != "." && text != ".." {

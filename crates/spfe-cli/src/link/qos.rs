@@ -7,10 +7,10 @@ use clap::Args;
 use serde_json::json;
 use spfe::{MibItem, MibName, Port, Status};
 
-/// Show the quality of service of the virtual channels, or set that of one.
+/// Show the quality of service of virtual channels, or set it for one of them.
 #[derive(Clone, Debug, Args)]
 pub struct QosArgs {
-    /// Virtual channel; all of them unless given.
+    /// Virtual channel [default: all].
     #[arg(value_name = "VC")]
     vc: Option<u32>,
     /// priority=0..15 (0 is the most urgent), bandwidth=0..65535 (65536ths of the link) or 0..100%,
@@ -28,7 +28,7 @@ fn setting(text: &str) -> Result<(MibItem, u64), String> {
     }
 }
 
-/// Columns, and the items in them; not every link has all of these.
+/// Columns with their items; not every link has all of them.
 const COLUMNS: [(&str, &str, MibItem); 5] = [
     ("PRIORITY", "priority", MibItem::Priority),
     ("BANDWIDTH", "bandwidth", MibItem::ExpectedBandwidth),
@@ -37,10 +37,10 @@ const COLUMNS: [(&str, &str, MibItem); 5] = [
     ("UNDER-USE", "under_use", MibItem::BandwidthUnderUse),
 ];
 
-/// Sets what is asked for; what it is now.
+/// Applies the settings and returns the resulting values as text.
 pub fn run(args: &QosArgs, port: &Port, as_json: bool) -> Result<String, Failure> {
     let mib = port.mib();
-    // Without a channel there are no settings.
+    // The command line requires a channel for settings.
     let index = args.vc.unwrap_or(0);
     for (item, value) in &args.settings {
         mib.write(MibName { item: *item, index }, *value)?;

@@ -1,11 +1,11 @@
-//! Values people type: items, shares of a link, time-slots. Pure; every error names the value.
+//! Parsers of `spfe link` values: items, shares of a link, time-slots. Every error names the value.
 
 use spfe::{Error, MibName};
 
-/// Time-slots of a schedule.
+/// Number of time-slots in a schedule.
 const SLOTS: u32 = 64;
 
-/// An item and its value.
+/// Parses an item with its value, such as `LaneStart[0]=1`.
 pub fn setting(text: &str) -> Result<(MibName, u64), String> {
     let (name, value) = text
         .split_once('=')
@@ -14,7 +14,7 @@ pub fn setting(text: &str) -> Result<(MibName, u64), String> {
     Ok((name, number(value)?))
 }
 
-/// A number: `42` or `0x2a`.
+/// Parses a number: `42` or `0x2a`.
 pub fn number(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let value = match text.strip_prefix("0x") {
@@ -25,7 +25,7 @@ pub fn number(text: &str) -> Result<u64, String> {
     value.filter(|_| digits).ok_or_else(|| format!("'{text}' is no number such as 42 or 0x2a"))
 }
 
-/// A share of the link in 65536ths: a number of them, or a percentage.
+/// Parses a share of the link in 65536ths: a number, or a percentage.
 pub fn share(text: &str) -> Result<u64, String> {
     let Some(percent) = text.strip_suffix('%') else { return number(text) };
     let bad = || format!("'{text}' is no percentage from 0% to 100%");
@@ -33,11 +33,11 @@ pub fn share(text: &str) -> Result<u64, String> {
     if !(0.0..=100.0).contains(&percent) {
         return Err(bad());
     }
-    // All of it is 65535 of them.
+    // The field has 16 bits: 100 % is 65535.
     Ok(((percent * 655.36).round() as u64).min(65535))
 }
 
-/// A mask of time-slots: `all`, `none`, a mask with 0x, or slots such as `0-15,32`.
+/// Parses a mask of time-slots: `all`, `none`, a mask with 0x, or slots such as `0-15,32`.
 pub fn slots(text: &str) -> Result<u64, String> {
     match text {
         "all" => return Ok(u64::MAX),
@@ -65,7 +65,7 @@ pub fn slots(text: &str) -> Result<u64, String> {
     })
 }
 
-/// Time-slots of a mask for people.
+/// The time-slots of a mask as text.
 pub fn slots_text(mask: u64) -> String {
     match mask {
         0 => return "none".to_owned(),

@@ -1,4 +1,4 @@
-//! `spfe ping --respond`: the echo. Packets go back from the very buffers they came into.
+//! `spfe ping --respond`: the echo. It sends packets back from the buffers that received them.
 
 use super::PingArgs;
 use crate::context::{Context, Patience};
@@ -6,13 +6,13 @@ use crate::error::{Failure, Kind};
 use serde_json::json;
 use spfe::{Buf, End, Endpoint, Error, QueueOptions, Received, Rx, Status, Threshold, Tx};
 
-/// Length of the buffers unless said otherwise; longer packets go back in parts.
-const SIZE: usize = 64 << 10;
-/// Buffers, as far as they fit the memory.
+/// Default length of the buffers, bytes. Longer packets are sent back in parts.
+const DEFAULT_BUFFER_BYTES: usize = 64 << 10;
+/// Largest number of buffers; fewer if they exceed `MEMORY` bytes.
 const BUFFERS: usize = 256;
 const MEMORY: usize = 64 << 20;
 
-/// Answers until it has answered `--count` packets or is interrupted.
+/// Answers `--count` packets, or until interrupted.
 pub fn run(args: &PingArgs, context: &Context) -> Result<(), Failure> {
     let endpoint = context.open()?;
     let mut echo = Echo::open(&endpoint, args)?;
@@ -35,7 +35,7 @@ struct Echo {
     rx: Rx,
     patience: Patience,
     used: Vec<Buf>,
-    /// A packet has gone back in part.
+    /// A part of a packet has been sent back.
     inside: bool,
     packets: u64,
     bytes: u64,
@@ -43,7 +43,7 @@ struct Echo {
 
 impl Echo {
     fn open(endpoint: &Endpoint, args: &PingArgs) -> Result<Self, Failure> {
-        let size = args.size.unwrap_or(SIZE);
+        let size = args.size.unwrap_or(DEFAULT_BUFFER_BYTES);
         let stride = size.next_multiple_of(64);
         let count = (MEMORY / stride).clamp(2, BUFFERS);
         let memory = endpoint.alloc(stride * count)?;
@@ -68,7 +68,7 @@ impl Echo {
             self.reclaim()?;
             self.rx.post_all(&mut self.used);
             if self.rx.posted_buffers() == 0 {
-                // All buffers are on their way back.
+                // All buffers are outstanding.
                 let tx = &mut self.tx;
                 self.patience.wait("no packet was taken back", |until| tx.wait(until))?;
                 self.reclaim()?;
@@ -97,16 +97,16 @@ impl Echo {
         self.packets += u64::from(end != End::More);
         self.inside = end == End::More;
         if buf.is_empty() {
-            // The rest of a packet that was cut: no entry is empty, and what it ends is cut anyway.
+            // The last part of a cut packet may be empty, but an entry may not; send one byte and EEP.
             buf.put(&[0]);
         }
-        // The queue holds all buffers there are.
+        // The queue has room for all buffers.
         Ok(self.tx.send_ending(buf, end).map_err(Error::from)?)
     }
 
     fn reclaim(&mut self) -> Result<(), Failure> {
         while let Some(sent) = self.tx.poll() {
-            // The one who asked may be gone by now; that ends no echo.
+            // The sender may have gone; the echo goes on.
             if !matches!(sent.status, Status::Ok | Status::PeerGone) {
                 let what = format!("a packet was not sent back: {}", sent.status.doc());
                 return Err(Error::device(sent.status, what).into());

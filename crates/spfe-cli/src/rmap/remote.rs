@@ -1,4 +1,4 @@
-//! The target that is asked, and the way to it.
+//! The remote target and the path to it.
 
 use super::values;
 use crate::context::Context;
@@ -10,13 +10,13 @@ use spfe::rmap::{ADDRESS_MAX, Initiator, InitiatorOptions, ReplyAddress};
 use spfe::{Canceller, Deadline, Endpoint};
 use std::time::Duration;
 
-/// Device with a memory: what is asked if no device is named.
+/// Default device: a network with an RMAP target.
 const DEVICE: &str = "virtual:?peer=rmap:1M";
 
-/// Bytes that have a time-out of their own.
+/// Bytes transferred under one deadline.
 pub const PART: usize = 1 << 20;
 
-/// Which target, how it is reached, and where in its memory.
+/// Options for the target, the path to it and the address in its memory.
 #[derive(Clone, Debug, Args)]
 pub struct RemoteArgs {
     /// Device to use instead of --device.
@@ -28,10 +28,10 @@ pub struct RemoteArgs {
     /// Bits 39 to 32 of the address.
     #[arg(long, value_name = "BYTE", value_parser = parse::byte)]
     extended: Option<u8>,
-    /// Path to the target, such as 1,2.
+    /// Path address of the target, such as 1,2.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = parse::byte)]
     path: Vec<u8>,
-    /// Path of the reply, at most 12 bytes.
+    /// Reply address (path), at most 12 bytes.
     #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = parse::byte)]
     reply_path: Vec<u8>,
     /// Target logical address.
@@ -40,7 +40,7 @@ pub struct RemoteArgs {
     /// Initiator logical address.
     #[arg(long, value_name = "BYTE", default_value = "0xfe", value_parser = parse::byte)]
     initiator_logical: u8,
-    /// The key the target wants.
+    /// Key that the target requires.
     #[arg(long, short, value_name = "BYTE", default_value = "0", value_parser = parse::byte)]
     key: u8,
     /// Port.
@@ -49,18 +49,18 @@ pub struct RemoteArgs {
     /// Virtual channel.
     #[arg(long, value_name = "N", default_value_t = 0)]
     vc: u32,
-    /// Most data of one command: longer accesses are cut.
+    /// Limit of the data of one command, bytes; longer accesses are split.
     #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = values::max_data)]
     max_data: u32,
-    /// Most commands that wait for their replies at a time, 1 to 64.
+    /// Limit of outstanding commands, 1 to 64.
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = values::outstanding)]
     outstanding: usize,
-    /// Fail when a MiB, or the rest, is not done after so long.
+    /// Time limit for each MiB.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse::seconds)]
     timeout: Duration,
 }
 
-/// An initiator, and where it is to read or write.
+/// An initiator with the target address of the access.
 pub struct Remote {
     pub initiator: Initiator,
     pub address: u64,
@@ -106,24 +106,24 @@ impl Remote {
         Ok(Self { initiator, address, endpoint, timeout: args.timeout })
     }
 
-    /// Where a part is.
+    /// Address of a part.
     pub fn at(&self, part: usize, increment: bool) -> u64 {
         let offset = if increment { part * PART } else { 0 };
         self.address.saturating_add(offset as u64)
     }
 
-    /// So long from now.
+    /// The deadline of an access that starts now.
     pub fn deadline(&self) -> Deadline {
         self.endpoint.deadline_after(self.timeout)
     }
 
-    /// Until all commands have left.
+    /// Waits until all commands have been sent.
     pub fn flush(&mut self) -> Result<(), Failure> {
         let deadline = self.deadline();
         Ok(self.initiator.flush(deadline)?)
     }
 
-    /// What every result starts with.
+    /// The JSON fields that every result starts with.
     pub fn json(&self, bytes: usize) -> Value {
         let mut object = super::place(self.address, bytes);
         object["commands"] = self.initiator.counters().packets.commands.into();
@@ -131,7 +131,7 @@ impl Remote {
     }
 }
 
-/// Opens the device of this name, or the one of `--device`, or a default.
+/// Opens the device `name`, else that of `--device`, else the default.
 pub fn open(name: Option<&str>, context: &Context, default: &str) -> Result<Endpoint, Failure> {
     match name {
         Some(name) => Ok(Endpoint::open(name)?),
@@ -139,7 +139,7 @@ pub fn open(name: Option<&str>, context: &Context, default: &str) -> Result<Endp
     }
 }
 
-/// Ends the waits of a queue when a signal comes.
+/// Cancels the waits of a queue when a signal arrives.
 pub fn end_at_signal(canceller: Canceller) {
     const LOOK: Duration = Duration::from_millis(50);
     std::thread::spawn(move || {

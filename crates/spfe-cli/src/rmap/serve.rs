@@ -1,4 +1,4 @@
-//! `spfe rmap serve`: memory here for others to read and write.
+//! `spfe rmap serve`: an RMAP target with a memory.
 
 use super::{remote, values};
 use crate::context::{Context, DEFAULT_DEVICE};
@@ -10,28 +10,28 @@ use spfe::Deadline;
 use spfe::rmap::{Allow, Target, TargetConfig, TargetCounters, Window};
 use spfe_net::instrument::RmapUnit;
 
-/// Serve memory until interrupted; then print what was done and refused.
+/// Serve memory until interrupted, then print counters of executed and refused commands.
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// Device to use instead of --device.
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Memory: bytes, or with K, M, G (1024).
+    /// Size of the memory: bytes, or with K, M, G (1024).
     #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = parse::size)]
     bytes: u64,
     /// Address of the first byte, up to 40 bits.
     #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = values::number)]
     base: u64,
-    /// The key commands must have [default: any].
+    /// Key that commands must have [default: any].
     #[arg(long, short, value_name = "BYTE", value_parser = parse::byte)]
     key: Option<u8>,
     /// Logical address of the target.
     #[arg(long, value_name = "BYTE", default_value = "0xfe", value_parser = parse::byte)]
     logical: u8,
-    /// Commands allowed: some of r (read), w (write), m (read-modify-write).
+    /// Allowed commands: any of r (read), w (write), m (read-modify-write).
     #[arg(long, value_name = "LETTERS", default_value = "rwm")]
     allow: Allow,
-    /// Longest reply, and longest verified write: bytes of data.
+    /// Limit of a reply and of a verified write, bytes of data.
     #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = values::max_data)]
     max_data: u32,
     /// Port.
@@ -40,12 +40,12 @@ pub struct ServeArgs {
     /// Virtual channel.
     #[arg(long, value_name = "N", default_value_t = 0)]
     vc: u32,
-    /// End after this many packets, 0: only when interrupted.
+    /// End after this many packets; 0: until interrupted.
     #[arg(long, value_name = "N", default_value_t = 0)]
     count: u64,
 }
 
-/// Serves.
+/// Runs `spfe rmap serve`.
 pub fn run(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     let ServeArgs { bytes, base, key, logical: logical_address, allow, .. } = *args;
     let unit = RmapUnit { bytes, base, key, logical_address, allow };
@@ -77,7 +77,7 @@ fn serve(target: &mut Target, count: u64) -> Result<(), Failure> {
     while count == 0 || packets < count {
         match target.serve_once(Deadline::NEVER) {
             Ok(_) => packets += 1,
-            // Interrupted is how it ends, unless it was to end by itself.
+            // Without --count an interruption is the regular end.
             Err(error) if error.is_cancelled() && count == 0 => return Ok(()),
             Err(error) if error.is_cancelled() => return Err(Failure::interrupted()),
             Err(error) => return Err(error.into()),
@@ -86,7 +86,7 @@ fn serve(target: &mut Target, count: u64) -> Result<(), Failure> {
     Ok(target.flush(Deadline::NEVER)?)
 }
 
-/// The counters by name; for people those that are not 0.
+/// Prints the counters; as text only those that are not zero.
 fn report(counters: &TargetCounters, context: &Context) {
     let named = values::counters(counters);
     if context.json {

@@ -1,11 +1,12 @@
-//! Bytes as a dump: address, hexadecimal digits, characters.
+//! A hexadecimal dump.
 
 use std::fmt::Write;
 
-/// Bytes of a line.
+/// Bytes in a line.
 const LINE: usize = 16;
 
-/// A dump of bytes from an address on; without `increment` all lines have the same address.
+/// A dump of bytes: address, hexadecimal digits, characters. Without `increment` all lines have the
+/// same address.
 pub fn dump(address: u64, increment: bool, data: &[u8]) -> String {
     let mut text = String::new();
     for (index, line) in data.chunks(LINE).enumerate() {
@@ -16,7 +17,7 @@ pub fn dump(address: u64, increment: bool, data: &[u8]) -> String {
             _ => '.',
         };
         let characters: String = line.iter().map(shown).collect();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{at:010x}  {:<47}  |{characters}|", digits.join(" "));
     }
     text

@@ -1,14 +1,14 @@
-//! Values people type for RMAP, and counters by name.
+//! Parsers of `spfe rmap` values, and names of counters.
 
 use crate::error::Failure;
 use crate::{output, parse};
 use spfe::rmap::{LENGTH_MAX, TargetCounters};
 use std::fs;
 
-/// Most bytes of one access.
+/// Limit of one access, bytes.
 const ACCESS_MAX: u64 = 1 << 30;
 
-/// A number: `256` or `0x100`.
+/// Parses a number: `256` or `0x100`.
 pub fn number(text: &str) -> Result<u64, String> {
     let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => (digits, 16),
@@ -19,7 +19,7 @@ pub fn number(text: &str) -> Result<u64, String> {
     value.ok_or_else(|| format!("'{text}' is no number such as 256 or 0x100"))
 }
 
-/// Bytes of an access: `256`, `0x100`, `64K`, at most 1 GiB.
+/// Parses the length of an access: `256`, `0x100`, `64K`, at most 1 GiB.
 pub fn length(text: &str) -> Result<usize, String> {
     let value = number(text).or_else(|_| parse::size(text))?;
     if value > ACCESS_MAX {
@@ -28,14 +28,14 @@ pub fn length(text: &str) -> Result<usize, String> {
     Ok(value as usize)
 }
 
-/// Data of one command: 1 to 16777215 bytes.
+/// Parses the data length of one command: 1 to 16777215 bytes.
 pub fn max_data(text: &str) -> Result<u32, String> {
     let value = parse::size(text)?;
     let allowed = u32::try_from(value).ok().filter(|value| (1..=LENGTH_MAX).contains(value));
     allowed.ok_or_else(|| format!("data of {value} bytes: 1 to {LENGTH_MAX} allowed"))
 }
 
-/// Transactions at a time: 1 to 64.
+/// Parses the limit of outstanding commands: 1 to 64.
 pub fn outstanding(text: &str) -> Result<usize, String> {
     let value = number(text)?;
     if !(1..=64).contains(&value) {
@@ -44,7 +44,7 @@ pub fn outstanding(text: &str) -> Result<usize, String> {
     Ok(value as usize)
 }
 
-/// Bytes in hexadecimal digits, in pairs; blanks and a `0x` in front are left out.
+/// Parses bytes in pairs of hexadecimal digits; a leading `0x` and blanks are ignored.
 pub fn hex(text: &str) -> Result<Vec<u8>, Failure> {
     let bad = || {
         let shown = output::printable(text);
@@ -61,7 +61,7 @@ pub fn hex(text: &str) -> Result<Vec<u8>, Failure> {
     pairs.iter().map(|digits| pair(digits).ok_or_else(bad)).collect()
 }
 
-/// Bytes in hexadecimal digits, or of `@FILE`.
+/// Parses bytes in hexadecimal digits, or reads them from `@FILE`.
 pub fn data(text: &str) -> Result<Vec<u8>, Failure> {
     let Some(path) = text.strip_prefix('@') else { return hex(text) };
     let what = || format!("file '{}'", output::printable(path));
@@ -73,7 +73,7 @@ pub fn data(text: &str) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The counters of a target by name.
+/// The counters of a target with their names.
 pub fn counters(counters: &TargetCounters) -> [(&'static str, u64); 22] {
     [
         ("reads", counters.reads),
