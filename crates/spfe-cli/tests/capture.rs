@@ -26,7 +26,7 @@ fn network(name: &str, mode: Mode) -> Network {
     Network { server, directory, device: format!("unix:{socket}") }
 }
 
-/// Sends packets of 100 bytes, until the capture has ended or there were so many.
+/// Sends packets of 100 bytes until the capture has ended, at most `most`.
 fn send_until(network: &Network, capture: &mut Child, most: usize) -> usize {
     let open = |end| Endpoint::open(&format!("{}/{end}", network.device)).unwrap();
     let ends: [Endpoint; 2] = [open(0), open(1)];
@@ -46,7 +46,7 @@ fn send_until(network: &Network, capture: &mut Child, most: usize) -> usize {
     most
 }
 
-/// Packets in a capture; all of them are ours.
+/// Number of packets in a capture; checks that this test sent all of them.
 fn packets(bytes: &[u8]) -> usize {
     let mut reader = CaptureReader::new(bytes);
     let mut count = 0;
@@ -65,7 +65,7 @@ fn packets(bytes: &[u8]) -> usize {
 }
 
 #[test]
-fn so_many_packets_into_a_file() {
+fn a_packet_limit_ends_a_capture_to_a_file() {
     let network = network("capture-file", Mode::Thread);
     let file = network.directory.path("live.pcapng");
     let words = ["capture", &network.device, "-w", &file, "--packets", "20", "--json"];
@@ -80,7 +80,7 @@ fn so_many_packets_into_a_file() {
 }
 
 #[test]
-fn a_time_long_to_standard_output() {
+fn a_time_limit_ends_a_capture_to_stdout() {
     let network = network("capture-pipe", Mode::Thread);
     let words = ["capture", &network.device, "-w", "-", "--link", "0.0-1.0", "--seconds", "0.3"];
     let run = end(start(&words)).exits(0);
@@ -89,7 +89,7 @@ fn a_time_long_to_standard_output() {
 }
 
 #[test]
-fn the_end_of_the_daemon_is_told() {
+fn a_capture_reports_the_end_of_the_daemon() {
     let network = network("capture-dead", Mode::Thread);
     let file = network.directory.path("live.pcapng");
     let mut capture = start(&["capture", &network.device, "-w", &file]);
@@ -99,12 +99,12 @@ fn the_end_of_the_daemon_is_told() {
     }
     drop(network.server);
     end(capture).fails(5, "the daemon is gone");
-    // What came is there.
+    // The records before the end are complete.
     assert!(CaptureReader::new(&std::fs::read(&file).unwrap()[..]).record().is_ok());
 }
 
 #[test]
-fn what_cannot_be_captured_is_named() {
+fn errors_name_what_cannot_be_captured() {
     let thread = network("capture-names", Mode::Thread);
     let capture = |device: &str, words: &[&str]| {
         spfe(&[&["capture", device, "-w", "/dev/null"], words].concat())

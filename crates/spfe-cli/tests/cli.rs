@@ -1,4 +1,4 @@
-//! The command line by itself: results, JSON, exit codes, error texts.
+//! The command line without a daemon: results, JSON, exit codes, error messages.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn list_says_where_no_daemon_answers() {
 }
 
 #[test]
-fn info_tells_ports_and_rates() {
+fn info_shows_ports_and_rates() {
     let run = spfe(&["info"]).exits(0);
     assert!(run.text().contains("contract  1.") && run.text().contains("PORT  KIND"));
     let info = spfe(&["info", "virtual:?link=4x7.5G&mode=coop", "--json"]).exits(0).json();
@@ -157,7 +157,7 @@ fn an_interrupted_command_exits_with_130() {
 }
 
 fn interrupt(child: &std::process::Child) {
-    // SAFETY: the child has not been waited for, so its number is still its own.
+    // SAFETY: the child has not been waited for, so its process id is still valid.
     let result = unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
     assert_eq!(result, 0);
 }
@@ -183,7 +183,7 @@ fn messages_are_sent() {
 }
 
 #[test]
-fn a_file_goes_into_a_sink_and_comes_from_a_generator() {
+fn files_go_to_a_sink_and_not_from_a_generator() {
     let directory = Directory::new("ends");
     let file = directory.path("file");
     let words =
@@ -199,7 +199,7 @@ fn a_file_goes_into_a_sink_and_comes_from_a_generator() {
     let result = run.json();
     assert_eq!((&result["bytes"], &result["packets"]), (&30_000.into(), &30.into()));
     assert_eq!(result["sha256"], digest);
-    // The generator's packets are no file of `spfe send`.
+    // The packets of the generator are not a file sent by `spfe send`.
     let words = ["--device", "virtual:?peer=generator:1000", "--json", "recv", &file];
     let run = spfe(&words).fails(4, "no header of `spfe send`");
     assert_eq!(run.json()["status"], "DAMAGED");
@@ -231,7 +231,7 @@ fn raw_reception_ends_at_its_limits() {
 }
 
 #[test]
-fn transfers_that_do_not_move_time_out() {
+fn transfers_without_progress_time_out() {
     let directory = Directory::new("stuck");
     let file = directory.path("file");
     std::fs::write(&file, "x").unwrap();
@@ -280,7 +280,7 @@ fn every_command_has_a_manual_page() {
 }
 
 #[test]
-fn help_is_no_error() {
+fn help_is_not_an_error() {
     for words in [&["--help"][..], &["send", "--help"], &["broadcast", "send", "-h"], &["-V"]] {
         let run = spfe(words).exits(0);
         assert!(run.stderr.is_empty() && !run.stdout.is_empty());
@@ -289,9 +289,9 @@ fn help_is_no_error() {
 }
 
 #[test]
-fn nobody_reading_is_no_reason_to_hang() {
+fn a_closed_stdout_ends_the_command() {
     let mut child = start(&["ping", "--count", "0", "--interval", "0.001"]);
     drop(child.stdout.take());
-    // Without an end of its own the command would ping for ever.
+    // Without a limit the command would ping forever.
     assert_ne!(end(child).code, Some(0));
 }

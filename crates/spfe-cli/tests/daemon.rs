@@ -1,4 +1,4 @@
-//! Two processes on a daemon's network: files, echo, messages, what happens when one goes away.
+//! Two processes on a daemon's network: files, echo, messages, and the end of one of them.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::{Child, Stdio};
 
 const MODES: [Mode; 3] = [Mode::Thread, Mode::Inline, Mode::Coop];
-/// Nothing takes that long: a test that hangs fails.
+/// Seconds after which a hanging command fails.
 const DEADLINE: &str = "20";
 
 /// A daemon with two endpoints, in this process.
@@ -47,7 +47,7 @@ impl Network {
         });
     }
 
-    /// A file of that many bytes, no two stretches of it alike.
+    /// Creates a file of this length with aperiodic contents.
     fn file(&self, name: &str, length: usize) -> (String, Vec<u8>) {
         let mut state = length as u64 + 1;
         let mut next = || {
@@ -95,7 +95,7 @@ fn packets_longer_than_buffers_arrive_in_parts() {
 }
 
 #[test]
-fn standard_input_ends_when_it_is_closed() {
+fn a_transfer_from_stdin_ends_when_stdin_is_closed() {
     let network = Network::new(Mode::Thread, "stdin");
     let receiver = network.start(1, &["recv", "-", "--deadline", DEADLINE]);
     let mut sender = command(&["--device", &network.ends[0], "send", "-", "--deadline", DEADLINE])
@@ -115,7 +115,7 @@ fn standard_input_ends_when_it_is_closed() {
 }
 
 #[test]
-fn a_sender_that_gives_up_is_damage_to_the_receiver() {
+fn the_receiver_reports_damage_when_the_sender_gives_up() {
     for mode in MODES {
         let network = Network::new(mode, "gives-up");
         let copy = network.directory.path("copy");
@@ -128,9 +128,9 @@ fn a_sender_that_gives_up_is_damage_to_the_receiver() {
             .unwrap();
         let mut input = sender.stdin.take().unwrap();
         input.write_all(b"a few bytes").unwrap();
-        // It reads its input after it has sent the header.
+        // The sender reads its input after it has sent the header.
         wait_until_read(&input);
-        // SAFETY: the child has not been waited for, so its number is still its own.
+        // SAFETY: the child has not been waited for, so its process id is still valid.
         unsafe { libc::kill(sender.id() as libc::pid_t, libc::SIGTERM) };
         let sender = sender.wait_with_output().unwrap();
         drop(input);
@@ -142,7 +142,7 @@ fn a_sender_that_gives_up_is_damage_to_the_receiver() {
 }
 
 #[test]
-fn raw_reception_ends_when_nothing_comes_any_more() {
+fn raw_reception_ends_after_silence() {
     let network = Network::new(Mode::Coop, "idle");
     let (file, bytes) = network.file("file", 20_000);
     let copy = network.directory.path("copy");
@@ -203,7 +203,7 @@ fn messages_go_to_another_process() {
 }
 
 #[test]
-fn list_and_stats_see_others() {
+fn list_and_stats_show_other_clients() {
     let network = Network::new(Mode::Thread, "see");
     let socket = network.directory.path("sock");
     let (file, _) = network.file("file", 1000);
@@ -224,14 +224,14 @@ fn list_and_stats_see_others() {
         (&sent["end"], &sent["packets"], &sent["bytes"]),
         (&"tx".into(), &4.into(), &256.into())
     );
-    // The echo ends with its fifth packet, which is not sent back to anybody.
+    // The echo ends with its fifth packet, whose answer has no receiver.
     network.run(0, &["send", &file, "--raw", "--deadline", DEADLINE]).exits(0);
     drop(network.server);
     end(echo);
 }
 
 #[test]
-fn a_daemon_that_goes_takes_its_clients_along() {
+fn clients_end_with_their_daemon() {
     let network = Network::new(Mode::Thread, "goes");
     let receiver = network.start(1, &["recv", "-", "--json"]);
     network.wait_until_receiving(1);

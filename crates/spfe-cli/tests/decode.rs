@@ -14,7 +14,7 @@ fn piped(words: &[&str], text: &[u8]) -> Run {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It may have refused the text before its end.
+    // The command may refuse the text before it has read all of it.
     let _ = child.stdin.take().unwrap().write_all(text);
     common::end(child)
 }
@@ -24,7 +24,7 @@ fn lines(run: &Run) -> Vec<String> {
 }
 
 #[test]
-fn words_by_name() {
+fn words_are_shown_by_name() {
     let run = spfe(&["decode", "AC01A2FC", "000350FC/1", "FBFBFBFC", "AD01A2FC", "x2"]).exits(0);
     let expected = [
         "0 AC01A2FC/1 K28.7 D2.5 D1.0 D12.5 ACK seq=+1",
@@ -41,7 +41,7 @@ fn words_by_name() {
 }
 
 #[test]
-fn words_as_json() {
+fn words_are_shown_as_json() {
     let run = spfe(&["decode", "--json", "K28.7 D14.6 D31.3 D31.3"]).exits(0);
     let first: serde_json::Value =
         serde_json::from_str(run.text().lines().next().unwrap()).unwrap();
@@ -51,8 +51,8 @@ fn words_as_json() {
 }
 
 #[test]
-fn codes_with_errors() {
-    // SKIP twice, the second with a bit that is wrong.
+fn code_errors_are_shown() {
+    // SKIP twice, the second with one bit error.
     let skip = "0011111000 0111000110 1010110011 0101001100";
     let wrong = "0011111000 0111000111 1010110011 0101001100";
     let run = piped(&["decode", "--check"], format!("{skip}\n{wrong}\n").as_bytes());
@@ -63,13 +63,13 @@ fn codes_with_errors() {
         "{}",
         run.text()
     );
-    // A comma in the midst of a word begins another.
+    // A comma within a word starts a new word.
     let run = piped(&["decode"], format!("0111000110 {skip}").as_bytes()).exits(0);
     assert!(lines(&run)[0].ends_with("SKIP ! 1 symbol before the comma dropped"), "{}", run.text());
 }
 
 #[test]
-fn encoding_leads_back() {
+fn encoding_reverses_decoding() {
     let forms = "SDF vc=3; DATA 01 02 03 04; DATA 05 EOP; EDF seq=+1";
     let run = spfe(&["decode", "--encode", forms]).exits(0);
     let words: Vec<String> =
@@ -110,7 +110,7 @@ fn encoding_leads_back() {
 
 /// The recordings of an independent core: gzipped, both directions.
 #[test]
-fn recordings() {
+fn recordings_of_an_independent_core_are_decoded() {
     let path = format!("{}/../../vectors/cnes_b2b_biterror.txt.gz", env!("CARGO_MANIFEST_DIR"));
     let run = spfe(&["decode", "--frames", "--format", "recording", &path, "--check"]);
     let run = run.fails(1, "violations");
@@ -127,7 +127,7 @@ fn recordings() {
 }
 
 #[test]
-fn files_plain_and_gzipped() {
+fn plain_and_gzipped_files_are_read() {
     let directory = Directory::new("decode");
     let text = "# two lanes\n000450FC 000450FC\n43424140/0 47464544/0 4B4A4948/0 4F4E4D4C/0\n\
                 FBFD5150/C FBFBFBFC/F\n88D3111C/1 8AAD111C/1\n";
@@ -146,12 +146,12 @@ fn files_plain_and_gzipped() {
 }
 
 #[test]
-fn spacewire() {
+fn spacewire_is_decoded() {
     let words = ["decode", "--format", "characters", "--frames"];
     let run = spfe(&[&words[..], &["NULL x3 FCT 41 42 EOP TIME=3 TIME=5"]].concat()).exits(0);
     assert!(run.text().contains("packet: 2 bytes, EOP, from 4: 4142"), "{}", run.text());
     assert!(run.text().contains("1 violation: 1 time-code not the next"), "{}", run.text());
-    // Two NULLs in bits, and in data and strobe.
+    // Two NULLs as bits, and as data and strobe.
     let run = spfe(&["decode", "--format", "bits", "01110100 01110100 01"]).exits(0);
     assert_eq!(lines(&run)[0], "0 NULL");
     let signals = "00 01 11 10 11 01 11 10 00 01 11 10 11 01 11 10 00";
@@ -160,7 +160,7 @@ fn spacewire() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_name_the_bad_value() {
     for (words, text) in [
         (&["no/such/file"][..], "no such file"),
         (&["7F7FCEFC", "K32.1"], "column 10: 'K32.1'"),

@@ -1,11 +1,11 @@
-//! `spfe ip`: what it refuses, and what needs no privilege. Interfaces themselves: `tests/ip.bats`.
+//! `spfe ip`: refusals, and everything that needs no privilege. `tests/ip.bats` tests interfaces.
 
 mod common;
 
 use common::spfe;
 
 #[test]
-fn wrong_values_are_named() {
+fn errors_name_the_bad_value() {
     for (option, value, words) in [
         ("--mtu", "67", "68..=65500"),
         ("--mtu", "65501", "68..=65500"),
@@ -19,7 +19,7 @@ fn wrong_values_are_named() {
 }
 
 #[test]
-fn devices_have_to_lead_elsewhere() {
+fn a_device_without_a_far_end_is_refused() {
     spfe(&["ip", "up"]).fails(2, "no device: name one");
     let time = "virtual:?time=virtual";
     spfe(&["--device", time, "ip", "up"]).fails(2, "leave out time=virtual");
@@ -30,10 +30,10 @@ fn devices_have_to_lead_elsewhere() {
 }
 
 #[test]
-fn names_in_use_and_missing_privilege_are_told() {
+fn a_name_in_use_or_a_missing_privilege_is_reported() {
     let words = ["--device", "virtual:", "ip", "up", "--name", "lo"];
-    // Root is told that the name is taken, if there is a TUN driver; others what they lack.
+    // Root gets "name in use" if there is a TUN driver; other users get the missing privilege.
     let run = spfe(&words).exits(1);
-    let expected = ["choose another --name", "unshare -rn", "modprobe tun"];
+    let expected = ["choose another name", "unshare -rn", "modprobe tun"];
     assert!(expected.iter().any(|words| run.stderr.contains(words)), "{}", run.stderr);
 }

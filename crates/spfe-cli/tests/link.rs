@@ -1,4 +1,4 @@
-//! `spfe link`: what it shows and sets, in this process and on a daemon's network.
+//! `spfe link` in this process and on a daemon's network.
 
 mod common;
 
@@ -10,7 +10,7 @@ use spfed::{Server, ServerConfig};
 
 const EXACT: &str = "virtual:?link=exact:2x6.25G&time=virtual";
 
-/// Items of a link of two lanes and 8 virtual channels.
+/// Number of items of a link with two lanes and 8 virtual channels.
 fn count(scope: MibScope) -> usize {
     match scope {
         MibScope::Link => 1,
@@ -46,7 +46,7 @@ fn every_item_is_shown_with_its_unit_and_table() {
     assert!(plain.contains("LANE") && plain.contains("packets sent"), "{plain}");
     assert!(!plain.contains("Lane State"), "{plain}");
     assert_eq!(spfe(&["link", EXACT, "--json"]).exits(0).json()["mib"], Value::Null);
-    // Packet-level links have a few.
+    // Packet-level links have few items.
     let object = spfe(&["link", "virtual:?link=2x6.25G", "--all", "--json"]).exits(0).json();
     assert_eq!(
         object["lanes"],
@@ -56,7 +56,7 @@ fn every_item_is_shown_with_its_unit_and_table() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_name_the_bad_value() {
     for (words, code, part) in [
         (&["set", "Lane State[1]=7"][..], 2, "Lane State[1]: it can only be read"),
         (&["set", "priority.3=16"], 2, "Priority[3]: 16; 0 to 15 allowed"),
@@ -89,7 +89,7 @@ fn daemon(directory: &Directory) -> (Server, [String; 2]) {
 }
 
 #[test]
-fn a_daemons_link_is_configured_and_stays_so() {
+fn the_configuration_of_a_daemons_link_persists() {
     let directory = Directory::new("link");
     let (server, ends) = daemon(&directory);
     let text =
@@ -104,7 +104,7 @@ fn a_daemons_link_is_configured_and_stays_so() {
     assert_eq!(object["slots"], json!(0x1_0000_ffff_u64));
     let text = spfe(&["link", &ends[0], "qos"]).exits(0).text();
     assert_eq!(text.lines().count(), 9, "{text}");
-    // The far end is another link end.
+    // The far end of the link has a configuration of its own.
     let object = spfe(&["link", &ends[1], "qos", "3", "--json"]).exits(0).json();
     assert_ne!(object["priority"], 2);
 
@@ -119,7 +119,7 @@ fn a_daemons_link_is_configured_and_stays_so() {
     let error = mib.set("LaneStart[2]", 1).unwrap_err().to_string();
     assert!(error.contains("the link has lanes 0 to 1"), "{error}");
 
-    // A lane goes; the command sees it.
+    // The command shows that a lane has stopped.
     spfe(&["link", &ends[0], "set", "lane-start.1=0", "auto-start.1=0"]).exits(0);
     let lanes = || {
         let object = spfe(&["link", &ends[0], "--mib", "--json"]).exits(0).json();

@@ -1,4 +1,4 @@
-//! `spfe perf`: what it prints, in every mode. Nothing about how fast it is.
+//! The output of `spfe perf` in every mode. Rates are not checked.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn json(words: &[&str]) -> Value {
 }
 
 #[test]
-fn every_mode_measures_and_says_what() {
+fn every_mode_measures_and_names_the_case() {
     for mode in ["inline", "coop", "thread", "daemon"] {
         let size = ["--size-min", "4K", "--size-max", "4K", "--seconds", "0.02", "--json"];
         let document = json(&[&["rate", "--mode", mode][..], &size].concat());
@@ -36,7 +36,7 @@ fn every_mode_measures_and_says_what() {
 }
 
 #[test]
-fn random_sizes_arrive_as_they_were_sent_in_every_mode() {
+fn random_sizes_arrive_undamaged_in_every_mode() {
     for mode in ["inline", "coop", "thread", "daemon"] {
         for direction in ["tx", "rx", "both"] {
             let traffic = ["random", "--mode", mode, "--direction", direction, "--seed", "7"];
@@ -54,8 +54,8 @@ fn random_sizes_arrive_as_they_were_sent_in_every_mode() {
 }
 
 #[test]
-fn every_way_to_send_and_to_receive_ends_at_its_time() {
-    // A generator without a rate is never at an end, and neither are groups under way on a link.
+fn every_kind_of_traffic_ends_in_time() {
+    // Generators never end, and links always have outstanding groups: both must stop in time.
     for words in [
         &["--direction", "rx"][..],
         &["--direction", "rx", "--threshold", "25", "--timeout", "50"],
@@ -104,7 +104,7 @@ fn latency_has_its_percentiles() {
 }
 
 #[test]
-fn tsv_has_a_header_and_a_row_a_size() {
+fn tsv_has_a_header_and_one_row_per_size() {
     let words = ["rate", "--size-min", "1K", "--size-max", "4K", "--seconds", "0.01", "--tsv"];
     let output = perf(&words);
     assert!(output.status.success());
@@ -114,7 +114,7 @@ fn tsv_has_a_header_and_a_row_a_size() {
 }
 
 #[test]
-fn nonsense_is_a_usage_error() {
+fn contradictory_options_are_usage_errors() {
     for words in [
         &["rate", "--link", "4y5"][..],
         &["rate", "--mode", "magic"],
@@ -124,7 +124,7 @@ fn nonsense_is_a_usage_error() {
     }
 }
 
-/// A daemon with two joined endpoints, and their names for `--ends`.
+/// A daemon with two linked endpoints, and their names for `--ends`.
 fn joined(test: &str, mode: Mode) -> (Server, Directory, String) {
     let directory = Directory::new(&format!("perf-{test}-{mode}"));
     let socket = directory.path("sock");
@@ -136,7 +136,7 @@ fn joined(test: &str, mode: Mode) -> (Server, Directory, String) {
 }
 
 #[test]
-fn devices_that_are_there_are_measured_like_a_network_of_ones_own() {
+fn existing_devices_are_measured_like_a_new_network() {
     let (_server, _directory, ends) = joined("tables", Mode::Thread);
     let words = ["tables", "--quick", "--seconds", "0.02", "--json"];
     let (own, there) = (json(&words), json(&[&words[..], &["--ends", &ends]].concat()));
@@ -161,7 +161,7 @@ fn devices_that_are_there_are_measured_like_a_network_of_ones_own() {
 }
 
 #[test]
-fn every_test_runs_between_devices_that_are_there() {
+fn every_test_runs_between_existing_devices() {
     let size = ["--size-min", "1K", "--size-max", "1K", "--seconds", "0.02", "--json"];
     for mode in [Mode::Thread, Mode::Inline] {
         let (_server, _directory, daemon) = joined("tests", mode);
@@ -173,14 +173,14 @@ fn every_test_runs_between_devices_that_are_there() {
                 (&["random", "--direction", "tx"], "2"),
                 (&["latency", "--check"], "2"),
             ] {
-                // Another process has no part in a network of this one.
+                // Another process cannot use a network inside this one.
                 let processes = if ends == &daemon { processes } else { "1" };
                 let place = ["--ends", ends, "--processes", processes];
                 let document = json(&[words, &size, &place].concat());
                 let row = &document["results"][0];
                 assert!(row["packets_per_s"].as_f64() > Some(0.0), "{ends} {words:?}: {row}");
                 assert!(row["integrity_errors"].as_u64().is_none_or(|errors| errors == 0), "{row}");
-                // Somebody else's device thread is the only thing that cannot be measured.
+                // Only a device thread of another process cannot be measured.
                 let foreign = ends == &daemon && mode == Mode::Thread;
                 assert_eq!(row["device_cpu_pct"].is_null(), foreign, "{ends} {words:?}: {row}");
             }
@@ -189,7 +189,7 @@ fn every_test_runs_between_devices_that_are_there() {
 }
 
 #[test]
-fn a_table_says_what_was_not_measured() {
+fn the_output_marks_unmeasured_figures() {
     let (_server, _directory, ends) = joined("notes", Mode::Thread);
     let words = ["rate", "--size-max", "1K", "--seconds", "0.02", "--ends", &ends];
     let run = spfe(&[&["perf"][..], &words].concat()).exits(0);
@@ -206,7 +206,7 @@ fn own((a, b): (&str, &str)) -> (String, String) {
 }
 
 #[test]
-fn ends_that_cannot_be_are_refused() {
+fn invalid_ends_are_refused() {
     let refused = |words: &[&str], why: &str| {
         let run = spfe(&[&["perf", "rate", "--ends"][..], words].concat()).exits(2);
         assert!(run.stderr.contains(why), "no '{why}' in: {}", run.stderr);

@@ -1,4 +1,4 @@
-//! Remote memory on the command line: against the instrument, a daemon's memory, a served one.
+//! `spfe rmap` against the instrument, a daemon's memory and `spfe rmap serve`.
 
 mod common;
 
@@ -7,7 +7,7 @@ use spfe_net::{LinkRate, Mode, Peer, Topology};
 use spfed::{Server, ServerConfig};
 use std::io::BufRead;
 
-/// A daemon with a memory behind its only port.
+/// A daemon with an RMAP memory at its only port.
 fn memory(directory: &Directory, unit: &str) -> (Server, String) {
     let socket = directory.path("sock");
     let peer = Peer::Rmap(unit.parse().unwrap());
@@ -17,7 +17,7 @@ fn memory(directory: &Directory, unit: &str) -> (Server, String) {
 }
 
 #[test]
-fn a_memory_needs_nothing_else() {
+fn the_default_device_has_a_memory() {
     let run = spfe(&["rmap", "read", "--address", "0x3f8", "--length", "20"]).exits(0);
     let zeros = |count| vec!["00"; count].join(" ");
     let text = format!(
@@ -34,7 +34,7 @@ fn a_memory_needs_nothing_else() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_data_are_read_back() {
     let directory = Directory::new("rmap-back");
     let (_server, device) = memory(&directory, "8M:key=7");
     let ask = |words: &[&str]| spfe(&[&["rmap"], words, &[&device, "--key", "7"]].concat());
@@ -44,7 +44,7 @@ fn what_is_written_is_read_back() {
     assert_eq!(old.json()["old"], "adbe");
     let run = ask(&["read", "-a", "0x10", "-l", "4"]).exits(0);
     assert!(run.text().ends_with("de af be ef                                      |....|\n"));
-    // A file in commands of 4 KiB, unverified, and back.
+    // Write a file in unverified commands of 4 KiB, and read it back.
     let data: Vec<u8> = (0..3_000_001u32).map(|n| (n.wrapping_mul(40_503) >> 8) as u8).collect();
     let (path, copy) = (directory.path("data"), directory.path("copy"));
     std::fs::write(&path, &data).unwrap();
@@ -56,7 +56,7 @@ fn what_is_written_is_read_back() {
     assert!(std::fs::read(&copy).unwrap() == data);
     let run = ask(&["read", "-a", "1000", "-l", "3000001", "-o", "-", "--json"]).exits(0);
     assert!(run.stdout == data);
-    // Without a reply, and to a single address: the last word stays.
+    // Write to a single address without replies: the last word remains.
     let words = ["write", "-a", "0", "--data", "0000000100000002", "--no-reply", "--no-increment"];
     assert_eq!(ask(&words).exits(0).text(), "8 bytes sent\n");
     let run = ask(&["read", "-a", "0", "-l", "8", "--no-increment", "--json"]).exits(0);
@@ -82,16 +82,16 @@ fn refusals_have_their_status() {
 }
 
 #[test]
-fn silence_is_a_time_out() {
+fn a_missing_reply_is_a_time_out() {
     let read = ["rmap", "read", "virtual:", "-a", "0", "-l", "4", "--timeout", "10ms"];
     spfe(&read).fails(3, "no reply to transaction 0 by the deadline");
-    // The memory's logical address is behind these path bytes, which no router has taken off.
+    // No router removes these path bytes, so the target does not see its logical address.
     let words = ["rmap", "read", "-a", "0", "-l", "4", "--path", "1,2", "--timeout", "10ms"];
     spfe(&words).fails(3, "no reply");
 }
 
 #[test]
-fn wrong_values_are_usage() {
+fn wrong_values_are_usage_errors() {
     let place = ["--address", "0"];
     for (words, text) in [
         (&["read", "--address", "0x10000000000", "--length", "1"][..], "at most 0xffffffffff"),
@@ -111,7 +111,7 @@ fn wrong_values_are_usage() {
 }
 
 #[test]
-fn memory_is_served() {
+fn a_served_memory_is_read_and_written() {
     for mode in [Mode::Thread, Mode::Inline, Mode::Coop] {
         let directory = Directory::new(&format!("rmap-serve-{mode}"));
         let socket = directory.path("sock");
@@ -121,7 +121,7 @@ fn memory_is_served() {
         let words = ["rmap", "serve", &here, "--bytes", "64K", "--base", "0x40000000"];
         let options = ["--key", "0x20", "--allow", "rw", "--count", "3", "--json"];
         let server = start(&[&words[..], &options].concat());
-        // Commands wait at the link until the target listens.
+        // Commands wait in the link until the target listens.
         let ask = |words: &[&str]| {
             let timeout = ["--timeout", "20", "--key", "0x20", "--address", "0x40000ffe"];
             spfe(&[&["rmap"], words, &[&there], &timeout].concat())
@@ -138,7 +138,7 @@ fn memory_is_served() {
 }
 
 #[test]
-fn serving_ends_when_interrupted() {
+fn serving_ends_at_a_signal() {
     let mut server = start(&["rmap", "serve", "virtual:"]);
     let pid = server.id();
     let mut said = String::new();

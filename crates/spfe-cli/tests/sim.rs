@@ -1,4 +1,4 @@
-//! `spfe sim` and `spfe topo`: what they print and write.
+//! The output of `spfe sim` and `spfe topo`.
 
 mod common;
 
@@ -49,7 +49,7 @@ fn topo_shows_where_packets_are_discarded() {
 }
 
 #[test]
-fn topo_draws() {
+fn topo_draws_the_network() {
     let directory = Directory::new("sim-drawings");
     let file = example("spacewire-bridge.toml");
     let drawing = directory.path("net.svg");
@@ -63,7 +63,7 @@ fn topo_draws() {
 }
 
 #[test]
-fn a_wrong_file_is_told_line_by_line() {
+fn errors_of_a_scenario_name_their_lines() {
     let directory = Directory::new("sim-wrong");
     let file = directory.path("wrong.toml");
     let text = std::fs::read_to_string(example("point-to-point-1.toml")).unwrap();

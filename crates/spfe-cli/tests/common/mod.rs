@@ -1,6 +1,6 @@
-//! Running `spfe`, and what it has said.
+//! Runs `spfe` and checks its output.
 
-// Each test program uses a part of this.
+// Each test program uses only some of these functions.
 #![allow(dead_code)]
 
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-/// What a run came to.
+/// The output of a finished run.
 pub struct Run {
     pub code: Option<i32>,
     pub stdout: Vec<u8>,
@@ -35,14 +35,14 @@ impl Run {
             .unwrap_or_else(|error| panic!("{error}: {text}\n{}", self.stderr))
     }
 
-    /// It exited with this code.
+    /// Checks the exit code.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}\n{}", self.text(), self.stderr);
         self
     }
 
-    /// It failed with this code and one line on stderr that holds these words.
+    /// Checks that the run failed with this code and one line on stderr that contains these words.
     #[track_caller]
     pub fn fails(self, code: i32, words: &str) -> Self {
         let run = self.exits(code);
@@ -53,7 +53,7 @@ impl Run {
     }
 }
 
-/// `spfe` with words, in a clean environment.
+/// A command `spfe` with arguments, in a clean environment.
 pub fn command(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spfe"));
     command.args(words).stdin(Stdio::null());
@@ -73,13 +73,13 @@ pub fn start(words: &[&str]) -> Child {
     command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits for one that was started.
+/// Waits for a started `spfe`.
 pub fn end(child: Child) -> Run {
     Run::from(child.wait_with_output().unwrap())
 }
 
-/// Polls a condition until it holds. Its event must happen in any case, so the bound of about 30 s
-/// does not depend on the speed of the machine.
+/// Polls a condition until it holds, for at most about 30 s. The condition must become true however
+/// slow the machine is.
 #[track_caller]
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..6000 {
