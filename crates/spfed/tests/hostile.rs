@@ -1,4 +1,4 @@
-//! Clients that die, flood, do not listen, or come in crowds.
+//! Clients that die, flood the daemon, do not read replies, or are too many.
 
 mod common;
 
@@ -41,7 +41,7 @@ fn spawn_child(path: &Path) -> Mortal {
 }
 
 #[test]
-fn what_a_killed_client_held_is_free_again() {
+fn the_resources_of_a_killed_client_are_freed() {
     for mode in [Mode::Thread, Mode::Inline, Mode::Coop] {
         let path = place(&format!("kill-{mode}"));
         let server = Server::start(config(mode).listen(&path)).unwrap();
@@ -63,8 +63,8 @@ fn a_client_that_does_not_read_its_replies_is_dropped() {
     let hello = codec::encode_request(1, &Request::Hello(Hello::new(Some(0), "deaf"))).unwrap();
     let ask = codec::encode_request(2, &Request::PortInfo { port: 0 }).unwrap();
     socket::send(&deaf, &hello, &[], true).unwrap();
-    // Until the daemon closes: it takes requests as long as its replies fit.
-    eventually("the deaf client is dropped", || {
+    // The daemon takes requests while its replies fit into the socket, then it closes it.
+    eventually("the client that does not read is dropped", || {
         good.ask(&Request::Ping).unwrap();
         match socket::send(&deaf, &ask, &[], false) {
             Ok(()) => false,
@@ -75,7 +75,7 @@ fn a_client_that_does_not_read_its_replies_is_dropped() {
 }
 
 #[test]
-fn a_flood_does_not_keep_others_from_being_served() {
+fn a_flood_does_not_starve_other_clients() {
     let server = server(Mode::Thread);
     let mut good = Client::new(&server, 0);
     let stop = std::sync::atomic::AtomicBool::new(false);
@@ -96,7 +96,7 @@ fn a_flood_does_not_keep_others_from_being_served() {
 }
 
 #[test]
-fn too_many_descriptors_are_malformed_and_do_not_stay() {
+fn too_many_descriptors_are_malformed_and_closed() {
     let server = server(Mode::Thread);
     let memory = SharedMemory::create("t", 4096).unwrap();
     let mut client = Client::new(&server, 0);
@@ -125,7 +125,7 @@ fn send_many(socket: rustix::fd::BorrowedFd<'_>, datagram: &[u8], fd: rustix::fd
 }
 
 #[test]
-fn clients_are_limited() {
+fn the_number_of_clients_is_limited() {
     let server = server(Mode::Thread);
     let mut clients: Vec<_> = (0..CLIENTS_MAX).map(|_| Client::new(&server, 0)).collect();
     let mut late = Connection::over(socket_of(&server)).unwrap();
@@ -152,7 +152,7 @@ fn a_second_daemon_does_not_take_the_socket() {
 }
 
 #[test]
-fn the_binary_starts_refuses_and_stops() {
+fn the_program_starts_refuses_and_stops() {
     let path = place("binary");
     let start = || {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spfed"));
@@ -176,7 +176,7 @@ fn the_binary_starts_refuses_and_stops() {
     let mut second = start().spawn().unwrap();
     ready(&mut second);
     Client::over(Connection::open(&path).unwrap(), Some(1)).unwrap();
-    // SAFETY: the signal goes to our own child, which has not been waited for.
+    // SAFETY: the child has not been waited for, so its process id is still valid.
     unsafe { libc::kill(second.id() as libc::pid_t, libc::SIGTERM) };
     assert_eq!(second.wait().unwrap().code(), Some(0));
     assert!(!path.exists(), "stopped in good order: the socket is removed");

@@ -1,4 +1,4 @@
-//! The library over a daemon: packets between two clients, and the end of the daemon.
+//! The library over a daemon: packets between two clients, and what happens when one side ends.
 
 mod common;
 
@@ -65,20 +65,20 @@ fn events_are_signalled_across_clients() {
 }
 
 #[test]
-fn event_vectors_go_with_their_queues() {
+fn event_vectors_are_freed_with_their_queues() {
     for mode in MODES {
         let path = place(&format!("vectors-{mode}"));
         let _server = Server::start(config(mode).listen(&path)).unwrap();
         let endpoint = Endpoint::open(&format!("unix:{}/0", path.display())).unwrap();
         let vc = endpoint.port(0).unwrap().vc(0).unwrap();
-        // More than a client can have at a time.
+        // More than a client can have at the same time.
         for _ in 0..80 {
             vc.rx_with(QueueOptions::default().event(true)).unwrap();
         }
     }
 }
 
-/// Makes room in an eventfd when dropped: a device that waits for it goes on, and the test ends.
+/// Empties an eventfd when dropped, so that a device that blocks on it continues and the test ends.
 struct Emptied(OwnedFd);
 
 impl Drop for Emptied {
@@ -88,9 +88,9 @@ impl Drop for Emptied {
     }
 }
 
-/// A client that fills the counter of its own eventfd and makes writing to it wait.
+/// A client fills its own eventfd, so that a write to it would block.
 #[test]
-fn a_full_event_of_a_client_stops_nobody_else() {
+fn a_full_eventfd_does_not_block_others() {
     let path = place("full-event");
     let server = Server::start(config(Mode::Thread).listen(&path)).unwrap();
     let open = |endpoint| Endpoint::open(&format!("unix:{}/{endpoint}", path.display())).unwrap();
@@ -112,7 +112,7 @@ fn a_full_event_of_a_client_stops_nobody_else() {
     assert!(!hostile.request_event(&Threshold::ONE).unwrap());
     bait.send(from.buf(0..64).unwrap()).unwrap();
     hostile.recv(Deadline::after(common::SOON)).unwrap();
-    // Whoever signals has been there; now that of the control plane too.
+    // The device has signalled; now the control plane signals, too.
     assert!(!hostile.request_event(&Threshold::ONE).unwrap());
     drop(bait);
     for packet in 0..4 {
@@ -148,7 +148,7 @@ fn a_sleeper_notices_the_end_of_the_daemon() {
 }
 
 #[test]
-fn no_daemon_says_how_to_start_one() {
+fn the_error_without_a_daemon_says_how_to_start_one() {
     let error = Endpoint::open("unix:/nowhere/spfe.sock").map(drop).unwrap_err();
     assert_eq!(error.status(), Some(Status::DeviceGone));
     assert!(error.to_string().contains("spfed --listen /nowhere/spfe.sock"), "{error}");
@@ -183,7 +183,7 @@ fn child_sends() {
 }
 
 #[test]
-fn a_receiver_survives_senders_that_are_killed_in_mid_packet() {
+fn a_receiver_survives_senders_killed_within_a_packet() {
     for mode in MODES {
         let path = place(&format!("sender-{mode}"));
         let _server = Server::start(config(mode).listen(&path)).unwrap();

@@ -1,4 +1,4 @@
-//! What a client may say, and what the daemon answers to everything else.
+//! The session protocol: valid requests, and the answers to all others.
 
 mod common;
 
@@ -13,7 +13,7 @@ use spfe_session::{Connection, Hello, PROTOCOL, Reply, Request, codec, socket};
 use spfed::{Server, ServerConfig};
 
 #[test]
-fn a_client_attaches_and_leaves() {
+fn a_client_attaches_and_detaches() {
     let server = server(Mode::Thread);
     let mut client = Client::new(&server, 1);
     assert_eq!(client.welcome.attachment.endpoint, 1);
@@ -27,7 +27,7 @@ fn a_client_attaches_and_leaves() {
 }
 
 #[test]
-fn other_versions_are_refused_by_name() {
+fn other_versions_are_refused() {
     let server = server(Mode::Thread);
     let mut connection = Connection::over(socket_of(&server)).unwrap();
     let hello = Hello { contract: (99, 0), ..Hello::new(None, "old") };
@@ -49,7 +49,7 @@ fn other_versions_are_refused_by_name() {
 }
 
 #[test]
-fn malformed_datagrams_end_the_connection_and_nothing_else() {
+fn malformed_datagrams_end_only_their_connection() {
     let server = server(Mode::Thread);
     let mut good = Client::new(&server, 0);
     let mut ping = codec::encode_request(9, &Request::Ping).unwrap();
@@ -78,7 +78,7 @@ fn hello_comes_first_and_once() {
 }
 
 #[test]
-fn who_looks_is_no_client() {
+fn looking_does_not_attach() {
     let path = place("look");
     let config = ServerConfig { once: true, ..config(Mode::Thread) }.listen(&path);
     let mut server = Server::start(config).unwrap();
@@ -103,7 +103,7 @@ fn who_looks_is_no_client() {
     let key = Request::RemoveRegion { key: 0 };
     assert_eq!(refused(look(&key)).1, "RemoveRegion before Hello");
     drop(looker);
-    // With --once the daemon waits for its first client; who looked was none.
+    // With --once the daemon waits for its first client; looking does not count.
     let mut client = Client::over(Connection::open(&path).unwrap(), None).unwrap();
     let Reply::Clients(clients) = client.ask(&Request::Clients).unwrap() else { panic!() };
     assert_eq!(clients.len(), 1);
@@ -184,7 +184,7 @@ fn add_event(client: &mut Client, event: impl AsFd) -> Result<u32, spfe_session:
 }
 
 #[test]
-fn events_are_eventfds_and_not_endless() {
+fn events_are_eventfds_and_limited() {
     let server = server(Mode::Thread);
     let mut client = Client::new(&server, 0);
     let event = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
@@ -195,7 +195,7 @@ fn events_are_eventfds_and_not_endless() {
     let (status, what) = refused(add_event(&mut client, &event));
     assert_eq!(status, Status::NoResources);
     assert!(what.contains("64 events"), "{what}");
-    // With its queue a vector goes, and makes room for another.
+    // Destroying a queue frees its vector.
     let memory = SharedMemory::create("t", 4096).unwrap();
     let key = client.add_region(memory.fd(), 4096).unwrap();
     let wish = QueueRequest { vector: vectors[7], ..queue(key, QueueKind::Tx) };
@@ -236,7 +236,7 @@ fn regions_and_bytes_are_limited_for_each_client() {
 }
 
 #[test]
-fn a_large_region_is_taken_without_making_its_pages() {
+fn a_large_region_is_registered_without_touching_its_pages() {
     let server = server(Mode::Thread);
     let mut client = Client::new(&server, 0);
     let large = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
@@ -257,7 +257,7 @@ fn a_large_region_is_taken_without_making_its_pages() {
 }
 
 #[test]
-fn memory_of_others_is_given_out_in_one_trust_domain_only() {
+fn foreign_memory_is_shared_in_one_trust_domain_only() {
     let event = eventfd(0, EventfdFlags::NONBLOCK).unwrap();
     for mode in [Mode::Thread, Mode::Inline] {
         let server = server(mode);
@@ -286,7 +286,7 @@ fn memory_of_others_is_given_out_in_one_trust_domain_only() {
 }
 
 #[test]
-fn once_ends_with_the_last_client() {
+fn with_once_the_server_ends_with_its_last_client() {
     let path = place("once");
     let config = ServerConfig { once: true, ..config(Mode::Thread) }.listen(&path);
     let mut server = Server::start(config).unwrap();

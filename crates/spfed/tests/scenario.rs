@@ -1,4 +1,4 @@
-//! A scenario as the network of a daemon: two clients, simulated traffic and faults beside them.
+//! A scenario as a daemon's network: two clients beside simulated traffic and faults.
 
 mod common;
 
@@ -13,7 +13,7 @@ use std::path::Path;
 
 const PACKETS: usize = 40;
 const BYTES: usize = 1500;
-/// Over both routers to the other endpoint.
+/// Path address over both routers to the other endpoint.
 const PATH: [u8; 2] = [3, 1];
 
 fn scenario() -> Scenario {
@@ -30,7 +30,7 @@ fn payload(number: usize, side: u8) -> Vec<u8> {
     (0..BYTES).map(|at| (at + number * 31) as u8 ^ side).collect()
 }
 
-/// Sends packets both ways at once; each arrives once, whole, in order.
+/// Sends packets in both directions; checks that each arrives once, whole and in order.
 fn exchange(ends: &[Endpoint; 2]) {
     let channel = |end: usize| ends[end].port(0).unwrap().vc(0).unwrap();
     let mut tx = [0, 1].map(|end| channel(end).tx().unwrap());
@@ -103,7 +103,7 @@ fn clients_talk_over_two_routers_while_a_lane_is_cut() {
             *packets.entry(name).or_default() += 1;
         }
         assert_eq!((found, left_out), (records, 0));
-        // The packets of the clients on each link, and those of the camera beside them.
+        // Each link shows the packets of the clients and those of the camera.
         for link in ["alpha.1>left.1", "left.1>alpha.1", "right.1>beta.1"] {
             assert_eq!(packets.get(link), Some(&PACKETS), "{link}: {packets:?}");
         }
@@ -113,7 +113,7 @@ fn clients_talk_over_two_routers_while_a_lane_is_cut() {
 }
 
 #[test]
-fn the_same_in_virtual_time_in_one_process() {
+fn clients_talk_in_virtual_time_in_one_process() {
     let times = [0, 1].map(|_| {
         let network = Embedded::of_scenario(&scenario(), Mode::Inline, true).unwrap();
         let ends = [0, 1].map(|end| Endpoint::attach(&network, end, "scenario").unwrap());
@@ -124,7 +124,7 @@ fn the_same_in_virtual_time_in_one_process() {
 }
 
 #[test]
-fn a_scenario_without_endpoints_is_none() {
+fn a_scenario_without_endpoints_is_refused() {
     let mut scenario = scenario();
     scenario.nodes.iter_mut().for_each(|node| node.kind = Default::default());
     let config = ServerConfig { scenario: Some(scenario), ..config(Mode::Thread) };

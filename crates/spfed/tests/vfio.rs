@@ -1,4 +1,4 @@
-//! An endpoint as a device of a virtual machine, and the other one as a program has it.
+//! One endpoint as the device of a virtual machine, the other one used by a program.
 
 #[path = "../../spfe-vfio/tests/machine/mod.rs"]
 mod machine;
@@ -32,7 +32,7 @@ fn a_machine_and_a_program_talk_over_the_network() {
         let mut out = machine.queue(&region, 3, false, 0, 0);
         let mut into = machine.queue(&region, 3, true, 4, 5);
         let interrupt = machine.interrupt(5);
-        // To the program, which sleeps for it.
+        // To the program, which sleeps until the packet arrives.
         let packet = pattern(7000, turn);
         machine.store_in(&region, buffers(2) + 9, &packet);
         machine.post(&mut out, false, buffers(2) + 9, 7000);
@@ -40,7 +40,7 @@ fn a_machine_and_a_program_talk_over_the_network() {
         assert!(received.buf[..] == packet[..]);
         rx.post(received.buf).unwrap();
         assert_eq!(out.complete().status, 0);
-        // To the machine, which is interrupted.
+        // To the machine, which gets an interrupt.
         machine.post(&mut into, true, buffers(2), 8192);
         machine.arm(&into, 1);
         let mut buffer = memory.buf(40_000..46_000).unwrap();
@@ -52,14 +52,14 @@ fn a_machine_and_a_program_talk_over_the_network() {
         assert!(machine.load_from(&region, buffers(2), 6000) == answer);
         tx.drain(Deadline::NEVER).unwrap();
         drop(tx.take());
-        // It goes without a word.
+        // The machine disconnects without a farewell.
         machine.client.shutdown().unwrap();
         wait("the end", || server.devices().counts()[0].connections == turn + 1);
     }
 }
 
 #[test]
-fn a_server_that_stops_takes_its_devices_out() {
+fn a_stopping_server_removes_its_devices() {
     let (config, socket, device) = config("stop");
     let server = Server::start(config.clone()).unwrap();
     let error = Server::start(ServerConfig { listen: None, ..config.clone() }).err().unwrap();
@@ -74,7 +74,7 @@ fn a_server_that_stops_takes_its_devices_out() {
 }
 
 #[test]
-fn devices_are_for_a_network_whose_daemon_moves_the_packets() {
+fn devices_need_mode_thread() {
     let (mut config, ..) = config("inline");
     config.topology.mode = Mode::Inline;
     let error = Server::start(config).err().unwrap();

@@ -12,7 +12,7 @@ use spfed::{Server, ServerConfig};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Longest time anything that is bounded may take on a loaded machine.
+/// Limit of every bounded wait; long enough for a loaded machine.
 pub const SOON: Duration = Duration::from_secs(20);
 
 pub fn config(mode: Mode) -> ServerConfig {
@@ -71,7 +71,7 @@ impl Client {
         }
     }
 
-    /// A queue of 16 entries on port 0 VC 0, in memory of its own.
+    /// Creates a queue of 16 entries on port 0 VC 0 in a new region.
     pub fn add_queue(&mut self, kind: QueueKind) -> Result<(SharedMemory, RegionKey), Error> {
         let memory = SharedMemory::create("test-queue", 4096).unwrap();
         let key = self.add_region(memory.fd(), memory.size() as u64)?;
@@ -79,7 +79,7 @@ impl Client {
         Ok((memory, key))
     }
 
-    /// Who sends on port 0 VC 0; 0: nobody.
+    /// The client that sends on port 0 VC 0; 0 without one.
     pub fn tx_owner(&mut self) -> u32 {
         match self.ask(&Request::PortInfo { port: 0 }).unwrap() {
             Reply::Port(info) => info.channels[0].tx_owner,
@@ -103,7 +103,7 @@ pub fn queue(key: RegionKey, kind: QueueKind) -> QueueRequest {
     }
 }
 
-/// The status and text of what must be refused.
+/// The status and message of a request that must be refused.
 pub fn refused<T: std::fmt::Debug>(result: Result<T, Error>) -> (Status, String) {
     let error = result.unwrap_err();
     (error.status(), error.what)
@@ -117,7 +117,7 @@ pub fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// A child process that is killed when this is dropped.
+/// A child process that is killed on drop.
 pub struct Mortal(pub std::process::Child);
 
 impl Drop for Mortal {
