@@ -14,8 +14,8 @@ use crate::shared::{QueueCounters, RxState, TxState, bump};
 use crate::transmit::TxQueue;
 use spfe_contract::{self as contract, EntryType, submit_flags as sf};
 use spfe_ring::Ring;
+use spfe_ring::cursor::{Cursor, Mark, PHASE_BITS, RingCell, RingPair};
 use spfe_ring::packed::{record_bytes, record_max};
-use spfe_ring::ring::Spot;
 use std::cell::Cell;
 
 /// Why a loop ended.
@@ -37,9 +37,8 @@ const DATA: u32 = EntryType::Data.raw() as u32;
 const BURST: u32 = EntryType::Burst.raw() as u32;
 const TYPE: u32 = sf::TYPE_MASK as u32;
 const SIGNAL: u32 = sf::SIGNAL as u32;
-const TX_CHECK: u32 =
-    Spot::PHASE | (sf::TYPE_MASK | sf::CHAIN | sf::MBZ_MASK | sf::END_MASK) as u32;
-const RX_CHECK: u32 = Spot::PHASE | (sf::TYPE_MASK | sf::MBZ_MASK) as u32;
+const TX_CHECK: u32 = PHASE_BITS | (sf::TYPE_MASK | sf::CHAIN | sf::MBZ_MASK | sf::END_MASK) as u32;
+const RX_CHECK: u32 = PHASE_BITS | (sf::TYPE_MASK | sf::MBZ_MASK) as u32;
 const ONE_PACKET: u64 = 1 << 32;
 const MOST: u32 = contract::PACKET_MAX_BYTES as u32;
 /// Bytes the loops may leave pending in a whole ring: what comes on top still fits a completion's
@@ -77,15 +76,14 @@ fn prefetch_write(at: *const u8) {
 /// What the loops use of a bound flow. Cells, for the reason given at [`RegionWindow`].
 pub struct FastState {
     /// Transmit ring and its completions.
-    posted: Cell<Ring>,
+    posted: RingCell<Ring>,
     sent: Cell<Ring>,
     /// Where packets come from.
     source: RegionWindow,
     /// Domain and longest packet of the sender.
     from: Cell<(u16, u32)>,
     /// Posted buffers and their completions.
-    buffers: Cell<Ring>,
-    received: Cell<Ring>,
+    receive: RingCell<RingPair>,
     /// Where packets go.
     target: RegionWindow,
     /// Domain of the receiver.
@@ -95,20 +93,35 @@ pub struct FastState {
 }
 
 impl FastState {
-    /// Of the queues at both ends.
-    pub fn new(tx: &QueueView, rx: &QueueView) -> Self {
+    /// For posted buffers; `None` if their configuration needs the general path. The rings of the
+    /// receive queue must have one size, because one cursor serves both.
+    pub fn posted(tx: &QueueView, rx: &QueueView) -> Option<Self> {
+        let rings = RingPair::new(rx.submissions, rx.completions)?;
+        Self::without_stamps(tx, rx, rings)
+    }
+
+    /// For a packed area; `None` if its configuration needs the general path.
+    pub fn packed(tx: &QueueView, rx: &QueueView) -> Option<Self> {
+        // [`PackedSink`] uses no cursor, so any pair will do.
+        let rings = RingPair::new(rx.completions, rx.completions)?;
+        Self::without_stamps(tx, rx, rings)
+    }
+
+    fn without_stamps(tx: &QueueView, rx: &QueueView, receive: RingPair) -> Option<Self> {
+        if tx.wants_stamps() || rx.wants_stamps() {
+            return None;
+        }
         let vc = |view: &QueueView| u64::from(view.config.vc as u8) << 48;
-        Self {
-            posted: tx.submissions.into(),
+        Some(Self {
+            posted: RingCell::new(tx.submissions),
             sent: tx.completions.into(),
             source: RegionWindow::default(),
             from: (tx.config.domain as u16, PENDING_MOST >> tx.config.sq_log2).into(),
-            buffers: rx.submissions.into(),
-            received: rx.completions.into(),
+            receive: RingCell::new(receive),
             target: RegionWindow::default(),
             to: (rx.config.domain as u16).into(),
             vc: (vc(tx), vc(rx) | ONE_PACKET).into(),
-        }
+        })
     }
 
     /// The next packet is in another region than the last one, or not where it says.
@@ -122,11 +135,11 @@ impl FastState {
 
     /// Hints the processor to get what will be copied after this one.
     #[inline(never)]
-    fn look_ahead(&self, from: Spot, to: Option<Spot>, length: u32) {
+    fn look_ahead(&self, from: Mark, to: Option<Mark>, length: u32) {
         let posted = self.posted.get();
-        ahead(self.source.guess(from.next_word0(&posted)), length);
+        ahead(self.source.guess(posted.word0_behind(from)), length);
         if let Some(to) = to {
-            ahead(self.target.guess(to.next_word0(&self.buffers.get())), length);
+            ahead(self.target.guess(self.receive.get().first().word0_behind(to)), length);
         }
     }
 
@@ -148,7 +161,7 @@ pub trait FastSink {
     /// Puts one whole packet there, one of those left; false if it takes the general path.
     fn put(&mut self, source: *const u8, length: u32) -> bool;
     /// Where the next packet's buffer is posted, if that is how it takes them.
-    fn place(&self) -> Option<Spot>;
+    fn place(&self) -> Option<Mark>;
     /// Stores what the loops kept in registers, after so many packets and bytes.
     fn finish(self, packets: u32, bytes: u64);
 }
@@ -156,7 +169,7 @@ pub trait FastSink {
 /// Posted buffers. Every buffer has exactly one completion, so one place serves both rings.
 pub struct PostedSink<'a> {
     places: &'a FastState,
-    at: Spot,
+    at: Cursor<&'a RingCell<RingPair>>,
     /// The next completion's second word.
     done: u64,
     map: &'a RegionMap,
@@ -165,11 +178,6 @@ pub struct PostedSink<'a> {
 }
 
 impl<'a> PostedSink<'a> {
-    /// Whether a queue can use the fast path at all (its configuration does not change that).
-    pub fn suits(view: &QueueView) -> bool {
-        view.config.sq_log2 == view.config.cq_log2 && !view.wants_stamps()
-    }
-
     /// For one loop, if nothing is half done.
     #[inline(always)]
     pub fn new(
@@ -182,43 +190,43 @@ impl<'a> PostedSink<'a> {
             return None;
         }
         let position = state.at.submission;
-        let at = Spot::new(&places.buffers.get(), position);
+        let at = Cursor::new(&places.receive, position);
         Some(Self { places, at, done: done_at(&at, position), map, state, count })
     }
 }
 
 /// The second word of the completion of the buffer posted at a position.
 #[inline(always)]
-fn done_at(at: &Spot, position: u32) -> u64 {
+fn done_at(at: &Cursor<&RingCell<RingPair>>, position: u32) -> u64 {
     u64::from(at.phase()) << 32 | u64::from(position as u16)
 }
 
 impl FastSink for PostedSink<'_> {
     #[inline(always)]
-    fn place(&self) -> Option<Spot> {
-        Some(self.at)
+    fn place(&self) -> Option<Mark> {
+        Some(self.at.mark())
     }
 
     #[inline(always)]
     fn left(&self) -> u32 {
-        self.at.left(&self.places.buffers.get())
+        self.at.left()
     }
 
     #[inline(always)]
     fn turn(&mut self) {
-        self.at.turn(&self.places.buffers.get());
+        self.at.turn();
         self.done = u64::from(self.at.phase()) << 32 | u64::from(self.done as u16);
     }
 
     #[inline(always)]
     fn put(&mut self, source: *const u8, length: u32) -> bool {
-        let (buffers, received) = (self.places.buffers.get(), self.places.received.get());
-        let entry = self.at.word1(&buffers);
+        let slot = self.at.slot();
+        let entry = slot.word1();
         let (flags, room) = ((entry >> 32) as u32, entry as u32);
         if (flags ^ (self.at.phase() | BUFFER)) & RX_CHECK != 0 || length > room {
             return false;
         }
-        let to = self.at.word0(&buffers);
+        let to = slot.word0();
         let target = match self.places.target.at(to, room) {
             Some(target) => target,
             None => match self.places.other_target(self.map, to, room) {
@@ -229,7 +237,7 @@ impl FastSink for PostedSink<'_> {
         // SAFETY: the caller's source and this buffer are mapped until the end of the step.
         unsafe { move_bytes(source, target, length) };
         let word0 = u64::from(length) | self.places.vc.get().1;
-        self.at.write_phased(&received, [word0, self.done]);
+        self.at.partner_write([word0, self.done]);
         // SAFETY: the caller counts what is left.
         unsafe { self.at.step() };
         // Positions of one lap do not carry into the phase: a lap divides their 16 bits.
@@ -240,9 +248,9 @@ impl FastSink for PostedSink<'_> {
     #[inline(always)]
     fn finish(self, packets: u32, bytes: u64) {
         // The lines the next packet will touch, while there is time. A stale address does no harm.
-        let (mut at, buffers) = (self.at, self.places.buffers.get());
-        at.turn(&buffers);
-        prefetch_write(self.places.target.guess(at.word0(&buffers)));
+        let (mut at, buffers) = (self.at, self.places.receive.get().first());
+        at.turn();
+        prefetch_write(self.places.target.guess(at.slot().word0()));
         let next = self.state.at.submission.wrapping_add(packets);
         buffers.prefetch(next.wrapping_add(4));
         self.state.at.submission = next;
@@ -299,7 +307,7 @@ impl<'a> PackedSink<'a> {
 
 impl FastSink for PackedSink<'_> {
     #[inline(always)]
-    fn place(&self) -> Option<Spot> {
+    fn place(&self) -> Option<Mark> {
         None
     }
 
@@ -373,7 +381,7 @@ impl FastSender<'_> {
     fn one<K: FastSink>(&mut self, mut sink: K) -> (u32, LoopEnd) {
         let places = self.places;
         let first = self.tx.parts().1.at.submission;
-        let at = Spot::new(&places.posted.get(), first);
+        let at = Cursor::new(&places.posted, first);
         let (source, length, flags) = match take(places, self.map, at, at.phase() | DATA) {
             Ok(taken) => taken,
             Err(ended) => return (0, ended),
@@ -405,12 +413,12 @@ impl FastSender<'_> {
         let (_, state, count) = self.tx.parts();
         let first = state.at.submission;
         let mut next = first;
-        let mut at = Spot::new(&places.posted.get(), first);
+        let mut at = Cursor::new(&places.posted, first);
         // All bytes that were pending or are sent here, and those of them that are reported.
         let before = state.pending_bytes;
         let (mut bytes, mut reported) = (before, 0);
         let ended = loop {
-            let straight = at.left(&places.posted.get()).min(sink.left());
+            let straight = at.left().min(sink.left());
             let straight = straight.min(budget - next.wrapping_sub(first));
             if straight == 0 {
                 break LoopEnd::Budget;
@@ -424,7 +432,7 @@ impl FastSender<'_> {
                     Err(ended) => break Some(ended),
                 };
                 if length >= AHEAD_BYTES {
-                    places.look_ahead(at, sink.place(), length);
+                    places.look_ahead(at.mark(), sink.place(), length);
                 }
                 if !sink.put(source, length) {
                     break Some(LoopEnd::General);
@@ -445,7 +453,7 @@ impl FastSender<'_> {
             if let Some(ended) = ended {
                 break ended;
             }
-            at.turn(&places.posted.get());
+            at.turn();
             sink.turn();
         };
         let packets = next.wrapping_sub(first);
@@ -531,16 +539,16 @@ impl FastSender<'_> {
 fn take(
     places: &FastState,
     map: &RegionMap,
-    at: Spot,
+    at: Cursor<&RingCell<Ring>>,
     expected: u32,
 ) -> Result<(*const u8, u32, u32), LoopEnd> {
-    let posted = places.posted.get();
-    let entry = at.word1(&posted);
+    let slot = at.slot();
+    let entry = slot.word1();
     let (flags, length) = ((entry >> 32) as u32, entry as u32);
     if (flags ^ expected) & TX_CHECK != 0 {
         return Err(other_than_data(flags, at.phase()));
     }
-    let from = at.word0(&posted);
+    let from = slot.word0();
     let source = match places.source.at(from, length) {
         Some(source) => source,
         None => places.other_source(map, from, length).ok_or(LoopEnd::General)?,
@@ -552,7 +560,7 @@ fn take(
 #[inline(always)]
 fn other_than_data(flags: u32, phase: u32) -> LoopEnd {
     match flags & TYPE {
-        _ if flags & Spot::PHASE != phase => LoopEnd::Idle,
+        _ if flags & PHASE_BITS != phase => LoopEnd::Idle,
         BURST => LoopEnd::Burst,
         _ => LoopEnd::General,
     }

@@ -189,15 +189,12 @@ impl<S: PieceSource, D: PieceSink> Flow<S, D> {
         let alone = self.pacer.is_none() && !self.share && self.observer.is_none();
         self.plain = match (&self.tx, &self.rx) {
             _ if !alone => None,
-            (TxEnd::Queue(tx), _) if tx.view.wants_stamps() => None,
-            (TxEnd::Queue(tx), RxEnd::Posted(rx)) => rx
-                .view()
-                .filter(|view| fast::PostedSink::suits(view))
-                .map(|view| fast::FastState::new(&tx.view, view)),
-            (TxEnd::Queue(tx), RxEnd::Packed(rx)) => rx
-                .view()
-                .filter(|view| !view.wants_stamps())
-                .map(|view| fast::FastState::new(&tx.view, view)),
+            (TxEnd::Queue(tx), RxEnd::Posted(rx)) => {
+                rx.view().and_then(|view| fast::FastState::posted(&tx.view, view))
+            }
+            (TxEnd::Queue(tx), RxEnd::Packed(rx)) => {
+                rx.view().and_then(|view| fast::FastState::packed(&tx.view, view))
+            }
             _ => None,
         };
         self.epoch = epoch;

@@ -22,6 +22,7 @@
 
 pub mod batch;
 pub mod board;
+pub mod cursor;
 pub mod lines;
 pub mod packed;
 pub mod ring;
@@ -30,6 +31,7 @@ pub mod sync;
 
 pub use batch::EntryBatch;
 pub use board::Board;
+pub use cursor::{Cursor, RingCell, RingPair};
 pub use lines::{Arm, DeviceLine, HostLine};
 pub use packed::{PackedReader, PackedWriter};
 pub use ring::{Consumer, Producer, Ring, RingCredit, RingEntry, Slot};

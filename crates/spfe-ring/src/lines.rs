@@ -164,13 +164,14 @@ impl DeviceLine {
     /// the host waits for.
     pub fn set_full(&self, completion: u32, submission: u32) {
         let full = u64::from(submission) << 32 | u64::from(completion);
-        self.full.store(full, Ordering::Release);
+        // Relaxed: the fences on both sides order it, and it publishes no other data.
+        self.full.store(full, Ordering::Relaxed);
     }
 
     /// Host side: whether a packet waits for room beyond what these positions have.
     #[inline]
     pub fn is_full(&self, completion: u32, submission: u32) -> bool {
-        let full = self.full.load(Ordering::Acquire);
+        let full = self.full.load(Ordering::Relaxed);
         full == u64::from(submission) << 32 | u64::from(completion)
     }
 

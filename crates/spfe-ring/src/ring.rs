@@ -13,24 +13,46 @@ const BODY_MASK: u64 = (1 << PHASE_SHIFT) - 1;
 #[repr(C, align(16))]
 #[derive(Default)]
 pub struct Slot {
-    word0: AtomicU64,
-    word1: AtomicU64,
+    pub(crate) word0: AtomicU64,
+    pub(crate) word1: AtomicU64,
 }
+
+/// Bytes of a slot.
+pub(crate) const SLOT: usize = size_of::<Slot>();
 
 impl Slot {
     /// An empty slot: phase 0, which is not valid on the first lap.
     pub fn new() -> Self {
         Self { word0: AtomicU64::new(0), word1: AtomicU64::new(0) }
     }
+
+    /// The second word, valid or not. Load it before the first word: the acquire pairs with the
+    /// release store of whoever published the entry ([`Ring::write`]).
+    #[inline(always)]
+    pub fn word1(&self) -> u64 {
+        self.word1.load(Ordering::Acquire)
+    }
+
+    /// Stores the second word, phase bits included. The release pairs with [`Slot::word1`].
+    #[inline(always)]
+    pub fn publish_word1(&self, word1: u64) {
+        self.word1.store(word1, Ordering::Release);
+    }
+
+    /// The first word. It belongs to an entry only if [`Slot::word1`] had the phase of that entry.
+    #[inline(always)]
+    pub fn word0(&self) -> u64 {
+        self.word0.load(Ordering::Relaxed)
+    }
 }
 
 /// A view of a ring: where it is and how long. Copies of it are free.
 #[derive(Clone, Copy)]
 pub struct Ring {
-    slots: NonNull<Slot>,
-    log2: u32,
+    pub(crate) slots: NonNull<Slot>,
+    pub(crate) log2: u32,
     /// Offset of the last slot, bytes.
-    last: u32,
+    pub(crate) last: u32,
 }
 
 // SAFETY: a ring is only atomics behind a pointer whose lifetime the creator promised (`Ring::new`).
@@ -55,8 +77,22 @@ impl Ring {
 
     /// Offset of a position's slot, bytes.
     #[inline(always)]
-    const fn offset(&self, position: u32) -> usize {
+    pub(crate) const fn offset(&self, position: u32) -> usize {
         (position.wrapping_mul(SLOT as u32) & self.last) as usize
+    }
+
+    /// Address of the slot at an offset in bytes, which wraps at the end of the ring.
+    #[inline(always)]
+    pub(crate) fn slot_ptr(&self, offset: usize) -> NonNull<Slot> {
+        // SAFETY: the mask keeps the offset inside the ring and a multiple of the slot size.
+        unsafe { self.slots.byte_add(offset & self.last as usize) }
+    }
+
+    /// The slot at an offset in bytes, which wraps at the end of the ring.
+    #[inline(always)]
+    pub(crate) fn slot_at(&self, offset: usize) -> &Slot {
+        // SAFETY: a slot of the ring, which is mapped (`Ring::new`).
+        unsafe { self.slot_ptr(offset).as_ref() }
     }
 
     /// Lap number of a free-running position, from 1, modulo 65536.
@@ -67,8 +103,7 @@ impl Ring {
 
     #[inline(always)]
     fn slot(&self, position: u32) -> &Slot {
-        // SAFETY: the offset is masked to the ring, which is mapped (`Ring::new`).
-        unsafe { &*self.slots.as_ptr().byte_add(self.offset(position)) }
+        self.slot_at(position.wrapping_mul(SLOT as u32) as usize)
     }
 
     /// Writes an entry at a position and publishes it.
@@ -95,11 +130,11 @@ impl Ring {
     #[inline(always)]
     pub fn read(&self, position: u32) -> Option<RingEntry> {
         let slot = self.slot(position);
-        let word1 = slot.word1.load(Ordering::Acquire);
+        let word1 = slot.word1();
         if (word1 >> PHASE_SHIFT) as u16 != self.phase(position) {
             return None;
         }
-        Some([slot.word0.load(Ordering::Relaxed), word1])
+        Some([slot.word0(), word1])
     }
 
     /// Hints the processor to fetch the entry at a position.
@@ -127,162 +162,6 @@ impl Ring {
             slot.word0.store(0, Ordering::Relaxed);
             slot.word1.store(0, Ordering::Release);
         }
-    }
-}
-
-/// A place in a ring that only moves forward: what a tight loop keeps in registers instead of a
-/// position. It is made for one ring and may be used with rings of that size only.
-///
-/// # Safety contract
-/// The methods take any ring and check the place only in debug builds: a mask or a comparison for
-/// each entry is what a spot is there to save. So who holds a spot owes this, although the methods
-/// are not marked `unsafe`: *every ring a spot is used with has the size of the ring it was made
-/// for*. Then the offset is inside the ring at all times: [`Spot::new`] masks it, [`Spot::turn`] and
-/// [`Spot::advance`] wrap it at the same size, and [`Spot::step`] is `unsafe` because it does not.
-/// Nothing that the other side writes gets into a spot, so nobody outside can break this.
-///
-/// The users keep it by construction. Host side: `Queue::open` gives both rings of a queue one size.
-/// Device side: a spot lives for one loop, in which the rings stay bound, and one that serves both
-/// rings of a receive queue is made only where they have one size (`Posted::suits`).
-#[derive(Clone, Copy)]
-pub struct Spot {
-    /// Bytes from the start of the ring.
-    offset: usize,
-    /// The lap number, where the upper half of an entry's second word has it.
-    phase: u32,
-}
-
-/// Bytes of a slot.
-const SLOT: usize = size_of::<Slot>();
-const ONE_LAP: u32 = 1 << 16;
-
-impl Spot {
-    /// Where the phase is in the upper half of an entry's second word.
-    pub const PHASE: u32 = 0xffff_0000;
-
-    /// The place of a position.
-    #[inline(always)]
-    pub const fn new(ring: &Ring, position: u32) -> Self {
-        Self { offset: ring.offset(position), phase: (position >> ring.log2).wrapping_add(1) << 16 }
-    }
-
-    #[inline(always)]
-    fn slot<'a>(&self, ring: &'a Ring) -> &'a Slot {
-        debug_assert!(self.offset <= ring.last as usize);
-        // SAFETY: the offset stays within the ring this spot was made for, or one of its size
-        // (the contract of `Spot`), and that ring is mapped (`Ring::new`).
-        unsafe { &*ring.slots.as_ptr().byte_add(self.offset) }
-    }
-
-    /// The phase of a valid entry here, where the upper half of its second word has it.
-    #[inline(always)]
-    pub const fn phase(&self) -> u32 {
-        self.phase
-    }
-
-    /// The second word here, valid or not; see [`Ring::read`]. It comes before the first.
-    #[inline(always)]
-    pub fn word1(&self, ring: &Ring) -> u64 {
-        self.slot(ring).word1.load(Ordering::Acquire)
-    }
-
-    /// The first word here, after the second was seen to be valid.
-    #[inline(always)]
-    pub fn word0(&self, ring: &Ring) -> u64 {
-        self.slot(ring).word0.load(Ordering::Relaxed)
-    }
-
-    /// The entry here, if it is valid; see [`Ring::read`].
-    #[inline(always)]
-    pub fn read(&self, ring: &Ring) -> Option<RingEntry> {
-        let word1 = self.word1(ring);
-        if (word1 >> 32) as u32 & Self::PHASE != self.phase {
-            return None;
-        }
-        Some([self.word0(ring), word1])
-    }
-
-    /// Writes an entry here, whose phase bits are clear, and publishes it; see [`Ring::write`].
-    #[inline(always)]
-    pub fn write(&self, ring: &Ring, entry: RingEntry) {
-        let slot = self.slot(ring);
-        slot.word0.store(entry[0], Ordering::Relaxed);
-        slot.word1.store(entry[1] | u64::from(self.phase) << 32, Ordering::Release);
-    }
-
-    /// Index of the slot.
-    #[inline(always)]
-    pub const fn index(&self) -> u32 {
-        (self.offset / SLOT) as u32
-    }
-
-    /// Publishes an entry whose first word is already there; the phase bits of `word1` are clear.
-    #[inline(always)]
-    pub fn publish(&self, ring: &Ring, word1: u64) {
-        self.slot(ring).word1.store(word1 | u64::from(self.phase) << 32, Ordering::Release);
-    }
-
-    /// The same for the next lap's use of the slot.
-    #[inline(always)]
-    pub fn publish_next_lap(&self, ring: &Ring, word1: u64) {
-        let phase = u64::from(self.phase.wrapping_add(ONE_LAP)) << 32;
-        self.slot(ring).word1.store(word1 | phase, Ordering::Release);
-    }
-
-    /// Writes an entry whose phase bits are there already, and publishes it; see [`Ring::write`].
-    #[inline(always)]
-    pub fn write_phased(&self, ring: &Ring, entry: RingEntry) {
-        let slot = self.slot(ring);
-        slot.word0.store(entry[0], Ordering::Relaxed);
-        slot.word1.store(entry[1], Ordering::Release);
-    }
-
-    /// Slots from here to the end of the lap, at least 1 (0 behind the last, before the turn).
-    #[inline(always)]
-    pub const fn left(&self, ring: &Ring) -> u32 {
-        ring.size() - self.index()
-    }
-
-    /// The first word of the next place of the same lap, whatever it is: for hints.
-    #[inline(always)]
-    pub fn next_word0(&self, ring: &Ring) -> u64 {
-        Self { offset: (self.offset + SLOT) & ring.last as usize, ..*self }.word0(ring)
-    }
-
-    /// One place on in the same lap; [`Spot::turn`] follows when none is left.
-    ///
-    /// # Safety
-    /// There is one left ([`Spot::left`]) and it is not used before the turn if it was the last.
-    #[inline(always)]
-    pub const unsafe fn step(&mut self) {
-        self.offset += SLOT;
-    }
-
-    /// Begins the next lap if the last slot of this one has been passed.
-    #[inline(always)]
-    pub const fn turn(&mut self, ring: &Ring) {
-        if self.offset > ring.last as usize {
-            self.offset = 0;
-            self.phase = self.phase.wrapping_add(ONE_LAP);
-        }
-    }
-
-    /// The place before.
-    #[inline]
-    pub const fn before(mut self, ring: &Ring) -> Self {
-        if self.offset == 0 {
-            self.offset = ring.last as usize + SLOT;
-            self.phase = self.phase.wrapping_sub(ONE_LAP);
-        }
-        self.offset -= SLOT;
-        self
-    }
-
-    /// One place on.
-    #[inline(always)]
-    pub fn advance(&mut self, ring: &Ring) {
-        self.offset += SLOT;
-        self.turn(ring);
     }
 }
 

@@ -1,29 +1,36 @@
-//! Who may run the engine of a flow.
+//! The seat: a lock that decides which participant runs the engine of a flow.
 //!
-//! A flow has one *owner* that runs its engine nearly always (the sender, when it is the sender
-//! that copies) and others that need it rarely (a receiver that frees the sender's stalled packet,
-//! a control plane that stops a queue). The owner's way in is a store, a free barrier and a load;
-//! the others pay for a heavy barrier. This is Dekker's protocol with an asymmetric fence.
+//! A flow has one *owner*, which runs its engine nearly always: the sender in mode inline, the
+//! device thread in mode thread. Other participants need it rarely: a receiver that frees the
+//! sender's stalled packet, or the control plane that stops a queue. So the seat is biased. The
+//! owner enters with a store, a light fence and a load; the others pay for a heavy fence. This is
+//! Dekker's protocol with an asymmetric fence ([`crate::sync`]).
 //!
-//! Ids are not zero. An owner or claimer that died is broken out by id (`break_dead`).
+//! Each word of the seat holds the id of a participant, or 0. After a participant has died the
+//! control plane knows from its id what it held, and takes that over ([`Seat::take_over`]).
 
 use crate::sync::{AtomicU32, Ordering, light_fence, relax};
 
-/// The seat. All zero is free.
+/// The seat of a flow, in shared memory. All zero is free.
 #[repr(C)]
 #[derive(Default)]
 pub struct Seat {
+    /// The owner, while it is inside or trying to enter.
     busy: AtomicU32,
+    /// The participant that has claimed the seat. It is inside once `busy` is 0.
     claim: AtomicU32,
 }
 
 impl Seat {
-    /// Owner: takes the seat; false if another has claimed it. Pairs with the heavy barrier in
-    /// [`Seat::claim`]: either the claimer sees `busy`, or we see `claim`.
+    /// Owner: enters the seat. False if another participant has claimed it.
+    ///
+    /// Pairs with the heavy fence in [`Seat::claim`]: either the claimer sees `busy`, or the owner
+    /// sees `claim`.
     #[inline(always)]
     pub fn enter(&self, id: u32) -> bool {
         self.busy.store(id, Ordering::Relaxed);
         light_fence();
+        // Acquire pairs with the release in `release`: the owner sees what the claimer did.
         if self.claim.load(Ordering::Acquire) == 0 {
             return true;
         }
@@ -31,14 +38,16 @@ impl Seat {
         false
     }
 
-    /// Owner: leaves the seat. The release pairs with the claimer's acquire of `busy`.
+    /// Owner: leaves the seat. The release pairs with the acquire load of `busy` in
+    /// [`Seat::claim`].
     #[inline(always)]
     pub fn leave(&self) {
         self.busy.store(0, Ordering::Release);
     }
 
-    /// Anyone else: claims the seat and waits for the owner to leave, at most `spins` turns.
-    /// On false nothing is held.
+    /// Any other participant: claims the seat and waits for the owner to leave, for at most `spins`
+    /// turns. `heavy` is the heavy fence that pairs with the light one in [`Seat::enter`]. On false
+    /// the caller holds nothing.
     pub fn claim(&self, id: u32, heavy: impl FnOnce(), spins: u32) -> bool {
         if self.claim.compare_exchange(0, id, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return false;
@@ -54,7 +63,7 @@ impl Seat {
         false
     }
 
-    /// Gives a claimed seat back.
+    /// Releases a claimed seat.
     pub fn release(&self) {
         self.claim.store(0, Ordering::Release);
     }
@@ -69,9 +78,12 @@ impl Seat {
         self.claim.load(Ordering::Acquire)
     }
 
-    /// Control plane: claims a seat that dead participants hold, so that nobody else gets in before
-    /// what they were doing is put right. `Some` when it is claimed; true if one of the dead may have
-    /// been inside. `None` if somebody alive has it.
+    /// Control plane: claims a seat that dead participants may hold, so that no other participant
+    /// gets in before the state is repaired. Waits at most `spins` turns for a living owner.
+    ///
+    /// `Some` when the caller holds the claim; true if a dead participant may have been inside, and
+    /// the state needs repair. `None` if a living participant holds the seat: try again. Until then
+    /// a state that needs repair stays claimed by the dead.
     pub fn take_over(
         &self,
         id: u32,
@@ -79,35 +91,28 @@ impl Seat {
         heavy: impl FnOnce(),
         spins: u32,
     ) -> Option<bool> {
-        let claimer = self.claim.load(Ordering::Acquire);
-        let mut torn = claimer != 0;
-        if torn && !is_dead(claimer) {
+        // A dead participant whose work may be unfinished, or 0.
+        let mut dead = self.claim.load(Ordering::Acquire);
+        if dead != 0 && !is_dead(dead) {
             return None;
         }
-        self.claim.compare_exchange(claimer, id, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+        self.claim.compare_exchange(dead, id, Ordering::AcqRel, Ordering::Relaxed).ok()?;
+        // Pairs with the light fence in `enter`, as in `claim`.
         heavy();
         for _ in 0..spins.max(1) {
             let owner = self.busy.load(Ordering::Acquire);
             if owner == 0 {
-                return Some(torn);
+                return Some(dead != 0);
             }
-            if is_dead(owner) {
-                let free = &self.busy;
-                torn |=
-                    free.compare_exchange(owner, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            if is_dead(owner)
+                && self.busy.compare_exchange(owner, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+            {
+                dead = owner;
             }
             relax();
         }
-        self.claim.store(0, Ordering::Release);
+        // Not 0 if something needs repair: then the next owner must not get in.
+        self.claim.store(dead, Ordering::Release);
         None
-    }
-
-    /// Control plane: a participant is dead; whatever it held is free. True if it held anything.
-    pub fn break_dead(&self, id: u32) -> bool {
-        let mut held = false;
-        for word in [&self.busy, &self.claim] {
-            held |= word.compare_exchange(id, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-        }
-        held
     }
 }

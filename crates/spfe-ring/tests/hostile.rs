@@ -304,9 +304,25 @@ proptest! {
         prop_assert_eq!((seat.busy(), seat.claimed()), (busy, claim));
         prop_assert_eq!(seat.enter(id), claim == 0);
         seat.leave();
-        let held = claim == id;
-        prop_assert_eq!(seat.break_dead(id), held);
-        prop_assert_eq!(seat.claimed(), if held { 0 } else { claim });
+    }
+
+    /// The control plane takes over a seat with any ids in it, of which some are dead. It gets the
+    /// seat unless a living participant holds it, and then it leaves the claim as it was.
+    #[test]
+    fn any_bits_in_a_seat_end_the_take_over(
+        busy in bits32(), claim in bits32(), dead in any::<[bool; 2]>(), id in 1..9u32,
+    ) {
+        let seat = Seat::default();
+        Raw(&seat).set32(0, busy);
+        Raw(&seat).set32(4, claim);
+        let is_dead = |id| id == busy && dead[0] || id == claim && dead[1];
+        let taken = seat.take_over(id, is_dead, || {}, 10);
+        let claimed = claim != 0 && is_dead(claim);
+        let inside = busy != 0 && is_dead(busy);
+        let alive = (claim != 0 && !claimed) || (busy != 0 && !inside);
+        prop_assert_eq!(taken, (!alive).then_some(claimed || inside));
+        prop_assert_eq!(seat.claimed(), if alive { claim } else { id });
+        prop_assert_eq!(seat.busy(), if alive { busy } else { 0 });
     }
 }
 

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use spfe_contract as contract;
 use spfe_ring::packed::{PackedRun, record_bytes, record_max};
-use spfe_ring::ring::{RingEntry, Spot};
+use spfe_ring::ring::RingEntry;
 use spfe_ring::{
-    Arm, Consumer, EntryBatch, HostLine, PackedReader, PackedWriter, Producer, Ring, RingCredit,
-    Slot,
+    Arm, Consumer, Cursor, EntryBatch, HostLine, PackedReader, PackedWriter, Producer, Ring,
+    RingCell, RingCredit, RingPair, Slot,
 };
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -228,54 +228,81 @@ proptest! {
         prop_assert_eq!(ring.read(position.wrapping_add(laps << log2)), None);
     }
 
-    /// A spot is at every place what its position is, and its next lap is one lap on.
+    /// At every position a cursor reads and writes what the position does, and its partner ring
+    /// gets the same slot of the same lap or the next.
     #[test]
-    fn spot_is_a_position(
+    fn cursor_agrees_with_its_position(
         (log2, start) in (2..=6u32).prop_flat_map(|log2| (Just(log2), starts(log2))),
         entries in vec((0..1u64 << 48, 0..1u64 << 48, 0..4u8), 1..300),
     ) {
-        let memory = Memory::new(log2);
-        let ring = memory.used_up_to(start);
-        let mut spot = Spot::new(&ring, start);
+        let memory = [Memory::new(log2), Memory::new(log2)];
+        let [ring, partner] = [memory[0].used_up_to(start), memory[1].used_up_to(start)];
+        let cell = RingCell::new(RingPair::new(ring, partner).expect("rings of one size"));
+        let mut cursor = Cursor::new(&cell, start);
         for (ahead, (word0, word1, way)) in (0..).zip(entries) {
             let position = start.wrapping_add(ahead);
-            let mut valid = position;
-            prop_assert_eq!(spot.index(), position & (ring.size() - 1));
-            prop_assert_eq!(spot.read(&ring), None);
-            match way {
-                0 => spot.write(&ring, [word0, word1]),
-                1 => ring.write(position, [word0, word1]),
-                _ => {
-                    ring.prepare(position, word0);
-                    prop_assert_eq!(spot.read(&ring), None);
-                    if way == 2 {
-                        spot.publish(&ring, word1);
-                    } else {
-                        spot.publish_next_lap(&ring, word1);
-                        valid = position.wrapping_add(ring.size());
-                    }
+            let phased = word1 | u64::from(cursor.phase()) << 32;
+            prop_assert_eq!(cursor.index(), position & (ring.size() - 1));
+            prop_assert_eq!(cursor.read(), None);
+            let (written, valid) = match way {
+                0 => {
+                    cursor.partner_write([word0, phased]);
+                    (partner, position)
                 }
-            }
-            let entry = ring.read(valid).expect("what was written");
+                1 => {
+                    partner.prepare(position, word0);
+                    cursor.partner_publish_next_lap(word1);
+                    (partner, position.wrapping_add(ring.size()))
+                }
+                2 => {
+                    ring.prepare(position, word0);
+                    prop_assert_eq!(cursor.read(), None);
+                    cursor.publish(word1);
+                    (ring, position)
+                }
+                _ => {
+                    ring.write(position, [word0, word1]);
+                    (ring, position)
+                }
+            };
+            let entry = written.read(valid).expect("the entry just written");
             prop_assert_eq!((entry[0], entry[1] & BODY_MASK), (word0, word1));
-            prop_assert_eq!(spot.read(&ring), (valid == position).then_some(entry));
-            prop_assert_eq!(Spot::new(&ring, valid).read(&ring), Some(entry));
-            // Used up, or the next lap would find it.
+            prop_assert_eq!(cursor.read(), (way >= 2).then_some(entry));
+            prop_assert_eq!(Cursor::new(written, valid).read(), Some(entry));
+            // Both rings stay at the same lap, and the next lap does not find this entry.
             ring.write(position, entry);
-            let here = spot;
-            // A tight loop counts what is left and turns by itself.
-            prop_assert_eq!(spot.left(&ring), ring.size() - spot.index());
-            // SAFETY: `left` is at least 1 before every turn.
-            unsafe { spot.step() };
-            prop_assert_eq!(spot.left(&ring), here.left(&ring) - 1);
-            spot.turn(&ring);
+            partner.write(position, entry);
+            let here = cursor;
+            prop_assert_eq!(cursor.left(), ring.size() - cursor.index());
+            // SAFETY: `left` is at least 1, and `turn` follows.
+            unsafe { cursor.step() };
+            prop_assert_eq!(cursor.left(), here.left() - 1);
+            cursor.turn();
             let mut other = here;
-            other.advance(&ring);
-            prop_assert_eq!((spot.index(), spot.phase()), (other.index(), other.phase()));
-            let back = spot.before(&ring);
+            other.advance();
+            prop_assert_eq!((cursor.index(), cursor.phase()), (other.index(), other.phase()));
+            let back = cursor.at(here.mark());
             prop_assert_eq!((back.index(), back.phase()), (here.index(), here.phase()));
-            prop_assert_eq!(here.next_word0(&ring), spot.word0(&ring));
+            prop_assert_eq!(cursor.slot_before().word1(), here.slot().word1());
+            prop_assert_eq!(ring.word0_behind(here.mark()), cursor.slot().word0());
         }
+    }
+
+    /// A mark of a large ring stays inside a small one.
+    #[test]
+    fn mark_of_another_ring_is_harmless(large in 3..=6u32, position: u32) {
+        let memory = [Memory::new(large), Memory::new(2)];
+        let mark = Cursor::new(memory[0].ring(), position).mark();
+        let small = Cursor::new(memory[1].ring(), 0).at(mark);
+        prop_assert_eq!(small.index(), position & 3);
+        prop_assert_eq!(memory[1].ring().word0_behind(mark), 0);
+    }
+
+    #[test]
+    fn rings_of_different_size_make_no_pair(first in 2..=6u32, second in 2..=6u32) {
+        let memory = [Memory::new(first), Memory::new(second)];
+        let pair = RingPair::new(memory[0].ring(), memory[1].ring());
+        prop_assert_eq!(pair.is_some(), first == second);
     }
 
     #[test]

@@ -16,7 +16,8 @@ use spfe_contract::{
     self as contract, Completion, EntryType, QueueKind, Status, completion_flags as cf,
     submit_flags as sf,
 };
-use spfe_ring::ring::Spot;
+use spfe_ring::Ring;
+use spfe_ring::cursor::{Cursor, Mark, RingPair};
 use std::sync::Arc;
 
 /// How a pooled queue is opened.
@@ -103,15 +104,15 @@ const TIMED: u64 = (cf::TIMED as u64) << 32;
 pub struct PooledTx {
     queue: Queue,
     pool: Pool,
-    next: Spot,
-    done: Spot,
+    next: Cursor<Ring>,
+    done: Cursor<Ring>,
     /// Slots filled and not completed, staged ones included.
     busy: u32,
     /// Position of the first of them, as completions name it.
     freed: u16,
     /// Packets staged and not visible yet, and the first one's second word.
     staged: u32,
-    first: (Spot, u64),
+    first: (Mark, u64),
     slots: u32,
 }
 
@@ -126,12 +127,12 @@ impl PooledTx {
         let place = Place { port, vc, kind: QueueKind::Tx };
         let mut queue = Queue::open(device.clone(), place, &options.queue, |_| {})?;
         queue.runner = crate::tx::runner(&device, port, vc);
-        let (next, done) = (Spot::new(&queue.sq.ring, 0), Spot::new(&queue.cq.ring, 0));
+        let (next, done) = (Cursor::new(queue.sq.ring, 0), Cursor::new(queue.cq.ring, 0));
         for index in 0..queue.sq.ring.size() {
             queue.sq.ring.prepare(index, pool.address(index));
         }
         let slots = queue.sq.ring.size();
-        let first = (next, 0);
+        let first = (next.mark(), 0);
         Ok(Self { queue, pool, next, done, busy: 0, freed: 0, staged: 0, first, slots })
     }
 
@@ -160,7 +161,7 @@ impl PooledTx {
             self.submit();
             return Ok(());
         }
-        self.next.publish(&self.queue.sq.ring, length as u64 | DATA | SIGNAL);
+        self.next.publish(length as u64 | DATA | SIGNAL);
         self.step();
         self.queue.kick();
         Ok(())
@@ -182,9 +183,9 @@ impl PooledTx {
         let word = length as u64 | DATA;
         // The first one is stored last: its phase makes the whole group visible.
         if self.staged == 0 {
-            self.first = (self.next, word);
+            self.first = (self.next.mark(), word);
         } else {
-            self.next.publish(&self.queue.sq.ring, word);
+            self.next.publish(word);
         }
         self.staged += 1;
         self.step();
@@ -193,17 +194,16 @@ impl PooledTx {
     /// Sends the group: one submission, one completion.
     #[inline]
     pub fn submit(&mut self) {
-        let ring = self.queue.sq.ring;
         let (first, mut word) = self.first;
         match self.staged {
             0 => return,
             1 => word |= SIGNAL,
             _ => {
-                let last = self.next.before(&ring);
-                last.publish(&ring, last.word1(&ring) | SIGNAL);
+                let last = self.next.slot_before();
+                last.publish_word1(last.word1() | SIGNAL);
             }
         }
-        first.publish(&ring, word);
+        self.next.at(first).publish(word);
         self.staged = 0;
         self.queue.kick();
     }
@@ -235,14 +235,14 @@ impl PooledTx {
 
     #[inline(always)]
     fn step(&mut self) {
-        self.next.advance(&self.queue.sq.ring);
+        self.next.advance();
         self.busy += 1;
     }
 
     /// The next completion, if one is there: its slots are free again.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Sent> {
-        let Some([w0, w1]) = self.done.read(&self.queue.cq.ring) else {
+        let Some([w0, w1]) = self.done.read() else {
             if self.busy != 0 {
                 self.queue.progress_stalled();
             }
@@ -259,7 +259,7 @@ impl PooledTx {
         }
         self.freed = self.freed.wrapping_add(count);
         self.busy -= u32::from(count);
-        self.done.advance(&self.queue.cq.ring);
+        self.done.advance();
         let time_ns = self.queue.time_of(done.flags, self.queue.cq.position);
         self.queue.take_uncredited(&done);
         let packets = u32::from(done.packets);
@@ -349,7 +349,8 @@ pub struct Packet<'a> {
 pub struct PooledRx {
     queue: Queue,
     pool: Pool,
-    next: Spot,
+    /// The next completion, and the slot it is for.
+    next: Cursor<RingPair>,
     /// Position up to which the device has been told of slots given back.
     told: u32,
 }
@@ -369,12 +370,13 @@ impl PooledRx {
         let mut queue = Queue::open(device.clone(), place, &options.queue, |_| {})?;
         for index in 0..queue.sq.ring.size() {
             queue.sq.ring.prepare(index, pool.address(index));
-            Spot::new(&queue.sq.ring, index)
-                .publish(&queue.sq.ring, u64::from(pool.bytes) | BUFFER);
+            Cursor::new(queue.sq.ring, index).publish(u64::from(pool.bytes) | BUFFER);
         }
         queue.sq.position = queue.sq.ring.size();
         queue.runner = runner(&device, port, vc);
-        let (next, told) = (Spot::new(&queue.cq.ring, 0), queue.sq.position);
+        let rings = RingPair::new(queue.cq.ring, queue.sq.ring);
+        let next = Cursor::new(rings.expect("both rings of a queue have one size"), 0);
+        let told = queue.sq.position;
         let mut pooled = Self { next, queue, pool, told };
         pooled.queue.posted_room(true);
         Ok(pooled)
@@ -390,7 +392,7 @@ impl PooledRx {
     /// Gives the slot of the packet last peeked at back to the device. Does nothing if there is none.
     #[inline(always)]
     pub fn release(&mut self) {
-        if let Some(words) = self.next.read(&self.queue.cq.ring) {
+        if let Some(words) = self.next.read() {
             self.give_back(words);
         }
     }
@@ -406,7 +408,7 @@ impl PooledRx {
 
     #[inline(always)]
     fn look(&mut self) -> Option<[u64; 2]> {
-        let Some(words) = self.next.read(&self.queue.cq.ring) else {
+        let Some(words) = self.next.read() else {
             self.tell();
             return None;
         };
@@ -432,8 +434,8 @@ impl PooledRx {
     fn give_back(&mut self, [w0, _]: [u64; 2]) {
         // Slots and completions go round together: the slot's next use is one lap on.
         let word = u64::from(self.pool.bytes) | BUFFER;
-        self.next.publish_next_lap(&self.queue.sq.ring, word);
-        self.next.advance(&self.queue.cq.ring);
+        self.next.partner_publish_next_lap(word);
+        self.next.advance();
         self.queue.taken_bytes = self.queue.taken_bytes.wrapping_add(w0 & 0xffff_ffff);
         self.queue.cq.advance(1);
         self.queue.sq.position = self.queue.sq.position.wrapping_add(1);

@@ -5,8 +5,8 @@
 use spfe_contract::{Completion, QueueKind, Status};
 use spfe_device::transmit::extent;
 use spfe_net::network::QueueRequest;
+use spfe_ring::Cursor;
 use spfe_ring::Ring;
-use spfe_ring::ring::Spot;
 
 /// Completes every submission that has no completion yet; their number, at most a ring.
 pub fn flush(queue: &QueueRequest, submissions: &Ring, completions: &Ring) -> u32 {
@@ -43,7 +43,7 @@ fn log2(ring: &Ring) -> u32 {
 
 /// The lap of the entry in the slot of a position, valid or not.
 fn lap(ring: &Ring, position: u32) -> u16 {
-    (Spot::new(ring, position).word1(ring) >> 48) as u16
+    (Cursor::new(*ring, position).slot().word1() >> 48) as u16
 }
 
 /// The position of the entry in the slot of a position, as far as laps tell positions apart.

@@ -1,0 +1,273 @@
+//! A position in a ring that tight loops keep in registers.
+//!
+//! A [`Cursor`] holds a byte offset and the phase that goes with it, so that it reaches its entry
+//! without the shift, the mask and the bounds check that a free-running position costs. It carries
+//! its ring with it: no method takes a ring, so safe code cannot use an offset with a ring of
+//! another size. How the ring is carried is the caller's choice:
+//!
+//! | type parameter | use |
+//! | --- | --- |
+//! | [`Ring`] | a cursor that is stored for long: the host's side |
+//! | [`RingPair`] | two rings of one size that advance together, such as posted buffers and their completions |
+//! | `&RingCell<Ring>`, `&RingCell<RingPair>` | a loop that loads the ring from memory where it needs it |
+
+use crate::ring::{Ring, RingEntry, SLOT, Slot};
+use crate::sync::Ordering;
+use core::cell::Cell;
+
+/// Where the phase is in the upper half of an entry's second word.
+pub const PHASE_BITS: u32 = 0xffff_0000;
+/// What the phase grows by from one lap to the next, in the same place.
+const ONE_LAP: u32 = 1 << 16;
+
+/// Two rings of the same size.
+#[derive(Clone, Copy)]
+pub struct RingPair {
+    first: Ring,
+    second: Ring,
+}
+
+impl RingPair {
+    /// Pairs two rings; `None` if their sizes differ.
+    pub const fn new(first: Ring, second: Ring) -> Option<Self> {
+        if first.log2 == second.log2 { Some(Self { first, second }) } else { None }
+    }
+
+    /// The first ring.
+    #[inline(always)]
+    pub const fn first(&self) -> Ring {
+        self.first
+    }
+}
+
+/// A ring, or a pair, that never changes but is loaded from memory at each use.
+///
+/// The compiler may not keep the content of a cell in registers across a store to shared memory.
+/// A loop that works on several rings has no registers to spare for them.
+pub struct RingCell<T>(Cell<T>);
+
+impl<T: Copy> RingCell<T> {
+    /// A cell that keeps `rings` for good.
+    pub const fn new(rings: T) -> Self {
+        Self(Cell::new(rings))
+    }
+
+    /// The content.
+    #[inline(always)]
+    pub fn get(&self) -> T {
+        self.0.get()
+    }
+}
+
+mod sealed {
+    use super::{Ring, RingCell, RingPair};
+
+    /// Implementations return the same ring in every call on one value: the offset of a cursor
+    /// stays valid because its ring does not change.
+    pub trait Rings: Copy {
+        fn ring(&self) -> Ring;
+    }
+
+    /// Implementations return a ring of the same size as [`Rings::ring`].
+    pub trait Pair: Rings {
+        fn partner(&self) -> Ring;
+    }
+
+    impl Rings for Ring {
+        #[inline(always)]
+        fn ring(&self) -> Ring {
+            *self
+        }
+    }
+
+    impl Rings for RingPair {
+        #[inline(always)]
+        fn ring(&self) -> Ring {
+            self.first
+        }
+    }
+
+    impl Pair for RingPair {
+        #[inline(always)]
+        fn partner(&self) -> Ring {
+            self.second
+        }
+    }
+
+    // A `RingCell` has no method that changes it, and the reference keeps it from being moved.
+    impl<T: Rings> Rings for &RingCell<T> {
+        #[inline(always)]
+        fn ring(&self) -> Ring {
+            self.get().ring()
+        }
+    }
+
+    impl<T: Pair> Pair for &RingCell<T> {
+        #[inline(always)]
+        fn partner(&self) -> Ring {
+            self.get().partner()
+        }
+    }
+}
+
+use sealed::{Pair, Rings};
+
+/// The place of a cursor without its ring: plain numbers, safe to use with any ring.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    offset: usize,
+    phase: u32,
+}
+
+impl Ring {
+    /// The first word of the slot behind a mark, in the same lap and valid or not: for prefetching.
+    /// In a ring of another size than the mark's cursor has, it is the word of some other slot.
+    #[inline(always)]
+    pub fn word0_behind(&self, mark: Mark) -> u64 {
+        self.slot_at(mark.offset.wrapping_add(SLOT)).word0()
+    }
+}
+
+/// A position in a ring that moves one entry at a time. See the [module](self) for `R`.
+#[derive(Clone, Copy)]
+pub struct Cursor<R> {
+    rings: R,
+    /// Bytes from the start of the ring: a multiple of the slot size, at most that of the last
+    /// slot. One slot more is possible between [`Cursor::step`] and [`Cursor::turn`].
+    offset: usize,
+    /// The lap number, where the upper half of an entry's second word has it.
+    phase: u32,
+}
+
+impl<R: Rings> Cursor<R> {
+    /// A cursor at a free-running position.
+    #[inline(always)]
+    pub fn new(rings: R, position: u32) -> Self {
+        let ring = rings.ring();
+        let phase = (position >> ring.log2).wrapping_add(1) << 16;
+        Self { rings, offset: ring.offset(position), phase }
+    }
+
+    /// The place of this cursor.
+    #[inline(always)]
+    pub fn mark(&self) -> Mark {
+        Mark { offset: self.offset, phase: self.phase }
+    }
+
+    /// A cursor of the same ring at a mark that one of its cursors made.
+    #[inline(always)]
+    pub fn at(&self, mark: Mark) -> Self {
+        let offset = mark.offset & self.rings.ring().last as usize;
+        Self { rings: self.rings, offset, phase: mark.phase }
+    }
+
+    #[inline(always)]
+    fn slot_of(&self, ring: Ring) -> &Slot {
+        debug_assert!(self.offset <= ring.last as usize);
+        // SAFETY: `ring` is this cursor's ring or its partner of the same size; both are mapped
+        // (`Ring::new`) and the offset stays inside (see the field).
+        unsafe { &*ring.slots.as_ptr().byte_add(self.offset) }
+    }
+
+    /// The slot here, looked up once for several accesses.
+    #[inline(always)]
+    pub fn slot(&self) -> &Slot {
+        self.slot_of(self.rings.ring())
+    }
+
+    /// The phase of a valid entry here, in place ([`PHASE_BITS`]).
+    #[inline(always)]
+    pub fn phase(&self) -> u32 {
+        self.phase
+    }
+
+    /// Index of the slot.
+    #[inline(always)]
+    pub fn index(&self) -> u32 {
+        (self.offset / SLOT) as u32
+    }
+
+    /// The entry here, if it is valid; see [`Ring::read`].
+    #[inline(always)]
+    pub fn read(&self) -> Option<RingEntry> {
+        let slot = self.slot();
+        let word1 = slot.word1();
+        if (word1 >> 32) as u32 & PHASE_BITS != self.phase {
+            return None;
+        }
+        Some([slot.word0(), word1])
+    }
+
+    /// Publishes an entry whose first word is already in the slot. The phase bits of `word1` are
+    /// clear. The release store pairs with the acquire load of the reader (see [`Ring::write`]).
+    #[inline(always)]
+    pub fn publish(&self, word1: u64) {
+        let word1 = word1 | u64::from(self.phase) << 32;
+        self.slot().word1.store(word1, Ordering::Release);
+    }
+
+    /// Slots from here to the end of the lap: at least 1, and 0 between the last
+    /// [`Cursor::step`] and [`Cursor::turn`].
+    #[inline(always)]
+    pub fn left(&self) -> u32 {
+        self.rings.ring().size() - self.index()
+    }
+
+    /// Moves to the next slot without looking for the end of the lap.
+    ///
+    /// # Safety
+    /// [`Cursor::left`] is at least 1. If it was 1, [`Cursor::turn`] follows before the cursor is
+    /// read, written through or stepped again.
+    #[inline(always)]
+    pub unsafe fn step(&mut self) {
+        self.offset += SLOT;
+    }
+
+    /// Begins the next lap if the last slot of this one has been passed.
+    #[inline(always)]
+    pub fn turn(&mut self) {
+        if self.offset > self.rings.ring().last as usize {
+            self.offset = 0;
+            self.phase = self.phase.wrapping_add(ONE_LAP);
+        }
+    }
+
+    /// Moves to the next slot.
+    #[inline(always)]
+    pub fn advance(&mut self) {
+        self.offset += SLOT;
+        self.turn();
+    }
+
+    /// The slot before this one, which may be in the lap before.
+    #[inline(always)]
+    pub fn slot_before(&self) -> &Slot {
+        let slot = self.rings.ring().slot_ptr(self.offset.wrapping_sub(SLOT));
+        // SAFETY: a slot of this cursor's ring, which is mapped (`Ring::new`).
+        unsafe { slot.as_ref() }
+    }
+}
+
+impl<R: Pair> Cursor<R> {
+    #[inline(always)]
+    fn partner_slot(&self) -> &Slot {
+        self.slot_of(self.rings.partner())
+    }
+
+    /// Writes an entry to the same place of the other ring and publishes it. Its phase bits are
+    /// set already ([`Cursor::phase`]). Ordered as [`Ring::write`].
+    #[inline(always)]
+    pub fn partner_write(&self, entry: RingEntry) {
+        let slot = self.partner_slot();
+        slot.word0.store(entry[0], Ordering::Relaxed);
+        slot.word1.store(entry[1], Ordering::Release);
+    }
+
+    /// Publishes the same slot of the other ring for its next lap. Its first word is already there
+    /// and the phase bits of `word1` are clear. Ordered as [`Cursor::publish`].
+    #[inline(always)]
+    pub fn partner_publish_next_lap(&self, word1: u64) {
+        let phase = u64::from(self.phase.wrapping_add(ONE_LAP)) << 32;
+        self.partner_slot().word1.store(word1 | phase, Ordering::Release);
+    }
+}
