@@ -14,12 +14,8 @@ module spfe_tcp_eng_calc
   input eng_tcb_t tcb_i,
   /// Results of the read stage.
   input eng_pre_t pre_i,
-  /// SND.NXT of the session.
-  input seq_t snd_nxt_i,
-  /// End of the data that was sent live or left to the engine.
-  input seq_t consumed_i,
-  /// End of the data in the ring.
-  input seq_t written_i,
+  /// Send pointers of the session.
+  input snd_ptr_t snd_ptr_i,
   /// RCV.NXT of the session.
   input seq_t rcv_nxt_i,
   /// Current time in ticks.
@@ -48,7 +44,7 @@ module spfe_tcp_eng_calc
   assign acked = seg_i.ack - tcb_i.una;
   assign same = acked == 32'd0;
   assign p_o.acked = acked;
-  assign below_nxt = snd_nxt_i - seg_i.ack;
+  assign below_nxt = snd_ptr_i.nxt - seg_i.ack;
   assign wl_dist = seg_i.seq - tcb_i.wl1;
   assign again_dist = seg_i.ack - tcb_i.again;
   assign rec_dist = seg_i.ack - tcb_i.recover;
@@ -72,20 +68,20 @@ module spfe_tcp_eng_calc
   assign p_o.una_fresh = tcb_i.una != tcb_i.recover;
   assign p_o.again_low = !again_dist[31];
   assign p_o.timed_done = !timed_dist[31];
-  assign p_o.flying = tcb_i.una != snd_nxt_i;
-  assign p_o.drained = consumed_i == snd_nxt_i && written_i == snd_nxt_i;
+  assign p_o.flying = tcb_i.una != snd_ptr_i.nxt;
+  assign p_o.drained = snd_ptr_i.consumed == snd_ptr_i.nxt && snd_ptr_i.written == snd_ptr_i.nxt;
   // Nothing follows our FIN.
-  assign p_o.behind = consumed_i != snd_nxt_i && !tcb_i.fin_in;
-  assign p_o.flight = snd_nxt_i - tcb_i.una;
-  assign p_o.unsent = consumed_i - snd_nxt_i;
-  assign p_o.usable = tcb_i.una + 32'(pre_i.swnd) - snd_nxt_i;
+  assign p_o.behind = snd_ptr_i.consumed != snd_ptr_i.nxt && !tcb_i.fin_in;
+  assign p_o.flight = snd_ptr_i.nxt - tcb_i.una;
+  assign p_o.unsent = snd_ptr_i.consumed - snd_ptr_i.nxt;
+  assign p_o.usable = tcb_i.una + 32'(pre_i.swnd) - snd_ptr_i.nxt;
   assign again = tcb_i.rec == RecBack ? tcb_i.again : tcb_i.una;
   // One less if SND.NXT includes our FIN, which is not data.
-  assign {p_o.again_left, unused_carry} = {snd_nxt_i, 1'b1} + {~again, !tcb_i.fin_in};
+  assign {p_o.again_left, unused_carry} = {snd_ptr_i.nxt, 1'b1} + {~again, !tcb_i.fin_in};
   assign p_o.again_room = tcb_i.una + 32'(pre_i.swnd) - again;
   assign p_o.again = again;
-  assign p_o.stored = written_i - tcb_i.una;
-  assign p_o.stored_ack = written_i - seg_i.ack;
+  assign p_o.stored = snd_ptr_i.written - tcb_i.una;
+  assign p_o.stored_ack = snd_ptr_i.written - seg_i.ack;
   assign p_o.mss = peer_mss < mss_i ? peer_mss : mss_i;
   assign p_o.rto = pre_i.rto < {3'd0, rto_min_i} ? {3'd0, rto_min_i} : pre_i.rto;
   assign p_o.sample = now_i[15:0] - tcb_i.tstart;

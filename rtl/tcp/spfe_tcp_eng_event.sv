@@ -5,6 +5,7 @@
 module spfe_tcp_eng_event
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_flow_pkg::*;
 #(
   /// 1: raise EvStatus at each state change of a session.
   parameter bit StatusEvents = 1'b0
@@ -15,16 +16,8 @@ module spfe_tcp_eng_event
   input logic rst_i,
   /// A decision is committed; only while idle_o is high.
   input logic valid_i,
-  /// Session of the decision.
-  input sid_t sid_i,
-  /// The decision.
-  input eng_dec_t dec_i,
-  /// State of the session before the decision.
-  input state_e state_i,
-  /// Four-tuple of the session before the decision.
-  input eng_tup_t tup_i,
-  /// Free bytes in the ring after the decision.
-  input logic [31:0] credit_i,
+  /// The event in the write stage.
+  input eng_commit_t commit_i,
   /// No event of the last decision is pending.
   output logic idle_o,
   /// Event to the user.
@@ -46,7 +39,7 @@ module spfe_tcp_eng_event
   logic unused_bits;
 
   // The decision and the four-tuple are used in part.
-  assign unused_bits = ^{dec_i, tup_q};
+  assign unused_bits = ^{commit_i, tup_q};
 
   always_comb begin
     next.kind = EvOpened;
@@ -111,17 +104,18 @@ module spfe_tcp_eng_event
       end
     end
     if (valid_i) begin
-      opened_q <= dec_i.opened;
-      closed_q <= dec_i.closed;
-      fin_q <= dec_i.peer_fin;
-      failed_q <= dec_i.arp_failed;
-      credit_q <= dec_i.credit;
-      status_q <= StatusEvents && dec_i.we && dec_i.tcb.state != state_i;
-      sid_q <= sid_i;
-      state_q <= dec_i.tcb.state;
-      tup_q <= tup_i;
-      reason_q <= dec_i.reason;
-      bytes_q <= credit_i;
+      opened_q <= commit_i.dec.opened;
+      closed_q <= commit_i.dec.closed;
+      fin_q <= commit_i.dec.peer_fin;
+      failed_q <= commit_i.dec.arp_failed;
+      credit_q <= commit_i.dec.credit;
+      status_q <= StatusEvents && commit_i.dec.we &&
+          commit_i.dec.tcb.state != commit_i.old_tcb.state;
+      sid_q <= commit_i.sid;
+      state_q <= commit_i.dec.tcb.state;
+      tup_q <= commit_i.old_tup;
+      reason_q <= commit_i.dec.reason;
+      bytes_q <= commit_i.credit;
     end
     if (rst_i) begin
       opened_q <= 1'b0;

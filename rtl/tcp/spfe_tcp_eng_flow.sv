@@ -8,6 +8,7 @@
 module spfe_tcp_eng_flow
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_flow_pkg::*;
 #(
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16
@@ -18,56 +19,18 @@ module spfe_tcp_eng_flow
   input logic rst_i,
   /// Initialisation after reset is running; no event may start.
   input logic init_i,
-  /// A segment waits in the FIFO.
-  input logic seg_valid_i,
-  /// Session of the segment.
-  input sid_t seg_sid_i,
-  /// A report of the transmitter waits.
-  input logic done_valid_i,
-  /// Session of the report; a number out of range is no event.
-  input sid_t done_sid_i,
-  /// A session waits for service.
-  input logic serve_valid_i,
-  /// Session that waits for service.
-  input sid_t serve_sid_i,
+  /// Waiting events.
+  input eng_reqs_t reqs_i,
+  /// Which event is taken.
+  output eng_take_t take_o,
   /// The command FIFO has room for one more event and those in progress.
   input logic room_i,
   /// All commands of the previous decision have been issued.
   input logic out_ready_i,
-  /// An answer of address resolution waits.
-  input logic arp_i,
-  /// Session of the answer.
-  input sid_t arp_sid_i,
-  /// A changed next hop waits for a session.
-  input logic mac_i,
-  /// Session with the changed next hop.
-  input sid_t mac_sid_i,
-  /// An operation of software waits.
-  input logic op_i,
-  /// Session of the operation.
-  input sid_t op_sid_i,
-  /// A view request waits.
-  input logic view_i,
-  /// Session of the view request.
-  input sid_t view_sid_i,
-  /// A SYN for a listening session waits.
-  input logic syn_i,
-  /// Listening session.
-  input sid_t syn_sid_i,
-  /// A segment without a session waits for its reset.
-  input logic reset_i,
   /// An event may be selected in this cycle. Its inputs are registered even if none is.
   output logic can_o,
-  /// A segment is selected.
-  output logic pick_seg_o,
-  /// A report of the transmitter is selected.
-  output logic pick_done_o,
-  /// The service of a session is selected.
-  output logic pick_serve_o,
   /// Kind of the next event among the remaining sources.
   output kind_e other_kind_o,
-  /// An event of kind_o from the remaining sources was selected in the previous cycle.
-  output logic took_other_o,
   /// The event leaves the read stage.
   output logic read_o,
   /// Session of the event in read, calc, judge or decide.
@@ -100,48 +63,56 @@ module spfe_tcp_eng_flow
     other_d = 1'b1;
     other_kind_d = KindReset;
     other_sid_d = sid_t'(SessionCount);
-    if (arp_i) begin
+    if (reqs_i.arp.valid) begin
       other_kind_d = KindArp;
-      other_sid_d = arp_sid_i;
-    end else if (mac_i) begin
+      other_sid_d = reqs_i.arp.sid;
+    end else if (reqs_i.mac.valid) begin
       other_kind_d = KindMac;
-      other_sid_d = mac_sid_i;
-    end else if (op_i) begin
+      other_sid_d = reqs_i.mac.sid;
+    end else if (reqs_i.op.valid) begin
       other_kind_d = KindOp;
-      other_sid_d = op_sid_i;
-    end else if (view_i) begin
+      other_sid_d = reqs_i.op.sid;
+    end else if (reqs_i.view.valid) begin
       other_kind_d = KindView;
-      other_sid_d = view_sid_i;
-    end else if (syn_i) begin
+      other_sid_d = reqs_i.view.sid;
+    end else if (reqs_i.syn.valid) begin
       other_kind_d = KindSyn;
-      other_sid_d = syn_sid_i;
+      other_sid_d = reqs_i.syn.sid;
     end else begin
-      other_d = reset_i;
+      other_d = reqs_i.reset;
     end
   end
   assign others = other_q && (other_kind_q != KindReset || room_i);
   assign other_kind_o = other_kind_q;
-  assign took_other_o = took_q;
+  always_comb begin
+    take_o = '0;
+    take_o.seg = can_q && reqs_i.seg.valid;
+    take_o.done = can_q && done;
+    take_o.serve = can_q && serve;
+    take_o.arp = took_q && kind_q == KindArp;
+    take_o.mac = took_q && kind_q == KindMac;
+    take_o.op = took_q && kind_q == KindOp;
+    take_o.view = took_q && kind_q == KindView;
+    take_o.syn = took_q && kind_q == KindSyn;
+    take_o.reset = took_q && kind_q == KindReset;
+  end
 
   assign can_o = can_q;
-  assign pick_seg_o = can_o && seg_valid_i;
-  assign done = !seg_valid_i && done_valid_i && 32'(done_sid_i) < SessionCount;
-  assign serve = !seg_valid_i && !done && serve_valid_i && room_i && !(turn_q && others);
-  assign pick_done_o = can_o && done;
-  assign pick_serve_o = can_o && serve;
-  assign pick_other = can_o && !seg_valid_i && !done && !serve && others;
-  assign pick = can_o && (seg_valid_i || done || serve || others);
+  assign done = !reqs_i.seg.valid && reqs_i.done.valid && 32'(reqs_i.done.sid) < SessionCount;
+  assign serve = !reqs_i.seg.valid && !done && reqs_i.serve.valid && room_i && !(turn_q && others);
+  assign pick_other = can_q && !reqs_i.seg.valid && !done && !serve && others;
+  assign pick = can_q && (reqs_i.seg.valid || done || serve || others);
 
   always_comb begin
-    if (seg_valid_i) begin
+    if (reqs_i.seg.valid) begin
       pick_kind = KindSegment;
-      pick_sid = seg_sid_i;
+      pick_sid = reqs_i.seg.sid;
     end else if (done) begin
       pick_kind = KindDone;
-      pick_sid = done_sid_i;
+      pick_sid = reqs_i.done.sid;
     end else if (serve) begin
       pick_kind = KindServe;
-      pick_sid = serve_sid_i;
+      pick_sid = reqs_i.serve.sid;
     end else begin
       pick_kind = other_kind_q;
       pick_sid = other_sid_q;
@@ -172,7 +143,7 @@ module spfe_tcp_eng_flow
     judge_q <= calc_q;
     decide_q <= judge_q;
     write_q <= decide_q || (write_q && !fire_o);
-    if (can_o) begin
+    if (can_q) begin
       kind_q <= pick_kind;
       sid_q <= pick_sid;
     end
@@ -181,7 +152,7 @@ module spfe_tcp_eng_flow
       write_sid_q <= sid_q;
     end
     if (pick_other) turn_q <= 1'b0;
-    else if (pick_serve_o) turn_q <= 1'b1;
+    else if (can_q && serve) turn_q <= 1'b1;
     if (rst_i) begin
       other_q <= 1'b0;
       took_q <= 1'b0;

@@ -5,6 +5,7 @@
 module spfe_tcp_eng_out
   import spfe_tcp_pkg::*;
   import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_flow_pkg::*;
 #(
   /// 1: the congestion window limits sending.
   parameter bit CongestionControl = 1'b0
@@ -17,12 +18,8 @@ module spfe_tcp_eng_out
   input logic valid_i,
   /// All commands of the previous decision have been issued.
   output logic ready_o,
-  /// Session of the decision.
-  input sid_t sid_i,
-  /// The decision.
-  input eng_dec_t dec_i,
-  /// Congestion window of the decision, in bytes.
-  input wnd_t cwnd_i,
+  /// The event in the write stage.
+  input eng_commit_t commit_i,
   /// Our MSS in bytes (tcp_cfg_t).
   input logic [15:0] mss_i,
   /// The receive window is not 0 (tcp_cfg_t), so payload may be delivered.
@@ -61,11 +58,15 @@ module spfe_tcp_eng_out
   tx_cmd_t tx_cmd_q;
   seq_t una_q;
   wnd_t wnd_q, cwnd_q;
+  sid_t sid;
+  eng_dec_t dec;
   logic unused_bits;
 
   // The decision is used in part.
-  assign unused_bits = ^{dec_i};
+  assign unused_bits = ^{commit_i, dec};
 
+  assign sid = commit_i.sid;
+  assign dec = commit_i.dec;
   assign rcv_left = rcv_q && !rcv_cmd_ready_i;
   assign hdr_left = hdr_q && !hdr_cmd_ready_i;
   assign snd_left = snd_q || (snd_sum_q) || (snd_ready_q && !snd_cmd_ready_i);
@@ -73,84 +74,101 @@ module spfe_tcp_eng_out
   assign ready_o = ready_q;
   assign room_o = room_q;
 
+  // Ready for the next decision.
   always_ff @(posedge clk_i) begin
     // The segment follows one cycle after the other commands.
-    ready_q <= !valid_i && !rcv_left && !hdr_left && !snd_left;
+    ready_q <= !rst_i && !valid_i && !rcv_left && !hdr_left && !snd_left;
     // Reserve: one command in the pipeline, one in write, one in the registers here, one being
     // counted.
-    room_q <= count < 4'd5;
+    room_q <= !rst_i && count < 4'd5;
+  end
+
+  // Commands that set up headers and the receiver.
+  always_ff @(posedge clk_i) begin
     rcv_q <= rcv_left;
     key_q <= 1'b0;
     hdr_q <= hdr_left;
+    if (valid_i) begin
+      rcv_q <= dec.rcv;
+      rcv_cmd_q <= '{
+        sid: sid,
+        open: dec.rcv_open && receive_i,
+        set: dec.rcv_set,
+        nxt: dec.rcv_nxt
+      };
+      key_q <= dec.key;
+      key_cmd_q <= '{
+        sid: sid,
+        valid: is_keyed(dec.tcb.state),
+        vif: dec.tup.vif,
+        sip: dec.tup.ip,
+        sport: dec.tup.port,
+        dport: dec.tup.lport
+      };
+      hdr_q <= dec.hdr;
+      hdr_cmd_q <= '{
+        sid: sid,
+        dmac: dec.tcb.dmac,
+        dip: dec.tup.ip,
+        dport: dec.tup.port,
+        sport: dec.tup.lport,
+        vif: dec.tup.vif,
+        scaled: dec.tcb.scaled
+      };
+    end
+    if (rst_i) begin
+      rcv_q <= 1'b0;
+      key_q <= 1'b0;
+      hdr_q <= 1'b0;
+    end
+  end
+
+  // Send state of the session.
+  always_ff @(posedge clk_i) begin
     // SND.UNA + min(SND.WND, cwnd), in two steps.
     snd_q <= 1'b0;
     snd_sum_q <= snd_q;
     snd_ready_q <= snd_sum_q || (snd_ready_q && !snd_cmd_ready_i);
     if (snd_q && CongestionControl && cwnd_q < wnd_q) wnd_q <= cwnd_q;
     if (snd_sum_q) snd_cmd_q.lim <= una_q + 32'(wnd_q);
-    if (push) tx_q <= 1'b0;
     if (valid_i) begin
-      rcv_q <= dec_i.rcv;
-      rcv_cmd_q <= '{
-        sid: sid_i,
-        open: dec_i.rcv_open && receive_i,
-        set: dec_i.rcv_set,
-        nxt: dec_i.rcv_nxt
-      };
-      key_q <= dec_i.key;
-      key_cmd_q <= '{
-        sid: sid_i,
-        valid: is_keyed(dec_i.tcb.state),
-        vif: dec_i.tup.vif,
-        sip: dec_i.tup.ip,
-        sport: dec_i.tup.port,
-        dport: dec_i.tup.lport
-      };
-      hdr_q <= dec_i.hdr;
-      hdr_cmd_q <= '{
-        sid: sid_i,
-        dmac: dec_i.tcb.dmac,
-        dip: dec_i.tup.ip,
-        dport: dec_i.tup.port,
-        sport: dec_i.tup.lport,
-        vif: dec_i.tup.vif,
-        scaled: dec_i.tcb.scaled
-      };
-      snd_q <= dec_i.snd;
-      snd_cmd_q.sid <= sid_i;
-      snd_cmd_q.init <= dec_i.snd_init;
-      snd_cmd_q.iss <= dec_i.tcb.una;
-      snd_cmd_q.open <= is_open(dec_i.tcb);
+      snd_q <= dec.snd;
+      snd_cmd_q.sid <= sid;
+      snd_cmd_q.init <= dec.snd_init;
+      snd_cmd_q.iss <= dec.tcb.una;
+      snd_cmd_q.open <= is_open(dec.tcb);
       snd_cmd_q.live <= is_open(
-        dec_i.tcb
-      ) && dec_i.tcb.rec == RecNone && !dec_i.tcb.rexmit && dec_i.tcb.mss == mss_i;
-      snd_cmd_q.una <= dec_i.tcb.una;
-      una_q <= dec_i.tcb.una;
-      wnd_q <= dec_i.tcb.wnd;
-      cwnd_q <= cwnd_i;
-      tx_q <= dec_i.tx;
-      tx_cmd_q <= '{
-        sid: sid_i,
-        seq_nxt: dec_i.tx_seq_nxt,
-        seq: dec_i.tx_seq,
-        ack_rcv: dec_i.tx_ack_rcv,
-        ack: dec_i.tx_ack,
-        flags: dec_i.tx_flags,
-        len: dec_i.tx_len,
-        opt_ws: dec_i.tx_ws
-      };
+        dec.tcb
+      ) && dec.tcb.rec == RecNone && !dec.tcb.rexmit && dec.tcb.mss == mss_i;
+      snd_cmd_q.una <= dec.tcb.una;
+      una_q <= dec.tcb.una;
+      wnd_q <= dec.tcb.wnd;
+      cwnd_q <= commit_i.tcb.cwnd;
     end
     if (rst_i) begin
-      ready_q <= 1'b0;
-      room_q <= 1'b0;
-      rcv_q <= 1'b0;
-      key_q <= 1'b0;
-      hdr_q <= 1'b0;
       snd_q <= 1'b0;
       snd_sum_q <= 1'b0;
       snd_ready_q <= 1'b0;
-      tx_q <= 1'b0;
     end
+  end
+
+  // Segment to send.
+  always_ff @(posedge clk_i) begin
+    if (push) tx_q <= 1'b0;
+    if (valid_i) begin
+      tx_q <= dec.tx;
+      tx_cmd_q <= '{
+        sid: sid,
+        seq_nxt: dec.tx_seq_nxt,
+        seq: dec.tx_seq,
+        ack_rcv: dec.tx_ack_rcv,
+        ack: dec.tx_ack,
+        flags: dec.tx_flags,
+        len: dec.tx_len,
+        opt_ws: dec.tx_ws
+      };
+    end
+    if (rst_i) tx_q <= 1'b0;
   end
 
   spfe_fifo #(

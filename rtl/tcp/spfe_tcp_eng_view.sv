@@ -4,7 +4,7 @@
 /// until the next one.
 module spfe_tcp_eng_view
   import spfe_tcp_pkg::*;
-  import spfe_tcp_eng_pkg::*;
+  import spfe_tcp_eng_flow_pkg::*;
 #(
   /// Number of sessions, 2 to 256.
   parameter int unsigned SessionCount = 16
@@ -23,20 +23,10 @@ module spfe_tcp_eng_view
   output sid_t sid_o,
   /// Pipeline accepts the request.
   input logic take_i,
-  /// The following inputs belong to the requested session.
+  /// commit_i is the view event of the request; one cycle.
   input logic done_i,
-  /// State of the session.
-  input eng_tcb_t tcb_i,
-  /// Four-tuple of the session.
-  input eng_tup_t tup_i,
-  /// SND.NXT of the session.
-  input seq_t snd_nxt_i,
-  /// RCV.NXT of the session.
-  input seq_t rcv_nxt_i,
-  /// RTO with backoff, in ticks.
-  input logic [15:0] rto_i,
-  /// Free bytes in the ring.
-  input logic [31:0] credit_i,
+  /// The event in the write stage.
+  input eng_commit_t commit_i,
   /// View; held until the next one.
   output view_t view_o,
   /// view_o is new; one cycle.
@@ -47,7 +37,7 @@ module spfe_tcp_eng_view
   logic valid_q;
   view_t view_q;
   logic unused_bits;
-  assign unused_bits = ^{tcb_i, tup_i};
+  assign unused_bits = ^commit_i;
 
   assign wait_o = wait_q;
   assign sid_o = sid_q;
@@ -64,21 +54,21 @@ module spfe_tcp_eng_view
     valid_q <= done_i;
     if (done_i) begin
       view_q <= '{
-        state: tcb_i.state,
-        ip: tup_i.ip,
-        port: tup_i.port,
-        lport: tup_i.lport,
-        vif: tup_i.vif,
-        snd_una: tcb_i.una,
-        snd_nxt: snd_nxt_i,
-        rcv_nxt: rcv_nxt_i,
-        snd_wnd: 32'(tcb_i.wnd),
-        cwnd: 32'(tcb_i.cwnd),
-        ssthresh: 32'(tcb_i.ssthresh),
-        rto: rto_i,
-        srtt: tcb_i.srtt[18:3],
-        mss: tcb_i.mss,
-        credit: credit_i
+        state: commit_i.old_tcb.state,
+        ip: commit_i.old_tup.ip,
+        port: commit_i.old_tup.port,
+        lport: commit_i.old_tup.lport,
+        vif: commit_i.old_tup.vif,
+        snd_una: commit_i.old_tcb.una,
+        snd_nxt: commit_i.snd_nxt,
+        rcv_nxt: commit_i.rcv_nxt,
+        snd_wnd: 32'(commit_i.old_tcb.wnd),
+        cwnd: 32'(commit_i.old_tcb.cwnd),
+        ssthresh: 32'(commit_i.old_tcb.ssthresh),
+        rto: commit_i.rto,
+        srtt: commit_i.old_tcb.srtt[18:3],
+        mss: commit_i.old_tcb.mss,
+        credit: commit_i.credit
       };
     end
     if (rst_i) begin

@@ -55,7 +55,7 @@ task automatic test_data();
   ticks(100);
   silence();
   state(0, StEstablished);
-  check(i_env.view.snd_una == pack + 200 && i_env.view.credit == env.RingBytes, "acknowledged");
+  check(i_env.view.snd_una == pack + 200 && i_env.view.credit == i_env.RingBytes, "acknowledged");
 
   begin_test("message acknowledges what has come");
   accept();

@@ -79,7 +79,7 @@ module tb_engine_random
       if (alive[i]) begin
         $display("%0d: una %0d nxt %0d cons %0d wr %0d lim %0d rcv %0d open %b live %b %s", i,
             i_env.una[i], i_env.nxt[i], i_env.cons[i], i_env.wr[i], i_env.lim[i], i_env.rnxt[i], i_env.open[i],
-            i_env.live[i], i_env.dut.i_state.i_tcb.mem_q[i] == '0 ? "CLOSED" : "");
+            i_env.live[i], i_env.i_dut.i_pipe.i_state.i_tcb.mem_q[i] == '0 ? "CLOSED" : "");
         $display("   left %0d of %0d; delivered %0d of %0d; opened %b closed %b asked %b",
             to_send[i], total[i], i_env.delivered[i] - base[i], peer_total[i], opened[i],
             closed[i], close_asked[i]);
@@ -130,7 +130,7 @@ module tb_engine_random
         end
         EvCredit: begin
           n_credit++;
-          if (int'(e.data) > env.RingBytes) fail("more credit than the ring has");
+          if (int'(e.data) > i_env.RingBytes) fail("more credit than the ring has");
         end
         EvStatus: begin
           n_status++;
@@ -206,7 +206,7 @@ module tb_engine_random
     if ($urandom_range(3) == 0) peers[i].push($urandom_range(3));
     if (opened[i] && !closed[i] && to_send[i] > 0 && $urandom_range(pace - 1) == 0 &&
         i_env.user_sid.size() < 4 && i_env.open[i] &&
-        int'(i_env.wr[i] - i_env.una[i]) < env.RingBytes - 8000) begin
+        int'(i_env.wr[i] - i_env.una[i]) < i_env.RingBytes - 8000) begin
       n = $urandom_range(1460, 1);
       if (n > to_send[i]) n = to_send[i];
       i_env.message(i, n, loss != 0 && $urandom_range(49) == 0);

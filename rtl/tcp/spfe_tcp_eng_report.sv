@@ -2,7 +2,7 @@
 
 /// Holds one report of the transmitter until the pipeline takes it. The report of a reset without a
 /// session causes no event; it frees the header entry that these resets share.
-module spfe_tcp_eng_sent
+module spfe_tcp_eng_report
   import spfe_tcp_pkg::*;
 #(
   /// Number of sessions, 2 to 256.
