@@ -118,7 +118,7 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    fn new(limit: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         Self {
             limit,
             count: 0,
@@ -159,6 +159,11 @@ impl Monitor {
         assert_eq!(seq >> 7 != 0, self.negative);
     }
 
+    /// Number of the last item sent.
+    pub fn last(&self) -> u8 {
+        self.count | u8::from(self.negative) << 7
+    }
+
     fn outstanding(&self) -> u8 {
         self.count.wrapping_sub(self.acknowledged) & 0x7f
     }
@@ -178,7 +183,7 @@ impl Monitor {
         }
     }
 
-    fn row<const L: usize>(&mut self, row: &Row<L>) {
+    pub fn row<const L: usize>(&mut self, row: &Row<L>) {
         self.rows += 1;
         let word = match row {
             Row::Data { words, count } => {
@@ -239,7 +244,7 @@ impl Monitor {
     }
 
     /// An ACK that arrives undamaged.
-    fn arrived(&mut self, word: Word) {
+    pub fn arrived(&mut self, word: Word) {
         if let Some(ControlWord::Ack { seq, .. }) = ControlWord::decode(word)
             && ControlWord::decode(word).unwrap().crc8_is_good()
             && (seq >> 7 != 0) == self.negative
@@ -522,5 +527,14 @@ pub fn control_of<const L: usize>(row: &Row<L>) -> Option<ControlWord> {
     match row {
         Row::Control(word) => ControlWord::decode(*word),
         Row::Data { .. } => None,
+    }
+}
+
+/// Seeds of a campaign: `SPFE_SEED` repeats one, `SPFE_SEEDS` asks for more of them.
+pub fn seeds(first: u64, count: u64) -> std::ops::Range<u64> {
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    match number("SPFE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => first..first + number("SPFE_SEEDS").unwrap_or(count),
     }
 }

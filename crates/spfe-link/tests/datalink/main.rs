@@ -5,6 +5,7 @@ mod broadcasts;
 mod channels;
 mod credit;
 mod harness;
+mod hostile;
 mod qos;
 mod random;
 mod rate;

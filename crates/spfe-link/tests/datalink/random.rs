@@ -1,17 +1,8 @@
 //! Random traffic through random errors: nothing is lost, doubled, moved or changed.
 
-use crate::harness::{Link, Random, Sizes, packet, sizes};
+use crate::harness::{Link, Random, Sizes, packet, seeds, sizes};
+use spfe_link::Word;
 use spfe_link::datalink::{DataLinkConfig, LinkBroadcast};
-use spfe_link::{ControlWord, ReceivedRow, Word};
-
-/// Seeds of a campaign: `SPFE_SEED` repeats one, `SPFE_SEEDS` asks for more of them.
-fn seeds(first: u64, count: u64) -> std::ops::Range<u64> {
-    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    match number("SPFE_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => first..first + number("SPFE_SEEDS").unwrap_or(count),
-    }
-}
 
 /// A bit error: mostly the code finds it, and the word before it is lost too; else a bit of a
 /// symbol is wrong.
@@ -193,58 +184,5 @@ fn lanes_fail_at_random() {
         link.fault = Box::new(|_, _, _| {});
         link.finish(20_000);
         assert_eq!(link.resets, 1);
-    }
-}
-
-/// Rows of any kind in any order, from a far end that keeps no rule: no panic, and a link reset at
-/// most.
-#[test]
-fn any_rows() {
-    for seed in seeds(400, 40) {
-        eprintln!("seed {seed}");
-        let mut link = Link::<2, 2>::started(
-            DataLinkConfig {
-                segment_multiplier: 2,
-                fct_multiplier: 2,
-                ..DataLinkConfig::default()
-            },
-            sizes(2),
-            3,
-        );
-        let mut random = Random(seed);
-        let dl = &mut link.ends[0].dl;
-        for _ in 0..3000 {
-            let seq = random.below(256) as u8;
-            let next = (dl.sequence().count() + 1) & 0x7f;
-            let seq = if random.below(2) == 0 { seq } else { next };
-            let vc = random.below(40) as u8;
-            let word = match random.below(12) {
-                0 => ControlWord::Sdf { vc }.encode(),
-                1 => ControlWord::Edf { seq, crc: 0 }.encode(),
-                2 => ControlWord::Sbf { channel: vc, kind: vc }.encode(),
-                3 => ControlWord::Ebf { status: vc, seq, crc: seq }.encode(),
-                4 => ControlWord::Sif { seq, crc: 0 }.sealed(),
-                5 => ControlWord::Fct { multiplier: vc & 7 | 1, vc, seq, crc: 0 }.sealed(),
-                6 => ControlWord::Ack { seq, crc: 0 }.sealed(),
-                7 => ControlWord::Nack { seq, crc: 0 }.sealed(),
-                8 => ControlWord::Full { seq, crc: 0 }.sealed(),
-                9 => ControlWord::Retry.encode(),
-                10 => Word { bits: random.next(), k: random.below(16) as u8 },
-                _ => Word::data(random.next()),
-            };
-            let crc16_good = random.below(4) != 0;
-            dl.receive(match random.below(8) {
-                0 => ReceivedRow::RxErr,
-                1 | 2 => ReceivedRow::Data { words: [word; 2], count: random.below(256) as u8 },
-                _ => ReceivedRow::Control { word, crc16_good },
-            });
-            dl.write(random.below(40) as usize, &[word, word]);
-            dl.read(random.below(40) as usize, &mut [Word::default(); 5]);
-            dl.transmit(random.below(20) as usize);
-            if random.below(20) == 0 {
-                dl.take_lane_reset();
-                dl.far_end_capability(random.below(256) as u8, seq, random.below(2) == 0);
-            }
-        }
     }
 }
