@@ -2,8 +2,6 @@
 
 use crate::pair::{Pair, drain, packet};
 use proptest::prelude::*;
-use spfe_link::spacewire::ds::DsSignals;
-use spfe_link::spacewire::serial::SerialPort;
 use spfe_link::spacewire::state::SpaceWireControl;
 use spfe_link::spacewire::{
     BroadcastCode, DecodedCharacter, NChar, SpaceWireCharacter, SpaceWirePort, SpaceWireState,
@@ -45,22 +43,6 @@ proptest! {
             }
             prop_assert!(port.credit().transmit() <= 56);
             prop_assert!(usize::from(port.credit().receive()) + port.waiting() <= 24);
-        }
-    }
-
-    #[test]
-    fn random_signals(steps in prop::collection::vec((0u8..4, 1u64..200), 0..2000)) {
-        let mut serial = SerialPort::new(SpaceWirePort::<8, 8>::new(
-            0,
-            SpaceWireControl::default(),
-            SpaceWireTiming::NOMINAL,
-            100_000_000,
-        ));
-        let mut now_ns = 0;
-        for (signals, ns) in steps {
-            now_ns += ns;
-            serial.receive(now_ns, DsSignals { d: signals & 1 != 0, s: signals & 2 != 0 });
-            serial.transmit(now_ns);
         }
     }
 
