@@ -9,9 +9,8 @@ use spfe::{
 use spfe_contract::{Completion, RecordHeader};
 use spfe_device::Address;
 use spfe_device::shared::QueueConfig;
-use spfe_net::os::SharedMemory;
-use spfe_net::topology::{LinkModel, Port};
-use spfe_net::{LinkRate, Mode, Peer, Topology};
+use spfe_host::topology::{LinkModel, Port};
+use spfe_host::{LinkRate, Mode, Peer, SharedMemory, Topology};
 use spfe_ring::{Ring, Slot};
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,10 +6,10 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use rustix::fd::OwnedFd;
 use spfe_contract::{Status, access};
-use spfe_net::GuestMemory;
-use spfe_net::os::SharedMemory;
-use spfe_net::registers::bus::{Bus, RegionRequest};
-use spfe_net::registers::guest::Rights;
+use spfe_host::SharedMemory;
+use spfe_plane::GuestMemory;
+use spfe_plane::registers::bus::{Bus, RegionRequest};
+use spfe_plane::registers::guest::Rights;
 use std::sync::{Arc, OnceLock};
 
 const PAGE: u64 = 4096;

@@ -7,11 +7,10 @@ use spfe_fuzz::entry::{Entry, Keys};
 use spfe_fuzz::lab::cable;
 use spfe_fuzz::memory;
 use spfe_fuzz::ring::{HostQueue, RINGS_BYTES, Shape};
-use spfe_net::arena::DEVICE;
-use spfe_net::network::Attachment;
-use spfe_net::os::SharedMemory;
-use spfe_net::view::MessageRunner;
-use spfe_net::{LinkRate, Mode, Network};
+use spfe_host::{Attachment, LinkRate, Mode, SharedMemory};
+use spfe_plane::Network;
+use spfe_plane::arena::DEVICE;
+use spfe_plane::view::MessageRunner;
 use std::sync::Arc;
 
 /// Queues: out and in of both ends, twice.

@@ -7,10 +7,11 @@ use spfe_contract::{
     global_block as global, queue_block as queue, region_block as region, submit_flags as sf,
 };
 use spfe_fuzz::memory;
-use spfe_net::arena::DEVICE;
-use spfe_net::topology::{LinkModel, Port};
-use spfe_net::view::MessageRunner;
-use spfe_net::{LinkRate, Mode, Network, Peer, RegisterFile, Runner, Segments, Stride, Topology};
+use spfe_host::topology::{LinkModel, Port};
+use spfe_host::{LinkRate, Mode, Peer, Topology};
+use spfe_plane::arena::DEVICE;
+use spfe_plane::view::MessageRunner;
+use spfe_plane::{Network, RegisterFile, Runner, Segments, Stride};
 use spfe_ring::{Ring, Slot};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 use arbitrary::{Arbitrary, Unstructured};
 // What the library's parser, which is private to it, finds at the root of its crate.
 use spfe::{Error, Result};
-use spfe_net::topology::{LinkModel, Port};
-use spfe_net::{LinkRate, Mode, Peer, Topology};
+use spfe_host::topology::{LinkModel, Port};
+use spfe_host::{LinkRate, Mode, Peer, Topology};
 
 #[allow(dead_code)]
 #[path = "../../crates/spfe/src/uri.rs"]
@@ -118,7 +118,7 @@ impl<'a> Arbitrary<'a> for Input {
 fn check_rate(text: &str) {
     if let Ok(rate) = text.parse::<LinkRate>() {
         assert_eq!(rate.to_string().parse::<LinkRate>(), Ok(rate), "{text} is {rate}");
-        assert!(rate.rate().is_paced() == (rate != LinkRate::Unlimited));
+        assert!(rate.byte_fs().is_some() == (rate != LinkRate::Unlimited));
         assert!(rate.user_gbps().is_none_or(|gbps| gbps.is_finite() && gbps > 0.0));
     }
 }
@@ -144,8 +144,7 @@ libfuzzer_sys::fuzz_target!(|input: Input| {
         Input::Network(topology) => {
             if topology.check().is_ok() {
                 for port in topology.endpoints.iter().flatten() {
-                    let rate = port.rate.rate();
-                    assert!(rate.fs_per_byte_both >= rate.fs_per_byte);
+                    assert!(port.rate.byte_fs().is_none_or(|[one_way, both]| both >= one_way));
                 }
             }
         }

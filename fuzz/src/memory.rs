@@ -1,6 +1,6 @@
 //! Shared memory that is used again in every run, with patterns that have to stay.
 
-use spfe_net::os::SharedMemory;
+use spfe_host::SharedMemory;
 use std::cell::RefCell;
 use std::sync::Arc;
 

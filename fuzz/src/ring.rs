@@ -3,8 +3,7 @@
 use crate::entry::{Keys, Place};
 use arbitrary::{Arbitrary, Result, Unstructured};
 use spfe_contract::{Completion, PACKED_AREA_MIN_BYTES, QueueKind, queue_options};
-use spfe_net::network::QueueRequest;
-use spfe_net::os::SharedMemory;
+use spfe_host::{QueueRequest, SharedMemory};
 use spfe_ring::{DeviceLine, HostLine, Ring, RingCredit, Slot};
 use std::ptr::NonNull;
 use std::sync::Arc;

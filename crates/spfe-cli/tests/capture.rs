@@ -5,7 +5,7 @@ mod common;
 use common::{Directory, end, spfe, start};
 use spfe::{Deadline, Endpoint};
 use spfe_capture::{CaptureReader, RecordContent};
-use spfe_net::{LinkRate, Mode, Topology};
+use spfe_host::{LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
 use std::process::Child;
 use std::time::Duration;

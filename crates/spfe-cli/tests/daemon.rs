@@ -4,7 +4,7 @@ mod common;
 
 use common::{Directory, Run, command, end, spfe, start};
 use common::{wait_for_message, wait_until, wait_until_read};
-use spfe_net::{LinkRate, Mode, Topology};
+use spfe_host::{LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
 use std::io::Write;
 use std::process::{Child, Stdio};

@@ -5,7 +5,7 @@ mod common;
 use common::{Directory, spfe};
 use serde_json::{Value, json};
 use spfe::{Endpoint, MIB_ITEMS, MibAccess, MibItem, MibScope};
-use spfe_net::{LinkModel, LinkRate, Mode, Topology};
+use spfe_host::{LinkModel, LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
 
 const EXACT: &str = "virtual:?link=exact:2x6.25G&time=virtual";

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Directory, spfe};
 use serde_json::Value;
-use spfe_net::{LinkRate, Mode, Topology};
+use spfe_host::{LinkRate, Mode, Topology};
 use spfed::{Server, ServerConfig};
 use std::process::{Command, Output};
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Directory, end, spfe, start};
-use spfe_net::{LinkRate, Mode, Peer, Topology};
+use spfe_host::{LinkRate, Mode, Peer, Topology};
 use spfed::{Server, ServerConfig};
 use std::io::BufRead;
 

@@ -19,9 +19,20 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod address;
 #[rustfmt::skip]
 mod generated;
+
+pub use address::{Address, RegionKey};
 pub use generated::*;
+
+/// Bits of a message queue's FILTER: bits 7:0 are a channel, bits 15:8 a type.
+pub mod message_filter {
+    /// Receive only broadcast messages of the channel in bits 7:0.
+    pub const MATCH_CHANNEL: u32 = 1 << 16;
+    /// Receive only broadcast messages of the type in bits 15:8.
+    pub const MATCH_TYPE: u32 = 1 << 17;
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,66 +1,12 @@
 //! Memory regions: what an entry may name, and the check every access goes through.
 
-use spfe_contract::{self as contract, Status, access};
+pub use spfe_contract::{Address, RegionKey};
+use spfe_contract::{Status, access};
 use spfe_ring::sync::{AtomicU64, Ordering};
 use std::cell::Cell;
 
 /// Regions an endpoint of the soft device can have at a time.
 pub const REGIONS: usize = 256;
-
-const INDEX_BITS: u32 = contract::REGION_INDEX_BITS as u32;
-const GENERATIONS: u16 = 1 << contract::REGION_GENERATION_BITS;
-const OFFSET_MASK: u64 = (1 << contract::OFFSET_BITS) - 1;
-
-/// Where something is: {region 16, offset 48}, the first word of most entries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Address(pub u64);
-
-impl Address {
-    /// An address in a region.
-    #[inline(always)]
-    pub const fn new(key: RegionKey, offset: u64) -> Self {
-        Self((key.0 as u64) << contract::OFFSET_BITS | offset & OFFSET_MASK)
-    }
-
-    /// The region it names.
-    #[inline(always)]
-    pub const fn key(self) -> RegionKey {
-        RegionKey((self.0 >> contract::OFFSET_BITS) as u16)
-    }
-
-    /// Byte offset in the region.
-    #[inline(always)]
-    pub const fn offset(self) -> u64 {
-        self.0 & OFFSET_MASK
-    }
-}
-
-/// The region field of an entry: index and generation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RegionKey(pub u16);
-
-impl RegionKey {
-    /// A key from its parts; the generation is taken modulo 16.
-    pub const fn new(index: usize, generation: u16) -> Self {
-        Self((generation % GENERATIONS) << INDEX_BITS | (index as u16 & ((1 << INDEX_BITS) - 1)))
-    }
-
-    /// Index into the region table.
-    #[inline(always)]
-    pub const fn index(self) -> usize {
-        (self.0 & ((1 << INDEX_BITS) - 1)) as usize
-    }
-
-    /// Generation of that index.
-    pub const fn generation(self) -> u16 {
-        self.0 >> INDEX_BITS
-    }
-
-    /// The key of the next region at the same index.
-    pub const fn next(self) -> Self {
-        Self::new(self.index(), self.generation() + 1)
-    }
-}
 
 /// What makes a region usable, in one word: {valid 1, access 15, serial 16, domain 16, key 16}.
 ///
@@ -315,6 +261,9 @@ pub const WRITE: u32 = access::LOCAL_WRITE;
 mod tests {
     use super::*;
 
+    /// Greatest offset an address can have.
+    const OFFSET_MAX: u64 = (1 << spfe_contract::OFFSET_BITS) - 1;
+
     fn map(size: u64, bits: u32) -> (RegionMap, RegionKey, Vec<u8>) {
         let mut bytes = vec![0u8; size as usize];
         let key = RegionKey::new(3, 5);
@@ -331,9 +280,9 @@ mod tests {
         assert_eq!(at(0, 100), Ok(bytes.as_ptr().cast_mut()));
         assert_eq!(at(99, 1), Ok(bytes.as_ptr().wrapping_add(99).cast_mut()));
         assert_eq!(at(99, 2), Err(AccessRefusal::Fault(Status::OutOfBounds)));
-        assert_eq!(at(OFFSET_MASK, 1), Err(AccessRefusal::Fault(Status::OutOfBounds)));
+        assert_eq!(at(OFFSET_MAX, 1), Err(AccessRefusal::Fault(Status::OutOfBounds)));
         assert_eq!(
-            at(OFFSET_MASK, u64::from(u32::MAX)),
+            at(OFFSET_MAX, u64::from(u32::MAX)),
             Err(AccessRefusal::Fault(Status::OutOfBounds))
         );
     }

@@ -11,6 +11,7 @@ use crate::memory::RegionKey;
 use crate::queue::{CompletionTime, Host, QueueView, completion};
 use crate::receive::is_release;
 use crate::shared::{Positions, QueueConfig, QueueCounters, bump};
+use spfe_contract::message_filter::{MATCH_CHANNEL, MATCH_TYPE};
 use spfe_contract::{
     EntryType, Message, MessageKind, QueueKind, QueueState, Release, Status,
     completion_flags as cf, submit_flags as sf,
@@ -20,11 +21,6 @@ use std::cell::UnsafeCell;
 
 /// Transmit and receive contexts of each port.
 pub const CONTEXTS: usize = 4;
-
-/// Filter bit: only the channel in bits 7:0.
-pub const FILTER_CHANNEL: u32 = 1 << 16;
-/// Filter bit: only the type in bits 15:8.
-pub const FILTER_TYPE: u32 = 1 << 17;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct ContextState {
@@ -453,8 +449,8 @@ fn check(message: &Message, carries: MessageKind) -> Status {
 }
 
 fn wants(filter: u32, message: &Message) -> bool {
-    (filter & FILTER_CHANNEL == 0 || filter as u8 == message.channel)
-        && (filter & FILTER_TYPE == 0 || (filter >> 8) as u8 == message.r#type)
+    (filter & MATCH_CHANNEL == 0 || filter as u8 == message.channel)
+        && (filter & MATCH_TYPE == 0 || (filter >> 8) as u8 == message.r#type)
 }
 
 fn put(

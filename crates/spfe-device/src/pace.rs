@@ -30,29 +30,9 @@ impl Rate {
     /// A link without limit.
     pub const UNLIMITED: Self = Self { fs_per_byte: 0, fs_per_byte_both: 0 };
 
-    /// SpaceFibre: `lanes` lanes of `mbps` Mbit/s signalling rate. Per 64 data rows one SDF, one
-    /// EDF and one ACK of an FCT are sent, both ways also an FCT and an ACK; 8b/10b; one SKIP per
-    /// 5000 words (clauses 5.3 and 5.7 of ECSS-E-ST-50-11C).
-    pub fn spacefibre(lanes: u32, mbps: u32) -> Self {
-        let bits_per_second = f64::from(lanes) * f64::from(mbps) * 1e6 * 0.8 * 5000.0 / 5001.0;
-        let fs = |rows: f64| (8e15 / (bits_per_second * 64.0 / rows)).round() as u64;
-        Self { fs_per_byte: fs(67.0), fs_per_byte_both: fs(69.0) }
-    }
-
-    /// SpaceWire: 10 bits per data character; both ways 4 bits of FCT per 8 characters more.
-    pub fn spacewire(mbps: u32) -> Self {
-        let fs = |bits: f64| (bits * 1e15 / (f64::from(mbps) * 1e6)).round() as u64;
-        Self { fs_per_byte: fs(10.0), fs_per_byte_both: fs(10.5) }
-    }
-
     /// Whether the link is paced.
     pub const fn is_paced(&self) -> bool {
         self.fs_per_byte != 0
-    }
-
-    /// User rate one way in bits per second, 0 if not limited.
-    pub fn bits_per_second(&self) -> f64 {
-        if self.fs_per_byte == 0 { 0.0 } else { 8e15 / self.fs_per_byte as f64 }
     }
 }
 
@@ -158,21 +138,12 @@ impl Drop for Lock<'_> {
 mod tests {
     use super::*;
 
+    /// Four SpaceFibre lanes at 7.5 Gbit/s.
+    const RATE: Rate = Rate { fs_per_byte: 349_028, fs_per_byte_both: 359_447 };
+
     fn pacer<'a>(link: &'a LinkTime, reverse: &'a LinkTime, vc: u32) -> Pacer<'a> {
         link.set_priority(vc, vc as u8);
-        Pacer { link, reverse, rate: Rate::spacefibre(4, 7500), vc, id: 1 }
-    }
-
-    #[test]
-    fn user_rates_are_those_of_the_overhead_arithmetic() {
-        let close = |rate: Rate, gbps: f64| (rate.bits_per_second() / 1e9 - gbps).abs() < 0.01;
-        assert!(close(Rate::spacefibre(4, 7500), 22.921));
-        assert!(close(Rate::spacefibre(4, 6250), 19.101));
-        assert!(close(Rate::spacefibre(1, 6250), 4.775));
-        assert!(close(Rate::spacefibre(4, 31250), 95.504));
-        assert!(close(Rate::spacewire(200), 0.160));
-        let both = Rate::spacefibre(4, 7500);
-        assert!((8e15 / both.fs_per_byte_both as f64 / 1e9 - 22.256).abs() < 0.01);
+        Pacer { link, reverse, rate: RATE, vc, id: 1 }
     }
 
     #[test]

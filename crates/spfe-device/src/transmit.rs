@@ -9,8 +9,8 @@ use spfe_contract::{
     self as contract, BurstExt, EndMarker, EntryType, InlineSubmission, Status, Submission,
     submit_flags as sf,
 };
-use spfe_ring::Ring;
 use spfe_ring::ring::RingEntry;
+use spfe_ring::submission::extent;
 use std::ptr::NonNull;
 
 const CHAIN_MAX: usize = contract::CHAIN_MAX as usize;
@@ -42,24 +42,6 @@ fn flags_of(entry: RingEntry) -> u16 {
 #[inline(always)]
 fn end_of(flags: u16) -> Option<EndMarker> {
     EndMarker::from_raw((flags >> sf::END_SHIFT & 3) as u8)
-}
-
-/// Entries of the submission at a position of a transmit ring, and whether a packet ends with it.
-pub fn extent(ring: &Ring, position: u32) -> (u32, bool) {
-    let flags_at = |ahead| ring.read(position.wrapping_add(ahead)).map(flags_of);
-    let kind = |flags: u16| EntryType::from_raw((flags & sf::TYPE_MASK) as u8);
-    let mut flags = flags_at(0).unwrap_or_default();
-    if kind(flags) == Some(EntryType::Burst) {
-        let whole = flags_at(1).and_then(kind) == Some(EntryType::BurstExt);
-        return (1 + u32::from(whole), true);
-    }
-    let mut entries = 1;
-    while flags & sf::CHAIN != 0 && entries < ring.size() {
-        let Some(next) = flags_at(entries) else { break };
-        flags = next;
-        entries += 1;
-    }
-    (entries, end_of(flags) != Some(EndMarker::None))
 }
 
 impl TxQueue {

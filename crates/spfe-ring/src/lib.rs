@@ -11,6 +11,7 @@
 //! | [`ring`] | entries, phases, one producer or consumer position |
 //! | [`batch`] | many entries, one publication |
 //! | [`packed`] | the byte area of packed receive, both sides |
+//! | [`submission`] | submissions of several entries |
 //! | [`lines`] | what a host waits for and how a device wakes it |
 //! | [`seat`] | who may run the engine of a flow, biased to its usual owner |
 //! | [`board`] | copies shared out between both ends of a flow |
@@ -27,6 +28,7 @@ pub mod lines;
 pub mod packed;
 pub mod ring;
 pub mod seat;
+pub mod submission;
 pub mod sync;
 
 pub use batch::EntryBatch;

@@ -131,8 +131,8 @@ mod tests {
     use super::*;
     use crate::message::{Hello, Welcome};
     use proptest::prelude::*;
-    use spfe_net::network::Attachment;
-    use spfe_net::topology::{LinkRate, Mode, Peer, Port, Topology};
+    use spfe_host::Attachment;
+    use spfe_host::topology::{LinkModel, LinkRate, Mode, Peer, Port, Topology};
 
     #[test]
     fn a_request_comes_back() {
@@ -145,7 +145,7 @@ mod tests {
     fn the_largest_topology_fits() {
         let peer = Peer::Generator { min_bytes: 1 << 24, max_bytes: 1 << 24, seed: u64::MAX };
         let rate = LinkRate::SpaceFibre { lanes: 16, mbps: 100_000 };
-        let model = spfe_net::topology::LinkModel::Packet;
+        let model = LinkModel::Packet;
         let port = Port { space_wire: false, vcs: 32, rate, model, peer };
         let topology = Topology {
             endpoints: vec![vec![port; 8]; 64],

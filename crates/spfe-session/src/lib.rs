@@ -38,10 +38,10 @@ pub use message::{
     CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, WANT_ENGINE,
     Welcome,
 };
-pub use spfe_net::network::Error;
+pub use spfe_host::ControlError as Error;
 
 /// Version of this protocol. Goes up with every change of a message.
-pub const PROTOCOL: u16 = 3;
+pub const PROTOCOL: u16 = 4;
 /// Longest datagram in bytes: the topology of 64 endpoints with 8 ports each fits.
 pub const DATAGRAM_MAX: usize = 16 * 1024;
 /// Most descriptors beside a datagram: the doorbell page and the network's memory.

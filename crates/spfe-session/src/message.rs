@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR};
-use spfe_net::exact::mib::{LinkCommand, MibEntry};
-use spfe_net::network::{Attachment, PortInfo, QueueRequest};
-use spfe_net::topology::Topology;
+use spfe_host::{Attachment, LinkCommand, MibEntry, PortInfo, QueueRequest, Topology};
 
 /// In [`Hello::wants`]: the client can run the engine itself. Networks of mode inline and coop have
 /// nobody else to run it and refuse a client without.
@@ -61,7 +59,7 @@ pub struct NetworkInfo {
     pub names: Vec<String>,
 }
 
-/// What a client asks for. Each is a method of [`spfe_net::Network`].
+/// What a client asks for. The daemon carries each out on its network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Attach. First, and once.

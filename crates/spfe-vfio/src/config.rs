@@ -7,7 +7,7 @@
 //! | 0x80 | MSI-X capability: table at 0 and pending bits at 0x800 of BAR 2 |
 
 use spfe_contract::{PCI_CLASS, PCI_DEVICE, PCI_VENDOR};
-use spfe_net::registers::EVENTS;
+use spfe_plane::registers::EVENTS;
 
 /// Bytes of the configuration space.
 pub const BYTES: usize = 4096;

@@ -3,8 +3,8 @@
 use crate::config::{self, ConfigSpace};
 use crate::interrupts::Action;
 use crate::shared::{Shared, add};
-use spfe_net::RegisterFile;
-use spfe_net::registers::guest::{Rights, Unusable};
+use spfe_plane::RegisterFile;
+use spfe_plane::registers::guest::{Rights, Unusable};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct Connection {
 /// Longest access: the whole configuration space.
 const ACCESS_MAX: usize = config::BYTES;
 /// Bytes of the MSI-X table.
-const TABLE_BYTES: usize = 16 * spfe_net::registers::EVENTS as usize;
+const TABLE_BYTES: usize = 16 * spfe_plane::registers::EVENTS as usize;
 const _: () = assert!(TABLE_BYTES as u64 <= config::PENDING);
 
 impl Connection {

@@ -2,8 +2,8 @@
 
 use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::OwnedFd;
-use spfe_net::registers::EVENTS;
-use spfe_net::{Event, RegisterFile};
+use spfe_plane::registers::EVENTS;
+use spfe_plane::{Event, RegisterFile};
 use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

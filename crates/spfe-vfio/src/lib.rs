@@ -35,8 +35,9 @@ use device::Connection;
 use rustix::fd::OwnedFd;
 use rustix::net::Shutdown;
 use shared::Shared;
-use spfe_net::registers::EVENTS;
-use spfe_net::{Error, Network, Stride};
+use spfe_host::ControlError as Error;
+use spfe_plane::registers::EVENTS;
+use spfe_plane::{Network, Stride};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +58,7 @@ pub struct VfioDevice {
 
 impl VfioDevice {
     /// Serves an endpoint of a network to the clients of a listening stream socket, one after the
-    /// other, in a thread of its own. A [`DeviceThread`](spfe_net::DeviceThread) has to run.
+    /// other, in a thread of its own. A [`DeviceThread`](spfe_plane::DeviceThread) has to run.
     ///
     /// # Errors
     /// NOT_FOUND if there is no such endpoint; NO_RESOURCES if the network has no room for a client.

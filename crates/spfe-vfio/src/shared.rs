@@ -3,8 +3,8 @@
 
 use crate::Log;
 use crate::interrupts::{Raiser, Vectors};
-use spfe_net::os::SharedMemory;
-use spfe_net::{GuestMemory, Network, RegisterFile, Stride};
+use spfe_host::SharedMemory;
+use spfe_plane::{GuestMemory, Network, RegisterFile, Stride};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -92,7 +92,7 @@ impl Shared {
 
     /// Puts a device in its state after power-up in the slot; no change if there is one, or if the
     /// slot is closed. Bytes of its registers.
-    pub fn plug(&self) -> Result<u32, spfe_net::Error> {
+    pub fn plug(&self) -> Result<u32, spfe_host::ControlError> {
         let mut slot = self.slot();
         if let Some(plugged) = &slot.plugged {
             return Ok(plugged.registers.size());

@@ -13,8 +13,8 @@ use spfe_contract::{
     BlockType, CONTRACT_MAGIC, Command, QueueState, Status, capability, event_block as event,
     global_block as global, queue_block as queue, region_block as region,
 };
-use spfe_net::device_thread::doorbell_word;
-use spfe_net::{DeviceThread, LinkRate, Mode, Network, Stride, Topology};
+use spfe_host::{LinkRate, Mode, Topology, doorbell};
+use spfe_plane::{DeviceThread, Network, Stride};
 use spfe_vfio::VfioDevice;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
@@ -116,7 +116,7 @@ fn doorbell_pages_may_be_64_kib_apart() {
     assert_eq!(u64::from(first) + u64::from(pages) * 0x10000, size);
     // Every page rings, for stores of 64 and of 32 bits; what is between two pages does not.
     let doorbell = lab.network.doorbell().clone();
-    let rung = || doorbell_word(&doorbell).load(Ordering::Acquire);
+    let rung = || doorbell::word(&doorbell).load(Ordering::Acquire);
     let last = first + (pages - 1) * 0x10000;
     for (at, rings) in [(first, 1), (last, 1), (last - 4096, 0), (last + 4, 0), (last + 8, 0)] {
         for bytes in [4, 8] {

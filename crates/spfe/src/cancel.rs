@@ -1,9 +1,8 @@
 //! Ending a wait from another thread.
 
-use crate::endpoint::Device;
+use crate::device::Device;
 use crate::{Error, Result};
-use spfe_net::Clock;
-use spfe_net::os::SharedMemory;
+use spfe_host::{Clock, SharedMemory};
 use spfe_ring::DeviceLine;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};

@@ -1,9 +1,14 @@
 //! Endpoints, ports and virtual channels: what is opened before anything moves.
 
+#[cfg(feature = "daemon")]
 use crate::backend::daemon::Daemon;
+#[cfg(feature = "virtual")]
 use crate::backend::embedded::{Embedded, EmbeddedBackend};
+#[cfg(feature = "kernel")]
 use crate::backend::kernel::Kernel;
-use crate::backend::{Backend, DeviceInfo};
+use crate::device::Device;
+#[cfg(feature = "virtual")]
+use crate::engine::Engine;
 use crate::message::{Broadcast, MessageOptions, TimeCode};
 use crate::mib::Mib;
 use crate::packed::{PackedOptions, PackedRx};
@@ -15,36 +20,20 @@ use crate::uri::Uri;
 use crate::wait::Deadline;
 use crate::{Error, PortInfo, Region, Result};
 use spfe_contract::{PortKind, Status};
-use spfe_net::exact::mib::{LinkCommand, MibEntry};
-use spfe_net::{LinkRate, Mode, Topology, View};
-use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use spfe_host::{Clock, DeviceInfo, LinkCommand, MibEntry, os};
+#[cfg(feature = "virtual")]
+use spfe_host::{LinkRate, Mode, Topology};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An open device, shared by everything opened from it.
-pub(crate) struct Device {
-    backend: Box<dyn Backend>,
-}
-
-impl Device {
-    pub(crate) fn backend(&self) -> &dyn Backend {
-        &*self.backend
+/// The cargo feature that a build needs to open a device.
+#[cfg(not(all(feature = "virtual", feature = "daemon", feature = "kernel")))]
+fn feature(uri: &Uri) -> &'static str {
+    match uri {
+        Uri::Virtual { .. } => "virtual",
+        Uri::Daemon { .. } => "daemon",
+        Uri::Kernel { .. } => "kernel",
     }
-
-    /// The data plane, where whoever uses a port runs the engine of its flows.
-    pub(crate) fn engine(&self, port: u32) -> Option<&Arc<View>> {
-        let endpoint = self.backend.info().endpoint;
-        self.backend.engine().filter(|view| view.runs(endpoint, port))
-    }
-}
-
-/// The socket and the name behind it, in a path such as /run/spfe.sock/camera.
-fn named(path: &str) -> Option<(&Path, &str)> {
-    let (socket, name) = path.rsplit_once('/')?;
-    let socket = Path::new(socket);
-    let is_socket = socket.metadata().is_ok_and(|meta| meta.file_type().is_socket());
-    is_socket.then_some((socket, name))
 }
 
 /// An open SpaceFibre processor endpoint.
@@ -53,6 +42,7 @@ fn named(path: &str) -> Option<(&Path, &str)> {
 #[derive(Clone)]
 pub struct Endpoint {
     device: Arc<Device>,
+    #[cfg(feature = "virtual")]
     embedded: Option<Arc<Embedded>>,
 }
 
@@ -78,32 +68,50 @@ impl Endpoint {
     /// such endpoint, DEVICE_GONE when no daemon answers, BAD_VERSION when it speaks another contract.
     pub fn open(name: &str) -> Result<Self> {
         match Uri::parse(name)? {
+            #[cfg(feature = "virtual")]
             Uri::Virtual { name: None, endpoint, topology } => {
                 Self::attach(&Embedded::new(topology)?, endpoint, name)
             }
+            #[cfg(feature = "virtual")]
             Uri::Virtual { name: Some(network), endpoint, topology } => {
                 Self::attach(&Embedded::named(&network, || topology)?, endpoint, name)
             }
+            #[cfg(feature = "daemon")]
             Uri::Daemon { path, endpoint } => {
                 let client = format!("process {}", std::process::id());
-                let backend = match named(&path).filter(|_| endpoint.is_none()) {
-                    Some((path, name)) => Daemon::connect_named(path, name, &client)?,
-                    None => Daemon::connect(path.as_ref(), endpoint, &client)?,
-                };
-                Ok(Self::over(backend))
+                let mut backend = Daemon::open(&path, endpoint, &client)?;
+                let engine = backend.take_engine();
+                Ok(Self::over(Device::new(backend, engine)))
             }
-            Uri::Kernel { path } => Ok(Self::over(Kernel::open(path.as_ref())?)),
+            #[cfg(feature = "kernel")]
+            Uri::Kernel { path } => Ok(Self::over(Device::new(Kernel::open(path.as_ref())?, None))),
+            #[cfg(not(all(feature = "virtual", feature = "daemon", feature = "kernel")))]
+            uri => {
+                let what = format!(
+                    "device '{name}': this build of the library cannot open it; build it with the \
+                     cargo feature `{}`",
+                    feature(&uri)
+                );
+                Err(Error::device(Status::NotFound, what))
+            }
         }
     }
 
-    fn over(backend: impl Backend + 'static) -> Self {
-        Self { device: Arc::new(Device { backend: Box::new(backend) }), embedded: None }
+    #[cfg(any(feature = "daemon", feature = "kernel"))]
+    fn over(device: Device) -> Self {
+        Self {
+            device: Arc::new(device),
+            #[cfg(feature = "virtual")]
+            embedded: None,
+        }
     }
 
     /// Opens an endpoint of an embedded network made by hand.
+    #[cfg(feature = "virtual")]
     pub fn attach(network: &Arc<Embedded>, endpoint: u32, name: &str) -> Result<Self> {
         let backend = EmbeddedBackend::attach(network.clone(), endpoint, name)?;
-        let device = Arc::new(Device { backend: Box::new(backend) });
+        let engine = backend.view().cloned().map(Engine);
+        let device = Arc::new(Device::new(backend, engine));
         Ok(Self { device, embedded: Some(network.clone()) })
     }
 
@@ -114,6 +122,7 @@ impl Endpoint {
     /// let (a, b) = Endpoint::pair(LinkRate::Unlimited, Mode::Inline)?;
     /// # Ok::<(), spfe::Error>(())
     /// ```
+    #[cfg(feature = "virtual")]
     pub fn pair(rate: LinkRate, mode: Mode) -> Result<(Self, Self)> {
         let network = Embedded::new(Topology::pairs(2, rate, mode))?;
         Ok((Self::attach(&network, 0, "virtual:0")?, Self::attach(&network, 1, "virtual:1")?))
@@ -125,6 +134,7 @@ impl Endpoint {
     }
 
     /// The embedded network behind it, if it is one.
+    #[cfg(feature = "virtual")]
     pub fn embedded(&self) -> Option<&Arc<Embedded>> {
         self.embedded.as_ref()
     }
@@ -158,9 +168,7 @@ impl Endpoint {
     /// Whether queues opened from now on measure the processor time the engine takes in their
     /// threads: by samples, so it costs a few percent at most.
     pub fn measure_engine(&self, on: bool) {
-        if let Some(view) = self.device.backend().engine() {
-            view.set_measure(on);
-        }
+        self.device.measure_engine(on);
     }
 
     /// Resets this client's share of the device: every queue stops, what was pending completes with
@@ -188,11 +196,11 @@ impl Endpoint {
     /// # Ok::<(), spfe::Error>(())
     /// ```
     pub fn deadline_after(&self, duration: Duration) -> Deadline {
-        Deadline::at_ns(self.now_ns().saturating_add(spfe_net::os::ns(duration)))
+        Deadline::at_ns(self.now_ns().saturating_add(os::ns(duration)))
     }
 
     /// The clock, to take part in virtual time from several threads.
-    pub fn clock(&self) -> &spfe_net::Clock {
+    pub fn clock(&self) -> &Clock {
         self.device.backend().clock()
     }
 }

@@ -1,8 +1,10 @@
 //! Packets between user memory and a SpaceFibre network.
 //!
 //! A program registers memory ([`Region`]), cuts buffers from it ([`Buf`]) and hands them to the
-//! transmit or receive end of a virtual channel ([`Tx`], [`Rx`], [`PackedRx`]). The device moves the
-//! bytes; the processor does not copy them, and while there is work no system call is made.
+//! transmit or receive end of a virtual channel ([`Tx`], [`Rx`], [`PackedRx`]). The device reads and
+//! writes this memory itself; while there is work the library makes no system call. A device behind
+//! the kernel driver copies by DMA. In a virtual network one of the threads or the daemon copies each
+//! byte once.
 //!
 //! ```
 //! use spfe::{Deadline, Endpoint};
@@ -32,11 +34,14 @@
 //! Virtual networks in mode inline or coop run the engine in the threads that post and wait, so all
 //! their users trust each other. Mode thread, and a daemon in that mode, isolate them.
 
+#[doc(hidden)]
 pub mod backend;
 mod cancel;
+mod device;
 mod endpoint;
+#[cfg_attr(not(feature = "virtual"), path = "engine_none.rs")]
+mod engine;
 mod error;
-mod info;
 mod message;
 mod mib;
 mod packed;
@@ -51,13 +56,12 @@ mod tx;
 mod uri;
 mod wait;
 
-pub use backend::DeviceInfo;
+#[cfg(feature = "virtual")]
 pub use backend::embedded::Embedded;
 pub use cancel::Canceller;
 pub use endpoint::{Endpoint, Port, Vc};
 pub use error::{Error, Full, Refused, Result};
-pub use info::{ChannelCounters, ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo};
-pub use message::{Broadcast, BroadcastMessage, MessageOptions, TimeCode, TimeCodeValue};
+pub use message::{Broadcast, BroadcastMessage, MessageOptions, TimeCode};
 pub use mib::{Mib, MibName};
 pub use packed::{PackedOptions, PackedRx, Record, Records, Run};
 pub use pooled::{Packet, PoolOptions, PooledRx, PooledTx};
@@ -67,12 +71,20 @@ pub use rx::{Received, Rx};
 pub use slots::Returned;
 pub use spfe_contract::{MIB_ITEMS, MibAccess, MibInfo, MibItem, MibKind, MibLayer, MibScope};
 pub use spfe_contract::{PortKind, PortState, Status, StatusClass};
-pub use spfe_net::capture::CaptureSummary;
-pub use spfe_net::exact::mib::{LinkCommand, MibEntry, MibValue, layer_name};
-pub use spfe_net::instrument::{Lengths, Pattern};
-pub use spfe_net::{
-    Capture, CaptureOptions, Clock, Link, LinkModel, LinkRate, Mode, Peer, Scenario, Topology,
+pub use spfe_host::mib::layer_name;
+pub use spfe_host::port::{
+    ChannelCounters, ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo, TimeCodeValue,
 };
+pub use spfe_host::{
+    Clock, DeviceInfo, Link, LinkCommand, LinkModel, LinkRate, MibEntry, MibValue, Mode, Peer,
+    RegionKey, Topology,
+};
+#[cfg(feature = "virtual")]
+pub use spfe_lab::{Capture, CaptureOptions, CaptureSummary, Scenario};
+#[cfg(feature = "virtual")]
+#[doc(hidden)]
+pub use spfe_plane::instrument::{Lengths, Pattern};
+#[cfg(feature = "daemon")]
 pub use spfe_session::CaptureRequest;
 pub use tx::{Batch, End, Sent, Tx};
 pub use wait::{Deadline, Ready, SleepCost, Strategy, Threshold, sleep_cost};

@@ -1,18 +1,18 @@
 //! Broadcast messages and time-codes: rings of their own, never behind data.
 
 use crate::cancel::Canceller;
-use crate::endpoint::Device;
-use crate::queue::{Place, Queue, QueueOptions, QueueStats};
-use crate::tx::status_of;
+use crate::device::Device;
+use crate::engine::MessageRunner;
+use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
 use crate::wait::{Deadline, Ready, Strategy, Threshold};
 use crate::{Error, Result};
 use rustix::fd::BorrowedFd;
+use spfe_contract::message_filter::{MATCH_CHANNEL, MATCH_TYPE};
 use spfe_contract::{
     Completion, EntryType, Message, MessageKind, QueueKind, Release, Status,
     completion_flags as cf, message_flags, submit_flags as sf,
 };
-use spfe_device::message::{FILTER_CHANNEL, FILTER_TYPE};
-use spfe_net::view::MessageRunner;
+use spfe_host::port::TimeCodeValue;
 use std::sync::Arc;
 
 /// A SpaceFibre broadcast message (ECSS-E-ST-50-11C 5.7.5).
@@ -30,17 +30,6 @@ pub struct BroadcastMessage {
     pub delayed: bool,
     /// Messages were dropped before this one: the ring was full (received messages).
     pub lost_before: bool,
-    /// Device time in ns at which it was received.
-    pub time_ns: u64,
-}
-
-/// A SpaceWire time-code (ECSS-E-ST-50-12C).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TimeCodeValue {
-    /// Time, 0 to 63.
-    pub time: u8,
-    /// The two flag bits.
-    pub flags: u8,
     /// Device time in ns at which it was received.
     pub time_ns: u64,
 }
@@ -82,8 +71,8 @@ impl MessageOptions {
     }
 
     fn filter(&self) -> u32 {
-        self.channel.map_or(0, |channel| FILTER_CHANNEL | u32::from(channel))
-            | self.kind.map_or(0, |kind| FILTER_TYPE | u32::from(kind) << 8)
+        self.channel.map_or(0, |channel| MATCH_CHANNEL | u32::from(channel))
+            | self.kind.map_or(0, |kind| MATCH_TYPE | u32::from(kind) << 8)
     }
 }
 
@@ -110,10 +99,8 @@ impl Messages {
         };
         let out = open(QueueKind::MessageTx, false)?;
         let into = open(QueueKind::MessageRx, options.queue.event)?;
-        let endpoint = device.backend().info().endpoint;
-        let engine = device.engine(port);
-        let runner = engine.map(|view| view.messages_out(endpoint, port));
-        let back = engine.and_then(|view| view.messages_into(endpoint, port));
+        let engine = device.engine(port).map(|engine| engine.messages(device.endpoint(), port));
+        let (runner, back) = engine.map_or((None, None), |(runner, back)| (Some(runner), back));
         Ok(Self { out, into, runner, back, refused: None })
     }
 
@@ -407,11 +394,4 @@ impl TimeCode {
 
 fn time_code(message: &Message, time_ns: u64) -> TimeCodeValue {
     TimeCodeValue::new(message.data as u8, time_ns)
-}
-
-impl TimeCodeValue {
-    /// From the byte on the link: two flag bits, six bits of time.
-    pub(crate) fn new(code: u8, time_ns: u64) -> Self {
-        Self { time: code & 63, flags: code >> 6, time_ns }
-    }
 }

@@ -1,6 +1,6 @@
 //! The management information base of a port's link, by the names of the standard.
 
-use crate::endpoint::Device;
+use crate::device::Device;
 use crate::{Error, LinkCommand, MibEntry, MibValue, Result};
 use spfe_contract::{MIB_ITEMS, MibItem, MibScope, Status};
 use std::fmt;

@@ -1,9 +1,8 @@
 //! Packed receive: packets back to back in one area, the least cost for small ones.
 
 use crate::cancel::Canceller;
-use crate::endpoint::Device;
+use crate::device::Device;
 use crate::queue::{Place, Queue, QueueOptions, QueueStats};
-use crate::rx::runner;
 use crate::tx::End;
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Error, Region, Result};
@@ -125,7 +124,8 @@ impl PackedRx {
             request.area = area.address(0);
             request.area_bytes = size;
         })?;
-        queue.runner = runner(&device, port, vc);
+        queue.runner =
+            device.engine(port).map(|engine| engine.receive(device.endpoint(), port, vc));
         let reader = PackedReader::new(size);
         Ok(Self { queue, area, size, reader, owed_bytes: 0, owed_runs: 0 })
     }
@@ -184,7 +184,7 @@ impl PackedRx {
 
     /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
 
     /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).

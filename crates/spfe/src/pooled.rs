@@ -5,10 +5,9 @@
 //! packet. Use [`crate::Tx`] and [`crate::Rx`] where the bytes are already somewhere.
 
 use crate::cancel::Canceller;
-use crate::endpoint::Device;
-use crate::queue::{Place, Queue, QueueOptions, QueueStats};
-use crate::rx::runner;
-use crate::tx::{End, Sent, status_of};
+use crate::device::Device;
+use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
+use crate::tx::{End, Sent};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Error, Region, Result};
 use rustix::fd::BorrowedFd;
@@ -126,7 +125,8 @@ impl PooledTx {
         let pool = Pool::new(&device, &options)?;
         let place = Place { port, vc, kind: QueueKind::Tx };
         let mut queue = Queue::open(device.clone(), place, &options.queue, |_| {})?;
-        queue.runner = crate::tx::runner(&device, port, vc);
+        queue.runner =
+            device.engine(port).map(|engine| engine.transmit(device.endpoint(), port, vc));
         let (next, done) = (Cursor::new(queue.sq.ring, 0), Cursor::new(queue.cq.ring, 0));
         for index in 0..queue.sq.ring.size() {
             queue.sq.ring.prepare(index, pool.address(index));
@@ -321,7 +321,7 @@ impl PooledTx {
 
     /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
 }
 
@@ -373,7 +373,8 @@ impl PooledRx {
             Cursor::new(queue.sq.ring, index).publish(u64::from(pool.bytes) | BUFFER);
         }
         queue.sq.position = queue.sq.ring.size();
-        queue.runner = runner(&device, port, vc);
+        queue.runner =
+            device.engine(port).map(|engine| engine.receive(device.endpoint(), port, vc));
         let rings = RingPair::new(queue.cq.ring, queue.sq.ring);
         let next = Cursor::new(rings.expect("both rings of a queue have one size"), 0);
         let told = queue.sq.position;
@@ -503,7 +504,7 @@ impl PooledRx {
 
     /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
 }
 

@@ -1,8 +1,11 @@
 //! What every queue of a host has: rings in registered memory, credit, completions, the engine or
 //! the doorbell.
 
+mod wait;
+
 use crate::cancel::{self, Canceller};
-use crate::endpoint::Device;
+use crate::device::Device;
+use crate::engine::Runner;
 use crate::timer::Event;
 use crate::wait::Strategy;
 use crate::{Error, Region, Result};
@@ -12,8 +15,7 @@ use spfe_contract::{
     self as contract, Completion, QueueKind, QueueState, Status, completion_flags as cf,
     queue_options,
 };
-use spfe_net::Runner;
-use spfe_net::network::QueueRequest;
+use spfe_host::QueueRequest;
 use spfe_ring::ring::RingEntry;
 use spfe_ring::sync::{AtomicU64, Ordering};
 use spfe_ring::{Consumer, DeviceLine, HostLine, Producer, Ring, RingCredit, Slot};
@@ -273,7 +275,7 @@ impl Queue {
     #[inline(always)]
     pub fn kick(&mut self) {
         match &mut self.runner {
-            Some(runner) => runner.kick(),
+            Some(runner) => runner.run_posted(),
             None => {
                 if self.device_line().needs_doorbell() {
                     self.stats.doorbells += 1;
@@ -468,7 +470,7 @@ impl Queue {
             Err(error) => match error.status() {
                 Some(Status::NotFound) => true,
                 // A daemon's device thread is gone with it; other clients' engines are not.
-                Some(Status::DeviceGone) => backend.engine().is_none(),
+                Some(Status::DeviceGone) => !self.device.has_engine(),
                 _ => false,
             },
         }
@@ -482,4 +484,14 @@ impl Drop for Queue {
         }
         self.device.backend().unwatch(self.memory.shared());
     }
+}
+
+/// The status of a completion; OK is the one that has to be quick.
+#[inline(always)]
+pub(crate) fn status_of(done: &Completion) -> Status {
+    #[cold]
+    fn other(raw: u8) -> Status {
+        Status::from_raw(raw).unwrap_or(Status::BadField)
+    }
+    if done.status == Status::Ok.raw() { Status::Ok } else { other(done.status) }
 }

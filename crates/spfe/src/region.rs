@@ -1,10 +1,9 @@
 //! Registered memory, and buffers cut from it.
 
-use crate::endpoint::Device;
+use crate::device::Device;
 use crate::{Error, Result};
 use spfe_contract::{PACKET_MAX_BYTES, Status, access};
-use spfe_device::memory::{Address, RegionKey};
-use spfe_net::os::SharedMemory;
+use spfe_host::{Address, RegionKey, SharedMemory};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, DerefMut, Range};

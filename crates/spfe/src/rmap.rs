@@ -26,7 +26,7 @@ mod window;
 pub use error::{Access, Error};
 pub use initiator::Initiator;
 pub use options::{InitiatorCounters, InitiatorOptions, Remote, Write};
-pub use spfe_net::instrument::rmap::Allow;
+pub use spfe_host::topology::Allow;
 pub use spfe_proto::rmap::initiator::{RmapRequest, TransactionFailure};
 pub use spfe_proto::rmap::target::{TargetCounters, TargetDiscard, TargetOutcome};
 pub use spfe_proto::rmap::{

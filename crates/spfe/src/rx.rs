@@ -1,16 +1,15 @@
 //! Receive into posted buffers.
 
 use crate::cancel::Canceller;
-use crate::endpoint::Device;
+use crate::device::Device;
 use crate::error::Full;
-use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
 use crate::slots::{Returned, Slots};
-use crate::tx::{End, status_of};
+use crate::tx::End;
 use crate::wait::{Deadline, Ready, Threshold};
-use crate::{Buf, Error, Result};
+use crate::{Buf, Result};
 use rustix::fd::BorrowedFd;
 use spfe_contract::{Completion, EntryType, QueueKind, Status, completion_flags as cf};
-use spfe_net::{Peer, Runner};
 use std::sync::Arc;
 
 /// A packet, or the part of one that filled a buffer.
@@ -42,19 +41,6 @@ pub struct Rx {
     slots: Slots,
 }
 
-/// The engine a receive end drives: as owner where an instrument sends, else as a helper.
-pub(crate) fn runner(device: &Device, port: u32, vc: u32) -> Option<Runner> {
-    let endpoint = device.backend().info().endpoint;
-    let view = device.engine(port)?;
-    let mut runner = match view.peer(endpoint, port) {
-        peer if peer.answers() => view.runners_answering(endpoint, port, vc).1,
-        Peer::Port { .. } => view.runner_into(endpoint, port, vc, false),
-        _ => view.runner_into(endpoint, port, vc, true),
-    };
-    runner.run(0);
-    Some(runner)
-}
-
 impl Rx {
     pub(crate) fn open(
         device: Arc<Device>,
@@ -64,7 +50,8 @@ impl Rx {
     ) -> Result<Self> {
         let place = Place { port, vc, kind: QueueKind::Rx };
         let mut queue = Queue::open(device.clone(), place, &options, |_| {})?;
-        queue.runner = runner(&device, port, vc);
+        queue.runner =
+            device.engine(port).map(|engine| engine.receive(device.endpoint(), port, vc));
         let slots = Slots::new(queue.sq.ring.size());
         Ok(Self { queue, slots })
     }
@@ -186,7 +173,7 @@ impl Rx {
 
     /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
 
     /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
@@ -228,15 +215,5 @@ fn end(done: &Completion) -> End {
         0 => End::Eop,
         1 => End::Eep,
         _ => End::More,
-    }
-}
-
-/// Turns a received packet's status into an error, for those who treat a cut packet as one.
-impl From<&Received> for Result<()> {
-    fn from(received: &Received) -> Self {
-        match received.status {
-            Status::Ok => Ok(()),
-            status => Err(Error::device(status, "a packet did not arrive whole")),
-        }
     }
 }

@@ -1,8 +1,7 @@
 //! The buffers a queue holds, one place per ring position.
 
 use crate::Buf;
-use crate::queue::Queue;
-use crate::tx::status_of;
+use crate::queue::{Queue, status_of};
 use spfe_contract::{Completion, Status};
 use std::ops::Range;
 

@@ -3,7 +3,7 @@
 //! It starts with the first such request of a process; most programs never have one.
 
 use rustix::fd::OwnedFd;
-use spfe_net::os;
+use spfe_host::os;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;

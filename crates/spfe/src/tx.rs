@@ -1,9 +1,9 @@
 //! Transmit: post many, ring once, get the buffers back.
 
 use crate::cancel::Canceller;
-use crate::endpoint::Device;
+use crate::device::Device;
 use crate::error::{Full, Refused};
-use crate::queue::{Place, Queue, QueueOptions, QueueStats};
+use crate::queue::{Place, Queue, QueueOptions, QueueStats, status_of};
 use crate::slots::{Returned, Slots};
 use crate::wait::{Deadline, Ready, Threshold};
 use crate::{Buf, Error, Result};
@@ -12,18 +12,7 @@ use spfe_contract::{
     self as contract, BurstExt, Completion, EndMarker, EntryType, InlineSubmission, QueueKind,
     Status, submit_flags as sf,
 };
-use spfe_net::Runner;
 use std::sync::Arc;
-
-/// The status of a completion; OK is the one that has to be quick.
-#[inline(always)]
-pub(crate) fn status_of(done: &Completion) -> Status {
-    #[cold]
-    fn other(raw: u8) -> Status {
-        Status::from_raw(raw).unwrap_or(Status::BadField)
-    }
-    if done.status == Status::Ok.raw() { Status::Ok } else { other(done.status) }
-}
 
 /// How a packet ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,19 +81,6 @@ pub struct Batch<'a> {
     last: spfe_ring::ring::RingEntry,
 }
 
-/// The engine a transmit end drives, where this process runs it.
-pub(crate) fn runner(device: &Device, port: u32, vc: u32) -> Option<Runner> {
-    let endpoint = device.backend().info().endpoint;
-    let view = device.engine(port)?;
-    let mut runner = if view.peer(endpoint, port).answers() {
-        view.runners_answering(endpoint, port, vc).0
-    } else {
-        view.runner_out(endpoint, port, vc, true)
-    };
-    runner.run(0);
-    Some(runner)
-}
-
 impl Tx {
     pub(crate) fn open(
         device: Arc<Device>,
@@ -114,7 +90,8 @@ impl Tx {
     ) -> Result<Self> {
         let place = Place { port, vc, kind: QueueKind::Tx };
         let mut queue = Queue::open(device.clone(), place, &options, |_| {})?;
-        queue.runner = runner(&device, port, vc);
+        queue.runner =
+            device.engine(port).map(|engine| engine.transmit(device.endpoint(), port, vc));
         let slots = Slots::new(queue.sq.ring.size());
         Ok(Self { queue, slots, taken: 0 })
     }
@@ -293,7 +270,7 @@ impl Tx {
 
     /// Time the engine has taken in this thread, ns (see [`crate::Endpoint::measure_engine`]).
     pub fn engine_ns(&self) -> u64 {
-        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns)
+        self.queue.runner.as_ref().map_or(0, |runner| runner.engine_ns())
     }
 
     /// The descriptor for poll or epoll (open with [`QueueOptions::event`]).
@@ -534,13 +511,13 @@ impl Drop for Batch<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "virtual"))]
 mod tests {
     use super::*;
     use crate::{Embedded, Endpoint, QueueOptions};
     use spfe_contract::QueueState;
-    use spfe_net::topology::{LinkModel, Port};
-    use spfe_net::{LinkRate, Mode, Peer, Topology};
+    use spfe_host::topology::{LinkModel, Port};
+    use spfe_host::{LinkRate, Mode, Peer, Topology};
 
     #[test]
     fn a_queue_that_cannot_start_again_gives_back_nothing() {

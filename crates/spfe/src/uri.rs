@@ -1,8 +1,8 @@
 //! Names of devices: `virtual:`, `virtual:NAME/N?link=4x7.5G`, `unix:/path/to/socket/N`, `/dev/spfe0`.
 
 use crate::{Error, Result};
-use spfe_net::topology::ENDPOINTS_MAX;
-use spfe_net::{Link, Mode, Peer, Topology};
+use spfe_host::topology::ENDPOINTS_MAX;
+use spfe_host::{Link, Mode, Peer, Topology};
 
 /// A parsed device name.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,12 +31,12 @@ pub enum Uri {
 }
 
 /// What device names look like.
-pub(crate) const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&spw=[exact:]200M&\
+const GRAMMAR: &str = "virtual:[NAME/N][?link=[exact:]4x7.5G&spw=[exact:]200M&\
     mode=inline|coop|thread&peer=loop|pair|sink|check|echo|rmap:BYTES|generator:MIN:MAX&endpoints=N&seed=N&time=real|virtual] or \
     unix:SOCKET[/N|/NAME] or /dev/spfeN";
 
 fn bad(text: &str, what: impl std::fmt::Display) -> Error {
-    Error::Name { name: text.to_owned(), what: what.to_string() }
+    Error::Name { name: text.to_owned(), what: format!("{what}; use {GRAMMAR}") }
 }
 
 impl Uri {

@@ -5,7 +5,7 @@ use spfe::{
     Deadline, Embedded, End, Endpoint, LinkRate, Mode, Peer, PoolOptions, PooledRx, PooledTx,
     Topology,
 };
-use spfe_net::topology::{LinkModel, Port};
+use spfe_host::topology::{LinkModel, Port};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(20);

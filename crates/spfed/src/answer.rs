@@ -2,8 +2,8 @@
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use spfe_contract::Status;
-use spfe_net::os::SharedMemory;
-use spfe_net::{Event, Network};
+use spfe_host::SharedMemory;
+use spfe_plane::{Event, Network};
 use spfe_session::{Error, Reply, Result};
 use std::sync::Arc;
 

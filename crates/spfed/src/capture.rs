@@ -5,7 +5,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::pipe::{PipeFlags, pipe_with};
 use spfe_contract::Status;
-use spfe_net::{Capture, CaptureOptions, Mode, Network};
+use spfe_host::Mode;
+use spfe_lab::{Capture, CaptureOptions, Lab};
 use spfe_session::{CaptureRequest, Result};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -63,8 +64,8 @@ impl LiveCapture {
     ///
     /// # Errors
     /// BAD_OPCODE if this daemon does not see the packets; NOT_FOUND if a link does not exist.
-    pub fn start(network: &Arc<Network>, wanted: &CaptureRequest) -> Result<(Self, OwnedFd)> {
-        let topology = network.topology();
+    pub fn start(lab: &Lab, wanted: &CaptureRequest) -> Result<(Self, OwnedFd)> {
+        let topology = lab.network().topology();
         if topology.mode != Mode::Thread && !topology.has_exact() {
             let what = format!(
                 "capture: in mode {} the clients move the packets and the daemon does not see them; \
@@ -80,7 +81,7 @@ impl LiveCapture {
         let options = CaptureOptions { links, words, packets, ..CaptureOptions::default() };
         let abandoned = Arc::new(AtomicBool::new(false));
         let writer = Box::new(PipeWriter { pipe, abandoned: abandoned.clone() });
-        let capture = Capture::start(network, &options, writer)?;
+        let capture = Capture::start(lab, &options, writer)?;
         Ok((Self { capture, abandoned }, reader))
     }
 

@@ -3,13 +3,16 @@
 use crate::capture::LiveCapture;
 use crate::config::ServerConfig;
 use crate::populate::Unmapped;
-use spfe_net::{Attachment, Network};
+use spfe_host::Attachment;
+use spfe_lab::Lab;
+use spfe_plane::Network;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// State that all connections share.
 pub(crate) struct ServerState {
     pub network: Arc<Network>,
+    pub lab: Arc<Lab>,
     pub config: ServerConfig,
     /// Number of attached clients.
     pub clients: usize,

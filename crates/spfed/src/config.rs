@@ -1,7 +1,9 @@
 //! Configuration of a server.
 
 use crate::devices::DeviceConfig;
-use spfe_net::{Scenario, Stride, Topology};
+use spfe_host::Topology;
+use spfe_lab::Scenario;
+use spfe_plane::Stride;
 use std::path::PathBuf;
 
 /// Largest number of attached clients.

@@ -3,7 +3,7 @@
 use crate::listen::Listener;
 use crate::say;
 use rustix::fd::AsFd;
-use spfe_net::{Network, Stride};
+use spfe_plane::{Network, Stride};
 use spfe_session::{Error, Result};
 use spfe_vfio::{Log, VfioDevice};
 use std::path::PathBuf;

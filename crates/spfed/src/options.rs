@@ -2,7 +2,9 @@
 
 use crate::{DeviceConfig, ServerConfig};
 use clap::Parser;
-use spfe_net::{Link, Mode, Peer, Scenario, Stride, Topology};
+use spfe_host::{Link, Mode, Peer, Topology};
+use spfe_lab::Scenario;
+use spfe_plane::Stride;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -157,8 +159,8 @@ impl Options {
         if self.endpoints != 2 && self.topology != Kind::Pairs {
             return Err(format!("--endpoints {} is for --topology pairs only", self.endpoints));
         }
-        if self.endpoints as usize > spfe_net::topology::ENDPOINTS_MAX {
-            let most = spfe_net::topology::ENDPOINTS_MAX;
+        if self.endpoints as usize > spfe_host::topology::ENDPOINTS_MAX {
+            let most = spfe_host::topology::ENDPOINTS_MAX;
             return Err(format!("--endpoints {}: 1 to {most} allowed", self.endpoints));
         }
         let scenario = self.scenario.as_deref().map(scenario).transpose()?;

@@ -3,8 +3,8 @@
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::fstatfs;
 use spfe_contract::Status;
-use spfe_net::Event;
-use spfe_net::os::SharedMemory;
+use spfe_host::SharedMemory;
+use spfe_plane::Event;
 use spfe_session::{Error, Result};
 use std::io;
 

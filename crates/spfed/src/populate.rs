@@ -4,7 +4,7 @@
 //! and the serving thread maps one piece in each turn of its loop. If the device is faster, it takes a
 //! page fault.
 
-use spfe_net::os::SharedMemory;
+use spfe_host::SharedMemory;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 

@@ -8,7 +8,8 @@ use crate::say;
 use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
 use spfe_device::memory::RegionKey;
-use spfe_net::{Attachment, Event, Mode, Network};
+use spfe_host::{Attachment, Mode};
+use spfe_plane::{Event, Network};
 use spfe_session::{
     CaptureRequest, ClientInfo, Hello, MIB_ENTRIES, NetworkInfo, Reply, Request, Result,
     WANT_ENGINE, Welcome,
@@ -145,7 +146,7 @@ impl Client {
         if self.capture.is_some() {
             return refuse(Status::Busy, "capture: this connection has one already; end it first");
         }
-        let (capture, reader) = LiveCapture::start(&server.network, wanted)?;
+        let (capture, reader) = LiveCapture::start(&server.lab, wanted)?;
         self.capture = Some(capture);
         Ok((Reply::Capturing, Descriptors::Pipe(reader)))
     }

@@ -10,7 +10,8 @@ use crate::say;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use spfe_net::{Attachment, Network};
+use spfe_host::Attachment;
+use spfe_lab::Lab;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -41,13 +42,14 @@ pub(crate) struct Serve {
 impl Serve {
     pub fn new(
         config: ServerConfig,
-        network: Arc<Network>,
+        lab: Arc<Lab>,
         listener: Option<Listener>,
         control: Arc<Control>,
     ) -> Self {
         let once = config.once;
         let server = ServerState {
-            network,
+            network: lab.network().clone(),
+            lab,
             config,
             clients: 0,
             served: false,

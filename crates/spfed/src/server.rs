@@ -7,7 +7,9 @@ use crate::listen::Listener;
 use crate::serve::Serve;
 use rustix::fd::OwnedFd;
 use spfe_contract::Status;
-use spfe_net::{DeviceThread, Mode, Network};
+use spfe_host::Mode;
+use spfe_lab::Lab;
+use spfe_plane::{DeviceThread, Network};
 use spfe_session::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,16 +56,14 @@ impl Server {
         }
         let listener = config.listen.as_deref().map(Listener::bind).transpose()?;
         let path = listener.as_ref().map(|listener| listener.path().to_owned());
-        let network = match &config.scenario {
-            Some(scenario) => {
-                spfe_net::exact::scenario::network(scenario, config.topology.mode, false)?
-            }
-            None => Network::new(config.topology.clone())?,
-        };
-        let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
+        let lab = Arc::new(match &config.scenario {
+            Some(scenario) => Lab::of_scenario(scenario, config.topology.mode, false)?,
+            None => Lab::new(config.topology.clone())?,
+        });
+        let (network, device) = (lab.network().clone(), lab.start_device()?);
         let devices = Devices::start(&config.devices, &network, config.stride)?;
         let control = Control::new()?;
-        let mut serve = Serve::new(config, network.clone(), listener, control.clone());
+        let mut serve = Serve::new(config, lab, listener, control.clone());
         let thread = std::thread::Builder::new()
             .name("spfed".into())
             .spawn(move || serve.run())

@@ -7,8 +7,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::AsFd;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use spfe_contract::{QueueKind, Status};
-use spfe_net::os::SharedMemory;
-use spfe_net::{Mode, QueueRequest};
+use spfe_host::{Mode, QueueRequest, SharedMemory};
 use spfe_session::{Connection, Hello, PROTOCOL, Reply, Request, codec, socket};
 use spfed::{Server, ServerConfig};
 

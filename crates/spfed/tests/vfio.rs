@@ -5,7 +5,7 @@ mod machine;
 
 use machine::{Machine, buffers, pattern, socket_path, wait};
 use spfe::{Deadline, Endpoint};
-use spfe_net::{LinkRate, Mode, Topology};
+use spfe_host::{LinkRate, Mode, Topology};
 use spfed::{DeviceConfig, Server, ServerConfig};
 use std::path::PathBuf;
 

@@ -8,7 +8,7 @@ use spfe::{
     Buf, Embedded, Endpoint, LinkRate, Mode, PackedOptions, PackedRx, PoolOptions, PooledRx,
     PooledTx, Rx, Topology, Tx,
 };
-use spfe_net::Runner;
+use spfe_plane::Runner;
 
 const SIZE: usize = 8;
 const GROUP: usize = 16;
@@ -31,7 +31,7 @@ fn rig(with_tx: bool) -> (Rig, Endpoint) {
         with_tx.then(|| a.port(0).and_then(|port| port.vc(0)).and_then(|vc| vc.tx()).expect("tx"));
     let mut out = a.alloc(1 << 16).and_then(|region| region.split(64, 256)).expect("buffers");
     out.iter_mut().for_each(|buf| buf.set_len(SIZE));
-    let engine = network.network().view(spfe_net::arena::DEVICE).runner_out(0, 0, 0, true);
+    let engine = network.network().view(spfe_plane::arena::DEVICE).runner_out(0, 0, 0, true);
     (Rig { tx, out, engine, ends: (a, b.clone()) }, b)
 }
 
@@ -43,7 +43,7 @@ fn receiver(b: &Endpoint) -> Rx {
 
 #[inline(never)]
 fn measured_engine_step(engine: &mut Runner) {
-    engine.kick();
+    engine.run_posted();
 }
 
 /// Post, let the engine work (callgrind stops counting inside it), poll both ends, repost.

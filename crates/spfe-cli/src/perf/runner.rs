@@ -130,12 +130,12 @@ fn row(case: &Case, link: LinkRate, iterations: Vec<Iteration>) -> ResultRow {
 /// Payload rate of the link, Gbit/s; 0 if unlimited. With traffic in both directions each direction
 /// also carries the flow control of the other.
 pub fn link_limit(link: LinkRate, kind: Kind) -> f64 {
-    let rate = link.rate();
+    let Some([one_way, both]) = link.byte_fs() else { return 0.0 };
     let fs = match kind {
-        Kind::Stream(Direction::Both) => rate.fs_per_byte_both,
-        _ => rate.fs_per_byte,
+        Kind::Stream(Direction::Both) => both,
+        _ => one_way,
     };
-    if fs == 0 { 0.0 } else { 8e6 / fs as f64 }
+    8e6 / fs as f64
 }
 
 /// Latency over all iterations: means of the figures, and the extremes.

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 use spfe::Deadline;
 use spfe::rmap::{Allow, Target, TargetConfig, TargetCounters, Window};
-use spfe_net::instrument::RmapUnit;
+use spfe_host::topology::RmapUnit;
 
 /// Serve memory until interrupted, then print counters of executed and refused commands.
 #[derive(Clone, Debug, Args)]

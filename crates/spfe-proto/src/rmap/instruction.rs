@@ -36,6 +36,17 @@ pub enum RmapOperation {
     },
 }
 
+impl RmapOperation {
+    /// Whether it is one of the kinds of operation that are allowed.
+    pub const fn is_among(self, read: bool, write: bool, modify: bool) -> bool {
+        match self {
+            Self::Read { .. } => read,
+            Self::Write { .. } => write,
+            Self::ReadModifyWrite => modify,
+        }
+    }
+}
+
 const RESERVED: u8 = 0x80;
 const COMMAND: u8 = 0x40;
 const WRITE: u8 = 0x20;

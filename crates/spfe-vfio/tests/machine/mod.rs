@@ -9,7 +9,7 @@ use spfe_contract::{
     event_block as event, global_block as global, port_block as port, queue_block as queue,
     region_block as region, submit_flags,
 };
-use spfe_net::os::SharedMemory;
+use spfe_host::SharedMemory;
 use spfe_ring::{Arm, Consumer, HostLine, Producer, Ring};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
@@ -334,7 +334,7 @@ impl Machine {
         let line = unsafe { &*at.cast::<HostLine>() };
         let count = Some(queue.completions.position.wrapping_add(1));
         let arm = Arm { count, event: true, ..Arm::default() };
-        line.arm(sequence, &arm, spfe_net::os::heavy_barrier);
+        line.arm(sequence, &arm, spfe_host::os::heavy_barrier);
         self.ring(1);
     }
 }

@@ -11,22 +11,22 @@ mod link;
 mod look;
 mod sleepers;
 
-use super::{Backend, DeviceInfo, create_memory};
+use crate::engine::Engine;
 use crate::{Error, PortInfo, Result};
 pub use capture::LiveCapture;
 use link::{Link, Watcher};
 pub use look::Look;
 use rustix::fd::{AsFd, OwnedFd};
 use spfe_contract::{MibItem, Status};
-use spfe_device::memory::RegionKey;
-use spfe_net::arena::Arena;
-use spfe_net::exact::mib::{LinkCommand, MibEntry};
-use spfe_net::network::QueueRequest;
-use spfe_net::os::{self, SharedMemory};
-use spfe_net::{Clock, Mode, View, device_thread};
+use spfe_host::backend::create_memory;
+use spfe_host::os::{self, SharedMemory};
+use spfe_host::{
+    Backend, Clock, DeviceInfo, LinkCommand, MibEntry, Mode, QueueRequest, RegionKey, doorbell,
+};
 use spfe_session::client::unexpected;
-use spfe_session::{Connection, Hello, Reply, Request, Welcome};
+use spfe_session::{Connection, Hello, Reply, Request, WANT_ENGINE, Welcome};
 use std::collections::HashMap;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,7 +44,7 @@ pub struct Daemon {
     link: Arc<Link>,
     info: DeviceInfo,
     doorbell: SharedMemory,
-    view: Option<Arc<View>>,
+    engine: Option<Engine>,
     clock: Clock,
     /// Event vectors of open queues {port, VC, kind}.
     vectors: Mutex<HashMap<(u32, u32, u8), u32>>,
@@ -71,6 +71,15 @@ impl Daemon {
         Self::connect(path, Some(number), name)
     }
 
+    /// Attaches as the second part of a `unix:` name says: to an endpoint by number, to one by its
+    /// name, or to the one with the fewest clients.
+    pub(crate) fn open(path: &str, endpoint: Option<u32>, name: &str) -> Result<Self> {
+        match named(path).filter(|_| endpoint.is_none()) {
+            Some((path, endpoint)) => Self::connect_named(path, endpoint, name),
+            None => Self::connect(path.as_ref(), endpoint, name),
+        }
+    }
+
     /// Attaches over a SOCK_SEQPACKET socket that is connected to a daemon already.
     pub fn over(socket: OwnedFd, endpoint: Option<u32>, name: &str) -> Result<Self> {
         Self::attach(Connection::over(socket)?, "unix:", endpoint, name)
@@ -83,7 +92,9 @@ impl Daemon {
         name: &str,
     ) -> Result<Self> {
         os::join_barriers();
-        let (welcome, fds) = connection.hello(Hello::new(endpoint, name))?;
+        let wants = if cfg!(feature = "virtual") { WANT_ENGINE } else { 0 };
+        let hello = Hello { wants, ..Hello::new(endpoint, name) };
+        let (welcome, fds) = connection.hello(hello)?;
         let info = check(&welcome, place)?;
         let mut fds = fds.into_iter();
         let mut next = |what: &str| {
@@ -93,12 +104,11 @@ impl Daemon {
         let doorbell = SharedMemory::open(next("the doorbell page")?, DOORBELL_BYTES)
             .map_err(|e| Error::io("doorbell page of the daemon", e))?;
         let link = Arc::new(Link::new(connection)?);
-        let view = if info.mode == Mode::Thread {
-            None
-        } else {
-            let arena = Arena::open(next("the network's memory")?, welcome.topology)
-                .map_err(|e| Error::io("memory of the daemon's network", e))?;
-            Some(View::new(Arc::new(arena), info.client, link.clone(), Clock::Real, None))
+        let engine = match info.mode {
+            Mode::Thread => None,
+            Mode::Inline | Mode::Coop => {
+                Some(engine(next("the network's memory")?, welcome, &link, info.client)?)
+            }
         };
         let watcher = Some(Watcher::start(&link)?);
         Ok(Self {
@@ -106,7 +116,7 @@ impl Daemon {
             link,
             info,
             doorbell,
-            view,
+            engine,
             clock: Clock::Real,
             vectors: Mutex::default(),
         })
@@ -115,6 +125,11 @@ impl Daemon {
     /// Asks the daemon whether it is there.
     pub fn ping(&self) -> Result<()> {
         self.done(&Request::Ping)
+    }
+
+    /// The engine, where this client runs it itself; taken once, by the device.
+    pub(crate) fn take_engine(&mut self) -> Option<Engine> {
+        self.engine.take()
     }
 
     fn vectors(&self) -> MutexGuard<'_, HashMap<(u32, u32, u8), u32>> {
@@ -127,6 +142,34 @@ impl Daemon {
             (reply, _) => Err(unexpected(request.name(), &reply).into()),
         }
     }
+}
+
+/// The socket and the name behind it, in a path such as /run/spfe.sock/camera.
+fn named(path: &str) -> Option<(&Path, &str)> {
+    let (socket, name) = path.rsplit_once('/')?;
+    let socket = Path::new(socket);
+    let is_socket = socket.metadata().is_ok_and(|meta| meta.file_type().is_socket());
+    is_socket.then_some((socket, name))
+}
+
+/// The engine of a client in a network of mode inline or coop.
+#[cfg(feature = "virtual")]
+fn engine(memory: OwnedFd, welcome: Welcome, link: &Arc<Link>, client: u32) -> Result<Engine> {
+    let arena = spfe_plane::arena::Arena::open(memory, welcome.topology)
+        .map_err(|source| Error::io("memory of the daemon's network", source))?;
+    let (arena, link) = (Arc::new(arena), link.clone());
+    Ok(Engine(spfe_plane::View::new(arena, client, link, Clock::Real, None)))
+}
+
+/// A client without the engine: a daemon refuses it in networks of these modes.
+#[cfg(not(feature = "virtual"))]
+fn engine(_: OwnedFd, welcome: Welcome, _: &Arc<Link>, _: u32) -> Result<Engine> {
+    let what = format!(
+        "the daemon's network has mode {}, in which clients run the engine: build the library with \
+         the cargo feature `virtual`, or run spfed --mode thread",
+        welcome.topology.mode
+    );
+    Err(Error::device(Status::BadVersion, what))
 }
 
 /// What the daemon says of itself, if it can be.
@@ -249,12 +292,8 @@ impl Backend for Daemon {
         self.done(&Request::Reset)
     }
 
-    fn engine(&self) -> Option<&Arc<View>> {
-        self.view.as_ref()
-    }
-
     fn ring(&self) {
-        device_thread::ring(&self.doorbell);
+        doorbell::ring(&self.doorbell);
     }
 
     fn clock(&self) -> &Clock {

@@ -1,16 +1,15 @@
 //! A virtual network in this process: no daemon, no privileges.
 
-use super::{Backend, DeviceInfo, create_memory};
 use crate::{Error, PortInfo, Result};
 use rustix::fd::OwnedFd;
 use spfe_contract::{CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MibItem, Status};
-use spfe_device::memory::RegionKey;
-use spfe_net::exact::mib::{LinkCommand, MibEntry};
-use spfe_net::network::{Attachment, QueueRequest};
-use spfe_net::os::SharedMemory;
-use spfe_net::{
-    Capture, CaptureOptions, Clock, DeviceThread, Event, Mode, Network, Scenario, Topology, View,
+use spfe_host::backend::create_memory;
+use spfe_host::{
+    Attachment, Backend, Clock, DeviceInfo, LinkCommand, MibEntry, Mode, QueueRequest, RegionKey,
+    SharedMemory, Topology,
 };
+use spfe_lab::{Capture, CaptureOptions, Lab, Scenario};
+use spfe_plane::{DeviceThread, Event, Network, View};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -18,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 pub struct Embedded {
     /// Of mode thread, and of exact links in real time. Before the network: it stops first.
     device: Option<DeviceThread>,
-    network: Arc<Network>,
+    lab: Lab,
 }
 
 impl Embedded {
@@ -29,9 +28,9 @@ impl Embedded {
             let what = "virtual time needs mode inline: a device thread has its own pace";
             return Err(Error::device(Status::BadField, what));
         }
-        let network = Network::new(topology)?;
-        let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
-        Ok(Arc::new(Self { network, device }))
+        let lab = Lab::new(topology)?;
+        let device = lab.start_device()?;
+        Ok(Arc::new(Self { device, lab }))
     }
 
     /// A network that runs a scenario (docs/scenarios.md): its nodes of kind `endpoint` are the
@@ -40,14 +39,14 @@ impl Embedded {
     /// # Errors
     /// BAD_FIELD for a scenario without endpoints, or with what no network has.
     pub fn of_scenario(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Arc<Self>> {
-        let network = spfe_net::exact::scenario::network(scenario, mode, virtual_time)?;
-        let device = network.needs_device().then(|| DeviceThread::start(&network)).transpose()?;
-        Ok(Arc::new(Self { network, device }))
+        let lab = Lab::of_scenario(scenario, mode, virtual_time)?;
+        let device = lab.start_device()?;
+        Ok(Arc::new(Self { device, lab }))
     }
 
     /// A network of mode thread whose engine the caller runs itself (benchmarks, simulations).
     pub fn without_device(topology: Topology) -> Result<Arc<Self>> {
-        Ok(Arc::new(Self { network: Network::new(topology)?, device: None }))
+        Ok(Arc::new(Self { device: None, lab: Lab::new(topology)? }))
     }
 
     /// The network of that name in this process, made on first use.
@@ -66,7 +65,7 @@ impl Embedded {
 
     /// The network.
     pub fn network(&self) -> &Arc<Network> {
-        &self.network
+        self.lab.network()
     }
 
     /// Begins a capture of its links: a pcapng file (docs/capture.md) that a thread of its own
@@ -79,7 +78,7 @@ impl Embedded {
         options: &CaptureOptions,
         to: impl std::io::Write + Send + 'static,
     ) -> Result<Capture> {
-        Ok(Capture::start(&self.network, options, Box::new(to))?)
+        Ok(Capture::start(&self.lab, options, Box::new(to))?)
     }
 
     /// Processor time of the device thread, ns; 0 without one.
@@ -100,15 +99,20 @@ impl EmbeddedBackend {
     /// Attaches to an endpoint.
     pub fn attach(embedded: Arc<Embedded>, endpoint: u32, uri: &str) -> Result<Self> {
         let name = format!("process {}", std::process::id());
-        let at = embedded.network.attach(endpoint, &name)?;
-        let view = embedded.network.view(at.client);
+        let at = embedded.network().attach(endpoint, &name)?;
+        let view = embedded.network().view(at.client);
         Ok(Self { embedded, at, view, uri: uri.to_owned() })
+    }
+
+    /// The data plane of this client, where it runs the engine itself.
+    pub(crate) fn view(&self) -> Option<&Arc<View>> {
+        (self.embedded.network().topology().mode != Mode::Thread).then_some(&self.view)
     }
 }
 
 impl Backend for EmbeddedBackend {
     fn info(&self) -> DeviceInfo {
-        let topology = self.embedded.network.topology();
+        let topology = self.embedded.network().topology();
         DeviceInfo {
             uri: self.uri.clone(),
             backend: "virtual, embedded",
@@ -121,7 +125,7 @@ impl Backend for EmbeddedBackend {
     }
 
     fn port_info(&self, port: u32) -> Result<PortInfo> {
-        Ok(self.embedded.network.port_info(self.at.endpoint, port)?.into())
+        Ok(self.embedded.network().port_info(self.at.endpoint, port)?.into())
     }
 
     fn add_memory(
@@ -131,53 +135,49 @@ impl Backend for EmbeddedBackend {
         access: u32,
     ) -> Result<(Arc<SharedMemory>, RegionKey)> {
         let memory = create_memory(name, size)?;
-        let key = self.embedded.network.add_region(self.at, memory.clone(), access)?;
+        let key = self.embedded.network().add_region(self.at, memory.clone(), access)?;
         Ok((memory, key))
     }
 
     fn remove_region(&self, key: RegionKey) -> Result<()> {
-        Ok(self.embedded.network.remove_region(self.at, key)?)
+        Ok(self.embedded.network().remove_region(self.at, key)?)
     }
 
     fn add_event(&self, event: Option<OwnedFd>) -> Result<u32> {
         let Some(event) = event else { return Ok(0) };
-        Ok(self.embedded.network.add_event(self.at, Event::own(event))?)
+        Ok(self.embedded.network().add_event(self.at, Event::own(event))?)
     }
 
     fn create_queue(&self, request: &QueueRequest) -> Result<()> {
-        Ok(self.embedded.network.create_queue(self.at, *request)?)
+        Ok(self.embedded.network().create_queue(self.at, *request)?)
     }
 
     fn destroy_queue(&self, port: u32, vc: u32, kind: u8) -> Result<()> {
-        Ok(self.embedded.network.destroy_queue(self.at, port, vc, kind)?)
+        Ok(self.embedded.network().destroy_queue(self.at, port, vc, kind)?)
     }
 
     fn set_priority(&self, port: u32, vc: u32, priority: u8) -> Result<()> {
-        Ok(self.embedded.network.set_priority(self.at, port, vc, priority)?)
+        Ok(self.embedded.network().set_priority(self.at, port, vc, priority)?)
     }
 
     fn port_mib(&self, port: u32) -> Result<Vec<MibEntry>> {
-        Ok(self.embedded.network.port_mib(self.at.endpoint, port)?)
+        Ok(self.embedded.network().port_mib(self.at.endpoint, port)?)
     }
 
     fn mib_item(&self, port: u32, item: MibItem, index: u32) -> Result<u64> {
-        Ok(self.embedded.network.mib_item(self.at.endpoint, port, item, index)?)
+        Ok(self.embedded.network().mib_item(self.at.endpoint, port, item, index)?)
     }
 
     fn link_command(&self, port: u32, command: LinkCommand) -> Result<()> {
-        Ok(self.embedded.network.link_command(self.at, port, command)?)
+        Ok(self.embedded.network().link_command(self.at, port, command)?)
     }
 
     fn reset(&self) -> Result<()> {
-        Ok(self.embedded.network.reset(self.at)?)
-    }
-
-    fn engine(&self) -> Option<&Arc<View>> {
-        (self.embedded.network.topology().mode != Mode::Thread).then_some(&self.view)
+        Ok(self.embedded.network().reset(self.at)?)
     }
 
     fn ring(&self) {
-        self.embedded.network.ring();
+        self.embedded.network().ring();
     }
 
     fn clock(&self) -> &Clock {
@@ -192,6 +192,6 @@ impl Backend for EmbeddedBackend {
 impl Drop for EmbeddedBackend {
     fn drop(&mut self) {
         // Queues and regions of the client have been closed by their owners; this frees its id.
-        let _ = self.embedded.network.detach(self.at, false);
+        let _ = self.embedded.network().detach(self.at, false);
     }
 }

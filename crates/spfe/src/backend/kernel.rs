@@ -15,16 +15,13 @@ mod ports;
 mod reset;
 mod uapi;
 
-use super::{Backend, DeviceInfo, create_memory};
 use crate::{Error, PortInfo, Result};
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{Mode as Permissions, OFlags};
 use spfe_contract::{CONTRACT_VERSION_MAJOR, MibItem, QueueKind, Status};
-use spfe_device::memory::RegionKey;
-use spfe_net::exact::mib::{LinkCommand, MibEntry};
-use spfe_net::network::QueueRequest;
-use spfe_net::os::{self, SharedMemory};
-use spfe_net::{Clock, Mode, View};
+use spfe_host::backend::create_memory;
+use spfe_host::os::{self, SharedMemory};
+use spfe_host::{Backend, Clock, DeviceInfo, LinkCommand, MibEntry, Mode, QueueRequest, RegionKey};
 use spfe_ring::DeviceLine;
 use spfe_ring::sync::{AtomicU32, Ordering};
 use std::collections::HashMap;
@@ -358,10 +355,6 @@ impl Backend for Kernel {
 
     fn settle(&self) {
         drop(self.queues());
-    }
-
-    fn engine(&self) -> Option<&Arc<View>> {
-        None
     }
 
     fn ring(&self) {

@@ -160,8 +160,9 @@ pub(super) fn permit(rules: &[Rule], header: &CommandHeader) -> Result<(), Denia
     if rule.key.is_some_and(|key| key != header.key) {
         return Err(Denial::Key);
     }
+    let Allow { read, write, modify } = rule.allow;
     match operation {
-        Some(operation) if rule.allow.permits(operation) => Ok(()),
+        Some(operation) if operation.is_among(read, write, modify) => Ok(()),
         _ => Err(Denial::Access),
     }
 }

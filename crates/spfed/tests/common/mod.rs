@@ -4,9 +4,7 @@
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use spfe_contract::{QueueKind, Status, access};
 use spfe_device::memory::{Address, RegionKey};
-use spfe_net::network::QueueRequest;
-use spfe_net::os::SharedMemory;
-use spfe_net::{LinkRate, Mode, Topology};
+use spfe_host::{LinkRate, Mode, QueueRequest, SharedMemory, Topology};
 use spfe_session::{Connection, Error, Hello, Reply, Request, Welcome, socket};
 use spfed::{Server, ServerConfig};
 use std::path::PathBuf;
@@ -82,7 +80,7 @@ impl Client {
     /// The client that sends on port 0 VC 0; 0 without one.
     pub fn tx_owner(&mut self) -> u32 {
         match self.ask(&Request::PortInfo { port: 0 }).unwrap() {
-            Reply::Port(info) => info.channels[0].tx_owner,
+            Reply::Port(info) => info.channels[0].sender.unwrap_or(0),
             reply => panic!("{reply:?}"),
         }
     }

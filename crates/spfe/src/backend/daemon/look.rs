@@ -1,9 +1,9 @@
 //! Looking at a daemon without being one of its clients.
 
 use super::BACKEND;
-use crate::backend::DeviceInfo;
 use crate::{Error, PortInfo, Result};
 use spfe_contract::Status;
+use spfe_host::DeviceInfo;
 use spfe_session::client::unexpected;
 use spfe_session::{ClientInfo, Connection, NetworkInfo, Reply, Request};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Who has to be woken when the device goes.
 
 use rustix::fd::OwnedFd;
-use spfe_net::os::{self, SharedMemory};
+use spfe_host::os::{self, SharedMemory};
 use spfe_ring::DeviceLine;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

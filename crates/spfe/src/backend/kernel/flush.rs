@@ -3,10 +3,9 @@
 //! sides were is read from the laps of the entries.
 
 use spfe_contract::{Completion, QueueKind, Status};
-use spfe_device::transmit::extent;
-use spfe_net::network::QueueRequest;
-use spfe_ring::Cursor;
-use spfe_ring::Ring;
+use spfe_host::QueueRequest;
+use spfe_ring::submission::extent;
+use spfe_ring::{Cursor, Ring};
 
 /// Completes every submission that has no completion yet; their number, at most a ring.
 pub fn flush(queue: &QueueRequest, submissions: &Ring, completions: &Ring) -> u32 {

@@ -1,10 +1,10 @@
 //! What a port is and does: state, counters, the management information base of its link.
 
 use super::{Kernel, uapi};
-use crate::{ChannelInfo, Error, MessageCounters, PortInfo, Result, TimeCodeInfo, TimeCodeValue};
+use crate::{Error, Result};
 use spfe_contract::{MIB_ITEMS, MibAccess, MibItem, PortKind, PortState, Status};
-use spfe_net::exact::mib::{LinkCommand, MibEntry};
-use spfe_net::{LinkModel, LinkRate, Peer};
+use spfe_host::port::{ChannelInfo, MessageCounters, PortInfo, TimeCodeInfo, TimeCodeValue};
+use spfe_host::{LinkCommand, LinkModel, LinkRate, MibEntry, Peer};
 
 /// Most elements an item of a management information base has: virtual channels of a port.
 const MIB_ELEMENTS: usize = spfe_contract::VC_MAX as usize;

@@ -8,9 +8,7 @@
 use super::{Kernel, Place, flush, uapi};
 use crate::Result;
 use spfe_contract::{QueueState, Status};
-use spfe_device::memory::Address;
-use spfe_net::network::QueueRequest;
-use spfe_net::os::SharedMemory;
+use spfe_host::{Address, QueueRequest, SharedMemory};
 use spfe_ring::{DeviceLine, Ring};
 use std::ptr::NonNull;
 

@@ -1,0 +1,139 @@
+//! Errors of the library and of a control plane.
+
+use serde::{Deserialize, Serialize};
+use spfe_contract::{Status, StatusClass};
+use std::io;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The deadline passed first. Nothing was consumed; waiting again goes on where this ended.
+    #[error("timed out: {0}")]
+    TimedOut(&'static str),
+    /// A `Canceller` ended the wait. Nothing was consumed; waiting again goes on where this
+    /// ended.
+    #[error("cancelled: {0}")]
+    Cancelled(&'static str),
+    /// A device name is not one: nothing was looked for. (A well-formed name of a device that is not
+    /// there is NOT_FOUND or DEVICE_GONE.)
+    #[error("device '{name}': {what}")]
+    Name {
+        /// The name.
+        name: String,
+        /// What is wrong with it, and the grammar of names.
+        what: String,
+    },
+    /// The device, the control plane or the contract says no.
+    #[error("{what} ({})", .status.name())]
+    Device {
+        /// The contract's status: local, remote, link or usage fault.
+        status: Status,
+        /// Object, value, limit, and what to do.
+        what: String,
+    },
+    /// The operating system says no.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Its answer.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// An error with a status of the contract.
+    pub fn device(status: Status, what: impl Into<String>) -> Self {
+        Self::Device { status, what: what.into() }
+    }
+
+    /// An error of the operating system.
+    pub fn io(what: impl Into<String>, source: io::Error) -> Self {
+        Self::Io { what: what.into(), source }
+    }
+
+    /// The contract's status, if it has one. A malformed name is a BAD_FIELD, a wait that was ended
+    /// CANCELLED.
+    pub fn status(&self) -> Option<Status> {
+        match self {
+            Self::Device { status, .. } => Some(*status),
+            Self::Name { .. } => Some(Status::BadField),
+            Self::Cancelled(_) => Some(Status::Cancelled),
+            Self::TimedOut(_) | Self::Io { .. } => None,
+        }
+    }
+
+    /// Whose fault it was.
+    pub fn class(&self) -> StatusClass {
+        self.status().map_or(StatusClass::Local, Status::class)
+    }
+
+    /// Whether it is a deadline that passed.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::TimedOut(_))
+    }
+
+    /// Whether a `Canceller` ended the wait.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled(_))
+    }
+
+    /// The Linux errno that says the same.
+    pub fn errno(&self) -> i32 {
+        match self {
+            Self::TimedOut(_) => libc::ETIMEDOUT,
+            Self::Device { status, .. } => status.errno(),
+            Self::Name { .. } => Status::BadField.errno(),
+            Self::Cancelled(_) => Status::Cancelled.errno(),
+            Self::Io { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
+        }
+    }
+}
+
+impl From<ControlError> for Error {
+    fn from(error: ControlError) -> Self {
+        Self::Device { status: error.status(), what: error.what }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(source: io::Error) -> Self {
+        Self::Io { what: "operating system".into(), source }
+    }
+}
+
+/// A result of the library.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong in the control plane: the status and a sentence with object, value and limit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[error("{what} ({})", self.status().name())]
+pub struct ControlError {
+    code: u8,
+    /// Object, value, limit, and what to do.
+    pub what: String,
+}
+
+impl ControlError {
+    /// An error with its status.
+    pub fn new(status: Status, what: impl Into<String>) -> Self {
+        Self { code: status.raw(), what: what.into() }
+    }
+
+    /// The contract's status.
+    pub fn status(&self) -> Status {
+        Status::from_raw(self.code).unwrap_or(Status::BadField)
+    }
+}
+
+impl From<std::io::Error> for ControlError {
+    fn from(error: std::io::Error) -> Self {
+        use std::io::ErrorKind;
+        let status = match error.kind() {
+            ErrorKind::OutOfMemory => Status::NoResources,
+            ErrorKind::InvalidInput | ErrorKind::InvalidData => Status::BadField,
+            _ => Status::NoResources,
+        };
+        Self::new(status, error.to_string())
+    }
+}

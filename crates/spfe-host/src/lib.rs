@@ -1,0 +1,36 @@
+//! What a host needs to talk to any spfe device.
+//!
+//! The library, the session protocol and every soft device build on this crate; it depends on the
+//! contract and the ring algorithms only.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`backend`] | the trait [`Backend`]: how the library reaches a device |
+//! | [`queue`] | [`QueueRequest`]: which queue a client opens, and how |
+//! | [`port`] | state and counters of a port |
+//! | [`mib`] | entries of a port's management information base, commands to its link |
+//! | [`topology`] | endpoints, links and instruments of a virtual network, and their text forms |
+//! | [`clock`] | real and virtual time |
+//! | [`doorbell`] | the word a sleeping soft device waits on |
+//! | [`os`] | shared memory, futexes, `membarrier`, sleeping |
+//! | [`error`] | errors of the library and of a control plane |
+
+pub mod backend;
+pub mod clock;
+pub mod doorbell;
+pub mod error;
+pub mod mib;
+pub mod os;
+pub mod port;
+pub mod queue;
+pub mod topology;
+
+pub use backend::{Attachment, Backend, DeviceInfo};
+pub use clock::Clock;
+pub use error::{ControlError, Error, Result};
+pub use mib::{LinkCommand, MibEntry, MibFault, MibValue};
+pub use os::SharedMemory;
+pub use port::PortInfo;
+pub use queue::QueueRequest;
+pub use spfe_contract::{Address, RegionKey};
+pub use topology::{Link, LinkModel, LinkRate, Mode, Peer, Topology};

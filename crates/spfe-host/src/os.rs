@@ -1,0 +1,352 @@
+//! What the network needs of Linux: shared memory, futexes, `membarrier`, time.
+
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{
+    MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create,
+};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use spfe_ring::sync::{AtomicU32, FenceMode, fence_mode, set_fence_mode};
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
+use std::time::Duration;
+
+/// Shared memory that cannot shrink under its users, mapped into this process.
+#[derive(Debug)]
+pub struct SharedMemory {
+    fd: OwnedFd,
+    base: NonNull<u8>,
+    size: usize,
+    /// Mappings it is made of, where it is made of several.
+    pieces: AtomicUsize,
+}
+
+// SAFETY: a mapping has no thread affinity; users synchronise through atomics.
+unsafe impl Send for SharedMemory {}
+// SAFETY: as above.
+unsafe impl Sync for SharedMemory {}
+
+/// Seals a region must have: nobody can make a mapping of it fault by shrinking it.
+const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
+
+/// Reserved room: nothing is there, and nothing is set aside for it.
+const EMPTY: MapFlags = MapFlags::PRIVATE.union(MapFlags::NORESERVE);
+
+/// Pieces of all memory of this process.
+static PIECES: AtomicUsize = AtomicUsize::new(0);
+
+/// Most pieces at a time: half of the mappings the kernel lets a process have.
+fn pieces_max() -> usize {
+    static MAX: OnceLock<usize> = OnceLock::new();
+    *MAX.get_or_init(|| {
+        let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap_or_default();
+        text.trim().parse().unwrap_or(65_530usize) / 2
+    })
+}
+
+impl SharedMemory {
+    /// New zeroed memory of `size` bytes (rounded up to whole pages), every page present.
+    pub fn create(name: &str, size: usize) -> io::Result<Self> {
+        let page = rustix::param::page_size();
+        let size = size.max(1).checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let fd = memfd_create(name, flags)?;
+        ftruncate(&fd, size as u64)?;
+        fcntl_add_seals(&fd, SEALS | SealFlags::SEAL)?;
+        Self::map(fd, size, MapFlags::POPULATE)
+    }
+
+    /// Maps memory somebody else made. Refuses a file that could shrink, or that is shorter than
+    /// `size`: either could make this process fault later. The time it takes does not depend on the
+    /// size: pages are mapped when they are touched, or by [`SharedMemory::populate`].
+    pub fn open(fd: OwnedFd, size: usize) -> io::Result<Self> {
+        let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what);
+        let seals = fcntl_get_seals(&fd)
+            .map_err(|_| invalid("not a memfd: regions must be sealed shared memory"))?;
+        if !seals.contains(SealFlags::SHRINK) {
+            return Err(invalid("memory is not sealed against shrinking (F_SEAL_SHRINK)"));
+        }
+        let actual = rustix::fs::fstat(&fd)?.st_size as u64;
+        if size == 0 || size as u64 > actual {
+            return Err(invalid("region is longer than its memory"));
+        }
+        Self::map(fd, size, MapFlags::empty())
+    }
+
+    /// Maps memory of a device driver's at an offset of its file.
+    pub fn of_device(device: &OwnedFd, offset: u64, size: usize, write: bool) -> io::Result<Self> {
+        let write = if write { ProtFlags::WRITE } else { ProtFlags::empty() };
+        let fd = device.try_clone()?;
+        Self::map_at(fd, offset, size, ProtFlags::READ | write, MapFlags::empty())
+    }
+
+    fn map(fd: OwnedFd, size: usize, flags: MapFlags) -> io::Result<Self> {
+        Self::map_at(fd, 0, size, ProtFlags::READ | ProtFlags::WRITE, flags)
+    }
+
+    fn map_at(
+        fd: OwnedFd,
+        offset: u64,
+        size: usize,
+        prot: ProtFlags,
+        flags: MapFlags,
+    ) -> io::Result<Self> {
+        let flags = MapFlags::SHARED | flags;
+        // SAFETY: a fresh mapping at an address the kernel chooses.
+        let base = unsafe { mmap(std::ptr::null_mut(), size, prot, flags, &fd, offset) }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { fd, base, size, pieces: AtomicUsize::new(0) })
+    }
+
+    /// Maps the pages of up to `bytes` bytes from `from` (a multiple of the page size) that exist,
+    /// so that the first access to them is no page fault. Makes no pages: that is for who made the
+    /// memory, and costs whoever does it. Returns where to go on; the size when done.
+    pub fn populate(&self, from: usize, bytes: usize) -> usize {
+        let page = rustix::param::page_size();
+        let end = from.saturating_add(bytes.next_multiple_of(page)).min(self.size);
+        if from >= end {
+            return self.size;
+        }
+        let mut present = vec![0u8; (end - from).div_ceil(page)];
+        let at = self.base.as_ptr().wrapping_add(from);
+        // SAFETY: inside the mapping, and a byte of `present` for each page.
+        let known = unsafe { libc::mincore(at.cast(), end - from, present.as_mut_ptr()) } == 0;
+        let mut first = 0;
+        for run in present.chunk_by(|a, b| a & 1 == b & 1) {
+            if known && run[0] & 1 == 1 {
+                let at = at.wrapping_add(first * page);
+                let advice = Advice::LinuxPopulateWrite;
+                // SAFETY: inside the mapping; contents do not change. Older systems refuse, and
+                // fault later.
+                let _ = unsafe { madvise(at.cast(), run.len() * page, advice) };
+            }
+            first += run.len();
+        }
+        end
+    }
+
+    /// Room for memory that lies in pieces in files of others: reads as zero until
+    /// [`SharedMemory::place`] puts a piece there. There is nothing to pass to other processes.
+    pub fn reserve(size: usize) -> io::Result<Self> {
+        let page = rustix::param::page_size();
+        let size = size.max(1).checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
+        let fd = memfd_create("spfe-pieces", MemfdFlags::CLOEXEC)?;
+        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, EMPTY);
+        // SAFETY: a fresh mapping at an address the kernel chooses.
+        let base = unsafe { mmap_anonymous(std::ptr::null_mut(), size, prot, flags) }?;
+        let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { fd, base, size, pieces: AtomicUsize::new(0) })
+    }
+
+    /// Puts `bytes` bytes of a file at an offset of reserved room; all of them multiples of the
+    /// page size. The file must not shrink below them.
+    ///
+    /// # Errors
+    /// `InvalidInput` past the end of the room; `OutOfMemory` if the process has no mappings left.
+    pub fn place(
+        &self,
+        at: usize,
+        file: BorrowedFd<'_>,
+        offset: u64,
+        bytes: usize,
+        writable: bool,
+    ) -> io::Result<()> {
+        if at.checked_add(bytes).is_none_or(|end| end > self.size) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // Counted first: what fails is given back with the rest.
+        self.pieces.fetch_add(1, Ordering::Relaxed);
+        if PIECES.fetch_add(1, Ordering::Relaxed) >= pieces_max() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        let write = if writable { ProtFlags::WRITE } else { ProtFlags::empty() };
+        let (prot, flags) = (ProtFlags::READ | write, MapFlags::SHARED | MapFlags::FIXED);
+        let place = self.base.as_ptr().wrapping_add(at).cast();
+        // SAFETY: inside our own mapping; who uses it uses atomics and raw copies, for which
+        // different contents are as if another process had written them.
+        unsafe { mmap(place, bytes, prot, flags, file, offset) }?;
+        Ok(())
+    }
+
+    /// Takes all pieces away again: zeroes are in their place. When it returns, no thread of this
+    /// process can reach what was there.
+    pub fn take_away(&self) -> io::Result<()> {
+        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, EMPTY | MapFlags::FIXED);
+        // SAFETY: our own mapping as a whole; otherwise as for `place`.
+        unsafe { mmap_anonymous(self.base.as_ptr().cast(), self.size, prot, flags) }?;
+        PIECES.fetch_sub(self.pieces.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// First byte.
+    pub fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Bytes mapped.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The descriptor, to pass to another process.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours; whoever holds pointers into it holds the owner too.
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.size) };
+        PIECES.fetch_sub(*self.pieces.get_mut(), Ordering::Relaxed);
+    }
+}
+
+/// Nanoseconds of CLOCK_MONOTONIC, the time base of every process on the machine.
+#[inline]
+pub fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Nanoseconds of processor time the calling thread has used.
+pub fn thread_cpu_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Sleeps while the word is `value`, at most until `deadline_ns` (CLOCK_MONOTONIC). Works across
+/// processes. Returns early for any reason; the caller looks again.
+pub fn futex_wait(word: &AtomicU32, value: u32, deadline_ns: Option<u64>) {
+    let timeout = deadline_ns.map(|at| libc::timespec {
+        tv_sec: (at / 1_000_000_000) as libc::time_t,
+        tv_nsec: (at % 1_000_000_000) as libc::c_long,
+    });
+    let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let op = libc::FUTEX_WAIT_BITSET;
+    let word = std::ptr::from_ref(word).cast::<u32>();
+    // SAFETY: the word is mapped for as long as the reference lives; the timeout outlives the call.
+    unsafe {
+        libc::syscall(libc::SYS_futex, word, op, value, timeout, std::ptr::null::<u32>(), !0u32)
+    };
+}
+
+/// Wakes everybody who sleeps on the word.
+pub fn futex_wake(word: &AtomicU32) {
+    let word = std::ptr::from_ref(word).cast::<u32>();
+    // SAFETY: the word is mapped for as long as the reference lives.
+    unsafe { libc::syscall(libc::SYS_futex, word, libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Sleeps until `deadline_ns` (CLOCK_MONOTONIC).
+pub fn sleep_until(deadline_ns: u64) {
+    let at = libc::timespec {
+        tv_sec: (deadline_ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (deadline_ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: the time outlives the call.
+    unsafe {
+        libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &at, std::ptr::null_mut())
+    };
+}
+
+const MEMBARRIER_GLOBAL_EXPEDITED: libc::c_int = 1 << 1;
+const MEMBARRIER_REGISTER_GLOBAL_EXPEDITED: libc::c_int = 1 << 2;
+
+fn membarrier(command: libc::c_int) -> bool {
+    // SAFETY: no memory is passed.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// Makes this process take part in asymmetric barriers; falls back to fences where the kernel has
+/// none. Every process that maps a network calls it before it touches a ring.
+pub fn join_barriers() {
+    static JOINED: Once = Once::new();
+    JOINED.call_once(|| {
+        if membarrier(MEMBARRIER_REGISTER_GLOBAL_EXPEDITED) {
+            set_fence_mode(FenceMode::Asymmetric);
+        }
+    });
+}
+
+/// From now on hosts on the far side of a bus use this process's rings: no `membarrier` reaches
+/// them. Processes of this machine are reached as before.
+pub fn join_bus() {
+    join_barriers();
+    if fence_mode() == FenceMode::Asymmetric {
+        set_fence_mode(FenceMode::Bus);
+    }
+}
+
+/// The heavy side of the barrier pair: a fence on every thread of every process that joined.
+pub fn heavy_barrier() {
+    let forced = fence_mode() != FenceMode::Full && membarrier(MEMBARRIER_GLOBAL_EXPEDITED);
+    if !forced || fence_mode() == FenceMode::Bus {
+        spfe_ring::sync::full_fence();
+    }
+}
+
+/// A duration as saturating nanoseconds.
+pub fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_could_shrink_is_refused() {
+        let fd = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
+        ftruncate(&fd, 8192).unwrap();
+        let error = SharedMemory::open(fd, 4096).unwrap_err();
+        assert!(error.to_string().contains("F_SEAL_SHRINK"), "{error}");
+    }
+
+    #[test]
+    fn memory_shorter_than_said_is_refused() {
+        let memory = SharedMemory::create("t", 4096).unwrap();
+        let fd = memory.fd().try_clone_to_owned().unwrap();
+        let error = SharedMemory::open(fd, 4097).unwrap_err();
+        assert!(error.to_string().contains("longer"), "{error}");
+    }
+
+    /// KiB of a mapping that this process has pages of.
+    fn mapped_kib(memory: &SharedMemory) -> usize {
+        let start = format!("{:x}-", memory.base().as_ptr() as usize);
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let lines = maps.lines().skip_while(|line| !line.starts_with(&start));
+        let rss = lines.into_iter().find_map(|line| line.strip_prefix("Rss:")).unwrap();
+        rss.trim_end_matches("kB").trim().parse().unwrap()
+    }
+
+    #[test]
+    fn populating_maps_what_is_there_and_makes_nothing() {
+        let page = rustix::param::page_size();
+        let fd = memfd_create("t", MemfdFlags::ALLOW_SEALING).unwrap();
+        ftruncate(&fd, 64 * page as u64).unwrap();
+        fcntl_add_seals(&fd, SEALS).unwrap();
+        for number in [0, 1, 30, 63] {
+            rustix::io::pwrite(&fd, b"x", number * page as u64).unwrap();
+        }
+        let blocks = || rustix::fs::fstat(&fd).unwrap().st_blocks as usize;
+        let before = blocks();
+        let memory = SharedMemory::open(fd.try_clone().unwrap(), 64 * page).unwrap();
+        assert_eq!(mapped_kib(&memory), 0, "opening maps no page");
+        assert_eq!(memory.populate(0, 16 * page), 16 * page);
+        assert_eq!(mapped_kib(&memory), 2 * page / 1024);
+        assert_eq!(memory.populate(16 * page, usize::MAX / 2), 64 * page);
+        assert_eq!(mapped_kib(&memory), 4 * page / 1024);
+        assert_eq!(memory.populate(64 * page, page), 64 * page);
+        assert_eq!((before * 512, blocks()), (4 * page, before));
+    }
+
+    #[test]
+    fn a_futex_wait_ends_at_its_deadline() {
+        let word = AtomicU32::new(7);
+        let deadline = now_ns() + 1_000_000;
+        futex_wait(&word, 7, Some(deadline));
+        assert!(now_ns() >= deadline);
+    }
+}

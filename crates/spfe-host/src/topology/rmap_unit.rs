@@ -1,0 +1,215 @@
+//! What an RMAP instrument is, and its text form.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Bytes of a word: accesses to a single address are in whole words.
+pub const WORD_BYTES: usize = 4;
+/// The most memory, in bytes.
+const BYTES_MAX: u64 = 1 << 32;
+const BYTES_DEFAULT: u64 = 1 << 20;
+/// Greatest address of RMAP: 40 bits.
+pub const RMAP_ADDRESS_MAX: u64 = (1 << 40) - 1;
+/// Logical address of a target unless said otherwise (ECSS-E-ST-50-52C).
+pub const RMAP_LOGICAL_ADDRESS: u8 = 254;
+
+/// Which commands a target allows; the others get status 10.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allow {
+    /// Read.
+    pub read: bool,
+    /// Write.
+    pub write: bool,
+    /// Read-modify-write.
+    pub modify: bool,
+}
+
+impl Allow {
+    /// All of them.
+    pub const ALL: Self = Self { read: true, write: true, modify: true };
+}
+
+impl FromStr for Allow {
+    type Err = String;
+
+    /// Some of the letters `r` (read), `w` (write), `m` (read-modify-write).
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut allow = Self { read: false, write: false, modify: false };
+        for letter in text.chars() {
+            *match letter {
+                'r' => &mut allow.read,
+                'w' => &mut allow.write,
+                'm' => &mut allow.modify,
+                _ => return Err(format!("allow '{text}': some of r, w, m allowed")),
+            } = true;
+        }
+        Ok(allow)
+    }
+}
+
+impl fmt::Display for Allow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letters = [(self.read, "r"), (self.write, "w"), (self.modify, "m")];
+        letters.iter().filter(|(on, _)| *on).try_for_each(|(_, letter)| f.write_str(letter))
+    }
+}
+
+/// A memory behind an RMAP target.
+///
+/// ```
+/// use spfe_host::topology::RmapUnit;
+/// let unit: RmapUnit = "64K:base=0x40000000:key=0x20:logical=0x42:allow=rw".parse()?;
+/// assert_eq!((unit.bytes, unit.base, unit.key), (65536, 0x4000_0000, Some(0x20)));
+/// assert_eq!("1M".parse::<RmapUnit>()?, RmapUnit::default());
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RmapUnit {
+    /// Bytes, 1 to 4 GiB.
+    pub bytes: u64,
+    /// Address of the first one, 40 bits: extended address and address.
+    pub base: u64,
+    /// The key it wants; any will do without one.
+    pub key: Option<u8>,
+    /// Its logical address.
+    pub logical_address: u8,
+    /// Which commands it allows.
+    pub allow: Allow,
+}
+
+impl Default for RmapUnit {
+    fn default() -> Self {
+        Self {
+            bytes: BYTES_DEFAULT,
+            base: 0,
+            key: None,
+            logical_address: RMAP_LOGICAL_ADDRESS,
+            allow: Allow::ALL,
+        }
+    }
+}
+
+impl RmapUnit {
+    /// Says what is wrong with it, if anything: object, value, limit.
+    pub fn check(&self) -> Result<(), String> {
+        if self.bytes == 0 || self.bytes > BYTES_MAX {
+            return Err(format!("RMAP memory of {} bytes: 1 to 4G allowed", self.bytes));
+        }
+        if self.base > RMAP_ADDRESS_MAX || self.base + self.bytes - 1 > RMAP_ADDRESS_MAX {
+            let (base, bytes) = (self.base, self.bytes);
+            return Err(format!(
+                "RMAP memory of {bytes} bytes at {base:#x}: it ends at {RMAP_ADDRESS_MAX:#x} at most"
+            ));
+        }
+        if self.logical_address < 32 || self.logical_address == 255 {
+            let address = self.logical_address;
+            return Err(format!("logical address {address}: 32 to 254 allowed"));
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for RmapUnit {
+    type Err = String;
+
+    /// `[BYTES][:base=ADDRESS][:key=KEY][:logical=ADDRESS][:allow=rwm]`; numbers are decimal or
+    /// start with `0x`, bytes may end with K, M or G.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut unit = Self::default();
+        let mut parts = text.split(':');
+        if let Some(bytes) = parts.next().filter(|bytes| !bytes.is_empty()) {
+            let bad = || format!("RMAP memory of '{bytes}': bytes such as 65536, 64K or 1M");
+            unit.bytes = size(bytes).ok_or_else(bad)?;
+        }
+        for part in parts {
+            let bad = || {
+                format!(
+                    "RMAP target '{part}': base=ADDRESS, key=KEY, logical=ADDRESS or allow=rwm, \
+                     numbers as 32 or 0x20"
+                )
+            };
+            let (name, value) = part.split_once('=').ok_or_else(bad)?;
+            match name {
+                "base" => unit.base = number(value).ok_or_else(bad)?,
+                "key" => unit.key = Some(byte(value).ok_or_else(bad)?),
+                "logical" => unit.logical_address = byte(value).ok_or_else(bad)?,
+                "allow" => unit.allow = value.parse()?,
+                _ => return Err(bad()),
+            }
+        }
+        unit.check()?;
+        Ok(unit)
+    }
+}
+
+impl fmt::Display for RmapUnit {
+    /// In words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bytes, base, logical_address, allow, .. } = self;
+        write!(f, "RMAP target {logical_address:#04x} with {bytes} bytes at {base:#x}, {allow}")?;
+        match self.key {
+            Some(key) => write!(f, ", key {key:#04x}"),
+            None => Ok(()),
+        }
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    let (digits, radix) = match text.strip_prefix("0x") {
+        Some(digits) => (digits, 16),
+        None => (text, 10),
+    };
+    if digits.starts_with('+') {
+        return None;
+    }
+    u64::from_str_radix(digits, radix).ok()
+}
+
+fn byte(text: &str) -> Option<u8> {
+    number(text).and_then(|value| u8::try_from(value).ok())
+}
+
+fn size(text: &str) -> Option<u64> {
+    let (digits, shift) = match text.char_indices().last() {
+        Some((end, 'K' | 'k')) => (&text[..end], 10),
+        Some((end, 'M' | 'm')) => (&text[..end], 20),
+        Some((end, 'G' | 'g')) => (&text[..end], 30),
+        _ => (text, 0),
+    };
+    number(digits)?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms() {
+        let unit: RmapUnit = "4G:base=0xff00000000:key=0:logical=32:allow=r".parse().unwrap();
+        let allow = Allow { read: true, write: false, modify: false };
+        let expected =
+            RmapUnit { bytes: 1 << 32, base: 0xff << 32, key: Some(0), logical_address: 32, allow };
+        assert_eq!(unit, expected);
+        let words = "RMAP target 0x20 with 4294967296 bytes at 0xff00000000, r, key 0x00";
+        assert_eq!(unit.to_string(), words);
+        assert_eq!("".parse::<RmapUnit>().unwrap(), RmapUnit::default());
+        for (text, words) in [
+            ("x", "bytes such as"),
+            ("0", "1 to 4G"),
+            ("5G", "1 to 4G"),
+            ("99999999999999999999G", "bytes such as"),
+            ("4K:base=0xffffffffff", "ends at 0xffffffffff"),
+            ("4K:base=0xffffffffffffffff", "ends at"),
+            ("4K:key=256", "key=KEY"),
+            ("4K:key", "key=KEY"),
+            ("4K:colour=1", "key=KEY"),
+            ("4K:key=+1", "key=KEY"),
+            ("4K:logical=31", "32 to 254"),
+            ("4K:allow=x", "some of r, w, m"),
+        ] {
+            let error = text.parse::<RmapUnit>().unwrap_err();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}

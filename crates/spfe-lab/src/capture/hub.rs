@@ -1,0 +1,449 @@
+//! All captures of a network, and what they are shown.
+
+use super::CaptureOptions;
+use super::buffer::{Buffer, Inlet};
+use spfe_capture::{CaptureSummary, Keep, WriterOptions};
+use spfe_contract::{EndMarker, Message, MessageKind, Status, message_flags};
+use spfe_device::observer::{Delivery, DeliveryObserver};
+use spfe_host::topology::Port;
+use spfe_host::{ControlError as Error, LinkRate, Peer, Topology};
+use spfe_link::Word;
+use spfe_link::datalink::LinkBroadcast;
+use spfe_link::network::DiscardedPacket;
+use spfe_link::spacewire::{BroadcastCode, SpaceWireCharacter};
+use spfe_link::word::k;
+use spfe_plane::links::LinkObserver;
+use spfe_proto::PacketEnd;
+use spfe_sim::link::{Event, Observer, Side};
+use spfe_sim::recorder::{Recorder, Wanted, Wiring};
+use spfe_sim::time::{NS, Ps};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Captures of a network at a time.
+pub const CAPTURES_MAX: usize = 8;
+/// Bytes of a packet that are looked at: more than any has.
+const SHOWN: usize = 17 << 20;
+
+/// An end of a link, as captures number them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkEnd {
+    /// Link.
+    pub link: u32,
+    /// End.
+    pub side: Side,
+}
+
+/// The times of a network at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// Of the exact links.
+    pub exact_ps: Ps,
+    /// Of the clock.
+    pub clock_ns: u64,
+    /// Of the day, since 1970; none in virtual time.
+    pub day: Option<Duration>,
+}
+
+/// Captures, and the links they can be of.
+pub struct Hub {
+    links: Vec<Wiring>,
+    /// The end of the link at each port of each endpoint.
+    ends: Vec<Vec<Option<LinkEnd>>>,
+    active: AtomicBool,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    live: Vec<Live>,
+    /// Packets that have come in part, by link, end that receives, and virtual channel.
+    open: BTreeMap<(u32, Side, u8), Open>,
+    /// What became of captures that ended by themselves.
+    ended: BTreeMap<u32, CaptureSummary>,
+    next: u32,
+}
+
+#[derive(Default)]
+struct Open {
+    bytes: Vec<u8>,
+    /// Its beginning was not seen.
+    headless: bool,
+}
+
+struct Live {
+    id: u32,
+    recorder: Recorder<Inlet>,
+    buffer: Arc<Buffer>,
+    chosen: Vec<bool>,
+    words: bool,
+    packets_left: Option<u64>,
+    /// What makes times of the capture of times of exact links, and of the clock; modulo 2^64.
+    shift_ps: [Ps; 2],
+}
+
+/// Which time a record has.
+#[derive(Clone, Copy)]
+enum Of {
+    Exact,
+    Clock,
+}
+
+impl Hub {
+    /// For the links of a network: `links` are its exact links, and `end_of` says at which end of
+    /// which of them a port is.
+    pub fn new(
+        topology: &Topology,
+        mut links: Vec<Wiring>,
+        end_of: impl Fn(u32, u32) -> Option<LinkEnd>,
+    ) -> Arc<Self> {
+        let mut ends: Vec<Vec<Option<LinkEnd>>> =
+            topology.endpoints.iter().map(|ports| vec![None; ports.len()]).collect();
+        for (e, ports) in topology.endpoints.iter().enumerate() {
+            for (p, port) in ports.iter().enumerate() {
+                let number = links.len() as u32;
+                if port.is_exact() {
+                    ends[e][p] = end_of(e as u32, p as u32);
+                } else if ends[e][p].is_none()
+                    && let Some(far) = far(port)
+                {
+                    links.push(wiring(&format!("{e}.{p}"), &far, port));
+                    ends[e][p] = Some(LinkEnd { link: number, side: Side::A });
+                    if let Some((endpoint, other)) = port.joined()
+                        && (endpoint as usize, other as usize) != (e, p)
+                    {
+                        let end = LinkEnd { link: number, side: Side::B };
+                        ends[endpoint as usize][other as usize] = Some(end);
+                    }
+                }
+            }
+        }
+        let (active, inner) = (AtomicBool::new(false), Mutex::default());
+        Arc::new(Self { links, ends, active, inner })
+    }
+
+    /// Whether anybody looks on.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire)
+    }
+
+    /// Names of the links.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.links.iter().map(|link| &*link.name)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shows something to all captures.
+    pub fn look(&self) -> Look<'_> {
+        Look(self.lock())
+    }
+
+    /// Another capture: its number.
+    pub fn begin(
+        &self,
+        options: &CaptureOptions,
+        buffer: &Arc<Buffer>,
+        now: Now,
+    ) -> Result<u32, Error> {
+        let known = |name: &&String| self.names().any(|link| link == name.as_str());
+        if let Some(name) = options.links.iter().find(|name| !known(name)) {
+            let names: Vec<_> = self.names().collect();
+            let what = format!("link '{name}': this network has {}", names.join(", "));
+            return Err(Error::new(Status::NotFound, what));
+        }
+        let mut inner = self.lock();
+        if inner.live.len() >= CAPTURES_MAX {
+            let what = format!("{CAPTURES_MAX} captures are under way, the most there can be");
+            return Err(Error::new(Status::Busy, what));
+        }
+        let failed = |error| Error::new(Status::NoResources, format!("capture: {error}"));
+        let wanted = Wanted { packets: true, messages: true, events: true, links: &options.links };
+        let day = now.day.unwrap_or_default();
+        let file = WriterOptions {
+            keep: Keep::First(0),
+            comment: "live",
+            start_s: day.as_secs() as i64,
+            ..WriterOptions::default()
+        };
+        let inlet = Inlet(buffer.clone());
+        let recorder = Recorder::of_links(inlet, &self.links, wanted, &file).map_err(failed)?;
+        let sub_second = u64::from(day.subsec_nanos()) * NS;
+        let shift = |zero: Ps| now.day.map_or(0, |_| sub_second.wrapping_sub(zero));
+        inner.next += 1;
+        let id = inner.next;
+        let chosen = |link: &Wiring| options.links.is_empty() || options.links.contains(&link.name);
+        inner.live.push(Live {
+            id,
+            recorder,
+            buffer: buffer.clone(),
+            chosen: self.links.iter().map(chosen).collect(),
+            words: options.words,
+            packets_left: options.packets,
+            shift_ps: [shift(now.exact_ps), shift(now.clock_ns.wrapping_mul(NS))],
+        });
+        self.active.store(true, Ordering::Release);
+        Ok(id)
+    }
+
+    /// Ends a capture: what became of its records.
+    pub fn end(&self, id: u32) -> CaptureSummary {
+        let mut inner = self.lock();
+        if let Some(index) = inner.live.iter().position(|live| live.id == id) {
+            inner.end(index);
+        }
+        if inner.live.is_empty() {
+            self.active.store(false, Ordering::Release);
+            inner.open.clear();
+        }
+        inner.ended.remove(&id).unwrap_or_default()
+    }
+
+    /// Links whose words somebody wants, by number.
+    pub fn words(&self) -> Vec<bool> {
+        let inner = self.lock();
+        let wants = |link| inner.live.iter().any(|live| live.words && live.chosen[link]);
+        (0..self.links.len()).map(wants).collect()
+    }
+
+    fn end_at(&self, endpoint: u32, port: u32) -> Option<LinkEnd> {
+        *self.ends.get(endpoint as usize)?.get(port as usize)?
+    }
+}
+
+impl LinkObserver for Hub {
+    fn tap(
+        self: Arc<Self>,
+        endpoint: u32,
+        port: u32,
+        vc: u32,
+        out: bool,
+    ) -> Option<DeliveryObserver> {
+        let LinkEnd { link, side } = self.end_at(endpoint, port).filter(|_| self.is_active())?;
+        let side = if out { side.other() } else { side };
+        Some(Box::new(move |seen| self.look().part(link, side, vc as u8, seen)))
+    }
+
+    fn message_tap(
+        self: Arc<Self>,
+        endpoint: u32,
+        port: u32,
+    ) -> Option<spfe_device::message::MessageObserver> {
+        let LinkEnd { link, side } = self.end_at(endpoint, port).filter(|_| self.is_active())?;
+        Some(Box::new(move |now_ns, message| {
+            self.look().message(now_ns, LinkEnd { link, side: side.other() }, message);
+        }))
+    }
+}
+
+/// What a packet-level port's link has at its other end.
+fn far(port: &Port) -> Option<String> {
+    Some(match port.peer {
+        Peer::None | Peer::Network => return None,
+        Peer::Port { endpoint, port } => format!("{endpoint}.{port}"),
+        Peer::Sink { .. } => "sink".to_owned(),
+        Peer::Generator { .. } => "generator".to_owned(),
+        Peer::Echo => "echo".to_owned(),
+        Peer::Rmap(_) => "rmap".to_owned(),
+    })
+}
+
+/// A link of a topology.
+pub fn wiring(near: &str, far: &str, port: &Port) -> Wiring {
+    let (lanes, mbps) = match port.rate {
+        LinkRate::SpaceFibre { lanes, mbps } => (lanes as u8, mbps),
+        LinkRate::SpaceWire { mbps } => (1, mbps),
+        LinkRate::Unlimited => (1, 0),
+    };
+    Wiring {
+        name: format!("{near}-{far}"),
+        ends: [near.to_owned(), far.to_owned()],
+        spacewire: port.space_wire,
+        lanes,
+        rate_bps: u64::from(mbps) * 1_000_000,
+        scrambled: !port.space_wire,
+    }
+}
+
+impl Inner {
+    fn end(&mut self, index: usize) {
+        let live = self.live.remove(index);
+        let summary = live.recorder.finish().map(|(_, summary)| summary).unwrap_or_default();
+        live.buffer.close();
+        self.ended.insert(live.id, summary);
+    }
+
+    fn each(&mut self, of: Of, at: Ps, mut show: impl FnMut(&mut Live, Ps)) {
+        for live in &mut self.live {
+            live.recorder.allow(live.buffer.room());
+            let at = at.wrapping_add(live.shift_ps[of as usize]);
+            show(live, at);
+        }
+    }
+
+    fn packet(
+        &mut self,
+        of: Of,
+        at: Ps,
+        (link, side, vc): (u32, Side, u8),
+        bytes: &[u8],
+        end: PacketEnd,
+    ) {
+        self.each(of, at, |live, at| {
+            if !live.chosen[link as usize] {
+                return;
+            }
+            live.recorder.packet(at, link, side, vc, bytes, end);
+            if let Some(left) = &mut live.packets_left {
+                *left = left.saturating_sub(1);
+            }
+        });
+        while let Some(index) = self.live.iter().position(|live| live.packets_left == Some(0)) {
+            self.end(index);
+        }
+    }
+
+    /// A part of a packet; `end` if it is the last.
+    fn part(
+        &mut self,
+        of: Of,
+        at: Ps,
+        place: (u32, Side, u8),
+        (continues, bytes): (bool, &[u8]),
+        end: Option<PacketEnd>,
+    ) {
+        let open = self
+            .open
+            .entry(place)
+            .or_insert_with(|| Open { bytes: Vec::new(), headless: continues });
+        if !continues {
+            open.bytes.clear();
+            open.headless = false;
+        }
+        if !open.headless && open.bytes.len() < SHOWN {
+            open.bytes.extend_from_slice(bytes);
+        }
+        let Some(end) = end else { return };
+        let Some(open) = self.open.remove(&place) else { return };
+        // An end marker alone is no packet.
+        if !open.headless && !open.bytes.is_empty() {
+            self.packet(of, at, place, &open.bytes, end);
+        }
+    }
+}
+
+/// All captures, shown something.
+pub struct Look<'a>(MutexGuard<'a, Inner>);
+
+impl Look<'_> {
+    /// A part of a packet came to the end of a packet-level link.
+    pub fn part(&mut self, link: u32, side: Side, vc: u8, seen: Delivery<'_>) {
+        let end = match seen.end {
+            EndMarker::None => None,
+            EndMarker::Eop => Some(PacketEnd::Eop),
+            EndMarker::Eep => Some(PacketEnd::Eep),
+        };
+        let at = seen.time_ns.wrapping_mul(NS);
+        self.0.part(Of::Clock, at, (link, side, vc), (seen.continues, seen.bytes), end);
+    }
+
+    /// A message came to the end of a packet-level link.
+    fn message(&mut self, now_ns: u64, to: LinkEnd, message: &Message) {
+        let LinkEnd { link, side } = to;
+        let at = now_ns.wrapping_mul(NS);
+        self.0.each(Of::Clock, at, |live, at| match MessageKind::from_raw(message.kind) {
+            Some(MessageKind::Broadcast) => {
+                let late = message.status & message_flags::LATE != 0;
+                let delayed = message.status & message_flags::DELAYED != 0;
+                let (channel, kind) = (message.channel, message.r#type);
+                let data = message.data.to_le_bytes();
+                let broadcast = LinkBroadcast { channel, kind, data, late, delayed };
+                live.recorder.broadcast(at, link, side, false, &broadcast);
+            }
+            Some(MessageKind::TimeCode) => {
+                live.recorder.code(at, link, side, false, BroadcastCode(message.data as u8));
+            }
+            None => {}
+        });
+    }
+
+    /// Words were taken from an exact link; `continues`: they go on with a packet.
+    pub fn words(
+        &mut self,
+        at: Ps,
+        end: LinkEnd,
+        vc: usize,
+        (mut continues, words): (bool, &[Word]),
+    ) {
+        let place = (end.link, end.side, vc as u8);
+        let mut bytes = Vec::with_capacity(4 * words.len());
+        for word in words {
+            for index in 0..4 {
+                let end = match (word.is_k(index), word.symbol(index)) {
+                    (false, byte) => {
+                        bytes.push(byte);
+                        continue;
+                    }
+                    (true, k::EOP) => PacketEnd::Eop,
+                    (true, k::EEP) => PacketEnd::Eep,
+                    _ => continue,
+                };
+                self.0.part(Of::Exact, at, place, (continues, &bytes), Some(end));
+                bytes.clear();
+                continues = false;
+            }
+        }
+        if !bytes.is_empty() {
+            self.0.part(Of::Exact, at, place, (continues, &bytes), None);
+        }
+    }
+}
+
+/// What happens on exact links.
+impl Observer for Look<'_> {
+    fn event(&mut self, at: Ps, link: u32, side: Side, event: Event) {
+        self.0.each(Of::Exact, at, |live, at| live.recorder.event(at, link, side, event));
+    }
+
+    fn word(&mut self, at: Ps, link: u32, side: Side, lane: u8, word: Option<Word>) {
+        self.0.each(Of::Exact, at, |live, at| {
+            if live.words && live.chosen[link as usize] {
+                live.recorder.word(at, link, side, lane, word);
+            }
+        });
+    }
+
+    fn character(&mut self, at: Ps, link: u32, side: Side, character: SpaceWireCharacter) {
+        self.0.each(Of::Exact, at, |live, at| {
+            if live.words && live.chosen[link as usize] {
+                live.recorder.character(at, link, side, character);
+            }
+        });
+    }
+
+    fn wants_packets(&self) -> bool {
+        true
+    }
+
+    fn packet(&mut self, at: Ps, link: u32, side: Side, channel: u8, bytes: &[u8], end: PacketEnd) {
+        self.0.packet(Of::Exact, at, (link, side, channel), bytes, end);
+    }
+
+    fn dropped(&mut self, at: Ps, router: u32, dropped: DiscardedPacket) {
+        self.0.each(Of::Exact, at, |live, at| live.recorder.dropped(at, router, dropped));
+    }
+
+    fn broadcast(&mut self, at: Ps, link: u32, side: Side, sent: bool, message: &LinkBroadcast) {
+        let show = |live: &mut Live, at| live.recorder.broadcast(at, link, side, sent, message);
+        self.0.each(Of::Exact, at, show);
+    }
+
+    fn code(&mut self, at: Ps, link: u32, side: Side, sent: bool, code: BroadcastCode) {
+        self.0.each(Of::Exact, at, |live, at| live.recorder.code(at, link, side, sent, code));
+    }
+}

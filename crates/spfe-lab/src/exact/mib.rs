@@ -1,0 +1,108 @@
+//! States, counters and items of the management information base of an exact link.
+
+use spfe_host::mib::items_of;
+use spfe_host::{MibEntry, MibFault};
+use spfe_link::mib::Error;
+use spfe_sim::link::{End, Event, Observer, Side};
+use spfe_sim::time::Ps;
+use std::collections::BTreeMap;
+
+/// What has been seen of an end of a link.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    lanes: BTreeMap<u8, &'static str>,
+    alignment: Option<(&'static str, u16, u16)>,
+    reset: Option<&'static str>,
+    recoveries: u64,
+    longest_ps: Ps,
+}
+
+/// Remembers what happens at the ends of links.
+#[derive(Debug, Default)]
+pub struct Watch {
+    ends: Vec<[Seen; 2]>,
+}
+
+impl Watch {
+    /// Looks at so many links.
+    pub fn new(links: usize) -> Self {
+        Self { ends: (0..links).map(|_| Default::default()).collect() }
+    }
+
+    /// What has been seen at an end.
+    pub fn entries(&self, link: usize, side: Side) -> Vec<MibEntry> {
+        let Some(seen) = self.ends.get(link).map(|ends| &ends[side as usize]) else {
+            return vec![];
+        };
+        let mut list = Vec::new();
+        for (lane, state) in &seen.lanes {
+            list.push(MibEntry::new("lane", "state", Some(u32::from(*lane)), *state));
+        }
+        if let Some((state, sending, receiving)) = seen.alignment {
+            list.push(MibEntry::new("multi-lane", "alignment", None, state));
+            list.push(MibEntry::new("multi-lane", "lanes sending", None, u64::from(sending)));
+            list.push(MibEntry::new("multi-lane", "lanes receiving", None, u64::from(receiving)));
+        }
+        if let Some(state) = seen.reset {
+            list.push(MibEntry::new("data link", "link reset state", None, state));
+        }
+        list.push(MibEntry::new("data link", "recoveries", None, seen.recoveries));
+        let longest = seen.longest_ps.div_ceil(1000);
+        list.push(MibEntry::new("data link", "longest recovery (ns)", None, longest));
+        list
+    }
+}
+
+impl Observer for Watch {
+    fn event(&mut self, _at: Ps, link: u32, side: Side, event: Event) {
+        let Some(seen) = self.ends.get_mut(link as usize).map(|ends| &mut ends[side as usize])
+        else {
+            return;
+        };
+        match event {
+            Event::LaneState { lane, state } => drop(seen.lanes.insert(lane, state)),
+            Event::Alignment { state, sending, receiving } => {
+                seen.alignment = Some((state, sending, receiving));
+            }
+            Event::LinkReset { state } => seen.reset = Some(state),
+            Event::Recovered { after_ps } => {
+                seen.recoveries += 1;
+                seen.longest_ps = seen.longest_ps.max(after_ps);
+            }
+            Event::Error { .. } | Event::Retry | Event::Fault { .. } | Event::Command(_) => {}
+            Event::Lasting { .. } | Event::CodeLost { .. } => {}
+        }
+    }
+}
+
+/// Counters and items of an end.
+pub fn of_end(end: &mut dyn End) -> Vec<MibEntry> {
+    let counters = end.counters();
+    let number = |name: &str, vc: usize, value: u64| {
+        MibEntry::new("data link", name, Some(vc as u32), value)
+    };
+    let mut list: Vec<_> = counters
+        .named
+        .iter()
+        .map(|(name, value)| MibEntry::new("data link", name, None, *value))
+        .collect();
+    for vc in 0..end.channels() {
+        for (name, words) in
+            [("words sent", &counters.sent_words), ("words received", &counters.received_words)]
+        {
+            list.extend(words.get(vc).map(|words| number(name, vc, *words)));
+        }
+    }
+    list.extend(items_of(|item, index| end.mib(item, index as usize).map_err(fault)));
+    list
+}
+
+/// Why an item cannot be read or set, as hosts are told.
+pub fn fault(error: Error) -> MibFault {
+    match error {
+        Error::Name | Error::Absent => MibFault::Absent,
+        Error::Index { count } => MibFault::Index { count },
+        Error::ReadOnly => MibFault::ReadOnly,
+        Error::Range { min, max } => MibFault::Range { min, max },
+    }
+}

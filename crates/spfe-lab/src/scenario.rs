@@ -1,0 +1,190 @@
+//! A simulated network between the ports: a scenario whose nodes of kind `endpoint` are endpoints
+//! that applications open. Its other nodes, its routers, traffic and faults run as in `spfe sim`.
+
+use crate::capture::LinkEnd;
+use crate::exact::Exact;
+use crate::exact::fabric::{Both, Fabric};
+use crate::exact::mib::{self, Watch};
+use spfe_host::MibEntry;
+use spfe_host::topology::{LinkModel, LinkRate, Mode, Peer, Port, Topology};
+use spfe_sim::fault::Fault;
+use spfe_sim::link::{Blind, End, Observer, Side};
+use spfe_sim::recorder::Wiring;
+use spfe_sim::scenario::{Link, Medium, NodeKind, Place, Scenario, Time};
+use spfe_sim::simulation::Simulation;
+use spfe_sim::time::{MS, Ps};
+
+/// Time step of the results, of which nobody asks here.
+const RESULTS_STEP: Time = Time(1_000 * MS);
+/// Events that are kept for them.
+const RESULTS_EVENTS: usize = 0;
+/// As in [`crate::exact::fabric`].
+const HOLD_WORDS: u64 = 1_000;
+
+/// The endpoints of a scenario.
+struct Endpoints {
+    names: Vec<String>,
+    topology: Topology,
+    /// Ports in the scenario, and here.
+    places: Vec<(Place, (u32, u32))>,
+}
+
+fn endpoints(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Endpoints, String> {
+    let (mut names, mut places) = (Vec::new(), Vec::new());
+    let mut topology = Topology { endpoints: Vec::new(), mode, virtual_time };
+    for node in scenario.nodes.iter().filter(|node| node.kind == NodeKind::Endpoint) {
+        let links = scenario.links.iter().flat_map(|link| {
+            link.ends.iter().filter(|end| end.unit == node.name).map(move |end| (end, link))
+        });
+        let mut links: Vec<_> = links.collect();
+        links.sort_by_key(|(end, _)| end.port);
+        let endpoint = topology.endpoints.len() as u32;
+        let ports = links.iter().map(|(_, link)| port(link)).collect();
+        let at = |(number, (end, _)): (usize, &(&Place, &Link))| {
+            ((*end).clone(), (endpoint, number as u32))
+        };
+        places.extend(links.iter().enumerate().map(at));
+        topology.endpoints.push(ports);
+        names.push(node.name.clone());
+    }
+    if names.is_empty() {
+        return Err("the scenario has no endpoint: give a node kind = \"endpoint\"".to_owned());
+    }
+    let named = |what: String| {
+        let list: Vec<_> =
+            names.iter().enumerate().map(|(e, name)| format!("{e} {name}")).collect();
+        format!("{what} (endpoints: {})", list.join(", "))
+    };
+    topology.check().map_err(named)?;
+    Ok(Endpoints { names, topology, places })
+}
+
+fn port(link: &Link) -> Port {
+    let mbps = u32::try_from(link.rate.0 / 1_000_000).unwrap_or(u32::MAX);
+    let (space_wire, rate) = match &link.medium {
+        Medium::SpaceFibre(fibre) => {
+            (false, LinkRate::SpaceFibre { lanes: u32::from(fibre.lanes), mbps })
+        }
+        Medium::SpaceWire(_) => (true, LinkRate::SpaceWire { mbps }),
+    };
+    let (vcs, model) = (u32::from(link.channels()), LinkModel::Exact);
+    Port { space_wire, vcs, rate, model, peer: Peer::Network }
+}
+
+/// What a network needs to run a scenario.
+pub(crate) struct Parts {
+    /// Its endpoints and their ports, all on exact links.
+    pub topology: Topology,
+    /// The scenario, as the ports see it.
+    pub exact: Exact,
+    /// Names of the endpoints.
+    pub names: Vec<String>,
+}
+
+/// Prepares a network whose endpoints are the nodes of kind `endpoint` of a scenario.
+///
+/// # Errors
+/// What is wrong with the scenario.
+pub(crate) fn parts(scenario: &Scenario, mode: Mode, virtual_time: bool) -> Result<Parts, String> {
+    let Endpoints { names, topology, places } = endpoints(scenario, mode, virtual_time)?;
+    let fabric = Simulated::new(scenario, &places)?;
+    let places: Vec<_> = places.into_iter().map(|(_, at)| at).collect();
+    let exact = Exact::new(&topology, Box::new(fabric), &places);
+    Ok(Parts { topology, exact, names })
+}
+
+/// A simulation as what carries words between ports.
+struct Simulated {
+    simulation: Simulation,
+    wirings: Vec<Wiring>,
+    faces: Vec<(usize, Side)>,
+    watch: Watch,
+    step: Ps,
+    hold: Ps,
+}
+
+impl Simulated {
+    fn new(scenario: &Scenario, places: &[(Place, (u32, u32))]) -> Result<Self, String> {
+        let mut scenario = scenario.clone();
+        scenario.step = Some(RESULTS_STEP);
+        scenario.events = RESULTS_EVENTS;
+        let mut simulation = Simulation::new(&scenario).map_err(|error| error.to_string())?;
+        let mut faces = Vec::new();
+        for (place, _) in places {
+            let face = simulation.attach(place).ok_or_else(|| format!("no link at {place}"))?;
+            faces.push(face);
+        }
+        let word_ps = |link: &Link| 40_000_000_000_000 / link.rate.0.max(1);
+        let slowest = scenario.links.iter().map(word_ps).max().unwrap_or(1);
+        Ok(Self {
+            simulation,
+            wirings: scenario.links.iter().map(Wiring::of).collect(),
+            faces,
+            watch: Watch::new(scenario.links.len()),
+            step: scenario.quantum_ps(),
+            hold: HOLD_WORDS * slowest,
+        })
+    }
+}
+
+impl Fabric for Simulated {
+    fn run(&mut self, until: Ps, observer: &mut dyn Observer) {
+        self.simulation.run(until, &mut Both { watch: &mut self.watch, observer });
+    }
+
+    fn links(&self) -> Vec<Wiring> {
+        self.wirings.clone()
+    }
+
+    fn place(&self, face: usize) -> LinkEnd {
+        let (link, side) = self.faces[face];
+        LinkEnd { link: link as u32, side }
+    }
+
+    fn show_words(&mut self, link: usize, on: bool) {
+        self.simulation.show_words_of(link, on);
+    }
+
+    fn now(&self) -> Ps {
+        self.simulation.now()
+    }
+
+    fn face(&mut self, face: usize) -> &mut dyn End {
+        let (link, side) = self.faces[face];
+        self.simulation.end(link, side)
+    }
+
+    fn quiet_until(&self) -> Option<Ps> {
+        let next = self.simulation.next_event().unwrap_or(Ps::MAX);
+        self.simulation.is_quiet().then_some(next)
+    }
+
+    fn skip_to(&mut self, time: Ps) {
+        self.run(time, &mut Blind);
+    }
+
+    fn step_ps(&self) -> Ps {
+        self.step
+    }
+
+    fn hold_ps(&self, _: usize) -> Ps {
+        self.hold
+    }
+
+    fn patience_ps(&mut self) -> Ps {
+        // What goes on elsewhere may come here at any time.
+        Ps::MAX
+    }
+
+    fn mib(&mut self, face: usize) -> Vec<MibEntry> {
+        let (link, side) = self.faces[face];
+        let mut list = self.watch.entries(link, side);
+        list.extend(mib::of_end(self.face(face)));
+        list
+    }
+
+    fn inject(&mut self, face: usize, fault: Fault) -> bool {
+        let (link, side) = self.faces[face];
+        self.simulation.inject(link, side, fault)
+    }
+}

@@ -1,0 +1,283 @@
+//! The register face, driven by what a driver has: registers, doorbells and memory.
+
+#[path = "registers/driver.rs"]
+mod driver;
+#[path = "registers/hostile.rs"]
+mod hostile;
+#[path = "registers/layout.rs"]
+mod layout;
+#[path = "registers/mib.rs"]
+mod mib;
+#[path = "registers/refusals.rs"]
+mod refusals;
+
+use driver::{BUFFERS, Driver, wait};
+use spfe_contract::{
+    BlockType, Command, EndMarker, EntryType, Message, MessageKind, QueueKind, QueueState, Status,
+    broadcast_block as broadcast, completion_flags, event_block as event, global_block as global,
+    port_block as port, queue_block as queue, region_block as region,
+    statistics_block as statistics, time_code_block as time_code,
+};
+use spfe_host::{LinkRate, Mode, Topology};
+use spfe_plane::{Network, RegisterFile, Segments, Stride};
+use std::sync::Arc;
+
+const STATE_ENABLED: u32 = QueueState::Enabled as u32;
+const STATE_DISABLED: u32 = QueueState::Disabled as u32;
+
+fn pattern(size: usize, seed: usize) -> Vec<u8> {
+    (0..size).map(|at| (at * 31 + seed * 7 + 1) as u8).collect()
+}
+
+/// Numbers of the TX context of port 0 and the RX context of port 1 on a virtual channel.
+fn pair(driver: &Driver, vc: u32) -> (u32, u32) {
+    let first = |index| driver.read(BlockType::Port, index, port::FIRST_QUEUE);
+    (first(0) + vc * 2, first(1) + vc * 2 + 1)
+}
+
+#[test]
+fn packets_go_from_port_to_port_by_registers_alone() {
+    let driver = Driver::new();
+    let field = driver.enable_region(3);
+    let (tx, rx) = pair(&driver, 0);
+    let mut sender = driver.enable_queue(tx, QueueKind::Tx, field, 0);
+    let mut receiver = driver.enable_queue(rx, QueueKind::Rx, field, 1);
+    assert_eq!(driver.read(BlockType::Queue, tx, queue::STATE), STATE_ENABLED);
+    assert_eq!(sender.device_state(), (STATE_ENABLED, 0));
+
+    let sizes = [1usize, 3, 64, 255, 256, 4096, 65_536, 100_000];
+    let (mut from, mut to) = (BUFFERS, BUFFERS + (1 << 20));
+    for (index, &size) in sizes.iter().enumerate() {
+        driver.put(from, &pattern(size, index));
+        receiver.post(EntryType::Buffer, to, 100_000);
+        sender.post(EntryType::Data, from, size as u32);
+        (from, to) = (from + 102_400, to + 102_400);
+    }
+    let mut to = BUFFERS + (1 << 20);
+    for (index, &size) in sizes.iter().enumerate() {
+        let (sent, got) = (sender.complete(), receiver.complete());
+        assert_eq!((sent.status, sent.bytes, sent.packets), (0, size as u32, 1));
+        assert_eq!((got.status, got.bytes, got.position), (0, size as u32, index as u16));
+        assert_eq!(got.flags & completion_flags::END_MASK, u16::from(EndMarker::Eop.raw()));
+        assert!(driver.get(to, size) == pattern(size, index), "{size} bytes");
+        to += 102_400;
+    }
+    let total = sizes.iter().sum::<usize>() as u64;
+    for context in [tx, rx] {
+        let count = |low| driver.read64(BlockType::Statistics, context, low);
+        assert_eq!(count(statistics::PACKETS_LO), sizes.len() as u64);
+        assert_eq!(count(statistics::BYTES_LO), total);
+        assert_eq!(count(statistics::ERRORS_LO), 0);
+    }
+    assert_eq!(driver.command(Command::QueueDisable, tx), Status::Ok);
+    assert_eq!(driver.command(Command::QueueDisable, rx), Status::Ok);
+    assert_eq!(driver.read(BlockType::Queue, rx, queue::STATE), STATE_DISABLED);
+    assert_eq!(driver.command(Command::RegionDisable, 3), Status::Ok);
+    assert_eq!(driver.read(BlockType::Region, 3, region::KEY), 0);
+}
+
+#[test]
+fn configuration_is_inert_until_its_sequence_number_changes() {
+    let driver = Driver::new();
+    let field = driver.enable_region(0);
+    driver.configure_queue(0, QueueKind::Tx, field, 0);
+    let registers = &driver.registers;
+    let acknowledged = registers.read32(global::CFG_ACK);
+    registers.write32(global::CFG_COMMAND, u32::from(Command::QueueEnable.raw()));
+    registers.write32(global::CFG_INDEX, 0);
+    driver.ring(2, 0, 0);
+    registers.write32(global::CFG_SEQ, acknowledged);
+    registers.write32(global::CFG_SEQ, 0);
+    driver.ring(2, 0, 0);
+    assert_eq!(registers.read32(global::CFG_ACK), acknowledged);
+    assert_eq!(driver.read(BlockType::Queue, 0, queue::STATE), STATE_DISABLED);
+    registers.write32(global::CFG_SEQ, acknowledged + 1);
+    assert_eq!(driver.read(BlockType::Queue, 0, queue::STATE), STATE_ENABLED);
+    // The same number again is no new command: a second enable would be BUSY.
+    registers.write32(global::CFG_SEQ, acknowledged + 1);
+    assert_eq!(registers.read32(global::CFG_STATUS), 0);
+}
+
+#[test]
+fn priorities_are_those_of_the_port_configuration() {
+    let driver = Driver::new();
+    let priorities = || {
+        let info = driver.network.port_info(0, 1).unwrap();
+        info.channels.iter().map(|channel| channel.priority).collect::<Vec<_>>()
+    };
+    driver.write(BlockType::Port, 1, port::LINK_START, 1);
+    driver.write(BlockType::Port, 1, port::VC_PRIORITY_0, 0xf765_4321);
+    assert_eq!(priorities(), [0; 8]);
+    assert_eq!(driver.command(Command::PortConfigure, 1), Status::Ok);
+    assert_eq!(priorities(), [1, 2, 3, 4, 5, 6, 7, 15]);
+    assert_eq!(driver.command(Command::PortConfigure, 4), Status::NotFound);
+    driver.write(BlockType::Port, 1, port::LINK_START, 2);
+    assert_eq!(driver.command(Command::PortConfigure, 1), Status::BadField);
+}
+
+#[test]
+fn a_reset_under_load_completes_everything_pending() {
+    let driver = Driver::new();
+    let field = driver.enable_region(0);
+    let (tx, rx) = pair(&driver, 2);
+    for round in 0..3 {
+        let field = if round == 0 { field } else { driver.enable_region(0) };
+        let mut sender = driver.enable_queue(tx, QueueKind::Tx, field, 0);
+        let mut receiver = driver.enable_queue(rx, QueueKind::Rx, field, 1);
+        let (packets, buffers) = (60, [20, 60, 0][round as usize]);
+        for _ in 0..buffers {
+            receiver.post(EntryType::Buffer, BUFFERS, 4096);
+        }
+        for _ in 0..packets {
+            sender.post(EntryType::Data, BUFFERS + 4096, 4096);
+        }
+        assert_eq!(driver.command(Command::Reset, 0), Status::Ok);
+        let sent: Vec<u8> = (0..packets).map(|_| sender.complete().status).collect();
+        let got: Vec<u8> = (0..buffers).map(|_| receiver.complete().status).collect();
+        assert_eq!(sender.completions.peek(), None);
+        assert_eq!(receiver.completions.peek(), None);
+        let reset = Status::DeviceReset.raw();
+        for statuses in [&sent, &got] {
+            assert!(statuses.iter().all(|status| [0, reset].contains(status)), "{statuses:?}");
+            assert!(statuses.is_sorted(), "something was delivered after the reset");
+        }
+        let delivered = |statuses: &[u8]| statuses.iter().filter(|status| **status == 0).count();
+        assert_eq!(delivered(&sent), delivered(&got));
+        for queue in [tx, rx] {
+            let read = |register| driver.read(BlockType::Queue, queue, register);
+            assert_eq!(
+                (read(queue::STATE), read(queue::ERROR)),
+                (STATE_DISABLED, u32::from(reset))
+            );
+        }
+        assert_eq!(sender.device_state(), (STATE_DISABLED, u32::from(reset)));
+        assert_eq!(driver.registers.read32(global::RESETS), round + 1);
+        assert_eq!(driver.read(BlockType::Region, 0, region::KEY), 0);
+    }
+}
+
+#[test]
+fn messages_have_contexts_of_their_own() {
+    let driver = Driver::new();
+    let field = driver.enable_region(0);
+    // Behind the 16 contexts of 8 VCs: 4 that send, 4 that receive. Not the first free of each.
+    let first = |index| driver.read(BlockType::Port, index, port::FIRST_QUEUE);
+    let (tx, rx) = (first(0) + 16 + 2, first(1) + 16 + 4 + 3);
+    let mut sender = driver.enable_queue(tx, QueueKind::MessageTx, field, 0);
+    let mut receiver = driver.enable_queue(rx, QueueKind::MessageRx, field, 1);
+    let flags = u16::from(EntryType::Message.raw());
+    let message = Message {
+        data: 0x0123_4567_89ab_cdef,
+        channel: 5,
+        r#type: 6,
+        kind: MessageKind::Broadcast.raw(),
+        flags,
+        ..Message::default()
+    };
+    sender.push(message.to_words());
+    let got = Message::from_words(receiver.pop());
+    assert_eq!((got.data, got.channel, got.r#type), (message.data, 5, 6));
+    assert_eq!(driver.read(BlockType::Broadcast, 0, broadcast::SENT), 1);
+    assert_eq!(driver.read(BlockType::Broadcast, 1, broadcast::RECEIVED), 1);
+    assert_eq!(driver.read64(BlockType::Statistics, tx, statistics::PACKETS_LO), 1);
+    assert_eq!(driver.read64(BlockType::Statistics, rx, statistics::BYTES_LO), 8);
+    assert_eq!(driver.command(Command::RegionDisable, 0), Status::Busy);
+    assert_eq!(driver.command(Command::QueueEnable, tx), Status::Busy);
+    driver.configure_queue(tx - 1, QueueKind::MessageRx, field, 2);
+    assert_eq!(driver.command(Command::QueueEnable, tx - 1), Status::BadField);
+    for queue in [tx, rx] {
+        assert_eq!(driver.command(Command::QueueDisable, queue), Status::Ok);
+        assert_eq!(driver.command(Command::QueueDisable, queue), Status::NotFound);
+    }
+    assert_eq!(driver.command(Command::RegionDisable, 0), Status::Ok);
+}
+
+#[test]
+fn time_codes_are_counted_at_their_port() {
+    let driver = Driver::new();
+    let field = driver.enable_region(0);
+    let tx = driver.read(BlockType::Port, 2, port::FIRST_QUEUE) + 2;
+    let mut sender = driver.enable_queue(tx, QueueKind::MessageTx, field, 0);
+    for time in [1, 2, 9] {
+        let kind = MessageKind::TimeCode.raw();
+        let flags = u16::from(EntryType::Message.raw());
+        sender.push(Message { data: time, kind, flags, ..Message::default() }.to_words());
+    }
+    let read = |register| driver.read(BlockType::TimeCode, 3, register);
+    wait("time-codes", || read(time_code::RECEIVED) == 3);
+    wait("the last one", || read(time_code::LAST) == 9);
+    assert_eq!(read(time_code::INVALID), 1);
+    assert_eq!(driver.read(BlockType::TimeCode, 2, time_code::RECEIVED), 0);
+}
+
+#[test]
+fn an_armed_queue_signals_its_event_vector() {
+    let driver = Driver::new();
+    let field = driver.enable_region(0);
+    let (tx, rx) = pair(&driver, 0);
+    driver.write(BlockType::Event, 3, event::ENABLE, 1);
+    driver.write(BlockType::Queue, rx, queue::VECTOR, 3);
+    let mut receiver = driver.enable_queue(rx, QueueKind::Rx, field, 1);
+    let mut sender = driver.enable_queue(tx, QueueKind::Tx, field, 0);
+    for round in 0..3 {
+        let count = driver.read(BlockType::Event, 3, event::COUNT);
+        receiver.arm(2 * round + 1);
+        receiver.post(EntryType::Buffer, BUFFERS, 4096);
+        sender.post(EntryType::Data, BUFFERS + 4096, 100);
+        wait("an event", || driver.read(BlockType::Event, 3, event::COUNT) > count);
+        assert!(driver.registers.take_event(3), "reading the count took the interrupt");
+        receiver.complete();
+        sender.complete();
+    }
+    assert_eq!(driver.read(BlockType::Event, 0, event::COUNT), 0);
+    assert!(!driver.registers.take_event(0) && !driver.registers.take_event(1000));
+    assert!(driver.registers.event_descriptor(3).is_some());
+    assert!(driver.registers.event_descriptor(1000).is_none());
+}
+
+#[test]
+fn a_bus_reset_forgets_the_configuration() {
+    let driver = Driver::new();
+    let field = driver.enable_region(0);
+    let queue = driver.enable_queue(0, QueueKind::Tx, field, 0);
+    driver.registers.reset().unwrap();
+    assert_eq!(queue.device_state().0, STATE_DISABLED);
+    assert_eq!(driver.read(BlockType::Queue, 0, queue::KIND), 0);
+    assert_eq!(driver.registers.read32(global::CFG_ACK), 0);
+    assert_eq!(driver.registers.read32(global::CFG_SEQ), 0);
+    let field = driver.enable_region(0);
+    driver.enable_queue(0, QueueKind::Tx, field, 0);
+}
+
+#[test]
+fn time_and_heartbeat_go_on() {
+    let driver = Driver::new();
+    let (time, beat) = (|| driver.read64(BlockType::Global, 0, global::TIME_LO), global::HEARTBEAT);
+    let (then, beat_then) = (time(), driver.registers.read32(beat));
+    wait("time", || time() > then);
+    wait("a heartbeat", || driver.registers.read32(beat) > beat_then);
+}
+
+#[test]
+fn a_device_that_is_gone_reads_all_ones() {
+    let driver = Driver::new();
+    let field = driver.enable_region(0);
+    let queue = driver.enable_queue(0, QueueKind::Tx, field, 0);
+    driver.registers.detach().unwrap();
+    for offset in [0, 3, global::MAGIC, global::CFG_SEQ, driver.registers.size(), u32::MAX] {
+        assert_eq!(driver.registers.read32(offset), u32::MAX);
+        driver.registers.write32(offset, 1);
+    }
+    driver.ring(2, 0, 0);
+    assert_eq!(queue.device_state().0, STATE_DISABLED);
+    assert!(driver.network.clients().is_empty());
+    driver.registers.detach().unwrap();
+}
+
+#[test]
+fn an_endpoint_that_does_not_exist_has_no_registers() {
+    let network = Network::new(Topology::looped(LinkRate::Unlimited, Mode::Thread)).unwrap();
+    let error =
+        RegisterFile::new(network, 1, Arc::new(Segments::default()), Stride::Usual).err().unwrap();
+    assert_eq!(error.status(), Status::NotFound);
+}

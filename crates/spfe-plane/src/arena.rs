@@ -1,0 +1,211 @@
+//! The shared memory layout of a network.
+//!
+//! One block: a header, then for each endpoint its region table, for each of its ports the flows
+//! out of it, the flows into it (used when the far end is an instrument or an exact link), link
+//! times and message slots. A cable's flow into one port *is* the flow out of the other.
+
+use crate::instrument::rmap::{self, RmapPort};
+use spfe_device::FlowShared;
+use spfe_device::memory::{REGIONS, RegionShared};
+use spfe_device::message::MessagePort;
+use spfe_device::pace::LinkTime;
+use spfe_host::SharedMemory;
+use spfe_host::topology::Topology;
+use spfe_ring::sync::{AtomicU32, AtomicU64, Ordering};
+use std::io;
+use std::mem::size_of;
+use std::sync::Arc;
+
+/// Participants a network can have at a time (clients, their instruments, the control plane).
+pub const PARTICIPANTS: usize = 256;
+/// Id of the control plane.
+pub const CONTROL: u32 = 1;
+/// Id of the device thread.
+pub const DEVICE: u32 = 2;
+/// First id of a client.
+pub const FIRST_CLIENT: u32 = 3;
+
+const MAGIC: u32 = 0x5350_414e;
+const LAYOUT_VERSION: u32 = 1;
+
+/// Head of the block.
+#[repr(C, align(64))]
+pub struct Header {
+    magic: AtomicU32,
+    version: AtomicU32,
+    /// Virtual time in ns, when the topology asks for it.
+    pub virtual_ns: AtomicU64,
+    /// Goes up when a queue is created or destroyed.
+    pub config_epoch: AtomicU32,
+    pad: AtomicU32,
+    /// Not 0: a participant with this id has died.
+    pub dead: [AtomicU32; PARTICIPANTS],
+}
+
+/// A network's memory and where everything is in it.
+pub struct Arena {
+    memory: SharedMemory,
+    topology: Topology,
+    ports: Vec<Vec<PortPlace>>,
+    regions: Vec<usize>,
+    /// Of this process, not of the block.
+    rmap: Vec<Vec<Option<Arc<RmapPort>>>>,
+}
+
+struct PortPlace {
+    out: usize,
+    into: usize,
+    vcs: u32,
+    times: usize,
+    messages: usize,
+}
+
+struct Layout {
+    size: usize,
+}
+
+impl Layout {
+    fn take<T>(&mut self, count: usize) -> usize {
+        let align = std::mem::align_of::<T>().max(64);
+        let at = self.size.next_multiple_of(align);
+        self.size = at + size_of::<T>() * count;
+        at
+    }
+}
+
+type Places = (Vec<Vec<PortPlace>>, Vec<usize>, usize);
+
+fn places(topology: &Topology) -> Places {
+    let mut layout = Layout { size: size_of::<Header>() };
+    let mut regions = Vec::new();
+    let mut ports = Vec::new();
+    for endpoint in &topology.endpoints {
+        regions.push(layout.take::<RegionShared>(REGIONS));
+        let mut places = Vec::new();
+        for port in endpoint {
+            let vcs = port.vcs as usize;
+            places.push(PortPlace {
+                out: layout.take::<FlowShared>(vcs),
+                into: layout.take::<FlowShared>(vcs),
+                vcs: port.vcs,
+                times: layout.take::<LinkTime>(2),
+                messages: layout.take::<MessagePort>(1),
+            });
+        }
+        ports.push(places);
+    }
+    (ports, regions, layout.size)
+}
+
+impl Arena {
+    /// New memory for a topology that has been checked.
+    pub fn create(topology: Topology) -> io::Result<Self> {
+        let (ports, regions, size) = places(&topology);
+        let (memory, rmap) = (SharedMemory::create("spfe-arena", size)?, rmap::ports(&topology));
+        let arena = Self { memory, topology, ports, regions, rmap };
+        arena.header().version.store(LAYOUT_VERSION, Ordering::Relaxed);
+        arena.header().magic.store(MAGIC, Ordering::Release);
+        Ok(arena)
+    }
+
+    /// Maps the memory of a network another process owns.
+    pub fn open(memory: rustix::fd::OwnedFd, topology: Topology) -> io::Result<Self> {
+        topology.check().map_err(|what| io::Error::new(io::ErrorKind::InvalidData, what))?;
+        let (ports, regions, size) = places(&topology);
+        let (memory, rmap) = (SharedMemory::open(memory, size)?, rmap::ports(&topology));
+        let arena = Self { memory, topology, ports, regions, rmap };
+        arena.memory.populate(0, size);
+        let header = arena.header();
+        let version = header.version.load(Ordering::Relaxed);
+        if header.magic.load(Ordering::Acquire) != MAGIC || version != LAYOUT_VERSION {
+            let what =
+                format!("network memory of layout {version}, this build has {LAYOUT_VERSION}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(arena)
+    }
+
+    /// The block itself, to pass to clients.
+    pub fn memory(&self) -> &SharedMemory {
+        &self.memory
+    }
+
+    /// What the network is.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    fn at<T>(&self, offset: usize) -> &'static T {
+        debug_assert!(offset + size_of::<T>() <= self.memory.size());
+        // SAFETY: offsets come from `places`, within the block and aligned; every type placed there
+        // is valid when all zero and shared only through atomics and seats. The lifetime is that of
+        // the arena: whoever keeps a reference keeps the arena (`View`, `Runner`, `Network`).
+        unsafe { &*self.memory.base().as_ptr().add(offset).cast::<T>() }
+    }
+
+    /// The header.
+    pub fn header(&self) -> &'static Header {
+        self.at(0)
+    }
+
+    /// The region table of an endpoint.
+    pub fn regions(&self, endpoint: u32) -> &'static [RegionShared] {
+        let first: &'static RegionShared = self.at(self.regions[endpoint as usize]);
+        // SAFETY: `places` took REGIONS of them one behind the other.
+        unsafe { std::slice::from_raw_parts(first, REGIONS) }
+    }
+
+    fn place(&self, endpoint: u32, port: u32) -> &PortPlace {
+        &self.ports[endpoint as usize][port as usize]
+    }
+
+    /// The flow out of a port on a virtual channel.
+    pub fn flow_out(&self, endpoint: u32, port: u32, vc: u32) -> &'static FlowShared {
+        let place = self.place(endpoint, port);
+        debug_assert!(vc < place.vcs);
+        self.at(place.out + size_of::<FlowShared>() * vc as usize)
+    }
+
+    /// The flow into a port on a virtual channel.
+    pub fn flow_into(&self, endpoint: u32, port: u32, vc: u32) -> &'static FlowShared {
+        match self.topology.endpoints[endpoint as usize][port as usize].joined() {
+            Some((endpoint, port)) => self.flow_out(endpoint, port, vc),
+            None => {
+                let place = self.place(endpoint, port);
+                debug_assert!(vc < place.vcs);
+                self.at(place.into + size_of::<FlowShared>() * vc as usize)
+            }
+        }
+    }
+
+    /// Link time out of a port, and of the other direction.
+    pub fn times_out(&self, endpoint: u32, port: u32) -> (&'static LinkTime, &'static LinkTime) {
+        let own = self.place(endpoint, port).times;
+        match self.topology.endpoints[endpoint as usize][port as usize].joined() {
+            Some((far, far_port)) => (self.at(own), self.at(self.place(far, far_port).times)),
+            None => (self.at(own), self.at(own + size_of::<LinkTime>())),
+        }
+    }
+
+    /// Message slots of a port.
+    pub fn messages(&self, endpoint: u32, port: u32) -> &'static MessagePort {
+        self.at(self.place(endpoint, port).messages)
+    }
+
+    /// The RMAP target on a port, as this process has it.
+    pub fn rmap(&self, endpoint: u32, port: u32) -> Option<&Arc<RmapPort>> {
+        self.rmap.get(endpoint as usize)?.get(port as usize)?.as_ref()
+    }
+
+    /// Marks a participant dead, for those who wait for it.
+    pub fn mark_dead(&self, id: u32, dead: bool) {
+        if let Some(word) = self.header().dead.get(id as usize) {
+            word.store(u32::from(dead), Ordering::Release);
+        }
+    }
+
+    /// Whether a participant is known to be dead.
+    pub fn is_dead(&self, id: u32) -> bool {
+        self.header().dead.get(id as usize).is_some_and(|word| word.load(Ordering::Acquire) != 0)
+    }
+}

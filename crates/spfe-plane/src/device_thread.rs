@@ -1,0 +1,256 @@
+//! A thread that stands for the hardware: it drives every flow of a network, or, in modes inline and
+//! coop, those at its exact links.
+//!
+//! While there is work it polls the rings. When there is none for a while it asks for doorbells,
+//! looks once more, and sleeps until one comes or until a time somebody waits for.
+
+use crate::arena::DEVICE;
+use crate::links::LinkDriver;
+use crate::network::Network;
+use crate::view::{MessageRunner, Runner, View};
+use spfe_device::flow::StepOutcome;
+use spfe_host::{Mode, Peer, SharedMemory, doorbell, os};
+use spfe_ring::sync::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Pieces a flow may move before the others get their turn.
+const BUDGET: u32 = 64;
+/// How long to poll without work before sleeping, ns: about the price of one sleep and wake.
+const SPIN_NS: u64 = 20_000;
+
+/// A running device thread; it stops when dropped.
+pub struct DeviceThread {
+    stop: Arc<AtomicU32>,
+    doorbell: Arc<SharedMemory>,
+    thread: Option<JoinHandle<()>>,
+    cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
+}
+
+impl DeviceThread {
+    /// Starts a thread that drives the packet-level links of a network.
+    pub fn start(network: &Arc<Network>) -> std::io::Result<Self> {
+        Self::start_with(network, |_| None)
+    }
+
+    /// Starts a thread that drives a network: its packet-level links in mode thread, and the exact
+    /// links that `driver` runs.
+    pub fn start_with(
+        network: &Arc<Network>,
+        driver: impl FnOnce(&Arc<View>) -> Option<Box<dyn LinkDriver>>,
+    ) -> std::io::Result<Self> {
+        let stop = Arc::new(AtomicU32::new(0));
+        let cpu_ns = Arc::new(spfe_ring::sync::AtomicU64::new(0));
+        let doorbell = network.doorbell().clone();
+        let view = network.view(DEVICE);
+        let exact = driver(&view);
+        let mut device = Device::new(view, exact, doorbell.clone(), stop.clone(), cpu_ns.clone());
+        let thread =
+            std::thread::Builder::new().name("spfe-device".into()).spawn(move || device.run())?;
+        Ok(Self { stop, doorbell, thread: Some(thread), cpu_ns })
+    }
+
+    /// Processor time of the thread so far, ns (updated when it sleeps and every few ms).
+    pub fn cpu_ns(&self) -> u64 {
+        self.cpu_ns.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for DeviceThread {
+    fn drop(&mut self) {
+        self.stop.store(1, Ordering::Release);
+        doorbell::ring(&self.doorbell);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Device {
+    view: Arc<View>,
+    doorbell: Arc<SharedMemory>,
+    stop: Arc<AtomicU32>,
+    cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
+    flows: Vec<Runner>,
+    messages: Vec<MessageRunner>,
+    active: Vec<usize>,
+    epoch: Option<u32>,
+    /// The exact links, and when their time began.
+    exact: Option<Box<dyn LinkDriver>>,
+    start_ns: u64,
+}
+
+/// What a turn over all flows found.
+#[derive(Default)]
+struct Turn {
+    moved: bool,
+    until: Option<u64>,
+}
+
+impl Device {
+    fn new(
+        view: Arc<View>,
+        exact: Option<Box<dyn LinkDriver>>,
+        doorbell: Arc<SharedMemory>,
+        stop: Arc<AtomicU32>,
+        cpu_ns: Arc<spfe_ring::sync::AtomicU64>,
+    ) -> Self {
+        let (flows, messages) = if view.arena().topology().mode == Mode::Thread {
+            Self::runners(&view)
+        } else {
+            Default::default()
+        };
+        let start_ns = view.clock().now_ns();
+        let active = Vec::with_capacity(flows.len());
+        let epoch = None;
+        Self { view, doorbell, stop, cpu_ns, flows, messages, active, epoch, exact, start_ns }
+    }
+
+    /// Every flow of packet-level links once: out of each port, and into those whose far end is an
+    /// instrument.
+    fn runners(view: &Arc<View>) -> (Vec<Runner>, Vec<MessageRunner>) {
+        let topology = view.arena().topology();
+        let (mut flows, mut messages) = (Vec::new(), Vec::new());
+        for (e, ports) in topology.endpoints.iter().enumerate() {
+            for (p, port) in ports.iter().enumerate().filter(|(_, port)| !port.is_exact()) {
+                let (e, p) = (e as u32, p as u32);
+                messages.push(view.messages_out(e, p));
+                for vc in 0..port.vcs {
+                    match port.peer {
+                        peer if peer.answers() => {
+                            let (out, into) = view.runners_answering(e, p, vc);
+                            flows.extend([out, into]);
+                        }
+                        Peer::Generator { .. } => flows.push(view.runner_into(e, p, vc, true)),
+                        _ => flows.push(view.runner_out(e, p, vc, true)),
+                    }
+                }
+            }
+        }
+        (flows, messages)
+    }
+
+    fn run(&mut self) {
+        let mut idle_since = None;
+        let mut turns = 0u32;
+        while self.stop.load(Ordering::Acquire) == 0 {
+            self.refresh();
+            let turn = self.turn();
+            turns = turns.wrapping_add(1);
+            if turns.is_multiple_of(4096) {
+                self.account();
+            }
+            if turn.moved {
+                idle_since = None;
+                continue;
+            }
+            let now = self.view.clock().now_ns();
+            let since = *idle_since.get_or_insert(now);
+            if now.saturating_sub(since) < SPIN_NS {
+                // The other side may need this core to make work for us.
+                std::thread::yield_now();
+                continue;
+            }
+            idle_since = None;
+            self.sleep();
+        }
+        self.account();
+    }
+
+    fn account(&self) {
+        self.cpu_ns.store(os::thread_cpu_ns(), Ordering::Relaxed);
+    }
+
+    /// Looks at which flows have anybody at both ends, after queues have changed.
+    fn refresh(&mut self) {
+        let epoch = self.view.arena().header().config_epoch.load(Ordering::Acquire);
+        if self.epoch == Some(epoch) {
+            return;
+        }
+        self.active.clear();
+        let mut all = true;
+        for (index, runner) in self.flows.iter_mut().enumerate() {
+            // Binds, and leaves flows alone that have nobody to send.
+            all &= runner.run(0).is_some();
+            if runner.flow().is_active() {
+                // A queue that was started again on the same memory may still have it set.
+                runner.set_need_doorbell(false);
+                self.active.push(index);
+            }
+        }
+        // A flow that somebody held is looked at again.
+        self.epoch = all.then_some(epoch);
+    }
+
+    fn is_current(&self) -> bool {
+        self.epoch == Some(self.view.arena().header().config_epoch.load(Ordering::Acquire))
+    }
+
+    fn turn(&mut self) -> Turn {
+        let mut turn = Turn::default();
+        for &index in &self.active {
+            match self.flows[index].run(BUDGET) {
+                Some(StepOutcome::Until(at, packets)) => {
+                    turn.moved |= packets > 0;
+                    turn.until = Some(turn.until.map_or(at, |was| was.min(at)));
+                }
+                // Refused entries are no packets, but there are more of them.
+                Some(StepOutcome::More(_)) | None => turn.moved = true,
+                Some(step) => turn.moved |= step.packets() > 0,
+            }
+        }
+        for messages in &mut self.messages {
+            if messages.has_work() {
+                turn.moved |= messages.run(BUDGET) > 0;
+            }
+        }
+        if let Some(exact) = &mut self.exact {
+            turn.moved |= exact.turn(self.view.clock().now_ns() - self.start_ns);
+        }
+        turn
+    }
+
+    /// Asks for doorbells, looks again, sleeps.
+    fn sleep(&mut self) {
+        let page = self.doorbell.clone();
+        let word = doorbell::word(&page);
+        let seen = word.load(Ordering::Acquire);
+        self.need_doorbell(true);
+        os::heavy_barrier();
+        let turn = self.turn();
+        let mut until = turn.until;
+        for &index in &self.active {
+            let due = self.flows[index].wake_due();
+            until = until.into_iter().chain(due).min();
+        }
+        for messages in &mut self.messages {
+            messages.wake_due();
+        }
+        if let Some(exact) = &mut self.exact {
+            let due = exact.due_ns().map(|due| self.start_ns.saturating_add(due));
+            until = until.into_iter().chain(exact.wake_due()).chain(due).min();
+        }
+        // A change after this look also rings, after `seen` was read.
+        let current = self.exact.as_ref().is_none_or(|exact| exact.is_current());
+        let idle = !turn.moved && current && self.is_current();
+        if idle && self.stop.load(Ordering::Acquire) == 0 {
+            self.account();
+            // A heartbeat wakes it once a second at least.
+            let beat = os::now_ns() + 1_000_000_000;
+            os::futex_wait(word, seen, Some(until.map_or(beat, |at| at.min(beat))));
+        }
+        self.need_doorbell(false);
+    }
+
+    fn need_doorbell(&mut self, on: bool) {
+        if let Some(exact) = &mut self.exact {
+            exact.set_need_doorbell(on);
+        }
+        for &index in &self.active {
+            self.flows[index].set_need_doorbell(on);
+        }
+        for messages in &self.messages {
+            messages.set_need_doorbell(on);
+        }
+    }
+}

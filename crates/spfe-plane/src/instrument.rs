@@ -1,0 +1,523 @@
+//! Instruments: what a laboratory would plug into a port. A generator, a sink that can check, an
+//! echo, and a memory behind an RMAP target, as ends of a flow. They belong to whoever runs the flow and have no thread.
+
+pub mod rmap;
+
+use crate::links::{LinkSink, LinkSource};
+use spfe_contract::EndMarker;
+use spfe_device::copy::{Copier, CopySource, CopyTarget};
+use spfe_device::flow::{Accepted, NextPiece, Piece, PieceSink, PieceSource, StepContext};
+use spfe_device::memory::RegionMap;
+use spfe_device::queue::{CompletionTime, Host, QueueView};
+use spfe_device::shared::{FlowShared, QueueCounters, bump};
+use spfe_host::Clock;
+use spfe_ring::packed::{PackedWriter, record_bytes};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+/// Test pattern: packet `n` starts with its number (8 bytes, little-endian); byte `i` after that is
+/// byte `(n + i) mod 2^16` of a fixed table, so that a shifted, repeated or mixed-up stretch shows.
+pub struct Pattern {
+    table: Box<[u8]>,
+}
+
+const TABLE: usize = 1 << 16;
+
+impl Pattern {
+    /// A pattern for packets of up to `longest` bytes.
+    pub fn new(longest: usize) -> Self {
+        let mut state = 0x9e37_79b9_7f4a_7c15u64;
+        let table: Vec<u8> = (0..TABLE)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 56) as u8
+            })
+            .collect();
+        let table = table.iter().copied().cycle().take(TABLE + longest).collect();
+        Self { table }
+    }
+
+    /// Bytes 8 and on of packet `number`.
+    pub fn body(&self, number: u64, length: usize) -> &[u8] {
+        let start = (number as usize) & (TABLE - 1);
+        &self.table[start..start + length]
+    }
+
+    /// Writes packet `number` into a buffer.
+    pub fn fill(&self, number: u64, packet: &mut [u8]) {
+        let head = packet.len().min(8);
+        packet[..head].copy_from_slice(&number.to_le_bytes()[..head]);
+        let body = packet.len() - head;
+        packet[head..].copy_from_slice(self.body(number, body));
+    }
+
+    /// Whether a buffer holds packet `number`.
+    pub fn matches(&self, number: u64, packet: &[u8]) -> bool {
+        let head = packet.len().min(8);
+        packet[..head] == number.to_le_bytes()[..head]
+            && packet[head..] == *self.body(number, packet.len() - head)
+    }
+}
+
+/// A seeded choice of packet lengths, the same on every machine.
+#[derive(Clone, Debug)]
+pub struct Lengths {
+    min: u32,
+    span: u64,
+    state: u64,
+}
+
+impl Lengths {
+    /// Lengths from `min` to `max` bytes.
+    pub fn new(min: u32, max: u32, seed: u64) -> Self {
+        Self { min, span: u64::from(max.max(min) - min) + 1, state: seed ^ 0x5bf0_3635_dee9_a8c1 }
+    }
+
+    /// The next length (splitmix64).
+    pub fn next_length(&mut self) -> u32 {
+        if self.span == 1 {
+            return self.min;
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        self.min + ((z ^ (z >> 31)) % self.span) as u32
+    }
+}
+
+/// What talks into a port.
+pub enum Talker {
+    /// Sends for ever.
+    Generator(Generator),
+    /// Sends back what its listener took.
+    Echo(EchoOut),
+    /// Sends the replies of its listener.
+    Rmap(rmap::RmapOut),
+    /// What comes over a cable that is made word by word.
+    Link(Box<dyn LinkSource>),
+}
+
+/// What listens at a port.
+pub enum Listener {
+    /// Takes everything.
+    Sink(SinkCheck),
+    /// Keeps packets for its talker.
+    Echo(EchoIn),
+    /// Executes RMAP commands.
+    Rmap(rmap::RmapIn),
+    /// Goes over a cable that is made word by word.
+    Link(Box<dyn LinkSink>),
+}
+
+/// Sends for ever.
+pub struct Generator {
+    shared: &'static FlowShared,
+    pattern: Pattern,
+    lengths: Lengths,
+    number: u64,
+    head: [u8; 8],
+    current: u32,
+    done: u32,
+}
+
+impl Generator {
+    /// A generator on a flow.
+    pub fn new(shared: &'static FlowShared, min: u32, max: u32, seed: u64) -> Self {
+        let mut lengths = Lengths::new(min, max, seed);
+        let current = lengths.next_length();
+        let pattern = Pattern::new(max as usize);
+        Self { shared, pattern, lengths, number: 0, head: [0; 8], current, done: 0 }
+    }
+}
+
+fn own(bytes: &[u8]) -> CopySource {
+    CopySource { at: bytes.as_ptr(), address: None, length: bytes.len() as u32 }
+}
+
+/// Packets and bytes of an instrument's side of a flow.
+fn count(counters: &QueueCounters, bytes: u32) {
+    bump(&counters.packets, 1);
+    bump(&counters.bytes, u64::from(bytes));
+}
+
+impl PieceSource for Talker {
+    const ENDLESS: bool = true;
+
+    fn next(&mut self, _map: &RegionMap, piece: &mut Piece, _copier: &mut Copier<'_>) -> NextPiece {
+        match self {
+            Self::Generator(talker) => {
+                let length = talker.current as usize;
+                let head = length.min(8);
+                talker.head = talker.number.to_le_bytes();
+                piece.clear();
+                piece.add(own(&talker.head[..head]));
+                if length > head {
+                    piece.add(own(talker.pattern.body(talker.number, length - head)));
+                }
+                piece.finish(EndMarker::Eop, 0, 1);
+                piece.done = talker.done;
+                NextPiece::Ready
+            }
+            Self::Echo(talker) => talker.next(piece),
+            Self::Rmap(talker) => talker.next(piece),
+            Self::Link(link) => link.next(piece),
+        }
+    }
+
+    fn pause(&mut self, piece: &Piece) {
+        match self {
+            Self::Generator(talker) => {
+                talker.done = piece.done;
+                bump(&talker.shared.tx_count.stalls, 1);
+            }
+            Self::Echo(talker) => lock(&talker.store).done = piece.done,
+            Self::Rmap(talker) => talker.pause(piece.done),
+            Self::Link(link) => link.pause(piece.done),
+        }
+    }
+
+    fn done(&mut self, piece: &Piece, _time: CompletionTime, _copier: &mut Copier<'_>) {
+        match self {
+            Self::Generator(talker) => {
+                count(&talker.shared.tx_count, piece.length);
+                talker.number += 1;
+                talker.done = 0;
+                talker.current = talker.lengths.next_length();
+            }
+            Self::Echo(talker) => talker.finish(),
+            Self::Rmap(talker) => talker.finish(piece),
+            Self::Link(link) => link.done(piece.length),
+        }
+    }
+
+    fn fail_unmapped(
+        &mut self,
+        _piece: &Piece,
+        _status: spfe_contract::Status,
+        _copier: &mut Copier<'_>,
+    ) -> bool {
+        false
+    }
+
+    fn flush_step<H: Host>(&mut self, _host: &mut H) {}
+
+    fn view(&self) -> Option<&QueueView> {
+        None
+    }
+
+    fn domain(&self) -> u16 {
+        0
+    }
+
+    fn lose(&mut self) {
+        if let Self::Link(link) = self {
+            link.lose();
+        }
+    }
+}
+
+/// Where a sink or echo keeps bytes: as a unit's own memory, so taking a packet costs the engine
+/// one copy, as it would cost the hardware one read.
+const STORE_BYTES: u32 = 4 << 20;
+
+/// Takes everything; counts, and checks the pattern if asked to.
+pub struct SinkCheck {
+    shared: &'static FlowShared,
+    store: Vec<u8>,
+    at: usize,
+    fill: usize,
+    packet_bytes: u64,
+    open: bool,
+    check: Option<Pattern>,
+    next: u64,
+    /// Packets that were not the next one of the pattern.
+    pub mismatches: u64,
+}
+
+impl SinkCheck {
+    /// A sink on a flow; packets are checked up to 1 MiB each. Without a check little memory will
+    /// do: it stands for a unit that leaves the processor's cache alone.
+    pub fn new(shared: &'static FlowShared, check: bool) -> Self {
+        Self {
+            shared,
+            store: vec![0; if check { 1 << 20 } else { 256 << 10 }],
+            at: 0,
+            fill: 0,
+            packet_bytes: 0,
+            open: false,
+            check: check.then(|| Pattern::new(1 << 20)),
+            next: 0,
+            mismatches: 0,
+        }
+    }
+
+    fn finish(&mut self, end: EndMarker) {
+        count(&self.shared.rx_count, 0);
+        if let Some(pattern) = &self.check {
+            let whole = self.packet_bytes == self.fill as u64 && end == EndMarker::Eop;
+            let packet = &self.store[self.at..self.at + self.fill];
+            if !(whole && pattern.matches(self.next, packet)) {
+                self.mismatches += 1;
+                bump(&self.shared.rx_count.errors, 1);
+            }
+            self.next += 1;
+        }
+        self.at += self.fill;
+        self.fill = 0;
+        self.packet_bytes = 0;
+        self.open = false;
+    }
+
+    /// Takes up to the rest of the piece; wraps in its store between packets, and inside packets
+    /// longer than the store.
+    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, '_, H>) {
+        while piece.rest() > 0 {
+            let need = piece.rest() as usize;
+            if self.at + self.fill + need > self.store.len() && self.at != 0 {
+                self.store.copy_within(self.at..self.at + self.fill, 0);
+                self.at = 0;
+            }
+            if self.fill == self.store.len() {
+                self.fill = 0;
+            }
+            let start = self.at + self.fill;
+            let part = need.min(self.store.len() - start);
+            let target = CopyTarget { at: self.store[start..].as_mut_ptr(), address: None };
+            // SAFETY: `part` bytes of the store from `start`.
+            unsafe { piece.take(target, part as u32, &mut cx.copier) };
+            self.fill += part;
+            self.packet_bytes += part as u64;
+            bump(&self.shared.rx_count.bytes, part as u64);
+        }
+    }
+}
+
+/// The echo's memory: records of pieces, in order.
+pub struct EchoStore {
+    bytes: Vec<u8>,
+    writer: PackedWriter,
+    records: VecDeque<Record>,
+    /// The record being sent back, and how much of it has gone.
+    current: Option<Record>,
+    done: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Record {
+    offset: u32,
+    length: u32,
+    owed: u32,
+    end: EndMarker,
+    /// When the last of it has come over a paced link, ns: it does not go back before.
+    through_ns: u64,
+}
+
+impl EchoStore {
+    /// Empty memory.
+    pub fn new() -> Arc<Mutex<Self>> {
+        let records = VecDeque::with_capacity(4096);
+        let writer = PackedWriter::new(STORE_BYTES);
+        let bytes = vec![0; STORE_BYTES as usize];
+        Arc::new(Mutex::new(Self { bytes, writer, records, current: None, done: 0 }))
+    }
+}
+
+/// The two ends of an echo on the flow into it.
+pub fn echo(
+    store: &Arc<Mutex<EchoStore>>,
+    into: &'static FlowShared,
+    clock: &Clock,
+) -> (EchoIn, EchoOut) {
+    let talker = EchoOut { store: store.clone(), clock: clock.clone() };
+    (EchoIn { store: store.clone(), shared: into, open: false }, talker)
+}
+
+fn lock(store: &Mutex<EchoStore>) -> std::sync::MutexGuard<'_, EchoStore> {
+    store.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Listening end of an echo.
+pub struct EchoIn {
+    store: Arc<Mutex<EchoStore>>,
+    shared: &'static FlowShared,
+    open: bool,
+}
+
+impl EchoIn {
+    fn take<H: Host>(&mut self, piece: &mut Piece, cx: &mut StepContext<'_, '_, H>) -> Accepted {
+        let mut store = lock(&self.store);
+        let most = store.writer.record_max();
+        loop {
+            let length = piece.rest().min(most);
+            let head = store.writer;
+            if store.records.len() == store.records.capacity() {
+                return Accepted::Full;
+            }
+            let Some(place) = store.writer.reserve(length) else { return Accepted::Full };
+            let owed = store.writer.used() - head.used();
+            let start = place.offset as usize + 8;
+            let target = CopyTarget { at: store.bytes[start..].as_mut_ptr(), address: None };
+            // SAFETY: `reserve` placed header and payload inside the store.
+            unsafe { piece.take(target, length, &mut cx.copier) };
+            let whole = piece.rest() == 0;
+            let end = if whole { piece.end } else { EndMarker::None };
+            debug_assert!(owed >= record_bytes(length));
+            cx.book(length, whole && end != EndMarker::None);
+            let (offset, through_ns) = (place.offset + 8, cx.through_ns);
+            store.records.push_back(Record { offset, length, owed, end, through_ns });
+            if whole {
+                self.open = piece.end == EndMarker::None;
+                count(&self.shared.rx_count, piece.length);
+                return Accepted::Whole;
+            }
+        }
+    }
+}
+
+/// Talking end of an echo.
+pub struct EchoOut {
+    store: Arc<Mutex<EchoStore>>,
+    clock: Clock,
+}
+
+impl EchoOut {
+    fn next(&mut self, piece: &mut Piece) -> NextPiece {
+        let mut store = lock(&self.store);
+        if store.current.is_none() {
+            store.current = store.records.pop_front();
+        }
+        let Some(record) = store.current else { return NextPiece::Idle };
+        if record.through_ns != 0 && record.through_ns > self.clock.now_ns() {
+            return NextPiece::At(record.through_ns);
+        }
+        let start = record.offset as usize;
+        piece.clear();
+        // The bytes stay where they are until `finish` gives them back to the store.
+        piece.add(own(&store.bytes[start..start + record.length as usize]));
+        piece.finish(record.end, 0, 1);
+        piece.done = store.done;
+        NextPiece::Ready
+    }
+
+    fn finish(&mut self) {
+        let mut store = lock(&self.store);
+        if let Some(record) = store.current.take() {
+            store.writer.release(record.owed);
+        }
+        store.done = 0;
+    }
+}
+
+impl PieceSink for Listener {
+    #[inline]
+    fn take<H: Host>(
+        &mut self,
+        piece: &mut Piece,
+        _map: &RegionMap,
+        cx: &mut StepContext<'_, '_, H>,
+    ) -> Accepted {
+        match self {
+            Self::Sink(sink) => {
+                let rest = piece.rest();
+                sink.take(piece, cx);
+                let ends = piece.end != EndMarker::None;
+                cx.book(rest, ends);
+                sink.open = true;
+                if ends {
+                    sink.finish(piece.end);
+                }
+                Accepted::Whole
+            }
+            Self::Echo(echo) => echo.take(piece, cx),
+            Self::Rmap(target) => target.take(piece, cx),
+            Self::Link(link) => link.take(piece, &mut cx.copier),
+        }
+    }
+
+    fn cut<H: Host>(&mut self, cx: &mut StepContext<'_, '_, H>) {
+        match self {
+            Self::Sink(sink) if sink.open => sink.finish(EndMarker::Eep),
+            Self::Sink(_) => {}
+            Self::Rmap(target) => target.cut(cx.through_ns),
+            Self::Echo(echo) => {
+                let through_ns = cx.through_ns;
+                let mut store = lock(&echo.store);
+                if let Some(place) = store.writer.reserve(0) {
+                    let offset = place.offset + 8;
+                    store.records.push_back(Record {
+                        offset,
+                        length: 0,
+                        owed: 8,
+                        end: EndMarker::Eep,
+                        through_ns,
+                    });
+                }
+                echo.open = false;
+            }
+            Self::Link(link) => link.cut(),
+        }
+    }
+
+    fn fail_unmapped<H: Host>(
+        &mut self,
+        _status: spfe_contract::Status,
+        _cx: &mut StepContext<'_, '_, H>,
+    ) {
+    }
+
+    fn publish<H: Host>(&mut self, _cx: &mut StepContext<'_, '_, H>) {}
+
+    fn flush_step<H: Host>(&mut self, _host: &mut H) {}
+
+    fn view(&self) -> Option<&QueueView> {
+        None
+    }
+
+    fn domain(&self) -> u16 {
+        0
+    }
+
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Sink(sink) => sink.open,
+            Self::Echo(echo) => echo.open,
+            Self::Rmap(target) => target.is_open(),
+            Self::Link(link) => link.is_open(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pattern_tells_packets_apart() {
+        let pattern = Pattern::new(300);
+        let mut packet = [0u8; 300];
+        pattern.fill(7, &mut packet);
+        assert!(pattern.matches(7, &packet));
+        assert!(!pattern.matches(8, &packet));
+        packet[299] ^= 1;
+        assert!(!pattern.matches(7, &packet));
+        let mut short = [0u8; 3];
+        pattern.fill(0x01_0203, &mut short);
+        assert!(pattern.matches(0x01_0203, &short));
+    }
+
+    #[test]
+    fn lengths_stay_in_their_range_and_repeat() {
+        let mut a = Lengths::new(5, 9, 42);
+        let mut b = Lengths::new(5, 9, 42);
+        let mut seen = [false; 10];
+        for _ in 0..1000 {
+            let length = a.next_length();
+            assert_eq!(length, b.next_length());
+            assert!((5..=9).contains(&length));
+            seen[length as usize] = true;
+        }
+        assert!(seen[5..].iter().all(|seen| *seen));
+        assert_eq!(Lengths::new(4, 4, 1).next_length(), 4);
+    }
+}

@@ -1,0 +1,338 @@
+//! The control plane: clients, regions, queues, and cleaning up after all of them.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | `clients` | who is attached |
+//! | `regions` | memory of clients |
+//! | `queues` | queues of packets, and what a client asks for |
+//! | `messages` | queues of messages |
+//! | `events` | event vectors |
+//! | `ports` | what a port is and what moves on it |
+//! | `cleanup` | taking back what a client had |
+//! | `seats` | the control plane's claims of flows, in bounded time |
+//!
+//! One lock, `Inner`, orders what changes; what runners ask for while it is held is behind a lock of
+//! its own, `Shares`.
+
+mod cleanup;
+mod clients;
+mod events;
+mod messages;
+mod mib;
+mod ports;
+mod queues;
+mod regions;
+mod seats;
+
+pub use events::EVENTS_MAX;
+pub use queues::Placement;
+
+use crate::arena::{Arena, CONTROL, FIRST_CLIENT};
+use crate::event::Event;
+use crate::links::{ExactLinks, LinkObserver};
+use crate::view::{Fetch, Runner, View};
+use events::Vector;
+use spfe_contract::Status;
+use spfe_device::memory::{REGIONS, RegionKey};
+use spfe_device::shared::QueueConfig;
+use spfe_host::topology::Port;
+use spfe_host::{
+    Attachment, Clock, ControlError as Error, Mode, QueueRequest, SharedMemory, Topology, doorbell,
+    os,
+};
+use spfe_ring::sync::Ordering;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+type Result<T> = std::result::Result<T, Error>;
+
+struct Client {
+    endpoint: u32,
+    name: String,
+    messages: Vec<MessageQueue>,
+}
+
+/// A message queue of a client.
+#[derive(Clone, Copy)]
+struct MessageQueue {
+    port: u32,
+    tx: bool,
+    slot: usize,
+    /// The number its client gave it.
+    number: u32,
+}
+
+#[derive(Default)]
+struct Region {
+    memory: Option<Arc<SharedMemory>>,
+    client: u32,
+    key: RegionKey,
+    /// Rounds of generations so far.
+    serial: u16,
+}
+
+struct Inner {
+    clients: HashMap<u32, Client>,
+    next_client: u32,
+    regions: Vec<Vec<Region>>,
+    runners: HashMap<(u32, u32, u32), Runner>,
+}
+
+/// What runners ask for while the control plane may be busy with their flow: behind a lock of its
+/// own, which nobody keeps while waiting for anything.
+#[derive(Default)]
+struct Shares {
+    memories: HashMap<(u32, RegionKey), Arc<SharedMemory>>,
+    /// Event vectors of each client.
+    events: HashMap<u32, Vec<Vector>>,
+    last_vector: u32,
+}
+
+/// A network and its control plane.
+pub struct Network {
+    arena: Arc<Arena>,
+    view: Arc<View>,
+    doorbell: Arc<SharedMemory>,
+    clock: Clock,
+    inner: Mutex<Inner>,
+    shares: Mutex<Shares>,
+    /// Views of participants in this process.
+    views: Mutex<Vec<Weak<View>>>,
+    extensions: Extensions,
+}
+
+/// What the lab adds to a network.
+#[derive(Clone, Default)]
+pub struct Extensions {
+    /// Its exact links; needed if the topology has any.
+    pub exact: Option<Arc<dyn ExactLinks>>,
+    /// Observes its packet-level links.
+    pub observer: Option<Arc<dyn LinkObserver>>,
+    /// Names of the endpoints; none in a network without names.
+    pub names: Vec<String>,
+}
+
+struct Owned(Weak<Network>);
+
+impl Fetch for Owned {
+    fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
+        self.0.upgrade()?.region_memory(endpoint, key)
+    }
+    fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>> {
+        self.0.upgrade()?.event(participant, vector)
+    }
+    fn observer(&self) -> Option<Arc<dyn LinkObserver>> {
+        self.0.upgrade()?.extensions.observer.clone()
+    }
+}
+
+impl Network {
+    /// A network of packet-level links.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the topology is wrong, or has exact links.
+    pub fn new(topology: Topology) -> Result<Arc<Self>> {
+        Self::with(topology, Extensions::default())
+    }
+
+    /// A network with what the lab adds to it.
+    ///
+    /// # Errors
+    /// BAD_FIELD if the topology is wrong, or has exact links and `extensions` has none.
+    pub fn with(topology: Topology, extensions: Extensions) -> Result<Arc<Self>> {
+        topology.check().map_err(|what| Error::new(Status::BadField, what))?;
+        if topology.has_exact() && extensions.exact.is_none() {
+            let what = "exact links are simulated by the lab: make the network with it";
+            return Err(Error::new(Status::BadField, what));
+        }
+        os::join_barriers();
+        let endpoints = topology.endpoints.len();
+        let arena = Arc::new(Arena::create(topology)?);
+        let clock = View::make_clock(&arena);
+        let doorbell = Arc::new(SharedMemory::create("spfe-doorbell", 4096)?);
+        let regions = (0..endpoints)
+            .map(|_| {
+                (0..REGIONS)
+                    .map(|i| Region { key: RegionKey::new(i, 0), ..Region::default() })
+                    .collect()
+            })
+            .collect();
+        let inner = Inner {
+            clients: HashMap::new(),
+            next_client: FIRST_CLIENT,
+            regions,
+            runners: HashMap::new(),
+        };
+        Ok(Arc::new_cyclic(|weak: &Weak<Self>| {
+            let fetch = Arc::new(Owned(weak.clone()));
+            let exact = extensions.exact.clone();
+            let view = View::new(arena.clone(), CONTROL, fetch, clock.clone(), exact);
+            Self {
+                arena,
+                view,
+                doorbell,
+                clock,
+                inner: Mutex::new(inner),
+                shares: Mutex::default(),
+                views: Mutex::default(),
+                extensions,
+            }
+        }))
+    }
+
+    fn shares(&self) -> MutexGuard<'_, Shares> {
+        self.shares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The network's memory.
+    pub fn arena(&self) -> &Arc<Arena> {
+        &self.arena
+    }
+
+    /// Names of the endpoints; none in a network without names.
+    pub fn names(&self) -> &[String] {
+        &self.extensions.names
+    }
+
+    /// What the network is.
+    pub fn topology(&self) -> &Topology {
+        self.arena.topology()
+    }
+
+    /// Whether a [`DeviceThread`](crate::DeviceThread) has to run: in mode thread, and for exact
+    /// links in real time.
+    pub fn needs_device(&self) -> bool {
+        let exact = self.extensions.exact.is_some() && !self.clock.is_virtual();
+        self.topology().mode == Mode::Thread || exact
+    }
+
+    /// The time its participants share.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The page clients ring.
+    pub fn doorbell(&self) -> &Arc<SharedMemory> {
+        &self.doorbell
+    }
+
+    /// A data-plane view for a participant in this process.
+    pub fn view(self: &Arc<Self>, participant: u32) -> Arc<View> {
+        let fetch = Arc::new(Owned(Arc::downgrade(self)));
+        let exact = self.extensions.exact.clone();
+        let view = View::new(self.arena.clone(), participant, fetch, self.clock.clone(), exact);
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        views.retain(|view| view.strong_count() != 0);
+        views.push(Arc::downgrade(&view));
+        view
+    }
+
+    fn exists(&self, endpoint: u32) -> Result<()> {
+        let count = self.topology().endpoints.len();
+        if (endpoint as usize) < count {
+            return Ok(());
+        }
+        let what = format!("endpoint {endpoint}: this network has endpoints 0 to {}", count - 1);
+        Err(Error::new(Status::NotFound, what))
+    }
+
+    fn flows(&self, endpoint: u32) -> Vec<(u32, u32, bool)> {
+        let ports = &self.topology().endpoints[endpoint as usize];
+        let all = ports.iter().enumerate().flat_map(|(port, config)| {
+            (0..config.vcs).flat_map(move |vc| [(port as u32, vc, true), (port as u32, vc, false)])
+        });
+        all.collect()
+    }
+
+    /// The control plane's own runner of a flow.
+    fn control<'a>(
+        &self,
+        inner: &'a mut Inner,
+        endpoint: u32,
+        port: u32,
+        vc: u32,
+        out: bool,
+    ) -> &'a mut Runner {
+        let view = &self.view;
+        inner.runners.entry((endpoint, port, vc << 1 | u32::from(out))).or_insert_with(|| {
+            if out {
+                view.runner_out(endpoint, port, vc, false)
+            } else {
+                view.runner_into(endpoint, port, vc, false)
+            }
+        })
+    }
+
+    /// The configuration of this endpoint's queue on a virtual channel. Only the control plane
+    /// writes configurations, and it holds its lock while it does.
+    fn config(&self, endpoint: u32, port: u32, vc: u32, tx: bool) -> QueueConfig {
+        // SAFETY: only written under `inner`'s lock, which every caller holds.
+        unsafe {
+            if tx {
+                *self.arena.flow_out(endpoint, port, vc).tx_config.get()
+            } else {
+                *self.arena.flow_into(endpoint, port, vc).rx_config.get()
+            }
+        }
+    }
+
+    fn port(&self, endpoint: u32, port: u32) -> Result<&Port> {
+        let ports = &self.topology().endpoints[endpoint as usize];
+        ports.get(port as usize).ok_or_else(|| {
+            let what =
+                format!("port {port}: endpoint {endpoint} has ports 0 to {}", ports.len() - 1);
+            Error::new(Status::NotFound, what)
+        })
+    }
+
+    /// Tells device threads that queues have changed.
+    fn changed(&self) {
+        let header = self.arena.header();
+        header.config_epoch.fetch_add(1, Ordering::AcqRel);
+        self.ring();
+        if let Clock::Virtual(clock) = &self.clock {
+            clock.poke();
+        }
+    }
+
+    /// Rings the doorbell of the device thread.
+    pub fn ring(&self) {
+        doorbell::ring(&self.doorbell);
+    }
+
+    /// Makes every runner ask the observer for its tap again: captures have come or gone.
+    pub fn retap(&self) {
+        for (e, ports) in self.topology().endpoints.iter().enumerate() {
+            for (p, port) in ports.iter().enumerate().filter(|(_, port)| !port.is_exact()) {
+                let (e, p) = (e as u32, p as u32);
+                for vc in 0..port.vcs {
+                    self.arena.flow_out(e, p, vc).bump_epoch();
+                    if port.joined().is_none() {
+                        self.arena.flow_into(e, p, vc).bump_epoch();
+                    }
+                }
+                let messages = self.arena.messages(e, p);
+                let _guard = messages.lock(CONTROL);
+                messages.touch();
+            }
+        }
+        self.changed();
+    }
+
+    /// The exact link behind a port.
+    fn exact(&self, endpoint: u32, port: u32) -> Option<&dyn ExactLinks> {
+        self.extensions.exact.as_deref().filter(|exact| exact.has(endpoint, port))
+    }
+}
+
+/// How a queue came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    Closed,
+    Died,
+    Reset,
+}

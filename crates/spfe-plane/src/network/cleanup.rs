@@ -1,0 +1,128 @@
+//! After a client left, died or asked for a reset: its share is taken back, what it held is freed,
+//! and what it was doing is put right. All of it in bounded time.
+
+use super::seats::{held, patiently};
+use super::{Attachment, Ended, Inner, Network, Result};
+use crate::arena::CONTROL;
+use crate::view::Runner;
+use spfe_device::memory::RegionKey;
+use spfe_device::message::{CONTEXTS, MessageContext};
+use spfe_host::os;
+use spfe_host::topology::Peer;
+use spfe_ring::sync::Ordering;
+
+impl Network {
+    /// A client left, or died: everything it had is taken back, its peers are told.
+    pub fn detach(&self, at: Attachment, died: bool) -> Result<()> {
+        let mut inner = self.lock();
+        if !inner.clients.contains_key(&at.client) {
+            return Ok(());
+        }
+        if died {
+            self.take_over(&mut inner, at)?;
+        }
+        let ended = if died { Ended::Died } else { Ended::Closed };
+        self.end_queues(&mut inner, at, ended)?;
+        self.end_regions(&mut inner, at)?;
+        inner.clients.remove(&at.client);
+        self.shares().events.remove(&at.client);
+        Ok(())
+    }
+
+    /// Resets the client's share of the device: queues stop, what was pending completes with
+    /// DEVICE_RESET, regions are revoked.
+    pub fn reset(&self, at: Attachment) -> Result<()> {
+        let mut inner = self.lock();
+        self.end_queues(&mut inner, at, Ended::Reset)?;
+        self.end_regions(&mut inner, at)
+    }
+
+    fn end_queues(&self, inner: &mut Inner, at: Attachment, ended: Ended) -> Result<()> {
+        for (port, vc, out) in self.flows(at.endpoint) {
+            let config = self.config(at.endpoint, port, vc, out);
+            if config.kind != 0 && config.owner == at.client {
+                self.destroy_data(inner, at.endpoint, port, vc, out, ended)?;
+            }
+        }
+        let Some(client) = inner.clients.get_mut(&at.client) else { return Ok(()) };
+        while let Some(queue) = client.messages.last().copied() {
+            self.free_slot(at.endpoint, queue.port, queue.tx, queue.slot, ended)?;
+            client.messages.pop();
+        }
+        Ok(())
+    }
+
+    fn end_regions(&self, inner: &mut Inner, at: Attachment) -> Result<()> {
+        let keys: Vec<RegionKey> = inner.regions[at.endpoint as usize]
+            .iter()
+            .filter(|region| region.client == at.client && region.memory.is_some())
+            .map(|region| region.key)
+            .collect();
+        for key in keys {
+            self.revoke(inner, at.endpoint, key)?;
+        }
+        Ok(())
+    }
+
+    /// Frees every lock and seat a dead participant held, and puts right what it was doing.
+    fn take_over(&self, inner: &mut Inner, at: Attachment) -> Result<()> {
+        self.arena.mark_dead(at.client, true);
+        for endpoint in 0..self.topology().endpoints.len() as u32 {
+            for (port, vc, out) in self.flows(endpoint) {
+                let shared = if out {
+                    self.arena.flow_out(endpoint, port, vc)
+                } else {
+                    self.arena.flow_into(endpoint, port, vc)
+                };
+                // SAFETY: configurations are only written under the lock of `inner`.
+                let owners =
+                    unsafe { [(*shared.tx_config.get()).owner, (*shared.rx_config.get()).owner] };
+                if owners.contains(&at.client) {
+                    shared.dead.store(at.client, Ordering::Release);
+                }
+                if [shared.seat.busy(), shared.seat.claimed()].contains(&at.client) {
+                    self.recover(self.control(inner, endpoint, port, vc, out))?;
+                }
+            }
+            for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
+                self.recover_messages(endpoint, port, at.client);
+                let (out, into) = self.arena.times_out(endpoint, port);
+                out.break_dead(at.client);
+                into.break_dead(at.client);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the lock of a port's messages from a dead client, and puts right what it was sending.
+    fn recover_messages(&self, endpoint: u32, port: u32, dead: u32) {
+        let near = self.arena.messages(endpoint, port);
+        let Some(_guard) = near.take_over(dead, CONTROL) else { return };
+        let recover = |endpoint, slots: &[MessageContext; CONTEXTS]| {
+            for slot in slots.iter().filter(|slot| slot.config().kind != 0) {
+                if let Ok(view) = self.view.queue_view(endpoint, slot.config()) {
+                    slot.recover(&view);
+                }
+            }
+        };
+        recover(endpoint, &near.tx);
+        if let Peer::Port { endpoint: far, port: far_port } =
+            self.topology().endpoints[endpoint as usize][port as usize].peer
+        {
+            recover(far, &self.arena.messages(far, far_port).rx);
+        }
+    }
+
+    /// Takes a flow's seat from the dead and puts the flow right.
+    fn recover(&self, runner: &mut Runner) -> Result<()> {
+        let seat = &runner.shared().seat;
+        let dead = |id| self.arena.is_dead(id);
+        let torn = patiently(|| seat.take_over(CONTROL, dead, os::heavy_barrier, 1000))
+            .ok_or_else(|| held(seat))?;
+        if torn && runner.rebind() {
+            runner.flow_mut().recover();
+        }
+        seat.release();
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! Who is attached.
+
+use super::{Attachment, Client, Error, Network, Result};
+use crate::arena::{FIRST_CLIENT, PARTICIPANTS};
+use spfe_contract::Status;
+
+impl Network {
+    /// A new client on an endpoint.
+    pub fn attach(&self, endpoint: u32, name: &str) -> Result<Attachment> {
+        self.exists(endpoint)?;
+        let mut inner = self.lock();
+        let room = PARTICIPANTS as u32 - FIRST_CLIENT;
+        let id = (0..room)
+            .map(|step| FIRST_CLIENT + (inner.next_client - FIRST_CLIENT + step) % room)
+            .find(|id| !inner.clients.contains_key(id))
+            .ok_or_else(|| {
+                Error::new(
+                    Status::NoResources,
+                    format!("{room} clients attached, the most there can be"),
+                )
+            })?;
+        inner.next_client = FIRST_CLIENT + (id + 1 - FIRST_CLIENT) % room;
+        self.arena.mark_dead(id, false);
+        let client =
+            Client { endpoint, name: name.chars().take(64).collect(), messages: Vec::new() };
+        inner.clients.insert(id, client);
+        self.shares().events.insert(id, Vec::new());
+        Ok(Attachment { client: id, endpoint })
+    }
+
+    /// Clients attached: id, endpoint, name.
+    pub fn clients(&self) -> Vec<(u32, u32, String)> {
+        let inner = self.lock();
+        let mut list: Vec<_> =
+            inner.clients.iter().map(|(id, c)| (*id, c.endpoint, c.name.clone())).collect();
+        list.sort_unstable();
+        list
+    }
+}

@@ -1,0 +1,218 @@
+//! What there is to see of a port, and what is done to its link: items of the management
+//! information base (50-11C 5.9), states, counters.
+
+use super::{Attachment, Error, Network, Result};
+use spfe_contract::{MibAccess, MibItem, MibScope, Status};
+use spfe_host::mib::items_of;
+use spfe_host::{Clock, LinkCommand, MibEntry, MibFault, Peer};
+
+/// Greatest priority number of a packet-level link.
+const PRIORITY_MAX: u64 = 15;
+
+impl Network {
+    /// What there is to see of a port and its link.
+    pub fn port_mib(&self, endpoint: u32, port: u32) -> Result<Vec<MibEntry>> {
+        let info = self.port_info(endpoint, port)?;
+        let name = info.state.name();
+        let number = |name, value| MibEntry::new("port", name, None, value);
+        let mut list = vec![
+            MibEntry::new("port", "state", None, name),
+            number("virtual channels", u64::from(info.vcs)),
+            number("messages sent", info.messages.sent),
+            number("messages received", info.messages.received),
+            number("messages dropped", info.messages.dropped),
+        ];
+        for (vc, channel) in info.channels.iter().enumerate() {
+            let number = |name, value| MibEntry::new("port", name, Some(vc as u32), value);
+            list.extend([
+                number("packets sent", channel.tx.packets),
+                number("bytes sent", channel.tx.bytes),
+                number("packets received", channel.rx.packets),
+                number("bytes received", channel.rx.bytes),
+            ]);
+        }
+        list.extend(match self.exact(endpoint, port) {
+            Some(exact) => exact.mib(endpoint, port),
+            None => items_of(|id, index| self.packet_level(endpoint, port, id, index)),
+        });
+        Ok(list)
+    }
+
+    /// The value of an item of the management information base of a port's link.
+    ///
+    /// # Errors
+    /// NOT_FOUND for a lane or channel that is not there, BAD_OPCODE where the link has no such item.
+    pub fn mib_item(&self, endpoint: u32, port: u32, item: MibItem, index: u32) -> Result<u64> {
+        self.port(endpoint, port)?;
+        let value = match self.exact(endpoint, port) {
+            Some(exact) => exact.mib_item(endpoint, port, item, index),
+            None => self.packet_level(endpoint, port, item, index),
+        };
+        value.map_err(|why| self.refusal(endpoint, port, (item, index), None, why))
+    }
+
+    /// Sets an item.
+    ///
+    /// # Errors
+    /// BAD_OPCODE for one that is only read, or that the link does not have, NOT_FOUND for a lane or
+    /// channel that is not there, BAD_FIELD for a value out of its range.
+    pub fn set_mib_item(
+        &self,
+        at: Attachment,
+        port: u32,
+        item: MibItem,
+        index: u32,
+        value: u64,
+    ) -> Result<()> {
+        self.port(at.endpoint, port)?;
+        let done = match self.exact(at.endpoint, port) {
+            Some(exact) => exact.set_mib_item(at.endpoint, port, item, index, value),
+            None => self.set_packet_level(at.endpoint, port, item, index, value),
+        };
+        done.map_err(|why| self.refusal(at.endpoint, port, (item, index), Some(value), why))?;
+        self.wake_links();
+        Ok(())
+    }
+
+    /// Does something to a port's link.
+    ///
+    /// # Errors
+    /// Of [`Network::set_mib_item`]. BAD_OPCODE where the link has no such thing, BAD_FIELD for a
+    /// value out of range.
+    pub fn link_command(&self, at: Attachment, port: u32, command: LinkCommand) -> Result<()> {
+        self.port(at.endpoint, port)?;
+        let link = || {
+            self.exact(at.endpoint, port).ok_or_else(|| {
+                let what = format!(
+                    "port {port}: its link is packet level and has no reset and no wire to cut; \
+                     links such as exact:1x6.25G have"
+                );
+                Error::new(Status::BadOpcode, what)
+            })
+        };
+        let refused = |status, what| Error::new(status, format!("port {port}: {what}"));
+        match command {
+            LinkCommand::Set { item, index, value } => {
+                let known = MibItem::from_raw(item)
+                    .ok_or_else(|| refused(Status::NotFound, format!("there is no item {item}")))?;
+                return self.set_mib_item(at, port, known, index, value);
+            }
+            LinkCommand::Reset => {
+                if !link()?.reset(at.endpoint, port) {
+                    return Err(refused(Status::BadOpcode, "its link has no reset".to_owned()));
+                }
+            }
+            LinkCommand::Cut { lane, duration_ns } => {
+                link()?
+                    .cut(at.endpoint, port, lane, duration_ns)
+                    .map_err(|what| refused(Status::BadField, what))?;
+            }
+        }
+        self.wake_links();
+        Ok(())
+    }
+
+    /// A sleeping device lets links go on.
+    fn wake_links(&self) {
+        self.ring();
+        if let Clock::Virtual(clock) = &self.clock {
+            clock.poke();
+        }
+    }
+
+    /// What a packet-level link has of an item.
+    fn packet_level(
+        &self,
+        endpoint: u32,
+        port: u32,
+        id: MibItem,
+        index: u32,
+    ) -> std::result::Result<u64, MibFault> {
+        let config = self.port(endpoint, port).map_err(|_| MibFault::Absent)?;
+        let joined = config.peer != Peer::None;
+        let (lanes, vcs) = (config.rate.lanes() as usize, config.vcs as usize);
+        let value = match id {
+            MibItem::Priority => self.arena.times_out(endpoint, port).0.priority(index).into(),
+            _ if config.space_wire => return Err(MibFault::Absent),
+            MibItem::LaneState => lane_state(if joined { "Active" } else { "Wait" }),
+            MibItem::NoSignal => u64::from(!joined),
+            MibItem::DataSendingLanes | MibItem::DataReceivingLanes if joined => (1 << lanes) - 1,
+            MibItem::DataSendingLanes | MibItem::DataReceivingLanes => 0,
+            _ => return Err(MibFault::Absent),
+        };
+        let count = match id.info().scope {
+            MibScope::Link => 1,
+            MibScope::Lane => lanes,
+            MibScope::Vc => vcs,
+        };
+        if (index as usize) < count { Ok(value) } else { Err(MibFault::Index { count }) }
+    }
+
+    fn set_packet_level(
+        &self,
+        endpoint: u32,
+        port: u32,
+        id: MibItem,
+        index: u32,
+        value: u64,
+    ) -> std::result::Result<(), MibFault> {
+        self.packet_level(endpoint, port, id, index)?;
+        if id.info().access == MibAccess::Ro {
+            return Err(MibFault::ReadOnly);
+        }
+        if value > PRIORITY_MAX {
+            return Err(MibFault::Range { min: 0, max: PRIORITY_MAX });
+        }
+        // The only one of them that can be set.
+        self.arena.times_out(endpoint, port).0.set_priority(index, value as u8);
+        Ok(())
+    }
+
+    /// Why an item cannot be read or set, in words.
+    fn refusal(
+        &self,
+        endpoint: u32,
+        port: u32,
+        (item, index): (MibItem, u32),
+        value: Option<u64>,
+        why: MibFault,
+    ) -> Error {
+        let info = item.info();
+        let name = match info.scope {
+            MibScope::Link => info.title.to_owned(),
+            MibScope::Lane | MibScope::Vc => format!("{}[{index}]", info.title),
+        };
+        let (status, what) = match why {
+            MibFault::Absent => (Status::BadOpcode, self.absent(endpoint, port)),
+            MibFault::Index { count } => {
+                let last = count.saturating_sub(1);
+                let what = match info.scope {
+                    MibScope::Link => "it is of the link and has no index but 0".to_owned(),
+                    MibScope::Lane => format!("the link has lanes 0 to {last}"),
+                    MibScope::Vc => format!("the link has VCs 0 to {last}"),
+                };
+                (Status::NotFound, what)
+            }
+            MibFault::ReadOnly => (Status::BadOpcode, "it can only be read".to_owned()),
+            MibFault::Range { min, max } => {
+                let value = value.unwrap_or(0);
+                (Status::BadField, format!("{value}; {min} to {max} allowed"))
+            }
+        };
+        Error::new(status, format!("port {port}: {name}: {what}"))
+    }
+
+    fn absent(&self, endpoint: u32, port: u32) -> String {
+        let space_wire = self.port(endpoint, port).is_ok_and(|port| port.space_wire);
+        if space_wire {
+            return "not on a SpaceWire link; SpaceFibre links have it".to_owned();
+        }
+        "not on a packet-level link; links such as exact:1x6.25G have it".to_owned()
+    }
+}
+
+/// Number of a lane state, by its name in the standard.
+fn lane_state(name: &str) -> u64 {
+    let states = MibItem::LaneState.info().values;
+    states.iter().position(|state| *state == name).unwrap_or_default() as u64
+}

@@ -1,0 +1,252 @@
+//! Queues: what a client asks for, where it goes, how it ends. Those of messages are in `messages`.
+
+use super::seats::{bind, claim};
+use super::{Attachment, Ended, Error, Inner, MessageQueue, Network, QueueRequest, Result};
+use crate::arena::PARTICIPANTS;
+use crate::view::ViewHost;
+use spfe_contract::{QueueKind, QueueState, Status};
+use spfe_device::queue::QueueView;
+use spfe_device::receive::RxPacked;
+use spfe_device::shared::{QueueConfig, RxState, TxState};
+use spfe_ring::sync::Ordering;
+
+/// Where an object is to be, for clients that number them as hardware does (register faces).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Protection domain inside the client: its queues name only regions of their own domain.
+    pub domain: u8,
+    /// Message slot or region index; `None` is any free one. Data queues have no choice.
+    pub index: Option<usize>,
+}
+
+impl Placement {
+    /// The domain as queues and region tags carry it: {domain 8, client 8}.
+    pub(super) fn domain_of(self, client: u32) -> u16 {
+        const { assert!(PARTICIPANTS <= 256) };
+        u16::from(self.domain) << 8 | client as u16
+    }
+}
+
+/// The configuration of the queue that a client asks for.
+pub(super) fn config(request: &QueueRequest, client: u32, place: Placement) -> QueueConfig {
+    QueueConfig {
+        kind: u32::from(request.kind),
+        options: request.options,
+        domain: u32::from(place.domain_of(client)),
+        vector: request.vector,
+        sq_log2: request.sq_log2,
+        cq_log2: request.cq_log2,
+        sq: request.sq,
+        cq: request.cq,
+        stamps: request.stamps,
+        lines: request.lines,
+        area: request.area,
+        area_bytes: request.area_bytes,
+        filter: request.filter,
+        vc: request.vc,
+        owner: client,
+    }
+}
+
+impl Network {
+    /// Creates a queue of a client.
+    pub fn create_queue(&self, at: Attachment, request: QueueRequest) -> Result<()> {
+        self.create_queue_at(at, request, Placement::default())
+    }
+
+    /// Creates a queue of a client, where the client wants it.
+    ///
+    /// # Errors
+    /// BUSY if the virtual channel or the wished message slot is taken; NOT_FOUND if the port or the
+    /// event vector is none of the client's.
+    pub fn create_queue_at(
+        &self,
+        at: Attachment,
+        request: QueueRequest,
+        place: Placement,
+    ) -> Result<()> {
+        let mut inner = self.lock();
+        self.use_event(at.client, request.vector)?;
+        let done = self.create(&mut inner, at, request, place);
+        if done.is_err() {
+            self.leave_event(at.client, request.vector);
+        }
+        done
+    }
+
+    fn create(
+        &self,
+        inner: &mut Inner,
+        at: Attachment,
+        request: QueueRequest,
+        place: Placement,
+    ) -> Result<()> {
+        let port = self.port(at.endpoint, request.port)?;
+        let kind = QueueKind::from_raw(request.kind);
+        match kind {
+            Some(QueueKind::Tx | QueueKind::Rx | QueueKind::RxPacked) => {
+                if request.vc >= port.vcs {
+                    let what = format!(
+                        "VC {}: port {} has VCs 0 to {}",
+                        request.vc,
+                        request.port,
+                        port.vcs - 1
+                    );
+                    return Err(Error::new(Status::BadVc, what));
+                }
+                self.create_data(inner, at, request, kind == Some(QueueKind::Tx), place)
+            }
+            Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
+                let tx = kind == Some(QueueKind::MessageTx);
+                self.create_message(inner, at, request, tx, place)
+            }
+            _ => {
+                let what = format!("queue kind {} is not one a client can create", request.kind);
+                Err(Error::new(Status::BadOpcode, what))
+            }
+        }
+    }
+
+    pub(super) fn check_view(&self, at: Attachment, config: QueueConfig) -> Result<QueueView> {
+        self.view.queue_view(at.endpoint, config).map_err(|status| {
+            let what = format!(
+                "rings of port VC {}: 2^{} submissions at {:#x}, 2^{} completions at {:#x}: must lie in \
+                 a region of this client, aligned to 64 bytes, 4 to 32768 entries, completions not \
+                 fewer than submissions",
+                config.vc, config.sq_log2, config.sq, config.cq_log2, config.cq
+            );
+            Error::new(status, what)
+        })
+    }
+
+    fn create_data(
+        &self,
+        inner: &mut Inner,
+        at: Attachment,
+        request: QueueRequest,
+        tx: bool,
+        place: Placement,
+    ) -> Result<()> {
+        let (port, vc) = (request.port, request.vc);
+        let current = self.config(at.endpoint, port, vc, tx);
+        if current.kind != 0 {
+            let name = inner.clients.get(&current.owner).map_or("?", |client| &client.name);
+            let end = if tx { "transmit" } else { "receive" };
+            let what = format!(
+                "{end} end of port {port} VC {vc} is open in client {} ({name})",
+                current.owner
+            );
+            return Err(Error::new(Status::Busy, what));
+        }
+        let config = config(&request, at.client, place);
+        let view = self.check_view(at, config)?;
+        let mut state = RxState::default();
+        if request.kind == QueueKind::RxPacked.raw() {
+            let flow = self.arena.flow_into(at.endpoint, port, vc);
+            self.view.check_area(at.endpoint, view, flow).map_err(|status| {
+                let what = format!(
+                    "packed area of {} bytes: 4096 bytes to 1 GiB, a multiple of 8, in a region of \
+                     this client; submission ring not smaller than completion ring",
+                    config.area_bytes
+                );
+                Error::new(status, what)
+            })?;
+            RxPacked::start(&mut state, &view);
+        }
+        let runner = self.control(inner, at.endpoint, port, vc, tx);
+        let shared = runner.shared();
+        claim(runner)?;
+        // SAFETY: the seat is claimed.
+        unsafe {
+            if tx {
+                *shared.tx.get() = TxState::default();
+                *shared.tx_config.get() = config;
+            } else {
+                *shared.rx.get() = state;
+                *shared.rx_config.get() = config;
+            }
+        }
+        shared.dead.store(0, Ordering::Release);
+        view.device_line().set_state(u32::from(QueueState::Enabled.raw()), 0);
+        shared.bump_epoch();
+        shared.seat.release();
+        self.changed();
+        Ok(())
+    }
+
+    /// Destroys a queue of a client: when this returns its rings and buffers belong to the client.
+    pub fn destroy_queue(&self, at: Attachment, port: u32, vc: u32, kind: u8) -> Result<()> {
+        let mut inner = self.lock();
+        self.port(at.endpoint, port)?;
+        match QueueKind::from_raw(kind) {
+            Some(QueueKind::MessageTx | QueueKind::MessageRx) => {
+                let tx = kind == QueueKind::MessageTx.raw();
+                let mine =
+                    |queue: &MessageQueue| (queue.port, queue.tx, queue.number) == (port, tx, vc);
+                self.destroy_message(&mut inner, at, mine).map(drop)
+            }
+            _ => {
+                if vc >= self.port(at.endpoint, port)?.vcs {
+                    return Err(Error::new(Status::BadVc, format!("port {port} has no VC {vc}")));
+                }
+                let tx = kind == QueueKind::Tx.raw();
+                let config = self.config(at.endpoint, port, vc, tx);
+                if config.kind == 0 || config.owner != at.client {
+                    let what = format!("port {port} VC {vc} has no such queue of this client");
+                    return Err(Error::new(Status::NotFound, what));
+                }
+                self.destroy_data(&mut inner, at.endpoint, port, vc, tx, Ended::Closed)
+            }
+        }
+    }
+
+    pub(super) fn destroy_data(
+        &self,
+        inner: &mut Inner,
+        endpoint: u32,
+        port: u32,
+        vc: u32,
+        tx: bool,
+        ended: Ended,
+    ) -> Result<()> {
+        let view = self.view.clone();
+        let QueueConfig { owner, vector, .. } = self.config(endpoint, port, vc, tx);
+        let runner = self.control(inner, endpoint, port, vc, tx);
+        let shared = runner.shared();
+        bind(runner)?;
+        claim(runner)?;
+        let flow = runner.flow_mut();
+        let mut host = ViewHost(&view);
+        match (tx, ended) {
+            (true, Ended::Reset) => {
+                flow.flush(&mut host, Status::DeviceReset, false);
+            }
+            // What the sender had begun will not go on: EEP for the receiver.
+            (true, _) => flow.cut(&mut host),
+            (false, Ended::Closed) => {
+                flow.flush(&mut host, Status::PeerGone, true);
+            }
+            (false, Ended::Died) => {
+                flow.flush(&mut host, Status::PeerGone, false);
+            }
+            (false, Ended::Reset) => {
+                flow.flush_receive(&mut host, Status::DeviceReset);
+                flow.flush(&mut host, Status::PeerGone, true);
+            }
+        }
+        let error = if ended == Ended::Reset { Status::DeviceReset } else { Status::Ok };
+        if ended != Ended::Died {
+            flow.set_state(&mut host, tx, QueueState::Disabled, error);
+        }
+        // SAFETY: the seat is claimed.
+        unsafe {
+            let config = if tx { &shared.tx_config } else { &shared.rx_config };
+            *config.get() = QueueConfig::default();
+        }
+        shared.bump_epoch();
+        shared.seat.release();
+        self.leave_event(owner, vector);
+        self.changed();
+        Ok(())
+    }
+}

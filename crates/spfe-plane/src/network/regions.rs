@@ -1,0 +1,142 @@
+//! Memory of clients: registered, found by key, revoked.
+
+use super::seats::claim;
+use super::{Attachment, Error, Inner, Network, Placement, Result};
+use spfe_contract::Status;
+use spfe_device::memory::{Address, REGIONS, RegionKey, RegionTag};
+use spfe_device::shared::QueueConfig;
+use spfe_host::SharedMemory;
+use spfe_ring::sync::Ordering;
+use std::sync::{Arc, PoisonError, Weak};
+
+impl Network {
+    /// Memory of a region, for a participant that has to map it.
+    pub fn region_memory(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>> {
+        self.shares().memories.get(&(endpoint, key)).cloned()
+    }
+
+    /// Registers memory of a client. The memory stays mapped until the region is removed.
+    pub fn add_region(
+        &self,
+        at: Attachment,
+        memory: Arc<SharedMemory>,
+        access: u32,
+    ) -> Result<RegionKey> {
+        let bytes = memory.size() as u64;
+        self.add_region_at(at, memory, bytes, access, Placement::default())
+    }
+
+    /// Registers the first `bytes` bytes of memory of a client, where the client wants it.
+    ///
+    /// # Errors
+    /// BUSY if the wished index is taken, NO_RESOURCES if all are.
+    pub fn add_region_at(
+        &self,
+        at: Attachment,
+        memory: Arc<SharedMemory>,
+        bytes: u64,
+        access: u32,
+        place: Placement,
+    ) -> Result<RegionKey> {
+        let mut inner = self.lock();
+        let regions = &mut inner.regions[at.endpoint as usize];
+        let mut free = regions.iter_mut().enumerate().filter(|(_, region)| region.memory.is_none());
+        let found = match place.index {
+            Some(wish) => free.find(|(index, _)| *index == wish),
+            None => free.next(),
+        };
+        let (_, region) = found.ok_or_else(|| match place.index {
+            Some(wish) => Error::new(Status::Busy, format!("region index {wish} is taken")),
+            None => Error::new(
+                Status::NoResources,
+                format!("{REGIONS} regions registered, the most there can be"),
+            ),
+        })?;
+        let last = region.key;
+        // 0 is what the KEY register of no region says.
+        region.key = Some(last.next()).filter(|key| key.0 != 0).unwrap_or(last.next().next());
+        let round = region.key.generation() < last.generation();
+        region.serial = region.serial.wrapping_add(u16::from(round));
+        region.client = at.client;
+        region.memory = Some(memory.clone());
+        self.shares().memories.insert((at.endpoint, region.key), memory.clone());
+        let (key, serial) = (region.key, region.serial);
+        let shared = &self.arena.regions(at.endpoint)[key.index()];
+        shared.size.store(bytes.min(memory.size() as u64), Ordering::Relaxed);
+        let domain = place.domain_of(at.client);
+        let tag = RegionTag::new(key, domain, access).with_serial(serial);
+        shared.tag.store(tag.0, Ordering::Release);
+        drop(inner);
+        self.view.map_region(at.endpoint, key);
+        Ok(key)
+    }
+
+    /// Revokes a region. When this returns nobody accesses it any more.
+    pub fn remove_region(&self, at: Attachment, key: RegionKey) -> Result<()> {
+        let mut inner = self.lock();
+        let region = &inner.regions[at.endpoint as usize];
+        let known = region.get(key.index()).is_some_and(|region| {
+            region.key == key && region.client == at.client && region.memory.is_some()
+        });
+        if !known {
+            let what = format!("region key {:#06x} is not registered by this client", key.0);
+            return Err(Error::new(Status::BadRegion, what));
+        }
+        if let Some((port, vc)) = self.holds_rings(at, key) {
+            let what = format!(
+                "region {:#06x} holds the rings of port {port} VC {vc}: close them first",
+                key.0
+            );
+            return Err(Error::new(Status::Busy, what));
+        }
+        self.revoke(&mut inner, at.endpoint, key)
+    }
+
+    pub(super) fn revoke(&self, inner: &mut Inner, endpoint: u32, key: RegionKey) -> Result<()> {
+        self.arena.regions(endpoint)[key.index()].tag.store(0, Ordering::Release);
+        self.stop_all(inner, endpoint)?;
+        inner.regions[endpoint as usize][key.index()].memory = None;
+        self.shares().memories.remove(&(endpoint, key));
+        // Every runner reads the table again before its next step, so nobody uses the memory now.
+        self.view.release(endpoint, key);
+        let views = self.views.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        views.iter().filter_map(Weak::upgrade).for_each(|view| view.release(endpoint, key));
+        Ok(())
+    }
+
+    /// Passes through every flow of an endpoint, so that no step that began before is running, and
+    /// makes every runner look at regions and configuration again.
+    fn stop_all(&self, inner: &mut Inner, endpoint: u32) -> Result<()> {
+        for (port, vc, out) in self.flows(endpoint) {
+            let runner = self.control(inner, endpoint, port, vc, out);
+            let shared = runner.shared();
+            claim(runner)?;
+            shared.bump_epoch();
+            shared.seat.release();
+        }
+        for port in 0..self.topology().endpoints[endpoint as usize].len() as u32 {
+            // Receive slots are written under the sending port's lock, hence both.
+            let _both = self.message_locks(endpoint, port)?;
+            self.arena.messages(endpoint, port).touch();
+        }
+        Ok(())
+    }
+
+    fn holds_rings(&self, at: Attachment, key: RegionKey) -> Option<(u32, u32)> {
+        let holds = |config: QueueConfig| {
+            let used = [config.sq, config.cq, config.stamps, config.lines, config.area];
+            let mine = config.kind != 0 && config.owner == at.client;
+            mine && used.iter().any(|a| *a != 0 && Address(*a).key() == key)
+        };
+        let data = self.flows(at.endpoint).into_iter().find_map(|(port, vc, out)| {
+            holds(self.config(at.endpoint, port, vc, out)).then_some((port, vc))
+        });
+        data.or_else(|| {
+            (0..self.topology().endpoints[at.endpoint as usize].len() as u32).find_map(|port| {
+                let messages = self.arena.messages(at.endpoint, port);
+                let mut slots = messages.tx.iter().chain(&messages.rx);
+                slots.any(|slot| holds(slot.config())).then_some((port, 255))
+            })
+        })
+    }
+}

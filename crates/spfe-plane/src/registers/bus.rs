@@ -1,0 +1,91 @@
+//! Where the memory of a region comes from.
+
+use spfe_contract::{DOORBELL_STRIDE, Status, capability};
+use spfe_host::SharedMemory;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A region as the host has written it down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegionRequest {
+    /// BASE: bus address, or the number of a segment.
+    pub base: u64,
+    /// SIZE, bytes.
+    pub bytes: u64,
+    /// PAGE_LIST: 0, or log2 of the page size.
+    pub page_list: u32,
+    /// ACCESS bits.
+    pub access: u32,
+}
+
+/// What is between the registers and the host's memory.
+pub trait Bus: Send + Sync {
+    /// Capability bits that come with it.
+    fn capability(&self) -> u32;
+
+    /// The memory a region names, in one piece of this process's address space, of the requested
+    /// size at least.
+    ///
+    /// # Errors
+    /// The CFG_STATUS of REGION_ENABLE.
+    fn memory(&self, request: &RegionRequest) -> Result<Arc<SharedMemory>, Status>;
+}
+
+/// Shared memory that host and device have agreed on before; the host names it by number.
+#[derive(Default)]
+pub struct Segments(Mutex<Vec<Arc<SharedMemory>>>);
+
+impl Segments {
+    /// Makes memory known to the device; its number.
+    pub fn add(&self, memory: impl Into<Arc<SharedMemory>>) -> u32 {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push(memory.into());
+        list.len() as u32 - 1
+    }
+}
+
+impl Bus for Segments {
+    fn capability(&self) -> u32 {
+        0
+    }
+
+    fn memory(&self, request: &RegionRequest) -> Result<Arc<SharedMemory>, Status> {
+        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let segment = usize::try_from(request.base).ok();
+        let memory = segment.and_then(|number| list.get(number)).ok_or(Status::BadField)?;
+        if request.page_list != 0 || request.bytes == 0 {
+            return Err(Status::BadField);
+        }
+        if request.bytes > memory.size() as u64 {
+            return Err(Status::OutOfBounds);
+        }
+        Ok(memory.clone())
+    }
+}
+
+/// How far doorbell pages are apart: a page of the host's, so that a process can map one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stride {
+    /// DOORBELL_STRIDE.
+    #[default]
+    Usual,
+    /// 64 KiB (DOORBELL_64K), for hosts with pages of up to that size.
+    Wide,
+}
+
+impl Stride {
+    /// Bytes from one page to the next.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Usual => DOORBELL_STRIDE as u32,
+            Self::Wide => 65_536,
+        }
+    }
+
+    /// The capability bit that says so.
+    pub const fn capability(self) -> u32 {
+        match self {
+            Self::Usual => 0,
+            Self::Wide => capability::DOORBELL_64K,
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The configuration latch: what each command does with the configuration the host wrote.
+
+use super::bus::RegionRequest;
+use super::layout::{Context, End, NO_VC};
+use super::{EVENTS, Region, RegisterFile, State};
+use crate::network::Placement;
+use spfe_contract::{
+    BlockType, Command, MibItem, QueueKind, QueueState, Status, access,
+    broadcast_block as broadcast, event_block as event, global_block as global, port_block,
+    queue_block as queue, region_block as region,
+};
+use spfe_device::memory::{Address, RegionKey};
+use spfe_host::{ControlError as Error, QueueRequest, SharedMemory};
+use std::sync::Arc;
+
+/// VCs a VC_PRIORITY register holds the priorities of, 4 bits each.
+const VCS_PER_REGISTER: u32 = 8;
+/// Bits of a region's ACCESS register that mean something.
+const ACCESS: u32 =
+    access::LOCAL_WRITE | access::LOCAL_READ | access::REMOTE_WRITE | access::REMOTE_READ;
+
+type Done = Result<(), Status>;
+
+fn status(error: Error) -> Status {
+    error.status()
+}
+
+impl RegisterFile {
+    /// Carries the command out if CFG_SEQ is a new number.
+    pub(super) fn latch(&self, state: &mut State) {
+        let sequence = self.configured(state, BlockType::Global, 0, global::CFG_SEQ);
+        if sequence == 0 || sequence == state.acknowledged {
+            return;
+        }
+        self.latch_events(state);
+        let command = self.configured(state, BlockType::Global, 0, global::CFG_COMMAND);
+        let index = self.configured(state, BlockType::Global, 0, global::CFG_INDEX);
+        let done = self.carry_out(state, command, index);
+        state.status = done.err().unwrap_or(Status::Ok);
+        state.acknowledged = sequence;
+    }
+
+    /// Event vectors have no command of their own: every command takes their ENABLE over.
+    fn latch_events(&self, state: &mut State) {
+        for vector in 0..EVENTS {
+            let enable = self.configured(state, BlockType::Event, vector, event::ENABLE);
+            state.events[vector as usize].enabled = enable & 1 != 0;
+        }
+    }
+
+    fn carry_out(&self, state: &mut State, command: u32, index: u32) -> Done {
+        let command = u8::try_from(command).ok().and_then(Command::from_raw);
+        match command.ok_or(Status::BadOpcode)? {
+            Command::Nop => Ok(()),
+            Command::QueueEnable => self.enable_queue(state, index),
+            Command::QueueDisable => self.disable_queue(state, index),
+            Command::RegionEnable => self.enable_region(state, index),
+            Command::RegionDisable => self.disable_region(state, index),
+            Command::PortConfigure => self.configure_port(state, index),
+            Command::Reset => self.carry_out_reset(state),
+            Command::MibSet => self.set_mib_item(state, index),
+        }
+    }
+
+    /// A configuration register as the host wrote it.
+    fn configured(&self, state: &State, kind: BlockType, element: u32, offset: u32) -> u32 {
+        let at = self.layout.offset(kind, element, offset);
+        at.and_then(|at| state.words.get(at as usize / 4)).copied().unwrap_or(0)
+    }
+
+    fn context(&self, index: u32) -> Result<Context, Status> {
+        self.layout.contexts.get(index as usize).copied().ok_or(Status::NotFound)
+    }
+
+    fn enable_queue(&self, state: &mut State, index: u32) -> Done {
+        let context = self.context(index)?;
+        if state.queues[index as usize].state == QueueState::Enabled {
+            return Err(Status::Busy);
+        }
+        let (request, domain) = self.queue_request(state, context, index)?;
+        let slot = if let End::Message(slot) = context.end { Some(slot) } else { None };
+        let place = Placement { domain, index: slot };
+        self.network.create_queue_at(self.at, request, place).map_err(status)?;
+        let queue = &mut state.queues[index as usize];
+        queue.state = QueueState::Enabled;
+        queue.error = Status::Ok;
+        queue.holds = [request.sq, request.cq, request.stamps, request.lines, 0];
+        if request.kind == QueueKind::RxPacked.raw() {
+            queue.holds[4] = request.area;
+        }
+        Ok(())
+    }
+
+    /// The request a context's configuration stands for, and its protection domain.
+    fn queue_request(
+        &self,
+        state: &State,
+        context: Context,
+        index: u32,
+    ) -> Result<(QueueRequest, u8), Status> {
+        let word = |offset| self.configured(state, BlockType::Queue, index, offset);
+        let pair = |low, high| u64::from(word(low)) | u64::from(word(high)) << 32;
+        let byte = |offset| u8::try_from(word(offset)).map_err(|_| Status::BadField);
+        let kind = byte(queue::KIND)?;
+        let known = QueueKind::from_raw(kind).is_some_and(|kind| context.can_be(kind));
+        let vector = self.vectors.get(word(queue::VECTOR) as usize).copied();
+        let vector = vector.filter(|_| known).ok_or(Status::BadField)?;
+        let vc = context.vc();
+        let request = QueueRequest {
+            port: context.port,
+            vc: if vc == NO_VC { 0 } else { vc },
+            kind,
+            options: word(queue::OPTIONS),
+            vector,
+            sq_log2: word(queue::SQ_LOG2),
+            cq_log2: word(queue::CQ_LOG2),
+            sq: pair(queue::SQ_LO, queue::SQ_HI),
+            cq: pair(queue::CQ_LO, queue::CQ_HI),
+            stamps: pair(queue::STAMP_LO, queue::STAMP_HI),
+            lines: pair(queue::LINES_LO, queue::LINES_HI),
+            area: pair(queue::AREA_LO, queue::AREA_HI),
+            area_bytes: word(queue::AREA_BYTES),
+            filter: word(queue::FILTER),
+        };
+        Ok((request, byte(queue::DOMAIN)?))
+    }
+
+    fn disable_queue(&self, state: &mut State, index: u32) -> Done {
+        let context = self.context(index)?;
+        let queue = &mut state.queues[index as usize];
+        match queue.state {
+            QueueState::Disabled => return Err(Status::NotFound),
+            QueueState::Enabled => self.destroy_queue(context)?,
+            // The network has it no more.
+            QueueState::Error => {}
+        }
+        queue.stop(QueueState::Disabled, Status::Ok);
+        Ok(())
+    }
+
+    fn destroy_queue(&self, context: Context) -> Done {
+        let (network, at, port) = (&self.network, self.at, context.port);
+        let done = match context.end {
+            End::Message(slot) => network.destroy_message_at(at, port, context.tx, slot),
+            End::Data(vc) => {
+                let kind = if context.tx { QueueKind::Tx } else { QueueKind::Rx };
+                network.destroy_queue(at, port, vc, kind.raw())
+            }
+        };
+        done.map_err(status)
+    }
+
+    fn enable_region(&self, state: &mut State, index: u32) -> Done {
+        let slot = state.regions.get(index as usize).ok_or(Status::NotFound)?;
+        if slot.is_some() {
+            return Err(Status::Busy);
+        }
+        let word = |offset| self.configured(state, BlockType::Region, index, offset);
+        let pair = |low, high| u64::from(word(low)) | u64::from(word(high)) << 32;
+        let access = word(region::ACCESS) & ACCESS;
+        let request = RegionRequest {
+            base: pair(region::BASE_LO, region::BASE_HI),
+            bytes: pair(region::SIZE_LO, region::SIZE_HI),
+            page_list: word(region::PAGE_LIST),
+            access,
+        };
+        let domain = u8::try_from(word(region::DOMAIN)).map_err(|_| Status::BadField)?;
+        let memory = self.bus.memory(&request)?;
+        let place = Placement { domain, index: Some(index as usize) };
+        let network = &self.network;
+        let key = network.add_region_at(self.at, memory.clone(), request.bytes, access, place);
+        state.regions[index as usize] = Some(Region { key: key.map_err(status)?, memory });
+        Ok(())
+    }
+
+    fn disable_region(&self, state: &mut State, index: u32) -> Done {
+        let slot = state.regions.get(index as usize).ok_or(Status::NotFound)?;
+        let key = slot.as_ref().ok_or(Status::BadRegion)?.key;
+        // The network looks at packet queues itself, not at those of messages.
+        if state.queues.iter().any(|queue| queue.is_in(key)) {
+            return Err(Status::Busy);
+        }
+        self.network.remove_region(self.at, key).map_err(status)?;
+        state.regions[index as usize] = None;
+        Ok(())
+    }
+
+    fn configure_port(&self, state: &State, index: u32) -> Done {
+        let port = *self.ports().get(index as usize).ok_or(Status::NotFound)?;
+        let word = |offset| self.configured(state, BlockType::Port, index, offset);
+        // Links of the virtual network are up as long as their cable is plugged in.
+        if word(port_block::LINK_START) > 1 {
+            return Err(Status::BadField);
+        }
+        let channel = self.configured(state, BlockType::Broadcast, index, broadcast::CHANNEL);
+        if !port.space_wire && channel > u32::from(u8::MAX) {
+            return Err(Status::BadField);
+        }
+        for vc in 0..port.vcs {
+            let register = port_block::VC_PRIORITY_0 + 4 * (vc / VCS_PER_REGISTER);
+            let priority = word(register) >> (vc % VCS_PER_REGISTER * 4) & 0xf;
+            self.network.set_priority(self.at, index, vc, priority as u8).map_err(status)?;
+        }
+        Ok(())
+    }
+
+    fn set_mib_item(&self, state: &State, port: u32) -> Done {
+        let word = |offset| self.configured(state, BlockType::Global, 0, offset);
+        let item = u8::try_from(word(global::MIB_ITEM)).ok().and_then(MibItem::from_raw);
+        let (item, element) = (item.ok_or(Status::NotFound)?, word(global::MIB_ELEMENT));
+        let (low, high) = (word(global::MIB_VALUE_LO), word(global::MIB_VALUE_HI));
+        let value = u64::from(low) | u64::from(high) << 32;
+        self.network.set_mib_item(self.at, port, item, element, value).map_err(status)
+    }
+
+    pub(super) fn carry_out_reset(&self, state: &mut State) -> Done {
+        self.network.reset(self.at).map_err(status)?;
+        for queue in &mut state.queues {
+            if queue.state != QueueState::Disabled {
+                queue.stop(QueueState::Disabled, Status::DeviceReset);
+            }
+        }
+        state.regions.fill_with(|| None);
+        state.resets = state.resets.wrapping_add(1);
+        Ok(())
+    }
+
+    /// The bus has taken the memory of regions away: they are disabled, and queues that are in them
+    /// stop with BAD_REGION. How many queues, how many regions.
+    pub fn withdraw(&self, lost: &[Arc<SharedMemory>]) -> (usize, usize) {
+        let state = &mut *self.lock();
+        let (mut queues, mut regions) = (0, 0);
+        for slot in &mut state.regions {
+            let is_lost =
+                |region: &Region| lost.iter().any(|lost| Arc::ptr_eq(lost, &region.memory));
+            let Some(key) = slot.as_ref().filter(|region| is_lost(region)).map(|region| region.key)
+            else {
+                continue;
+            };
+            for (context, queue) in self.layout.contexts.iter().zip(&mut state.queues) {
+                // What cannot be stopped goes on in empty memory, and with the next reset.
+                if queue.is_in(key) && self.destroy_queue(*context).is_ok() {
+                    queue.stop(QueueState::Error, Status::BadRegion);
+                    queues += 1;
+                }
+            }
+            if self.network.remove_region(self.at, key).is_ok() {
+                *slot = None;
+                regions += 1;
+            }
+        }
+        (queues, regions)
+    }
+}
+
+impl super::Queue {
+    fn stop(&mut self, state: QueueState, error: Status) {
+        *self = Self { state, error, holds: [0; 5] };
+    }
+
+    /// Whether the queue's rings, lines or area lie in a region.
+    fn is_in(&self, key: RegionKey) -> bool {
+        let used = self.holds.iter().filter(|address| **address != 0);
+        let mut used = used.map(|address| Address(*address).key());
+        self.state == QueueState::Enabled && used.any(|used| used == key)
+    }
+}

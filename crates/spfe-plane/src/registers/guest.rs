@@ -1,0 +1,407 @@
+//! Memory of a host on the far side of a bus: what it has let the device see, by bus address.
+//!
+//! The host's memory lies in files (the RAM of a virtual machine). A mapping says which bytes of a
+//! file a stretch of bus addresses is. A region is put together from such stretches in one piece of
+//! this process's address space, so that whoever moves packets knows nothing of any of this.
+//!
+//! When a mapping goes, the regions that touch it lose all of their memory before the host is told
+//! so: zeroes are in its place. Who still uses such a region harms nobody, and the register face
+//! then withdraws it ([`RegisterFile::withdraw`](super::RegisterFile::withdraw)).
+
+use super::bus::{Bus, RegionRequest};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{SealFlags, fcntl_get_seals, fstat};
+use spfe_contract::{PAGE_LOG2_MAX, PAGE_LOG2_MIN, Status, access, capability};
+use spfe_host::os::{self, SharedMemory};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Most mappings at a time: 1 GiB in pages of 4 KiB.
+pub const MAPPINGS_MAX: usize = 1 << 18;
+/// Most entries of a page list: a region of 1 GiB in pages of 4 KiB.
+pub const PAGES_MAX: u64 = 1 << 18;
+
+/// What the device may do with a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rights {
+    /// Read it.
+    pub read: bool,
+    /// Write it.
+    pub write: bool,
+}
+
+impl Rights {
+    /// What a region with these ACCESS bits needs.
+    fn of(bits: u32) -> Self {
+        let has = |some: u32| bits & some != 0;
+        Self {
+            read: has(access::LOCAL_READ | access::REMOTE_READ),
+            write: has(access::LOCAL_WRITE | access::REMOTE_WRITE),
+        }
+    }
+
+    fn allows(self, wanted: Self) -> bool {
+        (self.read || !wanted.read) && (self.write || !wanted.write)
+    }
+}
+
+/// Why memory cannot be reached through a mapping that was made for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// No file came with it.
+    #[error("it is in no file: the virtual machine's memory must be shared (share=on)")]
+    NoFile,
+    /// The file could shrink, and whoever uses it would be killed.
+    #[error("its file can shrink: use memory that is sealed (memory-backend-memfd)")]
+    NotSealed,
+    /// The file ends before it.
+    #[error("its file is shorter")]
+    TooShort,
+    /// Not whole pages.
+    #[error("it does not consist of whole pages")]
+    NotPages,
+}
+
+/// A file with memory; all mappings of it share one descriptor.
+struct Backing {
+    fd: OwnedFd,
+    id: (u64, u64),
+    bytes: u64,
+}
+
+struct Mapping {
+    bytes: u64,
+    /// `None`: known, and not to be reached.
+    file: Option<Arc<Backing>>,
+    offset: u64,
+    rights: Rights,
+}
+
+/// Contiguous bytes of a file.
+struct Run {
+    file: Arc<Backing>,
+    offset: u64,
+    bytes: u64,
+}
+
+/// A region that was put together, and the bus addresses it was made of: {first, last + 1}, in
+/// order.
+struct Placed {
+    memory: Weak<SharedMemory>,
+    spans: Vec<(u64, u64)>,
+}
+
+impl Placed {
+    fn touches(&self, from: u64, to: u64) -> bool {
+        let after = self.spans.partition_point(|span| span.1 <= from);
+        self.spans.get(after).is_some_and(|span| span.0 < to)
+    }
+}
+
+#[derive(Default)]
+struct Inner {
+    mappings: BTreeMap<u64, Mapping>,
+    files: Vec<Weak<Backing>>,
+    regions: Vec<Placed>,
+    /// The device may not use the bus (its bus master bit is off).
+    off: bool,
+}
+
+/// The memory a host on the far side of a bus has mapped for the device.
+pub struct GuestMemory(Mutex<Inner>);
+
+impl Default for GuestMemory {
+    fn default() -> Self {
+        os::join_bus();
+        Self(Mutex::default())
+    }
+}
+
+fn invalid(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, what)
+}
+
+impl GuestMemory {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A stretch of bus addresses is memory of a file from now on. `Ok(Err(..))`: it is known, but
+    /// nothing can be reached through it.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is empty or leaves the address space, `AlreadyExists` if it overlaps
+    /// another, `OutOfMemory` beyond [`MAPPINGS_MAX`].
+    pub fn map(
+        &self,
+        address: u64,
+        bytes: u64,
+        file: Option<(OwnedFd, u64)>,
+        rights: Rights,
+    ) -> io::Result<Result<(), Unusable>> {
+        let end = address.checked_add(bytes).filter(|_| bytes != 0);
+        let end = end.ok_or_else(|| invalid("an empty or endless mapping"))?;
+        let mut inner = self.lock();
+        if inner.mappings.len() >= MAPPINGS_MAX {
+            let what = format!("{MAPPINGS_MAX} mappings, the most there can be");
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, what));
+        }
+        let before = inner.mappings.range(..end).next_back();
+        if before.is_some_and(|(at, mapping)| at + mapping.bytes > address) {
+            let what = format!("{bytes:#x} bytes at {address:#x} overlap another mapping");
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
+        }
+        let offset = file.as_ref().map_or(0, |(_, offset)| *offset);
+        let found = inner.usable(address, bytes, file)?;
+        let done = found.as_ref().map(drop).map_err(|why| *why);
+        let mapping = Mapping { bytes, file: found.ok(), offset, rights };
+        inner.mappings.insert(address, mapping);
+        Ok(done)
+    }
+
+    /// Bus addresses are memory no more: the regions that have lost theirs. When this returns the
+    /// device reaches nothing behind these addresses.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it would leave a part of a mapping.
+    pub fn unmap(&self, address: u64, bytes: u64) -> io::Result<Vec<Arc<SharedMemory>>> {
+        let mut inner = self.lock();
+        let end = address.saturating_add(bytes);
+        let before = inner.mappings.range(..address).next_back();
+        let last = inner.mappings.range(address..end).next_back();
+        let cuts = before.is_some_and(|(at, mapping)| at + mapping.bytes > address)
+            || last.is_some_and(|(at, mapping)| at + mapping.bytes > end);
+        if cuts {
+            return Err(invalid("a part of a mapping cannot be unmapped"));
+        }
+        let gone: Vec<u64> = inner.mappings.range(address..end).map(|(at, _)| *at).collect();
+        for at in gone {
+            inner.mappings.remove(&at);
+        }
+        inner.take_away(address, end)
+    }
+
+    /// Nothing is mapped any more; the regions that have lost their memory.
+    pub fn clear(&self) -> io::Result<Vec<Arc<SharedMemory>>> {
+        let mut inner = self.lock();
+        inner.mappings.clear();
+        inner.take_away(0, u64::MAX)
+    }
+
+    /// Whether the device may use the bus. Turned off, every region loses its memory.
+    pub fn set_on(&self, on: bool) -> io::Result<Vec<Arc<SharedMemory>>> {
+        let mut inner = self.lock();
+        inner.off = !on;
+        if on { Ok(Vec::new()) } else { inner.take_away(0, u64::MAX) }
+    }
+
+    /// Mappings now.
+    pub fn mappings(&self) -> usize {
+        self.lock().mappings.len()
+    }
+}
+
+impl Inner {
+    fn usable(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        file: Option<(OwnedFd, u64)>,
+    ) -> io::Result<Result<Arc<Backing>, Unusable>> {
+        let Some((fd, offset)) = file else { return Ok(Err(Unusable::NoFile)) };
+        let page = rustix::param::page_size() as u64;
+        if [address, bytes, offset].iter().any(|value| !value.is_multiple_of(page)) {
+            return Ok(Err(Unusable::NotPages));
+        }
+        let sealed = fcntl_get_seals(&fd).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
+        if !sealed {
+            return Ok(Err(Unusable::NotSealed));
+        }
+        let stat = fstat(&fd)?;
+        let size = stat.st_size as u64;
+        if offset.checked_add(bytes).is_none_or(|end| end > size) {
+            return Ok(Err(Unusable::TooShort));
+        }
+        let id = (stat.st_dev, stat.st_ino);
+        self.files.retain(|file| file.strong_count() != 0);
+        let mut known = self.files.iter().filter_map(Weak::upgrade);
+        // A file that has grown since is another one: what was checked above counts.
+        if let Some(file) = known.find(|file| file.id == id && file.bytes >= size) {
+            return Ok(Ok(file));
+        }
+        let file = Arc::new(Backing { fd, id, bytes: size });
+        self.files.push(Arc::downgrade(&file));
+        Ok(Ok(file))
+    }
+
+    /// The regions made of any of these addresses, without their memory.
+    fn take_away(&mut self, from: u64, to: u64) -> io::Result<Vec<Arc<SharedMemory>>> {
+        let mut lost = Vec::new();
+        let mut done = Ok(());
+        self.regions.retain(|region| {
+            let Some(memory) = region.memory.upgrade() else { return false };
+            if !region.touches(from, to) {
+                return true;
+            }
+            // One mapping takes the place of many: there is always room for it.
+            if let Err(error) = memory.take_away() {
+                done = Err(error);
+                return true;
+            }
+            lost.push(memory);
+            false
+        });
+        done.map(|()| lost)
+    }
+
+    /// Calls `each` with every piece of memory behind bus addresses, in order.
+    fn walk(
+        &self,
+        mut address: u64,
+        bytes: u64,
+        wanted: Rights,
+        mut each: impl FnMut(&Arc<Backing>, u64, u64) -> Result<(), Status>,
+    ) -> Result<(), Status> {
+        let end = address.checked_add(bytes).ok_or(Status::OutOfBounds)?;
+        // Each turn is another mapping.
+        while address < end {
+            let found = self.mappings.range(..=address).next_back();
+            let (at, mapping) = found.ok_or(Status::OutOfBounds)?;
+            let inside = address - at;
+            let left = mapping.bytes.checked_sub(inside).filter(|left| *left != 0);
+            let left = left.ok_or(Status::OutOfBounds)?.min(end - address);
+            let file = mapping.file.as_ref().ok_or(Status::OutOfBounds)?;
+            if !mapping.rights.allows(wanted) {
+                return Err(Status::AccessDenied);
+            }
+            each(file, mapping.offset + inside, left)?;
+            address += left;
+        }
+        Ok(())
+    }
+
+    /// The bus addresses a request names, in the order of the region's bytes, whole pages.
+    fn pages(&self, request: &RegionRequest) -> Result<Vec<(u64, u64)>, Status> {
+        let host = rustix::param::page_size() as u64;
+        let bytes = request.bytes.checked_next_multiple_of(host).ok_or(Status::OutOfBounds)?;
+        if request.page_list == 0 {
+            if !request.base.is_multiple_of(host) {
+                return Err(Status::BadField);
+            }
+            return Ok(vec![(request.base, bytes)]);
+        }
+        let known = PAGE_LOG2_MIN as u32..=PAGE_LOG2_MAX as u32;
+        if !known.contains(&request.page_list) || !request.base.is_multiple_of(8) {
+            return Err(Status::BadField);
+        }
+        let page = 1u64 << request.page_list;
+        let count = bytes.div_ceil(page);
+        if count > PAGES_MAX {
+            return Err(Status::NoResources);
+        }
+        let list = self.read(request.base, count * 8)?;
+        let mut pages = Vec::with_capacity(list.len() / 8);
+        let mut left = bytes;
+        for entry in list.chunks_exact(8) {
+            let address = entry.try_into().map_or(0, u64::from_le_bytes);
+            if !address.is_multiple_of(page.max(host)) {
+                return Err(Status::BadField);
+            }
+            // Of the last page only what belongs to the region.
+            let bytes = left.min(page);
+            pages.push((address, bytes));
+            left -= bytes;
+        }
+        Ok(pages)
+    }
+
+    /// A copy of memory behind bus addresses.
+    fn read(&self, address: u64, bytes: u64) -> Result<Vec<u8>, Status> {
+        let mut copy = Vec::new();
+        let readable = Rights { read: true, write: false };
+        self.walk(address, bytes, readable, |file, mut offset, bytes| {
+            let from = copy.len();
+            copy.resize(from + bytes as usize, 0u8);
+            let mut rest = copy.get_mut(from..).unwrap_or_default();
+            while !rest.is_empty() {
+                match rustix::io::pread(&file.fd, &mut *rest, offset) {
+                    Ok(0) | Err(_) => return Err(Status::OutOfBounds),
+                    Ok(count) => {
+                        rest = rest.get_mut(count..).unwrap_or_default();
+                        offset += count as u64;
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(copy)
+    }
+
+    /// The pieces of files a region is made of, neighbours joined.
+    fn runs(&self, pages: &[(u64, u64)], wanted: Rights) -> Result<Vec<Run>, Status> {
+        let mut runs: Vec<Run> = Vec::new();
+        for &(address, bytes) in pages {
+            self.walk(address, bytes, wanted, |file, offset, bytes| {
+                match runs.last_mut() {
+                    Some(last)
+                        if Arc::ptr_eq(&last.file, file) && last.offset + last.bytes == offset =>
+                    {
+                        last.bytes += bytes;
+                    }
+                    _ => runs.push(Run { file: file.clone(), offset, bytes }),
+                }
+                Ok(())
+            })?;
+        }
+        Ok(runs)
+    }
+}
+
+/// Bus addresses of pages, in order, neighbours joined.
+fn spans(pages: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    let mut pages: Vec<_> = pages.into_iter().map(|(at, bytes)| (at, at + bytes)).collect();
+    pages.sort_unstable();
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for (from, to) in pages {
+        match spans.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => spans.push((from, to)),
+        }
+    }
+    spans
+}
+
+impl Bus for GuestMemory {
+    fn capability(&self) -> u32 {
+        capability::IOVA
+    }
+
+    fn memory(&self, request: &RegionRequest) -> Result<Arc<SharedMemory>, Status> {
+        if request.bytes == 0 {
+            return Err(Status::BadField);
+        }
+        let mut inner = self.lock();
+        if inner.off {
+            return Err(Status::AccessDenied);
+        }
+        let wanted = Rights::of(request.access);
+        let pages = inner.pages(request)?;
+        let runs = inner.runs(&pages, wanted)?;
+        let bytes = runs.iter().map(|run| run.bytes).sum::<u64>();
+        let memory =
+            usize::try_from(bytes).ok().and_then(|bytes| SharedMemory::reserve(bytes).ok());
+        let memory = memory.ok_or(Status::NoResources)?;
+        let mut at = 0;
+        for run in &runs {
+            let (fd, bytes) = (run.file.fd.as_fd(), run.bytes as usize);
+            let placed = memory.place(at, fd, run.offset, bytes, wanted.write);
+            placed.map_err(|_| Status::NoResources)?;
+            at += bytes;
+        }
+        let memory = Arc::new(memory);
+        inner.regions.retain(|region| region.memory.strong_count() != 0);
+        inner.regions.push(Placed { memory: Arc::downgrade(&memory), spans: spans(pages) });
+        Ok(memory)
+    }
+}

@@ -1,0 +1,266 @@
+//! Where every register is: the linked list of blocks, and the number of each queue context.
+
+use super::{EVENTS, Stride};
+use spfe_contract::{
+    BlockType, QueueKind, broadcast_block as broadcast, event_block as event,
+    global_block as global, mib_block as mib, port_block, queue_block as queue,
+    region_block as region, statistics_block as statistics, time_code_block as time_code,
+};
+use spfe_device::memory::REGIONS;
+use spfe_device::message::CONTEXTS;
+use spfe_host::topology::Port;
+
+/// Bytes of a block's header: {type 16, version 16, size 32, next 32, instance 32}.
+pub const HEADER_BYTES: u32 = queue::SIZE;
+/// Blocks start at multiples of this, so that none shares a cache line with another.
+const BLOCK_ALIGN: u32 = 0x100;
+/// Fewest doorbell pages: one per client of a driver.
+const DOORBELL_PAGES: u32 = 16;
+/// What the VC register of a message context says.
+pub const NO_VC: u32 = 255;
+
+/// One register block.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    kind: BlockType,
+    version: u16,
+    at: u32,
+    /// What its header says: bytes of the block; of an array, bytes before the first element.
+    size: u32,
+    next: u32,
+    instance: u32,
+    stride: u32,
+    /// Bytes of the elements of an array.
+    elements: u32,
+}
+
+impl Block {
+    fn end(&self) -> u32 {
+        self.at + self.size + self.elements
+    }
+
+    /// A word of the header, by its byte offset.
+    pub fn header(&self, offset: u32) -> u32 {
+        match offset {
+            0x0 => u32::from(self.kind.raw()) | u32::from(self.version) << 16,
+            0x4 => self.size,
+            0x8 => self.next,
+            _ => self.instance,
+        }
+    }
+}
+
+/// What an offset names.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// A word of a block's header.
+    Header(&'a Block, u32),
+    /// A register.
+    Register(Register),
+    /// Byte offset in a doorbell page.
+    Doorbell(u32, u32),
+}
+
+/// A register of a block, or of one of its elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// What block it is in.
+    pub kind: BlockType,
+    /// The block's instance: the port, where there is a block for each.
+    pub instance: u32,
+    /// Element of an array; the block's instance where it is none.
+    pub element: u32,
+    /// Offset in the block, or in the element.
+    pub offset: u32,
+}
+
+/// The far side of a queue context: what it sends to or receives from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A virtual channel.
+    Data(u32),
+    /// A message slot of the port.
+    Message(usize),
+}
+
+/// One queue context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Context {
+    /// Port.
+    pub port: u32,
+    /// Virtual channel or message slot.
+    pub end: End,
+    /// It transmits.
+    pub tx: bool,
+}
+
+impl Context {
+    /// What the VC register says.
+    pub fn vc(&self) -> u32 {
+        if let End::Data(vc) = self.end { vc } else { NO_VC }
+    }
+
+    /// Whether the context can be a queue of this kind.
+    pub fn can_be(&self, kind: QueueKind) -> bool {
+        match (self.end, self.tx) {
+            (End::Data(_), true) => kind == QueueKind::Tx,
+            (End::Data(_), false) => matches!(kind, QueueKind::Rx | QueueKind::RxPacked),
+            (End::Message(_), true) => kind == QueueKind::MessageTx,
+            (End::Message(_), false) => kind == QueueKind::MessageRx,
+        }
+    }
+}
+
+/// Queue contexts of a port.
+pub fn contexts_of(port: &Port) -> u32 {
+    2 * port.vcs + 2 * CONTEXTS as u32
+}
+
+fn contexts(ports: &[Port]) -> Vec<Context> {
+    let mut all = Vec::new();
+    for (index, port) in (0..).zip(ports) {
+        let data = (0..port.vcs).flat_map(|vc| [(End::Data(vc), true), (End::Data(vc), false)]);
+        let slots = |tx| (0..CONTEXTS).map(move |slot| (End::Message(slot), tx));
+        let ends = data.chain(slots(true)).chain(slots(false));
+        all.extend(ends.map(|(end, tx)| Context { port: index, end, tx }));
+    }
+    all
+}
+
+/// Where everything is.
+pub struct Layout {
+    blocks: Vec<Block>,
+    /// Queue contexts by number.
+    pub contexts: Vec<Context>,
+    /// Byte offset of the first doorbell page.
+    pub doorbells: u32,
+    /// Bytes of the register space, a power of two: behind the blocks it is all doorbell pages.
+    pub size: u32,
+    /// Bytes from one doorbell page to the next.
+    pub stride: u32,
+}
+
+impl Layout {
+    /// The register space of an endpoint with these ports, doorbell pages a stride apart.
+    pub fn new(ports: &[Port], stride: Stride) -> Self {
+        let contexts = contexts(ports);
+        let stride = stride.bytes();
+        let mut layout = Self { blocks: Vec::new(), contexts, doorbells: 0, size: 0, stride };
+        let queues = layout.contexts.len() as u32;
+        layout.add(BlockType::Global, global::VERSION, global::SIZE, 0);
+        for port in 0..ports.len() as u32 {
+            layout.add(BlockType::Port, port_block::VERSION, port_block::SIZE, port);
+        }
+        for (index, port) in (0..).zip(ports) {
+            if port.space_wire {
+                let (version, size) = (time_code::VERSION, time_code::SIZE);
+                layout.add(BlockType::TimeCode, version, size, index);
+            } else {
+                let (version, size) = (broadcast::VERSION, broadcast::SIZE);
+                layout.add(BlockType::Broadcast, version, size, index);
+            }
+        }
+        layout.array(BlockType::Queue, queue::VERSION, queue::STRIDE, queues, 0);
+        let regions = REGIONS as u32;
+        layout.array(BlockType::Region, region::VERSION, region::STRIDE, regions, 0);
+        layout.array(BlockType::Event, event::VERSION, event::STRIDE, EVENTS, 0);
+        layout.array(BlockType::Statistics, statistics::VERSION, statistics::STRIDE, queues, 0);
+        for (index, port) in (0..).zip(ports) {
+            let elements = port.rate.lanes().max(port.vcs);
+            layout.array(BlockType::Mib, mib::VERSION, mib::STRIDE, elements, index);
+        }
+        layout.doorbells = layout.end().next_multiple_of(stride);
+        layout.size = (layout.doorbells + DOORBELL_PAGES * stride).next_power_of_two();
+        layout
+    }
+
+    fn end(&self) -> u32 {
+        self.blocks.last().map_or(0, Block::end)
+    }
+
+    fn add(&mut self, kind: BlockType, version: u16, size: u32, instance: u32) {
+        let (at, next, stride, elements) = (0, 0, 0, 0);
+        self.link(Block { kind, version, at, size, next, instance, stride, elements });
+    }
+
+    fn array(&mut self, kind: BlockType, version: u16, stride: u32, count: u32, instance: u32) {
+        let (at, size, next) = (0, HEADER_BYTES, 0);
+        let elements = stride * count;
+        self.link(Block { kind, version, at, size, next, instance, stride, elements });
+    }
+
+    fn link(&mut self, mut block: Block) {
+        block.at = self.end().next_multiple_of(BLOCK_ALIGN);
+        if let Some(last) = self.blocks.last_mut() {
+            last.next = block.at;
+        }
+        self.blocks.push(block);
+    }
+
+    /// Number of doorbell pages.
+    pub fn pages(&self) -> u32 {
+        (self.size - self.doorbells) / self.stride
+    }
+
+    /// What an offset names; `None` between registers and off their alignment of 4 bytes.
+    pub fn find(&self, offset: u32) -> Option<Place<'_>> {
+        if !offset.is_multiple_of(4) || offset >= self.size {
+            return None;
+        }
+        if let Some(inside) = offset.checked_sub(self.doorbells) {
+            return Some(Place::Doorbell(inside / self.stride, inside % self.stride));
+        }
+        let after = self.blocks.partition_point(|block| block.at <= offset);
+        let block = self.blocks.get(after.checked_sub(1)?)?;
+        if offset >= block.end() {
+            return None;
+        }
+        let inside = offset - block.at;
+        let Some(behind) = inside.checked_sub(HEADER_BYTES) else {
+            return Some(Place::Header(block, inside));
+        };
+        let (element, offset) = match block.stride {
+            0 => (block.instance, inside),
+            stride => (behind / stride, behind % stride),
+        };
+        let (kind, instance) = (block.kind, block.instance);
+        Some(Place::Register(Register { kind, instance, element, offset }))
+    }
+
+    /// Where a register is in the register space, of a block or array that there is one of, or of
+    /// one for each port that is no array; `element` must be one the layout has.
+    pub fn offset(&self, kind: BlockType, element: u32, offset: u32) -> Option<u32> {
+        let mut blocks = self.blocks.iter().filter(|block| block.kind == kind);
+        let block = blocks.find(|block| block.stride != 0 || block.instance == element)?;
+        Some(match block.stride {
+            0 => block.at + offset,
+            stride => block.at + HEADER_BYTES + stride * element + offset,
+        })
+    }
+
+    /// Number of the first queue context of a port.
+    pub fn first_queue(&self, port: u32) -> u32 {
+        self.contexts.partition_point(|context| context.port < port) as u32
+    }
+}
+
+impl Register {
+    /// Whether the host writes it: the contract's access "rw".
+    pub fn is_configuration(self) -> bool {
+        match self.kind {
+            BlockType::Global => {
+                let latch = global::CFG_COMMAND..=global::MIB_ELEMENT;
+                let value = global::MIB_VALUE_LO..=global::MIB_VALUE_HI;
+                latch.contains(&self.offset) || value.contains(&self.offset)
+            }
+            BlockType::Port => {
+                (port_block::LINK_START..=port_block::VC_PRIORITY_3).contains(&self.offset)
+            }
+            BlockType::Queue => (queue::KIND..=queue::FILTER).contains(&self.offset),
+            BlockType::Region => (region::BASE_LO..=region::PAGE_LIST).contains(&self.offset),
+            BlockType::Event => self.offset == event::ENABLE,
+            BlockType::Broadcast => self.offset == broadcast::CHANNEL,
+            _ => false,
+        }
+    }
+}

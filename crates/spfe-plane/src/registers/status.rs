@@ -1,0 +1,203 @@
+//! The registers the device writes: what each of them says now.
+
+use super::layout::{Context, End, Register, contexts_of};
+use super::{DOMAINS, EVENTS, RegisterFile, State, high, low};
+use spfe_contract::{
+    BlockType, CONTRACT_MAGIC, CONTRACT_VERSION_MAJOR, CONTRACT_VERSION_MINOR, MIB_VALUE_BYTES,
+    MibItem, PACKET_MAX_BYTES, broadcast_block as broadcast, capability, event_block as event,
+    global_block as global, mib_block as mib, port_block, queue_block as queue,
+    region_block as region, statistics_block as statistics, time_code_block as time_code,
+};
+use spfe_device::memory::REGIONS;
+use spfe_device::message::{CONTEXTS, MessageContext};
+use spfe_device::shared::QueueCounts;
+use spfe_host::os;
+use spfe_host::topology::{LinkRate, Peer};
+use spfe_ring::sync::Ordering;
+
+/// What this device can do.
+const CAPABILITY: u32 = capability::BURST
+    | capability::PACKED
+    | capability::STAMP
+    | capability::MESSAGE
+    | capability::RESET
+    | capability::MIB;
+
+/// Time from one heartbeat to the next, ns.
+const HEARTBEAT_NS: u64 = 100_000_000;
+
+fn sum(slots: &[MessageContext; CONTEXTS], pick: fn(QueueCounts) -> u64) -> u32 {
+    slots.iter().map(|slot| pick(slot.count.values())).fold(0, u64::wrapping_add) as u32
+}
+
+impl RegisterFile {
+    /// A status register's value; 0 for offsets that are none.
+    pub(super) fn status(&self, state: &mut State, register: Register) -> u32 {
+        let Register { kind, instance, element, offset } = register;
+        match kind {
+            BlockType::Global => self.global(state, offset),
+            BlockType::Port => self.port(element, offset),
+            BlockType::Queue => self.queue(state, element, offset),
+            BlockType::Region if offset == region::KEY => {
+                let region = state.regions.get(element as usize).and_then(Option::as_ref);
+                region.map_or(0, |region| u32::from(region.key.0))
+            }
+            BlockType::Event if offset == event::COUNT => {
+                state.events.get_mut(element as usize).map_or(0, |vector| low(vector.count()))
+            }
+            BlockType::Broadcast => self.broadcast(element, offset),
+            BlockType::TimeCode => self.time_code(element, offset),
+            BlockType::Statistics => self.statistics(element, offset),
+            BlockType::Mib => self.mib(instance, element, offset),
+            _ => 0,
+        }
+    }
+
+    fn global(&self, state: &State, offset: u32) -> u32 {
+        let version = u32::from(CONTRACT_VERSION_MAJOR) << 16 | u32::from(CONTRACT_VERSION_MINOR);
+        match offset {
+            global::MAGIC => CONTRACT_MAGIC,
+            global::CONTRACT_VERSION => version,
+            global::CAPABILITY => CAPABILITY | self.bus.capability() | self.stride.capability(),
+            global::PORTS => self.ports().len() as u32,
+            global::QUEUES => self.layout.contexts.len() as u32,
+            global::REGIONS => REGIONS as u32,
+            global::EVENTS => EVENTS,
+            global::DOORBELL_OFFSET => self.layout.doorbells,
+            global::CFG_ACK => state.acknowledged,
+            global::CFG_STATUS => u32::from(state.status.raw()),
+            // Real time: virtual time stands still while nobody waits, the device lives on.
+            global::HEARTBEAT => low((os::now_ns() - self.start_ns) / HEARTBEAT_NS),
+            global::RESETS => state.resets,
+            global::TIME_LO => low(self.network.clock().now_ns()),
+            global::TIME_HI => high(self.network.clock().now_ns()),
+            global::PACKET_MAX => PACKET_MAX_BYTES as u32,
+            global::DOORBELL_PAGES => self.layout.pages(),
+            global::DOMAINS => DOMAINS,
+            _ => 0,
+        }
+    }
+
+    fn port(&self, index: u32, offset: u32) -> u32 {
+        let Some(port) = self.ports().get(index as usize) else {
+            return 0;
+        };
+        let mbps = match port.rate {
+            LinkRate::Unlimited => 0,
+            LinkRate::SpaceFibre { mbps, .. } | LinkRate::SpaceWire { mbps } => mbps,
+        };
+        let state = self.network.port_state(self.at.endpoint, index);
+        match offset {
+            port_block::KIND => u32::from(port.kind().raw()),
+            port_block::STATE => u32::from(state.raw()),
+            port_block::VCS => port.vcs,
+            port_block::LANES => port.rate.lanes(),
+            port_block::LANE_RATE_MBPS => mbps,
+            port_block::USER_RATE_KBPS => {
+                (port.rate.user_bits_per_second().unwrap_or(0.0) / 1e3) as u32
+            }
+            port_block::FIRST_QUEUE => self.layout.first_queue(index),
+            port_block::QUEUE_COUNT => contexts_of(port),
+            _ => 0,
+        }
+    }
+
+    fn queue(&self, state: &State, index: u32, offset: u32) -> u32 {
+        let index = index as usize;
+        let (context, face) = (self.layout.contexts.get(index), state.queues.get(index));
+        let (Some(context), Some(face)) = (context, face) else {
+            return 0;
+        };
+        match offset {
+            queue::STATE => u32::from(face.state.raw()),
+            queue::ERROR => u32::from(face.error.raw()),
+            queue::PORT => context.port,
+            queue::VC => context.vc(),
+            _ => 0,
+        }
+    }
+
+    fn broadcast(&self, port: u32, offset: u32) -> u32 {
+        let messages = self.network.arena().messages(self.at.endpoint, port);
+        match offset {
+            broadcast::SENT => sum(&messages.tx, |values| values.packets),
+            broadcast::RECEIVED => self.messages_received(port),
+            broadcast::DROPPED => sum(&messages.rx, |values| values.dropped),
+            _ => 0,
+        }
+    }
+
+    /// A virtual cable loses no message: what the far end sent is what came in here, whoever
+    /// listens to it.
+    fn messages_received(&self, port: u32) -> u32 {
+        match self.ports().get(port as usize).map(|port| port.peer) {
+            Some(Peer::Port { endpoint, port }) => {
+                sum(&self.network.arena().messages(endpoint, port).tx, |values| values.packets)
+            }
+            _ => 0,
+        }
+    }
+
+    fn time_code(&self, port: u32, offset: u32) -> u32 {
+        let messages = self.network.arena().messages(self.at.endpoint, port);
+        match offset {
+            time_code::LAST => messages.time_code.load(Ordering::Relaxed) & 0xff,
+            time_code::RECEIVED => self.messages_received(port),
+            time_code::INVALID => messages.time_code_invalid.load(Ordering::Relaxed),
+            _ => 0,
+        }
+    }
+
+    fn statistics(&self, index: u32, offset: u32) -> u32 {
+        let Some(context) = self.layout.contexts.get(index as usize) else {
+            return 0;
+        };
+        let values = self.counters(context);
+        match offset {
+            statistics::PACKETS_LO => low(values.packets),
+            statistics::PACKETS_HI => high(values.packets),
+            statistics::BYTES_LO => low(values.bytes),
+            statistics::BYTES_HI => high(values.bytes),
+            statistics::ERRORS_LO => low(values.errors),
+            statistics::ERRORS_HI => high(values.errors),
+            statistics::STALLS_LO => low(values.stalls),
+            statistics::STALLS_HI => high(values.stalls),
+            statistics::WAKES_LO => low(values.wakes),
+            statistics::WAKES_HI => high(values.wakes),
+            statistics::DROPPED_LO => low(values.dropped),
+            statistics::DROPPED_HI => high(values.dropped),
+            _ => 0,
+        }
+    }
+
+    /// A half of a value, or of the mask of what there is.
+    fn mib(&self, port: u32, element: u32, offset: u32) -> u32 {
+        let item = |item| self.network.mib_item(self.at.endpoint, port, item, element);
+        let value = match offset & !4 {
+            mib::PRESENT_LO => MibItem::ALL
+                .iter()
+                .filter(|known| item(**known).is_ok())
+                .fold(0, |mask, known| mask | 1u64 << known.raw()),
+            offset => u8::try_from(u64::from(offset) / MIB_VALUE_BYTES)
+                .ok()
+                .and_then(MibItem::from_raw)
+                .and_then(|known| item(known).ok())
+                .unwrap_or(0),
+        };
+        if offset & 4 == 0 { low(value) } else { high(value) }
+    }
+
+    /// Counters belong to the port's channel, whoever has used it: they go on from owner to owner.
+    fn counters(&self, context: &Context) -> QueueCounts {
+        let (arena, endpoint) = (self.network.arena(), self.at.endpoint);
+        match (context.end, context.tx) {
+            (End::Data(vc), true) => arena.flow_out(endpoint, context.port, vc).tx_count.values(),
+            (End::Data(vc), false) => arena.flow_into(endpoint, context.port, vc).rx_count.values(),
+            (End::Message(slot), tx) => {
+                let messages = arena.messages(endpoint, context.port);
+                let slots = if tx { &messages.tx } else { &messages.rx };
+                slots[slot].count.values()
+            }
+        }
+    }
+}

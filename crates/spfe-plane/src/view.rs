@@ -1,0 +1,336 @@
+//! The data plane of one process: its mappings of everybody's regions, and runners of flows.
+
+mod host;
+mod messages;
+mod runner;
+
+pub use host::ViewHost;
+pub use messages::MessageRunner;
+pub use runner::Runner;
+
+use crate::arena::Arena;
+use crate::engine_time::EngineTime;
+use crate::event::Event;
+use crate::instrument::{self, Generator, Listener, SinkCheck, Talker};
+use crate::links::{ExactLinks, LinkObserver};
+use spfe_contract::Status;
+use spfe_device::flow::{Flow, Regions};
+use spfe_device::memory::{AccessRefusal, RegionMap};
+use spfe_device::message::Messages;
+use spfe_device::pace::{Pacer, Rate};
+use spfe_device::queue::QueueView;
+use spfe_device::receive::RxPacked;
+use spfe_device::shared::{FlowShared, QueueConfig};
+use spfe_host::clock::VirtualClock;
+use spfe_host::{Clock, LinkRate, Mode, Peer, RegionKey, SharedMemory, os};
+use spfe_ring::sync::{AtomicU32, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where a view gets what it has not mapped yet: the network itself, or the daemon that owns it.
+pub trait Fetch: Send + Sync {
+    /// Memory of a region of any endpoint.
+    fn region(&self, endpoint: u32, key: RegionKey) -> Option<Arc<SharedMemory>>;
+    /// What signals an event vector of a participant; `None` if there is no such vector (any more).
+    /// Called with a flow's seat held: it must not wait for the control plane.
+    fn event(&self, participant: u32, vector: u32) -> Option<Arc<Event>>;
+    /// The observer of the network's links, in the process that owns it. Called with a flow's seat
+    /// held: it must not wait for the control plane.
+    fn observer(&self) -> Option<Arc<dyn LinkObserver>> {
+        None
+    }
+}
+
+type Echo = Arc<Mutex<instrument::EchoStore>>;
+
+/// One process's (or one client's) view of a network.
+pub struct View {
+    arena: Arc<Arena>,
+    id: u32,
+    clock: Clock,
+    maps: Vec<Arc<RegionMap>>,
+    held: Mutex<HashMap<(u32, usize), Arc<SharedMemory>>>,
+    echoes: Mutex<HashMap<(u32, u32, u32), Echo>>,
+    fetch: Arc<dyn Fetch>,
+    measure: AtomicU32,
+    exact: Option<Arc<dyn ExactLinks>>,
+}
+
+impl View {
+    /// A view for participant `id`; `exact` are the network's exact links, in the process that owns
+    /// them.
+    pub fn new(
+        arena: Arc<Arena>,
+        id: u32,
+        fetch: Arc<dyn Fetch>,
+        clock: Clock,
+        exact: Option<Arc<dyn ExactLinks>>,
+    ) -> Arc<Self> {
+        os::join_barriers();
+        let maps = (0..arena.topology().endpoints.len()).map(|_| Arc::default()).collect();
+        Arc::new(Self {
+            arena,
+            id,
+            clock,
+            maps,
+            held: Mutex::default(),
+            echoes: Mutex::default(),
+            fetch,
+            measure: AtomicU32::new(0),
+            exact,
+        })
+    }
+
+    /// Whether whoever uses a port runs its engine: not where a device or the clock runs its link.
+    pub fn runs(&self, endpoint: u32, port: u32) -> bool {
+        let ports = self.arena.topology().endpoints.get(endpoint as usize);
+        ports.and_then(|ports| ports.get(port as usize)).is_none_or(|port| !port.is_exact())
+    }
+
+    /// The clock a network's participants share, when it is theirs alone.
+    pub fn make_clock(arena: &Arena) -> Clock {
+        if arena.topology().virtual_time {
+            Clock::Virtual(VirtualClock::new(&arena.header().virtual_ns))
+        } else {
+            Clock::Real
+        }
+    }
+
+    /// The network's memory.
+    pub fn arena(&self) -> &Arc<Arena> {
+        &self.arena
+    }
+
+    /// Participant.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Time.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Whether runners made from now on measure the time of their engine.
+    pub fn set_measure(&self, on: bool) {
+        self.measure.store(u32::from(on), Ordering::Relaxed);
+    }
+
+    /// Regions of an endpoint.
+    fn regions(&self, endpoint: u32) -> Regions {
+        let map = self.maps[endpoint as usize].clone();
+        Regions { map, table: self.arena.regions(endpoint) }
+    }
+
+    /// Maps a region; false if it does not exist or cannot be had.
+    pub fn map_region(&self, endpoint: u32, key: RegionKey) -> bool {
+        let table = self.arena.regions(endpoint);
+        let Some(shared) = table.get(key.index()) else { return false };
+        let tag = shared.tag();
+        if !tag.is_valid() || tag.key() != key {
+            return false;
+        }
+        if self.maps[endpoint as usize].has(tag) {
+            return true;
+        }
+        let Some(memory) = self.fetch.region(endpoint, key) else { return false };
+        let size = shared.size.load(Ordering::Acquire).min(memory.size() as u64);
+        // SAFETY: the mapping is held until the region is revoked, which the control plane says
+        // only after every flow has been stopped (`Network::remove_region`), or until another
+        // region takes its index.
+        unsafe { self.maps[endpoint as usize].set(tag, memory.base().as_ptr(), size) };
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.insert((endpoint, key.index()), memory);
+        true
+    }
+
+    /// Lets go of a revoked region's memory (control plane, when no step uses it any more).
+    pub fn release(&self, endpoint: u32, key: RegionKey) {
+        self.maps[endpoint as usize].clear(key.index());
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = held.remove(&(endpoint, key.index()));
+        drop(held);
+        // Unmapping takes its time: without the lock.
+        drop(memory);
+    }
+
+    /// Checks a queue's configuration and translates it (control plane).
+    pub fn queue_view(&self, endpoint: u32, config: QueueConfig) -> Result<QueueView, Status> {
+        QueueView::new(config, &self.maps[endpoint as usize]).map_err(refusal)
+    }
+
+    /// Checks the area of a packed receive queue (control plane).
+    pub fn check_area(
+        &self,
+        endpoint: u32,
+        view: QueueView,
+        flow: &FlowShared,
+    ) -> Result<(), Status> {
+        RxPacked::new(view, flow, &self.maps[endpoint as usize]).map(drop).map_err(refusal)
+    }
+
+    /// Signals an event vector of a participant. What it is, is asked every time: a queue's vector
+    /// goes with the queue.
+    fn signal(&self, participant: u32, vector: u32) {
+        if let Some(event) = self.fetch.event(participant, vector) {
+            event.signal();
+        }
+    }
+
+    /// A runner of the flow out of a port.
+    pub fn runner_out(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32, owner: bool) -> Runner {
+        let shared = self.arena.flow_out(endpoint, port, vc);
+        let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
+        if config.is_exact() {
+            let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
+            let exact = self.exact.clone();
+            if let Some(sink) = exact.and_then(|exact| exact.sink(endpoint, port, vc)) {
+                runner.flow_mut().set_timed();
+                runner.flow_mut().set_sink(Listener::Link(sink));
+            }
+            return runner;
+        }
+        let rx_endpoint = config.joined().map_or(endpoint, |(endpoint, _)| endpoint);
+        let (link, reverse) = self.arena.times_out(endpoint, port);
+        let pacer = self.pacer(rate(config.rate), link, reverse, vc);
+        let ends = (endpoint, rx_endpoint);
+        let mut runner = self.runner(shared, ends, pacer, owner);
+        runner.observe(endpoint, port, vc, true);
+        match config.peer {
+            Peer::Sink { check } => {
+                runner.flow_mut().set_sink(Listener::Sink(SinkCheck::new(shared, check)));
+            }
+            Peer::Echo
+            | Peer::Rmap(_)
+            | Peer::Generator { .. }
+            | Peer::None
+            | Peer::Network
+            | Peer::Port { .. } => {}
+        }
+        runner
+    }
+
+    /// A runner of the flow into a port.
+    pub fn runner_into(self: &Arc<Self>, endpoint: u32, port: u32, vc: u32, owner: bool) -> Runner {
+        let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
+        if let Some((endpoint, port)) = config.joined() {
+            return self.runner_out(endpoint, port, vc, owner);
+        }
+        let shared = self.arena.flow_into(endpoint, port, vc);
+        if config.is_exact() {
+            let mut runner = self.runner(shared, (endpoint, endpoint), None, owner);
+            let exact = self.exact.clone();
+            if let Some(source) = exact.and_then(|exact| exact.source(endpoint, port, vc, shared)) {
+                runner.flow_mut().set_timed();
+                runner.flow_mut().set_source(Talker::Link(source));
+            }
+            return runner;
+        }
+        let (link, reverse) = self.arena.times_out(endpoint, port);
+        let pacer = self.pacer(rate(config.rate), reverse, link, vc);
+        let mut runner = self.runner(shared, (endpoint, endpoint), pacer, owner);
+        runner.observe(endpoint, port, vc, false);
+        if let Peer::Generator { min_bytes, max_bytes, seed } = config.peer {
+            let generator = Generator::new(shared, min_bytes, max_bytes, seed ^ u64::from(vc));
+            runner.flow_mut().set_source(Talker::Generator(generator));
+        }
+        runner
+    }
+
+    /// What a port is connected to.
+    pub fn peer(&self, endpoint: u32, port: u32) -> Peer {
+        self.arena.topology().endpoints[endpoint as usize][port as usize].peer
+    }
+
+    /// Runners of both directions of an instrument that answers: out of the port into it, and back.
+    /// All runners of one view share the instrument's memory.
+    pub fn runners_answering(
+        self: &Arc<Self>,
+        endpoint: u32,
+        port: u32,
+        vc: u32,
+    ) -> (Runner, Runner) {
+        let mut out = self.runner_out(endpoint, port, vc, true);
+        let mut into = self.runner_into(endpoint, port, vc, true);
+        if let Some(target) = self.arena.rmap(endpoint, port) {
+            let (commands, replies) = (out.shared(), into.shared());
+            let (listener, talker) = target.ends(vc, commands, replies, &self.clock);
+            out.flow_mut().set_sink(Listener::Rmap(listener));
+            into.flow_mut().set_source(Talker::Rmap(talker));
+            return (out, into);
+        }
+        let mut echoes = self.echoes.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = echoes.entry((endpoint, port, vc)).or_insert_with(instrument::EchoStore::new);
+        let (listener, talker) = instrument::echo(store, out.shared(), &self.clock);
+        out.flow_mut().set_sink(Listener::Echo(listener));
+        into.flow_mut().set_source(Talker::Echo(talker));
+        (out, into)
+    }
+
+    fn pacer(
+        &self,
+        rate: Rate,
+        link: &'static spfe_device::pace::LinkTime,
+        reverse: &'static spfe_device::pace::LinkTime,
+        vc: u32,
+    ) -> Option<Pacer<'static>> {
+        rate.is_paced().then_some(Pacer { link, reverse, rate, vc, id: self.id })
+    }
+
+    fn runner(
+        self: &Arc<Self>,
+        shared: &'static FlowShared,
+        ends: (u32, u32),
+        pacer: Option<Pacer<'static>>,
+        owner: bool,
+    ) -> Runner {
+        let share = self.arena.topology().mode == Mode::Coop;
+        let (tx, rx) = (self.regions(ends.0), self.regions(ends.1));
+        let flow = Flow::new(shared, tx, rx, pacer, self.id, share);
+        let time = EngineTime::new(self.measure.load(Ordering::Relaxed) != 0);
+        Runner::new(self, flow, ends, owner, time)
+    }
+
+    /// A runner of the messages into a port, where another endpoint sends them.
+    pub fn messages_into(self: &Arc<Self>, endpoint: u32, port: u32) -> Option<MessageRunner> {
+        let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
+        config.joined().map(|(endpoint, port)| self.messages_out(endpoint, port))
+    }
+
+    /// A runner of the messages out of a port.
+    pub fn messages_out(self: &Arc<Self>, endpoint: u32, port: u32) -> MessageRunner {
+        let near = self.arena.messages(endpoint, port);
+        let config = self.arena.topology().endpoints[endpoint as usize][port as usize];
+        // At an exact link the port itself is where messages go that have come over the link.
+        let far = config.joined().or_else(|| config.is_exact().then_some((endpoint, port)));
+        let (far, far_endpoint) = match far {
+            Some((endpoint, port)) => {
+                (Some((self.arena.messages(endpoint, port), self.regions(endpoint))), endpoint)
+            }
+            None => (None, endpoint),
+        };
+        let mut messages =
+            Messages::new(config.carries(), near, far, self.regions(endpoint), self.id);
+        if !config.is_exact() {
+            let fetch = self.fetch.clone();
+            messages.set_observer(Box::new(move || fetch.observer()?.message_tap(endpoint, port)));
+        }
+        MessageRunner::new(self, messages, (endpoint, far_endpoint))
+    }
+}
+
+/// A region the control plane has not mapped does not exist.
+fn refusal(refusal: AccessRefusal) -> Status {
+    match refusal {
+        AccessRefusal::Fault(status) => status,
+        AccessRefusal::Unmapped(_) => Status::BadRegion,
+    }
+}
+
+/// Link time per byte of a packet-level link.
+fn rate(link: LinkRate) -> Rate {
+    link.byte_fs().map_or(Rate::UNLIMITED, |[fs_per_byte, fs_per_byte_both]| Rate {
+        fs_per_byte,
+        fs_per_byte_both,
+    })
+}

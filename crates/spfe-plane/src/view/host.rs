@@ -1,0 +1,32 @@
+//! What the engine needs of a process: time, wake-ups, news of dead participants.
+
+use super::View;
+use spfe_device::queue::Host;
+use spfe_device::shared::QueueConfig;
+use spfe_host::{Clock, os};
+use spfe_ring::DeviceLine;
+
+/// What the engine needs of a process.
+pub struct ViewHost<'a>(pub &'a View);
+
+impl Host for ViewHost<'_> {
+    #[inline]
+    fn now_ns(&mut self) -> u64 {
+        self.0.clock.now_ns()
+    }
+
+    #[cold]
+    fn wake(&mut self, line: &DeviceLine, queue: &QueueConfig, event: bool) {
+        os::futex_wake(&line.wake_seq);
+        if event {
+            self.0.signal(queue.owner, queue.vector);
+        }
+        if let Clock::Virtual(clock) = &self.0.clock {
+            clock.poke();
+        }
+    }
+
+    fn is_dead(&mut self, participant: u32) -> bool {
+        self.0.arena.is_dead(participant)
+    }
+}

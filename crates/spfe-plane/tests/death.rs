@@ -1,0 +1,391 @@
+//! Participants that die holding what others need: the network takes it from them in bounded time,
+//! and their peers are told.
+
+#[path = "raw/mod.rs"]
+mod raw;
+
+use raw::{Client, DATA, Queue, SIZE, buffer, data, end, entry, flags, network, release, status};
+use spfe_contract::{
+    EndMarker, EntryType, Message, MessageKind, QueueKind, Status, submit_flags as sf,
+};
+use spfe_device::pace::LinkTime;
+use spfe_host::{Mode, Topology};
+use spfe_plane::Network;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+/// Runs something that must not take long, however busy the machine is.
+fn soon<T>(what: &str, run: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let done = run();
+    assert!(start.elapsed() < raw::SOON, "{what} took {:?}", start.elapsed());
+    done
+}
+
+/// A sender at endpoint 0 and a receiver at endpoint 1, on one channel.
+struct Lab {
+    network: Arc<Network>,
+    a: Client,
+    b: Client,
+    tx: Queue,
+    rx: Queue,
+}
+
+const VC: u32 = 2;
+
+impl Lab {
+    fn new(mode: Mode, kind: QueueKind) -> Self {
+        let network = network(mode);
+        let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
+        let (tx, rx) = (a.queue(QueueKind::Tx, VC), b.queue(kind, VC));
+        Self { network, a, b, tx, rx }
+    }
+
+    fn flow(&self) -> &'static spfe_device::FlowShared {
+        self.network.arena().flow_out(0, 0, VC)
+    }
+
+    fn kill(&self, client: &Client) {
+        soon("detach", || self.network.detach(client.at, true)).unwrap();
+        assert!(!self.network.clients().iter().any(|(id, ..)| *id == client.at.client));
+    }
+
+    /// The survivor has a new peer, and packets go between them.
+    fn goes_on(&mut self, dead_sends: bool) {
+        if dead_sends {
+            self.a = Client::new(&self.network, 0);
+            self.tx = self.a.queue(QueueKind::Tx, VC);
+        } else {
+            self.b = Client::new(&self.network, 1);
+            self.rx = self.b.queue(QueueKind::Rx, VC);
+        }
+        let mut runner = self.a.runner(VC, true);
+        for number in 0..100u8 {
+            self.a.write(DATA, &[number; 50]);
+            if self.rx.sq.position.wrapping_sub(self.rx.cq.position) < SIZE {
+                self.rx.push(buffer(self.b.address(DATA), 64));
+            }
+            self.tx.push(data(self.a.address(DATA), 50));
+            runner.run(100).expect("the seat is free");
+            let (sent, got) = (self.tx.wait(), self.rx.wait());
+            assert_eq!((status(&sent), sent.packets), (Status::Ok, 1));
+            assert_eq!((status(&got), got.bytes), (Status::Ok, 50));
+        }
+    }
+}
+
+#[test]
+fn a_sender_that_dies_in_the_seat_leaves_its_receiver_working() {
+    let mut lab = Lab::new(Mode::Inline, QueueKind::Rx);
+    lab.tx.push(data(lab.a.address(DATA), 50));
+    assert!(lab.flow().seat.enter(lab.a.at.client));
+    lab.kill(&lab.a);
+    assert_eq!((lab.flow().seat.busy(), lab.flow().seat.claimed()), (0, 0));
+    lab.goes_on(true);
+}
+
+#[test]
+fn a_receiver_that_dies_in_the_seat_tells_its_sender() {
+    for inside in [false, true] {
+        let mut lab = Lab::new(Mode::Inline, QueueKind::Rx);
+        for _ in 0..5 {
+            lab.tx.push(data(lab.a.address(DATA), 50));
+        }
+        let seat = &lab.flow().seat;
+        let id = lab.b.at.client;
+        if inside {
+            assert!(seat.enter(id));
+        } else {
+            assert!(seat.claim(id, || {}, 10));
+        }
+        lab.kill(&lab.b);
+        for _ in 0..5 {
+            assert_eq!(status(&lab.tx.wait()), Status::PeerGone);
+        }
+        assert!(lab.tx.pop().is_none());
+        lab.goes_on(false);
+    }
+}
+
+#[test]
+fn two_that_die_at_once_are_both_cleared_away() {
+    let lab = Lab::new(Mode::Inline, QueueKind::Rx);
+    let seat = &lab.flow().seat;
+    assert!(seat.enter(lab.a.at.client));
+    // The other one died while it waited for the first to leave; its claim stays behind.
+    assert!(!seat.claim(lab.b.at.client, || {}, 1));
+    std::mem::forget(lab.network.arena().messages(1, 0).try_lock(lab.b.at.client));
+    let mut left = vec![lab.a.at, lab.b.at];
+    soon("clearing both away", || {
+        for turn in 0..4 {
+            left.retain(|at| lab.network.detach(*at, true).is_err());
+            assert!(turn < 3 || left.is_empty());
+        }
+    });
+    assert_eq!((seat.busy(), seat.claimed()), (0, 0));
+    assert!(lab.network.clients().is_empty());
+    let (mut a, mut b) = (Client::new(&lab.network, 0), Client::new(&lab.network, 1));
+    let (mut tx, mut rx) = (a.queue(QueueKind::Tx, VC), b.queue(QueueKind::Rx, VC));
+    rx.push(buffer(b.address(DATA), 64));
+    tx.push(data(a.address(DATA), 50));
+    a.runner(VC, true).run(10).unwrap();
+    assert_eq!((tx.wait().packets, rx.wait().bytes), (1, 50));
+}
+
+#[test]
+fn the_open_packet_of_a_dead_sender_ends_with_eep() {
+    for kind in [QueueKind::Rx, QueueKind::RxPacked] {
+        let mut lab = Lab::new(Mode::Inline, kind);
+        let mut runner = lab.a.runner(VC, true);
+        if kind == QueueKind::Rx {
+            lab.rx.push(buffer(lab.b.address(DATA), 20));
+            lab.rx.push(buffer(lab.b.address(DATA), 64));
+        }
+        let piece = flags(EntryType::Data, sf::SIGNAL | end(EndMarker::None));
+        lab.tx.push(entry(lab.a.address(DATA), 50, piece));
+        runner.run(10).unwrap();
+        lab.kill(&lab.a);
+        if kind == QueueKind::Rx {
+            let (part, rest) = (lab.rx.wait(), lab.rx.wait());
+            assert_eq!((status(&part), part.bytes), (Status::Ok, 20));
+            assert_eq!((status(&rest), rest.bytes), (Status::PacketCut, 30));
+            lab.goes_on(true);
+        } else {
+            let runs = [lab.rx.wait(), lab.rx.wait()];
+            assert_eq!(runs.map(|run| (run.packets, run.bytes)), [(1, 64), (1, 8)]);
+            let last = lab.b.read(DATA + 64, 8);
+            assert_eq!(last, [0, 0, 0, 0, EndMarker::Eep.raw(), 0, 0, 0]);
+        }
+    }
+}
+
+#[test]
+fn a_dead_senders_end_waits_for_a_buffer() {
+    for mode in [Mode::Inline, Mode::Thread] {
+        let mut lab = Lab::new(mode, QueueKind::Rx);
+        let device =
+            (mode == Mode::Thread).then(|| spfe_plane::DeviceThread::start(&lab.network).unwrap());
+        lab.rx.push(buffer(lab.b.address(DATA), 20));
+        lab.tx.push(data(lab.a.address(DATA), 50));
+        if mode == Mode::Inline {
+            lab.a.runner(VC, true).run(10).unwrap();
+        } else {
+            lab.network.ring();
+        }
+        assert_eq!(lab.rx.wait().bytes, 20);
+        lab.kill(&lab.a);
+        assert!(lab.rx.pop().is_none());
+        lab.rx.push(buffer(lab.b.address(DATA), 64));
+        if mode == Mode::Inline {
+            assert_ne!(lab.flow().stalled.load(Ordering::Relaxed), 0);
+            lab.b.runner(VC, false).run(10).unwrap();
+        } else {
+            lab.network.ring();
+        }
+        let cut = lab.rx.wait();
+        assert_eq!((status(&cut), cut.bytes, cut.flags & 3), (Status::PacketCut, 0, 1));
+        drop(device);
+    }
+}
+
+#[test]
+fn what_waits_for_a_dead_receiver_comes_back_and_the_rest_of_its_packet_too() {
+    let mut lab = Lab::new(Mode::Inline, QueueKind::Rx);
+    let mut runner = lab.a.runner(VC, true);
+    lab.rx.push(buffer(lab.b.address(DATA), 64));
+    let piece = flags(EntryType::Data, sf::SIGNAL | end(EndMarker::None));
+    lab.tx.push(entry(lab.a.address(DATA), 50, piece));
+    runner.run(10).unwrap();
+    assert_eq!(status(&lab.tx.wait()), Status::Ok);
+    lab.kill(&lab.b);
+    // The end of the packet whose beginning the dead one has.
+    lab.tx.push(data(lab.a.address(DATA), 50));
+    let (mut b, number) = (Client::new(&lab.network, 1), 77);
+    let mut rx = b.queue(QueueKind::Rx, VC);
+    rx.push(buffer(b.address(DATA), 64));
+    lab.a.write(DATA, &[number; 40]);
+    lab.tx.push(data(lab.a.address(DATA), 40));
+    runner.run(10).unwrap();
+    assert_eq!(status(&lab.tx.wait()), Status::PeerGone);
+    assert_eq!(status(&lab.tx.wait()), Status::Ok);
+    assert_eq!((rx.wait().bytes, b.read(DATA, 40)), (40, vec![number; 40]));
+}
+
+/// A helper died with a job of a round: the sender that waits for it finishes alone.
+#[test]
+fn a_helper_that_dies_with_a_job_does_not_hold_up_the_copy() {
+    let Lab { network, a, b, mut tx, mut rx } = Lab::new(Mode::Coop, QueueKind::Rx);
+    let length = 150_000;
+    a.write(DATA, &vec![9; length]);
+    let (from, to) = (a.address(DATA), b.address(DATA));
+    let (flow, dead) = (network.arena().flow_out(0, 0, VC), b.at);
+    let over = Arc::new(AtomicU32::new(0));
+    let mut runner = a.runner(VC, true);
+    let stop = over.clone();
+    // Rounds are short: it takes a few until the helper comes in time for one.
+    let sender = std::thread::spawn(move || {
+        while stop.load(Ordering::Relaxed) == 0 {
+            rx.push(buffer(to, length as u32));
+            tx.push(data(from, length as u32));
+            runner.run(10).expect("the seat is free");
+            assert_eq!(rx.wait().bytes, length as u32);
+            assert_eq!(status(&tx.wait()), Status::Ok);
+        }
+    });
+    let start = Instant::now();
+    while flow.board.take(dead.client).is_none() {
+        assert!(start.elapsed() < raw::SOON, "no job to be had");
+    }
+    over.store(1, Ordering::Relaxed);
+    // It stays alive for the moment, so the round is not over.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert!(!sender.is_finished());
+    soon("detach", || network.detach(dead, true)).unwrap();
+    soon("the copy", || sender.join()).unwrap();
+    assert_eq!(
+        b.read(DATA, length),
+        vec![9; length],
+        "the helper's share was copied by the sender"
+    );
+}
+
+/// The sender died in the middle of a round, and the helper has not finished its job.
+#[test]
+fn a_round_of_a_dead_sender_is_over() {
+    let mut lab = Lab::new(Mode::Coop, QueueKind::Rx);
+    let flow = lab.flow();
+    assert!(flow.seat.enter(lab.a.at.client));
+    let mut plan = spfe_ring::board::RoundPlan::default();
+    let segment = |offset: u64| spfe_ring::board::Segment {
+        source: lab.a.address(DATA + offset),
+        target: lab.b.address(DATA + offset),
+        length: 4096,
+    };
+    for index in 0..4 {
+        flow.board.add(&mut plan, segment(index * 4096), 4096);
+    }
+    assert_eq!(flow.board.open(&mut plan), 4);
+    let taken = flow.board.take(lab.b.at.client).expect("a job");
+    flow.board.finish(taken, true);
+    lab.kill(&lab.a);
+    assert!(!flow.board.has_work(), "jobs of a dead sender's round can still be taken");
+    lab.goes_on(true);
+}
+
+#[test]
+fn a_link_lock_of_the_dead_is_free() {
+    let rate = "4x7.5G".parse().unwrap();
+    let network = Network::new(Topology::pairs(2, rate, Mode::Inline)).unwrap();
+    let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
+    let victim = Client::new(&network, 0);
+    let (mut tx, mut rx) = (a.queue(QueueKind::Tx, VC), b.queue(QueueKind::Rx, VC));
+    let (out, into) = network.arena().times_out(0, 0);
+    for link in [out, into] {
+        hold(link, victim.at.client);
+    }
+    rx.push(buffer(b.address(DATA), 64));
+    tx.push(data(a.address(DATA), 50));
+    let mut runner = a.runner(VC, true);
+    let sender = std::thread::spawn(move || runner.run(10).is_some());
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert!(rx.pop().is_none(), "nobody could book the link");
+    soon("detach", || network.detach(victim.at, true)).unwrap();
+    assert!(soon("the sender", || sender.join().unwrap()));
+    assert_eq!((tx.wait().packets, rx.wait().bytes), (1, 50));
+}
+
+/// Takes the lock of a link, the first word of its memory, for a participant.
+fn hold(link: &LinkTime, id: u32) {
+    // SAFETY: `LinkTime` is laid out as C, and its first field is the lock.
+    let lock = unsafe { &*std::ptr::from_ref(link).cast::<AtomicU32>() };
+    lock.store(id, Ordering::Release);
+}
+
+fn message(number: u64) -> [u64; 2] {
+    let flags = flags(EntryType::Message, sf::SIGNAL);
+    let kind = MessageKind::Broadcast.raw();
+    Message { data: number, kind, flags, ..Message::default() }.to_words()
+}
+
+#[test]
+fn a_message_lock_of_the_dead_is_free() {
+    let network = network(Mode::Inline);
+    let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
+    let dead = Client::new(&network, 0);
+    let (mut tx, mut rx) = (a.queue(QueueKind::MessageTx, 0), b.queue(QueueKind::MessageRx, 0));
+    let mut runner = a.message_runner(0);
+    for number in 0..5 {
+        tx.push(message(number));
+        runner.run(10);
+        assert_eq!(status(&tx.wait()), Status::Ok);
+        rx.wait();
+        rx.push(release(0, 1));
+    }
+    std::mem::forget(network.arena().messages(0, 0).try_lock(dead.at.client).unwrap());
+    soon("detach", || network.detach(dead.at, true)).unwrap();
+    for number in 5..200 {
+        tx.push(message(number));
+        soon("a message", || runner.run(10));
+        assert_eq!(status(&tx.wait()), Status::Ok);
+        let got = Message::from_words(rx.cq.pop().expect("delivered"));
+        assert_eq!(got.data, number);
+        rx.push(release(0, 1));
+    }
+}
+
+#[test]
+fn a_message_lock_excludes() {
+    let network = network(Mode::Inline);
+    let port = network.arena().messages(0, 0);
+    let guard = port.try_lock(5).unwrap();
+    for _ in 0..3 {
+        assert!(port.try_lock(6).is_none());
+        assert!(port.take_over(7, 1).is_none());
+        assert_eq!(port.holder(), 5, "trying to take it freed it");
+    }
+    drop(guard);
+    assert!(port.try_lock(6).is_some());
+}
+
+/// One that is only stopped is waited for, but not for ever.
+#[test]
+fn a_stopped_client_makes_others_busy_and_not_hang() {
+    let mut lab = Lab::new(Mode::Inline, QueueKind::Rx);
+    assert!(lab.flow().seat.enter(lab.a.at.client));
+    let destroy = || lab.network.destroy_queue(lab.b.at, 0, VC, QueueKind::Rx.raw());
+    let error = soon("destroy", destroy).unwrap_err();
+    assert_eq!(error.status(), Status::Busy, "{error}");
+    let owner = format!("client {}", lab.a.at.client);
+    assert!(error.what.contains(&owner), "{error}");
+    lab.flow().seat.leave();
+    std::mem::forget(lab.network.arena().messages(0, 0).try_lock(lab.a.at.client).unwrap());
+    let (request, _) = lab.b.request(QueueKind::MessageRx, 0);
+    let error = soon("create", || lab.network.create_queue(lab.b.at, request)).unwrap_err();
+    assert_eq!(error.status(), Status::Busy, "{error}");
+    lab.kill(&lab.a);
+    lab.network.create_queue(lab.b.at, request).unwrap();
+    lab.goes_on(true);
+}
+
+#[test]
+fn everything_a_dead_client_had_is_free_again() {
+    let network = network(Mode::Inline);
+    for turn in 0..40 {
+        let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
+        let mut queues: Vec<Queue> = (0..3).map(|vc| a.queue(QueueKind::Tx, vc)).collect();
+        queues.extend((0..3).map(|vc| b.queue(QueueKind::Rx, vc)));
+        queues.push(a.queue(QueueKind::MessageTx, 0));
+        queues.push(b.queue(QueueKind::MessageRx, 0));
+        for (vc, queue) in queues.iter_mut().take(3).enumerate() {
+            queue.push(data(a.address(DATA), 50));
+            a.runner(vc as u32, true).run(10);
+        }
+        let (first, second) = if turn % 2 == 0 { (a.at, b.at) } else { (b.at, a.at) };
+        soon("detach", || network.detach(first, turn % 3 != 0)).unwrap();
+        soon("detach", || network.detach(second, turn % 5 != 0)).unwrap();
+    }
+    assert!(network.clients().is_empty());
+    let info = network.port_info(0, 0).unwrap();
+    assert!(info.channels.iter().all(|channel| channel.sender.is_none() && !channel.far_receives));
+}

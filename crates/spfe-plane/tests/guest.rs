@@ -1,0 +1,206 @@
+//! Memory of a host on the far side of a bus, without a bus.
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use spfe_contract::{Status, access};
+use spfe_host::os::{heavy_barrier, join_barriers};
+use spfe_host::{LinkRate, Mode, SharedMemory, Topology};
+use spfe_plane::registers::bus::{Bus, RegionRequest};
+use spfe_plane::registers::guest::{PAGES_MAX, Rights, Unusable};
+use spfe_plane::{GuestMemory, Network};
+use spfe_ring::sync::{FenceMode, fence_mode};
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+const PAGE: u64 = 4096;
+const BOTH: Rights = Rights { read: true, write: true };
+
+struct Host {
+    memory: GuestMemory,
+    ram: SharedMemory,
+}
+
+impl Host {
+    /// A host with so many pages, all of them mapped at an address.
+    fn new(pages: u64, address: u64) -> Self {
+        let ram = SharedMemory::create("ram", (pages * PAGE) as usize).unwrap();
+        let host = Self { memory: GuestMemory::default(), ram };
+        host.map(address, pages * PAGE, 0, BOTH);
+        host
+    }
+
+    fn fd(&self) -> OwnedFd {
+        self.ram.fd().try_clone_to_owned().unwrap()
+    }
+
+    fn map(&self, address: u64, bytes: u64, offset: u64, rights: Rights) {
+        let file = Some((self.fd(), offset));
+        assert_eq!(self.memory.map(address, bytes, file, rights).unwrap(), Ok(()));
+    }
+
+    fn word(&self, memory: &SharedMemory, offset: u64) -> *mut u64 {
+        assert!(offset + 8 <= memory.size() as u64);
+        memory.base().as_ptr().wrapping_add(offset as usize).cast()
+    }
+
+    fn store(&self, offset: u64, value: u64) {
+        // SAFETY: inside the mapping, aligned, and not referred to in this process.
+        unsafe { self.word(&self.ram, offset).write_volatile(value) };
+    }
+
+    fn load(&self, memory: &SharedMemory, offset: u64) -> u64 {
+        // SAFETY: as for `store`.
+        unsafe { self.word(memory, offset).read_volatile() }
+    }
+
+    fn region(&self, base: u64, bytes: u64, page_list: u32) -> Result<Arc<SharedMemory>, Status> {
+        let access = access::LOCAL_READ | access::LOCAL_WRITE;
+        self.memory.memory(&RegionRequest { base, bytes, page_list, access })
+    }
+}
+
+#[test]
+fn a_region_is_the_pages_of_its_list_in_their_order() {
+    // Two mappings of 8 pages each, back to back on the bus, the other way round in the file.
+    let host = Host::new(16, 0x100_0000);
+    host.memory.unmap(0x100_0000, 16 * PAGE).unwrap();
+    let (low, high) = (0x10_0000, 0x10_0000 + 8 * PAGE);
+    host.map(low, 8 * PAGE, 8 * PAGE, BOTH);
+    host.map(high, 8 * PAGE, 0, BOTH);
+    assert_eq!(host.memory.mappings(), 2);
+    for page in 0..16 {
+        host.store(page * PAGE, 0xabcd_0000 + page);
+    }
+    // The list itself crosses from one mapping into the other.
+    let list = high - 16;
+    let offset = |address: u64| (address - low + 8 * PAGE) % (16 * PAGE);
+    let pages = [high + 5 * PAGE, low + PAGE, low + 2 * PAGE, high + 5 * PAGE];
+    for (at, page) in (list..).step_by(8).zip(pages) {
+        host.store(offset(at), page);
+    }
+    let memory = host.region(list, 3 * PAGE + 8, 12).unwrap();
+    assert_eq!(memory.size() as u64, 4 * PAGE);
+    for (at, page) in pages.into_iter().enumerate() {
+        assert_eq!(host.load(&memory, at as u64 * PAGE), host.load(&host.ram, offset(page)));
+    }
+    host.store(offset(low + PAGE) + 64, 77);
+    assert_eq!(host.load(&memory, PAGE + 64), 77, "it is the same memory");
+    // Contiguous on the bus, in two pieces of the file.
+    let memory = host.region(low + 7 * PAGE, 2 * PAGE, 0).unwrap();
+    assert_eq!(host.load(&memory, 0), 0xabcd_0000 + 15);
+    assert_eq!(host.load(&memory, PAGE), low + 2 * PAGE, "the rest of the list");
+}
+
+#[test]
+fn unmapping_takes_the_memory_of_the_regions_that_touch_it() {
+    let host = Host::new(8, 0);
+    host.map(1 << 32, 8 * PAGE, 0, BOTH);
+    let low = host.region(2 * PAGE, 2 * PAGE, 0).unwrap();
+    let high = host.region((1 << 32) + 2 * PAGE, 2 * PAGE, 0).unwrap();
+    host.store(2 * PAGE, 5);
+    assert_eq!((host.load(&low, 0), host.load(&high, 0)), (5, 5));
+    assert!(host.memory.unmap(PAGE, PAGE).is_err(), "a part of a mapping");
+    assert!(host.memory.unmap(0, PAGE).is_err());
+    assert!(host.memory.unmap(1 << 40, PAGE).unwrap().is_empty(), "nothing is there");
+    let lost = host.memory.unmap(0, 8 * PAGE).unwrap();
+    assert!(lost.len() == 1 && Arc::ptr_eq(&lost[0], &low));
+    assert_eq!((host.load(&low, 0), host.load(&high, 0)), (0, 5));
+    // What is written to it now goes nowhere.
+    // SAFETY: inside the mapping.
+    unsafe { host.word(&low, 0).write_volatile(9) };
+    assert_eq!(host.load(&host.ram, 2 * PAGE), 5);
+    assert_eq!(host.region(2 * PAGE, PAGE, 0).err(), Some(Status::OutOfBounds));
+    // Regions that are no more are nobody's business; without the bus all lose theirs.
+    drop(high);
+    let last = host.region(1 << 32, PAGE, 0).unwrap();
+    let lost = host.memory.set_on(false).unwrap();
+    assert!(lost.len() == 1 && Arc::ptr_eq(&lost[0], &last));
+    assert_eq!(host.region(1 << 32, PAGE, 0).err(), Some(Status::AccessDenied));
+    host.memory.set_on(true).unwrap();
+    assert!(host.region(1 << 32, PAGE, 0).is_ok());
+}
+
+#[test]
+fn memory_that_could_be_pulled_away_is_known_and_not_used() {
+    let host = Host::new(4, 0);
+    let map = |address, file| host.memory.map(address, PAGE, file, BOTH).map_err(|e| e.kind());
+    let open = memfd_create("open", MemfdFlags::ALLOW_SEALING).unwrap();
+    ftruncate(&open, PAGE).unwrap();
+    let at = 1 << 20;
+    assert_eq!(map(at, Some((open, 0))), Ok(Err(Unusable::NotSealed)));
+    assert_eq!(host.region(at, PAGE, 0).err(), Some(Status::OutOfBounds));
+    assert_eq!(map(at, None), Err(ErrorKind::AlreadyExists));
+    assert!(host.memory.unmap(at, PAGE).unwrap().is_empty());
+    assert_eq!(map(at, None), Ok(Err(Unusable::NoFile)));
+    assert_eq!(map(at + PAGE, Some((host.fd(), 4 * PAGE))), Ok(Err(Unusable::TooShort)));
+    assert_eq!(map(at + 2 * PAGE, Some((host.fd(), u64::MAX - 4095))), Ok(Err(Unusable::TooShort)));
+    assert_eq!(map(at + 3 * PAGE, Some((host.fd(), 8))), Ok(Err(Unusable::NotPages)));
+    assert_eq!(map(at + 4 * PAGE + 8, Some((host.fd(), 0))), Ok(Err(Unusable::NotPages)));
+    assert_eq!(map(u64::MAX - 100, None), Err(ErrorKind::InvalidInput));
+    assert_eq!(map(3 * PAGE, None), Err(ErrorKind::AlreadyExists));
+    assert_eq!(host.memory.map(at, 0, None, BOTH).unwrap_err().kind(), ErrorKind::InvalidInput);
+    // Files are not memory of a machine.
+    let file = std::fs::File::open("/proc/self/exe").unwrap();
+    assert_eq!(map(at + 6 * PAGE, Some((file.into(), 0))), Ok(Err(Unusable::NotSealed)));
+}
+
+#[test]
+fn a_region_allows_what_its_mapping_allows() {
+    let host = Host::new(4, 0);
+    host.map(1 << 20, 4 * PAGE, 0, Rights { read: true, write: false });
+    host.map(2 << 20, 4 * PAGE, 0, Rights { read: false, write: true });
+    let with = |base, access| {
+        let request = RegionRequest { base, bytes: PAGE, page_list: 0, access };
+        host.memory.memory(&request).err()
+    };
+    let denied = Some(Status::AccessDenied);
+    assert_eq!(with(0, access::LOCAL_READ | access::LOCAL_WRITE), None);
+    assert_eq!(with(1 << 20, access::LOCAL_READ), None);
+    assert_eq!(with(1 << 20, access::LOCAL_WRITE), denied);
+    assert_eq!(with(1 << 20, access::REMOTE_WRITE), denied);
+    assert_eq!(with(2 << 20, access::LOCAL_WRITE), None);
+    assert_eq!(with(2 << 20, access::LOCAL_READ), denied);
+    assert_eq!(with(2 << 20, access::REMOTE_READ), denied);
+    // A list has to be read.
+    let request = RegionRequest { base: 2 << 20, bytes: PAGE, page_list: 12, access: 0 };
+    assert_eq!(host.memory.memory(&request).err(), denied);
+}
+
+/// Every second page, backwards, so that no two are neighbours: one mapping each.
+#[test]
+fn what_takes_too_many_mappings_is_refused_and_all_of_them_are_given_back() {
+    let text = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap();
+    let most = text.trim().parse::<u64>().unwrap() / 2;
+    let pages = most.min(PAGES_MAX) + 1;
+    // The file has holes: nothing of this is really there.
+    let file = memfd_create("large", MemfdFlags::ALLOW_SEALING).unwrap();
+    ftruncate(&file, 2 * pages * PAGE).unwrap();
+    rustix::fs::fcntl_add_seals(&file, rustix::fs::SealFlags::SHRINK).unwrap();
+    let list: Vec<u8> = (0..pages).rev().flat_map(|page| (2 * page * PAGE).to_le_bytes()).collect();
+    let host = Host::new((list.len() as u64).div_ceil(PAGE), 1 << 40);
+    let mapped = host.memory.map(0, 2 * pages * PAGE, Some((file, 0)), BOTH).unwrap();
+    assert_eq!(mapped, Ok(()));
+    for (at, page) in (0..).step_by(8).zip(list.chunks_exact(8)) {
+        host.store(at, u64::from_le_bytes(page.try_into().unwrap()));
+    }
+    for _ in 0..3 {
+        assert_eq!(host.region(1 << 40, pages * PAGE, 12).err(), Some(Status::NoResources));
+        // Without bus it would be a leak of mappings.
+        let some = host.region(1 << 40, 1000 * PAGE, 12).unwrap();
+        assert_eq!(host.memory.set_on(false).unwrap().len(), 1);
+        host.memory.set_on(true).unwrap();
+        assert_eq!(host.load(&some, 0), 0);
+    }
+}
+
+/// `membarrier` reaches no host across a bus: from then on the light side is a fence, whatever else
+/// joins this process later.
+#[test]
+fn with_a_bus_no_barrier_is_free_any_more() {
+    let _host = Host::new(1, 0);
+    let topology = Topology::pairs(2, LinkRate::Unlimited, Mode::Thread);
+    let _network = Network::new(topology).unwrap();
+    join_barriers();
+    assert_ne!(fence_mode(), FenceMode::Asymmetric);
+    heavy_barrier();
+}

@@ -1,0 +1,47 @@
+//! What becomes of the memory behind regions.
+
+#[path = "raw/mod.rs"]
+mod raw;
+
+use raw::{Client, DATA, buffer, data, network};
+use spfe_contract::{QueueKind, access};
+use spfe_device::memory::Address;
+use spfe_host::{Mode, SharedMemory};
+use std::sync::Arc;
+
+/// A client that registers and revokes must not pin memory in those that moved its packets.
+#[test]
+fn a_revoked_region_is_let_go_of_by_everybody() {
+    let network = network(Mode::Inline);
+    let (mut a, mut b) = (Client::new(&network, 0), Client::new(&network, 1));
+    let (mut tx, mut rx) = (a.queue(QueueKind::Tx, 0), b.queue(QueueKind::Rx, 0));
+    let mut runner = a.runner(0, true);
+    for turn in 0..3 {
+        let memory = Arc::new(SharedMemory::create("packet", 4096).unwrap());
+        let key = network.add_region(a.at, memory.clone(), access::LOCAL_READ).unwrap();
+        rx.push(buffer(b.address(DATA), 64));
+        tx.push(data(Address::new(key, 0).0, 64));
+        runner.run(u32::MAX).unwrap();
+        assert_eq!(rx.wait().bytes, 64, "turn {turn}");
+        assert!(Arc::strong_count(&memory) > 1);
+        network.remove_region(a.at, key).unwrap();
+        assert_eq!(Arc::strong_count(&memory), 1, "turn {turn}: somebody still holds it");
+    }
+}
+
+/// 0 is what the KEY register of no region says, so it is the key of none.
+#[test]
+fn no_region_has_key_0_and_none_of_the_last_rounds_has_the_tag_of_this_one() {
+    let network = network(Mode::Inline);
+    let at = network.attach(0, "keys").unwrap();
+    let table = network.arena().regions(0);
+    let mut tags = std::collections::HashSet::new();
+    for _ in 0..64 {
+        let memory = Arc::new(SharedMemory::create("keys", 4096).unwrap());
+        let key = network.add_region(at, memory, access::LOCAL_READ).unwrap();
+        assert_eq!(key.index(), 0);
+        assert_ne!(key.0, 0);
+        assert!(tags.insert(table[0].tag().0), "{key:?}");
+        network.remove_region(at, key).unwrap();
+    }
+}
