@@ -8,7 +8,8 @@ from pyslang import syntax
 
 LICENCE = "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1"
 LINES_MAX = 700
-HANDSHAKE = re.compile(r"(\w+)_(?:valid|ready)_[io]")
+SAME_EVERYWHERE = ("clk_i", "rst_i")
+HANDSHAKE = re.compile(r"(\w+_)?(?:valid|ready)_[io]")
 OLD_ALWAYS = re.compile(r"\balways\b(?!_)")
 Kind = syntax.SyntaxKind
 
@@ -24,19 +25,20 @@ def declarations(part):
 
 
 def undocumented(module):
-    """Names of ports and parameters without a comment. The comment of a channel's payload covers its
-    valid and ready: cmd_i documents cmd_valid_i and cmd_ready_o."""
+    """Names of ports and parameters without a comment. clk_i and rst_i mean the same everywhere and
+    need none. The comment of a channel's payload covers its valid and ready: cmd_i documents
+    cmd_valid_i and cmd_ready_o, data_i documents valid_i and ready_o."""
     header = module.header
     listed = declarations(header.parameters.declarations) if header.parameters else []
     if header.ports is not None and hasattr(header.ports, "ports"):
         listed += declarations(header.ports.ports)
-    names = {[token for token in str(item).split("=")[0].split()][-1]: documented(item)
+    names = {re.sub("//.*", "", str(item)).split("=")[0].split()[-1]: documented(item)
              for item in listed}
     channels = [f"{name[:-2]}_" for name, good in names.items() if good]
     for name, good in names.items():
         handshake = HANDSHAKE.fullmatch(name)
-        covered = handshake and any(one.startswith(f"{handshake[1]}_") for one in channels)
-        if not good and not covered:
+        covered = handshake and any(one.startswith(handshake[1] or "data_") for one in channels)
+        if not good and not covered and name not in SAME_EVERYWHERE:
             yield name
 
 

@@ -5,6 +5,7 @@
 /// Memory for retransmission is outside (spfe_tcp_system.sv puts one beside it).
 module spfe_tcp
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Sessions, 2 to 256 (SESSION_COUNT).
   parameter int unsigned SessionCount = 16,
@@ -70,140 +71,67 @@ module spfe_tcp
   /// Frames are padded to 60 bytes here; 0: the MAC does it.
   parameter bit MacTxPad = 1'b1
 ) (
-  /// Clock of everything.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// One cycle high for each unit of time; all times in the registers are counts of it.
+  /// High for one cycle in each unit of time; the registers give all times as counts of it.
   input logic tick_i,
 
-  /// From the MAC: frames without preamble and FCS; cannot be stalled.
-  input logic [MacRxWidth-1:0] mac_rx_data_i,
-  /// Bytes that count; all but in the last beat.
-  input logic [MacRxWidth/8-1:0] mac_rx_keep_i,
-  /// The beat is there.
+  /// Frame from the MAC, which cannot be stalled.
+  input mac_beat_t mac_rx_i,
   input logic mac_rx_valid_i,
-  /// Last beat of the frame.
-  input logic mac_rx_last_i,
-  /// With last: the FCS was wrong.
-  input logic mac_rx_err_i,
-
-  /// To the MAC. Within a frame valid does not fall.
-  output logic [MacTxWidth-1:0] mac_tx_data_o,
-  /// Bytes that count.
-  output logic [MacTxWidth/8-1:0] mac_tx_keep_o,
-  /// The beat is there.
+  /// Frame to the MAC. Within a frame valid does not fall.
+  output mac_beat_t mac_tx_o,
   output logic mac_tx_valid_o,
-  /// The MAC takes it.
   input logic mac_tx_ready_i,
-  /// Last beat of the frame.
-  output logic mac_tx_last_o,
-  /// With last: the frame must be spoilt (wrong FCS).
-  output logic mac_tx_err_o,
 
-  /// Messages of the user; the first byte in bits 7:0, all beats full but the last.
-  input logic [UserTxWidth-1:0] user_tx_data_i,
-  /// Bytes that count.
-  input logic [UserTxWidth/8-1:0] user_tx_keep_i,
-  /// The beat is there.
+  /// Message of the user: the payload of one segment.
+  input user_tx_beat_t user_tx_i,
   input logic user_tx_valid_i,
-  /// It is taken.
   output logic user_tx_ready_o,
-  /// Last beat of the message.
-  input logic user_tx_last_i,
-  /// First beat: session.
-  input sid_t user_tx_sid_i,
-  /// First beat: 0 nothing known, 1 length known, 2 length and checksum known.
-  input logic [1:0] user_tx_mode_i,
-  /// First beat: bytes of the message (modes 1 and 2).
-  input logic [15:0] user_tx_len_i,
-  /// First beat: ones-complement sum of the message, not inverted (mode 2).
-  input sum_t user_tx_sum_i,
-  /// First beat: set PSH.
-  input logic user_tx_push_i,
-
-  /// Payload to the user.
-  output logic [UserRxWidth-1:0] user_rx_data_o,
-  /// Bytes that count; none in an empty beat.
-  output logic [UserRxWidth/8-1:0] user_rx_keep_o,
-  /// The beat is there.
+  /// Payload to the user. Cut-through (RxChecksum = 0) ignores ready.
+  output user_rx_beat_t user_rx_o,
   output logic user_rx_valid_o,
-  /// Store-and-forward only; cut-through cannot be stalled.
   input logic user_rx_ready_i,
-  /// Last beat of the segment.
-  output logic user_rx_last_o,
-  /// Session.
-  output sid_t user_rx_sid_o,
-  /// With last: forget this segment (cut-through only).
-  output logic user_rx_err_o,
-  /// Out of sequence: the first byte is user_rx_rel_o after the one that is expected next.
-  output logic user_rx_oos_o,
-  /// Distance in bytes, with user_rx_oos_o.
-  output seq_t user_rx_rel_o,
-
-  /// Events.
-  output event_t event_data_o,
-  /// An event is there.
+  /// Event to the user: a session opened or closed, a message was refused, and so on.
+  output event_t event_o,
   output logic event_valid_o,
-  /// It is taken.
   input logic event_ready_i,
 
-  /// Memory for retransmission: writes of 16 bytes under a mask.
+  /// Write to the memory for retransmission. A read that is accepted later must find it.
+  output mem_write_t mem_wr_o,
   output logic mem_wr_valid_o,
-  /// The write is taken.
   input logic mem_wr_ready_i,
-  /// Number of the word.
-  output logic [TxMemAddrBits-1:0] mem_wr_addr_o,
-  /// First byte in bits 7:0.
-  output logic [127:0] mem_wr_data_o,
-  /// Bytes that are written.
-  output logic [15:0] mem_wr_mask_o,
-  /// Reads; answers come in order, after any time, and cannot be stalled.
+  /// Read of the memory: word address. Answers come in order, after any number of cycles.
+  output logic [31:0] mem_rd_o,
   output logic mem_rd_valid_o,
-  /// The read is taken.
   input logic mem_rd_ready_i,
-  /// Number of the word.
-  output logic [TxMemAddrBits-1:0] mem_rd_addr_o,
-  /// An answer is there.
+  /// Answer to a read, the first byte in bits 7:0; cannot be stalled.
+  input logic [127:0] mem_rsp_i,
   input logic mem_rsp_valid_i,
-  /// First byte in bits 7:0.
-  input logic [127:0] mem_rsp_data_i,
 
-  /// AXI4-Lite, 4 KiB of 32-bit registers.
-  input logic [11:0] s_axil_awaddr_i,
-  /// Write address: valid.
-  input logic s_axil_awvalid_i,
-  /// Write address: ready.
-  output logic s_axil_awready_o,
-  /// Write data: data.
-  input logic [31:0] s_axil_wdata_i,
-  /// Write data: strb.
-  input logic [3:0] s_axil_wstrb_i,
-  /// Write data: valid.
-  input logic s_axil_wvalid_i,
-  /// Write data: ready.
-  output logic s_axil_wready_o,
-  /// Write response: resp.
-  output logic [1:0] s_axil_bresp_o,
-  /// Write response: valid.
-  output logic s_axil_bvalid_o,
-  /// Write response: ready.
-  input logic s_axil_bready_i,
-  /// Read address: addr.
-  input logic [11:0] s_axil_araddr_i,
-  /// Read address: valid.
-  input logic s_axil_arvalid_i,
-  /// Read address: ready.
-  output logic s_axil_arready_o,
-  /// Read data: data.
-  output logic [31:0] s_axil_rdata_o,
-  /// Read data: resp.
-  output logic [1:0] s_axil_rresp_o,
-  /// Read data: valid.
-  output logic s_axil_rvalid_o,
-  /// Read data: ready.
-  input logic s_axil_rready_i
+  /// AXI4-Lite slave, from the master: 4 KiB of 32-bit registers.
+  input axil_req_t axil_req_i,
+  /// AXI4-Lite slave, to the master.
+  output axil_rsp_t axil_rsp_o
 );
+  localparam logic [14:0] Features = {
+    RxChecksum,
+    RxPacked,
+    RxEopMerge,
+    RxReordering,
+    RxOutOfSequence,
+    TxDropIfNotEstablished,
+    TxCongestionControl,
+    TxPush,
+    StatusEvents,
+    CreditEvents,
+    InstantAck,
+    ArpServer,
+    ArpGratuitous,
+    IcmpServer,
+    MacTxPad
+  };
+
   tcp_cfg_t cfg;
   logic core_rst;  // of all blocks but the registers: rst_i, or by software
 
@@ -228,7 +156,6 @@ module spfe_tcp
   logic tx_done_valid, tx_done_ready;
   sid_t snd_rd_sid;
   snd_ptr_t snd_rd_ptr;
-  user_head_t user_tx_head;
 
   // Receiver and transmitter: RCV.NXT for headers, SND.NXT for acknowledgements that come in.
   sid_t tx_rcv_sid;
@@ -237,6 +164,17 @@ module spfe_tcp
   seq_t eng_rcv_nxt;
   sid_t rx_snd_sid;
   seq_t rx_snd_nxt;
+
+  // Narrow builds leave the upper bytes of a beat alone.
+  logic [MacTxWidth-1:0] mac_tx_data;
+  logic [MacTxWidth/8-1:0] mac_tx_keep;
+  logic [TxMemAddrBits-1:0] mem_wr_addr, mem_rd_addr;
+  logic unused_bytes;
+  assign mac_tx_o.data = MacBits'(mac_tx_data);
+  assign mac_tx_o.keep = (MacBits / 8)'(mac_tx_keep);
+  assign mem_wr_o.addr = 32'(mem_wr_addr);
+  assign mem_rd_o = 32'(mem_rd_addr);
+  assign unused_bytes = ^{mac_rx_i, user_tx_i};
 
   // Address resolution.
   arp_query_t arp_query;
@@ -262,11 +200,7 @@ module spfe_tcp
   event_t eng_event, tx_event, rx_event, arp_event;
   logic eng_event_valid, eng_event_ready;
   logic tx_event_valid, rx_event_valid, arp_event_valid;
-  rx_count_t rx_count;
-  tx_count_t tx_count;
-  eng_count_t eng_count;
-  net_count_t net_count;
-  logic event_lost;
+  count_t count;
 
   spfe_tcp_rx #(
     .SessionCount(SessionCount),
@@ -286,20 +220,11 @@ module spfe_tcp
     .clk_i,
     .rst_i(core_rst),
     .cfg_i(cfg),
-    .mac_data_i(mac_rx_data_i),
-    .mac_keep_i(mac_rx_keep_i),
+    .mac_i(mac_rx_i),
     .mac_valid_i(mac_rx_valid_i),
-    .mac_last_i(mac_rx_last_i),
-    .mac_err_i(mac_rx_err_i),
-    .user_data_o(user_rx_data_o),
-    .user_keep_o(user_rx_keep_o),
+    .user_o(user_rx_o),
     .user_valid_o(user_rx_valid_o),
     .user_ready_i(user_rx_ready_i),
-    .user_last_o(user_rx_last_o),
-    .user_sid_o(user_rx_sid_o),
-    .user_err_o(user_rx_err_o),
-    .user_oos_o(user_rx_oos_o),
-    .user_rel_o(user_rx_rel_o),
     .seg_o(seg),
     .seg_valid_o(seg_valid),
     .rcv_cmd_i(rcv_cmd),
@@ -317,16 +242,8 @@ module spfe_tcp
     .snd_nxt_i(rx_snd_nxt),
     .event_o(rx_event),
     .event_valid_o(rx_event_valid),
-    .count_o(rx_count)
+    .count_o(count.rx)
   );
-
-  assign user_tx_head = '{
-      sid: user_tx_sid_i,
-      mode: user_tx_mode_i,
-      len: user_tx_len_i,
-      sum: user_tx_sum_i,
-      push: user_tx_push_i
-    };
 
   spfe_tcp_tx #(
     .SessionCount(SessionCount),
@@ -343,18 +260,18 @@ module spfe_tcp
     .clk_i,
     .rst_i(core_rst),
     .cfg_i(cfg),
-    .user_data_i(user_tx_data_i),
-    .user_keep_i(user_tx_keep_i),
+    .user_data_i(user_tx_i.data[UserTxWidth-1:0]),
+    .user_keep_i(user_tx_i.keep[UserTxWidth/8-1:0]),
     .user_valid_i(user_tx_valid_i),
     .user_ready_o(user_tx_ready_o),
-    .user_last_i(user_tx_last_i),
-    .user_head_i(user_tx_head),
-    .mac_data_o(mac_tx_data_o),
-    .mac_keep_o(mac_tx_keep_o),
+    .user_last_i(user_tx_i.last),
+    .user_head_i(user_tx_i.head),
+    .mac_data_o(mac_tx_data),
+    .mac_keep_o(mac_tx_keep),
     .mac_valid_o(mac_tx_valid_o),
     .mac_ready_i(mac_tx_ready_i),
-    .mac_last_o(mac_tx_last_o),
-    .mac_err_o(mac_tx_err_o),
+    .mac_last_o(mac_tx_o.last),
+    .mac_err_o(mac_tx_o.err),
     .net_data_i(net_data),
     .net_keep_i(net_keep),
     .net_valid_i(net_valid),
@@ -380,17 +297,17 @@ module spfe_tcp
     .rcv_nxt_i(tx_rcv_nxt),
     .mem_wr_valid_o,
     .mem_wr_ready_i,
-    .mem_wr_addr_o,
-    .mem_wr_data_o,
-    .mem_wr_mask_o,
+    .mem_wr_addr_o(mem_wr_addr),
+    .mem_wr_data_o(mem_wr_o.data),
+    .mem_wr_mask_o(mem_wr_o.mask),
     .mem_rd_valid_o,
     .mem_rd_ready_i,
-    .mem_rd_addr_o,
+    .mem_rd_addr_o(mem_rd_addr),
     .mem_rsp_valid_i,
-    .mem_rsp_data_i,
+    .mem_rsp_data_i(mem_rsp_i),
     .event_o(tx_event),
     .event_valid_o(tx_event_valid),
-    .count_o(tx_count)
+    .count_o(count.tx)
   );
 
   spfe_tcp_engine #(
@@ -448,7 +365,7 @@ module spfe_tcp
     .event_o(eng_event),
     .event_valid_o(eng_event_valid),
     .event_ready_i(eng_event_ready),
-    .count_o(eng_count)
+    .count_o(count.eng)
   );
 
   spfe_tcp_net #(
@@ -465,11 +382,11 @@ module spfe_tcp
     .rst_i(core_rst),
     .tick_i,
     .cfg_i(cfg),
-    .mac_rx_data_i,
-    .mac_rx_keep_i,
+    .mac_rx_data_i(mac_rx_i.data[MacRxWidth-1:0]),
+    .mac_rx_keep_i(mac_rx_i.keep[MacRxWidth/8-1:0]),
     .mac_rx_valid_i,
-    .mac_rx_last_i,
-    .mac_rx_err_i,
+    .mac_rx_last_i(mac_rx_i.last),
+    .mac_rx_err_i(mac_rx_i.err),
     .net_data_o(net_data),
     .net_keep_o(net_keep),
     .net_valid_o(net_valid),
@@ -484,7 +401,7 @@ module spfe_tcp
     .update_ready_i(arp_update_ready),
     .event_o(arp_event),
     .event_valid_o(arp_event_valid),
-    .count_o(net_count)
+    .count_o(count.net)
   );
 
   spfe_tcp_events i_events (
@@ -499,10 +416,10 @@ module spfe_tcp
     .rx_valid_i(rx_event_valid),
     .arp_event_i(arp_event),
     .arp_valid_i(arp_event_valid),
-    .event_o(event_data_o),
+    .event_o,
     .event_valid_o,
     .event_ready_i,
-    .lost_o(event_lost)
+    .lost_o(count.event_lost)
   );
 
   spfe_tcp_regs #(
@@ -515,23 +432,7 @@ module spfe_tcp
     .VlanCount(VlanCount),
     .MacAddressCount(MacAddressCount),
     .VifCount(VifCount),
-    .Features({
-      RxChecksum,
-      RxPacked,
-      RxEopMerge,
-      RxReordering,
-      RxOutOfSequence,
-      TxDropIfNotEstablished,
-      TxCongestionControl,
-      TxPush,
-      StatusEvents,
-      CreditEvents,
-      InstantAck,
-      ArpServer,
-      ArpGratuitous,
-      IcmpServer,
-      MacTxPad
-    }),
+    .Features(Features),
     .RxFifoPackets(RxFifoPackets),
     .RxMemAddrBits(RxMemAddrBits),
     .TxMemAddrBits(TxMemAddrBits),
@@ -550,40 +451,12 @@ module spfe_tcp
     .view_req_o(view_req),
     .view_i(view),
     .view_valid_i(view_valid),
-    .rx_count_i(rx_count),
-    .tx_count_i(tx_count),
-    .eng_count_i(eng_count),
-    .net_count_i(net_count),
-    .event_lost_i(event_lost),
-    // Latency probes: first beats.
-    .mac_rx_valid_i,
-    .mac_rx_last_i,
-    .mac_tx_valid_i(mac_tx_valid_o),
-    .mac_tx_ready_i,
-    .mac_tx_last_i(mac_tx_last_o),
-    .user_tx_valid_i,
-    .user_tx_ready_i(user_tx_ready_o),
-    .user_tx_last_i,
-    .user_rx_valid_i(user_rx_valid_o),
-    .user_rx_ready_i,
-    .user_rx_last_i(user_rx_last_o),
-    .s_axil_awaddr_i,
-    .s_axil_awvalid_i,
-    .s_axil_awready_o,
-    .s_axil_wdata_i,
-    .s_axil_wstrb_i,
-    .s_axil_wvalid_i,
-    .s_axil_wready_o,
-    .s_axil_bresp_o,
-    .s_axil_bvalid_o,
-    .s_axil_bready_i,
-    .s_axil_araddr_i,
-    .s_axil_arvalid_i,
-    .s_axil_arready_o,
-    .s_axil_rdata_o,
-    .s_axil_rresp_o,
-    .s_axil_rvalid_o,
-    .s_axil_rready_i
+    .count_i(count),
+    .mac_rx_i('{valid: mac_rx_valid_i, ready: 1'b1, last: mac_rx_i.last}),
+    .mac_tx_i('{valid: mac_tx_valid_o, ready: mac_tx_ready_i, last: mac_tx_o.last}),
+    .user_tx_i('{valid: user_tx_valid_i, ready: user_tx_ready_o, last: user_tx_i.last}),
+    .user_rx_i('{valid: user_rx_valid_o, ready: user_rx_ready_i, last: user_rx_o.last}),
+    .axil_req_i,
+    .axil_rsp_o
   );
-
 endmodule

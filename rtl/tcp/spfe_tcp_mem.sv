@@ -2,7 +2,9 @@
 
 /// Memory for retransmission in block RAM, with the port of the core for it: writes of 16 bytes
 /// under a mask, reads whose answers come in order. What a read finds is what was written before it.
-module spfe_tcp_mem #(
+module spfe_tcp_mem
+  import spfe_tcp_io_pkg::*;
+#(
   /// log2 of the 16-byte words.
   parameter int unsigned AddrBits = 16,
   /// Cycles of the memory's clock from a read to its answer, 1 to 16; above 2, the rest are registers
@@ -11,36 +13,25 @@ module spfe_tcp_mem #(
   /// 1: the memory runs on mem_clk_i; 0: on clk_i, and mem_clk_i is not used.
   parameter bit DualClock = 1'b0
 ) (
-  /// Clock of the port.
   input logic clk_i,
-  /// Synchronous reset, active high; what is in the memory stays.
   input logic rst_i,
   /// Clock of the memory, with DualClock.
   input logic mem_clk_i,
-  /// Reset in the memory's clock, active high, together with rst_i; each has to last until both clocks
-  /// have ticked three times.
+  /// Reset in the memory's clock, active high, together with rst_i; each has to last until both
+  /// clocks have ticked three times. Neither clears the memory.
   input logic mem_rst_i,
 
-  /// A word to write.
+  /// Word to write. Addresses above the memory wrap round.
+  input mem_write_t wr_i,
   input logic wr_valid_i,
-  /// It is taken.
   output logic wr_ready_o,
-  /// Its number.
-  input logic [AddrBits-1:0] wr_addr_i,
-  /// The word; first byte in bits 7:0.
-  input logic [127:0] wr_data_i,
-  /// Bytes of it that are written.
-  input logic [15:0] wr_mask_i,
-  /// A word to read; at most 16 at a time without an answer.
+  /// Address of a word to read. At most 16 reads may be without an answer.
+  input logic [31:0] rd_i,
   input logic rd_valid_i,
-  /// The request is taken.
   output logic rd_ready_o,
-  /// Its number.
-  input logic [AddrBits-1:0] rd_addr_i,
-  /// An answer is there, for one cycle.
-  output logic rsp_valid_o,
-  /// The word.
-  output logic [127:0] rsp_data_o
+  /// Answer to the oldest read, for one cycle; cannot be stalled.
+  output logic [127:0] rsp_o,
+  output logic rsp_valid_o
 );
   localparam int unsigned RamLatency = Latency > 1 ? 2 : 1;
   localparam int unsigned Stages = Latency - RamLatency;
@@ -51,6 +42,9 @@ module spfe_tcp_mem #(
   if (Latency < 1 || Latency > 16) begin : gen_bad_latency
     $error("spfe_tcp_mem: Latency is %0d; 1 to 16 are possible", Latency);
   end
+
+  logic unused_address;
+  assign unused_address = ^{wr_i.addr, rd_i};
 
   // ---- the memory, in its own clock
   logic clk, rst, write, read, answer;
@@ -102,14 +96,14 @@ module spfe_tcp_mem #(
     assign rst = rst_i;
     assign write = wr_valid_i;
     assign wr_ready_o = 1'b1;
-    assign addr = wr_addr_i;
-    assign data = wr_data_i;
-    assign mask = wr_mask_i;
+    assign addr = wr_i.addr[AddrBits-1:0];
+    assign data = wr_i.data;
+    assign mask = wr_i.mask;
     assign rd_ready_o = !(write && addr == raddr);
     assign read = rd_valid_i && rd_ready_o;
-    assign raddr = rd_addr_i;
+    assign raddr = rd_i[AddrBits-1:0];
     assign rsp_valid_o = answer;
-    assign rsp_data_o = answer_data;
+    assign rsp_o = answer_data;
   end else begin : gen_two_clocks
     // A read carries the number of the writes that were taken before it.
     logic [7:0] taken_q, done_q, mark, missing;
@@ -137,7 +131,7 @@ module spfe_tcp_mem #(
       .rst_i,
       .valid_i(wr_valid_i),
       .ready_o(wr_ready_o),
-      .data_i({wr_addr_i, wr_mask_i, wr_data_i}),
+      .data_i({wr_i.addr[AddrBits-1:0], wr_i.mask, wr_i.data}),
       .rclk_i(mem_clk_i),
       .rrst_i(mem_rst_i),
       .valid_o(write),
@@ -152,7 +146,7 @@ module spfe_tcp_mem #(
       .rst_i,
       .valid_i(rd_valid_i),
       .ready_o(rd_ready_o),
-      .data_i({rd_addr_i, taken_q}),
+      .data_i({rd_i[AddrBits-1:0], taken_q}),
       .rclk_i(mem_clk_i),
       .rrst_i(mem_rst_i),
       .valid_o(read_there),
@@ -172,7 +166,7 @@ module spfe_tcp_mem #(
       .rrst_i(rst_i),
       .valid_o(rsp_valid_o),
       .ready_i(1'b1),
-      .data_o(rsp_data_o)
+      .data_o(rsp_o)
     );
 `ifndef SYNTHESIS
     always_ff @(posedge clk) begin

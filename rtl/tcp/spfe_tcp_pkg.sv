@@ -347,6 +347,15 @@ package spfe_tcp_pkg;
     logic icmp_drop;
   } net_count_t;
 
+  /// All events to count.
+  typedef struct packed {
+    rx_count_t rx;
+    tx_count_t tx;
+    eng_count_t eng;
+    net_count_t net;
+    logic event_lost;  // an event of rx, tx or ARP found no room
+  } count_t;
+
   // -------------------------------------------------------------------------------------------
   // Serial arithmetic
 

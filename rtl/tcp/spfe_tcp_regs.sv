@@ -4,6 +4,7 @@
 /// docs/tcp-registers.md has the map, rtl/tcp/regs/registers.toml is its source.
 module spfe_tcp_regs
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
   import spfe_tcp_regs_pkg::*;
 #(
   /// Parameters of the core that can be read; as in spfe_tcp.
@@ -39,99 +40,42 @@ module spfe_tcp_regs
   /// As in spfe_tcp.
   parameter int unsigned TxOutputPipe = 0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
-  /// Reset of all other blocks: rst_i or by software.
+  /// Reset of all other blocks: rst_i, or for 16 cycles by software.
   output logic core_rst_o,
 
   /// Configuration; to all blocks.
   output tcp_cfg_t cfg_o,
 
-  /// Operation on a session; to the engine, stable while valid.
+  /// Operation on a session; to the engine.
   output op_cmd_t op_o,
-  /// It is offered.
   output logic op_valid_o,
-  /// It is taken.
   input logic op_ready_i,
-  /// Session whose state is asked for; to the engine, stable while asked.
+  /// Session whose state software asks for; to the engine, stable while view_req_o is high.
   output sid_t view_sid_o,
-  /// It is asked for: high until the answer.
+  /// Request for the state of view_sid_o; high until the answer.
   output logic view_req_o,
-  /// Its state; from the engine.
+  /// State of view_sid_o; from the engine.
   input view_t view_i,
-  /// This is the answer.
   input logic view_valid_i,
 
-  /// Events to count; from the receiver.
-  input rx_count_t rx_count_i,
-  /// From the transmitter.
-  input tx_count_t tx_count_i,
-  /// From the engine.
-  input eng_count_t eng_count_i,
-  /// From ARP and ICMP.
-  input net_count_t net_count_i,
-  /// From the FIFO of events.
-  input logic event_lost_i,
+  /// Events to count in this cycle; from all blocks.
+  input count_t count_i,
 
-  /// The four streams, for the latency probes: beat from the MAC.
-  input logic mac_rx_valid_i,
-  /// It is the last one.
-  input logic mac_rx_last_i,
-  /// Beat to the MAC.
-  input logic mac_tx_valid_i,
-  /// It is taken.
-  input logic mac_tx_ready_i,
-  /// It is the last one.
-  input logic mac_tx_last_i,
-  /// Beat from the user.
-  input logic user_tx_valid_i,
-  /// It is taken.
-  input logic user_tx_ready_i,
-  /// It is the last one.
-  input logic user_tx_last_i,
-  /// Beat to the user.
-  input logic user_rx_valid_i,
-  /// It is taken (store-and-forward).
-  input logic user_rx_ready_i,
-  /// It is the last one.
-  input logic user_rx_last_i,
+  /// Stream from the MAC, for the latency probes.
+  input probed_t mac_rx_i,
+  /// Stream to the MAC, for the latency probes.
+  input probed_t mac_tx_i,
+  /// Stream from the user, for the latency probes.
+  input probed_t user_tx_i,
+  /// Stream to the user, for the latency probes.
+  input probed_t user_rx_i,
 
-  /// AXI4-Lite write address in bytes; from the master.
-  input logic [11:0] s_axil_awaddr_i,
-  /// It is valid.
-  input logic s_axil_awvalid_i,
-  /// It is taken.
-  output logic s_axil_awready_o,
-  /// Write data.
-  input logic [31:0] s_axil_wdata_i,
-  /// Bytes to write.
-  input logic [3:0] s_axil_wstrb_i,
-  /// They are valid.
-  input logic s_axil_wvalid_i,
-  /// They are taken.
-  output logic s_axil_wready_o,
-  /// Answer to a write.
-  output logic [1:0] s_axil_bresp_o,
-  /// It is valid.
-  output logic s_axil_bvalid_o,
-  /// It is taken.
-  input logic s_axil_bready_i,
-  /// Read address in bytes.
-  input logic [11:0] s_axil_araddr_i,
-  /// It is valid.
-  input logic s_axil_arvalid_i,
-  /// It is taken.
-  output logic s_axil_arready_o,
-  /// Read data.
-  output logic [31:0] s_axil_rdata_o,
-  /// Answer to a read.
-  output logic [1:0] s_axil_rresp_o,
-  /// They are valid.
-  output logic s_axil_rvalid_o,
-  /// They are taken.
-  input logic s_axil_rready_i
+  /// AXI4-Lite from the master.
+  input axil_req_t axil_req_i,
+  /// AXI4-Lite to the master.
+  output axil_rsp_t axil_rsp_o
 );
   localparam int unsigned ResetCycles = 16;
   localparam bit RxChecksum = Features[14];
@@ -152,23 +96,8 @@ module spfe_tcp_regs
   spfe_tcp_regs_axil i_axil (
     .clk_i,
     .rst_i,
-    .s_axil_awaddr_i,
-    .s_axil_awvalid_i,
-    .s_axil_awready_o,
-    .s_axil_wdata_i,
-    .s_axil_wstrb_i,
-    .s_axil_wvalid_i,
-    .s_axil_wready_o,
-    .s_axil_bresp_o,
-    .s_axil_bvalid_o,
-    .s_axil_bready_i,
-    .s_axil_araddr_i,
-    .s_axil_arvalid_i,
-    .s_axil_arready_o,
-    .s_axil_rdata_o,
-    .s_axil_rresp_o,
-    .s_axil_rvalid_o,
-    .s_axil_rready_i,
+    .axil_req_i,
+    .axil_rsp_o,
     .wr_valid_o(wr_valid),
     .wr_addr_o(wr_addr),
     .wr_data_o(wr_data),
@@ -232,7 +161,7 @@ module spfe_tcp_regs
     .clk_i,
     .rst_i,
     .clear_i(wr.command && wr_data[1]),
-    .event_i(counter_events(rx_count_i, tx_count_i, eng_count_i, net_count_i, event_lost_i)),
+    .event_i(counter_events(count_i.rx, count_i.tx, count_i.eng, count_i.net, count_i.event_lost)),
     .rd_valid_i(rd_valid),
     .rd_addr_i(rd_addr),
     .rd_data_o(count_data)
@@ -244,12 +173,10 @@ module spfe_tcp_regs
     .clk_i,
     .rst_i(core_rst),
     .clear_i(clear_probes),
-    .in_valid_i(mac_rx_valid_i),
-    .in_ready_i(1'b1),
-    .in_last_i(mac_rx_last_i),
-    .out_valid_i(user_rx_valid_i),
-    .out_ready_i(user_rx_ready_i || !RxChecksum),
-    .out_last_i(user_rx_last_i),
+    .in_i(mac_rx_i),
+    .out_i(
+    '{valid: user_rx_i.valid, ready: user_rx_i.ready || !RxChecksum, last: user_rx_i.last}
+    ),
     .last_o(hw.probe_rx_last),
     .min_o(hw.probe_rx_range_min),
     .max_o(hw.probe_rx_range_max)
@@ -259,12 +186,8 @@ module spfe_tcp_regs
     .clk_i,
     .rst_i(core_rst),
     .clear_i(clear_probes),
-    .in_valid_i(user_tx_valid_i),
-    .in_ready_i(user_tx_ready_i),
-    .in_last_i(user_tx_last_i),
-    .out_valid_i(mac_tx_valid_i),
-    .out_ready_i(mac_tx_ready_i),
-    .out_last_i(mac_tx_last_i),
+    .in_i(user_tx_i),
+    .out_i(mac_tx_i),
     .last_o(hw.probe_tx_last),
     .min_o(hw.probe_tx_range_min),
     .max_o(hw.probe_tx_range_max)

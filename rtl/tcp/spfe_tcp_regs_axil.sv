@@ -1,68 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 
 /// AXI4-Lite slave: one word written or read at a time. Writes and reads are independent.
-module spfe_tcp_regs_axil (
-  /// Clock.
+module spfe_tcp_regs_axil
+  import spfe_tcp_io_pkg::*;
+(
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
 
-  /// AXI4-Lite write address in bytes; from the master.
-  input logic [11:0] s_axil_awaddr_i,
-  /// It is valid.
-  input logic s_axil_awvalid_i,
-  /// It is taken.
-  output logic s_axil_awready_o,
-  /// AXI4-Lite write data.
-  input logic [31:0] s_axil_wdata_i,
-  /// Bytes to write; all four, or the write is refused.
-  input logic [3:0] s_axil_wstrb_i,
-  /// It is valid.
-  input logic s_axil_wvalid_i,
-  /// It is taken.
-  output logic s_axil_wready_o,
-  /// Answer to a write: OKAY or SLVERR.
-  output logic [1:0] s_axil_bresp_o,
-  /// It is valid.
-  output logic s_axil_bvalid_o,
-  /// It is taken.
-  input logic s_axil_bready_i,
-  /// AXI4-Lite read address in bytes.
-  input logic [11:0] s_axil_araddr_i,
-  /// It is valid.
-  input logic s_axil_arvalid_i,
-  /// It is taken.
-  output logic s_axil_arready_o,
-  /// AXI4-Lite read data; 0 with SLVERR.
-  output logic [31:0] s_axil_rdata_o,
-  /// Answer to a read: OKAY or SLVERR.
-  output logic [1:0] s_axil_rresp_o,
-  /// It is valid.
-  output logic s_axil_rvalid_o,
-  /// It is taken.
-  input logic s_axil_rready_i,
+  /// AXI4-Lite from the master. A write without all four strobes or to an odd address is refused.
+  input axil_req_t axil_req_i,
+  /// Answers to the master: OKAY or SLVERR; the data of a refused read is 0.
+  output axil_rsp_t axil_rsp_o,
 
-  /// A word is written in this cycle; to the registers.
+  /// Write of a word, for one cycle; to the registers.
   output logic wr_valid_o,
-  /// Its number; there since the cycle before.
+  /// Number of the word; stable from the cycle before wr_valid_o on.
   output logic [9:0] wr_addr_o,
-  /// The word; there since the cycle before.
+  /// Value of the word; stable from the cycle before wr_valid_o on.
   output logic [31:0] wr_data_o,
-  /// It is refused; in the same cycle.
+  /// The write is refused; in the cycle of wr_valid_o.
   input logic wr_error_i,
-  /// A word is read in this cycle; to the registers.
+  /// Read of a word, for one cycle; to the registers.
   output logic rd_valid_o,
-  /// Its number.
+  /// Number of the word, with rd_valid_o.
   output logic [9:0] rd_addr_o,
-  /// The word, one cycle later.
+  /// Value of the word, one cycle after rd_valid_o.
   input logic [31:0] rd_data_i,
-  /// There is none; one cycle later.
+  /// The read is refused; one cycle after rd_valid_o.
   input logic rd_error_i
 );
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
 
-  // Write: address and data wait for each other, and for a cycle in which the registers judge them.
+  // Write: once address and data are both there, the registers take one cycle to accept or refuse.
   logic aw_full_q, w_full_q, b_valid_q;
   logic [11:0] aw_q;
   logic [31:0] w_q;
@@ -70,26 +40,26 @@ module spfe_tcp_regs_axil (
   logic [1:0] b_q;
   logic go_q, write_q;
 
-  assign s_axil_awready_o = !aw_full_q;
-  assign s_axil_wready_o = !w_full_q;
-  assign s_axil_bvalid_o = b_valid_q;
-  assign s_axil_bresp_o = b_q;
+  assign axil_rsp_o.awready = !aw_full_q;
+  assign axil_rsp_o.wready = !w_full_q;
+  assign axil_rsp_o.bvalid = b_valid_q;
+  assign axil_rsp_o.bresp = b_q;
   assign wr_valid_o = write_q;
   assign wr_addr_o = aw_q[11:2];
   assign wr_data_o = w_q;
 
   always_ff @(posedge clk_i) begin
-    if (s_axil_awready_o) aw_q <= s_axil_awaddr_i;
-    if (s_axil_wready_o) begin
-      w_q <= s_axil_wdata_i;
-      whole_q <= &s_axil_wstrb_i;
+    if (axil_rsp_o.awready) aw_q <= axil_req_i.awaddr;
+    if (axil_rsp_o.wready) begin
+      w_q <= axil_req_i.wdata;
+      whole_q <= &axil_req_i.wstrb;
     end
     go_q <= aw_full_q && w_full_q && !b_valid_q && !go_q;
     write_q <= aw_full_q && w_full_q && !b_valid_q && !go_q && whole_q && aw_q[1:0] == 2'b00;
-    aw_full_q <= !go_q && (aw_full_q || s_axil_awvalid_i);
-    w_full_q <= !go_q && (w_full_q || s_axil_wvalid_i);
+    aw_full_q <= !go_q && (aw_full_q || axil_req_i.awvalid);
+    w_full_q <= !go_q && (w_full_q || axil_req_i.wvalid);
     if (go_q) b_q <= wr_valid_o && !wr_error_i ? Okay : SlvErr;
-    b_valid_q <= go_q || (b_valid_q && !s_axil_bready_i);
+    b_valid_q <= go_q || (b_valid_q && !axil_req_i.bready);
     if (rst_i) begin
       go_q <= 1'b0;
       write_q <= 1'b0;
@@ -99,7 +69,7 @@ module spfe_tcp_regs_axil (
     end
   end
 
-  // Read: address, word, answer.
+  // Read: one state a cycle.
   typedef enum logic [1:0] {
     RdIdle,
     RdAddress,
@@ -113,24 +83,24 @@ module spfe_tcp_regs_axil (
   logic bad;
 
   assign bad = rd_error_i || ar_q[1:0] != 2'b00;
-  assign s_axil_arready_o = rd_q == RdIdle;
-  assign s_axil_rvalid_o = rd_q == RdAnswer;
-  assign s_axil_rdata_o = r_q;
-  assign s_axil_rresp_o = resp_q;
+  assign axil_rsp_o.arready = rd_q == RdIdle;
+  assign axil_rsp_o.rvalid = rd_q == RdAnswer;
+  assign axil_rsp_o.rdata = r_q;
+  assign axil_rsp_o.rresp = resp_q;
   assign rd_valid_o = rd_q == RdAddress && ar_q[1:0] == 2'b00;
   assign rd_addr_o = ar_q[11:2];
 
   always_ff @(posedge clk_i) begin
-    if (s_axil_arready_o) ar_q <= s_axil_araddr_i;
+    if (axil_rsp_o.arready) ar_q <= axil_req_i.araddr;
     if (rd_q == RdWord) begin
       r_q <= bad ? '0 : rd_data_i;
       resp_q <= bad ? SlvErr : Okay;
     end
     unique case (rd_q)
-      RdIdle: if (s_axil_arvalid_i) rd_q <= RdAddress;
+      RdIdle: if (axil_req_i.arvalid) rd_q <= RdAddress;
       RdAddress: rd_q <= RdWord;
       RdWord: rd_q <= RdAnswer;
-      RdAnswer: if (s_axil_rready_i) rd_q <= RdIdle;
+      RdAnswer: if (axil_req_i.rready) rd_q <= RdIdle;
     endcase
     if (rst_i) rd_q <= RdIdle;
   end

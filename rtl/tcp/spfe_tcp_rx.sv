@@ -4,6 +4,7 @@
 /// tells what is when on the bus; cycle k is the one with word k of a frame on a 32-bit MAC.
 module spfe_tcp_rx
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
   /// Sessions, 2 to 256.
@@ -33,82 +34,54 @@ module spfe_tcp_rx
   /// Registers behind the user stream, each one cycle.
   parameter int unsigned OutputPipe = 0
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,
 
-  /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC, cannot be stalled.
-  input logic [MacWidth-1:0] mac_data_i,
-  /// Bytes that are part of the frame: all but in the last beat.
-  input logic [MacWidth/8-1:0] mac_keep_i,
-  /// A beat is on the bus.
+  /// Frame; from the MAC, which cannot be stalled.
+  input mac_beat_t mac_i,
   input logic mac_valid_i,
-  /// Last beat of the frame.
-  input logic mac_last_i,
-  /// With mac_last_i: the FCS was wrong.
-  input logic mac_err_i,
 
-  /// Payload, first byte in bits 7:0; to the user.
-  output logic [UserWidth-1:0] user_data_o,
-  /// Bytes that are valid, from the first on; none in an empty beat.
-  output logic [UserWidth/8-1:0] user_keep_o,
-  /// A beat is on the bus.
+  /// Payload; to the user. Cut-through ignores ready.
+  output user_rx_beat_t user_o,
   output logic user_valid_o,
-  /// It is taken; from the user, looked at in store-and-forward only.
   input logic user_ready_i,
-  /// Last beat of the segment.
-  output logic user_last_o,
-  /// Session.
-  output sid_t user_sid_o,
-  /// With user_last_o: forget the segment.
-  output logic user_err_o,
-  /// The segment is out of sequence.
-  output logic user_oos_o,
-  /// With user_oos_o: its first byte is so many after the one expected next.
-  output seq_t user_rel_o,
 
-  /// A segment; to the engine.
+  /// Segment, for one cycle; to the engine.
   output seg_t seg_o,
-  /// seg_o is valid, for one cycle.
   output logic seg_valid_o,
 
-  /// What a session receives; from the engine.
+  /// Receive state of a session; from the engine.
   input rcv_cmd_t rcv_cmd_i,
-  /// rcv_cmd_i is valid.
   input logic rcv_cmd_valid_i,
-  /// It is taken.
   output logic rcv_cmd_ready_o,
-  /// Four-tuple of a session; from the engine.
+  /// Four-tuple of a session, for one cycle; from the engine.
   input key_cmd_t key_cmd_i,
-  /// key_cmd_i is valid; it is taken at once.
   input logic key_cmd_valid_i,
 
-  /// Session whose RCV.NXT the transmitter wants.
+  /// Session whose RCV.NXT the transmitter reads.
   input sid_t tx_sid_i,
-  /// It, in the same cycle.
+  /// RCV.NXT of tx_sid_i, in the same cycle.
   output seq_t tx_nxt_o,
-  /// Session whose RCV.NXT the engine wants.
+  /// Session whose RCV.NXT the engine reads.
   input sid_t eng_sid_i,
-  /// It, in the same cycle.
+  /// RCV.NXT of eng_sid_i, in the same cycle.
   output seq_t eng_nxt_o,
 
-  /// Session whose SND.UNA - MAX.SND.WND is wanted; to the engine.
+  /// Session whose lowest acceptable ACK the receiver reads; to the engine.
   output sid_t ack_sid_o,
-  /// It, in the same cycle.
+  /// SND.UNA - MAX.SND.WND of ack_sid_o, in the same cycle; from the engine.
   input seq_t ack_lo_i,
-  /// Session whose SND.NXT is wanted; to the transmitter.
+  /// Session whose SND.NXT the receiver reads; to the transmitter.
   output sid_t snd_sid_o,
-  /// It, in the same cycle.
+  /// SND.NXT of snd_sid_o, in the same cycle; from the transmitter.
   input seq_t snd_nxt_i,
 
-  /// EvRxBad: a segment of a session was bad.
+  /// EvRxBad, for one cycle: a segment of a session had a wrong FCS or checksum.
   output event_t event_o,
-  /// event_o is valid, for one cycle.
   output logic event_valid_o,
-  /// What is counted in this cycle; to the registers.
+  /// Events to count in this cycle; to the registers.
   output rx_count_t count_o
 );
   localparam int unsigned MacCountBits = $clog2(MacWidth / 8) + 1;
@@ -177,10 +150,8 @@ module spfe_tcp_rx
     .clk_i,
     .rst_i,
     .cfg_i,
-    .mac_data_i,
-    .mac_keep_i,
+    .mac_i,
     .mac_valid_i,
-    .mac_last_i,
     .start_o(start),
     .at_o(at),
     .even_o(even),
@@ -279,7 +250,7 @@ module spfe_tcp_rx
     .clk_i,
     .rst_i,
     .start_i(start),
-    .data_i(mac_data_i),
+    .data_i(mac_i.data[MacWidth-1:0]),
     .accept_i(accept),
     .oos_i(oos),
     .rel_i(rel),
@@ -297,15 +268,9 @@ module spfe_tcp_rx
     .no_room_o(no_room),
     .drain_i(drain),
     .drain_valid_i(drain_valid),
-    .user_data_o,
-    .user_keep_o,
+    .user_o,
     .user_valid_o,
-    .user_ready_i,
-    .user_last_o,
-    .user_sid_o,
-    .user_err_o,
-    .user_oos_o,
-    .user_rel_o
+    .user_ready_i
   );
 
   // End of the frame.
@@ -318,8 +283,8 @@ module spfe_tcp_rx
     .clk_i,
     .rst_i,
     .start_i(start),
-    .last_i(mac_valid_i && mac_last_i),
-    .fcs_bad_i(mac_err_i),
+    .last_i(mac_valid_i && mac_i.last),
+    .fcs_bad_i(mac_i.err),
     .at_end_i(at[13]),
     .fault_i(fault),
     .whole_i(whole),

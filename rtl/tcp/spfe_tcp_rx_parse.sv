@@ -3,6 +3,7 @@
 /// Reads a frame as it comes: fields, checks of the headers, sizes, options and checksums.
 module spfe_tcp_rx_parse
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
   /// Width of the MAC stream in bits: 32 or 64.
@@ -16,20 +17,13 @@ module spfe_tcp_rx_parse
   /// Bits of a number of bytes of a beat; follows from MacWidth.
   localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// Configuration; from the registers.
   input tcp_cfg_t cfg_i,
-  /// Frame without preamble and FCS, first byte in bits 7:0; from the MAC.
-  input logic [MacWidth-1:0] mac_data_i,
-  /// Bytes that are part of the frame: all but in the last beat.
-  input logic [MacWidth/8-1:0] mac_keep_i,
-  /// A beat is on the bus.
+  /// Frame; from the MAC, which cannot be stalled.
+  input mac_beat_t mac_i,
   input logic mac_valid_i,
-  /// Last beat of the frame.
-  input logic mac_last_i,
   /// First beat of a frame.
   output logic start_o,
   /// Word 6 to 13 is on the bus.
@@ -80,6 +74,10 @@ module spfe_tcp_rx_parse
   logic [13:0] at;
   logic [31:0] addr, even, odd;
 
+  // The FCS counts at the end of the frame only, outside.
+  logic unused_fcs;
+  assign unused_fcs = ^mac_i;
+
   assign at_o = at[13:6];
   assign even_o = even[15:0];
   assign odd_o = odd[31:16];
@@ -89,10 +87,10 @@ module spfe_tcp_rx_parse
   ) i_taps (
     .clk_i,
     .rst_i,
-    .data_i(mac_data_i),
-    .keep_i(mac_keep_i),
+    .data_i(mac_i.data[MacWidth-1:0]),
+    .keep_i(mac_i.keep[MacWidth/8-1:0]),
     .valid_i(mac_valid_i),
-    .last_i(mac_last_i),
+    .last_i(mac_i.last),
     .start_o,
     .tagged_o(has_tag),
     .vlan_o(vlan),
@@ -136,10 +134,10 @@ module spfe_tcp_rx_parse
   ) i_length (
     .clk_i,
     .rst_i,
-    .keep_i(mac_keep_i),
+    .keep_i(mac_i.keep[MacWidth/8-1:0]),
     .valid_i(mac_valid_i),
     .start_i(start_o),
-    .last_i(mac_last_i),
+    .last_i(mac_i.last),
     .word_there_i(word_there),
     .word_index_i(word_index[0]),
     .total_valid_i(at[4]),
@@ -169,9 +167,9 @@ module spfe_tcp_rx_parse
   ) i_options (
     .clk_i,
     .rst_i,
-    .data_i(mac_data_i),
+    .data_i(mac_i.data[MacWidth-1:0]),
     .valid_i(mac_valid_i),
-    .last_i(mac_last_i),
+    .last_i(mac_i.last),
     .begin_i(at[13]),
     .begin_lane_i(begin_lane),
     .doff_i(fields_o.doff),

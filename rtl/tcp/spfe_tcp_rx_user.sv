@@ -4,6 +4,7 @@
 /// with Reordering until what was missing before it has come.
 module spfe_tcp_rx_user
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
   import spfe_tcp_rx_pkg::*;
 #(
   /// Sessions, 2 to 256.
@@ -31,29 +32,27 @@ module spfe_tcp_rx_user
   /// Bits of a number of bytes of a MAC beat; follows from MacWidth.
   localparam int unsigned CountBits = $clog2(MacWidth / 8) + 1
 ) (
-  /// Clock.
   input logic clk_i,
-  /// Synchronous reset, active high.
   input logic rst_i,
   /// First beat of a frame.
   input logic start_i,
-  /// MAC beat, first byte in bits 7:0.
+  /// Data of the MAC beat, first byte in bits 7:0.
   input logic [MacWidth-1:0] data_i,
-  /// Its payload is of a segment that is wanted.
+  /// The segment is wanted: its payload goes to the user.
   input logic accept_i,
-  /// With accept_i: ahead of what is expected.
+  /// With accept_i: the segment is ahead of RCV.NXT.
   input logic oos_i,
-  /// With oos_i: by so many bytes.
+  /// With oos_i: distance from RCV.NXT in bytes.
   input seq_t rel_i,
   /// SEQ of the segment.
   input seq_t seq_i,
-  /// Session.
+  /// Session of the segment.
   input sid_t sid_i,
   /// The MAC beat has payload.
   input logic valid_i,
   /// With valid_i: the first payload of the segment.
   input logic first_i,
-  /// With first_i: lane where it begins.
+  /// With first_i: lane in which the payload begins.
   input logic first_lane_i,
   /// With first_i: bytes of payload in the beat.
   input logic [CountBits-1:0] first_bytes_i,
@@ -61,41 +60,26 @@ module spfe_tcp_rx_user
   input logic [CountBits-1:0] bytes_i,
   /// The payload ends with this beat.
   input logic end_i,
-  /// The segment ends: its fate is known.
+  /// The segment has ended: deliver_i and payload_i count.
   input logic finish_i,
-  /// With finish_i: it is good.
+  /// With finish_i: the segment is good and goes to the user.
   input logic deliver_i,
-  /// With finish_i: it has payload.
+  /// With finish_i: the segment has payload.
   input logic payload_i,
-  /// There was no room for the segment, this cycle included.
+  /// The FIFO had no room for the segment, this cycle included.
   output logic no_room_o,
-  /// What was kept behind the last segment that was delivered is complete.
+  /// Kept payload that the last segment made deliverable, for one cycle.
   input drain_t drain_i,
-  /// drain_i is valid, for one cycle.
   input logic drain_valid_i,
-  /// Payload, first byte in bits 7:0; to the user.
-  output logic [UserWidth-1:0] user_data_o,
-  /// Bytes that are valid, from the first on.
-  output logic [UserWidth/8-1:0] user_keep_o,
-  /// A beat is on the bus.
+  /// Payload; to the user. Cut-through ignores ready.
+  output user_rx_beat_t user_o,
   output logic user_valid_o,
-  /// It is taken; in store-and-forward.
-  input logic user_ready_i,
-  /// Last beat.
-  output logic user_last_o,
-  /// Session.
-  output sid_t user_sid_o,
-  /// With user_last_o: forget the segment.
-  output logic user_err_o,
-  /// The segment is out of sequence.
-  output logic user_oos_o,
-  /// With user_oos_o: its first byte is so many after the one expected next.
-  output seq_t user_rel_o
+  input logic user_ready_i
 );
   localparam int unsigned UserBytes = UserWidth / 8;
   localparam int unsigned UserCountBits = $clog2(UserBytes) + 1;
   localparam int unsigned SidIndexBits = $clog2(SessionCount);
-  // What goes with a beat through the FIFO besides the session.
+  // Beside each beat the FIFO holds the session and, for segments ahead of RCV.NXT, their place.
   localparam int unsigned WhereBits = Reordering ? RingBits : 32;
   localparam bit Ahead = Reordering || OutOfSequence;
   localparam int unsigned SideBits = SidIndexBits + (Ahead ? 1 + WhereBits : 0);
@@ -132,6 +116,7 @@ module spfe_tcp_rx_user
     .err_o(beat_err)
   );
 
+  // A user beat as wide as this build has it.
   typedef struct packed {
     sid_t sid;
     logic oos;
@@ -237,16 +222,21 @@ module spfe_tcp_rx_user
     end
   end else begin : gen_cut_through
     assign no_room_o = 1'b0;
+    user_t out_q;
+    logic out_valid_q;
+
     always_ff @(posedge clk_i) begin
-      out_valid <= beat && !rst_i;
-      out.data <= beat_data;
-      for (int unsigned i = 0; i < UserBytes; i++) out.keep[i] <= UserCountBits'(i) < beat_count;
-      out.last <= beat_last;
-      out.err <= beat_err;
-      out.sid <= sid_i;
-      out.oos <= OutOfSequence && oos_i;
-      out.rel <= OutOfSequence && oos_i ? rel_i : '0;
+      out_valid_q <= beat && !rst_i;
+      out_q.data <= beat_data;
+      for (int unsigned i = 0; i < UserBytes; i++) out_q.keep[i] <= UserCountBits'(i) < beat_count;
+      out_q.last <= beat_last;
+      out_q.err <= beat_err;
+      out_q.sid <= sid_i;
+      out_q.oos <= OutOfSequence && oos_i;
+      out_q.rel <= OutOfSequence && oos_i ? rel_i : '0;
     end
+    assign out = out_q;
+    assign out_valid = out_valid_q;
     assign unused_bits = ^{beat_tail, out_ready, seq_i, payload_i, drain_i, drain_valid_i};
   end
 
@@ -264,11 +254,13 @@ module spfe_tcp_rx_user
     .data_o(user)
   );
 
-  assign user_data_o = user.data;
-  assign user_keep_o = user.keep;
-  assign user_last_o = user.last;
-  assign user_err_o = user.err;
-  assign user_sid_o = user.sid;
-  assign user_oos_o = user.oos;
-  assign user_rel_o = user.rel;
+  assign user_o = '{
+      data: UserBits'(user.data),
+      keep: (UserBits / 8)'(user.keep),
+      last: user.last,
+      sid: user.sid,
+      err: user.err,
+      oos: user.oos,
+      rel: user.rel
+    };
 endmodule

@@ -1,6 +1,7 @@
 // A Verilated core behind the C functions of pins.h, with the memory for retransmission beside it.
 #include "pins.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -13,18 +14,59 @@ static_assert(sizeof(spfe_tcp_in) == 64 && sizeof(spfe_tcp_out) == 64, "src/mode
 
 namespace {
 
-// Ports are as wide as their build: 8 to 64 bits are integers, more is an array of 32-bit words.
-template <typename Port> void put(Port &port, const uint64_t *value) { port = Port(*value); }
-template <std::size_t N> void put(VlWide<N> &port, const uint64_t *value) {
-    for (std::size_t i = 0; i < N; i++) port[i] = uint32_t(value[i / 2] >> (32 * (i % 2)));
+constexpr unsigned SID_BITS = 9; // SidBits of spfe_tcp_pkg
+
+// A port of a packed struct, or a plain one: up to 64 bits are an integer, more are an array of 32-bit
+// words. Bit 0 of the port is the lowest bit of the struct's last member.
+template <typename Port> uint32_t word(const Port &port, unsigned i) { return uint32_t(uint64_t(port) >> (32 * i)); }
+template <std::size_t N> uint32_t word(const VlWide<N> &port, unsigned i) { return port[i]; }
+template <typename Port> void set_word(Port &port, unsigned i, uint32_t value) {
+    const unsigned shift = 32 * i;
+    port = Port((uint64_t(port) & ~(uint64_t(0xffffffff) << shift)) | uint64_t(value) << shift);
 }
-template <typename Port> void get(const Port &port, uint64_t *value) { *value = port; }
-template <std::size_t N> void get(const VlWide<N> &port, uint64_t *value) {
-    for (std::size_t i = 0; i < N; i++) {
-        if (i % 2 == 0) value[i / 2] = 0;
-        value[i / 2] |= uint64_t(port[i]) << (32 * (i % 2));
+template <std::size_t N> void set_word(VlWide<N> &port, unsigned i, uint32_t value) { port[i] = value; }
+
+// Writes the members of a struct port, the last one first.
+template <typename Port> class Writer {
+  public:
+    explicit Writer(Port &port) : port_(port) {}
+    Writer &put(uint64_t value, unsigned bits) {
+        for (unsigned done = 0; done < bits;) {
+            const unsigned at = bit_ % 32, count = std::min(32 - at, bits - done);
+            const uint32_t mask = uint32_t((uint64_t(1) << count) - 1);
+            const uint32_t part = uint32_t(value >> done) & mask;
+            set_word(port_, bit_ / 32, (word(port_, bit_ / 32) & ~(mask << at)) | part << at);
+            bit_ += count;
+            done += count;
+        }
+        return *this;
     }
-}
+
+  private:
+    Port &port_;
+    unsigned bit_ = 0;
+};
+
+// Reads the members of a struct port, the last one first.
+template <typename Port> class Reader {
+  public:
+    explicit Reader(const Port &port) : port_(port) {}
+    uint64_t get(unsigned bits) {
+        uint64_t value = 0;
+        for (unsigned done = 0; done < bits;) {
+            const unsigned at = bit_ % 32, count = std::min(32 - at, bits - done);
+            const uint32_t mask = uint32_t((uint64_t(1) << count) - 1);
+            value |= uint64_t(word(port_, bit_ / 32) >> at & mask) << done;
+            bit_ += count;
+            done += count;
+        }
+        return value;
+    }
+
+  private:
+    const Port &port_;
+    unsigned bit_ = 0;
+};
 
 struct Word {
     uint8_t byte[16];
@@ -66,7 +108,7 @@ class Memory {
         core.mem_rd_ready_i = !stalls(how_.rd_stall);
         Answer &answer = pending_[now_];
         core.mem_rsp_valid_i = answer.valid;
-        if (answer.valid) std::memcpy(&core.mem_rsp_data_i[0], answer.data.byte, 16);
+        if (answer.valid) std::memcpy(&core.mem_rsp_i[0], answer.data.byte, 16);
         answer.valid = false;
     }
     // What the core asks for in this cycle.
@@ -74,14 +116,15 @@ class Memory {
         if (core.mem_rd_valid_o && core.mem_rd_ready_i) {
             Answer &answer = pending_[(now_ + how_.latency) % pending_.size()];
             answer.valid = true;
-            answer.data = word_[core.mem_rd_addr_o % word_.size()];
+            answer.data = word_[core.mem_rd_o % word_.size()];
         }
         if (core.mem_wr_valid_o && core.mem_wr_ready_i) {
-            uint8_t data[16];
-            std::memcpy(data, &core.mem_wr_data_o[0], 16);
-            Word &word = word_[core.mem_wr_addr_o % word_.size()];
+            Reader write(core.mem_wr_o); // mem_write_t
+            const uint64_t mask = write.get(16);
+            const uint64_t data[2] = {write.get(64), write.get(64)};
+            Word &word = word_[write.get(32) % word_.size()];
             for (int i = 0; i < 16; i++)
-                if (core.mem_wr_mask_o >> i & 1) word.byte[i] = data[i];
+                if (mask >> i & 1) word.byte[i] = uint8_t(data[i / 8] >> (8 * (i % 8)));
         }
     }
 
@@ -120,59 +163,64 @@ thread_local Model *current = nullptr;
 void apply(Vcore &core, const spfe_tcp_in &in) {
     core.rst_i = in.rst;
     core.tick_i = in.tick;
-    put(core.mac_rx_data_i, &in.mac_rx_data);
-    core.mac_rx_keep_i = in.mac_rx_keep;
+    // The structs of rtl/tcp/spfe_tcp_io_pkg.sv, their last members first.
+    Writer(core.mac_rx_i).put(in.mac_rx_err, 1).put(in.mac_rx_last, 1).put(in.mac_rx_keep, 8).put(in.mac_rx_data, 64);
     core.mac_rx_valid_i = in.mac_rx_valid;
-    core.mac_rx_last_i = in.mac_rx_last;
-    core.mac_rx_err_i = in.mac_rx_err;
     core.mac_tx_ready_i = in.mac_tx_ready;
-    put(core.user_tx_data_i, in.user_tx_data);
-    core.user_tx_keep_i = in.user_tx_keep;
+    Writer(core.user_tx_i)
+        .put(in.user_tx_push, 1)
+        .put(in.user_tx_sum, 16)
+        .put(in.user_tx_len, 16)
+        .put(in.user_tx_mode, 2)
+        .put(in.user_tx_sid, SID_BITS)
+        .put(in.user_tx_last, 1)
+        .put(in.user_tx_keep, 16)
+        .put(in.user_tx_data[0], 64)
+        .put(in.user_tx_data[1], 64);
     core.user_tx_valid_i = in.user_tx_valid;
-    core.user_tx_last_i = in.user_tx_last;
-    core.user_tx_sid_i = in.user_tx_sid;
-    core.user_tx_mode_i = in.user_tx_mode;
-    core.user_tx_len_i = in.user_tx_len;
-    core.user_tx_sum_i = in.user_tx_sum;
-    core.user_tx_push_i = in.user_tx_push;
     core.user_rx_ready_i = in.user_rx_ready;
     core.event_ready_i = in.event_ready;
-    core.s_axil_awaddr_i = in.awaddr;
-    core.s_axil_awvalid_i = in.awvalid;
-    core.s_axil_wdata_i = in.wdata;
-    core.s_axil_wstrb_i = in.wstrb;
-    core.s_axil_wvalid_i = in.wvalid;
-    core.s_axil_bready_i = in.bready;
-    core.s_axil_araddr_i = in.araddr;
-    core.s_axil_arvalid_i = in.arvalid;
-    core.s_axil_rready_i = in.rready;
+    Writer(core.axil_req_i)
+        .put(in.rready, 1)
+        .put(in.arvalid, 1)
+        .put(in.araddr, 12)
+        .put(in.bready, 1)
+        .put(in.wvalid, 1)
+        .put(in.wstrb, 4)
+        .put(in.wdata, 32)
+        .put(in.awvalid, 1)
+        .put(in.awaddr, 12);
 }
 
 void sample(const Vcore &core, spfe_tcp_out &out) {
-    get(core.mac_tx_data_o, &out.mac_tx_data);
-    out.mac_tx_keep = core.mac_tx_keep_o;
+    Reader mac(core.mac_tx_o);
+    out.mac_tx_err = uint8_t(mac.get(1));
+    out.mac_tx_last = uint8_t(mac.get(1));
+    out.mac_tx_keep = uint8_t(mac.get(8));
+    out.mac_tx_data = mac.get(64);
     out.mac_tx_valid = core.mac_tx_valid_o;
-    out.mac_tx_last = core.mac_tx_last_o;
-    out.mac_tx_err = core.mac_tx_err_o;
     out.user_tx_ready = core.user_tx_ready_o;
-    get(core.user_rx_data_o, out.user_rx_data);
-    out.user_rx_keep = core.user_rx_keep_o;
+    Reader user(core.user_rx_o);
+    out.user_rx_rel = uint32_t(user.get(32));
+    out.user_rx_oos = uint8_t(user.get(1));
+    out.user_rx_err = uint8_t(user.get(1));
+    out.user_rx_sid = uint16_t(user.get(SID_BITS));
+    out.user_rx_last = uint8_t(user.get(1));
+    out.user_rx_keep = uint16_t(user.get(16));
+    out.user_rx_data[0] = user.get(64);
+    out.user_rx_data[1] = user.get(64);
     out.user_rx_valid = core.user_rx_valid_o;
-    out.user_rx_last = core.user_rx_last_o;
-    out.user_rx_sid = core.user_rx_sid_o;
-    out.user_rx_err = core.user_rx_err_o;
-    out.user_rx_oos = core.user_rx_oos_o;
-    out.user_rx_rel = core.user_rx_rel_o;
-    get(core.event_data_o, &out.event_data);
+    out.event_data = core.event_o;
     out.event_valid = core.event_valid_o;
-    out.awready = core.s_axil_awready_o;
-    out.wready = core.s_axil_wready_o;
-    out.bresp = core.s_axil_bresp_o;
-    out.bvalid = core.s_axil_bvalid_o;
-    out.arready = core.s_axil_arready_o;
-    out.rdata = core.s_axil_rdata_o;
-    out.rresp = core.s_axil_rresp_o;
-    out.rvalid = core.s_axil_rvalid_o;
+    Reader axil(core.axil_rsp_o);
+    out.rvalid = uint8_t(axil.get(1));
+    out.rresp = uint8_t(axil.get(2));
+    out.rdata = uint32_t(axil.get(32));
+    out.arready = uint8_t(axil.get(1));
+    out.bvalid = uint8_t(axil.get(1));
+    out.bresp = uint8_t(axil.get(2));
+    out.wready = uint8_t(axil.get(1));
+    out.awready = uint8_t(axil.get(1));
 }
 
 // The first half of a clock: all combinational values settle.

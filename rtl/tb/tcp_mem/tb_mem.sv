@@ -4,6 +4,7 @@
 /// the read was taken.
 module tb_mem
   import spfe_tb_pkg::*;
+  import spfe_tcp_io_pkg::*;
 #(
   /// Name of the bench.
   parameter string       Name    = "tcp-mem",
@@ -25,11 +26,13 @@ module tb_mem
   logic [Bits-1:0] wr_addr, rd_addr;
   logic [127:0] wr_data, rsp_data;
   logic [15:0] wr_mask;
+  mem_write_t wr;
+  assign wr = '{addr: 32'(wr_addr), data: wr_data, mask: wr_mask};
   spfe_tcp_mem #(.AddrBits(Bits), .Latency(Latency), .DualClock(Dual)) i_dut (
     .clk_i(clk), .rst_i(rst), .mem_clk_i(mem_clk), .mem_rst_i(mem_rst),
-    .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_addr_i(wr_addr), .wr_data_i(wr_data),
-    .wr_mask_i(wr_mask), .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr),
-    .rsp_valid_o(rsp_valid), .rsp_data_o(rsp_data)
+    .wr_i(wr), .wr_valid_i(wr_valid), .wr_ready_o(wr_ready),
+    .rd_i(32'(rd_addr)), .rd_valid_i(rd_valid), .rd_ready_o(rd_ready),
+    .rsp_o(rsp_data), .rsp_valid_o(rsp_valid)
   );
 
   logic [127:0] model [2 ** Bits];

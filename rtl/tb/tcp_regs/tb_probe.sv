@@ -24,8 +24,8 @@ module tb_probe
 
   spfe_tcp_probe i_dut (
     .clk_i(clk), .rst_i(pins_q.rst), .clear_i(pins_q.clear),
-    .in_valid_i(pins_q.in_valid), .in_ready_i(pins_q.in_ready), .in_last_i(pins_q.in_last),
-    .out_valid_i(pins_q.out_valid), .out_ready_i(pins_q.out_ready), .out_last_i(pins_q.out_last),
+    .in_i({pins_q.in_valid, pins_q.in_ready, pins_q.in_last}),
+    .out_i({pins_q.out_valid, pins_q.out_ready, pins_q.out_last}),
     .last_o(last), .min_o(least), .max_o(most)
   );
 

@@ -5,6 +5,7 @@
 module tb_regs
   import spfe_tb_pkg::*;
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
   import spfe_tcp_regs_pkg::*;
 #(
   /// Name of the bench.
@@ -46,14 +47,21 @@ module tb_regs
   always @(negedge clk) pins_q <= pins;
 
   // Bits of the counters as they are in the structs: first member on top.
-  rx_count_t rx_count;
-  tx_count_t tx_count;
-  eng_count_t eng_count;
-  net_count_t net_count;
-  assign rx_count = {<<{pins_q.happens[15:0]}};
-  assign tx_count = {<<{pins_q.happens[23:16]}};
-  assign eng_count = {<<{pins_q.happens[34:24]}};
-  assign net_count = {<<{pins_q.happens[41:35]}};
+  count_t counts;
+  assign counts.rx = {<<{pins_q.happens[15:0]}};
+  assign counts.tx = {<<{pins_q.happens[23:16]}};
+  assign counts.eng = {<<{pins_q.happens[34:24]}};
+  assign counts.net = {<<{pins_q.happens[41:35]}};
+  assign counts.event_lost = pins_q.happens[42];
+
+  axil_req_t axil_req;
+  axil_rsp_t axil_rsp;
+  assign axil_req = '{
+    awaddr: pins_q.awaddr, awvalid: pins_q.awvalid, wdata: pins_q.wdata, wstrb: pins_q.wstrb,
+    wvalid: pins_q.wvalid, bready: pins_q.bready, araddr: pins_q.araddr,
+    arvalid: pins_q.arvalid, rready: pins_q.rready
+  };
+  assign {awready, wready, bresp, bvalid, arready, rdata, rresp, rvalid} = axil_rsp;
 
   spfe_tcp_regs #(
     .SessionCount(Sessions), .MacRxWidth(32), .MacTxWidth(64), .UserTxWidth(128), .UserRxWidth(64),
@@ -65,18 +73,8 @@ module tb_regs
     .op_o(op), .op_valid_o(op_valid), .op_ready_i(pins_q.op_ready),
     .view_sid_o(view_sid), .view_req_o(view_req), .view_i(pins_q.view),
     .view_valid_i(pins_q.view_valid),
-    .rx_count_i(rx_count), .tx_count_i(tx_count), .eng_count_i(eng_count),
-    .net_count_i(net_count), .event_lost_i(pins_q.happens[42]),
-    .mac_rx_valid_i(1'b0), .mac_rx_last_i(1'b0), .mac_tx_valid_i(1'b0), .mac_tx_ready_i(1'b0),
-    .mac_tx_last_i(1'b0), .user_tx_valid_i(1'b0), .user_tx_ready_i(1'b0), .user_tx_last_i(1'b0),
-    .user_rx_valid_i(1'b0), .user_rx_ready_i(1'b0), .user_rx_last_i(1'b0),
-    .s_axil_awaddr_i(pins_q.awaddr), .s_axil_awvalid_i(pins_q.awvalid), .s_axil_awready_o(awready),
-    .s_axil_wdata_i(pins_q.wdata), .s_axil_wstrb_i(pins_q.wstrb), .s_axil_wvalid_i(pins_q.wvalid),
-    .s_axil_wready_o(wready), .s_axil_bresp_o(bresp), .s_axil_bvalid_o(bvalid),
-    .s_axil_bready_i(pins_q.bready),
-    .s_axil_araddr_i(pins_q.araddr), .s_axil_arvalid_i(pins_q.arvalid), .s_axil_arready_o(arready),
-    .s_axil_rdata_o(rdata), .s_axil_rresp_o(rresp), .s_axil_rvalid_o(rvalid),
-    .s_axil_rready_i(pins_q.rready)
+    .count_i(counts), .mac_rx_i('0), .mac_tx_i('0), .user_tx_i('0), .user_rx_i('0),
+    .axil_req_i(axil_req), .axil_rsp_o(axil_rsp)
   );
 
   task automatic cycles(int unsigned n);

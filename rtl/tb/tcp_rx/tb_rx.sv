@@ -4,6 +4,7 @@
 /// that reads each frame a second time when the receiver has come to its end.
 module tb_rx
   import spfe_tcp_pkg::*;
+  import spfe_tcp_io_pkg::*;
   import spfe_tb_rx_pkg::*;
 #(
   /// Name of the bench.
@@ -57,6 +58,19 @@ module tb_rx
   event_t event_data;
   rx_count_t count;
 
+  mac_beat_t mac;
+  user_rx_beat_t user;
+  assign mac = '{
+    data: MacBits'(mac_data), keep: (MacBits / 8)'(mac_keep), last: mac_last, err: mac_err
+  };
+  assign user_data = user.data[User-1:0];
+  assign user_keep = user.keep[UserBytes-1:0];
+  assign user_last = user.last;
+  assign user_sid = user.sid;
+  assign user_err = user.err;
+  assign user_oos = user.oos;
+  assign user_rel = user.rel;
+
   spfe_tb_clock i_clock (.run_i(run), .half_i(5), .clk_o(clk));
 
   seq_t ack_lo[2**$bits(sid_t)];
@@ -68,11 +82,8 @@ module tb_rx
     .OutOfSequence(Ahead), .MemAddrBits(Mem)
   ) i_dut (
     .clk_i(clk), .rst_i(rst), .cfg_i(cfg),
-    .mac_data_i(mac_data), .mac_keep_i(mac_keep), .mac_valid_i(mac_valid),
-    .mac_last_i(mac_last), .mac_err_i(mac_err),
-    .user_data_o(user_data), .user_keep_o(user_keep), .user_valid_o(user_valid),
-    .user_ready_i(user_ready), .user_last_o(user_last), .user_sid_o(user_sid),
-    .user_err_o(user_err), .user_oos_o(user_oos), .user_rel_o(user_rel),
+    .mac_i(mac), .mac_valid_i(mac_valid),
+    .user_o(user), .user_valid_o(user_valid), .user_ready_i(user_ready),
     .seg_o(seg), .seg_valid_o(seg_valid),
     .rcv_cmd_i(rcv_cmd), .rcv_cmd_valid_i(rcv_cmd_valid), .rcv_cmd_ready_o(rcv_cmd_ready),
     .key_cmd_i(key_cmd), .key_cmd_valid_i(key_cmd_valid),
