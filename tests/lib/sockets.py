@@ -49,7 +49,7 @@ def send_tcp(s, where, path):
 
 
 def send_udp(s, where):
-    """Sends datagrams of all sizes. A datagram may get lost, so each is repeated until its reply."""
+    """Sends datagrams of all sizes and repeats each until its reply arrives."""
     s.settimeout(1)
     for size in SIZES:
         data = bytes(i * 7 % 251 for i in range(size))

@@ -4,7 +4,7 @@
 #
 # PEER_PARTS names the parts to run, default all: network (ARP, ping), transfers, sessions (all at
 # once, aborts), cycles (openings and closings), windows (of zero), lines (with faults), captures
-# (tshark), curl, iperf3 and tap. PEER_ONLY selects the checks whose name, as printed, contains it, for
+# (tshark), curl, iperf3 and tap. PEER_ONLY selects the checks whose printed name contains it, for
 # example "both ways (client)". SPFE_SOAK=1 runs the long form, in which each part may take
 # PEER_LIMIT seconds (7200). TCP_ENDPOINT names a build of rtl/bench/model/builds.toml (default
 # full), or `reference`, the model in software.

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The driver without an operating system, on an emulated 64-bit ARM machine with two devices.
+# Runs the bare-metal driver on an emulated 64-bit ARM machine with two devices.
 #
-#   tests/vm/baremetal.sh DIRECTORY SOCKET SOCKET    prints what the image says; exit code 1 if it failed
+#   tests/vm/baremetal.sh DIRECTORY SOCKET SOCKET    prints the output of the image
 #
-# DIRECTORY is for files; the sockets are those of two devices that a network joins.
+# DIRECTORY takes files; the sockets belong to two devices on one network. The exit code is 1 if the
+# image reports a failure.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"

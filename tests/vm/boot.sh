@@ -1,29 +1,30 @@
 #!/usr/bin/env bash
-# Boots one guest, waits for its end and gives back its exit code.
+# Boots one guest, waits for its end and returns its exit code.
 #
 #   tests/vm/boot.sh --initrd IMAGE [OPTION...] [NAME=VALUE...]
 #
 #   --initrd IMAGE     root file system, see initramfs.sh
-#   --log PREFIX       PREFIX.console (kernel), PREFIX.result (script), PREFIX.emulator, PREFIX.pid (while
-#                      it runs); default: a temporary directory, deleted at the end
+#   --log PREFIX       PREFIX.console (kernel), PREFIX.result (script), PREFIX.emulator, PREFIX.pid
+#                      (while it runs); default: a temporary directory, deleted at the end
 #   --arch ARCH        amd64 (default) or arm64
 #   --kernel SERIES    6.1 (default) or 6.12
 #   --device SOCKET    a PCIe device behind a root port, served on this vfio-user socket; repeatable
 #   --option WORDS     options of the emulator, separated by spaces; repeatable
 #   --append WORDS     more words for the kernel's command line; repeatable
-#   --dts FILE         arm64: device-tree source that is added to the tree of the machine
-#   --swiotlb          the kernel copies all DMA through its bounce buffers
-#   --viommu           a virtual IOMMU, strict: the device sees only what is mapped for it
+#   --dts FILE         arm64: device-tree source to add to the tree of the machine
+#   --swiotlb          the kernel copies all DMA through bounce buffers
+#   --viommu           a virtual IOMMU in strict mode: the device reaches only mapped memory
 #   --memory MIB       default 512
 #   --smp N            default 2
-#   --timeout SECONDS  default 120; the guest is then ended and the exit code is 124
+#   --timeout SECONDS  default 120; ends the guest after that with exit code 124
 #   --interactive      a shell on this terminal in place of a script (no --log, no time-out)
-#   --live             the result is printed while it comes, and nothing else
-#   --quiet            the result is not printed
+#   --live             prints the result while it comes, and nothing else
+#   --quiet            does not print the result
 #
-# NAME=VALUE are in the environment of the guest's init: SPFE_RUN="SCRIPT WORD..." is what it runs.
-# The result is printed at the end. Several guests may run at once. SPFE_VM_ACCEL=kvm is faster where
-# there is KVM; the default, tcg, needs nothing of the machine. Device models have to be listening.
+# NAME=VALUE go into the environment of the guest's init, which runs SPFE_RUN="SCRIPT WORD...".
+# Without --live the result is printed at the end. Several guests may run at once. SPFE_VM_ACCEL=kvm
+# is faster if the machine has KVM; the default, tcg, works everywhere. Device models must be
+# listening before the guest boots.
 set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -57,7 +58,7 @@ while (($#)); do
     shift
 done
 
-# finish: ends the guest, if it still runs, and removes what was temporary.
+# finish: ends the guest if it still runs, and removes temporary files.
 finish() {
     [[ -z $emulator_pid ]] || kill "$emulator_pid" 2>/dev/null
     [[ -z $temporary ]] || rm -rf "$temporary"
@@ -65,7 +66,7 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# device_tree: the tree that the emulator would give the guest, and more; adds it to words.
+# device_tree: adds a device tree to words: the one that the emulator would use, plus $dts.
 device_tree() {
     local tree
     "$vm_emulator" "${words[@]}" -M "dumpdtb=$log.dtb" >"$log.emulator" 2>&1
@@ -74,7 +75,7 @@ device_tree() {
     words+=(-dtb "$log.dtb")
 }
 
-# machine: sets words, the machine and what is on its board.
+# machine: sets words to the options that describe the machine.
 machine() {
     local socket number=0 console
     words=(-nodefaults -no-reboot -display none -smp "$smp" -m "$memory"
@@ -82,7 +83,7 @@ machine() {
     case $arch in
     amd64)
         console=ttyS0
-        # On a busy machine an emulated timer is late, which the kernel takes for a broken board.
+        # On a busy machine an emulated timer is late, and the kernel would call it broken.
         append+=(no_timer_check)
         words+=(-M "q35,memory-backend=ram${viommu:+,kernel-irqchip=split}" -cpu max)
         ;;
@@ -110,17 +111,19 @@ machine() {
         fi
         words+=(-serial chardev:result)
     fi
-    # The tree has the ports; a device model is there for one emulator only.
+    # Before the devices are added: a device model serves only one emulator, and the emulator
+    # runs once just to dump the tree.
     [[ -z $dts ]] || device_tree
     for socket in "${devices[@]}"; do
         number=$((number + 1))
-        # Posted writes make the emulator abort when the model of a device dies.
+        # With posted writes the emulator aborts when a device model dies.
         words+=(-device "pcie-root-port,id=port$number,chassis=$number,slot=$number"
             -device "{\"driver\":\"vfio-user-pci\",\"id\":\"spfe$number\",\"bus\":\"port$number\",
                 \"socket\":{\"type\":\"unix\",\"path\":\"$socket\"},\"x-no-posted-writes\":true}")
     done
     words+=(-pidfile "$log.pid" -kernel "$vm_image" -initrd "$initrd"
-        -append "console=$console quiet log_buf_len=4M oops=panic panic=-1 ${append[*]} ${variables[*]}" "${options[@]}")
+        -append "console=$console quiet log_buf_len=4M oops=panic panic=-1 ${append[*]} \
+${variables[*]}" "${options[@]}")
 }
 
 main() {
@@ -155,7 +158,7 @@ main() {
             printf 'not ok guest: ended after %s s\n' "$limit"
             said=124
         else
-            printf 'not ok guest: it ended without a result, the emulator with exit code %d\n' "$code"
+            printf 'not ok guest: no result; exit code of the emulator: %d\n' "$code"
             said=125
         fi
         tail -n 5 "$log.emulator" | sed 's/^/# emulator: /'

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Fetches what the virtual machines are made of, by name, version and checksum: an emulator, kernels
-# with their headers, and the programs inside the guest.
+# Fetches the parts of the virtual machines by name, version and checksum: an emulator, kernels with
+# their headers, and the programs inside the guest.
 #
 #   tests/vm/fetch.sh [SET...]     unpacks these sets below the cache (default: those for amd64)
-#   tests/vm/fetch.sh --list       the sets, and whether they are there
-#   tests/vm/fetch.sh --update     resolves all sets anew and rewrites packages.lock
+#   tests/vm/fetch.sh --list       lists the sets and whether they are in the cache
+#   tests/vm/fetch.sh --update     resolves all sets again and rewrites packages.lock
 #
-# Nothing is installed and nothing needs root: Debian packages are unpacked below
-# ${XDG_CACHE_HOME:-~/.cache}/spfe/vm (SPFE_VM_CACHE names another place). What is there already and
-# still what packages.lock says is left alone. The mirror is that of this machine's apt;
-# SPFE_VM_MIRROR names another one. A version that has left the mirror is replaced by the one that
-# is there now, which is said aloud; --update then makes it the pinned one.
+# This installs nothing and needs no root: Debian packages are unpacked below
+# ${XDG_CACHE_HOME:-~/.cache}/spfe/vm (SPFE_VM_CACHE names another place). A set that still matches
+# packages.lock is left alone. The mirror is that of this machine's apt; SPFE_VM_MIRROR names
+# another one. If the mirror no longer has a pinned version, its current version is used with a
+# message; --update then pins it.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -22,8 +22,8 @@ work=''
 trap '[[ -z $work ]] || rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 
-# recipe SET: sets codename, architecture, wanted (packages, with /SUITE where not the codename's
-# own) and keep (extended regular expression: which packages of the closure are unpacked).
+# recipe SET: sets codename, architecture, wanted (packages, with /SUITE if it is not the
+# codename's own) and keep (extended regular expression: the packages of the closure to unpack).
 recipe() {
     local libraries
     codename=bookworm architecture=${1##*-} keep='.'
@@ -33,7 +33,7 @@ recipe() {
         [[ $1 == qemu ]] || wanted=(qemu-system-arm/trixie-backports)
         wanted+=(qemu-system-common/trixie-backports qemu-system-data/trixie-backports
             seabios/trixie-backports)
-        # What only installing users or starting daemons needs is left out.
+        # Only libraries and data of the emulator; not what maintainer scripts would need.
         keep='^(lib|gcc|qemu|seabios|ipxe|openssl|zlib)'
         ;;
     kernel-6.1-*) wanted=("linux-image-cloud-$architecture" "linux-headers-cloud-$architecture") ;;
@@ -45,18 +45,19 @@ recipe() {
         wanted=(busybox-static iperf3 dropbear-bin iputils-ping ethtool strace)
         libraries='iperf0|sctp1|ssl3|tommath1|tomcrypt1|gmp10|crypt1|cap2|idn2-0|unistring2|mnl0'
         libraries+='|unwind8|lzma5|gcc-s1'
-        # On this machine's own architecture the C library is that of the programs built here.
+        # On this machine's architecture the guest uses the C library of this machine.
         [[ $architecture == amd64 ]] || libraries+='|c6'
-        keep="^(busybox-static|iperf3|dropbear-bin|iputils-ping|ethtool|strace|zlib1g|lib($libraries))(:|$)"
+        keep='^(busybox-static|iperf3|dropbear-bin|iputils-ping|ethtool|strace|zlib1g'
+        keep+="|lib($libraries))(:|$)"
         ;;
     *) vm_die "no set '$1'; there are: ${sets[*]}" ;;
     esac
     [[ $1 != kernel-* ]] || keep='^linux-(image|headers|kbuild)-[0-9]'
-    # The tools that modules are built with run on this machine.
+    # The build tools (kbuild) run on this machine, so they come from its own architecture.
     [[ $1 != kernel-*-arm64 ]] || keep='^linux-(image|headers)-[0-9]'
 }
 
-# mirror: the address of the Debian mirror, as this machine's apt has it.
+# mirror: prints the address of the Debian mirror that this machine's apt uses.
 mirror() {
     local address
     # shellcheck disable=SC2016 # for apt
@@ -70,8 +71,8 @@ mirror() {
     printf '%s' "${address%/}"
 }
 
-# private_apt CODENAME ARCHITECTURE: an apt that has an empty machine and its own lists; its
-# configuration is in $APT_CONFIG.
+# private_apt CODENAME ARCHITECTURE: makes an apt that has its own package lists and believes that
+# nothing is installed; $APT_CONFIG names its configuration.
 private_apt() {
     local base=$work/apt-$1-$2 suite part
     export APT_CONFIG=$base/apt.conf
@@ -82,7 +83,7 @@ private_apt() {
         printf 'deb [arch=%s signed-by=%s] %s %s main\n' \
             "$2" "$keyring" "$(unset APT_CONFIG && mirror)" "$suite"
     done >"$base/sources.list"
-    # Proxies and time-outs of this machine stay, what runs commands on its own lists does not.
+    # Keep the machine's settings for proxies and time-outs, but no hooks that run commands.
     for part in /etc/apt/apt.conf.d/*; do
         grep -qsE 'Invoke|Pre-Install' "$part" || ln -s "$part" "$base/parts/"
     done
@@ -106,7 +107,7 @@ private_apt() {
     apt-get -qq update
 }
 
-# resolve SET: prints the lines of packages.lock for this set, with the versions of today.
+# resolve SET: prints the lines of packages.lock for this set with the current versions.
 resolve() {
     local codename architecture keep address
     local -a wanted
@@ -122,7 +123,7 @@ resolve() {
         }' "$work/uris" | LC_ALL=C sort
 }
 
-# download LOCK SET: the packages of a set, checked, to $work/debs.
+# download LOCK SET: downloads the packages of a set to $work/debs and checks them.
 download() {
     local path sum address
     local -a triplets=()
@@ -136,7 +137,7 @@ download() {
         download-file "${triplets[@]}" >"$work/download.log" 2>&1
 }
 
-# finish_qemu TREE: a command in front of each emulator that runs it with the libraries it came with.
+# finish_qemu TREE: writes a wrapper for each emulator that runs it with the fetched libraries.
 finish_qemu() {
     local program
     for program in "$1"/usr/bin/qemu-system-{x86_64,aarch64}; do
@@ -155,13 +156,13 @@ finish_qemu() {
     done
 }
 
-# finish_kernel TREE FINAL: headers that can be used from where they are unpacked.
+# finish_kernel TREE FINAL SET: makes the headers usable in the place where they will be.
 finish_kernel() {
     local file host=$vm_cache/${3/-arm64/-amd64}
     while read -r file; do
         sed -i "s#/usr/src/#$2/usr/src/#g" "$file"
     done < <(grep -lsF /usr/src/ "$1"/usr/src/linux-headers-*/Makefile)
-    # With it, building a module needs pahole, for type information that nobody reads here.
+    # With vmlinux, building a module would need pahole to add BTF type information.
     rm -f "$1"/usr/src/linux-headers-*/vmlinux
     if [[ $3 == *-arm64 ]]; then
         mkdir -p "$1/usr/lib"
@@ -171,7 +172,7 @@ finish_kernel() {
     fi
 }
 
-# unpack LOCK SET: fetches a set and puts it in its place.
+# unpack LOCK SET: unpacks the downloaded packages of a set into the cache.
 unpack() {
     local deb tree=$vm_cache/$2
     rm -rf "$tree.new" && mkdir -p "$tree.new"
@@ -199,7 +200,7 @@ fetch() {
     vm_say "fetching $1"
     if ! download "$lock" "$1"; then
         grep -h '^E:' "$work/download.log" | head -n 3 >&2 || true
-        vm_say "$1: not all of packages.lock can be had; trying what the mirror has now"
+        vm_say "$1: the mirror lacks packages of packages.lock; trying its current versions"
         lock=$work/lock
         resolve "$1" >"$lock" 2>"$work/resolve.log" || true
         [[ -s $lock ]] || vm_die "$1: cannot be resolved either; is there a network?" \
@@ -207,7 +208,7 @@ fetch() {
         (unset APT_CONFIG && download "$lock" "$1") || vm_die "$1: cannot be downloaded" \
             "$(tail -n 3 "$work/download.log")"
         grep -vxFf "$vm_lock" "$lock" | sed 's/^/vm: instead: /' >&2 || true
-        vm_say "pin these with: tests/vm/fetch.sh --update"
+        vm_say "to pin these versions, run: tests/vm/fetch.sh --update"
     fi
     unpack "$lock" "$1"
     vm_say "$1: $(du -sm "$vm_cache/$1" | cut -f 1) MiB, $((SECONDS - start)) s"
@@ -217,7 +218,7 @@ update() {
     local set
     work=$(mktemp -d "$vm_cache/work.XXXXXX")
     {
-        printf '# Packages of the virtual machines: set, path on a Debian mirror, SHA-256 of the file.\n'
+        printf '# Packages of the virtual machines: set, path on a Debian mirror, SHA-256.\n'
         printf '# Written by tests/vm/fetch.sh --update, read by tests/vm/fetch.sh.\n'
         for set in "${sets[@]}"; do
             resolve "$set"
@@ -232,14 +233,14 @@ main() {
     case ${1:-} in
     --list)
         for set in "${sets[@]}"; do
-            printf '%-20s %s\n' "$set" "$(present "$set" && echo there || echo 'not fetched')"
+            printf '%-20s %s\n' "$set" "$(present "$set" && echo fetched || echo 'not fetched')"
         done
         return
         ;;
     --update) update && return ;;
     esac
     (($#)) || set -- "${sets[@]:0:4}"
-    # One at a time: what another one fetches meanwhile is then there.
+    # One fetch at a time. A set that another run fetches meanwhile is found complete.
     exec 9>"$vm_cache/.busy"
     flock 9
     for set in "$@"; do

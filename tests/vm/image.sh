@@ -3,9 +3,10 @@
 #
 #   tests/vm/image.sh [--arch ARCH] [--kernel SERIES] IMAGE
 #
-# Driver: built here with W=1, /lib/spfe/spfe.ko in the guest; modules for tests are beside it. C programs: tests/vm/guest/*.c, static.
-# Rust programs, on amd64: SPFE_BIN, SPFED_BIN, SPFE_CONFORMANCE_BIN (default: those in target/release), and the files of
-# SPFE_VM_PROGRAMS, separated by spaces; all in /usr/local/bin.
+# The driver and the test modules are built with W=1 and go to /lib/spfe. The C programs
+# tests/vm/guest/*.c are linked statically. On amd64 the Rust programs SPFE_BIN, SPFED_BIN,
+# SPFE_CONFORMANCE_BIN (default: those in target/release) and the files of SPFE_VM_PROGRAMS,
+# separated by spaces, are added. All programs go to /usr/local/bin.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -31,7 +32,7 @@ files=()
 for module in $modules; do
     files+=("$module=/lib/spfe/")
 done
-# For interfaces in user space; not every kernel has it as a file that can be loaded by itself.
+# The TUN driver, for interfaces in user space. Some kernels have it built in.
 vm_kernel "$kernel" "$arch"
 tap=$vm_modules/kernel/drivers/net/tun.ko
 [[ ! -e $tap ]] || files+=("$tap=/lib/spfe/")
@@ -46,7 +47,7 @@ if [[ $arch == amd64 ]]; then
     # shellcheck disable=SC2086 # words
     for program in "${SPFE_BIN:-$vm_bin/spfe}" "${SPFED_BIN:-$vm_bin/spfed}" \
         "${SPFE_CONFORMANCE_BIN:-$vm_bin/spfe-conformance}" ${SPFE_VM_PROGRAMS:-}; do
-        # What debuggers need makes the image several times as large.
+        # Debug information would make the image several times as large.
         strip -o "$programs/$(basename "$program")" "$program"
         files+=("$programs/$(basename "$program")=/usr/local/bin/")
     done

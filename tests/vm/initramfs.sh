@@ -4,8 +4,8 @@
 #   tests/vm/initramfs.sh [--arch ARCH] IMAGE [FILE=PATH]...
 #
 # It holds the programs of the set guest-ARCH, the scripts of tests/vm/guest (in /test, and init),
-# and each FILE as PATH in the guest (PATH ending in / is a directory to put it in). Programs linked
-# dynamically bring the libraries they are linked with on this machine.
+# and each FILE as PATH in the guest; a PATH that ends in / is a directory. The libraries of
+# dynamically linked programs are copied from this machine.
 set -euo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -20,7 +20,7 @@ readonly fetched=$vm_cache/guest-$arch busybox=$vm_cache/guest-amd64/bin/busybox
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 
-# put FILE PATH: a file and the libraries it is linked with.
+# put FILE PATH: copies a file and the libraries that it is linked with.
 put() {
     local path=$2
     [[ -f $1 ]] || vm_die "no file $1"
@@ -35,8 +35,8 @@ put() {
     esac
 }
 
-# put_libraries FILE...: the libraries of this machine that programs are linked with, where they are
-# not among the fetched ones. Programs of another architecture have all of theirs fetched.
+# put_libraries FILE...: copies the libraries that programs need and that were not fetched. For
+# another architecture all libraries are fetched.
 put_libraries() {
     local library
     [[ $arch == amd64 ]] || return 0
@@ -52,12 +52,12 @@ put_libraries() {
     )
 }
 
-# pack: the files of the current directory as an archive on standard output, owned by root.
+# pack: writes the files of the current directory to standard output as an archive owned by root.
 pack() { find . | LC_ALL=C sort | "$busybox" cpio -o -H newc -R 0:0 2>/dev/null; }
 
 base() {
     local program
-    # For others than root, too.
+    # The root directory must be accessible for all users.
     chmod 755 "$tree"
     mkdir -p "$tree"/{dev,proc,sys,tmp,root,run,etc,var/log,var/run,usr/local/bin}
     cp -a "$fetched"/{bin,lib,sbin,usr} "$tree/" 2>/dev/null || true
@@ -67,7 +67,8 @@ base() {
         [[ -e $tree/bin/$program || -e $tree/usr/bin/$program || -e $tree/sbin/$program ]] ||
             ln -s busybox "$tree/bin/$program"
     done
-    printf 'root::0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n' >"$tree/etc/passwd"
+    printf '%s\n' root::0:0:root:/root:/bin/sh nobody:x:65534:65534:nobody:/:/bin/sh \
+        >"$tree/etc/passwd"
     printf 'root:x:0:\nnogroup:x:65534:\n' >"$tree/etc/group"
     printf '/bin/sh\n' >"$tree/etc/shells"
     printf '127.0.0.1 localhost\n' >"$tree/etc/hosts"

@@ -33,8 +33,8 @@ vm_kernel() {
 }
 
 # vm_network DIRECTORY COUNT WORD...: describes a network (spfed with these options) whose endpoints
-# are devices for guests. Sets vm_spfed, the command that runs it, and vm_sockets, the sockets of the
-# devices.
+# are devices for guests. Sets vm_spfed (the command that runs it) and vm_sockets (the sockets of
+# its devices).
 vm_network() {
     local directory=$1 count=$2 i
     shift 2

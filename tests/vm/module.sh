@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the Linux driver, and the modules for tests, against a fetched kernel.
+# Builds the Linux driver and the test modules against a fetched kernel.
 #
 #   tests/vm/module.sh [--arch ARCH] [--kernel SERIES] [MAKE_WORD...]
 #
-# Prints the paths of the modules. The source, driver/linux and tests/vm/modules, is copied below the build directory,
-# SPFE_VM_BUILD (default: target/vm), because kernels build where the source is; only what changed is
+# Prints the paths of the modules. Kernels build modules next to their sources, so driver/linux and
+# tests/vm/modules are copied below SPFE_VM_BUILD (default: target/vm). Only changed files are
 # compiled again. MAKE_WORDs go to make, for instance W=1.
 set -euo pipefail
 # shellcheck source=lib.sh
@@ -24,8 +24,8 @@ vm_kernel "$kernel" "$arch"
 readonly copy=$vm_work/module-$kernel-$arch
 readonly places=(driver/linux tests/vm/modules)
 
-# The headers that are generated from the contract are where they are in the project. What somebody
-# has built in the source is not copied.
+# The copy has the layout of the project, so that the generated headers are found. Build products in
+# the source tree are not copied.
 [[ $(cat "$copy/.source" 2>/dev/null) == "$vm_source" ]] || rm -rf "$copy"
 mkdir -p "$copy/include"
 printf '%s\n' "$vm_source" >"$copy/.source"

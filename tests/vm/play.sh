@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Boots a guest with the driver to try it. Its two devices are joined by a virtual SpaceFibre network
-# outside. The guest loads the driver and runs a command or a shell.
+# Boots a guest with the driver, to try it. A virtual SpaceFibre network outside joins its two
+# devices. The guest loads the driver and runs a command or a shell.
 #
 #   tests/vm/play.sh [OPTION...] [COMMAND WORD...]     options: those of boot.sh, and
 #

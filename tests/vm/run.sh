@@ -4,9 +4,9 @@
 #   tests/vm/run.sh [--short|--long] [TEST...]     default: --short, all of its tests
 #   tests/vm/run.sh --list                         names of the tests
 #
-# --short is what `make test` runs. --long is everything, and the random tests run longer. What is
-# missing is fetched (tests/vm/fetch.sh); if that is impossible, all tests are skipped. The variables
-# that the tests read are listed in tests/lib/guests.bash.
+# --short is what `make test` runs. --long is everything, and the random tests run longer. Missing
+# packages are fetched (tests/vm/fetch.sh); if that fails, all tests are skipped.
+# tests/lib/guests.bash lists the variables that the tests read.
 set -uo pipefail
 # shellcheck source=lib.sh
 source "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# The Linux driver in virtual machines, against the device model. tests/vm/run.sh runs these tests;
-# the scripts that run inside the guests are in guest/. A test selected by run.sh goes by its name up
-# to the colon. No test looks at how long anything takes.
+# The Linux driver in virtual machines, against the device model. tests/vm/run.sh runs these tests
+# and selects them by their name up to the colon. The scripts that run inside the guests are in
+# guest/. No test looks at how long anything takes.
 # shellcheck disable=SC2154 # lib/guests sets the variables
 
 load ../lib/common
@@ -253,5 +253,5 @@ model_files() { find "/proc/$(pid model)/fd" -mindepth 1 | wc -l; }
 @test "baremetal: an image moves packets and messages" {
     fetch qemu-arm
     devices 2
-    "$vm_dir/baremetal.sh" "$dir" "${vm_sockets[@]}"
+    subtests "$vm_dir/baremetal.sh" "$dir" "${vm_sockets[@]}"
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Every call of /dev/spfeN, with right and with wrong arguments.
+ * Tests every call of /dev/spfeN with valid and invalid arguments.
  *
  *	calls DEVICE
  *
- * Prints "ok NAME" or "not ok NAME" for each check; the exit code is 1 if one failed. The device has to have a port 0 with
- * a virtual channel 0 that nobody uses.
+ * Prints "ok NAME" or "not ok NAME" for each check; the exit code is 1 if one failed. Virtual
+ * channel 0 of port 0 must be free.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static void check(const char *name, bool good)
 	failed |= !good;
 }
 
-/* Whether a call ends with this errno; 0 for success. */
+/* Whether a call returns this errno, or 0 for success. */
 static bool ends(int file, unsigned long call, void *argument, int error)
 {
 	int result = ioctl(file, call, argument) == 0 ? 0 : errno;
@@ -63,22 +63,24 @@ static void queries(int file)
 	struct spfe_port port = { .port = 0 };
 	struct spfe_statistics statistics = { .queue = 0 };
 
-	check("INFO", ends(file, SPFE_IOC_INFO, &info, 0) && info.uapi_version == SPFE_UAPI_VERSION &&
-	      info.ports && info.queues && info.events && info.counts_bytes == PAGE);
+	check("INFO", ends(file, SPFE_IOC_INFO, &info, 0) &&
+			      info.uapi_version == SPFE_UAPI_VERSION && info.ports && info.queues &&
+			      info.events && info.counts_bytes == PAGE);
 	check("TIME", ends(file, SPFE_IOC_TIME, &time, 0) && time.before_ns <= time.after_ns);
 	check("PORT", ends(file, SPFE_IOC_PORT, &port, 0) && port.vcs);
 	port = (struct spfe_port){ .port = info.ports };
-	check("PORT that is not there", ends(file, SPFE_IOC_PORT, &port, ENOENT));
+	check("PORT with a number that does not exist", ends(file, SPFE_IOC_PORT, &port, ENOENT));
 	port = (struct spfe_port){ .reserved = { 1, 0 } };
-	check("PORT with reserved", ends(file, SPFE_IOC_PORT, &port, EINVAL));
+	check("PORT with a reserved field set", ends(file, SPFE_IOC_PORT, &port, EINVAL));
 	check("STATISTICS", ends(file, SPFE_IOC_STATISTICS, &statistics, 0));
 	statistics = (struct spfe_statistics){ .queue = info.queues };
-	check("STATISTICS that are not there", ends(file, SPFE_IOC_STATISTICS, &statistics, ENOENT));
+	check("STATISTICS of a queue that does not exist",
+	      ends(file, SPFE_IOC_STATISTICS, &statistics, ENOENT));
 	check("unknown call", ends(file, _IO(SPFE_IOC_MAGIC, 0x7f), NULL, ENOTTY));
 	check("bad address", ends(file, SPFE_IOC_INFO, (void *)8, EFAULT));
 }
 
-/* Whether getting an item, or setting it to `value`, ends with this errno; the value that is there then. */
+/* Whether reading or setting a MIB item returns this errno. Stores the value read in `value`. */
 static bool mib_is(int file, struct spfe_mib wish, int error, uint64_t *value)
 {
 	bool good = ends(file, SPFE_IOC_MIB, &wish, error);
@@ -88,10 +90,11 @@ static bool mib_is(int file, struct spfe_mib wish, int error, uint64_t *value)
 	return good;
 }
 
-/* Whether the device itself refuses to set an item, and says why. */
+/* Whether the device refuses to set an item with this status. */
 static bool mib_refused(int file, uint32_t item, uint32_t element, uint64_t value, uint32_t status)
 {
-	struct spfe_mib wish = { .item = item, .element = element, .value = value, .flags = SPFE_MIB_SET };
+	struct spfe_mib wish = {
+		.item = item, .element = element, .value = value, .flags = SPFE_MIB_SET};
 	bool good = ends(file, SPFE_IOC_MIB, &wish, EREMOTEIO);
 
 	if (wish.status != status)
@@ -99,7 +102,7 @@ static bool mib_refused(int file, uint32_t item, uint32_t element, uint64_t valu
 	return good && wish.status == status;
 }
 
-/* The management information base of port 0, whose virtual channels have a priority. */
+/* Tests the MIB of port 0, with the priority of a virtual channel as the item. */
 static void management(int file)
 {
 	const uint32_t item = SPFE_MIB_ITEM_PRIORITY;
@@ -111,40 +114,63 @@ static void management(int file)
 
 	ioctl(file, SPFE_IOC_INFO, &info);
 	ioctl(file, SPFE_IOC_PORT, &port);
-	check("MIB with unknown flags", mib_is(file, (struct spfe_mib){ .flags = 0x80 }, EINVAL, NULL));
-	check("MIB with reserved", mib_is(file, (struct spfe_mib){ .reserved = 1 }, EINVAL, NULL));
+	check("MIB with unknown flags",
+	      mib_is(file, (struct spfe_mib){.flags = 0x80}, EINVAL, NULL));
+	check("MIB with a reserved field set",
+	      mib_is(file, (struct spfe_mib){.reserved = 1}, EINVAL, NULL));
 	check("MIB with a status", mib_is(file, (struct spfe_mib){ .status = 1 }, EINVAL, NULL));
 	if (!(info.capability & SPFE_CAPABILITY_MIB)) {
 		check("MIB", mib_is(file, (struct spfe_mib){ .item = item }, EOPNOTSUPP, NULL));
 		return;
 	}
 	element = port.vcs - 1;
-	check("MIB", mib_is(file, (struct spfe_mib){ .item = item, .element = element }, 0, &before) && before < 16);
-	check("MIB of another channel", mib_is(file, (struct spfe_mib){ .item = item }, 0, &first) && first < 16);
-	check("MIB set", mib_is(file, (struct spfe_mib){ .item = item, .element = element, .value = before ^ 5,
-							  .flags = SPFE_MIB_SET }, 0, NULL) &&
-	      mib_is(file, (struct spfe_mib){ .item = item, .element = element }, 0, &after) && after == (before ^ 5));
-	check("MIB of another channel is as before",
+	check("MIB",
+	      mib_is(file, (struct spfe_mib){.item = item, .element = element}, 0, &before) &&
+		      before < 16);
+	check("MIB of another channel",
+	      mib_is(file, (struct spfe_mib){.item = item}, 0, &first) && first < 16);
+	check("MIB set", mib_is(file,
+				(struct spfe_mib){.item = item,
+						  .element = element,
+						  .value = before ^ 5,
+						  .flags = SPFE_MIB_SET},
+				0, NULL) &&
+				 mib_is(file, (struct spfe_mib){.item = item, .element = element},
+					0, &after) &&
+				 after == (before ^ 5));
+	check("MIB of another channel is unchanged",
 	      mib_is(file, (struct spfe_mib){ .item = item }, 0, &after) && after == first);
-	check("MIB set to what is too much", mib_refused(file, item, element, 16, SPFE_STATUS_BAD_FIELD));
-	check("MIB set of what is only read",
+	check("MIB set above the limit",
+	      mib_refused(file, item, element, 16, SPFE_STATUS_BAD_FIELD));
+	check("MIB set of a read-only item",
 	      mib_refused(file, SPFE_MIB_ITEM_HAS_CREDIT, 0, 1, SPFE_STATUS_BAD_OPCODE));
-	check("nothing of that was set", mib_is(file, (struct spfe_mib){ .item = item, .element = element }, 0, &after) &&
-	      after == (before ^ 5));
-	check("MIB set back", mib_is(file, (struct spfe_mib){ .item = item, .element = element, .value = before,
-							       .flags = SPFE_MIB_SET }, 0, NULL));
-	check("MIB set by an administrator who reads",
-	      mib_is(reader, (struct spfe_mib){ .item = item, .value = first, .flags = SPFE_MIB_SET }, 0, NULL));
-	check("MIB of no item", mib_is(file, (struct spfe_mib){ .item = 63 }, ENOENT, NULL));
-	check("MIB of no item at all", mib_is(file, (struct spfe_mib){ .item = UINT32_MAX }, ENOENT, NULL));
-	check("MIB of no element", mib_is(file, (struct spfe_mib){ .item = item, .element = 4096 }, ENOENT, NULL));
-	check("MIB of no port", mib_is(file, (struct spfe_mib){ .item = item, .port = info.ports }, ENOENT, NULL));
-	check("MIB set of no port", mib_is(file, (struct spfe_mib){ .item = item, .port = info.ports, .flags = SPFE_MIB_SET },
-					   ENOENT, NULL));
+	check("a refused MIB set changes nothing",
+	      mib_is(file, (struct spfe_mib){.item = item, .element = element}, 0, &after) &&
+		      after == (before ^ 5));
+	check("MIB set back", mib_is(file,
+				     (struct spfe_mib){.item = item,
+						       .element = element,
+						       .value = before,
+						       .flags = SPFE_MIB_SET},
+				     0, NULL));
+	check("MIB set by an administrator on a read-only file",
+	      mib_is(reader, (struct spfe_mib){.item = item, .value = first, .flags = SPFE_MIB_SET},
+		     0, NULL));
+	check("MIB of an unused item", mib_is(file, (struct spfe_mib){ .item = 63 }, ENOENT, NULL));
+	check("MIB of an item out of range",
+	      mib_is(file, (struct spfe_mib){.item = UINT32_MAX}, ENOENT, NULL));
+	check("MIB of an element out of range",
+	      mib_is(file, (struct spfe_mib){.item = item, .element = 4096}, ENOENT, NULL));
+	check("MIB of a port out of range",
+	      mib_is(file, (struct spfe_mib){.item = item, .port = info.ports}, ENOENT, NULL));
+	check("MIB set of a port out of range",
+	      mib_is(file,
+		     (struct spfe_mib){.item = item, .port = info.ports, .flags = SPFE_MIB_SET},
+		     ENOENT, NULL));
 	close(reader);
 }
 
-/* In a child without rights, with a file for reading only. */
+/* Runs in a child without privilege, on a file opened read-only. */
 static void management_by_nobody(void)
 {
 	const uint32_t item = SPFE_MIB_ITEM_PRIORITY;
@@ -156,11 +182,12 @@ static void management_by_nobody(void)
 	if (child == 0) {
 		if (setuid(65534) != 0)
 			_exit(2);
-		_exit(!mib_is(reader, (struct spfe_mib){ .item = item }, 0, NULL) ||
-		      !mib_is(reader, (struct spfe_mib){ .item = item, .flags = SPFE_MIB_SET }, EPERM, NULL));
+		_exit(!mib_is(reader, (struct spfe_mib){.item = item}, 0, NULL) ||
+		      !mib_is(reader, (struct spfe_mib){.item = item, .flags = SPFE_MIB_SET}, EPERM,
+			      NULL));
 	}
 	waitpid(child, &status, 0);
-	check("MIB is for all to get, and for those who may write to set", status == 0);
+	check("everybody may read the MIB, only writers may set it", status == 0);
 	close(reader);
 }
 
@@ -179,16 +206,19 @@ static void port_settings(int file)
 	set.vc = 32;
 	check("PORT_SET of channel 32", ends(file, SPFE_IOC_PORT_SET, &set, EINVAL));
 	set.what = 0x100;
-	check("PORT_SET of something else", ends(file, SPFE_IOC_PORT_SET, &set, EINVAL));
+	check("PORT_SET with unknown bits", ends(file, SPFE_IOC_PORT_SET, &set, EINVAL));
 	set = (struct spfe_port_set){ .what = SPFE_PORT_PRIORITY };
-	check("PORT_SET by an administrator who reads", ends(reader, SPFE_IOC_PORT_SET, &set, 0));
+	check("PORT_SET by an administrator on a read-only file",
+	      ends(reader, SPFE_IOC_PORT_SET, &set, 0));
 	close(reader);
 }
 
-/* What `call` says to user memory of these arguments. */
-static bool registers(int file, uint64_t address, uint64_t size, uint32_t access, uint32_t flags, int error)
+/* Whether REGISTER with these arguments returns this errno. Unregisters the memory again. */
+static bool registers(int file, uint64_t address, uint64_t size, uint32_t access, uint32_t flags,
+		      int error)
 {
-	struct spfe_register wish = { .addr = address, .size = size, .access = access, .flags = flags };
+	struct spfe_register wish = {
+		.addr = address, .size = size, .access = access, .flags = flags};
 	struct spfe_key key;
 
 	if (!ends(file, SPFE_IOC_REGISTER, &wish, error))
@@ -201,42 +231,48 @@ static void memory(int file)
 {
 	struct spfe_alloc alloc = { .size = 5000, .access = BOTH };
 	struct spfe_key key = { .key = 0xfff };
-	unsigned char *own = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *own =
+		mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	void *only = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t at = (uintptr_t)own;
 	unsigned char *mapped;
 
 	check("REGISTER", registers(file, at, 4 * PAGE, BOTH, 0, 0));
-	check("REGISTER for reading only", registers(file, (uintptr_t)only, PAGE, SPFE_ACCESS_LOCAL_READ, 0, 0));
-	check("REGISTER for writing what is read only", registers(file, (uintptr_t)only, PAGE, BOTH, 0, EFAULT));
-	check("REGISTER of nothing", registers(file, at, 0, BOTH, 0, EINVAL));
-	check("REGISTER off a page", registers(file, at + 8, PAGE, BOTH, 0, EINVAL));
+	check("REGISTER with read access of read-only memory",
+	      registers(file, (uintptr_t)only, PAGE, SPFE_ACCESS_LOCAL_READ, 0, 0));
+	check("REGISTER with write access of read-only memory",
+	      registers(file, (uintptr_t)only, PAGE, BOTH, 0, EFAULT));
+	check("REGISTER of 0 bytes", registers(file, at, 0, BOTH, 0, EINVAL));
+	check("REGISTER of an unaligned address", registers(file, at + 8, PAGE, BOTH, 0, EINVAL));
 	check("REGISTER of half a page", registers(file, at, PAGE / 2, BOTH, 0, EINVAL));
 	check("REGISTER without access", registers(file, at, PAGE, 0, 0, EINVAL));
 	check("REGISTER with unknown access", registers(file, at, PAGE, 0x10000, 0, EINVAL));
 	check("REGISTER with flags", registers(file, at, PAGE, BOTH, 1, EINVAL));
-	check("REGISTER of what is not there", registers(file, 0x1000, PAGE, BOTH, 0, EFAULT));
-	check("REGISTER past the end", registers(file, UINT64_MAX - PAGE + 1, 2 * PAGE, BOTH, 0, EINVAL));
-	check("UNREGISTER of nothing", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
+	check("REGISTER of unmapped memory", registers(file, 0x1000, PAGE, BOTH, 0, EFAULT));
+	check("REGISTER beyond the address space",
+	      registers(file, UINT64_MAX - PAGE + 1, 2 * PAGE, BOTH, 0, EINVAL));
+	check("UNREGISTER of an unknown key", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
 	check("ALLOC", ends(file, SPFE_IOC_ALLOC, &alloc, 0) && alloc.size == 2 * PAGE);
-	check("map behind it", map(file, 3 * PAGE, PROT_READ, alloc.offset) == MAP_FAILED);
-	check("map nothing", map(file, PAGE, PROT_READ, 0) == MAP_FAILED);
-	check("map it private", mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, (off_t)alloc.offset) == MAP_FAILED);
+	check("mmap beyond the allocation",
+	      map(file, 3 * PAGE, PROT_READ, alloc.offset) == MAP_FAILED);
+	check("mmap at offset 0", map(file, PAGE, PROT_READ, 0) == MAP_FAILED);
+	check("mmap as a private mapping",
+	      mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, (off_t)alloc.offset) == MAP_FAILED);
 	mapped = map(file, PAGE, PROT_READ | PROT_WRITE, alloc.offset + PAGE);
-	check("map its second page", mapped != MAP_FAILED && mapped[17] == 0);
+	check("mmap of the second page", mapped != MAP_FAILED && mapped[17] == 0);
 	munmap(mapped, PAGE);
 	key.key = alloc.key;
 	check("UNREGISTER", ends(file, SPFE_IOC_UNREGISTER, &key, 0));
-	check("its offset is gone", map(file, PAGE, PROT_READ, alloc.offset) == MAP_FAILED);
+	check("mmap after UNREGISTER", map(file, PAGE, PROT_READ, alloc.offset) == MAP_FAILED);
 	alloc = (struct spfe_alloc){ .size = 0, .access = BOTH };
-	check("ALLOC of nothing", ends(file, SPFE_IOC_ALLOC, &alloc, EINVAL));
+	check("ALLOC of 0 bytes", ends(file, SPFE_IOC_ALLOC, &alloc, EINVAL));
 	alloc = (struct spfe_alloc){ .size = 1ULL << 46, .access = BOTH };
-	check("ALLOC of too much", ends(file, SPFE_IOC_ALLOC, &alloc, ENOMEM));
+	check("ALLOC of too much memory", ends(file, SPFE_IOC_ALLOC, &alloc, ENOMEM));
 	munmap(own, 4 * PAGE);
 	munmap(only, PAGE);
 }
 
-/* In a child without rights: a limit counts. */
+/* Runs in a child without privilege, for which RLIMIT_MEMLOCK applies. */
 static void limit(void)
 {
 	struct rlimit small = { .rlim_cur = 2 * PAGE, .rlim_max = 2 * PAGE };
@@ -253,7 +289,7 @@ static void limit(void)
 	waitpid(child, &status, 0);
 	check("RLIMIT_MEMLOCK", status == 0);
 	alloc.size = PAGE;
-	check("a file is for one process", ends(file, SPFE_IOC_ALLOC, &alloc, EPERM));
+	check("a file serves one process only", ends(file, SPFE_IOC_ALLOC, &alloc, EPERM));
 	close(file);
 }
 
@@ -270,23 +306,27 @@ static void events(int file)
 
 	ioctl(file, SPFE_IOC_INFO, &info);
 	counts = map(file, PAGE, PROT_READ, info.counts_offset);
-	check("counts", counts != MAP_FAILED);
-	check("counts to write", map(file, PAGE, PROT_READ | PROT_WRITE, info.counts_offset) == MAP_FAILED);
-	check("counts to write later", mprotect((void *)counts, PAGE, PROT_READ | PROT_WRITE) != 0);
+	check("mmap of the counts", counts != MAP_FAILED);
+	check("mmap of the counts for writing",
+	      map(file, PAGE, PROT_READ | PROT_WRITE, info.counts_offset) == MAP_FAILED);
+	check("mprotect of the counts for writing",
+	      mprotect((void *)counts, PAGE, PROT_READ | PROT_WRITE) != 0);
 	check("EVENT_CREATE", ends(file, SPFE_IOC_EVENT_CREATE, &event, 0) && event.event != 0);
-	check("EVENT_CREATE with another descriptor", ends(file, SPFE_IOC_EVENT_CREATE, &wrong, EINVAL));
+	check("EVENT_CREATE with a descriptor that is no eventfd",
+	      ends(file, SPFE_IOC_EVENT_CREATE, &wrong, EINVAL));
 	index.index = event.event;
 	check("WAKE", ends(file, SPFE_IOC_WAKE, &index, 0) && counts[event.event] == 1 &&
 	      read(fd, &value, sizeof(value)) == sizeof(value) && value == 1);
 	wait = (struct spfe_wait){ .event = event.event, .seen = 0, .deadline_ns = -1 };
-	check("WAIT that is over", ends(file, SPFE_IOC_WAIT, &wait, 0) && wait.seen == 1);
+	check("WAIT for a count that has changed",
+	      ends(file, SPFE_IOC_WAIT, &wait, 0) && wait.seen == 1);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	wait.deadline_ns = now.tv_sec * 1000000000LL + now.tv_nsec + 1000000;
-	check("WAIT in vain", ends(file, SPFE_IOC_WAIT, &wait, ETIMEDOUT));
+	check("WAIT until the deadline", ends(file, SPFE_IOC_WAIT, &wait, ETIMEDOUT));
 	wait.event = 999;
-	check("WAIT for nothing", ends(file, SPFE_IOC_WAIT, &wait, ENOENT));
+	check("WAIT for an unknown event", ends(file, SPFE_IOC_WAIT, &wait, ENOENT));
 	index.index = 999;
-	check("WAKE of nothing", ends(file, SPFE_IOC_WAKE, &index, ENOENT));
+	check("WAKE of an unknown event", ends(file, SPFE_IOC_WAKE, &index, ENOENT));
 	event.eventfd = -1;
 	check("EVENT_DESTROY", ends(file, SPFE_IOC_EVENT_DESTROY, &event, 0));
 	check("EVENT_DESTROY again", ends(file, SPFE_IOC_EVENT_DESTROY, &event, ENOENT));
@@ -294,7 +334,7 @@ static void events(int file)
 	close(fd);
 }
 
-/* More events than interrupts, as many as there are counts. */
+/* Creates more events than there are interrupts: as many as the page of counts holds. */
 static void many_events(void)
 {
 	int file = open_device(), made = 0;
@@ -317,7 +357,7 @@ static void queues(int file)
 	uint64_t at;
 	int second = open_device();
 
-	check("memory and event", ends(file, SPFE_IOC_ALLOC, &alloc, 0) &&
+	check("ALLOC and EVENT_CREATE for a queue", ends(file, SPFE_IOC_ALLOC, &alloc, 0) &&
 	      ends(file, SPFE_IOC_EVENT_CREATE, &event, 0));
 	at = (uint64_t)alloc.key << 48;
 	key = (struct spfe_key){ .key = alloc.key };
@@ -329,41 +369,48 @@ static void queues(int file)
 	check("QUEUE_CREATE", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, 0));
 	index.index = queue.queue;
 	check("QUEUE_CREATE again", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, EBUSY));
-	check("EVENT_DESTROY of one in use", ends(file, SPFE_IOC_EVENT_DESTROY, &event, EBUSY));
-	check("UNREGISTER of one in use", ends(file, SPFE_IOC_UNREGISTER, &key, EBUSY));
-	check("QUEUE_DESTROY by another", ends(second, SPFE_IOC_QUEUE_DESTROY, &index, ENOENT));
+	check("EVENT_DESTROY while a queue uses the event",
+	      ends(file, SPFE_IOC_EVENT_DESTROY, &event, EBUSY));
+	check("UNREGISTER while a queue uses the memory",
+	      ends(file, SPFE_IOC_UNREGISTER, &key, EBUSY));
+	check("QUEUE_DESTROY by another file",
+	      ends(second, SPFE_IOC_QUEUE_DESTROY, &index, ENOENT));
 	check("QUEUE_DESTROY", ends(file, SPFE_IOC_QUEUE_DESTROY, &index, 0));
 	other = queue;
 	other.kind = 99;
-	check("QUEUE_CREATE of another kind", ends(file, SPFE_IOC_QUEUE_CREATE, &other, EINVAL));
+	check("QUEUE_CREATE of an unknown kind", ends(file, SPFE_IOC_QUEUE_CREATE, &other, EINVAL));
 	other = queue;
 	other.vc = 31;
 	check("QUEUE_CREATE of channel 31", ends(file, SPFE_IOC_QUEUE_CREATE, &other, ENOENT));
 	other = queue;
 	other.event = 0;
-	check("QUEUE_CREATE without event", ends(file, SPFE_IOC_QUEUE_CREATE, &other, ENOENT));
+	check("QUEUE_CREATE with an unknown event",
+	      ends(file, SPFE_IOC_QUEUE_CREATE, &other, ENOENT));
 	other = queue;
 	other.sq_log2 = 20;
-	check("QUEUE_CREATE with too many entries", ends(file, SPFE_IOC_QUEUE_CREATE, &other, EREMOTEIO) &&
-	      other.status == SPFE_STATUS_BAD_RING);
+	check("QUEUE_CREATE with too many entries",
+	      ends(file, SPFE_IOC_QUEUE_CREATE, &other, EREMOTEIO) &&
+		      other.status == SPFE_STATUS_BAD_RING);
 	other = queue;
 	other.sq ^= 1ULL << 60;
-	check("QUEUE_CREATE in another region", ends(file, SPFE_IOC_QUEUE_CREATE, &other, EREMOTEIO) &&
-	      other.status == SPFE_STATUS_BAD_REGION);
-	check("QUEUE_CREATE once more", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, 0));
+	check("QUEUE_CREATE in another region",
+	      ends(file, SPFE_IOC_QUEUE_CREATE, &other, EREMOTEIO) &&
+		      other.status == SPFE_STATUS_BAD_REGION);
+	check("QUEUE_CREATE after QUEUE_DESTROY", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, 0));
 	mapped = map(file, PAGE, PROT_READ | PROT_WRITE, alloc.offset);
-	check("its rings are mapped", mapped != MAP_FAILED);
+	check("mmap of the rings", mapped != MAP_FAILED);
 	mapped[PAGE - 1] = 0x5a;
 	check("RESET", ends(file, SPFE_IOC_RESET, NULL, 0));
-	check("RESET has taken the event", ends(file, SPFE_IOC_EVENT_DESTROY, &event, ENOENT));
-	check("RESET has taken the queue", ends(file, SPFE_IOC_QUEUE_DESTROY, &index, ENOENT));
-	check("RESET leaves the memory mapped", mapped[PAGE - 1] == 0x5a);
+	check("RESET releases the event", ends(file, SPFE_IOC_EVENT_DESTROY, &event, ENOENT));
+	check("RESET releases the queue", ends(file, SPFE_IOC_QUEUE_DESTROY, &index, ENOENT));
+	check("RESET keeps the memory mapped", mapped[PAGE - 1] == 0x5a);
 	event = (struct spfe_event){ .eventfd = -1 };
-	check("another event", ends(file, SPFE_IOC_EVENT_CREATE, &event, 0));
+	check("EVENT_CREATE after RESET", ends(file, SPFE_IOC_EVENT_CREATE, &event, 0));
 	queue.event = event.event;
-	check("RESET has taken the memory from the device", ends(file, SPFE_IOC_QUEUE_CREATE, &queue, EREMOTEIO) &&
-	      queue.status == SPFE_STATUS_BAD_REGION);
-	check("UNREGISTER gives it back", ends(file, SPFE_IOC_UNREGISTER, &key, 0));
+	check("RESET revokes the memory from the device",
+	      ends(file, SPFE_IOC_QUEUE_CREATE, &queue, EREMOTEIO) &&
+		      queue.status == SPFE_STATUS_BAD_REGION);
+	check("UNREGISTER after RESET", ends(file, SPFE_IOC_UNREGISTER, &key, 0));
 	check("UNREGISTER again", ends(file, SPFE_IOC_UNREGISTER, &key, ENOENT));
 	munmap((void *)mapped, PAGE);
 	close(second);

@@ -1,11 +1,10 @@
 # shellcheck shell=sh disable=SC2154 # sourced after lib.sh
-# The suite that every device has to pass, through the library, on two devices that are joined; then the
-# library's own tester.
+# The conformance suite that every device must pass, through the library, on two joined devices.
 #
 #   conformance.sh [PART]      only cases whose name contains PART
 load_driver 2
 [ -z "${1:-}" ] || export SPFE_CASE="$1"
-# The driver names no other user of a port, and its devices go on counting from case to case.
+# The driver does not name other users of a port, and its counters survive from case to case.
 if spfe-conformance /dev/spfe0 /dev/spfe1 --without owners,fresh >/tmp/suite 2>&1; then
     echo "# $(grep -c '^ok' /tmp/suite) cases, $(grep -c '# SKIP' /tmp/suite) of them skipped"
     echo 'ok the suite'

@@ -1,16 +1,22 @@
 # shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
-# Random ends of users, devices and the driver, again and again; nothing may be lost on the way.
+# Ends programs, devices and the driver at random, many times. No resource may leak.
 #
 #   cycles.sh SEED COUNT
 seed=$1 count=$2
 
-# files: file handles in use.
+# files: prints the number of open files.
 files() { cut -f 1 /proc/sys/fs/file-nr; }
-# few_files: no more than before, but for what the kernel itself holds now and then.
-few_files() { echo "before $files_before, now $(files)" && [ "$(files)" -le $((files_before + 32)) ]; }
-# memory: KiB that only freed memory can be: of the slab caches that do not shrink, and page tables.
-memory() { awk '/^(SUnreclaim|PageTables|KernelStack|VmallocUsed|Percpu):/ { n += $2 } END { print n }' /proc/meminfo; }
-# little_memory: no more than before, but for a margin of a page for each ten cycles and 4 MiB.
+# few_files: as many as before, plus a margin for files that the kernel itself holds at times.
+few_files() {
+    echo "before $files_before, now $(files)"
+    [ "$(files)" -le $((files_before + 32)) ]
+}
+# memory: prints the KiB of kernel memory that shrinks only when it is freed.
+memory() {
+    awk '/^(SUnreclaim|PageTables|KernelStack|VmallocUsed|Percpu):/ { n += $2 }
+        END { print n }' /proc/meminfo
+}
+# little_memory: as much as before, plus a margin of 4 MiB and a page for each ten cycles.
 little_memory() {
     echo "before $memory_before KiB, now $(memory) KiB"
     [ "$(memory)" -le $((memory_before + 4096 + count * 4 / 10)) ]
@@ -21,7 +27,8 @@ stop() {
     within 60 test -s /tmp/traffic.code
 }
 
-# one ACTION MICROSECONDS: traffic, and what ends it; the devices are there again afterwards.
+# one ACTION MICROSECONDS: starts traffic and ends it by an action after a random delay. The devices
+# must return.
 one() {
     traffic || return
     usleep "$2"
@@ -44,7 +51,7 @@ one() {
 load_driver 2
 echo "# seed $seed, $count cycles"
 bus=$(address 0)
-check 'packets' works
+check 'packets before the cycles' works
 memory_before=$(memory)
 files_before=$(files)
 awk -v seed="$seed" -v count="$count" 'BEGIN {
@@ -62,9 +69,9 @@ while read -r action microseconds; do
     [ $((done_cycles % 100)) != 0 ] || echo "# $done_cycles cycles, $(memory) KiB"
 done </tmp/cycles
 check "$count cycles" test "$done_cycles" = "$count"
-check 'packets afterwards' works
+check 'packets after the cycles' works
 check 'no page is pinned' no_pins
-check 'no file is lost' few_files
-check 'no memory is lost' little_memory
+check 'no file leaks' few_files
+check 'no memory leaks' little_memory
 unload_driver
 exit "$failed"

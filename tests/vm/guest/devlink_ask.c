@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Asks devlink about a device, over generic netlink alone.
+ * A minimal devlink client over generic netlink.
  *
  *	devlink_ask BUS/DEVICE info|health|diagnose|dump|clear|recover|reload
  *
- * Prints "NAME: VALUE" lines. The exit code is 1 if the kernel refuses, with the reason on standard error.
+ * Prints "NAME: VALUE" lines. If the kernel refuses the request, the reason goes to standard error
+ * and the exit code is 1.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,12 +22,12 @@
 
 /* The health reporter of the driver. */
 #define REPORTER "device"
-/* Types of values in formatted messages that are no numbers: those of attributes inside the kernel (NLA_*). */
+/* Types of non-numeric values in formatted messages: the kernel-internal NLA_* constants. */
 #define FMSG_FLAG 6
 #define FMSG_STRING 10
-/* State of a reporter that has nothing to report (enum devlink_health_reporter_state of the kernel). */
+/* State of a reporter without failure (enum devlink_health_reporter_state of the kernel). */
 #define HEALTHY 0
-/* More messages than any answer has. */
+/* Bound on the messages of one answer. */
 #define MESSAGES_MAX 1000
 
 struct request {
@@ -89,10 +90,11 @@ static struct request request(uint16_t family, uint8_t command, uint16_t flags)
 	return request;
 }
 
-/* Attributes one after the other: the first of `length` bytes, and the one behind another. */
+/* Iteration over attributes: whether a whole attribute lies within `length` bytes; the next one. */
 static bool whole(const struct nlattr *attribute, size_t length)
 {
-	return length >= NLA_HDRLEN && attribute->nla_len >= NLA_HDRLEN && attribute->nla_len <= length;
+	return length >= NLA_HDRLEN && attribute->nla_len >= NLA_HDRLEN &&
+	       attribute->nla_len <= length;
 }
 
 static const struct nlattr *next(const struct nlattr *attribute, size_t *length)
@@ -133,10 +135,11 @@ static uint64_t number(const struct nlattr *attribute)
 static void print_text(const char *name, const struct nlattr *attribute)
 {
 	if (attribute)
-		printf("%s: %.*s\n", name, (int)length_of(attribute), (const char *)data_of(attribute));
+		printf("%s: %.*s\n", name, (int)length_of(attribute),
+		       (const char *)data_of(attribute));
 }
 
-/* Sends it and takes all answers; those of no interest have no `take`. */
+/* Sends a request and passes each answer to `take`, unless that is NULL. */
 static void transact(struct ask *ask, struct request *request, take_fn take)
 {
 	static char buffer[65536] __attribute__((aligned(8)));
@@ -166,7 +169,9 @@ static void transact(struct ask *ask, struct request *request, take_fn take)
 				return;
 			}
 			if (take)
-				take(ask, (struct nlattr *)((char *)NLMSG_DATA(header) + GENL_HDRLEN), length);
+				take(ask,
+				     (struct nlattr *)((char *)NLMSG_DATA(header) + GENL_HDRLEN),
+				     length);
 		}
 	}
 	die("answers without end", EOVERFLOW);
@@ -195,7 +200,8 @@ static void take_info(struct ask *ask, const struct nlattr *attributes, size_t l
 
 static void take_health(struct ask *ask, const struct nlattr *attributes, size_t length)
 {
-	const struct nlattr *reporter = find(attributes, length, DEVLINK_ATTR_HEALTH_REPORTER), *inner;
+	const struct nlattr *reporter = find(attributes, length, DEVLINK_ATTR_HEALTH_REPORTER),
+			    *inner;
 	uint64_t state;
 
 	(void)ask;
@@ -206,7 +212,8 @@ static void take_health(struct ask *ask, const struct nlattr *attributes, size_t
 	print_text("reporter", find(inner, length, DEVLINK_ATTR_HEALTH_REPORTER_NAME));
 	state = number(find(inner, length, DEVLINK_ATTR_HEALTH_REPORTER_STATE));
 	printf("state: %s\n", state == HEALTHY ? "healthy" : "error");
-	printf("errors: %" PRIu64 "\n", number(find(inner, length, DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT)));
+	printf("errors: %" PRIu64 "\n",
+	       number(find(inner, length, DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT)));
 	printf("recoveries: %" PRIu64 "\n",
 	       number(find(inner, length, DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT)));
 }
@@ -221,7 +228,7 @@ static void print_value(uint64_t type, const struct nlattr *value)
 		printf("%" PRIu64 "\n", number(value));
 }
 
-/* Names and values of a formatted message; how they are nested does not matter here. */
+/* Prints the names and values of a formatted message without its nesting. */
 static void take_message(struct ask *ask, const struct nlattr *attributes, size_t length)
 {
 	const struct nlattr *message = find(attributes, length, DEVLINK_ATTR_FMSG), *at;
@@ -278,7 +285,8 @@ int main(int count, char **words)
 	struct request wish;
 
 	if (!command || !device) {
-		fprintf(stderr, "devlink_ask BUS/DEVICE info|health|diagnose|dump|clear|recover|reload\n");
+		fprintf(stderr,
+			"devlink_ask BUS/DEVICE info|health|diagnose|dump|clear|recover|reload\n");
 		return 2;
 	}
 	*device++ = '\0';

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Random calls to /dev/spfeN from several processes: what they do to their own files must not reach the kernel.
+ * Random calls to /dev/spfeN from several processes, which must not harm the kernel.
  *
  *	fuzz_ioctl DEVICE SEED ROUNDS [PROCESSES]
  *
- * Most calls are nearly right, so that they get past the first check: numbers come from what earlier calls gave out.
- * Memory is unmapped, forked and replaced while it is registered; mappings are written to, doorbell pages too. A process
- * draws all its numbers from the seed. The exit code is 0 if every process came to its end, none was killed by
- * anything but its own touching of memory that is gone, and a last file answers or is told that the device is gone.
+ * Most calls are almost valid, so that they pass the first checks: their numbers come from the
+ * results of earlier calls. Processes unmap, replace and fork registered memory, and write to
+ * mappings and doorbell pages. Each process draws all its numbers from the seed. The exit code is 0
+ * if every process ends, none is killed except by its own access to memory that is gone, and the
+ * device still answers or reports that it is gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,10 +34,10 @@
 #define FILES 3
 
 static uint64_t state;
-static unsigned long answered[16][2]; /* calls by number: accepted, refused */
+static unsigned long answered[16][2]; /* by call number: accepted and refused calls */
 
 static unsigned char *arena;
-static uint64_t pool[POOL]; /* keys, offsets, indexes that calls have given out */
+static uint64_t pool[POOL]; /* keys, offsets and indexes from earlier calls */
 static struct {
 	void *at;
 	size_t bytes;
@@ -69,7 +70,7 @@ static void remember(uint64_t value)
 	pool[below(POOL)] = value;
 }
 
-/* A number that may mean something, or anything. */
+/* A number from an earlier call, a small one or any other. */
 static uint64_t number(void)
 {
 	switch (below(8)) {
@@ -86,13 +87,13 @@ static uint64_t number(void)
 	}
 }
 
-/* Mostly `likely`. */
+/* `likely` in most cases, otherwise any number. */
 static uint64_t mostly(uint64_t likely)
 {
 	return one_in(12) ? number() : likely;
 }
 
-/* An address in a region: key and offset. */
+/* An address in a region: {key, offset}. */
 static uint64_t place(void)
 {
 	return mostly((pool[below(POOL)] & 0xffff) << 48 | below(16) * 4096);
@@ -110,7 +111,7 @@ static void nothing(int signal)
 	(void)signal;
 }
 
-/* Reads and writes memory that may be gone. */
+/* Reads and writes memory that may no longer be mapped. */
 static void touch(volatile unsigned char *at, size_t bytes)
 {
 	if (sigsetjmp(back, 1) == 0) {
@@ -219,14 +220,15 @@ static void map(int file)
 	if (mappings[slot].at)
 		munmap(mappings[slot].at, mappings[slot].bytes);
 	at = mmap(NULL, bytes, one_in(4) ? PROT_READ : PROT_READ | PROT_WRITE,
-		  one_in(8) ? MAP_PRIVATE : MAP_SHARED, file, (off_t)(mostly(pool[below(POOL)]) & ~4095ULL));
+		  one_in(8) ? MAP_PRIVATE : MAP_SHARED, file,
+		  (off_t)(mostly(pool[below(POOL)]) & ~4095ULL));
 	mappings[slot].at = at == MAP_FAILED ? NULL : at;
 	mappings[slot].bytes = bytes;
 	if (mappings[slot].at)
 		touch(mappings[slot].at, bytes);
 }
 
-/* Memory that may be registered is replaced, given back, copied on write. */
+/* Replaces, discards or copies on write memory that may be registered. */
 static void disturb(void)
 {
 	unsigned char *at = arena + below(ARENA_BYTES / 4096) * 4096;
@@ -234,7 +236,8 @@ static void disturb(void)
 
 	switch (below(4)) {
 	case 0:
-		mmap(at, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		mmap(at, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		     0);
 		break;
 	case 1:
 		madvise(at, 4096, MADV_DONTNEED);
@@ -308,32 +311,39 @@ static void other(int file)
 		call(file, SPFE_IOC_PORT, &u);
 		break;
 	case 7:
-		u.set = (struct spfe_port_set){ .what = (uint32_t)below(8), .vc = (uint32_t)mostly(below(4)),
-						.link_start = (uint32_t)mostly(2), .priority = (uint32_t)below(20) };
+		u.set = (struct spfe_port_set){.what = (uint32_t)below(8),
+					       .vc = (uint32_t)mostly(below(4)),
+					       .link_start = (uint32_t)mostly(2),
+					       .priority = (uint32_t)below(20)};
 		call(file, SPFE_IOC_PORT_SET, &u);
 		break;
 	case 8:
 		call(file, SPFE_IOC_TIME, &u);
 		break;
 	case 9:
-		u.wait = (struct spfe_wait){ .event = (uint32_t)number(), .seen = (uint32_t)below(2),
-					     .deadline_ns = soon() };
+		u.wait = (struct spfe_wait){.event = (uint32_t)number(),
+					    .seen = (uint32_t)below(2),
+					    .deadline_ns = soon()};
 		call(file, SPFE_IOC_WAIT, &u);
 		break;
 	case 10:
-		u.mib = (struct spfe_mib){ .port = (uint32_t)mostly(0), .item = (uint32_t)mostly(below(64)),
-					   .element = (uint32_t)mostly(below(4)), .flags = (uint32_t)mostly(below(2)),
-					   .value = number() };
+		u.mib = (struct spfe_mib){.port = (uint32_t)mostly(0),
+					  .item = (uint32_t)mostly(below(64)),
+					  .element = (uint32_t)mostly(below(4)),
+					  .flags = (uint32_t)mostly(below(2)),
+					  .value = number()};
 		call(file, SPFE_IOC_MIB, &u);
 		break;
 	default:
-		/* A call that does not exist, or an argument that is not there. */
+		/* An unknown call, or an argument that is not mapped. */
 		for (size_t i = 0; i < sizeof(any); i++)
 			any[i] = (unsigned char)draw();
 		if (one_in(2))
 			call(file, _IOC(below(4), SPFE_IOC_MAGIC, below(32), below(256)), any);
 		else
-			call(file, _IOC(_IOC_READ | _IOC_WRITE, SPFE_IOC_MAGIC, below(15) == 9 ? 0 : below(9), 48),
+			call(file,
+			     _IOC(_IOC_READ | _IOC_WRITE, SPFE_IOC_MAGIC,
+				  below(15) == 9 ? 0 : below(9), 48),
 			     (void *)(uintptr_t)number());
 	}
 }
@@ -374,14 +384,14 @@ static void step(const char *path)
 	}
 }
 
-/* One process; ends without tidying up: that is the driver's duty. */
+/* Runs one process. It does not clean up, because the driver must. */
 static int process(const char *path, uint64_t seed, unsigned long rounds)
 {
 	struct itimerval often = { { 0, 50000 }, { 0, 50000 } };
 	struct sigaction interrupt = { .sa_handler = nothing };
 	unsigned long accepted = 0;
 
-	/* Nothing waits for ever, and everything is interrupted. */
+	/* A timer signal interrupts every call, so that none blocks for ever. */
 	sigaction(SIGALRM, &interrupt, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	state = seed * 0x9e3779b97f4a7c15ULL | 1;
@@ -400,7 +410,7 @@ static int process(const char *path, uint64_t seed, unsigned long rounds)
 	}
 	printf("\n");
 	fflush(stdout);
-	/* A device that refuses everything has not been tested. */
+	/* If the device refused every call, this was no test. */
 	return accepted ? 0 : 2;
 }
 
@@ -428,7 +438,8 @@ int main(int argc, char **argv)
 	}
 	seed = strtoull(argv[2], NULL, 0);
 	rounds = strtoul(argv[3], NULL, 0);
-	printf("# seed %llu, %lu rounds, %lu processes\n", (unsigned long long)seed, rounds, processes);
+	printf("# seed %llu, %lu rounds, %lu processes\n", (unsigned long long)seed, rounds,
+	       processes);
 	fflush(stdout);
 	signal(SIGSEGV, fault);
 	signal(SIGBUS, fault);

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2317 # sourced after lib.sh; check runs functions
-# `spfe ip up` on a device of the driver, in a network namespace of its own; at the other end of the link the driver's
-# interface.
+# `spfe ip up` on a device of the driver, in a network namespace of its own. The far end of the link
+# is the driver's own network interface.
 load_driver 2
 check 'the kernel has TAP devices' insmod /lib/spfe/tun.ko
 unshare -n sleep 100000 &
@@ -11,20 +11,20 @@ carrier() { [ "$(cat /sys/class/net/spfe0/carrier)" = 1 ]; }
 queues() { grep -q "^queues $1" /sys/kernel/debug/spfe/spfe1/usage; }
 answers() { within 20 ping -c 1 -W 2 "$@"; }
 
-check 'a namespace' within 20 apart
+check 'network namespace' within 20 apart
 there spfe --device /dev/spfe1 ip up --name tap1 --address 10.0.0.2/24 >/tmp/ip.out 2>&1 &
-check 'the interface in user space' within 30 there test -e /proc/sys/net/ipv4/conf/tap1
-check 'its queues are on the device' within 20 queues 2
+check 'the interface in user space appears' within 30 there test -e /proc/sys/net/ipv4/conf/tap1
+check 'it has two queues' within 20 queues 2
 ip addr add 10.0.0.1/24 dev spfe0
-check 'the interface of the driver' ip link set spfe0 up
+check 'the interface of the driver comes up' ip link set spfe0 up
 check 'carrier' within 20 carrier
 check 'ping' answers 10.0.0.2
 check 'ping of 8000 bytes' answers -s 8000 10.0.0.2
-check 'ping, the other way' within 20 there ping -c 1 -W 2 -s 8000 10.0.0.1
+check 'ping in the other direction' within 20 there ping -c 1 -W 2 -s 8000 10.0.0.1
 killall -TERM spfe
-check 'it ends' within 20 queues 0
-check 'it has counted what it sent' grep -q 'tap1: sent [1-9]' /tmp/ip.out
-check 'its interface is gone' within 20 fails there test -e /proc/sys/net/ipv4/conf/tap1
+check 'its queues are released at the end' within 20 queues 0
+check 'it has counted its frames' grep -q 'tap1: sent [1-9]' /tmp/ip.out
+check 'its interface is removed' within 20 fails there test -e /proc/sys/net/ipv4/conf/tap1
 kill "$far"
 ip link set spfe0 down
 unload_driver

@@ -1,8 +1,8 @@
-# shellcheck shell=sh disable=SC2034 # for those who source it
-# What the scripts in the guest share; sourced by /init. Results are "ok NAME" and "not ok NAME".
+# shellcheck shell=sh disable=SC2034 # the scripts use the variables
+# Helpers of the scripts in the guest; /init sources it. Results are "ok NAME" and "not ok NAME".
 failed=0
 
-# check NAME COMMAND...: reports whether a command succeeds; else what it has said.
+# check NAME COMMAND...: reports whether a command succeeds; prints its output if it fails.
 check() {
     check_name=$1
     shift
@@ -23,7 +23,7 @@ skip() { echo "ok $1 # SKIP $2"; }
 # fails COMMAND...: succeeds if the command does not.
 fails() { ! "$@"; }
 
-# within SECONDS COMMAND...: tries a command until it succeeds.
+# within SECONDS COMMAND...: repeats a command until it succeeds, at most for about that long.
 within() {
     within_left=$(($1 * 10))
     shift
@@ -34,8 +34,8 @@ within() {
     done
 }
 
-# load_driver DEVICES: loads the module, and there are this many devices. With platform=1 they are platform
-# devices.
+# load_driver DEVICES: loads the module and waits for this many devices. With platform=1 they are
+# platform devices.
 load_driver() {
     [ -z "${platform:-}" ] || insmod /lib/spfe/spfe_shim.ko || exit 1
     check 'the driver loads' insmod /lib/spfe/spfe.ko || exit 1
@@ -43,26 +43,28 @@ load_driver() {
     [ "$1" = 0 ] || check "$1 devices" within 60 test -c "/dev/spfe$load_driver_last" || exit 1
 }
 
-# unload_driver: unloads it; nothing of it is left.
+# unload_driver: unloads the module and checks that nothing of it is left.
 unload_driver() {
-    check 'the driver is unloaded' rmmod spfe || return
-    [ -z "${platform:-}" ] || check 'the platform devices are taken away' rmmod spfe_shim
+    check 'the driver unloads' rmmod spfe || return
+    [ -z "${platform:-}" ] || check 'the platform devices are removed' rmmod spfe_shim
     check 'no device is left' fails test -e /dev/spfe0
     check 'no interrupt is left' fails grep -w spfe /proc/interrupts
     check 'nothing is left in debugfs' fails test -e /sys/kernel/debug/spfe
     check 'no page is pinned' no_pins
 }
 
-# no_pins: as many pages were released as were pinned. The counters are summed up now and then.
+# no_pins: all pinned pages have been released. The kernel adds up its counters with a delay.
 no_pins() { within 10 no_pins_now; }
 no_pins_now() {
-    awk '/^nr_foll_pin_acquired/ { n += $2 } /^nr_foll_pin_released/ { n -= $2 } END { exit n != 0 }' /proc/vmstat
+    awk '/^nr_foll_pin_acquired/ { n += $2 }
+        /^nr_foll_pin_released/ { n -= $2 }
+        END { exit n != 0 }' /proc/vmstat
 }
 
-# address N: where device N is on the PCI bus.
-address() { basename "$(readlink -f "/sys/class/spfe/spfe$1/device" || readlink -f "/sys/class/misc/spfe$1/device")"; }
+# address N: prints the PCI address of device N.
+address() { basename "$(readlink -f "/sys/class/spfe/spfe$1/device")"; }
 
-# traffic: packets in the background, without end; they are flowing when it returns.
+# traffic: sends packets in the background without end. Returns once they flow.
 traffic() {
     rm -f /tmp/traffic.code
     {
@@ -72,17 +74,17 @@ traffic() {
     within 60 grep -q sending /tmp/traffic.out
 }
 
-# works: some packets come through.
+# works: sends some packets and checks that they arrive.
 works() { packets /dev/spfe0:0:0 /dev/spfe1:0:0 count=200; }
 
-# ends CODE: the traffic ends by itself, with this exit code.
+# ends CODE: waits for the end of the traffic and checks its exit code.
 ends() {
     within 60 test -s /tmp/traffic.code
     cat /tmp/traffic.out /tmp/traffic.code
     [ "$(cat /tmp/traffic.code)" = "$1" ]
 }
 
-# slot N: device N is taken off the bus and looked for again, as if it had been put in anew.
+# slot N: removes device N from the bus and scans again, as if it had been plugged in.
 slot() {
     echo 1 >"/sys/bus/pci/devices/$(address "$1")/remove"
     fails test -e "/dev/spfe$1"

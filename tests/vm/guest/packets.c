@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Packets through /dev/spfeN without the library: rings and lines by the rules of the contract, everything else by the
- * calls of the driver. It also runs where the library is not built for.
+ * Sends packets through /dev/spfeN without the library. It implements rings and lines from the
+ * contract and uses only calls of the driver, so it also runs on processors that the library does
+ * not support.
  *
  *	packets FROM TO [OPTION=VALUE]...
  *
- * FROM and TO are DEVICE:PORT:VC, for instance /dev/spfe0:0:1; or -, where another machine does this with the same
- * options. Options:
+ * FROM and TO are DEVICE:PORT:VC, for instance /dev/spfe0:0:1, or - if another machine runs that
+ * side with the same options. Options:
  *	count=N     packets, default 1000; 0: until killed
- *	bytes=N     longest packet, default 4096; their lengths are drawn from the seed
+ *	bytes=N     longest packet, default 4096; the seed determines the lengths
  *	memory=M    user (registered, default) or driver (allocated)
  *	how=H       poll (default) or wait (sleeps in the driver until the device interrupts)
  *	seed=N      default 1
  *	huge=1      buffers in huge pages
  *
- * Every byte is compared. Prints what it has counted as lines "NAME: NUMBER"; the exit code is 0 if all packets came, 3 if
- * the device was lost or reset.
+ * Compares every byte. Prints its counters as lines "NAME: NUMBER". The exit code is 0 if all
+ * packets arrived and 3 if the device was lost or reset.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,7 @@
 #define GROUP 8
 #define PAGE 4096ULL
 
-/* Offsets in the memory of a queue; a page holds all of it but the buffers. */
+/* Offsets in the memory of a queue. One page holds everything except the buffers. */
 #define DEVICE_LINE 64
 #define SQ 128
 #define CQ (SQ + 16 * ENTRIES)
@@ -53,7 +54,7 @@ struct queue {
 	uint64_t address; /* {key, 0} */
 	bool used;
 	uint32_t event, context, posted, freed, done, arm;
-	uint32_t doorbells, waits, lost; /* lost: count of event 0 when it was opened */
+	uint32_t doorbells, waits, lost; /* lost: count of event 0 at open */
 };
 
 static struct {
@@ -61,7 +62,7 @@ static struct {
 	bool driver_memory, sleeps, huge;
 } options = { 1000, 4096, 1, false, false, false };
 
-static size_t stride; /* bytes of a buffer */
+static size_t stride; /* distance between buffers, bytes */
 
 static void die(const char *what)
 {
@@ -75,7 +76,7 @@ static void control(const struct queue *q, unsigned long request, void *argument
 		die(what);
 }
 
-/* Length of a packet, and a byte of it: any side can say what they are. */
+/* Both sides compute the length of a packet and each of its bytes from these functions. */
 static uint32_t hash(uint64_t value)
 {
 	value = (value ^ options.seed * 0x9e3779b97f4a7c15ULL) * 0xbf58476d1ce4e5b9ULL;
@@ -126,16 +127,19 @@ static void get_memory(struct queue *q)
 
 	bytes = (bytes + unit - 1) / unit * unit;
 	if (options.driver_memory || q->info.flags & SPFE_INFO_BOUNCE) {
-		struct spfe_alloc a = { .size = bytes, .access = SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE };
+		struct spfe_alloc a = {.size = bytes,
+				       .access = SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE};
 
 		control(q, SPFE_IOC_ALLOC, &a, "ALLOC");
 		q->memory = map(q, bytes, PROT_READ | PROT_WRITE, a.offset);
 		q->address = (uint64_t)a.key << 48;
 	} else {
-		struct spfe_register r = { .size = bytes, .access = SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE };
+		struct spfe_register r = {
+			.size = bytes, .access = SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE};
 
-		q->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS | (options.huge ? MAP_HUGETLB : 0), -1, 0);
+		q->memory =
+			mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | (options.huge ? MAP_HUGETLB : 0), -1, 0);
 		if (q->memory == MAP_FAILED)
 			die("memory");
 		memset(q->memory, 0, bytes);
@@ -161,7 +165,8 @@ static void open_queue(struct queue *q, char *where, uint32_t kind)
 		die(path);
 	q->used = true;
 	control(q, SPFE_IOC_INFO, &q->info, "INFO");
-	q->doorbell = map(q, q->info.doorbell_bytes, PROT_READ | PROT_WRITE, q->info.doorbell_offset);
+	q->doorbell =
+		map(q, q->info.doorbell_bytes, PROT_READ | PROT_WRITE, q->info.doorbell_offset);
 	q->counts = map(q, q->info.counts_bytes, PROT_READ, q->info.counts_offset);
 	q->lost = q->counts[0];
 	get_memory(q);
@@ -191,17 +196,19 @@ static volatile uint32_t *host_word(const struct queue *q, size_t offset)
 	return (volatile uint32_t *)(q->memory + offset);
 }
 
-/* Publishes entries [posted, upto) whose packets are `bytes` long; the first goes last. */
+/* Publishes entries [posted, upto) for packets of `bytes` bytes. The first is stored last. */
 static void publish(struct queue *q, uint32_t upto, uint32_t type, const uint32_t *bytes)
 {
 	for (uint32_t position = upto; position-- != q->posted;) {
-		volatile uint64_t *slot = (volatile uint64_t *)(q->memory + SQ) + 2 * (position % ENTRIES);
+		volatile uint64_t *slot =
+			(volatile uint64_t *)(q->memory + SQ) + 2 * (position % ENTRIES);
 		uint64_t flags = type | (type == SPFE_ENTRY_TYPE_DATA ? SPFE_SUBMIT_FLAGS_SIGNAL |
 									SPFE_SUBMIT_FLAGS_LAST : 0);
 
 		slot[0] = q->address + (uint64_t)(buffer(q, position) - q->memory);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		__atomic_store_n(&slot[1], bytes[position - q->posted] | flags << 32 | phase(position),
+		__atomic_store_n(&slot[1],
+				 bytes[position - q->posted] | flags << 32 | phase(position),
 				 __ATOMIC_RELEASE);
 	}
 	q->posted = upto;
@@ -214,7 +221,7 @@ static void publish(struct queue *q, uint32_t upto, uint32_t type, const uint32_
 	}
 }
 
-/* The next completion, if there is one. */
+/* Reads the next completion without consuming it. False if there is none. */
 static bool peek(const struct queue *q, uint64_t entry[2])
 {
 	volatile uint64_t *slot = (volatile uint64_t *)(q->memory + CQ) + 2 * (q->done % ENTRIES);
@@ -234,14 +241,15 @@ static void check_state(const struct queue *q)
 		printf("# the device was lost or reset\n");
 		exit(3);
 	}
-	if (*host_word(q, DEVICE_LINE + offsetof(struct spfe_device_line, state)) == SPFE_QUEUE_STATE_ERROR) {
+	if (*host_word(q, DEVICE_LINE + offsetof(struct spfe_device_line, state)) ==
+	    SPFE_QUEUE_STATE_ERROR) {
 		printf("# queue stopped with status %u\n",
 		       *host_word(q, DEVICE_LINE + offsetof(struct spfe_device_line, error)));
 		exit(1);
 	}
 }
 
-/* Sleeps until there is a completion, in turns of a second so that a dead device is seen. */
+/* Sleeps until a completion arrives, at most a second at a time to notice a dead device. */
 static void sleep_for(struct queue *q)
 {
 	struct spfe_wait wait = { .event = q->event, .seen = q->counts[q->event] };
@@ -250,7 +258,8 @@ static void sleep_for(struct queue *q)
 
 	*host_word(q, offsetof(struct spfe_host_line, want_count)) = q->done + 1;
 	*host_word(q, offsetof(struct spfe_host_line, first_position)) = q->done;
-	*host_word(q, offsetof(struct spfe_host_line, flags)) = SPFE_ARM_FLAGS_EVENT | SPFE_ARM_FLAGS_COUNT;
+	*host_word(q, offsetof(struct spfe_host_line, flags)) =
+		SPFE_ARM_FLAGS_EVENT | SPFE_ARM_FLAGS_COUNT;
 	q->arm = (q->arm + 2) | 1;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	*host_word(q, offsetof(struct spfe_host_line, arm)) = q->arm;
@@ -259,13 +268,14 @@ static void sleep_for(struct queue *q)
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		wait.deadline_ns = (now.tv_sec + 1) * 1000000000LL + now.tv_nsec;
 		q->waits++;
-		if (ioctl(q->file, SPFE_IOC_WAIT, &wait) != 0 && errno != ETIMEDOUT && errno != EINTR)
+		if (ioctl(q->file, SPFE_IOC_WAIT, &wait) != 0 && errno != ETIMEDOUT &&
+		    errno != EINTR)
 			die("WAIT");
 	}
 	*host_word(q, offsetof(struct spfe_host_line, arm)) = 0;
 }
 
-/* Takes one completion; false if there is none. `bytes` is what it reports. */
+/* Takes one completion and the length that it reports. False if there is none. */
 static bool take(struct queue *q, uint32_t *bytes)
 {
 	uint64_t entry[2];
@@ -279,7 +289,8 @@ static bool take(struct queue *q, uint32_t *bytes)
 		exit(3);
 	}
 	if (entry[0] >> 56 != SPFE_STATUS_OK || freed > q->posted - q->freed) {
-		printf("# completion %u: status %u, frees %u\n", q->done, (uint32_t)(entry[0] >> 56), freed);
+		printf("# completion %u: status %u, frees %u\n", q->done,
+		       (uint32_t)(entry[0] >> 56), freed);
 		exit(1);
 	}
 	*bytes = (uint32_t)entry[0];
@@ -302,7 +313,8 @@ static uint64_t send_some(struct queue *tx, uint64_t sent)
 {
 	uint32_t bytes[GROUP], n = 0;
 
-	while (n < GROUP && tx->posted + n - tx->freed < ENTRIES && (!options.count || sent + n < options.count)) {
+	while (n < GROUP && tx->posted + n - tx->freed < ENTRIES &&
+	       (!options.count || sent + n < options.count)) {
 		bytes[n] = length_of(sent + n);
 		fill(buffer(tx, tx->posted + n), sent + n);
 		n++;
@@ -312,7 +324,7 @@ static uint64_t send_some(struct queue *tx, uint64_t sent)
 	return sent + n;
 }
 
-/* Sends and receives until all packets have come and all submissions are back. */
+/* Sends and receives until all packets have arrived and all submissions have completed. */
 static uint64_t traffic(struct queue *tx, struct queue *rx)
 {
 	uint64_t sent = 0, received = 0, wrong = 0, idle = 0;
@@ -320,8 +332,8 @@ static uint64_t traffic(struct queue *tx, struct queue *rx)
 
 	if (rx->used)
 		give_buffers(rx);
-	while (!options.count || (rx->used && received < options.count) || (tx->used && sent < options.count) ||
-	       tx->freed != tx->posted) {
+	while (!options.count || (rx->used && received < options.count) ||
+	       (tx->used && sent < options.count) || tx->freed != tx->posted) {
 		bool moved = false;
 		uint64_t before = sent;
 
@@ -348,12 +360,13 @@ static uint64_t traffic(struct queue *tx, struct queue *rx)
 		if (options.sleeps)
 			sleep_for(rx->used && (received < sent || !tx->used) ? rx : tx);
 		if (++idle > (options.sleeps ? 60 : 2000000000ULL)) {
-			printf("# nothing moves: sent %llu, received %llu\n", (unsigned long long)sent,
-			       (unsigned long long)received);
+			printf("# nothing moves: sent %llu, received %llu\n",
+			       (unsigned long long)sent, (unsigned long long)received);
 			exit(1);
 		}
 	}
-	printf("packets: %llu\nwrong: %llu\n", (unsigned long long)received, (unsigned long long)wrong);
+	printf("packets: %llu\nwrong: %llu\n", (unsigned long long)received,
+	       (unsigned long long)wrong);
 	return wrong;
 }
 
@@ -403,7 +416,8 @@ int main(int argc, char **argv)
 	if (!rx.used && !tx.used)
 		return 2;
 	wrong = traffic(&tx, &rx);
-	printf("doorbells: %u\nwaits: %u\ninterrupts: %u\n", tx.doorbells + rx.doorbells, tx.waits + rx.waits,
+	printf("doorbells: %u\nwaits: %u\ninterrupts: %u\n", tx.doorbells + rx.doorbells,
+	       tx.waits + rx.waits,
 	       (tx.used ? tx.counts[tx.event] : 0) + (rx.used ? rx.counts[rx.event] : 0));
 	return wrong != 0;
 }

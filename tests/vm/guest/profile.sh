@@ -1,4 +1,4 @@
 # shellcheck shell=sh
-# What a shell on the console starts with: the driver.
+# Profile of the shell on the console: loads the driver.
 insmod /lib/spfe/spfe.ko
 ls /dev/spfe*

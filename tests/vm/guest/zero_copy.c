@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the device is told are the pages of the program: registers memory whose pages lie in no order, looks up where they
- * are in physical memory (/proc/self/pagemap), and compares with what the driver gave the device (debugfs, pages). There
- * is no IOMMU and no bounce buffer: bus addresses are physical ones.
+ * Checks that the device gets the pages of the program itself. Registers memory whose pages are
+ * scattered, looks up their physical addresses in /proc/self/pagemap and compares them with the
+ * bus addresses that the driver gave the device (debugfs, pages). Without IOMMU and bounce buffers,
+ * bus addresses are physical addresses.
  *
  *	zero_copy DEVICE PAGES_FILE
  */
@@ -29,7 +30,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Physical addresses of pages. */
+/* Looks up the physical addresses of pages. */
 static void look_up(const unsigned char *memory, long page, uint64_t *physical)
 {
 	int file = open("/proc/self/pagemap", O_RDONLY);
@@ -54,7 +55,7 @@ int main(int argc, char **argv)
 	long page = sysconf(_SC_PAGESIZE);
 	uint64_t physical[PAGES], bus;
 	unsigned int key, length;
-	struct spfe_register region = { .access = SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE };
+	struct spfe_register region = {.access = SPFE_ACCESS_LOCAL_READ | SPFE_ACCESS_LOCAL_WRITE};
 	unsigned char *memory;
 	int device, found = 0, jumps = 0;
 	FILE *list;
@@ -66,10 +67,11 @@ int main(int argc, char **argv)
 	device = open(argv[1], O_RDWR);
 	if (device < 0)
 		die(argv[1]);
-	memory = mmap(NULL, (size_t)(PAGES * page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memory = mmap(NULL, (size_t)(PAGES * page), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		die("mmap");
-	/* Touched in another order than they lie. */
+	/* Touch the pages out of order, so that they are scattered in physical memory. */
 	for (int i = 0; i < PAGES; i++)
 		memory[(size_t)(i * 37 % PAGES) * (size_t)page] = 1;
 	region.addr = (uintptr_t)memory;
@@ -83,10 +85,12 @@ int main(int argc, char **argv)
 	if (!list)
 		die(argv[2]);
 	while (fscanf(list, "%x %llx %u", &key, (unsigned long long *)&bus, &length) == 3)
-		for (; key == region.key && length; length -= (unsigned int)page, bus += (uint64_t)page, found++)
+		for (; key == region.key && length;
+		     length -= (unsigned int)page, bus += (uint64_t)page, found++)
 			if (found >= PAGES || physical[found] != bus) {
 				printf("page %d is at %#llx, the device was told %#llx\n", found,
-				       found < PAGES ? (unsigned long long)physical[found] : 0ULL, (unsigned long long)bus);
+				       found < PAGES ? (unsigned long long)physical[found] : 0ULL,
+				       (unsigned long long)bus);
 				return 1;
 			}
 	printf("%d pages, %d of them not behind the one before\n", found, jumps);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For tests: takes a PCI device of ours and offers it as a platform device, so that the platform half of the driver
- * meets a device whose registers are trapped and which interrupts. Load it before the driver. Where the machine has a
- * device tree with a node "spfe,endpoint", they are devices of that node.
+ * Test module: presents each PCI device of the driver as a platform device, which has the same
+ * registers and interrupts. Load it before the driver. If the machine has a device tree with a node
+ * "spfe,endpoint", the platform devices belong to that node.
  */
 #include <linux/module.h>
 #include <linux/of.h>
