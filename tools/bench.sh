@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Everything that is measured, one after the other; results in bench/out.
+# Runs all measurements one after the other; results in bench/out.
 #
-#   tools/bench.sh            rings (criterion), instructions (callgrind), exact links, peers side by
-#                             side, the tables
+#   tools/bench.sh            rings (criterion), instructions (callgrind), exact links, peers side
+#                             by side, the tables
 #   tools/bench.sh --quick    the same, shorter
 #   tools/bench.sh STEP...    some of: rings instructions links peers tables
 set -euo pipefail
@@ -15,7 +15,10 @@ for arg in "$@"; do
   case $arg in
     --quick) quick=(--quick) ;;
     rings | instructions | links | peers | tables) steps+=("$arg") ;;
-    *) echo "bench: unknown step '$arg' (rings, instructions, links, peers, tables, --quick)" >&2; exit 2 ;;
+    *)
+      echo "bench: unknown step '$arg' (rings, instructions, links, peers, tables, --quick)" >&2
+      exit 2
+      ;;
   esac
 done
 [ ${#steps[@]} -gt 0 ] || steps=(rings instructions links peers tables)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Instructions per packet, and per word of an exact link, counted by callgrind: no noise, so a gate.
-# Each scenario is run with N and 2N rounds; the difference, divided by its packets or words, is what
-# one of them costs.
+# Counts instructions per packet, and per word of an exact link, with callgrind. The counts have no
+# noise, so they can be a gate. Each scenario runs with N and 2N rounds; the difference, divided by
+# its packets or words, is the cost of one.
 #
 #   tools/callgrind.sh           print the table
 #   tools/callgrind.sh --check   compare with bench/instructions.tsv; exit 1 if any got worse
@@ -9,16 +9,19 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 limits=bench/instructions.tsv
-# Room for a compiler's mood between patch releases: 3 %.
+# Tolerance for patch releases of the compiler: 3 %.
 slack=103
-command -v valgrind >/dev/null || { echo "callgrind: valgrind is missing (make setup)" >&2; exit 1; }
+command -v valgrind >/dev/null || {
+  echo 'callgrind: valgrind is not installed; run make setup' >&2
+  exit 1
+}
 cargo build --release -q -p spfe-bench --bin instructions --bin link_speed
 bin=${CARGO_TARGET_DIR:-target}/release/instructions
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# count SCENARIO ROUNDS OPTION: "instructions packets" collected; the engine's functions switch
-# counting off inside the application's
+# count SCENARIO ROUNDS OPTION: prints the instructions and packets of a run. The option selects the
+# functions to count; the toggle excludes the engine's functions from the application's.
 count() {
   local packets
   packets=$(valgrind --tool=callgrind --callgrind-out-file="$out/cg"  \
@@ -26,7 +29,7 @@ count() {
   echo "$(sed -n 's/.*Collected : //p' "$out/log") $packets"
 }
 
-# per_packet SCENARIO OPTION
+# per_packet SCENARIO OPTION: prints the instructions per packet.
 per_packet() {
   local one two
   read -r -a one <<<"$(count "$1" 100 "$2")"
@@ -34,7 +37,8 @@ per_packet() {
   awk -v i=$((two[0] - one[0])) -v p=$((two[1] - one[1])) 'BEGIN { printf "%.1f", i / p }'
 }
 
-# per_word LANES: both ends of an exact link, with one clock and with two
+# per_word LANES: prints the instructions per word, over both ends of an exact link, with one clock
+# and with two.
 per_word() {
   local rounds=$((8000 / $1)) counts=()
   for times in 1 2; do

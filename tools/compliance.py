@@ -4,14 +4,14 @@
 
     compliance.py [FILE]      FILE: docs/compliance.md of this tree unless given
 
-Every file, item and test that the table names must exist, and every row must be complete. Prints
-what is wrong, a line each, and exits with 1; or prints the summary, which the page has as well.
+Every file, item and test that the table names must exist, and every row must be complete. Prints a
+line for each error and exits with 1, or prints the summary, which must equal that of the page.
 
-References are in backticks, PATH or PATH:NAME or PATH:NAME, NAME. A PATH that starts with a
-directory of the tree (crates, fuzz, tests, tools, vectors) is taken as it is. Any other starts with
-a crate: `spfe-link/crc.rs` is crates/spfe-link/src/crc.rs in a column of sources, and
+References are in backticks: PATH, PATH:NAME or PATH:NAME, NAME. A PATH that starts with one of the
+directories crates, fuzz, tests, tools and vectors is complete. Any other PATH starts with a crate:
+`spfe-link/crc.rs` is crates/spfe-link/src/crc.rs in a column of sources, and
 crates/spfe-link/tests/crc.rs in a column of tests. NAME is an item, field or variant of a source
-(Type::function for one inside another), and a function with #[test] in a column of tests.
+(Type::function for a nested one), or a function with #[test] in a column of tests.
 """
 
 import re
@@ -31,7 +31,7 @@ REFERENCE = re.compile(r"([\w.+-]+(?:/[\w.+-]+)+)(?::(\w+(?:::\w+)*(?:, \w+(?:::
 
 
 class Row(NamedTuple):
-    """A row of a table: its line in the page, and its cells by the names of their columns."""
+    """A row of a table: its line number, and its cells by the names of their columns."""
 
     line: int
     columns: tuple
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Rows of the tables of requirements, by what became of them."""
+    """Numbers of requirements by their status."""
 
     kept: int
     choices: int
@@ -57,13 +57,13 @@ class Summary(NamedTuple):
 
 
 def cells_of(line):
-    """The cells of a line of a table; a bar behind a backslash is no border."""
+    """Splits a line of a table into cells. A bar after a backslash belongs to the cell."""
     cells = re.split(r"(?<!\\)\|", line.strip())
     return [cell.strip() for cell in cells[1:-1]]
 
 
 def rows_of(text):
-    """The rows of every table of the page; tables end with the first line that is none."""
+    """Yields the rows of all tables of the page."""
     rows, header = [], None
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("|"):
@@ -78,7 +78,7 @@ def rows_of(text):
 
 
 def declares(text, name):
-    """Whether a source declares an item, field or variant, or has an impl of it."""
+    """Whether a source declares an item, field or variant, or has an impl of that type."""
     item = r"\b(?:fn|struct|enum|union|trait|type|mod|const|static)\s+(?:mut\s+)?" + name + r"\b"
     block = r"^\s*impl\b[^;{]*\b" + name + r"\b"
     field = r"^\s*pub(?:\([^)]*\))?\s+" + name + r"\s*:"
@@ -94,7 +94,7 @@ def has_test(text, name):
 
 
 class Checker:
-    """Looks up what the page names, and collects what is wrong."""
+    """Looks up the references of a page and collects errors."""
 
     def __init__(self, root):
         self.root = root
@@ -102,11 +102,11 @@ class Checker:
         self.texts = {}
 
     def wrong(self, line, text):
-        """Notes a problem of a line."""
+        """Records an error in a line."""
         self.problems.append(f"{line}: {text}")
 
     def text(self, path):
-        """The text of a file of the tree, none if there is no such file."""
+        """The text of a file of the tree, or None if it does not exist."""
         if path not in self.texts:
             file = self.root / path
             is_file = file.is_file()
@@ -114,7 +114,7 @@ class Checker:
         return self.texts[path]
 
     def references(self, line, cell, is_test):
-        """Checks the references of a cell; how many there are."""
+        """Checks the references of a cell. Returns their number."""
         found = re.findall(r"`([^`]*)`", cell)
         for reference in found:
             match = REFERENCE.fullmatch(reference)
@@ -142,14 +142,14 @@ class Checker:
                 self.wrong(line, f"{path}: no {'test' if is_test else 'item'} {name}")
 
     def tests(self, line, cell):
-        """Checks a cell of tests; whether there is one."""
+        """Checks a cell of tests. Returns whether it names a test."""
         count = self.references(line, cell, True)
         if (count != 0) == (NO_TEST in cell):
             self.wrong(line, f"Test: references, or the words {NO_TEST}")
         return count != 0
 
     def requirement(self, row, ids):
-        """Checks a requirement; its kind, and whether it is tested."""
+        """Checks a requirement. Returns its status, and whether it is tested."""
         cells = row.cells
         match = STATUS.fullmatch(cells["Status"])
         if not match:
@@ -176,7 +176,7 @@ class Checker:
         self.tests(row.line, row.cells["Test"])
 
     def ids(self, rows):
-        """The identifiers of choices and of what is not built, each once."""
+        """Returns the identifiers of choices and of unbuilt features; none may occur twice."""
         seen = set()
         for row in rows:
             name = row.cells.get("Id")
@@ -190,7 +190,7 @@ class Checker:
         return seen
 
     def page(self, text):
-        """Checks a page; its summary."""
+        """Checks a page. Returns its summary."""
         rows = rows_of(text)
         ids = self.ids(rows)
         kinds, untested = Counter(), 0

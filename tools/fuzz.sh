@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Runs every fuzz target, one after the other, for FUZZ_SECONDS (default 30) each.
 #
-#   tools/fuzz.sh [TARGET...]      all of them, or some
-#   tools/fuzz.sh --check          only whether the fuzz crates compile, are formatted and lint clean
+#   tools/fuzz.sh [TARGET...]      all targets, or these
+#   tools/fuzz.sh --check          only checks that the fuzz crates compile, are formatted and lint
+#                                  clean
 #
-# Prints a line for each target and one for all; what the fuzzer says is in target/fuzz-logs/. A
-# target that fails does not stop the run: the input is kept in artifacts/ of its crate, the command
-# that repeats it is printed, and the exit code is then 1. Fuzz crates are fuzz/ and crates/*/fuzz/;
-# inputs to start from, if any, are in seeds/TARGET/ of the crate.
+# Prints a line for each target and a summary; the logs are in target/fuzz-logs/. A target that
+# fails does not stop the run: its input is kept in artifacts/ of its crate, the run prints the
+# command that repeats it, and the exit code is 1. Fuzz crates are fuzz/ and crates/*/fuzz/;
+# seeds/TARGET/ of a crate has inputs to start from.
 #
-# A nightly compiler builds with AddressSanitizer. Without one the default compiler is used, and
-# targets run without it: their own checks remain. FUZZ_TOOLCHAIN names another one to use.
+# A nightly compiler builds with AddressSanitizer. Without one, the default compiler builds targets
+# that have only their own checks. FUZZ_TOOLCHAIN names another toolchain.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +22,7 @@ options=()
 failed=()
 ran=0
 
-# choose_toolchain: sets the command and the options that all of its uses share.
+# choose_toolchain: sets cargo_fuzz, the command, and options, which every call of it takes.
 choose_toolchain() {
     local toolchain=${FUZZ_TOOLCHAIN:-}
     if [[ -z $toolchain ]] && command -v rustup >/dev/null &&
@@ -54,14 +55,14 @@ check() {
     done
 }
 
-# stat NAME LOG: prints a figure libFuzzer gave at the end, or "?".
+# stat NAME LOG: prints a statistic that libFuzzer printed at its end, or "?".
 stat() {
     local value
     value=$(sed -n "s/^stat::$1: *//p" "$2" | tail -n 1)
     echo "${value:-?}"
 }
 
-# report_failure CRATE TARGET LOG CODE: what went wrong, and how to see it again.
+# report_failure CRATE TARGET LOG CODE: prints the failure and the command that repeats it.
 report_failure() {
     local input command
     grep -aE -m 3 "panicked at|ERROR: |SUMMARY: " "$3" -A 1 | sed 's/^/    | /' || true
@@ -81,7 +82,7 @@ fuzz() {
     mkdir -p "${corpus[0]}"
     [[ ! -d $crate/seeds/$target ]] || corpus+=("$crate/seeds/$target")
     printf '%-20s ' "$target"
-    # The fuzzer ends by itself; if it does not, that is a failure too.
+    # The fuzzer ends by itself. A fuzzer that hangs is a failure too.
     timeout --kill-after=10 $((seconds + 300)) \
         "${cargo_fuzz[@]}" run "${options[@]}" --fuzz-dir "$crate" "$target" "${corpus[@]}" -- \
         -max_total_time="$seconds" -len_control=0 -max_len=2048 -timeout=20 \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the project needs and is missing; does nothing, quickly, when nothing is.
+# Installs the packages that the project needs and that are missing.
 #
 #   tools/setup.sh [GROUP...]      groups of tools/packages/debian.txt; without one: build
 #
@@ -35,7 +35,7 @@ at_least() {
 # groups: prints the group names of the package list.
 groups() { sed -n 's/^\[\(.*\)\]$/\1/p' "$list"; }
 
-# missing GROUP...: prints the packages of these groups whose proof is not there.
+# missing GROUP...: prints the packages of these groups whose proof does not exist.
 missing() {
     local group='' package proof
     while read -r package proof _; do
@@ -51,7 +51,7 @@ missing() {
     done <"$list"
 }
 
-# apt COMMAND...: apt-get that asks nothing, as root.
+# apt COMMAND...: runs apt-get as root without questions.
 apt() {
     local -a as_root=()
     if ((EUID != 0)); then
@@ -65,15 +65,15 @@ apt() {
 # install_packages PACKAGE...
 install_packages() {
     local -a advice=("install these packages, then try again: $*"
-        "or go on without them: make -o setup TARGET")
+        "or continue without them: make -o setup TARGET")
     command -v apt-get >/dev/null || die "this machine has no apt-get" "${advice[@]}"
     ((EUID == 0)) || command -v sudo >/dev/null || die "not root, and no sudo" "${advice[@]}"
     say "installing with apt: $*"
-    apt update || say "apt-get update failed; trying with the package lists of before"
+    apt update || say "apt-get update failed; trying with the old package lists"
     apt install --no-install-recommends "$@" || die "apt-get could not install them" "${advice[@]}"
 }
 
-# check_python: the python3 found first on the PATH is new enough.
+# check_python: fails if the first python3 on the PATH is too old.
 check_python() {
     local have
     have=$(python3 -ISc 'import sys; print("%d.%d" % sys.version_info[:2])') ||
@@ -83,7 +83,7 @@ check_python() {
             "put a newer python3 first on the PATH"
 }
 
-# check_rust: rustc, cargo, rustfmt and clippy are there, and not older than the workspace asks for.
+# check_rust: fails if rustc, cargo, rustfmt or clippy is missing or too old for the workspace.
 check_rust() {
     local want have sysroot tool
     want=$(sed -n 's/^rust-version *= *"\(.*\)".*/\1/p' Cargo.toml)
@@ -100,7 +100,7 @@ check_rust() {
     done
 }
 
-# rust_advice WANT PROBLEM: says what is wrong with the Rust toolchain and what to do, and ends.
+# rust_advice WANT PROBLEM: prints a problem with the Rust toolchain and its remedy, and exits.
 rust_advice() {
     local apt_has=''
     if command -v rustup >/dev/null; then
@@ -120,7 +120,7 @@ rust_advice() {
         "then run: rustup toolchain install stable --profile default"
 }
 
-# check_fuzz: cargo-fuzz of the pinned version; a nightly compiler is good to have.
+# check_fuzz: installs the pinned version of cargo-fuzz, and recommends a nightly compiler.
 check_fuzz() {
     local have
     if ! command -v rustup >/dev/null || ! grep -q '^nightly' <<<"$(rustup toolchain list)"; then
@@ -149,7 +149,7 @@ main() {
     (($#)) || set -- build
     known=" $(groups | tr '\n' ' ')"
     for group in "$@"; do
-        [[ $known == *" $group "* ]] || die "no group '$group'; there are:${known% }"
+        [[ $known == *" $group "* ]] || die "no group '$group'; the groups are:${known% }"
     done
 
     packages=$(missing "$@")
@@ -159,7 +159,7 @@ main() {
         hash -r
         packages=$(missing "$@")
         [[ -z $packages ]] ||
-            die "installed, but their proof is still missing: ${packages//$'\n'/ }"
+            die "installed, but their proof does not exist: ${packages//$'\n'/ }"
     fi
     if [[ " $* " == *" build "* ]]; then
         check_python

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Long runs that are not part of `make test`: random errors on exact links over SOAK_WORDS words
-# (10^9), a 1 GiB file through the daemon in every mode, the TCP core against Linux, longer fuzzing,
-# and the published tables in full length (10 x 10 s a case).
+# (10^9), a 1 GiB file through the daemon in every mode, longer fuzzing, the published tables in
+# full length (10 x 10 s per case), and the TCP core in simulation and against Linux.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/setup.sh rtl test

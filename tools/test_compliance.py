@@ -74,13 +74,13 @@ class Page(unittest.TestCase):
             file.write_text(text, encoding="utf-8")
 
     def problems(self, page):
-        """What is wrong with a page, but for its sum."""
+        """The errors of a page, except those of its summary."""
         checker = Checker(self.root)
         checker.page(page)
         return [text for text in checker.problems if "does not say" not in text]
 
     def row(self, where="`link/lane.rs:Lane`", test="no test", status="kept"):
-        """What is wrong with one requirement, behind a good one."""
+        """The errors of one requirement that follows a good one."""
         row = f"| 5.2 | More | {where} | {test} | {status} |\n"
         return self.problems(HEADER + GOOD + row)
 
@@ -176,7 +176,7 @@ class Page(unittest.TestCase):
 
 
 class Parts(unittest.TestCase):
-    """What the checker is made of."""
+    """Parts of the checker."""
 
     def test_cells(self):
         self.assertEqual(cells_of(r"| a | b \| c |  |"), ["a", r"b \| c", ""])

@@ -254,8 +254,10 @@ class Main(unittest.TestCase):
             return self.run_main("total", path)
 
     def test_total(self):
-        self.assertEqual(self.run_total("3 0 1 a\n2 0 0 b\n"), (0, "5 passed, 0 failed, 1 skipped\n"))
-        self.assertEqual(self.run_total("3 0 1 a\n\n2 4 0 b c\n"), (1, "5 passed, 4 failed, 1 skipped\n"))
+        found = self.run_total("3 0 1 a\n2 0 0 b\n")
+        self.assertEqual(found, (0, "5 passed, 0 failed, 1 skipped\n"))
+        found = self.run_total("3 0 1 a\n\n2 4 0 b c\n")
+        self.assertEqual(found, (1, "5 passed, 4 failed, 1 skipped\n"))
 
     def test_nothing_ran(self):
         self.assertEqual(self.run_total(""), (1, "0 passed, 0 failed, 0 skipped\n"))

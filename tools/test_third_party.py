@@ -9,20 +9,20 @@ from third_party import linked, report
 
 
 def package(name, folder="/nowhere", **more):
-    """A package as cargo describes it."""
+    """A package as in the metadata of cargo."""
     manifest = f"{folder}/Cargo.toml"
     return {"id": name, "name": name, "version": "1.0.0", "license": "MIT", "authors": [],
             "manifest_path": manifest} | more
 
 
 def node(name, **kinds):
-    """What a package depends on; None is what is linked."""
+    """A dependency. The kind None means that it is linked."""
     deps = [{"pkg": to, "dep_kinds": [{"kind": kind}]} for to, kind in kinds.items()]
     return {"id": name, "deps": deps}
 
 
 class Linked(unittest.TestCase):
-    """Which libraries are in a program."""
+    """Which libraries a program contains."""
 
     data = {
         "workspace_members": ["tool", "part", "other"],
@@ -46,13 +46,14 @@ class Linked(unittest.TestCase):
 
 
 class Report(unittest.TestCase):
-    """What is printed."""
+    """The printed report."""
 
     def test_each_text_once_and_nobody_forgotten(self):
         with tempfile.TemporaryDirectory() as base:
             packages = []
             for name, files in {"a": {"LICENSE-MIT": "Be kind.\n", "main.rs": "no"},
-                                "b": {"LICENCE": "Be kind.", "NOTICE.md": "By B."}, "c": {}}.items():
+                                "b": {"LICENCE": "Be kind.", "NOTICE.md": "By B."},
+                                "c": {}}.items():
                 folder = Path(base, name)
                 folder.mkdir()
                 for file, text in files.items():

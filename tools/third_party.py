@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Prints the notices of the libraries that are linked into programs of the workspace.
+"""Prints the licence notices of the libraries that are linked into programs of the workspace.
 
     third_party.py PACKAGE...
 
-For each library: name, version and licence, then the licence and notice files it came with. A text
-that several have is printed once.
+For each library: name, version and licence, then its licence and notice files. A text that several
+libraries share is printed once.
 """
 
 import json
@@ -18,19 +18,19 @@ NOTICE = re.compile(r"(licen[cs]e|copying|copyright|notice|unlicense)", re.I)
 
 
 def metadata():
-    """What cargo knows of the workspace and everything below it."""
+    """Metadata of the workspace and all its dependencies, from cargo."""
     host = re.search(r"^host: (.*)$", run("rustc", "-vV"), re.M)[1]
     words = ("metadata", "--format-version", "1", "--locked", "--filter-platform", host)
     return json.loads(run("cargo", *words))
 
 
 def run(*command):
-    """What a command prints; its errors are seen, and end this program."""
+    """Output of a command. If the command fails, so does this program."""
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def linked(data, names):
-    """Identities of the packages that are linked into these packages, themselves included."""
+    """Identities of all packages that are linked into these, including themselves."""
     nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
     members = set(data["workspace_members"])
     by_name = {package["name"]: package["id"] for package in data["packages"]
@@ -48,7 +48,7 @@ def linked(data, names):
 
 
 def notices(package):
-    """The texts of a package, by file name."""
+    """Yields name and text of the licence and notice files of a package."""
     folder = Path(package["manifest_path"]).parent
     for file in sorted(folder.iterdir()):
         if file.is_file() and NOTICE.match(file.name):
@@ -56,7 +56,7 @@ def notices(package):
 
 
 def report(packages):
-    """Lines of the report."""
+    """Yields the lines of the report."""
     seen = {}
     for package in packages:
         name = f"{package['name']} {package['version']}"
@@ -70,7 +70,8 @@ def report(packages):
             seen[text] = f"{file} of {name}"
             yield f"{file}:\n\n{text}\n"
         if not found:
-            yield f"It came without a notice. Authors: {', '.join(package['authors']) or 'not named'}\n"
+            authors = ", ".join(package["authors"]) or "not named"
+            yield f"It came without a notice. Authors: {authors}\n"
 
 
 def main(names):
