@@ -12,16 +12,20 @@ const WORD: usize = 4;
 /// The registers of a switch.
 ///
 /// ```
-/// # use spfe_link::network::config::SwitchRegisters;
-/// use spfe_sim::configuration::Configuration;
+/// use spfe_link::network::config::SwitchRegisters;
 /// use spfe_proto::PacketEnd;
-/// use spfe_proto::rmap::{TargetOutcome, RmapTarget};
+/// use spfe_proto::rmap::RmapTarget;
+/// use spfe_sim::configuration::Configuration;
 ///
-/// /// A packet came to port 0 of the switch, its path byte taken off: the bytes of the reply.
-/// fn configure(target: &mut Target, switch: &mut impl Switch, packet: &[u8]) -> Vec<u8> {
+/// /// Handles a packet for port 0, without its path byte, and returns the bytes of the reply.
+/// fn configure<S: SwitchRegisters>(
+///     target: &mut RmapTarget,
+///     switch: &mut S,
+///     packet: &[u8],
+/// ) -> Vec<u8> {
 ///     let mut reply = vec![0; 4096];
 ///     let mut registers = Configuration(switch);
-///     let outcome = target.handle(packet, End::Eop, &mut registers, |_| Ok(()), &mut reply);
+///     let outcome = target.handle(packet, PacketEnd::Eop, &mut registers, |_| Ok(()), &mut reply);
 ///     reply.truncate(outcome.map_or(0, |outcome| outcome.reply_bytes()));
 ///     reply
 /// }

@@ -32,7 +32,7 @@ pub mod words;
 
 use crate::fault::Fault;
 use crate::link::{End, Event, Link, Observer, Side};
-use crate::rng::Rng;
+use crate::rng;
 use crate::time::{MS, NS, Ps};
 use disturb::{Disturber, Verdict};
 use spfe_link::spacewire::state::SpaceWireControl;
@@ -181,7 +181,7 @@ impl SpaceWire {
         }
         let [a, b] = &config.ends;
         let delay_ps = config.delay_ps.max(MIN_DELAY_PS);
-        let stream = |side| Rng::of(config.seed, &format!("SpaceWire {} {side:?}", config.id));
+        let stream = |side| rng::stream(config.seed, &format!("SpaceWire {} {side:?}", config.id));
         Ok(Self {
             id: config.id,
             units: [Unit::new(a, b), Unit::new(b, a)],

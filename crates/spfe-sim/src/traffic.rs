@@ -2,9 +2,10 @@
 
 use crate::packet::HEADER_BYTES;
 use crate::results::Tally;
-use crate::rng::Rng;
+use crate::rng;
 use crate::scenario::{self, Pace, PacketSize};
 use crate::time::Ps;
+use fastrand::Rng;
 
 const BIT_PS: u128 = 1_000_000_000_000;
 
@@ -45,7 +46,7 @@ impl Source {
             continuous: flow.continuous,
             stop: flow.stop.map_or(Ps::MAX, |stop| stop.0),
             left: flow.count.unwrap_or(u64::MAX),
-            rng: Rng::of(seed, &format!("flow {}", flow.name)),
+            rng: rng::stream(seed, &format!("flow {}", flow.name)),
             next: None,
             period_ps: flow.start.0,
             burst_left: match flow.pace {
@@ -67,9 +68,9 @@ impl Source {
     fn draw(&mut self) -> u32 {
         let bytes = match self.size {
             PacketSize::Fixed(bytes) => bytes,
-            PacketSize::Uniform { min, max } => self.rng.between(min, max),
+            PacketSize::Uniform { min, max } => self.rng.u64(min..=max.max(min)),
             PacketSize::Exponential { mean, min, max } => {
-                let bytes = -(1.0 - self.rng.fraction()).ln() * mean as f64;
+                let bytes = -(1.0 - self.rng.f64()).ln() * mean as f64;
                 (bytes.round() as u64).clamp(min, max.max(min))
             }
         };
@@ -78,7 +79,7 @@ impl Source {
 
     fn jitter(&mut self) -> Ps {
         match self.pace {
-            Pace::Period { jitter, .. } => self.rng.below(jitter.0),
+            Pace::Period { jitter, .. } => rng::below(&mut self.rng, jitter.0),
             _ => 0,
         }
     }

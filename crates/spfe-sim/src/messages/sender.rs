@@ -4,9 +4,10 @@ use super::Message;
 use crate::ledger::Ledger;
 use crate::link::Side;
 use crate::results::{self, Recorder};
-use crate::rng::Rng;
+use crate::rng;
 use crate::scenario::Place;
 use crate::time::Ps;
+use fastrand::Rng;
 use spfe_link::datalink::LinkBroadcast;
 use spfe_link::spacewire::BroadcastCode;
 use spfe_link::spacewire::character::CodeMeaning;
@@ -102,7 +103,7 @@ pub struct Settings<'a> {
 impl Sender {
     /// A source, and the number of nodes.
     pub fn new(settings: &Settings<'_>, seed: u64, nodes: usize) -> Self {
-        let mut rng = Rng::of(seed, &format!("messages {}", settings.name));
+        let mut rng = rng::stream(seed, &format!("messages {}", settings.name));
         Self {
             name: settings.name.into(),
             from: settings.from.clone(),
@@ -114,7 +115,7 @@ impl Sender {
             period_ps: settings.period_ps.max(1),
             jitter_ps: settings.jitter_ps,
             next_ps: (settings.count != Some(0)).then_some(settings.start_ps),
-            late_ps: rng.below(settings.jitter_ps),
+            late_ps: rng::below(&mut rng, settings.jitter_ps),
             stop_ps: settings.stop_ps.unwrap_or(Ps::MAX),
             left: settings.count.unwrap_or(u64::MAX),
             rng,
@@ -142,7 +143,7 @@ impl Sender {
     pub fn poll(&mut self, now: Ps) -> Option<Due> {
         self.next_ps().filter(|next| *next <= now)?;
         self.next_ps = self.next_ps.map(|next| next.saturating_add(self.period_ps));
-        self.late_ps = self.rng.below(self.jitter_ps);
+        self.late_ps = rng::below(&mut self.rng, self.jitter_ps);
         self.left -= 1;
         if self.left == 0 {
             self.next_ps = None;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::rng::Rng;
+use fastrand::Rng;
 use spfe_link::Word;
 use spfe_link::network::PacketUnit;
 use spfe_link::word::k;
@@ -80,12 +80,12 @@ fn other_packets_keep_their_bytes() {
 
 #[test]
 fn each_altered_byte_is_found() {
-    let mut rng = Rng::new(3);
+    let mut rng = Rng::with_seed(3);
     for _ in 0..500 {
-        let header = Header { bytes: rng.between(13, 300) as u32, ..HEADER };
+        let header = Header { bytes: rng.u64(13..=300) as u32, ..HEADER };
         let mut sent = words(Maker::traffic(&[], header), 64);
-        let byte = rng.between(12, u64::from(header.bytes) - 1);
-        sent[byte as usize / 4].bits ^= 1 << (8 * (byte % 4) + rng.below(8));
+        let byte = rng.u64(12..=u64::from(header.bytes) - 1);
+        sent[byte as usize / 4].bits ^= 1 << (8 * (byte % 4) + rng.u64(..8));
         let arrived = receive(&sent, 9);
         let [Arrived::Traffic { altered: Some(at), .. }] = arrived[..] else {
             panic!("byte {byte} of {}: {arrived:?}", header.bytes);

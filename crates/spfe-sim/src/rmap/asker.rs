@@ -4,7 +4,7 @@ use super::{Truth, mark};
 use crate::ledger::{Cause, Ledger};
 use crate::link::Side;
 use crate::results::{self, Recorder};
-use crate::rng::{Rng, mix};
+use crate::rng::{self, mix};
 use crate::scenario::route::RouteFinder;
 use crate::scenario::{self, Place, Scenario};
 use crate::time::Ps;
@@ -92,7 +92,7 @@ impl Asker {
         let mut elements = command.trace.elements.clone();
         elements.merge(&reply.trace.elements);
         let track = ledger.add_track(flow, node as u32, elements, false);
-        let mut rng = Rng::of(seed, &format!("rmap {}", rmap.name));
+        let mut rng = rng::stream(seed, &format!("rmap {}", rmap.name));
         Ok(Self {
             name: rmap.name.clone(),
             node: node as u32,
@@ -105,8 +105,8 @@ impl Asker {
             from: scenario.link_at(&rmap.from).ok_or("no link")?,
             flow,
             track,
-            initiator: RmapInitiator::new().with_transaction(rng.bits() as u16),
-            seed: rng.bits(),
+            initiator: RmapInitiator::new().with_transaction(rng.u64(..) as u16),
+            seed: rng.u64(..),
             pending: Vec::new(),
             late: VecDeque::new(),
             next: Some(rmap.start.0),

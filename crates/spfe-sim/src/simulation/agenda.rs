@@ -5,9 +5,10 @@ use crate::fault::{Command, Lasting};
 use crate::ledger::Cause;
 use crate::link::{Event, Observer, Side};
 use crate::results::EventKind;
-use crate::rng::Rng;
+use crate::rng;
 use crate::scenario::{Fault, Unit, What, When};
 use crate::time::Ps;
+use fastrand::Rng;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -48,7 +49,7 @@ impl Agenda {
             agenda.push(0, Action::Slot(0));
         }
         for (index, fault) in scenario.faults.iter().enumerate() {
-            let mut rng = Rng::of(scenario.seed, &format!("fault {index} {}", fault.name));
+            let mut rng = rng::stream(scenario.seed, &format!("fault {index} {}", fault.name));
             let mut left = 1;
             let at = match fault.when {
                 When::At(at) => at.0,
@@ -95,7 +96,7 @@ impl Agenda {
 
 /// A random interval with a mean, 1 ps at least.
 fn interval(rng: &mut Rng, mean: Ps) -> Ps {
-    (-(1.0 - rng.fraction()).ln() * mean as f64) as Ps + 1
+    (-(1.0 - rng.f64()).ln() * mean as f64) as Ps + 1
 }
 
 impl Simulation {

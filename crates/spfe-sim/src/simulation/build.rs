@@ -8,7 +8,7 @@ use crate::messages::{Clock, Kind, Relay, Sender, Settings};
 use crate::node::Node;
 use crate::records::Records;
 use crate::rmap::{Asker, TargetUnit, Units};
-use crate::rng::Rng;
+use crate::rng;
 use crate::router::{Port0, Switch};
 use crate::scenario::link::parts_of_65536;
 use crate::scenario::route::RouteFinder;
@@ -49,7 +49,7 @@ pub fn links(scenario: &Scenario) -> Result<Vec<Box<dyn Link>>, Error> {
 }
 
 fn make_link(scenario: &Scenario, id: u32, link: &scenario::Link) -> Result<Box<dyn Link>, String> {
-    let seed = Rng::of(scenario.seed, &format!("link {}", link.name)).bits();
+    let seed = rng::stream(scenario.seed, &format!("link {}", link.name)).u64(..);
     match &link.medium {
         Medium::SpaceFibre(settings) => {
             let config = spacefibre_config(scenario, id, link, settings, seed)?;

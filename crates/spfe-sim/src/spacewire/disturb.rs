@@ -2,8 +2,8 @@
 
 use super::chunk::Chunk;
 use crate::fault::{Fault, Kind, Target};
-use crate::rng::Rng;
 use crate::time::Ps;
+use fastrand::Rng;
 use spfe_link::spacewire::{NChar, SpaceWireCharacter};
 
 /// What is to be done with a character.
@@ -56,7 +56,7 @@ impl Disturber {
             return u64::MAX;
         }
         // The logarithm of a number above 0 and up to 1; at a rate of 1 the quotient is 0.
-        ((1.0 - self.rng.fraction()).ln() / (-self.rate).ln_1p()) as u64
+        ((1.0 - self.rng.f64()).ln() / (-self.rate).ln_1p()) as u64
     }
 
     /// A fault to come; false if a SpaceWire link has none such.
@@ -112,7 +112,7 @@ impl Disturber {
         if let Some(index) = self.faults.iter().position(due) {
             let (_, fault) = self.faults.remove(index);
             match fault.kind {
-                Kind::BitError => chunk.bits.value ^= 1 << self.rng.below(u64::from(was.count)),
+                Kind::BitError => chunk.bits.value ^= 1 << self.rng.u64(..u64::from(was.count)),
                 Kind::Burst { bits } => self.burst = bits,
                 Kind::Drop => verdict = Verdict::Drop,
                 Kind::Duplicate => verdict = Verdict::Twice,
@@ -125,7 +125,7 @@ impl Disturber {
         for index in 0..was.count {
             if self.burst != 0 {
                 self.burst -= 1;
-                chunk.bits.value ^= (self.rng.below(2) as u16) << index;
+                chunk.bits.value ^= (self.rng.u64(..2) as u16) << index;
             }
             if self.error_in == 0 {
                 chunk.bits.value ^= 1 << index;

@@ -25,10 +25,10 @@ impl Observer for Log {
 
 /// Traffic, faults and commands at random.
 fn campaign(seed: u64, bit_by_bit: bool) -> Log {
-    let mut rng = Rng::new(seed);
-    let mut config = Config { seed, ..Config::new(0, rng.between(4, 500) as u32) };
-    config.ends[1].rate_mbps = rng.between(4, 500) as u32;
-    config.delay_ps = rng.between(0, 900 * NS);
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut config = Config { seed, ..Config::new(0, rng.u64(4..=500) as u32) };
+    config.ends[1].rate_mbps = rng.u64(4..=500) as u32;
+    config.delay_ps = rng.u64(0..=900 * NS);
     if seed.is_multiple_of(3) {
         // Both ends do things at the same time.
         config.delay_ps = 0;
@@ -41,37 +41,37 @@ fn campaign(seed: u64, bit_by_bit: bool) -> Log {
     link.show_words(true);
     let mut log = Log::default();
     for _ in 0..300 {
-        let side = SIDES[rng.below(2) as usize];
+        let side = SIDES[rng.u64(..2) as usize];
         let mut words = [Word::default(); 32];
         let count = link.end(side).read(0, &mut words);
         log.words.extend_from_slice(&words[..count]);
-        for word in words.iter_mut().take(rng.below(8) as usize) {
-            *word = Word::data(rng.bits() as u32);
+        for word in words.iter_mut().take(rng.u64(..8) as usize) {
+            *word = Word::data(rng.u64(..) as u32);
         }
         words[8] = spfe_link::datalink::EEP;
-        link.end(side).write(0, &words[rng.below(8) as usize..9]);
-        match rng.below(12) {
+        link.end(side).write(0, &words[rng.u64(..8) as usize..9]);
+        match rng.u64(..12) {
             0 => {
-                link.end(side).send_code(BroadcastCode::time(rng.bits() as u8));
+                link.end(side).send_code(BroadcastCode::time(rng.u64(..) as u8));
             }
-            1 if rng.below(5) == 0 => {
+            1 if rng.u64(..5) == 0 => {
                 link.end(side).command(Command::LinkReset);
             }
             2 => {
                 let kinds = [
                     Kind::BitError,
-                    Kind::Burst { bits: rng.below(30) as u32 },
+                    Kind::Burst { bits: rng.u64(..30) as u32 },
                     Kind::Drop,
                     Kind::Duplicate,
-                    Kind::Cut { duration_ps: rng.below(2 * US) },
+                    Kind::Cut { duration_ps: rng.u64(..2 * US) },
                 ];
-                let at = link.now() + rng.below(5 * US);
-                let kind = kinds[rng.below(5) as usize];
+                let at = link.now() + rng.u64(..5 * US);
+                let kind = kinds[rng.u64(..5) as usize];
                 link.inject(at, side, Fault { lane: None, target: Target::Any, kind });
             }
             _ => {}
         }
-        let until = link.now() + rng.below(6 * US);
+        let until = link.now() + rng.u64(..6 * US);
         link.run(until, &mut log);
     }
     log

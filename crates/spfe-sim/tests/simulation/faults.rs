@@ -1,7 +1,7 @@
 //! What goes wrong, and that nothing else does.
 
 use super::{flow, run, simulate};
-use spfe_sim::rng::Rng;
+use fastrand::Rng;
 use spfe_sim::scenario::Scenario;
 
 const HEAD: &str = "title = 'faults'\nduration = '300us'\nnode = [{ name = 'a' }, { name = 'b' }, { name = 'c' }]\n";
@@ -98,8 +98,8 @@ fn a_spacewire_link_that_fails_cuts_packets_with_eep() {
 
 /// A random tree of routers with nodes, random flows, and random faults on all links.
 fn random(seed: u64) -> String {
-    let mut rng = Rng::new(seed);
-    let routers = rng.between(1, 3);
+    let mut rng = Rng::with_seed(seed);
+    let routers = rng.u64(1..=3);
     let mut used = vec![0u64; routers as usize];
     let mut port = |router: u64| {
         used[router as usize] += 1;
@@ -107,12 +107,12 @@ fn random(seed: u64) -> String {
     };
     let mut links = Vec::new();
     for router in 1..routers {
-        let before = rng.below(router);
+        let before = rng.u64(..router);
         links.push((port(before), port(router)));
     }
-    let nodes = rng.between(2, 5);
+    let nodes = rng.u64(2..=5);
     for node in 0..nodes {
-        let router = rng.below(routers);
+        let router = rng.u64(..routers);
         links.push((format!("n{node}"), port(router)));
     }
     let mut text = format!("title = 'random {seed}'\nduration = '150us'\nseed = {seed}\n");
@@ -121,30 +121,30 @@ fn random(seed: u64) -> String {
     }
     for router in 0..routers {
         text += &format!("[[router]]\nname = 'r{router}'\nports = 8\n");
-        if rng.below(2) == 0 {
+        if rng.u64(..2) == 0 {
             text += "packet-timeout = '20us'\nwait-timeout = '40us'\n";
         }
     }
     for (index, (a, b)) in links.iter().enumerate() {
-        let lanes = rng.between(1, 2);
+        let lanes = rng.u64(1..=2);
         text += &format!(
             "[[link]]\nname = 'l{index}'\nends = ['{a}', '{b}']\nspacefibre = {{ channels = 4, lanes = {lanes} }}\n"
         );
     }
-    for index in 0..rng.between(1, 6) {
-        let (from, vc) = (rng.below(nodes), rng.below(4));
-        let to = (from + 1 + rng.below(nodes - 1)) % nodes;
-        let most = rng.between(20, 3000);
-        let rate = ["saturate", "1G", "50M"][rng.below(3) as usize];
+    for index in 0..rng.u64(1..=6) {
+        let (from, vc) = (rng.u64(..nodes), rng.u64(..4));
+        let to = (from + 1 + rng.u64(..nodes - 1)) % nodes;
+        let most = rng.u64(20..=3000);
+        let rate = ["saturate", "1G", "50M"][rng.u64(..3) as usize];
         text += &format!(
             "[[flow]]\nname = 'f{index}'\nfrom = 'n{from}'\nto = 'n{to}'\nvc = {vc}\nsize = {{ min = 12, max = {most} }}\nrate = '{rate}'\n"
         );
     }
-    let link = rng.below(links.len() as u64);
+    let link = rng.u64(..links.len() as u64);
     text += &format!("[[fault]]\nwhat = 'bit-errors'\nlink = 'l{link}'\nrate = 1e-5\n");
-    for _ in 0..rng.between(0, 4) {
-        let (link, at) = (rng.below(links.len() as u64), rng.between(30, 140));
-        text += &match rng.below(3) {
+    for _ in 0..rng.u64(0..=4) {
+        let (link, at) = (rng.u64(..links.len() as u64), rng.u64(30..=140));
+        text += &match rng.u64(..3) {
             0 => format!(
                 "[[fault]]\nwhat = 'link-reset'\nlink = 'l{link}'\nend = 'a'\nat = '{at}us'\n"
             ),
@@ -152,7 +152,7 @@ fn random(seed: u64) -> String {
                 "[[fault]]\nwhat = 'cut'\nlink = 'l{link}'\nduration = '3us'\nat = '{at}us'\n"
             ),
             _ => {
-                let node = rng.below(nodes);
+                let node = rng.u64(..nodes);
                 format!(
                     "[[fault]]\nwhat = 'blocked-receiver'\nnode = 'n{node}'\nfrom = '{at}us'\nuntil = '{}us'\n",
                     at + 15

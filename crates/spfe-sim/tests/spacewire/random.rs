@@ -1,11 +1,11 @@
 //! Random campaigns: rates, ways, bit errors, cuts and restarts at random; packets at random.
 
 use crate::kit::{A, B, Kit, Log, config, n_chars, packet};
+use fastrand::Rng;
 use spfe_link::Word;
 use spfe_link::spacewire::{BroadcastCode, NChar};
 use spfe_sim::fault::{Command, Fault, Kind, Target};
 use spfe_sim::link::{End, Event, Link, Side};
-use spfe_sim::rng::Rng;
 use spfe_sim::spacewire::Config;
 use spfe_sim::time::{NS, Ps, US};
 
@@ -17,9 +17,9 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 
 /// Bytes of a packet: number, then what follows from it.
 fn body(number: u32) -> Vec<u8> {
-    let mut rng = Rng::new(u64::from(number));
-    let length = [rng.below(4), rng.below(40), rng.below(400)][rng.below(3) as usize];
-    let rest = (0..length).map(|_| rng.bits() as u8);
+    let mut rng = Rng::with_seed(u64::from(number));
+    let length = [rng.u64(..4), rng.u64(..40), rng.u64(..400)][rng.u64(..3) as usize];
+    let rest = (0..length).map(|_| rng.u64(..) as u8);
     number.to_be_bytes().into_iter().chain(rest).collect()
 }
 
@@ -87,32 +87,32 @@ impl Traffic {
 /// A link with faults for a time, then without. Gives back all that was seen, and how many packets
 /// came whole.
 fn campaign(seed: u64, steps: u32) -> (Log, [Vec<Word>; 2], u64) {
-    let mut rng = Rng::new(seed);
-    let mbps = [10, 25, 100, 200, 333][rng.below(5) as usize];
-    let mut config = Config { seed, delay_ps: rng.below(400 * NS), ..config(mbps) };
-    config.ends[1].rate_mbps = [10, 100, 200][rng.below(3) as usize];
-    config.ends[1].receive_words = rng.between(1, 64) as usize;
+    let mut rng = Rng::with_seed(seed);
+    let mbps = [10, 25, 100, 200, 333][rng.u64(..5) as usize];
+    let mut config = Config { seed, delay_ps: rng.u64(..400 * NS), ..config(mbps) };
+    config.ends[1].rate_mbps = [10, 100, 200][rng.u64(..3) as usize];
+    config.ends[1].receive_words = rng.u64(1..=64) as usize;
     let mut kit = Kit::new(config);
     kit.link.show_words(true);
     let mut traffic = Side::BOTH.map(|_| Traffic::default());
     for side in Side::BOTH {
-        kit.link.set_bit_error_rate(side, None, [0.0, 1e-6, 1e-5][rng.below(3) as usize]);
+        kit.link.set_bit_error_rate(side, None, [0.0, 1e-6, 1e-5][rng.u64(..3) as usize]);
     }
     for _ in 0..steps {
         for from in Side::BOTH {
             let flow = &mut traffic[from as usize];
-            flow.write(kit.link.end(from), rng.below(9) as usize);
-            flow.read(kit.link.end(from.other()), rng.below(9) as usize);
+            flow.write(kit.link.end(from), rng.u64(..9) as usize);
+            flow.read(kit.link.end(from.other()), rng.u64(..9) as usize);
         }
-        let side = Side::BOTH[rng.below(2) as usize];
-        match rng.below(800) {
+        let side = Side::BOTH[rng.u64(..2) as usize];
+        match rng.u64(..800) {
             0 => kit.link.end(side).command(Command::LinkReset),
             1 => cut(&mut kit, &mut rng, side),
             2 => bit_error(&mut kit, &mut rng, side),
-            3..30 => kit.link.end(side).send_code(BroadcastCode::time(rng.bits() as u8)),
+            3..30 => kit.link.end(side).send_code(BroadcastCode::time(rng.u64(..) as u8)),
             _ => false,
         };
-        kit.run(rng.below(2 * US));
+        kit.run(rng.u64(..2 * US));
     }
     finish(&mut kit, &mut traffic);
     let mut whole = 0;
@@ -130,14 +130,14 @@ fn campaign(seed: u64, steps: u32) -> (Log, [Vec<Word>; 2], u64) {
 
 /// Long enough that the far end notices before bits come again.
 fn cut(kit: &mut Kit, rng: &mut Rng, from: Side) -> bool {
-    let at = kit.link.now() + rng.below(US);
-    let kind = Kind::Cut { duration_ps: rng.between(US, 30 * US) };
+    let at = kit.link.now() + rng.u64(..US);
+    let kind = Kind::Cut { duration_ps: rng.u64(US..=30 * US) };
     kit.link.inject(at, from, Fault { lane: Some(0), target: Target::Any, kind })
 }
 
 fn bit_error(kit: &mut Kit, rng: &mut Rng, from: Side) -> bool {
-    let at = kit.link.now() + rng.below(US);
-    let target = [Target::Any, Target::Fct, Target::Data, Target::EndMarker][rng.below(4) as usize];
+    let at = kit.link.now() + rng.u64(..US);
+    let target = [Target::Any, Target::Fct, Target::Data, Target::EndMarker][rng.u64(..4) as usize];
     kit.link.inject(at, from, Fault { lane: None, target, kind: Kind::BitError })
 }
 
@@ -207,26 +207,26 @@ fn the_same_seed_gives_the_same_link() {
 fn after_any_faults_the_link_works() {
     for seed in seeds(60) {
         println!("seed {seed}");
-        let mut rng = Rng::new(seed);
-        let mbps = rng.between(2, 400) as u32;
-        let mut kit = Kit::running(Config { seed, delay_ps: rng.below(US), ..config(mbps) });
-        for _ in 0..rng.between(1, 30) {
+        let mut rng = Rng::with_seed(seed);
+        let mbps = rng.u64(2..=400) as u32;
+        let mut kit = Kit::running(Config { seed, delay_ps: rng.u64(..US), ..config(mbps) });
+        for _ in 0..rng.u64(1..=30) {
             let targets = [Target::Any, Target::Null, Target::Fct, Target::Data, Target::EndMarker];
             let kinds = [
                 Kind::BitError,
-                Kind::Burst { bits: rng.below(100) as u32 },
+                Kind::Burst { bits: rng.u64(..100) as u32 },
                 Kind::Drop,
                 Kind::Duplicate,
-                Kind::Cut { duration_ps: rng.below(3 * US) },
+                Kind::Cut { duration_ps: rng.u64(..3 * US) },
             ];
-            let at = kit.link.now() + rng.below(20 * US);
-            let target = targets[rng.below(5) as usize];
-            let kind = kinds[rng.below(5) as usize];
-            let side = Side::BOTH[rng.below(2) as usize];
+            let at = kit.link.now() + rng.u64(..20 * US);
+            let target = targets[rng.u64(..5) as usize];
+            let kind = kinds[rng.u64(..5) as usize];
+            let side = Side::BOTH[rng.u64(..2) as usize];
             assert!(kit.link.inject(at, side, Fault { lane: None, target, kind }));
-            kit.link.end(A).write(0, &packet(&body(rng.bits() as u32)));
-            kit.link.end(B).write(0, &packet(&body(rng.bits() as u32)));
-            kit.run(rng.below(30 * US));
+            kit.link.end(A).write(0, &packet(&body(rng.u64(..) as u32)));
+            kit.link.end(B).write(0, &packet(&body(rng.u64(..) as u32)));
+            kit.run(rng.u64(..30 * US));
             kit.read(A);
             kit.read(B);
         }
