@@ -47,14 +47,10 @@ impl Network {
         });
     }
 
-    /// Creates a file of this length with aperiodic contents.
+    /// Creates a file of this length with random contents.
     fn file(&self, name: &str, length: usize) -> (String, Vec<u8>) {
-        let mut state = length as u64 + 1;
-        let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 56) as u8
-        };
-        let bytes: Vec<u8> = (0..length).map(|_| next()).collect();
+        let mut bytes = vec![0; length];
+        fastrand::Rng::with_seed(length as u64).fill(&mut bytes);
         let path = self.directory.path(name);
         std::fs::write(&path, &bytes).unwrap();
         (path, bytes)

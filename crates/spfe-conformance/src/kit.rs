@@ -1,6 +1,7 @@
 //! What cases are made of: endpoints with queues, known bytes, whole packets.
 
 use crate::Fixture;
+use fastrand::Rng;
 use spfe::{
     Buf, Clock, Deadline, End, Endpoint, PackedOptions, PackedRx, QueueOptions, Received, Region,
     Rx, Status, Threshold, Tx,
@@ -131,8 +132,9 @@ const TABLE: usize = 1_048_573;
 fn table() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| {
-        let mut random = Random(1);
-        (0..TABLE).map(|_| (random.next() >> 56) as u8).collect()
+        let mut bytes = vec![0; TABLE];
+        Rng::with_seed(1).fill(&mut bytes);
+        bytes
     })
 }
 
@@ -162,26 +164,6 @@ pub fn matches(bytes: &[u8], seed: u64, from: usize) -> bool {
         (done, at) = (done + part, 0);
     }
     true
-}
-
-/// Seeded numbers, the same everywhere (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next one.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// One below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
 }
 
 /// Two endpoints; packets go from `a` to `b`.

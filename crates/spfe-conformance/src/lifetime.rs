@@ -2,10 +2,11 @@
 
 use crate::Capability::EndToEnd;
 use crate::kit::{
-    LONG, Pair, Random, Unpacked, depth, eventually, fill, matches, receive, receive_until, soon,
-    spawn, tagged, tags_are_complete, take_all,
+    LONG, Pair, Unpacked, depth, eventually, fill, matches, receive, receive_until, soon, spawn,
+    tagged, tags_are_complete, take_all,
 };
 use crate::{Fixture, cases};
+use fastrand::Rng;
 use spfe::{
     Buf, Deadline, End, Endpoint, PackedRx, Peer, PortKind, PortState, Region, Rx, Status,
     Threshold, Tx,
@@ -301,7 +302,7 @@ fn things(fixture: &Fixture) -> Vec<Box<dyn Any + Send>> {
 }
 
 fn everything_drops_in_every_order(fixture: &Fixture) {
-    let mut random = Random(3);
+    let mut random = Rng::with_seed(3);
     for turn in 0..40 {
         let mut things = things(fixture);
         let count = things.len();
@@ -310,7 +311,7 @@ fn everything_drops_in_every_order(fixture: &Fixture) {
             let at = match turn {
                 0 => 0,
                 1 => things.len() - 1,
-                _ => random.below(things.len()),
+                _ => random.usize(..things.len()),
             };
             let thing = things.remove(at);
             if turn % 5 == 4 {

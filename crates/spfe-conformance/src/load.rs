@@ -1,7 +1,8 @@
 //! Everything at once, and counters that add up.
 
-use crate::kit::{Pair, Random, Unpacked, depth, fill, matches, receive, soon, spawn, take_all};
+use crate::kit::{Pair, Unpacked, depth, fill, matches, receive, soon, spawn, take_all};
 use crate::{Fixture, cases};
+use fastrand::Rng;
 use spfe::{Buf, Endpoint, QueueOptions, Rx, Tx};
 
 cases! {
@@ -15,7 +16,7 @@ cases! {
 
 /// Sends `count` packets of random lengths on one end.
 fn pump(mut tx: Tx, mut free: Vec<Buf>, count: u64, salt: u64) -> u64 {
-    let mut random = Random(salt);
+    let mut random = Rng::with_seed(salt);
     let mut bytes = 0;
     for seed in 0..count {
         while free.is_empty() {
@@ -24,7 +25,7 @@ fn pump(mut tx: Tx, mut free: Vec<Buf>, count: u64, salt: u64) -> u64 {
             free = take_all(&mut tx);
         }
         let mut buf = free.pop().unwrap();
-        let length = 1 + random.below(buf.capacity());
+        let length = 1 + random.usize(..buf.capacity());
         buf.set_len(length);
         bytes += length as u64;
         fill(&mut buf, seed ^ salt, 0);
@@ -36,9 +37,9 @@ fn pump(mut tx: Tx, mut free: Vec<Buf>, count: u64, salt: u64) -> u64 {
 
 /// Receives them, and looks at every byte.
 fn check(mut rx: Rx, capacity: usize, count: u64, salt: u64) {
-    let mut random = Random(salt);
+    let mut random = Rng::with_seed(salt);
     for seed in 0..count {
-        receive(&mut rx).is(1 + random.below(capacity), seed ^ salt);
+        receive(&mut rx).is(1 + random.usize(..capacity), seed ^ salt);
     }
 }
 
@@ -96,8 +97,8 @@ fn posted_and_packed_side_by_side(fixture: &Fixture) {
     ];
     let mut got = Unpacked::default();
     got.wait(&mut packed, 500);
-    let mut random = Random(2);
-    got.are((0..500).map(|seed| (1 + random.below(CAPACITY), seed ^ 2)));
+    let mut random = Rng::with_seed(2);
+    got.are((0..500).map(|seed| (1 + random.usize(..CAPACITY), seed ^ 2)));
     assert!(threads.into_iter().all(|thread| thread.join().is_ok()));
 }
 

@@ -1,7 +1,8 @@
 //! Queues with their own buffers: reserve, fill, submit; peek, use, release.
 
-use crate::kit::{LONG, Pair, Random, depth, fill, matches, soon, spawn};
+use crate::kit::{LONG, Pair, depth, fill, matches, soon, spawn};
 use crate::{Fixture, cases};
+use fastrand::Rng;
 use spfe::{
     Deadline, End, PoolOptions, PooledRx, PooledTx, QueueOptions, Status, Strategy, Threshold,
 };
@@ -86,11 +87,11 @@ fn a_pooled_queue_wraps_many_times(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let (mut tx, mut rx) = open(&pair, 8, 512);
     let sender = spawn(move || {
-        let mut random = Random(5);
+        let mut random = Rng::with_seed(5);
         for seed in 0..5000 {
-            let length = 1 + random.below(512);
+            let length = 1 + random.usize(..512);
             put(&mut tx, length, seed);
-            if random.below(3) == 0 {
+            if random.usize(..3) == 0 {
                 tx.stage(length).unwrap();
                 if tx.free() == 0 {
                     tx.submit();
@@ -105,10 +106,10 @@ fn a_pooled_queue_wraps_many_times(fixture: &Fixture) {
             while tx.poll().is_some() {}
         }
     });
-    let mut random = Random(5);
+    let mut random = Rng::with_seed(5);
     for seed in 0..5000 {
-        expect(&mut rx, 1 + random.below(512), seed);
-        random.below(3);
+        expect(&mut rx, 1 + random.usize(..512), seed);
+        random.usize(..3);
     }
     sender.join().unwrap();
 }

@@ -1,8 +1,9 @@
 //! Packed areas and posted buffers, full and empty; nothing is ever lost.
 
 use crate::Capability::EndToEnd;
-use crate::kit::{Pair, Random, Unpacked, depth, fill, give_way, matches, receive, soon, take_all};
+use crate::kit::{Pair, Unpacked, depth, fill, give_way, matches, receive, soon, take_all};
 use crate::{Fixture, cases};
+use fastrand::Rng;
 use spfe::{
     Buf, Deadline, End, Error, PackedOptions, QueueOptions, Status, Strategy, Threshold, Tx,
 };
@@ -61,8 +62,8 @@ fn a_packed_area_wraps_many_times(fixture: &Fixture) {
     let pair = Pair::new(fixture);
     let mut rx = pair.packed(0, 4096);
     let mut tx = pair.tx_with(0, depth(64));
-    let mut random = Random(7);
-    let lengths: Vec<usize> = (0..6000).map(|_| 1 + random.below(1500)).collect();
+    let mut random = Rng::with_seed(7);
+    let lengths: Vec<usize> = (0..6000).map(|_| 1 + random.usize(..1500)).collect();
     let mut got = Unpacked::default();
     send_all(&pair, &mut tx, &lengths, |_| got.take(&mut rx));
     got.wait(&mut rx, lengths.len());

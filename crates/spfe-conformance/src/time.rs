@@ -1,8 +1,9 @@
 //! Paced links in virtual time: priorities and determinism.
 
 use crate::Capability::EndToEnd;
-use crate::kit::{Pair, Random, cut, depth, fill};
+use crate::kit::{Pair, cut, depth, fill};
 use crate::{Fixture, cases};
+use fastrand::Rng;
 use spfe::{Deadline, Endpoint, LinkCommand, LinkRate, MibItem, Ready, Rx, Threshold, Tx};
 use std::time::Duration;
 
@@ -49,13 +50,13 @@ fn grain_ns(fixture: &Fixture, pair: &Pair) -> u64 {
 /// Times of a load on three channels: when each packet was received and each was sent.
 fn times(fixture: &Fixture) -> Vec<(u32, u64, u64)> {
     let pair = Pair::new(fixture);
-    let mut random = Random(11);
+    let mut random = Rng::with_seed(11);
     let mut times = Vec::new();
     let mut ends: Vec<_> =
         (0..3).map(|vc| (pair.tx_with(vc, depth(64)), pair.rx_posted(vc, 4096, 8))).collect();
     for (vc, (tx, _)) in ends.iter_mut().enumerate() {
         for seed in 0..20 {
-            tx.send(pair.packet(1 + random.below(9000), seed + vc as u64)).unwrap();
+            tx.send(pair.packet(1 + random.usize(..9000), seed + vc as u64)).unwrap();
         }
     }
     for turn in 0..3 * 20 {

@@ -3,10 +3,10 @@
 #[path = "raw/mod.rs"]
 mod raw;
 
+use fastrand::Rng;
 use proptest::prelude::*;
 use raw::{
-    Client, DATA, Queue, Random, SIZE, buffer, burst, data, end, entry, flags, network, release,
-    status,
+    Client, DATA, Queue, SIZE, buffer, burst, data, end, entry, flags, network, release, status,
 };
 use spfe_contract::{
     BURST_MAX, CHAIN_MAX, EndMarker, EntryType, InlineSubmission, Message, MessageKind,
@@ -381,16 +381,16 @@ fn a_packed_host_that_gives_wrong_bytes_back_stays_in_its_area() {
     let mut runner = a.runner(0, true);
     let behind = DATA + 4096;
     b.write(behind, &[0x55; 1024]);
-    let mut random = Random(1);
+    let mut random = Rng::with_seed(1);
     for _ in 0..3000 {
         if tx.sq.position - tx.cq.position < SIZE / 2 {
-            let length = 1 + random.number() as u32 % 1000;
+            let length = 1 + random.u64(..) as u32 % 1000;
             tx.push(data(a.address(DATA), length));
         }
         // Odd numbers of bytes, as many completions as were read.
         let runs = std::iter::from_fn(|| rx.pop()).count() as u32;
         if runs != 0 {
-            rx.push(release(random.number() as u32 % 3000, runs));
+            rx.push(release(random.u64(..) as u32 % 3000, runs));
         }
         runner.run(100);
         while tx.pop().is_some() {}
@@ -510,10 +510,10 @@ fn a_port_refuses_messages_of_the_other_kind() {
 }
 
 /// Bytes that look like ring entries now and then: random, but with phases that are due.
-fn noise(random: &mut Random, key: RegionKey) -> Vec<u8> {
-    let mut words: Vec<u64> = (0..128).map(|_| random.number()).collect();
+fn noise(random: &mut Rng, key: RegionKey) -> Vec<u8> {
+    let mut words: Vec<u64> = (0..128).map(|_| random.u64(..)).collect();
     for pair in words.chunks_mut(2) {
-        let choice = random.number();
+        let choice = random.u64(..);
         if choice & 1 == 0 {
             pair[0] = Address::new(key, pair[0] % (2 * raw::BYTES as u64)).0;
         }
@@ -570,7 +570,7 @@ fn noise_in_the_rings_is_survived() {
         let (a, b, queues) = attackers(&network, packed);
         let mut victim = Victim::new(&network, 1);
         let (mut attacked, mut runner) = (a.runner(0, true), victim.a.runner(1, true));
-        let mut random = Random(if packed { 5 } else { 4 });
+        let mut random = Rng::with_seed(if packed { 5 } else { 4 });
         for turn in 0..500u32 {
             queues[0].scribble(&noise(&mut random, a.key));
             queues[1].scribble(&noise(&mut random, b.key));
@@ -596,7 +596,7 @@ fn noise_while_the_device_runs_is_survived() {
     let attack = {
         let (stop, keys) = (stop.clone(), [a.key, b.key]);
         std::thread::spawn(move || {
-            let mut random = Random(9);
+            let mut random = Rng::with_seed(9);
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 for (queue, key) in queues.iter().zip(keys) {
                     queue.scribble(&noise(&mut random, key));
@@ -696,8 +696,8 @@ proptest! {
                 let key = network.remove_region(client.at, client.key).map_err(|e| e.status());
                 prop_assert_eq!(key, Err(Status::Busy), "its rings would be gone");
                 let mut bytes = vec![0; raw::BYTES];
-                let mut random = Random(seed);
-                bytes.fill_with(|| random.number() as u8);
+                let mut random = Rng::with_seed(seed);
+                bytes.fill_with(|| random.u64(..) as u8);
                 client.write(0, &bytes);
                 for vc in 0..2 {
                     client.runner(vc, true).run(300);

@@ -26,15 +26,12 @@ const STRANGE: [f64; 16] = [
     99.995,
 ];
 
-/// Numbers that look random and are the same in every run (xorshift).
-struct Random(u64);
+/// Random values, the same in every run.
+struct Random(fastrand::Rng);
 
 impl Random {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % limit
+        self.0.usize(..limit)
     }
 
     fn number(&mut self) -> f64 {
@@ -89,7 +86,7 @@ impl Random {
         });
         row.size_min_bytes = self.maybe(|_| 1);
         row.size_max_bytes = self.maybe(|_| u64::MAX);
-        row.seed = self.maybe(|random| random.0);
+        row.seed = self.maybe(|random| random.0.u64(..));
         row.integrity_errors = self.maybe(|random| [0, 1, u64::MAX][random.below(3)]);
         row.paper = self.maybe(|random| PaperFigure {
             rate_gbps: random.number(),
@@ -114,7 +111,7 @@ impl Random {
 }
 
 fn documents() -> impl Iterator<Item = Document> {
-    let mut random = Random(0x5eed_cafe_f00d_d00d);
+    let mut random = Random(fastrand::Rng::with_seed(0x5eed_cafe_f00d_d00d));
     let made = (0..200).map(move |_| random.document());
     made.chain([Document::default(), common::sample()])
 }

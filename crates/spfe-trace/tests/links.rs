@@ -75,21 +75,11 @@ impl Observer for Tap {
     }
 }
 
-/// Random numbers of a fixed seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// Both ends with packets to send, and what was sent.
 struct Bench {
     link: Box<dyn Link>,
     tap: Tap,
-    random: Random,
+    random: fastrand::Rng,
     /// Words that wait, by side and channel.
     waiting: [[Vec<Word>; CHANNELS]; 2],
     sent: [BTreeMap<u8, Vec<Vec<u8>>>; 2],
@@ -126,7 +116,7 @@ impl Bench {
         Self {
             link,
             tap,
-            random: Random(seed),
+            random: fastrand::Rng::with_seed(seed),
             waiting: Default::default(),
             sent: Default::default(),
             read: Default::default(),
@@ -154,8 +144,8 @@ impl Bench {
             let count = end.read(channel, &mut words);
             self.read[own ^ 1].entry(channel as u8).or_default().extend(&words[..count]);
             if self.waiting[own][channel].is_empty() && load && end.is_running() {
-                let length = self.random.below(if channel == 0 { 2000 } else { 60 }) + 1;
-                let packet: Vec<u8> = (0..length).map(|_| self.random.below(256) as u8).collect();
+                let length = self.random.u64(..if channel == 0 { 2000 } else { 60 }) + 1;
+                let packet: Vec<u8> = (0..length).map(|_| self.random.u64(..256) as u8).collect();
                 self.waiting[own][channel] = words_of(&packet);
                 self.sent[own].entry(channel as u8).or_default().push(packet);
             }
@@ -163,9 +153,9 @@ impl Bench {
             self.waiting[own][channel].drain(..taken);
         }
         while end.receive_broadcast().is_some() {}
-        if load && end.is_running() && self.random.below(8) == 0 {
-            let data: [u8; 8] = std::array::from_fn(|_| self.random.below(256) as u8);
-            let (channel, kind) = (self.random.below(256) as u8, self.random.below(256) as u8);
+        if load && end.is_running() && self.random.u64(..8) == 0 {
+            let data: [u8; 8] = std::array::from_fn(|_| self.random.u64(..256) as u8);
+            let (channel, kind) = (self.random.u64(..256) as u8, self.random.u64(..256) as u8);
             let message = LinkBroadcast { channel, kind, data, late: false, delayed: false };
             if end.send_broadcast(message) {
                 self.broadcasts[own].push((channel, kind, data));

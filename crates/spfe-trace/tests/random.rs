@@ -49,16 +49,15 @@ fn control() -> impl Strategy<Value = ControlWord> {
 }
 
 /// Rows of a seed: words that get somewhere, mostly, and anything else.
-struct Rows(u64);
+struct Rows(fastrand::Rng);
 
 impl Rows {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        self.0 ^ self.0 >> 29
+    fn new(seed: u64) -> Self {
+        Self(fastrand::Rng::with_seed(seed))
     }
 
     fn word(&mut self) -> Word {
-        let random = self.next();
+        let random = self.0.u64(..);
         let [kind, seq, low, high, ..] = random.to_le_bytes();
         let (seq, crc) = (seq & 0x83, 0);
         let control = match kind % 24 {
@@ -91,7 +90,7 @@ impl Rows {
     fn rows(&mut self, count: usize) -> Vec<Vec<Option<Word>>> {
         let mut rows = vec![];
         while rows.len() < count {
-            let random = self.next();
+            let random = self.0.u64(..);
             let lanes = (random >> 8) as usize % 18;
             match random % 4 {
                 0 => rows.push((0..lanes).map(|_| Some(self.word())).collect()),
@@ -179,7 +178,7 @@ proptest! {
     ) {
         let config = ListenerConfig { lanes, scrambled, packet_limit_bytes: limit, ..ListenerConfig::default() };
         let rows: Vec<_> =
-            Rows(seeds.0).rows(count).into_iter().zip(Rows(seeds.1).rows(count)).collect();
+            Rows::new(seeds.0).rows(count).into_iter().zip(Rows::new(seeds.1).rows(count)).collect();
         let (mut pair, mut alone) = (LinkPair::new(&config), LinkListener::new(&config));
         let mut events = 0u64;
         let (mut in_pair, mut in_one) = (TraceSummary::default(), TraceSummary::default());

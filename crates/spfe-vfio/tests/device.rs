@@ -5,7 +5,7 @@ mod hostile;
 mod machine;
 
 use machine::{
-    BAR0, CONFIG, HIGH, LOW, Machine, PAGE, RAM, Random, Region, buffers, bus, pattern, signalled,
+    BAR0, CONFIG, HIGH, LOW, Machine, PAGE, RAM, Region, buffers, bus, pattern, signalled,
     socket_path, wait,
 };
 use rustix::fd::OwnedFd;
@@ -136,9 +136,9 @@ fn packets_go_from_machine_to_machine_through_scattered_pages() {
     let (from, to) = (a.region(7, 16), b.region(0, 16));
     let mut tx = a.queue(&from, 2, false, 0, 1);
     let mut rx = b.queue(&to, 2, true, 0, 63);
-    let mut random = Random(77);
+    let mut random = fastrand::Rng::with_seed(77);
     for seed in 1..40 {
-        let length = 1 + random.below(10 * PAGE);
+        let length = 1 + random.u64(..10 * PAGE);
         move_packet((&mut a, &mut tx, &from), (&mut b, &mut rx, &to), length, seed);
     }
     // The other way, over the same region.

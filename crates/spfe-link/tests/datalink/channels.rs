@@ -1,6 +1,6 @@
 //! One type serves links of any number of virtual channels up to `V`.
 
-use crate::harness::{EOP, Random};
+use crate::harness::EOP;
 use spfe_link::control::ControlWord;
 use spfe_link::datalink::{Buffers, DataLink, DataLinkConfig, DataLinkConfigError, LinkBroadcast};
 use spfe_link::word::Word;
@@ -34,7 +34,7 @@ fn same_as<const N: usize>(seed: u64) {
     eprintln!("seed {seed}, {N} channels");
     let mut exact = [end::<N>(0).unwrap(), end::<N>(0).unwrap()];
     let mut wide = [end::<32>(N as u8).unwrap(), end::<32>(N as u8).unwrap()];
-    let mut random = Random(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let mut taken = 0;
     for period in 0..8000u32 {
         let up = period > 10;
@@ -47,8 +47,8 @@ fn same_as<const N: usize>(seed: u64) {
         let mut rows = [None; 2];
         for side in 0..2 {
             let (a, b) = (&mut exact[side], &mut wide[side]);
-            let vc = random.below(40) as usize;
-            let word = if random.below(8) == 0 { EOP } else { Word::data(random.next()) };
+            let vc = random.u32(..40) as usize;
+            let word = if random.u32(..8) == 0 { EOP } else { Word::data(random.u32(..)) };
             assert_eq!(a.write(vc, &[word; 3]), b.write(vc, &[word; 3]));
             assert_eq!(a.writable(vc), b.writable(vc));
             assert_eq!(a.readable(vc), b.readable(vc));
@@ -57,16 +57,16 @@ fn same_as<const N: usize>(seed: u64) {
             assert_eq!(left, right);
             taken += left.iter().filter(|word| **word != Word::default()).count();
             let parameters = qos::QosParameters {
-                priority: random.below(16) as u8,
-                expected_bandwidth: random.below(65536) as u16,
+                priority: random.u32(..16) as u8,
+                expected_bandwidth: random.u32(..65536) as u16,
                 time_slots: u64::MAX,
             };
-            if random.below(50) == 0 {
+            if random.u32(..50) == 0 {
                 let set = a.set_qos_parameters(vc, parameters);
                 assert_eq!(set, b.set_qos_parameters(vc, parameters));
                 assert_eq!(set, vc < N);
             }
-            if random.below(90) == 0 {
+            if random.u32(..90) == 0 {
                 let message = LinkBroadcast { channel: vc as u8, ..LinkBroadcast::default() };
                 assert_eq!(a.send_broadcast(message), b.send_broadcast(message));
             }
@@ -76,7 +76,7 @@ fn same_as<const N: usize>(seed: u64) {
             assert_eq!(a.take_lane_reset(), b.take_lane_reset());
         }
         for side in 0..2 {
-            if let Some(row) = received(rows[1 - side], random.below(300) == 0) {
+            if let Some(row) = received(rows[1 - side], random.u32(..300) == 0) {
                 exact[side].receive(row);
                 wide[side].receive(row);
             }

@@ -509,20 +509,6 @@ pub fn is_eep(word: Word) -> bool {
     word == EEP
 }
 
-/// Small generator for repeatable faults.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as u32
-    }
-
-    pub fn below(&mut self, limit: u32) -> u32 {
-        self.next() % limit
-    }
-}
-
 pub fn control_of<const L: usize>(row: &Row<L>) -> Option<ControlWord> {
     match row {
         Row::Control(word) => ControlWord::decode(*word),

@@ -1,7 +1,7 @@
 //! A far end that keeps no rule sends rows of any kind in any order. A reference beside the link
 //! says after each row which words may be read, and how number, credit and errors may change.
 
-use crate::harness::{EOP, Monitor, Random, Sizes, all_bandwidth, seeds, sizes};
+use crate::harness::{EOP, Monitor, Sizes, all_bandwidth, seeds, sizes};
 use spfe_link::control::{self, ControlWord};
 use spfe_link::crc::Crc8;
 use spfe_link::datalink::{
@@ -72,7 +72,7 @@ impl State {
 
 struct Hostile {
     dl: Link,
-    random: Random,
+    random: fastrand::Rng,
     /// CRC-8 of the broadcast frame that the far end is sending, and its data words so far.
     crc8: Crc8,
     broadcast_words: u32,
@@ -111,7 +111,7 @@ impl Hostile {
         all_bandwidth(&mut dl);
         Self {
             dl,
-            random: Random(seed),
+            random: fastrand::Rng::with_seed(seed),
             crc8: Crc8::new(),
             broadcast_words: 0,
             vc: usize::MAX,
@@ -138,20 +138,20 @@ impl Hostile {
     fn fitting_row(&mut self) -> ReceivedRow<LANES> {
         let seq = self.next_seq();
         let current = seq & 0x80 | self.dl.sequence().count();
-        let vc = self.random.below(VCS as u32) as u8;
+        let vc = self.random.u32(..VCS as u32) as u8;
         let word = match self.dl.identification() {
-            IdentificationState::RxDataFrame if self.random.below(4) != 0 => {
-                let words = [Word::data(self.random.next()), EOP];
-                let count = 1 + self.random.below(2) as u8;
+            IdentificationState::RxDataFrame if self.random.u32(..4) != 0 => {
+                let words = [Word::data(self.random.u32(..)), EOP];
+                let count = 1 + self.random.u32(..2) as u8;
                 return ReceivedRow::Data { words, count };
             }
             IdentificationState::RxDataFrame => ControlWord::Edf { seq, crc: 0 }.encode(),
             IdentificationState::RxBroadcastFrame
-            | IdentificationState::RxBroadcastAndDataFrame => match self.random.below(3) {
+            | IdentificationState::RxBroadcastAndDataFrame => match self.random.u32(..3) {
                 0 => control::ebf(self.crc8, 0, seq),
-                _ => Word::data(self.random.next()),
+                _ => Word::data(self.random.u32(..)),
             },
-            _ => match self.random.below(9) {
+            _ => match self.random.u32(..9) {
                 0 => ControlWord::Sif { seq: current, crc: 0 }.sealed(),
                 1 => ControlWord::Sbf { channel: vc, kind: 1 }.encode(),
                 2 => ControlWord::Ack { seq: self.monitor.last(), crc: 0 }.sealed(),
@@ -166,10 +166,10 @@ impl Hostile {
     /// Anything.
     fn any_row(&mut self) -> ReceivedRow<LANES> {
         let random = &mut self.random;
-        let (any, vc) = (random.below(256) as u8, random.below(40) as u8);
+        let (any, vc) = (random.u32(..256) as u8, random.u32(..40) as u8);
         let next = (self.dl.sequence().count() + 1) & 0x7f;
-        let seq = if random.below(2) == 0 { any } else { next };
-        let word = match random.below(12) {
+        let seq = if random.u32(..2) == 0 { any } else { next };
+        let word = match random.u32(..12) {
             0 => ControlWord::Sdf { vc }.encode(),
             1 => ControlWord::Edf { seq, crc: 0 }.encode(),
             2 => ControlWord::Sbf { channel: vc, kind: vc }.encode(),
@@ -180,18 +180,18 @@ impl Hostile {
             7 => ControlWord::Nack { seq, crc: 0 }.sealed(),
             8 => ControlWord::Full { seq, crc: 0 }.sealed(),
             9 => ControlWord::Retry.encode(),
-            10 => Word { bits: random.next(), k: random.below(16) as u8 },
-            _ => Word::data(random.next()),
+            10 => Word { bits: random.u32(..), k: random.u32(..16) as u8 },
+            _ => Word::data(random.u32(..)),
         };
-        match random.below(8) {
+        match random.u32(..8) {
             0 => ReceivedRow::RxErr,
             1 | 2 => ReceivedRow::Data { words: [word; LANES], count: any },
-            _ => ReceivedRow::Control { word, crc16_good: random.below(4) != 0 },
+            _ => ReceivedRow::Control { word, crc16_good: random.u32(..4) != 0 },
         }
     }
 
     fn receive(&mut self) {
-        let row = if self.random.below(20) == 0 { self.any_row() } else { self.fitting_row() };
+        let row = if self.random.u32(..20) == 0 { self.any_row() } else { self.fitting_row() };
         let before = State::of(&self.dl);
         if let ReceivedRow::Control { word, .. } = row {
             self.monitor.arrived(word);
@@ -305,7 +305,7 @@ impl Hostile {
     }
 
     fn read(&mut self) {
-        let vc = self.random.below(4) as usize;
+        let vc = self.random.u32(..4) as usize;
         let mut words = [Word::default(); 5];
         let count = self.dl.read(vc, &mut words);
         assert!(count == 0 || vc < VCS);
@@ -322,15 +322,15 @@ impl Hostile {
 
     fn write(&mut self) {
         let word =
-            Word { bits: self.random.next(), k: self.random.below(20).saturating_sub(4) as u8 };
-        let vc = self.random.below(8) as usize;
+            Word { bits: self.random.u32(..), k: self.random.u32(..20).saturating_sub(4) as u8 };
+        let vc = self.random.u32(..8) as usize;
         let taken = self.dl.write(vc, &[word, word]);
         assert!(taken == 0 || vc < VCS, "no words for a channel that does not exist");
     }
 
     fn transmit(&mut self) {
         let before = self.dl.reset_state();
-        let row = self.dl.transmit(self.random.below(4) as usize);
+        let row = self.dl.transmit(self.random.u32(..4) as usize);
         if self.dl.reset_state() == LinkResetState::CheckFarEndReset
             && before != self.dl.reset_state()
         {
@@ -359,9 +359,9 @@ impl Hostile {
     /// The lanes come up again after a reset; a capability field asks for a reset now and then.
     fn lanes(&mut self) {
         let reset = self.dl.take_lane_reset() || !self.dl.is_initialised();
-        if reset || self.random.below(400) == 0 {
-            let lane = self.random.below(16) as u8;
-            self.dl.far_end_capability(lane, self.random.below(256) as u8, false);
+        if reset || self.random.u32(..400) == 0 {
+            let lane = self.random.u32(..16) as u8;
+            self.dl.far_end_capability(lane, self.random.u32(..256) as u8, false);
         }
     }
 

@@ -215,7 +215,7 @@ fn accounts_are_those_of_the_formula() {
     const LIMIT: i64 = 16384;
     let seed = 11;
     eprintln!("seed {seed}");
-    let mut random = crate::harness::Random(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let mut qos =
         MediumAccess::<5>::new(QosLimits { idle_time_limit: 20_000, ..QosLimits::default() });
     let shares = [0x8000u16, 0x4000, 0x2000, 0x1000, 0xffff];
@@ -226,11 +226,11 @@ fn accounts_are_those_of_the_formula() {
     let price = [2, 4, 8, 16, 1];
     let (mut credit, mut idle, mut flags) = ([0i64; 5], [0u32; 5], [0u32; 2]);
     for round in 0..20_000 {
-        let rows = 1 + random.below(132);
+        let rows = 1 + random.u32(..132);
         // In turns: much used, most of it by one channel; little used; not at all.
-        let first = if random.below(5) != 0 { round / 6000 } else { random.below(5) as usize };
-        let used = (random.below(100) < [90, 30, 0][round / 2000 % 3])
-            .then(|| (first, 3 + random.below(130)));
+        let first = if random.u32(..5) != 0 { round / 6000 } else { random.u32(..5) as usize };
+        let used = (random.u32(..100) < [90, 30, 0][round / 2000 % 3])
+            .then(|| (first, 3 + random.u32(..130)));
         qos.update(rows, used);
         for vc in 0..5 {
             let paid = used.filter(|used| used.0 == vc).map_or(0, |used| used.1);

@@ -1,22 +1,22 @@
 //! Random traffic through random errors: nothing is lost, doubled, moved or changed.
 
-use crate::harness::{Link, Random, Sizes, packet, seeds, sizes};
+use crate::harness::{Link, Sizes, packet, seeds, sizes};
 use spfe_link::Word;
 use spfe_link::datalink::{DataLinkConfig, LinkBroadcast};
 
 /// A bit error: mostly the code finds it, and the word before it is lost too; else a bit of a
 /// symbol is wrong.
 fn errors<const L: usize>(seed: u64, one_in: u32) -> crate::harness::Fault<L> {
-    let mut random = Random(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let mut again = [false; 2];
     Box::new(move |from, _, wire| {
         let Some(words) = wire else { return };
         if again[from] {
             again[from] = false;
             words[0] = Word::RXERR;
-        } else if random.below(one_in) == 0 {
-            let lane = random.below(L as u32) as usize;
-            match random.below(4) {
+        } else if random.u32(..one_in) == 0 {
+            let lane = random.u32(..L as u32) as usize;
+            match random.u32(..4) {
                 0 => words[lane] = Word::RXERR,
                 1 => {
                     words[lane] = Word::RXERR;
@@ -25,7 +25,7 @@ fn errors<const L: usize>(seed: u64, one_in: u32) -> crate::harness::Fault<L> {
                 // A damaged K character is always found: another one is three bits away. One bit
                 // would make FCTs with a good CRC-8 of some SBFs, which have no check of their own.
                 _ => {
-                    let bit = random.below(32);
+                    let bit = random.u32(..32);
                     if words[lane].is_k(bit / 8) {
                         words[lane] = Word::RXERR;
                     } else {
@@ -48,24 +48,24 @@ fn campaign<const L: usize, const V: usize>(
     let mut link = Link::<L, V>::started(config, small, delay);
     link.run(2 * delay as u64 + 200);
     link.fault = errors(seed ^ 0x5eed, one_in);
-    let mut random = Random(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let mut messages = [0u32; 2];
     let mut arrived = [0u32; 2];
     for _ in 0..6000 {
         for end in 0..2 {
-            let vc = random.below(V as u32) as usize;
-            let words = packet(random.below(90) as usize, random.next());
+            let vc = random.u32(..V as u32) as usize;
+            let words = packet(random.u32(..90) as usize, random.u32(..));
             let room = link.ends[end].dl.writable(vc);
-            if random.below(40) == 0 && room >= words.len() {
+            if random.u32(..40) == 0 && room >= words.len() {
                 link.write(end, vc, &words);
             }
-            if random.below(3) == 0 {
-                link.drain(end, random.below(V as u32) as usize);
+            if random.u32(..3) == 0 {
+                link.drain(end, random.u32(..V as u32) as usize);
             }
             let mut data = [0; 8];
             data[..4].copy_from_slice(&messages[end].to_le_bytes());
             let message = LinkBroadcast { data, ..LinkBroadcast::default() };
-            if random.below(100) == 0 && link.ends[end].dl.send_broadcast(message) {
+            if random.u32(..100) == 0 && link.ends[end].dl.send_broadcast(message) {
                 messages[end] += 1;
             }
             while let Some(message) = link.ends[end].dl.receive_broadcast() {
@@ -138,19 +138,19 @@ fn fewer_lanes() {
             ..DataLinkConfig::default()
         };
         let mut link = Link::<4, 2>::started(config, sizes(4), 10);
-        let mut random = Random(seed);
+        let mut random = fastrand::Rng::with_seed(seed);
         for _ in 0..4000 {
-            let words = packet(random.below(400) as usize, random.next());
+            let words = packet(random.u32(..400) as usize, random.u32(..));
             for end in 0..2 {
-                let vc = random.below(2) as usize;
-                if random.below(50) == 0 && link.ends[end].dl.writable(vc) >= words.len() {
+                let vc = random.u32(..2) as usize;
+                if random.u32(..50) == 0 && link.ends[end].dl.writable(vc) >= words.len() {
                     link.write(end, vc, &words);
                 }
                 link.drain(end, vc);
             }
-            if random.below(300) == 0 {
-                link.lane_failure(u64::from(random.below(10)));
-                link.lanes = 1 + random.below(4) as usize;
+            if random.u32(..300) == 0 {
+                link.lane_failure(u64::from(random.u32(..10)));
+                link.lanes = 1 + random.u32(..4) as usize;
             }
             link.step();
         }
@@ -165,19 +165,19 @@ fn lanes_fail_at_random() {
     for seed in seeds(200, 6) {
         eprintln!("seed {seed}");
         let mut link = Link::<1, 2>::started(DataLinkConfig::default(), sizes(1), 10);
-        let mut random = Random(seed);
+        let mut random = fastrand::Rng::with_seed(seed);
         link.fault = errors(seed, 300);
         for _ in 0..5000 {
-            let words = packet(random.below(90) as usize, random.next());
+            let words = packet(random.u32(..90) as usize, random.u32(..));
             for end in 0..2 {
-                let vc = random.below(2) as usize;
-                if random.below(50) == 0 && link.ends[end].dl.writable(vc) >= words.len() {
+                let vc = random.u32(..2) as usize;
+                if random.u32(..50) == 0 && link.ends[end].dl.writable(vc) >= words.len() {
                     link.write(end, vc, &words);
                 }
                 link.drain(end, vc);
             }
-            if random.below(400) == 0 {
-                link.lane_failure(u64::from(random.below(60)));
+            if random.u32(..400) == 0 {
+                link.lane_failure(u64::from(random.u32(..60)));
             }
             link.step();
         }

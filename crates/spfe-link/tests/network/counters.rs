@@ -81,11 +81,8 @@ fn time_outs() {
 fn nothing_is_missed() {
     let seed = 5u64;
     eprintln!("seed {seed}");
-    let mut state = seed;
-    let mut random = |limit: u64| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) % limit
-    };
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let mut random = |limit: u64| rng.u64(..limit);
     let mut switch = Switch::<NChar, 5, 2>::new(7);
     switch.table.set(0, 32, Some(RoutingEntry::any_of(0b11000).deleting())).unwrap();
     switch.table.set(0, 33, Some(RoutingEntry::each_of(0b00110))).unwrap();

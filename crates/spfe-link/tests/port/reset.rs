@@ -4,15 +4,6 @@ use crate::bench::{Bench, EOP, quick_lane};
 use spfe_link::datalink::{DataLinkConfig, DataLinkParameters, LinkResetState};
 use spfe_link::{Word, lane};
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as u32 % limit
-    }
-}
-
 fn quick_link() -> DataLinkConfig {
     DataLinkConfig { link_reset_retry_words: 800, ..DataLinkConfig::default() }
 }
@@ -84,19 +75,19 @@ fn two_resets_taken_for_one() {
 /// One campaign: resets of every kind, lanes cut and back in any order, damaged words, traffic.
 /// Then quiet: both ends come up, and packets pass both ways.
 fn campaign<const L: usize>(seed: u64) {
-    let mut random = Random(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let mut delays = [0; 16];
-    let base = 1 + random.below(30) as usize;
-    delays.fill_with(|| base + random.below(4) as usize);
+    let base = 1 + random.u32(..30) as usize;
+    delays.fill_with(|| base + random.u32(..4) as usize);
     let mut bench = Bench::<L>::new(quick_lane(), quick_link(), &delays);
-    if random.below(2) == 0 {
+    if random.u32(..2) == 0 {
         bench.start_lanes();
     }
     // Quiet times from a few words to more than an initialisation.
-    for _ in 0..30 + random.below(60) {
-        let end = random.below(2) as usize;
-        let lane = random.below(L as u32) as usize;
-        match random.below(12) {
+    for _ in 0..30 + random.u32(..60) {
+        let end = random.u32(..2) as usize;
+        let lane = random.u32(..L as u32) as usize;
+        match random.u32(..12) {
             0 | 1 => bench.ends[end].link.link_reset(),
             2 => bench.ends[end].link.interface_reset(),
             3 => bench.cut = [0; 2],
@@ -106,14 +97,14 @@ fn campaign<const L: usize>(seed: u64) {
             7 => {
                 let parameters = &mut bench.ends[end].lanes.lane_mut(lane).unwrap().parameters;
                 parameters.lane_start ^= true;
-                parameters.auto_start = random.below(2) == 0;
+                parameters.auto_start = random.u32(..2) == 0;
             }
             8 => {
-                let data_scrambled = random.below(2) == 0;
+                let data_scrambled = random.u32(..2) == 0;
                 let link = &mut bench.ends[end].link;
                 link.set_parameters(DataLinkParameters { data_scrambled, ..link.parameters() });
             }
-            9 => bench.damaged[end] = random.below(1 << L) as u16,
+            9 => bench.damaged[end] = random.u32(..1 << L) as u16,
             10 => bench.start_lanes(),
             _ => {
                 bench.ends[end].link.write(0, &[Word::data(seed as u32); 70]);
@@ -121,8 +112,8 @@ fn campaign<const L: usize>(seed: u64) {
                 bench.ends[end].link.read(0, &mut [Word::default(); 100]);
             }
         }
-        let most = [3, 30, 300][random.below(3) as usize];
-        bench.run(random.below(most));
+        let most = [3, 30, 300][random.u32(..3) as usize];
+        bench.run(random.u32(..most));
     }
     bench.cut = [0; 2];
     bench.start_lanes();

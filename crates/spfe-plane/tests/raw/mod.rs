@@ -233,16 +233,3 @@ pub fn release(bytes: u32, completions: u32) -> RingEntry {
 pub fn status(done: &Completion) -> Status {
     Status::from_raw(done.status).unwrap()
 }
-
-/// Seeded numbers, the same everywhere (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}

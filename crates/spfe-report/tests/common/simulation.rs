@@ -1,5 +1,6 @@
 //! Results as a simulation of the payload network could give them, made up.
 
+use fastrand::Rng;
 use spfe_sim::results::{
     Broadcasts, Channel, Conservation, Direction, Drop, Event, EventKind, Fault, Flow,
     LaneStateChange, Link, Node, PortDrop, Recorder, Results, Rmap, Router, Tally, VERSION,
@@ -13,21 +14,10 @@ pub fn scenario() -> Scenario {
     Scenario::parse(text).expect("a good example")
 }
 
-/// A generator of numbers, the same every time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-}
-
 /// Results of it.
 pub fn results() -> Results {
     let scenario = scenario();
-    let mut numbers = Numbers(7);
+    let mut numbers = Rng::with_seed(7);
     let step_ps = scenario.step_ps();
     let duration_ps = scenario.duration.0;
     let mut results = Results {
@@ -50,7 +40,7 @@ pub fn results() -> Results {
     for flow in &scenario.flows {
         let mut latency = Recorder::new();
         for _ in 0..500 {
-            latency.record(2_000_000 + numbers.below(3000) * numbers.below(3000));
+            latency.record(2_000_000 + numbers.u64(..3000) * numbers.u64(..3000));
         }
         let packets = Tally { packets: 500, bytes: 500_000 };
         results.flows.push(Flow {
@@ -66,13 +56,13 @@ pub fn results() -> Results {
             dropped: vec![Drop { place: "front".into(), reason: "Blocked".into(), packets: 3 }],
             in_flight: Tally { packets: 6, bytes: 6000 },
             goodput_bps: 1.234e9,
-            series: (0..100).map(|step| 20_000 + step * 50 + numbers.below(9000)).collect(),
+            series: (0..100).map(|step| 20_000 + step * 50 + numbers.u64(..9000)).collect(),
             latency: latency.histogram(),
         });
     }
     for rmap in &scenario.rmaps {
         let mut latency = Recorder::new();
-        (0..30).for_each(|_| latency.record(3_000_000 + numbers.below(900_000)));
+        (0..30).for_each(|_| latency.record(3_000_000 + numbers.u64(..900_000)));
         results.rmaps.push(Rmap {
             name: rmap.name.clone(),
             from: rmap.from.to_string(),
@@ -123,7 +113,7 @@ pub fn results() -> Results {
 }
 
 fn made_link(
-    numbers: &mut Numbers,
+    numbers: &mut Rng,
     index: usize,
     link: &spfe_sim::scenario::Link,
     step_ps: u64,
@@ -131,13 +121,13 @@ fn made_link(
 ) -> Link {
     let lanes = u32::from(link.lanes());
     let capacity_words = f64::from(lanes) * step_ps as f64 / 6400.0;
-    let direction = |numbers: &mut Numbers| {
+    let direction = |numbers: &mut Rng| {
         let channels: Vec<Channel> = (0..4)
             .filter(|vc| (index + vc).is_multiple_of(2))
             .map(|vc| {
                 let most = (capacity_words * 0.45) as u64;
                 let series: Vec<u64> =
-                    (0..100).map(|_| most / 2 + numbers.below(most / 2)).collect();
+                    (0..100).map(|_| most / 2 + numbers.u64(..most / 2)).collect();
                 Channel { vc: vc as u32, words: series.iter().sum(), series }
             })
             .collect();
@@ -164,7 +154,7 @@ fn made_link(
     };
     let mut recovery = Recorder::new();
     if index == 1 {
-        (0..60).for_each(|_| recovery.record(1_500_000 + numbers.below(900_000)));
+        (0..60).for_each(|_| recovery.record(1_500_000 + numbers.u64(..900_000)));
     }
     Link {
         name: link.name.clone(),

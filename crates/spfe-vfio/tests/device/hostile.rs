@@ -1,6 +1,6 @@
 //! Whatever a machine or its client does, the device goes on, and the other machine too.
 
-use crate::machine::{BAR0, BAR2, CONFIG, HIGH, LOW, Machine, PAGE, RAM, Random, bus, wait};
+use crate::machine::{BAR0, BAR2, CONFIG, HIGH, LOW, Machine, PAGE, RAM, bus, wait};
 use crate::{Lab, move_packet};
 use spfe_contract::{
     BlockType, CONTRACT_MAGIC, Command, Status, global_block as global, queue_block as queue,
@@ -152,39 +152,39 @@ fn what_is_no_message_ends_its_connection_only() {
 }
 
 /// One step of a machine that does anything.
-fn step(machine: &mut Machine, random: &mut Random) {
-    let mut data = vec![0; random.below(9) as usize];
-    data.fill_with(|| random.below(256) as u8);
-    let anywhere = random.below(0x2_0000);
-    let index = random.below(4) as u32;
-    match random.below(12) {
+fn step(machine: &mut Machine, random: &mut fastrand::Rng) {
+    let mut data = vec![0; random.u64(..9) as usize];
+    data.fill_with(|| random.u64(..256) as u8);
+    let anywhere = random.u64(..0x2_0000);
+    let index = random.u64(..4) as u32;
+    match random.u64(..12) {
         0 => machine.client.region_read(BAR0, anywhere, &mut data).unwrap(),
         1 => machine.client.region_write(BAR0, anywhere, &data).unwrap(),
-        2 => machine.client.region_write(CONFIG, random.below(4200), &data).unwrap(),
-        3 => machine.client.region_write(BAR2, random.below(4200), &data).unwrap(),
-        4 => machine.set_master(random.below(8) != 0),
-        5 => machine.unmap(if random.below(2) == 0 { LOW } else { HIGH }),
+        2 => machine.client.region_write(CONFIG, random.u64(..4200), &data).unwrap(),
+        3 => machine.client.region_write(BAR2, random.u64(..4200), &data).unwrap(),
+        4 => machine.set_master(random.u64(..8) != 0),
+        5 => machine.unmap(if random.u64(..2) == 0 { LOW } else { HIGH }),
         // Refused where it is mapped.
-        6 | 7 => machine.map(if random.below(2) == 0 { LOW } else { HIGH }),
+        6 | 7 => machine.map(if random.u64(..2) == 0 { LOW } else { HIGH }),
         8 => {
-            let addresses: Vec<u64> = (0..16).map(|_| bus(random.below(RAM) & !0xfff)).collect();
-            let list = random.below(RAM / PAGE) * PAGE;
+            let addresses: Vec<u64> = (0..16).map(|_| bus(random.u64(..RAM) & !0xfff)).collect();
+            let list = random.u64(..RAM / PAGE) * PAGE;
             machine
                 .store(list, &addresses.iter().flat_map(|at| at.to_le_bytes()).collect::<Vec<_>>());
-            machine.configure_region(index, bus(list), random.below(16 * PAGE), 12);
+            machine.configure_region(index, bus(list), random.u64(..16 * PAGE), 12);
             machine.command(Command::RegionEnable, index);
         }
         9 => {
             // A queue whose rings are anywhere in a region.
             let key = machine.get(BlockType::Region, index, region::KEY);
-            let context = random.below(16) as u32;
+            let context = random.u64(..16) as u32;
             for register in (queue::KIND..=queue::FILTER).step_by(4) {
-                machine.put(BlockType::Queue, context, register, random.below(8) as u32);
+                machine.put(BlockType::Queue, context, register, random.u64(..8) as u32);
             }
             machine.put(BlockType::Queue, context, queue::KIND, 1 + context % 2);
             for high in [queue::SQ_HI, queue::CQ_HI, queue::STAMP_HI, queue::LINES_HI] {
                 machine.put(BlockType::Queue, context, high, key << 16);
-                let place = random.below(16) * PAGE;
+                let place = random.u64(..16) * PAGE;
                 machine.put(BlockType::Queue, context, high - 4, place as u32);
             }
             machine.command(Command::QueueEnable, context);
@@ -196,12 +196,12 @@ fn step(machine: &mut Machine, random: &mut Random) {
                 Command::Reset,
                 Command::QueueEnable,
             ];
-            machine.command(commands[random.below(4) as usize], random.below(16) as u32);
+            machine.command(commands[random.u64(..4) as usize], random.u64(..16) as u32);
         }
         // Rings and everything else, from one end of memory to the other.
         _ => {
-            let at = random.below(RAM - PAGE);
-            let noise: Vec<u8> = (0..512).map(|_| random.below(6) as u8).collect();
+            let at = random.u64(..RAM - PAGE);
+            let noise: Vec<u8> = (0..512).map(|_| random.u64(..6) as u8).collect();
             machine.store(at, &noise);
             machine.ring(0);
         }
@@ -214,7 +214,7 @@ fn no_sequence_of_steps_harms_anybody() {
     let mut b = lab.machine(1, 5);
     for seed in 1..7u64 {
         println!("seed {seed}");
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = fastrand::Rng::with_seed(seed);
         let mut machine = lab.machine(0, seed);
         for _ in 0..150 {
             step(&mut machine, &mut random);

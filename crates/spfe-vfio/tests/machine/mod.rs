@@ -58,18 +58,6 @@ pub fn signalled(event: &OwnedFd, seconds: i64) -> bool {
     rustix::io::read(event, &mut [0u8; 8]).is_ok()
 }
 
-/// Numbers that look random and are the same every time.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
 /// A region of the machine: which page of its memory each of its pages is.
 pub struct Region {
     pub index: u32,
@@ -110,9 +98,9 @@ impl Machine {
         let client = Client::new(path).unwrap();
         let ram = SharedMemory::create("ram", RAM as usize).unwrap();
         let mut free: Vec<u64> = (0..RAM / PAGE).map(|page| page * PAGE).collect();
-        let mut random = Random(seed | 1);
+        let mut random = fastrand::Rng::with_seed(seed);
         for last in (1..free.len()).rev() {
-            free.swap(last, random.below(last as u64 + 1) as usize);
+            free.swap(last, random.u64(..last as u64 + 1) as usize);
         }
         let mut machine = Self { client, ram, blocks: Vec::new(), free };
         machine.map(LOW);
