@@ -74,17 +74,11 @@ static int spfe_region_account(struct spfe_client *client, struct spfe_region *r
 	return 0;
 }
 
-static int spfe_pin(struct spfe_region *region, u64 address)
+static int spfe_pin_pages(struct spfe_region *region, u64 address, unsigned int flags)
 {
-	unsigned int flags = FOLL_LONGTERM;
 	unsigned long count = region->size >> PAGE_SHIFT;
 	int got;
 
-	if (region->access & SPFE_ACCESS_WRITES)
-		flags |= FOLL_WRITE;
-	region->pages = kvmalloc_array(count, sizeof(*region->pages), GFP_KERNEL | __GFP_NOWARN);
-	if (!region->pages)
-		return -ENOMEM;
 	while (region->npages < count) {
 		got = pin_user_pages_fast(address + ((u64)region->npages << PAGE_SHIFT),
 					  min(count - region->npages, SPFE_PIN_BATCH), flags,
@@ -98,6 +92,23 @@ static int spfe_pin(struct spfe_region *region, u64 address)
 		cond_resched();
 	}
 	return 0;
+}
+
+static int spfe_pin(struct spfe_region *region, u64 address)
+{
+	unsigned long count = region->size >> PAGE_SHIFT;
+	bool writes = region->access & SPFE_ACCESS_WRITES;
+	int err;
+
+	region->pages = kvmalloc_array(count, sizeof(*region->pages), GFP_KERNEL | __GFP_NOWARN);
+	if (!region->pages)
+		return -ENOMEM;
+	err = spfe_pin_pages(region, address, writes ? FOLL_WRITE | FOLL_LONGTERM :
+						       SPFE_PIN_READ_FLAGS);
+	/* The flags for reading do not fit read-only shared memory, which needs no copy anyway. */
+	if (err == -EFAULT && !writes && SPFE_PIN_READ_FLAGS != FOLL_LONGTERM)
+		err = spfe_pin_pages(region, address, FOLL_LONGTERM);
+	return err;
 }
 
 /* Fails if DMA to these pages would be bounced or needs cache maintenance. */
@@ -325,7 +336,8 @@ static int spfe_region_tell_list(struct spfe_region *region, struct spfe_layout 
 	if (!err || !region->spfe->stuck || region->spfe->dma_is_off)
 		dma_free_coherent(dev, bytes, layout->list, at);
 	else
-		dev_warn(&region->spfe->dev, "leaked a page list of %zu bytes: the device may still read it\n", bytes);
+		dev_warn(&region->spfe->dev,
+			 "leaked a page list of %zu bytes: the device may still read it\n", bytes);
 	return err;
 }
 

@@ -25,6 +25,18 @@ static inline void spfe_eventfd_signal(struct eventfd_ctx *context)
 #endif
 }
 
+/*
+ * Flags to pin memory that the device only reads. 6.2: FOLL_LONGTERM alone replaces a page that is
+ * still shared. Older kernels pin the shared page (often the zero page), and the next write of the
+ * process goes to another page. On these kernels a write fault makes the page the process's own
+ * before the pin; FOLL_FORCE allows this in private mappings that the process may only read.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define SPFE_PIN_READ_FLAGS (FOLL_LONGTERM | FOLL_WRITE | FOLL_FORCE)
+#else
+#define SPFE_PIN_READ_FLAGS FOLL_LONGTERM
+#endif
+
 /* 6.3: functions change the flags of a mapping. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void vm_flags_set(struct vm_area_struct *vma, vm_flags_t flags)

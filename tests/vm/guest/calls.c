@@ -213,6 +213,20 @@ static void port_settings(int file)
 	close(reader);
 }
 
+/* A page of a file that the process can never write: a pin for writing would fail. */
+static void *shared_read_only(void)
+{
+	int memory = open("/tmp/shared", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int reader = open("/tmp/shared", O_RDONLY | O_CLOEXEC);
+	void *at = MAP_FAILED;
+
+	if (memory >= 0 && reader >= 0 && ftruncate(memory, PAGE) == 0)
+		at = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, reader, 0);
+	close(reader);
+	close(memory);
+	return at;
+}
+
 /* Whether REGISTER with these arguments returns this errno. Unregisters the memory again. */
 static bool registers(int file, uint64_t address, uint64_t size, uint32_t access, uint32_t flags,
 		      int error)
@@ -240,6 +254,8 @@ static void memory(int file)
 	check("REGISTER", registers(file, at, 4 * PAGE, BOTH, 0, 0));
 	check("REGISTER with read access of read-only memory",
 	      registers(file, (uintptr_t)only, PAGE, SPFE_ACCESS_LOCAL_READ, 0, 0));
+	check("REGISTER with read access of a read-only file",
+	      registers(file, (uintptr_t)shared_read_only(), PAGE, SPFE_ACCESS_LOCAL_READ, 0, 0));
 	check("REGISTER with write access of read-only memory",
 	      registers(file, (uintptr_t)only, PAGE, BOTH, 0, EFAULT));
 	check("REGISTER of 0 bytes", registers(file, at, 0, BOTH, 0, EINVAL));

@@ -10,7 +10,8 @@
  * side with the same options. Options:
  *	count=N     packets, default 1000; 0: until killed
  *	bytes=N     longest packet, default 4096; the seed determines the lengths
- *	memory=M    user (registered, default) or driver (allocated)
+ *	memory=M    user (registered, default), driver (allocated), or readonly: as user, but the
+ *		    buffers of the sender are registered for reading only, before their first use
  *	how=H       poll (default) or wait (sleeps in the driver until the device interrupts)
  *	seed=N      default 1
  *	huge=1      buffers in huge pages
@@ -52,6 +53,8 @@ struct queue {
 	volatile uint32_t *doorbell;
 	const volatile uint32_t *counts;
 	uint64_t address; /* {key, 0} */
+	unsigned char *buffers;
+	uint64_t buffers_address; /* {key, offset} */
 	bool used;
 	uint32_t event, context, posted, freed, done, arm;
 	uint32_t doorbells, waits, lost; /* lost: count of event 0 at open */
@@ -59,8 +62,8 @@ struct queue {
 
 static struct {
 	uint64_t count, bytes, seed;
-	bool driver_memory, sleeps, huge;
-} options = { 1000, 4096, 1, false, false, false };
+	bool driver_memory, read_only, sleeps, huge;
+} options = { 1000, 4096, 1, false, false, false, false };
 
 static size_t stride; /* distance between buffers, bytes */
 
@@ -91,7 +94,7 @@ static uint32_t length_of(uint64_t packet)
 
 static unsigned char *buffer(const struct queue *q, uint32_t position)
 {
-	return q->memory + BUFFERS + stride * (position % ENTRIES);
+	return q->buffers + stride * (position % ENTRIES);
 }
 
 static void fill(unsigned char *at, uint64_t packet)
@@ -147,6 +150,26 @@ static void get_memory(struct queue *q)
 		control(q, SPFE_IOC_REGISTER, &r, "REGISTER");
 		q->address = (uint64_t)r.key << 48;
 	}
+	q->buffers = q->memory + BUFFERS;
+	q->buffers_address = q->address + BUFFERS;
+}
+
+/*
+ * Gives the queue other buffers, which the device may only read. No page of them exists yet: a pin
+ * that does not ask for write access could get the shared zero page, and the device would send zeros
+ * after the program has written its data to a page of its own.
+ */
+static void get_read_only_buffers(struct queue *q)
+{
+	size_t bytes = (stride * ENTRIES + PAGE - 1) / PAGE * PAGE;
+	struct spfe_register r = { .size = bytes, .access = SPFE_ACCESS_LOCAL_READ };
+
+	q->buffers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (q->buffers == MAP_FAILED)
+		die("buffers");
+	r.addr = (uintptr_t)q->buffers;
+	control(q, SPFE_IOC_REGISTER, &r, "REGISTER");
+	q->buffers_address = (uint64_t)r.key << 48;
 }
 
 /* Opens "DEVICE:PORT:VC". */
@@ -170,6 +193,8 @@ static void open_queue(struct queue *q, char *where, uint32_t kind)
 	q->counts = map(q, q->info.counts_bytes, PROT_READ, q->info.counts_offset);
 	q->lost = q->counts[0];
 	get_memory(q);
+	if (options.read_only && kind == SPFE_QUEUE_KIND_TX && !(q->info.flags & SPFE_INFO_BOUNCE))
+		get_read_only_buffers(q);
 	control(q, SPFE_IOC_EVENT_CREATE, &event, "EVENT_CREATE");
 	q->event = event.event;
 	create.port = (uint32_t)atoi(port);
@@ -205,7 +230,7 @@ static void publish(struct queue *q, uint32_t upto, uint32_t type, const uint32_
 		uint64_t flags = type | (type == SPFE_ENTRY_TYPE_DATA ? SPFE_SUBMIT_FLAGS_SIGNAL |
 									SPFE_SUBMIT_FLAGS_LAST : 0);
 
-		slot[0] = q->address + (uint64_t)(buffer(q, position) - q->memory);
+		slot[0] = q->buffers_address + (uint64_t)(buffer(q, position) - q->buffers);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		__atomic_store_n(&slot[1],
 				 bytes[position - q->posted] | flags << 32 | phase(position),
@@ -385,8 +410,10 @@ static void option(char *word)
 		options.bytes = strtoull(value, NULL, 0);
 	else if (!strcmp(word, "seed"))
 		options.seed = strtoull(value, NULL, 0);
-	else if (!strcmp(word, "memory"))
+	else if (!strcmp(word, "memory")) {
 		options.driver_memory = !strcmp(value, "driver");
+		options.read_only = !strcmp(value, "readonly");
+	}
 	else if (!strcmp(word, "how"))
 		options.sleeps = !strcmp(value, "wait");
 	else if (!strcmp(word, "huge"))

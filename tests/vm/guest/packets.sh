@@ -10,6 +10,8 @@ for memory in user driver; do
             "count=$count" "memory=$memory" "how=$how"
     done
 done
+check 'buffers registered for reading before their first use' \
+    packets /dev/spfe0:0:0 /dev/spfe1:0:0 "count=$count" memory=readonly
 check 'other direction, other channel' packets /dev/spfe1:0:1 /dev/spfe0:0:1 "count=$count"
 check 'packets across many pages' packets /dev/spfe0:0:0 /dev/spfe1:0:0 count=100 bytes=60000
 echo 8 >/proc/sys/vm/nr_hugepages
