@@ -6,7 +6,7 @@ use crate::output::{plural, printable, table};
 use crate::scenario;
 use clap::Args;
 use serde_json::json;
-use spfe_report::diagram::{self, Diagram, Kind};
+use spfe_report::diagram::{self, Diagram, VertexKind};
 use spfe_sim::scenario::route::{Route, RouteFinder, RoutePlan};
 use spfe_sim::scenario::{Addressing, Place, Scenario, Time, Unit};
 use std::fmt::Write;
@@ -224,7 +224,7 @@ fn dot(scenario: &Scenario) -> String {
     let mut out =
         format!("graph {} {{\n  rankdir=LR;\n  node [shape=box];\n", quoted(&scenario.title));
     for (index, vertex) in diagram.vertices.iter().enumerate() {
-        let shape = if vertex.kind == Kind::Router { ", shape=octagon" } else { "" };
+        let shape = if vertex.kind == VertexKind::Router { ", shape=octagon" } else { "" };
         let label = quoted(&vertex.name);
         let _ = writeln!(out, "  u{index} [label={label}{shape}];");
     }

@@ -1,6 +1,6 @@
 //! Renders a document: `cargo run -p spfe-report --example render -- in.json out.html`.
 //!
-//! An output that ends in `.txt` or `.tsv` gets tables or tab-separated values instead.
+//! With an output name that ends in `.txt` or `.tsv` it writes tables or tab-separated values.
 
 use std::error::Error;
 use std::{env, fs};

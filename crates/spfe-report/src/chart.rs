@@ -1,4 +1,4 @@
-//! Rate and load over packet length, in the form of the published figures.
+//! Charts of rate and load over packet length, in the form of the published figures.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::num::{fixed, short, size};
 use crate::section::Section;
 use crate::svg::{self, Marker, RIGHT, Scale, Slots, TOP, coord, drawable, label};
 
-/// One curve: its means, the points of its iterations and how it looks.
+/// A curve through the means, with the points of single iterations.
 struct Series {
     class: &'static str,
     name: &'static str,
@@ -54,7 +54,7 @@ const PAPER: Series = Series {
     point: None,
 };
 
-/// In drawing order: what matters most is on top.
+/// Series in drawing order. The last one is on top.
 const SERIES: [&Series; 4] = [&PAPER, &SUM, &HOST, &RATE];
 
 impl Series {
@@ -139,7 +139,7 @@ fn axes(left: &Scale, right: &Scale) -> String {
     out
 }
 
-/// What the chart shows, in words.
+/// Describes the chart for screen readers.
 fn describe(section: &Section<'_>) -> String {
     let mut text = String::from(
         "Left axis: data rate in Gbit/s. Right axis: CPU load in percent of one core. \
@@ -187,7 +187,7 @@ fn legend(section: &Section<'_>) -> String {
     out
 }
 
-/// One entry of a legend.
+/// An entry of the legend.
 fn entry(class: &str, marker: Option<Marker>, name: &str) -> String {
     let mark = marker
         .map_or(String::new(), |shape| svg::marker(shape, &format!("{class} mark"), 14.0, 6.0, ""));

@@ -1,25 +1,23 @@
-//! The columns of a result table, shared by the terminal and the page.
+//! The columns of result tables, for the terminal and the page.
 
 use crate::model::{LatencyNs, ResultRow};
 use crate::num::{NONE, fixed, optional, short, size, trimmed, with_worst};
 use crate::paper;
 use crate::section::Section;
 
-/// One column: heading, unit and one cell per row.
+/// A column with one cell per row.
 pub(crate) struct Column {
-    /// Heading.
     pub title: &'static str,
-    /// Unit, shown under the heading; may be empty.
+    /// Unit below the title, may be empty.
     pub unit: &'static str,
-    /// Whether it is left out where there is little width.
+    /// Whether narrow tables leave the column out.
     pub detail: bool,
-    /// Whether the figures are published ones, not ours.
+    /// Whether the column holds published figures.
     pub published: bool,
-    /// One text per row.
     pub cells: Vec<String>,
 }
 
-/// Collects the columns of one table over its rows.
+/// Collects the columns of a table.
 struct Table<'a> {
     rows: &'a [&'a ResultRow],
     columns: Vec<Column>,
@@ -82,7 +80,7 @@ impl Table<'_> {
     }
 }
 
-/// The columns about rate and load. Those no row has anything for are left out.
+/// The columns about rate and load. Columns without any value are left out.
 pub(crate) fn rates(section: &Section<'_>) -> Vec<Column> {
     let mut table = Table { rows: &section.rows, columns: Vec::new() };
     table.add_case(section);
@@ -136,7 +134,7 @@ pub(crate) fn latencies(section: &Section<'_>) -> Vec<Column> {
     table.columns
 }
 
-/// Size of a packet, or the range sizes were drawn from.
+/// Size of the packets, or the range of random sizes.
 fn sizes(row: &ResultRow) -> String {
     match (row.size_min_bytes, row.size_max_bytes) {
         (Some(min), Some(max)) => format!("{} to {}", size(min), size(max)),
@@ -144,7 +142,7 @@ fn sizes(row: &ResultRow) -> String {
     }
 }
 
-/// The published worst cases belong to the published means, not to figures of another origin.
+/// The published worst case, if the row's published mean comes from the same source.
 fn paper_worst(row: &ResultRow) -> Option<&'static paper::PaperCase> {
     let case = paper::figure(&row.scenario, row.size_bytes, row.group)?;
     (Some(case.figure()) == row.published()).then_some(case)
@@ -160,7 +158,7 @@ fn paper_cpu(row: &ResultRow) -> String {
     row.published().map_or(NONE.into(), |figure| with_worst(figure.cpu_pct_of_one_core(), worst, 1))
 }
 
-/// Names and values of a calibration record, nested names joined by dots.
+/// Collects names and values of a calibration record. Nested names are joined by dots.
 pub(crate) fn flatten(name: &str, value: &serde_json::Value, into: &mut Vec<(String, String)>) {
     use serde_json::Value;
     let below = |key: &str| {

@@ -1,4 +1,4 @@
-//! Drawings of networks: units as boxes in columns, links between them.
+//! Drawings of networks: nodes and routers as boxes in columns, with links between them.
 
 mod draw;
 mod layout;
@@ -7,13 +7,13 @@ pub use draw::{document, svg};
 
 use spfe_sim::scenario::{BitRate, Link, Medium, NodeKind, Scenario, Unit};
 
-/// What a box is.
+/// Role of a vertex, which decides its column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// Takes more than it sends.
+pub enum VertexKind {
+    /// A node that receives at least as many flows as it sends.
     #[default]
     Sink,
-    /// Sends more than it takes.
+    /// A node that sends more flows than it receives.
     Source,
     /// A routing switch.
     Router,
@@ -22,52 +22,56 @@ pub enum Kind {
 /// A node or router.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Vertex {
-    /// Name.
+    /// Name in the scenario.
     pub name: String,
-    /// What it is, in a word.
+    /// Short description below the name.
     pub about: String,
-    /// Where it is put.
-    pub kind: Kind,
+    /// Role.
+    pub kind: VertexKind,
 }
 
-/// A link.
+/// A link between two vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edge {
-    /// Name.
+pub struct DiagramLink {
+    /// Name in the scenario.
     pub name: String,
-    /// Vertices at end A and end B, and their ports.
+    /// Vertex index and port of end A and end B.
     pub ends: [(usize, u8); 2],
-    /// Lanes and rate.
+    /// Lanes and rate, for example "2 × 6.25 Gbit/s".
     pub label: String,
-    /// Lanes: how wide it is drawn.
+    /// Number of lanes, which decides the width of the line.
     pub lanes: u8,
-    /// SpaceWire.
+    /// Whether it is a SpaceWire link.
     pub thin: bool,
-    /// More about it, as a tool tip.
+    /// Text of the tool tip.
     pub tip: String,
 }
 
-/// A network.
+/// A network to draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagram {
-    /// Nodes, then routers.
+    /// Nodes, followed by routers.
     pub vertices: Vec<Vertex>,
-    /// Links.
-    pub edges: Vec<Edge>,
+    /// Links between vertices.
+    pub edges: Vec<DiagramLink>,
 }
 
 impl Diagram {
-    /// The network of a scenario.
+    /// Makes the diagram of a scenario's network.
     pub fn of(scenario: &Scenario) -> Self {
         let nodes = scenario.nodes.iter().map(|node| Vertex {
             name: node.name.clone(),
             about: about(node.kind).to_owned(),
-            kind: if sends_more(scenario, &node.name) { Kind::Source } else { Kind::Sink },
+            kind: if sends_more(scenario, &node.name) {
+                VertexKind::Source
+            } else {
+                VertexKind::Sink
+            },
         });
         let routers = scenario.routers.iter().map(|router| Vertex {
             name: router.name.clone(),
             about: format!("router, {} ports", router.ports),
-            kind: Kind::Router,
+            kind: VertexKind::Router,
         });
         let vertices = nodes.chain(routers).collect();
         let edges = scenario.links.iter().filter_map(|link| edge(scenario, link)).collect();
@@ -75,7 +79,7 @@ impl Diagram {
     }
 }
 
-/// Lanes and rate of a link: "2 × 6.25 Gbit/s", with what is in reserve.
+/// Lanes and rate of a link: "2 × 6.25 Gbit/s", or "2+1 × 6.25 Gbit/s" with one spare lane.
 pub fn rate(link: &Link) -> String {
     let rate = BitRate(link.rate.0).to_string();
     match &link.medium {
@@ -99,7 +103,7 @@ fn about(kind: NodeKind) -> &'static str {
     }
 }
 
-/// Instruments, and what sends on more flows than it takes.
+/// Whether a node is an instrument or sends more flows than it receives.
 fn sends_more(scenario: &Scenario, name: &str) -> bool {
     let sent = scenario.flows.iter().filter(|flow| flow.from.unit == name).count();
     let taken = scenario.flows.iter().filter(|flow| flow.to.iter().any(|to| to.unit == name));
@@ -111,7 +115,7 @@ fn sends_more(scenario: &Scenario, name: &str) -> bool {
         || sent == taken && scenario.nodes.first().is_some_and(|n| n.name == name)
 }
 
-fn edge(scenario: &Scenario, link: &Link) -> Option<Edge> {
+fn edge(scenario: &Scenario, link: &Link) -> Option<DiagramLink> {
     let end = |index: usize| {
         let place = link.ends.get(index)?;
         let vertex = match scenario.unit(&place.unit)? {
@@ -120,7 +124,7 @@ fn edge(scenario: &Scenario, link: &Link) -> Option<Edge> {
         };
         Some((vertex, place.port))
     };
-    Some(Edge {
+    Some(DiagramLink {
         name: link.name.clone(),
         ends: [end(0)?, end(1)?],
         label: rate(link),

@@ -1,4 +1,4 @@
-//! One self-contained HTML page: no script, nothing loaded from elsewhere.
+//! The page of a `spfe perf` document.
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ use crate::model::Document;
 use crate::page;
 use crate::section::{Section, sections};
 
-/// The document as one HTML page with charts and tables.
+/// Renders the document as one HTML page with charts and tables.
 ///
-/// The page carries its style and its drawings inside, needs no script, follows the reader's
-/// choice of light or dark, and escapes every text it was given.
+/// The page contains its style and its drawings, needs no script, follows the reader's choice of
+/// light or dark, and escapes all text of the document.
 #[must_use]
 pub fn html(document: &Document) -> String {
     let sections = sections(document);
@@ -59,7 +59,7 @@ fn render_section(section: &Section<'_>, anchor: &str) -> String {
     out
 }
 
-/// A chart and its table, next to each other where there is room.
+/// A chart and its table, side by side on wide pages.
 fn beside(figure: &str, table: &str) -> String {
     format!("<div class=\"pair\">\n{figure}{table}</div>\n")
 }

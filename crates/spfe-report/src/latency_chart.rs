@@ -1,4 +1,4 @@
-//! Percentiles of the latency over packet length, on a logarithmic axis.
+//! Charts of latency percentiles over packet length, on a logarithmic axis.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::num::{size, time_ns};
 use crate::section::Section;
 use crate::svg::{self, BOTTOM, Marker, RIGHT, Slots, TOP, label};
 
-/// One curve, from the slowest down.
+/// The curve of one percentile.
 struct Curve {
     class: &'static str,
     name: &'static str,
@@ -23,14 +23,14 @@ const CURVES: [Curve; 5] = [
     Curve { class: "l-min", name: "min", marker: Marker::Ring, pick: |ns| ns.min },
 ];
 
-/// A logarithmic axis over whole decades.
+/// A logarithmic axis over whole decades, as powers of ten.
 struct LogScale {
     first: i32,
     last: i32,
 }
 
 impl LogScale {
-    /// At least one decade, holding every value.
+    /// Makes an axis of at least one decade that includes every value.
     fn holding(values: impl Iterator<Item = f64>) -> Self {
         let none = (f64::INFINITY, f64::NEG_INFINITY);
         let (low, high) = values
@@ -48,8 +48,8 @@ impl LogScale {
         BOTTOM - share.clamp(0.0, 1.0) * (BOTTOM - TOP)
     }
 
-    /// Values worth a label: every decade, with 2 and 5 between when there are few of them, or
-    /// every second or third decade when there are many.
+    /// Values with a label: every decade, also 2 and 5 times a decade if there are few, and only
+    /// every second or third decade if there are many.
     fn ticks(&self) -> Vec<f64> {
         let decades = self.last - self.first;
         let every = usize::try_from(decades / 7 + 1).unwrap_or(1);
@@ -61,12 +61,12 @@ impl LogScale {
     }
 }
 
-/// A latency as it can be drawn: between 1 ns and some thousand years.
+/// Limits a latency to the range of the axis, from 1 ns. Returns `None` if it is not finite.
 fn drawable(ns: f64) -> Option<f64> {
     ns.is_finite().then(|| ns.clamp(1.0, 1e20))
 }
 
-/// The chart of the rows that carry a latency, as a `figure` element.
+/// The chart of the rows with a latency, as a `figure` element.
 pub(crate) fn figure(section: &Section<'_>, id: &str) -> String {
     let rows: Vec<&ResultRow> =
         section.rows.iter().copied().filter(|row| row.latency_ns.is_some()).collect();
@@ -125,7 +125,7 @@ fn axis(scale: &LogScale) -> String {
     out
 }
 
-/// The names of the curves at their right ends, moved apart where they would overlap.
+/// Writes the names of the curves at their right ends, moved apart if they would overlap.
 fn end_labels(mut ends: Vec<(f64, &Curve)>) -> String {
     const APART: f64 = 15.0;
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));

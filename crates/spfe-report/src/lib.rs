@@ -1,5 +1,5 @@
-//! Results of `spfe perf`: the data model, the published figures they are held against, and three
-//! renderings.
+//! Reports: the results of `spfe perf` in three renderings, pages of simulations, and the parts of
+//! HTML pages and drawings that all reports of the project share.
 //!
 //! ```text
 //! measurement -> Document -> to_json      one file, the record
@@ -8,8 +8,8 @@
 //!                        `-> html         one self-contained page with charts
 //! ```
 //!
-//! Everything here is a pure function of the [`Document`]: the same document gives the same bytes,
-//! on every machine. Nothing is measured, dated or looked up while rendering.
+//! Rendering is a pure function: the same document gives the same bytes on every machine. It does
+//! not measure anything, and does not read the clock or other files.
 //!
 //! Units: rates are user payload in Gbit/s (10^9 bit/s), sizes are bytes and one KB is 1024 bytes,
 //! CPU loads are % of **one** core, so a process that keeps two cores busy shows 200 %.

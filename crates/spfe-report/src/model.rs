@@ -1,4 +1,4 @@
-//! The document `spfe perf` writes and every rendering reads.
+//! The document that `spfe perf` writes and that all renderings read.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,21 @@ use serde_json::Value;
 
 use crate::paper;
 
-/// Names of the scenarios `spfe perf` runs. Other names are legal and are rendered the same way.
+/// Names of the scenarios of `spfe perf`. Other names are valid too and are rendered the same way.
 pub mod scenario {
-    /// One packet submitted and waited for at a time.
+    /// Single packets: each is submitted after the one before has completed.
     pub const SEND_SINGLE: &str = "send-single";
-    /// A group of packets per operation.
+    /// Groups of packets, one operation per group.
     pub const SEND_GROUP: &str = "send-group";
-    /// Each received packet handled on its own.
+    /// Each received packet is handled by itself.
     pub const RECEIVE_SINGLE: &str = "receive-single";
-    /// Received packets handled at a fill threshold or after a timeout.
+    /// Received packets are handled at a fill threshold or after a timeout.
     pub const RECEIVE_THRESHOLD: &str = "receive-threshold";
     /// Highest rate, transmitting.
     pub const RATE_TX: &str = "rate-tx";
     /// Highest rate, receiving.
     pub const RATE_RX: &str = "rate-rx";
-    /// Highest rate in both directions at once; the figure is that of one direction.
+    /// Highest rate in both directions at once. The rate is that of one direction.
     pub const RATE_BOTH: &str = "rate-both";
     /// Packets of random size and content, transmitting.
     pub const RANDOM_TX: &str = "random-tx";
@@ -29,71 +29,72 @@ pub mod scenario {
     pub const RANDOM_RX: &str = "random-rx";
     /// Packets of random size and content in both directions at once.
     pub const RANDOM_BOTH: &str = "random-both";
-    /// Time from submission to the reception at the far end.
+    /// Time from submission to reception at the far end.
     pub const LATENCY: &str = "latency";
 
-    /// What all random scenarios begin with.
+    /// Prefix of the names of all random scenarios.
     pub const RANDOM_PREFIX: &str = "random-";
 }
 
-/// One run of `spfe perf`: where and how it ran, and one row per test case.
+/// The results of one run of `spfe perf`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// Where and how the run was made.
+    /// Conditions of the run.
     pub meta: Meta,
-    /// One row per test case, in the order they ran.
+    /// One row per test case, in the order in which they ran.
     pub results: Vec<ResultRow>,
-    /// Calibration record of the same run, free in form; shown row by row.
+    /// Calibration record of the same run, in any form. It is shown row by row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Value>,
 }
 
-/// Everything a reader needs to judge or repeat a run. Unknown text is empty.
+/// Conditions of a run, for judging and repeating it. An unknown text is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Meta {
     /// Version of spfe.
     pub version: String,
-    /// Git revision it was built from.
+    /// Git revision of the build.
     pub git_revision: String,
-    /// Start of the run, RFC 3339.
+    /// Start of the run as in RFC 3339.
     pub date: String,
     /// Command line.
     pub command: String,
     /// Name of the CPU.
     pub cpu_model: String,
-    /// Cores the run could use.
+    /// Number of cores available to the run.
     pub cores: u32,
-    /// Operating system kernel and its release.
+    /// Name and release of the operating system's kernel.
     pub kernel: String,
-    /// Who ran the device: `inline`, `coop`, `thread`, `daemon`, or what stands behind devices that
-    /// were there.
+    /// Mode of the device: `inline`, `coop`, `thread` or `daemon`, or a description of devices that
+    /// existed before.
     pub mode: String,
-    /// The link, for example `4x7.5G`.
+    /// Lanes and rate of the link, for example `4x7.5G`.
     pub link: String,
-    /// Highest payload rate of the link in one direction, Gbit/s; 0 when it is not paced.
+    /// Highest payload rate of the link in one direction, Gbit/s, or 0 if it is not paced.
     #[serde(deserialize_with = "number")]
     pub link_limit_gbps: f64,
     /// How the host waited, for example `block`, `spin` or `adaptive`.
     pub wait_strategy: String,
     /// Iterations per test case.
     pub iterations: u32,
-    /// Length of one iteration, s.
+    /// Duration of an iteration in s.
     #[serde(deserialize_with = "number")]
     pub seconds: f64,
-    /// What a reader has to know beside this, for instance why a figure was not measured.
+    /// Further notes, for example why a figure was not measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Prices measured in the same run (memory copy, block and wake, ...). Names carry their unit.
+    /// Costs measured in the same run, such as copying memory or waking a thread. Names end in
+    /// units.
     pub calibration: BTreeMap<String, Value>,
 }
 
-/// Mean, worst case and surroundings of one test case.
+/// The results of one test case.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResultRow {
     /// Name of the scenario, see [`scenario`].
     pub scenario: String,
-    /// Payload of a packet, bytes. The mean size when sizes are random.
+    /// Payload of a packet in bytes, or its mean if sizes are random.
     pub size_bytes: u64,
     /// Packets per operation.
     #[serde(default = "one")]
@@ -110,13 +111,13 @@ pub struct ResultRow {
     /// Mean load of the threads that run application, library and driver, % of one core.
     #[serde(default = "unknown", deserialize_with = "number")]
     pub host_cpu_pct: f64,
-    /// Mean load of what stands for the FPGA, % of one core.
+    /// Mean load of the threads that run the device, % of one core.
     #[serde(default = "unknown", deserialize_with = "number")]
     pub device_cpu_pct: f64,
     /// Mean wake-ups of the host, 1/s.
     #[serde(default = "unknown", deserialize_with = "number")]
     pub wakes_per_s: f64,
-    /// Highest payload rate the link allows in this scenario, Gbit/s; 0 when it is not paced.
+    /// Highest payload rate that the link allows in this scenario, Gbit/s, or 0 if it is not paced.
     #[serde(default, deserialize_with = "number")]
     pub link_limit_gbps: f64,
 
@@ -126,7 +127,7 @@ pub struct ResultRow {
     /// Highest host load of any iteration, % of one core.
     #[serde(default, skip_serializing_if = "unmeasured")]
     pub worst_host_cpu_pct: Option<f64>,
-    /// Packets handled per wake-up of the host.
+    /// Number of packets handled per wake-up of the host.
     #[serde(default, skip_serializing_if = "unmeasured")]
     pub packets_per_wake: Option<f64>,
     /// Time per packet, µs.
@@ -147,12 +148,12 @@ pub struct ResultRow {
     /// The published figure of the same test case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paper: Option<PaperFigure>,
-    /// Packets that did not arrive as they were sent; absent when content was not checked.
+    /// Number of packets that arrived damaged, or `None` if content was not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integrity_errors: Option<u64>,
 }
 
-/// What one iteration measured.
+/// Results of one iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Payload rate, Gbit/s.
@@ -178,10 +179,10 @@ pub struct LatencyNs {
     /// Median.
     #[serde(deserialize_with = "number")]
     pub p50: f64,
-    /// 99 % were not slower.
+    /// 99th percentile.
     #[serde(deserialize_with = "number")]
     pub p99: f64,
-    /// 99.9 % were not slower.
+    /// 99.9th percentile.
     #[serde(deserialize_with = "number")]
     pub p999: f64,
     /// Slowest.
@@ -192,7 +193,7 @@ pub struct LatencyNs {
     pub min: f64,
 }
 
-/// A published figure, as published.
+/// A published figure in its original unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PaperFigure {
     /// Mean payload rate, Gbit/s.
@@ -204,10 +205,10 @@ pub struct PaperFigure {
 }
 
 impl Document {
-    /// Reads a document. Fields this version does not know are ignored.
+    /// Reads a document. Unknown fields are ignored.
     ///
     /// # Errors
-    /// The text is not JSON, or a field has another type than the model's.
+    /// The text is not JSON, or a field has another type than in the model.
     pub fn from_json(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json)
     }
@@ -224,14 +225,14 @@ impl Document {
 }
 
 impl ResultRow {
-    /// An empty row: rate and loads are 0 and everything optional is absent.
+    /// Makes a row whose rates and loads are 0 and whose optional fields are absent.
     #[must_use]
     pub fn new(scenario: &str, size_bytes: u64, group: u32) -> Self {
         Self { scenario: scenario.to_owned(), size_bytes, group, ..Self::default() }
     }
 
-    /// A row from the points of its iterations: means, worst cases, packet rate, time per packet
-    /// and packets per wake-up are derived, and the published figure is added where there is one.
+    /// Makes a row from its iterations. It computes means, worst cases, packet rate, time per
+    /// packet and packets per wake-up, and adds the published figure if there is one.
     #[must_use]
     pub fn from_points(scenario: &str, size_bytes: u64, group: u32, points: Vec<Point>) -> Self {
         let mut row = Self::new(scenario, size_bytes, group);
@@ -261,32 +262,32 @@ impl ResultRow {
         self.host_cpu_pct + self.device_cpu_pct
     }
 
-    /// Rate in % of what the link allows; nothing when the link is not paced.
+    /// Rate in % of the highest rate of the link, or `None` if the link is not paced.
     #[must_use]
     pub fn link_share_pct(&self) -> Option<f64> {
         (self.link_limit_gbps > 0.0).then(|| 100.0 * self.rate_gbps / self.link_limit_gbps)
     }
 
-    /// Highest host load of any iteration, % of one core: as recorded, else from the points.
+    /// Highest host load of any iteration, % of one core, as recorded or computed from the points.
     #[must_use]
     pub fn highest_host_cpu_pct(&self) -> Option<f64> {
         let highest = || self.iterations.iter().map(|p| p.host_cpu_pct).reduce(f64::max);
         self.worst_host_cpu_pct.or_else(highest)
     }
 
-    /// Time per packet, µs: as recorded, else from the packet rate.
+    /// Time per packet in µs, as recorded or computed from the packet rate.
     #[must_use]
     pub fn packet_time_us(&self) -> Option<f64> {
         self.time_per_packet_us.or_else(|| positive(1e6 / self.packets_per_s))
     }
 
-    /// Packets per wake-up: as recorded, else from the two rates.
+    /// Packets per wake-up, as recorded or computed from the two rates.
     #[must_use]
     pub fn packets_each_wake(&self) -> Option<f64> {
         self.packets_per_wake.or_else(|| positive(self.packets_per_s / self.wakes_per_s))
     }
 
-    /// The published figure to hold this row against: as recorded, else looked up.
+    /// The published figure of the same test case, as recorded or looked up.
     #[must_use]
     pub fn published(&self) -> Option<PaperFigure> {
         let known = || paper::figure(&self.scenario, self.size_bytes, self.group);
@@ -298,7 +299,7 @@ fn positive(value: f64) -> Option<f64> {
     (value.is_finite() && value > 0.0).then_some(value)
 }
 
-/// What is not finite would be written as `null` and read as absent.
+/// Whether to leave out a field: it is absent or not finite, which JSON cannot express.
 fn unmeasured(value: &Option<f64>) -> bool {
     !value.is_some_and(f64::is_finite)
 }
@@ -311,7 +312,7 @@ fn unknown() -> f64 {
     f64::NAN
 }
 
-/// A number, where `null` stands for one that was not finite when it was written.
+/// Reads a number. `null` stands for a number that was not finite when it was written.
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }

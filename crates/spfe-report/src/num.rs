@@ -1,9 +1,9 @@
-//! Numbers and sizes as text. Everything that is not finite becomes [`NONE`].
+//! Numbers and sizes as text. Values that are not finite become [`NONE`].
 
 /// Shown where there is no number.
 pub(crate) const NONE: &str = "-";
 
-/// `value` with `decimals` places; very large magnitudes in scientific form.
+/// Formats a value with `decimals` places, or in scientific form from 10^12 on.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
@@ -16,7 +16,7 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if zero { text.trim_start_matches('-').to_owned() } else { text }
 }
 
-/// Like [`fixed`], for a number that may be absent.
+/// Like [`fixed`], with [`NONE`] for a missing value.
 pub(crate) fn optional(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| fixed(value, decimals))
 }
@@ -29,7 +29,7 @@ pub(crate) fn with_worst(mean: f64, worst: Option<f64>, decimals: usize) -> Stri
     }
 }
 
-/// About three significant places: a rate that may be 0.4 or 21 million.
+/// Formats a value with about three significant digits.
 pub(crate) fn short(value: f64) -> String {
     match value.abs() {
         magnitude if magnitude >= 100.0 => fixed(value, 0),
@@ -38,7 +38,7 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// A packet size with its unit: `64 B`, `1 KB`, `1.5 KB`, `2 MB` above 1024 KB.
+/// A packet size with its unit: `64 B`, `1.5 KB`, `2 MB`.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
@@ -47,7 +47,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A packet size on an axis counted in KB: the bare number from 1 KB up.
+/// A packet size on an axis in KB: a number without unit from 1 KB on.
 pub(crate) fn size_kb(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
@@ -55,7 +55,7 @@ pub(crate) fn size_kb(bytes: u64) -> String {
     }
 }
 
-/// A time given in ns, with the unit that reads best.
+/// Formats a time with the largest unit in which it is at least 1.
 pub(crate) fn time_ns(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
         magnitude if magnitude >= 1e9 => (ns / 1e9, "s"),
@@ -66,7 +66,7 @@ pub(crate) fn time_ns(ns: f64) -> String {
     format!("{} {unit}", trimmed(value))
 }
 
-/// Without decimals where there are none to show, else with two at most.
+/// Formats a value with at most two decimals, without trailing zeros.
 pub(crate) fn trimmed(value: f64) -> String {
     let text = fixed(value, 2);
     if text.contains('e') || !text.contains('.') {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_times_read_well() {
+    fn sizes_and_times_have_fitting_units() {
         assert_eq!(size(0), "0 B");
         assert_eq!(size(1024), "1 KB");
         assert_eq!(size(1536), "1.5 KB");

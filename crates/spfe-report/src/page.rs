@@ -1,4 +1,4 @@
-//! What surrounds the sections of the page: main facts, definitions and the machine.
+//! The parts of the page around its sections: header, definitions and facts about the machine.
 
 use std::fmt::Write;
 
@@ -10,19 +10,18 @@ use crate::num::{NONE, fixed, size, time_ns, trimmed};
 use crate::paper;
 use crate::section::Section;
 
-/// Title of the page.
 pub(crate) fn title(meta: &Meta) -> String {
     let date = meta.date.split('T').next().unwrap_or_default();
     let date = if date.is_empty() { String::new() } else { format!(", {date}") };
     format!("spfe performance{date}")
 }
 
-/// Name of a section inside the page.
+/// Anchor of a section in the page.
 pub(crate) fn anchor(index: usize) -> String {
     format!("s{}", index + 1)
 }
 
-/// Heading, main facts, best figure of each section, links to the sections.
+/// The heading, main facts, and a tile for each section with its best figure and a link.
 pub(crate) fn header(document: &Document, sections: &[Section<'_>]) -> String {
     let meta = &document.meta;
     let mut out = String::from("<header>\n<h1>spfe performance</h1>\n<p class=\"facts\">");
@@ -67,7 +66,7 @@ fn main_facts(meta: &Meta) -> Vec<String> {
     facts
 }
 
-/// The best figure of a section and what belongs beside it.
+/// The best figure of a section and its conditions.
 fn best(section: &Section<'_>) -> (String, String) {
     if section.is_latency() {
         return quickest(section);
@@ -108,7 +107,7 @@ fn at(row: &ResultRow) -> String {
     format!("at {}{group}", size(row.size_bytes))
 }
 
-/// Whether content was checked, and a warning when it arrived damaged.
+/// Says whether content was checked, and warns if packets arrived damaged.
 fn integrity(document: &Document) -> String {
     let checked: Vec<u64> =
         document.results.iter().filter_map(|row| row.integrity_errors).collect();
@@ -127,7 +126,7 @@ fn integrity(document: &Document) -> String {
     }
 }
 
-/// How the figures are defined.
+/// Defines the figures of the page.
 pub(crate) fn definitions(document: &Document) -> String {
     let mut out = String::from(
         "<section id=\"definitions\">\n<h2>What the figures mean</h2>\n<dl>\n\
@@ -162,7 +161,7 @@ pub(crate) fn definitions(document: &Document) -> String {
     out
 }
 
-/// Facts on the machine and the run, and the prices measured in the same run.
+/// Facts about the machine and the run, and the calibration of the same run.
 pub(crate) fn machine(document: &Document) -> String {
     let meta = &document.meta;
     let limit = match meta.link_limit_gbps {
@@ -204,7 +203,7 @@ pub(crate) fn machine(document: &Document) -> String {
     out
 }
 
-/// A count, where 0 stands for unknown.
+/// Formats a count. 0 means unknown and becomes an empty text.
 fn count(number: u32) -> String {
     if number == 0 { String::new() } else { number.to_string() }
 }

@@ -1,15 +1,15 @@
-//! The published figures the four basic scenarios are held against.
+//! The published figures of the four basic scenarios.
 //!
 //! Source: D. Gibson et al., "Ultra-Fast, Low-Overhead SpaceFibre Communication for
 //! System-on-Chips" (STAR-Dundee), Tables I to IV. The machine there is an AMD Zynq UltraScale+
 //! MPSoC on a ZCU102 board: four ARM Cortex-A53 cores under Linux, the endpoint in programmable
 //! logic, one link of four lanes at 7.5 Gbit/s, ten iterations of 10 s per case. CPU loads are
-//! those of the whole system, so that one busy core of four shows as 25 %, the plateau of Tables I
-//! and III; [`CORES`] converts them.
+//! those of the whole system: one busy core of four is 25 %, the plateau of Tables I and III.
+//! [`CORES`] converts them.
 
 use crate::model::{PaperFigure, scenario};
 
-/// Cores the published CPU loads refer to: 100 % there is 400 % of one core.
+/// Number of cores behind the published CPU loads: 100 % there is 400 % of one core.
 pub const CORES: f64 = 4.0;
 
 /// Highest payload rate of the published link with traffic in one direction, Gbit/s.
@@ -18,11 +18,11 @@ pub const LINK_LIMIT_GBPS: f64 = 22.9;
 /// Highest payload rate per direction of the published link with traffic in both, Gbit/s.
 pub const LINK_LIMIT_BOTH_GBPS: f64 = 22.2;
 
-/// How the source is named in a report.
+/// Citation of the source in reports.
 pub const SOURCE: &str = "D. Gibson et al., Ultra-Fast, Low-Overhead SpaceFibre Communication for \
                           System-on-Chips, Tables I-IV";
 
-/// One line of a published table.
+/// A line of a published table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaperCase {
     /// Payload of a packet, KB of 1024 bytes.
@@ -38,7 +38,7 @@ pub struct PaperCase {
 }
 
 impl PaperCase {
-    /// The means, in the form a result row carries.
+    /// The means in the form of a result row.
     #[must_use]
     pub fn figure(&self) -> PaperFigure {
         PaperFigure { rate_gbps: self.rate_gbps, cpu_pct_of_4_cores: self.cpu_pct_of_4_cores }
@@ -127,15 +127,15 @@ pub fn table(scenario: &str) -> Option<&'static [PaperCase; 9]> {
     }
 }
 
-/// Packets per operation in the published group scenario: 128, or what fits in 1 MB.
+/// Packets per operation in the published group scenario: 128, or as many as fit in 1 MB.
 #[must_use]
 pub fn group(size_bytes: u64) -> u32 {
     let fitting = (1_u64 << 20) / size_bytes.max(1);
     u32::try_from(fitting.clamp(1, 128)).unwrap_or(128)
 }
 
-/// The published case with this scenario, packet size and, where packets were sent in groups,
-/// group. Another group is another experiment and has no published counterpart.
+/// The published case with this scenario and packet size. For groups of packets the number of
+/// packets must match as well; other numbers were not published.
 #[must_use]
 pub fn figure(scenario: &str, size_bytes: u64, group: u32) -> Option<&'static PaperCase> {
     let grouped = scenario == scenario::SEND_GROUP;

@@ -1,21 +1,20 @@
-//! Rows put together the way a reader looks at them: one section per scenario.
+//! Groups rows into sections, one per scenario.
 
 use crate::model::{Document, ResultRow, scenario};
 use crate::num::{size, size_kb};
 
 /// Rows that share a table and a chart.
 pub(crate) struct Section<'a> {
-    /// Name of the scenario, or `random` for all random ones together.
+    /// Name of the scenario, or `random` for all random scenarios.
     pub key: String,
-    /// Heading.
     pub title: String,
-    /// One sentence on what is measured; may be empty.
+    /// One sentence about the scenario, may be empty.
     pub about: &'static str,
-    /// The rows: by size and group, except that random tests keep their order.
+    /// Rows, sorted by size and group. Random tests keep their order.
     pub rows: Vec<&'a ResultRow>,
 }
 
-/// All rows of the document, by scenario in order of first appearance.
+/// Groups all rows of a document by scenario, in order of first appearance.
 pub(crate) fn sections(document: &Document) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     for row in &document.results {
@@ -37,22 +36,22 @@ pub(crate) fn sections(document: &Document) -> Vec<Section<'_>> {
 }
 
 impl Section<'_> {
-    /// Whether sizes are random, so that a line over them would mean nothing.
+    /// Whether sizes are random. Charts then do not join the points by lines.
     pub(crate) fn is_random(&self) -> bool {
         self.key == RANDOM
     }
 
-    /// Whether the rows are about time, not rate.
+    /// Whether the section measures latency instead of rate.
     pub(crate) fn is_latency(&self) -> bool {
         self.key == scenario::LATENCY
     }
 
-    /// Whether any row carries a latency distribution.
+    /// Whether any row has a latency distribution.
     pub(crate) fn has_latency(&self) -> bool {
         self.rows.iter().any(|row| row.latency_ns.is_some())
     }
 
-    /// Labels of one or two lines for rows of this section on an axis, and the axis' title.
+    /// Labels of rows on an axis, of one or two lines, and the title of the axis.
     pub(crate) fn categories(&self, rows: &[&ResultRow]) -> (Vec<Vec<String>>, &'static str) {
         if self.is_random() {
             let lines = |row: &&ResultRow| vec![row.scenario.clone(), size(row.size_bytes)];

@@ -1,7 +1,5 @@
-//! The page of a simulation: its network, what links carried over time, latencies, errors and
+//! The page of a simulation: its network, the traffic of links over time, latencies, errors and
 //! recoveries, and whether every packet is accounted for.
-//!
-//! As everything here it is a pure function of what it is given: one file, without scripts.
 
 mod area;
 mod axis;
@@ -19,7 +17,7 @@ use crate::diagram::{self, Diagram};
 use crate::markup;
 use spfe_sim::results::Results;
 
-/// The page. The diagram is that of the scenario.
+/// Renders the results as one HTML page. `diagram` is that of the scenario.
 #[must_use]
 pub fn html(results: &Results, diagram: &Diagram) -> String {
     let mut out = head::header(results);

@@ -1,45 +1,46 @@
-//! Drawing primitives: escaped text, finite coordinates, scales and axes.
+//! Drawing primitives: coordinates, scales, axes and markers.
 
 use std::fmt::Write;
 
 use crate::markup::escape;
 use crate::num::trimmed;
 
-/// Width of every chart, in units of its view box.
+/// Width of a chart in units of its view box.
 pub(crate) const WIDTH: f64 = 520.0;
-/// The plot area: left, right, top and bottom edge.
+/// Edges of the plot area.
 pub(crate) const LEFT: f64 = 54.0;
 pub(crate) const RIGHT: f64 = WIDTH - 54.0;
 pub(crate) const TOP: f64 = 30.0;
 pub(crate) const BOTTOM: f64 = 284.0;
 
-/// A coordinate with one decimal, always finite.
+/// Formats a coordinate with at most one decimal. A value that is not finite becomes 0.
 pub(crate) fn coord(value: f64) -> String {
     let value = if value.is_finite() { value.clamp(-1e5, 1e5) } else { 0.0 };
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// A value as it can be drawn: finite, not negative and far enough from overflow.
+/// Limits a value to a range that can be drawn. Returns `None` if it is not finite.
 pub(crate) fn drawable(value: f64) -> Option<f64> {
     value.is_finite().then(|| value.clamp(0.0, 1e300))
 }
 
-/// A linear axis from 0 with round steps.
+/// A linear axis that starts at 0 and has round steps.
 pub(crate) struct Scale {
     step: f64,
     steps: u32,
 }
 
 impl Scale {
-    /// An axis of four to six steps that holds every value.
+    /// Makes an axis of at most six steps that includes every value.
     pub(crate) fn holding(values: impl Iterator<Item = f64>) -> Self {
         let max = largest(values);
         let step = round_up(max / 5.0, &[1.0, 2.0, 2.5, 5.0]);
         Self { step, steps: ((max / step).ceil() as u32).clamp(1, 6) }
     }
 
-    /// An axis that holds every value in the steps of another one, so that both share a grid.
+    /// Makes an axis that includes every value and has as many steps as `other`, so that both share
+    /// their grid lines.
     pub(crate) fn beside(other: &Scale, values: impl Iterator<Item = f64>) -> Self {
         Self {
             step: round_up(
@@ -60,22 +61,22 @@ impl Scale {
         BOTTOM - self.share(value) * (BOTTOM - TOP)
     }
 
-    /// Values of the ticks, from 0 up.
+    /// Values of the ticks, starting at 0.
     pub(crate) fn ticks(&self) -> impl Iterator<Item = f64> {
         (0..=self.steps).map(|tick| f64::from(tick) * self.step)
     }
 }
 
-/// Largest value, at least a little above 0.
+/// The largest value that can be drawn, or 1 if there is none above 0.
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
     let max = values.filter_map(drawable).fold(0.0, f64::max);
     if max < 1e-9 { 1.0 } else { max }
 }
 
-/// The next of `factors` times a power of ten.
+/// Rounds up to one of `factors` times a power of ten.
 fn round_up(value: f64, factors: &[f64]) -> f64 {
     let power = 10_f64.powf(value.log10().floor());
-    // The margin keeps 0.2 / 0.1 and the like from asking for the next step.
+    // The margin absorbs rounding errors, which would otherwise choose the next factor.
     let enough = |factor: &&f64| **factor * power >= value * (1.0 - 1e-9);
     power * factors.iter().find(enough).copied().unwrap_or(10.0)
 }
@@ -95,33 +96,33 @@ pub(crate) fn label(x: f64, y: f64, class: &str, text: &str) -> String {
     )
 }
 
-/// A line from tick to tick across the plot.
+/// A horizontal grid line across the plot.
 pub(crate) fn grid_line(y: f64) -> String {
     format!("<path class=\"grid\" d=\"M{} {}H{}\"/>\n", coord(LEFT), coord(y), coord(RIGHT))
 }
 
-/// Where categories lie: the plot is divided into equal slots.
+/// Horizontal positions of categories: the plot is divided into slots of equal width.
 pub(crate) struct Slots {
     count: usize,
 }
 
 impl Slots {
-    /// Room for `count` categories.
+    /// Divides the plot for `count` categories.
     pub(crate) fn new(count: usize) -> Self {
         Self { count: count.max(1) }
     }
 
-    /// Width of a slot.
     pub(crate) fn width(&self) -> f64 {
         (RIGHT - LEFT) / self.count as f64
     }
 
-    /// Middle of a slot.
+    /// Horizontal centre of a slot.
     pub(crate) fn x(&self, index: usize) -> f64 {
         LEFT + (index as f64 + 0.5) * self.width()
     }
 
-    /// Base line and labels of up to two lines; some are left out when they would overlap.
+    /// Draws the base line, labels of up to two lines, and a title. Leaves out labels that would
+    /// overlap.
     pub(crate) fn axis(&self, labels: &[Vec<String>], title: &str) -> String {
         let widest = labels.iter().flatten().map(|line| line.chars().count()).max().unwrap_or(0);
         let every = ((widest as f64 * 8.5 + 6.0) / self.width()).ceil().max(1.0) as usize;
@@ -141,7 +142,7 @@ impl Slots {
         out
     }
 
-    /// A line through the values; a missing value interrupts it.
+    /// Draws a line through the values. A missing value interrupts it.
     pub(crate) fn line(&self, class: &str, values: &[Option<f64>]) -> String {
         let mut path = String::new();
         let mut pen_down = false;
@@ -155,7 +156,7 @@ impl Slots {
         if path.is_empty() { path } else { format!("<path class=\"{class}\" d=\"{path}\"/>\n") }
     }
 
-    /// Dots: lines of no length with round ends, all in one path.
+    /// Draws several dots per category. A dot is a line of length 0 with round ends.
     pub(crate) fn dots(&self, class: &str, values: &[Vec<f64>]) -> String {
         let mut path = String::new();
         for (index, ys) in values.iter().enumerate() {
@@ -166,7 +167,7 @@ impl Slots {
         if path.is_empty() { path } else { format!("<path class=\"{class}\" d=\"{path}\"/>\n") }
     }
 
-    /// Level marks as wide as their slots.
+    /// Draws a horizontal mark over the whole slot at each value.
     pub(crate) fn levels(&self, class: &str, values: &[Option<f64>]) -> String {
         let mut path = String::new();
         let mut last = None;
@@ -184,13 +185,13 @@ impl Slots {
     }
 }
 
-/// Height of a chart with these labels below it.
+/// Height of a chart with these labels below the axis.
 pub(crate) fn height(labels: &[Vec<String>]) -> f64 {
     let lines = labels.iter().map(Vec::len).max().unwrap_or(1).clamp(1, 2);
     BOTTOM + 30.0 + 16.0 * lines as f64
 }
 
-/// Shape of the marker at a mean value.
+/// Shape of a marker.
 #[derive(Clone, Copy)]
 pub(crate) enum Marker {
     Circle,
@@ -199,7 +200,7 @@ pub(crate) enum Marker {
     Ring,
 }
 
-/// A marker with a tool tip.
+/// Draws a marker. An empty tool tip is left out.
 pub(crate) fn marker(shape: Marker, class: &str, x: f64, y: f64, tip: &str) -> String {
     let tip =
         if tip.is_empty() { String::new() } else { format!("<title>{}</title>", escape(tip)) };
@@ -223,7 +224,7 @@ pub(crate) fn marker(shape: Marker, class: &str, x: f64, y: f64, tip: &str) -> S
     }
 }
 
-/// The frame of a chart, with the name and description assistive technology reads.
+/// Wraps a chart into an `svg` element with a title and a description for screen readers.
 pub(crate) fn document(
     id: &str,
     title: &str,

@@ -1,4 +1,4 @@
-//! Plain text: aligned tables for a terminal, and tab-separated values.
+//! Plain text: aligned tables for terminals, and tab-separated values.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::num::trimmed;
 use crate::paper;
 use crate::section::sections;
 
-/// The document as aligned tables, one per scenario, with the conditions of the run above them.
+/// Renders the document as aligned tables, one per scenario, below the conditions of the run.
 #[must_use]
 pub fn text(document: &Document) -> String {
     let mut out = conditions(&document.meta);
@@ -43,8 +43,8 @@ pub fn text(document: &Document) -> String {
     out
 }
 
-/// The document as tab-separated values: a header line, then one line per result in the order of
-/// the document. A value that was not measured is an empty field.
+/// Renders the document as tab-separated values: a header line, then one line per result in the
+/// order of the document. A value that was not measured is an empty field.
 #[must_use]
 pub fn tsv(document: &Document) -> String {
     let mut out = String::from(
@@ -77,7 +77,7 @@ fn tsv_line(row: &ResultRow) -> String {
     line
 }
 
-/// A number for other tools: six decimals at most, empty when there is none.
+/// A number for other tools: at most six decimals, empty if it is missing.
 fn machine(value: Option<f64>) -> String {
     match value.filter(|value| value.is_finite()) {
         None => String::new(),
@@ -123,7 +123,7 @@ fn conditions(meta: &Meta) -> String {
     out
 }
 
-/// Facts separated by commas, in lines of up to 100 characters where they fit.
+/// Joins facts by commas, in lines of at most 100 characters if they fit.
 fn wrapped(facts: &[String]) -> String {
     let mut out = String::new();
     let mut width = 0;
@@ -145,7 +145,7 @@ fn wrapped(facts: &[String]) -> String {
     out
 }
 
-/// Right-aligned columns below two heading lines: title and unit. Details are left out.
+/// Right-aligned columns below a line of titles and a line of units, without details.
 fn aligned(columns: &[Column]) -> String {
     let shown: Vec<(Vec<String>, usize)> = columns
         .iter()
@@ -168,7 +168,7 @@ fn aligned(columns: &[Column]) -> String {
     out
 }
 
-/// Text of unknown origin without anything that could break a line, a field or a terminal.
+/// Replaces control characters, which could break a line, a field or the terminal.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

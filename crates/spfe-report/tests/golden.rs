@@ -1,7 +1,7 @@
-//! The renderings of the sample document, byte for byte.
+//! Compares the renderings of the sample document with stored files, byte for byte.
 //!
-//! After an intended change: `SPFE_BLESS=1 cargo test -p spfe-report --test golden`, then review
-//! the difference and look at the page.
+//! After an intended change run `SPFE_BLESS=1 cargo test -p spfe-report --test golden`, review the
+//! difference and look at the page.
 
 mod common;
 
@@ -55,7 +55,7 @@ fn a_document_read_back_renders_the_same() {
 }
 
 #[test]
-fn notes_reach_the_reader() {
+fn notes_appear_in_text_and_page() {
     let mut document = common::sample();
     document.meta.notes = vec!["load <b>not</b> measured".to_owned()];
     assert!(spfe_report::text(&document).contains("\nNote: load <b>not</b> measured\n"));

@@ -1,4 +1,4 @@
-//! The shape of the JSON, and what rows derive.
+//! The form of the JSON, and the values that rows compute.
 
 use spfe_report::{Document, LatencyNs, Point, ResultRow, scenario};
 
@@ -47,7 +47,7 @@ fn optional_fields_keep_their_names() {
 }
 
 #[test]
-fn a_sparse_document_reads_and_missing_numbers_show_as_missing() {
+fn a_sparse_document_is_read_and_missing_numbers_are_marked() {
     let json = r#"{"meta": {"version": "9", "later": 1},
         "results": [{"scenario": "x", "size_bytes": 2048, "rate_gbps": null, "new": []}]}"#;
     let document = Document::from_json(json).expect("sparse but legal");
@@ -59,7 +59,7 @@ fn a_sparse_document_reads_and_missing_numbers_show_as_missing() {
 }
 
 #[test]
-fn what_is_not_finite_is_left_out_where_it_may_be_absent() {
+fn optional_values_that_are_not_finite_are_left_out() {
     let mut row = ResultRow::new(scenario::SEND_GROUP, 64, 1);
     row.worst_host_cpu_pct = Some(f64::NAN);
     row.packets_per_wake = Some(f64::INFINITY);
@@ -70,7 +70,7 @@ fn what_is_not_finite_is_left_out_where_it_may_be_absent() {
 }
 
 #[test]
-fn rows_derive_means_and_worst_cases() {
+fn rows_compute_means_and_worst_cases() {
     let point = |rate, host, wakes| Point {
         rate_gbps: rate,
         host_cpu_pct: host,

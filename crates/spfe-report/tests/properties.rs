@@ -1,4 +1,4 @@
-//! What holds for every document, however strange: many made-up ones are rendered and searched.
+//! Properties that the renderings of every document must have, tested on random documents.
 
 mod common;
 
@@ -26,7 +26,7 @@ const STRANGE: [f64; 16] = [
     99.995,
 ];
 
-/// Random values, the same in every run.
+/// Random numbers, the same in every run.
 struct Random(fastrand::Rng);
 
 impl Random {
@@ -116,19 +116,19 @@ fn documents() -> impl Iterator<Item = Document> {
     made.chain([Document::default(), common::sample()])
 }
 
-/// Everything between `<svg` and `</svg>`, with the tag of each element and its attributes.
+/// The drawings of a page, each from `<svg` to `</svg>`.
 fn drawings(html: &str) -> Vec<&str> {
     html.split("<svg").skip(1).map(|rest| rest.split("</svg>").next().unwrap_or(rest)).collect()
 }
 
-/// Values of the attribute `name` inside the tags of a drawing.
+/// Values of the attribute `name` in a drawing.
 fn attributes<'a>(drawing: &'a str, name: &str) -> Vec<&'a str> {
     let start = format!(" {name}=\"");
     let parts = drawing.split(start.as_str()).skip(1);
     parts.map(|rest| rest.split('"').next().unwrap_or(rest)).collect()
 }
 
-/// Numbers of an attribute or path; panics on anything that is not one.
+/// The numbers of an attribute or path. Panics on any other text.
 fn numbers(text: &str) -> Vec<f64> {
     let spaced: String = text
         .chars()
@@ -192,7 +192,7 @@ fn json_survives_a_round_trip() {
     for document in documents() {
         let json = document.to_json();
         let back = Document::from_json(&json).expect("own output");
-        // Numbers that are not finite become null once, then nothing changes any more.
+        // Numbers that are not finite become null in the first round. Later rounds change nothing.
         let again = Document::from_json(&back.to_json()).expect("own output");
         assert_eq!(again.to_json(), back.to_json());
         if !json.contains("null") {
@@ -259,7 +259,7 @@ fn every_row_is_in_every_table() {
             let rate = format!("{:.2}", row.rate_gbps);
             let cell = format!("<td>{rate}");
             assert_eq!(html.matches(&cell).count(), 1, "{rate}");
-            // The terminal leaves the rate of a latency test out; it still has a line.
+            // The terminal leaves out the rate of a latency test, but the test has a line.
             if row.scenario != scenario::LATENCY {
                 assert_eq!(text.matches(&format!(" {rate}")).count(), 1, "{rate}");
             }

@@ -1,9 +1,9 @@
-//! Pages, tables and drawings of simulations.
+//! Tests of pages, tables and drawings of simulations.
 
 #[path = "common/simulation.rs"]
 mod sample;
 
-use spfe_report::diagram::{self, Diagram, Edge, Kind, Vertex};
+use spfe_report::diagram::{self, Diagram, DiagramLink, Vertex, VertexKind};
 use spfe_report::simulation;
 use spfe_sim::results::{Conservation, Flow, Link, Results};
 
@@ -11,7 +11,7 @@ fn page(results: &Results) -> String {
     simulation::html(results, &Diagram::of(&sample::scenario()))
 }
 
-/// Text that would do harm if it were not escaped.
+/// Text that does harm if it is not escaped.
 const FOREIGN: &str = "<script>\u{1b}&\"'--> \u{202e}</title>";
 
 fn hostile() -> (Results, Diagram) {
@@ -41,13 +41,18 @@ fn hostile() -> (Results, Diagram) {
         event.end = 200;
     }
     let vertex = |kind| Vertex { name: FOREIGN.into(), about: FOREIGN.into(), kind };
-    let vertices = vec![vertex(Kind::Router), vertex(Kind::Source), vertex(Kind::Router)];
-    let edge = |a, b| Edge { name: FOREIGN.into(), ends: [(a, 1), (b, 31)], ..Edge::default() };
+    let vertices =
+        vec![vertex(VertexKind::Router), vertex(VertexKind::Source), vertex(VertexKind::Router)];
+    let edge = |a, b| DiagramLink {
+        name: FOREIGN.into(),
+        ends: [(a, 1), (b, 31)],
+        ..DiagramLink::default()
+    };
     let edges = vec![edge(0, 1), edge(0, 2), edge(2, 0), edge(1, 1)];
     (results, Diagram { vertices, edges })
 }
 
-/// Pages of good results, of none, and of bad ones.
+/// Pages of good results, of empty results, and of results with violations.
 fn pages() -> Vec<String> {
     let (results, diagram) = hostile();
     vec![
@@ -58,7 +63,7 @@ fn pages() -> Vec<String> {
     ]
 }
 
-/// Tags that have no end of their own.
+/// Elements without an end tag.
 const SINGLE: [&str; 2] = ["!doctype", "meta"];
 
 fn is_balanced(html: &str) {
@@ -75,7 +80,7 @@ fn is_balanced(html: &str) {
 }
 
 #[test]
-fn pages_stand_alone_and_escape_what_they_are_given() {
+fn pages_load_nothing_and_escape_all_text() {
     for html in pages() {
         assert!(!html.contains("<script") && !html.contains('\u{1b}'));
         for loading in [" src=", "url(", "@import", "http:", "https:"] {
@@ -86,7 +91,7 @@ fn pages_stand_alone_and_escape_what_they_are_given() {
 }
 
 #[test]
-fn no_page_or_table_shows_a_number_that_is_none() {
+fn no_page_or_table_shows_nan_or_infinity() {
     let (results, _) = hostile();
     for rendered in pages().into_iter().chain([simulation::text(&results)]) {
         for word in rendered.split(|c: char| !c.is_alphanumeric()) {
@@ -96,7 +101,7 @@ fn no_page_or_table_shows_a_number_that_is_none() {
 }
 
 #[test]
-fn names_of_parts_of_a_page_are_its_own() {
+fn identifiers_in_a_page_are_unique() {
     for html in pages() {
         let ids = html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap_or(rest));
         let mut ids: Vec<&str> = ids.collect();
@@ -124,7 +129,7 @@ fn a_page_has_every_part() {
     for flow in &results.flows {
         assert!(html.contains(&format!("latency of {}</text>", flow.name)), "{}", flow.name);
     }
-    // Two used channels of both directions of seven links; one area each.
+    // Seven links with two directions and two used channels each, one area per channel.
     assert_eq!(html.matches("class=\"area v").count(), 28);
     assert_eq!(html.matches("class=\"curve v").count(), 3);
     for class in ["tick-fault", "tick-error", "tick-retry", "tick-recovered"] {
@@ -133,12 +138,12 @@ fn a_page_has_every_part() {
     assert!(html.contains("Nothing lost: 1234 packets"), "the verdict");
     assert!(html.contains("recovery after an error"), "the histogram");
     assert!(html.contains("17 later events"), "what was left out");
-    // A cut: three states more for each of two lanes at two ends.
+    // A lane cut adds states at both ends.
     assert!(html.contains("LossOfSignal"));
 }
 
 #[test]
-fn a_violation_is_said_in_page_and_table() {
+fn violations_appear_in_page_and_table() {
     let mut results = sample::results();
     let said = "images: packet 7 lost on trunk-2 without a reason";
     results.conservation =
@@ -152,7 +157,7 @@ fn a_violation_is_said_in_page_and_table() {
 }
 
 #[test]
-fn tables_hold_the_figures() {
+fn tables_contain_the_results() {
     let text = simulation::text(&sample::results());
     let line = |start: &str| {
         let found = text.lines().find(|line| line.starts_with(start));
@@ -162,7 +167,7 @@ fn tables_hold_the_figures() {
         line("images")[..8],
         ["images", "camera:1", ">", "memory:1", "1", "500", "490", "1"]
     );
-    // Errors found at the far end and retries of the sender are in the line of the sender.
+    // The line of a sender counts the errors detected at the far end and its own retries.
     let radar = line("radar ");
     assert_eq!(radar[..4], ["radar", "radar:1", ">", "front:2"]);
     assert_eq!(radar[10..12], ["60", "60"], "{radar:?}");
@@ -171,7 +176,7 @@ fn tables_hold_the_figures() {
 }
 
 #[test]
-fn areas_reach_the_height_of_their_sum() {
+fn stacked_areas_end_at_their_sum() {
     let scale = |words: u64| {
         let mut results = Results { duration_ps: 1000, step_ps: 100, ..Results::default() };
         let mut link = Link::default();
@@ -181,7 +186,7 @@ fn areas_reach_the_height_of_their_sum() {
         results.links.push(link);
         page(&results)
     };
-    // 2 x 25 of 100 words: the lower half up to 25 %, the upper one up to 50 % of an axis to 50 %.
+    // 2 x 25 of 100 words on an axis up to 50 %: one area up to 25 %, one from there to 50 %.
     let html = scale(25);
     let areas: Vec<&str> = html.split("class=\"area v").skip(1).collect();
     let path = |index: usize| areas[index].split('"').nth(2).expect("a path");
@@ -210,7 +215,7 @@ fn a_drawing_is_a_file_of_its_own() {
     for name in ["camera", "radar", "processor", "memory", "downlink", "front", "back"] {
         assert!(drawing.contains(&format!("class=\"mid strong\">{name}</text>")), "{name}");
     }
-    // Boxes lie beside each other, not on each other.
+    // Boxes do not overlap.
     let attribute = |rect: &str, name: &str| -> f64 {
         let value = rect.split(&format!(" {name}=\"")).nth(1).and_then(|v| v.split('"').next());
         value.and_then(|value| value.parse().ok()).expect(name)

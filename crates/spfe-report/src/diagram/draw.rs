@@ -1,24 +1,24 @@
-//! A network as SVG.
+//! Draws a network as SVG.
 
 use super::layout::{Item, Layout};
-use super::{Diagram, Edge, Kind, Vertex};
+use super::{Diagram, DiagramLink, Vertex, VertexKind};
 use crate::markup::escape;
 use crate::svg::{coord, label};
 use std::fmt::Write;
 
 const BOX_WIDTH: f64 = 132.0;
-/// Between columns: room for the links' names.
+/// Distance between columns, with room for the names of links.
 const GAP: f64 = 210.0;
 const MARGIN: f64 = 14.0;
-/// Between items of a column.
+/// Vertical distance between items of a column.
 const SPACE: f64 = 26.0;
-/// Height of a box, and of each link at its side.
+/// Minimum height of a box.
 const BOX_HEIGHT: f64 = 46.0;
 const PORT: f64 = 22.0;
-/// A link that passes.
+/// Height of a link that passes through a column.
 const PASS: f64 = 18.0;
 
-/// The drawing as an `svg` element, for a page with the styles of the reports.
+/// Draws the network as an `svg` element for a page.
 #[must_use]
 pub fn svg(diagram: &Diagram, id: &str) -> String {
     let places = Places::new(diagram);
@@ -38,13 +38,13 @@ pub fn svg(diagram: &Diagram, id: &str) -> String {
     for (index, vertex) in diagram.vertices.iter().enumerate() {
         out.push_str(&places.frame(index, vertex));
     }
-    // Above lines and boxes.
+    // Labels come last, on top of lines and boxes.
     out.push_str(&labels);
     out.push_str("</svg>\n");
     out
 }
 
-/// The drawing as a file of its own.
+/// Draws the network as a file of its own.
 #[must_use]
 pub fn document(diagram: &Diagram) -> String {
     let places = Places::new(diagram);
@@ -66,7 +66,7 @@ fn sentence(diagram: &Diagram) -> String {
     links.join("; ")
 }
 
-/// Coordinates of everything.
+/// Coordinates of all boxes and links.
 struct Places<'a> {
     diagram: &'a Diagram,
     layout: Layout,
@@ -118,7 +118,7 @@ impl<'a> Places<'a> {
         y + height / 2.0
     }
 
-    /// Where a link leaves a box: those of one side in the order of where they go.
+    /// The point where a link leaves a box. Links of one side are ordered by their other ends.
     fn port(&self, item: usize, edge: usize, right: bool) -> (f64, f64) {
         let toward = |chain: &[usize]| match chain {
             [first, next, ..] if right && *first == item => Some(self.middle(*next)),
@@ -138,7 +138,7 @@ impl<'a> Places<'a> {
         (x, y + height * (place as f64 + 1.0) / (here.len() as f64 + 1.0))
     }
 
-    /// The points that a link goes through.
+    /// The points of a link's curve.
     fn points(&self, edge: usize) -> Vec<(f64, f64)> {
         let chain = &self.layout.chains[edge];
         let [first, .., last] = chain[..] else { return Vec::new() };
@@ -155,11 +155,11 @@ impl<'a> Places<'a> {
     fn frame(&self, index: usize, vertex: &Vertex) -> String {
         let (x, y, height) = self.items[index];
         let class = match vertex.kind {
-            Kind::Router => "unit router",
-            Kind::Source => "unit source",
-            Kind::Sink => "unit",
+            VertexKind::Router => "unit router",
+            VertexKind::Source => "unit source",
+            VertexKind::Sink => "unit",
         };
-        let round = if vertex.kind == Kind::Router { "14" } else { "4" };
+        let round = if vertex.kind == VertexKind::Router { "14" } else { "4" };
         let mut out = format!(
             "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{BOX_WIDTH}\" height=\"{}\" \
              rx=\"{round}\"><title>{}</title></rect>\n",
@@ -188,7 +188,7 @@ fn in_one_column(layout: &Layout, chain: &[usize]) -> bool {
     }
 }
 
-/// A name that fits.
+/// Shortens a name to at most `most` characters.
 fn shortened(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         return name.to_owned();
@@ -196,12 +196,12 @@ fn shortened(name: &str, most: usize) -> String {
     name.chars().take(most - 1).chain(['…']).collect()
 }
 
-fn line(edge: &Edge, points: &[(f64, f64)]) -> String {
+fn line(edge: &DiagramLink, points: &[(f64, f64)]) -> String {
     let Some(((x, y), rest)) = points.split_first() else { return String::new() };
     let mut path = format!("M{} {}", coord(*x), coord(*y));
     let mut last = (*x, *y);
     for &(x, y) in rest {
-        // Both tangents are level; a link inside a column bulges to the right.
+        // Both tangents are horizontal. A link within a column bulges to the right.
         let bulge = if x > last.0 { (x - last.0) / 2.0 } else { GAP / 2.0 };
         let far = if x > last.0 { x - bulge } else { x + bulge };
         let _ = write!(
@@ -224,8 +224,8 @@ fn line(edge: &Edge, points: &[(f64, f64)]) -> String {
     )
 }
 
-/// Name and rate in the middle of the first stretch, port numbers at the ends.
-fn names(edge: &Edge, points: &[(f64, f64)], a_is_left: bool) -> String {
+/// Writes name and rate in the middle of the first segment, and port numbers at the ends.
+fn names(edge: &DiagramLink, points: &[(f64, f64)], a_is_left: bool) -> String {
     let (Some(first), Some(second), Some(last)) = (points.first(), points.get(1), points.last())
     else {
         return String::new();

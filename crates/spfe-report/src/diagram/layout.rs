@@ -1,28 +1,28 @@
-//! Where boxes and links lie: columns by distance, order in a column by the neighbours.
+//! Arranges boxes and links: distance decides the column, neighbours decide the order within it.
 
-use super::{Diagram, Kind};
+use super::{Diagram, VertexKind};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Sweeps that order the columns.
+/// Number of sweeps that sort the columns.
 const SWEEPS: usize = 12;
 
-/// What lies in a column: a box, or a link that goes through it.
+/// An item of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// Vertex.
+    /// The box of a vertex.
     Box(usize),
-    /// Edge that passes.
+    /// A link that passes through the column.
     Pass,
 }
 
-/// Columns of items.
+/// Items arranged in columns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// All items; first the vertices, in their order.
+    /// All items, beginning with the vertices in their order.
     pub items: Vec<Item>,
-    /// Items of the columns from left to right, each from the top down.
+    /// Items of each column from top to bottom, columns from left to right.
     pub columns: Vec<Vec<usize>>,
-    /// Items that each edge goes through, from left to right.
+    /// Items along each edge from left to right.
     pub chains: Vec<Vec<usize>>,
 }
 
@@ -53,7 +53,7 @@ impl Layout {
         self.items.len() - 1
     }
 
-    /// Each column in turn is sorted by the mean place of the neighbours in the one before.
+    /// Sorts each column by the mean position of its neighbours in the column before.
     fn order(&mut self) {
         let mut neighbours = vec![Vec::new(); self.items.len()];
         for pair in self.chains.iter().flat_map(|chain| chain.windows(2)) {
@@ -88,13 +88,13 @@ impl Layout {
     }
 }
 
-/// Middle of one of so many places, 0 to 1.
+/// Centre of position `index` of `of`, from 0 to 1.
 fn middle(index: usize, of: usize) -> f64 {
     (index as f64 + 0.5) / of.max(1) as f64
 }
 
-/// Column of each vertex: routers by their distance from an outer one, with room between them,
-/// sources to the left of what they are joined to, sinks to the right.
+/// Column of each vertex. Routers are placed by their distance from an outer router, with room
+/// between them. Sources are to the left of their neighbours, sinks to the right.
 fn columns(diagram: &Diagram) -> Vec<usize> {
     let count = diagram.vertices.len();
     let mut joined = vec![BTreeSet::new(); count];
@@ -106,20 +106,20 @@ fn columns(diagram: &Diagram) -> Vec<usize> {
     let kind = |vertex: usize| diagram.vertices[vertex].kind;
     let mut column: Vec<Option<i64>> = vec![None; count];
     for vertex in 0..count {
-        if kind(vertex) == Kind::Router && column[vertex].is_none() {
+        if kind(vertex) == VertexKind::Router && column[vertex].is_none() {
             let first = outermost(&joined, &kind, vertex);
             for (router, distance) in distances(&joined, &kind, first) {
                 column[router] = Some(2 * distance);
             }
         }
     }
-    // What is left hangs on something that has a column, or begins a group of its own.
+    // The remaining vertices are next to one with a column, or start a group of their own.
     let mut waiting: VecDeque<usize> = (0..count).filter(|v| column[*v].is_none()).collect();
     let mut idle = 0;
     while let Some(vertex) = waiting.pop_front() {
         let near: Vec<i64> = joined[vertex].iter().filter_map(|other| column[*other]).collect();
         let beside = match kind(vertex) {
-            Kind::Source => near.iter().min().map(|column| column - 1),
+            VertexKind::Source => near.iter().min().map(|column| column - 1),
             _ => near.iter().max().map(|column| column + 1),
         };
         column[vertex] = beside;
@@ -130,7 +130,7 @@ fn columns(diagram: &Diagram) -> Vec<usize> {
         waiting.push_back(vertex);
         idle += 1;
         if idle >= waiting.len() {
-            let source = waiting.iter().position(|vertex| kind(*vertex) == Kind::Source);
+            let source = waiting.iter().position(|vertex| kind(*vertex) == VertexKind::Source);
             let first = waiting.remove(source.unwrap_or(0)).unwrap_or(vertex);
             column[first] = Some(0);
             idle = 0;
@@ -143,10 +143,10 @@ fn columns(diagram: &Diagram) -> Vec<usize> {
     column.iter().map(rank).collect()
 }
 
-/// Routers that can be reached from one over routers, with their distance.
+/// Routers that are reachable over routers, with their distance.
 fn distances(
     joined: &[BTreeSet<usize>],
-    kind: &impl Fn(usize) -> Kind,
+    kind: &impl Fn(usize) -> VertexKind,
     first: usize,
 ) -> Vec<(usize, i64)> {
     let mut found = vec![(first, 0)];
@@ -155,7 +155,7 @@ fn distances(
     while let Some((router, distance)) = found.get(next).copied() {
         next += 1;
         for other in &joined[router] {
-            if kind(*other) == Kind::Router && seen.insert(*other) {
+            if kind(*other) == VertexKind::Router && seen.insert(*other) {
                 found.push((*other, distance + 1));
             }
         }
@@ -163,12 +163,12 @@ fn distances(
     found
 }
 
-/// A router at the edge of the network; of the two ends, the one with more sources.
-fn outermost(joined: &[BTreeSet<usize>], kind: &impl Fn(usize) -> Kind, any: usize) -> usize {
+/// A router at the edge of the network: of two opposite ones, the one with more sources.
+fn outermost(joined: &[BTreeSet<usize>], kind: &impl Fn(usize) -> VertexKind, any: usize) -> usize {
     let farthest = |from| distances(joined, kind, from).last().map_or(from, |last| last.0);
     let (one, other) = (farthest(any), farthest(farthest(any)));
     let sources = |router: usize| {
-        joined[router].iter().filter(|vertex| kind(**vertex) == Kind::Source).count()
+        joined[router].iter().filter(|vertex| kind(**vertex) == VertexKind::Source).count()
     };
     if sources(other) > sources(one) { other } else { one }
 }
@@ -176,22 +176,22 @@ fn outermost(joined: &[BTreeSet<usize>], kind: &impl Fn(usize) -> Kind, any: usi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagram::{Edge, Vertex};
+    use crate::diagram::{DiagramLink, Vertex};
 
-    /// Vertices by their first letter: s source, r router, any other sink.
+    /// Makes vertices from names by their first letter: s source, r router, other letters sink.
     fn diagram(names: &[&str], edges: &[(usize, usize)]) -> Diagram {
         let vertex = |name: &&str| Vertex {
             name: (*name).to_owned(),
             kind: match name.chars().next() {
-                Some('s') => Kind::Source,
-                Some('r') => Kind::Router,
-                _ => Kind::Sink,
+                Some('s') => VertexKind::Source,
+                Some('r') => VertexKind::Router,
+                _ => VertexKind::Sink,
             },
             ..Vertex::default()
         };
         let edges = edges
             .iter()
-            .map(|(a, b)| Edge { ends: [(*a, 1), (*b, 1)], ..Edge::default() })
+            .map(|(a, b)| DiagramLink { ends: [(*a, 1), (*b, 1)], ..DiagramLink::default() })
             .collect();
         Diagram { vertices: names.iter().map(vertex).collect(), edges }
     }

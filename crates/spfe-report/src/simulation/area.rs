@@ -1,4 +1,4 @@
-//! Series over time: stacked areas of virtual channels, curves of flows.
+//! Charts of series over time: stacked areas of virtual channels, curves of traffic.
 
 use super::axis::TimeAxis;
 use crate::markup::escape;
@@ -7,44 +7,39 @@ use crate::svg::{self, BOTTOM, LEFT, RIGHT, Scale, TOP, WIDTH, coord, label};
 use spfe_sim::time::Ps;
 use std::fmt::Write;
 
-/// Most places along the axis of time; more time steps are put together.
+/// Maximum number of points along the time axis. More time steps are averaged in groups.
 const MOST: usize = 206;
-/// Colours.
+/// Number of colours in the style, after which they repeat.
 const COLOURS: usize = 8;
 
 /// A series with a value for each time step.
 pub(super) struct Series {
-    /// In the legend.
     pub name: String,
-    /// Colour.
     pub colour: usize,
-    /// Values.
     pub values: Vec<f64>,
 }
 
-/// A chart of series.
+/// A chart of series over time.
 pub(super) struct Chart<'a> {
     /// Identifier in the page.
     pub id: &'a str,
-    /// Title.
     pub title: &'a str,
     /// Unit of the values.
     pub unit: &'a str,
-    /// End of time.
+    /// Length of the time axis.
     pub duration: Ps,
-    /// Time step.
+    /// Duration of a time step.
     pub step: Ps,
-    /// Series.
     pub series: Vec<Series>,
 }
 
-/// Means of equal groups, so that at most [`MOST`] are left.
+/// The means of groups of values.
 fn grouped(values: &[f64], group: usize) -> Vec<f64> {
     values.chunks(group).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect()
 }
 
 impl Chart<'_> {
-    /// Areas on top of each other.
+    /// Draws the series as areas on top of each other.
     pub fn stacked(&self) -> String {
         let (group, series) = self.grouped();
         let steps = series.iter().map(Vec::len).max().unwrap_or(0);
@@ -69,7 +64,7 @@ impl Chart<'_> {
         self.figure(&scale, &body)
     }
 
-    /// Curves.
+    /// Draws the series as curves.
     pub fn curves(&self) -> String {
         let (group, series) = self.grouped();
         let scale = Scale::holding(series.iter().flatten().copied());
@@ -99,7 +94,7 @@ impl Chart<'_> {
         TimeAxis { left: LEFT, right: RIGHT, duration: self.duration }
     }
 
-    /// Steps from left to right, or back.
+    /// A stepped path from left to right, or backwards.
     fn path(&self, values: &[f64], scale: &Scale, group: usize, back: bool) -> String {
         let axis = self.axis();
         let wide = self.step.saturating_mul(group as u64);
@@ -113,7 +108,7 @@ impl Chart<'_> {
         if back {
             points.reverse();
         }
-        // Points on a level line add nothing.
+        // Leave out points within a horizontal line.
         let mut out = String::new();
         for (index, &(x, y)) in points.iter().enumerate() {
             let level = index > 0
@@ -150,7 +145,7 @@ impl Chart<'_> {
         format!("<figure>\n{drawing}{}</figure>\n", self.legend())
     }
 
-    /// Means in words.
+    /// Describes the means for screen readers.
     fn describe(&self) -> String {
         let mut out = format!("{} over time.", self.unit);
         for series in &self.series {

@@ -1,10 +1,10 @@
-//! The axis of time that all charts over time share, and how times are written.
+//! The time axis of charts, and times as text.
 
 use crate::num::trimmed;
 use crate::svg::{coord, label};
 use spfe_sim::time::Ps;
 
-/// Time from left to right.
+/// A horizontal time axis.
 #[derive(Clone, Copy)]
 pub(super) struct TimeAxis {
     pub left: f64,
@@ -13,13 +13,13 @@ pub(super) struct TimeAxis {
 }
 
 impl TimeAxis {
-    /// Where a time lies.
+    /// Horizontal coordinate of a time.
     pub fn x(&self, time: Ps) -> f64 {
         let share = time.min(self.duration) as f64 / self.duration.max(1) as f64;
         self.left + share * (self.right - self.left)
     }
 
-    /// Base line, ticks and unit below a plot.
+    /// Draws base line, ticks and unit below a plot.
     pub fn draw(&self, bottom: f64) -> String {
         let (scale, unit) = unit(self.duration);
         let step = step(self.duration);
@@ -39,7 +39,7 @@ impl TimeAxis {
     }
 }
 
-/// A unit for times up to this one, and its ps.
+/// A unit for times up to `time`, with its length in ps.
 fn unit(time: Ps) -> (f64, &'static str) {
     match time {
         0..10_000 => (1.0, "ps"),
@@ -50,18 +50,18 @@ fn unit(time: Ps) -> (f64, &'static str) {
     }
 }
 
-/// A round step: four to ten of them make up the duration.
+/// A round step that divides the duration into four to ten parts.
 fn step(duration: Ps) -> Ps {
     let power = 10_u64.pow((duration / 4).max(1).ilog10());
     [5, 2, 1].into_iter().map(|f| f * power).find(|step| step * 4 <= duration).unwrap_or(power)
 }
 
-/// A time with the unit that reads best.
+/// Formats a time in ps with the largest unit in which it is at least 1.
 pub(super) fn time(ps: f64) -> String {
     crate::num::time_ns(ps / 1e3)
 }
 
-/// A large number in a few digits.
+/// Formats a large number with few digits.
 pub(super) fn count(number: u64) -> String {
     match number {
         0..1_000_000 => number.to_string(),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn times_lie_between_the_edges() {
+    fn times_are_limited_to_the_axis() {
         let axis = TimeAxis { left: 10.0, right: 110.0, duration: 1000 };
         assert_eq!((axis.x(0), axis.x(500), axis.x(5000)), (10.0, 60.0, 110.0));
     }

@@ -6,10 +6,10 @@ use crate::svg::{self, BOTTOM, LEFT, RIGHT, Scale, TOP, WIDTH, coord, label};
 use spfe_sim::results::Histogram;
 use std::fmt::Write;
 
-/// Width of a bucket without one before it: a quarter of a doubling.
+/// Ratio between the ends of the first bucket: the fourth root of 2.
 const NARROW: f64 = 1.189_207_115;
 
-/// The chart of a histogram; nothing if it is empty.
+/// Draws a histogram. The result is empty if the histogram is.
 pub(super) fn figure(id: &str, title: &str, histogram: &Histogram) -> String {
     let Some((low, high)) = edges(histogram) else { return String::new() };
     let span = (high.ln() - low.ln()).max(1e-9);
@@ -71,14 +71,14 @@ pub(super) fn figure(id: &str, title: &str, histogram: &Histogram) -> String {
     )
 }
 
-/// Least and greatest time of the axis in ps.
+/// Shortest and longest time on the axis in ps.
 fn edges(histogram: &Histogram) -> Option<(f64, f64)> {
     let (first, last) = (histogram.buckets.first()?, histogram.buckets.last()?);
     let low = (first.up_to_ps as f64 / NARROW).max(0.5);
     Some((low, (last.up_to_ps as f64).max(low * NARROW)))
 }
 
-/// Labels at 1, 2 and 5 times powers of ten; at powers alone if there are many.
+/// Labels at 1, 2 and 5 times powers of ten, or only at powers if there are many.
 fn ticks(low: f64, high: f64, x: impl Fn(f64) -> f64) -> String {
     let decades = (high / low).log10();
     let factors: &[f64] = match decades {

@@ -1,4 +1,4 @@
-//! Heading, verdict and main figures of the page.
+//! The head of the page: title, verdict and main figures.
 
 use super::axis::{count, time};
 use super::links::axis_rate;
@@ -7,10 +7,9 @@ use crate::num::fixed;
 use spfe_sim::results::{Conservation, Results};
 use std::fmt::Write;
 
-/// Violations that are listed on the page.
+/// Maximum number of violations listed on the page.
 const LISTED: usize = 50;
 
-/// The heading of the page.
 pub(super) fn header(results: &Results) -> String {
     let mut facts = vec![
         format!("{} simulated", time(results.duration_ps as f64)),
@@ -61,7 +60,7 @@ fn verdict(conservation: &Conservation) -> String {
     out
 }
 
-/// Anchor, name, value and detail of each.
+/// Anchor, name, value and detail of each tile.
 fn tiles(results: &Results) -> Vec<(String, String, String, String)> {
     let mut tiles = Vec::new();
     let mut tile = |link: &str, name: &str, value: String, detail: String| {
@@ -69,7 +68,7 @@ fn tiles(results: &Results) -> Vec<(String, String, String, String)> {
     };
     let (mut offered, mut delivered, mut goodput) = (0_u64, 0_u64, 0.0);
     for flow in &results.flows {
-        // A multicast is delivered to each of its receivers.
+        // A multicast counts once for each receiver.
         offered += flow.offered.packets * flow.to.len() as u64;
         delivered += flow.delivered.packets;
         goodput += flow.goodput_bps;
@@ -110,7 +109,7 @@ fn tiles(results: &Results) -> Vec<(String, String, String, String)> {
     tiles
 }
 
-/// What the figures mean.
+/// Defines the figures of the page.
 pub(super) fn definitions() -> String {
     "<section id=\"definitions\">\n<h2>What the figures mean</h2>\n<dl>\n\
      <dt>% of the words</dt><dd>Words of packets that were sent for the first time, of all words \

@@ -1,4 +1,4 @@
-//! A link: what it carried over time, what happened, what it counted.
+//! The section of a link: traffic over time, events and counters.
 
 use super::area::{Chart, Series};
 use super::grid::{Grid, TextColumns};
@@ -8,7 +8,6 @@ use crate::num::fixed;
 use spfe_sim::results::{Direction, Link, Results};
 use std::collections::BTreeSet;
 
-/// The section of a link.
 pub(super) fn section(results: &Results, index: usize) -> String {
     let Some(link) = results.links.get(index) else { return String::new() };
     let mut out = format!(
@@ -55,7 +54,7 @@ fn about(link: &Link) -> String {
     )
 }
 
-/// A rate with the unit that reads best.
+/// Formats a rate with the largest unit in which it is at least 1.
 pub(super) fn axis_rate(bps: f64) -> String {
     let (scale, unit) = match bps {
         bps if bps >= 1e9 => (1e9, "Gbit/s"),
@@ -84,7 +83,7 @@ fn chart<'a>(results: &Results, direction: &Direction, id: &'a str, title: &'a s
     Chart { id, title, unit: "% of the words", duration: results.duration_ps, step: full, series }
 }
 
-/// Counters of both ends side by side, those that are not 0.
+/// A table of the counters of both ends, without counters that are 0 at both.
 fn counters(link: &Link) -> String {
     let [a, b] = &link.counters;
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();

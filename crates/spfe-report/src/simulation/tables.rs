@@ -1,4 +1,4 @@
-//! Tables and charts of what is not a link.
+//! Tables and charts of traffic, routers, nodes, faults and events.
 
 use super::area::{Chart, Series};
 use super::axis::time;
@@ -10,12 +10,12 @@ use crate::num::NONE;
 use spfe_sim::results::{EventKind, Flow, Histogram, Results};
 use std::collections::BTreeMap;
 
-/// Events that are listed on the page.
+/// Maximum number of events listed on the page.
 const LISTED: usize = 500;
-/// Flows that are drawn in one chart.
+/// Maximum number of flows in one chart.
 const DRAWN: usize = 8;
 
-/// Percentiles as cells.
+/// Percentiles as texts of cells.
 fn percentiles(histogram: &Histogram) -> [String; 4] {
     if histogram.count == 0 {
         return [NONE; 4].map(str::to_owned);
@@ -24,7 +24,7 @@ fn percentiles(histogram: &Histogram) -> [String; 4] {
         .map(|ps| time(ps as f64))
 }
 
-/// Flows, RMAP initiators and broadcast messages.
+/// The section of flows, RMAP initiators and broadcast messages.
 pub(super) fn flows(results: &Results) -> String {
     let mut out = String::from("<section id=\"flows\">\n<h2>Traffic</h2>\n");
     out.push_str(&flow_table(results));
@@ -71,7 +71,7 @@ fn rates<'a>(results: &Results, flows: &[Flow], id: &'a str, title: &'a str) -> 
     Chart { id, title, unit: "Gbit/s", duration: results.duration_ps, step, series }
 }
 
-/// Packets that were dropped, by reason.
+/// Number of dropped packets by reason and place.
 pub(super) fn drops(flow: &Flow) -> String {
     let mut reasons: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for drop in &flow.dropped {
@@ -194,7 +194,7 @@ fn broadcast_table(results: &Results) -> String {
     Grid { name, head: &head, rows: rows.collect(), text: TextColumns::FirstTwo }.html()
 }
 
-/// Routers and nodes.
+/// The section of routers and nodes.
 pub(super) fn units(results: &Results) -> String {
     let mut out = String::from("<section id=\"units\">\n<h2>Routers and nodes</h2>\n");
     let drops = results.routers.iter().flat_map(|router| {
@@ -203,7 +203,7 @@ pub(super) fn units(results: &Results) -> String {
             vec![port, drop.vc.to_string(), drop.reason.clone(), drop.packets.to_string()]
         })
     });
-    let head = [("Port", "came in at"), ("VC", ""), ("Reason", ""), ("Packets", "")];
+    let head = [("Port", "input"), ("VC", ""), ("Reason", ""), ("Packets", "")];
     let name = "Packets that routers discarded";
     out.push_str(
         &Grid { name, head: &head, rows: drops.collect(), text: TextColumns::First }.html(),
@@ -246,11 +246,11 @@ pub(super) fn units(results: &Results) -> String {
     out
 }
 
-/// Faults.
+/// The section of injected faults, empty if there were none.
 pub(super) fn faults(results: &Results) -> String {
     let rows = results.faults.iter().map(|fault| vec![fault.name.clone(), fault.times.to_string()]);
     let grid = Grid {
-        name: "Faults that were brought about",
+        name: "Injected faults",
         head: &[("Fault", ""), ("Times", "")],
         rows: rows.collect(),
         text: TextColumns::First,
@@ -261,7 +261,7 @@ pub(super) fn faults(results: &Results) -> String {
     }
 }
 
-/// The list of events.
+/// The section with the list of events, empty if there were none.
 pub(super) fn events(results: &Results) -> String {
     let name = |kind: EventKind| match kind {
         EventKind::State => "state",

@@ -1,4 +1,4 @@
-//! The results as tables for a terminal.
+//! Renders the results as tables for a terminal.
 
 use super::axis::{count, time};
 use super::links::axis_rate;
@@ -7,10 +7,10 @@ use crate::num::{NONE, fixed};
 use spfe_sim::results::{Broadcasts, EventKind as Kind, Flow, Histogram, Results, Rmap};
 use std::fmt::Write;
 
-/// Violations that are listed.
+/// Maximum number of violations listed.
 const LISTED: usize = 10;
 
-/// Links, traffic, faults and the verdict.
+/// Renders links, traffic, faults and the verdict.
 #[must_use]
 pub fn text(results: &Results) -> String {
     let mut out = format!(
@@ -82,7 +82,7 @@ fn verdict(results: &Results) -> String {
     out
 }
 
-/// A time of a histogram, if it has any.
+/// A time of a histogram as text, or [`NONE`] if the histogram is empty.
 fn of(histogram: &Histogram, pick: fn(&Histogram) -> u64) -> String {
     if histogram.count == 0 { NONE.to_owned() } else { time(pick(histogram) as f64) }
 }
@@ -95,7 +95,7 @@ fn links(results: &Results) -> Vec<Vec<String>> {
                 let mine = results.events.iter().filter(|event| {
                     event.kind == kind
                         && event.link == Some(index as u32)
-                        // What the far end finds is of this direction; a retry is of its sender.
+                        // The far end detects errors of this direction. A retry belongs to the sender.
                         && (usize::from(event.end) == end) == (kind == Kind::Retry)
                 });
                 mine.count().to_string()
@@ -165,7 +165,7 @@ fn broadcasts(results: &Results) -> Vec<Vec<String>> {
     results.broadcasts.iter().map(row).collect()
 }
 
-/// An aligned table after an empty line; nothing without lines.
+/// An aligned table after an empty line, or nothing if there are no rows.
 fn section(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -188,7 +188,7 @@ fn section(head: &[&str], left: usize, rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Text of a file without anything that could break a line or a terminal.
+/// Replaces control characters, which could break a line or the terminal.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

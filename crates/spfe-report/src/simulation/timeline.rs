@@ -1,4 +1,4 @@
-//! What happened on a link, on a time line: faults, errors, retries, recoveries, lane states.
+//! The time line of a link: faults, errors, retries, recoveries and lane states.
 
 use super::axis::TimeAxis;
 use crate::markup::escape;
@@ -11,7 +11,7 @@ const WIDTH: f64 = 1100.0;
 const LEFT: f64 = 150.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 10.0;
-/// A line of marks, and one of a lane.
+/// Height of a row of marks, and of a lane.
 const ROW: f64 = 20.0;
 const LANE: f64 = 13.0;
 
@@ -22,7 +22,6 @@ const KINDS: [(EventKind, &str, &str); 4] = [
     (EventKind::Recovered, "tick-recovered", "recoveries"),
 ];
 
-/// The time line of a link.
 pub(super) fn figure(results: &Results, index: usize) -> String {
     let Some(link) = results.links.get(index) else { return String::new() };
     let axis = TimeAxis { left: LEFT, right: RIGHT, duration: results.duration_ps };
@@ -43,7 +42,7 @@ pub(super) fn figure(results: &Results, index: usize) -> String {
             }
             let text = format!("{name} at {port}");
             body.push_str(&label(LEFT - 8.0, y + 14.0, "end small", &text));
-            // Marks that would lie on each other are drawn once.
+            // Marks at the same place are drawn once.
             let places: BTreeSet<i64> =
                 times.iter().map(|time| (axis.x(*time) * 2.0).round() as i64).collect();
             let mut path = String::new();
@@ -93,7 +92,7 @@ fn lanes(states: &[LaneStateChange]) -> BTreeSet<u32> {
     states.iter().map(|state| state.lane).collect()
 }
 
-/// A band for each state.
+/// Draws a band for each state of a lane.
 fn bands(states: &[LaneStateChange], lane: u32, y: f64, axis: &TimeAxis) -> String {
     let mine: Vec<&LaneStateChange> = states.iter().filter(|state| state.lane == lane).collect();
     let mut out = String::new();
@@ -106,7 +105,7 @@ fn bands(states: &[LaneStateChange], lane: u32, y: f64, axis: &TimeAxis) -> Stri
             | "ErrorReset" | "ErrorWait" => "state",
             _ => "state coming",
         };
-        // Short ones in a busy time would not be seen and only make the page large.
+        // Very short bands are invisible and would make the page large.
         if to - from < 0.15 && index + 1 < mine.len() {
             continue;
         }

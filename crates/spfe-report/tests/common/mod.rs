@@ -1,10 +1,10 @@
-//! A sample document. Its numbers are MADE UP: they exercise the renderings and measure nothing.
+//! A sample document. Its numbers are MADE UP to test the renderings; nothing was measured.
 
 use spfe_report::{Document, LatencyNs, Meta, Point, ResultRow, paper, scenario};
 
 const LIMIT: f64 = 22.9;
 
-/// A document with every kind of section.
+/// Makes a document with every kind of section.
 pub fn sample() -> Document {
     let mut results = Vec::new();
     for (name, grouped, base) in [

@@ -1,4 +1,4 @@
-//! Results as a simulation of the payload network could give them, made up.
+//! Made-up results of a simulation of a payload network.
 
 use fastrand::Rng;
 use spfe_sim::results::{
@@ -8,13 +8,13 @@ use spfe_sim::results::{
 use spfe_sim::scenario::Scenario;
 use std::collections::BTreeMap;
 
-/// The scenario it belongs to.
+/// The scenario of the results.
 pub fn scenario() -> Scenario {
     let text = include_str!("../../../../examples/scenarios/payload-network.toml");
     Scenario::parse(text).expect("a good example")
 }
 
-/// Results of it.
+/// Made-up results of the scenario.
 pub fn results() -> Results {
     let scenario = scenario();
     let mut numbers = Rng::with_seed(7);
